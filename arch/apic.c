@@ -11,38 +11,38 @@
 #define APIC_TPR           0x080u
 #define APIC_EOI           0x0B0u
 #define APIC_SVR           0x0F0u
-#define   SVR_ENABLE       0x100u
+#define SVR_ENABLE         0x100u
 #define APIC_ISR           0x100u /* 8 registers, 10H apart */
 #define APIC_LVT_CMCI      0x2F0u
 #define APIC_ICR           0x300u
-#define   ICR_PENDING      0x01000u /* delivery status; not in x2APIC mode */
-#define   ICR_TO_SELF      0x40000u
+#define ICR_PENDING        0x01000u /* delivery status; not in x2APIC mode */
+#define ICR_TO_SELF        0x40000u
 #define APIC_ICR_HIGH      0x310u
 #define APIC_LVT_TIMER     0x320u
-#define   LVT_TIMER_PERIODIC 0x20000u
+#define LVT_TIMER_PERIODIC 0x20000u
 #define APIC_LVT_THERMAL   0x330u
 #define APIC_LVT_PC        0x340u
 #define APIC_LVT_LINT0     0x350u
 #define APIC_LVT_LINT1     0x360u
 #define APIC_LVT_ERROR     0x370u
-#define   LVT_MASKED       0x10000u
-#define   LVT_DELIVERY     0x00700u
-#define   LVT_SMI          0x00200u
-#define   LVT_NMI          0x00400u
-#define   LVT_ACTIVE_LOW   0x02000u
+#define LVT_MASKED         0x10000u
+#define LVT_DELIVERY       0x00700u
+#define LVT_SMI            0x00200u
+#define LVT_NMI            0x00400u
+#define LVT_ACTIVE_LOW     0x02000u
 #define APIC_VERSION       0x030u
-#define   VERSION_MAX_LVT(v) ((v) >> 16 & 0xFF)
+#define VERSION_MAX_LVT(v) ((v) >> 16 & 0xFF)
 #define APIC_TIMER_INITIAL 0x380u
 #define APIC_TIMER_CURRENT 0x390u
 #define APIC_TIMER_DIVIDE  0x3E0u
-#define   DIVIDE_BY_1      0xBu
+#define DIVIDE_BY_1        0xBu
 #define X2APIC_SELF_IPI    0x3F0u
 
 #define X2APIC_MSR      0x800u
 #define IA32_X2APIC_ICR 0x830u
 
-#define CPUID_1_EDX_APIC   (1u << 9)
-#define CPUID_1_ECX_X2APIC (1u << 21)
+#define CPUID_1_EDX_APIC              (1u << 9)
+#define CPUID_1_ECX_X2APIC            (1u << 21)
 #define CPUID_7_EDX_ARCH_CAPABILITIES (1u << 29)
 
 /* Polls of the delivery status; a register read takes well over 10 ns, delivery well under 1 us. */
@@ -53,20 +53,20 @@
 #define PIC2_COMMAND 0xA0u
 #define PIC2_DATA    0xA1u
 
-#define IOAPIC_SELECT  0u /* index of a 32-bit word */
-#define IOAPIC_WINDOW  4u
-#define IOAPIC_SIZE    0x20u /* bytes */
-#define IOAPIC_VERSION 0x01u
-#define   VERSION_MAX_ENTRY(v) ((v) >> 16 & 0xFF)
-#define IOAPIC_ENTRY   0x10u /* two registers an entry */
-#define   IOAPIC_DELIVERY 0x00700u
-#define   IOAPIC_SMI      0x00200u
-#define   IOAPIC_MASKED   0x10000u
+#define IOAPIC_SELECT        0u /* index of a 32-bit word */
+#define IOAPIC_WINDOW        4u
+#define IOAPIC_SIZE          0x20u /* bytes */
+#define IOAPIC_VERSION       0x01u
+#define VERSION_MAX_ENTRY(v) ((v) >> 16 & 0xFF)
+#define IOAPIC_ENTRY         0x10u /* two registers an entry */
+#define IOAPIC_DELIVERY      0x00700u
+#define IOAPIC_SMI           0x00200u
+#define IOAPIC_MASKED        0x10000u
 
 static bool x2apic;
 static volatile uint32_t *registers; /* xAPIC page */
-static uint32_t apic_ids[MAX_CPUS]; /* by the kernel's dense CPU number */
-static struct kcpuset reachable;         /* CPUs that have set their local APIC up; atomic */
+static uint32_t apic_ids[MAX_CPUS];  /* by the kernel's dense CPU number */
+static struct kcpuset reachable;     /* CPUs that have set their local APIC up; atomic */
 
 static uint32_t apic_read(uint32_t reg)
 {

@@ -35,18 +35,18 @@ int arch_wrmsr_safe(uint32_t msr, uint64_t value);
 /* First member of the kernel's per-CPU block; GS base points at it in the kernel. Offsets used by nasm are asserted in
  * arch/asm_offsets.c against arch/asm_offsets.inc. */
 struct arch_cpu {
-    struct arch_cpu *self;   /* gs:0 */
-    uint32_t index;          /* gs:8, dense, 0 is the boot processor */
-    uint32_t apic_id;        /* gs:12 */
+    struct arch_cpu *self; /* gs:0 */
+    uint32_t index;        /* gs:8, dense, 0 is the boot processor */
+    uint32_t apic_id;      /* gs:12 */
     /* Single-stepping state of ds/soft/soft.c: the address of the next instruction to be stepped, and whether steps
      * count now. Written with interrupts off, or by one gs-relative instruction. */
-    uint64_t step_ip;        /* gs:16 */
-    uint8_t step_on;         /* gs:24 */
-    uint8_t started;         /* arch/smp.c's own: how far the CPU has got */
+    uint64_t step_ip; /* gs:16 */
+    uint8_t step_on;  /* gs:24 */
+    uint8_t started;  /* arch/smp.c's own: how far the CPU has got */
     uint8_t reserved[6];
-    void *tables;            /* GDT, TSS, IST stacks: arch/gdt.c's own */
-    uint64_t kernel_stack;   /* gs:40, of the current thread, as in TSS.RSP0: SYSCALL begins there */
-    uint64_t user_rsp;       /* gs:48, for a few instructions at SYSCALL's entry */
+    void *tables;                      /* GDT, TSS, IST stacks: arch/gdt.c's own */
+    uint64_t kernel_stack;             /* gs:40, of the current thread, as in TSS.RSP0: SYSCALL begins there */
+    uint64_t user_rsp;                 /* gs:48, for a few instructions at SYSCALL's entry */
     struct arch_tsc_exchange exchange; /* with the boot processor, while it starts */
 };
 
@@ -135,9 +135,9 @@ static inline void *arch_phys_to_virt(uint64_t phys)
 /* Any mapped kernel address: direct map, kernel image or a page mapped with arch_map_page. ~0 where not mapped. */
 uint64_t arch_virt_to_phys(const void *virt);
 
-#define ARCH_MAP_WRITE    1u /* else read-only */
-#define ARCH_MAP_EXECUTE  2u /* never with WRITE: refused */
-#define ARCH_MAP_UNCACHED 4u
+#define ARCH_MAP_WRITE     1u /* else read-only */
+#define ARCH_MAP_EXECUTE   2u /* never with WRITE: refused */
+#define ARCH_MAP_UNCACHED  4u
 #define ARCH_MAP_COMBINING 8u /* write-combining, where the processor has a PAT; else uncached */
 
 /* Maps one 4 KiB page that was not mapped before (so no CPU has it in its TLB). After arch_paging_init. 0, -ENOMEM,

@@ -3,10 +3,7 @@
 #pragma once
 
 #define NOTE(text)
-#define NUMBER(name, value)                                                                                            \
-    enum {                                                                                                             \
-        name = (value)                                                                                                 \
-    };
+#define NUMBER(name, value) enum { name = (value) };
 #include "arch/asm_offsets.inc"
 #undef NOTE
 #undef NUMBER

@@ -5,14 +5,14 @@
 #include "arch/registers.h"
 #include "kernel/lib/string.h"
 
-#define CPUID_7_EBX_SMEP   (1u << 7)
-#define CPUID_7_EBX_SMAP   (1u << 20)
-#define CPUID_7_ECX_UMIP   (1u << 2)
-#define CPUID_1_EDX_MCE    (1u << 7)
-#define CPUID_1_EDX_PAT    (1u << 16)
+#define CPUID_7_EBX_SMEP (1u << 7)
+#define CPUID_7_EBX_SMAP (1u << 20)
+#define CPUID_7_ECX_UMIP (1u << 2)
+#define CPUID_1_EDX_MCE  (1u << 7)
+#define CPUID_1_EDX_PAT  (1u << 16)
 
-_Static_assert(ARCH_SYSCALL_RFLAGS_OFF == (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_IOPL | RFLAGS_NT |
-                                           RFLAGS_RF | RFLAGS_AC),
+_Static_assert(ARCH_SYSCALL_RFLAGS_OFF ==
+                   (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_IOPL | RFLAGS_NT | RFLAGS_RF | RFLAGS_AC),
                "ARCH_SYSCALL_RFLAGS_OFF");
 /* SYSCALL takes the kernel's CS from STAR[47:32], and SS behind it; STAR[63:48] is SYSRET's, which nobody executes. */
 #define STAR ((uint64_t)ARCH_CODE_SELECTOR << 32)

@@ -11,11 +11,11 @@
 
 #include "kernel/lib/string.h"
 
-#define FPU_FCW          0   /* where in the image */
-#define FPU_MXCSR        24
-#define FPU_XMM          160
-#define FPU_FCW_CLEAN    0x037Fu /* all exceptions masked, as after FNINIT */
-#define FPU_MXCSR_CLEAN  0x1F80u
+#define FPU_FCW         0 /* where in the image */
+#define FPU_MXCSR       24
+#define FPU_XMM         160
+#define FPU_FCW_CLEAN   0x037Fu /* all exceptions masked, as after FNINIT */
+#define FPU_MXCSR_CLEAN 0x1F80u
 
 struct arch_fpu {
     _Alignas(16) uint8_t image[512];

@@ -46,8 +46,8 @@ void arch_tables_fill(void *where, void *const ist_tops[IST_COUNT])
     tables->gdt[ARCH_DATA_SELECTOR / 8] = DESCRIPTOR_DATA;
     tables->gdt[ARCH_USER_DATA_SELECTOR / 8] = DESCRIPTOR_DATA | DESCRIPTOR_DPL3;
     tables->gdt[ARCH_USER_CODE_SELECTOR / 8] = DESCRIPTOR_CODE64 | DESCRIPTOR_DPL3;
-    tables->gdt[ARCH_TSS_SELECTOR / 8] = limit | (base & 0xFFFFFF) << 16 | TSS_AVAILABLE << 40 | TSS_PRESENT << 44 |
-                                         (base >> 24 & 0xFF) << 56;
+    tables->gdt[ARCH_TSS_SELECTOR / 8] =
+        limit | (base & 0xFFFFFF) << 16 | TSS_AVAILABLE << 40 | TSS_PRESENT << 44 | (base >> 24 & 0xFF) << 56;
     tables->gdt[ARCH_TSS_SELECTOR / 8 + 1] = base >> 32;
 }
 

@@ -25,8 +25,8 @@ static inline uint64_t arch_read_rflags(void)
     return f;
 }
 
-#define ARCH_RFLAGS_TF (UINT64_C(1) << 8)
-#define ARCH_RFLAGS_IF (UINT64_C(1) << 9)
+#define ARCH_RFLAGS_TF    (UINT64_C(1) << 8)
+#define ARCH_RFLAGS_IF    (UINT64_C(1) << 9)
 #define ARCH_RFLAGS_FIXED (UINT64_C(1) << 1) /* always 1 */
 /* What SYSCALL clears: TF, IF, DF, IOPL, NT, RF, AC. No interrupt or step on the user's stack, nothing of the program's
  * that changes what the kernel's instructions do. */

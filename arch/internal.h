@@ -30,8 +30,8 @@ struct arch_stack {
     uint8_t bytes[ARCH_STACK_SIZE];
 };
 
-extern struct arch_stack arch_boot_stack;             /* kernel_main's */
-extern struct arch_stack arch_boot_ist[IST_COUNT];    /* the boot processor's */
+extern struct arch_stack arch_boot_stack;          /* kernel_main's */
+extern struct arch_stack arch_boot_ist[IST_COUNT]; /* the boot processor's */
 /* Maps the interrupt stacks of the MADT's CPU `index` (1..), once; tops[i] is the top of IST i + 1. 0 or -ENOMEM. */
 int arch_stack_make_ist(uint32_t index, void *tops[IST_COUNT]);
 
@@ -113,8 +113,8 @@ uint32_t arch_apic_timer_count(void);
 
 /* ---- nasm ---- */
 
-extern const uint8_t arch_stubs[256][16];     /* trap.asm */
-extern const uint64_t arch_fixups[][2];      /* safe.asm */
+extern const uint8_t arch_stubs[256][16]; /* trap.asm */
+extern const uint64_t arch_fixups[][2];   /* safe.asm */
 extern const uint64_t arch_fixups_end[][2];
 extern arch_debug_handler arch_debug_function; /* read by trap.asm's #DB stub; never NULL */
 _Noreturn void arch_fixup_resume(const struct arch_trap_frame *frame, uint64_t resume);

@@ -4,12 +4,12 @@
 #include "kernel/lib/print.h"
 
 #define IA32_MCG_CAP    0x179u
-#define   MCG_CAP_BANKS UINT64_C(0xFF)
+#define MCG_CAP_BANKS   UINT64_C(0xFF)
 #define IA32_MCG_STATUS 0x17Au
 #define IA32_MC0_STATUS 0x401u /* + 4 * bank; the next two are there where its flags say so */
-#define   MC_STATUS_VAL   (UINT64_C(1) << 63)
-#define   MC_STATUS_MISCV (UINT64_C(1) << 59)
-#define   MC_STATUS_ADDRV (UINT64_C(1) << 58)
+#define MC_STATUS_VAL   (UINT64_C(1) << 63)
+#define MC_STATUS_MISCV (UINT64_C(1) << 59)
+#define MC_STATUS_ADDRV (UINT64_C(1) << 58)
 #define IA32_MC0_ADDR   0x402u
 #define IA32_MC0_MISC   0x403u
 #define BANKS_MAX       32u /* from 400H + 4 * 32 on there are other registers */

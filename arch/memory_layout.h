@@ -19,5 +19,5 @@
 extern const uint8_t kernel_text_start[], kernel_text_end[];
 extern const uint8_t kernel_rodata_start[], kernel_rodata_end[];
 extern const uint8_t kernel_user_start[], kernel_user_text_end[], kernel_user_end[]; /* in rodata: kernel/user/user.c */
-extern const uint8_t kernel_data_start[], kernel_data_end[]; /* .bss included */
+extern const uint8_t kernel_data_start[], kernel_data_end[];                         /* .bss included */
 extern const uint8_t kernel_build_id[], kernel_build_id_end[]; /* the ELF note: 16 bytes of header, then the id */

@@ -9,19 +9,19 @@
 #include "arch/upcalls.h"
 #include "kernel/lib/errno.h"
 
-#define ENTRY_P   (UINT64_C(1) << 0)
-#define ENTRY_RW  (UINT64_C(1) << 1)
-#define ENTRY_US  (UINT64_C(1) << 2) /* ring 3, too; counts only where the entries of all levels have it */
-#define ENTRY_PWT (UINT64_C(1) << 3)
-#define ENTRY_PCD (UINT64_C(1) << 4)
-#define ENTRY_PS  (UINT64_C(1) << 7) /* levels 2 and 3: this entry maps a 2 MiB or 1 GiB page */
-#define ENTRY_PAT       (UINT64_C(1) << 7) /* level 1 */
+#define ENTRY_P         (UINT64_C(1) << 0)
+#define ENTRY_RW        (UINT64_C(1) << 1)
+#define ENTRY_US        (UINT64_C(1) << 2) /* ring 3, too; counts only where the entries of all levels have it */
+#define ENTRY_PWT       (UINT64_C(1) << 3)
+#define ENTRY_PCD       (UINT64_C(1) << 4)
+#define ENTRY_PS        (UINT64_C(1) << 7)  /* levels 2 and 3: this entry maps a 2 MiB or 1 GiB page */
+#define ENTRY_PAT       (UINT64_C(1) << 7)  /* level 1 */
 #define ENTRY_PAT_LARGE (UINT64_C(1) << 12) /* where PS is set */
-#define ENTRY_XD  (UINT64_C(1) << 63)
-#define ENTRY_ADDRESS UINT64_C(0x000FFFFFFFFFF000)
+#define ENTRY_XD        (UINT64_C(1) << 63)
+#define ENTRY_ADDRESS   UINT64_C(0x000FFFFFFFFFF000)
 
-#define CPUID_1_EDX_PAT            (1u << 16)
-#define CPUID_80000001_EDX_PAGE1GB (1u << 26)
+#define CPUID_1_EDX_PAT                  (1u << 16)
+#define CPUID_80000001_EDX_PAGE1GB       (1u << 26)
 #define CPUID_80000008_EAX_PHYSICAL_BITS 0xFFu
 
 #define PAGE_MASK (UINT64_C(4096) - 1)
@@ -32,13 +32,13 @@
 
 const struct boot_info *arch_boot_info;
 
-static uint64_t root;        /* physical; 0 before arch_paging_init */
+static uint64_t root; /* physical; 0 before arch_paging_init */
 static unsigned levels;
 static unsigned large_level; /* highest level whose entries may map a page: 2 or 3 */
 static uint64_t phys_end;    /* 2^MAXPHYADDR: an entry with a higher address faults when it is used */
 static uint64_t device_next = LAYOUT_DEVICES;
-static bool pat;             /* the processor has a page attribute table (arch/cpu.c sets it) */
-static bool shared;          /* address spaces hold copies of the upper half of the kernel's top table */
+static bool pat;    /* the processor has a page attribute table (arch/cpu.c sets it) */
+static bool shared; /* address spaces hold copies of the upper half of the kernel's top table */
 
 static uint64_t level_size(unsigned level)
 {
@@ -62,7 +62,7 @@ static uint64_t entry_flags(unsigned flags, unsigned level)
         entry |= ENTRY_RW;
     if (flags & ARCH_MAP_UNCACHED)
         entry |= ENTRY_PCD | ENTRY_PWT; /* PA3 of the PAT: UC */
-    if (flags & ARCH_MAP_COMBINING) /* PA4: WC, which holds whatever the MTRRs say */
+    if (flags & ARCH_MAP_COMBINING)     /* PA4: WC, which holds whatever the MTRRs say */
         entry |= !pat ? ENTRY_PCD | ENTRY_PWT : level > 1 ? ENTRY_PAT_LARGE : ENTRY_PAT;
     if (!(flags & ARCH_MAP_EXECUTE))
         entry |= ENTRY_XD;

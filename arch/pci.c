@@ -4,10 +4,10 @@
  * memory-mapped way would have to be found and mapped, and then says the same of these. */
 #include "arch/internal.h"
 
-#define CONFIG_ADDRESS 0xCF8u
-#define   CONFIG_ENABLE         0x80000000u
-#define   CONFIG_FUNCTION_SHIFT 8u
-#define CONFIG_DATA    0xCFCu
+#define CONFIG_ADDRESS        0xCF8u
+#define CONFIG_ENABLE         0x80000000u
+#define CONFIG_FUNCTION_SHIFT 8u
+#define CONFIG_DATA           0xCFCu
 
 /* The register's dword; its bytes are at CONFIG_DATA and the ports behind it. */
 static void config_select(uint16_t function, unsigned offset)

@@ -6,14 +6,14 @@
 
 #define DEBUG_EXIT_PORT 0xF4u /* -device isa-debug-exit,iobase=0xf4,iosize=0x04 */
 
-#define KBC_COMMAND 0x64u
-#define   KBC_INPUT_FULL 0x02u
-#define   KBC_PULSE_RESET 0xFEu
+#define KBC_COMMAND     0x64u
+#define KBC_INPUT_FULL  0x02u
+#define KBC_PULSE_RESET 0xFEu
 
 #define CPUID_1_EBX_CLFLUSH(ebx) ((ebx) >> 8 & 0xFFu) /* size of a cache line, in units of 8 bytes */
 
 #define PM1_SCI_EN     0x0001u
-#define PM1_SLP_TYP(t) (((t) & 7u) << 10)
+#define PM1_SLP_TYP(t) (((t)&7u) << 10)
 #define PM1_SLP_EN     0x2000u
 
 #define DELAY_PORT 0x80u /* POST codes are written there; to read it does nothing */

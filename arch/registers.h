@@ -29,26 +29,26 @@
 #define APIC_BASE_ADDRESS UINT64_C(0x000FFFFFFFFFF000)
 
 /* The two say whether x2APIC mode cannot be left but by a reset. */
-#define IA32_XAPIC_DISABLE_STATUS 0xBDu
-#define LEGACY_XAPIC_DISABLED     (UINT64_C(1) << 0)
-#define IA32_ARCH_CAPABILITIES    0x10Au
+#define IA32_XAPIC_DISABLE_STATUS       0xBDu
+#define LEGACY_XAPIC_DISABLED           (UINT64_C(1) << 0)
+#define IA32_ARCH_CAPABILITIES          0x10Au
 #define ARCH_CAPABILITIES_XAPIC_DISABLE (UINT64_C(1) << 21) /* IA32_XAPIC_DISABLE_STATUS is there */
 
 #define IA32_MISC_ENABLE        0x1A0u
 #define MISC_ENABLE_LIMIT_CPUID (UINT64_C(1) << 22)
 
-#define IA32_PAT       0x277u
-#define PAT_CAIRN      UINT64_C(0x0007040100070406) /* PA0..3, 4..7: WB WT UC- UC, WC WT UC- UC; power-up: PA4 WB */
-#define IA32_SYSENTER_CS 0x174u
-#define IA32_EFER      0xC0000080u
-#define EFER_SCE       (UINT64_C(1) << 0)
-#define EFER_LME       (UINT64_C(1) << 8)
-#define EFER_NXE       (UINT64_C(1) << 11)
-#define EFER_FFXSR     (UINT64_C(1) << 14)
-#define IA32_STAR      0xC0000081u
-#define IA32_LSTAR     0xC0000082u
-#define IA32_FMASK     0xC0000084u
-#define IA32_GS_BASE   0xC0000101u
+#define IA32_PAT            0x277u
+#define PAT_CAIRN           UINT64_C(0x0007040100070406) /* WB WT UC- UC, WC WT UC- UC; power-up: PA4 WB */
+#define IA32_SYSENTER_CS    0x174u
+#define IA32_EFER           0xC0000080u
+#define EFER_SCE            (UINT64_C(1) << 0)
+#define EFER_LME            (UINT64_C(1) << 8)
+#define EFER_NXE            (UINT64_C(1) << 11)
+#define EFER_FFXSR          (UINT64_C(1) << 14)
+#define IA32_STAR           0xC0000081u
+#define IA32_LSTAR          0xC0000082u
+#define IA32_FMASK          0xC0000084u
+#define IA32_GS_BASE        0xC0000101u
 #define IA32_KERNEL_GS_BASE 0xC0000102u
 
 #define RFLAGS_DF   (UINT64_C(1) << 10)

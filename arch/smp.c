@@ -38,7 +38,7 @@ struct ap_place {
     uint32_t apic_id, reserved;
     uint64_t stack_top;
     uint64_t cpu;
-} arch_ap_place = { .apic_id = (uint32_t)ARCH_AP_NOBODY };
+} arch_ap_place = {.apic_id = (uint32_t)ARCH_AP_NOBODY};
 _Static_assert(offsetof(struct ap_place, apic_id) == ARCH_AP_APIC_ID, "ap_place.apic_id");
 _Static_assert(offsetof(struct ap_place, stack_top) == ARCH_AP_STACK_TOP, "ap_place.stack_top");
 _Static_assert(offsetof(struct ap_place, cpu) == ARCH_AP_CPU, "ap_place.cpu");

@@ -9,7 +9,7 @@ struct arch_trap_frame {
     uint64_t r15, r14, r13, r12, r11, r10, r9, r8;
     uint64_t rbp, rdi, rsi, rdx, rcx, rbx, rax;
     uint64_t vector;
-    uint64_t error; /* the processor's error code, else 0 */
+    uint64_t error;                    /* the processor's error code, else 0 */
     uint64_t rip, cs, rflags, rsp, ss; /* the processor's own part */
 };
 _Static_assert(offsetof(struct arch_trap_frame, vector) == 0x78, "trap frame: vector");

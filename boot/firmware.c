@@ -6,8 +6,10 @@
 #include "boot/loader.h"
 
 /* EDK II's, which most firmware is made from: on the handles of the devices that show the console. */
+/* clang-format off */
 #define CONSOLE_OUT_DEVICE_GUID \
     {0xD3B36F2C, 0xD551, 0x11D4, {0x9A, 0x46, 0x00, 0x90, 0x27, 0x3F, 0xC1, 0x4D}}
+/* clang-format on */
 
 static bool same_guid(const EFI_GUID *a, const EFI_GUID *b)
 {

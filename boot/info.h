@@ -52,8 +52,8 @@ static inline bool boot_memory_is_free(uint32_t type)
 static inline bool boot_memory_is_ram(uint32_t type)
 {
     return boot_memory_is_free(type) || type == BOOT_MEMORY_LOADER_CODE || type == BOOT_MEMORY_LOADER_DATA ||
-           type == BOOT_MEMORY_RUNTIME_CODE || type == BOOT_MEMORY_RUNTIME_DATA ||
-           type == BOOT_MEMORY_ACPI_RECLAIM || type == BOOT_MEMORY_ACPI_NVS;
+           type == BOOT_MEMORY_RUNTIME_CODE || type == BOOT_MEMORY_RUNTIME_DATA || type == BOOT_MEMORY_ACPI_RECLAIM ||
+           type == BOOT_MEMORY_ACPI_NVS;
 }
 
 struct boot_memory {
@@ -70,7 +70,7 @@ struct boot_framebuffer {
     uint64_t base; /* physical; 0: no GOP, or none with a linear framebuffer */
     uint64_t size;
     uint32_t width, height, pixels_per_line;
-    uint32_t format; /* EFI_GRAPHICS_PIXEL_FORMAT: 0 RGBX, 1 BGRX, 2 bit masks, 3 BLT only */
+    uint32_t format;                  /* EFI_GRAPHICS_PIXEL_FORMAT: 0 RGBX, 1 BGRX, 2 bit masks, 3 BLT only */
     uint32_t masks[3], reserved_mask; /* format 2: the bits of red, green, blue, and those that are none's */
 };
 _Static_assert(sizeof(struct boot_framebuffer) == 48, "boot_framebuffer");
@@ -113,7 +113,7 @@ struct boot_info {
     uint64_t kernel_file; /* the ELF file as read: its .symtab names the kernel's functions */
     uint64_t kernel_file_size;
 
-    uint64_t config; /* text of \cairn.cfg, NUL-terminated */
+    uint64_t config;      /* text of \cairn.cfg, NUL-terminated */
     uint64_t config_size; /* without the NUL */
 
     uint64_t

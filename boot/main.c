@@ -294,8 +294,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
         return status;
     /* From here on there is no firmware to call, and nobody to report to but the kernel. */
     struct boot_memory *memory = (struct boot_memory *)(uintptr_t)h.info->memory;
-    h.info->memory_count =
-        boot_memory_convert(&map, memory, h.info->memory_count, &h.info->memory_left_out);
+    h.info->memory_count = boot_memory_convert(&map, memory, h.info->memory_count, &h.info->memory_left_out);
     boot_enter(h.cr3, h.elf.entry, BOOT_DIRECT_MAP + (uintptr_t)h.info,
                BOOT_DIRECT_MAP + (uintptr_t)h.stack + STACK_PAGES * BOOT_PAGE_SIZE);
 }

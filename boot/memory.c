@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "boot/memory.h"
 
-#define PAGE_SHIFT 12
-#define GIB_SHIFT  30
+#define PAGE_SHIFT   12
+#define GIB_SHIFT    30
 #define PHYSICAL_END (UINT64_C(1) << 52) /* MAXPHYADDR is 52 at most (SDM vol. 3, "IA-32e Paging") */
 
 /* Reads descriptor `i`; false where the map ends. */
@@ -62,8 +62,8 @@ static uint32_t cut_all(const struct boot_efi_map *map, struct boot_memory *out,
         for (size_t k = 0; descriptor(map, k, &d); k++)
             was_cut |= claims(&d, &base, &end) && cut(&out[i], base, end);
         for (uint32_t k = 0; k < i; k++) /* no page is free twice */
-            was_cut |= boot_memory_is_free(out[k].type) && out[k].size &&
-                       cut(&out[i], out[k].base, out[k].base + out[k].size);
+            was_cut |=
+                boot_memory_is_free(out[k].type) && out[k].size && cut(&out[i], out[k].base, out[k].base + out[k].size);
         *left_out += was_cut;
     }
     for (uint32_t i = 0; i < count; i++) { /* a base that was moved up may be out of order now */
@@ -119,10 +119,8 @@ uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory 
             continue;
         for (uint32_t k = count - 1; k > at; k--)
             out[k] = out[k - 1];
-        out[at] = (struct boot_memory){.base = d.physical_start,
-                                       .size = d.pages << PAGE_SHIFT,
-                                       .attributes = d.attributes,
-                                       .type = d.type};
+        out[at] = (struct boot_memory){
+            .base = d.physical_start, .size = d.pages << PAGE_SHIFT, .attributes = d.attributes, .type = d.type};
     }
     return cut_all(map, out, count, left_out);
 }

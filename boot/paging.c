@@ -3,9 +3,9 @@
 
 #include "boot/info.h"
 
-#define ENTRIES  512u
-#define SIZE_2M  (UINT64_C(1) << 21)
-#define SIZE_1G  (UINT64_C(1) << 30)
+#define ENTRIES   512u
+#define SIZE_2M   (UINT64_C(1) << 21)
+#define SIZE_1G   (UINT64_C(1) << 30)
 #define SIZE_512G (UINT64_C(1) << 39)
 
 /* How many naturally aligned pieces the kernel's addresses touch. */
@@ -34,8 +34,8 @@ uint64_t boot_paging_pages(const struct boot_paging *p)
 {
     uint64_t pages = 1 + p->five_levels; /* PML4, PML5 */
     for (uint64_t n = next_gib(p, 0), pdpt = BOOT_GIBS; n < BOOT_GIBS; n = next_gib(p, n + 1)) {
-        pages += pdpt != n / ENTRIES;    /* page-directory-pointer table */
-        pages += !p->gigabyte_pages;     /* page directory */
+        pages += pdpt != n / ENTRIES; /* page-directory-pointer table */
+        pages += !p->gigabyte_pages;  /* page directory */
         pdpt = n / ENTRIES;
     }
     pages += 1 + kernel_pieces(p->elf, SIZE_1G) + kernel_pieces(p->elf, SIZE_2M);

@@ -21,9 +21,9 @@
 #define BOOT_PTE_ADDRESS UINT64_C(0x000FFFFFFFFFF000)
 
 struct boot_paging {
-    struct boot_gibs gibs;    /* what the direct map reaches: tables are made for nothing else */
-    bool gigabyte_pages;      /* CPUID.80000001H:EDX.Page1GB */
-    bool five_levels;         /* CR4.LA57 */
+    struct boot_gibs gibs; /* what the direct map reaches: tables are made for nothing else */
+    bool gigabyte_pages;   /* CPUID.80000001H:EDX.Page1GB */
+    bool five_levels;      /* CR4.LA57 */
     const struct boot_elf *elf;
     uint64_t kernel_phys; /* of elf->virt, multiple of 4096 */
 };

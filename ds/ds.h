@@ -138,7 +138,8 @@ struct ds_errata {
     bool pmc3_taken;           /* PMC3 is not used */
 };
 
-enum ds_lbr { /* what turns branch history on */
+/* what turns branch history on */
+enum ds_lbr {
     DS_LBR_NONE,
     DS_LBR_DEBUGCTL,
     DS_LBR_ARCHITECTURAL, /* IA32_LBR_CTL */
@@ -146,18 +147,18 @@ enum ds_lbr { /* what turns branch history on */
 
 struct ds_caps {
     bool pebs, bts, bts_cpl;
-    uint8_t generation; /* enum ds_generation */
+    uint8_t generation;              /* enum ds_generation */
     const char *const *event_errata; /* ds_core_errata */
-    uint8_t core_type;  /* CPUID.1AH:EAX[31:24] of a hybrid processor, else 0 */
+    uint8_t core_type;               /* CPUID.1AH:EAX[31:24] of a hybrid processor, else 0 */
     uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
     uint8_t format; /* PEBS record format 0..6 */
     bool baseline;  /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
     bool full_width_writes;
     bool no_load_latency, no_frontend; /* a hypervisor hides MSR_PEBS_LD_LAT, MSR_PEBS_FRONTEND */
-    uint8_t lbr;       /* enum ds_lbr */
-    uint8_t lbr_depth; /* entries; 0: not told */
-    uint64_t lbr_ctl;  /* IA32_LBR_CTL for all branches */
-    uint64_t pebs_counters; /* those PEBS can be enabled for, numbered as in GLOBAL_STATUS */
+    uint8_t lbr;                       /* enum ds_lbr */
+    uint8_t lbr_depth;                 /* entries; 0: not told */
+    uint64_t lbr_ctl;                  /* IA32_LBR_CTL for all branches */
+    uint64_t pebs_counters;            /* those PEBS can be enabled for, numbered as in GLOBAL_STATUS */
     uint32_t area_bytes;    /* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs */
     const char *reason;     /* one sentence: why there is or is not PEBS; may point to in_use */
     const char *bts_reason; /* likewise BTS */
@@ -214,7 +215,7 @@ struct ds_drain {
     enum cairn_ds_reason reason;
     uint32_t epoch;
     uint64_t tsc;
-    uint64_t lost; /* records dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
+    uint64_t lost;      /* records dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
     uint64_t swallowed; /* samples of counters that another's record reloaded, or CAIRN_DS_LOST_UNKNOWN */
     uint8_t format;
     const uint64_t *area; /* index not yet set back */
@@ -318,8 +319,8 @@ void ds_set_area(struct ds_cpu *ds, void *area);
 struct ds_refusal {
     const char *during; /* "the set-up", "the PMI handler", ... */
     int step;           /* of the set-up: the numbered sequence in ds/driver/driver.c or ds/driver/bts.c; 0: of none */
-    uint32_t msr; /* that raised #GP */
-    bool write;   /* WRMSR of `value`; else RDMSR */
+    uint32_t msr;       /* that raised #GP */
+    bool write;         /* WRMSR of `value`; else RDMSR */
     uint64_t value;
 };
 
@@ -395,19 +396,19 @@ unsigned ds_event_counter(const struct ds_cpu *ds, uint32_t i);
 struct ds_counts {
     uint64_t records, drains, pmis;
     struct {
-        uint64_t overflows; /* each a PMI's reason */
-        uint64_t events;    /* counted in all, since the last overflow too */
+        uint64_t overflows;   /* each a PMI's reason */
+        uint64_t events;      /* counted in all, since the last overflow too */
     } plain[DS_MAX_COUNTERS]; /* of each event of the configuration; of one with PEBS 0 */
     bool plain_whole;         /* ds_stop has read what there was since the last overflow; not after a panic */
     uint64_t lost;
     bool lost_unknown; /* hw: a drain found the buffer full */
     uint64_t swallowed;
     bool swallowed_unknown; /* hw: a drain found records where one may have swallowed another counter's sample */
-    uint64_t late;     /* records that came after counters had been turned off; among `records` all the same */
-    bool restless;     /* and they have not come to an end; lost_unknown, too */
-    uint64_t steps;    /* soft: #DBs that counted */
+    uint64_t late;          /* records that came after counters had been turned off; among `records` all the same */
+    bool restless;          /* and they have not come to an end; lost_unknown, too */
+    uint64_t steps;         /* soft: #DBs that counted */
     uint64_t throttles, throttled_tsc; /* how often counting was held for a tick, and for how long */
-    uint64_t faults;   /* accesses to MSRs that raised #GP after ds_start: 0, or the machine is broken */
+    uint64_t faults;         /* accesses to MSRs that raised #GP after ds_start: 0, or the machine is broken */
     struct ds_refusal fault; /* the first of them */
 };
 void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out);

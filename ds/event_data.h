@@ -6,9 +6,9 @@
 
 struct ds_core_data { /* a model of processors, and of hybrids one of its kinds of core; family 0 ends the table */
     uint8_t family, model;
-    uint8_t core_type;     /* CPUID.1AH:EAX[31:24]; 0: any */
-    uint32_t native_model; /* CPUID.1AH:EAX[23:0]; 0: any */
-    uint8_t generation;    /* enum ds_generation */
+    uint8_t core_type;         /* CPUID.1AH:EAX[31:24]; 0: any */
+    uint32_t native_model;     /* CPUID.1AH:EAX[23:0]; 0: any */
+    uint8_t generation;        /* enum ds_generation */
     const char *const *errata; /* of each kind of event, as in "MTL012,MTL013", or NULL; NULL: of none */
 };
 

@@ -308,7 +308,7 @@ _Static_assert(offsetof(struct ds_area_1c0, pebs_fixed_counter_reset) == 0x140, 
 /* Bytes of the area a format's hardware reads; `fixed`: fixed counters write records, as from format 4 on they may. */
 static inline uint32_t ds_area_bytes(unsigned format, bool fixed)
 {
-    return format >= 5                            ? sizeof(struct ds_area_1c0)
+    return format >= 5                             ? sizeof(struct ds_area_1c0)
            : format == 4 || (format == 3 && fixed) ? sizeof(struct ds_area_a0)
                                                    : sizeof(struct ds_area_60);
 }
@@ -379,8 +379,8 @@ _Static_assert(offsetof(struct ds_pebs_fmt3, tsc) == 0xC0, "format 3: TSC");
 /* ================================================================ PEBS records, formats 4 and up: groups in order */
 
 struct ds_pebs_basic {
-    uint64_t head; /* 00: [31:0] groups (MSR_PEBS_DATA_CFG), [47:32] retire latency (only with
-                      PEBS_TIMING_INFO), [63:48] bytes of the record */
+    uint64_t head;        /* 00: [31:0] groups (MSR_PEBS_DATA_CFG), [47:32] retire latency (only with
+                             PEBS_TIMING_INFO), [63:48] bytes of the record */
     uint64_t eventing_ip; /* 08 */
     uint64_t counters;    /* 10: applicable counters */
     uint64_t tsc;         /* 18 */

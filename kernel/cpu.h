@@ -31,33 +31,33 @@ struct kcpu {
 
     struct kthread *current; /* the running thread */
     struct kthread *idle;
-    struct kthread *standby; /* chosen to run next here; dispatcher lock */
-    struct krunq ready;      /* dispatcher lock */
-    bool online;             /* has reached ksched_enter: switches threads */
-    struct kthread *previous;/* set before the stack switch, read by the incoming side */
-    uint64_t switch_tsc;     /* the RDTSC value of the switch in progress */
-    uint32_t irq_depth;      /* interrupts nested on this CPU (0: thread context) */
+    struct kthread *standby;             /* chosen to run next here; dispatcher lock */
+    struct krunq ready;                  /* dispatcher lock */
+    bool online;                         /* has reached ksched_enter: switches threads */
+    struct kthread *previous;            /* set before the stack switch, read by the incoming side */
+    uint64_t switch_tsc;                 /* the RDTSC value of the switch in progress */
+    uint32_t irq_depth;                  /* interrupts nested on this CPU (0: thread context) */
     uint64_t irq_begin[KCPU_IRQ_LEVELS]; /* when each of them began, as kernel/tracepoint/activity.h has it */
-    bool in_dpc;             /* a DPC is being run (kernel/sched/dpc.h), at the end of the outermost interrupt */
+    bool in_dpc; /* a DPC is being run (kernel/sched/dpc.h), at the end of the outermost interrupt */
     uint8_t irq_vector[KCPU_IRQ_LEVELS];
-    uint32_t interrupts;     /* taken so far, modulo 2^32 */
-    bool reschedule;         /* a switch may be due; set by any CPU under the dispatcher lock, and by this one without
-                              * it (tick); cleared by this one under the lock */
-    uint64_t ticks;          /* timer ticks seen; read by others */
-    uint64_t switches;       /* context switches done; read by others */
+    uint32_t interrupts; /* taken so far, modulo 2^32 */
+    bool reschedule;     /* a switch may be due; set by any CPU under the dispatcher lock, and by this one without
+                          * it (tick); cleared by this one under the lock */
+    uint64_t ticks;      /* timer ticks seen; read by others */
+    uint64_t switches;   /* context switches done; read by others */
 
-    struct ds_cpu *ds;       /* the session's; NULL: ds=off */
-    struct ds_soft *ds_soft; /* likewise its model; NULL: hw or off */
+    struct ds_cpu *ds;                        /* the session's; NULL: ds=off */
+    struct ds_soft *ds_soft;                  /* likewise its model; NULL: hw or off */
     void *ds_area, *pebs_buffer, *bts_buffer; /* what `ds` was given; NULL: none */
-    bool counts_threads;     /* counters count beside PEBS: the truth has what each thread retired */
-    const volatile uint64_t *pebs_index; /* of `ds` */
-    const volatile uint64_t *pebs_stamp; /* the same, where switch events carry it; NULL: they carry none */
-    struct ds_cpu *active_ds;     /* what counts on this CPU: usually the session's, but a workload may put its own
-                                   * here for a while. The session's is paused then, and its buffer still the trace's */
-    struct ds_soft *active_model; /* likewise the model that is stepped */
-    volatile bool held;           /* between kpanic_hold and kpanic_release; read by this CPU's NMI */
-    struct trace_hub_cpu *trace; /* NULL: no session yet (trace_hub_on and trace_hub_wants know that) */
-    struct ktruth_cpu *truth;/* NULL: truth=0 */
+    bool counts_threads;                      /* counters count beside PEBS: the truth has what each thread retired */
+    const volatile uint64_t *pebs_index;      /* of `ds` */
+    const volatile uint64_t *pebs_stamp;      /* the same, where switch events carry it; NULL: they carry none */
+    struct ds_cpu *active_ds;         /* what counts on this CPU: usually the session's, but a workload may put its own
+                                       * here for a while: the session's is paused then, its buffer still the trace's */
+    struct ds_soft *active_model;     /* likewise the model that is stepped */
+    volatile bool held;               /* between kpanic_hold and kpanic_release; read by this CPU's NMI */
+    struct trace_hub_cpu *trace;      /* NULL: no session yet (trace_hub_on and trace_hub_wants know that) */
+    struct ktruth_cpu *truth;         /* NULL: truth=0 */
     struct klocktrace_cpu *locktrace; /* NULL: no session wants spin locks */
 };
 

@@ -87,8 +87,8 @@ static const struct kdump_section sections[] = {
 _Noreturn void kernel_main(struct boot_info *info)
 {
     static char error[448];
-    bool understood = info->magic == BOOT_INFO_MAGIC && info->version == BOOT_INFO_VERSION &&
-                      info->size == sizeof *info;
+    bool understood =
+        info->magic == BOOT_INFO_MAGIC && info->version == BOOT_INFO_VERSION && info->size == sizeof *info;
 
     arch_early_init(&boot_cpu.arch);
     kdump_init(sections);

@@ -166,11 +166,16 @@ _Noreturn void kpanic_at(struct arch_trap_frame *f, const char *format, va_list 
 }
 
 static const char *const exceptions[32] = {
-    "divide error (#DE)", "debug (#DB)", "unexpected NMI", "breakpoint (#BP)", "overflow (#OF)", "bound range (#BR)",
-    "invalid opcode (#UD)", "device not available (#NM)", "double fault (#DF)", "coprocessor segment overrun",
-    "invalid TSS (#TS)", "segment not present (#NP)", "stack fault (#SS)", "general protection (#GP)",
-    "page fault (#PF)",
-    "exception 15", "x87 error (#MF)", "alignment check (#AC)", "machine check (#MC)", "SIMD error (#XM)",
+    "divide error (#DE)",   "debug (#DB)",
+    "unexpected NMI",       "breakpoint (#BP)",
+    "overflow (#OF)",       "bound range (#BR)",
+    "invalid opcode (#UD)", "device not available (#NM)",
+    "double fault (#DF)",   "coprocessor segment overrun",
+    "invalid TSS (#TS)",    "segment not present (#NP)",
+    "stack fault (#SS)",    "general protection (#GP)",
+    "page fault (#PF)",     "exception 15",
+    "x87 error (#MF)",      "alignment check (#AC)",
+    "machine check (#MC)",  "SIMD error (#XM)",
     "virtualization (#VE)", "control protection (#CP)",
 };
 
@@ -185,8 +190,10 @@ void kfault_describe(const struct arch_trap_frame *f, uint64_t cr2, char *line, 
         snprintf(line, size, "%s: stack overflow: %p is in the guard page below the stack", what, (void *)cr2);
     else if (f->vector == ARCH_VECTOR_PF)
         snprintf(line, size, "%s: %s %p%s", what,
-                 f->error & 16 ? "execution of" : f->error & 2 ? "write to" : "read of", (void *)cr2,
-                 cr2 < ARCH_PAGE_SIZE ? " (null pointer)" : "");
+                 f->error & 16  ? "execution of"
+                 : f->error & 2 ? "write to"
+                                : "read of",
+                 (void *)cr2, cr2 < ARCH_PAGE_SIZE ? " (null pointer)" : "");
     else if (f->error)
         snprintf(line, size, "%s, error code 0x%lx", what, f->error);
     else

@@ -154,4 +154,3 @@ void krun(void *boot)
     kreport_summary();
     kend(counts[KREPORT_FAIL] == 0);
 }
-

@@ -45,43 +45,43 @@ struct kthread {
     uint32_t flags;
     char name[KTHREAD_NAME];
 
-    uint8_t state;         /* enum kthread_state */
-    uint8_t wait_reason;   /* enum kwait_reason of the wait, or why a running thread was made Ready */
-    int8_t priority;       /* 1..15 dynamic, 16..31 real-time; idle 0 */
+    uint8_t state;       /* enum kthread_state */
+    uint8_t wait_reason; /* enum kwait_reason of the wait, or why a running thread was made Ready */
+    int8_t priority;     /* 1..15 dynamic, 16..31 real-time; idle 0 */
     int8_t base_priority;
-    int32_t quantum;       /* timer ticks left */
+    int32_t quantum; /* timer ticks left */
     uint32_t ideal_processor;
-    uint32_t cpu;          /* where it runs, is queued, or ran last */
+    uint32_t cpu;            /* where it runs, is queued, or ran last */
     struct kcpuset affinity; /* where it may run */
-    uint64_t wait_start;   /* tick of creation, begin of the wait or entry into a ready queue: Windows' WaitTime */
-    uint32_t waited;       /* ticks from there to its coming in, set by that switch; idle threads: 0 */
+    uint64_t wait_start;     /* tick of creation, begin of the wait or entry into a ready queue: Windows' WaitTime */
+    uint32_t waited;         /* ticks from there to its coming in, set by that switch; idle threads: 0 */
 
-    struct klist queue_link;     /* ready queue */
-    struct klist wait_link;      /* kobject.waiters */
-    struct klist timer_link;     /* kernel/sched/timerq.h */
-    uint64_t timer_due;          /* tick */
-    int wait_status;             /* what kwait returns */
-    struct klist owned;          /* kmutex.owned_link */
+    struct klist queue_link; /* ready queue */
+    struct klist wait_link;  /* kobject.waiters */
+    struct klist timer_link; /* kernel/sched/timerq.h */
+    uint64_t timer_due;      /* tick */
+    int wait_status;         /* what kwait returns */
+    struct klist owned;      /* kmutex.owned_link */
 
     struct klist all_link;             /* this and the next: kernel/recording/rundown.c's */
     uint32_t told[TRACE_MAX_SESSIONS]; /* by session: which rundown of its has told of this thread */
-    struct kthread_retired {     /* its instructions and branches, as they were stepped: session.pmc with truth=1 */
+    struct kthread_retired { /* its instructions and branches, as they were stepped: session.pmc with truth=1 */
         uint64_t instructions, branches;
-    } retired, retired_before;   /* the latter when it last came in; only its own CPU touches them */
+    } retired, retired_before; /* the latter when it last came in; only its own CPU touches them */
 
-    uint32_t gate_depth;         /* kernel/gate.h; only its own CPU touches it, interrupts off */
-    void *stack;                 /* slot of kernel/memory/stack.h */
-    void *context;               /* stack pointer while it does not run: arch_context_switch */
+    uint32_t gate_depth; /* kernel/gate.h; only its own CPU touches it, interrupts off */
+    void *stack;         /* slot of kernel/memory/stack.h */
+    void *context;       /* stack pointer while it does not run: arch_context_switch */
     void (*entry)(void *);
     void *argument;
-    struct kuser *user;          /* NULL: a thread of the kernel's */
+    struct kuser *user;               /* NULL: a thread of the kernel's */
     void (*gone)(struct kuser *user); /* frees that */
     int exit_code;
 };
 
 /* ---- programs in ring 3: kernel/user/user.h */
 
-#define KUSER_IMAGE UINT64_C(0x400000) /* the programs, as they lie in the kernel's image from kernel_user_start on */
+#define KUSER_IMAGE       UINT64_C(0x400000) /* the programs, as in the kernel's image from kernel_user_start on */
 #define KUSER_STACK_PAGES 4u
 #define KUSER_STACK_TOP   UINT64_C(0x7FFFFFFFE000) /* a page lies empty below and above the stack */
 
@@ -93,9 +93,9 @@ struct kuser {
     uint64_t entry, argument[2];
     struct kevent *event; /* what CALL_WAIT and CALL_SET name by its number */
     uint32_t events;
-    bool catching;       /* after its next fault it goes on at caught_at, in ring 3, in place of its end */
+    bool catching; /* after its next fault it goes on at caught_at, in ring 3, in place of its end */
     uint64_t caught_at;
-    bool ended;          /* kuser_end: leaves ring 3 for good at the next interrupt or call */
+    bool ended; /* kuser_end: leaves ring 3 for good at the next interrupt or call */
 };
 
 /* The name an instruction of a program has in the kernel's image. */
@@ -119,7 +119,7 @@ static inline uint64_t kuser_address(const void *in_image)
 
 #define KSTACK_BASE  UINT64_C(0xFFFFD00000000000)
 #define KSTACK_SLOT  UINT64_C(32768)
-#define KSTACK_COUNT UINT64_C(65536) /* 2 GiB of addresses */
+#define KSTACK_COUNT UINT64_C(65536)              /* 2 GiB of addresses */
 #define KSTACK_MAGIC UINT64_C(0x4B4341545352434E) /* "NCRSTACK" */
 
 struct kstack_top {

@@ -80,6 +80,7 @@ on_path sbsign             sbsigntool      sbsigntools           sbsigntools    
 on_path openssl            openssl         openssl               openssl         openssl          openssl
 on_path curl               curl            curl                  curl            curl             curl
 on_path xz                 xz-utils        xz                    xz              xz               xz
+on_path clang-format       clang-format    clang-tools-extra     clang           clang            clang-format
 on_path shellcheck         shellcheck      ShellCheck            shellcheck      ShellCheck       shellcheck
 END
 }

@@ -35,14 +35,14 @@ struct trace_switch; /* trace/session.h */
  * thread of this batch hashed to; a thread whose bit is clear is certainly new and needs no search.
  */
 struct trace_ccswap {
-    int64_t last;          /* time of the previous switch in the open batch */
-    int64_t deadline;      /* the open batch takes no switch after this time */
-    uint64_t switches;     /* all switches encoded since init; records in the open batch: less `batch_start` */
+    int64_t last;      /* time of the previous switch in the open batch */
+    int64_t deadline;  /* the open batch takes no switch after this time */
+    uint64_t switches; /* all switches encoded since init; records in the open batch: less `batch_start` */
     uint64_t batch_start;
     uint64_t buckets_used;
-    int64_t age_limit;     /* clock units, 500 timer ticks */
-    uint64_t used;         /* bytes of the open batch, or TRACE_CCSWAP_CLOSED */
-    uint64_t tids;         /* slots of TidTable in use */
+    int64_t age_limit; /* clock units, 500 timer ticks */
+    uint64_t used;     /* bytes of the open batch, or TRACE_CCSWAP_CLOSED */
+    uint64_t tids;     /* slots of TidTable in use */
     /* Gets each closed batch: `size` bytes at `batch`, `records` of them switches; `time`: now. The encoder has let go
      * of the batch before the call, so a CPU that is stopped within it (panic) leaves no batch to be written twice. */
     void (*write)(struct trace_ccswap *c, uint32_t size, uint32_t records, int64_t time, enum ccswap_close reason);

@@ -10,25 +10,26 @@
 static const struct word {
     const char *name;
     uint32_t group[GROUPS_MAX]; /* 0: no more */
-} words[] = { /* what has more bits comes first: trace_groups_show takes the first that fits */
-    { "both", { PERF_CONTEXT_SWITCH, PERF_COMPACT_CSWITCH, PERF_CAIRN_BOTH_CSWITCH } },
-    { "compact", { PERF_CONTEXT_SWITCH, PERF_COMPACT_CSWITCH } },
-    { "full", { PERF_CONTEXT_SWITCH } },
-    { "cswitch", { PERF_CONTEXT_SWITCH } },
-    { "process", { PERF_PROCESS } },
-    { "thread", { PERF_THREAD } },
-    { "loader", { PERF_LOADER } },
-    { "dispatcher", { PERF_DISPATCHER } },
-    { "priority", { PERF_PRIORITY } },
-    { "interrupt", { PERF_INTERRUPT } },
-    { "dpc", { PERF_DPC } },
-    { "profile", { PERF_PROFILE } },
-    { "pmc_profile", { PERF_PMC_PROFILE } },
-    { "spinlock", { PERF_SPINLOCK } },
-    { "cpu_config", { PERF_CPU_CONFIG } },
-    { "mark", { PERF_CAIRN_MARK } },
-    { "no_sysconfig", { PERF_NO_SYSCONFIG } },
-    { "none", { 0 } },
+} words[] = {
+    /* what has more bits comes first: trace_groups_show takes the first that fits */
+    {"both", {PERF_CONTEXT_SWITCH, PERF_COMPACT_CSWITCH, PERF_CAIRN_BOTH_CSWITCH}},
+    {"compact", {PERF_CONTEXT_SWITCH, PERF_COMPACT_CSWITCH}},
+    {"full", {PERF_CONTEXT_SWITCH}},
+    {"cswitch", {PERF_CONTEXT_SWITCH}},
+    {"process", {PERF_PROCESS}},
+    {"thread", {PERF_THREAD}},
+    {"loader", {PERF_LOADER}},
+    {"dispatcher", {PERF_DISPATCHER}},
+    {"priority", {PERF_PRIORITY}},
+    {"interrupt", {PERF_INTERRUPT}},
+    {"dpc", {PERF_DPC}},
+    {"profile", {PERF_PROFILE}},
+    {"pmc_profile", {PERF_PMC_PROFILE}},
+    {"spinlock", {PERF_SPINLOCK}},
+    {"cpu_config", {PERF_CPU_CONFIG}},
+    {"mark", {PERF_CAIRN_MARK}},
+    {"no_sysconfig", {PERF_NO_SYSCONFIG}},
+    {"none", {0}},
 };
 #define WORDS (sizeof words / sizeof words[0])
 

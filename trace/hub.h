@@ -24,14 +24,14 @@
 
 struct trace_hub_cpu;
 
-struct trace_hub_encoder { /* of one clock type */
+struct trace_hub_encoder {       /* of one clock type */
     struct trace_ccswap compact; /* first: container of the encoder's call-back */
     struct trace_hub_cpu *hub;
     uint32_t sessions; /* bit i: session i + 1 runs here and gets the batches */
 };
 
 /* The sessions of a set (bit i: session i + 1), lowest first. */
-#define TRACE_EACH_SESSION(i, set) \
+#define TRACE_EACH_SESSION(i, set)                                                                                     \
     for (uint32_t left_ = (set), i; left_ && (i = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)
 
 /* What trace_hub_switch does: nothing, one encoder of the performance counter (nearly always), or look. */
@@ -39,15 +39,15 @@ enum trace_hub_plan { TRACE_HUB_NOTHING, TRACE_HUB_COMPACT, TRACE_HUB_SEVERAL };
 
 /* One CPU's. Private to trace/hub.c but for what the inline functions below read. */
 struct trace_hub_cpu {
-    uint32_t on;                      /* bit i: session i + 1 runs here */
-    uint32_t full;                    /* bit i: and takes 0524H */
-    uint32_t pmc;                     /* bit i: and has PMC items on some hook */
-    uint32_t plan;                    /* enum trace_hub_plan */
-    uint32_t index;                   /* the CPU */
-    struct perfinfo_groupmask wanted; /* of those sessions together */
+    uint32_t on;                                   /* bit i: session i + 1 runs here */
+    uint32_t full;                                 /* bit i: and takes 0524H */
+    uint32_t pmc;                                  /* bit i: and has PMC items on some hook */
+    uint32_t plan;                                 /* enum trace_hub_plan */
+    uint32_t index;                                /* the CPU */
+    struct perfinfo_groupmask wanted;              /* of those sessions together */
     struct trace_cpu *session[TRACE_MAX_SESSIONS]; /* this CPU's part of each session; NULL: does not run here */
-    trace_read_counters read_counters; /* for PMC items */
-    uint64_t counters[TRACE_PMC_MAX];  /* what it said last */
+    trace_read_counters read_counters;             /* for PMC items */
+    uint64_t counters[TRACE_PMC_MAX];              /* what it said last */
     struct trace_clocks clocks;
     struct trace_hub_encoder encoder[TRACE_CLOCK_TYPES];
 } __attribute__((aligned(64)));

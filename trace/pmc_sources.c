@@ -8,12 +8,12 @@ static const struct source {
     const char *name;
     uint16_t number;
 } sources[] = {
-    { "Timer", TRACE_PMC_TIMER },
-    { "BranchInstructions", TRACE_PMC_BRANCH_INSTRUCTIONS },
-    { "TotalCycles", TRACE_PMC_TOTAL_CYCLES },
-    { "UnhaltedCoreCycles", TRACE_PMC_UNHALTED_CORE_CYCLES },
-    { "InstructionRetired", TRACE_PMC_INSTRUCTION_RETIRED },
-    { "BranchInstructionRetired", TRACE_PMC_BRANCH_INSTRUCTION_RETIRED },
+    {"Timer", TRACE_PMC_TIMER},
+    {"BranchInstructions", TRACE_PMC_BRANCH_INSTRUCTIONS},
+    {"TotalCycles", TRACE_PMC_TOTAL_CYCLES},
+    {"UnhaltedCoreCycles", TRACE_PMC_UNHALTED_CORE_CYCLES},
+    {"InstructionRetired", TRACE_PMC_INSTRUCTION_RETIRED},
+    {"BranchInstructionRetired", TRACE_PMC_BRANCH_INSTRUCTION_RETIRED},
 };
 #define SOURCES (sizeof sources / sizeof sources[0])
 

@@ -15,7 +15,7 @@ enum trace_pmc_source {
     TRACE_PMC_UNHALTED_CORE_CYCLES = 25,
     TRACE_PMC_INSTRUCTION_RETIRED = 26,
     TRACE_PMC_BRANCH_INSTRUCTION_RETIRED = 30,
-    TRACE_PMC_CAIRN = 0x1000, /* and up: an event Windows has no source for, by its place in option pebs= */
+    TRACE_PMC_CAIRN = 0x1000,      /* and up: an event Windows has no source for, by its place in option pebs= */
     TRACE_PMC_CAIRN_ATOM = 0x1100, /* and up: likewise, in option pebs.atom= */
 };
 

@@ -48,8 +48,8 @@ static void add_wide(struct etw_payload *p, const char *text)
 void trace_rundown_process(struct etw_payload *p, const struct etw_process *process, const char *name)
 {
     static const struct etw_local_system user = {
-        .token_user = { 1, 0 }, /* Windows has a pointer there, which nobody else can use */
-        .sid = { 1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0 },
+        .token_user = {1, 0}, /* Windows has a pointer there, which nobody else can use */
+        .sid = {1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0},
     };
     begin(p, process, sizeof(*process));
     add(p, &user, sizeof(user));
@@ -68,7 +68,7 @@ void trace_rundown_thread(struct etw_payload *p, const struct etw_thread *thread
 
 void trace_rundown_thread_name(struct etw_payload *p, uint32_t process_id, uint32_t thread_id, const char *name)
 {
-    const struct etw_thread_name head = { process_id, thread_id };
+    const struct etw_thread_name head = {process_id, thread_id};
     begin(p, &head, sizeof(head));
     add_wide(p, name);
 }
@@ -86,7 +86,7 @@ void trace_rundown_kernel_base(struct etw_payload *p, uint64_t base)
 
 void trace_rundown_masks(struct etw_payload *p, const uint32_t masks[8])
 {
-    struct etw_header_extension e = { .version = ETW_KERNEL_VERSION_10240 };
+    struct etw_header_extension e = {.version = ETW_KERNEL_VERSION_10240};
     memcpy(e.group_masks, masks, sizeof(e.group_masks));
     begin(p, &e, sizeof(e));
 }
@@ -124,7 +124,7 @@ void trace_rundown_processor_numbers(struct etw_payload *p, uint32_t cpus)
 
 void trace_rundown_profile_interval(struct etw_payload *p, uint32_t new_interval, uint32_t old_interval)
 {
-    const struct etw_profile_interval head = { TRACE_PMC_TIMER, new_interval, old_interval };
+    const struct etw_profile_interval head = {TRACE_PMC_TIMER, new_interval, old_interval};
     begin(p, &head, sizeof(head));
     add_wide(p, trace_pmc_name(TRACE_PMC_TIMER));
 }

@@ -17,10 +17,10 @@
 
 /* ================================================================ group 00: the session's head */
 
-#define HOOK_HEADER_EXTENSION    0x0005u /* ETW_KERNEL_HEADER_EXTENSION: the masks from now on; SYSTEM header */
-#define HOOK_RUNDOWN_COMPLETE    0x0008u /* no payload; PERFINFO header */
-#define HOOK_GROUP_MASKS_END     0x0020u /* as 0005H: the masks up to now */
-#define HOOK_VERSION_HEADER      2u      /* of these three */
+#define HOOK_HEADER_EXTENSION 0x0005u /* ETW_KERNEL_HEADER_EXTENSION: the masks from now on; SYSTEM header */
+#define HOOK_RUNDOWN_COMPLETE 0x0008u /* no payload; PERFINFO header */
+#define HOOK_GROUP_MASKS_END  0x0020u /* as 0005H: the masks up to now */
+#define HOOK_VERSION_HEADER   2u      /* of these three */
 
 struct etw_header_extension { /* ETW_KERNEL_HEADER_EXTENSION */
     uint32_t group_masks[8];  /* 00: PERFINFO_GROUPMASK */
@@ -72,44 +72,44 @@ _Static_assert(sizeof(struct etw_local_system) == 0x1C, "TOKEN_USER and SID");
 #define HOOK_VERSION_THREAD      3u
 #define HOOK_VERSION_THREAD_NAME 2u
 
-struct etw_thread { /* then its name, UTF-16 with its 0, or nothing */
-    uint32_t process_id;      /* 00 */
-    uint32_t thread_id;       /* 04 */
-    uint64_t stack_base;      /* 08: the kernel stack's upper end */
-    uint64_t stack_limit;     /* 10 */
-    uint64_t user_stack_base; /* 18 */
-    uint64_t user_stack_limit;/* 20 */
-    uint64_t affinity;        /* 28 */
-    uint64_t start_address;   /* 30: Win32StartAddr */
-    uint64_t teb_base;        /* 38 */
-    uint32_t sub_process_tag; /* 40 */
-    int8_t base_priority;     /* 44 */
-    uint8_t page_priority;    /* 45 */
-    uint8_t io_priority;      /* 46 */
-    uint8_t flags;            /* 47 */
+struct etw_thread {            /* then its name, UTF-16 with its 0, or nothing */
+    uint32_t process_id;       /* 00 */
+    uint32_t thread_id;        /* 04 */
+    uint64_t stack_base;       /* 08: the kernel stack's upper end */
+    uint64_t stack_limit;      /* 10 */
+    uint64_t user_stack_base;  /* 18 */
+    uint64_t user_stack_limit; /* 20 */
+    uint64_t affinity;         /* 28 */
+    uint64_t start_address;    /* 30: Win32StartAddr */
+    uint64_t teb_base;         /* 38 */
+    uint32_t sub_process_tag;  /* 40 */
+    int8_t base_priority;      /* 44 */
+    uint8_t page_priority;     /* 45 */
+    uint8_t io_priority;       /* 46 */
+    uint8_t flags;             /* 47 */
 };
 _Static_assert(sizeof(struct etw_thread) == 0x48, "Thread_V3_TypeGroup1");
 _Static_assert(offsetof(struct etw_thread, affinity) == 0x28, "Thread_V3_TypeGroup1.Affinity");
 _Static_assert(offsetof(struct etw_thread, start_address) == 0x30, "Thread_V3_TypeGroup1.Win32StartAddr");
 _Static_assert(offsetof(struct etw_thread, base_priority) == 0x44, "Thread_V3_TypeGroup1.BasePriority");
 
-struct etw_thread_name {  /* then the name, UTF-16 with its 0 */
-    uint32_t process_id;  /* 00 */
-    uint32_t thread_id;   /* 04 */
+struct etw_thread_name { /* then the name, UTF-16 with its 0 */
+    uint32_t process_id; /* 00 */
+    uint32_t thread_id;  /* 04 */
 };
 _Static_assert(sizeof(struct etw_thread_name) == 0x08, "ThreadSetName");
 
 /* ================================================================ group 14: images */
 
-#define HOOK_IMAGE_LOAD      0x030Au /* in the processes' group; SYSTEM header */
-#define HOOK_IMAGE_UNLOAD    0x1402u /* SYSTEM header */
-#define HOOK_IMAGE_DC_START  0x1403u /* SYSTEM header for the kernel's, PERFINFO for a process' */
-#define HOOK_IMAGE_DC_END    0x1404u /* likewise */
-#define HOOK_KERNEL_BASE     0x1421u /* PERFINFO header; the address alone */
-#define HOOK_VERSION_IMAGE   3u
+#define HOOK_IMAGE_LOAD          0x030Au /* in the processes' group; SYSTEM header */
+#define HOOK_IMAGE_UNLOAD        0x1402u /* SYSTEM header */
+#define HOOK_IMAGE_DC_START      0x1403u /* SYSTEM header for the kernel's, PERFINFO for a process' */
+#define HOOK_IMAGE_DC_END        0x1404u /* likewise */
+#define HOOK_KERNEL_BASE         0x1421u /* PERFINFO header; the address alone */
+#define HOOK_VERSION_IMAGE       3u
 #define HOOK_VERSION_KERNEL_BASE 2u
 
-struct etw_image { /* then FileName, UTF-16 with its 0 */
+struct etw_image {            /* then FileName, UTF-16 with its 0 */
     uint64_t image_base;      /* 00 */
     uint64_t image_size;      /* 08 */
     uint32_t process_id;      /* 10: 0: the kernel's */
@@ -133,22 +133,22 @@ _Static_assert(offsetof(struct etw_image, default_base) == 0x20, "Image_V3_Load.
 #define HOOK_VERSION_CPU_CONFIG 3u
 #define HOOK_VERSION_PROCESSOR  2u /* of the other two */
 
-struct etw_cpu_config { /* SystemConfig_V3_CPU */
-    uint32_t mhz;                     /* 000 */
-    uint32_t number_of_processors;    /* 004 */
-    uint32_t mem_size;                /* 008: MB */
-    uint32_t page_size;               /* 00C */
-    uint32_t allocation_granularity;  /* 010 */
-    uint16_t computer_name[256];      /* 014 */
-    uint16_t domain_name[134];        /* 214 */
-    uint64_t hyper_threading_flag;    /* 320: processors that share a core with another */
-    uint64_t highest_user_address;    /* 328 */
-    uint16_t processor_architecture;  /* 330: ETW_ARCHITECTURE_AMD64 */
-    uint16_t processor_level;         /* 332: family */
-    uint16_t processor_revision;      /* 334: model, stepping */
-    uint8_t nx_enabled;               /* 336: it is not settled which of the two comes first */
-    uint8_t pae_enabled;              /* 337 */
-    uint32_t memory_speed;            /* 338: MHz; 0: not known */
+struct etw_cpu_config {              /* SystemConfig_V3_CPU */
+    uint32_t mhz;                    /* 000 */
+    uint32_t number_of_processors;   /* 004 */
+    uint32_t mem_size;               /* 008: MB */
+    uint32_t page_size;              /* 00C */
+    uint32_t allocation_granularity; /* 010 */
+    uint16_t computer_name[256];     /* 014 */
+    uint16_t domain_name[134];       /* 214 */
+    uint64_t hyper_threading_flag;   /* 320: processors that share a core with another */
+    uint64_t highest_user_address;   /* 328 */
+    uint16_t processor_architecture; /* 330: ETW_ARCHITECTURE_AMD64 */
+    uint16_t processor_level;        /* 332: family */
+    uint16_t processor_revision;     /* 334: model, stepping */
+    uint8_t nx_enabled;              /* 336: it is not settled which of the two comes first */
+    uint8_t pae_enabled;             /* 337 */
+    uint32_t memory_speed;           /* 338: MHz; 0: not known */
 } __attribute__((packed));
 _Static_assert(sizeof(struct etw_cpu_config) == 0x33C, "SystemConfig_V3_CPU");
 _Static_assert(offsetof(struct etw_cpu_config, computer_name) == 0x014, "SystemConfig_V3_CPU.ComputerName");

@@ -25,9 +25,9 @@ static bool config_valid(const struct trace_config *c)
     return c->number >= 1 && c->number <= TRACE_MAX_SESSIONS && c->cpus >= 1 && c->cpus <= MAX_CPUS &&
            c->buffer_bytes % 8 == 0 && c->buffer_bytes >= BUFFER_MIN && c->buffer_bytes <= BUFFER_MAX &&
            c->buffers >= c->cpus + (c->circular ? 1 : 0) && c->buffers <= BUFFERS_MAX && c->clock.multiplier != 0 &&
-           !(c->circular && c->live) &&
-           c->clock.type >= 1 && c->clock.type <= TRACE_CLOCK_TYPES && c->pmc.count <= TRACE_PMC_MAX &&
-           c->pmc.hooks <= TRACE_PMC_HOOKS_MAX && c->tick_units >= 1 && c->tick_units <= TICK_MAX;
+           !(c->circular && c->live) && c->clock.type >= 1 && c->clock.type <= TRACE_CLOCK_TYPES &&
+           c->pmc.count <= TRACE_PMC_MAX && c->pmc.hooks <= TRACE_PMC_HOOKS_MAX && c->tick_units >= 1 &&
+           c->tick_units <= TICK_MAX;
 }
 
 size_t trace_session_bytes(const struct trace_config *c)
@@ -138,8 +138,8 @@ static uint64_t take(struct trace_session *s, uint64_t ticket)
 static bool reserve(struct trace_session *s)
 {
     uint64_t empty = __atomic_load_n(&s->empty, __ATOMIC_RELAXED);
-    while (empty && !__atomic_compare_exchange_n(&s->empty, &empty, empty - 1, false, __ATOMIC_ACQUIRE,
-                                                 __ATOMIC_RELAXED))
+    while (empty &&
+           !__atomic_compare_exchange_n(&s->empty, &empty, empty - 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         ;
     return empty != 0;
 }
@@ -332,8 +332,8 @@ static inline void fill_contextswap(struct wmi_contextswap *to, const struct tra
 static inline void write_full(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time,
                               const volatile uint64_t *index)
 {
-    struct wmi_contextswap *to = (struct wmi_contextswap *)(void *)begin_event(
-        cpu, time, HOOK_VERSION_CONTEXTSWAP, HOOK_CONTEXTSWAP, sizeof(*to), index);
+    struct wmi_contextswap *to = (struct wmi_contextswap *)(void *)begin_event(cpu, time, HOOK_VERSION_CONTEXTSWAP,
+                                                                               HOOK_CONTEXTSWAP, sizeof(*to), index);
     fill_contextswap(to, sw);
     commit_event(cpu, sizeof(*to), index != NULL);
     cpu->fill.full++;
@@ -408,10 +408,11 @@ int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_syst
     }
     const struct trace_clock *clock = &cpu->session->config.clock;
     int64_t time = trace_clock_units(clock, tsc);
-    uint8_t *at = system ? begin_system_event(cpu, time, version, hook_id, size, system)
-                         : put_items(begin_event(cpu, time, version | items << PERFINFO_ITEM_PMC_SHIFT, hook_id,
-                                                 size + more, NULL),
-                                     &cpu->pmc, items, counters);
+    uint8_t *at =
+        system
+            ? begin_system_event(cpu, time, version, hook_id, size, system)
+            : put_items(begin_event(cpu, time, version | items << PERFINFO_ITEM_PMC_SHIFT, hook_id, size + more, NULL),
+                        &cpu->pmc, items, counters);
     for (unsigned i = 0; i < count; i++) {
         int64_t units;
         uint64_t part_tsc;

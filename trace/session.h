@@ -20,16 +20,16 @@
 #define TRACE_MAX_SESSIONS 8u
 
 struct trace_config {
-    uint32_t number;       /* 1..TRACE_MAX_SESSIONS: LoggerId of its buffers, its bit in the hub */
+    uint32_t number; /* 1..TRACE_MAX_SESSIONS: LoggerId of its buffers, its bit in the hub */
     uint32_t cpus;
     struct perfinfo_groupmask masks; /* what it writes, until it is told otherwise */
-    bool circular;         /* else sequential: full means lost */
-    bool live;             /* sequential, but buffers come back while it runs: trace/live_buffers.h */
-    uint32_t buffer_bytes; /* multiple of 8, 4096..1 MiB */
-    uint32_t buffers;      /* at least cpus; circular: at least cpus + 1 */
+    bool circular;                   /* else sequential: full means lost */
+    bool live;                       /* sequential, but buffers come back while it runs: trace/live_buffers.h */
+    uint32_t buffer_bytes;           /* multiple of 8, 4096..1 MiB */
+    uint32_t buffers;                /* at least cpus; circular: at least cpus + 1 */
     struct trace_clock clock;
-    uint64_t tick_units;   /* one timer tick in session clock units: batches older than 500 of them are written out */
-    struct trace_pmc pmc;  /* until trace_session_set_pmc */
+    uint64_t tick_units;  /* one timer tick in session clock units: batches older than 500 of them are written out */
+    struct trace_pmc pmc; /* until trace_session_set_pmc */
 };
 
 /* Counters of one CPU. tried == written + lost for events always, and for switches while no batch is open: those in an
@@ -39,7 +39,7 @@ struct trace_counts {
     uint64_t switches_tried, switches_written, switches_lost; /* one written as 0525H and as 0524H counts twice */
     uint64_t compact_tried, compact_written, compact_lost;    /* switches by form of event */
     uint64_t full_tried, full_written, full_lost;
-    uint64_t batches[CCSWAP_CLOSE_REASONS];                   /* batches closed, by reason */
+    uint64_t batches[CCSWAP_CLOSE_REASONS]; /* batches closed, by reason */
     uint64_t buffers_begun;
     uint64_t buffers_lost; /* so many more would have held the events that were lost (sequential mode) */
     uint64_t lives;        /* times it was started */
@@ -58,12 +58,17 @@ struct trace_switch {
 };
 
 /* One piece of an event's payload. */
-struct trace_part { const void *data; uint32_t size; };
+struct trace_part {
+    const void *data;
+    uint32_t size;
+};
 /* As `size`: `data` is a TSC value of 8 bytes, which each session gets in units of its own clock. */
 #define TRACE_PART_TIME 0x80000000u
 
 /* What a SYSTEM_TRACE_HEADER says besides. */
-struct trace_system { uint32_t thread_id, process_id, kernel_time, user_time; };
+struct trace_system {
+    uint32_t thread_id, process_id, kernel_time, user_time;
+};
 
 struct trace_session; /* trace/session_inside.h: private, but its size is needed by the one who allocates it */
 struct trace_cpu;     /* one CPU's part of it */
@@ -88,7 +93,9 @@ bool trace_cpu_on(const struct trace_cpu *cpu);
 void trace_cpu_counts(const struct trace_cpu *cpu, struct trace_counts *out);
 
 /* What circular mode overwrote, or trace_live_release took out of a live session; exact, once every CPU is stopped. */
-struct trace_overwritten { uint64_t buffers, events, compact, full; };
+struct trace_overwritten {
+    uint64_t buffers, events, compact, full;
+};
 void trace_session_overwritten(const struct trace_session *session, struct trace_overwritten *out);
 
 /* The buffers that hold something, in the order they were begun (sequence_number, unique but not without gaps: circular

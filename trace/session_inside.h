@@ -39,32 +39,32 @@ struct trace_slot {
 };
 
 struct trace_cpu {
-    uint8_t *buffer;             /* the buffer of `current` */
-    uint64_t used;               /* its bytes that count */
-    int64_t last_event;          /* time of this CPU's last event: the next is never before it */
+    uint8_t *buffer;                        /* the buffer of `current` */
+    uint64_t used;                          /* its bytes that count */
+    int64_t last_event;                     /* time of this CPU's last event: the next is never before it */
     const volatile uint64_t *full_index;    /* where 0524H events find their PebsIndex; NULL: they carry none */
     const volatile uint64_t *compact_index; /* likewise 0525H */
-    uint32_t full_items;         /* PMC items on 0524H */
+    uint32_t full_items;                    /* PMC items on 0524H */
     struct trace_session *session;
-    uint64_t current;            /* (slot + 1) << 1 | which of `closed` is valid; slot + 1 == 0: no buffer */
-    uint64_t taken;              /* state its slot had when this CPU took it */
+    uint64_t current; /* (slot + 1) << 1 | which of `closed` is valid; slot + 1 == 0: no buffer */
+    uint64_t taken;   /* state its slot had when this CPU took it */
     uint32_t index, buffer_bytes;
     bool on;
-    bool subscribed;             /* gets the batches of `encoder`; says which of the next two is valid */
-    uint64_t skipped;            /* subscribed: what the encoder has encoded for others */
-    uint64_t compact_tried;      /* not subscribed: switches up to now */
+    bool subscribed;                    /* gets the batches of `encoder`; says which of the next two is valid */
+    uint64_t skipped;                   /* subscribed: what the encoder has encoded for others */
+    uint64_t compact_tried;             /* not subscribed: switches up to now */
     const struct trace_ccswap *encoder; /* this CPU's, of the session's clock */
     struct perfinfo_groupmask masks;
     struct trace_pmc pmc;
     struct trace_tally fill;
     struct trace_tally closed[2];
 
-    bool gap;                    /* events were lost since its last buffer */
+    bool gap; /* events were lost since its last buffer */
     uint64_t batches[CCSWAP_CLOSE_REASONS];
     uint64_t full_tried, other_tried;
     uint64_t events_lost, compact_lost, full_lost;
     uint64_t buffers_lost;
-    uint32_t lost_room;          /* what is left of the last of them */
+    uint32_t lost_room; /* what is left of the last of them */
     uint32_t lives;
 } __attribute__((aligned(64)));
 

@@ -16,22 +16,22 @@
 
 #define PM_TIMER_HZ   3579545u /* ACPI, "Power Management Timer" */
 #define PIT_HZ        1193182u
-#define MEASURE_MS    40u      /* under the 54.9 ms in which the PIT's 16 bits wrap */
+#define MEASURE_MS    40u /* under the 54.9 ms in which the PIT's 16 bits wrap */
 #define MEASURE_TRIES 8u
 #define EDGE_TRIES    8u
 #define STUCK_POLLS   1000000u /* reads without a change after which a clock is dead; 0.3 s and more on hardware */
-#define MEASURE_POLLS 4000000u /* reads within MEASURE_MS: one that took no more than 10 ns would be none of a device */
+#define MEASURE_POLLS 4000000u /* reads within MEASURE_MS: a device answers none in 10 ns */
 
-#define PIT_CHANNEL2 0x42u
-#define PIT_COMMAND  0x43u
-#define PIT_MODE     0xB4u /* channel 2, low byte then high byte, mode 2, binary */
-#define PIT_LATCH    0x80u /* latch channel 2 */
-#define PIT_STOP     0x30u /* channel 0, mode 0: waits for a count that never comes */
-#define PORT_B       0x61u
-#define   PORT_B_GATE2   0x01u
-#define   PORT_B_SPEAKER 0x02u
+#define PIT_CHANNEL2   0x42u
+#define PIT_COMMAND    0x43u
+#define PIT_MODE       0xB4u /* channel 2, low byte then high byte, mode 2, binary */
+#define PIT_LATCH      0x80u /* latch channel 2 */
+#define PIT_STOP       0x30u /* channel 0, mode 0: waits for a count that never comes */
+#define PORT_B         0x61u
+#define PORT_B_GATE2   0x01u
+#define PORT_B_SPEAKER 0x02u
 
-#define FS_PER_SECOND     UINT64_C(1000000000000000)
+#define FS_PER_SECOND UINT64_C(1000000000000000)
 
 static struct arch_interval tsc_interval;
 static uint64_t tsc_hz, apic_timer_hz;

@@ -12,7 +12,8 @@ enum { TABLE_REVISION = 8 };
 
 enum { GAS_ACCESS_UNDEFINED = 0, GAS_ACCESS_DWORD = 3 }; /* and between them bytes and words */
 
-enum { /* SPCR */
+/* SPCR */
+enum {
     SPCR_INTERFACE = 36,
     SPCR_BASE = 40,
     SPCR_BAUD = 58,
@@ -29,7 +30,8 @@ enum { /* SPCR */
 };
 #define SPCR_NO_PCI 0xFFFFu
 
-enum { /* DBG2; a Debug Device Information structure */
+/* DBG2; a Debug Device Information structure */
+enum {
     DBG2_OFFSET = 36,
     DBG2_COUNT = 40,
     DBG2_SIZE = 44,
@@ -101,8 +103,7 @@ static int get_gas(const uint8_t *gas, struct arch_uart *uart, const char **what
         uart->space = ARCH_UART_MEMORY;
         if (get_layout(gas, uart, what))
             return -EINVAL;
-        if (uart->address % uart->width == 0 &&
-            !__builtin_add_overflow(uart->address, arch_uart_size(uart) - 1, &last))
+        if (uart->address % uart->width == 0 && !__builtin_add_overflow(uart->address, arch_uart_size(uart) - 1, &last))
             return 0;
         *what = "its port's address cannot be";
         return -EINVAL;

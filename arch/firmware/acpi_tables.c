@@ -11,7 +11,8 @@ enum { HEADER_LENGTH = 4, HEADER_REVISION = 8, HEADER_SIZE = 36 };
 /* No table we read is larger; a hostile length must not make us map half the address space. */
 #define TABLE_SIZE_MAX (16u << 20)
 
-enum { /* RSDP */
+/* RSDP */
+enum {
     RSDP_SIZE_1 = 20, /* what ACPI 1.0 has, and what its checksum covers */
     RSDP_REVISION = 15,
     RSDP_RSDT = 16,
@@ -29,14 +30,15 @@ enum madt_type {
     MADT_TYPE_X2APIC = 9,
     MADT_TYPE_X2APIC_NMI = 10,
 };
-#define MADT_CPU_ENABLED    1u
-#define MADT_NO_CPU         0xFFu
-#define MADT_ALL_CPUS       0xFFu
-#define MADT_X2_ALL_CPUS    0xFFFFFFFFu
-#define MADT_POLARITY_MASK  3u
-#define MADT_POLARITY_LOW   3u
+#define MADT_CPU_ENABLED   1u
+#define MADT_NO_CPU        0xFFu
+#define MADT_ALL_CPUS      0xFFu
+#define MADT_X2_ALL_CPUS   0xFFFFFFFFu
+#define MADT_POLARITY_MASK 3u
+#define MADT_POLARITY_LOW  3u
 
-enum { /* FADT */
+/* FADT */
+enum {
     FADT_DSDT = 40,
     FADT_SMI_CMD = 48,
     FADT_ACPI_ENABLE = 52,
@@ -55,16 +57,17 @@ enum { /* FADT */
     FADT_X_PM_TMR = 208,
 };
 #define FADT_IAPC_BOOT_ARCH_REVISION 3u /* ACPI 2.0; before it these bytes are reserved */
-#define FADT_IAPC_8042 (1u << 1)
-#define FADT_FLAG_TMR_VAL_EXT   (1u << 8)
-#define FADT_FLAG_RESET_REG_SUP (1u << 10)
-#define FADT_FLAG_HW_REDUCED    (1u << 20)
+#define FADT_IAPC_8042               (1u << 1)
+#define FADT_FLAG_TMR_VAL_EXT        (1u << 8)
+#define FADT_FLAG_RESET_REG_SUP      (1u << 10)
+#define FADT_FLAG_HW_REDUCED         (1u << 20)
 
 enum { HPET_ADDRESS = 40, HPET_SIZE = 56 };
 enum { DMAR_FLAGS = 37, DMAR_SIZE = 48 }; /* Intel VT-d specification, "DMA Remapping Reporting Structure" */
 #define DMAR_FLAG_X2APIC_OPT_OUT 2u
 
-enum { /* AML (ACPI, "ACPI Machine Language Specification") */
+/* AML (ACPI, "ACPI Machine Language Specification") */
+enum {
     AML_ZERO = 0x00,
     AML_ONE = 0x01,
     AML_NAME = 0x08,

@@ -23,9 +23,9 @@ struct acpi_memory {
 
 struct acpi_cpu {
     uint32_t apic_id;
-    uint32_t uid;         /* ACPI processor UID */
-    uint8_t nmi_lint;     /* bit n: LINTn carries NMI */
-    uint8_t nmi_low;      /* bit n: that line is active low */
+    uint32_t uid;     /* ACPI processor UID */
+    uint8_t nmi_lint; /* bit n: LINTn carries NMI */
+    uint8_t nmi_low;  /* bit n: that line is active low */
     uint8_t reserved[2];
 };
 

@@ -6,27 +6,27 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 
-#define PCI_ID 0x00u
-#define   PCI_NO_VENDOR 0xFFFFu
-#define PCI_COMMAND 0x04u /* in the upper half the status, whose bits writing 1 clears */
-#define   PCI_COMMAND_IO     0x1u
-#define   PCI_COMMAND_MEMORY 0x2u
-#define   PCI_COMMAND_MASK   0xFFFFu
-#define PCI_CLASS 0x08u /* class, subclass, programming interface, revision */
-#define   PCI_CLASS_SERIAL         0x0700u
-#define   PCI_INTERFACE_16550      2u /* 0: XT's, 1: 16450 */
-#define   PCI_INTERFACE_16950      6u /* 3 to 6: 16650 to 16950, which begin as a 16550 */
-#define PCI_HEADER 0x0Cu
-#define   PCI_HEADER_TYPE_SHIFT    16u
-#define   PCI_HEADER_TYPE_MASK     0x7Fu
-#define   PCI_HEADER_MULTIFUNCTION (1u << 23)
-#define PCI_BAR0 0x10u
-#define   PCI_BARS           6u
-#define   PCI_BAR_IO         0x1u
-#define   PCI_BAR_TYPE_MASK  0x6u
-#define   PCI_BAR_TYPE_64    0x4u
-#define   PCI_BAR_IO_MASK     0xFFFFFFFCu
-#define   PCI_BAR_MEMORY_MASK 0xFFFFFFF0u
+#define PCI_ID                   0x00u
+#define PCI_NO_VENDOR            0xFFFFu
+#define PCI_COMMAND              0x04u /* in the upper half the status, whose bits writing 1 clears */
+#define PCI_COMMAND_IO           0x1u
+#define PCI_COMMAND_MEMORY       0x2u
+#define PCI_COMMAND_MASK         0xFFFFu
+#define PCI_CLASS                0x08u /* class, subclass, programming interface, revision */
+#define PCI_CLASS_SERIAL         0x0700u
+#define PCI_INTERFACE_16550      2u /* 0: XT's, 1: 16450 */
+#define PCI_INTERFACE_16950      6u /* 3 to 6: 16650 to 16950, which begin as a 16550 */
+#define PCI_HEADER               0x0Cu
+#define PCI_HEADER_TYPE_SHIFT    16u
+#define PCI_HEADER_TYPE_MASK     0x7Fu
+#define PCI_HEADER_MULTIFUNCTION (1u << 23)
+#define PCI_BAR0                 0x10u
+#define PCI_BARS                 6u
+#define PCI_BAR_IO               0x1u
+#define PCI_BAR_TYPE_MASK        0x6u
+#define PCI_BAR_TYPE_64          0x4u
+#define PCI_BAR_IO_MASK          0xFFFFFFFCu
+#define PCI_BAR_MEMORY_MASK      0xFFFFFFF0u
 
 static uint32_t read(const struct pci_config *config, uint16_t function, unsigned offset)
 {

@@ -18,10 +18,10 @@
 #include "arch/firmware/acpi_tables.h"
 
 /* Intel's PCH datasheets, "Reset Control Register (RST_CNT)". */
-#define RST_CNT 0xCF9u
-#define   RST_CNT_SYS_RST  0x02u /* hard reset; 0: INIT# alone */
-#define   RST_CNT_RST_CPU  0x04u /* from 0 to 1: now */
-#define   RST_CNT_FULL_RST 0x08u /* power cycle: memory loses what it holds */
+#define RST_CNT          0xCF9u
+#define RST_CNT_SYS_RST  0x02u /* hard reset; 0: INIT# alone */
+#define RST_CNT_RST_CPU  0x04u /* from 0 to 1: now */
+#define RST_CNT_FULL_RST 0x08u /* power cycle: memory loses what it holds */
 
 enum arch_reset_way { ARCH_RESET_ACPI, ARCH_RESET_CF9, ARCH_RESET_8042, ARCH_RESET_TRIPLE_FAULT };
 #define ARCH_RESET_WAYS 4u

@@ -300,17 +300,15 @@ EFI_STATUS boot_save_begin(EFI_FILE_HANDLE root, struct boot_info *info, const s
     h->state = SAVE_WRITING;
     h->crc = save_header_crc(h);
 
-    const struct save_variable v = {
-        .version = SAVE_VERSION, .address = at, .bytes = bytes, .nonce = h->nonce};
+    const struct save_variable v = {.version = SAVE_VERSION, .address = at, .bytes = bytes, .nonce = h->nonce};
     EFI_STATUS status = write_variable(&v);
     if (EFI_ERROR(status))
         return boot_fail(L"save=esp", L"the firmware does not keep the EFI variable CairnSave", status);
     const char *elsewhere = start_here_next();
     if (elsewhere) {
-        Print(L"save=esp: the next start must be of this volume: choose it in the firmware's menu: %a\n",
-              elsewhere);
-        add_note(info->save_notes, "the next start must be of this volume: choose it in the firmware's menu: ",
-                 elsewhere);
+        Print(L"save=esp: the next start must be of this volume: choose it in the firmware's menu: %a\n", elsewhere);
+        add_note(info->save_notes,
+                 "the next start must be of this volume: choose it in the firmware's menu: ", elsewhere);
     }
     if (memory_will_be_cleared())
         add_note(info->save_notes, "the log may not be saved: ",

@@ -7,7 +7,8 @@
 
 #include "boot/save/save_format.h"
 
-enum save_refusal { /* numbers that are kept in the variable: never changed, only added to */
+/* numbers that are kept in the variable: never changed, only added to */
+enum save_refusal {
     SAVE_GOOD = 0,
     SAVE_BAD_VARIABLE = 1,
     SAVE_TAKEN = 2, /* the firmware uses the memory; not found out in here */

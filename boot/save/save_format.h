@@ -47,7 +47,9 @@ _Static_assert(offsetof(struct save_header, piece_crc) == 2048, "save_header.pie
 _Static_assert(sizeof(struct save_header) == SAVE_HEADER_BYTES, "save_header");
 
 /* EFI variable CairnSave of vendor SAVE_GUID, non-volatile, boot services only. */
+/* clang-format off */
 #define SAVE_GUID {0x7c1d2f0e, 0x5a3b, 0x4e96, {0x9d, 0x41, 0x0c, 0x8e, 0xb2, 0x63, 0x15, 0xfa}}
+/* clang-format on */
 
 struct save_variable {
     uint32_t version; /* SAVE_VERSION */

@@ -146,8 +146,11 @@ int ds_bts_start(struct ds_cpu *ds, struct ds_refusal *refusal)
     ds->refusal = (struct ds_refusal){.during = "pause or resume"};
     b->started = true;
     b->branches_before = branches(ds);
-    const struct ds_bts_drain start = {.reason = CAIRN_DS_START, .mode = b->mode, .epoch = b->epoch,
-                                       .tsc = arch_rdtsc(), .area = (const uint64_t *)ds->area};
+    const struct ds_bts_drain start = {.reason = CAIRN_DS_START,
+                                       .mode = b->mode,
+                                       .epoch = b->epoch,
+                                       .tsc = arch_rdtsc(),
+                                       .area = (const uint64_t *)ds->area};
     ds->hooks.bts_drained(ds->hooks.context, ds->cpu, &start);
     return 0;
 }
@@ -227,8 +230,8 @@ void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
     if (!ds || !ds->bts.started)
         return;
     struct ds_bts *b = &ds->bts;
-    struct ds_bts_drain drain = {.reason = reason, .mode = b->mode, .epoch = b->epoch, .tsc = tsc,
-                                 .area = (const uint64_t *)ds->area};
+    struct ds_bts_drain drain = {
+        .reason = reason, .mode = b->mode, .epoch = b->epoch, .tsc = tsc, .area = (const uint64_t *)ds->area};
     take_buffer(ds, &drain);
     if (reason == CAIRN_DS_SWITCH && !drain.records && !drain.lost)
         return; /* a thread that is not traced: no epoch ends */

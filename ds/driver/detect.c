@@ -123,8 +123,7 @@ static void test_history(struct detection *d, uint64_t capabilities, unsigned le
     if (seven[3] & CPUID_07H_EDX_ARCH_LBR && leaves >= 0x1C) {
         cpuid(d, 0x1C, leaf);
         c->lbr_depth = (uint8_t)cpuid_1ch_eax_depth(leaf[0]);
-        c->lbr_ctl = IA32_LBR_CTL_LBREN |
-                     (leaf[1] & CPUID_1CH_EBX_CPL ? IA32_LBR_CTL_OS | IA32_LBR_CTL_USR : 0) |
+        c->lbr_ctl = IA32_LBR_CTL_LBREN | (leaf[1] & CPUID_1CH_EBX_CPL ? IA32_LBR_CTL_OS | IA32_LBR_CTL_USR : 0) |
                      (leaf[1] & CPUID_1CH_EBX_FILTER ? IA32_LBR_CTL_BRANCHES : 0);
     }
     unsigned format = (unsigned)(capabilities & IA32_PERF_CAPABILITIES_LBR_FMT);
@@ -250,14 +249,13 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
             "IA32_PERF_GLOBAL_CTRL and _STATUS exist",
             "architectural performance monitoring is older than version 2: no IA32_PERF_GLOBAL_CTRL");
     require(d, "CPUID.0AH:EAX counters[15:8]", caps->gp_counters,
-            caps->gp_counters >= 1 && caps->gp_counters <= DS_GP_MAX && caps->gp_width >= 32 && caps->gp_width < 64,
-            "general-purpose counters",
-            caps->gp_counters > DS_GP_MAX
+            caps->gp_counters >= 1 && caps->gp_counters <= DS_GP_MAX && caps->gp_width >= 32 &&
+                    caps->gp_width<64, "general-purpose counters", caps->gp_counters> DS_GP_MAX
                 ? "CPUID.0AH names more than 10 general-purpose counters: this driver does not know their registers"
                 : "CPUID.0AH names no usable general-purpose counters");
     require(d, "CPUID.0AH:EDX counters[4:0]", caps->fixed_counters,
-            !caps->fixed_counters || (caps->fixed_counters <= DS_FIXED_MAX && caps->fixed_width >= 32 &&
-                                      caps->fixed_width < 64),
+            !caps->fixed_counters ||
+                (caps->fixed_counters <= DS_FIXED_MAX && caps->fixed_width >= 32 && caps->fixed_width < 64),
             caps->fixed_counters ? "fixed counters" : "no fixed counters",
             "CPUID.0AH names fixed counters of an unusable number or width");
 
@@ -276,8 +274,7 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
         return -ENODEV;
     caps->pebs = true;
     caps->reason = "the processor has a Debug Store with PEBS";
-    caps->pebs_counters =
-        pebs_counters(caps, cpuid_01h_eax_family(leaf1[0]) == 6 ? cpuid_01h_eax_model(leaf1[0]) : 0);
+    caps->pebs_counters = pebs_counters(caps, cpuid_01h_eax_family(leaf1[0]) == 6 ? cpuid_01h_eax_model(leaf1[0]) : 0);
     caps->area_bytes = ds_area_bytes(caps->format, caps->pebs_counters >> DS_COUNTER_FIXED);
     return 0;
 }

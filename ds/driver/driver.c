@@ -95,8 +95,8 @@ void ds_write_lvtpc(struct ds_cpu *ds)
  *    nobody would thaw, nor the end of an SMI turn counters on that are paused (SDM vol. 3B, "IA32_DEBUGCTL MSR"). */
 static int all_off(struct ds_cpu *ds)
 {
-    const uint64_t unwanted = IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI |
-                              IA32_DEBUGCTL_FREEZE_WHILE_SMM;
+    const uint64_t unwanted =
+        IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_WHILE_SMM;
     uint64_t debugctl;
     int e = ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, 0);
     if (!e)
@@ -420,8 +420,7 @@ void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING])
 {
     for (uint32_t i = 0; i < ds->config.counting; i++) {
         uint64_t value = 0; /* since this start */
-        if (ds->started &&
-            ds_rdmsr(ds, ds_counter_msr(&ds->caps, ds->counter[ds->config.events + i].number), &value))
+        if (ds->started && ds_rdmsr(ds, ds_counter_msr(&ds->caps, ds->counter[ds->config.events + i].number), &value))
             ds_count_fault(ds);
         values[i] = ds->counted[i] + value;
     }

@@ -45,11 +45,11 @@ struct ds_cpu {
     uint32_t record_bytes;
 
     struct ds_counter counter[DS_MAX_COUNTERS];
-    uint64_t global_ctrl, pebs_enable; /* what they are while a session runs */
-    uint64_t debugctl;                 /* with the LBR group: likewise, without LBR */
-    uint64_t load_latency_enable;      /* likewise IA32_PEBS_ENABLE.LL_EN, before the baseline */
+    uint64_t global_ctrl, pebs_enable;              /* what they are while a session runs */
+    uint64_t debugctl;                              /* with the LBR group: likewise, without LBR */
+    uint64_t load_latency_enable;                   /* likewise IA32_PEBS_ENABLE.LL_EN, before the baseline */
     const struct ds_event *load_latency, *frontend; /* whose settings are in force; NULL: none's */
-    struct ds_counter auxiliary; /* counts what load latency needs; event NULL: nothing */
+    struct ds_counter auxiliary;                    /* counts what load latency needs; event NULL: nothing */
 
     bool started;          /* PEBS and the counters; BTS has its own */
     bool running;          /* hw only: GLOBAL_CTRL and DEBUGCTL.TR are on */

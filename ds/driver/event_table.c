@@ -283,8 +283,7 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
     while (i < NAMES && !same_name(s, n, names[i].name))
         i++;
     if (i == NAMES)
-        return refuse_event(error, size, term, s + n,
-                            "not a known event: docs/reference/options.md lists them");
+        return refuse_event(error, size, term, s + n, "not a known event: docs/reference/options.md lists them");
     size_t first = 0;
     while (names[first].kind != names[i].kind || names[first].fixed != names[i].fixed)
         first++;
@@ -389,11 +388,10 @@ int ds_parse_groups(const char *spec, struct ds_config *config, char *error, siz
     static const struct {
         const char *name;
         uint64_t bit;
-    } groups[] = {
-        {"mem", MSR_PEBS_DATA_CFG_MEMINFO},
-        {"gpr", MSR_PEBS_DATA_CFG_GPR},
-        {"xmm", MSR_PEBS_DATA_CFG_XMM},
-        {"counters", MSR_PEBS_DATA_CFG_CNTR}};
+    } groups[] = {{"mem", MSR_PEBS_DATA_CFG_MEMINFO},
+                  {"gpr", MSR_PEBS_DATA_CFG_GPR},
+                  {"xmm", MSR_PEBS_DATA_CFG_XMM},
+                  {"counters", MSR_PEBS_DATA_CFG_CNTR}};
     config->groups = 0;
     if (strcmp(spec, "none") == 0)
         return 0;

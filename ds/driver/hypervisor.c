@@ -104,8 +104,8 @@ static void probe_enable(const struct ds_machine *m, struct ds_caps *caps)
 {
     uint64_t value = 0;
     const bool there = rdmsr(m, IA32_PEBS_ENABLE, &value);
-    struct ds_test *t = ds_caps_row(caps, "IA32_PEBS_ENABLE read", value, there,
-                                    there ? "it can be read" : "raises #GP: no PEBS");
+    struct ds_test *t =
+        ds_caps_row(caps, "IA32_PEBS_ENABLE read", value, there, there ? "it can be read" : "raises #GP: no PEBS");
     t->faulted = !there;
     if (!there)
         ds_caps_refuse(caps, "the hypervisor shows CPUID's DS bit, but IA32_PEBS_ENABLE raises #GP: KVM and QEMU want "

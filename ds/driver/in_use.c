@@ -62,8 +62,7 @@ void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps)
                     caps->counters_in_use ? "enabled before us: PEBS leaves them alone without ds.force=1"
                                           : "none is enabled");
     }
-    caps->area_in_use =
-        area || read(machine, IA32_PEBS_ENABLE) || read(machine, IA32_DEBUGCTL) & IA32_DEBUGCTL_BTS;
+    caps->area_in_use = area || read(machine, IA32_PEBS_ENABLE) || read(machine, IA32_DEBUGCTL) & IA32_DEBUGCTL_BTS;
     ds_caps_row(caps, "IA32_DS_AREA in use", area, !caps->area_in_use,
                 caps->area_in_use ? "set, or PEBS or BTS on, before us: left alone without ds.force=1"
                                   : "nobody's: it is 0, PEBS and BTS are off");

@@ -94,8 +94,7 @@ int ds_check_periods(const struct ds_cpu *ds, const uint64_t *period, char *erro
 {
     int e = 0;
     for (uint32_t i = 0; i < ds->config.events && !e; i++)
-        e = check_period(&ds->caps, ds->counter[i].event, ds->counter[i].number, period[i], "pebs.later",
-                         error, size);
+        e = check_period(&ds->caps, ds->counter[i].event, ds->counter[i].number, period[i], "pebs.later", error, size);
     return e;
 }
 
@@ -225,8 +224,8 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
                      ds->load_latency->name);
             return -EINVAL;
         }
-        ds->auxiliary = (struct ds_counter){.event = ds->load_latency, .number = (uint8_t)n,
-                                            .code = LOAD_LATENCY_AUXILIARY};
+        ds->auxiliary =
+            (struct ds_counter){.event = ds->load_latency, .number = (uint8_t)n, .code = LOAD_LATENCY_AUXILIARY};
         ds->global_ctrl |= DS_BIT(n);
     }
     return 0;
@@ -240,11 +239,11 @@ static int plan_groups(const struct ds_cpu *ds, char *error, size_t size)
     const struct ds_caps *caps = &ds->caps;
     const uint64_t wanted = ds->config.groups;
     const char *missing = wanted & MSR_PEBS_DATA_CFG_CNTR && (!caps->baseline || caps->format < 6) ? "counters"
-                          : caps->baseline                                                        ? NULL
-                          : wanted & MSR_PEBS_DATA_CFG_MEMINFO                                    ? "mem"
-                          : wanted & MSR_PEBS_DATA_CFG_XMM                                        ? "xmm"
-                          : wanted & MSR_PEBS_DATA_CFG_LBR                                        ? "lbr"
-                                                                                                  : NULL;
+                          : caps->baseline                                                         ? NULL
+                          : wanted & MSR_PEBS_DATA_CFG_MEMINFO                                     ? "mem"
+                          : wanted & MSR_PEBS_DATA_CFG_XMM                                         ? "xmm"
+                          : wanted & MSR_PEBS_DATA_CFG_LBR                                         ? "lbr"
+                                                                                                   : NULL;
     if (missing) {
         snprintf(error, size, "option 'pebs.groups': %s: records of this processor (CPU %u, format %u) have none",
                  missing, ds->cpu, caps->format);

@@ -65,8 +65,8 @@ bool ds_model_write(struct ds_model *m, uint64_t address, const void *from, uint
 }
 
 _Static_assert(sizeof(struct ds_model_buffer) == DS_MODEL_PEBS_BUFFER - DS_MODEL_BTS_BUFFER &&
-                   sizeof(struct ds_model_buffer) == offsetof(struct ds_area_60, pebs_counter_reset) -
-                                                         DS_MODEL_PEBS_BUFFER,
+                   sizeof(struct ds_model_buffer) ==
+                       offsetof(struct ds_area_60, pebs_counter_reset) - DS_MODEL_PEBS_BUFFER,
                "a buffer's four words in the DS area");
 
 bool ds_model_read_buffer(struct ds_model *m, uint32_t at, struct ds_model_buffer *buffer)

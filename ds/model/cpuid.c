@@ -3,7 +3,7 @@
 #include "ds/model/internal.h"
 #include "kernel/lib/string.h"
 
-#define ANYTHREAD_DEPRECATED  (1u << 15) /* CPUID.0AH:EDX, version 5, and KVM */
+#define ANYTHREAD_DEPRECATED (1u << 15) /* CPUID.0AH:EDX, version 5, and KVM */
 
 /* Bit n: there is architectural event n. Not there: cache references and misses (3, 4), mispredicted branches (6),
  * slots (7). */

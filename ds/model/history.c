@@ -97,9 +97,14 @@ void ds_model_remember_branch(struct ds_model *m, const struct ds_model_branch *
  * -ENOENT: it is no such MSR. */
 static uint64_t *word(struct ds_model *m, uint32_t msr, int *e)
 {
-    static const uint32_t bases[] = {MSR_LASTBRANCH_CORE_0_FROM_IP, MSR_LASTBRANCH_CORE_0_TO_IP,
-                                     MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP, MSR_LBR_INFO_0,
-                                     IA32_LBR_0_INFO, IA32_LBR_0_FROM_IP, IA32_LBR_0_TO_IP};
+    static const uint32_t bases[] = {MSR_LASTBRANCH_CORE_0_FROM_IP,
+                                     MSR_LASTBRANCH_CORE_0_TO_IP,
+                                     MSR_LASTBRANCH_0_FROM_IP,
+                                     MSR_LASTBRANCH_0_TO_IP,
+                                     MSR_LBR_INFO_0,
+                                     IA32_LBR_0_INFO,
+                                     IA32_LBR_0_FROM_IP,
+                                     IA32_LBR_0_TO_IP};
     const struct ds_model_preset *p = m->preset;
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
         unsigned n = msr - bases[i], there = i < 2 ? 4 : DS_MODEL_LBR_DEPTH;
@@ -109,8 +114,10 @@ static uint64_t *word(struct ds_model *m, uint32_t msr, int *e)
         if (n >= m->lbr_depth)
             return NULL;
         struct ds_pebs_lbr *l = p->arch_lbr ? entry(m, n) : &m->lbr[n];
-        return bases[i] == p->lbr_from ? &l->from : bases[i] == p->lbr_to ? &l->to : bases[i] == p->lbr_info ? &l->info
-                                                                                                            : NULL;
+        return bases[i] == p->lbr_from   ? &l->from
+               : bases[i] == p->lbr_to   ? &l->to
+               : bases[i] == p->lbr_info ? &l->info
+                                         : NULL;
     }
     *e = -ENOENT;
     return NULL;

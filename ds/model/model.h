@@ -66,24 +66,24 @@ struct ds_model_event_code {
 
 struct ds_model_preset {
     const char *name;
-    uint32_t signature; /* CPUID.01H:EAX */
-    uint32_t microcode; /* its revision, IA32_BIOS_SIGN_ID[63:32] */
-    bool ds, ds_cpl;    /* CPUID.01H:EDX.DS, ECX.DS_CPL */
-    uint8_t core_type;  /* CPUID.1AH:EAX[31:24]; 0: not of a hybrid processor. Hybrids have CPUID.23H */
+    uint32_t signature;   /* CPUID.01H:EAX */
+    uint32_t microcode;   /* its revision, IA32_BIOS_SIGN_ID[63:32] */
+    bool ds, ds_cpl;      /* CPUID.01H:EDX.DS, ECX.DS_CPL */
+    uint8_t core_type;    /* CPUID.1AH:EAX[31:24]; 0: not of a hybrid processor. Hybrids have CPUID.23H */
     uint8_t native_model; /* CPUID.1AH:EAX[23:0]: which core of its kind */
     uint8_t generation;   /* enum ds_generation: whose lists say what PEBS records */
     uint8_t perfmon_version;
     uint8_t gp_counters, fixed_counters;
-    uint8_t width;          /* of every counter, in bits */
-    uint8_t format;         /* IA32_PERF_CAPABILITIES.PEBS_FMT */
-    bool baseline;          /* IA32_PERF_CAPABILITIES.PEBS_BASELINE */
-    bool full_width_writes; /* IA32_PERF_CAPABILITIES.FW_WRITE */
-    bool perf_metrics;      /* IA32_PERF_CAPABILITIES.PERF_METRICS */
-    uint8_t lbr_format;     /* IA32_PERF_CAPABILITIES.LBR_FMT */
-    bool arch_lbr;          /* IA32_LBR_CTL, not DEBUGCTL.LBR, turns branch history on */
-    uint8_t lbr_depth;      /* entries of branch history after RESET */
-    uint8_t lbr_depths;     /* with arch_lbr: CPUID.1CH:EAX[7:0], those to choose from */
-    uint16_t lbr_select;    /* legal bits of MSR_LBR_SELECT; 0: not there */
+    uint8_t width;                       /* of every counter, in bits */
+    uint8_t format;                      /* IA32_PERF_CAPABILITIES.PEBS_FMT */
+    bool baseline;                       /* IA32_PERF_CAPABILITIES.PEBS_BASELINE */
+    bool full_width_writes;              /* IA32_PERF_CAPABILITIES.FW_WRITE */
+    bool perf_metrics;                   /* IA32_PERF_CAPABILITIES.PERF_METRICS */
+    uint8_t lbr_format;                  /* IA32_PERF_CAPABILITIES.LBR_FMT */
+    bool arch_lbr;                       /* IA32_LBR_CTL, not DEBUGCTL.LBR, turns branch history on */
+    uint8_t lbr_depth;                   /* entries of branch history after RESET */
+    uint8_t lbr_depths;                  /* with arch_lbr: CPUID.1CH:EAX[7:0], those to choose from */
+    uint16_t lbr_select;                 /* legal bits of MSR_LBR_SELECT; 0: not there */
     uint16_t lbr_from, lbr_to, lbr_info; /* MSRs of entry 0; lbr_info 0: not there */
     bool kvm;               /* not the processor's, but what KVM leaves of it for a guest: ds_model_kvm_guest */
     bool load_latency;      /* MSR_PEBS_LD_LAT; before the baseline IA32_PEBS_ENABLE.LL_EN */
@@ -113,10 +113,11 @@ int ds_model_kvm_guest(struct ds_model_preset *preset);
 
 /* ---- what no source says ----------------------------------------------------------------------------------------- */
 
-enum ds_model_fit { /* when a record fits under the absolute maximum: the manual's two wordings allow three readings */
-                    DS_MODEL_END_LE,   /* index + size <= maximum */
-                    DS_MODEL_END_LT,   /* index + size < maximum */
-                    DS_MODEL_START_LT, /* index < maximum */
+/* when a record fits under the absolute maximum: the manual's two wordings allow three readings */
+enum ds_model_fit {
+    DS_MODEL_END_LE,   /* index + size <= maximum */
+    DS_MODEL_END_LT,   /* index + size < maximum */
+    DS_MODEL_START_LT, /* index < maximum */
 };
 
 /* All zero is the default. Every field is one byte and has a row in ds_model_policies. */
@@ -165,21 +166,22 @@ struct ds_model_record { /* what an assist did, for whoever keeps the truth */
     bool stored;         /* false: it did not fit and was dropped */
     uint64_t address;    /* where it lies, or would have */
     uint32_t size;
-    uint64_t counters; /* that caused it, numbered as in GLOBAL_STATUS */
+    uint64_t counters;  /* that caused it, numbered as in GLOBAL_STATUS */
     uint64_t swallowed; /* armed, and reloaded with these: a sample of theirs that no record will show */
     const struct ds_model_registers *registers;
 };
 
-enum ds_model_action_kind {   /* `before` and `after` of: */
-    DS_MODEL_OVERFLOWED = 1,  /* the counter; its bit of GLOBAL_STATUS is set */
-    DS_MODEL_ARMED,           /* the counter; the next event it counts writes a record, with PDIST this one */
-    DS_MODEL_STORED,          /* PebsIndex: the record lies between the two */
-    DS_MODEL_DROPPED,         /* not PebsIndex, which stays: it, and the absolute maximum no record fits under */
-    DS_MODEL_RELOADED,        /* the counter, from its slot of the DS area; its bit of GLOBAL_STATUS is cleared */
-    DS_MODEL_COMPARED,        /* not a change: PebsIndex, and the threshold; at or above it OVF_BUF is set */
-    DS_MODEL_PMI_RAISED,      /* LVTPC, which masks itself */
-    DS_MODEL_PMI_LATCHED,     /* LVTPC, which was masked: the PMI comes when it is not */
-    DS_MODEL_PMI_LOST,        /* LVTPC, which was masked */
+/* `before` and `after` of: */
+enum ds_model_action_kind {
+    DS_MODEL_OVERFLOWED = 1, /* the counter; its bit of GLOBAL_STATUS is set */
+    DS_MODEL_ARMED,          /* the counter; the next event it counts writes a record, with PDIST this one */
+    DS_MODEL_STORED,         /* PebsIndex: the record lies between the two */
+    DS_MODEL_DROPPED,        /* not PebsIndex, which stays: it, and the absolute maximum no record fits under */
+    DS_MODEL_RELOADED,       /* the counter, from its slot of the DS area; its bit of GLOBAL_STATUS is cleared */
+    DS_MODEL_COMPARED,       /* not a change: PebsIndex, and the threshold; at or above it OVF_BUF is set */
+    DS_MODEL_PMI_RAISED,     /* LVTPC, which masks itself */
+    DS_MODEL_PMI_LATCHED,    /* LVTPC, which was masked: the PMI comes when it is not */
+    DS_MODEL_PMI_LOST,       /* LVTPC, which was masked */
 };
 
 struct ds_model_action { /* one step of what the model does by itself */
@@ -195,7 +197,7 @@ struct ds_model_host {
     bool (*write)(void *context, uint64_t address, const void *from, uint32_t size);
     void (*registers)(void *context, struct ds_model_registers *out);
     void (*xmm)(void *context, struct ds_pebs_xmm *out); /* XMM0-15; NULL: unknown, they read 0 */
-    uint32_t (*lvtpc)(void *context); /* its value; NULL: that of the last ds_model_lvtpc_write */
+    uint32_t (*lvtpc)(void *context);                    /* its value; NULL: that of the last ds_model_lvtpc_write */
     /* LVTPC was not masked: deliver by this value of it. */
     void (*raise_pmi)(void *context, uint32_t lvtpc);
     /* With policy unmapped_page_fault only, and needed there: the assist's access to `address` faults. */
@@ -210,7 +212,8 @@ struct ds_model_host {
 
 enum ds_model_prediction { DS_MODEL_PREDICTION_UNKNOWN, DS_MODEL_PREDICTED, DS_MODEL_MISPREDICTED };
 
-enum ds_model_branch_type { /* as IA32_LBR_CTL and MSR_LBR_SELECT tell them apart */
+/* as IA32_LBR_CTL and MSR_LBR_SELECT tell them apart */
+enum ds_model_branch_type {
     DS_MODEL_CONDITIONAL,
     DS_MODEL_DIRECT_JUMP,
     DS_MODEL_INDIRECT_JUMP,
@@ -274,10 +277,10 @@ struct ds_model {
         unsigned owed; /* records of it that are still to come */
     } late;
 
-    uint64_t records, dropped, lost; /* since the beginning; lost: their DS memory was not mapped */
-    uint64_t swallowed;              /* likewise: samples, see struct ds_model_record */
+    uint64_t records, dropped, lost;             /* since the beginning; lost: their DS memory was not mapped */
+    uint64_t swallowed;                          /* likewise: samples, see struct ds_model_record */
     uint64_t bts_records, bts_dropped, bts_lost; /* likewise */
-    uint64_t fault_address; /* where DS memory was missing, see ds_model_retire */
+    uint64_t fault_address;                      /* where DS memory was missing, see ds_model_retire */
     bool fault_write;
 };
 

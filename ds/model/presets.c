@@ -93,11 +93,14 @@ static const struct ds_model_event_code lioncove[] = {
 #define LBR_CORE                 LBR_MSRS(MSR_LASTBRANCH_CORE_0_FROM_IP, MSR_LASTBRANCH_CORE_0_TO_IP, 0)
 #define LBR_NEHALEM              LBR_MSRS(MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP, 0), .lbr_select = 0x1FF
 #define LBR_HASWELL              LBR_MSRS(MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP, 0), .lbr_select = 0x3FF
-#define LBR_SKYLAKE                                                                                                    \
+/* clang-format off */
+#define LBR_SKYLAKE \
     LBR_MSRS(MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP, MSR_LBR_INFO_0), .lbr_select = 0x3FF
+/* clang-format on */
 #define LBR_ARCHITECTURAL                                                                                              \
-    LBR_MSRS(IA32_LBR_0_FROM_IP, IA32_LBR_0_TO_IP, IA32_LBR_0_INFO), .arch_lbr = true,                                 \
-        .lbr_format = IA32_PERF_CAPABILITIES_LBR_FMT, .lbr_depth = 32, .lbr_depths = 0x0B /* 8, 16, 32 */
+    LBR_MSRS(IA32_LBR_0_FROM_IP, IA32_LBR_0_TO_IP, IA32_LBR_0_INFO),                                                   \
+        .arch_lbr = true, .lbr_format = IA32_PERF_CAPABILITIES_LBR_FMT, .lbr_depth = 32,                               \
+        .lbr_depths = 0x0B /* 8, 16, 32 */
 
 /* With Hyper-Threading up to Skylake: 4 of the 8 GP counters each. Versions of architectural performance monitoring
  * beyond 5 bring nothing that is modelled. */

@@ -192,7 +192,7 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
     case IA32_DEBUGCTL:
         if (m->preset->arch_lbr)
             value &= ~IA32_DEBUGCTL_LBR; /* may be written there, and reads 0 */
-        if (m->preset->kvm) /* which drops these two where it does not have them, and no others */
+        if (m->preset->kvm)              /* which drops these two where it does not have them, and no others */
             value &= ~(IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_LBR) | ds_model_legal_debugctl(m);
         return ds_model_store(m, &m->debugctl, value, ds_model_legal_debugctl(m));
     case IA32_FIXED_CTR_CTRL:

@@ -5,9 +5,9 @@
 #include "ds/driver/driver.h"
 #include "ds/probe/probe.h"
 
-#define DS_PROBE_PERIOD 64u /* of most experiments: no processor here refuses it (ds/driver/errata.c), */
+#define DS_PROBE_PERIOD         64u  /* of most experiments: no processor here refuses it (ds/driver/errata.c), */
 #define DS_PROBE_PERIOD_PRECISE 128u /* but some of INST_RETIRED.PREC_DIST, of which this is right everywhere */
-#define DS_PROBE_FAR    (UINT64_C(1) << 20) /* a reset value that nobody comes to */
+#define DS_PROBE_FAR            (UINT64_C(1) << 20) /* a reset value that nobody comes to */
 
 struct ds_probe_counter {
     unsigned number; /* as in GLOBAL_STATUS */

@@ -38,15 +38,15 @@ struct ds_probe_sled {
 };
 
 /* Instructions of each, and of the second part of the jumps. */
-#define DS_PROBE_NOPS_COUNT  1024u
-#define DS_PROBE_SLOW_COUNT  512u
-#define DS_PROBE_JUMPS_COUNT 64u
-#define DS_PROBE_AFTER_JUMPS 512u
-#define DS_PROBE_MIXED_COUNT 64u
+#define DS_PROBE_NOPS_COUNT       1024u
+#define DS_PROBE_SLOW_COUNT       512u
+#define DS_PROBE_JUMPS_COUNT      64u
+#define DS_PROBE_AFTER_JUMPS      512u
+#define DS_PROBE_MIXED_COUNT      64u
 #define DS_PROBE_MORE_JUMPS_COUNT 512u
-#define DS_PROBE_MIXED_BYTES 10u /* 3 of the division, 1 of each NOP */
+#define DS_PROBE_MIXED_BYTES      10u /* 3 of the division, 1 of each NOP */
 
-#define DS_PROBE_BUFFER      16384u /* bytes */
+#define DS_PROBE_BUFFER 16384u /* bytes */
 
 struct ds_probe_bench {
     const struct ds_machine *machine;

@@ -88,8 +88,8 @@ static const struct {
     uint8_t format;
     const char *name;
 } debug_store[] = {
-    {IA32_DS_AREA, 0, "IA32_DS_AREA"},       {IA32_PEBS_ENABLE, 0, "IA32_PEBS_ENABLE"},
-    {MSR_PEBS_LD_LAT, 1, "MSR_PEBS_LD_LAT"}, {MSR_PEBS_FRONTEND, 3, "MSR_PEBS_FRONTEND"},
+    {IA32_DS_AREA, 0, "IA32_DS_AREA"},           {IA32_PEBS_ENABLE, 0, "IA32_PEBS_ENABLE"},
+    {MSR_PEBS_LD_LAT, 1, "MSR_PEBS_LD_LAT"},     {MSR_PEBS_FRONTEND, 3, "MSR_PEBS_FRONTEND"},
     {MSR_PEBS_DATA_CFG, 4, "MSR_PEBS_DATA_CFG"},
 };
 

@@ -14,10 +14,10 @@
 
 enum ds_insn_kind {
     DS_INSN_OTHER,
-    DS_INSN_REP_STRING, /* one #DB an iteration, retires once */
-    DS_INSN_SHADOW,     /* MOV SS, STI: may keep the next #DB back by one instruction */
-    DS_INSN_PUSHF,      /* stores RFLAGS, TF included */
-    DS_INSN_POPF,       /* may end stepping */
+    DS_INSN_REP_STRING,  /* one #DB an iteration, retires once */
+    DS_INSN_SHADOW,      /* MOV SS, STI: may keep the next #DB back by one instruction */
+    DS_INSN_PUSHF,       /* stores RFLAGS, TF included */
+    DS_INSN_POPF,        /* may end stepping */
     DS_INSN_CONDITIONAL, /* from here on branches, which BR_INST_RETIRED.ALL_BRANCHES counts: Jcc, LOOP, JRCXZ */
     DS_INSN_JUMP,
     DS_INSN_CALL,

@@ -49,12 +49,14 @@ static uint64_t shape(struct ds_cpu *ds)
 static void add_state(struct list *list, const struct ds_truth_step *step, uint64_t shaped_by)
 {
     const struct arch_trap_frame *f = step->frame;
+    /* clang-format off */
     const uint64_t words[CAIRN_TRUTH_STATES] = {
         f->rflags & ~ARCH_RFLAGS_TF, /* which is not the thread's */
         f->rax, f->rcx, f->rdx, f->rbx, f->rsp, f->rbp, f->rsi, f->rdi,
         f->r8,  f->r9,  f->r10, f->r11, f->r12, f->r13, f->r14, f->r15,
         step->tsc_first, step->tsc_last, shaped_by,
     };
+    /* clang-format on */
     add(list, CAIRN_TRUTH_STATE, words, CAIRN_TRUTH_STATES);
 }
 

@@ -21,7 +21,7 @@ struct ds_truth_history { /* the branches taken last: a ring of its own, beside 
     uint32_t next;
 };
 
-struct ds_truth_step { /* the instruction that caused the record */
+struct ds_truth_step {                   /* the instruction that caused the record */
     const struct arch_trap_frame *frame; /* after it */
     uint64_t ip, next;                   /* its address, and where execution went on */
     uint64_t tsc_first, tsc_last;        /* between these the record was written */

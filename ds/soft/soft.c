@@ -69,9 +69,9 @@ struct ds_soft {
     struct ds_cpu *ds;
     uint32_t (*tid)(const struct arch_trap_frame *frame);
 
-    struct ds_truth_step step; /* in progress, for the model's questions and for the truth */
-    uint8_t cpl;               /* of its instruction */
-    uint64_t record_tsc; /* of the last record, as the model was told */
+    struct ds_truth_step step;                        /* in progress, for the model's questions and for the truth */
+    uint8_t cpl;                                      /* of its instruction */
+    uint64_t record_tsc;                              /* of the last record, as the model was told */
     bool (*mapped)(const void *address, size_t size); /* NULL: all DS memory is there */
 
     struct { /* policy residual: the step that records still to come are of, see ds_model_late */
@@ -323,8 +323,8 @@ size_t ds_soft_bytes(void)
 
 int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy)
 {
-    static const struct ds_stepping stepping = {soft_pause, soft_resume, soft_resume_frame, soft_paused,
-                                                soft_dropped, soft_swallowed, soft_steps, soft_branches};
+    static const struct ds_stepping stepping = {soft_pause,   soft_resume,    soft_resume_frame, soft_paused,
+                                                soft_dropped, soft_swallowed, soft_steps,        soft_branches};
     const struct ds_model_preset *p = ds_model_preset(preset);
     if (!p)
         return -EINVAL;
@@ -348,8 +348,7 @@ const struct ds_machine *ds_soft_machine(struct ds_soft *soft)
     return &soft->machine;
 }
 
-void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds,
-                    uint32_t (*tid)(const struct arch_trap_frame *frame))
+void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(const struct arch_trap_frame *frame))
 {
     soft->ds = ds;
     soft->tid = tid;
@@ -441,9 +440,9 @@ static void clear_stored_tf(const struct ds_soft *soft)
     uint64_t at = soft->step.frame->rsp + 1;
     uint8_t byte;
     if (!soft->cpl)
-        *(volatile uint8_t *)(uintptr_t)at &= (uint8_t)~(ARCH_RFLAGS_TF >> 8);
+        *(volatile uint8_t *)(uintptr_t)at &= (uint8_t) ~(ARCH_RFLAGS_TF >> 8);
     else if (arch_copy_from_user(&byte, at, 1) == 0) {
-        byte &= (uint8_t)~(ARCH_RFLAGS_TF >> 8);
+        byte &= (uint8_t) ~(ARCH_RFLAGS_TF >> 8);
         (void)arch_copy_to_user(at, &byte, 1); /* the page PUSHF has just written to */
     }
 }
@@ -464,7 +463,7 @@ static bool account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_
     struct ds_model_branch branch;
     uint64_t successor = ip + insn.length;
     if (insn.kind == DS_INSN_INTERRUPT)
-        return false; /* INT1: no other comes here */
+        return false;                                       /* INT1: no other comes here */
     if (insn.kind == DS_INSN_SHADOW && next != successor) { /* its #DB was held back */
         retire_shadow(soft, &insn, ip);
         return account(soft, frame, successor, next);

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#define FONT_FIRST       ' '
-#define FONT_LAST        '~'
-#define FONT_GLYPHS      (FONT_LAST - FONT_FIRST + 1)
+#define FONT_FIRST  ' '
+#define FONT_LAST   '~'
+#define FONT_GLYPHS (FONT_LAST - FONT_FIRST + 1)
 
 #define FONT_MOST_WIDTH  32u
 #define FONT_MOST_HEIGHT 64u

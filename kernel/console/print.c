@@ -89,8 +89,8 @@ static void saved_text(void *context, const char *text, size_t size)
     write_text(ksave_write, text, size);
 }
 
-const struct console_sink kprint_serial = { .write = serial_text };
-const struct console_sink kprint_saved = { .write = saved_text };
+const struct console_sink kprint_serial = {.write = serial_text};
+const struct console_sink kprint_saved = {.write = saved_text};
 
 void kprint_saved_finish(void)
 {

@@ -8,20 +8,20 @@
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 
-#define TAIL           (UINT64_C(16) << 10) /* no frame goes there: for the text behind them, a panic's perhaps */
-#define NOTE_HEAD      16u                  /* of the build id's ELF note */
-#define FRAME_MARK     '~'                  /* trace/wire/format.h: how a frame's line begins */
-#define MIB(bytes)     (((bytes) + (UINT64_C(1) << 20) - 1) >> 20)
-#define ADVICE         80u                  /* bytes of the words that say what it takes */
+#define TAIL       (UINT64_C(16) << 10) /* no frame goes there: for the text behind them, a panic's perhaps */
+#define NOTE_HEAD  16u                  /* of the build id's ELF note */
+#define FRAME_MARK '~'                  /* trace/wire/format.h: how a frame's line begins */
+#define MIB(bytes) (((bytes) + (UINT64_C(1) << 20) - 1) >> 20)
+#define ADVICE     80u /* bytes of the words that say what it takes */
 
 static struct {
     struct save_header *header; /* NULL: no log is kept */
     char *text;
-    uint64_t room;              /* bytes of text */
-    uint64_t used, line;        /* where the next byte goes, and where its line has begun */
-    bool frame;                 /* this line is one */
-    bool skipping;              /* the rest of this line has no room */
-    bool cut;                   /* a frame had none: none that follow are kept, so that the log has an end, not holes */
+    uint64_t room;       /* bytes of text */
+    uint64_t used, line; /* where the next byte goes, and where its line has begun */
+    bool frame;          /* this line is one */
+    bool skipping;       /* the rest of this line has no room */
+    bool cut;            /* a frame had none: none that follow are kept, so that the log has an end, not holes */
     bool closed;
     uint64_t dropped, dropped_lines;
 } save;
@@ -106,9 +106,8 @@ void ksave_report(void)
 {
     char text[ADVICE];
     if (save.dropped)
-        kreport(KREPORT_FAIL, "save",
-                "%lu bytes in %lu lines have no room in the log that is kept: %s", (unsigned long)save.dropped,
-                (unsigned long)save.dropped_lines, advice(save.used + save.dropped, text));
+        kreport(KREPORT_FAIL, "save", "%lu bytes in %lu lines have no room in the log that is kept: %s",
+                (unsigned long)save.dropped, (unsigned long)save.dropped_lines, advice(save.used + save.dropped, text));
 }
 
 void ksave_finish(void)

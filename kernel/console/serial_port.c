@@ -58,7 +58,7 @@ static uint32_t baud_of(const struct arch_serial_port *port)
 
 static bool take_com(void)
 {
-    static const char *const names[KOPT_COM_PORTS] = { "COM1", "COM2", "COM3", "COM4" };
+    static const char *const names[KOPT_COM_PORTS] = {"COM1", "COM2", "COM3", "COM4"};
     const uint32_t baud = kopt.serial.baud ? kopt.serial.baud : STANDARD_BAUD;
     for (unsigned n = 0; n < KOPT_COM_PORTS; n++) {
         const struct arch_uart uart = kopt_com_port(n);

@@ -15,7 +15,10 @@
 #include "trace/frames.h"
 
 /* Set by the counting pass, used by the writing one. Fixed widths, so that both passes are of one length. */
-static struct { uint32_t frames; uint64_t bytes, raw; } total;
+static struct {
+    uint32_t frames;
+    uint64_t bytes, raw;
+} total;
 
 /* Timer ticks of each CPU when the dump began: they go on, and both passes must say the same. */
 static uint64_t ticks[MAX_CPUS];
@@ -83,7 +86,11 @@ void kdump_announce(uint64_t bytes, uint32_t frames)
 }
 
 /* Of this dump: all its bytes, those that are out, and the share that was last said. */
-struct progress { const char *way; uint64_t bytes, done; unsigned percent; };
+struct progress {
+    const char *way;
+    uint64_t bytes, done;
+    unsigned percent;
+};
 
 /* Where frames go; NULL: nowhere. */
 static const char *way(void)
@@ -106,8 +113,8 @@ static void write_console(void *context, const char *data, size_t size)
 void kdump(const char *cause, const char *line)
 {
     static struct trace_dump dump; /* large for a panic's stack */
-    struct progress progress = { .way = way(), .percent = ~0u };
-    const struct trace_sink console = { write_console, &progress };
+    struct progress progress = {.way = way(), .percent = ~0u};
+    const struct trace_sink console = {write_console, &progress};
 
     panic_line = line;
     klogger_settle();

@@ -20,8 +20,8 @@
 
 /* Each word tells the truth by itself, so that a panic may come between any two. */
 static struct {
-    struct trace_dump dump; /* its `line` is the one that is being sent */
-    size_t size, done;      /* characters of that line, and how many of them are out */
+    struct trace_dump dump;        /* its `line` is the one that is being sent */
+    size_t size, done;             /* characters of that line, and how many of them are out */
     struct trace_session *session; /* where the bytes in it come from, up to `end` of a buffer of `bytes` */
     uint32_t slot, end, bytes;
     uint64_t line; /* (number of its frame + 1) << 1 | 1 while it is not wholly out; 0: none yet */
@@ -153,7 +153,7 @@ static void send_whole(void *context, const char *line, size_t size)
 
 static void send_head(void)
 {
-    static const struct trace_sink whole = { send_whole, NULL };
+    static const struct trace_sink whole = {send_whole, NULL};
     const uint64_t tsc = arch_rdtsc();
     trace_dump_init(&sender.dump, NULL);
     kdump_head(&sender.dump, tsc);
@@ -168,8 +168,8 @@ static void send_head(void)
 
 void klogger_begin(bool console)
 {
-    static const struct trace_sink pieces = { send_line, NULL };
-    static const struct kthread_params params = { .name = "logger", .priority = KPRIORITY_LOWEST, .entry = logger };
+    static const struct trace_sink pieces = {send_line, NULL};
+    static const struct kthread_params params = {.name = "logger", .priority = KPRIORITY_LOWEST, .entry = logger};
     if (kopt.dump != KOPT_DUMP_LIVE)
         return;
     if (!console) {
@@ -220,8 +220,10 @@ void klogger_words(char *text, size_t size)
 void klogger_report(void)
 {
     if (sender.head)
-        kreport(KREPORT_PASS, "live", "%u frames, the ends of %u buffers among them, went out while it ran; "
-                "%u lines begun again", sender.frames, sender.buffers, sender.again);
+        kreport(KREPORT_PASS, "live",
+                "%u frames, the ends of %u buffers among them, went out while it ran; "
+                "%u lines begun again",
+                sender.frames, sender.buffers, sender.again);
 }
 
 bool klogger_on(void)

@@ -104,8 +104,7 @@ void ksymbols_init(const struct boot_info *info)
         goto none;
     const struct elf64_section_header *strings = &sections[table->link];
     if (!elf64_inside(table->offset, table->size, size) || !strings->size ||
-        !elf64_inside(strings->offset, strings->size, size) ||
-        file[strings->offset + strings->size - 1] != '\0')
+        !elf64_inside(strings->offset, strings->size, size) || file[strings->offset + strings->size - 1] != '\0')
         goto none;
 
     const struct elf64_symbol *from = (const void *)(file + table->offset);
@@ -120,8 +119,8 @@ void ksymbols_init(const struct boot_info *info)
     }
     for (uint32_t i = 0, at = 0; i < n; i++)
         if (is_wanted(&from[i], names, strings->size))
-            symbols[at++] = (struct ksymbol){ is_variable(&from[i]) ? from[i].value : code_address(from[i].value),
-                                              (uint32_t)from[i].size, from[i].name };
+            symbols[at++] = (struct ksymbol){is_variable(&from[i]) ? from[i].value : code_address(from[i].value),
+                                             (uint32_t)from[i].size, from[i].name};
     sort();
     tidy();
     return;

@@ -8,7 +8,11 @@
 
 #include "boot/info.h"
 
-struct ksymbol { uint64_t address; uint32_t size; uint32_t name; };
+struct ksymbol {
+    uint64_t address;
+    uint32_t size;
+    uint32_t name;
+};
 
 /* Builds the sorted table. After kmem_init. Without a usable symbol table there are no names, and one line says why. */
 void ksymbols_init(const struct boot_info *info);

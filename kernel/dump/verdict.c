@@ -36,8 +36,10 @@ void kverdict_clocks(void)
     if (unknown)
         kprintf("time: how far the TSCs of %u CPUs are from CPU 0's could not be measured\n", unknown);
     if (who)
-        kreport(KREPORT_SKIP, "tsc", "CPU %u's is %ld cycles from CPU 0's, give or take %lu: the order of events of "
-                "different CPUs is not exact", who, (long)arch_tsc_offset(arch_tsc_bounds(who)),
+        kreport(KREPORT_SKIP, "tsc",
+                "CPU %u's is %ld cycles from CPU 0's, give or take %lu: the order of events of "
+                "different CPUs is not exact",
+                who, (long)arch_tsc_offset(arch_tsc_bounds(who)),
                 (unsigned long)arch_tsc_uncertainty(arch_tsc_bounds(who)));
     else if (kcpu_count > 1 + unknown)
         kprintf("time: the TSCs of %u CPUs are one, as far as %lu cycles can tell\n", kcpu_count - unknown,
@@ -46,7 +48,7 @@ void kverdict_clocks(void)
 
 static void report_debug_store(void)
 {
-    struct ds_counts sum = { 0 }, c;
+    struct ds_counts sum = {0}, c;
     char fault[160];
     for (uint32_t i = 0; i < kcpu_count && kcpu_table[i]->ds; i++) {
         ds_cpu_counts(kcpu_table[i]->ds, &c);
@@ -71,8 +73,8 @@ static void report_debug_store(void)
     else if (sum.swallowed)
         kprintf("ds: %lu samples without a record: another counter's record reloaded theirs\n", sum.swallowed);
     if (sum.throttles)
-        kprintf("ds: counting stood still %lu times, for a tick each: ds.throttle=%u PMIs within one\n",
-                sum.throttles, kds->ds.throttle);
+        kprintf("ds: counting stood still %lu times, for a tick each: ds.throttle=%u PMIs within one\n", sum.throttles,
+                kds->ds.throttle);
     if (sum.faults)
         kreport(KREPORT_FAIL, "debug store", "%s; %lu times in all: what was recorded cannot be trusted", fault,
                 sum.faults);
@@ -82,15 +84,14 @@ static void report_debug_store(void)
         kreport(KREPORT_SKIP, "debug store", "%s", kopt_pebs() ? kds->reason : "no PEBS, as asked for");
     else if (sum.lost_unknown)
         kreport(KREPORT_PASS, "debug store",
-                "%lu records in %lu drains; a buffer was full: how many are lost is unknown",
-                sum.records, sum.drains);
+                "%lu records in %lu drains; a buffer was full: how many are lost is unknown", sum.records, sum.drains);
     else
         kreport(KREPORT_PASS, "debug store", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
 }
 
 static void report_branches(void)
 {
-    struct ds_bts_counts sum = { 0 }, c;
+    struct ds_bts_counts sum = {0}, c;
     for (uint32_t i = 0; i < kcpu_count && kcpu_table[i]->ds; i++) {
         ds_bts_cpu_counts(kcpu_table[i]->ds, &c);
         sum.records += c.records;
@@ -132,7 +133,7 @@ static void report_trace(void)
 
 static void report_truth(void)
 {
-    struct ktruth_counts sum = { 0 };
+    struct ktruth_counts sum = {0};
     for (uint32_t i = 0; i < kcpu_count; i++) {
         struct ktruth_counts c = ktruth_counts(kcpu_table[i]->truth);
         sum.switches += c.switches;

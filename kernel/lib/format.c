@@ -49,7 +49,7 @@ static void put_number(struct out *o, uint64_t v, bool negative, unsigned base, 
 
 int vsnprintf(char *to, size_t size, const char *f, va_list args)
 {
-    struct out o = { to, size, 0 };
+    struct out o = {to, size, 0};
     for (; *f; f++) {
         if (*f != '%') {
             put(&o, *f);

@@ -9,7 +9,7 @@ struct klist {
     struct klist *next, *prev;
 };
 
-#define KLIST_ITEM(node, type, member) ((type *)((char *)(node) - offsetof(type, member)))
+#define KLIST_ITEM(node, type, member) ((type *)((char *)(node)-offsetof(type, member)))
 
 static inline void klist_init(struct klist *l)
 {

@@ -22,8 +22,8 @@ void kfault_describe(const struct arch_trap_frame *frame, uint64_t cr2, char *li
 void kpanic_hold(void);
 void kpanic_release(void);
 
-#define KASSERT(condition)                                                                                           \
-    do {                                                                                                             \
-        if (__builtin_expect(!(condition), 0))                                                                       \
-            kpanic("%s:%d: assertion failed: %s", __FILE__, __LINE__, #condition);                                   \
+#define KASSERT(condition)                                                                                             \
+    do {                                                                                                               \
+        if (__builtin_expect(!(condition), 0))                                                                         \
+            kpanic("%s:%d: assertion failed: %s", __FILE__, __LINE__, #condition);                                     \
     } while (0)

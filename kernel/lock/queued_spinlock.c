@@ -21,8 +21,8 @@ static uint32_t take(struct kqspinlock *lock, struct kqspin_place *place)
 static void give(struct kqspin_place *place)
 {
     struct kqspin_place *next = __atomic_load_n(&place->next, __ATOMIC_ACQUIRE), *last = place;
-    if (!next && __atomic_compare_exchange_n(&place->lock->tail, &last, NULL, false, __ATOMIC_RELEASE,
-                                             __ATOMIC_RELAXED))
+    if (!next &&
+        __atomic_compare_exchange_n(&place->lock->tail, &last, NULL, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         return;
     for (uint32_t spins = 0; !next; next = __atomic_load_n(&place->next, __ATOMIC_ACQUIRE))
         kspin_wait(&spins, place->lock->name, last->owner); /* it is in the queue, and about to say so */

@@ -25,7 +25,10 @@ struct kspinlock {
     const char *name;
 };
 
-#define KSPINLOCK(text) { .name = (text) }
+#define KSPINLOCK(text)                                                                                                \
+    {                                                                                                                  \
+        .name = (text)                                                                                                 \
+    }
 
 /* PAUSEs before a lock counts as lost: seconds on any machine, far longer than any holder takes. */
 #define KSPIN_LIMIT (UINT32_C(1) << 27)

@@ -21,7 +21,7 @@ int kfreemem_plan(struct kfreemem *plan, const struct boot_memory *memory, uint3
 {
     uint64_t first, end, top = 0;
 
-    *plan = (struct kfreemem){ .memory = memory, .count = count, .limit = limit };
+    *plan = (struct kfreemem){.memory = memory, .count = count, .limit = limit};
     for (uint32_t i = 0; i < count; i++) {
         if (usable(&memory[i], limit, &first, &end) && end > top)
             top = end;

@@ -6,11 +6,11 @@
 #include "kernel/lib/panic.h"
 #include "kernel/lib/string.h"
 
-#define PAGE         4096u
-#define PAGE_HEADER  64u
-#define PAGE_MAGIC   UINT32_C(0x4F424A53) /* "SJBO" in memory */
-#define POISON       0xD5
-#define POISON_WORD  UINT64_C(0xD5D5D5D5D5D5D5D5)
+#define PAGE        4096u
+#define PAGE_HEADER 64u
+#define PAGE_MAGIC  UINT32_C(0x4F424A53) /* "SJBO" in memory */
+#define POISON      0xD5
+#define POISON_WORD UINT64_C(0xD5D5D5D5D5D5D5D5)
 
 struct page {
     struct klist link; /* in partial[class] while `free` is not NULL */
@@ -26,7 +26,7 @@ struct object { /* a free one; the rest of it is POISON */
 };
 
 /* Multiples of 16 that waste little of a page. */
-static const uint16_t class_bytes[KHEAP_CLASSES] = { 32, 64, 128, 256, 496, 1008, KHEAP_MAX };
+static const uint16_t class_bytes[KHEAP_CLASSES] = {32, 64, 128, 256, 496, 1008, KHEAP_MAX};
 
 static struct page *page_of(const void *object)
 {
@@ -64,7 +64,7 @@ static struct page *new_page(struct kheap *heap, unsigned class)
     if (!page)
         return NULL;
     page->magic = PAGE_MAGIC;
-    page->class = (uint16_t)class;
+    page->class = (uint16_t) class;
     page->live = 0;
     page->free = NULL;
     for (unsigned at = PAGE_HEADER; at + class_bytes[class] <= PAGE; at += class_bytes[class])
@@ -79,7 +79,7 @@ void *kheap_alloc(struct kheap *heap, size_t bytes)
     if (bytes == 0 || bytes > KHEAP_MAX)
         kpanic("heap: %lu bytes asked for: 1 to %u, more from kmem_pages_alloc", (unsigned long)bytes, KHEAP_MAX);
     while (class_bytes[class] < bytes)
-        class++;
+        class ++;
     struct page *page = klist_empty(&heap->partial[class]) ? new_page(heap, class)
                                                            : KLIST_ITEM(heap->partial[class].next, struct page, link);
     if (!page)

@@ -34,7 +34,7 @@ int kmem_map_page(void *virt, uint64_t phys, unsigned flags);
 uint64_t kmem_pages_available(void);
 
 struct kmem_counts {
-    uint64_t total_pages;     /* managed */
+    uint64_t total_pages; /* managed */
     uint64_t free_pages;
     uint64_t permanent_pages; /* page tables, stacks, bitmap: never freed */
     uint64_t live_pages;      /* kmem_pages_alloc without kmem_pages_free, and the small objects' pages */

@@ -11,7 +11,7 @@ struct kpagemap {
     uint64_t *bits; /* (pages + 63) / 64 words */
     uint64_t pages;
     uint64_t free;
-    uint64_t hint;  /* single pages: no free page lies below */
+    uint64_t hint; /* single pages: no free page lies below */
 };
 
 #define KPAGEMAP_NONE UINT64_MAX

@@ -19,14 +19,14 @@ static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t o
         const char *comma = strchr(needs, ','), *equals = strchr(needs, '=');
         n = comma ? (size_t)(comma - needs) : strlen(needs);
         const bool not = equals[-1] == '!';
-        const size_t name = (size_t)(equals - needs) - not;
+        const size_t name = (size_t)(equals - needs) - not ;
         snprintf(words, words_size, "%.*s", (int)(n - (size_t)(equals + 1 - needs)), equals + 1);
         const struct kopt_option *o = kopt_row_get(kopt_row_find(needs, name), &row);
         if (kopt_option_field(o) == &kopt.ds)
             kopt_word_show(o->words, ds, value, sizeof value);
         else
             kopt_option_show(o, value, sizeof value);
-        if ((kopt_word_index(words, value, strlen(value)) < 0) == not)
+        if ((kopt_word_index(words, value, strlen(value)) < 0) == not )
             continue;
         snprintf(other, other_size, "%.*s=%.16s", (int)name, needs, value);
         words[0] = not ? '\0' : words[0];
@@ -64,7 +64,8 @@ static int check_without_pebs(char *error, size_t error_size)
     if (kopt_pebs() || kopt.ds == KOPT_DS_OFF)
         return 0;
     if (!kopt.bts)
-        snprintf(error, error_size, "option 'pebs=none': with bts=off nothing is left to record: give "
+        snprintf(error, error_size,
+                 "option 'pebs=none': with bts=off nothing is left to record: give "
                  "bts=circular or bts=interrupt, or ds=off");
     else if (strcmp(kopt.workload, "known") == 0)
         snprintf(error, error_size, "option 'pebs=none': workload=known is about what PEBS counts: give another");
@@ -83,8 +84,10 @@ static bool idle_spinlock(char *error, size_t error_size)
         kopt_option_show(o, value, sizeof value);
         if (o->offset - offsetof(struct kopt, spinlock) >= sizeof kopt.spinlock || strcmp(value, o->standard) == 0)
             continue;
-        snprintf(error, error_size, "option '%s=%s': has no effect, no session has the group spinlock, as in "
-                 "session.1=auto+spinlock:qpc:sequential", o->name, value);
+        snprintf(error, error_size,
+                 "option '%s=%s': has no effect, no session has the group spinlock, as in "
+                 "session.1=auto+spinlock:qpc:sequential",
+                 o->name, value);
         return true;
     }
     return false;
@@ -113,7 +116,8 @@ static bool idle_items(char *error, size_t error_size)
             continue;
         trace_group_add(&group, trace_pmc_group(pmc.hook[i]));
         trace_groups_show(&group, word);
-        snprintf(error, error_size, "option 'session.pmc.hooks=%s': no session writes %04XH events: give one the group "
+        snprintf(error, error_size,
+                 "option 'session.pmc.hooks=%s': no session writes %04XH events: give one the group "
                  "'%s'",
                  kopt.session_pmc_hooks, pmc.hook[i], pmc.hook[i] == HOOK_CONTEXTSWAP ? "full' or 'both" : word);
         return true;
@@ -127,7 +131,8 @@ static int check_end(char *error, size_t error_size)
     if (!kopt.save)
         return 0;
     if (kopt.end != KOPT_END_REBOOT && kopt_row_given(kopt_row_find("end", strlen("end")))) {
-        snprintf(error, error_size, "option 'save=esp': the log in memory becomes a file after a reset: leave end= "
+        snprintf(error, error_size,
+                 "option 'save=esp': the log in memory becomes a file after a reset: leave end= "
                  "out, or give end=reboot");
         return -EINVAL;
     }
@@ -147,15 +152,18 @@ int kopt_check(char *error, size_t error_size)
             snprintf(error, error_size, "option 'pebs.threshold=%u': must not be above pebs.records=%u",
                      kopt.pebs_threshold, kopt.pebs_records);
         else
-            snprintf(error, error_size, "option 'pebs.records=%u': is below pebs.threshold, whose default is %u: give "
-                     "pebs.threshold=, at most %u", kopt.pebs_records, kopt.pebs_threshold, kopt.pebs_records);
+            snprintf(error, error_size,
+                     "option 'pebs.records=%u': is below pebs.threshold, whose default is %u: give "
+                     "pebs.threshold=, at most %u",
+                     kopt.pebs_records, kopt.pebs_threshold, kopt.pebs_records);
         return -EINVAL;
     }
     uint32_t others = 0;
     for (uint32_t n = 1; n < TRACE_MAX_SESSIONS; n++)
         others += kopt.session[n].on;
     if (kopt.session_restarts && !others) {
-        snprintf(error, error_size, "option 'session.restarts': session 1 is not restarted, and there is no other: "
+        snprintf(error, error_size,
+                 "option 'session.restarts': session 1 is not restarted, and there is no other: "
                  "give one, session.2=compact:tsc:sequential for example");
         return -EINVAL;
     }
@@ -172,7 +180,8 @@ int kopt_check(char *error, size_t error_size)
     for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
         sequential |= kopt.session[n].on && !kopt.session[n].circular;
     if (kopt.dump == KOPT_DUMP_LIVE && !sequential) {
-        snprintf(error, error_size, "option 'dump=live': has no effect where all sessions are circular: they keep "
+        snprintf(error, error_size,
+                 "option 'dump=live': has no effect where all sessions are circular: they keep "
                  "their newest buffers for the end; make one sequential, or leave it out");
         return -EINVAL;
     }

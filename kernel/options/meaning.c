@@ -105,13 +105,14 @@ void kopt_name_pebs_atom(char *error, size_t error_size)
 static int add_events(struct ds_config *config, const char *events, char *error, size_t error_size)
 {
     struct trace_pmc pmc;
-    *config = (struct ds_config){.records = kopt.pebs_records, .threshold = kopt.pebs_threshold,
-                                 .throttle = kopt.ds_throttle};
+    *config = (struct ds_config){
+        .records = kopt.pebs_records, .threshold = kopt.pebs_threshold, .throttle = kopt.ds_throttle};
     int e = ds_parse_events(events, config, error, error_size);
     e = e ? e : kopt_pmc(&pmc, error, error_size);
     for (uint32_t i = 0; !e && config->events && i < pmc.count; i++)
         if ((e = ds_add_counting(config, event_of(pmc.source[i]))))
-            snprintf(error, error_size, "option 'session.pmc': with those of pebs= these are more events than any "
+            snprintf(error, error_size,
+                     "option 'session.pmc': with those of pebs= these are more events than any "
                      "processor here has counters (14)");
     return e ? e : ds_parse_groups(kopt.pebs_groups, config, error, error_size);
 }

@@ -60,7 +60,7 @@ struct kopt {
     char pebs_later[KOPT_TEXT];
     char pebs_groups[32];
     uint32_t pebs_records, pebs_threshold;
-    uint32_t bts; /* enum ds_bts_mode */
+    uint32_t bts;       /* enum ds_bts_mode */
     uint32_t bts_rings; /* enum ds_bts_rings */
     uint32_t bts_records;
     struct kopt_session session[TRACE_MAX_SESSIONS];
@@ -135,5 +135,7 @@ bool kopt_show(size_t i, char *text, size_t size);
 
 /* For --help and docs/reference/options.md; false past the last. */
 /* `needs`: "name=a|b" or "name!=a", several with commas: without it the option has no effect; NULL: nothing. */
-struct kopt_help { const char *name, *values, *standard, *text, *needs; };
+struct kopt_help {
+    const char *name, *values, *standard, *text, *needs;
+};
 bool kopt_describe(size_t i, struct kopt_help *help);

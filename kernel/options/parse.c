@@ -80,12 +80,12 @@ static bool parse_groups(const char *part, size_t n, struct kopt_session *s)
 
 static bool parse_session(struct kopt_session *session, const char *value, size_t size, const char **why)
 {
-    struct kopt_session s = { .on = 1 };
+    struct kopt_session s = {.on = 1};
     const char *part;
     size_t n;
     uint64_t v;
     if (kopt_word_index("off", value, size) == 0 && session != &kopt.session[0]) {
-        *session = (struct kopt_session){ .clock = TRACE_CLOCK_QPC };
+        *session = (struct kopt_session){.clock = TRACE_CLOCK_QPC};
         return true;
     }
     *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its groups joined by '+', of auto, " TRACE_GROUPS_WORDS

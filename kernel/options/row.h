@@ -13,10 +13,10 @@ struct kopt_option {
     uint16_t offset;      /* in struct kopt */
     uint16_t size;        /* TEXT: of the field */
     enum kopt_kind kind;
-    uint64_t min, max;    /* numbers */
-    const char *words;    /* WORD, WORD8: "a|b|c", the value is its position; TEXT: allowed words, NULL: any text */
-    const char *needs;    /* what another option must be for this one to have an effect: "name=a|b", where it must not
-                           * be that "name!=a"; several with commas; NULL: nothing */
+    uint64_t min, max; /* numbers */
+    const char *words; /* WORD, WORD8: "a|b|c", the value is its position; TEXT: allowed words, NULL: any text */
+    const char *needs; /* what another option must be for this one to have an effect: "name=a|b", where it must not
+                        * be that "name!=a"; several with commas; NULL: nothing */
 };
 
 /* Room for a row whose words are those of the model's own tables. */

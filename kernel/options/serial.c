@@ -9,12 +9,12 @@
 #define PORT_MAX      0xFFF8u
 #define ADDRESS_MAX   (UINT64_C(1) << 52) /* no processor has more */
 
-static const uint16_t com_ports[] = { 0x3F8, 0x2F8, 0x3E8, 0x2E8 };
+static const uint16_t com_ports[] = {0x3F8, 0x2F8, 0x3E8, 0x2E8};
 _Static_assert(sizeof com_ports / sizeof com_ports[0] == KOPT_COM_PORTS, "COM1 to COM4");
 
 struct arch_uart kopt_com_port(unsigned n)
 {
-    return (struct arch_uart){ com_ports[n], ARCH_UART_CLOCK, ARCH_UART_IO, 1, 1 };
+    return (struct arch_uart){com_ports[n], ARCH_UART_CLOCK, ARCH_UART_IO, 1, 1};
 }
 
 /* The next part before `separator` and what is left of *value; an empty part where nothing is left. */
@@ -114,7 +114,7 @@ static bool parse_port(const char *s, size_t n, struct kopt_serial *serial)
 
 bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_size)
 {
-    struct kopt_serial serial = { 0 };
+    struct kopt_serial serial = {0};
     const char *port, *part;
     size_t port_size, part_size;
     uint64_t baud, clock;
@@ -124,7 +124,8 @@ bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_siz
     const bool ends = size && value[size - 1] == ',';
     next_part(&value, &size, ',', &port, &port_size);
     if (!parse_port(port, port_size, &serial)) {
-        snprintf(why, why_size, "the port is auto, com1 to com4, an I/O address from 0x1 to 0xfff8, mmio:ADDRESS"
+        snprintf(why, why_size,
+                 "the port is auto, com1 to com4, an I/O address from 0x1 to 0xfff8, mmio:ADDRESS"
                  "[:STRIDE[:WIDTH]] with 1, 2 or 4 bytes from register to register and of an access, "
                  "pci[:BUS:DEVICE.FUNCTION] as lspci writes it, or none");
         return false;
@@ -136,8 +137,10 @@ bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_siz
     if ((has_clock = size))
         right &= kopt_number(value, size, &clock) && clock && clock <= UINT32_MAX;
     if (ends || !right) {
-        snprintf(why, why_size, "behind the port come the baud rate and, where it is not %u, the frequency of the "
-                 "port's clock in Hz", ARCH_UART_CLOCK);
+        snprintf(why, why_size,
+                 "behind the port come the baud rate and, where it is not %u, the frequency of the "
+                 "port's clock in Hz",
+                 ARCH_UART_CLOCK);
         return false;
     }
     if (has_clock || serial.kind == KOPT_SERIAL_PORT)

@@ -39,9 +39,8 @@ void kopt_option_show(const struct kopt_option *o, char *text, size_t size)
     switch (o->kind) {
     case WORD:
     case WORD8:
-        kopt_word_show(o->words,
-                       o->kind == WORD ? *(uint32_t *)kopt_option_field(o) : *(uint8_t *)kopt_option_field(o), text,
-                       size);
+        kopt_word_show(o->words, o->kind == WORD ? *(uint32_t *)kopt_option_field(o) : *(uint8_t *)kopt_option_field(o),
+                       text, size);
         break;
     case NUMBER32:
         snprintf(text, size, "%u", *(uint32_t *)kopt_option_field(o));
@@ -86,10 +85,10 @@ bool kopt_describe(size_t i, struct kopt_help *help)
     help->standard = o->standard;
     help->text = o->text;
     help->needs = o->needs;
-    help->values = o->words                  ? o->words
-                   : o->kind == SERIAL       ? "PORT[,BAUD[,CLOCK]]"
-                   : o->kind == SESSION      ? "GROUPS:CLOCK:MODE[:KIB[:BUFFERS]]"
-                   : o->kind == TEXT         ? "TEXT"
-                                             : values;
+    help->values = o->words             ? o->words
+                   : o->kind == SERIAL  ? "PORT[,BAUD[,CLOCK]]"
+                   : o->kind == SESSION ? "GROUPS:CLOCK:MODE[:KIB[:BUFFERS]]"
+                   : o->kind == TEXT    ? "TEXT"
+                                        : values;
     return true;
 }

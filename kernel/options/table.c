@@ -19,9 +19,11 @@ static const char by_rules[] = "spinlock.every=0";
 
 #define AT(field) offsetof(struct kopt, field), sizeof kopt.field
 
-#define SESSION_AT(n) AT(session[(n) - 1])
-#define OTHER_SESSION(n) \
-    { "session." #n, "off", "an additional session; off: none", SESSION_AT(n), SESSION, 0, 0, NULL, NULL }
+#define SESSION_AT(n) AT(session[(n)-1])
+#define OTHER_SESSION(n)                                                                                               \
+    {                                                                                                                  \
+        "session." #n, "off", "an additional session; off: none", SESSION_AT(n), SESSION, 0, 0, NULL, NULL             \
+    }
 
 static const char presets[] = "names of ds_model_presets"; /* stands for them: see get_row */
 
@@ -30,9 +32,7 @@ static const struct kopt_option table[] = {
      "Debug Store backend: hw (CPUID and MSRs), soft (a model, by single-stepping), auto: hw if the processor has it, "
      "else soft",
      AT(ds), WORD, 0, 0, "auto|hw|soft|off", NULL},
-    {"ds.preset", "icelake",
-     "processor that the soft backend's model emulates",
-     AT(ds_preset), TEXT, 0, 0, presets,
+    {"ds.preset", "icelake", "processor that the soft backend's model emulates", AT(ds_preset), TEXT, 0, 0, presets,
      model},
     {"ds.force", "0",
      "1: take over counters and a DS area that something else, perhaps firmware, uses; 0: report them and do not "
@@ -67,21 +67,16 @@ static const struct kopt_option table[] = {
      "newest 8 of 32 branches) and counters (format 6), such as gpr,lbr:8; formats 0 to 3 have one fixed layout, "
      "which always has registers",
      AT(pebs_groups), TEXT, 0, 0, NULL, sampling},
-    {"pebs.records", "64",
-     "size of each CPU's PEBS buffer in records; at most 27 (one page) on processors of format 0",
+    {"pebs.records", "64", "size of each CPU's PEBS buffer in records; at most 27 (one page) on processors of format 0",
      AT(pebs_records), NUMBER32, 1, 4096, NULL, sampling},
-    {"pebs.threshold", "48",
-     "number of records after which the PMI drains the buffer, at most pebs.records",
-     AT(pebs_threshold),
-     NUMBER32, 1, 4096, NULL, sampling},
+    {"pebs.threshold", "48", "number of records after which the PMI drains the buffer, at most pebs.records",
+     AT(pebs_threshold), NUMBER32, 1, 4096, NULL, sampling},
     {"bts", "off",
      "branch tracing, together with PEBS or with pebs=none; each time a thread runs, circular keeps the newest "
      "records, interrupt all of them",
      AT(bts), WORD, 0, 0, "off|circular|interrupt", debug_store},
-    {"bts.rings", "uk",
-     "which branches: u (programs in ring 3), k (the kernel) or uk (both)",
-     AT(bts_rings), WORD, 0, 0,
-     "uk|u|k", branches},
+    {"bts.rings", "uk", "which branches: u (programs in ring 3), k (the kernel) or uk (both)", AT(bts_rings), WORD, 0,
+     0, "uk|u|k", branches},
     {"bts.records", "1024", "size of each CPU's BTS buffer in records", AT(bts_records), NUMBER32, 1, 16384, NULL,
      branches},
     {"session.1", "auto:qpc:sequential",
@@ -113,17 +108,14 @@ static const struct kopt_option table[] = {
      AT(session_pmc_hooks), TEXT, 0, 0, NULL, "ds!=off,pebs!=none,session.pmc!=none"},
     {"trace.buffers", "256",
      "trace buffers of a session, for all CPUs together; at least one per CPU, and one more if circular",
-     AT(trace_buffers),
-     NUMBER32, 1, 65536, NULL, NULL},
+     AT(trace_buffers), NUMBER32, 1, 65536, NULL, NULL},
     {"trace.buffer_kib", "64", "size of a trace buffer in KiB", AT(trace_buffer_kib), NUMBER32, 4, 1024, NULL, NULL},
     {"spinlock.spin_threshold", "1",
      "in a session with spinlock: a contended acquisition with at least this many spins may become an event",
      AT(spinlock.spin_threshold), NUMBER32, TRACE_SPINLOCK_SPIN_THRESHOLD, UINT32_MAX, NULL, by_rules},
-    {"spinlock.contention_sample_rate", "1",
-     "one in this many of those acquisitions becomes an event, on each CPU",
+    {"spinlock.contention_sample_rate", "1", "one in this many of those acquisitions becomes an event, on each CPU",
      AT(spinlock.contention_sample_rate), NUMBER32, TRACE_SPINLOCK_CONTENTION_SAMPLE_RATE, UINT32_MAX, NULL, by_rules},
-    {"spinlock.acquire_sample_rate", "1000",
-     "one in this many uncontended acquisitions becomes an event, on each CPU",
+    {"spinlock.acquire_sample_rate", "1000", "one in this many uncontended acquisitions becomes an event, on each CPU",
      AT(spinlock.acquire_sample_rate), NUMBER32, TRACE_SPINLOCK_ACQUIRE_SAMPLE_RATE, UINT32_MAX, NULL, by_rules},
     {"spinlock.hold_threshold", "1000000",
      "each lock held for more than this many TSC cycles becomes an event: 0 (off) or at least 1000000",
@@ -141,9 +133,7 @@ static const struct kopt_option table[] = {
      AT(dump_pace), NUMBER32, 0, 1, NULL, "dump=live"},
     {"workload", "mix", "what the threads do (docs/how-to/workloads.md)", AT(workload), TEXT, 0, 0, workloads + 1,
      NULL},
-    {"switches", "20000",
-     "end after this many context switches on all CPUs together",
-     AT(switches), NUMBER64, 1,
+    {"switches", "20000", "end after this many context switches on all CPUs together", AT(switches), NUMBER64, 1,
      UINT64_C(1000000000), NULL, NULL},
     {"seconds", "60", "end after this many seconds at the latest", AT(seconds), NUMBER32, 1, 86400, NULL, NULL},
     {"seed", "1", "seed of the workload's random numbers", AT(seed), NUMBER64, 0, UINT64_MAX, NULL, NULL},
@@ -154,9 +144,7 @@ static const struct kopt_option table[] = {
      "mode of the local APICs: auto: as the firmware left it, or x2APIC if APIC IDs from 255 on need it; on: x2APIC, "
      "in which SMM code of old firmware may hang; off: xAPIC, which leaves out APIC IDs from 255 on",
      AT(x2apic), WORD, 0, 0, "auto|on|off", NULL},
-    {"truth", "0",
-     "1: also record what really happened, outside the session, for 'cairn check'",
-     AT(truth), NUMBER32,
+    {"truth", "0", "1: also record what really happened, outside the session, for 'cairn check'", AT(truth), NUMBER32,
      0, 1, NULL, NULL},
     {"serial", "auto",
      "PORT of console and dump: auto (the port that ACPI's SPCR or else DBG2 names, else the first of COM1 to COM4, "
@@ -174,9 +162,7 @@ static const struct kopt_option table[] = {
      "on: show text on the screen as well, if the firmware provides a framebuffer; off: leave the screen as the "
      "loader left it",
      AT(screen), WORD, 0, 0, "off|on", NULL},
-    {"end", "halt",
-     "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)",
-     AT(end),
+    {"end", "halt", "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),
      WORD, 0, 0, "halt|exit|reboot|poweroff", NULL},
     {"panic", "none",
      "break the kernel on purpose in the middle of the run: now, null, stack (overflow), double (fault)", AT(panic),
@@ -216,11 +202,11 @@ const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *r)
         for (size_t v = 0; p->values[v]; v++)
             add_word(r, p->values[v]);
         r->option = (struct kopt_option){.name = r->name,
-                                    .standard = p->values[0],
-                                    .text = p->question,
-                                    .offset = (uint16_t)(offsetof(struct kopt, ds_policy) + p->field),
-                                    .kind = WORD8,
-                                    .needs = model};
+                                         .standard = p->values[0],
+                                         .text = p->question,
+                                         .offset = (uint16_t)(offsetof(struct kopt, ds_policy) + p->field),
+                                         .kind = WORD8,
+                                         .needs = model};
     }
     r->option.words = r->words;
     return &r->option;

@@ -116,8 +116,7 @@ static int choose_backend(char *error, size_t error_size)
         if (refusal && kopt_pebs() && kopt.bts && !bts_refusal(state.hw_caps, &other)) {
             state.backend = "hw";
             state.pebs = false;
-            snprintf(state.reason, sizeof state.reason, "asked for with ds=hw; BTS alone: CPU %u: %s", cpu,
-                     refusal);
+            snprintf(state.reason, sizeof state.reason, "asked for with ds=hw; BTS alone: CPU %u: %s", cpu, refusal);
             return 0;
         }
         if (refusal) {
@@ -185,8 +184,8 @@ static int init_driver(struct kcpu *cpu, struct ds_cpu *ds, const struct ds_mach
     const uint32_t i = cpu->arch.index;
     const struct ds_config **config = &state.config[i];
     char *why_not = state.why_not[kds_kind(i)];
-    int e = ds_cpu_init(ds, i, machine, &state.caps[i], *config, hooks, cpu->ds_area, cpu->pebs_buffer, error,
-                        error_size);
+    int e =
+        ds_cpu_init(ds, i, machine, &state.caps[i], *config, hooks, cpu->ds_area, cpu->pebs_buffer, error, error_size);
     if (!e && *config == &state.ds && state.later[0]) /* known before the run: it has not begun, nothing changes yet */
         e = ds_reconfigure(ds, state.later, error, error_size);
     if (e != -EINVAL)
@@ -284,7 +283,7 @@ static void choose_configs(void)
     for (uint32_t i = 0; i < kcpu_count; i++) {
         const enum kds_kind kind = kds_kind(i);
         const char *why = left_out(kind);
-        state.config[i] = !state.pebs || why                   ? &no_events
+        state.config[i] = !state.pebs || why                     ? &no_events
                           : kind == KDS_ATOM && kopt_pebs_atom() ? &state.atom
                                                                  : &state.ds;
         if (why)
@@ -343,8 +342,8 @@ static void say_what_is_alone(void)
 static void say_what_has_errata(void)
 {
     for (uint32_t i = 0; i < kcpu_count; i++) {
-        const bool again = i && state.config[i] == state.config[i - 1] &&
-                           state.caps[i].event_errata == state.caps[i - 1].event_errata;
+        const bool again =
+            i && state.config[i] == state.config[i - 1] && state.caps[i].event_errata == state.caps[i - 1].event_errata;
         for (uint32_t n = 0; n < state.config[i]->events && !again; n++) {
             const struct ds_event *event = &state.config[i]->event[n];
             const char *errata = ds_event_errata(&state.caps[i], event);

@@ -19,15 +19,15 @@ struct kds {
     struct ds_config ds;     /* what the CPUs sample */
     struct ds_config atom;   /* and efficient cores, where that is something else: option pebs.atom */
     const struct ds_config *config[MAX_CPUS]; /* what each CPU does: one of these, or one without events: no PEBS */
-    char why_not[KDS_KINDS][200]; /* one sentence: why CPUs of this kind have no PEBS, while others do; or "" */
-    struct trace_pmc pmc; /* of option session.pmc; its counters are the ds.counting ones, in this order */
+    char why_not[KDS_KINDS][200];    /* one sentence: why CPUs of this kind have no PEBS, while others do; or "" */
+    struct trace_pmc pmc;            /* of option session.pmc; its counters are the ds.counting ones, in this order */
     uint64_t later[DS_MAX_COUNTERS]; /* periods from the middle of the run on; [0] is 0: they stay */
-    bool pebs;               /* PEBS runs: with a backend, but with pebs=none or where there is only BTS */
-    char pebs_refusal[160];  /* one sentence: why PEBS did not start (on some CPU), while BTS did; or "" */
-    bool bts;                /* BTS runs, on every CPU that has not refused it */
-    char bts_refusal[320];   /* one sentence: why BTS, though asked for, does not run (on some CPU); or "" */
-    size_t buffer_bytes;     /* of each PEBS buffer */
-    uint32_t truth_records;  /* at most so many of the truth for a PEBS record; at least 1 */
+    bool pebs;                       /* PEBS runs: with a backend, but with pebs=none or where there is only BTS */
+    char pebs_refusal[160];          /* one sentence: why PEBS did not start (on some CPU), while BTS did; or "" */
+    bool bts;                        /* BTS runs, on every CPU that has not refused it */
+    char bts_refusal[320];           /* one sentence: why BTS, though asked for, does not run (on some CPU); or "" */
+    size_t buffer_bytes;             /* of each PEBS buffer */
+    uint32_t truth_records;          /* at most so many of the truth for a PEBS record; at least 1 */
 };
 extern const struct kds *const kds; /* written by kds_init and by kds_refused alone */
 

@@ -17,20 +17,26 @@
 
 /* CPUID leaves kept raw for the reader: features, perfmon, frequencies, kind of core, hypervisor, brand, and whether
  * the TSC is invariant. */
-static const struct { uint32_t leaf, subleaf; } leaves[] = {
-    { 0x0, 0 }, { 0x1, 0 }, { 0x6, 0 }, { 0x7, 0 }, { 0xA, 0 }, { 0x15, 0 }, { 0x16, 0 }, { 0x1A, 0 }, { 0x23, 0 },
-    { CPUID_HYPERVISOR, 0 }, { 0x80000000, 0 }, { 0x80000001, 0 }, { 0x80000002, 0 }, { 0x80000003, 0 },
-    { 0x80000004, 0 }, { 0x80000007, 0 },
+static const struct {
+    uint32_t leaf, subleaf;
+} leaves[] = {
+    {0x0, 0},        {0x1, 0},        {0x6, 0},        {0x7, 0},        {0xA, 0},
+    {0x15, 0},       {0x16, 0},       {0x1A, 0},       {0x23, 0},       {CPUID_HYPERVISOR, 0},
+    {0x80000000, 0}, {0x80000001, 0}, {0x80000002, 0}, {0x80000003, 0}, {0x80000004, 0},
+    {0x80000007, 0},
 };
 #define LEAVES (sizeof leaves / sizeof leaves[0])
 
 #define IA32_TSC_ADJUST 0x3Bu
 
 /* MSRs worth showing. Some are read only where CPUID promises them. */
-static const struct { uint32_t msr; enum { NEEDS_NOTHING, NEEDS_DS, NEEDS_TSC_ADJUST } needs; } msrs[] = {
-    { IA32_MISC_ENABLE, NEEDS_NOTHING }, { IA32_PERF_CAPABILITIES, NEEDS_DS }, { IA32_DS_AREA, NEEDS_DS },
-    { IA32_DEBUGCTL, NEEDS_DS },         { IA32_PERF_GLOBAL_CTRL, NEEDS_DS },  { IA32_PEBS_ENABLE, NEEDS_DS },
-    { IA32_TSC_ADJUST, NEEDS_TSC_ADJUST },
+static const struct {
+    uint32_t msr;
+    enum { NEEDS_NOTHING, NEEDS_DS, NEEDS_TSC_ADJUST } needs;
+} msrs[] = {
+    {IA32_MISC_ENABLE, NEEDS_NOTHING},   {IA32_PERF_CAPABILITIES, NEEDS_DS}, {IA32_DS_AREA, NEEDS_DS},
+    {IA32_DEBUGCTL, NEEDS_DS},           {IA32_PERF_GLOBAL_CTRL, NEEDS_DS},  {IA32_PEBS_ENABLE, NEEDS_DS},
+    {IA32_TSC_ADJUST, NEEDS_TSC_ADJUST},
 };
 #define MSRS (sizeof msrs / sizeof msrs[0])
 
@@ -62,7 +68,7 @@ static bool hypervisor_present(void)
 /* CPUID.07H:EBX.TSC_ADJUST[1] */
 static bool tsc_adjust(void)
 {
-    uint32_t r[4] = { 0 };
+    uint32_t r[4] = {0};
     if (leaf_exists(7))
         arch_cpuid(7, 0, r);
     return r[1] >> 1 & 1;
@@ -154,7 +160,7 @@ static void dump_memory(struct trace_dump *d)
         for (; i < boot->memory_count && m[i].type == type && m[i].base == end; i++)
             end += m[i].size;
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "memory.%u=0x%lx 0x%lx %u", line++, (unsigned long)base,
-              (unsigned long)(end - base), type);
+                         (unsigned long)(end - base), type);
     }
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.memory_bytes=%lu", (unsigned long)kmachine_memory());
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.memory_left_out=%u", boot->memory_left_out);
@@ -168,7 +174,7 @@ static void dump_cpu(struct trace_dump *d, uint32_t n)
         const uint32_t *r = m->cpuid[i];
         if (r[0] | r[1] | r[2] | r[3])
             trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.cpuid.%08x.%08x=%08x %08x %08x %08x", n, leaves[i].leaf,
-                  leaves[i].subleaf, r[0], r[1], r[2], r[3]);
+                             leaves[i].subleaf, r[0], r[1], r[2], r[3]);
         if (leaves[i].leaf == 0x1A && r[0])
             trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.core_type=0x%x", n, r[0] >> 24);
     }
@@ -180,10 +186,10 @@ static void dump_cpu(struct trace_dump *d, uint32_t n)
     const struct arch_tsc_bounds *tsc = arch_tsc_bounds(n);
     if (tsc->rounds)
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.tsc_offset=%ld %lu %u", n, (long)arch_tsc_offset(tsc),
-              (unsigned long)arch_tsc_uncertainty(tsc), tsc->rounds);
+                         (unsigned long)arch_tsc_uncertainty(tsc), tsc->rounds);
     if (m->microcode_read)
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.microcode=0x%lx", n,
-              (unsigned long)(m->microcode >> 32 ? m->microcode >> 32 : m->microcode));
+                         (unsigned long)(m->microcode >> 32 ? m->microcode >> 32 : m->microcode));
 }
 
 static void dump_build_id(struct trace_dump *d)
@@ -238,7 +244,7 @@ void kmachine_dump(struct trace_dump *d)
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "firmware.revision=0x%x", boot->firmware_revision);
     if (boot->secure_boot != BOOT_SECURE_BOOT_UNKNOWN)
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "firmware.secure_boot=%s",
-              boot->secure_boot == BOOT_SECURE_BOOT_ON ? "on" : "off");
+                         boot->secure_boot == BOOT_SECURE_BOOT_ON ? "on" : "off");
     if (t->year) {
         zone(t->timezone, text);
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "boot.time=%04u-%02u-%02uT%02u:%02u:%02u%s", t->year, t->month,

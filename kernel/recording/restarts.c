@@ -54,8 +54,7 @@ static void restart(void *unused)
 
 void krestart_begin(uint64_t first)
 {
-    static const struct kthread_params params = { .name = "restarter", .priority = RESTARTER_PRIORITY,
-                                                  .entry = restart };
+    static const struct kthread_params params = {.name = "restarter", .priority = RESTARTER_PRIORITY, .entry = restart};
     if (!kopt.session_restarts)
         return;
     first_switch = first;

@@ -24,9 +24,9 @@
 #define GROUPS (PERF_PROCESS | PERF_THREAD | PERF_LOADER)
 
 /* Dispatcher lock. */
-static struct klist threads = { &threads, &threads }; /* all but the idle ones, from creation to krundown_gone */
-static struct klist *cursor;                          /* whom the walk visits next; NULL: none is in progress */
-static bool changing; /* CPUs are being told of sessions */
+static struct klist threads = {&threads, &threads}; /* all but the idle ones, from creation to krundown_gone */
+static struct klist *cursor;                        /* whom the walk visits next; NULL: none is in progress */
+static bool changing;                               /* CPUs are being told of sessions */
 static struct {
     uint32_t serial; /* of its last announcement; 0: none yet */
     uint32_t groups; /* announced and not yet run down; 0: none */
@@ -38,21 +38,19 @@ static struct {
 static void put(struct kcpu *cpu, uint32_t sessions, const struct trace_system *system, uint16_t hook, uint8_t version,
                 const struct etw_payload *p)
 {
-    const struct trace_part part = { p->bytes, p->size };
+    const struct trace_part part = {p->bytes, p->size};
     trace_hub_event_to(cpu->trace, arch_rdtsc(), sessions, system, hook, version, &part, p->size != 0);
 }
 
 static uint32_t process_of(const struct kthread *t)
 {
-    return t->user                     ? t->user->process_id
-           : (t->flags & KTHREAD_IDLE) ? KRUNDOWN_IDLE_PROCESS
-                                       : KRUNDOWN_SYSTEM_PROCESS;
+    return t->user ? t->user->process_id : (t->flags & KTHREAD_IDLE) ? KRUNDOWN_IDLE_PROCESS : KRUNDOWN_SYSTEM_PROCESS;
 }
 
 /* As the header of a thread's events has it. Nobody counts times. */
 static struct trace_system header_of(const struct kthread *t)
 {
-    return (struct trace_system){ .thread_id = t->tid, .process_id = process_of(t) };
+    return (struct trace_system){.thread_id = t->tid, .process_id = process_of(t)};
 }
 
 static void put_process(struct kcpu *cpu, uint32_t sessions, uint16_t hook, const struct etw_process *process,
@@ -112,10 +110,10 @@ static void put_image(struct kcpu *cpu, uint32_t sessions, uint16_t hook, uint32
 
 static const struct hooks {
     uint16_t process, thread, image;
-} start = { HOOK_PROCESS_START, HOOK_THREAD_START, HOOK_IMAGE_LOAD },
-  end = { HOOK_PROCESS_END, HOOK_THREAD_END, HOOK_IMAGE_UNLOAD },
-  dc_start = { HOOK_PROCESS_DC_START, HOOK_THREAD_DC_START, HOOK_IMAGE_DC_START },
-  dc_end = { HOOK_PROCESS_DC_END, HOOK_THREAD_DC_END, HOOK_IMAGE_DC_END };
+} start = {HOOK_PROCESS_START, HOOK_THREAD_START, HOOK_IMAGE_LOAD},
+  end = {HOOK_PROCESS_END, HOOK_THREAD_END, HOOK_IMAGE_UNLOAD},
+  dc_start = {HOOK_PROCESS_DC_START, HOOK_THREAD_DC_START, HOOK_IMAGE_DC_START},
+  dc_end = {HOOK_PROCESS_DC_END, HOOK_THREAD_DC_END, HOOK_IMAGE_DC_END};
 
 static void put_own_process(struct kcpu *cpu, uint32_t sessions, uint16_t hook, const struct kthread *t)
 {
@@ -175,7 +173,7 @@ static struct wish wish_of(uint32_t session, uint32_t groups)
 static struct wish wishes_here(const struct kcpu *cpu)
 {
     if (!trace_hub_wants(cpu->trace, GROUPS))
-        return (struct wish){ 0 };
+        return (struct wish){0};
     return (struct wish){
         .process = trace_hub_sessions(cpu->trace, PERF_PROCESS),
         .thread = trace_hub_sessions(cpu->trace, PERF_THREAD),
@@ -218,14 +216,14 @@ static void created(struct kthread *t)
     klist_add_tail(&threads, &t->all_link);
     put_begin(cpu, wishes_here(cpu), &start, t);
     TRACE_EACH_SESSION(i, announced())
-        t->told[i] = begun[i].serial;
+    t->told[i] = begun[i].serial;
 }
 
 static void ended(struct kthread *t)
 {
     struct kcpu *cpu = kcpu_this();
     TRACE_EACH_SESSION(i, announced())
-        tell(cpu, t, i);
+    tell(cpu, t, i);
     put_end(cpu, wishes_here(cpu), &end, t);
 }
 
@@ -356,7 +354,7 @@ static void put_head(uint32_t number, uint16_t hook, const struct perfinfo_group
 
 static void put_complete(uint32_t number)
 {
-    const struct etw_payload none = { 0 };
+    const struct etw_payload none = {0};
     bool on = kgate_enter();
     put(kcpu_this(), 1u << (number - 1), NULL, HOOK_RUNDOWN_COMPLETE, HOOK_VERSION_HEADER, &none);
     kgate_leave(on);
@@ -398,7 +396,7 @@ static void put_machine(uint32_t number)
         .nx_enabled = 1, /* the loader boots no machine without either */
         .pae_enabled = 1,
     };
-    static const uint16_t hook[] = { HOOK_CPU_CONFIG, HOOK_PROCESSOR_GROUP, HOOK_PROCESSOR_NUMBER };
+    static const uint16_t hook[] = {HOOK_CPU_CONFIG, HOOK_PROCESSOR_GROUP, HOOK_PROCESSOR_NUMBER};
     struct etw_payload p;
     identify(&config);
     for (unsigned i = 0; i < sizeof hook / sizeof hook[0]; i++) {

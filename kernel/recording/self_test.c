@@ -80,8 +80,10 @@ static void replace(struct trial *t, uint32_t cpu, struct ds_config *config, uin
     default:
         why = "and this processor has no other event of instructions";
     }
-    snprintf(said, size, "; self-test: CPU %u makes no record of %s, %s: sample another event, such as "
-             "pebs=BR_INST_RETIRED.ALL_BRANCHES:1009", cpu, was->name, why);
+    snprintf(said, size,
+             "; self-test: CPU %u makes no record of %s, %s: sample another event, such as "
+             "pebs=BR_INST_RETIRED.ALL_BRANCHES:1009",
+             cpu, was->name, why);
     kreport(KREPORT_SKIP, "records", "%s", said + 2);
 }
 

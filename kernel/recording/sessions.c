@@ -36,7 +36,7 @@ static struct slot {
 static const struct perfinfo_groupmask nothing; /* of a session that does not run */
 static struct kmutex lock;
 static struct trace_clocks clocks;
-static struct trace_hub_cpu *hubs; /* [kcpu_count] */
+static struct trace_hub_cpu *hubs;              /* [kcpu_count] */
 static struct trace_spinlock_sampling sampling; /* under the lock */
 
 /* ---- made and unmade --------------------------------------------------------------------------------------------- */
@@ -131,8 +131,8 @@ static int create(const struct kcontrol_params *p, char *error, size_t error_siz
     }
     size_t bytes = trace_session_bytes(&config);
     if (!bytes && p->buffers < kcpu_count + p->circular) {
-        snprintf(error, error_size, "session %u: %u trace buffers are too few for %u CPUs: give at least %u",
-                 p->number, p->buffers, kcpu_count, kcpu_count + p->circular);
+        snprintf(error, error_size, "session %u: %u trace buffers are too few for %u CPUs: give at least %u", p->number,
+                 p->buffers, kcpu_count, kcpu_count + p->circular);
         return -EINVAL;
     }
     if (!bytes) {
@@ -149,7 +149,7 @@ static int create(const struct kcontrol_params *p, char *error, size_t error_siz
                  (unsigned long)(kmem_pages_available() * (ARCH_PAGE_SIZE / 1024)));
         return -ENOMEM;
     }
-    *s = (struct slot){ .pages = PAGES(bytes), .masks = p->masks };
+    *s = (struct slot){.pages = PAGES(bytes), .masks = p->masks};
     return trace_session_init(&s->session, &config, memory, s->pages * ARCH_PAGE_SIZE); /* what it asks for is so */
 }
 
@@ -184,7 +184,7 @@ struct request {
 
 static struct trace_hub_pebs pebs_here(const struct kcpu *cpu, const struct slot *s)
 {
-    struct trace_hub_pebs pebs = { .index = cpu->pebs_stamp, .without = s->without };
+    struct trace_hub_pebs pebs = {.index = cpu->pebs_stamp, .without = s->without};
     pebs.in_epoch = kdrain_epoch(cpu->arch.index, &pebs.epoch);
     return pebs;
 }
@@ -231,8 +231,8 @@ static void act_here(void *argument)
 static void act_everywhere(struct slot *s, enum cairn_session_what what, const struct perfinfo_groupmask *old,
                            const struct perfinfo_groupmask *new)
 {
-    const struct krundown_change change = { trace_session_config(s->session)->number, *old, *new };
-    struct request r = { what, s };
+    const struct krundown_change change = {trace_session_config(s->session)->number, *old, *new};
+    struct request r = {what, s};
     krundown_call(&change, 1, act_here, &r);
 }
 
@@ -396,7 +396,7 @@ static void move_here(void *argument)
 
 void kcontrol_move_pebs(bool (*function)(void *argument), void *argument)
 {
-    struct move m = { function, argument };
+    struct move m = {function, argument};
     take();
     kcall_here(move_here, &m);
     give();
@@ -417,7 +417,7 @@ void kcontrol_start_all(bool (*then)(void))
     unsigned count = 0;
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (slots[i].session && !slots[i].running) {
-            changes[count++] = (struct krundown_change){ i + 1, nothing, slots[i].masks };
+            changes[count++] = (struct krundown_change){i + 1, nothing, slots[i].masks};
             note_start(&slots[i]);
         }
     krundown_call(changes, count, start_all_here, &then);
@@ -439,7 +439,7 @@ void kcontrol_stop_all(kcall_function first)
     unsigned count = 0;
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (slots[i].session && slots[i].running)
-            changes[count++] = (struct krundown_change){ i + 1, slots[i].masks, nothing };
+            changes[count++] = (struct krundown_change){i + 1, slots[i].masks, nothing};
     krundown_call(changes, count, stop_all_here, &first);
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (slots[i].session && slots[i].running)

@@ -26,7 +26,7 @@ struct kcontrol_params {
     bool circular;
     bool live; /* not circular: its full buffers may be taken out while it runs (trace/live_buffers.h) */
     uint32_t buffer_kib, buffers; /* 4..1024; at least kcpu_count, circular: and one more */
-    struct trace_pmc pmc; /* PMC items of its events; `counter` is found by `source` */
+    struct trace_pmc pmc;         /* PMC items of its events; `counter` is found by `source` */
 };
 
 /* Clocks, and a hub for every CPU, on which no session runs. Before all others; all CPUs run. 0, or negative with one

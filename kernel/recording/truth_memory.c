@@ -15,8 +15,8 @@
 /* Whether the truth will have more to tell than of switches and PEBS records. */
 static bool wants_live_events(void)
 {
-    static const uint32_t groups[] = { PERF_DISPATCHER, PERF_PRIORITY, PERF_INTERRUPT, PERF_DPC,
-                                       PERF_PROFILE, PERF_PMC_PROFILE, PERF_SPINLOCK };
+    static const uint32_t groups[] = {PERF_DISPATCHER, PERF_PRIORITY,    PERF_INTERRUPT, PERF_DPC,
+                                      PERF_PROFILE,    PERF_PMC_PROFILE, PERF_SPINLOCK};
     bool any = false;
     for (unsigned g = 0; g < sizeof groups / sizeof groups[0]; g++)
         any |= kopt_wants(groups[g]);

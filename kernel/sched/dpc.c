@@ -24,7 +24,7 @@ void kdpc_init_queues(void)
 
 void kdpc_init(struct kdpc *dpc, kdpc_routine routine, void *context)
 {
-    *dpc = (struct kdpc){ .routine = routine, .context = context, .target = KDPC_HERE, .importance = KDPC_MEDIUM };
+    *dpc = (struct kdpc){.routine = routine, .context = context, .target = KDPC_HERE, .importance = KDPC_MEDIUM};
     klist_init(&dpc->link);
 }
 

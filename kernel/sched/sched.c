@@ -259,8 +259,7 @@ static void decay(struct kcpu *cpu, struct kthread *thread)
 {
     const struct kwitness_thread before = kwitness_look(thread);
     thread->priority = kpriority_decayed(thread->priority, thread->base_priority);
-    kwitness_thread(cpu, CAIRN_THREAD_DECAY, thread, before,
-                    klive_priority(cpu, thread, before.priority, before.base));
+    kwitness_thread(cpu, CAIRN_THREAD_DECAY, thread, before, klive_priority(cpu, thread, before.priority, before.base));
 }
 
 /* Acts on cpu->reschedule where the current thread could go on. Dispatcher lock held, no interrupt in progress. */
@@ -322,8 +321,11 @@ int ksched_cpu_init(struct kcpu *cpu)
     if (!t)
         return -ENOMEM;
     snprintf(name, sizeof name, "idle/%u", cpu->arch.index);
-    struct kthread_params params = { .name = name, .priority = KPRIORITY_IDLE, .flags = KTHREAD_IDLE,
-                                     .affinity = kcpuset_of(cpu->arch.index), .entry = idle_loop };
+    struct kthread_params params = {.name = name,
+                                    .priority = KPRIORITY_IDLE,
+                                    .flags = KTHREAD_IDLE,
+                                    .affinity = kcpuset_of(cpu->arch.index),
+                                    .entry = idle_loop};
     int e = kthread_prepare(t, &params);
     if (e) {
         kmem_free(t);

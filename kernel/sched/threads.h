@@ -7,9 +7,9 @@
 #define KTHREAD_RECORDS_MAX 4096u
 
 struct kthread_params {
-    const char *name; /* copied, cut at KTHREAD_NAME - 1 */
-    int priority;     /* base, 1..31 */
-    uint32_t flags;   /* KTHREAD_SAMPLED, KTHREAD_USER or 0 */
+    const char *name;        /* copied, cut at KTHREAD_NAME - 1 */
+    int priority;            /* base, 1..31 */
+    uint32_t flags;          /* KTHREAD_SAMPLED, KTHREAD_USER or 0 */
     struct kcpuset affinity; /* empty: any CPU */
     void (*entry)(void *);
     void *argument;
@@ -22,7 +22,7 @@ struct kthread_params {
 /* As an affinity: one CPU, or KTHREAD_ANY_CPU. */
 static inline struct kcpuset kthread_affinity(uint32_t cpu)
 {
-    return cpu == KTHREAD_ANY_CPU ? (struct kcpuset){ 0 } : kcpuset_of(cpu);
+    return cpu == KTHREAD_ANY_CPU ? (struct kcpuset){0} : kcpuset_of(cpu);
 }
 
 /* Creates a thread and makes it ready. It ends when `entry` returns. The creator must join it. 0, -EINVAL (priority,

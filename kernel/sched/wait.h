@@ -49,8 +49,8 @@ struct kmutex {
     struct kobject object;
     struct kthread *owner;
     uint32_t depth;
-    bool abandoned;            /* its owner ended without unlocking it */
-    struct klist owned_link;   /* in owner->owned */
+    bool abandoned;          /* its owner ended without unlocking it */
+    struct klist owned_link; /* in owner->owned */
 };
 void kmutex_init(struct kmutex *mutex);
 /* 0 (owned now), -EOWNERDEAD (owned now, but the last owner ended inside: what it protects may be half done) or

@@ -32,23 +32,28 @@ enum { DE = 0, DB = 1, UD = 6, GP = 13, PF = 14, MF = 16, ANY = -1 };
 enum { BAD_CALL = -2, ENDED = -3 };
 
 /* What an attempt gets in RDI: what follows, or a place. */
+/* clang-format off */
 enum place {
     VALUE,
     KERNEL_CODE, KERNEL_DATA, KERNEL_STACK, PROGRAMS, PAGE_TABLES, DIRECT_MAP, DEVICES, TABLES, DS_AREA, PEBS_BUFFER,
     BTS_BUFFER, MODEL, TRACE, TRUTH, THE_NULL, BELOW_STACK, ABOVE_STACK, THE_LAST_PAGE, NOT_CANONICAL,
     NOT_CANONICAL_EITHER, PLACES,
 };
+/* clang-format on */
 
+/* clang-format off */
 static const char *const place_names[PLACES] = {
     "", "kernel code", "kernel data", "a kernel stack", "the programs in the kernel's image", "page tables",
     "the direct map", "device registers", "the GDT", "the Debug Store's area", "a PEBS buffer", "a BTS buffer",
     "the model of a Debug Store", "trace memory", "the truth", "null", "below its stack", "above its stack",
     "the last page", "no canonical address", "no canonical address either",
 };
+/* clang-format on */
 
 #define EVERYWHERE UINT64_MAX       /* an attempt at each of the places */
 #define TICKS      (UINT64_MAX - 1) /* in RSI: the TSC's cycles of three timer ticks */
 
+/* clang-format off */
 #define ATTEMPTS(_)                                                                                                    \
     _(read, EVERYWHERE, 0, PF) _(write, EVERYWHERE, 0, PF) _(jump, EVERYWHERE, 0, PF) _(return, EVERYWHERE, 0, PF)     \
     _(write_call, EVERYWHERE, 16, BAD_CALL) _(mark, EVERYWHERE, 16, BAD_CALL)                                          \
@@ -76,6 +81,7 @@ static const char *const place_names[PLACES] = {
     _(spin, CALL_SPIN_MAX + 1, 0, BAD_CALL) _(spin, UINT64_C(1) << 32, 0, BAD_CALL)                                    \
     _(unknown, CALL_COUNT, 0, BAD_CALL) _(unknown, UINT64_MAX - 1, 0, BAD_CALL)                                        \
     _(unknown, UINT64_C(1) << 32, 0, BAD_CALL) _(loop, 0, 0, ENDED) _(sleep_on, 0, 0, ENDED)
+/* clang-format on */
 
 #define DECLARE(name, first, second, end) extern user_program user_hostile_##name;
 ATTEMPTS(DECLARE)
@@ -89,13 +95,12 @@ struct attempt {
 };
 
 static const struct attempt attempts[] = {
-#define ROW(name, first, second, end) { #name, user_hostile_##name, first, second, end },
-    ATTEMPTS(ROW)
-};
+#define ROW(name, first, second, end) {#name, user_hostile_##name, first, second, end},
+    ATTEMPTS(ROW)};
 /* Stopped by UMIP only: what they store is no secret to a program on a processor without it. */
 static const struct attempt with_umip[] = {
-    { "sgdt", user_hostile_sgdt, 0, 0, GP },
-    { "sidt", user_hostile_sidt, 0, 0, GP },
+    {"sgdt", user_hostile_sgdt, 0, 0, GP},
+    {"sidt", user_hostile_sidt, 0, 0, GP},
 };
 
 struct keeper {
@@ -106,7 +111,10 @@ struct keeper {
 
 static void find_places(struct keeper *k)
 {
-    struct arch_table { uint16_t limit; uint64_t base; } __attribute__((packed)) gdt;
+    struct arch_table {
+        uint16_t limit;
+        uint64_t base;
+    } __attribute__((packed)) gdt;
     uint32_t cpu = kcpu_count - 1;
     __asm__ volatile("sgdt %0" : "=m"(gdt));
     k->places[KERNEL_CODE] = (uint64_t)kernel_text_start;
@@ -150,8 +158,8 @@ static bool try_at(struct keeper *k, const struct attempt *a, enum place place)
     uint64_t first = place == VALUE ? a->first : k->places[place];
     uint64_t second = a->second == TICKS ? arch_tsc_hz() / 1000000 * kopt.tick_us * 3 : a->second;
     snprintf(name, sizeof name, "hostile/%u", k->tried);
-    if (kuser_create(&thread, name, KPRIORITY_NORMAL + 2, k->tried % kcpu_count, a->program, first,
-                     second, &k->event, 1) != 0)
+    if (kuser_create(&thread, name, KPRIORITY_NORMAL + 2, k->tried % kcpu_count, a->program, first, second, &k->event,
+                     1) != 0)
         return false;
     k->tried++;
     if (kthread_join(thread, a->end == ENDED ? HEAD_START : PATIENCE, &code) != 0) {
@@ -193,8 +201,8 @@ static void keep(void *argument)
         kthread_sleep(1, KWAIT_DELAY_EXECUTION);
     uint64_t after = ksched_switches() - last;
     if (!done || after < SWITCHES_AFTER)
-        kreport(KREPORT_SKIP, "hostile", "the run ended after %u attempts: give it more switches= or seconds=",
-                k->tried);
+        kreport(KREPORT_SKIP, "hostile",
+                "the run ended after %u attempts: give it more switches= or seconds=", k->tried);
     else if (!k->wrong)
         kreport(KREPORT_PASS, "hostile", "%u attempts, each ended as it must; %lu switches since the last one",
                 k->tried, (unsigned long)after);

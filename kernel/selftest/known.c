@@ -31,13 +31,13 @@
 #include "kernel/selftest/paper.h"
 #include "kernel/workload/parts.h"
 
-#define TURNS   8u                    /* on hw: an interrupt in between does not come every time */
-#define NEVER   (UINT64_C(1) << 30)   /* a period no program comes to */
-#define RECORDS 64u                   /* more than a program causes */
+#define TURNS   8u                  /* on hw: an interrupt in between does not come every time */
+#define NEVER   (UINT64_C(1) << 30) /* a period no program comes to */
+#define RECORDS 64u                 /* more than a program causes */
 
 enum { USER, KERNEL, PEBS }; /* the events of a run */
 
-static const uint64_t periods[] = { 1, 2, 5 };
+static const uint64_t periods[] = {1, 2, 5};
 #define PERIODS (sizeof periods / sizeof periods[0])
 
 /* The totals, counted by hand. Certain: by what the manual says of the instructions in it, but for the exit. */
@@ -74,31 +74,35 @@ static const struct known {
     uint32_t total[DS_EVENT_KINDS];
 } programs[] = {
 #define ROW(n, sure, instructions, branches, conditional, taken, calls, returns, far)                                  \
-    { .name = #n, .program = user_known_##n, .paper = known_paper_##n, .paper_end = known_paper_end_##n,               \
-      .certain = sure,                                                                                                 \
-      .total = { [DS_EVENT_INSTRUCTIONS] = instructions, [DS_EVENT_CYCLES] = instructions,                             \
-                 [DS_EVENT_BRANCHES] = branches, [DS_EVENT_CONDITIONAL] = conditional, [DS_EVENT_NEAR_TAKEN] = taken,  \
-                 [DS_EVENT_NEAR_CALL] = calls, [DS_EVENT_NEAR_RETURN] = returns, [DS_EVENT_FAR_BRANCH] = far } },
-    PROGRAMS(ROW)
-};
+    {.name = #n,                                                                                                       \
+     .program = user_known_##n,                                                                                        \
+     .paper = known_paper_##n,                                                                                         \
+     .paper_end = known_paper_end_##n,                                                                                 \
+     .certain = sure,                                                                                                  \
+     .total = {[DS_EVENT_INSTRUCTIONS] = instructions,                                                                 \
+               [DS_EVENT_CYCLES] = instructions,                                                                       \
+               [DS_EVENT_BRANCHES] = branches,                                                                         \
+               [DS_EVENT_CONDITIONAL] = conditional,                                                                   \
+               [DS_EVENT_NEAR_TAKEN] = taken,                                                                          \
+               [DS_EVENT_NEAR_CALL] = calls,                                                                           \
+               [DS_EVENT_NEAR_RETURN] = returns,                                                                       \
+               [DS_EVENT_FAR_BRANCH] = far}},
+    PROGRAMS(ROW)};
 #define COUNT (sizeof programs / sizeof programs[0])
 
-static const char *const events[DS_EVENT_KINDS] = { /* NULL: not on paper */
-    [DS_EVENT_INSTRUCTIONS] = "INST_RETIRED.ANY",
-    [DS_EVENT_CYCLES] = "CPU_CLK_UNHALTED.THREAD",
-    [DS_EVENT_BRANCHES] = "BR_INST_RETIRED.ALL_BRANCHES",
-    [DS_EVENT_CONDITIONAL] = "BR_INST_RETIRED.CONDITIONAL",
-    [DS_EVENT_NEAR_TAKEN] = "BR_INST_RETIRED.NEAR_TAKEN",
-    [DS_EVENT_NEAR_CALL] = "BR_INST_RETIRED.NEAR_CALL",
-    [DS_EVENT_NEAR_RETURN] = "BR_INST_RETIRED.NEAR_RETURN",
-    [DS_EVENT_FAR_BRANCH] = "BR_INST_RETIRED.FAR_BRANCH",
+static const char *const events[DS_EVENT_KINDS] = {
+    /* NULL: not on paper */
+    [DS_EVENT_INSTRUCTIONS] = "INST_RETIRED.ANY",           [DS_EVENT_CYCLES] = "CPU_CLK_UNHALTED.THREAD",
+    [DS_EVENT_BRANCHES] = "BR_INST_RETIRED.ALL_BRANCHES",   [DS_EVENT_CONDITIONAL] = "BR_INST_RETIRED.CONDITIONAL",
+    [DS_EVENT_NEAR_TAKEN] = "BR_INST_RETIRED.NEAR_TAKEN",   [DS_EVENT_NEAR_CALL] = "BR_INST_RETIRED.NEAR_CALL",
+    [DS_EVENT_NEAR_RETURN] = "BR_INST_RETIRED.NEAR_RETURN", [DS_EVENT_FAR_BRANCH] = "BR_INST_RETIRED.FAR_BRANCH",
 };
 
 struct prover {
     uint32_t cpu;
     const struct ds_machine *machine; /* NULL: nothing counts */
     struct ds_caps *caps;             /* the CPU's, but the model has no errata */
-    struct ds_soft *model; /* NULL: hw */
+    struct ds_soft *model;            /* NULL: hw */
     struct ds_cpu *ds;
     void *area, *buffer;
     size_t buffer_bytes;
@@ -108,15 +112,15 @@ struct prover {
     const struct known *known;
     struct kpaper paper;
     enum kpaper_verdict worst;
-    char why[160];          /* it is no better */
-    uint32_t events, seen;  /* events counted, records seen */
+    char why[160];         /* it is no better */
+    uint32_t events, seen; /* events counted, records seen */
 
     /* the last run */
     struct kpaper_record record[RECORDS];
     size_t records;
     bool lost;
     uint64_t counted[2]; /* by ring */
-    unsigned counter; /* that PEBS was on */
+    unsigned counter;    /* that PEBS was on */
 };
 
 /* ---- borrowing the CPU's counters -------------------------------------------------------------------------------- */
@@ -136,12 +140,15 @@ static void before_drain(void *context, uint32_t cpu, uint64_t tsc)
 static struct kpaper_record read_record(unsigned format, const void *record)
 {
     if (format >= 4) {
-        const struct { struct ds_pebs_basic basic; struct ds_pebs_gpr gpr; } *groups = record;
+        const struct {
+            struct ds_pebs_basic basic;
+            struct ds_pebs_gpr gpr;
+        } *groups = record;
         bool gpr = ds_pebs_head_groups(groups->basic.head) & MSR_PEBS_DATA_CFG_GPR; /* not where there is no baseline */
-        return (struct kpaper_record){ groups->basic.eventing_ip, gpr ? groups->gpr.rip : 0 };
+        return (struct kpaper_record){groups->basic.eventing_ip, gpr ? groups->gpr.rip : 0};
     }
-    return (struct kpaper_record){ format >= 2 ? ((const struct ds_pebs_fmt2 *)record)->eventing_ip : 0,
-                                   ((const struct ds_pebs_fmt0 *)record)->rip };
+    return (struct kpaper_record){format >= 2 ? ((const struct ds_pebs_fmt2 *)record)->eventing_ip : 0,
+                                  ((const struct ds_pebs_fmt0 *)record)->rip};
 }
 
 static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
@@ -157,7 +164,7 @@ static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
             return;
         }
         struct kpaper_record r = read_record(drain->format, record);
-        p->record[p->records++] = (struct kpaper_record){ in_image(r.ip), in_image(r.next) };
+        p->record[p->records++] = (struct kpaper_record){in_image(r.ip), in_image(r.next)};
     }
 }
 
@@ -183,15 +190,14 @@ static bool run_program(struct prover *p)
 static bool run_counted(struct prover *p, const struct ds_config *config)
 {
     struct kcpu *cpu = kcpu_this();
-    const struct ds_hooks hooks = { .before_drain = before_drain, .drained = drained, .context = p };
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .context = p};
     struct ds_refusal refusal;
     struct ds_counts counts;
 
     p->records = 0;
     p->lost = false;
     ds_pmi(cpu->ds); /* one that is due, or pending: ds_start clears the status that says so, and it would be ours */
-    if (ds_cpu_init(p->ds, p->cpu, p->machine, p->caps, config, &hooks, p->area, p->buffer, p->why,
-                    sizeof p->why) != 0)
+    if (ds_cpu_init(p->ds, p->cpu, p->machine, p->caps, config, &hooks, p->area, p->buffer, p->why, sizeof p->why) != 0)
         return false;
     if (p->model) {
         ds_soft_attach(p->model, p->ds, NULL); /* whose frame it is only those hooks ask that are not there */
@@ -242,8 +248,8 @@ static void judge_records(struct prover *p, enum ds_event_kind kind, uint64_t pe
     bool pdist = p->model && (ds_model_preset(kopt.ds_preset)->pdist & DS_BIT(p->counter) ||
                               recorded_name(p, kind) != events[kind]);
     size_t wrong;
-    enum kpaper_verdict verdict = kpaper_judge_records(&p->paper, kind, p->model ? period + !pdist : 0, p->record,
-                                                       p->records, &wrong);
+    enum kpaper_verdict verdict =
+        kpaper_judge_records(&p->paper, kind, p->model ? period + !pdist : 0, p->record, p->records, &wrong);
     if (p->lost)
         verdict = KPAPER_WRONG;
     else if (verdict == KPAPER_UNKNOWN && kpaper_count(&p->paper, kind) <= period)
@@ -283,7 +289,7 @@ static void judge_counts(struct prover *p, enum ds_event_kind kind, const uint64
 /* One event, with PEBS at `period` (0: without): as many runs as it takes. */
 static bool prove_at(struct prover *p, enum ds_event_kind kind, uint64_t period)
 {
-    struct ds_config config = { .groups = MSR_PEBS_DATA_CFG_GPR, .records = RECORDS, .threshold = RECORDS };
+    struct ds_config config = {.groups = MSR_PEBS_DATA_CFG_GPR, .records = RECORDS, .threshold = RECORDS};
     unsigned turns = p->model ? 1 : TURNS;
     uint64_t counts[TURNS];
     char spec[160];
@@ -356,7 +362,7 @@ static void report(const struct prover *p)
 static bool prove(struct prover *p, const struct known *k)
 {
     p->known = k;
-    p->paper = (struct kpaper){ k->paper, (size_t)(k->paper_end - k->paper), (uint64_t)arch_syscall_entry };
+    p->paper = (struct kpaper){k->paper, (size_t)(k->paper_end - k->paper), (uint64_t)arch_syscall_entry};
     p->worst = KPAPER_VERIFIED;
     p->events = p->seen = 0;
     for (unsigned kind = 0; kind < DS_EVENT_KINDS; kind++) {
@@ -400,8 +406,9 @@ static void prove_all(void *argument)
         while (done < COUNT && prove(p, &programs[done]))
             done++;
     if (p->machine && done < COUNT)
-        kreport(KREPORT_SKIP, "known", "CPU %u: the run ended after %lu programs: give it more switches= or seconds=",
-                p->cpu, (unsigned long)done);
+        kreport(KREPORT_SKIP, "known",
+                "CPU %u: the run ended after %lu programs: give it more switches= or seconds=", p->cpu,
+                (unsigned long)done);
     while (!kworkload_stopping())
         kthread_sleep(1, KWAIT_DELAY_EXECUTION);
     free_memory(p);
@@ -411,7 +418,7 @@ static void prove_all(void *argument)
 /* A Debug Store like the session's. Its model has the policies' defaults: what counts does not depend on them. */
 static int get_memory(struct prover *p)
 {
-    const struct ds_config largest = { .groups = MSR_PEBS_DATA_CFG_GPR, .records = RECORDS };
+    const struct ds_config largest = {.groups = MSR_PEBS_DATA_CFG_GPR, .records = RECORDS};
     p->caps = kmem_pages_alloc(PAGES(sizeof *p->caps));
     p->ds = kmem_pages_alloc(PAGES(ds_cpu_bytes()));
     p->area = kmem_pages_alloc(1);
@@ -420,7 +427,7 @@ static int get_memory(struct prover *p)
     *p->caps = kds->caps[p->cpu];
     p->machine = ds_hw_machine();
     if (kcpu_table[p->cpu]->ds_soft) {
-        p->caps->errata = (struct ds_errata){ 0 };
+        p->caps->errata = (struct ds_errata){0};
         p->model = kmem_pages_alloc(PAGES(ds_soft_bytes()));
         if (!p->model)
             return -ENOMEM;

@@ -4,8 +4,8 @@
 static bool is_event(const struct kpaper_step *step, enum ds_event_kind kind)
 {
     static const uint8_t bits[DS_EVENT_KINDS] = {
-        [DS_EVENT_BRANCHES] = STEP_BRANCH,        [DS_EVENT_CONDITIONAL] = STEP_CONDITIONAL,
-        [DS_EVENT_NEAR_TAKEN] = STEP_NEAR_TAKEN,  [DS_EVENT_NEAR_CALL] = STEP_NEAR_CALL,
+        [DS_EVENT_BRANCHES] = STEP_BRANCH,         [DS_EVENT_CONDITIONAL] = STEP_CONDITIONAL,
+        [DS_EVENT_NEAR_TAKEN] = STEP_NEAR_TAKEN,   [DS_EVENT_NEAR_CALL] = STEP_NEAR_CALL,
         [DS_EVENT_NEAR_RETURN] = STEP_NEAR_RETURN, [DS_EVENT_FAR_BRANCH] = STEP_FAR,
     };
     bool any = kind == DS_EVENT_INSTRUCTIONS || kind == DS_EVENT_CYCLES;

@@ -24,8 +24,8 @@ struct kpaper {
 };
 
 struct kpaper_record { /* of a PEBS record, whose format may not tell one of them: 0 */
-    uint64_t ip;   /* the instruction */
-    uint64_t next; /* the one after it */
+    uint64_t ip;       /* the instruction */
+    uint64_t next;     /* the one after it */
 };
 
 /* Worst last. */

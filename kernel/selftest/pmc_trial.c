@@ -17,7 +17,7 @@ static uint32_t last; /* session */
 
 static kntstatus set_list(uint32_t class, uint64_t handle, const uint32_t *element, uint32_t elements)
 {
-    struct ktrial_list i = { .head = { .information_class = class, .trace_handle = handle } };
+    struct ktrial_list i = {.head = {.information_class = class, .trace_handle = handle}};
     memcpy(i.element, element, elements * sizeof *element);
     return ktrial_set(&i, ktrial_list_bytes(elements));
 }
@@ -35,7 +35,7 @@ static kntstatus set_hooks(const uint32_t *hook, uint32_t hooks)
 /* What the session's events carry. */
 static struct trace_pmc carried(uint32_t number)
 {
-    struct kcontrol_info info = { .running = false };
+    struct kcontrol_info info = {.running = false};
     kcontrol_query(number, &info);
     return info.config.pmc;
 }
@@ -43,7 +43,7 @@ static struct trace_pmc carried(uint32_t number)
 /* Of either class: lengths, and loggers that do not run. `least`: elements. */
 static void try_form(struct ktrial *t, uint32_t class, uint32_t element, uint32_t least)
 {
-    struct ktrial_list i = { .head = { .information_class = class, .trace_handle = last } };
+    struct ktrial_list i = {.head = {.information_class = class, .trace_handle = last}};
     for (unsigned n = 0; n < sizeof i.element / sizeof i.element[0]; n++)
         i.element[n] = element + n;
     const struct trace_pmc before = carried(last);
@@ -68,8 +68,8 @@ static void try_counters(struct ktrial *t)
 {
     const struct trace_pmc *counted = &kds->pmc;
     const kntstatus one = carried(1).count ? STATUS_WMI_ALREADY_ENABLED : STATUS_NOT_SUPPORTED;
-    static const uint32_t nobodys[] = { TRACE_PMC_TIMER, 1, TRACE_PMC_CAIRN, 0x10000 + TRACE_PMC_INSTRUCTION_RETIRED,
-                                        0xFFFFFFFF };
+    static const uint32_t nobodys[] = {TRACE_PMC_TIMER, 1, TRACE_PMC_CAIRN, 0x10000 + TRACE_PMC_INSTRUCTION_RETIRED,
+                                       0xFFFFFFFF};
     const uint32_t had = carried(last).count;
     uint32_t source[TRACE_PMC_MAX];
     ktrial_begin(t, "1FH ProfileCounterList");
@@ -100,11 +100,11 @@ static void wait(void)
 
 static void try_hooks(struct ktrial *t)
 {
-    static const uint32_t wrong[] = { 0, HOOK_CONTEXTSWAP_BATCH, HOOK_PMC_CONFIG, HOOK_SPINLOCK_DC_START, 0x0503,
-                                      HOOK_CAIRN_DS, 0x10524, 0xFFFFFFFF };
-    static const uint32_t good[] = { HOOK_CONTEXTSWAP, HOOK_READY_THREAD, HOOK_SAMPLED_PROFILE, HOOK_INTERRUPT };
+    static const uint32_t wrong[] = {0,      HOOK_CONTEXTSWAP_BATCH, HOOK_PMC_CONFIG, HOOK_SPINLOCK_DC_START,
+                                     0x0503, HOOK_CAIRN_DS,          0x10524,         0xFFFFFFFF};
+    static const uint32_t good[] = {HOOK_CONTEXTSWAP, HOOK_READY_THREAD, HOOK_SAMPLED_PROFILE, HOOK_INTERRUPT};
     const struct trace_pmc had = carried(last);
-    struct perfinfo_groupmask before = { 0 }, masks;
+    struct perfinfo_groupmask before = {0}, masks;
     uint32_t back[TRACE_PMC_HOOKS_MAX];
     ktrial_begin(t, "1FH ProfileEventList");
     try_form(t, EVENT_TRACE_PROFILE_EVENT_LIST_INFORMATION, HOOK_SET_PRIORITY, 0);

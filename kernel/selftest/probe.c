@@ -31,14 +31,14 @@
 #include "trace/hub.h"
 
 /* Among the interrupt stacks, of which there are never so many. */
-#define UNMAPPED         (LAYOUT_DEVICES - ARCH_PAGE_SIZE)
+#define UNMAPPED (LAYOUT_DEVICES - ARCH_PAGE_SIZE)
 
 #define SAMPLES_EMULATED 16u /* of a cost: they say nothing about a processor, and take long */
 #define SWITCHES_TIMED   128u
 
-#define PRIORITY         (KPRIORITY_NORMAL + 1)
+#define PRIORITY (KPRIORITY_NORMAL + 1)
 
-#define OPEN_US          20u /* within which one comes that LVTPC has let go: an APIC takes some hundred cycles */
+#define OPEN_US 20u /* within which one comes that LVTPC has let go: an APIC takes some hundred cycles */
 
 extern const uint8_t kprobe_nops[], kprobe_nops_end[], kprobe_slow[], kprobe_slow_sled[], kprobe_slow_end[],
     kprobe_mixed[], kprobe_mixed_sled[], kprobe_mixed_end[], kprobe_jumps[], kprobe_jumps_end[],
@@ -429,7 +429,7 @@ static void dump_cost(struct trace_dump *dump, const struct found *f, unsigned i
                       const struct ds_probe_cost *c)
 {
     trace_dump_print(dump, CAIRN_STREAM_MACHINE, "probe.%u.cost.%u=%s|%u|%lu|%lu|%lu|%s", f->cpu, i, name, c->samples,
-          (unsigned long)c->least, (unsigned long)c->median, (unsigned long)c->p99, c->reason);
+                     (unsigned long)c->least, (unsigned long)c->median, (unsigned long)c->p99, c->reason);
 }
 
 void kprobe_dump(struct trace_dump *dump)
@@ -440,10 +440,10 @@ void kprobe_dump(struct trace_dump *dump)
         if (!f->done)
             continue;
         trace_dump_print(dump, stream, "probe.%u.machine=%s", f->cpu,
-              f->modelled           ? "model"
-              : kmachine_emulated() ? "TCG"
-              : kmachine_virtual()  ? "virtual"
-                                    : "processor");
+                         f->modelled           ? "model"
+                         : kmachine_emulated() ? "TCG"
+                         : kmachine_virtual()  ? "virtual"
+                                               : "processor");
         for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
             trace_dump_print(dump, stream, "probe.%u.%u=%s|%s|%s", f->cpu, i, ds_probe_rows[i].name,
                              f->results[i].answer, f->results[i].evidence);

@@ -27,7 +27,7 @@
 
 static void try_unknown(struct ktrial *t)
 {
-    uint8_t buffer[0x40] = { 0 };
+    uint8_t buffer[0x40] = {0};
     uint32_t number, returned = 1;
     ktrial_begin(t, "other classes");
     ktrial_expect(t, "query class 0", ksysinfo_query(0, buffer, sizeof buffer, &returned), STATUS_INVALID_INFO_CLASS);
@@ -71,9 +71,10 @@ static void try_wrong_lengths(struct ktrial *t, void *buffer, uint32_t most, uin
 
 static void try_groupmask(struct ktrial *t)
 {
-    struct event_trace_groupmask_information i = { .information_class = EVENT_TRACE_GROUP_MASK_INFORMATION,
-                                                   .trace_handle = 1 }, now;
-    uint8_t buffer[sizeof i + 8] = { 0 };
+    struct event_trace_groupmask_information i = {.information_class = EVENT_TRACE_GROUP_MASK_INFORMATION,
+                                                  .trace_handle = 1},
+                                             now;
+    uint8_t buffer[sizeof i + 8] = {0};
     ktrial_begin(t, "1FH GroupMask");
     ktrial_expect(t, "query", ktrial_query(&i, sizeof i), STATUS_SUCCESS);
     const struct perfinfo_groupmask before = i.group_masks;
@@ -108,11 +109,12 @@ static void try_groupmask(struct ktrial *t)
 
 static void try_time_profile(struct ktrial *t)
 {
-    struct event_trace_time_profile_information i = { .information_class = EVENT_TRACE_TIME_PROFILE_INFORMATION };
-    uint8_t buffer[sizeof i + 8] = { 0 };
+    struct event_trace_time_profile_information i = {.information_class = EVENT_TRACE_TIME_PROFILE_INFORMATION};
+    uint8_t buffer[sizeof i + 8] = {0};
     const uint32_t tick = kopt.tick_us * 10;
-    const struct { uint32_t asked, interval; } rows[] = { { 0, tick }, { 1, tick }, { 2 * tick + 1, 2 * tick },
-                                                          { tick / 2, tick }, { 4 * tick, 4 * tick } };
+    const struct {
+        uint32_t asked, interval;
+    } rows[] = {{0, tick}, {1, tick}, {2 * tick + 1, 2 * tick}, {tick / 2, tick}, {4 * tick, 4 * tick}};
     ktrial_begin(t, "1FH TimeProfile");
     ktrial_expect(t, "query", ktrial_query(&i, sizeof i), STATUS_SUCCESS);
     ktrial_expect(t, "the interval is", i.profile_interval, tick);
@@ -141,25 +143,27 @@ static bool same_sampling(const struct trace_spinlock_sampling *want)
 
 static void try_spinlock(struct ktrial *t)
 {
-    static const struct { uint32_t offset, below; } rows[] = {
-        { offsetof(struct event_trace_spinlock_information, spin_threshold), 0 },
-        { offsetof(struct event_trace_spinlock_information, acquire_sample_rate), 999 },
-        { offsetof(struct event_trace_spinlock_information, contention_sample_rate), 0 },
-        { offsetof(struct event_trace_spinlock_information, hold_threshold), 999999 },
-        { offsetof(struct event_trace_spinlock_information, hold_threshold), 1 },
+    static const struct {
+        uint32_t offset, below;
+    } rows[] = {
+        {offsetof(struct event_trace_spinlock_information, spin_threshold), 0},
+        {offsetof(struct event_trace_spinlock_information, acquire_sample_rate), 999},
+        {offsetof(struct event_trace_spinlock_information, contention_sample_rate), 0},
+        {offsetof(struct event_trace_spinlock_information, hold_threshold), 999999},
+        {offsetof(struct event_trace_spinlock_information, hold_threshold), 1},
     };
     const uint32_t v1 = EVENT_TRACE_SPINLOCK_INFORMATION_V1_BYTES;
     const struct trace_spinlock_sampling before = kcontrol_spinlock_sampling();
-    struct event_trace_spinlock_information i = { .information_class = EVENT_TRACE_SPINLOCK_INFORMATION }, now;
-    uint8_t buffer[sizeof i + 8] = { 0 };
+    struct event_trace_spinlock_information i = {.information_class = EVENT_TRACE_SPINLOCK_INFORMATION}, now;
+    uint8_t buffer[sizeof i + 8] = {0};
     ktrial_begin(t, "1FH Spinlock");
     ktrial_expect(t, "query", ktrial_query(&i, sizeof i), STATUS_SUCCESS);
     ktrial_expect(t, "SpinThreshold", i.spin_threshold, before.spin_threshold);
     ktrial_expect(t, "AcquireSampleRate", i.acquire_sample_rate, before.acquire_sample_rate);
     ktrial_expect(t, "ContentionSampleRate", i.contention_sample_rate, before.contention_sample_rate);
     ktrial_expect(t, "HoldThreshold", i.hold_threshold, before.hold_threshold);
-    now = (struct event_trace_spinlock_information){ .information_class = EVENT_TRACE_SPINLOCK_INFORMATION,
-                                                     .hold_threshold = 7 };
+    now = (struct event_trace_spinlock_information){.information_class = EVENT_TRACE_SPINLOCK_INFORMATION,
+                                                    .hold_threshold = 7};
     ktrial_expect(t, "query the first version", ktrial_query(&now, v1), STATUS_SUCCESS);
     ktrial_expect(t, "it is not the same", (uint64_t)memcmp(&now, &i, v1), 0);
     ktrial_expect(t, "what lies behind it", now.hold_threshold, 7);
@@ -184,9 +188,9 @@ static void try_spinlock(struct ktrial *t)
     }
     ktrial_expect(t, "refusals leave all as it was", same_sampling(&before), true);
 
-    now = (struct event_trace_spinlock_information){ EVENT_TRACE_SPINLOCK_INFORMATION, 2, 3000, 5, 0 };
+    now = (struct event_trace_spinlock_information){EVENT_TRACE_SPINLOCK_INFORMATION, 2, 3000, 5, 0};
     ktrial_expect(t, "set", ktrial_set(&now, sizeof now), STATUS_SUCCESS);
-    struct trace_spinlock_sampling want = { 2, 3000, 5, 0, before.every };
+    struct trace_spinlock_sampling want = {2, 3000, 5, 0, before.every};
     ktrial_expect(t, "it holds", same_sampling(&want), true);
     kthread_sleep(2, KWAIT_DELAY_EXECUTION); /* releases under it */
     now.acquire_sample_rate = want.acquire_sample_rate = 1000;
@@ -207,11 +211,11 @@ static uint32_t stamps(void)
 
 static void try_pebs(struct ktrial *t)
 {
-    static const uint32_t wrong[] = { 0, 0x0523, 0x0526, 0x10524, 0x24050000, 0xFFFFFFFF };
+    static const uint32_t wrong[] = {0, 0x0523, 0x0526, 0x10524, 0x24050000, 0xFFFFFFFF};
     const uint32_t all = CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT;
     const kntstatus good = kds->pebs ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED;
-    struct ktrial_list i = { .head = { .information_class = EVENT_TRACE_PEBS_TRACING_INFORMATION, .trace_handle = 1 },
-                      .element = { HOOK_CONTEXTSWAP } };
+    struct ktrial_list i = {.head = {.information_class = EVENT_TRACE_PEBS_TRACING_INFORMATION, .trace_handle = 1},
+                            .element = {HOOK_CONTEXTSWAP}};
     ktrial_begin(t, "1FH PebsTracing");
     ktrial_expect(t, "query", ktrial_query(&i, ktrial_list_bytes(1)), STATUS_NOT_IMPLEMENTED);
     for (uint32_t length = sizeof i.head.information_class; length < sizeof i.head; length++)
@@ -272,7 +276,7 @@ static struct piece *take_all(void)
     struct piece *all = NULL;
     for (size_t pages = 512; pages; pages /= 2)
         for (struct piece *p; (p = take(pages)); all = p)
-            *p = (struct piece){ all, pages };
+            *p = (struct piece){all, pages};
     return all;
 }
 
@@ -289,8 +293,10 @@ static uint64_t area_address;
 /* SystemProcessorProfileControlArea; the address it answers with is in area_address. */
 static kntstatus area(uint8_t allocate, uint32_t length)
 {
-    struct { struct system_processor_profile_control_area is; uint8_t more[8]; } i = {
-        { .processor_profile_control_area = 0x5A5A, .allocate = allocate }, { 0 } };
+    struct {
+        struct system_processor_profile_control_area is;
+        uint8_t more[8];
+    } i = {{.processor_profile_control_area = 0x5A5A, .allocate = allocate}, {0}};
     kntstatus status = ksysinfo_set(SYSTEM_PROCESSOR_PROFILE_CONTROL_AREA, &i, length);
     area_address = i.is.processor_profile_control_area;
     return status;
@@ -303,7 +309,7 @@ static bool counting(const struct kcpu *cpu)
 
 static uint64_t drains(const struct kcpu *cpu)
 {
-    struct ds_counts c = { 0 };
+    struct ds_counts c = {0};
     if (cpu->ds)
         ds_cpu_counts(cpu->ds, &c);
     return c.drains;

@@ -13,11 +13,13 @@
 #include "kernel/sched/threads.h"
 #include "kernel/workload/parts.h"
 
+/* clang-format off */
 #define PIECES(_)                                                                                                      \
     /* name, instructions, branches */                                                                                 \
     _(empty, 0, 0) _(nops, 12, 0) _(rep_stosb, 4, 0) _(rep_none, 2, 0) _(repne_scasb, 3, 0) _(repe_cmpsb, 3, 0)        \
     _(pushfq, 2, 0) _(pushfw, 3, 0) _(popfq, 5, 0) _(cli_sti, 5, 0) _(jnz, 21, 10) _(loop, 6, 5) _(call, 8, 6)         \
     _(mov_ss, 4, 0) _(mov_ss_jmp, 4, 1) _(mov_ss_pushfq, 4, 0) _(mov_ss_rep, 5, 0) _(iretq, 12, 1) _(lock_cpuid, 5, 0)
+/* clang-format on */
 
 #define DECLARE(name, instructions, branches) uint64_t traps_##name(void *buffer);
 PIECES(DECLARE)
@@ -31,9 +33,8 @@ static const struct piece {
     uint64_t (*code)(void *buffer);
     struct counted expected;
 } pieces[] = {
-#define ROW(name, instructions, branches) { #name, traps_##name, { instructions, branches } },
-    PIECES(ROW)
-};
+#define ROW(name, instructions, branches) {#name, traps_##name, {instructions, branches}},
+    PIECES(ROW)};
 #define COUNT (sizeof pieces / sizeof pieces[0])
 
 struct trapper {
@@ -84,7 +85,7 @@ static struct counted count(struct trapper *t, uint64_t (*code)(void *buffer), u
     *rax = code(t->buffer);
     on = kgate_enter();
     cpu->active_model = cpu->ds_soft;
-    struct counted n = { read_msr(m, IA32_FIXED_CTR0), read_msr(m, IA32_PMC0) };
+    struct counted n = {read_msr(m, IA32_FIXED_CTR0), read_msr(m, IA32_PMC0)};
     t->ticks += cpu->ticks - ticks;
     kgate_leave(on);
     return n;
@@ -101,7 +102,7 @@ static struct counted count(struct trapper *t, uint64_t (*code)(void *buffer), u
 /* One time through all pieces; false after the first that is not as it should be. */
 static bool go_through(struct trapper *t)
 {
-    struct counted overhead = { 0 };
+    struct counted overhead = {0};
     for (size_t i = 0; i < COUNT; i++) {
         const struct piece *p = &pieces[i];
         uint64_t rax;

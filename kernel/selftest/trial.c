@@ -7,7 +7,7 @@
 
 void ktrial_begin(struct ktrial *t, const char *name)
 {
-    *t = (struct ktrial){ 0 };
+    *t = (struct ktrial){0};
     snprintf(t->name, sizeof t->name, "%s", name);
 }
 
@@ -45,7 +45,7 @@ kntstatus ktrial_set(void *information, uint32_t length)
 
 uint64_t ktrial_nobody(unsigned i)
 {
-    static const uint64_t number[] = { 0, TRACE_MAX_SESSIONS + 1, 0x1234, 0xFFFE };
+    static const uint64_t number[] = {0, TRACE_MAX_SESSIONS + 1, 0x1234, 0xFFFE};
     struct kcontrol_info info;
     bool eight = kcontrol_query(TRACE_MAX_SESSIONS, &info) == 0 && info.running;
     return i < 4 ? number[i] : eight ? 9 : TRACE_MAX_SESSIONS;

@@ -8,10 +8,10 @@
 #include "kernel/windows/sysinfo.h"
 
 struct ktrial {
-    char name[48];   /* of the verdict */
+    char name[48]; /* of the verdict */
     uint32_t asked;
     bool failed;
-    char why[160];   /* of the first failure */
+    char why[160]; /* of the first failure */
 };
 
 void ktrial_begin(struct ktrial *t, const char *name);

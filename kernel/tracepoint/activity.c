@@ -16,7 +16,7 @@ uint64_t klive_write_ready(struct kcpu *cpu, const struct kthread *thread, enum 
         .adjust_increment = (int8_t)increment,
         .flags = kcpu_in_dpc(cpu) ? ETW_READY_EXECUTING_DPC : 0,
     };
-    const struct trace_part part = { &event, sizeof event };
+    const struct trace_part part = {&event, sizeof event};
     trace_hub_event(cpu->trace, tsc, PERF_DISPATCHER, HOOK_READY_THREAD, HOOK_VERSION_READY_THREAD, &part, 1);
     return tsc;
 }
@@ -24,8 +24,8 @@ uint64_t klive_write_ready(struct kcpu *cpu, const struct kthread *thread, enum 
 uint64_t klive_write_priority(struct kcpu *cpu, const struct kthread *thread, int8_t old, int8_t old_base)
 {
     uint64_t tsc = arch_rdtsc();
-    struct etw_priority event = { .thread_id = thread->tid, .dynamic_priority = thread->priority };
-    const struct trace_part part = { &event, sizeof event };
+    struct etw_priority event = {.thread_id = thread->tid, .dynamic_priority = thread->priority};
+    const struct trace_part part = {&event, sizeof event};
     if (thread->base_priority != old_base) {
         event.old_priority = old_base;
         event.new_priority = thread->base_priority;
@@ -47,10 +47,10 @@ uint64_t klive_write_profile(struct kcpu *cpu, const struct arch_trap_frame *fra
         .instruction_pointer = frame->rip,
         .thread_id = thread->tid,
         .count = 1,
-        .flags = (uint8_t)((cpu->in_dpc ? PERFINFO_PROFILE_EXECUTING_DPC : 0) |
-                           (unsigned)thread->priority << PERFINFO_PROFILE_PRIORITY_SHIFT),
+        .flags = (uint8_t)((cpu->in_dpc ? PERFINFO_PROFILE_EXECUTING_DPC : 0) | (unsigned)thread->priority
+                                                                                    << PERFINFO_PROFILE_PRIORITY_SHIFT),
     };
-    const struct trace_part part = { &event, sizeof event };
+    const struct trace_part part = {&event, sizeof event};
     trace_hub_event(cpu->trace, tsc, PERF_PROFILE, HOOK_SAMPLED_PROFILE, HOOK_VERSION_SAMPLED_PROFILE, &part, 1);
     return tsc;
 }
@@ -63,7 +63,7 @@ uint64_t klive_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, 
         .thread_id = cpu->current->tid,
         .profile_source = source,
     };
-    const struct trace_part part = { &event, sizeof event };
+    const struct trace_part part = {&event, sizeof event};
     trace_hub_event(cpu->trace, tsc, PERF_PMC_PROFILE, HOOK_PMC_INTERRUPT, HOOK_VERSION_PMC_INTERRUPT, &part, 1);
     return tsc;
 }
@@ -77,8 +77,8 @@ uint64_t klive_write_interrupt(struct kcpu *cpu, uint64_t vector, arch_irq_handl
         .vector = (uint16_t)vector,
     };
     const uint32_t rest = offsetof(struct perfinfo_interrupt, service_routine);
-    const struct trace_part parts[] = { { &begin, TRACE_PART_TIME },
-                                        { (const uint8_t *)&event + rest, sizeof event - rest } };
+    const struct trace_part parts[] = {{&begin, TRACE_PART_TIME},
+                                       {(const uint8_t *)&event + rest, sizeof event - rest}};
     trace_hub_event(cpu->trace, tsc, PERF_INTERRUPT, HOOK_INTERRUPT, HOOK_VERSION_INTERRUPT, parts, 2);
     return tsc;
 }
@@ -87,7 +87,7 @@ uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint
 {
     uint64_t tsc = arch_rdtsc();
     const uint64_t address = (uintptr_t)routine;
-    const struct trace_part parts[] = { { &begin, TRACE_PART_TIME }, { &address, sizeof address } };
+    const struct trace_part parts[] = {{&begin, TRACE_PART_TIME}, {&address, sizeof address}};
     trace_hub_event(cpu->trace, tsc, PERF_DPC, timer ? HOOK_TIMER_DPC : HOOK_DPC, HOOK_VERSION_DPC, parts, 2);
     return tsc;
 }
@@ -96,7 +96,7 @@ uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint
 
 void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config)
 {
-    const struct perfinfo_pmc_config head = { .counters = config->pmc.count };
+    const struct perfinfo_pmc_config head = {.counters = config->pmc.count};
     uint16_t names[TRACE_PMC_MAX * PMC_NAME];
     uint32_t n = 0;
     if (!config->pmc.count)
@@ -107,7 +107,7 @@ void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config)
             names[n++] = (uint16_t)*name;
         while (*name++);
     }
-    const struct trace_part parts[] = { { &head, sizeof head }, { names, n * (uint32_t)sizeof *names } };
+    const struct trace_part parts[] = {{&head, sizeof head}, {names, n * (uint32_t)sizeof *names}};
     trace_hub_event_to(cpu->trace, arch_rdtsc(), 1u << (config->number - 1), NULL, HOOK_PMC_CONFIG,
                        HOOK_VERSION_PMC_CONFIG, parts, 2);
 }
@@ -118,9 +118,8 @@ void klive_mark(const char *text)
     struct trace_hub_cpu *hub = kcpu_this()->trace;
     if (trace_hub_wants(hub, PERF_CAIRN_MARK)) {
         size_t length = strlen(text);
-        const struct trace_part parts[] = {
-            { text, (uint32_t)(length < ETW_MARK_MAX ? length : ETW_MARK_MAX - 1) }, { "", 1 }
-        };
+        const struct trace_part parts[] = {{text, (uint32_t)(length < ETW_MARK_MAX ? length : ETW_MARK_MAX - 1)},
+                                           {"", 1}};
         trace_hub_event(hub, arch_rdtsc(), PERF_CAIRN_MARK, HOOK_MARK, HOOK_VERSION_MARK, parts, 2);
     }
     kgate_leave(on);

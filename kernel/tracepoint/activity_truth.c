@@ -47,8 +47,8 @@ static void write(struct kcpu *cpu, struct cairn_truth_interrupt *t)
     ktruth_write(cpu->truth, t);
 }
 
-void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler,
-                        uint64_t begin, uint64_t tsc)
+void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler, uint64_t begin,
+                        uint64_t tsc)
 {
     if (!tsc || !cpu->truth)
         return;

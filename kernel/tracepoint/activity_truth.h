@@ -11,17 +11,20 @@
 #include "trace/wire/truth.h"
 
 /* A thread that was in `state` with these priorities is ready, or has other ones. */
-struct kwitness_thread { uint8_t state; int8_t priority, base; };
+struct kwitness_thread {
+    uint8_t state;
+    int8_t priority, base;
+};
 static inline struct kwitness_thread kwitness_look(const struct kthread *thread)
 {
-    return (struct kwitness_thread){ thread->state, thread->priority, thread->base_priority };
+    return (struct kwitness_thread){thread->state, thread->priority, thread->base_priority};
 }
 void kwitness_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct kthread *thread,
                      struct kwitness_thread before, uint64_t tsc);
 
 /* The interrupt with `frame` has been handled. */
-void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler,
-                        uint64_t begin, uint64_t tsc);
+void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler, uint64_t begin,
+                        uint64_t tsc);
 /* A DPC of that thread's stack is done. */
 void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc);
 /* The interrupt with `frame` has been taken as a sample: PROFILE, or PMC of `source`. */

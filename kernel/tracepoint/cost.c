@@ -44,7 +44,7 @@ void kcost_add(uint32_t cpu, uint64_t cycles)
 
 struct kcost kcost(void)
 {
-    struct kcost cost = { 0 };
+    struct kcost cost = {0};
     uint64_t seen = 0;
     for (uint32_t i = 0; counts && i < kcpu_count; i++) {
         if (least[i] && (!cost.min || least[i] < cost.min))

@@ -65,20 +65,20 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
         epoch.record_events++;
     if (epoch.record_bytes < d->bytes)
         epoch.lost = CAIRN_DS_LOST_UNKNOWN; /* a record whose own size makes no sense: nothing behind it can be found */
-    struct trace_part whole[] = { { &epoch, sizeof epoch }, { d->area, d->area_bytes } };
+    struct trace_part whole[] = {{&epoch, sizeof epoch}, {d->area, d->area_bytes}};
     trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, whole, 2);
     drained_cpus[index].epochs = d->epoch + (d->reason != CAIRN_DS_START);
 
-    const struct cairn_ds_swallowed swallowed = { .epoch = d->epoch, .samples = d->swallowed };
-    const struct trace_part samples = { &swallowed, sizeof swallowed };
+    const struct cairn_ds_swallowed swallowed = {.epoch = d->epoch, .samples = d->swallowed};
+    const struct trace_part samples = {&swallowed, sizeof swallowed};
     if (d->swallowed)
         trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_SWALLOWED, HOOK_VERSION_CAIRN_SWALLOWED, &samples, 1);
 
-    struct cairn_ds_records head = { .kind = CAIRN_DS_RECORDS, .format = d->format, .epoch = d->epoch };
+    struct cairn_ds_records head = {.kind = CAIRN_DS_RECORDS, .format = d->format, .epoch = d->epoch};
     for (uint32_t at = 0; at < epoch.record_bytes; at += head.bytes, head.part++) {
         head.address = ((const struct ds_area_60 *)d->area)->pebs_buffer_base + at;
         head.bytes = whole_records(d, at);
-        struct trace_part parts[] = { { &head, sizeof head }, { (const uint8_t *)d->records + at, head.bytes } };
+        struct trace_part parts[] = {{&head, sizeof head}, {(const uint8_t *)d->records + at, head.bytes}};
         trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, parts, 2);
     }
 }
@@ -95,7 +95,7 @@ static void write_branches(struct trace_hub_cpu *trace, const struct ds_bts_drai
         n = run->count - at < BRANCHES_ROOM ? run->count - at : (uint32_t)BRANCHES_ROOM;
         head->address = (uint64_t)(uintptr_t)&run->at[at];
         head->bytes = n * (uint32_t)sizeof *run->at;
-        struct trace_part parts[] = { { head, sizeof *head }, { &run->at[at], head->bytes } };
+        struct trace_part parts[] = {{head, sizeof *head}, {&run->at[at], head->bytes}};
         trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, parts, 2);
     }
 }
@@ -122,11 +122,11 @@ static void bts_drained(void *context, uint32_t index, const struct ds_bts_drain
     memcpy(epoch.area, d->area, sizeof epoch.area);
     for (unsigned r = 0; r < 2; r++)
         epoch.record_events += (uint32_t)((d->run[r].count + BRANCHES_ROOM - 1) / BRANCHES_ROOM);
-    struct trace_part part = { &epoch, sizeof epoch };
+    struct trace_part part = {&epoch, sizeof epoch};
     trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, &part, 1);
     drained_cpus[index].bts_epochs = d->epoch + (d->reason != CAIRN_DS_START);
 
-    struct cairn_bts_records head = { .kind = CAIRN_BTS_RECORDS, .epoch = d->epoch };
+    struct cairn_bts_records head = {.kind = CAIRN_BTS_RECORDS, .epoch = d->epoch};
     for (unsigned r = 0; r < 2; r++)
         write_branches(trace, d, &d->run[r], &head);
 }
@@ -140,7 +140,7 @@ static void branched(void *context, uint32_t index, const struct cairn_truth_bra
 
 static void recorded(void *context, uint32_t index, const void *truth, uint32_t count)
 {
-    const uint8_t (*record)[CAIRN_TRUTH_BYTES] = truth;
+    const uint8_t(*record)[CAIRN_TRUTH_BYTES] = truth;
     (void)context;
     for (uint32_t i = 0; i < count && kcpu_table[index]->truth; i++)
         ktruth_write(kcpu_table[index]->truth, record[i]);
@@ -151,7 +151,7 @@ static void logged(void *context, uint32_t index, const struct cairn_model_entry
 {
     (void)context;
     struct trace_hub_cpu *trace = kcpu_table[index]->trace;
-    struct trace_part parts[] = { { entry, sizeof *entry }, { actions, entry->actions * (uint32_t)sizeof *actions } };
+    struct trace_part parts[] = {{entry, sizeof *entry}, {actions, entry->actions * (uint32_t)sizeof *actions}};
     if (trace_hub_on(trace))
         trace_hub_event(trace, entry->tsc, 0, HOOK_CAIRN_MODEL, HOOK_VERSION_CAIRN_MODEL, parts, 2);
 }

@@ -69,7 +69,7 @@ void ktruth_write(struct ktruth_cpu *t, const void *record)
 
 struct ktruth_counts ktruth_counts(const struct ktruth_cpu *t)
 {
-    struct ktruth_counts counts = { .lost = t->lost };
+    struct ktruth_counts counts = {.lost = t->lost};
     for (const struct chunk *c = t->first; c; c = c->next)
         for (uint32_t i = 0; i < c->used; i++)
             if (c->records[i][0] == CAIRN_TRUTH_SWITCH)

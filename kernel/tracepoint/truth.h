@@ -26,7 +26,9 @@ const void *ktruth_pool(void);
 /* One record of CAIRN_TRUTH_BYTES. On the CPU concerned, interrupts off. */
 void ktruth_write(struct ktruth_cpu *truth, const void *record);
 
-struct ktruth_counts { uint64_t switches, records, lost; };
+struct ktruth_counts {
+    uint64_t switches, records, lost;
+};
 /* Counted anew from what is there. */
 struct ktruth_counts ktruth_counts(const struct ktruth_cpu *truth);
 

@@ -136,8 +136,8 @@ static int64_t call_catch(const struct call *c)
 }
 
 static int64_t (*const calls[CALL_COUNT])(const struct call *) = {
-    [CALL_EXIT] = call_exit, [CALL_YIELD] = call_yield, [CALL_SLEEP] = call_sleep, [CALL_WAIT] = call_wait,
-    [CALL_SET] = call_set,   [CALL_WRITE] = call_write, [CALL_SPIN] = call_spin,   [CALL_STOPPING] = call_stopping,
+    [CALL_EXIT] = call_exit,   [CALL_YIELD] = call_yield, [CALL_SLEEP] = call_sleep, [CALL_WAIT] = call_wait,
+    [CALL_SET] = call_set,     [CALL_WRITE] = call_write, [CALL_SPIN] = call_spin,   [CALL_STOPPING] = call_stopping,
     [CALL_CATCH] = call_catch, [CALL_MARK] = call_mark,
 };
 
@@ -148,7 +148,7 @@ void kernel_system_call(struct arch_trap_frame *frame)
     kstepping_system_call(frame);
     kgate_enter();
     KASSERT(!(flags & (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_NT | RFLAGS_AC)));
-    const struct call c = { frame, cpu->current->user, frame->rdi, frame->rsi };
+    const struct call c = {frame, cpu->current->user, frame->rdi, frame->rsi};
     if (frame->rax >= CALL_COUNT)
         refuse_number(&c, frame->rax);
     frame->rax = (uint64_t)calls[frame->rax](&c);

@@ -97,7 +97,7 @@ static bool start_here(void *argument)
 
 int karea_allocate(uint64_t *address)
 {
-    struct request r = { .page = kmem_pages_alloc(1) };
+    struct request r = {.page = kmem_pages_alloc(1)};
     if (!r.page)
         return -ENOMEM;
     kcontrol_move_pebs(allocate_here, &r);
@@ -109,7 +109,7 @@ int karea_allocate(uint64_t *address)
 
 int karea_free(void)
 {
-    struct request r = { 0 };
+    struct request r = {0};
     kcontrol_move_pebs(free_here, &r);
     if (!r.result)
         kmem_pages_free(r.page, 1);
@@ -118,7 +118,7 @@ int karea_free(void)
 
 int karea_start(char *error, size_t size)
 {
-    struct request r = { 0 };
+    struct request r = {0};
     kcontrol_move_pebs(start_here, &r);
     if (r.result == -EFAULT)
         kds_explain(&r.refusal, r.cpu, error, size);

@@ -56,8 +56,8 @@ static kntstatus set_groupmask(const void *information, uint32_t length)
 
 static kntstatus query_interval(void *information, uint32_t length)
 {
-    struct event_trace_time_profile_information i = { .information_class = EVENT_TRACE_TIME_PROFILE_INFORMATION,
-                                                      .profile_interval = kprofile_interval() };
+    struct event_trace_time_profile_information i = {.information_class = EVENT_TRACE_TIME_PROFILE_INFORMATION,
+                                                     .profile_interval = kprofile_interval()};
     memcpy(information, &i, length);
     return STATUS_SUCCESS;
 }
@@ -88,7 +88,7 @@ static kntstatus query_spinlock(void *information, uint32_t length)
 static kntstatus set_spinlock(const void *information, uint32_t length)
 {
     struct trace_spinlock_sampling s = kcontrol_spinlock_sampling();
-    struct event_trace_spinlock_information i = { .hold_threshold = s.hold_threshold };
+    struct event_trace_spinlock_information i = {.hold_threshold = s.hold_threshold};
     memcpy(&i, information, length);
     s.spin_threshold = i.spin_threshold;
     s.acquire_sample_rate = i.acquire_sample_rate;
@@ -162,19 +162,18 @@ static kntstatus set_counters(const void *information, uint32_t length)
 static const struct trace_class {
     uint32_t number;
     uint32_t least, most;
-    kntstatus (*query)(void *information, uint32_t length);     /* NULL: for setting only */
+    kntstatus (*query)(void *information, uint32_t length); /* NULL: for setting only */
     kntstatus (*set)(const void *information, uint32_t length);
 } trace_classes[] = {
-    { EVENT_TRACE_GROUP_MASK_INFORMATION, sizeof(struct event_trace_groupmask_information),
-      sizeof(struct event_trace_groupmask_information), query_groupmask, set_groupmask },
-    { EVENT_TRACE_TIME_PROFILE_INFORMATION, sizeof(struct event_trace_time_profile_information),
-      sizeof(struct event_trace_time_profile_information), query_interval, set_interval },
-    { EVENT_TRACE_SPINLOCK_INFORMATION, EVENT_TRACE_SPINLOCK_INFORMATION_V1_BYTES,
-      sizeof(struct event_trace_spinlock_information), query_spinlock, set_spinlock },
-    { EVENT_TRACE_PEBS_TRACING_INFORMATION, sizeof(struct event_trace_list_information), 0, NULL, set_pebs },
-    { EVENT_TRACE_PROFILE_EVENT_LIST_INFORMATION, sizeof(struct event_trace_list_information), 0, NULL, set_hooks },
-    { EVENT_TRACE_PROFILE_COUNTER_LIST_INFORMATION, sizeof(struct event_trace_list_information), 0, NULL,
-      set_counters },
+    {EVENT_TRACE_GROUP_MASK_INFORMATION, sizeof(struct event_trace_groupmask_information),
+     sizeof(struct event_trace_groupmask_information), query_groupmask, set_groupmask},
+    {EVENT_TRACE_TIME_PROFILE_INFORMATION, sizeof(struct event_trace_time_profile_information),
+     sizeof(struct event_trace_time_profile_information), query_interval, set_interval},
+    {EVENT_TRACE_SPINLOCK_INFORMATION, EVENT_TRACE_SPINLOCK_INFORMATION_V1_BYTES,
+     sizeof(struct event_trace_spinlock_information), query_spinlock, set_spinlock},
+    {EVENT_TRACE_PEBS_TRACING_INFORMATION, sizeof(struct event_trace_list_information), 0, NULL, set_pebs},
+    {EVENT_TRACE_PROFILE_EVENT_LIST_INFORMATION, sizeof(struct event_trace_list_information), 0, NULL, set_hooks},
+    {EVENT_TRACE_PROFILE_COUNTER_LIST_INFORMATION, sizeof(struct event_trace_list_information), 0, NULL, set_counters},
 };
 #define TRACE_CLASSES (sizeof trace_classes / sizeof trace_classes[0])
 

@@ -69,21 +69,25 @@ int kworkload_thread(const char *name, uint32_t number, int priority, uint32_t c
     struct member *m = kmem_alloc(sizeof *m);
     if (!m)
         return -ENOMEM;
-    struct kthread_params params = { .name = text, .priority = priority, .flags = KTHREAD_SAMPLED,
-                                     .affinity = kthread_affinity(cpu), .entry = entry, .argument = argument };
+    struct kthread_params params = {.name = text,
+                                    .priority = priority,
+                                    .flags = KTHREAD_SAMPLED,
+                                    .affinity = kthread_affinity(cpu),
+                                    .entry = entry,
+                                    .argument = argument};
     return remember(m, kthread_create(&m->thread, &params));
 }
 
 int kworkload_program(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,
-                   uint64_t second, struct kevent *event, uint32_t events)
+                      uint64_t second, struct kevent *event, uint32_t events)
 {
     char text[KTHREAD_NAME];
     snprintf(text, sizeof text, "%s/%u", name, number);
     struct member *m = kmem_alloc(sizeof *m);
     if (!m)
         return -ENOMEM;
-    return remember(m, kuser_create(&m->thread, text, priority, KTHREAD_ANY_CPU, program, first, second, event,
-                                    events));
+    return remember(m,
+                    kuser_create(&m->thread, text, priority, KTHREAD_ANY_CPU, program, first, second, event, events));
 }
 
 int kworkload_start(const struct kworkload *workload, uint64_t seed)

@@ -35,7 +35,7 @@ int kworkload_thread(const char *name, uint32_t number, int priority, uint32_t c
                      void *argument);
 /* The same for a thread in ring 3, on any CPU: kuser_create. */
 int kworkload_program(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,
-                   uint64_t second, struct kevent *event, uint32_t events);
+                      uint64_t second, struct kevent *event, uint32_t events);
 /* Zeroed memory that kworkload_finish frees after the threads have ended; up to KHEAP_MAX - 16 bytes, NULL for more. */
 void *kworkload_alloc(size_t bytes);
 

@@ -118,9 +118,15 @@ static void free_world(struct world *w)
 static void convert(struct emit *to, const struct wl_switch *w, const struct world *world)
 {
     *to = (struct emit){
-        .sw = {.tsc = (w->ts + 1) * TSC_PER_UNIT, .old_tid = w->old_tid, .new_tid = w->new_tid, .new_wait = w->new_wait,
-               .old_state = w->old_state, .old_wait_reason = w->old_wr, .old_priority = (int8_t)w->old_prio,
-               .old_base = (int8_t)w->old_base, .new_priority = (int8_t)w->new_prio},
+        .sw = {.tsc = (w->ts + 1) * TSC_PER_UNIT,
+               .old_tid = w->old_tid,
+               .new_tid = w->new_tid,
+               .new_wait = w->new_wait,
+               .old_state = w->old_state,
+               .old_wait_reason = w->old_wr,
+               .old_priority = (int8_t)w->old_prio,
+               .old_base = (int8_t)w->old_base,
+               .new_priority = (int8_t)w->new_prio},
         .time = (int64_t)w->ts,
         .hub = &world->hub[w->cpu],
     };

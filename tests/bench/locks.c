@@ -66,7 +66,11 @@ static struct trace_session *start_session(void)
     const struct trace_hub_pebs pebs = {0};
     if (trace_clocks_init(&clocks, UINT64_C(2500000000), 0, 0, 1000))
         abort();
-    struct trace_config config = {.number = 1, .cpus = 1, .circular = true, .buffer_bytes = 65536, .buffers = 4,
+    struct trace_config config = {.number = 1,
+                                  .cpus = 1,
+                                  .circular = true,
+                                  .buffer_bytes = 65536,
+                                  .buffers = 4,
                                   .clock = clocks.clock[TRACE_CLOCK_QPC - 1],
                                   .tick_units = clocks.tick_units[TRACE_CLOCK_QPC - 1]};
     trace_group_add(&config.masks, PERF_SPINLOCK);

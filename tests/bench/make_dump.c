@@ -58,9 +58,15 @@ static uint64_t record(struct trace_hub_cpu *hub, const struct wl *start, uint64
     while (switches--) {
         wl_next(&w, &e);
         const struct trace_switch sw = {
-            .tsc = (e.ts + 1) * TSC_PER_UNIT, .old_tid = e.old_tid, .new_tid = e.new_tid, .new_wait = e.new_wait,
-            .old_state = e.old_state, .old_wait_reason = e.old_wr, .old_priority = (int8_t)e.old_prio,
-            .old_base = (int8_t)e.old_base, .new_priority = (int8_t)e.new_prio,
+            .tsc = (e.ts + 1) * TSC_PER_UNIT,
+            .old_tid = e.old_tid,
+            .new_tid = e.new_tid,
+            .new_wait = e.new_wait,
+            .old_state = e.old_state,
+            .old_wait_reason = e.old_wr,
+            .old_priority = (int8_t)e.old_prio,
+            .old_base = (int8_t)e.old_base,
+            .new_priority = (int8_t)e.new_prio,
         };
         trace_hub_switch(&hub[e.cpu], &sw);
     }

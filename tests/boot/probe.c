@@ -150,8 +150,7 @@ static void check_processor(const struct boot_info *info)
     check("interrupts are off", (arch_read_rflags() & ARCH_RFLAGS_IF) == 0);
     check("CR0.WP is set", (read_cr(0) & (1u << 16)) != 0);
     check("EFER.NXE is set", (read_efer() & (1u << 11)) != 0);
-    check("page table levels agree with CR4.LA57",
-          info->page_table_levels == ((read_cr(4) & (1u << 12)) != 0 ? 5 : 4));
+    check("page table levels agree with CR4.LA57", info->page_table_levels == ((read_cr(4) & (1u << 12)) != 0 ? 5 : 4));
     uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
     check("the stack is in the direct map",
           stack > BOOT_DIRECT_MAP && is_loader_data(info, stack - BOOT_DIRECT_MAP, 8));
@@ -191,7 +190,8 @@ static void check_contents(const struct boot_info *info)
               is_loader_data(info, info->config, info->config_size + 1) &&
               is_loader_data(info, read_cr(3) & PTE_ADDRESS, 4096));
     check("the RSDP is there", starts_with(info->rsdp, "RSD PTR "));
-    check("the kernel file is there", starts_with(info->kernel_file, "\x7F" "ELF"));
+    check("the kernel file is there", starts_with(info->kernel_file, "\x7F"
+                                                                     "ELF"));
     check("the configuration ends with a zero", ((const char *)at(info->config))[info->config_size] == 0);
     check("the time is there", info->time.year >= 2020 && info->time.month >= 1 && info->time.month <= 12);
     check("firmware and loader have names", info->firmware_vendor[0] != 0 && info->loader_version[0] != 0);
@@ -214,8 +214,8 @@ _Noreturn void probe_start(const struct boot_info *info)
 {
     put("probe kernel\r\n");
     check("RDI points into the direct map at a boot_info",
-          (uintptr_t)info >= BOOT_DIRECT_MAP && info->magic == BOOT_INFO_MAGIC &&
-              info->version == BOOT_INFO_VERSION && info->size == sizeof(*info));
+          (uintptr_t)info >= BOOT_DIRECT_MAP && info->magic == BOOT_INFO_MAGIC && info->version == BOOT_INFO_VERSION &&
+              info->size == sizeof(*info));
     check_processor(info);
     check_mappings(info);
     check_contents(info);

@@ -30,7 +30,7 @@ struct switches {
     size_t count, room;
 };
 
-struct branch { /* of BTS */
+struct branch {                       /* of BTS */
     uint32_t cpu, epoch, tid, number; /* number: DRAIN, what the drain says; `is` then: `from` lost, `to` bytes */
     struct cairn_branch is;
 };
@@ -215,8 +215,8 @@ static bool same_item(const struct cairn_item *a, const struct cairn_item *b)
         return same_switch(&a->sw, &b->sw);
     case CAIRN_ITEM_RECORD:
         return a->record->address == b->record->address && a->record->size == b->record->size &&
-               memcmp(a->record->at, b->record->at, a->record->size) == 0 && a->blame == b->blame &&
-               a->tid == b->tid && memcmp(a->by, b->by, sizeof(a->by)) == 0;
+               memcmp(a->record->at, b->record->at, a->record->size) == 0 && a->blame == b->blame && a->tid == b->tid &&
+               memcmp(a->by, b->by, sizeof(a->by)) == 0;
     case CAIRN_ITEM_EPOCH:
         return a->epoch->number == b->epoch->number && a->epoch->records == b->epoch->records &&
                a->epoch->bytes_seen == b->epoch->bytes_seen && a->epoch->swallowed == b->epoch->swallowed &&

@@ -14,7 +14,11 @@ struct writer { /* text of a log */
     uint32_t number; /* of the next frame */
 };
 
-#define WRITER_INPUT(w) (struct cairn_input){.data = (w)->data, .size = (w)->size}
+#define WRITER_INPUT(w)                                                                                                \
+    (struct cairn_input)                                                                                               \
+    {                                                                                                                  \
+        .data = (w)->data, .size = (w)->size                                                                           \
+    }
 
 void writer_free(struct writer *w);
 void writer_raw(struct writer *w, const void *data, size_t size);

@@ -17,16 +17,16 @@
 /* The fields of each event behind its number and time: bytes of a number; s a text; * so many texts with a number of 8
  * bytes each as the number before it says. */
 static const char *const fields[] = {
-    "4s4",                /* thread */
-    "s421s81228",         /* sched_switch */
-    "8s118s14182*",       /* sample */
-    "414181",             /* drain */
-    "418s4181",           /* branch_drain */
-    "448s8s8s8",          /* branch */
-    "8s8s4ss888441411",   /* lock */
-    "4s",                 /* event */
-    "1s88888",            /* lost */
-    "8",                  /* out_of_order */
+    "4s4",              /* thread */
+    "s421s81228",       /* sched_switch */
+    "8s118s14182*",     /* sample */
+    "414181",           /* drain */
+    "418s4181",         /* branch_drain */
+    "448s8s8s8",        /* branch */
+    "8s8s4ss888441411", /* lock */
+    "4s",               /* event */
+    "1s88888",          /* lost */
+    "8",                /* out_of_order */
 };
 
 struct view {

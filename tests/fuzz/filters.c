@@ -57,8 +57,10 @@ enum { CPU, THREAD, FROM, UNTIL, REASON, KINDS };
 #define BITS 5u /* of a choice, for each */
 
 static const struct kind kinds[KINDS] = {
-    [CPU] = {"cpu", cairn_filter_cpus, a_cpu},       [THREAD] = {"thread", cairn_filter_threads, a_thread},
-    [FROM] = {"from", cairn_filter_from, a_time},    [UNTIL] = {"until", cairn_filter_until, a_time},
+    [CPU] = {"cpu", cairn_filter_cpus, a_cpu},
+    [THREAD] = {"thread", cairn_filter_threads, a_thread},
+    [FROM] = {"from", cairn_filter_from, a_time},
+    [UNTIL] = {"until", cairn_filter_until, a_time},
     [REASON] = {"reason", cairn_filter_reasons, a_reason},
 };
 static unsigned set; /* bits: kinds */

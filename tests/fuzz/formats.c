@@ -34,9 +34,11 @@ static bool skip(struct view *v, const char *text)
 static void take_utf8(struct view *v)
 {
     const uint8_t first = (uint8_t)*v->at++;
-    const unsigned more = first < 0x80 ? 0 : first >= 0xC2 && first < 0xE0 ? 1 : first >= 0xE0 && first < 0xF0 ? 2
-                          : first >= 0xF0 && first < 0xF5                  ? 3
-                                                                           : 4;
+    const unsigned more = first < 0x80                    ? 0
+                          : first >= 0xC2 && first < 0xE0 ? 1
+                          : first >= 0xE0 && first < 0xF0 ? 2
+                          : first >= 0xF0 && first < 0xF5 ? 3
+                                                          : 4;
     uint32_t c = more ? first & (0x3Fu >> more) : first;
     expect(more < 4 && v->end - v->at >= (ptrdiff_t)more);
     for (unsigned i = 0; i < more; i++) {

@@ -19,8 +19,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define BASE     0x10000u
-#define COPIES   4096u
+#define BASE            0x10000u
+#define COPIES          4096u
 #define WRONG_CHECKSUMS 1u
 #define PCI             2u
 

@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define SMALL     (UINT64_C(1) << 20) /* kernels that are loaded; larger ones are described only */
+#define SMALL      (UINT64_C(1) << 20) /* kernels that are loaded; larger ones are described only */
 #define MUST(what) ((what) ? (void)0 : abort())
 
 static void check_segments(const struct boot_elf *elf, uint64_t size)

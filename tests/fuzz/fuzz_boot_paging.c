@@ -14,8 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define GIB       (UINT64_C(1) << 30)
-#define MOST      256u /* pages of tables that are made; more are counted only */
+#define GIB        (UINT64_C(1) << 30)
+#define MOST       256u /* pages of tables that are made; more are counted only */
 #define MUST(what) ((what) ? (void)0 : abort())
 
 enum { GIGABYTE_PAGES = 1, FIVE_LEVELS = 2 };
@@ -120,8 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *bytes = malloc(size - 4 + 1);
     MUST(bytes);
     memcpy(bytes, data + 4, size - 4);
-    const struct boot_efi_map map = {
-        .descriptors = bytes, .size = size - 4, .stride = sizeof(struct boot_efi_memory)};
+    const struct boot_efi_map map = {.descriptors = bytes, .size = size - 4, .stride = sizeof(struct boot_efi_memory)};
     boot_memory_gibs(&map, &p.gibs);
 
     uint64_t gibs = 0;

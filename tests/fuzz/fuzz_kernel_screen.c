@@ -14,8 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define PICTURE_MOST (UINT64_C(4) << 20) /* bytes: larger ones are described, not drawn */
 
-static const uint32_t rows[FONT_GLYPHS][2] = { [1] = { 4, 1 } };
-static const struct font font = { 3, 2, &rows[0][0] };
+static const uint32_t rows[FONT_GLYPHS][2] = {[1] = {4, 1}};
+static const struct font font = {3, 2, &rows[0][0]};
 
 /* Every cell is drawn as it is noted; the places to write at are inside. */
 static void believe(const struct screen *s)

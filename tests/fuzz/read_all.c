@@ -85,9 +85,8 @@ static void set_text(const struct cairn_command *command, const char *name, cons
 static void show_all(const struct cairn_log *log, const char *elf)
 {
     static const struct cairn_command *const commands[] = {
-        &cairn_dump_command, &cairn_stat_command, &cairn_info_command,    &cairn_check_command,
-        &cairn_ds_command,   &cairn_bts_command,  &cairn_profile_command, &cairn_locks_command,
-        &cairn_probe_command,
+        &cairn_dump_command, &cairn_stat_command,    &cairn_info_command,  &cairn_check_command, &cairn_ds_command,
+        &cairn_bts_command,  &cairn_profile_command, &cairn_locks_command, &cairn_probe_command,
     };
     FILE *out = stdout, *errors = stderr;
     stdout = stderr = fuzz_nowhere;

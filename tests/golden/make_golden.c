@@ -137,11 +137,10 @@ static void symbols(struct trace_dump *d, const struct script *s)
 {
     for (unsigned i = 0; i < script_symbol_count; i++)
         stream_text(d, CAIRN_STREAM_SYMBOLS, "%016llx %x %s", U(script_symbols[i].address), script_symbols[i].size,
-             script_symbols[i].name);
+                    script_symbols[i].name);
     for (unsigned i = 0; s->options.locks && i < SCRIPT_LOCK_SYMBOLS; i++)
         stream_text(d, CAIRN_STREAM_SYMBOLS, "%016llx %x %s", U(script_lock_symbols[i].address),
-                    script_lock_symbols[i].size,
-             script_lock_symbols[i].name);
+                    script_lock_symbols[i].size, script_lock_symbols[i].name);
 }
 
 static void names(struct trace_dump *d, const struct script *s)
@@ -150,7 +149,7 @@ static void names(struct trace_dump *d, const struct script *s)
         stream_text(d, CAIRN_STREAM_NAMES, "0 0 i idle/%u", c);
     for (uint32_t i = 1; i <= s->options.threads; i++)
         stream_text(d, CAIRN_STREAM_NAMES, "%u %d %s %s", s->thread[i].tid, s->thread[i].base,
-             s->thread[i].sampled ? "s" : "-", s->thread[i].name);
+                    s->thread[i].sampled ? "s" : "-", s->thread[i].name);
 }
 
 static uint64_t truth_switches(const struct script_cpu *cpu)
@@ -219,24 +218,23 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
                         U(cpu->pmis));
         else if (k->ds)
             stream_text(d, e, "end.cpu.%u.ds=%llu %llu %llu %llu 0", c, U(cpu->all_records), U(cpu->drains),
-                        U(cpu->pmis),
-                 U(cpu->all_lost));
+                        U(cpu->pmis), U(cpu->all_lost));
         if (k->hw && cpu->bts_lost_unknown)
             stream_text(d, e, "end.cpu.%u.bts=%llu %llu unknown", c, U(cpu->all_branches), U(cpu->bts_drains));
         else if (k->bts)
             stream_text(d, e, "end.cpu.%u.bts=%llu %llu %llu", c, U(cpu->all_branches), U(cpu->bts_drains),
-                 U(cpu->all_bts_lost));
+                        U(cpu->all_bts_lost));
         if (k->log)
             stream_text(d, e, "end.cpu.%u.log=%u", c, cpu->entries);
         if (k->locks)
             stream_text(d, e, "end.cpu.%u.locks=%llu %llu %llu %llu %llu", c, U(cpu->locks.counts.contended),
-                 U(cpu->locks.counts.uncontended), U(cpu->locks.released), U(cpu->locks.events),
-                 U(cpu->locks.untracked));
+                        U(cpu->locks.counts.uncontended), U(cpu->locks.released), U(cpu->locks.events),
+                        U(cpu->locks.untracked));
         stream_text(d, e, "end.cpu.%u.ticks=%llu", c,
-             U((s->stop_tsc - s->start_tsc) / (SCRIPT_TSC_HZ / 1000000 * SCRIPT_TICK_US)));
+                    U((s->stop_tsc - s->start_tsc) / (SCRIPT_TSC_HZ / 1000000 * SCRIPT_TICK_US)));
         if (k->truth)
             stream_text(d, e, "end.cpu.%u.truth=%llu %llu 0", c, U(truth_switches(cpu)),
-                 U(cpu->truth_count - truth_switches(cpu)));
+                        U(cpu->truth_count - truth_switches(cpu)));
     }
     if (k->live) {
         stream_text(d, e, "end.live.frames=%u", sender->frames);
@@ -260,8 +258,7 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
 }
 
 static struct stream_totals pass(struct trace_dump *d, const struct trace_sink *sink, struct stream_totals told,
-                                 const struct kind *k,
-                          const struct script *s, const struct sender *sender)
+                                 const struct kind *k, const struct script *s, const struct sender *sender)
 {
     trace_dump_init(d, sink);
     d->frames = sender->dump.frames; /* 0 unless it is live: what is out */
@@ -275,8 +272,7 @@ static struct stream_totals pass(struct trace_dump *d, const struct trace_sink *
         symbols(d, s);
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++) {
         if (s->sessions[i] && !k->live)
-            stream_session(d, trace_session_config(s->sessions[i]), k->ds, k->live,
-                           SCRIPT_TICK_US);
+            stream_session(d, trace_session_config(s->sessions[i]), k->ds, k->live, SCRIPT_TICK_US);
         if (s->sessions[i])
             stream_lives(d, trace_session_config(s->sessions[i]), s->start_tsc, s->stop_tsc);
     }
@@ -300,8 +296,14 @@ static struct trace_session *make_session(const struct kind *k, struct trace_clo
                           SCRIPT_TICK_US))
         abort();
     struct trace_config config = {
-        .number = number, .cpus = k->cpus, .circular = k->circular, .live = k->live, .buffer_bytes = k->buffer_bytes,
-        .buffers = k->buffers, .clock = clocks->clock[clock - 1], .tick_units = clocks->tick_units[clock - 1],
+        .number = number,
+        .cpus = k->cpus,
+        .circular = k->circular,
+        .live = k->live,
+        .buffer_bytes = k->buffer_bytes,
+        .buffers = k->buffers,
+        .clock = clocks->clock[clock - 1],
+        .tick_units = clocks->tick_units[clock - 1],
     };
     trace_group_add(&config.masks, PERF_CONTEXT_SWITCH);
     if (events & COMPACT)
@@ -396,8 +398,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "make_golden: the counting pass and the writing pass differ\n");
         return 1;
     }
-    printf("cairn: dump: done\r\n%s\r\n", k.panic ? "PANIC: page fault at 0x0 in workload_spin"
-                                                 : "SUMMARY: 3 passed, 0 failed, 0 skipped");
+    printf("cairn: dump: done\r\n%s\r\n",
+           k.panic ? "PANIC: page fault at 0x0 in workload_spin" : "SUMMARY: 3 passed, 0 failed, 0 skipped");
     script_free(s);
     free(dump);
     free(s);

@@ -9,12 +9,9 @@
 #include "ds/layout.h"
 
 const struct script_symbol script_symbols[] = {
-    {0xFFFFFFFF80001000, 0x180, "kernel_main"},
-    {0xFFFFFFFF80001180, 0x240, "ksched_switch"},
-    {0xFFFFFFFF800013C0, 0x0C0, "ksched_idle"},
-    {0xFFFFFFFF80002000, 0x200, "workload_spin"},
-    {0xFFFFFFFF80002200, 0x140, "workload_hash"},
-    {0xFFFFFFFF80002340, 0x0B0, "workload_pass"},
+    {0xFFFFFFFF80001000, 0x180, "kernel_main"},   {0xFFFFFFFF80001180, 0x240, "ksched_switch"},
+    {0xFFFFFFFF800013C0, 0x0C0, "ksched_idle"},   {0xFFFFFFFF80002000, 0x200, "workload_spin"},
+    {0xFFFFFFFF80002200, 0x140, "workload_hash"}, {0xFFFFFFFF80002340, 0x0B0, "workload_pass"},
 };
 const unsigned script_symbol_count = sizeof(script_symbols) / sizeof(script_symbols[0]);
 
@@ -50,8 +47,8 @@ static void tell(struct script *s, uint32_t number, uint32_t c, uint64_t tsc, en
 {
     struct script_cpu *cpu = &s->cpu[c];
     struct trace_session *session = s->sessions[number - 1];
-    const struct trace_hub_pebs pebs = {.index = s->options.ds ? &cpu->index : NULL, .epoch = cpu->epoch,
-                                       .in_epoch = cpu->in_epoch};
+    const struct trace_hub_pebs pebs = {
+        .index = s->options.ds ? &cpu->index : NULL, .epoch = cpu->epoch, .in_epoch = cpu->in_epoch};
     struct cairn_truth_session ack;
     int e = what == CAIRN_SESSION_START
                 ? trace_hub_start(cpu->trace, session, &trace_session_config(session)->masks, &pebs, tsc, &ack)
@@ -91,7 +88,7 @@ static void epoch_event(const struct script *s, struct script_cpu *cpu, uint64_t
         .pebs_index = cpu->index,
         .pebs_absolute_maximum = cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES,
         .pebs_interrupt_threshold = cpu->base + SCRIPT_THRESHOLD * SCRIPT_RECORD_BYTES,
-        .pebs_gp_counter_reset = {(uint64_t)-(int64_t)SCRIPT_PERIOD & 0xFFFFFFFFFFFF},
+        .pebs_gp_counter_reset = {(uint64_t) - (int64_t)SCRIPT_PERIOD & 0xFFFFFFFFFFFF},
     };
     struct trace_part whole[] = {{&epoch, sizeof(epoch)},
                                  {&area, s->options.old ? sizeof(struct ds_area_60) : sizeof(area)}};
@@ -139,14 +136,16 @@ static uint64_t reg(unsigned i, uint64_t tsc, uint64_t ip)
 
 static void add_words(struct script_cpu *cpu, uint8_t c, uint64_t tsc, uint64_t ip)
 {
-    uint64_t state[CAIRN_TRUTH_STATES] = {[CAIRN_TRUTH_RFLAGS] = reg(0, tsc, ip), [CAIRN_TRUTH_TSC_FIRST] = tsc - 9,
-                                          [CAIRN_TRUTH_TSC_LAST] = tsc + 300, [CAIRN_TRUTH_MSR] = 2};
+    uint64_t state[CAIRN_TRUTH_STATES] = {[CAIRN_TRUTH_RFLAGS] = reg(0, tsc, ip),
+                                          [CAIRN_TRUTH_TSC_FIRST] = tsc - 9,
+                                          [CAIRN_TRUTH_TSC_LAST] = tsc + 300,
+                                          [CAIRN_TRUTH_MSR] = 2};
     for (unsigned i = 0; i < 16; i++)
         state[CAIRN_TRUTH_RAX + i] = reg(2 + i, tsc, ip);
     for (unsigned i = 0; i < CAIRN_TRUTH_STATES; i += CAIRN_TRUTH_PER_RECORD) {
         struct cairn_truth_words *w = &script_add_truth(cpu)->words;
-        *w = (struct cairn_truth_words){.kind = CAIRN_TRUTH_WORDS, .cpu = c, .group = CAIRN_TRUTH_STATE,
-                                        .first = (uint8_t)i};
+        *w = (struct cairn_truth_words){
+            .kind = CAIRN_TRUTH_WORDS, .cpu = c, .group = CAIRN_TRUTH_STATE, .first = (uint8_t)i};
         memcpy(w->word, state + i, sizeof(w->word));
     }
 }
@@ -210,9 +209,17 @@ static void record(struct script *s, uint32_t c, uint64_t tsc)
         log_record(s, c, tsc, ip, stored);
     if (s->options.truth && !s->options.hw)
         script_add_truth(cpu)->pebs = (struct cairn_truth_pebs){
-            .kind = CAIRN_TRUTH_PEBS, .cpu = (uint8_t)c, .stored = stored, .more = stored && s->options.words ? 4 : 0,
-            .tid = s->thread[cpu->current].tid, .tsc = tsc, .event_ip = ip, .next_ip = ip + 4,
-            .address = stored ? cpu->index : 0, .counters = 1, .epoch = cpu->epoch,
+            .kind = CAIRN_TRUTH_PEBS,
+            .cpu = (uint8_t)c,
+            .stored = stored,
+            .more = stored && s->options.words ? 4 : 0,
+            .tid = s->thread[cpu->current].tid,
+            .tsc = tsc,
+            .event_ip = ip,
+            .next_ip = ip + 4,
+            .address = stored ? cpu->index : 0,
+            .counters = 1,
+            .epoch = cpu->epoch,
         };
     if (s->options.truth && stored && s->options.words)
         add_words(cpu, (uint8_t)c, tsc, ip);
@@ -327,8 +334,14 @@ static void store_branch(struct script *s, uint32_t c, struct script_thread *t, 
     bool circular = s->options.bts == SCRIPT_BTS_CIRCULAR, stored = circular || cpu->bts_index < end;
     if (s->options.truth && !s->options.hw)
         script_add_truth(cpu)->branch = (struct cairn_truth_branch){
-            .kind = CAIRN_TRUTH_BRANCH, .cpu = (uint8_t)c, .stored = stored, .tid = t->tid, .tsc = tsc,
-            .from = r.from, .to = r.to, .epoch = cpu->bts_epoch,
+            .kind = CAIRN_TRUTH_BRANCH,
+            .cpu = (uint8_t)c,
+            .stored = stored,
+            .tid = t->tid,
+            .tsc = tsc,
+            .from = r.from,
+            .to = r.to,
+            .epoch = cpu->bts_epoch,
         };
     cpu->bts_lost += !stored || cpu->bts_round;
     if (!stored)
@@ -400,8 +413,8 @@ static uint64_t stint(struct script *s, bool idle)
 
 static void do_switch(struct script *s, uint32_t c)
 {
-    static const uint8_t reasons[] = {KWAIT_EXECUTIVE, KWAIT_DELAY_EXECUTION, KWAIT_USER_REQUEST, KWAIT_WR_QUEUE,
-                                      KWAIT_WR_MUTEX, KWAIT_WR_RESOURCE};
+    static const uint8_t reasons[] = {KWAIT_EXECUTIVE, KWAIT_DELAY_EXECUTION, KWAIT_USER_REQUEST,
+                                      KWAIT_WR_QUEUE,  KWAIT_WR_MUTEX,        KWAIT_WR_RESOURCE};
     struct script_cpu *cpu = &s->cpu[c];
     uint64_t tsc = cpu->next;
     uint32_t from = cpu->current, to = pick(s, from);
@@ -411,8 +424,12 @@ static void do_switch(struct script *s, uint32_t c)
     if (old->sampled && s->options.bts)
         trace_branches(s, c, old, tsc);
 
-    struct trace_switch sw = {.tsc = tsc, .old_tid = old->tid, .new_tid = new->tid, .old_base = old->base,
-                              .old_priority = old->priority, .old_ideal_processor = (uint8_t)(from % s->options.cpus),
+    struct trace_switch sw = {.tsc = tsc,
+                              .old_tid = old->tid,
+                              .new_tid = new->tid,
+                              .old_base = old->base,
+                              .old_priority = old->priority,
+                              .old_ideal_processor = (uint8_t)(from % s->options.cpus),
                               .old_quantum = (int32_t)script_below(s, 7)};
     if (!from) {
         sw.old_state = KTHREAD_RUNNING;
@@ -436,10 +453,19 @@ static void do_switch(struct script *s, uint32_t c)
     cpu->switches++;
     if (s->options.truth)
         script_add_truth(cpu)->sw = (struct cairn_truth_switch){
-            .kind = CAIRN_TRUTH_SWITCH, .cpu = (uint8_t)c, .old_state = sw.old_state,
-            .old_wait_reason = sw.old_wait_reason, .old_priority = sw.old_priority, .old_base = sw.old_base,
-            .new_priority = sw.new_priority, .old_ideal_processor = sw.old_ideal_processor, .old_tid = sw.old_tid,
-            .new_tid = sw.new_tid, .tsc = tsc, .pebs_index = cpu->index, .new_wait = sw.new_wait,
+            .kind = CAIRN_TRUTH_SWITCH,
+            .cpu = (uint8_t)c,
+            .old_state = sw.old_state,
+            .old_wait_reason = sw.old_wait_reason,
+            .old_priority = sw.old_priority,
+            .old_base = sw.old_base,
+            .new_priority = sw.new_priority,
+            .old_ideal_processor = sw.old_ideal_processor,
+            .old_tid = sw.old_tid,
+            .new_tid = sw.new_tid,
+            .tsc = tsc,
+            .pebs_index = cpu->index,
+            .new_wait = sw.new_wait,
             .old_quantum = sw.old_quantum,
         };
     old->busy = false;

@@ -13,7 +13,7 @@
 #include "trace/hub.h"
 #include "trace/lock_sampling.h"
 
-#define SCRIPT_THREADS      24u  /* of most kinds */
+#define SCRIPT_THREADS      24u /* of most kinds */
 #define SCRIPT_MOST_THREADS 400u
 #define SCRIPT_CPUS         256u /* at most: MAX_CPUS */
 #define SCRIPT_TSC_HZ       UINT64_C(2400000000)
@@ -65,7 +65,7 @@ struct script_locks {
 
 struct script_cpu {
     struct trace_hub_cpu *trace;
-    uint32_t current; /* thread number, 0: idle */
+    uint32_t current;     /* thread number, 0: idle */
     uint64_t since, next; /* TSC of the last and of the next switch */
     /* Debug Store */
     uint64_t base, index;
@@ -95,15 +95,15 @@ struct script_options {
     uint32_t cpus, threads, switches;
     enum script_bts bts;
     bool ds;
-    bool hw;         /* as a processor shows it: a full buffer hides how many were dropped, no truth of records */
-    bool old;        /* the DS area has the form of 60H bytes */
-    bool drops;      /* now and then a PMI comes too late: the buffer is full and records are dropped */
-    bool panic;      /* ends in trace_hub_freeze instead of trace_hub_stop */
+    bool hw;    /* as a processor shows it: a full buffer hides how many were dropped, no truth of records */
+    bool old;   /* the DS area has the form of 60H bytes */
+    bool drops; /* now and then a PMI comes too late: the buffer is full and records are dropped */
+    bool panic; /* ends in trace_hub_freeze instead of trace_hub_stop */
     bool truth;
-    bool words;      /* of each PEBS record, in the truth; without: the truth of older kernels */
-    bool log;        /* the model's own */
-    bool locks;      /* spin locks; in the middle their sampling changes */
-    bool told;       /* session 1: processes, threads, images; interrupts and samples */
+    bool words;       /* of each PEBS record, in the truth; without: the truth of older kernels */
+    bool log;         /* the model's own */
+    bool locks;       /* spin locks; in the middle their sampling changes */
+    bool told;        /* session 1: processes, threads, images; interrupts and samples */
     uint32_t restart; /* so many switches apart sessions 2 and up are stopped and started in turn; 0: never */
     uint64_t seed;
     void (*turn)(void *context, uint32_t n); /* behind switch n, from 0; NULL: nothing is */
@@ -120,8 +120,8 @@ struct script {
     uint64_t start_tsc, stop_tsc;
 };
 
-#define SCRIPT_RECORDS   8u /* room in the PEBS buffer */
-#define SCRIPT_THRESHOLD 6u
+#define SCRIPT_RECORDS     8u /* room in the PEBS buffer */
+#define SCRIPT_THRESHOLD   6u
 #define SCRIPT_BTS_RECORDS 16u
 #define SCRIPT_BTS_ROOM    15u /* up to the threshold */
 

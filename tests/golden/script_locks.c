@@ -49,8 +49,15 @@ static void acquire(struct script *s, uint32_t c, uint64_t lock, enum spinlock_m
         l->hold[l->depth++] = h;
     if (s->options.truth)
         script_add_truth(cpu)->acquired = (struct cairn_truth_acquired){
-            .kind = CAIRN_TRUTH_ACQUIRED, .cpu = (uint8_t)c, .mode = (uint8_t)mode, .tid = tid_of(s, cpu), .lock = lock,
-            .query_tsc = h.query, .tsc = h.tsc, .spins = spins, .interrupts = h.interrupts,
+            .kind = CAIRN_TRUTH_ACQUIRED,
+            .cpu = (uint8_t)c,
+            .mode = (uint8_t)mode,
+            .tid = tid_of(s, cpu),
+            .lock = lock,
+            .query_tsc = h.query,
+            .tsc = h.tsc,
+            .spins = spins,
+            .interrupts = h.interrupts,
         };
 }
 
@@ -68,13 +75,16 @@ static void convert(struct script *s, uint32_t c, uint64_t lock, uint64_t tsc)
     find(&cpu->locks, lock)->mode = SPINLOCK_CONVERTED;
     if (s->options.truth)
         script_add_truth(cpu)->acquired = (struct cairn_truth_acquired){
-            .kind = CAIRN_TRUTH_ACQUIRED, .cpu = (uint8_t)c, .mode = SPINLOCK_CONVERTED, .tid = tid_of(s, cpu),
-            .lock = lock, .tsc = tsc,
+            .kind = CAIRN_TRUTH_ACQUIRED,
+            .cpu = (uint8_t)c,
+            .mode = SPINLOCK_CONVERTED,
+            .tid = tid_of(s, cpu),
+            .lock = lock,
+            .tsc = tsc,
         };
 }
 
-static void release(struct script *s, uint32_t c, uint64_t lock, uint64_t caller, uint64_t tsc,
-                    enum cairn_level level)
+static void release(struct script *s, uint32_t c, uint64_t lock, uint64_t caller, uint64_t tsc, enum cairn_level level)
 {
     struct script_cpu *cpu = &s->cpu[c];
     struct script_locks *l = &cpu->locks;
@@ -107,8 +117,15 @@ static void release(struct script *s, uint32_t c, uint64_t lock, uint64_t caller
     }
     if (s->options.truth)
         script_add_truth(cpu)->released = (struct cairn_truth_released){
-            .kind = CAIRN_TRUTH_RELEASED, .cpu = (uint8_t)c, .irql = irql, .flags = flags, .tid = tid_of(s, cpu),
-            .lock = lock, .caller = caller, .tsc = tsc, .interrupts = cpu->interrupts,
+            .kind = CAIRN_TRUTH_RELEASED,
+            .cpu = (uint8_t)c,
+            .irql = irql,
+            .flags = flags,
+            .tid = tid_of(s, cpu),
+            .lock = lock,
+            .caller = caller,
+            .tsc = tsc,
+            .interrupts = cpu->interrupts,
         };
 }
 

@@ -6,11 +6,11 @@
 #include "trace/wire/activity.h"
 #include "trace/rundown.h"
 
-#define TELLER  4u    /* process, and thread, that starts and stops the session */
-#define GUEST   4000u /* a thread that comes and goes: the names stream no longer knows it */
-#define APART   600u  /* TSC between two events of the rundown */
-#define TICK    UINT64_C(0xFFFFFFFF800013C0)
-#define KERNEL  UINT64_C(0xFFFFFFFF80000000)
+#define TELLER 4u    /* process, and thread, that starts and stops the session */
+#define GUEST  4000u /* a thread that comes and goes: the names stream no longer knows it */
+#define APART  600u  /* TSC between two events of the rundown */
+#define TICK   UINT64_C(0xFFFFFFFF800013C0)
+#define KERNEL UINT64_C(0xFFFFFFFF80000000)
 
 static void put(struct script *s, uint64_t *tsc, uint32_t group, const struct trace_system *system, uint16_t hook,
                 uint8_t version, const struct etw_payload *p)
@@ -32,8 +32,8 @@ static void put_masks(struct script *s, uint64_t *tsc, uint16_t hook, const stru
 
 static void put_process(struct script *s, uint64_t *tsc, uint16_t hook, uint32_t pid, const char *name)
 {
-    const struct etw_process process = {.process_id = pid, .session_id = ETW_NO_SESSION,
-                                        .exit_status = pid ? ETW_STILL_RUNNING : 0};
+    const struct etw_process process = {
+        .process_id = pid, .session_id = ETW_NO_SESSION, .exit_status = pid ? ETW_STILL_RUNNING : 0};
     struct etw_payload p;
     trace_rundown_process(&p, &process, name);
     put(s, tsc, PERF_PROCESS, NULL, hook, HOOK_VERSION_PROCESS, &p);
@@ -100,8 +100,8 @@ void script_told_tick(struct script *s, uint32_t c, uint64_t tsc)
     struct script_cpu *cpu = &s->cpu[c];
     const struct script_thread *t = &s->thread[cpu->current];
     const struct trace_clock *clock = &trace_session_config(s->sessions[0])->clock;
-    struct cairn_truth_interrupt truth = {.kind = CAIRN_TRUTH_INTERRUPT, .cpu = (uint8_t)c, .tid = t->tid,
-                                          .priority = t->priority};
+    struct cairn_truth_interrupt truth = {
+        .kind = CAIRN_TRUTH_INTERRUPT, .cpu = (uint8_t)c, .tid = t->tid, .priority = t->priority};
     if (script_below(s, 3) == 0) {
         const struct perfinfo_sampled_profile sample = {
             .instruction_pointer = TICK + 0x40 + 4 * script_below(s, 16),

@@ -78,15 +78,15 @@ void stream_counts(struct trace_dump *d, struct trace_session *session)
         all.events_written += n.events_written;
         all.events_lost += n.events_lost;
         all.buffers_lost += n.buffers_lost;
-#define THREE(key, what)                                                                                              \
+#define THREE(key, what)                                                                                               \
     stream_text(d, e, "%scpu.%u." key "=%llu %llu %llu", p, c, U(n.what##_tried), U(n.what##_written), U(n.what##_lost))
         THREE("events", events);
         THREE("switches", switches);
         THREE("compact", compact);
         THREE("full", full);
         stream_text(d, e, "%scpu.%u.batches=%llu %llu %llu %llu %llu %llu %llu", p, c, U(b[CCSWAP_CLOSE_TIDS]),
-             U(b[CCSWAP_CLOSE_AGE]), U(b[CCSWAP_CLOSE_SPACE]), U(b[CCSWAP_CLOSE_DELTA]), U(b[CCSWAP_CLOSE_STOP]),
-             U(b[CCSWAP_CLOSE_DRAIN]), U(b[CCSWAP_CLOSE_PANIC]));
+                    U(b[CCSWAP_CLOSE_AGE]), U(b[CCSWAP_CLOSE_SPACE]), U(b[CCSWAP_CLOSE_DELTA]), U(b[CCSWAP_CLOSE_STOP]),
+                    U(b[CCSWAP_CLOSE_DRAIN]), U(b[CCSWAP_CLOSE_PANIC]));
         stream_text(d, e, "%scpu.%u.buffers=%llu", p, c, U(n.buffers_begun));
         stream_text(d, e, "%scpu.%u.lives=%llu", p, c, U(n.lives));
     }

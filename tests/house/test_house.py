@@ -40,17 +40,33 @@ def test_a_wrong_include_is_found(tmp_path, source, header, said):
 
 @pytest.mark.parametrize("lines, head, bad", [(500, "", False), (501, "", True),
                                               (501, "/* Longer than 500 lines: it must be. */\n", False)])
+def lint(folder):
+    """What tools/lint.sh says of a folder that is no checkout."""
+    (folder / "tools").mkdir()
+    for name in ("tools/lint.sh", "tools/rooms.py", ".clang-format"):
+        shutil.copy(cb.ROOT / name, folder / name)
+    return subprocess.run([folder / "tools" / "lint.sh"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}).stdout
+
+
+@pytest.mark.parametrize("lines, head, bad", [(500, "", False), (501, "", True),
+                                              (501, "/* Longer than 500 lines: it must be. */\n", False)])
 def test_a_long_file_says_why(tmp_path, lines, head, bad):
-    (tmp_path / "tools").mkdir()
-    for name in ("lint.sh", "rooms.py"):
-        shutil.copy(cb.ROOT / "tools" / name, tmp_path / "tools")
     text = "/* SPDX-License-Identifier: MIT */\n" + head
     (tmp_path / "long.c").write_text(text + (lines - text.count("\n")) * "/**/\n", encoding="utf-8")
-    done = subprocess.run([tmp_path / "tools" / "lint.sh"], capture_output=True, text=True, check=False,
-                          env={**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)})
-    verdict = "FAIL" if bad else "PASS"
-    assert f"{verdict}: lint: no file over 500 lines without a reason\n" in done.stdout, done.stdout + done.stderr
-    assert ("long.c: 501\n" in done.stdout) == bad
+    said = lint(tmp_path)
+    assert f"{'FAIL' if bad else 'PASS'}: lint: no file over 500 lines without a reason\n" in said
+    assert ("long.c: 501\n" in said) == bad
+
+
+@pytest.mark.parametrize("line, bad", [("int a = 1;", False), ("int a=1;", True)])
+def test_layout_is_checked(tmp_path, line, bad):
+    (tmp_path / "new.c").write_text(f"/* SPDX-License-Identifier: MIT */\n{line}\n", encoding="utf-8")
+    said = lint(tmp_path)
+    if "SKIP: lint: layout" in said:
+        pytest.skip("clang-format 14 is not installed")
+    assert f"{'FAIL' if bad else 'PASS'}: lint: layout is .clang-format\n" in said
+    assert ("new.c:2\n" in said) == bad
 
 
 def objects():

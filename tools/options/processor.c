@@ -29,8 +29,8 @@ int options_check_processor(char *error, size_t size)
 {
     struct ds_model model;
     const struct ds_model_host nobody = {0}; /* nothing retires */
-    const struct ds_machine machine = {.backend = "soft", .cpuid = model_cpuid, .rdmsr = model_rdmsr,
-                                       .wrmsr = model_wrmsr, .context = &model};
+    const struct ds_machine machine = {
+        .backend = "soft", .cpuid = model_cpuid, .rdmsr = model_rdmsr, .wrmsr = model_wrmsr, .context = &model};
     const struct ds_hooks hooks = {0};
     struct ds_caps caps;
     struct ds_config config, atom;

@@ -89,8 +89,8 @@ static void plant_access(struct qemu_plugin_tb *tb, struct qds_block *b, enum ds
 {
     if (!b->events[event])
         return;
-    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
-        tb, QEMU_PLUGIN_INLINE_STORE_U64, entry(offsetof(struct qds_board, accessed) + 8 * store), 0);
+    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
+                                                      entry(offsetof(struct qds_board, accessed) + 8 * store), 0);
     for (unsigned i = 0; i < b->length; i++)
         qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), callback, QEMU_PLUGIN_CB_NO_REGS, rw,
                                          &b->insns[i]);
@@ -156,8 +156,7 @@ static void translated(struct qemu_plugin_tb *tb, void *userdata)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_steps, QEMU_PLUGIN_CB_RW_REGS_PC, b);
         qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
                                                           entry(offsetof(struct qds_board, block)), 0);
-    }
-    else if (!qds_need_nothing(&instruments))
+    } else if (!qds_need_nothing(&instruments))
         plant_counting(tb, b);
     for (unsigned i = 0; i < b->length; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);

@@ -26,16 +26,16 @@ static uint32_t kept(const struct ds_model *m, unsigned ring)
 
 uint32_t qds_need_branches(const struct ds_model *m, unsigned ring)
 {
-    unsigned wanted = qds_counting_wanted(m, ring ? QDS_OTHER_RINGS : QDS_RING_0) |
-                      qds_counting_wanted(m, QDS_ALL_RINGS);
+    unsigned wanted =
+        qds_counting_wanted(m, ring ? QDS_OTHER_RINGS : QDS_RING_0) | qds_counting_wanted(m, QDS_ALL_RINGS);
     return wanted & 1u << DS_MODEL_BRANCH_TAKEN ? ALL_BRANCHES : kept(m, ring);
 }
 
 enum qds_through qds_need_through(const struct ds_model *m, unsigned ring)
 {
-    return m->conditional[ring]        ? QDS_THROUGH_ALL
+    return m->conditional[ring]         ? QDS_THROUGH_ALL
            : qds_need_branches(m, ring) ? QDS_THROUGH_BRANCHES
-                                       : QDS_THROUGH_EVENTS;
+                                        : QDS_THROUGH_EVENTS;
 }
 
 struct qds_instruments qds_need(const struct ds_model *m)

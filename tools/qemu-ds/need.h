@@ -4,7 +4,7 @@
 
 #include "tools/qemu-ds/vcpu.h"
 
-struct qds_instruments { /* what blocks are translated with */
+struct qds_instruments {         /* what blocks are translated with */
     unsigned wanted[QDS_GROUPS]; /* bits of enum ds_model_event that are counted for a group of counters */
 };
 

@@ -93,8 +93,10 @@ static int set_policy(struct qds_options *o, const char *name, const char *value
         if (o->policy.unmapped_page_fault)
             return refuse(why, size, "policy.%s=%s: not possible here: a plugin cannot raise a page fault", key, value);
         if (o->policy.residual)
-            return refuse(why, size, "policy.%s=%s: not possible here: records are stored when an instruction "
-                          "retires, not later", key, value);
+            return refuse(why, size,
+                          "policy.%s=%s: not possible here: records are stored when an instruction "
+                          "retires, not later",
+                          key, value);
         if (o->policy.masked_pmi_latched)
             return refuse(why, size, "policy.%s=%s: not possible here: no plugin sees LVTPC unmasked in xAPIC mode",
                           key, value);

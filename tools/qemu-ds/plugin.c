@@ -85,7 +85,9 @@ static void ends(void *userdata)
                     " dropped, %" PRIu64 " PMIs, %" PRIu64 " steps, flags %s%s\n",
                     i, v->model.records, v->model.dropped, v->model.bts_records, v->model.bts_dropped, v->pmis,
                     v->steps,
-                    v->env ? "exact" : v->env_looked_for ? "unknown" : "not asked for",
+                    v->env              ? "exact"
+                    : v->env_looked_for ? "unknown"
+                                        : "not asked for",
                     v->env_looked_for && !v->env ? ", TSC unknown" : "");
         if (v && (v->model.lost || v->model.bts_lost))
             fprintf(stderr,

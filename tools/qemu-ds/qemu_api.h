@@ -52,7 +52,8 @@ void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_uda
 void qemu_plugin_register_flush_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t callback, void *userdata);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t callback, void *userdata);
 
-enum qemu_plugin_discon_type { /* how a vCPU goes on elsewhere but by an instruction */
+/* how a vCPU goes on elsewhere but by an instruction */
+enum qemu_plugin_discon_type {
     QEMU_PLUGIN_DISCON_INTERRUPT = 1,
     QEMU_PLUGIN_DISCON_EXCEPTION = 2,
 };
@@ -78,7 +79,8 @@ enum qemu_plugin_cb_flags {
     QEMU_PLUGIN_CB_RW_REGS,
     QEMU_PLUGIN_CB_RW_REGS_PC,
 };
-enum qemu_plugin_cond { /* unsigned */
+/* unsigned */
+enum qemu_plugin_cond {
     QEMU_PLUGIN_COND_NE = 3,
     QEMU_PLUGIN_COND_GE = 7,
 };

@@ -5,7 +5,8 @@
 
 #define QDS_TRUTH_VERSION 1
 
-enum qds_truth_total { /* as a `total` line has them */
+/* as a `total` line has them */
+enum qds_truth_total {
     QDS_TRUTH_RECORDS,
     QDS_TRUTH_DROPPED,
     QDS_TRUTH_BRANCHES,
@@ -17,11 +18,8 @@ enum qds_truth_total { /* as a `total` line has them */
 };
 
 static const char *const qds_truth_totals[QDS_TRUTH_TOTALS] = {
-    [QDS_TRUTH_RECORDS] = "records",
-    [QDS_TRUTH_DROPPED] = "dropped",
-    [QDS_TRUTH_BRANCHES] = "branches",
-    [QDS_TRUTH_BRANCHES_DROPPED] = "branches-dropped",
-    [QDS_TRUTH_PMIS] = "pmis",
-    [QDS_TRUTH_WRMSRS] = "wrmsrs",
+    [QDS_TRUTH_RECORDS] = "records",   [QDS_TRUTH_DROPPED] = "dropped",
+    [QDS_TRUTH_BRANCHES] = "branches", [QDS_TRUTH_BRANCHES_DROPPED] = "branches-dropped",
+    [QDS_TRUTH_PMIS] = "pmis",         [QDS_TRUTH_WRMSRS] = "wrmsrs",
     [QDS_TRUTH_LOST] = "lost",
 };

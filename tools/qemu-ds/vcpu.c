@@ -279,9 +279,9 @@ static struct qemu_plugin_register *find(const GArray *registers, const char *na
 bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    struct qemu_plugin_scoreboard *all_boards)
 {
-    static const char *const names[QDS_REGISTERS] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-                                                     "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
-                                                     "rip", "eflags", "cs", "cr0", "cr4"};
+    static const char *const names[QDS_REGISTERS] = {"rax", "rcx", "rdx", "rbx",    "rsp", "rbp", "rsi",
+                                                     "rdi", "r8",  "r9",  "r10",    "r11", "r12", "r13",
+                                                     "r14", "r15", "rip", "eflags", "cs",  "cr0", "cr4"};
     struct qds_vcpu *v = calloc(1, sizeof *v);
     if (!v)
         qds_out_of_memory();

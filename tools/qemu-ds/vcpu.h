@@ -16,6 +16,7 @@
 #define QDS_RFLAGS_RF (1u << 16)
 #define QDS_RFLAGS_VM (1u << 17)
 
+/* clang-format off */
 enum qds_register {
     QDS_RAX, QDS_RCX, QDS_RDX, QDS_RBX, QDS_RSP, QDS_RBP, QDS_RSI, QDS_RDI, /* as instructions number them */
     QDS_R8, QDS_R15 = QDS_R8 + 7,
@@ -23,15 +24,16 @@ enum qds_register {
     QDS_CS, QDS_CR0, QDS_CR4,
     QDS_REGISTERS
 };
+/* clang-format on */
 
 struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
     struct qds_block *next;
-    uint64_t vaddr; /* as translated: at run time it may be an alias in another page */
-    uint64_t physical; /* QDS_NOWHERE: unknown */
-    uint32_t wanted[QDS_GROUPS]; /* events it adds to the groups, as bits of enum ds_model_event */
-    uint16_t length; /* instructions */
-    uint8_t ring;    /* 0: CPL 0, 1: others */
-    bool kept;       /* a vCPU may go back to it, though QEMU no longer does */
+    uint64_t vaddr;                   /* as translated: at run time it may be an alias in another page */
+    uint64_t physical;                /* QDS_NOWHERE: unknown */
+    uint32_t wanted[QDS_GROUPS];      /* events it adds to the groups, as bits of enum ds_model_event */
+    uint16_t length;                  /* instructions */
+    uint8_t ring;                     /* 0: CPL 0, 1: others */
+    bool kept;                        /* a vCPU may go back to it, though QEMU no longer does */
     uint16_t events[DS_MODEL_EVENTS]; /* how often it causes each of QDS_BLOCK_EVENTS; of the others at most */
     struct qds_block_insn {
         struct qds_block *block;
@@ -44,8 +46,8 @@ struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
 
 struct qds_board { /* what translated code itself touches, one for each vCPU */
     struct qds_numbers now;
-    uint64_t block; /* struct qds_block * of the last block begun, while blocks count */
-    uint64_t patch; /* not 0: see struct qds_vcpu */
+    uint64_t block;       /* struct qds_block * of the last block begun, while blocks count */
+    uint64_t patch;       /* not 0: see struct qds_vcpu */
     uint64_t accessed[2]; /* struct qds_block_insn * of the last whose load (0), store (1) has been counted */
     uint64_t pages_known; /* 0: struct qds_vcpu's pages are no longer what they were */
 };
@@ -64,8 +66,8 @@ struct qds_vcpu {
     struct qds_board *board;
     struct qemu_plugin_register *handle[QDS_REGISTERS], *xmm[16];
     GByteArray *bytes; /* what passes between QEMU and us */
-    uint64_t *env;       /* QEMU's own state of the vCPU, see flags.h; NULL: unknown */
-    unsigned env_rip;    /* where RIP is in there, and behind it EFLAGS */
+    uint64_t *env;     /* QEMU's own state of the vCPU, see flags.h; NULL: unknown */
+    unsigned env_rip;  /* where RIP is in there, and behind it EFLAGS */
     bool env_looked_for;
     struct qds_page { /* where a page of DS memory lies, see memory.h */
         bool known;
@@ -77,9 +79,9 @@ struct qds_vcpu {
         struct ds_insn insn;
         uint64_t ip;
         unsigned cpl;
-        unsigned events; /* that it is asked for; the others have been counted */
+        unsigned events;         /* that it is asked for; the others have been counted */
         struct qds_block *block; /* whose last it is, where the block is one without RF */
-        unsigned memory; /* events it has caused by reading and writing data, and where first */
+        unsigned memory;         /* events it has caused by reading and writing data, and where first */
         uint64_t load_address, store_address;
     } step;
     const struct qds_block_insn *counted; /* in a block with RF: the instruction that runs without going through */
@@ -89,13 +91,13 @@ struct qds_vcpu {
         uint64_t from;
         unsigned cpl;
     } entered;
-    struct { /* an exception is on its way, or has just been delivered; the state before that */
+    struct {             /* an exception is on its way, or has just been delivered; the state before that */
         unsigned raised; /* 0: none; more than one while it was being delivered */
         bool tf;
         unsigned cpl;
         uint64_t rsp;
     } exception;
-    uint8_t through[2]; /* enum qds_through, by ring: what goes through the model */
+    uint8_t through[2];   /* enum qds_through, by ring: what goes through the model */
     uint32_t branches[2]; /* of a ring: those that do, as bits of enum ds_insn_kind */
     uint64_t alias;       /* of the block with RF: how far it runs from where it was translated */
     uint64_t retired_rip; /* where execution goes on after the instruction that retires */
@@ -109,7 +111,7 @@ struct qds_vcpu {
         uint64_t value, mask; /* of RDMSR; mask: bits that are not QEMU's */
     } patch;
     uint32_t max_leaf; /* QEMU's last of CPUID; 0: nobody has asked */
-    struct { /* RDMSR or WRMSR has been made to fault */
+    struct {           /* RDMSR or WRMSR has been made to fault */
         bool on;
         uint64_t rcx;
     } fault;
@@ -118,7 +120,7 @@ struct qds_vcpu {
         uint32_t id, lvtpc;
         bool enabled;
     } x2apic;
-    bool wants; /* something counts */
+    bool wants;           /* something counts */
     uint64_t pmis, steps; /* totals */
     uint64_t late; /* WRMSRs that turned something on in blocks that may not count it, see qds_instruments_change */
     uint64_t rdpmcs_refused; /* left to QEMU, whose #UD is not the guest's fault */

@@ -42,7 +42,7 @@ enum etw_adjust { ETW_ADJUST_NONE = 0, ETW_ADJUST_UNWAIT = 1, ETW_ADJUST_BOOST =
 #define HOOK_SET_BASE_PRIORITY    0x0531u
 #define HOOK_VERSION_SET_PRIORITY 3u /* of both */
 
-struct etw_priority { /* ETW_PRIORITY_EVENT */
+struct etw_priority {        /* ETW_PRIORITY_EVENT */
     uint32_t thread_id;      /* 00 */
     int8_t old_priority;     /* 04: 0531H: of the base priority */
     int8_t new_priority;     /* 05: likewise */

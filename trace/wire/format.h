@@ -19,20 +19,20 @@ _Static_assert(sizeof(struct perfinfo_groupmask) == 0x20, "PERFINFO_GROUPMASK");
 /* ================================================================ ETW: buffers (WMI_BUFFER_HEADER, Windows 8 form) */
 
 struct wmi_buffer_header {
-    uint32_t buffer_size;    /* 00: bytes from this header to the next one */
-    uint32_t saved_offset;   /* 04: used bytes, header included */
-    uint32_t current_offset; /* 08: = saved_offset here */
-    int32_t reference_count; /* 0C: 0 */
-    int64_t time_stamp;      /* 10: session clock when the buffer was closed */
-    int64_t sequence_number; /* 18: order in which buffers were begun, over all CPUs of the session, from 1 */
-    uint64_t clock;          /* 20: 0 */
-    uint16_t processor_index;/* 28 */
-    uint16_t logger_id;      /* 2A */
-    uint32_t state;          /* 2C: WMI_BUFFER_STATE_FLUSH */
-    uint32_t offset;         /* 30: used bytes, header included */
-    uint16_t buffer_flag;    /* 34 */
-    uint16_t buffer_type;    /* 36 */
-    uint64_t reference[2];   /* 38: 0 */
+    uint32_t buffer_size;     /* 00: bytes from this header to the next one */
+    uint32_t saved_offset;    /* 04: used bytes, header included */
+    uint32_t current_offset;  /* 08: = saved_offset here */
+    int32_t reference_count;  /* 0C: 0 */
+    int64_t time_stamp;       /* 10: session clock when the buffer was closed */
+    int64_t sequence_number;  /* 18: order in which buffers were begun, over all CPUs of the session, from 1 */
+    uint64_t clock;           /* 20: 0 */
+    uint16_t processor_index; /* 28 */
+    uint16_t logger_id;       /* 2A */
+    uint32_t state;           /* 2C: WMI_BUFFER_STATE_FLUSH */
+    uint32_t offset;          /* 30: used bytes, header included */
+    uint16_t buffer_flag;     /* 34 */
+    uint16_t buffer_type;     /* 36 */
+    uint64_t reference[2];    /* 38: 0 */
 };
 _Static_assert(sizeof(struct wmi_buffer_header) == 0x48, "WMI_BUFFER_HEADER");
 _Static_assert(offsetof(struct wmi_buffer_header, time_stamp) == 0x10, "WMI_BUFFER_HEADER.TimeStamp");
@@ -86,8 +86,8 @@ _Static_assert(offsetof(struct system_trace_header, time_stamp) == 0x10, "SYSTEM
 
 #define SYSTEM_MARKER64 0xC0020000u
 
-#define HOOK_CONTEXTSWAP       0x0524u /* PERFINFO_LOG_TYPE_CONTEXTSWAP, version 2 (build 10240) */
-#define HOOK_CONTEXTSWAP_BATCH 0x0525u /* PERFINFO_LOG_TYPE_CONTEXTSWAP_BATCH, version 2 */
+#define HOOK_CONTEXTSWAP               0x0524u /* PERFINFO_LOG_TYPE_CONTEXTSWAP, version 2 (build 10240) */
+#define HOOK_CONTEXTSWAP_BATCH         0x0525u /* PERFINFO_LOG_TYPE_CONTEXTSWAP_BATCH, version 2 */
 #define HOOK_VERSION_CONTEXTSWAP       2u
 #define HOOK_VERSION_CONTEXTSWAP_BATCH 2u
 
@@ -96,19 +96,20 @@ _Static_assert(offsetof(struct system_trace_header, time_stamp) == 0x10, "SYSTEM
 #define CCSWAP_TIDS 16u
 
 struct ccswap_buffer {
-    int64_t first_time_stamp;            /* 00: time of the first switch, whose delta is 0 */
-    uint32_t tid_table[CCSWAP_TIDS];     /* 08: outgoing threads, first seen first; never the idle thread; 0: unused */
+    int64_t first_time_stamp;        /* 00: time of the first switch, whose delta is 0 */
+    uint32_t tid_table[CCSWAP_TIDS]; /* 08: outgoing threads, first seen first; never the idle thread; 0: unused */
     int8_t thread_base_priority[CCSWAP_TIDS]; /* 48 */
 };
 _Static_assert(sizeof(struct ccswap_buffer) == 0x58, "PERFINFO_CCSWAP_BUFFER");
 _Static_assert(offsetof(struct ccswap_buffer, tid_table) == 0x08, "PERFINFO_CCSWAP_BUFFER.TidTable");
 _Static_assert(offsetof(struct ccswap_buffer, thread_base_priority) == 0x48, "PERFINFO_CCSWAP_BUFFER.ThreadBasePrio");
 
-#define CCSWAP_BATCH_BYTES  0x400u /* PERFINFO_CCSWAP_BUFFER and records together */
-#define CCSWAP_BATCH_SPARE  8u     /* a batch with fewer free bytes is written out */
-#define CCSWAP_BATCH_TICKS  500u   /* older than this: written out at the next switch */
+#define CCSWAP_BATCH_BYTES 0x400u /* PERFINFO_CCSWAP_BUFFER and records together */
+#define CCSWAP_BATCH_SPARE 8u     /* a batch with fewer free bytes is written out */
+#define CCSWAP_BATCH_TICKS 500u   /* older than this: written out at the next switch */
 
-enum ccswap_type { /* low two bits of a record's first byte */
+/* low two bits of a record's first byte */
+enum ccswap_type {
     CCSWAP_IDLE_SHORT = 0, /* 2 bytes */
     CCSWAP_IDLE = 1,       /* 4 */
     CCSWAP_LITE = 2,       /* 4 */
@@ -128,17 +129,17 @@ enum ccswap_type { /* low two bits of a record's first byte */
 #define CCSWAP_LITE_DELTA_SHIFT       15
 #define CCSWAP_LITE_DELTA_BITS        17
 /* FULL: first dword */
-#define CCSWAP_FULL_DELTA_SHIFT       2
-#define CCSWAP_FULL_DELTA_BITS        30
+#define CCSWAP_FULL_DELTA_SHIFT 2
+#define CCSWAP_FULL_DELTA_BITS  30
 /* FULL: second dword */
-#define CCSWAP_FULL_TID_SHIFT         0
-#define CCSWAP_FULL_STATE_SHIFT       4
-#define CCSWAP_FULL_PRIORITY_SHIFT    10
-#define CCSWAP_FULL_WAIT_SHIFT        15
-#define CCSWAP_FULL_WAIT_BITS         17
-#define CCSWAP_TID_BITS               4
-#define CCSWAP_STATE_BITS             6
-#define CCSWAP_PRIORITY_BITS          5
+#define CCSWAP_FULL_TID_SHIFT      0
+#define CCSWAP_FULL_STATE_SHIFT    4
+#define CCSWAP_FULL_PRIORITY_SHIFT 10
+#define CCSWAP_FULL_WAIT_SHIFT     15
+#define CCSWAP_FULL_WAIT_BITS      17
+#define CCSWAP_TID_BITS            4
+#define CCSWAP_STATE_BITS          6
+#define CCSWAP_PRIORITY_BITS       5
 
 #define CCSWAP_MASK(bits) ((UINT32_C(1) << (bits)) - 1u)
 
@@ -151,17 +152,17 @@ static inline unsigned ccswap_record_bytes(uint8_t first_byte)
 /* ================================================================ ETW: 0524H, WMI_CONTEXTSWAP (version 2) */
 
 struct wmi_contextswap {
-    uint32_t new_thread_id;         /* 00 */
-    uint32_t old_thread_id;         /* 04 */
-    int8_t new_thread_priority;     /* 08 */
-    int8_t old_thread_priority;     /* 09 */
-    uint8_t previous_cstate;        /* 0A */
-    int8_t spare;                   /* 0B */
-    uint8_t old_thread_wait_reason; /* 0C: KWAIT_REASON */
-    uint8_t old_thread_wait_mode;   /* 0D: 0 kernel, 1 user */
-    uint8_t old_thread_state;       /* 0E: KTHREAD_STATE */
-    uint8_t old_thread_ideal_processor; /* 0F */
-    uint32_t new_thread_wait_time;  /* 10: timer ticks */
+    uint32_t new_thread_id;               /* 00 */
+    uint32_t old_thread_id;               /* 04 */
+    int8_t new_thread_priority;           /* 08 */
+    int8_t old_thread_priority;           /* 09 */
+    uint8_t previous_cstate;              /* 0A */
+    int8_t spare;                         /* 0B */
+    uint8_t old_thread_wait_reason;       /* 0C: KWAIT_REASON */
+    uint8_t old_thread_wait_mode;         /* 0D: 0 kernel, 1 user */
+    uint8_t old_thread_state;             /* 0E: KTHREAD_STATE */
+    uint8_t old_thread_ideal_processor;   /* 0F */
+    uint32_t new_thread_wait_time;        /* 10: timer ticks */
     int32_t old_thread_remaining_quantum; /* 14: here: timer ticks left */
 };
 _Static_assert(sizeof(struct wmi_contextswap) == 0x18, "WMI_CONTEXTSWAP");
@@ -186,6 +187,7 @@ enum kthread_state {
  * CCSWAP_MAXIMUM_WAIT_REASON + state. */
 #define CCSWAP_BUILD               10240u
 #define CCSWAP_MAXIMUM_WAIT_REASON 39u
+/* clang-format off */
 enum kwait_reason {
     KWAIT_EXECUTIVE = 0, KWAIT_FREE_PAGE = 1, KWAIT_PAGE_IN = 2, KWAIT_POOL_ALLOCATION = 3,
     KWAIT_DELAY_EXECUTION = 4, KWAIT_SUSPENDED = 5, KWAIT_USER_REQUEST = 6, KWAIT_WR_EXECUTIVE = 7,
@@ -198,12 +200,13 @@ enum kwait_reason {
     KWAIT_WR_PREEMPTED = 32, KWAIT_WR_YIELD_EXECUTION = 33, KWAIT_WR_FAST_MUTEX = 34, KWAIT_WR_GUARDED_MUTEX = 35,
     KWAIT_WR_RUNDOWN = 36, KWAIT_WR_ALERT_BY_THREAD_ID = 37, KWAIT_WR_DEFERRED_PREEMPT = 38,
 };
+/* clang-format on */
 
 /* ================================================================ ETW: 0529H, WMI_SPINLOCK (version 2), and 0F4BH */
 
-#define HOOK_SPINLOCK          0x0529u /* PERFINFO_LOG_TYPE_SPINLOCK */
-#define HOOK_SPINLOCK_DC_START 0x0F4Bu /* PERFINFO_SPINLOCK_CONFIG as a session begins, and after a change */
-#define HOOK_SPINLOCK_DC_END   0x0F4Cu /* and as it ends */
+#define HOOK_SPINLOCK                0x0529u /* PERFINFO_LOG_TYPE_SPINLOCK */
+#define HOOK_SPINLOCK_DC_START       0x0F4Bu /* PERFINFO_SPINLOCK_CONFIG as a session begins, and after a change */
+#define HOOK_SPINLOCK_DC_END         0x0F4Cu /* and as it ends */
 #define HOOK_VERSION_SPINLOCK        2u
 #define HOOK_VERSION_SPINLOCK_CONFIG 3u
 
@@ -233,7 +236,8 @@ _Static_assert(offsetof(struct wmi_spinlock, reserved) == 0x33, "WMI_SPINLOCK.Re
 #define WMI_SPINLOCK_EXECUTE_DPC 0x40u
 #define WMI_SPINLOCK_EXECUTE_ISR 0x80u
 
-enum spinlock_mode { /* AcquireMode */
+/* AcquireMode */
+enum spinlock_mode {
     SPINLOCK_ORDINARY = 0,
     SPINLOCK_QUEUED = 1,
     SPINLOCK_SHARED = 2, /* this and the rest: executive */
@@ -242,11 +246,11 @@ enum spinlock_mode { /* AcquireMode */
     SPINLOCK_MODES = 5,
 };
 
-struct perfinfo_spinlock_config { /* version 3; version 2 ends before hold_threshold */
-    uint32_t spin_threshold;          /* 00 */
-    uint32_t contention_sample_rate;  /* 04 */
-    uint32_t acquire_sample_rate;     /* 08 */
-    uint32_t hold_threshold;          /* 0C: TSC cycles, 0: off */
+struct perfinfo_spinlock_config {    /* version 3; version 2 ends before hold_threshold */
+    uint32_t spin_threshold;         /* 00 */
+    uint32_t contention_sample_rate; /* 04 */
+    uint32_t acquire_sample_rate;    /* 08 */
+    uint32_t hold_threshold;         /* 0C: TSC cycles, 0: off */
 };
 _Static_assert(sizeof(struct perfinfo_spinlock_config) == 0x10, "PERFINFO_SPINLOCK_CONFIG");
 _Static_assert(offsetof(struct perfinfo_spinlock_config, acquire_sample_rate) == 8,
@@ -300,13 +304,13 @@ struct cairn_ds_epoch {
 _Static_assert(sizeof(struct cairn_ds_epoch) == 0x20, "cairn_ds_epoch");
 
 struct cairn_ds_records { /* whole records only; raw bytes follow */
-    uint16_t kind;    /* 00: CAIRN_DS_RECORDS */
-    uint8_t format;   /* 02 */
-    uint8_t reserved; /* 03 */
-    uint32_t epoch;   /* 04 */
-    uint64_t address; /* 08: where the first of them lay */
-    uint32_t bytes;   /* 10 */
-    uint32_t part;    /* 14: 0, 1, ... within the epoch */
+    uint16_t kind;        /* 00: CAIRN_DS_RECORDS */
+    uint8_t format;       /* 02 */
+    uint8_t reserved;     /* 03 */
+    uint32_t epoch;       /* 04 */
+    uint64_t address;     /* 08: where the first of them lay */
+    uint32_t bytes;       /* 10 */
+    uint32_t part;        /* 14: 0, 1, ... within the epoch */
 };
 _Static_assert(sizeof(struct cairn_ds_records) == 0x18, "cairn_ds_records");
 
@@ -319,7 +323,7 @@ _Static_assert(sizeof(struct cairn_ds_records) == 0x18, "cairn_ds_records");
 
 enum cairn_bts_kind { CAIRN_BTS_EPOCH = 1, CAIRN_BTS_RECORDS = 2 };
 
-struct cairn_bts_epoch { /* the epoch that ends here (or, for START, begins) */
+struct cairn_bts_epoch {    /* the epoch that ends here (or, for START, begins) */
     uint16_t kind;          /* 00: CAIRN_BTS_EPOCH */
     uint8_t reason;         /* 02: enum cairn_ds_reason */
     uint8_t interrupting;   /* 03: 1: DEBUGCTL.BTINT was set; 0: circular */
@@ -335,12 +339,12 @@ struct cairn_bts_epoch { /* the epoch that ends here (or, for START, begins) */
 _Static_assert(sizeof(struct cairn_bts_epoch) == 0x48, "cairn_bts_epoch");
 
 struct cairn_bts_records { /* raw BTS records of 24 bytes follow */
-    uint16_t kind;     /* 00: CAIRN_BTS_RECORDS */
-    uint16_t reserved; /* 02 */
-    uint32_t epoch;    /* 04 */
-    uint64_t address;  /* 08: where the first of them lay */
-    uint32_t bytes;    /* 10 */
-    uint32_t part;     /* 14: 0, 1, ... within the epoch */
+    uint16_t kind;         /* 00: CAIRN_BTS_RECORDS */
+    uint16_t reserved;     /* 02 */
+    uint32_t epoch;        /* 04 */
+    uint64_t address;      /* 08: where the first of them lay */
+    uint32_t bytes;        /* 10 */
+    uint32_t part;         /* 14: 0, 1, ... within the epoch */
 };
 _Static_assert(sizeof(struct cairn_bts_records) == 0x18, "cairn_bts_records");
 
@@ -352,30 +356,31 @@ _Static_assert(sizeof(struct cairn_bts_records) == 0x18, "cairn_bts_records");
 #define HOOK_VERSION_CAIRN_MODEL 1u
 
 struct cairn_model_entry { /* one instruction; so many struct cairn_model_action follow as it says */
-    uint32_t sequence; /* 00: per CPU, from 0: a gap is entries that were lost */
-    uint32_t epoch;    /* 04: of PEBS */
-    uint64_t tsc;      /* 08: of the step; of one that ends in a record, as in the record */
-    uint64_t ip;       /* 10: the instruction; 0: none, software has written LVTPC */
-    uint64_t next_ip;  /* 18: where execution went on */
-    uint32_t tid;      /* 20: the thread that was stepped, from its stack */
-    uint8_t cpl;       /* 24 */
-    uint8_t length;    /* 25: of its code; 0: that could not be read */
-    uint16_t actions;  /* 26: how many follow */
-    uint8_t code[16];  /* 28: then zeros */
+    uint32_t sequence;     /* 00: per CPU, from 0: a gap is entries that were lost */
+    uint32_t epoch;        /* 04: of PEBS */
+    uint64_t tsc;          /* 08: of the step; of one that ends in a record, as in the record */
+    uint64_t ip;           /* 10: the instruction; 0: none, software has written LVTPC */
+    uint64_t next_ip;      /* 18: where execution went on */
+    uint32_t tid;          /* 20: the thread that was stepped, from its stack */
+    uint8_t cpl;           /* 24 */
+    uint8_t length;        /* 25: of its code; 0: that could not be read */
+    uint16_t actions;      /* 26: how many follow */
+    uint8_t code[16];      /* 28: then zeros */
 };
 _Static_assert(sizeof(struct cairn_model_entry) == 0x38, "cairn_model_entry");
 #define CAIRN_CODE_MAX 15u
 
-enum cairn_model_kind { /* `before` and `after` of what: docs/reference/format.md */
-                        CAIRN_MODEL_OVERFLOWED = 1,
-                        CAIRN_MODEL_ARMED = 2,
-                        CAIRN_MODEL_STORED = 3,
-                        CAIRN_MODEL_DROPPED = 4,
-                        CAIRN_MODEL_RELOADED = 5,
-                        CAIRN_MODEL_COMPARED = 6,
-                        CAIRN_MODEL_PMI_RAISED = 7,
-                        CAIRN_MODEL_PMI_LATCHED = 8,
-                        CAIRN_MODEL_PMI_LOST = 9,
+/* `before` and `after` of what: docs/reference/format.md */
+enum cairn_model_kind {
+    CAIRN_MODEL_OVERFLOWED = 1,
+    CAIRN_MODEL_ARMED = 2,
+    CAIRN_MODEL_STORED = 3,
+    CAIRN_MODEL_DROPPED = 4,
+    CAIRN_MODEL_RELOADED = 5,
+    CAIRN_MODEL_COMPARED = 6,
+    CAIRN_MODEL_PMI_RAISED = 7,
+    CAIRN_MODEL_PMI_LATCHED = 8,
+    CAIRN_MODEL_PMI_LOST = 9,
 };
 
 struct cairn_model_action {
@@ -441,13 +446,13 @@ _Static_assert(sizeof(struct cairn_session_event) == 0x40, "cairn_session_event"
  * character, eight lower-case hex digits. base64 is RFC 4648's standard alphabet, padded with '='. Neither ':' nor '~'
  * occurs in it, so a reader that lost its place looks for the next '~'.
  */
-#define CAIRN_FORMAT_VERSION      1u
-#define CAIRN_FORMAT_LIVE         2u /* dump=live */
-#define CAIRN_FRAME_MARK          '~'
-#define CAIRN_FRAME_SEPARATOR     ':'
-#define CAIRN_FRAME_PAYLOAD_MAX   1536u
-#define CAIRN_FRAME_OVERHEAD      (1u + 1u + 8u + 1u + 1u + 8u + 2u) /* mark, stream, number, two ':', CRC, CR LF */
-#define CAIRN_FRAME_LINE_MAX      (CAIRN_FRAME_PAYLOAD_MAX / 3u * 4u + CAIRN_FRAME_OVERHEAD)
+#define CAIRN_FORMAT_VERSION    1u
+#define CAIRN_FORMAT_LIVE       2u /* dump=live */
+#define CAIRN_FRAME_MARK        '~'
+#define CAIRN_FRAME_SEPARATOR   ':'
+#define CAIRN_FRAME_PAYLOAD_MAX 1536u
+#define CAIRN_FRAME_OVERHEAD    (1u + 1u + 8u + 1u + 1u + 8u + 2u) /* mark, stream, number, two ':', CRC, CR LF */
+#define CAIRN_FRAME_LINE_MAX    (CAIRN_FRAME_PAYLOAD_MAX / 3u * 4u + CAIRN_FRAME_OVERHEAD)
 _Static_assert(CAIRN_FRAME_PAYLOAD_MAX % 3u == 0, "frames are whole base64 groups");
 _Static_assert(CAIRN_FRAME_LINE_MAX == 2070, "maximum line length, documented");
 
@@ -475,7 +480,7 @@ struct cairn_trace_frame {
     uint32_t used;       /* 10: used bytes of the whole buffer */
 };
 _Static_assert(sizeof(struct cairn_trace_frame) == 20, "cairn_trace_frame");
-#define CAIRN_EVENT_MAX WMI_EVENT_FLOOR(CAIRN_FRAME_PAYLOAD_MAX - 20u - 0x48u)
+#define CAIRN_EVENT_MAX    WMI_EVENT_FLOOR(CAIRN_FRAME_PAYLOAD_MAX - 20u - 0x48u)
 #define WMI_EVENT_FLOOR(n) ((n) & ~7u)
 _Static_assert(CAIRN_EVENT_MAX == 1440, "the largest event Cairn writes fits a frame beside the buffer header");
 _Static_assert(0x10u + 8u + CCSWAP_BATCH_BYTES <= CAIRN_EVENT_MAX, "a full batch fits one frame");

@@ -40,13 +40,13 @@ enum event_trace_information_class {
 };
 
 /* TRACEHANDLE: its lower 16 bits are the logger's number. */
-#define TRACE_HANDLE_LOGGER      0xFFFFu
+#define TRACE_HANDLE_LOGGER           0xFFFFu
 #define TRACE_HANDLE_NT_KERNEL_LOGGER 0xFFFFu /* KERNEL_LOGGER_ID, NTWMI_X.H */
 
 struct event_trace_groupmask_information {
-    uint32_t information_class; /* 00: EVENT_TRACE_GROUP_MASK_INFORMATION */
-    uint32_t padding;           /* 04 */
-    uint64_t trace_handle;      /* 08 */
+    uint32_t information_class;            /* 00: EVENT_TRACE_GROUP_MASK_INFORMATION */
+    uint32_t padding;                      /* 04 */
+    uint64_t trace_handle;                 /* 08 */
     struct perfinfo_groupmask group_masks; /* 10 */
 };
 _Static_assert(sizeof(struct event_trace_groupmask_information) == 0x30, "EVENT_TRACE_GROUPMASK_INFORMATION");

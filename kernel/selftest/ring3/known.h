@@ -3,10 +3,7 @@
 #pragma once
 
 #define NOTE(text)
-#define NUMBER(name, value)                                                                                            \
-    enum {                                                                                                             \
-        name = (value)                                                                                                 \
-    };
+#define NUMBER(name, value) enum { name = (value) };
 #include "kernel/selftest/ring3/known.inc"
 #undef NOTE
 #undef NUMBER

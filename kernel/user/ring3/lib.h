@@ -14,10 +14,7 @@
 static inline int64_t lib_call(uint64_t number, uint64_t first, uint64_t second)
 {
     int64_t result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(first), "S"(second)
-                     : "rcx", "r11", "memory");
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(first), "S"(second) : "rcx", "r11", "memory");
     return result;
 }
 

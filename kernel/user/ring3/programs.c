@@ -61,9 +61,9 @@ void user_computer(uint64_t seed, uint64_t unused)
 
 /* ---- the registers of SSE, which the compiler leaves to us here */
 
-#define EACH(_) _(0) _(1) _(2) _(3) _(4) _(5) _(6) _(7) _(8) _(9) _(10) _(11) _(12) _(13) _(14) _(15)
-#define LOAD(i)  "movdqu 16*" #i "(%0), %%xmm" #i "\n\t"
-#define STORE(i) "movdqu %%xmm" #i ", 16*" #i "(%0)\n\t"
+#define EACH(_)       _(0) _(1) _(2) _(3) _(4) _(5) _(6) _(7) _(8) _(9) _(10) _(11) _(12) _(13) _(14) _(15)
+#define LOAD(i)       "movdqu 16*" #i "(%0), %%xmm" #i "\n\t"
+#define STORE(i)      "movdqu %%xmm" #i ", 16*" #i "(%0)\n\t"
 #define ADD(from, to) "paddq %%xmm" #from ", %%xmm" #to "\n\t"
 
 static void load(const uint64_t words[32])

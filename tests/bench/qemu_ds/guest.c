@@ -11,7 +11,7 @@
 #include "ds/layout.h"
 
 #define HPET          0xFED00000u
-#define HPET_PERIOD   4    /* femtoseconds a count */
+#define HPET_PERIOD   4 /* femtoseconds a count */
 #define HPET_CONFIG   0x10
 #define HPET_ENABLE   1
 #define HPET_COUNTER  0xF0
@@ -24,9 +24,9 @@
 #define PERIOD       10007 /* instructions a PEBS record */
 #define BUFFER       UINT64_C(0x1000000)
 #define BUFFER_BYTES UINT64_C(0x1000000)
-#define BUDGET_MS    400   /* for each loop */
-#define RUNS         50    /* at least */
-#define MARGIN       64    /* instructions between switching on and off, beside the loop */
+#define BUDGET_MS    400 /* for each loop */
+#define RUNS         50  /* at least */
+#define MARGIN       64  /* instructions between switching on and off, beside the loop */
 
 void bench_blocks(uint64_t iterations);
 void bench_calls(uint64_t iterations);

@@ -67,8 +67,8 @@ const char *random_run_counting(const struct random_machine *machine, pid_t chil
 /* With BTS; `pages` of buffer; `ring`: it is overwritten, and records are its last. */
 const char *random_run_bts(const struct random_machine *machine, pid_t child, unsigned pages, bool ring,
                            const enum random_event *events, unsigned n, struct random_told *told);
-const char *random_run_pebs(const struct random_machine *machine, pid_t child,
-                            const struct random_sampling *sampling, struct random_told *told);
+const char *random_run_pebs(const struct random_machine *machine, pid_t child, const struct random_sampling *sampling,
+                            struct random_told *told);
 
 /* Whether the step is one of these events. */
 bool random_causes(const struct random_step *step, enum random_event event);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RANDOM_PAGE    4096u
+#define RANDOM_PAGE 4096u
 
 #define RANDOM_CODE    UINT64_C(0x10000000)
 #define RANDOM_DATA    UINT64_C(0x40000000)
@@ -23,22 +23,24 @@
 #define RANDOM_ALIASES 3u
 extern const uint64_t random_alias[RANDOM_ALIASES]; /* where the shared code is mapped */
 
-enum { /* pages */
-       RANDOM_CODE_PAGES = 16,
-       RANDOM_SHARED_PAGES = 4,
-       RANDOM_STACK_PAGES = 16,
-       RANDOM_DATA_PAGES = 8,
-       RANDOM_COLD_PAGES = 32,
-       RANDOM_GUARD_PAGES = 16,
+/* pages */
+enum {
+    RANDOM_CODE_PAGES = 16,
+    RANDOM_SHARED_PAGES = 4,
+    RANDOM_STACK_PAGES = 16,
+    RANDOM_DATA_PAGES = 8,
+    RANDOM_COLD_PAGES = 32,
+    RANDOM_GUARD_PAGES = 16,
 };
 
-enum { /* bytes in the file */
-       RANDOM_CODE_AT = 0,
-       RANDOM_SHARED_AT = RANDOM_CODE_AT + RANDOM_CODE_PAGES * (int)RANDOM_PAGE,
-       RANDOM_STACK_AT = RANDOM_SHARED_AT + RANDOM_SHARED_PAGES * (int)RANDOM_PAGE,
-       RANDOM_DATA_AT = RANDOM_STACK_AT + RANDOM_STACK_PAGES * (int)RANDOM_PAGE,
-       RANDOM_FILE_SIZE = RANDOM_DATA_AT + RANDOM_DATA_PAGES * (int)RANDOM_PAGE,
-       RANDOM_CODE_SIZE = RANDOM_STACK_AT,
+/* bytes in the file */
+enum {
+    RANDOM_CODE_AT = 0,
+    RANDOM_SHARED_AT = RANDOM_CODE_AT + RANDOM_CODE_PAGES * (int)RANDOM_PAGE,
+    RANDOM_STACK_AT = RANDOM_SHARED_AT + RANDOM_SHARED_PAGES * (int)RANDOM_PAGE,
+    RANDOM_DATA_AT = RANDOM_STACK_AT + RANDOM_STACK_PAGES * (int)RANDOM_PAGE,
+    RANDOM_FILE_SIZE = RANDOM_DATA_AT + RANDOM_DATA_PAGES * (int)RANDOM_PAGE,
+    RANDOM_CODE_SIZE = RANDOM_STACK_AT,
 };
 
 /* What an instruction is to the tracer. The generator says so: it needs no decoder that could be wrong like another. */

@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TF UINT64_C(0x100)
-#define RF UINT64_C(0x10000)
+#define TF   UINT64_C(0x100)
+#define RF   UINT64_C(0x10000)
 #define INT3 0xCC
 
 pid_t random_start(const struct random_program *program, int fd)

@@ -6,17 +6,18 @@
 
 #include <sys/types.h>
 
-enum random_entry { /* how an instruction enters the kernel by what it is */
-                    RANDOM_ENTRY_NONE,
-                    RANDOM_ENTRY_SYSCALL,
-                    RANDOM_ENTRY_INT80,
-                    RANDOM_ENTRY_INT3,
-                    RANDOM_ENTRY_INT4,
-                    RANDOM_ENTRY_UD,
-                    RANDOM_ENTRY_DIVIDE,
-                    RANDOM_ENTRY_PROTECTION,
-                    RANDOM_ENTRY_PAGE_FAULT,
-                    RANDOM_ENTRIES
+/* how an instruction enters the kernel by what it is */
+enum random_entry {
+    RANDOM_ENTRY_NONE,
+    RANDOM_ENTRY_SYSCALL,
+    RANDOM_ENTRY_INT80,
+    RANDOM_ENTRY_INT3,
+    RANDOM_ENTRY_INT4,
+    RANDOM_ENTRY_UD,
+    RANDOM_ENTRY_DIVIDE,
+    RANDOM_ENTRY_PROTECTION,
+    RANDOM_ENTRY_PAGE_FAULT,
+    RANDOM_ENTRIES
 };
 
 struct random_registers {

@@ -15,8 +15,16 @@
 
 #define BASE UINT64_C(0x7F000000) /* where the fake memory begins */
 
-enum { RSDP = 0x10, RSDT = 0x100, XSDT = 0x200, MADT = 0x400, FADT = 0x2000, HPET = 0x2200, DMAR = 0x2280,
-       DSDT = 0x2300 };
+enum {
+    RSDP = 0x10,
+    RSDT = 0x100,
+    XSDT = 0x200,
+    MADT = 0x400,
+    FADT = 0x2000,
+    HPET = 0x2200,
+    DMAR = 0x2280,
+    DSDT = 0x2300
+};
 enum { END = 0x2400 };
 enum { BOOT_ID = 4 };
 
@@ -110,17 +118,17 @@ static struct machine *machine_new(void)
 
     header(m, MADT, "APIC", 44);
     put(m, MADT + 36, 4, 0xFEE00000);
-    madt_entry(m, (uint8_t[]){4, 6, 0xFF, 5, 0, 1});                         /* NMI: all, LINT1; before any CPU */
+    madt_entry(m, (uint8_t[]){4, 6, 0xFF, 5, 0, 1}); /* NMI: all, LINT1; before any CPU */
     madt_cpu(m, 1, 0, 1);
     madt_cpu(m, 2, BOOT_ID, 1);
-    madt_cpu(m, 3, 8, 0);                                                    /* disabled */
-    madt_cpu(m, 6, 255, 1);                                                  /* a placeholder */
-    madt_cpu(m, 5, 9, 2);                                                    /* online capable, not enabled */
-    madt_entry(m, (uint8_t[]){1, 12, 0, 0, 0, 0, 0xC0, 0xFE, 0, 0, 0, 0});   /* I/O APIC */
+    madt_cpu(m, 3, 8, 0);                                                  /* disabled */
+    madt_cpu(m, 6, 255, 1);                                                /* a placeholder */
+    madt_cpu(m, 5, 9, 2);                                                  /* online capable, not enabled */
+    madt_entry(m, (uint8_t[]){1, 12, 0, 0, 0, 0, 0xC0, 0xFE, 0, 0, 0, 0}); /* I/O APIC */
     madt_x2apic(m, 7, 12, 1);
-    madt_x2apic(m, 8, 300, 1);                                               /* needs x2APIC mode */
-    madt_entry(m, (uint8_t[]){0x7F, 3, 0});                                  /* unknown: skipped */
-    madt_entry(m, (uint8_t[]){10, 12, 3, 0, 7, 0, 0, 0, 0, 0, 0, 0});        /* x2APIC NMI: UID 7, LINT0, active low */
+    madt_x2apic(m, 8, 300, 1);                                        /* needs x2APIC mode */
+    madt_entry(m, (uint8_t[]){0x7F, 3, 0});                           /* unknown: skipped */
+    madt_entry(m, (uint8_t[]){10, 12, 3, 0, 7, 0, 0, 0, 0, 0, 0, 0}); /* x2APIC NMI: UID 7, LINT0, active low */
 
     header(m, FADT, "FACP", 244);
     put(m, FADT + 40, 4, BASE + DSDT);
@@ -509,12 +517,12 @@ static void test_s5_variants(void **state)
         bool found;
     } cases[] = {
         {"\x00\x08\\_S5_\x12\x06\x02\x01\x0A\x07", 13, true},
-        {"\x00\x00\x08_S5_\x12\x46\x00\x02\x0A\x07\x0A\x07", 15, true},    /* two bytes of PkgLength */
-        {"\x00\x00\x08_S5_\x12\x06\x02\x0B\x07\x00\x00", 14, false},       /* a word constant */
-        {"\x00\x00\x08_S5_\x12\x06\x01\x00\x00\x00", 13, false},           /* one element */
-        {"\x00\x00\x08_S5_\x14\x06\x02\x00\x00\x00", 13, false},           /* a method */
-        {"\x00\x00\x08_S5_\x12\xC6", 9, false},                            /* cut off */
-        {"\x00\x00\x08_S5_\x12\x06\x02\x0A\x07\x0A", 13, false},           /* cut off in the second constant */
+        {"\x00\x00\x08_S5_\x12\x46\x00\x02\x0A\x07\x0A\x07", 15, true}, /* two bytes of PkgLength */
+        {"\x00\x00\x08_S5_\x12\x06\x02\x0B\x07\x00\x00", 14, false},    /* a word constant */
+        {"\x00\x00\x08_S5_\x12\x06\x01\x00\x00\x00", 13, false},        /* one element */
+        {"\x00\x00\x08_S5_\x14\x06\x02\x00\x00\x00", 13, false},        /* a method */
+        {"\x00\x00\x08_S5_\x12\xC6", 9, false},                         /* cut off */
+        {"\x00\x00\x08_S5_\x12\x06\x02\x0A\x07\x0A", 13, false},        /* cut off in the second constant */
     };
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct machine *m = machine_new();
@@ -643,8 +651,7 @@ int main(void)
         cmocka_unit_test(test_broken_headers), cmocka_unit_test(test_broken_madt),
         cmocka_unit_test(test_s5_variants),    cmocka_unit_test(test_every_byte),
         cmocka_unit_test(test_random_damage),  cmocka_unit_test(test_broken_optional_tables),
-        cmocka_unit_test(test_find),
-        cmocka_unit_test(test_x2apic_opt_out),
+        cmocka_unit_test(test_find),           cmocka_unit_test(test_x2apic_opt_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,8 +93,10 @@ static void test_spcr_rates(void **state)
     t.size = 88;
     put(t.bytes + 76, 4, 48000000);
     put(t.bytes + 80, 4, 1500000);
-    static const struct { uint8_t revision; uint32_t clock, baud; } by[] = {
-        {1, 0, 57600}, {2, 0, 57600}, {3, 48000000, 57600}, {4, 48000000, 1500000}};
+    static const struct {
+        uint8_t revision;
+        uint32_t clock, baud;
+    } by[] = {{1, 0, 57600}, {2, 0, 57600}, {3, 48000000, 57600}, {4, 48000000, 1500000}};
     for (unsigned i = 0; i < 4; i++) {
         t.bytes[8] = by[i].revision;
         assert_int_equal(spcr_parse(&t, &port, &what), 0);
@@ -112,9 +114,10 @@ static void test_spcr_rates(void **state)
 
 static void test_spcr_memory(void **state)
 {
-    static const struct { uint8_t bits, access, stride, width; } ways[] = {
-        {8, 0, 1, 1}, {8, 1, 1, 1}, {0, 0, 1, 1}, {32, 3, 4, 4}, {32, 1, 4, 1}, {32, 0, 4, 1}, {8, 3, 4, 4},
-        {16, 2, 2, 2}, {0, 2, 2, 2}};
+    static const struct {
+        uint8_t bits, access, stride, width;
+    } ways[] = {{8, 0, 1, 1},  {8, 1, 1, 1}, {0, 0, 1, 1},  {32, 3, 4, 4}, {32, 1, 4, 1},
+                {32, 0, 4, 1}, {8, 3, 4, 4}, {16, 2, 2, 2}, {0, 2, 2, 2}};
     struct spcr t = spcr_new();
     struct acpi_serial port;
     const char *what;
@@ -182,14 +185,25 @@ static void test_spcr_types(void **state)
 
 static void test_spcr_addresses(void **state)
 {
-    static const struct { uint8_t space, bits, access; uint64_t address; int error; } cases[] = {
-        {ACPI_SPACE_IO, 8, 1, 0xFFF8, 0}, {ACPI_SPACE_IO, 8, 1, 0xFFF9, -EINVAL},
-        {ACPI_SPACE_IO, 8, 1, 0x100002F8, -EINVAL}, {ACPI_SPACE_IO, 8, 1, UINT64_MAX, -EINVAL},
-        {ACPI_SPACE_MEMORY, 8, 1, UINT64_MAX, -EINVAL}, {ACPI_SPACE_MEMORY, 8, 1, UINT64_MAX - 7, 0},
-        {ACPI_SPACE_MEMORY, 8, 1, UINT64_MAX - 6, -EINVAL}, {ACPI_SPACE_MEMORY, 32, 3, 0xFE034002, -EINVAL},
-        {ACPI_SPACE_MEMORY, 32, 1, 0xFE034003, 0}, {ACPI_SPACE_MEMORY, 64, 3, 0xFE034000, -EINVAL},
-        {ACPI_SPACE_MEMORY, 7, 1, 0xFE034000, -EINVAL}, {ACPI_SPACE_MEMORY, 32, 4, 0xFE034000, -EINVAL},
-        {ACPI_SPACE_MEMORY, 32, 255, 0xFE034000, -EINVAL}, {ACPI_SPACE_PCI, 8, 1, 0x10, -ENOTSUP},
+    static const struct {
+        uint8_t space, bits, access;
+        uint64_t address;
+        int error;
+    } cases[] = {
+        {ACPI_SPACE_IO, 8, 1, 0xFFF8, 0},
+        {ACPI_SPACE_IO, 8, 1, 0xFFF9, -EINVAL},
+        {ACPI_SPACE_IO, 8, 1, 0x100002F8, -EINVAL},
+        {ACPI_SPACE_IO, 8, 1, UINT64_MAX, -EINVAL},
+        {ACPI_SPACE_MEMORY, 8, 1, UINT64_MAX, -EINVAL},
+        {ACPI_SPACE_MEMORY, 8, 1, UINT64_MAX - 7, 0},
+        {ACPI_SPACE_MEMORY, 8, 1, UINT64_MAX - 6, -EINVAL},
+        {ACPI_SPACE_MEMORY, 32, 3, 0xFE034002, -EINVAL},
+        {ACPI_SPACE_MEMORY, 32, 1, 0xFE034003, 0},
+        {ACPI_SPACE_MEMORY, 64, 3, 0xFE034000, -EINVAL},
+        {ACPI_SPACE_MEMORY, 7, 1, 0xFE034000, -EINVAL},
+        {ACPI_SPACE_MEMORY, 32, 4, 0xFE034000, -EINVAL},
+        {ACPI_SPACE_MEMORY, 32, 255, 0xFE034000, -EINVAL},
+        {ACPI_SPACE_PCI, 8, 1, 0x10, -ENOTSUP},
         {0x7F, 8, 1, 0x10, -ENOTSUP},
     };
     struct spcr t = spcr_new();
@@ -270,7 +284,7 @@ static void test_dbg2(void **state)
     dbg2_add(&t, 0x8003, 0x8086, ACPI_SPACE_MEMORY, 0xF0000000); /* a network card: passed over */
     dbg2_add(&t, 0x8000, 3, ACPI_SPACE_MEMORY, 0x9000000);       /* a PL011 */
     dbg2_add(&t, 0x8000, 0, ACPI_SPACE_IO, 0x3F8);
-    dbg2_add(&t, 0x8000, 0, ACPI_SPACE_IO, 0);                   /* nowhere */
+    dbg2_add(&t, 0x8000, 0, ACPI_SPACE_IO, 0); /* nowhere */
     dbg2_add(&t, 0x8000, 0x12, ACPI_SPACE_MEMORY, 0xFE034000);
     at = 0;
     assert_int_equal(dbg2_next(&t, &at, &port, &what), -ENOTSUP);
@@ -289,12 +303,17 @@ static void test_dbg2(void **state)
 /* One field of the second entry, or of the table, is wrong; the first port is told before that where it can be. */
 static void test_dbg2_broken(void **state)
 {
-    static const struct { unsigned at, size; uint32_t value; int first, second; } cases[] = {
-        {36, 4, 0, -EINVAL, 0}, {36, 4, 43, -EINVAL, 0}, {36, 4, 124, -EINVAL, 0}, {36, 4, UINT32_MAX, -EINVAL, 0},
-        {36, 4, 103, -EINVAL, 0}, {40, 4, 1, 0, -ENOENT}, {40, 4, 0, -ENOENT, 0}, /* offset and number of entries */
-        {84 + 1, 2, 21, 0, -EINVAL}, {84 + 1, 2, 0, 0, -EINVAL}, {84 + 1, 2, 41, 0, -EINVAL},
-        {84 + 1, 2, 0xFFFF, 0, -EINVAL}, {84 + 3, 1, 0, 0, -EINVAL}, {84 + 18, 2, 21, 0, -EINVAL},
-        {84 + 18, 2, 28, 0, 0}, {84 + 18, 2, 29, 0, -EINVAL}, {84 + 18, 2, 41, 0, -EINVAL},
+    static const struct {
+        unsigned at, size;
+        uint32_t value;
+        int first, second;
+    } cases[] = {
+        {36, 4, 0, -EINVAL, 0},           {36, 4, 43, -EINVAL, 0},      {36, 4, 124, -EINVAL, 0},
+        {36, 4, UINT32_MAX, -EINVAL, 0},  {36, 4, 103, -EINVAL, 0},     {40, 4, 1, 0, -ENOENT},
+        {40, 4, 0, -ENOENT, 0}, /* offset and number of entries */
+        {84 + 1, 2, 21, 0, -EINVAL},      {84 + 1, 2, 0, 0, -EINVAL},   {84 + 1, 2, 41, 0, -EINVAL},
+        {84 + 1, 2, 0xFFFF, 0, -EINVAL},  {84 + 3, 1, 0, 0, -EINVAL},   {84 + 18, 2, 21, 0, -EINVAL},
+        {84 + 18, 2, 28, 0, 0},           {84 + 18, 2, 29, 0, -EINVAL}, {84 + 18, 2, 41, 0, -EINVAL},
         {84 + 18, 2, 0xFFFF, 0, -EINVAL}, {84 + 14, 2, 2, 0, -ENOTSUP}, {84 + 22, 1, 2, 0, -ENOTSUP},
     };
     (void)state;
@@ -331,10 +350,10 @@ static void test_dbg2_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spcr),       cmocka_unit_test(test_spcr_rates), cmocka_unit_test(test_spcr_memory),
-        cmocka_unit_test(test_spcr_pci),   cmocka_unit_test(test_spcr_none),  cmocka_unit_test(test_spcr_types),
-        cmocka_unit_test(test_spcr_addresses), cmocka_unit_test(test_spcr_cut), cmocka_unit_test(test_dbg2),
-        cmocka_unit_test(test_dbg2_broken), cmocka_unit_test(test_dbg2_cut),
+        cmocka_unit_test(test_spcr),           cmocka_unit_test(test_spcr_rates), cmocka_unit_test(test_spcr_memory),
+        cmocka_unit_test(test_spcr_pci),       cmocka_unit_test(test_spcr_none),  cmocka_unit_test(test_spcr_types),
+        cmocka_unit_test(test_spcr_addresses), cmocka_unit_test(test_spcr_cut),   cmocka_unit_test(test_dbg2),
+        cmocka_unit_test(test_dbg2_broken),    cmocka_unit_test(test_dbg2_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#define rdmsr real_rdmsr
-#define wrmsr real_wrmsr
+#define rdmsr      real_rdmsr
+#define wrmsr      real_wrmsr
 #define arch_cpuid real_cpuid
 #include "arch/registers.h"
 #include "arch/instructions.h"
@@ -396,12 +396,18 @@ static void no_room_for_ioapics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(xapic),       cmocka_unit_test(turned_off),
-        cmocka_unit_test(into_x2apic), cmocka_unit_test(x2apic_handed_over),
-        cmocka_unit_test(few_entries), cmocka_unit_test(what_leads_to_smm_stays),
-        cmocka_unit_test(ioapics_masked), cmocka_unit_test(bogus_ioapics),
-        cmocka_unit_test(no_room_for_ioapics), cmocka_unit_test(out_of_x2apic),
-        cmocka_unit_test(modes),       cmocka_unit_test(who_is_left_out),
+        cmocka_unit_test(xapic),
+        cmocka_unit_test(turned_off),
+        cmocka_unit_test(into_x2apic),
+        cmocka_unit_test(x2apic_handed_over),
+        cmocka_unit_test(few_entries),
+        cmocka_unit_test(what_leads_to_smm_stays),
+        cmocka_unit_test(ioapics_masked),
+        cmocka_unit_test(bogus_ioapics),
+        cmocka_unit_test(no_room_for_ioapics),
+        cmocka_unit_test(out_of_x2apic),
+        cmocka_unit_test(modes),
+        cmocka_unit_test(who_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

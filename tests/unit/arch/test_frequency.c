@@ -34,10 +34,8 @@ static void crystals(void **state)
         const uint32_t n = rows[i].numerator, d = rows[i].denominator;
         for (int64_t ppm = -60; ppm <= 60; ppm += 20)
             for (uint64_t edge = 30; edge <= 70; edge += 20)
-                assert_true(arch_by_crystal(n, d, shown(rows[i].hz, ppm, edge)) == (ppm <= (int64_t)edge &&
-                                                                                    -ppm <= (int64_t)edge
-                                                                                        ? rows[i].hz
-                                                                                        : 0));
+                assert_true(arch_by_crystal(n, d, shown(rows[i].hz, ppm, edge)) ==
+                            (ppm <= (int64_t)edge && -ppm <= (int64_t)edge ? rows[i].hz : 0));
     }
 }
 

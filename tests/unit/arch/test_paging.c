@@ -126,15 +126,15 @@ bool arch_stack_is_guard(const void *virt)
 #define KERNEL_PHYS (3 * GIB + 5 * PAGE)
 
 static const struct boot_memory memory_map[] = {
-    { .base = 0, .size = 0x9F000, .type = BOOT_MEMORY_CONVENTIONAL },
-    { .base = 0x9F000, .size = PAGE, .type = BOOT_MEMORY_RESERVED },
-    { .base = 0x100000, .size = 0x700000, .type = BOOT_MEMORY_CONVENTIONAL },
-    { .base = 0x800000, .size = 0x8000, .type = BOOT_MEMORY_ACPI_NVS },
-    { .base = 0x800000, .size = 0x10000, .type = BOOT_MEMORY_BOOT_SERVICES_DATA }, /* the half of it twice */
-    { .base = 3 * GIB, .size = 64 * PAGE, .type = BOOT_MEMORY_LOADER_DATA },
-    { .base = 0xFEC00000, .size = PAGE, .type = BOOT_MEMORY_MMIO },
-    { .base = 4 * GIB, .size = 3 * GIB, .type = BOOT_MEMORY_CONVENTIONAL },
-    { .base = 8 * GIB, .size = GIB, .type = BOOT_MEMORY_CONVENTIONAL }, /* half of it beyond the loader's direct map */
+    {.base = 0, .size = 0x9F000, .type = BOOT_MEMORY_CONVENTIONAL},
+    {.base = 0x9F000, .size = PAGE, .type = BOOT_MEMORY_RESERVED},
+    {.base = 0x100000, .size = 0x700000, .type = BOOT_MEMORY_CONVENTIONAL},
+    {.base = 0x800000, .size = 0x8000, .type = BOOT_MEMORY_ACPI_NVS},
+    {.base = 0x800000, .size = 0x10000, .type = BOOT_MEMORY_BOOT_SERVICES_DATA}, /* the half of it twice */
+    {.base = 3 * GIB, .size = 64 * PAGE, .type = BOOT_MEMORY_LOADER_DATA},
+    {.base = 0xFEC00000, .size = PAGE, .type = BOOT_MEMORY_MMIO},
+    {.base = 4 * GIB, .size = 3 * GIB, .type = BOOT_MEMORY_CONVENTIONAL},
+    {.base = 8 * GIB, .size = GIB, .type = BOOT_MEMORY_CONVENTIONAL}, /* half of it beyond the loader's direct map */
 };
 #define RANGES (sizeof(memory_map) / sizeof(memory_map[0]))
 
@@ -154,10 +154,13 @@ static void machine(unsigned table_levels, bool gigabytes)
     memset(live_taken, 0, sizeof(live_taken));
     live = 0;
     live_most = LIVE;
-    info = (struct boot_info){ .memory = ARENA, .memory_count = RANGES, .direct_map_size = 8 * GIB + GIB / 2,
-                               .page_table_levels = table_levels, .kernel_phys = KERNEL_PHYS,
-                               .kernel_virt = (uint64_t)kernel_text_start,
-                               .kernel_size = (uint64_t)(kernel_data_end - kernel_text_start) };
+    info = (struct boot_info){.memory = ARENA,
+                              .memory_count = RANGES,
+                              .direct_map_size = 8 * GIB + GIB / 2,
+                              .page_table_levels = table_levels,
+                              .kernel_phys = KERNEL_PHYS,
+                              .kernel_virt = (uint64_t)kernel_text_start,
+                              .kernel_size = (uint64_t)(kernel_data_end - kernel_text_start)};
 }
 
 /* ---- this file's own walker */
@@ -169,7 +172,7 @@ struct mapping {
 
 static struct mapping look(uint64_t top, uint64_t virt)
 {
-    struct mapping m = { .write = true, .execute = true };
+    struct mapping m = {.write = true, .execute = true};
     uint64_t table = top;
     for (int shift = info.page_table_levels == 5 ? 48 : 39;; shift -= 9) {
         uint64_t entry;
@@ -238,7 +241,7 @@ static void direct_map(void)
     for (size_t i = 0; i < RANGES; i++) {
         const struct boot_memory *r = &memory_map[i];
         bool is_ram = r->type != BOOT_MEMORY_RESERVED && r->type != BOOT_MEMORY_MMIO;
-        const uint64_t at[] = { r->base, r->base + PAGE, r->base + r->size / 2, r->base + r->size - PAGE };
+        const uint64_t at[] = {r->base, r->base + PAGE, r->base + r->size / 2, r->base + r->size - PAGE};
         for (size_t k = 0; k < 4; k++) {
             uint64_t phys = at[k] & ~(PAGE - 1);
             if (phys >= r->base + r->size)
@@ -253,14 +256,14 @@ static void direct_map(void)
         expect(BOOT_DIRECT_MAP + phys, phys, false, false);
     expect(BOOT_DIRECT_MAP + read_only_end, read_only_end, true, false);
     expect(BOOT_DIRECT_MAP + KERNEL_PHYS - PAGE, KERNEL_PHYS - PAGE, true, false);
-    assert_false(look(cr3, BOOT_DIRECT_MAP + 0xA0000).there);   /* what the map does not name */
+    assert_false(look(cr3, BOOT_DIRECT_MAP + 0xA0000).there); /* what the map does not name */
     assert_false(look(cr3, BOOT_DIRECT_MAP + 2 * GIB).there);
     assert_false(look(cr3, BOOT_DIRECT_MAP + 7 * GIB).there);
-    assert_false(look(cr3, 0x200000).there);                    /* no identity map */
+    assert_false(look(cr3, 0x200000).there); /* no identity map */
     assert_int_equal(look(cr3, BOOT_DIRECT_MAP + 5 * GIB).size, gigabyte_pages ? GIB : GIB / 512);
     assert_int_equal(look(cr3, BOOT_DIRECT_MAP + 0x400000).size, GIB / 512);
     assert_int_equal(look(cr3, BOOT_DIRECT_MAP + 0x100000).size, PAGE);
-    const uint64_t in_each_size[] = { 5 * GIB + 0x1234567, 0x412345, 0x100123 };
+    const uint64_t in_each_size[] = {5 * GIB + 0x1234567, 0x412345, 0x100123};
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(arch_virt_to_phys((void *)(BOOT_DIRECT_MAP + in_each_size[i])), in_each_size[i]);
     assert_true(arch_readable((void *)(BOOT_DIRECT_MAP + 4 * GIB), 3 * GIB));
@@ -345,6 +348,7 @@ static void devices(void)
 /* Whoever names them, and whatever for: no registers are in memory. */
 static void memory_is_no_device(void)
 {
+    /* clang-format off */
     static const struct { uint64_t phys, size; bool is; } cases[] = {
         { 0, 0x20, true },                 { 0x9EFFF, 1, true },          { 0x9F000, 1, false },
         { 0xFFFFF, 1, false },             { 0xFFFFF, 2, true },          { 0x807FFF, 1, true },
@@ -353,6 +357,7 @@ static void memory_is_no_device(void)
         { 7 * GIB, GIB, false },           { 7 * GIB, GIB + 1, true },    { 9 * GIB - 1, 1, true },
         { 9 * GIB, UINT64_MAX, false },    { 7 * GIB, UINT64_MAX, true }, { UINT64_MAX, UINT64_MAX, false },
     };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const uint64_t phys = cases[i].phys, size = cases[i].size;
         assert_int_equal(arch_is_memory(&info, phys, size), cases[i].is);
@@ -379,12 +384,12 @@ static void test_devices(void **state)
 static void framebuffer(void)
 {
     const uint64_t phys = 0xD0003000, size = 5 * GIB / 512 + 0x1800; /* 10 MiB and more */
-    arch_map_device(0xFED00000, 16); /* something before it */
+    arch_map_device(0xFED00000, 16);                                 /* something before it */
     for (int i = 0; i < 2; i++) {
         pat = i;
         uint64_t virt = (uint64_t)arch_map_framebuffer(phys, size);
         assert_true(virt >= LAYOUT_DEVICES + PAGE);
-        const uint64_t at[] = { 0, 0x1FC000, 0x1FD000, 5 * GIB / 512 - 1, size - 1 };
+        const uint64_t at[] = {0, 0x1FC000, 0x1FD000, 5 * GIB / 512 - 1, size - 1};
         for (size_t k = 0; k < sizeof at / sizeof at[0]; k++) {
             expect(virt + at[k], phys + at[k], true, false);
             assert_int_equal(look(cr3, virt + at[k]).memory_type, pat ? 4 : 3);
@@ -469,12 +474,12 @@ struct rights {
 
 static struct rights rights(uint64_t top, uint64_t virt)
 {
-    struct rights r = { true, true, true, true };
+    struct rights r = {true, true, true, true};
     for (int shift = info.page_table_levels == 5 ? 48 : 39;; shift -= 9) {
         uint64_t entry;
         memcpy(&entry, (uint8_t *)arch_phys_to_virt(top) + (virt >> shift & 511) * 8, 8);
         if (!(entry & 1))
-            return (struct rights){ 0 };
+            return (struct rights){0};
         r.write &= entry >> 1 & 1;
         r.user &= entry >> 2 & 1;
         r.execute &= !(entry >> 63);
@@ -519,7 +524,7 @@ static void spaces(void)
     check_w_xor_x(space, (int)info.page_table_levels, true, true);
 
     /* The kernel's, also what it maps later, but for a new entry of its top table. */
-    const uint64_t kernels[] = { BOOT_DIRECT_MAP + 0x100000, (uint64_t)kernel, (uint64_t)kernel + PAGE };
+    const uint64_t kernels[] = {BOOT_DIRECT_MAP + 0x100000, (uint64_t)kernel, (uint64_t)kernel + PAGE};
     assert_int_equal(arch_map_page(kernel + PAGE, 0x6000, ARCH_MAP_WRITE), 0);
     for (unsigned i = 0; i < 3; i++)
         expect_rights(space, kernels[i], false, true, false);
@@ -566,11 +571,11 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct_map), cmocka_unit_test(test_image),    cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_devices), cmocka_unit_test(test_framebuffer),
-        cmocka_unit_test(test_memory_is_no_device),
-        cmocka_unit_test(test_reach),   cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_spaces),
+        cmocka_unit_test(test_direct_map),  cmocka_unit_test(test_image),
+        cmocka_unit_test(test_pages),       cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_framebuffer), cmocka_unit_test(test_memory_is_no_device),
+        cmocka_unit_test(test_reach),       cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_spaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

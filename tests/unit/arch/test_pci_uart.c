@@ -88,7 +88,11 @@ static void test_all_buses(void **state)
     add(0x0121, 0x070002, 0xE0B1); /* without a function 0 there is no device */
     add(0xFFF8, 0x070002, 0xFE000000);
     add(0xFFF9, 0x070002, 0xFE001000); /* its function 0 says that it is alone */
-    static const struct { uint16_t function; uint64_t address; uint8_t space; } expected[] = {
+    static const struct {
+        uint16_t function;
+        uint64_t address;
+        uint8_t space;
+    } expected[] = {
         {0x0018, 0xC000, ARCH_UART_IO}, {0x00B3, 0xE0A0, ARCH_UART_IO}, {0xFFF8, 0xFE000000, ARCH_UART_MEMORY}};
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(pci_uart_next(&config, &from, &found), 0);
@@ -109,9 +113,12 @@ static void test_all_buses(void **state)
 
 static void test_classes(void **state)
 {
-    static const struct { uint32_t class; int e; } cases[] = {
-        {0x070000, -ENODEV}, {0x070001, -ENODEV}, {0x070002, 0}, {0x070003, 0}, {0x070006, 0}, {0x070007, -ENODEV},
-        {0x0700FF, -ENODEV}, {0x070102, -ENODEV}, {0x070202, -ENODEV}, {0x080002, -ENODEV}};
+    static const struct {
+        uint32_t class;
+        int e;
+    } cases[] = {{0x070000, -ENODEV}, {0x070001, -ENODEV}, {0x070002, 0},       {0x070003, 0},
+                 {0x070006, 0},       {0x070007, -ENODEV}, {0x0700FF, -ENODEV}, {0x070102, -ENODEV},
+                 {0x070202, -ENODEV}, {0x080002, -ENODEV}};
     struct pci_uart found;
     (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -127,11 +134,16 @@ static void test_classes(void **state)
 
 static void test_addresses(void **state)
 {
-    static const struct { uint32_t bars[6]; int e; uint8_t space; uint64_t address; } cases[] = {
+    static const struct {
+        uint32_t bars[6];
+        int e;
+        uint8_t space;
+        uint64_t address;
+    } cases[] = {
         {{0xC001}, 0, ARCH_UART_IO, 0xC000},
         {{0xFFF9}, 0, ARCH_UART_IO, 0xFFF8},
-        {{0xFFFD, 0xE001}, 0, ARCH_UART_IO, 0xE000},       /* eight ports do not fit */
-        {{0x10001, 0, 0xE001}, 0, ARCH_UART_IO, 0xE000},   /* no PC has this port */
+        {{0xFFFD, 0xE001}, 0, ARCH_UART_IO, 0xE000},          /* eight ports do not fit */
+        {{0x10001, 0, 0xE001}, 0, ARCH_UART_IO, 0xE000},      /* no PC has this port */
         {{0x1, 0xFE000000}, 0, ARCH_UART_MEMORY, 0xFE000000}, /* not assigned, but the next one is */
         {{0xFE000008}, 0, ARCH_UART_MEMORY, 0xFE000000},
         {{0xFE000004, 0x38}, 0, ARCH_UART_MEMORY, 0x38FE000000},

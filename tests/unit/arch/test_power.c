@@ -104,7 +104,10 @@ static void register_in_memory_space(void **state)
 /* Neither written nor named among the ways. */
 static void register_that_cannot_be(void **state)
 {
-    static const struct { uint64_t address; const char *line; } cases[] = {
+    static const struct {
+        uint64_t address;
+        const char *line;
+    } cases[] = {
         {0x100000, "acpi: the reset register at 0x100000 is in memory: not used\n"},
         {UINT64_C(1) << 60, "acpi: the reset register at 0x1000000000000000 cannot be mapped: not used\n"},
     };
@@ -181,12 +184,9 @@ static void each_way_is_waited_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(register_in_memory_space),
-        cmocka_unit_test(register_that_cannot_be),
-        cmocka_unit_test(other_registers),
-        cmocka_unit_test(register_not_mapped_yet),
-        cmocka_unit_test(register_of_pci),
-        cmocka_unit_test(each_way_is_waited_for),
+        cmocka_unit_test(register_in_memory_space), cmocka_unit_test(register_that_cannot_be),
+        cmocka_unit_test(other_registers),          cmocka_unit_test(register_not_mapped_yet),
+        cmocka_unit_test(register_of_pci),          cmocka_unit_test(each_way_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-#define arch_rdtsc arch_rdtsc_hardware
-#define arch_pause arch_pause_hardware
-#define arch_in8 arch_in8_hardware
-#define arch_out8 arch_out8_hardware
-#define arch_outs8 arch_outs8_hardware
-#define arch_mmio_read arch_mmio_read_hardware
+#define arch_rdtsc      arch_rdtsc_hardware
+#define arch_pause      arch_pause_hardware
+#define arch_in8        arch_in8_hardware
+#define arch_out8       arch_out8_hardware
+#define arch_outs8      arch_outs8_hardware
+#define arch_mmio_read  arch_mmio_read_hardware
 #define arch_mmio_write arch_mmio_write_hardware
 #include "arch/arch.h"
 #undef arch_rdtsc
@@ -50,19 +50,19 @@ static void arch_mmio_write(volatile uint8_t *at, unsigned width, uint32_t value
 
 static struct {
     bool there;
-    bool lines, data;    /* loopback mode has these */
+    bool lines, data; /* loopback mode has these */
     bool fifos;
-    bool stuck;          /* its transmitter never gets done */
-    uint64_t address;    /* and where: */
+    bool stuck;       /* its transmitter never gets done */
+    uint64_t address; /* and where: */
     unsigned stride, width;
     bool in_memory;
     uint8_t ier, lcr, mcr, fcr;
     uint16_t divisor;
     uint8_t received;
-    bool ready;          /* a byte came */
-    char out[256];       /* what was sent, for all the world to see */
-    size_t sent, burst;  /* burst: since the last look at LSR */
-    uint8_t bus;         /* the last byte on it */
+    bool ready;         /* a byte came */
+    char out[256];      /* what was sent, for all the world to see */
+    size_t sent, burst; /* burst: since the last look at LSR */
+    uint8_t bus;        /* the last byte on it */
 } chip;
 
 static uint64_t mapped, mapped_size;
@@ -108,8 +108,8 @@ static uint8_t chip_get(unsigned reg)
 static void chip_put(unsigned reg, uint8_t value)
 {
     if (chip.lcr & LCR_DLAB && reg <= IER) {
-        chip.divisor = reg == THR ? (uint16_t)((chip.divisor & 0xFF00) | value)
-                                  : (uint16_t)((chip.divisor & 0x00FF) | value << 8);
+        chip.divisor =
+            reg == THR ? (uint16_t)((chip.divisor & 0xFF00) | value) : (uint16_t)((chip.divisor & 0x00FF) | value << 8);
         return;
     }
     switch (reg) {
@@ -240,7 +240,9 @@ static void test_io(void **state)
 static void test_memory(void **state)
 {
     (void)state;
-    static const struct { uint8_t stride, width; } ways[] = {{1, 1}, {2, 1}, {2, 2}, {4, 1}, {4, 2}, {4, 4}};
+    static const struct {
+        uint8_t stride, width;
+    } ways[] = {{1, 1}, {2, 1}, {2, 2}, {4, 1}, {4, 2}, {4, 4}};
     for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         begin(NULL);
         chip.in_memory = true;
@@ -355,17 +357,36 @@ static void test_rate_that_cannot_be(void **state)
 static void test_divisors(void **state)
 {
     (void)state;
-    static const struct { uint32_t clock, baud; int error; uint16_t divisor; uint32_t rate; } cases[] = {
-        {1843200, 115200, 0, 1, 115200},  {1843200, 9600, 0, 12, 9600},        {1843200, 7, 0, 16457, 7},
-        {1843200, 2, 0, 57600, 2},        {1843200, 1, -ERANGE, 65535, 2},     {1843200, 0, -ERANGE, 65535, 2},
-        {1843200, 118080, 0, 1, 115200},  {1843200, 118200, -ERANGE, 1, 115200}, /* 115200 is 2.44, 2.54 % less */
-        {1843200, 112400, 0, 1, 115200},  {1843200, 112300, -ERANGE, 1, 115200}, /* 2.49, 2.58 % more */
-        {1843200, 230400, -ERANGE, 1, 115200}, {1843200, 100000, -ERANGE, 1, 115200},
-        {1843200, 56000, -ERANGE, 2, 57600}, {1843200, 31250, -ERANGE, 4, 28800},
+    static const struct {
+        uint32_t clock, baud;
+        int error;
+        uint16_t divisor;
+        uint32_t rate;
+    } cases[] = {
+        {1843200, 115200, 0, 1, 115200},
+        {1843200, 9600, 0, 12, 9600},
+        {1843200, 7, 0, 16457, 7},
+        {1843200, 2, 0, 57600, 2},
+        {1843200, 1, -ERANGE, 65535, 2},
+        {1843200, 0, -ERANGE, 65535, 2},
+        {1843200, 118080, 0, 1, 115200},
+        {1843200, 118200, -ERANGE, 1, 115200}, /* 115200 is 2.44, 2.54 % less */
+        {1843200, 112400, 0, 1, 115200},
+        {1843200, 112300, -ERANGE, 1, 115200}, /* 2.49, 2.58 % more */
+        {1843200, 230400, -ERANGE, 1, 115200},
+        {1843200, 100000, -ERANGE, 1, 115200},
+        {1843200, 56000, -ERANGE, 2, 57600},
+        {1843200, 31250, -ERANGE, 4, 28800},
         {1843200, UINT32_MAX, -ERANGE, 1, 115200},
-        {48000000, 115200, 0, 26, 115385}, {48000000, 3000000, 0, 1, 3000000}, {14745600, 921600, 0, 1, 921600},
-        {UINT32_MAX, 115200, 0, 2330, 115208}, {UINT32_MAX, UINT32_MAX, -ERANGE, 1, 268435456},
-        {16, 1, 0, 1, 1}, {15, 1, -ERANGE, 1, 1}, {1, 1, -ERANGE, 1, 0}, {0, 115200, -ERANGE, 1, 0},
+        {48000000, 115200, 0, 26, 115385},
+        {48000000, 3000000, 0, 1, 3000000},
+        {14745600, 921600, 0, 1, 921600},
+        {UINT32_MAX, 115200, 0, 2330, 115208},
+        {UINT32_MAX, UINT32_MAX, -ERANGE, 1, 268435456},
+        {16, 1, 0, 1, 1},
+        {15, 1, -ERANGE, 1, 1},
+        {1, 1, -ERANGE, 1, 0},
+        {0, 115200, -ERANGE, 1, 0},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint16_t divisor;
@@ -379,7 +400,10 @@ static void test_divisors(void **state)
 static void test_words(void **state)
 {
     (void)state;
-    static const struct { struct arch_uart uart; const char *text; } cases[] = {
+    static const struct {
+        struct arch_uart uart;
+        const char *text;
+    } cases[] = {
         {{0x2F8, 0, ARCH_UART_IO, 1, 1}, "I/O port 0x2f8"},
         {{0xFE034000, 0, ARCH_UART_MEMORY, 4, 4}, "memory at 0xfe034000, a register each 4 bytes"},
         {{0xFE034000, 0, ARCH_UART_MEMORY, 1, 1}, "memory at 0xfe034000"},

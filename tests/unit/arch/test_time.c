@@ -139,9 +139,15 @@ static void one_that_is_too_fast(void **state)
 
 static void hpets_that_are_none(void **state)
 {
-    static const struct { uint64_t address; uint32_t period; bool is; } cases[] = {
-        {0xFED00000, 69841279, true}, {0xFED00000, 1, false},
-        {0xFED00000, UINT32_MAX, false}, {0x100000, 69841279, false},
+    static const struct {
+        uint64_t address;
+        uint32_t period;
+        bool is;
+    } cases[] = {
+        {0xFED00000, 69841279, true},
+        {0xFED00000, 1, false},
+        {0xFED00000, UINT32_MAX, false},
+        {0x100000, 69841279, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -32,8 +32,8 @@ static struct {
     bool looking;                  /* for a log, not beginning one */
     _Alignas(8) uint8_t bytes[64];
     UINTN size;
-    uint8_t control; /* MemoryOverwriteRequestControl */
-    UINTN current_size;      /* BootCurrent: 2; 0: there is none */
+    uint8_t control;    /* MemoryOverwriteRequestControl */
+    UINTN current_size; /* BootCurrent: 2; 0: there is none */
     uint16_t current, next;
     bool keeps_next, has_next;
     uint64_t taken_from, taken_to; /* the firmware's own memory */
@@ -41,10 +41,10 @@ static struct {
     unsigned watchdog;
 
     bool no_volume, read_only;
-    EFI_STATUS info_status;     /* of asking how much room there is */
-    unsigned files;             /* \cairn-000.log and so on that are there */
-    EFI_STATUS open_status;     /* of a new file */
-    uint64_t room;              /* bytes on the volume */
+    EFI_STATUS info_status; /* of asking how much room there is */
+    unsigned files;         /* \cairn-000.log and so on that are there */
+    EFI_STATUS open_status; /* of a new file */
+    uint64_t room;          /* bytes on the volume */
     uint8_t *file;
     uint64_t file_size;
     CHAR16 name[32];
@@ -165,8 +165,7 @@ static EFI_STATUS EFIAPI stall(UINTN microseconds)
 
 static EFI_RUNTIME_SERVICES runtime = {
     .GetVariable = get_variable, .SetVariable = set_variable, .ResetSystem = reset_system};
-static EFI_BOOT_SERVICES services = {
-    .AllocatePages = allocate_pages, .SetWatchdogTimer = set_watchdog, .Stall = stall};
+static EFI_BOOT_SERVICES services = {.AllocatePages = allocate_pages, .SetWatchdogTimer = set_watchdog, .Stall = stall};
 EFI_RUNTIME_SERVICES *RT = &runtime;
 EFI_BOOT_SERVICES *BS = &services;
 

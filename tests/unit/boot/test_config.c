@@ -29,9 +29,17 @@ static void test_as_the_kernel(void **state)
     static const struct {
         const char *config, *seed; /* NULL: not set */
     } rows[] = {
-        {"", NULL}, {"\n\n", NULL}, {"seed=7", "7"}, {"seed=7\n", "7"}, {"seed=7\r\n", "7"},
-        {"\t seed=0x1F \t\r\n", "0x1F"}, {"# seed=7\n", NULL}, {"#\nseed=8#7\n", "8"}, {"seed=9 # seed=7", "9"},
-        {"switches=5\nseed=3\ntruth=1\n", "3"}, {"\r\n \t\r\nseed=18446744073709551615", "18446744073709551615"},
+        {"", NULL},
+        {"\n\n", NULL},
+        {"seed=7", "7"},
+        {"seed=7\n", "7"},
+        {"seed=7\r\n", "7"},
+        {"\t seed=0x1F \t\r\n", "0x1F"},
+        {"# seed=7\n", NULL},
+        {"#\nseed=8#7\n", "8"},
+        {"seed=9 # seed=7", "9"},
+        {"switches=5\nseed=3\ntruth=1\n", "3"},
+        {"\r\n \t\r\nseed=18446744073709551615", "18446744073709551615"},
         {"workload=mix\n#seed=1\n", NULL},
     };
     (void)state;
@@ -66,9 +74,26 @@ static void test_what_is_wrong(void **state)
 
 static void test_numbers(void **state)
 {
-    static const char *const texts[] = {"",   "0",    "00",   "64", "0x",  "0x0", "0XfF", "0xg", "-1",
-                                        "1 ", "1e3", "x10", "0x1", "18446744073709551615", "18446744073709551616",
-                                        "0xffffffffffffffff", "0x10000000000000000", "1:", "\xff", "0x\xff"};
+    static const char *const texts[] = {"",
+                                        "0",
+                                        "00",
+                                        "64",
+                                        "0x",
+                                        "0x0",
+                                        "0XfF",
+                                        "0xg",
+                                        "-1",
+                                        "1 ",
+                                        "1e3",
+                                        "x10",
+                                        "0x1",
+                                        "18446744073709551615",
+                                        "18446744073709551616",
+                                        "0xffffffffffffffff",
+                                        "0x10000000000000000",
+                                        "1:",
+                                        "\xff",
+                                        "0x\xff"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         uint64_t ours = 77, kernels = 77;

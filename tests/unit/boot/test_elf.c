@@ -43,12 +43,24 @@ static struct image good(void)
     memcpy(m.header.e_ident, ELFMAG, SELFMAG);
     m.header.e_ident[EI_CLASS] = ELFCLASS64;
     m.header.e_ident[EI_DATA] = ELFDATA2LSB;
-    m.segment[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = 0x1000, .p_vaddr = TEXT,
-                                .p_filesz = 0x800, .p_memsz = 0x800};
-    m.segment[1] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R, .p_offset = 0x2000, .p_vaddr = RODATA,
-                                .p_filesz = 0x1000, .p_memsz = 0x1000};
-    m.segment[2] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_offset = 0x3000, .p_vaddr = DATA,
-                                .p_filesz = 0x10, .p_memsz = 0x5001};
+    m.segment[0] = (Elf64_Phdr){.p_type = PT_LOAD,
+                                .p_flags = PF_R | PF_X,
+                                .p_offset = 0x1000,
+                                .p_vaddr = TEXT,
+                                .p_filesz = 0x800,
+                                .p_memsz = 0x800};
+    m.segment[1] = (Elf64_Phdr){.p_type = PT_LOAD,
+                                .p_flags = PF_R,
+                                .p_offset = 0x2000,
+                                .p_vaddr = RODATA,
+                                .p_filesz = 0x1000,
+                                .p_memsz = 0x1000};
+    m.segment[2] = (Elf64_Phdr){.p_type = PT_LOAD,
+                                .p_flags = PF_R | PF_W,
+                                .p_offset = 0x3000,
+                                .p_vaddr = DATA,
+                                .p_filesz = 0x10,
+                                .p_memsz = 0x5001};
     return m;
 }
 
@@ -245,10 +257,14 @@ static void test_every_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),    cmocka_unit_test(test_header),
-        cmocka_unit_test(test_truncated), cmocka_unit_test(test_segment),
-        cmocka_unit_test(test_overlap), cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_too_many_segments), cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_good),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_segment),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_too_many_segments),
+        cmocka_unit_test(test_every_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,18 +12,18 @@
 
 #include "boot/main.c"
 
-#define STRIDE   48u /* what EDK II uses: eight bytes more than the structure */
-#define MAP_MAX  512u
+#define STRIDE        48u /* what EDK II uses: eight bytes more than the structure */
+#define MAP_MAX       512u
 #define ALLOCATED_MAX 8u
 
 static struct {
-    UINTN ranges;      /* in its map now */
+    UINTN ranges; /* in its map now */
     UINTN key;
     UINT32 version;
-    UINTN stride;      /* as it says */
-    UINTN more;        /* bytes that it says the map has, and it has not */
-    unsigned events;   /* how many of the next ExitBootServices find that the map has changed since */
-    unsigned growth;   /* by so many ranges each time */
+    UINTN stride;    /* as it says */
+    UINTN more;      /* bytes that it says the map has, and it has not */
+    unsigned events; /* how many of the next ExitBootServices find that the map has changed since */
+    unsigned growth; /* by so many ranges each time */
     unsigned maps, exits, lines;
     EFI_STATUS status; /* of the last line */
     unsigned allocations_left;
@@ -237,8 +237,9 @@ static void test_again(void **state)
     assert_int_equal(fw.lines, 0);
     assert_int_equal(map.size, fw.ranges * STRIDE);
     uint32_t left_out;
-    assert_int_equal(boot_memory_convert(&map, (struct boot_memory *)(uintptr_t)info.memory, info.memory_count,
-                                         &left_out), fw.ranges);
+    assert_int_equal(
+        boot_memory_convert(&map, (struct boot_memory *)(uintptr_t)info.memory, info.memory_count, &left_out),
+        fw.ranges);
     assert_int_equal(left_out, 0);
 }
 

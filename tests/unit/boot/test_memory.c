@@ -104,9 +104,16 @@ static void test_gibs(void **state)
 static void test_gibs_of_other_kinds(void **state)
 {
     (void)state;
-    static const uint32_t kinds[] = {BOOT_MEMORY_RESERVED, BOOT_MEMORY_UNUSABLE, BOOT_MEMORY_MMIO,
-                                     BOOT_MEMORY_MMIO_PORT, BOOT_MEMORY_PAL_CODE, BOOT_MEMORY_PERSISTENT, 15,
-                                     0x70000000, 0x80000000, UINT32_MAX};
+    static const uint32_t kinds[] = {BOOT_MEMORY_RESERVED,
+                                     BOOT_MEMORY_UNUSABLE,
+                                     BOOT_MEMORY_MMIO,
+                                     BOOT_MEMORY_MMIO_PORT,
+                                     BOOT_MEMORY_PAL_CODE,
+                                     BOOT_MEMORY_PERSISTENT,
+                                     15,
+                                     0x70000000,
+                                     0x80000000,
+                                     UINT32_MAX};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         const struct boot_efi_memory d = {
             .type = kinds[i], .physical_start = UINT64_C(63) << 40, .pages = UINT64_C(1) << 26};
@@ -161,7 +168,7 @@ static void test_unsound(void **state)
 {
     (void)state;
     static const struct boot_efi_memory hostile[] = {
-        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = UINT64_MAX >> 12}, /* wraps */
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = UINT64_MAX >> 12},  /* wraps */
         {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = UINT64_C(1) << 52}, /* 2^64 bytes: 0 */
         {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = UINT64_MAX - 0xFFF, .pages = 1},
         {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x200800, .pages = 1},
@@ -187,7 +194,7 @@ static void test_claims(void **state)
     (void)state;
     static const struct boot_efi_memory hostile[] = {
         {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = 0x100},
-        {.type = BOOT_MEMORY_ACPI_NVS, .physical_start = 0x180800, .pages = 1},           /* of two pages */
+        {.type = BOOT_MEMORY_ACPI_NVS, .physical_start = 0x180800, .pages = 1},              /* of two pages */
         {.type = BOOT_MEMORY_RUNTIME_DATA, .physical_start = 0x1F0000, .pages = UINT64_MAX}, /* without an end */
     };
     struct boot_efi_map map = map_of(hostile, 3);
@@ -232,7 +239,7 @@ static void test_overlaps(void **state)
     static const struct boot_efi_memory hostile[] = {
         {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = 0x100},
         {.type = BOOT_MEMORY_MMIO, .physical_start = 0x110000, .pages = 1}, /* in the midst: what is behind stays */
-        {.type = BOOT_MEMORY_RESERVED, .physical_start = 0x1F0000, .pages = 0x100},         /* over its end */
+        {.type = BOOT_MEMORY_RESERVED, .physical_start = 0x1F0000, .pages = 0x100},       /* over its end */
         {.type = BOOT_MEMORY_BOOT_SERVICES_DATA, .physical_start = 0x1F8000, .pages = 2}, /* nothing is left of it */
         {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x2F0000, .pages = 0x20},
     };
@@ -252,8 +259,12 @@ static void test_overlaps(void **state)
 static void test_random(void **state)
 {
     (void)state;
-    static const uint32_t types[] = {BOOT_MEMORY_CONVENTIONAL, BOOT_MEMORY_BOOT_SERVICES_DATA, BOOT_MEMORY_RESERVED,
-                                     BOOT_MEMORY_MMIO, 14, 0x80000001};
+    static const uint32_t types[] = {BOOT_MEMORY_CONVENTIONAL,
+                                     BOOT_MEMORY_BOOT_SERVICES_DATA,
+                                     BOOT_MEMORY_RESERVED,
+                                     BOOT_MEMORY_MMIO,
+                                     14,
+                                     0x80000001};
     srand(1);
     for (int turn = 0; turn < 20000; turn++) {
         struct boot_efi_memory d[8];
@@ -284,16 +295,11 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sorted),
-        cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_gibs),
-        cmocka_unit_test(test_gibs_of_other_kinds),
-        cmocka_unit_test(test_odd_stride),
-        cmocka_unit_test(test_middle),
-        cmocka_unit_test(test_unsound),
-        cmocka_unit_test(test_overlaps),
-        cmocka_unit_test(test_claims),
-        cmocka_unit_test(test_free_twice),
+        cmocka_unit_test(test_sorted),     cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_gibs),       cmocka_unit_test(test_gibs_of_other_kinds),
+        cmocka_unit_test(test_odd_stride), cmocka_unit_test(test_middle),
+        cmocka_unit_test(test_unsound),    cmocka_unit_test(test_overlaps),
+        cmocka_unit_test(test_claims),     cmocka_unit_test(test_free_twice),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

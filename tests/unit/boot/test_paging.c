@@ -35,14 +35,11 @@ struct tables {
 /* `extra`: of memory above the first 4 GiB, its first byte and its size. */
 static struct tables build(uint64_t extra, uint64_t size, bool gigabyte_pages, bool five_levels)
 {
-    const struct boot_efi_memory d = {
-        .type = BOOT_MEMORY_CONVENTIONAL, .physical_start = extra, .pages = size / 4096};
-    struct tables t = {.paging = {.gigabyte_pages = gigabyte_pages,
-                                  .five_levels = five_levels,
-                                  .elf = &elf,
-                                  .kernel_phys = 0x7000000}};
-    boot_memory_gibs(&(struct boot_efi_map){.descriptors = &d, .size = sizeof(d), .stride = sizeof(d)},
-                     &t.paging.gibs);
+    const struct boot_efi_memory d = {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = extra, .pages = size / 4096};
+    struct tables t = {
+        .paging = {
+            .gigabyte_pages = gigabyte_pages, .five_levels = five_levels, .elf = &elf, .kernel_phys = 0x7000000}};
+    boot_memory_gibs(&(struct boot_efi_map){.descriptors = &d, .size = sizeof(d), .stride = sizeof(d)}, &t.paging.gibs);
     t.size = boot_paging_direct_size(&t.paging);
     uint64_t pages = boot_paging_pages(&t.paging);
     t.memory = aligned_alloc(4096, pages * 4096);

@@ -210,9 +210,14 @@ static void test_variable_is_damaged(void **state)
         refused(SAVE_BAD_VARIABLE);
     }
     const struct save_variable bad[] = {
-        {2, 0, AREA, AREA_SIZE, 1},        {1, 0, 0, AREA_SIZE, 1},           {1, 0, AREA + 1, AREA_SIZE, 1},
-        {1, 0, AREA, AREA_SIZE + 1, 1},    {1, 0, AREA, 0, 1},                {1, 0, AREA, UINT64_MAX, 1},
-        {1, 0, UINT64_MAX - 4095, MIB, 1}, {1, 0, AREA, (SAVE_MIB_MAX + 1) * MIB, 1},
+        {2, 0, AREA, AREA_SIZE, 1},
+        {1, 0, 0, AREA_SIZE, 1},
+        {1, 0, AREA + 1, AREA_SIZE, 1},
+        {1, 0, AREA, AREA_SIZE + 1, 1},
+        {1, 0, AREA, 0, 1},
+        {1, 0, AREA, UINT64_MAX, 1},
+        {1, 0, UINT64_MAX - 4095, MIB, 1},
+        {1, 0, AREA, (SAVE_MIB_MAX + 1) * MIB, 1},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         fw.variable = true;

@@ -153,12 +153,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_begin),
-        TEST(test_cannot_begin),
-        TEST(test_next_start),
-        TEST(test_room),
-        TEST(test_given_up),
-        TEST(test_notes),
+        TEST(test_begin), TEST(test_cannot_begin), TEST(test_next_start),
+        TEST(test_room),  TEST(test_given_up),     TEST(test_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

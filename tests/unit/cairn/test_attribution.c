@@ -166,8 +166,8 @@ static void stamped_switches(void **state)
 
 static void told(struct bytes *b, enum cairn_session_what what, uint32_t group, uint64_t stamp)
 {
-    const struct cairn_session_event e = {.what = (uint8_t)what, .session = 1, .clock = 1, .pebs_index = stamp,
-                                          .stamps = 3, .masks = {[1] = group}};
+    const struct cairn_session_event e = {
+        .what = (uint8_t)what, .session = 1, .clock = 1, .pebs_index = stamp, .stamps = 3, .masks = {[1] = group}};
     bytes_event(b, HOOK_CAIRN_SESSION, HOOK_VERSION_CAIRN_SESSION, 1, NULL, &e, sizeof(e));
 }
 
@@ -440,9 +440,8 @@ static void truth_by_kind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(truth_by_kind),
-        cmocka_unit_test(switches_turned_off),     cmocka_unit_test(stamped_switches),
-        cmocka_unit_test(stamped_batches),
+        cmocka_unit_test(truth_by_kind),           cmocka_unit_test(switches_turned_off),
+        cmocka_unit_test(stamped_switches),        cmocka_unit_test(stamped_batches),
         cmocka_unit_test(idle_between_batches),    cmocka_unit_test(stamps_before_the_start),
         cmocka_unit_test(drained_between_batches), cmocka_unit_test(around_a_hole),
         cmocka_unit_test(between_holes),           cmocka_unit_test(switch_without_a_stamp),

@@ -14,25 +14,26 @@
 #include "tools/cairn/log/pebs_fields.h"
 
 enum { OUTER = 0x1000, MIDDLE = 0x1100, INNER = 0x1200, HANDLER = 0x1300 };
-enum { /* where the branches are */
-       OUTER_CALLS = OUTER + 0x10,
-       OUTER_CALLS_AGAIN = OUTER + 0x20,
-       MIDDLE_CALLS = MIDDLE + 0x08,
-       MIDDLE_RETURNS = MIDDLE + 0x30,
-       INNER_LOOPS = INNER + 0x08,
-       INNER_ADDS = INNER + 0x18,
-       INNER_RETURNS = INNER + 0x30,
-       HANDLER_RETURNS = HANDLER + 0x10,
-       INNER_CALLS_ITSELF = INNER + 0x20,
+/* where the branches are */
+enum {
+    OUTER_CALLS = OUTER + 0x10,
+    OUTER_CALLS_AGAIN = OUTER + 0x20,
+    MIDDLE_CALLS = MIDDLE + 0x08,
+    MIDDLE_RETURNS = MIDDLE + 0x30,
+    INNER_LOOPS = INNER + 0x08,
+    INNER_ADDS = INNER + 0x18,
+    INNER_RETURNS = INNER + 0x30,
+    HANDLER_RETURNS = HANDLER + 0x10,
+    INNER_CALLS_ITSELF = INNER + 0x20,
 };
 
 static const struct {
     uint64_t at;
     uint8_t code[2];
 } program[] = {
-    {OUTER_CALLS, {0xE8}},          {OUTER_CALLS_AGAIN, {0xE8}}, {MIDDLE_CALLS, {0xFF, 0xD0}},
-    {MIDDLE_RETURNS, {0xC3}},       {INNER_LOOPS, {0x75, 0xF6}}, {INNER_ADDS, {0x01, 0xC0}},
-    {INNER_RETURNS, {0xF3, 0xC3}},  {HANDLER_RETURNS, {0x48, 0xCF}}, {INNER_CALLS_ITSELF, {0xE8}},
+    {OUTER_CALLS, {0xE8}},         {OUTER_CALLS_AGAIN, {0xE8}},     {MIDDLE_CALLS, {0xFF, 0xD0}},
+    {MIDDLE_RETURNS, {0xC3}},      {INNER_LOOPS, {0x75, 0xF6}},     {INNER_ADDS, {0x01, 0xC0}},
+    {INNER_RETURNS, {0xF3, 0xC3}}, {HANDLER_RETURNS, {0x48, 0xCF}}, {INNER_CALLS_ITSELF, {0xE8}},
 };
 static bool same_build;
 static unsigned looked; /* at code */
@@ -87,8 +88,9 @@ struct scene {
 static int begin(void **state)
 {
     static const struct cairn_symbol symbols[] = {
-        {OUTER, 0x100, {"outer", 5}}, {MIDDLE, 0x100, {"middle", 6}}, {INNER, 0x80, {"inner", 5}},
-        {INNER + 0x80, 0x80, {"inner.label", 11}}, {HANDLER, 0x100, {"handler", 7}},
+        {OUTER, 0x100, {"outer", 5}},     {MIDDLE, 0x100, {"middle", 6}},
+        {INNER, 0x80, {"inner", 5}},      {INNER + 0x80, 0x80, {"inner.label", 11}},
+        {HANDLER, 0x100, {"handler", 7}},
     };
     struct scene *s = calloc(1, sizeof(*s));
     s->log = calloc(1, sizeof(*s->log));
@@ -189,7 +191,11 @@ static void expect(struct scene *s, unsigned count, uint64_t first, uint64_t sec
         assert_int_equal(s->stack.call[1], second);
 }
 
-#define CALL_BOTH {OUTER_CALLS, MIDDLE}, {MIDDLE_CALLS, INNER}
+#define CALL_BOTH                                                                                                      \
+    {OUTER_CALLS, MIDDLE},                                                                                             \
+    {                                                                                                                  \
+        MIDDLE_CALLS, INNER                                                                                            \
+    }
 
 static void lbr_calls(void **state)
 {
@@ -210,8 +216,8 @@ static void lbr_returns(void **state)
     lbr(s, (const uint64_t[][2]){CALL_BOTH, {INNER_RETURNS, MIDDLE_CALLS + 2}, {0, 0}});
     s->record.ip = MIDDLE + 0x20;
     expect(s, 1, OUTER_CALLS, 0);
-    lbr(s, (const uint64_t[][2]){CALL_BOTH, {INNER_RETURNS, MIDDLE_CALLS + 2}, {MIDDLE_RETURNS, OUTER_CALLS + 5},
-                                 {0, 0}});
+    lbr(s,
+        (const uint64_t[][2]){CALL_BOTH, {INNER_RETURNS, MIDDLE_CALLS + 2}, {MIDDLE_RETURNS, OUTER_CALLS + 5}, {0, 0}});
     s->record.ip = OUTER + 0x18;
     expect(s, 0, 0, 0);
     /* not to where it was called from: nothing is known of those further out either */
@@ -250,8 +256,8 @@ static void lbr_missing(void **state)
 static void bts_calls(void **state)
 {
     struct scene *s = *state;
-    bts(s, (const uint64_t[][2]){CALL_BOTH, {INNER_RETURNS, MIDDLE_CALLS + 2}, {MIDDLE_RETURNS, OUTER_CALLS + 5},
-                                 {0, 0}});
+    bts(s,
+        (const uint64_t[][2]){CALL_BOTH, {INNER_RETURNS, MIDDLE_CALLS + 2}, {MIDDLE_RETURNS, OUTER_CALLS + 5}, {0, 0}});
     expect(s, 2, MIDDLE_CALLS, OUTER_CALLS);
     s->events.drain[1].epoch.lost = 1;
     again(s);
@@ -283,9 +289,13 @@ static void bts_calls(void **state)
 static void bts_which(void **state)
 {
     struct scene *s = *state;
-    bts(s, (const uint64_t[][2]){CALL_BOTH, {INNER_RETURNS, MIDDLE_CALLS + 2}, {MIDDLE_RETURNS, OUTER_CALLS + 5},
-                                 {OUTER_CALLS_AGAIN, MIDDLE}, {MIDDLE_CALLS, INNER},
-                                 {INNER_RETURNS, MIDDLE_CALLS + 2}, {0, 0}});
+    bts(s, (const uint64_t[][2]){CALL_BOTH,
+                                 {INNER_RETURNS, MIDDLE_CALLS + 2},
+                                 {MIDDLE_RETURNS, OUTER_CALLS + 5},
+                                 {OUTER_CALLS_AGAIN, MIDDLE},
+                                 {MIDDLE_CALLS, INNER},
+                                 {INNER_RETURNS, MIDDLE_CALLS + 2},
+                                 {0, 0}});
     expect(s, 1, MIDDLE_CALLS, 0);
     s->record.ip = MIDDLE + 2;
     expect(s, 0, 0, 0);
@@ -299,8 +309,8 @@ static void bts_which(void **state)
 static void bts_once(void **state)
 {
     struct scene *s = *state;
-    bts(s, (const uint64_t[][2]){CALL_BOTH, {INNER_RETURNS, MIDDLE_CALLS + 2}, {MIDDLE_RETURNS, OUTER_CALLS + 5},
-                                 {0, 0}});
+    bts(s,
+        (const uint64_t[][2]){CALL_BOTH, {INNER_RETURNS, MIDDLE_CALLS + 2}, {MIDDLE_RETURNS, OUTER_CALLS + 5}, {0, 0}});
     looked = 0;
     for (unsigned i = 0; i < 8; i++) {
         s->record.ip = i % 2 ? INNER + 4 : MIDDLE + 4;

@@ -47,8 +47,9 @@ static struct cairn_check *checked(const struct bytes *events)
     static struct cairn_check check;
     struct cairn_log *log = malloc(sizeof(*log));
     writer_text(&w, 'H', "dump.frames=4\n");
-    writer_text(&w, 'L', "session.1.events=compact\nsession.1.mode=sequential\nsession.1.cpus=1\nsession.1.pebs=0\n"
-                         "session.1.tick_units=1000\nsession.1.buffer_bytes=8192\n");
+    writer_text(&w, 'L',
+                "session.1.events=compact\nsession.1.mode=sequential\nsession.1.cpus=1\nsession.1.pebs=0\n"
+                "session.1.tick_units=1000\nsession.1.buffer_bytes=8192\n");
     writer_buffer(&w, 0, 0, events);
     writer_text(&w, 'Z', "dump.frames=4\n");
     assert_int_equal(cairn_log_read(log, &WRITER_INPUT(&w), &(struct cairn_choice){0}, NULL), 0);
@@ -77,8 +78,12 @@ static void forms(void **state)
         uint32_t priority, wait, delta;
         bool right;
     } fulls[] = {
-        {8, 1, (1 << 17) - 1, false}, {8, 2, 5, true}, {8, 0, 1 << 17, true},
-        {15, 0, 5, false},            {16, 0, 5, true}, {7, 0, 5, true},
+        {8, 1, (1 << 17) - 1, false},
+        {8, 2, 5, true},
+        {8, 0, 1 << 17, true},
+        {15, 0, 5, false},
+        {16, 0, 5, true},
+        {7, 0, 5, true},
     };
     for (unsigned i = 0; i < sizeof(fulls) / sizeof(fulls[0]); i++) {
         struct bytes r = {0};
@@ -227,11 +232,8 @@ static void items(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms),
-        cmocka_unit_test(table_and_times),
-        cmocka_unit_test(empty_buffer),
-        cmocka_unit_test(what_closed_it),
-        cmocka_unit_test(items),
+        cmocka_unit_test(forms),          cmocka_unit_test(table_and_times), cmocka_unit_test(empty_buffer),
+        cmocka_unit_test(what_closed_it), cmocka_unit_test(items),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

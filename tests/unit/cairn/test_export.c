@@ -211,8 +211,10 @@ static void log_is_no_output(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(log_that_is_whole), cmocka_unit_test(log_that_changes),
-        cmocka_unit_test(standard_output_is_not_ended), cmocka_unit_test(disk_that_is_full),
+        cmocka_unit_test(log_that_is_whole),
+        cmocka_unit_test(log_that_changes),
+        cmocka_unit_test(standard_output_is_not_ended),
+        cmocka_unit_test(disk_that_is_full),
         cmocka_unit_test(log_is_no_output),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -256,12 +256,9 @@ static void records_without_drains(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_byte),
-        cmocka_unit_test(frames_across_windows),
-        cmocka_unit_test(changed_meanwhile),
-        cmocka_unit_test(written_anew),
-        cmocka_unit_test(unchecked),
-        cmocka_unit_test(records_without_drains),
+        cmocka_unit_test(every_byte),        cmocka_unit_test(frames_across_windows),
+        cmocka_unit_test(changed_meanwhile), cmocka_unit_test(written_anew),
+        cmocka_unit_test(unchecked),         cmocka_unit_test(records_without_drains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

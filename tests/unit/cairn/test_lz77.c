@@ -65,7 +65,7 @@ static void lengths_of_every_width(void **state)
 static void what_cannot_be(void **state)
 {
     (void)state;
-    static const uint8_t before[] = {0, 0, 0, 0x40, 'a', 0x08, 0x00};       /* a match 2 back, where 1 is */
+    static const uint8_t before[] = {0, 0, 0, 0x40, 'a', 0x08, 0x00};            /* a match 2 back, where 1 is */
     static const uint8_t shorter[] = {0, 0, 0, 0x40, 'a', 7, 0, 15, 255, 21, 0}; /* a length that a byte would hold */
     uint8_t *out;
     assert_int_equal(decoded(before, sizeof(before), &out, 100), 1);

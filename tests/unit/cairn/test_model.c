@@ -552,22 +552,14 @@ static void merged_by_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_form),
-        cmocka_unit_test(every_state),
-        cmocka_unit_test(counter_items),
-        cmocka_unit_test(nonsense_is_left_out),
-        cmocka_unit_test(full_events),
-        cmocka_unit_test(holes_between_buffers),
-        cmocka_unit_test(hole_at_the_head),
-        cmocka_unit_test(hole_at_the_tail),
-        cmocka_unit_test(part_of_a_buffer),
-        cmocka_unit_test(overlap_is_dropped),
-        cmocka_unit_test(forms_of_the_area),
-        cmocka_unit_test(blame_in_batches),
-        cmocka_unit_test(blame_around_a_hole),
-        cmocka_unit_test(blame_in_full_events),
-        cmocka_unit_test(blame_without_time),
-        cmocka_unit_test(merged_by_time),
+        cmocka_unit_test(every_form),          cmocka_unit_test(every_state),
+        cmocka_unit_test(counter_items),       cmocka_unit_test(nonsense_is_left_out),
+        cmocka_unit_test(full_events),         cmocka_unit_test(holes_between_buffers),
+        cmocka_unit_test(hole_at_the_head),    cmocka_unit_test(hole_at_the_tail),
+        cmocka_unit_test(part_of_a_buffer),    cmocka_unit_test(overlap_is_dropped),
+        cmocka_unit_test(forms_of_the_area),   cmocka_unit_test(blame_in_batches),
+        cmocka_unit_test(blame_around_a_hole), cmocka_unit_test(blame_in_full_events),
+        cmocka_unit_test(blame_without_time),  cmocka_unit_test(merged_by_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

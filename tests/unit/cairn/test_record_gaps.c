@@ -34,9 +34,13 @@ static void record(uint32_t epoch, unsigned n, int64_t time)
 /* Its drain, which had `written` records; `seen` are there. */
 static unsigned drain(uint32_t epoch, unsigned written, unsigned seen, int64_t time)
 {
-    const struct cairn_epoch e = {
-        .area = (const uint8_t *)&area, .area_bytes = sizeof(area), .number = epoch, .reason = CAIRN_DS_THRESHOLD,
-        .record_bytes = written * RECORD, .bytes_seen = seen * RECORD, .time = time};
+    const struct cairn_epoch e = {.area = (const uint8_t *)&area,
+                                  .area_bytes = sizeof(area),
+                                  .number = epoch,
+                                  .reason = CAIRN_DS_THRESHOLD,
+                                  .record_bytes = written * RECORD,
+                                  .bytes_seen = seen * RECORD,
+                                  .time = time};
     return cairn_record_gaps_drain(&gaps, &e, out);
 }
 

@@ -82,9 +82,10 @@ static struct cairn_log *read(const struct bytes *events, const char *names)
     memset(&w, 0, sizeof(w));
     writer_text(&w, 'H', "dump.cause=end\n");
     writer_text(&w, 'N', names);
-    writer_text(&w, 'L', "session.1.events=full\nsession.1.mode=sequential\nsession.1.cpus=1\nsession.1.pebs=0\n"
-                         "session.1.masks=3 4 0 0 0 0 0 0\nsession.1.clock=1\nsession.1.tsc_hz=10000000000\n"
-                         "session.1.tsc_base=0\nsession.1.multiplier=18446744073709551\n");
+    writer_text(&w, 'L',
+                "session.1.events=full\nsession.1.mode=sequential\nsession.1.cpus=1\nsession.1.pebs=0\n"
+                "session.1.masks=3 4 0 0 0 0 0 0\nsession.1.clock=1\nsession.1.tsc_hz=10000000000\n"
+                "session.1.tsc_base=0\nsession.1.multiplier=18446744073709551\n");
     uint32_t frames = write_events(&w, events);
     snprintf(end, sizeof(end), "end.cpu.0.events=%u %u 0\nend.cpu.0.lives=1\n", 1u, 1u);
     writer_text(&w, 'E', end);
@@ -116,11 +117,11 @@ static uint64_t failed(const struct bytes *events, const char *names)
 /* What a log may do wrong. */
 enum fault {
     NONE,
-    NOT_TOLD,  /* a thread that runs is not told of */
-    TWICE,     /* begins twice */
-    NO_END,    /* is not there at the end, and has not ended */
-    TWO_ENDS,  /* ends twice */
-    STRANGER,  /* a thread of a process that is not told of */
+    NOT_TOLD, /* a thread that runs is not told of */
+    TWICE,    /* begins twice */
+    NO_END,   /* is not there at the end, and has not ended */
+    TWO_ENDS, /* ends twice */
+    STRANGER, /* a thread of a process that is not told of */
     NO_PROCESS_END,
     OTHER_NAME,
     OTHER_BASE,
@@ -175,8 +176,8 @@ static void rules(void **state)
 {
     (void)state;
     static const uint64_t expected[FAULTS] = {
-        [NOT_TOLD] = 2 /* who comes in, and who leaves */, [TWICE] = 1, [NO_END] = 1, [TWO_ENDS] = 1,
-        [STRANGER] = 2 /* its beginning and its end */, [NO_PROCESS_END] = 1, [OTHER_NAME] = 1, [OTHER_BASE] = 1};
+        [NOT_TOLD] = 2 /* who comes in, and who leaves */, [TWICE] = 1,          [NO_END] = 1,     [TWO_ENDS] = 1,
+        [STRANGER] = 2 /* its beginning and its end */,    [NO_PROCESS_END] = 1, [OTHER_NAME] = 1, [OTHER_BASE] = 1};
     for (enum fault f = NONE; f < FAULTS; f++) {
         const struct bytes b = events_with(f);
         uint64_t n = failed(&b, names);
@@ -249,8 +250,8 @@ static void torn(void **state)
         struct cairn_cpu cpu = {0};
         uint8_t *copy = calloc(1, size + 1); /* not a byte more than it may read */
         memcpy(copy, p.bytes, size);
-        struct cairn_event e = {.payload = copy, .size = size, .hook = HOOK_THREAD_DC_START, .pointer = 8,
-                                .version = HOOK_VERSION_THREAD};
+        struct cairn_event e = {
+            .payload = copy, .size = size, .hook = HOOK_THREAD_DC_START, .pointer = 8, .version = HOOK_VERSION_THREAD};
         struct cairn_rundown r;
         assert_int_equal(cairn_told_index(&log, &cpu, &e), size >= sizeof(is));
         assert_int_equal(cpu.told.count, size >= sizeof(is));

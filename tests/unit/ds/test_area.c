@@ -38,10 +38,10 @@ static void forms(void **state)
         uint32_t bytes, reset; /* where INST_RETIRED.ANY's counter has its value */
         uint64_t enable;
     } rows[] = {
-        {0x000306C3, 2, 0x60, 0x40, DS_BIT(0)},   /* Haswell */
-        {0x000506C9, 3, 0x60, 0x40, DS_BIT(0)},   /* Goldmont */
-        {0x000706A8, 3, 0xA0, 0x80, DS_BIT(32)},  /* Goldmont Plus: fixed counters, too, before the baseline */
-        {0x000706E5, 4, 0xA0, 0x80, DS_BIT(32)},  /* Ice Lake */
+        {0x000306C3, 2, 0x60, 0x40, DS_BIT(0)},  /* Haswell */
+        {0x000506C9, 3, 0x60, 0x40, DS_BIT(0)},  /* Goldmont */
+        {0x000706A8, 3, 0xA0, 0x80, DS_BIT(32)}, /* Goldmont Plus: fixed counters, too, before the baseline */
+        {0x000706E5, 4, 0xA0, 0x80, DS_BIT(32)}, /* Ice Lake */
         {0x000C0652, 5, 0x1C0, 0x140, DS_BIT(32)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

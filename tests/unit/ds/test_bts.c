@@ -90,10 +90,10 @@ static void order_without_pebs(void **state)
     unsigned n = model_machine.written;
     assert_int_equal(ds_bts_start(ds, &refusal), 0);
     const struct model_machine_write start[] = {
-        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR},        /* 1 */
-        {IA32_DS_AREA, (uintptr_t)area},           /* 3 */
-        {MODEL_MACHINE_LVTPC, ARCH_VECTOR_PMI},                  /* 4 */
-        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS},  /* 5 */
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR},       /* 1 */
+        {IA32_DS_AREA, (uintptr_t)area},          /* 3 */
+        {MODEL_MACHINE_LVTPC, ARCH_VECTOR_PMI},   /* 4 */
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS}, /* 5 */
     };
     EXPECT(start, n);
     assert_int_equal(area[3], (uintptr_t)(buffer + 66)); /* out of reach */
@@ -110,12 +110,17 @@ static void order_without_pebs(void **state)
     ds_resume_user(ds, &frame);
     ds_stop(ds);
     const struct model_machine_write run[] = {
-        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | TR | BTS}, {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS},
-        {MODEL_MACHINE_LVTPC, ARCH_VECTOR_PMI},        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | TR | BTS},
-        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS},      {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | TR | BTS},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | TR | BTS},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS},
+        {MODEL_MACHINE_LVTPC, ARCH_VECTOR_PMI},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | TR | BTS},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | TR | BTS},
         {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS}, /* held, then 5 to 1 */
-        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR},            {MODEL_MACHINE_LVTPC, LVTPC_RESET},
-        {IA32_DS_AREA, 0},                             {IA32_DEBUGCTL, left_on},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR},
+        {MODEL_MACHINE_LVTPC, LVTPC_RESET},
+        {IA32_DS_AREA, 0},
+        {IA32_DEBUGCTL, left_on},
     };
     EXPECT(run, n);
     assert_int_equal(count, 3);
@@ -257,8 +262,8 @@ static void rings(void **state)
         enum ds_bts_rings rings;
         uint64_t debugctl;
         uint32_t records;
-    } cases[] = {{DS_BTS_ALL, 0, 6}, {DS_BTS_USER, IA32_DEBUGCTL_BTS_OFF_OS, 3},
-                 {DS_BTS_KERNEL, IA32_DEBUGCTL_BTS_OFF_USR, 3}};
+    } cases[] = {
+        {DS_BTS_ALL, 0, 6}, {DS_BTS_USER, IA32_DEBUGCTL_BTS_OFF_OS, 3}, {DS_BTS_KERNEL, IA32_DEBUGCTL_BTS_OFF_USR, 3}};
     for (unsigned n = 0; n < 3; n++) {
         struct ds_refusal refusal;
         bts_prepare("skylake", NULL, false, NULL);

@@ -232,9 +232,14 @@ static void branch_history(void **state)
     driver_start();
     const uint64_t cfg = MSR_PEBS_DATA_CFG_GPR | MSR_PEBS_DATA_CFG_LBR | 3 << 24;
     const struct driver_write set_up[] = {
-        {IA32_PERF_GLOBAL_CTRL, 0},      {IA32_PEBS_ENABLE, 0}, {IA32_DS_AREA, (uintptr_t)area},
-        {DS_FAKE_LVTPC, ARCH_VECTOR_PMI}, {MSR_PEBS_DATA_CFG, cfg}, {IA32_DEBUGCTL, IA32_DEBUGCTL_BTF},
-        {MSR_LBR_SELECT, 0},             {IA32_FIXED_CTR0, MINUS(1000)},
+        {IA32_PERF_GLOBAL_CTRL, 0},
+        {IA32_PEBS_ENABLE, 0},
+        {IA32_DS_AREA, (uintptr_t)area},
+        {DS_FAKE_LVTPC, ARCH_VECTOR_PMI},
+        {MSR_PEBS_DATA_CFG, cfg},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_BTF},
+        {MSR_LBR_SELECT, 0},
+        {IA32_FIXED_CTR0, MINUS(1000)},
     };
     unsigned n = fake.logged;
     fake.logged = 8;
@@ -243,8 +248,10 @@ static void branch_history(void **state)
     ds_resume(ds);
     ds_pause(ds);
     const struct driver_write run[] = {
-        {IA32_DEBUGCTL, IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_LBR}, {IA32_PERF_GLOBAL_CTRL, DS_BIT(32)},
-        {IA32_DEBUGCTL, IA32_DEBUGCTL_BTF}, {IA32_PERF_GLOBAL_CTRL, 0},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_LBR},
+        {IA32_PERF_GLOBAL_CTRL, DS_BIT(32)},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_BTF},
+        {IA32_PERF_GLOBAL_CTRL, 0},
     };
     EXPECT(run, n);
     ds_stop(ds);
@@ -282,8 +289,8 @@ static void architectural_branch_history(void **state)
         unsigned n = fake.logged;
         ds_resume(ds);
         ds_pause(ds);
-        const struct driver_write run[] = {{IA32_LBR_CTL, all}, {IA32_PERF_GLOBAL_CTRL, DS_BIT(32)},
-                                    {IA32_LBR_CTL, 0}, {IA32_PERF_GLOBAL_CTRL, 0}};
+        const struct driver_write run[] = {
+            {IA32_LBR_CTL, all}, {IA32_PERF_GLOBAL_CTRL, DS_BIT(32)}, {IA32_LBR_CTL, 0}, {IA32_PERF_GLOBAL_CTRL, 0}};
         EXPECT(run, n);
         ds_stop(ds);
         driver_expect_unchanged(&before);

@@ -40,8 +40,8 @@ static void second_driver_borrows(void **state)
     assert_int_equal(ds_parse_events("instructions:5:u,branches:9:u:plain", &config, error, sizeof error), 0);
     void *other_buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
     struct ds_cpu *other = malloc(ds_cpu_bytes());
-    assert_int_equal(ds_cpu_init(other, 7, &fake.machine, &caps, &config, &hooks, other_area, other_buffer, error,
-                                 sizeof error), 0);
+    assert_int_equal(
+        ds_cpu_init(other, 7, &fake.machine, &caps, &config, &hooks, other_area, other_buffer, error, sizeof error), 0);
     assert_int_equal(ds_start(other, &refusal), 0);
     assert_false(ds_pmi(other));
     ds_resume(other);
@@ -258,12 +258,9 @@ static void other_periods(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(second_driver_borrows),
-        cmocka_unit_test(full_buffer_is_unknown_loss),
-        cmocka_unit_test(swallowed_samples),
-        cmocka_unit_test(panic_hands_over),
-        cmocka_unit_test(drain_keeps_running_state),
-        cmocka_unit_test(other_periods),
+        cmocka_unit_test(second_driver_borrows),     cmocka_unit_test(full_buffer_is_unknown_loss),
+        cmocka_unit_test(swallowed_samples),         cmocka_unit_test(panic_hands_over),
+        cmocka_unit_test(drain_keeps_running_state), cmocka_unit_test(other_periods),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(ds);

@@ -125,17 +125,28 @@ static void errata_have_effects(void **state)
     fake.logged = 0;
     driver_start();
     const struct driver_write freed[] = {
-        {IA32_PERF_GLOBAL_CTRL, 0},      {IA32_PEBS_ENABLE, 0},
-        {IA32_DS_AREA, (uintptr_t)area}, {DS_FAKE_LVTPC, ARCH_VECTOR_PMI},
-        {IA32_PERFEVTSEL0, 0x4300B5},    {IA32_PMC0, 0}, /* 6: the counters are set free */
-        {IA32_PERFEVTSEL0 + 1, 0x4300D2}, {IA32_PMC0 + 1, 0},
-        {IA32_PERFEVTSEL0 + 2, 0x4300B1}, {IA32_PMC0 + 2, 0},
-        {IA32_PERFEVTSEL0 + 3, 0x4300B1}, {IA32_PMC0 + 3, 0},
-        {IA32_PERF_GLOBAL_CTRL, 0xF},     {IA32_PERF_GLOBAL_CTRL, 0},
-        {IA32_PERFEVTSEL0, 0},            {IA32_PERFEVTSEL0 + 1, 0},
-        {IA32_PERFEVTSEL0 + 2, 0},        {IA32_PERFEVTSEL0 + 3, 0},
-        {IA32_PMC0, MINUS(32)},           {IA32_PERFEVTSEL0, 0x4304C4}, /* and given their event */
-        {IA32_FIXED_CTR_CTRL, 0},         {IA32_PERF_GLOBAL_OVF_CTRL, 0},
+        {IA32_PERF_GLOBAL_CTRL, 0},
+        {IA32_PEBS_ENABLE, 0},
+        {IA32_DS_AREA, (uintptr_t)area},
+        {DS_FAKE_LVTPC, ARCH_VECTOR_PMI},
+        {IA32_PERFEVTSEL0, 0x4300B5},
+        {IA32_PMC0, 0}, /* 6: the counters are set free */
+        {IA32_PERFEVTSEL0 + 1, 0x4300D2},
+        {IA32_PMC0 + 1, 0},
+        {IA32_PERFEVTSEL0 + 2, 0x4300B1},
+        {IA32_PMC0 + 2, 0},
+        {IA32_PERFEVTSEL0 + 3, 0x4300B1},
+        {IA32_PMC0 + 3, 0},
+        {IA32_PERF_GLOBAL_CTRL, 0xF},
+        {IA32_PERF_GLOBAL_CTRL, 0},
+        {IA32_PERFEVTSEL0, 0},
+        {IA32_PERFEVTSEL0 + 1, 0},
+        {IA32_PERFEVTSEL0 + 2, 0},
+        {IA32_PERFEVTSEL0 + 3, 0},
+        {IA32_PMC0, MINUS(32)},
+        {IA32_PERFEVTSEL0, 0x4304C4}, /* and given their event */
+        {IA32_FIXED_CTR_CTRL, 0},
+        {IA32_PERF_GLOBAL_OVF_CTRL, 0},
         {IA32_PEBS_ENABLE, 1},
     };
     EXPECT(freed, 0);
@@ -170,8 +181,8 @@ static void longest_period(void **state) /* half of what a counter holds, or of 
                 const bool full = full_width || fixed == 0;
                 driver_begin(true, "INST_RETIRED.ANY:1000", "gpr");
                 caps.full_width_writes = full_width;
-                config.event[0] = (struct ds_event){
-                    .fixed = (int8_t)fixed, .kernel = true, .period = DS_BIT(full ? 47 : 31) + over};
+                config.event[0] =
+                    (struct ds_event){.fixed = (int8_t)fixed, .kernel = true, .period = DS_BIT(full ? 47 : 31) + over};
                 assert_int_equal(
                     ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error),
                     over ? -EINVAL : 0);

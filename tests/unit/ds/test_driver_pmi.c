@@ -158,8 +158,8 @@ static void overflowed(void *context, uint32_t cpu, uint32_t event)
 static void plain_counter_overflow(void **state)
 {
     (void)state;
-    const struct ds_hooks hooks = {.before_drain = driver_before_drain, .drained = driver_drained,
-                                   .overflowed = overflowed};
+    const struct ds_hooks hooks = {
+        .before_drain = driver_before_drain, .drained = driver_drained, .overflowed = overflowed};
     struct ds_config config = {.records = 8, .threshold = 6};
     char error[160] = "";
     driver_begin(true, "INST_RETIRED.ANY:1000,branches:300:plain", "gpr");
@@ -199,8 +199,8 @@ static void plain_counter_overflow(void **state)
 static void counting(void **state)
 {
     (void)state;
-    const struct ds_hooks hooks = {.before_drain = driver_before_drain, .drained = driver_drained,
-                                   .overflowed = overflowed};
+    const struct ds_hooks hooks = {
+        .before_drain = driver_before_drain, .drained = driver_drained, .overflowed = overflowed};
     struct ds_config config = {.records = 8, .threshold = 6};
     uint64_t values[DS_MAX_COUNTING] = {9, 9, 9, 9};
     char error[160] = "";

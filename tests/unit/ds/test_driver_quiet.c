@@ -20,15 +20,15 @@
 
 static struct late {
     struct ds_machine machine;
-    uint64_t due;       /* bit i: a record comes before access i to an MSR since counters went off */
-    bool endless;       /* the index moves with each */
-    unsigned accesses;  /* since then */
-    bool off;           /* they are */
-    unsigned written;   /* records */
-    unsigned astray;    /* records that had no area of the driver's to go to */
-    unsigned in_drain;  /* so many come while the next epoch is handed over */
-    uint64_t handed;    /* bytes of all epochs */
-    unsigned reads; /* reads of IA32_PEBS_ENABLE */
+    uint64_t due;      /* bit i: a record comes before access i to an MSR since counters went off */
+    bool endless;      /* the index moves with each */
+    unsigned accesses; /* since then */
+    bool off;          /* they are */
+    unsigned written;  /* records */
+    unsigned astray;   /* records that had no area of the driver's to go to */
+    unsigned in_drain; /* so many come while the next epoch is handed over */
+    uint64_t handed;   /* bytes of all epochs */
+    unsigned reads;    /* reads of IA32_PEBS_ENABLE */
 } late;
 
 static void store(void)

@@ -264,11 +264,8 @@ static void nothing_takes_its_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(makes_records),
-        cmocka_unit_test(counts_without_a_record),
-        cmocka_unit_test(stands_still),
-        cmocka_unit_test(takes_its_place),
-        cmocka_unit_test(nothing_takes_its_place),
+        cmocka_unit_test(makes_records),   cmocka_unit_test(counts_without_a_record), cmocka_unit_test(stands_still),
+        cmocka_unit_test(takes_its_place), cmocka_unit_test(nothing_takes_its_place),
     };
     return cmocka_run_group_tests_name("ds_self_test", tests, NULL, NULL);
 }

@@ -27,13 +27,13 @@ static void errata(void **state)
         const char *refused; /* words of the reason */
     } rows[] = {
         {0x000006F6, 0, 0, {.pebs_unusable = true}, "AJ67, AJ68, AJ69, AJ106"}, /* Merom */
-        {0x00010661, 0, 0, {.one_page_buffer = true}, NULL},                                             /* Merom L */
-        {0x00010676, 0, 0, {.one_page_buffer = true}, NULL},                                             /* Penryn */
-        {0x000106D1, 0, 0, {.one_page_buffer = true}, NULL},                          /* Dunnington */
-        {0x000106A5, 1, 0, {.counters_stuck = true, .period_32 = true}, NULL},        /* Nehalem */
-        {0x000206E6, 1, 0, {.counters_stuck = true, .period_32 = true}, NULL},        /* Nehalem-EX */
-        {0x000206C2, 1, 0, {.counters_stuck = true}, NULL},                           /* Westmere */
-        {0x000206A7, 1, UINT64_C(0x28) << 32, {0}, NULL},                             /* Sandy Bridge */
+        {0x00010661, 0, 0, {.one_page_buffer = true}, NULL},                    /* Merom L */
+        {0x00010676, 0, 0, {.one_page_buffer = true}, NULL},                    /* Penryn */
+        {0x000106D1, 0, 0, {.one_page_buffer = true}, NULL},                    /* Dunnington */
+        {0x000106A5, 1, 0, {.counters_stuck = true, .period_32 = true}, NULL},  /* Nehalem */
+        {0x000206E6, 1, 0, {.counters_stuck = true, .period_32 = true}, NULL},  /* Nehalem-EX */
+        {0x000206C2, 1, 0, {.counters_stuck = true}, NULL},                     /* Westmere */
+        {0x000206A7, 1, UINT64_C(0x28) << 32, {0}, NULL},                       /* Sandy Bridge */
         {0x000206A7, 1, UINT64_C(0x27) << 32, {.pebs_needs_microcode = true}, "28H"},
         {0x000206A7, 1, 1, {.pebs_needs_microcode = true}, "newer microcode"},
         {0x000206A6, 1, UINT64_C(0x28) << 32, {.pebs_needs_microcode = true}, "newer microcode"},
@@ -41,16 +41,16 @@ static void errata(void **state)
         {0x000206D6, 1, UINT64_C(0x617) << 32, {.pebs_needs_microcode = true}, "618H"},
         {0x000206D7, 1, UINT64_C(0x70C) << 32, {0}, NULL},
         {0x000206D7, 1, UINT64_C(0x70B) << 32, {.pebs_needs_microcode = true}, "70CH"},
-        {0x000306A9, 1, 0, {0}, NULL}, /* Ivy Bridge */
+        {0x000306A9, 1, 0, {0}, NULL},                                     /* Ivy Bridge */
         {0x000306C3, 2, 0, {.period_32 = true, .period_128 = true}, NULL}, /* Haswell, and the next two */
         {0x000306F2, 2, 0, {.period_32 = true, .period_128 = true}, NULL},
         {0x00040651, 2, 0, {.period_32 = true, .period_128 = true}, NULL},
         {0x00040661, 2, 0, {.period_32 = true, .period_128 = true}, NULL}, /* with Crystal Well */
-        {0x000306D4, 2, 0, {.period_64 = true}, NULL}, /* Broadwell */
-        {0x000506E3, 3, 0, {0}, NULL}, /* Skylake */
-        {0x000706E5, 4, 0, {0}, NULL}, /* Ice Lake */
+        {0x000306D4, 2, 0, {.period_64 = true}, NULL},                     /* Broadwell */
+        {0x000506E3, 3, 0, {0}, NULL},                                     /* Skylake */
+        {0x000706E5, 4, 0, {0}, NULL},                                     /* Ice Lake */
         {0x000806F8, 4, 0, {.period_128 = true}, NULL}, /* Sapphire Rapids: precise distribution's own, no erratum */
-        {0x00000F29, 1, 0, {0}, NULL}, /* family 15 of a model that family 6 has, too */
+        {0x00000F29, 1, 0, {0}, NULL},                  /* family 15 of a model that family 6 has, too */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ds_fake_init(&fake, false);
@@ -92,12 +92,12 @@ static void counters_of_atoms(void **state)
         uint64_t counters;
         uint32_t area;
     } rows[] = {
-        {0x00030673, 2, 1, 0x60},                     /* Silvermont */
-        {0x00050671, 2, 1, 0x60},                     /* Xeon Phi */
-        {0x000506C9, 3, 1, 0x60},                     /* Goldmont */
+        {0x00030673, 2, 1, 0x60},                       /* Silvermont */
+        {0x00050671, 2, 1, 0x60},                       /* Xeon Phi */
+        {0x000506C9, 3, 1, 0x60},                       /* Goldmont */
         {0x000706A1, 3, 0xF | UINT64_C(7) << 32, 0xA0}, /* Goldmont Plus: all */
-        {0x000506E3, 3, 0xF, 0x60},                   /* Skylake */
-        {0x00000F37, 3, 0xF, 0x60},                   /* not family 6 */
+        {0x000506E3, 3, 0xF, 0x60},                     /* Skylake */
+        {0x00000F37, 3, 0xF, 0x60},                     /* not family 6 */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ds_fake_init(&fake, false);

@@ -170,8 +170,8 @@ static void rows(void **state)
             continue;
         const struct ds_caps caps = caps_of(c[0]);
         struct ds_event event = event_of(events[i].name);
-        const uint64_t listed = strtoull(c[2], NULL, 16) | strtoull(c[3], NULL, 16) << 8 |
-                                strtoull(c[4], NULL, 16) << 40;
+        const uint64_t listed =
+            strtoull(c[2], NULL, 16) | strtoull(c[3], NULL, 16) << 8 | strtoull(c[4], NULL, 16) << 40;
         const bool old = strcmp(c[8], "-") == 0;
         const bool records = !old || strcmp(c[6], "0") != 0, precise = records && strcmp(c[8], "0") != 0;
         uint64_t code = 0, counters = counters_of(c[7]);

@@ -114,14 +114,9 @@ static void architectural_codes(void **state)
         uint8_t generation;
         uint16_t precise;
     } rows[] = {
-        {DS_GENERATION_NEHALEM, 0x04C4},
-        {DS_GENERATION_SANDYBRIDGE, 0x04C4},
-        {DS_GENERATION_HASWELL, 0x04C4},
-        {DS_GENERATION_SKYLAKE, 0x04C4},
-        {DS_GENERATION_ICELAKE, 0x00C4},
-        {DS_GENERATION_LIONCOVE, 0x00C4},
-        {DS_GENERATION_SILVERMONT, 0x00C4},
-        {DS_GENERATION_OTHER, 0x00C4},
+        {DS_GENERATION_NEHALEM, 0x04C4},    {DS_GENERATION_SANDYBRIDGE, 0x04C4}, {DS_GENERATION_HASWELL, 0x04C4},
+        {DS_GENERATION_SKYLAKE, 0x04C4},    {DS_GENERATION_ICELAKE, 0x00C4},     {DS_GENERATION_LIONCOVE, 0x00C4},
+        {DS_GENERATION_SILVERMONT, 0x00C4}, {DS_GENERATION_OTHER, 0x00C4},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct ds_caps caps = {.generation = rows[i].generation};
@@ -153,8 +148,17 @@ static void event_settings(void **state)
     assert_int_equal(config.event[1].setting, 0xFFFFFF);
     good("MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=0xFFFF", 1);
     assert_int_equal(config.event[0].setting, 0xFFFF);
-    static const char *const latency[] = {"", ":u", ":ldlat", ":ldlat=", ":ldlat=2", ":ldlat=65536", ":ldlat=0x",
-                                          ":ldlat=1g", ":ldlat=99999999999999999999", ":frontend=5", ":ldlat=-3"};
+    static const char *const latency[] = {"",
+                                          ":u",
+                                          ":ldlat",
+                                          ":ldlat=",
+                                          ":ldlat=2",
+                                          ":ldlat=65536",
+                                          ":ldlat=0x",
+                                          ":ldlat=1g",
+                                          ":ldlat=99999999999999999999",
+                                          ":frontend=5",
+                                          ":ldlat=-3"};
     for (size_t i = 0; i < sizeof latency / sizeof latency[0]; i++) {
         char spec[96];
         snprintf(spec, sizeof spec, "MEM_TRANS_RETIRED.LOAD_LATENCY:9%s", latency[i]);
@@ -241,9 +245,9 @@ static void groups(void **state)
     assert_true(config.groups == (MSR_PEBS_DATA_CFG_GPR | MSR_PEBS_DATA_CFG_LBR | UINT64_C(7) << 24));
     assert_int_equal(ds_parse_groups("lbr:1", &config, error, sizeof error), 0);
     assert_true(config.groups == MSR_PEBS_DATA_CFG_LBR);
-    static const char *const wrong[] = {"gpr,gpr", "gpr,",  ",gpr",   "gpr,none", "none,gpr", "gpr mem",    "lbr:0",
-                                        "lbr:33",  "lbr:",  "lbr8",   "lb",       "lbr:-1",   "lbr:1,lbr:2", "lbr,lbr",
-                                        "lbr:8:8", "xmm:1", "xmm,xmm"};
+    static const char *const wrong[] = {"gpr,gpr",     "gpr,",    ",gpr",    "gpr,none", "none,gpr", "gpr mem",
+                                        "lbr:0",       "lbr:33",  "lbr:",    "lbr8",     "lb",       "lbr:-1",
+                                        "lbr:1,lbr:2", "lbr,lbr", "lbr:8:8", "xmm:1",    "xmm,xmm"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(ds_parse_groups(wrong[i], &config, error, sizeof error), -EINVAL);
         assert_non_null(strstr(error, "each once"));
@@ -253,12 +257,8 @@ static void groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),
-        cmocka_unit_test(generations),
-        cmocka_unit_test(architectural_codes),
-        cmocka_unit_test(event_settings),
-        cmocka_unit_test(mistakes),
-        cmocka_unit_test(later),
+        cmocka_unit_test(names),          cmocka_unit_test(generations), cmocka_unit_test(architectural_codes),
+        cmocka_unit_test(event_settings), cmocka_unit_test(mistakes),    cmocka_unit_test(later),
         cmocka_unit_test(groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

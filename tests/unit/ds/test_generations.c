@@ -41,8 +41,9 @@ static void leave_behind(const struct ds_model_preset *p)
     model_machine_set(IA32_FIXED_CTR_CTRL, 0x33);
     model_machine_set(IA32_DEBUGCTL, IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
     if (p->perfmon_version >= 4)
-        model_machine_set(IA32_PERF_GLOBAL_STATUS_SET,
-            IA32_PERF_GLOBAL_STATUS_CTR_FRZ | IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_COND_CHG);
+        model_machine_set(IA32_PERF_GLOBAL_STATUS_SET, IA32_PERF_GLOBAL_STATUS_CTR_FRZ |
+                                                           IA32_PERF_GLOBAL_STATUS_OVF_BUF |
+                                                           IA32_PERF_GLOBAL_STATUS_COND_CHG);
 }
 
 /* ---- what is drained --------------------------------------------------------------------------------------------- */
@@ -262,9 +263,8 @@ static void work(bool pebs)
 static void every_fault(void **state)
 {
     (void)state;
-    const struct ds_hooks hooks = {.before_drain = model_machine_before_drain,
-                                   .drained = model_machine_drained,
-                                   .bts_drained = bts_drained};
+    const struct ds_hooks hooks = {
+        .before_drain = model_machine_before_drain, .drained = model_machine_drained, .bts_drained = bts_drained};
     static struct ds_bts_record branches[512];
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
         const struct ds_model_preset *p = &ds_model_presets[i];
@@ -280,12 +280,12 @@ static void every_fault(void **state)
             struct ds_model before;
             memcpy(&before, model, sizeof before);
             assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
-            assert_int_equal(
-                ds_parse_events("INST_RETIRED.ANY:37:k,branches:50:k:plain", &config, error, sizeof error), 0);
+            assert_int_equal(ds_parse_events("INST_RETIRED.ANY:37:k,branches:50:k:plain", &config, error, sizeof error),
+                             0);
             void *buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
             ds = realloc(ds, ds_cpu_bytes());
-            assert_int_equal(ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
-                                         sizeof error), 0);
+            assert_int_equal(
+                ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error), 0);
             assert_int_equal(ds_bts_init(ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 16, branches), 0);
             model_machine.accesses = model_machine.written = 0;
             model_machine.fault_at = at;
@@ -318,7 +318,7 @@ static void every_fault(void **state)
                          said->msr);
             assert_int_equal(counts.faults, !pebs && !bts);
             assert_int_equal(said->step != 0, pebs || bts);
-            met[pebs || bts                           ? 0
+            met[pebs || bts                                    ? 0
                 : strcmp(said->during, "the PMI handler") == 0 ? 1
                 : strcmp(said->during, "the tear-down") == 0   ? 3
                                                                : 2] = true;
@@ -361,8 +361,8 @@ static void other_periods(void **state)
         assert_int_equal(ds_parse_events("INST_RETIRED.ANY:100", &config, error, sizeof error), 0);
         void *buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
         ds = realloc(ds, ds_cpu_bytes());
-        assert_int_equal(ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
-                                     sizeof error), 0);
+        assert_int_equal(
+            ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error), 0);
         assert_int_equal(ds_start(ds, &refusal), 0);
         ds_resume(ds);
         const bool pdist = p->pdist & DS_BIT(p->baseline ? ds_counter_fixed(0) : 0);
@@ -417,7 +417,8 @@ static void smallest_buffer(void **state)
         assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
         const uint64_t period = caps.errata.period_32 ? 32 : 1; /* the shortest */
         assert_int_equal(ds_parse_events(period == 1 ? "INST_RETIRED.ANY:1:k" : "INST_RETIRED.ANY:32:k", &config, error,
-                                         sizeof error), 0);
+                                         sizeof error),
+                         0);
         void *buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
         ds = realloc(ds, ds_cpu_bytes());
         if (ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error))

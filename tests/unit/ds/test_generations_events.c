@@ -108,8 +108,8 @@ static void special_events_beside_others(void **state)
         {"skylake", "branches:9,branches:9,INST_RETIRED.PREC_DIST:9", NULL},
         {"skylake", "INST_RETIRED.PREC_DIST:9,INST_RETIRED.PREC_DIST:9",
          "no PEBS counter left for INST_RETIRED.PREC_DIST"},
-        {"sandybridge",
-         "branches:9:plain,branches:9:plain,branches:9:plain,MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9", NULL},
+        {"sandybridge", "branches:9:plain,branches:9:plain,branches:9:plain,MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9",
+         NULL},
         {"sandybridge", "branches:9,INST_RETIRED.PREC_DIST:9",
          "INST_RETIRED.PREC_DIST: has to be the only PEBS event on this processor (CPU 0): leave BR_INST"},
         {"skylake", "branches:9:plain,branches:9,FRONTEND_RETIRED:9:frontend=1",
@@ -120,7 +120,8 @@ static void special_events_beside_others(void **state)
         {"icelake", "FRONTEND_RETIRED:9:frontend=1,FRONTEND_RETIRED:9:frontend=2", "there is one MSR_PEBS_FRONTEND"},
         {"sapphirerapids",
          "branches:9:plain,branches:9:plain,branches:9:plain,branches:9:plain,"
-         "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9", NULL},
+         "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9",
+         NULL},
         {"sapphirerapids",
          "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9,"
          "branches:9:plain,branches:9:plain,branches:9:plain,branches:9:plain,branches:9:plain,"
@@ -154,12 +155,14 @@ static void special_events_beside_others(void **state)
             config.event[0].period = period;
             config.event[1].period = 300;
             const bool good = broadwell ? period == 128 || period == 192 || period == 256 : i == 0 || period >= 128;
-            assert_int_equal(ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, area, error,
-                                         sizeof error), good ? 0 : -EINVAL);
+            assert_int_equal(
+                ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, area, error, sizeof error),
+                good ? 0 : -EINVAL);
             config.event[0].period = 128;
             config.event[1].period = period;
-            assert_int_equal(ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, area, error,
-                                         sizeof error), period >= 32 || i % 2 == 0 ? 0 : -EINVAL);
+            assert_int_equal(
+                ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, area, error, sizeof error),
+                period >= 32 || i % 2 == 0 ? 0 : -EINVAL);
         }
     }
 }
@@ -293,22 +296,22 @@ static void counters_in_the_record(void **state)
 
     model_machine_reset(ds_model_preset("arrowlake"), NULL, model_machine_numbered);
     assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
-    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
-                                 sizeof error), -EINVAL);
+    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error),
+                     -EINVAL);
     assert_string_equal(error, "option 'pebs.groups': counters: records of this processor (CPU 3, format 5) have none");
     model_machine_reset(ds_model_preset("skylake"), NULL, model_machine_numbered);
     assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
     config.groups = MSR_PEBS_DATA_CFG_MEMINFO;
-    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
-                                 sizeof error), -EINVAL);
+    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error),
+                     -EINVAL);
     assert_string_equal(error, "option 'pebs.groups': mem: records of this processor (CPU 3, format 3) have none");
     config.groups = MSR_PEBS_DATA_CFG_XMM | MSR_PEBS_DATA_CFG_LBR;
-    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
-                                 sizeof error), -EINVAL);
+    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error),
+                     -EINVAL);
     assert_string_equal(error, "option 'pebs.groups': xmm: records of this processor (CPU 3, format 3) have none");
     config.groups = MSR_PEBS_DATA_CFG_LBR;
-    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
-                                 sizeof error), -EINVAL);
+    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error),
+                     -EINVAL);
     assert_string_equal(error, "option 'pebs.groups': lbr: records of this processor (CPU 3, format 3) have none");
     free(buffer);
 }

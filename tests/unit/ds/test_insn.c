@@ -265,9 +265,9 @@ static void counted_conditions(void **state)
 static void nonsense(void **state)
 {
     (void)state;
-    static const char *const none[] = {"06",   "d6", "62f07c48", "0f04", "66666666666666666666666666666690",
-                                       "c4e0", "9a", "82", "c4e479f7c1", "62f77c4858c1", "8feb78c1c1",
-                                       "2e2e2e6548c704251800000078563412"};
+    static const char *const none[] = {
+        "06", "d6",         "62f07c48",     "0f04",       "66666666666666666666666666666690", "c4e0", "9a",
+        "82", "c4e479f7c1", "62f77c4858c1", "8feb78c1c1", "2e2e2e6548c704251800000078563412"};
     struct ds_insn insn;
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         uint8_t bytes[24];
@@ -439,12 +439,9 @@ static void against_objdump(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(targets),
-        cmocka_unit_test(conditions),
-        cmocka_unit_test(counted_conditions),
-        cmocka_unit_test(nonsense),
-        cmocka_unit_test(against_objdump),
+        cmocka_unit_test(by_hand),    cmocka_unit_test(targets),
+        cmocka_unit_test(conditions), cmocka_unit_test(counted_conditions),
+        cmocka_unit_test(nonsense),   cmocka_unit_test(against_objdump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,8 +88,10 @@ static void off_first_on_first(void **state)
     ds_resume(ds);
     ds_pause(ds);
     const struct model_machine_write expected[] = {
-        {IA32_DEBUGCTL, chosen | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_LBR}, {IA32_PERF_GLOBAL_CTRL, DS_BIT(32)},
-        {IA32_DEBUGCTL, chosen}, {IA32_PERF_GLOBAL_CTRL, 0},
+        {IA32_DEBUGCTL, chosen | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_LBR},
+        {IA32_PERF_GLOBAL_CTRL, DS_BIT(32)},
+        {IA32_DEBUGCTL, chosen},
+        {IA32_PERF_GLOBAL_CTRL, 0},
     };
     assert_int_equal(model_machine.written - n, 4);
     for (unsigned i = 0; i < 4; i++) {

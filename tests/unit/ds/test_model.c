@@ -425,8 +425,8 @@ static void across_pages(void **state)
     for (unsigned missing = 0; missing <= 3; missing++) { /* none, or the second page of one of the three */
         ds_bench_init(b, ds_bench_skylake(), NULL, 4096, 4096);
         ds_bench_write(b, IA32_DS_AREA, area);
-        const uint64_t words[] = {branch, branch, branch + 24, branch + 48, record, record, record + SIZE,
-                                  record + 2 * SIZE, MINUS(1)};
+        const uint64_t words[] = {branch, branch,        branch + 24,       branch + 48, record,
+                                  record, record + SIZE, record + 2 * SIZE, MINUS(1)};
         for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
             *ds_bench_word(b, area + 8 * i) = words[i];
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(1));

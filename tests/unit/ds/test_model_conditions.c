@@ -70,8 +70,8 @@ static void counts(void **state)
         {"haswell", ALL_UOPS, 0},
         {"haswell", ALL_UOPS | EDGE, 0},
         {"icelake", ALL_UOPS | CMASK(16) | INV, 0}, /* no event of the model there */
-        {"skylake", 0x01C0, 0}, /* INST_RETIRED.PREC_DIST: not on PMC0 */
-        {"skylake", 0x01C0 | CMASK(16) | INV, 9}, /* but so it is */
+        {"skylake", 0x01C0, 0},                     /* INST_RETIRED.PREC_DIST: not on PMC0 */
+        {"skylake", 0x01C0 | CMASK(16) | INV, 9},   /* but so it is */
     };
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         ds_bench_init(b, ds_model_preset(rows[r].preset), NULL, 4096, 4096);
@@ -98,7 +98,7 @@ static void rings(void **state)
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 0);
     run("cIc");
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 15);
-    run("c"); /* after i */
+    run("c");                       /* after i */
     assert_int_equal(PMC(b, 0), 2); /* cc i c */
     assert_int_equal(PMC(b, 1), 1);
     assert_int_equal(PMC(b, 2), 4);
@@ -145,8 +145,8 @@ static void data_addresses(void **state)
 {
     (void)state;
     for (int inverted = 0; inverted < 2; inverted++) {
-        const struct ds_model_retired load = {
-            .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_LOAD, .load_address = 0x5000};
+        const struct ds_model_retired load = {.events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_LOAD,
+                                              .load_address = 0x5000};
         ds_bench_init(b, ds_bench_icelake(), NULL, 4096, 4096);
         ds_bench_write(b, MSR_PEBS_DATA_CFG, MSR_PEBS_DATA_CFG_MEMINFO);
         ds_bench_pebs_counter(b, 0, 0x81D0 | CMASK(1) | (inverted ? INV : 0) | IA32_PERFEVTSEL_ADAPTIVE, MINUS(1), 0);

@@ -42,8 +42,8 @@ static void types(void **state)
         enum ds_model_branch_type type;
         uint64_t select, ctl; /* leaves it out; lets it in */
     } rows[] = {
-        {DS_MODEL_CONDITIONAL, 4, 0x10000},      {DS_MODEL_DIRECT_JUMP, 0x80, 0x20000},
-        {DS_MODEL_INDIRECT_JUMP, 0x40, 0x40000}, {DS_MODEL_DIRECT_CALL, 8, 0x80000},
+        {DS_MODEL_CONDITIONAL, 4, 0x10000},       {DS_MODEL_DIRECT_JUMP, 0x80, 0x20000},
+        {DS_MODEL_INDIRECT_JUMP, 0x40, 0x40000},  {DS_MODEL_DIRECT_CALL, 8, 0x80000},
         {DS_MODEL_INDIRECT_CALL, 0x10, 0x100000}, {DS_MODEL_RETURN, 0x20, 0x200000},
         {DS_MODEL_OTHER_BRANCH, 0x100, 0x400000},
     };
@@ -163,8 +163,11 @@ static void depths(void **state)
         const char *preset;
         unsigned depth;
         uint32_t from;
-    } rows[] = {{"penryn", 4, 0x40},    {"nehalem", 16, 0x680}, {"haswell", 16, 0x680},
-                {"skylake", 32, 0x680}, {"icelake", 32, 0x680}};
+    } rows[] = {{"penryn", 4, 0x40},
+                {"nehalem", 16, 0x680},
+                {"haswell", 16, 0x680},
+                {"skylake", 32, 0x680},
+                {"icelake", 32, 0x680}};
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         const unsigned n = rows[r].depth;
         uint64_t value;
@@ -322,8 +325,7 @@ static void linux_saves_and_restores(void **state)
         }
         ds_bench_write(b, MSR_LASTBRANCH_TOS, tos);
         for (unsigned i = 0; i < depth; i++)
-            assert_int_equal(from_at(i) & kept,
-                             i < 5 ? (UINT64_C(0xFFFFFFFF81000000) + 4 - i) & kept : 0);
+            assert_int_equal(from_at(i) & kept, i < 5 ? (UINT64_C(0xFFFFFFFF81000000) + 4 - i) & kept : 0);
         branch_at(1, DS_MODEL_RETURN, 0, 0);
         assert_int_equal(from_at(0) & kept, UINT64_C(0xFFFFFFFF81000003) & kept);
     }

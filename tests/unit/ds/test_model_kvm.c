@@ -33,10 +33,8 @@ static void what_cpuid_shows(void **state)
     } rows[] = {
         /* DS and DTES64; the format with PEBS_TRAP and PEBS_ARCH_REG, no baseline, no metrics; history of Haswell to
          * Ice Lake, not the architectural one */
-        {"penryn", 0x10676, 0, 0x2000, 0x07280202, 0x8503},
-        {"haswell", 0x306C3, 0, 0x2004, 0x07300402, 0x8603},
-        {"skylake", 0x506E3, 0, 0x2005, 0x07300402, 0x8603},
-        {"icelake", 0x606A6, 1, 0x24C5, 0x07300802, 0x8603},
+        {"penryn", 0x10676, 0, 0x2000, 0x07280202, 0x8503},         {"haswell", 0x306C3, 0, 0x2004, 0x07300402, 0x8603},
+        {"skylake", 0x506E3, 0, 0x2005, 0x07300402, 0x8603},        {"icelake", 0x606A6, 1, 0x24C5, 0x07300802, 0x8603},
         {"sapphirerapids", 0x806F8, 1, 0x24C0, 0x07300802, 0x8603},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -76,13 +74,20 @@ static void registers_that_are_refused(void **state)
         const char *preset;
         uint32_t msr;
     } rows[] = {
-        {"icelake", MSR_PEBS_DATA_CFG},  {"icelake", MSR_PERF_METRICS},
-        {"icelake", MSR_PEBS_LD_LAT},    {"icelake", MSR_PEBS_FRONTEND},
-        {"icelake", IA32_PERF_GLOBAL_STATUS_SET}, {"icelake", IA32_PERF_GLOBAL_INUSE},
-        {"icelake", IA32_FIXED_CTR0 + 3}, {"sapphirerapids", MSR_LASTBRANCH_TOS},
-        {"sapphirerapids", MSR_LBR_SELECT}, {"sapphirerapids", IA32_LBR_CTL},
-        {"sapphirerapids", IA32_LBR_DEPTH}, {"sapphirerapids", IA32_LBR_0_FROM_IP},
-        {"sapphirerapids", MSR_LASTBRANCH_0_FROM_IP}, {"skylake", IA32_PEBS_ENABLE},
+        {"icelake", MSR_PEBS_DATA_CFG},
+        {"icelake", MSR_PERF_METRICS},
+        {"icelake", MSR_PEBS_LD_LAT},
+        {"icelake", MSR_PEBS_FRONTEND},
+        {"icelake", IA32_PERF_GLOBAL_STATUS_SET},
+        {"icelake", IA32_PERF_GLOBAL_INUSE},
+        {"icelake", IA32_FIXED_CTR0 + 3},
+        {"sapphirerapids", MSR_LASTBRANCH_TOS},
+        {"sapphirerapids", MSR_LBR_SELECT},
+        {"sapphirerapids", IA32_LBR_CTL},
+        {"sapphirerapids", IA32_LBR_DEPTH},
+        {"sapphirerapids", IA32_LBR_0_FROM_IP},
+        {"sapphirerapids", MSR_LASTBRANCH_0_FROM_IP},
+        {"skylake", IA32_PEBS_ENABLE},
         {"skylake", IA32_DS_AREA},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -135,10 +140,10 @@ static void bits_that_are_refused(void **state)
         const bool refused = rows[i].after == UINT64_MAX;
         const uint64_t before = ds_bench_read(b, rows[i].msr);
         assert_int_equal(ds_model_wrmsr(&b->model, rows[i].msr, rows[i].value), refused ? -EFAULT : 0);
-        assert_true(ds_bench_read(b, rows[i].msr) ==
-                    (refused                            ? before
-                     : rows[i].msr == IA32_MISC_ENABLE ? (rows[i].after & ~UINT64_C(0x80))
-                                                        : rows[i].after));
+        assert_true(ds_bench_read(b, rows[i].msr) == (refused ? before
+                                                      : rows[i].msr == IA32_MISC_ENABLE
+                                                          ? (rows[i].after & ~UINT64_C(0x80))
+                                                          : rows[i].after));
     }
 }
 

@@ -13,7 +13,7 @@
 
 #define BUFFER      ds_bench_buffer()
 #define ALL(b)      ((b)->model.counter_mask)
-#define BELOW(b, n) (-(uint64_t)(n) & ALL(b))
+#define BELOW(b, n) (-(uint64_t)(n)&ALL(b))
 
 static struct ds_bench bench, *b = &bench;
 

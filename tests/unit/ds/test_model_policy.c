@@ -430,21 +430,11 @@ static void unlisted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unlisted),
-        cmocka_unit_test(policy_names),
-        cmocka_unit_test(fit),
-        cmocka_unit_test(beyond_maximum),
-        cmocka_unit_test(drop_reload),
-        cmocka_unit_test(masked_pmi),
-        cmocka_unit_test(lvtpc_is_the_hosts),
-        cmocka_unit_test(bystander),
-        cmocka_unit_test(pdist_minimum),
-        cmocka_unit_test(reserved),
-        cmocka_unit_test(unmapped),
-        cmocka_unit_test(unmapped_goes_on),
-        cmocka_unit_test(half_a_reset),
-        cmocka_unit_test(residual),
-        cmocka_unit_test(residual_lost),
+        cmocka_unit_test(unlisted),           cmocka_unit_test(policy_names), cmocka_unit_test(fit),
+        cmocka_unit_test(beyond_maximum),     cmocka_unit_test(drop_reload),  cmocka_unit_test(masked_pmi),
+        cmocka_unit_test(lvtpc_is_the_hosts), cmocka_unit_test(bystander),    cmocka_unit_test(pdist_minimum),
+        cmocka_unit_test(reserved),           cmocka_unit_test(unmapped),     cmocka_unit_test(unmapped_goes_on),
+        cmocka_unit_test(half_a_reset),       cmocka_unit_test(residual),     cmocka_unit_test(residual_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -321,15 +321,9 @@ static void unknown_xmm(void **state) /* a host that cannot see them */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups),
-        cmocka_unit_test(mixed_adaptive),
-        cmocka_unit_test(layouts),
-        cmocka_unit_test(all_groups),
-        cmocka_unit_test(group_sizes),
-        cmocka_unit_test(branch_history),
-        cmocka_unit_test(data_addresses),
-        cmocka_unit_test(no_baseline_format4),
-        cmocka_unit_test(unknown_xmm),
+        cmocka_unit_test(groups),         cmocka_unit_test(mixed_adaptive),      cmocka_unit_test(layouts),
+        cmocka_unit_test(all_groups),     cmocka_unit_test(group_sizes),         cmocka_unit_test(branch_history),
+        cmocka_unit_test(data_addresses), cmocka_unit_test(no_baseline_format4), cmocka_unit_test(unknown_xmm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -364,7 +364,7 @@ static void presets(void **state)
         ds_model_cpuid(&b->model, 0x80000000, 0, r);
         assert_int_equal(r[0] | r[1] | r[2] | r[3], 0);
         assert_int_equal(ds_bench_read(b, IA32_PERF_CAPABILITIES), rows[i].capabilities);
-        assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), 0x81); /* fast strings, performance monitoring */
+        assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), 0x81);    /* fast strings, performance monitoring */
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(2), MINUS(5)); /* the reload is cut to the counter's width */
         ds_bench_step(b, p->pdist & 1 ? 2 : 3, 0);
         assert_int_equal(ds_bench_index(b), rows[i].record);
@@ -389,7 +389,7 @@ static void cpuid_of_hybrids(void **state)
         bool efficient;
         uint32_t ext, subleaves, gp, fixed, events;
     } rows[] = {
-        {"sapphirerapids", false, 0, 0, 0, 0, 0},         {"arrowlake", false, 0x100, 0xB, 0x3FF, 0xF, 0x27},
+        {"sapphirerapids", false, 0, 0, 0, 0, 0},           {"arrowlake", false, 0x100, 0xB, 0x3FF, 0xF, 0x27},
         {"lunarlake", false, 0x100, 0xB, 0x3FF, 0xF, 0x27}, {"arrowlake", true, 0x100, 0xB, 0xFF, 0x7, 0x27},
         {"lunarlake", true, 0x100, 0xB, 0xFF, 0x7, 0x27},
     };
@@ -421,10 +421,10 @@ static void efficient_cores(void **state)
         uint64_t code;
         uint8_t event;
     } counted[] = {
-        {0x00C0, DS_MODEL_INSTRUCTION},        {0x00C4, DS_MODEL_BRANCH},        {0x7EC4, DS_MODEL_BRANCH_CONDITIONAL},
-        {0xC0C4, DS_MODEL_BRANCH_TAKEN},       {0xF9C4, DS_MODEL_NEAR_CALL},     {0xF7C4, DS_MODEL_NEAR_RETURN},
-        {0xBFC4, DS_MODEL_FAR_BRANCH},         {0x81D0, DS_MODEL_LOAD},          {0x82D0, DS_MODEL_STORE},
-        {0x11C4, DS_MODEL_EVENTS /* none */},  {0x20C4, DS_MODEL_EVENTS},        {0x02C4, DS_MODEL_EVENTS},
+        {0x00C0, DS_MODEL_INSTRUCTION},       {0x00C4, DS_MODEL_BRANCH},    {0x7EC4, DS_MODEL_BRANCH_CONDITIONAL},
+        {0xC0C4, DS_MODEL_BRANCH_TAKEN},      {0xF9C4, DS_MODEL_NEAR_CALL}, {0xF7C4, DS_MODEL_NEAR_RETURN},
+        {0xBFC4, DS_MODEL_FAR_BRANCH},        {0x81D0, DS_MODEL_LOAD},      {0x82D0, DS_MODEL_STORE},
+        {0x11C4, DS_MODEL_EVENTS /* none */}, {0x20C4, DS_MODEL_EVENTS},    {0x02C4, DS_MODEL_EVENTS},
     };
     static const char *const hybrid[] = {"arrowlake", "lunarlake"};
     struct ds_model_preset core;

@@ -42,9 +42,18 @@ struct naive_code {
     bool pmc1_precise; /* counts on PMC1 only, with precise distribution */
     bool listed;       /* as one that PEBS records, before format 4 */
 };
-#define NAIVE_CYCLES   {0x3C, DS_MODEL_INSTRUCTION, false, false}
-#define NAIVE_BRANCHES {0xC4, DS_MODEL_BRANCH, false, false}
-#define NAIVE_ANY_P    {0xC0, DS_MODEL_INSTRUCTION, false, false}
+#define NAIVE_CYCLES                                                                                                   \
+    {                                                                                                                  \
+        0x3C, DS_MODEL_INSTRUCTION, false, false                                                                       \
+    }
+#define NAIVE_BRANCHES                                                                                                 \
+    {                                                                                                                  \
+        0xC4, DS_MODEL_BRANCH, false, false                                                                            \
+    }
+#define NAIVE_ANY_P                                                                                                    \
+    {                                                                                                                  \
+        0xC0, DS_MODEL_INSTRUCTION, false, false                                                                       \
+    }
 static const struct naive_code core2[] = {
     NAIVE_CYCLES,
     NAIVE_BRANCHES,
@@ -82,7 +91,7 @@ enum { CODES = 6 };
 static const struct machine {
     const char *name;
     int format, gp, fixed, pebs_gp, pebs_fixed, width;
-    int precise; /* counter with precise distribution whatever it counts; -1: none */
+    int precise;  /* counter with precise distribution whatever it counts; -1: none */
     int no_any_p; /* from format 4 on: counter without records of C0H; -1: none */
     const struct naive_code *codes;
 } machines[] = {

@@ -227,20 +227,13 @@ static void unknown_preset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pause_ends_stepping),
-        cmocka_unit_test(one_instruction),
-        cmocka_unit_test(branch_taken_or_not),
-        cmocka_unit_test(rep_retires_once),
-        cmocka_unit_test(load_ss_holds_back),
-        cmocka_unit_test(sti_may_hold_back),
-        cmocka_unit_test(load_ss_addresses),
-        cmocka_unit_test(pushf_does_not_leak),
-        cmocka_unit_test(popf_and_iret_go_on),
-        cmocka_unit_test(fault_does_not_retire),
-        cmocka_unit_test(interrupt_between),
-        cmocka_unit_test(interrupted_in_a_shadow),
-        cmocka_unit_test(refused_registers),
-        cmocka_unit_test(unknown_preset),
+        cmocka_unit_test(pause_ends_stepping), cmocka_unit_test(one_instruction),
+        cmocka_unit_test(branch_taken_or_not), cmocka_unit_test(rep_retires_once),
+        cmocka_unit_test(load_ss_holds_back),  cmocka_unit_test(sti_may_hold_back),
+        cmocka_unit_test(load_ss_addresses),   cmocka_unit_test(pushf_does_not_leak),
+        cmocka_unit_test(popf_and_iret_go_on), cmocka_unit_test(fault_does_not_retire),
+        cmocka_unit_test(interrupt_between),   cmocka_unit_test(interrupted_in_a_shadow),
+        cmocka_unit_test(refused_registers),   cmocka_unit_test(unknown_preset),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(soft);

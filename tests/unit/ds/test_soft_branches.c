@@ -46,7 +46,7 @@ static void branch_classes(void **state)
         soft_write_msr(IA32_PERF_GLOBAL_CTRL, DS_BIT(32) | 0x3F);
         for (unsigned c = 0; c < 5; c++) {
             soft_write_msr(IA32_PERFEVTSEL0 + 1 + c,
-                      ia32_perfevtsel(0xC4, umasks[c]) | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
+                           ia32_perfevtsel(0xC4, umasks[c]) | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
             soft_write_msr(IA32_A_PMC0 + 1 + c, 0);
         }
         frame = (struct arch_trap_frame){.cs = 8, .rcx = rows[i].rcx};

@@ -203,8 +203,7 @@ static void expect_actions(unsigned i, const uint8_t *kinds, unsigned count)
         assert_int_equal(logged_seen[i].action[n].reserved, 0);
     }
 }
-#define EXPECT_ACTIONS(i, ...)                                                                                         \
-    expect_actions(i, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+#define EXPECT_ACTIONS(i, ...) expect_actions(i, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
 static void log_of_a_record(void **state) /* one entry for the overflow, one for the record, none between or after */
 {
@@ -218,7 +217,7 @@ static void log_of_a_record(void **state) /* one entry for the overflow, one for
         soft_step(code, code + 1, TF);
         soft_step(code, code + 1, TF);
         assert_int_equal(entries_seen, 0);
-        soft_step(code + 1, code + 4, TF);      /* overflow */
+        soft_step(code + 1, code + 4, TF);         /* overflow */
         soft_step(code + 4, code + 22, TF | 0x40); /* JE, taken: the record, and the threshold */
         soft_step(code, code + 1, TF);
         assert_int_equal(entries_seen, on ? 2 : 0);
@@ -299,14 +298,10 @@ static void log_of_a_late_interrupt(void **state) /* LVTPC is unmasked: an entry
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(snapshot_and_pmi),
-        cmocka_unit_test(history_group),
-        cmocka_unit_test(xmm_group),
-        cmocka_unit_test(loss_by_epoch),
-        cmocka_unit_test(log_of_a_record),
-        cmocka_unit_test(log_of_fixed_counters),
-        cmocka_unit_test(log_of_a_program),
-        cmocka_unit_test(log_of_a_late_interrupt),
+        cmocka_unit_test(snapshot_and_pmi), cmocka_unit_test(history_group),
+        cmocka_unit_test(xmm_group),        cmocka_unit_test(loss_by_epoch),
+        cmocka_unit_test(log_of_a_record),  cmocka_unit_test(log_of_fixed_counters),
+        cmocka_unit_test(log_of_a_program), cmocka_unit_test(log_of_a_late_interrupt),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(soft);

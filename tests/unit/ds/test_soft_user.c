@@ -72,8 +72,8 @@ static void syscall_record(void **state)
 {
     (void)state;
     static const uint8_t code[] = {0x8E, 0xD0, 0x0F, 0x05, 0x90};
-    const uint64_t own = 0x40246 | ARCH_RFLAGS_IF; /* AC is masked as well */
-    for (unsigned late = 0; late < 2; late++) { /* by the entry's report; by a #DB right there */
+    const uint64_t own = 0x40246 | ARCH_RFLAGS_IF;    /* AC is masked as well */
+    for (unsigned late = 0; late < 2; late++) {       /* by the entry's report; by a #DB right there */
         soft_begin("icelake", "instructions:2:u", 8); /* precise distribution: the second writes */
         cpu.step_on = 1;
         cpu.step_ip = (uintptr_t)code;
@@ -172,12 +172,8 @@ static void program_pages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rings),
-        cmocka_unit_test(syscall_retires),
-        cmocka_unit_test(debug_at_syscall_entry),
-        cmocka_unit_test(syscall_record),
-        cmocka_unit_test(program_sets_tf),
-        cmocka_unit_test(int1_is_no_step),
+        cmocka_unit_test(rings),          cmocka_unit_test(syscall_retires), cmocka_unit_test(debug_at_syscall_entry),
+        cmocka_unit_test(syscall_record), cmocka_unit_test(program_sets_tf), cmocka_unit_test(int1_is_no_step),
         cmocka_unit_test(program_pages),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

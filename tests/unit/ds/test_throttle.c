@@ -66,7 +66,7 @@ static void threads_get_on_in_a_storm(void **state)
             drains[k] = 0;
         while (drains[CAIRN_DS_UNTHROTTLE] < 50) {
             assert_true(now < 100000000); /* it comes to an end */
-            if (!ds.throttled) { /* a PMI is due, before the thread has run one instruction */
+            if (!ds.throttled) {          /* a PMI is due, before the thread has run one instruction */
                 now += rows[i].pmi;
                 ds_throttle(&ds);
             } else if (now >= due) {

@@ -153,9 +153,9 @@ static void test_too_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_replay, begin),       cmocka_unit_test_setup(test_overflow, begin),
-        cmocka_unit_test_setup(test_part_fits, begin),    cmocka_unit_test_setup(test_panic_within, begin),
-        cmocka_unit_test_setup(test_too_many, begin),     cmocka_unit_test_setup(test_status, begin),
+        cmocka_unit_test_setup(test_replay, begin),    cmocka_unit_test_setup(test_overflow, begin),
+        cmocka_unit_test_setup(test_part_fits, begin), cmocka_unit_test_setup(test_panic_within, begin),
+        cmocka_unit_test_setup(test_too_many, begin),  cmocka_unit_test_setup(test_status, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,8 +114,8 @@ static void items_at_run_time(void **state)
     assert_int_equal(kcontrol_set_hooks(2, hook + 1, 2), 0);
     assert_int_equal(calls, 4);
     for (uint32_t i = 0; i < CPUS; i++) {
-        const struct trace_pmc expected = {.count = 2, .source = {19, 26}, .counter = {0, 1}, .hooks = 2,
-                                           .hook = {0x0532, 0x0F2E}};
+        const struct trace_pmc expected = {
+            .count = 2, .source = {19, 26}, .counter = {0, 1}, .hooks = 2, .hook = {0x0532, 0x0F2E}};
         assert_memory_equal(carried(2, i), &expected, sizeof expected);
     }
     assert_int_equal(kcontrol_stop(2), 0);

@@ -71,7 +71,9 @@ static void stamps_chosen(void **state)
     kcontrol_query(1, &info);
     assert_int_equal(info.stamps, all);
     cpus[1].pebs_stamp = &index;
-    static const struct { uint32_t on, off, then; } rows[] = {{0, 3, 0}, {1, 0, 1}, {2, 0, 3}, {0, 1, 2}};
+    static const struct {
+        uint32_t on, off, then;
+    } rows[] = {{0, 3, 0}, {1, 0, 1}, {2, 0, 3}, {0, 1, 2}};
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(kcontrol_stamp(1, rows[i].on, rows[i].off), 0);
         kcontrol_query(1, &info);

@@ -106,8 +106,8 @@ static void rescued(void **state)
  * be readable: from 2^47 on it is the loader's identity map. */
 static void not_rescued(void **state)
 {
-    static const uint64_t bases[] = {0x100000, MEMORY_END - 1, 4 * GIB - sizeof pixels + 1, 4 * GIB,
-                                     (UINT64_C(1) << 47) + 3 * GIB, UINT64_MAX - 15};
+    static const uint64_t bases[] = {
+        0x100000, MEMORY_END - 1, 4 * GIB - sizeof pixels + 1, 4 * GIB, (UINT64_C(1) << 47) + 3 * GIB, UINT64_MAX - 15};
     (void)state;
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
         firmware(bases[i]);

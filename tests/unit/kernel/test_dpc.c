@@ -144,7 +144,7 @@ static int setup(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < CPUS; i++) {
-        cpus[i] = (struct kcpu){ .arch.index = i };
+        cpus[i] = (struct kcpu){.arch.index = i};
         kcpu_table[i] = &cpus[i];
     }
     kcpu_count = CPUS;
@@ -223,10 +223,10 @@ static void urgency(void **state)
         enum kdpc_importance importance;
         bool here, there;
     } cases[] = {
-        { KDPC_LOW, false, false },
-        { KDPC_MEDIUM, true, false },
-        { KDPC_HIGH, true, true },
-        { KDPC_MEDIUM_HIGH, true, true },
+        {KDPC_LOW, false, false},
+        {KDPC_MEDIUM, true, false},
+        {KDPC_HIGH, true, true},
+        {KDPC_MEDIUM_HIGH, true, true},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct kdpc a = letter('a', cases[i].importance), b = letter('b', cases[i].importance);

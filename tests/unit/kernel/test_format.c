@@ -19,18 +19,18 @@ int kformat_vsnprintf(char *to, size_t size, const char *format, va_list args) _
 #undef snprintf
 #undef vsnprintf
 
-#define SAME(...)                                                                                                    \
-    do {                                                                                                             \
-        char ours[128], theirs[128];                                                                                 \
-        int a = kformat_snprintf(ours, sizeof ours, __VA_ARGS__), b = snprintf(theirs, sizeof theirs, __VA_ARGS__);  \
-        assert_string_equal(ours, theirs);                                                                           \
-        assert_int_equal(a, b);                                                                                      \
+#define SAME(...)                                                                                                      \
+    do {                                                                                                               \
+        char ours[128], theirs[128];                                                                                   \
+        int a = kformat_snprintf(ours, sizeof ours, __VA_ARGS__), b = snprintf(theirs, sizeof theirs, __VA_ARGS__);    \
+        assert_string_equal(ours, theirs);                                                                             \
+        assert_int_equal(a, b);                                                                                        \
     } while (0)
 
 static void conversions(void **state)
 {
     (void)state;
-    static const long numbers[] = { 0, 1, -1, 7, 99, -12345, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN };
+    static const long numbers[] = {0, 1, -1, 7, 99, -12345, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         long n = numbers[i];
         SAME("%ld|%5ld|%-8ld|%08ld|%024ld", n, n, n, n, n);
@@ -59,6 +59,6 @@ static void cut_text_is_terminated(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(conversions), cmocka_unit_test(cut_text_is_terminated) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(conversions), cmocka_unit_test(cut_text_is_terminated)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,12 +94,12 @@ static struct box box;
 static void begin(uint32_t group)
 {
     box_open(&box, 1, BOX_COMPACT, false, 4, 8192);
-    machine = (struct kcpu){ .trace = &box.hub[0], .truth = some_truth, .current = &running, .irq_depth = 1 };
-    running = (struct kthread){ .tid = 0x20, .priority = 9, .base_priority = 8, .state = KTHREAD_RUNNING };
-    other = (struct kthread){ .tid = 0x1234, .priority = 12, .base_priority = 8, .state = KTHREAD_WAITING };
+    machine = (struct kcpu){.trace = &box.hub[0], .truth = some_truth, .current = &running, .irq_depth = 1};
+    running = (struct kthread){.tid = 0x20, .priority = 9, .base_priority = 8, .state = KTHREAD_RUNNING};
+    other = (struct kthread){.tid = 0x1234, .priority = 12, .base_priority = 8, .state = KTHREAD_WAITING};
     truths = 0;
     irq_on = false;
-    box.config.masks = (struct perfinfo_groupmask){ 0 };
+    box.config.masks = (struct perfinfo_groupmask){0};
     if (group)
         trace_group_add(&box.config.masks, group);
     box_start(&box, 0, NULL);
@@ -165,7 +165,7 @@ static void priority(void **state)
 
 static void profile(void **state)
 {
-    const struct arch_trap_frame frame = { .rip = 0xFFFFFFFF80123456, .vector = ARCH_VECTOR_TIMER };
+    const struct arch_trap_frame frame = {.rip = 0xFFFFFFFF80123456, .vector = ARCH_VECTOR_TIMER};
     (void)state;
     begin(PERF_PROFILE);
     assert_int_equal(klive_profile(&machine, &frame), now);
@@ -184,7 +184,7 @@ static void profile(void **state)
 
 static void pmc(void **state)
 {
-    const struct arch_trap_frame frame = { .rip = 0x401000, .vector = ARCH_VECTOR_PMI };
+    const struct arch_trap_frame frame = {.rip = 0x401000, .vector = ARCH_VECTOR_PMI};
     (void)state;
     begin(PERF_PMC_PROFILE);
     assert_int_equal(klive_pmc(&machine, &frame, TRACE_PMC_INSTRUCTION_RETIRED), now);
@@ -290,9 +290,9 @@ static void pmc_config(void **state)
 /* A session that wants none of it gets none, and there is nothing to witness. */
 static void unwanted(void **state)
 {
-    const struct arch_trap_frame frame = { .vector = ARCH_VECTOR_TIMER };
-    static const uint32_t groups[] = { 0,        PERF_DISPATCHER, PERF_PRIORITY,  PERF_PROFILE,
-                                       PERF_DPC, PERF_INTERRUPT,  PERF_CAIRN_MARK };
+    const struct arch_trap_frame frame = {.vector = ARCH_VECTOR_TIMER};
+    static const uint32_t groups[] = {0,        PERF_DISPATCHER, PERF_PRIORITY,  PERF_PROFILE,
+                                      PERF_DPC, PERF_INTERRUPT,  PERF_CAIRN_MARK};
     (void)state;
     for (unsigned i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         begin(groups[i]);
@@ -321,7 +321,7 @@ static void unwanted(void **state)
         assert_int_equal(events, groups[i] != 0);
         box_close(&box);
     }
-    machine = (struct kcpu){ .current = &running };
+    machine = (struct kcpu){.current = &running};
     assert_int_equal(klive_ready(&machine, &other, ETW_ADJUST_NONE, 0), 0); /* no session at all yet */
     klive_mark("x");
 }
@@ -329,21 +329,30 @@ static void unwanted(void **state)
 /* ---- the truth */
 static void witness(void **state)
 {
-    const struct arch_trap_frame frame = { .rip = 0x401000, .vector = ARCH_VECTOR_TIMER };
+    const struct arch_trap_frame frame = {.rip = 0x401000, .vector = ARCH_VECTOR_TIMER};
     struct cairn_truth_thread t;
     struct cairn_truth_interrupt i;
     (void)state;
-    machine = (struct kcpu){ .arch.index = 3, .truth = some_truth, .irq_depth = 1, .in_dpc = true };
-    running = (struct kthread){ .tid = 0x20, .priority = 9 };
-    other = (struct kthread){ .tid = 0x44, .priority = 8, .base_priority = 8, .state = KTHREAD_WAITING };
+    machine = (struct kcpu){.arch.index = 3, .truth = some_truth, .irq_depth = 1, .in_dpc = true};
+    running = (struct kthread){.tid = 0x20, .priority = 9};
+    other = (struct kthread){.tid = 0x44, .priority = 8, .base_priority = 8, .state = KTHREAD_WAITING};
     struct kwitness_thread before = kwitness_look(&other);
     other.priority = 10;
     other.state = KTHREAD_STANDBY;
     kwitness_thread(&machine, CAIRN_THREAD_READY, &other, before, 77);
     memcpy(&t, truth, sizeof t);
     const struct cairn_truth_thread ready_truth = {
-        .kind = CAIRN_TRUTH_THREAD, .cpu = 3, .what = CAIRN_THREAD_READY, .level = CAIRN_LEVEL_DPC, .tid = 0x44,
-        .tsc = 77, .old_priority = 8, .new_priority = 10, .old_base = 8, .new_base = 8, .waited = 1,
+        .kind = CAIRN_TRUTH_THREAD,
+        .cpu = 3,
+        .what = CAIRN_THREAD_READY,
+        .level = CAIRN_LEVEL_DPC,
+        .tid = 0x44,
+        .tsc = 77,
+        .old_priority = 8,
+        .new_priority = 10,
+        .old_base = 8,
+        .new_base = 8,
+        .waited = 1,
         .state = KTHREAD_STANDBY,
     };
     assert_memory_equal(&t, &ready_truth, sizeof t);
@@ -352,8 +361,14 @@ static void witness(void **state)
     kwitness_sample(&machine, CAIRN_INTERRUPT_PROFILE, &frame, 0, 78);
     memcpy(&i, truth, sizeof i);
     const struct cairn_truth_interrupt sample = {
-        .kind = CAIRN_TRUTH_INTERRUPT, .cpu = 3, .what = CAIRN_INTERRUPT_PROFILE, .level = CAIRN_LEVEL_DPC,
-        .tid = 0x20, .tsc = 78, .address = 0x401000, .priority = 9,
+        .kind = CAIRN_TRUTH_INTERRUPT,
+        .cpu = 3,
+        .what = CAIRN_INTERRUPT_PROFILE,
+        .level = CAIRN_LEVEL_DPC,
+        .tid = 0x20,
+        .tsc = 78,
+        .address = 0x401000,
+        .priority = 9,
     };
     assert_memory_equal(&i, &sample, sizeof i);
 
@@ -362,16 +377,29 @@ static void witness(void **state)
     kwitness_interrupt(&machine, &frame, handler, 70, 79);
     memcpy(&i, truth, sizeof i);
     const struct cairn_truth_interrupt handled = {
-        .kind = CAIRN_TRUTH_INTERRUPT, .cpu = 3, .what = CAIRN_INTERRUPT_HANDLED, .tid = 0x20, .begin = 70, .tsc = 79,
-        .address = (uintptr_t)handler, .vector = ARCH_VECTOR_TIMER, .priority = 9,
+        .kind = CAIRN_TRUTH_INTERRUPT,
+        .cpu = 3,
+        .what = CAIRN_INTERRUPT_HANDLED,
+        .tid = 0x20,
+        .begin = 70,
+        .tsc = 79,
+        .address = (uintptr_t)handler,
+        .vector = ARCH_VECTOR_TIMER,
+        .priority = 9,
     };
     assert_memory_equal(&i, &handled, sizeof i);
 
     kwitness_dpc(&machine, (const void *)handler, true, 71, 80);
     memcpy(&i, truth, sizeof i);
     const struct cairn_truth_interrupt timer = {
-        .kind = CAIRN_TRUTH_INTERRUPT, .cpu = 3, .what = CAIRN_INTERRUPT_TIMER_DPC, .tid = 0x20, .begin = 71,
-        .tsc = 80, .address = (uintptr_t)handler, .priority = 9,
+        .kind = CAIRN_TRUTH_INTERRUPT,
+        .cpu = 3,
+        .what = CAIRN_INTERRUPT_TIMER_DPC,
+        .tid = 0x20,
+        .begin = 71,
+        .tsc = 80,
+        .address = (uintptr_t)handler,
+        .priority = 9,
     };
     assert_memory_equal(&i, &timer, sizeof i);
     assert_int_equal(truths, 4);
@@ -390,10 +418,17 @@ static int no_truths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ready),     cmocka_unit_test(priority), cmocka_unit_test(profile),
-        cmocka_unit_test(pmc),       cmocka_unit_test(interrupt), cmocka_unit_test(dpc), cmocka_unit_test(mark),
-        cmocka_unit_test(sampled_mark), cmocka_unit_test(pmc_config),
-        cmocka_unit_test(unwanted),  cmocka_unit_test_setup(witness, no_truths),
+        cmocka_unit_test(ready),
+        cmocka_unit_test(priority),
+        cmocka_unit_test(profile),
+        cmocka_unit_test(pmc),
+        cmocka_unit_test(interrupt),
+        cmocka_unit_test(dpc),
+        cmocka_unit_test(mark),
+        cmocka_unit_test(sampled_mark),
+        cmocka_unit_test(pmc_config),
+        cmocka_unit_test(unwanted),
+        cmocka_unit_test_setup(witness, no_truths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,8 +231,8 @@ static void every_field(void **state)
     assert_int_equal(ordinary.owner, 0);
     assert_int_equal(events, 1);
     assert_int_equal(event[0].spin_lock_address, (uintptr_t)&ordinary);
-    assert_true(event[0].caller_address > (uintptr_t)every_field && event[0].caller_address < (uintptr_t)every_field +
-                                                                                                       4096);
+    assert_true(event[0].caller_address > (uintptr_t)every_field &&
+                event[0].caller_address < (uintptr_t)every_field + 4096);
     assert_int_equal(event[0].acquire_time, 1320);
     assert_int_equal(event[0].release_time, 1330);
     assert_int_equal(event[0].wait_time_in_cycles, 310);
@@ -262,7 +262,11 @@ static void in_interrupts_and_dpcs(void **state)
 {
     (void)state;
     const uint8_t dpc = WMI_SPINLOCK_EXECUTE_DPC, isr = WMI_SPINLOCK_EXECUTE_ISR;
-    const struct { uint32_t depth; bool in_dpc; uint8_t irql, flags; } rows[] = {
+    const struct {
+        uint32_t depth;
+        bool in_dpc;
+        uint8_t irql, flags;
+    } rows[] = {
         {0, false, 2, 0}, {1, false, 14, isr}, {1, true, 2, dpc}, {2, true, 15, dpc | isr}, /* one came in a DPC */
     };
     cpus[0].irq_vector[0] = ARCH_VECTOR_TIMER;
@@ -559,12 +563,18 @@ static void nobody_is_let_in_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(every_field, setup),      cmocka_unit_test_setup(in_interrupts_and_dpcs, setup),
-        cmocka_unit_test_setup(modes, setup),            cmocka_unit_test_setup(conversion_is_refused, setup),
-        cmocka_unit_test_setup(nested, setup),           cmocka_unit_test_setup(the_same_lock_shared_twice, setup),
-        cmocka_unit_test_setup(begin_and_end, setup),    cmocka_unit_test_setup(sampled, setup),
-        cmocka_unit_test_setup(counting_is_held, setup), cmocka_unit_test_setup(configuration, setup),
-        cmocka_unit_test_setup(misuse, setup),           cmocka_unit_test(nobody_is_let_in_twice),
+        cmocka_unit_test_setup(every_field, setup),
+        cmocka_unit_test_setup(in_interrupts_and_dpcs, setup),
+        cmocka_unit_test_setup(modes, setup),
+        cmocka_unit_test_setup(conversion_is_refused, setup),
+        cmocka_unit_test_setup(nested, setup),
+        cmocka_unit_test_setup(the_same_lock_shared_twice, setup),
+        cmocka_unit_test_setup(begin_and_end, setup),
+        cmocka_unit_test_setup(sampled, setup),
+        cmocka_unit_test_setup(counting_is_held, setup),
+        cmocka_unit_test_setup(configuration, setup),
+        cmocka_unit_test_setup(misuse, setup),
+        cmocka_unit_test(nobody_is_let_in_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,10 +17,10 @@
 #include <cmocka.h>
 
 /* ---- the hardware under the kernel's headers is replaced by this file's */
-#define arch_rdtsc arch_rdtsc_hardware
-#define arch_irq_save arch_irq_save_hardware
+#define arch_rdtsc       arch_rdtsc_hardware
+#define arch_irq_save    arch_irq_save_hardware
 #define arch_irq_restore arch_irq_restore_hardware
-#define arch_pause arch_pause_hardware
+#define arch_pause       arch_pause_hardware
 #include "arch/arch.h"
 #undef arch_rdtsc
 #undef arch_irq_save
@@ -72,10 +72,10 @@ struct kopt kopt;
 
 static char out[OUT];
 static size_t out_size;
-static bool sending; /* the logger runs */
+static bool sending;                        /* the logger runs */
 static volatile sig_atomic_t one_character; /* is leaving: nothing comes in between */
-static uint64_t free_at; /* TSC: the FIFO is empty from here on */
-static void (*meanwhile)(void); /* while the logger waits */
+static uint64_t free_at;                    /* TSC: the FIFO is empty from here on */
+static void (*meanwhile)(void);             /* while the logger waits */
 static struct box box;
 
 void arch_serial_write(const char *data, size_t size)
@@ -234,7 +234,7 @@ static void fill(unsigned switches)
     for (uint32_t i = 0; i < buffers_kept; i++)
         memcpy(kept[i], trace_session_buffer(box.session, i, &cpu_buffer), 4096);
     memset(&sender, 0, sizeof sender);
-    static const struct console_sink other = { .write = screen_write };
+    static const struct console_sink other = {.write = screen_write};
     memset(sinks, 0, sizeof sinks);
     sink_count = 0;
     early_size = 0;
@@ -256,7 +256,7 @@ static void fill(unsigned switches)
 /* What kdump does. */
 static void dump_rest(void)
 {
-    static const struct trace_sink whole = { send_whole, NULL };
+    static const struct trace_sink whole = {send_whole, NULL};
     static struct trace_dump d;
     klogger_settle();
     klogger_settle();
@@ -272,12 +272,12 @@ static void dump_rest(void)
 /* ---- what came out ----------------------------------------------------------------------------------------------- */
 
 struct seen_out {
-    uint32_t next;             /* number of the next frame */
-    uint32_t have[BUFFERS];    /* bytes of each buffer */
+    uint32_t next;          /* number of the next frame */
+    uint32_t have[BUFFERS]; /* bytes of each buffer */
     unsigned texts, cut, repeated;
-    const char *before;        /* the frame before, and its size */
+    const char *before; /* the frame before, and its size */
     size_t before_size;
-    const char *cut_at;        /* a line that was cut, whose frame has not come yet */
+    const char *cut_at; /* a line that was cut, whose frame has not come yet */
     size_t cut_size;
 };
 
@@ -449,7 +449,7 @@ static void test_text_between(void **state)
         assert_true(see_out(&s));
         klogger_counts(&frames, &again);
         assert_true(again > 0);
-        assert_int_equal(s.cut + s.repeated, again); /* repeated: it was cut at its very end */
+        assert_int_equal(s.cut + s.repeated, again);   /* repeated: it was cut at its very end */
         assert_int_equal(s.texts, 2 + texts_said + 1); /* and those of klogger_begin and dump_rest */
         unsigned lines = 0;
         for (size_t i = 0; i < screen_size; i++)
@@ -501,10 +501,10 @@ static void *copy;
 static void keep(void *to, bool back)
 {
     uint8_t *at = to;
-#define KEEP(what, size)                                                                                              \
-    do {                                                                                                              \
-        memcpy(back ? (void *)(what) : at, back ? at : (void *)(what), size);                                         \
-        at += size;                                                                                                   \
+#define KEEP(what, size)                                                                                               \
+    do {                                                                                                               \
+        memcpy(back ? (void *)(what) : at, back ? at : (void *)(what), size);                                          \
+        at += size;                                                                                                    \
     } while (0)
     KEEP(&sender, sizeof sender);
     KEEP(box.memory, box.size);
@@ -585,12 +585,8 @@ static void test_panic_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_off),
-        cmocka_unit_test(test_pace),
-        cmocka_unit_test(test_text_between),
-        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_panic_anywhere),
+        cmocka_unit_test(test_alone),        cmocka_unit_test(test_off),  cmocka_unit_test(test_pace),
+        cmocka_unit_test(test_text_between), cmocka_unit_test(test_stop), cmocka_unit_test(test_panic_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

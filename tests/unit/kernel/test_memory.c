@@ -28,13 +28,13 @@ _Noreturn void kpanic(const char *format, ...)
     longjmp(panicked, 1);
 }
 
-#define ASSERT_PANICS(words, statement)                                                                              \
-    do {                                                                                                             \
-        if (setjmp(panicked) == 0) {                                                                                 \
-            statement;                                                                                               \
-            fail_msg("no panic: %s", #statement);                                                                    \
-        }                                                                                                            \
-        assert_non_null(strstr(panic_line, words));                                                                  \
+#define ASSERT_PANICS(words, statement)                                                                                \
+    do {                                                                                                               \
+        if (setjmp(panicked) == 0) {                                                                                   \
+            statement;                                                                                                 \
+            fail_msg("no panic: %s", #statement);                                                                      \
+        }                                                                                                              \
+        assert_non_null(strstr(panic_line, words));                                                                    \
     } while (0)
 
 /* ---- pages */
@@ -80,7 +80,9 @@ static void pages_random(void **state)
     (void)state;
     static uint8_t owner[PAGES];
     uint64_t bits[(PAGES + 63) / 64], free_pages = PAGES;
-    struct { uint64_t first, count; } held[64] = { 0 };
+    struct {
+        uint64_t first, count;
+    } held[64] = {0};
     struct kpagemap map;
     struct krand r;
     kpagemap_init(&map, bits, PAGES);
@@ -137,13 +139,13 @@ static uint64_t free_pages_of(const struct boot_memory *memory, uint32_t count, 
 static void pages_of_a_map(void **state)
 {
     static const struct boot_memory memory[] = {
-        { .base = 0, .size = MIB(1) + 0x1000, .type = BOOT_MEMORY_CONVENTIONAL }, /* its last page */
-        { .base = MIB(2), .size = MIB(1), .type = BOOT_MEMORY_LOADER_DATA },
-        { .base = MIB(3), .size = MIB(1), .type = BOOT_MEMORY_BOOT_SERVICES_CODE },
-        { .base = MIB(4), .size = MIB(1), .type = BOOT_MEMORY_ACPI_NVS },
-        { .base = MIB(5), .size = MIB(2), .type = BOOT_MEMORY_BOOT_SERVICES_DATA },
-        { .base = MIB(7), .size = MIB(1), .type = BOOT_MEMORY_PERSISTENT },
-        { .base = MIB(4096), .size = MIB(2), .type = BOOT_MEMORY_CONVENTIONAL },
+        {.base = 0, .size = MIB(1) + 0x1000, .type = BOOT_MEMORY_CONVENTIONAL}, /* its last page */
+        {.base = MIB(2), .size = MIB(1), .type = BOOT_MEMORY_LOADER_DATA},
+        {.base = MIB(3), .size = MIB(1), .type = BOOT_MEMORY_BOOT_SERVICES_CODE},
+        {.base = MIB(4), .size = MIB(1), .type = BOOT_MEMORY_ACPI_NVS},
+        {.base = MIB(5), .size = MIB(2), .type = BOOT_MEMORY_BOOT_SERVICES_DATA},
+        {.base = MIB(7), .size = MIB(1), .type = BOOT_MEMORY_PERSISTENT},
+        {.base = MIB(4096), .size = MIB(2), .type = BOOT_MEMORY_CONVENTIONAL},
     };
     struct kfreemem plan;
     uint32_t refused;
@@ -157,7 +159,7 @@ static void pages_of_a_map(void **state)
     assert_int_equal(kfreemem_plan(&plan, memory, 2, MIB(1)), -ENOMEM);
     assert_int_equal(kfreemem_plan(&plan, memory + 1, 1, MIB(8192)), -ENOMEM);
     assert_int_equal(kfreemem_plan(&plan, memory, 0, MIB(8192)), -ENOMEM);
-    const struct boot_memory far[] = { { MIB(4096) - 0x1000, 0x2000, 0, BOOT_MEMORY_CONVENTIONAL, 0 } };
+    const struct boot_memory far[] = {{MIB(4096) - 0x1000, 0x2000, 0, BOOT_MEMORY_CONVENTIONAL, 0}};
     assert_int_equal(kfreemem_plan(&plan, far, 1, MIB(8192)), -ENOMEM); /* 129 KiB into 8 */
     assert_true(plan.bitmap_bytes == 33 * 4096);
 }
@@ -166,9 +168,9 @@ static void pages_of_a_map(void **state)
 static void pages_named_twice(void **state)
 {
     static const struct boot_memory memory[] = {
-        { .base = MIB(1), .size = 0x2000, .type = BOOT_MEMORY_CONVENTIONAL },
-        { .base = MIB(1) + 0x1000, .size = MIB(300), .type = BOOT_MEMORY_CONVENTIONAL },
-        { .base = MIB(1) + 0x1000, .size = MIB(1), .type = BOOT_MEMORY_CONVENTIONAL },
+        {.base = MIB(1), .size = 0x2000, .type = BOOT_MEMORY_CONVENTIONAL},
+        {.base = MIB(1) + 0x1000, .size = MIB(300), .type = BOOT_MEMORY_CONVENTIONAL},
+        {.base = MIB(1) + 0x1000, .size = MIB(1), .type = BOOT_MEMORY_CONVENTIONAL},
     };
     struct kfreemem plan;
     uint32_t refused;
@@ -256,7 +258,11 @@ static void heap_misuse(void **state)
 static void heap_random(void **state)
 {
     (void)state;
-    static struct { uint8_t *o; size_t bytes; uint8_t fill; } held[200];
+    static struct {
+        uint8_t *o;
+        size_t bytes;
+        uint8_t fill;
+    } held[200];
     struct kheap heap;
     struct krand r;
     page_limit = 60;
@@ -286,10 +292,9 @@ static void heap_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_basic), cmocka_unit_test(pages_misuse),       cmocka_unit_test(pages_random),
-        cmocka_unit_test(pages_of_a_map), cmocka_unit_test(pages_named_twice),
-        cmocka_unit_test(heap_sizes),  cmocka_unit_test(heap_out_of_memory), cmocka_unit_test(heap_misuse),
-        cmocka_unit_test(heap_random),
+        cmocka_unit_test(pages_basic),        cmocka_unit_test(pages_misuse),      cmocka_unit_test(pages_random),
+        cmocka_unit_test(pages_of_a_map),     cmocka_unit_test(pages_named_twice), cmocka_unit_test(heap_sizes),
+        cmocka_unit_test(heap_out_of_memory), cmocka_unit_test(heap_misuse),       cmocka_unit_test(heap_random),
     };
     return cmocka_run_group_tests_name("kernel memory", tests, NULL, NULL);
 }

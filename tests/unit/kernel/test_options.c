@@ -199,14 +199,14 @@ static void counters(void **state)
     static const struct {
         const char *value, *why; /* NULL: it is right */
     } cases[] = {
-        { "InstructionRetired", NULL },
-        { "InstructionRetired,BranchInstructionRetired,UnhaltedCoreCycles,TotalCycles", NULL },
-        { "Timer", "'Timer': must be InstructionRetired" },
-        { "instructions", "'instructions': must be InstructionRetired" },
-        { "InstructionRetired,", "'': must be InstructionRetired" },
-        { "TotalCycles,InstructionRetired,TotalCycles", "'TotalCycles': is there twice" },
-        { "InstructionRetired,BranchInstructionRetired,UnhaltedCoreCycles,TotalCycles,BranchInstructions",
-          "'BranchInstructions': is one too many, 4 are the most" },
+        {"InstructionRetired", NULL},
+        {"InstructionRetired,BranchInstructionRetired,UnhaltedCoreCycles,TotalCycles", NULL},
+        {"Timer", "'Timer': must be InstructionRetired"},
+        {"instructions", "'instructions': must be InstructionRetired"},
+        {"InstructionRetired,", "'': must be InstructionRetired"},
+        {"TotalCycles,InstructionRetired,TotalCycles", "'TotalCycles': is there twice"},
+        {"InstructionRetired,BranchInstructionRetired,UnhaltedCoreCycles,TotalCycles,BranchInstructions",
+         "'BranchInstructions': is one too many, 4 are the most"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];
@@ -224,25 +224,27 @@ static void counters(void **state)
     kopt_defaults(); /* what each would have needs a counter of its own */
     assert_int_equal(parse("session.1=full:qpc:sequential\nsession.pmc=InstructionRetired\npebs=cycles:9,cycles:8,"
                            "cycles:7,cycles:6,cycles:5,cycles:4,cycles:3,cycles:2,branches:9,branches:8,branches:7,"
-                           "branches:6,branches:5,branches:4"), -EINVAL);
+                           "branches:6,branches:5,branches:4"),
+                     -EINVAL);
     assert_non_null(strstr(error, "more events than any"));
     static const struct {
         const char *hooks, *why;
     } of_hooks[] = {
-        { "0x0524", NULL },
-        { "1330,0x524,0x0F2E,0x0529", NULL },
-        { "0x0525", "'0x0525': no hook ID, such as 0x0524, whose events carry items" },
-        { "0x10524", "'0x10524': no hook ID" },
-        { "ready", "'ready': no hook ID" },
-        { "0x0524,", "'': no hook ID" },
-        { "0x0524,0x0532,1316", "'1316': is there twice" },
-        { "0x0524,0x0529,0x0530,0x0532,0x0F2E", "'0x0F2E': is one too many, 4 are the most" },
-        { "0x0524,0x0F43",
-          "'session.pmc.hooks=0x0524,0x0F43': no session writes 0F43H events: give one the group 'interrupt'" },
+        {"0x0524", NULL},
+        {"1330,0x524,0x0F2E,0x0529", NULL},
+        {"0x0525", "'0x0525': no hook ID, such as 0x0524, whose events carry items"},
+        {"0x10524", "'0x10524': no hook ID"},
+        {"ready", "'ready': no hook ID"},
+        {"0x0524,", "'': no hook ID"},
+        {"0x0524,0x0532,1316", "'1316': is there twice"},
+        {"0x0524,0x0529,0x0530,0x0532,0x0F2E", "'0x0F2E': is one too many, 4 are the most"},
+        {"0x0524,0x0F43",
+         "'session.pmc.hooks=0x0524,0x0F43': no session writes 0F43H events: give one the group 'interrupt'"},
     };
     for (unsigned i = 0; i < sizeof of_hooks / sizeof of_hooks[0]; i++) {
         char text[256];
-        snprintf(text, sizeof text, "session.1=full+dispatcher+priority:qpc:sequential\n"
+        snprintf(text, sizeof text,
+                 "session.1=full+dispatcher+priority:qpc:sequential\n"
                  "session.2=profile+spinlock:tsc:circular\nsession.pmc=TotalCycles\nsession.pmc.hooks=%s",
                  of_hooks[i].hooks);
         kopt_defaults();
@@ -258,7 +260,8 @@ static void counters(void **state)
     assert_int_equal(kopt_pmc(&pmc, error, sizeof error), 0);
     assert_int_equal(pmc.count + pmc.hooks, 0);
     assert_int_equal(parse("session.1=dispatcher:qpc:sequential\nsession.pmc=TotalCycles\n"
-                           "session.pmc.hooks=0x0532"), 0);
+                           "session.pmc.hooks=0x0532"),
+                     0);
     assert_int_equal(kopt_pmc(&pmc, error, sizeof error), 0);
     assert_true(pmc.count == 1 && pmc.source[0] == 19 && pmc.hooks == 1 && pmc.hook[0] == 0x0532);
     struct ds_config config, atom;
@@ -286,7 +289,8 @@ static void kinds_of_cores(void **state)
     assert_memory_equal(&config, &atom, sizeof atom);
     assert_int_equal(parse("pebs=branches:9,cycles:5\npebs.later=4,6\npebs.atom=INST_RETIRED.ANY:7:u\n"
                            "pebs.cpus=atom\npebs.groups=gpr,lbr:4\npebs.records=20\npebs.threshold=9\n"
-                           "session.1=full:qpc:sequential\nsession.pmc=TotalCycles"), 0);
+                           "session.1=full:qpc:sequential\nsession.pmc=TotalCycles"),
+                     0);
     assert_int_equal(kopt_ds_config(&config, &atom, later, error, sizeof error), 0);
     assert_true(kopt_pebs_atom());
     assert_int_equal(kopt.pebs_cpus, KOPT_PEBS_CPUS_ATOM);
@@ -317,7 +321,8 @@ static void sessions(void **state)
     for (unsigned i = 1; i < TRACE_MAX_SESSIONS; i++)
         assert_false(s[i].on);
     assert_int_equal(parse("session.1=compact+full:qpc:circular\nsession.2=full+dpc:system:sequential:16\n"
-                           "session.8=auto+spinlock+0x40000040:tsc:circular:1024:65536\nsession.restarts=3"), 0);
+                           "session.8=auto+spinlock+0x40000040:tsc:circular:1024:65536\nsession.restarts=3"),
+                     0);
     assert_true(groups_are(1, "both") && s[0].circular && !s[0].automatic);
     shows("session.1=both:qpc:circular");
     assert_true(s[1].on && groups_are(2, "full+dpc") && s[1].clock == TRACE_CLOCK_SYSTEM && s[1].buffer_kib == 16);
@@ -334,6 +339,7 @@ static void sessions(void **state)
     shows("session.8=off");
     kopt_defaults();
 
+    /* clang-format off */
     static const char *const bad[] = {
         "session.1=off", "session.9=full:qpc:circular", "session.0=off", "session.2=", "session.2=full",
         "session.2=full:qpc", "session.2=full:qpc:", "session.2=full:qpc:around", "session.2=full:hpet:circular",
@@ -344,6 +350,7 @@ static void sessions(void **state)
         "session.2=full:qpc:circular:4:8:1", "session.2=full:qpc:circular:4:8:", "session.2=0x:qpc:circular",
         "session.2=0x123456789:qpc:circular", "session.2=0xG:qpc:circular",
     };
+    /* clang-format on */
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(set(bad[i]), -EINVAL);
         assert_false(s[1].on); /* nothing of it is kept */
@@ -394,7 +401,11 @@ static void serial_ports(void **state)
     enum { PORT = KOPT_SERIAL_PORT };
     (void)state;
     static const struct {
-        const char *word; struct arch_uart uart; uint32_t baud; const char *shown; uint32_t kind, function;
+        const char *word;
+        struct arch_uart uart;
+        uint32_t baud;
+        const char *shown;
+        uint32_t kind, function;
     } cases[] = {
         {"com1", {0x3F8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x3f8,115200", PORT, 0},
         {"com2,9600", {0x2F8, 1843200, ARCH_UART_IO, 1, 1}, 9600, "0x2f8,9600", PORT, 0},
@@ -402,18 +413,34 @@ static void serial_ports(void **state)
         {"com4", {0x2E8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x2e8,115200", PORT, 0},
         {"0xc000,115201", {0xC000, 1843200, ARCH_UART_IO, 1, 1}, 115201, "0xc000,115201", PORT, 0},
         {"49152,921600,14745600", {0xC000, 14745600, ARCH_UART_IO, 1, 1}, 921600, "0xc000,921600,14745600", PORT, 0},
-        {"mmio:0xfe034000", {0xFE034000, 1843200, ARCH_UART_MEMORY, 1, 1}, 115200,
-         "mmio:0xfe034000:1:1,115200", PORT, 0},
-        {"mmio:0xfe034000:4,115200,48000000", {0xFE034000, 48000000, ARCH_UART_MEMORY, 4, 4}, 115200,
-         "mmio:0xfe034000:4:4,115200,48000000", PORT, 0},
-        {"mmio:0xfe034001:4:1", {0xFE034001, 1843200, ARCH_UART_MEMORY, 4, 1}, 115200,
-         "mmio:0xfe034001:4:1,115200", PORT, 0},
+        {"mmio:0xfe034000",
+         {0xFE034000, 1843200, ARCH_UART_MEMORY, 1, 1},
+         115200,
+         "mmio:0xfe034000:1:1,115200",
+         PORT,
+         0},
+        {"mmio:0xfe034000:4,115200,48000000",
+         {0xFE034000, 48000000, ARCH_UART_MEMORY, 4, 4},
+         115200,
+         "mmio:0xfe034000:4:4,115200,48000000",
+         PORT,
+         0},
+        {"mmio:0xfe034001:4:1",
+         {0xFE034001, 1843200, ARCH_UART_MEMORY, 4, 1},
+         115200,
+         "mmio:0xfe034001:4:1,115200",
+         PORT,
+         0},
         {"auto", {0}, 0, "auto", KOPT_SERIAL_AUTO, 0},
         {"auto,115200", {0}, 115200, "auto,115200", KOPT_SERIAL_AUTO, 0},
         {"auto,921600,14745600", {.clock = 14745600}, 921600, "auto,921600,14745600", KOPT_SERIAL_AUTO, 0},
         {"pci", {0}, 115200, "pci,115200", KOPT_SERIAL_PCI, 0},
         {"pci:0:3.0", {0}, 115200, "pci:00:03.0,115200", KOPT_SERIAL_PCI_FUNCTION, 0x0018},
-        {"pci:fe:1F.7,9600,3686400", {.clock = 3686400}, 9600, "pci:fe:1f.7,9600,3686400", KOPT_SERIAL_PCI_FUNCTION,
+        {"pci:fe:1F.7,9600,3686400",
+         {.clock = 3686400},
+         9600,
+         "pci:fe:1f.7,9600,3686400",
+         KOPT_SERIAL_PCI_FUNCTION,
          0xFEFF},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -447,6 +474,7 @@ static void serial_ports(void **state)
 static void bad_words_are_named(void **state)
 {
     (void)state;
+    /* clang-format off */
     static const char *const bad[] = {
         "", "ds", "=", "ds=", "ds=sof", "ds=softx", "DS=soft", "nosuch=1", "switches=", "switches=0", "switches=-1",
         "switches=1x", "seed=18446744073709551616", "seed=0x", "tick=99", "cpus=257", "session.1=compact",
@@ -464,6 +492,7 @@ static void bad_words_are_named(void **state)
         "ds.policy.nosuch=yes", "truth=2", "bts=on", "bts=", "bts.records=0",
         "bts.records=16385", "panic=later",
     };
+    /* clang-format on */
     kopt_defaults();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_not_equal(set(bad[i]), 0);
@@ -501,14 +530,18 @@ static void combinations_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_are_legal),  cmocka_unit_test(each_kind_of_value), cmocka_unit_test(counters),
+        cmocka_unit_test(defaults_are_legal),
+        cmocka_unit_test(each_kind_of_value),
+        cmocka_unit_test(counters),
         cmocka_unit_test(kinds_of_cores),
         cmocka_unit_test(sessions),
         cmocka_unit_test(serial_ports),
-        cmocka_unit_test(bad_words_are_named), cmocka_unit_test(a_file_of_options),
+        cmocka_unit_test(bad_words_are_named),
+        cmocka_unit_test(a_file_of_options),
         cmocka_unit_test(presets_and_policies),
         cmocka_unit_test(combinations_are_checked),
-        cmocka_unit_test(options_without_effect), cmocka_unit_test(save_resets),
+        cmocka_unit_test(options_without_effect),
+        cmocka_unit_test(save_resets),
         cmocka_unit_test(what_auto_leaves_without_effect),
         cmocka_unit_test(given_twice),
     };

@@ -31,8 +31,8 @@ static void counts_of_the_paper(void **state)
 {
     (void)state;
     static const unsigned expected[DS_EVENT_KINDS] = {
-        [DS_EVENT_INSTRUCTIONS] = 9, [DS_EVENT_CYCLES] = 9,     [DS_EVENT_BRANCHES] = 4, [DS_EVENT_CONDITIONAL] = 2,
-        [DS_EVENT_NEAR_TAKEN] = 2,   [DS_EVENT_FAR_BRANCH] = 1,
+        [DS_EVENT_INSTRUCTIONS] = 9, [DS_EVENT_CYCLES] = 9,     [DS_EVENT_BRANCHES] = 4,
+        [DS_EVENT_CONDITIONAL] = 2,  [DS_EVENT_NEAR_TAKEN] = 2, [DS_EVENT_FAR_BRANCH] = 1,
     };
     for (unsigned kind = 0; kind < DS_EVENT_KINDS; kind++)
         assert_int_equal(kpaper_count(&paper, kind), expected[kind]);
@@ -106,7 +106,7 @@ static void records_of_a_processor(void **state)
     (void)state;
     const struct kpaper_record r[] = {{JNZ, DEC}, {JNZ, LOAD}, {SYSCALL, ENTRY}, {DEC, JNZ}};
     assert_int_equal(recorded(DS_EVENT_BRANCHES, 0, r, 3, 3), KPAPER_CONSISTENT);
-    assert_int_equal(recorded(DS_EVENT_BRANCHES, 0, r, 4, 3), KPAPER_WRONG); /* no branch */
+    assert_int_equal(recorded(DS_EVENT_BRANCHES, 0, r, 4, 3), KPAPER_WRONG);   /* no branch */
     assert_int_equal(recorded(DS_EVENT_NEAR_TAKEN, 0, r, 2, 1), KPAPER_WRONG); /* one that is never taken there */
     assert_int_equal(recorded(DS_EVENT_BRANCHES, 0, NULL, 0, 0), KPAPER_UNKNOWN);
 }
@@ -114,8 +114,8 @@ static void records_of_a_processor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_of_the_paper),   cmocka_unit_test(counts_of_the_model),
-        cmocka_unit_test(counts_of_a_processor), cmocka_unit_test(records_of_the_model),
+        cmocka_unit_test(counts_of_the_paper),    cmocka_unit_test(counts_of_the_model),
+        cmocka_unit_test(counts_of_a_processor),  cmocka_unit_test(records_of_the_model),
         cmocka_unit_test(records_of_a_processor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,8 +167,8 @@ enum { INSTRUCTIONS = 1u << DS_MODEL_INSTRUCTION, BRANCHES = 1u << DS_MODEL_BRAN
 
 static int begin(void **state)
 {
-    static const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .bts_drained = bts_drained,
-                                          .overflowed = kpmi_overflowed};
+    static const struct ds_hooks hooks = {
+        .before_drain = before_drain, .drained = drained, .bts_drained = bts_drained, .overflowed = kpmi_overflowed};
     const struct ds_model_preset *preset = ds_model_presets;
     struct ds_caps caps;
     struct ds_refusal refusal;
@@ -404,7 +404,10 @@ static void nobody_counts(void **state)
 static void sources(void **state)
 {
     (void)state;
-    static const struct { const char *event; uint16_t source; } rows[] = {
+    static const struct {
+        const char *event;
+        uint16_t source;
+    } rows[] = {
         {"INST_RETIRED.ANY:9:plain", TRACE_PMC_INSTRUCTION_RETIRED},
         {"cycles:9:plain", TRACE_PMC_UNHALTED_CORE_CYCLES},
         {"branches:9:plain", TRACE_PMC_BRANCH_INSTRUCTION_RETIRED},
@@ -421,8 +424,8 @@ static void sources(void **state)
     assert_int_equal(samples, 4);
 
     /* An efficient core with events of its own: their places are those of pebs.atom=. */
-    assert_int_equal(ds_parse_events("BR_INST_RETIRED.NEAR_CALL:9:plain,branches:9:plain", &store.atom, error,
-                                     sizeof error), 0);
+    assert_int_equal(
+        ds_parse_events("BR_INST_RETIRED.NEAR_CALL:9:plain,branches:9:plain", &store.atom, error, sizeof error), 0);
     store.config[HERE] = &store.atom;
     kpmi_overflowed(NULL, HERE, 0);
     assert_int_equal(sampled_source, TRACE_PMC_CAIRN_ATOM);

@@ -26,11 +26,23 @@ void krundown_interval(uint32_t new_interval, uint32_t old_interval)
 static void rounding(void **state)
 {
     (void)state;
-    static const struct { uint32_t tick_us, asked, interval; } rows[] = {
-        {1000, 10000, 10000},      {1000, 0, 10000},          {1000, 1, 10000},          {1000, 14999, 10000},
-        {1000, 15000, 20000},      {1000, 50000, 50000},      {1000, 9999999, 10000000}, {1000, 10000001, 10000000},
-        {1000, UINT32_MAX, 10000000}, {100, 1221, 1000},      {100, 1500, 2000},         {100000, 1, 1000000},
-        {100000, UINT32_MAX, 10000000}, {700, UINT32_MAX, 9996000},
+    static const struct {
+        uint32_t tick_us, asked, interval;
+    } rows[] = {
+        {1000, 10000, 10000},
+        {1000, 0, 10000},
+        {1000, 1, 10000},
+        {1000, 14999, 10000},
+        {1000, 15000, 20000},
+        {1000, 50000, 50000},
+        {1000, 9999999, 10000000},
+        {1000, 10000001, 10000000},
+        {1000, UINT32_MAX, 10000000},
+        {100, 1221, 1000},
+        {100, 1500, 2000},
+        {100000, 1, 1000000},
+        {100000, UINT32_MAX, 10000000},
+        {700, UINT32_MAX, 9996000},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         kopt.tick_us = rows[i].tick_us;

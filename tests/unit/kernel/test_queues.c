@@ -22,7 +22,7 @@ static struct kthread threads[THREADS];
 static void reset(void)
 {
     for (int i = 0; i < THREADS; i++) {
-        threads[i] = (struct kthread){ .tid = 8 + 4 * (uint32_t)i };
+        threads[i] = (struct kthread){.tid = 8 + 4 * (uint32_t)i};
         memset(&threads[i].affinity, 0xFF, sizeof threads[i].affinity);
         klist_init(&threads[i].queue_link);
         klist_init(&threads[i].timer_link);
@@ -45,12 +45,12 @@ static void queue_order(void **state)
     reset();
     assert_int_equal(krunq_highest(&q), -1);
     assert_null(krunq_first(&q, 0));
-    static const int8_t priority[] = { 8, 31, 8, 0, 15, 8 };
+    static const int8_t priority[] = {8, 31, 8, 0, 15, 8};
     for (int i = 0; i < 6; i++) {
         threads[i].priority = priority[i];
         krunq_add(&q, &threads[i], i == 5); /* the last one goes before its equals */
     }
-    static const int order[] = { 1, 4, 5, 0, 2, 3 };
+    static const int order[] = {1, 4, 5, 0, 2, 3};
     for (int i = 0; i < 6; i++) {
         assert_int_equal(krunq_highest(&q), threads[order[i]].priority);
         assert_ptr_equal(pop(&q, 0), &threads[order[i]]);
@@ -81,7 +81,7 @@ static void queue_random(void **state)
     (void)state;
     struct krunq q;
     struct krand r;
-    uint64_t entered[THREADS] = { 0 }, now = 0;
+    uint64_t entered[THREADS] = {0}, now = 0;
     krunq_init(&q);
     krand_init(&r, 7);
     reset();
@@ -110,11 +110,11 @@ static void timers_in_order(void **state)
     klist_init(&q);
     reset();
     assert_null(ktimerq_take(&q, UINT64_MAX));
-    static const uint64_t due[] = { 5, 3, 5, 9, 3 };
+    static const uint64_t due[] = {5, 3, 5, 9, 3};
     for (int i = 0; i < 5; i++)
         ktimerq_add(&q, &threads[i], due[i]);
     assert_null(ktimerq_take(&q, 2));
-    static const int order[] = { 1, 4, 0, 2, 3 };
+    static const int order[] = {1, 4, 0, 2, 3};
     for (int i = 0; i < 5; i++)
         assert_ptr_equal(ktimerq_take(&q, 9), &threads[order[i]]);
     assert_true(klist_empty(&q));
@@ -125,8 +125,8 @@ static void priority_rules(void **state)
     (void)state;
     assert_int_equal(kpriority_boosted(8, 8, 0), 8);
     assert_int_equal(kpriority_boosted(8, 8, 1), 9);
-    assert_int_equal(kpriority_boosted(12, 8, 1), 12);  /* a greater boost stays */
-    assert_int_equal(kpriority_boosted(8, 8, 20), 15);  /* never real-time */
+    assert_int_equal(kpriority_boosted(12, 8, 1), 12); /* a greater boost stays */
+    assert_int_equal(kpriority_boosted(8, 8, 20), 15); /* never real-time */
     assert_int_equal(kpriority_boosted(15, 15, 1), 15);
     assert_int_equal(kpriority_boosted(16, 16, 8), 16); /* real-time does not move */
     assert_int_equal(kpriority_boosted(31, 31, 8), 31);
@@ -143,7 +143,7 @@ static void random_numbers(void **state)
     krand_init(&r, 1234567); /* the values of Vigna's own splitmix64.c for this seed */
     assert_int_equal(krand_next(&r), UINT64_C(6457827717110365317));
     assert_int_equal(krand_next(&r), UINT64_C(3203168211198807973));
-    unsigned seen[10] = { 0 };
+    unsigned seen[10] = {0};
     for (int i = 0; i < 10000; i++) {
         uint32_t n = krand_below(&r, 10);
         assert_true(n < 10);

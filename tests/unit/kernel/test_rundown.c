@@ -32,7 +32,7 @@
 #define THREADS  512u /* in one scenario */
 #define SESSIONS 2u
 #define ACTIONS  12u
-#define CLASSES 3u /* processes, threads, images */
+#define CLASSES  3u /* processes, threads, images */
 
 static struct kcpu cpus[CPUS];
 static uint32_t turn;
@@ -162,9 +162,9 @@ static struct sim_session {
     void *memory;
     struct perfinfo_groupmask masks;
     uint8_t seen[CLASSES][THREADS]; /* in the stretch that is on: could be found there */
-    uint8_t alive[THREADS]; /* when its end was told */
-    uint64_t from[CLASSES]; /* when the stretch was announced */
-    uint64_t to;            /* when the last action began: who starts behind it may end where the session has stopped */
+    uint8_t alive[THREADS];         /* when its end was told */
+    uint64_t from[CLASSES];         /* when the stretch was announced */
+    uint64_t to; /* when the last action began: who starts behind it may end where the session has stopped */
 } sims[SESSIONS];
 
 static const uint32_t class_group[CLASSES] = {PERF_PROCESS, PERF_THREAD, PERF_LOADER};
@@ -276,7 +276,7 @@ static struct note {
     uint32_t id; /* of the thread; else of the process */
     uint16_t hook;
     uint8_t class;
-} *notes;
+} * notes;
 static size_t note_count;
 
 static uint32_t word(const uint8_t *p)
@@ -288,10 +288,14 @@ static uint32_t word(const uint8_t *p)
 
 static void note(const uint8_t *event, uint32_t head)
 {
-    static const struct { uint16_t hook; uint8_t class, at; bool system; } rows[] = {
-        {0x0301, 0, 8, true},     {0x0302, 0, 8, true},     {0x0303, 0, 8, false},    {0x0304, 0, 8, false},
-        {0x0501, 1, 4, true},     {0x0502, 1, 4, true},     {0x0503, 1, 4, true},     {0x0504, 1, 4, true},
-        {0x030A, 2, 0x10, true},  {0x1402, 2, 0x10, true},  {0x1403, 2, 0x10, false}, {0x1404, 2, 0x10, false},
+    static const struct {
+        uint16_t hook;
+        uint8_t class, at;
+        bool system;
+    } rows[] = {
+        {0x0301, 0, 8, true},    {0x0302, 0, 8, true},    {0x0303, 0, 8, false},    {0x0304, 0, 8, false},
+        {0x0501, 1, 4, true},    {0x0502, 1, 4, true},    {0x0503, 1, 4, true},     {0x0504, 1, 4, true},
+        {0x030A, 2, 0x10, true}, {0x1402, 2, 0x10, true}, {0x1403, 2, 0x10, false}, {0x1404, 2, 0x10, false},
     };
     uint16_t hook = (uint16_t)(word(event + 4) >> 16);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -367,8 +371,12 @@ static void verify(struct sim_session *s, uint32_t class)
 
 static void sim_open(struct sim_session *s, uint32_t number, const struct trace_clocks *clocks)
 {
-    s->config = (struct trace_config){.number = number, .cpus = CPUS, .buffers = 64, .buffer_bytes = 65536,
-                                      .clock = clocks->clock[0], .tick_units = clocks->tick_units[0]};
+    s->config = (struct trace_config){.number = number,
+                                      .cpus = CPUS,
+                                      .buffers = 64,
+                                      .buffer_bytes = 65536,
+                                      .clock = clocks->clock[0],
+                                      .tick_units = clocks->tick_units[0]};
     size_t size = (trace_session_bytes(&s->config) + 63) / 64 * 64;
     s->memory = aligned_alloc(64, size);
     assert_int_equal(trace_session_init(&s->session, &s->config, s->memory, size), 0);

@@ -75,8 +75,13 @@ static int setup(void **state)
     assert_non_null(area);
     memset(area, 0xEE, AREA);
     struct save_header *h = (struct save_header *)area;
-    *h = (struct save_header){.magic = SAVE_MAGIC, .version = SAVE_VERSION, .header_bytes = SAVE_HEADER_BYTES,
-                              .address = 0x10000000, .bytes = AREA, .nonce = 5, .state = SAVE_WRITING};
+    *h = (struct save_header){.magic = SAVE_MAGIC,
+                              .version = SAVE_VERSION,
+                              .header_bytes = SAVE_HEADER_BYTES,
+                              .address = 0x10000000,
+                              .bytes = AREA,
+                              .nonce = 5,
+                              .state = SAVE_WRITING};
     begun = 0;
     struct boot_info info = {.save_area = (uint64_t)area - BOOT_DIRECT_MAP, .save_bytes = AREA};
     ksave_begin(&info);
@@ -171,8 +176,10 @@ static void test_cut_at_a_frame(void **state)
     assert_int_equal(failures, 1);
     const uint64_t whole = (ROOM - TAIL - 6) / sizeof frame, missing = total - whole * sizeof frame + 8;
     char expected[200];
-    snprintf(expected, sizeof expected, "%lu bytes in %lu lines have no room in the log that is kept: it takes "
-             "save.mib=2", missing, frames - whole + 1);
+    snprintf(expected, sizeof expected,
+             "%lu bytes in %lu lines have no room in the log that is kept: it takes "
+             "save.mib=2",
+             missing, frames - whole + 1);
     assert_string_equal(said, expected);
     const char *kept = finish(&size);
     assert_true(size == 6 + whole * sizeof frame + 23);
@@ -238,7 +245,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_off), TEST(test_every_byte), TEST(test_cut_at_a_frame), TEST(test_text_to_the_end),
+        TEST(test_off),          TEST(test_every_byte),       TEST(test_cut_at_a_frame), TEST(test_text_to_the_end),
         TEST(test_exactly_full), TEST(test_more_than_can_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,10 +5,14 @@
 /* A user thread begins in ring 3, and gives its address space back when it is joined. */
 static void user_body(void)
 {
-    struct kuser user = { .space = 0x5000, .argument = { 7, 1 } };
-    struct kthread_params params = { .name = "user", .priority = 8, .flags = KTHREAD_SAMPLED | KTHREAD_USER,
-                                     .entry = sched_user_begin, .argument = &user, .user = &user,
-                                     .gone = sched_user_gone };
+    struct kuser user = {.space = 0x5000, .argument = {7, 1}};
+    struct kthread_params params = {.name = "user",
+                                    .priority = 8,
+                                    .flags = KTHREAD_SAMPLED | KTHREAD_USER,
+                                    .entry = sched_user_begin,
+                                    .argument = &user,
+                                    .user = &user,
+                                    .gone = sched_user_gone};
     struct kthread *t;
     int code = 0;
     begun = freed = 0;
@@ -115,13 +119,13 @@ static void boost_body(void)
     assert_int_equal(t->state, KTHREAD_WAITING);
     assert_int_equal(sched_last_out(t->tid)->reason, KWAIT_WR_QUEUE);
     kevent_set(&go, 3);
-    assert_memory_equal(dynamic, ((int8_t[]){ 13, 12, 11, 10, 10, 10 }), 6);
+    assert_memory_equal(dynamic, ((int8_t[]){13, 12, 11, 10, 10, 10}), 6);
     assert_int_equal(boosts, 1);
     assert_int_equal(decays, 3);
     kthread_join(t, KWAIT_FOREVER, NULL);
     t = sched_thread(20, 1, boosted, real_time);
     kevent_set(&go, 3);
-    assert_memory_equal(real_time, ((int8_t[]){ 20, 20, 20, 20, 20, 20 }), 6);
+    assert_memory_equal(real_time, ((int8_t[]){20, 20, 20, 20, 20, 20}), 6);
     kthread_join(t, KWAIT_FOREVER, NULL);
     t = sched_thread(15, 1, boosted, dynamic);
     kevent_set(&go, 8);
@@ -148,7 +152,7 @@ static void run_until_told(void *where)
 /* Pinned threads stay where they belong; a thread that lost its CPU moves to an idle one. */
 static void placement_body(void)
 {
-    uint64_t where[4] = { 0 };
+    uint64_t where[4] = {0};
     kevent_init(&go, true, false);
     struct kthread *free_one = sched_thread(8, 0, run_until_told, &where[0]); /* ideal CPU 1 */
     for (int i = 0; i < 100; i++)
@@ -161,8 +165,7 @@ static void placement_body(void)
     assert_int_equal(where[0], 2 | 4);
     assert_int_equal(free_one->cpu, 2);
     struct kthread *t = NULL;
-    struct kthread_params nowhere = { .name = "nowhere", .priority = 8, .affinity = { { 8 } },
-                                     .entry = run_until_told };
+    struct kthread_params nowhere = {.name = "nowhere", .priority = 8, .affinity = {{8}}, .entry = run_until_told};
     assert_int_equal(kthread_create(&t, &nowhere), -EINVAL); /* there is no CPU 3 */
     kevent_set(&go, 0);
     kthread_join(free_one, KWAIT_FOREVER, NULL);
@@ -253,8 +256,8 @@ static void storm_body(void)
         kmutex_init(&storm_mutex[i]);
     kthread_set_priority(31);
     for (; made < STORM; made++)
-        t[made] = sched_thread(1 + (int)made % 31, made % 5 == 0 ? 1 + made % kcpu_count : 0, storm_thread,
-                               (void *)made);
+        t[made] =
+            sched_thread(1 + (int)made % 31, made % 5 == 0 ? 1 + made % kcpu_count : 0, storm_thread, (void *)made);
     for (int i = 0; i < 3000; i++) {
         uint32_t k = (uint32_t)i % STORM;
         if (kthread_join(t[k], 0, NULL) == 0)
@@ -278,12 +281,8 @@ static void storm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(preemption),
-        cmocka_unit_test(quantum),
-        cmocka_unit_test(boost_and_decay),
-        cmocka_unit_test(placement),
-        cmocka_unit_test(user_threads),
-        cmocka_unit_test(storm),
+        cmocka_unit_test(preemption), cmocka_unit_test(quantum),      cmocka_unit_test(boost_and_decay),
+        cmocka_unit_test(placement),  cmocka_unit_test(user_threads), cmocka_unit_test(storm),
     };
     return cmocka_run_group_tests_name("kernel scheduler", tests, NULL, NULL);
 }

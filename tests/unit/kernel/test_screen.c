@@ -20,14 +20,14 @@
 
 /* 'A', 'I' and '?' are pictures; the others carry their code, and so differ. */
 static uint32_t rows_5x6[FONT_GLYPHS][H];
-static const struct font small = { W, H, &rows_5x6[0][0] };
+static const struct font small = {W, H, &rows_5x6[0][0]};
 static uint32_t rows_8x16[FONT_GLYPHS][16];
-static const struct font real_size = { 8, 16, &rows_8x16[0][0] };
+static const struct font real_size = {8, 16, &rows_8x16[0][0]};
 
 static int make_fonts(void **state)
 {
-    static const uint32_t a[H] = { 0x0E, 0x11, 0x1F, 0x11, 0x11, 0 }, i[H] = { 0x0E, 4, 4, 4, 0x0E, 0 },
-                          question[H] = { 0x1E, 2, 4, 0, 4, 0 };
+    static const uint32_t a[H] = {0x0E, 0x11, 0x1F, 0x11, 0x11, 0}, i[H] = {0x0E, 4, 4, 4, 0x0E, 0},
+                          question[H] = {0x1E, 2, 4, 0, 4, 0};
     (void)state;
     for (uint32_t g = 1; g < FONT_GLYPHS; g++) { /* a blank is blank */
         rows_5x6[g][0] = 0x10 | (g >> 4);
@@ -47,8 +47,12 @@ static uint8_t *memory;
 
 static struct boot_framebuffer plain(uint32_t width, uint32_t height)
 {
-    return (struct boot_framebuffer){ .base = 0xC0000000, .size = (uint64_t)width * height * 4, .width = width,
-                                      .height = height, .pixels_per_line = width, .format = 1 };
+    return (struct boot_framebuffer){.base = 0xC0000000,
+                                     .size = (uint64_t)width * height * 4,
+                                     .width = width,
+                                     .height = height,
+                                     .pixels_per_line = width,
+                                     .format = 1};
 }
 
 static struct pixels picture(const struct boot_framebuffer *fb)
@@ -104,7 +108,7 @@ static uint32_t pixel_at(uint32_t x, uint32_t y)
 /* The character in a cell by its pixels, which are of these two colours alone; 0: none. */
 static char look(uint32_t row, uint32_t column, enum screen_kind kind)
 {
-    uint32_t bits[H] = { 0 };
+    uint32_t bits[H] = {0};
     for (uint32_t y = 0; y < H * s.scale; y++)
         for (uint32_t x = 0; x < W * s.scale; x++) {
             uint32_t pixel = pixel_at(s.left + column * W * s.scale + x, s.top + row * H * s.scale + y);
@@ -141,15 +145,18 @@ static void test_formats(void **state)
         struct boot_framebuffer fb;
         uint32_t bytes, red, green, blue, grey; /* pixels of FF0000, 00FF00, 0000FF, 808080 */
     } all[] = {
-        { { .format = 0 }, 4, 0xFF, 0xFF00, 0xFF0000, 0x808080 },
-        { { .format = 1 }, 4, 0xFF0000, 0xFF00, 0xFF, 0x808080 },
-        { { .format = 2, .masks = { 0xFF000000, 0xFF0000, 0xFF00 }, .reserved_mask = 0xFF }, 4, 0xFF000000, 0xFF0000,
-          0xFF00, 0x80808000 },
-        { { .format = 2, .masks = { 0xFF0000, 0xFF00, 0xFF } }, 3, 0xFF0000, 0xFF00, 0xFF, 0x808080 },
-        { { .format = 2, .masks = { 0xF800, 0x07E0, 0x001F } }, 2, 0xF800, 0x07E0, 0x001F, 0x8410 },
-        { { .format = 2, .masks = { 0x7C00, 0x03E0, 0x001F }, .reserved_mask = 0x8000 }, 2, 0x7C00, 0x03E0, 0x001F,
-          0x4210 },
-        { { .format = 2, .masks = { 0x3FF00000, 0xFFC00, 0x3FF } }, 4, 0x3FC00000, 0xFF000, 0x3FC, 0x20080200 },
+        {{.format = 0}, 4, 0xFF, 0xFF00, 0xFF0000, 0x808080},
+        {{.format = 1}, 4, 0xFF0000, 0xFF00, 0xFF, 0x808080},
+        {{.format = 2, .masks = {0xFF000000, 0xFF0000, 0xFF00}, .reserved_mask = 0xFF},
+         4,
+         0xFF000000,
+         0xFF0000,
+         0xFF00,
+         0x80808000},
+        {{.format = 2, .masks = {0xFF0000, 0xFF00, 0xFF}}, 3, 0xFF0000, 0xFF00, 0xFF, 0x808080},
+        {{.format = 2, .masks = {0xF800, 0x07E0, 0x001F}}, 2, 0xF800, 0x07E0, 0x001F, 0x8410},
+        {{.format = 2, .masks = {0x7C00, 0x03E0, 0x001F}, .reserved_mask = 0x8000}, 2, 0x7C00, 0x03E0, 0x001F, 0x4210},
+        {{.format = 2, .masks = {0x3FF00000, 0xFFC00, 0x3FF}}, 4, 0x3FC00000, 0xFF000, 0x3FC, 0x20080200},
     };
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -209,9 +216,9 @@ static void test_refused(void **state)
     REFUSED(-EINVAL, "smaller", fb.size = 0);
     REFUSED(-EINVAL, "smaller", fb.base = UINT64_MAX - 4096);
     REFUSED(-EINVAL, "masks", fb.format = 2);
-    REFUSED(-EINVAL, "masks", fb.format = 2; memcpy(fb.masks, (uint32_t[]){ 0xFF, 0xFF80, 0xFF0000 }, 12));
-    REFUSED(-EINVAL, "masks", fb.format = 2; memcpy(fb.masks, (uint32_t[]){ 0xFF, 0xA500, 0xFF0000 }, 12));
-    REFUSED(-EINVAL, "16 bits", fb.format = 2; memcpy(fb.masks, (uint32_t[]){ 0xE0, 0x1C, 0x03 }, 12));
+    REFUSED(-EINVAL, "masks", fb.format = 2; memcpy(fb.masks, (uint32_t[]){0xFF, 0xFF80, 0xFF0000}, 12));
+    REFUSED(-EINVAL, "masks", fb.format = 2; memcpy(fb.masks, (uint32_t[]){0xFF, 0xA500, 0xFF0000}, 12));
+    REFUSED(-EINVAL, "16 bits", fb.format = 2; memcpy(fb.masks, (uint32_t[]){0xE0, 0x1C, 0x03}, 12));
 }
 
 static void test_too_small(void **state)
@@ -231,9 +238,9 @@ static void test_scales(void **state)
     static const struct {
         uint32_t width, height, scale, columns, rows;
     } all[] = {
-        { 640, 480, 1, 79, 29 },    { 800, 600, 1, 99, 36 },    { 1024, 768, 1, 127, 47 },  { 1280, 1024, 1, 159, 63 },
-        { 1920, 1080, 2, 119, 32 }, { 2560, 1440, 3, 105, 29 }, { 3840, 2160, 4, 119, 32 }, { 1080, 1920, 1, 134, 119 },
-        { 5120, 720, 1, 240, 44 },  { 1024, 4096, 1, 127, 128 },
+        {640, 480, 1, 79, 29},    {800, 600, 1, 99, 36},     {1024, 768, 1, 127, 47},  {1280, 1024, 1, 159, 63},
+        {1920, 1080, 2, 119, 32}, {2560, 1440, 3, 105, 29},  {3840, 2160, 4, 119, 32}, {1080, 1920, 1, 134, 119},
+        {5120, 720, 1, 240, 44},  {1024, 4096, 1, 127, 128},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         const struct boot_framebuffer fb = plain(all[i].width, all[i].height);
@@ -266,8 +273,7 @@ static void test_any_geometry(void **state)
         fb.format = r[2] % 4;
         fb.pixels_per_line = fb.width + r[3] % 40 - 4;
         fb.size = (uint64_t)fb.pixels_per_line * fb.height * (2 + r[4] % 3);
-        memcpy(fb.masks, r[5] % 2 ? (uint32_t[]){ 0xF800, 0x07E0, 0x001F } : (uint32_t[]){ 0xFF0000, 0xFF00, 0xFF },
-               12);
+        memcpy(fb.masks, r[5] % 2 ? (uint32_t[]){0xF800, 0x07E0, 0x001F} : (uint32_t[]){0xFF0000, 0xFF00, 0xFF}, 12);
         if (r[6] % 8 == 0)
             fb.masks[r[7] % 3] ^= 1u << r[6] % 32;
         if (pixels_describe(&p, &fb, &why) != 0)
@@ -288,23 +294,12 @@ static void test_picture(void **state)
 {
     static const char *const golden[] = {
         "...###..###..###.......", /* "AIA", half a character from the edge */
-        "..#...#..#..#...#......",
-        "..#####..#..#####......",
-        "..#...#..#..#...#......",
-        "..#...#.###.#...#......",
-        ".......................",
-        ".......................", /* an empty row */
-        ".......................",
-        ".......................",
-        ".......................",
-        ".......................",
-        ".......................",
-        "..####.................", /* "?" for what has no glyph */
-        ".....#.................",
-        "....#..................",
-        ".......................",
-        "....#..................",
-        ".......................",
+        "..#...#..#..#...#......", "..#####..#..#####......", "..#...#..#..#...#......",
+        "..#...#.###.#...#......", ".......................", ".......................", /* an empty row */
+        ".......................", ".......................", ".......................",
+        ".......................", ".......................", "..####.................", /* "?" for what has no glyph */
+        ".....#.................", "....#..................", ".......................",
+        "....#..................", ".......................",
     };
     (void)state;
     begin_text(8, 40);
@@ -448,7 +443,7 @@ static void test_only_changes(void **state)
     uint8_t *drawn = memory + (uint64_t)s.top * s.pixels.stride + s.left * 4, *blank = drawn + 20 * W * 4;
     *drawn ^= 1;
     *blank ^= 1;
-    const uint8_t was[2] = { *drawn, *blank };
+    const uint8_t was[2] = {*drawn, *blank};
     say("more\n");
     screen_status(&s, "x");
     assert_int_equal(*drawn, was[0]);

@@ -21,7 +21,7 @@
 #include "kernel/console/serial_port.c"
 
 static struct arch_serial_port spcr, dbg2[2], pci[2];
-static uint64_t answers[2];       /* addresses where a UART is */
+static uint64_t answers[2];         /* addresses where a UART is */
 static char tried[256], said[1024]; /* addresses, in order; lines */
 static unsigned consoles;
 static uint32_t rate;
@@ -146,9 +146,13 @@ static void test_order(void **state)
 
 static void test_first_that_answers(void **state)
 {
-    static const struct { uint64_t at; const char *words; } cases[] = {
-        {0x1000, "I/O port 0x1000, 57600 baud: SPCR"}, {0x2100, "I/O port 0x2100, 115200 baud: DBG2"},
-        {0x3E8, "I/O port 0x3e8, 115200 baud: COM3"}, {0x3000, "I/O port 0x3000, 115200 baud: PCI 00:01.0"}};
+    static const struct {
+        uint64_t at;
+        const char *words;
+    } cases[] = {{0x1000, "I/O port 0x1000, 57600 baud: SPCR"},
+                 {0x2100, "I/O port 0x2100, 115200 baud: DBG2"},
+                 {0x3E8, "I/O port 0x3e8, 115200 baud: COM3"},
+                 {0x3000, "I/O port 0x3000, 115200 baud: PCI 00:01.0"}};
     for (unsigned i = 0; i < 4; i++) {
         char line[128];
         begin(state);
@@ -172,11 +176,14 @@ static void test_first_that_answers(void **state)
 /* Whose rate and whose clock: the option's, the table's, or what all have. */
 static void test_rates(void **state)
 {
-    static const struct { const char *word; uint32_t clock, baud; const char *tried; } cases[] = {
-        {"serial=auto", 0, 0, "1000,0,1843200 "},
-        {"serial=auto", 48000000, 1500000, "1000,1500000,48000000 "},
-        {"serial=auto,9600", 48000000, 1500000, "1000,9600,48000000 "},
-        {"serial=auto,921600,14745600", 48000000, 0, "1000,921600,14745600 "}};
+    static const struct {
+        const char *word;
+        uint32_t clock, baud;
+        const char *tried;
+    } cases[] = {{"serial=auto", 0, 0, "1000,0,1843200 "},
+                 {"serial=auto", 48000000, 1500000, "1000,1500000,48000000 "},
+                 {"serial=auto,9600", 48000000, 1500000, "1000,9600,48000000 "},
+                 {"serial=auto,921600,14745600", 48000000, 0, "1000,921600,14745600 "}};
     for (unsigned i = 0; i < 4; i++) {
         begin(state);
         spcr = port_at(0x1000, "SPCR");
@@ -282,9 +289,12 @@ static void test_last_resort(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_order, begin), cmocka_unit_test(test_first_that_answers),
-        cmocka_unit_test(test_rates),              cmocka_unit_test(test_given),
-        cmocka_unit_test(test_pci),                cmocka_unit_test(test_last_resort),
+        cmocka_unit_test_setup(test_order, begin),
+        cmocka_unit_test(test_first_that_answers),
+        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_given),
+        cmocka_unit_test(test_pci),
+        cmocka_unit_test(test_last_resort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,7 +187,7 @@ static void other_classes(void **state)
 {
     (void)state;
     fill(1, 1);
-    for (uint32_t class = 0; class < 0x200; class++) {
+    for (uint32_t class = 0; class < 0x200; class ++) {
         if (class != 0x1F) {
             returned = 7;
             assert_int_equal(ksysinfo_query(class, BUFFER, 0x30, &returned), STATUS_INVALID_INFO_CLASS);
@@ -203,7 +203,7 @@ static void other_classes(void **state)
 static void other_trace_classes(void **state)
 {
     (void)state;
-    for (uint32_t class = 0; class < 0x120; class++) {
+    for (uint32_t class = 0; class < 0x120; class ++) {
         bool queried = class == 1 || class == 3 || class == 5;
         bool either = queried || class == 0x0B || class == 0x0E || class == 0x0F;
         fill(class, 1);
@@ -269,7 +269,10 @@ static void groupmask(void **state)
 static void loggers(void **state)
 {
     (void)state;
-    static const struct { uint64_t handle; uint32_t number; } rows[] = {
+    static const struct {
+        uint64_t handle;
+        uint32_t number;
+    } rows[] = {
         {0, 0}, {1, 1}, {8, 8}, {0xFFFE, 0xFFFE}, {0xFFFF, 1}, {UINT64_C(0x1234567800010002), 2}, {UINT64_MAX, 1},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -393,10 +396,21 @@ static void spinlock(void **state)
 static void spinlock_minima(void **state)
 {
     (void)state;
-    static const struct { uint32_t at, value; bool good; } rows[] = {
-        {SPINS, 0, false},           {SPINS, 1, true},        {ACQUIRE_RATE, 0, false}, {ACQUIRE_RATE, 999, false},
-        {ACQUIRE_RATE, 1000, true},  {CONTENTION_RATE, 0, false}, {CONTENTION_RATE, 1, true},
-        {HOLD, 1, false},            {HOLD, 999999, false},   {HOLD, 1000000, true},    {HOLD, 0, true},
+    static const struct {
+        uint32_t at, value;
+        bool good;
+    } rows[] = {
+        {SPINS, 0, false},
+        {SPINS, 1, true},
+        {ACQUIRE_RATE, 0, false},
+        {ACQUIRE_RATE, 999, false},
+        {ACQUIRE_RATE, 1000, true},
+        {CONTENTION_RATE, 0, false},
+        {CONTENTION_RATE, 1, true},
+        {HOLD, 1, false},
+        {HOLD, 999999, false},
+        {HOLD, 1000000, true},
+        {HOLD, 0, true},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (uint32_t length = 0x10; length <= 0x14; length += 4) {
@@ -510,7 +524,7 @@ static const uint32_t hooks[] = {0x0524, 0x0F43, 0x0532, 0x0529, 0x0F2E}, source
 static void list_lengths(void **state)
 {
     (void)state;
-    for (uint32_t class = 0x0E; class <= 0x0F; class++) {
+    for (uint32_t class = 0x0E; class <= 0x0F; class ++) {
         const uint32_t least = class == 0x0F;
         const uint32_t *elements = class == 0x0F ? sources : hooks;
         for (uint32_t length = 4; length <= SIZE; length++) {
@@ -544,8 +558,8 @@ static void list_lengths(void **state)
 static void list_hooks(void **state)
 {
     (void)state;
-    static const uint32_t wrong[] = {0, 0x0525, 0x0501, 0x0503, 0x0303, 0x1403, 0x0F30, 0x0F48, 0x0F4B, 0xCA01,
-                                     0xCA10, 0x10524, 0xFFFFFFFF};
+    static const uint32_t wrong[] = {0,      0x0525, 0x0501, 0x0503, 0x0303,  0x1403,    0x0F30,
+                                     0x0F48, 0x0F4B, 0xCA01, 0xCA10, 0x10524, 0xFFFFFFFF};
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const uint32_t pair[] = {0x0524, wrong[i]};
         put_list(0x0E, 3, 2, pair);
@@ -557,14 +571,17 @@ static void list_hooks(void **state)
 static void list_states(void **state)
 {
     (void)state;
-    static const struct { int answer; kntstatus status; } rows[] = {
+    static const struct {
+        int answer;
+        kntstatus status;
+    } rows[] = {
         {0, STATUS_SUCCESS},
         {-ENOENT, STATUS_WMI_INSTANCE_NOT_FOUND},
         {-EINVAL, STATUS_WMI_INSTANCE_NOT_FOUND},
         {-EEXIST, STATUS_WMI_ALREADY_ENABLED},
         {-ENODEV, STATUS_NOT_SUPPORTED},
     };
-    for (uint32_t class = 0x0E; class <= 0x0F; class++)
+    for (uint32_t class = 0x0E; class <= 0x0F; class ++)
         for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             put_list(class, 0xFFFF, 1, class == 0x0F ? sources : hooks);
             answer = rows[i].answer;
@@ -576,15 +593,23 @@ static void list_states(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(other_classes, begin),    cmocka_unit_test_setup(other_trace_classes, begin),
-        cmocka_unit_test_setup(groupmask_lengths, begin), cmocka_unit_test_setup(groupmask, begin),
-        cmocka_unit_test_setup(loggers, begin),          cmocka_unit_test_setup(no_such_logger, begin),
-        cmocka_unit_test_setup(spinlock_lengths, begin), cmocka_unit_test_setup(spinlock, begin),
-        cmocka_unit_test_setup(spinlock_minima, begin), cmocka_unit_test_setup(time_profile, begin),
-        cmocka_unit_test_setup(pebs_lengths, begin),     cmocka_unit_test_setup(pebs_hooks, begin),
-        cmocka_unit_test_setup(list_lengths, begin),     cmocka_unit_test_setup(list_hooks, begin),
+        cmocka_unit_test_setup(other_classes, begin),
+        cmocka_unit_test_setup(other_trace_classes, begin),
+        cmocka_unit_test_setup(groupmask_lengths, begin),
+        cmocka_unit_test_setup(groupmask, begin),
+        cmocka_unit_test_setup(loggers, begin),
+        cmocka_unit_test_setup(no_such_logger, begin),
+        cmocka_unit_test_setup(spinlock_lengths, begin),
+        cmocka_unit_test_setup(spinlock, begin),
+        cmocka_unit_test_setup(spinlock_minima, begin),
+        cmocka_unit_test_setup(time_profile, begin),
+        cmocka_unit_test_setup(pebs_lengths, begin),
+        cmocka_unit_test_setup(pebs_hooks, begin),
+        cmocka_unit_test_setup(list_lengths, begin),
+        cmocka_unit_test_setup(list_hooks, begin),
         cmocka_unit_test_setup(list_states, begin),
-        cmocka_unit_test_setup(area_lengths, begin),     cmocka_unit_test_setup(area, begin),
+        cmocka_unit_test_setup(area_lengths, begin),
+        cmocka_unit_test_setup(area, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@
 #include "kernel/tracepoint/switch.c"
 #include "tests/unit/support/trace_support.h"
 
-#define TSC(units) ((uint64_t)(units) * BOX_UNIT)
+#define TSC(units) ((uint64_t)(units)*BOX_UNIT)
 #define BASE       UINT64_C(0xFFFF900000100000)
 
 static struct kcpu cpu;
@@ -66,8 +66,11 @@ static void begin(uint32_t events)
     box_open(&box, 1, events, false, 8, 8192);
     fresh();
     static struct kthread someone = {.tid = 4};
-    cpu = (struct kcpu){.trace = &box.hub[0], .truth = some_truth, .pebs_index = &pebs_index,
-                         .current = &someone, .previous = &someone};
+    cpu = (struct kcpu){.trace = &box.hub[0],
+                        .truth = some_truth,
+                        .pebs_index = &pebs_index,
+                        .current = &someone,
+                        .previous = &someone};
     truths = 0;
     pebs_index = BASE;
     box_start(&box, 0, &pebs_index);
@@ -100,9 +103,15 @@ static struct ds_drain drain_of(unsigned format, uint32_t bytes)
 {
     for (size_t i = 0; i < CAIRN_DS_AREA_MAX / 8; i++)
         area[i] = i == 4 ? BASE : 0x1000 + i;
-    return (struct ds_drain){.reason = CAIRN_DS_THRESHOLD, .epoch = 7, .tsc = TSC(20), .lost = 3,
-                             .format = (uint8_t)format, .area = area, .area_bytes = ds_area_bytes(format, true),
-                             .records = bytes ? records : NULL, .bytes = bytes};
+    return (struct ds_drain){.reason = CAIRN_DS_THRESHOLD,
+                             .epoch = 7,
+                             .tsc = TSC(20),
+                             .lost = 3,
+                             .format = (uint8_t)format,
+                             .area = area,
+                             .area_bytes = ds_area_bytes(format, true),
+                             .records = bytes ? records : NULL,
+                             .bytes = bytes};
 }
 
 /* Record `i` of `size` bytes at `at`: a format 4 head, the rest its number. */
@@ -154,9 +163,10 @@ static void drain_is_split(void **state)
     static const struct {
         unsigned format, size, n, parts;
     } rows[] = {
-        {4, 176, 0, 0}, {4, 176, 1, 1}, {4, 176, 7, 1}, {4, 176, 8, 2}, {4, 176, 20, 3},
-        {3, 200, 7, 1}, {3, 200, 8, 2}, {0, 144, 10, 2}, {4, DS_PEBS_RECORD_MAX_4, 3, 3}, {4, 1400, 1, 1},
-        {5, 176, 8, 2}, {6, DS_PEBS_RECORD_MAX, 3, 3},
+        {4, 176, 0, 0},  {4, 176, 1, 1},  {4, 176, 7, 1},
+        {4, 176, 8, 2},  {4, 176, 20, 3}, {3, 200, 7, 1},
+        {3, 200, 8, 2},  {0, 144, 10, 2}, {4, DS_PEBS_RECORD_MAX_4, 3, 3},
+        {4, 1400, 1, 1}, {5, 176, 8, 2},  {6, DS_PEBS_RECORD_MAX, 3, 3},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         uint32_t bytes = 0;
@@ -264,8 +274,13 @@ static void log_entries(void **state) /* of any length, at their own time, in no
 
 /* ---- switches ---------------------------------------------------------------------------------------------------- */
 
-static struct kthread old = {.tid = 12, .state = KTHREAD_WAITING, .wait_reason = 7, .priority = 9, .base_priority = 8,
-                             .quantum = -2, .ideal_processor = 3};
+static struct kthread old = {.tid = 12,
+                             .state = KTHREAD_WAITING,
+                             .wait_reason = 7,
+                             .priority = 9,
+                             .base_priority = 8,
+                             .quantum = -2,
+                             .ideal_processor = 3};
 static struct kthread new = {.tid = 16, .priority = 10, .waited = 77};
 
 static void no_batch_spans_a_drain(void **state)
@@ -303,10 +318,18 @@ static void both_sides(void **state)
     khook_switch_out(&cpu, &old, &new, TSC(10));
     khook_switch_in(&cpu, &new, &old, TSC(10));
     assert_int_equal(truths, 1);
-    const struct cairn_truth_switch expected = {.kind = CAIRN_TRUTH_SWITCH, .old_state = KTHREAD_WAITING,
-                                                .old_wait_reason = 7, .old_priority = 9, .old_base = 8,
-                                                .new_priority = 10, .old_ideal_processor = 3, .old_tid = 12,
-                                                .new_tid = 16, .tsc = TSC(10), .pebs_index = BASE, .new_wait = 77,
+    const struct cairn_truth_switch expected = {.kind = CAIRN_TRUTH_SWITCH,
+                                                .old_state = KTHREAD_WAITING,
+                                                .old_wait_reason = 7,
+                                                .old_priority = 9,
+                                                .old_base = 8,
+                                                .new_priority = 10,
+                                                .old_ideal_processor = 3,
+                                                .old_tid = 12,
+                                                .new_tid = 16,
+                                                .tsc = TSC(10),
+                                                .pebs_index = BASE,
+                                                .new_wait = 77,
                                                 .old_quantum = -2};
     assert_memory_equal(&truth[0].sw, &expected, sizeof expected);
     cpu.truth = NULL;
@@ -323,7 +346,7 @@ static void both_sides(void **state)
     struct trace_counts n;
     trace_cpu_counts(trace_session_cpu(box.session, 0), &n);
     assert_int_equal(n.events_tried, 2 + 2); /* with the acknowledgements */
-    cpu.trace = NULL; /* no session at all */
+    cpu.trace = NULL;                        /* no session at all */
     khook_switch_out(&cpu, &old, &new, TSC(14));
     khook_switch_in(&cpu, &new, &old, TSC(14));
     kdrain_hooks.before_drain(NULL, 0, TSC(14));
@@ -371,8 +394,8 @@ static void counts_of_threads(void **state)
     box.hub[0].read_counters = khook_counters;
     fresh();
     static struct kthread someone;
-    cpu = (struct kcpu){.trace = &box.hub[0], .truth = some_truth, .ds = (void *)&area, .previous = &someone,
-                        .current = &someone};
+    cpu = (struct kcpu){
+        .trace = &box.hub[0], .truth = some_truth, .ds = (void *)&area, .previous = &someone, .current = &someone};
     truths = counters_read = 0;
     box_start(&box, 0, &pebs_index);
     cpu.counts_threads = true;
@@ -395,8 +418,11 @@ static void counts_of_threads(void **state)
     assert_int_equal(counters_read, 3); /* the session still carries them */
     assert_int_equal(truths, 5);
     for (unsigned i = 0; i < 2; i++) {
-        const struct cairn_truth_counts expected = {.kind = CAIRN_TRUTH_COUNTS, .tid = i ? 16 : 12, .tsc = TSC(10 + i),
-                                                    .instructions = 30 + i, .branches = 3 + i};
+        const struct cairn_truth_counts expected = {.kind = CAIRN_TRUTH_COUNTS,
+                                                    .tid = i ? 16 : 12,
+                                                    .tsc = TSC(10 + i),
+                                                    .instructions = 30 + i,
+                                                    .branches = 3 + i};
         assert_int_equal(truth[2 * i].sw.kind, CAIRN_TRUTH_SWITCH);
         assert_memory_equal(&truth[2 * i + 1].counts, &expected, sizeof expected);
     }
@@ -431,7 +457,7 @@ static void branches_are_split(void **state)
     static const struct {
         uint32_t first[2], count[2], parts;
     } rows[] = {
-        {{0, 0}, {0, 0}, 0},   {{0, 0}, {1, 0}, 1},    {{0, 0}, {58, 0}, 1},   {{0, 0}, {59, 0}, 2},
+        {{0, 0}, {0, 0}, 0},   {{0, 0}, {1, 0}, 1},     {{0, 0}, {58, 0}, 1},    {{0, 0}, {59, 0}, 2},
         {{0, 0}, {200, 0}, 4}, {{199, 0}, {1, 199}, 5}, {{58, 0}, {116, 58}, 3},
     };
     static struct kthread running = {.tid = 44};
@@ -439,8 +465,8 @@ static void branches_are_split(void **state)
         branches[i] = (struct ds_bts_record){.from = i, .to = 1000 + i};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         drain_of(4, 0); /* an area */
-        struct ds_bts_drain d = {.reason = CAIRN_DS_START, .mode = DS_BTS_CIRCULAR, .epoch = 9, .tsc = TSC(20),
-                                 .area = area};
+        struct ds_bts_drain d = {
+            .reason = CAIRN_DS_START, .mode = DS_BTS_CIRCULAR, .epoch = 9, .tsc = TSC(20), .area = area};
         begin(BOX_COMPACT);
         cpu.current = &running;
         kdrain_hooks.bts_drained(NULL, 0, &d);
@@ -497,8 +523,8 @@ void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
     switched_at = tsc;
     if (!ds)
         return;
-    const struct ds_bts_drain d = {.reason = reason, .mode = DS_BTS_INTERRUPT, .tsc = tsc, .area = area, .records = 1,
-                                   .run = {{branches, 1}}};
+    const struct ds_bts_drain d = {
+        .reason = reason, .mode = DS_BTS_INTERRUPT, .tsc = tsc, .area = area, .records = 1, .run = {{branches, 1}}};
     kdrain_hooks.bts_drained(NULL, 0, &d);
 }
 
@@ -590,7 +616,10 @@ static void costs(void **state)
 static void epochs(void **state) /* which one runs, whether or not anybody is told of it */
 {
     (void)state;
-    static const struct { uint8_t reason, epoch; bool runs; } then[] = {
+    static const struct {
+        uint8_t reason, epoch;
+        bool runs;
+    } then[] = {
         {CAIRN_DS_START, 7, true}, {CAIRN_DS_THRESHOLD, 8, true}, {CAIRN_DS_STOP, 8, false}, {CAIRN_DS_START, 7, true}};
     cpu = (struct kcpu){0};
     for (uint32_t i = 0, epoch; i < 4; i++) {
@@ -602,12 +631,18 @@ static void epochs(void **state) /* which one runs, whether or not anybody is to
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(branches_are_split),  cmocka_unit_test(branches_go_with_their_thread),
-        cmocka_unit_test(drain_is_split),      cmocka_unit_test(panic_in_a_drain),
-        cmocka_unit_test(senseless_record), cmocka_unit_test(no_batch_spans_a_drain),
+        cmocka_unit_test(branches_are_split),
+        cmocka_unit_test(branches_go_with_their_thread),
+        cmocka_unit_test(drain_is_split),
+        cmocka_unit_test(panic_in_a_drain),
+        cmocka_unit_test(senseless_record),
+        cmocka_unit_test(no_batch_spans_a_drain),
         cmocka_unit_test(log_entries),
-        cmocka_unit_test(both_sides), cmocka_unit_test(counts_of_threads),
-        cmocka_unit_test(cost_classes),   cmocka_unit_test(costs), cmocka_unit_test(epochs),
+        cmocka_unit_test(both_sides),
+        cmocka_unit_test(counts_of_threads),
+        cmocka_unit_test(cost_classes),
+        cmocka_unit_test(costs),
+        cmocka_unit_test(epochs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,9 +39,9 @@ struct block {
 
 static struct block random_block(void)
 {
-    static const unsigned ends[] = {
-        EVENT(INSTRUCTION), EVENT(INSTRUCTION) | EVENT(BRANCH), EVENT(INSTRUCTION) | EVENT(BRANCH) | EVENT(NEAR_CALL),
-        EVENT(INSTRUCTION) | EVENT(BRANCH) | EVENT(BRANCH_CONDITIONAL)};
+    static const unsigned ends[] = {EVENT(INSTRUCTION), EVENT(INSTRUCTION) | EVENT(BRANCH),
+                                    EVENT(INSTRUCTION) | EVENT(BRANCH) | EVENT(NEAR_CALL),
+                                    EVENT(INSTRUCTION) | EVENT(BRANCH) | EVENT(BRANCH_CONDITIONAL)};
     struct block b = {.ring = random_below(2), .length = 1 + random_below(8)};
     for (unsigned i = 0; i < b.length; i++) {
         b.of[i] = i + 1 < b.length ? EVENT(INSTRUCTION) : ends[random_below(4)];

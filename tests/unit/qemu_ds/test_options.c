@@ -57,8 +57,7 @@ static void a_guest_of_kvm(void **state)
     assert_int_equal(parse("kvm=yes", NULL, NULL), -EINVAL);
     assert_string_equal(why, "kvm=yes: must be on or off");
     assert_int_equal(parse("kvm=on", "preset=lunarlake", NULL), -EINVAL);
-    assert_string_equal(
-        why, "kvm=on: preset lunarlake is a hybrid processor, and KVM shows no counters of those");
+    assert_string_equal(why, "kvm=on: preset lunarlake is a hybrid processor, and KVM shows no counters of those");
 }
 
 static void efficient_cores(void **state)
@@ -120,7 +119,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(each_is_set),
-        cmocka_unit_test(a_guest_of_kvm), cmocka_unit_test(efficient_cores),
+        cmocka_unit_test(a_guest_of_kvm),
+        cmocka_unit_test(efficient_cores),
         cmocka_unit_test(wrong_ones_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

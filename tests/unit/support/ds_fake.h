@@ -17,7 +17,7 @@
 struct ds_fake_msr {
     uint32_t msr;
     uint64_t value;
-    bool dropped; /* writes are accepted and forgotten */
+    bool dropped;     /* writes are accepted and forgotten */
     uint64_t refuses; /* bits that raise #GP where they are written */
 };
 

@@ -8,8 +8,12 @@ static struct trace_config config_of(const struct hub_bench *b, uint32_t number,
                                      uint32_t buffer_bytes)
 {
     unsigned clock = (number - 1) % TRACE_CLOCK_TYPES;
-    return (struct trace_config){.number = number, .cpus = HUB_CPUS, .circular = circular, .buffers = buffers,
-                                 .buffer_bytes = buffer_bytes, .clock = b->clocks.clock[clock],
+    return (struct trace_config){.number = number,
+                                 .cpus = HUB_CPUS,
+                                 .circular = circular,
+                                 .buffers = buffers,
+                                 .buffer_bytes = buffer_bytes,
+                                 .clock = b->clocks.clock[clock],
                                  .tick_units = b->clocks.tick_units[clock]};
 }
 

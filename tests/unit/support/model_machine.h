@@ -19,8 +19,8 @@ struct model_machine_write {
 
 extern struct model_machine {
     struct ds_model model;
-    uint64_t unavailable;        /* bits of IA32_MISC_ENABLE that the model does not have */
-    unsigned accesses, fault_at; /* to MSRs; this one (from 1) raises #GP; 0: none */
+    uint64_t unavailable;                /* bits of IA32_MISC_ENABLE that the model does not have */
+    unsigned accesses, fault_at;         /* to MSRs; this one (from 1) raises #GP; 0: none */
     struct model_machine_write injected; /* what that access was, if there has been one; a read's value is 0 */
     bool pmi;                            /* one was raised, with the kernel's vector */
     bool held;                           /* the stepped machine is paused */

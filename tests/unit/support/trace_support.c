@@ -71,8 +71,8 @@ int naive_batch(const uint8_t *payload, uint32_t size, struct naive_record *out,
         uint32_t low = (uint32_t)get(payload + at, bytes == 2 ? 2 : 4);
         uint32_t high = bytes == 8 ? (uint32_t)get(payload + at + 4, 4) : 0;
         struct naive_record *r = &out[n];
-        *r = (struct naive_record){.type = type, .state = NAIVE_UNKNOWN, .reason = NAIVE_UNKNOWN,
-                                   .wait = NAIVE_UNKNOWN};
+        *r =
+            (struct naive_record){.type = type, .state = NAIVE_UNKNOWN, .reason = NAIVE_UNKNOWN, .wait = NAIVE_UNKNOWN};
         unsigned slot = 0;
         if (type == 0) {
             time += low >> 2;
@@ -135,14 +135,22 @@ static void open_box(struct box *box, const struct trace_config *config)
 
 void box_open(struct box *box, uint32_t cpus, unsigned events, bool circular, uint32_t buffers, uint32_t buffer_bytes)
 {
-    open_box(box, &(struct trace_config){.number = 1, .cpus = cpus, .masks = box_masks(events), .circular = circular,
-                                         .buffers = buffers, .buffer_bytes = buffer_bytes});
+    open_box(box, &(struct trace_config){.number = 1,
+                                         .cpus = cpus,
+                                         .masks = box_masks(events),
+                                         .circular = circular,
+                                         .buffers = buffers,
+                                         .buffer_bytes = buffer_bytes});
 }
 
 void box_open_live(struct box *box, uint32_t cpus, unsigned events, uint32_t buffers, uint32_t buffer_bytes)
 {
-    open_box(box, &(struct trace_config){.number = 1, .cpus = cpus, .masks = box_masks(events), .live = true,
-                                         .buffers = buffers, .buffer_bytes = buffer_bytes});
+    open_box(box, &(struct trace_config){.number = 1,
+                                         .cpus = cpus,
+                                         .masks = box_masks(events),
+                                         .live = true,
+                                         .buffers = buffers,
+                                         .buffer_bytes = buffer_bytes});
 }
 
 void box_close(struct box *box)
@@ -187,9 +195,17 @@ uint32_t test_random(uint64_t *state, uint32_t n)
 struct trace_switch box_switch_at(uint64_t tsc, uint32_t n)
 {
     return (struct trace_switch){
-        .tsc = tsc, .old_tid = n % 3 ? 4 * (1 + n % 11) : 0, .new_tid = 4 * (n % 7), .new_wait = n % 5 == 0 ? n : 0,
-        .old_quantum = (int32_t)(n % 6), .old_state = KTHREAD_WAITING, .old_wait_reason = (uint8_t)(n % 39),
-        .old_base = 8, .old_priority = (int8_t)(8 + n % 4), .new_priority = 9, .old_ideal_processor = 1,
+        .tsc = tsc,
+        .old_tid = n % 3 ? 4 * (1 + n % 11) : 0,
+        .new_tid = 4 * (n % 7),
+        .new_wait = n % 5 == 0 ? n : 0,
+        .old_quantum = (int32_t)(n % 6),
+        .old_state = KTHREAD_WAITING,
+        .old_wait_reason = (uint8_t)(n % 39),
+        .old_base = 8,
+        .old_priority = (int8_t)(8 + n % 4),
+        .new_priority = 9,
+        .old_ideal_processor = 1,
     };
 }
 
@@ -228,8 +244,8 @@ static bool see_buffer(const struct trace_session *s, const struct wmi_buffer_he
             return false;
     return ok && h->buffer_size == s->config.buffer_bytes && h->saved_offset == h->offset &&
            h->current_offset == h->offset && h->offset % 8 == 0 && h->state == 3 && h->buffer_type == 0 &&
-           (h->buffer_flag & ~(s->config.live ? 4u : 2u)) == 0x20 && h->time_stamp >= last &&
-           h->reference_count == 0 && h->clock == 0;
+           (h->buffer_flag & ~(s->config.live ? 4u : 2u)) == 0x20 && h->time_stamp >= last && h->reference_count == 0 &&
+           h->clock == 0;
 }
 
 static bool see(struct trace_session *s, struct seen *seen)

@@ -54,7 +54,7 @@ struct box {
     struct trace_clocks clocks;
     struct trace_session *session;
     struct trace_hub_cpu *hub; /* [config.cpus] */
-    void *memory; /* of all of them, the session's first */
+    void *memory;              /* of all of them, the session's first */
     size_t size;
 };
 void box_open(struct box *box, uint32_t cpus, unsigned events, bool circular, uint32_t buffers, uint32_t buffer_bytes);
@@ -68,7 +68,7 @@ void box_stop(struct box *box, uint32_t cpu, uint64_t tsc);
 void box_freeze(struct trace_hub_cpu *hub, uint32_t cpus, uint64_t tsc);
 
 /* The TSC at a time in clock units. */
-#define BOX_TSC(units) ((uint64_t)(units) * BOX_UNIT)
+#define BOX_TSC(units) ((uint64_t)(units)*BOX_UNIT)
 /* The `n`-th of a series of switches that differ in all they say. */
 struct trace_switch box_switch_at(uint64_t tsc, uint32_t n);
 /* Whether tried == written + lost on each CPU, and written == present + overwritten (or given out live), where what is

@@ -58,8 +58,11 @@ static void pen_init(struct pen *p, uint64_t tick_units)
 
 static struct trace_switch busy(uint32_t tid)
 {
-    return (struct trace_switch){.old_tid = tid, .old_state = KTHREAD_WAITING, .old_wait_reason = KWAIT_USER_REQUEST,
-                                 .old_base = 8, .old_priority = 8};
+    return (struct trace_switch){.old_tid = tid,
+                                 .old_state = KTHREAD_WAITING,
+                                 .old_wait_reason = KWAIT_USER_REQUEST,
+                                 .old_base = 8,
+                                 .old_priority = 8};
 }
 
 static const struct trace_switch idle = {.old_state = KTHREAD_RUNNING};
@@ -223,18 +226,18 @@ static void test_bytes(void **state)
     trace_ccswap_switch(&p.c, &b, 0x1122334455667788 + 0x123 + 0x12345 + 0x77);
     stop(&p, INT64_MAX);
     static const uint8_t header[] = {0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
-                                     0x34, 0x12, 0, 0, 0xD0, 0xBC, 0x0A, 0};
+                                     0x34, 0x12, 0,    0,    0xD0, 0xBC, 0x0A, 0};
     assert_memory_equal(p.bytes, header, sizeof(header));
     for (unsigned i = 0x10; i < 0x48; i++)
         assert_int_equal(p.bytes[i], 0);
     assert_int_equal(p.bytes[0x48], 8);
     assert_int_equal(p.bytes[0x49], 13);
     static const uint8_t records[] = {
-        0xC2, 0x0C, 0, 0,                  /* 2 | 0 << 2 | 3 << 6 | 6 << 9 */
-        0x8C, 0x04,                        /* 0 | 123H << 2 */
-        0x15, 0x8D, 0x04, 0,               /* 1 | 12345H << 2 */
-        0xDF, 0x01, 0, 0,                  /* 3 | 77H << 2 */
-        0x81, 0xA6, 0x02, 0,               /* 1 | 40 << 4 | 9 << 10 | 5 << 15 */
+        0xC2, 0x0C, 0,    0, /* 2 | 0 << 2 | 3 << 6 | 6 << 9 */
+        0x8C, 0x04,          /* 0 | 123H << 2 */
+        0x15, 0x8D, 0x04, 0, /* 1 | 12345H << 2 */
+        0xDF, 0x01, 0,    0, /* 3 | 77H << 2 */
+        0x81, 0xA6, 0x02, 0, /* 1 | 40 << 4 | 9 << 10 | 5 << 15 */
     };
     assert_int_equal(p.size, 0x58 + sizeof(records));
     assert_memory_equal(p.bytes + 0x58, records, sizeof(records));
@@ -361,7 +364,7 @@ static void test_close_order(void **state)
 {
     (void)state;
     static const enum ccswap_close expected[] = {CCSWAP_CLOSE_SPACE, CCSWAP_CLOSE_AGE, CCSWAP_CLOSE_DELTA,
-                                                  CCSWAP_CLOSE_TIDS};
+                                                 CCSWAP_CLOSE_TIDS};
     for (unsigned k = 0; k < 4; k++) {
         struct pen p;
         pen_init(&p, k <= 1 ? 1000 : FAR_TICK);
@@ -399,7 +402,7 @@ static void test_close_by_hand(void **state)
 static struct {
     struct trace_switch sw;
     int64_t time;
-} *sent;
+} * sent;
 static uint64_t tick_of_stream;
 static unsigned seen_forms[4], seen_reasons[CCSWAP_CLOSE_REASONS];
 
@@ -445,11 +448,11 @@ static void check_batch(struct pen *p)
     bool known = next->old_tid == 0;
     for (unsigned i = 0; i < tids; i++)
         known = known || table[i] == next->old_tid;
-    assert_int_equal(p->reason, 0x400 - p->size < 8                                ? CCSWAP_CLOSE_SPACE
-                                : now - begun > 500 * (int64_t)tick_of_stream      ? CCSWAP_CLOSE_AGE
-                                : now - last >= 1 << 30                            ? CCSWAP_CLOSE_DELTA
-                                : !known && tids == 16                             ? CCSWAP_CLOSE_TIDS
-                                                                                   : CCSWAP_CLOSE_REASONS);
+    assert_int_equal(p->reason, 0x400 - p->size < 8                           ? CCSWAP_CLOSE_SPACE
+                                : now - begun > 500 * (int64_t)tick_of_stream ? CCSWAP_CLOSE_AGE
+                                : now - last >= 1 << 30                       ? CCSWAP_CLOSE_DELTA
+                                : !known && tids == 16                        ? CCSWAP_CLOSE_TIDS
+                                                                              : CCSWAP_CLOSE_REASONS);
 }
 
 static void replay(unsigned count, uint64_t tick)
@@ -468,8 +471,8 @@ static void replay(unsigned count, uint64_t tick)
 static void test_random_streams(void **state)
 {
     (void)state;
-    static const int64_t deltas[] = {0, 1, (1 << 14) - 1, 1 << 14, (1 << 17) - 1, 1 << 17, (1 << 30) - 1, 1 << 30,
-                                     INT64_C(1) << 40};
+    static const int64_t deltas[] = {
+        0, 1, (1 << 14) - 1, 1 << 14, (1 << 17) - 1, 1 << 17, (1 << 30) - 1, 1 << 30, INT64_C(1) << 40};
     static const uint64_t ticks[] = {1, 40, 1000, FAR_TICK};
     uint64_t seed = 20261121;
     sent = calloc(STREAM, sizeof(*sent));
@@ -518,8 +521,13 @@ static void test_workload(void **state)
                 continue;
             sent[count].time = (int64_t)e.ts;
             sent[count++].sw = (struct trace_switch){
-                .old_tid = e.old_tid, .new_tid = e.new_tid, .new_wait = e.new_wait, .old_state = e.old_state,
-                .old_wait_reason = e.old_wr, .old_priority = (int8_t)e.old_prio, .old_base = (int8_t)e.old_base,
+                .old_tid = e.old_tid,
+                .new_tid = e.new_tid,
+                .new_wait = e.new_wait,
+                .old_state = e.old_state,
+                .old_wait_reason = e.old_wr,
+                .old_priority = (int8_t)e.old_prio,
+                .old_base = (int8_t)e.old_base,
                 .new_priority = (int8_t)e.new_prio,
             };
         }
@@ -531,22 +539,14 @@ static void test_workload(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_idle_delta),
-        cmocka_unit_test(test_lite_delta),
-        cmocka_unit_test(test_lite_wait),
-        cmocka_unit_test(test_lite_priority),
-        cmocka_unit_test(test_base_is_the_first),
-        cmocka_unit_test(test_full_wait),
-        cmocka_unit_test(test_states_and_reasons),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_close_tids),
-        cmocka_unit_test(test_close_age),
-        cmocka_unit_test(test_close_space),
-        cmocka_unit_test(test_close_delta),
-        cmocka_unit_test(test_close_order),
-        cmocka_unit_test(test_close_by_hand),
-        cmocka_unit_test(test_random_streams),
-        cmocka_unit_test(test_workload),
+        cmocka_unit_test(test_idle_delta),         cmocka_unit_test(test_lite_delta),
+        cmocka_unit_test(test_lite_wait),          cmocka_unit_test(test_lite_priority),
+        cmocka_unit_test(test_base_is_the_first),  cmocka_unit_test(test_full_wait),
+        cmocka_unit_test(test_states_and_reasons), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_close_tids),         cmocka_unit_test(test_close_age),
+        cmocka_unit_test(test_close_space),        cmocka_unit_test(test_close_delta),
+        cmocka_unit_test(test_close_order),        cmocka_unit_test(test_close_by_hand),
+        cmocka_unit_test(test_random_streams),     cmocka_unit_test(test_workload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,9 @@
 
 typedef unsigned __int128 u128;
 
-static const uint64_t rates[] = {20000001, 33333333, 999999999, 1000000000, 2399999999, 2400000000, 2560000000,
-                                 3141592653, 5800000000, UINT64_C(1000000000000), INT64_MAX};
+static const uint64_t rates[] = {20000001,   33333333,   999999999,  1000000000, 2399999999,
+                                 2400000000, 2560000000, 3141592653, 5800000000, UINT64_C(1000000000000),
+                                 INT64_MAX};
 
 static void test_multiplier(void **state)
 {
@@ -144,12 +145,8 @@ static void test_filetime(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_multiplier),
-        cmocka_unit_test(test_range),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_boundaries),
-        cmocka_unit_test(test_behind_the_base),
-        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_multiplier), cmocka_unit_test(test_range),           cmocka_unit_test(test_units),
+        cmocka_unit_test(test_boundaries), cmocka_unit_test(test_behind_the_base), cmocka_unit_test(test_types),
         cmocka_unit_test(test_filetime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

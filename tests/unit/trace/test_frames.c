@@ -66,8 +66,14 @@ static void test_crc(void **state)
 static void test_base64_vectors(void **state)
 {
     (void)state;
-    static const char *const vectors[][2] = { /* RFC 4648, section 10 */
-        {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="},
+    static const char *const vectors[][2] = {
+        /* RFC 4648, section 10 */
+        {"", ""},
+        {"f", "Zg=="},
+        {"fo", "Zm8="},
+        {"foo", "Zm9v"},
+        {"foob", "Zm9vYg=="},
+        {"fooba", "Zm9vYmE="},
         {"foobar", "Zm9vYmFy"},
     };
     for (unsigned i = 0; i < 7; i++) {
@@ -85,8 +91,24 @@ static void test_base64_vectors(void **state)
 static void test_base64_refuses(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"Z", "Zg", "Zg=", "Zg==Zg==", "Z===", "====", "=AAA", "A=AA", "AA=A", "Zh==",
-                                      "Zm9=", "Zm 8", "Zm8\n", "Zm-_", "AAAA\x80" "AAA", "~AAA", ":AAA"};
+    static const char *const bad[] = {"Z",
+                                      "Zg",
+                                      "Zg=",
+                                      "Zg==Zg==",
+                                      "Z===",
+                                      "====",
+                                      "=AAA",
+                                      "A=AA",
+                                      "AA=A",
+                                      "Zh==",
+                                      "Zm9=",
+                                      "Zm 8",
+                                      "Zm8\n",
+                                      "Zm-_",
+                                      "AAAA\x80"
+                                      "AAA",
+                                      "~AAA",
+                                      ":AAA"};
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         uint8_t bytes[16];
         assert_int_equal(trace_base64_decode(bytes, bad[i], strlen(bad[i])), -EINVAL);
@@ -221,8 +243,8 @@ static void fill(struct box *box, uint32_t switches, const volatile uint64_t *in
         box_start(box, c, index);
     for (uint32_t i = 0; i < switches; i++) {
         struct trace_hub_cpu *hub = &box->hub[test_random(&seed, box->config.cpus)];
-        struct trace_switch sw = {.old_tid = 4 * test_random(&seed, 12), .old_state = 5, .old_base = 8,
-                                  .old_priority = 8};
+        struct trace_switch sw = {
+            .old_tid = 4 * test_random(&seed, 12), .old_state = 5, .old_base = 8, .old_priority = 8};
         tsc += BOX_UNIT * (1 + test_random(&seed, 4000));
         sw.tsc = tsc;
         trace_hub_switch(hub, &sw);

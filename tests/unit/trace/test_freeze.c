@@ -20,8 +20,8 @@
 static struct {
     struct box *box;
     uint8_t *copy;
-    uint32_t done;     /* switches handed in, the running one included */
-    uint32_t intrude;  /* switches of CPU 1 between the stop of CPU 0 and the freeze */
+    uint32_t done;    /* switches handed in, the running one included */
+    uint32_t intrude; /* switches of CPU 1 between the stop of CPU 0 and the freeze */
     uint64_t steps, failed_at;
     bool running;
 } panic;
@@ -50,8 +50,7 @@ static bool panic_now(void)
 {
     struct trace_session *s = (struct trace_session *)(void *)panic.copy;
     memcpy(panic.copy, panic.box->memory, panic.box->size);
-    struct trace_hub_cpu *hub =
-        (void *)(panic.copy + ((uint8_t *)panic.box->hub - (uint8_t *)panic.box->memory));
+    struct trace_hub_cpu *hub = (void *)(panic.copy + ((uint8_t *)panic.box->hub - (uint8_t *)panic.box->memory));
     relocate(s, hub, panic.copy - (uint8_t *)panic.box->memory);
     for (uint32_t i = 0; i < panic.intrude; i++) {
         struct trace_switch sw = box_switch_at(BOX_TSC(1000000 + i), i);
@@ -216,7 +215,8 @@ static bool hold_at(uint32_t at, uint32_t rounds)
     assert_true(box_account_holds(box.session));
     if (!newest_are_there(box.session))
         fail_msg("held up %u instructions behind its ticket, while %u buffers were filled: an older buffer than one "
-                 "that was overwritten is left", at, rounds);
+                 "that was overwritten is left",
+                 at, rounds);
     box_close(&box);
     return held.steps >= at;
 }

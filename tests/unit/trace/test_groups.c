@@ -55,8 +55,8 @@ static void test_words(void **state)
 static void test_bad_words(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "+", "fool", "full+", "+full", "full,dpc", "full ", "0x", "0x123456789", "20",
-                                      "0x2g", "Full"};
+    static const char *const bad[] = {"",      "+",  "fool",        "full+", "+full", "full,dpc",
+                                      "full ", "0x", "0x123456789", "20",    "0x2g",  "Full"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct perfinfo_groupmask mask = {0};
         assert_int_equal(trace_groups_parse(bad[i], strlen(bad[i]), &mask), -EINVAL);
@@ -108,9 +108,11 @@ static void test_list(void **state)
 static void test_add_switches(void **state)
 {
     (void)state;
-    static const struct { const char *text, *compact, *full; } rows[] = {
-        {"none", "compact", "full"},  {"dpc", "compact+dpc", "full+dpc"},     {"full", "both", "full"},
-        {"compact", "compact", "both"}, {"both", "both", "both"}, {"0x20000100", "compact", "both"},
+    static const struct {
+        const char *text, *compact, *full;
+    } rows[] = {
+        {"none", "compact", "full"},    {"dpc", "compact+dpc", "full+dpc"}, {"full", "both", "full"},
+        {"compact", "compact", "both"}, {"both", "both", "both"},           {"0x20000100", "compact", "both"},
     };
     char text[TRACE_GROUPS_TEXT];
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -152,12 +154,8 @@ static void test_show(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_bad_words),
-        cmocka_unit_test(test_on),
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_add_switches),
-        cmocka_unit_test(test_show),
+        cmocka_unit_test(test_words), cmocka_unit_test(test_bad_words),    cmocka_unit_test(test_on),
+        cmocka_unit_test(test_list),  cmocka_unit_test(test_add_switches), cmocka_unit_test(test_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

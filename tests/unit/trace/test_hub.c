@@ -410,9 +410,13 @@ static void test_acknowledgement(void **state)
 static void test_masks_begin_a_buffer(void **state)
 {
     (void)state;
-    static const struct { unsigned what; bool begins; } rows[] = {
-        {BOX_COMPACT, false}, {0, false}, {BOX_COMPACT, true}, {BOX_COMPACT | BOX_FULL, true}, {BOX_FULL, false},
-        {0, false},           {0, false}, {BOX_FULL, true},    {BOX_COMPACT, true},
+    static const struct {
+        unsigned what;
+        bool begins;
+    } rows[] = {
+        {BOX_COMPACT, false}, {0, false}, {BOX_COMPACT, true}, {BOX_COMPACT | BOX_FULL, true},
+        {BOX_FULL, false},    {0, false}, {0, false},          {BOX_FULL, true},
+        {BOX_COMPACT, true},
     };
     const struct perfinfo_groupmask none = {{PERF_PROCESS}};
     struct hub_bench b;
@@ -487,9 +491,9 @@ static void test_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_property),      cmocka_unit_test(test_property_loss),
-        cmocka_unit_test(test_shared_batch),  cmocka_unit_test(test_acknowledgement),
-        cmocka_unit_test(test_event_to),      cmocka_unit_test(test_masks_begin_a_buffer),
+        cmocka_unit_test(test_property),     cmocka_unit_test(test_property_loss),
+        cmocka_unit_test(test_shared_batch), cmocka_unit_test(test_acknowledgement),
+        cmocka_unit_test(test_event_to),     cmocka_unit_test(test_masks_begin_a_buffer),
         cmocka_unit_test(test_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,9 +43,17 @@ static const char *event_of(uint16_t hook)
     return NULL;
 }
 
-static const struct trace_switch sw = {.tsc = BOX_TSC(1000), .old_tid = 0x01020304, .new_tid = 0x11121314,
-                                       .new_wait = 0x21222324, .old_quantum = -2, .old_state = 9, .old_wait_reason = 38,
-                                       .old_priority = 31, .old_base = 8, .new_priority = 15, .old_ideal_processor = 7};
+static const struct trace_switch sw = {.tsc = BOX_TSC(1000),
+                                       .old_tid = 0x01020304,
+                                       .new_tid = 0x11121314,
+                                       .new_wait = 0x21222324,
+                                       .old_quantum = -2,
+                                       .old_state = 9,
+                                       .old_wait_reason = 38,
+                                       .old_priority = 31,
+                                       .old_base = 8,
+                                       .new_priority = 15,
+                                       .old_ideal_processor = 7};
 #define CONTEXTSWAP "14131211040302010f1f00002600090724232221feffffff"
 
 static uint64_t counter[TRACE_PMC_MAX];
@@ -77,7 +85,9 @@ static void values(void **state)
     trace_hub_switch(&box.hub[0], &sw);
     box_stop(&box, 0, BOX_TSC(2000));
     assert_string_equal(event_of(0x0524), "028211c040002405e803000000000000" /* 8000H, two counters, version 2 */
-                                          "c00010000080ffff" "3837363534333231" "2827262524232221" CONTEXTSWAP);
+                                          "c00010000080ffff"
+                                          "3837363534333231"
+                                          "2827262524232221" CONTEXTSWAP);
     assert_int_equal(reads, 1);
     box_close(&box);
 
@@ -86,14 +96,16 @@ static void values(void **state)
     box_start(&box, 0, NULL); /* without a Debug Store's index */
     trace_hub_switch(&box.hub[0], &sw);
     box_stop(&box, 0, BOX_TSC(2000));
-    assert_string_equal(event_of(0x0524), "020111c030002405e803000000000000" "2827262524232221" CONTEXTSWAP);
+    assert_string_equal(event_of(0x0524), "020111c030002405e803000000000000"
+                                          "2827262524232221" CONTEXTSWAP);
     box_close(&box);
 
     open_with(1, 4, 4096);
     box_start(&box, 0, NULL); /* nobody can read them */
     trace_hub_switch(&box.hub[0], &sw);
     box_stop(&box, 0, BOX_TSC(2000));
-    assert_string_equal(event_of(0x0524), "020111c030002405e803000000000000" "0000000000000000" CONTEXTSWAP);
+    assert_string_equal(event_of(0x0524), "020111c030002405e803000000000000"
+                                          "0000000000000000" CONTEXTSWAP);
     box_close(&box);
 }
 
@@ -103,8 +115,14 @@ static void write_others(void)
     trace_hub_event(&box.hub[0], BOX_TSC(0x1000), 0, 0x0532, 2, &part, 1);
     trace_hub_event(&box.hub[0], BOX_TSC(0x1001), 0, 0x0530, 3, &part, 1);
 }
-#define BARE_READY    "020011c018003205" "0010000000000000" "6162636465666768"
-#define BARE_PRIORITY "030011c018003005" "0110000000000000" "6162636465666768"
+#define BARE_READY                                                                                                     \
+    "020011c018003205"                                                                                                 \
+    "0010000000000000"                                                                                                 \
+    "6162636465666768"
+#define BARE_PRIORITY                                                                                                  \
+    "030011c018003005"                                                                                                 \
+    "0110000000000000"                                                                                                 \
+    "6162636465666768"
 
 /* Events of the session's hooks alone, and none once it is told so; the counters are read for nothing else. */
 static void hooks(void **state)
@@ -130,11 +148,17 @@ static void hooks(void **state)
         trace_hub_event_to(&box.hub[0], BOX_TSC(0x1002), 1, &system, 0x0524, 2, &part, 1); /* no bits for them there */
         box_stop(&box, 0, BOX_TSC(0x2000));
         assert_string_equal(event_of(0x0532), told ? BARE_READY
-                                                   : "020211c028003205" "0010000000000000" "3837363534333231"
-                                                     "2827262524232221" "6162636465666768");
+                                                   : "020211c028003205"
+                                                     "0010000000000000"
+                                                     "3837363534333231"
+                                                     "2827262524232221"
+                                                     "6162636465666768");
         assert_string_equal(event_of(0x0530), BARE_PRIORITY);
-        assert_string_equal(event_of(0x0524), "020002c028002405" "0800000000000000" "0210000000000000"
-                                              "0000000000000000" "6162636465666768");
+        assert_string_equal(event_of(0x0524), "020002c028002405"
+                                              "0800000000000000"
+                                              "0210000000000000"
+                                              "0000000000000000"
+                                              "6162636465666768");
         assert_int_equal(reads, told ? 0 : 1);
         box_close(&box);
     }
@@ -218,15 +242,18 @@ static void times(void **state)
     box_start(&box, 0, NULL);
     assert_int_equal(trace_hub_event(&box.hub[0], BOX_TSC(0x2000), 0, 0x0F43, 2, parts, 3), 0);
     box_stop(&box, 0, BOX_TSC(0x3000));
-    assert_string_equal(event_of(0x0F43), "020011c02000430f" "0020000000000000" "6162" "3412000000000000"
+    assert_string_equal(event_of(0x0F43), "020011c02000430f"
+                                          "0020000000000000"
+                                          "6162"
+                                          "3412000000000000"
                                           "636465666768");
     box_close(&box);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(values),      cmocka_unit_test(hooks),
-                                       cmocka_unit_test(too_large),   cmocka_unit_test(which_hooks),
-                                       cmocka_unit_test(account),     cmocka_unit_test(times)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(values),    cmocka_unit_test(hooks),
+                                       cmocka_unit_test(too_large), cmocka_unit_test(which_hooks),
+                                       cmocka_unit_test(account),   cmocka_unit_test(times)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,8 +20,8 @@ struct witness {
     uint32_t ordinal[CPUS]; /* of the next buffer */
     uint32_t last[CPUS];    /* number of the last event */
     uint64_t events[CPUS], full[CPUS], missing[CPUS];
-    uint32_t gaps[CPUS];    /* buffers that say that events were lost in front of them */
-    bool gap[CPUS];         /* such a one, and no event behind it yet */
+    uint32_t gaps[CPUS]; /* buffers that say that events were lost in front of them */
+    bool gap[CPUS];      /* such a one, and no event behind it yet */
     bool wrong;
 };
 

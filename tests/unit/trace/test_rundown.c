@@ -32,15 +32,15 @@ static void process(void **state)
 {
     (void)state;
     static const uint8_t bytes[] = {
-        0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0,
-        0x00, 0x70, 0x1A, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  /* TOKEN_USER */
-        1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0,             /* S-1-5-18 */
-        'I', 'd', 'l', 'e', 0, 0, 0, 0, 0, 0, 0,
+        0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0,    0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF,
+        0xFF, 0xFF, 0,    0,    0,    0,    0x00, 0x70, 0x1A, 0, 0, 0, 0, 0, 0, 0, 0,    0,
+        1,    0,    0,    0,    0,    0,    0,    0,    0,    0, 0, 0, 0, 0, 0, 0, /* TOKEN_USER */
+        1,    1,    0,    0,    0,    0,    0,    5,    18,   0, 0, 0,             /* S-1-5-18 */
+        'I',  'd',  'l',  'e',  0,    0,    0,    0,    0,    0, 0,
     };
-    const struct etw_process idle = {
-        .unique_process_key = UINT64_C(0x1122334455667788), .session_id = ETW_NO_SESSION,
-        .directory_table_base = 0x1A7000};
+    const struct etw_process idle = {.unique_process_key = UINT64_C(0x1122334455667788),
+                                     .session_id = ETW_NO_SESSION,
+                                     .directory_table_base = 0x1A7000};
     trace_rundown_process(&p, &idle, "Idle");
     SAME(bytes);
     assert_int_equal(16 + p.size, 0x5B);
@@ -50,12 +50,10 @@ static void thread(void **state)
 {
     (void)state;
     static const uint8_t bytes[] = {
-        4, 0, 0, 0, 20, 1, 0, 0,
-        0, 0x80, 0, 0, 0, 0xD0, 0xFF, 0xFF, 0, 0x10, 0, 0, 0, 0xD0, 0xFF, 0xFF,
-        0, 0xE0, 0xFF, 0xFF, 0xFF, 0x7F, 0, 0, 0, 0xA0, 0xFF, 0xFF, 0xFF, 0x7F, 0, 0,
-        0x0F, 0, 0, 0, 0, 0, 0, 0, 0x40, 0x12, 0, 0x80, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0,
-        0, 0, 0, 0, 8, 0, 0, 0,
-        'h', 0, 'o', 0, 'g', 0, 0, 0,
+        4,    0,    0,    0,    20, 1,    0,    0,    0,    0x80, 0, 0,    0,    0xD0, 0xFF, 0xFF, 0,    0x10, 0, 0,
+        0,    0xD0, 0xFF, 0xFF, 0,  0xE0, 0xFF, 0xFF, 0xFF, 0x7F, 0, 0,    0,    0xA0, 0xFF, 0xFF, 0xFF, 0x7F, 0, 0,
+        0x0F, 0,    0,    0,    0,  0,    0,    0,    0x40, 0x12, 0, 0x80, 0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0, 0,
+        0,    0,    0,    0,    0,  0,    0,    0,    8,    0,    0, 0,    'h',  0,    'o',  0,    'g',  0,    0, 0,
     };
     const struct etw_thread hog = {
         .process_id = 4,
@@ -83,9 +81,8 @@ static void image(void **state)
 {
     (void)state;
     static const uint8_t bytes[] = {
-        0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0x30, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0,
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        '\\', 0, 'p', 0, 0, 0,
+        0, 0, 0x40, 0,    0, 0, 0, 0, 0, 0x30, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0,    0, 0,   0, 0, 0,
+        0, 0, 0,    0x40, 0, 0, 0, 0, 0, 0,    0, 0, 0, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0, 0, '\\', 0, 'p', 0, 0, 0,
     };
     const struct etw_image programs = {
         .image_base = 0x400000, .image_size = 0x3000, .process_id = 12, .default_base = 0x400000};
@@ -100,7 +97,7 @@ static void masks(void **state)
 {
     (void)state;
     static const uint32_t groups[8] = {0xF, 0x406, 0x10000};
-    static const uint8_t bytes[] = {0xF, 0, 0, 0, 6, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+    static const uint8_t bytes[] = {0xF, 0, 0, 0, 6, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0,  0, 0, 0,
                                     0,   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 60, 0, 0, 0};
     trace_rundown_masks(&p, groups);
     SAME(bytes);
@@ -109,15 +106,21 @@ static void masks(void **state)
 static void machine(void **state)
 {
     (void)state;
-    uint8_t bytes[0x33C] = {0x88, 0x13, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0x10, 0, 0, 0, 0x10, 0, 0,
-                            'A',  0,    'B'};
-    static const uint8_t tail[] = {0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xEF, 0xFF, 0xFF, 0xFF, 0x7F, 0, 0,
-                                   9, 0, 6, 0, 3, 0x8E, 1, 1, 0, 0, 0, 0};
+    uint8_t bytes[0x33C] = {0x88, 0x13, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0x10, 0, 0, 0, 0x10, 0, 0, 'A', 0, 'B'};
+    static const uint8_t tail[] = {0, 0, 0, 0, 0, 0, 0, 0,    0xFF, 0xEF, 0xFF, 0xFF, 0xFF, 0x7F,
+                                   0, 0, 9, 0, 6, 0, 3, 0x8E, 1,    1,    0,    0,    0,    0};
     memcpy(bytes + 0x320, tail, sizeof(tail));
-    const struct etw_cpu_config c = {
-        .mhz = 5000, .number_of_processors = 2, .mem_size = 512, .page_size = 4096, .allocation_granularity = 4096,
-        .highest_user_address = UINT64_C(0x7FFFFFFFEFFF), .processor_architecture = ETW_ARCHITECTURE_AMD64,
-        .processor_level = 6, .processor_revision = 0x8E03, .nx_enabled = 1, .pae_enabled = 1};
+    const struct etw_cpu_config c = {.mhz = 5000,
+                                     .number_of_processors = 2,
+                                     .mem_size = 512,
+                                     .page_size = 4096,
+                                     .allocation_granularity = 4096,
+                                     .highest_user_address = UINT64_C(0x7FFFFFFFEFFF),
+                                     .processor_architecture = ETW_ARCHITECTURE_AMD64,
+                                     .processor_level = 6,
+                                     .processor_revision = 0x8E03,
+                                     .nx_enabled = 1,
+                                     .pae_enabled = 1};
     trace_rundown_cpu_config(&p, &c, "AB");
     SAME(bytes);
     assert_int_equal(0x20 + p.size, 0x35C); /* with its header: as Windows' */
@@ -144,8 +147,8 @@ static void machine(void **state)
 static void interval(void **state)
 {
     (void)state;
-    static const uint8_t expected[] = {0, 0, 0, 0, 0x10, 0x27, 0, 0, 0x50, 0xC3, 0, 0,
-                                       'T', 0, 'i', 0, 'm', 0, 'e', 0, 'r', 0, 0, 0};
+    static const uint8_t expected[] = {0,   0, 0,   0, 0x10, 0x27, 0,   0, 0x50, 0xC3, 0, 0,
+                                       'T', 0, 'i', 0, 'm',  0,    'e', 0, 'r',  0,    0, 0};
     trace_rundown_profile_interval(&p, 10000, 50000);
     SAME(expected);
 }
@@ -177,9 +180,9 @@ static void long_names(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(process, dirty), cmocka_unit_test_setup(thread, dirty),
-        cmocka_unit_test_setup(image, dirty),   cmocka_unit_test_setup(masks, dirty),
-        cmocka_unit_test_setup(machine, dirty), cmocka_unit_test_setup(long_names, dirty),
+        cmocka_unit_test_setup(process, dirty),  cmocka_unit_test_setup(thread, dirty),
+        cmocka_unit_test_setup(image, dirty),    cmocka_unit_test_setup(masks, dirty),
+        cmocka_unit_test_setup(machine, dirty),  cmocka_unit_test_setup(long_names, dirty),
         cmocka_unit_test_setup(interval, dirty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

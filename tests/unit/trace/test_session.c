@@ -19,8 +19,8 @@ static void test_config(void **state)
     (void)state;
     struct trace_clock clock;
     trace_clock_init(&clock, 2560000000, 0);
-    const struct trace_config good = {.number = 1, .cpus = 4, .buffer_bytes = 4096, .buffers = 8,
-                                      .clock = clock, .tick_units = 10000};
+    const struct trace_config good = {
+        .number = 1, .cpus = 4, .buffer_bytes = 4096, .buffers = 8, .clock = clock, .tick_units = 10000};
     struct trace_config bad[16];
     unsigned n = 0;
     for (unsigned i = 0; i < 16; i++)
@@ -121,9 +121,17 @@ static void test_full_fields(void **state)
     box_open(&box, 2, BOX_FULL, false, 4, 4096);
     struct trace_hub_cpu *hub = &box.hub[1];
     const struct trace_cpu *cpu = trace_session_cpu(box.session, 1);
-    const struct trace_switch sw = {.tsc = BOX_TSC(1000), .old_tid = 0x01020304, .new_tid = 0x11121314,
-                                    .new_wait = 0x21222324, .old_quantum = -2, .old_state = 9, .old_wait_reason = 38,
-                                    .old_priority = 31, .old_base = 8, .new_priority = 15, .old_ideal_processor = 7};
+    const struct trace_switch sw = {.tsc = BOX_TSC(1000),
+                                    .old_tid = 0x01020304,
+                                    .new_tid = 0x11121314,
+                                    .new_wait = 0x21222324,
+                                    .old_quantum = -2,
+                                    .old_state = 9,
+                                    .old_wait_reason = 38,
+                                    .old_priority = 31,
+                                    .old_base = 8,
+                                    .new_priority = 15,
+                                    .old_ideal_processor = 7};
     box_start(&box, hub->index, NULL);
     trace_hub_switch(hub, &sw);
     struct trace_counts n; /* while the buffer is open */
@@ -137,8 +145,8 @@ static void test_full_fields(void **state)
     struct naive_event e;
     bool ok;
     assert_true(naive_other(buffer, &at, &e, &ok));
-    static const uint8_t expected[] = {0x14, 0x13, 0x12, 0x11, 4, 3, 2, 1, 15, 31, 0, 0, 38, 0, 9, 7,
-                                       0x24, 0x23, 0x22, 0x21, 0xFE, 0xFF, 0xFF, 0xFF};
+    static const uint8_t expected[] = {0x14, 0x13, 0x12, 0x11, 4,    3,    2,    1,    15,   31,   0,    0,
+                                       38,   0,    9,    7,    0x24, 0x23, 0x22, 0x21, 0xFE, 0xFF, 0xFF, 0xFF};
     assert_int_equal(e.size, sizeof(expected));
     assert_memory_equal(e.payload, expected, sizeof(expected));
     assert_int_equal(e.time, 1000);
@@ -396,14 +404,10 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_config),
-        cmocka_unit_test(test_pebs_items),
-        cmocka_unit_test(test_full_fields),
-        cmocka_unit_test(test_event_parts),
-        cmocka_unit_test(test_sequential_loss),
-        cmocka_unit_test(test_buffers_lost),
-        cmocka_unit_test(test_circular),
-        cmocka_unit_test(test_circular_slow_cpu),
+        cmocka_unit_test(test_config),          cmocka_unit_test(test_pebs_items),
+        cmocka_unit_test(test_full_fields),     cmocka_unit_test(test_event_parts),
+        cmocka_unit_test(test_sequential_loss), cmocka_unit_test(test_buffers_lost),
+        cmocka_unit_test(test_circular),        cmocka_unit_test(test_circular_slow_cpu),
         cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,8 +136,8 @@ static void bytes_of_windows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(minima),          cmocka_unit_test(held_too_long), cmocka_unit_test(contended),
-        cmocka_unit_test(uncontended),     cmocka_unit_test(counts_and_cycles), cmocka_unit_test(configuration),
+        cmocka_unit_test(minima),           cmocka_unit_test(held_too_long),     cmocka_unit_test(contended),
+        cmocka_unit_test(uncontended),      cmocka_unit_test(counts_and_cycles), cmocka_unit_test(configuration),
         cmocka_unit_test(bytes_of_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

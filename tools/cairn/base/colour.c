@@ -21,8 +21,8 @@ static bool wanted(FILE *to)
 const char *cairn_colour(FILE *to, enum cairn_colour colour)
 {
     static const char *const sequences[] = {
-        [CAIRN_COLOUR_OFF] = "\033[m",      [CAIRN_COLOUR_HEAD] = "\033[1m", [CAIRN_COLOUR_BAD] = "\033[1;31m",
-        [CAIRN_COLOUR_GOOD] = "\033[32m", [CAIRN_COLOUR_PLACE] = "\033[35m",  [CAIRN_COLOUR_STATE] = "\033[36m",
+        [CAIRN_COLOUR_OFF] = "\033[m",    [CAIRN_COLOUR_HEAD] = "\033[1m",   [CAIRN_COLOUR_BAD] = "\033[1;31m",
+        [CAIRN_COLOUR_GOOD] = "\033[32m", [CAIRN_COLOUR_PLACE] = "\033[35m", [CAIRN_COLOUR_STATE] = "\033[36m",
     };
     static signed char known[2]; /* of standard output, and of errors; 0: not yet */
     signed char *k = to == stderr ? &known[1] : &known[0];

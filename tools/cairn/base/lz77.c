@@ -5,11 +5,11 @@
 
 #include "tools/cairn/base/bytes.h"
 
-#define LENGTH_BITS   3
-#define LENGTH_MORE   7u   /* in the match: four bits more follow */
-#define NIBBLE_MORE   15u  /* in those: a byte more */
-#define BYTE_MORE     255u /* in that: two bytes that are all of the length, or are 0 before four that are */
-#define LENGTH_LEAST  3u
+#define LENGTH_BITS  3
+#define LENGTH_MORE  7u   /* in the match: four bits more follow */
+#define NIBBLE_MORE  15u  /* in those: a byte more */
+#define BYTE_MORE    255u /* in that: two bytes that are all of the length, or are 0 before four that are */
+#define LENGTH_LEAST 3u
 
 struct lz77 {
     const uint8_t *at, *end;

@@ -11,6 +11,7 @@
 
 #define REASONS 43u
 
+/* clang-format off */
 const char *const cairn_switch_words[] = {
     "Initialized", "Ready", "Running", "Standby", "Terminated", "Waiting", "Transition", "DeferredReady", "GateWait",
     "WaitingForProcessInSwap",
@@ -22,6 +23,7 @@ const char *const cairn_switch_words[] = {
     "WrRundown", "WrAlertByThreadId", "WrDeferredPreempt", "WrPhysicalFault", "WrIoRing", "WrMdlCache", "WrRcu",
     NULL,
 };
+/* clang-format on */
 _Static_assert(sizeof(cairn_switch_words) / sizeof(cairn_switch_words[0]) == KTHREAD_STATES + REASONS + 1,
                "states, then reasons, by their numbers");
 
@@ -283,9 +285,9 @@ const char *cairn_close_name(uint8_t reason)
 const char *cairn_drain_name(uint8_t reason)
 {
     static const char *const names[] = {
-        [CAIRN_DS_START] = "start", [CAIRN_DS_THRESHOLD] = "threshold",
-        [CAIRN_DS_STOP] = "stop",   [CAIRN_DS_RECONFIGURE] = "new configuration",
-        [CAIRN_DS_PANIC] = "panic", [CAIRN_DS_SWITCH] = "switch",
+        [CAIRN_DS_START] = "start",        [CAIRN_DS_THRESHOLD] = "threshold",
+        [CAIRN_DS_STOP] = "stop",          [CAIRN_DS_RECONFIGURE] = "new configuration",
+        [CAIRN_DS_PANIC] = "panic",        [CAIRN_DS_SWITCH] = "switch",
         [CAIRN_DS_THROTTLE] = "throttled", [CAIRN_DS_UNTHROTTLE] = "throttled until here",
     };
     return LOOK_UP(names, reason);

@@ -11,7 +11,7 @@
 struct cairn_map { /* zeroed: empty */
     struct cairn_map_slot {
         uint32_t key, position; /* position + 1; 0: free */
-    } *slots;                   /* open addressing, at most half full */
+    } * slots;                  /* open addressing, at most half full */
     unsigned bits;              /* 2^bits slots */
     size_t used;
     uint64_t factor;

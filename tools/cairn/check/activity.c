@@ -29,7 +29,7 @@ struct walk { /* the truth and the events of one CPU, together */
     bool has_live;
     uint64_t passed, all; /* how many came before it; how many there are */
     uint32_t from;        /* the piece behind that of the one before it */
-    uint32_t *lost; /* [i]: so many of the first i pieces have something missing before them */
+    uint32_t *lost;       /* [i]: so many of the first i pieces have something missing before them */
 };
 
 /* ---- what the truth says there should be ------------------------------------------------------------------------- */
@@ -133,9 +133,10 @@ static struct expected expect(const struct walk *w)
         if (t.what != CAIRN_THREAD_READY)
             expect_priority(&e, &t, w->part);
         else if (w->part == 0)
-            expect_ready(&e, &t, l && l->kind == CAIRN_LIVE_READY
-                                     ? (int8_t)l->payload[offsetof(struct etw_ready_thread, adjust_increment)]
-                                     : 0);
+            expect_ready(&e, &t,
+                         l && l->kind == CAIRN_LIVE_READY
+                             ? (int8_t)l->payload[offsetof(struct etw_ready_thread, adjust_increment)]
+                             : 0);
         e.tsc = t.tsc;
     }
     return e;

@@ -10,7 +10,8 @@
 #include "tools/cairn/model/counters.h"
 #include "tools/cairn/model/timeline.h"
 
-enum cairn_rule { /* in the order they are shown */
+/* in the order they are shown */
+enum cairn_rule {
     CAIRN_RULE_FRAMES,
     CAIRN_RULE_BUFFERS,
     CAIRN_RULE_EVENTS,
@@ -45,9 +46,9 @@ enum cairn_rule { /* in the order they are shown */
 
 struct cairn_check {
     const struct cairn_log *log;
-    FILE *out;  /* for failures; NULL: only count them */
-    enum cairn_by by; /* whose a record is */
-    bool whole; /* nothing of the log is missing: counts can be compared */
+    FILE *out;                         /* for failures; NULL: only count them */
+    enum cairn_by by;                  /* whose a record is */
+    bool whole;                        /* nothing of the log is missing: counts can be compared */
     const struct cairn_plugin *plugin; /* of a log whose processor was QEMU with qemu-ds; NULL: unknown what it did */
     const char *no_rundown; /* of an ETL file: why it is not checked who is told of; NULL: it is, or there is nobody */
     uint64_t rundown_unknown; /* processes, threads, images of which that is not checked, though it is of others */
@@ -60,12 +61,12 @@ struct cairn_check {
     bool unfinished[MAX_CPUS]; /* stopped by a panic within its last switch, before the truth of it */
     uint64_t blames[CAIRN_BLAMES];
     uint64_t wordless; /* records with truth, but not of their words */
-    uint64_t untimed; /* records without a TSC */
+    uint64_t untimed;  /* records without a TSC */
     uint64_t wrong;
     uint64_t uncompared_branches;
     uint64_t uncompared_live;
     uint64_t uncompared_sessions; /* starts, stops and changes of masks without truth */
-    uint64_t uncompared_locks; /* events of spin locks without truth, and releases that may have been sampled out */
+    uint64_t uncompared_locks;    /* events of spin locks without truth, and releases that may have been sampled out */
 };
 
 void cairn_check_init(struct cairn_check *check, const struct cairn_log *log, FILE *out);
@@ -78,11 +79,11 @@ uint64_t cairn_check_failed(const struct cairn_check *check);
  * switch it could not take, a drain, or the end. */
 struct cairn_batches {
     struct cairn_check *check;
-    uint32_t n;     /* the CPU */
-    bool open;      /* what closed the batch before is not yet known, and no hole is behind it */
-    bool has_last;  /* there was one at all */
-    bool has_drain; /* since the last hole */
-    int64_t drain;  /* when the epoch began */
+    uint32_t n;          /* the CPU */
+    bool open;           /* what closed the batch before is not yet known, and no hole is behind it */
+    bool has_last;       /* there was one at all */
+    bool has_drain;      /* since the last hole */
+    int64_t drain;       /* when the epoch began */
     int64_t first, last; /* of the batch before: its first and last switch, size and table */
     uint32_t bytes;
     struct ccswap_buffer table;
@@ -132,21 +133,21 @@ void cairn_check_items(struct cairn_check *check, uint32_t cpu);
 /* The lives of the session on one CPU, event by event. */
 struct cairn_running {
     struct cairn_check *check;
-    uint32_t n;       /* the CPU */
-    bool unknown;     /* since a hole: neither whether it runs nor with which masks and stamps */
+    uint32_t n;   /* the CPU */
+    bool unknown; /* since a hole: neither whether it runs nor with which masks and stamps */
     bool runs;
-    bool began;       /* it has run before */
-    uint16_t late;    /* the hook of an event behind its end, which a panic may have written, and its time; 0: none */
+    bool began;    /* it has run before */
+    uint16_t late; /* the hook of an event behind its end, which a panic may have written, and its time; 0: none */
     int64_t late_time;
-    uint32_t life;    /* the running one, or the last */
+    uint32_t life; /* the running one, or the last */
     struct perfinfo_groupmask masks;
-    uint32_t stamps;  /* CAIRN_STAMP_... */
+    uint32_t stamps; /* CAIRN_STAMP_... */
 };
 void cairn_running_event(struct cairn_running *running, const struct cairn_event *event);
 void cairn_running_hole(struct cairn_running *running, const struct cairn_hole *hole);
 void cairn_running_end(struct cairn_running *running);
 void cairn_check_session(struct cairn_check *check, uint32_t cpu);
-void cairn_check_rundown(struct cairn_check *check); /* against the truth, too */
+void cairn_check_rundown(struct cairn_check *check);     /* against the truth, too */
 void cairn_check_etl_rundown(struct cairn_check *check); /* by what the file alone tells */
 
 /* Parts of cairn_check_truth. */

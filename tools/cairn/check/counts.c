@@ -134,8 +134,8 @@ static void check_keys(struct cairn_check *check)
          "end.events_tried, _written or _lost");
     if (s->circular)
         need(check, -1,
-             has_end_keys(log, (const char *const[]){"overwritten.buffers", "overwritten.events",
-                                                     "overwritten.compact", "overwritten.full", NULL}),
+             has_end_keys(log, (const char *const[]){"overwritten.buffers", "overwritten.events", "overwritten.compact",
+                                                     "overwritten.full", NULL}),
              "end.overwritten");
     for (uint32_t n = 0; n < log->cpus; n++) {
         const struct cairn_cpu_end *e = &log->cpu[n].end;

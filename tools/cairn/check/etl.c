@@ -28,12 +28,12 @@ struct item { /* one event */
     uint64_t base; /* of an image */
     size_t order;  /* in the file; then the next of the same time has a greater one */
     uint32_t id, pid;
-    uint32_t groups[2]; /* MASKS: words 0 and 1 */
+    uint32_t groups[2];                /* MASKS: words 0 and 1 */
     uint32_t stretch, process_stretch; /* of its class, and of processes that were told of; 0: not asked for */
     uint8_t class, what, phase;
 };
 
-struct part { /* of the file, in which a class was asked for */
+struct part {              /* of the file, in which a class was asked for */
     int64_t begin, ending; /* 0005H, 0020H; `ending` INT64_MAX: it did not come */
     bool over;             /* nor is there another 0005H behind it */
     bool told_start;       /* some were there */
@@ -54,7 +54,7 @@ struct story {
     struct {
         uint32_t process, stretch; /* 0: of none */
         bool told;
-    } asked; /* image_told_start, of whom last */
+    } asked;          /* image_told_start, of whom last */
     uint64_t unknown; /* not checked: nothing told who was there when the session began */
 };
 
@@ -174,8 +174,7 @@ static void place(struct story *s)
         if (i->class < CAIRN_STRETCHES) {
             i->phase = phases[i->class];
             i->stretch = i->phase == OFF ? 0 : (uint32_t)s->parts[i->class].count;
-            i->process_stretch = phases[CAIRN_CLASS_PROCESS] == OFF ? 0
-                                                                    : (uint32_t)s->parts[CAIRN_CLASS_PROCESS].count;
+            i->process_stretch = phases[CAIRN_CLASS_PROCESS] == OFF ? 0 : (uint32_t)s->parts[CAIRN_CLASS_PROCESS].count;
             if (i->stretch) {
                 s->parts[i->class].items[i->stretch - 1].told_start |= i->what == CAIRN_TOLD_DC_START;
                 s->parts[i->class].items[i->stretch - 1].told_end |= i->what == CAIRN_TOLD_DC_END;

@@ -335,7 +335,9 @@ static void released(struct replay *r, const uint8_t *record)
         struct wmi_spinlock should = expected(r, h, &t);
         if (!h->tracked || !session || (!rules && !r->unsure))
             FAIL(r, &event->time, "an event of 0x%" PRIx64 ": %s", t.lock,
-                 !h->tracked ? "it is not tracked" : !session ? "the session does not want it" : "it is sampled out");
+                 !h->tracked ? "it is not tracked"
+                 : !session  ? "the session does not want it"
+                             : "it is sampled out");
         if (r->unsure) /* its depth, which is not known, is not compared */
             should.acquire_depth = e.acquire_depth;
         compare(r, event, &e, &should);

@@ -13,8 +13,8 @@ struct walk { /* along one CPU's entries, and the records beside them */
     struct cairn_check *check;
     const struct cairn_cpu *cpu;
     int n;
-    bool whole; /* no entry may be missing */
-    bool gap;   /* entries are missing since the last that stored a record */
+    bool whole;    /* no entry may be missing */
+    bool gap;      /* entries are missing since the last that stored a record */
     size_t record; /* of the drain at hand */
     struct cairn_group group;
     struct cairn_logged_walk entries;

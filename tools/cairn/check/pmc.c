@@ -48,7 +48,10 @@ enum { INSTRUCTIONS, BRANCHES, NEITHER };
  * the model's own rule (ds/model/model.h). */
 static unsigned told_of(const char *name)
 {
-    static const struct { const char *name; unsigned what; } rows[] = {
+    static const struct {
+        const char *name;
+        unsigned what;
+    } rows[] = {
         {"InstructionRetired", INSTRUCTIONS},   {"UnhaltedCoreCycles", INSTRUCTIONS}, {"TotalCycles", INSTRUCTIONS},
         {"BranchInstructionRetired", BRANCHES}, {"BranchInstructions", BRANCHES},
     };

@@ -13,7 +13,8 @@
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/log/told.h"
 
-enum { /* what a log may have that rules are about */
+/* what a log may have that rules are about */
+enum {
     ALWAYS = 1 << 0,
     SERIAL = 1 << 1, /* it is no ETL file */
     OWN = 1 << 2,    /* it has the streams of a serial log */
@@ -113,10 +114,8 @@ const char *cairn_rule_text(enum cairn_rule rule)
 const char *cairn_word_text(enum cairn_word word)
 {
     static const char *const text[CAIRN_WORDS] = {
-        [CAIRN_VERIFIED] = "verified",
-        [CAIRN_VERIFIED_PARTLY] = "verified in part",
-        [CAIRN_CONSISTENT] = "consistent",
-        [CAIRN_NOT_KNOWN] = "cannot be known here",
+        [CAIRN_VERIFIED] = "verified",     [CAIRN_VERIFIED_PARTLY] = "verified in part",
+        [CAIRN_CONSISTENT] = "consistent", [CAIRN_NOT_KNOWN] = "cannot be known here",
         [CAIRN_FAILED] = "FAILED",
     };
     return text[word];
@@ -170,10 +169,10 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
         return CAIRN_CONSISTENT;
     }
     snprintf(why, CAIRN_SHOWN, "%s",
-             check->compared[rule]                             ? "the log agrees with itself; nothing else tells"
-             : row->about & NO_RUNDOWN && check->no_rundown    ? check->no_rundown
-             : row->nothing                                    ? row->nothing
-                                                               : "this log has nothing of it");
+             check->compared[rule]                          ? "the log agrees with itself; nothing else tells"
+             : row->about & NO_RUNDOWN && check->no_rundown ? check->no_rundown
+             : row->nothing                                 ? row->nothing
+                                                            : "this log has nothing of it");
     return check->compared[rule] ? CAIRN_CONSISTENT : CAIRN_NOT_KNOWN;
 }
 

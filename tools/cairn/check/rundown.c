@@ -34,7 +34,7 @@ struct tale { /* all of them */
             uint32_t class, stretch;
             int64_t begun; /* when the session began to tell what was there at its end */
             bool ended;    /* and it did */
-        } *items;
+        } * items;
         size_t count, room;
     } marks; /* by class and stretch */
 };
@@ -186,8 +186,9 @@ static void check_thread(struct cairn_check *check, const struct tale *t, const 
         FAIL(check, told->cpu, &told->event->time, "thread %" PRIu32 " is called %s, but its name is %.*s", told->id,
              r.name, CAIRN_SLICE(name->name));
     if (told->event->what == CAIRN_TOLD_START && r.base_priority != name->base)
-        FAIL(check, told->cpu, &told->event->time, "thread %" PRIu32 " starts with base priority %" PRId32
-             ", but has %" PRId32, told->id, r.base_priority, name->base);
+        FAIL(check, told->cpu, &told->event->time,
+             "thread %" PRIu32 " starts with base priority %" PRId32 ", but has %" PRId32, told->id, r.base_priority,
+             name->base);
 }
 
 /* ---- who runs ---------------------------------------------------------------------------------------------------- */

@@ -165,7 +165,9 @@ static void check_stamp(struct walk *w, const struct cairn_event *e)
     if (told && e->has_pebs_index != ((w->running.stamps & stamp) != 0))
         FAIL(w, CAIRN_RULE_ITEMS, &e->time, "%04XH event %s PebsIndex, but the session told otherwise", e->hook,
              e->has_pebs_index ? "with" : "without");
-    else if (check->log->session.pebs == (e->has_pebs_index ? 0 : told ? -1 : 1) && /* told: it may be turned off */
+    else if (check->log->session.pebs == (e->has_pebs_index ? 0
+                                          : told            ? -1
+                                                            : 1) && /* told: it may be turned off */
              (e->has_pebs_index || !cairn_ds_without(&check->log->text, (uint32_t)w->n, &(struct cairn_slice){0})))
         FAIL(w, CAIRN_RULE_ITEMS, &e->time, "%04XH event %s PebsIndex in a session %s", e->hook,
              e->has_pebs_index ? "with" : "without", check->log->session.pebs ? "with DS" : "without DS");
@@ -225,8 +227,7 @@ static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64
 static bool late(const struct walk *w, const struct cairn_epoch *e, size_t behind)
 {
     const struct cairn_number all = w->drained.keys.late;
-    return (e->reason == CAIRN_DS_STOP || e->reason == CAIRN_DS_RECONFIGURE) &&
-           all.known && behind <= all.is;
+    return (e->reason == CAIRN_DS_STOP || e->reason == CAIRN_DS_RECONFIGURE) && all.known && behind <= all.is;
 }
 
 /* The records of the epoch that ends here: each stamp lies at the end of a record, those before it are no younger,

@@ -256,7 +256,9 @@ static void print_head(const struct cairn_log *log)
     if (mode.size)
         printf("# BTS: %.*s, a buffer of %.*s %s on each CPU%s\n", CAIRN_SLICE(mode), CAIRN_SLICE(records),
                cairn_slice_is(records, "1") ? "record" : "records",
-               cairn_slice_is(rings, "u") ? ", ring 3 only" : cairn_slice_is(rings, "k") ? ", the kernel only" : "");
+               cairn_slice_is(rings, "u")   ? ", ring 3 only"
+               : cairn_slice_is(rings, "k") ? ", the kernel only"
+                                            : "");
     cairn_filter_print("# ");
     puts("# > call, < return, - jump within the function; records hold no times");
     puts("# ~ no record tells how it got here from the branch above");

@@ -110,8 +110,8 @@ static void print_plugin(const struct cairn_check *check)
     printf("plugin: %" PRIu64 " PEBS records, %" PRIu64 " dropped; %" PRIu64 " branches, %" PRIu64 " dropped\n",
            totals[QDS_TRUTH_RECORDS], totals[QDS_TRUTH_DROPPED], totals[QDS_TRUTH_BRANCHES],
            totals[QDS_TRUTH_BRANCHES_DROPPED]);
-    printf("plugin: %" PRIu64 " PMIs, %" PRIu64 " MSR writes, %" PRIu64 " lost: not mapped\n",
-           totals[QDS_TRUTH_PMIS], totals[QDS_TRUTH_WRMSRS], totals[QDS_TRUTH_LOST]);
+    printf("plugin: %" PRIu64 " PMIs, %" PRIu64 " MSR writes, %" PRIu64 " lost: not mapped\n", totals[QDS_TRUTH_PMIS],
+           totals[QDS_TRUTH_WRMSRS], totals[QDS_TRUTH_LOST]);
     if (check->failed[CAIRN_RULE_TRUTH_RECORDS] + check->failed[CAIRN_RULE_TRUTH_WORDS] +
             check->failed[CAIRN_RULE_TRUTH_BRANCHES] &&
         !check->compared[CAIRN_RULE_TRUTH_WORDS] && !check->compared[CAIRN_RULE_TRUTH_BRANCHES])
@@ -136,8 +136,7 @@ static void print_verdict(const struct cairn_check *check)
                cairn_plural(failed, "time", "times"));
     else if (left_out)
         printf("%sPASS%s, but the truth covers only %" PRIu64 " of %" PRIu64 " switches and records\n", good, plain,
-               covered,
-               covered + left_out);
+               covered, covered + left_out);
     else
         printf("%sPASS%s: every rule held: %u verified, %u consistent, %u cannot be known here\n", good, plain,
                words[CAIRN_VERIFIED] + words[CAIRN_VERIFIED_PARTLY], words[CAIRN_CONSISTENT], words[CAIRN_NOT_KNOWN]);
@@ -216,10 +215,11 @@ const struct cairn_command cairn_check_command = {
     .name = "check",
     .arguments = "[options] LOG",
     .summary = "every invariant of the trace, and the truth",
-    .options = (const struct cairn_option[]){{0, "plugin", "FILE",
-                                              "compare records with the file of qemu-ds (truth=FILE)",
-                                              .text = &plugin_file},
-                                             CAIRN_BY_OPTION, CAIRN_LOG_OPTIONS},
+    .options =
+        (const struct cairn_option[]){
+            {0, "plugin", "FILE", "compare records with the file of qemu-ds (truth=FILE)", .text = &plugin_file},
+            CAIRN_BY_OPTION,
+            CAIRN_LOG_OPTIONS},
     .notes = "Prints how often each rule was applied, after the places where it failed, and\n"
              "how sure the result is: 'verified' was compared with the truth, 'consistent'\n"
              "only with the log itself, and for the rest ('cannot be known here') a line says\n"

@@ -203,7 +203,11 @@ static void no_trace(const struct cairn_input *input)
     static const struct {
         const char *begins, *name, *reader;
     } packed[] = {
-        {"\x1F\x8B", "gzip", "zcat"}, {"\x28\xB5\x2F\xFD", "zstd", "zstdcat"}, {"\xFD" "7zXZ", "xz", "xzcat"},
+        {"\x1F\x8B", "gzip", "zcat"},
+        {"\x28\xB5\x2F\xFD", "zstd", "zstdcat"},
+        {"\xFD"
+         "7zXZ",
+         "xz", "xzcat"},
         {"BZh", "bzip2", "bzcat"},
     };
     char start[8] = "";
@@ -259,8 +263,8 @@ static int open_log(struct source *source, const char *path)
     cairn_links_keep(&source->log.frames);
     struct cairn_slice format = cairn_key(&source->log.text, "cairn.format");
     uint64_t version;
-    if (format.size && (!cairn_slice_u64(format, &version) || version < CAIRN_FORMAT_VERSION ||
-                        version > CAIRN_FORMAT_LIVE)) {
+    if (format.size &&
+        (!cairn_slice_u64(format, &version) || version < CAIRN_FORMAT_VERSION || version > CAIRN_FORMAT_LIVE)) {
         cairn_error("%s: format %.*s is not known here, only %u and %u: use the cairn of that kernel",
                     source->input.name, CAIRN_SLICE(format), CAIRN_FORMAT_VERSION, CAIRN_FORMAT_LIVE);
         cairn_log_free(&source->log);

@@ -26,20 +26,20 @@ struct cairn_option {
     unsigned *word;              /* which of `words`, up to a NULL */
     const char *const *words;
     const char *(*take)(const char *value); /* NULL, or what the value must be instead: "must be ..." */
-    const char *const *hints; /* words that a list for `take` may hold, up to a NULL; NULL: any */
+    const char *const *hints;               /* words that a list for `take` may hold, up to a NULL; NULL: any */
 };
 
 struct cairn_writer;
 
 struct cairn_command {
     const char *name, *arguments, *summary;
-    const struct cairn_option *options; /* up to one without a name */
-    const char *notes;                  /* what --help says below them */
+    const struct cairn_option *options;        /* up to one without a name */
+    const char *notes;                         /* what --help says below them */
     const struct cairn_writer *const *formats; /* and before that, up to a NULL; NULL: none */
     /* One of these. They return the exit status. */
     int (*show)(const struct cairn_log *log); /* of a command whose operand is a LOG, read already */
-    int (*run)(char **operands); /* it opens its operand itself, */
-    bool device;                 /* which is a DEV, or a COMMAND and its words; else a LOG */
+    int (*run)(char **operands);              /* it opens its operand itself, */
+    bool device;                              /* which is a DEV, or a COMMAND and its words; else a LOG */
     int (*compare)(const struct cairn_log *a, const struct cairn_log *b); /* its operands are two LOGs */
     bool all_damage;   /* each thing that is damaged or missing is told, however many */
     bool all_sessions; /* show is called for each session of the LOG, unless one is asked for */
@@ -61,26 +61,26 @@ extern const struct cairn_command *const cairn_commands[]; /* all, in the order 
      .number = &cairn_which_session,                                                                                   \
      .low = 1,                                                                                                         \
      .high = TRACE_MAX_SESSIONS},                                                                                      \
-    {0,                                                                                                                \
-     "dump",                                                                                                           \
-     "N",                                                                                                              \
-     "read dump N of the log instead of the last",                                                                     \
-     .number = &cairn_which_dump,                                                                                      \
-     .low = 1,                                                                                                         \
-     .high = UINT32_MAX},                                                                                              \
-    {0,                                                                                                                \
-     "max-wait-reason",                                                                                                \
-     "N",                                                                                                              \
-     "MaximumWaitReason of the Windows that wrote 0525H",                                                              \
-     .number = &cairn_maximum_wait_reason,                                                                             \
-     .low = 1,                                                                                                         \
-     .high = CCSWAP_MASK(CCSWAP_STATE_BITS)},                                                                          \
-    {0,                                                                                                                \
-     "color",                                                                                                          \
-     "WHEN",                                                                                                           \
-     "colours: auto (on a terminal, without NO_COLOR), always or never",                                               \
-     .word = &cairn_colour_when,                                                                                       \
-     .words = cairn_colour_names},                                                                                     \
+        {0,                                                                                                            \
+         "dump",                                                                                                       \
+         "N",                                                                                                          \
+         "read dump N of the log instead of the last",                                                                 \
+         .number = &cairn_which_dump,                                                                                  \
+         .low = 1,                                                                                                     \
+         .high = UINT32_MAX},                                                                                          \
+        {0,                                                                                                            \
+         "max-wait-reason",                                                                                            \
+         "N",                                                                                                          \
+         "MaximumWaitReason of the Windows that wrote 0525H",                                                          \
+         .number = &cairn_maximum_wait_reason,                                                                         \
+         .low = 1,                                                                                                     \
+         .high = CCSWAP_MASK(CCSWAP_STATE_BITS)},                                                                      \
+        {0,                                                                                                            \
+         "color",                                                                                                      \
+         "WHEN",                                                                                                       \
+         "colours: auto (on a terminal, without NO_COLOR), always or never",                                           \
+         .word = &cairn_colour_when,                                                                                   \
+         .words = cairn_colour_names},                                                                                 \
     {                                                                                                                  \
         .name = NULL                                                                                                   \
     }

@@ -204,8 +204,8 @@ static void add_up(struct diff *d, unsigned side, const struct cairn_log *log, s
     for (unsigned i = 0; i < CAIRN_SLICES && s->cpus; i++)
         s->time.slice[i] = s->known.slice[i] / s->cpus;
     s->dropped = cairn_pebs_dropped(log);
-    s->loss_known = cairn_slice_u64(log->own ? cairn_end_key(log, "events_lost")
-                                             : cairn_key(&log->text, "etl.events_lost"), &s->events_lost);
+    s->loss_known = cairn_slice_u64(
+        log->own ? cairn_end_key(log, "events_lost") : cairn_key(&log->text, "etl.events_lost"), &s->events_lost);
     cairn_map_free(&a.by_tid);
     free(a.threads.items);
 }
@@ -311,8 +311,8 @@ static void print_side(const struct side *s, char letter)
 /* What of the machine, the options and the Debug Store is another. */
 static bool told_key(struct cairn_slice name)
 {
-    static const char *const begins[] = {"option.", "machine.", "kernel.version", "kernel.build_id", "ds.backend",
-                                         "ds.preset", "ds.event.", "ds.format"};
+    static const char *const begins[] = {"option.",    "machine.",  "kernel.version", "kernel.build_id",
+                                         "ds.backend", "ds.preset", "ds.event.",      "ds.format"};
     for (unsigned i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
         if (name.size >= strlen(begins[i]) && memcmp(name.at, begins[i], strlen(begins[i])) == 0)
             return true;
@@ -392,8 +392,7 @@ static void print_whole(const struct diff *d)
     const struct cairn_series *const times[] = {&a->time, &b->time}, *const known[] = {&a->known, &b->known};
     const struct line switches =
         line_of("switches a second", (const struct cairn_series[]){a->switches, b->switches}, times, false);
-    const struct line busy =
-        line_of("CPUs busy, %", (const struct cairn_series[]){a->busy, b->busy}, known, true);
+    const struct line busy = line_of("CPUs busy, %", (const struct cairn_series[]){a->busy, b->busy}, known, true);
     printf("\n%-*s %10s %12s %11s\n", NAMES + 2, "as a whole, of known time", "A", "B", "change");
     print_line(&switches, false);
     print_line(&busy, true);

@@ -28,8 +28,7 @@ static const struct cairn_option options[] = {
     {0, "epoch", "N", "the drain of epoch N instead of the first with records", .number = &epoch_number, .low = 0,
      .high = UINT32_MAX},
     {0, "records", "N", "decode its first N records (2)", .number = &records_shown, .low = 0, .high = UINT32_MAX},
-    {0, "record", "N", "decode only its record N (0: the first)", .number = &only_record, .low = 0,
-     .high = UINT32_MAX},
+    {0, "record", "N", "decode only its record N (0: the first)", .number = &only_record, .low = 0, .high = UINT32_MAX},
     {0, "bytes", NULL, "also show the bytes of each record", .on = &want_bytes},
     {0, "life", "CPU:RECORD", "each step that made this record (0: the first)", .text = &life},
     CAIRN_BY_OPTION,
@@ -48,8 +47,8 @@ static void print_epochs(const struct cairn_log *log, uint32_t n, const struct c
     else
         printf("%" PRIu64 " lost\n", shown->lost);
     if (cairn_epoch_missing(shown))
-        printf("%" PRIu32 " of %" PRIu32 " bytes of its records are missing in this log\n",
-               cairn_epoch_missing(shown), shown->record_bytes);
+        printf("%" PRIu32 " of %" PRIu32 " bytes of its records are missing in this log\n", cairn_epoch_missing(shown),
+               shown->record_bytes);
     printf("epochs of this CPU in the log: %" PRIu32 " to %" PRIu32 " (--epoch N)\n", drain->first, drain->last);
 }
 
@@ -103,7 +102,7 @@ static int show_life(const struct cairn_log *log)
         return cairn_usage(&cairn_ds_command, "--life names the CPU: leave --cpu out");
     if (records_shown != RECORDS_SHOWN || only_record != UINT64_MAX || want_bytes)
         return cairn_usage(&cairn_ds_command, "--life shows one record and its bytes: leave --records, --record and "
-                           "--bytes out");
+                                              "--bytes out");
     if (cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1") && !cairn_logged_any(log)) {
         cairn_error("the model kept no log of what it did in this log (boot with ds.log=1)");
         return CAIRN_BAD;

@@ -65,7 +65,10 @@ static void read_pointer(const struct area *a, unsigned n, struct cairn_area_row
     else if (n == first + 3 && word(a, n) > word(a, first + 2))
         snprintf(row->what, sizeof(row->what), "no PMI: beyond the end");
     else
-        snprintf(row->what, sizeof(row->what), "%s: %s", n == first + 1 ? "next" : n == first + 2 ? "end" : "PMI",
+        snprintf(row->what, sizeof(row->what), "%s: %s",
+                 n == first + 1   ? "next"
+                 : n == first + 2 ? "end"
+                                  : "PMI",
                  where);
 }
 

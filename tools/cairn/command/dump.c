@@ -24,7 +24,7 @@ struct dump {
     struct cairn_pmc_names pmc_names;
     struct cairn_pmcs *pmc_last; /* [CPUs] */
     struct cairn_elf *elf;
-    int width;                   /* of times: TIME_USUAL to TIME_MOST */
+    int width; /* of times: TIME_USUAL to TIME_MOST */
 };
 
 #define TIME_USUAL 12 /* below 10000 s */
@@ -71,8 +71,8 @@ static void print_head(const struct dump *d, bool compact)
         printf("# MaximumWaitReason of this build is not known: states of 0525H are the bare\n"
                "# numbers (--max-wait-reason N)\n");
     cairn_filter_print("# ");
-    printf("%s#%*s %2s   %-*s %-17s %2s   %-14s %5s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD),
-           d->width - 1, "seconds", "cp", room_for(d, 16), "who left", "state or reason", "pr", "who came", "ticks",
+    printf("%s#%*s %2s   %-*s %-17s %2s   %-14s %5s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), d->width - 1,
+           "seconds", "cp", room_for(d, 16), "who left", "state or reason", "pr", "who came", "ticks",
            cairn_colour(stdout, CAIRN_COLOUR_OFF));
 }
 
@@ -118,9 +118,14 @@ static void print_counts(const struct dump *d, const struct cairn_pmcs *counts, 
     size_t n = 0;
     for (unsigned i = 0; i < counts->count && n < sizeof(text); i++)
         n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIu64 "%s%s",
-                              i ? ", " : !gained ? "counters at " : named ? "" : "counters by ", counts->value[i],
-                              named ? " " : "",
-                              i < d->pmc_names.count ? d->pmc_names.name[i] : named ? "of an unnamed counter" : "");
+                              i         ? ", "
+                              : !gained ? "counters at "
+                              : named   ? ""
+                                        : "counters by ",
+                              counts->value[i], named ? " " : "",
+                              i < d->pmc_names.count ? d->pmc_names.name[i]
+                              : named                ? "of an unnamed counter"
+                                                     : "");
     int used = printf("%*s : ", d->width + 3, "");
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)strlen(text)});
 }

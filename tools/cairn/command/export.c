@@ -7,7 +7,7 @@
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/export/writer.h"
 
-#define NAME(name) #name,
+#define NAME(name)   #name,
 #define WRITER(name) &cairn_writer_##name,
 static const char *const names[] = {CAIRN_WRITERS(NAME) NULL};
 static const struct cairn_writer *const writers[] = {CAIRN_WRITERS(WRITER) NULL};

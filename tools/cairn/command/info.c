@@ -329,10 +329,9 @@ static void print_kinds(const struct cairn_log *log)
 
 static void print_other(const struct cairn_log *log)
 {
-    static const char *const known[] = {"cairn.", "dump.",     "kernel.",    "loader.", "firmware.",
-                                        "boot.",  "machine.",  "memory.",    "option.", "cpu.",
-                                        "ds.",    "workload.", "session.",   "end.",
-                                        "etl.",   "export.",  "probe."};
+    static const char *const known[] = {"cairn.",   "dump.",   "kernel.", "loader.", "firmware.", "boot.",
+                                        "machine.", "memory.", "option.", "cpu.",    "ds.",       "workload.",
+                                        "session.", "end.",    "etl.",    "export.", "probe."};
     bool any = false;
     for (size_t i = 0; i < log->text.keys.count; i++) {
         const struct cairn_key *k = &log->text.keys.items[i];

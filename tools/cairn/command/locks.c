@@ -16,7 +16,7 @@
 
 struct release { /* one event */
     uint64_t lock, caller, held, wait, spins;
-    uint32_t weight; /* releases that it stands for */
+    uint32_t weight;    /* releases that it stands for */
     uint8_t mode, rule; /* rule: cairn_lock_rule's */
     bool every;         /* that each release was written */
 };
@@ -29,7 +29,7 @@ struct releases {
 struct lock { /* those of one lock in one mode */
     struct release *first;
     size_t count, contended;
-    uint64_t acquired; /* by their weights */
+    uint64_t acquired;                   /* by their weights */
     uint64_t longest_wait, longest_hold; /* cycles */
     bool estimated;
 };
@@ -202,8 +202,8 @@ static void print_rules(const struct lock *l)
         by[l->first[i].rule]++;
     for (unsigned r = 0; r <= CAIRN_LOCK_RULES; r++)
         if (by[r])
-            n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%s %zu", n ? ", " : "",
-                          cairn_lock_rule_name(r), by[r]);
+            n +=
+                snprintf(text + n, sizeof(text) - (size_t)n, "%s%s %zu", n ? ", " : "", cairn_lock_rule_name(r), by[r]);
     printf("  events chosen by: ");
     cairn_print_wrapped(20, "", 4, (struct cairn_slice){text, (uint32_t)n});
 }
@@ -285,12 +285,11 @@ static void print_head(const struct cairn_log *log, bool told, bool changed)
     else if (sampling.every)
         n = (uint64_t)snprintf(text, sizeof(text), "every release is an event (spinlock.every=1, not of Windows)");
     else
-        n = (uint64_t)snprintf(text, sizeof(text),
-                               "of contended acquisitions (of %" PRIu32 " %s or more) 1 of %" PRIu32
-                               ", of others 1 of %" PRIu32 "%s%s", sampling.spin_threshold,
-                               cairn_plural(sampling.spin_threshold, "spin", "spins"),
-                               sampling.contention_sample_rate, sampling.acquire_sample_rate, held,
-                               changed ? "; this changes later" : "");
+        n = (uint64_t)snprintf(
+            text, sizeof(text),
+            "of contended acquisitions (of %" PRIu32 " %s or more) 1 of %" PRIu32 ", of others 1 of %" PRIu32 "%s%s",
+            sampling.spin_threshold, cairn_plural(sampling.spin_threshold, "spin", "spins"),
+            sampling.contention_sample_rate, sampling.acquire_sample_rate, held, changed ? "; this changes later" : "");
     cairn_filter_print("# ");
     printf("# sampling: ");
     cairn_print_wrapped(12, "# ", 2, (struct cairn_slice){text, (uint32_t)n});
@@ -336,10 +335,9 @@ static int show(const struct cairn_log *log)
     for (uint32_t c = 0; c < log->cpus; c++)
         collect(&all, log, c, &told);
     if (!all.count) {
-        cairn_error("no spin lock events %s",
-                    cairn_filter_on() ? "of that CPU, thread or time"
-                    : log->etl        ? "in this file"
-                                      : "(boot with session.1=auto+spinlock:qpc:sequential)");
+        cairn_error("no spin lock events %s", cairn_filter_on() ? "of that CPU, thread or time"
+                                              : log->etl        ? "in this file"
+                                                                : "(boot with session.1=auto+spinlock:qpc:sequential)");
         return CAIRN_BAD;
     }
     struct lock *lock = group(all.items, all.count, &locks);

@@ -152,8 +152,7 @@ static void print_flushes(const struct cairn_totals *t)
     uint64_t sum[CCSWAP_CLOSE_REASONS] = {0}, all = 0;
     bool known = false;
     for (uint32_t c = 0; c < t->log->cpus; c++)
-        for (unsigned i = 0; cairn_filter_cpu(c) && t->log->cpu[c].end.batches_known && i < CCSWAP_CLOSE_REASONS;
-             i++) {
+        for (unsigned i = 0; cairn_filter_cpu(c) && t->log->cpu[c].end.batches_known && i < CCSWAP_CLOSE_REASONS; i++) {
             sum[i] += t->log->cpu[c].end.batches[i];
             all += t->log->cpu[c].end.batches[i];
             known = true;

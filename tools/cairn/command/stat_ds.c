@@ -178,8 +178,8 @@ static void print_branches(const struct cairn_totals *t, uint64_t records, uint6
         if (reason.size)
             cairn_stat_absent_slice("  branch records", reason);
         else
-            cairn_stat_absent("  branch records",
-                         cairn_stat_absent_option(t->log, "bts", "off", "boot with bts=circular or bts=interrupt"));
+            cairn_stat_absent("  branch records", cairn_stat_absent_option(t->log, "bts", "off",
+                                                                           "boot with bts=circular or bts=interrupt"));
         return;
     }
     printf("  branch records     %12" PRIu64 "   in %" PRIu64 " %s\n", records, drains,
@@ -244,6 +244,6 @@ void cairn_stat_debug_store(struct cairn_totals *t, size_t most)
         printf("  model's own log    %12" PRIu64 "   %s\n", logged, cairn_plural(logged, "entry", "entries"));
     else
         cairn_stat_absent("  model's own log", cairn_log_modelled(log)
-                                              ? cairn_stat_absent_option(log, "ds.log", "0", "boot with ds.log=1")
-                                              : "a processor keeps none");
+                                                   ? cairn_stat_absent_option(log, "ds.log", "0", "boot with ds.log=1")
+                                                   : "a processor keeps none");
 }

@@ -49,16 +49,16 @@ struct top {
     struct cairn_follow follow;
     struct cairn_serial source;
     char *path;
-    const char *name;         /* the last part of that */
-    bool file;                /* regular: it may grow, or be another; */
-    bool at_end;              /* all that it has now has been read */
-    uint64_t at;              /* bytes read of it */
-    char behind[BEHIND];      /* of a file: the last ones */
-    int error;                /* errno of a read */
-    bool etl;                 /* it is an ETL file */
-    bool keys, screen;  /* keys are read; the screen is ours */
-    struct termios old;       /* of the keys */
-    bool over, quit;          /* the line ended; 'q' */
+    const char *name;    /* the last part of that */
+    bool file;           /* regular: it may grow, or be another; */
+    bool at_end;         /* all that it has now has been read */
+    uint64_t at;         /* bytes read of it */
+    char behind[BEHIND]; /* of a file: the last ones */
+    int error;           /* errno of a read */
+    bool etl;            /* it is an ETL file */
+    bool keys, screen;   /* keys are read; the screen is ours */
+    struct termios old;  /* of the keys */
+    bool over, quit;     /* the line ended; 'q' */
     sigset_t while_waiting;
 };
 
@@ -67,8 +67,8 @@ struct top {
 static void enter_screen(struct top *t)
 {
     struct termios raw;
-    t->keys = t->screen && t->source.fd != STDIN_FILENO && isatty(STDIN_FILENO) &&
-              tcgetattr(STDIN_FILENO, &t->old) == 0;
+    t->keys =
+        t->screen && t->source.fd != STDIN_FILENO && isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &t->old) == 0;
     if (t->keys) {
         raw = t->old;
         raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO); /* Ctrl-C stays a signal */

@@ -76,8 +76,8 @@ static void print_counts(FILE *to, const struct cairn_follow *f, unsigned rows)
         if (i < f->reasons.rows.count)
             used = fprintf(to, "%-18.18s %8" PRIu64 " %9" PRIu64, reasons[i].name, reasons[i].now, reasons[i].all);
         if (i < f->functions.rows.count)
-            fprintf(to, "%*s   %-20.20s %8" PRIu64 " %8" PRIu64, used ? 0 : 37, "", functions[i].name,
-                    functions[i].now, functions[i].all);
+            fprintf(to, "%*s   %-20.20s %8" PRIu64 " %8" PRIu64, used ? 0 : 37, "", functions[i].name, functions[i].now,
+                    functions[i].all);
         putc('\n', to);
     }
     free(reasons);
@@ -165,8 +165,7 @@ static void print_loss(FILE *to, const struct cairn_follow *f)
     if (f->dropped.unknown)
         fputs("; PEBS records: unknown", to);
     else if (f->dropped.counted)
-        fprintf(to, "; %" PRIu64 " PEBS %s", f->dropped.counted,
-                cairn_plural(f->dropped.counted, "record", "records"));
+        fprintf(to, "; %" PRIu64 " PEBS %s", f->dropped.counted, cairn_plural(f->dropped.counted, "record", "records"));
     putc('\n', to);
 }
 
@@ -183,8 +182,10 @@ void cairn_top_print(FILE *to, const struct cairn_follow *f, const struct cairn_
     snprintf(span, sizeof(span), "%.3f s", floor(seconds(f) * 1000.0) / 1000.0); /* as other commands have it */
     print_rate_now(rate, f);
     fprintf(to, "%.26s: %s, session %" PRIu32 ", %s of trace%s\n", source->name,
-            f->ended ? "ended" : source->over ? "broken off" : "coming", f->session ? f->session : 1, span,
-            f->emulated ? ", emulated" : "");
+            f->ended       ? "ended"
+            : source->over ? "broken off"
+                           : "coming",
+            f->session ? f->session : 1, span, f->emulated ? ", emulated" : "");
     fprintf(to, "%" PRIu64 " switches, %s, %.1f/s in all; %" PRIu64 " PEBS records\n", f->switches, rate,
             rate_in_all(f), f->records);
     print_cpus(to, f);

@@ -64,8 +64,7 @@ static bool same_function(const struct cairn_log *log, uint64_t a, uint64_t b)
     const struct cairn_symbol *x = cairn_find_symbol(&log->text, a), *y = cairn_find_symbol(&log->text, b);
     if (!x || !y)
         return false;
-    return x == y ||
-           (function_size(x) == function_size(y) && memcmp(x->name.at, y->name.at, function_size(x)) == 0);
+    return x == y || (function_size(x) == function_size(y) && memcmp(x->name.at, y->name.at, function_size(x)) == 0);
 }
 
 /* Whether one gets from `here` to `there` without a branch, as far as addresses tell. */

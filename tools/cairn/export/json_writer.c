@@ -346,8 +346,8 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
 static void lost(struct cairn_output *o, const struct cairn_item *item)
 {
     static const char *const kinds[] = {
-        [CAIRN_HOLE_BYTES] = "bytes",     [CAIRN_HOLE_BUFFERS] = "buffers", [CAIRN_HOLE_OVERWRITTEN] = "overwritten",
-        [CAIRN_HOLE_LOST] = "lost",       [CAIRN_HOLE_STOPPED] = "stopped", [CAIRN_HOLE_LOST_HERE] = "lost_here",
+        [CAIRN_HOLE_BYTES] = "bytes",      [CAIRN_HOLE_BUFFERS] = "buffers", [CAIRN_HOLE_OVERWRITTEN] = "overwritten",
+        [CAIRN_HOLE_LOST] = "lost",        [CAIRN_HOLE_STOPPED] = "stopped", [CAIRN_HOLE_LOST_HERE] = "lost_here",
         [CAIRN_HOLE_MAYBE_LOST] = "maybe",
     };
     const struct cairn_hole *h = item->hole;

@@ -59,8 +59,9 @@ static void say_epochs(struct cairn_record_gap *gap, uint64_t first, uint64_t en
     if (end - first == 1)
         snprintf(gap->text, sizeof(gap->text), "the drain of epoch %" PRIu64 ", and its PEBS records", first);
     else
-        snprintf(gap->text, sizeof(gap->text), "drains of %" PRIu64 " epochs, %" PRIu64 " to %" PRIu64
-                 ", and their PEBS records", end - first, first, end - 1);
+        snprintf(gap->text, sizeof(gap->text),
+                 "drains of %" PRIu64 " epochs, %" PRIu64 " to %" PRIu64 ", and their PEBS records", end - first, first,
+                 end - 1);
 }
 
 static void say_bytes(struct cairn_record_gap *gap, uint32_t epoch, uint64_t bytes)
@@ -121,8 +122,12 @@ unsigned cairn_record_gaps_drain(struct cairn_record_gaps *g, const struct cairn
     }
     if (e->reason != CAIRN_DS_START)
         n += own_records(g, e, cut, n ? out : NULL, &out[n]);
-    *g = (struct cairn_record_gaps){.partial = g->partial, .any = true, .drained = true, .since = e->time,
-                                    .hole = g->hole, .damage = g->damage - (g->damage != 0)};
+    *g = (struct cairn_record_gaps){.partial = g->partial,
+                                    .any = true,
+                                    .drained = true,
+                                    .since = e->time,
+                                    .hole = g->hole,
+                                    .damage = g->damage - (g->damage != 0)};
     g->next = (uint64_t)e->number + (e->reason != CAIRN_DS_START);
     g->stopped = e->reason == CAIRN_DS_STOP || e->reason == CAIRN_DS_PANIC;
     return n;
@@ -138,8 +143,10 @@ bool cairn_record_gaps_end(const struct cairn_record_gaps *g, const struct cairn
     if (end->ds_known && end->ds[1] > g->next) {
         say_epochs(out, g->next, end->ds[1]);
         if (g->seen.any && end->ds[1] - g->next == 1)
-            snprintf(out->text, sizeof(out->text), "the drain of epoch %" PRIu64 ", and PEBS records behind these, if "
-                     "there were any", g->next);
+            snprintf(out->text, sizeof(out->text),
+                     "the drain of epoch %" PRIu64 ", and PEBS records behind these, if "
+                     "there were any",
+                     g->next);
         return true;
     }
     if (end->ds_known || g->stopped || !g->any)

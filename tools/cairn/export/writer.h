@@ -36,8 +36,8 @@ struct cairn_writer {
     const char *name, *summary; /* for --help */
     bool each;                  /* it may be given some switches of a CPU and not others */
     size_t state;               /* bytes */
-    bool needs_path; /* it cannot go to standard output */
-    bool binary;     /* it may, but not to a terminal */
+    bool needs_path;            /* it cannot go to standard output */
+    bool binary;                /* it may, but not to a terminal */
     /* It writes a folder (folder.h): the name of its main file, which begins with `mark`; its other files are `parts`
      * and a number. NULL: it writes a file. */
     const char *folder, *mark, *parts;

@@ -218,8 +218,7 @@ static bool trailer_total(struct reader *r, uint64_t *total)
     const struct cairn_frames *f = r->f;
     const struct cairn_chain *last = f->chains.count ? &f->chains.items[f->chains.count - 1] : NULL;
     struct cairn_frame frame;
-    return last && last->stream == CAIRN_STREAM_LAST &&
-           read_frame(r, last, last->number + (last->count - 1), &frame) &&
+    return last && last->stream == CAIRN_STREAM_LAST && read_frame(r, last, last->number + (last->count - 1), &frame) &&
            cairn_payload_number(frame.payload, frame.size, "dump.frames", total);
 }
 

@@ -35,7 +35,7 @@ struct cairn_frames {
     struct {
         struct cairn_chain *items;
         size_t count, room;
-    } chains; /* by number, each frame once */
+    } chains;       /* by number, each frame once */
     uint64_t count; /* of frames */
     struct {
         uint32_t *items;

@@ -10,7 +10,7 @@
 
 #include "trace/wire/format.h"
 
-#define CAIRN_STREAMS "HMNSLTEUZ" /* their letters in the order of a dump */
+#define CAIRN_STREAMS      "HMNSLTEUZ" /* their letters in the order of a dump */
 #define CAIRN_STREAM_COUNT (sizeof(CAIRN_STREAMS) - 1)
 
 #define CAIRN_FRAME_AHEAD 4096u /* bytes behind a mark: a line that may be a frame is shorter */

@@ -9,7 +9,7 @@
 #include "trace/wire/activity.h"
 #include "trace/wire/truth.h"
 
-#define CHAIN_MOST 64u /* frames: so that each is found in few steps */
+#define CHAIN_MOST 64u  /* frames: so that each is found in few steps */
 #define KEPT       512u /* frames, 0.8 MB: about as far apart as walks that go side by side */
 
 /* A frame that was read again: walks along one CPU's stream go side by side, or one behind the other. */

@@ -6,7 +6,6 @@
 #include "tools/cairn/frame/frame.h"
 #include "tools/cairn/frame/input.h"
 
-
 struct cairn_frames;
 
 /* Frames of one stream whose numbers follow each other, in the order of the log. Those of the trace are of one buffer
@@ -18,11 +17,11 @@ struct cairn_chain {
     uint32_t kinds;         /* truth: bit CAIRN_TRUTH_..., of the records in them and perhaps others */
     uint32_t crc;           /* the first one's place in cairn_frames.crcs; of no use where there is an arena */
     uint8_t stream;
-    bool bad;               /* one alone whose head, of trace or truth, says what cannot be: nothing below is known */
-    bool lost;              /* trace, where offset is 0: the buffer header says that events were lost in front of it */
-    uint16_t cpu, session;  /* as the heads say; session: 0 where the frame is too short for one */
+    bool bad;              /* one alone whose head, of trace or truth, says what cannot be: nothing below is known */
+    bool lost;             /* trace, where offset is 0: the buffer header says that events were lost in front of it */
+    uint16_t cpu, session; /* as the heads say; session: 0 where the frame is too short for one */
     uint32_t sequence, buffer, used;
-    uint32_t offset;        /* trace: of the first byte in the buffer; truth: ordinal of the first record */
+    uint32_t offset; /* trace: of the first byte in the buffer; truth: ordinal of the first record */
 };
 
 /* A frame as a chain of one. */

@@ -26,7 +26,7 @@ struct cairn_name {
     uint32_t tid;
     int32_t base;
     uint32_t order; /* among the idle threads' */
-    char flag; /* i idle, s sampled, u user, - none */
+    char flag;      /* i idle, s sampled, u user, - none */
     struct cairn_slice name;
 };
 
@@ -53,8 +53,8 @@ struct cairn_text {
     struct {
         char **items;
         size_t count, room;
-    } kept;                          /* text that is not the log's own */
-    uint32_t malformed;              /* lines that are not what their stream holds */
+    } kept;             /* text that is not the log's own */
+    uint32_t malformed; /* lines that are not what their stream holds */
 };
 
 void cairn_text_read(struct cairn_text *t, const struct cairn_frames *frames);

@@ -15,8 +15,8 @@ static const struct row {
     uint8_t version;
     uint32_t least, most; /* bytes of payload, of 64 bits */
     const char *name;
-    bool points;          /* it has a pointer, */
-    uint8_t at;           /* here: of 32 bits it takes 4 bytes, and what is behind it comes the sooner */
+    bool points; /* it has a pointer, */
+    uint8_t at;  /* here: of 32 bits it takes 4 bytes, and what is behind it comes the sooner */
 } rows[CAIRN_LIVE_KINDS] = {
 #define FIXED(type)       sizeof(type), sizeof(type)
 #define AT(type, pointer) true, offsetof(type, pointer)
@@ -136,8 +136,8 @@ bool cairn_live_of(const struct cairn_event *e, struct cairn_live *live)
         (kind == CAIRN_LIVE_PMC_CONFIG && !names(e->payload, e->size, text, sizeof(text))) ||
         (has_system_header(kind) && !source_name(e->payload, e->size, text, sizeof(text))))
         return false;
-    *live = (struct cairn_live){.payload = e->payload, .time = e->time, .size = (uint16_t)e->size,
-                                .kind = kind, .pointer = e->pointer};
+    *live = (struct cairn_live){
+        .payload = e->payload, .time = e->time, .size = (uint16_t)e->size, .kind = kind, .pointer = e->pointer};
     return true;
 }
 
@@ -297,8 +297,7 @@ static void show_profile(char *out, const struct cairn_log *log, const struct ca
                  e.flags & PERFINFO_PROFILE_EXECUTING_ISR ? ", in an interrupt" : "");
     if (e.count != 1)
         snprintf(count, sizeof(count), ", for %u", e.count);
-    snprintf(out, CAIRN_LIVE_TEXT, "timer at %s: %s%s%s",
-             sampled(where, log, l, e.thread_id, e.instruction_pointer),
+    snprintf(out, CAIRN_LIVE_TEXT, "timer at %s: %s%s%s", sampled(where, log, l, e.thread_id, e.instruction_pointer),
              cairn_show_thread(thread, log, e.thread_id, WIDE), flags, count);
 }
 
@@ -320,8 +319,7 @@ static void show_pmc(char *out, const struct cairn_log *log, const struct cairn_
         snprintf(source, sizeof(source), "%.*s", (int)(colon - event.at) < 64 ? (int)(colon - event.at) : 64, event.at);
     else
         snprintf(source, sizeof(source), "source %u", e.profile_source);
-    snprintf(out, CAIRN_LIVE_TEXT, "%s at %s: %s", source,
-             sampled(where, log, l, e.thread_id, e.instruction_pointer),
+    snprintf(out, CAIRN_LIVE_TEXT, "%s at %s: %s", source, sampled(where, log, l, e.thread_id, e.instruction_pointer),
              cairn_show_thread(thread, log, e.thread_id, WIDE));
 }
 
@@ -370,8 +368,7 @@ const char *cairn_live_show(char out[CAIRN_LIVE_TEXT], const struct cairn_log *l
         break;
     case CAIRN_LIVE_PMC_CONFIG:
         names(l->payload, l->size, text, sizeof(text));
-        snprintf(out, CAIRN_LIVE_TEXT, "events with counters have these, in this order: %s",
-                 text[0] ? text : "none");
+        snprintf(out, CAIRN_LIVE_TEXT, "events with counters have these, in this order: %s", text[0] ? text : "none");
         break;
     case CAIRN_LIVE_INTERVAL:
     case CAIRN_LIVE_INTERVAL_START:

@@ -7,19 +7,19 @@
 #include "tools/cairn/log/show.h"
 
 enum cairn_live_kind {
-    CAIRN_LIVE_READY,         /* 0532H */
-    CAIRN_LIVE_PRIORITY,      /* 0530H */
-    CAIRN_LIVE_BASE_PRIORITY, /* 0531H */
-    CAIRN_LIVE_INTERRUPT,     /* 0F43H */
-    CAIRN_LIVE_DPC,           /* 0F44H */
-    CAIRN_LIVE_TIMER_DPC,     /* 0F45H */
-    CAIRN_LIVE_PROFILE,       /* 0F2EH */
-    CAIRN_LIVE_PMC,           /* 0F2FH */
-    CAIRN_LIVE_PMC_CONFIG,    /* 0F30H; of this and what follows the truth does not tell */
-    CAIRN_LIVE_MARK,          /* 0F22H */
-    CAIRN_LIVE_INTERVAL,      /* 0F48H */
+    CAIRN_LIVE_READY,          /* 0532H */
+    CAIRN_LIVE_PRIORITY,       /* 0530H */
+    CAIRN_LIVE_BASE_PRIORITY,  /* 0531H */
+    CAIRN_LIVE_INTERRUPT,      /* 0F43H */
+    CAIRN_LIVE_DPC,            /* 0F44H */
+    CAIRN_LIVE_TIMER_DPC,      /* 0F45H */
+    CAIRN_LIVE_PROFILE,        /* 0F2EH */
+    CAIRN_LIVE_PMC,            /* 0F2FH */
+    CAIRN_LIVE_PMC_CONFIG,     /* 0F30H; of this and what follows the truth does not tell */
+    CAIRN_LIVE_MARK,           /* 0F22H */
+    CAIRN_LIVE_INTERVAL,       /* 0F48H */
     CAIRN_LIVE_INTERVAL_START, /* 0F49H */
-    CAIRN_LIVE_INTERVAL_END,  /* 0F4AH */
+    CAIRN_LIVE_INTERVAL_END,   /* 0F4AH */
     CAIRN_LIVE_KINDS,
 };
 

@@ -30,7 +30,7 @@ static bool read_epoch(struct cairn_bts_drain *d, const struct cairn_event *e)
     return true;
 }
 
-struct records { /* what an event of records says */
+struct records {                /* what an event of records says */
     struct cairn_bts_part part; /* but `first` */
     const uint8_t *at;
     uint32_t bytes, epoch, number;

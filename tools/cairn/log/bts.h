@@ -12,7 +12,7 @@ struct cairn_branch {
     uint64_t from, to, flags;
 };
 
-struct cairn_bts_step { /* an event of these, as they come; zeroed: none has */
+struct cairn_bts_step {           /* an event of these, as they come; zeroed: none has */
     struct cairn_bts_drain drain; /* what it tells of, as far as that has come */
     bool any;                     /* there is one */
     const uint8_t *at;            /* its records, unaligned, */

@@ -43,8 +43,7 @@ static bool is_room(struct report *r)
 }
 
 /* "missing: what": how a line begins that is no note. */
-__attribute__((format(printf, 3, 4)))
-static void bad(struct report *r, const char *word, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void bad(struct report *r, const char *word, const char *format, ...)
 {
     va_list args;
     char *text;
@@ -131,7 +130,9 @@ static void report_detail(struct report *r, const struct detail *d)
         snprintf(number, sizeof(number), " frame %" PRIu32, s->number);
     bad(r, "damaged", "line %" PRIu64 ": %s%s%s%s%s", s->line, cairn_flaw_text(s->flaw),
         s->numbered ? "; it calls itself" : "", number,
-        !s->stream ? "" : s->numbered ? ", stream " : "; it names stream ",
+        !s->stream    ? ""
+        : s->numbered ? ", stream "
+                      : "; it names stream ",
         s->stream ? cairn_stream_name(s->stream) : "");
 }
 

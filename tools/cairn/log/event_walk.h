@@ -7,9 +7,9 @@
 struct cairn_walk {
     const struct cairn_log *log;
     const struct cairn_cpu *cpu;
-    uint32_t hole;     /* right before the event that came last, at the end behind all; or CAIRN_NO_HOLE */
-    uint32_t next;     /* piece */
-    const uint8_t *data; /* the frame, or what is kept of the piece */
+    uint32_t hole;           /* right before the event that came last, at the end behind all; or CAIRN_NO_HOLE */
+    uint32_t next;           /* piece */
+    const uint8_t *data;     /* the frame, or what is kept of the piece */
     uint32_t size, at, left; /* of that; of the piece behind it */
     uint8_t which, held;
     struct cairn_links links;

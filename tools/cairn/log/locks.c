@@ -197,8 +197,7 @@ const char *cairn_lock_show(char out[CAIRN_LOCK_TEXT], const struct cairn_log *l
     snprintf(out, CAIRN_LOCK_TEXT,
              "%s (%s) let go by %s%s: depth %u, %" PRIu32 " %s, wait %" PRIu32 ", held %" PRIu64 " cycles (%s)",
              cairn_show_lock(lock, log, e.spin_lock_address, 40),
-             cairn_lock_mode_name(e.flags & WMI_SPINLOCK_MODE_MASK),
-             cairn_show_thread(thread, log, e.thread_id, 24),
+             cairn_lock_mode_name(e.flags & WMI_SPINLOCK_MODE_MASK), cairn_show_thread(thread, log, e.thread_id, 24),
              e.flags & WMI_SPINLOCK_EXECUTE_ISR   ? ", in an interrupt"
              : e.flags & WMI_SPINLOCK_EXECUTE_DPC ? ", in a DPC"
                                                   : "",

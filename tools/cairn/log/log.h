@@ -53,12 +53,12 @@ struct cairn_hole {
 
 /* ---- one CPU ---------------------------------------------------------------------------------------------------- */
 
-struct cairn_piece {     /* a part of one buffer in which nothing is missing: whole events */
+struct cairn_piece { /* a part of one buffer in which nothing is missing: whole events */
     const uint8_t
-        *data; /* behind WMI_BUFFER_HEADER where that is part of it; NULL: they are in a serial log's frames */
-    uint64_t at;         /* of its first frame: see struct cairn_chain */
-    uint32_t size;       /* of the events, up to the first byte that is none */
-    uint32_t buffer;     /* this CPU's how-manieth */
+        *data;       /* behind WMI_BUFFER_HEADER where that is part of it; NULL: they are in a serial log's frames */
+    uint64_t at;     /* of its first frame: see struct cairn_chain */
+    uint32_t size;   /* of the events, up to the first byte that is none */
+    uint32_t buffer; /* this CPU's how-manieth */
     uint32_t sequence, offset, used; /* as in the first frame; offset counts from the buffer header */
     uint32_t frame, frames, crc;     /* as in struct cairn_chain: number, count (0: of an ETL file), crc */
     uint32_t hole;                   /* index of the hole before it, or CAIRN_NO_HOLE */
@@ -83,7 +83,7 @@ struct cairn_record { /* one PEBS record */
 struct cairn_epoch {     /* one drain */
     const uint8_t *area; /* the DS area, unaligned: area_bytes, of whole words, at least the 60H form */
     uint32_t area_bytes;
-    int64_t time;           /* of the event */
+    int64_t time; /* of the event */
     uint64_t tsc, lost;
     uint64_t swallowed; /* samples another counter's record took with it, or CAIRN_DS_LOST_UNKNOWN */
     uint32_t number, record_bytes, record_events;
@@ -92,9 +92,9 @@ struct cairn_epoch {     /* one drain */
     uint8_t reason, format;
 };
 
-struct cairn_bts_drain {    /* of a BTS buffer */
-    int64_t time;           /* of the event */
-    uint64_t area[4];       /* of the DS area: base, index, absolute maximum, threshold */
+struct cairn_bts_drain { /* of a BTS buffer */
+    int64_t time;        /* of the event */
+    uint64_t area[4];    /* of the DS area: base, index, absolute maximum, threshold */
     uint64_t tsc, lost;
     uint32_t number, tid, record_bytes, record_events;
     uint32_t bytes_seen, events_seen; /* in the events that follow, up to the first that is missing */
@@ -112,7 +112,7 @@ struct cairn_logged { /* one entry of the model's log */
 
 #define CAIRN_STRETCHES 3u /* stretch.h */
 
-struct cairn_told { /* an event about a process, a thread, an image, or what goes with them */
+struct cairn_told {         /* an event about a process, a thread, an image, or what goes with them */
     const uint8_t *payload; /* unaligned */
     int64_t time;           /* session clock */
     uint32_t size;          /* of the payload */
@@ -125,12 +125,12 @@ struct cairn_ack { /* a session came, went, or got other masks: this one, or ano
     struct cairn_session_event event;
     int64_t time;
     uint32_t piece;
-    bool own;   /* of the session that is read */
-    bool first; /* it is the first event of its piece */
+    bool own;                          /* of the session that is read */
+    bool first;                        /* it is the first event of its piece */
     uint32_t stretch[CAIRN_STRETCHES]; /* own: in force from here on */
 };
 
-struct cairn_live { /* an event between the switches: live.h */
+struct cairn_live {         /* an event between the switches: live.h */
     const uint8_t *payload; /* unaligned */
     int64_t time;           /* session clock */
     uint32_t piece;         /* of this CPU: where it lies */
@@ -155,8 +155,8 @@ struct cairn_lock_config { /* 0F4BH, 0F4CH */
 };
 
 struct cairn_truth_part {
-    uint64_t at;            /* of its first frame: see struct cairn_chain */
-    uint32_t first, count;  /* ordinal of the first record, how many */
+    uint64_t at;           /* of its first frame: see struct cairn_chain */
+    uint32_t first, count; /* ordinal of the first record, how many */
     uint32_t frame, frames, crc, kinds;
 };
 
@@ -175,7 +175,7 @@ struct cairn_cpu_end {
     uint64_t events[3], switches[3], compact[3], full[3];
     uint64_t batches[CCSWAP_CLOSE_REASONS];
     uint64_t buffers;
-    uint64_t ds[5];    /* records drains pmis lost steps */
+    uint64_t ds[5]; /* records drains pmis lost steps */
     uint64_t swallowed;
     uint64_t bts[3];   /* records drains lost */
     uint64_t truth[3]; /* switches records lost */
@@ -184,13 +184,13 @@ struct cairn_cpu_end {
     uint64_t locks[5]; /* contended uncontended released events untracked */
 };
 
-struct cairn_drain_sum {         /* over epochs in their order: drains.h */
-    uint64_t drains;             /* that ended something */
-    uint64_t missing_bytes;      /* of records, behind the drains that are there */
-    uint64_t throttles, cycles;  /* how often counting stood still, and how long by the TSC */
+struct cairn_drain_sum {        /* over epochs in their order: drains.h */
+    uint64_t drains;            /* that ended something */
+    uint64_t missing_bytes;     /* of records, behind the drains that are there */
+    uint64_t throttles, cycles; /* how often counting stood still, and how long by the TSC */
     struct cairn_lost dropped, swallowed;
-    uint64_t since;              /* TSC: it does since then, */
-    bool throttled;              /* if it does */
+    uint64_t since; /* TSC: it does since then, */
+    bool throttled; /* if it does */
 };
 
 struct cairn_records {
@@ -210,7 +210,7 @@ struct cairn_cpu {
         struct cairn_hole *items;
         size_t count, room;
     } holes;
-    uint32_t tail; /* hole behind the last piece, or CAIRN_NO_HOLE */
+    uint32_t tail;                /* hole behind the last piece, or CAIRN_NO_HOLE */
     struct cairn_records records; /* while it is indexed: those of one event, */
     struct cairn_epochs epochs;   /* and the drain they belong to */
     struct {
@@ -238,8 +238,8 @@ struct cairn_cpu {
     bool fault_like; /* its PEBS records hold the state before the instruction: RIP is that of the instruction itself */
     /* what is there */
     uint64_t buffers, events, batches, other_events;
-    uint64_t undecoded;  /* that are shown as they are (cairn_event_decoded) */
-    uint64_t with_items; /* of `events`: they carry PMC items */
+    uint64_t undecoded;               /* that are shown as they are (cairn_event_decoded) */
+    uint64_t with_items;              /* of `events`: they carry PMC items */
     uint64_t bts_records, bts_strays; /* strays: their drain, or records before them, are missing */
     uint64_t ds_events;               /* CA01H, CA04H */
     uint64_t bts_epochs, bts_drained; /* drains; those that ended something, as of PEBS */
@@ -249,8 +249,8 @@ struct cairn_cpu {
     bool piece_begins; /* while it is indexed: with the next event */
     struct cairn_lost bts_lost;
     uint64_t live_events[CAIRN_LIVE_MOST], lock_events, log_entries;
-    struct cairn_live pmc_config; /* the first; payload NULL: none */
-    uint32_t bad_pieces;          /* trace frames with bytes that are no events */
+    struct cairn_live pmc_config;                   /* the first; payload NULL: none */
+    uint32_t bad_pieces;                            /* trace frames with bytes that are no events */
     uint64_t forms[CCSWAP_FULL + 1], compact, full; /* switches: by record form, in 0525H, in 0524H */
     uint64_t compact_bytes, full_bytes;             /* of the events that hold them, headers and padding included */
 };
@@ -260,13 +260,13 @@ struct cairn_cpu {
 struct cairn_session {
     bool known; /* how its clock comes from the TSC */
     struct trace_clock clock;
-    uint64_t hz; /* of the session clock */
+    uint64_t hz;         /* of the session clock */
     int64_t start, stop; /* session clock */
     bool start_known, stop_known;
     bool circular, live;
-    bool compact, full;           /* when it was made */
-    bool none;                    /* it was made to write no switches */
-    bool lives;                   /* its kernel tells when it comes and goes */
+    bool compact, full;                /* when it was made */
+    bool none;                         /* it was made to write no switches */
+    bool lives;                        /* its kernel tells when it comes and goes */
     int pebs;                          /* stamps: 1 present, 0 absent, -1 the session stream is missing */
     uint64_t buffer_bytes, tick_units; /* 0: unknown */
     uint32_t maximum_wait_reason;
@@ -275,18 +275,18 @@ struct cairn_session {
 struct cairn_etl;
 
 struct cairn_log {
-    struct cairn_etl *etl; /* the file it was read from; NULL: a serial log */
+    struct cairn_etl *etl;    /* the file it was read from; NULL: a serial log */
     struct cairn_input input; /* what failed in reading it shows here */
-    bool own;              /* it has the streams of a serial log beside the trace: text, truth */
+    bool own;                 /* it has the streams of a serial log beside the trace: text, truth */
     struct cairn_frames frames;
     struct cairn_text text;
-    uint32_t sessions; /* bit i: something of session i + 1 is there */
-    uint32_t number;   /* of the one that `session` and `cpu` are about */
+    uint32_t sessions;     /* bit i: something of session i + 1 is there */
+    uint32_t number;       /* of the one that `session` and `cpu` are about */
     uint32_t wait_reasons; /* MaximumWaitReason that was asked for; 0: none */
     uint32_t threads;      /* as in struct cairn_choice */
     struct cairn_session session;
     struct cairn_cpu cpu[MAX_CPUS];
-    uint32_t cpus; /* highest seen + 1, or as the session says */
+    uint32_t cpus;           /* highest seen + 1, or as the session says */
     uint32_t bad_frames;     /* frames whose contents are not what their stream holds */
     uint32_t bad_pieces;     /* trace frames with bytes that are no events */
     uint32_t other_sessions; /* frames of sessions this reader does not know */
@@ -294,7 +294,7 @@ struct cairn_log {
     bool panic; /* dumped by a panic: the CPUs were stopped wherever they were */
 };
 
-struct cairn_choice { /* what to read, and how; zeroed: the usual */
+struct cairn_choice {             /* what to read, and how; zeroed: the usual */
     uint32_t dump;                /* of a serial log, from 1; 0: the last */
     uint32_t maximum_wait_reason; /* of compact switches; 0: as the log says, or the build of Windows */
     uint32_t threads;             /* that decode CPUs' streams; 0: one for each core, if the log is worth it */
@@ -368,9 +368,9 @@ struct cairn_event {
     uint32_t head;           /* bytes before the payload: header and items */
     int64_t time;            /* 0 where !has_time */
     uint64_t pebs_index;
-    uint32_t hook;           /* or CAIRN_NO_HOOK; then `id` is what the provider calls it */
-    uint32_t tid, pid;       /* of the header, or CAIRN_NO_TID */
-    uint32_t piece;          /* of the CPU: where it lies (walk.h) */
+    uint32_t hook;                /* or CAIRN_NO_HOOK; then `id` is what the provider calls it */
+    uint32_t tid, pid;            /* of the header, or CAIRN_NO_TID */
+    uint32_t piece;               /* of the CPU: where it lies (walk.h) */
     uint32_t sequence, component; /* of a message, where `has_...` */
     uint16_t id;
     uint8_t version;

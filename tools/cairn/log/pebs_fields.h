@@ -8,38 +8,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum cairn_pebs_group { /* in the order in which a record of format 4 and up holds them */
-                        CAIRN_PEBS_BASIC,
-                        CAIRN_PEBS_MEMINFO,
-                        CAIRN_PEBS_GPR,
-                        CAIRN_PEBS_XMM,
-                        CAIRN_PEBS_LBR,
-                        CAIRN_PEBS_CNTR,
-                        CAIRN_PEBS_GROUPS,
+/* in the order in which a record of format 4 and up holds them */
+enum cairn_pebs_group {
+    CAIRN_PEBS_BASIC,
+    CAIRN_PEBS_MEMINFO,
+    CAIRN_PEBS_GPR,
+    CAIRN_PEBS_XMM,
+    CAIRN_PEBS_LBR,
+    CAIRN_PEBS_CNTR,
+    CAIRN_PEBS_GROUPS,
 };
 const char *cairn_pebs_group_name(enum cairn_pebs_group group);
 
-enum cairn_pebs_what { /* a field's meaning */
-                       CAIRN_PEBS_HEAD,
-                       CAIRN_PEBS_EVENTING_IP,
-                       CAIRN_PEBS_COUNTERS,
-                       CAIRN_PEBS_STATUS, /* formats 1 and 2 */
-                       CAIRN_PEBS_TSC,
-                       CAIRN_PEBS_DATA_ADDRESS,
-                       CAIRN_PEBS_DATA_SOURCE,
-                       CAIRN_PEBS_LATENCY,
-                       CAIRN_PEBS_TX,
-                       CAIRN_PEBS_RFLAGS,
-                       CAIRN_PEBS_RIP,
-                       CAIRN_PEBS_REGISTER,
-                       CAIRN_PEBS_XMM_LOW,
-                       CAIRN_PEBS_XMM_HIGH,
-                       CAIRN_PEBS_LBR_FROM,
-                       CAIRN_PEBS_LBR_TO,
-                       CAIRN_PEBS_LBR_INFO,
-                       CAIRN_PEBS_CNTR_MASKS,
-                       CAIRN_PEBS_CNTR_METRICS,
-                       CAIRN_PEBS_CNTR_VALUE,
+/* a field's meaning */
+enum cairn_pebs_what {
+    CAIRN_PEBS_HEAD,
+    CAIRN_PEBS_EVENTING_IP,
+    CAIRN_PEBS_COUNTERS,
+    CAIRN_PEBS_STATUS, /* formats 1 and 2 */
+    CAIRN_PEBS_TSC,
+    CAIRN_PEBS_DATA_ADDRESS,
+    CAIRN_PEBS_DATA_SOURCE,
+    CAIRN_PEBS_LATENCY,
+    CAIRN_PEBS_TX,
+    CAIRN_PEBS_RFLAGS,
+    CAIRN_PEBS_RIP,
+    CAIRN_PEBS_REGISTER,
+    CAIRN_PEBS_XMM_LOW,
+    CAIRN_PEBS_XMM_HIGH,
+    CAIRN_PEBS_LBR_FROM,
+    CAIRN_PEBS_LBR_TO,
+    CAIRN_PEBS_LBR_INFO,
+    CAIRN_PEBS_CNTR_MASKS,
+    CAIRN_PEBS_CNTR_METRICS,
+    CAIRN_PEBS_CNTR_VALUE,
 };
 
 struct cairn_pebs_field { /* one 8-byte word of a record */

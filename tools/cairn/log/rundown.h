@@ -13,12 +13,12 @@ enum cairn_rundown_kind { CAIRN_RUNDOWN_NONE, CAIRN_RUNDOWN_PROCESS, CAIRN_RUNDO
 
 struct cairn_rundown {
     uint8_t kind;
-    bool ends;       /* it goes; or, with `rundown`, is there at the end */
-    bool rundown;    /* it was there before, or is there still: nothing happens to it */
+    bool ends;    /* it goes; or, with `rundown`, is there at the end */
+    bool rundown; /* it was there before, or is there still: nothing happens to it */
     uint32_t pid, tid, parent;
     int32_t base_priority; /* of a thread, where `has_base` */
     bool has_base;
-    uint64_t address, size; /* of an image */
+    uint64_t address, size;      /* of an image */
     char name[CAIRN_NAME_SHOWN]; /* printable; of an image without its folders; "" where it has none */
 };
 

@@ -7,7 +7,7 @@
 
 #include "tools/cairn/log/log.h"
 
-struct cairn_stops { /* the lives of a session on one CPU; zeroed: none yet */
+struct cairn_stops {            /* the lives of a session on one CPU; zeroed: none yet */
     struct cairn_ack last, off; /* of its own; off: since which the switches of `gone` have come no more */
     bool any;                   /* `last` is there */
     unsigned gone;              /* forms of switches that this life had, and has no more */

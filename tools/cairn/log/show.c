@@ -366,8 +366,7 @@ static void print_errata(const struct cairn_log *log, const char *prefix)
 
 void cairn_print_event_marks(const struct cairn_log *log, const char *prefix)
 {
-    print_marked(log, prefix, "not_precise", "not precise:",
-                 "records may be of a later instruction");
+    print_marked(log, prefix, "not_precise", "not precise:", "records may be of a later instruction");
     print_marked(log, prefix, "alone", "taken alone:", "right only with Hyper-Threading off");
     print_errata(log, prefix);
 }

@@ -14,10 +14,12 @@ static const struct row {
     uint8_t version, class, what;
     uint32_t least; /* bytes of payload */
 } rows[] = {
+/* clang-format off */
 #define PROCESS(hook, what) {hook, HOOK_VERSION_PROCESS, CAIRN_CLASS_PROCESS, what, sizeof(struct etw_process) + 4}
 #define THREAD(hook, what)  {hook, HOOK_VERSION_THREAD, CAIRN_CLASS_THREAD, what, sizeof(struct etw_thread)}
 #define IMAGE(hook, what)   {hook, HOOK_VERSION_IMAGE, CAIRN_CLASS_IMAGE, what, sizeof(struct etw_image)}
 #define OTHER(hook, version, bytes) {hook, version, CAIRN_CLASS_OTHER, CAIRN_TOLD_OTHER, bytes}
+    /* clang-format on */
     PROCESS(HOOK_PROCESS_START, CAIRN_TOLD_START),
     PROCESS(HOOK_PROCESS_END, CAIRN_TOLD_END),
     PROCESS(HOOK_PROCESS_DC_START, CAIRN_TOLD_DC_START),
@@ -134,8 +136,7 @@ static void name_thread(struct known *k, const struct cairn_told *told)
         return;
     uint32_t at = r.tid ? cairn_map_find(&k->by_tid, r.tid) : 0;
     if (!at) {
-        *CAIRN_ADD(k->text->names) =
-            (struct cairn_name){.tid = r.tid, .flag = r.tid ? '-' : 'i', .name = {"", 0}};
+        *CAIRN_ADD(k->text->names) = (struct cairn_name){.tid = r.tid, .flag = r.tid ? '-' : 'i', .name = {"", 0}};
         at = (uint32_t)k->text->names.count;
         if (r.tid)
             cairn_map_add(&k->by_tid, r.tid, at - 1);

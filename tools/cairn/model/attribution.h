@@ -76,7 +76,7 @@ struct cairn_stamps { /* walking the events of one CPU: the stamps of the 0525H 
     size_t waiting; /* the first span that does not know yet who ran at its end */
     uint32_t came;  /* 0524H: who came at the last switch, nothing missing since */
     bool came_known;
-    bool ended; /* all have been read; at once where the CPU has no records */
+    bool ended;             /* all have been read; at once where the CPU has no records */
     struct cairn_walk walk; /* last: it is large, and not zeroed */
 };
 

@@ -14,8 +14,8 @@ struct cairn_counter {
 
 struct cairn_counters { /* of one CPU */
     unsigned count;
-    bool known;    /* the log says on which counters the events were */
-    uint64_t pebs; /* the bits of those that write records; 0 where not known */
+    bool known;                                     /* the log says on which counters the events were */
+    uint64_t pebs;                                  /* the bits of those that write records; 0 where not known */
     struct cairn_counter items[DS_COUNTER_NUMBERS]; /* in the order of the events */
 };
 

@@ -35,8 +35,8 @@ bool cairn_stints_end(const struct cairn_stints *s, const struct cairn_log *log,
     return s->has_time && stop > s->time;
 }
 
-bool cairn_stints_rest(const struct cairn_stints *s, const struct cairn_log *log, uint32_t cpu, bool hole,
-                       int64_t stop, struct cairn_stint *out)
+bool cairn_stints_rest(const struct cairn_stints *s, const struct cairn_log *log, uint32_t cpu, bool hole, int64_t stop,
+                       struct cairn_stint *out)
 {
     return cairn_stints_end(s, log, cpu, !hole && !log->frames.missing.count, stop, out);
 }

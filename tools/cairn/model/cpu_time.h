@@ -26,8 +26,8 @@ void cairn_stints_init(struct cairn_stints *s, const struct cairn_log *log);
 bool cairn_stints_next(struct cairn_stints *s, const struct cairn_switch *sw, struct cairn_stint *out);
 /* From the last switch to `stop`, where the session ended; `hole`: something is missing behind that switch. False:
  * there is no such time. */
-bool cairn_stints_rest(const struct cairn_stints *s, const struct cairn_log *log, uint32_t cpu, bool hole,
-                       int64_t stop, struct cairn_stint *out);
+bool cairn_stints_rest(const struct cairn_stints *s, const struct cairn_log *log, uint32_t cpu, bool hole, int64_t stop,
+                       struct cairn_stint *out);
 /* The same where `whole` says whether nothing is missing behind that switch, of frames and of what they hold. */
 bool cairn_stints_end(const struct cairn_stints *s, const struct cairn_log *log, uint32_t cpu, bool whole, int64_t stop,
                       struct cairn_stint *out);

@@ -49,7 +49,8 @@ static bool is_of_log(struct cairn_elf *elf, const char *path, const struct cair
                    log->input.name);
     else if (!elf->same_build)
         cairn_error("%s: of another build than the kernel of %s: build ID %s, not %.*s: give that build's file, or no "
-                    "--elf: the log names its functions itself", path, log->input.name, hex, CAIRN_SLICE(wanted));
+                    "--elf: the log names its functions itself",
+                    path, log->input.name, hex, CAIRN_SLICE(wanted));
     return !wanted.size || elf->same_build;
 }
 

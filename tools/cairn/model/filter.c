@@ -17,7 +17,7 @@
 #include "tools/cairn/log/rundown.h"
 #include "tools/cairn/log/show.h"
 
-#define NS UINT64_C(1000000000)
+#define NS   UINT64_C(1000000000)
 #define WORD 64u /* bytes of one word of a list, its end included */
 
 static struct {
@@ -27,7 +27,7 @@ static struct {
     uint64_t from_ns, until_ns;
     bool state[KTHREAD_STATES], reason[UINT8_MAX + 1];
     /* of the log that is read */
-    int64_t begin, end; /* session clock */
+    int64_t begin, end;      /* session clock */
     struct cairn_map chosen; /* TIDs */
     bool passed;             /* anything has */
 } filter;
@@ -98,8 +98,7 @@ const char *cairn_filter_cpus(const char *list)
         char *dash = strchr(word, '-');
         if (dash)
             *dash = '\0';
-        if (!number(word, MAX_CPUS - 1, &first) || !number(dash ? dash + 1 : word, MAX_CPUS - 1, &last) ||
-            last < first)
+        if (!number(word, MAX_CPUS - 1, &first) || !number(dash ? dash + 1 : word, MAX_CPUS - 1, &last) || last < first)
             return must;
         for (; first <= last; first++)
             filter.cpu[first] = true;
@@ -267,7 +266,8 @@ int cairn_filter_use(const struct cairn_log *log, char why[2 * CAIRN_SHOWN])
                  filter.until);
     else if (filter.reasons && cairn_prefers_compact(log) &&
              log->session.maximum_wait_reason == CAIRN_WAIT_REASONS_UNKNOWN)
-        snprintf(why, 2 * CAIRN_SHOWN, "--reason: which numbers are states and which are wait reasons is not known of "
+        snprintf(why, 2 * CAIRN_SHOWN,
+                 "--reason: which numbers are states and which are wait reasons is not known of "
                  "this build of Windows: --max-wait-reason N says it");
     return why[0] ? -EINVAL : 0;
 }
@@ -377,8 +377,11 @@ const char *cairn_filter_text(void)
     static char text[512];
     const struct {
         const char *name, *value;
-    } all[] = {{"--cpu", filter.cpus}, {"--thread", filter.threads}, {"--from", filter.from},
-               {"--until", filter.until}, {"--reason", filter.reasons}};
+    } all[] = {{"--cpu", filter.cpus},
+               {"--thread", filter.threads},
+               {"--from", filter.from},
+               {"--until", filter.until},
+               {"--reason", filter.reasons}};
     size_t n = 0;
     text[0] = '\0';
     for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -31,8 +31,8 @@ void cairn_filter_clear(void);
  * has not. `why` is "" before. */
 int cairn_filter_use(const struct cairn_log *log, char why[2 * CAIRN_SHOWN]);
 
-bool cairn_filter_on(void);     /* any of them was given; */
-bool cairn_filter_narrow(void); /* any but --cpu */
+bool cairn_filter_on(void);                                                                 /* any of them was given; */
+bool cairn_filter_narrow(void);                                                             /* any but --cpu */
 bool cairn_filter_by_cpu(void), cairn_filter_by_thread(void), cairn_filter_by_reason(void); /* the one */
 
 bool cairn_filter_passes(const struct cairn_item *item);

@@ -103,8 +103,8 @@ struct lines {
 };
 
 /* "what: which option". */
-__attribute__((format(printf, 3, 4)))
-static void say(const struct lines *l, const char *option, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void say(const struct lines *l, const char *option, const char *format,
+                                                      ...)
 {
     char text[512];
     va_list a;
@@ -162,12 +162,15 @@ static void tell_session(const struct lines *l, uint32_t number)
     const char *more = colons > 2 ? "more or larger buffers in session.N= keep more, fewer switches= need less"
                                   : "trace.buffers= and trace.buffer_kib= give more room, fewer switches= need less";
     if (lost)
-        say(l, more, "%s%" PRIu64 " of %" PRIu64 " events (%.2f %%), with %" PRIu64 " of %" PRIu64 " records of "
-            "switches, had no room in the trace buffers", who, lost, tried, cairn_percent(lost, tried), switches[2],
-            switches[0]);
+        say(l, more,
+            "%s%" PRIu64 " of %" PRIu64 " events (%.2f %%), with %" PRIu64 " of %" PRIu64 " records of "
+            "switches, had no room in the trace buffers",
+            who, lost, tried, cairn_percent(lost, tried), switches[2], switches[0]);
     if (over)
-        say(l, more, "%s%" PRIu64 " of %" PRIu64 " events (%.2f %%) were overwritten by newer ones, as circular "
-            "sessions do", who, over, tried, cairn_percent(over, tried));
+        say(l, more,
+            "%s%" PRIu64 " of %" PRIu64 " events (%.2f %%) were overwritten by newer ones, as circular "
+            "sessions do",
+            who, over, tried, cairn_percent(over, tried));
 }
 
 /* ---- Debug Store ------------------------------------------------------------------------------------------------- */
@@ -204,8 +207,10 @@ static void tell_records(const struct lines *l)
         say(l, "more room above pebs.threshold= in pebs.records= keeps more", "%s found their buffer full", part);
     }
     if (swallowed.counted || swallowed.unknown)
-        say(l, "a single event in pebs= has none of that", "PEBS samples, %s, whose counter another one's record has "
-            "reloaded", cairn_show_lost(part, swallowed));
+        say(l, "a single event in pebs= has none of that",
+            "PEBS samples, %s, whose counter another one's record has "
+            "reloaded",
+            cairn_show_lost(part, swallowed));
     if (bts.counted || bts.unknown) {
         bool circular = cairn_slice_is(cairn_key(&log->text, "ds.bts"), "circular");
         show_part(part, bts, branches, "branch records");
@@ -320,8 +325,10 @@ static void tell_missing(const struct lines *l)
         !end_number(log, prefix, "events_lost") && !end_number(log, prefix, "overwritten.events"))
         snprintf(switches, sizeof(switches), "; of %" PRIu64 " %s %" PRIu64 " %s not there", tried,
                  cairn_plural(tried, "switch", "switches"), tried - there, cairn_plural(tried - there, "is", "are"));
-    say(l, log->etl ? "who copied the file lost them: no option keeps more"
-                    : "the line, or who copied the log, lost them: no option keeps more", "%s%s", missing, switches);
+    say(l,
+        log->etl ? "who copied the file lost them: no option keeps more"
+                 : "the line, or who copied the log, lost them: no option keeps more",
+        "%s%s", missing, switches);
 }
 
 /* An ETL file that is not made of a log of Cairn's. */

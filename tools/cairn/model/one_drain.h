@@ -19,7 +19,7 @@ struct cairn_taken {
         struct cairn_taken_record {
             struct cairn_record record;
             uint8_t bytes[];
-        } **items;
+        } * *items;
         size_t count, room;
     } held;
 };

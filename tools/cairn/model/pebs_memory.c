@@ -190,8 +190,8 @@ const char *cairn_show_latency(char out[CAIRN_SHOWN], uint64_t latency, bool ada
     return out;
 }
 
-const char *cairn_show_retire_latency(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu,
-                                      uint64_t head, uint64_t counters)
+const char *cairn_show_retire_latency(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, uint64_t head,
+                                      uint64_t counters)
 {
     const unsigned latency = ds_pebs_head_latency(head);
     uint32_t signature, core_type;

@@ -30,10 +30,10 @@ struct cairn_plugin {
             struct cairn_plugin_branch *items;
             size_t count, room;
         } branches;
-        uint64_t instructions; /* of its last line */
+        uint64_t instructions;             /* of its last line */
         uint64_t totals[QDS_TRUTH_TOTALS]; /* by enum qds_truth_total */
-        bool whole; /* so the file itself says */
-    } cpu[MAX_CPUS]; /* by vCPU */
+        bool whole;                        /* so the file itself says */
+    } cpu[MAX_CPUS];                       /* by vCPU */
     struct {
         uint64_t *items;
         size_t count, room;

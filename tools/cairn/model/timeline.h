@@ -32,7 +32,7 @@ struct cairn_item {
     uint8_t kind;
     uint8_t blame;                           /* RECORD: enum cairn_blame, by the rule asked for; EVENT: by time */
     uint32_t tid;                            /* of these, with CAIRN_BLAME_KNOWN */
-    uint8_t rule; /* RECORD: of the two, the one asked for */
+    uint8_t rule;                            /* RECORD: of the two, the one asked for */
     struct cairn_verdict by[CAIRN_BY_RULES]; /* RECORD: by each rule */
     struct cairn_switch sw;                  /* SWITCH */
     const struct cairn_record *record;       /* RECORD */
@@ -51,7 +51,7 @@ struct cairn_lane { /* one CPU's */
     enum cairn_by rule;
     uint32_t cpu;
     size_t record, epoch; /* of the group, next */
-    struct { /* the switch before */
+    struct {              /* the switch before */
         int64_t time;
         uint32_t new_tid;
         bool new_known;
@@ -63,11 +63,11 @@ struct cairn_lane { /* one CPU's */
     struct cairn_bts_step ahead, bts; /* of `other`, of the item */
     struct cairn_event other;   /* the next of the events that are shown as they are; its time: or of the one before */
     bool has_other, has_others; /* `other` is there; there may be more */
-    uint32_t other_holes; /* of the CPU, that lie before it */
+    uint32_t other_holes;       /* of the CPU, that lie before it */
     struct cairn_lock_event let_go; /* of the item */
     uint32_t lock_configs;          /* passed so far */
-    struct cairn_item item; /* that came last, if it was no switch */
-    struct cairn_item switches[2]; /* where the cursor unpacks them */
+    struct cairn_item item;         /* that came last, if it was no switch */
+    struct cairn_item switches[2];  /* where the cursor unpacks them */
     /* these are large, and not zeroed */
     struct cairn_cursor cursor;
     struct cairn_stamps stamps;
@@ -76,10 +76,11 @@ struct cairn_lane { /* one CPU's */
 };
 
 #define CAIRN_TIMELINE_GROUP 8u                                          /* lanes; groups; groups of groups */
-#define CAIRN_TIMELINE_LOW   (MAX_CPUS / CAIRN_TIMELINE_GROUP)     /* groups of lanes */
+#define CAIRN_TIMELINE_LOW   (MAX_CPUS / CAIRN_TIMELINE_GROUP)           /* groups of lanes */
 #define CAIRN_TIMELINE_HIGH  (CAIRN_TIMELINE_LOW / CAIRN_TIMELINE_GROUP) /* groups of those */
 _Static_assert(MAX_CPUS % (CAIRN_TIMELINE_GROUP * CAIRN_TIMELINE_GROUP) == 0 &&
-                   CAIRN_TIMELINE_HIGH <= CAIRN_TIMELINE_GROUP, "groups of all CPUs");
+                   CAIRN_TIMELINE_HIGH <= CAIRN_TIMELINE_GROUP,
+               "groups of all CPUs");
 
 struct cairn_timeline {
     uint32_t lanes;

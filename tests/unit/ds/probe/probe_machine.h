@@ -34,7 +34,7 @@ extern struct probe_fake {
     bool posted;    /* a write to LVTPC, of `lvtpc`, is on its way */
     uint32_t lvtpc;
     bool hypervisor; /* CPUID has its bit, though the preset is a processor */
-    bool freed; /* counters have been set free, where they would not count before */
+    bool freed;      /* counters have been set free, where they would not count before */
 } fake;
 
 extern struct ds_probe_bench bench;

@@ -146,8 +146,12 @@ void soft_begin(const char *preset, const char *events, uint32_t records)
     char error[128] = "";
     struct ds_config config = {.records = records, .threshold = records};
     struct ds_caps caps;
-    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .recorded = recorded,
-                                   .bts_drained = bts_drained, .branched = branched, .logged = logged};
+    const struct ds_hooks hooks = {.before_drain = before_drain,
+                                   .drained = drained,
+                                   .recorded = recorded,
+                                   .bts_drained = bts_drained,
+                                   .branched = branched,
+                                   .logged = logged};
     cpu = (struct arch_cpu){.self = &cpu};
     assert_int_equal(syscall(SYS_arch_prctl, ARCH_SET_GS, &cpu), 0);
     seen_count = branches_seen = entries_seen = ipis = drained_bytes = 0;
@@ -212,8 +216,11 @@ void soft_system_call(const uint8_t *from, const uint8_t *ip)
 {
     cpu.step_on = 1;
     cpu.step_ip = (uintptr_t)from;
-    frame = (struct arch_trap_frame){.cs = ARCH_USER_CODE, .rip = (uintptr_t)ip + 2, .rcx = (uintptr_t)ip + 2,
-                                     .rflags = TF | 0x202, .r11 = TF | 0x202};
+    frame = (struct arch_trap_frame){.cs = ARCH_USER_CODE,
+                                     .rip = (uintptr_t)ip + 2,
+                                     .rcx = (uintptr_t)ip + 2,
+                                     .rflags = TF | 0x202,
+                                     .r11 = TF | 0x202};
     ds_soft_system_call(soft, &frame);
     assert_int_equal(cpu.step_on, 0);
     assert_int_equal(frame.rflags, 0x202);

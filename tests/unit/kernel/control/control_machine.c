@@ -18,8 +18,8 @@ uint64_t arch_rdtsc(void)
 #define ds_counting fake_ds_counting
 #define ds_pause    fake_ds_pause
 #define ds_resume   fake_ds_resume
-#define cpus locktrace_cpus
-#define find locktrace_find
+#define cpus        locktrace_cpus
+#define find        locktrace_find
 #include "kernel/lock/lock_trace.c"
 #undef cpus
 #undef find

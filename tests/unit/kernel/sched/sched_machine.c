@@ -77,8 +77,8 @@ struct fiber {
 #define STACK_BYTES KSTACK_SLOT
 
 static struct fiber driver, boot[CPUS];
-static struct fiber *running;       /* the stack in use */
-static struct fiber *paused[CPUS];  /* where each CPU goes on when its turn comes */
+static struct fiber *running;      /* the stack in use */
+static struct fiber *paused[CPUS]; /* where each CPU goes on when its turn comes */
 static unsigned stacks;
 
 static void jump(struct fiber *to)
@@ -179,7 +179,7 @@ void arch_irq_set(uint8_t vector, arch_irq_handler handler)
 
 void sched_interrupt(uint8_t vector)
 {
-    struct arch_trap_frame frame = { .vector = vector };
+    struct arch_trap_frame frame = {.vector = vector};
     assert_true(irq_on[here]);
     irq_on[here] = false;
     kernel_irq_enter(&frame);
@@ -266,8 +266,12 @@ static void enter(void *unused)
 struct kthread *sched_thread(int priority, uint64_t affinity, void (*entry)(void *), void *argument)
 {
     struct kthread *t = NULL;
-    struct kthread_params params = { .name = "test", .priority = priority, .flags = KTHREAD_SAMPLED,
-                                     .affinity = { { affinity } }, .entry = entry, .argument = argument };
+    struct kthread_params params = {.name = "test",
+                                    .priority = priority,
+                                    .flags = KTHREAD_SAMPLED,
+                                    .affinity = {{affinity}},
+                                    .entry = entry,
+                                    .argument = argument};
     assert_int_equal(kthread_create(&t, &params), 0);
     return t;
 }
@@ -291,7 +295,7 @@ void sched_simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(v
     memset(ipis, 0, sizeof ipis);
     memset(irq_on, 0, sizeof irq_on);
     memset(counting, 0, sizeof counting);
-    online = idle = (struct kcpuset){ 0 };
+    online = idle = (struct kcpuset){0};
     tick_count = 0;
     stacks = 0;
     kdpc_init_queues();

@@ -19,11 +19,11 @@
 
 /* ---- the kernel's headers, on this hardware ---------------------------------------------------------------------- */
 
-#define arch_irq_save      arch_irq_save_hardware
-#define arch_irq_restore   arch_irq_restore_hardware
-#define arch_read_rflags   arch_read_rflags_hardware
-#define arch_cpu_index     arch_cpu_index_hardware
-#define arch_pause         arch_pause_hardware
+#define arch_irq_save    arch_irq_save_hardware
+#define arch_irq_restore arch_irq_restore_hardware
+#define arch_read_rflags arch_read_rflags_hardware
+#define arch_cpu_index   arch_cpu_index_hardware
+#define arch_pause       arch_pause_hardware
 #include "arch/arch.h"
 #undef arch_irq_save
 #undef arch_irq_restore
@@ -52,12 +52,12 @@ struct kthread *kthread_from_stack(void);
 #define CPUS 4
 
 extern struct kcpu cpus[CPUS];
-extern uint32_t here;       /* the CPU whose turn it is */
+extern uint32_t here; /* the CPU whose turn it is */
 extern bool irq_on[CPUS];
 extern uint32_t ipis[CPUS]; /* bit 0: RESCHEDULE */
 extern bool counting[CPUS]; /* what ds_pause and ds_resume do */
 extern arch_irq_handler handlers[256];
-extern struct krand turns;  /* whose turn is next, and what else is left to chance */
+extern struct krand turns; /* whose turn is next, and what else is left to chance */
 
 /* ---- what tests do ----------------------------------------------------------------------------------------------- */
 
@@ -98,6 +98,6 @@ extern unsigned boosts, decays;
 /* ---- between the two --------------------------------------------------------------------------------------------- */
 
 void sched_world_begin(void);
-void sched_world_end(void); /* with the test's own thread left */
-bool sched_held(void);      /* the dispatcher lock, by this CPU */
+void sched_world_end(void);               /* with the test's own thread left */
+bool sched_held(void);                    /* the dispatcher lock, by this CPU */
 extern const void *const sched_end_waits; /* the DPC's routine */

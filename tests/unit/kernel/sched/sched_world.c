@@ -187,8 +187,8 @@ void kwitness_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct
         assert_int_equal(thread->base_priority, before.base);
 }
 
-void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler,
-                        uint64_t begin, uint64_t tsc)
+void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler, uint64_t begin,
+                        uint64_t tsc)
 {
     assert_int_equal(begin | tsc, 0);
     assert_int_equal(cpu->irq_depth, 1);
@@ -253,7 +253,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
     assert_false(counting[here]);
     assert_true(sched_held());
     assert_int_equal(new->state, KTHREAD_RUNNING);
-    assert_true(new->priority >= new->base_priority || new->flags & KTHREAD_IDLE);
+    assert_true(new->priority >= new->base_priority || (new->flags &KTHREAD_IDLE));
     for (uint32_t i = 0; i < kcpu_count; i++) {
         if (i != here)
             assert_ptr_not_equal(cpus[i].current, new);
@@ -261,8 +261,8 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
     }
     assert_true(krunq_highest(&cpu->ready) <= new->priority); /* nobody better is left in this CPU's queue */
     struct seen *s = &seen[seen_count++ % SEEN];
-    *s = (struct seen){ cpu->arch.index, old->tid, new->tid, new->waited, old->state, old->wait_reason, old->priority,
-                        old->base_priority, old->quantum };
+    *s = (struct seen){cpu->arch.index,  old->tid,      new->tid,           new->waited, old->state,
+                       old->wait_reason, old->priority, old->base_priority, old->quantum};
     switch (old->state) {
     case KTHREAD_RUNNING:
         assert_ptr_equal(old, cpu->idle);

@@ -25,10 +25,10 @@
 #include "tools/cairn/log/show.h"
 #include "trace/wire/format.h"
 
-#define QUIET_MS       500  /* after the verdict: what still comes */
-#define TRAILER_MS     5000 /* after the trailer: the verdict should have come */
-#define LEAVES_MS      3000 /* after the verdict of a machine that we run: it should have ended */
-#define GATHER_US      2000 /* what a serial line brings in that time is read at once: byte by byte costs more */
+#define QUIET_MS   500  /* after the verdict: what still comes */
+#define TRAILER_MS 5000 /* after the trailer: the verdict should have come */
+#define LEAVES_MS  3000 /* after the verdict of a machine that we run: it should have ended */
+#define GATHER_US  2000 /* what a serial line brings in that time is read at once: byte by byte costs more */
 
 #define INTERRUPTED (128 + SIGINT) /* exit status */
 
@@ -298,8 +298,8 @@ static int end_machine(struct cairn_machine *machine, enum ending ending)
     return cairn_report_run(&(struct cairn_run_end){
         .heard = &c.heard,
         .machine = machine,
-        .stop = ending == ENDED_LINE   ? CAIRN_STOP_NONE
-                : ending == ENDED_TIME ? CAIRN_STOP_TIME
+        .stop = ending == ENDED_LINE            ? CAIRN_STOP_NONE
+                : ending == ENDED_TIME          ? CAIRN_STOP_TIME
                 : c.heard.halted || c.heard.off ? CAIRN_STOP_HEARD
                                                 : CAIRN_STOP_LEFT,
         .timeout = timeout,

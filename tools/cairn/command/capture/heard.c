@@ -38,7 +38,7 @@ static bool keep(char kept[CAIRN_HEARD_LINE], const char *line, const char *word
 /* The firmware has found nothing to start, or what it has started came back, or it may not start it. */
 static void hear_firmware(struct cairn_heard *h, const char *line)
 {
-    static const char *const nothing[] = { "UEFI Interactive Shell", "No bootable option", "failed to start Boot" };
+    static const char *const nothing[] = {"UEFI Interactive Shell", "No bootable option", "failed to start Boot"};
     for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++)
         keep(h->firmware, line, nothing[i], false);
     if (strstr(line, "failed to load Boot") && (strstr(line, "Access Denied") || strstr(line, "Security Violation"))) {

@@ -33,7 +33,7 @@ static void become(char **command, int line, int errors, int told)
 int cairn_machine_start(struct cairn_machine *m, char **command)
 {
     int line[2], told[2], e = 0;
-    *m = (struct cairn_machine){ .errors = tmpfile() };
+    *m = (struct cairn_machine){.errors = tmpfile()};
     if (!m->errors || pipe2(line, O_CLOEXEC))
         return -errno;
     if (pipe2(told, O_CLOEXEC))
@@ -65,7 +65,7 @@ bool cairn_machine_wait(struct cairn_machine *m, int ms)
         } else if (cairn_now_ms() >= until) {
             return false;
         } else {
-            nanosleep(&(struct timespec){ 0, LOOK_MS * 1000000L }, NULL);
+            nanosleep(&(struct timespec){0, LOOK_MS * 1000000L}, NULL);
         }
     }
     return true;
@@ -85,7 +85,7 @@ void cairn_machine_end(struct cairn_machine *m)
 
 static bool says_what_is_wrong(const char *line)
 {
-    static const char *const words[] = { "error", "fail", "could not", "unable", "invalid", "unsupported", "denied" };
+    static const char *const words[] = {"error", "fail", "could not", "unable", "invalid", "unsupported", "denied"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcasestr(line, words[i]))
             return true;

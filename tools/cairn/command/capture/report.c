@@ -117,7 +117,7 @@ static const char *shown(const char *path)
 static void fact(const char *label, const char *text)
 {
     printf("%-*s", (int)LABEL, label);
-    cairn_print_wrapped(LABEL, "", LABEL, (struct cairn_slice){ text, (uint32_t)strlen(text) });
+    cairn_print_wrapped(LABEL, "", LABEL, (struct cairn_slice){text, (uint32_t)strlen(text)});
 }
 
 /* What was lost, and the commands that have something to show. Of a log without a trace that can be read: nothing. */
@@ -143,7 +143,7 @@ static void look_into(const char *path)
 
 int cairn_report_run(const struct cairn_run_end *end)
 {
-    static const char *const labels[] = { "qemu-ds", "esp", NULL };
+    static const char *const labels[] = {"qemu-ds", "esp", NULL};
     const uint64_t saved = bytes_of(end->saved);
     const int status = judge(end);
     cairn_machine_print(end->machine, labels);

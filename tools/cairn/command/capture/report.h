@@ -10,7 +10,8 @@
 
 #define CAIRN_TIMEOUT 124 /* exit status: the time was up */
 
-enum cairn_stop { /* who ended the run */
+/* who ended the run */
+enum cairn_stop {
     CAIRN_STOP_NONE,  /* the machine itself */
     CAIRN_STOP_HEARD, /* we did: it has said its last words */
     CAIRN_STOP_LEFT,  /* we did: its verdict came, and it went on */
@@ -21,10 +22,10 @@ struct cairn_run_end {
     const struct cairn_heard *heard;
     struct cairn_machine *machine; /* it has ended */
     enum cairn_stop stop;
-    uint64_t timeout; /* seconds */
-    bool frames;      /* of a trace came, */
-    bool damaged;     /* and not all that there should be, or some damaged */
-    const char *log;  /* of all that it has said */
+    uint64_t timeout;  /* seconds */
+    bool frames;       /* of a trace came, */
+    bool damaged;      /* and not all that there should be, or some damaged */
+    const char *log;   /* of all that it has said */
     const char *saved; /* where the log goes that the machine leaves on its volume; NULL: it leaves none */
 };
 

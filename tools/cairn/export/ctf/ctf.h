@@ -13,7 +13,7 @@
 
 /* What the trace's clock says when the session begins, in ns: PEBS records may be older. The clock's offset, from the
  * epoch to its 0, lets its readers come to the time of day. */
-#define CAIRN_CTF_ORIGIN INT64_C(1000000000000000000)
+#define CAIRN_CTF_ORIGIN  INT64_C(1000000000000000000)
 #define CAIRN_CTF_LONGEST INT64_C(4000000000000000000) /* ns since then: all that readers' 64 bits have room for */
 
 enum cairn_ctf_event {
@@ -45,8 +45,8 @@ static inline uint64_t cairn_ctf_clock(int64_t ns)
 }
 
 struct cairn_ctf_stream { /* zeroed but for file, cpu and begins: nothing has been written */
-    FILE *file; /* NULL: with an error */
-    int error;  /* the first; negative errno. Nothing is written from then on */
+    FILE *file;           /* NULL: with an error */
+    int error;            /* the first; negative errno. Nothing is written from then on */
     uint32_t cpu;
     uint8_t *items; /* the open packet */
     size_t count, room;

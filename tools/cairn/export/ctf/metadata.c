@@ -136,12 +136,12 @@ static const char types[] =
     "    bytes = 0, buffers = 1, overwritten = 2, lost = 3, stopped = 4, lost_here = 5, maybe = 6\n"
     "} := lost_t;\n";
 _Static_assert(CAIRN_HOLE_BYTES == 0 && CAIRN_HOLE_BUFFERS == 1 && CAIRN_HOLE_OVERWRITTEN == 2 &&
-               CAIRN_HOLE_LOST == 3 && CAIRN_HOLE_STOPPED == 4 && CAIRN_HOLE_LOST_HERE == 5 &&
-               CAIRN_HOLE_MAYBE_LOST == 6, "as in lost_t");
+                   CAIRN_HOLE_LOST == 3 && CAIRN_HOLE_STOPPED == 4 && CAIRN_HOLE_LOST_HERE == 5 &&
+                   CAIRN_HOLE_MAYBE_LOST == 6,
+               "as in lost_t");
 
-static const char head[] =
-    "trace {\n    major = 1;\n    minor = 8;\n    byte_order = le;\n"
-    "    packet.header := struct { uint32_t magic; uint32_t stream_id; };\n};\n\n";
+static const char head[] = "trace {\n    major = 1;\n    minor = 8;\n    byte_order = le;\n"
+                           "    packet.header := struct { uint32_t magic; uint32_t stream_id; };\n};\n\n";
 
 static const char stream[] =
     "stream {\n"
@@ -158,24 +158,27 @@ static const struct {
 } events[] = {
     [CAIRN_CTF_THREAD] = {"thread", "uint32_t tid; string name; int32_t base_priority;"},
     /* the fields of LTTng's, as far as the trace has them, and then the rest */
-    [CAIRN_CTF_SWITCH] = {"sched_switch", "string prev_comm; uint32_t prev_tid; int16_t prev_prio; "
+    [CAIRN_CTF_SWITCH] = {"sched_switch",
+                          "string prev_comm; uint32_t prev_tid; int16_t prev_prio; "
                           "uint8_t prev_state; string next_comm; int64_t next_tid; form_t form; state_t state; "
                           "reason_t reason; int64_t next_waited_ticks;"},
-    [CAIRN_CTF_SAMPLE] = {"sample", "hex_t ip; string function; yes_t timed; yes_t ip_is_after; int64_t tid; "
+    [CAIRN_CTF_SAMPLE] = {"sample",
+                          "hex_t ip; string function; yes_t timed; yes_t ip_is_after; int64_t tid; "
                           "string comm; why_t why; uint32_t epoch; uint8_t format; hex_t address; uint16_t words; "
                           "struct { string name; hex_t value; } record[words];"},
     [CAIRN_CTF_DRAIN] = {"drain", "uint32_t epoch; drain_t reason; uint32_t records; yes_t complete; uint64_t lost; "
-                         "yes_t lost_unknown;"},
+                                  "yes_t lost_unknown;"},
     [CAIRN_CTF_BRANCH_DRAIN] = {"branch_drain", "uint32_t epoch; drain_t reason; int64_t tid; string comm; "
-                                "uint32_t records; yes_t circular; uint64_t lost; yes_t lost_unknown;"},
+                                                "uint32_t records; yes_t circular; uint64_t lost; yes_t lost_unknown;"},
     [CAIRN_CTF_BRANCH] = {"branch", "uint32_t epoch; uint32_t number; int64_t tid; string comm; hex_t from; "
-                          "string from_function; hex_t to; string to_function; hex_t flags;"},
-    [CAIRN_CTF_LOCK] = {"lock", "hex_t lock; string name; hex_t caller; string function; uint32_t tid; string comm; "
+                                    "string from_function; hex_t to; string to_function; hex_t flags;"},
+    [CAIRN_CTF_LOCK] = {"lock",
+                        "hex_t lock; string name; hex_t caller; string function; uint32_t tid; string comm; "
                         "string mode; int64_t acquired_ns; int64_t released_ns; uint64_t wait_cycles; uint32_t spins; "
                         "uint32_t interrupts; uint8_t irql; uint32_t depth; yes_t in_dpc; yes_t in_isr;"},
     [CAIRN_CTF_EVENT] = {"event", "hook_t hook; string text;"},
     [CAIRN_CTF_LOST] = {"lost", "lost_t kind; string text; int64_t first_buffer; int64_t buffers; int64_t bytes; "
-                        "int64_t since_ns; int64_t until_ns;"},
+                                "int64_t since_ns; int64_t until_ns;"},
     [CAIRN_CTF_OUT_OF_ORDER] = {"out_of_order", "int64_t ns;"},
 };
 

@@ -12,9 +12,9 @@
 /* As the metadata describes it. */
 struct packet {
     uint32_t magic, stream;
-    uint64_t begin, end;                 /* clock */
+    uint64_t begin, end; /* clock */
     uint64_t content_bits, packet_bits;
-    uint64_t number, discarded;          /* discarded: up to the packet's end */
+    uint64_t number, discarded; /* discarded: up to the packet's end */
     uint32_t cpu;
 } __attribute__((packed));
 _Static_assert(sizeof(struct packet) == 60, "as in the metadata");
@@ -59,8 +59,14 @@ static void begin_packet(struct cairn_ctf_stream *s)
 static void end_packet(struct cairn_ctf_stream *s)
 {
     const struct packet packet = {
-        .magic = MAGIC, .begin = s->first, .end = s->last, .content_bits = 8 * s->count, .packet_bits = 8 * s->count,
-        .number = s->packets, .discarded = s->discarded, .cpu = s->cpu,
+        .magic = MAGIC,
+        .begin = s->first,
+        .end = s->last,
+        .content_bits = 8 * s->count,
+        .packet_bits = 8 * s->count,
+        .number = s->packets,
+        .discarded = s->discarded,
+        .cpu = s->cpu,
     };
     memcpy(s->items, &packet, sizeof(packet));
     if (!s->error && (fwrite(s->items, 1, s->count, s->file) != s->count || fflush(s->file)))

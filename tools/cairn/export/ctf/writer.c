@@ -15,7 +15,7 @@
 struct ctf {
     struct cairn_ctf_stream stream[MAX_CPUS];
     const struct cairn_hole *counted[MAX_CPUS]; /* the last place where the kernel lost what it counted */
-    bool named;                                       /* the threads are told */
+    bool named;                                 /* the threads are told */
 };
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
@@ -219,7 +219,8 @@ static void lock(struct cairn_output *o, const struct cairn_item *item, const st
     char name[CAIRN_SHOWN];
     cairn_ctf_number(s, l->spin_lock_address, 8);
     cairn_ctf_text(s, cairn_find_symbol(&o->log->text, l->spin_lock_address)
-                          ? cairn_show_lock(name, o->log, l->spin_lock_address, CAIRN_SHOWN - 1) : NULL);
+                          ? cairn_show_lock(name, o->log, l->spin_lock_address, CAIRN_SHOWN - 1)
+                          : NULL);
     address(o, s, l->caller_address);
     cairn_ctf_number(s, l->thread_id, 4);
     comm(o, s, true, l->thread_id);

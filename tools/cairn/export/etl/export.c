@@ -12,8 +12,9 @@
 #define BUFFER_LEAST 4096u /* room for what is put beside the log's events */
 #define BUFFER_USUAL 65536u
 _Static_assert(CAIRN_ETL_GROWTH_FREE >= ETL_BUFFER_MAX, "one buffer has room, whatever the log says");
-_Static_assert(BUFFER_LEAST >= sizeof(struct wmi_buffer_header) + sizeof(struct system_trace_header) +
-                                   CAIRN_ETL_PAYLOAD_MAX, "any event put beside the log's fits");
+_Static_assert(BUFFER_LEAST >=
+                   sizeof(struct wmi_buffer_header) + sizeof(struct system_trace_header) + CAIRN_ETL_PAYLOAD_MAX,
+               "any event put beside the log's fits");
 
 /* ---- what is in the log ----------------------------------------------------------------------------------------- */
 

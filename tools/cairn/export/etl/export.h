@@ -8,7 +8,7 @@ struct cairn_etl_export {
     const struct cairn_log *log;
     bool strict; /* leave out what Windows never writes */
     struct cairn_etl_writer writer;
-    int64_t start, stop; /* of all events */
+    int64_t start, stop;                                    /* of all events */
     bool has_threads, has_images, has_config, has_complete; /* the kernel wrote such events itself */
     uint8_t extension[sizeof(struct etw_header_extension)]; /* payload of its first 0005H, */
     uint32_t extension_cpu, extension_piece;                /* which lies there, */
@@ -37,4 +37,3 @@ void cairn_etl_put_header(struct cairn_etl_export *x);
 void cairn_etl_put_extension(struct cairn_etl_export *x);
 void cairn_etl_put_start(struct cairn_etl_export *x);
 void cairn_etl_put_end(struct cairn_etl_export *x);
-

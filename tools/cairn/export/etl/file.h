@@ -25,7 +25,7 @@ struct cairn_etl_writer { /* zeroed but for the first two */
     struct {
         struct cairn_etl_made *items;
         size_t count, room;
-    } buffers; /* in the order they were begun */
+    } buffers;          /* in the order they were begun */
     FILE *waiting;      /* the temporary file */
     const char *folder; /* where that is */
     int error;          /* negative errno of that; 0: none */

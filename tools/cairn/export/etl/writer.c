@@ -26,8 +26,8 @@ static int prepare(struct cairn_output *o)
     if (!x->writer.over)
         return CAIRN_GOOD;
     cairn_error("with buffers of %" PRIu32 " bytes, as the log has them, the file would have over %" PRIu64
-                " MiB, %u times the log: not written", x->writer.buffer_bytes, x->writer.most >> 20,
-                CAIRN_ETL_GROWTH_MAX);
+                " MiB, %u times the log: not written",
+                x->writer.buffer_bytes, x->writer.most >> 20, CAIRN_ETL_GROWTH_MAX);
     return CAIRN_BAD;
 }
 

@@ -40,8 +40,7 @@
 #define CAIRN_HTML_FORMAT 1
 
 #define CAIRN_HTML_ITEMS(I)                                                                                            \
-    I(text) I(batch) I(switch) I(record) I(drain) I(lock) I(event) I(ready) I(lost) I(missed)      \
-    I(btsdrain)
+    I(text) I(batch) I(switch) I(record) I(drain) I(lock) I(event) I(ready) I(lost) I(missed) I(btsdrain)
 #define CAIRN_HTML_ITEM(name) CAIRN_HTML_##name,
 enum cairn_html_item { CAIRN_HTML_ITEMS(CAIRN_HTML_ITEM) };
 #undef CAIRN_HTML_ITEM

@@ -14,9 +14,14 @@ struct field {
     const char *as;     /* how it is shown: html/bytes.js */
 };
 
-#define BITS(name, at, shift, bits, as) {name, 8 * (at) + (shift), (bits), as}
+#define BITS(name, at, shift, bits, as)                                                                                \
+    {                                                                                                                  \
+        name, 8 * (at) + (shift), (bits), as                                                                           \
+    }
 #define MEMBER(type, member, name, as)                                                                                 \
-    {name, 8 * offsetof(struct type, member), 8 * sizeof(((struct type *)0)->member), as}
+    {                                                                                                                  \
+        name, 8 * offsetof(struct type, member), 8 * sizeof(((struct type *)0)->member), as                            \
+    }
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static const struct field perfinfo[] = {
@@ -29,7 +34,8 @@ static const struct field perfinfo[] = {
     MEMBER(perfinfo_trace_header, time_stamp, "TimeStamp", "time"),
 };
 _Static_assert(PERFINFO_ITEM_PEBS_INDEX == 1u << 15 && PERFINFO_ITEM_PMC_MASK == 7u << PERFINFO_ITEM_PMC_SHIFT &&
-               PERFINFO_MARKER_MASK == 0xFFFFu << 16 && PERFINFO_VERSION_MASK == 0xFF, "bits of the marker");
+                   PERFINFO_MARKER_MASK == 0xFFFFu << 16 && PERFINFO_VERSION_MASK == 0xFF,
+               "bits of the marker");
 
 static const struct field idle_short[] = {
     BITS("form", 0, 0, CCSWAP_TYPE_BITS, "form"),
@@ -84,7 +90,8 @@ static const struct field spinlock[] = {
     BITS("ExecuteIsr", offsetof(struct wmi_spinlock, flags), 7, 1, "bool"),
 };
 _Static_assert(WMI_SPINLOCK_MODE_MASK == (1u << 6) - 1 && WMI_SPINLOCK_EXECUTE_DPC == 1u << 6 &&
-               WMI_SPINLOCK_EXECUTE_ISR == 1u << 7, "bits of WMI_SPINLOCK.Flags");
+                   WMI_SPINLOCK_EXECUTE_ISR == 1u << 7,
+               "bits of WMI_SPINLOCK.Flags");
 
 static const struct field branch[] = {
     MEMBER(ds_bts_record, from, "From", "from"),

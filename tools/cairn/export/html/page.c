@@ -13,9 +13,11 @@
 FILE_AS(cairn_html_view_css, "view.css")
 FILE_AS(cairn_html_view_html, "view.html")
 
+/* clang-format off */
 #define SCRIPTS(S)                                                                                                     \
     S(read) S(spans) S(tracks) S(time) S(theme) S(draw) S(bytes) S(details) S(summary) S(find) S(lanes)                \
     S(keys) S(pointer) S(view) S(start)
+/* clang-format on */
 #define SCRIPT(name) FILE_AS(cairn_html_##name##_js, #name ".js")
 SCRIPTS(SCRIPT)
 #undef SCRIPT
@@ -29,7 +31,8 @@ void cairn_html_head(FILE *to)
     /* The browser itself sees to it that nothing is fetched from anywhere. */
     fputs("<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" content=\""
           "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src "
-          "'unsafe-inline'\">\n<style>\n", to);
+          "'unsafe-inline'\">\n<style>\n",
+          to);
     fputs(cairn_html_view_css, to);
     fputs("</style>\n", to);
     fputs(cairn_html_view_html, to);

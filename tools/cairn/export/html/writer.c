@@ -264,8 +264,7 @@ static void lock(struct cairn_output *o, const struct cairn_item *item, const st
     const struct wmi_spinlock *l = &held->is;
     char name[CAIRN_SHOWN], function[CAIRN_SHOWN];
     const uint64_t named = cairn_html_text(&h->s, cairn_show_lock(name, o->log, l->spin_lock_address, CAIRN_SHOWN - 1));
-    const uint64_t by =
-        cairn_html_text(&h->s, cairn_out_function(o, l->caller_address, function) ? function : "");
+    const uint64_t by = cairn_html_text(&h->s, cairn_out_function(o, l->caller_address, function) ? function : "");
     const uint64_t mode = cairn_html_text(&h->s, cairn_lock_mode_name(l->flags & WMI_SPINLOCK_MODE_MASK));
     struct cairn_html_stream *s = item_of(h, CAIRN_HTML_lock, item);
     h->locks++;

@@ -233,8 +233,7 @@ void cairn_pf_sample(struct cairn_output *o, struct cairn_pf_stacks *stacks, con
     s.has_pid = s.has_tid = s.has_cpu_mode = s.has_callstack_iid = true;
     s.pid = (uint32_t)(known ? cairn_pf_process(o, item->tid) : CAIRN_PF_UNKNOWN);
     s.tid = known ? item->tid : (uint32_t)cairn_pf_blame_tid(item->blame);
-    s.cpu_mode = item->record->ip >> 63 ? PF__PERF_SAMPLE__CPU_MODE__MODE_KERNEL
-                                        : PF__PERF_SAMPLE__CPU_MODE__MODE_USER;
+    s.cpu_mode = item->record->ip >> 63 ? PF__PERF_SAMPLE__CPU_MODE__MODE_KERNEL : PF__PERF_SAMPLE__CPU_MODE__MODE_USER;
     put_sample(o, item, &s, item->record->time);
 }
 

@@ -18,14 +18,22 @@
 
 #define LANES 16u /* of spin locks held at once on a CPU; each one above has a track of its own */
 
-enum track { TRACK_ROOT = 1, TRACK_EPOCHS, TRACK_FILL, TRACK_LOST_RECORDS, TRACK_MISSING, TRACK_HOLES, TRACK_EVENTS,
-             TRACK_LOCKS };
+enum track {
+    TRACK_ROOT = 1,
+    TRACK_EPOCHS,
+    TRACK_FILL,
+    TRACK_LOST_RECORDS,
+    TRACK_MISSING,
+    TRACK_HOLES,
+    TRACK_EVENTS,
+    TRACK_LOCKS
+};
 
-struct lane { /* a CPU's */
+struct lane {        /* a CPU's */
     uint32_t tracks; /* bit: enum track, that it is described */
     bool has_epoch;
     uint32_t next_epoch;
-    int64_t since;   /* when that began */
+    int64_t since; /* when that began */
     uint32_t fill_epoch;
     uint64_t fill, lost_records, holes;
     uint32_t lock_lanes; /* described */
@@ -126,9 +134,12 @@ static void put_track(struct cairn_output *o, uint64_t uuid, char *name, bool co
 static uint64_t track(struct cairn_output *o, enum track which, uint32_t cpu)
 {
     static const char *const names[] = {
-        [TRACK_EPOCHS] = "DS buffer epochs", [TRACK_FILL] = "DS buffer fill (records)",
-        [TRACK_LOST_RECORDS] = "PEBS records lost", [TRACK_MISSING] = "missing",
-        [TRACK_HOLES] = "places where something is missing", [TRACK_EVENTS] = "events",
+        [TRACK_EPOCHS] = "DS buffer epochs",
+        [TRACK_FILL] = "DS buffer fill (records)",
+        [TRACK_LOST_RECORDS] = "PEBS records lost",
+        [TRACK_MISSING] = "missing",
+        [TRACK_HOLES] = "places where something is missing",
+        [TRACK_EVENTS] = "events",
     };
     struct perfetto *s = o->state;
     struct lane *l = &s->cpu[cpu];
@@ -293,9 +304,8 @@ static void epoch(struct cairn_output *o, const struct cairn_item *item)
         note_number(&n, "lost", e->lost);
     if (whole)
         put_named(o, uuid, l->since, PF__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, "ds", name, NULL);
-    put_named(o, uuid, item->time,
-              whole ? PF__TRACK_EVENT__TYPE__TYPE_SLICE_END : PF__TRACK_EVENT__TYPE__TYPE_INSTANT, "ds",
-              starts ? "the Debug Store is turned on" : name, &n);
+    put_named(o, uuid, item->time, whole ? PF__TRACK_EVENT__TYPE__TYPE_SLICE_END : PF__TRACK_EVENT__TYPE__TYPE_INSTANT,
+              "ds", starts ? "the Debug Store is turned on" : name, &n);
     l->has_epoch = true;
     l->next_epoch = starts ? e->number : e->number + 1;
     l->since = item->time;
@@ -360,8 +370,8 @@ static void lock(struct cairn_output *o, const struct cairn_item *item, const st
     note_number(&n, "depth", w->acquire_depth);
     note_bool(&n, "in_dpc", w->flags & WMI_SPINLOCK_EXECUTE_DPC);
     note_bool(&n, "in_isr", w->flags & WMI_SPINLOCK_EXECUTE_ISR);
-    put_named(o, uuid, from,
-              slice ? PF__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN : PF__TRACK_EVENT__TYPE__TYPE_INSTANT, "lock", name, &n);
+    put_named(o, uuid, from, slice ? PF__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN : PF__TRACK_EVENT__TYPE__TYPE_INSTANT,
+              "lock", name, &n);
     if (slice)
         put_end(o, uuid, to);
 }

@@ -59,10 +59,10 @@ int32_t cairn_pf_process(const struct cairn_output *o, uint32_t tid);
 
 struct cairn_pf_sched {
     struct {
-        bool ran;     /* `tid` is the one that runs, as far as the viewer knows */
+        bool ran; /* `tid` is the one that runs, as far as the viewer knows */
         uint32_t tid;
-        bool lost;    /* something, since the last packet; */
-        bool hole;    /* since the last switch */
+        bool lost; /* something, since the last packet; */
+        bool hole; /* since the last switch */
         struct cairn_stints stints;
     } cpu[MAX_CPUS];
     bool reasons[UINT8_MAX + 1]; /* written, each by its number and 1 */

@@ -7,14 +7,14 @@
 #include "tools/cairn/export/svg/lanes.h"
 #include "tools/cairn/model/filter.h"
 
-#define SCALE    20u /* the height of the scale */
-#define MARKS    8u  /* of the records' marks, below what ran */
-#define LANE     (CAIRN_SVG_RUNS + MARKS + 8u)
-#define LEGEND   16u /* of a row of the legend, which has so many: */
-#define A_ROW    6u
-#define TICKS    9u  /* on the scale, at most */
-#define FAR      16u /* lanes; below more than these the scale stands a second time */
-#define GROUPS   512u /* threads of all lanes together that have a group of their own */
+#define SCALE  20u /* the height of the scale */
+#define MARKS  8u  /* of the records' marks, below what ran */
+#define LANE   (CAIRN_SVG_RUNS + MARKS + 8u)
+#define LEGEND 16u /* of a row of the legend, which has so many: */
+#define A_ROW  6u
+#define TICKS  9u   /* on the scale, at most */
+#define FAR    16u  /* lanes; below more than these the scale stands a second time */
+#define GROUPS 512u /* threads of all lanes together that have a group of their own */
 
 struct pen {
     const struct cairn_svg_lanes *lanes;
@@ -106,8 +106,7 @@ static void draw_blocks(const struct pen *p, const struct cairn_svg_runner *r)
         fprintf(p->to, "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\"><title>", x, p->y, width,
                 CAIRN_SVG_RUNS);
         cairn_svg_text(p->to, thread);
-        fprintf(p->to, ": %s from %s to %s s",
-                cairn_show_span(span, p->o->log, (uint64_t)b->to - (uint64_t)b->from),
+        fprintf(p->to, ": %s from %s to %s s", cairn_show_span(span, p->o->log, (uint64_t)b->to - (uint64_t)b->from),
                 cairn_show_time(from, p->o->log, b->from), cairn_show_time(to, p->o->log, b->to));
         if (b->state) {
             fputs(", then ", p->to);
@@ -213,8 +212,9 @@ static void draw_gaps(const struct pen *p, const struct cairn_svg_lane *lane)
         const struct cairn_svg_gap *gap = &lane->gaps.items[i];
         const double x = CAIRN_SVG_LEFT + cairn_svg_column(p->lanes, gap->from);
         const double width = CAIRN_SVG_LEFT + cairn_svg_column(p->lanes, gap->to) - x;
-        fprintf(p->to, "<rect class=\"%s\" data-holes=\"%" PRIu32
-                       "\" x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\"><title>",
+        fprintf(p->to,
+                "<rect class=\"%s\" data-holes=\"%" PRIu32
+                "\" x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\"><title>",
                 classes[gap->kind], gap->holes, x, p->y - 3, width < 1.5 ? 1.5 : width, CAIRN_SVG_RUNS + 6);
         if (gap->holes)
             cairn_svg_text(p->to, cairn_show_hole(text, p->o->log, &gap->hole));
@@ -237,8 +237,9 @@ static void draw_unread(const struct pen *p, const struct cairn_svg_lane *lane)
         const double width = CAIRN_SVG_LEFT + cairn_svg_column(p->lanes, u->is.to) - x;
         fprintf(p->to,
                 "<rect class=\"%s\" data-unread=\"%" PRIu32 "\" x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\">"
-                "<title>missing: ", u->is.quiet ? "u" : "m", 1 + u->more, x, p->y + CAIRN_SVG_RUNS + 3,
-                width < 1.5 ? 1.5 : width, MARKS - 1);
+                "<title>missing: ",
+                u->is.quiet ? "u" : "m", 1 + u->more, x, p->y + CAIRN_SVG_RUNS + 3, width < 1.5 ? 1.5 : width,
+                MARKS - 1);
         cairn_svg_text(p->to, u->is.text);
         if (u->more)
             fprintf(p->to, ", and at %" PRIu32 " more %s here", u->more, cairn_plural(u->more, "place", "places"));
@@ -254,21 +255,26 @@ static void draw_lane(const struct pen *p, uint32_t cpu, uint32_t most)
     const uint64_t all = lane->busy + lane->idle + lane->unknown;
     const uint64_t parts[] = {lane->busy, lane->idle, lane->unknown};
     static const char *const names[] = {"busy", "idle", "unknown"};
-    fprintf(p->to, "<g class=\"cpu\" data-cpu=\"%" PRIu32 "\" data-switches=\"%" PRIu64 "\" data-records=\"%" PRIu64
-                   "\" data-holes=\"%" PRIu64 "\"", cpu, lane->switches, lane->records, lane->holes);
+    fprintf(p->to,
+            "<g class=\"cpu\" data-cpu=\"%" PRIu32 "\" data-switches=\"%" PRIu64 "\" data-records=\"%" PRIu64
+            "\" data-holes=\"%" PRIu64 "\"",
+            cpu, lane->switches, lane->records, lane->holes);
     for (unsigned i = 0; i < 3; i++)
         fprintf(p->to, " data-%s-ns=\"%" PRId64 "\"", names[i],
                 cairn_out_ns(p->o, lanes->start + (int64_t)parts[i]) - cairn_out_ns(p->o, lanes->start));
     fprintf(p->to, ">\n<title>CPU %" PRIu32 ":", cpu);
     for (unsigned i = 0; i < 3; i++)
         fprintf(p->to, "%s %s %.2f %%", i ? "," : "", names[i],
-                all ? 100.0 * (double)parts[i] / (double)all : i == 2 ? 100.0 : 0.0);
+                all      ? 100.0 * (double)parts[i] / (double)all
+                : i == 2 ? 100.0
+                         : 0.0);
     fprintf(p->to, "; %" PRIu64 " %s, %" PRIu64 " %s</title>\n", lane->switches,
             cairn_plural(lane->switches, "switch", "switches"), lane->records,
             cairn_plural(lane->records, "PEBS record", "PEBS records"));
-    fprintf(p->to, "<text x=\"%u\" y=\"%u\">CPU %" PRIu32 "</text><rect class=\"l\" x=\"%u\" y=\"%u\" width=\"%u\" "
-                   "height=\"%u\"/>\n", CAIRN_SVG_MARGIN, p->y + 16, cpu, CAIRN_SVG_LEFT, p->y, CAIRN_SVG_COLUMNS,
-            CAIRN_SVG_RUNS);
+    fprintf(p->to,
+            "<text x=\"%u\" y=\"%u\">CPU %" PRIu32 "</text><rect class=\"l\" x=\"%u\" y=\"%u\" width=\"%u\" "
+            "height=\"%u\"/>\n",
+            CAIRN_SVG_MARGIN, p->y + 16, cpu, CAIRN_SVG_LEFT, p->y, CAIRN_SVG_COLUMNS, CAIRN_SVG_RUNS);
     draw_threads(p, cpu);
     draw_unread(p, lane);
     draw_marks(p, lane, most);
@@ -371,8 +377,8 @@ void cairn_svg_lanes_draw(const struct cairn_svg_lanes *lanes, const struct cair
     p.y += LEGEND;
     draw_legend(&p);
     if (lanes->untimed)
-        fprintf(o->file, "<text x=\"%u\" y=\"%u\">%" PRIu64 " PEBS %s no time: %s in no lane</text>\n",
-                CAIRN_SVG_LEFT, p.y + legend_rows(lanes) * LEGEND + 9, lanes->untimed,
+        fprintf(o->file, "<text x=\"%u\" y=\"%u\">%" PRIu64 " PEBS %s no time: %s in no lane</text>\n", CAIRN_SVG_LEFT,
+                p.y + legend_rows(lanes) * LEGEND + 9, lanes->untimed,
                 cairn_plural(lanes->untimed, "record has", "records have"),
                 cairn_plural(lanes->untimed, "it is", "they are"));
 }

@@ -5,11 +5,11 @@
 #include "tools/cairn/export/callstack.h"
 #include "tools/cairn/export/svg/svg.h"
 
-#define ROW      17u
-#define CAPTION  26u
-#define DEPTH    (CAIRN_CALLS + 3u) /* frames of a stack: thread, what is not known, calls, function */
-#define NARROW   0.5 /* pixels: what is no wider is not drawn, but counted */
-#define WARM     6u  /* colours of functions: class f0 and so on */
+#define ROW     17u
+#define CAPTION 26u
+#define DEPTH   (CAIRN_CALLS + 3u) /* frames of a stack: thread, what is not known, calls, function */
+#define NARROW  0.5                /* pixels: what is no wider is not drawn, but counted */
+#define WARM    6u                 /* colours of functions: class f0 and so on */
 
 struct flames {
     const struct cairn_output *o;
@@ -20,7 +20,7 @@ struct flames {
         const char *name;
         size_t size;
         uint64_t from; /* records left of it */
-    } open[DEPTH]; /* of the stack before */
+    } open[DEPTH];     /* of the stack before */
     unsigned depth;
     uint64_t at, narrow; /* records so far; frames that are not drawn */
 };
@@ -136,8 +136,7 @@ void cairn_svg_flames_draw(const struct cairn_stacks *stacks, const struct cairn
             draw_frame(&f, --f.depth);
     }
     fprintf(o->file, "</g>\n<text x=\"%u\" y=\"%u\">%s", CAIRN_SVG_MARGIN, y + CAPTION - 8,
-            stacks->records ? "PEBS records by thread, and above it by function"
-                            : "No PEBS records: no flame graph");
+            stacks->records ? "PEBS records by thread, and above it by function" : "No PEBS records: no flame graph");
     if (f.narrow)
         fprintf(o->file, "; %" PRIu64 " %s too narrow to draw", f.narrow,
                 cairn_plural(f.narrow, "frame is", "frames are"));

@@ -64,8 +64,7 @@ static void add_piece(struct cairn_svg_runner *r, unsigned column, unsigned low,
     if (last && last->x + last->width == column && last->low == low && last->height == height)
         last->width++;
     else
-        *CAIRN_ADD(r->pieces) =
-            (struct cairn_svg_piece){(uint16_t)column, 1, (uint8_t)low, (uint8_t)height};
+        *CAIRN_ADD(r->pieces) = (struct cairn_svg_piece){(uint16_t)column, 1, (uint8_t)low, (uint8_t)height};
 }
 
 /* The threads that ran longest in the open column become pieces, one above the other; the others one together. */
@@ -128,8 +127,8 @@ static const char *state_of(const struct cairn_switch *sw)
     return sw->state == KTHREAD_WAITING ? cairn_reason_name(sw->reason) : cairn_state_name(sw->state);
 }
 
-static void add_stint(const struct cairn_svg_lanes *lanes, struct cairn_svg_lane *lane,
-                      const struct cairn_stint *stint, const struct cairn_switch *left)
+static void add_stint(const struct cairn_svg_lanes *lanes, struct cairn_svg_lane *lane, const struct cairn_stint *stint,
+                      const struct cairn_switch *left)
 {
     const uint64_t units = (uint64_t)stint->to - (uint64_t)stint->from;
     lane->idle += stint->kind == CAIRN_STINT_IDLE ? units : 0;
@@ -227,7 +226,7 @@ void cairn_svg_lanes_lost(struct cairn_svg_lanes *lanes, const struct cairn_item
     const struct cairn_hole *h = item->hole;
     const int64_t from = lane->stints.has_time ? lane->stints.time : lanes->start;
     struct cairn_svg_gap gap = {.from = from, .to = from, .holes = 1, .hole = *h};
-    gap.kind = h->kind == CAIRN_HOLE_STOPPED       ? CAIRN_SVG_STOPPED
+    gap.kind = h->kind == CAIRN_HOLE_STOPPED      ? CAIRN_SVG_STOPPED
                : h->kind == CAIRN_HOLE_MAYBE_LOST ? CAIRN_SVG_MAYBE
                                                   : CAIRN_SVG_MISSING;
     lane->holes++;

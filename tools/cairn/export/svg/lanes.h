@@ -73,13 +73,13 @@ struct cairn_svg_lane {
         struct cairn_svg_gap *items;
         size_t count, room;
     } gaps;
-    bool hole; /* the last gap has no end yet: it is where the next switch is */
+    bool hole;                            /* the last gap has no end yet: it is where the next switch is */
     struct cairn_record_gaps record_gaps; /* as far as told; and those of them that do not begin in the same place: */
     struct {
         struct cairn_svg_unread {
             struct cairn_record_gap is;
             uint32_t more;
-        } *items;
+        } * items;
         size_t count, room;
     } unread;
     struct cairn_svg_marks marks[CAIRN_SVG_COLUMNS];

@@ -33,15 +33,15 @@ const char *cairn_svg_class(char out[8], unsigned colour);
 struct cairn_svg_lane; /* svg_lanes.h */
 
 struct cairn_svg_lanes {
-    int64_t start;  /* session clock */
-    uint64_t units; /* of the whole picture */
-    unsigned step;  /* pixels that marks are apart, at least: the more CPUs, the more */
+    int64_t start;                /* session clock */
+    uint64_t units;               /* of the whole picture */
+    unsigned step;                /* pixels that marks are apart, at least: the more CPUs, the more */
     struct cairn_svg_lane *items; /* by CPU */
     uint64_t switches, untimed;   /* untimed: records that have no place in time */
     struct cairn_svg_whole {
         uint32_t tid;
         uint64_t units;
-        unsigned colour; /* thread_colours.h */
+        unsigned colour;          /* thread_colours.h */
     } threads[CAIRN_SVG_COLOURS]; /* behind cairn_svg_lanes_end: that ran longest on all CPUs together */
     unsigned coloured;            /* of these */
     uint64_t busy;                /* of all threads */

@@ -11,9 +11,9 @@
 #include "tools/cairn/model/loss.h"
 #include "tools/cairn/log/show.h"
 
-#define TITLE 15u /* its type size: */
+#define TITLE            15u  /* its type size: */
 #define TITLE_CHARACTERS 120u /* have room in it */
-#define ABOUT 36u /* where what is said of the log begins */
+#define ABOUT            36u  /* where what is said of the log begins */
 
 struct svg {
     struct cairn_svg_lanes lanes;
@@ -62,11 +62,13 @@ static void style(FILE *to, const struct cairn_svg_lanes *lanes)
           "svg.cairn{color:#222;max-width:100%;height:auto}.g{fill:#fff}text{fill:currentColor}.d{fill:currentColor}\n"
           ".l{fill:#8883}.a{stroke:#8886}text.w{fill:#c00}\n"
           ".o{fill:#a8a8a8}.m{fill:#e00;fill-opacity:.45}.y{fill:#e90;fill-opacity:.35}.u{fill:#888;fill-opacity:.35}\n"
-          "[class^=t] text,.o text,.f text{fill:#111}.f rect{stroke:#fff;stroke-width:.6}\n", to);
+          "[class^=t] text,.o text,.f text{fill:#111}.f rect{stroke:#fff;stroke-width:.6}\n",
+          to);
     for (unsigned dark = 0; dark < 2; dark++) {
         if (dark)
             fputs("\n@media(prefers-color-scheme:dark){svg.cairn{color:#ddd}.g{fill:#1b1b1f}text.w{fill:#f66}"
-                  ".f rect{stroke:#1b1b1f}\n", to);
+                  ".f rect{stroke:#1b1b1f}\n",
+                  to);
         for (unsigned i = 0; i < lanes->coloured; i++)
             fprintf(to, ".t%u{fill:%s}", i, cairn_colour_text(colour, lanes->threads[i].colour, dark));
     }
@@ -136,8 +138,8 @@ static char *about(const struct cairn_output *o)
     if (!to)
         cairn_out_of_memory();
     fprintf(to, "%" PRIu32 " %s, %s, %" PRIu64 " %s, %" PRIu64 " %s.", o->log->cpus,
-            cairn_plural(o->log->cpus, "CPU", "CPUs"), cairn_show_span(span, o->log, s->lanes.units),
-            s->lanes.switches, cairn_plural(s->lanes.switches, "switch", "switches"), s->stacks.records,
+            cairn_plural(o->log->cpus, "CPU", "CPUs"), cairn_show_span(span, o->log, s->lanes.units), s->lanes.switches,
+            cairn_plural(s->lanes.switches, "switch", "switches"), s->stacks.records,
             cairn_plural(s->stacks.records, "PEBS record", "PEBS records"));
     if (o->log->sessions & (o->log->sessions - 1))
         fprintf(to, " Session %" PRIu32 ".", o->log->number);
@@ -163,7 +165,8 @@ static void head(struct cairn_output *o, unsigned height)
     char *name = name_of(o);
     fprintf(o->file,
             BEGINS "xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
-            "font-family=\"sans-serif\" font-size=\"12\">\n<title>", CAIRN_SVG_WIDTH, height, CAIRN_SVG_WIDTH, height);
+                   "font-family=\"sans-serif\" font-size=\"12\">\n<title>",
+            CAIRN_SVG_WIDTH, height, CAIRN_SVG_WIDTH, height);
     cairn_svg_text(o->file, name);
     fputs("</title>\n", o->file);
     style(o->file, &s->lanes);

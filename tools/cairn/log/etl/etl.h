@@ -18,7 +18,7 @@ struct cairn_etl_buffer {
     uint16_t cpu, flag, type;
     uint64_t sequence;
     int64_t time;
-    bool added; /* by this project's writer: nothing in it is the kernel's */
+    bool added;  /* by this project's writer: nothing in it is the kernel's */
     bool unread; /* its header cannot be: whose it is, nobody knows */
 };
 
@@ -45,9 +45,9 @@ struct cairn_etl {
     const uint8_t *names; /* logger name, log file name */
     uint32_t names_bytes;
     struct cairn_lives lives; /* of images and threads */
-    bool compressed; /* at least one buffer */
-    bool cairn;      /* this project wrote it: its buffers' flags tell where events were lost */
-    bool account;    /* and tells which buffers it added */
+    bool compressed;          /* at least one buffer */
+    bool cairn;               /* this project wrote it: its buffers' flags tell where events were lost */
+    bool account;             /* and tells which buffers it added */
 };
 
 /* Whether the bytes begin as an ETL file does. */

@@ -59,7 +59,7 @@ static enum cairn_fit provider_fields(const struct cairn_log *log, const struct 
         fit = cairn_tracelogging_fields(o->schema, payload, tell, to) ? CAIRN_FIT_WHOLE : CAIRN_FIT_SHORT;
     } else if (o->string) {
         fit = cairn_value_take(text, &payload, (struct cairn_value_type){CAIRN_VALUE_TEXT, 2}) ? CAIRN_FIT_WHOLE
-                                                                                              : CAIRN_FIT_SHORT;
+                                                                                               : CAIRN_FIT_SHORT;
         tell(to, "string", text);
     }
     if (o->stack.at)
@@ -104,6 +104,8 @@ const char *cairn_event_text(char out[CAIRN_EVENT_TEXT], const struct cairn_log 
     const enum cairn_fit fit = cairn_event_fields(log, e, add_field, &w);
     if (fit == CAIRN_FIT_SHORT)
         add(&w, "%s its bytes are not as its %s", w.any ? ";" : ":",
-            provider.damaged ? "header says" : provider.schema.at ? "schema says" : "version has them");
+            provider.damaged     ? "header says"
+            : provider.schema.at ? "schema says"
+                                 : "version has them");
     return out;
 }

@@ -11,8 +11,8 @@
 #include "tools/cairn/base/lz77.h"
 
 #define HEADER         ((uint32_t)sizeof(struct wmi_buffer_header))
-#define GROWTH_MAX     64u          /* a file that decodes to more than so many times its size, */
-#define GROWTH_FREE    (64u << 20)  /* and this, is no trace */
+#define GROWTH_MAX     64u         /* a file that decodes to more than so many times its size, */
+#define GROWTH_FREE    (64u << 20) /* and this, is no trace */
 #define FIELD(p, name) ((p) + offsetof(struct wmi_buffer_header, name))
 
 void cairn_etl_flaw(struct cairn_etl *etl, uint32_t buffer, const char *format, ...)

@@ -19,28 +19,29 @@
  *   z wN     UTF-16 up to its 0, of N characters      g  a GUID
  *   a A P    an address of IPv4, of IPv6, a port      *K all that is left, each of kind K
  */
-#define DISK        "DiskNumber:4 IrpFlags:x TransferSize:4 -4 ByteOffset:8 FileObject:p Irp:p HighResResponseTime:r"
-#define FLUSH       "DiskNumber:4 IrpFlags:x HighResResponseTime:r Irp:p"
-#define BY          " IssuingThreadId:n"
-#define CALLED      "MajorFunction:4 MinorFunction:4 RoutineAddr:c FileObject:p Irp:p UniqMatchId:4"
-#define FAULT       "VirtualAddress:p ProgramCounter:c"
-#define REGION      "BaseAddress:p RegionSize:u ProcessId:k Flags:x"
-#define RANGE       "BaseAddress:p SizeInBytes:u Flags:x"
-#define FILE_NAME   "FileObject:p FileName:z"
-#define VIEW        "ViewBase:p FileObject:p MiscInfo:X ViewSize:u ProcessId:k"
-#define OPENED      " CreateOptions:x FileAttributes:x ShareAccess:x OpenPath:z"
-#define FILE_V2     "IrpPtr:p TTID:q FileObject:p FileKey:p"
-#define FILE_V3     "IrpPtr:p FileObject:p FileKey:p"
-#define LISTED      " Length:4 InfoClass:4 FileIndex:4 FileName:z"
-#define PATH        FILE_V3 " ExtraInfo:p TTID:n InfoClass:4 FileName:z"
-#define TCPIP       "PID:k size:4 daddr:a saddr:a dport:P sport:P"
-#define TCPIP6      "PID:k size:4 daddr:A saddr:A dport:P sport:P"
-#define FAILED      "Proto:2 FailureCode:2"
-#define CPU         "MHz:4 NumberOfProcessors:4 MemSize:4 PageSize:4 AllocationGranularity:4 ComputerName:w256 " \
-                    "DomainName:w134 HyperThreadingFlag:p"
-#define DEVICE      "DeviceID:z DeviceDescription:z FriendlyName:z PdoName:z"
-#define STACK_OF    "EventTimeStamp:@ StackProcess:k StackThread:n"
-#define STACK_KEY   "StackKey:p Stack:S"
+#define DISK      "DiskNumber:4 IrpFlags:x TransferSize:4 -4 ByteOffset:8 FileObject:p Irp:p HighResResponseTime:r"
+#define FLUSH     "DiskNumber:4 IrpFlags:x HighResResponseTime:r Irp:p"
+#define BY        " IssuingThreadId:n"
+#define CALLED    "MajorFunction:4 MinorFunction:4 RoutineAddr:c FileObject:p Irp:p UniqMatchId:4"
+#define FAULT     "VirtualAddress:p ProgramCounter:c"
+#define REGION    "BaseAddress:p RegionSize:u ProcessId:k Flags:x"
+#define RANGE     "BaseAddress:p SizeInBytes:u Flags:x"
+#define FILE_NAME "FileObject:p FileName:z"
+#define VIEW      "ViewBase:p FileObject:p MiscInfo:X ViewSize:u ProcessId:k"
+#define OPENED    " CreateOptions:x FileAttributes:x ShareAccess:x OpenPath:z"
+#define FILE_V2   "IrpPtr:p TTID:q FileObject:p FileKey:p"
+#define FILE_V3   "IrpPtr:p FileObject:p FileKey:p"
+#define LISTED    " Length:4 InfoClass:4 FileIndex:4 FileName:z"
+#define PATH      FILE_V3 " ExtraInfo:p TTID:n InfoClass:4 FileName:z"
+#define TCPIP     "PID:k size:4 daddr:a saddr:a dport:P sport:P"
+#define TCPIP6    "PID:k size:4 daddr:A saddr:A dport:P sport:P"
+#define FAILED    "Proto:2 FailureCode:2"
+#define CPU                                                                                                            \
+    "MHz:4 NumberOfProcessors:4 MemSize:4 PageSize:4 AllocationGranularity:4 ComputerName:w256 "                       \
+    "DomainName:w134 HyperThreadingFlag:p"
+#define DEVICE    "DeviceID:z DeviceDescription:z FriendlyName:z PdoName:z"
+#define STACK_OF  "EventTimeStamp:@ StackProcess:k StackThread:n"
+#define STACK_KEY "StackKey:p Stack:S"
 
 static const struct row {
     uint16_t hook, last; /* all from `hook` to here */
@@ -103,13 +104,16 @@ static const struct row {
     {0x0811, 0x0811, 2, 2, FAILED},
     {0x081A, 0x081B, 2, 2, TCPIP6},
     {0x0B0A, 0x0B0A, 2, 2, CPU},
-    {0x0B0A, 0x0B0A, 3, 3, CPU " HighestUserAddress:p ProcessorArchitecture:2 ProcessorLevel:2 ProcessorRevision:2 -2 "
-                               "MemorySpeed:4"},
-    {0x0B0C, 0x0B0C, 2, 2, "StartOffset:8 PartitionSize:8 DiskNumber:4 Size:4 DriveType:4 DriveLetterString:w4 -4 "
-                           "PartitionNumber:4 SectorsPerCluster:4 BytesPerSector:4 -4 NumberOfFreeClusters:8 "
-                           "TotalNumberOfClusters:8 FileSystem:w16 VolumeExt:4"},
-    {0x0B0D, 0x0B0D, 2, 2, "PhysicalAddr:X PhysicalAddrLen:4 Ipv4Index:4 Ipv6Index:4 NICDescription:z IpAddresses:z "
-                           "DnsServerAddresses:z"},
+    {0x0B0A, 0x0B0A, 3, 3,
+     CPU " HighestUserAddress:p ProcessorArchitecture:2 ProcessorLevel:2 ProcessorRevision:2 -2 "
+         "MemorySpeed:4"},
+    {0x0B0C, 0x0B0C, 2, 2,
+     "StartOffset:8 PartitionSize:8 DiskNumber:4 Size:4 DriveType:4 DriveLetterString:w4 -4 "
+     "PartitionNumber:4 SectorsPerCluster:4 BytesPerSector:4 -4 NumberOfFreeClusters:8 "
+     "TotalNumberOfClusters:8 FileSystem:w16 VolumeExt:4"},
+    {0x0B0D, 0x0B0D, 2, 2,
+     "PhysicalAddr:X PhysicalAddrLen:4 Ipv4Index:4 Ipv6Index:4 NICDescription:z IpAddresses:z "
+     "DnsServerAddresses:z"},
     {0x0B10, 0x0B10, 0, 2, "S1:1 S2:1 S3:1 S4:1 S5:1"},
     {0x0B11, 0x0B11, 2, 2, "TcbTablePartitions:4 MaxHashTableSize:4 MaxUserPort:4 TcpTimedWaitDelay:4"},
     {0x0B15, 0x0B15, 3, 3, "IRQAffinity:X IRQGroup:2 -2 IRQNum:4 -4 DeviceDescription:z"},

@@ -9,7 +9,7 @@
 enum cairn_fit {
     CAIRN_FIT_UNKNOWN, /* nobody here knows the fields of this event, or of its version */
     CAIRN_FIT_WHOLE,
-    CAIRN_FIT_SHORT,   /* the payload ends before the last of them: those before have been told */
+    CAIRN_FIT_SHORT, /* the payload ends before the last of them: those before have been told */
 };
 
 /* Tells each field of an event with a hook ID. */

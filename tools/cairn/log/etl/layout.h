@@ -30,7 +30,8 @@ enum etl_compression { ETL_LZNT1 = 2, ETL_XPRESS = 3, ETL_XPRESS_HUFFMAN = 4 };
 #define ETL_MARKER_EVENT      0xC0u /* top byte: trace header, event trace */
 #define ETL_MARKER_MESSAGE    0x90u /* top byte: trace header, message */
 
-enum etl_header { /* HeaderType, byte 2 of the marker */
+/* HeaderType, byte 2 of the marker */
+enum etl_header {
     ETL_SYSTEM32 = 0x01,
     ETL_SYSTEM64 = 0x02,
     ETL_COMPACT32 = 0x03,
@@ -52,8 +53,8 @@ enum etl_header { /* HeaderType, byte 2 of the marker */
 /* MESSAGE_TRACE_HEADER (WPP): size, then the number of the message within its file of source (its GUID), and flags: of
  * each that is set an item follows, in this order. One with a component ID has no GUID; and the session's clock, not
  * the second of the flags of time, says what the time stamp counts. */
-#define ETL_MESSAGE_NUMBER     4u /* word */
-#define ETL_MESSAGE_FLAGS      6u /* word */
+#define ETL_MESSAGE_NUMBER     4u      /* word */
+#define ETL_MESSAGE_FLAGS      6u      /* word */
 #define ETL_MESSAGE_SEQUENCE   0x0001u /* 4 bytes */
 #define ETL_MESSAGE_GUID       0x0002u /* 16 */
 #define ETL_MESSAGE_COMPONENT  0x0004u /* 4 */
@@ -76,19 +77,19 @@ _Static_assert(offsetof(struct system_trace_header, kernel_time) == ETL_COMPACT_
 #define ETL_FULL_VERSION     0x06u /* Class.Version, word */
 #define ETL_INSTANCE_BYTES   0x38u
 #define ETL_EVENT_BYTES      0x50u
-#define ETL_EVENT_ID         0x28u /* EventDescriptor: Id, word */
-#define ETL_EVENT_VERSION    0x2Au /* byte */
-#define ETL_EVENT_FLAGS      0x04u /* word */
+#define ETL_EVENT_ID         0x28u   /* EventDescriptor: Id, word */
+#define ETL_EVENT_VERSION    0x2Au   /* byte */
+#define ETL_EVENT_FLAGS      0x04u   /* word */
 #define ETL_EVENT_EXTENDED   0x0001u /* items are behind the header */
 #define ETL_EVENT_STRING     0x0004u
 #define ETL_EVENT_32_BIT     0x0020u /* of a process with pointers of 4 bytes */
 
 /* EVENT_HEADER_EXTENDED_DATA_ITEM as a file has it: its bytes with padding to 8, type, linkage, bytes of the data. */
-#define ETL_ITEM_BYTES       8u
-#define ETL_ITEM_TYPE        2u
-#define ETL_ITEM_LINKAGE     4u
-#define ETL_ITEM_MORE        1u /* another follows */
-#define ETL_ITEM_DATA_SIZE   6u
+#define ETL_ITEM_BYTES     8u
+#define ETL_ITEM_TYPE      2u
+#define ETL_ITEM_LINKAGE   4u
+#define ETL_ITEM_MORE      1u /* another follows */
+#define ETL_ITEM_DATA_SIZE 6u
 enum etl_item { ETL_ITEM_STACK32 = 5, ETL_ITEM_STACK64 = 6, ETL_ITEM_SCHEMA = 11, ETL_ITEM_PROVIDER_TRAITS = 12 };
 #define ETL_ITEM_STACK_FRAMES 8u /* behind MatchId */
 
@@ -100,35 +101,39 @@ enum etl_item { ETL_ITEM_STACK32 = 5, ETL_ITEM_STACK64 = 6, ETL_ITEM_SCHEMA = 11
 #define ETL_TL_FIXED_COUNT    0x20u /* a word of the schema */
 #define ETL_TL_VARIABLE_COUNT 0x40u /* a word in front of the elements */
 #define ETL_TL_CUSTOM         0x60u /* a word with the bytes of a type, and these; in the payload as binary */
+/* clang-format off */
 enum etl_tl_in {
     ETL_TL_NULL, ETL_TL_UTF16, ETL_TL_ANSI, ETL_TL_INT8, ETL_TL_UINT8, ETL_TL_INT16, ETL_TL_UINT16, ETL_TL_INT32,
     ETL_TL_UINT32, ETL_TL_INT64, ETL_TL_UINT64, ETL_TL_FLOAT, ETL_TL_DOUBLE, ETL_TL_BOOL32, ETL_TL_BINARY, ETL_TL_GUID,
     ETL_TL_FILETIME = 17, ETL_TL_SYSTEMTIME, ETL_TL_SID, ETL_TL_HEX32, ETL_TL_HEX64, ETL_TL_COUNTED_UTF16,
     ETL_TL_COUNTED_ANSI, ETL_TL_STRUCT /* of as many fields as its out type says */, ETL_TL_COUNTED_BINARY,
 };
+/* clang-format on */
+/* clang-format off */
 enum etl_tl_out {
     ETL_TL_OUT_BOOLEAN = 3, ETL_TL_OUT_HEX = 4, ETL_TL_OUT_PORT = 7, ETL_TL_OUT_IPV4 = 8, ETL_TL_OUT_NTSTATUS = 14,
     ETL_TL_OUT_HRESULT = 15, ETL_TL_OUT_FILETIME = 16, ETL_TL_OUT_CODE_POINTER = 37,
 };
+/* clang-format on */
 
 /* ---- the file's first event: TRACE_LOGFILE_HEADER --------------------------------------------------------------- */
 
 #define ETL_HOOK_HEADER 0x0000u /* of HOOK_VERSION_HEADER, as its group's others */
 
-struct etl_logfile_header {      /* up to where pointers begin */
-    uint32_t buffer_size;        /* 00: bytes */
-    uint8_t version[4];          /* 04: major, minor, layout: 1.5 plain, 2.0 compressed or large */
-    uint32_t provider_version;   /* 08: build of the operating system */
-    uint32_t processors;         /* 0C */
-    int64_t end_time;            /* 10: FILETIME; 0 until closed */
-    uint32_t timer_resolution;   /* 18: of 100 ns */
-    uint32_t maximum_file_size;  /* 1C: MB */
-    uint32_t log_file_mode;      /* 20 */
-    uint32_t buffers_written;    /* 24: the first one included */
-    uint32_t start_buffers;      /* 28: 1 */
-    uint32_t pointer_size;       /* 2C */
-    uint32_t events_lost;        /* 30 */
-    uint32_t cpu_mhz;            /* 34 */
+struct etl_logfile_header {     /* up to where pointers begin */
+    uint32_t buffer_size;       /* 00: bytes */
+    uint8_t version[4];         /* 04: major, minor, layout: 1.5 plain, 2.0 compressed or large */
+    uint32_t provider_version;  /* 08: build of the operating system */
+    uint32_t processors;        /* 0C */
+    int64_t end_time;           /* 10: FILETIME; 0 until closed */
+    uint32_t timer_resolution;  /* 18: of 100 ns */
+    uint32_t maximum_file_size; /* 1C: MB */
+    uint32_t log_file_mode;     /* 20 */
+    uint32_t buffers_written;   /* 24: the first one included */
+    uint32_t start_buffers;     /* 28: 1 */
+    uint32_t pointer_size;      /* 2C */
+    uint32_t events_lost;       /* 30 */
+    uint32_t cpu_mhz;           /* 34 */
 };
 _Static_assert(sizeof(struct etl_logfile_header) == 0x38, "TRACE_LOGFILE_HEADER");
 _Static_assert(offsetof(struct etl_logfile_header, end_time) == 0x10, "TRACE_LOGFILE_HEADER.EndTime");
@@ -161,13 +166,13 @@ enum etl_clock { ETL_CLOCK_COUNTER = 1, ETL_CLOCK_SYSTEM_TIME = 2, ETL_CLOCK_CYC
 
 /* Process: UniqueProcessKey p, then four words, DirectoryTableBase p (version 3), Flags 4 (version 4); then a SID,
  * ImageFileName (8-bit), CommandLine, PackageFullName, ApplicationId (UTF-16). */
-#define ETL_PROCESS_ID(p)           (p)
-#define ETL_PROCESS_PARENT(p)       ((p) + 4u)
+#define ETL_PROCESS_ID(p)             (p)
+#define ETL_PROCESS_PARENT(p)         ((p) + 4u)
 #define ETL_PROCESS_FIXED(p, version) ((p) + 16u + ((version) >= 3 ? (p) : 0u) + ((version) >= 4 ? 4u : 0u))
 _Static_assert(ETL_PROCESS_FIXED(8, 4) == sizeof(struct etw_process), "Process_V4");
-#define ETL_TOKEN_USER(p) (2u * (p)) /* before a SID; its first word 0: neither is there */
+#define ETL_TOKEN_USER(p)             (2u * (p)) /* before a SID; its first word 0: neither is there */
 #define ETL_SID_BYTES(subauthorities) (8u + 4u * (subauthorities))
-#define ETL_SID_SUBAUTHORITIES_MOST 15u
+#define ETL_SID_SUBAUTHORITIES_MOST   15u
 
 #define ETL_THREAD_PROCESS  0u
 #define ETL_THREAD_ID       4u
@@ -175,7 +180,7 @@ _Static_assert(ETL_PROCESS_FIXED(8, 4) == sizeof(struct etw_process), "Process_V
 #define ETL_THREAD_FIXED(p) (8u + 7u * (p) + 8u)
 _Static_assert(ETL_THREAD_FIXED(8) == sizeof(struct etw_thread) && ETL_THREAD_FIXED(4) == 0x2C, "Thread_V3");
 
-#define ETL_IMAGE_PROCESS(p) (2u * (p))
+#define ETL_IMAGE_PROCESS(p)        (2u * (p))
 #define ETL_IMAGE_FIXED(p, version) ((version) >= 2 ? 3u * (p) + 0x20u : 2u * (p) + 4u)
 _Static_assert(ETL_IMAGE_FIXED(8, 3) == sizeof(struct etw_image), "Image_V3");
 

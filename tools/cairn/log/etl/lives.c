@@ -8,7 +8,7 @@
 
 struct cairn_life_event {
     struct cairn_etl_life of; /* begin: the time of the event */
-    size_t order;         /* in the file */
+    size_t order;             /* in the file */
     bool image, ends, rundown;
 };
 

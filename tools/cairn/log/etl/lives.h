@@ -9,11 +9,11 @@
 #include "tools/cairn/log/rundown.h"
 
 struct cairn_etl_life {
-    char *name;           /* of an image, "" where it is not told; NULL of a thread */
-    uint64_t base, size;  /* of an image; and where the farthest-reaching of its process ends, up to this one: */
+    char *name;          /* of an image, "" where it is not told; NULL of a thread */
+    uint64_t base, size; /* of an image; and where the farthest-reaching of its process ends, up to this one: */
     uint64_t reach;
-    int64_t begin, end;   /* session clock: from, until; INT64_MIN, INT64_MAX: nothing tells */
-    uint32_t id, pid;     /* id: of the thread; of an image the process, as pid */
+    int64_t begin, end; /* session clock: from, until; INT64_MIN, INT64_MAX: nothing tells */
+    uint32_t id, pid;   /* id: of the thread; of an image the process, as pid */
 };
 
 struct cairn_life_list {
@@ -25,8 +25,8 @@ struct cairn_lives {
     struct {
         struct cairn_life_event *items;
         size_t count, room;
-    } events; /* until they are settled */
-    struct cairn_life_list images; /* by process, base, time */
+    } events;                       /* until they are settled */
+    struct cairn_life_list images;  /* by process, base, time */
     struct cairn_life_list threads; /* by ID, time */
 };
 

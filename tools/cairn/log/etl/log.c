@@ -32,8 +32,8 @@ static void read_session(struct cairn_log *log, const struct cairn_etl *etl)
 struct stream { /* one CPU's, being built */
     struct cairn_log *log;
     uint32_t cpu;
-    bool open;                 /* the last piece takes the next event */
-    bool gap;                  /* `hole` is before the next piece */
+    bool open; /* the last piece takes the next event */
+    bool gap;  /* `hole` is before the next piece */
     struct cairn_hole hole;
 };
 
@@ -121,7 +121,7 @@ static size_t below(const uint64_t *numbers, size_t count, uint64_t value)
 
 struct order { /* of all buffers */
     const struct cairn_etl *etl;
-    uint64_t *sequences; /* sorted */
+    uint64_t *sequences;                     /* sorted */
     const struct cairn_etl_buffer **buffers; /* by CPU, then as they were written */
     size_t count;
     uint32_t *unread; /* so many of the file's buffers are before each, and before its end */
@@ -160,9 +160,9 @@ static int lost_behind(const struct order *o, const struct cairn_etl_buffer *las
         return -1;
     if (etl->header.events_lost || etl->times.buffers_lost)
         return CAIRN_MAYBE_COUNTED;
-    const bool missing = next > last->sequence + 1 && below(o->sequences, o->count, next) -
-                                                              below(o->sequences, o->count, last->sequence + 1) <
-                                                          next - last->sequence - 1;
+    const bool missing = next > last->sequence + 1 &&
+                         below(o->sequences, o->count, next) - below(o->sequences, o->count, last->sequence + 1) <
+                             next - last->sequence - 1;
     return missing ? CAIRN_MAYBE_MISSING : -1;
 }
 

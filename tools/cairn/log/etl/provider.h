@@ -9,15 +9,15 @@
 #define CAIRN_PROVIDER_NAME 128u
 
 struct cairn_provider {
-    const uint8_t *guid;             /* 16 bytes; NULL: the header has none (INSTANCE) */
-    char name[CAIRN_PROVIDER_NAME];  /* that it gave itself, "" where the event does not tell */
-    bool described;                  /* EVENT_HEADER: `id` and `version` are the provider's; else the class's type */
-    bool string;                     /* the payload is one text of 2-byte characters */
-    struct cairn_bytes payload;      /* behind the items */
-    struct cairn_bytes schema;       /* TraceLogging's; at NULL: not there */
-    struct cairn_bytes stack;        /* addresses; at NULL: not there */
-    uint8_t pointer, stack_pointer;  /* bytes of one */
-    bool damaged;                    /* the items are not as they say: they and the payload are not read */
+    const uint8_t *guid;            /* 16 bytes; NULL: the header has none (INSTANCE) */
+    char name[CAIRN_PROVIDER_NAME]; /* that it gave itself, "" where the event does not tell */
+    bool described;                 /* EVENT_HEADER: `id` and `version` are the provider's; else the class's type */
+    bool string;                    /* the payload is one text of 2-byte characters */
+    struct cairn_bytes payload;     /* behind the items */
+    struct cairn_bytes schema;      /* TraceLogging's; at NULL: not there */
+    struct cairn_bytes stack;       /* addresses; at NULL: not there */
+    uint8_t pointer, stack_pointer; /* bytes of one */
+    bool damaged;                   /* the items are not as they say: they and the payload are not read */
 };
 
 /* False: the event is none of a provider's, or a message, whose GUID is that of a file of source. */

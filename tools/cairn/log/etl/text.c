@@ -36,7 +36,7 @@ struct facts { /* gathered in one walk through the file */
     struct table processes, threads;
     size_t arena_room;
     struct cairn_frame frame; /* being written */
-    bool names, symbols; /* streams of the file's own */
+    bool names, symbols;      /* streams of the file's own */
     bool has_extension;
     struct etw_header_extension extension; /* the groups of all; version of the first */
 };
@@ -132,8 +132,8 @@ static void note_rundown(struct facts *f, const struct cairn_event *e)
 
 static void note_stream(struct facts *f, const struct cairn_event *e)
 {
-    static const char text[] = {CAIRN_STREAM_HEADER, CAIRN_STREAM_MACHINE, CAIRN_STREAM_NAMES, CAIRN_STREAM_SYMBOLS,
-                                CAIRN_STREAM_SESSION, CAIRN_STREAM_END, CAIRN_STREAM_TRUTH, CAIRN_STREAM_LAST};
+    static const char text[] = {CAIRN_STREAM_HEADER,  CAIRN_STREAM_MACHINE, CAIRN_STREAM_NAMES, CAIRN_STREAM_SYMBOLS,
+                                CAIRN_STREAM_SESSION, CAIRN_STREAM_END,     CAIRN_STREAM_TRUTH, CAIRN_STREAM_LAST};
     const uint32_t head = sizeof(struct etl_cairn_stream);
     if (e->size < head || e->version != HOOK_VERSION_CAIRN_STREAM || !memchr(text, e->payload[0], sizeof(text))) {
         f->log->bad_frames++;
@@ -212,6 +212,7 @@ static void tell_clock(struct facts *f)
 /* "secure, system logger": by the names of Microsoft's constants (EVENT_TRACE_..._MODE). */
 static void tell_mode(struct facts *f, uint32_t mode)
 {
+    /* clang-format off */
     static const struct {
         uint32_t bit;
         const char *name;
@@ -225,6 +226,7 @@ static void tell_mode(struct facts *f, uint32_t mode)
         {ETL_MODE_SYSTEM_LOGGER, "system logger"}, {0x4000000, "compressed"}, {0x8000000, "independent session"},
         {0x10000000, "no buffers of one processor"}, {0x20000000, "blocking"}, {0x80000000, "in triage dumps"},
     };
+    /* clang-format on */
     char text[TEXT];
     uint32_t left = mode;
     int n = snprintf(text, sizeof(text), "0x%" PRIx32, mode);
@@ -268,8 +270,8 @@ static void tell_header(struct facts *f)
         char masks[80];
         int n = 0;
         for (unsigned i = 0; i < 8; i++)
-            n += snprintf(masks + n, sizeof(masks) - (size_t)n, "%s%" PRIx32, i ? " " : "",
-                          f->extension.group_masks[i]);
+            n +=
+                snprintf(masks + n, sizeof(masks) - (size_t)n, "%s%" PRIx32, i ? " " : "", f->extension.group_masks[i]);
         line(f, "etl.group_masks=%s (hexadecimal)", masks);
         line(f, "etl.event_version=%" PRIu32, f->extension.version);
     }

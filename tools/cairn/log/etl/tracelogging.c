@@ -84,6 +84,7 @@ static bool take_field(struct field *f, struct cairn_bytes *b)
 /* How the bytes of a field are read: by its type, and how the provider wants numbers to look. False: no such type. */
 static bool type_of(const struct field *f, struct cairn_value_type *type)
 {
+    /* clang-format off */
     static const struct cairn_value_type types[] = {
         [ETL_TL_NULL] = {CAIRN_VALUE_NOTHING, 0},       [ETL_TL_UTF16] = {CAIRN_VALUE_TEXT, 2},
         [ETL_TL_ANSI] = {CAIRN_VALUE_TEXT, 1},          [ETL_TL_INT8] = {CAIRN_VALUE_SIGNED, 1},
@@ -98,6 +99,7 @@ static bool type_of(const struct field *f, struct cairn_value_type *type)
         [ETL_TL_HEX64] = {CAIRN_VALUE_HEX, 8},          [ETL_TL_COUNTED_UTF16] = {CAIRN_VALUE_COUNTED, 2},
         [ETL_TL_COUNTED_ANSI] = {CAIRN_VALUE_COUNTED, 1}, [ETL_TL_COUNTED_BINARY] = {CAIRN_VALUE_BINARY, 1},
     };
+    /* clang-format on */
     const uint8_t in = f->in & ETL_TL_TYPE_MASK;
     if (in >= sizeof(types) / sizeof(types[0]) || (in && types[in].kind == CAIRN_VALUE_NOTHING))
         return false;

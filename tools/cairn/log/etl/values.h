@@ -16,15 +16,15 @@ enum cairn_value {
     CAIRN_VALUE_SIGNED,
     CAIRN_VALUE_HEX,
     CAIRN_VALUE_BOOL,
-    CAIRN_VALUE_FLOAT,    /* of 4 or 8 bytes */
-    CAIRN_VALUE_TEXT,     /* of characters of 1 or 2 bytes, up to their 0 or the payload's end; as the next */
-    CAIRN_VALUE_COUNTED,  /* behind a word that has its bytes */
-    CAIRN_VALUE_BINARY,   /* the same, no text: bytes in hexadecimal */
+    CAIRN_VALUE_FLOAT,   /* of 4 or 8 bytes */
+    CAIRN_VALUE_TEXT,    /* of characters of 1 or 2 bytes, up to their 0 or the payload's end; as the next */
+    CAIRN_VALUE_COUNTED, /* behind a word that has its bytes */
+    CAIRN_VALUE_BINARY,  /* the same, no text: bytes in hexadecimal */
     CAIRN_VALUE_GUID,
     CAIRN_VALUE_FILETIME,
     CAIRN_VALUE_SYSTEMTIME,
     CAIRN_VALUE_SID,
-    CAIRN_VALUE_PORT,     /* in the order of the network; as the next two */
+    CAIRN_VALUE_PORT, /* in the order of the network; as the next two */
     CAIRN_VALUE_IPV4,
     CAIRN_VALUE_IPV6,
 };
