@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: MIT
-; The context switch. A thread that does not run is one stack pointer, to this frame:
+; The context switch. A thread that does not run is saved as one pointer, to this frame on its stack:
 ;
 ;   +30  return address   of arch_context_switch's caller; context_start in a new thread
 ;   +28  RBP
@@ -9,7 +9,7 @@
 ;   +08  R14
 ;   +00  R15              <- the saved stack pointer
 ;
-; RFLAGS is not part of it: both sides run with interrupts off, and TF is off in the kernel's switch path.
+; The frame does not contain RFLAGS: interrupts are off and TF is clear on both sides of the switch.
 
 global arch_context_switch
 global arch_context_new

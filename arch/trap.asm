@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: MIT
-; Exceptions and interrupts: 256 stubs and the way to C and back.
+; Exceptions, interrupts and SYSCALL: 256 stubs, the calls of C, and the return.
 ;
 ; The stack when C is called (struct arch_trap_frame, arch/trapframe.h), RSP a multiple of 16:
 ;
@@ -13,20 +13,21 @@
 ;   +070  RAX RBX RCX RDX RSI RDI RBP R8 R9 R10 R11 R12 R13 R14 R15, downwards
 ;   +000  R15         <- RDI, the argument
 ;
-; GS: the kernel's GS base is in force wherever C runs. EBX says, until the stub leaves, whether the stub has swapped
-; it in. An ordinary stub swaps when it came from ring 3 (CS.RPL). What may arrive at any instruction (NMI, #MC, #DF,
-; and #DB where the processor held it back behind MOV SS: after SYSCALL) may also hit ring 0 with the user's GS base,
-; between an entry and its SWAPGS, or a SWAPGS and its IRET. All these places lie in this file, from arch_entry_begin
-; to arch_entry_end; for a RIP in there the MSR itself is asked. The kernel's base is negative, the user's is always 0:
-; CR4.FSGSBASE is off, and every segment that can be loaded has base 0.
+; GS: C always runs with the kernel's GS base. Until the stub returns, EBX says whether the stub executed SWAPGS. An
+; ordinary stub does so if it came from ring 3 (CS.RPL). NMI, #MC, #DF, and a #DB that MOV SS delays until after SYSCALL
+; can arrive at any instruction, also in ring 0 with the user's GS base: between an entry and its SWAPGS, or between a
+; SWAPGS and its IRET. All these places are in this file, from arch_entry_begin to arch_entry_end. If RIP is there, the
+; stub reads the MSR. The kernel's base is negative. The user's is always 0: CR4.FSGSBASE is off, and every segment that
+; can be loaded has base 0.
 ;
-; Way back to ring 3: by IRET only, also from SYSCALL, so that there is no SYSRET to fault in ring 0 with the user's
-; stack. IRET to a RIP that is not canonical would fault in ring 0, with the user's GS base: leave looks before. AMD's
-; processors (and QEMU) let a jump get there and fault only on the fetch, so that an interrupt can come in between.
+; Return to ring 3: only by IRET, also after SYSCALL, because SYSRET can fault in ring 0 with the user's stack. IRET to
+; a RIP that is not canonical would fault in ring 0 with the user's GS base, so `leave` checks RIP first. On AMD's
+; processors (and in QEMU) a jump to such an address succeeds and only the fetch faults: an interrupt can come in
+; between.
 ;
-; NMIs: an NMI is blocked from its delivery to the next IRET. Nothing under kernel_nmi executes one: the handler runs
-; with interrupts off and TF clear, and a #GP of arch_rdmsr_safe is resumed without IRET (arch_fixup_resume). So the
-; one NMI stack (IST) is never entered twice.
+; NMIs: after an NMI the processor blocks further NMIs until the next IRET. Nothing below kernel_nmi executes an IRET:
+; the handler runs with interrupts off and TF clear, and a #GP of arch_rdmsr_safe is resumed without IRET
+; (arch_fixup_resume). So the one NMI stack (IST) is never entered twice.
 
 global arch_stubs
 global arch_fixup_resume
@@ -119,7 +120,7 @@ section .text align=16
 
 arch_entry_begin:
 
-; #DB: single-stepping comes here millions of times a second (ds/soft/soft.c), hence no way through arch_trap.
+; #DB: single-stepping comes here millions of times a second (ds/soft/soft.c), so it does not go through arch_trap.
 debug_stub:
     push    0
     push    1
@@ -130,7 +131,7 @@ debug_stub:
 fault:                                      ; of the frame at RSP
     test    byte [rsp + FRAME_CS], 3
     jz      .here
-    ; A program's end is a thread's: on its own stack, for this one may be an IST's.
+    ; A fault of a program ends its thread. That happens on the thread's own stack, as this one may be an IST stack.
     mov     rsi, rsp
     mov     rdi, [gs:ARCH_CPU_KERNEL_STACK]
     sub     rdi, FRAME_SIZE
@@ -151,7 +152,7 @@ c_stub:
     enter_frame
     call    arch_trap
 
-; RSP: the frame. EBX: 1 where the user's GS base is due.
+; RSP: the frame. EBX: 1 if it returns to the user's GS base.
 leave:
     test    ebx, ebx
     jz      .pop
@@ -184,8 +185,8 @@ leave:
     jmp     fault
 
 ; SYSCALL comes here: RIP in RCX, RFLAGS in R11, RSP and GS base still the user's, interrupts off, and TF, DF, NT, AC
-; clear (FMASK, arch/cpu.c). Makes the frame an interrupt would have made; what the C code leaves in it as RAX is the
-; call's result.
+; clear (FMASK, arch/cpu.c). Makes the same frame as an interrupt. The RAX that the C code leaves in it is the call's
+; result.
 arch_syscall_entry:
     swapgs
     mov     [gs:ARCH_CPU_USER_RSP], rsp
@@ -204,13 +205,13 @@ arch_syscall_entry:
     jmp     leave
 
 ; _Noreturn void arch_user_enter(struct arch_trap_frame *frame)
-; A thread's first way into ring 3; interrupts off.
+; A thread's first entry into ring 3; interrupts off.
 arch_user_enter:
     mov     rsp, rdi
     mov     ebx, 1
     jmp     leave
 
-; One every STUB_SIZE bytes, so that one name and a multiplication find them all (arch/idt.c).
+; There is one every STUB_SIZE bytes, so arch/idt.c finds each by a multiplication.
     align   STUB_SIZE
 arch_stubs:
 %assign vector 0

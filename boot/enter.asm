@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: MIT
-; The last step of the loader: from the firmware's world into the kernel.
+; The loader's last step: control registers, page tables and stack change from the firmware's to the kernel's.
 bits 64
 default rel
 global boot_enter

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one contract between the UEFI loader and the kernel.
+ * The contract between the UEFI loader and the kernel.
  *
- * The loader enters the kernel with interrupts off, in long mode, with RDI = virtual address (direct map) of one
- * struct boot_info. At that moment the page tables hold:
- *   - an identity map of physical memory, so that the loader's own last instructions run (the kernel drops it),
+ * The loader enters the kernel with interrupts off, in long mode, with RDI = virtual address (direct map) of one struct
+ * boot_info. At that moment the page tables hold:
+ *   - an identity map of physical memory, so that the loader's last instructions run (the kernel drops it),
  *   - the direct map: physical address P at BOOT_DIRECT_MAP + P, writable, not executable,
  *   - the kernel's segments at their link addresses, with the permissions of their program headers (W^X).
- * Every pointer in here is a physical address: add BOOT_DIRECT_MAP to use it. 0 means 'not there'.
+ * Every pointer in this header is a physical address: add BOOT_DIRECT_MAP to use it. 0 means 'not there'.
  */
 #pragma once
 
@@ -40,15 +40,15 @@ enum boot_memory_type {
     BOOT_MEMORY_PERSISTENT = 14,
 };
 
-/* The types of which the kernel takes pages. */
+/* The types from which the kernel takes pages. */
 static inline bool boot_memory_is_free(uint32_t type)
 {
     return type == BOOT_MEMORY_CONVENTIONAL || type == BOOT_MEMORY_BOOT_SERVICES_CODE ||
            type == BOOT_MEMORY_BOOT_SERVICES_DATA;
 }
 
-/* The types that the kernel may reach through its direct map, cached. Neither what is none (devices), nor what nobody
- * promises to be plain memory: reserved, unusable, persistent, those of later specifications, a manufacturer's own. */
+/* The types that the kernel may access through its direct map, cached. Devices are not among them, nor any type that
+ * need not be plain memory: reserved, unusable, persistent, types of later specifications, OEM types. */
 static inline bool boot_memory_is_ram(uint32_t type)
 {
     return boot_memory_is_free(type) || type == BOOT_MEMORY_LOADER_CODE || type == BOOT_MEMORY_LOADER_DATA ||
@@ -65,13 +65,13 @@ struct boot_memory {
 };
 _Static_assert(sizeof(struct boot_memory) == 32, "boot_memory");
 
-/* As the firmware says it, and not checked (kernel/console/pixels.h does). */
+/* As the firmware reports it, unchecked (kernel/console/pixels.h checks it). */
 struct boot_framebuffer {
     uint64_t base; /* physical; 0: no GOP, or none with a linear framebuffer */
     uint64_t size;
     uint32_t width, height, pixels_per_line;
     uint32_t format;                  /* EFI_GRAPHICS_PIXEL_FORMAT: 0 RGBX, 1 BGRX, 2 bit masks, 3 BLT only */
-    uint32_t masks[3], reserved_mask; /* format 2: the bits of red, green, blue, and those that are none's */
+    uint32_t masks[3], reserved_mask; /* format 2: the bits of red, green, blue, and the unused bits */
 };
 _Static_assert(sizeof(struct boot_framebuffer) == 48, "boot_framebuffer");
 
@@ -85,7 +85,7 @@ struct boot_time { /* EFI_TIME at loader start; year 0: the firmware had no cloc
 };
 _Static_assert(sizeof(struct boot_time) == 16, "boot_time");
 
-/* Whether the firmware verifies what it starts, by its variable SecureBoot. */
+/* Whether the firmware verifies what it starts: its variable SecureBoot. */
 enum boot_secure_boot {
     BOOT_SECURE_BOOT_UNKNOWN = 0, /* it has no such variable */
     BOOT_SECURE_BOOT_OFF = 1,
@@ -116,8 +116,7 @@ struct boot_info {
     uint64_t config;      /* text of \cairn.cfg, NUL-terminated */
     uint64_t config_size; /* without the NUL */
 
-    uint64_t
-        save_area; /* option save=esp: struct save_header (boot/save/save_format.h) and room for the text behind it */
+    uint64_t save_area; /* option save=esp: struct save_header (boot/save/save_format.h), then room for the text */
     uint64_t save_bytes;
 
     struct boot_framebuffer framebuffer;
@@ -130,7 +129,7 @@ struct boot_info {
     uint32_t reserved;
     char firmware_vendor[48]; /* ASCII, NUL-terminated */
     char loader_version[32];
-    /* What is to be said of save=esp, ASCII, NUL-terminated; behind the last one "". */
+    /* Messages about save=esp for the console, ASCII, NUL-terminated; unused ones are "". */
     char save_notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE];
 };
 _Static_assert(offsetof(struct boot_info, memory) == 16, "boot_info.memory");

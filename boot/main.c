@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BOOTX64.EFI: reads \cairn.cfg and \kernel.elf from its own volume, builds the kernel's address space, leaves boot
- * services and enters the kernel. docs/explain/boot.md tells the order of the steps. It interprets no options but
- * `serial=` and `screen=`, and those only to say on the screen where the output goes, `save=` and `save.mib=`.
+ * The UEFI loader, BOOTX64.EFI. It reads \cairn.cfg and \kernel.elf from its own volume, builds the kernel's address
+ * space, leaves boot services and enters the kernel. docs/explain/boot.md gives the order of the steps. It uses only
+ * four options: `save=` and `save.mib=`, and `serial=` and `screen=` to print where the output goes.
  */
 #include <stdbool.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Debug Store of each CPU: detection, set-up, pause and resume, PMI, drain, tear-down. Knows no trace sessions and
- * no scheduler: kernel/recording/debug_store.c gives it memory, kernel/tracepoint/switch.c takes what it drains.
+ * The Debug Store of each CPU: detection, set-up, pause and resume, PMI, drain, tear-down. It knows no trace sessions
+ * and no scheduler: kernel/recording/debug_store.c gives it memory, and kernel/tracepoint/drains.c gets what it drains.
  *
- * Unless said otherwise a function acts on the CPU it runs on, with interrupts off.
+ * Unless its comment says otherwise, a function acts on the CPU it runs on, with interrupts off.
  */
 #pragma once
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Debug Store as the processor lays it out: MSR numbers and bits under the Intel manual's names, the DS management
- * area (Windows: PROCESSOR_PROFILE_CONTROL_AREA), BTS and PEBS records. 64-bit layout only: IA-32e mode uses no other.
- * Compiled alike by the kernel, the model, the host tool and the tests; includes nothing but fixed-width types.
- * Registers are shifts and masks, never C bit-fields.
+ * The Debug Store as the processor lays it out: MSR numbers and bits with the names of Intel's manual, the DS
+ * management area (Windows: PROCESSOR_PROFILE_CONTROL_AREA), and BTS and PEBS records. Only the 64-bit layout is here:
+ * IA-32e mode uses no other. The kernel, the model, the host tool and the tests compile this file, so it includes only
+ * <stdbool.h>, <stddef.h> and <stdint.h>. Registers are shifts and masks, never C bit-fields.
  *
  * Sources: SDM vol. 3B, "Debug Store (DS) Mechanism", "BTS and DS Save Area", "Processor Event Based Sampling (PEBS)",
- * "Adaptive PEBS"; SDM vol. 4 for the MSR numbers; SDM vol. 2A, CPUID. Where the public manual is silent (reset slots
- * of format 5, bits of MSR_PEBS_DATA_CFG beyond format 4) Linux' arch/x86/events/intel/ds.c is the source.
+ * "Adaptive PEBS"; SDM vol. 4 for the MSR numbers; SDM vol. 2A, CPUID. Linux' arch/x86/events/intel/ds.c for what the
+ * public manual does not say (reset slots of format 5, bits of MSR_PEBS_DATA_CFG beyond format 4).
  */
 #pragma once
 
@@ -19,8 +19,8 @@
 
 /* ================================================================ counters
 
- * One number for every counter, the position of its bit in IA32_PERF_GLOBAL_STATUS, IA32_PERF_GLOBAL_CTRL and (fixed
- * counters: baseline only) IA32_PEBS_ENABLE: GP counter i is i, fixed counter i is 32 + i. */
+ * Each counter has one number: the position of its bit in IA32_PERF_GLOBAL_STATUS, IA32_PERF_GLOBAL_CTRL and (fixed
+ * counters: only with PEBS_BASELINE) IA32_PEBS_ENABLE. GP counter i is i, fixed counter i is 32 + i. */
 #define DS_COUNTER_FIXED   32u
 #define DS_COUNTER_NUMBERS 48u
 
@@ -40,11 +40,11 @@ static inline unsigned ds_counter_fixed(unsigned i)
 #define CPUID_01H_ECX_HYPERVISOR (1u << 31) /* reserved by Intel for hypervisors */
 #define CPUID_01H_EDX_DS         (1u << 21)
 
-/* Hypervisors name themselves by 12 characters in EBX, ECX, EDX of CPUID.40000000H; one that also speaks another's
- * language has that one's leaves before its own, or behind, 100H apart (Linux' arch/x86/include/asm/cpuid). */
+/* A hypervisor names itself by 12 characters in EBX, ECX, EDX of CPUID.40000000H. If it also offers the interface of
+ * another hypervisor, there are two sets of leaves, 100H apart, in either order (Linux' arch/x86/include/asm/cpuid). */
 #define CPUID_HYPERVISOR      0x40000000u
 #define CPUID_HYPERVISOR_STEP 0x100u
-#define CPUID_HYPERVISOR_END  0x40001000u /* so far one looks here */
+#define CPUID_HYPERVISOR_END  0x40001000u /* the search ends here */
 
 static inline unsigned cpuid_0ah_eax_version(uint32_t eax) { return eax & 0xFF; }
 static inline unsigned cpuid_0ah_eax_gp_counters(uint32_t eax) { return eax >> 8 & 0xFF; }
@@ -52,7 +52,7 @@ static inline unsigned cpuid_0ah_eax_gp_width(uint32_t eax) { return eax >> 16 &
 static inline unsigned cpuid_0ah_edx_fixed_counters(uint32_t edx) { return edx & 0x1F; }
 static inline unsigned cpuid_0ah_edx_fixed_width(uint32_t edx) { return edx >> 5 & 0xFF; }
 
-/* CPUID.01H:EAX, the signature: display family and model are these with their extended halves. */
+/* CPUID.01H:EAX, the signature: the display family and model, which include the extended fields. */
 static inline unsigned cpuid_01h_eax_family(uint32_t eax)
 {
     return (eax >> 8 & 0xF) + ((eax >> 8 & 0xF) == 0xF ? eax >> 20 & 0xFF : 0);
@@ -60,12 +60,12 @@ static inline unsigned cpuid_01h_eax_family(uint32_t eax)
 static inline unsigned cpuid_01h_eax_model(uint32_t eax) { return (eax >> 4 & 0xF) | (eax >> 12 & 0xF0); }
 static inline unsigned cpuid_01h_eax_stepping(uint32_t eax) { return eax & 0xF; }
 
-#define CPUID_07H_EDX_TSX_FORCE_ABORT (1u << 13) /* MSR_TSX_FORCE_ABORT exists, and what it is there for */
+#define CPUID_07H_EDX_TSX_FORCE_ABORT (1u << 13) /* MSR_TSX_FORCE_ABORT exists */
 #define CPUID_07H_EDX_HYBRID          (1u << 15) /* cores of several kinds: CPUID.1AH says which this is */
 #define CPUID_07H_EDX_ARCH_LBR        (1u << 19)
 
-/* RDPMC's ECX (SDM vol. 2B): the number of a general-purpose counter; with one of these, that of a fixed one, or
- * MSR_PERF_METRICS. */
+/* RDPMC's ECX (SDM vol. 2B): the number of a general-purpose counter; with RDPMC_FIXED, the number of a fixed counter;
+ * RDPMC_METRICS means MSR_PERF_METRICS. */
 #define RDPMC_FIXED   (1u << 30)
 #define RDPMC_METRICS (1u << 29)
 
@@ -107,7 +107,7 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 #define IA32_PERFEVTSEL_OS       DS_BIT(17)
 #define IA32_PERFEVTSEL_EDGE     DS_BIT(18)
 #define IA32_PERFEVTSEL_INT      DS_BIT(20) /* must be 0 on a PEBS counter, or a second PMI follows each record */
-#define IA32_PERFEVTSEL_ANY      DS_BIT(21) /* all threads of the core; versions 3 and 4 alone */
+#define IA32_PERFEVTSEL_ANY      DS_BIT(21) /* all threads of the core; only versions 3 and 4 */
 #define IA32_PERFEVTSEL_EN       DS_BIT(22)
 #define IA32_PERFEVTSEL_INV      DS_BIT(23)
 #define IA32_PERFEVTSEL_CMASK    (UINT64_C(0xFF) << 24)
@@ -116,14 +116,14 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (uint64_t)umask << 8 | select; }
 
 #define IA32_MISC_ENABLE 0x1A0u
-#define IA32_MISC_ENABLE_FAST_STRINGS DS_BIT(0) /* set by RESET; clear, Linux does without REP MOVSB */
+#define IA32_MISC_ENABLE_FAST_STRINGS DS_BIT(0) /* set by RESET; if it is clear, Linux does not use REP MOVSB */
 #define IA32_MISC_ENABLE_PERFMON      DS_BIT(7)
 #define IA32_MISC_ENABLE_BTS_UNAVAIL  DS_BIT(11) /* negative logic: never believe it without CPUID.01H:EDX.DS */
 #define IA32_MISC_ENABLE_PEBS_UNAVAIL DS_BIT(12)
 #define IA32_MISC_ENABLE_READ_ONLY                                                                                     \
     (IA32_MISC_ENABLE_PERFMON | IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
 
-#define MSR_LBR_SELECT 0x1C8u /* branches that DEBUGCTL.LBR does not take: rings, types; not with ARCH_LBR */
+#define MSR_LBR_SELECT 0x1C8u /* branches that DEBUGCTL.LBR leaves out, by ring and type; not with ARCH_LBR */
 #define MSR_LBR_SELECT_CPL_EQ_0      (1u << 0) /* by where they end */
 #define MSR_LBR_SELECT_CPL_NEQ_0     (1u << 1)
 #define MSR_LBR_SELECT_JCC           (1u << 2)
@@ -133,7 +133,7 @@ static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (
 #define MSR_LBR_SELECT_NEAR_IND_JMP  (1u << 6)
 #define MSR_LBR_SELECT_NEAR_REL_JMP  (1u << 7)
 #define MSR_LBR_SELECT_FAR_BRANCH    (1u << 8)
-#define MSR_LBR_SELECT_EN_CALLSTACK  (1u << 9) /* from Haswell on: a near return takes the newest away */
+#define MSR_LBR_SELECT_EN_CALLSTACK  (1u << 9) /* from Haswell on: a near return removes the newest entry */
 
 #define MSR_LASTBRANCH_TOS 0x1C9u /* which entry is the newest */
 #define MSR_LASTBRANCH_CORE_0_FROM_IP 0x040u /* + i, Core 2 */
@@ -173,7 +173,7 @@ static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (
 #define IA32_PERF_CAPABILITIES_PERF_METRICS  DS_BIT(15)
 #define IA32_PERF_CAPABILITIES_PEBS_TIMING   DS_BIT(17) /* PEBS_TIMING_INFO: records' retire latency */
 static inline unsigned ia32_perf_capabilities_pebs_fmt(uint64_t v) { return (unsigned)(v >> 8) & 15; }
-#define IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL 15u /* no Debug Store's: IA32_PEBS_BASE and its like */
+#define IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL 15u /* without a Debug Store: IA32_PEBS_BASE etc. */
 
 #define IA32_FIXED_CTR_CTRL 0x38Du
 static inline uint64_t ia32_fixed_ctr_ctrl_os(unsigned i) { return DS_BIT(4 * i); }
@@ -305,7 +305,7 @@ struct ds_area_1c0 {
 _Static_assert(sizeof(struct ds_area_1c0) == 0x1C0, "DS area, 1C0H form");
 _Static_assert(offsetof(struct ds_area_1c0, pebs_fixed_counter_reset) == 0x140, "fixed resets, 1C0H form");
 
-/* Bytes of the area a format's hardware reads; `fixed`: fixed counters write records, as from format 4 on they may. */
+/* Bytes of the area that hardware of this format reads. `fixed`: fixed counters write records; format 3 only. */
 static inline uint32_t ds_area_bytes(unsigned format, bool fixed)
 {
     return format >= 5                             ? sizeof(struct ds_area_1c0)
@@ -427,8 +427,8 @@ _Static_assert(sizeof(struct ds_pebs_xmm) == 256, "XMM group");
 _Static_assert(sizeof(struct ds_pebs_lbr) == 24, "LBR entry");
 _Static_assert(sizeof(struct ds_pebs_cntr) == 16, "counter group");
 
-/* Every group with 32 LBR entries, of formats 4 and 5; of format 6 with metrics and 14 counters (10 general-purpose, 4
- * fixed), the most that any processor of the model's has. */
+/* The largest record of formats 4 and 5: every group, with 32 LBR entries. A record of format 6 also has metrics and up
+ * to 14 counters (10 general-purpose, 4 fixed), the most on any processor of the model. */
 #define DS_PEBS_RECORD_MAX_4 1232u
 #define DS_PEBS_RECORD_MAX   (DS_PEBS_RECORD_MAX_4 + 16u + 8u * 14u + 16u)
 
@@ -463,7 +463,7 @@ static inline uint32_t ds_pebs_adaptive_size(uint64_t data_cfg)
     return size;
 }
 
-/* Bytes of a record of format 0 to 3; of 4 and up where only the basic group is written. */
+/* Bytes of a record of formats 0 to 3. Formats 4 and up: bytes of a record with only the basic group. */
 static inline uint32_t ds_pebs_fixed_size(unsigned format)
 {
     static const uint8_t size[] = {sizeof(struct ds_pebs_fmt0), sizeof(struct ds_pebs_fmt1),
@@ -471,14 +471,14 @@ static inline uint32_t ds_pebs_fixed_size(unsigned format)
     return format < 4 ? size[format] : (uint32_t)sizeof(struct ds_pebs_basic);
 }
 
-/* Whether records say when they were written. */
+/* Whether records of this format contain a TSC value. */
 static inline int ds_pebs_has_tsc(unsigned format)
 {
     return format >= 3;
 }
 
-/* Bytes of the record at `record`, of which `left` bytes can be read; 0 where it is cut, or its own size makes no
- * sense: nothing after it can be found. */
+/* Bytes of the record at `record`, of which `left` bytes can be read. 0 if it is cut off, or if the size that it holds
+ * is invalid: then nothing after it can be found. */
 static inline uint32_t ds_pebs_record_size(unsigned format, const void *record, uint32_t left)
 {
     uint32_t size = ds_pebs_fixed_size(format);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processor as the Debug Store driver sees it: CPUID, MSRs and LVTPC of the current CPU. Two real ones exist,
- * ds/driver/hw.c (the instructions) and ds/soft/soft.c (ds/model behind the same face), and the tests have a fake one
- * that injects faults.
+ * The processor as the Debug Store driver sees it: CPUID, MSRs and LVTPC of the current CPU. It has two real
+ * implementations, ds/driver/hw.c (the instructions) and ds/soft/soft.c (ds/model). The tests have a fake one that
+ * injects faults.
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 
 struct arch_trap_frame;
 
-/* A machine whose counters count by single-stepping: its GLOBAL_CTRL stays on while a session runs, and counting is
- * held by not stepping. All act on the current CPU, interrupts off. */
+/* A machine whose counters count by single-stepping: its GLOBAL_CTRL stays on while a session runs, and counting pauses
+ * when threads are not stepped. All functions act on the current CPU, interrupts off. */
 struct ds_stepping {
     void (*pause)(void);
     void (*resume)(void); /* the caller's thread is stepped from this function's return on */

@@ -52,8 +52,8 @@ struct kcpu {
     bool counts_threads;                      /* counters count beside PEBS: the truth has what each thread retired */
     const volatile uint64_t *pebs_index;      /* of `ds` */
     const volatile uint64_t *pebs_stamp;      /* the same, where switch events carry it; NULL: they carry none */
-    struct ds_cpu *active_ds;         /* what counts on this CPU: usually the session's, but a workload may put its own
-                                       * here for a while: the session's is paused then, its buffer still the trace's */
+    struct ds_cpu *active_ds;         /* what counts on this CPU: usually the session's. A workload may put its own here
+                                       * for a while; then the session's is paused, and the trace keeps its buffer */
     struct ds_soft *active_model;     /* likewise the model that is stepped */
     volatile bool held;               /* between kpanic_hold and kpanic_release; read by this CPU's NMI */
     struct trace_hub_cpu *trace;      /* NULL: no session yet (trace_hub_on and trace_hub_wants know that) */
@@ -70,7 +70,7 @@ static inline struct kcpu *kcpu_this(void)
     return cpu;
 }
 
-/* What this CPU is at: a DPC's routine; an interrupt handler, which may have interrupted that; else a thread. */
+/* What this CPU runs: a DPC's routine; an interrupt handler, which may have interrupted a DPC; else a thread. */
 static inline bool kcpu_in_dpc(const struct kcpu *cpu)
 {
     return cpu->in_dpc && cpu->irq_depth == 1;

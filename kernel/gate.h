@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate of every kernel call that can reach the scheduler. With the Debug Store's scope 'thread' the counters run
- * only while a sampled thread runs its own code: entering pauses them before anything else happens, leaving resumes
- * them as the last act. Between the two interrupts are off and the thread may be switched away and come back on
- * another CPU; calls may nest.
+ * The gate around every kernel call that can reach the scheduler. With the Debug Store's scope 'thread' counters run
+ * only while a sampled thread runs its own code. So kgate_enter pauses them before anything else happens, and
+ * kgate_leave resumes them last. In between, interrupts are off, and the thread may be switched out and continue on
+ * another CPU. Calls may nest.
  *
- * kernel_irq_enter and kernel_irq_exit (kernel/sched/sched.c) are the same gate for interrupts.
+ * kernel_irq_enter and kernel_irq_exit (kernel/sched/interrupt.c) do the same for interrupts.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From the loader to the first thread, in order; what goes on then is kernel/run.c's. */
+/* The start of the kernel, in order, from the loader's jump to the first thread, which runs kernel/run.c. The order of
+ * a dump's parts is here as well. */
 #include "arch/arch.h"
 #include "arch/upcalls.h"
 #include "kernel/console/display.h"
@@ -68,7 +69,7 @@ static void start_processors(void)
         kreport(KREPORT_PASS, "cpus", "%u of %u processors run", kcpu_count, found);
 }
 
-/* A dump, in its order: docs/reference/format.md. */
+/* The parts of a dump, in order: docs/reference/format.md. */
 static const struct kdump_section sections[] = {
     {kmachine_dump, KDUMP_HEAD},
     {kdump_debug_store, KDUMP_HEAD},

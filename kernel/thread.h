@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread is, what it waits on, and how a stack names its thread. What threads do: kernel/sched/threads.h. */
+/* Threads, the objects they wait for, and how a stack pointer leads to its thread. The functions are in
+ * kernel/sched/threads.h and kernel/sched/wait.h. */
 #pragma once
 
 #include <stdbool.h>
@@ -54,7 +55,7 @@ struct kthread {
     uint32_t cpu;            /* where it runs, is queued, or ran last */
     struct kcpuset affinity; /* where it may run */
     uint64_t wait_start;     /* tick of creation, begin of the wait or entry into a ready queue: Windows' WaitTime */
-    uint32_t waited;         /* ticks from there to its coming in, set by that switch; idle threads: 0 */
+    uint32_t waited;         /* ticks from there until it was switched in, set by that switch; idle threads: 0 */
 
     struct klist queue_link; /* ready queue */
     struct klist wait_link;  /* kobject.waiters */
@@ -64,10 +65,10 @@ struct kthread {
     struct klist owned;      /* kmutex.owned_link */
 
     struct klist all_link;             /* this and the next: kernel/recording/rundown.c's */
-    uint32_t told[TRACE_MAX_SESSIONS]; /* by session: which rundown of its has told of this thread */
-    struct kthread_retired { /* its instructions and branches, as they were stepped: session.pmc with truth=1 */
+    uint32_t told[TRACE_MAX_SESSIONS]; /* by session: the last of its rundowns that included this thread */
+    struct kthread_retired {           /* its instructions and branches that were stepped: session.pmc with truth=1 */
         uint64_t instructions, branches;
-    } retired, retired_before; /* the latter when it last came in; only its own CPU touches them */
+    } retired, retired_before; /* now, and when it was last switched in; only its own CPU touches them */
 
     uint32_t gate_depth; /* kernel/gate.h; only its own CPU touches it, interrupts off */
     void *stack;         /* slot of kernel/memory/stack.h */
@@ -88,17 +89,17 @@ struct kthread {
 struct kuser {
     struct arch_fpu fpu; /* while it does not run */
     uint64_t space;      /* arch_space_create */
-    uint32_t process_id; /* of the numbers of threads; given by kthread_create */
+    uint32_t process_id; /* from the same numbers as thread IDs; given by kthread_create */
     void *stack;         /* KUSER_STACK_PAGES pages, kernel's address */
     uint64_t entry, argument[2];
     struct kevent *event; /* what CALL_WAIT and CALL_SET name by its number */
     uint32_t events;
-    bool catching; /* after its next fault it goes on at caught_at, in ring 3, in place of its end */
+    bool catching; /* its next fault does not end it: it continues at caught_at, in ring 3 */
     uint64_t caught_at;
     bool ended; /* kuser_end: leaves ring 3 for good at the next interrupt or call */
 };
 
-/* The name an instruction of a program has in the kernel's image. */
+/* The address at which a program sees this part of the kernel's image. */
 static inline uint64_t kuser_address(const void *in_image)
 {
     extern const uint8_t kernel_user_start[];
@@ -106,8 +107,8 @@ static inline uint64_t kuser_address(const void *in_image)
 }
 
 /* ---- stacks
- * Each lies in a slot of fixed size and alignment, so that any stack pointer leads to the thread that
- * owns the stack, whatever the per-CPU data say:
+ * Each lies in a slot of fixed size and alignment, so that any stack pointer leads to the thread that owns the stack,
+ * without the per-CPU data:
  *
  *     slot + KSTACK_SLOT ->  +---------------------------+
  *                            | struct kstack_top         |
@@ -127,7 +128,7 @@ struct kstack_top {
     uint64_t magic;
 };
 
-/* Whose stack `sp` lies in; NULL where it lies in none (boot stack, IST stacks). Any context. */
+/* The thread in whose stack `sp` lies; NULL if it lies in none (boot stack, IST stacks). Any context. */
 static inline struct kthread *kstack_thread(uint64_t sp)
 {
     if (sp - KSTACK_BASE >= KSTACK_COUNT * KSTACK_SLOT)
@@ -137,7 +138,7 @@ static inline struct kthread *kstack_thread(uint64_t sp)
     return top->magic == KSTACK_MAGIC ? top->thread : NULL;
 }
 
-/* True where `address` is in the guard page of some slot: a fault there is a stack overflow. */
+/* True if `address` is in the guard page of a slot: a fault there is a stack overflow. */
 static inline bool kstack_is_guard(uint64_t address)
 {
     return address - KSTACK_BASE < KSTACK_COUNT * KSTACK_SLOT && (address & (KSTACK_SLOT - 1)) < 4096;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compact context-switch encoder. trace_ccswap_switch holds the two common records, IDLE_SHORT and LITE; whatever
- * is rarer leaves it by a tail call with all it has worked out so far, so that the common path saves no registers.
- * Records are packed at 2-byte alignment.
+ * The compact context-switch encoder. trace_ccswap_switch packs the two common records, IDLE_SHORT and LITE. In rarer
+ * cases it makes a tail call with all that it has computed so far, so that the common path saves no registers. Records
+ * are aligned to 2 bytes.
  */
 #include "trace/ccswap.h"
 

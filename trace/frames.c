@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames of the serial dump: format.h, docs/reference/format.md. */
+/* Writes the frames of the serial dump, as trace/wire/format.h and docs/reference/format.md define them. */
 #include "trace/frames.h"
 
 #include <stdarg.h>

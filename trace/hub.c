@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From one switch, or one event, to the sessions that want it: see hub.h. */
+/* Passes each switch and each event to the sessions that want it: see hub.h. */
 #include "trace/hub.h"
 
 #include "kernel/lib/errno.h"

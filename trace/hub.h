@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands between the kernel and up to eight trace sessions: one struct trace_hub_cpu per CPU. The kernel tells it
- * of each switch and each event once; it goes to every session that runs on this CPU and wants it. Sessions of one
- * clock type share one compact encoder: a batch is packed once and written to each of them.
+ * The hub between the kernel and up to eight trace sessions: one struct trace_hub_cpu for each CPU. The kernel reports
+ * each switch and each event once. The hub passes it to every session that runs on this CPU and wants it. Sessions with
+ * the same clock type share one compact encoder: a batch is packed once and written to each of them.
  *
- * A session runs on a CPU between two acknowledgements, CA10H events of its own: trace_hub_start writes the first,
- * trace_hub_stop the last. Both, and trace_hub_change, close the open batches of the session's clock type, so that a
- * batch lies within one life, and under one set of masks, of every session that gets it.
+ * A session runs on a CPU between two acknowledgements, which are CA10H events in its own buffers: trace_hub_start
+ * writes the first, trace_hub_stop the last. Both functions, and trace_hub_change, close the open batches of the
+ * session's clock type. So for every session that gets a batch, the whole batch lies within one life of the session and
+ * under one set of masks.
  *
- * Unless said otherwise every function runs on the CPU concerned with interrupts off; none takes a lock, and none
- * divides but for the next buffer where one is full. What a panic leaves half done trace_hub_settle puts right.
+ * Unless its comment says otherwise, a function runs on the CPU concerned with interrupts off. None takes a lock, and
+ * none divides, except to find the next buffer when one is full. After a panic trace_hub_settle repairs what was left
+ * half done.
  */
 #pragma once
 
@@ -34,7 +36,7 @@ struct trace_hub_encoder {       /* of one clock type */
 #define TRACE_EACH_SESSION(i, set)                                                                                     \
     for (uint32_t left_ = (set), i; left_ && (i = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)
 
-/* What trace_hub_switch does: nothing, one encoder of the performance counter (nearly always), or look. */
+/* What trace_hub_switch calls: nothing, the encoder of the performance counter (nearly always), or several things. */
 enum trace_hub_plan { TRACE_HUB_NOTHING, TRACE_HUB_COMPACT, TRACE_HUB_SEVERAL };
 
 /* One CPU's. Private to trace/hub.c but for what the inline functions below read. */
@@ -52,7 +54,8 @@ struct trace_hub_cpu {
     struct trace_hub_encoder encoder[TRACE_CLOCK_TYPES];
 } __attribute__((aligned(64)));
 
-/* No session runs on it. Zeroes all of it; any CPU, before it is used. `read`: NULL: PMC items are 0. */
+/* Prepares a CPU's hub, on which no session runs yet: zeroes it first. On any CPU, before the hub is used. `read` NULL:
+ * PMC items are 0. */
 void trace_hub_init(struct trace_hub_cpu *hub, uint32_t index, const struct trace_clocks *clocks,
                     trace_read_counters read);
 
@@ -62,8 +65,8 @@ static inline bool trace_hub_on(const struct trace_hub_cpu *hub)
     return hub && hub->on;
 }
 
-/* Whether a session that runs on this CPU wants `group` (groups.h; one bit set, or several: any of them): all that a
- * trace point costs where nobody listens. `hub` may be NULL: no session yet. From any context of this CPU. */
+/* Whether a session that runs on this CPU wants `group` (groups.h; if it has several bits: one of them). If none does,
+ * this test is all that a tracepoint costs. `hub` may be NULL: no session yet. From any context of this CPU. */
 static inline bool trace_hub_wants(const struct trace_hub_cpu *hub, uint32_t group)
 {
     return hub && (hub->wanted.masks[group >> PERF_MASK_SHIFT] & group & PERF_MASK_BITS) != 0;
@@ -72,27 +75,29 @@ static inline bool trace_hub_wants(const struct trace_hub_cpu *hub, uint32_t gro
 /* Records one switch in every session that takes them. Outgoing side, before the stack switch. */
 void trace_hub_switch(struct trace_hub_cpu *hub, const struct trace_switch *sw);
 
-/* Writes one event, whose payload is the `parts` one after another, to every session that runs here and wants `group`;
- * 0: to every one. Each stamps it with its own clock, and never before its previous event on this CPU. 0: written to
- * all of them (or there is none); -ENOSPC: some had no room, and counted it as lost; -E2BIG: over CAIRN_EVENT_MAX with
- * its header, neither tried nor counted. */
+/* Writes one event to every session that runs here and wants `group` (0: to every session that runs here). The payload
+ * is the `parts`, one after another. Each session stamps the event with its own clock, never earlier than its previous
+ * event on this CPU. 0: written to all of them, or there are none. -ENOSPC: some had no room and counted it as lost.
+ * -E2BIG: larger than CAIRN_EVENT_MAX with its header; neither tried nor counted. */
 int trace_hub_event(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t group, uint16_t hook_id, uint8_t version,
                     const struct trace_part *parts, unsigned count);
 
-/* For what is not alike for all, such as a session's rundown: to those of `sessions` (bit i: session i + 1) that run
- * here, whatever their masks. `system`: the event has a SYSTEM_TRACE_HEADER with this; NULL: PERFINFO. */
+/* The same for an event that is not for all sessions, such as a rundown: writes it to those of `sessions` (bit i:
+ * session i + 1) that run here, whatever their masks. `system`: the fields of its SYSTEM_TRACE_HEADER; NULL: it has a
+ * PERFINFO_TRACE_HEADER. */
 int trace_hub_event_to(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t sessions, const struct trace_system *system,
                        uint16_t hook_id, uint8_t version, const struct trace_part *parts, unsigned count);
 
-/* Sessions that run here and want `group` (0: all), as trace_hub_event_to takes them. */
+/* The sessions that run here and want `group` (0: all that run here), as trace_hub_event_to takes them. */
 uint32_t trace_hub_sessions(const struct trace_hub_cpu *hub, uint32_t group);
 
-/* Writes the open batches of all clock types out (drain). Does nothing without one. */
+/* Writes out the open batches of all clock types (drain). Does nothing if none is open. */
 void trace_hub_close_batches(struct trace_hub_cpu *hub, uint64_t tsc, enum ccswap_close reason);
 
 /* ---- sessions come and go --------------------------------------------------------------------------------------- */
 
-/* Where PEBS stands on this CPU when a session is acknowledged, and what the session makes of it from now on. */
+/* The state of PEBS on this CPU when a session is acknowledged, and which of its events carry PebsIndex from then on.
+ */
 struct trace_hub_pebs {
     const volatile uint64_t *index; /* the DS area's PebsIndex word, read for the items of switch events; NULL: it does
                                      * not run, and they carry none */
@@ -101,23 +106,23 @@ struct trace_hub_pebs {
     uint32_t without;               /* CAIRN_STAMP_...: switch events that carry none all the same */
 };
 
-/* The session begins on this CPU with `masks`; its first event tells of it, and `ack` gets the truth of it. 0, or
- * -EINVAL: a session of its number runs here, or it has no such CPU. */
+/* The session begins on this CPU with `masks`: writes its first event, and fills `ack` for the truth. 0, or -EINVAL: a
+ * session with its number runs here, or it has no such CPU. */
 int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
                     const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack);
-/* It goes on with other masks, other stamps or other PMC items; where masks bring it a form of switch events it did
- * not get, in a new buffer. 0, or -EINVAL: it does not run here. */
+/* The session goes on with other masks, other stamps or other PMC items. If the masks add a form of switch events, it
+ * goes on in a new buffer. 0, or -EINVAL: it does not run here. */
 int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
                      const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack);
-/* It ends here: its last event tells of it, and its buffer is closed. 0, or -EINVAL: it does not run here. */
+/* The session ends on this CPU: writes its last event and closes its buffer. 0, or -EINVAL: it does not run here. */
 int trace_hub_stop(struct trace_hub_cpu *hub, struct trace_session *session, const struct trace_hub_pebs *pebs,
                    uint64_t tsc, struct cairn_truth_session *ack);
 
 /* ---- panic ------------------------------------------------------------------------------------------------------ */
 
-/* All other CPUs being stopped: after this, events may be written for this CPU from any. Once more does no harm. */
+/* After this call any CPU may write events for this CPU. All other CPUs must be stopped. It may be called again. */
 void trace_hub_settle(struct trace_hub_cpu *hub);
 
-/* Closes what is open of every session on this CPU, from any CPU, all others being stopped. Half-written events are
- * left out and counted as lost. Safe whatever the CPU was doing. */
+/* Closes what every session has open on this CPU. Any CPU may call it; all others must be stopped. Half-written events
+ * are left out and counted as lost. Safe wherever the CPU was stopped. */
 void trace_hub_freeze(struct trace_hub_cpu *hub, uint64_t tsc);

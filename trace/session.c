@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Events into per-CPU buffers, and buffers out of a lock-free pool: see session.h. */
-/* Longer than 500 lines: who writes buffers and who takes them rely on each other's order of stores. */
+/* Writes events into per-CPU buffers, and takes buffers from a lock-free pool: see session.h. */
+/* Longer than 500 lines: the code that writes buffers and the code that takes them rely on each other's order of
+ * stores. */
 #include "trace/session_inside.h"
 
 #include "kernel/lib/errno.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace session: per-CPU ETW buffers, events, loss. Knows no scheduler types, takes no lock, asks for no memory:
- * kernel/recording/debug_store.c gives it all it needs. What happens reaches it through trace/hub.h. Also compiled on
- * the host (tests, bench).
+ * A trace session: its ETW buffers for each CPU, its events, its counts of loss. It knows no scheduler types, takes no
+ * lock and allocates no memory: kernel/recording/sessions.c gives it all that it needs. Switches and events come
+ * through trace/hub.h. Tests and benchmarks compile it on the host.
  */
 #pragma once
 
@@ -32,8 +32,8 @@ struct trace_config {
     struct trace_pmc pmc; /* until trace_session_set_pmc */
 };
 
-/* Counters of one CPU. tried == written + lost for events always, and for switches while no batch is open: those in an
- * open batch are tried and neither of the others. */
+/* Counters of one CPU. For events, tried == written + lost always holds. For switches it holds while no batch is open:
+ * a switch in an open batch is tried, but neither written nor lost yet. */
 struct trace_counts {
     uint64_t events_tried, events_written, events_lost;
     uint64_t switches_tried, switches_written, switches_lost; /* one written as 0525H and as 0524H counts twice */
@@ -41,7 +41,7 @@ struct trace_counts {
     uint64_t full_tried, full_written, full_lost;
     uint64_t batches[CCSWAP_CLOSE_REASONS]; /* batches closed, by reason */
     uint64_t buffers_begun;
-    uint64_t buffers_lost; /* so many more would have held the events that were lost (sequential mode) */
+    uint64_t buffers_lost; /* sequential mode: how many more buffers would have held the lost events */
     uint64_t lives;        /* times it was started */
 };
 
@@ -62,48 +62,47 @@ struct trace_part {
     const void *data;
     uint32_t size;
 };
-/* As `size`: `data` is a TSC value of 8 bytes, which each session gets in units of its own clock. */
+/* As `size`: `data` is a TSC value of 8 bytes; each session converts it to units of its own clock. */
 #define TRACE_PART_TIME 0x80000000u
 
-/* What a SYSTEM_TRACE_HEADER says besides. */
+/* The further fields of a SYSTEM_TRACE_HEADER. */
 struct trace_system {
     uint32_t thread_id, process_id, kernel_time, user_time;
 };
 
-struct trace_session; /* trace/session_inside.h: private, but its size is needed by the one who allocates it */
+struct trace_session; /* private: trace/session_inside.h */
 struct trace_cpu;     /* one CPU's part of it */
 
-/* Bytes of memory a session with this configuration needs (session, per-CPU state and buffers), 0 where a field is out
- * of its range. */
+/* Bytes of memory that a session with this configuration needs (session, per-CPU state and buffers). 0 if a field is
+ * out of range. */
 size_t trace_session_bytes(const struct trace_config *config);
 
-/* Lays a session out in `memory` (64-byte aligned, at least trace_session_bytes). It runs on no CPU yet. 0, -EINVAL,
- * -ENOMEM (too small). */
+/* Makes a session in `memory` (64-byte aligned, at least trace_session_bytes). It runs on no CPU yet. 0, -EINVAL, or
+ * -ENOMEM (`size` too small). */
 int trace_session_init(struct trace_session **session, const struct trace_config *config, void *memory, size_t size);
 
 const struct trace_config *trace_session_config(const struct trace_session *session);
-/* Other PMC items: what a CPU it runs on makes of it from its next trace_hub_start or trace_hub_change on. */
+/* Sets other PMC items. They take effect on each CPU at its next trace_hub_start or trace_hub_change. */
 void trace_session_set_pmc(struct trace_session *session, const struct trace_pmc *pmc);
 struct trace_cpu *trace_session_cpu(struct trace_session *session, uint32_t cpu);
 
-/* Whether it runs on this CPU: from trace_hub_start to trace_hub_stop or a panic's end. Any CPU. */
+/* Whether the session runs on this CPU: from trace_hub_start to trace_hub_stop, or to trace_hub_freeze. Any CPU. */
 bool trace_cpu_on(const struct trace_cpu *cpu);
 
-/* Any CPU; exact once the session stands still there. */
+/* The counters of this CPU. On any CPU; exact while the session records nothing there. */
 void trace_cpu_counts(const struct trace_cpu *cpu, struct trace_counts *out);
 
-/* What circular mode overwrote, or trace_live_release took out of a live session; exact, once every CPU is stopped. */
+/* What circular mode overwrote, or trace_live_release took out of a live session. Exact when every CPU is stopped. */
 struct trace_overwritten {
     uint64_t buffers, events, compact, full;
 };
 void trace_session_overwritten(const struct trace_session *session, struct trace_overwritten *out);
 
-/* The buffers that hold something, in the order they were begun (sequence_number, unique but not without gaps: circular
- * mode, and a live session, pass over buffers in use), for the dump. Returns the number;
- * buffer `i` by trace_session_buffer: its header is complete, `cpu_buffer` is its ordinal on its CPU. All CPUs stopped
- * or frozen. */
+/* For the dump: the buffers that hold something, in the order in which they were begun (sequence_number: unique, but
+ * with gaps, as circular mode and live sessions skip buffers in use). Returns their number. trace_session_buffer gives
+ * buffer `i`: its header is complete, `cpu_buffer` is its number on its CPU. All CPUs are stopped or frozen. */
 uint32_t trace_session_buffers(struct trace_session *session);
 const struct wmi_buffer_header *trace_session_buffer(const struct trace_session *session, uint32_t i,
                                                      uint32_t *cpu_buffer);
-/* Its first bytes that are out already: trace_live_sent. */
+/* How many of its first bytes have been sent already: trace_live_sent. */
 uint32_t trace_session_sent(const struct trace_session *session, uint32_t i);

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a trace session; for trace/ and its tests.
+ * The inside of a trace session, for trace/ and its tests.
  *
- * A session is one block of memory: this structure, the CPUs, the slots, the buffers. A slot describes a buffer. CPUs
- * take buffers by tickets 0, 1, 2, ...: ticket T means slot T modulo the number of slots. In sequential mode a ticket
- * beyond the last slot means the pool is used up for good. In circular mode it means the oldest buffer there is, since
- * its slot was filled longest ago; slots some CPU is writing to are passed over. In a live session
- * (trace/live_buffers.h) slots come back when they have been sent, and all that are not empty are passed over.
+ * A session is one block of memory: this structure, the CPUs, the slots, the buffers. Each slot describes one buffer.
+ * CPUs take buffers by tickets 0, 1, 2, ...: ticket T means slot T modulo the number of slots. In sequential mode a
+ * ticket beyond the last slot means that the pool is used up for good. In circular mode it means the oldest buffer, as
+ * its slot was filled longest ago; slots that a CPU is writing to are skipped. In a live session (trace/live_buffers.h)
+ * slots become empty again when they have been sent, and all slots that are not empty are skipped.
  *
- * Exactness at any instruction. A CPU may be stopped anywhere by a panic, and trace_hub_freeze must still find
- * whole events and exact counts. So each step takes effect by one store:
- *   - an event counts from the store of trace_cpu.used, a compact record from that of trace_ccswap.used;
- *   - how many switches a session has tried to get in batches is a difference to what its encoder has encoded, or a
- *     number of its own: trace_cpu.subscribed tells which;
+ * A panic may stop a CPU at any instruction, and trace_hub_freeze must still find whole events and exact counts. So
+ * each step takes effect by one store:
+ *   - an event counts from the store of trace_cpu.used on, a compact record from the store of trace_ccswap.used on;
+ *   - how many switches a session has tried to get in batches is either a difference to the encoder's count or a number
+ *     of its own: trace_cpu.subscribed says which;
  *   - a buffer is complete from the store of its slot's state (TAKEN -> FULL) on;
- *   - what a CPU wrote into closed buffers is kept twice; trace_cpu.current tells which of the two is valid, and which
- *     slot is being filled, in one word.
- * What was written into the buffer being filled (`fill`) is counted after the event counts, so freeze counts it again
- * from the bytes. What circular mode overwrote is written minus present, so no moment exists in which it is in neither.
+ *   - the tally of a CPU's closed buffers is kept twice; trace_cpu.current says in one word which of the two is valid
+ *     and which slot is being filled.
+ *
+ * `fill`, the tally of the buffer being filled, changes after the event counts, so freeze counts it again from the
+ * bytes. What circular mode overwrote is computed as written minus present, so there is no moment at which a buffer is
+ * in neither.
  */
 #pragma once
 

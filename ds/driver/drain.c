@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The PEBS buffer is emptied: when the PMI says that its threshold was reached, when somebody asks, and after a panic.
- * Each time an epoch ends. SDM vol. 3B, "Writing the DS Interrupt Service Routine".
- */
+/* Empties the PEBS buffer: when the PMI says that the threshold was reached, on request, and after a panic. Each drain
+ * ends an epoch. SDM vol. 3B, "Writing the DS Interrupt Service Routine". */
 #include "ds/driver/driver.h"
 
 #include "arch/arch.h"

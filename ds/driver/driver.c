@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Debug Store of one CPU: set-up, pause, tear-down of what ds/driver/plan.c has planned; what comes in between is
- * ds/driver/drain.c's. One driver for every machine; the steps are numbered and their order matters: nothing may hit a
- * half-written area, so the counters are off first and on last, and the way down is the way up backwards. Branch
- * tracing (ds/driver/bts.c) comes up after the counters and goes down before them.
+ * The Debug Store of one CPU: set-up, pause and tear-down of what ds/driver/plan.c has planned. ds/driver/drain.c does
+ * what comes in between. All machines use this one driver. The steps are numbered and their order matters. The
+ * processor must never use a half-written area, so set-up turns counters off first and on last, and tear-down has the
+ * same steps in reverse. Branch tracing (ds/driver/bts.c) starts after the counters and stops before them.
  *
  * SDM vol. 3B, "Setting Up the DS Save Area", "Setting Up the PEBS Buffer".
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The real processor: the instructions themselves. MSRs go through the variants that survive #GP. */
+/* The real processor: executes the instructions. MSRs are accessed with the variants that survive #GP. */
 #include "arch/arch.h"
 #include "ds/ds.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What one CPU is going to do, from the configuration and what its processor has: which counter counts which event,
- * with which start value, in a buffer of which size. Touches no register; ds/driver/driver.c programs what is planned
- * here.
- */
+/* Plans what one CPU does, from the configuration and the abilities of its processor: which counter counts which event,
+ * with which start value, and how large the buffer is. It touches no register; ds/driver/driver.c programs the plan. */
 #include "ds/driver/driver.h"
 
 #include "arch/arch.h"

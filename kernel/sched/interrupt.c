@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What surrounds every interrupt, and the timer's: counting pauses, DPCs run, and a switch that has become due is made
- * on the way out. */
+/*
+ * arch/idt.c calls kernel_irq_enter before every interrupt handler and kernel_irq_exit after it. The first pauses
+ * counting. The second runs DPCs, switches threads if a switch is due, and resumes counting. The timer's handler is
+ * here as well.
+ */
 #include "arch/arch.h"
 #include "arch/upcalls.h"
 #include "ds/ds.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every byte that leaves Cairn, but for the truth records (trace/wire/truth.h): the ETW layouts (NT Kernel Logger,
- * x64), Cairn's own events, and the frames of the serial dump. Compiled alike by the kernel, the host tool, the plugin
- * and the tests; includes nothing but fixed-width types. All values little-endian. Bit layouts are shifts and masks,
- * never C bit-fields. docs/reference/format.md is both headers in prose.
+ * The layout of every byte that leaves Cairn, except the truth records (trace/wire/truth.h): the structures of ETW (NT
+ * Kernel Logger, x64), Cairn's own events, and the frames of the serial dump. The kernel, the host tool, the plugin and
+ * the tests compile this file, so it includes only <stddef.h> and <stdint.h>. All values are little-endian. Bit layouts
+ * are shifts and masks, never C bit-fields. docs/reference/format.md describes both headers in prose.
  */
 #pragma once
 
@@ -265,9 +265,10 @@ static inline uint64_t cairn_counters_unpack(uint32_t n) { return (n & 0xFFFF) |
 /* clang-format on */
 
 /*
- * One project hook ID, in a group Windows does not use. PERFINFO header, no items, payload = struct cairn_ds_head and
- * what its kind says. Order on a CPU: batches of epoch N, then the drain of epoch N, then its records, then batches of
- * epoch N + 1. A kind START opens the first epoch and has no records.
+ * PEBS: a hook ID in a group that Windows does not use. The event has a PERFINFO header without items; its payload is a
+ * struct cairn_ds_epoch or a struct cairn_ds_records, as `kind` says. Order on a CPU: batches of epoch N, then the
+ * drain of epoch N, then its records, then batches of epoch N + 1. A drain with reason START opens the first epoch and
+ * has no records.
  */
 #define HOOK_CAIRN_DS         0xCA01u
 #define HOOK_VERSION_CAIRN_DS 2u
@@ -288,9 +289,9 @@ enum cairn_ds_reason {
 #define CAIRN_DS_LOST_UNKNOWN UINT64_MAX /* buffer found full on hardware: how many were dropped cannot be known */
 #define CAIRN_DS_AREA_MAX     0x1C0u
 
-/* The epoch that ends here (or, for START, begins). The DS area follows as it was, before index was set back to base:
- * the form that the record format has (60H bytes up to format 3, A0H, from format 5 on 1C0H); with format 3 also A0H,
- * where fixed counters write records. */
+/* The epoch that ends here (START: that begins here). A copy of the DS area follows, as it was before PebsIndex was set
+ * back to the base. Its size depends on the record format: 60H bytes up to format 3, A0H for format 4, 1C0H from format
+ * 5 on. With format 3 it is A0H if fixed counters write records. */
 struct cairn_ds_epoch {
     uint16_t kind;          /* 00: CAIRN_DS_EPOCH */
     uint8_t reason;         /* 02 */
@@ -315,8 +316,9 @@ struct cairn_ds_records { /* whole records only; raw bytes follow */
 _Static_assert(sizeof(struct cairn_ds_records) == 0x18, "cairn_ds_records");
 
 /*
- * Branch Trace Store: a hook ID of its own, so that readers of older versions pass over it. Its epochs are not PEBS'. A
- * drain at each switch of a thread that was traced, so an epoch's records are one thread's.
+ * Branch Trace Store: it has its own hook ID, so that readers of older versions skip it. Its epochs are not those of
+ * PEBS. The buffer is drained whenever a traced thread is switched out, so all records of an epoch belong to one
+ * thread.
  */
 #define HOOK_CAIRN_BTS         0xCA02u
 #define HOOK_VERSION_CAIRN_BTS 1u
@@ -349,13 +351,14 @@ struct cairn_bts_records { /* raw BTS records of 24 bytes follow */
 _Static_assert(sizeof(struct cairn_bts_records) == 0x18, "cairn_bts_records");
 
 /*
- * The software model's own log (option ds.log=1): what it did at an instruction, step by step. A hook ID of its own, as
- * above. On a CPU it comes before the drain of the epoch it tells of. An instruction that was only counted has none.
+ * The software model's own log (option ds.log=1): what the model did at an instruction, step by step. It has its own
+ * hook ID, too. On a CPU an entry comes before the drain of its epoch. An instruction that was only counted has no
+ * entry.
  */
 #define HOOK_CAIRN_MODEL         0xCA03u
 #define HOOK_VERSION_CAIRN_MODEL 1u
 
-struct cairn_model_entry { /* one instruction; so many struct cairn_model_action follow as it says */
+struct cairn_model_entry { /* one instruction; `actions` times struct cairn_model_action follow */
     uint32_t sequence;     /* 00: per CPU, from 0: a gap is entries that were lost */
     uint32_t epoch;        /* 04: of PEBS */
     uint64_t tsc;          /* 08: of the step; of one that ends in a record, as in the record */
@@ -370,7 +373,7 @@ struct cairn_model_entry { /* one instruction; so many struct cairn_model_action
 _Static_assert(sizeof(struct cairn_model_entry) == 0x38, "cairn_model_entry");
 #define CAIRN_CODE_MAX 15u
 
-/* `before` and `after` of what: docs/reference/format.md */
+/* docs/reference/format.md says what `before` and `after` mean for each kind. */
 enum cairn_model_kind {
     CAIRN_MODEL_OVERFLOWED = 1,
     CAIRN_MODEL_ARMED = 2,
@@ -394,8 +397,8 @@ struct cairn_model_action {
 _Static_assert(sizeof(struct cairn_model_action) == 0x18, "cairn_model_action");
 
 /*
- * Samples without a record: an armed counter that another counter's record reloaded. Behind an epoch of PEBS that has
- * some. A hook ID of its own, as above.
+ * Samples without a record: the record of another counter reloaded an armed counter. The event follows the drain of a
+ * PEBS epoch with such samples. It has its own hook ID, too.
  */
 #define HOOK_CAIRN_SWALLOWED         0xCA04u
 #define HOOK_VERSION_CAIRN_SWALLOWED 1u
@@ -408,15 +411,15 @@ struct cairn_ds_swallowed {
 _Static_assert(sizeof(struct cairn_ds_swallowed) == 0x10, "cairn_ds_swallowed");
 
 /*
- * A session's own: it begins, goes on with other masks or stamps, or ends on this CPU. The first of what it has of the
- * CPU is a start, and behind a stop comes a start or nothing.
+ * A session begins on this CPU, goes on with other masks or stamps, or ends; the event goes to that session only. A
+ * session's first event of a CPU is a START. After a STOP comes a START or nothing.
  */
 #define HOOK_CAIRN_SESSION         0xCA10u
 #define HOOK_VERSION_CAIRN_SESSION 1u
 
 enum cairn_session_what { CAIRN_SESSION_START = 1, CAIRN_SESSION_STOP = 2, CAIRN_SESSION_MASKS = 3 };
 
-/* Switch events that carry PebsIndex. */
+/* The forms of switch events that carry PebsIndex. */
 #define CAIRN_STAMP_FULL    1u /* 0524H */
 #define CAIRN_STAMP_COMPACT 2u /* 0525H */
 
@@ -459,8 +462,8 @@ _Static_assert(CAIRN_FRAME_LINE_MAX == 2070, "maximum line length, documented");
 /* Streams, in the order of the dump. Text streams hold whole lines "key=value\n"; binary streams hold whole records. A
  * frame never splits a line, a record or an event, so a lost frame loses just what it held. */
 enum cairn_stream {
-    CAIRN_STREAM_HEADER = 'H',  /* text, one frame, number 0: cairn.format=1, dump.frames=, dump.bytes=, ...; in a live
-                                 * dump another one in front of what comes at the end */
+    CAIRN_STREAM_HEADER = 'H',  /* text, one frame, number 0: cairn.format=1, dump.frames=, dump.bytes=, ...; a live
+                                 * dump has a second one before the part that comes at the end */
     CAIRN_STREAM_MACHINE = 'M', /* text */
     CAIRN_STREAM_NAMES = 'N',   /* text: "TID BASE_PRIORITY FLAGS NAME\n"; FLAGS: i idle, s sampled, u user, - none */
     CAIRN_STREAM_SYMBOLS = 'S', /* text: "ADDRESS SIZE NAME\n", hex without 0x, ascending */
@@ -473,7 +476,7 @@ enum cairn_stream {
 
 struct cairn_trace_frame {
     uint32_t sequence;   /* 00: wmi_buffer_header.sequence_number, low 32 bits */
-    uint32_t cpu_buffer; /* 04: this CPU's how-manieth buffer, from 0: a gap is a missing (or overwritten) buffer */
+    uint32_t cpu_buffer; /* 04: number of the buffer on its CPU, from 0: a gap is a missing (or overwritten) buffer */
     uint16_t cpu;        /* 08 */
     uint16_t session;    /* 0A */
     uint32_t offset;     /* 0C: where in the buffer the bytes belong; 0 holds the WMI_BUFFER_HEADER */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One event's header: this kernel's and every one that Windows writes. */
+/* Reads the header of one event, of Cairn's events and of all that Windows writes. */
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/etl/layout.h"
 #include "tools/cairn/log/log.h"
