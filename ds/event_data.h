@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Intel's lists of events say, of each kind of core: made from ds/events by tools/events.py. */
+/* The data of Intel's lists of events for each kind of core. tools/events.py makes it from ds/events. */
 #pragma once
 
 #include "ds/ds.h"

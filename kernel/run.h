@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The run: Debug Store and sessions are brought up, the workload runs, everything is stopped, judged and dumped. */
+/* The run: sets up Debug Store and sessions, runs the workload, then stops, judges and dumps. */
 #pragma once
 
 /* First code of the thread that controls the run. `boot`: const struct boot_info. Does not return. */

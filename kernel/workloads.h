@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Every workload there is: it knows all rooms that have some, and none of them knows it. */
+/* The list of all workloads. It knows all folders that contain some; none of them knows it. */
 #pragma once
 
 struct kworkload;
 
-/* By the word of option workload=; NULL: there is no such. */
+/* By its name in the option workload=; NULL: there is none with this name. */
 const struct kworkload *kworkloads_find(const char *name);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The compact context-switch encoder: packs switches of one CPU into PERFINFO_CCSWAP_BUFFER batches. This is the switch
- * path: see docs/reference/format.md for the records and tests/bench for its instruction budget.
- */
+/* The compact context-switch encoder: packs the switches of one CPU into PERFINFO_CCSWAP_BUFFER batches. It is on the
+ * switch path: docs/reference/format.md describes the records, tests/bench its instruction budget. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The session clocks' numbers. */
+/* Computes the numbers of the session clocks: see clock.h. */
 #include "trace/clock.h"
 
 #include "kernel/lib/errno.h"

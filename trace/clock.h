@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Session clocks, from the TSC by at most one multiplication:
+ * Session clocks, computed from the TSC with at most one multiplication:
  *
- *   1 performance counter: 10 MHz (as Windows 10 derives it), so that the short record forms reach
- *   2 system time: the same from another origin: units of 100 ns since 1601-01-01, UTC
+ *   1 performance counter: 10 MHz (as Windows 10 derives it), so that the short record forms suffice
+ *   2 system time: the same with another origin: units of 100 ns since 1601-01-01, UTC
  *   3 CPU cycles: the TSC itself
  *
- * For 1 and 2 units = ((tsc - base) * multiplier >> 64) + origin with a signed difference and a 128-bit product; these
- * numbers are in the session stream, so TSC values in PEBS records convert exactly as the kernel converted. A TSC
- * behind the base (a processor whose counter lags) is a little before the origin.
+ * For 1 and 2: units = ((tsc - base) * multiplier >> 64) + origin, with a signed difference and a 128-bit product. The
+ * session stream contains these numbers, so TSC values in PEBS records convert exactly as the kernel converts them. A
+ * TSC before the base (of a processor whose counter lags) gives a time shortly before the origin.
  */
 #pragma once
 

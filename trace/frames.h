@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Writes frames (format.h: "the serial dump"). Used twice with the same calls: once with a NULL sink, which only counts
- * frames and bytes, then with the real one. No lock, no allocation; usable in a panic.
- */
+/* Writes frames (trace/wire/format.h, "the serial dump"). A dump makes the same calls twice: first with a NULL sink,
+ * which only counts frames and bytes, then with the real one. No lock, no allocation; usable in a panic. */
 #pragma once
 
 #include <stddef.h>

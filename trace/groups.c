@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of group masks: see groups.h. Also compiled on the host. */
+/* The names of group masks: see groups.h. Also compiled on the host. */
 #include "trace/groups.h"
 
 #include "kernel/lib/errno.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PERFINFO_GROUPMASK: which groups of events a session wants. A group's value has the number of its mask in the upper
- * three bits and its bits in the others. Names and values as in Microsoft's NTWMI.H; the mask itself is in
+ * PERFINFO_GROUPMASK: which groups of events a session wants. The upper three bits of a group's value are the number of
+ * its mask, the other bits are its bits in that mask. Names and values as in Microsoft's NTWMI.H; the mask itself is in
  * trace/wire/format.h.
  */
 #pragma once

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers out of a live session while it runs: one sender takes those that are full, the oldest first, and gives them
- * back empty. It takes no lock and holds up no CPU: one that finds no buffer loses its events, and counts them.
+ * Takes buffers out of a live session while it runs: one sender takes the full ones, the oldest first, and gives them
+ * back empty. It takes no lock and delays no CPU: a CPU that finds no buffer loses its events, and counts them.
  *
- * On each CPU buffers begin and end in order, so the oldest full one of all is the oldest full one of its CPU, too:
- * each CPU's leave in their order. A buffer that is not wholly out when the sender stops, or a panic stops it, is still
- * full, and trace_session_sent says where the dump at the end goes on.
+ * On each CPU buffers begin and end in order, so the oldest full buffer of all is also the oldest full one of its CPU:
+ * the buffers of each CPU are sent in order. If the sender stops, or a panic stops it, before a buffer is sent
+ * completely, the buffer stays full, and trace_session_sent says where the dump at the end continues.
  */
 #pragma once
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which releases of spin locks become events (0529H): the sampling of the NT Kernel Logger. Pure; the kernel decides by
- * it, and the host tool again, over the truth.
- */
+/* Which releases of spin locks become events (0529H): the sampling of the NT Kernel Logger. Pure: the kernel uses it,
+ * and the host tool repeats it with the truth. */
 #pragma once
 
 #include <stdbool.h>

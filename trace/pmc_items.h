@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * PMC items: what counters hold when something happens, on the event that tells of it. A session has up to four
- * counters, and up to four hooks whose events carry them (ETW_PMC_SUPPORT in Windows, build 10240).
- */
+/* PMC items: an event carries the values of counters at its time. A session has up to four counters, and up to four
+ * hooks whose events carry them (ETW_PMC_SUPPORT in Windows, build 10240). */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a performance counter counts, by the names and numbers Windows has for it (KPROFILE_SOURCE, and what its HAL
- * adds on Intel processors): in 0F2FH events, in the names of 0F30H, and where counters are asked for.
- */
+/* What a performance counter counts, with the names and numbers that Windows uses (KPROFILE_SOURCE, and what its HAL
+ * adds on Intel processors): in 0F2FH events, in the names of 0F30H, and where counters are configured. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Payloads of rundown events: see rundown.h. Also compiled on the host. */
+/* Writes the payloads of rundown events: see rundown.h. Also compiled on the host. */
 #include "trace/rundown.h"
 
 #include "kernel/lib/string.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rundown events of the NT Kernel Logger: what is there when a session starts and when it stops (processes, threads,
- * images, the machine), and what comes and goes meanwhile. Hook IDs, versions and payloads of Windows 10, x64, and
- * functions that write the payloads. The layouts include nothing but fixed-width types.
+ * Rundown events of the NT Kernel Logger: what exists when a session starts and when it stops (processes, threads,
+ * images, the machine), and what begins and ends in between. This file has the hook IDs, versions and payloads of
+ * Windows 10, x64, and functions that write the payloads. The layouts use only fixed-width types.
  *
  * Sources: Microsoft's MOF classes Process_TypeGroup1, Thread_TypeGroup1, Image_Load and SystemConfig_V3_* (Microsoft
- * Learn, "Event Tracing", kernel trace control API) and SampledProfileInterval_V3 (wmicore.mof of the WDK), NTWMI.H's
- * types as System Informer's phnt gives them again, and which header an event has from traces of Windows 6.2 and 10.
- * Group and type make the hook ID: 00 header, 03 process, 05 thread, 0B configuration, 0F performance, 14 image.
- * docs/reference/format.md is this in prose.
+ * Learn, "Event Tracing", kernel trace control API) and SampledProfileInterval_V3 (wmicore.mof of the WDK); NTWMI.H's
+ * types as System Informer's phnt has them; which header an event has, from traces of Windows 6.2 and 10. Group and
+ * type make the hook ID: 00 header, 03 process, 05 thread, 0B configuration, 0F performance, 14 image.
+ * docs/reference/format.md describes all this in prose.
  */
 #pragma once
 

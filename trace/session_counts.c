@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session's CPUs have tried, written and lost, and how the account of one that was stopped anywhere is made
- * right: see session.h. */
+/* What a session has tried, written and lost on each CPU, and how its counts are completed after it was stopped at any
+ * instruction: see session.h. */
 #include "trace/session_inside.h"
 
 #include "kernel/lib/string.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Branch Trace Store (BTS) of one CPU: each taken branch, interrupt and exception leaves a record of 24 bytes in a
- * buffer of its own. It shares the DS area, LVTPC and the PMI handler with PEBS (ds/driver/driver.c), and no counter:
- * each comes up, and fails, without the other. The steps are numbered as in ds/driver/driver.c.
+ * buffer of its own. BTS shares the DS area, LVTPC and the PMI handler with PEBS (ds/driver/driver.c) and needs no
+ * counter. Each of the two can start, or fail to start, without the other. The steps are numbered as in
+ * ds/driver/driver.c.
  *
- * A record names neither time nor thread, so the buffer is drained at each context switch: the records of an epoch are
- * those of one thread.
+ * A record contains neither a time nor a thread. So the buffer is drained at each context switch, and the records of an
+ * epoch belong to one thread.
  *
  * SDM vol. 3B, "Branch Trace Store (BTS)", "Setting Up the DS Save Area", "Setting Up the BTS Buffer".
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Branch Trace Store of one CPU: driver state, and what ds/driver/driver.c calls; private to ds/. The rest is in
- * ds/ds.h. */
+/* Branch Trace Store of one CPU: the driver's state and the functions that ds/driver/driver.c calls; private to ds/.
+ * The public functions are in ds/ds.h. */
 #pragma once
 
 #include "ds/ds.h"

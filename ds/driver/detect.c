@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is there a Debug Store this driver can use? Every test in the order the manual's own conditions build on one another,
- * each a row for people to read. A test that fails decides the reason, once; later rows are still filled where a read
- * can do no harm, because they show why flags must not be believed out of order: QEMU's TCG answers 0 for
- * IA32_MISC_ENABLE, whose bits 11 and 12 mean 'unavailable', and so looks as if it had both.
+ * Is there a Debug Store that this driver can use? The tests are in the order in which the manual's conditions depend
+ * on one another; each gives a row for people to read. The first test that fails decides the reason. Later rows are
+ * still filled if a read can do no harm, because they show why flags must not be used out of order: QEMU's TCG returns
+ * 0 for IA32_MISC_ENABLE, whose bits 11 and 12 mean 'unavailable', and so seems to have both PEBS and BTS.
  *
- * BTS needs the Debug Store and IA32_MISC_ENABLE's word for it, but no counters: it may be there where PEBS is not.
+ * BTS needs the Debug Store and its bit of IA32_MISC_ENABLE, but no counters: it may exist where PEBS does not.
  *
  * SDM vol. 3B, "Debug Store (DS) Mechanism", "Detection of the BTS Facilities"; vol. 3B, "PEBS Record Format".
  */

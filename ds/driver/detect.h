@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Between ds/driver/detect.c, which asks the processor what it has, and ds/driver/errata.c, which knows what it has
- * wrong. */
+/* What ds/driver/detect.c and ds/driver/errata.c share: the first finds what the processor has, the second knows its
+ * errata. */
 #pragma once
 
 #include "ds/ds.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One CPU's driver state; private to ds/. Only its own CPU touches it. */
+/* The driver's state of one CPU; private to ds/. Only its own CPU uses it. */
 #pragma once
 
 #include "ds/driver/bts.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What processors do otherwise than the manual says, as far as it concerns the Debug Store, and what the driver does
- * about it. Each has a name in struct ds_errata and a row in the detection table where it applies.
+ * Processors that do not do what the manual says, as far as it concerns the Debug Store, and what the driver does about
+ * it. Each erratum has a name in struct ds_errata, and a row in the detection table if it applies.
  *
- * The numbers are those of Intel's specification updates; which processors they concern and from which microcode on
- * they are cured: Linux' arch/x86/events/intel/{core,ds}.c.
+ * The numbers are those of Intel's specification updates. Linux' arch/x86/events/intel/{core,ds}.c says which
+ * processors they concern and which microcode fixes them.
  *
- * Not here, because the driver does it on every processor: LVTPC is unmasked last in the PMI handler (Haswell raises
+ * Not listed, because the driver does it on every processor: LVTPC is unmasked last in the PMI handler (Haswell raises
  * spurious interrupts otherwise), and DEBUGCTL.FREEZE_PERFMON_ON_PMI stays off (it freezes when the PMI is raised, not
- * when it is taken). Nor what only a hypervisor can do something about (PEBS of Haswell to Kaby Lake across VM entry),
- * nor BJ122, BV98 and HSD29 (counts of load and store events leak into the sibling thread; load latency is not among
- * them), nor AAJ80, whose event, mispredicted branches, the driver does not know.
+ * when it is taken). Not listed either: what only a hypervisor can handle (PEBS of Haswell to Kaby Lake across VM
+ * entry); BJ122, BV98 and HSD29 (counts of load and store events leak into the sibling thread; load latency is not
+ * among them); AAJ80, as the driver does not know its event, mispredicted branches.
  */
 #include "ds/driver/detect.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be counted, under Intel's names, and the parsers of pebs= and pebs.groups=. */
+/* The events that can be counted, with Intel's names, and the parsers of pebs= and pebs.groups=. */
 #include "ds/ds.h"
 #include "ds/event_data.h"
 

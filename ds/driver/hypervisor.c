@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Beneath a hypervisor CPUID says what it means to show, and its registers what it does. The two need not agree: QEMU
- * lets a guest of KVM see CPUID's Debug Store without a record format, or BTS that KVM refuses (docs/how-to/kvm.md). So
- * each register that set-up will write is tried here, and what was there is restored.
+ * Under a hypervisor CPUID and the registers need not agree. QEMU, for example, can show a guest of KVM a Debug Store
+ * without a record format, or BTS that KVM refuses (docs/how-to/kvm.md). So each register that set-up will write is
+ * tried here; then its old value is restored.
  */
 #include "ds/driver/detect.h"
 #include "kernel/lib/string.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does somebody use already what the driver wants for itself? Firmware of some machines leaves counters on and looks at
- * them from System Management Mode, where nobody sees it; taking them away would break whatever it does with them. So
- * the first to ask is not this driver: what is in use stays as it is, unless ds.force=1 says otherwise.
+ * Does something else already use what the driver needs? The firmware of some machines leaves counters on and reads
+ * them in System Management Mode, where software cannot see it; this would break if the driver took them. So what is in
+ * use stays as it is, unless ds.force=1 says otherwise.
  *
- * Reads only. A register that raises #GP is nobody's: the set-up will find that out by itself.
+ * It only reads. A register that raises #GP counts as not in use: set-up will notice it.
  */
 #include "ds/driver/detect.h"
 #include "kernel/lib/string.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The branch history of one CPU, for the LBR group of PEBS records: on while a sampled thread runs its own code, held
- * like the counters. Two kinds: DEBUGCTL.LBR, up to Ice Lake; IA32_LBR_CTL (architectural LBR) on later processors,
- * whose IA32_PERF_CAPABILITIES.LBR_FMT is 3FH. The entries' own MSRs are not touched but by IA32_LBR_DEPTH, which
- * clears them: who reads them is microcode. At a context switch they stay, so that a record's older entries may be
- * another thread's.
+ * The branch history of one CPU, for the LBR group of PEBS records. It is on while a sampled thread runs its own code,
+ * and pauses with the counters. There are two kinds: DEBUGCTL.LBR, up to Ice Lake; IA32_LBR_CTL (architectural LBR) on
+ * later processors, whose IA32_PERF_CAPABILITIES.LBR_FMT is 3FH. Microcode reads the entries, so the driver does not
+ * access their MSRs; it only writes IA32_LBR_DEPTH, which clears them. They are not cleared at a context switch, so the
+ * older entries of a record may belong to another thread.
  *
  * SDM vol. 3B, "Last Branch Records", "IA32_DEBUGCTL MSR".
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PEBS goes off. A record that the processor has begun may be stored after the WRMSR that turned the counters off; it
- * goes to the buffer that IA32_DS_AREA then leads to. So before the area changes, or goes away, there is a quiescent
- * period (SDM vol. 3B, "Re-configuring PEBS Facilities"). The manual does not say how long: it is over when PebsIndex
- * has rested for a while.
+ * Turns PEBS off. A record that the processor has begun may be stored after the WRMSR that turned the counters off,
+ * into the buffer that IA32_DS_AREA leads to at that time. So there is a quiescent period before the area changes or
+ * goes away (SDM vol. 3B, "Re-configuring PEBS Facilities"). The manual does not say how long it is: the driver waits
+ * until PebsIndex has not changed for a while.
  */
 #include "ds/driver/driver.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Other periods while the session runs. What the buffer holds was recorded with the old ones, so it is drained first:
- * each epoch has one configuration, and the area in the trace shows which. Nothing of the area but the index may change
- * while PEBS is on or has a record on its way, so PEBS goes off before. The registers are those of set-up: tear-down
- * has their old values already. BTS has no period, its epochs go on.
+ * Changes the periods while the session runs. The records in the buffer were made with the old periods, so it is
+ * drained first: each epoch has one configuration, which the area in the trace shows. While PEBS is on, or a record is
+ * on its way, nothing in the area but the index may change, so PEBS is turned off before. The registers are those of
+ * set-up, whose old values are already saved for tear-down. BTS has no period; its epochs go on.
  */
 #include "ds/driver/driver.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Does PEBS make records here? Intel's lists of events do not name INST_RETIRED.ANY_P (C0H/00H) as a precise event from
- * Sandy Bridge to Comet Lake, nor on Silvermont; Linux samples by it all the same. So it is tried: some hundred
- * instructions with a short period. INST_RETIRED.PREC_DIST (C0H/01H, PMC1) is the precise one that counts the same.
+ * Sandy Bridge to Comet Lake, nor on Silvermont, but Linux samples with it. So the driver tries it: some hundred
+ * instructions with a short period. INST_RETIRED.PREC_DIST (C0H/01H, PMC1) is the precise event that counts the same.
  */
 #include "ds/driver/driver.h"
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Throttling. With a short period and a low threshold each interrupt can be due again before the interrupted thread has
- * run one instruction: the counters go on a few instructions before the return from the interrupt, and no shadow
- * protects the first one after it. Then nothing ever runs but the handler, not even the timer's, and the machine
- * hangs. So after so many PMIs within a timer tick counting stops, PEBS, BTS and branch history: where nothing steps
- * counting is just not resumed; stepping goes on, so there their own controls go off.
+ * Throttling. With a short period and a low threshold the next interrupt can be due before the interrupted thread has
+ * run one instruction: counters start a few instructions before the return from the interrupt, and no shadow protects
+ * the first instruction after it. Then nothing but the handler ever runs, not even the timer's handler, and the machine
+ * hangs. So counting (PEBS, BTS and branch history) stops after a number of PMIs within one timer tick. Without
+ * single-stepping it is enough not to resume counting. With single-stepping, stepping goes on, so PEBS, BTS and branch
+ * history are turned off by their own controls.
  *
- * It goes on with the first tick that comes a tick's time later. Not with the next: the PMI's vector is above the
- * timer's, so when the storm has lasted for more than a tick that one is pending, and would let the next storm begin
- * before the thread has run.
+ * Counting resumes with the first tick that comes at least the time of one tick later. The next tick may be too early:
+ * the PMI's vector is above the timer's, so after a storm of more than a tick a timer interrupt is pending, and would
+ * start the next storm before the thread has run.
  *
- * What is not counted then is not lost, it is not sampled: the epoch that ends with reason THROTTLE and the empty one
- * after it, which ends with UNTHROTTLE, say from when to when.
+ * What is not counted in this time is not lost but not sampled. The epoch that ends with reason THROTTLE, and the empty
+ * one after it, which ends with UNTHROTTLE, say from when to when.
  */
 #include "ds/driver/driver.h"
 

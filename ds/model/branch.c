@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taken branches into the BTS buffer (SDM vol. 3B, "Branch Trace Store (BTS)"); interrupts and exceptions, too. */
+/* Writes taken branches, interrupts and exceptions into the BTS buffer (SDM vol. 3B, "Branch Trace Store (BTS)"). */
 #include "ds/model/internal.h"
 
 static bool wanted(const struct ds_model *m, unsigned cpl)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From an event to a record. A PEBS counter that wraps to 0 is armed; the next event it counts makes the processor's
- * assist write the record, clear the overflow and reload the counter from the DS area (SDM vol. 3B, "PEBS Operation").
- * With a reset value of -N records are therefore N + 1 events apart; N with precise distribution, where the wrap itself
- * writes.
+ * From an event to a record. A PEBS counter that wraps to 0 is armed. The next event that it counts makes the
+ * processor's assist write the record, clear the overflow and reload the counter from the DS area (SDM vol. 3B, "PEBS
+ * Operation"). So with a reset value of -N records are N + 1 events apart. With precise distribution they are N apart,
+ * as the wrap itself writes the record.
  */
 #include "ds/model/internal.h"
 #include "kernel/lib/errno.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUID of the model. */
+/* The model's CPUID. */
 #include "ds/model/internal.h"
 #include "kernel/lib/string.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The efficient core of Arrow and Lunar Lake, Skymont: 8 general-purpose counters and fixed counters 0 to 2, of which
- * each has PEBS. Fixed counters 4 to 6, which count top-down events, are left out: CPUID.23H says so. Codes of
- * events: Intel's lists of events of these cores (Gracemont and Crestmont have the same). The native model ID, and
- * that counters 0 and 1 and fixed counter 0 have precise distribution: Linux' arch/x86/include/asm/intel-family.h and
- * arch/x86/events/intel/core.c.
+ * The efficient core of Arrow Lake and Lunar Lake, Skymont. It has 8 general-purpose counters and fixed counters 0 to
+ * 2, all with PEBS. Fixed counters 4 to 6, which count top-down events, are left out: CPUID.23H says so.
+ *
+ * Sources: Intel's lists of events of these cores for the codes (Gracemont and Crestmont have the same); Linux'
+ * arch/x86/include/asm/intel-family.h and arch/x86/events/intel/core.c for the native model ID, and for precise
+ * distribution, which counters 0 and 1 and fixed counter 0 have.
  */
 #include "ds/ds.h"
 #include "ds/model/internal.h"

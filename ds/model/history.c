@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Branch history: what goes into it, and its MSRs, as they are read by software and by the LBR group of PEBS records.
- * Two kinds. Up to Ice Lake the entries are a ring, MSR_LASTBRANCH_TOS says which is the newest, and MSR_LBR_SELECT
- * leaves branches out; architectural LBR has the newest in entry 0, and IA32_LBR_CTL lets branches in. SDM vol. 3B,
- * "Last Branch, Interrupt, and Exception Recording" and "Last Branch Records"; which values of FROM can be written
- * while there is no TSX: Linux' arch/x86/events/intel/lbr.c. No source says: that a popped entry reads 0 (but Linux'
- * reading ends at one that does), and that non-canonical addresses and reserved bits raise #GP where Linux has none.
+ * Branch history: which branches it contains, and its MSRs, as software and the LBR group of PEBS records read them.
+ * There are two kinds. Up to Ice Lake the entries are a ring, MSR_LASTBRANCH_TOS says which entry is the newest, and
+ * MSR_LBR_SELECT leaves branches out. In architectural LBR entry 0 is the newest, and IA32_LBR_CTL selects branches.
+ * Sources: SDM vol. 3B, "Last Branch, Interrupt, and Exception Recording" and "Last Branch Records"; which values of
+ * FROM can be written without TSX: Linux' arch/x86/events/intel/lbr.c. Not found in any source: that a popped entry
+ * reads 0 (but Linux stops reading at an entry that does), and that writing non-canonical addresses or reserved bits,
+ * which Linux never does, raises #GP.
  */
 #include "ds/model/internal.h"
 #include "kernel/lib/errno.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the files of the model. */
+/* What the files of the model share; private to ds/model. */
 #pragma once
 
 #include "ds/model/model.h"

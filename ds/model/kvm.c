@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left of a processor for a guest of Linux' KVM. Sources: arch/x86/kvm/vmx/pmu_intel.c (which MSRs are there,
- * which bits they take), vmx.c (IA32_PERF_CAPABILITIES without the baseline, CPUID's DS and DTES64, what IA32_DEBUGCTL
- * takes), cpuid.c and pmu.h (CPUID.0AH: version 2 at most) of 6.0 to 6.18, with perf's counters between (no mediated
- * vPMU). docs/how-to/kvm.md has the whole list, and how sure each is.
+ * What Linux' KVM leaves of a processor for a guest. Sources: arch/x86/kvm/vmx/pmu_intel.c (which MSRs exist and which
+ * bits they take), vmx.c (IA32_PERF_CAPABILITIES without the baseline, CPUID's DS and DTES64, what IA32_DEBUGCTL
+ * takes), cpuid.c and pmu.h (CPUID.0AH: version 2 at most) of 6.0 to 6.18, with the counters of perf (no mediated
+ * vPMU). docs/how-to/kvm.md has the whole list, and says how sure each entry is.
  */
 #include "ds/model/internal.h"
 #include "kernel/lib/errno.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of its MSRs a processor of the model has, and which bits of them may be written as 1. */
+/* Which MSRs a processor of the model has, and which of their bits may be written as 1. */
 #include "ds/model/internal.h"
 
 #define STATUS_VERSION_4                                                                                               \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * On which counters PEBS makes records of an event, by Intel's lists (ds/events) and Linux' tables. Before Extended
- * PEBS an event that neither names for PEBS counts, overflows and interrupts as without PEBS. What a processor does
- * there is not found, so the policy `unlisted` can have it recorded. From Extended PEBS on every event is recorded, but
- * one that the lists name is recorded only on the counters that they name.
+ * On which counters PEBS records an event, by Intel's lists (ds/events) and Linux' tables. Before Extended PEBS, an
+ * event that neither of them names for PEBS counts, overflows and interrupts as without PEBS. What a processor really
+ * does then is not found; with the policy `unlisted` the model records the event. From Extended PEBS on every event is
+ * recorded; one that the lists name is recorded only on the counters that they name.
  */
 #include "ds/event_data.h"
 #include "ds/model/internal.h"

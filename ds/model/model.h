@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processor's side of the Debug Store, in software: one logical processor's performance counters, PEBS, BTS, branch
- * history and LVTPC. No allocation, no variables of its own, no host types: memory, registers and the interrupt are
- * reached through struct ds_model_host. Calls on one model must not overlap, but for ds_model_lvtpc_write, which
- * host.raise_pmi may call.
+ * The processor's side of the Debug Store, in software: the performance counters, PEBS, BTS, branch history and LVTPC
+ * of one logical processor. It allocates nothing, has no variables of its own and uses no host types: it reaches
+ * memory, registers and the interrupt through struct ds_model_host. Calls on one model must not overlap, except that
+ * host.raise_pmi may call ds_model_lvtpc_write.
  *
- * What happens at an event and at an assist: SDM vol. 3B, "Processor Event Based Sampling (PEBS)", "PEBS Record
- * Format", "Adaptive PEBS"; branch records: "Branch Trace Store (BTS)"; which writes fault: Linux' KVM
- * (arch/x86/kvm/vmx/pmu_intel.c). Where no source settles a question struct ds_model_policy has a switch for it.
+ * Sources: SDM vol. 3B, "Processor Event Based Sampling (PEBS)", "PEBS Record Format", "Adaptive PEBS" for what happens
+ * at an event and at an assist; "Branch Trace Store (BTS)" for branch records; Linux' KVM
+ * (arch/x86/kvm/vmx/pmu_intel.c) for the writes that fault. Where no source settles a question, struct ds_model_policy
+ * has a switch.
  *
- * It counts what its host can see (enum ds_model_event); counters programmed for any other event stay still. Unhalted
- * cycles, core and reference, are one for each retired instruction, and so is a cycle to CMASK, INV and EDGE, which see
- * an event once in it or not at all: a convention, since the model has no clock. What nobody can know reads 0:
- * latencies, data sources, TX abort information, topdown slots and metrics, data addresses the host cannot see. So a
- * load never reaches a latency threshold, and the events of load latency, precise store and the frontend stay still,
- * though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing
- * in SMM, retire latency) are not there. The core has one thread, so AnyThread changes nothing.
+ * The model counts what its host can see (enum ds_model_event). Counters programmed for any other event do not move. As
+ * the model has no clock, unhalted cycles, core and reference, are by convention one for each retired instruction.
+ * CMASK, INV and EDGE use the same cycle, in which an event occurs once or not at all. Fields that the model cannot
+ * know read 0: latencies, data sources, TX abort information, topdown slots and metrics, data addresses that the host
+ * cannot see. So a load never reaches a latency threshold, and the events of load latency, precise store and the
+ * frontend do not move, though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES
+ * do not show (freezing in SMM, retire latency) do not exist. The core has one thread, so AnyThread changes nothing.
  *
- * Of the rest of the tree it takes ds/layout.h, ds/event_data.h with the tables that are made for it, and from
- * kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler the C library's own) three error numbers, memcpy,
+ * Of the rest of the tree it uses ds/layout.h, ds/event_data.h with the tables that are made for it, and, from
+ * kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers, memcpy,
  * memset and strcmp.
  *
- * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c; presets.c,
+ * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c. presets.c,
  * efficient.c, listed.c and policy.c are tables.
  */
 #pragma once

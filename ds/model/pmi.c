@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model's performance-monitoring interrupt: LVTPC, and what it freezes. */
+/* The model's performance-monitoring interrupt: LVTPC, and what a PMI freezes. */
 #include "ds/model/internal.h"
 
 void ds_model_lvtpc_write(struct ds_model *m, uint32_t value)

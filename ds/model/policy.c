@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The policies by name. Each is a question to which no source has an answer. */
+/* The names of the policies. Each policy is a question that no source answers. */
 #include "ds/model/model.h"
 
 #include "kernel/lib/errno.h"

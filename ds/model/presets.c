@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processors the model can be, and how each generation codes the events the model counts. Counters and formats: SDM
- * vol. 3B, the chapters on each microarchitecture; precise distribution and which format comes with which processor:
- * Linux' arch/x86/events/intel/{ds,core}.c and what it prints when it boots there.
+ * The processors that the model can be, and the event codes of each generation.
+ *
+ * Sources: SDM vol. 3B, the chapters on each microarchitecture, for counters and formats; Linux'
+ * arch/x86/events/intel/{ds,core}.c, and what Linux prints when it boots there, for precise distribution and for the
+ * format of each processor.
  */
 #include "ds/ds.h"
 #include "ds/model/internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a PEBS record: formats 0 to 3 as one nested structure, 4 and up as groups. */
+/* Writes the bytes of a PEBS record: formats 0 to 3 as nested structures, formats 4 and up as groups. */
 #include "ds/model/internal.h"
 #include "kernel/lib/string.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* MSRs of the model and RDPMC: what reads give, what writes change, what raises #GP. */
+/* The model's MSRs and RDPMC: what reads return, what writes change, what raises #GP. */
 #include "ds/model/internal.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"

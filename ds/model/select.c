@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each counter of the model counts, by the MSRs that say so. */
+/* What each counter of the model counts, as its MSRs say. */
 #include "ds/model/internal.h"
 #include "kernel/lib/string.h"
 

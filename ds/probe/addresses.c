@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is in a record's addresses, and in GLOBAL_STATUS before there is one.
+ * Which addresses a record contains, and what GLOBAL_STATUS holds before there is a record.
  *
- * Addresses: a counter of branches has its record of one jump after another, up to the last of them; behind that one
- * are NOPs, no branches. So a record with the address of the first NOP is of the last jump, and the address of the NOP
- * is that of the instruction after it; what the record's other address is follows. A record that has the last jump's
- * address alone says nothing: it may be of the jump before, and have the next one's. (SDM vol. 3B, "PEBS Record
- * Format".)
+ * Addresses: a counter of branches makes a record for each of several jumps in a row. After the last jump there are
+ * only NOPs, which are no branches. So a record with the address of the first NOP belongs to the last jump, and that
+ * address is the address of the instruction after it. The meaning of the record's other address follows. A record that
+ * has only the last jump's address says nothing: it may belong to the jump before and have the next jump's address.
+ * (SDM vol. 3B, "PEBS Record Format".)
  */
 #include "ds/probe/internal.h"
 

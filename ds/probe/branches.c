@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The BTS buffer at its threshold and at its end. */
+/* The BTS buffer when it reaches its threshold and when it is full. */
 #include "ds/probe/internal.h"
 
 #define RECORD ((uint32_t)sizeof(struct ds_bts_record))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The PEBS buffer at its end, and where there is none. */
+/* The PEBS buffer when it is full, and when there is none. */
 #include "ds/probe/internal.h"
 
 #include "arch/arch.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the experiments have in common: registers saved and given back, the known state, a run, its records. */
-/* Longer than 500 lines: what a run sets, in which order, and how it is given back have to be read together. */
+/* What the experiments have in common: they save and restore registers, set a known state, run code and read its
+ * records. */
+/* Longer than 500 lines: what a run sets, in which order, and how it is restored must be read together. */
 #include "ds/probe/internal.h"
 
 #include "arch/arch.h"

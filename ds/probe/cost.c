@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What things cost, in TSC cycles: instructions run with and without them, again and again. What a run with them took
- * beyond the shortest without, by how many there were, is one sample.
- */
+/* What things cost, in TSC cycles. Instructions run many times with the thing and without it. One sample is the time of
+ * a run with it minus the shortest time without it, divided by how many there were. */
 #include "arch/arch.h"
 #include "ds/probe/internal.h"
 #include "kernel/lib/string.h"

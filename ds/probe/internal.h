@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the files of the probe. */
+/* What the files of the probe share; private to ds/probe. */
 #pragma once
 
 #include "ds/driver/driver.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Experiments that ask a Debug Store what no manual says of it: each sets registers, DS area and buffer to a known
- * state, runs instructions of which each address is known, and looks at what is in memory and registers then. They
- * reach the processor through struct ds_machine only, so they are the same on silicon, under an emulator and on
- * ds/model, whose policies (ds/model/policy.c) are the questions that most of them are about.
+ * Experiments that ask a Debug Store what no manual says. Each sets registers, DS area and buffer to a known state,
+ * runs instructions at known addresses, and then looks at memory and registers. They reach the processor only through
+ * struct ds_machine, so they are the same on silicon, under an emulator and on ds/model. Most of them are about the
+ * questions that are the model's policies (ds/model/policy.c).
  *
- * An outcome that is none of those a question knows is told by its numbers. docs/how-to/probe.md says of each
- * experiment what is set up and what each outcome means. The table of them is also the host tool's, for what it prints
- * of the questions.
+ * An outcome that a question does not list is reported by its numbers. docs/how-to/probe.md says for each experiment
+ * what is set up and what each outcome means. The host tool uses the table of questions as well, for what it prints.
  *
  * Acts on the CPU it runs on, interrupts off.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What registers take. Nothing counts meanwhile. */
+/* Which values registers accept. Nothing counts meanwhile. */
 #include "ds/probe/internal.h"
 
 #include "kernel/lib/string.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The questions, in the order they are asked, and what is measured: texts only, because the host tool has them
- * too. The questions about the model's policies have their names. */
+/* The questions, in the order in which they are asked, and what is measured. This file has only the words, as the host
+ * tool uses it, too. Questions that are policies of the model have the policies' names. */
 #include "ds/model/model.h"
 #include "ds/probe/probe.h"
 #include "kernel/lib/string.h"

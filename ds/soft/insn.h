@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long is this x86-64 instruction, and is it one that single-stepping or branch counting must know about? Of its
- * operands only where a direct branch goes; no names. 64-bit mode only. SDM vol. 2, "Instruction Format" and appendix
- * A, "Opcode Map".
+ * How long an x86-64 instruction is, and whether single-stepping or branch counting must know about it. Of its operands
+ * it gives only the target of a direct branch; it has no names. 64-bit mode only. SDM vol. 2, "Instruction Format" and
+ * appendix A, "Opcode Map".
  */
 #pragma once
 

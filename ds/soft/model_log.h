@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model's own log (option ds.log=1), put together entry by entry; private to ds/. */
+/* The model's own log (option ds.log=1), built entry by entry; private to ds/. */
 #pragma once
 
 #include <stdint.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The truth of a PEBS record (trace/wire/format.h): made from what the stepping backend saw of the instruction, and
- * from the model's registers as RDMSR gives them, but never from the record or from what the model was told for it.
- */
+/* The truth of a PEBS record (trace/wire/truth.h): made from what the stepping backend saw of the instruction and from
+ * the model's registers as RDMSR gives them, never from the record or from what the model was given for it. */
 #pragma once
 
 #include "ds/driver/driver.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an instruction that ran was to the processor's counters (ds/model), by its decoding and by where it led. */
+/* Which events a retired instruction is for the processor's counters (ds/model), from its decoding and from where it
+ * led. */
 #pragma once
 
 #include "ds/soft/insn.h"

@@ -4,46 +4,46 @@
  * every instruction ends in a #DB, and the #DB handler tells the model what has retired. Counts, addresses and
  * registers are exact. SDM vol. 3B, "Single-Step Exception Condition".
  *
- * State of a CPU (struct arch_cpu): step_on, whether a #DB counts; step_ip, the address of the instruction that the
- * next #DB will have finished. Both are per CPU, RFLAGS is per thread:
+ * State of a CPU (struct arch_cpu): step_on says whether a #DB counts; step_ip is the address of the instruction that
+ * the next #DB will have finished. Both are per CPU, RFLAGS is per thread:
  *
  *   pause         clears step_on with one instruction. The #DB that follows it finds step_on clear, counts nothing and
  *                 takes TF out of its frame, so that the thread goes on unstepped. From an interrupt handler (where the
  *                 processor has cleared TF) there is no #DB, and the interrupted frame keeps its TF.
  *   resume        sets both, then TF; the first #DB comes after the instruction that follows POPF, its own return.
- *   resume_frame  at the end of an interrupt: a frame with TF is of a thread that was being stepped.
+ *   resume_frame  at the end of an interrupt: a frame with TF belongs to a thread that was being stepped.
  *
- * What single-stepping does not tell by itself, and what is done about it (each has a test):
+ * What single-stepping alone does not show, and what is done about it (each has a test):
  *
- *   REP string    a #DB after each iteration, RIP still at the instruction: it retires once, with the last.
- *   MOV SS        keeps the #DB back until after the next instruction (SDM vol. 3A, "Masking Exceptions and Interrupts
- *                 When Switching Stacks"): two have retired. A record of the first has the registers as they are after
- *                 the second, but for RIP. Seen by RIP: REP strings after it show an iteration of their own.
- *   STI           is stepped like any other by processors, but QEMU's TCG (7.2) keeps the #DB back as after MOV SS.
- *                 And that one it keeps back after a second MOV SS as well, but not interrupts: one may come where a
- *                 #DB is still due, which then never comes. So it is with a fault right behind MOV SS, on any
- *                 processor. What has retired by then is counted on the way into the kernel (ds_soft_interrupted).
- *   PUSHF         stores TF: taken out of the image on the stack, or the thread would set TF again whenever it likes.
- *   POPF, IRET    load an image without TF: set again here.
- *   faults        do not retire, and whoever handled one may have gone on elsewhere. An instruction that was left
- *                 neither towards its successor nor, being a direct branch, towards its target counts nothing.
- *   interrupts    are no branches here. Scope 'thread' counts what a thread runs of its own: the way into a handler is
- *                 not its doing, and the way back is not stepped either, so a thread's branches read as if there had
- *                 been no interrupt. (A processor's BTS does record the way in: no software can pause before it.)
- *   branch to the next instruction   RIP does not tell whether it was taken: the condition is tested.
- *   INT n         its handler returns without a #DB of its own. Kernel threads have none, and no program gets through
- *                 with it. INT1 is a #DB of its own, and no step.
- *   SYSCALL       has no #DB of its own: FMASK takes TF. The kernel's entry reports it (ds_soft_system_call). A #DB
- *                 that MOV SS held back may yet come right at that entry, at CPL 0 with the program's stack: it ends
- *                 the stepping there. TF does not stay in R11, nor in the RFLAGS the program gets back.
- *   a program's POPF or IRET of TF  wants a #DB of its own: it gets it, for TF is nobody's but ours here. The frame
- *                 of the #DB behind it tells: TF is in there as it was loaded.
+ *   REP string    a #DB after each iteration, with RIP still at the instruction: it retires once, with the last one.
+ *   MOV SS        delays the #DB until after the next instruction (SDM vol. 3A, "Masking Exceptions and Interrupts When
+ *                 Switching Stacks"): two have retired. A record of the first has the registers as they are after the
+ *                 second, except RIP. RIP shows this case: a REP string after MOV SS has an iteration of its own.
+ *   STI           processors step it like any other instruction, but QEMU's TCG (7.2) delays the #DB as after MOV SS.
+ *                 TCG also delays the #DB after a second MOV SS, but not interrupts: one may come while a #DB is due,
+ *                 which then never comes. On any processor the same happens with a fault right after MOV SS. What has
+ *                 retired by then is counted at the entry into the kernel (ds_soft_interrupted).
+ *   PUSHF         stores TF: it is removed from the image on the stack, or the thread could set TF again later.
+ *   POPF, IRET    load an image without TF: it is set again here.
+ *   faults        do not retire, and the handler may continue elsewhere. An instruction counts nothing unless execution
+ *                 went on at the next instruction or, for a direct branch, at its target.
+ *   interrupts    are no branches here. Scope 'thread' counts a thread's own code: the entry into a handler is not part
+ *                 of it, and the return is not stepped either, so a thread's branches read as if there had been no
+ *                 interrupt. (A processor's BTS does record the entry: no software can pause before it.)
+ *   branch to the next instruction   RIP does not show whether it was taken: the condition is tested.
+ *   INT n         its handler returns without a #DB of its own. Kernel threads have no INT n, and no program completes
+ *                 one. INT1 is a #DB of its own, and no step.
+ *   SYSCALL       has no #DB of its own: FMASK clears TF. The kernel's entry reports it (ds_soft_system_call). A #DB
+ *                 that MOV SS delayed may come right at that entry, at CPL 0 with the program's stack: it ends the
+ *                 stepping there. TF is removed from R11, and from the RFLAGS that the program gets back.
+ *   a program's POPF or IRET of TF   wants a #DB of its own. It gets it, as only this file sets TF otherwise. The frame
+ *                 of the next #DB shows this case: it contains TF as it was loaded.
  *   HLT           with TF set and IF clear hangs QEMU 7.2: a stepped thread must not halt. The idle thread is never
  *                 sampled, and panic pauses first.
  *
- * No code is ever rewritten while it runs (W^X), and all address spaces have the same programs at the same place, so
- * decoded instructions are kept by address. A program's memory is touched with checked copies only.
- * Longer than 500 lines: what is known of single-stepping stands here, beside the code that relies on it.
+ * No code is rewritten while it runs (W^X), and all address spaces have the same programs at the same place, so decoded
+ * instructions are cached by address. A program's memory is accessed only with checked copies.
+ * Longer than 500 lines: what is known of single-stepping is here, beside the code that relies on it.
  */
 #include "arch/arch.h"
 #include "arch/fpu.h"

@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-/* Leaves the machine as the option end= says. With end=exit the code tells `good`; no code QEMU itself uses. Where the
- * log is kept in memory (save=esp): by a reset, whatever end= says; wrong options have told nothing. */
+/* Ends the run as the option end= says. With end=exit the exit code says whether it was `good`; QEMU itself uses
+ * neither code. If the log is kept in memory (save=esp), it resets the machine, whatever end= says. */
 _Noreturn void kend(bool good);
-/* One line why the run cannot go on, the verdict, the end. */
+/* Reports in one line why the run cannot go on, prints the summary, and ends the run. */
 _Noreturn void kend_failed(const char *name, const char *line);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Console text (kprintf is declared in arch/arch.h), which goes to all sinks of kernel/console/sinks.h, and the guest's
- * verdict. */
+/* Output of the console: text from kprintf (kernel/lib/print.h) goes to all sinks of kernel/console/sinks.h, the bytes
+ * of a dump only to the serial port and the saved log. */
 #pragma once
 
 #include <stdbool.h>

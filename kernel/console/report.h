@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The guest's verdict on the console. Any context but NMI. */
+/* The run's verdicts on the console. Any context but NMI. */
 #pragma once
 
 #include <stdint.h>

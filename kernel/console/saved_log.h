@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log of the run in memory that the loader's next start makes a file of (save=esp; boot/save/save_format.h). It
- * gets the very bytes of the serial port, console text and frames alike, from kernel/console/print.c, under the
- * console's lock. Where the area becomes full the log is cut at a frame, and what is missing is counted: room is left
- * for the text that ends a run.
+ * The log of the run in memory, from which the loader makes a file at the next start (save=esp;
+ * boot/save/save_format.h). kernel/console/print.c gives it the same bytes as the serial port, console text and frames,
+ * under the console's lock. If the area becomes full, the log is cut at a frame, and what is missing is counted: room
+ * is kept for the text that ends a run.
  */
 #pragma once
 

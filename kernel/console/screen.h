@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text on a picture: lines that scroll, and below them one line that says what goes on. What a person who photographs
- * the screen needs stays on it: lines that begin with "FAIL: " or "PANIC" do not scroll away (they gather at the top,
- * up to half of the screen), and how many lines did is said at the bottom. Colours add nothing that the words do not
- * say. Pure, also compiled on the host; no lock: whoever calls serialises. A call that is never finished leaves nothing
- * that another one trips over.
+ * Text on a picture: lines that scroll, and one status line below them. What a person who photographs the screen needs
+ * stays on it: lines that begin with "FAIL: " or "PANIC" do not scroll away (they collect at the top, up to half of the
+ * screen), and the bottom says how many other lines have scrolled away. Colours add nothing to the words. Pure, also
+ * compiled on the host. No lock: the caller serialises calls. If a panic interrupts a call for good, later calls still
+ * work.
  */
 #pragma once
 

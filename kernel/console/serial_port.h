@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which serial port is taken, by the option serial=, and that it becomes one of the console's sinks. */
+/* Chooses the serial port, by the option serial=, and makes it a sink of the console. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where text for humans goes: to every sink, a serial port or a screen perhaps, and before there is one into a small
- * buffer, which each sink gets when it appears. Pure, also compiled on the host; no lock: kernel/console/print.c
- * serialises.
+ * Where console text goes: to every sink, such as a serial port or a screen. Text that comes before the first sink is
+ * kept in a small buffer, which each new sink gets. Pure, also compiled on the host. No lock: kernel/console/print.c
+ * serialises calls.
  */
 #pragma once
 

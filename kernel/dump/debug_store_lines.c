@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The dump's lines about the Debug Store: detection, set-up, events, errata, and what differs between CPUs. */
 #include "kernel/dump/sections.h"
 
 #include <stddef.h>

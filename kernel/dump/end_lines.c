@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The dump's last lines: all counts, for each CPU and each session, and the verdict. */
 #include "kernel/console/report.h"
 #include "kernel/dump/sections.h"
 

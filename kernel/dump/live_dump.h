@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Option dump=live: a thread of the lowest priority sends full buffers of live sessions (trace/live_buffers.h) over the
- * serial port while the run goes on. It is a thread like any other: its switches are in the trace, and any other comes
- * first. Nobody ever waits for it: what finds no buffer is lost, and counted.
+ * serial port while the run goes on. It is a thread like any other: its switches are in the trace. No thread waits for
+ * it: events that find no free buffer are lost and counted.
  *
- * A line goes out in pieces that the port takes at once, each under the console's lock for no longer than that. Console
- * text may come between two of them: it ends the line, which is sent again from its beginning. A panic is no more than
- * such a text. So each frame comes whole in the end, and how much of a buffer is out is known at every instruction.
+ * A line is sent in pieces that the port takes at once. The console's lock is held for one piece at a time. Console
+ * text, also that of a panic, may come between two pieces. It ends the line, which is then sent again from its
+ * beginning. So each frame arrives whole in the end, and at every instruction it is known how much of a buffer has been
+ * sent.
  */
 #pragma once
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The dump's lines about threads and symbols. */
 #include "kernel/dump/sections.h"
 
 #include "kernel/dump/symbols.h"

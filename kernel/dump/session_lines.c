@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The dump's lines about sessions, when they ran, and their buffers. */
 #include "kernel/dump/sections.h"
 
 #include "kernel/dump/live_dump.h"

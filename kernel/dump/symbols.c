@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ELF-64 .symtab, System V ABI, "Symbol Table". Every offset is checked against the file: a bad one means no names. */
+/* Reads .symtab of an ELF-64 file: System V ABI, "Symbol Table". Every offset is checked against the file. If one is
+ * bad, there are no names. */
 #include "kernel/dump/symbols.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Symbols of the kernel's functions and variables, and of the functions of the programs in it, from the .symtab of the
- * ELF file the loader keeps. */
+/* Symbols of the kernel's functions and variables, and of the functions of its ring 3 programs, from the .symtab of the
+ * ELF file that the loader keeps. */
 #pragma once
 
 #include <stddef.h>

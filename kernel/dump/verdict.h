@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the run says of itself on the console: PASS, FAIL or SKIP, a line for each part. */
+/* The run's verdicts on the console: a line with PASS, FAIL or SKIP for each part. */
 #pragma once
 
 /* Whether the CPUs' TSCs are one clock: the trace merges CPUs by it. All CPUs run. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base64: see base64.h. Tables, since the host decodes hundreds of megabytes. */
+/* base64: see base64.h. It uses tables, since the host decodes hundreds of megabytes. */
 #include "kernel/lib/base64.h"
 
 #include "kernel/lib/errno.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* RFC 4648's standard alphabet, padded, on one line. */
+/* base64 with RFC 4648's standard alphabet, padded, on one line. */
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of CPUs, by their dense numbers. Pure: also compiled on the host. Whoever shares one brings the lock; only
- * kcpuset_add_atomic and kcpuset_has_atomic need none. */
+/* A set of CPUs, by their dense numbers. Pure: also compiled on the host. A set that CPUs share needs a lock, except
+ * for kcpuset_add_atomic and kcpuset_has_atomic. */
 #pragma once
 
 #include <stdbool.h>

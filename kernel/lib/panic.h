@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a run that went wrong: other CPUs stopped, registers, symbolised backtrace, and the trace all the same. */
+/* The end of a run that went wrong: stops the other CPUs, prints registers and a backtrace with symbols, and dumps the
+ * trace all the same. */
 #pragma once
 
 #include <stdarg.h>
@@ -14,11 +15,11 @@ _Noreturn void kpanic(const char *format, ...) __attribute__((format(printf, 1, 
 /* Called by arch/panic.asm alone. */
 _Noreturn void kpanic_at(struct arch_trap_frame *caller, const char *format, va_list args);
 
-/* What an exception says, one line. `cr2`: CR2 as it was then. */
+/* Describes an exception in one line. `cr2`: the value of CR2 when it came. */
 void kfault_describe(const struct arch_trap_frame *frame, uint64_t cr2, char *line, size_t size);
 
-/* Between the two another CPU's panic does not stop this one: its NMI waits for the release. Interrupts off; short; not
- * nested. */
+/* Between these two calls a panic of another CPU does not stop this one: its NMI waits for the release. Interrupts off;
+ * for a short time; not nested. */
 void kpanic_hold(void);
 void kpanic_release(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory, strings and formatting. On the host the C library's own, in the kernel string.c and format.c. */
+/* Memory, strings and formatting: on the host from the C library, in the kernel from string.c and format.c. */
 #pragma once
 
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executive spin lock: many CPUs may share it, or one has it alone. A CPU that wants it alone keeps further ones from
- * sharing it, and waits for those that do. See kernel/lock/spinlock.h for what all spin locks share.
+ * Executive spin lock: either many CPUs share it, or one CPU holds it exclusively. A CPU that wants it exclusively
+ * keeps further CPUs from sharing it and waits for those that do. See kernel/lock/spinlock.h for what all spin locks
+ * have in common.
  */
 #pragma once
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spin locks, traced: each CPU keeps account of the locks it holds, and when it lets go of one, writes the event
- * (0529H) where the sampling wants it (trace/lock_sampling.h). Between two acknowledgements of sessions that want them
- * a CPU's kcpu.locktrace is set: then the lock code takes the way through here. A lock taken before that writes
- * nothing, nor does a ninth one while eight are held, which is counted as untracked.
+ * Traces spin locks. Each CPU keeps account of the locks that it holds. When it releases one, it writes an event
+ * (0529H) if the sampling selects it (trace/lock_sampling.h). A CPU's kcpu.locktrace is set while a session that wants
+ * these events runs there, between two acknowledgements. Only then does the lock code call this code. A lock that was
+ * taken before writes no event, nor does a ninth lock while eight are held; the latter is counted as untracked.
  *
- * All of it runs on the CPU concerned, interrupts off, and touches only what is that CPU's: no lock is taken here, so
- * the locks of the scheduler are traced like any other, and nothing recurses. A thread that is being counted (it may
- * call the lock code outside the gate) is not counted while truth or events are written: a #DB of its stepping would
- * want to write, too.
+ * All of it runs on the CPU concerned with interrupts off and uses only data of that CPU. It takes no lock, so the
+ * scheduler's locks are traced like any other, and nothing recurses. A thread may call the lock code outside the gate,
+ * while it is being counted. Counting pauses while truth or events are written, because a #DB of its stepping would
+ * write, too.
  */
 #pragma once
 

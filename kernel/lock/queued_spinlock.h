@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Queued spin lock (MCS: Mellor-Crummey and Scott, 1991): CPUs get it in the order in which they came, each spinning on
- * a word of its own. See kernel/lock/spinlock.h for what all spin locks share, and why this is not the kernel's usual
- * one.
+ * a word of its own. See kernel/lock/spinlock.h for what all spin locks have in common, and why the kernel does not
+ * usually use this one.
  */
 #pragma once
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ordinary spin lock: test and test-and-set, with its owner. Queued and executive ones: qspinlock.h, exspinlock.h. All
- * are only taken with interrupts off: a holder that could be preempted would leave its CPU's next taker spinning for
- * ever. A lock belongs to the CPU, not to the thread, so that the dispatcher lock may be released by the thread that
- * comes in after a switch.
+ * Ordinary spin lock: test and test-and-set, with its owner. The others are in queued_spinlock.h and
+ * executive_spinlock.h. All are taken only with interrupts off: if a holder were preempted, the next thread on its CPU
+ * that takes the lock would spin for ever. A lock belongs to the CPU, not to the thread, because the incoming thread of
+ * a switch releases the dispatcher lock.
  *
- * Not a ticket lock on purpose: where there are fewer host cores than CPUs (QEMU), a queue hands the lock to CPUs that
- * do not run just now, and all wait for the host's scheduler: five times slower with 4 CPUs on 2 cores.
+ * It is not a ticket lock: if QEMU has more CPUs than the host has cores, a queue hands the lock to CPUs that are not
+ * running at the moment, and all wait for the host's scheduler. That was five times slower with 4 CPUs on 2 cores.
  *
- * Not part of the gate (kernel/gate.h): spinning and holding count as the thread's own code. Tracing does not
- * (kernel/lock/lock_trace.h); where it is off it costs one predicted branch here and one there.
+ * Locks are not part of the gate (kernel/gate.h): spinning and holding count as the thread's own code. Tracing does not
+ * (kernel/lock/lock_trace.h). While it is off, it costs one predicted branch when a lock is taken and one when it is
+ * released.
  */
 #pragma once
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which pages of the loader's memory map (boot/info.h) are the kernel's, and where their bitmap goes. Pure: also
- * compiled on the host.
- */
+/* Which pages of the loader's memory map (boot/info.h) belong to the kernel, and where their bitmap is placed. Pure:
+ * also compiled on the host. */
 #pragma once
 
 #include <stdint.h>

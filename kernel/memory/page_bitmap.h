@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bitmap of pages, one bit each, set: free. No locking: kernel/memory/mem.c holds a lock around it. Pure: also compiled
- * on the host. */
+/* Bitmap of pages; a set bit means a free page. No locking: kernel/memory/mem.c holds a lock around it. Pure: also
+ * compiled on the host. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Kernel stacks, in slots as kernel/thread.h has them.
- *
- * Slots are recycled, never unmapped (no TLB shootdown) and never given back to kernel/memory/mem.c.
- */
+/* Kernel stacks, in the slots that kernel/thread.h describes. Slots are reused. They are never unmapped (no TLB
+ * shootdown) and never given back to kernel/memory/mem.c. */
 #pragma once
 
 #include "kernel/thread.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What no single word of the options shows: which have no effect, what does not go together, and what follows from
- * several. */
+/* Checks what no single option shows: options without effect, options that do not go together, and values that follow
+ * from several options. */
 #include "kernel/options/row.h"
 
 #include "ds/ds.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the options ask of Debug Store and trace. */
+/* What the options mean for the Debug Store and the trace. */
 #include "kernel/options/row.h"
 
 #include "ds/ds.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words like "switches=100" into struct kopt, by the table. */
+/* Parses options such as "switches=100" into struct kopt, by the table. */
 #include "kernel/options/row.h"
 
 #include "kernel/lib/errno.h"

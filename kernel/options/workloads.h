@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The workloads, by the words of option workload=. A new one is a file that defines `const struct kworkload
- * kworkload_NAME` (docs/how-to/workloads.md), and a line here. */
+/* The workloads, by their names in the option workload=. To add one, write a file that defines `const struct kworkload
+ * kworkload_NAME` (docs/how-to/workloads.md), and add a line here. */
 WORKLOAD(mix)
 WORKLOAD(pingpong)
 WORKLOAD(prodcons)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What machine this is: gathered on each CPU at start, written into the dump's machine stream. */
+/* What machine this is: read on each CPU at its start, written into the dump's machine stream. */
 #pragma once
 
 #include "boot/info.h"

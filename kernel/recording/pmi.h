@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The performance-monitoring interrupt: its handler does no more than to queue the DPC in which the driver works. */
+/* The performance-monitoring interrupt. Its handler only queues a DPC, in which the driver works. */
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Longer than 500 lines: one lock, one list and one cursor carry all of it, and no other file touches them. */
+/* Longer than 500 lines: all of it shares one lock, one list and one cursor, which no other file uses. */
 #include "kernel/recording/rundown.h"
 
 #include "arch/arch.h"

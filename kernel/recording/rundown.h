@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who and what is there: processes, threads, images, the machine, the interval of samples (trace/rundown.h). A session
- * that asks for them gets what there is when it starts (DCStart) and when it stops (DCEnd), and what comes and goes
- * meanwhile.
+ * Tells sessions what exists: processes, threads, images, the machine, the sample interval (trace/rundown.h). A session
+ * that asks for them gets what exists when it starts (DCStart) and when it stops (DCEnd), and what begins and ends in
+ * between.
  *
- * A process is an address space: each thread of ring 3 has its own, whose number is of the threads' numbers. All other
- * threads are the system process', number 4, but for the idle ones: process 0.
+ * A process is an address space. Each thread of ring 3 has its own process, whose number comes from the threads'
+ * numbers. Idle threads belong to process 0, all other threads to the system process, number 4.
  *
  * A session starts, and stops, on one CPU after another. Meanwhile threads run and switch, but none is created and none
- * ends: for as long as an interrupt takes to reach all CPUs who wants to do so waits (kthread_watch). So whoever can be
- * found in a session was there before, and is told of by DCStart when the last CPU has been reached, or began later and
- * is told of by its start. All this is done thread by thread, each under the dispatcher lock for as long as its events
- * take; one that ends before its turn has come tells of itself first.
+ * ends: until the interrupt has reached all CPUs, a thread that wants to do so waits (kthread_watch). So each thread in
+ * a session's events either existed before, and DCStart names it once the last CPU has been reached, or began later,
+ * and its start names it. All this goes thread by thread; the dispatcher lock is held only while the events of one
+ * thread are written. A thread that ends before its turn writes its own event first.
  */
 #pragma once
 

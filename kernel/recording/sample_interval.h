@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * How often the timer's interrupt is a sample (0F2EH): every tick of a CPU, or every n-th. Intervals are in units of
- * 100 ns, as Windows has them. There is one for all sessions and CPUs.
- */
+/* Which timer interrupts are samples (0F2EH): every tick of a CPU, or every n-th. Intervals are in units of 100 ns, as
+ * in Windows. All sessions and CPUs have the same interval. */
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Longer than 500 lines: all that changes a session holds the one lock, which no other file takes. */
+/* Longer than 500 lines: everything that changes a session holds the same lock, which no other file takes. */
 #include "kernel/recording/sessions.h"
 
 #include "arch/arch.h"

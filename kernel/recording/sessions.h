@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trace sessions on a running machine: made, started, told other masks, asked, stopped, unmade. The one interface for
- * it; options and NtSetSystemInformation alike go through it.
+ * Trace sessions on a running machine: create, start, change masks, query, stop, remove. Options and
+ * NtSetSystemInformation use this interface.
  *
- * A session that is made has its memory and no CPU. It may be started and stopped again and again: its buffers keep
- * what every one of its lives has written. What happens on each CPU, and when, the session itself tells by CA10H
- * events, and the truth by records of kind 5.
+ * A new session has its memory and runs on no CPU. It may be started and stopped again and again: its buffers keep what
+ * it wrote in each of its lives. The session's CA10H events, and truth records of kind 5, say what happens on each CPU
+ * and when.
  *
- * Unless said otherwise: thread context, no spinlock held. Calls exclude each other.
+ * Unless its comment says otherwise, a function needs thread context and no spinlock held. Calls exclude each other.
  */
 #pragma once
 

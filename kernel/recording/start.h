@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The recording of a run: its Debug Store (kernel/recording/debug_store.h) and the sessions of its options. */
+/* Starts and stops the recording of a run: its Debug Store (kernel/recording/debug_store.h) and the sessions of its
+ * options. */
 #pragma once
 
 #include <stddef.h>

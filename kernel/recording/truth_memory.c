@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reserves the memory of the truth (truth=1): how much, from what the options ask for. */
 #include "kernel/recording/start.h"
 
 #include "arch/arch.h"

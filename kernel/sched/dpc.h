@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deferred procedure calls, as in NT: what an interrupt handler leaves for the end of the interrupt. Each CPU has a
- * queue. At the end of the outermost interrupt, before threads may switch and before counting goes on, the CPU runs
- * what is in it, on the interrupted thread's stack and with interrupts on: others come in between, but no thread does.
+ * Deferred procedure calls, as in NT: work that an interrupt handler leaves for the end of the interrupt. Each CPU has
+ * a queue. At the end of the outermost interrupt the CPU runs the queue, before threads may switch and before counting
+ * resumes, on the interrupted thread's stack and with interrupts on. Other interrupts may come in between, but no other
+ * thread runs.
  *
- * A routine is a kernel call's equal (kernel/gate.h), but must not wait. What it queues here runs before the interrupt
- * ends, too, its own DPC among it: the queue is run until it is empty, as in NT. So a DPC that always queues itself
- * keeps its CPU from all threads for good; what is to happen again later is left to a timer, or to a thread.
+ * A routine may do what a kernel call may do (kernel/gate.h), except wait. As in NT, the queue is run until it is
+ * empty. So a DPC that a routine queues here, even its own, runs before the interrupt ends, and a DPC that always
+ * queues itself keeps its CPU from all threads for good. Use a timer or a thread for what must happen again later.
  */
 #pragma once
 

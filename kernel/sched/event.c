@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Events: see kernel/sched/wait.h. */
 #include "kernel/gate.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/wait.h"

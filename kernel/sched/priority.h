@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How priorities move, as in Windows: a wait that ends by a signal lifts a dynamic thread to its base priority plus the
- * signal's increment, at most 15 and never below what it has; each quantum that ends takes one back, down to the base.
- * Real-time priorities (16..31) do not move. Pure: also compiled on the host.
+ * How priorities change, as in Windows. A wait that a signal ends raises a dynamic thread to its base priority plus the
+ * signal's increment, at most to 15, and never lowers it. Each quantum that ends lowers it by one, down to the base.
+ * Real-time priorities (16..31) do not change. Pure: also compiled on the host.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ready queue of a CPU: a list per priority and a bitmap of those that hold a thread. Under the dispatcher lock.
- * Pure: also compiled on the host. */
+/* The ready queue of a CPU: a list for each priority, and a bitmap of the lists that are not empty. Under the
+ * dispatcher lock. Pure: also compiled on the host. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Semaphores: see kernel/sched/wait.h. */
 #include "kernel/lib/errno.h"
 #include "kernel/gate.h"
 #include "kernel/sched/sched.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads: creation, end, join, sleep, yield. How they are chosen: kernel/sched/sched.h. */
+/* Threads: creation, end, join, sleep, yield. kernel/sched/sched.h says which thread runs next. */
 #pragma once
 
 #include "kernel/thread.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time as threads see it: the system's timer ticks, which are those of CPU 0, and waits that end with one of them. */
+/* The system's time in timer ticks, which are those of CPU 0, and waits that end at a tick. */
 #pragma once
 
 #include <stdint.h>

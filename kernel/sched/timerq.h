@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that wait for a timer tick, soonest first; equal ticks in the order they came. Under the dispatcher lock.
- * Pure: also compiled on the host. */
+/* Threads that wait for a timer tick, soonest first; those with equal ticks in the order in which they came. Under the
+ * dispatcher lock. Pure: also compiled on the host. */
 #pragma once
 
 #include <stdbool.h>

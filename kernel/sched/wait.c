@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The wait itself, for all kinds of objects. */
+/* The wait, which all kinds of dispatcher objects share. */
 #include "kernel/sched/wait.h"
 
 #include "kernel/lib/errno.h"

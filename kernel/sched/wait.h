@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dispatcher objects, what threads wait for: events, semaphores, mutexes and threads (kernel/thread.h). Waiters are
- * served first come, first served, and the object is handed over by the one who signals it: a woken thread never races
- * for it.
+ * Dispatcher objects, which threads wait for: events, semaphores, mutexes and threads (kernel/thread.h). Waiters are
+ * served first come, first served. A signal hands the object to the thread that it wakes, so a woken thread never has
+ * to compete for it.
  *
- * Every function here is a kernel call (kernel/gate.h): any interrupt state, no spinlock held. Those that wait are for
- * threads only; those that signal may be called by interrupt handlers too. All state is under the dispatcher lock.
+ * Every function here is a kernel call (kernel/gate.h): any interrupt state, no spinlock held. Only threads may call
+ * functions that wait. Interrupt handlers may call those that signal. All state is under the dispatcher lock.
  *
- * Waits name their KWAIT_REASON, which is what the trace shows. `ticks`: the wait ends with -ETIMEDOUT at that timer
- * tick from now; 0 only looks; KWAIT_FOREVER does not end. Signals name an `increment`: a dynamic thread woken by it
- * runs at least at its base priority + increment, until its quanta end (kernel/sched/priority.h). KWAIT_INCREMENT is
- * the usual one.
+ * A wait names its KWAIT_REASON, which the trace shows. `ticks`: the wait ends with -ETIMEDOUT at that timer tick from
+ * now; 0 does not wait; KWAIT_FOREVER has no end. A signal names an `increment`: a dynamic thread that it wakes runs at
+ * least at its base priority + increment, until its quanta end (kernel/sched/priority.h). KWAIT_INCREMENT is the usual
+ * one.
  */
 #pragma once
 
@@ -61,13 +61,13 @@ int kmutex_unlock(struct kmutex *mutex, int increment);
 
 /* ---- for kernel/sched/threads.c and kernel/sched/sched.c; the dispatcher lock is held */
 void kobject_init(struct kobject *object, enum kobject_type type, int32_t signal);
-/* Hands a signalled object to its waiters as far as it goes. */
+/* Hands a signalled object to its waiters, as long as it is signalled. */
 void kobject_wake(struct kobject *object, int increment);
 /* A thread ends: the mutexes it owns are abandoned. */
 void kmutex_abandon(struct kthread *thread);
-/* Ends a thread's wait: out of its lists, made ready. */
+/* Ends a thread's wait: takes the thread out of its lists and makes it ready. */
 void kwait_end(struct kthread *thread, int status, int increment);
-/* Waits for `object` (NULL: for nothing but the time) as the current thread. The lock is held again on return. */
+/* The current thread waits for `object` (NULL: only for the time). The lock is held again on return. */
 int kwait_locked(struct kobject *object, enum kwait_reason reason, uint64_t ticks);
 /* The kernel call around it. */
 int kwait(struct kobject *object, enum kwait_reason reason, uint64_t ticks);

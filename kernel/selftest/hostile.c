@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that try what no program may (kernel/selftest/ring3/hostile.asm), one after the other, on all CPUs in turn.
- * Each must end the way it is listed here, and nobody else may notice: beside them run programs and threads that do
- * their own work, and after the last attempt the run goes on for a hundred switches more, which the trace must show
- * right. One verdict.
+ * Runs programs that try what no program may do (kernel/selftest/ring3/hostile.asm), one after the other, on all CPUs
+ * in turn. Each must end in the way listed here, and nothing else may be affected: at the same time other programs and
+ * threads do their own work, and after the last attempt the run goes on for another hundred switches, which the trace
+ * must show correctly. One verdict.
  */
 #include "arch/arch.h"
 #include "arch/memory_layout.h"

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is counting exact? Programs in ring 3 whose every instruction is known beforehand (kernel/selftest/ring3/known.asm),
- * run once for each event this processor has, with and without each of some periods. What the counters say and which
- * instructions the PEBS records name must be what the paper says. One verdict for each program and CPU.
+ * Tests whether counting is exact. It runs programs in ring 3 of which every instruction is known in advance
+ * (kernel/selftest/ring3/known.asm), once for each event of this processor, with several periods and without one. The
+ * counts, and the instructions that the PEBS records name, must match each program's list (its "paper"). One verdict
+ * for each program and CPU.
  *
- * For that it borrows the CPU's counters: a second Debug Store (a struct ds_cpu of its own; with ds=soft on a model of
- * its own) takes the place of the session's, which is paused, and keeps its registers: ds_start and ds_stop put
- * everything back. What the session records of other threads stays as it was. (On hw a session's counter that is armed
- * just then may lose that one record.)
+ * For that it borrows the CPU's counters. A second Debug Store (a struct ds_cpu of its own; with ds=soft on a model of
+ * its own) takes the place of the session's. The session's is paused and keeps its registers: ds_start and ds_stop
+ * restore everything. What the session records of other threads does not change. (On hw, a session's counter that is
+ * armed at that moment may lose that one record.)
  *
- * Counters count ring 3 alone, so from the program's first instruction to its last SYSCALL, whatever interrupts it:
- * nothing of the kernel's is to be subtracted. The model must count exactly this. A processor may count an interrupt or
- * the way out of ring 3 as something more: there each program runs several times, the program `empty` tells what all of
- * them have in common, and where the rule itself is not certain a difference proves nothing.
+ * The counters count only ring 3, so from the program's first instruction to its last SYSCALL, whatever interrupts it:
+ * nothing of the kernel has to be subtracted. The model must count exactly this. A processor may also count an
+ * interrupt or the exit from ring 3. So on a processor each program runs several times, the program `empty` shows what
+ * all of them have in common, and where the rule itself is not certain, a difference proves nothing.
  */
 #include "arch/arch.h"
 #include "arch/memory_layout.h"

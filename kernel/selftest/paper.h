@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What is known of a program before it runs (kernel/selftest/ring3/known.asm), and the judge of what was counted of it.
- * Knows no machine: also compiled on the host (tests).
- */
+/* What is known of a program before it runs (kernel/selftest/ring3/known.asm), and the comparison of the counts with
+ * it. It knows no machine, so tests compile it on the host. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PMC items, set as in Windows on a machine that runs. The last session that stays gets its counters, where it has none
- * by session.pmc, and hooks one after another. `cairn check` finds which events carried them, and that no item ever
- * went back.
+ * Tests PMC items, set as in Windows on a running machine. The last session that stays gets counters, unless
+ * session.pmc gave it some, and hooks one after another. `cairn check` finds which events carried the items, and that
+ * no item ever went back.
  */
 #include "kernel/recording/sessions.h"
 #include "kernel/options/options.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What does this processor do where no manual says it? The experiments of ds/probe, run once on the first CPU of each
- * kind of core. Answers go to the console, and into the dump for `cairn probe`.
+ * Asks what this processor does where no manual says it: runs the experiments of ds/probe once on the first CPU of each
+ * kind of core. The answers go to the console, and into the dump for `cairn probe`.
  *
  * For that it borrows the CPU's Debug Store, as workload known does: the session's is paused, and its registers are
- * given back. Then it measures context switches, for which the sessions get other masks for a moment. With ds=soft the
- * experiments have a model of their own, with the policies that the options ask for; what is answered must be what was
- * asked for.
+ * restored. Then it measures context switches; for that the sessions get other masks for a moment. With ds=soft the
+ * experiments have a model of their own, with the policies of the options; the answers must be these policies.
  */
 #include "kernel/selftest/probe.h"
 

@@ -3,5 +3,5 @@
 
 #include "trace/frames.h"
 
-/* What workload probe has found out so far: lines of the machine stream. Usable in a panic. */
+/* Writes what workload probe has found out so far, as lines of the machine stream. Usable in a panic. */
 void kprobe_dump(struct trace_dump *dump);

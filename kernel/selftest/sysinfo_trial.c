@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Control as in Windows, on a machine that runs: every information class of kernel/windows/sysinfo.h with input that is
- * right and input that is wrong, and what it answers. One verdict for each class; for the control area, one for each
- * CPU. Session 1 is what the trace's classes are tried on, while others compute; it gets everything back as it was.
- * Nothing that is refused may change anything: that is looked at after each refusal.
+ * Tests the control of traces as in Windows, on a running machine: every information class of kernel/windows/sysinfo.h
+ * with valid and invalid input, and what it answers. One verdict for each class; for the control area, one for each
+ * CPU. The trace's classes are tried on session 1 while other threads compute; then all its settings are restored. A
+ * refused call must change nothing: that is checked after each refusal.
  */
 #include "arch/arch.h"
 #include "ds/layout.h"

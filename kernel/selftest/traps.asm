@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: MIT
 ; Pieces of code that are hard to single-step (ds/soft/soft.c says why), for kernel/selftest/traps.c, which knows how
-; many instructions and branches each retires, its RET not counted. C functions of one argument: RDI, 256 bytes to write
-; to.
+; many instructions and branches each retires, without its RET. They are C functions with one argument: RDI, 256 bytes
+; to write to.
 
 %macro piece 1
 global traps_%1

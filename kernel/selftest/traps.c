@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A self-test of single-stepping: a thread on each CPU runs pieces of code that are hard to step (traps.asm) and counts
- * what retires, exactly, while timer ticks come in between. For that it lends its CPU a second model, programmed for
- * counting alone: the session's own goes on where it stood. One verdict a CPU.
+ * exactly what retires, while timer ticks come in between. For that its CPU gets a second model, programmed only to
+ * count; afterwards the session's model continues where it was. One verdict for each CPU.
  */
 #include "arch/arch.h"
 #include "ds/layout.h"

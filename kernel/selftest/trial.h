@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the trials of workload `control` are made of: what is asked, what is expected, one verdict for each. */
+/* What the trials of workload `control` have in common: a request, the expected answer, a verdict for each. */
 #pragma once
 
 #include <stdbool.h>

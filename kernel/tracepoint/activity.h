@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The live events: what happens between the switches, for the sessions that want it. Each function costs a load and a
- * test where none does. They are called where it happens, on that CPU, interrupts off, and return the TSC value of
- * their event, 0 where there is none: then the truth (kernel/tracepoint/activity_truth.h) has nothing to tell either.
+ * The live events: what happens between switches, for the sessions that want it. If no session does, each function
+ * costs a load and a test. They are called where the thing happens, on that CPU with interrupts off, and return the TSC
+ * value of their event. 0 means that there is none; then the truth (kernel/tracepoint/activity_truth.h) has nothing to
+ * write either.
  */
 #pragma once
 

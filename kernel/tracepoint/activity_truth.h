@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The truth of the live events (truth=1): what has happened, read from threads, stacks and registers once it has, and
- * not from what the trace was told. `tsc`: what kernel/tracepoint/activity.h returned; 0: no session had such an event,
- * nothing is written. On the CPU concerned, interrupts off.
+ * The truth of the live events (truth=1): what has happened, read afterwards from threads, stacks and registers, and
+ * not from what the trace was given. `tsc` is what kernel/tracepoint/activity.h returned; if it is 0, no session had
+ * such an event, and nothing is written. On the CPU concerned, interrupts off.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the Debug Store and the trace meet: what a drain finds becomes events CA01H, CA02H and CA03H, and the truth. */
+/* Where the Debug Store and the trace meet: what a drain finds becomes events CA01H to CA04H, and truth records. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * CAIRN_MUTANT builds kernels that lie in one way each; a test shows that 'cairn check' catches every one of them. 0,
- * the kernel people run, contains nothing of it.
- */
+/* CAIRN_MUTANT builds kernels that each lie in one way; a test shows that 'cairn check' detects every one of them. 0,
+ * the kernel that people run, contains nothing of it. */
 #pragma once
 
 #ifndef CAIRN_MUTANT

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the model of backend soft sees what runs (ds/ds.h): at single steps and at ways into the kernel. All do nothing
- * on a CPU without an active model. What they begin is finished before another CPU's panic stops this one: a record and
- * the truth of it are both in that panic's trace, or neither. Interrupts off.
+ * Where the model of backend soft sees what runs (ds/ds.h): at single steps and at entries into the kernel. On a CPU
+ * without an active model these functions do nothing. They finish what they begin before another CPU's panic stops this
+ * one, so that panic's trace contains both a record and its truth, or neither. Interrupts off.
  */
 #pragma once
 

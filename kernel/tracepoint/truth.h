@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What really happened, recorded outside the sessions (truth=1): uncompressed, on the incoming side of each switch and
- * in the stepping of each record. Per CPU; memory is taken from one pool in chunks, without a lock. What finds no room
- * is counted.
+ * when each record is stepped. Each CPU takes memory from one pool in chunks, without a lock. What finds no room is
+ * counted.
  */
 #pragma once
 

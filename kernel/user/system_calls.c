@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate between the rings: one function for each line of kernel/user/ring3/calls.inc. A system call is a kernel call
- * (kernel/gate.h): counting is paused from its first act to its last, but for the SYSCALL itself, which has retired,
- * and for what CALL_SPIN computes. Interrupts are off where a call does not wait.
+ * The system calls: one function for each line of kernel/user/ring3/calls.inc. A system call is a kernel call
+ * (kernel/gate.h): counting is paused from its beginning to its end, except for the SYSCALL itself, which has retired,
+ * and for what CALL_SPIN computes. Interrupts are off unless a call waits.
  */
 #include "arch/arch.h"
 #include "arch/registers.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads in ring 3: each has an address space of its own, made of the programs (read and execute, or read only) and of
- * a stack. Kernel memory, the Debug Store's area and buffers among it, is mapped in it as everywhere, for the
- * processor writes records whatever CR3 holds, but for supervisors only. The gate to the kernel:
- * kernel/user/system_calls.c.
+ * Threads in ring 3. Each has an address space of its own, with the programs (read and execute, or read only) and a
+ * stack. Kernel memory, including the Debug Store's area and buffers, is mapped in it as everywhere, because the
+ * processor writes records whatever CR3 holds. Only supervisors can access it. kernel/user/system_calls.c has the
+ * system calls.
  *
- * A fault, or a system call no program could mean, ends the thread with one line on the console.
+ * A fault, or a system call that makes no sense, ends the thread with one line on the console.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each CPU's PROCESSOR_PROFILE_CONTROL_AREA on a running machine: what SystemProcessorProfileControlArea does
- * (kernel/windows/sysinfo.h). kds_init makes the first ones. Each function acts on the CPU it finds itself on; a
- * thread that cares which has an affinity. Thread context.
+ * (kernel/windows/sysinfo.h). kds_init makes the first areas. Each function acts on the CPU it runs on; a thread that
+ * needs a certain CPU sets its affinity. Thread context.
  */
 #pragma once
 

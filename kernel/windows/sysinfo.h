@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * NtQuerySystemInformation and NtSetSystemInformation, as far as they control the trace and the Debug Store: the
- * information classes of trace/wire/sysinfo.h, each with the input Windows takes and the NTSTATUS it answers.
- * docs/reference/control.md goes through them. For the kernel's own use, so without Windows' checks of a user's
+ * information classes of trace/wire/sysinfo.h, each with the input that Windows takes and the NTSTATUS that it returns.
+ * docs/reference/control.md describes them. Only the kernel calls them, so they do not have Windows' checks of a user's
  * addresses and privileges.
  *
- * `information` needs no alignment; `length` is its size in bytes. What is answered with anything but STATUS_SUCCESS
- * has changed nothing; but the buffer of SystemProcessorProfileControlArea is written in every case that has found its
- * length right. Thread context, no spinlock held.
+ * `information` needs no alignment; `length` is its size in bytes. A call that does not return STATUS_SUCCESS has
+ * changed nothing. But the buffer of SystemProcessorProfileControlArea is written whenever its length is right. Thread
+ * context, no spinlock held.
  */
 #pragma once
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The loop of threads that compute, for all workloads. */
 #include "kernel/workload/parts.h"
 
 __attribute__((noinline)) uint64_t kpart_compute(uint64_t x, uint32_t rounds)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lock fight: too many threads want the same mutex. Its holder at times gives the CPU away, so that the others pile
- * up. */
+/*
+ * Lock fight: too many threads want the same mutex. Its holder sometimes gives up the CPU, so that the others queue up.
+ */
 #include "kernel/lock/spinlock.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"

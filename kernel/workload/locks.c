@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks: every CPU wants the same spin locks, of every kind, nested up to more than are tracked. What a lock guards is
- * two words that are equal whenever it is free. */
+/* Locks: every CPU takes the same spin locks, of every kind, nested deeper than is tracked. Each lock guards two words
+ * that are equal whenever it is free. */
 #include "kernel/lock/executive_spinlock.h"
 #include "kernel/lock/queued_spinlock.h"
 #include "kernel/lock/spinlock.h"

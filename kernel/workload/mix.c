@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bit of all, made so that a trace of it holds every form of record and every reason to close a batch: more than 16
- * threads a CPU, boosts up to 9, priorities below the base, time deltas beyond 2^14 and 2^17 units, and nights in which
- * most CPUs idle for more than 500 ticks.
+ * A mix of the other workloads whose trace contains every form of record and every reason to close a batch: more than
+ * 16 threads for each CPU, boosts up to 9, priorities below the base, time deltas above 2^14 and 2^17 units, and nights
+ * in which most CPUs are idle for more than 500 ticks.
  */
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts of workloads, which `mix` puts together. A part takes a `day`: at night, while that event is
- * not signalled, its threads stand still (NULL: there is no night). All return 0 or what kworkload_thread failed with.
+ * Parts of workloads, which `mix` combines. A part gets an event `day`: while it is not signalled, at night, the part's
+ * threads wait (NULL: there is no night). All functions return 0 or the error of kworkload_thread.
  *
- * Every instruction of these threads is single-stepped with ds=soft: between two kernel calls they do tens of
- * instructions, not thousands, unless using up quanta is their purpose.
+ * With ds=soft every instruction of these threads is single-stepped. So between two kernel calls they execute tens of
+ * instructions, not thousands, unless their purpose is to use up quanta.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ping-pong: two threads, two events; the one who has the turn gives it to the other and waits. */
+/* Ping-pong: two threads, two events. The thread whose turn it is gives the turn to the other and waits. */
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Producers and consumers: a ring of a few places, two semaphores that count the free and the filled ones, a mutex. */
+/*
+ * Producers and consumers: a ring of a few places, two semaphores that count the free and the filled places, a mutex.
+ */
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sleepers: threads of all priorities that sleep, a tick or two mostly, up to forty at times, and do little between. */
+/* Sleepers: threads of all priorities that sleep, mostly for a tick or two, sometimes for up to forty, and do little
+ * else. */
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of the NT Kernel Logger about what happens between the switches, as Windows 10 build 10240 lays them out on
- * x64: hook IDs, versions, payloads. All have a PERFINFO_TRACE_HEADER. Compiled alike by the kernel, the host tool and
- * the tests; includes nothing but fixed-width types.
+ * Events of the NT Kernel Logger about what happens between switches, as Windows 10 build 10240 has them on x64: hook
+ * IDs, versions, payloads. All have a PERFINFO_TRACE_HEADER. The kernel, the host tool and the tests compile this file;
+ * it uses only fixed-width types.
  *
- * Sources: hook IDs and structures are NTWMI.H's, as Microsoft's symbol files (PDB) have them and System Informer's
- * phnt gives them again; versions and the words of the fields are those of the MOF classes (Microsoft Learn, "Event
- * Tracing", kernel trace control API). Group and type make the hook ID: 05 thread, 0F performance.
+ * Sources: hook IDs and structures from NTWMI.H, as Microsoft's symbol files (PDB) and System Informer's phnt have
+ * them; versions and the meaning of the fields from the MOF classes (Microsoft Learn, "Event Tracing", kernel trace
+ * control API). Group and type make the hook ID: 05 thread, 0F performance.
  */
 #pragma once
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What NtQuerySystemInformation and NtSetSystemInformation take to control the NT Kernel Logger and the Debug Store, in
- * their 64-bit forms: layouts, by Microsoft's names. Sources: for the classes of SystemPerformanceTraceInformation
- * Microsoft's NTETW.H as phnt has it (winsiderss/systeminformer, phnt/include/ntexapi.h) and Geoff Chappell's pages on
- * it (studies/windows/km/ntoskrnl/inc/api/ntetw, .../api/etw/tracesup/system_event.htm); for
- * SystemProcessorProfileControlArea the latter's .../api/ex/sysinfo/processor_profile_control_area.htm.
- * docs/reference/control.md says what Cairn makes of each. Includes nothing but fixed-width types, and format.h for the
- * masks.
+ * What NtQuerySystemInformation and NtSetSystemInformation take to control the NT Kernel Logger and the Debug Store:
+ * the 64-bit layouts, with Microsoft's names. docs/reference/control.md says what Cairn does with each. The file uses
+ * only fixed-width types, and format.h for the masks.
+ *
+ * Sources: for the classes of SystemPerformanceTraceInformation, Microsoft's NTETW.H as phnt has it
+ * (winsiderss/systeminformer, phnt/include/ntexapi.h) and Geoff Chappell's pages on it
+ * (studies/windows/km/ntoskrnl/inc/api/ntetw, .../api/etw/tracesup/system_event.htm); for
+ * SystemProcessorProfileControlArea, his page .../api/ex/sysinfo/processor_profile_control_area.htm.
  */
 #pragma once
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Truth records: what really happened, noted apart from the sessions, as it leaves Cairn in frames of
- * CAIRN_STREAM_TRUTH. As trace/wire/format.h in all else.
- */
+/* Truth records: what really happened, recorded apart from the sessions. They leave Cairn in frames of
+ * CAIRN_STREAM_TRUTH. For all else the rules of trace/wire/format.h apply. */
 #pragma once
 
 #include <stddef.h>

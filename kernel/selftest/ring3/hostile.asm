@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
-; Programs that try what no program may, for kernel/selftest/hostile.c, which knows how each must end. RDI and RSI are
-; their arguments. Who comes through exits with code 0.
+; Programs that try what no program may do, for kernel/selftest/hostile.c, which knows how each must end. RDI and RSI
+; are their arguments. A program that is not stopped exits with code 0.
 
 %define NOTE(text)
 %define NUMBER(name, value) name equ value

@@ -1,12 +1,13 @@
 ; SPDX-License-Identifier: MIT
 ; Longer than 500 lines: each program stands beside its paper, and most lines are paper.
-; Programs whose counts are known, for kernel/selftest/known.c. Each is followed by its paper: every instruction that
-; retires, one after the other, as a person works it out who reads the program, and what kinds of branch it is. The
-; totals stand once more, counted by hand, in kernel/selftest/known.c.
+; Programs with known counts, for kernel/selftest/known.c. Each is followed by its "paper", a list written by hand:
+; every instruction that retires, in order, and what kinds of branch it is. kernel/selftest/known.c has the totals once
+; more, also counted by hand.
 ;
-; The rules the paper goes by, and how sure they are (docs/how-to/workloads.md): an instruction counts once, REP and
-; all; an instruction that faults does not count, until it is tried again and gets through; a branch counts whether
-; taken or not, as taken only if it was, be it to the next instruction; SYSCALL is the program's own, and a far branch.
+; The rules of the paper (docs/how-to/workloads.md says how sure they are): an instruction counts once, also with REP;
+; an instruction that faults does not count until it is executed again and completes; a branch counts whether it is
+; taken or not, but as taken only if it was, even to the next instruction; SYSCALL counts for the program, as a far
+; branch.
 
 %define NOTE(text)
 %define NUMBER(name, value) name equ value

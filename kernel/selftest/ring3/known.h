@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* C's way to read kernel/selftest/ring3/known.inc. */
+/* Lets C use kernel/selftest/ring3/known.inc. */
 #pragma once
 
 #define NOTE(text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* C's way to read kernel/user/ring3/calls.inc; the kernel's side too. */
+/* Lets C use kernel/user/ring3/calls.inc, in programs and in the kernel. */
 #pragma once
 
 #define NOTE(text)

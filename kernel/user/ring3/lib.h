@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * All a program has: system calls, its arguments and its stack. Programs are C of one section, without variables of
- * their own and without a library; they share nothing but events. What a call does: kernel/user/system_calls.c.
- */
+/* All that a program has: system calls, its arguments and its stack. Programs are C in one section, without variables
+ * of their own and without a library; they share only events. kernel/user/system_calls.c says what a call does. */
 #pragma once
 
 #include <stddef.h>

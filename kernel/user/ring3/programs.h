@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the programs begin, as symbols: the kernel never calls them, it hands them to kuser_create. */
+/* The entry points of the programs, as symbols. The kernel never calls them; it passes them to kuser_create. */
 #pragma once
 
 #include <stdint.h>
