@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gives arch/firmware/acpi_tables.c this machine's memory. */
+/* Gives arch/firmware/acpi_tables.c access to this machine's memory. */
 #include "arch/internal.h"
 #include "arch/registers.h"
 #include "kernel/lib/errno.h"

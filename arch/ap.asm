@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: MIT
 ; From STARTUP IPI to C. The code between arch_trampoline and arch_trampoline_end is copied to a page below 1 MiB, runs
-; there in three modes, and touches nothing but its own page until paging is on. C fills the block at its end
-; (struct passed_info in arch/smp.c); the processor only reads it, for the page is mapped read-only once paging is on.
+; there in three modes, and accesses only its own page until paging is on. C fills the block at its end (struct
+; passed_info in arch/smp.c). The processor only reads it, because the page is mapped read-only once paging is on.
 ; SDM vol. 3, "MP Initialization" and "Initializing IA-32e Mode".
 
 %include "arch/asm_numbers.inc"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Local APIC in xAPIC and x2APIC mode, and the legacy interrupt controllers silenced. SDM vol. 3, "Advanced
- * Programmable Interrupt Controller (APIC)"; Intel 8259A and 82093AA (I/O APIC) datasheets. */
+/* The local APIC in xAPIC and x2APIC mode; masks the legacy interrupt controllers. SDM vol. 3, "Advanced Programmable
+ * Interrupt Controller (APIC)"; Intel 8259A and 82093AA (I/O APIC) datasheets. */
 #include "arch/internal.h"
 #include "arch/registers.h"
 #include "kernel/lib/cpuset.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What arch/ offers to the rest of the kernel. What it asks of it: arch/upcalls.h.
- * x86-64 long mode only. Unless a function says otherwise: any CPU, any interrupt state, no lock needed.
+ * What arch/ offers to the rest of the kernel; arch/upcalls.h lists what it needs from the kernel. x86-64 long mode
+ * only. Unless its comment says otherwise, a function may be called on any CPU, in any interrupt state, without a lock.
  */
 #pragma once
 

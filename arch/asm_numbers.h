@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* C's way to read arch/asm_offsets.inc. */
+/* Lets C use arch/asm_offsets.inc. */
 #pragma once
 
 #define NOTE(text)

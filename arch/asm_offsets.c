@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What nasm believes about struct arch_cpu, held against what the compiler does. */
+/* Asserts that the offsets of struct arch_cpu that nasm uses are those of the compiler. */
 #include "arch/arch.h"
 #include "arch/asm_numbers.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks that no thread owns: kernel_main's and the interrupt stacks, each above a guard page. The boot processor's are
- * part of the image, for they are needed before there is memory to allocate. */
+/* Stacks that belong to no thread: kernel_main's and the interrupt stacks, each above a guard page. The boot
+ * processor's are part of the image, because they are needed before memory can be allocated. */
 #include "arch/internal.h"
 #include "arch/memory_layout.h"
 #include "arch/upcalls.h"

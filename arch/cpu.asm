@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: MIT
-; Short sequences that must stay together.
+; Short instruction sequences that the compiler must not split.
 
 global arch_wait_for_interrupt
 global arch_poll_for_interrupt

@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
-; RDMSR and WRMSR that survive #GP, copies from and to user pages that survive #PF. arch_trap looks the faulting address
-; up in arch_fixups and resumes at the other one (arch_fixup_resume) with RSP and RFLAGS as they were at the fault.
+; RDMSR and WRMSR that survive #GP, and copies from and to user pages that survive #PF. arch_trap looks up the faulting
+; address in arch_fixups and resumes at the address beside it (arch_fixup_resume), with RSP and RFLAGS as at the fault.
 
 global arch_rdmsr_safe
 global arch_wrmsr_safe

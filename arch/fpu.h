@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registers of x87, MMX and SSE. The kernel is compiled to use none of them: they are the programs', saved and
- * loaded at each switch of one, and a kernel thread runs with what the last program on its CPU left in them. SDM
- * vol. 1, "FXSAVE Area". (AMD's FXSAVE leaves out the addresses of the last x87 instruction and operand where no
- * exception is pending: of those a program may see another one's.)
+ * The registers of x87, MMX and SSE. The compiler uses none of them for the kernel. They belong to the programs in ring
+ * 3: each switch from or to a program saves and loads them. A kernel thread runs with what the last program on its CPU
+ * left in them. SDM vol. 1, "FXSAVE Area". (If no exception is pending, AMD's FXSAVE does not save the addresses of the
+ * last x87 instruction and operand: a program may see those of another program.)
  */
 #pragma once
 

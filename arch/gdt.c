@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GDT and TSS, one of each per CPU. SDM vol. 3, "Segment Descriptors" and "TSS Descriptor in 64-bit Mode". */
+/* The GDT and the TSS of each CPU. SDM vol. 3, "Segment Descriptors" and "TSS Descriptor in 64-bit Mode". */
 #include "arch/internal.h"
 #include "arch/registers.h"
 

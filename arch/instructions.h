@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Single instructions of x86-64, in C. Unit tests put a header of their own in its place. */
+/* Single instructions of x86-64, in C. Unit tests replace this header by their own. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of arch/ offer each other and nobody else. */
+/* What the files of arch/ share; private to arch/. */
 #pragma once
 
 #include "arch/firmware/acpi_tables.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a machine check leaves behind, for the panic's report. SDM vol. 3, "Machine-Check Architecture". */
+/* Reads what a machine check left in its MSRs, for the report of a panic. SDM vol. 3, "Machine-Check Architecture". */
 #include "arch/arch.h"
 #include "kernel/lib/print.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The map of the kernel's half of the address space, and the symbols of arch/kernel.ld. docs/explain/memory.md draws
- * it. */
+/* The map of the kernel's half of the address space, and the symbols of arch/kernel.ld. docs/explain/memory.md has a
+ * picture. */
 #pragma once
 
 #include <stdint.h>

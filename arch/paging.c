@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's page tables, 4 or 5 levels (SDM vol. 3, "4-Level Paging and 5-Level Paging"). docs/explain/memory.md
- * draws the map. W^X holds for aliases as well: the direct map shows the kernel's text and constants read-only.
+ * The kernel's page tables, with 4 or 5 levels (SDM vol. 3, "4-Level Paging and 5-Level Paging").
+ * docs/explain/memory.md has a picture of the map. W^X also holds for aliases: the direct map shows the kernel's text
+ * and constants read-only.
  */
 #include "arch/internal.h"
 #include "arch/memory_layout.h"

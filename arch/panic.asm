@@ -1,7 +1,7 @@
 ; SPDX-License-Identifier: MIT
-; kpanic(): the registers as they were where it was called, before any C has used them.
+; kpanic() saves the registers as they were at its call, before C uses them, and calls kpanic_at.
 ;
-; The stack when C goes on, RSP a multiple of 16:
+; The stack when C is called, RSP a multiple of 16:
 ;
 ;   +108  return address into kpanic's caller
 ;   +100  RFLAGS

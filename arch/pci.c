@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* PCI configuration space, by the two I/O ports that every PC has: PCI Local Bus Specification 3.0, "Configuration
- * Mechanism". They reach the first 256 bytes of segment 0's functions, which is all that is asked for here; MCFG's
- * memory-mapped way would have to be found and mapped, and then says the same of these. */
+/*
+ * PCI configuration space, through the two I/O ports that every PC has: PCI Local Bus Specification 3.0, "Configuration
+ * Mechanism". They reach the first 256 bytes of the functions of segment 0, which is enough here. MCFG's memory-mapped
+ * access would have to be found and mapped, and gives the same bytes.
+ */
 #include "arch/internal.h"
 
 #define CONFIG_ADDRESS        0xCF8u

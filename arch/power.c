@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways out: QEMU's debug port, reset, power-off. */
+/* Ends the machine's run: QEMU's debug port, reset, power-off. */
 #include "arch/internal.h"
 #include "arch/firmware/reset.h"
 #include "kernel/lib/print.h"

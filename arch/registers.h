@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Control registers and the MSRs arch/ uses, with one-instruction accessors. Names of the SDM; bits under their
- * register. SDM vol. 3, "Control Registers"; SDM vol. 4, "Architectural MSRs". */
+/* Control registers and the MSRs that arch/ uses, with accessors of one instruction. They have the SDM's names; bits
+ * follow their register. SDM vol. 3, "Control Registers"; SDM vol. 4, "Architectural MSRs". */
 #pragma once
 
 #include <stdint.h>

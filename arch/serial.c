@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 16550 UART, polled, its registers at I/O ports or in memory. National Semiconductor PC16550D datasheet. */
+/* A 16550 UART, polled, with its registers at I/O ports or in memory. National Semiconductor PC16550D datasheet. */
 #include "arch/internal.h"
 #include "arch/serial.h"
 #include "kernel/lib/errno.h"

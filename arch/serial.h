@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The serial console: a 16550 in ports or in memory, and where the machine has some. */
+/* The serial console: a 16550 at I/O ports or in memory, and the search for the ports of the machine. */
 #pragma once
 
 #include <stdbool.h>

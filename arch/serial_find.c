@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The serial ports that the machine itself names: its ACPI tables and its PCI functions. */
+/* Finds the serial ports that the machine itself names, in its ACPI tables and among its PCI functions. */
 #include "arch/firmware/acpi_serial.h"
 #include "arch/internal.h"
 #include "arch/serial.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks the kernel's ELF file and says what is to be loaded. Pure: looks at bytes, allocates nothing, calls nobody;
- * the loader and the host's unit tests compile the same code. Every byte of the file is treated as hostile.
- * Source: System V ABI, "Object Files" and "Program Loading", and its AMD64 supplement.
+ * Checks the kernel's ELF file and says what must be loaded. Pure: it only reads bytes, allocates nothing and calls
+ * nothing; the loader and the host's unit tests compile the same code. It trusts no byte of the file. Source: System V
+ * ABI, "Object Files" and "Program Loading", and its AMD64 supplement.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ELF-64 structures the loader and the kernel's symbol table read: System V ABI, "Object Files". */
+/* The ELF-64 structures that the loader and the kernel's symbol table read: System V ABI, "Object Files". */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of the loader's own volume. Source: UEFI specification, "File Protocol". */
+/* Reads and writes files of the loader's own volume. Source: UEFI specification, "File Protocol". */
 #include "boot/elf.h"
 #include "boot/loader.h"
 

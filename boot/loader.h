@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the loader's files share. All of it runs in the firmware's environment: UEFI boot services, one CPU, memory
- * mapped one to one. Everything that is handed to the kernel is in pages of EfiLoaderData; they are not freed on the
- * way out either: after a failure the firmware reclaims nothing that matters.
+ * mapped one to one. Everything that the kernel gets is in pages of EfiLoaderData. They are not freed after a failure
+ * either: that memory does not matter then.
  */
 #pragma once
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The firmware's memory map, turned into the kernel's. Pure: the loader and the host's unit tests compile the same
- * code.
- * Source: UEFI specification, "EFI_BOOT_SERVICES.GetMemoryMap()".
- */
+/* Turns the firmware's memory map into the kernel's. Pure: the loader and the host's unit tests compile the same code.
+ * Source: UEFI specification, "EFI_BOOT_SERVICES.GetMemoryMap()". */
 #pragma once
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page tables the kernel is entered with (boot/info.h says what they hold). Pure: tables are built in pages the
- * caller gives, whose addresses are taken as physical ones (UEFI maps memory one to one); the host's unit tests compile
- * the same code. The kernel replaces these tables early, so they care for permissions but not for memory types.
+ * Builds the page tables that the kernel starts with (boot/info.h says what they contain). Pure: tables are built in
+ * pages from the caller, whose addresses are taken as physical ones (UEFI maps memory one to one); the host's unit
+ * tests compile the same code. The kernel soon replaces these tables, so they set permissions but no memory types.
  * Source: SDM vol. 3A, "4-Level Paging and 5-Level Paging".
  */
 #pragma once

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Frequencies out of measurements. A measured frequency is an interval, not a number: each clock edge is only known to
- * lie between two reads of the TSC. Pure: also compiled on the host.
- */
+/* Computes frequencies from measurements. A measured frequency is an interval, not a number: each clock edge is only
+ * known to lie between two reads of the TSC. Pure: also compiled on the host. */
 #pragma once
 
 #include <stdint.h>

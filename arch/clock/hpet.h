@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The High Precision Event Timer's registers, as offsets of bytes. "IA-PC HPET Specification", "Hardware Overview".
+/* The registers of the High Precision Event Timer, as byte offsets. "IA-PC HPET Specification", "Hardware Overview".
  * Pure: also compiled on the host. */
 #pragma once
 

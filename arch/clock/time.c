@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TSC and APIC timer frequency, and waiting.
+ * The frequencies of the TSC and the APIC timer, and waiting.
  *
- * A measured frequency is an interval (arch/clock/frequency.h). It is made at least as wide as clocks are good
- * (ARCH_CLOCK_PPM), and the frequency taken is that of a crystal times the ratio CPUID gives, else the roundest one
- * inside. So two runs on one machine agree although their measurements never do, and nominal frequencies come out
- * exact; the price is an error of ARCH_CLOCK_PPM, or of the measurement where that is worse.
+ * A measured frequency is an interval (arch/clock/frequency.h), which is made at least as wide as the tolerance of
+ * clocks (ARCH_CLOCK_PPM). The frequency used is that of a crystal times the ratio from CPUID, or else the roundest
+ * number in the interval. So two runs on one machine agree although their measurements differ, and nominal frequencies
+ * come out exactly. The price is an error of up to ARCH_CLOCK_PPM, or of the measurement if that is larger.
  */
 #include "arch/clock/frequency.h"
 #include "arch/clock/hpet.h"

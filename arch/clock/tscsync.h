@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far another CPU's TSC is from this one's, when that CPU starts. Each asks the other for its time: the answer was
- * read after the question was sent and before the answer came, so each exchange bounds the offset from both sides by
- * what its two ways took, and all exchanges together bound it by the fastest ways there were. Nothing is estimated: the
- * offset lies between the bounds, if the two run at one rate. Pure but for RDTSC: also compiled on the host.
+ * Measures, when another CPU starts, how far its TSC is from this CPU's. Each CPU asks the other for its time. The
+ * other reads its TSC after the question was sent and before the answer arrives, so each exchange bounds the offset on
+ * both sides, by the time that it took. All exchanges together bound it by the fastest ones. Nothing is estimated: if
+ * both TSCs run at the same rate, the offset lies between the bounds. Pure except for RDTSC: also compiled on the host.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What all ACPI tables have in common: little-endian numbers at any address, and where the fields of a Generic Address
- * Structure are (ACPI, "Generic Address Structure (GAS)"). Callers have checked that the bytes are there. Pure. */
+/* What all ACPI tables have in common: little-endian numbers at any address, and the offsets of the fields of a Generic
+ * Address Structure (ACPI, "Generic Address Structure (GAS)"). Callers have checked that the bytes exist. Pure. */
 #pragma once
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The serial ports that ACPI tables name, read from tables that may be malformed. Pure: no machine access, also
- * compiled on the host. Microsoft, "Serial Port Console Redirection Table (SPCR)" and "Microsoft Debug Port Table 2
- * (DBG2)"; ACPI 6.x, "Generic Address Structure (GAS)". Whoever finds the table has checked its length and checksum.
+ * The serial ports in ACPI tables, which may be malformed. Pure: no machine access, also compiled on the host.
+ * Microsoft, "Serial Port Console Redirection Table (SPCR)" and "Microsoft Debug Port Table 2 (DBG2)"; ACPI 6.x,
+ * "Generic Address Structure (GAS)". The caller has found the table and checked its length and checksum.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Longer than 500 lines: every table goes through the one parser here, which alone knows where bytes end. */
+/* Longer than 500 lines: every table goes through the parser here, which alone knows where its bytes end. */
 #include "arch/firmware/acpi_tables.h"
 
 #include "arch/firmware/acpi_bytes.h"

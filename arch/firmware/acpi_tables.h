@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of ACPI the kernel wants, read from tables that may be malformed. Pure: no machine access, also compiled on
- * the host. ACPI 6.x, "ACPI Software Programming Model"; HPET: "IA-PC HPET Specification", "The ACPI 2.0 HPET
- * Description Table".
+ * Reads the ACPI tables that the kernel uses, which may be malformed. Pure: no machine access, also compiled on the
+ * host. ACPI 6.x, "ACPI Software Programming Model"; HPET: "IA-PC HPET Specification", "The ACPI 2.0 HPET Description
+ * Table".
  */
 #pragma once
 

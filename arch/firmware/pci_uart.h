@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Serial ports that are PCI functions of segment 0. Pure but for the configuration space, which the caller gives; also
+ * Finds serial ports among the PCI functions of segment 0. Pure: the caller gives access to configuration space; also
  * compiled on the host. PCI Local Bus Specification 3.0, "Configuration Space"; PCI Code and ID Assignment
  * Specification, "Base Class 07h".
  */

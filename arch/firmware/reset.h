@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In which order the ways to reset a machine are tried, by what its FADT says. Pure, also compiled on the host.
+ * The order in which the ways to reset a machine are tried, from what its FADT says. Pure, also compiled on the host.
  *
- * ACPI, "Reset Register": where there is one, writing it resets the entire machine at once, and it is the only way that
- * a firmware vouches for: it comes first. Behind it CF9H of Intel's chipsets, which no table promises, but which resets
- * all of the platform, too, and where there is none the bytes go nowhere. The keyboard controller's pulse is INIT# of
- * the processors alone on many chipsets, and it is written only where the FADT leaves room for one (ACPI, "IA-PC Boot
- * Architecture Flags"): at ports 60H and 64H of other machines there may be anything. Then a triple fault, which needs
- * nothing. A reset that is to keep what is in memory begins with CF9H: of this one it is known that it does.
+ * First the reset register (ACPI, "Reset Register"), if there is one: a write resets the entire machine at once, and it
+ * is the only way that the firmware guarantees. Then port CF9H of Intel's chipsets: no table guarantees it, but it also
+ * resets the whole platform, and without such a chipset the bytes have no effect. Then the keyboard controller's pulse,
+ * which on many chipsets is only the processors' INIT#. It is written only if the FADT does not exclude such a
+ * controller (ACPI, "IA-PC Boot Architecture Flags"), because other machines may have anything at ports 60H and 64H.
+ * Last a triple fault, which needs nothing. A reset that must keep the contents of memory begins with CF9H, which is
+ * known to keep them.
  */
 #pragma once
 

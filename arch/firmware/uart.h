@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A serial port as firmware, a bus or an option describes it: where its registers are, and its clock. Pure, also
- * compiled on the host. National Semiconductor PC16550D, "Programmable Baud Generator". */
+/* A serial port as firmware, a bus or an option describes it: where its registers are, and the frequency of its clock.
+ * Pure, also compiled on the host. National Semiconductor PC16550D, "Programmable Baud Generator". */
 #pragma once
 
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loader's part of save=esp: it lays out the memory in which the kernel keeps the log of a run, and at the next
- * start, before anything else, makes a file of what is there. docs/explain/boot.md, "Saving the trace over a reset",
- * has the reasons. Sources: UEFI specification, "Variable Services", "EFI_BOOT_SERVICES.AllocatePages()", "File
- * Protocol"; TCG Platform Reset Attack Mitigation Specification, "Interface for UEFI".
+ * The loader's part of save=esp. It prepares the memory in which the kernel keeps the log of a run. At the next start,
+ * before anything else, it makes a file of that log. docs/explain/boot.md, "Saving the trace over a reset", gives the
+ * reasons. Sources: UEFI specification, "Variable Services", "EFI_BOOT_SERVICES.AllocatePages()", "File Protocol"; TCG
+ * Platform Reset Attack Mitigation Specification, "Interface for UEFI".
  */
 #include "arch/instructions.h"
 #include "boot/config.h"

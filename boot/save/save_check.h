@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Whether what the variable and the memory of the last run hold is a log that can be saved. Pure: the loader, the
- * host's unit tests and a fuzzer compile the same code. Every byte may be anything.
- */
+/* Checks whether the variable and the memory of the last run hold a log that can be saved. Pure: the loader, the host's
+ * unit tests and a fuzzer compile the same code. It trusts no byte. */
 #pragma once
 
 #include "boot/save/save_format.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The log of a run, kept in memory over a warm reset (option save=esp; docs/explain/boot.md, "Saving the trace over a
- * reset"): one page with a header, and behind it the text, the very bytes of the serial port. The loader lays the area
- * out, the kernel fills it and closes it, the loader of the next start reads it. An EFI variable leads there. All
- * fields are little-endian.
+ * reset"): one page with a header, then the text, which has the same bytes as the serial port. The loader prepares the
+ * area, the kernel fills and closes it, and the loader of the next start reads it. An EFI variable holds its address.
+ * All fields are little-endian.
  */
 #pragma once
 
