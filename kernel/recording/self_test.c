@@ -43,65 +43,68 @@ static void try(void *argument)
         ds_soft_init(cpu->ds_soft, kopt.ds_preset, &kopt.ds_policy);
 }
 
-/* On every CPU. *cpu: the first where it makes no record, or stands still; returns what came of it there. */
-static enum ds_tried try_all(struct trial *t, const struct ds_event *event, uint32_t *cpu)
+static bool has_records(enum ds_tried tried)
 {
-    t->event = event;
-    kcall_all(try, t);
-    for (*cpu = 0; *cpu < kcpu_count; ++*cpu)
-        if (t->cpu[*cpu].tried == DS_TRIED_NO_RECORD || t->cpu[*cpu].tried == DS_TRIED_STILL)
-            return t->cpu[*cpu].tried;
-    return DS_TRIED_RECORDS;
+    return tried == DS_TRIED_RECORDS;
 }
 
-/* What to do about instructions of which PEBS makes no record on this CPU. */
+/* Where the set-up itself fails, that of the session fails, too, and says why. */
+static bool is_worth_sampling(enum ds_tried tried)
+{
+    return tried != DS_TRIED_NO_RECORD && tried != DS_TRIED_STILL;
+}
+
+/* On every CPU. The first of those that sample it where what came of it is not good; kcpu_count: there is none. */
+static uint32_t try_all(struct trial *t, const struct ds_event *event, bool (*good)(enum ds_tried tried))
+{
+    uint32_t cpu = 0;
+    t->event = event;
+    kcall_all(try, t);
+    while (cpu < kcpu_count && (t->each[cpu] != t->config || good(t->cpu[cpu].tried)))
+        cpu++;
+    return cpu;
+}
+
+/* Instructions have no records on this CPU, or PEBS does not even count them. */
 static void replace(struct trial *t, uint32_t cpu, struct ds_config *config, uint64_t *later, char *said, size_t size)
 {
     struct ds_config other = *config;
     uint64_t other_later[DS_MAX_COUNTERS];
     const struct ds_event *was = ds_sampled_instructions(config), *now = &other.event[was - config->event];
     const char *why;
-    uint32_t first;
+    char fault[96];
+    snprintf(fault, sizeof fault,
+             t->cpu[cpu].tried == DS_TRIED_STILL ? "CPU %u does not count %s:%lu with PEBS"
+                                                 : "CPU %u makes no record of %s:%lu",
+             cpu, was->name, (unsigned long)was->period);
     memcpy(other_later, later, sizeof other_later);
     switch (ds_take_prec_dist(&t->caps[cpu], &other, other_later)) {
     case 0:
-        if (try_all(t, now, &first) == DS_TRIED_RECORDS) {
-            snprintf(said, size, "; self-test: CPU %u makes no record of %s:%lu, so %s:%lu takes its place", cpu,
-                     was->name, (unsigned long)was->period, now->name, (unsigned long)now->period);
+        if (try_all(t, now, has_records) == kcpu_count) {
+            snprintf(said, size, "; self-test: %s, so %s:%lu takes its place", fault, now->name,
+                     (unsigned long)now->period);
             *config = other;
             memcpy(later, other_later, sizeof other_later);
             return;
         }
-        why = "nor of INST_RETIRED.PREC_DIST";
+        why = "and INST_RETIRED.PREC_DIST is no better";
         break;
     case -EBUSY:
-        why = "and beside the other events INST_RETIRED.PREC_DIST cannot take its place";
+        why = "and INST_RETIRED.PREC_DIST cannot take its place beside the other events";
         break;
     default:
         why = "and this processor has no other event of instructions";
     }
-    snprintf(said, size,
-             "; self-test: CPU %u makes no record of %s, %s: sample another event, such as "
-             "pebs=BR_INST_RETIRED.ALL_BRANCHES:1009",
-             cpu, was->name, why);
+    snprintf(said, size, "; self-test: %s, %s: sample another event, such as pebs=BR_INST_RETIRED.ALL_BRANCHES:1009",
+             fault, why);
     kreport(KREPORT_SKIP, "records", "%s", said + 2);
 }
 
 static void try_instructions(struct trial *t, struct ds_config *config, uint64_t *later, char *said, size_t size)
 {
-    const struct ds_event *event = ds_sampled_instructions(config);
-    uint32_t cpu;
-    switch (try_all(t, event, &cpu)) {
-    case DS_TRIED_NO_RECORD:
+    const uint32_t cpu = try_all(t, ds_sampled_instructions(config), is_worth_sampling);
+    if (cpu < kcpu_count)
         replace(t, cpu, config, later, said, size);
-        break;
-    case DS_TRIED_STILL:
-        snprintf(said, size, "; self-test: CPU %u: the counter of %s does not count", cpu, event->name);
-        kreport(KREPORT_SKIP, "records", "%s", said + 2);
-        break;
-    default:
-        break;
-    }
 }
 
 int kself_test(struct ds_caps *caps, const struct ds_config *const *each, struct ds_config *config, uint64_t *later,

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The self-test on a machine whose registers are the model's, and whose counters count while they are on: which events
- * have no PEBS there is the test's to say.
- */
+/* The self-test on machines whose events of instructions have PEBS, or have none: counting_machine.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,105 +11,19 @@
 #include <cmocka.h>
 
 #include "ds/ds.h"
-#include "ds/model/model.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/counting_machine.h"
 
-static struct counting_machine {
-    struct ds_model model;
-    bool no_any_p, no_prec_dist; /* PEBS makes no record of C0H/00H; of C0H/01H */
-    bool still;                  /* no counter counts */
-    uint32_t forbidden;          /* MSR that raises #GP */
-} fake;
-
+static const struct ds_machine *const machine = &counting_machine_hw;
+static struct counting_machine fake;
 static struct ds_caps caps;
 static uint64_t area[512] __attribute__((aligned(4096)));
 static uint8_t buffer[DS_SELF_TEST_BUFFER] __attribute__((aligned(4096)));
 
-static bool read_memory(void *context, uint64_t address, void *to, uint32_t size)
-{
-    (void)context;
-    memcpy(to, (const void *)(uintptr_t)address, size);
-    return true;
-}
-
-static bool write_memory(void *context, uint64_t address, const void *from, uint32_t size)
-{
-    (void)context;
-    assert_true(address - (uintptr_t)buffer < sizeof buffer || address - (uintptr_t)area < sizeof area);
-    memcpy((void *)(uintptr_t)address, from, size);
-    return true;
-}
-
-static void registers(void *context, struct ds_model_registers *out)
-{
-    (void)context;
-    memset(out, 0, sizeof *out);
-}
-
-static void raise_pmi(void *context, uint32_t lvtpc)
-{
-    (void)context, (void)lvtpc;
-    fail_msg("a PMI");
-}
-
-static void cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
-{
-    (void)context;
-    ds_model_cpuid(&fake.model, leaf, subleaf, out);
-}
-
-static int rdmsr(void *context, uint32_t msr, uint64_t *value)
-{
-    (void)context;
-    return msr == fake.forbidden || ds_model_rdmsr(&fake.model, msr, value) ? -EFAULT : 0;
-}
-
-/* What has run in the kernel since counters went on. */
-static void count(void)
-{
-    const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION};
-    const uint64_t pebs = fake.model.pebs;
-    for (unsigned i = 0; i < DS_MODEL_GP_MAX; i++)
-        if ((fake.no_any_p && (fake.model.perfevtsel[i] & 0xFFFF) == 0x00C0) ||
-            (fake.no_prec_dist && (fake.model.perfevtsel[i] & 0xFFFF) == 0x01C0))
-            fake.model.pebs &= ~DS_BIT(i);
-    for (unsigned i = 0; i < 700 && !fake.still; i++)
-        ds_model_retire(&fake.model, &retired);
-    fake.model.pebs = pebs;
-}
-
-static int wrmsr(void *context, uint32_t msr, uint64_t value)
-{
-    (void)context;
-    if (msr == IA32_PERF_GLOBAL_CTRL && !value && fake.model.global_ctrl && fake.model.ds_area == (uintptr_t)area)
-        count();
-    return msr == fake.forbidden || ds_model_wrmsr(&fake.model, msr, value) ? -EFAULT : 0;
-}
-
-static uint32_t lvtpc_read(void *context)
-{
-    (void)context;
-    return fake.model.lvtpc;
-}
-
-static void lvtpc_write(void *context, uint32_t value)
-{
-    (void)context;
-    ds_model_lvtpc_write(&fake.model, value);
-}
-
-static const struct ds_machine machine = {"fake", cpuid, rdmsr, wrmsr, lvtpc_read, lvtpc_write, NULL, NULL};
-
 static void set_up(const char *preset, uint32_t signature)
 {
-    static struct ds_model_preset p;
-    const struct ds_model_host host = {
-        .read = read_memory, .write = write_memory, .registers = registers, .raise_pmi = raise_pmi};
-    memset(&fake, 0, sizeof fake);
-    p = *ds_model_preset(preset);
-    p.signature = signature ? signature : p.signature;
-    ds_model_init(&fake.model, &p, NULL, &host);
-    assert_int_equal(ds_detect(&machine, &caps), 0);
+    counting_machine_reset(&fake, preset, signature);
+    assert_int_equal(ds_detect(machine, &caps), 0);
 }
 
 static struct ds_event event_of(const char *spec)
@@ -127,7 +38,7 @@ static enum ds_tried try(const char *spec)
 {
     struct ds_cpu *ds = malloc(ds_cpu_bytes());
     const struct ds_event event = event_of(spec);
-    enum ds_tried tried = ds_self_test(ds, &machine, &caps, &event, area, buffer);
+    enum ds_tried tried = ds_self_test(ds, machine, &caps, &event, area, buffer);
     free(ds);
     return tried;
 }
@@ -170,14 +81,14 @@ static void counts_without_a_record(void **state)
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
         set_up(presets[i], 0);
-        fake.no_any_p = true;
+        fake.any_p = DS_TRIED_NO_RECORD;
         assert_int_equal(try("INST_RETIRED.ANY:5003"), DS_TRIED_NO_RECORD);
         assert_int_equal(last_row()->value, 0);
         assert_false(last_row()->ok);
         assert_string_equal(last_row()->verdict, "its counter has run past 0, and PEBS has made no record");
         assert_int_equal(try("INST_RETIRED.PREC_DIST:5056"), DS_TRIED_RECORDS);
         assert_string_equal(last_row()->name, "self-test: INST_RETIRED.PREC_DIST");
-        fake.no_prec_dist = true;
+        fake.prec_dist = DS_TRIED_NO_RECORD;
         assert_int_equal(try("INST_RETIRED.PREC_DIST:5056"), DS_TRIED_NO_RECORD);
     }
 }
@@ -185,10 +96,11 @@ static void counts_without_a_record(void **state)
 static void stands_still(void **state)
 {
     (void)state;
-    set_up("icelake", 0);
-    fake.still = true;
+    set_up("skylake", 0);
+    fake.any_p = fake.prec_dist = DS_TRIED_STILL;
     assert_int_equal(try("INST_RETIRED.ANY:5003"), DS_TRIED_STILL);
     assert_false(last_row()->ok);
+    assert_int_equal(try("INST_RETIRED.PREC_DIST:5003"), DS_TRIED_STILL);
     set_up("icelake", 0);
     fake.forbidden = MSR_PEBS_DATA_CFG;
     assert_int_equal(try("INST_RETIRED.ANY:5003"), DS_TRIED_NOT);
@@ -225,7 +137,7 @@ static void takes_its_place(void **state)
         assert_true(later[1] == 11 && config.event[1].period == 99);
         const struct ds_hooks hooks = {0};
         struct ds_cpu *ds = malloc(ds_cpu_bytes());
-        assert_int_equal(ds_cpu_init(ds, 0, &machine, &caps, &config, &hooks, area, buffer, error, sizeof error), 0);
+        assert_int_equal(ds_cpu_init(ds, 0, machine, &caps, &config, &hooks, area, buffer, error, sizeof error), 0);
         assert_int_equal(ds_event_counter(ds, 0), 1);
         free(ds);
     }

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What takes the place of instructions where PEBS has no records of them, on two CPUs, and what is said: on machines
+ * whose events the test chooses (counting_machine.h).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define kcpu_this kcpu_this_hardware
+#include "kernel/cpu.h"
+#undef kcpu_this
+
+#include "tests/unit/support/counting_machine.h"
+
+static struct kcpu cpus[2];
+struct kcpu *kcpu_table[MAX_CPUS] = {&cpus[0], &cpus[1]};
+uint32_t kcpu_count = 2;
+static struct kcpu *here;
+
+static struct kcpu *kcpu_this(void)
+{
+    return here;
+}
+
+#include "kernel/recording/self_test.c"
+
+struct kopt kopt;
+static struct counting_machine machine[2];
+static char reported[400], said[400];
+static unsigned pages_live, pages_at_most;
+static struct ds_caps caps[2];
+static struct ds_config config, other_kind;
+static const struct ds_config *each[2];
+static uint64_t later[DS_MAX_COUNTERS];
+
+const struct ds_machine *ds_hw_machine(void)
+{
+    return &counting_machine_hw;
+}
+
+/* The processors have a Debug Store: nothing is stepped. */
+const struct ds_machine *ds_soft_machine(struct ds_soft *soft)
+{
+    assert_null(soft);
+    return NULL;
+}
+
+int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy)
+{
+    (void)preset, (void)policy;
+    assert_null(soft);
+    return 0;
+}
+
+void kcall_all(kcall_function function, void *argument)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        here = &cpus[i];
+        counting = &machine[i];
+        function(argument);
+    }
+}
+
+void *kmem_pages_alloc(size_t pages)
+{
+    if (pages_live == pages_at_most)
+        return NULL;
+    pages_live++;
+    return memset(aligned_alloc(ARCH_PAGE_SIZE, pages * ARCH_PAGE_SIZE), 0, pages * ARCH_PAGE_SIZE);
+}
+
+void kmem_pages_free(void *address, size_t pages)
+{
+    (void)pages;
+    free(address);
+    pages_live--;
+}
+
+void kreport(enum kreport verdict, const char *name, const char *format, ...)
+{
+    va_list values;
+    assert_int_equal(verdict, KREPORT_SKIP);
+    assert_string_equal(name, "records");
+    va_start(values, format);
+    vsnprintf(reported, sizeof reported, format, values);
+    va_end(values);
+}
+
+static void set_up(const char *preset, const char *spec)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        cpus[i] = (struct kcpu){.arch.index = i};
+        counting_machine_reset(&machine[i], preset, 0);
+        assert_int_equal(ds_detect(&counting_machine_hw, &caps[i]), 0);
+        each[i] = &config;
+    }
+    reported[0] = '\0';
+    pages_at_most = 2;
+    config = (struct ds_config){.records = 8, .threshold = 8};
+    later[0] = 31;
+    assert_int_equal(ds_parse_events(spec, &config, said, sizeof said), 0);
+}
+
+static void run(const char *event, uint64_t expected_later, const char *expected)
+{
+    assert_int_equal(kself_test(caps, each, &config, later, said, sizeof said), 0);
+    assert_string_equal(config.event[0].name, event);
+    assert_int_equal(later[0], expected_later);
+    assert_string_equal(said, expected);
+    assert_int_equal(pages_live, 0);
+}
+
+#define ANOTHER ": sample another event, such as pebs=BR_INST_RETIRED.ALL_BRANCHES:1009"
+
+static void all_is_well(void **state)
+{
+    (void)state;
+    set_up("icelake", "INST_RETIRED.ANY:5003:k");
+    run("INST_RETIRED.ANY", 31, "");
+    set_up("skylake", "branches:99"); /* nothing of instructions to try */
+    pages_at_most = 0;
+    run("BR_INST_RETIRED.ALL_BRANCHES", 31, "");
+    assert_string_equal(reported, "");
+}
+
+static void prec_dist_takes_its_place(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        char expected[200];
+        set_up("skylake", "INST_RETIRED.ANY:5003:k,branches:99");
+        machine[1 - i].model.policy.unlisted_recorded = true;
+        snprintf(expected, sizeof expected,
+                 "; self-test: CPU %u makes no record of INST_RETIRED.ANY:5003, so INST_RETIRED.PREC_DIST:5003 takes "
+                 "its place",
+                 i);
+        run("INST_RETIRED.PREC_DIST", 31, expected);
+        assert_string_equal(reported, "");
+    }
+    set_up("skylake", "INST_RETIRED.ANY:5003:k");
+    machine[0].any_p = machine[1].any_p = DS_TRIED_STILL;
+    run("INST_RETIRED.PREC_DIST", 31,
+        "; self-test: CPU 0 does not count INST_RETIRED.ANY:5003 with PEBS, so INST_RETIRED.PREC_DIST:5003 takes its "
+        "place");
+}
+
+static void nothing_takes_its_place(void **state)
+{
+    static const struct {
+        const char *preset, *spec;
+        enum ds_tried any_p, prec_dist[2]; /* by CPU */
+        uint32_t forbidden;                /* on CPU 1 */
+        const char *why;
+    } rows[] = {
+        {"skylake",
+         "INST_RETIRED.ANY:499",
+         DS_TRIED_NO_RECORD,
+         {DS_TRIED_RECORDS, DS_TRIED_NO_RECORD},
+         0,
+         "makes no record of INST_RETIRED.ANY:499, and INST_RETIRED.PREC_DIST is no better"},
+        {"skylake",
+         "INST_RETIRED.ANY:499",
+         DS_TRIED_STILL,
+         {DS_TRIED_RECORDS, DS_TRIED_STILL},
+         0,
+         "does not count INST_RETIRED.ANY:499 with PEBS, and INST_RETIRED.PREC_DIST is no better"},
+        {"skylake",
+         "INST_RETIRED.ANY:499",
+         DS_TRIED_NO_RECORD,
+         {DS_TRIED_RECORDS, DS_TRIED_RECORDS},
+         IA32_PERFEVTSEL0 + 1,
+         "makes no record of INST_RETIRED.ANY:499, and INST_RETIRED.PREC_DIST is no better"},
+        {"sandybridge",
+         "INST_RETIRED.ANY:499,branches:99",
+         DS_TRIED_NO_RECORD,
+         {DS_TRIED_RECORDS, DS_TRIED_RECORDS},
+         0,
+         "makes no record of INST_RETIRED.ANY:499, and INST_RETIRED.PREC_DIST cannot take its place beside the other "
+         "events"},
+        /* Its INST_RETIRED.ANY is C0H/01H. */
+        {"nehalem",
+         "INST_RETIRED.ANY:499",
+         DS_TRIED_RECORDS,
+         {DS_TRIED_NO_RECORD, DS_TRIED_NO_RECORD},
+         0,
+         "makes no record of INST_RETIRED.ANY:499, and this processor has no other event of instructions"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char expected[400];
+        set_up(rows[i].preset, rows[i].spec);
+        machine[0].any_p = machine[1].any_p = rows[i].any_p;
+        machine[0].prec_dist = rows[i].prec_dist[0];
+        machine[1].prec_dist = rows[i].prec_dist[1];
+        machine[1].forbidden = rows[i].forbidden;
+        snprintf(expected, sizeof expected, "; self-test: CPU 0 %s" ANOTHER, rows[i].why);
+        run("INST_RETIRED.ANY", 31, expected);
+        assert_string_equal(reported, expected + 2);
+    }
+}
+
+/* CPUs of another kind of core have another configuration, and its events are not tried. */
+static void another_kind_of_core(void **state)
+{
+    (void)state;
+    set_up("icelake", "INST_RETIRED.ANY:5003");
+    machine[1].any_p = machine[1].prec_dist = DS_TRIED_STILL;
+    each[1] = &other_kind;
+    run("INST_RETIRED.ANY", 31, "");
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    set_up("skylake", "INST_RETIRED.ANY:5003");
+    pages_at_most = 1;
+    assert_int_equal(kself_test(caps, each, &config, later, said, sizeof said), -ENOMEM);
+    assert_int_equal(pages_live, 0);
+    assert_string_equal(config.event[0].name, "INST_RETIRED.ANY");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_is_well),
+        cmocka_unit_test(prec_dist_takes_its_place),
+        cmocka_unit_test(nothing_takes_its_place),
+        cmocka_unit_test(another_kind_of_core),
+        cmocka_unit_test(no_memory),
+    };
+    return cmocka_run_group_tests_name("kself_test", tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/support/counting_machine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/lib/errno.h"
+
+struct counting_machine *counting;
+
+static bool read_memory(void *context, uint64_t address, void *to, uint32_t size)
+{
+    (void)context;
+    memcpy(to, (const void *)(uintptr_t)address, size);
+    return true;
+}
+
+static bool write_memory(void *context, uint64_t address, const void *from, uint32_t size)
+{
+    (void)context;
+    memcpy((void *)(uintptr_t)address, from, size);
+    return true;
+}
+
+static void registers(void *context, struct ds_model_registers *out)
+{
+    (void)context;
+    memset(out, 0, sizeof *out);
+}
+
+static void raise_pmi(void *context, uint32_t lvtpc)
+{
+    (void)context, (void)lvtpc;
+    fail_msg("a PMI");
+}
+
+static void cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    (void)context;
+    ds_model_cpuid(&counting->model, leaf, subleaf, out);
+}
+
+static int rdmsr(void *context, uint32_t msr, uint64_t *value)
+{
+    (void)context;
+    return msr == counting->forbidden || ds_model_rdmsr(&counting->model, msr, value) ? -EFAULT : 0;
+}
+
+/* What has run in the kernel since counters went on. */
+static void count(struct counting_machine *m)
+{
+    const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION};
+    const uint64_t pebs = m->model.pebs;
+    uint64_t select[DS_MODEL_GP_MAX];
+    memcpy(select, m->model.perfevtsel, sizeof select);
+    for (unsigned i = 0; i < DS_MODEL_GP_MAX; i++) {
+        const enum ds_tried tried = (select[i] & 0xFFFF) == 0x00C0   ? m->any_p
+                                    : (select[i] & 0xFFFF) == 0x01C0 ? m->prec_dist
+                                                                     : DS_TRIED_RECORDS;
+        if (tried == DS_TRIED_STILL)
+            ds_model_wrmsr(&m->model, IA32_PERFEVTSEL0 + i, 0);
+        else if (tried == DS_TRIED_NO_RECORD)
+            m->model.pebs &= ~DS_BIT(i);
+    }
+    for (unsigned i = 0; i < 700; i++)
+        ds_model_retire(&m->model, &retired);
+    for (unsigned i = 0; i < DS_MODEL_GP_MAX; i++)
+        if (m->model.perfevtsel[i] != select[i])
+            ds_model_wrmsr(&m->model, IA32_PERFEVTSEL0 + i, select[i]);
+    m->model.pebs = pebs;
+}
+
+static int wrmsr(void *context, uint32_t msr, uint64_t value)
+{
+    (void)context;
+    if (msr == IA32_PERF_GLOBAL_CTRL && !value && counting->model.global_ctrl && counting->model.pebs_enable)
+        count(counting);
+    return msr == counting->forbidden || ds_model_wrmsr(&counting->model, msr, value) ? -EFAULT : 0;
+}
+
+static uint32_t lvtpc_read(void *context)
+{
+    (void)context;
+    return counting->model.lvtpc;
+}
+
+static void lvtpc_write(void *context, uint32_t value)
+{
+    (void)context;
+    ds_model_lvtpc_write(&counting->model, value);
+}
+
+const struct ds_machine counting_machine_hw = {"fake", cpuid, rdmsr, wrmsr, lvtpc_read, lvtpc_write, NULL, NULL};
+
+void counting_machine_reset(struct counting_machine *m, const char *preset, uint32_t signature)
+{
+    static struct ds_model_preset p;
+    const struct ds_model_host host = {
+        .read = read_memory, .write = write_memory, .registers = registers, .raise_pmi = raise_pmi};
+    memset(m, 0, sizeof *m);
+    p = *ds_model_preset(preset);
+    p.signature = signature ? signature : p.signature;
+    ds_model_init(&m->model, &p, NULL, &host);
+    counting = m;
+}
