@@ -32,6 +32,9 @@
 #define LVT_ACTIVE_LOW     0x02000u
 #define APIC_VERSION       0x030u
 #define VERSION_MAX_LVT(v) ((v) >> 16 & 0xFF)
+#define LVT_NUMBER_PC      4u
+#define LVT_NUMBER_THERMAL 5u
+#define LVT_NUMBER_CMCI    6u
 #define APIC_TIMER_INITIAL 0x380u
 #define APIC_TIMER_CURRENT 0x390u
 #define APIC_TIMER_DIVIDE  0x3E0u
@@ -68,11 +71,16 @@ static volatile uint32_t *registers; /* xAPIC page */
 static uint32_t apic_ids[MAX_CPUS];  /* by the kernel's dense CPU number */
 static struct kcpuset reachable;     /* CPUs that have set their local APIC up; atomic */
 
-static uint32_t apic_read(uint32_t reg)
+static uint32_t read_in_mode(bool x2, uint32_t reg)
 {
-    if (x2apic)
+    if (x2)
         return (uint32_t)rdmsr(X2APIC_MSR + reg / 16);
     return registers[reg / 4];
+}
+
+static uint32_t apic_read(uint32_t reg)
+{
+    return read_in_mode(x2apic, reg);
 }
 
 static void apic_write(uint32_t reg, uint32_t value)
@@ -213,18 +221,24 @@ static uint32_t lint_value(const struct acpi_cpu *cpu, unsigned lint)
     return LVT_NMI | (cpu->nmi_low >> lint & 1 ? LVT_ACTIVE_LOW : 0);
 }
 
-/* Firmware that looks after heat and memory errors itself has these lead to SMM: its own, and the kernel never sees
- * them. Where the kernel has just left x2APIC mode, they are lost: an APIC that was off has them reset. */
-static void mask_unless_smi(uint32_t lvt)
+/* What an entry of the local vector table, by its number, is to be. Firmware that looks after heat and memory errors
+ * itself has entries lead to SMM: these are its own, and the kernel never sees them. `base`: the mode it left. */
+static uint32_t smi_or_masked(uint64_t base, uint32_t number, uint32_t lvt)
 {
-    if ((apic_read(lvt) & LVT_DELIVERY) != LVT_SMI)
-        apic_write(lvt, LVT_MASKED);
+    const bool x2 = base & APIC_BASE_EXTD;
+    if (!(base & APIC_BASE_EN) || number > VERSION_MAX_LVT(read_in_mode(x2, APIC_VERSION)))
+        return LVT_MASKED;
+    const uint32_t value = read_in_mode(x2, lvt);
+    return (value & LVT_DELIVERY) == LVT_SMI ? value : LVT_MASKED;
 }
 
 void arch_apic_cpu_init(const struct arch_cpu *this_cpu)
 {
     const struct acpi_cpu *cpu = madt_cpu(this_cpu->apic_id);
     uint64_t base = rdmsr(IA32_APIC_BASE);
+    /* Before the mode changes: an APIC that is off has its entries reset. */
+    const uint32_t thermal = smi_or_masked(base, LVT_NUMBER_THERMAL, APIC_LVT_THERMAL);
+    const uint32_t cmci = smi_or_masked(base, LVT_NUMBER_CMCI, APIC_LVT_CMCI);
 
     if (!x2apic && base & APIC_BASE_EXTD) /* the one way out of x2APIC mode is by an APIC that is off */
         wrmsr(IA32_APIC_BASE, base &= ~(APIC_BASE_EN | APIC_BASE_EXTD));
@@ -239,12 +253,12 @@ void arch_apic_cpu_init(const struct arch_cpu *this_cpu)
     uint32_t last_lvt = VERSION_MAX_LVT(apic_read(APIC_VERSION));
     apic_write(APIC_LVT_TIMER, LVT_MASKED);
     apic_write(APIC_LVT_ERROR, LVT_MASKED);
-    if (last_lvt >= 4)
+    if (last_lvt >= LVT_NUMBER_PC)
         apic_write(APIC_LVT_PC, LVT_MASKED);
-    if (last_lvt >= 5)
-        mask_unless_smi(APIC_LVT_THERMAL);
-    if (last_lvt >= 6)
-        mask_unless_smi(APIC_LVT_CMCI);
+    if (last_lvt >= LVT_NUMBER_THERMAL)
+        apic_write(APIC_LVT_THERMAL, thermal);
+    if (last_lvt >= LVT_NUMBER_CMCI)
+        apic_write(APIC_LVT_CMCI, cmci);
     apic_write(APIC_LVT_LINT0, lint_value(cpu, 0));
     apic_write(APIC_LVT_LINT1, lint_value(cpu, 1));
     apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_1);

@@ -112,9 +112,9 @@ static const struct ds_core_data *core_of(uint32_t signature, uint32_t core_type
         /* A hypervisor may hide the kinds of core: most have performance cores then. */
         if (c->core_type && c->core_type != (type ? type : CPUID_1AH_EAX_CORE))
             continue;
+        if (c->native_model) /* nothing is nearer, wherever it is in the table */
+            return c;
         found = c;
-        if (c->native_model) /* this one and no other of its kind */
-            break;
     }
     return found;
 }

@@ -104,8 +104,8 @@ static int choose(uint64_t free)
 
 /* Load latency on Golden Cove is recorded only while one of the first four counters counts this event; Redwood Cove
  * does without (Linux' arch/x86/events/intel/core.c: certain for Granite Rapids). */
-#define LOAD_LATENCY_AUXILIARY          0x8203u
-#define LOAD_LATENCY_AUXILIARY_COUNTERS 0xFu
+#define LOAD_LATENCY_AUXILIARY         0x8203u
+#define LOAD_LATENCY_AUXILIARY_COUNTER 0u /* events leave it free as long as they can: keep_free */
 
 /* What an event has beside its counter: settings that there is only one register for, an auxiliary event. */
 static int plan_setting(struct ds_cpu *ds, const struct ds_counter *c, char *error, size_t size)
@@ -174,7 +174,7 @@ static uint64_t keep_free(const struct ds_cpu *ds)
 {
     for (uint32_t i = 0; i < ds->config.events && ds->caps.generation == DS_GENERATION_GOLDENCOVE; i++)
         if (ds->config.event[i].kind == DS_EVENT_LOAD_LATENCY)
-            return DS_BIT(0); /* for its auxiliary event: itself it is not counted there */
+            return DS_BIT(LOAD_LATENCY_AUXILIARY_COUNTER); /* where load latency itself does not count */
     return 0;
 }
 
@@ -215,15 +215,14 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
             ds->pebs_enable |= plain ? 0 : DS_BIT(n);
         }
     if (ds->load_latency && caps->generation == DS_GENERATION_GOLDENCOVE) {
-        int n = choose(all & LOAD_LATENCY_AUXILIARY_COUNTERS & ~taken);
-        if (n < 0) {
+        if (taken & DS_BIT(LOAD_LATENCY_AUXILIARY_COUNTER)) {
             snprintf(error, size, "option 'pebs': no counter left for what %s needs beside it: give fewer events",
                      ds->load_latency->name);
             return -EINVAL;
         }
-        ds->auxiliary =
-            (struct ds_counter){.event = ds->load_latency, .number = (uint8_t)n, .code = LOAD_LATENCY_AUXILIARY};
-        ds->global_ctrl |= DS_BIT(n);
+        ds->auxiliary = (struct ds_counter){
+            .event = ds->load_latency, .number = LOAD_LATENCY_AUXILIARY_COUNTER, .code = LOAD_LATENCY_AUXILIARY};
+        ds->global_ctrl |= DS_BIT(LOAD_LATENCY_AUXILIARY_COUNTER);
     }
     return 0;
 }

@@ -80,6 +80,11 @@ static void wrmsr(uint32_t msr, uint64_t value)
                                                               : mode & APIC_BASE_EN);
         assert_int_equal(value & APIC_BASE_ADDRESS, base_msr & APIC_BASE_ADDRESS);
         assert_true(writes < 4);
+        if (mode == 0) { /* "Local APIC Status and Location": as after RESET */
+            x2apic_msrs[APIC_LVT_THERMAL / 16] = x2apic_msrs[APIC_LVT_CMCI / 16] = LVT_MASKED;
+            page[APIC_VERSION / 4] = (uint32_t)x2apic_msrs[APIC_VERSION / 16];
+            page[APIC_LVT_THERMAL / 4] = page[APIC_LVT_CMCI / 4] = LVT_MASKED;
+        }
         base_writes[writes++] = base_msr = value;
         return;
     }
@@ -311,6 +316,13 @@ static void who_is_left_out(void **state)
 static void what_leads_to_smm_stays(void **state)
 {
     (void)state;
+    begin(false, APIC_BASE_EN | APIC_BASE_EXTD, 6); /* out of x2APIC mode */
+    x2apic_msrs[APIC_VERSION / 16] = 6 << 16 | 0x15;
+    x2apic_msrs[APIC_LVT_THERMAL / 16] = LVT_SMI;
+    x2apic_msrs[APIC_LVT_CMCI / 16] = 0x43;
+    arch_apic_cpu_init(&first);
+    assert_int_equal(*reg(APIC_LVT_THERMAL), LVT_SMI);
+    assert_int_equal(*reg(APIC_LVT_CMCI), LVT_MASKED);
     begin(false, APIC_BASE_EN, 6);
     *reg(APIC_LVT_THERMAL) = *reg(APIC_LVT_CMCI) = LVT_SMI;
     *reg(APIC_LVT_PC) = LVT_SMI; /* but for this: it is the kernel's */
