@@ -131,15 +131,17 @@ def test_tsc_frequency(booted):
 
 def test_interrupts(booted):
     """Without PEBS an interrupt comes at each overflow, before the next instruction: that is what it finds. One that
-    Linux lets wait for an event more (see follow()) comes that much later; the next does not."""
+    Linux lets wait for an event more (see follow()) comes that much later; the next does not. Where a fault or another
+    interrupt comes between the two, it finds the kernel's first instruction."""
     periods, said = checks.periods_and_ips(booted.lines("interrupts"))
     assert periods == {10007}
     paper = booted.known(WORDS)
     expected = [paper.event(known.ALL, n) for n in range(10007, paper.instructions - len(known.END), 10007)]
     assert len(said) == len(expected)
-    late = [(event, ip) for event, ip in zip(expected, said) if paper.name[ip] != paper.after(event)]
+    late = [(event, ip) for event, ip in zip(expected, said) if paper.name.get(ip) != paper.after(event)]
     assert len(late) <= checks.few(said)
-    assert all(paper.name[ip] == paper.after((paper.after(event), event[1])) for event, ip in late)
+    for event, ip in late:
+        assert ip >> 63 or paper.name[ip] == paper.after((paper.after(event), event[1]))
 
 
 def test_registers(booted):
