@@ -44,7 +44,7 @@ static const struct kind {
     {"live", "buffers that left while it ran, too few", 600, 2, COMPACT | FULL, 4096, 4, .ds = true, .truth = true,
      .live = true},
     {"told", "who is there, comes and goes; interrupts", 160, 2, COMPACT, 8192, 8, .truth = true, .told = true},
-    {"large", "as many switches as you like", 200000, 4, COMPACT, 65536, 2048, .ds = true, .truth = true},
+    {"large", "as many switches as you like", 200000, 4, COMPACT, 65536, 8192, .ds = true, .truth = true},
     {"crowd", "as many, with spin locks and gaps", 200000, 2, COMPACT, 4096, 4, .ds = true, .locks = true,
      .live = true},
     {"wide", "many CPUs and threads", 6000, 64, COMPACT, 4096, 1024, .ds = true, .truth = true,

@@ -98,7 +98,7 @@ def test_a_gigabyte(command, tmp_path_factory):
     """64 MB are enough."""
     log = tmp_path_factory.getbasetemp() / "gigabyte"
     if not log.exists():
-        make(log, 9000000)
+        make(log, 4300000)
         assert log.stat().st_size > 10**9
     out = tmp_path_factory.mktemp("out") / "out"
     status, error, peak = measured([*(out if word == "OUT" else word for word in command), log])
