@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The one way to boot Cairn in QEMU: chooses QEMU and firmware, makes the boot volume, and lets `cairn capture` run the
-# machine, judge it and keep its log. See --help, docs/explain/boot.md and docs/reference/options.md.
+# Boots Cairn in QEMU: chooses QEMU and firmware, makes the boot volume, and lets `cairn capture` run the machine, judge
+# the run and keep its log. See --help, docs/explain/boot.md and docs/reference/options.md.
 # It works with bash 3.2 and later: macOS has no newer one.
 # shellcheck disable=SC2015,SC2317 # 'A && B || die' also dies if B fails; nothing follows the last line: both are meant
 set -u

@@ -114,7 +114,7 @@ uint32_t arch_apic_timer_count(void);
 /* ---- nasm ---- */
 
 extern const uint8_t arch_stubs[256][16]; /* trap.asm */
-extern const uint64_t arch_fixups[][2];   /* safe.asm */
+extern const uint64_t arch_fixups[][2];   /* fixup.asm */
 extern const uint64_t arch_fixups_end[][2];
 extern arch_debug_handler arch_debug_function; /* read by trap.asm's #DB stub; never NULL */
 _Noreturn void arch_fixup_resume(const struct arch_trap_frame *frame, uint64_t resume);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # usage: tools/boot-volume.sh FOLDER BUILD WRITABLE [key=value ...]
 # Makes a volume that boots the loader and the kernel of BUILD with these options: FOLDER/esp, which QEMU shows as a
-# disk that cannot be written, or where WRITABLE is 1 the disk image FOLDER/stick. On trouble: one line, and status 1.
+# read-only disk, or if WRITABLE is 1 the disk image FOLDER/stick. On an error it prints one line and exits with 1.
 # shellcheck disable=SC2015 # A && B || trouble is meant
 set -u
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What build, run and test need. Looks for the commands and headers themselves, so that it does nothing where all is
-# there, whoever installed it. On Debian and Ubuntu it installs what is missing; elsewhere it names the packages and
+# Installs what build, run and test need. It looks for the commands and headers themselves, so it does nothing if they
+# exist, whoever installed them. On Debian and Ubuntu it installs what is missing; elsewhere it names the packages and
 # fails.
 #
-#     tools/deps.sh [build]     build: not what only the tests need, a browser among it
+#     tools/deps.sh [build]     build: without what only the tests need, such as a browser
 set -u
 what=${1:-all}
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which event each kind of core counts, records by PEBS and on which counters: ds/events as C.
+"""Turns ds/events into C: which events each kind of core counts and records by PEBS, and on which counters.
 
     tools/events.py FOLDER        C text: ds_core_data and ds_event_data of ds/event_data.h
 
-Lists of one generation (cores.tsv) have to say the same of an event, or nothing. What a file lacks or says twice ends
-with one line that names file and line.
+Lists of one generation (cores.tsv) must say the same about an event, or nothing. If a file lacks something or says it
+twice, the script ends with one line that names file and line.
 """
 
 import csv

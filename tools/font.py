@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The font of the kernel's screen, made at build time from one of the system's console fonts (PSF, of Linux' console).
+"""Makes the font of the kernel's screen at build time, from a console font of the system (PSF, of Linux' console).
 
-    tools/font.py --which             which font would be taken; fails where there is none
-    tools/font.py FILE.psfu.gz        C text with the glyphs of ASCII's printable characters
+    tools/font.py --which             prints which font would be used; fails if there is none
+    tools/font.py FILE.psfu.gz        prints C text with the glyphs of ASCII's printable characters
 """
 
 import gzip

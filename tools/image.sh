@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: tools/image.sh IMAGE BOOTX64.EFI kernel.elf [key=value ...]
-# Writes a GPT disk image with one EFI system partition that boots Cairn, without root: sgdisk and mtools. Put it on a
-# USB stick with 'dd if=build/cairn.img of=/dev/sdX bs=1M conv=fsync'; its \cairn.cfg can be edited on any machine.
-# With save=esp it has room for two logs of save.mib=, too.
+# Writes a GPT disk image with one EFI system partition that boots Cairn. It uses sgdisk and mtools, and needs no root.
+# Put the image on a USB stick with 'dd if=build/cairn.img of=/dev/sdX bs=1M conv=fsync'; you can edit its \cairn.cfg on
+# any machine. With save=esp it also has room for two logs of save.mib=.
 set -eu
 
 [ $# -ge 3 ] || {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: tools/kvm-host.sh [key=value ...]
-# Can QEMU use this machine's processor by KVM; and with ds=hw among the kernel's options: will a guest see a Debug
-# Store? Says in one line what is missing and what to do, and fails; what is likely but not certain is a note. Reads
-# /dev, /proc and /sys, of another tree with CAIRN_KVM_ROOT (for tests). Sources: docs/how-to/kvm.md.
+# Can QEMU use this machine's processor with KVM? If the kernel's options contain ds=hw: will a guest see a Debug Store?
+# If not, it says in one line what is missing and what to do, and fails. What is likely but not certain is a note. It
+# reads /dev, /proc and /sys, or with CAIRN_KVM_ROOT (for tests) those of another tree. Sources: docs/how-to/kvm.md.
 set -u
 
 root=${CAIRN_KVM_ROOT:-}

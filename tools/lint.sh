@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The rules of the house that a machine can check, on the files of the repository. One PASS, FAIL or SKIP line each; the
-# places of a FAIL follow it.
+# Checks the style rules that a machine can check, on the files of the repository. Prints PASS, FAIL or SKIP for each;
+# the places of a FAIL follow it.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The files of the main job, as docs/explain/reading.md lists them, with their lines, and the sum.
+# Prints the files of the main job, as docs/explain/reading.md lists them, with their numbers of lines and the sum.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck disable=SC2046,SC2016 # our file names hold no spaces; the backquotes are the document's

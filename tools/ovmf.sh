@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: tools/ovmf.sh QEMU SECURE_BOOT
-# Finds UEFI firmware for QEMU: three lines, the file of its code, that of its variables, and their format. SECURE_BOOT
-# is 1 where Secure Boot must be on. Where there is none, one line says what to do, and the status is 1. Split firmware
-# only: its variables are written, to a copy.
+# Finds UEFI firmware for QEMU and prints three lines: the file of its code, the file of its variables, and their
+# format. SECURE_BOOT is 1 if Secure Boot must be on. If there is none, one line says what to do, and the status is 1.
+# Only split firmware is found: its variables are written, to a copy.
 # shellcheck disable=SC2015 # A && B || die is meant
 set -u
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the tree to the order of tools/rooms.
+"""Checks that the tree follows the order of tools/rooms.
 
-    tools/rooms.py includes                 no file includes a header of a room above its own
+    tools/rooms.py includes                 no file includes a header of a room further down the list
     tools/rooms.py objects OBJECT...        what is linked has no circle that crosses a room
 
-Prints what breaks the order, a line each, and fails then."""
+Prints one line for each violation, and then fails."""
 
 import re
 import subprocess

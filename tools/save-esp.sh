@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: tools/save-esp.sh STICK FILE COMMAND [WORD ...]
-# Runs a machine that saves its log on its volume (save=esp), a disk image as tools/image.sh makes it, then copies the
-# log that is new there to FILE. Exits with the command's status.
+# Runs a machine that saves its log on its volume (save=esp), the disk image STICK as tools/image.sh makes it. Then it
+# copies the log that is new there to FILE. Exits with the command's status.
 set -u
 
 [ $# -ge 3 ] || {

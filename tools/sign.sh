@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: tools/sign.sh KEY CERTIFICATE PROGRAM.EFI
-# Signs an EFI program, in place, for machines whose Secure Boot knows the certificate: sbsign and sbverify. Key and
-# certificate are PEM; for a key with a passphrase sbsign asks on the terminal.
+# Signs an EFI program in place, with sbsign and sbverify, for machines whose Secure Boot knows the certificate. Key and
+# certificate are PEM. If the key has a passphrase, sbsign asks for it on the terminal.
 # shellcheck disable=SC2015 # 'A && B || fail': fail does not return, and running it when B fails is meant
 set -u
 

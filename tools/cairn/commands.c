@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The list of all commands, in the order of --help. */
 #include "tools/cairn/command/command.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cairn: reads what the kernel dumps. This file only finds the command. */
+/* cairn: reads what the kernel dumps. This file only finds the command and calls it. */
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>

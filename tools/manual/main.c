@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What cairn's own tables say of its commands and options, as a manual page and for shells to complete words by. */
+/* Writes cairn's commands and options, from its own tables, as a manual page and as completions for shells. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's option table on the host: run-qemu.sh checks words with it, docs/reference/options.md is made by it. */
+/* The kernel's option table on the host: run-qemu.sh checks options with it, and docs/reference/options.md is made from
+ * it. */
 #include "ds/ds.h"
 #include "kernel/options/options.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Can the processor of ds.preset= do what the options ask? The kernel's own detection and plan answer, on its model. */
+/* Can the processor of ds.preset= do what the options ask? The kernel's own detection and plan answer this, on its
+ * model. */
 #include "tools/options/processor.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Has each session the buffers its CPUs need? The kernel's own rule answers. */
+/* Does each session have enough buffers for its CPUs? The kernel's own rule answers this. */
 #include "tools/options/sessions.h"
 
 #include <stdio.h>

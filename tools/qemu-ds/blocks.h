@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Translated blocks: what is planted into them. What happens there: run.h.
+ * What the plugin adds to translated blocks; run.h says what happens there.
  *
- * Idle, only CPUID, RDMSR, WRMSR and RDPMC are looked at. While something counts, each block adds what it is worth
- * (counting.h) before it runs. Where that would reach an event that the model must see, the block does not run: it is
- * begun anew with RFLAGS.RF set. QEMU translates such code separately, and there each instruction is looked at; the
- * one that the model must see goes through it when it has run. Then the block is left and its rest begun anew: at the
- * start of a block a vCPU's state is all in memory, registers, lazy flags, RIP, so that an interrupt can be taken
- * right there.
+ * While nothing counts, only CPUID, RDMSR, WRMSR and RDPMC get callbacks. While something counts, each block adds the
+ * number of its events (counting.h) before it runs. If that would reach an event that the model must see, the block
+ * does not run but is restarted with RFLAGS.RF set. QEMU translates such code separately, with a callback for each
+ * instruction; the instruction that the model must see goes through the model after it has run. Then the rest of the
+ * block is started as a new block. At the start of a block all of a vCPU's state is in memory (registers, lazy flags,
+ * RIP), so an interrupt can be taken right there.
  *
- * Branches that are to be remembered or stored are the last instructions of their blocks: these go through the model,
- * at the start of the next, and all others are counted as before.
+ * If branches must be remembered or stored, they are the last instructions of their blocks. They go through the model
+ * at the start of the next block, and all other instructions are counted as before.
  */
 #pragma once
 

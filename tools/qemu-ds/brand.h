@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The brand string that CPUID shows: the preset, and the frequency of the TSC as Intel's names have it. Programs read
- * it there where no leaf of CPUID tells; perf is one. */
+/* The brand string in CPUID: the preset, and the frequency of the TSC in the form of Intel's names. Programs such as
+ * perf read the frequency there if no leaf of CPUID has it. */
 #pragma once
 
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a model counts without being asked for each instruction. Translated blocks add what they are worth to numbers of
- * their vCPU; these are set so that they reach QDS_DUE with the first event that the model must see for itself: that
- * makes a counter overflow, or is the one an armed counter waits for. Before the model is asked or changed it is told
- * what has been added.
+ * How a model counts without a call for each instruction. Translated blocks add the number of their events to counts of
+ * their vCPU. These are set so that they reach QDS_DUE with the first event that the model must see itself: one that
+ * makes a counter overflow, or one that an armed counter waits for. Before the model is read or changed, it gets what
+ * has been added.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What the plugin build/qemu-ds.so and its tests need: DIR/qemu11/qemu-system-x86_64, a QEMU 11.1, and DIR/linux/root,
-# the kernel and the programs of the Linux guest. The QEMU is a link where $PATH has one of that version, or --qemu
-# names one. All else is packages of Debian's, unpacked beside the system, which they do not touch: no root, any x86-64
-# Linux. Names are in qemu.txt and linux.txt; versions and checksums come from the mirror's own indices, and those are
-# signed. Does nothing where all is there.
+# Gets what the plugin build/qemu-ds.so and its tests need: DIR/qemu11/qemu-system-x86_64, a QEMU 11.1, and
+# DIR/linux/root, the kernel and the programs of the Linux guest. The QEMU is a link if $PATH has one of that version,
+# or if --qemu names one. All else comes from Debian's packages, which are unpacked into DIR and do not change the
+# system: no root, any x86-64 Linux. Names are in qemu.txt and linux.txt; versions and checksums come from the mirror's
+# indices, which are signed. Does nothing if everything exists.
 # shellcheck disable=SC2015 # 'A && B || die': die does not return, and running it when B fails is meant
 set -u
 

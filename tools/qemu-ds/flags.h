@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The arithmetic flags, which plugins cannot read: QEMU computes them lazily from an operation's operands. At the start
- * of a block all that is in memory, and QEMU's own helper_read_eflags() does it, where the binary exports it (Debian's
- * does) and this is an x86-64 host, whose generated code keeps QEMU's CPU state in RBP. Whether what RBP points to is
- * that is tested by the registers in it.
+ * of a block all of that is in memory, and QEMU's own helper_read_eflags() computes them. This works if the binary
+ * exports that function (Debian's does) and the host is x86-64, where generated code keeps the pointer to QEMU's CPU
+ * state in RBP. The plugin verifies this pointer by the registers that it finds there.
  */
 #pragma once
 

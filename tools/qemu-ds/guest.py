@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Boots Debian's kernel in QEMU under qemu-ds, with an initramfs that holds Debian's perf and busybox: runs shell
-commands there and hands back what each of them said. All of it is what `make deps-ds` brings, nothing of the host's.
-A program (--help), and for tests a module: run()."""
+"""Boots Debian's kernel in QEMU under qemu-ds, with an initramfs that contains Debian's perf and busybox, runs shell
+commands there and returns the output of each. All of it comes from `make deps-ds`, nothing from the host.
+It is a program (--help), and a module for tests: run()."""
 
 import argparse
 import io

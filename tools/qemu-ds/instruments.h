@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What blocks are translated with, for all vCPUs together. It grows with what any of them asks for; when nothing has
- * counted for a second it is again what it was at the beginning. Either way QEMU translates all blocks anew.
+ * The callbacks and counts that blocks are translated with, for all vCPUs together. They grow with what any vCPU needs.
+ * When nothing has counted for a second, they go back to the initial set. After each change QEMU translates all blocks
+ * again.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DS memory. Its addresses are linear, and QEMU walks the guest's page tables for each access of a plugin's; so where
- * a page lies is remembered, as by a processor's TLB, and forgotten by the same instructions: those that load CR3 or
- * another control register, and those that invalidate. A page that is not there is not remembered.
+ * DS memory. Its addresses are linear, and QEMU walks the guest's page tables for each access of a plugin. So the
+ * plugin remembers where each page is, like a processor's TLB, and forgets it with the same instructions: those that
+ * load CR3 or another control register, and those that invalidate. It does not remember that a page is absent.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a model asks of translated blocks: which events they add up, and what of them it must see for itself. */
+/* What a model needs from translated blocks: which events they add up, and which of them it must see itself. */
 #pragma once
 
 #include "tools/qemu-ds/vcpu.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The local APIC's performance counter entry, and the interrupt. QEMU's APIC has the register and never uses it. */
+/* The local APIC's performance counter entry, and the interrupt. QEMU's APIC has the register but never uses it. */
 #pragma once
 
 #include "tools/qemu-ds/vcpu.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of QEMU's plugin interface, version 7 (QEMU 11.1), is used here, and of the GLib types it is made of. Names,
+ * The parts of QEMU's plugin interface, version 7 (QEMU 11.1), that are used here, and of the GLib types in it. Names,
  * numbers and signatures are those of QEMU's include/plugins/qemu-plugin.h, which distributions do not package; QEMU
- * itself resolves them when it loads the plugin.
+ * itself resolves the functions when it loads the plugin.
  */
 #pragma once
 

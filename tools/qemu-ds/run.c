@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Longer than 500 lines: each callback settles what another has left due: they have to be read together. */
+/* Longer than 500 lines: each callback completes what another has begun, so they must be read together. */
 #include "tools/qemu-ds/run.h"
 
 #include <errno.h>

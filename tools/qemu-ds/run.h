@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What happens in translated blocks: callbacks of QEMU's, on the vCPU's thread. blocks.h plants them; `userdata` is the
- * block or the instruction they are planted at.
- */
+/* What happens in translated blocks: QEMU's callbacks, on the vCPU's thread. blocks.h places them; `userdata` is the
+ * block or the instruction where they are. */
 #pragma once
 
 #include "tools/qemu-ds/vcpu.h"

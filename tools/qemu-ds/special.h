@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instructions that ask for the Debug Store: CPUID, RDMSR, WRMSR, RDPMC. The first three run in QEMU as well, which
- * knows the rest of the processor. What one returns is changed when it has run, on the next instruction; what the model
- * refuses is made to raise #GP by another MSR number, one that QEMU refuses. RDPMC does not run: QEMU has none, and
- * raises #UD, or #GP where privilege level and CR4.PCE are against it.
+ * The instructions that access the Debug Store: CPUID, RDMSR, WRMSR, RDPMC. The first three run in QEMU as well, which
+ * knows the rest of the processor. The plugin changes their results after they have run, at the next instruction. If
+ * the model refuses one, the plugin changes the MSR number to one that QEMU refuses, so that it raises #GP. RDPMC does
+ * not run: QEMU does not have it, and raises #UD, or #GP if privilege level and CR4.PCE forbid it.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the plugin did, line by line, for comparison with what the guest has found: docs/how-to/qemu-ds.md, "The truth".
- * Nothing without truth=FILE. On the vCPU's thread, its counting up to date: all instructions, as of QDS_ALL_RINGS.
+ * Writes what the plugin did, line by line, for comparison with what the guest found: docs/how-to/qemu-ds.md, "The
+ * truth". Without truth=FILE it writes nothing. Call it on the vCPU's thread, after its counts are up to date: all
+ * instructions, as of QDS_ALL_RINGS.
  */
 #pragma once
 

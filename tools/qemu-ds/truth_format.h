@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the writer of truth= and its reader, `cairn check --plugin`, must agree on (docs/how-to/qemu-ds.md, "The
+/* The format that the writer of truth= and its reader, `cairn check --plugin`, share (docs/how-to/qemu-ds.md, "The
  * truth"). */
 #pragma once
 

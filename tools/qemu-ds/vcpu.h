@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One vCPU as the plugin sees it: its model of the processor, its registers and memory through QEMU, and what is under
- * way on it. Everything here runs on the vCPU's own thread, in callbacks of QEMU's.
- */
+/* One vCPU as the plugin sees it: its model of the processor, its registers and memory through QEMU, and its unfinished
+ * operations. Everything here runs on the vCPU's own thread, in QEMU's callbacks. */
 #pragma once
 
 #include "ds/soft/insn.h"

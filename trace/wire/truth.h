@@ -119,7 +119,7 @@ struct cairn_truth_session { /* as struct cairn_session_event */
 };
 _Static_assert(sizeof(struct cairn_truth_session) == CAIRN_TRUTH_BYTES, "cairn_truth_session");
 
-/* Of the events of etw.h: one for each time a session could have had one. */
+/* For the events of activity.h: one for each time that a session could have had one. */
 
 enum cairn_level { CAIRN_LEVEL_THREAD = 0, CAIRN_LEVEL_DPC = 1, CAIRN_LEVEL_ISR = 2 }; /* what a CPU is at */
 

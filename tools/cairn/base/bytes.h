@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Little-endian loads from anywhere: the host is x86-64, or at least little-endian. Growing arrays, allocation or
- * death. */
+/* Little-endian loads from any address (the host must be little-endian), and growing arrays. If no memory is left, the
+ * program ends. */
 #pragma once
 
 #include <stddef.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Colours, where a person looks: on a terminal, unless the environment has NO_COLOR (no-color.org) or --color says
- * otherwise. Only of the sixteen that a terminal's owner can choose, and none that is hard to read on black or white.
- */
+/* Colours for a person at a terminal, unless the environment has NO_COLOR (no-color.org) or --color says otherwise.
+ * Only the sixteen colours that a terminal's owner can choose, and none that is hard to read on black or white. */
 #pragma once
 
 #include <stdio.h>

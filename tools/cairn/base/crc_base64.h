@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a reader does with every byte of a log, by the instructions this processor has: the same answers as trace/'s,
- * which have none but those of every processor.
- */
+/* CRC-32C and base64, which a reader needs for every byte of a log, with this processor's special instructions. The
+ * results are those of the functions in kernel/lib, which use only instructions that every processor has. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What went wrong, on standard error: "cairn: what, where, what to do", in lines of a terminal's width. */
+/* Error messages on standard error: "cairn: what, where, what to do", in lines of a terminal's width. */
 #pragma once
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain LZ77 as Windows compresses trace buffers with: MS-XCA, section 2.4 (COMPRESSION_FORMAT_XPRESS). */
+/* Decodes Plain LZ77, with which Windows compresses trace buffers: MS-XCA, section 2.4 (COMPRESSION_FORMAT_XPRESS). */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows' names for what the trace holds as numbers. */
+/* Windows' names for numbers in the trace. */
 #pragma once
 
 #include <stdint.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * From numbers a log holds (of frames, of threads) to positions in an array. The hash is keyed at random, so that no
- * log can be made for which it is slow; nothing that is printed depends on it.
- */
+/* Maps numbers from a log (of frames, of threads) to positions in an array. The hash has a random key, so that nobody
+ * can make a log for which it is slow. The output does not depend on the key. */
 #pragma once
 
 #include <stddef.h>

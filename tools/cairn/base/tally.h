@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Things counted by their names in two runs, A and B, and how sure a difference is.
+ * Counts things by name in two runs, A and B, and computes how sure a difference is.
  *
- * Switches and records do not come by chance alone, one independent of the other: a thread that computes does so for a
- * while. So each run is cut into slices of time, and how much these differ among themselves says how much runs differ
- * by nothing but chance (batch means; of a part of a whole that is no constant, the ratio estimator).
+ * Switches and records are not independent of each other: a thread that computes does so for a while. So each run is
+ * cut into slices of time. The differences between the slices show how much runs differ by chance alone (batch means;
+ * for a part of a whole that is not constant, the ratio estimator).
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text in lines of a terminal's width. Also part of build/cairn-options. */
+/* Prints text in lines of a terminal's width. Also part of build/cairn-options. */
 #pragma once
 
 #include <stdio.h>

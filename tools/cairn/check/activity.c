@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The events between the switches against the truth, one by one and in order: the kernel writes both where it happens.
- * The truth has what some session wanted; which of it was this session's, its acknowledgements there tell.
- */
+/* Compares the events between the switches with the truth, one by one and in order: the kernel writes both where the
+ * thing happens. The truth has what any session wanted. Its acknowledgements say which of that was for this session. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What must hold within each compact batch and from one to the next, and why each was closed. */
+/* What must hold in each compact batch and from one batch to the next, and why each was closed. */
 #include <inttypes.h>
 #include <string.h>
 

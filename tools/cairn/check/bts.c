@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What must hold for branch records: within the trace, and against the truth. */
+/* What must hold for branch records, in the trace itself and compared with the truth. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules `cairn check` goes by: how often each was applied, and where it did not hold. */
+/* The rules of `cairn check`: how often each was applied, and where it did not hold. */
 #pragma once
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel counted against what is there, and that it counted at all. */
+/* Compares the kernel's own counts with what the log contains, and checks that the kernel counted at all. */
 #include <inttypes.h>
 
 #include "tools/cairn/check/check.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether an ETL file tells of everybody, as far as Windows does. Between 0005H with a group and 0020H it tells of each
- * process, thread and image that is there (until 0008H says that this is done), comes or goes; then, up to the next
- * 0005H, of each that is left. IDs and addresses are used again. While it still tells what is there, some go before
- * they were told of, and some are told of again that came meanwhile.
+ * Checks whether an ETL file names all processes, threads and images, as far as Windows does. Between a 0005H with a
+ * group and a 0020H the file has an event for each that exists (until 0008H says that this is complete), begins or
+ * ends; then, up to the next 0005H, for each that is left. IDs and addresses are reused. While the file still lists
+ * what exists, some things end before they are listed, and some that began meanwhile are listed again.
  *
- * A session may be begun without the first of these (DCStart), for all or for images of processes. Who was there before
- * it is then told of when he goes, or is left; of his kind nothing is checked there.
+ * A session may begin without the first of these lists (DCStart), for all kinds or for images of processes. Then a
+ * thing that existed before is first named when it ends or is left; for its kind nothing is checked there.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What must hold for spin lock events: within the trace, and against the truth, which tells of each acquisition and
- * each release apart. What an event says follows from the two; which releases are events, from the sampling over all of
- * them.
+ * What must hold for spin lock events, in the trace itself and compared with the truth, which has each acquisition and
+ * each release separately. The two give the contents of an event; the sampling over all of them says which releases are
+ * events.
  */
 #include <inttypes.h>
 #include <stdlib.h>

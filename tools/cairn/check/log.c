@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model's log: whole where nothing is lost, and each record as its entry tells. */
+/* Checks the model's log: it is whole where nothing is lost, and each record is as its entry says. */
 #include <inttypes.h>
 #include <stdlib.h>
 

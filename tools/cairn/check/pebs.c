@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What must hold for PEBS without any truth: each area is what the driver set up, each record one that this processor
- * can have written then, with this set-up.
- */
+/* What must hold for PEBS without any truth: each area is as the driver set it up, and each record is one that this
+ * processor can have written with this set-up at this time. */
 #include <inttypes.h>
 #include <string.h>
 

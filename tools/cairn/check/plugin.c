@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of a processor that was QEMU with the plugin qemu-ds, against what that wrote beside them: each is there, as
- * it was written and in that order, and there is no other. Epochs are the kernel's, so the plugin does not tell of
- * them. Records of the log are missing only where something is missing from the log.
+ * If the processor was QEMU with the plugin qemu-ds, compares its records with those that the plugin wrote to its own
+ * file: each is there, with the same bytes and in the same order, and there are no others. Epochs are the kernel's, so
+ * the plugin does not know them. Records may be missing from the log only where something is missing from the log.
  */
 #include <inttypes.h>
 #include <stdlib.h>

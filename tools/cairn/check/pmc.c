@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PMC items. Against each other: a session has the same counters all the time, they only grow, and an event of a CPU
- * finds them where the one before it left them, or further. Those of 0524H against the truth: what a counter has gained
- * from one switch of a CPU to the next is the leaving thread's, and the stepper has counted that thread's instructions
- * and branches by itself.
+ * Checks PMC items. Against each other: a session always has the same counters, they only grow, and each event of a CPU
+ * has at least the values of the event before. Those of 0524H also against the truth: what a counter gains from one
+ * switch of a CPU to the next belongs to the outgoing thread, and the stepper has counted that thread's instructions
+ * and branches independently.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PEBS records against the truth (docs/reference/format.md), word by word: what the stepped thread had in its
- * registers, as the kernel took it from the frame of the #DB, and never from the record. What no truth tells of, the
- * model does not know, and must be 0.
+ * Compares PEBS records with the truth (docs/reference/format.md), word by word: what the stepped thread had in its
+ * registers, as the kernel read it from the frame of the #DB, never from the record. Words that the truth does not have
+ * are unknown to the model and must be 0.
  */
 #include <inttypes.h>
 #include <stdlib.h>

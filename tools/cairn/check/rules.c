@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules: what each is called, which logs it is about, and how much it says where it held. The truth is what the
- * kernel recorded apart from the trace (kernel/tracepoint/truth.h): what was compared with it is verified. What was not
- * is at most consistent: the log agrees with itself. And some things nobody can know: without truth=1, or of a
- * processor, for only the model tells of each record and branch what it was.
+ * The rules: the name of each, which logs it applies to, and how much a success proves. The truth is what the kernel
+ * recorded apart from the trace (kernel/tracepoint/truth.h): what was compared with it is verified. Without a
+ * comparison a rule is at most consistent: the log agrees with itself. Some things cannot be known: without truth=1, or
+ * on a real processor, as only the model says of each record and branch what it was.
  */
 #include <inttypes.h>
 #include <stdio.h>

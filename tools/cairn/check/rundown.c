@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a session was told of everybody. Within a stretch (stretch.h) each process, thread and image begins once, by
- * its start or by DCStart, and ends at most once before the stretch is over; what is there then is told of by DCEnd. So
- * every thread of a switch is one that began, and so is every one of the truth.
+ * Checks whether a session's events name all processes, threads and images. Within a stretch (tools/cairn/log/told.h)
+ * each of them begins once, by its start or by DCStart, and ends at most once before the stretch is over; DCEnd names
+ * those that exist then. So every thread in a switch has begun before, and so has every thread in the truth.
  *
- * Nothing of that can be said where events are missing.
+ * Where events are missing, nothing of this can be checked.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * When the session ran on each CPU, and what it was to write: by its own events (CA10H), and by the truth. Inside a
- * life every switch is there that its masks ask for (check_truth.c), outside none.
- */
+/* When the session ran on each CPU, and what it had to write, by its own events (CA10H) and by the truth. Within a life
+ * the trace has every switch that the session's masks ask for (truth.c), outside its lives none. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What must hold within the trace itself: frames, buffers, events, epochs, records. */
+/* What must hold in the trace itself: frames, buffers, events, epochs, records. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace against the truth (docs/reference/format.md): what the kernel recorded apart from the trace, on the other
- * side of the stack switch. Both are in order of time on each CPU, so they are walked together. A switch may be missing
- * from the trace only at a hole, that is where something was lost, overwritten or damaged, and must then be missing as
- * a whole.
+ * Compares the trace with the truth (docs/reference/format.md), which the kernel recorded apart from the trace, on the
+ * other side of the stack switch. Both are in time order on each CPU, so they are read side by side. A switch may be
+ * missing from the trace only at a hole, where something was lost, overwritten or damaged, and must then be missing
+ * entirely.
  */
 #include <inttypes.h>
 #include <stdlib.h>

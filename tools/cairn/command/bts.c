@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cairn bts: each thread's way through the code, branch by branch. Records hold addresses only, so what a branch was
- * shows by where it led:
+ * cairn bts: the path of each thread through the code, branch by branch. Records hold only addresses, so the target
+ * shows what a branch was:
  *   call    to the first byte of another function;
- *   return  elsewhere into another function: behind a call that is still open; or into the function that made one,
- *           by a way that has no records (tracing was off); or, of a call made before the records begin, anywhere;
+ *   return  to another place in another function, after a call that is still open; or into the function that made a
+ *           call, along a way without records (tracing was off); or, if the call was made before the records begin,
+ *           anywhere;
  *   jump    within the function.
- * A jump to another function (a tail call) reads as a call, and both return at once; a function's call of itself reads
- * as a jump. Where the code between two records cannot be gone through without a branch, some were not traced: a
- * program's system call, say, whose way back to ring 3 has no record. That is marked, and a thread that is seen in ring
- * 3 again has no calls open in the kernel.
+ * A jump to another function (a tail call) appears as a call, and both return together. A function's call of itself
+ * appears as a jump. If execution cannot have gone from one record to the next without a branch, some branches were not
+ * traced, such as the return of a system call to ring 3, which has no record. The output marks that. A thread that is
+ * in ring 3 again has no open calls in the kernel.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a command is: a row of words for --help, its options as a table, and what it does. */
+/* A command: its words for --help, its options as a table, and its function. */
 #pragma once
 
 #include "tools/cairn/model/attribution.h"

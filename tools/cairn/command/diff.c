@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cairn diff: what changed from one run to another, and whether chance alone may have done it. */
+/* cairn diff: what differs between two runs, and whether chance alone can explain it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

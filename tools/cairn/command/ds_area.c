@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The DS area as a table, and its buffers to scale. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A PEBS record word by word, with the meaning of each word, and its bytes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

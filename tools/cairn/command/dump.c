@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cairn dump: everything by time. */
+/* cairn dump: everything in time order. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

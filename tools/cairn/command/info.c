@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cairn info: the machine, the detection, the options, what the log consists of. */
+/* cairn info: the machine, the detection, the options, and the contents of the log. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of cairn info: whose events are in an ETL file beside the kernel logger's. */
+/* A part of cairn info: which providers' events an ETL file has besides the kernel logger's. */
 #pragma once
 
 #include "tools/cairn/log/log.h"

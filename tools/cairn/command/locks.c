@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cairn locks: each spin lock, by the events of its releases. */
+/* cairn locks: each spin lock, from the events of its releases. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands that have something to show of a log, most useful first. */
+/* The commands that can show something of a log, most useful first. */
 #pragma once
 
 #include "tools/cairn/log/log.h"

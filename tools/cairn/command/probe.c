@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cairn probe: what workload probe has found out of a processor. */
+/* cairn probe: what workload probe found out about a processor. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

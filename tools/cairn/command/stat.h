@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of `cairn stat`: how its rows look (cmd_stat.c), and those about the Debug Store (stat_ds.c). */
+/* Parts of `cairn stat`: the layout of its rows (stat.c), and those about the Debug Store (stat_ds.c). */
 #pragma once
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The rows of `cairn stat` about the Debug Store. */
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/command/stat.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cairn top: what runs now, by a trace that is still coming. */
+/* cairn top: what runs now, from a trace that is still coming. */
 #define _GNU_SOURCE /* ppoll */
 #include <errno.h>
 #include <inttypes.h>

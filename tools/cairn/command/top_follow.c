@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Longer than 500 lines: what comes, what is added up and what is forgotten change one state in turn. */
+/* Longer than 500 lines: the code that reads, adds up and forgets changes one state in turn. */
 #include "tools/cairn/command/top_follow.h"
 
 #include <stdlib.h>
@@ -327,7 +327,7 @@ static bool goes_on(struct cairn_follow_cpu *c, const struct cairn_log *log, str
 {
     const bool begins = cairn_stops_find(&c->stops, cpu);
     const bool lossless = cpu->end.events_known && !cpu->end.events[CAIRN_LOST];
-    return c->joined && !begins && !(log->session.circular && cpu->pieces[0].header && !lossless); /* see pieces.c */
+    return c->joined && !begins && !(log->session.circular && cpu->pieces[0].header && !lossless); /* see stream.c */
 }
 
 /* What is there of a CPU. Where that joins the part before, what seems to be missing in front of it is not. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A trace that is still coming, added up as it comes. Whole buffers of the trace are read as a small log of their own,
- * with the text streams that came so far, and are forgotten then: memory does not grow with the trace.
- */
+/* Adds up a trace while it is still coming. Whole buffers of the trace are read as a small log of their own, with the
+ * text streams that have come so far, and are then forgotten: memory does not grow with the trace. */
 #pragma once
 
 #include "tools/cairn/frame/feed.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who had called the function that a PEBS record was found in, as far as branch records tell: those of the record's own
- * LBR group, else those that BTS drained of the thread's time on the CPU. Both are windows: calls made before they
- * begin are not known, so no stack says that its last frame is the outermost. What a branch was, a call or a return,
- * its instruction tells: the kernel's file is needed, of the same build.
+ * The callers of the function in which a PEBS record was found, as far as branch records show them: those of the
+ * record's own LBR group, else those that BTS drained for the thread's time on the CPU. Both are windows: calls made
+ * before they begin are not known, so no stack claims that its last frame is the outermost. Whether a branch was a call
+ * or a return, its instruction shows; for that the kernel's file of the same build is needed.
  *
- * BTS records hold no times. Where a record's instruction was passed more than once between two drains, what is told
- * is what is true of each of these moments; where branches were lost in between, nothing is.
+ * BTS records hold no times. If execution passed a record's instruction more than once between two drains, only what is
+ * true of each of these moments is given; if branches were lost in between, nothing is.
  */
 #pragma once
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* `cairn export`: opens the output, gives a writer each item in time order, and keeps files that are not its own. */
 #include "tools/cairn/export/writer.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded stacks, as flame graphs are made from: "thread;function" and how many PEBS records were found there. */
+/* Folded stacks, from which flame graphs are made: "thread;function" and how many PEBS records were found there. */
 #include <inttypes.h>
 #include <string.h>
 

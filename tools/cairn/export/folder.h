@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a format that writes a folder (cairn_writer.folder) puts there: its main file, and parts with a number each.
- * They are called NAME.partial until all are written (partial.h), and what was written before stays until then.
- */
+/* The files of a format that writes a folder (cairn_writer.folder): its main file, and numbered parts. They are called
+ * NAME.partial until all are written (partial.h); until then the old files stay. */
 #pragma once
 
 #include "tools/cairn/export/writer.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON, one object a line (RFC 8259). Numbers are whole, and below 2^53 unless a log lies; what may
- * be larger is text. */
+/* JSON, one object on each line (RFC 8259). Numbers are whole, and below 2^53 unless a log is wrong; what may be larger
+ * is text. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One JSON object a line: docs/how-to/export.md. */
+/* One JSON object on each line: docs/how-to/export.md. */
 #include <inttypes.h>
 #include <string.h>
 

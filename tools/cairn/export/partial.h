@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that are written whole or not at all: each has another name until all of them are, and what stood in its place
- * is there until then. Where the process ends before that (an error, exit(), a signal) they are removed; only SIGKILL
- * leaves them. One set of files at a time.
+ * Files that are written completely or not at all. Each has another name until all of them are complete; the old file
+ * stays until then. If the process ends before (an error, exit(), a signal), they are removed; only SIGKILL leaves them
+ * behind. One set of files at a time.
  */
 #pragma once
 

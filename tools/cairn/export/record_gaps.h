@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where PEBS records are missing, on the time line of one CPU. A drain that is not in the log takes with it records
- * that are older than the hole in the trace it lay in, so holes do not tell. Numbers of epochs do, and addresses: the
- * records of an epoch lie one behind another, from PebsBufferBase up to PebsIndex.
+ * Where PEBS records are missing, on the time line of one CPU. If a drain is not in the log, the missing records are
+ * older than the hole in the trace that contained the drain, so holes do not show it. The numbers of epochs do, and so
+ * do addresses: the records of an epoch follow one another, from PebsBufferBase up to PebsIndex.
  */
 #pragma once
 

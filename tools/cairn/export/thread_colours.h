@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A colour for each thread, by its name: the same in the page, in the SVG, and in other logs. Threads that are called
- * alike up to a slash ("hog/0", "hog/1") share a hue; where two such names would, the one that the log has later takes
- * the next that is free.
+ * A colour for each thread, from its name: the same in the page, in the SVG, and for other logs. Threads whose names
+ * are equal up to a slash ("hog/0", "hog/1") share a hue. If two different such names would get the same hue, the one
+ * that comes later in the log takes the next free hue.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * The formats that `cairn export` writes. A format is a file NAME_writer.c, or a folder NAME/ with a writer.c, that
  * defines cairn_writer_NAME, and a word in CAIRN_WRITERS. export.c calls it for each item of the trace and each gap, in
- * the order of time; it reads no events itself.
+ * time order; the writer reads no events itself.
  */
 #pragma once
 

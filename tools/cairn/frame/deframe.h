@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames out of a serial log (trace/wire/format.h, docs/reference/format.md): finds them between whatever else the line
- * carried, checks number and CRC-32C, puts them in order and says what is missing. Believes nothing it has not checked:
- * a frame whose CRC is wrong does not exist, and is reported where it stood.
+ * Reads frames out of a serial log (trace/wire/format.h, docs/reference/format.md): finds them among everything else on
+ * the line, checks number and CRC-32C, sorts them and says what is missing. It trusts only what it has checked: a frame
+ * with a wrong CRC does not count as a frame, and its place is reported.
  */
 #pragma once
 

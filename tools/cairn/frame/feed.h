@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames out of a log that is still coming, line by line. */
+/* Reads frames out of a log that is still coming, line by line. */
 #pragma once
 
 #include "tools/cairn/frame/frame.h"

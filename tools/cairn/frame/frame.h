@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One frame as it stands in a serial log (trace/wire/format.h, docs/reference/format.md), on a line that may carry
- * anything else.
+/*
+ * One frame in a serial log (trace/wire/format.h, docs/reference/format.md), on a line that may contain anything else.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames whose contents join, and where they are: what is kept of a log instead of what it holds. */
+/* Frames whose contents join, and where they are: memory holds this instead of the contents of the log. */
 #pragma once
 
 #include "kernel/lib/limits.h"

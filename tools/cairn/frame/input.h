@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of a log, however many: read through windows, a piece of the file at a time, so that neither memory nor
- * address space grows with its length. What cannot be read twice, a pipe, is copied to a temporary file first.
+ * The bytes of a log of any size, read through windows: a piece of the file at a time, so that neither memory nor
+ * address space grows with its length. Input that cannot be read twice, such as a pipe, is copied to a temporary file
+ * first.
  */
 #pragma once
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The text streams: key=value lines, thread names, symbols. Everything points into a copy of the frames' payloads, in
- * which characters a terminal might act on have been replaced.
- */
+/* The text streams: key=value lines, thread names, symbols. All pointers lead into a copy of the frames' payloads, in
+ * which characters that a terminal might act on are replaced. */
 #pragma once
 
 #include <stdbool.h>

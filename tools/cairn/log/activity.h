@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events between the switches (trace/wire/activity.h): threads made ready, priorities, interrupts, DPCs, samples,
+/* The events between switches (trace/wire/activity.h): threads made ready, priorities, interrupts, DPCs, samples,
  * marks. */
 #pragma once
 

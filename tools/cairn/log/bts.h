@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Branch Trace Store events of the log (docs/reference/format.md): indexed here, checked in check_bts.c, shown by
- * cmd_bts.c. */
+/* Branch Trace Store events of the log (docs/reference/format.md): indexed here, checked in tools/cairn/check/bts.c,
+ * shown by tools/cairn/command/bts.c. */
 #pragma once
 
 #include "ds/layout.h"

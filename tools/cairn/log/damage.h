@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong with a log, in words. */
+/* Describes in words what is wrong with a log. */
 #pragma once
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Drains of the PEBS buffer: the epochs that they end, and the records that came with them. A log that is kept lists
- * them; where it is not, they are gathered as they are wanted, a drain at a time.
- */
+/* Drains of the PEBS buffer: the epochs that they end, and the records that came with them. A log that is kept in
+ * memory lists them. Otherwise they are collected on demand, one drain at a time. */
 #pragma once
 
 #include "tools/cairn/log/event_walk.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Along the events of one CPU, wherever they lie: in memory, or in the frames of a file, one after another. */
+/* Goes through the events of one CPU, in memory or in the frames of a file, one after another. */
 #pragma once
 
 #include "tools/cairn/log/log.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events where they lie: finds them, checks them once, counts them, and lists those that are wanted by themselves. */
+/* Finds the events, checks each once, counts them, and lists the kinds that are needed by themselves. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,7 +137,7 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
     case HOOK_CAIRN_SESSION:
         good = index_ack(log, cpu, e, piece, cpu->piece_begins && e->head == sizeof(struct perfinfo_trace_header));
         break;
-    case HOOK_CAIRN_STREAM: /* read before (etl_log.c) */
+    case HOOK_CAIRN_STREAM: /* read before (etl/log.c) */
         break;
     default:
         good = cairn_live_index(log, cpu, e, piece, &known);

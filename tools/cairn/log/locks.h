@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spin lock events of the log (0529H, 0F4BH, 0F4CH): indexed here, checked in check_locks.c, shown by cmd_locks.c. */
+/* Spin lock events of the log (0529H, 0F4BH, 0F4CH): indexed here, checked in tools/cairn/check/locks.c, shown by
+ * tools/cairn/command/locks.c. */
 #pragma once
 
 #include "tools/cairn/log/event_walk.h"

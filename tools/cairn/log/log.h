@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a log holds, checked once and indexed: the session, each CPU's stream of events, where pieces of it are missing,
- * what was counted of it. Events are not unpacked here, and stay in the file: whoever wants them walks (event_walk.h),
- * and keeps what he needs. So memory hardly grows with the log: there is an entry for each of its buffers, each place
- * where something is missing, each thread, process, session and configuration.
+ * The contents of a log, checked once and indexed: the session, each CPU's stream of events, where parts of it are
+ * missing, and counts. Events stay in the file and are not unpacked here: code that needs them walks over them
+ * (event_walk.h) and keeps what it needs. So memory hardly grows with the log: there is an entry for each of its
+ * buffers, each place where something is missing, each thread, process, session and configuration.
  */
 #pragma once
 
@@ -104,13 +104,14 @@ struct cairn_bts_drain { /* of a BTS buffer */
 
 struct cairn_logged { /* one entry of the model's log */
     struct cairn_model_entry head;
-    const uint8_t *actions; /* head.actions of struct cairn_model_action, unaligned: cairn_logged_action (life.h) */
-    int64_t time;           /* session clock */
+    const uint8_t
+        *actions; /* head.actions of struct cairn_model_action, unaligned: cairn_logged_action (model_log.h) */
+    int64_t time; /* session clock */
 };
 
-#define CAIRN_LIVE_MOST 16u /* kinds: live.h */
+#define CAIRN_LIVE_MOST 16u /* kinds: activity.h */
 
-#define CAIRN_STRETCHES 3u /* stretch.h */
+#define CAIRN_STRETCHES 3u /* told.h */
 
 struct cairn_told {         /* an event about a process, a thread, an image, or what goes with them */
     const uint8_t *payload; /* unaligned */
@@ -130,7 +131,7 @@ struct cairn_ack { /* a session came, went, or got other masks: this one, or ano
     uint32_t stretch[CAIRN_STRETCHES]; /* own: in force from here on */
 };
 
-struct cairn_live {         /* an event between the switches: live.h */
+struct cairn_live {         /* an event between the switches: activity.h */
     const uint8_t *payload; /* unaligned */
     int64_t time;           /* session clock */
     uint32_t piece;         /* of this CPU: where it lies */
@@ -370,7 +371,7 @@ struct cairn_event {
     uint64_t pebs_index;
     uint32_t hook;                /* or CAIRN_NO_HOOK; then `id` is what the provider calls it */
     uint32_t tid, pid;            /* of the header, or CAIRN_NO_TID */
-    uint32_t piece;               /* of the CPU: where it lies (walk.h) */
+    uint32_t piece;               /* of the CPU: where it lies (event_walk.h) */
     uint32_t sequence, component; /* of a message, where `has_...` */
     uint16_t id;
     uint8_t version;

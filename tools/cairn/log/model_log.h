@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model's own log, and in it the life of one PEBS record: the overflow that caused it, the instruction it tells of,
- * what followed. Believes the log's order and numbers only as far as they agree: where entries are missing it says so.
+ * The model's own log, and in it the life of one PEBS record: the overflow that caused it, the instruction that it
+ * describes, and what followed. The log's order and numbers are used only where they agree; where entries are missing,
+ * the output says so.
  */
 #pragma once
 

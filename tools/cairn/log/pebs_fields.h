@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a PEBS record of each format holds: ONE table of fields (pebs.c) with the place of each in the records of
- * formats 0 to 3 and in the groups of formats 4 and up. Offsets are those of ds/layout.h.
- */
+/* The contents of a PEBS record of each format: one table of fields (pebs_fields.c) with the place of each in the
+ * records of formats 0 to 3 and in the groups of formats 4 and up. Offsets are those of ds/layout.h. */
 #pragma once
 
 #include <stdbool.h>

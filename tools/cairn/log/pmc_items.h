@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PMC items: counter values, their names, what a thread has counted from one context switch to the next. */
+/* PMC items: counter values, their names, and what a thread has counted from one context switch to the next. */
 #pragma once
 
 #include "tools/cairn/model/switches.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Windows' events about processes, threads and images (docs/reference/etl.md): who they name. Any version, pointers of
- * 4 or 8 bytes; what a payload is too short for is not told.
- */
+/* Windows' events about processes, threads and images (docs/reference/etl.md): what they name. Any version, with
+ * pointers of 4 or 8 bytes. Fields that a short payload does not have are left out. */
 #pragma once
 
 #include "tools/cairn/log/log.h"

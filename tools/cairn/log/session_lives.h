@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A session runs on a CPU from a start to a stop, and may be started again: between two of its lives there is nothing
- * of it, and nothing is missing. So it is while its masks do not ask for switches.
- */
+/* A session runs on a CPU from a start to a stop, and may be started again. Between two of its lives it writes nothing,
+ * and nothing is missing. The same holds while its masks do not ask for switches. */
 #pragma once
 
 #include "tools/cairn/log/log.h"

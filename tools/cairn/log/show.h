@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How things look in every output: times, sizes, threads, addresses. All write into a buffer the caller gives. */
+/* How all output shows times, sizes, threads and addresses. The functions write into a buffer of the caller. */
 #pragma once
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A CPU's stream from the chains of trace frames: which belong to it, in which order, and what is missing between. */
+/* Makes a CPU's stream from the chains of trace frames: which belong to it, in which order, and what is missing in
+ * between. */
 #include "tools/cairn/log/stream.h"
 
 #include <stdlib.h>

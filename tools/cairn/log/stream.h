@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a CPU's stream, as frames of a serial log or buffers of an ETL file hold them. */
+/* The parts of a CPU's stream, which are in frames of a serial log or in buffers of an ETL file. */
 #pragma once
 
 #include "tools/cairn/log/log.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a session was told of processes, threads and images, and when it had asked for that. It is told of a class of
- * things while its group is in force: a stretch. Stretches are numbered by CPU from 1 on, and since each CPU is told of
- * each change of masks, the numbers are the same on all.
+ * Which processes, threads and images a session's events name, and when the session asked for them. A session gets the
+ * events of a class of things while the class's group is in its masks: a stretch. Each CPU numbers its stretches from
+ * 1. As each CPU sees every change of masks, the numbers are the same on all.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The truth of one CPU (docs/reference/format.md), record after record, wherever its frames lie. */
+/* The truth of one CPU (docs/reference/format.md), record after record, in whichever frames it is. */
 #pragma once
 
 #include "tools/cairn/log/log.h"

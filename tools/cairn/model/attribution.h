@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who caused a PEBS record? Two rules, each for itself:
+ * Which thread caused a PEBS record? There are two rules, independent of each other:
  *
- *   time    The record's TSC converts to the session clock exactly as the kernel converts a switch's. The thread that
- *           ran then is the one that leaves at the next switch (timeline.h).
- *   index   Each switch event is stamped with PebsIndex, the address where the CPU's next record will go. A record
- *           below a stamp was there by then; within an epoch the index only grows. So a record belongs to the
- *           time between two stamps, and no clock is needed. An 0524H is stamped at its switch: one thread ran
- *           before it. An 0525H is stamped when the batch is closed: all threads of the batch ran before it, and
- *           the one that ran when it was closed.
+ *   time    The record's TSC converts to the session clock exactly as the kernel converts the TSC of a switch. The
+ *           thread that ran then is the one that leaves at the next switch (timeline.h).
+ *   index   Each switch event contains PebsIndex, the address where the CPU's next record will go. A record below that
+ *           address existed then, and within an epoch the index only grows. So a record belongs to the time between
+ *           two events, and no clock is needed. An 0524H gets its index at its switch: one thread ran before it. An
+ *           0525H gets its index when the batch is closed: all threads of the batch ran before it, and the one that
+ *           ran when it was closed.
  *
- * A thread is never guessed: where a rule leaves more than one, or none, the reason is given.
+ * A thread is never guessed: if a rule leaves several threads, or none, the reason is given.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a CPU counted, as the log's keys say: the events of the session, and on which counter each was. */
+/* What each CPU counted, as the log's keys say: the events of the session, and the counter of each. */
 #pragma once
 
 #include "ds/layout.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose a CPU's time was, from one switch to the next and at the ends of the session: a thread's, nobody's (idle), or
- * unknown, where something is missing in between. */
+/* Who had a CPU's time, from one switch to the next and at both ends of the session: a thread, nobody (idle), or
+ * unknown if something is missing in between. */
 #pragma once
 
 #include "tools/cairn/model/timeline.h"

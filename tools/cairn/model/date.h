@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The session clock as time of day: by the firmware's clock when the machine booted, which tells whole seconds. */
+/* The session clock as time of day, from the firmware's clock at the machine's boot, which has whole seconds. */
 #pragma once
 
 #include "tools/cairn/log/log.h"

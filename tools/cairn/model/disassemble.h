@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One instruction in Intel's notation (capstone). */
+/* Disassembles one instruction, in Intel's notation (Capstone). */
 #pragma once
 
 #include "tools/cairn/log/show.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions and source lines from an ELF file with DWARF (elfutils), where the log's own symbols are not enough. */
+/* Functions and source lines from an ELF file with DWARF (elfutils), when the log's own symbols are not enough. */
 #pragma once
 
 #include <stdint.h>

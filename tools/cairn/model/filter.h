@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of a log is looked at: --cpu, --thread, --from, --until and --reason, for all commands that have them.
- * It passes
- *   by CPU     what happened on one of these: all kinds of things;
- *   by time    what happened at `from` or later and before `until`: all kinds. Something is missing from the switch
- *              before it to the next, so a gap passes that reaches into that time;
- *   by thread  a switch from or to one of these; a PEBS record that one of these is known to have caused; a spin lock
- *              it let go; any other event while it ran, or that names it; drains that lost something, and gaps;
- *   by reason  a switch whose thread that leaves has one of these states or wait reasons; drains that lost something,
- *              and gaps. Nothing else has a reason.
- * So no loss is ever hidden but by its place (its CPU and its time), and lost branches (BTS) by their thread. All that
- * are given must pass.
+ * Which parts of a log are shown: --cpu, --thread, --from, --until and --reason, for all commands that have them. A
+ * thing passes
+ *   by CPU     if it happened on one of these CPUs: all kinds of things;
+ *   by time    if it happened at `from` or later and before `until`: all kinds. A gap reaches from the switch before
+ *              it to the next one; it passes if it reaches into that time;
+ *   by thread  if it is a switch from or to one of these threads; a PEBS record that one of them is known to have
+ *              caused; a spin lock that one of them released; any other event while one of them ran, or that names
+ *              it; a drain that lost something, or a gap;
+ *   by reason  if it is a switch whose outgoing thread has one of these states or wait reasons; a drain that lost
+ *              something, or a gap. Nothing else has a reason.
+ * So only its place (CPU and time) can hide a loss; lost branches (BTS) can also be hidden by their thread. A thing
+ * must pass all the filters that are given.
  */
 #pragma once
 

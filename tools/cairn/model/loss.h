@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run has lost: all of it is counted, but only who is told sees it. */
+/* What a run has lost. All of it is counted in the log; this puts it into words. */
 #pragma once
 
 #include "tools/cairn/log/log.h"

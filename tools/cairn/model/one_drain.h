@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One drain of a CPU, taken out of the log with its records: nothing else of the log need be kept. */
+/* Takes one drain of a CPU out of the log, with its records: nothing else of the log has to be kept. */
 #pragma once
 
 #include "tools/cairn/model/timeline.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the memory words of a PEBS record say: data source, latency, transaction; and the latency in its head. */
+/* The meaning of the memory words of a PEBS record (data source, latency, transaction) and of the latency in its first
+ * word. */
 #pragma once
 
 #include "tools/cairn/log/log.h"

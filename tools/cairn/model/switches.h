@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks the context switches of one CPU in order, either those of the compact batches (0525H) or those of the full
- * events (0524H). A compact record does not say who came: that is who leaves next, known only where nothing can be
- * missing between the two.
+ * Goes through the context switches of one CPU in order, either those of the compact batches (0525H) or those of the
+ * full events (0524H). A compact record does not name the incoming thread: that is the thread that leaves next, and it
+ * is known only if nothing can be missing between the two.
  */
 #pragma once
 

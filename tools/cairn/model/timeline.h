@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everything in the order of time, of one CPU or merged over all: switches, PEBS records with the thread that caused
- * them, drains, all other events, and the places where something is missing; branches of BTS for those who ask.
+ * Everything in time order, of one CPU or merged over all: switches, PEBS records with the thread that caused them,
+ * drains, all other events, and the places where something is missing; and branches of BTS for callers that want them.
  *
- * By the rule of time (attribution.h) the thread that caused a record is the one that leaves at the next switch. It is
- * not told, and the reason is given, where
- *   - the record and a switch fall into the same unit of the clock;
+ * By the rule of time (attribution.h) the thread that caused a record is the one that leaves at the next switch. The
+ * thread is unknown, and the reason is given, if
+ *   - the record and a switch are in the same unit of the clock;
  *   - something may be missing between the switches around it;
- *   - it comes after the CPU's last switch, and that one does not say who came;
- *   - only sampled threads are counted, and that one is none.
+ *   - it comes after the CPU's last switch, and that one does not name the incoming thread;
+ *   - only sampled threads are counted, and that thread is not sampled.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `cairn stat` adds up: who ran how long, whose the PEBS records are. */
+/* The sums of `cairn stat`: how long each thread ran, and which thread caused the PEBS records. */
 #pragma once
 
 #include "tools/cairn/log/activity.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUs whose TSCs are not one clock: their events are merged by time, but not exactly in the order they happened. */
+/* CPUs with different TSCs: their events are merged by time, but not exactly in the order in which they happened. */
 #pragma once
 
 #include <stdbool.h>

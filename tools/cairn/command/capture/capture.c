@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cairn capture: records a serial line to the end of the guest's run; console text to the terminal, everything to the
- * log. */
+/* cairn capture: records a serial line until the guest's run ends. It shows console text on the terminal and writes
+ * everything to the log. */
 #define _GNU_SOURCE /* ppoll */
 #include <errno.h>
 #include <fcntl.h>

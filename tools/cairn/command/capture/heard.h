@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a machine says on its line that tells how its run ends: words of the firmware, the loader and the kernel. */
+/* What the lines of a machine say about the end of its run: words of the firmware, the loader and the kernel. */
 #pragma once
 
 #include <stdbool.h>

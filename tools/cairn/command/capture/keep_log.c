@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose file it is that is to be written over, and whether it has a trace. */
+/* Whether a file that would be overwritten is a log of Cairn, and whether it has a trace. */
 #include "tools/cairn/command/capture/keep_log.h"
 
 #include <errno.h>

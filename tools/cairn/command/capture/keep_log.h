@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which files a recorder may write over: none that is not a log of Cairn's, and no trace is lost. */
+/* Which files a recorder may overwrite: only logs of Cairn, and no trace is lost. */
 #pragma once
 
 /* Makes room for a log at `path`: one that is there with a trace, or that cannot be read, is renamed to `path`.1; one

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The line a machine sends its log over. */
+/* The serial line, file or socket from which a machine's log comes. */
 #pragma once
 
 #include <stdbool.h>

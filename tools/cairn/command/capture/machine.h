@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine that a command runs, such as QEMU: the command's standard output is the machine's serial line. */
+/* A machine that a command runs, such as QEMU. The command's standard output is the machine's serial line. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a machine's run ended, and what there is of it. */
+/* Reports how a machine's run ended, and what was recorded. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Common Trace Format, 1.8 (diamon.org/ctf/v1.8.3): what describes the trace (TSDL, ctf_metadata.c), and one CPU's
- * stream of packets (ctf_stream.c). All is little-endian and aligned to bytes, so nothing lies between two fields.
+ * The Common Trace Format, 1.8 (diamon.org/ctf/v1.8.3): the description of the trace (TSDL, metadata.c), and one CPU's
+ * stream of packets (stream.c). Everything is little-endian and aligned to bytes, so there is no padding between two
+ * fields.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What describes the trace, in TSDL. Its events are written by out_ctf.c, in this order of fields. */
+/* Writes the description of the trace, in TSDL. writer.c writes its events, with the fields in this order. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>

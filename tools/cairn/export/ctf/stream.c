@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes one CPU's stream, packet by packet. */
 #include <errno.h>
 #include <string.h>
 

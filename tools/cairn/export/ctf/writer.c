@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A folder of the Common Trace Format: the metadata, and a stream for each CPU, of which one packet is kept. */
+/*
+ * A folder in the Common Trace Format: the metadata, and a stream for each CPU. One packet of each stream is in memory.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A log as an ETL file: its buffers, and before and behind them what Windows' consumers look for. */
+/* A log as an ETL file: its buffers, and before and after them the events that Windows' consumers need. */
 #pragma once
 
 #include "tools/cairn/export/etl/file.h"
@@ -31,8 +31,8 @@ void cairn_etl_export_free(struct cairn_etl_export *x);
 /* The groups of a 0005H or 0020H without Cairn's own, and without that of the batches where these are left out. */
 void cairn_etl_plain_masks(const struct cairn_etl_export *x, uint8_t payload[sizeof(struct etw_header_extension)]);
 
-/* Parts of cairn_etl_export (etl_rundown.c): the file's header event, the masks right behind it, and what stands before
- * and behind the events of the log. */
+/* Parts of cairn_etl_export (rundown.c): the file's header event, the masks right after it, and the events before and
+ * after those of the log. */
 void cairn_etl_put_header(struct cairn_etl_export *x);
 void cairn_etl_put_extension(struct cairn_etl_export *x);
 void cairn_etl_put_start(struct cairn_etl_export *x);

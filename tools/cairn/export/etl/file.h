@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes ETL files as Windows has them: buffers of one size, each of one CPU and in the order in which they would have
- * been flushed, numbered from the header's, 0; events at multiples of 8, padding 0, the unused tail FFH. The header
- * counts the buffers, so they wait in a temporary file until all are there.
+ * Writes ETL files as Windows does: buffers of one size, each of one CPU, in the order in which they would have been
+ * flushed, numbered from the header's, 0; events at multiples of 8, padding 0, the unused tail FFH. The header contains
+ * the number of buffers, so they wait in a temporary file until all are written.
  */
 #pragma once
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a trace of the NT Kernel Logger has beside its events, made from the log's keys and names: the file's header,
- * the machine, processes, threads and the kernel's image, before the events and behind them, in the order of Windows.
- */
+/* What a trace of the NT Kernel Logger has besides its events, made from the log's keys and names: the file's header,
+ * the machine, processes, threads and the kernel's image, before and after the events, in Windows' order. */
 #include <stdio.h>
 #include <stdlib.h>
 

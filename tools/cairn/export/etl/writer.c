@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An ETL file of Windows': the log's own buffers (etl_export.h), so nothing is told of one after another. */
+/* A Windows ETL file. It consists of the log's own buffers (export.h), so this writer gets no single events. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

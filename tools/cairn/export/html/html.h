@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page that `cairn export --to html` writes: the files of html/ (page.c), and between them what the log
- * holds. That is a stream of bytes in base64 (stream.c), cut into script elements of no language, and one JSON
- * object behind it (meta.c; layouts.c has its tables). html/read.js reads both.
+ * The page that `cairn export --to html` writes: the files of page/ (page.c), and between them the contents of the log.
+ * These are a stream of bytes in base64 (stream.c), cut into script elements of no language, and then one JSON object
+ * (meta.c; layouts.c has its tables). page/read.js reads both.
  *
- * The stream is items in the order of the timeline. Numbers are LEB128 where nothing else is said, *signed* ones
- * zigzag. An item begins with a byte that says what it is; then, but for `text` and `batch`, the CPU and how many units
- * of the session clock have passed since the item before (signed; of a `lost`, a `missed` and a `btsdrain`: 0). Then:
+ * The stream consists of items in the order of the timeline. Numbers are LEB128 unless something else is said, *signed*
+ * numbers zigzag. An item begins with a byte that says what it is. Then, except for `text` and `batch`, follow the CPU
+ * and the units of the session clock since the item before (signed; 0 for a `lost`, a `missed` and a `btsdrain`). Then:
  *
- *   text     size, bytes. Texts are numbered from 1 in their order; where an item has a text, it has the number; 0 is
+ *   text     size, bytes. Texts are numbered from 1 in their order; an item that has a text contains its number; 0 is
  *            none
  *   batch    CPU, bytes of the event header, size of the event, the event itself (0525H, 0524H): the switches of this
  *            CPU that follow are in it
- *   switch   1 byte: bits 2:0 enum cairn_form, 3 who came is known, 4 state and priority are, 5 raw (cursor.h); who
- *            left; [3: who came;] [4: state, reason, priority, 1 byte each;] [form FULL or EVENT: timer ticks that the
- *            new one had waited]
+ *   switch   1 byte: bits 2:0 enum cairn_form, 3 the incoming thread is known, 4 state and priority are, 5 raw
+ *            (model/switches.h); the outgoing thread; [3: the incoming thread;] [4: state, reason, priority, 1 byte
+ *            each;] [form FULL or EVENT: timer ticks that the incoming thread had waited]
  *   record   1 byte: bit 0 timed, 1 ip is that after, 2 the thread is known; the thread, else text: why not; ip and
  *            address, 8 bytes each; text: function; text: which words, as JSON [[group, name, offset], ...]; epoch;
  *            format; size, bytes; of each word the text that says what it means

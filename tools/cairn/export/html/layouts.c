@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the bytes divide into fields, bit by bit, from the constants that kernel and reader go by. */
+/* How the bytes divide into fields, bit by bit, from the constants that kernel and reader use. */
 #include <stddef.h>
 
 #include "ds/layout.h"
@@ -11,7 +11,7 @@
 struct field {
     const char *name;
     uint32_t bit, bits; /* from bit 0 of the first byte on */
-    const char *as;     /* how it is shown: html/bytes.js */
+    const char *as;     /* how it is shown: page/bytes.js */
 };
 
 #define BITS(name, at, shift, bits, as)                                                                                \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of tools/cairn/export/html, as they are, in the order in which the page has them. */
+/* The files of tools/cairn/export/html/page, unchanged, in the order in which the page has them. */
 #include <string.h>
 
 #include "tools/cairn/export/html/html.h"

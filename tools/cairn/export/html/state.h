@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the writer of a page knows while it writes the stream (writer.c), and tells in the meta object (meta.c). */
+/* What the writer of a page collects while it writes the stream (writer.c), for the meta object (meta.c). */
 #pragma once
 
 #include "kernel/lib/limits.h"

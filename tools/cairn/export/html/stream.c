@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes the page's stream: numbers and texts, in base64. */
 #define _GNU_SOURCE
 #include <search.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One page that needs nothing else: a time line to look around in, and the bytes behind each thing on it (html.h). */
+/* One page that needs no other file: a time line to explore, and the bytes of each thing on it (html.h). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

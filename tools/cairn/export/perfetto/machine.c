@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a Perfetto trace says of the machine: system, attributes, clocks, processes and threads. */
+/* The machine in a Perfetto trace: system, attributes, clocks, processes and threads. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose the threads of Windows' own logs are, by the events about processes and threads in them. IDs are used again:
- * each is of whom it came with last. */
+/* Which process each thread of Windows' own logs belongs to, from the events about processes and threads in them. IDs
+ * are reused: each belongs to its last owner. */
 #pragma once
 
 #include "tools/cairn/base/number_map.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PEBS records as the samples of a profiler: PerfSample, and what they refer to in InternedData. */
+/* PEBS records as a profiler's samples: PerfSample, and the InternedData that they refer to. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Switches and threads made ready in a Perfetto trace: as events of Linux' ftrace, from which the viewer makes the
- * lanes of CPUs and the states of threads. The reason of a wait is what ftrace has as the function that blocks.
- */
+/* Switches and threads made ready in a Perfetto trace, as events of Linux' ftrace, from which the viewer makes the
+ * lanes of CPUs and the states of threads. The reason of a wait takes the place of ftrace's blocking function. */
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Perfetto trace (docs/how-to/export.md), as one of a Linux kernel: each switch a sched_switch, each PEBS record a
- * sample of a profiler. What Linux has no events for are TrackEvents, on tracks of each CPU. Packets are written as
- * their events come; the viewer sorts them by time.
+ * A Perfetto trace (docs/how-to/export.md), like that of a Linux kernel: each switch is a sched_switch, each PEBS
+ * record a profiler's sample. What Linux has no events for becomes TrackEvents, on tracks of each CPU. Packets are
+ * written as their events come; the viewer sorts them by time.
  */
 #include <inttypes.h>
 #include <stdlib.h>

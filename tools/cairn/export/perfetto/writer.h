@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of the Perfetto writer (out_perfetto.c). Messages are those of perfetto.proto. */
+/* Parts of the Perfetto writer (writer.c). Messages are those of perfetto.proto. */
 #pragma once
 
 #include "perfetto.pb-c.h"
@@ -33,14 +33,14 @@ static inline uint64_t cairn_pf_time(const struct cairn_output *o, int64_t time)
     return (uint64_t)(CAIRN_PF_ORIGIN + (ns > most ? most : ns < -CAIRN_PF_ORIGIN ? -CAIRN_PF_ORIGIN : ns));
 }
 
-/* ---- out_perfetto.c ---------------------------------------------------------------------------------------------- */
+/* ---- writer.c ---------------------------------------------------------------------------------------------------- */
 
 /* Writes it, as part of the trace. */
 void cairn_pf_put(struct cairn_output *o, Pf__TracePacket *packet, enum cairn_pf_sequence sequence);
 /* Of Windows' own logs, read before anything is written. */
 struct cairn_pf_processes *cairn_pf_processes(const struct cairn_output *o);
 
-/* ---- out_perfetto_machine.c -------------------------------------------------------------------------------------- */
+/* ---- machine.c --------------------------------------------------------------------------------------------------- */
 
 /* Whether PEBS records are a model's. */
 bool cairn_pf_emulated(const struct cairn_output *o);
@@ -55,7 +55,7 @@ char *cairn_pf_name(const struct cairn_output *o, uint32_t tid, char out[CAIRN_S
 /* The process of a thread; CAIRN_PF_UNKNOWN: the log does not say. */
 int32_t cairn_pf_process(const struct cairn_output *o, uint32_t tid);
 
-/* ---- out_perfetto_sched.c: who runs ------------------------------------------------------------------------------ */
+/* ---- sched.c: who runs ------------------------------------------------------------------------------------------- */
 
 struct cairn_pf_sched {
     struct {
@@ -78,7 +78,7 @@ void cairn_pf_gap(struct cairn_output *o, struct cairn_pf_sched *s, const struct
 /* Whoever runs does so no longer than until then; INT64_MAX: to the end, when that may be. */
 void cairn_pf_sched_end(struct cairn_output *o, struct cairn_pf_sched *s, int64_t stop);
 
-/* ---- out_perfetto_samples.c: PEBS records ------------------------------------------------------------------------ */
+/* ---- samples.c: PEBS records ------------------------------------------------------------------------------------- */
 
 #define CAIRN_PF_DEPTH (CAIRN_CALLS + 1u) /* of a call stack */
 #define CAIRN_PF_NODES 4096u              /* of twice as many slots */

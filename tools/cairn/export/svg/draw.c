@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Draws the lanes of the CPUs: scale, threads, records and gaps. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

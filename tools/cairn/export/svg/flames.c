@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Draws the flame graph. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of a CPU for the picture: no more than its columns hold, however long the trace. */
+/* What is kept of a CPU for the picture: no more than its columns need, however long the trace is. */
 #pragma once
 
 #include "tools/cairn/base/number_map.h"

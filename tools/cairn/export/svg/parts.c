@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Text in an SVG file. */
 #include "tools/cairn/export/svg/svg.h"
 
 #include <string.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The parts of out_svg.c's picture: a lane for each CPU, and a flame graph. What is drawn of a lane is added up by
- * columns of the picture, so the file does not grow with the trace.
- */
+/* The parts of writer.c's picture: a lane for each CPU, and a flame graph. The contents of a lane are added up by
+ * columns of the picture, so the file does not grow with the trace. */
 #pragma once
 
 #include "tools/cairn/export/stacks.h"
@@ -14,7 +12,7 @@
 #define CAIRN_SVG_COLOURS 23u /* threads that have one of their own: class t0 and so on; all others: o */
 #define CAIRN_SVG_OTHERS  CAIRN_SVG_COLOURS
 
-/* ---- text (svg.c): what markup means, and what is no printable ASCII, is none of it ------------------------------ */
+/* ---- text (parts.c): markup is escaped, other characters than printable ASCII are replaced ----------------------- */
 
 void cairn_svg_text(FILE *to, const char *text);
 /* What fits into a width, with some room around it; nothing where that is too little to read. */
@@ -28,9 +26,9 @@ unsigned cairn_svg_lines(FILE *to, unsigned y, const char *attributes, const cha
 /* "t3", "o" */
 const char *cairn_svg_class(char out[8], unsigned colour);
 
-/* ---- lanes (svg_lanes.c, drawn in svg_draw.c) -------------------------------------------------------------------- */
+/* ---- lanes (lanes.c, drawn in draw.c) ---------------------------------------------------------------------------- */
 
-struct cairn_svg_lane; /* svg_lanes.h */
+struct cairn_svg_lane; /* lanes.h */
 
 struct cairn_svg_lanes {
     int64_t start;                /* session clock */
@@ -60,7 +58,7 @@ void cairn_svg_lanes_free(struct cairn_svg_lanes *lanes, const struct cairn_outp
 unsigned cairn_svg_lanes_height(const struct cairn_svg_lanes *lanes, const struct cairn_output *o);
 void cairn_svg_lanes_draw(const struct cairn_svg_lanes *lanes, const struct cairn_output *o, unsigned y);
 
-/* ---- the flame graph (svg_flames.c) ------------------------------------------------------------------------------ */
+/* ---- the flame graph (flames.c) ---------------------------------------------------------------------------------- */
 
 /* How high it is, caption included. */
 unsigned cairn_svg_flames_height(const struct cairn_stacks *stacks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A picture that needs nothing else: what ran on each CPU, where records were found, gaps where something is missing,
- * and a flame graph of the records. docs/how-to/export.md tells what is where. */
+/* A picture that needs no other file: what ran on each CPU, where records were found, gaps where something is missing,
+ * and a flame graph of the records. docs/how-to/export.md explains its parts. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ETL files, Windows' own and those `cairn export` writes: the file as buffers (etl_file.c), what it says beside its
- * events (etl_text.c), and all of it as a log (etl_log.c).
- * Every byte is believed only after it has been checked; what is wrong is a flaw, and the rest is still read.
+ * ETL files, written by Windows or by `cairn export`: the file as buffers (file.c), what it says besides its events
+ * (text.c), and all of it as a log (log.c). No byte is used before it has been checked; what is wrong is a flaw, and
+ * the rest is still read.
  */
 #pragma once
 

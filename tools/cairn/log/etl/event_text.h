@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any event that is neither a switch nor one of the Debug Store's, in words; and its fields one by one. */
+/* Describes any event in words, and its fields one by one, except switches and events of the Debug Store. */
 #pragma once
 
 #include "tools/cairn/log/activity.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An ETL file's buffers, decoded where they are compressed, and its first event. */
+/* Reads the buffers of an ETL file, decodes compressed ones, and reads its first event. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>

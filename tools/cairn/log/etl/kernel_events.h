@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What events of the kernel logger hold beside switches and what happens between them: disk, memory, files, network,
- * configuration, stacks. By Microsoft's classes of these events, whose names the fields have. */
+/* The fields of the kernel logger's events about disk, memory, files, network, configuration and stacks, by Microsoft's
+ * classes of these events and with their names. */
 #pragma once
 
 #include "tools/cairn/log/etl/values.h"

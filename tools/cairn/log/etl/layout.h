@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an ETL file has beside the buffers and events of trace/wire/format.h: the other event headers, the file's header
- * event and the rundown's payloads, as Windows 7 to 11 write them; docs/reference/etl.md tells more. All values
- * little-endian; only what has one size everywhere is a struct, the rest are offsets, since pointers have 4 or 8 bytes.
+ * What an ETL file has besides the buffers and events of trace/wire/format.h: the other event headers, the file's
+ * header event and the rundown's payloads, as Windows 7 to 11 write them; docs/reference/etl.md says more. All values
+ * are little-endian. Only what has the same size everywhere is a struct. The rest are offsets, since pointers have 4 or
+ * 8 bytes.
  */
 #pragma once
 

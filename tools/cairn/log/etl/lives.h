@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which image lay where in which process, and of which process a thread was, at a time: from an ETL file's events about
- * both. IDs and addresses are used again. What is only told of when it goes, or at the end, was there all the time
- * since the last of the same ID or address went.
+ * Which image was at which address of which process, and to which process a thread belonged, at a given time: from an
+ * ETL file's events about both. IDs and addresses are reused. A thing that is first named when it ends, or at the end
+ * of the file, has existed since the last one with the same ID or address ended.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of providers, not of the kernel logger: EVENT_HEADER with the items behind it that describe the event and its
+/* Events of providers, not of the kernel logger: an EVENT_HEADER, followed by items that describe the event and its
  * provider; and the older headers, which name a GUID and a type. */
 #pragma once
 

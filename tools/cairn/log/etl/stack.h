@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Call stacks that Windows walked: addresses, the innermost first. */
+/* Call stacks that Windows recorded: addresses, the innermost first. */
 #pragma once
 
 #include "tools/cairn/log/etl/values.h"

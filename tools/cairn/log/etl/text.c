@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What an ETL file says beside its events, as the text a serial log has: keys from the file's first event, names and
- * symbols from the rundown. A file written here has that text, and the truth, as events of its own.
- */
+/* What an ETL file says besides its events, as the text that a serial log has: keys from the file's first event, names
+ * and symbols from the rundown. A file that Cairn wrote has that text, and the truth, as events of its own. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

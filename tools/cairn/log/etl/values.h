@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values that lie one behind the other in an event's payload, as text. Nothing beyond the payload is read. */
+/* The values in an event's payload, which follow one another, as text. Nothing beyond the payload is read. */
 #pragma once
 
 #include <stdbool.h>

@@ -21,7 +21,7 @@ function readBits(bytes, bit, bits) {
     return value >> BigInt(bit & 7) & (1n << BigInt(bits)) - 1n;
 }
 
-/* What a value means, by the way it is to be shown (html_layouts.c). `about`: what else is known there. */
+/* What a value means, by the way it is to be shown (layouts.c). `about`: what else is known there. */
 const shownAs = {
     dec: () => "",
     hex: () => "",
