@@ -14,14 +14,14 @@
 #include "arch/trapframe.h"
 #include "ds/layout.h"
 #include "ds/machine.h"
-#include "trace/wire/format.h" /* enum cairn_ds_reason only: the wire's word for why a drain happened */
+#include "trace/wire/format.h" /* only enum cairn_ds_reason, why a drain happened */
 #include "trace/wire/truth.h"  /* what the truth hooks get */
 
 #define DS_MAX_COUNTERS 14u /* 10 general-purpose and 4 fixed */
 
-/* A processor with more is refused. Other registers follow those of the counters: from IA32_PMC0 + 12 on the
- * platform's, from IA32_PERFEVTSEL0 + 18 on those of power; fixed counter 8 has no bits in IA32_FIXED_CTR_CTRL that
- * are not ADAPTIVE's. */
+/* A processor with more is refused, as the registers of further counters are taken: from IA32_PMC0 + 12 on by platform
+ * registers, from IA32_PERFEVTSEL0 + 18 on by power registers, and the bits of fixed counter 8 in IA32_FIXED_CTR_CTRL
+ * by ADAPTIVE bits. */
 #define DS_GP_MAX    10u
 #define DS_FIXED_MAX 8u
 
@@ -67,19 +67,19 @@ struct ds_config {
 
 #define DS_MAX_COUNTING 4u
 
-/* Adds what Intel's name (or perf's) stands for, in all rings, as one that only counts. 0, or -EINVAL: no such event,
- * or no room for it. */
+/* Adds the event with this name (Intel's or perf's), in all rings, as one that only counts. 0, or -EINVAL: no such
+ * event, or no room for it. */
 int ds_add_counting(struct ds_config *config, const char *name);
-/* Parses pebs=... into config->event, no events for "none"; 0, or -EINVAL with one line in `error` that quotes the
- * offending word and says what would be right. */
+/* Parses pebs=... into config->event; "none" means no events. 0, or -EINVAL with one line in `error` that quotes the
+ * wrong word and says what would be right. */
 int ds_parse_events(const char *spec, struct ds_config *config, char *error, size_t size);
-/* The names pebs= knows, in any case of letters: Intel's, each followed by its aliases; NULL past the last. */
+/* The names that pebs= accepts, in upper or lower case: Intel's, each followed by its aliases; NULL after the last. */
 const char *ds_event_name(size_t i);
-/* pebs.later=PERIOD[,...]: one for each of the `events`, or "none": then period[0] is 0. 0 or -EINVAL with one line in
- * `error`. */
+/* Parses pebs.later=PERIOD[,...]: one period for each of the `events`, or "none": then period[0] is 0. 0, or -EINVAL
+ * with one line in `error`. */
 int ds_parse_periods(const char *spec, uint32_t events, uint64_t *period, char *error, size_t size);
-/* pebs.groups=none or some of gpr,mem,xmm,lbr[:ENTRIES],counters -> config->groups; 0 or -EINVAL with one line in
- * `error`. */
+/* Parses pebs.groups=, "none" or some of gpr,mem,xmm,lbr[:ENTRIES],counters, into config->groups. 0, or -EINVAL with
+ * one line in `error`. */
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size);
 
 enum ds_bts_mode { DS_BTS_OFF, DS_BTS_CIRCULAR, DS_BTS_INTERRUPT }; /* in the order of option bts */
@@ -94,10 +94,10 @@ struct ds_test {      /* one row of the detection table, in the order the tests 
     uint64_t value;   /* as read */
     bool faulted;     /* the read raised #GP */
     bool ok;
-    const char *verdict; /* words: what follows from it */
+    const char *verdict; /* what follows from it, in words */
 };
 
-/* Generations that code their events alike (ds/events/cores.tsv says which processors they are). */
+/* The processors of a generation use the same event codes (ds/events/cores.tsv says which processors they are). */
 enum ds_generation {
     DS_GENERATION_OTHER, /* the architectural events only */
     DS_GENERATION_CORE2,
@@ -126,7 +126,7 @@ enum ds_generation {
     DS_GENERATIONS
 };
 
-/* What this processor does otherwise than its manual says, and what the driver does about it: ds/driver/errata.c. */
+/* This processor's errata, and what the driver does about them: ds/driver/errata.c. */
 struct ds_errata {
     bool pebs_unusable;        /* no PEBS */
     bool pebs_needs_microcode; /* no PEBS with the microcode it has */
@@ -138,7 +138,7 @@ struct ds_errata {
     bool pmc3_taken;           /* PMC3 is not used */
 };
 
-/* what turns branch history on */
+/* which register turns on branch history */
 enum ds_lbr {
     DS_LBR_NONE,
     DS_LBR_DEBUGCTL,
@@ -173,35 +173,36 @@ struct ds_caps {
 /* The name of the hypervisor whose leaf CPUID.40000000H this is. */
 const char *ds_hypervisor_name(const uint32_t leaf[4]);
 
-/* Every test in the order of ds/driver/detect.c, on this CPU, through `machine`. Reads only, but for IA32_DS_AREA and
- * IA32_DEBUGCTL under a hypervisor, which are restored, and IA32_BIOS_SIGN_ID, which is read by writing it. Never
- * faults. Returns 0 where caps->pebs, -ENODEV otherwise; caps->bts may be set in either case. */
+/* Runs all tests of ds/driver/detect.c, in their order, on this CPU, through `machine`. It writes no register, except
+ * IA32_DS_AREA and IA32_DEBUGCTL under a hypervisor, which it restores, and IA32_BIOS_SIGN_ID, which must be written
+ * before it is read. Never faults. Returns 0 if caps->pebs, else -ENODEV; caps->bts may be set in either case. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
 
-/* After ds_detect: takes PEBS, and BTS, out of `caps` where counters, or the DS area, are in use, and names these as
- * the reason. Without it set-up takes them over, and tear-down gives them back as they were, but for what of a
- * general-purpose counter lies above bit 31 where there are no full-width writes. */
+/* After ds_detect: removes PEBS from `caps` if counters or the DS area are in use, and BTS if the DS area is, and gives
+ * that as the reason. Without this call set-up takes them over, and tear-down restores them. Without full-width writes
+ * it cannot restore the bits of a general-purpose counter above bit 31. */
 void ds_leave_alone(struct ds_caps *caps);
 
-/* The row of detection that says whether records have the retire latency: IA32_PERF_CAPABILITIES[17]. */
+/* The row of detection that says whether records contain the retire latency: IA32_PERF_CAPABILITIES[17]. */
 #define DS_TEST_TIMING "IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO[17]"
 
-/* What of IA32_PERFEVTSELx makes a counter count `event` there: bits 15:0, and 47:40 (UMaskExt). 0; -ENOENT: nothing
- * does. */
+/* The bits of IA32_PERFEVTSELx that make a counter of this processor count `event`: 15:0, and 47:40 (UMaskExt). 0, or
+ * -ENOENT: it cannot count the event. */
 int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint64_t *code);
-/* The counters that can count it there, with PEBS unless it is plain, those that exist or not; 0: none. */
+/* The counters that can count it on this processor, with PEBS unless it is plain; some may not exist. 0: none. */
 uint64_t ds_event_counters(const struct ds_caps *caps, const struct ds_event *event);
-/* Whether PEBS may record it there: instructions are worth trying (ds_self_test) where no list says that it does. */
+/* Whether PEBS may record it on this processor. True also for instructions that no list names: ds_self_test tries them.
+ */
 bool ds_event_recorded(const struct ds_caps *caps, const struct ds_event *event);
-/* Whether Intel's lists say that the instruction in the record is the one that caused the event; else it may be some
- * way behind. */
+/* Whether Intel's lists say that the instruction in the record is the one that caused the event; if not, it may be a
+ * later one. */
 bool ds_event_precise(const struct ds_caps *caps, const struct ds_event *event);
-/* Whether no other event may be counted beside it, by the core's other thread neither: ds_cpu_init refuses other PEBS
- * events, Hyper-Threading is the user's. */
+/* Whether no other event may be counted at the same time, not even by the core's other thread. ds_cpu_init refuses
+ * other PEBS events; the user must take care of Hyper-Threading. */
 bool ds_event_alone(const struct ds_caps *caps, const struct ds_event *event);
 /* Errata that Intel's list names for the event on this processor, as in "MTL012,MTL013"; NULL: none. */
 const char *ds_event_errata(const struct ds_caps *caps, const struct ds_event *event);
-/* What family, model and core type say: CPUID.01H:EAX, and EAX of CPUID.1AH or 0. */
+/* From family, model and core type: CPUID.01H:EAX, and EAX of CPUID.1AH or 0. */
 enum ds_generation ds_generation(uint32_t signature, uint32_t core_type);
 const char *const *ds_core_errata(uint32_t signature, uint32_t core_type); /* for struct ds_caps */
 const char *ds_generation_text(enum ds_generation generation);
@@ -210,7 +211,7 @@ const char *ds_generation_text(enum ds_generation generation);
 
 struct ds_cpu;
 
-/* What the kernel is told. Called on the CPU concerned, interrupts off, counting paused. */
+/* What the kernel gets at a drain. The hooks are called on the CPU concerned, interrupts off, counting paused. */
 struct ds_drain {
     enum cairn_ds_reason reason;
     uint32_t epoch;
@@ -237,7 +238,7 @@ struct ds_bts_drain {
     uint64_t lost;            /* overwritten or dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
     const uint64_t *area;     /* as above */
     uint32_t records;         /* in both runs */
-    struct ds_bts_run run[2]; /* the second is not empty only where the processor has gone round */
+    struct ds_bts_run run[2]; /* the second is empty unless the circular buffer has wrapped */
 };
 
 struct ds_hooks {
@@ -245,33 +246,35 @@ struct ds_hooks {
     void (*before_drain)(void *context, uint32_t cpu, uint64_t tsc);
     void (*drained)(void *context, uint32_t cpu, const struct ds_drain *drain);
     /* soft only, in the #DB handler, after each record the model wrote or dropped, for the truth: `count` records of
-     * CAIRN_TRUTH_BYTES, a cairn_truth_pebs and what belongs to it. NULL: nobody asks. */
+     * CAIRN_TRUTH_BYTES, a cairn_truth_pebs and what belongs to it. May be NULL. */
     void (*recorded)(void *context, uint32_t cpu, const void *truth, uint32_t count);
     void *context;
-    /* BTS: no batch need be closed before. `branched` is to branches what `recorded` is to PEBS records. */
+    /* BTS: batches stay open. `branched` is called for branches as `recorded` is for PEBS records. */
     void (*bts_drained)(void *context, uint32_t cpu, const struct ds_bts_drain *drain);
     void (*branched)(void *context, uint32_t cpu, const struct cairn_truth_branch *branch);
-    /* A plain counter, config->event[event]'s, has overflowed. From ds_pmi. NULL: nobody asks. */
+    /* A plain counter, that of config->event[event], has overflowed. From ds_pmi. May be NULL. */
     void (*overflowed)(void *context, uint32_t cpu, uint32_t event);
-    /* soft, from the #DB handler: an instruction of the thread with `frame` has retired. NULL: nobody asks. */
+    /* soft, from the #DB handler: an instruction of the thread with `frame` has retired. May be NULL. */
     void (*retired)(void *context, uint32_t cpu, const struct arch_trap_frame *frame, bool branch);
-    /* soft with ds_soft_log only: what the model did at one instruction, entry->actions of them. From the #DB handler,
-     * and from whoever writes LVTPC. */
+    /* Only soft with ds_soft_log: what the model did at one instruction, in entry->actions actions. From the #DB
+     * handler, and from a write of LVTPC. */
     void (*logged)(void *context, uint32_t cpu, const struct cairn_model_entry *entry,
                    const struct cairn_model_action *actions);
 };
 
-/* Lowers what of `config` is more than this processor can have: ds_cpu_init does so with its own copy. A buffer that
- * must stay within a page has fewer records, and a threshold lower in proportion. */
+/* Lowers the values of `config` to what this processor allows; ds_cpu_init does so with its own copy. If the buffer
+ * must stay within a page, it gets fewer records, and a lower threshold in proportion. */
 void ds_fit_config(const struct ds_caps *caps, struct ds_config *config);
 
-/* How many records of the truth a PEBS record of this configuration has (soft). */
+/* How many truth records belong to one PEBS record of this configuration (soft). */
 uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *config);
 
-/* Bytes of the buffer ds_cpu_init wants for this configuration: records and one slack record, page multiple. */
+/* Bytes of the buffer that ds_cpu_init needs for this configuration: the records and one slack record, in whole pages.
+ */
 size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config);
 
-/* MSR_PEBS_DATA_CFG: the groups wanted; of counters all there are. Only where there is that register. */
+/* The value of MSR_PEBS_DATA_CFG: the groups of `config`; the group of counters with all counters that exist. Only if
+ * the processor has that register. */
 uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config);
 
 /* Bytes of one record of this configuration's PEBS counters. */
@@ -279,9 +282,9 @@ uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *conf
 
 size_t ds_cpu_bytes(void); /* sizeof(struct ds_cpu): the kernel allocates it */
 
-/* Sets the structure up; touches no MSR. `area`: one page, never moved. `buffer`: ds_buffer_bytes. Both zeroed (so that
- * their pages are Accessed and Dirty: a store out of microcode can do nothing about it), supervisor, NX, mapped for
- * good. 0, -EINVAL (configuration impossible on these caps: one line in `error`). */
+/* Sets up the structure; accesses no MSR. `area`: one page, which must not move. `buffer`: ds_buffer_bytes. Both are
+ * zeroed (so that their pages are Accessed and Dirty, which a store by microcode cannot change), supervisor, NX, and
+ * stay mapped. 0, or -EINVAL: the configuration is impossible with these caps; one line in `error` says why. */
 int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
                 const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
                 size_t error_size);
@@ -290,32 +293,33 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
 
 enum ds_tried {
     DS_TRIED_RECORDS,
-    DS_TRIED_NO_RECORD, /* the counter has run past 0, PebsIndex has not moved */
-    DS_TRIED_STILL,     /* the counter has not come to 0 */
+    DS_TRIED_NO_RECORD, /* the counter has passed 0, PebsIndex has not moved */
+    DS_TRIED_STILL,     /* the counter has not reached 0 */
     DS_TRIED_NOT,       /* PEBS of it cannot be set up: ds_cpu_init and ds_start say why */
 };
 
 #define DS_SELF_TEST_BUFFER 4096u /* a page */
 
-/* Has PEBS make records of `event`, of instructions, by some hundred of the kernel's, with a driver of its own:
- * ds_cpu_bytes at `ds`, `area` and DS_SELF_TEST_BUFFER bytes at `buffer` as ds_cpu_init's. Adds a row to caps. Nothing
- * runs; every register is as before. */
+/* Tests whether PEBS makes records of `event`, an event of instructions, with some hundred instructions of the kernel
+ * and a driver of its own: ds_cpu_bytes at `ds`; `area`, and DS_SELF_TEST_BUFFER bytes at `buffer`, as for ds_cpu_init.
+ * Adds a row to caps. Neither PEBS nor BTS may run; afterwards every register is as before. */
 enum ds_tried ds_self_test(struct ds_cpu *ds, const struct ds_machine *machine, struct ds_caps *caps,
                            const struct ds_event *event, void *area, void *buffer);
 
-/* The first event of `config` by which PEBS samples instructions, without precise distribution; NULL: none. */
+/* The first event of `config` with which PEBS samples instructions, without precise distribution; NULL: none. */
 const struct ds_event *ds_sampled_instructions(const struct ds_config *config);
 
-/* INST_RETIRED.PREC_DIST takes that event's place, with the nearest period that errata let it have, and so has later[]
- * where later[0] is not 0. 0; nothing is changed: -ENOENT (it is no event of instructions as such on this processor),
- * or -EBUSY (there is more than one that samples instructions: one counter has it; or there are other PEBS events, and
- * it has to be taken alone). */
+/* Replaces that event by INST_RETIRED.PREC_DIST, with the nearest period that errata allow; the same for later[] if
+ * later[0] is not 0. 0, or an error without any change. -ENOENT: there is no such event, or on this processor
+ * PREC_DIST cannot replace it. -EBUSY: more than one event samples instructions, but only one counter has PREC_DIST; or
+ * there are other PEBS events, but it must be used alone. */
 int ds_take_prec_dist(const struct ds_caps *caps, struct ds_config *config, uint64_t *later);
 
-/* The area of the next ds_start and ds_bts_start, such as ds_cpu_init's; NULL: there will be none. Nothing runs. */
+/* Sets the area for the next ds_start and ds_bts_start, as for ds_cpu_init; NULL: there will be none. Neither PEBS nor
+ * BTS may run. */
 void ds_set_area(struct ds_cpu *ds, void *area);
 
-/* What the processor did not let ds_start do, or what came after it. */
+/* An access that the processor refused during ds_start, or after it. */
 struct ds_refusal {
     const char *during; /* "the set-up", "the PMI handler", ... */
     int step;           /* of the set-up: the numbered sequence in ds/driver/driver.c or ds/driver/bts.c; 0: of none */
@@ -324,9 +328,10 @@ struct ds_refusal {
     uint64_t value;
 };
 
-/* Numbered set-up sequence of the counters and PEBS; nothing where none are configured. On failure everything is as
- * before, but for stale bits of GLOBAL_STATUS, and *refusal says why. Begins an epoch, the first is 0 (both hooks,
- * reason START: batches open until now carry no index of this epoch). Leaves counting paused. 0 or -EFAULT. */
+/* Runs the numbered set-up sequence of the counters and PEBS; does nothing if none are configured. On failure
+ * everything is as before, except for stale bits of GLOBAL_STATUS, and *refusal says why. Begins an epoch, the first is
+ * 0 (both hooks, reason START: batches that were open contain no index of this epoch). Leaves counting paused. 0 or
+ * -EFAULT. */
 int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal);
 /* Drains (reason STOP), then the mirror image of ds_start. */
 void ds_stop(struct ds_cpu *ds);
@@ -334,51 +339,51 @@ void ds_stop(struct ds_cpu *ds);
 /* Whether PEBS or BTS runs. */
 bool ds_started(const struct ds_cpu *ds);
 
-/* Gives config->event[i] the period period[i], for each: drains (reason RECONFIGURE), then numbered steps of its own
- * (ds/driver/reconfigure.c). Leaves counting paused. 0; -EINVAL with one line in `error`, nothing is changed then: to
- * be asked before ds_start, too. What raises #GP on the way shows in the counts. */
+/* Gives each config->event[i] the period period[i]: drains (reason RECONFIGURE), then runs numbered steps of its own
+ * (ds/driver/reconfigure.c). Leaves counting paused. 0, or -EINVAL with one line in `error`: then nothing has changed.
+ * May also be called before ds_start, to check the periods. ds_counts counts accesses that raise #GP. */
 int ds_reconfigure(struct ds_cpu *ds, const uint64_t *period, char *error, size_t size);
 
-/* What config->counting counters have counted since ds_cpu_init, over stops and starts. Counting is paused. */
+/* What the config->counting counters have counted since ds_cpu_init, across stops and starts. Counting is paused. */
 void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING]);
 
-/* Drain now, for `reason`. Counting is paused around it and stays as it was. */
+/* Drains now, for `reason`. Pauses counting meanwhile and leaves it as it was. */
 void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason);
 
-/* After a panic, for any CPU, all others being stopped: hands over what its buffer holds, with reason PANIC. Touches no
- * register and believes no pointer. Each store by itself: a CPU that was stopped while it handed over an epoch of one
- * hands that over again, so `drained` and `bts_drained` may see an epoch a second time, then with reason PANIC. */
+/* After a panic, for any CPU, when all others are stopped: passes the contents of its buffers to the hooks, with reason
+ * PANIC. Accesses no register and trusts no pointer. PEBS and BTS are handled separately. If the CPU was stopped while
+ * it passed on an epoch, `drained` or `bts_drained` gets that epoch again, then with reason PANIC. */
 void ds_drain_panic(struct ds_cpu *ds);
 
-/* The PMI handler's work (numbered): drain if the threshold was reached, acknowledge, unmask LVTPC; where there are too
- * many of them, hold counting until a ds_tick. Returns whether the interrupt was ours. EOI is the caller's. */
+/* The work of the PMI handler (numbered steps): drains if the threshold was reached, acknowledges, unmasks LVTPC. If
+ * there are too many PMIs, stops counting until a ds_tick. Returns whether the interrupt came from the Debug Store. The
+ * caller sends the EOI. */
 bool ds_pmi(struct ds_cpu *ds);
 
-/* The timer's tick: counting that was held for a tick's time goes on when it is resumed. Counting is paused. NULL:
- * nothing. */
+/* At each timer tick, counting paused: ends a stop of counting (ds_pmi) that has lasted for the time of a tick. `ds`
+ * may be NULL. */
 void ds_tick(struct ds_cpu *ds);
 
-/* ---- branch tracing (ds/driver/bts.c): beside PEBS or without it
- * -------------------------------------------------------- */
+/* ---- branch tracing (ds/driver/bts.c): with or without PEBS ------------------------------------------------------ */
 
 /* Why a processor cannot trace the branches of these rings; NULL: it can. */
 const char *ds_bts_refusal(const struct ds_caps *caps, enum ds_bts_rings rings);
 
-/* Bytes of a buffer of `records` records and one slack record, page multiple. */
+/* Bytes of a buffer of `records` records and one slack record, in whole pages. */
 size_t ds_bts_buffer_bytes(uint32_t records);
 
-/* After ds_cpu_init; touches no MSR. `buffer`: as ds_cpu_init's. `rings`: whose branches, by the
- * privilege level they run at. 0, -EINVAL (the processor has no BTS: caps->bts_reason; it cannot choose by ring:
- * !caps->bts_cpl; or nothing is asked for). */
+/* After ds_cpu_init; accesses no MSR. `buffer`: as for ds_cpu_init. `rings`: the privilege levels whose branches are
+ * traced. 0, or -EINVAL: the processor has no BTS (caps->bts_reason) or cannot choose by ring (!caps->bts_cpl), or
+ * nothing is asked for. */
 int ds_bts_init(struct ds_cpu *ds, enum ds_bts_mode mode, enum ds_bts_rings rings, uint32_t records, void *buffer);
 
-/* Numbered set-up sequence of its own, after ds_start or without it. On failure everything is as before it, PEBS runs
- * on, and *refusal says why (step: in ds/driver/bts.c). Begins BTS' first epoch (hook, reason START). 0 or -EFAULT.
- * ds_stop, ds_pause, ds_resume, ds_pmi and ds_drain_panic look after both. */
+/* Runs its own numbered set-up sequence, after ds_start or without it. On failure everything is as before, PEBS keeps
+ * running, and *refusal says why (step: in ds/driver/bts.c). Begins BTS' first epoch (hook, reason START). 0 or
+ * -EFAULT. ds_stop, ds_pause, ds_resume, ds_pmi and ds_drain_panic handle both PEBS and BTS. */
 int ds_bts_start(struct ds_cpu *ds, struct ds_refusal *refusal);
 
-/* Drain now. Counting is paused. `tsc`: when. Where reason is CAIRN_DS_SWITCH and there is nothing, no epoch ends.
- * NULL, or no BTS: nothing. PEBS and its epochs go on: records of branches have no part in PebsIndex. */
+/* Drains the BTS buffer now, at the time `tsc`; counting is paused. If the reason is CAIRN_DS_SWITCH and the buffer is
+ * empty, no epoch ends. Does nothing without BTS; `ds` may be NULL. PEBS and its epochs are not affected. */
 void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc);
 
 struct ds_bts_counts {
@@ -387,7 +392,7 @@ struct ds_bts_counts {
 };
 void ds_bts_cpu_counts(const struct ds_cpu *ds, struct ds_bts_counts *out);
 
-/* PebsIndex of this CPU's DS area, for what a trace stamps with it. */
+/* PebsIndex of this CPU's DS area, for the events that carry it. */
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds);
 
 /* The counter that counts config->event[i], numbered as in GLOBAL_STATUS. */
@@ -399,60 +404,61 @@ struct ds_counts {
         uint64_t overflows;   /* each a PMI's reason */
         uint64_t events;      /* counted in all, since the last overflow too */
     } plain[DS_MAX_COUNTERS]; /* of each event of the configuration; of one with PEBS 0 */
-    bool plain_whole;         /* ds_stop has read what there was since the last overflow; not after a panic */
+    bool plain_whole;         /* ds_stop has read the counters since the last overflow; not after a panic */
     uint64_t lost;
     bool lost_unknown; /* hw: a drain found the buffer full */
     uint64_t swallowed;
     bool swallowed_unknown; /* hw: a drain found records where one may have swallowed another counter's sample */
     uint64_t late;          /* records that came after counters had been turned off; among `records` all the same */
-    bool restless;          /* and they have not come to an end; lost_unknown, too */
+    bool restless;          /* and they did not end; then lost_unknown is set, too */
     uint64_t steps;         /* soft: #DBs that counted */
     uint64_t throttles, throttled_tsc; /* how often counting was held for a tick, and for how long */
-    uint64_t faults;         /* accesses to MSRs that raised #GP after ds_start: 0, or the machine is broken */
+    uint64_t faults;         /* accesses to MSRs that raised #GP after ds_start: 0 unless the machine is broken */
     struct ds_refusal fault; /* the first of them */
 };
 void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out);
 
 /* ---- pause and resume (the switch path) -------------------------------------------------------------------------- */
 
-/* Counters stop: hw: GLOBAL_CTRL = 0; soft: steps no longer count and TF goes at the next #DB. First act of the switch
- * path and of interrupt entry, before any time stamp. `ds` may be NULL (ds=off): nothing. */
+/* Stops the counters. hw: GLOBAL_CTRL = 0. soft: steps no longer count, and the next #DB clears TF. The first step of
+ * the switch path and of interrupt entry, before any time stamp. `ds` may be NULL (ds=off). */
 void ds_pause(struct ds_cpu *ds);
 /* Whether a ds_pause now would stop anything. `ds` may be NULL. */
 bool ds_counting(const struct ds_cpu *ds);
-/* Counters run again for the thread that now owns the stack. Last act before return to it. In a thread: sets TF on
- * return of this function (soft). */
+/* Starts the counters again for the thread that now owns the stack. The last step before the return to it. soft, in a
+ * thread: TF is set when this function returns. */
 void ds_resume(struct ds_cpu *ds);
-/* The same at the end of an interrupt that returns to a sampled thread. soft: the frame decides, a thread that was not
- * being stepped (RFLAGS.TF clear) still is not. hw: call it only where the thread had been counting. */
+/* The same at the end of an interrupt that returns to a sampled thread. soft: the frame decides; a thread that was not
+ * being stepped (RFLAGS.TF clear) is not stepped. hw: call it only if the thread was being counted. */
 void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame);
-/* The same before a sampled thread goes (back) to ring 3 with `frame`, whose RFLAGS.TF it sets (soft). */
+/* The same before a sampled thread enters ring 3 with `frame`. soft: sets RFLAGS.TF of the frame. */
 void ds_resume_user(struct ds_cpu *ds, struct arch_trap_frame *frame);
 
 /* ---- the two machines -------------------------------------------------------------------------------------------- */
 
 const struct ds_machine *ds_hw_machine(void);
 
-/* soft: one model per CPU. `preset`: a name of ds_model_presets; -EINVAL unknown. `policy` NULL: all defaults. The #DB
- * handler is ds_soft_step, given to arch_debug_set by the kernel; raise_pmi sends ARCH_VECTOR_PMI to itself. */
+/* soft: one model for each CPU. `preset`: a name of ds_model_presets; -EINVAL: unknown. `policy` NULL: all defaults.
+ * The #DB handler is ds_soft_step, which the kernel gives to arch_debug_set; raise_pmi sends ARCH_VECTOR_PMI to its
+ * CPU. */
 struct ds_soft;
 struct ds_model_policy;
 size_t ds_soft_bytes(void);
 int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy);
 const struct ds_machine *ds_soft_machine(struct ds_soft *soft);
-/* Connects the model to its CPU's driver state, for the hooks and the truth; `tid` names the thread whose registers a
- * frame holds. A model that nobody attaches only counts. */
+/* Connects the model to its CPU's driver state, for the hooks and the truth; `tid` returns the thread whose registers a
+ * frame contains. A model without this call only counts. */
 void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(const struct arch_trap_frame *frame));
-/* From here on the model asks `mapped` before it touches DS memory, as ds.policy.unmapped needs it. */
+/* From now on the model calls `mapped` before it accesses DS memory, as ds.policy.unmapped needs it. */
 void ds_soft_check_memory(struct ds_soft *soft, bool (*mapped)(const void *address, size_t size));
-/* From here on each step of the model goes to hooks.logged (option ds.log=1). After ds_soft_attach. */
+/* From now on each step of the model is passed to hooks.logged (option ds.log=1). After ds_soft_attach. */
 void ds_soft_log(struct ds_soft *soft);
 uint32_t ds_soft_logged(const struct ds_soft *soft); /* entries so far */
-/* A program being stepped has entered the kernel by SYSCALL, with `frame`: counts that instruction and ends the
- * stepping. Before ds_pause. */
+/* Call it before ds_pause when a stepped program has entered the kernel by SYSCALL, with `frame`: counts that
+ * instruction and ends the stepping. */
 void ds_soft_system_call(struct ds_soft *soft, struct arch_trap_frame *frame);
-/* An interrupt, or a program's fault, has come with `frame`: counts what has retired without a #DB of its own. Before
- * ds_pause. */
+/* Call it before ds_pause when an interrupt, or a program's fault, has come with `frame`: counts what has retired
+ * without a #DB of its own. */
 void ds_soft_interrupted(struct ds_soft *soft, struct arch_trap_frame *frame);
-/* The #DB handler: false where the #DB is not a step of this backend. */
+/* The #DB handler. False: the #DB is not a step of this backend. */
 bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame);

@@ -89,38 +89,38 @@ static inline struct trace_slot *trace_cpu_slot(const struct trace_cpu *cpu)
     return cpu->current > 1 ? &cpu->session->slot[(cpu->current >> 1) - 1] : NULL;
 }
 
-/* The rest runs on the CPU concerned with interrupts off: what trace/hub.c does with a session that runs there. */
+/* trace/hub.c calls the rest on the CPU concerned, with interrupts off. */
 
-/* Gives it what it needs to know of the CPU; it is not on before trace_cpu_set_on. */
+/* Connects a session's part to the CPU's encoder; it takes no events before trace_cpu_set_on. */
 void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder);
-/* Where its switch events find their PebsIndex from now on; NULL: they carry none. No batch is open. */
+/* Sets where its switch events read PebsIndex from now on; NULL: they carry none. No batch is open. */
 void trace_cpu_stamp(struct trace_cpu *cpu, const volatile uint64_t *full, const volatile uint64_t *compact);
-/* Its events carry the items that the session's configuration says from now on. */
+/* From now on its events carry the PMC items of the session's configuration. */
 void trace_cpu_set_pmc(struct trace_cpu *cpu);
 /* On: it takes events. Off: the current buffer is closed, and nothing more is recorded. */
 void trace_cpu_set_on(struct trace_cpu *cpu, bool on);
 /* Closes its current buffer, if it has one. */
 void trace_cpu_close_buffer(struct trace_cpu *cpu);
-/* Whether the switches encoded from now on are its own. No batch is open. */
+/* Sets whether it gets the switches that are encoded from now on. No batch is open. */
 void trace_cpu_subscribe(struct trace_cpu *cpu, bool subscribed);
 
 /* One closed batch, as the encoder's call-back gets it. */
 void trace_cpu_batch(struct trace_cpu *cpu, const struct trace_ccswap *compact, uint32_t size, uint32_t records,
                      int64_t time, enum ccswap_close reason);
-/* One 0524H event. trace_ccswap_switch's counterpart. `counters`: what its items are of; NULL: nobody has read them,
- * and items are 0. */
+/* Writes one 0524H event, the counterpart of trace_ccswap_switch. `counters`: values for its items; NULL: the items are
+ * 0. */
 void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time, const uint64_t *counters);
-/* Bytes of it in the payload. */
+/* How many bytes of the payload a part makes. */
 static inline uint32_t trace_part_bytes(const struct trace_part *part)
 {
     return part->size == TRACE_PART_TIME ? sizeof(int64_t) : part->size;
 }
-/* One event of `size` bytes of payload, in `count` parts; `counters` as above. 0, -ENOSPC. */
+/* Writes one event with `size` bytes of payload, in `count` parts; `counters` as above. 0 or -ENOSPC. */
 int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_system *system, uint16_t hook_id,
                     uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size,
                     const uint64_t *counters);
 
-/* Panic, from any CPU: puts right what may be half done. */
+/* Panic, on any CPU: completes or undoes what may be half done. */
 void trace_cpu_settle(struct trace_cpu *cpu);
-/* Panic: closes the buffer and completes the account. No batch is open, trace_cpu_settle has been called. */
+/* Panic: closes the buffer and completes the counts. No batch is open, trace_cpu_settle has been called. */
 void trace_cpu_freeze(struct trace_cpu *cpu);
