@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of the policies. Each policy is a question that no source answers. */
+/* The policies by name. Each is a question to which no source has an answer. */
 #include "ds/model/model.h"
 
 #include "kernel/lib/errno.h"
@@ -12,18 +12,18 @@ _Static_assert(sizeof(struct ds_model_policy) == DS_MODEL_POLICIES, "each policy
 /* clang-format off */
 const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES] = {
     {"fit", {"end_le", "end_lt", "start_lt"},
-     "when does a record fit: its end at most the absolute maximum, its end below it, its start below it?",
+     "which records fit: those that end at or below the absolute maximum, that end below it, or that start below it?",
      FIELD(fit)},
     {"drop_reload", {"yes", "no"},
-     "is a counter reloaded whose record was dropped?", FIELD(drop_keeps_overflow)},
+     "is a counter reloaded if its record was dropped?", FIELD(drop_keeps_overflow)},
     {"bts_full", {"stop", "wrap"},
      "what does a full BTS buffer with BTINT set do?", FIELD(bts_full_wraps)},
     {"bts_ovf_buf", {"no", "yes"},
      "does the BTS threshold set IA32_PERF_GLOBAL_STATUS.OVF_BUF?", FIELD(bts_sets_ovf_buf)},
     {"masked_pmi", {"lost", "latched"},
-     "what becomes of a PMI that is raised while LVTPC is masked?", FIELD(masked_pmi_latched)},
+     "what happens to a PMI that is raised while LVTPC is masked?", FIELD(masked_pmi_latched)},
     {"bystander", {"by_format", "swapped"},
-     "is an armed counter reloaded at another's record: formats 0 to 2 yes, later ones no, or the other way round?",
+     "does another counter's record reload an armed counter? by_format: in formats 0 to 2; swapped: in later ones",
      FIELD(bystander_swapped)},
     {"pdist_minimum", {"none", "128"},
      "how short may the period of a counter with precise distribution be?", FIELD(pdist_minimum)},
@@ -34,7 +34,8 @@ const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES] = {
     {"unmapped", {"error", "page_fault"},
      "what happens if DS memory is not mapped?", FIELD(unmapped_page_fault)},
     {"unlisted", {"none", "record"},
-     "does PEBS record events, and on counters, that Intel's lists do not name for it?", FIELD(unlisted_recorded)},
+     "does PEBS record events that Intel's lists do not name for PEBS, or on counters that they do not name?",
+     FIELD(unlisted_recorded)},
 };
 /* clang-format on */
 
