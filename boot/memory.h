@@ -8,7 +8,7 @@
 
 #include "boot/info.h"
 
-/* EFI_MEMORY_DESCRIPTOR version 1. Firmware may append fields: the distance of two is what GetMemoryMap says. */
+/* EFI_MEMORY_DESCRIPTOR version 1. Firmware may append fields: GetMemoryMap gives the distance between descriptors. */
 struct boot_efi_memory {
     uint32_t type;
     uint32_t pad;
@@ -37,14 +37,14 @@ struct boot_gibs {
  * for all that lies below would be as large as the memory of a small machine. */
 void boot_memory_gibs(const struct boot_efi_map *map, struct boot_gibs *gibs);
 
-/* Fills out[0..capacity) ascending by base and returns how many; the highest that do not fit are counted in
- * *left_out, and so is what cannot be: ranges that are not of whole pages, or end beyond 2^52. Of a range the kernel
- * would take pages of, what the map calls something else as well (in a range that has no room or cannot be, too), or
- * free once more, is cut off, and counted: of two parts that are left the larger one stays. Every out[i] is of whole
- * pages, not empty, and ends at 2^52 or below; what is free overlaps nothing. */
+/* Fills out[0..capacity) ascending by base and returns how many. *left_out counts what is missing: the highest ranges,
+ * if there is no room for all, and invalid ranges, which are not of whole pages or end beyond 2^52. It also counts
+ * overlaps of free ranges: the part that another range of the map contains, free or not, valid or not, is cut off; if
+ * two parts remain, the larger one stays. Every out[i] is of whole pages, not empty, and ends at 2^52 or below; free
+ * ranges overlap nothing. */
 uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory *out, uint32_t capacity,
                              uint32_t *left_out);
 
-/* Address of `size` bytes, a multiple of `align` (both not 0, `align` a power of two), in the middle of the largest
- * conventional range below `limit`; 0: there is none. */
+/* The address, a multiple of `align`, of `size` bytes in the middle of the largest conventional range below `limit`; 0:
+ * there is none. Neither argument may be 0; `align` is a power of two. */
 uint64_t boot_memory_middle(const struct boot_efi_map *map, uint64_t size, uint64_t align, uint64_t limit);

@@ -30,8 +30,8 @@ struct boot_paging {
 
 /* Bytes of the direct map: the end of the last GiB that it reaches. */
 uint64_t boot_paging_direct_size(const struct boot_paging *p);
-/* How many pages boot_paging_build takes at most: one for each 512 GiB, and without 1 GiB pages one for each GiB, in
- * which there is memory; and those of the kernel. */
+/* How many pages boot_paging_build needs at most: one for each 512 GiB with memory, without 1 GiB pages one for each
+ * GiB with memory, and those of the kernel. */
 uint64_t boot_paging_pages(const struct boot_paging *p);
 /* Builds the tables in `pages` zeroed pages at `memory`; returns the value for CR3. */
 uint64_t boot_paging_build(const struct boot_paging *p, void *memory, uint64_t pages);

@@ -191,7 +191,7 @@ void ds_leave_alone(struct ds_caps *caps);
 int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint64_t *code);
 /* The counters that can count it on this processor, with PEBS unless it is plain; some may not exist. 0: none. */
 uint64_t ds_event_counters(const struct ds_caps *caps, const struct ds_event *event);
-/* Whether PEBS may record it on this processor. True also for instructions that no list names: ds_self_test tries them.
+/* Whether PEBS may record it on this processor. Also true for instructions if no list says so: ds_self_test tries it.
  */
 bool ds_event_recorded(const struct ds_caps *caps, const struct ds_event *event);
 /* Whether Intel's lists say that the instruction in the record is the one that caused the event; if not, it may be a
@@ -269,8 +269,7 @@ void ds_fit_config(const struct ds_caps *caps, struct ds_config *config);
 /* How many truth records belong to one PEBS record of this configuration (soft). */
 uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *config);
 
-/* Bytes of the buffer that ds_cpu_init needs for this configuration: the records and one slack record, in whole pages.
- */
+/* Bytes of the buffer that ds_cpu_init needs for this configuration: records and one slack record, in whole pages. */
 size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config);
 
 /* The value of MSR_PEBS_DATA_CFG: the groups of `config`; the group of counters with all counters that exist. Only if

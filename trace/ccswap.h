@@ -28,9 +28,9 @@ struct trace_switch; /* trace/session.h */
 /*
  * One CPU's encoder. The first cache line is all an idle record touches besides the record itself.
  *
- * Thread -> slot of TidTable: `bucket` guesses the slot from a hash of the thread ID and is never cleared, since the
- * table in the batch has the last word: a stale guess fails one compare. `buckets_used` has a bit for every bucket some
- * thread of this batch hashed to; a thread whose bit is clear is certainly new and needs no search.
+ * From a thread to its slot of TidTable: `bucket` guesses the slot from a hash of the thread ID. It is never cleared,
+ * since the table in the batch decides: a stale guess fails one compare. `buckets_used` has a bit for every bucket that
+ * a thread of this batch hashed to; a thread whose bit is clear is certainly new and needs no search.
  */
 struct trace_ccswap {
     int64_t last;      /* time of the previous switch in the open batch */
@@ -41,8 +41,8 @@ struct trace_ccswap {
     int64_t age_limit; /* clock units, 500 timer ticks */
     uint64_t used;     /* bytes of the open batch, or TRACE_CCSWAP_CLOSED */
     uint64_t tids;     /* slots of TidTable in use */
-    /* Gets each closed batch: `size` bytes at `batch`, `records` of them switches; `time`: now. The encoder has let go
-     * of the batch before the call, so a CPU that is stopped within it (panic) leaves no batch to be written twice. */
+    /* Gets each closed batch: `size` bytes at `batch` with `records` switches; `time`: now. The batch is no longer open
+     * at the call, so if a panic stops the CPU in it, the batch is not written twice. */
     void (*write)(struct trace_ccswap *c, uint32_t size, uint32_t records, int64_t time, enum ccswap_close reason);
     uint8_t bucket[TRACE_CCSWAP_BUCKETS] __attribute__((aligned(64)));
     union {
@@ -55,8 +55,8 @@ struct trace_ccswap {
 void trace_ccswap_init(struct trace_ccswap *c, uint64_t tick_units,
                        void (*write)(struct trace_ccswap *, uint32_t, uint32_t, int64_t, enum ccswap_close));
 
-/* Adds one switch at `time` (session clock), after closing the open batch where it cannot take it. The conditions are
- * tried in this order, and the first that holds is the reason given: space, age, delta, tids. */
+/* Adds one switch at `time` (session clock). If the open batch cannot take it, closes the batch first. The conditions
+ * are tried in this order, and the first that holds is the reason: space, age, delta, tids. */
 void trace_ccswap_switch(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time);
 
 /* Closes the open batch, if there is one. */

@@ -27,19 +27,19 @@ struct trace_dump {
 };
 
 void trace_dump_init(struct trace_dump *dump, const struct trace_sink *sink);
-/* One line "text\n" of a text stream (formatted by the caller, no newline inside, at most CAIRN_FRAME_PAYLOAD_MAX - 1
- * characters: longer is cut and ends in "..."). Lines of one stream are packed into frames. */
+/* Writes one line "text\n" of a text stream. The caller has formatted the text, which contains no newline; beyond
+ * CAIRN_FRAME_PAYLOAD_MAX - 1 characters it is cut and ends in "...". Lines of one stream are packed into frames. */
 void trace_dump_line(struct trace_dump *dump, enum cairn_stream stream, const char *text, size_t size);
 /* The same, formatted here. */
 void trace_dump_print(struct trace_dump *dump, enum cairn_stream stream, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Ends the pending frame. Called by itself when the stream changes. */
+/* Ends the pending frame. A change of the stream does this by itself. */
 void trace_dump_flush(struct trace_dump *dump);
-/* One frame, which is then pending, of as many whole events of a buffer as it holds, from offset `start` on; 0: with
- * the buffer's header. Returns where the next frame begins: header->offset where there is none. */
+/* Makes one frame, which is then pending, of as many whole events of a buffer as fit, from offset `start` on (0: with
+ * the buffer's header). Returns the offset where the next frame begins; header->offset: there is none. */
 uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header *header, uint32_t cpu_buffer,
                          uint16_t session_id, uint32_t start);
-/* Every buffer of a session, whole events per frame; of one that is out in part, the rest. */
+/* Writes every buffer of a session, with whole events in each frame; if part of a buffer was sent already, the rest. */
 void trace_dump_session(struct trace_dump *dump, struct trace_session *session, uint16_t session_id);
-/* `count` truth records of `cpu`, the first of them its ordinal `first`. */
+/* Writes `count` truth records of `cpu`, of which the first has the number `first` on this CPU. */
 void trace_dump_truth(struct trace_dump *dump, uint16_t cpu, uint32_t first, const void *records, uint32_t count);

@@ -96,8 +96,7 @@ void trace_hub_close_batches(struct trace_hub_cpu *hub, uint64_t tsc, enum ccswa
 
 /* ---- sessions come and go --------------------------------------------------------------------------------------- */
 
-/* The state of PEBS on this CPU when a session is acknowledged, and which of its events carry PebsIndex from then on.
- */
+/* PEBS on this CPU when a session is acknowledged, and which of the session's events carry PebsIndex from then on. */
 struct trace_hub_pebs {
     const volatile uint64_t *index; /* the DS area's PebsIndex word, read for the items of switch events; NULL: it does
                                      * not run, and they carry none */

@@ -20,9 +20,9 @@ struct trace_live {
 
 /* The oldest full buffer; false: there is none. */
 bool trace_live_next(const struct trace_session *session, struct trace_live *live);
-/* So many of its bytes are out from now on. */
+/* Notes how many of its bytes have been sent. */
 void trace_live_sent(struct trace_session *session, uint32_t slot, uint32_t bytes);
-/* It is empty from now on. */
+/* Gives the buffer back, empty. */
 void trace_live_release(struct trace_session *session, uint32_t slot);
-/* How many buffers are full, the one that is being sent among them: the truth of a moment. Anybody. */
+/* How many buffers are full at this moment, including the one that is being sent. Any context. */
 uint32_t trace_live_full(const struct trace_session *session);

@@ -6,8 +6,8 @@
 
 struct trace_dump;
 
-/* A dump is written by its sections, in the order of a table that kernel/main.c has. A live dump
- * (kernel/dump/live_dump.h) begins with some of them, and ends with the rest; any other one is written in one piece. */
+/* A dump consists of sections, in the order of a table in kernel/main.c. A live dump (kernel/dump/live_dump.h) begins
+ * with some of them, and ends with the rest; any other dump is written in one piece. */
 struct kdump_section {
     void (*write)(struct trace_dump *dump); /* lines or frames of its own; usable in a panic; NULL ends the table */
     enum kdump_when {
@@ -26,8 +26,8 @@ void kdump(const char *cause, const char *line);
 uint64_t kdump_ticks(uint32_t cpu);
 const char *kdump_panic_line(void);
 
-/* What a live dump begins with (kernel/dump/live_dump.h): all that is known before the run. `tsc`: now; it tells the
- * dump from another one. */
+/* The beginning of a live dump (kernel/dump/live_dump.h): all that is known before the run. `tsc`: now; it
+ * distinguishes this dump from others. */
 void kdump_head(struct trace_dump *dump, uint64_t tsc);
-/* Says how much follows, and how long it takes. */
+/* Prints how much follows, and how long it takes. */
 void kdump_announce(uint64_t bytes, uint32_t frames);

@@ -41,9 +41,9 @@ static inline bool kds_samples(uint32_t cpu)
 /* Detection on every CPU, choice of the backend, memory. All CPUs run; nothing is recorded yet. 0, or negative with one
  * line in `error`: what is missing and what to do. Thread context. */
 int kds_init(char *error, size_t error_size);
-/* Which of the counters that only count counts `source` (trace/pmc_sources.h), in their order; -ENOENT: none. */
+/* The number, among the counters that only count, of the one for `source` (trace/pmc_sources.h); -ENOENT: none. */
 int kds_counter(uint16_t source);
-/* PEBS, or BTS, did not start on this CPU: the one line that says why is kept. */
+/* PEBS (else BTS) did not start on this CPU: keeps the line that says why. */
 void kds_refused(bool pebs, const struct ds_refusal *refusal, uint32_t cpu);
 /* One line: which access raised #GP, and when. */
 void kds_explain(const struct ds_refusal *refusal, uint32_t cpu, char *text, size_t size);

@@ -7,6 +7,6 @@
 /* Once, boot processor, before the Debug Store starts anywhere. */
 void kpmi_init(void);
 
-/* For ds_hooks.overflowed: the plain counter of the session's `event` has overflowed on this CPU, and that is why the
- * interrupt has come. */
+/* For ds_hooks.overflowed: the interrupt came because the plain counter of the session's `event` has overflowed on this
+ * CPU. */
 void kpmi_overflowed(void *context, uint32_t cpu, uint32_t event);

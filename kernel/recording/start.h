@@ -10,10 +10,10 @@
 int krecording_init(char *error, size_t error_size);
 /* Memory for the truth (truth=1). 0, or -ENOMEM with one line printed. After krecording_init. */
 int krecording_truth(void);
-/* Starts recording and counting on every CPU; 0 or negative with one line (then nothing runs). Where only one of PEBS
- * and BTS comes up, it runs, and the other's refusal says why. Thread context. */
+/* Starts recording and counting on every CPU. 0, or negative with one line in `error`: then nothing runs. If only one
+ * of PEBS and BTS starts, it runs, and the refusal of the other says why. Thread context. */
 int krecording_start(char *error, size_t error_size);
-/* Goes over to the periods of pebs.later on every CPU; nothing where there are none. Thread context. */
+/* Sets the periods of pebs.later on every CPU, if there are any. Thread context. */
 void krecording_reconfigure(void);
 /* Drains and stops every CPU. Thread context. */
 void krecording_stop(void);

@@ -17,9 +17,10 @@
 #include "kernel/cpu.h"
 #include "kernel/lib/list.h"
 
-/* KDPC_IMPORTANCE. High goes to the head of the queue, the others to its end. What asks for the queue to be run at once
- * (by an interrupt, where none is in progress): on the CPU itself all but Low; on another one High and MediumHigh; and
- * any where the queue has got KDPC_DEEP entries. Else the CPU's next interrupt, the timer's at the latest, does. */
+/* KDPC_IMPORTANCE. High goes to the head of the queue, the others to its end. The queue is run at once (by an
+ * interrupt, if none is in progress) for all but Low on the CPU itself, for High and MediumHigh on another CPU, and
+ * always when the queue has KDPC_DEEP entries. Otherwise the CPU's next interrupt runs it, at the
+ * latest the timer's. */
 enum kdpc_importance { KDPC_LOW = 0, KDPC_MEDIUM = 1, KDPC_HIGH = 2, KDPC_MEDIUM_HIGH = 3 };
 #define KDPC_DEEP 4u
 
@@ -41,11 +42,11 @@ struct kdpc {
 /* Once, boot processor, before interrupts are on. */
 void kdpc_init_queues(void);
 
-/* Medium importance, on whichever CPU queues it. It must not be queued. */
+/* Sets medium importance, and as target the CPU that queues it. The DPC must not be queued. */
 void kdpc_init(struct kdpc *dpc, kdpc_routine routine, void *context);
 
-/* Puts it into the queue of its target. False: it is in one already, once is enough. Any context but NMI and #DB, any
- * interrupt state. */
+/* Puts it into the queue of its target. False: it is in a queue already, and stays there once. Any context but NMI and
+ * #DB, any interrupt state. */
 bool kdpc_queue(struct kdpc *dpc);
 
 /* For kernel_irq_exit: runs this CPU's queue until it is empty. Interrupts off, before and after; cpu->irq_depth is 1

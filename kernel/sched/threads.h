@@ -28,15 +28,15 @@ static inline struct kcpuset kthread_affinity(uint32_t cpu)
 /* Creates a thread and makes it ready. It ends when `entry` returns. The creator must join it. 0, -EINVAL (priority,
  * flags or an affinity without a CPU in use), -ENOMEM. */
 int kthread_create(struct kthread **thread, const struct kthread_params *params);
-/* Waits for its end, frees it; its exit code in *code (may be NULL). Once per thread, not by itself. 0 or -ETIMEDOUT
- * (then it is still there). */
+/* Waits for the thread's end and frees it; *code (may be NULL) gets its exit code. Once for each thread, not by itself.
+ * 0, or -ETIMEDOUT: then it still exists. */
 int kthread_join(struct kthread *thread, uint64_t ticks, int *code);
 _Noreturn void kthread_exit(int code);
 /* Lets another ready thread of at least the same priority run on this CPU, if there is one. */
 void kthread_yield(void);
-/* Until the `ticks`th timer tick from now; 0 yields. `reason`: KWAIT_DELAY_EXECUTION unless there is a better one. */
+/* Sleeps until the `ticks`th timer tick from now; 0 yields. `reason`: KWAIT_DELAY_EXECUTION unless another one fits. */
 void kthread_sleep(uint64_t ticks, enum kwait_reason reason);
-/* New base priority of the calling thread, 1..31; a boost is dropped. 0 or -EINVAL. */
+/* Sets the base priority of the calling thread, 1..31, and removes a boost. 0 or -EINVAL. */
 int kthread_set_priority(int base);
 
 /* ---- every thread there ever was */
@@ -46,30 +46,30 @@ struct kthread_record {
     int8_t base_priority; /* at creation */
     char name[KTHREAD_NAME];
 };
-/* Idle threads included, in order of creation. No lock: records never change, also safe in a panic. */
+/* Visits them in order of creation, idle threads included. No lock, as records never change: safe in a panic. */
 void kthread_for_each(void (*visit)(void *context, const struct kthread_record *record), void *context);
 /* Threads that did not fit KTHREAD_RECORDS_MAX. */
 uint64_t kthread_records_dropped(void);
 /* Above the numbers of all threads and processes so far. */
 uint32_t kthread_limit(void);
 
-/* ---- who watches threads come and go: one, or nobody */
+/* ---- one observer, at most, of threads that begin and end */
 struct kthread_watch {
     /* All but the last with the dispatcher lock held. Before a thread is created or ends: it may release the lock, wait
      * and take it again. */
     void (*wait)(void);
-    /* It is complete and cannot run yet; not of idle threads. */
+    /* The thread is complete and cannot run yet; not called for idle threads. */
     void (*created)(struct kthread *thread);
     /* The current thread has its exit code. */
     void (*ended)(struct kthread *thread);
-    /* It has ended, and is about to be freed. Interrupts off. */
+    /* The thread has ended and is about to be freed. Interrupts off. */
     void (*gone)(struct kthread *thread);
 };
-/* Before the first thread that is to be seen. */
+/* Sets the observer, before the first thread that it must see is created. */
 void kthread_watch(const struct kthread_watch *by);
 
 /* ---- for kernel/sched/sched.c */
-/* Fills in what idle threads and others have in common; -ENOMEM. The caller sets TID, state and place. */
+/* Fills in what all threads, idle ones included, have in common. 0 or -ENOMEM. The caller sets TID, state and place. */
 int kthread_prepare(struct kthread *thread, const struct kthread_params *params);
 /* Appends to the records; dispatcher lock held. */
 void kthread_remember(const struct kthread *thread);

@@ -12,5 +12,5 @@ void ktime_init(void);
 uint64_t ktime_ticks(void);
 /* Ends a thread's wait at tick `due`, unless it has ended before: kernel/sched/timerq.h. Dispatcher lock held. */
 void ktime_wait(struct kthread *thread, uint64_t due);
-/* Time goes on. From the timer's interrupt, CPU 0 only. */
+/* Advances the time by one tick. From the timer's interrupt, CPU 0 only. */
 void ktime_tick(void);

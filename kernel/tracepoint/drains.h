@@ -7,8 +7,8 @@
 
 #include "ds/ds.h"
 
-/* What the Debug Store calls (ds/ds.h): closes batches, writes epochs, records and their truth. */
+/* The hooks that the Debug Store calls (ds/ds.h): they close batches and write epochs, records and their truth. */
 extern const struct ds_hooks kdrain_hooks;
 
-/* The PEBS epoch that runs on a CPU; false: none does, and *epoch is the next. */
+/* The PEBS epoch that is running on a CPU. False: there is none, and *epoch is the next one. */
 bool kdrain_epoch(uint32_t index, uint32_t *epoch);
