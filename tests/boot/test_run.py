@@ -228,7 +228,7 @@ def test_interrupt_leaves_nothing_behind(tmp_path, number):
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
                                env={**os.environ, "CAIRN_BUILD": str(build), "TMPDIR": str(tmp_path / "tmp")})
     started = {}
-    while not any(name.startswith("qemu") for name in started.values()):
+    while "cairn" not in started.values() or not any(name.startswith("qemu") for name in started.values()):
         assert process.poll() is None, process.communicate()
         time.sleep(0.1)
         started = descendants(process.pid)
