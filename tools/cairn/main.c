@@ -12,10 +12,10 @@ static void usage(FILE *to)
     fputs("usage: cairn COMMAND ...\n", to);
     for (const struct cairn_command *const *c = cairn_commands; *c; c++)
         fprintf(to, "  %-8s %-20s %s\n", (*c)->name, (*c)->arguments, (*c)->summary);
-    fputs("LOG is a serial log or an ETL file, - standard input. cairn help COMMAND tells\n"
-          "more.\n"
-          "Exit: 0 good, 1 the trace is damaged, a check failed, or there is nothing of\n"
-          "what was asked for, 2 usage, 3 unreadable or not a trace.\n",
+    fputs("LOG is a serial log or an ETL file; - is standard input. 'cairn help COMMAND'\n"
+          "describes a command and its options.\n"
+          "Exit: 0 good; 1 the trace is damaged, a check failed, or the log has nothing of\n"
+          "what you asked for; 2 wrong usage; 3 a file is unreadable or not a trace.\n",
           to);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes cairn's commands and options, from its own tables, as a manual page and as completions for shells. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,8 +82,8 @@ static void print_command(const struct cairn_command *c)
     print_roff(c->name);
     putchar(' ');
     print_roff(c->arguments);
-    puts("\"");
-    print_roff(c->summary);
+    printf("\"\n%c", toupper(c->summary[0]));
+    print_roff(c->summary + 1);
     puts(".");
     unsigned common = 0;
     for (const struct cairn_option *o = c->options; o->name; o++)
@@ -143,50 +144,52 @@ static int manual(void)
         putchar('\n');
     }
     fputs("\\fBcairn help\\fR [COMMAND]\n\\fBcairn \\-\\-version\\fR\n.fi\n.SH DESCRIPTION\n"
-          "A LOG is the serial log of a run of the kernel Cairn, or an ETL file, its own or Windows\\(aq; \\- is\n"
-          "standard input. What is damaged or missing in it is told on standard error; the rest is shown.\n"
+          "A LOG is the serial log of a run of the kernel Cairn, or an ETL file that Cairn or Windows wrote;\n"
+          "\\- is standard input. Damaged and missing parts are reported on standard error. The rest is shown.\n"
           ".SH COMMANDS\n",
           stdout);
     for (unsigned i = 0; cairn_commands[i]; i++)
         print_command(cairn_commands[i]);
     print_common();
-    fputs(".SH A PART OF A TRACE\n"
-          "Options of several kinds must all hold. What lies at \\-\\-from is in, what lies at \\-\\-until is not;\n"
-          "times are those that \\fBcairn dump\\fR shows. \\-\\-thread and \\-\\-reason never hide what was lost.\n"
-          "Counts and shares are of what is left. docs/how-to/filters.md has the whole.\n"
-          ".SH EXIT STATUS\n"
-          ".TP\n0\nGood. With \\fBcapture\\fR: the guest\\(aqs verdict was pass.\n"
-          ".TP\n1\nThe trace is damaged, a check failed, or there is nothing in it of what was asked for; of the\n"
-          "guest of \\fBcapture\\fR the verdict was fail. What there is has been shown.\n"
-          ".TP\n2\nUsage: the arguments are wrong, or do not fit this log.\n"
-          ".TP\n3\nA file could not be read or written, or is no trace; \\fBcapture\\fR: no verdict came.\n"
-          ".TP\n130\n\\fBcapture\\fR, \\fBtop\\fR: ended by Ctrl\\-C. \\fBtop\\fR ended by another signal: 128 and\n"
-          "its number, 143 for SIGTERM.\n"
-          ".SH ENVIRONMENT\n"
-          ".TP\nCOLUMNS\nSet and not empty: lines have at most 80 columns, as on a terminal; "
-          "else, in a file or a pipe, each thing is one line.\n"
-          ".TP\nNO_COLOR\nSet and not empty: no colours, unless \\-\\-color=always.\n"
-          ".TP\nTERM\nNot set, or \\fIdumb\\fR: no colours, unless \\-\\-color=always.\n"
-          ".TP\nTMPDIR\nWhere what comes through a pipe, as with \\-, is copied to, in a file that nobody else sees\n"
-          "and that is gone in the end. Without it /var/tmp. It needs the room that the log does.\n"
-          ".SH FILES\n"
-          ".TP\n\\fIPREFIX\\fR/share/doc/cairn\nThe documents that are named here as docs/...: \\fIPREFIX\\fR is\n"
-          "where cairn was installed, /usr/local unless told.\n"
-          ".SH EXAMPLES\n"
-          "What ran, and what was lost:\n.IP\n.nf\ncairn dump t.log | less\ncairn stat t.log\n.fi\n.PP\n"
-          "Whether that is what the kernel really did:\n.IP\n.nf\ncairn check t.log\n.fi\n.PP\n"
-          "Who waited for a mutex in half a second, and where some of the threads spent their time:\n"
-          ".IP\n.nf\ncairn dump \\-\\-reason \\(aqWr*Mutex\\(aq \\-\\-from 1.5s \\-\\-until 2s t.log\n"
-          "cairn profile \\-\\-thread \\(aqconsumer*\\(aq t.log\n.fi\n.PP\n"
-          "For a browser, for ui.perfetto.dev, and as a flame graph:\n.IP\n.nf\n"
-          "cairn export \\-\\-to html t.log \\-o t.html\n"
-          "cairn export \\-\\-to perfetto t.log \\-o t.pftrace\n"
-          "cairn export \\-\\-to folded t.log | flamegraph.pl > t.svg\n.fi\n.PP\n"
-          "A packed log, and one that a machine sends over its serial line:\n.IP\n.nf\n"
-          "zcat t.log.gz | cairn stat \\-\n"
-          "cairn capture /dev/ttyUSB0,115200 \\-o t.log\n.fi\n"
-          ".SH SEE ALSO\n\\fBbabeltrace2\\fR(1), \\fBperf\\fR(1), \\fBless\\fR(1); the documents of FILES\n",
-          stdout);
+    fputs(
+        ".SH A PART OF A TRACE\n"
+        "If you give options of several kinds, all of them must match. The time \\-\\-from is included, the time\n"
+        "\\-\\-until is not; times are those that \\fBcairn dump\\fR shows. \\-\\-thread and \\-\\-reason do not hide\n"
+        "what was lost, except that \\-\\-thread hides lost branches of other threads. Counts and shares are of the\n"
+        "part that is left. docs/how-to/filters.md says more.\n"
+        ".SH EXIT STATUS\n"
+        ".TP\n0\nGood. With \\fBcapture\\fR: the guest\\(aqs verdict was pass.\n"
+        ".TP\n1\nThe trace is damaged, a check failed, or the log has nothing of what you asked for. What there is\n"
+        "has been shown. With \\fBcapture\\fR: the guest\\(aqs verdict was fail, or the trace is damaged.\n"
+        ".TP\n2\nWrong usage: the arguments are wrong, or do not fit this log.\n"
+        ".TP\n3\nA file could not be read or written, or is not a trace. With \\fBcapture\\fR: no verdict came.\n"
+        ".TP\n130\nCtrl\\-C ended \\fBcapture\\fR or \\fBtop\\fR. If another signal ends \\fBtop\\fR, the status is\n"
+        "128 plus the number of the signal, such as 143 for SIGTERM.\n"
+        ".SH ENVIRONMENT\n"
+        ".TP\nCOLUMNS\nIf it is set and not empty, lines have at most 80 columns, as on a terminal.\n"
+        "Otherwise lines are not wrapped in a file or a pipe.\n"
+        ".TP\nNO_COLOR\nIf it is set and not empty, there are no colours, unless \\-\\-color=always.\n"
+        ".TP\nTERM\nIf it is not set, or \\fIdumb\\fR, there are no colours, unless \\-\\-color=always.\n"
+        ".TP\nTMPDIR\nThe folder for a copy of what comes through a pipe, as with \\-. Without it, /var/tmp. The copy\n"
+        "is as large as the log. Nobody else can see it, and it is gone at the end.\n"
+        ".SH FILES\n"
+        ".TP\n\\fIPREFIX\\fR/share/doc/cairn\nThe documents that this page names as docs/...; \\fIPREFIX\\fR is\n"
+        "where cairn was installed, by default /usr/local.\n"
+        ".SH EXAMPLES\n"
+        "Show what ran, and what was lost:\n.IP\n.nf\ncairn dump t.log | less\ncairn stat t.log\n.fi\n.PP\n"
+        "Check whether that is what the kernel really did:\n.IP\n.nf\ncairn check t.log\n.fi\n.PP\n"
+        "Show who waited for a mutex in half a second, and where some of the threads spent their time:\n"
+        ".IP\n.nf\ncairn dump \\-\\-reason \\(aqWr*Mutex\\(aq \\-\\-from 1.5s \\-\\-until 2s t.log\n"
+        "cairn profile \\-\\-thread \\(aqconsumer*\\(aq t.log\n.fi\n.PP\n"
+        "Export for a browser, for ui.perfetto.dev, and as a flame graph:\n.IP\n.nf\n"
+        "cairn export \\-\\-to html t.log \\-o t.html\n"
+        "cairn export \\-\\-to perfetto t.log \\-o t.pftrace\n"
+        "cairn export \\-\\-to folded t.log | flamegraph.pl > t.svg\n.fi\n.PP\n"
+        "Read a packed log, and record what a machine sends over its serial line:\n.IP\n.nf\n"
+        "zcat t.log.gz | cairn stat \\-\n"
+        "cairn capture /dev/ttyUSB0,115200 \\-o t.log\n.fi\n"
+        ".SH SEE ALSO\n\\fBbabeltrace2\\fR(1), \\fBperf\\fR(1), \\fBless\\fR(1); the documents of FILES\n",
+        stdout);
     return 0;
 }
 
@@ -280,8 +283,8 @@ static int zsh(void)
         print_quoted(cairn_commands[i]->summary, ":\\", "'\\''");
         puts("'");
     }
-    puts("            'help:what a command is for, and its options'\n"
-         "            '--help:all commands'\n            '--version:of this tool'\n"
+    puts("            'help:describe a command and its options'\n"
+         "            '--help:list all commands'\n            '--version:print the version'\n"
          "        )\n        _describe command commands\n        return\n    fi\n"
          "    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $command in");
     for (unsigned i = 0; cairn_commands[i]; i++) {
@@ -305,7 +308,7 @@ static int zsh(void)
             }
             putchar('\'');
         }
-        puts(" \\\n            '--help[this command]' '*:log:_files'\n        ;;");
+        puts(" \\\n            '--help[describe this command]' '*:log:_files'\n        ;;");
     }
     fputs("    help) compadd", stdout);
     for (unsigned i = 0; cairn_commands[i]; i++)
@@ -339,9 +342,9 @@ static int fish(void)
         }
         printf("complete -c cairn -n '__fish_seen_subcommand_from help' -f -a %s\n", c->name);
     }
-    puts("complete -c cairn -n __fish_use_subcommand -f -a help -d 'what a command is for, and its options'\n"
-         "complete -c cairn -l help -d 'all commands, or this one'\n"
-         "complete -c cairn -n __fish_use_subcommand -l version -d 'of this tool'");
+    puts("complete -c cairn -n __fish_use_subcommand -f -a help -d 'describe a command and its options'\n"
+         "complete -c cairn -l help -d 'list all commands, or describe this one'\n"
+         "complete -c cairn -n __fish_use_subcommand -l version -d 'print the version'");
     return 0;
 }
 

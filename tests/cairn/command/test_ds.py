@@ -256,6 +256,20 @@ def test_events_with_errata(command, prefix):
         for which in ("0, A: X1,X2", "0, BC: X2", "1, BC: X3")]
 
 
+@pytest.mark.parametrize("command,prefix", [("info", "  "), ("profile", "# ")])
+def test_marks_of_events_with_long_names(command, prefix):
+    """They go on in the next line where 80 columns are not enough."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    event = "MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD"
+    with_keys(parts, {"ds.event.0": f"{event}:1:uk", "ds.cpu.0.not_precise": "0", "ds.cpu.0.errata.0": "SKL091,SKL044"})
+    text = text_of(cairn(command, "-", data=frames.write(parts), env={"COLUMNS": "80"}))
+    for mark, words in (("not precise:", "records may be of a later instruction"),
+                        ("errata:", "SKL091,SKL044: counts or records may be wrong")):
+        lines = re.search(rf"^{prefix}{mark} .*\n(?:{prefix} {{13}}.*\n)+", text, re.M)[0].splitlines()
+        assert all(len(line) <= 80 for line in lines) and len(lines) == 2
+        assert f"CPU 0, {event}: {words}" in " ".join(line[len(prefix) + 13:].strip() for line in lines)
+
+
 @pytest.mark.parametrize("command", [["ds", "--records", "1"], ["profile"]])
 def test_no_counter_is_cut(command):
     """However many counters a record names, each is there, with its event whole."""

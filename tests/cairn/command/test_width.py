@@ -2,6 +2,7 @@
 """Every line of every command fits 80 columns: on all golden logs and samples, in every --help and every refusal."""
 
 import itertools
+import re
 
 import pytest
 
@@ -99,6 +100,13 @@ def test_every_help_and_refusal(arguments):
     done = cairn(*arguments, data=b"")
     assert not too_wide(done)
     assert done.stdout or done.stderr
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "probe", "capture", "export", "diff", "top"])
+def test_help_is_as_wide_in_a_pipe(command):
+    done = cairn(command, "--help", env={"COLUMNS": ""})
+    assert not too_wide(done)
+    assert re.search(r"^[A-Z][a-z]+ [a-z]", text_of(done), re.M), "what it does, with a verb"
 
 
 @pytest.mark.parametrize("log", [GOLDEN / "panic.log", GOLDEN / "nods.log", SAMPLES[0]], ids=lambda path: path.stem)

@@ -8,7 +8,7 @@
 /* The first part of a word that has no room on a line of its own: up to a comma, plus or bar, else as much as fits. */
 static uint32_t part_of(struct cairn_slice word, uint32_t room)
 {
-    for (uint32_t n = room; n > room / 2; n--)
+    for (uint32_t n = room; n > room / 4; n--)
         if (word.at[n - 1] == ',' || word.at[n - 1] == '+' || word.at[n - 1] == '|')
             return n;
     return room;

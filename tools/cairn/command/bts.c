@@ -363,13 +363,14 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_bts_command = {
     .name = "bts",
     .arguments = "[options] LOG",
-    .summary = "each thread's branches, calls indented",
+    .summary = "show each thread's branches, with calls indented",
     .options = options,
     .notes = "Branch records hold only addresses. A branch to the first byte of another\n"
              "function is shown as a call. A branch to the instruction after an open call is\n"
-             "shown as a return; so is one into another function, for calls that were made\n"
-             "before the records begin. '!' marks what is lost or missing. '~' marks a branch\n"
-             "that cannot follow the one above directly: branches between them were not\n"
-             "traced (such as the return from a system call to ring 3) or are missing.\n",
+             "shown as a return. A branch into the middle of another function is also shown as\n"
+             "a return, of a call that was made before the first record.\n"
+             "'!' marks where something is missing or was lost. '~' marks a branch that cannot\n"
+             "follow the one above directly: branches between them are missing or were not\n"
+             "traced, such as the return from a system call to ring 3.\n",
     .show = show,
 };

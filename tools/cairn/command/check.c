@@ -214,24 +214,26 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_check_command = {
     .name = "check",
     .arguments = "[options] LOG",
-    .summary = "every invariant of the trace, and the truth",
-    .options =
-        (const struct cairn_option[]){
-            {0, "plugin", "FILE", "compare records with the file of qemu-ds (truth=FILE)", .text = &plugin_file},
-            CAIRN_BY_OPTION,
-            CAIRN_LOG_OPTIONS},
-    .notes = "Prints how often each rule was applied, after the places where it failed, and\n"
-             "how sure the result is: 'verified' was compared with the truth, 'consistent'\n"
-             "only with the log itself, and for the rest ('cannot be known here') a line says\n"
-             "why. Two switches are equal if these are equal: CPU, outgoing thread, state or\n"
+    .summary = "check the trace by rules and against the truth",
+    .options = (const struct cairn_option[]){{0, "plugin", "FILE",
+                                              "also compare records with the file that qemu-ds wrote (truth=FILE)",
+                                              .text = &plugin_file},
+                                             CAIRN_BY_OPTION,
+                                             CAIRN_LOG_OPTIONS},
+    .notes = "Shows each place where a rule failed, then how often each rule was applied and\n"
+             "how sure the result is. 'verified' means compared with the truth (boot with\n"
+             "truth=1), 'consistent' means compared only within the log. For a rule that\n"
+             "'cannot be known here', a line says why.\n"
+             "Two switches are equal if these are equal: CPU, outgoing thread, state or\n"
              "reason, priority, time in clock units; the base priority where a batch first\n"
-             "names the thread; the wait: exact in FULL records (saturating), at most 1 tick\n"
-             "off in LITE, absent in IDLE; all fields of 0524H. In the dump of a panic, each\n"
-             "CPU's last switch may lack its truth. Every word of a PEBS record (registers,\n"
-             "counters, groups) is compared with that of the stepped thread; what the model\n"
-             "cannot know must be 0. A record is ambiguous if a switch falls into the same\n"
-             "clock unit (by time), if its batch has several threads (by index), or if\n"
-             "switches are missing around it.\n",
+             "names the thread; the wait (exact in FULL records up to their maximum, at most 1\n"
+             "tick off in LITE, absent in IDLE); all fields of 0524H. In the dump of a panic,\n"
+             "each CPU's last switch may lack its truth.\n"
+             "Every word of a PEBS record (registers, counters, groups) is compared with that\n"
+             "of the stepped thread. A word that the model cannot know must be 0. The thread\n"
+             "of a record is ambiguous if a switch falls into the same clock unit (by time),\n"
+             "if its batch has several threads (by index), or if switches are missing around\n"
+             "the record.\n",
     .all_damage = true,
     .show = show,
     .all_sessions = true,

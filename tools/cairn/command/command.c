@@ -2,6 +2,7 @@
 #include "tools/cairn/command/command.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -54,7 +55,7 @@ unsigned cairn_by = CAIRN_BY_FORMAT;
 static int help(const struct cairn_command *c)
 {
     int width = 0;
-    printf("usage: cairn %s %s\n%s.\n", c->name, c->arguments, c->summary);
+    printf("usage: cairn %s %s\n%c%s.\n", c->name, c->arguments, toupper(c->summary[0]), c->summary + 1);
     for (int printing = 0; printing <= 1; printing++) /* first, how wide the names are */
         for (const struct cairn_option *o = c->options; o->name; o++) {
             char row[64];
@@ -64,12 +65,12 @@ static int help(const struct cairn_command *c)
             if (!printing)
                 continue;
             printf("%-*s  ", width, row);
-            cairn_print_wrapped((unsigned)width + 2, "", (unsigned)width + 2,
-                                (struct cairn_slice){o->help, (uint32_t)strlen(o->help)});
+            cairn_wrap(stdout, (unsigned)width + 2, "", (unsigned)width + 2,
+                       (struct cairn_slice){o->help, (uint32_t)strlen(o->help)});
         }
     for (const struct cairn_writer *const *f = c->formats; f && *f; f++) {
         const int at = printf("  %-8s  ", (*f)->name);
-        cairn_print_wrapped((unsigned)at, "", 12, (struct cairn_slice){(*f)->summary, (uint32_t)strlen((*f)->summary)});
+        cairn_wrap(stdout, (unsigned)at, "", 12, (struct cairn_slice){(*f)->summary, (uint32_t)strlen((*f)->summary)});
     }
     fputs(c->notes, stdout);
     return cairn_flush(CAIRN_GOOD);

@@ -71,14 +71,14 @@ extern const struct cairn_command *const cairn_commands[]; /* all, in the order 
         {0,                                                                                                            \
          "max-wait-reason",                                                                                            \
          "N",                                                                                                          \
-         "MaximumWaitReason of the Windows that wrote 0525H",                                                          \
+         "for an ETL file: MaximumWaitReason of the Windows that wrote its 0525H events",                              \
          .number = &cairn_maximum_wait_reason,                                                                         \
          .low = 1,                                                                                                     \
          .high = CCSWAP_MASK(CCSWAP_STATE_BITS)},                                                                      \
         {0,                                                                                                            \
          "color",                                                                                                      \
          "WHEN",                                                                                                       \
-         "colours: auto (on a terminal, without NO_COLOR), always or never",                                           \
+         "use colours: auto (on a terminal, unless NO_COLOR is set), always or never",                                 \
          .word = &cairn_colour_when,                                                                                   \
          .words = cairn_colour_names},                                                                                 \
     {                                                                                                                  \
@@ -91,29 +91,31 @@ extern uint64_t cairn_maximum_wait_reason; /* 0: as the log says */
 /* Rows of the options of commands that look at a part of a log (filter.h). */
 #define CAIRN_CPU_OPTION                                                                                               \
     {                                                                                                                  \
-        'c', "cpu", "LIST", "only these CPUs: 0,2-3", .take = cairn_filter_cpus                                        \
+        'c', "cpu", "LIST", "only these CPUs, such as 0,2-3", .take = cairn_filter_cpus                                \
     }
 #define CAIRN_THREAD_OPTION                                                                                            \
     {                                                                                                                  \
-        't', "thread", "LIST", "only these threads: TIDs, names, or both as shown; * and ? are wildcards",             \
+        't', "thread", "LIST", "only these threads, by ID or name: 44,'hog*',idle (* and ? are wildcards)",            \
             .take = cairn_filter_threads                                                                               \
     }
 #define CAIRN_TIME_OPTIONS                                                                                             \
-    {0, "from", "TIME", "only from this time on: 1.5s, 200ms, 10us, 100ns; no unit: seconds",                          \
+    {0, "from", "TIME", "only from this time on: 1.5s, 200ms, 10us, 100ns, or seconds without unit",                   \
      .take = cairn_filter_from},                                                                                       \
     {                                                                                                                  \
-        0, "until", "TIME", "only up to this time", .take = cairn_filter_until                                         \
+        0, "until", "TIME", "only before this time", .take = cairn_filter_until                                        \
     }
 #define CAIRN_REASON_OPTION                                                                                            \
     {                                                                                                                  \
-        0, "reason", "LIST", "only switches with these states or wait reasons: Ready,WrMutex,Wr*",                     \
+        0, "reason", "LIST", "only switches away from threads with these states or wait reasons: Ready,WrMutex,Wr*",   \
             .take = cairn_filter_reasons, .hints = cairn_switch_words                                                  \
     }
 
 /* A row of the options of commands that say who caused a record. */
 #define CAIRN_BY_OPTION                                                                                                \
     {                                                                                                                  \
-        0, "by", "RULE", "find a record's thread by 'time' or 'index'", .word = &cairn_by, .words = cairn_by_names     \
+        0, "by", "RULE",                                                                                               \
+            "find the thread of a PEBS record by 'time', the default if records have it, or 'index' (PebsIndex)",      \
+            .word = &cairn_by, .words = cairn_by_names                                                                 \
     }
 extern unsigned cairn_by; /* enum cairn_by */
 

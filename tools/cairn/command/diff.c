@@ -32,8 +32,9 @@ static const struct cairn_option options[] = {
     CAIRN_THREAD_OPTION,
     CAIRN_TIME_OPTIONS,
     CAIRN_REASON_OPTION,
-    {0, "top", "N", "the first N rows of each kind (10)", .number = &top, .low = 1, .high = UINT32_MAX},
-    {'e', "elf", "FILE", "functions from this kernel.elf.full; both logs are of its build", .text = &elf_path},
+    {0, "top", "N", "show the first N rows of each kind (10)", .number = &top, .low = 1, .high = UINT32_MAX},
+    {'e', "elf", "FILE", "take function names from this kernel.elf.full; both logs must be of its build",
+     .text = &elf_path},
     CAIRN_LOG_OPTIONS,
 };
 
@@ -485,13 +486,14 @@ static int compare(const struct cairn_log *before, const struct cairn_log *after
 const struct cairn_command cairn_diff_command = {
     .name = "diff",
     .arguments = "[options] A B",
-    .summary = "what changed from one log to another",
+    .summary = "show what changed from one log to another",
     .options = options,
-    .notes = "Threads are compared by name, because TIDs differ from run to run. The largest\n"
-             "changes come first. '~': less than 3 standard deviations, estimated from 20\n"
-             "slices of each run; they do not show what lasts longer than a slice. '?': fewer\n"
-             "than 10 in both runs. A change without a mark is more than chance; the options\n"
-             "that differ may explain it. Rates and shares refer to the known time: time with\n"
-             "missing switches does not count.\n",
+    .notes = "Threads are compared by name, because thread IDs differ from run to run. The\n"
+             "largest changes come first. '~' marks a change of less than 3 standard\n"
+             "deviations, estimated from 20 slices of each run; the estimate does not show\n"
+             "what lasts longer than a slice. '?' marks a row with fewer than 10 in both runs.\n"
+             "A change without a mark is more than chance; options that differ may explain it.\n"
+             "Rates and shares refer to the known time, which leaves out time with missing\n"
+             "switches.\n",
     .compare = compare,
 };

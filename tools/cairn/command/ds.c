@@ -25,12 +25,14 @@ static const char *life;
 static const struct cairn_option options[] = {
     CAIRN_CPU_OPTION,
     CAIRN_TIME_OPTIONS,
-    {0, "epoch", "N", "the drain of epoch N instead of the first with records", .number = &epoch_number, .low = 0,
+    {0, "epoch", "N", "show the drain of epoch N instead of the first with records", .number = &epoch_number, .low = 0,
      .high = UINT32_MAX},
-    {0, "records", "N", "decode its first N records (2)", .number = &records_shown, .low = 0, .high = UINT32_MAX},
-    {0, "record", "N", "decode only its record N (0: the first)", .number = &only_record, .low = 0, .high = UINT32_MAX},
+    {0, "records", "N", "decode the first N records of the drain (2)", .number = &records_shown, .low = 0,
+     .high = UINT32_MAX},
+    {0, "record", "N", "decode only record N of the drain (0: the first)", .number = &only_record, .low = 0,
+     .high = UINT32_MAX},
     {0, "bytes", NULL, "also show the bytes of each record", .on = &want_bytes},
-    {0, "life", "CPU:RECORD", "each step that made this record (0: the first)", .text = &life},
+    {0, "life", "CPU:RECORD", "show each step that made this record (0: the first)", .text = &life},
     CAIRN_BY_OPTION,
     CAIRN_LOG_OPTIONS,
 };
@@ -156,13 +158,16 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_ds_command = {
     .name = "ds",
     .arguments = "[options] LOG",
-    .summary = "DS areas, buffers to scale, records in full",
+    .summary = "show DS areas, buffers to scale, whole records",
     .options = options,
-    .notes = "'by': 'd' the driver writes the field, 'p' the processor does. Fields: SDM vol.\n"
-             "3B, \"BTS and DS Save Area\"; names: Windows' PROCESSOR_PROFILE_CONTROL_AREA;\n"
-             "offsets of reset values from format 5 on: Linux. In a buffer: '#' recorded, '-'\n"
-             "free, '.' beyond the threshold, '_' beyond the absolute maximum. A word marked\n"
-             "'*' differs from the record before. --life shows the model's own log (boot with\n"
-             "ds.log=1). Real hardware has no such log: most of its steps are invisible.\n",
+    .notes = "Column 'by': 'd' is a field that the driver writes, 'p' one that the processor\n"
+             "writes. Sources: the fields are those of SDM vol. 3B, \"BTS and DS Save Area\";\n"
+             "their names are those of Windows' PROCESSOR_PROFILE_CONTROL_AREA; the offsets of\n"
+             "reset values from format 5 on are those of Linux.\n"
+             "In a buffer, '#' is a record, '-' is free, '.' is beyond the threshold, '_' is\n"
+             "beyond the absolute maximum. '*' marks a word that differs from the record\n"
+             "before.\n"
+             "--life shows the model's own log (boot with ds.log=1). Real hardware has no such\n"
+             "log: most of its steps are invisible.\n",
     .show = show,
 };

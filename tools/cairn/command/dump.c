@@ -270,9 +270,9 @@ static const struct cairn_option options[] = {
     CAIRN_THREAD_OPTION,
     CAIRN_TIME_OPTIONS,
     CAIRN_REASON_OPTION,
-    {'e', "elf", "FILE", "functions and source lines from this kernel.elf.full", .text = &elf_path},
-    {0, "compact", NULL, "switches from the 0525H batches, if the log has both kinds", .on = &want_compact},
-    {0, "full", NULL, "switches from the 0524H events", .on = &want_full},
+    {'e', "elf", "FILE", "take function names and source lines from this kernel.elf.full", .text = &elf_path},
+    {0, "compact", NULL, "show the switches of the 0525H batches, if the log has both kinds", .on = &want_compact},
+    {0, "full", NULL, "show the switches of the 0524H events", .on = &want_full},
     CAIRN_BY_OPTION,
     CAIRN_LOG_OPTIONS,
 };
@@ -302,14 +302,16 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_dump_command = {
     .name = "dump",
     .arguments = "[options] LOG",
-    .summary = "every switch, PEBS record and event by time",
+    .summary = "list switches, PEBS records and events by time",
     .options = options,
-    .notes = "A line: seconds, CPU, who left, why, its priority, who came, ticks it waited.\n"
-             "'*' is a PEBS record: its instruction and the thread that caused it. '>' is a\n"
-             "record without that instruction (formats 0 and 1, unless the CPU's\n"
-             "IA32_PERF_CAPABILITIES has PEBS_TRAP clear): where the thread went on after it.\n"
-             "'=' is a drain of the PEBS buffer. ':' shows the counts of the thread that\n"
-             "leaves (PMC items). '+' is any other event. '!' marks where something is\n"
-             "missing or was lost.\n",
+    .notes = "A line of a switch has: seconds, CPU, outgoing thread, its state or wait reason,\n"
+             "its priority, incoming thread, and how many ticks that thread had waited. Other\n"
+             "lines have a mark:\n"
+             "'*' a PEBS record: its instruction, and the thread that caused it;\n"
+             "'>' a record that does not name its instruction (formats 0 and 1, unless the\n"
+             "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear): where the thread went on\n"
+             "after it;\n"
+             "'=' a drain of the PEBS buffer; ':' counts of the outgoing thread (PMC items);\n"
+             "'+' any other event; '!' something is missing or was lost here.\n",
     .show = show,
 };

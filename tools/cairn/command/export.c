@@ -16,10 +16,10 @@ static unsigned format = UINT32_MAX;
 static const char *path, *elf_path;
 static bool strict;
 static const struct cairn_option options[] = {
-    {0, "to", "FORMAT", "one of the formats below", .word = &format, .words = names},
-    {'o', "output", "FILE", "output file; needed for etl, and for ctf (a folder)", .text = &path},
-    {'e', "elf", "FILE", "functions from this kernel.elf.full", .text = &elf_path},
-    {0, "strict", NULL, "etl: only what Windows itself writes", .on = &strict},
+    {0, "to", "FORMAT", "the format to write, one of those below", .word = &format, .words = names},
+    {'o', "output", "FILE", "write to FILE (for ctf, a folder); etl and ctf need it", .text = &path},
+    {'e', "elf", "FILE", "take function names from this kernel.elf.full", .text = &elf_path},
+    {0, "strict", NULL, "for etl: write only what Windows itself writes", .on = &strict},
     CAIRN_CPU_OPTION,
     CAIRN_THREAD_OPTION,
     CAIRN_TIME_OPTIONS,
@@ -60,7 +60,7 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_export_command = {
     .name = "export",
     .arguments = "--to FORMAT LOG [-o FILE]",
-    .summary = "the trace for other tools",
+    .summary = "convert the trace for other tools",
     .options = options,
     .formats = writers,
     .notes = "An existing FILE of another format is not overwritten.\n",

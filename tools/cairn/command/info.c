@@ -348,9 +348,9 @@ static void print_other(const struct cairn_log *log)
 
 static bool all, next, lost;
 static const struct cairn_option options[] = {
-    {0, "next", NULL, "only the commands that can show something of this log", .on = &next},
-    {0, "lost", NULL, "only what was lost, and which option keeps more", .on = &lost},
-    {'a', "all", NULL, "also memory map, CPUID leaves, MSRs and the end summary", .on = &all},
+    {0, "next", NULL, "show only which commands can show something of this log", .on = &next},
+    {0, "lost", NULL, "show only what was lost, and which option keeps more", .on = &lost},
+    {'a', "all", NULL, "also show memory map, CPUID leaves, MSRs and the end summary", .on = &all},
     CAIRN_LOG_OPTIONS,
 };
 
@@ -400,8 +400,9 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_info_command = {
     .name = "info",
     .arguments = "[options] LOG",
-    .summary = "machine, detection, options, build ids, streams",
+    .summary = "show machine, detection, options and build IDs",
     .options = options,
-    .notes = "",
+    .notes = "Shows the machine, the tests that look for a Debug Store with their results, the\n"
+             "kernel options, the trace sessions, and the streams of which the log consists.\n",
     .show = show,
 };

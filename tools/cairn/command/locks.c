@@ -303,7 +303,7 @@ static void print_head(const struct cairn_log *log, bool told, bool changed)
 
 static uint64_t top = 20;
 static const struct cairn_option options[] = {
-    {0, "top", "N", "the first N locks (20)", .number = &top, .low = 1, .high = UINT32_MAX},
+    {0, "top", "N", "show the first N locks (20)", .number = &top, .low = 1, .high = UINT32_MAX},
     CAIRN_CPU_OPTION,
     CAIRN_THREAD_OPTION,
     CAIRN_TIME_OPTIONS,
@@ -358,13 +358,14 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_locks_command = {
     .name = "locks",
     .arguments = "[options] LOG",
-    .summary = "each spin lock: contention, waits, holds",
+    .summary = "show contention, waits and holds of spin locks",
     .options = options,
-    .notes = "A table comes first, the most contended locks at the top, with waits and holds\n"
-             "in TSC cycles; then the details of each lock. The lines of a lock cover the\n"
-             "releases that were sampled (0529H), one part for each mode. 'acquired' and\n"
-             "'about' estimate all acquisitions by the sampling rates; a long hold counts for\n"
-             "itself. Spins are those of contended acquisitions. 'chosen by': held long,\n"
-             "contended, uncontended or every; the first of these if several rules may apply.\n",
+    .notes = "First comes a table, the most contended locks at the top, with waits and holds\n"
+             "in TSC cycles. Then come the details of each lock: the releases that were\n"
+             "sampled (0529H), one part for each mode.\n"
+             "'acquired' and 'about' are estimates of all acquisitions, by the sampling rates;\n"
+             "a long hold counts as one. Spins are those of contended acquisitions. 'chosen\n"
+             "by' says why a release was sampled: held long, contended, uncontended or every;\n"
+             "if several rules may apply, the first of these.\n",
     .show = show,
 };

@@ -16,7 +16,8 @@ enum { TEXT, JSON };
 static const char *const forms[] = {"text", "json", NULL};
 static unsigned form;
 static const struct cairn_option options[] = {
-    {0, "to", "FORM", "text, or json: one object per line and CPU", .word = &form, .words = forms},
+    {0, "to", "FORM", "format of the output: text, or json (one object per line and CPU)", .word = &form,
+     .words = forms},
     CAIRN_LOG_OPTIONS,
 };
 
@@ -403,11 +404,11 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_probe_command = {
     .name = "probe",
     .arguments = "[options] LOG",
-    .summary = "answers that no manual has, by experiment",
+    .summary = "show what the probe found out about a processor",
     .options = options,
-    .notes = "LOG: of workload=probe. 'manual': what the manual says. 'default': what the\n"
-             "model does unless ds.policy.NAME= says otherwise. 'machine': the answer of this\n"
-             "machine, or 'not determined' and why. docs/how-to/probe.md explains each\n"
-             "question.\n",
+    .notes = "LOG must be from a run with workload=probe. 'manual' is what the manual says.\n"
+             "'default' is what the model does unless ds.policy.NAME= says otherwise.\n"
+             "'machine' is the answer of this machine, or 'not determined' and the reason.\n"
+             "docs/how-to/probe.md explains each question.\n",
     .show = show,
 };

@@ -28,15 +28,16 @@ static unsigned per = PER_BOTH;
 static const char *elf_path, *given_event;
 static const char *only_event; /* by the name logs have for it */
 static const struct cairn_option options[] = {
-    {0, "per", "WHAT", "a row per thread, function, line (with --elf), or both", .word = &per, .words = per_names},
+    {0, "per", "WHAT", "show a row per thread, function, line (needs --elf), or both: thread and function",
+     .word = &per, .words = per_names},
     CAIRN_CPU_OPTION,
     CAIRN_THREAD_OPTION,
     CAIRN_TIME_OPTIONS,
-    {0, "counter", "N", "only records of this counter (32: fixed counter 0)", .number = &only_counter, .low = 0,
+    {0, "counter", "N", "only records of counter N (32: fixed counter 0)", .number = &only_counter, .low = 0,
      .high = 63},
-    {0, "event", "NAME", "only records of this event, whatever its counter", .text = &given_event},
-    {0, "top", "N", "the first N rows (40)", .number = &top, .low = 1, .high = UINT32_MAX},
-    {'e', "elf", "FILE", "functions and source lines from this kernel.elf.full", .text = &elf_path},
+    {0, "event", "NAME", "only records of this event, on any counter", .text = &given_event},
+    {0, "top", "N", "show the first N rows (40)", .number = &top, .low = 1, .high = UINT32_MAX},
+    {'e', "elf", "FILE", "take function names and source lines from this kernel.elf.full", .text = &elf_path},
     CAIRN_BY_OPTION,
     CAIRN_LOG_OPTIONS,
 };
@@ -423,11 +424,11 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_profile_command = {
     .name = "profile",
     .arguments = "[options] LOG",
-    .summary = "PEBS records per thread and function",
+    .summary = "count PEBS records per thread and function",
     .options = options,
-    .notes = "Functions come from the log, or with --elf from that file. A record counts for\n"
-             "its instruction; in record formats 0 and 1 for the next one, unless the CPU's\n"
-             "IA32_PERF_CAPABILITIES has PEBS_TRAP clear. A record whose thread is uncertain\n"
-             "is in a row that says so, and in no thread's count.\n",
+    .notes = "Function names come from the log, or with --elf from that file. A record counts\n"
+             "for its own instruction; in record formats 0 and 1 for the next one, unless the\n"
+             "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear. Records whose thread is\n"
+             "uncertain are in a row of their own, and count for no thread.\n",
     .show = show,
 };

@@ -331,8 +331,12 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_stat_command = {
     .name = "stat",
     .arguments = "[options] LOG",
-    .summary = "totals: switches, sizes, loss, shares, records",
+    .summary = "show totals: switches, loss, shares, records",
     .options = options,
-    .notes = "",
+    .notes = "Shows the length of the session, the events, the switches by size of their\n"
+             "records, what was lost, the time of each CPU and thread, and the PEBS records of\n"
+             "each thread. The table 'records by' shows how many records 'time' and 'index'\n"
+             "(see --by) assign to a thread, and how many of these are wrong, if the log has\n"
+             "the truth (boot with truth=1).\n",
     .show = show,
 };

@@ -28,8 +28,8 @@
 static uint64_t interval = 1;
 static bool once;
 static const struct cairn_option options[] = {
-    {0, "interval", "S", "a new screen every S seconds (1)", .number = &interval, .low = 1, .high = 3600},
-    {0, "once", NULL, "one screen: of a file, all of it; of a line, the next S seconds", .on = &once},
+    {0, "interval", "S", "show a new screen every S seconds (1)", .number = &interval, .low = 1, .high = 3600},
+    {0, "once", NULL, "show one screen and end: all of a file, or the next S seconds of a line", .on = &once},
     {0, "session", "N", "show trace session N instead of the first", .number = &cairn_which_session, .low = 1,
      .high = TRACE_MAX_SESSIONS},
     {.name = NULL},
@@ -372,16 +372,18 @@ static int run(char **operands)
 const struct cairn_command cairn_top_command = {
     .name = "top",
     .arguments = "[options] LOG",
-    .summary = "what runs now, from a trace in progress",
+    .summary = "show what runs now, from a trace in progress",
     .options = options,
-    .notes = "LOG: a file that grows, a serial device (/dev/ttyUSB0,115200), a\n"
-             "pseudo-terminal, a UNIX socket, or - for standard input. The machine sends its\n"
-             "trace during the run with dump=live. The command ends with the trace, or with\n"
-             "'q' or Ctrl-C, and leaves the last figures. 'now' is what came since the last\n"
-             "screen, by each CPU's own time. Buffers come when they are full: small ones\n"
-             "come sooner (trace.buffer_kib=4). Names of threads come at the end of a trace,\n"
-             "unless session.1= includes threads. Switches a second refer to the known time.\n"
-             "At the end, the figures of the whole trace are those of cairn stat and diff.\n"
-             "Exit: 0; 1 frames are missing or damaged, or the line ended first; 130 Ctrl-C.\n",
+    .notes = "LOG is a file that grows, a serial device (/dev/ttyUSB0,115200), a\n"
+             "pseudo-terminal, a UNIX socket, or - for standard input. Boot with dump=live, so\n"
+             "that the machine sends its trace during the run. top ends with the trace, with\n"
+             "'q' or with Ctrl-C, and leaves the last figures on the screen.\n"
+             "'now' is what came since the last screen, by each CPU's own time. The machine\n"
+             "sends a buffer when it is full, so smaller buffers come sooner\n"
+             "(trace.buffer_kib=4). Names of threads come at the end of a trace, unless\n"
+             "session.1= includes threads. Switches per second refer to the known time. At the\n"
+             "end, the figures of the whole trace are those of cairn stat and diff.\n"
+             "Exit: 0 good; 1 frames are missing or damaged, or the line ended first; 130\n"
+             "Ctrl-C.\n",
     .run = run,
 };

@@ -51,8 +51,8 @@ static void free_stacks(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_folded = {
     .name = "folded",
-    .summary = "thread;function and how many PEBS records were found there: what flame graphs are made from. With "
-               "--elf, where the trace has branches (LBR, BTS), those who had called as well, as far as these tell",
+    .summary = "lines 'thread;function COUNT' for PEBS records, the input of flame graphs. With --elf, and branches "
+               "(LBR, BTS) in the trace, the callers are added as far as the branches show them",
     .each = true,
     .state = sizeof(struct cairn_stacks),
     .own = own,

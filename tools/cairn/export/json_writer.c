@@ -390,8 +390,8 @@ static int end(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_json = {
     .name = "json",
-    .summary = "one object a line: every switch, PEBS record, drain, branch, spin lock, event, and what is "
-               "missing (docs/how-to/export.md)",
+    .summary = "one object per line for each switch, PEBS record, drain, branch, spin lock, event and gap "
+               "(docs/how-to/export.md)",
     .each = true,
     .state = sizeof(struct json),
     .own = own,

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ds/ds.h"
@@ -319,12 +320,14 @@ static bool same(struct cairn_slice a, struct cairn_slice b)
     return a.size == b.size && memcmp(a.at, b.at, a.size) == 0;
 }
 
-/* An event without what follows its name, and a colon. */
-static void print_mark(const char *prefix, const char *title, uint32_t cpu, struct cairn_slice event)
+/* An event without what follows its name, and what is said of it. */
+static void print_mark(const char *prefix, const char *title, uint32_t cpu, struct cairn_slice event, const char *text)
 {
     const char *colon = event.size ? memchr(event.at, ':', event.size) : NULL;
-    printf("%s%-14s CPU %" PRIu32 ", %.*s: ", prefix, title, cpu, colon ? (int)(colon - event.at) : (int)event.size,
-           event.at);
+    const unsigned indent = (unsigned)printf("%s%-14s ", prefix, title);
+    const int used =
+        printf("CPU %" PRIu32 ", %.*s: ", cpu, colon ? (int)(colon - event.at) : (int)event.size, event.at);
+    cairn_print_wrapped(indent + (unsigned)used, prefix, indent, (struct cairn_slice){text, (uint32_t)strlen(text)});
 }
 
 /* Events whose numbers "ds.cpu.N.NAME" has, each where a CPU has others than the one before. */
@@ -342,8 +345,7 @@ static void print_marked(const struct cairn_log *log, const char *prefix, const 
         whose_before = whose;
         while (!again && cairn_slice_number(&rest, &number)) {
             const struct cairn_slice event = cairn_ds_event(&log->text, cpu, (unsigned)number);
-            print_mark(prefix, title, cpu, event);
-            printf("%s\n", meaning);
+            print_mark(prefix, title, cpu, event, meaning);
         }
     }
 }
@@ -351,6 +353,7 @@ static void print_marked(const struct cairn_log *log, const char *prefix, const 
 /* Likewise of each event that has errata on a CPU, and had not the same ones on the CPU before. */
 static void print_errata(const struct cairn_log *log, const char *prefix)
 {
+    static const char meaning[] = ": counts or records may be wrong";
     for (uint32_t cpu = 0; cpu < log->cpus; cpu++)
         for (unsigned i = 0; i < DS_MAX_COUNTERS; i++) {
             const struct cairn_slice errata = cairn_key(&log->text, "ds.cpu.%" PRIu32 ".errata.%u", cpu, i);
@@ -359,8 +362,10 @@ static void print_errata(const struct cairn_log *log, const char *prefix)
                 (cpu && same(errata, cairn_key(&log->text, "ds.cpu.%" PRIu32 ".errata.%u", cpu - 1, i)) &&
                  same(event, cairn_ds_event(&log->text, cpu - 1, i))))
                 continue;
-            print_mark(prefix, "errata:", cpu, event);
-            printf("%.*s: counts or records may be wrong\n", CAIRN_SLICE(errata));
+            char *text = cairn_alloc(errata.size + sizeof(meaning));
+            sprintf(text, "%.*s%s", CAIRN_SLICE(errata), meaning);
+            print_mark(prefix, "errata:", cpu, event, text);
+            free(text);
         }
 }
 

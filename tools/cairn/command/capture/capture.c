@@ -312,10 +312,10 @@ static int end_machine(struct cairn_machine *machine, enum ending ending)
 
 static const struct cairn_option options[] = {
     {'o', "output", "LOG", "write all input to LOG, unchanged", .text = &log_path},
-    {0, "raw", NULL, "show everything, frames as well", .on = &c.raw},
+    {0, "raw", NULL, "show everything that comes, including frames", .on = &c.raw},
     {0, "timeout", "S", "give up after S seconds", .number = &timeout, .low = 1, .high = 999999},
     {0, "run", NULL, "run COMMAND and record its standard output", .on = &runs},
-    {0, "saved", "FILE", "with --run: the file in which COMMAND saves its machine's log", .text = &saved_path},
+    {0, "saved", "FILE", "with --run: the file to which COMMAND saves the log of its machine", .text = &saved_path},
     {.name = NULL},
 };
 
@@ -413,15 +413,17 @@ static int run(char **operands)
 const struct cairn_command cairn_capture_command = {
     .name = "capture",
     .arguments = "DEV[,BAUD] -o LOG",
-    .summary = "record a serial line, show its console text",
+    .summary = "record a serial line and show its console text",
     .options = options,
-    .notes = "DEV: a serial device (/dev/ttyUSB0; 115200 baud by default), - standard input.\n"
-             "Or --run, then -- and a COMMAND with its arguments: it is ended with the run.\n"
-             "An existing LOG with a trace is kept as LOG.1, one without is overwritten; a\n"
-             "file that is not a serial log of Cairn is refused.\n"
-             "Ends with the guest's verdict or Ctrl-C; the log then has all that came.\n"
-             "Exit: 0 pass, 1 fail or a damaged trace, 2 usage, 3 no verdict, unreadable, or\n"
-             "trouble with COMMAND, 124 timeout, 130 Ctrl-C.\n",
+    .notes = "DEV is a serial device, such as /dev/ttyUSB0 (at 115200 baud unless you give\n"
+             "BAUD); - is standard input. With --run, give -- and a COMMAND with its arguments\n"
+             "instead of DEV; it is ended at the end of the run.\n"
+             "If LOG exists and has a trace, it is renamed to LOG.1; if it has none, it is\n"
+             "overwritten. A file that is not a serial log of Cairn is refused.\n"
+             "capture ends with the guest's verdict or with Ctrl-C. LOG then has all that\n"
+             "came.\n"
+             "Exit: 0 pass; 1 fail, or a damaged trace; 2 wrong usage; 3 no verdict, a file is\n"
+             "unreadable, or trouble with COMMAND; 124 timeout; 130 Ctrl-C.\n",
     .device = true,
     .run = run,
 };

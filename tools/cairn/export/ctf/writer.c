@@ -307,7 +307,7 @@ static void free_streams(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_ctf = {
     .name = "ctf",
-    .summary = "a folder for babeltrace2 and Trace Compass: Common Trace Format 1.8",
+    .summary = "folder in the Common Trace Format 1.8, for babeltrace2 and Trace Compass",
     .state = sizeof(struct ctf),
     .needs_path = true,
     .folder = "metadata",

@@ -70,10 +70,9 @@ static void free_export(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_etl = {
     .name = "etl",
-    .summary = "as Windows writes its kernel's traces. Processes, threads, the image and the machine come before and "
-               "behind the events, made from what the log says where it has no such events. Without --strict the "
-               "file also holds, as events of Cairn's own, all else the log has: cairn reads it as it reads the log "
-               "(docs/reference/etl.md)",
+    .summary = "file as Windows' kernel logger writes it. Where the log has no events for processes, threads, the "
+               "image and the machine, cairn makes them from the rest of the log. Without --strict, events of "
+               "Cairn's own hold everything else, and cairn reads the file like the log (docs/reference/etl.md)",
     .state = sizeof(struct cairn_etl_export),
     .needs_path = true,
     .own = cairn_etl_is,

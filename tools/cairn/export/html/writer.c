@@ -419,8 +419,8 @@ static void free_html(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_html = {
     .name = "html",
-    .summary = "one page, for any browser, that needs nothing else: a time line, and the bytes of each record and "
-               "switch with their fields",
+    .summary = "page for any browser, in one file: a time line, and each record and switch byte by byte and field by "
+               "field",
     .state = sizeof(struct cairn_html),
     .own = own,
     .prepare = prepare,

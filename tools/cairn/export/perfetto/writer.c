@@ -444,8 +444,8 @@ static void free_all(struct cairn_output *o)
 const struct cairn_writer cairn_writer_perfetto = {
     .name = "perfetto",
     .each = true, /* between switches that are left, nobody seems to run */
-    .summary = "for ui.perfetto.dev: CPUs, threads and what they wait for, PEBS records as samples, spin locks, DS "
-               "buffers, what is missing (docs/how-to/export.md)",
+    .summary = "file for ui.perfetto.dev: CPUs, threads and their waits, PEBS records as samples, spin locks, DS "
+               "buffers, gaps (docs/how-to/export.md)",
     .binary = true,
     .state = sizeof(struct perfetto),
     .own = own,

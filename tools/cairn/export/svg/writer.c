@@ -204,7 +204,7 @@ static void free_all(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_svg = {
     .name = "svg",
-    .summary = "a picture: what ran on each CPU, where records were found, what is missing, a flame graph",
+    .summary = "picture: what ran on each CPU, where records were found, gaps, a flame graph",
     .state = sizeof(struct svg),
     .own = own,
     .begin = begin,
