@@ -86,7 +86,7 @@ FLAGS_kernel = $(KCFLAGS)
 FLAGS_ring3  = $(UCFLAGS)
 FLAGS_loader = $(LCFLAGS)
 FLAGS_host   = $(HCFLAGS)
-FLAGS_san    = $(HCFLAGS) $(SAN)
+FLAGS_san    = -Itests/unit/fake $(HCFLAGS) $(SAN)
 $(foreach p,kernel ring3 loader host san,$(eval $(call product,$p)))
 # What everything is compiled with is an input, too: another compiler or option makes everything anew. So is the list
 # of what is linked: a source that is gone leaves no newer object behind.

@@ -50,20 +50,6 @@ struct arch_cpu {
     struct arch_tsc_exchange exchange; /* with the boot processor, while it starts */
 };
 
-static inline struct arch_cpu *arch_this_cpu(void)
-{
-    struct arch_cpu *c;
-    __asm__("movq %%gs:0, %0" : "=r"(c));
-    return c;
-}
-
-static inline uint32_t arch_cpu_index(void)
-{
-    uint32_t i;
-    __asm__ volatile("movl %%gs:8, %0" : "=r"(i));
-    return i;
-}
-
 /* ---- start, in the order kernel_main calls it ---------------------------------------------------------------- */
 
 /* Boot processor: control registers (NX, SMEP, SMAP, UMIP, WP where present), GDT, TSS, IDT, GS base. From here on
@@ -126,11 +112,6 @@ uint32_t arch_cpu_apic_id(uint32_t index);
 int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top);
 
 /* ---- memory -------------------------------------------------------------------------------------------------- */
-
-static inline void *arch_phys_to_virt(uint64_t phys)
-{
-    return (void *)(BOOT_DIRECT_MAP + phys);
-}
 
 /* Any mapped kernel address: direct map, kernel image or a page mapped with arch_map_page. ~0 where not mapped. */
 uint64_t arch_virt_to_phys(const void *virt);

@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Single instructions of x86-64, in C. Unit tests replace this header by their own. */
+/* Single instructions of x86-64, in C, and where its memory is. Unit tests have their own (tests/unit/fake). */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/trapframe.h"
+#include "boot/info.h"
+
+struct arch_cpu; /* arch/arch.h */
+
 static inline uint64_t arch_rdtsc(void)
 {
     uint32_t lo, hi;
     __asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
     return (uint64_t)hi << 32 | lo;
+}
+
+/* RDTSC in program order: on its own it may run before what was asked for earlier has come. */
+static inline uint64_t arch_ordered_tsc(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high)::"memory");
+    return (uint64_t)high << 32 | low;
 }
 
 static inline void arch_pause(void)
@@ -25,12 +38,16 @@ static inline uint64_t arch_read_rflags(void)
     return f;
 }
 
-#define ARCH_RFLAGS_TF    (UINT64_C(1) << 8)
-#define ARCH_RFLAGS_IF    (UINT64_C(1) << 9)
-#define ARCH_RFLAGS_FIXED (UINT64_C(1) << 1) /* always 1 */
-/* What SYSCALL clears: TF, IF, DF, IOPL, NT, RF, AC. No interrupt or step on the user's stack, nothing of the program's
- * that changes what the kernel's instructions do. */
-#define ARCH_SYSCALL_RFLAGS_OFF UINT64_C(0x57700)
+static inline void arch_cli(void)
+{
+    __asm__ volatile("cli" ::: "memory");
+}
+
+/* An exception with an IDT of no entry, whose operand of LIDT is at `empty`. */
+static inline void arch_triple_fault(const void *empty)
+{
+    __asm__ volatile("lidt %0; int3" ::"m"(*(const uint8_t(*)[10])empty));
+}
 
 /* Interrupts off; returns whether they were on. Balanced by arch_irq_restore. Never uses POPF: an old image must not
  * change RFLAGS.TF (single-stepping, ds/soft/soft.c). */
@@ -98,4 +115,24 @@ static inline void arch_mmio_write(volatile uint8_t *at, unsigned width, uint32_
         *(volatile uint16_t *)(volatile void *)at = (uint16_t)value;
     else
         *at = (uint8_t)value;
+}
+
+/* This CPU's block, by GS base. The compiler may keep the answer. */
+static inline struct arch_cpu *arch_this_cpu(void)
+{
+    struct arch_cpu *c;
+    __asm__("movq %%gs:0, %0" : "=r"(c));
+    return c;
+}
+
+static inline uint32_t arch_cpu_index(void)
+{
+    uint32_t i;
+    __asm__ volatile("movl %%gs:8, %0" : "=r"(i));
+    return i;
+}
+
+static inline void *arch_phys_to_virt(uint64_t phys)
+{
+    return (void *)(BOOT_DIRECT_MAP + phys);
 }

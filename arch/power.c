@@ -109,7 +109,7 @@ static void reset_by_triple_fault(void)
 {
     static const struct arch_table_pointer empty;
 
-    __asm__ volatile("lidt %0; int3" ::"m"(empty));
+    arch_triple_fault(&empty);
 }
 
 /* A panic before the tables are parsed comes here as well: of all-zero tables nothing is known to be absent. */
@@ -118,7 +118,7 @@ static void reset(bool warm)
     enum arch_reset_way ways[ARCH_RESET_WAYS];
     const unsigned count = arch_reset_order(&arch_acpi, warm, ways);
 
-    __asm__ volatile("cli" ::: "memory");
+    arch_cli();
     for (unsigned i = 0; i < count; i++) {
         switch (ways[i]) {
         case ARCH_RESET_ACPI:

@@ -5,6 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ARCH_RFLAGS_TF    (UINT64_C(1) << 8)
+#define ARCH_RFLAGS_IF    (UINT64_C(1) << 9)
+#define ARCH_RFLAGS_FIXED (UINT64_C(1) << 1) /* always 1 */
+/* What SYSCALL clears: TF, IF, DF, IOPL, NT, RF, AC. No interrupt or step on the user's stack, nothing of the program's
+ * that changes what the kernel's instructions do. */
+#define ARCH_SYSCALL_RFLAGS_OFF UINT64_C(0x57700)
+
 struct arch_trap_frame {
     uint64_t r15, r14, r13, r12, r11, r10, r9, r8;
     uint64_t rbp, rdi, rsi, rdx, rcx, rbx, rax;

@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "kernel/lib/limits.h"
 #include "kernel/lib/list.h"
+#include "kernel/this_cpu.h"
 
 struct kthread;
 struct ds_cpu;
@@ -60,15 +61,6 @@ struct kcpu {
     struct ktruth_cpu *truth;         /* NULL: truth=0 */
     struct klocktrace_cpu *locktrace; /* NULL: no session wants spin locks */
 };
-
-/* Volatile, unlike arch_this_cpu: a thread that was switched away may come back on another CPU in the middle of a
- * function, so the compiler must not keep the answer. Stable only while interrupts are off. */
-static inline struct kcpu *kcpu_this(void)
-{
-    struct kcpu *cpu;
-    __asm__ volatile("movq %%gs:0, %0" : "=r"(cpu)::"memory"); /* arch.self; arch is the first member */
-    return cpu;
-}
 
 /* What this CPU runs: a DPC's routine; an interrupt handler, which may have interrupted a DPC; else a thread. */
 static inline bool kcpu_in_dpc(const struct kcpu *cpu)

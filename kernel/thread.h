@@ -143,10 +143,3 @@ static inline bool kstack_is_guard(uint64_t address)
 {
     return address - KSTACK_BASE < KSTACK_COUNT * KSTACK_SLOT && (address & (KSTACK_SLOT - 1)) < 4096;
 }
-
-static inline struct kthread *kthread_from_stack(void)
-{
-    uint64_t sp;
-    __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
-    return kstack_thread(sp);
-}

@@ -10,9 +10,16 @@ PYTHON = $(or $(shell for p in python3 /usr/bin/python3; do \
            $(error no python3 with pytest and its xdist: run 'make deps'))
 
 UNIT := $(patsubst tests/%.c,$(B)/%,$(sort $(wildcard tests/unit/*/test_*.c)))
-$(B)/san/libsupport.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard tests/unit/support/*.c))
+$(B)/san/libsupport.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard tests/unit/support/*.c tests/unit/fake/*.c))
 	@rm -f $@; $(AR) rcs $@ $^
-$(B)/unit/%: $(B)/san/tests/unit/%.o $(B)/san/libsupport.a $(B)/san/libshared.a
+# The rest of kernel and loader, on the fake processor of tests/unit/fake. Of it a test is linked with what it calls and
+# does not define itself. Two files define names of the C library.
+KERNEL_UNIT_C := $(filter-out $(SHARED_C) kernel/lib/format.c kernel/lib/string.c,\
+                     $(KERNEL_C) $(call c_of,boot boot/save))
+$(B)/libkernel.objects: OBJECTS = $(KERNEL_UNIT_C)
+$(B)/san/libkernel.a: $(KERNEL_UNIT_C:%.c=$(B)/san/%.o) $(B)/libkernel.objects
+	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
+$(B)/unit/%: $(B)/san/tests/unit/%.o $(addprefix $(B)/san/,libsupport.a libkernel.a libshared.a)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm $(UNIT_LIBS)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/clock/tscsync.h"
 
+#include "arch/instructions.h"
+
 void arch_tsc_answer(struct arch_tsc_exchange *exchange)
 {
     const uint32_t asked = __atomic_load_n(&exchange->asked, __ATOMIC_ACQUIRE);

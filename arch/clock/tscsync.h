@@ -32,14 +32,6 @@ static inline uint64_t arch_tsc_uncertainty(const struct arch_tsc_bounds *b)
     return (uint64_t)(((width < 0 ? -width : width) + 1) / 2);
 }
 
-/* RDTSC in program order: on its own it may run before what was asked for earlier has come. */
-static inline uint64_t arch_ordered_tsc(void)
-{
-    uint32_t low, high;
-    __asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high)::"memory");
-    return (uint64_t)high << 32 | low;
-}
-
 /* The side that asks, interrupts off: for about `cycles`, ARCH_TSC_LEAST to ARCH_TSC_ROUNDS times. Gives up where an
  * answer takes `limit` cycles: what came until then counts. */
 #define ARCH_TSC_LEAST  4u

@@ -5,6 +5,7 @@
 #include "arch/upcalls.h"
 #include "ds/ds.h"
 #include "kernel/memory/stack.h"
+#include "kernel/this_thread.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/sched/dpc.h"
 #include "kernel/lib/errno.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/tracepoint/activity_truth.h"
 
+#include "kernel/this_thread.h"
 #include "kernel/tracepoint/truth.h"
 
 static uint8_t level(const struct kcpu *cpu)

@@ -16,7 +16,7 @@
 #include "kernel/sched/priority.h"
 #include "kernel/lib/rand.h"
 #include "kernel/sched/wait.h"
-#include "kernel/thread.h"
+#include "kernel/this_thread.h"
 #include "kernel/workload/workload.h"
 
 /* Pairs that hand the turn to each other; after `burst` rounds on average they rest some ticks (0: never). */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The loader's own files among its own headers.
-$(addprefix $(B)/san/tests/unit/boot/test_,firmware.o main.o save.o save_begin.o): HCFLAGS += $(EFI_CFLAGS)
+$(addprefix $(B)/san/,$(addprefix tests/unit/boot/test_,firmware.o main.o save.o save_begin.o) \
+    boot/file.o boot/firmware.o boot/main.o boot/save/save.o): HCFLAGS += $(EFI_CFLAGS)
 
 # How much of ds/model its unit tests reach: `make coverage` prints each file's branches and fails below COVERAGE_LEAST
 # per cent of all. gcov is that of the gcc in use.

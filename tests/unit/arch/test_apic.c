@@ -13,19 +13,13 @@
 
 #include <cmocka.h>
 
-#define rdmsr      real_rdmsr
-#define wrmsr      real_wrmsr
-#define arch_cpuid real_cpuid
+#include "arch/internal.h"
+#include "kernel/lib/cpuset.h"
+#include "kernel/lib/errno.h"
 #include "arch/registers.h"
+#include "arch/apic.c" /* its registers and its mode are its own */
 #include "arch/instructions.h"
-#undef rdmsr
-#undef wrmsr
-#undef arch_cpuid
 
-static uint64_t rdmsr(uint32_t msr);
-static void wrmsr(uint32_t msr, uint64_t value);
-static void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
-#include "arch/apic.c"
 #include "kernel/lib/print.h"
 
 static uint64_t base_msr, base_writes[4], x2apic_msrs[0x100];
@@ -38,7 +32,7 @@ struct acpi_info arch_acpi;
 static unsigned lock;
 enum { HAS_CAPABILITIES = 1, HAS_STATUS = 2, LOCKED = 4 };
 
-static void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
     assert_int_equal(subleaf, 0);
     memset(out, 0, 4 * sizeof out[0]);
@@ -50,7 +44,7 @@ static void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
         fail_msg("leaf %x", leaf);
 }
 
-static uint64_t rdmsr(uint32_t msr)
+uint64_t rdmsr(uint32_t msr)
 {
     if (msr == IA32_APIC_BASE)
         return base_msr;
@@ -67,7 +61,7 @@ static uint64_t rdmsr(uint32_t msr)
     return x2apic_msrs[msr - X2APIC_MSR];
 }
 
-static void wrmsr(uint32_t msr, uint64_t value)
+void wrmsr(uint32_t msr, uint64_t value)
 {
     if (msr == IA32_APIC_BASE) {
         /* SDM vol. 3, "x2APIC State Transitions": one step at a time, and the only way back is through an APIC that is

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "arch/clock/frequency.c"
+#include "arch/clock/frequency.h"
 
 /* `hz` as a clock that is `ppm` fast shows it, each edge known to within `edge` parts per million. */
 static struct arch_interval shown(uint64_t hz, int64_t ppm, uint64_t edge)

@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "arch/clock/hpet.c"
+#include "kernel/lib/errno.h"
+#include "arch/clock/hpet.h"
 
 static uint32_t registers[HPET_SIZE / 4], expected[HPET_SIZE / 4];
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "arch/machine_check.c"
+#include "arch/arch.h"
 #include "kernel/lib/print.h"
 
 enum { BANKS = 40 }; /* more than are read */

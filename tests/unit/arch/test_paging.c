@@ -13,19 +13,12 @@
 
 #include <cmocka.h>
 
-/* ---- the hardware under the headers is replaced by this file's */
-#define arch_phys_to_virt arch_phys_to_virt_hardware
-#define arch_cpuid        arch_cpuid_hardware
+#include "arch/internal.h"
+#include "arch/memory_layout.h"
+#include "arch/paging.c" /* each machine begins with its variables as they were */
+#include "kernel/lib/errno.h"
 #include "arch/arch.h"
-#undef arch_phys_to_virt
-#undef arch_cpuid
-#define read_cr3  read_cr3_hardware
-#define write_cr3 write_cr3_hardware
-#define read_cr4  read_cr4_hardware
 #include "arch/registers.h"
-#undef read_cr3
-#undef write_cr3
-#undef read_cr4
 
 #include "arch/upcalls.h"
 
@@ -39,13 +32,13 @@ static uint64_t cr3, cr4;
 static bool gigabyte_pages, page_attributes;
 static uint32_t pages_used, pages_most;
 
-static void *arch_phys_to_virt(uint64_t phys)
+void *arch_phys_to_virt(uint64_t phys)
 {
     assert_in_range(phys, ARENA, ARENA + sizeof(arena) - 1);
     return (uint8_t *)arena + (phys - ARENA);
 }
 
-static void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
     (void)subleaf;
     memset(out, 0, 16);
@@ -57,17 +50,17 @@ static void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
         out[0] = 40;
 }
 
-static uint64_t read_cr3(void)
+uint64_t read_cr3(void)
 {
     return cr3;
 }
 
-static void write_cr3(uint64_t value)
+void write_cr3(uint64_t value)
 {
     cr3 = value;
 }
 
-static uint64_t read_cr4(void)
+uint64_t read_cr4(void)
 {
     return cr4;
 }
@@ -114,8 +107,6 @@ __asm__(".pushsection .bss\n"
         ".globl kernel_text_start, kernel_text_end, kernel_rodata_start, kernel_rodata_end\n"
         ".globl kernel_data_start, kernel_data_end\n"
         ".popsection\n");
-
-#include "arch/paging.c"
 
 bool arch_stack_is_guard(const void *virt)
 {

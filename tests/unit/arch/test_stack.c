@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "arch/boot_stacks.c"
+#include "arch/internal.h"
+#include "arch/memory_layout.h"
+#include "kernel/lib/errno.h"
 #include "arch/upcalls.h"
 
 static uint64_t pages_left;

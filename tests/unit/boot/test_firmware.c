@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "boot/firmware.c"
+#include "boot/loader.h"
 
 static struct {
     EFI_STATUS status;

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "boot/main.c"
+#include "boot/main.c" /* the steps of its one entry, each by itself */
 
 #define STRIDE        48u /* what EDK II uses: eight bytes more than the structure */
 #define MAP_MAX       512u

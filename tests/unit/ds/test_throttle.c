@@ -12,41 +12,32 @@
 
 static uint64_t now;
 
-#define arch_rdtsc arch_rdtsc_hardware
+#include "ds/driver/driver.h"
 #include "arch/arch.h"
-#undef arch_rdtsc
-static uint64_t arch_rdtsc(void)
+uint64_t arch_rdtsc(void)
 {
     return now;
 }
-#define ds_drain        fake_ds_drain /* the driver's own are in the library */
-#define ds_bts_drain    fake_ds_bts_drain
-#define ds_hold         fake_ds_hold
-#define ds_go_on        fake_ds_go_on
-#define ds_throttle     tested_ds_throttle
-#define ds_throttle_end tested_ds_throttle_end
-#define ds_tick         tested_ds_tick
-#include "ds/driver/throttle.c"
 
 static unsigned drains[CAIRN_DS_UNTHROTTLE + 1];
 
-void fake_ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
+void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
 {
     (void)ds;
     drains[reason]++;
 }
 
-void fake_ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
+void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
 {
     (void)ds, (void)reason, (void)tsc;
 }
 
-void fake_ds_hold(struct ds_cpu *ds)
+void ds_hold(struct ds_cpu *ds)
 {
     (void)ds;
 }
 
-void fake_ds_go_on(struct ds_cpu *ds)
+void ds_go_on(struct ds_cpu *ds)
 {
     (void)ds;
 }

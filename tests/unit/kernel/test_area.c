@@ -8,21 +8,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#define kcpu_this kcpu_this_hardware
+#include "kernel/lib/errno.h"
+#include "kernel/memory/mem.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"
-#undef kcpu_this
-#define ds_hw_machine   fake_hw_machine
-#define ds_soft_machine fake_soft_machine
 #include "tests/unit/support/ds_fake.h"
 
 static struct kcpu here;
 
-static struct kcpu *kcpu_this(void)
+struct kcpu *kcpu_this(void)
 {
     return &here;
 }
@@ -30,21 +31,21 @@ static struct kcpu *kcpu_this(void)
 static struct ds_fake fake;
 static unsigned asked_soft;
 
-const struct ds_machine *fake_hw_machine(void)
+const struct ds_machine *ds_hw_machine(void)
 {
     assert_null(here.ds_soft);
     return &fake.machine;
 }
 
 /* Behind it the same registers: what of the two is asked is the question. */
-const struct ds_machine *fake_soft_machine(struct ds_soft *soft)
+const struct ds_machine *ds_soft_machine(struct ds_soft *soft)
 {
     assert_ptr_equal(soft, here.ds_soft);
     asked_soft++;
     return &fake.machine;
 }
 
-#include "kernel/windows/control_area.c"
+#include "kernel/windows/control_area.h"
 
 static struct kds store;
 const struct kds *const kds = &store;

@@ -3,6 +3,7 @@
  * with it. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,14 +11,19 @@
 
 #include <cmocka.h>
 
-#include "kernel/console/sinks.c"
+#include "kernel/lib/errno.h"
+#include "kernel/console/sinks.h"
+#include "tests/unit/support/alone.h"
 
 struct screen {
     struct console_sink sink;
     char text[3 * CONSOLE_EARLY];
     size_t size;
     unsigned panics; /* so many writes come to a write inside them */
+    bool breaks;     /* a write does not come back */
 };
+
+static jmp_buf broken;
 
 static void screen_write(void *context, const char *text, size_t size)
 {
@@ -25,6 +31,8 @@ static void screen_write(void *context, const char *text, size_t size)
     assert_true(s->size + size < sizeof s->text);
     memcpy(s->text + s->size, text, size);
     s->text[s->size += size] = '\0';
+    if (s->breaks)
+        longjmp(broken, 1);
     if (s->panics) {
         s->panics--;
         console_write("panic\n", 6);
@@ -43,12 +51,6 @@ static struct screen screens[CONSOLE_SINKS + 1];
 static int begin(void **state)
 {
     (void)state;
-    memset(sinks, 0, sizeof sinks);
-    memset(early, 0, sizeof early);
-    memset(screens, 0, sizeof screens);
-    sink_count = 0;
-    early_size = 0;
-    early_missing = 0;
     for (unsigned i = 0; i < CONSOLE_SINKS + 1; i++)
         screens[i].sink = (struct console_sink){.write = screen_write, .context = &screens[i]};
     return 0;
@@ -133,7 +135,10 @@ static void test_status(void **state)
     assert_string_equal(screens[0].text, "");
     assert_string_equal(screens[1].text, "[half]");
     assert_string_equal(screens[2].text, "");
-    sinks[1].inside = 2; /* it breaks whenever it is used */
+    screens[1].breaks = true;
+    for (volatile int i = 0; i < 2; i++)
+        if (setjmp(broken) == 0)
+            say("");
     console_status("done");
     assert_string_equal(screens[1].text, "[half]");
     assert_string_equal(screens[2].text, "[done]");
@@ -157,5 +162,5 @@ int main(void)
         cmocka_unit_test_setup(test_part_fits, begin), cmocka_unit_test_setup(test_panic_within, begin),
         cmocka_unit_test_setup(test_too_many, begin),  cmocka_unit_test_setup(test_status, begin),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return alone_run_tests(tests, sizeof tests / sizeof tests[0]);
 }

@@ -11,7 +11,7 @@ static void too_slow_a_clock(void **state)
 {
     (void)state;
     tsc_hz = 2 * TRACE_CLOCK_HZ;
-    assert_int_equal(control_init_again(error, sizeof error), -ERANGE);
+    assert_int_equal(kcontrol_init(error, sizeof error), -ERANGE);
     assert_string_equal(error, "the TSC runs at 20000000 Hz, the trace clock needs more than 20 MHz");
 }
 

@@ -9,9 +9,11 @@
 
 #include <cmocka.h>
 
-#define arch_phys_to_virt arch_phys_to_virt_hardware
+#include "kernel/console/print.h"
+#include "kernel/console/screen.h"
+#include "kernel/console/sinks.h"
+#include "kernel/options/options.h"
 #include "arch/arch.h"
-#undef arch_phys_to_virt
 
 #define GIB        (UINT64_C(1) << 30)
 #define MEMORY_END GIB /* all below is */
@@ -19,14 +21,15 @@
 static uint32_t pixels[480][640];
 static uint64_t where; /* physical, of these */
 
-static void *arch_phys_to_virt(uint64_t phys)
+void *arch_phys_to_virt(uint64_t phys)
 {
     assert_int_equal(phys, where);
     return pixels;
 }
 
-#include "kernel/console/display.c"
+#include "kernel/console/display.h"
 #include "kernel/lib/print.h"
+#include "tests/unit/support/alone.h"
 
 static struct boot_info info;
 static char said[256];
@@ -45,7 +48,7 @@ void kprintf(const char *format, ...)
 
 int console_add(const struct console_sink *which)
 {
-    assert_ptr_equal(which, &sink);
+    assert_non_null(which->write);
     consoles++;
     return 0;
 }
@@ -80,7 +83,6 @@ static void firmware(uint64_t base)
         .framebuffer = {
             .base = base, .size = sizeof pixels, .width = 640, .height = 480, .pixels_per_line = 640, .format = 1}};
     memset(pixels, 0xAA, sizeof pixels);
-    decided = false;
     consoles = 0;
     said[0] = '\0';
     kopt.screen = true;
@@ -97,7 +99,12 @@ static void rescued(void **state)
     assert_int_not_equal(pixels[0][0], 0xAAAAAAAA);
     kdisplay_rescue(); /* once */
     assert_int_equal(consoles, 1);
-    firmware(4 * GIB - sizeof pixels); /* the last there can be */
+}
+
+static void rescued_at_the_end(void **state) /* of all there can be */
+{
+    (void)state;
+    firmware(4 * GIB - sizeof pixels);
     kdisplay_rescue();
     assert_int_equal(consoles, 1);
 }
@@ -106,19 +113,25 @@ static void rescued(void **state)
  * be readable: from 2^47 on it is the loader's identity map. */
 static void not_rescued(void **state)
 {
-    static const uint64_t bases[] = {
-        0x100000, MEMORY_END - 1, 4 * GIB - sizeof pixels + 1, 4 * GIB, (UINT64_C(1) << 47) + 3 * GIB, UINT64_MAX - 15};
+    const uint64_t *base = *state;
+    firmware(*base);
+    kdisplay_rescue();
+    assert_int_equal(consoles, 0);
+    assert_int_equal(pixels[0][0], 0xAAAAAAAA);
+}
+
+static void not_readable(void **state)
+{
     (void)state;
-    for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
-        firmware(bases[i]);
-        kdisplay_rescue();
-        assert_int_equal(consoles, 0);
-        assert_int_equal(pixels[0][0], 0xAAAAAAAA);
-    }
     firmware(3 * GIB); /* a hole in the tables */
     readable = false;
     kdisplay_rescue();
     assert_int_equal(consoles, 0);
+}
+
+static void not_wanted(void **state)
+{
+    (void)state;
     firmware(3 * GIB);
     kopt.screen = false;
     kdisplay_rescue();
@@ -143,10 +156,20 @@ static void opened(void **state)
 
 int main(void)
 {
+    static uint64_t bases[] = {
+        0x100000, MEMORY_END - 1, 4 * GIB - sizeof pixels + 1, 4 * GIB, (UINT64_C(1) << 47) + 3 * GIB, UINT64_MAX - 15};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rescued),
-        cmocka_unit_test(not_rescued),
+        cmocka_unit_test(rescued_at_the_end),
+        cmocka_unit_test_prestate(not_rescued, &bases[0]),
+        cmocka_unit_test_prestate(not_rescued, &bases[1]),
+        cmocka_unit_test_prestate(not_rescued, &bases[2]),
+        cmocka_unit_test_prestate(not_rescued, &bases[3]),
+        cmocka_unit_test_prestate(not_rescued, &bases[4]),
+        cmocka_unit_test_prestate(not_rescued, &bases[5]),
+        cmocka_unit_test(not_readable),
+        cmocka_unit_test(not_wanted),
         cmocka_unit_test(opened),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return alone_run_tests(tests, sizeof tests / sizeof tests[0]);
 }

@@ -10,17 +10,11 @@
 
 #include <cmocka.h>
 
-/* ---- the hardware under the kernel's headers is replaced by this file's */
-#define arch_irq_save    arch_irq_save_hardware
-#define arch_irq_restore arch_irq_restore_hardware
-#define arch_cpu_index   arch_cpu_index_hardware
+#include "kernel/lock/spinlock.h"
+#include "kernel/tracepoint/activity.h"
+#include "kernel/tracepoint/activity_truth.h"
 #include "arch/arch.h"
-#undef arch_irq_save
-#undef arch_irq_restore
-#undef arch_cpu_index
-#define kcpu_this kcpu_this_hardware
 #include "kernel/cpu.h"
-#undef kcpu_this
 
 #define CPUS 2
 
@@ -31,19 +25,19 @@ static unsigned sent, sent_to_self; /* interrupts asked for; of `sent` bit i: CP
 struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
 
-static struct kcpu *kcpu_this(void)
+struct kcpu *kcpu_this(void)
 {
     return &cpus[here];
 }
 
-#include "tests/unit/fake/irq.h"
+#include "tests/unit/fake/processor.h"
 
-static uint32_t arch_cpu_index(void)
+uint32_t arch_cpu_index(void)
 {
     return here;
 }
 
-#include "kernel/sched/dpc.c"
+#include "kernel/sched/dpc.h"
 
 void arch_ipi(uint32_t cpu, uint8_t vector)
 {
@@ -92,7 +86,7 @@ void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t be
     assert_ptr_equal(cpu, kcpu_this());
     assert_false(timer);
     assert_int_equal(begin | tsc, 0);
-    assert_false(irq_on);
+    assert_false(processor.irq_on);
     assert_false(cpu->in_dpc);
     witnessed = routine;
 }
@@ -111,7 +105,7 @@ static void tell(char c)
 static void teller(struct kdpc *dpc, void *letter)
 {
     assert_non_null(dpc);
-    assert_true(irq_on); /* a routine may be interrupted, */
+    assert_true(processor.irq_on); /* a routine may be interrupted, */
     assert_true(kcpu_in_dpc(kcpu_this()));
     assert_false(kcpu_in_isr(kcpu_this()));
     assert_int_equal(kcpu_this()->irq_depth, 1); /* but its thread cannot be switched away */
@@ -130,14 +124,14 @@ static struct kdpc letter(char c, enum kdpc_importance importance)
 static void run(uint32_t cpu)
 {
     here = cpu;
-    irq_on = false;
+    processor.irq_on = false;
     cpus[cpu].irq_depth++;
     assert_true(kcpu_in_isr(&cpus[cpu]));
     kdpc_run(&cpus[cpu]);
-    assert_false(irq_on);
+    assert_false(processor.irq_on);
     assert_false(cpus[cpu].in_dpc);
     cpus[cpu].irq_depth--;
-    irq_on = true;
+    processor.irq_on = true;
 }
 
 static int setup(void **state)
@@ -150,7 +144,7 @@ static int setup(void **state)
     kcpu_count = CPUS;
     kdpc_init_queues();
     here = 0;
-    irq_on = true;
+    processor.irq_on = true;
     sent = sent_to_self = 0;
     story[0] = '\0';
     return 0;
@@ -165,7 +159,7 @@ static void order(void **state)
     cpus[0].irq_depth = 1;
     assert_true(kdpc_queue(&a) && kdpc_queue(&b) && kdpc_queue(&c) && kdpc_queue(&d) && kdpc_queue(&e));
     cpus[0].irq_depth = 0;
-    assert_true(irq_on);
+    assert_true(processor.irq_on);
     run(1); /* another CPU's queue is not this one's */
     assert_string_equal(story, "");
     run(0);
@@ -269,13 +263,13 @@ static void interrupted(struct kdpc *dpc, void *unused)
     (void)dpc, (void)unused;
     tell('(');
     cpus[0].irq_depth++;
-    irq_on = false;
+    processor.irq_on = false;
     assert_true(kcpu_in_isr(&cpus[0]));
     assert_false(kcpu_in_dpc(&cpus[0]));
     assert_true(kdpc_queue(&late));
-    assert_false(irq_on);
+    assert_false(processor.irq_on);
     cpus[0].irq_depth--;
-    irq_on = true;
+    processor.irq_on = true;
     tell(')');
 }
 

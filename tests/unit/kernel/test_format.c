@@ -15,7 +15,7 @@ int kformat_vsnprintf(char *to, size_t size, const char *format, va_list args) _
 #define snprintf  kformat_snprintf
 #define vsnprintf kformat_vsnprintf
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-#include "kernel/lib/format.c"
+#include "kernel/lib/format.c" /* its names are the C library's */
 #undef snprintf
 #undef vsnprintf
 

@@ -12,45 +12,35 @@
 
 #include <cmocka.h>
 
-/* ---- the hardware under the kernel's headers is replaced by this file's */
-#define arch_irq_save    arch_irq_save_hardware
-#define arch_irq_restore arch_irq_restore_hardware
-#define arch_rdtsc       arch_rdtsc_hardware
-#define arch_cpu_index   arch_cpu_index_hardware
+#include "kernel/gate.h"
+#include "kernel/this_thread.h"
+#include "kernel/tracepoint/truth.h"
 #include "arch/arch.h"
-#undef arch_irq_save
-#undef arch_irq_restore
-#undef arch_rdtsc
-#undef arch_cpu_index
-#define kcpu_this kcpu_this_hardware
 #include "kernel/cpu.h"
-#undef kcpu_this
-#define kthread_from_stack kthread_from_stack_hardware
 #include "kernel/thread.h"
-#undef kthread_from_stack
 
 static struct kcpu machine;
 static struct kthread running, other;
 static uint64_t now;
 
-#include "tests/unit/fake/irq.h"
+#include "tests/unit/fake/processor.h"
 
-static uint64_t arch_rdtsc(void)
+uint64_t arch_rdtsc(void)
 {
     return now;
 }
 
-static uint32_t arch_cpu_index(void)
+uint32_t arch_cpu_index(void)
 {
     return machine.arch.index;
 }
 
-static struct kcpu *kcpu_this(void)
+struct kcpu *kcpu_this(void)
 {
     return &machine;
 }
 
-static struct kthread *kthread_from_stack(void)
+struct kthread *kthread_from_stack(void)
 {
     return &running;
 }
@@ -71,8 +61,8 @@ void ds_resume(struct ds_cpu *ds)
     resumes++;
 }
 
-#include "kernel/tracepoint/activity.c"
-#include "kernel/tracepoint/activity_truth.c"
+#include "kernel/tracepoint/activity.h"
+#include "kernel/tracepoint/activity_truth.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/pmc_sources.h"
 
@@ -98,7 +88,7 @@ static void begin(uint32_t group)
     running = (struct kthread){.tid = 0x20, .priority = 9, .base_priority = 8, .state = KTHREAD_RUNNING};
     other = (struct kthread){.tid = 0x1234, .priority = 12, .base_priority = 8, .state = KTHREAD_WAITING};
     truths = 0;
-    irq_on = false;
+    processor.irq_on = false;
     box.config.masks = (struct perfinfo_groupmask){0};
     if (group)
         trace_group_add(&box.config.masks, group);
@@ -240,15 +230,15 @@ static void mark(void **state)
     char text[ETW_MARK_MAX + 2], hex[2 * ETW_MARK_MAX + 64] = HEADER("00", "90", "220f");
     (void)state;
     begin(PERF_CAIRN_MARK);
-    irq_on = true;
+    processor.irq_on = true;
     klive_mark("here");
-    assert_true(irq_on);
+    assert_true(processor.irq_on);
     end(HEADER("00", "15", "220f") "6865726500");
     begin(PERF_CAIRN_MARK);
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
     klive_mark(text);
-    assert_false(irq_on);
+    assert_false(processor.irq_on);
     for (unsigned i = 0; i < ETW_MARK_MAX - 1; i++)
         strcat(hex, "61");
     end(strcat(hex, "00"));

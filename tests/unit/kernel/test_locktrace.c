@@ -14,27 +14,12 @@
 
 #include <cmocka.h>
 
-/* ---- the hardware under the kernel's headers is replaced by this file's */
-#define arch_irq_save    arch_irq_save_hardware
-#define arch_irq_restore arch_irq_restore_hardware
-#define arch_cpu_index   arch_cpu_index_hardware
-#define arch_pause       arch_pause_hardware
-#define arch_rdtsc       arch_rdtsc_hardware
-#include "arch/arch.h"
-#undef arch_irq_save
-#undef arch_irq_restore
-#undef arch_cpu_index
-#undef arch_pause
-#undef arch_rdtsc
-#define kcpu_this kcpu_this_hardware
+#include "ds/ds.h"
+#include "kernel/thread.h"
+#include "kernel/tracepoint/truth.h"
+#include "trace/hub.h"
+#include "tests/unit/support/alone.h"
 #include "kernel/cpu.h"
-#undef kcpu_this
-#define trace_hub_event    fake_hub_event
-#define trace_hub_event_to fake_hub_event_to
-#define trace_hub_sessions fake_hub_sessions
-#define ds_counting        fake_ds_counting
-#define ds_pause           fake_ds_pause
-#define ds_resume          fake_ds_resume
 
 #define CPUS 4
 static struct kcpu cpus[CPUS];
@@ -43,22 +28,22 @@ static __thread uint64_t now;
 static __thread void (*on_pause)(void); /* what happens while a CPU waits */
 static jmp_buf panicked;
 
-static struct kcpu *kcpu_this(void)
+struct kcpu *kcpu_this(void)
 {
     return &cpus[here];
 }
 
-static uint32_t arch_cpu_index(void)
+uint32_t arch_cpu_index(void)
 {
     return here;
 }
 
-static uint64_t arch_rdtsc(void)
+uint64_t arch_rdtsc(void)
 {
     return now += 10;
 }
 
-static void arch_pause(void)
+void arch_pause(void)
 {
     if (on_pause)
         on_pause();
@@ -66,22 +51,20 @@ static void arch_pause(void)
         sched_yield();
 }
 
-static bool arch_irq_save(void)
+bool arch_irq_save(void)
 {
     return true;
 }
 
-static void arch_irq_restore(bool on)
+void arch_irq_restore(bool on)
 {
     assert_true(on);
 }
 
-#include "kernel/lock/executive_spinlock.c"
-#include "kernel/lock/queued_spinlock.c"
-#include "kernel/lock/spinlock.c"
-#define cpus locktrace_cpus
-#include "kernel/lock/lock_trace.c"
-#undef cpus
+#include "kernel/lock/executive_spinlock.h"
+#include "kernel/lock/queued_spinlock.h"
+#include "kernel/lock/spinlock.h"
+#include "kernel/lock/lock_trace.h"
 
 _Noreturn void kpanic(const char *format, ...)
 {
@@ -103,20 +86,20 @@ static bool counting[CPUS]; /* the Debug Store counts */
 static unsigned holds;      /* times that it was held */
 static struct trace_hub_cpu hub;
 
-bool fake_ds_counting(const struct ds_cpu *ds)
+bool ds_counting(const struct ds_cpu *ds)
 {
     (void)ds;
     return counting[here];
 }
 
-void fake_ds_pause(struct ds_cpu *ds)
+void ds_pause(struct ds_cpu *ds)
 {
     (void)ds;
     counting[here] = false;
     holds++;
 }
 
-void fake_ds_resume(struct ds_cpu *ds)
+void ds_resume(struct ds_cpu *ds)
 {
     (void)ds;
     counting[here] = true;
@@ -130,8 +113,8 @@ void ktruth_write(struct ktruth_cpu *t, const void *record)
         memcpy(&truth[truths++], record, CAIRN_TRUTH_BYTES);
 }
 
-int fake_hub_event(struct trace_hub_cpu *h, uint64_t when, uint32_t group, uint16_t hook_id, uint8_t version,
-                   const struct trace_part *parts, unsigned count)
+int trace_hub_event(struct trace_hub_cpu *h, uint64_t when, uint32_t group, uint16_t hook_id, uint8_t version,
+                    const struct trace_part *parts, unsigned count)
 {
     assert_ptr_equal(h, cpus[here].trace);
     assert_false(counting[here]);
@@ -150,8 +133,8 @@ static struct perfinfo_spinlock_config rundown;
 static uint32_t rundown_sessions;
 static uint16_t rundown_hook;
 
-int fake_hub_event_to(struct trace_hub_cpu *h, uint64_t when, uint32_t sessions, const struct trace_system *system,
-                      uint16_t hook_id, uint8_t version, const struct trace_part *parts, unsigned count)
+int trace_hub_event_to(struct trace_hub_cpu *h, uint64_t when, uint32_t sessions, const struct trace_system *system,
+                       uint16_t hook_id, uint8_t version, const struct trace_part *parts, unsigned count)
 {
     (void)when;
     assert_ptr_equal(h, &hub);
@@ -165,7 +148,7 @@ int fake_hub_event_to(struct trace_hub_cpu *h, uint64_t when, uint32_t sessions,
     return 0;
 }
 
-uint32_t fake_hub_sessions(const struct trace_hub_cpu *h, uint32_t group)
+uint32_t trace_hub_sessions(const struct trace_hub_cpu *h, uint32_t group)
 {
     assert_ptr_equal(h, &hub);
     assert_int_equal(group, PERF_SPINLOCK);
@@ -186,7 +169,6 @@ static void want(bool on)
 static int setup(void **state)
 {
     (void)state;
-    memset(locktrace_cpus, 0, sizeof locktrace_cpus);
     memset(counting, 0, sizeof counting);
     events = truths = holds = 0;
     for (here = CPUS; here-- > 0;) {
@@ -576,5 +558,5 @@ int main(void)
         cmocka_unit_test_setup(misuse, setup),
         cmocka_unit_test(nobody_is_let_in_twice),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return alone_run_tests(tests, sizeof tests / sizeof tests[0]);
 }

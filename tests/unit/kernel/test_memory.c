@@ -6,14 +6,17 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "kernel/lib/errno.h"
+#include "kernel/lib/panic.h"
 #include "kernel/lib/rand.h"
 
-#include "kernel/memory/boot_memory.c"
-#include "kernel/memory/heap.c"
-#include "kernel/memory/page_bitmap.c"
+#include "kernel/memory/boot_memory.h"
+#include "kernel/memory/heap.h"
+#include "kernel/memory/page_bitmap.h"
 
 /* ---- kpanic: expected at times */
 static jmp_buf panicked;
@@ -248,7 +251,7 @@ static void heap_misuse(void **state)
     ASSERT_PANICS("twice", kheap_free(&heap, o));
     o[50] = 1;
     ASSERT_PANICS("after it was freed", kheap_alloc(&heap, 100));
-    o[50] = POISON;
+    o[50] = 0xD5; /* what a free object is filled with */
     assert_ptr_equal(kheap_alloc(&heap, 100), o);
     kheap_free(&heap, o);
     kheap_free(&heap, keep);

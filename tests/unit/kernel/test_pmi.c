@@ -14,17 +14,12 @@
 
 #include <cmocka.h>
 
-/* ---- the hardware under the kernel's headers is replaced by this file's */
-#define arch_irq_save    arch_irq_save_hardware
-#define arch_irq_restore arch_irq_restore_hardware
-#define arch_cpu_index   arch_cpu_index_hardware
+#include "kernel/lock/spinlock.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/tracepoint/activity.h"
+#include "kernel/tracepoint/activity_truth.h"
 #include "arch/arch.h"
-#undef arch_irq_save
-#undef arch_irq_restore
-#undef arch_cpu_index
-#define kcpu_this kcpu_this_hardware
 #include "kernel/cpu.h"
-#undef kcpu_this
 
 #define HERE 1u /* of two CPUs, so that the wrong one shows */
 
@@ -34,20 +29,20 @@ static struct kcpu *const here = &cpus_there[HERE];
 struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
 
-static struct kcpu *kcpu_this(void)
+struct kcpu *kcpu_this(void)
 {
     return here;
 }
 
-#include "tests/unit/fake/irq.h"
+#include "tests/unit/fake/processor.h"
 
-static uint32_t arch_cpu_index(void)
+uint32_t arch_cpu_index(void)
 {
     return HERE;
 }
 
-#include "kernel/sched/dpc.c"
-#include "kernel/recording/pmi.c"
+#include "kernel/sched/dpc.h"
+#include "kernel/recording/pmi.h"
 #include "tests/unit/support/model_machine.h"
 
 static struct kds store;
@@ -101,11 +96,13 @@ uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint
     return 0;
 }
 
+static void other(struct kdpc *dpc, void *unused);
+
 void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
 {
     assert_ptr_equal(cpu, here);
     assert_false(timer || begin || tsc);
-    dpcs += routine == (const void *)work;
+    dpcs += routine != (const void *)other;
 }
 
 static const struct arch_trap_frame *written_frame;
@@ -113,7 +110,7 @@ static const struct arch_trap_frame *written_frame;
 uint64_t klive_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)
 {
     assert_ptr_equal(cpu, here);
-    assert_false(irq_on);
+    assert_false(processor.irq_on);
     written_frame = frame;
     sampled_source = source;
     return EVENT_TSC;
@@ -142,7 +139,7 @@ static void drained(void *context, uint32_t cpu, const struct ds_drain *d)
     assert_int_equal(cpu, HERE);
     if (d->reason != CAIRN_DS_THRESHOLD)
         return;
-    assert_true(here->in_dpc && !irq_on);
+    assert_true(here->in_dpc && !processor.irq_on);
     drains++;
     drained_bytes += d->bytes;
 }
@@ -153,7 +150,7 @@ static void bts_drained(void *context, uint32_t cpu, const struct ds_bts_drain *
     assert_int_equal(cpu, HERE);
     if (d->reason != CAIRN_DS_THRESHOLD)
         return;
-    assert_true(here->in_dpc && !irq_on);
+    assert_true(here->in_dpc && !processor.irq_on);
     branch_drains++;
 }
 
@@ -183,7 +180,7 @@ static int begin(void **state)
         kcpu_table[i] = &cpus_there[i];
     }
     kcpu_count = 2;
-    irq_on = true;
+    processor.irq_on = true;
     dpcs = drains = branch_drains = samples = 0;
     drained_bytes = sampled_rip = 0;
     hub.wanted.masks[PERF_PMC_PROFILE >> PERF_MASK_SHIFT] |= PERF_PMC_PROFILE & PERF_MASK_BITS;
@@ -241,7 +238,7 @@ static void interrupt(unsigned times)
     ds_pause(here->active_ds);
     const unsigned accesses = model_machine.accesses;
     here->irq_depth = 1;
-    irq_on = false;
+    processor.irq_on = false;
     for (unsigned i = 0; i < times; i++) {
         frame.rip = model_machine.now + i;
         handler(&frame);
@@ -251,9 +248,9 @@ static void interrupt(unsigned times)
     assert_true(masked());
     assert_int_equal(dpcs + samples + drains + branch_drains, 0);
     kdpc_run(here);
-    assert_false(irq_on);
+    assert_false(processor.irq_on);
     here->irq_depth = 0;
-    irq_on = true;
+    processor.irq_on = true;
     assert_int_equal(dpcs, 1);
     if (here->active_ds)
         ds_resume_frame(here->active_ds, &frame);
@@ -416,7 +413,7 @@ static void sources(void **state)
     char events[160], error[160];
     snprintf(events, sizeof events, "%s,%s,%s,%s", rows[0].event, rows[1].event, rows[2].event, rows[3].event);
     assert_int_equal(ds_parse_events(events, &store.ds, error, sizeof error), 0);
-    irq_on = false;
+    processor.irq_on = false;
     for (uint32_t i = 0; i < 4; i++) {
         kpmi_overflowed(NULL, HERE, i);
         assert_int_equal(sampled_source, rows[i].source);

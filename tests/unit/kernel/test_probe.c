@@ -11,7 +11,7 @@
 
 #include "kernel/console/report.h"
 #include "kernel/lib/print.h"
-#include "kernel/selftest/probe.c"
+#include "kernel/selftest/probe.c" /* a verdict without the run that leads to it */
 
 static char verdicts[512], lines[16384]; /* of kreport; of the dump */
 

@@ -7,7 +7,10 @@
 
 #include <cmocka.h>
 
-#include "kernel/recording/sample_interval.c"
+#include "kernel/options/options.h"
+#include "kernel/recording/rundown.h"
+#include "kernel/tracepoint/activity.h"
+#include "kernel/recording/sample_interval.h"
 
 struct kopt kopt;
 

@@ -10,10 +10,9 @@
 
 #include "kernel/sched/priority.h"
 #include "kernel/lib/rand.h"
-#include "kernel/sched/runq.c"
 #include "kernel/sched/runq.h"
 #include "kernel/thread.h"
-#include "kernel/sched/timerq.c"
+#include "kernel/sched/timerq.h"
 
 #define THREADS 64
 

@@ -14,19 +14,8 @@
 
 #include <cmocka.h>
 
-/* ---- the hardware under the kernel's headers is replaced by this file's */
-#define arch_rdtsc       arch_rdtsc_hardware
-#define arch_cpuid       arch_cpuid_hardware
-#define arch_irq_save    arch_irq_save_hardware
-#define arch_irq_restore arch_irq_restore_hardware
 #include "arch/arch.h"
-#undef arch_rdtsc
-#undef arch_cpuid
-#undef arch_irq_save
-#undef arch_irq_restore
-#define kcpu_this kcpu_this_hardware
 #include "kernel/cpu.h"
-#undef kcpu_this
 
 #define CPUS     3u
 #define THREADS  512u /* in one scenario */
@@ -42,32 +31,32 @@ static uint64_t seed;
 
 static void meanwhile(void);
 
-static struct kcpu *kcpu_this(void)
+struct kcpu *kcpu_this(void)
 {
     return &cpus[turn];
 }
 
 /* A clock unit apart, so that time alone puts all events in order. */
-static uint64_t arch_rdtsc(void)
+uint64_t arch_rdtsc(void)
 {
     return clock_tsc += 256;
 }
 
-static void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t r[4])
+void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t r[4])
 {
     (void)subleaf;
     assert_int_equal(leaf, 1);
     memcpy(r, (uint32_t[4]){0x000806F8}, 16); /* family 6, model 8FH, stepping 8 */
 }
 
-static bool arch_irq_save(void)
+bool arch_irq_save(void)
 {
     bool on = irq_on;
     irq_on = false;
     return on;
 }
 
-static void arch_irq_restore(bool on)
+void arch_irq_restore(bool on)
 {
     assert_false(locked);
     irq_on = on;
@@ -75,7 +64,7 @@ static void arch_irq_restore(bool on)
         meanwhile();
 }
 
-#include "kernel/recording/rundown.c"
+#include "kernel/recording/rundown.c" /* each scenario begins with no thread, and ends a change by itself */
 
 static const struct kthread_watch *watch;
 

@@ -18,7 +18,7 @@
 #include "kernel/lib/print.h"
 #include "kernel/options/options.h"
 #include "kernel/console/print.h"
-#include "kernel/console/serial_port.c"
+#include "kernel/console/serial_port.h"
 
 static struct arch_serial_port spcr, dbg2[2], pci[2];
 static uint64_t answers[2];         /* addresses where a UART is */

@@ -8,26 +8,30 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-#define kcpu_this kcpu_this_hardware
+#include "kernel/options/options.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"
-#undef kcpu_this
 #include "tests/unit/support/ds_fake.h"
 
 static struct kcpu here;
 struct kcpu *kcpu_table[MAX_CPUS] = {&here};
 uint32_t kcpu_count = 1;
 
-static struct kcpu *kcpu_this(void)
+struct kcpu *kcpu_this(void)
 {
     return &here;
 }
 
-#include "kernel/recording/start.c"
+#include "kernel/recording/start.h"
 
 static struct kds store = {.bts = true};
 const struct kds *const kds = &store;
@@ -141,31 +145,38 @@ static void nothing_is_refused(void **state)
     stops = 0;
 }
 
-static void each_by_itself(void **state)
+enum { NONE = 10, BTS, PEBS }; /* was refused */
+
+static int refused_by(unsigned access)
+{
+    char error[200] = "";
+    fake.fault_at = fake.accesses + access;
+    assert_int_equal(krecording_start(error, sizeof error), 0);
+    const bool of_pebs = refused[1] != 0;
+    assert_in_range(refused[0] + refused[1], 0, 1);
+    assert_true(moved == of_pebs);
+    assert_ptr_equal(here.pebs_stamp, of_pebs ? NULL : here.pebs_index);
+    assert_true(ds_started(here.ds) && !stops);
+    if (!refused[0] && !refused[1])
+        return NONE;
+    assert_string_equal(why[of_pebs].during, of_pebs ? "the set-up of PEBS" : "the set-up of BTS");
+    return of_pebs ? PEBS : BTS;
+}
+
+static void each_by_itself(void **state) /* in a process of its own: what was refused stays refused */
 {
     (void)state;
-    unsigned pebs = 0, bts = 0;
-    for (unsigned n = 1; n < 200; n++) {
-        char error[200] = "";
-        memset(refused, 0, sizeof refused);
-        memset(&failure, 0, sizeof failure);
-        memset(&bts_failure, 0, sizeof bts_failure);
-        fake.fault_at = fake.accesses + n;
-        assert_int_equal(krecording_start(error, sizeof error), 0);
-        fake.fault_at = 0;
-        if (!refused[0] && !refused[1])
-            break;
-        const bool of_pebs = refused[1] != 0;
-        assert_int_equal(refused[0] + refused[1], 1);
-        assert_true(moved == of_pebs);
-        assert_ptr_equal(here.pebs_stamp, of_pebs ? NULL : here.pebs_index);
-        assert_true(ds_started(here.ds) && !stops);
-        assert_string_equal(why[of_pebs].during, of_pebs ? "the set-up of PEBS" : "the set-up of BTS");
-        *(of_pebs ? &pebs : &bts) += 1;
-        ds_stop(here.ds);
+    unsigned count[PEBS + 1] = {0};
+    for (unsigned n = 1; n < 200 && !count[NONE]; n++) {
+        int status;
+        const pid_t child = fork();
+        if (!child)
+            _exit(refused_by(n));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) >= NONE && WEXITSTATUS(status) <= PEBS);
+        count[WEXITSTATUS(status)]++;
     }
-    assert_true(pebs > 10 && bts > 2 && pebs + bts < 199);
-    assert_ptr_equal(here.pebs_stamp, here.pebs_index);
+    assert_true(count[PEBS] > 10 && count[BTS] > 2 && count[NONE] == 1);
 }
 
 int main(void)

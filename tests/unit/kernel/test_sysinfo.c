@@ -13,7 +13,11 @@
 
 #include <cmocka.h>
 
-#include "kernel/windows/sysinfo.c"
+#include "kernel/lib/errno.h"
+#include "kernel/recording/sample_interval.h"
+#include "kernel/recording/sessions.h"
+#include "kernel/windows/control_area.h"
+#include "kernel/windows/sysinfo.h"
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 

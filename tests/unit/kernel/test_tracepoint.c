@@ -13,11 +13,13 @@
 
 #include <cmocka.h>
 
-#define ds_bts_drain     fake_bts_drain /* the driver's own: below */
-#define ds_read_counting fake_read_counting
-#include "kernel/tracepoint/cost.c"
-#include "kernel/tracepoint/drains.c"
-#include "kernel/tracepoint/switch.c"
+#include "kernel/cpu.h"
+#include "kernel/thread.h"
+#include "kernel/tracepoint/truth.h"
+#include "kernel/tracepoint/cost.h"
+#include "kernel/tracepoint/drains.h"
+#include "kernel/tracepoint/switch.h"
+#include "tests/unit/support/alone.h"
 #include "tests/unit/support/trace_support.h"
 
 #define TSC(units) ((uint64_t)(units)*BOX_UNIT)
@@ -43,7 +45,7 @@ void ktruth_write(struct ktruth_cpu *t, const void *record)
     memcpy(&truth[truths++], record, CAIRN_TRUTH_BYTES);
 }
 
-static uint32_t cost_room[2][CLASSES];
+static uint32_t cost_room[2][64 * 16];
 static struct ds_cpu *switched; /* whose branches were drained, and when */
 static uint64_t switched_at;
 
@@ -53,9 +55,6 @@ static struct ktruth_cpu *const some_truth = (struct ktruth_cpu *)&truths; /* on
 
 static void fresh(void)
 {
-    memset(drained_cpus, 0, sizeof drained_cpus);
-    memset(due, 0, sizeof due);
-    memset(least, 0, sizeof least);
     memset(cost_room, 0, sizeof cost_room);
     assert_true(kcost_bytes() <= sizeof cost_room);
     kcost_init(cost_room);
@@ -565,16 +564,18 @@ static void branches_go_with_their_thread(void **state)
 static void cost_classes(void **state)
 {
     (void)state;
-    unsigned before = 0;
+    uint64_t before = 0;
     for (unsigned octave = 0; octave < 63; octave++)
         for (uint64_t i = 0; i < 64; i++) {
             uint64_t v = (UINT64_C(1) << octave) + (octave < 6 ? i & ((1u << octave) - 1) : i << (octave - 6));
-            unsigned class = class_of(v);
-            assert_true(class < CLASSES && (class >= before || octave < 6));
-            before = class;
-            assert_true(bound(class) >= v && bound(class) - v <= v / 16 + 1);
+            fresh();
+            kcost_add(0, v);
+            const uint64_t bound = kcost().median;
+            assert_true(bound >= before || octave < 6);
+            before = bound;
+            assert_true(bound >= v && bound - v <= v / 16 + 1);
         }
-    assert_true(class_of(UINT64_MAX) < CLASSES);
+    kcost_add(0, UINT64_MAX);
 }
 
 static void costs(void **state)
@@ -586,31 +587,31 @@ static void costs(void **state)
     khook_switch_out(&cpu, &old, &new, TSC(10));
     struct kcost one = kcost();
     assert_true(one.count == 1 && one.min && one.median >= one.min && one.p99 == one.median);
-    least[0] = UINT64_MAX;
     khook_switch_out(&cpu, &old, &new, TSC(11));
-    assert_true(least[0] < UINT64_MAX);
-    least[0] = 1;
-    khook_switch_out(&cpu, &old, &new, TSC(12));
-    assert_true(least[0] == 1 && kcost().count == 3);
+    assert_true(kcost().count == 2 && kcost().min <= one.min);
     box_close(&box);
+}
 
+static void costs_of_cpus(void **state)
+{
+    (void)state;
     static struct kcpu second;
     kcpu_table[1] = &second;
     kcpu_count = 2;
     fresh();
-    counts[1][class_of(10)] = 34; /* of 100 calls 50 took up to 100 cycles, 99 up to 1000 */
-    counts[0][class_of(100)] = 10;
-    counts[1][class_of(100)] = 6;
-    counts[1][class_of(1000)] = 49;
-    counts[0][class_of(50000)] = 1;
-    least[0] = 98;
-    least[1] = 97;
+    static const struct {
+        uint32_t cpu, calls;
+        uint64_t cycles;
+    } rows[] = {{1, 34, 10}, {0, 10, 100}, {1, 6, 100}, {1, 49, 1000}, {0, 1, 50000}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) /* 50 took up to 100 cycles, 99 up to 1000 */
+        for (uint32_t n = 0; n < rows[i].calls; n++)
+            kcost_add(rows[i].cpu, rows[i].cycles);
     struct kcost cost = kcost();
     kcpu_count = 1;
     assert_int_equal(cost.count, 100);
-    assert_int_equal(cost.min, 97);
-    assert_int_equal(cost.median, bound(class_of(100)));
-    assert_int_equal(cost.p99, bound(class_of(1000)));
+    assert_int_equal(cost.min, 10);
+    assert_int_equal(cost.median, 104);
+    assert_int_equal(cost.p99, 1024);
 }
 
 static void epochs(void **state) /* which one runs, whether or not anybody is told of it */
@@ -642,7 +643,8 @@ int main(void)
         cmocka_unit_test(counts_of_threads),
         cmocka_unit_test(cost_classes),
         cmocka_unit_test(costs),
+        cmocka_unit_test(costs_of_cpus),
         cmocka_unit_test(epochs),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return alone_run_tests(tests, sizeof tests / sizeof tests[0]);
 }

@@ -8,56 +8,49 @@
 
 #include <cmocka.h>
 
-/* ---- the hardware under the kernel's headers is replaced by this file's */
-#define arch_irq_save        arch_irq_save_hardware
-#define arch_irq_restore     arch_irq_restore_hardware
-#define arch_user_pages_open arch_user_pages_open_hardware
+#include "arch/memory_layout.h"
+#include "kernel/dump/symbols.h"
+#include "kernel/gate.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/panic.h"
+#include "kernel/memory/mem.h"
+#include "kernel/tracepoint/stepping.h"
 #include "arch/arch.h"
-#undef arch_irq_save
-#undef arch_irq_restore
-#undef arch_user_pages_open
-#define read_cr2 read_cr2_hardware
 #include "arch/registers.h"
-#undef read_cr2
-#define kcpu_this kcpu_this_hardware
 #include "arch/upcalls.h"
 #include "kernel/cpu.h"
-#undef kcpu_this
 
 static struct kcpu this_cpu;
 static bool counting;
 
-static struct kcpu *kcpu_this(void)
+struct kcpu *kcpu_this(void)
 {
     return &this_cpu;
 }
 
-static bool arch_irq_save(void)
+bool arch_irq_save(void)
 {
     return false;
 }
 
-static void arch_irq_restore(bool on)
+void arch_irq_restore(bool on)
 {
     (void)on;
 }
 
-static bool arch_user_pages_open(void)
+bool arch_user_pages_open(void)
 {
     return false;
 }
 
-static uint64_t read_cr2(void)
+uint64_t read_cr2(void)
 {
     return 0x1234;
 }
 
-#define ds_pause       fake_ds_pause /* the driver's own are in the library */
-#define ds_resume      fake_ds_resume
-#define ds_resume_user fake_ds_resume_user
 #include "kernel/lib/print.h"
 #include "kernel/sched/threads.h"
-#include "kernel/user/user.c"
+#include "kernel/user/user.h"
 
 struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
@@ -66,22 +59,22 @@ uint32_t kcpu_count;
 
 static struct ds_cpu *const some_ds = (struct ds_cpu *)&this_cpu; /* only its address counts */
 
-void fake_ds_pause(struct ds_cpu *ds)
+void ds_pause(struct ds_cpu *ds)
 {
     assert_ptr_equal(ds, some_ds);
     counting = false;
 }
 
-void fake_ds_resume(struct ds_cpu *ds)
+void ds_resume(struct ds_cpu *ds)
 {
     (void)ds;
     counting = true;
 }
 
-void fake_ds_resume_user(struct ds_cpu *ds, struct arch_trap_frame *frame)
+void ds_resume_user(struct ds_cpu *ds, struct arch_trap_frame *frame)
 {
     (void)frame;
-    fake_ds_resume(ds);
+    ds_resume(ds);
 }
 
 void kstepping_interrupted(struct arch_trap_frame *frame)

@@ -21,6 +21,11 @@ struct ds_soft *soft;
 struct ds_cpu *ds;
 unsigned ipis;
 
+struct arch_cpu *arch_this_cpu(void)
+{
+    return &cpu;
+}
+
 void arch_ipi_self(uint8_t vector);
 void arch_ipi_self(uint8_t vector)
 {

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "kernel/memory/mem.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/recording/machine.h"
+#include "kernel/recording/rundown.h"
+#include "kernel/tracepoint/activity.h"
+#include "kernel/tracepoint/switch.h"
+#include "kernel/tracepoint/truth.h"
 #include "tests/unit/kernel/control/control_machine.h"
 
 struct kcpu cpus[CPUS];
@@ -15,15 +22,6 @@ uint64_t arch_rdtsc(void)
     return clock_tsc += 256;
 }
 
-#define ds_counting fake_ds_counting
-#define ds_pause    fake_ds_pause
-#define ds_resume   fake_ds_resume
-#define cpus        locktrace_cpus
-#define find        locktrace_find
-#include "kernel/lock/lock_trace.c"
-#undef cpus
-#undef find
-#include "kernel/recording/sessions.c"
 #include "kernel/sched/wait.h"
 #include "kernel/tracepoint/drains.h"
 
@@ -178,23 +176,25 @@ void krundown_call(const struct krundown_change *changes, unsigned count, kcall_
     changes_told += count;
 }
 
-bool fake_ds_counting(const struct ds_cpu *ds)
+bool ds_counting(const struct ds_cpu *ds)
 {
     (void)ds;
     return false;
 }
 
-void fake_ds_pause(struct ds_cpu *ds)
+void ds_pause(struct ds_cpu *ds)
 {
     (void)ds;
     fail();
 }
 
-void fake_ds_resume(struct ds_cpu *ds)
+void ds_resume(struct ds_cpu *ds)
 {
     (void)ds;
     fail();
 }
+
+static struct trace_hub_cpu *hubs; /* [kcpu_count] */
 
 int control_begin(void **state)
 {
@@ -204,13 +204,14 @@ int control_begin(void **state)
         cpus[i] = (struct kcpu){.arch.index = i, .truth = (struct ktruth_cpu *)&cpus[i]};
         kcpu_table[i] = &cpus[i];
     }
-    memset(slots, 0, sizeof slots);
     tsc_hz = TRACE_CLOCK_HZ * BOX_UNIT;
     kopt.tick_us = 1000;
     pages_free = 1000;
     pages_taken = calls = truths = changes_told = times_configured = 0;
     char error[256];
-    return kcontrol_init(error, sizeof error);
+    const int e = kcontrol_init(error, sizeof error);
+    hubs = cpus[0].trace;
+    return e;
 }
 
 int control_end(void **state)
@@ -220,17 +221,8 @@ int control_end(void **state)
         kcontrol_stop(number);
         kcontrol_destroy(number);
     }
-    kmem_pages_free(hubs, PAGES(kcpu_count * sizeof *hubs));
-    hubs = NULL;
+    kmem_pages_free(hubs, (kcpu_count * sizeof *hubs + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
     return pages_taken != 0; /* something leaked */
-}
-
-int control_init_again(char *error, size_t size)
-{
-    struct trace_hub_cpu *kept = hubs;
-    int e = kcontrol_init(error, size);
-    hubs = kept;
-    return e;
 }
 
 struct kcontrol_params control_params(uint32_t number, const char *groups)

@@ -17,14 +17,8 @@
 
 /* ---- the kernel's headers, on this hardware ---------------------------------------------------------------------- */
 
-#define arch_rdtsc arch_rdtsc_hardware
 #include "arch/arch.h"
-#undef arch_rdtsc
-#define kcpu_this kcpu_this_hardware
 #include "kernel/cpu.h"
-#undef kcpu_this
-struct kcpu *kcpu_this(void);
-uint64_t arch_rdtsc(void);
 #include "kernel/recording/sessions.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lock/lock_trace.h"
@@ -60,8 +54,6 @@ extern void (*meanwhile)(void); /* what somebody else does before the lock is ou
 /* Before and after each: no session is there; all memory has come back. */
 int control_begin(void **state);
 int control_end(void **state);
-/* kcontrol_init once more; what is there stays, whatever it says. */
-int control_init_again(char *error, size_t size);
 /* A session of 8 buffers of 4 KiB with these groups. */
 struct kcontrol_params control_params(uint32_t number, const char *groups);
 /* The events of session 1 on one CPU, in order. */

@@ -49,19 +49,11 @@ void arch_pause(void)
 
 #include "arch/upcalls.h"
 #include "kernel/memory/stack.h"
-#include "kernel/sched/dpc.c"
-#include "kernel/sched/event.c"
-#include "kernel/sched/interrupt.c"
-#include "kernel/sched/mutex.c"
-#include "kernel/sched/runq.c"
+/* Each simulation begins with their variables as the kernel does. */
 #include "kernel/sched/sched.c"
-#include "kernel/sched/semaphore.c"
-#include "kernel/lock/spinlock.c"
 #include "kernel/sched/threads.c"
-#include "kernel/sched/threads.h"
 #include "kernel/sched/time.c"
-#include "kernel/sched/timerq.c"
-#include "kernel/sched/wait.c"
+#include "kernel/sched/dpc.h"
 
 struct kopt kopt;
 

@@ -19,30 +19,9 @@
 
 /* ---- the kernel's headers, on this hardware ---------------------------------------------------------------------- */
 
-#define arch_irq_save    arch_irq_save_hardware
-#define arch_irq_restore arch_irq_restore_hardware
-#define arch_read_rflags arch_read_rflags_hardware
-#define arch_cpu_index   arch_cpu_index_hardware
-#define arch_pause       arch_pause_hardware
 #include "arch/arch.h"
-#undef arch_irq_save
-#undef arch_irq_restore
-#undef arch_read_rflags
-#undef arch_cpu_index
-#undef arch_pause
-#define kcpu_this kcpu_this_hardware
 #include "kernel/cpu.h"
-#undef kcpu_this
-#define kthread_from_stack kthread_from_stack_hardware
-#include "kernel/thread.h"
-#undef kthread_from_stack
-struct kcpu *kcpu_this(void);
-bool arch_irq_save(void);
-void arch_irq_restore(bool on);
-uint64_t arch_read_rflags(void);
-uint32_t arch_cpu_index(void);
-void arch_pause(void);
-struct kthread *kthread_from_stack(void);
+#include "kernel/this_thread.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/rand.h"
 #include "kernel/sched/sched.h"
