@@ -46,6 +46,8 @@ code=$(files '*.c' '*.h')
         $(files '*.c' '*.h' '*.asm' '*.inc' '*.py' '*.sh') | verdict 'no file over 500 lines without a reason'
     awk '/[ \t\r]$/ { print FILENAME ":" FNR }' $sources | verdict 'no blanks at the end of a line'
     grep -nP '\t' $code | verdict 'no tabs in C'
+    awk '/^#include ".*\.c"/ { if (!(ok = ok || /\*\/$/)) print FILENAME ":" FNR; next } { ok = /\*\/$/ }' \
+        /dev/null $(files 'tests/unit/*.c') | verdict 'a unit test that includes a .c says why'
     tools/rooms.py includes | verdict 'includes go down the rooms of tools/rooms'
     # Releases of clang-format differ in what they make of one .clang-format: it is written for that of Debian 12.
     if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then

@@ -69,6 +69,17 @@ def test_layout_is_checked(tmp_path, line, bad):
     assert ("new.c:2\n" in said) == bad
 
 
+@pytest.mark.parametrize("lines, bad", [
+    ('#include "kernel/a.c"\n', [3]), ('#include "kernel/a.c" /* its state */\n', []),
+    ('/* Their state. */\n#include "kernel/a.c"\n#include "kernel/b.c"\n\n#include "kernel/c.c"\n', [7])])
+def test_an_included_source_says_why(tmp_path, lines, bad):
+    (tmp_path / "tests" / "unit").mkdir(parents=True)
+    (tmp_path / "tests/unit/new.c").write_text("/* SPDX-License-Identifier: MIT */\n\n" + lines, encoding="utf-8")
+    said = lint(tmp_path)
+    assert f"{'FAIL' if bad else 'PASS'}: lint: a unit test that includes a .c says why\n" in said
+    assert re.findall(r"^tests/unit/new\.c:(\d+)$", said, re.M) == [str(line) for line in bad]
+
+
 def objects():
     return [str(cb.ROOT / name) for name in (cb.BUILD / "kernel.objects").read_text(encoding="utf-8").split()]
 

@@ -8,30 +8,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#define kcpu_this kcpu_this_hardware
+#include "arch/arch.h"
+#include "kernel/console/report.h"
 #include "kernel/cpu.h"
-#undef kcpu_this
-
+#include "kernel/lib/errno.h"
+#include "kernel/memory/mem.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/self_test.h"
+#include "kernel/sched/cross_call.h"
+#include "tests/unit/fake/processor.h"
 #include "tests/unit/support/counting_machine.h"
 
 static struct kcpu cpus[2];
 struct kcpu *kcpu_table[MAX_CPUS] = {&cpus[0], &cpus[1]};
 uint32_t kcpu_count = 2;
-static struct kcpu *here;
-
-static struct kcpu *kcpu_this(void)
-{
-    return here;
-}
-
-#include "kernel/recording/self_test.c"
-
 struct kopt kopt;
+
 static struct counting_machine machine[2];
 static char reported[400], said[400];
 static unsigned pages_live, pages_at_most;
@@ -62,7 +60,7 @@ int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model
 void kcall_all(kcall_function function, void *argument)
 {
     for (uint32_t i = 0; i < 2; i++) {
-        here = &cpus[i];
+        processor.cpu = &cpus[i];
         counting = &machine[i];
         function(argument);
     }
