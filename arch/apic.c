@@ -222,11 +222,10 @@ static uint32_t lint_value(const struct acpi_cpu *cpu, unsigned lint)
 }
 
 /* What an entry of the local vector table, by its number, is to be. Firmware that looks after heat and memory errors
- * itself has entries lead to SMM: these are its own, and the kernel never sees them. `base`: the mode it left. */
-static uint32_t smi_or_masked(uint64_t base, uint32_t number, uint32_t lvt)
+ * itself has entries lead to SMM: these are its own, and the kernel never sees them. `x2`: the mode the APIC is in. */
+static uint32_t smi_or_masked(bool x2, uint32_t number, uint32_t lvt)
 {
-    const bool x2 = base & APIC_BASE_EXTD;
-    if (!(base & APIC_BASE_EN) || number > VERSION_MAX_LVT(read_in_mode(x2, APIC_VERSION)))
+    if (number > VERSION_MAX_LVT(read_in_mode(x2, APIC_VERSION)))
         return LVT_MASKED;
     const uint32_t value = read_in_mode(x2, lvt);
     return (value & LVT_DELIVERY) == LVT_SMI ? value : LVT_MASKED;
@@ -236,16 +235,22 @@ void arch_apic_cpu_init(const struct arch_cpu *this_cpu)
 {
     const struct acpi_cpu *cpu = madt_cpu(this_cpu->apic_id);
     uint64_t base = rdmsr(IA32_APIC_BASE);
-    /* Before the mode changes: an APIC that is off has its entries reset. */
-    const uint32_t thermal = smi_or_masked(base, LVT_NUMBER_THERMAL, APIC_LVT_THERMAL);
-    const uint32_t cmci = smi_or_masked(base, LVT_NUMBER_CMCI, APIC_LVT_CMCI);
+    uint32_t thermal = LVT_MASKED, cmci = LVT_MASKED;
+    const bool leaves_x2apic = !x2apic && base & APIC_BASE_EXTD;
 
-    if (!x2apic && base & APIC_BASE_EXTD) /* the one way out of x2APIC mode is by an APIC that is off */
+    if (leaves_x2apic) { /* the one way out is by an APIC that is off, and its entries are reset */
+        thermal = smi_or_masked(true, LVT_NUMBER_THERMAL, APIC_LVT_THERMAL);
+        cmci = smi_or_masked(true, LVT_NUMBER_CMCI, APIC_LVT_CMCI);
         wrmsr(IA32_APIC_BASE, base &= ~(APIC_BASE_EN | APIC_BASE_EXTD));
+    }
     if (!(base & APIC_BASE_EN))
         wrmsr(IA32_APIC_BASE, base |= APIC_BASE_EN); /* EXTD may only be set on an enabled APIC */
     if (x2apic && !(base & APIC_BASE_EXTD))
         wrmsr(IA32_APIC_BASE, base | APIC_BASE_EXTD);
+    if (!leaves_x2apic) {
+        thermal = smi_or_masked(x2apic, LVT_NUMBER_THERMAL, APIC_LVT_THERMAL);
+        cmci = smi_or_masked(x2apic, LVT_NUMBER_CMCI, APIC_LVT_CMCI);
+    }
 
     apic_ids[this_cpu->index] = this_cpu->apic_id;
     apic_write(APIC_SVR, SVR_ENABLE | ARCH_VECTOR_SPURIOUS);

@@ -34,7 +34,7 @@ def test_records_are_those_of_the_plugin(tmp_path, preset):
     assert [machine[f"ds.{key}"] for key in ("backend", "format", "record_bytes")] == ["hw", "4", "32"]
     assert machine["machine.hypervisor"] == "KVMKVMKVM" and machine["machine.emulated"] == "1"
     ours = per_cpu(keys(result.log, "E"), "ds")
-    assert sum(records for records, *_ in ours) > 300 and sum(pmis for _, _, pmis, *_ in ours) > 2
+    assert sum(records for records, *_ in ours) > 100 and sum(pmis for _, _, pmis, *_ in ours) > 2
     _, info = cairn("info", result.log)
     info = " ".join(info.split())
     for row in ("IA32_MISC_ENABLE.PERFMON[7] 0x0 ok 0, but a hypervisor's: CPUID.0AH has counters, and is believed",

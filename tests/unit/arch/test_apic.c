@@ -140,7 +140,7 @@ static void begin(bool x2, uint64_t base, uint32_t last_lvt)
     memset(x2apic_msrs, 0, sizeof x2apic_msrs);
     memset(&reachable, 0, sizeof reachable);
     x2apic = x2;
-    registers = page;
+    registers = x2 ? NULL : page; /* as choose_mode leaves it */
     writes = 0;
     base_msr = 0xFEE00000 | base;
     *reg(APIC_VERSION) = last_lvt << 16 | 0x15;
