@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions that arch/ calls and kernel/ defines. They are the only calls from arch/ up into kernel/. They come
+/* The functions that arch/ calls and kernel/ defines. Besides the functions of kernel/lib, they are the only
+ * calls from arch/ up into kernel/. They come
  * from assembler, from traps and at start, where a registered pointer would have to exist before everything else. */
 #pragma once
 

@@ -282,7 +282,7 @@ uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *conf
 size_t ds_cpu_bytes(void); /* sizeof(struct ds_cpu): the kernel allocates it */
 
 /* Sets up the structure; accesses no MSR. `area`: one page, which must not move. `buffer`: ds_buffer_bytes. Both are
- * zeroed (so that their pages are Accessed and Dirty, which a store by microcode cannot change), supervisor, NX, and
+ * zeroed (so that their pages are Accessed and Dirty: if they are not, a store by microcode fails), supervisor, NX, and
  * stay mapped. 0, or -EINVAL: the configuration is impossible with these caps; one line in `error` says why. */
 int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
                 const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,

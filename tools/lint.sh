@@ -50,10 +50,13 @@ code=$(files '*.c' '*.h')
         /dev/null $(files 'tests/unit/*.c') | verdict 'a unit test that includes a .c says why'
     tools/rooms.py includes | verdict 'includes go down the rooms of tools/rooms'
     # Releases of clang-format differ in what they make of one .clang-format: it is written for that of Debian 12.
-    if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
-        clang-format --dry-run $code 2>&1 | awk -F: '/warning:/ { print $1 ":" $2 }' | verdict 'layout is .clang-format'
+    format=$(command -v clang-format-14 clang-format | head -n 1)
+    release=$([ -z "$format" ] || "$format" --version | sed 's/.*version \([0-9]*\).*/\1/')
+    if [ "$release" = 14 ]; then
+        { "$format" --dry-run $code 2>&1 || echo ": error: clang-format fails"; } |
+            awk -F: '/: warning:/ { print $1 ":" $2 } /error:/' | verdict 'layout is .clang-format'
     else
-        echo 'SKIP: lint: layout: clang-format 14 is not installed'
+        echo "SKIP: lint: layout: clang-format is ${release:-not there}, the rule needs 14"
     fi
     if command -v shellcheck >/dev/null; then
         shellcheck run-qemu.sh .ci/run $(files '*.sh') | verdict 'shellcheck'

@@ -102,8 +102,9 @@ static int choose(uint64_t free)
     return free ? __builtin_ctzll(fixed ? fixed : free) : -1;
 }
 
-/* Load latency on Golden Cove is recorded only while one of the first four counters counts this event; Redwood Cove
- * does without (Linux' arch/x86/events/intel/core.c: certain for Granite Rapids). */
+/* Load latency on Golden Cove is recorded only while one of the first four counters counts this event: here PMC0, on
+ * which load latency does not count and which nothing else takes while another is left. Redwood Cove does without
+ * (Linux' arch/x86/events/intel/core.c: certain for Granite Rapids). */
 #define LOAD_LATENCY_AUXILIARY         0x8203u
 #define LOAD_LATENCY_AUXILIARY_COUNTER 0u /* events leave it free as long as they can: keep_free */
 

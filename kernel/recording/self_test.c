@@ -72,6 +72,7 @@ static void replace(struct trial *t, uint32_t cpu, struct ds_config *config, uin
     uint64_t other_later[DS_MAX_COUNTERS];
     const struct ds_event *was = ds_sampled_instructions(config), *now = &other.event[was - config->event];
     const char *why;
+    uint32_t first;
     char fault[96];
     snprintf(fault, sizeof fault,
              t->cpu[cpu].tried == DS_TRIED_STILL ? "CPU %u does not count %s:%lu with PEBS"
@@ -80,14 +81,17 @@ static void replace(struct trial *t, uint32_t cpu, struct ds_config *config, uin
     memcpy(other_later, later, sizeof other_later);
     switch (ds_take_prec_dist(&t->caps[cpu], &other, other_later)) {
     case 0:
-        if (try_all(t, now, has_records) == kcpu_count) {
+        first = try_all(t, now, has_records);
+        if (first == kcpu_count) {
             snprintf(said, size, "; self-test: %s, so %s:%lu takes its place", fault, now->name,
                      (unsigned long)now->period);
             *config = other;
             memcpy(later, other_later, sizeof other_later);
             return;
         }
-        why = "and INST_RETIRED.PREC_DIST is no better";
+        why = t->cpu[first].tried == DS_TRIED_STILL
+                  ? "nor INST_RETIRED.PREC_DIST: perhaps no counter counts with PEBS here"
+                  : "and INST_RETIRED.PREC_DIST is no better";
         break;
     case -EBUSY:
         why = "and INST_RETIRED.PREC_DIST cannot take its place beside the other events";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scheduler: preemptive, 32 priorities, one ready queue for each CPU. It follows Windows' rules, because the trace
- * uses Windows' terms.
+ * The scheduler: preemptive, 32 priorities, one ready queue for each CPU. States, reasons and priorities are
+ * those of Windows, because the trace uses Windows' terms; docs/explain/windows.md says where the rules differ.
  *
  * One spinlock, the dispatcher lock, protects all thread states, ready queues, timers and dispatcher objects. It is
  * held across the stack switch: the outgoing thread takes it, the incoming thread releases it. So a holder of the lock

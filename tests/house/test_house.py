@@ -40,11 +40,13 @@ def test_a_wrong_include_is_found(tmp_path, source, header, said):
 
 @pytest.mark.parametrize("lines, head, bad", [(500, "", False), (501, "", True),
                                               (501, "/* Longer than 500 lines: it must be. */\n", False)])
-def lint(folder):
-    """What tools/lint.sh says of a folder that is no checkout."""
+def lint(folder, more=""):
+    """What tools/lint.sh says of a folder that is no checkout. `more`: lines of its .clang-format."""
     (folder / "tools").mkdir()
     for name in ("tools/lint.sh", "tools/rooms.py", ".clang-format"):
         shutil.copy(cb.ROOT / name, folder / name)
+    with (folder / ".clang-format").open("a", encoding="utf-8") as file:
+        file.write(more)
     return subprocess.run([folder / "tools" / "lint.sh"], capture_output=True, text=True, check=False,
                           env={**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}).stdout
 
@@ -67,6 +69,13 @@ def test_layout_is_checked(tmp_path, line, bad):
         pytest.skip("clang-format 14 is not installed")
     assert f"{'FAIL' if bad else 'PASS'}: lint: layout is .clang-format\n" in said
     assert ("new.c:2\n" in said) == bad
+
+
+def test_layout_that_cannot_be_checked_fails(tmp_path):
+    """clang-format does not know a key of .clang-format: that is no pass."""
+    (tmp_path / "new.c").write_text("/* SPDX-License-Identifier: MIT */\nint a=1;\n", encoding="utf-8")
+    said = lint(tmp_path, "IndentWidht: 4\n")
+    assert "SKIP: lint: layout" in said or "FAIL: lint: layout is .clang-format\n" in said
 
 
 @pytest.mark.parametrize("lines, bad", [

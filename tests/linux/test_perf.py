@@ -132,7 +132,7 @@ def test_tsc_frequency(booted):
 def test_interrupts(booted):
     """Without PEBS an interrupt comes at each overflow, before the next instruction: that is what it finds. One that
     Linux lets wait for an event more (see follow()) comes that much later; the next does not. Where a fault or another
-    interrupt comes between the two, it finds the kernel's first instruction."""
+    interrupt comes between the two, it finds an address of the kernel."""
     periods, said = checks.periods_and_ips(booted.lines("interrupts"))
     assert periods == {10007}
     paper = booted.known(WORDS)

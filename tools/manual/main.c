@@ -167,7 +167,7 @@ static int manual(void)
         "128 plus the number of the signal, such as 143 for SIGTERM.\n"
         ".SH ENVIRONMENT\n"
         ".TP\nCOLUMNS\nIf it is set and not empty, lines have at most 80 columns, as on a terminal.\n"
-        "Otherwise lines are not wrapped in a file or a pipe.\n"
+        "Otherwise lines are not wrapped in a file or a pipe; \\-\\-help always is.\n"
         ".TP\nNO_COLOR\nIf it is set and not empty, there are no colours, unless \\-\\-color=always.\n"
         ".TP\nTERM\nIf it is not set, or \\fIdumb\\fR, there are no colours, unless \\-\\-color=always.\n"
         ".TP\nTMPDIR\nThe folder for a copy of what comes through a pipe, as with \\-. Without it, /var/tmp. The copy\n"

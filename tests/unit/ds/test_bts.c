@@ -66,7 +66,7 @@ static void order_beside_pebs(void **state)
     ds_stop(ds);
     const struct model_machine_write stop[] = {
         {IA32_DEBUGCTL, 0}, {IA32_DEBUGCTL, 0}, {IA32_PEBS_ENABLE, 0}, {IA32_PERF_GLOBAL_OVF_CTRL, 0}};
-    model_machine.written = n + 4; /* then PEBS goes down: test_ds_driver.c */
+    model_machine.written = n + 4; /* then PEBS goes down: test_driver.c */
     EXPECT(stop, n);
     assert_int_equal(last.reason, CAIRN_DS_STOP);
 }

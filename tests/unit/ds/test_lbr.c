@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Branch history beside BTS, whose control is in the same register, and while counting is throttled: the driver on a
- * machine whose registers are the model's. Without BTS, what is written is in test_ds_driver.c.
+ * machine whose registers are the model's. Without BTS, what is written is in test_driver.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

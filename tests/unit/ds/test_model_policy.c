@@ -137,7 +137,7 @@ static void masked_pmi(void **state)
     }
 }
 
-static void bystander(void **state) /* test_ds_model.c has it by format */
+static void bystander(void **state) /* test_model.c has it by format */
 {
     (void)state;
     for (int swapped = 0; swapped < 2; swapped++) {
@@ -208,7 +208,7 @@ static void reserved(void **state)
     assert_int_equal(ds_model_wrmsr(&b->model, IA32_DS_AREA, DS_BIT(47)), -EFAULT); /* an address, not a reserved bit */
 }
 
-static void unmapped(void **state) /* test_ds_model.c and test_ds_model_bts.c have it at every access */
+static void unmapped(void **state) /* test_model.c and test_model_bts.c have it at every access */
 {
     (void)state;
     for (int injected = 0; injected < 2; injected++) {

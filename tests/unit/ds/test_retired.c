@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What type of branch an instruction was; its events are in test_ds_soft_branches.c. */
+/* What type of branch an instruction was; its events are in test_soft_branches.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

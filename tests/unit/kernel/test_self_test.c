@@ -168,7 +168,9 @@ static void nothing_takes_its_place(void **state)
          DS_TRIED_STILL,
          {DS_TRIED_RECORDS, DS_TRIED_STILL},
          0,
-         "does not count INST_RETIRED.ANY:499 with PEBS, and INST_RETIRED.PREC_DIST is no better"},
+         "does not count INST_RETIRED.ANY:499 with PEBS, nor INST_RETIRED.PREC_DIST: perhaps no counter counts with "
+         "PEBS "
+         "here"},
         {"skylake",
          "INST_RETIRED.ANY:499",
          DS_TRIED_NO_RECORD,

@@ -98,12 +98,12 @@ const struct ds_machine counting_machine_hw = {"fake", cpuid, rdmsr, wrmsr, lvtp
 
 void counting_machine_reset(struct counting_machine *m, const char *preset, uint32_t signature)
 {
-    static struct ds_model_preset p;
     const struct ds_model_host host = {
         .read = read_memory, .write = write_memory, .registers = registers, .raise_pmi = raise_pmi};
     memset(m, 0, sizeof *m);
-    p = *ds_model_preset(preset);
-    p.signature = signature ? signature : p.signature;
-    ds_model_init(&m->model, &p, NULL, &host);
+    m->preset = *ds_model_preset(preset);
+    if (signature)
+        m->preset.signature = signature;
+    ds_model_init(&m->model, &m->preset, NULL, &host);
     counting = m;
 }

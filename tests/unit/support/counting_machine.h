@@ -9,6 +9,7 @@
 #include "ds/model/model.h"
 
 extern struct counting_machine {
+    struct ds_model_preset preset; /* the model's */
     struct ds_model model;
     enum ds_tried any_p, prec_dist; /* C0H/00H, C0H/01H; DS_TRIED_RECORDS: as the model has it */
     uint32_t forbidden;             /* MSR that raises #GP */

@@ -104,9 +104,8 @@ struct cairn_bts_drain { /* of a BTS buffer */
 
 struct cairn_logged { /* one entry of the model's log */
     struct cairn_model_entry head;
-    const uint8_t
-        *actions; /* head.actions of struct cairn_model_action, unaligned: cairn_logged_action (model_log.h) */
-    int64_t time; /* session clock */
+    const uint8_t *actions; /* head.actions of them, unaligned: cairn_logged_action (model_log.h) */
+    int64_t time;           /* session clock */
 };
 
 #define CAIRN_LIVE_MOST 16u /* kinds: activity.h */

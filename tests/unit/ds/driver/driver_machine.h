@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The driver for its tests (test_ds_driver*.c): on a machine of MSRs (ds_fake.h), CPU 7, with hooks that note what is
+ * The driver for its tests (test_driver*.c): on a machine of MSRs (ds_fake.h), CPU 7, with hooks that note what is
  * drained and when.
  */
 #pragma once

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stepping backend for its tests (test_ds_soft*.c, and none else: what the processor layer offers is played here):
+ * The stepping backend for its tests (test_soft*.c, and none else: what the processor layer offers is played here):
  * a model, a driver on it, #DB frames made by hand; what the driver reports is kept. GS base points at a struct
  * arch_cpu as in the kernel.
  */
