@@ -308,8 +308,8 @@ const struct cairn_command cairn_dump_command = {
              "its priority, incoming thread, and how many ticks that thread had waited. Other\n"
              "lines have a mark:\n"
              "'*' a PEBS record: its instruction, and the thread that caused it;\n"
-             "'>' instead of '*': a record without its instruction (formats 0 and 1, unless the\n"
-             "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear): where the thread went on\n"
+             "'>' instead of '*': a record without its instruction (formats 0 and 1, unless\n"
+             "the CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear): where the thread went on\n"
              "after it;\n"
              "'=' a drain of the PEBS buffer; ':' counts of the outgoing thread (PMC items);\n"
              "'+' any other event; '!' something is missing or was lost here.\n",
