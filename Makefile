@@ -124,12 +124,7 @@ loader: $(B)/BOOTX64.EFI
 $(B)/loader.objects: OBJECTS = $(LOADER_O)
 $(B)/BOOTX64.EFI: $(LOADER_O) $(B)/loader.objects $(B)/loader.signer
 	$(call say,LINK)
-	$(Q)$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined -T $(EFI_LDS) \
-	    -Map=$(B)/loader.map -o $(B)/loader.so $(EFI_CRT0) $(LOADER_O) $(EFI_LIBS)
-	$(Q)$(OBJDUMP) -d -S --no-show-raw-insn $(B)/loader.so > $(B)/loader.lst 2>/dev/null
-	$(Q)$(OBJCOPY) $(addprefix -j ,.text .rodata .sdata .data .dynamic .dynsym .rel .rela .rel.* .rela.* .reloc) \
-	    --output-target=efi-app-x86_64 --subsystem=10 $(B)/loader.so $@
-	$(sign_loader)
+	$(call link_efi,$(B)/loader,$(LOADER_O))
 $(LOADER_O): | gnu-efi
 
 # ---- Run
@@ -145,6 +140,6 @@ clean: ; rm -rf $(B)
 
 # ---- Host tools, installing, stick, tests
 include tools/host.mk tools/install.mk tools/image.mk tools/tests.mk
--include $(sort $(wildcard tests/*/local.mk tools/*/local.mk))
+-include labs/local.mk $(sort $(wildcard tests/*/local.mk tools/*/local.mk))
 -include $(shell find $(B) \( -name qemu11 -o -name linux \) -prune -o -name '*.d' -type f -print 2>/dev/null)
 endif

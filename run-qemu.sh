@@ -12,7 +12,7 @@ case $build in /*) ;; *) build=$here/$build ;; esac
 
 # What the options set, by their names; then what follows from them.
 smp=4 mem=512M cpu='' accel=tcg log=$build/last.log timeout=300 qemu='' qemu_ds='' image='' display='' vars=''
-raw=0 icount=0 gdb=0 secure_boot=0 which=0 words=() plugin='' save=0 kvm_notes=''
+efi='' raw=0 icount=0 gdb=0 secure_boot=0 which=0 words=() plugin='' save=0 kvm_notes=''
 
 readonly USAGE=2 TROUBLE=3 # exit statuses; those of a run are those of `cairn capture`
 readonly LEAST_MEM=128 # MiB
@@ -44,11 +44,9 @@ parse() {
     while [ $# -gt 0 ]; do
         name=${1#--} name=${name//-/_}
         case $1 in
-        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image | --display | --vars)
+        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image | --efi | --display | --vars)
             [ $# -ge 2 ] || die $USAGE "$1 needs a value (--help)"
-            printf -v "$name" %s "$2"
-            shift
-            ;;
+            printf -v "$name" %s "$2" && shift ;;
         --raw | --icount | --gdb | --secure-boot | --which) printf -v "$name" 1 ;;
         --help | -h)
             cat "$here/tools/run-qemu.txt"
@@ -68,19 +66,20 @@ parse() {
     [ $icount = 0 ] || [ "$accel" = tcg ] || die $USAGE "--icount needs --accel tcg"
     [ -z "$image" ] || [ -r "$image" ] || die $USAGE "--image $image: cannot be read"
     [ -z "$image" ] || [ ${#words[@]} = 0 ] || die $USAGE "--image: its own cairn.cfg holds the options, give none here"
+    [ -z "$efi" ] || { [ -r "$efi" ] && [ -z "$image${words[*]-}" ]; } ||
+        die $USAGE "--efi $efi: must be a file that can be read, with neither --image nor key=value"
 }
 
 # True where one of the words sets option $1; `value` is then what it is set to.
 has_word() {
     local w found=1
-    for w in ${words[@]+"${words[@]}"}; do
-        case $w in "$1="*) value=${w#*=} found=0 ;; esac
-    done
+    for w in ${words[@]+"${words[@]}"}; do case $w in "$1="*) value=${w#*=} found=0 ;; esac; done
     return $found
 }
 
 check_words() {
     local add=end=exit machine=(--cpus "$smp")
+    [ -z "$efi" ] || return 0 # it has no options of Cairn's
     if [ -n "$image" ]; then # its cairn.cfg, by the kernel's rules; the loader refuses one that cannot be read
         [ "$(mtype -i "$image@@1M" ::/cairn.cfg 2>/dev/null | LC_ALL=C sed -n \
             's/#.*//; s/[[:space:]]*$//; s/^[[:space:]]*save=//p' | tail -n 1)" != esp ] || save=1
@@ -97,7 +96,7 @@ check_words() {
 # Sets plugin where ds=hw needs it, by itself QEMU has no Debug Store, or it is asked for: ds=auto takes hw then.
 find_plugin() {
     local value=''
-    has_word ds
+    has_word ds || [ -z "$efi" ] || value=hw
     [ "$qemu_ds" != off ] || return 0
     case $accel,$qemu_ds,$value in
     tcg,,hw) ;;
@@ -143,7 +142,8 @@ prepare() {
     [ -z "$vars" ] || [ ! -e "$vars" ] || first_vars=$vars
     cp "$first_vars" "$tmp/vars" && chmod u+w "$tmp/vars" || die $TROUBLE "cannot copy $first_vars"
     if [ -z "$image" ]; then
-        trouble=$("$here/tools/boot-volume.sh" "$tmp" "$build" $save "${words[@]}") || die $TROUBLE "$trouble"
+        trouble=$(EFI=$efi "$here/tools/boot-volume.sh" "$tmp" "$build" $save ${words[@]+"${words[@]}"}) ||
+            die $TROUBLE "$trouble"
     elif [ $save = 1 ]; then
         cp "$image" "$tmp/stick" && chmod u+w "$tmp/stick" || die $TROUBLE "cannot copy $image to $tmp"
     fi
@@ -210,18 +210,16 @@ run() {
         capture+=(--saved "${log%.log}-esp.log")
         command=("$here/tools/save-esp.sh" "$tmp/stick" "${log%.log}-esp.log" "${command[@]}")
     fi
+    if [ -n "$efi" ]; then # no log and no verdict; the firmware clears the screen and writes in colours
+        timeout --foreground "$timeout" "${command[@]}" | LC_ALL=C sed -u $'s/\x1b\\[[0-9;=]*[A-Za-z]//g; s/\r$//'
+        status=${PIPESTATUS[0]}; return
+    fi
     trap 'stopped=1; [ -z "$capture_pid" ] || kill -TERM $capture_pid 2>/dev/null' INT TERM
     "${capture[@]}" -- "${command[@]}" &
     capture_pid=$!
     [ $stopped = 0 ] || kill -TERM $capture_pid
     while wait $capture_pid; status=$?; kill -0 $capture_pid 2>/dev/null; do :; done # a signal may end the wait alone
     trap '' INT TERM
-}
-
-# What the firmware has written, for --vars: whole, or as it was before. A boot's verdict is worth more than that.
-keep_vars() {
-    [ -z "$vars" ] || { cp "$tmp/vars" "$vars.new" && mv -f "$vars.new" "$vars"; } ||
-        echo "run-qemu.sh: --vars $vars: could not be written" >&2
 }
 
 main() {
@@ -242,8 +240,10 @@ main() {
     build_command
     say_choices
     run
-    keep_vars
-    exit $status
+    # What the firmware has written: whole, or as it was before. A boot's verdict is worth more than that.
+    [ -z "$vars" ] || { cp "$tmp/vars" "$vars.new" && mv -f "$vars.new" "$vars"; } ||
+        echo "run-qemu.sh: --vars $vars: could not be written" >&2
+    exit "$status"
 }
 
 # In one line, read as a whole: this file may be changed while it runs.

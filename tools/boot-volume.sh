@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # usage: tools/boot-volume.sh FOLDER BUILD WRITABLE [key=value ...]
 # Makes a volume that boots the loader and the kernel of BUILD with these options: FOLDER/esp, which QEMU shows as a
-# read-only disk, or if WRITABLE is 1 the disk image FOLDER/stick. On an error it prints one line and exits with 1.
+# read-only disk, or if WRITABLE is 1 the disk image FOLDER/stick. If EFI is set and not empty, the volume boots that
+# EFI program instead, and nothing else is on it. On an error it prints one line and exits with 1.
 # shellcheck disable=SC2015 # A && B || trouble is meant
 set -u
 
@@ -13,6 +14,11 @@ trouble() {
 
 folder=$1 build=$2 writable=$3
 shift 3
+if [ -n "${EFI:-}" ]; then
+    mkdir -p "$folder/esp/EFI/BOOT" && cp "$EFI" "$folder/esp/EFI/BOOT/BOOTX64.EFI" ||
+        trouble "cannot write the boot volume in $folder"
+    exit 0
+fi
 for file in BOOTX64.EFI kernel.elf; do
     [ -r "$build/$file" ] || trouble "$build/$file is not there: run 'make'"
 done

@@ -13,6 +13,15 @@ EFI_LIBS  := $(addprefix -L,$(EFI_ROOTS)) -lefi -lgnuefi
 EFI_CFLAGS := -fshort-wchar -DGNU_EFI_USE_MS_ABI -isystem $(EFI_INC) -isystem $(EFI_INC)/x86_64
 LCFLAGS   := $(COMMON) -ffreestanding -fpic -fno-stack-protector -mno-red-zone -mgeneral-regs-only \
              -maccumulate-outgoing-args -fno-strict-aliasing -fcf-protection=none $(EFI_CFLAGS)
+# Base of the names of what is between, objects; signed where there is a key.
+define link_efi
+$(Q)$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined -T $(EFI_LDS) \
+    -Map=$(1).map -o $(1).so $(EFI_CRT0) $(2) $(EFI_LIBS)
+$(Q)$(OBJDUMP) -d -S --no-show-raw-insn $(1).so > $(1).lst 2>/dev/null
+$(Q)$(OBJCOPY) $(addprefix -j ,.text .rodata .sdata .data .dynamic .dynsym .rel .rela .rel.* .rela.* .reloc) \
+    --output-target=efi-app-x86_64 --subsystem=10 $(1).so $@
+$(sign_loader)
+endef
 gnu-efi:
 	$(if $(and $(EFI_INC),$(EFI_CRT0),$(EFI_LDS)),,$(error GNU-EFI is not there: run 'make deps'))
 .PHONY: gnu-efi
