@@ -23,11 +23,6 @@
 
 static struct kcpu here;
 
-struct kcpu *kcpu_this(void)
-{
-    return &here;
-}
-
 static struct ds_fake fake;
 static unsigned asked_soft;
 
@@ -46,6 +41,7 @@ const struct ds_machine *ds_soft_machine(struct ds_soft *soft)
 }
 
 #include "kernel/windows/control_area.h"
+#include "tests/unit/fake/processor.h"
 
 static struct kds store;
 const struct kds *const kds = &store;
@@ -120,6 +116,7 @@ static int begin(void **state)
     pages_taken = told = drains = starts = bts_drains = 0;
     config = (struct ds_config){.records = 64, .threshold = 48};
     store = (struct kds){.pebs = true, .bts = true, .config = {&config}};
+    processor.cpu = &here;
     here = (struct kcpu){.ds = malloc(ds_cpu_bytes()), .ds_area = kmem_pages_alloc(1)};
     if (ds_detect(&fake.machine, &caps) || ds_parse_events("INST_RETIRED.ANY:1000", &config, error, sizeof error) ||
         ds_cpu_init(here.ds, 0, &fake.machine, &caps, &config, &hooks, here.ds_area, buffer, error, sizeof error) ||

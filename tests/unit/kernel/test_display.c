@@ -46,9 +46,11 @@ void kprintf(const char *format, ...)
     va_end(args);
 }
 
+static const struct console_sink *added;
+
 int console_add(const struct console_sink *which)
 {
-    assert_non_null(which->write);
+    added = which;
     consoles++;
     return 0;
 }
@@ -99,6 +101,13 @@ static void rescued(void **state)
     assert_int_not_equal(pixels[0][0], 0xAAAAAAAA);
     kdisplay_rescue(); /* once */
     assert_int_equal(consoles, 1);
+    memset(pixels, 0xAA, sizeof pixels);
+    added->write(added->context, "text", 4); /* it is the screen's */
+    static const uint32_t untouched[640] = {[0 ... 639] = 0xAAAAAAAA};
+    bool drawn = false;
+    for (unsigned y = 0; y < 480; y++)
+        drawn |= memcmp(pixels[y], untouched, sizeof untouched) != 0;
+    assert_true(drawn);
 }
 
 static void rescued_at_the_end(void **state) /* of all there can be */

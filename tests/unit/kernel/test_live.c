@@ -30,16 +30,6 @@ uint64_t arch_rdtsc(void)
     return now;
 }
 
-uint32_t arch_cpu_index(void)
-{
-    return machine.arch.index;
-}
-
-struct kcpu *kcpu_this(void)
-{
-    return &machine;
-}
-
 struct kthread *kthread_from_stack(void)
 {
     return &running;
@@ -88,7 +78,7 @@ static void begin(uint32_t group)
     running = (struct kthread){.tid = 0x20, .priority = 9, .base_priority = 8, .state = KTHREAD_RUNNING};
     other = (struct kthread){.tid = 0x1234, .priority = 12, .base_priority = 8, .state = KTHREAD_WAITING};
     truths = 0;
-    processor.irq_on = false;
+    processor = (struct processor){.cpu = &machine};
     box.config.masks = (struct perfinfo_groupmask){0};
     if (group)
         trace_group_add(&box.config.masks, group);

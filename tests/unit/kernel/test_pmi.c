@@ -29,17 +29,7 @@ static struct kcpu *const here = &cpus_there[HERE];
 struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
 
-struct kcpu *kcpu_this(void)
-{
-    return here;
-}
-
 #include "tests/unit/fake/processor.h"
-
-uint32_t arch_cpu_index(void)
-{
-    return HERE;
-}
 
 #include "kernel/sched/dpc.h"
 #include "kernel/recording/pmi.h"
@@ -181,6 +171,7 @@ static int begin(void **state)
     }
     kcpu_count = 2;
     processor.irq_on = true;
+    processor.cpu = here;
     dpcs = drains = branch_drains = samples = 0;
     drained_bytes = sampled_rip = 0;
     hub.wanted.masks[PERF_PMC_PROFILE >> PERF_MASK_SHIFT] |= PERF_PMC_PROFILE & PERF_MASK_BITS;

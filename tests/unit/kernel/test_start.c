@@ -20,16 +20,12 @@
 #include "kernel/recording/debug_store.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"
+#include "tests/unit/fake/processor.h"
 #include "tests/unit/support/ds_fake.h"
 
 static struct kcpu here;
 struct kcpu *kcpu_table[MAX_CPUS] = {&here};
 uint32_t kcpu_count = 1;
-
-struct kcpu *kcpu_this(void)
-{
-    return &here;
-}
 
 #include "kernel/recording/start.h"
 
@@ -117,6 +113,7 @@ static int begin(void **state)
     store.config[0] = &config;
     ds_fake_init(&fake, true);
     ds_fake_reset(&fake);
+    processor.cpu = &here;
     here = (struct kcpu){.ds = malloc(ds_cpu_bytes())};
     if (ds_detect(&fake.machine, &caps) || ds_parse_events("INST_RETIRED.ANY:1000", &config, error, sizeof error) ||
         ds_cpu_init(here.ds, 0, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error) ||

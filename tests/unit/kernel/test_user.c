@@ -23,21 +23,6 @@
 static struct kcpu this_cpu;
 static bool counting;
 
-struct kcpu *kcpu_this(void)
-{
-    return &this_cpu;
-}
-
-bool arch_irq_save(void)
-{
-    return false;
-}
-
-void arch_irq_restore(bool on)
-{
-    (void)on;
-}
-
 bool arch_user_pages_open(void)
 {
     return false;
@@ -51,6 +36,7 @@ uint64_t read_cr2(void)
 #include "kernel/lib/print.h"
 #include "kernel/sched/threads.h"
 #include "kernel/user/user.h"
+#include "tests/unit/fake/processor.h"
 
 struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
@@ -197,6 +183,7 @@ static int fault(struct kuser *user)
     static struct kthread thread;
     static struct arch_trap_frame frame;
     thread = (struct kthread){.user = user, .flags = KTHREAD_SAMPLED | KTHREAD_USER};
+    processor.cpu = &this_cpu;
     this_cpu = (struct kcpu){.current = &thread, .active_ds = some_ds};
     frame = (struct arch_trap_frame){.vector = 14, .rip = 0x500};
     counting = true;

@@ -9,28 +9,9 @@
 #include <cmocka.h>
 
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/model_machine.h"
 
 struct counting_machine *counting;
-
-static bool read_memory(void *context, uint64_t address, void *to, uint32_t size)
-{
-    (void)context;
-    memcpy(to, (const void *)(uintptr_t)address, size);
-    return true;
-}
-
-static bool write_memory(void *context, uint64_t address, const void *from, uint32_t size)
-{
-    (void)context;
-    memcpy((void *)(uintptr_t)address, from, size);
-    return true;
-}
-
-static void registers(void *context, struct ds_model_registers *out)
-{
-    (void)context;
-    memset(out, 0, sizeof *out);
-}
 
 static void raise_pmi(void *context, uint32_t lvtpc)
 {
@@ -98,8 +79,10 @@ const struct ds_machine counting_machine_hw = {"fake", cpuid, rdmsr, wrmsr, lvtp
 
 void counting_machine_reset(struct counting_machine *m, const char *preset, uint32_t signature)
 {
-    const struct ds_model_host host = {
-        .read = read_memory, .write = write_memory, .registers = registers, .raise_pmi = raise_pmi};
+    const struct ds_model_host host = {.read = model_machine_read,
+                                       .write = model_machine_write,
+                                       .registers = model_machine_no_registers,
+                                       .raise_pmi = raise_pmi};
     memset(m, 0, sizeof *m);
     m->preset = *ds_model_preset(preset);
     if (signature)

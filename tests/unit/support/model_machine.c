@@ -15,21 +15,21 @@
 struct model_machine model_machine;
 #define M model_machine
 
-static bool read_memory(void *context, uint64_t address, void *to, uint32_t size)
+bool model_machine_read(void *context, uint64_t address, void *to, uint32_t size)
 {
     (void)context;
     memcpy(to, (const void *)(uintptr_t)address, size);
     return true;
 }
 
-static bool write_memory(void *context, uint64_t address, const void *from, uint32_t size)
+bool model_machine_write(void *context, uint64_t address, const void *from, uint32_t size)
 {
     (void)context;
     memcpy((void *)(uintptr_t)address, from, size);
     return true;
 }
 
-static void no_registers(void *context, struct ds_model_registers *out)
+void model_machine_no_registers(void *context, struct ds_model_registers *out)
 {
     (void)context;
     *out = (struct ds_model_registers){0};
@@ -151,9 +151,9 @@ const struct ds_machine model_machine_stepped = {REGISTERS, .stepping = &steppin
 void model_machine_reset(const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                          void (*registers)(void *context, struct ds_model_registers *out))
 {
-    const struct ds_model_host host = {.read = read_memory,
-                                       .write = write_memory,
-                                       .registers = registers ? registers : no_registers,
+    const struct ds_model_host host = {.read = model_machine_read,
+                                       .write = model_machine_write,
+                                       .registers = registers ? registers : model_machine_no_registers,
                                        .raise_pmi = raise_pmi};
     struct ds_model_policy every = policy ? *policy : (struct ds_model_policy){0};
     every.unlisted_recorded = true; /* the driver is to be seen at work, whatever PEBS records */

@@ -45,6 +45,11 @@ void model_machine_set(uint32_t msr, uint64_t value); /* must not fault */
 /* Every register is as it was; but what was stale in GLOBAL_STATUS may be gone. */
 void model_machine_expect(const struct ds_model *before);
 
+/* For hosts of a model: memory is the test's own; registers read 0. */
+bool model_machine_read(void *context, uint64_t address, void *to, uint32_t size);
+bool model_machine_write(void *context, uint64_t address, const void *from, uint32_t size);
+void model_machine_no_registers(void *context, struct ds_model_registers *out);
+
 /* Hooks that do nothing. */
 void model_machine_before_drain(void *context, uint32_t cpu, uint64_t tsc);
 void model_machine_drained(void *context, uint32_t cpu, const struct ds_drain *drain);
