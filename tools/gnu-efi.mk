@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Where GNU-EFI is, in the paths of Debian, Fedora, Arch and SUSE; what the loader is compiled and linked with; and the
-# signature of one's own key and certificate (PEM) for Secure Boot: docs/how-to/hardware.md, section 2.
+# signature by your own key and certificate (PEM) for Secure Boot: docs/how-to/hardware.md, section 2.
 SIGN_KEY  :=
 SIGN_CERT :=
 
@@ -13,14 +13,15 @@ EFI_LIBS  := $(addprefix -L,$(EFI_ROOTS)) -lefi -lgnuefi
 EFI_CFLAGS := -fshort-wchar -DGNU_EFI_USE_MS_ABI -isystem $(EFI_INC) -isystem $(EFI_INC)/x86_64
 LCFLAGS   := $(COMMON) -ffreestanding -fpic -fno-stack-protector -mno-red-zone -mgeneral-regs-only \
              -maccumulate-outgoing-args -fno-strict-aliasing -fcf-protection=none $(EFI_CFLAGS)
-# Base of the names of what is between, objects; signed where there is a key.
+# $(call link_efi,NAME,OBJECTS) makes the target by way of NAME.so, with NAME.map and NAME.lst, and signs it if there
+# is a key.
 define link_efi
 $(Q)$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined -T $(EFI_LDS) \
     -Map=$(1).map -o $(1).so $(EFI_CRT0) $(2) $(EFI_LIBS)
 $(Q)$(OBJDUMP) -d -S --no-show-raw-insn $(1).so > $(1).lst 2>/dev/null
 $(Q)$(OBJCOPY) $(addprefix -j ,.text .rodata .sdata .data .dynamic .dynsym .rel .rela .rel.* .rela.* .reloc) \
     --output-target=efi-app-x86_64 --subsystem=10 $(1).so $@
-$(sign_loader)
+$(sign_efi)
 endef
 gnu-efi:
 	$(if $(and $(EFI_INC),$(EFI_CRT0),$(EFI_LDS)),,$(error GNU-EFI is not there: run 'make deps'))
@@ -29,4 +30,4 @@ gnu-efi:
 # Who signs the loader is an input, too.
 $(B)/loader.signer: FORCE
 	$(call changed,$(SIGN_KEY) $(SIGN_CERT) $(if $(SIGN_CERT),$(shell cksum < '$(SIGN_CERT)')))
-sign_loader = $(if $(SIGN_KEY)$(SIGN_CERT),@tools/sign.sh '$(SIGN_KEY)' '$(SIGN_CERT)' $@)
+sign_efi = $(if $(SIGN_KEY)$(SIGN_CERT),@tools/sign.sh '$(SIGN_KEY)' '$(SIGN_CERT)' $@)
