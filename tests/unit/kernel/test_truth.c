@@ -172,6 +172,9 @@ static void in_order_until_it_is_full(void **state)
     const uint64_t kept = room - n.lost;
     assert_in_range(n.lost, 1, 1000);
     assert_int_equal(n.switches + n.records, kept);
+    for (unsigned i = 0; i < 9; i++) /* each counts, and there is room for none */
+        write_one(0, room++);
+    assert_int_equal(ktruth_counts(cpu[0].truth).lost, n.lost + 9);
     write_one(1, written[1]); /* into the chunk it has begun */
     n = ktruth_counts(cpu[1].truth);
     assert_true(n.lost == 0 && n.switches + n.records == written[1] + 1);
