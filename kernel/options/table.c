@@ -25,7 +25,7 @@ static const char by_rules[] = "spinlock.every=0";
         "session." #n, "off", "an additional session; off: none", SESSION_AT(n), SESSION, 0, 0, NULL, NULL             \
     }
 
-static const char presets[] = "names of ds_model_presets"; /* stands for them: see get_row */
+static const char presets[] = "names of ds_model_presets"; /* stands for them: see kopt_row_get */
 
 static const struct kopt_option table[] = {
     {"ds", "auto",
