@@ -46,9 +46,9 @@ include tools/events.mk tools/gnu-efi.mk # LCFLAGS, and what the loader is linke
 c_of   = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 asm_of = $(sort $(wildcard $(addsuffix /*.asm,$(1))))
 RING3    := kernel/user/ring3 kernel/selftest/ring3
-DS       := ds/driver ds/soft ds/model ds/probe
+DS_ROOMS := ds/driver ds/soft ds/model ds/probe
 KERNEL   := arch arch/clock arch/firmware \
-            kernel $(filter-out $(RING3),$(patsubst %/,%,$(wildcard kernel/*/))) $(DS) trace
+            kernel $(filter-out $(RING3),$(patsubst %/,%,$(wildcard kernel/*/))) $(DS_ROOMS) trace
 KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c $(EVENT_C)
 KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,arch kernel/*)))) \
             $(patsubst %,$(B)/ring3/%.o,$(basename $(call c_of,$(RING3))) \
@@ -56,7 +56,7 @@ KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(base
 LOADER_O := $(patsubst %,$(B)/loader/%.o,$(basename $(call c_of,boot boot/save) kernel/lib/crc32c.c) \
               $(addsuffix .asm,$(basename $(call asm_of,boot))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
-SHARED_C := $(call c_of,$(DS) trace kernel/options arch/firmware) $(addprefix kernel/,lib/base64.c lib/crc32c.c \
+SHARED_C := $(call c_of,$(DS_ROOMS) trace kernel/options arch/firmware) $(addprefix kernel/,lib/base64.c lib/crc32c.c \
               memory/boot_memory.c memory/page_bitmap.c selftest/paper.c console/pixels.c console/screen.c) \
             $(addprefix boot/,config.c elf.c memory.c paging.c save/save_check.c) $(EVENT_C)
 CAIRN_C  := $(call c_of,tools/cairn $(patsubst %/,%,$(wildcard tools/cairn/*/ tools/cairn/*/*/)))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What labs/ builds.
+# What labs/ builds: hello, and `make lab N=3`: the lab with your code (labs/NN-name/lab.c), in OUT. CODE=FILE takes
+# another file than lab.c, SOLUTION=1 the lab's solution; DS=hw runs on the processor's Debug Store, which in QEMU is the
+# plugin's, and not on the model.
 $(B)/hello.objects: OBJECTS = $(B)/loader/labs/00-hello/hello.o
 $(B)/hello.efi: $(B)/loader/labs/00-hello/hello.o $(B)/hello.objects $(B)/loader.signer
 	$(call say,LINK)
@@ -7,4 +9,36 @@ $(B)/hello.efi: $(B)/loader/labs/00-hello/hello.o $(B)/hello.objects $(B)/loader
 $(B)/loader/labs/00-hello/hello.o: | gnu-efi
 hello: $(B)/hello.efi
 all: hello
-.PHONY: hello
+
+LAB  := $(if $(N),$(wildcard labs/$(if $(filter 1 2 3 4 5 6 7 8 9,$(N)),0)$(N)-*))
+CODE := $(LAB)/$(if $(SOLUTION),solution.c,lab.c)
+OUT  := $(B)/lab/$(notdir $(LAB))/$(basename $(notdir $(CODE)))
+DS   := soft
+LAB_CHECK := $(wildcard $(LAB)/check.c)
+ifneq ($(filter lab,$(MAKECMDGOALS)),)
+$(if $(wildcard $(LAB)/lab.c),,$(error make lab N=...: which lab? There are $(patsubst labs/%,%,$(wildcard labs/0[1-9]-* labs/10-*))))
+$(if $(wildcard $(CODE)),,$(error CODE=$(CODE): there is no such file))
+endif
+# In a kernel of its own the lab's check has the place of kernel/run.c. On the host the check is a program that gets the
+# logs of the boots. Warnings about your code do not stop you.
+LAB_MACHINE_O := $(patsubst %,$(B)/kernel/%.o,$(basename $(wildcard labs/machine/*.c)) labs/machine/call.asm)
+LAB_KERNEL_O   = $(filter-out $(B)/kernel/kernel/run.o,$(KERNEL_O)) $(LAB_MACHINE_O) $(LAB_OBJECTS) \
+                 $(patsubst %,$(B)/kernel/%.o,$(basename $(wildcard $(LAB)/check*.c)) \
+                   $(addsuffix .asm,$(basename $(wildcard $(LAB)/*.asm))))
+$(OUT)/code.objects: OBJECTS = $(CODE)
+$(OUT)/kernel/code.o: $(CODE) $(OUT)/code.objects $(B)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -Werror,$(KCFLAGS)) -I$(LAB) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+$(OUT)/kernel.elf: $(LAB_KERNEL_O) $(OUT)/kernel/code.o arch/kernel.ld
+	$(call link_kernel,$@,$(filter %.o,$^))
+$(OUT)/host/code.o: $(CODE) $(OUT)/code.objects $(B)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -Werror,$(HCFLAGS)) $(SAN) -I$(LAB) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+$(OUT)/check: $(patsubst %.c,$(B)/host/%.o,$(wildcard $(LAB)/host*.c) labs/host/verdict.c) $(OUT)/host/code.o \
+              $(B)/host/libcairn.a $(B)/host/libshared.a
+	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CAIRN_LIBS)
+lab: $(if $(LAB_CHECK),$(OUT)/kernel.elf,$(B)/kernel.elf $(OUT)/check) loader $(B)/cairn $(B)/cairn-options \
+     $(if $(filter hw,$(DS)),$(B)/qemu-ds.so)
+	@rm -f $(if $(LAB_CHECK),,$(OUT)/kernel.elf)
+	@labs/run.sh $(LAB) $(OUT) $(B) $(DS)
+.PHONY: hello lab

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Lab 1: the check. First the settings are looked at, then the records. */
+#include "labs/check.h"
+
+#include "task.h"
+
+#define CALLS      24u
+#define CALL_BYTES 5u
+#define RECORDS    24u /* one for each call is the most that can come */
+
+#define DS_SECTION   "SDM vol. 3B, \"BTS and DS Save Area\""
+#define PEBS_SECTION "SDM vol. 3B, \"Processor Event Based Sampling (PEBS)\""
+
+lab_program lab_calls; /* program.asm */
+
+const char lab_title[] = "1 First record";
+
+static uint64_t msr(uint32_t number)
+{
+    uint64_t value = 0;
+    (void)lab_rdmsr(number, &value);
+    return value;
+}
+
+static void check_area(const struct sampling *s)
+{
+    const struct ds_area_a0 *a = s->area;
+    const uint64_t begin = (uintptr_t)s->buffer, end = begin + s->records * s->record_bytes;
+    if (msr(IA32_DS_AREA) != (uintptr_t)a)
+        lab_fail("ds-area",
+                 "The processor finds the DS area by the register IA32_DS_AREA: write the address of s->area "
+                 "to it.",
+                 DS_SECTION, "IA32_DS_AREA is 0x%lx, and s->area is at 0x%lx", (unsigned long)msr(IA32_DS_AREA),
+                 (unsigned long)(uintptr_t)a);
+    if (a->pebs_buffer_base != begin || a->pebs_index != begin)
+        lab_fail("index",
+                 "pebs_index is where the processor writes the next record. At the beginning it is the same as "
+                 "pebs_buffer_base: the address of s->buffer.",
+                 DS_SECTION, "pebs_buffer_base is 0x%lx and pebs_index 0x%lx, and s->buffer is at 0x%lx",
+                 (unsigned long)a->pebs_buffer_base, (unsigned long)a->pebs_index, (unsigned long)begin);
+    if (a->pebs_absolute_maximum < end || a->pebs_absolute_maximum > end + s->record_bytes)
+        lab_fail("maximum",
+                 "pebs_absolute_maximum is the end of the buffer: the processor writes no record beyond it. "
+                 "The manual asks for an address after the end of the last record.",
+                 DS_SECTION, "pebs_absolute_maximum is %ld bytes after s->buffer, whose %u records have %lu bytes",
+                 (long)(a->pebs_absolute_maximum - begin), s->records, (unsigned long)(end - begin));
+    if (a->pebs_interrupt_threshold < end)
+        lab_fail("threshold",
+                 "When pebs_index reaches pebs_interrupt_threshold, the processor raises an interrupt. "
+                 "Nobody handles it in this lab: put the threshold behind the end of the buffer.",
+                 DS_SECTION, "pebs_interrupt_threshold is %ld bytes after s->buffer, whose %u records have %lu bytes",
+                 (long)(a->pebs_interrupt_threshold - begin), s->records, (unsigned long)(end - begin));
+}
+
+static void check_registers(const struct sampling *s)
+{
+    const uint64_t select = msr(IA32_PERFEVTSEL0 + s->counter), count = msr(IA32_PMC0 + s->counter);
+    const uint64_t expected = -s->period & (DS_BIT(s->width) - 1), enable = msr(IA32_PEBS_ENABLE);
+    if ((select & 0xFFFF) != s->event || !(select & IA32_PERFEVTSEL_EN) || !(select & IA32_PERFEVTSEL_OS))
+        lab_fail("select",
+                 "IA32_PERFEVTSELx says what counter x counts: the event in bits 15:0, the rings (OS: ring 0), "
+                 "and EN, without which it stands still.",
+                 "SDM vol. 3B, \"Architectural Performance Monitoring\"",
+                 "IA32_PERFEVTSEL%u is 0x%lx; expected event 0x%lx, with OS and EN", s->counter, (unsigned long)select,
+                 (unsigned long)s->event);
+    if (select & IA32_PERFEVTSEL_INT)
+        lab_fail("int",
+                 "INT asks for an interrupt at each overflow of the counter. With PEBS the overflow leads to a "
+                 "record instead. Leave INT clear.",
+                 PEBS_SECTION, "IA32_PERFEVTSEL%u is 0x%lx: INT (bit 20) is set", s->counter, (unsigned long)select);
+    if (enable != DS_BIT(s->counter))
+        lab_fail("enable", "Bit i of IA32_PEBS_ENABLE turns PEBS on for counter i. Without it the counter only counts.",
+                 PEBS_SECTION, "IA32_PEBS_ENABLE is 0x%lx; expected 0x%lx, bit %u for counter %u",
+                 (unsigned long)enable, (unsigned long)DS_BIT(s->counter), s->counter, s->counter);
+    if (count != expected)
+        lab_fail("period",
+                 "A counter counts up and overflows from its highest value to 0. To overflow after N events it "
+                 "starts at -N, cut to the width of the counter.",
+                 PEBS_SECTION, "IA32_PMC%u is 0x%lx; expected 0x%lx, which is -%lu in %u bits", s->counter,
+                 (unsigned long)count, (unsigned long)expected, (unsigned long)s->period, s->width);
+}
+
+static uint64_t eventing_ip(const struct sampling *s, uint32_t i)
+{
+    const uint8_t *record = s->buffer + i * s->record_bytes;
+    return s->record_bytes == sizeof(struct ds_pebs_fmt3) ? ((const struct ds_pebs_fmt3 *)record)->fmt2.eventing_ip
+                                                          : ((const struct ds_pebs_basic *)record)->eventing_ip;
+}
+
+/* The call that is recorded, from 1 on. */
+static uint64_t call_of(uint64_t ip)
+{
+    return (ip - (uintptr_t)lab_calls) / CALL_BYTES + 1;
+}
+
+static void check_records(const struct sampling *s, uint32_t count)
+{
+    const uint32_t written = (uint32_t)((s->area->pebs_index - (uintptr_t)s->buffer) / s->record_bytes);
+    const uint32_t expected = CALLS / ((uint32_t)s->period + 1);
+    if (lab_model_fault())
+        lab_fail("mapped",
+                 "The processor uses the addresses of the DS area as they are. They have to be those of "
+                 "s->area and s->buffer.",
+                 DS_SECTION, "no memory is mapped at 0x%lx", (unsigned long)lab_model_fault());
+    if (!written)
+        lab_fail("none", "All settings look right one by one, but no record came.", PEBS_SECTION,
+                 "pebs_index has not moved: no record in %u calls", CALLS);
+    for (uint32_t i = 0; i < written; i++) {
+        const uint64_t call = call_of(eventing_ip(s, i)), right = (i + 1) * (s->period + 1);
+        lab_log("record %u: EventingIP 0x%lx, call %lu", i + 1, (unsigned long)eventing_ip(s, i), (unsigned long)call);
+        if (call != right && i)
+            lab_fail("reset",
+                     "After each record the processor loads the counter from pebs_gp_counter_reset of the DS "
+                     "area. The value has to be the same as the first one: -period.",
+                     PEBS_SECTION, "record %u is of call %lu; expected call %lu", i + 1, (unsigned long)call,
+                     (unsigned long)right);
+        if (call != right)
+            lab_fail("first", "The event after the overflow is recorded: with period N, event N + 1.", PEBS_SECTION,
+                     "the first record is of call %lu; expected call %lu", (unsigned long)call, (unsigned long)right);
+    }
+    if (written != expected)
+        lab_fail("reset",
+                 "After each record the processor loads the counter from pebs_gp_counter_reset of the DS area. "
+                 "The value has to be the same as the first one: -period.",
+                 PEBS_SECTION, "%u records; expected %u: one for each %lu of %u calls", written, expected,
+                 (unsigned long)s->period + 1, CALLS);
+    if (count != written)
+        lab_fail("count",
+                 "lab_stop returns how many records lie between pebs_buffer_base and pebs_index. All have "
+                 "s->record_bytes bytes.",
+                 DS_SECTION, "lab_stop says %u records; there are %u", count, written);
+}
+
+static void check_stop(const struct sampling *s)
+{
+    const uint32_t zero[] = {IA32_PEBS_ENABLE, IA32_PERFEVTSEL0 + s->counter, IA32_PMC0 + s->counter, IA32_DS_AREA};
+    for (unsigned i = 0; i < sizeof zero / sizeof zero[0]; i++)
+        if (msr(zero[i]))
+            lab_fail("stop",
+                     "Turn PEBS off before you turn the counter off and take the DS area away. Leave no register "
+                     "behind: the next driver finds what you leave.",
+                     PEBS_SECTION, "MSR 0x%x is 0x%lx after lab_stop", zero[i], (unsigned long)msr(zero[i]));
+}
+
+static void check_period(struct sampling *s, uint64_t period)
+{
+    s->period = period;
+    *s->area = (struct ds_area_a0){0};
+    if (lab_start(s) != 0)
+        lab_fail("gp", "WRMSR raises #GP where a register does not exist, or a reserved bit is set.", PEBS_SECTION,
+                 "lab_start returns an error");
+    check_area(s);
+    check_registers(s);
+    if (lab_run(lab_calls, 0, DS_BIT(s->counter)) != 0)
+        lab_fail("run", "The check itself cannot run here.", PEBS_SECTION, "IA32_PERF_GLOBAL_CTRL refuses 0x%lx",
+                 (unsigned long)DS_BIT(s->counter));
+    check_records(s, lab_stop(s));
+    check_stop(s);
+    lab_pass("records", "counter %u, period %lu: a record for each %lu of %u calls", s->counter, (unsigned long)period,
+             (unsigned long)period + 1, CALLS);
+}
+
+void lab_check(void)
+{
+    uint32_t leaf[4];
+    lab_cpuid(0x0A, 0, leaf);
+    const unsigned format = ia32_perf_capabilities_pebs_fmt(msr(IA32_PERF_CAPABILITIES));
+    struct sampling s = {.event = ia32_perfevtsel(0xC4, 2), /* BR_INST_RETIRED.NEAR_CALL */
+                         .width = cpuid_0ah_eax_gp_width(leaf[0]),
+                         .records = RECORDS,
+                         .record_bytes = ds_pebs_fixed_size(format)};
+    s.area = lab_memory(sizeof *s.area);
+    s.buffer = lab_memory(s.records * s.record_bytes);
+    if (!s.area || !s.buffer)
+        lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for the buffer");
+    s.counter = 1 + lab_seed() % 3; /* not PMC0, whose records come one event earlier from Ice Lake on: lab 2 */
+    check_period(&s, 3);
+    s.counter = 1 + s.counter % 3;
+    check_period(&s, 5 + lab_seed());
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the check of a lab judges. A check is one function. Where something is not right it ends with lab_fail, so that
+ * a student reads one hint at a time. The same functions exist in the kernel (labs/machine) and on the host
+ * (labs/host).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- each check.c defines */
+extern const char lab_title[]; /* "1 First record" */
+void lab_check(void);          /* in the kernel */
+
+/* ---- verdicts */
+
+/* PASS: NAME: text */
+void lab_pass(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* FAIL: NAME: text, which says what was seen and what was expected; then the hint, and the section of the manual to
+ * read. Ends the lab. `name` is the hint's, too: each of a lab's hints has its own. */
+_Noreturn void lab_fail(const char *name, const char *hint, const char *read, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* ---- for checks in the kernel */
+
+/* Whether the Debug Store is the model. */
+bool lab_is_model(void);
+/* Records, or branch records, that the model has dropped, since the beginning: exact. 0 on hw, which does not tell. */
+uint64_t lab_model_dropped(void);
+/* Where the model looked for the DS area or a buffer, and no memory is mapped; 0: nowhere. */
+uint64_t lab_model_fault(void);
+/* The option seed= of this boot (the lab's file `boots`), for checks whose numbers shall differ between boots. */
+uint64_t lab_seed(void);

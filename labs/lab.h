@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the code of a lab may use in the kernel. Registers, bits and layouts are in ds/layout.h, with the names of
+ * Intel's manual (SDM).
+ *
+ * The machine of a lab has one processor. The Debug Store is a model of it (`make lab N=1`), or with DS=hw the one that
+ * the processor has; in QEMU, the plugin's. This interface is the same for both. Your functions run in a thread of the
+ * kernel in ring 0, with interrupts on; they may not call anything else of Cairn's.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/trapframe.h"
+#include "ds/layout.h"
+
+/* ---- the processor */
+
+/* 0, or -EFAULT: the access raises #GP (no such register, or a reserved bit is set). */
+int lab_rdmsr(uint32_t msr, uint64_t *value);
+int lab_wrmsr(uint32_t msr, uint64_t value);
+void lab_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4]); /* EAX, EBX, ECX, EDX */
+uint64_t lab_rdtsc(void);
+
+/* The APIC's register for the interrupt of performance counters (PMI): LVTPC_... of ds/layout.h. */
+uint32_t lab_lvtpc_read(void);
+void lab_lvtpc_write(uint32_t value);
+
+/* ---- memory */
+
+/* Zeroed memory of the kernel that stays mapped: its address is what the DS area needs. Begins at a page of 4 KiB; the
+ * page before it and the one after it belong to nobody. NULL: there is none left. */
+void *lab_memory(size_t bytes);
+
+/* ---- interrupts */
+
+#define LAB_PMI_VECTOR 0xEEu /* for LVTPC */
+
+/* Who handles the interrupt LAB_PMI_VECTOR; NULL: nobody. The handler runs with interrupts off on a stack of its own;
+ * `frame` is where the interrupt came. The end of the interrupt (EOI) is sent for you. The processor has set
+ * LVTPC_MASKED. Counters run on in the handler, unless you stop them. */
+void lab_on_pmi(void (*handler)(const struct arch_trap_frame *frame));
+
+/* ---- a program to sample */
+
+typedef void lab_program(uint64_t argument);
+
+/* Every counter is off in IA32_PERF_GLOBAL_CTRL until this call, and again after it: it writes `counters` to
+ * IA32_PERF_GLOBAL_CTRL, runs the program in this thread, and writes 0. So the program is counted and your own code is
+ * not. There is no timer interrupt meanwhile. One RET before the program and three other instructions after it are
+ * counted, too, on hw perhaps a fourth. 0, or -EFAULT: the write raises #GP, and the program has not run. */
+int lab_run(lab_program *program, uint64_t argument, uint64_t counters);
+
+/* ---- a log */
+
+/* Prints a line. */
+void lab_log(const char *format, ...) __attribute__((format(printf, 1, 2)));

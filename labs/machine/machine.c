@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* labs/lab.h in the kernel, on the Debug Store of the processor or on the model. The driver of ds/ is not in use. */
+#include "labs/machine/machine.h"
+
+#include "arch/arch.h"
+#include "ds/ds.h"
+#include "kernel/cpu.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/print.h"
+#include "kernel/lib/string.h"
+#include "kernel/memory/mem.h"
+#include "kernel/options/options.h"
+#include "kernel/tracepoint/stepping.h"
+#include "labs/check.h"
+#include "labs/lab.h"
+
+_Static_assert(LAB_PMI_VECTOR == ARCH_VECTOR_PMI, "what the model's PMI and LVTPC lead to");
+
+static const struct ds_machine *machine;
+static uint64_t unmapped; /* where the model looked for DS memory */
+static void (*pmi_handler)(const struct arch_trap_frame *frame);
+
+static void *pages(size_t bytes)
+{
+    return kmem_pages_alloc((bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
+}
+
+static bool mapped(const void *address, size_t size)
+{
+    const bool there = arch_readable(address, size);
+    if (!there && !unmapped)
+        unmapped = (uintptr_t)address;
+    return there;
+}
+
+static int make_model(char *error, size_t size)
+{
+    struct ds_soft *model = pages(ds_soft_bytes());
+    if (!model || ds_soft_init(model, kopt.ds_preset, &kopt.ds_policy) != 0) {
+        snprintf(error, size, "there is no model of ds.preset=%s, or no memory for it", kopt.ds_preset);
+        return -EINVAL;
+    }
+    ds_soft_check_memory(model, mapped);
+    kcpu_table[0]->active_model = model;
+    arch_debug_set(kstepping_debug);
+    machine = ds_soft_machine(model);
+    return 0;
+}
+
+int lab_machine_init(char *error, size_t size)
+{
+    static struct ds_caps caps;
+    if (kopt.ds == KOPT_DS_SOFT) {
+        int e = make_model(error, size);
+        if (e)
+            return e;
+    } else if (ds_detect(ds_hw_machine(), &caps) != 0) {
+        snprintf(error, size, "%s; without DS=hw the lab runs on the model", caps.reason);
+        return -ENODEV;
+    } else {
+        machine = ds_hw_machine();
+    }
+    (void)lab_wrmsr(IA32_PERF_GLOBAL_CTRL, 0); /* RESET, or the firmware, may leave counters on */
+    return 0;
+}
+
+bool lab_is_model(void)
+{
+    return machine->stepping != NULL;
+}
+
+uint64_t lab_model_dropped(void)
+{
+    return machine->stepping ? machine->stepping->dropped(machine->context) : 0;
+}
+
+uint64_t lab_model_fault(void)
+{
+    return unmapped;
+}
+
+uint64_t lab_seed(void)
+{
+    return kopt.seed;
+}
+
+/* ---- labs/lab.h -------------------------------------------------------------------------------------------------- */
+
+int lab_rdmsr(uint32_t msr, uint64_t *value)
+{
+    return machine->rdmsr(machine->context, msr, value);
+}
+
+int lab_wrmsr(uint32_t msr, uint64_t value)
+{
+    return machine->wrmsr(machine->context, msr, value);
+}
+
+void lab_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    machine->cpuid(machine->context, leaf, subleaf, out);
+}
+
+uint64_t lab_rdtsc(void)
+{
+    return arch_rdtsc();
+}
+
+uint32_t lab_lvtpc_read(void)
+{
+    return machine->lvtpc_read(machine->context);
+}
+
+void lab_lvtpc_write(uint32_t value)
+{
+    machine->lvtpc_write(machine->context, value);
+}
+
+void *lab_memory(size_t bytes)
+{
+    const size_t data = (bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE * ARCH_PAGE_SIZE;
+    uint8_t *at = pages(data + 2 * ARCH_PAGE_SIZE);
+    return at ? at + ARCH_PAGE_SIZE : NULL;
+}
+
+static void pmi(struct arch_trap_frame *frame)
+{
+    if (pmi_handler)
+        pmi_handler(frame);
+}
+
+void lab_on_pmi(void (*handler)(const struct arch_trap_frame *frame))
+{
+    pmi_handler = handler;
+    arch_irq_set(ARCH_VECTOR_PMI, pmi);
+}
+
+/* The bits of IA32_PERF_GLOBAL_CTRL that exist. lab_call_counted cannot survive a #GP. */
+static uint64_t existing_counters(void)
+{
+    uint32_t leaf[4];
+    lab_cpuid(0x0A, 0, leaf);
+    return (DS_BIT(cpuid_0ah_eax_gp_counters(leaf[0])) - 1) | (DS_BIT(cpuid_0ah_edx_fixed_counters(leaf[3])) - 1)
+                                                                  << DS_COUNTER_FIXED;
+}
+
+int lab_run(lab_program *program, uint64_t argument, uint64_t counters)
+{
+    if (counters & ~existing_counters())
+        return -EFAULT;
+    arch_timer_stop();
+    if (lab_is_model()) {
+        (void)lab_wrmsr(IA32_PERF_GLOBAL_CTRL, counters); /* legal, as above */
+        lab_call_stepped(program, argument);
+        (void)lab_wrmsr(IA32_PERF_GLOBAL_CTRL, 0);
+    } else {
+        lab_call_counted(program, argument, counters);
+    }
+    arch_timer_start(kopt.tick_us);
+    return 0;
+}
+
+void lab_log(const char *format, ...)
+{
+    char line[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    kprintf("%s\n", line);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of a lab's kernel have of each other. */
+#pragma once
+
+#include "labs/lab.h"
+
+/* The Debug Store that the options name: ds=soft or ds=hw. 0, or a negative error with one line that says why. */
+int lab_machine_init(char *error, size_t size);
+
+/* call.asm: run the program with counters on, and off again. Interrupts on, no timer. */
+void lab_call_stepped(lab_program *program, uint64_t argument); /* the model's: single-stepped */
+/* The processor's: `counters` is a legal value of IA32_PERF_GLOBAL_CTRL. */
+void lab_call_counted(lab_program *program, uint64_t argument, uint64_t counters);

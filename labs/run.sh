@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# usage: labs/run.sh LAB OUT BUILD soft|hw
+# Runs the lab of folder LAB as `make lab` has built it in OUT, and prints its verdicts. Each line of LAB/boots is a boot:
+# the processor (ds.preset, or the plugin's preset) and kernel options. Without OUT/kernel.elf the kernel is BUILD's, and
+# OUT/check, a program of the host, then judges the logs. OUT keeps the logs. Exit status: 0 passed, 1 not passed, 3 the
+# machine did not start.
+set -u
+
+lab=$1 out=$2 build=$3 ds=$4
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+readonly LIMIT=${LAB_TIMEOUT:-120} # seconds a boot may take
+logs=()
+
+show() { # hints are long lines
+    fold -s -w 79 | sed 's/ *$//'
+}
+
+# Where the student's code, or what it called, has faulted, by source file and line.
+say_panic() { # log
+    local address
+    tr -d '\r' <"$1" | sed -n '/^PANIC/,/^CR2/p'
+    tr -d '\r' <"$1" | sed -n '/^PANIC/,/^FAIL/s/^  \(0xf[0-9a-f]*\) .*/\1/p' | while read -r address; do
+        addr2line -f -p -s -e "$out/kernel.elf.full" "$address" | sed 's/ (discriminator.*//; s/^/  in /'
+    done
+    echo "FAIL: fault: the kernel stopped. The lines above say where, the innermost function first."
+    printf 'hint: %s\n' "Your code, or the check with what your code returned, used memory that is not there." | show
+}
+
+boot() { # number, processor, options
+    local log=$out/boot-$1.log machine=(ds=soft "ds.preset=$2") status
+    [ "$ds" = soft ] || machine=(--qemu-ds "preset=$2" ds=hw)
+    shift 2
+    rm -f "$log"
+    KERNEL=$kernel CAIRN_BUILD=$build "$here/run-qemu.sh" --log "$log" --timeout "$LIMIT" --vars "$out/vars" \
+        "${machine[@]}" "$@" >"$out/run.txt" 2>&1
+    status=$?
+    logs+=("$log")
+    if [ $status = 2 ] || [ $status = 3 ]; then
+        cat "$out/run.txt"
+        exit 3
+    fi
+    [ -z "$kernel" ] ||
+        tr -d '\r' <"$log" | sed -n '/^PANIC/q; /^lab [0-9]/,/^SUMMARY/{/^SUMMARY/!p}' | show
+    if grep -aq '^PANIC' "$log"; then
+        say_panic "$log"
+    elif [ $status = 124 ]; then
+        echo "FAIL: time: the machine has not come to its end in $LIMIT s"
+        echo "hint: a loop of your code does not end, or waits for what does not come."
+    elif [ -z "$kernel" ] && [ $status != 0 ]; then
+        sed -n '/^verdict/,$p' "$out/run.txt"
+    fi
+    return $status
+}
+
+kernel=''
+[ ! -e "$out/kernel.elf" ] || kernel=$out/kernel.elf
+number=0 status=0
+while read -r processor options && [ $status = 0 ]; do
+    [ $((number++)) = 0 ] || echo
+    # shellcheck disable=SC2086 # words of options
+    boot $number "$processor" $options </dev/null || status=1
+done < <(grep -v '^#' "$lab/boots")
+if [ $status = 0 ] && [ -z "$kernel" ]; then
+    timeout "$LIMIT" "$out/check" "${logs[@]}" 2>&1 | show
+    status=${PIPESTATUS[0]}
+    [ "$status" != 124 ] || echo "FAIL: time: the check has not come to its end in $LIMIT s"
+fi
+[ "$status" = 0 ] || { echo "lab ${lab##*/}: not passed yet"; exit 1; }
+echo "lab ${lab##*/}: passed ($number boot$([ $number = 1 ] || echo s), $([ "$ds" = soft ] && echo the model || echo "the processor's Debug Store"))"

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""Each lab's solution passes on the Debug Store that the plugin gives QEMU, too."""
+
+import pytest
+
+from cairn_labs import FEW, LABS, each, lab
+
+
+@pytest.mark.xdist_group("labs")  # they share a build
+@pytest.mark.parametrize("code", each([path.with_name("solution.c") for path in LABS], FEW))
+def test_solution(code):
+    status, output = lab(code, "DS=hw")
+    assert status == 0 and "FAIL" not in output, output
+    assert output.endswith("the processor's Debug Store)\n")
