@@ -92,8 +92,8 @@ $(foreach p,kernel ring3 loader host san,$(eval $(call product,$p)))
 # of what is linked: a source that is gone leaves no newer object behind.
 define changed
 @mkdir -p $(@D)
-@printf '%s\n' '$(subst ','\'',$(1))' > $@.new
-@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+@new=$@.$$$$; printf '%s\n' '$(subst ','\'',$(1))' > $$new; \
+    if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi # two makes at a time have one each
 endef
 $(B)/flags: FORCE
 	$(call changed,$(CC) $(KCFLAGS) $(UCFLAGS) $(LCFLAGS) $(HCFLAGS) $(SAN) $(NASM) $(FONT))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What labs/ builds: hello, and `make lab N=3`: the lab with your code (labs/NN-name/lab.c), in OUT. CODE=FILE takes
-# another file than lab.c, SOLUTION=1 the lab's solution; DS=hw runs on the processor's Debug Store, which in QEMU is the
-# plugin's, and not on the model.
+# What labs/ builds: hello, and `make lab N=3`: the lab with your code, labs/NN-name/lab.c, in the folder OUT. CODE=FILE
+# takes another file, SOLUTION=1 the lab's solution. DS=hw runs it on the processor's Debug Store (in QEMU that of the
+# plugin) instead of the model.
 $(B)/hello.objects: OBJECTS = $(B)/loader/labs/00-hello/hello.o
 $(B)/hello.efi: $(B)/loader/labs/00-hello/hello.o $(B)/hello.objects $(B)/loader.signer
 	$(call say,LINK)
@@ -10,13 +10,14 @@ $(B)/loader/labs/00-hello/hello.o: | gnu-efi
 hello: $(B)/hello.efi
 all: hello
 
+LABS := $(sort $(patsubst labs/%/lab.c,%,$(wildcard labs/*/lab.c)))
 LAB  := $(if $(N),$(wildcard labs/$(if $(filter 1 2 3 4 5 6 7 8 9,$(N)),0)$(N)-*))
 CODE := $(LAB)/$(if $(SOLUTION),solution.c,lab.c)
 OUT  := $(B)/lab/$(notdir $(LAB))/$(basename $(notdir $(CODE)))
 DS   := soft
 LAB_CHECK := $(wildcard $(LAB)/check.c)
 ifneq ($(filter lab,$(MAKECMDGOALS)),)
-$(if $(wildcard $(LAB)/lab.c),,$(error make lab N=...: which lab? There are $(patsubst labs/%,%,$(wildcard labs/0[1-9]-* labs/10-*))))
+$(if $(wildcard $(LAB)/lab.c),,$(error make lab N=...: which lab? There are $(LABS)))
 $(if $(wildcard $(CODE)),,$(error CODE=$(CODE): there is no such file))
 endif
 # In a kernel of its own the lab's check has the place of kernel/run.c. On the host the check is a program that gets the

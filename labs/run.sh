@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # usage: labs/run.sh LAB OUT BUILD soft|hw
-# Runs the lab of folder LAB as `make lab` has built it in OUT, and prints its verdicts. Each line of LAB/boots is a boot:
-# the processor (ds.preset, or the plugin's preset) and kernel options. Without OUT/kernel.elf the kernel is BUILD's, and
-# OUT/check, a program of the host, then judges the logs. OUT keeps the logs. Exit status: 0 passed, 1 not passed, 3 the
-# machine did not start.
+# Runs the lab of folder LAB, which `make lab` has built in OUT, and prints its verdicts. Each line of LAB/boots is a
+# boot: the processor to be (option ds.preset, or the plugin's preset), then options of run-qemu.sh and of the kernel.
+# OUT/kernel.elf is the kernel; if it is not there, BUILD's own kernel boots, and OUT/check, a program, judges the logs.
+# OUT keeps the logs. Exit status: 0 passed, 1 not passed, 3 the machine did not start.
 set -u
 
 lab=$1 out=$2 build=$3 ds=$4
@@ -67,4 +67,5 @@ if [ $status = 0 ] && [ -z "$kernel" ]; then
     [ "$status" != 124 ] || echo "FAIL: time: the check has not come to its end in $LIMIT s"
 fi
 [ "$status" = 0 ] || { echo "lab ${lab##*/}: not passed yet"; exit 1; }
-echo "lab ${lab##*/}: passed ($number boot$([ $number = 1 ] || echo s), $([ "$ds" = soft ] && echo the model || echo "the processor's Debug Store"))"
+[ "$ds" = soft ] && what="the model" || what="the processor's Debug Store"
+echo "lab ${lab##*/}: passed ($number boot$([ $number = 1 ] || echo s), $what)"

@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
-; Runs a lab's program with the counters on. Beside the program they count a few instructions, one of them the RET that enters
-; the program. The program's own last RET leads to the address pushed before that.
+; Runs a lab's program with the counters on. The counters also count a few instructions around the program: the RET that
+; enters it, and three behind the program's own last RET, which leads to the address pushed before.
 
 IA32_PERF_GLOBAL_CTRL equ 0x38F
 
