@@ -9,7 +9,7 @@ import pytest
 import cairn_boot as cb
 
 DOCUMENTS = [*(cb.ROOT / name for name in ("README.md", "CONTRIBUTING.md", "samples/README.md")),
-             *sorted((cb.ROOT / "docs").rglob("*.md"))]
+             *sorted((cb.ROOT / "docs").rglob("*.md")), *sorted((cb.ROOT / "labs").rglob("*.md"))]
 
 
 def printed(*command):
