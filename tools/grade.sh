@@ -43,6 +43,15 @@ for number in "$@"; do
     done
 done
 
+students=()
+for folder in "$class"/*/; do
+    student=$(basename "$folder")
+    # The name becomes part of make's file names.
+    [[ $student =~ ^[A-Za-z0-9._@-]+$ ]] || die 2 "folder '$student': a name may have letters, digits and . _ @ -"
+    students+=("$student")
+done
+[ ${#students[@]} != 0 ] || die 2 "$class: there is no folder of a student in it"
+
 # Lab, what to append to the command; prints what `make lab` does.
 run() {
     local name=$1
@@ -76,15 +85,6 @@ grade() { # student, lab; prints the line of the table
     printf '"%s",%s,%s,%s,%s,%s\n' "$student" "$name" $result "$(grep -c '^PASS: ' "$said")" "$hint" \
         $((SECONDS - start))
 }
-
-students=()
-for folder in "$class"/*/; do
-    student=$(basename "$folder")
-    # The name becomes part of make's file names.
-    [[ $student =~ ^[A-Za-z0-9._@-]+$ ]] || die 2 "folder '$student': a name may have letters, digits and . _ @ -"
-    students+=("$student")
-done
-[ ${#students[@]} != 0 ] || die 2 "$class: there is no folder of a student in it"
 
 : >"$class/grades.new"
 for student in "${students[@]}"; do
