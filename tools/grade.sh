@@ -3,8 +3,8 @@
 # usage: tools/grade.sh [-b BUILD] [-d soft|hw] [-l SECONDS] [-j JOBS] DIR [N ...]
 # Grades a class. Each folder of DIR is a student's copy of labs/, or of the whole tree: DIR/STUDENT/NN-name/lab.c or
 # DIR/STUDENT/labs/NN-name/lab.c. Runs the labs N ... (all), JOBS at a time (1), each in a build folder and a machine of
-# its own. A lab may take SECONDS (300), and no file that it makes may exceed 256 MiB. Writes DIR/grades.csv, with a line
-# for each student and lab, and DIR/STUDENT/NN-name.txt, what `make lab` has printed.
+# its own. A lab may take SECONDS (300), and no file that it makes may exceed 256 MiB. Writes DIR/grades.csv, with a
+# line for each student and lab, and DIR/STUDENT/NN-name.txt, what `make lab` has printed.
 # Labs 4 to 6 run the students' programs on this machine, as you: use an account, or a machine, of its own for them.
 # Exit status: 0; 2 usage; 3 the solution of a lab does not pass here, so that nobody's would.
 # shellcheck disable=SC2015 # 'A && B || die' also dies if B fails: meant
