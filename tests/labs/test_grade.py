@@ -47,7 +47,8 @@ def test_class(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, said", [
-    ((), "which folder?"), (("/nowhere",), "which folder?"), (("-d", "sometimes", "."), "-d sometimes: must be soft or hw"),
+    ((), "which folder?"), (("/nowhere",), "which folder?"),
+    (("-d", "sometimes", "."), "-d sometimes: must be soft or hw"),
     (("-j", "0", "."), "must be numbers, -j at least 1"), ((".", "77"), "there is no lab 77")])
 def test_refusals(arguments, said):
     done = grade(*arguments)
