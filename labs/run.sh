@@ -4,7 +4,8 @@
 # Runs the lab of folder LAB, which `make lab` has built in OUT, and prints its verdicts. Each line of LAB/boots is a
 # boot: the processor to be (option ds.preset, or the plugin's preset), then options of run-qemu.sh and of the kernel.
 # OUT/kernel.elf is the kernel; if it is not there, BUILD's own kernel boots, and OUT/check, a program, judges the logs.
-# OUT keeps the logs. Exit status: 0 passed, 1 not passed, 3 the machine did not start.
+# OUT keeps the logs. What a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead of the terminal.
+# Exit status: 0 passed, 1 not passed, 3 the machine did not start.
 set -u
 
 lab=$1 out=$2 build=$3 ds=$4
@@ -14,6 +15,15 @@ logs=()
 
 show() { # hints are long lines
     fold -s -w 79 | sed 's/ *$//'
+}
+
+# Pictures of the lab: from its output into files of OUT. A name has no folder.
+keep_files() {
+    awk -v out="$out" '
+        /^== file [A-Za-z0-9.-]+$/ { file = out "/" $3; printf "" >file; print "picture: " file; next }
+        /^== end$/ && file { close(file); file = ""; next }
+        file { print >file; next }
+        { print }'
 }
 
 # Where the student's code, or what it called, has faulted, by source file and line.
@@ -41,7 +51,7 @@ boot() { # number, processor, options
         exit 3
     fi
     [ -z "$kernel" ] ||
-        tr -d '\r' <"$log" | sed -n '/^PANIC/q; /^lab [0-9]/,/^SUMMARY/{/^SUMMARY/!p}' | show
+        tr -d '\r' <"$log" | sed -n '/^PANIC/q; /^lab [0-9]/,/^SUMMARY/{/^SUMMARY/!p}' | keep_files | show
     if grep -aq '^PANIC' "$log"; then
         say_panic "$log"
     elif [ $status = 124 ]; then
