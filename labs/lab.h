@@ -53,6 +53,10 @@ typedef void lab_program(uint64_t argument);
  * counted, too, on hw perhaps a fourth. 0, or -EFAULT: the write raises #GP, and the program has not run. */
 int lab_run(lab_program *program, uint64_t argument, uint64_t counters);
 
+/* The same for branch tracing: writes `debugctl` to IA32_DEBUGCTL, runs the program, and writes 0. The first branch is
+ * the RET that leads to the program, the last one the program's own last RET. Returns as above. */
+int lab_run_traced(lab_program *program, uint64_t argument, uint64_t debugctl);
+
 /* ---- a log */
 
 /* Prints a line. */

@@ -144,19 +144,34 @@ static uint64_t existing_counters(void)
                                                                   << DS_COUNTER_FIXED;
 }
 
+/* `call` is how the processor is to do it. The value is legal. */
+static void run(lab_program *program, uint64_t argument, uint32_t msr, uint64_t value,
+                void call(lab_program *program, uint64_t argument, uint64_t value))
+{
+    arch_timer_stop();
+    if (lab_is_model()) {
+        (void)lab_wrmsr(msr, value);
+        lab_call_stepped(program, argument);
+        (void)lab_wrmsr(msr, 0);
+    } else {
+        call(program, argument, value);
+    }
+    arch_timer_start(kopt.tick_us);
+}
+
 int lab_run(lab_program *program, uint64_t argument, uint64_t counters)
 {
     if (counters & ~existing_counters())
         return -EFAULT;
-    arch_timer_stop();
-    if (lab_is_model()) {
-        (void)lab_wrmsr(IA32_PERF_GLOBAL_CTRL, counters); /* legal, as above */
-        lab_call_stepped(program, argument);
-        (void)lab_wrmsr(IA32_PERF_GLOBAL_CTRL, 0);
-    } else {
-        lab_call_counted(program, argument, counters);
-    }
-    arch_timer_start(kopt.tick_us);
+    run(program, argument, IA32_PERF_GLOBAL_CTRL, counters, lab_call_counted);
+    return 0;
+}
+
+int lab_run_traced(lab_program *program, uint64_t argument, uint64_t debugctl)
+{
+    if (lab_wrmsr(IA32_DEBUGCTL, debugctl & ~IA32_DEBUGCTL_TR) != 0) /* TR alone is legal everywhere */
+        return -EFAULT;
+    run(program, argument, IA32_DEBUGCTL, debugctl, lab_call_traced);
     return 0;
 }
 

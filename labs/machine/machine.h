@@ -7,7 +7,8 @@
 /* The Debug Store that the options name: ds=soft or ds=hw. 0, or a negative error with one line that says why. */
 int lab_machine_init(char *error, size_t size);
 
-/* call.asm: run the program with counters on, and off again. Interrupts on, no timer. */
+/* call.asm: run the program with counters or tracing on, and off again. Interrupts on, no timer. */
 void lab_call_stepped(lab_program *program, uint64_t argument); /* the model's: single-stepped */
-/* The processor's: `counters` is a legal value of IA32_PERF_GLOBAL_CTRL. */
+/* The processor's: a legal value of IA32_PERF_GLOBAL_CTRL, of IA32_DEBUGCTL. */
 void lab_call_counted(lab_program *program, uint64_t argument, uint64_t counters);
+void lab_call_traced(lab_program *program, uint64_t argument, uint64_t debugctl);
