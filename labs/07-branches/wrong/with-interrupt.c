@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 7; hint: btint. BTINT is set, which makes a buffer of the ring. */
 #define lab_start right_lab_start
-#include "../solution.c" /* what is right */
+#include "solution.c" /* what is right */
 #undef lab_start
 
 uint64_t lab_start(const struct tracing *t);
