@@ -72,7 +72,7 @@ while read -r processor options && [ $status = 0 ]; do
     boot $number "$processor" $options </dev/null || status=1
 done < <(grep -v '^#' "$lab/boots")
 if [ $status = 0 ] && [ -z "$kernel" ]; then
-    timeout "$LIMIT" "$out/check" "${logs[@]}" 2>&1 | show
+    timeout "$LIMIT" "$out/check" "${logs[@]}" 2>&1 | keep_files | show
     status=${PIPESTATUS[0]}
     [ "$status" != 124 ] || echo "FAIL: time: the check has not come to its end in $LIMIT s"
 fi
