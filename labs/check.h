@@ -31,5 +31,8 @@ bool lab_is_model(void);
 uint64_t lab_model_dropped(void);
 /* Where the model looked for the DS area or a buffer, and no memory is mapped; 0: nowhere. */
 uint64_t lab_model_fault(void);
+/* How many interrupts LAB_PMI_VECTOR have come since the beginning, and the address that the last one interrupted. */
+uint32_t lab_pmis(void);
+uint64_t lab_pmi_address(void);
 /* The option seed= of this boot (the lab's file `boots`), for checks whose numbers shall differ between boots. */
 uint64_t lab_seed(void);

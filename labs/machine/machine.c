@@ -19,6 +19,10 @@ _Static_assert(LAB_PMI_VECTOR == ARCH_VECTOR_PMI, "what the model's PMI and LVTP
 static const struct ds_machine *machine;
 static uint64_t unmapped; /* where the model looked for DS memory */
 static void (*pmi_handler)(const struct arch_trap_frame *frame);
+static struct { /* what the check is told of them */
+    volatile uint32_t count;
+    volatile uint64_t address;
+} pmis;
 
 static void *pages(size_t bytes)
 {
@@ -47,6 +51,14 @@ static int make_model(char *error, size_t size)
     return 0;
 }
 
+static void pmi(struct arch_trap_frame *frame)
+{
+    pmis.count++;
+    pmis.address = frame->rip;
+    if (pmi_handler)
+        pmi_handler(frame);
+}
+
 int lab_machine_init(char *error, size_t size)
 {
     static struct ds_caps caps;
@@ -60,6 +72,7 @@ int lab_machine_init(char *error, size_t size)
     } else {
         machine = ds_hw_machine();
     }
+    arch_irq_set(ARCH_VECTOR_PMI, pmi);
     (void)lab_wrmsr(IA32_PERF_GLOBAL_CTRL, 0); /* RESET, or the firmware, may leave counters on */
     return 0;
 }
@@ -77,6 +90,16 @@ uint64_t lab_model_dropped(void)
 uint64_t lab_model_fault(void)
 {
     return unmapped;
+}
+
+uint32_t lab_pmis(void)
+{
+    return pmis.count;
+}
+
+uint64_t lab_pmi_address(void)
+{
+    return pmis.address;
 }
 
 uint64_t lab_seed(void)
@@ -123,16 +146,9 @@ void *lab_memory(size_t bytes)
     return at ? at + ARCH_PAGE_SIZE : NULL;
 }
 
-static void pmi(struct arch_trap_frame *frame)
-{
-    if (pmi_handler)
-        pmi_handler(frame);
-}
-
 void lab_on_pmi(void (*handler)(const struct arch_trap_frame *frame))
 {
     pmi_handler = handler;
-    arch_irq_set(ARCH_VECTOR_PMI, pmi);
 }
 
 /* The bits of IA32_PERF_GLOBAL_CTRL that exist. lab_call_counted cannot survive a #GP. */

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* Lab 2: the check. Each function is compared with what the check knows: the path, and where the interrupts came. */
+#include "labs/check.h"
+
+#include "check_sample.h"
+#include "task.h"
+
+#define PEBS_SECTION   "SDM vol. 3B, \"Processor Event Based Sampling (PEBS)\""
+#define FORMAT_SECTION "SDM vol. 3B, \"PEBS Record Format\""
+#define GROUPS_SECTION "SDM vol. 3B, \"Adaptive PEBS\""
+#define COUNT_SECTION  "SDM vol. 3B, \"Architectural Performance Monitoring\""
+#define LVT_SECTION    "SDM vol. 3A, \"Local Vector Table\""
+
+#define PMI_COUNTER 2u
+#define BEYOND      100000u /* a period that no run reaches */
+
+lab_program lab_program_2; /* program.asm, and the next two */
+extern const uint64_t lab_path_2[];
+extern const uint32_t lab_path_2_count;
+
+const char lab_title[] = "2 Where does it point?";
+
+struct range {
+    int32_t least, most;
+};
+
+static struct lab_path path;
+
+static uint64_t msr(uint32_t number)
+{
+    uint64_t value = 0;
+    (void)lab_rdmsr(number, &value);
+    return value;
+}
+
+/* An address of the program as people read it: an offset in it. */
+static long offset(uint64_t address)
+{
+    return (long)(address - (uintptr_t)lab_program_2);
+}
+
+static struct lab_place read_truly(unsigned format, const uint8_t *record)
+{
+    if (format < 4)
+        return (struct lab_place){format < 2 ? 0 : ((const struct ds_pebs_fmt2 *)record)->eventing_ip,
+                                  ((const struct ds_pebs_fmt0 *)record)->rip};
+    const struct ds_pebs_basic *basic = (const void *)record;
+    const bool memory = ds_pebs_head_groups(basic->head) & MSR_PEBS_DATA_CFG_MEMINFO;
+    const uint8_t *gpr = record + sizeof *basic + (memory ? sizeof(struct ds_pebs_meminfo) : 0);
+    return (struct lab_place){basic->eventing_ip, ((const struct ds_pebs_gpr *)gpr)->rip};
+}
+
+static void check_place(unsigned format, const uint8_t *record, uint64_t groups)
+{
+    const struct lab_place right = read_truly(format, record), given = lab_read_record(format, record);
+    if (given.eventing_ip && format < 2)
+        lab_fail("no-eventing-ip",
+                 "Records of format 0 and 1 have no EventingIP. Do not make one up: what RIP minus something is, "
+                 "nobody knows.",
+                 FORMAT_SECTION, "eventing_ip is 0x%lx for a record of format %u; expected 0",
+                 (unsigned long)given.eventing_ip, format);
+    if (given.eventing_ip != right.eventing_ip && given.eventing_ip == right.rip)
+        lab_fail("rip-is-next",
+                 "RIP is where the program goes on after the instruction of the event. The record has another field "
+                 "for the address of that instruction itself.",
+                 FORMAT_SECTION, "eventing_ip is 0x%lx, which is the record's RIP; expected 0x%lx",
+                 (unsigned long)given.eventing_ip, (unsigned long)right.eventing_ip);
+    if (given.eventing_ip != right.eventing_ip)
+        lab_fail("eventing-ip",
+                 "EventingIP is the address of the instruction of the event. Look up where the record format has it: "
+                 "in format 2 and 3 it lies behind the registers, in format 4 in the basic group.",
+                 FORMAT_SECTION, "eventing_ip is 0x%lx; the record of format %u says 0x%lx",
+                 (unsigned long)given.eventing_ip, format, (unsigned long)right.eventing_ip);
+    if (given.rip != right.rip && groups & MSR_PEBS_DATA_CFG_MEMINFO)
+        lab_fail(
+            "groups",
+            "Groups follow each other without gaps, in the order of their bits. Where the GPR group begins depends "
+            "on the groups before it, which the head of each record names.",
+            GROUPS_SECTION, "rip is 0x%lx; the record, whose head is 0x%lx, says 0x%lx", (unsigned long)given.rip,
+            (unsigned long)((const struct ds_pebs_basic *)(const void *)record)->head, (unsigned long)right.rip);
+    if (given.rip != right.rip)
+        lab_fail("rip",
+                 "RIP is among the registers of the record: with formats 0 to 3 at its beginning, with format 4 in the "
+                 "GPR group.",
+                 FORMAT_SECTION, "rip is 0x%lx; the record of format %u says 0x%lx", (unsigned long)given.rip, format,
+                 (unsigned long)right.rip);
+}
+
+/* A record for each instruction of the path that can be the event, in each way that this processor has. */
+static void check_records(unsigned format, uint64_t groups)
+{
+    struct lab_counter counters[2];
+    const uint32_t count = lab_counters(format, counters);
+    for (uint32_t c = 0; c < count; c++) {
+        uint32_t records = 0;
+        for (uint32_t period = 2; period < path.count; period++) {
+            const uint8_t *record = lab_sample(&counters[c], period, groups, lab_program_2);
+            if (!record)
+                lab_fail("none", "The check's own sampling does not work here.", PEBS_SECTION,
+                         "no record of %s with period %u", counters[c].name, period);
+            check_place(format, record, groups);
+            records++;
+        }
+        lab_pass("records", "both addresses of %u records of format %u, %s", records, format, counters[c].name);
+    }
+}
+
+static uint64_t before_truly(uint64_t rip)
+{
+    uint64_t before = 0;
+    for (uint32_t i = 1; i < path.count; i++)
+        if (path.instruction[i] == rip) {
+            if (before && before != path.instruction[i - 1])
+                return 0;
+            before = path.instruction[i - 1];
+        }
+    return before;
+}
+
+static void check_before(void)
+{
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < path.count; i++) {
+        const uint64_t rip = path.instruction[i], right = before_truly(rip), given = lab_before(&path, rip);
+        if (given != right && !right)
+            lab_fail("several",
+                     "The program comes to this instruction from more than one, or it begins there. Then RIP does not "
+                     "tell which instruction the record is of. Say so: return 0, and do not guess.",
+                     PEBS_SECTION, "lab_before says offset %ld for RIP at offset %ld; expected 0", offset(given),
+                     offset(rip));
+        if (given != right)
+            lab_fail("before",
+                     "What was executed before an instruction is not what lies before it in memory: a call, a return "
+                     "or a jump may lead there. Look it up in the path.",
+                     PEBS_SECTION, "lab_before says 0x%lx for RIP at offset %ld; expected offset %ld",
+                     (unsigned long)given, offset(rip), offset(right));
+        known += given != 0;
+    }
+    const uint64_t outside = (uintptr_t)lab_program_2 + 4096;
+    if (lab_before(&path, outside))
+        lab_fail("several", "Return 0 for an address that the path does not have.", PEBS_SECTION,
+                 "lab_before says 0x%lx for an address outside the program; expected 0",
+                 (unsigned long)lab_before(&path, outside));
+    lab_pass("before", "RIP alone tells the instruction at %u of %u places", known, path.count);
+}
+
+static int32_t skid_truly(uint32_t event, uint64_t address)
+{
+    for (uint32_t i = event; i < path.count; i++)
+        if (path.instruction[i] == address)
+            return (int32_t)(i - event);
+    return -1;
+}
+
+static void check_skid(void)
+{
+    for (uint32_t event = 0; event < path.count; event++)
+        for (uint32_t i = 0; i <= path.count; i++) {
+            const uint64_t address = i < path.count ? path.instruction[i] : (uintptr_t)lab_program_2 + 4096;
+            const int32_t right = skid_truly(event, address), given = lab_skid(&path, event, address);
+            if (given != right)
+                lab_fail("skid",
+                         "Skid is counted in instructions that are executed, along the path from the event on, and not "
+                         "in bytes. In a loop, the first time counts. -1 if the path does not come there any more.",
+                         PEBS_SECTION, "lab_skid says %d from number %u, at offset %ld, to offset %ld; expected %d",
+                         given, event, offset(path.instruction[event]), offset(address), right);
+        }
+    lab_pass("skid", "the distance of any two of %u instructions", path.count);
+}
+
+static void check_pmi_settings(uint64_t event, uint64_t period)
+{
+    const uint64_t select = msr(IA32_PERFEVTSEL0 + PMI_COUNTER), count = msr(IA32_PMC0 + PMI_COUNTER);
+    const uint32_t lvtpc = lab_lvtpc_read();
+    if ((select & 0xFFFF) != event || !(select & IA32_PERFEVTSEL_EN) || !(select & IA32_PERFEVTSEL_OS))
+        lab_fail("select", "The counter needs its event, a ring to count in (OS: ring 0), and EN.", COUNT_SECTION,
+                 "IA32_PERFEVTSEL%u is 0x%lx; expected event 0x%lx, with OS and EN", PMI_COUNTER, (unsigned long)select,
+                 (unsigned long)event);
+    if (!(select & IA32_PERFEVTSEL_INT))
+        lab_fail("int", "Without PEBS, an overflow only sets a status bit unless the counter is told to interrupt.",
+                 COUNT_SECTION, "IA32_PERFEVTSEL%u is 0x%lx: INT (bit 20) is clear", PMI_COUNTER,
+                 (unsigned long)select);
+    if (count != (-period & (DS_BIT(48) - 1)))
+        lab_fail("period", "The counter counts up and overflows to 0: it starts at -period.", COUNT_SECTION,
+                 "IA32_PMC%u is 0x%lx; expected -%lu in 48 bits", PMI_COUNTER, (unsigned long)count,
+                 (unsigned long)period);
+    if (lvtpc & LVTPC_MASKED || (lvtpc & LVTPC_VECTOR) != LAB_PMI_VECTOR)
+        lab_fail("lvtpc",
+                 "The local APIC decides whether the interrupt is delivered, and with which vector. It masks LVTPC "
+                 "by itself at each interrupt, so this is due before every run.",
+                 LVT_SECTION, "LVTPC is 0x%x; expected vector 0x%x, not masked", lvtpc, LAB_PMI_VECTOR);
+}
+
+static void check_pmi_stopped(void)
+{
+    const uint64_t select = msr(IA32_PERFEVTSEL0 + PMI_COUNTER), count = msr(IA32_PMC0 + PMI_COUNTER);
+    if (select || count || !(lab_lvtpc_read() & LVTPC_MASKED))
+        lab_fail("stop", "Leave nothing behind: a counter that runs on interrupts again.", COUNT_SECTION,
+                 "after lab_pmi_stop IA32_PERFEVTSEL%u is 0x%lx, IA32_PMC%u 0x%lx, LVTPC 0x%x", PMI_COUNTER,
+                 (unsigned long)select, PMI_COUNTER, (unsigned long)count, lab_lvtpc_read());
+}
+
+/* Returns the address; 0: none, as it should be. */
+static uint64_t check_pmi(uint64_t period)
+{
+    const uint64_t event = 0xC0; /* INST_RETIRED.ANY_P */
+    const uint32_t before = lab_pmis();
+    if (lab_pmi_start(PMI_COUNTER, event, period) != 0)
+        lab_fail("gp", "WRMSR raises #GP where a register does not exist, or a reserved bit is set.", COUNT_SECTION,
+                 "lab_pmi_start returns an error");
+    check_pmi_settings(event, period);
+    if (lab_run(lab_program_2, 1, DS_BIT(PMI_COUNTER)) != 0)
+        lab_fail("run", "The check itself cannot run here.", COUNT_SECTION, "the counter does not exist");
+    const uint64_t given = lab_pmi_stop(PMI_COUNTER);
+    const uint64_t right = lab_pmis() != before ? lab_pmi_address() : 0;
+    if (given && !right)
+        lab_fail("stale", "No interrupt has come in this run, so there is no address. An earlier run left it.",
+                 COUNT_SECTION, "lab_pmi_stop says 0x%lx with period %lu; expected 0", (unsigned long)given,
+                 (unsigned long)period);
+    if (given != right)
+        lab_fail("pmi",
+                 "The handler gets the frame of the interrupt: what the processor has pushed, and what it will go "
+                 "back to.",
+                 "SDM vol. 3A, \"64-Bit Mode Stack Frame\"",
+                 "lab_pmi_stop says 0x%lx with period %lu; the interrupt came at 0x%lx, offset %ld",
+                 (unsigned long)given, (unsigned long)period, (unsigned long)right, offset(right));
+    check_pmi_stopped();
+    return given;
+}
+
+static void check_pmis(void)
+{
+    uint32_t pmis = 0;
+    for (uint32_t period = 2; period < path.count; period++)
+        pmis += check_pmi(period) != 0;
+    (void)check_pmi(BEYOND);
+    lab_pass("pmi", "the addresses of %u interrupts", pmis);
+}
+
+/* ---- the measurement: with the student's functions, once they are right */
+
+static void widen(struct range *r, uint64_t address, uint32_t event)
+{
+    const int32_t skid = lab_skid(&path, event, address);
+    if (skid < 0)
+        return; /* in the check's own code, after the program */
+    r->least = r->most < 0 || skid < r->least ? skid : r->least;
+    r->most = skid > r->most ? skid : r->most;
+}
+
+static void log_range(const char *what, const char *of, struct range r)
+{
+    if (r.most < 0)
+        lab_log("skid of %s, %s: there is none", what, of);
+    else
+        lab_log("skid of %s, %s: %d to %d instructions", what, of, r.least, r.most);
+}
+
+static void measure(unsigned format)
+{
+    struct lab_counter counters[2];
+    const uint32_t count = lab_counters(format, counters);
+    struct range pmi = {-1, -1};
+    for (uint32_t c = 0; c < count; c++) {
+        struct range eventing = {-1, -1}, rip = {-1, -1};
+        for (uint32_t period = 2; period < path.count; period++) {
+            const uint8_t *record =
+                lab_sample(&counters[c], period, format < 4 ? 0 : MSR_PEBS_DATA_CFG_GPR, lab_program_2);
+            const struct lab_place place = lab_read_record(format, record);
+            const uint32_t event = period - 2; /* instruction 1 is the RET that enters the program */
+            widen(&eventing, place.eventing_ip, event);
+            widen(&rip, place.rip, event);
+        }
+        log_range("EventingIP", counters[c].name, eventing);
+        log_range("RIP", counters[c].name, rip);
+    }
+    for (uint32_t period = 2; period < path.count; period++)
+        widen(&pmi, check_pmi(period), period - 2);
+    log_range("the interrupt", "PMC2 without PEBS", pmi);
+}
+
+void lab_check(void)
+{
+    const unsigned format = lab_format();
+    path = (struct lab_path){lab_path_2, lab_path_2_count};
+    check_records(format, format < 4 ? 0 : MSR_PEBS_DATA_CFG_GPR);
+    if (format >= 4)
+        check_records(format, MSR_PEBS_DATA_CFG_GPR | MSR_PEBS_DATA_CFG_MEMINFO | MSR_PEBS_DATA_CFG_XMM);
+    check_before();
+    check_skid();
+    check_pmis();
+    measure(format);
+}
