@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 2; hint: before. Takes the instruction that lies before RIP in memory. */
 #define lab_before right_before
-#include "../solution.c"
+#include "labs/02-where-it-points/solution.c"
 #undef lab_before
 
 uint64_t lab_before(const struct lab_path *path, uint64_t rip)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 2; hint: int. The counter is started as with PEBS, without INT. */
 #define lab_pmi_start right_start
-#include "../solution.c"
+#include "labs/02-where-it-points/solution.c"
 #undef lab_pmi_start
 
 int lab_pmi_start(unsigned counter, uint64_t event, uint64_t period)
