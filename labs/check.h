@@ -34,5 +34,8 @@ uint64_t lab_model_fault(void);
 /* How many interrupts LAB_PMI_VECTOR have come since the beginning, and the address that the last one interrupted. */
 uint32_t lab_pmis(void);
 uint64_t lab_pmi_address(void);
+/* Whether programs of lab_run_user run with interrupts on, as they do at first. With false they wait until the program
+ * has ended, and come before lab_run_user returns. */
+void lab_user_interrupts(bool on);
 /* The option seed= of this boot (the lab's file `boots`), for checks whose numbers shall differ between boots. */
 uint64_t lab_seed(void);

@@ -57,6 +57,13 @@ int lab_run(lab_program *program, uint64_t argument, uint64_t counters);
  * the RET that leads to the program, the last one the program's own last RET. Returns as above. */
 int lab_run_traced(lab_program *program, uint64_t argument, uint64_t debugctl);
 
+/* The same for a program in ring 3. It has an address space and a stack of its own, runs in a thread of its own, and lies
+ * at another address there: lab_user_address. After its last RET three more instructions of ring 3 are counted. Counters
+ * that count in ring 0 also count the kernel's way there and back; the model's do not, as it sees the program alone. 0,
+ * -EFAULT as above, or -ENOMEM. */
+int lab_run_user(lab_program *program, uint64_t argument, uint64_t counters);
+uint64_t lab_user_address(const void *in_program);
+
 /* ---- a log */
 
 /* Prints a line. */

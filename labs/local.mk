@@ -22,10 +22,11 @@ $(if $(wildcard $(CODE)),,$(error CODE=$(CODE): there is no such file))
 endif
 # In a kernel of its own the lab's check has the place of kernel/run.c. On the host the check is a program that gets the
 # logs of the boots. Warnings about your code do not stop you.
-LAB_MACHINE_O := $(patsubst %,$(B)/kernel/%.o,$(basename $(wildcard labs/machine/*.c)) labs/machine/call.asm)
+LAB_MACHINE_O := $(patsubst %,$(B)/kernel/%.o,$(basename $(wildcard labs/machine/*.c)) labs/machine/call.asm \
+                   labs/machine/ring3/exit.asm)
 LAB_KERNEL_O   = $(filter-out $(B)/kernel/kernel/run.o,$(KERNEL_O)) $(LAB_MACHINE_O) $(LAB_OBJECTS) \
                  $(patsubst %,$(B)/kernel/%.o,$(basename $(wildcard $(LAB)/check*.c)) \
-                   $(addsuffix .asm,$(basename $(wildcard $(LAB)/*.asm))))
+                   $(addsuffix .asm,$(basename $(wildcard $(LAB)/*.asm $(LAB)/ring3/*.asm))))
 $(OUT)/code.objects: OBJECTS = $(CODE)
 $(OUT)/kernel/code.o: $(CODE) $(OUT)/code.objects $(B)/flags
 	@mkdir -p $(@D)

@@ -151,13 +151,13 @@ void lab_on_pmi(void (*handler)(const struct arch_trap_frame *frame))
     pmi_handler = handler;
 }
 
-/* The bits of IA32_PERF_GLOBAL_CTRL that exist. lab_call_counted cannot survive a #GP. */
-static uint64_t existing_counters(void)
+bool lab_machine_counters(uint64_t counters)
 {
     uint32_t leaf[4];
     lab_cpuid(0x0A, 0, leaf);
-    return (DS_BIT(cpuid_0ah_eax_gp_counters(leaf[0])) - 1) | (DS_BIT(cpuid_0ah_edx_fixed_counters(leaf[3])) - 1)
-                                                                  << DS_COUNTER_FIXED;
+    const uint64_t gp = DS_BIT(cpuid_0ah_eax_gp_counters(leaf[0])) - 1;
+    const uint64_t fixed = DS_BIT(cpuid_0ah_edx_fixed_counters(leaf[3])) - 1;
+    return !(counters & ~(gp | fixed << DS_COUNTER_FIXED));
 }
 
 /* `call` is how the processor is to do it. The value is legal. */
@@ -177,7 +177,7 @@ static void run(lab_program *program, uint64_t argument, uint32_t msr, uint64_t 
 
 int lab_run(lab_program *program, uint64_t argument, uint64_t counters)
 {
-    if (counters & ~existing_counters())
+    if (!lab_machine_counters(counters)) /* lab_call_counted cannot survive a #GP */
         return -EFAULT;
     run(program, argument, IA32_PERF_GLOBAL_CTRL, counters, lab_call_counted);
     return 0;

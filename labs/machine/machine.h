@@ -7,6 +7,12 @@
 /* The Debug Store that the options name: ds=soft or ds=hw. 0, or a negative error with one line that says why. */
 int lab_machine_init(char *error, size_t size);
 
+/* Whether these bits of IA32_PERF_GLOBAL_CTRL exist: others raise #GP. */
+bool lab_machine_counters(uint64_t counters);
+
+/* ring3/exit.asm: what programs of lab_run_user return to. */
+void lab_user_exit(void);
+
 /* call.asm: run the program with counters or tracing on, and off again. Interrupts on, no timer. */
 void lab_call_stepped(lab_program *program, uint64_t argument); /* the model's: single-stepped */
 /* The processor's: a legal value of IA32_PERF_GLOBAL_CTRL, of IA32_DEBUGCTL. */
