@@ -2,7 +2,7 @@
 /* Lab 2: the check. Each function is compared with what the check knows: the path, and where the interrupts came. */
 #include "labs/check.h"
 
-#include "check_sample.h"
+#include "labs/machine/sample.h"
 #include "task.h"
 
 #define PEBS_SECTION   "SDM vol. 3B, \"Processor Event Based Sampling (PEBS)\""
@@ -20,11 +20,45 @@ extern const uint32_t lab_path_2_count;
 
 const char lab_title[] = "2 Where does it point?";
 
+/* How PEBS counts retired instructions on a processor. */
+struct way {
+    unsigned counter;
+    uint64_t event;
+    const char *name;
+};
+
 struct range {
     int32_t least, most;
 };
 
 static struct lab_path path;
+
+/* Returns how many ways there are for records of this format. */
+static uint32_t find_ways(unsigned format, struct way way[2])
+{
+    if (format == 1)
+        way[0] = (struct way){1, ia32_perfevtsel(0xC0, 1), "PMC1"}; /* INST_RETIRED.ANY_P */
+    else if (format < 4)
+        way[0] = (struct way){1, ia32_perfevtsel(0xC0, 1), "PMC1 (PDIST)"}; /* INST_RETIRED.PREC_DIST */
+    else
+        way[0] = (struct way){DS_COUNTER_FIXED, 0, "fixed counter 0 (PDIST)"};
+    way[1] = (struct way){1, ia32_perfevtsel(0xC0, 0), "PMC1"}; /* INST_RETIRED.ANY_P */
+    return format < 4 ? 1 : 2;
+}
+
+/* The record of a run of the program in which the counter overflows after `period` instructions. */
+static const uint8_t *record_of(const struct way *way, uint64_t period, uint64_t groups)
+{
+    const struct lab_sample sample = {way->counter, way->event, period, groups, false};
+    lab_sample_begin(&sample);
+    if (lab_run(lab_program_2, 1, DS_BIT(way->counter)) != 0)
+        lab_fail("run", "The check itself cannot run here.", COUNT_SECTION, "there is no %s", way->name);
+    const uint8_t *record = lab_sample_end(&sample);
+    if (!record)
+        lab_fail("none", "The check's own sampling does not work here.", PEBS_SECTION,
+                 "no record of %s with period %lu", way->name, (unsigned long)period);
+    return record;
+}
 
 static uint64_t msr(uint32_t number)
 {
@@ -89,19 +123,12 @@ static void check_place(unsigned format, const uint8_t *record, uint64_t groups)
 /* A record for each instruction of the path that can be the event, in each way that this processor has. */
 static void check_records(unsigned format, uint64_t groups)
 {
-    struct lab_counter counters[2];
-    const uint32_t count = lab_counters(format, counters);
-    for (uint32_t c = 0; c < count; c++) {
-        uint32_t records = 0;
-        for (uint32_t period = 2; period < path.count; period++) {
-            const uint8_t *record = lab_sample(&counters[c], period, groups, lab_program_2);
-            if (!record)
-                lab_fail("none", "The check's own sampling does not work here.", PEBS_SECTION,
-                         "no record of %s with period %u", counters[c].name, period);
-            check_place(format, record, groups);
-            records++;
-        }
-        lab_pass("records", "both addresses of %u records of format %u, %s", records, format, counters[c].name);
+    struct way ways[2];
+    const uint32_t count = find_ways(format, ways);
+    for (uint32_t w = 0; w < count; w++) {
+        for (uint32_t period = 2; period < path.count; period++)
+            check_place(format, record_of(&ways[w], period, groups), groups);
+        lab_pass("records", "both addresses of %u records of format %u, %s", path.count - 2, format, ways[w].name);
     }
 }
 
@@ -258,21 +285,20 @@ static void log_range(const char *what, const char *of, struct range r)
 
 static void measure(unsigned format)
 {
-    struct lab_counter counters[2];
-    const uint32_t count = lab_counters(format, counters);
+    struct way ways[2];
+    const uint32_t count = find_ways(format, ways);
     struct range pmi = {-1, -1};
-    for (uint32_t c = 0; c < count; c++) {
+    for (uint32_t w = 0; w < count; w++) {
         struct range eventing = {-1, -1}, rip = {-1, -1};
         for (uint32_t period = 2; period < path.count; period++) {
-            const uint8_t *record =
-                lab_sample(&counters[c], period, format < 4 ? 0 : MSR_PEBS_DATA_CFG_GPR, lab_program_2);
+            const uint8_t *record = record_of(&ways[w], period, format < 4 ? 0 : MSR_PEBS_DATA_CFG_GPR);
             const struct lab_place place = lab_read_record(format, record);
             const uint32_t event = period - 2; /* instruction 1 is the RET that enters the program */
             widen(&eventing, place.eventing_ip, event);
             widen(&rip, place.rip, event);
         }
-        log_range("EventingIP", counters[c].name, eventing);
-        log_range("RIP", counters[c].name, rip);
+        log_range("EventingIP", ways[w].name, eventing);
+        log_range("RIP", ways[w].name, rip);
     }
     for (uint32_t period = 2; period < path.count; period++)
         widen(&pmi, check_pmi(period), period - 2);
