@@ -34,6 +34,21 @@ void lab_lvtpc_write(uint32_t value);
  * page before it and the one after it belong to nobody. NULL: there is none left. */
 void *lab_memory(size_t bytes);
 
+/* Page tables: the kernel's own, and those of the programs that lab_run_user runs. */
+enum lab_space { LAB_SPACE_KERNEL, LAB_SPACE_PROGRAM };
+#define LAB_PAGE_BYTES 4096u
+
+/* Bits of page-table entries, as the processor has them. */
+#define LAB_PAGE_PRESENT  (UINT64_C(1) << 0)
+#define LAB_PAGE_WRITABLE (UINT64_C(1) << 1)
+#define LAB_PAGE_USER     (UINT64_C(1) << 2) /* ring 3 can access it, too */
+#define LAB_PAGE_ACCESSED (UINT64_C(1) << 5)
+#define LAB_PAGE_DIRTY    (UINT64_C(1) << 6)
+
+/* The bits above of the page of 4 KiB in which `address` lies: DIRTY of the entry that maps it, each other one if the
+ * entries of all levels have it. 0: these tables map nothing there. */
+uint64_t lab_page(enum lab_space space, uint64_t address);
+
 /* ---- interrupts */
 
 #define LAB_PMI_VECTOR 0xEEu /* for LVTPC */
@@ -57,10 +72,10 @@ int lab_run(lab_program *program, uint64_t argument, uint64_t counters);
  * the RET that leads to the program, the last one the program's own last RET. Returns as above. */
 int lab_run_traced(lab_program *program, uint64_t argument, uint64_t debugctl);
 
-/* The same for a program in ring 3. It has an address space and a stack of its own, runs in a thread of its own, and lies
- * at another address there: lab_user_address. After its last RET three more instructions of ring 3 are counted. Counters
- * that count in ring 0 also count the kernel's way there and back; the model's do not, as it sees the program alone. 0,
- * -EFAULT as above, or -ENOMEM. */
+/* lab_run for a program in ring 3. It has an address space and a stack of its own, runs in a thread of its own, and
+ * lies at another address there: lab_user_address. After its last RET three more instructions of ring 3 are counted.
+ * Counters that count in ring 0 also count the kernel's way there and back; the model's do not, as it sees the program
+ * alone. 0, -EFAULT as above, or -ENOMEM. */
 int lab_run_user(lab_program *program, uint64_t argument, uint64_t counters);
 uint64_t lab_user_address(const void *in_program);
 

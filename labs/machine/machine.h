@@ -10,6 +10,9 @@ int lab_machine_init(char *error, size_t size);
 /* Whether these bits of IA32_PERF_GLOBAL_CTRL exist: others raise #GP. */
 bool lab_machine_counters(uint64_t counters);
 
+/* The address space of the programs of lab_run_user: the physical address of its top table. 0: no memory. */
+uint64_t lab_machine_space(void);
+
 /* ring3/exit.asm: what programs of lab_run_user return to. */
 void lab_user_exit(void);
 

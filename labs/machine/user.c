@@ -49,6 +49,11 @@ static int make_space(void)
     return e;
 }
 
+uint64_t lab_machine_space(void)
+{
+    return user.space || make_space() == 0 ? user.space : 0;
+}
+
 /* The thread's first code, interrupts off. The model steps the program from its first instruction on. */
 static void enter(void *unused)
 {
@@ -83,9 +88,8 @@ int lab_run_user(lab_program *program, uint64_t argument, uint64_t counters)
     struct kthread *thread;
     if (!lab_machine_counters(counters))
         return -EFAULT;
-    int e = user.space ? 0 : make_space();
-    if (e)
-        return e;
+    if (!lab_machine_space())
+        return -ENOMEM;
     arch_fpu_clean(&user.fpu);
     user.entry = lab_user_address((const void *)(uintptr_t)program);
     user.argument[0] = argument;
@@ -98,7 +102,7 @@ int lab_run_user(lab_program *program, uint64_t argument, uint64_t counters)
                                           .gone = keep};
     arch_timer_stop();
     (void)lab_wrmsr(IA32_PERF_GLOBAL_CTRL, counters); /* legal, by the check above */
-    e = kthread_create(&thread, &params);
+    int e = kthread_create(&thread, &params);
     if (!e)
         e = kthread_join(thread, KWAIT_FOREVER, NULL);
     (void)lab_wrmsr(IA32_PERF_GLOBAL_CTRL, 0);
