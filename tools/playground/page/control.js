@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* What buttons and keys do, and showing what came of it. */
+"use strict";
+
+const control = {
+    theme: "", /* "light", "dark"; "": as the system likes it */
+
+    get dark() {
+        return this.theme ? this.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    },
+    applyTheme() { document.documentElement.dataset.theme = this.dark ? "dark" : "light"; },
+    say(text) {
+        by("wrong").textContent = text;
+        by("wrong").hidden = !text;
+    },
+    show() {
+        settings.take();
+        scene.take();
+        const step = machine.number("step"), last = machine.number("last_step");
+        const cpu = machine.catalog.processors.find((each) => each.name === settings.get("cpu"));
+        by("identity").textContent = `${cpu.name}: PEBS format ${cpu.format}, ${cpu.gp} + ${cpu.fixed} counters`;
+        by("step").textContent = `step ${step}`;
+        document.querySelector("[data-do=step]").disabled = step === last;
+        by("why").classList.toggle("set-up", step === 0);
+        by("why").replaceChildren(...machine.sentences().map((text) => make("li", {}, text)));
+        showProgram();
+        showTotals();
+        showCounters();
+        showMemory();
+        scene.show();
+        timeline.show();
+        writeAddress();
+    },
+    /* "": it is shown; else what is wrong with the settings. */
+    open(text) {
+        const error = machine.open(text);
+        this.say(error && `The settings in the address are not good: ${error}`);
+        if (!error)
+            this.show();
+        return error;
+    },
+    run(name) {
+        this.say("");
+        const what = { overflow: "overflow", record: "record", pmi: "PMI", drain: "drain" }[name];
+        if (!machine.run(MARK[name]))
+            this.say(`There is no ${what} up to step ${machine.number("last_step")}, where a run ends.`);
+        this.show();
+    },
+    playScene(play) {
+        this.say("");
+        play();
+        this.show();
+    },
+    actions: {
+        first: () => machine.to(0),
+        back: () => machine.to(Math.max(0, machine.number("step") - 1)),
+        step: () => machine.to(machine.number("step") + 1),
+    },
+    do(name) {
+        if (this.actions[name]) {
+            this.say("");
+            this.actions[name]();
+            this.show();
+        } else if (name === "scene-forward") {
+            this.playScene(() => scene.forward());
+        } else if (name === "scene-back") {
+            this.playScene(() => scene.back());
+        } else if (name === "scene-leave" && scene.number) {
+            const step = machine.number("step");
+            this.open(`${settings.changed({})};at=${step}`);
+        }
+    },
+    async copy() {
+        writeAddress();
+        try {
+            await navigator.clipboard.writeText(location.href);
+            this.say("The link is copied. It opens this page with these settings, at this step.");
+        } catch {
+            this.say("This browser does not let the page copy: copy the address of the page. It has everything in it.");
+        }
+    },
+    toggleTheme() {
+        this.theme = this.dark ? "light" : "dark";
+        this.applyTheme();
+        timeline.show();
+    },
+
+    keys: [
+        [["s", " ", "ArrowRight"], "s, space, →", "one step", (c) => c.do("step")],
+        [["ArrowLeft"], "←", "one step back", (c) => c.do("back")],
+        [["Home"], "Home", "to the beginning", (c) => c.do("first")],
+        [["o"], "o", "run to the next overflow", (c) => c.run("overflow")],
+        [["r"], "r", "run to the next record", (c) => c.run("record")],
+        [["p"], "p", "run to the next PMI", (c) => c.run("pmi")],
+        [["d"], "d", "run to the next drain", (c) => c.run("drain")],
+        [["n"], "n", "next part of a scene, or the first scene", (c) => c.do("scene-forward")],
+        [["N"], "N", "the part before", (c) => c.do("scene-back")],
+        [["Escape"], "Esc", "leave the scene, keep its settings", (c) => c.do("scene-leave")],
+        [["e"], "e", "settings", () => form.show()],
+        [["c"], "c", "copy a link", (c) => c.copy()],
+        [["t"], "t", "light or dark", (c) => c.toggleTheme()],
+        [["?"], "?", "this help", () => by("about").showModal()],
+    ],
+    key(event) {
+        const inText = event.target.matches("input, textarea, select") || document.querySelector("dialog[open]");
+        if (inText || event.ctrlKey || event.metaKey || event.altKey)
+            return;
+        if (event.key === " " && event.target.matches("button"))
+            return; /* it presses the button */
+        const row = this.keys.find(([names]) => names.includes(event.key));
+        if (row)
+            row[3](this);
+        else if (/^[1-9]$/.test(event.key))
+            this.playScene(() => scene.play(Number(event.key), 0));
+        else
+            return;
+        event.preventDefault();
+    },
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* The settings as a form, made from the machine's own tables. Each change begins the run anew. */
+"use strict";
+
+const form = {
+    get catalog() { return machine.catalog; },
+    get processor() { return this.catalog.processors.find((each) => each.name === settings.get("cpu")); },
+
+    select(values, chosen, change) {
+        const element = make("select", {}, ...values.map((value) =>
+            make("option", { value: value.value ?? value, selected: (value.value ?? value) === chosen },
+                 value.text ?? value)));
+        element.addEventListener("change", () => change(element.value));
+        return element;
+    },
+    change(changes) { this.error.textContent = control.open(settings.changed(changes)); this.fill(); },
+
+    counterKeys() {
+        const { gp, fixed, pebs } = this.processor;
+        return [...Array.from({ length: gp }, (_, i) => `pmc${i}`), ...Array.from({ length: fixed }, (_, i) => `fixed${i}`)]
+            .map((key) => ({ key, pebs: bit(BigInt(`0x${pebs}`), key.startsWith("pmc") ? +key.slice(3) : 32 + +key.slice(5)) }));
+    },
+    counterRow(key) {
+        const isFixed = key.startsWith("fixed"), words = settings.get(key).split(":");
+        const event = isFixed ? "" : words.shift(), [period, ...flags] = words;
+        const put = (parts) => this.change({ [key]: parts.filter(Boolean).join(":") });
+        const rings = flags.find((flag) => ["u", "k", "uk"].includes(flag)) ?? "u";
+        const kind = flags.includes("plain") ? "plain" : flags.includes("int") ? "int" : "";
+        const number = make("input", { type: "number", min: 1, max: 100000, value: period, "aria-label": `${key}: period` });
+        number.addEventListener("change", () => put([event, number.value, rings, kind]));
+        const remove = make("button", { type: "button", title: `do without ${key}` }, "✕");
+        remove.addEventListener("click", () => this.change({ [key]: key === "pmc0" ? "off" : undefined }));
+        const events = this.processor.events.map((e) => this.catalog.events[e]);
+        return make("div", { class: "row" }, make("b", { class: "mono" }, key),
+                    isFixed ? "" : this.select(events, event, (value) => put([value, period, rings, kind])), number,
+                    this.select([{ value: "u", text: "USR" }, { value: "k", text: "OS" }, { value: "uk", text: "USR and OS" }],
+                                rings, (value) => put([event, period, value, kind])),
+                    this.select([{ value: "", text: "PEBS" }, { value: "plain", text: "no PEBS" },
+                                 { value: "int", text: "PEBS and INT" }], kind,
+                                (value) => put([event, period, rings, value])), remove);
+    },
+    counters() {
+        const used = this.counterKeys().filter(({ key }) => (settings.get(key) ?? "off") !== "off");
+        const free = this.counterKeys().filter(({ key }) => (settings.get(key) ?? "off") === "off");
+        const add = this.select([{ value: "", text: "add a counter …" }, ...free.map(({ key }) => key)], "", (key) => {
+            const { pebs } = free.find((each) => each.key === key);
+            this.change({ [key]: `${key.startsWith("pmc") ? "instructions:" : ""}5:u${pebs ? "" : ":plain"}` });
+        });
+        return make("div", {}, make("h2", {}, "Counters: event, period, rings"),
+                    ...used.map(({ key }) => this.counterRow(key)), make("div", { class: "row" }, add));
+    },
+    groups() {
+        const now = (settings.get("groups") ?? "").split(","), { baseline, groups } = this.processor;
+        const boxes = this.catalog.groups.map((name, i) => {
+            const box = make("input", { type: "checkbox", checked: now.includes(name), disabled: !baseline });
+            box.addEventListener("change", () => {
+                const chosen = this.catalog.groups.filter((each) => each === name ? box.checked : now.includes(each));
+                this.change({ groups: chosen.join(",") || "none" });
+            });
+            return make("label", { title: groups >> i & 1 ? undefined : "this processor does not have it: #GP" }, box,
+                        groups >> i & 1 || !baseline ? name : `${name} (#GP)`);
+        });
+        return make("div", {}, make("h2", {}, "Groups of a record (MSR_PEBS_DATA_CFG)"),
+                    baseline ? make("div", { class: "boxes" }, ...boxes)
+                        : make("p", { class: "faint" }, `Records of format ${this.processor.format} have no groups.`));
+    },
+    number([key, text, low, high, normal, values]) {
+        const now = settings.get(key) ?? (values.length ? values[normal] : String(normal));
+        if (values.length)
+            return make("label", {}, text, this.select(values, now, (value) => this.change({ [key]: value })));
+        const input = make("input", { type: "number", min: low, max: high, value: now });
+        input.addEventListener("change", () => this.change({ [key]: input.value }));
+        return make("label", {}, text, input);
+    },
+    policy([name, question, values]) {
+        const key = `policy.${name}`;
+        return make("label", { class: "policy" }, make("span", {}, `${name}: ${question}`),
+                    this.select(values, settings.get(key) ?? values[0], (value) => this.change({ [key]: value })));
+    },
+    program() {
+        const area = make("textarea", { "aria-label": "Program, an instruction a line", spellcheck: "false" });
+        area.value = (settings.get("program") ?? "").replaceAll(",", "\n");
+        area.addEventListener("change", () => this.change({
+            program: area.value.toLowerCase().split(/[\n,]+/).map((line) => line.trim().replace(/\s+/, ":")).filter(Boolean)
+                .join(",") }));
+        const ops = this.catalog.ops.filter(([name]) => name !== "sysret");
+        return make("div", {}, make("h2", {}, "Program"), make("div", { class: "row" }, area,
+            make("table", { class: "ops" }, ...ops.map(([name, mnemonic, text]) =>
+                make("tr", {}, make("td", { class: "mono" }, name), make("td", { class: "mono" }, mnemonic),
+                     make("td", {}, text))))),
+                    make("p", { class: "faint" }, "An instruction a line. Targets are places: 0 is the first instruction. " +
+                         "After the last follows a JMP to the first."));
+    },
+    fill() {
+        const processors = this.catalog.processors.map(({ name, format }) => ({ value: name, text: `${name}, format ${format}` }));
+        const shown = this.catalog.numbers.filter(([key]) => !["at", "scene", "stop"].includes(key));
+        by("sheet").replaceChildren(
+            make("div", {}, make("h2", {}, "Processor"),
+                 this.select(processors, settings.get("cpu"), (cpu) => this.change({ cpu })),
+                 this.counters(), this.groups(), this.program()),
+            make("div", {}, make("h2", {}, "Buffers, interrupt, handler"), ...shown.map((row) => this.number(row))),
+            make("div", {}, make("h2", {}, "What no manual says: policies"),
+                 ...this.catalog.policies.map((row) => this.policy(row))));
+    },
+    show() {
+        this.error = make("span", { class: "error", role: "alert" });
+        by("form").replaceChildren(make("div", { id: "sheet", class: "sheet" }),
+                                   make("form", { method: "dialog", class: "bottom" }, this.error,
+                                        make("button", { class: "main" }, "Close")));
+        this.fill();
+        by("form").showModal();
+    },
+};

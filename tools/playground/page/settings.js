@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* The settings as the page holds them: the machine reads and writes their text, this has its words by their keys. */
+"use strict";
+
+const settings = {
+    words: new Map(),
+
+    /* From what the machine has made of them. */
+    take() {
+        this.words = new Map(machine.string("text").split(";").map((item) => {
+            const equals = item.indexOf("=");
+            return [item.slice(0, equals), item.slice(equals + 1)];
+        }));
+    },
+    get(key) { return this.words.get(key); },
+    programLength() { return (this.get("program") ?? "").split(",").length; },
+    text(words = this.words) { return [...words].map(([key, value]) => `${key}=${value}`).join(";"); },
+    /* The text with some words changed (undefined: left out), from the first step on and outside of scenes. */
+    changed(changes) {
+        const words = new Map(this.words);
+        for (const key of ["at", "scene", "stop"])
+            words.delete(key);
+        for (const [key, value] of Object.entries(changes))
+            value === undefined ? words.delete(key) : words.set(key, value);
+        return this.text(words);
+    },
+};
+
+/* What the address has after '#', whatever a mail program has made of it. */
+function textOfAddress() {
+    const text = location.hash.slice(1);
+    try {
+        return decodeURIComponent(text);
+    } catch {
+        return text;
+    }
+}
+
+function writeAddress() {
+    const hash = `#${machine.string("text")}`;
+    if (location.hash !== hash)
+        history.replaceState(null, "", hash);
+}
