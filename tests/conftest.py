@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-for folder in ("boot", "cairn", "labs", "qemu_ds",
+for folder in ("boot", "cairn", "labs", "playground", "qemu_ds",
                *(f"cairn/{room}" for room in ("check", "command", "etl", "export", "log"))):
     sys.path.insert(0, str(Path(__file__).resolve().parent / folder))
 pytest.register_assert_rewrite(  # their asserts, too, say what they saw

@@ -77,18 +77,20 @@ int vsnprintf(char *to, size_t size, const char *f, va_list args)
                 precision = precision * 10 + (*f - '0');
         }
         for (; *f == 'l' || *f == 'h' || *f == 'z'; f++)
-            length += *f == 'h' ? -1 : *f == 'z' ? 2 : 1;
+            length += *f == 'h' ? -1 : 1; /* size_t is as wide as long, here and in WebAssembly */
         switch (*f) {
         case 'd':
         case 'i': {
-            int64_t v = length > 0 ? va_arg(args, long) : va_arg(args, int);
+            int64_t v = length > 1 ? va_arg(args, long long) : length > 0 ? va_arg(args, long) : va_arg(args, int);
             put_number(&o, v < 0 ? -(uint64_t)v : (uint64_t)v, v < 0, 10, false, width, left, zero);
             break;
         }
         case 'u':
         case 'x':
         case 'X': {
-            uint64_t v = length > 0 ? va_arg(args, unsigned long) : va_arg(args, unsigned);
+            uint64_t v = length > 1   ? va_arg(args, unsigned long long)
+                         : length > 0 ? va_arg(args, unsigned long)
+                                      : va_arg(args, unsigned);
             put_number(&o, v, false, *f == 'u' ? 10 : 16, *f == 'X', width, left, zero);
             break;
         }

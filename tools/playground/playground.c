@@ -2,6 +2,7 @@
 /* The one machine that the page, or the native program, looks at. */
 #include "tools/playground/playground.h"
 
+#include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 #include "tools/playground/catalog.h"
 
@@ -45,8 +46,11 @@ void play_to(uint32_t step)
 
 int play_open(void)
 {
-    input[PLAY_TEXT - 1] = '\0';
     error[0] = '\0';
+    if (input[PLAY_TEXT - 1]) {
+        snprintf(error, sizeof error, "the settings are longer than %u characters", PLAY_TEXT - 1);
+        return -EINVAL;
+    }
     int e = play_settings_read(&read_settings, input, error, sizeof error);
     if (e)
         return e;

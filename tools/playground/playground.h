@@ -10,7 +10,7 @@
 #define PLAY_EXPORT(name)
 #endif
 
-/* Where the caller puts the text for play_open: PLAY_TEXT bytes, with a NUL. */
+/* Where the caller puts the text for play_open: play_input_size bytes, of which the rest is 0. */
 PLAY_EXPORT(play_input) char *play_input(void);
 PLAY_EXPORT(play_input_size) uint32_t play_input_size(void);
 /* Begins with these settings, and goes to their step. 0; -EINVAL: play_error has one line, and the machine stays as it

@@ -331,10 +331,6 @@ static int fill(struct reader *r, const char *text)
 int play_settings_read(struct play_settings *settings, const char *text, char *error, size_t size)
 {
     struct reader r = {.to = settings, .error = error, .size = size};
-    if (strlen(text) >= PLAY_TEXT) {
-        snprintf(error, size, "the settings are longer than %u characters", PLAY_TEXT - 1);
-        return -EINVAL;
-    }
     int e = fill(&r, text);
     return e ? e : check(&r);
 }

@@ -108,7 +108,7 @@ static void show_code(char *text, size_t size, const struct play_machine *m, uin
         if (play_program_address(p, i) == address)
             play_program_show(p, i, text, size);
     if (address - PLAY_PMI_CODE < 2 * PLAY_INSN_BYTES)
-        snprintf(text, size, "the PMI's handler");
+        snprintf(text, size, "PMI handler");
 }
 
 static void show_groups(char *text, size_t size, uint64_t head)
@@ -136,7 +136,7 @@ static void show_meaning(struct play_field *to, const struct play_machine *m, co
         show_counters(to->means, sizeof to->means, f->value);
         break;
     case CAIRN_PEBS_TSC:
-        snprintf(to->means, sizeof to->means, "the step: this clock counts steps");
+        snprintf(to->means, sizeof to->means, "the clock counts steps");
         break;
     case CAIRN_PEBS_RFLAGS:
         snprintf(to->means, sizeof to->means, f->value & 64 ? "ZF IF" : "IF");
@@ -144,7 +144,7 @@ static void show_meaning(struct play_field *to, const struct play_machine *m, co
     case CAIRN_PEBS_DATA_SOURCE:
     case CAIRN_PEBS_LATENCY:
     case CAIRN_PEBS_TX:
-        snprintf(to->means, sizeof to->means, "the model does not know it: 0");
+        snprintf(to->means, sizeof to->means, "not modelled");
         break;
     default:
         break;

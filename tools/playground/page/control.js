@@ -22,6 +22,7 @@ const control = {
         by("step").textContent = `step ${step}`;
         document.querySelector("[data-do=step]").disabled = step === last;
         by("why").classList.toggle("set-up", step === 0);
+        by("why").classList.toggle("many", machine.number("said_count") > 5);
         by("why").replaceChildren(...machine.sentences().map((text) => make("li", {}, text)));
         showProgram();
         showTotals();
@@ -34,10 +35,19 @@ const control = {
     /* "": it is shown; else what is wrong with the settings. */
     open(text) {
         const error = machine.open(text);
-        this.say(error && `The settings in the address are not good: ${error}`);
-        if (!error)
+        if (!error) {
+            this.say("");
             this.show();
+        }
         return error;
+    },
+    /* The settings of the address; where they are wrong, those that were shown before, or the usual ones. */
+    openAddress(first) {
+        const error = this.open(textOfAddress());
+        if (error && first)
+            this.open("");
+        if (error)
+            this.say(`The address has settings that are wrong. ${error}`);
     },
     run(name) {
         this.say("");

@@ -74,7 +74,7 @@ const form = {
     },
     policy([name, question, values]) {
         const key = `policy.${name}`;
-        return make("label", { class: "policy" }, make("span", {}, `${name}: ${question}`),
+        return make("label", { class: "policy" }, make("span", {}, make("b", {}, name), question),
                     this.select(values, settings.get(key) ?? values[0], (value) => this.change({ [key]: value })));
     },
     program() {
@@ -85,9 +85,8 @@ const form = {
                 .join(",") }));
         const ops = this.catalog.ops.filter(([name]) => name !== "sysret");
         return make("div", {}, make("h2", {}, "Program"), make("div", { class: "row" }, area,
-            make("table", { class: "ops" }, ...ops.map(([name, mnemonic, text]) =>
-                make("tr", {}, make("td", { class: "mono" }, name), make("td", { class: "mono" }, mnemonic),
-                     make("td", {}, text))))),
+            make("table", { class: "ops" }, ...ops.map(([name, , text]) =>
+                make("tr", {}, make("td", { class: "mono" }, name), make("td", {}, text))))),
                     make("p", { class: "faint" }, "An instruction a line. Targets are places: 0 is the first instruction. " +
                          "After the last follows a JMP to the first."));
     },

@@ -29,7 +29,7 @@ const machine = {
         const room = this.exports.play_input_size();
         const input = this.memory(at, room);
         input.fill(0);
-        input.set(bytes.subarray(0, room - 1));
+        input.set(bytes.subarray(0, room));
         return this.exports.play_open() ? this.text(this.exports.play_error()) : "";
     },
     to(step) { this.exports.play_to(step); },

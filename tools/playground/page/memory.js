@@ -2,12 +2,13 @@
 /* The DS area, the buffers to scale, and the newest record. */
 "use strict";
 
-let before = new Map(); /* values of the DS area in the step that was shown before */
+let before = { key: "", values: new Map() }; /* the DS area as it was shown before, and with which settings */
 
 function showArea() {
-    const rows = machine.elements("row", machine.number("rows")), now = new Map();
+    const rows = machine.elements("row", machine.number("rows")), now = new Map(), setting = settings.changed({});
+    const old = before.key === setting ? before.values : new Map();
     by("area").replaceChildren(...rows.map((row) => {
-        const key = row.name, value = hex(row.value, 16), changed = before.has(key) && before.get(key) !== value;
+        const key = row.name, value = hex(row.value, 16), changed = old.has(key) && old.get(key) !== value;
         now.set(key, value);
         return make("tr", { class: changed ? "changed" : "", "data-row": row.name },
                     make("td", { class: "at mono" }, hex(row.at, 2)), make("th", { scope: "row" }, row.name),
@@ -15,7 +16,7 @@ function showArea() {
                                  title: row.by === "p" ? "the processor writes it" : "the driver writes it" }, row.by),
                     make("td", { class: "mono" }, value), make("td", { class: "what" }, row.what));
     }));
-    before = now;
+    before = { key: setting, values: now };
 }
 
 /* One buffer: what is in it, and its four pointers, all to scale. */
@@ -53,37 +54,86 @@ function showBuffers() {
         return first < 0 ? undefined : rows.slice(first, first + 4);
     };
     const bts = four("BtsBufferBase"), pebs = four("PebsBufferBase");
-    views.push(bufferView("PEBS buffer", pebs, machine.number("record_bytes"), machine.big("newest_address")));
+    if (machine.big("pebs_enable") || machine.number("records"))
+        views.push(bufferView("PEBS buffer", pebs, machine.number("record_bytes"), machine.big("newest_address")));
     if (bts)
         views.push(bufferView("BTS buffer", bts, 24, 0n));
     by("buffers").replaceChildren(...views);
 }
 
+/* Three and more words of 0 without a meaning of their own, one after the other in a group, are one row. */
+function rowsOfRecord(fields) {
+    const rows = [];
+    for (const field of fields) {
+        const last = rows.at(-1), nil = field.value === 0n && !field.means;
+        if (nil && last?.nil && last.fields[0].group === field.group)
+            last.fields.push(field);
+        else
+            rows.push({ nil, fields: [field] });
+    }
+    return rows.flatMap((row) => row.fields.length > 2 ? [row.fields] : row.fields.map((field) => [field]));
+}
+
+function recordRow(fields, begins, bytes) {
+    const [field] = fields, at = Number(field.at), size = 8 * fields.length;
+    const cells = fields.length > 1 ? [make("span", { class: "byte nil" }, `00 … ${size} bytes of 00`)]
+        : Array.from(bytes.subarray(at, at + 8), (byte) => make("span", { class: byte ? "byte" : "byte nil" }, hex(byte, 2)));
+    const name = fields.length > 1 ? `${field.name} … ${fields.at(-1).name}` : field.name;
+    return make("tr", { class: begins ? "begins" : "", "data-field": name },
+                make("td", { class: "group" }, begins ? field.group : ""), make("td", { class: "at mono" }, hex(at, 2)),
+                make("td", { class: "mono eight" }, ...cells), make("th", { scope: "row" }, name),
+                make("td", { class: "mono value" }, hex(field.value)), make("td", { class: "what" }, field.means));
+}
+
 function showRecord() {
     const size = machine.number("newest_bytes"), body = by("record"), bytes = machine.bytes("newest");
-    const step = machine.number("newest_step");
-    by("record-title").textContent = size
-        ? `Newest record: format ${machine.number("format")}, ${size} bytes at ${hex(machine.big("newest_address"))}H`
-        : "Newest record: none yet";
-    by("record-note").textContent = size ? step === machine.number("step") ? "written in this step" : `written in step ${step}`
-        : `the next one is of format ${machine.number("format")}, ${machine.number("record_bytes")} bytes`;
+    const step = machine.number("newest_step"), format = machine.number("format");
+    by("record-section").hidden = !size && !machine.big("pebs");
+    by("record-title").textContent = size ? `Newest record: format ${format}, ${size} bytes` : "Newest record: none yet";
+    by("record-note").textContent = size
+        ? `at ${hex(machine.big("newest_address"))}H, written in ${step === machine.number("step") ? "this step" : `step ${step}`}`
+        : `the next one is of format ${format}, ${machine.number("record_bytes")} bytes`;
     body.classList.toggle("fresh", size > 0 && step === machine.number("step"));
     let group = "";
-    body.replaceChildren(...machine.elements("field", machine.number("fields")).map((field) => {
-        const at = Number(field.at), begins = field.group !== group;
-        group = field.group;
-        const cells = Array.from(bytes.subarray(at, at + 8), (byte) =>
-            make("span", { class: byte ? "byte" : "byte nil" }, hex(byte, 2)));
-        return make("tr", { class: begins ? "begins" : "", "data-field": field.name },
-                    make("td", { class: "group" }, begins ? field.group : ""),
-                    make("td", { class: "at mono" }, hex(at, 2)), make("td", { class: "mono eight" }, ...cells),
-                    make("th", { scope: "row" }, field.name), make("td", { class: "mono value" }, hex(field.value)),
-                    make("td", { class: "what" }, field.means));
+    body.replaceChildren(...rowsOfRecord(machine.elements("field", machine.number("fields"))).map((fields) => {
+        const begins = fields[0].group !== group;
+        group = fields[0].group;
+        return recordRow(fields, begins, bytes);
     }));
+}
+
+const BTS_BYTES = 24;
+
+function codeAt(address) {
+    const listing = machine.listing(), own = Number((address - CODE) / INSN_BYTES);
+    const kernel = Number((address - KERNEL) / INSN_BYTES) + settings.programLength() + 1;
+    return address >= KERNEL ? listing[kernel] ?? "PMI handler" : listing[own] ?? "";
+}
+
+/* The branch records that nobody has taken yet: those below BtsIndex and, in a ring, those above it, which are older. */
+function showBranches() {
+    const bts = Number(settings.get("bts") ?? 0), bytes = machine.bytes("bts");
+    const room = bts + (settings.get("policy.fit") === "start_lt"); /* with the byte that is added to the maximum */
+    by("branch-section").hidden = !bts;
+    const view = new DataView(bytes.buffer, bytes.byteOffset), rows = machine.elements("row", machine.number("rows"));
+    const pointer = (name) => rows.find((row) => row.name === name)?.value ?? 0n;
+    const base = pointer("BtsBufferBase"), next = Number(pointer("BtsIndex") - base) / BTS_BYTES;
+    const written = Math.min(room, machine.number("bts_records") - machine.number("bts_drained")), shown = [];
+    for (let i = 1; i <= written; i++) {
+        const at = (next - i + room) % room * BTS_BYTES;
+        const [from, to, flags] = [0, 8, 16].map((part) => view.getBigUint64(at + part, true));
+        shown.push(make("tr", { class: i === 1 ? "newest" : "" },
+                        make("td", { class: "at mono" }, hex(base + BigInt(at))), make("td", { class: "mono" }, hex(from)),
+                        make("td", { class: "what" }, codeAt(from)), make("td", {}, "→"),
+                        make("td", { class: "mono" }, hex(to)), make("td", { class: "what" }, codeAt(to)),
+                        make("td", { class: "what" }, flags ? "predicted" : "")));
+    }
+    by("branches").replaceChildren(...shown);
 }
 
 function showMemory() {
     showArea();
     showBuffers();
+    showBranches();
     showRecord();
 }

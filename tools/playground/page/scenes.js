@@ -28,9 +28,9 @@ const scenes = [
         { go: ["record"], say: "The event that overflows the counter is the one that is recorded: step 5. Nothing is " +
           "armed and waits.", holds: { step: 5, records: 1, armed: 0 } },
         { go: ["record"], say: "And the next one is five instructions later.", holds: { step: 10, records: 2 } },
-        { set: `cpu=sapphirerapids;fixed0=5:u;pmc0=instructions:5:u;${LOOP}`, go: ["record"],
-          say: "From Golden Cove on it is IA32_PMC0 that has precise distribution, and FIXED_CTR0 has not: one records at " +
-          "once, the other is armed.", holds: { step: 5, records: 1, armed: 2 ** 32 } },
+        { set: `cpu=sapphirerapids;pmc0=stores:2:u;pmc1=stores:2:u;${LOOP}`, go: ["record"],
+          say: "From Golden Cove on IA32_PMC0 has precise distribution. Both counters have counted two stores: PMC0 " +
+          "records the second, PMC1 is armed and waits for the third.", holds: { step: 9, records: 1, armed: 2 } },
     ] },
     { title: "The threshold, the PMI and the drain", set: `cpu=icelake;pmc0=instructions:5:u;records=6;threshold=4;${LOOP}`,
       parts: [
@@ -78,11 +78,11 @@ const scenes = [
         { go: ["record"], say: "And its record follows with the next store. The policy “bystander” turns this round.",
           holds: { records: 2, swallowed: 0, armed: 0 } },
     ] },
-    { title: "The same load in formats 0 to 6", set: `cpu=penryn;pmc0=loads:2:u;${LOOP}`, parts: [
+    { title: "A record in formats 0 to 6", set: `cpu=penryn;pmc0=instructions:5:u;${LOOP}`, parts: [
         { go: ["record"], say: "Format 0 (Penryn): registers only, 144 bytes. RIP is that of the next instruction: which one " +
           "was recorded, software must find out.", holds: { format: 0, newest_bytes: 144 } },
-        { set: `cpu=nehalem;pmc0=loads:2:u;${LOOP}`, go: ["record"], say: "Format 1 (Nehalem): GLOBAL_STATUS, and three words " +
-          "for load latency.", holds: { format: 1, newest_bytes: 176 } },
+        { set: `cpu=nehalem;pmc0=loads:2:u;${LOOP}`, go: ["record"], say: "From here on of loads. Format 1 (Nehalem): also " +
+          "GLOBAL_STATUS, and three words for load latency.", holds: { format: 1, newest_bytes: 176 } },
         { set: `cpu=haswell;pmc0=loads:2:u;${LOOP}`, go: ["record"], say: "Format 2 (Haswell): EventingIP, the recorded " +
           "instruction itself, and the data address of every load.", holds: { format: 2, newest_bytes: 192 } },
         { set: `cpu=skylake;pmc0=loads:2:u;${LOOP}`, go: ["record"], say: "Format 3 (Skylake): the TSC, and the counters " +

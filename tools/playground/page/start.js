@@ -22,7 +22,7 @@ function connect() {
         control.show();
     });
     addEventListener("resize", () => timeline.show());
-    addEventListener("hashchange", () => control.open(textOfAddress()));
+    addEventListener("hashchange", () => control.openAddress(false));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
         control.applyTheme();
         timeline.show();
@@ -38,11 +38,7 @@ function start() {
         make("tr", {}, make("td", {}, make("kbd", {}, keys)), make("td", {}, text))),
                           make("tr", {}, make("td", {}, make("kbd", {}, "1 … 9")), make("td", {}, "that scene")));
     connect();
-    const error = control.open(textOfAddress());
-    if (error) {
-        control.open("");
-        control.say(`The settings in the address are not good, so these are the usual ones. ${error}`);
-    }
+    control.openAddress(true);
     document.documentElement.dataset.ready = "yes";
 }
 

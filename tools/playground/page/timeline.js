@@ -30,6 +30,9 @@ const timeline = {
         pen.scale(scale, scale);
         pen.fillStyle = colour("line");
         pen.fillRect(x(0), middle - 1, x(this.span) - x(0), 2);
+        pen.fillStyle = colour("accent");
+        pen.fillRect(x(0), middle - 1, x(step) - x(0), 2);
+        pen.fillRect(x(step) - 1.5, 2, 3, height - 4);
         for (let at = 0; at <= this.furthest; at++) {
             const mark = this.marks[at];
             if (mark & MARK.handler) {
@@ -37,6 +40,11 @@ const timeline = {
                 pen.fillRect(x(at) - x(1) / 2 + 2, 4, x(1) - x(0) + 1, height - 8);
             }
         }
+        const labelled = { pmi: -100, drain: -100 }; /* where the last label is: no two over each other */
+        const label = (kind, text, at, y) => {
+            if (x(at) - labelled[kind] > 30)
+                pen.fillText(text, labelled[kind] = x(at), y);
+        };
         for (let at = 0; at <= this.furthest; at++) {
             const mark = this.marks[at];
             pen.globalAlpha = at <= step ? 1 : 0.45;
@@ -61,15 +69,13 @@ const timeline = {
             pen.textAlign = "center";
             pen.fillStyle = colour("ink");
             if (mark & MARK.pmi)
-                pen.fillText("PMI", x(at), 8);
+                label("pmi", "PMI", at, 8);
             if (mark & MARK.drain) {
                 pen.fillStyle = colour("drain");
-                pen.fillText("drain", x(at), height - 1);
+                label("drain", "drain", at, height - 1);
             }
         }
         pen.globalAlpha = 1;
-        pen.fillStyle = colour("accent");
-        pen.fillRect(x(step) - 1, 0, 2, height);
     },
     at(event) {
         const { left, width } = by("timeline").getBoundingClientRect();

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+test-products: $(B)/playground.html $(B)/playground-native

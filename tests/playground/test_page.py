@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""The page itself: what it shows is the state, keys do what the help says, a link has everything, nothing is fetched."""
+
+import re
+
+import pytest
+
+import cairn_boot as cb
+from play import MARKS, NATIVE, PAGE, Layout, native
+
+pytestmark = MARKS
+STEP = "machine.number('step')"
+SENTENCES = "[...document.querySelectorAll('#why li')].map((each) => each.textContent)"
+# What elements of the page show, by the names of the state.
+SHOWN = """({
+    counters: Object.fromEntries([...document.querySelectorAll("[data-counter]")].map((each) =>
+        [each.dataset.counter, each.dataset.value])),
+    bits: Object.fromEntries([...document.querySelectorAll("[data-counter]")].map((each) =>
+        [each.dataset.counter, [...each.querySelectorAll(".bits span:not(.high)")].map((bit) => bit.textContent).join("")])),
+    registers: Object.fromEntries([...document.querySelectorAll("[data-register]")].map((each) =>
+        [each.dataset.register, each.textContent])),
+    area: [...document.querySelectorAll("#area tr")].map((row) => [row.cells[0], row.cells[3]].map((c) => c.textContent)),
+    bytes: [...document.querySelectorAll("#record tr")].map((row) => row.cells[2].textContent),
+    totals: Object.fromEntries([...document.querySelectorAll("[data-total]")].map((each) =>
+        [each.dataset.total, +each.querySelector("b").textContent])),
+    next: document.querySelector("#program .next")?.dataset.insn,
+})"""
+
+
+@pytest.fixture(autouse=True)
+def fresh(page):
+    page.open(PAGE)
+    yield
+    assert not page.complaints
+
+
+def bytes_of_record(rows):
+    """The record's bytes from the page's rows, of which some stand for many that are 0."""
+    text = ""
+    for row in rows:
+        many = re.fullmatch(r"00 … (\d+) bytes of 00", row)
+        text += "00" * int(many[1]) if many else row
+    return bytes.fromhex(text)
+
+
+@pytest.mark.parametrize("text", [
+    "at=24", "pmc0=loads:3:uk;pmc1=stores:2;bts=4;at=77", "cpu=haswell;pmc1=instructions:3;at=50", "handler=returns;at=90",
+    "cpu=lunarlake;pmc0=taken:2;fixed0=9;groups=mem,gpr,xmm,lbr,cntr,metrics;records=5;threshold=1;at=61"])
+def test_what_is_shown_is_the_state(page, text):
+    layout = Layout()
+    [(_, state)] = native([text], layout.size)
+    page.run(f"control.open({text!r})")
+    shown = page.run(SHOWN)
+    value = layout.fields["value"][0]
+    assert len(shown["counters"]) == layout.of(state, "used").bit_count()
+    for number, text_of in shown["counters"].items():
+        at = value + 8 * int(number)
+        expected = int.from_bytes(state[at:at + 8], "little")
+        assert int(text_of, 16) == expected and int(shown["bits"][number], 2) == expected % 4096
+    for name in ("global_status", "global_ctrl", "pebs_enable", "lvtpc"):
+        assert int(shown["registers"][name.upper()][:-1], 16) == layout.of(state, name)
+    area = layout.fields["area"][0]
+    assert len(shown["area"]) == layout.of(state, "rows")
+    for offset, word in shown["area"]:
+        at = area + int(offset, 16)
+        assert int(word, 16) == int.from_bytes(state[at:at + 8], "little")
+    newest = layout.fields["newest"][0]
+    assert bytes_of_record(shown["bytes"]) == state[newest:newest + layout.of(state, "newest_bytes")]
+    assert shown["bytes"]
+    for name, number in shown["totals"].items():
+        assert number == layout.of(state, name)
+    assert shown["next"] == (None if layout.of(state, "in_handler") else str(layout.of(state, "at")))
+    assert len(page.run(SENTENCES)) == layout.of(state, "said_count") > 0
+
+
+def test_keys(page):
+    layout = Layout()
+    page.key("s", "s", "s", "ArrowRight", " ")
+    assert page.run(STEP) == 5 and "armed" in page.run(SENTENCES)[-1]
+    page.key("ArrowLeft", "ArrowLeft")
+    assert page.run(STEP) == 3
+    for key, step, name in (("o", 5, "armed"), ("r", 6, "records"), ("p", 24, "pmis"), ("d", 28, "drains")):
+        page.key(key)
+        assert page.run(STEP) == step and page.run(f"machine.number('{name}')") > 0
+        [(_, state)] = native([f"at={step}"], layout.size)
+        assert bytes(page.run(f"[...machine.memory(machine.state, {layout.size})]")) == state
+    page.key("Home")
+    assert page.run(STEP) == 0
+    for key, dialog in (("e", "form"), ("?", "about")):
+        page.key(key)
+        assert page.run(f"document.getElementById('{dialog}').open")
+        page.key("s")  # belongs to the dialog
+        assert page.run(STEP) == 0
+        page.run(f"document.getElementById('{dialog}').close()")
+
+
+def test_run_to_what_never_comes(page):
+    page.run("control.open('threshold=0;at=3')")
+    page.key("p")
+    assert page.run(STEP) == 3
+    assert page.run("document.getElementById('wrong').textContent") == "There is no PMI up to step 4095, where a run ends."
+    page.run("machine.to(1e6); control.show()")
+    assert page.run(STEP) == 4095 and page.run("document.querySelector('[data-do=step]').disabled")
+
+
+def test_a_link_has_everything(page):
+    """Settings changed in the form, a few steps: the address opens the same, byte by byte."""
+    state = f"[...machine.memory(machine.state, {Layout().size})]"
+    page.run("""form.show(); form.change({ cpu: "haswell", pmc1: "stores:2:u", "policy.fit": "end_lt", bts: "5",
+                                           program: "set:9,store,load,dec,jnz:1,syscall" })""")
+    page.run("document.getElementById('form').close()")
+    page.key("r", "s", "s")
+    before, address = page.run(state), page.run("location.hash")
+    page.open(PAGE, address)
+    assert page.run(state) == before
+    page.open(PAGE, address.replace(":", "%3A").replace(";", "%3B"))  # as some programs send it on
+    assert page.run(state) == before
+    page.run(f"location.hash = {address.replace('haswell', 'skylake')!r}")
+    page.wait("machine.number('format') === 3")
+
+
+@pytest.mark.parametrize("address, said", [("#cpu=i486", "no such processor"), ("#at=%E0%A4%A", "a number from 0 to 4095"),
+                                           ("#" + "x" * 5000, "longer than")])
+def test_a_bad_link(page, address, said):
+    page.open(PAGE, address)
+    text = page.run("document.getElementById('wrong').textContent")
+    assert text.startswith("The address has settings that are wrong. ") and said in text and "\n" not in text
+    assert page.run(STEP) == 0 and page.run("document.querySelectorAll('#program tr').length") == 11
+    page.key("s")
+    assert page.run("document.getElementById('wrong').hidden")
+
+
+def test_the_form_refuses_in_one_line(page):
+    page.run("form.show(); form.change({ program: 'jnz:99' })")
+    assert "its target is not in the program" in page.run("document.querySelector('#form .error').textContent")
+    assert page.run("settings.get('program')").startswith("set:3")
+
+
+def test_the_form_has_everything(page):
+    page.run("form.show()")
+    text = page.run("document.getElementById('form').textContent")
+    for name, question, _ in page.run("machine.catalog.policies"):
+        assert name in text and question in text
+    for key, about, *_ in page.run("machine.catalog.numbers"):
+        assert key in ("at", "scene", "stop") or about in text
+    assert page.run("document.querySelectorAll('#form select option').length") > 40
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_themes(page, theme):
+    page.prefers(theme)
+    page.open(PAGE)
+    other = {"light": "dark", "dark": "light"}[theme]
+    assert page.run("document.documentElement.dataset.theme") == theme
+    page.key("t")
+    assert page.run("document.documentElement.dataset.theme") == other
+    page.prefers("light")
+
+
+def test_it_fits_a_projector(page):
+    """1280 x 720: in every part of every scene all panels are in the window; only lists scroll within themselves."""
+    page.size(1280, 720)
+    beyond = page.run("""scenes.flatMap(({ parts }, i) => parts.flatMap((part, k) => {
+        control.playScene(() => scene.play(i + 1, k));
+        const panels = [...document.querySelectorAll("header, nav, section, footer")].filter((each) => !each.hidden);
+        return panels.filter((each) => each.getBoundingClientRect().bottom > innerHeight + 1
+                                       || each.getBoundingClientRect().right > innerWidth + 1
+                                       || document.documentElement.scrollHeight > innerHeight)
+            .map((each) => `${i + 1}.${k + 1} ${each.id || each.tagName}`);
+    }))""")
+    assert not beyond
+
+
+def test_one_file_and_no_network(page):
+    assert [url.split("#")[0] for url in page.requests if not url.startswith("data:")] == [PAGE.resolve().as_uri()]
+    text = PAGE.read_text(encoding="utf-8")
+    assert PAGE.stat().st_size <= 300 * 1024
+    assert not re.search(r"https?://|(src|href)=", text)
+    assert "default-src 'none'" in text
+    assert NATIVE.exists() and cb.ROOT.as_posix() not in text
