@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The page itself: what it shows is the state, keys do what the help says, a link has everything, nothing is fetched."""
+"""The page itself: what it shows is the state, keys do what the help says, links are complete, nothing is fetched."""
 
 import re
 
@@ -10,16 +10,19 @@ from play import MARKS, NATIVE, PAGE, Layout, native
 
 pytestmark = MARKS
 STEP = "machine.number('step')"
+WRONG = "document.getElementById('wrong').textContent"
 SENTENCES = "[...document.querySelectorAll('#why li')].map((each) => each.textContent)"
 # What elements of the page show, by the names of the state.
 SHOWN = """({
     counters: Object.fromEntries([...document.querySelectorAll("[data-counter]")].map((each) =>
         [each.dataset.counter, each.dataset.value])),
     bits: Object.fromEntries([...document.querySelectorAll("[data-counter]")].map((each) =>
-        [each.dataset.counter, [...each.querySelectorAll(".bits span:not(.high)")].map((bit) => bit.textContent).join("")])),
+        [each.dataset.counter,
+         [...each.querySelectorAll(".bits span:not(.high)")].map((bit) => bit.textContent).join("")])),
     registers: Object.fromEntries([...document.querySelectorAll("[data-register]")].map((each) =>
         [each.dataset.register, each.textContent])),
-    area: [...document.querySelectorAll("#area tr")].map((row) => [row.cells[0], row.cells[3]].map((c) => c.textContent)),
+    area: [...document.querySelectorAll("#area tr")].map((row) =>
+        [row.cells[0], row.cells[3]].map((cell) => cell.textContent)),
     bytes: [...document.querySelectorAll("#record tr")].map((row) => row.cells[2].textContent),
     totals: Object.fromEntries([...document.querySelectorAll("[data-total]")].map((each) =>
         [each.dataset.total, +each.querySelector("b").textContent])),
@@ -44,7 +47,8 @@ def bytes_of_record(rows):
 
 
 @pytest.mark.parametrize("text", [
-    "at=24", "pmc0=loads:3:uk;pmc1=stores:2;bts=4;at=77", "cpu=haswell;pmc1=instructions:3;at=50", "handler=returns;at=90",
+    "at=24", "pmc0=loads:3:uk;pmc1=stores:2;bts=4;at=77", "cpu=haswell;pmc1=instructions:3;at=50",
+    "handler=returns;at=90",
     "cpu=lunarlake;pmc0=taken:2;fixed0=9;groups=mem,gpr,xmm,lbr,cntr,metrics;records=5;threshold=1;at=61"])
 def test_what_is_shown_is_the_state(page, text):
     layout = Layout()
@@ -98,7 +102,7 @@ def test_run_to_what_never_comes(page):
     page.run("control.open('threshold=0;at=3')")
     page.key("p")
     assert page.run(STEP) == 3
-    assert page.run("document.getElementById('wrong').textContent") == "There is no PMI up to step 4095, where a run ends."
+    assert page.run(WRONG) == "There is no PMI up to step 4095, where a run ends."
     page.run("machine.to(1e6); control.show()")
     assert page.run(STEP) == 4095 and page.run("document.querySelector('[data-do=step]').disabled")
 
@@ -119,11 +123,11 @@ def test_a_link_has_everything(page):
     page.wait("machine.number('format') === 3")
 
 
-@pytest.mark.parametrize("address, said", [("#cpu=i486", "no such processor"), ("#at=%E0%A4%A", "a number from 0 to 4095"),
-                                           ("#" + "x" * 5000, "longer than")])
+@pytest.mark.parametrize("address, said", [
+    ("#cpu=i486", "no such processor"), ("#at=%E0%A4%A", "a number from 0 to 4095"), ("#" + "x" * 5000, "longer than")])
 def test_a_bad_link(page, address, said):
     page.open(PAGE, address)
-    text = page.run("document.getElementById('wrong').textContent")
+    text = page.run(WRONG)
     assert text.startswith("The address has settings that are wrong. ") and said in text and "\n" not in text
     assert page.run(STEP) == 0 and page.run("document.querySelectorAll('#program tr').length") == 11
     page.key("s")

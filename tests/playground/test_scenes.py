@@ -62,8 +62,8 @@ def test_a_wrong_claim_is_found(page):
 
 def test_a_link_to_a_part(page):
     page.run("control.playScene(() => scene.play(3, 3))")
-    address, shown = page.run("location.hash"), "[scene.number, scene.part, machine.number('step'), machine.number('drains')]"
-    before = page.run(shown)
+    shown = "[scene.number, scene.part, machine.number('step'), machine.number('drains')]"
+    address, before = page.run("location.hash"), page.run(shown)
     page.open(PAGE, address)
     assert page.run(shown) == before == [3, 3, 28, 1]
     page.key("N")

@@ -111,7 +111,7 @@ static void instruction(struct said *s, const struct ds_model_action *a)
     } else {
         const uint64_t ip = play_program_address(&m->settings.program, (uint32_t)a->before);
         play_program_show(&m->settings.program, (uint32_t)a->before, text, sizeof text);
-        add(s, "%s at %llXH retired. ", text, (ull)ip);
+        add(s, "%s at %llXH retires. ", text, (ull)ip);
     }
     counted(s, a->counters);
 }
@@ -124,14 +124,15 @@ static void overflow(struct said *s, const struct ds_model_action *a)
     const struct play_machine *m = s->machine;
     const char *name = play_counter_name(a->counter);
     if (a->kind == DS_MODEL_OVERFLOWED) {
-        add(s, "%s overflowed: it was all ones and is 0 now. IA32_PERF_GLOBAL_STATUS[%u] is set.", name, a->counter);
+        add(s, "%s overflows: it was all ones and is now 0. The processor sets IA32_PERF_GLOBAL_STATUS[%u].", name,
+            a->counter);
         if (!(m->model.pebs & DS_BIT(a->counter)))
-            add(s, " It has no PEBS: %s",
+            add(s, " The counter has no PEBS: %s",
                 m->model.interrupting & DS_BIT(a->counter) ? "the overflow interrupts." : "nothing else happens.");
     } else if (m->model.pdist & DS_BIT(a->counter)) {
-        add(s, "%s has precise distribution: this very event, the one that overflowed it, writes the record.", name);
+        add(s, "%s has precise distribution: the event that made it overflow is recorded itself.", name);
     } else {
-        add(s, "PEBS is enabled for %s, so it is armed: the next event that it counts writes a record.", name);
+        add(s, "PEBS is enabled for %s, so the overflow arms it: the next event that it counts writes a record.", name);
     }
 }
 
@@ -141,17 +142,17 @@ static void stored(struct said *s, const struct ds_model_action *a)
     if (a->kind == DS_MODEL_DROPPED) {
         add(s, "The record of ");
         add_counters(s, a->counters);
-        add(s, " does not fit below PebsAbsoluteMaximum: the processor drops it. PebsIndex stays, and no bit tells "
+        add(s, " does not fit below PebsAbsoluteMaximum, so the processor drops it. PebsIndex stays, and no bit tells "
                "software.");
         return;
     }
-    add(s, "The processor wrote a record of %llu bytes for ", (ull)(a->after - a->before));
+    add(s, "The processor writes a record of %llu bytes for ", (ull)(a->after - a->before));
     add_counters(s, a->counters);
     add(s, " at PebsIndex. PebsIndex moves from %llXH to %llXH.", (ull)a->before, (ull)a->after);
     if (m->in_handler && !has(m, PLAY_RETURNED))
-        add(s, " It came late, after the counters were turned off.");
+        add(s, " It comes late, after the counters were turned off (policy residual).");
     else if (several(a->counters))
-        add(s, " One record is for all of them.");
+        add(s, " The record is for all of them.");
 }
 
 /* Whether the record of this step was for another counter. */
@@ -169,27 +170,30 @@ static void reloaded(struct said *s, const struct ds_model_action *a)
     const char *name = play_counter_name(a->counter);
     const ull period = (ull)((0 - a->after) & m->model.counter_mask);
     if (bystander(m, a->counter))
-        add(s, "%s is a bystander: it had overflowed, and is reloaded with -%llu as well. No record shows its sample.",
+        add(s,
+            "%s is a bystander: it was armed, and the processor reloads it with -%llu, too. No record will show its "
+            "sample.",
             name, period);
     else
-        add(s, "%s is reloaded from its slot in the DS area: -%llu. IA32_PERF_GLOBAL_STATUS[%u] is cleared.", name,
-            period, a->counter);
+        add(s,
+            "The processor reloads %s from its slot in the DS area, with -%llu, and clears "
+            "IA32_PERF_GLOBAL_STATUS[%u].",
+            name, period, a->counter);
 }
 
 static void compared(struct said *s, const struct ds_model_action *a)
 {
     if (a->before >= a->after)
-        add(s,
-            "PebsIndex has reached PebsInterruptThreshold: IA32_PERF_GLOBAL_STATUS[62] (OvfBuf) is set, and a PMI is "
-            "due.");
+        add(s, "PebsIndex has reached PebsInterruptThreshold: the processor sets IA32_PERF_GLOBAL_STATUS[62] (OvfBuf), "
+               "and a PMI is due.");
     else
-        add(s, "PebsIndex is below PebsInterruptThreshold: no PMI.");
+        add(s, "PebsIndex is below PebsInterruptThreshold, so there is no PMI.");
 }
 
 static void interrupt(struct said *s, const struct ds_model_action *a)
 {
     if (a->kind == DS_MODEL_PMI_RAISED)
-        add(s, "LVTPC is not masked: it raises the PMI with vector %llXH, and masks itself.",
+        add(s, "LVTPC is not masked, so it raises the PMI with vector %llXH and masks itself.",
             (ull)(a->before & LVTPC_VECTOR));
     else if (a->kind == DS_MODEL_PMI_LATCHED)
         add(s, "LVTPC is masked: the PMI waits until software unmasks it (policy masked_pmi=latched).");
@@ -203,19 +207,19 @@ static void interrupt(struct said *s, const struct ds_model_action *a)
 static void branch(struct said *s, const struct ds_model_action *a)
 {
     if (a->kind == PLAY_BRANCH_STORED)
-        add(s, "The branch was taken: BTS wrote a record of 24 bytes. BtsIndex moves to %llXH.", (ull)a->after);
+        add(s, "The branch is taken, so BTS writes a record of 24 bytes. BtsIndex moves to %llXH.", (ull)a->after);
     else if (a->kind == PLAY_BRANCH_WRAPPED)
-        add(s, "BTS wrote the last record that fits. BtsIndex wraps to BtsBufferBase: the next one overwrites the "
-               "oldest.");
+        add(s, "The branch is taken, so BTS writes a record, the last that fits. BtsIndex wraps to BtsBufferBase: the "
+               "next record overwrites the oldest.");
     else
-        add(s, "The branch was taken, but the BTS buffer is full and DEBUGCTL.BTINT is set: no branch record.");
+        add(s, "The branch is taken, but the BTS buffer is full and DEBUGCTL.BTINT is set: BTS writes no record.");
 }
 
 static void missing(struct said *s, const struct ds_model_action *a)
 {
     add(s, "The record's memory at %llXH is not mapped: ", (ull)a->after);
     if (a->before)
-        add(s, "page fault; the counter stays armed and tries again (policy unmapped=page_fault).");
+        add(s, "a page fault. The counter stays armed, and its next event tries again (policy unmapped=page_fault).");
     else
         add(s, "the record is lost, and the counter goes on without a reload (policy unmapped=error).");
 }
@@ -289,16 +293,16 @@ static void set_up(struct said *s, const struct ds_model_action *a)
     char name[32];
     if (a->kind == PLAY_NOT_RECORDED) {
         add(s,
-            "PEBS does not record this event on %s, by Intel's lists: it counts and overflows without records "
-            "(policy unlisted=none).",
+            "PEBS does not record this event on %s, by Intel's lists: it counts and overflows without records (policy "
+            "unlisted=none).",
             play_counter_name(a->counter));
         return;
     }
     play_msr_name((uint32_t)a->counters, name, sizeof name);
     add(s, "WRMSR %s, %llXH", name, (ull)a->after);
     if (a->before)
-        add(s, " raises #GP: it has bits that this processor does not. The MSR stays as it was (policy "
-               "reserved=fault).");
+        add(s,
+            " raises #GP: it has bits that this processor does not. The MSR stays as it was (policy reserved=fault).");
 }
 
 /* ---- all of it -----------------------------------------------------------------------------------------------------
@@ -335,7 +339,7 @@ static void one(struct said *s, const struct ds_model_action *a)
         instruction(s, a);
         break;
     case PLAY_PMI_WAITS:
-        add(s, "The PMI is on its way: it is taken %llu %s later (setting delay).", (ull)a->after,
+        add(s, "The PMI is on its way. The processor takes it %llu %s later (setting delay).", (ull)a->after,
             a->after == 1 ? "instruction" : "instructions");
         break;
     case PLAY_BRANCH_STORED:

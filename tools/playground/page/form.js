@@ -17,8 +17,9 @@ const form = {
 
     counterKeys() {
         const { gp, fixed, pebs } = this.processor;
-        return [...Array.from({ length: gp }, (_, i) => `pmc${i}`), ...Array.from({ length: fixed }, (_, i) => `fixed${i}`)]
-            .map((key) => ({ key, pebs: bit(BigInt(`0x${pebs}`), key.startsWith("pmc") ? +key.slice(3) : 32 + +key.slice(5)) }));
+        const all = BigInt(`0x${pebs}`), row = (key, number) => ({ key, pebs: bit(all, number) });
+        return [...Array.from({ length: gp }, (_, i) => row(`pmc${i}`, i)),
+                ...Array.from({ length: fixed }, (_, i) => row(`fixed${i}`, 32 + i))];
     },
     counterRow(key) {
         const isFixed = key.startsWith("fixed"), words = settings.get(key).split(":");
@@ -26,15 +27,17 @@ const form = {
         const put = (parts) => this.change({ [key]: parts.filter(Boolean).join(":") });
         const rings = flags.find((flag) => ["u", "k", "uk"].includes(flag)) ?? "u";
         const kind = flags.includes("plain") ? "plain" : flags.includes("int") ? "int" : "";
-        const number = make("input", { type: "number", min: 1, max: 100000, value: period, "aria-label": `${key}: period` });
+        const number = make("input", { type: "number", min: 1, max: 100000, value: period,
+                                       "aria-label": `${key}: period` });
         number.addEventListener("change", () => put([event, number.value, rings, kind]));
         const remove = make("button", { type: "button", title: `do without ${key}` }, "✕");
         remove.addEventListener("click", () => this.change({ [key]: key === "pmc0" ? "off" : undefined }));
         const events = this.processor.events.map((e) => this.catalog.events[e]);
         return make("div", { class: "row" }, make("b", { class: "mono" }, key),
                     isFixed ? "" : this.select(events, event, (value) => put([value, period, rings, kind])), number,
-                    this.select([{ value: "u", text: "USR" }, { value: "k", text: "OS" }, { value: "uk", text: "USR and OS" }],
-                                rings, (value) => put([event, period, value, kind])),
+                    this.select([{ value: "u", text: "USR" }, { value: "k", text: "OS" },
+                                 { value: "uk", text: "USR and OS" }], rings,
+                                (value) => put([event, period, value, kind])),
                     this.select([{ value: "", text: "PEBS" }, { value: "plain", text: "no PEBS" },
                                  { value: "int", text: "PEBS and INT" }], kind,
                                 (value) => put([event, period, rings, value])), remove);
@@ -42,7 +45,8 @@ const form = {
     counters() {
         const used = this.counterKeys().filter(({ key }) => (settings.get(key) ?? "off") !== "off");
         const free = this.counterKeys().filter(({ key }) => (settings.get(key) ?? "off") === "off");
-        const add = this.select([{ value: "", text: "add a counter …" }, ...free.map(({ key }) => key)], "", (key) => {
+        const choices = [{ value: "", text: "add a counter …" }, ...free.map(({ key }) => key)];
+        const add = this.select(choices, "", (key) => {
             const { pebs } = free.find((each) => each.key === key);
             this.change({ [key]: `${key.startsWith("pmc") ? "instructions:" : ""}5:u${pebs ? "" : ":plain"}` });
         });
@@ -80,18 +84,20 @@ const form = {
     program() {
         const area = make("textarea", { "aria-label": "Program, an instruction a line", spellcheck: "false" });
         area.value = (settings.get("program") ?? "").replaceAll(",", "\n");
-        area.addEventListener("change", () => this.change({
-            program: area.value.toLowerCase().split(/[\n,]+/).map((line) => line.trim().replace(/\s+/, ":")).filter(Boolean)
-                .join(",") }));
+        area.addEventListener("change", () => {
+            const lines = area.value.toLowerCase().split(/[\n,]+/).map((line) => line.trim().replace(/\s+/, ":"));
+            this.change({ program: lines.filter(Boolean).join(",") });
+        });
         const ops = this.catalog.ops.filter(([name]) => name !== "sysret");
         return make("div", {}, make("h2", {}, "Program"), make("div", { class: "row" }, area,
             make("table", { class: "ops" }, ...ops.map(([name, , text]) =>
                 make("tr", {}, make("td", { class: "mono" }, name), make("td", {}, text))))),
-                    make("p", { class: "faint" }, "An instruction a line. Targets are places: 0 is the first instruction. " +
-                         "After the last follows a JMP to the first."));
+                    make("p", { class: "faint" }, "Write one instruction a line. A target is a place in the program: " +
+                         "0 is the first instruction. A JMP to the first one follows the last."));
     },
     fill() {
-        const processors = this.catalog.processors.map(({ name, format }) => ({ value: name, text: `${name}, format ${format}` }));
+        const processors = this.catalog.processors.map(({ name, format }) =>
+            ({ value: name, text: `${name}, format ${format}` }));
         const shown = this.catalog.numbers.filter(([key]) => !["at", "scene", "stop"].includes(key));
         by("sheet").replaceChildren(
             make("div", {}, make("h2", {}, "Processor"),

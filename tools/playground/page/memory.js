@@ -43,7 +43,8 @@ function bufferView(title, words, bytes, newest) {
     return make("figure", { class: "buffer" },
                 make("figcaption", {}, make("b", {}, title),
                      ` ${count} ${count === 1 ? "record" : "records"} of ${bytes} bytes`,
-                     make("span", { class: "key index" }, "index"), make("span", { class: "key threshold" }, "threshold"),
+                     make("span", { class: "key index" }, "index"),
+                     make("span", { class: "key threshold" }, "threshold"),
                      make("span", { class: "key maximum" }, "absolute maximum")), bar);
 }
 
@@ -76,8 +77,9 @@ function rowsOfRecord(fields) {
 
 function recordRow(fields, begins, bytes) {
     const [field] = fields, at = Number(field.at), size = 8 * fields.length;
-    const cells = fields.length > 1 ? [make("span", { class: "byte nil" }, `00 … ${size} bytes of 00`)]
-        : Array.from(bytes.subarray(at, at + 8), (byte) => make("span", { class: byte ? "byte" : "byte nil" }, hex(byte, 2)));
+    const cell = (byte, text) => make("span", { class: byte ? "byte" : "byte nil" }, text);
+    const cells = fields.length > 1 ? [cell(0, `00 … ${size} bytes of 00`)]
+        : Array.from(bytes.subarray(at, at + 8), (byte) => cell(byte, hex(byte, 2)));
     const name = fields.length > 1 ? `${field.name} … ${fields.at(-1).name}` : field.name;
     return make("tr", { class: begins ? "begins" : "", "data-field": name },
                 make("td", { class: "group" }, begins ? field.group : ""), make("td", { class: "at mono" }, hex(at, 2)),
@@ -89,9 +91,9 @@ function showRecord() {
     const size = machine.number("newest_bytes"), body = by("record"), bytes = machine.bytes("newest");
     const step = machine.number("newest_step"), format = machine.number("format");
     by("record-section").hidden = !size && !machine.big("pebs");
-    by("record-title").textContent = size ? `Newest record: format ${format}, ${size} bytes` : "Newest record: none yet";
-    by("record-note").textContent = size
-        ? `at ${hex(machine.big("newest_address"))}H, written in ${step === machine.number("step") ? "this step" : `step ${step}`}`
+    const when = step === machine.number("step") ? "this step" : `step ${step}`;
+    by("record-title").textContent = `Newest record: ${size ? `format ${format}, ${size} bytes` : "none yet"}`;
+    by("record-note").textContent = size ? `at ${hex(machine.big("newest_address"))}H, written in ${when}`
         : `the next one is of format ${format}, ${machine.number("record_bytes")} bytes`;
     body.classList.toggle("fresh", size > 0 && step === machine.number("step"));
     let group = "";
@@ -110,7 +112,7 @@ function codeAt(address) {
     return address >= KERNEL ? listing[kernel] ?? "PMI handler" : listing[own] ?? "";
 }
 
-/* The branch records that nobody has taken yet: those below BtsIndex and, in a ring, those above it, which are older. */
+/* The branch records that nobody has taken yet: those below BtsIndex, and in a ring the older ones above it. */
 function showBranches() {
     const bts = Number(settings.get("bts") ?? 0), bytes = machine.bytes("bts");
     const room = bts + (settings.get("policy.fit") === "start_lt"); /* with the byte that is added to the maximum */
@@ -123,7 +125,8 @@ function showBranches() {
         const at = (next - i + room) % room * BTS_BYTES;
         const [from, to, flags] = [0, 8, 16].map((part) => view.getBigUint64(at + part, true));
         shown.push(make("tr", { class: i === 1 ? "newest" : "" },
-                        make("td", { class: "at mono" }, hex(base + BigInt(at))), make("td", { class: "mono" }, hex(from)),
+                        make("td", { class: "at mono" }, hex(base + BigInt(at))),
+                        make("td", { class: "mono" }, hex(from)),
                         make("td", { class: "what" }, codeAt(from)), make("td", {}, "→"),
                         make("td", { class: "mono" }, hex(to)), make("td", { class: "what" }, codeAt(to)),
                         make("td", { class: "what" }, flags ? "predicted" : "")));
