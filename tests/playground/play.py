@@ -47,6 +47,11 @@ class Layout:
         offset = self.fields[name][0]
         return int.from_bytes(state[offset:offset + 8], "little")
 
+    def text(self, state):
+        """The settings' text."""
+        offset = self.fields["text"][0]
+        return state[offset:state.index(b"\0", offset)].decode()
+
     def differences(self, one, other):
         return [name for name, (offset, count, size) in self.fields.items()
                 if one[offset:offset + count * size] != other[offset:offset + count * size]]
@@ -71,3 +76,7 @@ def native(texts, size):
 def on_page(page, texts):
     page.run(f"globalThis.{BASE64}")
     return [(line, base64.b64decode(state)) for line, state in page.run(f"({ON_PAGE})({json.dumps(texts)})")]
+
+
+def page_state(page, layout):
+    return bytes(page.run(f"[...machine.memory(machine.state, {layout.size})]"))

@@ -122,12 +122,23 @@ static uint32_t next(const struct play_machine *m, uint64_t overflowed)
     return m->in_handler + 1 == RESTART && !overflowed ? UNMASK : m->in_handler + 1;
 }
 
+/* By the policy `residual`: some time has passed. The model tells of a record that it stores, and of no other. */
+static void late(struct play_machine *m)
+{
+    const uint64_t counters = m->model.late.counters, dropped = m->model.dropped;
+    if (ds_model_late(&m->model))
+        play_act(m, PLAY_MEMORY_MISSING, 0, 0, m->model.fault_address);
+    if (m->model.dropped != dropped)
+        play_act(m, DS_MODEL_DROPPED, counters, play_area_word(m, WORD(pebs_index)),
+                 play_area_word(m, WORD(pebs_absolute_maximum)));
+}
+
 void play_handler_step(struct play_machine *m)
 {
     const uint64_t plain = m->ctrl & ~m->model.pebs_enable;
     m->marks[m->step] |= PLAY_MARK_HANDLER;
     if (m->in_handler > STOP && m->in_handler < RETURN)
-        ds_model_late(&m->model); /* by the policy `residual`: some time has passed */
+        late(m);
     switch (m->in_handler) {
     case STOP:
         stop(m);

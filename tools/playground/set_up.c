@@ -128,7 +128,7 @@ void play_set_up(struct play_machine *m)
     if (s->preset->baseline)
         set(m, MSR_PEBS_DATA_CFG, data_cfg(s));
     if (lbr && s->preset->arch_lbr)
-        set(m, IA32_LBR_CTL, IA32_LBR_CTL_LBREN | IA32_LBR_CTL_USR | IA32_LBR_CTL_BRANCHES);
+        set(m, IA32_LBR_CTL, IA32_LBR_CTL_LBREN | IA32_LBR_CTL_OS | IA32_LBR_CTL_USR | IA32_LBR_CTL_BRANCHES);
     /* 6. the counters */
     set_counters(m);
     /* 7, 8. PEBS */
@@ -139,8 +139,8 @@ void play_set_up(struct play_machine *m)
                   (s->bts && s->bts_off == 2 ? IA32_DEBUGCTL_BTS_OFF_USR : 0) |
                   (s->freeze & 1 ? IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0) |
                   (s->freeze & 2 ? IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI : 0);
-    if (m->debugctl)
-        set(m, IA32_DEBUGCTL, m->debugctl);
+    if (m->debugctl && set(m, IA32_DEBUGCTL, m->debugctl))
+        m->debugctl = 0;
     /* 9. and on */
     m->ctrl = counters(s, false);
     set(m, IA32_PERF_GLOBAL_CTRL, m->ctrl);

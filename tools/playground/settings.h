@@ -16,7 +16,7 @@
 #define PLAY_BUFFER_BYTES 0x3000u /* of memory for PEBS records */
 #define PLAY_BTS_RECORDS  32u
 #define PLAY_STEPS        4096u /* a run is not longer */
-#define PLAY_TEXT         1024u /* of settings, with the NUL */
+#define PLAY_TEXT         2048u /* of settings, with the NUL; all of them at once take less */
 
 enum play_handler {
     PLAY_HANDLER_DRAIN,  /* all that a driver does */
