@@ -63,6 +63,7 @@ font_there                 fonts-spleen    kbd-misc              kbd            
 END
     [ "$what" = build ] || cat <<'END'
 on_path clang              clang           clang                 clang           clang            llvm
+on_path wasm-ld            lld             lld                   lld             lld              lld
 fuzzer_there               libclang-rt-dev compiler-rt           compiler-rt     clang            llvm
 static_libc_there          libc6-dev       glibc-static          glibc           glibc-devel-static -
 header cmocka.h            libcmocka-dev   libcmocka-devel       cmocka          libcmocka-devel  cmocka

@@ -10,8 +10,8 @@ import pytest
 import cairn_boot as cb
 
 
-@pytest.mark.parametrize("products", [("kernel.elf", "BOOTX64.EFI", "cairn.img"), cb.long(("cairn", "qemu-ds.so"))],
-                         ids=" ".join)
+@pytest.mark.parametrize("products", [("kernel.elf", "BOOTX64.EFI", "cairn.img", "playground.html"),
+                                      cb.long(("cairn", "qemu-ds.so"))], ids=" ".join)
 def test_builds_repeat(tmp_path, products):
     copy = tmp_path / "a-folder-whose-name-is-longer-than-that-of-the-first"
     shutil.copytree(cb.ROOT, copy, ignore=lambda folder, names: [name for name in names if name.startswith("build")

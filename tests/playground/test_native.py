@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""The playground's machine, as the program of this host and under the sanitizers: its settings, and counts by hand."""
+
+import random
+import re
+
+import pytest
+
+import cairn_boot
+from play import Layout, native, told
+from random_settings import settings
+
+
+@pytest.fixture(scope="module")
+def layout():
+    return Layout()
+
+
+def test_the_text_of_the_state_is_the_settings(layout):
+    """A link is made of it: whoever opens it has the same state, and the same text."""
+    source, catalog = random.Random(4), told("--catalog")
+    texts = [settings(source, catalog) for _ in range(100)]
+    first = [state for _, state in native(texts, layout.size) if state]
+    everything = ";".join(["extra=999"] + [f"pmc{i}=conditional:9999{i}:uk:plain" for i in range(10)]
+                          + [f"fixed{i}=9999{i}:uk:plain" for i in range(4)]
+                          + ["cpu=lunarlake;groups=mem,gpr,xmm,lbr,cntr,metrics;lbr=32;records=7;threshold=24",
+                             "bts=31;btsthreshold=31;btint=interrupts;btsoff=usr;lvtpc=masked;delay=99;freeze=counters",
+                             "handler=forgets_lvtpc;buffer=unmapped;scene=99;stop=99;at=1000"]
+                          + [f"policy.{name}={values[-1]}" for name, _, values in catalog["policies"]]
+                          + ["program=" + ",".join(24 * ["set:9999"])])
+    first.append(native([everything], layout.size)[0][1])
+    texts = [layout.text(state) for state in first]
+    assert len(texts[-1]) > 1024
+    for state, (_, again) in zip(first, native(texts, layout.size)):
+        assert again == state
+
+
+def test_the_link_in_the_document(layout):
+    """docs/learn/playground.md says that it shows the first record of a Haswell."""
+    text = (cairn_boot.ROOT / "docs/learn/playground.md").read_text(encoding="utf-8")
+    [link] = re.findall(r"^playground.html#(.*)$", text, re.M)
+    [(_, state)] = native([link], layout.size)
+    assert layout.of(state, "records") == 1 and layout.of(state, "newest_step") == layout.of(state, "step")
+    assert layout.of(state, "format") == 2
+
+
+@pytest.mark.parametrize("cpu", [cpu["name"] for cpu in told("--catalog")["processors"]])
+@pytest.mark.parametrize("period", [1, 2, 7])
+def test_records_are_period_and_one_apart(layout, cpu, period):
+    """Counted by hand: an instruction a step, nobody interrupts, so a record comes with each period + 1 steps, and with
+    each period where the counter has precise distribution."""
+    about = next(each for each in told("--catalog")["processors"] if each["name"] == cpu)
+    for counter, number in (("pmc0", 0), ("pmc1", 1), ("fixed0", 32)):
+        if not int(about["pebs"], 16) >> number & 1:
+            continue
+        event = "" if number >= 32 else "instructions:"
+        states = [state for _, state in native(
+            [f"cpu={cpu};pmc0=off;{counter}={event}{period}:uk;threshold=0;program=nop,add;at={step}"
+             for step in range(40)], layout.size)]
+        if not layout.of(states[0], "pebs"):
+            continue  # Intel's lists do not have it there
+        exact = layout.of(states[0], "pdist") >> number & 1
+        apart, room = period + (not exact), 6
+        for step, state in enumerate(states):
+            assert layout.of(state, "records") == min(step // apart, room)
+            assert layout.of(state, "dropped") == max(step // apart - room, 0)
+
+
+def test_random_bytes_do_no_harm(layout):
+    """The parser under the sanitizers: every text is refused with a line, or runs."""
+    source = random.Random(7)
+    start = "cpu=lunarlake;pmc0=loads:2:u;groups=gpr,cntr;records=3;policy.fit=end_lt;program=load,jnz:0;at=9"
+    texts = []
+    for _ in range(2000):
+        text = list(start)
+        for _ in range(source.randint(1, 6)):
+            text[source.randrange(len(text))] = chr(source.randint(32, 126))
+        texts.append("".join(text))
+    lines = [line for line, _ in native(texts, layout.size)]
+    assert any(line.startswith("error ") for line in lines) and not all(line.startswith("error ") for line in lines)
