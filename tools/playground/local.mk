@@ -15,9 +15,9 @@ $(B)/playground.objects: OBJECTS = $(PLAY_WASM)
 $(B)/playground.wasm: $(PLAY_WASM:%.c=$(B)/wasm/%.o) $(B)/playground.objects
 	$(call say,LINK)
 	$(Q)clang --target=wasm32 -nostdlib -Wl,--no-entry -Wl,--gc-sections -Wl,--strip-all -o $@ $(filter %.o,$^)
-$(B)/playground.html: tools/playground/build.py $(B)/playground.wasm $(PLAY_PAGE)
+$(B)/playground.html: tools/playground/pack.py $(B)/playground.wasm $(PLAY_PAGE)
 	$(call say,PAGE)
-	$(Q)tools/playground/build.py $(B)/playground.wasm $(PLAY_PAGE) > $@
+	$(Q)tools/playground/pack.py $(B)/playground.wasm $(PLAY_PAGE) > $@
 playground: $(B)/playground.html
 .PHONY: playground
 

@@ -95,7 +95,7 @@ static void show_counters(char *text, size_t size, uint64_t set)
     *text = '\0';
     for (uint64_t c = set & (DS_BIT(DS_COUNTER_NUMBERS) - 1); c && used < size; c &= c - 1)
         used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
-                                 play_counter_name((unsigned)__builtin_ctzll(c)));
+                                 play_counter_name((unsigned)__builtin_ctzll(c)) + sizeof "IA32");
     if (set & IA32_PERF_GLOBAL_STATUS_OVF_BUF && used < size)
         snprintf(text + used, size - used, "%sOvfBuf", used ? " " : "");
 }
@@ -136,7 +136,7 @@ static void show_meaning(struct play_field *to, const struct play_machine *m, co
         show_counters(to->means, sizeof to->means, f->value);
         break;
     case CAIRN_PEBS_TSC:
-        snprintf(to->means, sizeof to->means, "the clock counts steps");
+        snprintf(to->means, sizeof to->means, "the step");
         break;
     case CAIRN_PEBS_RFLAGS:
         snprintf(to->means, sizeof to->means, f->value & 64 ? "ZF IF" : "IF");

@@ -123,12 +123,15 @@ static void overflow(struct said *s, const struct ds_model_action *a)
 {
     const struct play_machine *m = s->machine;
     const char *name = play_counter_name(a->counter);
+    const uint64_t bit = DS_BIT(a->counter);
     if (a->kind == DS_MODEL_OVERFLOWED) {
         add(s, "%s overflows: it was all ones and is now 0. The processor sets IA32_PERF_GLOBAL_STATUS[%u].", name,
             a->counter);
-        if (!(m->model.pebs & DS_BIT(a->counter)))
-            add(s, " The counter has no PEBS: %s",
-                m->model.interrupting & DS_BIT(a->counter) ? "the overflow interrupts." : "nothing else happens.");
+        if (!(m->model.pebs & bit))
+            add(s, " %s: %s",
+                m->model.unlisted & m->model.pebs_enable & bit ? "PEBS does not record its event on this counter"
+                                                               : "The counter has no PEBS",
+                m->model.interrupting & bit ? "the overflow interrupts." : "nothing else happens.");
     } else if (m->model.pdist & DS_BIT(a->counter)) {
         add(s, "%s has precise distribution: the event that made it overflow is recorded itself.", name);
     } else {
@@ -148,7 +151,7 @@ static void stored(struct said *s, const struct ds_model_action *a)
     }
     add(s, "The processor writes a record of %llu bytes for ", (ull)(a->after - a->before));
     add_counters(s, a->counters);
-    add(s, " at PebsIndex. PebsIndex moves from %llXH to %llXH.", (ull)a->before, (ull)a->after);
+    add(s, " at %llXH and moves PebsIndex to %llXH.", (ull)a->before, (ull)a->after);
     if (m->in_handler && !has(m, PLAY_RETURNED))
         add(s, " It comes late, after the counters were turned off (policy residual).");
     else if (several(a->counters))

@@ -22,13 +22,15 @@ const control = {
         by("step").textContent = `step ${step}`;
         document.querySelector("[data-do=step]").disabled = step === last;
         by("why").classList.toggle("set-up", step === 0);
-        by("why").classList.toggle("many", machine.number("said_count") > 5);
         by("why").replaceChildren(...machine.sentences().map((text) => make("li", {}, text)));
         showProgram();
         showTotals();
         showCounters();
         showMemory();
         scene.show();
+        const room = by("why-section");
+        by("why").classList.remove("many");
+        by("why").classList.toggle("many", room.scrollHeight > room.clientHeight);
         timeline.show();
         writeAddress();
     },

@@ -62,12 +62,16 @@ function showBuffers() {
     by("buffers").replaceChildren(...views);
 }
 
-/* Three and more words of 0 without a meaning of their own, one after the other in a group, are one row. */
+const lettersOf = (name) => name.match(/^[A-Z_]*/)[0];
+
+/* Three and more words of 0 one after the other are one row, where their names differ only by a number. */
 function rowsOfRecord(fields) {
     const rows = [];
     for (const field of fields) {
         const last = rows.at(-1), nil = field.value === 0n && !field.means;
-        if (nil && last?.nil && last.fields[0].group === field.group)
+        const first = last?.fields[0], alike = first?.group === field.group
+            && lettersOf(first.name) === lettersOf(field.name);
+        if (nil && last?.nil && alike)
             last.fields.push(field);
         else
             rows.push({ nil, fields: [field] });
@@ -80,11 +84,13 @@ function recordRow(fields, begins, bytes) {
     const cell = (byte, text) => make("span", { class: byte ? "byte" : "byte nil" }, text);
     const cells = fields.length > 1 ? [cell(0, `00 … ${size} bytes of 00`)]
         : Array.from(bytes.subarray(at, at + 8), (byte) => cell(byte, hex(byte, 2)));
-    const name = fields.length > 1 ? `${field.name} … ${fields.at(-1).name}` : field.name;
+    const last = fields.at(-1).name.slice(lettersOf(field.name).length);
+    const name = fields.length > 1 ? `${field.name}…${last}` : field.name;
     return make("tr", { class: begins ? "begins" : "", "data-field": name },
                 make("td", { class: "group" }, begins ? field.group : ""), make("td", { class: "at mono" }, hex(at, 2)),
                 make("td", { class: "mono eight" }, ...cells), make("th", { scope: "row" }, name),
-                make("td", { class: "mono value" }, hex(field.value)), make("td", { class: "what" }, field.means));
+                make("td", { class: "mono value" }, hex(field.value)),
+                make("td", { class: "what", title: field.means || undefined }, field.means));
 }
 
 function showRecord() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Packs the playground into one page that needs nothing else: build.py WASM HTML CSS JS... writes it to standard
+"""Packs the playground into one page that needs nothing else: pack.py WASM HTML CSS JS... writes it to standard
 output. The same files give the same bytes."""
 
 import base64
