@@ -19,7 +19,7 @@ def layout():
 def test_the_text_of_the_state_is_the_settings(layout):
     """A link is made of it: whoever opens it has the same state, and the same text."""
     source, catalog = random.Random(4), told("--catalog")
-    texts = [settings(source, catalog) for _ in range(100)]
+    texts = [settings(source, catalog) for _ in range(50)]
     first = [state for _, state in native(texts, layout.size) if state]
     everything = ";".join(["extra=999"] + [f"pmc{i}=conditional:9999{i}:uk:plain" for i in range(10)]
                           + [f"fixed{i}=9999{i}:uk:plain" for i in range(4)]

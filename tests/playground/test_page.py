@@ -32,7 +32,7 @@ SHOWN = """({
 
 @pytest.fixture(autouse=True)
 def fresh(page):
-    page.open(PAGE)
+    page.run("for (const each of document.querySelectorAll('dialog[open]')) each.close(); control.open('')")
     yield
     assert not page.complaints
 
@@ -163,7 +163,6 @@ def test_themes(page, theme):
 
 def test_it_fits_a_projector(page):
     """1280 x 720: in every part of every scene all panels are in the window; only lists scroll within themselves."""
-    page.size(1280, 720)
     beyond = page.run("""scenes.flatMap(({ parts }, i) => parts.flatMap((part, k) => {
         control.playScene(() => scene.play(i + 1, k));
         const panels = [...document.querySelectorAll("header, nav, section, footer")].filter((each) => !each.hidden);
@@ -176,6 +175,7 @@ def test_it_fits_a_projector(page):
 
 
 def test_one_file_and_no_network(page):
+    page.open(PAGE)
     assert [url.split("#")[0] for url in page.requests if not url.startswith("data:")] == [PAGE.resolve().as_uri()]
     text = PAGE.read_text(encoding="utf-8")
     assert PAGE.stat().st_size <= 300 * 1024

@@ -214,11 +214,11 @@ const scenes = [
                 say: "Format 5 (Arrow Lake H) has the same record. Its DS area has room for 32 + 16 counters.",
                 holds: { format: 5, newest_bytes: 208 },
             }, {
-                set: `cpu=lunarlake;groups=mem,gpr,cntr;${LOADS}`,
+                set: `cpu=lunarlake;groups=mem,cntr;${LOADS}`,
                 go: ["record"],
                 say: "Format 6 (Lunar Lake) can also record the values of the counters, in the group CNTR.",
                 ask: "Which value does the record have for PMC0, and why?",
-                holds: { format: 6, newest_bytes: 336 },
+                holds: { format: 6, newest_bytes: 192 },
             },
         ],
     }, {

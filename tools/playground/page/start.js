@@ -31,7 +31,12 @@ function connect() {
 
 function start() {
     control.applyTheme();
-    machine.load();
+    try {
+        machine.load();
+    } catch (error) {
+        control.say(`This browser cannot run the model, which needs WebAssembly: ${error.message}`);
+        return;
+    }
     by("scenes").append(make("option", { value: "0" }, "Guided scenes …"),
                         ...scenes.map(({ title }, i) => make("option", { value: i + 1 }, `${i + 1}. ${title}`)));
     by("all-keys").append(...control.keys.map(([, keys, text]) =>
