@@ -11,6 +11,12 @@ typedef unsigned long long ull;
 _Static_assert(sizeof(struct play_state) == 0 PLAY_STATE_FIELDS(SIZE), "no padding: the state is compared as bytes");
 _Static_assert(sizeof(struct play_state) % 8 == 0, "the digest goes by words");
 
+/* "PMC0" */
+static const char *short_name(unsigned counter)
+{
+    return play_counter_name(counter) + strlen("IA32_");
+}
+
 /* ---- the DS area ---------------------------------------------------------------------------------------------------
  */
 
@@ -70,8 +76,8 @@ static void add_resets(struct rows *r)
                                        : "PebsGpCounterReset",
                  fixed ? c - DS_COUNTER_FIXED : c);
         struct play_area_row *row = add_row(r, ds_area_reset(s->preset->format, c), 'd', name);
-        snprintf(row->what, sizeof row->what, "-%u in %u bits, for %s", (unsigned)s->counter[i].period,
-                 s->preset->width, play_counter_name(c));
+        snprintf(row->what, sizeof row->what, "-%u in %u bits, of %s", (unsigned)s->counter[i].period, s->preset->width,
+                 short_name(c));
     }
 }
 
@@ -95,7 +101,7 @@ static void show_counters(char *text, size_t size, uint64_t set)
     *text = '\0';
     for (uint64_t c = set & (DS_BIT(DS_COUNTER_NUMBERS) - 1); c && used < size; c &= c - 1)
         used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
-                                 play_counter_name((unsigned)__builtin_ctzll(c)) + sizeof "IA32");
+                                 short_name((unsigned)__builtin_ctzll(c)));
     if (set & IA32_PERF_GLOBAL_STATUS_OVF_BUF && used < size)
         snprintf(text + used, size - used, "%sOvfBuf", used ? " " : "");
 }

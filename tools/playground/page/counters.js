@@ -32,7 +32,7 @@ function counterRow(number) {
     const left = (1n << BigInt(width)) - value, armed = bit(machine.big("armed"), number);
     const overflowed = bit(machine.big("global_status"), number), moved = bit(machine.big("moved"), number);
     const pdist = bit(machine.big("pdist"), number), pebs = bit(machine.big("pebs"), number);
-    const kind = pebs ? pdist ? "PEBS, precise distribution" : "PEBS" : plain ? "no PEBS" : "PEBS records none";
+    const kind = pebs ? pdist ? "PEBS, PDIST" : "PEBS" : plain ? "no PEBS" : "PEBS records none";
     const now = armed ? "armed" : overflowed ? "overflowed" : value === 0n ? "0" : left < 1000000n ? `−${left}`
         : String(value);
     return make("div", { class: `counter${armed ? " armed" : overflowed ? " over" : ""}${moved ? " moved" : ""}`,

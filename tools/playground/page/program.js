@@ -33,11 +33,16 @@ function showProgram() {
 }
 
 function showTotals() {
-    const totals = [["records", "records"], ["dropped", "dropped"], ["lost", "lost"], ["swallowed", "swallowed"],
-                    ["pmis", "PMIs"], ["pmis_lost", "PMIs lost"], ["drains", "drains"], ["drained", "drained records"],
-                    ["bts_records", "branch records"], ["bts_dropped", "dropped branches"]];
+    const totals = [["records", "record", "records"], ["dropped", "dropped"], ["lost", "lost"],
+                    ["swallowed", "swallowed"], ["pmis", "PMI", "PMIs"], ["pmis_lost", "PMI lost", "PMIs lost"],
+                    ["drains", "drain", "drains"], ["drained", "drained record", "drained records"],
+                    ["bts_records", "branch record", "branch records"],
+                    ["bts_dropped", "dropped branch", "dropped branches"]]; /* of one, of several */
     const always = ["records", "dropped", "pmis", "drains"];
     by("totals").replaceChildren(...totals.filter(([name]) => always.includes(name) || machine.number(name))
-        .map(([name, text]) => make("div", { "data-total": name },
-                                    make("b", {}, String(machine.number(name))), make("span", {}, text))));
+        .map(([name, one, several]) => {
+            const count = machine.number(name);
+            return make("div", { "data-total": name }, make("b", {}, String(count)),
+                        make("span", {}, count === 1 ? one : several ?? one));
+        }));
 }
