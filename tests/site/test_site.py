@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""`make site`: every link leads somewhere, no page needs the network, and search works from a file, too."""
+
+import os
+import subprocess
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+
+import browser
+import cairn_boot as cb
+
+SITE = cb.BUILD / "site"
+
+
+class Page(HTMLParser):
+    """The names of a page's places, where its links lead, and what it loads by itself."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.places, self.links, self.loads = set(), [], []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        about = dict(attrs)
+        self.places |= {about[key] for key in ("id", "name") if about.get(key)}
+        if tag == "a" and "href" in about:
+            self.links.append(about["href"])
+        elif tag == "link" and about.get("rel") not in ("canonical", "next", "prev"):
+            self.loads.append(about["href"])
+        elif tag in ("script", "img", "iframe") and "src" in about:
+            self.loads.append(about["src"])
+
+
+@pytest.fixture(scope="module")
+def site():
+    done = subprocess.run(["make", "-s", f"B={cb.BUILD.relative_to(cb.ROOT)}", "site"], cwd=cb.ROOT,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = sorted(SITE.rglob("*.html"))
+    assert f"{SITE}/index.html: {len(found)} pages\n" == done.stdout
+    return {path: Page(path) for path in found if path.name != "404.html"}
+
+
+def local(target):
+    return not target.startswith(("http:", "https:", "data:", "mailto:", "javascript:"))
+
+
+def broken(pages):
+    for path, page in pages.items():
+        for target in [*page.links, *page.loads]:
+            file, place = urldefrag(target)
+            to = Path(os.path.normpath(path.parent / unquote(file))) if file else path
+            if local(target) and not (to.is_file() and (not place or to not in pages or unquote(place) in
+                                                        pages[to].places)):
+                yield f"{path.relative_to(SITE)}: {target}"
+
+
+def test_links(site):
+    assert len(site) > 40 and sum(len(page.links) for page in site.values()) > 1000
+    assert not list(broken(site))
+
+
+def test_a_broken_link_is_found(site):
+    page = Page(SITE / "index.html")
+    page.links += ["docs/nowhere.html", "docs/explain/ds.html#nowhere", "docs/explain/ds.html"]
+    assert len(list(broken({**site, SITE / "index.html": page}))) == 2
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    assert not [target for page in site.values() for target in page.loads if not local(target)]
+
+
+def test_all_documents_are_there(site):
+    for path in [*(cb.ROOT / "docs").rglob("*.md"), *cb.ROOT.glob("labs/*/README.md")]:
+        name = path.relative_to(cb.ROOT).with_suffix(".html")
+        assert SITE / (name.with_name("index.html") if path.name == "README.md" else name) in site, name
+
+
+def test_outputs_are_the_samples(site):
+    text = (SITE / "docs" / "explain" / "ds.html").read_text(encoding="utf-8")
+    assert SITE / "gallery.html" in site and text.count("<summary>the whole output, ") >= 2
+    assert (SITE / "gallery-plain.svg").stat().st_size > 10000
+
+
+@pytest.mark.skipif(not browser.found(), reason="no Chromium")
+def test_search_from_a_file(site):
+    assert site
+    with browser.Browser() as page:
+        page.call("Page.navigate", url=(SITE / "docs" / "explain" / "ds.html").as_uri())
+        page.wait("document.readyState === 'complete'")
+        page.run("document.querySelector('.md-search__input').focus()")
+        deadline = time.monotonic() + 60
+        page.key(*"threshold")
+        found = "[...document.querySelectorAll('.md-search-result__link')].map(link => link.href)"
+        while not page.run(f"{found}.length") and time.monotonic() < deadline:
+            time.sleep(0.1)
+        links = page.run(found)
+        assert len(links) > 5 and all(link.startswith(SITE.as_uri()) for link in links)
+        assert not page.complaints
+        assert not [url for url in page.requests if not url.startswith(("file:", "data:"))]
