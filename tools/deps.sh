@@ -37,6 +37,12 @@ browser_there() { # the names of tests/cairn/browser.py
     done
     return 1
 }
+site_theme_there() { # of the python that mkdocs has
+    local p
+    p=$(head -n 1 "$(command -v mkdocs)" 2>/dev/null) && p=${p#\#!}
+    # shellcheck disable=SC2086 # an interpreter, perhaps with an option
+    ${p:-false} -c 'from mkdocs.utils import get_theme_names as names; exit("material" not in names())' 2>/dev/null
+}
 font_there() { "$here/tools/font.py" --which >/dev/null 2>&1; }
 firmware_there() { "$here/run-qemu.sh" --which >/dev/null 2>&1; }
 
@@ -83,6 +89,8 @@ on_path curl               curl            curl                  curl           
 on_path xz                 xz-utils        xz                    xz              xz               xz
 on_path clang-format       clang-format    clang-tools-extra     clang           clang            clang-format
 on_path shellcheck         shellcheck      ShellCheck            shellcheck      ShellCheck       shellcheck
+on_path mkdocs             mkdocs          mkdocs                mkdocs          -                mkdocs
+site_theme_there           mkdocs-material mkdocs-material       mkdocs-material -                mkdocs-material
 END
 }
 
