@@ -36,7 +36,7 @@ $(OUT)/kernel.elf: $(LAB_KERNEL_O) $(OUT)/kernel/code.o arch/kernel.ld
 $(OUT)/host/code.o: $(CODE) $(OUT)/code.objects $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -Werror,$(HCFLAGS)) $(SAN) -I$(LAB) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
-$(OUT)/check: $(patsubst %.c,$(B)/host/%.o,$(wildcard $(LAB)/host*.c) labs/host/verdict.c) $(OUT)/host/code.o \
+$(OUT)/check: $(patsubst %.c,$(B)/host/%.o,$(wildcard $(LAB)/host*.c labs/host/*.c)) $(OUT)/host/code.o \
               $(B)/host/libcairn.a $(B)/host/libshared.a
 	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CAIRN_LIBS)
 lab: $(if $(LAB_CHECK),$(OUT)/kernel.elf,$(B)/kernel.elf $(OUT)/check) loader $(B)/cairn $(B)/cairn-options \

@@ -3,8 +3,8 @@
 # usage: labs/run.sh LAB OUT BUILD soft|hw
 # Runs the lab of folder LAB, which `make lab` has built in OUT, and prints its verdicts. Each line of LAB/boots is a
 # boot: the processor to be (option ds.preset, or the plugin's preset), then options of run-qemu.sh and of the kernel.
-# OUT/kernel.elf is the kernel; if it is not there, BUILD's own kernel boots, and OUT/check, a program, judges the logs.
-# OUT keeps the logs. What a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead of the terminal.
+# OUT/kernel.elf is the kernel, and OUT keeps the logs. If it is not there, BUILD's own kernel boots, and OUT/check, a
+# program, judges the logs; they stay in BUILD/lab/LAB/boots, and serve again until the kernel or the boot changes. What a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead of the terminal.
 # Exit status: 0 passed, 1 not passed, 3 the machine did not start.
 set -u
 
@@ -37,15 +37,24 @@ say_panic() { # log
     printf 'hint: %s\n' "Your code, or the check with what your code returned, used memory that is not there." | show
 }
 
-boot() { # number, processor, options
-    local log=$out/boot-$1.log machine=(ds=soft "ds.preset=$2") status
+# The same of a check on the host: a sanitizer has reported it (labs/host/sanitizers.c), or a signal.
+say_fault() { # exit status
+    {
+        echo "FAIL: memory: your code used memory that is not its own, or did what C does not define (status $1)"
+        echo "hint: The report above names the file, the line and what happened there. Look at how much memory the code" \
+            "may use, and at the type, the range and the address of each value."
+        echo "read: the lab's task.h says where each pointer leads, and how far"
+    } | show
+}
+
+boot() { # log, processor, options
+    local log=$1 machine=(ds=soft "ds.preset=$2") status
     [ "$ds" = soft ] || machine=(--qemu-ds "preset=$2" ds=hw)
     shift 2
     rm -f "$log"
     KERNEL=$kernel CAIRN_BUILD=$build "$here/run-qemu.sh" --log "$log" --timeout "$LIMIT" --vars "$out/vars" \
         "${machine[@]}" "$@" >"$out/run.txt" 2>&1
     status=$?
-    logs+=("$log")
     if [ $status = 2 ] || [ $status = 3 ]; then
         cat "$out/run.txt"
         exit 3
@@ -63,18 +72,39 @@ boot() { # number, processor, options
     return $status
 }
 
+# A kernel without the student's code boots once: the log serves until that kernel or the options are others.
+boot_once() { # number, processor, options
+    local log=$build/lab/${lab##*/}/boots/$ds-$1.log status=0
+    mkdir -p "${log%/*}"
+    logs+=("$log")
+    [ "$log.of" -nt "$build/kernel.elf" ] && [ "$(<"$log.of")" = "$*" ] && return
+    boot "$log.$$" "${@:2}" || status=$?
+    rm -f "$log.of"
+    mv "$log.$$" "$log" # whoever else runs this lab now has a log of its own until here
+    [ $status != 0 ] || echo "$*" >"$log.of"
+    return $status
+}
+
 kernel=''
 [ ! -e "$out/kernel.elf" ] || kernel=$out/kernel.elf
 number=0 status=0
 while read -r processor options && [ $status = 0 ]; do
-    [ $((number++)) = 0 ] || echo
+    [ $((number++)) = 0 ] || [ -z "$kernel" ] || echo
     # shellcheck disable=SC2086 # words of options
-    boot $number "$processor" $options </dev/null || status=1
+    if [ -n "$kernel" ]; then
+        boot "$out/boot-$number.log" "$processor" $options </dev/null || status=1
+    else
+        boot_once $number "$processor" $options </dev/null || status=1
+    fi
 done < <(grep -v '^#' "$lab/boots")
 if [ $status = 0 ] && [ -z "$kernel" ]; then
     timeout "$LIMIT" "$out/check" "${logs[@]}" 2>&1 | keep_files | show
     status=${PIPESTATUS[0]}
-    [ "$status" != 124 ] || echo "FAIL: time: the check has not come to its end in $LIMIT s"
+    case $status in
+    0 | 1 | 3) ;;
+    124) echo "FAIL: time: the check has not come to its end in $LIMIT s" ;;
+    *) say_fault "$status" ;;
+    esac
 fi
 [ "$status" = 0 ] || { echo "lab ${lab##*/}: not passed yet"; exit 1; }
 [ "$ds" = soft ] && what="the model" || what="the processor's Debug Store"
