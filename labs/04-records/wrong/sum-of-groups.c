@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* A wrong solution of lab 4; hint: unknown. Adds up the groups that it knows, and takes the sum for the size. */
+#include "task.h"
+
+uint32_t right(unsigned format, const uint8_t *bytes, uint32_t left, struct record *r);
+#define parse right
+#include "labs/04-records/solution.c" /* all but the size is right */
+#undef parse
+
+uint32_t parse(unsigned format, const uint8_t *bytes, uint32_t left, struct record *r)
+{
+    const uint32_t size = right(format, bytes, left, r);
+    uint64_t cfg;
+    if (!size || format < 4)
+        return size;
+    memcpy(&cfg, bytes, sizeof cfg);
+    return ds_pebs_adaptive_size((uint32_t)cfg | msr_pebs_data_cfg_counters(r->gp_mask, r->fixed_mask));
+}
