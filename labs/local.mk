@@ -43,4 +43,6 @@ lab: $(if $(LAB_CHECK),$(OUT)/kernel.elf,$(B)/kernel.elf $(OUT)/check) loader $(
      $(if $(filter hw,$(DS)),$(B)/qemu-ds.so)
 	@rm -f $(if $(LAB_CHECK),,$(OUT)/kernel.elf)
 	@labs/run.sh $(LAB) $(OUT) $(B) $(DS)
+# What a lab builds beside this.
+-include $(if $(LAB),$(wildcard $(LAB)/local.mk))
 .PHONY: hello lab

@@ -4,8 +4,9 @@
 # Runs the lab of folder LAB, which `make lab` has built in OUT, and prints its verdicts. Each line of LAB/boots is a
 # boot: the processor to be (option ds.preset, or the plugin's preset), then options of run-qemu.sh and of the kernel.
 # OUT/kernel.elf is the kernel, and OUT keeps the logs. If it is not there, BUILD's own kernel boots, and OUT/check, a
-# program, judges the logs; they stay in BUILD/lab/LAB/boots, and serve again until the kernel or the boot changes. What a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead of the terminal.
-# Exit status: 0 passed, 1 not passed, 3 the machine did not start.
+# program, judges the logs; they stay in BUILD/lab/LAB/boots, and serve again until the kernel or the boot changes. What
+# a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead of the terminal. Exit status: 0 passed, 1 not
+# passed, 3 the machine did not start.
 set -u
 
 lab=$1 out=$2 build=$3 ds=$4
@@ -107,5 +108,6 @@ if [ $status = 0 ] && [ -z "$kernel" ]; then
     esac
 fi
 [ "$status" = 0 ] || { echo "lab ${lab##*/}: not passed yet"; exit 1; }
+[ ! -e "$lab/score.sh" ] || "$lab/score.sh" "$out" || exit 1
 [ "$ds" = soft ] && what="the model" || what="the processor's Debug Store"
 echo "lab ${lab##*/}: passed ($number boot$([ $number = 1 ] || echo s), $what)"
