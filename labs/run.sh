@@ -5,8 +5,8 @@
 # boot: the processor to be (option ds.preset, or the plugin's preset), then options of run-qemu.sh and of the kernel.
 # OUT/kernel.elf is the kernel, and OUT keeps the logs. If it is not there, BUILD's own kernel boots, and OUT/check, a
 # program, judges the logs; they stay in BUILD/lab/LAB/boots, and serve again until the kernel or the boot changes. What
-# a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead of the terminal. Exit status: 0 passed, 1 not
-# passed, 3 the machine did not start.
+# a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead of the terminal. Exit status: 0 passed, 1
+# not passed, 3 the machine did not start.
 set -u
 
 lab=$1 out=$2 build=$3 ds=$4
@@ -42,7 +42,7 @@ say_panic() { # log
 say_fault() { # exit status
     {
         echo "FAIL: memory: your code used memory that is not its own, or did what C does not define (status $1)"
-        echo "hint: The report above names the file, the line and what happened there. Look at how much memory the code" \
+        echo "hint: The report above names the file, the line and what happened. Look at how much memory the code" \
             "may use, and at the type, the range and the address of each value."
         echo "read: the lab's task.h says where each pointer leads, and how far"
     } | show

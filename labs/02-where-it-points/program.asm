@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
-; Lab 2: the program, and the table of the instructions that it executes. It has what makes addresses hard to read: a loop, a
-; branch that is taken every other time, a function with two callers, and a section with interrupts off.
+; Lab 2: the program, and the table of the instructions that it executes. It has what makes addresses hard to read: a
+; loop, a branch that is taken every other time, a function with two callers, and a section with interrupts off.
 
 global lab_program_2
 global lab_path_2
@@ -67,7 +67,8 @@ lab_path_2:
     %if round & 1
     dq      lab_program_2.skipped, lab_program_2.skipped + 4
     %endif
-    dq      lab_program_2.even, lab_program_2.call, leaf, leaf.end, lab_program_2.called, lab_program_2.call2, leaf, leaf.end
+    dq      lab_program_2.even, lab_program_2.call, leaf, leaf.end
+    dq      lab_program_2.called, lab_program_2.call2, leaf, leaf.end
     dq      lab_program_2.called2, lab_program_2.off, lab_program_2.off2, lab_program_2.off2 + 4, lab_program_2.off4
     dq      lab_program_2.off5, lab_program_2.sti, lab_program_2.shadow, lab_program_2.on, lab_program_2.on2
     dq      lab_program_2.again

@@ -4,8 +4,8 @@
 
 BUILD/site-pages gets the project's pages where they are in the project, so that their links stay right, and then
 BUILD/site the site, by mkdocs. Added on the way:
-- Each output of `$ build/cairn ...` in a page is printed anew, from the samples. It must be what the page shows, and the
-  page gets the whole of it, folded.
+- Each output of `$ build/cairn ...` in a page is printed anew, from the samples. It must be what the page shows, and
+  the page gets the whole of it, folded.
 - A file of the source that a page links becomes a page.
 - The gallery: views and pictures of the samples.
 """

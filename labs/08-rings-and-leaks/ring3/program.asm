@@ -1,5 +1,6 @@
 ; SPDX-License-Identifier: MIT
-; Lab 8: the program in ring 3. It makes 8 calls, with a number of its own in RBX that looks like an address of the kernel.
+; Lab 8: the program in ring 3. It makes 8 calls, with a number of its own in RBX that looks like an address of the
+; kernel.
 
 global lab_user_8
 
