@@ -10,7 +10,6 @@
 
 #define PLAY_AREA_ROWS    24u
 #define PLAY_FIELDS       ((DS_PEBS_RECORD_MAX + 7u) / 8u)
-#define PLAY_SHOWN_MSRS   8u
 #define PLAY_ROW_TEXT     64u
 #define PLAY_LISTING_TEXT 32u
 

@@ -38,7 +38,8 @@ static bool several(uint64_t set)
     return set & (set - 1);
 }
 
-void play_msr_name(uint32_t msr, char *text, size_t size)
+/* "IA32_PERFEVTSEL0"; of the MSRs that the set-up writes. */
+static void msr_name(uint32_t msr, char *text, size_t size)
 {
     static const struct {
         uint32_t msr;
@@ -301,7 +302,7 @@ static void set_up(struct said *s, const struct ds_model_action *a)
             play_counter_name(a->counter));
         return;
     }
-    play_msr_name((uint32_t)a->counters, name, sizeof name);
+    msr_name((uint32_t)a->counters, name, sizeof name);
     add(s, "WRMSR %s, %llXH", name, (ull)a->after);
     if (a->before)
         add(s,

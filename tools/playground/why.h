@@ -10,6 +10,3 @@
 /* One sentence or two for each action of the machine's last step. Step 0: what the set-up wrote. Returns
  * how many there are. */
 uint32_t play_why(const struct play_machine *machine, char said[PLAY_SENTENCES][PLAY_SENTENCE]);
-
-/* "IA32_PERFEVTSEL0"; of the MSRs that the set-up writes. */
-void play_msr_name(uint32_t msr, char *text, size_t size);
