@@ -39,7 +39,7 @@ def told(option):
 class Layout:
     def __init__(self):
         about = told("--layout")
-        self.size = about["size"]
+        self.size, self.sentence = about["size"], about["sentence"]
         self.fields = {name: (offset, count, size) for name, offset, count, size in about["fields"]}
 
     def of(self, state, name):
@@ -51,6 +51,12 @@ class Layout:
         """The settings' text."""
         offset = self.fields["text"][0]
         return state[offset:state.index(b"\0", offset)].decode()
+
+    def sentences(self, state):
+        offset, count, size = self.fields["said"]
+        said = state[offset:offset + count * size]
+        texts = (said[i * self.sentence:].split(b"\0", 1)[0].decode() for i in range(self.of(state, "said_count")))
+        return list(texts)
 
     def differences(self, one, other):
         return [name for name, (offset, count, size) in self.fields.items()

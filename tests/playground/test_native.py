@@ -66,6 +66,21 @@ def test_records_are_period_and_one_apart(layout, cpu, period):
             assert layout.of(state, "dropped") == max(step // apart - room, 0)
 
 
+def test_sentences_are_whole(layout):
+    """Each begins with a capital letter and ends with a full stop. With all 14 counters some are cut, and show it."""
+    source, catalog = random.Random(5), told("--catalog")
+    texts = [re.sub("at=[0-9]+", f"at={at}", text) for text in (settings(source, catalog) for _ in range(20))
+             for at in range(1, 40, 3)]
+    said = [sentence for _, state in native(texts, layout.size) if state for sentence in layout.sentences(state)]
+    assert len(said) > 300
+    for sentence in said:
+        assert re.fullmatch(r"[A-Z].*[^.]\.", sentence) and len(sentence) < layout.sentence - 1, sentence
+    many = [f"pmc{i}=instructions:3:u:plain" for i in range(10)] + [f"fixed{i}=3:u:plain" for i in range(4)]
+    states = native([";".join(["cpu=lunarlake", *many, f"at={at}"]) for at in range(8)], layout.size)
+    cut = [sentence for _, state in states for sentence in layout.sentences(state) if sentence.endswith("...")]
+    assert cut and all(len(sentence) == layout.sentence - 1 for sentence in cut)
+
+
 def test_random_bytes_do_no_harm(layout):
     """The parser under the sanitizers: every text is refused with a line, or runs."""
     source = random.Random(7)

@@ -19,6 +19,8 @@ static void add(struct said *s, const char *format, ...)
     va_start(args, format);
     if (s->used < PLAY_SENTENCE)
         s->used += (size_t)vsnprintf(s->text + s->used, PLAY_SENTENCE - s->used, format, args);
+    if (s->used >= PLAY_SENTENCE) /* names of more counters than anybody reads: it shows that it is cut */
+        memcpy(s->text + PLAY_SENTENCE - sizeof "...", "...", sizeof "...");
     va_end(args);
 }
 
