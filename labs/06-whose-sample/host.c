@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Lab 6: the check. First small traces of its own, then the records of the boots, of which the truth tells whose they
+ * are (truth=1), then the kernel's rule for closing batches. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host_cases.h"
+#include "host_close.h"
+#include "labs/check.h"
+#include "labs/host/log.h"
+
+#define RULES "docs/explain/ds.md, \"Whose record is it?\""
+
+/* What close_here must reach. 0524H with PebsIndex takes 48 bytes a switch, and no record is ambiguous with it. */
+#define BYTES_MOST 24.0
+#define LESS_LEAST 0.5
+
+const char lab_title[] = "6 Whose sample?";
+
+struct score {
+    uint64_t samples, index, time; /* index, time: those that were attributed */
+};
+
+/* ---- attribution */
+
+/* What the two rules leave open is open; what they tell is the truth. `right`: what can be known by the rule. */
+static void check_answer(const char *rule, const struct sample *s, uint32_t answer, uint32_t right, uint32_t culprit)
+{
+    char name[32], is[32], truth[32];
+    if (answer < UNKNOWN && answer != culprit) {
+        snprintf(name, sizeof name, "wrong-%s", rule);
+        lab_fail(
+            name,
+            "A thread was named that did not cause the record. A wrong name is worse than none: find out what your "
+            "rule takes for granted here.",
+            RULES, "epoch %" PRIu32 ", record 0x%" PRIx64 ": by_%s says %s; in truth it is %s", s->epoch, s->address,
+            rule, answer_text(is, answer), answer_text(truth, culprit));
+    }
+    if (answer >= UNKNOWN && right < UNKNOWN) {
+        snprintf(name, sizeof name, "missed-%s", rule);
+        lab_fail(name, "The trace tells whose record this is. Which suspect of yours can be ruled out?", RULES,
+                 "epoch %" PRIu32 ", record 0x%" PRIx64 ": by_%s says %s; expected %s", s->epoch, s->address, rule,
+                 answer_text(is, answer), answer_text(truth, right));
+    }
+}
+
+/* By time the truth is what can be known, if the clock tells record and switches apart. */
+static uint32_t right_by_time(const struct lane *lane, size_t i)
+{
+    const struct sample *s = &lane->samples.items[i];
+    const struct leaving *last = &lane->trace.switches[lane->trace.switch_count - 1];
+    if (!s->timed || s->time > last->time)
+        return UNKNOWN;
+    for (size_t low = 0, high = lane->trace.switch_count; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        if (lane->trace.switches[middle].time == s->time)
+            return AMBIGUOUS;
+        if (lane->trace.switches[middle].time < s->time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return lane->culprits.items[i];
+}
+
+static void attribute(struct score *score, const struct lane *lane)
+{
+    for (size_t i = 0; i < lane->samples.count; i++) {
+        const struct sample *s = &lane->samples.items[i];
+        const uint32_t culprit = lane->culprits.items[i];
+        const uint32_t index = by_index(&lane->trace, s), time = by_time(&lane->trace, s);
+        check_answer("index", s, index, lane_by_index(&lane->trace, s), culprit);
+        check_answer("time", s, time, right_by_time(lane, i), culprit);
+        score->samples++;
+        score->index += index < UNKNOWN;
+        score->time += time < UNKNOWN;
+    }
+}
+
+/* ---- closing */
+
+static bool never(uint64_t own[OWN_WORDS], const struct moment *m)
+{
+    (void)own, (void)m;
+    return false;
+}
+
+static bool always(uint64_t own[OWN_WORDS], const struct moment *m)
+{
+    (void)own, (void)m;
+    return true;
+}
+
+static void show(const char *name, const struct closing *c)
+{
+    printf("  %-6s %6" PRIu64 " ambiguous, %6" PRIu64 " batches, %5.1f bytes a switch\n", name, c->ambiguous,
+           c->batches, (double)c->bytes / (double)c->switches);
+}
+
+static void grade(const struct closing *least, const struct closing *most, const struct closing *yours)
+{
+    const double bytes = (double)yours->bytes / (double)yours->switches;
+    const double less =
+        ((double)least->ambiguous - (double)yours->ambiguous) / ((double)least->ambiguous - (double)most->ambiguous);
+    if (bytes > BYTES_MOST)
+        lab_fail(
+            "bytes",
+            "Each batch begins with a header. Close one only where it makes a record unambiguous: two stamps have to "
+            "enclose the time of its thread. Which threads are worth that?",
+            "docs/reference/format.md, section 6", "%.1f bytes a switch; expected at most %.1f: 0524H takes 48", bytes,
+            BYTES_MOST);
+    if (less < LESS_LEAST)
+        lab_fail("ambiguous",
+                 "A record has one suspect if a batch was closed when its thread came and another one when it left, or "
+                 "at least before another sampled thread ran. A stamp behind the record alone does not help.",
+                 RULES, "%.0f %% of the ambiguous records that can be avoided are; expected at least %.0f %%",
+                 100 * less, 100 * LESS_LEAST);
+    lab_pass("close", "%.0f %% of the ambiguous records that can be avoided are, for %.1f bytes a switch", 100 * less,
+             bytes);
+}
+
+/* ---- boots */
+
+#define BOOTS 3
+
+struct boot {
+    bool model; /* the Debug Store was */
+    struct score score;
+    struct closing never, always, yours;
+};
+
+static void check_attribution(struct boot *boot, const struct cairn_log *log)
+{
+    char name[96];
+    boot->model = cairn_log_modelled(log);
+    for (uint32_t cpu = 0; cpu < log->cpus; cpu++) {
+        struct lane lane;
+        lane_read(&lane, log, cpu);
+        attribute(&boot->score, &lane);
+        close_lane(&boot->never, &lane, never);
+        close_lane(&boot->always, &lane, always);
+        close_lane(&boot->yours, &lane, close_here);
+        lane_free(&lane);
+    }
+    lab_pass("boot", "%" PRIu64 " records, by index %" PRIu64 ", by time %" PRIu64 " attributed, %s",
+             boot->score.samples, boot->score.index, boot->score.time, lab_log_name(log, name, sizeof name));
+}
+
+/* A rule can only win where few threads cause most records. On the model that is the first boot. A processor, or the
+ * plugin, executes many more instructions between two switches, so there it is the second one, with a longer period. */
+static void check_closing(const struct boot *boot, int n)
+{
+    printf("boot %d, by index%s:\n", n, n == (boot->model ? 1 : 2) ? "" : ", not graded");
+    show("never", &boot->never);
+    show("always", &boot->always);
+    show("yours", &boot->yours);
+    if (n == (boot->model ? 1 : 2))
+        grade(&boot->never, &boot->always, &boot->yours);
+}
+
+int main(int argc, char **argv)
+{
+    static struct cairn_log log;
+    struct boot boot[BOOTS] = {0};
+    printf("lab %s\n", lab_title);
+    check_index_cases();
+    check_time_cases();
+    if (argc != 1 + BOOTS) {
+        printf("the check itself fails: it wants %d logs\n", BOOTS);
+        return 3;
+    }
+    for (int i = 0; i < BOOTS; i++) {
+        lab_log_open(&log, argv[1 + i]);
+        check_attribution(&boot[i], &log);
+        lab_log_close(&log);
+    }
+    for (int i = 0; i < BOOTS; i++)
+        check_closing(&boot[i], i + 1);
+    return 0;
+}
