@@ -38,8 +38,6 @@ def test_a_wrong_include_is_found(tmp_path, source, header, said):
     assert lines[0].startswith(f"{source}:") and said in lines[0]
 
 
-@pytest.mark.parametrize("lines, head, bad", [(500, "", False), (501, "", True),
-                                              (501, "/* Longer than 500 lines: it must be. */\n", False)])
 def lint(folder, more=""):
     """What tools/lint.sh says of a folder that is no checkout. `more`: lines of its .clang-format."""
     (folder / "tools").mkdir()
