@@ -35,7 +35,8 @@ say_panic() { # log
         addr2line -f -p -s -e "$out/kernel.elf.full" "$address" | sed 's/ (discriminator.*//; s/^/  in /'
     done
     echo "FAIL: fault: the kernel stopped. The lines above say where, the innermost function first."
-    printf 'hint: %s\n' "Your code, or the check with what your code returned, used memory that is not there." | show
+    echo "hint: Your code, or the check with what your code returned, used memory that is not there." | show
+    echo "read: the lab's task.h says where each pointer leads"
 }
 
 # The same of a check on the host: a sanitizer has reported it (labs/host/sanitizers.c), or a signal.
