@@ -45,7 +45,7 @@ include tools/events.mk tools/gnu-efi.mk # LCFLAGS, and what the loader is linke
 # ---- Sources, by room
 c_of   = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 asm_of = $(sort $(wildcard $(addsuffix /*.asm,$(1))))
-RING3    := kernel/user/ring3 kernel/selftest/ring3
+RING3    := kernel/user/ring3 kernel/selftest/ring3 kernel/monitor/ring3
 DS_ROOMS := ds/driver ds/soft ds/model ds/probe
 KERNEL   := arch arch/clock arch/firmware \
             kernel $(filter-out $(RING3),$(patsubst %/,%,$(wildcard kernel/*/))) $(DS_ROOMS) trace
@@ -57,7 +57,8 @@ LOADER_O := $(patsubst %,$(B)/loader/%.o,$(basename $(call c_of,boot boot/save) 
               $(addsuffix .asm,$(basename $(call asm_of,boot))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
 SHARED_C := $(call c_of,$(DS_ROOMS) trace kernel/options arch/firmware) $(addprefix kernel/,lib/base64.c lib/crc32c.c \
-              memory/boot_memory.c memory/page_bitmap.c selftest/paper.c console/pixels.c console/screen.c) \
+              memory/boot_memory.c memory/page_bitmap.c selftest/paper.c console/pixels.c console/screen.c \
+              $(addprefix monitor/,line.c words.c names.c show.c command.c registers.c area.c records.c keys.c)) \
             $(addprefix boot/,config.c elf.c memory.c paging.c save/save_check.c) $(EVENT_C)
 CAIRN_C  := $(call c_of,tools/cairn $(patsubst %/,%,$(wildcard tools/cairn/*/ tools/cairn/*/*/)))
 

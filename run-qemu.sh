@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Boots Cairn in QEMU: chooses QEMU and firmware, makes the boot volume, and lets `cairn capture` run the machine, judge
-# the run and keep its log. See --help, docs/explain/boot.md and docs/reference/options.md.
-# It works with bash 3.2 and later: macOS has no newer one.
+# the run and keep its log. See --help, docs/explain/boot.md, docs/reference/options.md. Bash 3.2 is enough (macOS).
 # shellcheck disable=SC2015,SC2317 # 'A && B || die' also dies if B fails; nothing follows the last line: both are meant
 set -u
 
@@ -12,10 +11,9 @@ case $build in /*) ;; *) build=$here/$build ;; esac
 
 # What the options set, by their names; then what follows from them.
 smp=4 mem=512M cpu='' accel=tcg log=$build/last.log timeout=300 qemu='' qemu_ds='' image='' display='' vars=''
-efi='' raw=0 icount=0 gdb=0 secure_boot=0 which=0 words=() plugin='' save=0 kvm_notes=''
+efi='' raw=0 monitor=0 script='' icount=0 gdb=0 secure_boot=0 which=0 words=() plugin='' save=0 kvm_notes=''
 
-readonly USAGE=2 TROUBLE=3 # exit statuses; those of a run are those of `cairn capture`
-readonly LEAST_MEM=128 # MiB
+readonly USAGE=2 TROUBLE=3 LEAST_MEM=128 # exit statuses (those of a run are those of `cairn capture`); MiB
 # --icount: an instruction takes 2^4 ns (with less, the firmware's waits cost minutes), and time starts at a fixed date.
 # The disk's answers come in real time, so the kernel is entered at a TSC that differs by some millions from run to run,
 # near 16 s; it then waits for a multiple of 2^35 (34.4 s), in 2 to 6 s of real time.
@@ -40,14 +38,14 @@ check_mem() {
 }
 
 parse() {
-    local name
     while [ $# -gt 0 ]; do
-        name=${1#--} name=${name//-/_}
+        local name=${1#--}; name=${name//-/_}
         case $1 in
-        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image | --efi | --display | --vars)
+        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image | --efi | --display | --vars | \
+            --script)
             [ $# -ge 2 ] || die $USAGE "$1 needs a value (--help)"
             printf -v "$name" %s "$2" && shift ;;
-        --raw | --icount | --gdb | --secure-boot | --which) printf -v "$name" 1 ;;
+        --raw | --monitor | --icount | --gdb | --secure-boot | --which) printf -v "$name" 1 ;;
         --help | -h)
             cat "$here/tools/run-qemu.txt"
             "$build/cairn-options" help 2>/dev/null || echo "  (made by 'make tools'; see docs/reference/options.md)"
@@ -59,13 +57,15 @@ parse() {
         esac
         shift
     done
-    number --smp "$smp" 1 255
-    number --timeout "$timeout" 0 999999
+    number --smp "$smp" 1 255; number --timeout "$timeout" 0 999999
     check_mem
     case $accel in tcg | kvm) ;; *) die $USAGE "--accel $accel: must be tcg or kvm" ;; esac
     [ $icount = 0 ] || [ "$accel" = tcg ] || die $USAGE "--icount needs --accel tcg"
     [ -z "$image" ] || [ -r "$image" ] || die $USAGE "--image $image: cannot be read"
     [ -z "$image" ] || [ ${#words[@]} = 0 ] || die $USAGE "--image: its own cairn.cfg holds the options, give none here"
+    [ -z "$script" ] || { [ -r "$script" ] && [ -z "$image" ] && words+=(monitor=on monitor.script=monitor.txt) &&
+        export SCRIPT=$script; } || die $USAGE "--script $script: cannot be read, or is with --image: put it there"
+    [ $monitor = 0 ] || [ -n "$image$script" ] || words+=(monitor=on)
     [ -z "$efi" ] || { [ -r "$efi" ] && [ -z "$image${words[*]-}" ]; } ||
         die $USAGE "--efi $efi: must be a file that can be read, with neither --image nor key=value"
 }
@@ -204,8 +204,8 @@ say_choices() {
 # Lets `cairn capture` run the machine and judge it. In the background: a signal to this script alone must reach it.
 run() {
     local capture=("$build/cairn" capture --run -o "$log") capture_pid='' stopped=0
-    [ $raw = 0 ] || capture+=(--raw)
-    [ "$timeout" = 0 ] || [ $gdb = 1 ] || capture+=(--timeout "$timeout")
+    [ $raw = 0 ] || capture+=(--raw); [ $monitor = 0 ] || capture+=(--talk) # at a terminal without a limit of time
+    [ "$timeout" = 0 ] || [ $gdb = 1 ] || { [ $monitor = 1 ] && [ -t 0 ]; } || capture+=(--timeout "$timeout")
     if [ $save = 1 ]; then
         capture+=(--saved "${log%.log}-esp.log")
         command=("$here/tools/save-esp.sh" "$tmp/stick" "${log%.log}-esp.log" "${command[@]}")
@@ -215,7 +215,7 @@ run() {
         status=${PIPESTATUS[0]}; return
     fi
     trap 'stopped=1; [ -z "$capture_pid" ] || kill -TERM $capture_pid 2>/dev/null' INT TERM
-    "${capture[@]}" -- "${command[@]}" &
+    "${capture[@]}" -- "${command[@]}" <&0 &
     capture_pid=$!
     [ $stopped = 0 ] || kill -TERM $capture_pid
     while wait $capture_pid; status=$?; kill -0 $capture_pid 2>/dev/null; do :; done # a signal may end the wait alone

@@ -138,6 +138,9 @@ void arch_map_flush(void);
  * tables; false for a program's pages (SMAP). */
 bool arch_readable(const void *virt, size_t size);
 
+/* The same, and it may write there. */
+bool arch_writable(const void *virt, size_t size);
+
 /* True where `virt` is in the guard page of a stack that no thread owns (boot stack, interrupt stacks): a fault there
  * is a stack overflow. */
 bool arch_stack_is_guard(const void *virt);

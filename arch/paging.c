@@ -282,7 +282,8 @@ uint64_t arch_virt_to_phys(const void *virt)
     return (entry & ENTRY_ADDRESS & ~inside) | ((uint64_t)virt & inside);
 }
 
-bool arch_readable(const void *virt, size_t size)
+/* Whether all entries are there, for supervisors only, and have these flags. */
+static bool reaches(const void *virt, size_t size, uint64_t flags)
 {
     uint64_t at = (uint64_t)virt;
     uint64_t last = at + size - 1;
@@ -294,13 +295,23 @@ bool arch_readable(const void *virt, size_t size)
     for (;;) {
         unsigned level;
         uint64_t entry = walk(at, &level);
-        if (!entry || entry & ENTRY_US)
+        if (!entry || entry & ENTRY_US || (entry & flags) != flags)
             return false;
         uint64_t page_last = at | (level_size(level) - 1);
         if (page_last >= last)
             return true;
         at = page_last + 1;
     }
+}
+
+bool arch_readable(const void *virt, size_t size)
+{
+    return reaches(virt, size, 0);
+}
+
+bool arch_writable(const void *virt, size_t size)
+{
+    return reaches(virt, size, ENTRY_RW);
 }
 
 int arch_map_page(void *virt, uint64_t phys, unsigned flags)

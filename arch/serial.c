@@ -168,6 +168,12 @@ size_t arch_serial_ready(void)
     return there && get(LSR) & LSR_THRE ? fifo : 0;
 }
 
+int arch_serial_read(void)
+{
+    const uint8_t status = there ? get(LSR) : 0;
+    return status & LSR_DR && status != 0xFF ? get(THR) : -1; /* all ones: nothing answers any more */
+}
+
 uint64_t arch_serial_due(void)
 {
     return due;

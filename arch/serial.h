@@ -21,6 +21,9 @@ uint32_t arch_serial_baud(void);
 void arch_serial_write(const char *data, size_t size);
 /* Bytes that arch_serial_write would send now without a wait; 0: not ready, or no UART. No lock. */
 size_t arch_serial_ready(void);
+/* A byte that has come, or -1: none has, or there is no UART. It keeps 16 of them at most; on a real line more are
+ * lost. No lock: one reader. */
+int arch_serial_read(void);
 /* TSC at which a line of this baud rate has sent all that was written. The port may take more before that: QEMU's,
  * whose transmitter is done at once whatever the divisor says, does. */
 uint64_t arch_serial_due(void);

@@ -19,7 +19,7 @@
 #define BOOT_KERNEL_BASE UINT64_C(0xFFFFFFFF80000000) /* lowest link address of the kernel */
 
 #define BOOT_INFO_MAGIC   UINT64_C(0x544F4F424E524143) /* "CARNBOOT" */
-#define BOOT_INFO_VERSION 4u
+#define BOOT_INFO_VERSION 5u
 
 /* UEFI memory types (UEFI 2.x, "Memory Allocation Services", EFI_MEMORY_TYPE). */
 enum boot_memory_type {
@@ -116,6 +116,9 @@ struct boot_info {
     uint64_t config;      /* text of \cairn.cfg, NUL-terminated */
     uint64_t config_size; /* without the NUL */
 
+    uint64_t script; /* option monitor.script=: the text of that file */
+    uint64_t script_size;
+
     uint64_t save_area; /* option save=esp: struct save_header (boot/save/save_format.h), then room for the text */
     uint64_t save_bytes;
 
@@ -133,4 +136,4 @@ struct boot_info {
     char save_notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE];
 };
 _Static_assert(offsetof(struct boot_info, memory) == 16, "boot_info.memory");
-_Static_assert(sizeof(struct boot_info) == 1056, "boot_info");
+_Static_assert(sizeof(struct boot_info) == 1072, "boot_info");

@@ -2,7 +2,7 @@
 /*
  * The UEFI loader, BOOTX64.EFI. It reads \cairn.cfg and \kernel.elf from its own volume, builds the kernel's address
  * space, leaves boot services and enters the kernel. docs/explain/boot.md gives the order of the steps. It uses only
- * four options: `save=` and `save.mib=`, and `serial=` and `screen=` to print where the output goes.
+ * five options: `save=` and `save.mib=`, `monitor.script=`, and `serial=` and `screen=` to print where the output goes.
  */
 #include <stdbool.h>
 
@@ -17,6 +17,8 @@
 #define KERNEL_NAME  L"\\kernel.elf"
 #define CONFIG_MAX   (UINT64_C(64) << 10)
 #define KERNEL_MAX   (UINT64_C(64) << 20)
+#define SCRIPT_MAX   (UINT64_C(1) << 20)
+#define SCRIPT_NAME  64u /* characters */
 #define STACK_PAGES  4
 #define SPARE_RANGES 64u /* the map may grow between the moment we size it and the moment we leave */
 #define EXIT_TRIES   8
@@ -97,6 +99,25 @@ static EFI_STATUS load_config(EFI_FILE_HANDLE root, struct boot_info *info)
     Print(L"%s: %ld bytes\n", CONFIG_NAME, file.size);
     info->config = (uintptr_t)file.data;
     info->config_size = file.size;
+    return EFI_SUCCESS;
+}
+
+/* Option monitor.script=: a file beside \cairn.cfg. */
+static EFI_STATUS load_script(EFI_FILE_HANDLE root, struct boot_info *info)
+{
+    struct boot_file file;
+    char name[SCRIPT_NAME];
+    CHAR16 path[SCRIPT_NAME + 1];
+    if (!boot_config_get((const char *)(uintptr_t)info->config, "monitor.script", name, sizeof(name)) ||
+        __builtin_strcmp(name, "none") == 0)
+        return EFI_SUCCESS;
+    UnicodeSPrint(path, sizeof(path), L"\\%a", name);
+    EFI_STATUS status = boot_file_read(root, path, SCRIPT_MAX, &file);
+    if (EFI_ERROR(status))
+        return status;
+    Print(L"%s: %ld bytes\n", path, file.size);
+    info->script = (uintptr_t)file.data;
+    info->script_size = file.size;
     return EFI_SUCCESS;
 }
 
@@ -240,6 +261,8 @@ static EFI_STATUS prepare_from(EFI_FILE_HANDLE root, struct handover *h)
 {
     struct boot_efi_map map;
     EFI_STATUS status = load_config(root, h->info);
+    if (!EFI_ERROR(status))
+        status = load_script(root, h->info);
     if (!EFI_ERROR(status))
         status = load_kernel(root, h->info, &h->elf);
     if (!EFI_ERROR(status))

@@ -20,6 +20,7 @@
 #include "kernel/console/saved_log.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/lib/string.h"
+#include "kernel/monitor/monitor.h"
 #include "kernel/dump/symbols.h"
 #include "kernel/thread.h"
 
@@ -141,6 +142,7 @@ static void begin(const char *line)
 
 static _Noreturn void finish(void)
 {
+    kmonitor_after_panic();
     if (kcontrol_session(1)) {
         kcontrol_settle();
         for (uint32_t i = 0; i < kcpu_count; i++)

@@ -16,6 +16,7 @@
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
+#include "kernel/monitor/monitor.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/debug_store.h"
 #include "kernel/recording/machine.h"
@@ -108,6 +109,8 @@ void krun(void *boot)
     if (kopt.truth && krecording_truth() != 0)
         kend_failed("setup", "no memory for the truth");
 
+    if (kopt.monitor)
+        kmonitor_before_run(boot);
     struct kmem_counts before, after;
     kmem_counts(&before);
     klogger_begin(kserial_there());

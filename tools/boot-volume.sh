@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # usage: tools/boot-volume.sh FOLDER BUILD WRITABLE [key=value ...]
 # Makes a volume that boots the loader and the kernel of BUILD with these options: FOLDER/esp, which QEMU shows as a
-# read-only disk, or if WRITABLE is 1 the disk image FOLDER/stick. If EFI is set and not empty, the volume boots that
-# EFI program instead, and nothing else is on it. If KERNEL is set and not empty, it is the kernel instead of that of
-# BUILD. On an error it prints one line and exits with 1.
+# read-only disk, or if WRITABLE is 1 the disk image FOLDER/stick. If KERNEL is set and not empty, it is the kernel
+# instead of that of BUILD; if SCRIPT is, that file is on the volume as monitor.txt; if EFI is, the volume boots that EFI
+# program, and nothing else is on it. On an error it prints one line and exits with 1.
 # shellcheck disable=SC2015 # A && B || trouble is meant
 set -u
 
@@ -28,8 +28,10 @@ if [ "$writable" = 1 ]; then
         trouble "save=esp needs a disk image, and that mtools and sgdisk: run 'make deps'"
     said=$("$(dirname "$0")/image.sh" "$folder/stick" "$build/BOOTX64.EFI" "$kernel" "$@" 2>&1) ||
         trouble "tools/image.sh: ${said##*$'\n'}"
+    [ -z "${SCRIPT:-}" ] || mcopy -i "$folder/stick@@1M" "$SCRIPT" ::/monitor.txt || trouble "cannot copy $SCRIPT"
     exit 0
 fi
 mkdir -p "$folder/esp/EFI/BOOT" && cp "$build/BOOTX64.EFI" "$folder/esp/EFI/BOOT/" &&
+    { [ -z "${SCRIPT:-}" ] || cp "$SCRIPT" "$folder/esp/monitor.txt"; } &&
     cp "$kernel" "$folder/esp/kernel.elf" && printf '%s\n' "$@" >"$folder/esp/cairn.cfg" ||
     trouble "cannot write the boot volume in $folder"

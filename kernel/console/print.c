@@ -129,6 +129,14 @@ size_t kprint_line(const char *line, size_t size, size_t done, bool wait)
     return done;
 }
 
+void kprint_terminal(const char *text, size_t size)
+{
+    bool on = lock();
+    break_line();
+    arch_serial_write(text, size);
+    unlock(on);
+}
+
 /* ---- text ----------------------------------------------------------------------------------------------------- */
 
 static void print(const char *format, va_list args)

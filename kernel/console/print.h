@@ -21,6 +21,8 @@ void kprint_bytes(const char *data, size_t size);
  * many are out. Other text may come in between: it ends the line, which then begins again, and fewer are out than
  * before. One line at a time; at least one character. */
 size_t kprint_line(const char *line, size_t size, size_t done, bool wait);
+/* For a terminal at the serial port alone: echo and prompts of the monitor, which belong into no log. */
+void kprint_terminal(const char *text, size_t size);
 /* What goes on now, in one line, where the console can show that by itself (a screen can, a serial line not). */
 void kprint_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* From now on nothing waits for the console's lock: the CPU that held it may be stopped. */

@@ -162,6 +162,14 @@ static const struct kopt_option table[] = {
      "on: show text on the screen as well, if the firmware provides a framebuffer; off: leave the screen as the "
      "loader left it",
      AT(screen), WORD, 0, 0, "off|on", NULL},
+    {"monitor", "off",
+     "on: a prompt on the serial line (without a port: keyboard and screen) before the run, at breakpoints and after a "
+     "panic (docs/learn/monitor.md)",
+     AT(monitor), WORD, 0, 0, "off|on", NULL},
+    {"monitor.script", "none",
+     "FILE beside cairn.cfg from which the monitor reads its commands, one a line, instead of the serial line; behind "
+     "the last one the run goes on; none: no file",
+     AT(monitor_script), TEXT, 0, 0, NULL, "monitor=on"},
     {"end", "halt", "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),
      WORD, 0, 0, "halt|exit|reboot|poweroff", NULL},
     {"panic", "none",

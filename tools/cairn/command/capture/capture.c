@@ -22,6 +22,7 @@
 #include "tools/cairn/command/capture/line.h"
 #include "tools/cairn/command/capture/machine.h"
 #include "tools/cairn/command/capture/report.h"
+#include "tools/cairn/command/capture/talk.h"
 #include "tools/cairn/log/show.h"
 #include "trace/wire/format.h"
 
@@ -44,6 +45,9 @@ struct capture {
     int in, out;
     bool line;             /* anything has come */
     bool raw, bar;         /* bar: a progress line is wanted */
+    bool talks;            /* standard input goes to the machine */
+    bool through, hidden;  /* what comes is shown at once; hidden: but not this line */
+    bool inside;           /* a line has begun */
     bool terminal;         /* long lines are for people to read */
     bool bar_shown, blank; /* blank: the last line shown was empty */
     struct cairn_feed feed;
@@ -112,6 +116,23 @@ static void show_text(struct capture *c, const char *text, size_t size)
     fflush(stdout);
 }
 
+/* For a conversation: all but frames, each of which has a line of its own. */
+static void show_through(struct capture *c, const char *data, size_t size)
+{
+    while (size) {
+        const char *end = memchr(data, '\n', size);
+        const size_t n = end ? (size_t)(end - data) + 1 : size;
+        if (!c->inside)
+            c->hidden = data[0] == CAIRN_FRAME_MARK;
+        if (!c->hidden)
+            fwrite(data, 1, n, stdout);
+        c->inside = !end;
+        data += n;
+        size -= n;
+    }
+    fflush(stdout);
+}
+
 /* ---- what is understood ----------------------------------------------------------------------------------------- */
 
 #define FRAMES_MAX (1u << 24) /* more than any line sends in a day */
@@ -160,7 +181,7 @@ static void take_line(void *context, const char *text, size_t size, size_t conso
     cairn_heard(&c->heard, plain, n);
     if (console < size)
         c->read_bytes += size + 1;
-    if (c->raw || c->out < 0)
+    if (c->raw || c->through || c->out < 0)
         return;
     if (console || !size)
         show_text(c, plain, n);
@@ -170,6 +191,7 @@ static void take_line(void *context, const char *text, size_t size, size_t conso
 /* ---- the run ---------------------------------------------------------------------------------------------------- */
 
 static struct capture c;
+static struct cairn_talk talk = {.to = -1};
 static const char *log_path, *saved_path;
 static uint64_t timeout;
 static bool runs; /* the operands are a command that runs a machine */
@@ -184,7 +206,7 @@ static int64_t quiet(void)
         return INT32_MAX; /* the machine starts once more */
     if (h->summary)
         return runs ? LEAVES_MS : QUIET_MS;
-    return c.trailer ? TRAILER_MS : INT32_MAX;
+    return c.trailer && !c.talks ? TRAILER_MS : INT32_MAX; /* the monitor can dump, and goes on */
 }
 
 static int64_t left(int64_t deadline)
@@ -194,6 +216,21 @@ static int64_t left(int64_t deadline)
 
 enum ending { ENDED_LINE, ENDED_QUIET, ENDED_TIME, ENDED_INTERRUPTED, ENDED_LOG };
 
+/* Waits for what comes from the machine, or goes to it, at most `wait` ms. As poll: 0 for nothing; what the machine
+ * says is *said. */
+static int wait_for_either(int64_t wait, const sigset_t *while_waiting, bool *said)
+{
+    struct pollfd p[3] = {{.fd = c.in, .events = POLLIN}, {.fd = -1}, {.fd = -1}};
+    const struct timespec t = {wait / 1000, wait % 1000 * 1000000L};
+    if (c.talks && c.heard.monitor)
+        cairn_talk_wait(&talk, p + 1);
+    const int ready = ppoll(p, 3, &t, while_waiting);
+    *said = ready > 0 && p[0].revents;
+    if (ready > 0 && !cairn_talk_go_on(&talk, p + 1))
+        interrupted = 1;
+    return ready;
+}
+
 /* Signals are blocked but for the waits: none is missed. */
 static enum ending record(int64_t deadline, const sigset_t *while_waiting)
 {
@@ -202,12 +239,11 @@ static enum ending record(int64_t deadline, const sigset_t *while_waiting)
         const int64_t wait = quiet() < left(deadline) ? quiet() : left(deadline);
         if (wait <= 0)
             return ENDED_TIME;
-        struct pollfd p = {.fd = c.in, .events = POLLIN};
-        const struct timespec t = {wait / 1000, wait % 1000 * 1000000L};
-        const int ready = ppoll(&p, 1, &t, while_waiting);
+        bool said;
+        const int ready = wait_for_either(wait, while_waiting, &said);
         if (ready == 0 && wait == quiet() && wait < INT32_MAX)
             return ENDED_QUIET;
-        if (ready <= 0)
+        if (ready <= 0 || !said)
             continue;
         ssize_t n = read(c.in, data, sizeof(data));
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -222,7 +258,13 @@ static enum ending record(int64_t deadline, const sigset_t *while_waiting)
         }
         if (c.raw)
             write_all(STDOUT_FILENO, data, (size_t)n);
+        if (c.through)
+            show_through(&c, data, (size_t)n);
         cairn_feed_bytes(&c.feed, data, (size_t)n);
+        if (!c.through && talk.terminal && c.heard.monitor && !c.raw) {
+            c.through = true;
+            show_through(&c, c.feed.text, c.feed.used); /* the first prompt */
+        }
         if ((size_t)n < sizeof(data) / 16)
             nanosleep(&(struct timespec){0, GATHER_US * 1000L}, NULL);
     }
@@ -315,6 +357,7 @@ static const struct cairn_option options[] = {
     {0, "raw", NULL, "show everything that comes, including frames", .on = &c.raw},
     {0, "timeout", "S", "give up after S seconds", .number = &timeout, .low = 1, .high = 999999},
     {0, "run", NULL, "run COMMAND and record its standard output", .on = &runs},
+    {0, "talk", NULL, "with --run: pass standard input to COMMAND when its monitor listens", .on = &c.talks},
     {0, "saved", "FILE", "with --run: the file to which COMMAND saves the log of its machine", .text = &saved_path},
     {.name = NULL},
 };
@@ -334,7 +377,7 @@ static int open_log(void)
         cairn_error("%s: %s", log_path, strerror(errno));
         return CAIRN_UNREADABLE;
     }
-    c.bar = !c.raw && isatty(STDERR_FILENO);
+    c.bar = !c.raw && !c.talks && isatty(STDERR_FILENO);
     c.terminal = isatty(STDOUT_FILENO);
     c.blank = true;
     c.feed = (struct cairn_feed){.context = &c, .frame = take_frame, .line = take_line};
@@ -359,13 +402,16 @@ static int run_machine(char **command, const sigset_t *while_waiting)
     int status = open_log();
     if (status)
         return status;
-    const int e = cairn_machine_start(&machine, command);
+    const int e = cairn_machine_start(&machine, command, c.talks);
     if (e) {
         cairn_error("%s: cannot be run: %s", command[0], strerror(-e));
         return CAIRN_UNREADABLE;
     }
     c.in = machine.line;
+    if (c.talks)
+        cairn_talk_begin(&talk, machine.input);
     const enum ending ending = record_all(while_waiting);
+    cairn_talk_end(&talk);
     status = end_machine(&machine, ending);
     return ending == ENDED_LOG ? CAIRN_UNREADABLE : status;
 }
@@ -394,6 +440,8 @@ static int run(char **operands)
         return cairn_usage(&cairn_capture_command, "-o LOG is needed");
     if (saved_path && !runs)
         return cairn_usage(&cairn_capture_command, "--saved needs --run");
+    if (c.talks && !runs)
+        return cairn_usage(&cairn_capture_command, "--talk needs --run");
     if (!runs && operands[1])
         return cairn_usage(&cairn_capture_command, "one DEV is needed: a COMMAND needs --run");
     sigset_t blocked, before;

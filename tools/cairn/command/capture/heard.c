@@ -62,6 +62,7 @@ static void hear_kernel(struct cairn_heard *h, const char *line)
         h->summary = true;
         h->passed = failed == 0;
     }
+    h->monitor |= strncmp(line, "monitor: ", 9) == 0;
     h->halted |= strncmp(line, halted, strlen(halted)) == 0;
 }
 

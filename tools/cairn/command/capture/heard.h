@@ -14,6 +14,7 @@ struct cairn_heard {
     char loader[CAIRN_HEARD_LINE];    /* why the loader gave up */
     char firmware[CAIRN_HEARD_LINE];  /* why the firmware started nothing */
     char not_saved[CAIRN_HEARD_LINE]; /* why the log of the last run is not on the volume (save=esp) */
+    bool monitor;                     /* the kernel's monitor listens */
     bool kernel;                      /* the kernel has spoken */
     bool refused;                     /* firmware: Secure Boot did not allow the loader */
     bool summary, passed;             /* the kernel's verdict came; it is good */

@@ -16,39 +16,42 @@
 #define LOOK_MS 10
 
 /* In the child: never returns. */
-static void become(char **command, int line, int errors, int told)
+static void become(char **command, int input, int line, int errors, int told)
 {
-    const int nothing = open("/dev/null", O_RDONLY);
+    const int from = input >= 0 ? input : open("/dev/null", O_RDONLY);
     sigset_t none;
     sigemptyset(&none);
     setpgid(0, 0);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(line, STDOUT_FILENO) >= 0 &&
+    if (from >= 0 && dup2(from, STDIN_FILENO) >= 0 && dup2(line, STDOUT_FILENO) >= 0 &&
         dup2(errors, STDERR_FILENO) >= 0)
         execvp(command[0], command);
     const int e = errno;
     _exit(write(told, &e, sizeof(e)) == sizeof(e) ? 127 : 126);
 }
 
-int cairn_machine_start(struct cairn_machine *m, char **command)
+int cairn_machine_start(struct cairn_machine *m, char **command, bool input)
 {
-    int line[2], told[2], e = 0;
+    int line[2], told[2], in[2] = {-1, -1}, e = 0;
     *m = (struct cairn_machine){.errors = tmpfile()};
     if (!m->errors || pipe2(line, O_CLOEXEC))
         return -errno;
-    if (pipe2(told, O_CLOEXEC))
+    if (pipe2(told, O_CLOEXEC) || (input && pipe2(in, O_CLOEXEC)))
         return -errno;
     m->pid = fork();
     if (m->pid == 0)
-        become(command, line[1], fileno(m->errors), told[1]);
+        become(command, in[0], line[1], fileno(m->errors), told[1]);
     if (m->pid < 0)
         return -errno;
     setpgid(m->pid, m->pid); /* whoever of the two is first */
     close(line[1]);
+    if (input)
+        close(in[0]);
     close(told[1]);
     const bool failed = read(told[0], &e, sizeof(e)) == sizeof(e);
     close(told[0]);
     m->line = line[0];
+    m->input = in[1];
     if (failed)
         cairn_machine_end(m);
     return failed ? -e : 0;

@@ -9,12 +9,14 @@
 struct cairn_machine {
     pid_t pid;    /* of its process group, too; 0: none, or it has ended */
     int line;     /* to read from */
+    int input;    /* to write to; -1: it has nothing on standard input */
     FILE *errors; /* what the command says on standard error */
     int status;   /* of the end: as a shell has it, 128 and the signal's number where one ended it */
 };
 
-/* Starts it, in a process group of its own and with nothing on standard input. 0 or a negative errno: not started. */
-int cairn_machine_start(struct cairn_machine *machine, char **command);
+/* Starts it, in a process group of its own; `input`: it gets a standard input that we write to. 0 or a negative errno:
+ * not started. */
+int cairn_machine_start(struct cairn_machine *machine, char **command, bool input);
 /* Waits for its end, at most so many milliseconds, less if a signal comes. False: it still runs. */
 bool cairn_machine_wait(struct cairn_machine *machine, int ms);
 /* Asks it to end, and ends it where it has not within five seconds. */

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/monitor/machine.h"
+
+#include "arch/arch.h"
+#include "arch/memory_layout.h"
+#include "ds/layout.h"
+#include "kernel/cpu.h"
+#include "kernel/dump/symbols.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/print.h"
+#include "kernel/lib/string.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/sched/cross_call.h"
+#include "kernel/thread.h"
+
+static bool held; /* the other CPUs are */
+static uint32_t here;
+static struct {
+    uint32_t cpu;
+    const struct ds_config *config; /* NULL: none but the session's */
+} own;
+
+/* ---- registers --------------------------------------------------------------------------------------------------- */
+
+struct access {
+    enum { READ, WRITE, LVTPC } what;
+    uint32_t cpu, msr;
+    uint64_t value;
+    bool model;
+    int result;
+};
+
+/* On backend soft the Debug Store's registers are the model's, all others the processor's. */
+static void access_here(struct access *a)
+{
+    struct ds_soft *soft = kcpu_table[a->cpu]->active_model;
+    const struct ds_machine *machine = soft ? ds_soft_machine(soft) : ds_hw_machine();
+    a->model = soft && (a->what == LVTPC || kmonitor_msr(a->msr));
+    if (!a->model)
+        machine = ds_hw_machine();
+    if (a->what == READ)
+        a->result = machine->rdmsr(machine->context, a->msr, &a->value);
+    else if (a->what == WRITE)
+        a->result = machine->wrmsr(machine->context, a->msr, a->value);
+    else
+        a->value = machine->lvtpc_read(machine->context);
+}
+
+static void access_if_asked(void *argument)
+{
+    struct access *a = argument;
+    if (arch_cpu_index() == a->cpu)
+        access_here(a);
+}
+
+static int run_access(struct access *a)
+{
+    if (a->cpu == here) {
+        bool on = arch_irq_save();
+        access_here(a);
+        arch_irq_restore(on);
+    } else if (held) {
+        return -EBUSY;
+    } else {
+        kcall_all(access_if_asked, a);
+    }
+    return a->result;
+}
+
+static int rdmsr_of(uint32_t cpu, uint32_t msr, uint64_t *value, bool *model)
+{
+    struct access a = {.what = READ, .cpu = cpu, .msr = msr};
+    const int e = run_access(&a);
+    *value = a.value;
+    *model = a.model;
+    return e;
+}
+
+static int wrmsr_of(uint32_t cpu, uint32_t msr, uint64_t value, bool *model)
+{
+    struct access a = {.what = WRITE, .cpu = cpu, .msr = msr, .value = value};
+    const int e = run_access(&a);
+    *model = a.model;
+    return e;
+}
+
+static int lvtpc_of(uint32_t cpu, uint32_t *value, bool *model)
+{
+    struct access a = {.what = LVTPC, .cpu = cpu};
+    const int e = run_access(&a);
+    *value = (uint32_t)a.value;
+    *model = a.model;
+    return e;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static int read(uint64_t at, void *to, size_t size)
+{
+    if (!arch_readable((const void *)at, size))
+        return -EFAULT;
+    memcpy(to, (const void *)at, size);
+    return 0;
+}
+
+static int write(uint64_t at, const void *from, size_t size)
+{
+    if (!arch_readable((const void *)at, size))
+        return -EFAULT;
+    if (!arch_writable((const void *)at, size))
+        return -EPERM;
+    memcpy((void *)at, from, size);
+    return 0;
+}
+
+/* ---- the Debug Store --------------------------------------------------------------------------------------------- */
+
+static int ds_of(uint32_t cpu, struct kmonitor_ds *ds)
+{
+    bool model;
+    if (!kds->caps || !kcpu_table[cpu]->ds)
+        return -ENODEV;
+    const struct ds_caps *caps = &kds->caps[cpu];
+    const struct ds_config *config = own.config && own.cpu == cpu ? own.config : kds->config[cpu];
+    *ds = (struct kmonitor_ds){
+        .area_bytes = caps->area_bytes,
+        .record_bytes = config && config->events ? ds_record_size(caps, config) : 0,
+        .format = caps->format,
+        .gp_counters = caps->gp_counters,
+        .gp_width = caps->gp_width,
+        .fixed_counters = caps->fixed_counters,
+        .fixed_width = caps->fixed_width,
+    };
+    if (rdmsr_of(cpu, IA32_DS_AREA, &ds->area, &model) == -EBUSY)
+        ds->area = (uint64_t)kcpu_table[cpu]->ds_area; /* what the driver has written there */
+    return 0;
+}
+
+void kmonitor_machine_counts(uint32_t cpu, const struct ds_config *config)
+{
+    own.cpu = cpu;
+    own.config = config;
+}
+
+/* ---- symbols ----------------------------------------------------------------------------------------------------- */
+
+static int find(const char *name, uint64_t *at)
+{
+    for (uint32_t i = 0; i < ksymbols_count(); i++)
+        if (strcmp(ksymbols_name(ksymbols_get(i)), name) == 0) {
+            *at = ksymbols_get(i)->address;
+            return 0;
+        }
+    return -ENOENT;
+}
+
+/* A program's address as the kernel's image has it. */
+static uint64_t in_image(uint64_t at)
+{
+    const uint64_t first = kuser_address(kernel_user_start), end = kuser_address(kernel_user_end);
+    return at >= first && at < end ? at - first + (uint64_t)kernel_user_start : at;
+}
+
+static bool name_of(uint64_t at, const char **name, uint64_t *offset)
+{
+    const uint64_t where = in_image(at);
+    const struct ksymbol *s = ksymbols_find(where);
+    if (!s)
+        return false;
+    *name = ksymbols_name(s);
+    *offset = where - s->address;
+    return true;
+}
+
+static void print(const char *text)
+{
+    kprintf("%s", text);
+}
+
+const struct kmonitor_machine *kmonitor_machine(enum kmonitor_place place, uint32_t cpu)
+{
+    static struct kmonitor_machine machine = {.rdmsr = rdmsr_of,
+                                              .wrmsr = wrmsr_of,
+                                              .lvtpc = lvtpc_of,
+                                              .read = read,
+                                              .write = write,
+                                              .ds = ds_of,
+                                              .find = find,
+                                              .name = name_of,
+                                              .print = print};
+    held = place != KMONITOR_BEFORE_RUN;
+    here = cpu;
+    machine.cpus = kcpu_count;
+    machine.backend = kds->backend ? kds->backend : "none yet";
+    return &machine;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/monitor/monitor.h"
+
+#include "arch/arch.h"
+#include "kernel/console/end.h"
+#include "kernel/console/print.h"
+#include "kernel/console/report.h"
+#include "kernel/lib/panic.h"
+#include "kernel/lib/print.h"
+#include "kernel/lib/string.h"
+#include "kernel/monitor/input.h"
+#include "kernel/monitor/line.h"
+#include "kernel/monitor/machine.h"
+#include "kernel/sched/sched.h"
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
+
+#define PROMPT   "cairn> "
+#define PRIORITY 16 /* as the thread that controls the run */
+
+static const struct kmonitor_command *const groups[] = {kmonitor_general, kmonitor_registers, kmonitor_areas,
+                                                        kmonitor_records, NULL};
+static struct kmonitor monitor = {.groups = groups};
+static struct kmonitor_line line;
+static enum kmonitor_source source = KMONITOR_NOBODY;
+
+/* ---- characters -------------------------------------------------------------------------------------------------- */
+
+/* Without a serial port the line that is edited is the screen's status. */
+static void put(void *context, const char *text, size_t size)
+{
+    (void)context;
+    if (source == KMONITOR_SERIAL)
+        kprint_terminal(text, size);
+}
+
+static void show_status(void)
+{
+    if (source == KMONITOR_KEYBOARD)
+        kprint_status(PROMPT "%.*s_%s", (int)line.at, line.text, line.text + line.at);
+}
+
+/* Nothing has come for a while. A thread sleeps: typing does not keep a CPU busy. */
+static void wait(uint64_t *since)
+{
+    const bool thread = monitor.place == KMONITOR_BEFORE_RUN;
+    if (thread && arch_rdtsc() - *since > arch_tsc_hz() / 1000)
+        kthread_sleep(1, KWAIT_USER_REQUEST);
+    else
+        arch_pause();
+}
+
+static void read_line(void)
+{
+    uint64_t since = arch_rdtsc();
+    kmonitor_line_begin(&line);
+    for (show_status();;) {
+        const int c = kmonitor_input();
+        if (c < 0) {
+            wait(&since);
+            continue;
+        }
+        since = arch_rdtsc();
+        if (kmonitor_line_key(&line, (char)c))
+            return;
+        show_status();
+    }
+}
+
+/* ---- the conversation -------------------------------------------------------------------------------------------- */
+
+static int converse(void)
+{
+    static char text[KMONITOR_LINE + 1]; /* commands change it; the editor's stays in the history */
+    for (int result = 0;;) {
+        if (source == KMONITOR_SCRIPT) {
+            if (!kmonitor_input_script(text, sizeof text)) {
+                kprintf("monitor: the script is over: the run goes on\n");
+                return KMONITOR_GO;
+            }
+        } else {
+            read_line();
+            memcpy(text, line.text, sizeof text);
+        }
+        if (source != KMONITOR_SERIAL)
+            kprintf(PROMPT "%s\n", text);
+        if ((result = kmonitor_run(&monitor, text)) != 0)
+            return result;
+    }
+}
+
+static int stop(enum kmonitor_place place, const char *why)
+{
+    const uint32_t cpu = arch_cpu_index();
+    monitor.machine = kmonitor_machine(place, cpu);
+    monitor.place = place;
+    monitor.here = monitor.cpu = cpu;
+    kprintf("monitor: %s, on CPU %u; commands come from %s (help lists them)\n", why, cpu, kmonitor_input_words());
+    if (source == KMONITOR_NOBODY) {
+        kprintf("monitor: there is no serial port and no keyboard: the run goes on\n");
+        return KMONITOR_GO;
+    }
+    return converse();
+}
+
+static void quit(bool good)
+{
+    kreport_summary();
+    kend(good);
+}
+
+/* ---- before the run: a thread that stays on its CPU, whose registers it is about -----------------------------------
+ */
+
+static void begin(void *argument)
+{
+    (void)argument;
+    if (stop(KMONITOR_BEFORE_RUN, "before the run") == KMONITOR_QUIT)
+        quit(true);
+}
+
+void kmonitor_before_run(const struct boot_info *info)
+{
+    struct kthread *thread;
+    const struct kthread_params params = {
+        .name = "monitor", .priority = PRIORITY, .affinity = kthread_affinity(0), .entry = begin};
+    line.put = put;
+    line.choice = kmonitor_choice;
+    line.context = &monitor;
+    line.prompt = PROMPT;
+    source = kmonitor_input_begin(info);
+    if (kthread_create(&thread, &params) != 0)
+        kend_failed("monitor", "no memory for its thread");
+    kthread_join(thread, KWAIT_FOREVER, NULL);
+}
+
+void kmonitor_after_panic(void)
+{
+    if (source != KMONITOR_NOBODY && stop(KMONITOR_AFTER_PANIC, "after a panic") == KMONITOR_QUIT)
+        quit(false);
+}
