@@ -41,8 +41,8 @@ parse() {
     while [ $# -gt 0 ]; do
         local name=${1#--}; name=${name//-/_}
         case $1 in
-        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image | --efi | --display | --vars | \
-            --script)
+        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image | --efi | --display | \
+            --vars | --script)
             [ $# -ge 2 ] || die $USAGE "$1 needs a value (--help)"
             printf -v "$name" %s "$2" && shift ;;
         --raw | --monitor | --icount | --gdb | --secure-boot | --which) printf -v "$name" 1 ;;

@@ -32,10 +32,15 @@ static void describe_pointer(const struct area *a, unsigned n, char *what, size_
         snprintf(what, size, "%sbelow base", before[n % POINTERS]);
     else if (n % POINTERS == THRESHOLD && a->word[n] > first[MAXIMUM])
         snprintf(what, size, "no PMI: beyond the end");
-    else if (!record || offset % record)
-        snprintf(what, size, "%sbase + %lu bytes", before[n % POINTERS], (unsigned long)offset);
-    else
-        snprintf(what, size, "%sbase + %lu records", before[n % POINTERS], (unsigned long)(offset / record));
+    else if (!record)
+        snprintf(what, size, "%sbase + %lu", before[n % POINTERS], (unsigned long)offset);
+    else {
+        const uint64_t records = offset / record, rest = offset % record;
+        const int used = snprintf(what, size, "%sbase + %lu record%s", before[n % POINTERS], (unsigned long)records,
+                                  kmonitor_plural(records));
+        if (rest)
+            snprintf(what + used, size - (size_t)used, " + %lu", (unsigned long)rest);
+    }
 }
 
 /* A reset value is minus the period, in the width of the counter. */

@@ -71,6 +71,7 @@ struct kmonitor {
 /* ---- kernel/monitor/words.c: text in and out */
 #define KMONITOR_WORDS 12u
 void kmonitor_print(const struct kmonitor *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *kmonitor_plural(uint64_t n); /* "s", or "" for 1 */
 /* Prints text in lines of 79 columns, each behind `indent` blanks. */
 void kmonitor_wrap(const struct kmonitor *m, unsigned indent, const char *text);
 /* Splits a line at its blanks, in place. Returns the number of words, at most KMONITOR_WORDS + 1. */
@@ -115,6 +116,12 @@ const char *kmonitor_msr_name(uint32_t number, char *text, size_t size);
 /* Prints name and value, and behind it what its bits mean. `note`: behind the value; "" or "(model)". */
 void kmonitor_show_msr(struct kmonitor *m, uint32_t number, uint64_t value, const char *note);
 void kmonitor_show_lvtpc(struct kmonitor *m, uint32_t value, const char *note);
+
+/* ---- kernel/monitor/batch.c: the `used` bytes of a batch. */
+void kmonitor_show_batch(struct kmonitor *m, const uint8_t *bytes, uint32_t used);
+/* Windows' names of enum kthread_state and enum kwait_reason. */
+const char *kmonitor_state(uint32_t state);
+const char *kmonitor_reason(uint32_t reason);
 
 /* ---- kernel/monitor/command.c */
 /* Runs one line. 0, KMONITOR_GO or KMONITOR_QUIT; errors are printed. The line is changed. */

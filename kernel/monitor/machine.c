@@ -2,7 +2,6 @@
 #include "kernel/monitor/machine.h"
 
 #include "arch/arch.h"
-#include "arch/memory_layout.h"
 #include "ds/layout.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/symbols.h"
@@ -11,7 +10,6 @@
 #include "kernel/lib/string.h"
 #include "kernel/recording/debug_store.h"
 #include "kernel/sched/cross_call.h"
-#include "kernel/thread.h"
 
 static bool held; /* the other CPUs are */
 static uint32_t here;
@@ -154,21 +152,13 @@ static int find(const char *name, uint64_t *at)
     return -ENOENT;
 }
 
-/* A program's address as the kernel's image has it. */
-static uint64_t in_image(uint64_t at)
-{
-    const uint64_t first = kuser_address(kernel_user_start), end = kuser_address(kernel_user_end);
-    return at >= first && at < end ? at - first + (uint64_t)kernel_user_start : at;
-}
-
 static bool name_of(uint64_t at, const char **name, uint64_t *offset)
 {
-    const uint64_t where = in_image(at);
-    const struct ksymbol *s = ksymbols_find(where);
+    const struct ksymbol *s = ksymbols_find(at);
     if (!s)
         return false;
     *name = ksymbols_name(s);
-    *offset = where - s->address;
+    *offset = at - s->address;
     return true;
 }
 

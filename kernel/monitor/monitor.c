@@ -8,18 +8,22 @@
 #include "kernel/lib/panic.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
+#include "kernel/monitor/bench.h"
 #include "kernel/monitor/input.h"
+#include "kernel/monitor/kernel_commands.h"
 #include "kernel/monitor/line.h"
 #include "kernel/monitor/machine.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
+#include "kernel/tracepoint/stepping.h"
 
 #define PROMPT   "cairn> "
 #define PRIORITY 16 /* as the thread that controls the run */
 
-static const struct kmonitor_command *const groups[] = {kmonitor_general, kmonitor_registers, kmonitor_areas,
-                                                        kmonitor_records, NULL};
+static const struct kmonitor_command *const groups[] = {
+    kmonitor_general, kmonitor_registers, kmonitor_areas, kmonitor_records,
+    kmonitor_bench,   kmonitor_threads,   kmonitor_trace, NULL};
 static struct kmonitor monitor = {.groups = groups};
 static struct kmonitor_line line;
 static enum kmonitor_source source = KMONITOR_NOBODY;
@@ -112,11 +116,21 @@ static void quit(bool good)
 /* ---- before the run: a thread that stays on its CPU, whose registers it is about -----------------------------------
  */
 
+/* Where every #DB comes from now on. */
+static bool debug(struct arch_trap_frame *frame)
+{
+    return kmonitor_bench_debug(frame) || kstepping_debug(frame);
+}
+
 static void begin(void *argument)
 {
     (void)argument;
+    if (!kmonitor_bench_begin())
+        kend_failed("monitor", "no memory for its program and its Debug Store");
+    arch_debug_set(debug);
     if (stop(KMONITOR_BEFORE_RUN, "before the run") == KMONITOR_QUIT)
         quit(true);
+    kmonitor_bench_end();
 }
 
 void kmonitor_before_run(const struct boot_info *info)

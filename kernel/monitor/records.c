@@ -84,7 +84,7 @@ static void list(struct kmonitor *m, const struct buffer *b, unsigned i)
     const bool adaptive = b->ds.format >= 4;
     const uint64_t ip = word_at(b, adaptive ? 1 : b->ds.format >= 2 ? 22 : 1);
     char where[80];
-    kmonitor_print(m, "%4u  %-40s counters 0x%lx  TSC %lu\n", i, kmonitor_place_of(m, ip, where, sizeof where),
+    kmonitor_print(m, "%4u  %-36s counters 0x%lx  TSC %lu\n", i, kmonitor_place_of(m, ip, where, sizeof where),
                    (unsigned long)(adaptive ? word_at(b, 2) : word_at(b, 18)),
                    (unsigned long)word_at(b, adaptive ? 3 : 24));
 }
@@ -130,7 +130,7 @@ static int records(struct kmonitor *m, unsigned words, char **word)
     if (wanted != UINT64_MAX)
         kmonitor_print(m, "there is no record %lu: the buffer has %u\n", (unsigned long)wanted, i);
     else
-        kmonitor_print(m, "%u records in the PEBS buffer of CPU %u%s\n", i, m->cpu,
+        kmonitor_print(m, "%u record%s in the PEBS buffer of CPU %u%s\n", i, kmonitor_plural(i), m->cpu,
                        i > LIST_MOST ? ", the first 64 are shown" : "");
     return 0;
 }

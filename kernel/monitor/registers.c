@@ -107,8 +107,7 @@ static int poke(struct kmonitor *m, unsigned words, char **word)
     else if (e)
         kmonitor_print(m, "0x%lx: the kernel may not write there: nothing is written\n", (unsigned long)at);
     else
-        kmonitor_print(m, "%lu bytes at 0x%lx are now 0x%lx\n", (unsigned long)size, (unsigned long)at,
-                       (unsigned long)value);
+        kmonitor_print(m, "0x%lx: wrote 0x%lx\n", (unsigned long)at, (unsigned long)value);
     return 0;
 }
 
@@ -126,7 +125,7 @@ static void show_counter(struct kmonitor *m, const char *name, uint32_t number, 
                    kmonitor_mark(m, KMONITOR_KEY(KMONITOR_KEY_MSR, m->cpu, number & 0xFFFF), value), name,
                    (unsigned long)value);
     if (width && width <= 64 && value >> (width - 1))
-        kmonitor_print(m, ": %lu events to its overflow", (unsigned long)to_go);
+        kmonitor_print(m, ": %lu more to its overflow", (unsigned long)to_go);
     kmonitor_print(m, "%s\n", who(model));
 }
 

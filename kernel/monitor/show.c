@@ -55,7 +55,7 @@ static void add_counters(struct items *all, const struct kmonitor_name *msr, uin
             snprintf(i->name, sizeof i->name, "%s%u", kind, n - base);
         else
             snprintf(i->name, sizeof i->name, "%s%u to %s%u", kind, n - base, kind, last - base);
-        i->text = fixed ? "fixed counters" : "general-purpose counters";
+        i->text = "";
         for (; n <= last; n++)
             *rest &= ~DS_BIT(n);
     }
@@ -78,8 +78,9 @@ void kmonitor_show_msr(struct kmonitor *m, uint32_t number, uint64_t value, cons
     kmonitor_print(m, "%c %-24s 0x%lx",
                    kmonitor_mark(m, KMONITOR_KEY(KMONITOR_KEY_MSR, m->cpu, number & 0xFFFF), value),
                    kmonitor_msr_name(number, name, sizeof name), (unsigned long)value);
-    if (all.count == 1 && strlen(all.item[0].name) + strlen(all.item[0].text) < 40) {
-        kmonitor_print(m, ": %s (%s)%s\n", all.item[0].name, all.item[0].text, note);
+    const struct item *only = &all.item[0];
+    if (all.count == 1 && strlen(only->name) + strlen(only->text) < 40) {
+        kmonitor_print(m, only->text[0] ? ": %s (%s)%s\n" : ": %s%s%s\n", only->name, only->text, note);
         return;
     }
     kmonitor_print(m, "%s\n", note);

@@ -16,6 +16,11 @@ void kmonitor_print(const struct kmonitor *m, const char *format, ...)
     m->machine->print(text);
 }
 
+const char *kmonitor_plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 void kmonitor_wrap(const struct kmonitor *m, unsigned indent, const char *text)
 {
     while (*text) {
@@ -79,7 +84,7 @@ bool kmonitor_number(const struct kmonitor *m, const char *word, uint64_t most, 
     if (!read_number(word, value))
         kmonitor_print(m, "'%.40s' is no number: give decimal digits, or 0x and hexadecimal ones\n", word);
     else if (*value > most)
-        kmonitor_print(m, "'%.40s' is too large: at most 0x%lx\n", word, (unsigned long)most);
+        kmonitor_print(m, "'%.40s' is too large: at most %lu\n", word, (unsigned long)most);
     else
         return true;
     return false;

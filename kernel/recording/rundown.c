@@ -242,6 +242,15 @@ void krundown_init(void)
     kthread_watch(&watch);
 }
 
+uint32_t krundown_threads(const struct kthread **all, uint32_t most)
+{
+    uint32_t count = 0;
+    for (const struct klist *at = threads.next; at != &threads; at = at->next, count++)
+        if (count < most)
+            all[count] = KLIST_ITEM(at, const struct kthread, all_link);
+    return count;
+}
+
 /* ---- all there is ------------------------------------------------------------------------------------------------ */
 
 /* Every thread that was created before `limit`, programs' or not, in the order of creation, each under the lock. */

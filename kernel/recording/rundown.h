@@ -28,6 +28,10 @@ struct kthread;
 /* From now on it knows which threads there are: before the first one is created. */
 void krundown_init(void);
 
+/* The first `most` threads that exist, in the order of creation, without idle threads; returns how many there are. The
+ * dispatcher lock is held, or all other CPUs are. */
+uint32_t krundown_threads(const struct kthread **all, uint32_t most);
+
 /* ---- for kernel/recording/sample_interval.c */
 /* Sessions that have samples are told that their interval changes, in units of 100 ns. Thread context. */
 void krundown_interval(uint32_t new_interval, uint32_t old_interval);

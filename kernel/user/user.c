@@ -26,7 +26,7 @@ static int map(const struct kuser *user, uint64_t virt, const uint8_t *from, con
     return e;
 }
 
-static int make_space(struct kuser *user)
+int kuser_make_space(struct kuser *user)
 {
     user->stack = kmem_pages_alloc(KUSER_STACK_PAGES);
     if (!user->stack)
@@ -41,7 +41,7 @@ static int make_space(struct kuser *user)
     return e;
 }
 
-static void free_user(struct kuser *user)
+void kuser_free(struct kuser *user)
 {
     if (user->space)
         arch_space_free(user->space);
@@ -80,7 +80,7 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint32
         user->argument[1] = second;
         user->event = event;
         user->events = events;
-        e = make_space(user);
+        e = kuser_make_space(user);
         const struct kthread_params params = {.name = name,
                                               .priority = priority,
                                               .affinity = kthread_affinity(cpu),
@@ -88,11 +88,11 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint32
                                               .entry = begin,
                                               .argument = user,
                                               .user = user,
-                                              .gone = free_user};
+                                              .gone = kuser_free};
         if (!e)
             e = kthread_create(thread, &params);
         if (e)
-            free_user(user);
+            kuser_free(user);
     }
     kgate_leave(on);
     return e;

@@ -23,6 +23,11 @@
 int kuser_create(struct kthread **thread, const char *name, int priority, uint32_t cpu, user_program *program,
                  uint64_t first, uint64_t second, struct kevent *event, uint32_t events);
 
+/* The same without a thread, for who enters ring 3 in another way: an address space for `user`, of kmem_alloc and all 0.
+ * 0, or -ENOMEM. kuser_free in either case, when nobody uses it any more. */
+int kuser_make_space(struct kuser *user);
+void kuser_free(struct kuser *user);
+
 /* Exit codes of those that did not exit by themselves. A program's own codes are INT16_MIN..INT16_MAX. */
 #define KUSER_FAULT(vector) (0x10000 + (int)(vector))
 #define KUSER_BAD_CALL      0x20000

@@ -6,24 +6,16 @@
 #include "tools/cairn/log/etl/layout.h"
 #include "trace/ccswap.h"
 #include "trace/wire/format.h"
+#include "trace/wire/switch_words.h"
 
 #define LOOK_UP(table, i) ((i) < sizeof(table) / sizeof((table)[0]) && (table)[i] ? (table)[i] : "?")
 
-#define REASONS 43u
+#define REASONS TRACE_SWITCH_REASONS
 
-/* clang-format off */
 const char *const cairn_switch_words[] = {
-    "Initialized", "Ready", "Running", "Standby", "Terminated", "Waiting", "Transition", "DeferredReady", "GateWait",
-    "WaitingForProcessInSwap",
-    "Executive", "FreePage", "PageIn", "PoolAllocation", "DelayExecution", "Suspended", "UserRequest", "WrExecutive",
-    "WrFreePage", "WrPageIn", "WrPoolAllocation", "WrDelayExecution", "WrSuspended", "WrUserRequest", "WrEventPair",
-    "WrQueue", "WrLpcReceive", "WrLpcReply", "WrVirtualMemory", "WrPageOut", "WrRendezvous", "WrKeyedEvent",
-    "WrTerminated", "WrProcessInSwap", "WrCpuRateControl", "WrCalloutStack", "WrKernel", "WrResource", "WrPushLock",
-    "WrMutex", "WrQuantumEnd", "WrDispatchInt", "WrPreempted", "WrYieldExecution", "WrFastMutex", "WrGuardedMutex",
-    "WrRundown", "WrAlertByThreadId", "WrDeferredPreempt", "WrPhysicalFault", "WrIoRing", "WrMdlCache", "WrRcu",
+    TRACE_SWITCH_WORDS,
     NULL,
 };
-/* clang-format on */
 _Static_assert(sizeof(cairn_switch_words) / sizeof(cairn_switch_words[0]) == KTHREAD_STATES + REASONS + 1,
                "states, then reasons, by their numbers");
 
