@@ -59,4 +59,7 @@
 #define RFLAGS_RF   (UINT64_C(1) << 16)
 #define RFLAGS_AC   (UINT64_C(1) << 18)
 
-#define DR7_NONE UINT64_C(0x400) /* no breakpoint; bit 10 is fixed */
+#define DR6_NONE   UINT64_C(0xFFFF0FF0) /* nothing has happened; bits 0 to 3: that breakpoint was reached */
+#define DR6_POINTS UINT64_C(0xF)
+#define DR7_NONE   UINT64_C(0x400)    /* no breakpoint; bit 10 is fixed */
+#define DR7_G0     (UINT64_C(1) << 1) /* << 2 * n: breakpoint n is on, here of one instruction */

@@ -20,6 +20,7 @@
 #include "kernel/console/saved_log.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/lib/string.h"
+#include "kernel/monitor/break.h"
 #include "kernel/monitor/monitor.h"
 #include "kernel/dump/symbols.h"
 #include "kernel/thread.h"
@@ -214,8 +215,15 @@ _Noreturn void kernel_fault(struct arch_trap_frame *f)
     finish();
 }
 
+static bool somebody_panics(void)
+{
+    return __atomic_load_n(&panicking, __ATOMIC_ACQUIRE) != NOBODY;
+}
+
 void kernel_nmi(struct arch_trap_frame *f)
 {
+    if (kmonitor_hold_here(somebody_panics))
+        return;
     uint32_t who = __atomic_load_n(&panicking, __ATOMIC_ACQUIRE);
     if (who == NOBODY) /* nobody asked: a hardware NMI (SERR, watchdog) */
         kernel_fault(f);

@@ -116,6 +116,7 @@ void krun(void *boot)
     klogger_begin(kserial_there());
     if (krecording_start(error, sizeof error) != 0)
         kend_failed("setup", error);
+    kmonitor_run_begins(true);
     uint64_t first = ksched_switches();
     mark("begins");
     if (kworkload_start(kworkloads_find(kopt.workload), kopt.seed) != 0)
@@ -130,6 +131,7 @@ void krun(void *boot)
     kworkload_finish();
     klogger_stop();
     krecording_stop();
+    kmonitor_run_begins(false);
     klogger_settle();
     kmem_counts(&after);
 

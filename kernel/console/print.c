@@ -39,6 +39,22 @@ static void unlock(bool on)
     arch_irq_restore(on);
 }
 
+static bool taken; /* by kprint_hold */
+
+void kprint_hold(void)
+{
+    const uint64_t until = arch_rdtsc() + arch_tsc_hz();
+    while (!(taken = !__atomic_exchange_n(&locked, true, __ATOMIC_ACQUIRE)) && arch_rdtsc() < until)
+        arch_pause();
+    __atomic_store_n(&lock_ignored, true, __ATOMIC_RELAXED);
+}
+
+void kprint_release(void)
+{
+    __atomic_store_n(&lock_ignored, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&locked, !taken, __ATOMIC_RELEASE); /* printing has released it meanwhile */
+}
+
 void kprint_panic(void)
 {
     __atomic_store_n(&lock_ignored, true, __ATOMIC_RELAXED);

@@ -25,5 +25,9 @@ size_t kprint_line(const char *line, size_t size, size_t done, bool wait);
 void kprint_terminal(const char *text, size_t size);
 /* What goes on now, in one line, where the console can show that by itself (a screen can, a serial line not). */
 void kprint_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Takes the console's lock for a CPU that is about to hold all others, and lets it print without: nobody else does now.
+ * It waits a bounded time, then goes on without. Interrupts off, before they are held; and before they go on. */
+void kprint_hold(void);
+void kprint_release(void);
 /* From now on nothing waits for the console's lock: the CPU that held it may be stopped. */
 void kprint_panic(void);

@@ -62,11 +62,12 @@ static void describe(const uint8_t *at, const struct ccswap_buffer *header, char
                  state_words(field(first, CCSWAP_LITE_STATE_SHIFT, CCSWAP_STATE_BITS), state, sizeof state));
         break;
     default:
-        snprintf(text, size, "FULL +%u: thread %u, %s, priority %u",
+        snprintf(text, size, "FULL +%u: thread %u, %s, next: priority %u, waited %u",
                  field(first, CCSWAP_FULL_DELTA_SHIFT, CCSWAP_FULL_DELTA_BITS),
                  header->tid_table[field(second, CCSWAP_FULL_TID_SHIFT, CCSWAP_TID_BITS)],
                  state_words(field(second, CCSWAP_FULL_STATE_SHIFT, CCSWAP_STATE_BITS), state, sizeof state),
-                 field(second, CCSWAP_FULL_PRIORITY_SHIFT, CCSWAP_PRIORITY_BITS));
+                 field(second, CCSWAP_FULL_PRIORITY_SHIFT, CCSWAP_PRIORITY_BITS),
+                 field(second, CCSWAP_FULL_WAIT_SHIFT, CCSWAP_FULL_WAIT_BITS));
     }
 }
 

@@ -51,9 +51,11 @@ static void access_if_asked(void *argument)
         access_here(a);
 }
 
+/* A model is memory: it answers wherever its CPU stands. */
 static int run_access(struct access *a)
 {
-    if (a->cpu == here) {
+    const bool memory = held && kcpu_table[a->cpu]->active_model && (a->what == LVTPC || kmonitor_msr(a->msr));
+    if (a->cpu == here || memory) {
         bool on = arch_irq_save();
         access_here(a);
         arch_irq_restore(on);

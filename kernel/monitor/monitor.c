@@ -9,6 +9,7 @@
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/bench.h"
+#include "kernel/monitor/break.h"
 #include "kernel/monitor/input.h"
 #include "kernel/monitor/kernel_commands.h"
 #include "kernel/monitor/line.h"
@@ -21,9 +22,9 @@
 #define PROMPT   "cairn> "
 #define PRIORITY 16 /* as the thread that controls the run */
 
-static const struct kmonitor_command *const groups[] = {
-    kmonitor_general, kmonitor_registers, kmonitor_areas, kmonitor_records,
-    kmonitor_bench,   kmonitor_threads,   kmonitor_trace, NULL};
+static const struct kmonitor_command *const groups[] = {kmonitor_general, kmonitor_registers, kmonitor_areas,
+                                                        kmonitor_records, kmonitor_bench,     kmonitor_threads,
+                                                        kmonitor_trace,   kmonitor_break,     NULL};
 static struct kmonitor monitor = {.groups = groups};
 static struct kmonitor_line line;
 static enum kmonitor_source source = KMONITOR_NOBODY;
@@ -116,10 +117,26 @@ static void quit(bool good)
 /* ---- before the run: a thread that stays on its CPU, whose registers it is about -----------------------------------
  */
 
-/* Where every #DB comes from now on. */
+static void stop_at(const char *point)
+{
+    char why[96];
+    const struct kthread *thread = kcpu_this()->current;
+    snprintf(why, sizeof why, "at breakpoint %s, thread %u (%s)", point, thread->tid, thread->name);
+    if (stop(KMONITOR_AT_BREAK, why) == KMONITOR_QUIT)
+        quit(true);
+}
+
+/* Where every #DB comes from now on. One may be both: the end of a step of the model's, which shows in where that
+ * stands (DR6.BS may be an old one's), and a breakpoint. */
 static bool debug(struct arch_trap_frame *frame)
 {
-    return kmonitor_bench_debug(frame) || kstepping_debug(frame);
+    const struct arch_cpu *cpu = arch_this_cpu();
+    if (kmonitor_bench_debug(frame))
+        return true;
+    const bool step = cpu->step_on && cpu->step_ip != frame->rip;
+    if (kmonitor_break_debug(frame, stop_at))
+        return !step || kstepping_debug(frame);
+    return kstepping_debug(frame);
 }
 
 static void begin(void *argument)
@@ -146,6 +163,12 @@ void kmonitor_before_run(const struct boot_info *info)
     if (kthread_create(&thread, &params) != 0)
         kend_failed("monitor", "no memory for its thread");
     kthread_join(thread, KWAIT_FOREVER, NULL);
+}
+
+void kmonitor_run_begins(bool begins)
+{
+    if (source != KMONITOR_NOBODY)
+        kmonitor_break_arm(begins);
 }
 
 void kmonitor_after_panic(void)
