@@ -143,6 +143,7 @@ static void begin(const char *line)
 
 static _Noreturn void finish(void)
 {
+    kreport(KREPORT_FAIL, "panic", "%s", first_line);
     kmonitor_after_panic();
     if (kcontrol_session(1)) {
         kcontrol_settle();
@@ -150,7 +151,6 @@ static _Noreturn void finish(void)
             ds_drain_panic(kcpu_table[i]->ds);
         kcontrol_freeze(arch_rdtsc());
     }
-    kreport(KREPORT_FAIL, "panic", "%s", first_line);
     kdump("panic", first_line);
     ksave_report();
     kreport_summary();

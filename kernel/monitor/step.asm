@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
-; One instruction in ring 3, and back: kernel/monitor/bench.c. The #DB that follows the instruction has its own stack and
-; the kernel's GS base, so it needs no IRET to come back here: it goes on where kmonitor_step_enter was called.
+; One instruction in ring 3, and back: kernel/monitor/bench.c. The #DB that follows the instruction has a stack of its
+; own and the kernel's GS base. So it can go on where kmonitor_step_enter was called without an IRET.
 
 global kmonitor_step_enter
 global kmonitor_step_back
