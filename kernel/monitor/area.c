@@ -32,6 +32,8 @@ static void describe_pointer(const struct area *a, unsigned n, char *what, size_
         snprintf(what, size, "%sbelow base", before[n % POINTERS]);
     else if (n % POINTERS == THRESHOLD && a->word[n] > first[MAXIMUM])
         snprintf(what, size, "no PMI: beyond the end");
+    else if (offset >> 32)
+        snprintf(what, size, "%snot in the buffer", before[n % POINTERS]);
     else if (!record)
         snprintf(what, size, "%sbase + %lu", before[n % POINTERS], (unsigned long)offset);
     else {
@@ -59,7 +61,7 @@ static void print_row(struct kmonitor *m, const struct area *a, unsigned n)
         "BtsBufferBase",  "BtsIndex",  "BtsAbsoluteMaximum",  "BtsInterruptThreshold",
         "PebsBufferBase", "PebsIndex", "PebsAbsoluteMaximum", "PebsInterruptThreshold"};
     const unsigned fixed = ds_area_reset(a->ds.format, ds_counter_fixed(0)) / 8;
-    char name[32], what[40];
+    char name[32], what[29]; /* the line is 80 columns */
     if (n < RESETS) {
         snprintf(name, sizeof name, "%s", names[n]);
         describe_pointer(a, n, what, sizeof what);
@@ -145,16 +147,15 @@ static int ds(struct kmonitor *m, unsigned words, char **word)
     static struct area a; /* not on an interrupt's stack */
     (void)words, (void)word;
     if (m->machine->ds(m->cpu, &a.ds) != 0) {
-        kmonitor_print(m, "there is no Debug Store on CPU %u: backend %s\n", m->cpu, m->machine->backend);
+        kmonitor_say(m, "there is no Debug Store on CPU %u: backend %s", m->cpu, m->machine->backend);
         return 0;
     }
     if (!a.ds.area) {
-        kmonitor_print(m, "IA32_DS_AREA of CPU %u is 0: nothing is set up. `event` does that before the run\n", m->cpu);
+        kmonitor_say(m, "IA32_DS_AREA of CPU %u is 0: nothing is set up. `event` does that before the run", m->cpu);
         return 0;
     }
     if (a.ds.area_bytes > sizeof a.word || m->machine->read(a.ds.area, a.word, a.ds.area_bytes) != 0) {
-        kmonitor_print(m, "IA32_DS_AREA of CPU %u is 0x%lx: not mapped for the kernel\n", m->cpu,
-                       (unsigned long)a.ds.area);
+        kmonitor_say(m, "IA32_DS_AREA of CPU %u is 0x%lx: not mapped for the kernel", m->cpu, (unsigned long)a.ds.area);
         return 0;
     }
     print_table(m, &a);

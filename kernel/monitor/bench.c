@@ -192,11 +192,11 @@ static int event(struct kmonitor *m, unsigned words, char **word)
     char error[256] = "";
     (void)words;
     if (m->place != KMONITOR_BEFORE_RUN) {
-        kmonitor_print(m, "event: only before the run: now the counters are the session's\n");
+        kmonitor_say(m, "event: only before the run: now the counters are the session's");
         return 0;
     }
     if (!bench.ds) {
-        kmonitor_print(m, "event: there is no Debug Store: backend %s\n", m->machine->backend);
+        kmonitor_say(m, "event: there is no Debug Store: backend %s", m->machine->backend);
         return 0;
     }
     struct ds_config config = {.groups = MSR_PEBS_DATA_CFG_GPR, .records = RECORDS, .threshold = THRESHOLD};
@@ -215,14 +215,14 @@ static int event(struct kmonitor *m, unsigned words, char **word)
     free_pages(bench.buffer, bench.buffer_pages);
     bench.buffer = NULL;
     if (off || !config.events) {
-        kmonitor_print(m, "event: counters and PEBS are off\n");
+        kmonitor_say(m, "event: counters and PEBS are off");
         return 0;
     }
     bench.config = config;
     bench.buffer_pages = PAGES(ds_buffer_bytes(&kds->caps[bench.cpu], &config));
     bench.buffer = kmem_pages_alloc(bench.buffer_pages);
     if (!bench.buffer) {
-        kmonitor_print(m, "event: no memory for the buffer\n");
+        kmonitor_say(m, "event: no memory for the buffer");
         return 0;
     }
     on = arch_irq_save();
@@ -233,8 +233,8 @@ static int event(struct kmonitor *m, unsigned words, char **word)
         return 0;
     }
     reset_program();
-    kmonitor_print(m, "event: set up on CPU %u, for ring 3: %u records, PMI at %u; `step` runs a program\n", bench.cpu,
-                   RECORDS, THRESHOLD);
+    kmonitor_say(m, "event: set up on CPU %u, for ring 3: %u records, PMI at %u; `step` runs a program", bench.cpu,
+                 RECORDS, THRESHOLD);
     return 0;
 }
 
@@ -390,11 +390,11 @@ static bool read_until(struct kmonitor *m, const char *word, enum until *until, 
         at = end ? end + 1 : at;
     }
     if (*until > UNTIL_DRAIN) {
-        kmonitor_print(m, "step: there is no switch here: nothing else runs. `break switch` stops at one in the run\n");
+        kmonitor_say(m, "step: there is no switch here: nothing else runs. `break switch` stops at one in the run");
         return false;
     }
     if (*until != UNTIL_COUNT && !bench.started) {
-        kmonitor_print(m, "step: nothing is counted: `event EVENT:PERIOD` first\n");
+        kmonitor_say(m, "step: nothing is counted: `event EVENT:PERIOD` first");
         return false;
     }
     return *until != UNTIL_COUNT || kmonitor_number(m, word, STEPS_MOST, most);
@@ -405,7 +405,7 @@ static int step(struct kmonitor *m, unsigned words, char **word)
     enum until until;
     uint64_t most, last = bench.now.frame.rip;
     if (m->place != KMONITOR_BEFORE_RUN) {
-        kmonitor_print(m, "step: only before the run\n");
+        kmonitor_say(m, "step: only before the run");
         return 0;
     }
     if (!read_until(m, words ? word[0] : NULL, &until, &most))
@@ -423,7 +423,7 @@ static int step(struct kmonitor *m, unsigned words, char **word)
         found = happened(until, &previous, v);
     }
     if (until != UNTIL_COUNT && !found)
-        kmonitor_print(m, "step: none came in %u steps\n", STEPS_MOST);
+        kmonitor_say(m, "step: none came in %u steps", STEPS_MOST);
     show(m, last);
     return 0;
 }
@@ -434,7 +434,7 @@ const struct kmonitor_command kmonitor_bench[] = {
      "them",
      1, 1, event, NULL},
     {"step", "[N|WHAT]",
-     "run a known program one instruction, N, or up to WHAT; WHAT is overflow, record, pmi or drain, within 10000 "
+     "run known instructions: one, N, or up to WHAT; WHAT is overflow, record, pmi or drain, within 10000 "
      "steps; "
      "* marks what has changed",
      0, 1, step, "overflow|record|pmi|drain"},

@@ -172,11 +172,11 @@ static bool allowed(struct kmonitor *m, uint64_t at)
 {
     const uint64_t entry = (uint64_t)arch_stubs;
     if (at < (uint64_t)kernel_text_start || at >= (uint64_t)kernel_text_end)
-        kmonitor_print(m, "0x%lx: not code of the kernel\n", (unsigned long)at);
+        kmonitor_say(m, "0x%lx: not code of the kernel", (unsigned long)at);
     else if (at + ARCH_PAGE_SIZE > entry && at < entry + 2 * ARCH_PAGE_SIZE)
-        kmonitor_print(m, "0x%lx: code of the kernel's entry, where a #DB cannot be handled\n", (unsigned long)at);
+        kmonitor_say(m, "0x%lx: code of the kernel's entry, where a #DB cannot be handled", (unsigned long)at);
     else if (kds->soft)
-        kmonitor_print(m, "backend soft: only switch, pmi and drain: the #DB handler's own code may run elsewhere\n");
+        kmonitor_say(m, "backend soft: only switch, pmi and drain: the #DB handler's own code may run elsewhere");
     else
         return true;
     return false;
@@ -186,7 +186,7 @@ static int set_point(struct kmonitor *m, const char *word)
 {
     uint64_t at;
     if (kmonitor_same(word, "record")) {
-        kmonitor_print(m, "break: nothing of the kernel runs when a record is written: use `step record`\n");
+        kmonitor_say(m, "break: nothing of the kernel runs when a record is written: use `step record`");
         return 0;
     }
     if (!named_point(word, &at) && (!kmonitor_address(m, word, &at) || !allowed(m, at)))
@@ -197,7 +197,7 @@ static int set_point(struct kmonitor *m, const char *word)
             snprintf(points[i].name, sizeof points[i].name, "%s", word);
             return 0;
         }
-    kmonitor_print(m, "break: all %u are in use: `break off` takes them away\n", POINTS);
+    kmonitor_say(m, "break: all %u are in use: `break off` takes them away", POINTS);
     return 0;
 }
 
@@ -205,7 +205,7 @@ static int breakpoint(struct kmonitor *m, unsigned words, char **word)
 {
     unsigned count = 0;
     if (m->place == KMONITOR_AFTER_PANIC) {
-        kmonitor_print(m, "break: not after a panic: nothing runs any more\n");
+        kmonitor_say(m, "break: not after a panic: nothing runs any more");
         return 0;
     }
     if (words && kmonitor_same(word[0], "off"))

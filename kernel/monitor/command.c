@@ -30,12 +30,14 @@ static void usage(const struct kmonitor *m, const struct kmonitor_command *c)
 int kmonitor_run(struct kmonitor *m, char *line)
 {
     char *word[KMONITOR_WORDS + 1];
+    for (char *c = line; *c; c++) /* of a script: nothing else than text may come out again */
+        *c = (*c >= ' ' && *c <= '~') || *c == '\t' ? *c : '?';
     const unsigned words = kmonitor_split(line, word);
     if (!words || word[0][0] == '#')
         return 0;
     const struct kmonitor_command *c = find(m, word[0]);
     if (!c) {
-        kmonitor_print(m, "'%.40s' is no command: help lists them\n", word[0]);
+        kmonitor_say(m, "'%.40s' is no command: help lists them", word[0]);
         return 0;
     }
     int result = KMONITOR_USAGE;
@@ -106,7 +108,7 @@ static int help(struct kmonitor *m, unsigned words, char **word)
     if (words) {
         c = find(m, word[0]);
         if (!c) {
-            kmonitor_print(m, "'%.40s' is no command: help lists them\n", word[0]);
+            kmonitor_say(m, "'%.40s' is no command: help lists them", word[0]);
             return 0;
         }
         usage(m, c);
@@ -115,7 +117,7 @@ static int help(struct kmonitor *m, unsigned words, char **word)
     }
     for (unsigned i = 0; (c = command_at(m, i)); i++) {
         const char *end = strchr(c->help, ';'); /* the rest is for `help COMMAND` */
-        kmonitor_print(m, "%-9s %-22s %.*s\n", c->name, c->arguments, end ? (int)(end - c->help) : (int)strlen(c->help),
+        kmonitor_print(m, "%-8s %-20s %.*s\n", c->name, c->arguments, end ? (int)(end - c->help) : (int)strlen(c->help),
                        c->help);
     }
     kmonitor_print(m, "* in front of a value: it was another when it was shown before.\n");
@@ -170,7 +172,7 @@ static int explain(struct kmonitor *m, unsigned words, char **word)
         }
     }
     if (!found)
-        kmonitor_print(m, "'%.40s' is no name of this table: press TAB behind 'explain ' for a list\n", word[0]);
+        kmonitor_say(m, "'%.40s' is no name of this table: press TAB behind 'explain ' for a list", word[0]);
     return 0;
 }
 
@@ -183,7 +185,7 @@ static int cpu(struct kmonitor *m, unsigned words, char **word)
         if (!kmonitor_number(m, word[0], UINT32_MAX, &n))
             return 0;
         if (n >= m->machine->cpus) {
-            kmonitor_print(m, "there is no CPU %lu: they are 0 to %u\n", (unsigned long)n, m->machine->cpus - 1);
+            kmonitor_say(m, "there is no CPU %lu: they are 0 to %u", (unsigned long)n, m->machine->cpus - 1);
             return 0;
         }
         m->cpu = (uint32_t)n;
@@ -207,9 +209,9 @@ static int quit(struct kmonitor *m, unsigned words, char **word)
 
 const struct kmonitor_command kmonitor_general[] = {
     {"help", "[COMMAND]", "list the commands, or say more about one", 0, 1, help, "COMMAND"},
-    {"explain", "NAME", "a register or a field in two lines, with the manual's section", 1, 1, explain, "NAME"},
+    {"explain", "NAME", "a register or field: meaning, manual's section", 1, 1, explain, "NAME"},
     {"cpu", "[N]", "the CPU that commands are about; N: another one from now on", 0, 1, cpu, NULL},
-    {"go", "", "leave the monitor: the run goes on, or ends after a panic", 0, 0, go, NULL},
+    {"go", "", "leave: the run goes on, or ends after a panic", 0, 0, go, NULL},
     {"quit", "", "end the machine at once, without a dump", 0, 0, quit, NULL},
     {NULL, NULL, NULL, 0, 0, NULL, NULL},
 };

@@ -72,6 +72,8 @@ struct kmonitor {
 #define KMONITOR_WORDS 12u
 void kmonitor_print(const struct kmonitor *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *kmonitor_plural(uint64_t n); /* "s", or "" for 1 */
+/* The same for a message: without newline, in as many lines as it needs. */
+void kmonitor_say(const struct kmonitor *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints text in lines of 79 columns, each behind `indent` blanks. */
 void kmonitor_wrap(const struct kmonitor *m, unsigned indent, const char *text);
 /* Splits a line at its blanks, in place. Returns the number of words, at most KMONITOR_WORDS + 1. */

@@ -63,9 +63,9 @@ static bool read_record(struct kmonitor *m, struct buffer *b, uint64_t at)
     if (at >= b->index)
         return false;
     if (m->machine->read(at, b->record, n) != 0)
-        kmonitor_print(m, "0x%lx: not mapped for the kernel\n", (unsigned long)at);
+        kmonitor_say(m, "0x%lx: not mapped for the kernel", (unsigned long)at);
     else if (!(b->size = ds_pebs_record_size(b->ds.format, b->record, n)))
-        kmonitor_print(m, "0x%lx: no record of format %u: its size is wrong\n", (unsigned long)at, b->ds.format);
+        kmonitor_say(m, "0x%lx: no record of format %u: its size is wrong", (unsigned long)at, b->ds.format);
     else
         return true;
     return false;
@@ -84,9 +84,14 @@ static void list(struct kmonitor *m, const struct buffer *b, unsigned i)
     const bool adaptive = b->ds.format >= 4;
     const uint64_t ip = word_at(b, adaptive ? 1 : b->ds.format >= 2 ? 22 : 1);
     char where[80];
-    kmonitor_print(m, "%4u  %-36s counters 0x%lx  TSC %lu\n", i, kmonitor_place_of(m, ip, where, sizeof where),
-                   (unsigned long)(adaptive ? word_at(b, 2) : word_at(b, 18)),
-                   (unsigned long)word_at(b, adaptive ? 3 : 24));
+    if (!i)
+        kmonitor_print(m, "      EventingIP or RIP           ApplicableCounters  TSC\n");
+    kmonitor_print(m, "%4u  %-26.26s  0x%-16lx  ", i, kmonitor_place_of(m, ip, where, sizeof where),
+                   (unsigned long)word_at(b, adaptive ? 2 : 18));
+    if (ds_pebs_has_tsc(b->ds.format))
+        kmonitor_print(m, "%lu\n", (unsigned long)word_at(b, adaptive ? 3 : 24));
+    else
+        kmonitor_print(m, "none in format %u\n", b->ds.format);
 }
 
 static void print_words(struct kmonitor *m, const struct buffer *b)
@@ -112,7 +117,7 @@ static int records(struct kmonitor *m, unsigned words, char **word)
     if (words && !kmonitor_number(m, word[0], UINT32_MAX, &wanted))
         return 0;
     if (m->machine->ds(m->cpu, &b.ds) != 0 || !b.ds.area || m->machine->read(b.ds.area, &area, sizeof area) != 0) {
-        kmonitor_print(m, "CPU %u has no DS area: `ds` says why\n", m->cpu);
+        kmonitor_say(m, "CPU %u has no DS area: `ds` says why", m->cpu);
         return 0;
     }
     b.base = area.pebs_buffer_base;
@@ -128,7 +133,7 @@ static int records(struct kmonitor *m, unsigned words, char **word)
             break;
     }
     if (wanted != UINT64_MAX)
-        kmonitor_print(m, "there is no record %lu: the buffer has %u\n", (unsigned long)wanted, i);
+        kmonitor_say(m, "there is no record %lu: the buffer has %u", (unsigned long)wanted, i);
     else
         kmonitor_print(m, "%u record%s in the PEBS buffer of CPU %u%s\n", i, kmonitor_plural(i), m->cpu,
                        i > LIST_MOST ? ", the first 64 are shown" : "");

@@ -16,7 +16,7 @@ static int read_msr(struct kmonitor *m, uint32_t number, uint64_t *value, bool *
     const int e = m->machine->rdmsr(m->cpu, number, value, model);
     kmonitor_msr_name(number, name, sizeof name);
     if (e == -EBUSY)
-        kmonitor_print(m, "%s: CPU %u is held: only CPU %u's registers can be read now\n", name, m->cpu, m->here);
+        kmonitor_say(m, "%s: CPU %u is held: only CPU %u's registers can be read now", name, m->cpu, m->here);
     else if (e)
         kmonitor_print(m, "%s: RDMSR of %XH raises #GP%s\n", name, number, who(*model));
     return e;
@@ -37,7 +37,7 @@ static int msr(struct kmonitor *m, unsigned words, char **word)
     bool model = false;
     if (!kmonitor_msr_named(word[0], &number)) {
         if (word[0][0] < '0' || word[0][0] > '9') {
-            kmonitor_print(m, "'%.40s' is no MSR of this table: give its number, or press TAB\n", word[0]);
+            kmonitor_say(m, "'%.40s' is no MSR of this table: give its number, or press TAB", word[0]);
             return 0;
         }
         if (!kmonitor_number(m, word[0], UINT32_MAX, &value))
@@ -47,12 +47,17 @@ static int msr(struct kmonitor *m, unsigned words, char **word)
     if (words == 2) {
         if (!kmonitor_number(m, word[1], UINT64_MAX, &value))
             return 0;
+        if (!kmonitor_msr(number)) {
+            kmonitor_say(m, "%XH is no MSR of the Debug Store, the counters or the branch history: not written",
+                         number);
+            return 0;
+        }
         const int e = m->machine->wrmsr(m->cpu, number, value, &model);
         if (e == -EBUSY)
-            kmonitor_print(m, "CPU %u is held: only CPU %u's registers can be written now\n", m->cpu, m->here);
+            kmonitor_say(m, "CPU %u is held: only CPU %u's registers can be written now", m->cpu, m->here);
         else if (e)
-            kmonitor_print(m, "WRMSR of %XH with 0x%lx raises #GP: nothing is written%s\n", number,
-                           (unsigned long)value, who(model));
+            kmonitor_say(m, "WRMSR of %XH with 0x%lx raises #GP: nothing is written%s", number, (unsigned long)value,
+                         who(model));
         if (e)
             return 0;
     }
@@ -75,7 +80,7 @@ static int mem(struct kmonitor *m, unsigned words, char **word)
         char hex[40], text[ROW + 1];
         const unsigned n = bytes - done < ROW ? (unsigned)(bytes - done) : ROW;
         if (at + done + n - 1 < at || m->machine->read(at + done, row, n) != 0) {
-            kmonitor_print(m, "0x%lx: not mapped for the kernel\n", (unsigned long)(at + done));
+            kmonitor_say(m, "0x%lx: not mapped for the kernel", (unsigned long)(at + done));
             return 0;
         }
         size_t used = 0;
@@ -103,11 +108,11 @@ static int poke(struct kmonitor *m, unsigned words, char **word)
     }
     const int e = m->machine->write(at, &value, size);
     if (e == -EFAULT)
-        kmonitor_print(m, "0x%lx: not mapped for the kernel: nothing is written\n", (unsigned long)at);
+        kmonitor_say(m, "0x%lx: not mapped for the kernel: nothing is written", (unsigned long)at);
     else if (e)
-        kmonitor_print(m, "0x%lx: the kernel may not write there: nothing is written\n", (unsigned long)at);
+        kmonitor_say(m, "0x%lx: the kernel may not write there: nothing is written", (unsigned long)at);
     else
-        kmonitor_print(m, "0x%lx: wrote 0x%lx\n", (unsigned long)at, (unsigned long)value);
+        kmonitor_say(m, "0x%lx: wrote 0x%lx", (unsigned long)at, (unsigned long)value);
     return 0;
 }
 

@@ -4,7 +4,8 @@
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
 
-#define ITEMS 40u
+#define ITEMS   40u
+#define COLUMNS 80
 
 struct item {
     char name[32];
@@ -65,7 +66,7 @@ void kmonitor_show_msr(struct kmonitor *m, uint32_t number, uint64_t value, cons
 {
     char name[48];
     const struct kmonitor_name *msr = kmonitor_msr(number);
-    struct items all = {.count = 0};
+    struct items all = {.item = {{"", ""}}};
     uint64_t rest = value;
     const bool in_bits =
         msr && msr + 1 < kmonitor_names + kmonitor_names_count && (msr->counters || msr[1].kind == KMONITOR_FIELD);
@@ -75,15 +76,18 @@ void kmonitor_show_msr(struct kmonitor *m, uint32_t number, uint64_t value, cons
         if (rest)
             *add(&all) = (struct item){"other bits", "this table has no name for the rest"};
     }
-    kmonitor_print(m, "%c %-24s 0x%lx",
-                   kmonitor_mark(m, KMONITOR_KEY(KMONITOR_KEY_MSR, m->cpu, number & 0xFFFF), value),
-                   kmonitor_msr_name(number, name, sizeof name), (unsigned long)value);
+    char text[160];
     const struct item *only = &all.item[0];
-    if (all.count == 1 && strlen(only->name) + strlen(only->text) < 40) {
-        kmonitor_print(m, only->text[0] ? ": %s (%s)%s\n" : ": %s%s%s\n", only->name, only->text, note);
+    const int n = snprintf(text, sizeof text, "%c %-24s 0x%lx",
+                           kmonitor_mark(m, KMONITOR_KEY(KMONITOR_KEY_MSR, m->cpu, number & 0xFFFF), value),
+                           kmonitor_msr_name(number, name, sizeof name), (unsigned long)value);
+    const int more = snprintf(text + n, sizeof text - (size_t)n, only->text[0] ? ": %s (%s)%s" : ": %s%s%s", only->name,
+                              only->text, note);
+    if (all.count == 1 && n + more < COLUMNS) {
+        kmonitor_print(m, "%s\n", text);
         return;
     }
-    kmonitor_print(m, "%s\n", note);
+    kmonitor_print(m, "%.*s%s\n", n, text, note);
     for (unsigned i = 0; i < all.count; i++)
         kmonitor_print(m, "      %-22s %s\n", all.item[i].name, all.item[i].text);
 }

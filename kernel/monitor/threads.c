@@ -103,6 +103,6 @@ static int queues(struct kmonitor *m, unsigned words, char **word)
 
 const struct kmonitor_command kmonitor_threads[] = {
     {"threads", "", "every thread with its state and why it waits", 0, 0, threads, NULL},
-    {"queues", "", "what each CPU runs, and its ready queue, best first", 0, 0, queues, NULL},
+    {"queues", "", "what each CPU runs, and its ready queue", 0, 0, queues, NULL},
     {NULL, NULL, NULL, 0, 0, NULL, NULL},
 };

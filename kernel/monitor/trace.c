@@ -71,7 +71,7 @@ static int sessions(struct kmonitor *m, unsigned words, char **word)
         show_session(m, n);
     }
     if (!found)
-        kmonitor_print(m, "there is no session\n");
+        kmonitor_say(m, "there is no session");
     return 0;
 }
 
@@ -97,13 +97,13 @@ static int session(struct kmonitor *m, unsigned words, char **word)
     uint64_t number;
     int e;
     if (m->place != KMONITOR_BEFORE_RUN) {
-        kmonitor_print(m, "session: only before the run: it needs a kernel that works\n");
+        kmonitor_say(m, "session: only before the run: it needs a kernel that works");
         return 0;
     }
     if (!kmonitor_number(m, word[0], TRACE_MAX_SESSIONS, &number))
         return 0;
     if (words == 3 && trace_groups_parse(word[2], strlen(word[2]), &masks) != 0) {
-        kmonitor_print(m, "'%.40s': no groups as in option session.1, such as compact+dpc\n", word[2]);
+        kmonitor_say(m, "'%.40s': no groups as in option session.1, such as compact+dpc", word[2]);
         return 0;
     }
     const struct perfinfo_groupmask *given = words == 3 ? &masks : NULL;
@@ -118,12 +118,12 @@ static int session(struct kmonitor *m, unsigned words, char **word)
     else
         return KMONITOR_USAGE;
     if (e == -ENOENT)
-        kmonitor_print(m, "there is no session %lu: `session %lu new GROUPS` makes one\n", (unsigned long)number,
-                       (unsigned long)number);
+        kmonitor_say(m, "there is no session %lu: `session %lu new GROUPS` makes one", (unsigned long)number,
+                     (unsigned long)number);
     else if (e == -EBUSY)
-        kmonitor_print(m, "session %lu runs already\n", (unsigned long)number);
+        kmonitor_say(m, "session %lu runs already", (unsigned long)number);
     else if (e == -EINVAL && !kmonitor_same(word[1], "new"))
-        kmonitor_print(m, "session %lu does not run\n", (unsigned long)number);
+        kmonitor_say(m, "session %lu does not run", (unsigned long)number);
     else if (!e)
         show_session(m, (uint32_t)number);
     return 0;
@@ -136,12 +136,12 @@ static int dump(struct kmonitor *m, unsigned words, char **word)
     struct kcontrol_info info;
     (void)words, (void)word;
     if (m->place == KMONITOR_AFTER_PANIC) {
-        kmonitor_print(m, "dump: `go` dumps, and ends the machine\n");
+        kmonitor_say(m, "dump: `go` dumps, and ends the machine");
         return 0;
     }
     for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS; n++)
         if (kcontrol_query(n, &info) == 0 && info.running) {
-            kmonitor_print(m, "dump: session %u runs: a dump needs all of them stopped; the run ends with one\n", n);
+            kmonitor_say(m, "dump: session %u runs: a dump needs all of them stopped; the run ends with one", n);
             return 0;
         }
     kdump("end", NULL);
@@ -149,13 +149,13 @@ static int dump(struct kmonitor *m, unsigned words, char **word)
 }
 
 const struct kmonitor_command kmonitor_trace[] = {
-    {"batch", "", "the open batch of compact switches byte by byte (see `cpu`)", 0, 0, batch, NULL},
+    {"batch", "", "the open batch of compact switches, byte by byte", 0, 0, batch, NULL},
     {"sessions", "", "the trace sessions and what they have written", 0, 0, sessions, NULL},
     {"session", "N WHAT [GROUPS]",
      "make, start, change or stop a session; WHAT is new (with GROUPS), start, change (with GROUPS) or stop; GROUPS as "
      "in "
      "option session.1; only before the run",
      2, 3, session, NULL},
-    {"dump", "", "send what the stopped sessions hold, as at the end of a run", 0, 0, dump, NULL},
+    {"dump", "", "send what stopped sessions hold", 0, 0, dump, NULL},
     {NULL, NULL, NULL, 0, 0, NULL, NULL},
 };

@@ -35,6 +35,16 @@ void kmonitor_wrap(const struct kmonitor *m, unsigned indent, const char *text)
     }
 }
 
+void kmonitor_say(const struct kmonitor *m, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    kmonitor_wrap(m, 0, text);
+}
+
 unsigned kmonitor_split(char *line, char *word[KMONITOR_WORDS + 1])
 {
     unsigned n = 0;
@@ -82,9 +92,9 @@ static bool read_number(const char *s, uint64_t *value)
 bool kmonitor_number(const struct kmonitor *m, const char *word, uint64_t most, uint64_t *value)
 {
     if (!read_number(word, value))
-        kmonitor_print(m, "'%.40s' is no number: give decimal digits, or 0x and hexadecimal ones\n", word);
+        kmonitor_say(m, "'%.40s' is no number: give decimal digits, or 0x and hexadecimal ones", word);
     else if (*value > most)
-        kmonitor_print(m, "'%.40s' is too large: at most %lu\n", word, (unsigned long)most);
+        kmonitor_say(m, "'%.40s' is too large: at most %lu", word, (unsigned long)most);
     else
         return true;
     return false;
@@ -104,7 +114,7 @@ bool kmonitor_address(const struct kmonitor *m, const char *word, uint64_t *at)
         if (m->machine->find(name, at) == 0 && !__builtin_add_overflow(*at, offset, at))
             return true;
     }
-    kmonitor_print(m, "'%.40s' is no address: give 0x and hexadecimal digits, or SYMBOL[+OFFSET]\n", word);
+    kmonitor_say(m, "'%.40s' is no address: give 0x and hexadecimal digits, or SYMBOL[+OFFSET]", word);
     return false;
 }
 

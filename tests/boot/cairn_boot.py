@@ -56,15 +56,17 @@ def clean(raw):
     return _ESCAPE.sub("", raw.decode("ascii", errors="replace")).replace("\r", "")
 
 
-def boot(log, *arguments, build=BUILD, timeout=LIMIT, environment=None):
-    """Runs `run-qemu.sh --log LOG --timeout TIMEOUT ARGUMENTS...` with the files of `build`. Never raises for a bad
+def boot(log, *arguments, build=BUILD, timeout=LIMIT, environment=None, data=None):
+    """Runs `run-qemu.sh --log LOG --timeout TIMEOUT ARGUMENTS...` with the files of `build`, and `data` (bytes) on its
+    standard input. Never raises for a bad
     end: that is for the test to judge. The wall-clock limit behind it only catches a run-qemu.sh that hangs."""
     command = [str(ROOT / "run-qemu.sh"), "--log", str(log), "--timeout", str(timeout), *map(str, arguments)]
-    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL if data is None else subprocess.PIPE,
+                               stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, start_new_session=True,
                                env={**os.environ, "CAIRN_BUILD": str(build), **(environment or {})})
     try:
-        raw, _ = process.communicate(timeout=timeout + 300)
+        raw, _ = process.communicate(data, timeout=timeout + 300)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)  # its own session: nothing else is in this group
         raw, _ = process.communicate()
