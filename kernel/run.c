@@ -116,12 +116,12 @@ void krun(void *boot)
     klogger_begin(kserial_there());
     if (krecording_start(error, sizeof error) != 0)
         kend_failed("setup", error);
-    kmonitor_run_begins(true);
     uint64_t first = ksched_switches();
     mark("begins");
     if (kworkload_start(kworkloads_find(kopt.workload), kopt.seed) != 0)
         kend_failed("workload", "its threads could not be created");
     kprintf("run: workload %s, %lu switches or %u s\n", kopt.workload, (unsigned long)kopt.switches, kopt.seconds);
+    kmonitor_run_begins(true);
     bool second_half;
     krestart_begin(first);
     uint64_t done = wait_for_switches(first, &second_half);

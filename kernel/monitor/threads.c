@@ -59,7 +59,8 @@ static int threads(struct kmonitor *m, unsigned words, char **word)
     for (uint32_t i = 0; i < count && i < MOST; i++)
         rows[i] = row_of(all[i]);
     finish(m, on);
-    kmonitor_print(m, "thread  name                 priority/base     state: why it waits, or lost its CPU\n");
+    kmonitor_print(m, "%6s  %-23s %-5s  %-7s  %s\n", "thread", "name", "prio", "where",
+                   "state: why it waits or lost its CPU");
     for (uint32_t i = 0; i < count && i < MOST; i++)
         print_row(m, "", &rows[i]);
     kmonitor_print(m, "%u thread%s, and an idle thread for each CPU%s\n", count, kmonitor_plural(count),

@@ -58,12 +58,11 @@ def clean(raw):
 
 def boot(log, *arguments, build=BUILD, timeout=LIMIT, environment=None, data=None):
     """Runs `run-qemu.sh --log LOG --timeout TIMEOUT ARGUMENTS...` with the files of `build`, and `data` (bytes) on its
-    standard input. Never raises for a bad
-    end: that is for the test to judge. The wall-clock limit behind it only catches a run-qemu.sh that hangs."""
+    standard input. Never raises for a bad end: that is for the test to judge. The wall-clock limit behind it only
+    catches a run-qemu.sh that hangs."""
     command = [str(ROOT / "run-qemu.sh"), "--log", str(log), "--timeout", str(timeout), *map(str, arguments)]
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL if data is None else subprocess.PIPE,
-                               stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, start_new_session=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
                                env={**os.environ, "CAIRN_BUILD": str(build), **(environment or {})})
     try:
         raw, _ = process.communicate(data, timeout=timeout + 300)

@@ -3,4 +3,8 @@
 SOAK_MINUTES := 20
 soak: all
 	@CAIRN_BUILD=$(B) $(PYTHON) tests/soak/soak.py --minutes $(SOAK_MINUTES)
-.PHONY: soak
+# The monitor under hostile input: MONITOR_MINUTES=10
+MONITOR_MINUTES := 10
+soak-monitor: all
+	@CAIRN_BUILD=$(B) $(PYTHON) tests/soak/monitor.py --minutes $(MONITOR_MINUTES) ds=soft
+.PHONY: soak soak-monitor
