@@ -100,7 +100,9 @@ static int stop(enum kmonitor_place place, const char *why)
     monitor.machine = kmonitor_machine(place, cpu);
     monitor.place = place;
     monitor.here = monitor.cpu = cpu;
-    kprintf("monitor: %s, on CPU %u; commands come from %s (help lists them)\n", why, cpu, kmonitor_input_words());
+    kprintf("monitor: %s, on CPU %u\n", why, cpu);
+    if (place == KMONITOR_BEFORE_RUN)
+        kprintf("monitor: commands come from %s; help lists them\n", kmonitor_input_words());
     if (source == KMONITOR_NOBODY) {
         kprintf("monitor: there is no serial port and no keyboard: the run goes on\n");
         return KMONITOR_GO;

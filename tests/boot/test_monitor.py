@@ -3,7 +3,9 @@
 samples/monitor.txt again from what the machine says to its commands."""
 
 import os
+import pty
 import re
+import subprocess
 
 import pytest
 
@@ -124,7 +126,7 @@ def test_script(tmp_path):
                        b"batch\nbreak off\ngo")
     result = cb.boot(tmp_path / "log", "--script", script, *MACHINE, "ds=soft", "truth=1")
     assert result.status == cb.PASS, result.output
-    assert re.search(r"commands come from the script.*cairn> cpu 1\nCPU 1 of 2.*PMIs: 1, drains: 1, records drained: 4"
+    assert re.search(r"commands come from the script; .*cairn> cpu 1\nCPU 1 of 2.*PMIs: 1, drains: 1, records drained: 4"
                      r".*'\?\?\[A' is no command.*at breakpoint switch.*cairn> break off\nno breakpoint is set\n",
                      result.output, re.S), result.output
     checked(result.log)
@@ -143,3 +145,36 @@ def test_keyboard(tmp_path):
             machine.qmp.command("send-key", keys=[{"type": "qcode", "data": key}])
         said = cs.text(machine.wait_for("halted: you can switch"))
     assert re.search(r"^SUMMARY: \d+ passed, 0 failed", said, re.M), said
+
+
+@pytest.mark.long
+def test_terminal(tmp_path):
+    """At a terminal each key goes to the machine, whose echo is all that is seen; frames are not. Ctrl-] ends it."""
+    master, terminal = pty.openpty()
+    command = ["./run-qemu.sh", "--monitor", "--log", tmp_path / "log", *MACHINE, "ds=soft"]
+    with subprocess.Popen(list(map(str, command)), cwd=cb.ROOT, stdin=terminal, stdout=terminal, stderr=terminal,
+                          start_new_session=True, env={**os.environ, "CAIRN_BUILD": str(cb.BUILD)}) as process:
+        os.close(terminal)
+        seen = ""
+
+        def until(word):
+            nonlocal seen
+            while word not in seen:
+                seen += os.read(master, 65536).decode(errors="replace")
+            before, seen = seen[:seen.index(word)], seen[seen.index(word) + len(word):]
+            return before
+
+        assert "cairn> " not in until("help lists them")
+        until("cairn> ")
+        os.write(master, b"cpx\x7fu")
+        until("cpx")
+        os.write(master, b" 1\r")
+        until("CPU 1 of 2; the monitor runs on CPU 0")
+        os.write(master, b"\x1b[A\r")  # the history
+        until("CPU 1 of 2; the monitor runs on CPU 0")
+        os.write(master, b"session 1 start\rsession 1 stop\rdump\r")
+        assert not re.search(r"^~[A-Z]", until("dump: done"), re.M)
+        os.write(master, b"\x1d")
+        until("interrupted")
+        assert process.wait() == cb.INTERRUPTED
+    os.close(master)
