@@ -59,8 +59,7 @@ static int threads(struct kmonitor *m, unsigned words, char **word)
     for (uint32_t i = 0; i < count && i < MOST; i++)
         rows[i] = row_of(all[i]);
     finish(m, on);
-    kmonitor_print(m, "%6s  %-23s %-5s  %-7s  %s\n", "thread", "name", "prio", "where",
-                   "state: why it waits or lost its CPU");
+    kmonitor_print(m, "%6s  %-23s %-5s  %-7s  %s\n", "thread", "name", "prio", "where", "state: why");
     for (uint32_t i = 0; i < count && i < MOST; i++)
         print_row(m, "", &rows[i]);
     kmonitor_print(m, "%u thread%s, and an idle thread for each CPU%s\n", count, kmonitor_plural(count),

@@ -38,6 +38,22 @@ def test_shown_output(document):
             at = output.index(line, at) + 1
 
 
+def test_monitor():
+    """A block of docs/learn/monitor.md that has a prompt shows lines of the transcript, in order, and so
+    do the blocks one after another."""
+    transcript = (cb.ROOT / "samples" / "monitor.txt").read_text(encoding="utf-8").splitlines()
+    text = (cb.ROOT / "docs" / "learn" / "monitor.md").read_text(encoding="utf-8")
+    blocks = [block.splitlines() for block in re.findall(r"^```\n(.*?)^```", text, re.M | re.S)]
+    shown = [block for block in blocks if any(line.startswith("cairn> ") for line in block)]
+    assert len(shown) > 8
+    at = 0
+    for block in shown:
+        for line in block:
+            if line != "...":
+                assert line in transcript[at:], f"not in the transcript: {line}"
+                at = transcript.index(line, at) + 1
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(cb.ROOT)))
 def test_links(document):
     for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
