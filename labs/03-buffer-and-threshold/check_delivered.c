@@ -81,10 +81,10 @@ static void take(const uint8_t *record)
 void lab_deliver(const uint8_t *records, uint32_t count)
 {
     const uint64_t from = (uintptr_t)records - (uintptr_t)settings->buffer;
-    if (count > settings->records + 1) /* one more, by one reading of the manual's absolute maximum */
+    const uint64_t room = settings->records + 1; /* one more, by one reading of the manual's absolute maximum */
+    if (count > room)
         note(TOO_MANY, count);
-    else if (count && from + (uint64_t)count * settings->record_bytes >
-                          (uint64_t)(settings->records + 1) * settings->record_bytes)
+    else if (count && from > (room - count) * settings->record_bytes)
         note(BAD_MEMORY, (uintptr_t)records);
     else
         for (uint32_t i = 0; i < count; i++)
@@ -106,8 +106,9 @@ void lab_check_delivered(void)
     case TOO_MANY:
     case BAD_MEMORY:
         lab_fail("too-many", "The buffer holds s->records records. Deliver those below pebs_index, once.", section,
-                 "lab_deliver gets %s %lu; the buffer has %u records",
-                 wrong.what == TOO_MANY ? "a count of" : "records outside the buffer, at", value, settings->records);
+                 "lab_deliver gets %s 0x%lx; the buffer has %u records and is at 0x%lx",
+                 wrong.what == TOO_MANY ? "a count of" : "records outside the buffer, at", value, settings->records,
+                 (unsigned long)(uintptr_t)settings->buffer);
     case AGAIN:
         lab_fail("twice",
                  "A drain ends with the index: it has to go back to the base. Otherwise the next drain finds the same "

@@ -46,6 +46,8 @@ static int make_space(void)
         e = map(KUSER_IMAGE, kernel_user_start, kernel_user_text_end, ARCH_MAP_EXECUTE);
     if (!e)
         e = map(KUSER_STACK_TOP - STACK_BYTES, user.stack, (uint8_t *)user.stack + STACK_BYTES, ARCH_MAP_WRITE);
+    if (e)
+        user.space = 0; /* never used: what it has stays lost */
     return e;
 }
 
