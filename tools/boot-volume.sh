@@ -3,8 +3,8 @@
 # usage: tools/boot-volume.sh FOLDER BUILD WRITABLE [key=value ...]
 # Makes a volume that boots the loader and the kernel of BUILD with these options: FOLDER/esp, which QEMU shows as a
 # read-only disk, or if WRITABLE is 1 the disk image FOLDER/stick. If KERNEL is set and not empty, it is the kernel
-# instead of that of BUILD; if SCRIPT is, that file is on the volume as monitor.txt; if EFI is, the volume boots that EFI
-# program, and nothing else is on it. On an error it prints one line and exits with 1.
+# instead of that of BUILD; if SCRIPT is, that file is on the volume as monitor.txt; if EFI is, the volume boots that
+# EFI program, and nothing else is on it. On an error it prints one line and exits with 1.
 # shellcheck disable=SC2015 # A && B || trouble is meant
 set -u
 
