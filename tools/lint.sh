@@ -3,6 +3,7 @@
 # Checks the style rules that a machine can check, on the files of the repository. Prints PASS, FAIL or SKIP for each;
 # the places of a FAIL follow it.
 set -u
+shopt -s lastpipe # verdict, at the end of a pipe, sets `failed`
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 failed=0

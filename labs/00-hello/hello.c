@@ -14,7 +14,7 @@
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table);
 
-#define COUNTER 1u  /* IA32_PMC1: from Ice Lake on PMC0 is more precise than what this page shows */
+#define COUNTER 1u  /* IA32_PMC1: from Sapphire Rapids on PMC0 is more precise than what this page shows */
 #define PERIOD  3u  /* events until the counter overflows */
 #define CALLS   24u /* of the loop */
 #define EVENT   ia32_perfevtsel(0xC4, 2) /* BR_INST_RETIRED.NEAR_CALL, a PEBS event from Nehalem on */

@@ -173,7 +173,7 @@ void lab_check(void)
     s.buffer = lab_memory(s.records * s.record_bytes);
     if (!s.area || !s.buffer)
         lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for the buffer");
-    s.counter = 1 + lab_seed() % 3; /* not PMC0, whose records come one event earlier from Ice Lake on: lab 2 */
+    s.counter = 1 + lab_seed() % 3; /* not PMC0, whose records come one event earlier from Sapphire Rapids on: lab 2 */
     check_period(&s, 3);
     s.counter = 1 + s.counter % 3;
     check_period(&s, 5 + lab_seed());
