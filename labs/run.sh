@@ -30,11 +30,11 @@ keep_files() {
 # Where the student's code, or what it called, has faulted, by source file and line.
 say_panic() { # log
     local address
-    tr -d '\r' <"$1" | sed -n '/^PANIC/,/^CR2/p'
+    tr -d '\r' <"$1" | sed -n '/^PANIC/,/^CR2/p' | show
     tr -d '\r' <"$1" | sed -n '/^PANIC/,/^FAIL/s/^  \(0xf[0-9a-f]*\) .*/\1/p' | while read -r address; do
         addr2line -f -p -s -e "$out/kernel.elf.full" "$address" | sed 's/ (discriminator.*//; s/^/  in /'
     done
-    echo "FAIL: fault: the kernel stopped. The lines above say where, the innermost function first."
+    echo "FAIL: fault: the kernel stopped: above, where, the innermost function first"
     echo "hint: Your code, or the check with what your code returned, used memory that is not there." | show
     echo "read: the lab's task.h says where each pointer leads"
 }
@@ -54,9 +54,11 @@ boot() { # log, processor, options
     [ "$ds" = soft ] || machine=(--qemu-ds "preset=$2" ds=hw)
     shift 2
     rm -f "$log"
+    [ ! -t 1 ] || printf 'booting, at most %s s ...\r' "$LIMIT"
     KERNEL=$kernel CAIRN_BUILD=$build "$here/run-qemu.sh" --log "$log" --timeout "$LIMIT" --vars "$out/vars" \
         "${machine[@]}" "$@" >"$out/run.txt" 2>&1
     status=$?
+    [ ! -t 1 ] || printf '\033[K'
     if [ $status = 2 ] || [ $status = 3 ]; then
         cat "$out/run.txt"
         exit 3
@@ -67,7 +69,7 @@ boot() { # log, processor, options
         say_panic "$log"
     elif [ $status = 124 ]; then
         echo "FAIL: time: the machine has not come to its end in $LIMIT s"
-        echo "hint: a loop of your code does not end, or waits for what does not come."
+        echo "hint: A loop of your code does not end, or waits for what does not come."
     elif [ -z "$kernel" ] && [ $status != 0 ]; then
         sed -n '/^verdict/,$p' "$out/run.txt"
     fi
