@@ -11,10 +11,12 @@ def noise(seed, size):
     that leaves."""
     source = random.Random(seed)
     words = [b"msr ", b"IA32_", b"PEBS_ENABLE", b"mem ", b"krun", b"ds\n", b"records\n", b"counters\n", b"step ",
-             b"event INST_RETIRED.ANY:3\n", b"event BR_INST_RETIRED.ALL_BRANCHES:2,INST_RETIRED.ANY:7\n", b"event off\n",
+             b"event INST_RETIRED.ANY:3\n", b"event BR_INST_RETIRED.ALL_BRANCHES:2,INST_RETIRED.ANY:7\n",
+             b"event off\n",
              b"step record\n", b"step pmi\n", b"threads\n", b"queues\n", b"batch\n", b"session 1 start\n",
              b"session 1 stop\n", b"session 1 change compact+dpc\n", b"explain ", b"help\n", b"cpu 1\n", b"cpu 0\n",
-             b"0xffffffffffffffff", b"0x38f ", b"99999999999", b"\x1b[A", b"\x1b[D", b"\x1b[3~", b"\x1b[", b"\t", b"\r\n",
+             b"0xffffffffffffffff", b"0x38f ", b"99999999999", b"\x1b[A", b"\x1b[D", b"\x1b[3~", b"\x1b[", b"\t",
+             b"\r\n",
              b"\x01", b"\x0b", b"\x15", b"\x17", b"break switch\n", b"break off\n", b"\x1b[99999999999"]
     out = bytearray()
     while len(out) < size:

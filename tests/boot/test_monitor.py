@@ -122,11 +122,13 @@ def test_no_line_ends(tmp_path):
 def test_script(tmp_path):
     """Behind its last line the run goes on; a breakpoint goes on with what is left of it."""
     script = tmp_path / "commands"
-    script.write_bytes(b"# of Windows, too\r\ncpu 1\r\nevent INST_RETIRED.ANY:3\nstep pmi\n\xff\x1b[A\nbreak switch\ngo\n"
+    script.write_bytes(b"# of Windows, too\r\ncpu 1\r\nevent INST_RETIRED.ANY:3\nstep pmi\n\xff\x1b[A\n"
+                       b"break switch\ngo\n"
                        b"batch\nbreak off\ngo")
     result = cb.boot(tmp_path / "log", "--script", script, *MACHINE, "ds=soft", "truth=1")
     assert result.status == cb.PASS, result.output
-    assert re.search(r"commands come from the script; .*cairn> cpu 1\nCPU 1 of 2.*PMIs: 1, drains: 1, records drained: 4"
+    assert re.search(r"commands come from the script; .*cairn> cpu 1\nCPU 1 of 2"
+                     r".*PMIs: 1, drains: 1, records drained: 4"
                      r".*'\?\?\[A' is no command.*at breakpoint switch.*cairn> break off\nno breakpoint is set\n",
                      result.output, re.S), result.output
     checked(result.log)
