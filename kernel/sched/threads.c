@@ -147,8 +147,8 @@ int kthread_create(struct kthread **thread, const struct kthread_params *params)
 
 int kthread_join(struct kthread *thread, uint64_t ticks, int *code)
 {
-    KASSERT(thread != kcpu_this()->current);
     bool on = kgate_enter();
+    KASSERT(thread != kcpu_this()->current); /* behind the gate: before it this thread may move to another CPU */
     int e = kwait(&thread->object, KWAIT_EXECUTIVE, ticks);
     if (e == 0) {
         if (watch)
