@@ -289,18 +289,28 @@ static void look(struct kmonitor *m)
 enum until { UNTIL_COUNT, UNTIL_OVERFLOW, UNTIL_RECORD, UNTIL_PMI, UNTIL_DRAIN };
 static const char until_words[] = "count|overflow|record|pmi|drain|switch";
 
-/* Whether this has happened between `a` and `b`. A PEBS counter's overflow shows in no status: it is back at 0, or at
- * its reset value. */
+static uint64_t records_in_buffer(const struct view *v)
+{
+    const uint64_t *area = bench.area;
+    const uint32_t bytes = ds_record_size(&kds->caps[bench.cpu], &bench.config);
+    return bytes ? (v->index - area[offsetof(struct ds_area_60, pebs_buffer_base) / 8]) / bytes : 0;
+}
+
+/* Whether this has happened between `a` and `b`. The status bit of a PEBS counter may be gone again with its record. So
+ * the value counts: it is back at 0, or at its reset value, which with period 1 and precise distribution is where it
+ * was. PebsIndex alone does not show a record: the one that reaches the threshold is drained in the same step. */
 static bool happened(enum until until, const struct view *a, const struct view *b)
 {
+    const bool record = a->counts.records + records_in_buffer(a) != b->counts.records + records_in_buffer(b);
     bool overflow = false;
     for (uint32_t i = 0; i < bench.config.events; i++)
-        overflow |= b->counter[i] < a->counter[i];
+        overflow |= b->counter[i] < a->counter[i] ||
+                    (record && bench.config.event[i].period == 1 && b->counter[i] == a->counter[i]);
     switch (until) {
     case UNTIL_OVERFLOW:
         return overflow;
     case UNTIL_RECORD:
-        return b->index > a->index;
+        return record;
     case UNTIL_PMI:
         return b->counts.pmis != a->counts.pmis;
     case UNTIL_DRAIN:
@@ -335,10 +345,7 @@ static void show_registers(struct kmonitor *m)
 static void show_counts(struct kmonitor *m)
 {
     const struct view *a = &bench.before, *b = &bench.now;
-    const uint64_t *area = bench.area;
-    const uint64_t base = area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
-    const uint32_t bytes = ds_record_size(&kds->caps[bench.cpu], &bench.config);
-    const uint64_t records = bytes ? (b->index - base) / bytes : 0;
+    const uint64_t records = records_in_buffer(b);
     for (uint32_t i = 0; i < bench.config.events; i++) {
         char name[24];
         const unsigned n = ds_event_counter(bench.ds, i);
@@ -410,6 +417,8 @@ static int step(struct kmonitor *m, unsigned words, char **word)
     }
     if (!read_until(m, words ? word[0] : NULL, &until, &most))
         return 0;
+    if (!most)
+        return KMONITOR_USAGE;
     look(m);
     bench.before = bench.now;
     bool found = false;

@@ -134,6 +134,16 @@ def test_script(tmp_path):
     checked(result.log)
 
 
+def test_steps_stop_at_each_record_and_overflow(tmp_path):
+    """At the record that reaches the threshold, which is drained in its step, too; and with period 1, where precise
+    distribution leaves the counter as it was."""
+    lines = ["event INST_RETIRED.ANY:3", *5 * ["step record"], "event INST_RETIRED.ANY:1", *2 * ["step overflow"],
+             "event BR_INST_RETIRED.ALL_BRANCHES:1", *2 * ["step overflow"], "step 0", "quit"]
+    result = talk(tmp_path / "log", lines, *MACHINE, "ds=soft")
+    assert re.findall(r"^(?:step (\d+): |usage: step)", result.output, re.M) == \
+        ["3", "6", "9", "12", "15", "1", "2", "5", "9", ""], result.output
+
+
 def test_keyboard(tmp_path):
     """A machine without a serial port: keys by QEMU's keyboard, answers on the screen."""
     with cs.Machine(tmp_path, *MACHINE, "ds=soft", "serial=none", "monitor=on", "end=halt") as machine:
