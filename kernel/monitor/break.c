@@ -34,6 +34,7 @@ static bool armed;                /* they are in force: the run has begun, and n
 static uint32_t stopper = NOBODY; /* the CPU that talks */
 static uint32_t holding;          /* it holds the others; atomic */
 static uint32_t held;             /* that many stand still; atomic */
+static bool asked[MAX_CPUS];      /* an NMI for this is on its way to the CPU; atomic */
 
 extern const uint8_t arch_stubs[];
 
@@ -90,12 +91,12 @@ static void go_on_counting(const struct counting *c)
 
 bool kmonitor_hold_here(bool (*give_up)(void))
 {
-    if (!__atomic_load_n(&holding, __ATOMIC_ACQUIRE) || __atomic_load_n(&stopper, __ATOMIC_RELAXED) == arch_cpu_index())
+    if (!__atomic_exchange_n(&asked[arch_cpu_index()], false, __ATOMIC_ACQ_REL))
         return false;
     const struct counting counting = pause_counting();
     bool gave_up = false;
     __atomic_fetch_add(&held, 1, __ATOMIC_ACQ_REL);
-    while (__atomic_load_n(&holding, __ATOMIC_ACQUIRE) && !(gave_up = give_up()))
+    while (!(gave_up = give_up()) && __atomic_load_n(&holding, __ATOMIC_ACQUIRE))
         arch_pause();
     if (!gave_up) {
         load_here();
@@ -125,6 +126,8 @@ static void talk(void (*stop)(const char *name), const char *name)
     write_dr7(DR7_NONE);
     kprint_hold();
     __atomic_store_n(&holding, 1, __ATOMIC_RELEASE);
+    for (uint32_t i = 0; i < kcpu_count; i++) /* it may come after `go`: then, too, it is no NMI of the hardware's */
+        __atomic_store_n(&asked[i], i != arch_cpu_index(), __ATOMIC_RELEASE);
     arch_nmi_others();
     await_held(kcpu_count - 1);
     stop(name);
