@@ -55,7 +55,7 @@ static void describe_reset(uint64_t value, unsigned width, char *what, size_t si
         snprintf(what, size, "%lu", (unsigned long)value);
 }
 
-static void print_row(struct kmonitor *m, const struct area *a, unsigned n)
+static void print_row(struct kmonitor *m, const struct area *a, unsigned n, char mark)
 {
     static const char *const names[RESETS] = {
         "BtsBufferBase",  "BtsIndex",  "BtsAbsoluteMaximum",  "BtsInterruptThreshold",
@@ -74,9 +74,8 @@ static void print_row(struct kmonitor *m, const struct area *a, unsigned n)
                  is_fixed ? n - fixed : n - RESETS);
         describe_reset(a->word[n], is_fixed ? a->ds.fixed_width : a->ds.gp_width, what, sizeof what);
     }
-    kmonitor_print(m, "%c %3x %-23s %016lx  %c  %s\n",
-                   kmonitor_mark(m, KMONITOR_KEY(KMONITOR_KEY_AREA, m->cpu, n), a->word[n]), 8 * n, name,
-                   (unsigned long)a->word[n], n % POINTERS == INDEX && n < RESETS ? 'p' : 'd', what);
+    kmonitor_print(m, "%c %3x %-23s %016lx  %c  %s\n", mark, 8 * n, name, (unsigned long)a->word[n],
+                   n % POINTERS == INDEX && n < RESETS ? 'p' : 'd', what);
 }
 
 static void print_table(struct kmonitor *m, const struct area *a)
@@ -87,10 +86,11 @@ static void print_table(struct kmonitor *m, const struct area *a)
     kmonitor_print(m, "   at field                   value             by what it is\n");
     unsigned zeroes = 0;
     for (unsigned n = 0; n < words; n++) {
-        const bool zero = n >= RESETS && !a->word[n];
-        zeroes += zero;
-        if (!zero || kmonitor_mark(m, KMONITOR_KEY(KMONITOR_KEY_AREA, m->cpu, n), 0) == '*')
-            print_row(m, a, n);
+        const char mark = kmonitor_mark(m, KMONITOR_KEY(KMONITOR_KEY_AREA, m->cpu, n), a->word[n]);
+        if (n < RESETS || a->word[n] || mark == '*')
+            print_row(m, a, n, mark);
+        else
+            zeroes++;
     }
     if (zeroes)
         kmonitor_print(m, "      and %u reset values that are 0: not used\n", zeroes);

@@ -75,6 +75,8 @@ static int mem(struct kmonitor *m, unsigned words, char **word)
     uint64_t at, bytes = 64;
     if (!kmonitor_address(m, word[0], &at) || (words == 2 && !kmonitor_number(m, word[1], MEM_MOST, &bytes)))
         return 0;
+    if (!bytes)
+        return KMONITOR_USAGE;
     for (uint64_t done = 0; done < bytes; done += ROW) {
         uint8_t row[ROW];
         char hex[40], text[ROW + 1];

@@ -253,6 +253,7 @@ static void reaches_memory(void **state)
     said("mem 0xffffffffffffffff 2", "not mapped");
     said("mem 0xffff800000101ff8 64", "0xffff800000101ff8: not mapped"); /* its end is not */
     said("mem code 2000", "'2000' is too large: at most 1024");
+    said("mem code 0", "usage: mem");
     said("mem codex", "'codex' is no address");
     said("mem code+0xffffffffffffffff", "is no address");
     said("poke 0xffff800000100000 0x41 1", "wrote 0x41");
@@ -273,6 +274,9 @@ static void draws(void **state)
     said("ds", "PEBS buffer: room for 8 records of 176 bytes\n  ##########################---------......");
     monitor_memory[MACHINE_AREA - MACHINE_MEMORY + 0x40] = 0; /* the reset value's lowest byte */
     said("ds", "*  40 PebsGpCounterReset0     0000fffffffff800");
+    memset(&monitor_memory[MACHINE_AREA - MACHINE_MEMORY + 0x40], 0, 8); /* one that becomes 0 shows, once */
+    said("ds", "*  40 PebsGpCounterReset0     0000000000000000");
+    said("ds", "      and 12 reset values that are 0: not used\n");
     said("records", "   2  code+0x20 ");
     said("records", "3 records in the PEBS buffer of CPU 0\n");
     said("records 1", "   8 EventingIP           ffffffff80001010  code+0x10\n");
