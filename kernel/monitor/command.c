@@ -172,7 +172,7 @@ static int explain(struct kmonitor *m, unsigned words, char **word)
         }
     }
     if (!found)
-        kmonitor_say(m, "'%.40s' is no name of this table: press TAB behind 'explain ' for a list", word[0]);
+        kmonitor_say(m, "'%.40s' is no name of this table: press TAB after 'explain ' for a list", word[0]);
     return 0;
 }
 

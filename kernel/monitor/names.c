@@ -50,8 +50,8 @@ M(IA32_PERF_GLOBAL_CTRL, 1, true, PERFMON,
   "enables counters; a counter counts only if its bit here and its own enable bit are set")
 G(IA32_PERF_GLOBAL_CTRL, METRICS, IA32_PERF_GLOBAL_METRICS, "MSR_PERF_METRICS is on; in the status: it overflowed")
 M(IA32_PERF_GLOBAL_STATUS, 1, true, PERFMON,
-  "which counters have overflowed, and why a PMI came; read-only. A PEBS counter's overflow does not show here, "
-  "its record does")
+  "which counters have overflowed, and why a PMI came; read-only. The bit of a PEBS counter is set from its "
+  "overflow to its record")
 F(IA32_PERF_GLOBAL_STATUS, LBR_FRZ, "a PMI has frozen the branch history")
 F(IA32_PERF_GLOBAL_STATUS, CTR_FRZ, "a PMI has frozen the counters")
 F(IA32_PERF_GLOBAL_STATUS, ASCI, "an enclave's events may be among the counts")
@@ -72,7 +72,7 @@ G(IA32_PERFEVTSEL0, UMASK, UINT64_C(0xFF00), "unit mask: which form of the event
 G(IA32_PERFEVTSEL0, USR, IA32_PERFEVTSEL_USR, "counts in rings 1 to 3")
 G(IA32_PERFEVTSEL0, OS, IA32_PERFEVTSEL_OS, "counts in ring 0")
 G(IA32_PERFEVTSEL0, EDGE, IA32_PERFEVTSEL_EDGE, "counts beginnings, not cycles")
-G(IA32_PERFEVTSEL0, INT, IA32_PERFEVTSEL_INT, "an overflow raises a PMI; must be 0 on a PEBS counter")
+G(IA32_PERFEVTSEL0, INT, IA32_PERFEVTSEL_INT, "an overflow raises a PMI; 0 on a PEBS counter, or its overflow raises one, too")
 G(IA32_PERFEVTSEL0, ANY, IA32_PERFEVTSEL_ANY, "counts for all threads of the core; versions 3 and 4")
 G(IA32_PERFEVTSEL0, EN, IA32_PERFEVTSEL_EN, "the counter is enabled")
 G(IA32_PERFEVTSEL0, INV, IA32_PERFEVTSEL_INV, "counts cycles with fewer events than CMASK")
