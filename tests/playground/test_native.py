@@ -81,6 +81,17 @@ def test_sentences_are_whole(layout):
     assert cut and all(len(sentence) == layout.sentence - 1 for sentence in cut)
 
 
+def test_what_is_wrong_is_said(layout):
+    """The whole of the setting, and what there is instead; a blank after ';' is none of it."""
+    texts = ["pmc0=loads:2:ku", "policy.drop_reload=maybe", "policy.foo=1", "handler=none", " at=5000"]
+    said = [line for line, _ in native(texts, layout.size)]
+    for line, text, what in zip(said, texts, ("u, k or uk", "one of: yes, no", "no such policy",
+                                              "one of: drains, forgets_lvtpc, returns", "0 to 4095")):
+        assert line.startswith(f"error {text.strip()}: ") and what in line and line == line.strip(), line
+    (_, one), (_, other) = native(["cpu=haswell;pmc0=loads:2", "cpu=haswell; pmc0=loads:2"], layout.size)
+    assert one == other and layout.of(one, "format") == 2
+
+
 def test_random_bytes_do_no_harm(layout):
     """The parser under the sanitizers: every text is refused with a line, or runs."""
     source = random.Random(7)

@@ -126,6 +126,16 @@ static int wrong(struct reader *r, struct word value, const char *what)
     return -EINVAL;
 }
 
+/* `values` ends with NULL. */
+static int wrong_choice(struct reader *r, struct word value, const char *const *values)
+{
+    char what[80];
+    size_t used = 0;
+    for (unsigned i = 0; values[i] && used < sizeof what; i++)
+        used += (size_t)snprintf(what + used, sizeof what - used, "%s%s", i ? ", " : "one of: ", values[i]);
+    return wrong(r, value, what);
+}
+
 static int read_cpu(struct reader *r, struct word value)
 {
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
@@ -157,7 +167,7 @@ static int read_groups(struct reader *r, struct word value)
     return 0;
 }
 
-static int read_flag(struct reader *r, struct play_counter *c, struct word flag)
+static bool read_flag(struct play_counter *c, struct word flag)
 {
     if (is(flag, "u") || is(flag, "k") || is(flag, "uk")) {
         c->user = flag.at[0] == 'u';
@@ -167,9 +177,9 @@ static int read_flag(struct reader *r, struct play_counter *c, struct word flag)
     } else if (is(flag, "int")) {
         c->interrupt = true;
     } else {
-        return wrong(r, flag, "after a period follow u, k or uk (rings counted), plain (no PEBS), int (INT set, too)");
+        return false;
     }
-    return 0;
+    return true;
 }
 
 /* pmcN=EVENT:PERIOD[:FLAG]..., fixedN=PERIOD[:FLAG]..., or off */
@@ -196,8 +206,9 @@ static int read_counter(struct reader *r, unsigned i, struct word value)
                      i < DS_MODEL_GP_MAX ? "a period from 1 to 100000 follows the event, as in loads:5"
                                          : "a period from 1 to 100000 is wanted, as in fixed0=5");
     while (cut(&rest, ':', &word))
-        if (read_flag(r, c, word))
-            return -EINVAL;
+        if (!read_flag(c, word))
+            return wrong(r, value,
+                         "after a period follow u, k or uk (rings counted), plain (no PEBS), int (INT set, too)");
     if (c->plain && c->interrupt)
         return wrong(r, value, "plain counters always interrupt: leave int out");
     return 0;
@@ -205,17 +216,21 @@ static int read_counter(struct reader *r, unsigned i, struct word value)
 
 static int read_policy(struct reader *r, struct word name, struct word value)
 {
-    char key[24], text[24];
-    snprintf(key, sizeof key, "%.*s", shown(name), name.at);
-    snprintf(text, sizeof text, "%.*s", shown(value), value.at);
-    int e = ds_model_policy_set(&r->to->policy, key, text);
-    return !e ? 0 : wrong(r, value, e == -ENOENT ? "no such policy" : "not a value of this policy");
+    for (size_t i = 0; i < DS_MODEL_POLICIES; i++) {
+        const struct ds_model_policy_row *row = &ds_model_policies[i];
+        if (!is(name, row->name))
+            continue;
+        char text[24];
+        snprintf(text, sizeof text, "%.*s", shown(value), value.at);
+        return ds_model_policy_set(&r->to->policy, row->name, text) ? wrong_choice(r, value, row->values) : 0;
+    }
+    return wrong(r, value, "no such policy; the page's settings list them");
 }
 
 static int read_number(struct reader *r, const struct play_setting *row, struct word value)
 {
     uint32_t *to = (uint32_t *)((uint8_t *)r->to + row->field);
-    char what[80];
+    char what[40];
     for (uint32_t i = 0; row->values[0] && row->values[i]; i++)
         if (is(value, row->values[i])) {
             *to = i;
@@ -224,10 +239,8 @@ static int read_number(struct reader *r, const struct play_setting *row, struct 
     if (!row->values[0] && number(value, row->low, row->high, to))
         return 0;
     if (row->values[0])
-        snprintf(what, sizeof what, "one of: %s %s %s %s", row->values[0], row->values[1],
-                 row->values[2] ? row->values[2] : "", row->values[2] && row->values[3] ? row->values[3] : "");
-    else
-        snprintf(what, sizeof what, "a number from %u to %u", (unsigned)row->low, (unsigned)row->high);
+        return wrong_choice(r, value, row->values);
+    snprintf(what, sizeof what, "a number from %u to %u", (unsigned)row->low, (unsigned)row->high);
     return wrong(r, value, what);
 }
 
@@ -259,6 +272,8 @@ static int read_text(struct reader *r, const char *text)
 {
     struct word rest = {text, strlen(text)}, item;
     while (cut(&rest, ';', &item)) {
+        for (; item.size && *item.at == ' '; item.at++, item.size--)
+            ;
         struct word value = item;
         if (!item.size)
             continue;

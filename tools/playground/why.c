@@ -238,7 +238,7 @@ static void status_bits(struct said *s, uint64_t status)
     const uint64_t counters = status & ((DS_BIT(DS_MODEL_GP_MAX) - 1) | UINT64_C(0xF) << DS_COUNTER_FIXED);
     add_counters(s, counters);
     if (status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ)
-        add(s, "%sLBR_FRZ", s->used && counters ? ", " : "");
+        add(s, "%sLBR_FRZ", counters ? ", " : "");
     if (status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
         add(s, "%sCTR_FRZ", counters || status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ ? ", " : "");
     if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF)
