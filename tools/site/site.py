@@ -4,8 +4,8 @@
 
 BUILD/site-pages gets the project's pages where they are in the project, so that their links stay right, and then
 BUILD/site the site, by mkdocs. Added on the way:
-- Each output of `$ build/cairn ...` in a page is printed anew, from the samples. It must be what the page shows, and
-  the page gets the whole of it, folded.
+- Each output of `$ build/cairn ...` in a page is printed anew, from the samples. It must have the lines that the page
+  shows, in their order, and the page gets the whole of it, folded.
 - A file of the source that a page links becomes a page.
 - The gallery: views and pictures of the samples.
 """
@@ -61,26 +61,24 @@ def cairn(build, *arguments):
 
 
 def with_outputs(text, name, build):
-    """Replaces each shown output by what is printed now, and adds the whole of it."""
-    def anew(match):
+    """Looks for the lines of each shown output in what is printed now, and adds the whole of that."""
+    def with_whole(match):
         command, shown = match[1], match[2].splitlines()
         printed = cairn(build, *command.split())[0].splitlines()
-        at, lines = 0, []
+        at = 0
         for line in shown:
             if line == "...":
-                lines.append(line)
                 continue
             if line not in printed[at:]:
                 raise Trouble(f"{name}: `build/cairn {command}` does not print the line '{line}'")
             at = printed.index(line, at) + 1
-            lines.append(printed[at - 1])
         whole = ""
         if "..." in shown:
             cut = f"\n... and {len(printed) - MOST} lines more" if len(printed) > MOST else ""
             whole = (f"\n<details><summary>the whole output, {len(printed)} lines</summary>\n<pre><code>"
                      f"{html.escape(chr(10).join(printed[:MOST]) + cut)}</code></pre></details>\n")
-        return f"```\n$ build/cairn {command}\n" + "\n".join(lines) + f"\n```\n{whole}"
-    return SHOWN.sub(anew, text)
+        return match[0] + whole
+    return SHOWN.sub(with_whole, text)
 
 
 def with_sources(text, name, sources):
