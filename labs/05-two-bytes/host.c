@@ -3,7 +3,6 @@
  * through your encoder, and its batches must be those that the kernel has written. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host_decode.h"
@@ -23,18 +22,11 @@ struct replay { /* of one CPU */
     int64_t time;                        /* when the kernel closed it */
 };
 
-/* The check's own mistake, or a log of another kernel. */
-_Noreturn static void broken(const char *what)
-{
-    printf("the check itself fails: %s\n", what);
-    exit(3);
-}
-
 static void each_batch(struct pair *p)
 {
     struct replay *r = p->context;
     if (p->right.size != r->size || memcmp(p->right.bytes, r->written, r->size) != 0)
-        broken("a batch of the log is not the one that Cairn's encoder makes of the truth");
+        lab_broken("a batch of the log is not the one that Cairn's encoder makes of the truth");
     r->size = 0;
     decode_batch(p);
 }
@@ -46,7 +38,7 @@ static void feed_truth(struct pair *p, struct replay *r, const struct cairn_log 
         struct cairn_truth_switch t;
         const uint8_t *next = cairn_truth_next(&r->truth, CAIRN_TRUTH_OF(CAIRN_TRUTH_SWITCH));
         if (!next)
-            broken("the log has more switches than the truth");
+            lab_broken("the log has more switches than the truth");
         memcpy(&t, next, sizeof t);
         const struct cswitch sw = {.old_tid = t.old_tid,
                                    .new_wait = t.new_wait,
@@ -80,7 +72,7 @@ static void replay_cpu(struct pair *p, const struct cairn_log *log, uint32_t cpu
             const uint32_t count = trace_ccswap_records(e.payload, e.size);
             feed_truth(p, &r, log, 1); /* closes the batch before */
             if (r.size)
-                broken("a batch of the log ends where Cairn's encoder goes on");
+                lab_broken("a batch of the log ends where Cairn's encoder goes on");
             memcpy(r.written, e.payload, e.size);
             r.size = e.size;
             r.time = e.time;
@@ -127,6 +119,6 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         switches += check_log(&pair, argv[i]);
     if (switches < 100000)
-        broken("fewer than 100000 switches in the logs");
+        lab_broken("fewer than 100000 switches in the logs");
     return 0;
 }

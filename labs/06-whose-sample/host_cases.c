@@ -145,9 +145,9 @@ void check_time_cases(void)
          RULES},
         {"same-unit",
          AMBIGUOUS,
-         {.timed = true, .time = 130},
+         {.timed = true, .time = 110},
          "The session's clock has units. A record and a switch in the same unit have the same time, and nobody knows "
-         "which came first.",
+         "which came first. Both the thread that left and the one that came are suspects.",
          RULES},
         {"after-the-last",
          UNKNOWN,

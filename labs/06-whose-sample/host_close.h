@@ -5,8 +5,8 @@
 #include "host_lane.h"
 
 struct closing {
-    uint64_t samples, ambiguous, wrong; /* by the rule of the index. wrong: there should be none */
-    uint64_t switches, batches, bytes;  /* bytes: of the events, headers and padding included */
+    uint64_t ambiguous;                /* records, by the rule of the index */
+    uint64_t switches, batches, bytes; /* bytes: of the events, headers and padding included */
 };
 
 typedef bool close_rule(uint64_t own[OWN_WORDS], const struct moment *m);

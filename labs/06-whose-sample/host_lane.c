@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "host_lane.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ds/layout.h"
-#include "labs/check.h"
+#include "labs/host/log.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/truth_stream.h"
@@ -22,7 +21,6 @@ static void add_batch(struct lane *l, const struct cairn_event *e)
     b->index = e->pebs_index;
     b->count = trace_ccswap_records(e->payload, e->size);
     b->first = l->batches.count > 1 ? b[-1].first + b[-1].count : 0;
-    l->bytes += e->space;
 }
 
 static void read_events(struct lane *l, const struct cairn_log *log, uint32_t cpu)
@@ -100,12 +98,6 @@ static uint32_t culprit(const struct lane *l, const struct sample *s)
     return low < l->real.count ? l->real.items[low].is.old_tid : low ? l->real.items[low - 1].is.new_tid : 0;
 }
 
-_Noreturn static void broken(const char *what)
-{
-    printf("the check itself fails: %s\n", what);
-    exit(3);
-}
-
 /* The model also says at each record who was stepped. Both truths must agree. */
 static void find_culprits(struct lane *l, const struct cairn_log *log, uint32_t cpu)
 {
@@ -116,9 +108,9 @@ static void find_culprits(struct lane *l, const struct cairn_log *log, uint32_t 
         const uint32_t tid = culprit(l, s);
         uint32_t other = tid;
         if (cairn_log_modelled(log) && !cairn_culprits_find(&stepped, s->epoch, s->address, &other))
-            broken("a record is not in the truth");
+            lab_broken("a record is not in the truth");
         if (other != tid)
-            broken("two ways to the truth lead to different threads");
+            lab_broken("two ways to the truth lead to different threads");
         *CAIRN_ADD(l->culprits) = tid;
     }
     cairn_culprits_free(&stepped);
@@ -128,7 +120,7 @@ void lane_read(struct lane *l, const struct cairn_log *log, uint32_t cpu)
 {
     memset(l, 0, sizeof *l);
     if (!cairn_only_sampled(log))
-        broken("threads that are not sampled are counted");
+        lab_broken("threads that are not sampled are counted");
     read_events(l, log, cpu);
     read_switches(l, log, cpu);
     read_samples(l, log, cpu);
@@ -137,10 +129,10 @@ void lane_read(struct lane *l, const struct cairn_log *log, uint32_t cpu)
     l->trace =
         (struct trace){l->switches.items, l->batches.items, (uint32_t)l->switches.count, (uint32_t)l->batches.count};
     if (!l->batches.count || !l->samples.count)
-        broken("a CPU without batches or records");
+        lab_broken("a CPU without batches or records");
     const struct batch *last = &l->batches.items[l->batches.count - 1];
     if (last->first + last->count != l->switches.count)
-        broken("batches and switches do not go together");
+        lab_broken("batches and switches do not go together");
 }
 
 void lane_free(struct lane *l)

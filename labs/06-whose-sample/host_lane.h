@@ -42,7 +42,6 @@ struct lane {
         struct drain *items;
         size_t count, room;
     } drains;
-    uint64_t bytes; /* of the events 0525H, headers and padding included */
 };
 
 void lane_read(struct lane *lane, const struct cairn_log *log, uint32_t cpu);

@@ -68,7 +68,7 @@ uint32_t by_time(const struct trace *t, const struct sample *s)
     if (low == t->switch_count)
         return UNKNOWN;
     if (t->switches[low].time == s->time)
-        return AMBIGUOUS;
+        return AMBIGUOUS; /* cautious: if only one of the two is sampled, it could be named */
     return t->switches[low].sampled ? t->switches[low].tid : UNKNOWN;
 }
 
@@ -77,10 +77,8 @@ uint32_t by_time(const struct trace *t, const struct sample *s)
 /* A record has one suspect only if there is a stamp on both sides of its thread's time. That is worth two batches only
  * for threads that are likely to cause records: those that mostly did when they ran before. */
 #define THREADS 1000u
-#define LIKELY                                                                                                         \
-    64u /* at least; this rises by up to 64 at each run with a record, and falls by a quarter at each run              \
-         */
-#define MANY UINT64_MAX
+#define LIKELY  64u /* at least: a run takes a quarter off a thread's number, and adds this if it had a record */
+#define MANY    UINT64_MAX
 
 struct view {
     uint64_t index;      /* PebsIndex at the last switch */
