@@ -112,12 +112,13 @@ static void check_damage(struct made *made)
     }
     for (unsigned i = 0; i < EACH; i++) {
         make_any(made, 4 + i % 3);
-        const uint32_t size = made->need - (i % 2 && made->need > 32 ? 8 : i % 7 + 1);
+        const uint32_t off[] = {made->need, 8, i % 7 + 1, -(i % 7 + 1)}; /* 0 bytes, a word less, no multiple of 8 */
+        const uint32_t size = made->need - off[i % 4];
         uint64_t head;
         memcpy(&head, made->bytes, 8);
         head = ds_pebs_head(ds_pebs_head_groups(head), size);
         memcpy(made->bytes, &head, 8);
-        const uint32_t count = parse_copy(made->format, made->bytes, made->size, &r);
+        const uint32_t count = parse_copy(made->format, made->bytes, made->size + 8, &r);
         if (count)
             lab_fail("damaged",
                      "A head can be damaged. A size that is too small for its groups, or no multiple of 8, would lead "

@@ -46,7 +46,8 @@ static const struct field {
           "of the instruction encoding. struct record has one order for both.",
           OURS),
     FIELD("xmm", xmm, "The XMM group has 16 registers of two words each, the low half first.", ADAPTIVE),
-    FIELD("lbr", lbr, "An entry has three words: from, to, info. The newest entry is the first.", ADAPTIVE),
+    FIELD("lbr", lbr, "An entry has three words: from, to, info. The one that comes first in the record is lbr[0].",
+          ADAPTIVE),
     FIELD("values", gp,
           "Behind the two words of masks there is one word for each bit that is set, from bit 0 up: those of gp_mask "
           "first, then those of fixed_mask. There is no word for a bit that is clear.",

@@ -21,5 +21,5 @@ void make_fixed(struct made *made, unsigned format);
  * `more`: bytes behind the groups that nobody knows; `latency`: the head's bits 47:32. */
 void make_adaptive(struct made *made, unsigned format, uint32_t groups, uint32_t gp, uint32_t fixed, uint32_t more,
                    uint32_t latency);
-/* The same by lot: any groups that the format has. */
+/* A record of any format from 1 on; random groups that the format has. */
 void make_any(struct made *made, unsigned format);
