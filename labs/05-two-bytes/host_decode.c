@@ -56,7 +56,8 @@ static void compare_one(uint32_t n, const uint8_t *record, uint32_t left, const 
         {"decode-thread", "tid", "The slot leads to TidTable. The idle forms have none: their thread is 0.", is->tid,
          right->tid},
         {"decode-state", "state",
-         "A state field below 39 is the wait reason of a waiting thread (state 5). From 39 on it is 39 plus the state.",
+         "A state field below 39 (CCSWAP_MAXIMUM_WAIT_REASON) is the wait reason of a waiting thread "
+         "(KTHREAD_WAITING). From 39 on it is 39 plus the state.",
          is->state, right->state},
         {"decode-state", "wait_reason", "Only a waiting thread has a wait reason.", is->wait_reason,
          right->wait_reason},
@@ -140,5 +141,5 @@ void check_decoder(struct pair *p)
     pair_begin(p, RANDOM_TICK, false, &none);
     p->each = damage;
     feed_random(p, 5000);
-    lab_pass("decoder", "batches by lot, whole and damaged");
+    lab_pass("decoder", "random batches, whole and damaged");
 }

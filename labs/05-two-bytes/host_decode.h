@@ -6,5 +6,5 @@
 
 /* For pair.each: decodes the batch in `right`, and compares it with the switches that are in it. */
 void decode_batch(struct pair *p);
-/* Batches by lot, whole and damaged. */
+/* Random batches, whole and damaged. */
 void check_decoder(struct pair *p);

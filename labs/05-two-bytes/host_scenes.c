@@ -320,7 +320,7 @@ void check_encoder(struct pair *p)
     pair_begin(p, RANDOM_TICK, true, &scene);
     feed_random(p, 50000);
     pair_end(p, now);
-    lab_pass("random", "%u switches by lot: batches closed for space %u, age %u, delta %u, tids %u, drains %u",
+    lab_pass("random", "%u random switches: batches closed for space %u, age %u, delta %u, tids %u, drains %u",
              p->switches, p->whys[WHY_SPACE], p->whys[WHY_AGE], p->whys[WHY_DELTA], p->whys[WHY_TIDS],
              p->whys[WHY_DRAIN]);
 }

@@ -6,6 +6,6 @@
 
 /* One property of the encoder after another. */
 void check_encoder(struct pair *p);
-/* Every form and every reason to close, by lot: `count` switches. The pair has begun; its tick is RANDOM_TICK. */
+/* `count` random switches: every form, every reason to close. The pair has begun; its tick is RANDOM_TICK. */
 #define RANDOM_TICK 3000000
 void feed_random(struct pair *p, uint32_t count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lab 5: what you write. trace/wire/format.h has the layout of a batch and of its records (CCSWAP_...). */
+/* Lab 5: what you write. trace/wire/format.h has the layout of a batch and of its records (CCSWAP_...), the states of
+ * threads (enum kthread_state) and what they wait for (enum kwait_reason). */
 #pragma once
 
 #include <stdbool.h>
@@ -24,7 +25,8 @@ enum why { WHY_SPACE, WHY_AGE, WHY_DELTA, WHY_TIDS, WHY_STOP, WHY_DRAIN };
 struct encoder;                    /* yours: define it */
 extern const size_t encoder_bytes; /* its size */
 
-/* `tick`: a timer tick in units of time. The memory is not zeroed. */
+/* `tick`: how long a timer tick is, in the unit of `time`. You need it for the age of a batch: CCSWAP_BATCH_TICKS. The
+ * memory is not zeroed. */
 void encoder_init(struct encoder *e, int64_t tick);
 
 /* Adds a switch at `time`, which never decreases. If the open batch cannot take it, the batch is closed first; then the
