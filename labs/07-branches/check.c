@@ -34,26 +34,26 @@ static void check_area(void)
         lab_fail("ds-area",
                  "BTS has its fields in the same DS area as PEBS. The processor finds it by the register "
                  "IA32_DS_AREA: write the address of t->area to it.",
-                 DS_SECTION, "IA32_DS_AREA is 0x%lx, and t->area is at 0x%lx", (unsigned long)ds_area,
+                 DS_SECTION, "IA32_DS_AREA is 0x%lx; expected 0x%lx, the address of t->area", (unsigned long)ds_area,
                  (unsigned long)(uintptr_t)a);
     if (a->bts_buffer_base != begin || a->bts_index != begin)
         lab_fail("index",
                  "bts_index is where the processor writes the next record, and bts_buffer_base where it goes on "
                  "after the end. At the beginning both are the address of t->ring.",
-                 DS_SECTION, "bts_buffer_base is 0x%lx and bts_index 0x%lx, and t->ring is at 0x%lx",
+                 DS_SECTION, "bts_buffer_base is 0x%lx and bts_index 0x%lx; expected 0x%lx, the address of t->ring",
                  (unsigned long)a->bts_buffer_base, (unsigned long)a->bts_index, (unsigned long)begin);
     if (a->bts_absolute_maximum < end || a->bts_absolute_maximum >= end + sizeof *t.ring)
         lab_fail("maximum",
                  "bts_absolute_maximum is the end of the ring. The manual asks for a multiple of the record's "
                  "size plus 1, from the base on.",
-                 DS_SECTION, "bts_absolute_maximum is %ld bytes after t->ring, whose %u records have %lu bytes",
-                 (long)(a->bts_absolute_maximum - begin), t.records, (unsigned long)(end - begin));
+                 DS_SECTION, "bts_absolute_maximum is 0x%lx; expected 0x%lx: the ring ends at 0x%lx, after %u records",
+                 (unsigned long)a->bts_absolute_maximum, (unsigned long)end + 1, (unsigned long)end, t.records);
     if (a->bts_interrupt_threshold <= a->bts_absolute_maximum)
         lab_fail("threshold",
                  "When bts_index reaches bts_interrupt_threshold, there is an interrupt. A ring has none: its "
-                 "threshold lies where the index never comes.",
-                 BTS_SECTION, "bts_interrupt_threshold is %ld bytes after t->ring, and bts_absolute_maximum %ld",
-                 (long)(a->bts_interrupt_threshold - begin), (long)(a->bts_absolute_maximum - begin));
+                 "threshold lies above bts_absolute_maximum, where the index never comes.",
+                 BTS_SECTION, "bts_interrupt_threshold is 0x%lx; expected more than bts_absolute_maximum, 0x%lx",
+                 (unsigned long)a->bts_interrupt_threshold, (unsigned long)a->bts_absolute_maximum);
 }
 
 static void check_debugctl(uint64_t value)
@@ -183,11 +183,12 @@ static void check_visits(uint32_t count, uint32_t *visits)
                      visits[lab_rooms[i].address - begin]);
     for (unsigned i = 0; i < ROOMS; i++)
         if (visits[lab_rooms[i].address - begin] != lab_room_visits[i])
-            lab_fail("number",
-                     "Each time that the path passes a byte counts: a loop's bytes as often as it goes round. The "
-                     "ranges of two pairs of records do not overlap.",
-                     BTS_SECTION, "the room %s: %u visits by your path; it has counted %lu", lab_rooms[i].name,
-                     visits[lab_rooms[i].address - begin], (unsigned long)lab_room_visits[i]);
+            lab_fail(
+                "number",
+                "All bytes of a range count, not only its first, and each time: a loop's bytes as often as it goes "
+                "round. Each pair of neighbouring records gives one range.",
+                BTS_SECTION, "the room %s: %u visits by your path; it has counted %lu", lab_rooms[i].name,
+                visits[lab_rooms[i].address - begin], (unsigned long)lab_room_visits[i]);
     for (uint32_t i = 1; i < count; i++)
         if (!visits[whole[i].from - begin])
             lab_fail("branch",

@@ -49,7 +49,7 @@ walk_step:
     jmp     [rcx + 8 * rdx]                 ; one of four rooms
     room    kitchen
     bt      rax, 40
-    jnc     walk_out                            ; half of the time
+    jnc     walk_out                        ; half of the time
     room    pantry
     jmp     walk_out
     room    library
