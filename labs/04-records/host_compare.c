@@ -142,7 +142,9 @@ void compare(const struct sample *s, uint32_t count, const struct record *yours)
 {
     compare_size(s, count);
     compare_has(s, yours->has);
-    compare_number(s, "entries", "Bits 31:24 of the first word are the number of entries of branch history less one.",
+    compare_number(s, "entries",
+                   "If the LBR group is chosen, bits 31:24 of the first word are the number of its entries less one. "
+                   "Otherwise it has none.",
                    "branches", yours->branches, s->is->branches);
     static const char masks[] = "The first word of the counter group has two masks: general-purpose counters in bits "
                                 "31:0, fixed counters in bits 63:32.";
