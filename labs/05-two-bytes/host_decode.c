@@ -57,13 +57,14 @@ static void compare_one(uint32_t n, const uint8_t *record, uint32_t left, const 
          right->tid},
         {"decode-state", "state",
          "A state field below 39 (CCSWAP_MAXIMUM_WAIT_REASON) is the wait reason of a waiting thread "
-         "(KTHREAD_WAITING). From 39 on it is 39 plus the state.",
+         "(KTHREAD_WAITING). From 39 on it is 39 plus the state. The idle forms have none: 0.",
          is->state, right->state},
         {"decode-state", "wait_reason", "Only a waiting thread has a wait reason.", is->wait_reason,
          right->wait_reason},
         {"decode-priority", "priority",
-         "LITE has the difference to ThreadBasePriority of its slot, FULL the priority itself.", is->priority,
-         right->priority},
+         "LITE has the difference to ThreadBasePriority of its slot, FULL the priority itself. The idle forms have "
+         "none: 0.",
+         is->priority, right->priority},
         {"decode-wait", "wait", "Only FULL holds the wait of the incoming thread: bits 31:15 of its second word.",
          is->wait, right->wait},
     };

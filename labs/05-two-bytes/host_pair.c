@@ -141,8 +141,8 @@ void lab_batch(struct encoder *e, const void *batch, uint32_t bytes, uint32_t sw
     if (e != p->yours)
         FAIL(p, "lab_batch gets another encoder than yours was called with");
     if (bytes < sizeof(struct ccswap_buffer) || bytes > CCSWAP_BATCH_BYTES)
-        FAIL(p, "lab_batch gets %" PRIu32 " bytes; a batch has %zu to %u", bytes, sizeof(struct ccswap_buffer),
-             CCSWAP_BATCH_BYTES);
+        FAIL(p, "lab_batch gets %" PRIu32 " bytes; a batch has %zu to %u, its header included", bytes,
+             sizeof(struct ccswap_buffer), CCSWAP_BATCH_BYTES);
     keep(&p->is, batch, bytes, switches, time, why);
     p->is_count++;
 }
