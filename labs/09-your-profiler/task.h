@@ -18,10 +18,10 @@ int lab_symbol_of(const struct lab_symbol *table, uint32_t symbols, uint64_t add
 
 /* ---- periods and error bars */
 
-/* A period within 10 % of `about`, which is 100 or more, with which no loop of 2 to 64 instructions is seen from one
- * side only: in the long run each of its instructions gets as many samples as any other. With `precise`, the event has
- * precise distribution: the instruction that overflows the counter is itself recorded. Otherwise the one after it is.
- */
+/* A period within 10 % of `about`, which is 100 or more. In each loop of 2 to 64 instructions, every instruction must
+ * get as many samples as any other in the long run. So the distance between two records must share no divisor but 1
+ * with any number from 2 to 64. The distance is the period if the event has precise distribution (`precise`), otherwise
+ * the period + 1. */
 uint64_t lab_period(uint64_t about, bool precise);
 
 struct lab_interval {
@@ -30,7 +30,8 @@ struct lab_interval {
 
 /* Of `all` samples, `seen` are in a function. In a second run, with other samples, it would be another number. Returns
  * the error bars: an interval that contains the number which the function's true share would give, in about 95 of 100
- * runs. Not wider than needed. seen <= all. */
+ * runs. `low` and `high` belong to it, and it lies within 0 to `all`. It reaches two standard deviations to each side,
+ * rounded up; README.md says how far if `seen` is 0 or `all`. seen <= all. */
 struct lab_interval lab_error_bars(uint32_t seen, uint32_t all);
 
 /* The square root, rounded down: there is no floating point in the kernel. */
@@ -64,7 +65,8 @@ struct lab_calls { /* a stack of which the names are known: numbers of symbols, 
     uint8_t symbol[LAB_DEPTH];
 };
 
-/* Calls lab_line once for each different stack, with how many of the `count` stacks are the same as it. */
+/* Calls lab_line once for each different stack, in any order, with how many of the `count` stacks are the same as it.
+ * There is no malloc in the kernel, and none is needed. */
 void lab_fold(const struct lab_calls *stacks, uint32_t count);
 
 /* Prints a line of the folded stacks, for example "job;parse;hash 12": the outermost function first. */
