@@ -53,9 +53,10 @@ uint64_t lab_page(enum lab_space space, uint64_t address);
 
 #define LAB_PMI_VECTOR 0xEEu /* for LVTPC */
 
-/* Who handles the interrupt LAB_PMI_VECTOR; NULL: nobody. The handler runs with interrupts off on a stack of its own;
- * `frame` is where the interrupt came. The end of the interrupt (EOI) is sent for you. The processor has set
- * LVTPC_MASKED. Counters run on in the handler, unless you stop them. */
+/* Sets who handles the interrupt LAB_PMI_VECTOR; NULL: nobody. The handler runs with interrupts off on a stack of its
+ * own; `frame->rip` is the instruction that the program would have executed next. What the handler is to tell your
+ * other functions goes through a static variable, which is volatile. The end of the interrupt (EOI) is sent for you.
+ * The processor has set LVTPC_MASKED. Counters run on in the handler, unless you stop them. */
 void lab_on_pmi(void (*handler)(const struct arch_trap_frame *frame));
 
 /* ---- a program to sample */

@@ -101,8 +101,9 @@ static void check_place(unsigned format, const uint8_t *record, uint64_t groups)
                  (unsigned long)given.eventing_ip, (unsigned long)right.eventing_ip);
     if (given.eventing_ip != right.eventing_ip)
         lab_fail("eventing-ip",
-                 "EventingIP is the address of the instruction of the event. Look up where the record format has it: "
-                 "in format 2 and 3 it lies behind the registers, in format 4 in the basic group.",
+                 "EventingIP is the address of the instruction of the event. In format 2 and 3 it is at offset B0H, "
+                 "eventing_ip of struct ds_pebs_fmt2; in format 4 it is in the basic group, eventing_ip of struct "
+                 "ds_pebs_basic.",
                  FORMAT_SECTION, "eventing_ip is 0x%lx; the record of format %u says 0x%lx",
                  (unsigned long)given.eventing_ip, format, (unsigned long)right.eventing_ip);
     if (given.rip != right.rip && groups & MSR_PEBS_DATA_CFG_MEMINFO)
@@ -198,6 +199,7 @@ static void check_skid(void)
 static void check_pmi_settings(uint64_t event, uint64_t period)
 {
     const uint64_t select = msr(IA32_PERFEVTSEL0 + PMI_COUNTER), count = msr(IA32_PMC0 + PMI_COUNTER);
+    const uint64_t start = -period & (DS_BIT(48) - 1);
     const uint32_t lvtpc = lab_lvtpc_read();
     if ((select & 0xFFFF) != event || !(select & IA32_PERFEVTSEL_EN) || !(select & IA32_PERFEVTSEL_OS))
         lab_fail("select", "The counter needs its event, a ring to count in (OS: ring 0), and EN.", COUNT_SECTION,
@@ -207,10 +209,10 @@ static void check_pmi_settings(uint64_t event, uint64_t period)
         lab_fail("int", "Without PEBS, an overflow only sets a status bit unless the counter is told to interrupt.",
                  COUNT_SECTION, "IA32_PERFEVTSEL%u is 0x%lx: INT (bit 20) is clear", PMI_COUNTER,
                  (unsigned long)select);
-    if (count != (-period & (DS_BIT(48) - 1)))
+    if (count != start)
         lab_fail("period", "The counter counts up and overflows to 0: it starts at -period.", COUNT_SECTION,
-                 "IA32_PMC%u is 0x%lx; expected -%lu in 48 bits", PMI_COUNTER, (unsigned long)count,
-                 (unsigned long)period);
+                 "IA32_PMC%u is 0x%lx; expected 0x%lx, which is -%lu in 48 bits", PMI_COUNTER, (unsigned long)count,
+                 (unsigned long)start, (unsigned long)period);
     if (lvtpc & LVTPC_MASKED || (lvtpc & LVTPC_VECTOR) != LAB_PMI_VECTOR)
         lab_fail("lvtpc",
                  "The local APIC decides whether the interrupt is delivered, and with which vector. It masks LVTPC "
@@ -223,8 +225,9 @@ static void check_pmi_stopped(void)
     const uint64_t select = msr(IA32_PERFEVTSEL0 + PMI_COUNTER), count = msr(IA32_PMC0 + PMI_COUNTER);
     if (select || count || !(lab_lvtpc_read() & LVTPC_MASKED))
         lab_fail("stop", "Leave nothing behind: a counter that runs on interrupts again.", COUNT_SECTION,
-                 "after lab_pmi_stop IA32_PERFEVTSEL%u is 0x%lx, IA32_PMC%u 0x%lx, LVTPC 0x%x", PMI_COUNTER,
-                 (unsigned long)select, PMI_COUNTER, (unsigned long)count, lab_lvtpc_read());
+                 "after lab_pmi_stop IA32_PERFEVTSEL%u is 0x%lx, IA32_PMC%u 0x%lx, LVTPC 0x%x; expected 0, 0, and "
+                 "LVTPC masked (bit 16)",
+                 PMI_COUNTER, (unsigned long)select, PMI_COUNTER, (unsigned long)count, lab_lvtpc_read());
 }
 
 /* Returns the address; 0: none, as it should be. */
@@ -246,8 +249,8 @@ static uint64_t check_pmi(uint64_t period)
                  (unsigned long)period);
     if (given != right)
         lab_fail("pmi",
-                 "The handler gets the frame of the interrupt: what the processor has pushed, and what it will go "
-                 "back to.",
+                 "Give your handler to lab_on_pmi. It gets the frame of the interrupt: frame->rip is where the "
+                 "program goes on.",
                  "SDM vol. 3A, \"64-Bit Mode Stack Frame\"",
                  "lab_pmi_stop says 0x%lx with period %lu; the interrupt came at 0x%lx, offset %ld",
                  (unsigned long)given, (unsigned long)period, (unsigned long)right, offset(right));
@@ -278,7 +281,7 @@ static void widen(struct range *r, uint64_t address, uint32_t event)
 static void log_range(const char *what, const char *of, struct range r)
 {
     if (r.most < 0)
-        lab_log("skid of %s, %s: there is none", what, of);
+        lab_log("skid of %s, %s: unknown, no record has the address", what, of);
     else
         lab_log("skid of %s, %s: %d to %d instructions", what, of, r.least, r.most);
 }

@@ -20,11 +20,11 @@ struct lab_place {        /* what a record says */
 struct lab_place lab_read_record(unsigned format, const uint8_t *record);
 
 /* The instruction that the processor has executed right before the one at `rip`. 0: the path does not tell, because it
- * comes to `rip` from several instructions, or from none. */
+ * comes to `rip` from several instructions, or from none. Twice from the same instruction is not several. */
 uint64_t lab_before(const struct lab_path *path, uint64_t rip);
 
-/* How many instructions after the one number `event` of the path (from 0 on) the program first stands at `address`,
- * about to execute it. It stands at the event's own address before it executes it: 0. -1: it never does. */
+/* The smallest k >= 0 with path->instruction[event + k] == address; -1 if there is none. `event` is below path->count.
+ */
 int32_t lab_skid(const struct lab_path *path, uint32_t event, uint64_t address);
 
 /* Sampling without PEBS. Makes general-purpose counter `counter` count `event` (IA32_PERFEVTSELx[15:0]) in ring 0 and
@@ -32,5 +32,6 @@ int32_t lab_skid(const struct lab_path *path, uint32_t event, uint64_t address);
 int lab_pmi_start(unsigned counter, uint64_t event, uint64_t period);
 
 /* Called after the program has run: leaves the counter, its select register and LVTPC as they were before
- * lab_pmi_start (0, 0 and masked). Returns the address that the interrupt interrupted. 0: no interrupt has come. */
+ * lab_pmi_start (0, 0 and masked). Returns frame->rip of the interrupt, which your handler has kept. 0: no interrupt
+ * has come since lab_pmi_start. */
 uint64_t lab_pmi_stop(unsigned counter);

@@ -31,7 +31,7 @@ static void check_area(const struct sampling *s)
     const uint64_t begin = (uintptr_t)s->buffer, end = begin + s->records * s->record_bytes;
     const long threshold = (long)(a->pebs_interrupt_threshold - begin);
     if (msr(IA32_DS_AREA) != (uintptr_t)a || a->pebs_buffer_base != begin || a->pebs_index != begin ||
-        a->pebs_absolute_maximum < end || a->pebs_absolute_maximum > end + s->record_bytes)
+        a->pebs_absolute_maximum < end || a->pebs_absolute_maximum >= end + s->record_bytes)
         lab_fail("area", "Set up IA32_DS_AREA, base, index and absolute maximum as in lab 1.", DS_SECTION,
                  "IA32_DS_AREA is 0x%lx, base 0x%lx, index 0x%lx, maximum 0x%lx; the area is at 0x%lx, the buffer "
                  "0x%lx to 0x%lx",
@@ -42,8 +42,9 @@ static void check_area(const struct sampling *s)
         lab_fail("boundary",
                  "The threshold is an address in the buffer where a record begins: the interrupt comes when the index "
                  "reaches it.",
-                 DS_SECTION, "pebs_interrupt_threshold is %ld bytes after s->buffer, whose records have %u bytes",
-                 threshold, s->record_bytes);
+                 DS_SECTION,
+                 "pebs_interrupt_threshold is 0x%lx; expected 0x%lx plus a multiple of %u, the size of a record",
+                 (unsigned long)a->pebs_interrupt_threshold, (unsigned long)begin, s->record_bytes);
     if ((uint64_t)threshold >= (uint64_t)s->records * s->record_bytes)
         lab_fail("margin",
                  "The processor goes on writing until the interrupt is taken. Put the threshold so that at least one "
@@ -71,6 +72,12 @@ static void check_registers(const struct sampling *s)
         lab_fail("enable", "Bit i of IA32_PEBS_ENABLE turns PEBS on for counter i, and only that one is to have it.",
                  PEBS_SECTION, "IA32_PEBS_ENABLE is 0x%lx; expected 0x%lx", (unsigned long)enable,
                  (unsigned long)DS_BIT(s->counter));
+    const uint64_t start = -s->period & (DS_BIT(s->width) - 1), value = msr(IA32_PMC0 + s->counter);
+    if (value != start || s->area->pebs_gp_counter_reset[s->counter] != start)
+        lab_fail("period", LAB_PERIOD_HINT, PEBS_SECTION,
+                 "IA32_PMC%u is 0x%lx and pebs_gp_counter_reset[%u] 0x%lx; expected 0x%lx, which is -%lu", s->counter,
+                 (unsigned long)value, s->counter, (unsigned long)s->area->pebs_gp_counter_reset[s->counter],
+                 (unsigned long)start, (unsigned long)s->period);
     if (lab_lvtpc_read() & LVTPC_MASKED || (lab_lvtpc_read() & LVTPC_VECTOR) != LAB_PMI_VECTOR)
         lab_fail("lvtpc", "The local APIC delivers the interrupt only if LVTPC has a vector and is not masked.",
                  LVT_SECTION, "LVTPC is 0x%x; expected vector 0x%x, not masked", lab_lvtpc_read(), LAB_PMI_VECTOR);
@@ -141,7 +148,8 @@ static void check_loss(uint64_t told, uint64_t records)
         lab_fail("lost-count",
                  "There is a record for every period + 1 events. A record that does not fit reloads the counter, too. "
                  "The number of lost ones is that of those due less those delivered.",
-                 DS_SECTION, "lab_stop says %lu lost records; %lu of %lu are lost", (unsigned long)told,
+                 DS_SECTION, "lab_stop says %ld lost records; %lu of %lu are lost",
+                 (long)told, /* negative is easier to read */
                  (unsigned long)lost, (unsigned long)records);
 }
 

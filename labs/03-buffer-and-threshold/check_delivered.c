@@ -15,7 +15,7 @@ static uint32_t before_run[RUNS]; /* records that were stored before that run be
 static uint64_t last;             /* number of the last record */
 static struct { /* the first thing that was wrong; reported after the run, when the handler is through */
     enum { NOTHING, NOT_A_RECORD, TOO_MANY, AGAIN, NOT_DUE, BAD_MEMORY } what;
-    uint64_t value;
+    uint64_t value, after; /* `last` at that time */
 } wrong;
 
 void lab_expect(const struct sampling *s)
@@ -51,6 +51,7 @@ static void note(int what, uint64_t value)
     if (wrong.what == NOTHING) {
         wrong.what = what;
         wrong.value = value;
+        wrong.after = last;
     }
 }
 
@@ -114,12 +115,9 @@ void lab_check_delivered(void)
                  "A drain ends with the index: it has to go back to the base. Otherwise the next drain finds the same "
                  "records again, and the buffer fills up.",
                  section, "the record of call %lu was delivered after that of call %lu", value,
-                 (unsigned long)(last * (settings->period + 1)));
+                 (unsigned long)(wrong.after * (settings->period + 1)));
     case NOT_DUE:
-        lab_fail("period",
-                 "With a period N there is a record for every N + 1 events, from the first on: the counter's first "
-                 "value and its reset value in the DS area are both -N. Nothing but PEBS may reload it meanwhile.",
-                 "SDM vol. 3B, \"Processor Event Based Sampling (PEBS)\"",
+        lab_fail("period", LAB_PERIOD_HINT, "SDM vol. 3B, \"Processor Event Based Sampling (PEBS)\"",
                  "a record is of call %lu; expected a multiple of %lu", value, (unsigned long)settings->period + 1);
     }
 }

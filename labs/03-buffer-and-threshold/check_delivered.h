@@ -4,6 +4,10 @@
 
 #include "task.h"
 
+#define LAB_PERIOD_HINT                                                                                                \
+    "With a period N there is a record for every N + 1 events, from the first on: the counter's first value and its "  \
+    "reset value in the DS area are both -N. Nothing but PEBS may reload it meanwhile."
+
 /* Begins anew: the records are of these settings. */
 void lab_expect(const struct sampling *s);
 /* Before each run of the program, at most three. */

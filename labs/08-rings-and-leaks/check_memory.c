@@ -45,18 +45,17 @@ static const char *hint_of(enum lab_fitness right)
 {
     switch (right) {
     case LAB_EXPOSED:
-        return "What ring 3 can access, a program can read and write. Records of the kernel and of other programs "
-               "would "
-               "lie open, and the program could say where the processor writes next. Look in both address spaces.";
+        return "What ring 3 can access, a program can read, and perhaps write. Records of the kernel and of other "
+               "programs would lie open, and the program could say where the processor writes next. Look in both "
+               "address spaces. Exposed comes before absent: one space may lack a page that the other one exposes.";
     case LAB_ABSENT:
         return "The processor writes a record whatever page tables are active, and cannot handle a page fault there. "
                "All pages have to be mapped in both address spaces.";
     case LAB_READ_ONLY:
         return "The processor writes to these pages.";
     case LAB_UNTOUCHED:
-        return "The first write to a page sets its Dirty bit. The processor has to find both bits set: touch the "
-               "memory "
-               "before you use it.";
+        return "The first access to a page sets its Accessed bit, the first write its Dirty bit. The processor has to "
+               "find both set: write to the memory before you use it.";
     default:
         return "Nothing is wrong with this memory. All its pages, from that of the first byte to that of the last one, "
                "are mapped, writable, touched and closed to ring 3.";

@@ -82,6 +82,9 @@ static void check_kind(enum kind kind)
 {
     uint32_t inside = 0;
     uint64_t width = 0;
+    struct { /* the first interval that does not contain the true cost */
+        int64_t low, high, cost;
+    } miss = {0};
     static struct lab_machine m;
     for (uint32_t i = 0; i < MACHINES; i++) {
         struct lab_report r = {0};
@@ -96,7 +99,10 @@ static void check_kind(enum kind kind)
             lab_fail("interval", "`low` is the lower end of the interval.", "labs/10-perturbation/task.h",
                      "the interval is %ld to %ld", (long)r.low, (long)r.high);
         check_report(&m, &r);
-        inside += r.low <= m.cost && m.cost <= r.high;
+        if (r.low <= m.cost && m.cost <= r.high)
+            inside++;
+        else if (i == inside)
+            miss.low = r.low, miss.high = r.high, miss.cost = m.cost;
         width += (uint64_t)(r.high - r.low);
     }
     width /= MACHINES;
@@ -108,9 +114,11 @@ static void check_kind(enum kind kind)
             PAGE, "%u of %u intervals contain the true cost; expected about 95; they are %lu ticks wide", inside,
             MACHINES, (unsigned long)width);
     if (inside < ENOUGH)
-        lab_fail(kinds[kind].name, kinds[kind].hint, PAGE,
-                 "machines %s: %u of %u intervals contain the true cost; expected about 95", kinds[kind].what, inside,
-                 MACHINES);
+        lab_fail(
+            kinds[kind].name, kinds[kind].hint, PAGE,
+            "machines %s: %u of %u intervals contain the true cost; expected about 95; one that does not is %ld to "
+            "%ld, the true cost %ld",
+            kinds[kind].what, inside, MACHINES, (long)miss.low, (long)miss.high, (long)miss.cost);
     if (width > WIDEST && kind == QUIET)
         lab_fail("wide", "An interval that is too wide says less than you know. Use more of the trials that you have.",
                  PAGE, "machines %s: the intervals are %lu ticks wide; %u are enough", kinds[kind].what,

@@ -28,8 +28,8 @@ struct lab_report {
     int64_t low, high;
     /* What the interval says: all of it is above 0, all of it is below 0, or neither. */
     enum lab_cost cost;
-    /* What tracing does to the program's result. LAB_CANNOT_TELL: the result differs from run to run without tracing,
-     * too. Otherwise LAB_CHANGED if a single traced run has another result. */
+    /* What tracing does to the program's result. LAB_CANNOT_TELL: not all untraced runs have the same result. Otherwise
+     * LAB_CHANGED if at least one traced run has another result. */
     enum lab_result result;
     /* Of all traced runs. LAB_UNKNOWN if not all of them are known. */
     uint64_t samples, lost;
