@@ -145,12 +145,14 @@ static void check_loss(uint64_t told, uint64_t records)
                  DS_SECTION, "lab_stop says that no record is lost; %lu of %lu are", (unsigned long)lost,
                  (unsigned long)records);
     if (told != lost)
-        lab_fail("lost-count",
-                 "There is a record for every period + 1 events. A record that does not fit reloads the counter, too. "
-                 "The number of lost ones is that of those due less those delivered.",
-                 DS_SECTION, "lab_stop says %ld lost records; %lu of %lu are lost",
-                 (long)told, /* negative is easier to read */
-                 (unsigned long)lost, (unsigned long)records);
+        lab_fail(
+            "lost-count",
+            "There is a record for every period + 1 events. A record that does not fit reloads the counter, too. "
+            "The number of lost ones is that of those due less those delivered. The spare counter has to count the "
+            "same events in the same ring, from 0 on.",
+            DS_SECTION, "lab_stop says %ld lost records; %lu of %lu are lost",
+            (long)told, /* negative is easier to read */
+            (unsigned long)lost, (unsigned long)records);
 }
 
 static void check_session(struct sampling *s)

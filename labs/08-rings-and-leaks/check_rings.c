@@ -33,6 +33,12 @@ static void start(unsigned counter, unsigned rings)
     if (lab_count(counter, NEAR_CALL, rings) != 0)
         lab_fail("gp", "WRMSR raises #GP where a register does not exist, or a reserved bit is set.", SECTION,
                  "lab_count returns an error for counter %u", counter);
+    const bool fixed = counter >= DS_COUNTER_FIXED;
+    const uint64_t control = msr(fixed ? IA32_FIXED_CTR_CTRL : IA32_PERFEVTSEL0 + counter);
+    if (control & (fixed ? ia32_fixed_ctr_ctrl_pmi(counter - DS_COUNTER_FIXED) : IA32_PERFEVTSEL_INT))
+        lab_fail("int", "This counter only counts. Nobody handles an interrupt at its overflow.",
+                 fixed ? FIXED : SECTION, "%s is 0x%lx: %s is set", fixed ? "IA32_FIXED_CTR_CTRL" : "IA32_PERFEVTSELx",
+                 (unsigned long)control, fixed ? "PMI (bit 3 of the counter's four)" : "INT (bit 20)");
     if (msr(value_msr(counter)))
         lab_fail("from-0", "Set the counter itself to 0: it still has what it counted before.", SECTION,
                  "counter %u is at %lu after lab_count", counter, (unsigned long)msr(value_msr(counter)));

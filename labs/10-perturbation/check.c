@@ -75,7 +75,7 @@ static void check_report(const struct lab_machine *m, const struct lab_report *r
                  (unsigned long)r->lost);
     if (r->lost != m->lost)
         lab_fail("lost", "The lost samples of all traced runs together. All of them are known here.", PAGE,
-                 "the report says %lu; expected %lu", (unsigned long)r->lost, (unsigned long)m->lost);
+                 "the report says %lu lost samples; expected %lu", (unsigned long)r->lost, (unsigned long)m->lost);
 }
 
 static void check_kind(enum kind kind)
