@@ -43,7 +43,7 @@ static void check_area(const struct sampling *s)
                  "pebs_buffer_base: the address of s->buffer.",
                  DS_SECTION, "pebs_buffer_base is 0x%lx and pebs_index 0x%lx, and s->buffer is at 0x%lx",
                  (unsigned long)a->pebs_buffer_base, (unsigned long)a->pebs_index, (unsigned long)begin);
-    if (a->pebs_absolute_maximum <= end || a->pebs_absolute_maximum > end + s->record_bytes)
+    if (a->pebs_absolute_maximum <= end || a->pebs_absolute_maximum > end + s->record_bytes - 1)
         lab_fail("maximum",
                  "pebs_absolute_maximum is the end of the buffer plus 1: a record that would not end below it is "
                  "dropped.",
