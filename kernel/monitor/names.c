@@ -72,7 +72,7 @@ G(IA32_PERFEVTSEL0, UMASK, UINT64_C(0xFF00), "unit mask: which form of the event
 G(IA32_PERFEVTSEL0, USR, IA32_PERFEVTSEL_USR, "counts in rings 1 to 3")
 G(IA32_PERFEVTSEL0, OS, IA32_PERFEVTSEL_OS, "counts in ring 0")
 G(IA32_PERFEVTSEL0, EDGE, IA32_PERFEVTSEL_EDGE, "counts beginnings, not cycles")
-G(IA32_PERFEVTSEL0, INT, IA32_PERFEVTSEL_INT, "an overflow raises a PMI; on a PEBS counter too, so there it should be 0")
+G(IA32_PERFEVTSEL0, INT, IA32_PERFEVTSEL_INT, "an overflow raises a PMI; 0 on PEBS counters: theirs would, too")
 G(IA32_PERFEVTSEL0, ANY, IA32_PERFEVTSEL_ANY, "counts for all threads of the core; versions 3 and 4")
 G(IA32_PERFEVTSEL0, EN, IA32_PERFEVTSEL_EN, "the counter is enabled")
 G(IA32_PERFEVTSEL0, INV, IA32_PERFEVTSEL_INV, "counts cycles with fewer events than CMASK")
