@@ -15,6 +15,8 @@ import cairn_boot as cb
 
 SITE = cb.BUILD / "site"
 
+pytestmark = pytest.mark.xdist_group("site")  # one makes it, for all
+
 
 class Page(HTMLParser):
     """The names of a page's places, where its links lead, and what it loads by itself."""
