@@ -17,7 +17,7 @@ def test_skeleton(code):
     shown = re.search(r"```\n(lab \d+ (?:.*\n)+?)```", (code.parent / "README.md").read_text(encoding="utf-8"))[1]
 
     def masked(text):
-        return re.sub(r"0x[0-9a-f]+", "N", re.sub(r"^(make: |[A-Z]+ +build).*\n", "", text, flags=re.M))
+        return re.sub(r"0x[0-9a-f]+", "N", re.sub(r"^(make(\[\d+\])?: |[A-Z]+ +build).*\n", "", text, flags=re.M))
     assert status != 0 and len(verdicts(output)) == 1, output
     assert masked(output) == masked(shown)
 
