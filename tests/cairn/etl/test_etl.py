@@ -19,8 +19,7 @@ SAME = {("windows-cycles", "check"): "windows-19041-64",  # two files of which c
         **{("windows-compressed", command): "windows-19041-64" for command in ("dump", "stat", "check")},
         **{("windows-system-time", command): "windows-22000-64" for command in ("dump", "stat", "check")}}
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "bts", "ring", "life", "locks", "live", "told"]
-WORDS = re.search(r"cairn_switch_words\[\] = \{\n(.*?)NULL,", (cairn_boot.ROOT / "tools/cairn/base/names.c").read_text(
-    encoding="ascii"), re.S)[1]
+WORDS = (cairn_boot.ROOT / "trace/wire/switch_words.h").read_text(encoding="ascii")
 REASONS = re.findall(r'"(\w+)"', WORDS)[10:]  # behind the states
 STATES = {1: "Ready", 4: "Terminated", 7: "DeferredReady"}
 
