@@ -43,6 +43,11 @@ lab: $(if $(LAB_CHECK),$(OUT)/kernel.elf,$(B)/kernel.elf $(OUT)/check) loader $(
      $(if $(filter hw,$(DS)),$(B)/qemu-ds.so)
 	@rm -f $(if $(LAB_CHECK),,$(OUT)/kernel.elf)
 	@labs/run.sh $(LAB) $(OUT) $(B) $(DS)
+# What all labs share, and their checks: tests run several labs at a time.
+lab_o = $(patsubst %,$(B)/$(1)/%.o,$(basename $(wildcard $(2))))
+labs: $(LAB_MACHINE_O) $(call lab_o,kernel,labs/[01]*-*/check*.c) $(call lab_o,host,labs/[01]*-*/host*.c labs/host/*.c) \
+      $(patsubst %,$(B)/kernel/%.asm.o,$(basename $(wildcard labs/[01]*-*/*.asm labs/[01]*-*/ring3/*.asm)))
+test-products: labs
 # What a lab builds beside this.
 -include $(if $(LAB),$(wildcard $(LAB)/local.mk))
-.PHONY: hello lab
+.PHONY: hello lab labs

@@ -7,8 +7,6 @@ import pytest
 
 from cairn_labs import FEW, LABS, each, lab, verdicts
 
-pytestmark = pytest.mark.xdist_group("labs")  # they share a build
-
 
 @pytest.mark.parametrize("code", each(LABS, FEW))
 def test_skeleton(code):

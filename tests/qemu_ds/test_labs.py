@@ -6,7 +6,6 @@ import pytest
 from cairn_labs import FEW, LABS, each, lab
 
 
-@pytest.mark.xdist_group("labs")  # they share a build
 @pytest.mark.parametrize("code", each([path.with_name("solution.c") for path in LABS], FEW))
 def test_solution(code):
     status, output = lab(code, "DS=hw")
