@@ -153,6 +153,7 @@ def test_raw_machine_that_halts(tmp_path):
     assert result.status == cb.PASS and result.lines(verdict), result.output
 
 
+@pytest.mark.long
 def test_qemu_that_does_not_end(tmp_path):
     """One that is stuck is killed: neither a timeout nor Ctrl-C waits for it for ever."""
     qemu = tmp_path / "qemu"

@@ -39,6 +39,7 @@ exec "{shutil.which("qemu-system-x86_64")}" "$@" {words}
     return wrapper
 
 
+@pytest.mark.long
 def test_no_screen_and_no_serial_port(tmp_path):
     result = cb.boot(tmp_path / "run.log", "--smp", 2, "save=esp", "serial=none", "truth=1", "switches=1000",
                      cb.UNHURRIED)

@@ -83,7 +83,7 @@ def test_as_stat(log):
         assert table[name] == figure
 
 
-@pytest.mark.parametrize("log, count", [("live", 9), ("plain", 5), ("lost", 3)])
+@pytest.mark.parametrize("log, count", [pytest.param("live", 9, marks=pytest.mark.long), ("plain", 5), ("lost", 3)])
 def test_a_file_that_grows(tmp_path, log, count):
     """Each piece is written when the one before it is on the screen; the trailer ends it."""
     path, pieces = tmp_path / "log", pieces_of(path_of(log).read_bytes(), count)
