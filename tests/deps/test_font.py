@@ -42,7 +42,8 @@ def convert(tmp_path, data):
 
 
 @pytest.mark.parametrize("data", [
-    psf1(), psf1(table=False), gzip.compress(psf1(), mtime=0), psf2(), psf2(table=False), psf1(list(range(255, -1, -1))),
+    psf1(), psf1(table=False), gzip.compress(psf1(), mtime=0), psf2(), psf2(table=False),
+    psf1(list(range(255, -1, -1))),
     psf2(list(range(255, -1, -1))),
     ], ids=["psf1", "psf1-plain", "gzip", "psf2", "psf2-plain", "psf1-order", "psf2-order"])
 def test_formats(tmp_path, data):
