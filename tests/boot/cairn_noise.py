@@ -18,7 +18,7 @@ def noise(seed, size):
              b"0xffffffffffffffff", b"0x38f ", b"99999999999", b"\x1b[A", b"\x1b[D", b"\x1b[3~", b"\x1b[", b"\t",
              b"\r\n",
              b"\x01", b"\x0b", b"\x15", b"\x17", b"break switch\n", b"break off\n", b"\x1b[99999999999"]
-    others = [byte for byte in range(256) if byte not in b"gpqu"]  # Tab would complete them to go, poke, quit, dump
+    others = [byte for byte in range(256) if byte not in b"gpquGPQU"]  # Tab would complete them to go, poke, quit, dump
     out = bytearray()
     while len(out) < size:
         out += source.choice(words) if source.random() < 0.5 else bytes([source.choice(others)])
