@@ -22,8 +22,8 @@
  * kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers, memcpy,
  * memset and strcmp.
  *
- * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c. presets.c,
- * efficient.c, listed.c and policy.c are tables.
+ * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c; then arch.c and
+ * arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c and policy.c are tables.
  */
 #pragma once
 
@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ds/arch_layout.h"
 #include "ds/layout.h"
 
 #define DS_MODEL_GP_MAX    10u
@@ -76,7 +77,7 @@ struct ds_model_preset {
     uint8_t perfmon_version;
     uint8_t gp_counters, fixed_counters;
     uint8_t width;                       /* of every counter, in bits */
-    uint8_t format;                      /* IA32_PERF_CAPABILITIES.PEBS_FMT */
+    uint8_t format;                      /* IA32_PERF_CAPABILITIES.PEBS_FMT; DS_FORMAT_ARCH: architectural PEBS */
     bool baseline;                       /* IA32_PERF_CAPABILITIES.PEBS_BASELINE */
     bool full_width_writes;              /* IA32_PERF_CAPABILITIES.FW_WRITE */
     bool perf_metrics;                   /* IA32_PERF_CAPABILITIES.PERF_METRICS */
@@ -94,10 +95,12 @@ struct ds_model_preset {
     uint64_t pebs_counters; /* IA32_PEBS_ENABLE has a bit for */
     uint64_t pdist;         /* counters with precise distribution: the record comes with the overflow itself */
     uint64_t data_cfg;      /* legal bits of MSR_PEBS_DATA_CFG */
+    uint64_t arch_groups;   /* format DS_FORMAT_ARCH: groups that IA32_PMC_GPn_CFG_C may name, and CNTR_ALLOW */
+    uint64_t acr_reloaded, acr_causes; /* auto counter reload: counters with IA32_PMC_GPn_CFG_B; those it may name */
     const struct ds_model_event_code *events; /* beside the architectural ones; ends with a code of 0 */
 };
 
-#define DS_MODEL_PRESETS 9u
+#define DS_MODEL_PRESETS 11u
 extern const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS];
 
 /* NULL: no preset of that name. */
@@ -137,6 +140,30 @@ struct ds_model_policy {
                                * -EFAULT, and the record is lost and they are disarmed */
     bool unlisted_recorded;   /* PEBS records events, and on counters, that the lists do not name for it, too; else
                                * those counters run as without PEBS (ds/model/listed.c) */
+
+    /* architectural PEBS, ds/model/arch.c */
+    bool arch_threshold_gt;  /* IA32_PEBS_INDEX has to pass the threshold; else to reach it */
+    bool arch_full_disables; /* a record that finds no room clears IA32_PEBS_INDEX.EN, too; else it only sets FULL */
+    bool arch_base_aligned;  /* IA32_PEBS_BASE is a multiple of the buffer's size, or #GP; else of a page */
+    bool arch_size_wide;     /* IA32_PEBS_BASE.SIZE is [11:0]; else [3:0] */
+    bool arch_padding_apart; /* a record's size does not count its padding; else it does */
+    uint8_t arch_overflow;   /* enum ds_model_arch_overflow */
+    bool arch_sets_ovf_buf;  /* the threshold sets GLOBAL_STATUS.OVF_BUF beside bit 54 */
+    uint8_t arch_fragments;  /* enum ds_model_arch_fragments */
+    bool arch_record_each;   /* counters that cause a record at one instruction write one each; else one for all */
+};
+
+/* What the overflow of a counter with PEBS does to its own bit of IA32_PERF_GLOBAL_STATUS. */
+enum ds_model_arch_overflow {
+    DS_MODEL_ARCH_CLEARED, /* sets it; its record clears it */
+    DS_MODEL_ARCH_NEVER,   /* nothing */
+    DS_MODEL_ARCH_STAYS,   /* sets it; software clears it */
+};
+
+enum ds_model_arch_fragments {
+    DS_MODEL_ARCH_WHOLE,
+    DS_MODEL_ARCH_CONT, /* a fragment for each group; those with one behind them have CONT */
+    DS_MODEL_ARCH_NULL, /* likewise, and the first has a null header before it */
 };
 
 struct ds_model_policy_row {
@@ -146,7 +173,7 @@ struct ds_model_policy_row {
     size_t field; /* offset in struct ds_model_policy */
 };
 
-#define DS_MODEL_POLICIES 11u
+#define DS_MODEL_POLICIES 20u
 extern const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES];
 
 /* 0; -ENOENT: no such policy; -EINVAL: not one of its values. */
@@ -161,18 +188,20 @@ struct ds_model_registers { /* after the instruction that caused the record */
     uint64_t r8_r15[8];
     uint64_t eventing_ip; /* that instruction's own address */
     uint64_t tsc;
+    bool compatibility; /* the code does not run in 64-bit mode; only records of architectural PEBS tell */
 };
 
 struct ds_model_record { /* what an assist did, for whoever keeps the truth */
     bool stored;         /* false: it did not fit and was dropped */
-    uint64_t address;    /* where it lies, or would have */
+    uint64_t address;    /* where it lies, or would have: linear; with architectural PEBS physical */
     uint32_t size;
     uint64_t counters;  /* that caused it, numbered as in GLOBAL_STATUS */
     uint64_t swallowed; /* armed, and reloaded with these: a sample of theirs that no record will show */
     const struct ds_model_registers *registers;
 };
 
-/* `before` and `after` of: */
+/* `before` and `after` of: (with architectural PEBS, IA32_PEBS_INDEX in bytes in place of PebsIndex, the buffer's size
+ * in place of the absolute maximum, bit 54 in place of OVF_BUF, and CFG_C in place of the DS area) */
 enum ds_model_action_kind {
     DS_MODEL_OVERFLOWED = 1, /* the counter; its bit of GLOBAL_STATUS is set */
     DS_MODEL_ARMED,          /* the counter; the next event it counts writes a record, with PDIST this one */
@@ -196,6 +225,9 @@ struct ds_model_host {
     /* Linear memory of the processor, `size` bytes of one page of 4 KiB; false where that is not there. */
     bool (*read)(void *context, uint64_t address, void *to, uint32_t size);
     bool (*write)(void *context, uint64_t address, const void *from, uint32_t size);
+    /* Physical memory of the machine, likewise; needed with format DS_FORMAT_ARCH. */
+    bool (*read_physical)(void *context, uint64_t address, void *to, uint32_t size);
+    bool (*write_physical)(void *context, uint64_t address, const void *from, uint32_t size);
     void (*registers)(void *context, struct ds_model_registers *out);
     void (*xmm)(void *context, struct ds_pebs_xmm *out); /* XMM0-15; NULL: unknown, they read 0 */
     uint32_t (*lvtpc)(void *context);                    /* its value; NULL: that of the last ds_model_lvtpc_write */
@@ -250,6 +282,8 @@ struct ds_model {
     uint64_t perfevtsel[DS_MODEL_GP_MAX];
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable, data_cfg, debugctl, ds_area, misc_enable;
     uint64_t perf_metrics, ld_lat, frontend, lbr_ctl, lbr_select;
+    uint64_t pebs_base, pebs_index;                                /* architectural PEBS, and the next */
+    uint64_t cfg_b[DS_COUNTER_NUMBERS], cfg_c[DS_COUNTER_NUMBERS]; /* by counter */
     uint32_t lvtpc;
     bool pmi_latched;
 
@@ -260,6 +294,8 @@ struct ds_model {
     uint64_t unlisted;                     /* counters of an event that PEBS does not record there */
     uint64_t armed;                        /* overflowed with PEBS enabled: the next event writes a record */
     uint64_t adaptive;                     /* ADAPTIVE bit of every counter */
+    uint64_t snapshot;                     /* CFG_C.CNTR_ALLOW of every counter */
+    uint64_t reloaders;                    /* counters that some IA32_PMC_GPn_CFG_B names */
     uint64_t interrupting;                 /* INT or PMI bit of every counter */
     uint64_t pdist, loads, stores;         /* counters with precise distribution; that count loads; stores */
     uint64_t counting[2][DS_MODEL_EVENTS]; /* by ring (0: CPL 0, 1: others) and event: counters it moves now */
@@ -289,17 +325,18 @@ struct ds_model {
 void ds_model_init(struct ds_model *model, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    const struct ds_model_host *host);
 
-/* Leaves 0, 1, 0AH; of architectural LBR 7 and 1CH; of hybrids 7 (with subleaf 1), 1AH and 23H (subleaves 0, 1 and 3);
- * of a guest of KVM's 40000000H. All others are zero: no more of the processor is modelled. Branch history shows
- * neither predictions nor cycles nor types of branches. */
+/* Leaves 0, 1, 0AH; of architectural LBR 7 and 1CH; of hybrids 1AH; of these and of processors with architectural PEBS
+ * 7 (with subleaf 1) and 23H (subleaves 0, 1 and 3; with the latter 2, 4 and 5 as well); of a guest of KVM's 40000000H.
+ * All others are zero: no more of the processor is modelled. Branch history shows neither predictions nor cycles nor
+ * types of branches. */
 void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 
 /* 0; -EFAULT: #GP; -ENOENT: not one of the model's MSRs, the host decides. */
 int ds_model_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *value);
 int ds_model_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value);
 
-/* RDPMC with this ECX, once privilege level and CR4.PCE allow it. 0; -EFAULT: #GP. */
-int ds_model_rdpmc(const struct ds_model *model, uint32_t index, uint64_t *value);
+/* RDPMC with this ECX at `cpl`, once that and CR4.PCE allow it. 0; -EFAULT: #GP. */
+int ds_model_rdpmc(const struct ds_model *model, uint32_t index, unsigned cpl, uint64_t *value);
 
 void ds_model_lvtpc_write(struct ds_model *model, uint32_t value);
 

@@ -291,7 +291,9 @@ enum cairn_ds_reason {
 
 /* The epoch that ends here (START: that begins here). A copy of the DS area follows, as it was before PebsIndex was set
  * back to the base. Its size depends on the record format: 60H bytes up to format 3, A0H for format 4, 1C0H from format
- * 5 on. With format 3 it is A0H if fixed counters write records. */
+ * 5 on. With format 3 it is A0H if fixed counters write records. With architectural PEBS, format 15, a struct
+ * ds_arch_registers (ds/arch_layout.h) follows in its place, and PebsIndex in the trace is the byte offset in
+ * IA32_PEBS_INDEX, from 0. */
 struct cairn_ds_epoch {
     uint16_t kind;          /* 00: CAIRN_DS_EPOCH */
     uint8_t reason;         /* 02 */
@@ -304,14 +306,15 @@ struct cairn_ds_epoch {
 };
 _Static_assert(sizeof(struct cairn_ds_epoch) == 0x20, "cairn_ds_epoch");
 
-struct cairn_ds_records { /* whole records only; raw bytes follow */
-    uint16_t kind;        /* 00: CAIRN_DS_RECORDS */
-    uint8_t format;       /* 02 */
-    uint8_t reserved;     /* 03 */
-    uint32_t epoch;       /* 04 */
-    uint64_t address;     /* 08: where the first of them lay */
-    uint32_t bytes;       /* 10 */
-    uint32_t part;        /* 14: 0, 1, ... within the epoch */
+/* Raw bytes follow: whole records, or part of one that is too large for an event (format 15 only). */
+struct cairn_ds_records {
+    uint16_t kind;     /* 00: CAIRN_DS_RECORDS */
+    uint8_t format;    /* 02 */
+    uint8_t continues; /* 03: 1: it goes on with the record that the part before begins and does not end */
+    uint32_t epoch;    /* 04 */
+    uint64_t address;  /* 08: where the first of them lay; format 15: physical */
+    uint32_t bytes;    /* 10 */
+    uint32_t part;     /* 14: 0, 1, ... within the epoch */
 };
 _Static_assert(sizeof(struct cairn_ds_records) == 0x18, "cairn_ds_records");
 
