@@ -25,6 +25,8 @@ struct kopt_row {
     char name[32], words[160];
 };
 
+#define KOPT_ROWS_MAX 96u /* rows at most */
+
 /* Row `i` of the table, perhaps in `row`; NULL past the last. */
 const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *row);
 
@@ -33,9 +35,6 @@ size_t kopt_row_find(const char *name, size_t size);
 
 /* Whether the option of row `i` was given since kopt_defaults. */
 bool kopt_row_given(size_t i);
-
-/* A number of decimal digits, or of hexadecimal ones behind 0x, and nothing else. */
-bool kopt_number(const char *s, size_t n, uint64_t *out);
 
 /* Where an option's value is, and that value as one would write it. */
 void *kopt_option_field(const struct kopt_option *option);
