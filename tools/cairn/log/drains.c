@@ -65,6 +65,14 @@ struct cairn_buffer cairn_epoch_buffer(const struct cairn_epoch *e)
                                  base + ia32_pebs_index_thresh(index), 0};
 }
 
+uint64_t cairn_arch_cfg_c(const struct cairn_epoch *e, unsigned counter)
+{
+    const bool fixed = counter >= DS_COUNTER_FIXED;
+    const uint32_t first = fixed ? offsetof(struct ds_arch_registers, fx_cfg_c)
+                                 : offsetof(struct ds_arch_registers, gp_cfg_c);
+    return cairn_get64(e->area + first + 8 * (fixed ? counter - DS_COUNTER_FIXED : counter));
+}
+
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
 struct target { /* where records of one event go */

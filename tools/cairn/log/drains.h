@@ -22,6 +22,8 @@ struct cairn_buffer { /* of PEBS, as a drain found it: addresses, physical ones 
     uint64_t stamp; /* PebsIndex, as switches have it, where it stands at the base */
 };
 struct cairn_buffer cairn_epoch_buffer(const struct cairn_epoch *e);
+/* Format 15: CFG_C of a counter, numbered as in IA32_PERF_GLOBAL_STATUS. */
+uint64_t cairn_arch_cfg_c(const struct cairn_epoch *e, unsigned counter);
 
 /* Bytes of records that a drain tells of and that are not in the log. None where it has more: such a log lies. */
 static inline uint32_t cairn_epoch_missing(const struct cairn_epoch *e)

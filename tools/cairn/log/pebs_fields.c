@@ -309,7 +309,7 @@ static void name_lbr(unsigned i, struct cairn_pebs_field *f)
     f->what = (uint8_t)(CAIRN_PEBS_LBR_FROM + i % 3);
 }
 
-static void name_xmm(unsigned i, struct cairn_pebs_field *f)
+static void name_xmm(uint16_t i, struct cairn_pebs_field *f)
 {
     snprintf(f->name, sizeof(f->name), "XMM%u.%s", i / 2u, i % 2 ? "high" : "low");
     f->what = i % 2 ? CAIRN_PEBS_XMM_HIGH : CAIRN_PEBS_XMM_LOW;
