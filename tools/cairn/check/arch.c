@@ -8,8 +8,9 @@
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/pebs_fields.h"
+#include "tools/cairn/model/arch_bits.h"
 
-#define FAIL(w, time, ...)        cairn_fail((w)->check, CAIRN_RULE_AREAS, (int)(w)->n, time, __VA_ARGS__)
+#define FAIL(w, time, ...) cairn_fail((w)->check, CAIRN_RULE_AREAS, (int)(w)->n, time, __VA_ARGS__)
 #define FAIL_RECORD(w, r, fmt, ...)                                                                                    \
     cairn_fail((w)->check, CAIRN_RULE_RECORDS, (int)(w)->n, &(r)->time, "epoch %" PRIu32 ", 0x%" PRIx64 ": " fmt,      \
                (r)->epoch, (r)->address, __VA_ARGS__)
@@ -18,17 +19,12 @@
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
-#define BASE_VALID  (IA32_PEBS_BASE_ADDRESS | IA32_PEBS_BASE_SIZE)
-#define XER_VALID   (IA32_PMC_CFG_C_XER & ~DS_BIT(52)) /* whose meaning is not found */
-#define CFG_C_VALID                                                                                                    \
-    (IA32_PMC_CFG_C_RELOAD | IA32_PMC_CFG_C_CNTR_ALLOW | IA32_PMC_CFG_C_CNTR | IA32_PMC_CFG_C_LBR | XER_VALID |        \
-     IA32_PMC_CFG_C_GPR | IA32_PMC_CFG_C_AUX | IA32_PMC_CFG_C_EN)
-
 static void check_reserved(const struct cairn_drained *w, const struct cairn_epoch *e, const char *name, uint64_t value,
-                           uint64_t valid)
+                           const struct cairn_bits *bits)
 {
-    if (value & ~valid)
-        FAIL(w, &e->time, "%s is 0x%" PRIx64 ": bits 0x%" PRIx64 " of it are reserved", name, value, value & ~valid);
+    const uint64_t reserved = value & ~cairn_bits_all(bits);
+    if (reserved)
+        FAIL(w, &e->time, "%s is 0x%" PRIx64 ": bits 0x%" PRIx64 " of it are reserved", name, value, reserved);
 }
 
 static void check_position(const struct cairn_drained *w, const struct cairn_epoch *e, uint64_t index)
@@ -66,7 +62,7 @@ static void check_counter(const struct cairn_drained *w, const struct cairn_epoc
     const uint64_t reload = cfg_c & IA32_PMC_CFG_C_RELOAD;
     char name[32];
     snprintf(name, sizeof(name), "CFG_C of %s%u", COUNTER_NAME(n));
-    check_reserved(w, e, name, cfg_c, CFG_C_VALID);
+    check_reserved(w, e, name, cfg_c, cairn_bits_cfg_c);
     if (!w->counters.known)
         return;
     if (!(cfg_c & IA32_PMC_CFG_C_EN) != (!c || c->plain))
@@ -81,8 +77,8 @@ void cairn_check_registers(const struct cairn_drained *w, const struct cairn_epo
 {
     const uint64_t base = cairn_get64(e->area + offsetof(struct ds_arch_registers, base));
     const uint64_t index = cairn_get64(e->area + offsetof(struct ds_arch_registers, index));
-    check_reserved(w, e, "IA32_PEBS_BASE", base, BASE_VALID);
-    check_reserved(w, e, "IA32_PEBS_INDEX", index, IA32_PEBS_INDEX_VALID);
+    check_reserved(w, e, "IA32_PEBS_BASE", base, cairn_bits_base);
+    check_reserved(w, e, "IA32_PEBS_INDEX", index, cairn_bits_index);
     check_position(w, e, index);
     for (unsigned n = 0; n < DS_COUNTER_NUMBERS; n++)
         check_counter(w, e, n, cairn_arch_cfg_c(e, n));
@@ -90,9 +86,7 @@ void cairn_check_registers(const struct cairn_drained *w, const struct cairn_epo
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
-#define HEADER_VALID                                                                                                   \
-    (DS_ARCH_HEADER_SIZE | DS_ARCH_HEADER_MODE64 | DS_ARCH_HEADER_CONT | IA32_PMC_CFG_C_CNTR | IA32_PMC_CFG_C_LBR |    \
-     XER_VALID | IA32_PMC_CFG_C_GPR | IA32_PMC_CFG_C_AUX | DS_ARCH_HEADER_BASIC)
+#define COMPONENTS UINT64_C(0xE6) /* of XSTATE, whose areas are known: bits of a header from 48 on */
 
 struct contents { /* of a record, over its fragments */
     uint64_t groups, counters, masks, metrics, xstate;
@@ -103,8 +97,9 @@ struct contents { /* of a record, over its fragments */
 
 static void pass_header(const struct cairn_reader *w, const struct cairn_record *r, struct contents *c, uint64_t header)
 {
-    if (header & ~HEADER_VALID)
-        FAIL_RECORD(w, r, "its header, 0x%" PRIx64 ", has reserved bits, 0x%" PRIx64, header, header & ~HEADER_VALID);
+    const uint64_t reserved = header & ~cairn_bits_all(cairn_bits_header);
+    if (reserved)
+        FAIL_RECORD(w, r, "its header, 0x%" PRIx64 ", has reserved bits, 0x%" PRIx64, header, reserved);
     c->padding = 0;
     c->groups |= header & DS_ARCH_HEADER_GROUPS;
     if (ds_arch_header_null(header) || c->fragment)
@@ -192,8 +187,9 @@ void cairn_check_arch_record(const struct cairn_reader *w, const struct cairn_re
         FAIL_RECORD(w, r, "%" PRIu32 " bytes are too few for the groups in its header", r->size);
     if (!c.basic_first)
         FAIL_RECORD(w, r, "its first fragment has no %s", "basic group");
-    if (c.xstate & ~(c.groups >> 48 & 0xFF))
-        FAIL_RECORD(w, r, "XSTATE components 0x%" PRIx64 ", but areas 0x%" PRIx64, c.xstate, c.groups >> 48 & 0xFE);
+    if (c.xstate & COMPONENTS & ~(c.groups >> 48))
+        FAIL_RECORD(w, r, "XSTATE components 0x%" PRIx64 ", but areas 0x%" PRIx64, c.xstate,
+                    c.groups >> 48 & COMPONENTS);
     if (c.metrics != (c.groups & IA32_PMC_CFG_C_CNTR_METRICS ? DS_PEBS_CNTR_METRICS : 0))
         FAIL_RECORD(w, r, "the word before its metrics is 0x%" PRIx64, c.metrics);
     if (e && e->format == DS_FORMAT_ARCH)

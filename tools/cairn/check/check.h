@@ -167,7 +167,7 @@ void cairn_check_live(struct cairn_check *check, uint32_t cpu);
 void cairn_check_pmc(struct cairn_check *check, uint32_t cpu);
 void cairn_check_lock_truth(struct cairn_check *check, uint32_t cpu);
 
-const char *cairn_rule_text(enum cairn_rule rule);
+const char *cairn_rule_text(const struct cairn_log *log, enum cairn_rule rule);
 
 /* What a rule comes to (rules.c, which has the table of them). */
 enum cairn_word {

@@ -368,6 +368,9 @@ const uint8_t *cairn_hold(const struct cairn_log *log, struct cairn_cpu *cpu, co
 /* Whether anything is missing or malformed. What the kernel lost and counted, or overwrote, is no damage. */
 bool cairn_log_damaged(const struct cairn_log *log);
 
+/* Whether PEBS is architectural (record format 15): then the Debug Store is for branch records alone. */
+bool cairn_log_arch(const struct cairn_log *log);
+
 /* Whether the processor was the model, whose truth tells of each PEBS record and branch. Nobody can of a real one's. */
 bool cairn_log_modelled(const struct cairn_log *log);
 
