@@ -27,7 +27,7 @@ static void check_reserved(const struct cairn_drained *w, const struct cairn_epo
         FAIL(w, &e->time, "%s is 0x%" PRIx64 ": bits 0x%" PRIx64 " of it are reserved", name, value, reserved);
 }
 
-static void check_position(const struct cairn_drained *w, const struct cairn_epoch *e, uint64_t index)
+static void check_position(const struct cairn_drained *w, const struct cairn_epoch *e)
 {
     const struct cairn_pebs_keys *k = &w->keys;
     const struct cairn_buffer b = cairn_epoch_buffer(e);
@@ -45,15 +45,27 @@ static void check_position(const struct cairn_drained *w, const struct cairn_epo
     if (k->buffer_bytes.known && room != k->buffer_bytes.is)
         FAIL(w, &e->time, "IA32_PEBS_BASE says %" PRIu64 " bytes, this CPU's buffer has %" PRIu64, room,
              k->buffer_bytes.is);
-    if (e->reason == CAIRN_DS_START)
+}
+
+/* What the drain hands over, and how much it says is lost: by FULL, and by EN, which a full buffer may clear. */
+static void check_contents(struct cairn_drained *w, const struct cairn_epoch *e, uint64_t index)
+{
+    const uint32_t wr = ia32_pebs_index_wr(index);
+    const bool full = index & IA32_PEBS_INDEX_FULL, on = index & IA32_PEBS_INDEX_EN;
+    const bool unknown = e->lost == CAIRN_DS_LOST_UNKNOWN, panic = e->reason == CAIRN_DS_PANIC;
+    if (e->reason == CAIRN_DS_START) {
+        w->last_wr = 0;
         return;
-    if (e->record_bytes != wr)
-        FAIL(w, &e->time, "%" PRIu32 " bytes of records, but WR is %" PRIu64, e->record_bytes, wr);
-    if (index & IA32_PEBS_INDEX_FULL ? !e->lost : e->lost != 0)
-        FAIL(w, &e->time, "FULL is %d, but %s lost", (index & IA32_PEBS_INDEX_FULL) != 0,
-             e->lost ? "records are" : "no record is");
-    if (e->lost == CAIRN_DS_LOST_UNKNOWN && cairn_log_modelled(w->check->log))
+    }
+    /* A processor that refuses to move WR back leaves it where the drain before found it. */
+    const bool refused = w->last_wr && e->record_bytes == wr - w->last_wr;
+    if (e->record_bytes != wr && !refused)
+        FAIL(w, &e->time, "%" PRIu32 " bytes of records, but WR is %" PRIu32, e->record_bytes, wr);
+    else if (!panic && !refused && on && full != (e->lost != 0))
+        FAIL(w, &e->time, "FULL is %d, but %s lost", full, e->lost ? "records are" : "no record is");
+    if (unknown && on && !panic && cairn_log_modelled(w->check->log))
         FAIL(w, &e->time, "how many were lost is unknown, but %s", "the model counts them");
+    w->last_wr = wr;
 }
 
 static void check_counter(const struct cairn_drained *w, const struct cairn_epoch *e, unsigned n, uint64_t cfg_c)
@@ -73,13 +85,14 @@ static void check_counter(const struct cairn_drained *w, const struct cairn_epoc
              c && !c->plain ? "its period" : "a counter without PEBS, 0");
 }
 
-void cairn_check_registers(const struct cairn_drained *w, const struct cairn_epoch *e)
+void cairn_check_registers(struct cairn_drained *w, const struct cairn_epoch *e)
 {
     const uint64_t base = cairn_get64(e->area + offsetof(struct ds_arch_registers, base));
     const uint64_t index = cairn_get64(e->area + offsetof(struct ds_arch_registers, index));
     check_reserved(w, e, "IA32_PEBS_BASE", base, cairn_bits_base);
     check_reserved(w, e, "IA32_PEBS_INDEX", index, cairn_bits_index);
-    check_position(w, e, index);
+    check_position(w, e);
+    check_contents(w, e, index);
     for (unsigned n = 0; n < DS_COUNTER_NUMBERS; n++)
         check_counter(w, e, n, cairn_arch_cfg_c(e, n));
 }

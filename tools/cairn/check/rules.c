@@ -109,7 +109,7 @@ static const struct row rows[CAIRN_RULES] = {
 const char *cairn_rule_text(const struct cairn_log *log, enum cairn_rule rule)
 {
     if (rule == CAIRN_RULE_AREAS && cairn_log_arch(log))
-        return "PEBS registers: as set up, WR in the buffer";
+        return "PEBS registers: as set up, WR in bounds";
     return rows[rule].text;
 }
 

@@ -30,7 +30,7 @@ struct walk { /* along one CPU's events */
     bool start_due; /* nothing is missing yet, and the first epoch has not begun */
     /* the epoch we are in */
     bool has_epoch;
-    uint32_t epoch; /* its number */
+    uint32_t epoch;         /* its number */
     uint64_t base, maximum; /* between which PebsIndex lies then */
     struct {
         struct stamp *items;

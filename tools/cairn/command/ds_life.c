@@ -72,14 +72,6 @@ static const char *counter_name(char out[CAIRN_SHOWN], const struct view *v, uns
     return cairn_show_counter(out, v->log, v->cpu, counter);
 }
 
-/* Whether the model went by `value` of a policy. */
-static bool has_policy(const struct view *v, const char *name, const char *value)
-{
-    const struct cairn_slice is = cairn_key(&v->log->text, "ds.policy.%s", name);
-    const uint32_t size = (uint32_t)strlen(value);
-    return is.size > size && memcmp(is.at, value, size) == 0 && is.at[size] == '|';
-}
-
 /* What the DS area, or CFG_C, has for a counter to be loaded with. */
 static uint64_t reset_of(const struct view *v, unsigned counter)
 {
@@ -169,7 +161,7 @@ static void overflow(struct view *v, const struct cairn_life_counter *c)
     }
     row(OVERFLOW, "%s s: %s: %012" PRIx64 " + 1 = %" PRIx64 ", %s GLOBAL_STATUS bit %u; by the instruction",
         cairn_show_time(time, v->log, e->time), counter_name(name, v, c->number), c->overflow.action.before,
-        c->overflow.action.after, v->arch && has_policy(v, "arch_overflow", "never") ? "leaves" : "sets", c->number);
+        c->overflow.action.after, v->arch && cairn_policy_is(v->log, "arch_overflow", "never") ? "leaves" : "sets", c->number);
     instruction(v, e);
     if (!c->armed)
         row(ARMING, "not in the log");
@@ -287,9 +279,9 @@ static void reloaded(const struct view *v)
                     counter_name(name, v, c), reset_of(v, c), cairn_show_reset(value, reset_of(v, c)));
         return;
     }
-    const char *status = !v->arch                               ? "cleared"
-                         : has_policy(v, "arch_overflow", "stays") ? "stays set"
-                         : has_policy(v, "arch_overflow", "never") ? "was never set"
+    const char *status = !v->arch                                  ? "cleared"
+                         : cairn_policy_is(v->log, "arch_overflow", "stays") ? "stays set"
+                         : cairn_policy_is(v->log, "arch_overflow", "never") ? "was never set"
                                                                    : "cleared";
     while (next_action(v, &i, CAIRN_MODEL_RELOADED, CAIRN_MODEL_RELOADED, &a))
         row(rows++ ? 0 : RELOAD, "%s: %012" PRIx64 " -> %012" PRIx64 " (%s), GLOBAL_STATUS bit %u %s",
@@ -303,7 +295,7 @@ static void compared_arch(const struct view *v)
 {
     struct cairn_model_action a;
     unsigned i = 0;
-    const bool passes = has_policy(v, "arch_threshold", "gt");
+    const bool passes = cairn_policy_is(v->log, "arch_threshold", "gt");
     if (!v->life.stored.entry) {
         const struct cairn_buffer b = cairn_epoch_buffer(v->epoch);
         const uint64_t end = v->record->address + v->record->size;

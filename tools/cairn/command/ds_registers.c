@@ -17,10 +17,10 @@ _Static_assert(sizeof(struct ds_arch_registers) == 8 * WORDS, "words of the regi
 
 static uint32_t msr_of(unsigned n)
 {
-    return n == BASE       ? IA32_PEBS_BASE
-           : n == INDEX    ? IA32_PEBS_INDEX
-           : n < FX_CFG_C  ? IA32_PMC_GP0_CFG_C + IA32_PMC_STEP * (n - GP_CFG_C)
-                           : IA32_PMC_FX0_CFG_C + IA32_PMC_STEP * (n - FX_CFG_C);
+    return n == BASE      ? IA32_PEBS_BASE
+           : n == INDEX   ? IA32_PEBS_INDEX
+           : n < FX_CFG_C ? IA32_PMC_GP0_CFG_C + IA32_PMC_STEP * (n - GP_CFG_C)
+                          : IA32_PMC_FX0_CFG_C + IA32_PMC_STEP * (n - FX_CFG_C);
 }
 
 static uint64_t word(const struct cairn_epoch *e, unsigned n)

@@ -68,8 +68,8 @@ struct cairn_buffer cairn_epoch_buffer(const struct cairn_epoch *e)
 uint64_t cairn_arch_cfg_c(const struct cairn_epoch *e, unsigned counter)
 {
     const bool fixed = counter >= DS_COUNTER_FIXED;
-    const uint32_t first = fixed ? offsetof(struct ds_arch_registers, fx_cfg_c)
-                                 : offsetof(struct ds_arch_registers, gp_cfg_c);
+    const uint32_t first =
+        fixed ? offsetof(struct ds_arch_registers, fx_cfg_c) : offsetof(struct ds_arch_registers, gp_cfg_c);
     return cairn_get64(e->area + first + 8 * (fixed ? counter - DS_COUNTER_FIXED : counter));
 }
 
@@ -233,7 +233,8 @@ void cairn_records_free(struct cairn_records *records)
     *records = (struct cairn_records){0};
 }
 
-/* ---- the event ---------------------------------------------------------------------------------------------------- */
+/* ---- the event ----------------------------------------------------------------------------------------------------
+ */
 
 /* Whole records; or one that is too large for an event, as far as it goes. */
 static bool index_whole(const struct target *t, const uint8_t *p, uint32_t bytes)
@@ -271,7 +272,8 @@ static bool index_records(struct cairn_epochs *epochs, struct cairn_records *rec
     struct cairn_epoch *own = own_epoch(epochs, t.epoch);
     if (!continues)
         cairn_drains_end(epochs, records);
-    const bool good = continues ? continue_join(&t, p + head, e->size - head) : index_whole(&t, p + head, e->size - head);
+    const bool good =
+        continues ? continue_join(&t, p + head, e->size - head) : index_whole(&t, p + head, e->size - head);
     if (good && own)
         own->events_seen++;
     if (!good)

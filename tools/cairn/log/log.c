@@ -419,6 +419,13 @@ const uint8_t *cairn_hold(const struct cairn_log *log, struct cairn_cpu *cpu, co
     return copy;
 }
 
+bool cairn_policy_is(const struct cairn_log *log, const char *name, const char *value)
+{
+    const struct cairn_slice is = cairn_key(&log->text, "ds.policy.%s", name);
+    const uint32_t size = (uint32_t)strlen(value);
+    return is.size > size && memcmp(is.at, value, size) == 0 && is.at[size] == '|';
+}
+
 bool cairn_log_arch(const struct cairn_log *log)
 {
     uint64_t format;

@@ -73,7 +73,7 @@ struct cairn_record { /* one PEBS record */
     const uint8_t *at;
     uint64_t address, ip, tsc; /* where it lay; the instruction that caused it (see `after`); tsc 0 where !timed */
     uint64_t index; /* PebsIndex, as switches have it, before it was stored; CAIRN_NO_INDEX: not known (format 15) */
-    int64_t time;              /* session clock; of the drain where !timed */
+    int64_t time;   /* session clock; of the drain where !timed */
     uint32_t size, epoch;
     uint32_t piece;  /* of this CPU: where its event lies */
     uint32_t number; /* in its list, as they came */
@@ -367,6 +367,9 @@ const uint8_t *cairn_hold(const struct cairn_log *log, struct cairn_cpu *cpu, co
 
 /* Whether anything is missing or malformed. What the kernel lost and counted, or overwrote, is no damage. */
 bool cairn_log_damaged(const struct cairn_log *log);
+
+/* Whether the model went by `value` of a policy: ds/model/policy.c. */
+bool cairn_policy_is(const struct cairn_log *log, const char *name, const char *value);
 
 /* Whether PEBS is architectural (record format 15): then the Debug Store is for branch records alone. */
 bool cairn_log_arch(const struct cairn_log *log);

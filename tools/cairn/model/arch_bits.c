@@ -9,15 +9,18 @@
 /* Groups are where they are in both. */
 #define GROUP_BITS                                                                                                     \
     {"AUX", 62, 1}, {"GPR", 61, 1}, {"H16ZMM", 55, 1}, {"ZMMH", 54, 1}, {"OPMASK", 53, 1}, {"EGPR", 51, 1},            \
-        {"YMMH", 50, 1}, {"XMM", 49, 1}, {"LBR", 40, 2}, {"METRICS", 38, 1}, {"FIXED", 37, 1}, {"GP", 36, 1}
+        {"YMMH", 50, 1}, {"XMM", 49, 1}, {"LBR", 40, 2}, {"METRICS", 38, 1}, {"FIXED", 37, 1},                         \
+    {                                                                                                                  \
+        "GP", 36, 1                                                                                                    \
+    }
 
 const struct cairn_bits cairn_bits_base[] = {{"address", 12, 40}, {"SIZE", 0, 4}, {NULL, 0, 0}};
 const struct cairn_bits cairn_bits_index[] = {
     {"THRESH", 36, 23}, {"EN", 32, 1}, {"FULL", 31, 1}, {"WR", 4, 23}, {NULL, 0, 0}};
 const struct cairn_bits cairn_bits_cfg_c[] = {
     {"EN", 63, 1}, GROUP_BITS, {"ALLOW", 35, 1}, {"RELOAD", 0, 32}, {NULL, 0, 0}};
-const struct cairn_bits cairn_bits_header[] = {
-    {"BASIC", 63, 1}, GROUP_BITS, {"CONT", 31, 1}, {"MODE64", 30, 1}, {"size", 0, 16}, {NULL, 0, 0}};
+const struct cairn_bits cairn_bits_header[] = {{"BASIC", 63, 1},  GROUP_BITS,      {"CONT", 31, 1},
+                                               {"MODE64", 30, 1}, {"size", 0, 16}, {NULL, 0, 0}};
 
 #define FIELD(low, count) ((count) == 64 ? UINT64_MAX : (DS_BIT(count) - 1) << (low))
 _Static_assert(FIELD(12, 40) == IA32_PEBS_BASE_ADDRESS && FIELD(0, 4) == IA32_PEBS_BASE_SIZE, "IA32_PEBS_BASE");
@@ -63,11 +66,16 @@ const char *cairn_show_groups(char out[CAIRN_SHOWN], uint64_t groups)
         const char *name;
         uint64_t bit;
     } names[] = {
-        {"BASIC", DS_ARCH_HEADER_BASIC},   {"AUX", IA32_PMC_CFG_C_AUX},
-        {"GPR", IA32_PMC_CFG_C_GPR},       {"XMM", IA32_PMC_CFG_C_XMM},
-        {"YMMH", IA32_PMC_CFG_C_YMMH},     {"EGPR", IA32_PMC_CFG_C_EGPR},
-        {"OPMASK", IA32_PMC_CFG_C_OPMASK}, {"ZMMH", IA32_PMC_CFG_C_ZMMH},
-        {"H16ZMM", IA32_PMC_CFG_C_H16ZMM}, {lbr[ia32_pmc_cfg_c_lbr(groups)], IA32_PMC_CFG_C_LBR},
+        {"BASIC", DS_ARCH_HEADER_BASIC},
+        {"AUX", IA32_PMC_CFG_C_AUX},
+        {"GPR", IA32_PMC_CFG_C_GPR},
+        {"XMM", IA32_PMC_CFG_C_XMM},
+        {"YMMH", IA32_PMC_CFG_C_YMMH},
+        {"EGPR", IA32_PMC_CFG_C_EGPR},
+        {"OPMASK", IA32_PMC_CFG_C_OPMASK},
+        {"ZMMH", IA32_PMC_CFG_C_ZMMH},
+        {"H16ZMM", IA32_PMC_CFG_C_H16ZMM},
+        {lbr[ia32_pmc_cfg_c_lbr(groups)], IA32_PMC_CFG_C_LBR},
         {"CNTR", IA32_PMC_CFG_C_CNTR_GP | IA32_PMC_CFG_C_CNTR_FIXED},
         {"METRICS", IA32_PMC_CFG_C_CNTR_METRICS},
     };

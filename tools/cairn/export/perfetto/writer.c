@@ -314,9 +314,9 @@ static void epoch(struct cairn_output *o, const struct cairn_item *item)
         put_named(o, uuid, l->since, PF__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, "ds", name, NULL);
     put_named(o, uuid, item->time, whole ? PF__TRACK_EVENT__TYPE__TYPE_SLICE_END : PF__TRACK_EVENT__TYPE__TYPE_INSTANT,
               "ds",
-              !starts                         ? name
+              !starts                       ? name
               : e->format == DS_FORMAT_ARCH ? "architectural PEBS is turned on"
-                                              : "the Debug Store is turned on",
+                                            : "the Debug Store is turned on",
               &n);
     l->has_epoch = true;
     l->next_epoch = starts ? e->number : e->number + 1;
