@@ -28,6 +28,16 @@ static uint64_t word(const struct cairn_epoch *e, unsigned n)
     return cairn_get64(e->area + 8 * n);
 }
 
+/* Of one of the drain's records: fragments make them larger than the log's key says. */
+static uint64_t record_bytes(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *e)
+{
+    uint64_t bytes = 0;
+    if (e->records && e->bytes_seen == e->record_bytes && e->record_bytes % e->records == 0)
+        return e->record_bytes / e->records;
+    cairn_ds_number(&log->text, cpu, "record_bytes", &bytes);
+    return bytes;
+}
+
 static void read_cfg_c(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *e, unsigned n,
                        struct cairn_area_row *row)
 {
@@ -59,8 +69,8 @@ void cairn_register_row(const struct cairn_log *log, uint32_t cpu, const struct 
                         struct cairn_area_row *row)
 {
     const struct cairn_buffer b = cairn_epoch_buffer(epoch);
-    uint64_t bytes = 0;
-    char where[64];
+    const uint64_t bytes = record_bytes(log, cpu, epoch);
+    char where[64], due[64];
     *row = (struct cairn_area_row){.words = 1, .value = word(epoch, n)};
     if (n >= GP_CFG_C) {
         read_cfg_c(log, cpu, epoch, n, row);
@@ -68,9 +78,9 @@ void cairn_register_row(const struct cairn_log *log, uint32_t cpu, const struct 
     }
     snprintf(row->name, sizeof(row->name), "%s", n == BASE ? "IA32_PEBS_BASE" : "IA32_PEBS_INDEX");
     row->by = n == BASE ? 'd' : 'p';
-    cairn_ds_number(&log->text, cpu, "record_bytes", &bytes);
     if (n == INDEX)
-        snprintf(row->what, sizeof(row->what), "next: %s", cairn_show_offset(where, b.base, b.index, bytes));
+        snprintf(row->what, sizeof(row->what), "next: %s, PMI: %s", cairn_show_offset(where, b.base, b.index, bytes),
+                 cairn_show_offset(due, b.base, b.threshold, bytes));
     else if (row->value)
         snprintf(row->what, sizeof(row->what), "%" PRIu64 " bytes, physical", b.maximum - b.base);
     else
@@ -88,7 +98,7 @@ static void print_bits(unsigned n, uint64_t value)
 void cairn_draw_registers(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch)
 {
     struct cairn_area_row row;
-    uint64_t at, bytes = 0;
+    uint64_t at;
     char head[2 * CAIRN_SHOWN];
     int n = snprintf(head, sizeof(head),
                      "Architectural PEBS, record format %u: the registers as this drain found them. The Debug Store",
@@ -105,8 +115,7 @@ void cairn_draw_registers(const struct cairn_log *log, uint32_t cpu, const struc
             print_bits(i, row.value);
     }
     puts("  by: d the driver writes it, p the processor moves it on; all but sizes are hex");
-    cairn_ds_number(&log->text, cpu, "record_bytes", &bytes);
     const struct cairn_buffer b = cairn_epoch_buffer(epoch);
-    if (cairn_draw_buffer(&b, "PEBS", "end", bytes, 0))
+    if (cairn_draw_buffer(&b, "PEBS", "end", record_bytes(log, cpu, epoch), 0))
         puts("  # recorded  - free  . beyond the threshold");
 }

@@ -46,6 +46,7 @@ static bool index_epoch(struct cairn_epochs *epochs, const struct cairn_event *e
     n->record_bytes = cairn_get32(p + offsetof(struct cairn_ds_epoch, record_bytes));
     n->record_events = cairn_get32(p + offsetof(struct cairn_ds_epoch, record_events));
     n->piece = piece;
+    n->base = cairn_epoch_buffer(n).base;
     return true;
 }
 
@@ -113,7 +114,7 @@ static uint64_t index_of(const struct target *t, uint64_t address)
     if (t->format != DS_FORMAT_ARCH)
         return address;
     if (e && e->format == DS_FORMAT_ARCH)
-        base = cairn_epoch_buffer(e).base;
+        base = e->base; /* its area may be gone, while the log is indexed */
     return base ? address - base : CAIRN_NO_INDEX;
 }
 

@@ -94,6 +94,7 @@ struct cairn_epoch {     /* one drain */
     uint32_t number, record_bytes, record_events;
     uint32_t bytes_seen, events_seen, records; /* in the records events that follow: of whole records */
     uint32_t torn;                             /* records of which only parts are there */
+    uint64_t base;                             /* of the PEBS buffer, as `area` has it */
     uint32_t piece;
     uint8_t reason, format;
 };
