@@ -23,7 +23,7 @@ PRESETS = [  # name, record format, form of the DS area, bytes of a record, even
     ("arrowlake", 5, "1C0H", 944, ICELAKE),
     ("lunarlake", 6, "1C0H", 432, ICELAKE),
     ("pantherlake", ARCH, "60H", 624, ICELAKE),
-    ("clearwaterforest", ARCH, "60H", 1360, DARKMONT),
+    ("clearwaterforest", ARCH, "60H", 1312, DARKMONT),
 ]
 GROUPS = {"icelake": "gpr,lbr:8,xmm", "arrowlake": "lbr,gpr", "lunarlake": "gpr,mem,lbr:4,counters",
           "pantherlake": "gpr,mem,lbr:8,counters", "clearwaterforest": "gpr,xmm,lbr"}
