@@ -51,6 +51,34 @@ static bool write_memory(void *context, uint64_t address, const void *from, uint
     return words;
 }
 
+uint64_t *ds_bench_physical(struct ds_bench *b, uint64_t offset)
+{
+    return offset % 8 == 0 && offset / 8 < DS_BENCH_PHYSICAL_WORDS ? &b->physical[offset / 8] : NULL;
+}
+
+static uint64_t *there(struct ds_bench *b, uint64_t address, uint32_t size)
+{
+    const uint64_t offset = address - DS_BENCH_PHYSICAL;
+    bool whole = size && size % 8 == 0 && ds_bench_physical(b, offset + size - 8);
+    return ++b->accesses == b->missing || !whole ? NULL : ds_bench_physical(b, offset);
+}
+
+static bool read_physical(void *context, uint64_t address, void *to, uint32_t size)
+{
+    uint64_t *words = there(context, address, size);
+    if (words)
+        memcpy(to, words, size);
+    return words;
+}
+
+static bool write_physical(void *context, uint64_t address, const void *from, uint32_t size)
+{
+    uint64_t *words = there(context, address, size);
+    if (words)
+        memcpy(words, from, size);
+    return words;
+}
+
 static void registers(void *context, struct ds_model_registers *out)
 {
     *out = ((struct ds_bench *)context)->registers;
@@ -143,6 +171,8 @@ void ds_bench_init_listed(struct ds_bench *b, const struct ds_model_preset *pres
     memset(b, 0, sizeof *b);
     const struct ds_model_host host = {.read = read_memory,
                                        .write = write_memory,
+                                       .read_physical = read_physical,
+                                       .write_physical = write_physical,
                                        .registers = registers,
                                        .xmm = xmm,
                                        .raise_pmi = raise_pmi,
