@@ -490,6 +490,14 @@ static const char *which(const char *what, int c)
     return text;
 }
 
+/* NULL: the same. */
+static const char *differ(const char *what, uint64_t model, uint64_t second)
+{
+    static char text[96];
+    snprintf(text, sizeof text, "%s: %llx, not %llx", what, (unsigned long long)model, (unsigned long long)second);
+    return model == second ? NULL : text;
+}
+
 static const char *counter_difference(int c)
 {
     uint64_t value = 0;
@@ -520,12 +528,14 @@ static const char *difference(void)
         return "the controls";
     if (core->fixed == 4 && ds_bench_read(b, MSR_PERF_METRICS) != n->perf_metrics)
         return "the metrics";
-    if (ds_bench_read(b, IA32_PERF_GLOBAL_STATUS) != ds_naive_status(n))
-        return "GLOBAL_STATUS";
+    const char *what = differ("GLOBAL_STATUS", ds_bench_read(b, IA32_PERF_GLOBAL_STATUS), ds_naive_status(n));
+    if (what)
+        return what;
     if (b->stored != n->stored || b->dropped != n->dropped || b->model.records != n->stored)
         return "records stored or dropped";
-    if (ds_bench_read(b, IA32_PEBS_INDEX) != ds_naive_arch_index_read(a))
-        return "IA32_PEBS_INDEX";
+    what = differ("IA32_PEBS_INDEX", ds_bench_read(b, IA32_PEBS_INDEX), ds_naive_arch_index_read(a));
+    if (what)
+        return what;
     if (b->model.swallowed != n->swallowed)
         return "samples swallowed";
     if (b->pmis != n->pmis || !(b->model.lvtpc & LVTPC_MASKED) != !n->masked)

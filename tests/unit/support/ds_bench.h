@@ -58,7 +58,9 @@ uint64_t ds_bench_word_at(struct ds_bench *bench, uint64_t offset);
 uint64_t *ds_bench_area(struct ds_bench *bench, uint64_t offset);
 uint64_t ds_bench_index(struct ds_bench *bench); /* bytes from the buffer's base */
 
-/* With architectural PEBS: the word at physical address DS_BENCH_PHYSICAL + `offset`. */
+/* With architectural PEBS, for which ds_bench_init does it with `size` 0: a buffer of 4096 << size bytes at
+ * DS_BENCH_PHYSICAL, threshold at `threshold` bytes, PEBS on; and the word at DS_BENCH_PHYSICAL + `offset`. */
+void ds_bench_arch(struct ds_bench *bench, unsigned size, uint64_t threshold);
 uint64_t *ds_bench_physical(struct ds_bench *bench, uint64_t offset);
 
 uint64_t ds_bench_bts_buffer(void);

@@ -85,17 +85,21 @@ static void basic(struct group *g, uint64_t who, const struct ds_model_registers
     zeros(g, 3);
 }
 
+/* Whether it is an access of this kind that the counter has counted, not that there were too few. */
+static bool counted(const struct ds_naive_arch *a, int c, int event)
+{
+    return a->n.counter[c].event == event && !(a->counter[c].cmask && a->counter[c].inverted);
+}
+
 static void aux(struct group *g, const struct ds_naive_arch *a, const bool *fires, const struct ds_naive_step *step)
 {
-    uint64_t address = 0;
-    for (int c = 0; c < COUNTERS; c++)
-        if (fires[c] && a->n.counter[c].event == DS_MODEL_STORE && step->is[DS_MODEL_STORE])
-            address = step->store;
-    for (int c = 0; c < COUNTERS; c++)
-        if (fires[c] && a->n.counter[c].event == DS_MODEL_LOAD && step->is[DS_MODEL_LOAD])
-            address = step->load;
+    bool load = false, store = false;
+    for (int c = 0; c < COUNTERS; c++) {
+        load |= fires[c] && counted(a, c, DS_MODEL_LOAD);
+        store |= fires[c] && counted(a, c, DS_MODEL_STORE);
+    }
     g->bits = DS_BIT(62);
-    append(g, address);
+    append(g, load ? step->load : store ? step->store : 0);
     zeros(g, 7);
 }
 
@@ -238,7 +242,7 @@ static void reload(struct ds_naive_arch *a, int c)
     struct ds_naive_counter *k = &a->n.counter[c];
     const long long value = a->counter[c].reload;
     k->left = value < 0 ? -value : a->n.whole_turn - value;
-    if (k->precise && a->n.policy.pdist_minimum && does_pebs(a, c) && k->left < 128)
+    if (k->precise && a->n.policy.pdist_minimum && k->left < 128)
         k->left = 128;
 }
 
@@ -339,7 +343,7 @@ static int records(struct ds_naive_arch *a, const bool *fires, const struct ds_n
     for (int c = 0; c < COUNTERS; c++) {
         bool alone[COUNTERS] = {0};
         alone[c] = fires[c];
-        if (fires[c] && a->on)
+        if (fires[c])
             wanted += record(a, alone, fires, step, host);
     }
     return wanted;
