@@ -350,8 +350,8 @@ int ds_model_retire(struct ds_model *model, const struct ds_model_retired *retir
 
 /* By the policy `residual` alone: some time has passed since counters with PEBS were turned off, so one of the records
  * that are still to come is stored, to where IA32_DS_AREA leads now; with architectural PEBS, to where IA32_PEBS_BASE
- * does, if IA32_PEBS_INDEX.EN is set. It is of the last event they have counted; no counter is reloaded and no threshold
- * looked at. For the host to call: before each access to an MSR, say. Returns as ds_model_retire. */
+ * does, if IA32_PEBS_INDEX.EN is set. It is of the last event they have counted; no counter is reloaded and no
+ * threshold looked at. For the host to call: before each access to an MSR, say. Returns as ds_model_retire. */
 int ds_model_late(struct ds_model *model);
 
 /* Whether branch history is on and lets in branches of the type that end at `cpl`, frozen or not. */

@@ -6,6 +6,8 @@
  * the status each PMI found.
  *
  * Each core gets CAIRN_STEPS instructions, a million by default; `make test` does with fewer (tests/run.py).
+ *
+ * Longer than 500 lines: of each register, how it is written stands beside how it is compared.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,34 +15,21 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "kernel/lib/errno.h"
+#include "tests/unit/ds/property/random.h"
 #include "tests/unit/support/ds_bench.h"
 #include "tests/unit/support/ds_naive_arch.h"
 
-enum { GP = DS_NAIVE_GP, COUNTERS = DS_NAIVE_COUNTERS, PROGRAM = DS_NAIVE_HISTORY / 2, CODES = 7 };
+enum { GP = DS_NAIVE_GP, COUNTERS = DS_NAIVE_COUNTERS, PROGRAM = PROPERTY_PROGRAM, CODES = 7 };
 
-static uint64_t seed;
-static uint32_t random_below(uint32_t n) /* xorshift64* */
-{
-    seed ^= seed >> 12;
-    seed ^= seed << 25;
-    seed ^= seed >> 27;
-    return (uint32_t)((seed * UINT64_C(2685821657736338717)) >> 33) % n;
-}
 static bool coin(void)
 {
     return random_below(2);
 }
-static bool one_in(uint32_t n)
-{
-    return random_below(n) == 0;
-}
-
 struct naive_code {
     uint64_t code;
     int event;
@@ -127,7 +116,7 @@ static uint64_t acr(int first)
 static void write_counter(int c)
 {
     n->counter[c].left = 1 + random_below(20);
-    if (c < GP && one_in(4)) /* the low 32 bits, sign-extended */
+    if (c < GP && random_one_in(4)) /* the low 32 bits, sign-extended */
         ds_bench_write(b, IA32_PMC0 + (uint32_t)c, ds_naive_value(n, c) & UINT32_MAX);
     else
         ds_bench_write(b, ctr_msr(c), ds_naive_value(n, c));
@@ -147,18 +136,18 @@ static void write_cfg_a(int c)
     k->event = code->event;
     k->ring[0] = coin();
     k->ring[1] = coin();
-    k->interrupts = one_in(4);
+    k->interrupts = random_one_in(4);
     k2->recorded = n->policy.unlisted_recorded || !code->listed || (code->listed >> c & 1);
     k2->hidden = coin();
-    k2->cmask = code->listed || coin() ? 0 : one_in(4) ? 2 : 1;
-    k2->inverted = one_in(4);
+    k2->cmask = code->listed || coin() ? 0 : random_one_in(4) ? 2 : 1;
+    k2->inverted = random_one_in(4);
     k2->equal = coin();
-    k2->edge = one_in(4);
+    k2->edge = random_one_in(4);
     k2->asserted = false;
     kept.cfg_a[c] = code->code | (k->ring[1] ? DS_BIT(16) : 0) | (k->ring[0] ? DS_BIT(17) : 0) |
-                    (k2->edge ? DS_BIT(18) : 0) | (k->interrupts ? DS_BIT(20) : 0) | (one_in(8) ? 0 : DS_BIT(22)) |
-                    (k2->inverted ? DS_BIT(23) : 0) | (uint64_t)k2->cmask << 24 | (k2->equal ? DS_BIT(36) : 0) |
-                    (k2->hidden ? DS_BIT(37) : 0);
+                    (k2->edge ? DS_BIT(18) : 0) | (k->interrupts ? DS_BIT(20) : 0) |
+                    (random_one_in(8) ? 0 : DS_BIT(22)) | (k2->inverted ? DS_BIT(23) : 0) | (uint64_t)k2->cmask << 24 |
+                    (k2->equal ? DS_BIT(36) : 0) | (k2->hidden ? DS_BIT(37) : 0);
     ds_bench_write(b, cfg_a_msr(c), kept.cfg_a[c]);
     ds_naive_arch_disarm(a);
     enabled_now();
@@ -172,7 +161,7 @@ static void write_fixed_ctrl(void)
         k->event = i == 3 ? -1 : DS_MODEL_INSTRUCTION;
         k->ring[0] = coin();
         k->ring[1] = coin();
-        k->interrupts = one_in(4);
+        k->interrupts = random_one_in(4);
         a->counter[GP + i].hidden = coin();
         a->counter[GP + i].recorded = true;
         kept.fixed_ctrl |= (uint64_t)(k->ring[0] | k->ring[1] << 1 | k->interrupts << 3) << 4 * i;
@@ -188,19 +177,19 @@ static void write_cfg_b(int c)
     if (!(acr(0) & ds_naive_bit(c)))
         return;
     kept.cfg_b[c] = coin() ? 0 : acr(2) & (ds_naive_bit((int)random_below(COUNTERS)) | (coin() ? ds_naive_bit(c) : 0));
-    kept.cfg_b[c] |= core->fixed == 4 && one_in(4) ? DS_BIT(48) : 0;
+    kept.cfg_b[c] |= core->fixed == 4 && random_one_in(4) ? DS_BIT(48) : 0;
     ds_naive_arch_cfg_b(a, c, kept.cfg_b[c]);
     ds_bench_write(b, cfg_b_msr(c), kept.cfg_b[c]);
 }
 
 static void write_cfg_c(int c)
 {
-    uint64_t v = (one_in(4) ? 0 : DS_BIT(63)) | (coin() ? DS_BIT(35) : 0);
+    uint64_t v = (random_one_in(4) ? 0 : DS_BIT(63)) | (coin() ? DS_BIT(35) : 0);
     for (int i = 36; i < 63; i++)
-        v |= one_in(3) ? DS_BIT(i) : 0;
+        v |= random_one_in(3) ? DS_BIT(i) : 0;
     v &= core->groups << 32 | DS_BIT(63);
     uint32_t reload = -(1 + random_below(n->policy.pdist_minimum ? 200 : 20));
-    v |= !one_in(8) ? reload : one_in(4) ? 0x7FFFFFF0 + random_below(16) : 0;
+    v |= !random_one_in(8) ? reload : random_one_in(4) ? 0x7FFFFFF0 + random_below(16) : 0;
     kept.cfg_c[c] = v;
     ds_naive_arch_cfg_c(a, c, v);
     ds_bench_write(b, cfg_c_msr(c), v);
@@ -216,8 +205,9 @@ static void random_index(void)
 {
     const uint64_t most = (uint64_t)a->size / 16;
     uint64_t threshold = random_below(coin() ? 8 : (uint32_t)most + 20);
-    uint64_t at = one_in(3) ? random_below((uint32_t)most + 2) : 0;
-    write_index(at << 4 | (one_in(10) ? DS_BIT(31) : 0) | (one_in(10) ? 0 : DS_BIT(32)) | threshold << 36);
+    uint64_t at = random_one_in(3) ? random_below((uint32_t)most + 2) : 0;
+    write_index(at << 4 | (random_one_in(10) ? DS_BIT(31) : 0) | (random_one_in(10) ? 0 : DS_BIT(32)) |
+                threshold << 36);
 }
 
 static void random_base(void)
@@ -232,7 +222,7 @@ static void write_global(void)
 {
     kept.global = 0;
     for (int c = 0; c < COUNTERS; c++)
-        kept.global |= exists(c) && !one_in(4) ? ds_naive_bit(c) : 0;
+        kept.global |= exists(c) && !random_one_in(4) ? ds_naive_bit(c) : 0;
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, kept.global);
     enabled_now();
 }
@@ -262,10 +252,10 @@ static uint64_t random_debugctl(void)
     n->tr = random_below(4) != 0;
     n->bts = random_below(4) != 0;
     n->btint = coin();
-    n->off[0] = one_in(4);
-    n->off[1] = one_in(4);
-    n->freezes[0] = one_in(4);
-    n->freezes[1] = one_in(4);
+    n->off[0] = random_one_in(4);
+    n->off[1] = random_one_in(4);
+    n->freezes[0] = random_one_in(4);
+    n->freezes[1] = random_one_in(4);
     return (n->freezes[0] ? 0x800 : 0) + (n->freezes[1] ? 0x1000 : 0) + (n->tr ? 0x40 : 0) + (n->bts ? 0x80 : 0) +
            (n->btint ? 0x100 : 0) + (n->off[0] ? 0x200 : 0) + (n->off[1] ? 0x400 : 0);
 }
@@ -456,7 +446,7 @@ static void software_on_counters(void)
         write_metrics();
         break;
     case 7:
-        write_lbr(one_in(4));
+        write_lbr(random_one_in(4));
         break;
     default:
         illegal();
@@ -566,41 +556,17 @@ static const char *memory_difference(void)
     return NULL;
 }
 
-static void random_step(struct ds_naive_step *step)
-{
-    *step = (struct ds_naive_step){.ring = one_in(4), .branches = one_in(3)};
-    for (int e = 0; e < DS_MODEL_EVENTS; e++)
-        step->is[e] = e == DS_MODEL_INSTRUCTION || one_in(3);
-    step->load = random_below(1000000);
-    step->store = random_below(1000000);
-    step->branch = (struct ds_naive_branch){1 + random_below(1000000), random_below(1000000), random_below(3)};
-    b->registers.compatibility = one_in(3);
-}
-
-static int model_step(const struct ds_naive_step *step, bool interrupt)
-{
-    const struct ds_model_branch branch = {
-        .from = step->branch.from, .to = step->branch.to, .prediction = step->branch.prediction};
-    unsigned cpl = step->ring ? 1 + random_below(3) : 0;
-    if (interrupt)
-        return ds_model_interrupt(&b->model, &branch, cpl);
-    struct ds_model_retired retired = {.cpl = cpl, .load_address = step->load, .store_address = step->store};
-    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
-        retired.events |= step->is[e] ? 1u << e : 0;
-    retired.branch = step->branches ? &branch : NULL;
-    return ds_model_retire(&b->model, &retired);
-}
-
 static void random_program(unsigned program)
 {
-    seed = program + 1;
+    random_seed(program + 1);
     random_setup();
     for (unsigned i = 0; i < PROGRAM; i++) {
         struct ds_naive_step step;
-        const bool interrupt = one_in(50);
+        const bool interrupt = random_one_in(50);
         const unsigned records = n->stored;
         random_step(&step);
-        if (model_step(&step, interrupt))
+        b->registers.compatibility = random_one_in(3);
+        if (property_model_step(&b->model, &step, interrupt))
             fail_msg("program %u, instruction %u: memory fault", program, i);
         if (interrupt)
             ds_naive_interrupt(n, &step);
@@ -618,8 +584,7 @@ static void random_program(unsigned program)
 static void random_programs(void **state)
 {
     core = *state;
-    const char *wanted = getenv("CAIRN_STEPS");
-    unsigned programs = (wanted ? (unsigned)strtoul(wanted, NULL, 10) : 1000000) / PROGRAM;
+    const unsigned programs = property_programs();
     unsigned records = 0, drops = 0, pmis = 0, branches = 0, swallowed = 0;
     for (unsigned program = 0; program < programs; program++) {
         random_program(program);
