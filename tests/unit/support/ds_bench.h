@@ -4,9 +4,11 @@
 
 #include "ds/model/model.h"
 
-#define DS_BENCH_BASE           UINT64_C(0xFFFF900000000000) /* the DS area; the PEBS buffer a page above, BTS at 7000H */
-#define DS_BENCH_WORDS          4096u
-#define DS_BENCH_PHYSICAL       UINT64_C(0x12340000) /* what there is of physical memory: 128 KiB */
+/* Linear memory: the DS area; the PEBS buffer a page above, BTS at 7000H. */
+#define DS_BENCH_BASE  UINT64_C(0xFFFF900000000000)
+#define DS_BENCH_WORDS 4096u
+/* Physical memory: 128 KiB. */
+#define DS_BENCH_PHYSICAL       UINT64_C(0x12340000)
 #define DS_BENCH_PHYSICAL_WORDS 16384u
 
 /* What most tests of the model count, and look at. */
