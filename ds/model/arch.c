@@ -171,6 +171,17 @@ bool ds_model_arch_overflow(struct ds_model *m, unsigned overflowed)
     return !(m->pebs & bit) || m->policy.arch_overflow != DS_MODEL_ARCH_NEVER;
 }
 
+/* A counter with precise distribution may have a shortest period. */
+static void reload_after_record(struct ds_model *m, unsigned c)
+{
+    const uint64_t last = m->counter_mask + 1 - DS_MODEL_PDIST_MINIMUM, before = m->value[c];
+    uint64_t value = reload_value(m, c);
+    if (m->policy.pdist_minimum && m->pdist & DS_BIT(c) && value > last)
+        value = last;
+    m->value[c] = value;
+    ds_model_act(m, (struct ds_model_action){DS_MODEL_RELOADED, (uint8_t)c, 0, before, value});
+}
+
 /* The counters that caused a record go on from their reload values. */
 static void reload_all(struct ds_model *m, uint64_t set)
 {
@@ -180,7 +191,7 @@ static void reload_all(struct ds_model *m, uint64_t set)
     for (; set; set &= set - 1) {
         const unsigned c = (unsigned)__builtin_ctzll(set);
         if (m->cfg_c[c] & IA32_PMC_CFG_C_RELOAD)
-            reload(m, c);
+            reload_after_record(m, c);
     }
 }
 

@@ -8,8 +8,7 @@
 #include "ds/model/internal.h"
 #include "kernel/lib/errno.h"
 
-#define PDIST_MINIMUM 128u
-#define PAGE          4096u
+#define PAGE 4096u
 
 void ds_model_act(const struct ds_model *m, struct ds_model_action action)
 {
@@ -98,8 +97,9 @@ static bool reload(struct ds_model *m, uint64_t set)
         if (!ds_model_read(m, m->ds_area + ds_area_reset(m->preset->format, c), &slot, sizeof slot))
             return false;
         m->value[c] = slot & m->counter_mask;
-        if (m->policy.pdist_minimum && m->pdist & DS_BIT(c) && m->value[c] > m->counter_mask + 1 - PDIST_MINIMUM)
-            m->value[c] = m->counter_mask + 1 - PDIST_MINIMUM;
+        if (m->policy.pdist_minimum && m->pdist & DS_BIT(c) &&
+            m->value[c] > m->counter_mask + 1 - DS_MODEL_PDIST_MINIMUM)
+            m->value[c] = m->counter_mask + 1 - DS_MODEL_PDIST_MINIMUM;
         ds_model_act(m, (struct ds_model_action){DS_MODEL_RELOADED, (uint8_t)c, 0, before, m->value[c]});
     }
     return true;
