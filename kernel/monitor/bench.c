@@ -287,7 +287,8 @@ static void look(struct kmonitor *m)
 }
 
 enum until { UNTIL_COUNT, UNTIL_OVERFLOW, UNTIL_RECORD, UNTIL_PMI, UNTIL_DRAIN };
-static const char until_words[] = "count|overflow|record|pmi|drain|switch";
+static const char *const until_words[] = {
+    [UNTIL_OVERFLOW] = "overflow", [UNTIL_RECORD] = "record", [UNTIL_PMI] = "pmi", [UNTIL_DRAIN] = "drain"};
 
 static uint64_t records_in_buffer(const struct view *v)
 {
@@ -381,22 +382,16 @@ static void show(struct kmonitor *m, uint64_t last)
 /* What the word asks for: a number of steps, or what they lead to. */
 static bool read_until(struct kmonitor *m, const char *word, enum until *until, uint64_t *most)
 {
-    const char *at = until_words;
     *until = UNTIL_COUNT;
     *most = 1;
     if (!word)
         return true;
-    for (unsigned i = 0; i <= UNTIL_DRAIN + 1; i++) {
-        char one[12];
-        const char *end = strchr(at, '|');
-        snprintf(one, sizeof one, "%.*s", (int)(end ? (size_t)(end - at) : strlen(at)), at);
-        if (i && kmonitor_same(one, word)) {
+    for (unsigned i = UNTIL_OVERFLOW; i <= UNTIL_DRAIN; i++)
+        if (kmonitor_same(until_words[i], word)) {
             *until = (enum until)i;
             *most = STEPS_MOST;
         }
-        at = end ? end + 1 : at;
-    }
-    if (*until > UNTIL_DRAIN) {
+    if (kmonitor_same("switch", word)) {
         kmonitor_say(m, "step: there is no switch here: nothing else runs. `break switch` stops at one in the run");
         return false;
     }

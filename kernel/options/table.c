@@ -167,7 +167,7 @@ static const struct kopt_option table[] = {
      "panic (docs/learn/monitor.md)",
      AT(monitor), WORD, 0, 0, "off|on", NULL},
     {"monitor.script", "none",
-     "FILE beside cairn.cfg from which the monitor reads its commands, one a line, instead of the serial line; behind "
+     "FILE beside cairn.cfg from which the monitor reads its commands, one a line, instead of the serial line; after "
      "the last one the run goes on; none: no file",
      AT(monitor_script), TEXT, 0, 0, NULL, "monitor=on"},
     {"end", "halt", "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),
