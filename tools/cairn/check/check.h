@@ -121,8 +121,18 @@ void cairn_drained_init(struct cairn_drained *drained, struct cairn_check *check
 void cairn_drained_epoch(struct cairn_drained *drained, const struct cairn_epoch *epoch); /* it stays until the next */
 void cairn_drained_part(struct cairn_drained *drained, const struct cairn_event *event);
 void cairn_drained_hole(struct cairn_drained *drained);
+/* Whether the value that a counter starts from (`counter` NULL: counts nothing) is that of its period, or of pebs.later's. */
+bool cairn_right_reset(const struct cairn_drained *drained, const struct cairn_counter *counter, uint64_t reset);
 void cairn_check_counts(struct cairn_check *check);
 void cairn_check_pebs(struct cairn_check *check, uint32_t cpu);
+/* Of architectural PEBS: the registers of a drain; a record, and the drain it came with (NULL: that is missing). */
+struct cairn_reader { /* of one CPU's records */
+    struct cairn_check *check;
+    uint32_t n;
+};
+void cairn_check_registers(const struct cairn_drained *drained, const struct cairn_epoch *epoch);
+void cairn_check_arch_record(const struct cairn_reader *reader, const struct cairn_record *record,
+                             const struct cairn_epoch *epoch);
 /* Counting is on only while a sampled thread runs: whether one can have caused this item, which is a record. */
 void cairn_check_sampled(struct cairn_check *check, uint32_t cpu, const struct cairn_item *item);
 void cairn_check_bts(struct cairn_check *check, uint32_t cpu);

@@ -12,6 +12,7 @@
 
 #include "ds/layout.h"
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/stream.h"
 #include "tools/cairn/log/session_lives.h"
@@ -208,7 +209,7 @@ static void free_session(struct cairn_log *log)
 {
     for (uint32_t c = 0; c < MAX_CPUS; c++) {
         free(log->cpu[c].holes.items);
-        free(log->cpu[c].records.items);
+        cairn_records_free(&log->cpu[c].records);
         free(log->cpu[c].epochs.items);
         free(log->cpu[c].lock_configs.items);
         free(log->cpu[c].truth.items);
