@@ -50,7 +50,7 @@ struct kopt_serial {
 
 struct kopt {
     uint32_t ds; /* enum kopt_ds */
-    char ds_preset[16];
+    char ds_preset[24];
     uint32_t ds_force, ds_throttle;
     struct ds_model_policy ds_policy;
     uint32_t ds_log;

@@ -59,6 +59,8 @@ int kcontrol_init(char *error, size_t error_size)
     for (uint32_t i = 0; i < kcpu_count; i++) {
         uint32_t writes = CAIRN_MUTANT == KMUTANT_CPUS && kcpu_count > 1 && i < 2 ? 1 - i : i;
         trace_hub_init(&hubs[i], writes, &clocks, khook_counters);
+        if (kds->caps && ds_caps_arch(&kds->caps[i]))
+            trace_hub_refresh_index(&hubs[i], khook_index);
         kcpu_table[i]->trace = &hubs[i];
     }
     sampling = kopt.spinlock;
@@ -193,6 +195,7 @@ static void act(struct slot *s, enum cairn_session_what what)
 {
     struct kcpu *cpu = kcpu_this();
     struct cairn_truth_session ack;
+    ds_refresh_index(cpu->ds);
     const struct trace_hub_pebs pebs = pebs_here(cpu, s);
     uint32_t itself = UINT32_C(1) << (trace_session_config(s->session)->number - 1);
     int e = -EINVAL;
@@ -219,6 +222,7 @@ static void act(struct slot *s, enum cairn_session_what what)
     if (what != CAIRN_SESSION_STOP)
         klocktrace_rundown(itself, HOOK_SPINLOCK_DC_START);
     klocktrace_update();
+    ds_stamp_switches(cpu->ds, cpu->truth || trace_hub_full(cpu->trace));
 }
 
 static void act_here(void *argument)

@@ -294,14 +294,14 @@ static int ask(struct prober *p, char *error, size_t size)
     struct kcpu *cpu = kcpu_this();
     if (cpu->ds && ds_started(cpu->ds))
         ds_pmi(cpu->ds); /* one that is due, or pending: its status is cleared for the experiments */
-    cpu->active_ds = NULL;
+    kds_lend(NULL);
     if (p->model)
         cpu->active_model = p->model;
     probers[p->cpu] = p;
     int e = ds_probe_all(&p->bench, p->found->results, p->found->costs, error, size);
     probers[p->cpu] = NULL;
     cpu->active_model = cpu->ds_soft;
-    cpu->active_ds = cpu->ds;
+    kds_lend(cpu->ds);
     return e;
 }
 

@@ -26,7 +26,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
 {
     struct trace_hub_cpu *trace = cpu->trace;
     const bool on = due[cpu->arch.index] = trace_hub_on(trace);
-    ds_bts_drain(cpu->ds, CAIRN_DS_SWITCH, tsc);
+    ds_switch(cpu->ds, tsc);
     if (!on)
         return;
     uint64_t before = arch_rdtsc();
@@ -91,4 +91,9 @@ _Static_assert(DS_MAX_COUNTING == TRACE_PMC_MAX, "khook_counters");
 void khook_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
 {
     ds_read_counting(kcpu_table[index]->ds, values);
+}
+
+void khook_index(uint32_t index)
+{
+    ds_refresh_index(kcpu_table[index]->ds);
 }
