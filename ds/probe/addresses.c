@@ -33,7 +33,7 @@ static uint64_t eventing_ip(const struct ds_probe *p)
 /* Whether there is a group of registers to ask for. */
 static bool has_registers(const struct ds_probe *p)
 {
-    return ds_probe_arch(p) ? p->groups & IA32_PMC_CFG_C_GPR : p->caps->baseline;
+    return ds_probe_arch(p) ? p->caps->arch_groups & IA32_PMC_CFG_C_GPR : p->caps->baseline;
 }
 
 static uint64_t rip(const struct ds_probe *p)

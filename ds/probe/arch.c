@@ -11,28 +11,6 @@
 
 #define QUIET 64u /* reads of a register, as in ds/probe/common.c */
 
-static uint64_t two_masks(uint32_t gp, uint32_t fixed)
-{
-    return gp | (uint64_t)fixed << DS_COUNTER_FIXED;
-}
-
-/* What CPUID says, for the CPU that this runs on. */
-void ds_probe_arch_learn(struct ds_probe *p)
-{
-    const struct ds_machine *m = p->bench->machine;
-    const uint64_t there = two_masks((1u << p->caps->gp_counters) - 1, (uint32_t)(DS_BIT(p->caps->fixed_counters) - 1));
-    uint32_t r[4];
-    m->cpuid(m->context, 0x23, 4, r);
-    p->groups = cpuid_23h_4_groups(r[1]);
-    m->cpuid(m->context, 0x23, 5, r);
-    p->pdist = two_masks(r[1], r[3]) & there;
-    m->cpuid(m->context, 0x23, 0, r);
-    if (!(r[0] & CPUID_23H_EAX_ACR))
-        return;
-    m->cpuid(m->context, 0x23, 2, r);
-    p->reloaded = two_masks(r[0], r[1]) & there;
-}
-
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
 static uint32_t msr_of(unsigned counter, uint32_t gp, uint32_t fixed)
@@ -57,13 +35,14 @@ static bool bit_of(uint64_t set, unsigned i, unsigned *bit)
 /* Auto counter reload would reload a counter behind an experiment's back: its registers are among these. */
 uint32_t ds_probe_arch_msr(const struct ds_probe *p, unsigned i)
 {
-    const uint64_t with_c = p->caps->pebs_counters | p->reloaded;
-    const unsigned bs = (unsigned)__builtin_popcountll(p->reloaded), cs = (unsigned)__builtin_popcountll(with_c);
+    const uint64_t with_c = p->caps->pebs_counters | p->caps->acr_counters;
+    const unsigned bs = (unsigned)__builtin_popcountll(p->caps->acr_counters),
+                   cs = (unsigned)__builtin_popcountll(with_c);
     unsigned c;
     if (i == 0)
         return IA32_PEBS_BASE;
     if (i < 1 + bs)
-        return bit_of(p->reloaded, i - 1, &c) ? msr_of(c, IA32_PMC_GP0_CFG_B, IA32_PMC_FX0_CFG_B) : 0;
+        return bit_of(p->caps->acr_counters, i - 1, &c) ? msr_of(c, IA32_PMC_GP0_CFG_B, IA32_PMC_FX0_CFG_B) : 0;
     if (i < 1 + bs + cs)
         return bit_of(with_c, i - 1 - bs, &c) ? ds_probe_arch_cfg_c(c) : 0;
     return i == 1 + bs + cs ? IA32_PEBS_INDEX : 0;
@@ -77,6 +56,12 @@ void ds_probe_arch_off(struct ds_probe *p)
         ds_probe_write(p, msr, 0);
 }
 
+uint64_t ds_probe_arch_physical(const struct ds_probe *p)
+{
+    const struct ds_machine *m = p->bench->machine;
+    return m->physical ? m->physical(m->context, p->bench->buffer) : (uint64_t)(uintptr_t)p->bench->buffer;
+}
+
 static void set_index(struct ds_probe *p, uint64_t index)
 {
     p->index = index;
@@ -88,7 +73,7 @@ void ds_probe_arch_buffer(struct ds_probe *p, uint32_t maximum, uint32_t thresho
     unsigned size = 0;
     while ((ARCH_PAGE_SIZE << size) < maximum)
         size++;
-    ds_probe_write(p, IA32_PEBS_BASE, p->bench->physical | size);
+    ds_probe_write(p, IA32_PEBS_BASE, ds_probe_arch_physical(p) | size);
     set_index(p, ia32_pebs_index(0, threshold));
     p->begin = 0;
 }

@@ -99,7 +99,7 @@ static bool takes(struct ds_probe *p, uint64_t value, bool *fault)
 /* Two pages of the buffer, from its second page on. */
 void ds_probe_arch_base(struct ds_probe *p, struct ds_probe_result *r)
 {
-    const uint64_t value = (p->bench->physical + ARCH_PAGE_SIZE) | 1;
+    const uint64_t value = (ds_probe_arch_physical(p) + ARCH_PAGE_SIZE) | 1;
     bool fault;
     const bool taken = takes(p, value, &fault);
     ds_probe_answer(r,
@@ -150,7 +150,7 @@ void ds_probe_arch_padding(struct ds_probe *p, struct ds_probe_result *r)
 {
     const uint64_t groups = IA32_PMC_CFG_C_CNTR_GP | IA32_PMC_CFG_C_CNTR_ALLOW;
     struct ds_probe_fragment f = {0};
-    if ((p->groups & groups) != groups) {
+    if ((p->caps->arch_groups & groups) != groups) {
         ds_probe_unknown(r, "records have no group of counters");
         return;
     }
@@ -175,8 +175,9 @@ void ds_probe_arch_padding(struct ds_probe *p, struct ds_probe_result *r)
 
 void ds_probe_arch_fragments(struct ds_probe *p, struct ds_probe_result *r)
 {
-    const uint64_t groups = p->groups & (IA32_PMC_CFG_C_AUX | IA32_PMC_CFG_C_GPR | IA32_PMC_CFG_C_XMM |
-                                         IA32_PMC_CFG_C_LBR | IA32_PMC_CFG_C_CNTR_GP | IA32_PMC_CFG_C_CNTR_ALLOW);
+    const uint64_t groups =
+        p->caps->arch_groups & (IA32_PMC_CFG_C_AUX | IA32_PMC_CFG_C_GPR | IA32_PMC_CFG_C_XMM | IA32_PMC_CFG_C_LBR |
+                                IA32_PMC_CFG_C_CNTR_GP | IA32_PMC_CFG_C_CNTR_ALLOW);
     struct ds_probe_fragment f = {0};
     uint64_t first = 0;
     unsigned fragments = 0;
@@ -199,7 +200,7 @@ void ds_probe_arch_together(struct ds_probe *p, struct ds_probe_result *r)
 {
     const struct ds_probe_counter *a = &p->instructions;
     struct ds_probe_counter b;
-    const uint64_t not_these = DS_BIT(a->number) | p->pdist;
+    const uint64_t not_these = DS_BIT(a->number) | p->caps->pdist_counters;
     if (!ds_probe_find(p, DS_EVENT_INSTRUCTIONS, not_these, &b)) {
         ds_probe_unknown(r, "needs two counters of instructions without precise distribution");
         return;

@@ -269,7 +269,7 @@ bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t n
         return false;
     /* The first has precise distribution here and there; on efficient cores of hybrids the second has, too. */
     const uint64_t others =
-        any & ~p->pdist & ~UINT64_C(1) & ~(p->caps->core_type == CPUID_1AH_EAX_ATOM ? UINT64_C(2) : 0);
+        any & ~p->caps->pdist_counters & ~UINT64_C(1) & ~(p->caps->core_type == CPUID_1AH_EAX_ATOM ? UINT64_C(2) : 0);
     c->number = (unsigned)__builtin_ctzll(others ? others : any);
     return true;
 }
@@ -565,8 +565,6 @@ int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result resu
                  struct ds_probe_cost costs[DS_PROBE_COSTS], char *error, size_t size)
 {
     struct ds_probe probe = {.bench = bench, .caps = bench->caps}, *p = &probe;
-    if (p->caps->pebs && ds_probe_arch(p))
-        ds_probe_arch_learn(p);
     save_all(p);
     if (p->refused) {
         snprintf(error, size, "MSR 0x%x raises #GP where it is read", p->refusal.msr);

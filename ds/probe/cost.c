@@ -249,7 +249,7 @@ static void cost_of_branch(struct series *s, struct ds_probe_cost *cost)
 static bool has_groups(const struct ds_probe *p, uint64_t groups)
 {
     if (ds_probe_arch(p))
-        return !(ds_probe_arch_same_groups(groups) & ~p->groups);
+        return !(ds_probe_arch_same_groups(groups) & ~p->caps->arch_groups);
     return !groups || (p->caps->baseline && (!(groups & MSR_PEBS_DATA_CFG_CNTR) || p->caps->format >= 6));
 }
 

@@ -2,7 +2,6 @@
 /* What the files of the probe share; private to ds/probe. */
 #pragma once
 
-#include "ds/arch_layout.h"
 #include "ds/driver/driver.h"
 #include "ds/probe/probe.h"
 
@@ -39,11 +38,9 @@ struct ds_probe {
     struct ds_probe_saved saved[10 + 4 * DS_GP_MAX + 3 * DS_FIXED_MAX];
     unsigned saves;
     /* with architectural PEBS: */
-    uint64_t groups;          /* of records, where IA32_PMC_GPn_CFG_C has them */
-    uint64_t pdist, reloaded; /* counters with precise distribution; with auto counter reload */
-    uint64_t index;           /* IA32_PEBS_INDEX after the last run, or as it has been set since */
-    uint32_t begin;           /* where the first record lies: the index before the first run since it was set */
-    unsigned late; /* records that came when the counters of the last run were off already: not among its records */
+    uint64_t index; /* IA32_PEBS_INDEX after the last run, or as it has been set since */
+    uint32_t begin; /* where the first record lies: the index before the first run since it was set */
+    unsigned late;  /* records that came when the counters of the last run were off already: not among its records */
     uint32_t lvtpc;
     struct ds_refusal refusal; /* the last access that raised #GP */
     bool refused;              /* one has, since the last question */
@@ -117,10 +114,10 @@ struct ds_probe_spacing ds_probe_space(struct ds_probe *p, const struct ds_probe
 /* ---- architectural PEBS (ds/probe/arch.c): what the functions above do there */
 static inline bool ds_probe_arch(const struct ds_probe *p)
 {
-    return p->caps->format == DS_FORMAT_ARCH;
+    return ds_caps_arch(p->caps);
 }
-void ds_probe_arch_learn(struct ds_probe *p);
-uint32_t ds_probe_arch_cfg_c(unsigned counter); /* the MSR */
+uint64_t ds_probe_arch_physical(const struct ds_probe *p); /* address of the buffer */
+uint32_t ds_probe_arch_cfg_c(unsigned counter);            /* the MSR */
 /* The registers that experiments change, in the order in which they may be given back; 0 behind the last. */
 uint32_t ds_probe_arch_msr(const struct ds_probe *p, unsigned i);
 void ds_probe_arch_off(struct ds_probe *p);

@@ -50,13 +50,12 @@ struct ds_probe_sled {
 struct ds_probe_bench {
     const struct ds_machine *machine;
     const struct ds_caps *caps;
-    uint64_t *area;          /* a page, mapped for good: as ds_cpu_init's */
-    uint8_t *buffer;         /* DS_PROBE_BUFFER bytes likewise */
-    uint64_t physical;       /* with architectural PEBS: its address, contiguous and a multiple of its size */
-    uint8_t *copy;           /* half as many, of any memory */
-    struct ds_cpu *driver;   /* ds_cpu_bytes of it, zeroed: drains are measured with it */
-    unsigned samples;        /* of a cost, up to DS_PROBE_SAMPLES */
-    uint64_t unmapped;       /* a page that is not mapped; 0: that is not to be tried */
+    uint64_t *area;        /* a page, mapped for good: as ds_cpu_init's */
+    uint8_t *buffer;       /* DS_PROBE_BUFFER bytes likewise; for architectural PEBS contiguous, aligned to its size */
+    uint8_t *copy;         /* half as many, of any memory */
+    struct ds_cpu *driver; /* ds_cpu_bytes of it, zeroed: drains are measured with it */
+    unsigned samples;      /* of a cost, up to DS_PROBE_SAMPLES */
+    uint64_t unmapped;     /* a page that is not mapped; 0: that is not to be tried */
     const char *no_unmapped; /* then: why not, one sentence */
     uint32_t vector;         /* of LVTPC */
     struct ds_probe_sled sled[DS_PROBE_CODES];

@@ -256,7 +256,6 @@ void set_up(const struct ds_model_preset *preset, const struct ds_model_policy *
     memset(&fake, 0, sizeof fake);
     memcpy(bench.sled, sleds, sizeof sleds);
     bench.unmapped = UNMAPPED;
-    bench.physical = (uint64_t)(uintptr_t)buffer; /* physical addresses are the linear ones */
     bench.copy = copy;
     bench.driver = bench.driver ? bench.driver : calloc(1, ds_cpu_bytes());
     bench.samples = 5;
@@ -265,10 +264,6 @@ void set_up(const struct ds_model_preset *preset, const struct ds_model_policy *
     every.unlisted_recorded = true; /* so each question has an answer */
     ds_model_init(&fake.model, preset, &every, &host);
     ds_detect(&machine, &fake.caps);
-    if (preset->format == DS_FORMAT_ARCH) { /* FIXME until the driver's detection knows it */
-        fake.caps.pebs = true;
-        fake.caps.pebs_counters = preset->pebs_counters;
-    }
 }
 
 void probe(void)
