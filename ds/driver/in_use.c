@@ -36,16 +36,15 @@ static char *end(struct ds_caps *caps, size_t *left)
     return caps->in_use + used;
 }
 
-/* Architectural PEBS that is on, or has a buffer: IA32_PEBS_BASE, IA32_PEBS_INDEX, or a CFG_C with EN. 0: nobody's. */
-static uint64_t arch_user(const struct ds_machine *m, const struct ds_caps *caps)
+/* Whether architectural PEBS is on, as a whole or on a counter. */
+static bool arch_on(const struct ds_machine *m, const struct ds_caps *caps)
 {
-    const uint64_t base = read(m, IA32_PEBS_BASE), index = read(m, IA32_PEBS_INDEX) & IA32_PEBS_INDEX_EN;
-    uint64_t on = 0;
+    uint64_t on = read(m, IA32_PEBS_INDEX) & IA32_PEBS_INDEX_EN;
     for (uint64_t set = caps->pebs_counters; set && !on; set &= set - 1) {
         const unsigned c = (unsigned)__builtin_ctzll(set);
         on = read(m, ds_arch_msr(c, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C)) & IA32_PMC_CFG_C_EN;
     }
-    return base ? base : index ? index : on;
+    return on;
 }
 
 static void name_them(struct ds_caps *caps, uint64_t area, uint64_t base)
@@ -63,8 +62,7 @@ static void name_them(struct ds_caps *caps, uint64_t area, uint64_t base)
         snprintf(at, left, "IA32_DS_AREA=0x%lx ", (unsigned long)area);
     at = end(caps, &left);
     if (caps->arch_in_use)
-        snprintf(at, left, base & IA32_PEBS_BASE_ADDRESS ? "IA32_PEBS_BASE=0x%lx " : "architectural PEBS ",
-                 (unsigned long)base);
+        snprintf(at, left, base ? "IA32_PEBS_BASE=0x%lx " : "architectural PEBS ", (unsigned long)base);
     at = end(caps, &left);
     snprintf(at, left, "in use, by firmware perhaps: ds.force=1 takes what is in use");
 }
@@ -86,11 +84,11 @@ void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps)
                 caps->area_in_use ? "set, or PEBS or BTS on, before us: left alone without ds.force=1"
                                   : "nobody's: it is 0, PEBS and BTS are off");
     if (arch && !caps->reason) {
-        base = arch_user(machine, caps);
-        caps->arch_in_use = base != 0;
-        ds_caps_row(caps, "IA32_PEBS_BASE in use", base, !base,
-                    base ? "set, or architectural PEBS on, before us: left alone without ds.force=1"
-                         : "nobody's: it is 0, architectural PEBS is off");
+        base = read(machine, IA32_PEBS_BASE);
+        caps->arch_in_use = base || arch_on(machine, caps);
+        ds_caps_row(caps, "IA32_PEBS_BASE in use", base, !caps->arch_in_use,
+                    caps->arch_in_use ? "set, or architectural PEBS on, before us: left alone without ds.force=1"
+                                      : "nobody's: it is 0, architectural PEBS is off");
     }
     if (caps->counters_in_use || caps->area_in_use || caps->arch_in_use)
         name_them(caps, area, base);
