@@ -23,29 +23,18 @@ uint32_t ds_probe_arch_cfg_c(unsigned counter)
     return msr_of(counter, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C);
 }
 
-/* Number `i` of the set bits; false: there are not so many. */
-static bool bit_of(uint64_t set, unsigned i, unsigned *bit)
-{
-    for (; set && i; i--)
-        set &= set - 1;
-    *bit = set ? (unsigned)__builtin_ctzll(set) : 0;
-    return set != 0;
-}
-
 /* Auto counter reload would reload a counter behind an experiment's back: its registers are among these. */
 uint32_t ds_probe_arch_msr(const struct ds_probe *p, unsigned i)
 {
-    const uint64_t with_c = p->caps->pebs_counters | p->caps->acr_counters;
-    const unsigned bs = (unsigned)__builtin_popcountll(p->caps->acr_counters),
-                   cs = (unsigned)__builtin_popcountll(with_c);
-    unsigned c;
-    if (i == 0)
+    if (!i--)
         return IA32_PEBS_BASE;
-    if (i < 1 + bs)
-        return bit_of(p->caps->acr_counters, i - 1, &c) ? msr_of(c, IA32_PMC_GP0_CFG_B, IA32_PMC_FX0_CFG_B) : 0;
-    if (i < 1 + bs + cs)
-        return bit_of(with_c, i - 1 - bs, &c) ? ds_probe_arch_cfg_c(c) : 0;
-    return i == 1 + bs + cs ? IA32_PEBS_INDEX : 0;
+    for (uint64_t set = p->caps->acr_counters; set; set &= set - 1)
+        if (!i--)
+            return msr_of((unsigned)__builtin_ctzll(set), IA32_PMC_GP0_CFG_B, IA32_PMC_FX0_CFG_B);
+    for (uint64_t set = p->caps->pebs_counters | p->caps->acr_counters; set; set &= set - 1)
+        if (!i--)
+            return ds_probe_arch_cfg_c((unsigned)__builtin_ctzll(set));
+    return i ? 0 : IA32_PEBS_INDEX;
 }
 
 void ds_probe_arch_off(struct ds_probe *p)
