@@ -103,16 +103,13 @@ void cairn_check_registers(struct cairn_drained *w, const struct cairn_epoch *e)
 
 struct contents { /* of a record, over its fragments */
     uint64_t groups, counters, masks, metrics, xstate;
-    uint32_t padding; /* words of the fragment */
-    bool basic_first; /* the first fragment that is no null header has it */
-    bool fragment;    /* one that is none has come */
+    uint32_t padding, most_padding; /* words of the fragment; the most of any */
+    bool basic_first;               /* the first fragment that is no null header has it */
+    bool fragment;                  /* one that is none has come */
 };
 
-static void pass_header(const struct cairn_reader *w, const struct cairn_record *r, struct contents *c, uint64_t header)
+static void pass_header(struct contents *c, uint64_t header)
 {
-    const uint64_t reserved = header & ~cairn_bits_all(cairn_bits_header);
-    if (reserved)
-        FAIL_RECORD(w, r, "its header, 0x%" PRIx64 ", has reserved bits, 0x%" PRIx64, header, reserved);
     c->padding = 0;
     c->groups |= header & DS_ARCH_HEADER_GROUPS;
     if (ds_arch_header_null(header) || c->fragment)
@@ -121,12 +118,11 @@ static void pass_header(const struct cairn_reader *w, const struct cairn_record 
     c->basic_first = header & DS_ARCH_HEADER_BASIC;
 }
 
-static void pass_field(const struct cairn_reader *w, const struct cairn_record *r, struct contents *c,
-                       const struct cairn_pebs_field *f)
+static void pass_field(struct contents *c, const struct cairn_pebs_field *f)
 {
     switch (f->what) {
     case CAIRN_PEBS_FRAGMENT:
-        pass_header(w, r, c, f->value);
+        pass_header(c, f->value);
         break;
     case CAIRN_PEBS_COUNTERS:
         c->counters = f->value;
@@ -140,15 +136,41 @@ static void pass_field(const struct cairn_reader *w, const struct cairn_record *
     case CAIRN_PEBS_CNTR_METRICS:
         c->metrics = f->value;
         break;
-    case CAIRN_PEBS_RESERVED:
-        if (f->value)
-            FAIL_RECORD(w, r, "the %s word at 0x%" PRIx32 " is 0x%" PRIx64 ", not 0", f->name, f->at, f->value);
-        c->padding += f->group == CAIRN_PEBS_PADDING;
-        if (c->padding > 1)
-            FAIL_RECORD(w, r, "more bytes than its groups have, from 0x%" PRIx32 " on", f->at);
-        break;
     default:
-        break;
+        c->padding += f->group == CAIRN_PEBS_PADDING;
+        c->most_padding = c->padding > c->most_padding ? c->padding : c->most_padding;
+    }
+}
+
+/* Whether it is made up as its headers say. */
+static bool check_structure(const struct cairn_reader *w, const struct cairn_record *r, struct contents *c)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    while (cairn_pebs_next(&walk, &f))
+        pass_field(c, &f);
+    if (walk.cut)
+        FAIL_RECORD(w, r, "%" PRIu32 " bytes are too few for the groups in its header", r->size);
+    if (!c->basic_first)
+        FAIL_RECORD(w, r, "its first fragment has no %s", "basic group");
+    if (c->most_padding > 1)
+        FAIL_RECORD(w, r, "%" PRIu32 " bytes that belong to no group", 8 * c->most_padding);
+    return !walk.cut && c->basic_first && c->most_padding <= 1;
+}
+
+/* What must be 0. */
+static void check_zeros(const struct cairn_reader *w, const struct cairn_record *r)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    while (cairn_pebs_next(&walk, &f)) {
+        const uint64_t reserved = f.value & ~cairn_bits_all(cairn_bits_header);
+        if (f.what == CAIRN_PEBS_FRAGMENT && reserved)
+            FAIL_RECORD(w, r, "its header, 0x%" PRIx64 ", has reserved bits, 0x%" PRIx64, f.value, reserved);
+        if (f.what == CAIRN_PEBS_RESERVED && f.value)
+            FAIL_RECORD(w, r, "the %s word at 0x%" PRIx32 " is 0x%" PRIx64 ", not 0", f.name, f.at, f.value);
     }
 }
 
@@ -191,15 +213,9 @@ static void check_wanted(const struct cairn_reader *w, const struct cairn_record
 void cairn_check_arch_record(const struct cairn_reader *w, const struct cairn_record *r, const struct cairn_epoch *e)
 {
     struct contents c = {0};
-    struct cairn_pebs_walk walk;
-    struct cairn_pebs_field f;
-    cairn_pebs_walk(&walk, r->format, r->at, r->size);
-    while (cairn_pebs_next(&walk, &f))
-        pass_field(w, r, &c, &f);
-    if (walk.cut)
-        FAIL_RECORD(w, r, "%" PRIu32 " bytes are too few for the groups in its header", r->size);
-    if (!c.basic_first)
-        FAIL_RECORD(w, r, "its first fragment has no %s", "basic group");
+    if (!check_structure(w, r, &c))
+        return;
+    check_zeros(w, r);
     if (c.xstate & COMPONENTS & ~(c.groups >> 48))
         FAIL_RECORD(w, r, "XSTATE components 0x%" PRIx64 ", but areas 0x%" PRIx64, c.xstate,
                     c.groups >> 48 & COMPONENTS);
