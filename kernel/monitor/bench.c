@@ -122,7 +122,7 @@ static void stop(void)
         return;
     ds_stop(bench.ds);
     bench.started = false;
-    cpu->active_ds = cpu->ds;
+    kds_lend(cpu->ds);
     kmonitor_machine_counts(bench.cpu, NULL);
 }
 
@@ -176,13 +176,13 @@ static bool start(char *error, size_t size)
         return false;
     if (bench.model)
         ds_soft_attach(bench.model, bench.ds, tid);
-    cpu->active_ds = bench.ds;
+    kds_lend(bench.ds);
     bench.started = ds_start(bench.ds, &refusal) == 0;
     if (bench.started) {
         kmonitor_machine_counts(bench.cpu, &bench.config);
         return true;
     }
-    cpu->active_ds = cpu->ds;
+    kds_lend(cpu->ds);
     kds_explain(&refusal, bench.cpu, error, size);
     return false;
 }
@@ -220,7 +220,7 @@ static int event(struct kmonitor *m, unsigned words, char **word)
     }
     bench.config = config;
     bench.buffer_pages = PAGES(ds_buffer_bytes(&kds->caps[bench.cpu], &config));
-    bench.buffer = kmem_pages_alloc(bench.buffer_pages);
+    bench.buffer = kds_buffer_alloc(bench.cpu, bench.buffer_pages * ARCH_PAGE_SIZE);
     if (!bench.buffer) {
         kmonitor_say(m, "event: no memory for the buffer");
         return 0;
@@ -282,6 +282,7 @@ static void look(struct kmonitor *m)
                           &v->counter[i], &model);
     }
     m->machine->rdmsr(bench.cpu, IA32_PERF_GLOBAL_STATUS, &v->status, &model);
+    ds_refresh_index(bench.ds);
     v->index = *ds_pebs_index(bench.ds);
     ds_cpu_counts(bench.ds, &v->counts);
 }
@@ -293,8 +294,10 @@ static const char *const until_words[] = {
 static uint64_t records_in_buffer(const struct view *v)
 {
     const uint64_t *area = bench.area;
-    const uint32_t bytes = ds_record_size(&kds->caps[bench.cpu], &bench.config);
-    return bytes ? (v->index - area[offsetof(struct ds_area_60, pebs_buffer_base) / 8]) / bytes : 0;
+    const struct ds_caps *caps = &kds->caps[bench.cpu];
+    const uint64_t base = ds_caps_arch(caps) ? 0 : area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
+    const uint32_t bytes = ds_record_size(caps, &bench.config);
+    return bytes ? (v->index - base) / bytes : 0;
 }
 
 /* Whether this has happened between `a` and `b`. The status bit of a PEBS counter may be gone again with its record. So
