@@ -83,8 +83,9 @@ static uint64_t buffer_bytes(const struct ds_model *m, uint64_t base)
 
 static int write_base(struct ds_model *m, uint64_t value)
 {
-    const uint64_t unaligned = m->policy.arch_base_aligned ? buffer_bytes(m, value) - 1 : 0;
-    return ds_model_store(m, &m->pebs_base, value, (IA32_PEBS_BASE_ADDRESS & ~unaligned) | size_bits(m));
+    if (m->policy.arch_base_aligned && value & IA32_PEBS_BASE_ADDRESS & (buffer_bytes(m, value) - 1))
+        return -EFAULT;
+    return ds_model_store(m, &m->pebs_base, value, IA32_PEBS_BASE_ADDRESS | size_bits(m));
 }
 
 static int write_index(struct ds_model *m, uint64_t value)
