@@ -210,8 +210,8 @@ static inline uint32_t ds_arch_lbr_entries(uint64_t format, uint32_t depth)
 }
 
 /* Bytes of a whole record with the groups of `cfg_c`: `words` counter values (two for the metrics among them), branch
- * history of `depth` entries. A multiple of 16: what is missing to one is padding behind the last group, and the size
- * counts it (inferred). */
+ * history of `depth` entries. A multiple of 16: what is missing to one is padding behind the last group
+ * (inferred). */
 static inline uint32_t ds_arch_record_bytes(uint64_t cfg_c, uint32_t words, uint32_t depth)
 {
     uint32_t size = sizeof(struct ds_arch_header) + sizeof(struct ds_arch_basic) + ds_arch_xer_bytes(cfg_c);
@@ -230,6 +230,9 @@ static inline uint32_t ds_arch_record_bytes(uint64_t cfg_c, uint32_t words, uint
 /* The largest record: every group, 32 entries of branch history, 10 general-purpose and 4 fixed counters, metrics. */
 #define DS_ARCH_RECORD_MAX 3504u
 
+/* Records are 16 bytes apart or a multiple, as IA32_PEBS_INDEX counts. Whether the size in a header counts the padding
+ * is not found; it may or may not. */
+
 /* Bytes of the record at `record`, of which `left` bytes can be read: its first fragment and all that continue it. 0 if
  * it is cut off, or if a size that it holds is invalid: then nothing after it can be found. */
 static inline uint32_t ds_arch_record_size(const void *record, uint32_t left)
@@ -239,8 +242,8 @@ static inline uint32_t ds_arch_record_size(const void *record, uint32_t left)
         if (left - size < sizeof(struct ds_arch_header))
             return 0;
         const uint64_t format = ((const struct ds_arch_header *)((const uint8_t *)record + size))->format;
-        const uint32_t fragment = ds_arch_header_size(format);
-        if (fragment < sizeof(struct ds_arch_header) || fragment % 16 || fragment > left - size)
+        const uint32_t own = ds_arch_header_size(format), fragment = (own + 15) / 16 * 16;
+        if (own < sizeof(struct ds_arch_header) || own % 8 || fragment > left - size)
             return 0;
         size += fragment;
         if (!(format & DS_ARCH_HEADER_CONT) && !ds_arch_header_null(format))

@@ -190,6 +190,16 @@ int ds_model_late(struct ds_model *m)
     if (!m->late.owed)
         return 0;
     m->late.owed--;
+    if (ds_model_arch(m)) {
+        struct ds_model_record last = {.size = ds_model_arch_record_size(m, m->late.counters),
+                                       .counters = m->late.counters,
+                                       .registers = &m->late.registers};
+        const bool there = ds_model_arch_store(m, &last, &m->late.retired);
+        m->lost += !there;
+        if (there && m->host.recorded)
+            m->host.recorded(m->host.context, &last);
+        return there ? 0 : ds_model_fault(m);
+    }
     if (!ds_model_read_buffer(m, DS_MODEL_PEBS_BUFFER, &buffer)) {
         m->lost++;
         return ds_model_fault(m);
@@ -244,6 +254,7 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
     unsigned pmis = 0;
     if (retired->branch)
         ds_model_remember_branch(m, retired->branch, retired->cpl);
+    const bool arch = ds_model_arch(m);
     const bool frozen = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
     for (unsigned events = frozen ? 0 : retired->events; events; events &= events - 1)
         moved |= counting[__builtin_ctz(events)];
@@ -257,7 +268,8 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
         m->value[c] = (m->value[c] + 1) & m->counter_mask;
         if (m->value[c])
             continue;
-        m->global_status |= bit;
+        if (!arch || ds_model_arch_overflow(m, c))
+            m->global_status |= bit;
         ds_model_act(m, (struct ds_model_action){DS_MODEL_OVERFLOWED, (uint8_t)c, 0, m->counter_mask, 0});
         if (m->pebs & bit) {
             m->armed |= bit;
@@ -273,7 +285,7 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
         interrupt = 0;
     }
     /* PEBS record before branch record, and their PMIs when both are stored. */
-    bool mapped = !record || assist(m, record, retired, &pmis);
+    bool mapped = !record || (arch ? ds_model_arch_assist : assist)(m, record, retired, &pmis);
     bool bts_pmi = false;
     if (retired->branch)
         mapped &= ds_model_store_branch(m, retired->branch, retired->cpl, &bts_pmi);

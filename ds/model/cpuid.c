@@ -9,15 +9,60 @@
  * slots (7). */
 #define ARCHITECTURAL_EVENTS 0x27u
 
+/* General-purpose counters, then fixed ones. */
+static void two_masks(uint32_t out[2], uint64_t counters)
+{
+    out[0] = (uint32_t)counters;
+    out[1] = (uint32_t)(counters >> DS_COUNTER_FIXED);
+}
+
+/* Leaf 23H, subleaf by subleaf. */
+static void perfmon_extended(const struct ds_model_preset *p, bool arch, uint32_t subleaf, uint32_t out[4])
+{
+    switch (subleaf) {
+    case 0:
+        out[0] = CPUID_23H_EAX_SELF | CPUID_23H_EAX_COUNTERS | CPUID_23H_EAX_EVENTS |
+                 (p->acr_reloaded ? CPUID_23H_EAX_ACR : 0) |
+                 (arch ? CPUID_23H_EAX_ARCH_PEBS_CAPS | CPUID_23H_EAX_ARCH_PEBS_COUNTERS : 0);
+        out[1] = CPUID_23H_EBX_UMASK2 | (arch ? CPUID_23H_EBX_EQ | CPUID_23H_EBX_RDPMC_USR_DISABLE : 0);
+        break;
+    case 1:
+        out[0] = (1u << p->gp_counters) - 1;
+        out[1] = (1u << p->fixed_counters) - 1;
+        break;
+    case 2:
+        two_masks(&out[0], p->acr_reloaded);
+        two_masks(&out[2], p->acr_causes);
+        break;
+    case 3:
+        out[0] = ARCHITECTURAL_EVENTS;
+        break;
+    case 4:
+        out[1] = (uint32_t)(p->arch_groups >> 32);
+        break;
+    case 5:
+        if (!arch)
+            break;
+        out[0] = (uint32_t)p->pebs_counters;
+        out[1] = (uint32_t)p->pdist;
+        out[2] = (uint32_t)(p->pebs_counters >> DS_COUNTER_FIXED);
+        out[3] = (uint32_t)(p->pdist >> DS_COUNTER_FIXED);
+        break;
+    default:
+        break;
+    }
+}
+
 void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
     const struct ds_model_preset *p = m->preset;
     /* CPUID.0AH tells of the first 7 architectural events, and of the 8th where there is a fixed counter for it. */
     const uint32_t events = p->fixed_counters > DS_MODEL_FIXED_SLOTS ? 8 : 7;
+    const bool arch = ds_model_arch(m), extended = p->core_type || arch; /* CPUID.23H */
     memset(out, 0, 4 * sizeof out[0]);
     switch (leaf) {
     case 0:
-        out[0] = p->core_type ? 0x23 : p->arch_lbr ? 0x1C : 0x0A;
+        out[0] = extended ? 0x23 : p->arch_lbr ? 0x1C : 0x0A;
         memcpy(&out[1], "Genu", 4);
         memcpy(&out[3], "ineI", 4);
         memcpy(&out[2], "ntel", 4);
@@ -30,10 +75,10 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
         break;
     case 7:
         if (subleaf == 0) {
-            out[0] = p->core_type ? 1 : 0; /* the last subleaf */
+            out[0] = extended ? 1 : 0; /* the last subleaf */
             out[3] = (p->arch_lbr ? CPUID_07H_EDX_ARCH_LBR : 0) | (p->core_type ? CPUID_07H_EDX_HYBRID : 0);
         } else if (subleaf == 1) {
-            out[0] = p->core_type ? CPUID_07H_1_EAX_PERFMON_EXT : 0;
+            out[0] = extended ? CPUID_07H_1_EAX_PERFMON_EXT : 0;
         }
         break;
     case 0x1A:
@@ -44,17 +89,8 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
         out[1] = p->arch_lbr ? CPUID_1CH_EBX_CPL | CPUID_1CH_EBX_FILTER | CPUID_1CH_EBX_CALL_STACK : 0;
         break;
     case 0x23:
-        if (!p->core_type)
-            break;
-        if (subleaf == 0) {
-            out[0] = CPUID_23H_EAX_SELF | CPUID_23H_EAX_COUNTERS | CPUID_23H_EAX_EVENTS;
-            out[1] = CPUID_23H_EBX_UMASK2;
-        } else if (subleaf == 1) {
-            out[0] = (1u << p->gp_counters) - 1;
-            out[1] = (1u << p->fixed_counters) - 1;
-        } else if (subleaf == 3) {
-            out[0] = ARCHITECTURAL_EVENTS;
-        }
+        if (extended)
+            perfmon_extended(p, arch, subleaf, out);
         break;
     case 0x0A:
         out[0] = events << 24 | (uint32_t)p->width << 16 | (uint32_t)p->gp_counters << 8 | p->perfmon_version;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The efficient core of Arrow Lake and Lunar Lake, Skymont. It has 8 general-purpose counters and fixed counters 0 to
- * 2, all with PEBS. Fixed counters 4 to 6, which count top-down events, are left out: CPUID.23H says so.
+ * The efficient core of Arrow Lake and Lunar Lake, Skymont, and that of Panther Lake, Darkmont. Each has 8
+ * general-purpose counters and fixed counters 0 to 2, all with PEBS. Fixed counters 4 to 6, which count top-down
+ * events, are left out: CPUID.23H says so.
  *
- * Sources: Intel's lists of events of these cores for the codes (Gracemont and Crestmont have the same); Linux'
+ * Sources: Intel's lists of events of these cores for the codes (Gracemont and Crestmont have Skymont's); Linux'
  * arch/x86/include/asm/intel-family.h and arch/x86/events/intel/core.c for the native model ID, and for precise
  * distribution, which counters 0 and 1 and fixed counter 0 have.
  */
@@ -14,7 +15,7 @@
 #define FIXED   3u
 #define SKYMONT 3u
 
-static const struct ds_model_event_code codes[] = {
+static const struct ds_model_event_code skymont[] = {
     {0x81D0, DS_MODEL_LOAD, 0},               /* MEM_UOPS_RETIRED.ALL_LOADS */
     {0x82D0, DS_MODEL_STORE, 0},              /* MEM_UOPS_RETIRED.ALL_STORES */
     {0x06D0, DS_MODEL_STORE, 0},              /* MEM_UOPS_RETIRED.STORE_LATENCY */
@@ -26,14 +27,29 @@ static const struct ds_model_event_code codes[] = {
     {0},
 };
 
+const struct ds_model_event_code ds_model_darkmont_codes[] = {
+    {0x81D0, DS_MODEL_LOAD, 0},         {0x82D0, DS_MODEL_STORE, 0},
+    {0x06D0, DS_MODEL_STORE, 0},        {0x07C4, DS_MODEL_BRANCH_CONDITIONAL, 0},
+    {0xFBC4, DS_MODEL_BRANCH_TAKEN, 0}, {0x30C4, DS_MODEL_NEAR_CALL, 0},
+    {0x08C4, DS_MODEL_NEAR_RETURN, 0},  {0},
+};
+
 bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset *core)
 {
     if (!of->core_type)
         return false;
     *core = *of; /* family, model, record format and branch history are those of the processor */
     core->core_type = CPUID_1AH_EAX_ATOM;
-    core->native_model = SKYMONT;
-    core->generation = DS_GENERATION_SKYMONT;
+    if (of->format != DS_FORMAT_ARCH) {
+        core->native_model = SKYMONT;
+        core->generation = DS_GENERATION_SKYMONT;
+        core->events = skymont;
+    } else { /* its native model ID is that of the core beside it */
+        core->generation = DS_GENERATION_DARKMONT;
+        core->events = ds_model_darkmont_codes;
+        core->arch_groups = DS_MODEL_ARCH_GROUPS;
+        core->acr_reloaded = core->acr_causes = DS_MODEL_ACR_EFFICIENT;
+    }
     core->gp_counters = GP;
     core->fixed_counters = FIXED;
     core->perf_metrics = core->frontend = false;
@@ -41,6 +57,5 @@ bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset
     core->pdist = 3 | DS_BIT(ds_counter_fixed(0));
     core->data_cfg &= MSR_PEBS_DATA_CFG_VALID | MSR_PEBS_DATA_CFG_CNTR |
                       msr_pebs_data_cfg_counters((1u << GP) - 1, (1u << FIXED) - 1);
-    core->events = codes;
     return true;
 }

@@ -51,6 +51,40 @@ uint32_t ds_model_record_size(const struct ds_model *model, uint64_t set);
 bool ds_model_write_record(struct ds_model *model, uint64_t set, const struct ds_model_retired *retired,
                            const struct ds_model_registers *registers, uint64_t address);
 
+/* The data address of the load or store that a counter of `set` has counted, where records have it; else 0. */
+uint64_t ds_model_data_address(const struct ds_model *model, uint64_t set, const struct ds_model_retired *retired);
+void ds_model_fill_gpr(struct ds_pebs_gpr *gpr, const struct ds_model_registers *registers);
+
+extern const struct ds_model_event_code ds_model_darkmont_codes[]; /* ends with a code of 0 */
+
+/* Groups of the records of both kinds of core; that vector registers are XMM alone is the model's, which sees no more.
+ */
+#define DS_MODEL_ARCH_GROUPS                                                                                           \
+    (IA32_PMC_CFG_C_CNTR_ALLOW | IA32_PMC_CFG_C_CNTR_GP | IA32_PMC_CFG_C_CNTR_FIXED | IA32_PMC_CFG_C_LBR |             \
+     IA32_PMC_CFG_C_XMM | IA32_PMC_CFG_C_GPR | IA32_PMC_CFG_C_AUX)
+#define DS_MODEL_ACR_EFFICIENT (UINT64_C(0xFC) | UINT64_C(3) << DS_COUNTER_FIXED)
+
+/* ---- architectural PEBS: arch.c, arch_record.c; nothing of it is called for other formats, but the MSRs ---------- */
+
+bool ds_model_arch(const struct ds_model *model);
+/* The older name of an MSR of version 6's block: of a counter, or of its IA32_PERFEVTSELx; else `msr`. */
+uint32_t ds_model_arch_alias(const struct ds_model *model, uint32_t msr);
+/* As ds_model_rdmsr and ds_model_wrmsr, for IA32_PEBS_BASE, IA32_PEBS_INDEX, CFG_B and CFG_C. */
+int ds_model_arch_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *value);
+int ds_model_arch_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value);
+/* Makes anew what CFG_B, CFG_C and IA32_PEBS_INDEX select; pebs_enable among it. */
+void ds_model_arch_select(struct ds_model *model);
+/* A counter has wrapped: reloads those that its overflow reloads. Whether its bit of GLOBAL_STATUS is set. */
+bool ds_model_arch_overflow(struct ds_model *model, unsigned overflowed);
+/* As `assist` of counting.c: one record for all counters of `set`, or one for each. False: memory is not there. */
+bool ds_model_arch_assist(struct ds_model *model, uint64_t set, const struct ds_model_retired *retired, unsigned *pmis);
+/* Writes a record where IA32_PEBS_INDEX points, or finds no room; sets record->address, record->stored. */
+bool ds_model_arch_store(struct ds_model *model, struct ds_model_record *record,
+                         const struct ds_model_retired *retired);
+uint32_t ds_model_arch_record_size(const struct ds_model *model, uint64_t set);
+bool ds_model_arch_write_record(struct ds_model *model, const struct ds_model_record *record,
+                                const struct ds_model_retired *retired);
+
 /* Puts a branch that began at `cpl` into the history, where that is on and its filter lets it pass. */
 void ds_model_remember_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl);
 /* The entry `age` branches before the newest; beyond the depth one that is 0. */

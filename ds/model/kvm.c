@@ -27,12 +27,12 @@ int ds_model_kvm_guest(struct ds_model_preset *p)
     /* Of Ice Lake the servers alone write records safely while a guest's memory is not all mapped. */
     if (p->signature == ICELAKE_CLIENT)
         p->signature = ICELAKE_SERVER;
-    p->ds = p->format >= 4;
+    p->ds = p->format >= 4 && p->format != DS_FORMAT_ARCH; /* which KVM does not give its guests */
     p->ds_cpl = false;
     p->format = p->ds ? p->format : 0;
     p->baseline = p->perf_metrics = p->load_latency = p->precise_store = p->frontend = false;
     p->full_width_writes = true;
-    p->data_cfg = 0;
+    p->data_cfg = p->acr_reloaded = p->acr_causes = 0;
     p->perfmon_version = least(p->perfmon_version, 2);
     p->gp_counters = least(p->gp_counters, KVM_GP_MAX);
     p->fixed_counters = least(p->fixed_counters, KVM_FIXED_MAX);

@@ -4,7 +4,8 @@
  *
  * Sources: SDM vol. 3B, the chapters on each microarchitecture, for counters and formats; Linux'
  * arch/x86/events/intel/{ds,core}.c, and what Linux prints when it boots there, for precise distribution and for the
- * format of each processor.
+ * format of each processor. What CPUID.23H of the last two says is put together from these sources and the lists of
+ * events: no dump of a real one was at hand.
  */
 #include "ds/ds.h"
 #include "ds/model/internal.h"
@@ -90,6 +91,18 @@ static const struct ds_model_event_code lioncove[] = {
     {0},
 };
 
+static const struct ds_model_event_code cougarcove[] = {
+    {0x81D0, DS_MODEL_LOAD, 0},
+    {0x82D0, DS_MODEL_STORE, 0},
+    {0x02CD, DS_MODEL_STORE, 0},
+    {0x07C4, DS_MODEL_BRANCH_CONDITIONAL, 0}, /* BR_INST_RETIRED.COND */
+    {0x30C4, DS_MODEL_NEAR_CALL, 0},
+    {0x08C4, DS_MODEL_NEAR_RETURN, 0},
+    {0xFBC4, DS_MODEL_BRANCH_TAKEN, 0},
+    {UINT64_C(1) << 40 | 0x00C4, DS_MODEL_FAR_BRANCH, 0},
+    {0},
+};
+
 /* Where branch history is, and what MSR_LBR_SELECT may hold: from Haswell on the call stack, too. */
 #define LBR_MSRS(from, to, info) .lbr_from = (from), .lbr_to = (to), .lbr_info = (info)
 #define LBR_CORE                 LBR_MSRS(MSR_LASTBRANCH_CORE_0_FROM_IP, MSR_LASTBRANCH_CORE_0_TO_IP, 0)
@@ -104,8 +117,11 @@ static const struct ds_model_event_code lioncove[] = {
         .arch_lbr = true, .lbr_format = IA32_PERF_CAPABILITIES_LBR_FMT, .lbr_depth = 32,                               \
         .lbr_depths = 0x0B /* 8, 16, 32 */
 
-/* With Hyper-Threading up to Skylake: 4 of the 8 GP counters each. Versions of architectural performance monitoring
- * beyond 5 bring nothing that is modelled. */
+/* Counters with auto counter reload: of the counters from PMC2 on, and of two fixed ones, the SDM's table of MSRs names
+ * CFG_B (vol. 4); that those same counters may be the cause is inferred. */
+#define ACR_COUNTERS ((GP(10) & ~GP(2)) | FIXED(2))
+
+/* With Hyper-Threading up to Skylake: 4 of the 8 GP counters each. */
 const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     {
         .name = "penryn",
@@ -304,6 +320,54 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
                     UINT64_C(0x3FF) << 32 | UINT64_C(0xF) << 48,
         LBR_ARCHITECTURAL,
         .events = lioncove,
+    },
+    {
+        .name = "pantherlake",
+        .generation = DS_GENERATION_COUGARCOVE,
+        .core_type = CPUID_1AH_EAX_CORE,
+        .native_model = 4,
+        .signature = 0x000C06C2,
+        .ds = true, /* for BTS */
+        .ds_cpl = true,
+        .perfmon_version = 6,
+        .gp_counters = 10,
+        .fixed_counters = 4,
+        .width = 48,
+        .format = DS_FORMAT_ARCH,
+        .full_width_writes = true,
+        .perf_metrics = true,
+        .load_latency = true,
+        .frontend = true,
+        .bts_predicted = true,
+        .pebs_counters = GP(10) | FIXED(4),
+        .pdist = GP(2) | FIXED(1),
+        .arch_groups = DS_MODEL_ARCH_GROUPS | IA32_PMC_CFG_C_CNTR_METRICS,
+        .acr_reloaded = ACR_COUNTERS,
+        .acr_causes = ACR_COUNTERS,
+        LBR_ARCHITECTURAL,
+        .events = cougarcove,
+    },
+    {
+        .name = "clearwaterforest",
+        .generation = DS_GENERATION_DARKMONT,
+        .signature = 0x000D06D1,
+        .ds = true, /* for BTS */
+        .ds_cpl = true,
+        .perfmon_version = 6,
+        .gp_counters = 8,
+        .fixed_counters = 3, /* and 4 to 6, which count top-down events: left out, CPUID.23H says so */
+        .width = 48,
+        .format = DS_FORMAT_ARCH,
+        .full_width_writes = true,
+        .load_latency = true,
+        .bts_predicted = true,
+        .pebs_counters = GP(8) | FIXED(3),
+        .pdist = GP(2) | FIXED(1),
+        .arch_groups = DS_MODEL_ARCH_GROUPS,
+        .acr_reloaded = DS_MODEL_ACR_EFFICIENT,
+        .acr_causes = DS_MODEL_ACR_EFFICIENT,
+        LBR_ARCHITECTURAL,
+        .events = ds_model_darkmont_codes,
     },
 };
 

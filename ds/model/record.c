@@ -18,7 +18,7 @@ static void put(struct cursor *at, const void *group, uint32_t size)
 
 /* The data address of the load or store that a counter of `set` has counted, where the generation gives it: from format
  * 2 (Haswell, "DataLA") on. */
-static uint64_t data_address(const struct ds_model *m, uint64_t set, const struct ds_model_retired *retired)
+uint64_t ds_model_data_address(const struct ds_model *m, uint64_t set, const struct ds_model_retired *retired)
 {
     if (m->preset->format < 2)
         return 0;
@@ -42,21 +42,27 @@ static void put_fixed(struct cursor *at, uint64_t set, const struct ds_model_ret
     memcpy(fmt0->r8_r15, r->r8_r15, sizeof r->r8_r15);
     /* Formats 1 and 2 show every overflow there is; format 3 the counters this record is for. */
     fmt2->fmt1.status = m->preset->format < 3 ? m->global_status : set;
-    fmt2->fmt1.data_linear_address = data_address(m, set, retired);
+    fmt2->fmt1.data_linear_address = ds_model_data_address(m, set, retired);
     fmt2->eventing_ip = r->eventing_ip;
     put(at, &record, ds_pebs_fixed_size(m->preset->format));
 }
 
-static void put_gpr(struct cursor *at, const struct ds_model_registers *r)
+void ds_model_fill_gpr(struct ds_pebs_gpr *gpr, const struct ds_model_registers *r)
 {
     /* clang-format off */
-    struct ds_pebs_gpr gpr = {
+    *gpr = (struct ds_pebs_gpr){
         .rflags = r->rflags, .rip = r->rip,
         .rax = r->rax, .rcx = r->rcx, .rdx = r->rdx, .rbx = r->rbx,
         .rsp = r->rsp, .rbp = r->rbp, .rsi = r->rsi, .rdi = r->rdi,
     };
     /* clang-format on */
-    memcpy(gpr.r8_r15, r->r8_r15, sizeof gpr.r8_r15);
+    memcpy(gpr->r8_r15, r->r8_r15, sizeof gpr->r8_r15);
+}
+
+static void put_gpr(struct cursor *at, const struct ds_model_registers *r)
+{
+    struct ds_pebs_gpr gpr;
+    ds_model_fill_gpr(&gpr, r);
     put(at, &gpr, sizeof gpr);
 }
 
@@ -114,7 +120,7 @@ static void put_adaptive(struct cursor *at, uint64_t set, const struct ds_model_
     };
     put(at, &basic, sizeof basic);
     if (cfg & MSR_PEBS_DATA_CFG_MEMINFO) {
-        const struct ds_pebs_meminfo meminfo = {.data_linear_address = data_address(m, set, retired)};
+        const struct ds_pebs_meminfo meminfo = {.data_linear_address = ds_model_data_address(m, set, retired)};
         put(at, &meminfo, sizeof meminfo);
     }
     if (cfg & MSR_PEBS_DATA_CFG_GPR)

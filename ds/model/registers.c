@@ -21,7 +21,8 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
     m->global_ctrl = DS_BIT(preset->gp_counters) - 1; /* SDM vol. 3A, "Processor State After Reset": GP counters on */
     m->misc_enable = IA32_MISC_ENABLE_FAST_STRINGS;
     if (!preset->kvm) /* else as QEMU sets it, which has a say in this since Linux 6.0 */
-        m->misc_enable |= IA32_MISC_ENABLE_PERFMON | (preset->ds ? 0 : MISC_ENABLE_UNAVAIL);
+        m->misc_enable |= IA32_MISC_ENABLE_PERFMON | (preset->ds ? 0 : MISC_ENABLE_UNAVAIL) |
+                          (ds_model_arch(m) ? IA32_MISC_ENABLE_PEBS_UNAVAIL : 0); /* inferred: Linux sees it so */
     m->lvtpc = LVTPC_RESET;
     m->lbr_depth = preset->lbr_depth;
 }
@@ -54,8 +55,10 @@ static uint64_t in_use(const struct ds_model *m)
 int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
 {
     const struct ds_model_preset *p = m->preset;
-    if (!ds_model_has_msr(m, msr))
-        return -EFAULT;
+    msr = ds_model_arch_alias(m, msr);
+    int e = ds_model_has_msr(m, msr) ? ds_model_arch_rdmsr(m, msr, value) : -EFAULT;
+    if (e != -ENOENT)
+        return e;
     if (msr - IA32_PMC0 < p->gp_counters)
         *value = m->value[msr - IA32_PMC0];
     else if (msr - IA32_A_PMC0 < p->gp_counters)
@@ -89,7 +92,15 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
     return 0;
 }
 
-int ds_model_rdpmc(const struct ds_model *m, uint32_t index, uint64_t *value)
+/* Only where CPUID.23H has RDPMC_USR_DISABLE can these bits be set. */
+static bool hidden_from_users(const struct ds_model *m, uint32_t index)
+{
+    return index >= RDPMC_FIXED
+               ? m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_rdpmc_usr_disable(index - RDPMC_FIXED)
+               : index < m->preset->gp_counters && m->perfevtsel[index] & IA32_PERFEVTSEL_RDPMC_USR_DISABLE;
+}
+
+int ds_model_rdpmc(const struct ds_model *m, uint32_t index, unsigned cpl, uint64_t *value)
 {
     const struct ds_model_preset *p = m->preset;
     if (index < p->gp_counters)
@@ -100,6 +111,8 @@ int ds_model_rdpmc(const struct ds_model *m, uint32_t index, uint64_t *value)
         *value = m->perf_metrics;
     else
         return -EFAULT;
+    if (cpl && ds_model_arch(m) && hidden_from_users(m, index))
+        *value = 0;
     return 0;
 }
 
@@ -172,9 +185,10 @@ static int write_global_ctrl(struct ds_model *m, uint64_t value)
 
 int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
 {
-    int e;
-    if (!ds_model_has_msr(m, msr))
-        return -EFAULT;
+    msr = ds_model_arch_alias(m, msr);
+    int e = ds_model_has_msr(m, msr) ? ds_model_arch_wrmsr(m, msr, value) : -EFAULT;
+    if (e != -ENOENT)
+        return e;
     if (write_counter(m, msr, value, &e))
         return e;
     switch (msr) {

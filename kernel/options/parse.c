@@ -8,7 +8,7 @@
 
 struct kopt kopt;
 
-static uint64_t given; /* bit i: option i, since kopt_defaults */
+static bool given[KOPT_ROWS_MAX]; /* since kopt_defaults */
 
 static int bad(char *error, size_t error_size, const char *word, size_t size, const char *why)
 {
@@ -174,14 +174,14 @@ static int set_value(const struct kopt_option *o, const char *word, size_t word_
 
 bool kopt_row_given(size_t i)
 {
-    return given & UINT64_C(1) << i;
+    return given[i];
 }
 
 void kopt_defaults(void)
 {
     struct kopt_row row;
     memset(&kopt, 0, sizeof kopt);
-    given = 0;
+    memset(given, 0, sizeof given);
     const struct kopt_option *o;
     for (size_t i = 0; (o = kopt_row_get(i, &row)); i++) {
         char error[8]; /* the defaults are right: a test sets each of them */
@@ -202,7 +202,7 @@ int kopt_set(const char *word, size_t size, char *error, size_t error_size)
         if (kopt_row_given(i))
             return bad(error, error_size, word, size, "is given twice: leave one of the two out");
         int e = set_value(o, word, size, equals + 1, size - n - 1, error, error_size);
-        given |= e ? 0 : UINT64_C(1) << i;
+        given[i] |= !e;
         return e;
     }
     return bad(error, error_size, word, size, "there is no option of this name (docs/reference/options.md lists them)");

@@ -25,6 +25,8 @@ struct kopt_row {
     char name[32], words[160];
 };
 
+#define KOPT_ROWS_MAX 96u /* rows at most */
+
 /* Row `i` of the table, perhaps in `row`; NULL past the last. */
 const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *row);
 

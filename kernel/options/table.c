@@ -183,7 +183,7 @@ static const struct kopt_option table[] = {
 #define FIRST_POLICY 2u /* ds.policy.NAME, a row for each of ds_model_policies, come after ds.preset */
 #define OPTIONS      (sizeof table / sizeof table[0] + DS_MODEL_POLICIES)
 
-_Static_assert(OPTIONS <= 64, "a bit for each option: kernel/options/parse.c");
+_Static_assert(OPTIONS <= KOPT_ROWS_MAX, "kernel/options/parse.c has room for each option");
 
 static void add_word(struct kopt_row *r, const char *word)
 {

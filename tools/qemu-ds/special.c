@@ -134,7 +134,7 @@ int qds_rdpmc(struct qds_vcpu *v, uint64_t *value)
 {
     if (qds_cpl(v) != 0 && !(qds_read(v, QDS_CR4) & CR4_PCE))
         return -EPERM;
-    return ds_model_rdpmc(&v->model, low(qds_read(v, QDS_RCX)), value);
+    return ds_model_rdpmc(&v->model, low(qds_read(v, QDS_RCX)), qds_cpl(v), value);
 }
 
 void qds_return(struct qds_vcpu *v, uint64_t value)

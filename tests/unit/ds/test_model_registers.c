@@ -303,15 +303,15 @@ static void rdpmc(void **state)
         if (rows[r].metrics)
             ds_bench_write(b, MSR_PERF_METRICS, 0x300);
         for (unsigned i = 0; i < 16; i++) {
-            assert_int_equal(ds_model_rdpmc(&b->model, i, &value), i < rows[r].gp ? 0 : -EFAULT);
+            assert_int_equal(ds_model_rdpmc(&b->model, i, 0, &value), i < rows[r].gp ? 0 : -EFAULT);
             assert_true(i >= rows[r].gp || value == 0x100 + i);
-            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | i, &value), i < rows[r].fixed ? 0 : -EFAULT);
+            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | i, 0, &value), i < rows[r].fixed ? 0 : -EFAULT);
             assert_true(i >= rows[r].fixed || value == UINT64_C(0xFE00000200) + i);
-            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_METRICS | i, &value),
+            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_METRICS | i, 0, &value),
                              rows[r].metrics && i == 0 ? 0 : -EFAULT);
             assert_true(!rows[r].metrics || i || value == 0x300);
-            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | RDPMC_METRICS | i, &value), -EFAULT);
-            assert_int_equal(ds_model_rdpmc(&b->model, DS_BIT(31) | i, &value), -EFAULT);
+            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | RDPMC_METRICS | i, 0, &value), -EFAULT);
+            assert_int_equal(ds_model_rdpmc(&b->model, DS_BIT(31) | i, 0, &value), -EFAULT);
         }
     }
 }
