@@ -4,6 +4,10 @@
 import re
 from collections import Counter
 
+import guest
+
+ARCHITECTURAL = ("pantherlake", "clearwaterforest")  # PEBS there; Debian 13's kernel does not know it
+
 # perf's own measure of how long its interrupts take and what it then makes of sampling is for real time, not for this.
 QUIET = "echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent"
 
@@ -12,6 +16,10 @@ _WARNINGS = re.compile(r"unknown reason|NMI.*(lost|spurious|stuck)|perf.*(stuck|
                        "PMU(?!.*workaround).*disabled|(soft|hard) lockup", re.I)
 # perf samples instructions by C0H/00H, which Intel's lists do not name for PEBS from Sandy Bridge to Skylake.
 RECORD_ALL = "policy.unlisted=record"
+
+
+def kernel(preset):
+    return guest.NEWER if preset in ARCHITECTURAL else guest.KERNEL
 
 
 def warnings(dmesg):

@@ -14,7 +14,6 @@ import pytest
 FORMATS = {"skylake": "PEBS fmt3+, Skylake events,", "icelake": "PEBS fmt4+-baseline, Icelake events,",
            "pantherlake": "Pantherlake Hybrid events, Architectural PEBS,",
            "clearwaterforest": "Darkmont events, Architectural PEBS,"}
-ARCHITECTURAL = ("pantherlake", "clearwaterforest")
 LOADS = "event=0xd0,umask=0x81"
 GROUP = [known.ALL, known.BRANCHES, known.LOADS]  # members of "group"
 
@@ -69,7 +68,7 @@ class Booted:
         """Events from one record to the next: with precise distribution, as fixed counter 0 has it from Ice Lake on, and
         the first general-purpose one with architectural PEBS, an overflow records itself; else it arms the counter, and
         the next event is recorded."""
-        precise = self.preset in ARCHITECTURAL or (self.preset == "icelake" and counter == "fixed")
+        precise = self.preset in checks.ARCHITECTURAL or (self.preset == "icelake" and counter == "fixed")
         return period if precise else period + 1
 
 
@@ -91,7 +90,7 @@ class Machine:
 
 OLDER = [Machine("skylake").param(), Machine("icelake").param()]
 QUICK = [Machine("clearwaterforest", 2, "few").param()]  # of architectural PEBS: beside it the same and more is long
-NEWER = [Machine(preset, cpus).param(pytest.mark.long) for preset in ARCHITECTURAL for cpus in (1, 2)]
+NEWER = [Machine(preset, cpus).param(pytest.mark.long) for preset in checks.ARCHITECTURAL for cpus in (1, 2)]
 
 
 def on(*machines):
@@ -104,7 +103,7 @@ def booted(request, tmp_path_factory):
     machine = request.param
     folder = tmp_path_factory.mktemp(machine.preset)
     programs = {f"bin/{name}": known.assemble(folder, name) for name in ("known", "vectors")}
-    newer = machine.preset in ARCHITECTURAL
+    newer = machine.preset in checks.ARCHITECTURAL
     commands = {**COMMANDS, **(ARCHITECTURAL_COMMANDS if newer else {}), **INTERRUPTS}
     if machine.commands == "few":
         commands = {name: commands[name] for name in FEW}
@@ -114,7 +113,7 @@ def booted(request, tmp_path_factory):
     if machine.cpus > 1:
         lines = [f"taskset -p {1 + i % machine.cpus} $$ >/dev/null; {line}" for i, line in enumerate(lines)]
     append = "pti=off nmi_watchdog=0 tsc=reliable" if newer else "pti=off"
-    run = guest.run(folder, lines, preset=machine.preset, kernel=guest.NEWER if newer else guest.KERNEL,
+    run = guest.run(folder, lines, preset=machine.preset, kernel=checks.kernel(machine.preset),
                     smp=machine.cpus, append=append, plugin=checks.RECORD_ALL + ",stats=on", files=programs)
     return Booted(machine.preset, list(commands), run, programs["bin/known"], programs["bin/vectors"])
 
