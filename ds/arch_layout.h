@@ -61,6 +61,11 @@ static inline uint64_t ia32_pebs_index(uint32_t wr, uint32_t thresh) /* both in 
 #define IA32_PMC_FX0_CFG_B 0x1982u
 #define IA32_PMC_FX0_CFG_C 0x1983u
 #define IA32_PMC_STEP      4u
+/* The MSR of counter `c`, numbered as in IA32_PERF_GLOBAL_STATUS, whose kind `gp0` and `fx0` name. */
+static inline uint32_t ds_arch_msr(unsigned c, uint32_t gp0, uint32_t fx0)
+{
+    return c < DS_COUNTER_FIXED ? gp0 + IA32_PMC_STEP * c : fx0 + IA32_PMC_STEP * (c - DS_COUNTER_FIXED);
+}
 
 /* Counters, numbered as in IA32_PERF_GLOBAL_STATUS, whose overflow reloads this one from its CFG_C. */
 #define IA32_PMC_CFG_B_METRICS_CLEAR DS_BIT(48)
@@ -89,6 +94,7 @@ static inline uint64_t ia32_pebs_index(uint32_t wr, uint32_t thresh) /* both in 
 #define IA32_PMC_CFG_C_EN           DS_BIT(63)
 #define IA32_PMC_CFG_C_GROUPS       (UINT64_C(0x7FFFFFF0) << 32) /* those of CPUID.23H.4, without CNTR_ALLOW */
 static inline unsigned ia32_pmc_cfg_c_lbr(uint64_t v) { return (unsigned)(v >> 40) & 3; } /* DS_ARCH_LBR_... */
+static inline uint64_t ia32_pmc_cfg_c_with_lbr(unsigned lbr) { return (uint64_t)lbr << 40; }
 
 #define IA32_PERFEVTSEL_EQ                DS_BIT(36)
 #define IA32_PERFEVTSEL_RDPMC_USR_DISABLE DS_BIT(37) /* RDPMC of this counter reads 0 outside ring 0 */

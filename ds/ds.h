@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Debug Store of each CPU: detection, set-up, pause and resume, PMI, drain, tear-down. It knows no trace sessions
- * and no scheduler: kernel/recording/debug_store.c gives it memory, and kernel/tracepoint/drains.c gets what it drains.
+ * The Debug Store of each CPU, or architectural PEBS in its place: detection, set-up, pause and resume, PMI, drain,
+ * tear-down. It knows no trace sessions and no scheduler: kernel/recording/debug_store.c gives it memory, and
+ * kernel/tracepoint/drains.c gets what it drains.
+ *
+ * PebsIndex, the stamp of switches: the address in the DS area; with architectural PEBS the byte offset in
+ * IA32_PEBS_INDEX, from 0.
  *
  * Unless its comment says otherwise, a function acts on the CPU it runs on, with interrupts off.
  */
@@ -12,6 +16,7 @@
 #include <stdint.h>
 
 #include "arch/trapframe.h"
+#include "ds/arch_layout.h"
 #include "ds/layout.h"
 #include "ds/machine.h"
 #include "trace/wire/format.h" /* only enum cairn_ds_reason, why a drain happened */
@@ -87,7 +92,7 @@ enum ds_bts_rings { DS_BTS_ALL, DS_BTS_USER, DS_BTS_KERNEL };       /* in the or
 
 /* ---- what is there ----------------------------------------------------------------------------------------------- */
 
-#define DS_TESTS_MAX 32u
+#define DS_TESTS_MAX 40u
 
 struct ds_test {      /* one row of the detection table, in the order the tests were made */
     const char *name; /* "CPUID.01H:EDX.DS[21]" */
@@ -151,7 +156,7 @@ struct ds_caps {
     const char *const *event_errata; /* ds_core_errata */
     uint8_t core_type;               /* CPUID.1AH:EAX[31:24] of a hybrid processor, else 0 */
     uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
-    uint8_t format; /* PEBS record format 0..6 */
+    uint8_t format; /* PEBS record format 0..6; DS_FORMAT_ARCH: architectural PEBS, see ds_caps_arch */
     bool baseline;  /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
     bool full_width_writes;
     bool no_load_latency, no_frontend; /* a hypervisor hides MSR_PEBS_LD_LAT, MSR_PEBS_FRONTEND */
@@ -159,28 +164,40 @@ struct ds_caps {
     uint8_t lbr_depth;                 /* entries; 0: not told */
     uint64_t lbr_ctl;                  /* IA32_LBR_CTL for all branches */
     uint64_t pebs_counters;            /* those PEBS can be enabled for, numbered as in GLOBAL_STATUS */
-    uint32_t area_bytes;    /* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs */
+    uint64_t pdist_counters;           /* those with precise distribution; only architectural PEBS tells */
+    uint64_t acr_counters;             /* those with IA32_PMC_GPn_CFG_B, likewise */
+    uint64_t arch_groups;   /* CPUID.23H.4: groups that IA32_PMC_GPn_CFG_C may name, and CNTR_ALLOW; likewise */
+    uint32_t area_bytes;    /* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs; with
+                             * architectural PEBS 0x60, for BTS */
     const char *reason;     /* one sentence: why there is or is not PEBS; may point to in_use */
     const char *bts_reason; /* likewise BTS */
     struct ds_errata errata;
     uint64_t counters_in_use; /* enabled before anybody asked, numbered as in GLOBAL_STATUS */
     bool area_in_use;         /* IA32_DS_AREA set, PEBS or BTS on */
+    bool arch_in_use;         /* architectural PEBS on, or its buffer set */
     char in_use[256];         /* one sentence that names them; or "" */
     uint32_t tests;
     struct ds_test test[DS_TESTS_MAX];
 };
 
+/* Whether PEBS is architectural: the Debug Store, if there is one, is for BTS alone. */
+static inline bool ds_caps_arch(const struct ds_caps *caps)
+{
+    return caps->format == DS_FORMAT_ARCH;
+}
+
 /* The name of the hypervisor whose leaf CPUID.40000000H this is. */
 const char *ds_hypervisor_name(const uint32_t leaf[4]);
 
 /* Runs all tests of ds/driver/detect.c, in their order, on this CPU, through `machine`. It writes no register, except
- * IA32_DS_AREA and IA32_DEBUGCTL under a hypervisor, which it restores, and IA32_BIOS_SIGN_ID, which must be written
- * before it is read. Never faults. Returns 0 if caps->pebs, else -ENODEV; caps->bts may be set in either case. */
+ * IA32_DS_AREA, IA32_DEBUGCTL, IA32_PEBS_BASE and IA32_PEBS_INDEX under a hypervisor, which it restores, and
+ * IA32_BIOS_SIGN_ID, which must be written before it is read. Never faults. Returns 0 if caps->pebs, else -ENODEV;
+ * caps->bts may be set in either case. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
 
-/* After ds_detect: removes PEBS from `caps` if counters or the DS area are in use, and BTS if the DS area is, and gives
- * that as the reason. Without this call set-up takes them over, and tear-down restores them. Without full-width writes
- * it cannot restore the bits of a general-purpose counter above bit 31. */
+/* After ds_detect: removes PEBS from `caps` if counters, the DS area or PEBS are in use, and BTS if the DS area is, and
+ * gives that as the reason. Without this call set-up takes them over, and tear-down restores them. Without full-width
+ * writes it cannot restore the bits of a general-purpose counter above bit 31. */
 void ds_leave_alone(struct ds_caps *caps);
 
 /* The row of detection that says whether records contain the retire latency: IA32_PERF_CAPABILITIES[17]. */
@@ -219,10 +236,11 @@ struct ds_drain {
     uint64_t lost;      /* records dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
     uint64_t swallowed; /* samples of counters that another's record reloaded, or CAIRN_DS_LOST_UNKNOWN */
     uint8_t format;
-    const uint64_t *area; /* index not yet set back */
+    const uint64_t *area; /* index not yet set back; with architectural PEBS a struct ds_arch_registers */
     uint32_t area_bytes;  /* the processor's form of it */
     const void *records;  /* base..index; NULL without any */
     uint32_t bytes;
+    uint32_t first; /* where in the buffer they begin: 0, unless IA32_PEBS_INDEX has refused to go back */
 };
 
 struct ds_bts_run { /* of records, oldest first */
@@ -269,14 +287,19 @@ void ds_fit_config(const struct ds_caps *caps, struct ds_config *config);
 /* How many truth records belong to one PEBS record of this configuration (soft). */
 uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *config);
 
-/* Bytes of the buffer that ds_cpu_init needs for this configuration: records and one slack record, in whole pages. */
+/* Bytes of the buffer that ds_cpu_init needs for this configuration: records and one slack record, in whole pages. With
+ * architectural PEBS a power of two; the buffer is contiguous in physical memory, and aligned to its size. */
 size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config);
 
 /* The value of MSR_PEBS_DATA_CFG: the groups of `config`; the group of counters with all counters that exist. Only if
  * the processor has that register. */
 uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config);
 
-/* Bytes of one record of this configuration's PEBS counters. */
+/* With architectural PEBS: the groups of `config`, as IA32_PMC_GPn_CFG_C of its PEBS counters has them. */
+uint64_t ds_arch_groups(const struct ds_caps *caps, const struct ds_config *config);
+
+/* Bytes of one record of this configuration's PEBS counters; with architectural PEBS it may have fewer, as not each
+ * counter need be one that the group of counters can show, or more, if the processor splits it into fragments. */
 uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *config);
 
 size_t ds_cpu_bytes(void); /* sizeof(struct ds_cpu): the kernel allocates it */
@@ -351,7 +374,9 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason);
 
 /* After a panic, for any CPU, when all others are stopped: passes the contents of its buffers to the hooks, with reason
  * PANIC. Accesses no register and trusts no pointer. PEBS and BTS are handled separately. If the CPU was stopped while
- * it passed on an epoch, `drained` or `bts_drained` gets that epoch again, then with reason PANIC. */
+ * it passed on an epoch, `drained` or `bts_drained` gets that epoch again, then with reason PANIC. With architectural
+ * PEBS a CPU that has not called ds_refresh_index_panic may have more records than its index last said: then how many
+ * are lost is unknown. */
 void ds_drain_panic(struct ds_cpu *ds);
 
 /* The work of the PMI handler (numbered steps): drains if the threshold was reached, acknowledges, unmasks LVTPC. If
@@ -391,8 +416,25 @@ struct ds_bts_counts {
 };
 void ds_bts_cpu_counts(const struct ds_cpu *ds, struct ds_bts_counts *out);
 
-/* PebsIndex of this CPU's DS area, for the events that carry it. */
+/* PebsIndex of this CPU, for the events that carry it: the word of its DS area, which is always right. With
+ * architectural PEBS a word of the driver's, right after ds_refresh_index and ds_switch; and a drain and ds_start make
+ * it right before they call their hooks. */
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds);
+
+/* Makes *ds_pebs_index right, as long as counting is paused, which it has to be: with architectural PEBS reads
+ * IA32_PEBS_INDEX. `ds` may be NULL. */
+void ds_refresh_index(struct ds_cpu *ds);
+/* With `each`, ds_switch refreshes the index as well, because every switch is stamped with it; else whoever stamps
+ * calls ds_refresh_index. `ds` may be NULL. */
+void ds_stamp_switches(struct ds_cpu *ds, bool each);
+/* At each switch, at `tsc`, counting paused: drains the branches of the thread that leaves (ds_bts_drain,
+ * CAIRN_DS_SWITCH), and refreshes the index if it is to. `ds` may be NULL. */
+void ds_switch(struct ds_cpu *ds, uint64_t tsc);
+/* From here on another driver, or nobody's, has the registers of this CPU (`lent`), or no longer: meanwhile the index
+ * stays what it is. Counting is paused. `ds` may be NULL. */
+void ds_lend(struct ds_cpu *ds, bool lent);
+/* The index once more, after a panic has paused this CPU for good: what ds_drain_panic believes. `ds` may be NULL. */
+void ds_refresh_index_panic(struct ds_cpu *ds);
 
 /* The counter that counts config->event[i], numbered as in GLOBAL_STATUS. */
 unsigned ds_event_counter(const struct ds_cpu *ds, uint32_t i);

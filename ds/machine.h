@@ -33,4 +33,6 @@ struct ds_machine {
     void (*lvtpc_write)(void *context, uint32_t value);
     const struct ds_stepping *stepping; /* NULL: counting is held by GLOBAL_CTRL, drops are not counted */
     void *context;
+    /* The physical address of what lies at `address`; only architectural PEBS needs it. NULL: they are the same. */
+    uint64_t (*physical)(void *context, const void *address);
 };

@@ -78,6 +78,7 @@ static void print_registers(const struct arch_trap_frame *f)
 static _Noreturn void stop(void)
 {
     ds_pause(kcpu_this()->active_ds);
+    ds_refresh_index_panic(kcpu_this()->ds);
     kcpuset_add_atomic(&stopped, arch_cpu_index());
     arch_halt();
 }
@@ -127,6 +128,7 @@ static void begin(const char *line)
         kprintf("\nPANIC inside a panic: %s\n", line);
         kend(false);
     }
+    ds_refresh_index_panic(kcpu_this()->ds);
     arch_nmi_others();
     uint64_t until = arch_rdtsc() + arch_tsc_hz(); /* a second: an emulator may have fewer cores than CPUs */
     while (running(0) < kcpu_count && arch_rdtsc() < until)

@@ -39,6 +39,9 @@ struct trace_hub_encoder {       /* of one clock type */
 /* What trace_hub_switch calls: nothing, the encoder of the performance counter (nearly always), or several things. */
 enum trace_hub_plan { TRACE_HUB_NOTHING, TRACE_HUB_COMPACT, TRACE_HUB_SEVERAL };
 
+/* Makes this CPU's PebsIndex right (struct trace_hub_pebs), where that takes more than a load. */
+typedef void (*trace_refresh_index)(uint32_t cpu);
+
 /* One CPU's. Private to trace/hub.c but for what the inline functions below read. */
 struct trace_hub_cpu {
     uint32_t on;                                   /* bit i: session i + 1 runs here */
@@ -52,12 +55,23 @@ struct trace_hub_cpu {
     uint64_t counters[TRACE_PMC_MAX];              /* what it said last */
     struct trace_clocks clocks;
     struct trace_hub_encoder encoder[TRACE_CLOCK_TYPES];
+    trace_refresh_index refresh_index; /* NULL: it always is right */
 } __attribute__((aligned(64)));
 
 /* Prepares a CPU's hub, on which no session runs yet: zeroes it first. On any CPU, before the hub is used. `read` NULL:
  * PMC items are 0. */
 void trace_hub_init(struct trace_hub_cpu *hub, uint32_t index, const struct trace_clocks *clocks,
                     trace_read_counters read);
+
+/* Before any session runs: from now on `refresh` is called before a batch is stamped. Before a switch and before a
+ * session's acknowledgement whoever reports them makes the index right. */
+void trace_hub_refresh_index(struct trace_hub_cpu *hub, trace_refresh_index refresh);
+
+/* Whether any session that runs on this CPU takes every switch by itself (0524H). `hub` may be NULL. */
+static inline bool trace_hub_full(const struct trace_hub_cpu *hub)
+{
+    return hub && hub->full;
+}
 
 /* Whether any session runs on this CPU. `hub` may be NULL. */
 static inline bool trace_hub_on(const struct trace_hub_cpu *hub)
@@ -98,8 +112,8 @@ void trace_hub_close_batches(struct trace_hub_cpu *hub, uint64_t tsc, enum ccswa
 
 /* PEBS on this CPU when a session is acknowledged, and which of the session's events carry PebsIndex from then on. */
 struct trace_hub_pebs {
-    const volatile uint64_t *index; /* the DS area's PebsIndex word, read for the items of switch events; NULL: it does
-                                     * not run, and they carry none */
+    const volatile uint64_t *index; /* the DS area's PebsIndex word, or what the driver has in its place, read for the
+                                     * items of switch events; NULL: it does not run, and they carry none */
     uint32_t epoch;                 /* the running one, or the next */
     bool in_epoch;                  /* one is running */
     uint32_t without;               /* CAIRN_STAMP_...: switch events that carry none all the same */

@@ -2,8 +2,8 @@
 /*
  * Branch Trace Store (BTS) of one CPU: each taken branch, interrupt and exception leaves a record of 24 bytes in a
  * buffer of its own. BTS shares the DS area, LVTPC and the PMI handler with PEBS (ds/driver/driver.c) and needs no
- * counter. Each of the two can start, or fail to start, without the other. The steps are numbered as in
- * ds/driver/driver.c.
+ * counter. Where PEBS is architectural, the area is BTS' alone. Each of the two can start, or fail to start, without
+ * the other. The steps are numbered as in ds/driver/driver.c.
  *
  * A record contains neither a time nor a thread. So the buffer is drained at each context switch, and the records of an
  * epoch belong to one thread.
@@ -114,13 +114,14 @@ static int set_up(struct ds_cpu *ds)
         return e;
     *step = 2;
     fill_area(ds);
-    if (!ds->started) { /* else PEBS has done 3 and 4 */
-        *step = 3;
-        if ((e = ds_set_msr(ds, IA32_DS_AREA, (uint64_t)(uintptr_t)ds->area)))
-            return e;
-        *step = 4;
+    *step = 3;
+    if (!ds->started || ds_is_arch(ds)) /* else PEBS has done so */
+        e = ds_set_msr(ds, IA32_DS_AREA, (uint64_t)(uintptr_t)ds->area);
+    if (e)
+        return e;
+    *step = 4;
+    if (!ds->started) /* likewise */
         ds_set_lvtpc(ds);
-    }
     *step = 5; /* all but TR and the history's LBR, which are ds_resume's, but where stepping is what holds tracing */
     return ds_set_msr(ds, IA32_DEBUGCTL, ds->bts.debugctl | (ds->machine->stepping ? running(ds) : 0));
 }
@@ -146,6 +147,7 @@ int ds_bts_start(struct ds_cpu *ds, struct ds_refusal *refusal)
     }
     ds->refusal = (struct ds_refusal){.during = "pause or resume"};
     b->started = true;
+    ds_settle_switch(ds);
     b->branches_before = branches(ds);
     const struct ds_bts_drain start = {.reason = CAIRN_DS_START,
                                        .mode = b->mode,
@@ -162,6 +164,7 @@ void ds_bts_stop(struct ds_cpu *ds)
         return;
     ds_bts_drain(ds, CAIRN_DS_STOP, arch_rdtsc());
     ds->bts.started = false;
+    ds_settle_switch(ds);
     ds_roll_back(ds, ds->bts.undos); /* 5 to 1 */
 }
 

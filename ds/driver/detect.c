@@ -7,7 +7,11 @@
  *
  * BTS needs the Debug Store and its bit of IA32_MISC_ENABLE, but no counters: it may exist where PEBS does not.
  *
- * SDM vol. 3B, "Debug Store (DS) Mechanism", "Detection of the BTS Facilities"; vol. 3B, "PEBS Record Format".
+ * Architectural PEBS needs no Debug Store: CPUID.23H tells of it, and IA32_PERF_CAPABILITIES.PEBS_FMT is 15. Where only
+ * one of the two says so, neither is believed. Each CPU is asked itself, because cores of a hybrid differ.
+ *
+ * SDM vol. 3B, "Debug Store (DS) Mechanism", "Detection of the BTS Facilities"; vol. 3B, "PEBS Record Format"; vol. 1,
+ * CPUID leaf 23H.
  */
 #include "ds/driver/detect.h"
 
@@ -18,6 +22,8 @@ struct detection {
     const struct ds_machine *machine;
     struct ds_caps *caps;
     bool hypervisor;
+    bool arch_cpuid; /* CPUID.23H tells of architectural PEBS */
+    bool arch;       /* that or PEBS_FMT does */
 };
 
 struct ds_test *ds_caps_row(struct ds_caps *caps, const char *name, uint64_t value, bool ok, const char *verdict)
@@ -46,9 +52,14 @@ static void require(struct detection *d, const char *name, uint64_t value, bool 
         ds_caps_refuse(d->caps, no);
 }
 
+static void cpuid_subleaf(const struct detection *d, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    d->machine->cpuid(d->machine->context, leaf, subleaf, out);
+}
+
 static void cpuid(const struct detection *d, uint32_t leaf, uint32_t out[4])
 {
-    d->machine->cpuid(d->machine->context, leaf, 0, out);
+    cpuid_subleaf(d, leaf, 0, out);
 }
 
 static bool rdmsr(const struct detection *d, uint32_t msr, uint64_t *value)
@@ -62,19 +73,36 @@ static void no_bts(struct ds_caps *c, const char *why)
     c->bts_reason = why;
 }
 
-static const char architectural[] =
-    "the processor has architectural PEBS, which replaces the Debug Store's: this version of Cairn does not speak it, "
-    "a later one is to";
-
 /* Before whatever else may be missing there, which would be true and yet not the reason. */
-static void test_architectural(struct detection *d, unsigned leaves)
+static void test_architectural(struct detection *d, unsigned leaves, bool pdcm)
 {
     const uint32_t both = CPUID_23H_EAX_ARCH_PEBS_CAPS | CPUID_23H_EAX_ARCH_PEBS_COUNTERS;
     uint32_t r[4] = {0};
+    uint64_t v;
     if (leaves >= 0x23)
         cpuid(d, 0x23, r);
-    require(d, "CPUID.23H:EAX subleaves[5:4]", r[0] >> 4 & 3, (r[0] & both) != both, "not architectural PEBS",
-            architectural);
+    const bool format = pdcm && rdmsr(d, IA32_PERF_CAPABILITIES, &v) &&
+                        ia32_perf_capabilities_pebs_fmt(v) == IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL;
+    d->arch_cpuid = (r[0] & both) == both;
+    d->arch = d->arch_cpuid || format;
+    require(
+        d, "CPUID.23H:EAX subleaves[5:4]", r[0] >> 4 & 3, d->arch_cpuid == d->arch,
+        d->arch ? "architectural PEBS: subleaves 4 and 5 tell of it" : "not architectural PEBS",
+        "IA32_PERF_CAPABILITIES.PEBS_FMT is that of architectural PEBS, but CPUID.23H has no subleaves 4 and 5: the "
+        "two disagree, so there is no PEBS to rely on");
+}
+
+static void test_debug_store(struct detection *d, bool ds)
+{
+    struct ds_caps *c = d->caps;
+    static const char none[] = "CPUID.01H:EDX.DS is 0: this processor, real or emulated, has no Debug Store";
+    c->bts = ds;
+    if (d->arch)
+        row(d, "CPUID.01H:EDX.DS[21]", ds, true,
+            ds ? "the Debug Store exists: for BTS alone" : "no Debug Store, so no BTS; architectural PEBS needs none");
+    else
+        require(d, "CPUID.01H:EDX.DS[21]", ds, ds, "the Debug Store exists", none);
+    c->bts_reason = !ds ? none : d->arch ? "the processor has BTS, in the Debug Store" : "the processor has BTS";
 }
 
 static void test_misc_enable(struct detection *d)
@@ -102,7 +130,10 @@ static void test_misc_enable(struct detection *d)
         : ds   ? "BTS is not there"
                : "0 would say that BTS is there, but without CPUID's DS bit it means nothing");
     bool unavailable = v & IA32_MISC_ENABLE_PEBS_UNAVAIL;
-    if (ds)
+    if (d->arch)
+        row(d, "IA32_MISC_ENABLE.PEBS_UNAVAIL[12]", v >> 12 & 1, true,
+            unavailable ? "no PEBS in the Debug Store: it is architectural" : "0 says nothing of architectural PEBS");
+    else if (ds)
         require(d, "IA32_MISC_ENABLE.PEBS_UNAVAIL[12]", v >> 12 & 1, !unavailable, "PEBS is there",
                 "IA32_MISC_ENABLE.PEBS_UNAVAIL says that PEBS is not there");
     else
@@ -111,7 +142,11 @@ static void test_misc_enable(struct detection *d)
                         : "0 would say that PEBS is there, but without CPUID's DS bit it means nothing");
 }
 
-/* Branch history, for the LBR group of adaptive records. DEBUGCTL.LBR turns it on where LBR_FMT names a format: of the
+static const char disagree[] = "CPUID.23H tells of architectural PEBS, but IA32_PERF_CAPABILITIES.PEBS_FMT is not 15: "
+                               "the two disagree, so there is "
+                               "no PEBS to rely on";
+
+/* Branch history, for the LBR group of records. DEBUGCTL.LBR turns it on where LBR_FMT names a format: of the
  * processors with such records Ice Lake and Tremont, whose history has 32 entries; architectural LBR otherwise. None of
  * them has format 0, that of 32-bit processors: it is what a hypervisor shows that has no history for its guests. */
 static void test_history(struct detection *d, uint64_t capabilities, unsigned leaves)
@@ -142,6 +177,8 @@ static void test_capabilities(struct detection *d, bool pdcm, unsigned leaves)
     uint64_t v = 0;
     row(d, "CPUID.01H:ECX.PDCM[15]", pdcm, pdcm,
         pdcm ? "IA32_PERF_CAPABILITIES can be read" : "no IA32_PERF_CAPABILITIES: the record format is 0");
+    if (!pdcm && d->arch)
+        ds_caps_refuse(c, disagree);
     if (!pdcm)
         return;
     if (!rdmsr(d, IA32_PERF_CAPABILITIES, &v)) {
@@ -153,24 +190,81 @@ static void test_capabilities(struct detection *d, bool pdcm, unsigned leaves)
     c->format = (uint8_t)ia32_perf_capabilities_pebs_fmt(v);
     const bool trap_like = v & IA32_PERF_CAPABILITIES_PEBS_TRAP;
     c->full_width_writes = v & IA32_PERF_CAPABILITIES_FW_WRITE;
-    const bool own = c->format != IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL;
-    c->baseline = own && v & IA32_PERF_CAPABILITIES_PEBS_BASELINE; /* else there is no MSR_PEBS_DATA_CFG */
-    require(d, "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8]", c->format, c->format <= 6, "a record format this driver knows",
-            own ? "the PEBS record format is newer than this driver knows (6)" : architectural);
-    row(d, "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14]", c->baseline, true,
-        c->baseline      ? "adaptive records, PEBS on every counter"
+    const bool arch = ds_caps_arch(c);
+    c->baseline = !arch && v & IA32_PERF_CAPABILITIES_PEBS_BASELINE; /* else there is no MSR_PEBS_DATA_CFG */
+    require(d, "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8]", c->format, d->arch ? arch : c->format <= 6,
+            arch ? "architectural PEBS" : "a record format this driver knows",
+            d->arch ? disagree : "the PEBS record format is newer than this driver knows (6)");
+    row(d, "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14]", v >> 14 & 1, true,
+        arch             ? "not what says so here: each counter has groups of its own"
+        : c->baseline    ? "adaptive records, PEBS on every counter"
         : c->format >= 4 ? d->hypervisor ? "the hypervisor hides the groups: basic records of 32 bytes only"
                                          : "basic records of 32 bytes only"
                          : "records of one fixed layout");
     row(d, "IA32_PERF_CAPABILITIES.PEBS_TRAP[6]", trap_like, true,
-        trap_like ? "a record's RIP is where execution goes on" : "a record's RIP is that of its instruction");
+        trap_like || arch ? "a record's RIP is where execution goes on" : "a record's RIP is that of its instruction");
     row(d, "IA32_PERF_CAPABILITIES.FW_WRITE[13]", c->full_width_writes, true,
         c->full_width_writes ? "counters are written at full width" : "counters take 32 bits, sign-extended");
-    if (!c->baseline)
+    if (!c->baseline && !arch)
         return;
     const bool timing = v & IA32_PERF_CAPABILITIES_PEBS_TIMING;
     row(d, DS_TEST_TIMING, timing, true, timing ? "records have the retire latency" : "no retire latency in records");
     test_history(d, v, leaves);
+}
+
+/* ---- architectural PEBS: which counters, which groups ------------------------------------------------------------ */
+
+/* Counters of a subleaf, numbered as in GLOBAL_STATUS. */
+static uint64_t counters(uint32_t gp, uint32_t fixed)
+{
+    return gp | (uint64_t)fixed << DS_COUNTER_FIXED;
+}
+
+/* What CPUID.23H says of counters and groups, once it is known that it counts. Fixed counters behind a gap, which have
+ * events of their own, are left out: CPUID.0AH does not count them. */
+static void test_subleaves(struct detection *d)
+{
+    struct ds_caps *c = d->caps;
+    const uint64_t ours = counters((uint32_t)(DS_BIT(c->gp_counters) - 1), (uint32_t)(DS_BIT(c->fixed_counters) - 1));
+    uint32_t r[4];
+    cpuid(d, 0x23, r);
+    const bool reloads = r[0] & CPUID_23H_EAX_ACR;
+    cpuid_subleaf(d, 0x23, 1, r);
+    const uint64_t all = counters(r[0], r[1]);
+    row(d, "CPUID.23H.1:EAX, EBX counters", all, true, "all counters, fixed ones from bit 32 on");
+    if (reloads) {
+        cpuid_subleaf(d, 0x23, 2, r);
+        c->acr_counters = counters(r[0], r[1]) & all & ours;
+        row(d, "CPUID.23H.2:EAX, EBX reloaded", counters(r[0], r[1]), true,
+            "counters with auto counter reload, which set-up turns off");
+    }
+    cpuid_subleaf(d, 0x23, 4, r);
+    c->arch_groups = cpuid_23h_4_groups(r[1]);
+    row(d, "CPUID.23H.4:EBX groups", r[1], true, "groups of records, where a counter's CFG_C has them in [63:32]");
+    cpuid_subleaf(d, 0x23, 5, r);
+    const uint64_t pebs = counters(r[0], r[2]), pdist = counters(r[1], r[3]);
+    require(d, "CPUID.23H.5:EAX, ECX PEBS", pebs, pebs & ours && !(pebs & ~all), "counters with PEBS",
+            pebs & ours ? "CPUID.23H.5 names counters with PEBS that are not among those of CPUID.23H.1"
+                        : "CPUID.23H.5 names no counter with PEBS that CPUID.0AH has");
+    require(d, "CPUID.23H.5:EBX, EDX PDIST", pdist, !(pdist & ~all), "counters with precise distribution",
+            "CPUID.23H.5 names counters with precise distribution that are not among those of CPUID.23H.1");
+    c->pebs_counters = pebs & ours;
+    c->pdist_counters = pdist & c->pebs_counters;
+}
+
+static void test_arch_counters(struct detection *d, unsigned leaves)
+{
+    uint32_t seven[4] = {0};
+    struct ds_caps *c = d->caps;
+    if (!d->arch || c->reason)
+        return;
+    if (leaves >= 7)
+        cpuid_subleaf(d, 7, 1, seven);
+    const bool extended = seven[0] & CPUID_07H_1_EAX_PERFMON_EXT;
+    require(d, "CPUID.07H.1:EAX.ARCH_PERFMON_EXT[8]", extended, extended, "CPUID.23H counts",
+            "CPUID.07H.1:EAX.ARCH_PERFMON_EXT is 0, so CPUID.23H does not count: there is no PEBS to rely on");
+    if (extended)
+        test_subleaves(d);
 }
 
 /* A bit for each of `count` counters, of the first `most` only. */
@@ -227,13 +321,10 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
     caps->generation = (uint8_t)ds_generation(leaf1[0], leaf1a[0]);
     caps->event_errata = ds_core_errata(leaf1[0], leaf1a[0]);
     row(d, "CPUID.01H:EAX family and model", leaf1[0], true, ds_generation_text(caps->generation));
-    test_architectural(d, leaf0[0]);
-    caps->bts = leaf1[3] & CPUID_01H_EDX_DS;
-    require(d, "CPUID.01H:EDX.DS[21]", leaf1[3] >> 21 & 1, caps->bts, "the Debug Store exists",
-            "CPUID.01H:EDX.DS is 0: this processor, real or emulated, has no Debug Store");
+    test_architectural(d, leaf0[0], leaf1[2] & CPUID_01H_ECX_PDCM);
+    test_debug_store(d, leaf1[3] & CPUID_01H_EDX_DS);
     row(d, "CPUID.01H:ECX.DTES64[2]", leaf1[2] >> 2 & 1, true,
         leaf1[2] & CPUID_01H_ECX_DTES64 ? "64-bit layout in every mode" : "64-bit layout in long mode, which this is");
-    caps->bts_reason = caps->bts ? "the processor has BTS" : caps->reason;
     caps->bts_cpl = leaf1[2] & CPUID_01H_ECX_DS_CPL;
     row(d, "CPUID.01H:ECX.DS_CPL[4]", caps->bts_cpl, true,
         caps->bts_cpl ? "BTS can be limited by ring" : "BTS sees all rings");
@@ -262,17 +353,24 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
     test_misc_enable(d);
     test_capabilities(d, leaf1[2] & CPUID_01H_ECX_PDCM, leaf0[0]);
 
-    if (leaf1[3] & CPUID_01H_EDX_DS) {
+    test_arch_counters(d, leaf0[0]);
+
+    if (leaf1[3] & CPUID_01H_EDX_DS || ds_caps_arch(caps)) {
         ds_find_errata(machine, leaf1[0], caps);
         ds_find_users(machine, caps);
     }
 
     ds_find_hypervisor(machine, d->hypervisor, caps);
 
-    caps->area_bytes = ds_area_bytes(caps->format, false);
+    const bool arch = ds_caps_arch(caps);
+    caps->area_bytes = arch ? sizeof(struct ds_area_60) : ds_area_bytes(caps->format, false);
     if (caps->reason)
         return -ENODEV;
     caps->pebs = true;
+    if (arch) {
+        caps->reason = "the processor has architectural PEBS";
+        return 0;
+    }
     caps->reason = "the processor has a Debug Store with PEBS";
     caps->pebs_counters = pebs_counters(caps, cpuid_01h_eax_family(leaf1[0]) == 6 ? cpuid_01h_eax_model(leaf1[0]) : 0);
     caps->area_bytes = ds_area_bytes(caps->format, caps->pebs_counters >> DS_COUNTER_FIXED);

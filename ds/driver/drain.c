@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Empties the PEBS buffer: when the PMI says that the threshold was reached, on request, and after a panic. Each drain
- * ends an epoch. SDM vol. 3B, "Writing the DS Interrupt Service Routine". */
+ * ends an epoch. SDM vol. 3B, "Writing the DS Interrupt Service Routine". Where PEBS is architectural, the index is the
+ * one that ds/driver/arch.c has read. */
 #include "ds/driver/driver.h"
 
 #include "arch/arch.h"
@@ -8,19 +9,66 @@
 
 #define PMI_PASSES 4 /* re-reads of GLOBAL_STATUS; counters are off, so one suffices unless software sets bits */
 
-/* What the buffer holds, and what of this epoch it does not. Real hardware drops silently: a full buffer is all there
- * is to see. An index that points elsewhere is not believed: nothing is handed over, how much is lost is unknown. */
+/* ---- what is in the buffer --------------------------------------------------------------------------------------- */
+
+uint64_t ds_used(const struct ds_cpu *ds)
+{
+    return ds_is_arch(ds) ? ds_arch_used(ds) : ds->area[DS_AREA_PEBS_INDEX] - (uint64_t)(uintptr_t)ds->buffer;
+}
+
+const uint8_t *ds_records(const struct ds_cpu *ds)
+{
+    return (const uint8_t *)ds->buffer + ds->arch.taken;
+}
+
+/* Those of architectural PEBS may be in fragments. */
+uint64_t ds_count_records(const struct ds_cpu *ds, uint64_t from, uint64_t bytes)
+{
+    uint64_t count = 0;
+    if (!ds_is_arch(ds))
+        return bytes / ds->record_bytes;
+    for (uint32_t size; bytes; from += size, bytes -= size, count++)
+        if (!(size = ds_arch_record_size(ds_records(ds) + from, (uint32_t)bytes)))
+            break;
+    return count;
+}
+
+/* Bytes that can be in it: with the slack record, or all. */
+static uint64_t room(const struct ds_cpu *ds)
+{
+    return ds_is_arch(ds) ? ds->arch.buffer_bytes - ds->arch.taken
+                          : ((uint64_t)ds->config.records + 1) * ds->record_bytes;
+}
+
+/* Whether records may be missing. The Debug Store drops silently: a full buffer is all there is to see. */
+static bool was_full(const struct ds_cpu *ds, uint64_t used)
+{
+    return ds_is_arch(ds) ? (ds->arch.registers.index & IA32_PEBS_INDEX_FULL) != 0
+                          : used >= (uint64_t)ds->config.records * ds->record_bytes;
+}
+
+/* Not one that could not be read. And where PEBS is off, because the buffer was full, nobody counts what is lost. */
+static bool index_known(const struct ds_cpu *ds)
+{
+    return !ds_is_arch(ds) || (!ds->arch.stale && ds_arch_on(ds));
+}
+
+/* What the buffer holds, and what of this epoch it does not. An index that points elsewhere is not believed: nothing is
+ * handed over, how much is lost is unknown. */
 static void take_buffer(struct ds_cpu *ds, struct ds_drain *drain)
 {
-    uint64_t used = ds->area[DS_AREA_PEBS_INDEX] - (uint64_t)(uintptr_t)ds->buffer;
-    uint64_t full = (uint64_t)ds->config.records * ds->record_bytes;
+    uint64_t used = ds_used(ds);
     uint64_t now = ds_dropped(ds);
-    if (used > full + ds->record_bytes) {
+    if (used > room(ds)) {
         drain->lost = CAIRN_DS_LOST_UNKNOWN;
     } else {
         drain->bytes = (uint32_t)used;
-        drain->records = used ? ds->buffer : NULL;
-        drain->lost = ds->machine->stepping ? now - ds->dropped_before : used >= full ? CAIRN_DS_LOST_UNKNOWN : 0;
+        drain->records = used ? ds_records(ds) : NULL;
+        drain->first = ds->arch.taken;
+        drain->lost = !index_known(ds)        ? CAIRN_DS_LOST_UNKNOWN
+                      : ds->machine->stepping ? now - ds->dropped_before
+                      : was_full(ds, used)    ? CAIRN_DS_LOST_UNKNOWN
+                                              : 0;
     }
     /* With formats 0 to 2 a record reloads all PEBS counters that have overflowed, whoever's it is (SDM vol. 3B, "PEBS
      * Operation"); a processor does not tell of them. */
@@ -30,10 +78,12 @@ static void take_buffer(struct ds_cpu *ds, struct ds_drain *drain)
                                                                 : 0;
 }
 
+/* ---- drain ------------------------------------------------------------------------------------------------------- */
+
 static void count(struct ds_cpu *ds, const struct ds_drain *drain)
 {
     ds->counts.drains++;
-    ds->counts.records += drain->bytes / ds->record_bytes;
+    ds->counts.records += ds_count_records(ds, 0, drain->bytes);
     if (drain->lost == CAIRN_DS_LOST_UNKNOWN)
         ds->counts.lost_unknown = true;
     else
@@ -48,15 +98,18 @@ static void count(struct ds_cpu *ds, const struct ds_drain *drain)
  * its way, moves with it: the next epoch begins with it. */
 static void begin_again(struct ds_cpu *ds, uint32_t bytes)
 {
-    const uint64_t base = (uint64_t)(uintptr_t)ds->buffer, used = ds->area[DS_AREA_PEBS_INDEX] - base;
-    const uint64_t room = ((uint64_t)ds->config.records + 1) * ds->record_bytes;
+    if (ds_is_arch(ds)) {
+        ds_arch_begin_again(ds, bytes);
+        return;
+    }
+    const uint64_t used = ds_used(ds);
     uint64_t late = 0;
-    if (used > bytes && used <= room) {
+    if (used > bytes && used <= room(ds)) {
         late = used - bytes;
         memmove(ds->buffer, (const uint8_t *)ds->buffer + bytes, late);
         ds->counts.late += late / ds->record_bytes;
     }
-    ds->area[DS_AREA_PEBS_INDEX] = base + late;
+    ds->area[DS_AREA_PEBS_INDEX] = (uint64_t)(uintptr_t)ds->buffer + late;
 }
 
 /* The hook has it. A panic may come between any two steps, and its drain must find each epoch once. */
@@ -70,22 +123,37 @@ static void end_epoch(struct ds_cpu *ds, const struct ds_drain *drain)
     ds->epoch++;
 }
 
+struct ds_drain ds_drain_of(const struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
+{
+    const bool arch = ds_is_arch(ds);
+    return (struct ds_drain){
+        .reason = reason,
+        .epoch = ds->epoch,
+        .tsc = tsc,
+        .format = ds->caps.format,
+        .area = arch ? (const uint64_t *)&ds->arch.registers : (const uint64_t *)ds->area,
+        .area_bytes = arch ? (uint32_t)sizeof ds->arch.registers : ds->caps.area_bytes,
+    };
+}
+
+/* Counting is paused, the index refreshed. */
+static void drain_now(struct ds_cpu *ds, enum cairn_ds_reason reason)
+{
+    struct ds_drain drain = ds_drain_of(ds, reason, arch_rdtsc());
+    ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
+    take_buffer(ds, &drain);
+    ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
+    end_epoch(ds, &drain);
+}
+
 void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
 {
     if (!ds->started)
         return;
     bool was_running = ds_counting(ds);
     ds_pause(ds);
-    struct ds_drain drain = {.reason = reason,
-                             .epoch = ds->epoch,
-                             .tsc = arch_rdtsc(),
-                             .format = ds->caps.format,
-                             .area = (const uint64_t *)ds->area,
-                             .area_bytes = ds->caps.area_bytes};
-    ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
-    take_buffer(ds, &drain);
-    ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
-    end_epoch(ds, &drain);
+    ds_refresh_index(ds);
+    drain_now(ds, reason);
     if (was_running)
         ds_resume(ds);
 }
@@ -97,18 +165,17 @@ void ds_drain_panic(struct ds_cpu *ds)
     ds_bts_drain_panic(ds);
     if (!ds->started || ds->handed != ds->epoch)
         return;
-    struct ds_drain drain = {.reason = CAIRN_DS_PANIC,
-                             .epoch = ds->epoch,
-                             .tsc = arch_rdtsc(),
-                             .format = ds->caps.format,
-                             .area = (const uint64_t *)ds->area,
-                             .area_bytes = ds->caps.area_bytes};
+    struct ds_drain drain = ds_drain_of(ds, CAIRN_DS_PANIC, arch_rdtsc());
     take_buffer(ds, &drain);
+    if (ds_is_arch(ds) && !ds->arch.panic)
+        drain.lost = CAIRN_DS_LOST_UNKNOWN;
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
     ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
     ds->started = false;
     count(ds, &drain);
 }
+
+/* ---- the PMI ----------------------------------------------------------------------------------------------------- */
 
 /* Starts the plain counters in `overflowed` anew. */
 static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
@@ -123,6 +190,20 @@ static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
         }
 }
 
+/* The bits that say so: whether architectural PEBS sets OVF_BUF, too, no source says. */
+static uint64_t threshold_bits(const struct ds_cpu *ds)
+{
+    return IA32_PERF_GLOBAL_STATUS_OVF_BUF | (ds_is_arch(ds) ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS : 0);
+}
+
+static bool at_threshold(struct ds_cpu *ds)
+{
+    if (!ds_is_arch(ds))
+        return ds->area[DS_AREA_PEBS_INDEX] >= ds->area[DS_AREA_PEBS_THRESHOLD];
+    ds_refresh_index(ds);
+    return ds->arch.stale || ds->arch.position >= ds->arch.thresh || ds->arch.registers.index & IA32_PEBS_INDEX_FULL;
+}
+
 static bool handle_status(struct ds_cpu *ds)
 {
     /* 3. Status, and its acknowledgement. The bit of a PEBS counter is left alone: between arming and record it is the
@@ -135,15 +216,14 @@ static bool handle_status(struct ds_cpu *ds)
             ds_count_fault(ds);
             break;
         }
-        status &= plain | IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+        status &= plain | threshold_bits(ds);
         if (!status)
             break;
         ours = true;
         ds_write_running(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
         /* 4. Drain, unless another drain came between the threshold and this interrupt. */
-        if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF &&
-            ds->area[DS_AREA_PEBS_INDEX] >= ds->area[DS_AREA_PEBS_THRESHOLD])
-            ds_drain(ds, CAIRN_DS_THRESHOLD);
+        if (status & threshold_bits(ds) && at_threshold(ds))
+            drain_now(ds, CAIRN_DS_THRESHOLD);
         /* 5. Plain counters. */
         reload_plain(ds, status & plain);
     }

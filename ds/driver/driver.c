@@ -3,7 +3,8 @@
  * The Debug Store of one CPU: set-up, pause and tear-down of what ds/driver/plan.c has planned. ds/driver/drain.c does
  * what comes in between. All machines use this one driver. The steps are numbered and their order matters. The
  * processor must never use a half-written area, so set-up turns counters off first and on last, and tear-down has the
- * same steps in reverse. Branch tracing (ds/driver/bts.c) starts after the counters and stops before them.
+ * same steps in reverse. Branch tracing (ds/driver/bts.c) starts after the counters and stops before them. Where PEBS
+ * is architectural, ds/driver/arch.c does what is different then, in steps of the same numbers.
  *
  * SDM vol. 3B, "Setting Up the DS Save Area", "Setting Up the PEBS Buffer".
  */
@@ -100,7 +101,7 @@ static int all_off(struct ds_cpu *ds)
     uint64_t debugctl;
     int e = ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, 0);
     if (!e)
-        e = ds_set_msr(ds, IA32_PEBS_ENABLE, 0);
+        e = ds_set_msr(ds, ds_is_arch(ds) ? IA32_PEBS_INDEX : IA32_PEBS_ENABLE, 0);
     if (!e && ds->undo[ds->undos - 1].before)
         e = ds_wait_quiet(ds);
     if (!e)
@@ -118,6 +119,8 @@ static void fill_area(struct ds_cpu *ds)
     uint64_t base = (uint64_t)(uintptr_t)ds->buffer;
     for (unsigned i = 0; i < ARCH_PAGE_SIZE / 8; i++)
         ds->area[i] = 0;
+    if (ds_is_arch(ds))
+        return; /* it has nothing of PEBS */
     ds->area[DS_AREA_PEBS_BASE] = base;
     ds->area[DS_AREA_PEBS_INDEX] = base;
     ds->area[DS_AREA_PEBS_MAXIMUM] = base + (uint64_t)ds->config.records * ds->record_bytes + 1;
@@ -159,7 +162,7 @@ static int free_counters(struct ds_cpu *ds)
  *    one that only counts shall raise none. */
 static int set_counters(struct ds_cpu *ds)
 {
-    bool adaptive = ds->config.groups;
+    bool adaptive = ds->config.groups && ds->caps.baseline;
     uint64_t fixed_ctrl = 0;
     for (uint32_t i = 0; i < ds->config.events + ds->config.counting; i++) {
         const struct ds_counter *c = &ds->counter[i];
@@ -224,12 +227,14 @@ static int set_up(struct ds_cpu *ds)
     *step = 2;
     fill_area(ds);
     *step = 3;
-    if ((e = ds_set_msr(ds, IA32_DS_AREA, (uint64_t)(uintptr_t)ds->area)))
+    if ((e = ds_is_arch(ds) ? ds_arch_set_base(ds) : ds_set_msr(ds, IA32_DS_AREA, (uint64_t)(uintptr_t)ds->area)))
         return e;
     *step = 4;
     ds_set_lvtpc(ds);
     *step = 5; /* what a record holds */
     if (ds->caps.baseline && (e = ds_set_msr(ds, MSR_PEBS_DATA_CFG, ds_data_cfg(&ds->caps, &ds->config))))
+        return e;
+    if (ds_is_arch(ds) && (e = ds_arch_set_contents(ds)))
         return e;
     if (ds->load_latency && (e = ds_set_msr(ds, MSR_PEBS_LD_LAT, ds->load_latency->setting)))
         return e;
@@ -246,7 +251,8 @@ static int set_up(struct ds_cpu *ds)
     if ((e = clear_status(ds)))
         return e;
     *step = 8;
-    if ((e = ds_set_msr(ds, IA32_PEBS_ENABLE, ds->pebs_enable | ds->load_latency_enable)))
+    if ((e = ds_is_arch(ds) ? ds_arch_set_index(ds)
+                            : ds_set_msr(ds, IA32_PEBS_ENABLE, ds->pebs_enable | ds->load_latency_enable)))
         return e;
     *step = 9; /* GLOBAL_CTRL: ds_resume's, but where stepping is what holds the counters */
     return ds->machine->stepping ? ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl) : 0;
@@ -268,7 +274,8 @@ int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
 {
     if (!ds->config.events)
         return 0;
-    ds->refusal = (struct ds_refusal){.during = "the set-up of PEBS"};
+    ds->refusal =
+        (struct ds_refusal){.during = ds_is_arch(ds) ? "the set-up of architectural PEBS" : "the set-up of PEBS"};
     int e = set_up(ds);
     if (e) {
         *refusal = ds->refusal;
@@ -279,14 +286,9 @@ int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
     ds->started = true;
     ds->dropped_before = ds_dropped(ds);
     ds->swallowed_before = ds_swallowed(ds);
-    uint64_t tsc = arch_rdtsc();
-    ds->hooks.before_drain(ds->hooks.context, ds->cpu, tsc);
-    const struct ds_drain start = {.reason = CAIRN_DS_START,
-                                   .epoch = ds->epoch,
-                                   .tsc = tsc,
-                                   .format = ds->caps.format,
-                                   .area = (const uint64_t *)ds->area,
-                                   .area_bytes = ds->caps.area_bytes};
+    ds_settle_switch(ds);
+    const struct ds_drain start = ds_drain_of(ds, CAIRN_DS_START, arch_rdtsc());
+    ds->hooks.before_drain(ds->hooks.context, ds->cpu, start.tsc);
     ds->hooks.drained(ds->hooks.context, ds->cpu, &start);
     return 0;
 }
@@ -312,9 +314,10 @@ void ds_stop(struct ds_cpu *ds)
     ds_bts_stop(ds);
     if (!ds->started)
         return;
-    ds_pebs_off(ds, CAIRN_DS_STOP); /* the area is in force until ds_roll_back */
+    ds_pebs_off(ds, CAIRN_DS_STOP); /* area and buffer are in force until ds_roll_back */
     ds_read_counting(ds, ds->counted);
     ds->started = false;
+    ds_settle_switch(ds);
     ds->counts.plain_whole = true;
     for (uint32_t i = 0; i < ds->config.events; i++)
         if (ds->config.event[i].plain)
@@ -426,9 +429,55 @@ void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING])
     }
 }
 
+/* ---- where PEBS stands ------------------------------------------------------------------------------------------- */
+
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds)
 {
-    return &ds->area[DS_AREA_PEBS_INDEX];
+    return ds_is_arch(ds) ? &ds->arch.position : &ds->area[DS_AREA_PEBS_INDEX];
+}
+
+void ds_refresh_index(struct ds_cpu *ds)
+{
+    if (ds && ds->started && ds_is_arch(ds))
+        ds_arch_refresh(ds);
+}
+
+void ds_refresh_index_panic(struct ds_cpu *ds)
+{
+    ds_refresh_index(ds);
+    if (ds)
+        ds->arch.panic = !ds->arch.stale;
+}
+
+void ds_stamp_switches(struct ds_cpu *ds, bool each)
+{
+    if (!ds)
+        return;
+    ds->arch.each = each;
+    ds_settle_switch(ds);
+}
+
+void ds_lend(struct ds_cpu *ds, bool lent)
+{
+    if (!ds)
+        return;
+    if (lent)
+        ds_refresh_index(ds);
+    ds->arch.lent = lent;
+}
+
+void ds_settle_switch(struct ds_cpu *ds)
+{
+    ds->at_switch = ds->bts.started || (ds->started && ds_is_arch(ds) && ds->arch.each);
+}
+
+void ds_switch(struct ds_cpu *ds, uint64_t tsc)
+{
+    if (!ds || !ds->at_switch)
+        return;
+    ds_bts_drain(ds, CAIRN_DS_SWITCH, tsc);
+    if (ds->arch.each)
+        ds_refresh_index(ds);
 }
 
 void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out)

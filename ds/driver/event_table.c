@@ -52,11 +52,12 @@ static const struct ds_event_data *data_of(const struct ds_caps *caps, const str
     return &ds_event_data[caps->generation][event->kind];
 }
 
-/* With PEBS_BASELINE every counter and every event has PEBS, listed or not (SDM vol. 3B, "Extended PEBS"). */
+/* With PEBS_BASELINE every counter and every event has PEBS, listed or not (SDM vol. 3B, "Extended PEBS"). So Linux has
+ * it with architectural PEBS, on the counters that have that. */
 static bool unlisted(const struct ds_caps *caps, const struct ds_event *event)
 {
     return !data_of(caps, event)->pebs &&
-           (caps->baseline || event->kind == DS_EVENT_INSTRUCTIONS ||
+           (caps->baseline || ds_caps_arch(caps) || event->kind == DS_EVENT_INSTRUCTIONS ||
             (caps->generation == DS_GENERATION_OTHER && event->kind == DS_EVENT_BRANCHES));
 }
 

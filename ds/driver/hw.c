@@ -33,6 +33,12 @@ static void hw_lvtpc_write(void *context, uint32_t value)
     arch_lvtpc_write(value);
 }
 
+static uint64_t hw_physical(void *context, const void *address)
+{
+    (void)context;
+    return arch_virt_to_phys(address);
+}
+
 const struct ds_machine *ds_hw_machine(void)
 {
     static const struct ds_machine machine = {
@@ -42,6 +48,7 @@ const struct ds_machine *ds_hw_machine(void)
         .wrmsr = hw_wrmsr,
         .lvtpc_read = hw_lvtpc_read,
         .lvtpc_write = hw_lvtpc_write,
+        .physical = hw_physical,
     };
     return &machine;
 }

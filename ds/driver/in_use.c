@@ -36,7 +36,18 @@ static char *end(struct ds_caps *caps, size_t *left)
     return caps->in_use + used;
 }
 
-static void name_them(struct ds_caps *caps, uint64_t area)
+/* Whether architectural PEBS is on, as a whole or on a counter. */
+static bool arch_on(const struct ds_machine *m, const struct ds_caps *caps)
+{
+    uint64_t on = read(m, IA32_PEBS_INDEX) & IA32_PEBS_INDEX_EN;
+    for (uint64_t set = caps->pebs_counters; set && !on; set &= set - 1) {
+        const unsigned c = (unsigned)__builtin_ctzll(set);
+        on = read(m, ds_arch_msr(c, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C)) & IA32_PMC_CFG_C_EN;
+    }
+    return on;
+}
+
+static void name_them(struct ds_caps *caps, uint64_t area, uint64_t base)
 {
     size_t left;
     char *at;
@@ -50,6 +61,9 @@ static void name_them(struct ds_caps *caps, uint64_t area)
     if (caps->area_in_use)
         snprintf(at, left, "IA32_DS_AREA=0x%lx ", (unsigned long)area);
     at = end(caps, &left);
+    if (caps->arch_in_use)
+        snprintf(at, left, base ? "IA32_PEBS_BASE=0x%lx " : "architectural PEBS ", (unsigned long)base);
+    at = end(caps, &left);
     snprintf(at, left, "in use, by firmware perhaps: ds.force=1 takes what is in use");
 }
 
@@ -62,12 +76,22 @@ void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps)
                     caps->counters_in_use ? "enabled before us: PEBS leaves them alone without ds.force=1"
                                           : "none is enabled");
     }
-    caps->area_in_use = area || read(machine, IA32_PEBS_ENABLE) || read(machine, IA32_DEBUGCTL) & IA32_DEBUGCTL_BTS;
+    const bool arch = ds_caps_arch(caps);
+    uint64_t base = 0;
+    caps->area_in_use =
+        area || (!arch && read(machine, IA32_PEBS_ENABLE)) || read(machine, IA32_DEBUGCTL) & IA32_DEBUGCTL_BTS;
     ds_caps_row(caps, "IA32_DS_AREA in use", area, !caps->area_in_use,
                 caps->area_in_use ? "set, or PEBS or BTS on, before us: left alone without ds.force=1"
                                   : "nobody's: it is 0, PEBS and BTS are off");
-    if (caps->counters_in_use || caps->area_in_use)
-        name_them(caps, area);
+    if (arch && !caps->reason) {
+        base = read(machine, IA32_PEBS_BASE);
+        caps->arch_in_use = base || arch_on(machine, caps);
+        ds_caps_row(caps, "IA32_PEBS_BASE in use", base, !caps->arch_in_use,
+                    caps->arch_in_use ? "set, or architectural PEBS on, before us: left alone without ds.force=1"
+                                      : "nobody's: it is 0, architectural PEBS is off");
+    }
+    if (caps->counters_in_use || caps->area_in_use || caps->arch_in_use)
+        name_them(caps, area, base);
 }
 
 void ds_leave_alone(struct ds_caps *caps)

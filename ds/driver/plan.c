@@ -23,14 +23,25 @@ uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config)
     return cfg;
 }
 
+static uint32_t arch_record_size(const struct ds_caps *caps, const struct ds_config *config)
+{
+    const uint64_t groups = ds_arch_groups(caps, config);
+    const uint64_t counters = groups & (IA32_PMC_CFG_C_CNTR_GP | IA32_PMC_CFG_C_CNTR_FIXED);
+    const uint32_t words =
+        (counters ? config->events + config->counting : 0) + (groups & IA32_PMC_CFG_C_CNTR_METRICS ? 2 : 0);
+    return ds_arch_record_bytes(groups, words, caps->lbr_depth);
+}
+
 uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *config)
 {
+    if (ds_caps_arch(caps))
+        return arch_record_size(caps, config);
     return caps->baseline ? ds_pebs_adaptive_size(ds_data_cfg(caps, config)) : ds_pebs_fixed_size(caps->format);
 }
 
 void ds_fit_config(const struct ds_caps *caps, struct ds_config *config)
 {
-    if (!caps->baseline)
+    if (!caps->baseline && !ds_caps_arch(caps))
         config->groups = 0; /* one layout, nothing to choose: registers are in it, or there are none */
     uint32_t page = ARCH_PAGE_SIZE / ds_record_size(caps, config) - 1; /* records, and the slack record */
     if (caps->errata.one_page_buffer && config->records > page) {
@@ -44,8 +55,12 @@ size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *confi
 {
     struct ds_config fitted = *config;
     ds_fit_config(caps, &fitted);
-    size_t bytes = ((size_t)fitted.records + 1) * ds_record_size(caps, &fitted);
-    return (bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE * ARCH_PAGE_SIZE;
+    size_t bytes = ((size_t)fitted.records + 1) * ds_record_size(caps, &fitted), arch = ARCH_PAGE_SIZE;
+    if (!ds_caps_arch(caps))
+        return (bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE * ARCH_PAGE_SIZE;
+    while (arch < bytes) /* what IA32_PEBS_BASE.SIZE can say */
+        arch *= 2;
+    return arch;
 }
 
 /* ---- counters ---------------------------------------------------------------------------------------------------- */
@@ -67,13 +82,14 @@ uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t perio
     return -period & (DS_BIT(width_of(caps, counter)) - 1);
 }
 
-/* `option`: where the period comes from. */
+/* `option`: where the period comes from. Of what IA32_PMC_CFG_C reloads the counter with there are 32 bits, too. */
 static int check_period(const struct ds_caps *caps, const struct ds_event *event, unsigned counter, uint64_t period,
                         const char *option, char *error, size_t size)
 {
     const bool pdist = event->kind == DS_EVENT_PREC_DIST;
     const unsigned least = pdist && caps->errata.period_128 ? 128 : caps->errata.period_32 ? 32 : 1;
-    const bool full = caps->full_width_writes || ds_is_fixed(counter); /* IA32_FIXED_CTRi takes its whole width */
+    const bool reloads = ds_caps_arch(caps) && !event->plain;
+    const bool full = !reloads && (caps->full_width_writes || ds_is_fixed(counter)); /* fixed: the whole width */
     const unsigned bits = full ? width_of(caps, counter) - 1 : 31;
     if (pdist && caps->errata.period_64 && (period < 128 || period % 64)) {
         snprintf(error, size, "option '%s': period %lu of %s: must be a multiple of 64, from 128 on, on a Broadwell",
@@ -140,6 +156,13 @@ static const struct ds_event *beside(const struct ds_config *config, const struc
     return NULL;
 }
 
+/* The counters that PEBS can record this event on. */
+static uint64_t recorders(const struct ds_caps *caps, const struct ds_event *event)
+{
+    const bool pdist = event->kind == DS_EVENT_PREC_DIST && ds_caps_arch(caps);
+    return ds_event_counters(caps, event) & caps->pebs_counters & (pdist ? caps->pdist_counters : UINT64_MAX);
+}
+
 /* Whether this processor counts the event at all, and as asked. */
 static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size_t size)
 {
@@ -154,7 +177,7 @@ static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size
         return -EINVAL;
     }
     /* Precise distribution is fixed counter 0's from Ice Lake on, which has no PEBS for a guest of KVM's. */
-    if (!c->event->plain && !(ds_event_counters(&ds->caps, c->event) & ds->caps.pebs_counters)) {
+    if (!c->event->plain && !recorders(&ds->caps, c->event)) {
         snprintf(error, size,
                  "option 'pebs': %s: no counter that can count it has PEBS here (CPU %u): give another event",
                  c->event->name, ds->cpu);
@@ -197,7 +220,7 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
             int e = plan_event(ds, c, error, size);
             if (e)
                 return e;
-            const uint64_t free = (plain ? all : caps->pebs_counters) & can & ~taken;
+            const uint64_t free = (plain ? all & can : recorders(caps, event)) & ~taken;
             const uint64_t others = free & ~keep_free(ds);
             int n = choose(others ? others : free);
             if (n < 0) {
@@ -235,6 +258,8 @@ static int plan_groups(const struct ds_cpu *ds, char *error, size_t size)
 {
     const struct ds_caps *caps = &ds->caps;
     const uint64_t wanted = ds->config.groups;
+    if (ds_caps_arch(caps))
+        return ds_arch_plan_groups(ds, error, size);
     const char *missing = wanted & MSR_PEBS_DATA_CFG_CNTR && (!caps->baseline || caps->format < 6) ? "counters"
                           : caps->baseline                                                         ? NULL
                           : wanted & MSR_PEBS_DATA_CFG_MEMINFO                                     ? "mem"
@@ -287,7 +312,8 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
         return -EINVAL;
     ds_fit_config(caps, &ds->config);
     ds->record_bytes = ds_record_size(caps, &ds->config);
-    return plan_counters(ds, error, error_size);
+    int e = plan_counters(ds, error, error_size);
+    return !e && ds_is_arch(ds) ? ds_arch_plan(ds, error, error_size) : e;
 }
 
 unsigned ds_event_counter(const struct ds_cpu *ds, uint32_t i)

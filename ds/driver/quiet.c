@@ -3,7 +3,8 @@
  * Turns PEBS off. A record that the processor has begun may be stored after the WRMSR that turned the counters off,
  * into the buffer that IA32_DS_AREA leads to at that time. So there is a quiescent period before the area changes or
  * goes away (SDM vol. 3B, "Re-configuring PEBS Facilities"). The manual does not say how long it is: the driver waits
- * until PebsIndex has not changed for a while.
+ * until PebsIndex has not changed for a while. Architectural PEBS stays on meanwhile: the register that turns it off
+ * holds the position as well, which a record on its way moves; turned off are its counters.
  */
 #include "ds/driver/driver.h"
 
@@ -17,39 +18,52 @@ int ds_wait_quiet(struct ds_cpu *ds)
 {
     uint64_t value;
     for (unsigned i = 0; i < QUIET; i++)
-        if (ds_rdmsr(ds, IA32_PEBS_ENABLE, &value))
+        if (ds_rdmsr(ds, ds_is_arch(ds) ? IA32_PEBS_INDEX : IA32_PEBS_ENABLE, &value))
             return -EFAULT;
     return 0;
 }
 
-/* The same, until the index, which was `index` when counters went off, rests. False: it does not. */
-static bool index_rests(struct ds_cpu *ds, uint64_t index)
+/* Reads a register once, and the index. False: #GP, which is counted. */
+static bool look(struct ds_cpu *ds)
 {
     uint64_t value;
+    if (ds_is_arch(ds)) {
+        ds_arch_refresh(ds);
+        return !ds->arch.stale;
+    }
+    if (!ds_rdmsr(ds, IA32_PEBS_ENABLE, &value))
+        return true;
+    ds_count_fault(ds);
+    return false;
+}
+
+/* Waits until the index, which was at `used` when counters went off, rests. False: it does not. */
+static bool index_rests(struct ds_cpu *ds, uint64_t used)
+{
     for (unsigned i = 0, quiet = 0; quiet < QUIET; i++) {
         if (i == MOST)
             return false;
-        if (ds_rdmsr(ds, IA32_PEBS_ENABLE, &value)) {
-            ds_count_fault(ds);
+        if (!look(ds))
             return true;
-        }
-        const uint64_t now = ds->area[DS_AREA_PEBS_INDEX];
-        quiet = now == index ? quiet + 1 : 0;
-        ds->counts.late += now > index ? (now - index) / ds->record_bytes : 0;
-        index = now;
+        const uint64_t now = ds_used(ds);
+        quiet = now == used ? quiet + 1 : 0;
+        ds->counts.late += now > used ? ds_count_records(ds, used, now - used) : 0;
+        used = now;
     }
     return true;
 }
 
 void ds_pebs_off(struct ds_cpu *ds, enum cairn_ds_reason reason)
 {
-    const uint64_t index = ds->area[DS_AREA_PEBS_INDEX];
+    ds_refresh_index(ds);
+    const uint64_t used = ds_used(ds);
     if (ds->machine->stepping)
         ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, 0);
-    ds_write_running(ds, IA32_PEBS_ENABLE, 0);
-    if (!index_rests(ds, index))
+    if (!ds_is_arch(ds))
+        ds_write_running(ds, IA32_PEBS_ENABLE, 0);
+    if (!index_rests(ds, used))
         ds->counts.restless = ds->counts.lost_unknown = true;
     ds_drain(ds, reason);
-    if (ds->area[DS_AREA_PEBS_INDEX] != (uint64_t)(uintptr_t)ds->buffer) /* while it was being handed over */
+    if (ds_used(ds)) /* while it was being handed over */
         ds_drain(ds, reason);
 }

@@ -16,6 +16,8 @@
 #define RECORDS 16u  /* more than there can be: no PMI */
 
 _Static_assert((RECORDS + 1) * sizeof(struct ds_pebs_fmt3) <= DS_SELF_TEST_BUFFER, "records, and one of slack");
+_Static_assert((RECORDS + 1) * (sizeof(struct ds_arch_header) + sizeof(struct ds_arch_basic)) <= DS_SELF_TEST_BUFFER,
+               "likewise of architectural PEBS");
 
 static void before_drain(void *context, uint32_t cpu, uint64_t tsc)
 {
@@ -116,7 +118,7 @@ int ds_take_prec_dist(const struct ds_caps *caps, struct ds_config *config, uint
         all += !config->event[i].plain &&
                (config->event[i].kind == DS_EVENT_INSTRUCTIONS || config->event[i].kind == DS_EVENT_PREC_DIST);
     }
-    if (!sampled || caps->baseline)
+    if (!sampled || caps->baseline || ds_caps_arch(caps))
         return -ENOENT;
     struct ds_event instead = prec_dist_as(sampled);
     uint64_t code;

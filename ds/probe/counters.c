@@ -54,8 +54,9 @@ bool ds_probe_arm_at_last_jump(struct ds_probe *p, struct ds_probe_result *r)
 }
 
 /* A counter of branches is armed by the last of the jumps; among the NOPs, where there are no branches, that of
- * instructions has its record. Whether the other one's still comes, with the branch behind the NOPs, is the answer. */
-void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
+ * instructions has its record. Whether the other one's still comes, with the branch behind the NOPs, is the answer:
+ * these words for it. */
+static void bystander(struct ds_probe *p, struct ds_probe_result *r, const char *left_alone, const char *reloaded_with)
 {
     const struct ds_probe_counter *branches = &p->branches;
     if (!ds_probe_arm_at_last_jump(p, r))
@@ -73,21 +74,31 @@ void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
     const bool own = records == 2 && ds_probe_position(p, 1, &nops) == DS_PROBE_OUTSIDE;
     const uint64_t value = ds_probe_value(p, branches);
     const bool reloaded = value >= ds_initial(p->caps, branches->number, DS_PROBE_FAR);
-    const bool older = p->caps->format < 3;
     if (!others || records > 2 || (records == 2 && !own)) {
         ds_probe_unknown(r, "%u records, the first %s the NOPs: not what was set up", records,
                          others ? "of" : "not of");
         return;
     }
     ds_probe_answer(r,
-                    !own && !reloaded ? "other"
-                    : own != older    ? "by_format"
-                                      : "swapped",
+                    own        ? left_alone
+                    : reloaded ? reloaded_with
+                               : "other",
                     "format %u: with the other's record it was %s; %s, its counter 0x%lx", p->caps->format,
                     own        ? "left alone"
                     : reloaded ? "reloaded"
                                : "disarmed, not reloaded",
                     own ? "its own came" : "its own never came", (unsigned long)value);
+}
+
+void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
+{
+    const bool older = p->caps->format < 3;
+    bystander(p, r, older ? "swapped" : "by_format", older ? "by_format" : "swapped");
+}
+
+void ds_probe_arch_bystander(struct ds_probe *p, struct ds_probe_result *r)
+{
+    bystander(p, r, "left_alone", "reloaded");
 }
 
 /* ---- precise distribution ---------------------------------------------------------------------------------------- */
@@ -105,11 +116,15 @@ static bool on_pmc0(const struct ds_probe *p)
 static bool candidate(const struct ds_probe *p, bool pmc0, struct ds_probe_counter *c)
 {
     const struct ds_event event = {.kind = pmc0 ? DS_EVENT_BRANCHES : DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED};
+    if (ds_probe_arch(p) && !pmc0) { /* CPUID says so, whatever event has the name */
+        *c = (struct ds_probe_counter){.number = DS_COUNTER_FIXED};
+        return p->caps->pdist_counters & p->caps->pebs_counters & DS_BIT(DS_COUNTER_FIXED);
+    }
     const bool goldmont = p->caps->generation >= DS_GENERATION_GOLDMONT && p->caps->format >= 3;
     const uint64_t any = ds_event_counters(p->caps, &event) & p->caps->pebs_counters & (pmc0 ? 1 : UINT64_MAX);
     *c = (struct ds_probe_counter){0};
-    if ((pmc0 && !p->caps->baseline && !goldmont) || !any || !ds_event_recorded(p->caps, &event) ||
-        ds_event_code(p->caps, &event, &c->code))
+    if ((pmc0 && !p->caps->baseline && !goldmont && !(p->caps->pdist_counters & 1)) || !any ||
+        !ds_event_recorded(p->caps, &event) || ds_event_code(p->caps, &event, &c->code))
         return false;
     c->number = (unsigned)__builtin_ctzll(any);
     return true;
@@ -145,8 +160,11 @@ static bool find_precise(struct ds_probe *p, struct ds_probe_counter *c, struct 
 /* Where there are no two records whose distance could be told. */
 static void tell_no_gap(const struct ds_probe *p, struct ds_probe_result *r, const struct ds_probe_counter *c)
 {
-    ds_probe_unknown(r, "counter %u: one record at most, so its reset value may not be at 0x%x of the area", c->number,
-                     ds_area_reset(p->caps->format, c->number));
+    if (ds_probe_arch(p))
+        ds_probe_unknown(r, "counter %u: one record at most, so its CFG_C may not reload it", c->number);
+    else
+        ds_probe_unknown(r, "counter %u: one record at most, so its reset value may not be at 0x%x of the area",
+                         c->number, ds_area_reset(p->caps->format, c->number));
 }
 
 void ds_probe_pdist_minimum(struct ds_probe *p, struct ds_probe_result *r)

@@ -5,6 +5,8 @@
 #include "arch/fpu.h"
 #include "kernel/lib/string.h"
 
+enum { XSTATE_SSE = 2 }; /* the component of XMM registers in the XER group's bitmap */
+
 void ds_truth_branch(struct ds_truth_history *history, uint64_t from, uint64_t to)
 {
     history->branch[history->next].from = from;
@@ -36,6 +38,19 @@ static uint64_t msr(struct ds_cpu *ds, uint32_t number)
     uint64_t value = 0;
     ds->machine->rdmsr(ds->machine->context, number, &value);
     return value;
+}
+
+/* CFG_C of these counters together. */
+static uint64_t cfg_c_of(struct ds_cpu *ds, uint64_t counters)
+{
+    uint64_t all = 0, lbr = 0;
+    for (; counters; counters &= counters - 1) {
+        const uint64_t one =
+            msr(ds, ds_arch_msr((unsigned)__builtin_ctzll(counters), IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C));
+        all |= one;
+        lbr = (one & IA32_PMC_CFG_C_LBR) > lbr ? one & IA32_PMC_CFG_C_LBR : lbr;
+    }
+    return (all & IA32_PMC_CFG_C_GROUPS & ~IA32_PMC_CFG_C_LBR) | lbr;
 }
 
 /* What shapes the record: a register that the processor of this format has. */
@@ -81,6 +96,36 @@ static void add_counters(struct list *list, struct ds_cpu *ds, uint64_t cfg)
     add(list, CAIRN_TRUTH_CNTR, words, n);
 }
 
+/* The same, and what else the headers of architectural PEBS say. */
+static void add_arch(struct list *list, struct ds_cpu *ds, uint64_t groups, bool mode64)
+{
+    const uint64_t all = (DS_BIT(ds->caps.gp_counters) - 1) | (DS_BIT(ds->caps.fixed_counters) - 1) << DS_COUNTER_FIXED;
+    uint64_t values[DS_MAX_COUNTERS + 2], words[CAIRN_TRUTH_ARCH_WORDS] = {[CAIRN_TRUTH_ARCH_MODE64] = mode64};
+    uint32_t n = 0;
+    for (uint64_t set = all & ds->caps.pebs_counters; set; set &= set - 1) {
+        const unsigned c = (unsigned)__builtin_ctzll(set);
+        const uint64_t asked = c < DS_COUNTER_FIXED ? IA32_PMC_CFG_C_CNTR_GP : IA32_PMC_CFG_C_CNTR_FIXED;
+        const uint64_t cfg_c = msr(ds, ds_arch_msr(c, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C));
+        if (!(groups & asked) || !(cfg_c & IA32_PMC_CFG_C_CNTR_ALLOW))
+            continue;
+        words[CAIRN_TRUTH_ARCH_COUNTERS] |= DS_BIT(c);
+        values[n++] = msr(ds, ds_arch_msr(c, IA32_PMC_GP0_CTR, IA32_PMC_FX0_CTR));
+    }
+    if (groups & IA32_PMC_CFG_C_CNTR_METRICS) {
+        words[CAIRN_TRUTH_ARCH_METRICS] = DS_PEBS_CNTR_METRICS;
+        values[n++] = msr(ds, IA32_FIXED_CTR0 + 3);
+        values[n++] = msr(ds, MSR_PERF_METRICS);
+    }
+    if (groups & IA32_PMC_CFG_C_XMM)
+        words[CAIRN_TRUTH_ARCH_XSTATE] = XSTATE_SSE;
+    if (groups & IA32_PMC_CFG_C_LBR) {
+        words[CAIRN_TRUTH_ARCH_LBR_CTL] = msr(ds, IA32_LBR_CTL);
+        words[CAIRN_TRUTH_ARCH_LBR_DEPTH] = msr(ds, IA32_LBR_DEPTH);
+    }
+    add(list, CAIRN_TRUTH_CNTR, values, n);
+    add(list, CAIRN_TRUTH_ARCH, words, CAIRN_TRUTH_ARCH_WORDS);
+}
+
 /* As FXSAVE has them. */
 static void add_xmm(struct list *list)
 {
@@ -109,7 +154,15 @@ uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, cons
                        const struct ds_model_record *record)
 {
     struct list list = {.out = out, .count = 1, .cpu = (uint8_t)ds->cpu};
-    if (record->stored) {
+    if (record->stored && ds_is_arch(ds)) {
+        const uint64_t by = cfg_c_of(ds, record->counters);
+        add_state(&list, step, by);
+        if (by & IA32_PMC_CFG_C_XMM)
+            add_xmm(&list);
+        if (by & IA32_PMC_CFG_C_LBR)
+            add_history(&list, &step->history, ds_arch_lbr_entries(by, ds->caps.lbr_depth));
+        add_arch(&list, ds, by, true); /* there is no other code here */
+    } else if (record->stored) {
         uint64_t by = shape(ds), cfg = ds->caps.format < 4 ? 0 : by;
         add_state(&list, step, by);
         if (cfg & MSR_PEBS_DATA_CFG_XMM)
@@ -141,8 +194,24 @@ uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, cons
     return list.count;
 }
 
+static uint32_t arch_truth_records(const struct ds_caps *caps, const struct ds_config *config)
+{
+    const uint64_t groups = ds_arch_groups(caps, config);
+    uint32_t n =
+        1 + (config->events > 1) + DS_TRUTH_RECORDS(CAIRN_TRUTH_STATES) + DS_TRUTH_RECORDS(CAIRN_TRUTH_ARCH_WORDS);
+    if (groups & IA32_PMC_CFG_C_XMM)
+        n += DS_TRUTH_RECORDS(32u);
+    if (groups & IA32_PMC_CFG_C_LBR)
+        n += DS_TRUTH_RECORDS(2 * ds_arch_lbr_entries(groups, caps->lbr_depth));
+    if (groups & IA32_PMC_CFG_C_CNTR)
+        n += DS_TRUTH_RECORDS(config->events + config->counting + 2);
+    return n;
+}
+
 uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *config)
 {
+    if (ds_caps_arch(caps))
+        return arch_truth_records(caps, config);
     uint64_t cfg = caps->baseline ? config->groups : 0;
     uint32_t n = 1 + (config->events > 1) + DS_TRUTH_RECORDS(CAIRN_TRUTH_STATES);
     if (cfg & MSR_PEBS_DATA_CFG_XMM)

@@ -6,11 +6,12 @@
 #include "ds/driver/driver.h"
 #include "ds/model/model.h"
 
-/* Two of cairn_truth_pebs (the record, and what it swallowed), state, XMM, branches, counters and metrics. */
+/* Two of cairn_truth_pebs (the record, and what it swallowed), state, XMM, branches, counters and metrics, what headers
+ * of architectural PEBS say. */
 #define DS_TRUTH_RECORDS(words) (((words) + CAIRN_TRUTH_PER_RECORD - 1) / CAIRN_TRUTH_PER_RECORD)
 #define DS_TRUTH_RECORDS_MAX                                                                                           \
     (2 + DS_TRUTH_RECORDS(CAIRN_TRUTH_STATES) + DS_TRUTH_RECORDS(32u) + DS_TRUTH_RECORDS(2 * CAIRN_TRUTH_LBR_MAX) +    \
-     DS_TRUTH_RECORDS(DS_MAX_COUNTERS + 2))
+     DS_TRUTH_RECORDS(DS_MAX_COUNTERS + 2) + DS_TRUTH_RECORDS(CAIRN_TRUTH_ARCH_WORDS))
 
 struct ds_truth_history { /* the branches taken last: a ring of its own, beside the model's */
     struct {

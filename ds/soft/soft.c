@@ -111,6 +111,17 @@ static bool write_memory(void *context, uint64_t address, const void *from, uint
     return true;
 }
 
+/* The buffer of architectural PEBS, which the kernel's direct map has. */
+static bool read_physical(void *context, uint64_t address, void *to, uint32_t size)
+{
+    return read_memory(context, (uintptr_t)arch_phys_to_virt(address), to, size);
+}
+
+static bool write_physical(void *context, uint64_t address, const void *from, uint32_t size)
+{
+    return write_memory(context, (uintptr_t)arch_phys_to_virt(address), from, size);
+}
+
 /* No #PF is injected: counters stay armed, which is what software can tell the two values of the policy by. */
 static void page_fault(void *context, uint64_t address, bool write)
 {
@@ -137,7 +148,7 @@ static void registers(void *context, struct ds_model_registers *out)
         .r8_r15 = {f->r8, f->r9, f->r10, f->r11, f->r12, f->r13, f->r14, f->r15},
         .eventing_ip = soft->step.ip,
         .tsc = soft->record_tsc,
-    };
+    }; /* all code here is 64-bit */
 }
 
 static void xmm(void *context, struct ds_pebs_xmm *out)
@@ -248,6 +259,12 @@ static int soft_wrmsr(void *context, uint32_t msr, uint64_t value)
     return ds_model_wrmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
 }
 
+static uint64_t soft_physical(void *context, const void *address)
+{
+    (void)context;
+    return arch_virt_to_phys(address);
+}
+
 static uint32_t soft_lvtpc_read(void *context)
 {
     return ((struct ds_soft *)context)->model.lvtpc;
@@ -331,6 +348,8 @@ int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model
     memset(soft, 0, sizeof *soft);
     const struct ds_model_host host = {.read = read_memory,
                                        .write = write_memory,
+                                       .read_physical = read_physical,
+                                       .write_physical = write_physical,
                                        .registers = registers,
                                        .xmm = xmm,
                                        .raise_pmi = raise_pmi,
@@ -338,8 +357,15 @@ int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model
                                        .recorded = recorded,
                                        .context = soft};
     ds_model_init(&soft->model, p, policy, &host);
-    soft->machine = (struct ds_machine){"soft",          soft_cpuid,       soft_rdmsr, soft_wrmsr,
-                                        soft_lvtpc_read, soft_lvtpc_write, &stepping,  soft};
+    soft->machine = (struct ds_machine){.backend = "soft",
+                                        .cpuid = soft_cpuid,
+                                        .rdmsr = soft_rdmsr,
+                                        .wrmsr = soft_wrmsr,
+                                        .lvtpc_read = soft_lvtpc_read,
+                                        .lvtpc_write = soft_lvtpc_write,
+                                        .stepping = &stepping,
+                                        .context = soft,
+                                        .physical = soft_physical};
     return 0;
 }
 

@@ -61,10 +61,10 @@ int kmem_init(const struct boot_info *info)
 }
 
 /* Takes pages and counts them in *counter. */
-static void *take(size_t count, uint64_t *counter)
+static void *take(size_t count, size_t alignment, uint64_t *counter)
 {
     bool on = kspin_lock_irqsave(&page_lock);
-    uint64_t first = kpagemap_take(&pages, count);
+    uint64_t first = kpagemap_take_aligned(&pages, count, alignment);
     if (first != KPAGEMAP_NONE)
         *counter += count;
     kspin_unlock_irqrestore(&page_lock, on);
@@ -75,13 +75,18 @@ static void *take(size_t count, uint64_t *counter)
 
 uint64_t kernel_page_permanent(void)
 {
-    void *page = take(1, &permanent);
+    void *page = take(1, 1, &permanent);
     return page ? (uint64_t)page - BOOT_DIRECT_MAP : 0;
 }
 
 void *kmem_pages_alloc(size_t count)
 {
-    return take(count, &live);
+    return take(count, 1, &live);
+}
+
+void *kmem_pages_alloc_aligned(size_t count)
+{
+    return take(count, count, &live);
 }
 
 void kmem_pages_free(void *address, size_t count)

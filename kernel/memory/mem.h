@@ -21,6 +21,8 @@ int kmem_init(const struct boot_info *info);
 
 /* `pages` contiguous pages; NULL where there are none. To be freed with the same number. */
 void *kmem_pages_alloc(size_t pages);
+/* The same, aligned to their size in physical memory; their number is a power of two. */
+void *kmem_pages_alloc_aligned(size_t pages);
 void kmem_pages_free(void *address, size_t pages);
 
 /* Up to KHEAP_MAX bytes (larger: kmem_pages_alloc), 16-byte aligned; NULL where there is no memory. Freed memory is

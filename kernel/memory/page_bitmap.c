@@ -34,11 +34,22 @@ static uint64_t next_free(const struct kpagemap *map, uint64_t page)
 
 uint64_t kpagemap_take(struct kpagemap *map, uint64_t count)
 {
+    return kpagemap_take_aligned(map, count, 1);
+}
+
+static uint64_t align(uint64_t page, uint64_t alignment)
+{
+    return (page + alignment - 1) & ~(alignment - 1);
+}
+
+uint64_t kpagemap_take_aligned(struct kpagemap *map, uint64_t count, uint64_t alignment)
+{
     if (count > map->free)
         return KPAGEMAP_NONE;
-    uint64_t first = map->hint = next_free(map, map->hint);
+    map->hint = next_free(map, map->hint);
+    uint64_t first = align(map->hint, alignment);
     while (first + count <= map->pages) {
-        uint64_t n = 1;
+        uint64_t n = 0;
         while (n < count && is_free(map, first + n))
             n++;
         if (n == count) {
@@ -47,7 +58,7 @@ uint64_t kpagemap_take(struct kpagemap *map, uint64_t count)
             map->free -= count;
             return first;
         }
-        first = next_free(map, first + n);
+        first = align(next_free(map, first + n), alignment);
     }
     return KPAGEMAP_NONE;
 }

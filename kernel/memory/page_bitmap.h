@@ -26,5 +26,7 @@ static inline size_t kpagemap_bytes(uint64_t pages)
 void kpagemap_init(struct kpagemap *map, uint64_t *bits, uint64_t pages);
 /* First of `count` (>= 1) contiguous free pages, now taken; KPAGEMAP_NONE where there are none. Lowest first. */
 uint64_t kpagemap_take(struct kpagemap *map, uint64_t count);
+/* The same, from a multiple of `alignment`, a power of two, on. */
+uint64_t kpagemap_take_aligned(struct kpagemap *map, uint64_t count, uint64_t alignment);
 /* Frees pages first..first + count - 1. False, nothing changed, where one lies outside or is free already. */
 bool kpagemap_give(struct kpagemap *map, uint64_t first, uint64_t count);

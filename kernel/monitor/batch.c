@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A compact batch byte by byte (docs/reference/format.md): its header, then each record with its bytes and what they
- * say. Whatever the bytes are, nothing behind them is looked at. */
+ * say. Whatever the bytes are, nothing after them is looked at. */
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
 #include "trace/wire/format.h"

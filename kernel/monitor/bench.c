@@ -122,7 +122,7 @@ static void stop(void)
         return;
     ds_stop(bench.ds);
     bench.started = false;
-    cpu->active_ds = cpu->ds;
+    kds_lend(cpu->ds);
     kmonitor_machine_counts(bench.cpu, NULL);
 }
 
@@ -176,13 +176,13 @@ static bool start(char *error, size_t size)
         return false;
     if (bench.model)
         ds_soft_attach(bench.model, bench.ds, tid);
-    cpu->active_ds = bench.ds;
+    kds_lend(bench.ds);
     bench.started = ds_start(bench.ds, &refusal) == 0;
     if (bench.started) {
         kmonitor_machine_counts(bench.cpu, &bench.config);
         return true;
     }
-    cpu->active_ds = cpu->ds;
+    kds_lend(cpu->ds);
     kds_explain(&refusal, bench.cpu, error, size);
     return false;
 }
@@ -220,7 +220,7 @@ static int event(struct kmonitor *m, unsigned words, char **word)
     }
     bench.config = config;
     bench.buffer_pages = PAGES(ds_buffer_bytes(&kds->caps[bench.cpu], &config));
-    bench.buffer = kmem_pages_alloc(bench.buffer_pages);
+    bench.buffer = kds_buffer_alloc(bench.cpu, bench.buffer_pages * ARCH_PAGE_SIZE);
     if (!bench.buffer) {
         kmonitor_say(m, "event: no memory for the buffer");
         return 0;
@@ -282,18 +282,22 @@ static void look(struct kmonitor *m)
                           &v->counter[i], &model);
     }
     m->machine->rdmsr(bench.cpu, IA32_PERF_GLOBAL_STATUS, &v->status, &model);
+    ds_refresh_index(bench.ds);
     v->index = *ds_pebs_index(bench.ds);
     ds_cpu_counts(bench.ds, &v->counts);
 }
 
 enum until { UNTIL_COUNT, UNTIL_OVERFLOW, UNTIL_RECORD, UNTIL_PMI, UNTIL_DRAIN };
-static const char until_words[] = "count|overflow|record|pmi|drain|switch";
+static const char *const until_words[] = {
+    [UNTIL_OVERFLOW] = "overflow", [UNTIL_RECORD] = "record", [UNTIL_PMI] = "pmi", [UNTIL_DRAIN] = "drain"};
 
 static uint64_t records_in_buffer(const struct view *v)
 {
     const uint64_t *area = bench.area;
-    const uint32_t bytes = ds_record_size(&kds->caps[bench.cpu], &bench.config);
-    return bytes ? (v->index - area[offsetof(struct ds_area_60, pebs_buffer_base) / 8]) / bytes : 0;
+    const struct ds_caps *caps = &kds->caps[bench.cpu];
+    const uint64_t base = ds_caps_arch(caps) ? 0 : area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
+    const uint32_t bytes = ds_record_size(caps, &bench.config);
+    return bytes ? (v->index - base) / bytes : 0;
 }
 
 /* Whether this has happened between `a` and `b`. The status bit of a PEBS counter may be gone again with its record. So
@@ -381,22 +385,16 @@ static void show(struct kmonitor *m, uint64_t last)
 /* What the word asks for: a number of steps, or what they lead to. */
 static bool read_until(struct kmonitor *m, const char *word, enum until *until, uint64_t *most)
 {
-    const char *at = until_words;
     *until = UNTIL_COUNT;
     *most = 1;
     if (!word)
         return true;
-    for (unsigned i = 0; i <= UNTIL_DRAIN + 1; i++) {
-        char one[12];
-        const char *end = strchr(at, '|');
-        snprintf(one, sizeof one, "%.*s", (int)(end ? (size_t)(end - at) : strlen(at)), at);
-        if (i && kmonitor_same(one, word)) {
+    for (unsigned i = UNTIL_OVERFLOW; i <= UNTIL_DRAIN; i++)
+        if (kmonitor_same(until_words[i], word)) {
             *until = (enum until)i;
             *most = STEPS_MOST;
         }
-        at = end ? end + 1 : at;
-    }
-    if (*until > UNTIL_DRAIN) {
+    if (kmonitor_same("switch", word)) {
         kmonitor_say(m, "step: there is no switch here: nothing else runs. `break switch` stops at one in the run");
         return false;
     }

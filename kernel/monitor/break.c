@@ -16,6 +16,7 @@
 #include "ds/layout.h"
 #include "kernel/console/print.h"
 #include "kernel/cpu.h"
+#include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/recording/debug_store.h"
 #include "kernel/sched/cross_call.h"
@@ -106,12 +107,14 @@ bool kmonitor_hold_here(bool (*give_up)(void))
     return !gave_up;
 }
 
-/* Waits at most a second: an emulator may have fewer cores than CPUs. */
-static void await_held(uint32_t count)
+/* Waits until so many stand still, at most a second: an emulator may have fewer cores than CPUs. Returns how many do.
+ */
+static uint32_t await_held(uint32_t count)
 {
     const uint64_t until = arch_rdtsc() + arch_tsc_hz();
     while (__atomic_load_n(&held, __ATOMIC_ACQUIRE) != count && arch_rdtsc() < until)
         arch_pause();
+    return __atomic_load_n(&held, __ATOMIC_ACQUIRE);
 }
 
 static void talk(void (*stop)(const char *name), const char *name)
@@ -129,7 +132,10 @@ static void talk(void (*stop)(const char *name), const char *name)
     for (uint32_t i = 0; i < kcpu_count; i++) /* it may come after `go`: then, too, it is no NMI of the hardware's */
         __atomic_store_n(&asked[i], i != arch_cpu_index(), __ATOMIC_RELEASE);
     arch_nmi_others();
-    await_held(kcpu_count - 1);
+    const uint32_t still = await_held(kcpu_count - 1);
+    if (still != kcpu_count - 1)
+        kprintf("%u of the other %u CPUs do not stand still: what they show may change\n", kcpu_count - 1 - still,
+                kcpu_count - 1);
     stop(name);
     __atomic_store_n(&holding, 0, __ATOMIC_RELEASE);
     await_held(0);
@@ -194,6 +200,9 @@ static int set_point(struct kmonitor *m, const char *word)
     }
     if (!named_point(word, &at) && (!kmonitor_address(m, word, &at) || !allowed(m, at)))
         return 0;
+    for (unsigned i = 0; i < POINTS; i++)
+        if (points[i].at == at)
+            return 0;
     for (unsigned i = 0; i < POINTS; i++)
         if (!points[i].at) {
             points[i].at = at;

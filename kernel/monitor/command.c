@@ -127,7 +127,7 @@ static int help(struct kmonitor *m, unsigned words, char **word)
 static void explain_row(struct kmonitor *m, const struct kmonitor_name *n, const struct kmonitor_name *msr)
 {
     if (n->kind == KMONITOR_MSR && n->count > 1)
-        kmonitor_print(m, "%s: MSR %XH, and %u more behind it\n", n->name, n->number, n->count - 1);
+        kmonitor_print(m, "%s: MSR %XH, and %u more after it\n", n->name, n->number, n->count - 1);
     else if (n->kind == KMONITOR_MSR)
         kmonitor_print(m, "%s: MSR %XH\n", n->name, n->number);
     else if (n->kind == KMONITOR_FIELD && n->mask == (n->mask & -n->mask))

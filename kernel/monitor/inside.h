@@ -61,7 +61,7 @@ struct kmonitor {
     enum kmonitor_place place;
     uint32_t here; /* the CPU that runs the monitor */
     uint32_t cpu;  /* the CPU that commands are about */
-    uint32_t seen; /* entries of what has been shown, for the marks */
+    uint32_t seen; /* values shown so far, each key once; the last KMONITOR_SEEN of them, for the marks: */
     struct {
         uint32_t key;
         uint64_t value;
@@ -79,7 +79,7 @@ void kmonitor_wrap(const struct kmonitor *m, unsigned indent, const char *text);
 /* Splits a line at its blanks, in place. Returns the number of words, at most KMONITOR_WORDS + 1. */
 unsigned kmonitor_split(char *line, char *word[KMONITOR_WORDS + 1]);
 bool kmonitor_same(const char *a, const char *b); /* in any case of letters */
-/* A number, decimal or behind 0x (a digit group may be separated by '_'); else one line says that it is none. */
+/* A number as kopt_number reads it; else one line says that it is none. */
 bool kmonitor_number(const struct kmonitor *m, const char *word, uint64_t most, uint64_t *value);
 /* A number, a symbol, or SYMBOL+NUMBER. */
 bool kmonitor_address(const struct kmonitor *m, const char *word, uint64_t *at);

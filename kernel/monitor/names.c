@@ -36,7 +36,7 @@ M(IA32_PEBS_ENABLE, 1, true, PEBS,
 F(IA32_PEBS_ENABLE, LL_EN, "load latency of PMC0 to PMC3, before PEBS_BASELINE; else bits of fixed counters")
 F(IA32_PEBS_ENABLE, PS_EN, "precise store, Sandy Bridge only")
 M(MSR_PEBS_DATA_CFG, 1, false, ADAPTIVE,
-  "which groups a PEBS record has behind its basic group; only with PEBS_BASELINE (record formats from 4 on)")
+  "which groups a PEBS record has after its basic group; only with PEBS_BASELINE (record formats from 4 on)")
 F(MSR_PEBS_DATA_CFG, MEMINFO, "memory group: address, source, latency")
 F(MSR_PEBS_DATA_CFG, GPR, "general-purpose registers, RIP, RFLAGS")
 F(MSR_PEBS_DATA_CFG, XMM, "XMM0 to XMM15")

@@ -3,6 +3,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
+#include "kernel/options/options.h"
 
 #define COLUMNS 79u
 
@@ -67,31 +68,9 @@ bool kmonitor_same(const char *a, const char *b)
     return *a == *b;
 }
 
-static bool read_number(const char *s, uint64_t *value)
-{
-    unsigned base = 10;
-    uint64_t v = 0;
-    if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
-        base = 16;
-        s += 2;
-    }
-    if (!*s)
-        return false;
-    for (; *s; s++) {
-        const unsigned char c = (unsigned char)*s, letter = c | 32;
-        const unsigned digit = c >= '0' && c <= '9'             ? c - '0' + 0u
-                               : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10u
-                                                                : base;
-        if (digit >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) || __builtin_add_overflow(v, digit, &v))
-            return false;
-    }
-    *value = v;
-    return true;
-}
-
 bool kmonitor_number(const struct kmonitor *m, const char *word, uint64_t most, uint64_t *value)
 {
-    if (!read_number(word, value))
+    if (!kopt_number(word, strlen(word), value))
         kmonitor_say(m, "'%.40s' is no number: give decimal digits, or 0x and hexadecimal ones", word);
     else if (*value > most)
         kmonitor_say(m, "'%.40s' is too large: at most %lu", word, (unsigned long)most);
@@ -104,11 +83,11 @@ bool kmonitor_address(const struct kmonitor *m, const char *word, uint64_t *at)
 {
     char name[80];
     uint64_t offset = 0;
-    if (read_number(word, at))
+    if (kopt_number(word, strlen(word), at))
         return true;
     const char *plus = strchr(word, '+');
     const size_t n = plus ? (size_t)(plus - word) : strlen(word);
-    if (n < sizeof name && (!plus || read_number(plus + 1, &offset))) {
+    if (n < sizeof name && (!plus || kopt_number(plus + 1, strlen(plus + 1), &offset))) {
         memcpy(name, word, n);
         name[n] = '\0';
         if (m->machine->find(name, at) == 0 && !__builtin_add_overflow(*at, offset, at))
@@ -131,15 +110,16 @@ const char *kmonitor_place_of(const struct kmonitor *m, uint64_t at, char *text,
     return text;
 }
 
+/* The oldest entry goes when there is no room: what is shown again and again stays marked. */
 char kmonitor_mark(struct kmonitor *m, uint32_t key, uint64_t value)
 {
+    const uint32_t known = m->seen < KMONITOR_SEEN ? m->seen : KMONITOR_SEEN;
     uint32_t i = 0;
-    while (i < m->seen && m->shown[i].key != key)
+    while (i < known && m->shown[i].key != key)
         i++;
-    if (i == KMONITOR_SEEN)
-        return ' ';
-    const bool changed = i < m->seen && m->shown[i].value != value;
-    m->seen += i == m->seen;
+    const bool changed = i < known && m->shown[i].value != value;
+    if (i == known)
+        i = m->seen++ % KMONITOR_SEEN;
     m->shown[i].key = key;
     m->shown[i].value = value;
     return changed ? '*' : ' ';

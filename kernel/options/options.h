@@ -50,7 +50,7 @@ struct kopt_serial {
 
 struct kopt {
     uint32_t ds; /* enum kopt_ds */
-    char ds_preset[16];
+    char ds_preset[24];
     uint32_t ds_force, ds_throttle;
     struct ds_model_policy ds_policy;
     uint32_t ds_log;
@@ -141,3 +141,6 @@ struct kopt_help {
     const char *name, *values, *standard, *text, *needs;
 };
 bool kopt_describe(size_t i, struct kopt_help *help);
+
+/* A number of decimal digits, or of hexadecimal ones behind 0x, and nothing else. */
+bool kopt_number(const char *s, size_t n, uint64_t *out);

@@ -36,9 +36,6 @@ size_t kopt_row_find(const char *name, size_t size);
 /* Whether the option of row `i` was given since kopt_defaults. */
 bool kopt_row_given(size_t i);
 
-/* A number of decimal digits, or of hexadecimal ones behind 0x, and nothing else. */
-bool kopt_number(const char *s, size_t n, uint64_t *out);
-
 /* Where an option's value is, and that value as one would write it. */
 void *kopt_option_field(const struct kopt_option *option);
 void kopt_option_show(const struct kopt_option *option, char *text, size_t size);

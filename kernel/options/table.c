@@ -35,7 +35,7 @@ static const struct kopt_option table[] = {
     {"ds.preset", "icelake", "processor that the soft backend's model emulates", AT(ds_preset), TEXT, 0, 0, presets,
      model},
     {"ds.force", "0",
-     "1: take over counters and a DS area that something else, perhaps firmware, uses; 0: report them and do not "
+     "1: take over counters, a DS area and PEBS that something else, perhaps firmware, uses; 0: report them and do not "
      "touch them",
      AT(ds_force), NUMBER32, 0, 1, NULL, processor},
     {"ds.throttle", "0",
@@ -64,8 +64,8 @@ static const struct kopt_option table[] = {
      AT(pebs_later), TEXT, 0, 0, NULL, "ds!=off,pebs!=none,workload!=known,workload!=probe"},
     {"pebs.groups", "gpr",
      "record groups in addition to the basic one, from format 4 on: none, or a list of gpr, mem, xmm, lbr (lbr:8: the "
-     "newest 8 of 32 branches) and counters (format 6), such as gpr,lbr:8; formats 0 to 3 have one fixed layout, "
-     "which always has registers",
+     "newest 8 of 32 branches; architectural PEBS has 8, 16 or all) and counters (format 6, architectural PEBS), such "
+     "as gpr,lbr:8; formats 0 to 3 have one fixed layout, which always has registers",
      AT(pebs_groups), TEXT, 0, 0, NULL, sampling},
     {"pebs.records", "64", "size of each CPU's PEBS buffer in records; at most 27 (one page) on processors of format 0",
      AT(pebs_records), NUMBER32, 1, 4096, NULL, sampling},
@@ -167,7 +167,7 @@ static const struct kopt_option table[] = {
      "panic (docs/learn/monitor.md)",
      AT(monitor), WORD, 0, 0, "off|on", NULL},
     {"monitor.script", "none",
-     "FILE beside cairn.cfg from which the monitor reads its commands, one a line, instead of the serial line; behind "
+     "FILE beside cairn.cfg from which the monitor reads its commands, one a line, instead of the serial line; after "
      "the last one the run goes on; none: no file",
      AT(monitor_script), TEXT, 0, 0, NULL, "monitor=on"},
     {"end", "halt", "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),

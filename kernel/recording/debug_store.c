@@ -34,6 +34,18 @@ static void *pages(size_t bytes)
     return kmem_pages_alloc(PAGES(bytes));
 }
 
+void *kds_buffer_alloc(uint32_t cpu, size_t bytes)
+{
+    return ds_caps_arch(&state.caps[cpu]) ? kmem_pages_alloc_aligned(PAGES(bytes)) : kmem_pages_alloc(PAGES(bytes));
+}
+
+void kds_lend(struct ds_cpu *to)
+{
+    struct kcpu *cpu = kcpu_this();
+    ds_lend(cpu->ds, to != cpu->ds);
+    cpu->active_ds = to;
+}
+
 static void detect_hw(void *unused)
 {
     (void)unused;
@@ -214,7 +226,7 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
     if (kopt.truth && cpu->counts_threads)
         hooks.retired = retired;
     cpu->ds_area = pages(ARCH_PAGE_SIZE);
-    cpu->pebs_buffer = pages(state.buffer_bytes);
+    cpu->pebs_buffer = kds_buffer_alloc(i, state.buffer_bytes);
     if (!ds || !cpu->ds_area || !cpu->pebs_buffer) {
         snprintf(error, error_size, "no memory for the PEBS buffer of CPU %u: lower pebs.records", i);
         return -ENOMEM;

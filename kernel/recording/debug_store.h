@@ -41,6 +41,12 @@ static inline bool kds_samples(uint32_t cpu)
 /* Detection on every CPU, choice of the backend, memory. All CPUs run; nothing is recorded yet. 0, or negative with one
  * line in `error`: what is missing and what to do. Thread context. */
 int kds_init(char *error, size_t error_size);
+/* Pages for a PEBS buffer of `bytes` bytes, ds_buffer_bytes or the largest of several, as this CPU's driver needs them;
+ * NULL: there is no memory. To be freed with kmem_pages_free. */
+void *kds_buffer_alloc(uint32_t cpu, size_t bytes);
+/* From here on `to` has the registers of this CPU, or whoever calls (NULL); with the session's driver, that has them
+ * again. In the gate, or interrupts off; counting is paused. */
+void kds_lend(struct ds_cpu *to);
 /* The number, among the counters that only count, of the one for `source` (trace/pmc_sources.h); -ENOENT: none. */
 int kds_counter(uint16_t source);
 /* PEBS (else BTS) did not start on this CPU: keeps the line that says why. */

@@ -193,6 +193,7 @@ static void act(struct slot *s, enum cairn_session_what what)
 {
     struct kcpu *cpu = kcpu_this();
     struct cairn_truth_session ack;
+    ds_refresh_index(cpu->ds);
     const struct trace_hub_pebs pebs = pebs_here(cpu, s);
     uint32_t itself = UINT32_C(1) << (trace_session_config(s->session)->number - 1);
     int e = -EINVAL;
@@ -219,6 +220,7 @@ static void act(struct slot *s, enum cairn_session_what what)
     if (what != CAIRN_SESSION_STOP)
         klocktrace_rundown(itself, HOOK_SPINLOCK_DC_START);
     klocktrace_update();
+    ds_stamp_switches(cpu->ds, cpu->truth || trace_hub_full(cpu->trace));
 }
 
 static void act_here(void *argument)

@@ -140,6 +140,15 @@ static void before_drain(void *context, uint32_t cpu, uint64_t tsc)
 
 static struct kpaper_record read_record(unsigned format, const void *record)
 {
+    if (format == DS_FORMAT_ARCH) {
+        const struct {
+            struct ds_arch_header header;
+            struct ds_arch_basic basic;
+            struct ds_arch_gpr gpr;
+        } *groups = record; /* of the first fragment; the model's record has no other */
+        bool gpr = groups->header.format & IA32_PMC_CFG_C_GPR;
+        return (struct kpaper_record){groups->basic.eventing_ip, gpr ? groups->gpr.registers.rip : 0};
+    }
     if (format >= 4) {
         const struct {
             struct ds_pebs_basic basic;
@@ -159,7 +168,7 @@ static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
     p->lost |= drain->lost != 0;
     for (uint32_t at = 0, size; at < drain->bytes; at += size) {
         const uint8_t *record = (const uint8_t *)drain->records + at;
-        size = ds_pebs_record_size(drain->format, record, drain->bytes - at);
+        size = ds_record_size_at(drain->format, record, drain->bytes - at);
         if (!size || p->records == RECORDS) {
             p->lost = true;
             return;
@@ -204,7 +213,7 @@ static bool run_counted(struct prover *p, const struct ds_config *config)
         ds_soft_attach(p->model, p->ds, NULL); /* whose frame it is only those hooks ask that are not there */
         cpu->active_model = p->model;
     }
-    cpu->active_ds = p->ds;
+    kds_lend(p->ds);
     bool good = ds_start(p->ds, &refusal) == 0;
     if (good) {
         good = run_program(p);
@@ -217,7 +226,7 @@ static bool run_counted(struct prover *p, const struct ds_config *config)
     ds_cpu_counts(p->ds, &counts);
     p->counted[USER] = counts.plain[USER].events;
     p->counted[KERNEL] = counts.plain[KERNEL].events;
-    cpu->active_ds = cpu->ds;
+    kds_lend(cpu->ds);
     cpu->active_model = cpu->ds_soft;
     return good;
 }
@@ -437,7 +446,7 @@ static int get_memory(struct prover *p)
         p->machine = ds_soft_machine(p->model);
     }
     p->buffer_bytes = ds_buffer_bytes(p->caps, &largest);
-    p->buffer = kmem_pages_alloc(PAGES(p->buffer_bytes));
+    p->buffer = kds_buffer_alloc(p->cpu, p->buffer_bytes);
     return p->buffer ? 0 : -ENOMEM;
 }
 

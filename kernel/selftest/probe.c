@@ -294,14 +294,14 @@ static int ask(struct prober *p, char *error, size_t size)
     struct kcpu *cpu = kcpu_this();
     if (cpu->ds && ds_started(cpu->ds))
         ds_pmi(cpu->ds); /* one that is due, or pending: its status is cleared for the experiments */
-    cpu->active_ds = NULL;
+    kds_lend(NULL);
     if (p->model)
         cpu->active_model = p->model;
     probers[p->cpu] = p;
     int e = ds_probe_all(&p->bench, p->found->results, p->found->costs, error, size);
     probers[p->cpu] = NULL;
     cpu->active_model = cpu->ds_soft;
-    cpu->active_ds = cpu->ds;
+    kds_lend(cpu->ds);
     return e;
 }
 
@@ -352,7 +352,7 @@ static int get_memory(struct prober *p)
         .machine = ds_hw_machine(),
         .caps = &kds->caps[p->cpu],
         .area = pages(ARCH_PAGE_SIZE),
-        .buffer = pages(DS_PROBE_BUFFER),
+        .buffer = kds_buffer_alloc(p->cpu, DS_PROBE_BUFFER),
         .copy = pages(DS_PROBE_BUFFER / 2),
         .driver = pages(ds_cpu_bytes()),
         .samples = kcpu_table[p->cpu]->ds_soft || kmachine_emulated() ? SAMPLES_EMULATED : DS_PROBE_SAMPLES,

@@ -22,23 +22,62 @@ static void before_drain(void *context, uint32_t index, uint64_t tsc)
         trace_hub_close_batches(trace, tsc, CCSWAP_CLOSE_DRAIN);
 }
 
-/* Whole records only, as many to an event as fit. */
+/* Whole records only, as many to an event as fit. A record of architectural PEBS may be larger than an event: it is cut
+ * into parts, which have events of their own. */
 #define RECORDS_ROOM (CAIRN_EVENT_MAX - sizeof(struct perfinfo_trace_header) - sizeof(struct cairn_ds_records))
 _Static_assert(DS_PEBS_RECORD_MAX <= RECORDS_ROOM, "a record of every group fits an event");
 _Static_assert(DS_PEBS_RECORD_MAX_4 + sizeof(struct ds_pebs_cntr) + 8 * (DS_GP_MAX + DS_FIXED_MAX) <= RECORDS_ROOM,
                "and so it does with all the counters a processor may have");
 
-/* Bytes of the records that go into the next event: every record's own size, from its format. */
-static uint32_t whole_records(const struct ds_drain *d, uint32_t from)
+#define PART_ROOM (RECORDS_ROOM / 16 * 16)
+
+/* Where the events of a drain's records are. */
+struct cut {
+    uint32_t at, bytes; /* of the next event */
+    uint32_t left;      /* of a record that the next event does not end */
+    bool continues;     /* the next event begins within a record */
+};
+
+/* Finds the next event, by every record's own size, from its format. False: there is none. */
+static bool next_cut(const struct ds_drain *d, struct cut *cut)
 {
-    uint32_t n = 0;
-    while (from + n < d->bytes) {
-        uint32_t size = ds_pebs_record_size(d->format, (const uint8_t *)d->records + from + n, d->bytes - from - n);
-        if (!size || n + size > RECORDS_ROOM)
-            break;
-        n += size;
+    const uint8_t *records = d->records;
+    cut->at += cut->bytes;
+    cut->bytes = 0;
+    cut->continues = cut->left != 0;
+    if (cut->left) {
+        cut->bytes = cut->left < PART_ROOM ? cut->left : PART_ROOM;
+        cut->left -= cut->bytes;
+        return true;
     }
-    return n;
+    for (uint32_t at; (at = cut->at + cut->bytes) < d->bytes;) {
+        const uint32_t size = ds_record_size_at(d->format, records + at, d->bytes - at);
+        if (size > RECORDS_ROOM && !cut->bytes) {
+            cut->bytes = PART_ROOM;
+            cut->left = size - PART_ROOM;
+            break;
+        }
+        if (!size || cut->bytes + size > RECORDS_ROOM)
+            break;
+        cut->bytes += size;
+    }
+    return cut->bytes != 0;
+}
+
+/* Where the first of a drain's records lies: architectural PEBS has a physical address, and may not begin at it. */
+static uint64_t address_of(const struct ds_drain *d)
+{
+    const struct ds_arch_registers *arch = (const void *)d->area;
+    return d->format == DS_FORMAT_ARCH ? (arch->base & IA32_PEBS_BASE_ADDRESS) + d->first
+                                       : ((const struct ds_area_60 *)d->area)->pebs_buffer_base;
+}
+
+/* A mutant's work: RBX of the first record, in the group of registers behind the basic one. */
+static void spoil(const struct ds_drain *d)
+{
+    const uint32_t before = d->format == DS_FORMAT_ARCH ? sizeof(struct ds_arch_header) + sizeof(struct ds_arch_basic)
+                                                        : sizeof(struct ds_pebs_basic);
+    ((uint8_t *)(uintptr_t)d->records)[before + offsetof(struct ds_pebs_gpr, rbx)] ^= 1;
 }
 
 static void drained(void *context, uint32_t index, const struct ds_drain *d)
@@ -59,10 +98,10 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
         .tsc = d->tsc,
         .lost = d->lost,
     };
-    if (CAIRN_MUTANT == KMUTANT_REGISTER && d->records) /* of the GPR group, behind the basic one */
-        ((uint8_t *)(uintptr_t)d->records)[sizeof(struct ds_pebs_basic) + offsetof(struct ds_pebs_gpr, rbx)] ^= 1;
-    for (uint32_t n; (n = whole_records(d, epoch.record_bytes)); epoch.record_bytes += n)
-        epoch.record_events++;
+    if (CAIRN_MUTANT == KMUTANT_REGISTER && d->records)
+        spoil(d);
+    for (struct cut cut = {0}; next_cut(d, &cut); epoch.record_events++)
+        epoch.record_bytes += cut.bytes;
     if (epoch.record_bytes < d->bytes)
         epoch.lost = CAIRN_DS_LOST_UNKNOWN; /* a record whose own size makes no sense: nothing behind it can be found */
     struct trace_part whole[] = {{&epoch, sizeof epoch}, {d->area, d->area_bytes}};
@@ -75,10 +114,11 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
         trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_SWALLOWED, HOOK_VERSION_CAIRN_SWALLOWED, &samples, 1);
 
     struct cairn_ds_records head = {.kind = CAIRN_DS_RECORDS, .format = d->format, .epoch = d->epoch};
-    for (uint32_t at = 0; at < epoch.record_bytes; at += head.bytes, head.part++) {
-        head.address = ((const struct ds_area_60 *)d->area)->pebs_buffer_base + at;
-        head.bytes = whole_records(d, at);
-        struct trace_part parts[] = {{&head, sizeof head}, {(const uint8_t *)d->records + at, head.bytes}};
+    for (struct cut cut = {0}; next_cut(d, &cut); head.part++) {
+        head.address = address_of(d) + cut.at;
+        head.bytes = cut.bytes;
+        head.continues = cut.continues;
+        struct trace_part parts[] = {{&head, sizeof head}, {(const uint8_t *)d->records + cut.at, cut.bytes}};
         trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, parts, 2);
     }
 }

@@ -26,7 +26,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
 {
     struct trace_hub_cpu *trace = cpu->trace;
     const bool on = due[cpu->arch.index] = trace_hub_on(trace);
-    ds_bts_drain(cpu->ds, CAIRN_DS_SWITCH, tsc);
+    ds_switch(cpu->ds, tsc);
     if (!on)
         return;
     uint64_t before = arch_rdtsc();

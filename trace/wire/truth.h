@@ -35,7 +35,7 @@ struct cairn_truth_switch {
     uint32_t old_tid;            /* 08: 0 is the CPU's idle thread */
     uint32_t new_tid;            /* 0C */
     uint64_t tsc;                /* 10: the very RDTSC value the trace was given */
-    uint64_t pebs_index;         /* 18: PebsIndex read on the incoming side; 0 without DS */
+    uint64_t pebs_index;         /* 18: PebsIndex read on the incoming side; 0 without DS. Format 15: the byte offset */
     uint32_t new_wait;           /* 20: ticks the incoming thread waited */
     int32_t old_quantum;         /* 24: ticks left */
     uint32_t reserved[2];        /* 28 */
@@ -51,7 +51,7 @@ struct cairn_truth_pebs {
     uint64_t tsc;      /* 08: TSC of the step, as in the record where its format has one */
     uint64_t event_ip; /* 10: the instruction that caused the record */
     uint64_t next_ip;  /* 18: where execution went on */
-    uint64_t address;  /* 20: where the record was stored */
+    uint64_t address;  /* 20: where the record was stored; format 15: physical */
     uint32_t counters; /* 28: applicable counters, packed */
     uint32_t epoch;    /* 2C */
 };
@@ -64,7 +64,8 @@ enum cairn_truth_group {
     CAIRN_TRUTH_XMM = 1,   /* XMM0 to XMM15, low half first */
     CAIRN_TRUTH_LBR = 2,   /* branches taken, newest first: from, to */
     CAIRN_TRUTH_CNTR = 3,  /* counters of the counter group, in its order; then slots and metrics, if they are in it */
-    CAIRN_TRUTH_GROUPS = 4,
+    CAIRN_TRUTH_ARCH = 4,  /* format 15 only: enum cairn_truth_arch */
+    CAIRN_TRUTH_GROUPS = 5,
 };
 
 /* registers in the order of the instruction encoding */
@@ -74,8 +75,23 @@ enum cairn_truth_state {
     CAIRN_TRUTH_R15 = 16,
     CAIRN_TRUTH_TSC_FIRST = 17, /* the record's TSC is not before this */
     CAIRN_TRUTH_TSC_LAST = 18,  /* and not after this */
-    CAIRN_TRUTH_MSR = 19, /* formats 1, 2: IA32_PERF_GLOBAL_STATUS; 4 and up: MSR_PEBS_DATA_CFG, 0: basic group only */
+    CAIRN_TRUTH_MSR = 19, /* formats 1, 2: IA32_PERF_GLOBAL_STATUS; 4 and up: MSR_PEBS_DATA_CFG, 0: basic group only;
+                           * 15: the groups (IA32_PMC_CFG_C_GROUPS) in CFG_C of the counters that caused the record, of
+                           * all of them together, with the longest branch history that one of them asks for */
     CAIRN_TRUTH_STATES = 20,
+};
+
+/* What only records of architectural PEBS have: with CAIRN_TRUTH_MSR all that their headers say. The last three are 0
+ * without their group. In every format a word of a record that none of the truth's words is for must be 0: it is
+ * reserved, or padding, or what the model does not know. */
+enum cairn_truth_arch {
+    CAIRN_TRUTH_ARCH_MODE64 = 0,    /* 1: 64-bit mode: DS_ARCH_HEADER_MODE64 of each header that is no null header */
+    CAIRN_TRUTH_ARCH_COUNTERS = 1,  /* masks of the counter group: [31:0] general-purpose, [63:32] fixed */
+    CAIRN_TRUTH_ARCH_METRICS = 2,   /* its third word: 0, or DS_PEBS_CNTR_METRICS */
+    CAIRN_TRUTH_ARCH_XSTATE = 3,    /* bitmap of the XER group */
+    CAIRN_TRUTH_ARCH_LBR_CTL = 4,   /* of the LBR group */
+    CAIRN_TRUTH_ARCH_LBR_DEPTH = 5, /* likewise */
+    CAIRN_TRUTH_ARCH_WORDS = 6,
 };
 #define CAIRN_TRUTH_PER_RECORD 5u
 #define CAIRN_TRUTH_LBR_MAX    32u

@@ -127,6 +127,45 @@ static void hypervisor_with_bts_alone(void **state)
     assert_non_null(strstr(caps.bts_reason, "BTS_UNAVAIL"));
 }
 
+/* Architectural PEBS is probed by its own registers, the area for BTS alone: either may be missing. */
+static void hypervisor_with_architectural_pebs(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"IA32_PEBS_BASE", "IA32_PEBS_INDEX"};
+    static const uint32_t msrs[] = {IA32_PEBS_BASE, IA32_PEBS_INDEX};
+    ds_fake_init_arch(&fake);
+    fake.leaf[1][2] |= CPUID_01H_ECX_HYPERVISOR;
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0); /* the fake's firmware has left PEBS on */
+    assert_string_equal(ds_fake_test(&caps, "read back")->verdict, "not tried: PEBS or BTS has been left on");
+    assert_int_equal(fake.logged, 0);
+    ds_fake_find(&fake, IA32_PEBS_INDEX)->value = ia32_pebs_index(0x40, 0x8000);
+    const struct ds_fake before = fake;
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_true(caps.pebs && caps.bts && caps.no_load_latency);
+    assert_int_equal(ds_fake_test(&caps, "IA32_PEBS_BASE write")->value, 0x1000);
+    assert_true(ds_fake_test(&caps, "IA32_PEBS_INDEX write")->value == UINT64_C(0x100000000000));
+    assert_true(ds_fake_test(&caps, "IA32_DS_AREA write")->ok && ds_fake_test(&caps, "BTINT")->ok);
+    for (unsigned i = 0; i < before.msrs; i++) /* each as it was */
+        assert_true(fake.msr[i].value == before.msr[i].value);
+    for (unsigned i = 0; i < 2; i++) {
+        fake = before;
+        fake.machine.context = &fake;
+        ds_fake_find(&fake, msrs[i])->dropped = true;
+        ds_fake_refused(&fake, &caps, "does not keep what is written");
+        assert_non_null(strstr(caps.reason, names[i]));
+        assert_true(caps.bts);
+        ds_fake_remove(&fake, msrs[i]);
+        ds_fake_refused(&fake, &caps, "raises #GP");
+        assert_non_null(strstr(caps.reason, names[i]));
+        assert_true(caps.bts);
+    }
+    fake = before;
+    ds_fake_remove(&fake, IA32_DS_AREA); /* BTS alone needs it */
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_true(caps.pebs && !caps.bts);
+    assert_non_null(strstr(caps.bts_reason, "IA32_DS_AREA raises #GP"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +173,7 @@ int main(void)
         cmocka_unit_test(what_kvm_and_qemu_show),
         cmocka_unit_test(names_of_hypervisors),
         cmocka_unit_test(hypervisor_with_bts_alone),
+        cmocka_unit_test(hypervisor_with_architectural_pebs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -297,7 +297,7 @@ static void explains(void **state)
     (void)state;
     said("explain OVF_BUF", "IA32_PERF_GLOBAL_STATUS.OVF_BUF: bit 62\n  the DS buffer reached its threshold\n"
                             "  SDM vol. 3B, \"Architectural Performance Monitoring\"\n");
-    said("explain ia32_pmc2", "IA32_PMC0: MSR C1H, and 9 more behind it\n");
+    said("explain ia32_pmc2", "IA32_PMC0: MSR C1H, and 9 more after it\n");
     said("explain PebsIndex", "PebsIndex: offset 28H of the DS area\n");
     said("explain IA32_DEBUGCTL_BTS", "IA32_DEBUGCTL.BTS: bit 7\n");
     said("explain IA32_DEBUGCTL.BTS", "IA32_DEBUGCTL.BTS: bit 7\n");
@@ -370,6 +370,20 @@ static void reads_batches(void **state)
     assert_non_null(strstr(monitor_said, "3 bytes: shorter than its header\n"));
 }
 
+/* '*' is for what has changed since it was last shown, also when more has been shown than is kept. */
+static void marks(void **state)
+{
+    struct kmonitor m = {0};
+    (void)state;
+    for (uint32_t key = 0; key < 3 * KMONITOR_SEEN; key++) {
+        assert_int_equal(kmonitor_mark(&m, key, 1), ' ');
+        assert_int_equal(kmonitor_mark(&m, key, 1), ' ');
+        assert_int_equal(kmonitor_mark(&m, key, 2), '*');
+    }
+    assert_int_equal(kmonitor_mark(&m, 0, 3), ' '); /* forgotten long since */
+    assert_int_equal(kmonitor_mark(&m, 3 * KMONITOR_SEEN - 1, 3), '*');
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +396,7 @@ int main(void)
         cmocka_unit_test_setup(reaches_memory, setup),
         cmocka_unit_test_setup(draws, setup),
         cmocka_unit_test_setup(explains, setup),
+        cmocka_unit_test(marks),
         cmocka_unit_test_setup(knows_the_layout, setup),
         cmocka_unit_test_setup(reads_batches, setup),
     };

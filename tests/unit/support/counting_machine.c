@@ -75,12 +75,19 @@ static void lvtpc_write(void *context, uint32_t value)
     ds_model_lvtpc_write(&counting->model, value);
 }
 
-const struct ds_machine counting_machine_hw = {"fake", cpuid, rdmsr, wrmsr, lvtpc_read, lvtpc_write, NULL, NULL};
+const struct ds_machine counting_machine_hw = {.backend = "fake",
+                                               .cpuid = cpuid,
+                                               .rdmsr = rdmsr,
+                                               .wrmsr = wrmsr,
+                                               .lvtpc_read = lvtpc_read,
+                                               .lvtpc_write = lvtpc_write};
 
 void counting_machine_reset(struct counting_machine *m, const char *preset, uint32_t signature)
 {
     const struct ds_model_host host = {.read = model_machine_read,
                                        .write = model_machine_write,
+                                       .read_physical = model_machine_read,
+                                       .write_physical = model_machine_write,
                                        .registers = model_machine_no_registers,
                                        .raise_pmi = raise_pmi};
     memset(m, 0, sizeof *m);

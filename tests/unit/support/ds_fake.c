@@ -50,6 +50,10 @@ static void fake_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t 
         memcpy(out, fake->hypervisor, 16);
     if (leaf < 0x24 && subleaf == 0)
         memcpy(out, fake->leaf[leaf], 16);
+    if (leaf == 7 && subleaf == 1)
+        memcpy(out, fake->leaf_7_1, 16);
+    if (leaf == 0x23 && subleaf && subleaf < 6)
+        memcpy(out, fake->subleaf_23h[subleaf], 16);
 }
 
 static int fault(struct ds_fake *fake, uint32_t msr, bool write, uint64_t value)
@@ -106,8 +110,13 @@ void ds_fake_init(struct ds_fake *fake, bool baseline)
 {
     unsigned gp = baseline ? 8 : 4, fixed = baseline ? 4 : 3;
     memset(fake, 0, sizeof *fake);
-    fake->machine =
-        (struct ds_machine){"fake", fake_cpuid, fake_rdmsr, fake_wrmsr, fake_lvtpc_read, fake_lvtpc_write, NULL, fake};
+    fake->machine = (struct ds_machine){.backend = "fake",
+                                        .cpuid = fake_cpuid,
+                                        .rdmsr = fake_rdmsr,
+                                        .wrmsr = fake_wrmsr,
+                                        .lvtpc_read = fake_lvtpc_read,
+                                        .lvtpc_write = fake_lvtpc_write,
+                                        .context = fake};
     fake->leaf[0][0] = 0x1B;
     memcpy(&fake->leaf[0][1], "GenuntelineI", 12); /* as EBX, ECX, EDX hold it */
     fake->leaf[1][2] = CPUID_01H_ECX_DTES64 | CPUID_01H_ECX_DS_CPL | CPUID_01H_ECX_PDCM;
@@ -139,13 +148,63 @@ void ds_fake_init(struct ds_fake *fake, bool baseline)
     }
 }
 
+#define RELOADED (UINT64_C(0xFC) | UINT64_C(3) << DS_COUNTER_FIXED)
+
+static void add_arch_msrs(struct ds_fake *fake)
+{
+    for (unsigned c = 0; c < DS_COUNTER_FIXED + 4; c = c == 7 ? DS_COUNTER_FIXED : c + 1) {
+        ds_fake_add(fake, ds_arch_msr(c, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C), IA32_PMC_CFG_C_EN | 0x1000 | c);
+        if (RELOADED >> c & 1)
+            ds_fake_add(fake, ds_arch_msr(c, IA32_PMC_GP0_CFG_B, IA32_PMC_FX0_CFG_B), 4);
+    }
+    ds_fake_add(fake, IA32_PEBS_BASE, 0x12340000 | 4);
+    ds_fake_add(fake, IA32_PEBS_INDEX, ia32_pebs_index(0x40, 0x8000) | IA32_PEBS_INDEX_EN);
+    ds_fake_add(fake, IA32_LBR_CTL, 7);
+    ds_fake_add(fake, IA32_LBR_DEPTH, 16);
+}
+
+void ds_fake_init_arch(struct ds_fake *fake)
+{
+    static const uint32_t subleaves[6][4] = {
+        [1] = {0xFF, 0xF, 0, 0},
+        [2] = {(uint32_t)RELOADED, (uint32_t)(RELOADED >> 32), 0xFC, 3},
+        [4] = {0, (uint32_t)((IA32_PMC_CFG_C_CNTR_ALLOW | IA32_PMC_CFG_C_CNTR | IA32_PMC_CFG_C_LBR |
+                              IA32_PMC_CFG_C_XMM | IA32_PMC_CFG_C_GPR | IA32_PMC_CFG_C_AUX) >>
+                             32)},
+        [5] = {0xFF, 3, 0xF, 1},
+    };
+    ds_fake_init(fake, true);
+    fake->leaf[0][0] = 0x23;
+    fake->leaf[7][3] = CPUID_07H_EDX_ARCH_LBR;
+    fake->leaf[0x0A][0] = (fake->leaf[0x0A][0] & ~0xFFu) | 6;
+    fake->leaf[0x1C][0] = 0x0B;
+    fake->leaf[0x1C][1] = CPUID_1CH_EBX_CPL | CPUID_1CH_EBX_FILTER;
+    fake->leaf[0x23][0] = 0x3F;
+    fake->leaf_7_1[0] = CPUID_07H_1_EAX_PERFMON_EXT;
+    memcpy(fake->subleaf_23h, subleaves, sizeof subleaves);
+    ds_fake_find(fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    ds_fake_find(fake, IA32_PERF_CAPABILITIES)->value =
+        IA32_PERF_CAPABILITIES_LBR_FMT | IA32_PERF_CAPABILITIES_FW_WRITE | 0xFu << 8;
+    ds_fake_remove(fake, IA32_PEBS_ENABLE);
+    ds_fake_remove(fake, MSR_PEBS_DATA_CFG);
+    ds_fake_remove(fake, MSR_LBR_SELECT);
+    add_arch_msrs(fake);
+}
+
 void ds_fake_reset(struct ds_fake *fake)
 {
+    if (ds_fake_find(fake, IA32_PEBS_BASE)) {
+        ds_fake_find(fake, IA32_PEBS_BASE)->value = ds_fake_find(fake, IA32_PEBS_INDEX)->value = 0;
+        for (unsigned i = 0; i < fake->msrs; i++)
+            if (fake->msr[i].msr >= IA32_PMC_GP0_CTR && fake->msr[i].msr < IA32_PMC_FX0_CTR + 0x40)
+                fake->msr[i].value = 0;
+    }
     for (unsigned i = 0; i < 8; i++)
         if (ds_fake_find(fake, IA32_PERFEVTSEL0 + i))
             ds_fake_find(fake, IA32_PERFEVTSEL0 + i)->value = 0;
     ds_fake_find(fake, IA32_FIXED_CTR_CTRL)->value = 0;
-    ds_fake_find(fake, IA32_PEBS_ENABLE)->value = 0;
+    if (ds_fake_find(fake, IA32_PEBS_ENABLE))
+        ds_fake_find(fake, IA32_PEBS_ENABLE)->value = 0;
     ds_fake_find(fake, IA32_DS_AREA)->value = 0;
 }
 

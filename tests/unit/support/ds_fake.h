@@ -23,9 +23,11 @@ struct ds_fake_msr {
 
 struct ds_fake {
     struct ds_machine machine;
-    uint32_t leaf[0x24][4]; /* CPUID, subleaf 0 */
-    uint32_t hypervisor[4]; /* CPUID.40000000H */
-    uint64_t microcode;     /* CPUID.01H loads it into IA32_BIOS_SIGN_ID, where there is one */
+    uint32_t leaf[0x24][4];     /* CPUID, subleaf 0 */
+    uint32_t leaf_7_1[4];       /* CPUID.07H.1 */
+    uint32_t subleaf_23h[6][4]; /* CPUID.23H, from subleaf 1 on */
+    uint32_t hypervisor[4];     /* CPUID.40000000H */
+    uint64_t microcode;         /* CPUID.01H loads it into IA32_BIOS_SIGN_ID, where there is one */
     struct ds_fake_msr msr[DS_FAKE_MSRS];
     unsigned msrs;
     struct {
@@ -45,6 +47,10 @@ struct ds_fake {
 /* An Intel processor: format 4 with the baseline, 8 GP and 4 fixed counters of 48 bits; or (baseline false) format 3,
  * 4 GP and 3 fixed. Every MSR the driver needs exists, with values left behind by firmware. */
 void ds_fake_init(struct ds_fake *fake, bool baseline);
+/* An Intel processor with architectural PEBS and BTS: 8 GP and 4 fixed counters of 48 bits, auto counter reload on PMC2
+ * and up and on the first two fixed ones, precise distribution on PMC0, PMC1 and fixed counter 0, every group but
+ * registers beyond XMM. */
+void ds_fake_init_arch(struct ds_fake *fake);
 /* NULL: raises #GP. */
 struct ds_fake_msr *ds_fake_find(struct ds_fake *fake, uint32_t msr);
 uint64_t ds_fake_value(struct ds_fake *fake, uint32_t msr);

@@ -153,6 +153,8 @@ void model_machine_reset(const struct ds_model_preset *preset, const struct ds_m
 {
     const struct ds_model_host host = {.read = model_machine_read,
                                        .write = model_machine_write,
+                                       .read_physical = model_machine_read, /* the same: physical is linear */
+                                       .write_physical = model_machine_write,
                                        .registers = registers ? registers : model_machine_no_registers,
                                        .raise_pmi = raise_pmi};
     struct ds_model_policy every = policy ? *policy : (struct ds_model_policy){0};

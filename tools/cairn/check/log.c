@@ -31,9 +31,9 @@ static void check_gap(struct walk *w, size_t i)
              cairn_plural(missing, "entry is", "entries are"), i);
 }
 
-static bool before(const struct cairn_record *r, uint32_t epoch, uint64_t address)
+static bool before(const struct cairn_record *r, uint32_t epoch, uint64_t index)
 {
-    return r->epoch < epoch || (r->epoch == epoch && r->address < address);
+    return r->epoch < epoch || (r->epoch == epoch && r->index < index);
 }
 
 static void compare(struct walk *w, const struct cairn_record *r, const struct cairn_logged *e,
@@ -65,12 +65,12 @@ static const struct cairn_record *record_at(struct walk *w)
     return &w->group.records.items[w->record];
 }
 
-/* Records that come before `epoch` and `address` are without an entry. */
-static void pass_records(struct walk *w, uint32_t epoch, uint64_t address)
+/* Records that come before `epoch` and `index` are without an entry. */
+static void pass_records(struct walk *w, uint32_t epoch, uint64_t index)
 {
     const struct cairn_record *r;
-    for (; (r = record_at(w)) != NULL && before(r, epoch, address); w->record++)
-        if (!w->gap)
+    for (; (r = record_at(w)) != NULL && before(r, epoch, index); w->record++)
+        if (!w->gap && r->index != CAIRN_NO_INDEX)
             FAIL(w, &r->time, "no entry tells of the record at 0x%" PRIx64 " of epoch %" PRIu32, r->address, r->epoch);
 }
 
@@ -78,7 +78,7 @@ static void check_stored(struct walk *w, const struct cairn_logged *e, const str
 {
     pass_records(w, e->head.epoch, stored->before);
     const struct cairn_record *r = record_at(w);
-    if (r && r->epoch == e->head.epoch && r->address == stored->before) {
+    if (r && r->epoch == e->head.epoch && r->index == stored->before) {
         w->check->compared[CAIRN_RULE_LOG]++;
         compare(w, r, e, stored);
         w->record++;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ds/layout.h"
+#include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"
@@ -30,7 +30,7 @@ static bool begins_at(uint64_t reset, uint64_t period)
     return reset == -period;
 }
 
-static bool right_reset(const struct cairn_drained *w, const struct cairn_counter *c, uint64_t reset)
+bool cairn_right_reset(const struct cairn_drained *w, const struct cairn_counter *c, uint64_t reset)
 {
     if (!c || c->plain)
         return reset == 0;
@@ -46,7 +46,7 @@ static void check_resets(const struct cairn_drained *w, const struct cairn_epoch
     for (uint32_t at = first; w->counters.known && at < e->area_bytes; at += 8) {
         unsigned n = at < fixed ? (at - first) / 8 : DS_COUNTER_FIXED + (at - fixed) / 8;
         const struct cairn_counter *c = cairn_counters_find(&w->counters, n);
-        if (right_reset(w, c, word(e, at)))
+        if (cairn_right_reset(w, c, word(e, at)))
             continue;
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "the reset value of %s%u, 0x%" PRIx64 ", is not that of %s",
              n < DS_COUNTER_FIXED ? "PMC" : "FIXED_CTR", n % DS_COUNTER_FIXED, word(e, at),
@@ -81,10 +81,7 @@ static void check_area(const struct cairn_drained *w, const struct cairn_epoch *
  * record of the driver's; the model stops before, unless told otherwise. */
 static bool may_overrun(const struct cairn_log *log)
 {
-    static const char policy[] = "start_lt|";
-    const struct cairn_slice fit = cairn_key(&log->text, "ds.policy.fit");
-    return !cairn_log_modelled(log) ||
-           (fit.size >= sizeof(policy) - 1 && memcmp(fit.at, policy, sizeof(policy) - 1) == 0);
+    return !cairn_log_modelled(log) || cairn_policy_is(log, "fit", "start_lt");
 }
 
 static struct cairn_number ds_number(const struct cairn_text *t, uint32_t cpu, const char *name)
@@ -111,7 +108,7 @@ static void read_keys(struct cairn_pebs_keys *k, const struct cairn_log *log, ui
     k->buffer = cpu_number(t, "ds.cpu.%" PRIu32 ".buffer", cpu);
     k->buffer_bytes = cpu_number(t, "ds.cpu.%" PRIu32 ".buffer_bytes", cpu);
     k->late = cpu_number(t, "end.cpu.%" PRIu32 ".late", cpu);
-    k->overrun = may_overrun(log) ? k->record_bytes.is : 0;
+    k->overrun = may_overrun(log) && k->format.is != DS_FORMAT_ARCH ? k->record_bytes.is : 0;
 }
 
 void cairn_drained_init(struct cairn_drained *w, struct cairn_check *check, uint32_t cpu)
@@ -130,7 +127,8 @@ void cairn_drained_epoch(struct cairn_drained *w, const struct cairn_epoch *e)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "format %u on a CPU of format %" PRIu64, e->format, format.is);
     if (e->reason == CAIRN_DS_PANIC && w->check->whole && !w->check->log->panic)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "drained by a panic, but this is the dump of none");
-    check_area(w, e);
+    if (e->format != DS_FORMAT_ARCH)
+        check_area(w, e);
     if (e->reason == CAIRN_DS_RECONFIGURE)
         w->later = CAIRN_LATER;
     w->has_last = true;
@@ -162,6 +160,7 @@ void cairn_drained_part(struct cairn_drained *w, const struct cairn_event *event
 void cairn_drained_hole(struct cairn_drained *w)
 {
     w->now = NULL;
+    w->last_wr = 0;
     w->later = w->later == CAIRN_NOT_YET ? CAIRN_MAYBE_LATER : w->later;
 }
 
@@ -181,7 +180,7 @@ static void check_order(const struct walk *w, const struct cairn_record *r)
 {
     const struct cairn_record *last = &w->last;
     w->check->compared[CAIRN_RULE_RECORDS]++;
-    if (w->bytes && r->size != w->bytes)
+    if (w->bytes && r->size != w->bytes && r->format != DS_FORMAT_ARCH)
         FAIL(w, CAIRN_RULE_RECORDS, &r->time, "a record of %" PRIu32 " bytes, not %" PRIu64, r->size, w->bytes);
     if (!w->has_last)
         return;
@@ -205,12 +204,13 @@ static void check_counters(const struct walk *w, const struct cairn_record *r)
              counters, w->counters.pebs);
 }
 
-/* From format 4 on a record says what it is made of: what was asked for, and as long as that is. */
+/* From format 4 on a record says what it is made of: what was asked for, and as long as that is. Of architectural PEBS:
+ * arch.c. */
 static void check_groups(const struct walk *w, const struct cairn_record *r)
 {
     struct cairn_pebs_walk walk;
     struct cairn_pebs_field f;
-    if (r->format < 4)
+    if (r->format < 4 || r->format == DS_FORMAT_ARCH)
         return;
     cairn_pebs_walk(&walk, r->format, r->at, r->size);
     while (walk.groups & MSR_PEBS_DATA_CFG_CNTR && cairn_pebs_next(&walk, &f)) /* up to its masks, at least */
@@ -220,11 +220,11 @@ static void check_groups(const struct walk *w, const struct cairn_record *r)
     if (size != r->size)
         FAIL(w, CAIRN_RULE_RECORDS, &r->time,
              "epoch %" PRIu32 ", 0x%" PRIx64 ": %" PRIu32 " bytes, but its groups, 0x%" PRIx32 ", have %" PRIu32,
-             r->epoch, r->address, r->size, walk.groups, size);
+             r->epoch, r->address, r->size, (uint32_t)walk.groups, size);
     if (w->has_groups && walk.groups != (uint32_t)w->groups)
         FAIL(w, CAIRN_RULE_RECORDS, &r->time,
              "epoch %" PRIu32 ", 0x%" PRIx64 ": groups 0x%" PRIx32 ", but MSR_PEBS_DATA_CFG was 0x%" PRIx64, r->epoch,
-             r->address, walk.groups, w->groups);
+             r->address, (uint32_t)walk.groups, w->groups);
 }
 
 /* `from`, `to`: TSCs of the drains around it. */
@@ -252,6 +252,8 @@ static void check_group(struct walk *w, const struct cairn_group *g, uint64_t be
         check_order(w, r);
         check_counters(w, r);
         check_groups(w, r);
+        if (r->format == DS_FORMAT_ARCH)
+            cairn_check_arch_record(&(struct cairn_reader){w->check, w->n}, r, own ? e : NULL);
         check_time(w, r, own ? before : 0, own ? e->tsc : UINT64_MAX);
         w->last = *r;
         w->has_last = true;

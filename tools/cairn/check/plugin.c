@@ -153,8 +153,9 @@ static void check_dropped(const struct walk *w)
 /* Where the session's buffer lies, by its first drain. */
 static void find_buffer(struct walk *w, const struct cairn_epoch *e)
 {
-    w->base = cairn_get64(e->area + offsetof(struct ds_area_60, pebs_buffer_base));
-    w->maximum = cairn_get64(e->area + offsetof(struct ds_area_60, pebs_absolute_maximum));
+    const struct cairn_buffer b = cairn_epoch_buffer(e);
+    w->base = b.base;
+    w->maximum = b.maximum;
     w->start = e->reason == CAIRN_DS_START ? e->tsc : 0;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ds/layout.h"
+#include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"
@@ -30,8 +30,8 @@ struct walk { /* along one CPU's events */
     bool start_due; /* nothing is missing yet, and the first epoch has not begun */
     /* the epoch we are in */
     bool has_epoch;
-    uint32_t epoch; /* its number */
-    uint64_t base, maximum;
+    uint32_t epoch;         /* its number */
+    uint64_t base, maximum; /* between which PebsIndex lies then */
     struct {
         struct stamp *items;
         size_t count, room;
@@ -186,15 +186,11 @@ static void check_stamp(struct walk *w, const struct cairn_event *e)
     *CAIRN_ADD(w->stamps) = (struct stamp){e->pebs_index, e->time};
 }
 
-static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64_t area[CAIRN_DS_AREA_MAX / 8])
+static void check_area(struct walk *w, const struct cairn_epoch *e, const struct cairn_buffer *b)
 {
     const struct cairn_pebs_keys *k = &w->drained.keys;
-    uint64_t base = area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
-    uint64_t index = area[offsetof(struct ds_area_60, pebs_index) / 8];
-    uint64_t maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8];
-    uint64_t threshold = area[offsetof(struct ds_area_60, pebs_interrupt_threshold) / 8];
+    const uint64_t base = b->base, index = b->index, maximum = b->maximum, threshold = b->threshold;
     const uint64_t bytes = k->record_bytes.is, records = k->records.is, buffer = k->buffer.is;
-    w->check->compared[CAIRN_RULE_AREAS]++;
     if (base > index || index > maximum + k->overrun || base > threshold)
         FAIL(w, CAIRN_RULE_AREAS, &e->time,
              "base 0x%" PRIx64 ", index 0x%" PRIx64 ", threshold 0x%" PRIx64 ", maximum 0x%" PRIx64 " are not in order",
@@ -245,9 +241,9 @@ static void check_stamps_against_records(struct walk *w, const struct cairn_epoc
         last++;
     for (size_t i = 0; i < w->stamps.count; i++) {
         const struct stamp *s = &w->stamps.items[i];
-        while (before < last && r[before].address < s->index)
+        while (before < last && r[before].index < s->index)
             before++;
-        uint64_t end = before > first ? r[before - 1].address + r[before - 1].size : base;
+        uint64_t end = before > first ? r[before - 1].index + r[before - 1].size : base;
         w->check->compared[CAIRN_RULE_RECORDS]++;
         if (s->index != end)
             FAIL(w, CAIRN_RULE_RECORDS, &s->time, "PebsIndex 0x%" PRIx64 " is not at the end of a record", s->index);
@@ -284,9 +280,8 @@ static void check_epoch(struct walk *w)
     const struct cairn_epoch *e = cairn_group_drain(&w->group);
     if (!e)
         return; /* the file has changed */
-    uint64_t area[CAIRN_DS_AREA_MAX / 8];
-    memcpy(area, e->area, e->area_bytes);
-    uint64_t base = area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
+    const struct cairn_buffer b = cairn_epoch_buffer(e);
+    const uint64_t down = b.base - b.stamp; /* from an address to PebsIndex */
     bool start = e->reason == CAIRN_DS_START;
     w->check->compared[CAIRN_RULE_EPOCHS]++;
     if (e->reason < CAIRN_DS_START || e->reason > CAIRN_DS_UNTHROTTLE || e->reason == CAIRN_DS_SWITCH)
@@ -301,9 +296,12 @@ static void check_epoch(struct walk *w)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "%" PRIu32 " bytes of records while counting stood still",
              e->record_bytes);
     w->throttled = e->reason == CAIRN_DS_THROTTLE || (w->throttled && e->reason == CAIRN_DS_RECONFIGURE);
-    check_area(w, e, area);
-    if (w->stamps.count &&
-        w->stamps.items[w->stamps.count - 1].index > area[offsetof(struct ds_area_60, pebs_index) / 8])
+    w->check->compared[CAIRN_RULE_AREAS]++;
+    if (e->format == DS_FORMAT_ARCH)
+        cairn_check_registers(&w->drained, e);
+    else
+        check_area(w, e, &b);
+    if (w->stamps.count && w->stamps.items[w->stamps.count - 1].index > b.index - down)
         FAIL(w, CAIRN_RULE_STAMPS, &e->time, "a stamp of epoch %" PRIu32 " is above its last index", e->number);
     if (!start) {
         if (!hole_behind(w, e) && (e->bytes_seen != e->record_bytes || e->events_seen != e->record_events))
@@ -311,7 +309,7 @@ static void check_epoch(struct walk *w)
                  "%" PRIu32 " bytes of records in %" PRIu32 " %s, not %" PRIu32 " in %" PRIu32, e->bytes_seen,
                  e->events_seen, cairn_plural(e->events_seen, "event follows", "events follow"), e->record_bytes,
                  e->record_events);
-        check_stamps_against_records(w, e, base);
+        check_stamps_against_records(w, e, b.stamp);
     }
     w->stamps.count = 0;
     w->start_due = e->reason == CAIRN_DS_STOP;
@@ -319,8 +317,8 @@ static void check_epoch(struct walk *w)
     w->epoch = start ? e->number : e->number + 1;
     cairn_batches_drained(&w->batches, e);
     cairn_drained_epoch(&w->drained, e);
-    w->base = base;
-    w->maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8] + w->drained.keys.overrun;
+    w->base = b.stamp;
+    w->maximum = b.maximum - down + w->drained.keys.overrun;
 }
 
 /* ---- the walk --------------------------------------------------------------------------------------------------- */

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ds/layout.h"
-#include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/log/show.h"
@@ -88,7 +86,7 @@ static unsigned first_records(const struct cairn_record_gaps *g, const struct ca
 static unsigned own_records(const struct cairn_record_gaps *g, const struct cairn_epoch *e, bool cut,
                             struct cairn_record_gap *epochs, struct cairn_record_gap *out)
 {
-    const uint64_t base = cairn_get64(e->area + offsetof(struct ds_area_60, pebs_buffer_base));
+    const uint64_t base = cairn_epoch_buffer(e).base;
     const uint64_t end = base + e->record_bytes;
     unsigned n = 0;
     if (!cairn_epoch_missing(e))

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ds/layout.h"
+#include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/model/loss.h"
@@ -24,6 +24,8 @@ bool cairn_drains_begins(const struct cairn_event *e)
         return false;
     uint32_t bytes = e->size - (uint32_t)sizeof(struct cairn_ds_epoch);
     uint8_t format = p[offsetof(struct cairn_ds_epoch, format)];
+    if (format == DS_FORMAT_ARCH)
+        return bytes == sizeof(struct ds_arch_registers);
     return bytes == ds_area_bytes(format, false) || bytes == ds_area_bytes(format, true);
 }
 
@@ -44,7 +46,52 @@ static bool index_epoch(struct cairn_epochs *epochs, const struct cairn_event *e
     n->record_bytes = cairn_get32(p + offsetof(struct cairn_ds_epoch, record_bytes));
     n->record_events = cairn_get32(p + offsetof(struct cairn_ds_epoch, record_events));
     n->piece = piece;
+    n->base = cairn_epoch_buffer(n).base;
     return true;
+}
+
+struct cairn_buffer cairn_epoch_buffer(const struct cairn_epoch *e)
+{
+    const uint8_t *p = e->area;
+    if (e->format != DS_FORMAT_ARCH) {
+        const uint64_t base = cairn_get64(p + offsetof(struct ds_area_60, pebs_buffer_base));
+        return (struct cairn_buffer){base, cairn_get64(p + offsetof(struct ds_area_60, pebs_index)),
+                                     cairn_get64(p + offsetof(struct ds_area_60, pebs_absolute_maximum)),
+                                     cairn_get64(p + offsetof(struct ds_area_60, pebs_interrupt_threshold)), base};
+    }
+    const uint64_t word = cairn_get64(p + offsetof(struct ds_arch_registers, base));
+    const uint64_t index = cairn_get64(p + offsetof(struct ds_arch_registers, index));
+    const uint64_t base = word & IA32_PEBS_BASE_ADDRESS;
+    return (struct cairn_buffer){base, base + ia32_pebs_index_wr(index), base + ia32_pebs_base_bytes(word),
+                                 base + ia32_pebs_index_thresh(index), 0};
+}
+
+uint64_t cairn_arch_cfg_c(const struct cairn_epoch *e, unsigned counter)
+{
+    const bool fixed = counter >= DS_COUNTER_FIXED;
+    const uint32_t first =
+        fixed ? offsetof(struct ds_arch_registers, fx_cfg_c) : offsetof(struct ds_arch_registers, gp_cfg_c);
+    return cairn_get64(e->area + first + 8 * (fixed ? counter - DS_COUNTER_FIXED : counter));
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+struct target { /* where records of one event go */
+    struct cairn_epochs *epochs;
+    struct cairn_records *records;
+    const struct cairn_log *log;
+    uint32_t cpu;
+    uint64_t address; /* of the event's first byte */
+    int64_t time;
+    uint32_t epoch, piece;
+    uint8_t format;
+};
+
+/* The epoch they are of, if its drain is there. */
+static struct cairn_epoch *own_epoch(struct cairn_epochs *epochs, uint32_t number)
+{
+    struct cairn_epoch *last = epochs->count ? &epochs->items[epochs->count - 1] : NULL;
+    return last && last->number == number ? last : NULL;
 }
 
 /* Instruction and time of a record, where its format has them. */
@@ -59,6 +106,150 @@ static void read_record(struct cairn_record *r, const struct cairn_session *sess
         r->time = trace_clock_units(&session->clock, r->tsc);
 }
 
+/* What PebsIndex was: a record of architectural PEBS has a physical address, the index is an offset. */
+static uint64_t index_of(const struct target *t, uint64_t address)
+{
+    uint64_t base = t->log->cpu[t->cpu].pebs_base;
+    const struct cairn_epoch *e = own_epoch(t->epochs, t->epoch);
+    if (t->format != DS_FORMAT_ARCH)
+        return address;
+    if (e && e->format == DS_FORMAT_ARCH)
+        base = e->base; /* its area may be gone, while the log is indexed */
+    return base ? address - base : CAIRN_NO_INDEX;
+}
+
+static void add_record(const struct target *t, const uint8_t *at, uint64_t address, uint32_t size, uint32_t piece)
+{
+    const uint32_t number = (uint32_t)t->records->count;
+    struct cairn_record *r = CAIRN_ADD(*t->records);
+    r->at = at;
+    r->address = address;
+    r->index = index_of(t, address);
+    r->size = size;
+    r->format = t->format;
+    r->epoch = t->epoch;
+    r->piece = piece;
+    r->number = number;
+    r->time = t->time;
+    read_record(r, &t->log->session, t->log->cpu[t->cpu].fault_like);
+}
+
+/* Whole records have come. */
+static void count_records(const struct target *t, uint32_t bytes, uint32_t records)
+{
+    struct cairn_epoch *e = own_epoch(t->epochs, t->epoch);
+    if (!e)
+        return;
+    e->bytes_seen += bytes;
+    e->records += records;
+}
+
+/* ---- records in parts (format 15) -------------------------------------------------------------------------------- */
+
+/* A part of `bytes`, the first one or the next. False: the record ends within it, or what it holds is none. */
+static bool take_part(const struct target *t, const uint8_t *part, uint32_t bytes)
+{
+    struct cairn_join *j = &t->records->join;
+    uint32_t whole;
+    while (j->room - j->used < bytes)
+        j->bytes = cairn_grow(j->bytes, j->room, &j->room, 1);
+    memcpy(j->bytes + j->used, part, bytes);
+    j->used += bytes;
+    j->next = t->address + bytes;
+    const uint32_t size = cairn_pebs_size(t->format, j->bytes, (uint32_t)j->used, &whole);
+    if (!whole || (size && size != j->used))
+        return false;
+    j->end = whole == UINT32_MAX ? UINT64_MAX : j->address + whole;
+    if (!size)
+        return true;
+    *CAIRN_ADD(t->records->joined) = j->bytes;
+    add_record(t, j->bytes, j->address, size, j->piece);
+    count_records(t, size, 1);
+    j->bytes = NULL;
+    j->used = j->room = 0;
+    j->open = false;
+    return true;
+}
+
+/* What is open comes to no end. */
+static void tear(struct cairn_epochs *epochs, struct cairn_join *j)
+{
+    struct cairn_epoch *e = own_epoch(epochs, j->epoch);
+    if (j->open && e)
+        e->torn++;
+    j->torn = j->open;
+    j->open = false;
+    j->used = 0;
+}
+
+static bool begin_join(const struct target *t, const uint8_t *part, uint32_t bytes)
+{
+    struct cairn_join *j = &t->records->join;
+    j->address = t->address;
+    j->epoch = t->epoch;
+    j->piece = t->piece;
+    j->open = true;
+    return take_part(t, part, bytes);
+}
+
+/* A part that is not the first. If one before it is missing, it is of no use. */
+static bool continue_join(const struct target *t, const uint8_t *part, uint32_t bytes)
+{
+    struct cairn_join *j = &t->records->join;
+    struct cairn_epoch *e = own_epoch(t->epochs, t->epoch);
+    const bool due = j->epoch == t->epoch && j->next == t->address;
+    if (j->open && due)
+        return take_part(t, part, bytes);
+    const bool same = j->open ? j->epoch == t->epoch && t->address < j->end : j->torn && due;
+    tear(t->epochs, j);
+    if (!same && e)
+        e->torn++;
+    j->epoch = t->epoch;
+    j->next = t->address + bytes;
+    j->end = UINT64_MAX;
+    j->torn = true;
+    return true;
+}
+
+void cairn_drains_end(struct cairn_epochs *epochs, struct cairn_records *records)
+{
+    tear(epochs, &records->join);
+    records->join.torn = false;
+}
+
+void cairn_records_clear(struct cairn_records *records)
+{
+    for (size_t i = 0; i < records->joined.count; i++)
+        free(records->joined.items[i]);
+    records->joined.count = records->count = 0;
+}
+
+void cairn_records_free(struct cairn_records *records)
+{
+    cairn_records_clear(records);
+    free(records->items);
+    free(records->joined.items);
+    free(records->join.bytes);
+    *records = (struct cairn_records){0};
+}
+
+/* ---- the event ----------------------------------------------------------------------------------------------------
+ */
+
+/* Whole records; or one that is too large for an event, as far as it goes. */
+static bool index_whole(const struct target *t, const uint8_t *p, uint32_t bytes)
+{
+    uint32_t whole, records = 0;
+    for (uint32_t at = 0, size; at < bytes; at += size, records++) {
+        size = cairn_pebs_size(t->format, p + at, bytes - at, &whole);
+        if (!size)
+            return whole && !at && begin_join(t, p, bytes);
+        add_record(t, p + at, t->address + at, size, t->piece);
+    }
+    count_records(t, bytes, records);
+    return true;
+}
+
 static bool index_records(struct cairn_epochs *epochs, struct cairn_records *records, const struct cairn_log *log,
                           uint32_t cpu, const struct cairn_event *e, uint32_t piece)
 {
@@ -66,37 +257,28 @@ static bool index_records(struct cairn_epochs *epochs, struct cairn_records *rec
     const uint32_t head = sizeof(struct cairn_ds_records);
     if (e->size < head || cairn_get32(p + offsetof(struct cairn_ds_records, bytes)) != e->size - head)
         return false;
-    uint8_t format = p[offsetof(struct cairn_ds_records, format)];
-    uint32_t epoch = cairn_get32(p + offsetof(struct cairn_ds_records, epoch)), bytes = e->size - head;
-    uint64_t address = cairn_get64(p + offsetof(struct cairn_ds_records, address));
-    uint32_t count = 0;
-    for (uint32_t at = 0; at < bytes;) {
-        uint64_t basic[sizeof(struct ds_pebs_basic) / 8] = {0}; /* aligned, for ds_pebs_record_size */
-        memcpy(basic, p + head + at, bytes - at < sizeof(basic) ? bytes - at : sizeof(basic));
-        uint32_t size = ds_pebs_record_size(format, basic, bytes - at);
-        if (!size)
-            return false;
-        struct cairn_record *r = CAIRN_ADD(*records);
-        r->at = p + head + at;
-        r->address = address + at;
-        r->size = size;
-        r->format = format;
-        r->epoch = epoch;
-        r->piece = piece;
-        r->time = e->time;
-        read_record(r, &log->session, log->cpu[cpu].fault_like);
-        at += size;
-        count++;
-    }
-    if (epochs->count) {
-        struct cairn_epoch *last = &epochs->items[epochs->count - 1];
-        if (last->number == epoch) {
-            last->bytes_seen += bytes;
-            last->events_seen++;
-            last->records += count;
-        }
-    }
-    return true;
+    const struct target t = {
+        .epochs = epochs,
+        .records = records,
+        .log = log,
+        .cpu = cpu,
+        .address = cairn_get64(p + offsetof(struct cairn_ds_records, address)),
+        .time = e->time,
+        .epoch = cairn_get32(p + offsetof(struct cairn_ds_records, epoch)),
+        .piece = piece,
+        .format = p[offsetof(struct cairn_ds_records, format)],
+    };
+    const bool continues = t.format == DS_FORMAT_ARCH && p[offsetof(struct cairn_ds_records, continues)];
+    struct cairn_epoch *own = own_epoch(epochs, t.epoch);
+    if (!continues)
+        cairn_drains_end(epochs, records);
+    const bool good =
+        continues ? continue_join(&t, p + head, e->size - head) : index_whole(&t, p + head, e->size - head);
+    if (good && own)
+        own->events_seen++;
+    if (!good)
+        tear(epochs, &records->join);
+    return good;
 }
 
 static bool index_swallowed(struct cairn_epochs *epochs, const struct cairn_event *e)
@@ -133,7 +315,7 @@ static int by_time(const void *a, const void *b)
     const struct cairn_record *x = a, *y = b;
     if (x->time != y->time)
         return x->time < y->time ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+    return (x->number > y->number) - (x->number < y->number);
 }
 
 void cairn_records_order(struct cairn_records *records)
@@ -174,7 +356,8 @@ bool cairn_group_next(struct cairn_group *g)
     struct cairn_event e;
     if (g->ended)
         return false;
-    g->epochs.count = g->records.count = g->events.count = g->used = 0;
+    g->epochs.count = g->events.count = g->used = 0;
+    cairn_records_clear(&g->records);
     if (g->has_ahead)
         take_event(g, &g->ahead);
     g->has_ahead = false;
@@ -195,6 +378,8 @@ bool cairn_group_next(struct cairn_group *g)
         p += g->events.items[i].size;
         cairn_drains_index(&g->epochs, &g->records, g->log, g->cpu, &g->events.items[i], g->events.items[i].piece);
     }
+    if (!g->has_ahead || cairn_drains_begins(&g->ahead))
+        cairn_drains_end(&g->epochs, &g->records);
     cairn_records_order(&g->records);
     return g->events.count != 0;
 }
@@ -210,7 +395,7 @@ const struct cairn_epoch *cairn_group_drain(struct cairn_group *g)
 void cairn_group_free(struct cairn_group *g)
 {
     free(g->epochs.items);
-    free(g->records.items);
+    cairn_records_free(&g->records);
     free(g->bytes);
     free(g->events.items);
 }

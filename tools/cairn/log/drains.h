@@ -7,9 +7,24 @@
 
 /* Whether the event is an epoch's, well-formed: what comes behind it, up to the next one, belongs to it. */
 bool cairn_drains_begins(const struct cairn_event *event);
-/* Adds what the event, CA01H or CA04H, tells; the lists point into its payload. False: it is not what it says. */
+/* Adds what the event, CA01H or CA04H, tells; the lists point into its payload, but to records that came in parts (the
+ * list has their bytes). False: it is not what it says. */
 bool cairn_drains_index(struct cairn_epochs *epochs, struct cairn_records *records, const struct cairn_log *log,
                         uint32_t cpu, const struct cairn_event *event, uint32_t piece);
+/* All that belongs to a drain has come: a record of which parts are still to come has lost them. */
+void cairn_drains_end(struct cairn_epochs *epochs, struct cairn_records *records);
+/* Empties the list, but for a record whose parts still come. */
+void cairn_records_clear(struct cairn_records *records);
+void cairn_records_free(struct cairn_records *records);
+
+struct cairn_buffer { /* of PEBS, as a drain found it: addresses, physical ones of architectural PEBS */
+    uint64_t base, index, maximum, threshold;
+    uint64_t stamp; /* PebsIndex, as switches have it, where it stands at the base */
+};
+struct cairn_buffer cairn_epoch_buffer(const struct cairn_epoch *e);
+/* Format 15: CFG_C of a counter, numbered as in IA32_PERF_GLOBAL_STATUS. */
+uint64_t cairn_arch_cfg_c(const struct cairn_epoch *e, unsigned counter);
+
 /* Bytes of records that a drain tells of and that are not in the log. None where it has more: such a log lies. */
 static inline uint32_t cairn_epoch_missing(const struct cairn_epoch *e)
 {

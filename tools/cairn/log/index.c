@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/arch_layout.h"
 #include "tools/cairn/log/bts.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/drains.h"
@@ -55,8 +56,11 @@ static bool index_batch(struct cairn_cpu *cpu, const struct cairn_event *e, uint
 static void end_drain(struct cairn_cpu *cpu)
 {
     const struct cairn_epoch *e = cpu->epochs.count ? &cpu->epochs.items[cpu->epochs.count - 1] : NULL;
+    cairn_drains_end(&cpu->epochs, &cpu->records);
     if (!e)
         return;
+    if (e->format == DS_FORMAT_ARCH && !cpu->pebs_base)
+        cpu->pebs_base = e->base;
     cpu->epochs_seen++;
     cairn_drains_add(&cpu->drains, e, true);
 }
@@ -71,7 +75,7 @@ static bool index_drains(struct cairn_log *log, uint32_t n, const struct cairn_e
     }
     const bool good = cairn_drains_index(&cpu->epochs, &cpu->records, log, n, e, piece);
     cpu->pebs_records += cpu->records.count;
-    cpu->records.count = 0; /* their number is, however many come without a drain */
+    cairn_records_clear(&cpu->records); /* their number is, however many come without a drain */
     return good;
 }
 

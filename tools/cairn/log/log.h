@@ -72,22 +72,29 @@ struct cairn_piece { /* a part of one buffer in which nothing is missing: whole 
 struct cairn_record { /* one PEBS record */
     const uint8_t *at;
     uint64_t address, ip, tsc; /* where it lay; the instruction that caused it (see `after`); tsc 0 where !timed */
-    int64_t time;              /* session clock; of the drain where !timed */
+    uint64_t index; /* PebsIndex, as switches have it, before it was stored; CAIRN_NO_INDEX: not known (format 15) */
+    int64_t time;   /* session clock; of the drain where !timed */
     uint32_t size, epoch;
-    uint32_t piece; /* of this CPU: where its event lies */
+    uint32_t piece;  /* of this CPU: where its event lies */
+    uint32_t number; /* in its list, as they came */
     uint8_t format;
     bool after; /* ip is where execution went on: formats 0 and 1, but of a fault-like CPU, name no more */
     bool timed; /* its format has a TSC and the session's clock is known */
 };
 
+#define CAIRN_NO_INDEX UINT64_MAX
+
 struct cairn_epoch {     /* one drain */
-    const uint8_t *area; /* the DS area, unaligned: area_bytes, of whole words, at least the 60H form */
+    const uint8_t *area; /* the DS area, unaligned: area_bytes, of whole words, at least the 60H form; format 15:
+                          * struct ds_arch_registers */
     uint32_t area_bytes;
     int64_t time; /* of the event */
     uint64_t tsc, lost;
     uint64_t swallowed; /* samples another counter's record took with it, or CAIRN_DS_LOST_UNKNOWN */
     uint32_t number, record_bytes, record_events;
-    uint32_t bytes_seen, events_seen, records; /* in the records events that follow */
+    uint32_t bytes_seen, events_seen, records; /* in the records events that follow: of whole records */
+    uint32_t torn;                             /* records of which only parts are there */
+    uint64_t base;                             /* of the PEBS buffer, as `area` has it */
     uint32_t piece;
     uint8_t reason, format;
 };
@@ -196,6 +203,17 @@ struct cairn_drain_sum {        /* over epochs in their order: drains.h */
 struct cairn_records {
     struct cairn_record *items;
     size_t count, room;
+    struct cairn_join { /* one that comes in parts, as far as they have come */
+        uint8_t *bytes;
+        size_t used, room;
+        uint64_t address, next, end; /* of its first byte; of the part that is due; its end, UINT64_MAX: not known */
+        uint32_t epoch, piece;
+        bool open, torn; /* all of it is here, up to `next`; it is one that has lost a part */
+    } join;
+    struct {
+        uint8_t **items;
+        size_t count, room;
+    } joined; /* bytes of those that `items` has and that came in parts */
 };
 
 struct cairn_epochs {
@@ -246,7 +264,8 @@ struct cairn_cpu {
     struct cairn_bts_drain bts_last;  /* while it is indexed */
     uint64_t pebs_records, epochs_seen;
     struct cairn_drain_sum drains;
-    bool piece_begins; /* while it is indexed: with the next event */
+    uint64_t pebs_base; /* architectural PEBS: where the buffer lies, by the first drain; 0: unknown, or it is not */
+    bool piece_begins;  /* while it is indexed: with the next event */
     struct cairn_lost bts_lost;
     uint64_t live_events[CAIRN_LIVE_MOST], lock_events, log_entries;
     struct cairn_live pmc_config;                   /* the first; payload NULL: none */
@@ -349,6 +368,12 @@ const uint8_t *cairn_hold(const struct cairn_log *log, struct cairn_cpu *cpu, co
 
 /* Whether anything is missing or malformed. What the kernel lost and counted, or overwrote, is no damage. */
 bool cairn_log_damaged(const struct cairn_log *log);
+
+/* Whether the model went by `value` of a policy: ds/model/policy.c. */
+bool cairn_policy_is(const struct cairn_log *log, const char *name, const char *value);
+
+/* Whether PEBS is architectural (record format 15): then the Debug Store is for branch records alone. */
+bool cairn_log_arch(const struct cairn_log *log);
 
 /* Whether the processor was the model, whose truth tells of each PEBS record and branch. Nobody can of a real one's. */
 bool cairn_log_modelled(const struct cairn_log *log);

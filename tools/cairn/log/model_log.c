@@ -129,11 +129,11 @@ static void find_stored(struct life *l, struct cairn_logged_walk *w, const struc
             const struct cairn_model_action a = cairn_logged_action(&e, i);
             if (a.kind == CAIRN_MODEL_STORED && !stores) {
                 stores = true;
-                if (e.head.epoch == record->epoch && a.before == record->address) {
+                if (e.head.epoch == record->epoch && a.before == record->index) {
                     l->stored = (struct place){.there = true, .entry = n, .action = a};
                     return;
                 }
-                if (e.head.epoch > record->epoch || (e.head.epoch == record->epoch && a.before > record->address)) {
+                if (e.head.epoch > record->epoch || (e.head.epoch == record->epoch && a.before > record->index)) {
                     l->stored.missing = missing;
                     return;
                 }

@@ -181,7 +181,7 @@ static void read_masks(struct cairn_stamps *s, const struct cairn_event *e)
         return;
     if (!(s->compact ? trace_group_compact(&masks) : trace_group_full(&masks)))
         meet_hole(s);
-    else if (ack.pebs_index)
+    else if (ack.pebs_index || ack.in_epoch) /* architectural PEBS counts from 0 */
         read_start(s, e);
 }
 
@@ -244,14 +244,14 @@ void cairn_stamps_read(struct cairn_stamps *s, uint32_t from, uint32_t to)
     }
 }
 
-struct cairn_verdict cairn_stamps_find(const struct cairn_stamps *s, uint32_t epoch, uint64_t address)
+struct cairn_verdict cairn_stamps_find(const struct cairn_stamps *s, uint32_t epoch, uint64_t index)
 {
     const struct cairn_spans *spans = &s->spans;
     size_t low = 0, high = s->unplaced; /* the first span that ends above the record */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct cairn_span *span = &spans->items[middle];
-        if (span->epoch < epoch || (span->epoch == epoch && span->end <= address))
+        if (span->epoch < epoch || (span->epoch == epoch && span->end <= index))
             low = middle + 1;
         else
             high = middle;

@@ -4,11 +4,11 @@
  *
  *   time    The record's TSC converts to the session clock exactly as the kernel converts the TSC of a switch. The
  *           thread that ran then is the one that leaves at the next switch (timeline.h).
- *   index   Each switch event contains PebsIndex, the address where the CPU's next record will go. A record below that
- *           address existed then, and within an epoch the index only grows. So a record belongs to the time between
- *           two events, and no clock is needed. An 0524H gets its index at its switch: one thread ran before it. An
- *           0525H gets its index when the batch is closed: all threads of the batch ran before it, and the one that
- *           ran when it was closed.
+ *   index   Each switch event contains PebsIndex, the place where the CPU's next record will go: its address, with
+ *           architectural PEBS its offset in the buffer. A record below that existed then, and within an epoch the index
+ *           only grows. So a record belongs to the time between two events, and no clock is needed. An 0524H gets its
+ *           index at its switch: one thread ran before it. An 0525H gets its index when the batch is closed: all threads
+ *           of the batch ran before it, and the one that ran when it was closed.
  *
  * A thread is never guessed: if a rule leaves several threads, or none, the reason is given.
  */
@@ -84,7 +84,8 @@ void cairn_stamps_init(struct cairn_stamps *stamps, const struct cairn_log *log,
 /* Reads as far as the spans of epochs `from` to `to` need; those of earlier ones are forgotten. UINT32_MAX: to the
  * end. */
 void cairn_stamps_read(struct cairn_stamps *stamps, uint32_t from, uint32_t to);
-struct cairn_verdict cairn_stamps_find(const struct cairn_stamps *stamps, uint32_t epoch, uint64_t address);
+/* Of the record that was stored where PebsIndex was `index`. */
+struct cairn_verdict cairn_stamps_find(const struct cairn_stamps *stamps, uint32_t epoch, uint64_t index);
 void cairn_stamps_free(struct cairn_stamps *stamps);
 
 /* ---- what really happened ---------------------------------------------------------------------------------------- */

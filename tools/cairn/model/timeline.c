@@ -141,7 +141,7 @@ static void blame(const struct cairn_lane *lane, const struct cairn_switch *next
     const struct cairn_record *r = item->record;
     enum cairn_by rule = lane->rule != CAIRN_BY_FORMAT ? lane->rule : r->timed ? CAIRN_BY_TIME : CAIRN_BY_INDEX;
     item->by[CAIRN_BY_TIME] = caused_by_time(lane, next, r);
-    item->by[CAIRN_BY_INDEX] = cairn_stamps_find(&lane->stamps, r->epoch, r->address);
+    item->by[CAIRN_BY_INDEX] = cairn_stamps_find(&lane->stamps, r->epoch, r->index);
     item->rule = (uint8_t)rule;
     item->blame = item->by[rule].blame;
     item->tid = item->by[rule].tid;

@@ -83,7 +83,7 @@ static void count_record(struct cairn_totals *t, const struct cairn_item *item, 
     bool told = cairn_culprits_find(&stamps->culprits, r->epoch, r->address, &tid);
     count_verdict(&t->rules[CAIRN_TOTAL_TIME], item->by[CAIRN_BY_TIME], told, tid);
     cairn_stamps_read(&stamps->other, r->epoch, r->epoch);
-    const struct cairn_verdict other = cairn_stamps_find(&stamps->other, r->epoch, r->address);
+    const struct cairn_verdict other = cairn_stamps_find(&stamps->other, r->epoch, r->index);
     const struct cairn_verdict own = item->by[CAIRN_BY_INDEX];
     count_verdict(&t->rules[CAIRN_TOTAL_0524], t->compact ? other : own, told, tid);
     count_verdict(&t->rules[CAIRN_TOTAL_0525], t->compact ? own : other, told, tid);
