@@ -42,7 +42,7 @@ ARCHITECTURAL_COMMANDS = {
     "precise branches": f"perf record -q -e branches:uppp -c 1010 {LONG} && perf script -F ip,period",
     "group": f"perf record -q -e '{{PMU/instructions/upp,PMU/branches/u,PMU/{LOADS}/u}}:S' -c 10007 {LONG} && "
              "perf script -F ip,period",
-    "vectors": "perf record -q -e instructions:upp -c 997 --intr-regs=cx,xmm0,xmm15 vectors && perf script -F ip,iregs",
+    "vectors": f"perf record -q -e instructions:upp {checks.VECTORS} && perf script -F ip,iregs",
 }
 INTERRUPTS = {"nmi": "grep -E 'NMI|PMI' /proc/interrupts"}
 FEW = ["quiet", "stat", "registers", "stacks", "precise branches", "group", "interrupts", "nmi"]
@@ -309,20 +309,8 @@ def test_counters_in_records(booted):
 
 @on([one for one in NEWER if one.values[0].preset != "pantherlake"])
 def test_vector_registers(booted):
-    """They are those after the sampled instruction, too. Of a hybrid without efficient cores perf wants none
-    (docs/how-to/qemu-ds.md)."""
-    name_of = {address: name for name, address in known.labels(booted.vectors, "v[0-9]").items()}
-    lines = [line.split() for line in booted.lines("vectors")]
-    names = set()
-    for ip, _, *registers in lines:
-        said = [(key, int(value, 16)) for key, value in (word.split(":") for word in registers)]
-        left = dict(said)["CX"]
-        halves = {name: tuple(value for key, value in said if key == name) for name in ("XMM0", "XMM15")}
-        name = name_of.get(int(ip, 16))
-        names.add(name)
-        if name:  # else before or behind the loop
-            assert (halves["XMM0"], halves["XMM15"]) == known.vectors(name, left), (name, left)
-    assert len(lines) >= 98 and names >= {"v0", "v1", "v2", "v3", "v4"}
+    """They are those after the sampled instruction, too. Of a hybrid see test_hybrid.py."""
+    checks.vector_registers(booted.vectors, booted.lines("vectors"))
 
 
 @on(OLDER, QUICK, NEWER)
