@@ -59,8 +59,6 @@ int kcontrol_init(char *error, size_t error_size)
     for (uint32_t i = 0; i < kcpu_count; i++) {
         uint32_t writes = CAIRN_MUTANT == KMUTANT_CPUS && kcpu_count > 1 && i < 2 ? 1 - i : i;
         trace_hub_init(&hubs[i], writes, &clocks, khook_counters);
-        if (kds->caps && ds_caps_arch(&kds->caps[i]))
-            trace_hub_refresh_index(&hubs[i], khook_index);
         kcpu_table[i]->trace = &hubs[i];
     }
     sampling = kopt.spinlock;

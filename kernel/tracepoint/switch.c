@@ -92,8 +92,3 @@ void khook_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
 {
     ds_read_counting(kcpu_table[index]->ds, values);
 }
-
-void khook_index(uint32_t index)
-{
-    ds_refresh_index(kcpu_table[index]->ds);
-}

@@ -19,5 +19,3 @@ void khook_switch_in(struct kcpu *cpu, struct kthread *incoming, const struct kt
 
 /* The values of this CPU's counters that only count (trace/pmc_items.h). Interrupts off, counting paused. */
 void khook_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX]);
-/* Makes this CPU's PebsIndex right, where it is in a register (ds_refresh_index). Interrupts off, counting paused. */
-void khook_index(uint32_t index);

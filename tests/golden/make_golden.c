@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/arch_layout.h"
 #include "tests/golden/script.h"
 #include "tests/golden/streams.h"
 #include "trace/frames.h"
@@ -21,6 +22,7 @@ static const struct kind {
     uint32_t switches, cpus, events, buffer_bytes, buffers, restart, threads;
     bool circular, ds, hw, drops, panic, truth, words, log, sessions, locks, live, told, old;
     enum script_bts bts;
+    enum script_arch arch;
 } kinds[] = {
     {"small", "compact, DS, every record form", 112, 2, COMPACT, 16384, 4, .ds = true, .truth = true},
     {"old", "the same, with a DS area of 60H bytes", 112, 2, COMPACT, 16384, 4, .ds = true, .truth = true, .old = true},
@@ -44,6 +46,10 @@ static const struct kind {
     {"live", "buffers that left while it ran, too few", 600, 2, COMPACT | FULL, 4096, 4, .ds = true, .truth = true,
      .live = true},
     {"told", "who is there, comes and goes; interrupts", 160, 2, COMPACT, 8192, 8, .truth = true, .told = true},
+    {"arch", "architectural PEBS: registers and counters, the model's log, records dropped", 100, 2, COMPACT, 16384, 4,
+     .ds = true, .drops = true, .truth = true, .words = true, .log = true, .arch = SCRIPT_ARCH_WHOLE},
+    {"fragments", "architectural PEBS: records in fragments, larger than an event", 60, 2, COMPACT | FULL, 32768, 4,
+     .ds = true, .truth = true, .words = true, .arch = SCRIPT_ARCH_FRAGMENTS},
     {"large", "as many switches as you like", 200000, 4, COMPACT, 65536, 8192, .ds = true, .truth = true},
     {"crowd", "as many, with spin locks and gaps", 200000, 2, COMPACT, 4096, 4, .ds = true, .locks = true,
      .live = true},
@@ -109,18 +115,22 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
             stream_text(d, m, "ds.detect.%s.%u.1=IA32_MISC_ENABLE|0x1|ok|PEBS is available", backend, c);
             if (!k->hw)
                 stream_text(d, m, "ds.detect.hw.%u.0=CPUID.01H:EDX.DS[21]|0x0|no|no Debug Store", c);
-            stream_text(d, m, "ds.cpu.%u.counters=0", c);
+            stream_text(d, m, "ds.cpu.%u.counters=%s", c, k->arch ? "0 1 32" : "0");
             stream_text(d, m, "ds.cpu.%u.area=0x%llx", c, U(0xFFFF800000200000 + c * 0x1000));
-            stream_text(d, m, "ds.cpu.%u.buffer=0x%llx", c, U(s->cpu[c].base));
-            stream_text(d, m, "ds.cpu.%u.buffer_bytes=4096", c);
+            stream_text(d, m, "ds.cpu.%u.buffer=0x%llx", c,
+                        U(k->arch ? 0xFFFF800000000000 + s->cpu[c].physical : s->cpu[c].base));
+            stream_text(d, m, "ds.cpu.%u.buffer_bytes=%u", c, k->arch ? s->buffer_bytes : 4096);
         }
-        stream_text(d, m, "ds.format=4");
-        stream_text(d, m, "ds.baseline=1");
-        stream_text(d, m, "ds.record_bytes=%u", SCRIPT_RECORD_BYTES);
+        stream_text(d, m, "ds.format=%u", k->arch ? DS_FORMAT_ARCH : 4);
+        stream_text(d, m, "ds.baseline=%u", !k->arch);
+        stream_text(d, m, "ds.record_bytes=%u", s->record_bytes);
         stream_text(d, m, "ds.records=%u", SCRIPT_RECORDS);
         stream_text(d, m, "ds.threshold=%u", SCRIPT_THRESHOLD);
-        stream_text(d, m, "ds.area_form=%s", k->old ? "60H" : "A0H");
-        stream_text(d, m, "ds.data_cfg=0x2");
+        stream_text(d, m, "ds.area_form=%s", k->old || k->arch ? "60H" : "A0H");
+        if (k->arch)
+            stream_text(d, m, "ds.policy.arch_fragments=%s|do records come in fragments?",
+                        k->arch == SCRIPT_ARCH_FRAGMENTS ? "null" : "none");
+        stream_text(d, m, "ds.data_cfg=%s", k->arch ? "0" : "0x2");
         stream_text(d, m, "ds.scope=thread");
         if (k->bts) {
             stream_text(d, m, "ds.bts=%s", k->bts == SCRIPT_BTS_CIRCULAR ? "circular" : "interrupt");
@@ -128,7 +138,10 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
             for (uint32_t c = 0; c < k->cpus; c++)
                 stream_text(d, m, "ds.cpu.%u.bts.buffer=0x%llx", c, U(s->cpu[c].bts_base));
         }
-        stream_text(d, m, "ds.event.0=INST_RETIRED.ANY_P:%u:uk", SCRIPT_PERIOD);
+        for (unsigned i = 0; k->arch && script_arch_events[i]; i++)
+            stream_text(d, m, "ds.event.%u=%s", i, script_arch_events[i]);
+        if (!k->arch)
+            stream_text(d, m, "ds.event.0=INST_RETIRED.ANY_P:%u:uk", SCRIPT_PERIOD);
     }
     stream_text(d, m, "workload.name=script");
 }
@@ -382,6 +395,7 @@ int main(int argc, char **argv)
                                            .locks = k.locks,
                                            .told = k.told,
                                            .bts = k.bts,
+                                           .arch = k.arch,
                                            .restart = k.restart,
                                            .seed = seed,
                                            .turn = k.live ? sender_turn : NULL,

@@ -71,8 +71,12 @@ static void tell_all(struct script *s, uint32_t c, uint64_t tsc, enum cairn_sess
 static void epoch_event(const struct script *s, struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reason reason)
 {
     cpu->in_epoch = reason != CAIRN_DS_STOP;
-    const uint32_t per_event = (CAIRN_EVENT_MAX - 0x10u - sizeof(struct cairn_ds_records)) / SCRIPT_RECORD_BYTES;
-    uint32_t records = (uint32_t)(cpu->index - cpu->base) / SCRIPT_RECORD_BYTES;
+    if (s->options.arch) {
+        script_arch_epoch(s, cpu, tsc, reason);
+        return;
+    }
+    const uint32_t per_event = (CAIRN_EVENT_MAX - 0x10u - sizeof(struct cairn_ds_records)) / s->record_bytes;
+    uint32_t records = (uint32_t)(cpu->index - cpu->base) / s->record_bytes;
     struct cairn_ds_epoch epoch = {
         .kind = CAIRN_DS_EPOCH,
         .reason = (uint8_t)reason,
@@ -80,14 +84,14 @@ static void epoch_event(const struct script *s, struct script_cpu *cpu, uint64_t
         .epoch = cpu->epoch,
         .tsc = tsc,
         .lost = cpu->lost,
-        .record_bytes = records * SCRIPT_RECORD_BYTES,
+        .record_bytes = records * s->record_bytes,
         .record_events = (records + per_event - 1) / per_event,
     };
     const struct ds_area_a0 area = {
         .pebs_buffer_base = cpu->base,
         .pebs_index = cpu->index,
-        .pebs_absolute_maximum = cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES,
-        .pebs_interrupt_threshold = cpu->base + SCRIPT_THRESHOLD * SCRIPT_RECORD_BYTES,
+        .pebs_absolute_maximum = cpu->base + s->buffer_bytes,
+        .pebs_interrupt_threshold = cpu->base + SCRIPT_THRESHOLD * s->record_bytes,
         .pebs_gp_counter_reset = {(uint64_t) - (int64_t)SCRIPT_PERIOD & 0xFFFFFFFFFFFF},
     };
     struct trace_part whole[] = {{&epoch, sizeof(epoch)},
@@ -99,18 +103,18 @@ static void epoch_event(const struct script *s, struct script_cpu *cpu, uint64_t
             .kind = CAIRN_DS_RECORDS,
             .format = 4,
             .epoch = cpu->epoch,
-            .address = cpu->base + first * SCRIPT_RECORD_BYTES,
-            .bytes = n * SCRIPT_RECORD_BYTES,
+            .address = cpu->base + first * s->record_bytes,
+            .bytes = n * s->record_bytes,
             .part = part,
         };
-        struct trace_part parts[2] = {{&head, sizeof(head)}, {cpu->records + first * SCRIPT_RECORD_BYTES, head.bytes}};
+        struct trace_part parts[2] = {{&head, sizeof(head)}, {cpu->records + first * s->record_bytes, head.bytes}};
         trace_hub_event(cpu->trace, tsc, 0, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, parts, 2);
     }
 }
 
 static void drain(const struct script *s, struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reason reason)
 {
-    if (s->options.hw && cpu->index == cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES) {
+    if (s->options.hw && cpu->index + s->record_bytes > cpu->base + s->buffer_bytes) {
         cpu->lost = CAIRN_DS_LOST_UNKNOWN;
         cpu->lost_unknown = true;
     }
@@ -128,20 +132,19 @@ static void put64(uint8_t *to, unsigned offset, uint64_t v)
     memcpy(to + offset, &v, 8);
 }
 
-/* What register `i` of those in the GPR group holds: RFLAGS, RIP, then RAX on. */
-static uint64_t reg(unsigned i, uint64_t tsc, uint64_t ip)
+uint64_t script_register(unsigned i, uint64_t tsc, uint64_t ip)
 {
     return i == 0 ? 0x202 : i == 1 ? ip + 4 : tsc * (0x20 + 8 * i) ^ ip;
 }
 
 static void add_words(struct script_cpu *cpu, uint8_t c, uint64_t tsc, uint64_t ip)
 {
-    uint64_t state[CAIRN_TRUTH_STATES] = {[CAIRN_TRUTH_RFLAGS] = reg(0, tsc, ip),
+    uint64_t state[CAIRN_TRUTH_STATES] = {[CAIRN_TRUTH_RFLAGS] = script_register(0, tsc, ip),
                                           [CAIRN_TRUTH_TSC_FIRST] = tsc - 9,
                                           [CAIRN_TRUTH_TSC_LAST] = tsc + 300,
                                           [CAIRN_TRUTH_MSR] = 2};
     for (unsigned i = 0; i < 16; i++)
-        state[CAIRN_TRUTH_RAX + i] = reg(2 + i, tsc, ip);
+        state[CAIRN_TRUTH_RAX + i] = script_register(2 + i, tsc, ip);
     for (unsigned i = 0; i < CAIRN_TRUTH_STATES; i += CAIRN_TRUTH_PER_RECORD) {
         struct cairn_truth_words *w = &script_add_truth(cpu)->words;
         *w = (struct cairn_truth_words){
@@ -179,8 +182,8 @@ static void log_record(struct script *s, uint32_t c, uint64_t tsc, uint64_t ip, 
 {
     const struct script_cpu *cpu = &s->cpu[c];
     const uint64_t all = UINT64_C(0xFFFFFFFFFFFF), reset = all + 1 - SCRIPT_PERIOD;
-    const uint64_t end = cpu->index + (stored ? SCRIPT_RECORD_BYTES : 0);
-    const uint64_t threshold = cpu->base + SCRIPT_THRESHOLD * SCRIPT_RECORD_BYTES;
+    const uint64_t end = cpu->index + (stored ? s->record_bytes : 0);
+    const uint64_t threshold = cpu->base + SCRIPT_THRESHOLD * s->record_bytes;
     const struct cairn_model_action overflow[] = {{CAIRN_MODEL_OVERFLOWED, 0, 0, 0, all, 0},
                                                   {CAIRN_MODEL_ARMED, 0, 0, 0, 0, 0}};
     struct cairn_model_action record[4] = {{CAIRN_MODEL_STORED, 0, 0, 1, cpu->index, end},
@@ -190,7 +193,7 @@ static void log_record(struct script *s, uint32_t c, uint64_t tsc, uint64_t ip, 
     uint16_t count = end >= threshold ? 4 : 3;
     if (!stored) {
         record[0].kind = CAIRN_MODEL_DROPPED;
-        record[0].after = cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES;
+        record[0].after = cpu->base + s->buffer_bytes;
         count = 2;
     } else if (end > threshold) { /* LVTPC has masked itself */
         record[3] = (struct cairn_model_action){CAIRN_MODEL_PMI_LOST, 0, 0, 0, 0x100EE, 0x100EE};
@@ -204,7 +207,7 @@ static void record(struct script *s, uint32_t c, uint64_t tsc)
     struct script_cpu *cpu = &s->cpu[c];
     const struct script_symbol *symbol = &script_symbols[3 + script_below(s, 3)];
     uint64_t ip = symbol->address + script_below(s, symbol->size - 8);
-    bool stored = cpu->index < cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES;
+    bool stored = cpu->index + s->record_bytes <= cpu->base + s->buffer_bytes;
     if (s->options.log)
         log_record(s, c, tsc, ip, stored);
     if (s->options.truth && !s->options.hw)
@@ -217,24 +220,33 @@ static void record(struct script *s, uint32_t c, uint64_t tsc)
             .tsc = tsc,
             .event_ip = ip,
             .next_ip = ip + 4,
-            .address = stored ? cpu->index : 0,
+            .address = stored ? cpu->physical + cpu->index : 0,
             .counters = 1,
             .epoch = cpu->epoch,
         };
-    if (s->options.truth && stored && s->options.words)
+    const uint32_t truth = cpu->truth_count - 1;
+    if (s->options.truth && stored && s->options.words && !s->options.arch)
         add_words(cpu, (uint8_t)c, tsc, ip);
+    else if (s->options.truth && stored && s->options.words) {
+        const uint8_t more = script_arch_words(s, cpu, (uint8_t)c, tsc, ip);
+        cpu->truth[truth].pebs.more = more;
+    }
     if (!stored) {
         cpu->lost++;
         return;
     }
     uint8_t *to = cpu->records + (cpu->index - cpu->base);
-    put64(to, 0x00, (uint64_t)SCRIPT_RECORD_BYTES << 48 | 2); /* size; groups: GPR */
+    if (s->options.arch) {
+        script_arch_record(s, c, tsc, ip);
+        return;
+    }
+    put64(to, 0x00, (uint64_t)s->record_bytes << 48 | 2); /* size; groups: GPR */
     put64(to, 0x08, ip);
     put64(to, 0x10, 1); /* IA32_PMC0 */
     put64(to, 0x18, tsc);
     for (unsigned i = 0; i < 18; i++)
-        put64(to, 0x20 + 8 * i, reg(i, tsc, ip));
-    cpu->index += SCRIPT_RECORD_BYTES;
+        put64(to, 0x20 + 8 * i, script_register(i, tsc, ip));
+    cpu->index += s->record_bytes;
     cpu->all_records++;
 }
 
@@ -245,8 +257,8 @@ static void sample(struct script *s, uint32_t c, uint64_t until)
     uint64_t tsc = cpu->since + us(4);
     for (unsigned n = 0; n < 4 && tsc + us(2) < until; n++) {
         record(s, c, tsc);
-        uint32_t full = (uint32_t)(cpu->index - cpu->base) / SCRIPT_RECORD_BYTES;
-        if (full >= SCRIPT_THRESHOLD && (!s->options.drops || full >= SCRIPT_RECORDS) &&
+        uint32_t full = (uint32_t)(cpu->index - cpu->base) / s->record_bytes;
+        if (full >= SCRIPT_THRESHOLD && (!s->options.drops || full >= s->buffer_bytes / s->record_bytes) &&
             (!s->options.drops || script_below(s, 4) == 0)) {
             cpu->pmis++;
             drain(s, cpu, tsc + us(1), CAIRN_DS_THRESHOLD);
@@ -509,6 +521,13 @@ void script_run(struct script *s, const struct script_options *options, const st
     s->sessions = sessions;
     s->random = options->seed;
     s->start_tsc = SCRIPT_TSC_START;
+    s->record_bytes = options->arch ? script_arch_bytes(options->arch) : SCRIPT_RECORD_BYTES;
+    s->buffer_bytes = SCRIPT_RECORDS * s->record_bytes;
+    for (uint32_t bytes = 4096; options->arch && bytes < 2 * s->buffer_bytes; bytes *= 2)
+        if (bytes >= SCRIPT_RECORDS * s->record_bytes) {
+            s->buffer_bytes = bytes;
+            break;
+        }
     make_threads(s);
     for (uint32_t c = 0; c < options->cpus; c++) {
         struct script_cpu *cpu = &s->cpu[c];
@@ -518,12 +537,16 @@ void script_run(struct script *s, const struct script_options *options, const st
         cpu->next = cpu->since + us(50);
         if (options->ds)
             cpu->base = cpu->index = UINT64_C(0xFFFF800000100000) + c * 0x10000;
+        if (options->ds && options->arch) {
+            cpu->base = cpu->index = 0;
+            cpu->physical = 0x12340000 + c * 0x10000;
+        }
         tell_all(s, c, s->start_tsc, CAIRN_SESSION_START);
         if (options->locks)
             script_locks_configure(s, c, s->start_tsc, 0, HOOK_SPINLOCK_DC_START);
         if (!options->ds)
             continue;
-        cpu->records = calloc(SCRIPT_RECORDS, SCRIPT_RECORD_BYTES);
+        cpu->records = calloc(1, s->buffer_bytes);
         if (!cpu->records)
             abort();
         epoch_event(s, cpu, cpu->since, CAIRN_DS_START);

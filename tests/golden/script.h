@@ -69,6 +69,7 @@ struct script_cpu {
     uint64_t since, next; /* TSC of the last and of the next switch */
     /* Debug Store */
     uint64_t base, index;
+    uint64_t physical; /* architectural PEBS: of the buffer; base is 0 then */
     uint8_t *records;
     uint32_t epoch;
     bool in_epoch;
@@ -89,11 +90,15 @@ struct script_cpu {
     uint32_t truth_count, truth_room;
 };
 
+/* Architectural PEBS in place of the Debug Store's: records with registers and counters, or large ones in fragments. */
+enum script_arch { SCRIPT_ARCH_OFF, SCRIPT_ARCH_WHOLE, SCRIPT_ARCH_FRAGMENTS };
+
 enum script_bts { SCRIPT_BTS_OFF, SCRIPT_BTS_CIRCULAR, SCRIPT_BTS_INTERRUPT };
 
 struct script_options {
     uint32_t cpus, threads, switches;
     enum script_bts bts;
+    enum script_arch arch;
     bool ds;
     bool hw;    /* as a processor shows it: a full buffer hides how many were dropped, no truth of records */
     bool old;   /* the DS area has the form of 60H bytes */
@@ -118,9 +123,10 @@ struct script {
     struct script_thread thread[SCRIPT_MOST_THREADS + 1]; /* 0: idle */
     struct script_cpu cpu[SCRIPT_CPUS];
     uint64_t start_tsc, stop_tsc;
+    uint32_t record_bytes, buffer_bytes; /* of PEBS */
 };
 
-#define SCRIPT_RECORDS     8u /* room in the PEBS buffer */
+#define SCRIPT_RECORDS     8u /* room in the PEBS buffer; with architectural PEBS at least */
 #define SCRIPT_THRESHOLD   6u
 #define SCRIPT_BTS_RECORDS 16u
 #define SCRIPT_BTS_ROOM    15u /* up to the threshold */
@@ -134,6 +140,15 @@ extern const struct trace_spinlock_sampling script_sampling[2];             /* o
 /* A number below `n`; one record of the truth. For the script's own files. */
 uint32_t script_below(struct script *s, uint32_t n);
 union script_truth *script_add_truth(struct script_cpu *cpu);
+/* What register `i` of those in the GPR group holds: RFLAGS, RIP, then RAX on. */
+uint64_t script_register(unsigned i, uint64_t tsc, uint64_t ip);
+/* script_arch.c */
+extern const char *const script_arch_events[]; /* as ds.event.N has them, on counters 0, 1 and 32; NULL: the end */
+uint32_t script_arch_bytes(enum script_arch arch);
+uint64_t script_arch_groups(enum script_arch arch);
+void script_arch_epoch(const struct script *s, struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reason reason);
+void script_arch_record(struct script *s, uint32_t c, uint64_t tsc, uint64_t ip);
+uint8_t script_arch_words(const struct script *s, struct script_cpu *cpu, uint8_t c, uint64_t tsc, uint64_t ip);
 /* script_locks.c */
 void script_locks_configure(struct script *s, uint32_t c, uint64_t tsc, unsigned sampling, uint16_t hook_id);
 void script_locks_stint(struct script *s, uint32_t c, uint64_t tsc);

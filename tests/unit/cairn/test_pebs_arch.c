@@ -50,9 +50,9 @@ static void header_words(void **state)
         uint32_t bytes;
         const char *group;
     } by_hand[] = {
-        {0x8000000040000040, 64, "BASIC"},   {0xA0000000400000E0, 224, "GPR"}, {0xC000000040000080, 128, "AUX"},
-        {0xE000000040000120, 288, "GPR"},    {0xA0020000400001F0, 496, "XMM"}, {0xA0060000400002F0, 752, "YMMH"},
-        {0x8000010040000130, 304, "LBR"},    {0x80000200400001F0, 496, "LBR"}, {0x8000030040000370, 880, "LBR"},
+        {0x8000000040000040, 64, "BASIC"}, {0xA0000000400000E0, 224, "GPR"}, {0xC000000040000080, 128, "AUX"},
+        {0xE000000040000120, 288, "GPR"},  {0xA0020000400001F0, 496, "XMM"}, {0xA0060000400002F0, 752, "YMMH"},
+        {0x8000010040000130, 304, "LBR"},  {0x80000200400001F0, 496, "LBR"}, {0x8000030040000370, 880, "LBR"},
         {0x8000003040000070, 112, "CNTR"},
     };
     for (unsigned i = 0; i < sizeof(by_hand) / sizeof(by_hand[0]); i++) {
@@ -460,9 +460,11 @@ static void noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(header_words),   cmocka_unit_test(basic_and_registers), cmocka_unit_test(all_groups),
-        cmocka_unit_test(fragments),      cmocka_unit_test(padding),             cmocka_unit_test(invalid_sizes),
-        cmocka_unit_test(random_records), cmocka_unit_test(cut_records),         cmocka_unit_test(noise),
+        cmocka_unit_test(header_words),   cmocka_unit_test(basic_and_registers),
+        cmocka_unit_test(all_groups),     cmocka_unit_test(fragments),
+        cmocka_unit_test(padding),        cmocka_unit_test(invalid_sizes),
+        cmocka_unit_test(random_records), cmocka_unit_test(cut_records),
+        cmocka_unit_test(noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,30 @@ static void stamps(void **state)
     }
 }
 
+/* An index that is in a register is read for each acknowledgement. Whether every switch is to read it follows from what
+ * the sessions write of switches, and from the truth, which has every one. */
+static void index_of_switches(void **state)
+{
+    (void)state;
+    struct kcontrol_params compact = control_params(1, "compact"), full = control_params(2, "full");
+    assert_int_equal(kcontrol_create(&compact, error, sizeof error), 0);
+    assert_int_equal(kcontrol_create(&full, error, sizeof error), 0);
+    kcontrol_start(1, NULL);
+    assert_true(each_switch_stamped);
+    assert_int_equal(indices_read, CPUS);
+    for (uint32_t i = 0; i < CPUS; i++)
+        cpus[i].truth = NULL;
+    kcontrol_stop(1);
+    kcontrol_start(1, NULL);
+    assert_false(each_switch_stamped);
+    kcontrol_start(2, NULL);
+    assert_true(each_switch_stamped);
+    kcontrol_stop(2);
+    assert_false(each_switch_stamped);
+    kcontrol_stop(1);
+    assert_int_equal(indices_read, 6 * CPUS);
+}
+
 static void pebs_ends(void)
 {
     cpus[1].pebs_stamp = NULL;
@@ -269,6 +293,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(stamps, control_begin, control_end),
+        cmocka_unit_test_setup_teardown(index_of_switches, control_begin, control_end),
         cmocka_unit_test_setup_teardown(stamps_too_late, control_begin, control_end),
         cmocka_unit_test_setup_teardown(stamps_chosen, control_begin, control_end),
         cmocka_unit_test_setup_teardown(pebs_refused, control_begin, control_end),

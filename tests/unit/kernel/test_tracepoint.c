@@ -516,14 +516,18 @@ static void branches_are_split(void **state)
 
 /* At a switch the outgoing thread's branches are drained, before the switch is written; after it they are the incoming
  * one's. */
-void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
+void ds_switch(struct ds_cpu *ds, uint64_t tsc)
 {
     switched = ds;
     switched_at = tsc;
     if (!ds)
         return;
-    const struct ds_bts_drain d = {
-        .reason = reason, .mode = DS_BTS_INTERRUPT, .tsc = tsc, .area = area, .records = 1, .run = {{branches, 1}}};
+    const struct ds_bts_drain d = {.reason = CAIRN_DS_SWITCH,
+                                   .mode = DS_BTS_INTERRUPT,
+                                   .tsc = tsc,
+                                   .area = area,
+                                   .records = 1,
+                                   .run = {{branches, 1}}};
     kdrain_hooks.bts_drained(NULL, 0, &d);
 }
 

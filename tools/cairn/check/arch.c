@@ -8,8 +8,9 @@
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/pebs_fields.h"
+#include "tools/cairn/model/arch_bits.h"
 
-#define FAIL(w, time, ...)        cairn_fail((w)->check, CAIRN_RULE_AREAS, (int)(w)->n, time, __VA_ARGS__)
+#define FAIL(w, time, ...) cairn_fail((w)->check, CAIRN_RULE_AREAS, (int)(w)->n, time, __VA_ARGS__)
 #define FAIL_RECORD(w, r, fmt, ...)                                                                                    \
     cairn_fail((w)->check, CAIRN_RULE_RECORDS, (int)(w)->n, &(r)->time, "epoch %" PRIu32 ", 0x%" PRIx64 ": " fmt,      \
                (r)->epoch, (r)->address, __VA_ARGS__)
@@ -18,20 +19,15 @@
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
-#define BASE_VALID  (IA32_PEBS_BASE_ADDRESS | IA32_PEBS_BASE_SIZE)
-#define XER_VALID   (IA32_PMC_CFG_C_XER & ~DS_BIT(52)) /* whose meaning is not found */
-#define CFG_C_VALID                                                                                                    \
-    (IA32_PMC_CFG_C_RELOAD | IA32_PMC_CFG_C_CNTR_ALLOW | IA32_PMC_CFG_C_CNTR | IA32_PMC_CFG_C_LBR | XER_VALID |        \
-     IA32_PMC_CFG_C_GPR | IA32_PMC_CFG_C_AUX | IA32_PMC_CFG_C_EN)
-
 static void check_reserved(const struct cairn_drained *w, const struct cairn_epoch *e, const char *name, uint64_t value,
-                           uint64_t valid)
+                           const struct cairn_bits *bits)
 {
-    if (value & ~valid)
-        FAIL(w, &e->time, "%s is 0x%" PRIx64 ": bits 0x%" PRIx64 " of it are reserved", name, value, value & ~valid);
+    const uint64_t reserved = value & ~cairn_bits_all(bits);
+    if (reserved)
+        FAIL(w, &e->time, "%s is 0x%" PRIx64 ": bits 0x%" PRIx64 " of it are reserved", name, value, reserved);
 }
 
-static void check_position(const struct cairn_drained *w, const struct cairn_epoch *e, uint64_t index)
+static void check_position(const struct cairn_drained *w, const struct cairn_epoch *e)
 {
     const struct cairn_pebs_keys *k = &w->keys;
     const struct cairn_buffer b = cairn_epoch_buffer(e);
@@ -49,15 +45,27 @@ static void check_position(const struct cairn_drained *w, const struct cairn_epo
     if (k->buffer_bytes.known && room != k->buffer_bytes.is)
         FAIL(w, &e->time, "IA32_PEBS_BASE says %" PRIu64 " bytes, this CPU's buffer has %" PRIu64, room,
              k->buffer_bytes.is);
-    if (e->reason == CAIRN_DS_START)
+}
+
+/* What the drain hands over, and how much it says is lost: by FULL, and by EN, which a full buffer may clear. */
+static void check_contents(struct cairn_drained *w, const struct cairn_epoch *e, uint64_t index)
+{
+    const uint32_t wr = ia32_pebs_index_wr(index);
+    const bool full = index & IA32_PEBS_INDEX_FULL, on = index & IA32_PEBS_INDEX_EN;
+    const bool unknown = e->lost == CAIRN_DS_LOST_UNKNOWN, panic = e->reason == CAIRN_DS_PANIC;
+    if (e->reason == CAIRN_DS_START) {
+        w->last_wr = 0;
         return;
-    if (e->record_bytes != wr)
-        FAIL(w, &e->time, "%" PRIu32 " bytes of records, but WR is %" PRIu64, e->record_bytes, wr);
-    if (index & IA32_PEBS_INDEX_FULL ? !e->lost : e->lost != 0)
-        FAIL(w, &e->time, "FULL is %d, but %s lost", (index & IA32_PEBS_INDEX_FULL) != 0,
-             e->lost ? "records are" : "no record is");
-    if (e->lost == CAIRN_DS_LOST_UNKNOWN && cairn_log_modelled(w->check->log))
+    }
+    /* A processor that refuses to move WR back leaves it where the drain before found it. */
+    const bool refused = w->last_wr && e->record_bytes == wr - w->last_wr;
+    if (e->record_bytes != wr && !refused)
+        FAIL(w, &e->time, "%" PRIu32 " bytes of records, but WR is %" PRIu32, e->record_bytes, wr);
+    else if (!panic && !refused && on && full != (e->lost != 0))
+        FAIL(w, &e->time, "FULL is %d, but %s lost", full, e->lost ? "records are" : "no record is");
+    if (unknown && on && !panic && cairn_log_modelled(w->check->log))
         FAIL(w, &e->time, "how many were lost is unknown, but %s", "the model counts them");
+    w->last_wr = wr;
 }
 
 static void check_counter(const struct cairn_drained *w, const struct cairn_epoch *e, unsigned n, uint64_t cfg_c)
@@ -66,7 +74,7 @@ static void check_counter(const struct cairn_drained *w, const struct cairn_epoc
     const uint64_t reload = cfg_c & IA32_PMC_CFG_C_RELOAD;
     char name[32];
     snprintf(name, sizeof(name), "CFG_C of %s%u", COUNTER_NAME(n));
-    check_reserved(w, e, name, cfg_c, CFG_C_VALID);
+    check_reserved(w, e, name, cfg_c, cairn_bits_cfg_c);
     if (!w->counters.known)
         return;
     if (!(cfg_c & IA32_PMC_CFG_C_EN) != (!c || c->plain))
@@ -77,34 +85,31 @@ static void check_counter(const struct cairn_drained *w, const struct cairn_epoc
              c && !c->plain ? "its period" : "a counter without PEBS, 0");
 }
 
-void cairn_check_registers(const struct cairn_drained *w, const struct cairn_epoch *e)
+void cairn_check_registers(struct cairn_drained *w, const struct cairn_epoch *e)
 {
     const uint64_t base = cairn_get64(e->area + offsetof(struct ds_arch_registers, base));
     const uint64_t index = cairn_get64(e->area + offsetof(struct ds_arch_registers, index));
-    check_reserved(w, e, "IA32_PEBS_BASE", base, BASE_VALID);
-    check_reserved(w, e, "IA32_PEBS_INDEX", index, IA32_PEBS_INDEX_VALID);
-    check_position(w, e, index);
+    check_reserved(w, e, "IA32_PEBS_BASE", base, cairn_bits_base);
+    check_reserved(w, e, "IA32_PEBS_INDEX", index, cairn_bits_index);
+    check_position(w, e);
+    check_contents(w, e, index);
     for (unsigned n = 0; n < DS_COUNTER_NUMBERS; n++)
         check_counter(w, e, n, cairn_arch_cfg_c(e, n));
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
-#define HEADER_VALID                                                                                                   \
-    (DS_ARCH_HEADER_SIZE | DS_ARCH_HEADER_MODE64 | DS_ARCH_HEADER_CONT | IA32_PMC_CFG_C_CNTR | IA32_PMC_CFG_C_LBR |    \
-     XER_VALID | IA32_PMC_CFG_C_GPR | IA32_PMC_CFG_C_AUX | DS_ARCH_HEADER_BASIC)
+#define COMPONENTS UINT64_C(0xE6) /* of XSTATE, whose areas are known: bits of a header from 48 on */
 
 struct contents { /* of a record, over its fragments */
     uint64_t groups, counters, masks, metrics, xstate;
-    uint32_t padding; /* words of the fragment */
-    bool basic_first; /* the first fragment that is no null header has it */
-    bool fragment;    /* one that is none has come */
+    uint32_t padding, most_padding; /* words of the fragment; the most of any */
+    bool basic_first;               /* the first fragment that is no null header has it */
+    bool fragment;                  /* one that is none has come */
 };
 
-static void pass_header(const struct cairn_reader *w, const struct cairn_record *r, struct contents *c, uint64_t header)
+static void pass_header(struct contents *c, uint64_t header)
 {
-    if (header & ~HEADER_VALID)
-        FAIL_RECORD(w, r, "its header, 0x%" PRIx64 ", has reserved bits, 0x%" PRIx64, header, header & ~HEADER_VALID);
     c->padding = 0;
     c->groups |= header & DS_ARCH_HEADER_GROUPS;
     if (ds_arch_header_null(header) || c->fragment)
@@ -113,12 +118,11 @@ static void pass_header(const struct cairn_reader *w, const struct cairn_record 
     c->basic_first = header & DS_ARCH_HEADER_BASIC;
 }
 
-static void pass_field(const struct cairn_reader *w, const struct cairn_record *r, struct contents *c,
-                       const struct cairn_pebs_field *f)
+static void pass_field(struct contents *c, const struct cairn_pebs_field *f)
 {
     switch (f->what) {
     case CAIRN_PEBS_FRAGMENT:
-        pass_header(w, r, c, f->value);
+        pass_header(c, f->value);
         break;
     case CAIRN_PEBS_COUNTERS:
         c->counters = f->value;
@@ -132,15 +136,41 @@ static void pass_field(const struct cairn_reader *w, const struct cairn_record *
     case CAIRN_PEBS_CNTR_METRICS:
         c->metrics = f->value;
         break;
-    case CAIRN_PEBS_RESERVED:
-        if (f->value)
-            FAIL_RECORD(w, r, "the %s word at 0x%" PRIx32 " is 0x%" PRIx64 ", not 0", f->name, f->at, f->value);
-        c->padding += f->group == CAIRN_PEBS_PADDING;
-        if (c->padding > 1)
-            FAIL_RECORD(w, r, "more bytes than its groups have, from 0x%" PRIx32 " on", f->at);
-        break;
     default:
-        break;
+        c->padding += f->group == CAIRN_PEBS_PADDING;
+        c->most_padding = c->padding > c->most_padding ? c->padding : c->most_padding;
+    }
+}
+
+/* Whether it is made up as its headers say. */
+static bool check_structure(const struct cairn_reader *w, const struct cairn_record *r, struct contents *c)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    while (cairn_pebs_next(&walk, &f))
+        pass_field(c, &f);
+    if (walk.cut)
+        FAIL_RECORD(w, r, "%" PRIu32 " bytes are too few for the groups in its header", r->size);
+    if (!c->basic_first)
+        FAIL_RECORD(w, r, "its first fragment has no %s", "basic group");
+    if (c->most_padding > 1)
+        FAIL_RECORD(w, r, "%" PRIu32 " bytes that belong to no group", 8 * c->most_padding);
+    return !walk.cut && c->basic_first && c->most_padding <= 1;
+}
+
+/* What must be 0. */
+static void check_zeros(const struct cairn_reader *w, const struct cairn_record *r)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    while (cairn_pebs_next(&walk, &f)) {
+        const uint64_t reserved = f.value & ~cairn_bits_all(cairn_bits_header);
+        if (f.what == CAIRN_PEBS_FRAGMENT && reserved)
+            FAIL_RECORD(w, r, "its header, 0x%" PRIx64 ", has reserved bits, 0x%" PRIx64, f.value, reserved);
+        if (f.what == CAIRN_PEBS_RESERVED && f.value)
+            FAIL_RECORD(w, r, "the %s word at 0x%" PRIx32 " is 0x%" PRIx64 ", not 0", f.name, f.at, f.value);
     }
 }
 
@@ -183,17 +213,12 @@ static void check_wanted(const struct cairn_reader *w, const struct cairn_record
 void cairn_check_arch_record(const struct cairn_reader *w, const struct cairn_record *r, const struct cairn_epoch *e)
 {
     struct contents c = {0};
-    struct cairn_pebs_walk walk;
-    struct cairn_pebs_field f;
-    cairn_pebs_walk(&walk, r->format, r->at, r->size);
-    while (cairn_pebs_next(&walk, &f))
-        pass_field(w, r, &c, &f);
-    if (walk.cut)
-        FAIL_RECORD(w, r, "%" PRIu32 " bytes are too few for the groups in its header", r->size);
-    if (!c.basic_first)
-        FAIL_RECORD(w, r, "its first fragment has no %s", "basic group");
-    if (c.xstate & ~(c.groups >> 48 & 0xFF))
-        FAIL_RECORD(w, r, "XSTATE components 0x%" PRIx64 ", but areas 0x%" PRIx64, c.xstate, c.groups >> 48 & 0xFE);
+    if (!check_structure(w, r, &c))
+        return;
+    check_zeros(w, r);
+    if (c.xstate & COMPONENTS & ~(c.groups >> 48))
+        FAIL_RECORD(w, r, "XSTATE components 0x%" PRIx64 ", but areas 0x%" PRIx64, c.xstate,
+                    c.groups >> 48 & COMPONENTS);
     if (c.metrics != (c.groups & IA32_PMC_CFG_C_CNTR_METRICS ? DS_PEBS_CNTR_METRICS : 0))
         FAIL_RECORD(w, r, "the word before its metrics is 0x%" PRIx64, c.metrics);
     if (e && e->format == DS_FORMAT_ARCH)

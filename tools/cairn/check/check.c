@@ -31,7 +31,7 @@ void cairn_fail(struct cairn_check *check, enum cairn_rule rule, int cpu, const 
     if (check->failed[rule]++ >= SHOWN_OF_EACH || !check->out)
         return;
     fprintf(check->out, "%sFAIL%s %s\n  ", cairn_colour(check->out, CAIRN_COLOUR_BAD),
-            cairn_colour(check->out, CAIRN_COLOUR_OFF), cairn_rule_text(rule));
+            cairn_colour(check->out, CAIRN_COLOUR_OFF), cairn_rule_text(check->log, rule));
     if (cpu >= 0)
         at += (unsigned)fprintf(check->out, "CPU %d%s", cpu, time ? "" : ": ");
     if (time)

@@ -115,13 +115,15 @@ struct cairn_drained {
     const struct cairn_epoch *now; /* whose records follow, nothing missing since */
     uint32_t part;                 /* of its records events, the next */
     bool has_last;
-    uint64_t last; /* TSC of the drain before */
+    uint64_t last;    /* TSC of the drain before, */
+    uint64_t last_wr; /* and architectural PEBS: its WR; 0: that has gone back since then */
 };
 void cairn_drained_init(struct cairn_drained *drained, struct cairn_check *check, uint32_t cpu);
 void cairn_drained_epoch(struct cairn_drained *drained, const struct cairn_epoch *epoch); /* it stays until the next */
 void cairn_drained_part(struct cairn_drained *drained, const struct cairn_event *event);
 void cairn_drained_hole(struct cairn_drained *drained);
-/* Whether the value that a counter starts from (`counter` NULL: counts nothing) is that of its period, or of pebs.later's. */
+/* Whether the value that a counter starts from (`counter` NULL: counts nothing) is that of its period, or of
+ * pebs.later's. */
 bool cairn_right_reset(const struct cairn_drained *drained, const struct cairn_counter *counter, uint64_t reset);
 void cairn_check_counts(struct cairn_check *check);
 void cairn_check_pebs(struct cairn_check *check, uint32_t cpu);
@@ -130,7 +132,7 @@ struct cairn_reader { /* of one CPU's records */
     struct cairn_check *check;
     uint32_t n;
 };
-void cairn_check_registers(const struct cairn_drained *drained, const struct cairn_epoch *epoch);
+void cairn_check_registers(struct cairn_drained *drained, const struct cairn_epoch *epoch);
 void cairn_check_arch_record(const struct cairn_reader *reader, const struct cairn_record *record,
                              const struct cairn_epoch *epoch);
 /* Counting is on only while a sampled thread runs: whether one can have caused this item, which is a record. */
@@ -167,7 +169,7 @@ void cairn_check_live(struct cairn_check *check, uint32_t cpu);
 void cairn_check_pmc(struct cairn_check *check, uint32_t cpu);
 void cairn_check_lock_truth(struct cairn_check *check, uint32_t cpu);
 
-const char *cairn_rule_text(enum cairn_rule rule);
+const char *cairn_rule_text(const struct cairn_log *log, enum cairn_rule rule);
 
 /* What a rule comes to (rules.c, which has the table of them). */
 enum cairn_word {

@@ -81,10 +81,7 @@ static void check_area(const struct cairn_drained *w, const struct cairn_epoch *
  * record of the driver's; the model stops before, unless told otherwise. */
 static bool may_overrun(const struct cairn_log *log)
 {
-    static const char policy[] = "start_lt|";
-    const struct cairn_slice fit = cairn_key(&log->text, "ds.policy.fit");
-    return !cairn_log_modelled(log) ||
-           (fit.size >= sizeof(policy) - 1 && memcmp(fit.at, policy, sizeof(policy) - 1) == 0);
+    return !cairn_log_modelled(log) || cairn_policy_is(log, "fit", "start_lt");
 }
 
 static struct cairn_number ds_number(const struct cairn_text *t, uint32_t cpu, const char *name)
@@ -163,6 +160,7 @@ void cairn_drained_part(struct cairn_drained *w, const struct cairn_event *event
 void cairn_drained_hole(struct cairn_drained *w)
 {
     w->now = NULL;
+    w->last_wr = 0;
     w->later = w->later == CAIRN_NOT_YET ? CAIRN_MAYBE_LATER : w->later;
 }
 

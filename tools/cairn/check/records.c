@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ds/layout.h"
+#include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"
@@ -24,6 +24,7 @@ struct records {
     struct cairn_truth_pebs t;
     bool has_words; /* of this record, all that there are */
     uint64_t word[CAIRN_TRUTH_GROUPS][CAIRN_TRUTH_WORDS_MAX];
+    uint64_t left; /* groups of an architectural record of which no fragment has come */
     uint64_t missing;
     uint64_t drained; /* epochs with lower numbers have ended in the trace */
 };
@@ -108,10 +109,68 @@ static uint64_t masks(uint64_t cfg)
     return cfg & MSR_PEBS_DATA_CFG_CNTR ? msr_pebs_data_cfg_gp(cfg) | (uint64_t)msr_pebs_data_cfg_fixed(cfg) << 32 : 0;
 }
 
+/* What the header of a fragment must be that has these groups of an architectural record. */
+static uint64_t header_with(const struct records *s, uint64_t groups)
+{
+    const uint64_t *arch = s->word[CAIRN_TRUTH_ARCH];
+    const uint32_t metrics = groups & IA32_PMC_CFG_C_CNTR_METRICS ? 2 : 0,
+                   depth = (uint32_t)arch[CAIRN_TRUTH_ARCH_LBR_DEPTH];
+    const uint32_t words = (uint32_t)__builtin_popcountll(arch[CAIRN_TRUTH_ARCH_COUNTERS]) + metrics;
+    const uint32_t odd = (groups & IA32_PMC_CFG_C_CNTR ? words : 0) + ds_arch_lbr_entries(groups, depth);
+    uint32_t size = ds_arch_record_bytes(groups, words, depth);
+    if (!(groups & DS_ARCH_HEADER_BASIC))
+        size -= (uint32_t)sizeof(struct ds_arch_basic);
+    if (odd % 2 && cairn_policy_is(s->check->log, "arch_padding", "apart"))
+        size -= 8;
+    return size | groups | (arch[CAIRN_TRUTH_ARCH_MODE64] ? DS_ARCH_HEADER_MODE64 : 0) |
+           (s->left & ~groups ? DS_ARCH_HEADER_CONT : 0);
+}
+
+/* Of architectural PEBS: how a record is divided into fragments is a policy of the model, or nobody knows. What it has
+ * must be all that was asked for, each group once. */
+static uint64_t header_of(struct records *s, const struct cairn_pebs_field *f)
+{
+    const uint64_t null = sizeof(struct ds_arch_header), all = s->word[CAIRN_TRUTH_STATE][CAIRN_TRUTH_MSR];
+    const bool whole = cairn_policy_is(s->check->log, "arch_fragments", "none");
+    if (!f->at)
+        s->left = DS_ARCH_HEADER_BASIC | all;
+    if (!f->at && cairn_policy_is(s->check->log, "arch_fragments", "null"))
+        return null;
+    const uint64_t groups = whole ? s->left : f->value & s->left;
+    const uint64_t header = header_with(s, groups);
+    s->left &= ~groups;
+    return header;
+}
+
+/* The words that only architectural PEBS has; NULL: none of them. */
+static const uint64_t *arch_truth_of(const struct records *s, const struct cairn_pebs_field *f)
+{
+    const uint64_t *arch = s->word[CAIRN_TRUTH_ARCH];
+    switch (f->what) {
+    case CAIRN_PEBS_CNTR_MASKS:
+        return &arch[CAIRN_TRUTH_ARCH_COUNTERS];
+    case CAIRN_PEBS_CNTR_METRICS:
+        return &arch[CAIRN_TRUTH_ARCH_METRICS];
+    case CAIRN_PEBS_XSTATE:
+        return &arch[CAIRN_TRUTH_ARCH_XSTATE];
+    case CAIRN_PEBS_LBR_CTL:
+        return &arch[CAIRN_TRUTH_ARCH_LBR_CTL];
+    case CAIRN_PEBS_LBR_DEPTH:
+        return &arch[CAIRN_TRUTH_ARCH_LBR_DEPTH];
+    default:
+        return NULL;
+    }
+}
+
 /* What word `f` of the record must be; `i`: its number in its group. */
-static uint64_t truth_of(const struct records *s, const struct cairn_pebs_field *f, unsigned i)
+static uint64_t truth_of(const struct records *s, const struct cairn_pebs_field *f, unsigned i, bool is_arch)
 {
     const uint64_t *state = s->word[CAIRN_TRUTH_STATE], cfg = state[CAIRN_TRUTH_MSR];
+    const uint64_t *arch = is_arch ? arch_truth_of(s, f) : NULL;
+    if (arch)
+        return *arch;
+    if (is_arch && f->group == CAIRN_PEBS_LBR)
+        i -= (unsigned)sizeof(struct ds_arch_lbr) / 8;
     switch (f->what) {
     case CAIRN_PEBS_HEAD:
         return ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg));
@@ -148,13 +207,15 @@ static uint64_t truth_of(const struct records *s, const struct cairn_pebs_field 
     }
 }
 
-static void compare_words(const struct records *s, const struct cairn_record *r)
+static void compare_words(struct records *s, const struct cairn_record *r)
 {
+    const bool arch = r->format == DS_FORMAT_ARCH;
     struct cairn_pebs_walk walk;
     struct cairn_pebs_field f;
     cairn_pebs_walk(&walk, r->format, r->at, r->size);
     while (cairn_pebs_next(&walk, &f)) {
-        uint64_t truth = truth_of(s, &f, walk.index - 1u);
+        const uint64_t truth =
+            f.what == CAIRN_PEBS_FRAGMENT ? header_of(s, &f) : truth_of(s, &f, walk.index - 1u, arch);
         s->check->compared[CAIRN_RULE_TRUTH_WORDS]++;
         if (f.value != truth)
             cairn_fail(s->check, CAIRN_RULE_TRUTH_WORDS, s->n, &r->time,
@@ -162,6 +223,10 @@ static void compare_words(const struct records *s, const struct cairn_record *r)
                        r->address, r->format < 4 ? "" : cairn_pebs_group_name(f.group), r->format < 4 ? "" : " ",
                        f.name, f.value, truth);
     }
+    if (arch && s->left)
+        cairn_fail(s->check, CAIRN_RULE_TRUTH_WORDS, s->n, &r->time,
+                   "epoch %" PRIu32 ", 0x%" PRIx64 ": it has not got groups 0x%" PRIx64 " of the truth", r->epoch,
+                   r->address, s->left);
     if (walk.at != r->size)
         cairn_fail(s->check, CAIRN_RULE_TRUTH_WORDS, s->n, &r->time,
                    "epoch %" PRIu32 ", 0x%" PRIx64 ": %" PRIu32 " bytes that belong to no group", r->epoch, r->address,

@@ -106,8 +106,10 @@ static const struct row rows[CAIRN_RULES] = {
     [CAIRN_RULE_TRUTH_LOCKS] = {"truth: each lock's release, sampled or not", LOCKS, TRUTH, NULL, locks},
 };
 
-const char *cairn_rule_text(enum cairn_rule rule)
+const char *cairn_rule_text(const struct cairn_log *log, enum cairn_rule rule)
 {
+    if (rule == CAIRN_RULE_AREAS && cairn_log_arch(log))
+        return "PEBS registers: as set up, WR in bounds";
     return rows[rule].text;
 }
 

@@ -48,6 +48,9 @@ static void print_epochs(const struct cairn_log *log, uint32_t n, const struct c
         printf("lost: unknown\n");
     else
         printf("%" PRIu64 " lost\n", shown->lost);
+    if (shown->torn)
+        printf("%" PRIu32 " %s not shown: part of %s is missing in this log\n", shown->torn,
+               cairn_plural(shown->torn, "record is", "records are"), cairn_plural(shown->torn, "it", "each"));
     if (cairn_epoch_missing(shown))
         printf("%" PRIu32 " of %" PRIu32 " bytes of its records are missing in this log\n", cairn_epoch_missing(shown),
                shown->record_bytes);
@@ -163,7 +166,9 @@ const struct cairn_command cairn_ds_command = {
     .notes = "Column 'by': 'd' is a field that the driver writes, 'p' one that the processor\n"
              "writes. Sources: the fields are those of SDM vol. 3B, \"BTS and DS Save Area\";\n"
              "their names are those of Windows' PROCESSOR_PROFILE_CONTROL_AREA; the offsets of\n"
-             "reset values from format 5 on are those of Linux.\n"
+             "reset values from format 5 on are those of Linux. With architectural PEBS (record\n"
+             "format 15) the registers stand in their place, names and bits as in Linux; 'p' is\n"
+             "one that the processor moves on.\n"
              "In a buffer, '#' is a record, '-' is free, '.' is beyond the threshold, '_' is\n"
              "beyond the absolute maximum. '*' marks a word that differs from the record\n"
              "before.\n"

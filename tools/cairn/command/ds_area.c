@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ds/layout.h"
+#include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/command/ds_draw.h"
 #include "tools/cairn/log/show.h"
@@ -35,20 +35,21 @@ static uint64_t word(const struct area *a, unsigned n)
 
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
-/* "base + 24 records", "base + 32 records + 1". */
-static void show_offset(char *out, size_t size, uint64_t base, uint64_t at, uint64_t record_bytes)
+const char *cairn_show_offset(char out[64], uint64_t base, uint64_t at, uint64_t record_bytes)
 {
+    const size_t size = 64;
     uint64_t offset = at - base, rest = record_bytes ? offset % record_bytes : offset;
     int n = snprintf(out, size, "base");
     if (at < base) {
         snprintf(out, size, "below base");
-        return;
+        return out;
     }
     if (record_bytes && offset >= record_bytes)
         n += snprintf(out + n, size - (size_t)n, " + %" PRIu64 " %s", offset / record_bytes,
                       cairn_plural(offset / record_bytes, "record", "records"));
     if (rest)
         snprintf(out + n, size - (size_t)n, " + %" PRIu64, rest);
+    return out;
 }
 
 static void read_pointer(const struct area *a, unsigned n, struct cairn_area_row *row)
@@ -56,7 +57,7 @@ static void read_pointer(const struct area *a, unsigned n, struct cairn_area_row
     unsigned first = n < PEBS_BASE ? BTS_BASE : PEBS_BASE;
     uint64_t bytes = first == BTS_BASE ? sizeof(struct ds_bts_record) : a->record_bytes;
     char where[64] = "";
-    show_offset(where, sizeof(where), word(a, first), word(a, n), bytes);
+    cairn_show_offset(where, word(a, first), word(a, n), bytes);
     snprintf(row->name, sizeof(row->name), "%s", pointers[n].name);
     row->by = pointers[n].by;
     if (!word(a, first) && first == BTS_BASE)
@@ -135,12 +136,16 @@ void cairn_area_row(const struct cairn_log *log, uint32_t cpu, const struct cair
                     struct cairn_area_row *row)
 {
     struct area a = {.log = log, .epoch = epoch, .cpu = cpu};
+    if (epoch->format == DS_FORMAT_ARCH) {
+        cairn_register_row(log, cpu, epoch, n, row);
+        return;
+    }
     cairn_ds_number(&log->text, cpu, "record_bytes", &a.record_bytes);
     read_row(&a, n, row);
 }
 
 /* What it says goes on below its last column where that is wider. */
-static void print_row(unsigned at, const struct cairn_area_row *row)
+void cairn_print_area_row(unsigned at, const struct cairn_area_row *row)
 {
     int used = printf("%4x %-26s %016" PRIx64 "  %c  ", at, row->name, row->value, row->by);
     cairn_print_wrapped((unsigned)used, "", (unsigned)used,
@@ -177,21 +182,19 @@ static void print_marks(const struct mark marks[4], uint64_t span)
     }
 }
 
-/* One buffer: recorded, free, beyond the threshold, beyond the maximum. `end`: of the memory, where that is known.
- * Whether there was one to draw. */
-static bool draw_buffer(const struct area *a, const char *name, unsigned first, uint64_t bytes, uint64_t end)
+/* Recorded, free, beyond the threshold, beyond the maximum. */
+bool cairn_draw_buffer(const struct cairn_buffer *b, const char *name, const char *maximum, uint64_t bytes,
+                       uint64_t end)
 {
-    uint64_t base = word(a, first);
-    const struct mark marks[4] = {{"base", 0},
-                                  {"index", word(a, first + 1) - base},
-                                  {"threshold", word(a, first + 3) - base},
-                                  {"absolute maximum", word(a, first + 2) - base}};
-    uint64_t maximum = marks[3].offset, span = end > base + maximum ? end - base : maximum;
+    const uint64_t base = b->base;
+    const struct mark marks[4] = {
+        {"base", 0}, {"index", b->index - base}, {"threshold", b->threshold - base}, {maximum, b->maximum - base}};
+    uint64_t room = marks[3].offset, span = end > base + room ? end - base : room;
     if (!base) {
         printf("\n%s buffer: none\n", name);
         return false;
     }
-    if (word(a, first + 2) <= base || span >> 32 || marks[1].offset >> 32 || marks[2].offset >> 32) {
+    if (b->maximum <= base || span >> 32 || marks[1].offset >> 32 || marks[2].offset >> 32) {
         printf("\n%s buffer: these pointers describe none\n", name);
         return false;
     }
@@ -199,12 +202,12 @@ static bool draw_buffer(const struct area *a, const char *name, unsigned first, 
         span = marks[i].offset > span ? marks[i].offset : span;
     printf("\n%s buffer", name);
     if (bytes)
-        printf(": room for %" PRIu64 " %s of %" PRIu64 " bytes", maximum / bytes,
-               cairn_plural(maximum / bytes, "record", "records"), bytes);
+        printf(": room for %" PRIu64 " %s of %" PRIu64 " bytes", room / bytes,
+               cairn_plural(room / bytes, "record", "records"), bytes);
     printf("; one column is %.1f bytes\n  ", (double)span / COLUMNS);
     for (unsigned c = 0; c < COLUMNS; c++)
         putchar(c < column(marks[1].offset, span)    ? '#'
-                : c >= column(maximum, span)         ? '_'
+                : c >= column(room, span)            ? '_'
                 : c >= column(marks[2].offset, span) ? '.'
                                                      : '-');
     putchar('\n');
@@ -212,10 +215,22 @@ static bool draw_buffer(const struct area *a, const char *name, unsigned first, 
     return true;
 }
 
+static struct cairn_buffer bts_buffer(const struct area *a)
+{
+    return (struct cairn_buffer){.base = word(a, BTS_BASE),
+                                 .index = word(a, BTS_INDEX),
+                                 .maximum = word(a, BTS_MAXIMUM),
+                                 .threshold = word(a, BTS_THRESHOLD)};
+}
+
 void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch)
 {
     struct area a = {.log = log, .epoch = epoch, .cpu = cpu};
     uint64_t at, buffer = 0, bytes = 0;
+    if (epoch->format == DS_FORMAT_ARCH) {
+        cairn_draw_registers(log, cpu, epoch);
+        return;
+    }
     cairn_ds_number(&log->text, cpu, "record_bytes", &a.record_bytes);
     printf("DS area, %" PRIX32 "H form for record format %u", epoch->area_bytes, epoch->format);
     if (cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at))
@@ -224,14 +239,15 @@ void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cai
     struct cairn_area_row row;
     for (unsigned n = 0; n < epoch->area_bytes / 8; n += row.words) {
         read_row(&a, n, &row);
-        print_row(8 * n, &row);
+        cairn_print_area_row(8 * n, &row);
     }
     puts("  by: d the driver writes it, p the processor; all of these numbers are hex");
-    bool drawn = draw_buffer(&a, "BTS", BTS_BASE, sizeof(struct ds_bts_record), 0);
+    const struct cairn_buffer bts = bts_buffer(&a), pebs = cairn_epoch_buffer(epoch);
+    bool drawn = cairn_draw_buffer(&bts, "BTS", "absolute maximum", sizeof(struct ds_bts_record), 0);
     cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".buffer", cpu), &buffer);
     cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".buffer_bytes", cpu), &bytes);
-    bool ours = buffer && buffer == word(&a, PEBS_BASE) && bytes <= UINT32_MAX;
-    drawn |= draw_buffer(&a, "PEBS", PEBS_BASE, a.record_bytes, ours ? buffer + bytes : 0);
+    bool ours = buffer && buffer == pebs.base && bytes <= UINT32_MAX;
+    drawn |= cairn_draw_buffer(&pebs, "PEBS", "absolute maximum", a.record_bytes, ours ? buffer + bytes : 0);
     if (drawn)
         puts("  # recorded  - free  . beyond the threshold  _ beyond the absolute maximum");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `cairn ds`: a CPU's DS area, its buffers to scale, and PEBS records word by word. */
+/* `cairn ds`: a CPU's DS area, or registers, its buffers to scale, and PEBS records word by word. */
 #pragma once
 
 #include "tools/cairn/log/pebs_fields.h"
@@ -19,9 +19,9 @@ const char *cairn_show_reset(char out[CAIRN_SHOWN], uint64_t value);
 const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu,
                              const struct cairn_record *record, const struct cairn_pebs_field *field);
 
-struct cairn_area_row { /* of the DS area, as an epoch's drain found it */
+struct cairn_area_row { /* of the DS area, or of the registers in its place, as an epoch's drain found it */
     unsigned words;     /* more than one: slots of one kind that are all 0 */
-    char name[32];      /* Windows' */
+    char name[32];      /* Windows', of a register the manual's */
     uint64_t value;
     char by;                   /* 'd': the driver writes it, 'p': the processor does */
     char what[CAIRN_SHOWN];    /* it says */
@@ -31,8 +31,20 @@ struct cairn_area_row { /* of the DS area, as an epoch's drain found it */
 void cairn_area_row(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch, unsigned n,
                     struct cairn_area_row *row);
 
-/* Every field of the area as this epoch's drain found it, then the buffers it points to. */
+/* Every field of the area, or of the registers, as this epoch's drain found it, then the buffers it points to. */
 void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch);
+
+/* Parts of these. Of architectural PEBS (ds_registers.c). */
+void cairn_register_row(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch, unsigned n,
+                        struct cairn_area_row *row);
+void cairn_draw_registers(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch);
+/* A line, or more; `at`: its number. */
+void cairn_print_area_row(unsigned at, const struct cairn_area_row *row);
+/* "base + 24 records", "base + 32 records + 1"; `record_bytes` 0: not known. */
+const char *cairn_show_offset(char out[64], uint64_t base, uint64_t at, uint64_t record_bytes);
+/* A buffer to scale; `end`: of the memory, where that is known. False: there is none to draw. */
+bool cairn_draw_buffer(const struct cairn_buffer *buffer, const char *name, const char *maximum, uint64_t record_bytes,
+                       uint64_t end);
 
 /* Every word of a record; those that differ from `before` (NULL: none), where that has the same groups, are marked. */
 void cairn_draw_record(const struct cairn_log *log, uint32_t cpu, const struct cairn_record *record,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ds/layout.h"
+#include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/model/disassemble.h"
 #include "tools/cairn/command/ds_draw.h"
@@ -30,6 +30,7 @@ struct view {
     const struct cairn_record *record; /* its */
     uint32_t cpu;
     bool logged; /* the model kept a log */
+    bool arch;   /* architectural PEBS */
     struct cairn_life life;
     const struct cairn_logged *shown; /* whose instruction has just been shown */
 };
@@ -71,9 +72,11 @@ static const char *counter_name(char out[CAIRN_SHOWN], const struct view *v, uns
     return cairn_show_counter(out, v->log, v->cpu, counter);
 }
 
-/* What the DS area has for a counter to be loaded with. */
+/* What the DS area, or CFG_C, has for a counter to be loaded with. */
 static uint64_t reset_of(const struct view *v, unsigned counter)
 {
+    if (v->arch) /* sign-extended to the counter's width */
+        return (uint64_t)(int32_t)(uint32_t)cairn_arch_cfg_c(v->epoch, counter) & (DS_BIT(48) - 1);
     uint32_t at = ds_area_reset(v->epoch->format, counter);
     return at + 8 <= v->epoch->area_bytes ? cairn_get64(v->epoch->area + at) : 0;
 }
@@ -126,7 +129,8 @@ static void load(const struct view *v, const struct cairn_life_counter *c)
     }
     counter_name(name, v, c->number);
     if (!e) {
-        row(LOAD, "%s: the driver has set it; the DS area has %012" PRIx64 " (%s) for it", name, reset_of(v, c->number),
+        row(LOAD, "%s: the driver has set it; %s has %012" PRIx64 " (%s) for it", name,
+            v->arch ? "its CFG_C" : "the DS area", reset_of(v, c->number),
             cairn_show_reset(value, reset_of(v, c->number)));
         return;
     }
@@ -135,7 +139,7 @@ static void load(const struct view *v, const struct cairn_life_counter *c)
         if (a.kind != CAIRN_MODEL_STORED)
             continue;
         size_t n = 0;
-        while (n < v->n && v->items[n].record->address != a.before)
+        while (n < v->n && v->items[n].record->index != a.before)
             n++;
         if (n < v->n && e->head.epoch == v->record->epoch)
             snprintf(with, sizeof(with), "record %zu", n);
@@ -155,9 +159,9 @@ static void overflow(struct view *v, const struct cairn_life_counter *c)
         unknown(v, ARMING, c->overflow.missing);
         return;
     }
-    row(OVERFLOW, "%s s: %s: %012" PRIx64 " + 1 = %" PRIx64 ", sets GLOBAL_STATUS bit %u; by the instruction",
+    row(OVERFLOW, "%s s: %s: %012" PRIx64 " + 1 = %" PRIx64 ", %s GLOBAL_STATUS bit %u; by the instruction",
         cairn_show_time(time, v->log, e->time), counter_name(name, v, c->number), c->overflow.action.before,
-        c->overflow.action.after, c->number);
+        c->overflow.action.after, v->arch && cairn_policy_is(v->log, "arch_overflow", "never") ? "leaves" : "sets", c->number);
     instruction(v, e);
     if (!c->armed)
         row(ARMING, "not in the log");
@@ -230,6 +234,11 @@ static void moved(const struct view *v)
 {
     const struct cairn_life_step *s = &v->life.stored;
     const struct cairn_record *r = v->record;
+    if (s->entry && v->arch) {
+        row(INDEX, "IA32_PEBS_INDEX.WR %" PRIx64 " -> %" PRIx64 ", + %" PRIX64 "H", s->action.before, s->action.after,
+            s->action.after - s->action.before);
+        return;
+    }
     if (s->entry) {
         row(INDEX, "PebsIndex %016" PRIx64 " -> %016" PRIx64 ", + %" PRIX64 "H", s->action.before, s->action.after,
             s->action.after - s->action.before);
@@ -266,21 +275,52 @@ static void reloaded(const struct view *v)
         cairn_pebs_get(v->record->format, v->record->at, v->record->size, CAIRN_PEBS_COUNTERS, &set);
         for (unsigned c = 0; c < DS_COUNTER_NUMBERS; c++)
             if (set & DS_BIT(c))
-                row(0, "by the DS area: %s: %012" PRIx64 " (%s)", counter_name(name, v, c), reset_of(v, c),
-                    cairn_show_reset(value, reset_of(v, c)));
+                row(0, "by %s: %s: %012" PRIx64 " (%s)", v->arch ? "its CFG_C" : "the DS area",
+                    counter_name(name, v, c), reset_of(v, c), cairn_show_reset(value, reset_of(v, c)));
         return;
     }
+    const char *status = !v->arch                                  ? "cleared"
+                         : cairn_policy_is(v->log, "arch_overflow", "stays") ? "stays set"
+                         : cairn_policy_is(v->log, "arch_overflow", "never") ? "was never set"
+                                                                   : "cleared";
     while (next_action(v, &i, CAIRN_MODEL_RELOADED, CAIRN_MODEL_RELOADED, &a))
-        row(rows++ ? 0 : RELOAD, "%s: %012" PRIx64 " -> %012" PRIx64 " (%s), GLOBAL_STATUS bit %u cleared",
-            counter_name(name, v, a.counter), a.before, a.after, cairn_show_reset(value, a.after), a.counter);
+        row(rows++ ? 0 : RELOAD, "%s: %012" PRIx64 " -> %012" PRIx64 " (%s), GLOBAL_STATUS bit %u %s",
+            counter_name(name, v, a.counter), a.before, a.after, cairn_show_reset(value, a.after), a.counter, status);
     if (!rows)
         row(RELOAD, "none");
+}
+
+/* The same of architectural PEBS. */
+static void compared_arch(const struct view *v)
+{
+    struct cairn_model_action a;
+    unsigned i = 0;
+    const bool passes = cairn_policy_is(v->log, "arch_threshold", "gt");
+    if (!v->life.stored.entry) {
+        const struct cairn_buffer b = cairn_epoch_buffer(v->epoch);
+        const uint64_t end = v->record->address + v->record->size;
+        unknown(v, THRESHOLD, v->life.stored.missing);
+        row(0, "by IA32_PEBS_INDEX: %" PRIx64 " is %s the threshold, %" PRIx64, end - b.base,
+            end < b.threshold ? "below" : "at or above", b.threshold - b.base);
+    } else if (!next_action(v, &i, CAIRN_MODEL_COMPARED, CAIRN_MODEL_COMPARED, &a)) {
+        row(THRESHOLD, "not in the log");
+    } else if (passes ? a.before <= a.after : a.before < a.after) {
+        row(THRESHOLD, "not %s: WR is %s it, %" PRIx64, passes ? "passed" : "reached",
+            a.before < a.after ? "below" : "at", a.after);
+    } else {
+        row(THRESHOLD, "%s: WR is %s it, %" PRIx64 "; IA32_PERF_GLOBAL_STATUS bit 54 set",
+            passes ? "passed" : "reached", a.before > a.after ? "above" : "at", a.after);
+    }
 }
 
 static void compared(const struct view *v)
 {
     struct cairn_model_action a;
     unsigned i = 0;
+    if (v->arch) {
+        compared_arch(v);
+        return;
+    }
     if (!v->life.stored.entry) {
         uint64_t end = v->record->address + v->record->size;
         uint64_t threshold = cairn_get64(v->epoch->area + offsetof(struct ds_area_60, pebs_interrupt_threshold));
@@ -324,10 +364,10 @@ static void drained(const struct view *v)
     const struct cairn_epoch *e = v->epoch;
     if (e->lost != CAIRN_DS_LOST_UNKNOWN)
         snprintf(lost, sizeof(lost), "%" PRIu64, e->lost);
-    row(DRAIN, "%s s, reason: %s; %" PRIu32 " %s up to %016" PRIx64 ", %s lost; PebsIndex goes back to the base",
+    row(DRAIN, "%s s, reason: %s; %" PRIu32 " %s up to %016" PRIx64 ", %s lost; %s",
         cairn_show_time(time, v->log, e->time), cairn_drain_name(e->reason), e->records,
-        cairn_plural(e->records, "record", "records"), cairn_get64(e->area + offsetof(struct ds_area_60, pebs_index)),
-        lost);
+        cairn_plural(e->records, "record", "records"), cairn_epoch_buffer(e).index, lost,
+        v->arch ? "WR goes back to 0" : "PebsIndex goes back to the base");
 }
 
 static const char *verdict(char out[CAIRN_SHOWN], const struct view *v, const struct cairn_verdict *by)
@@ -367,6 +407,7 @@ void cairn_show_life(const struct cairn_log *log, const struct cairn_epoch *epoc
     struct view v = {.log = log, .epoch = epoch, .items = records, .item = &records[n], .n = n, .cpu = records[n].cpu};
     v.record = v.item->record;
     v.logged = cairn_logged_any(log);
+    v.arch = epoch->format == DS_FORMAT_ARCH;
     cairn_life_read(&v.life, log, v.cpu, v.record);
     printf("\nCPU %" PRIu32 ", epoch %" PRIu32 ", record %zu: its life\n", v.cpu, epoch->number, n);
     explain(&v);

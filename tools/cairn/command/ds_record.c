@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ds/layout.h"
+#include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/model/arch_bits.h"
 #include "tools/cairn/model/counters.h"
 #include "tools/cairn/command/ds_draw.h"
 #include "tools/cairn/model/pebs_memory.h"
@@ -70,12 +71,62 @@ static void show_status(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, 
         strcat(out, *out ? " OvfBuf" : "OvfBuf");
 }
 
+/* The header of a record of architectural PEBS, or of one of its fragments. */
+static void show_fragment(char out[CAIRN_SHOWN_ALL], uint64_t header)
+{
+    char groups[CAIRN_SHOWN];
+    if (ds_arch_header_null(header)) {
+        snprintf(out, CAIRN_SHOWN, "%" PRIu32 " bytes, null: the record begins behind it", ds_arch_header_size(header));
+        return;
+    }
+    cairn_show_groups(groups, header);
+    const uint64_t reserved = header & ~cairn_bits_all(cairn_bits_header);
+    int used =
+        snprintf(out, CAIRN_SHOWN_ALL, "%" PRIu32 " bytes, %s%s%s%s", ds_arch_header_size(header),
+                 groups[0] ? groups : "no group", groups[0] && header >> 63 && !strchr(groups, ' ') ? " only" : "",
+                 header & DS_ARCH_HEADER_MODE64 ? ", 64-bit mode" : "",
+                 header & DS_ARCH_HEADER_CONT ? ", goes on in the next fragment" : "");
+    if (reserved)
+        snprintf(out + used, CAIRN_SHOWN_ALL - (size_t)used, ", reserved bits %" PRIX64 "H", reserved);
+}
+
+/* False: it is none that only architectural PEBS has. */
+static bool show_arch_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, const struct cairn_pebs_field *f)
+{
+    static const char *const components[] = {NULL, "XMM", "YMMH", NULL, NULL, "OPMASK", "ZMMH", "H16ZMM"};
+    switch (f->what) {
+    case CAIRN_PEBS_FRAGMENT:
+        show_fragment(out, f->value);
+        return true;
+    case CAIRN_PEBS_RETIRE:
+        if (f->value & DS_ARCH_RETIRE_VALID)
+            snprintf(out, CAIRN_SHOWN, "retire latency %u", (unsigned)(f->value & DS_ARCH_RETIRE_LATENCY));
+        else
+            snprintf(out, CAIRN_SHOWN, "no retire latency: not valid");
+        return true;
+    case CAIRN_PEBS_XSTATE:
+        cairn_show_bits(out, f->value, " ", components, sizeof(components) / sizeof(components[0]));
+        if (!f->value)
+            snprintf(out, CAIRN_SHOWN, "no area has values");
+        return true;
+    case CAIRN_PEBS_LER_FROM:
+    case CAIRN_PEBS_LER_TO:
+        if (f->value)
+            cairn_show_address(out, log, f->value, 32);
+        return true;
+    default:
+        return false;
+    }
+}
+
 const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu,
                              const struct cairn_record *r, const struct cairn_pebs_field *f)
 {
     static const char *const flags[] = {"CF", NULL, "PF", NULL, "AF", NULL, "ZF", "SF", "TF", "IF", "DF",
                                         "OF", NULL, NULL, "NT", NULL, "RF", NULL, "AC", NULL, NULL, "ID"};
     out[0] = '\0';
+    if (show_arch_field(out, log, f))
+        return out;
     switch (f->what) {
     case CAIRN_PEBS_HEAD:
         show_head(out, log, cpu, r, f->value);
@@ -136,12 +187,19 @@ const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *
 
 struct columns { /* words without a meaning of their own share lines */
     unsigned used;
+    int width; /* of their names */
     uint8_t group;
 };
 
+static int name_width(const struct cairn_pebs_field *f)
+{
+    return f->what == CAIRN_PEBS_REGISTER || f->what == CAIRN_PEBS_SSP ? 3 : f->what == CAIRN_PEBS_RESERVED ? 12 : 10;
+}
+
 static bool shares_line(const struct cairn_pebs_field *f)
 {
-    return f->what == CAIRN_PEBS_REGISTER || f->what == CAIRN_PEBS_XMM_LOW || f->what == CAIRN_PEBS_XMM_HIGH;
+    return f->what == CAIRN_PEBS_REGISTER || f->what == CAIRN_PEBS_XMM_LOW || f->what == CAIRN_PEBS_XMM_HIGH ||
+           f->what == CAIRN_PEBS_VECTOR || f->what == CAIRN_PEBS_RESERVED || f->what == CAIRN_PEBS_SSP;
 }
 
 static void end_line(struct columns *c)
@@ -168,15 +226,17 @@ void cairn_draw_record(const struct cairn_log *log, uint32_t cpu, const struct c
     cairn_pebs_walk(&walk, r->format, r->at, r->size);
     while (cairn_pebs_next(&walk, &f)) {
         bool changed = comparable && cairn_get64(before->at + f.at) != f.value;
+        comparable &= f.what != CAIRN_PEBS_FRAGMENT || !changed; /* else other groups follow */
         const char *title = r->format >= 4 && group != f.group ? cairn_pebs_group_name(f.group) : "";
-        if (!shares_line(&f) || c.group != f.group)
+        if (!shares_line(&f) || c.group != f.group || c.width != name_width(&f))
             end_line(&c);
         if (!c.used)
             c.used = (unsigned)printf(INDENT, title, f.at);
         group = f.group;
         c.group = f.group;
+        c.width = name_width(&f);
         if (shares_line(&f)) {
-            int width = f.what == CAIRN_PEBS_REGISTER ? 3 : 10;
+            const int width = c.width;
             c.used += (unsigned)printf("%s%c%-*s %016" PRIx64, c.used > INDENTED ? " " : "", changed ? '*' : ' ', width,
                                        f.name, f.value);
             if (c.used + 19 + (unsigned)width > 80)

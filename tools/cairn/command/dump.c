@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/log/drains.h"
@@ -164,7 +165,8 @@ static void print_epoch(const struct dump *d, const struct cairn_item *item)
     const struct cairn_epoch *e = item->epoch;
     if (e->reason == CAIRN_DS_START) {
         print_place(d, item->time, item->cpu);
-        printf("= Debug Store on, epoch %" PRIu32 " begins\n", e->number);
+        printf("= %s on, epoch %" PRIu32 " begins\n",
+               e->format == DS_FORMAT_ARCH ? "architectural PEBS" : "Debug Store", e->number);
         return;
     }
     if (e->lost == CAIRN_DS_LOST_UNKNOWN)

@@ -233,6 +233,8 @@ void cairn_stat_debug_store(struct cairn_totals *t, size_t most)
     }
     printf("\n%sDebug Store%s", cairn_stat_heading(), cairn_stat_plain());
     cairn_print_wrapped(11 + (unsigned)printf("          %12.*s   ", CAIRN_SLICE(backend)), "", 36, reason);
+    if (cairn_log_arch(log))
+        printf("  %-29s   %s\n", "PEBS", "architectural, record format 15");
     print_pebs(t, records, drains, most);
     if (!cairn_filter_narrow()) {
         print_plain(t, "ds.event");

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ds/layout.h"
-#include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/log/show.h"

@@ -46,6 +46,7 @@ static bool index_epoch(struct cairn_epochs *epochs, const struct cairn_event *e
     n->record_bytes = cairn_get32(p + offsetof(struct cairn_ds_epoch, record_bytes));
     n->record_events = cairn_get32(p + offsetof(struct cairn_ds_epoch, record_events));
     n->piece = piece;
+    n->base = cairn_epoch_buffer(n).base;
     return true;
 }
 
@@ -68,8 +69,8 @@ struct cairn_buffer cairn_epoch_buffer(const struct cairn_epoch *e)
 uint64_t cairn_arch_cfg_c(const struct cairn_epoch *e, unsigned counter)
 {
     const bool fixed = counter >= DS_COUNTER_FIXED;
-    const uint32_t first = fixed ? offsetof(struct ds_arch_registers, fx_cfg_c)
-                                 : offsetof(struct ds_arch_registers, gp_cfg_c);
+    const uint32_t first =
+        fixed ? offsetof(struct ds_arch_registers, fx_cfg_c) : offsetof(struct ds_arch_registers, gp_cfg_c);
     return cairn_get64(e->area + first + 8 * (fixed ? counter - DS_COUNTER_FIXED : counter));
 }
 
@@ -113,7 +114,7 @@ static uint64_t index_of(const struct target *t, uint64_t address)
     if (t->format != DS_FORMAT_ARCH)
         return address;
     if (e && e->format == DS_FORMAT_ARCH)
-        base = cairn_epoch_buffer(e).base;
+        base = e->base; /* its area may be gone, while the log is indexed */
     return base ? address - base : CAIRN_NO_INDEX;
 }
 
@@ -199,9 +200,8 @@ static bool continue_join(const struct target *t, const uint8_t *part, uint32_t 
     const bool due = j->epoch == t->epoch && j->next == t->address;
     if (j->open && due)
         return take_part(t, part, bytes);
-    const bool was_open = j->open;
+    const bool same = j->open ? j->epoch == t->epoch && t->address < j->end : j->torn && due;
     tear(t->epochs, j);
-    const bool same = was_open ? j->epoch == t->epoch && t->address < j->end : j->torn && due;
     if (!same && e)
         e->torn++;
     j->epoch = t->epoch;
@@ -233,7 +233,8 @@ void cairn_records_free(struct cairn_records *records)
     *records = (struct cairn_records){0};
 }
 
-/* ---- the event ---------------------------------------------------------------------------------------------------- */
+/* ---- the event ----------------------------------------------------------------------------------------------------
+ */
 
 /* Whole records; or one that is too large for an event, as far as it goes. */
 static bool index_whole(const struct target *t, const uint8_t *p, uint32_t bytes)
@@ -271,7 +272,8 @@ static bool index_records(struct cairn_epochs *epochs, struct cairn_records *rec
     struct cairn_epoch *own = own_epoch(epochs, t.epoch);
     if (!continues)
         cairn_drains_end(epochs, records);
-    const bool good = continues ? continue_join(&t, p + head, e->size - head) : index_whole(&t, p + head, e->size - head);
+    const bool good =
+        continues ? continue_join(&t, p + head, e->size - head) : index_whole(&t, p + head, e->size - head);
     if (good && own)
         own->events_seen++;
     if (!good)

@@ -60,7 +60,7 @@ static void end_drain(struct cairn_cpu *cpu)
     if (!e)
         return;
     if (e->format == DS_FORMAT_ARCH && !cpu->pebs_base)
-        cpu->pebs_base = cairn_epoch_buffer(e).base;
+        cpu->pebs_base = e->base;
     cpu->epochs_seen++;
     cairn_drains_add(&cpu->drains, e, true);
 }

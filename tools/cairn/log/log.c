@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ds/layout.h"
+#include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/etl/etl.h"
@@ -417,6 +417,24 @@ const uint8_t *cairn_hold(const struct cairn_log *log, struct cairn_cpu *cpu, co
     memcpy(copy, payload, size);
     *CAIRN_ADD(cpu->held) = copy;
     return copy;
+}
+
+bool cairn_policy_is(const struct cairn_log *log, const char *name, const char *value)
+{
+    const struct cairn_slice is = cairn_key(&log->text, "ds.policy.%s", name);
+    const uint32_t size = (uint32_t)strlen(value);
+    return is.size > size && memcmp(is.at, value, size) == 0 && is.at[size] == '|';
+}
+
+bool cairn_log_arch(const struct cairn_log *log)
+{
+    uint64_t format;
+    if (cairn_ds_number(&log->text, 0, "format", &format))
+        return format == DS_FORMAT_ARCH;
+    for (uint32_t c = 0; c < log->cpus; c++)
+        if (log->cpu[c].pebs_base)
+            return true;
+    return false;
 }
 
 bool cairn_log_modelled(const struct cairn_log *log)

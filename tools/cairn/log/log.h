@@ -73,7 +73,7 @@ struct cairn_record { /* one PEBS record */
     const uint8_t *at;
     uint64_t address, ip, tsc; /* where it lay; the instruction that caused it (see `after`); tsc 0 where !timed */
     uint64_t index; /* PebsIndex, as switches have it, before it was stored; CAIRN_NO_INDEX: not known (format 15) */
-    int64_t time;              /* session clock; of the drain where !timed */
+    int64_t time;   /* session clock; of the drain where !timed */
     uint32_t size, epoch;
     uint32_t piece;  /* of this CPU: where its event lies */
     uint32_t number; /* in its list, as they came */
@@ -94,6 +94,7 @@ struct cairn_epoch {     /* one drain */
     uint32_t number, record_bytes, record_events;
     uint32_t bytes_seen, events_seen, records; /* in the records events that follow: of whole records */
     uint32_t torn;                             /* records of which only parts are there */
+    uint64_t base;                             /* of the PEBS buffer, as `area` has it */
     uint32_t piece;
     uint8_t reason, format;
 };
@@ -367,6 +368,12 @@ const uint8_t *cairn_hold(const struct cairn_log *log, struct cairn_cpu *cpu, co
 
 /* Whether anything is missing or malformed. What the kernel lost and counted, or overwrote, is no damage. */
 bool cairn_log_damaged(const struct cairn_log *log);
+
+/* Whether the model went by `value` of a policy: ds/model/policy.c. */
+bool cairn_policy_is(const struct cairn_log *log, const char *name, const char *value);
+
+/* Whether PEBS is architectural (record format 15): then the Debug Store is for branch records alone. */
+bool cairn_log_arch(const struct cairn_log *log);
 
 /* Whether the processor was the model, whose truth tells of each PEBS record and branch. Nobody can of a real one's. */
 bool cairn_log_modelled(const struct cairn_log *log);

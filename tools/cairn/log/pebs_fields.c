@@ -81,9 +81,9 @@ static const struct arch_row {
 
 const char *cairn_pebs_group_name(enum cairn_pebs_group group)
 {
-    static const char *const names[CAIRN_PEBS_ALL_GROUPS] = {
-        "BASIC", "MEMINFO", "GPR", "XMM", "LBR", "CNTR", "HEADER", "AUX", "XER", "YMMH", "EGPR", "OPMASK", "ZMMH",
-        "H16ZMM", "PADDING"};
+    static const char *const names[CAIRN_PEBS_ALL_GROUPS] = {"BASIC", "MEMINFO", "GPR",  "XMM",    "LBR",
+                                                             "CNTR",  "HEADER",  "AUX",  "XER",    "YMMH",
+                                                             "EGPR",  "OPMASK",  "ZMMH", "H16ZMM", "PADDING"};
     return names[group];
 }
 

@@ -96,8 +96,8 @@ bool cairn_pebs_next(struct cairn_pebs_walk *walk, struct cairn_pebs_field *fiel
  * has none. */
 bool cairn_pebs_get(uint8_t format, const uint8_t *record, uint32_t size, enum cairn_pebs_what what, uint64_t *value);
 
-/* Bytes of the record at `record`, of which `left` can be read. 0: not all of it is there, and *whole is how many it has
- * (UINT32_MAX: more than what is there tells), or *whole is 0: a size that it holds is invalid. A record of format 15 is
- * its first fragment and all that continue it, up to CAIRN_PEBS_SIZE_MOST. */
+/* Bytes of the record at `record`, of which `left` can be read. 0: not all of it is there, and *whole is how many it
+ * has (UINT32_MAX: more than what is there tells), or *whole is 0: a size that it holds is invalid. A record of format
+ * 15 is its first fragment and all that continue it, up to CAIRN_PEBS_SIZE_MOST. */
 #define CAIRN_PEBS_SIZE_MOST UINT32_C(0x10000)
 uint32_t cairn_pebs_size(uint8_t format, const uint8_t *record, uint32_t left, uint32_t *whole);

@@ -253,6 +253,8 @@ void cairn_print_backend(const struct cairn_log *log, const char *head, const ch
         return;
     int used = printf("%s%.*s: ", head, CAIRN_SLICE(backend));
     cairn_print_wrapped((unsigned)used, prefix, 2, reason);
+    if (cairn_log_arch(log))
+        printf("%sarchitectural PEBS (record format 15): the Debug Store is for BTS alone\n", prefix);
 }
 
 struct kind {

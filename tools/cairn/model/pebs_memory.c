@@ -124,11 +124,13 @@ static const struct sources *sources_of(const struct cairn_log *log, uint32_t cp
     case DS_GENERATION_REDWOODCOVE:
         return stores ? &skylake : &goldencove; /* stores are not blocked */
     case DS_GENERATION_LIONCOVE:
+    case DS_GENERATION_COUGARCOVE:
         return &lioncove;
     case DS_GENERATION_GRACEMONT:
         return &gracemont;
     case DS_GENERATION_CRESTMONT:
     case DS_GENERATION_SKYMONT:
+    case DS_GENERATION_DARKMONT:
         return &crestmont;
     default:
         return NULL;

@@ -194,6 +194,21 @@ void ds_resume(struct ds_cpu *ds)
     fail();
 }
 
+unsigned indices_read;
+bool each_switch_stamped;
+
+void ds_refresh_index(struct ds_cpu *ds)
+{
+    assert_ptr_equal(ds, kcpu_this()->ds);
+    indices_read++;
+}
+
+void ds_stamp_switches(struct ds_cpu *ds, bool each)
+{
+    assert_ptr_equal(ds, kcpu_this()->ds);
+    each_switch_stamped = each;
+}
+
 static struct trace_hub_cpu *hubs; /* [kcpu_count] */
 
 int control_begin(void **state)
@@ -207,7 +222,7 @@ int control_begin(void **state)
     tsc_hz = TRACE_CLOCK_HZ * BOX_UNIT;
     kopt.tick_us = 1000;
     pages_free = 1000;
-    pages_taken = calls = truths = changes_told = times_configured = 0;
+    pages_taken = calls = indices_read = truths = changes_told = times_configured = 0;
     char error[256];
     const int e = kcontrol_init(error, sizeof error);
     hubs = cpus[0].trace;

@@ -36,8 +36,10 @@ extern uint64_t tsc_hz;
 
 extern bool locked;
 extern size_t pages_free, pages_taken;
-extern uint32_t calls;        /* to CPUs */
-extern unsigned changes_told; /* to the rundown: before the first CPU hears of a change, and when the last one has */
+extern uint32_t calls;           /* to CPUs */
+extern unsigned indices_read;    /* ds_refresh_index */
+extern bool each_switch_stamped; /* ds_stamp_switches, the last */
+extern unsigned changes_told;    /* to the rundown: before the first CPU hears of a change, and when the last one has */
 extern struct cairn_truth_session truth_seen[64];
 extern unsigned truths;
 extern struct control_configured {

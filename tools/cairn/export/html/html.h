@@ -20,7 +20,7 @@
  *            format; size, bytes; of each word the text that says what it means
  *   drain    number, reason (enum cairn_ds_reason), text: reason; records in the log; 1 byte: they are all; text: lost;
  *            bytes of a record, 0 unknown; text: rows of the area, as JSON [[offset, words, name, by, what, counter],
- *            ...]; format; size of the DS area, bytes
+ *            ...]; format; size of the DS area (format 15: of the registers in its place), bytes
  *   lock     thread; text: lock; text: function that released it; 1 byte: the next two are known; from here to when it
  *            was acquired, released (signed); text: why it is here; struct wmi_spinlock
  *   event    hook, text; bytes of the event header, size of the event, the event itself

@@ -2,7 +2,8 @@
 /* How the bytes divide into fields, bit by bit, from the constants that kernel and reader use. */
 #include <stddef.h>
 
-#include "ds/layout.h"
+#include "ds/arch_layout.h"
+#include "tools/cairn/model/arch_bits.h"
 #include "tools/cairn/model/switches.h"
 #include "tools/cairn/log/etl/layout.h"
 #include "tools/cairn/export/html/html.h"
@@ -158,12 +159,26 @@ static void batch(struct cairn_json *j)
     layout(j, "batch", fields, COUNT(fields), sizeof(struct ccswap_buffer));
 }
 
+/* A word of architectural PEBS. */
+static void bits(struct cairn_json *j, const char *name, const struct cairn_bits *bits)
+{
+    struct field fields[64];
+    size_t n = 0;
+    for (; bits->name; bits++)
+        fields[n++] = (struct field){bits->name, bits->low, bits->count, bits->count > 1 ? "hex" : "bool"};
+    layout(j, name, fields, n, 8);
+}
+
 void cairn_html_layouts(struct cairn_json *j)
 {
     cairn_json_open(j, "layouts");
     for (size_t i = 0; i < COUNT(layouts); i++)
         layout(j, layouts[i].name, layouts[i].fields, layouts[i].count, layouts[i].bytes);
     batch(j);
+    bits(j, "pebs_base", cairn_bits_base);
+    bits(j, "pebs_index", cairn_bits_index);
+    bits(j, "cfg_c", cairn_bits_cfg_c);
+    bits(j, "arch_header", cairn_bits_header);
     cairn_json_close(j);
     cairn_json_open_list(j, "forms");
     for (uint8_t form = 0; form <= CAIRN_FORM_EVENT; form++)
@@ -181,6 +196,7 @@ void cairn_html_layouts(struct cairn_json *j)
     cairn_json_number(j, "event", CAIRN_FORM_EVENT);
     cairn_json_close(j);
     cairn_json_number(j, "perfinfo64", ETL_PERFINFO64);
+    cairn_json_number(j, "arch", DS_FORMAT_ARCH);
     cairn_json_number(j, "slots", CCSWAP_TIDS);
     cairn_json_open_list(j, "states");
     for (uint8_t i = 0; i < KTHREAD_STATES; i++)

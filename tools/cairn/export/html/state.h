@@ -30,7 +30,7 @@ struct cairn_html {
         size_t count, room;
     } nameless; /* threads that came or went */
     struct cairn_map is_nameless;
-    char words[8192]; /* JSON, before it is a text */
+    char words[32768]; /* JSON, before it is a text */
 };
 
 static inline int64_t cairn_html_between(int64_t from, int64_t to)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/model/filter.h"
@@ -144,10 +145,14 @@ static uint64_t track(struct cairn_output *o, enum track which, uint32_t cpu)
     struct perfetto *s = o->state;
     struct lane *l = &s->cpu[cpu];
     const bool model = s->emulated && (which == TRACK_EPOCHS || which == TRACK_FILL || which == TRACK_LOST_RECORDS);
+    const bool arch = cairn_log_arch(o->log);
     char name[CAIRN_SHOWN];
     if (!(l->tracks & 1u << which)) {
         l->tracks |= 1u << which;
-        snprintf(name, sizeof(name), "CPU %" PRIu32 " %s%s", cpu, names[which], model ? ", emulated" : "");
+        const char *what = arch && which == TRACK_EPOCHS ? "PEBS buffer epochs"
+                           : arch && which == TRACK_FILL ? "PEBS buffer fill (records)"
+                                                         : names[which];
+        snprintf(name, sizeof(name), "CPU %" PRIu32 " %s%s", cpu, what, model ? ", emulated" : "");
         put_track(o, uuid_of(which, cpu, 0), name,
                   which == TRACK_FILL || which == TRACK_LOST_RECORDS || which == TRACK_HOLES);
     }
@@ -260,7 +265,10 @@ static void begin(struct cairn_output *o)
     if (known)
         put_mark(o, time, time > session->start ? "--from" : "the session begins");
     if (s->emulated)
-        put_mark(o, known ? time : 0, "the Debug Store is emulated: PEBS records are a model's, not the processor's");
+        put_mark(o, known ? time : 0,
+                 cairn_log_arch(o->log)
+                     ? "architectural PEBS is emulated: its records are a model's, not the processor's"
+                     : "the Debug Store is emulated: PEBS records are a model's, not the processor's");
 }
 
 /* ---- the Debug Store -------------------------------------------------------------------------------------------- */
@@ -305,7 +313,11 @@ static void epoch(struct cairn_output *o, const struct cairn_item *item)
     if (whole)
         put_named(o, uuid, l->since, PF__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, "ds", name, NULL);
     put_named(o, uuid, item->time, whole ? PF__TRACK_EVENT__TYPE__TYPE_SLICE_END : PF__TRACK_EVENT__TYPE__TYPE_INSTANT,
-              "ds", starts ? "the Debug Store is turned on" : name, &n);
+              "ds",
+              !starts                       ? name
+              : e->format == DS_FORMAT_ARCH ? "architectural PEBS is turned on"
+                                            : "the Debug Store is turned on",
+              &n);
     l->has_epoch = true;
     l->next_epoch = starts ? e->number : e->number + 1;
     l->since = item->time;

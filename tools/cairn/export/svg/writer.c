@@ -145,12 +145,13 @@ static char *about(const struct cairn_output *o)
         fprintf(to, " Session %" PRIu32 ".", o->log->number);
     if (cairn_filter_on())
         fprintf(to, " Only %s.", cairn_filter_text());
+    const char *store = cairn_log_arch(o->log) ? "architectural PEBS" : "the Debug Store";
     if (machine && model)
-        fputs(" Emulated: times are the emulator's, records those of a model of the Debug Store.", to);
+        fprintf(to, " Emulated: times are the emulator's, records those of a model of %s.", store);
     else if (machine)
         fputs(" Emulated: times are the emulator's.", to);
     else if (model)
-        fputs(" Emulated: records are those of a model of the Debug Store.", to);
+        fprintf(to, " Emulated: records are those of a model of %s.", store);
     if (!o->log->session.start_known)
         fputs(" When the session began is missing: times are of its clock.", to);
     if (fclose(to))

@@ -36,9 +36,10 @@ class Details {
     /* ---- PEBS records ---- */
     record(r) {
         const bytes = this.slice(r.bytes, r.size), { drain } = r;
-        const fields = wordsOf(this.trace, r).map(({ group, name, at, means }) => ({
-            group, name, bit: 8 * at, bits: 64, number: hex(readBits(bytes, 8 * at, 64), 16), means,
-        }));
+        const fields = wordsOf(this.trace, r).flatMap(({ group, name, at, means }) => [
+            { group, name, bit: 8 * at, bits: 64, number: hex(readBits(bytes, 8 * at, 64), 16), means },
+            ...(group === "HEADER" && name === "header" ? this.bitsOf("arch_header", bytes, at, group) : []),
+        ]);
         const mates = this.model.cpus[r.cpu].records.filter((other) => other.epoch === r.epoch);
         const number = mates.indexOf(r);
         return {
@@ -53,7 +54,7 @@ class Details {
                     ["Format", `${r.format}, ${r.size} bytes`],
                 ]), this.area(r)),
                 section("Its bytes", new ByteView(bytes, fields, {}).element),
-                section("DS area", drain ? this.areaView(drain, r)
+                section(this.areaName(r), drain ? this.areaView(drain, r)
                     : make("p", {}, "The drain of this epoch is not in the log.")),
             ],
         };
@@ -70,29 +71,39 @@ class Details {
             parts: [
                 section("What it says", facts([["Time", `${seconds(d.time)} s`], ["Reason", d.reason], ...taken]),
                         this.area({ cpu: d.cpu, epoch: d.epoch, drain: d, empty: start })),
-                section("DS area", this.areaView(d)),
+                section(this.areaName(d), this.areaView(d)),
             ],
         };
     }
+    areaName({ format }) { return format === meta.arch ? "Registers of architectural PEBS" : "DS area"; }
+    /* The bits of a word that are not 0. */
+    bitsOf(layout, bytes, at, group) {
+        return fieldsOf(meta.layouts[layout], bytes, at, group).filter((field) => field.value);
+    }
     areaView(drain, record) {
-        const bytes = this.slice(drain.bytes, drain.size);
-        const fields = drain.fields.map(({ at, size, name, by, what, counter }) => ({
+        const bytes = this.slice(drain.bytes, drain.size), arch = drain.format === meta.arch;
+        const layoutOf = (at) => at === 0 ? "pebs_base" : at === 8 ? "pebs_index" : "cfg_c";
+        const fields = drain.fields.flatMap(({ at, size, name, by, what, counter }) => [{
             name, bit: 8 * at, bits: 8 * size, number: hex(readBits(bytes, 8 * at, 64), 16),
             means: [what, counter, by === "p" ? "moved on by the processor" : ""].filter(Boolean).join("; "),
-        }));
+        }, ...(arch && size === 8 ? this.bitsOf(layoutOf(at), bytes, at) : [])]);
+        const behind = record && record.address + BigInt(record.size);
         const then = record && drain.area ? make("p", { class: "note" },
-            `As its drain found it. When this record had been written, PebsIndex was ` +
-            `${address(record.address + BigInt(record.size))}.`) : "";
-        return make("div", {}, then, new ByteView(bytes, fields).element);
+            `As its drain found ${arch ? "them" : "it"}. When this record had been written, ` +
+            (arch ? `IA32_PEBS_INDEX pointed ${behind - drain.area.base} bytes behind the base.`
+                : `PebsIndex was ${address(behind)}.`)) : "";
+        const store = arch ? make("p", { class: "note" }, "The Debug Store holds branch records (BTS) only.") : "";
+        return make("div", {}, then, store, new ByteView(bytes, fields).element);
     }
     /* The buffer to scale: a place for each record, what was in it (`empty`: not yet), and which one this is. */
     area({ cpu, epoch, drain, index, kind, empty }) {
-        const area = drain?.area, size = drain?.recordBytes;
-        if (!area || !size || area.maximum - area.base > 1n << 24n)
+        const records = this.model.cpus[cpu].records.filter((r) => r.epoch === epoch && !empty);
+        const area = drain?.area, own = drain?.format === meta.arch; /* then each record says how large it is */
+        const size = (own && records[0]?.size) || drain?.recordBytes;
+        if (!area || !size || area.maximum - area.base > 1n << 24n || (own && records.some((r) => r.size !== size)))
             return "";
         const room = Number((area.maximum - area.base) / BigInt(size)), due = Number(area.threshold - area.base) / size;
-        const held = new Map(this.model.cpus[cpu].records.filter((r) => r.epoch === epoch && !empty)
-            .map((r) => [Math.floor(Number(r.address - area.base) / size), r]));
+        const held = new Map(records.map((r) => [Math.floor(Number(r.address - area.base) / size), r]));
         const slots = make("div", { class: "slots", role: "group", "aria-label": "PEBS buffer" });
         if (room > 512)
             return "";

@@ -313,10 +313,24 @@ function arrange(trace, model) {
 /* What the log's keys say of a CPU's buffer, where no drain does. */
 function areaOfKeys(cpu) {
     const number = (name) => keyOf.get(`ds.cpu.${cpu}.${name}`) ?? keyOf.get(`ds.${name}`) ?? "";
+    if (Number(number("format")) === meta.arch) /* its records have physical addresses, which no key tells */
+        return undefined;
     const [base, bytes, records] = ["buffer", "record_bytes", "records"].map(number);
     if (![base, bytes, records].every((text) => /^(0x[0-9a-f]{1,16}|\d{1,12})$/.test(text)))
         return undefined;
     return { base: BigInt(base), maximum: BigInt(base) + BigInt(bytes) * BigInt(records) };
+}
+
+/* The same four of architectural PEBS, from IA32_PEBS_BASE and IA32_PEBS_INDEX. */
+function readRegisters(first, second) {
+    const field = (value, layout, name) => {
+        const [, bit, bits] = meta.layouts[layout].fields.find(([own]) => own === name);
+        return value >> BigInt(bit) & (1n << BigInt(bits)) - 1n;
+    };
+    const base = field(first, "pebs_base", "address") << 12n;
+    return { base, maximum: base + (4096n << field(first, "pebs_base", "SIZE")),
+             index: base + (field(second, "pebs_index", "WR") << 4n),
+             threshold: base + (field(second, "pebs_index", "THRESH") << 4n) };
 }
 
 /* The four pointers of the PEBS buffer, by Windows' names for them. */
@@ -329,6 +343,8 @@ function readArea(trace, drain) {
     for (const field of drain.fields)
         if (names[field.name])
             area[names[field.name]] = view.getBigUint64(field.at, true);
+    if (drain.format === meta.arch)
+        Object.assign(area, readRegisters(view.getBigUint64(0, true), view.getBigUint64(8, true)));
     if (area.base && area.maximum > area.base)
         drain.area = area;
 }
