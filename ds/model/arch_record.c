@@ -22,17 +22,8 @@ struct cursor {
 
 static void put(struct cursor *at, const void *from, uint32_t size)
 {
-    struct ds_model *m = at->model;
-    for (uint32_t done = 0, n; done < size && !at->measuring && at->there; done += n) {
-        const uint64_t address = at->address + done;
-        const uint32_t rest = 4096 - (uint32_t)(address % 4096);
-        n = size - done < rest ? size - done : rest;
-        at->there = m->host.write_physical(m->host.context, address, (const uint8_t *)from + done, n);
-        if (!at->there) {
-            m->fault_address = address;
-            m->fault_write = true;
-        }
-    }
+    if (!at->measuring)
+        at->there = at->there && ds_model_write_physical(at->model, at->address, from, size);
     at->address += size;
     at->size += size;
 }
