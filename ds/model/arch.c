@@ -13,11 +13,6 @@
 
 #define SIZE_WIDE UINT64_C(0xFFF) /* policy arch_size=12_bits */
 
-bool ds_model_arch(const struct ds_model *m)
-{
-    return m->preset->format == DS_FORMAT_ARCH;
-}
-
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
 #define BLOCK_BYTES 0x100u
@@ -47,37 +42,30 @@ uint32_t ds_model_arch_alias(const struct ds_model *m, uint32_t msr)
     return which == CFG_A && !fixed ? IA32_PERFEVTSEL0 + c : msr;
 }
 
-/* Where CFG_B or CFG_C of a counter is kept, with its legal bits; NULL: the processor has no such MSR. */
-static uint64_t *config(struct ds_model *m, unsigned c, unsigned which, uint64_t *legal)
+/* Legal bits of a counter's CFG_B or CFG_C; 0: the processor has no such MSR. */
+static uint64_t legal_config(const struct ds_model *m, unsigned c, unsigned which)
 {
     const struct ds_model_preset *p = m->preset;
     const uint64_t bit = c < DS_COUNTER_NUMBERS ? DS_BIT(c) : 0;
-    const bool pebs = p->pebs_counters & bit && ds_model_arch(m);
-    if (which == CFG_B && p->acr_reloaded & bit) {
-        *legal = p->acr_causes | (p->perf_metrics ? IA32_PMC_CFG_B_METRICS_CLEAR : 0);
-        return &m->cfg_b[c];
-    }
-    if (which == CFG_C && (pebs || p->acr_reloaded & bit)) {
-        *legal = IA32_PMC_CFG_C_RELOAD | (pebs ? p->arch_groups | IA32_PMC_CFG_C_EN : 0);
-        return &m->cfg_c[c];
-    }
-    return NULL;
+    if (which == CFG_B && p->acr_reloaded & bit)
+        return p->acr_causes | (p->perf_metrics ? IA32_PMC_CFG_B_METRICS_CLEAR : 0);
+    if (which == CFG_C && p->pebs_counters & bit)
+        return IA32_PMC_CFG_C_RELOAD | p->arch_groups | IA32_PMC_CFG_C_EN;
+    return 0;
 }
 
 int ds_model_arch_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
 {
     unsigned c, which;
-    uint64_t legal;
     if (ds_model_arch(m) && (msr == IA32_PEBS_BASE || msr == IA32_PEBS_INDEX)) {
         *value = msr == IA32_PEBS_BASE ? m->pebs_base : m->pebs_index;
         return 0;
     }
     if (m->preset->perfmon_version < 6 || !in_block(msr, &c, &which))
         return -ENOENT;
-    const uint64_t *reg = config((struct ds_model *)(uintptr_t)m, c, which, &legal); /* which it does not write */
-    if (!reg)
+    if (!legal_config(m, c, which))
         return -EFAULT;
-    *value = *reg;
+    *value = which == CFG_B ? m->cfg_b[c] : m->cfg_c[c];
     return 0;
 }
 
@@ -86,43 +74,41 @@ static uint64_t size_bits(const struct ds_model *m)
     return m->policy.arch_size_wide ? SIZE_WIDE : IA32_PEBS_BASE_SIZE;
 }
 
-/* Bytes of the buffer; no more than WR reaches. */
-static uint64_t buffer_bytes(const struct ds_model *m)
+/* Bytes of the buffer that IA32_PEBS_BASE describes; no more than WR reaches. */
+static uint64_t buffer_bytes(const struct ds_model *m, uint64_t base)
 {
-    const uint64_t most = IA32_PEBS_INDEX_WR + 16, size = m->pebs_base & size_bits(m);
-    return size <= IA32_PEBS_BASE_SIZE ? UINT64_C(4096) << size : most;
+    const uint64_t size = base & size_bits(m);
+    return UINT64_C(4096) << (size < IA32_PEBS_BASE_SIZE ? size : IA32_PEBS_BASE_SIZE);
 }
 
 static int write_base(struct ds_model *m, uint64_t value)
 {
-    const uint64_t before = m->pebs_base;
-    int e = ds_model_store(m, &m->pebs_base, value, IA32_PEBS_BASE_ADDRESS | size_bits(m));
-    if (!e && m->policy.arch_base_aligned && m->pebs_base & IA32_PEBS_BASE_ADDRESS & (buffer_bytes(m) - 1)) {
-        m->pebs_base = before;
+    if (m->policy.arch_base_aligned && value & IA32_PEBS_BASE_ADDRESS & (buffer_bytes(m, value) - 1))
         return -EFAULT;
-    }
+    return ds_model_store(m, &m->pebs_base, value, IA32_PEBS_BASE_ADDRESS | size_bits(m));
+}
+
+static int write_index(struct ds_model *m, uint64_t value)
+{
+    int e = ds_model_store(m, &m->pebs_index, value, IA32_PEBS_INDEX_VALID);
+    ds_model_select_pebs(m);
     return e;
 }
 
 int ds_model_arch_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
 {
     unsigned c, which;
-    uint64_t legal, *reg;
-    int e;
     if (ds_model_arch(m) && msr == IA32_PEBS_BASE)
         return write_base(m, value);
-    if (ds_model_arch(m) && msr == IA32_PEBS_INDEX) {
-        e = ds_model_store(m, &m->pebs_index, value, IA32_PEBS_INDEX_VALID);
-        ds_model_select_pebs(m);
-        return e;
-    }
+    if (ds_model_arch(m) && msr == IA32_PEBS_INDEX)
+        return write_index(m, value);
     if (m->preset->perfmon_version < 6 || !in_block(msr, &c, &which))
         return -ENOENT;
-    reg = config(m, c, which, &legal);
-    if (!reg)
+    const uint64_t legal = legal_config(m, c, which);
+    if (!legal)
         return -EFAULT;
-    e = ds_model_store(m, reg, value, legal);
-    ds_model_select(m);
+    int e = ds_model_store(m, which == CFG_B ? &m->cfg_b[c] : &m->cfg_c[c], value, legal);
+    ds_model_select_pebs(m);
     return e;
 }
 
@@ -136,46 +122,46 @@ void ds_model_arch_select(struct ds_model *m)
         m->snapshot |= m->cfg_c[c] & IA32_PMC_CFG_C_CNTR_ALLOW ? DS_BIT(c) : 0;
         m->reloaders |= m->cfg_b[c];
     }
-    m->reloaders &= m->counters;
     m->pebs_enable = m->pebs_index & IA32_PEBS_INDEX_EN ? enabled : 0;
 }
 
 /* ---- overflow ---------------------------------------------------------------------------------------------------- */
 
-/* What CFG_C reloads the counter with. */
-static uint64_t reload_value(const struct ds_model *m, unsigned c)
+bool ds_model_arch_flagged(const struct ds_model *m, unsigned counter)
 {
-    return (uint64_t)(int64_t)(int32_t)(uint32_t)(m->cfg_c[c] & IA32_PMC_CFG_C_RELOAD) & m->counter_mask;
+    const uint64_t bit = DS_BIT(counter);
+    if (m->cfg_b[counter] & bit) /* one that reloads itself sets no bit */
+        return false;
+    return !(m->pebs & bit) || m->policy.arch_overflow != DS_MODEL_ARCH_NEVER;
 }
 
 static void reload(struct ds_model *m, unsigned c)
 {
+    const int32_t value = (int32_t)(m->cfg_c[c] & IA32_PMC_CFG_C_RELOAD);
     const uint64_t before = m->value[c];
-    m->value[c] = reload_value(m, c);
+    m->value[c] = ds_model_reload_value(m, c, (uint64_t)(int64_t)value);
     ds_model_act(m, (struct ds_model_action){DS_MODEL_RELOADED, (uint8_t)c, 0, before, m->value[c]});
 }
 
-bool ds_model_arch_overflow(struct ds_model *m, unsigned overflowed)
+void ds_model_arch_auto_reload(struct ds_model *m, uint64_t overflowed)
 {
-    const uint64_t bit = DS_BIT(overflowed);
-    for (uint64_t set = m->reloaders & bit ? m->counters : 0; set; set &= set - 1) {
+    for (uint64_t set = m->preset->acr_reloaded; set; set &= set - 1) {
         const unsigned c = (unsigned)__builtin_ctzll(set);
-        if (!(m->cfg_b[c] & bit))
+        if (!(m->cfg_b[c] & overflowed))
             continue;
         reload(m, c);
         if (m->cfg_b[c] & IA32_PMC_CFG_B_METRICS_CLEAR)
             m->perf_metrics = 0;
     }
-    if (m->cfg_b[overflowed] & bit) /* a counter that reloads itself sets no bit */
-        return false;
-    return !(m->pebs & bit) || m->policy.arch_overflow != DS_MODEL_ARCH_NEVER;
 }
 
-/* The counters that caused a record go on from their reload values. */
-static void reload_all(struct ds_model *m, uint64_t set)
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+/* These counters have nothing to record any more, and go on from their reload values. */
+static void disarm(struct ds_model *m, uint64_t set)
 {
     m->armed &= ~set;
-    if (m->policy.arch_overflow != DS_MODEL_ARCH_STAYS)
+    if (m->policy.arch_overflow == DS_MODEL_ARCH_CLEARED)
         m->global_status &= ~set;
     for (; set; set &= set - 1) {
         const unsigned c = (unsigned)__builtin_ctzll(set);
@@ -184,61 +170,70 @@ static void reload_all(struct ds_model *m, uint64_t set)
     }
 }
 
-static bool passed(const struct ds_model *m, uint32_t wr)
+static void drop(struct ds_model *m, const struct ds_model_record *record, uint32_t wr)
 {
-    const uint32_t threshold = ia32_pebs_index_thresh(m->pebs_index);
-    return m->policy.arch_threshold_gt ? wr > threshold : wr >= threshold;
+    m->dropped++;
+    m->pebs_index |= IA32_PEBS_INDEX_FULL;
+    ds_model_act(m, (struct ds_model_action){DS_MODEL_DROPPED, 0, record->counters, wr, buffer_bytes(m, m->pebs_base)});
+    if (m->policy.arch_full_disables) {
+        m->pebs_index &= ~IA32_PEBS_INDEX_EN;
+        ds_model_select_pebs(m);
+    }
 }
 
-bool ds_model_arch_store(struct ds_model *m, struct ds_model_record *record, const struct ds_model_retired *retired)
+/* Writes the record where WR points, or drops it where there is no room; sets record->address, record->stored. False:
+ * its memory is not there, and it is lost. */
+static bool store(struct ds_model *m, struct ds_model_record *record, const struct ds_model_retired *retired)
 {
     const uint32_t wr = ia32_pebs_index_wr(m->pebs_index);
     const uint64_t end = (uint64_t)wr + record->size;
     record->address = (m->pebs_base & IA32_PEBS_BASE_ADDRESS) + wr;
-    record->stored = !(m->pebs_index & IA32_PEBS_INDEX_FULL) && end <= buffer_bytes(m) && end <= IA32_PEBS_INDEX_WR;
+    record->stored = !(m->pebs_index & IA32_PEBS_INDEX_FULL) && end <= buffer_bytes(m, m->pebs_base) &&
+                     end <= IA32_PEBS_INDEX_WR; /* of the largest buffer, which ends behind what WR can say */
     if (!record->stored) {
-        m->dropped++;
-        m->pebs_index |= IA32_PEBS_INDEX_FULL;
-        ds_model_act(m, (struct ds_model_action){DS_MODEL_DROPPED, 0, record->counters, wr, buffer_bytes(m)});
-        if (m->policy.arch_full_disables) {
-            m->pebs_index &= ~IA32_PEBS_INDEX_EN;
-            ds_model_select_pebs(m);
-        }
+        drop(m, record, wr);
         return true;
     }
-    if (!ds_model_arch_write_record(m, record, retired))
+    if (!ds_model_arch_write_record(m, record, retired)) {
+        m->lost++;
         return false;
+    }
     m->pebs_index = (m->pebs_index & ~IA32_PEBS_INDEX_WR) | end;
     m->records++;
     ds_model_act(m, (struct ds_model_action){DS_MODEL_STORED, 0, record->counters, wr, end});
     return true;
 }
 
-/* One record for all counters of `set`. False: its memory is not there; then it is lost, and they are not reloaded. */
-static bool record_of(struct ds_model *m, uint64_t set, const struct ds_model_retired *retired,
-                      const struct ds_model_registers *registers, unsigned *pmis)
+/* Whether the threshold raises a PMI, now that a record has been stored. */
+static bool reached(struct ds_model *m)
 {
-    struct ds_model_record record = {
-        .size = ds_model_arch_record_size(m, set), .counters = set, .registers = registers};
-    if (!ds_model_arch_store(m, &record, retired)) {
-        m->lost++;
-        m->armed &= ~set;
+    const uint32_t wr = ia32_pebs_index_wr(m->pebs_index), threshold = ia32_pebs_index_thresh(m->pebs_index);
+    ds_model_act(m, (struct ds_model_action){DS_MODEL_COMPARED, 0, 0, wr, threshold});
+    if (wr < threshold + (m->policy.arch_threshold_gt ? 1 : 0) || m->global_status & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS)
+        return false;
+    m->global_status |=
+        IA32_PERF_GLOBAL_STATUS_ARCH_PEBS | (m->policy.arch_sets_ovf_buf ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0);
+    return true;
+}
+
+/* The record of some of the counters `all` that cause one now. False: as of `store`, and they are not reloaded. */
+static bool record_of(struct ds_model *m, struct ds_model_record *record, uint64_t all,
+                      const struct ds_model_retired *retired)
+{
+    const uint64_t bystanders = m->policy.bystander_swapped ? m->armed & ~all : 0;
+    record->size = ds_model_arch_record_size(m, record->counters);
+    if (!store(m, record, retired)) {
+        m->armed &= ~record->counters;
         return false;
     }
+    const bool reloads = record->stored || !m->policy.drop_keeps_overflow;
+    record->swallowed = reloads ? bystanders : 0;
+    for (uint64_t c = record->swallowed; c; c &= c - 1)
+        m->swallowed++;
     if (m->host.recorded)
-        m->host.recorded(m->host.context, &record);
-    if (record.stored || !m->policy.drop_keeps_overflow)
-        reload_all(m, set);
-    if (record.stored) {
-        const uint32_t wr = ia32_pebs_index_wr(m->pebs_index);
-        ds_model_act(m, (struct ds_model_action){DS_MODEL_COMPARED, 0, 0, wr, ia32_pebs_index_thresh(m->pebs_index)});
-        if (passed(m, wr) && !(m->global_status & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS)) {
-            m->global_status |=
-                IA32_PERF_GLOBAL_STATUS_ARCH_PEBS | (m->policy.arch_sets_ovf_buf ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0);
-            ++*pmis;
-        }
-    }
-    *pmis += (set & m->interrupting) != 0;
+        m->host.recorded(m->host.context, record);
+    if (reloads)
+        disarm(m, record->counters | bystanders);
     return true;
 }
 
@@ -247,9 +242,27 @@ bool ds_model_arch_assist(struct ds_model *m, uint64_t set, const struct ds_mode
     struct ds_model_registers registers;
     bool there = true;
     m->host.registers(m->host.context, &registers);
-    for (uint64_t some; set; set &= ~some) {
-        some = m->policy.arch_record_each ? set & -set : set;
-        there &= record_of(m, some, retired, &registers, pmis);
+    for (uint64_t left = set, some; left; left &= ~some) {
+        some = m->policy.arch_record_each ? left & -left : left;
+        struct ds_model_record record = {.counters = some, .registers = &registers};
+        const bool done = record_of(m, &record, set, retired);
+        *pmis += done && record.stored && reached(m);
+        there &= done;
     }
+    *pmis += (set & m->interrupting) != 0;
     return there;
+}
+
+int ds_model_arch_late(struct ds_model *m)
+{
+    struct ds_model_record record = {.size = ds_model_arch_record_size(m, m->late.counters),
+                                     .counters = m->late.counters,
+                                     .registers = &m->late.registers};
+    if (!(m->pebs_index & IA32_PEBS_INDEX_EN)) /* then nothing says any more where to */
+        return 0;
+    if (!store(m, &record, &m->late.retired))
+        return -EFAULT;
+    if (m->host.recorded)
+        m->host.recorded(m->host.context, &record);
+    return 0;
 }

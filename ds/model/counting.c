@@ -51,17 +51,28 @@ bool ds_model_read(struct ds_model *m, uint64_t address, void *to, uint32_t size
     return true;
 }
 
-bool ds_model_write(struct ds_model *m, uint64_t address, const void *from, uint32_t size)
+static bool write_pages(struct ds_model *m, bool (*write)(void *, uint64_t, const void *, uint32_t), uint64_t address,
+                        const void *from, uint32_t size)
 {
     for (uint32_t done = 0, n; done < size; done += n) {
         n = on_page(address + done, size - done);
-        if (m->host.write(m->host.context, address + done, (const uint8_t *)from + done, n))
+        if (write(m->host.context, address + done, (const uint8_t *)from + done, n))
             continue;
         m->fault_address = address + done;
         m->fault_write = true;
         return false;
     }
     return true;
+}
+
+bool ds_model_write(struct ds_model *m, uint64_t address, const void *from, uint32_t size)
+{
+    return write_pages(m, m->host.write, address, from, size);
+}
+
+bool ds_model_write_physical(struct ds_model *m, uint64_t address, const void *from, uint32_t size)
+{
+    return write_pages(m, m->host.write_physical, address, from, size);
 }
 
 _Static_assert(sizeof(struct ds_model_buffer) == DS_MODEL_PEBS_BUFFER - DS_MODEL_BTS_BUFFER &&
@@ -87,6 +98,13 @@ int ds_model_fault(struct ds_model *m)
     return 0;
 }
 
+uint64_t ds_model_reload_value(const struct ds_model *m, unsigned counter, uint64_t value)
+{
+    const uint64_t nearest = m->counter_mask + 1 - PDIST_MINIMUM;
+    value &= m->counter_mask;
+    return m->policy.pdist_minimum && m->pdist & DS_BIT(counter) && value > nearest ? nearest : value;
+}
+
 /* Clears the overflow of each counter in `set` and reloads it. */
 static bool reload(struct ds_model *m, uint64_t set)
 {
@@ -97,9 +115,7 @@ static bool reload(struct ds_model *m, uint64_t set)
         uint64_t before = m->value[c], slot;
         if (!ds_model_read(m, m->ds_area + ds_area_reset(m->preset->format, c), &slot, sizeof slot))
             return false;
-        m->value[c] = slot & m->counter_mask;
-        if (m->policy.pdist_minimum && m->pdist & DS_BIT(c) && m->value[c] > m->counter_mask + 1 - PDIST_MINIMUM)
-            m->value[c] = m->counter_mask + 1 - PDIST_MINIMUM;
+        m->value[c] = ds_model_reload_value(m, c, slot);
         ds_model_act(m, (struct ds_model_action){DS_MODEL_RELOADED, (uint8_t)c, 0, before, m->value[c]});
     }
     return true;
@@ -190,16 +206,8 @@ int ds_model_late(struct ds_model *m)
     if (!m->late.owed)
         return 0;
     m->late.owed--;
-    if (ds_model_arch(m)) {
-        struct ds_model_record last = {.size = ds_model_arch_record_size(m, m->late.counters),
-                                       .counters = m->late.counters,
-                                       .registers = &m->late.registers};
-        const bool there = ds_model_arch_store(m, &last, &m->late.retired);
-        m->lost += !there;
-        if (there && m->host.recorded)
-            m->host.recorded(m->host.context, &last);
-        return there ? 0 : ds_model_fault(m);
-    }
+    if (ds_model_arch(m))
+        return ds_model_arch_late(m);
     if (!ds_model_read_buffer(m, DS_MODEL_PEBS_BUFFER, &buffer)) {
         m->lost++;
         return ds_model_fault(m);
@@ -247,14 +255,55 @@ static uint64_t conditional(struct ds_model *m, const struct ds_model_retired *r
     return moved;
 }
 
+/* A counter has wrapped to 0. */
+static void overflow(struct ds_model *m, unsigned c)
+{
+    const uint64_t bit = DS_BIT(c);
+    if (!ds_model_arch(m) || ds_model_arch_flagged(m, c))
+        m->global_status |= bit;
+    ds_model_act(m, (struct ds_model_action){DS_MODEL_OVERFLOWED, (uint8_t)c, 0, m->counter_mask, 0});
+    if (!(m->pebs & bit))
+        return;
+    m->armed |= bit;
+    ds_model_act(m, (struct ds_model_action){DS_MODEL_ARMED, (uint8_t)c, 0, 0, 0});
+}
+
+/* What follows when an instruction has moved its counters: `overflowed` wrapped, those of `record` were armed before.
+ */
+static int settle(struct ds_model *m, const struct ds_model_retired *retired, uint64_t overflowed, uint64_t record)
+{
+    uint64_t interrupt = overflowed & ~m->pebs & m->interrupting; /* one PMI, however many bits in GLOBAL_STATUS */
+    bool mapped = true, there = true, bts_pmi = false; /* linear memory; physical memory, which no #PF can bring back */
+    unsigned pmis = 0;
+    record |= overflowed & m->pebs & m->pdist;
+    if (overflowed & m->reloaders)
+        ds_model_arch_auto_reload(m, overflowed);
+    /* Simultaneous overflows come GP ascending, then fixed: PMC1's interrupt before an assist of PMC2, not of PMC0. */
+    if (interrupt && lowest_bit(interrupt) < lowest_bit(record)) {
+        ds_model_counter_pmi(m);
+        interrupt = 0;
+    }
+    /* PEBS record before branch record, and their PMIs when both are stored. */
+    if (record && ds_model_arch(m))
+        there = ds_model_arch_assist(m, record, retired, &pmis);
+    else if (record)
+        mapped = assist(m, record, retired, &pmis);
+    if (retired->branch)
+        mapped &= ds_model_store_branch(m, retired->branch, retired->cpl, &bts_pmi);
+    for (pmis += interrupt != 0; pmis; pmis--)
+        ds_model_counter_pmi(m);
+    if (bts_pmi)
+        ds_model_raise_pmi(m);
+    const int e = mapped ? 0 : ds_model_fault(m);
+    return there ? e : -EFAULT;
+}
+
 int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
 {
     const uint64_t *counting = m->counting[retired->cpl != 0];
-    uint64_t moved = 0, record = 0, interrupt = 0;
-    unsigned pmis = 0;
+    uint64_t moved = 0, overflowed = 0, record = 0;
     if (retired->branch)
         ds_model_remember_branch(m, retired->branch, retired->cpl);
-    const bool arch = ds_model_arch(m);
     const bool frozen = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
     for (unsigned events = frozen ? 0 : retired->events; events; events &= events - 1)
         moved |= counting[__builtin_ctz(events)];
@@ -268,32 +317,10 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
         m->value[c] = (m->value[c] + 1) & m->counter_mask;
         if (m->value[c])
             continue;
-        if (!arch || ds_model_arch_overflow(m, c))
-            m->global_status |= bit;
-        ds_model_act(m, (struct ds_model_action){DS_MODEL_OVERFLOWED, (uint8_t)c, 0, m->counter_mask, 0});
-        if (m->pebs & bit) {
-            m->armed |= bit;
-            ds_model_act(m, (struct ds_model_action){DS_MODEL_ARMED, (uint8_t)c, 0, 0, 0});
-            record |= m->pdist & bit;
-        } else {
-            interrupt |= m->interrupting & bit; /* however many: one PMI, several bits in GLOBAL_STATUS */
-        }
+        overflowed |= bit;
+        overflow(m, c);
     }
-    /* Simultaneous overflows come GP ascending, then fixed: PMC1's interrupt before an assist of PMC2, not of PMC0. */
-    if (interrupt && lowest_bit(interrupt) < lowest_bit(record)) {
-        ds_model_counter_pmi(m);
-        interrupt = 0;
-    }
-    /* PEBS record before branch record, and their PMIs when both are stored. */
-    bool mapped = !record || (arch ? ds_model_arch_assist : assist)(m, record, retired, &pmis);
-    bool bts_pmi = false;
-    if (retired->branch)
-        mapped &= ds_model_store_branch(m, retired->branch, retired->cpl, &bts_pmi);
-    for (pmis += interrupt != 0; pmis; pmis--)
-        ds_model_counter_pmi(m);
-    if (bts_pmi)
-        ds_model_raise_pmi(m);
-    return mapped ? 0 : ds_model_fault(m);
+    return overflowed || record || retired->branch ? settle(m, retired, overflowed, record) : 0;
 }
 
 int ds_model_interrupt(struct ds_model *m, const struct ds_model_branch *branch, unsigned cpl)

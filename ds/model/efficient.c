@@ -48,7 +48,8 @@ bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset
         core->generation = DS_GENERATION_DARKMONT;
         core->events = ds_model_darkmont_codes;
         core->arch_groups = DS_MODEL_ARCH_GROUPS;
-        core->acr_reloaded = core->acr_causes = DS_MODEL_ACR_EFFICIENT;
+        core->acr_reloaded = DS_MODEL_ACR_RELOADED(GP, FIXED);
+        core->acr_causes = DS_MODEL_ACR_CAUSES;
     }
     core->gp_counters = GP;
     core->fixed_counters = FIXED;

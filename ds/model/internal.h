@@ -31,6 +31,8 @@ void ds_model_counter_pmi(struct ds_model *model);
  * has been read or written. */
 bool ds_model_read(struct ds_model *model, uint64_t address, void *to, uint32_t size);
 bool ds_model_write(struct ds_model *model, uint64_t address, const void *from, uint32_t size);
+/* Likewise physical memory. */
+bool ds_model_write_physical(struct ds_model *model, uint64_t address, const void *from, uint32_t size);
 /* One of the two buffers the DS area describes, as it stands there now: `at` is where. */
 struct ds_model_buffer {
     uint64_t base, index, maximum, threshold;
@@ -44,6 +46,10 @@ int ds_model_fault(struct ds_model *model);
 
 /* Whether a record of `size` bytes at `index` fits under the absolute maximum. */
 bool ds_model_fits(const struct ds_model *model, uint64_t index, uint32_t size, uint64_t maximum);
+
+/* `value` as a counter takes it when it is reloaded: cut to its width, and by the policy pdist_minimum not too near its
+ * overflow. */
+uint64_t ds_model_reload_value(const struct ds_model *model, unsigned counter, uint64_t value);
 
 /* Bytes of the record that the counters `set` cause, a multiple of 8. */
 uint32_t ds_model_record_size(const struct ds_model *model, uint64_t set);
@@ -62,11 +68,19 @@ extern const struct ds_model_event_code ds_model_darkmont_codes[]; /* ends with 
 #define DS_MODEL_ARCH_GROUPS                                                                                           \
     (IA32_PMC_CFG_C_CNTR_ALLOW | IA32_PMC_CFG_C_CNTR_GP | IA32_PMC_CFG_C_CNTR_FIXED | IA32_PMC_CFG_C_LBR |             \
      IA32_PMC_CFG_C_XMM | IA32_PMC_CFG_C_GPR | IA32_PMC_CFG_C_AUX)
-#define DS_MODEL_ACR_EFFICIENT (UINT64_C(0xFC) | UINT64_C(3) << DS_COUNTER_FIXED)
+
+/* Auto counter reload. The SDM's table of MSRs (vol. 4) has CFG_B of PMC2 and those after it, and of fixed counters; in
+ * them are bits of PMC2 to PMC7 and of fixed counters 0 and 1. What CPUID.23H.2 says is inferred from that. */
+#define DS_MODEL_ACR_RELOADED(gp, fixed) ((DS_BIT(gp) - 4) | (DS_BIT(fixed) - 1) << DS_COUNTER_FIXED)
+#define DS_MODEL_ACR_CAUSES              DS_MODEL_ACR_RELOADED(8, 2)
 
 /* ---- architectural PEBS: arch.c, arch_record.c; nothing of it is called for other formats, but the MSRs ---------- */
 
-bool ds_model_arch(const struct ds_model *model);
+static inline bool ds_model_arch(const struct ds_model *m)
+{
+    return m->preset->format == DS_FORMAT_ARCH;
+}
+
 /* The older name of an MSR of version 6's block: of a counter, or of its IA32_PERFEVTSELx; else `msr`. */
 uint32_t ds_model_arch_alias(const struct ds_model *model, uint32_t msr);
 /* As ds_model_rdmsr and ds_model_wrmsr, for IA32_PEBS_BASE, IA32_PEBS_INDEX, CFG_B and CFG_C. */
@@ -74,13 +88,14 @@ int ds_model_arch_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *va
 int ds_model_arch_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value);
 /* Makes anew what CFG_B, CFG_C and IA32_PEBS_INDEX select; pebs_enable among it. */
 void ds_model_arch_select(struct ds_model *model);
-/* A counter has wrapped: reloads those that its overflow reloads. Whether its bit of GLOBAL_STATUS is set. */
-bool ds_model_arch_overflow(struct ds_model *model, unsigned overflowed);
+/* Whether the overflow of a counter sets its bit of GLOBAL_STATUS. */
+bool ds_model_arch_flagged(const struct ds_model *model, unsigned counter);
+/* Auto counter reload: these counters have overflowed, at one instruction. */
+void ds_model_arch_auto_reload(struct ds_model *model, uint64_t overflowed);
 /* As `assist` of counting.c: one record for all counters of `set`, or one for each. False: memory is not there. */
 bool ds_model_arch_assist(struct ds_model *model, uint64_t set, const struct ds_model_retired *retired, unsigned *pmis);
-/* Writes a record where IA32_PEBS_INDEX points, or finds no room; sets record->address, record->stored. */
-bool ds_model_arch_store(struct ds_model *model, struct ds_model_record *record,
-                         const struct ds_model_retired *retired);
+/* The record of model->late, as ds_model_late has it. */
+int ds_model_arch_late(struct ds_model *model);
 uint32_t ds_model_arch_record_size(const struct ds_model *model, uint64_t set);
 bool ds_model_arch_write_record(struct ds_model *model, const struct ds_model_record *record,
                                 const struct ds_model_retired *retired);

@@ -32,7 +32,7 @@ int ds_model_kvm_guest(struct ds_model_preset *p)
     p->format = p->ds ? p->format : 0;
     p->baseline = p->perf_metrics = p->load_latency = p->precise_store = p->frontend = false;
     p->full_width_writes = true;
-    p->data_cfg = p->acr_reloaded = p->acr_causes = 0;
+    p->data_cfg = p->arch_groups = p->acr_reloaded = p->acr_causes = 0;
     p->perfmon_version = least(p->perfmon_version, 2);
     p->gp_counters = least(p->gp_counters, KVM_GP_MAX);
     p->fixed_counters = least(p->fixed_counters, KVM_FIXED_MAX);

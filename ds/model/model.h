@@ -12,15 +12,16 @@
  *
  * The model counts what its host can see (enum ds_model_event). Counters programmed for any other event do not move. As
  * the model has no clock, unhalted cycles, core and reference, are by convention one for each retired instruction.
- * CMASK, INV and EDGE use the same cycle, in which an event occurs once or not at all. Fields that the model cannot
- * know read 0: latencies, data sources, TX abort information, topdown slots and metrics, data addresses that the host
- * cannot see. So a load never reaches a latency threshold, and the events of load latency, precise store and the
- * frontend do not move, though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES
- * do not show (freezing in SMM, retire latency) do not exist. The core has one thread, so AnyThread changes nothing.
+ * CMASK, INV and EDGE use the same cycle, in which an event occurs once or not at all; so does EQ, which therefore
+ * changes nothing. Fields that the model cannot know read 0: latencies, data sources, TX abort information, topdown
+ * slots and metrics, data addresses that the host cannot see. So a load never reaches a latency threshold, and the
+ * events of load latency, precise store and the frontend do not move, though their settings can be written and read.
+ * Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM, retire latency) do not exist. The core
+ * has one thread, so AnyThread changes nothing.
  *
- * Of the rest of the tree it uses ds/layout.h, ds/event_data.h with the tables that are made for it, and, from
- * kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers, memcpy,
- * memset and strcmp.
+ * Of the rest of the tree it uses ds/layout.h, ds/arch_layout.h, ds/event_data.h with the tables that are made for it,
+ * and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers,
+ * memcpy, memset and strcmp.
  *
  * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c; then arch.c and
  * arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c and policy.c are tables.
@@ -136,8 +137,9 @@ struct ds_model_policy {
     bool pdist_minimum;       /* PDIST counters reload nothing closer to overflow than 128 */
     bool reserved_ignored;    /* writes of reserved bits are dropped, not #GP (as QEMU's TCG does) */
     uint8_t residual;         /* records still to come when counters with PEBS are turned off, see ds_model_late */
-    bool unmapped_page_fault; /* DS memory that is not there: #PF by host.page_fault, and the counters stay armed; else
-                               * -EFAULT, and the record is lost and they are disarmed */
+    bool unmapped_page_fault; /* DS memory that is not there: #PF by host.page_fault, and the counters stay armed; else,
+                               * and always where it is physical memory, -EFAULT, and the record is lost and they are
+                               * disarmed */
     bool unlisted_recorded;   /* PEBS records events, and on counters, that the lists do not name for it, too; else
                                * those counters run as without PEBS (ds/model/listed.c) */
 
@@ -201,13 +203,15 @@ struct ds_model_record { /* what an assist did, for whoever keeps the truth */
 };
 
 /* `before` and `after` of: (with architectural PEBS, IA32_PEBS_INDEX in bytes in place of PebsIndex, the buffer's size
- * in place of the absolute maximum, bit 54 in place of OVF_BUF, and CFG_C in place of the DS area) */
+ * in place of the absolute maximum, bit 54 in place of OVF_BUF, and CFG_C in place of the DS area; bits of counters by
+ * the policy arch_overflow) */
 enum ds_model_action_kind {
-    DS_MODEL_OVERFLOWED = 1, /* the counter; its bit of GLOBAL_STATUS is set */
+    DS_MODEL_OVERFLOWED = 1, /* the counter; its bit of GLOBAL_STATUS is set, unless it reloads itself */
     DS_MODEL_ARMED,          /* the counter; the next event it counts writes a record, with PDIST this one */
     DS_MODEL_STORED,         /* PebsIndex: the record lies between the two */
     DS_MODEL_DROPPED,        /* not PebsIndex, which stays: it, and the absolute maximum no record fits under */
-    DS_MODEL_RELOADED,       /* the counter, from its slot of the DS area; its bit of GLOBAL_STATUS is cleared */
+    DS_MODEL_RELOADED,       /* the counter, from its slot of the DS area; its bit of GLOBAL_STATUS is cleared, unless
+                              * it is another counter's overflow that reloads it */
     DS_MODEL_COMPARED,       /* not a change: PebsIndex, and the threshold; at or above it OVF_BUF is set */
     DS_MODEL_PMI_RAISED,     /* LVTPC, which masks itself */
     DS_MODEL_PMI_LATCHED,    /* LVTPC, which was masked: the PMI comes when it is not */
@@ -282,7 +286,7 @@ struct ds_model {
     uint64_t perfevtsel[DS_MODEL_GP_MAX];
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable, data_cfg, debugctl, ds_area, misc_enable;
     uint64_t perf_metrics, ld_lat, frontend, lbr_ctl, lbr_select;
-    uint64_t pebs_base, pebs_index;                                /* architectural PEBS, and the next */
+    uint64_t pebs_base, pebs_index; /* architectural PEBS, and the next; pebs_enable is made of these then */
     uint64_t cfg_b[DS_COUNTER_NUMBERS], cfg_c[DS_COUNTER_NUMBERS]; /* by counter */
     uint32_t lvtpc;
     bool pmi_latched;
@@ -290,7 +294,7 @@ struct ds_model {
     struct ds_pebs_lbr lbr[DS_MODEL_LBR_DEPTH]; /* branch history: a ring of the first lbr_depth, a power of 2 */
     uint32_t lbr_depth, lbr_tos;                /* lbr_tos: the newest */
 
-    uint64_t pebs;                         /* counters with PEBS: of IA32_PEBS_ENABLE those not in `unlisted` */
+    uint64_t pebs;                         /* counters with PEBS: of pebs_enable those not in `unlisted` */
     uint64_t unlisted;                     /* counters of an event that PEBS does not record there */
     uint64_t armed;                        /* overflowed with PEBS enabled: the next event writes a record */
     uint64_t adaptive;                     /* ADAPTIVE bit of every counter */
@@ -340,14 +344,15 @@ int ds_model_rdpmc(const struct ds_model *model, uint32_t index, unsigned cpl, u
 
 void ds_model_lvtpc_write(struct ds_model *model, uint32_t value);
 
-/* One instruction has retired. 0, or -EFAULT: the DS area or a buffer is not mapped at model->fault_address. A record,
- * a branch record or both are lost, and counted so, or the counters of a record that lies there are not reloaded. */
+/* One instruction has retired. 0, or -EFAULT: the DS area or a buffer is not mapped at model->fault_address (the buffer
+ * of architectural PEBS: not there, at that physical address). A record, a branch record or both are lost, and counted
+ * so, or the counters of a record that lies there are not reloaded. */
 int ds_model_retire(struct ds_model *model, const struct ds_model_retired *retired);
 
 /* By the policy `residual` alone: some time has passed since counters with PEBS were turned off, so one of the records
- * that are still to come is stored, to where IA32_DS_AREA leads now. It is of the last event they have counted; no
- * counter is reloaded and no threshold looked at. For the host to call: before each access to an MSR, say. Returns as
- * ds_model_retire. */
+ * that are still to come is stored, to where IA32_DS_AREA leads now; with architectural PEBS, to where IA32_PEBS_BASE
+ * does, if IA32_PEBS_INDEX.EN is set. It is of the last event they have counted; no counter is reloaded and no
+ * threshold looked at. For the host to call: before each access to an MSR, say. Returns as ds_model_retire. */
 int ds_model_late(struct ds_model *model);
 
 /* Whether branch history is on and lets in branches of the type that end at `cpl`, frozen or not. */

@@ -117,10 +117,6 @@ static const struct ds_model_event_code cougarcove[] = {
         .arch_lbr = true, .lbr_format = IA32_PERF_CAPABILITIES_LBR_FMT, .lbr_depth = 32,                               \
         .lbr_depths = 0x0B /* 8, 16, 32 */
 
-/* Counters with auto counter reload: of the counters from PMC2 on, and of two fixed ones, the SDM's table of MSRs names
- * CFG_B (vol. 4); that those same counters may be the cause is inferred. */
-#define ACR_COUNTERS ((GP(10) & ~GP(2)) | FIXED(2))
-
 /* With Hyper-Threading up to Skylake: 4 of the 8 GP counters each. */
 const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     {
@@ -342,8 +338,8 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pebs_counters = GP(10) | FIXED(4),
         .pdist = GP(2) | FIXED(1),
         .arch_groups = DS_MODEL_ARCH_GROUPS | IA32_PMC_CFG_C_CNTR_METRICS,
-        .acr_reloaded = ACR_COUNTERS,
-        .acr_causes = ACR_COUNTERS,
+        .acr_reloaded = DS_MODEL_ACR_RELOADED(10, 4),
+        .acr_causes = DS_MODEL_ACR_CAUSES,
         LBR_ARCHITECTURAL,
         .events = cougarcove,
     },
@@ -364,8 +360,8 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pebs_counters = GP(8) | FIXED(3),
         .pdist = GP(2) | FIXED(1),
         .arch_groups = DS_MODEL_ARCH_GROUPS,
-        .acr_reloaded = DS_MODEL_ACR_EFFICIENT,
-        .acr_causes = DS_MODEL_ACR_EFFICIENT,
+        .acr_reloaded = DS_MODEL_ACR_RELOADED(8, 3),
+        .acr_causes = DS_MODEL_ACR_CAUSES,
         LBR_ARCHITECTURAL,
         .events = ds_model_darkmont_codes,
     },

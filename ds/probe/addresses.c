@@ -30,9 +30,19 @@ static uint64_t eventing_ip(const struct ds_probe *p)
     return p->caps->format >= 2 ? ds_probe_ip(p, 0, 0) : 0;
 }
 
+/* Whether there is a group of registers to ask for. */
+static bool has_registers(const struct ds_probe *p)
+{
+    return ds_probe_arch(p) ? p->caps->arch_groups & IA32_PMC_CFG_C_GPR : p->caps->baseline;
+}
+
 static uint64_t rip(const struct ds_probe *p)
 {
     const uint8_t *record = p->bench->buffer;
+    if (ds_probe_arch(p)) {
+        const struct ds_arch_gpr *gpr = ds_probe_arch_group(p, 0, IA32_PMC_CFG_C_GPR);
+        return gpr ? gpr->registers.rip : 0;
+    }
     if (p->caps->format < 4)
         return ((const struct ds_pebs_fmt0 *)record)->rip;
     return p->caps->baseline ? ((const struct ds_pebs_gpr *)(record + sizeof(struct ds_pebs_basic)))->rip : 0;
@@ -45,7 +55,7 @@ static bool look(struct ds_probe *p, struct ds_probe_result *r)
     if (!ds_probe_arm_at_last_jump(p, r))
         return false;
     for (uint64_t period = p->arming - BEFORE; period <= p->arming + 1 && !p->looked && !p->of_last; period++) {
-        ds_probe_run_branches(p, period, p->caps->baseline ? MSR_PEBS_DATA_CFG_GPR : 0);
+        ds_probe_run_branches(p, period, has_registers(p) ? MSR_PEBS_DATA_CFG_GPR : 0);
         if (ds_probe_records(p) != 1 || (!among(p, eventing_ip(p)) && !among(p, rip(p))))
             continue;
         p->eventing = eventing_ip(p);
@@ -83,8 +93,8 @@ void ds_probe_eventing_ip(struct ds_probe *p, struct ds_probe_result *r)
 
 void ds_probe_rip(struct ds_probe *p, struct ds_probe_result *r)
 {
-    if (p->caps->format >= 4 && !p->caps->baseline)
-        ds_probe_unknown(r, "RIP is in the group of registers, which needs the baseline");
+    if (p->caps->format >= 4 && !has_registers(p))
+        ds_probe_unknown(r, "RIP is in the group of registers, which is not there");
     else if (look(p, r))
         tell(p, r, p->rip, "RIP", "eventing");
 }
@@ -102,20 +112,17 @@ static void run_nops(struct ds_probe *p, uint64_t first)
 }
 
 /* How many instructions a run counts is found out first; then one overflows with the last of them, so that none is left
- * for the record. */
-void ds_probe_overflow_bit(struct ds_probe *p, struct ds_probe_result *r)
+ * for the record. *before, *after: the status then, and with a record. False: `r` says why not. */
+static bool overflow_without_record(struct ds_probe *p, struct ds_probe_result *r, uint64_t *before, uint64_t *after)
 {
-    const uint64_t bit = DS_BIT(p->instructions.number);
-    if (ds_probe_needs_multiples(p, r))
-        return;
     run_nops(p, DS_PROBE_FAR);
     const uint64_t all =
         ds_probe_value(p, &p->instructions) - ds_initial(p->caps, p->instructions.number, DS_PROBE_FAR);
     run_nops(p, DS_PROBE_NOPS_COUNT / 2);
-    const uint64_t after = ds_probe_status(p);
+    *after = ds_probe_status(p);
     if (!ds_probe_records(p)) {
         ds_probe_unknown(r, "an overflow in the middle of the NOPs had no record");
-        return;
+        return false;
     }
     for (uint64_t first = all + AROUND; first + AROUND >= all && first; first--) {
         run_nops(p, first);
@@ -123,11 +130,33 @@ void ds_probe_overflow_bit(struct ds_probe *p, struct ds_probe_result *r)
             break;
         if (ds_probe_value(p, &p->instructions) >= DS_PROBE_FAR)
             continue; /* not yet */
-        const uint64_t status = ds_probe_status(p);
-        ds_probe_answer(r, status & bit ? "set" : "clear",
-                        "counter %u behind its overflow, no record: GLOBAL_STATUS 0x%lx; behind its record: 0x%lx",
-                        p->instructions.number, (unsigned long)status, (unsigned long)after);
-        return;
+        *before = ds_probe_status(p);
+        return true;
     }
     ds_probe_unknown(r, "of runs of about %lu instructions none ended between overflow and record", (unsigned long)all);
+    return false;
+}
+
+static void tell_bit(const struct ds_probe *p, struct ds_probe_result *r, const char *answer, uint64_t before,
+                     uint64_t after)
+{
+    ds_probe_answer(r, answer,
+                    "counter %u behind its overflow, no record: GLOBAL_STATUS 0x%lx; behind its record: 0x%lx",
+                    p->instructions.number, (unsigned long)before, (unsigned long)after);
+}
+
+void ds_probe_overflow_bit(struct ds_probe *p, struct ds_probe_result *r)
+{
+    uint64_t before, after;
+    if (!ds_probe_needs_multiples(p, r) && overflow_without_record(p, r, &before, &after))
+        tell_bit(p, r, before & DS_BIT(p->instructions.number) ? "set" : "clear", before, after);
+}
+
+void ds_probe_arch_overflow(struct ds_probe *p, struct ds_probe_result *r)
+{
+    static const char *const answers[2][2] = {{"never", "other"}, {"cleared", "stays"}}; /* set before; after */
+    const uint64_t bit = DS_BIT(p->instructions.number);
+    uint64_t before, after;
+    if (overflow_without_record(p, r, &before, &after))
+        tell_bit(p, r, answers[(before & bit) != 0][(after & bit) != 0], before, after);
 }

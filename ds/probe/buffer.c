@@ -35,16 +35,24 @@ void ds_probe_fit(struct ds_probe *p, struct ds_probe_result *r)
 /* The index stands at the maximum, where by no reading a record fits. */
 void ds_probe_drop_reload(struct ds_probe *p, struct ds_probe_result *r)
 {
-    const uint32_t full = 2 * p->record_bytes;
     const uint64_t reset = ds_initial(p->caps, p->instructions.number, DS_PROBE_FAR);
     ds_probe_reset(p);
-    ds_probe_pebs_buffer(p, full, DS_PROBE_NEVER);
-    ds_probe_set_pebs_index(p, (uint64_t)(uintptr_t)p->bench->buffer + full);
+    const uint32_t full = ds_probe_full_buffer(p, false);
     ds_probe_count(p, &p->instructions, p->period, DS_PROBE_FAR);
     ds_probe_run(p, DS_PROBE_NOPS, 0);
 
     const uint64_t value = ds_probe_value(p, &p->instructions), index = ds_probe_pebs_index(p);
     const bool overflowed = ds_probe_status(p) & DS_BIT(p->instructions.number);
+    if (ds_probe_arch(p)) { /* whether a record clears the bit is arch_overflow's */
+        ds_probe_answer(r,
+                        index != full          ? "stored"
+                        : value >= reset       ? "yes"
+                        : value < DS_PROBE_FAR ? "no"
+                                               : "other",
+                        "counter 0x%lx, reload value 0x%lx, IA32_PEBS_INDEX 0x%lx", (unsigned long)value,
+                        (unsigned long)reset, (unsigned long)p->index);
+        return;
+    }
     const char *answer = index != full                        ? "stored" /* beyond the maximum */
                          : value >= reset && !overflowed      ? "yes"
                          : value < DS_PROBE_FAR && overflowed ? "no"
@@ -57,17 +65,17 @@ void ds_probe_drop_reload(struct ds_probe *p, struct ds_probe_result *r)
 /* The same, with a threshold that has been reached: whether the dropped record says so once more. */
 void ds_probe_full_signal(struct ds_probe *p, struct ds_probe_result *r)
 {
-    const uint32_t full = 2 * p->record_bytes;
+    const uint64_t signal =
+        IA32_PERF_GLOBAL_STATUS_OVF_BUF | (ds_probe_arch(p) ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS : 0);
     ds_probe_reset(p);
-    ds_probe_pebs_buffer(p, full, full);
-    ds_probe_set_pebs_index(p, (uint64_t)(uintptr_t)p->bench->buffer + full);
+    ds_probe_full_buffer(p, true);
     ds_probe_count(p, &p->instructions, p->period, p->period);
     ds_probe_lvtpc(p, false);
     ds_probe_run(p, DS_PROBE_NOPS, 0);
     const uint64_t status = ds_probe_status(p);
     const uint32_t pmis = p->bench->interrupts(p->bench->context);
-    ds_probe_answer(r, pmis || status & IA32_PERF_GLOBAL_STATUS_OVF_BUF ? "yes" : "no", "GLOBAL_STATUS 0x%lx, %u PMIs",
-                    (unsigned long)status, pmis);
+    ds_probe_answer(r, pmis || status & signal ? "yes" : "no", "GLOBAL_STATUS 0x%lx, %u PMIs", (unsigned long)status,
+                    pmis);
 }
 
 #define OFF 32u /* times that counters go off */

@@ -64,12 +64,22 @@ static void save(struct ds_probe *p, uint32_t msr)
     p->saved[p->saves++] = (struct ds_probe_saved){msr, ds_probe_read(p, msr)};
 }
 
+/* With architectural PEBS the Debug Store is BTS' alone, and a processor may do without. */
+static bool has_area(const struct ds_probe *p)
+{
+    return !ds_probe_arch(p) || p->caps->bts;
+}
+
 /* In the order they may be given back in: GLOBAL_CTRL last. */
 static void save_all(struct ds_probe *p)
 {
     const struct ds_machine *m = p->bench->machine;
+    uint32_t msr;
     p->lvtpc = m->lvtpc_read(m->context);
-    save(p, IA32_DS_AREA);
+    if (has_area(p))
+        save(p, IA32_DS_AREA);
+    for (unsigned i = 0; p->caps->pebs && ds_probe_arch(p) && (msr = ds_probe_arch_msr(p, i)); i++)
+        save(p, msr);
     if (p->caps->pebs) { /* else its registers may not be there */
         if (p->caps->baseline)
             save(p, MSR_PEBS_DATA_CFG);
@@ -81,7 +91,8 @@ static void save_all(struct ds_probe *p)
             save(p, IA32_FIXED_CTR0 + i);
         if (p->caps->fixed_counters)
             save(p, IA32_FIXED_CTR_CTRL);
-        save(p, IA32_PEBS_ENABLE);
+        if (!ds_probe_arch(p))
+            save(p, IA32_PEBS_ENABLE);
     }
     save(p, IA32_DEBUGCTL);
     if (p->caps->pebs)
@@ -94,7 +105,10 @@ static void all_off(struct ds_probe *p)
     if (!p->caps->pebs)
         return;
     ds_probe_write(p, IA32_PERF_GLOBAL_CTRL, 0);
-    ds_probe_write(p, IA32_PEBS_ENABLE, 0);
+    if (ds_probe_arch(p))
+        ds_probe_arch_off(p);
+    else
+        ds_probe_write(p, IA32_PEBS_ENABLE, 0);
     for (unsigned i = 0; i < p->caps->gp_counters; i++)
         ds_probe_write(p, IA32_PERFEVTSEL0 + i, 0);
     if (p->caps->fixed_counters)
@@ -130,15 +144,24 @@ static void free_counters(struct ds_probe *p)
 
 /* ---- the known state --------------------------------------------------------------------------------------------- */
 
+/* Of a record without groups; with architectural PEBS it may come in fragments, so one has to be seen. */
+static uint32_t least_size(const struct ds_probe *p)
+{
+    if (ds_probe_arch(p))
+        return p->own_size ? p->own_size : ds_arch_record_bytes(0, 0, 0);
+    return ds_pebs_fixed_size(p->caps->format);
+}
+
 void ds_probe_reset(struct ds_probe *p)
 {
     ds_probe_lvtpc(p, true);
     all_off(p);
     p->enabled = p->pebs = p->fixed_ctrl = 0;
-    p->record_bytes = ds_pebs_fixed_size(p->caps->format);
+    p->record_bytes = least_size(p);
     memset(p->bench->area, 0, ARCH_PAGE_SIZE);
     memset(p->bench->buffer, 0, DS_PROBE_BUFFER);
-    ds_probe_write(p, IA32_DS_AREA, (uint64_t)(uintptr_t)p->bench->area);
+    if (has_area(p))
+        ds_probe_write(p, IA32_DS_AREA, (uint64_t)(uintptr_t)p->bench->area);
     if (p->caps->perfmon_version >= 2)
         ds_probe_clear_status(p);
     p->bench->interrupts(p->bench->context);
@@ -160,6 +183,10 @@ static uint64_t base(const struct ds_probe *p)
  * threshold does not come to the page's end. */
 void ds_probe_pebs_buffer(struct ds_probe *p, uint32_t maximum, uint32_t threshold)
 {
+    if (ds_probe_arch(p)) {
+        ds_probe_arch_buffer(p, maximum, threshold);
+        return;
+    }
     if (p->caps->errata.one_page_buffer) {
         const uint32_t most = ARCH_PAGE_SIZE - p->record_bytes;
         maximum = maximum < most ? maximum : most;
@@ -179,7 +206,7 @@ void ds_probe_bts_buffer(struct ds_probe *p, uint32_t maximum, uint32_t threshol
 
 uint64_t ds_probe_pebs_index(const struct ds_probe *p)
 {
-    return area(p)->pebs_index - base(p);
+    return ds_probe_arch(p) ? ia32_pebs_index_wr(p->index) : area(p)->pebs_index - base(p);
 }
 
 uint64_t ds_probe_bts_index(const struct ds_probe *p)
@@ -189,7 +216,18 @@ uint64_t ds_probe_bts_index(const struct ds_probe *p)
 
 void ds_probe_set_pebs_index(struct ds_probe *p, uint64_t address)
 {
-    area(p)->pebs_index = address;
+    if (ds_probe_arch(p))
+        ds_probe_arch_set_index(p, (uint32_t)(address - base(p)));
+    else
+        area(p)->pebs_index = address;
+}
+
+uint32_t ds_probe_full_buffer(struct ds_probe *p, bool reached)
+{
+    const uint32_t full = ds_probe_arch(p) ? ARCH_PAGE_SIZE : 2 * p->record_bytes;
+    ds_probe_pebs_buffer(p, full, reached ? full : DS_PROBE_NEVER);
+    ds_probe_set_pebs_index(p, base(p) + full);
+    return full;
 }
 
 void ds_probe_count(struct ds_probe *p, const struct ds_probe_counter *c, uint64_t first, uint64_t again)
@@ -202,13 +240,20 @@ void ds_probe_count(struct ds_probe *p, const struct ds_probe_counter *c, uint64
     } else {
         ds_probe_write(p, IA32_PERFEVTSEL0 + c->number, c->code | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN);
     }
-    p->bench->area[ds_area_reset(p->caps->format, c->number) / 8] = ds_initial(p->caps, c->number, again);
+    if (ds_probe_arch(p))
+        ds_probe_arch_count(p, c->number, again);
+    else
+        p->bench->area[ds_area_reset(p->caps->format, c->number) / 8] = ds_initial(p->caps, c->number, again);
     p->enabled |= bit;
     p->pebs |= bit;
 }
 
 void ds_probe_groups(struct ds_probe *p, const struct ds_probe_counter *c, uint64_t groups)
 {
+    if (ds_probe_arch(p)) {
+        ds_probe_arch_groups(p, c->number, ds_probe_arch_same_groups(groups));
+        return;
+    }
     ds_probe_write(p, MSR_PEBS_DATA_CFG, groups);
     ds_probe_write(p, IA32_PERFEVTSEL0 + c->number,
                    c->code | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_ADAPTIVE);
@@ -223,7 +268,8 @@ bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t n
     if (!any || !ds_event_recorded(p->caps, &event) || ds_event_code(p->caps, &event, &c->code))
         return false;
     /* The first has precise distribution here and there; on efficient cores of hybrids the second has, too. */
-    const uint64_t others = any & ~UINT64_C(1) & ~(p->caps->core_type == CPUID_1AH_EAX_ATOM ? UINT64_C(2) : 0);
+    const uint64_t others =
+        any & ~p->caps->pdist_counters & ~UINT64_C(1) & ~(p->caps->core_type == CPUID_1AH_EAX_ATOM ? UINT64_C(2) : 0);
     c->number = (unsigned)__builtin_ctzll(others ? others : any);
     return true;
 }
@@ -233,6 +279,10 @@ bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t n
 /* Counters have just gone off. Records that come now would be in the way of whatever the experiment looks at. */
 static void wait_quiet(struct ds_probe *p)
 {
+    if (ds_probe_arch(p)) {
+        ds_probe_arch_wait_quiet(p);
+        return;
+    }
     const uint64_t index = area(p)->pebs_index;
     for (unsigned i = 0; i < QUIET; i++)
         ds_probe_read(p, IA32_PEBS_ENABLE);
@@ -243,7 +293,9 @@ static void wait_quiet(struct ds_probe *p)
 static uint64_t run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl, uint32_t *pmis)
 {
     const struct ds_stepping *stepping = p->bench->machine->stepping;
-    if (p->pebs)
+    if (p->pebs && ds_probe_arch(p))
+        ds_probe_arch_on(p);
+    else if (p->pebs)
         ds_probe_write(p, IA32_PEBS_ENABLE, p->pebs);
     if (p->enabled)
         ds_probe_write(p, IA32_PERF_GLOBAL_CTRL, p->enabled);
@@ -278,12 +330,16 @@ uint64_t ds_probe_run_open(struct ds_probe *p, enum ds_probe_code code, uint32_t
 unsigned ds_probe_records(const struct ds_probe *p)
 {
     uint64_t index = ds_probe_pebs_index(p);
+    if (ds_probe_arch(p))
+        return ds_probe_arch_records(p);
     return index < DS_PROBE_BUFFER ? (unsigned)(index / p->record_bytes) : 0;
 }
 
 uint32_t ds_probe_own_size(const struct ds_probe *p)
 {
     const uint64_t head = ((const struct ds_pebs_basic *)p->bench->buffer)->head;
+    if (ds_probe_arch(p))
+        return ds_probe_arch_first_size(p);
     return p->caps->format < 4 || !ds_probe_pebs_index(p) ? p->record_bytes : ds_pebs_head_size(head);
 }
 
@@ -291,6 +347,10 @@ uint64_t ds_probe_ip(const struct ds_probe *p, unsigned i, unsigned bytes)
 {
     const uint8_t *record = p->bench->buffer + (uint64_t)i * p->record_bytes;
     const unsigned format = p->caps->format;
+    if (ds_probe_arch(p)) {
+        const struct ds_arch_basic *basic = ds_probe_arch_group(p, i, DS_ARCH_HEADER_BASIC);
+        return basic ? basic->eventing_ip : 0;
+    }
     return format >= 4   ? ((const struct ds_pebs_basic *)record)->eventing_ip
            : format >= 2 ? ((const struct ds_pebs_fmt2 *)record)->eventing_ip
                          : ((const struct ds_pebs_fmt0 *)record)->rip - bytes; /* of the next one */
@@ -366,6 +426,8 @@ static bool makes_records(struct ds_probe *p)
     ds_probe_count(p, &p->instructions, p->period, p->period);
     ds_probe_run(p, DS_PROBE_NOPS, 0);
     p->own_size = ds_probe_own_size(p);
+    if (ds_probe_arch(p))
+        return ds_probe_arch_group(p, 0, DS_ARCH_HEADER_BASIC);
     return ds_probe_records(p) > 0 && p->own_size == p->record_bytes;
 }
 
@@ -424,6 +486,16 @@ static void (*const experiments[DS_PROBE_ROWS])(struct ds_probe *p, struct ds_pr
     [DS_PROBE_Q_DS_AREA] = ds_probe_ds_area,
     [DS_PROBE_Q_PMC_WRITE] = ds_probe_pmc_write,
     [DS_PROBE_Q_HYPERVISOR] = ds_probe_hypervisor,
+    [DS_PROBE_Q_ARCH_THRESHOLD] = ds_probe_arch_threshold,
+    [DS_PROBE_Q_ARCH_FULL] = ds_probe_arch_full,
+    [DS_PROBE_Q_ARCH_FIT] = ds_probe_arch_fit,
+    [DS_PROBE_Q_ARCH_BASE] = ds_probe_arch_base,
+    [DS_PROBE_Q_ARCH_SIZE] = ds_probe_arch_size,
+    [DS_PROBE_Q_ARCH_PADDING] = ds_probe_arch_padding,
+    [DS_PROBE_Q_ARCH_OVERFLOW] = ds_probe_arch_overflow,
+    [DS_PROBE_Q_ARCH_OVF_BUF] = ds_probe_arch_ovf_buf,
+    [DS_PROBE_Q_ARCH_FRAGMENTS] = ds_probe_arch_fragments,
+    [DS_PROBE_Q_ARCH_TOGETHER] = ds_probe_arch_together,
 };
 
 static void ask(struct ds_probe *p, enum ds_probe_question question, struct ds_probe_result *r)
@@ -434,8 +506,16 @@ static void ask(struct ds_probe *p, enum ds_probe_question question, struct ds_p
         ds_probe_unknown(r, "no PEBS: %s", p->caps->reason);
         return;
     }
+    if (row->needs & DS_PROBE_ARCH && !ds_probe_arch(p)) {
+        ds_probe_unknown(r, "the PEBS of this processor is not architectural");
+        return;
+    }
+    if (row->not_arch && ds_probe_arch(p)) {
+        ds_probe_unknown(r, "architectural PEBS: %s", row->not_arch);
+        return;
+    }
     if (row->needs & DS_PROBE_PEBS && !ds_probe_records_instructions(p)) {
-        if (p->found && p->own_size != ds_pebs_fixed_size(p->caps->format))
+        if (p->found && !ds_probe_arch(p) && p->own_size != ds_pebs_fixed_size(p->caps->format))
             ds_probe_unknown(r, "the head of a record says %u bytes, not %u", p->own_size,
                              ds_pebs_fixed_size(p->caps->format));
         else if (p->found)

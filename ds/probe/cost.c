@@ -103,6 +103,15 @@ static void without_pebs(struct series *s)
     end_without(s);
 }
 
+/* Whether the first record of architectural PEBS has these groups and no other, in all of its fragments. */
+static bool names(const struct ds_probe *p, uint64_t groups)
+{
+    uint64_t has = 0;
+    for (struct ds_probe_fragment f = {0}; ds_probe_arch_fragment(p, 0, &f);)
+        has |= f.format & DS_ARCH_HEADER_GROUPS;
+    return has == (groups | DS_ARCH_HEADER_BASIC);
+}
+
 static void cost_of_record(struct series *s, uint64_t groups, struct ds_probe_cost *cost)
 {
     struct ds_probe *p = s->p;
@@ -112,7 +121,11 @@ static void cost_of_record(struct series *s, uint64_t groups, struct ds_probe_co
     for (unsigned i = 0; i < p->bench->samples; i++) {
         count_instructions(p, groups);
         const uint64_t cycles = ds_probe_run(p, DS_PROBE_NOPS, 0);
-        if (ds_probe_own_size(p) != p->record_bytes) {
+        if (ds_probe_arch(p) && !names(p, ds_probe_arch_same_groups(groups) & IA32_PMC_CFG_C_GROUPS)) {
+            refuse(cost, "its header names other groups");
+            return;
+        }
+        if (!ds_probe_arch(p) && ds_probe_own_size(p) != p->record_bytes) {
             refuse(cost, "");
             snprintf(cost->reason, sizeof cost->reason, "its head says %u bytes, its groups make %u",
                      ds_probe_own_size(p), p->record_bytes);
@@ -233,6 +246,13 @@ static void cost_of_branch(struct series *s, struct ds_probe_cost *cost)
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
+static bool has_groups(const struct ds_probe *p, uint64_t groups)
+{
+    if (ds_probe_arch(p))
+        return !(ds_probe_arch_same_groups(groups) & ~p->caps->arch_groups);
+    return !groups || (p->caps->baseline && (!(groups & MSR_PEBS_DATA_CFG_CNTR) || p->caps->format >= 6));
+}
+
 void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *cost)
 {
     struct series series = {.p = p};
@@ -246,7 +266,7 @@ void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *
         refuse(cost, "no counter makes PEBS records of retired instructions");
         return;
     }
-    if (groups && (!p->caps->baseline || (groups & MSR_PEBS_DATA_CFG_CNTR && p->caps->format < 6))) {
+    if (!has_groups(p, groups)) {
         refuse(cost, "records of this format have no such group");
         return;
     }

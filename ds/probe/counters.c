@@ -105,11 +105,15 @@ static bool on_pmc0(const struct ds_probe *p)
 static bool candidate(const struct ds_probe *p, bool pmc0, struct ds_probe_counter *c)
 {
     const struct ds_event event = {.kind = pmc0 ? DS_EVENT_BRANCHES : DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED};
+    if (ds_probe_arch(p) && !pmc0) { /* CPUID says so, whatever event has the name */
+        *c = (struct ds_probe_counter){.number = DS_COUNTER_FIXED};
+        return p->caps->pdist_counters & p->caps->pebs_counters & DS_BIT(DS_COUNTER_FIXED);
+    }
     const bool goldmont = p->caps->generation >= DS_GENERATION_GOLDMONT && p->caps->format >= 3;
     const uint64_t any = ds_event_counters(p->caps, &event) & p->caps->pebs_counters & (pmc0 ? 1 : UINT64_MAX);
     *c = (struct ds_probe_counter){0};
-    if ((pmc0 && !p->caps->baseline && !goldmont) || !any || !ds_event_recorded(p->caps, &event) ||
-        ds_event_code(p->caps, &event, &c->code))
+    if ((pmc0 && !p->caps->baseline && !goldmont && !(p->caps->pdist_counters & 1)) || !any ||
+        !ds_event_recorded(p->caps, &event) || ds_event_code(p->caps, &event, &c->code))
         return false;
     c->number = (unsigned)__builtin_ctzll(any);
     return true;
@@ -145,8 +149,11 @@ static bool find_precise(struct ds_probe *p, struct ds_probe_counter *c, struct 
 /* Where there are no two records whose distance could be told. */
 static void tell_no_gap(const struct ds_probe *p, struct ds_probe_result *r, const struct ds_probe_counter *c)
 {
-    ds_probe_unknown(r, "counter %u: one record at most, so its reset value may not be at 0x%x of the area", c->number,
-                     ds_area_reset(p->caps->format, c->number));
+    if (ds_probe_arch(p))
+        ds_probe_unknown(r, "counter %u: one record at most, so its CFG_C may not reload it", c->number);
+    else
+        ds_probe_unknown(r, "counter %u: one record at most, so its reset value may not be at 0x%x of the area",
+                         c->number, ds_area_reset(p->caps->format, c->number));
 }
 
 void ds_probe_pdist_minimum(struct ds_probe *p, struct ds_probe_result *r)

@@ -35,9 +35,12 @@ struct ds_probe {
     uint32_t record_bytes;                /* since the last reset: basic records */
     uint64_t enabled, pebs;               /* since the last reset: IA32_PERF_GLOBAL_CTRL, IA32_PEBS_ENABLE of a run */
     uint64_t fixed_ctrl;
-    struct ds_probe_saved saved[8 + 2 * DS_GP_MAX + DS_FIXED_MAX];
+    struct ds_probe_saved saved[10 + 4 * DS_GP_MAX + 3 * DS_FIXED_MAX];
     unsigned saves;
-    unsigned late; /* records that came when the counters of the last run were off already: not among its records */
+    /* with architectural PEBS: */
+    uint64_t index; /* IA32_PEBS_INDEX after the last run, or as it has been set since */
+    uint32_t begin; /* where the first record lies: the index before the first run since it was set */
+    unsigned late;  /* records that came when the counters of the last run were off already: not among its records */
     uint32_t lvtpc;
     struct ds_refusal refusal; /* the last access that raised #GP */
     bool refused;              /* one has, since the last question */
@@ -62,6 +65,8 @@ void ds_probe_bts_buffer(struct ds_probe *p, uint32_t maximum, uint32_t threshol
 uint64_t ds_probe_pebs_index(const struct ds_probe *p);
 uint64_t ds_probe_bts_index(const struct ds_probe *p);
 void ds_probe_set_pebs_index(struct ds_probe *p, uint64_t address);
+/* A small buffer, and the index at its end: no record fits. */
+uint32_t ds_probe_full_buffer(struct ds_probe *p, bool reached);
 
 /* A PEBS counter of ring 0 that overflows after `first` events, and after its record is set to overflow after `again`
  * more. */
@@ -106,6 +111,37 @@ struct ds_probe_spacing {
 struct ds_probe_spacing ds_probe_space(struct ds_probe *p, const struct ds_probe_counter *c, uint64_t period,
                                        enum ds_probe_code code);
 
+/* ---- architectural PEBS (ds/probe/arch.c): what the functions above do there */
+static inline bool ds_probe_arch(const struct ds_probe *p)
+{
+    return ds_caps_arch(p->caps);
+}
+uint64_t ds_probe_arch_physical(const struct ds_probe *p); /* address of the buffer */
+uint32_t ds_probe_arch_cfg_c(unsigned counter);            /* the MSR */
+/* The registers that experiments change, in the order in which they may be given back; 0 behind the last. */
+uint32_t ds_probe_arch_msr(const struct ds_probe *p, unsigned i);
+void ds_probe_arch_off(struct ds_probe *p);
+/* The smallest buffer that has `maximum` bytes. */
+void ds_probe_arch_buffer(struct ds_probe *p, uint32_t maximum, uint32_t threshold);
+void ds_probe_arch_set_index(struct ds_probe *p, uint32_t offset);
+void ds_probe_arch_count(struct ds_probe *p, unsigned counter, uint64_t again);
+/* Adds bits to the counter's CFG_C. */
+void ds_probe_arch_groups(struct ds_probe *p, unsigned counter, uint64_t groups);
+/* The groups that those of MSR_PEBS_DATA_CFG are here. */
+uint64_t ds_probe_arch_same_groups(uint64_t data_cfg);
+void ds_probe_arch_on(struct ds_probe *p);
+void ds_probe_arch_wait_quiet(struct ds_probe *p);
+unsigned ds_probe_arch_records(const struct ds_probe *p);
+uint32_t ds_probe_arch_first_size(const struct ds_probe *p); /* with padding and all fragments; 0: there is none */
+struct ds_probe_fragment {
+    uint64_t format; /* 0: before the first */
+    uint32_t at;     /* of the buffer */
+};
+/* The first fragment of record `i`, or the next one. False: there is none. */
+bool ds_probe_arch_fragment(const struct ds_probe *p, unsigned i, struct ds_probe_fragment *fragment);
+/* Where a group of record `i` begins, in whichever fragment it is; NULL: the record has none. */
+const void *ds_probe_arch_group(const struct ds_probe *p, unsigned i, uint64_t group);
+
 /* ---- answers */
 void ds_probe_answer(struct ds_probe_result *r, const char *answer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -140,6 +176,16 @@ void ds_probe_overflow_bit(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_ds_area(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_pmc_write(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_hypervisor(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_arch_threshold(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_arch_full(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_arch_base(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_arch_size(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_arch_padding(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_arch_overflow(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_arch_ovf_buf(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_arch_fragments(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_arch_together(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_arch_fit(struct ds_probe *p, struct ds_probe_result *r);
 
 /* Number `which` of ds_probe_costs. */
 void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *cost);

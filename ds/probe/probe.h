@@ -45,17 +45,17 @@ struct ds_probe_sled {
 #define DS_PROBE_MORE_JUMPS_COUNT 512u
 #define DS_PROBE_MIXED_BYTES      10u /* 3 of the division, 1 of each NOP */
 
-#define DS_PROBE_BUFFER 16384u /* bytes */
+#define DS_PROBE_BUFFER 16384u /* bytes, 4096 shifted left: architectural PEBS has no other sizes */
 
 struct ds_probe_bench {
     const struct ds_machine *machine;
     const struct ds_caps *caps;
-    uint64_t *area;          /* a page, mapped for good: as ds_cpu_init's */
-    uint8_t *buffer;         /* DS_PROBE_BUFFER bytes likewise */
-    uint8_t *copy;           /* half as many, of any memory */
-    struct ds_cpu *driver;   /* ds_cpu_bytes of it, zeroed: drains are measured with it */
-    unsigned samples;        /* of a cost, up to DS_PROBE_SAMPLES */
-    uint64_t unmapped;       /* a page that is not mapped; 0: that is not to be tried */
+    uint64_t *area;        /* a page, mapped for good: as ds_cpu_init's */
+    uint8_t *buffer;       /* DS_PROBE_BUFFER bytes likewise; for architectural PEBS contiguous, aligned to its size */
+    uint8_t *copy;         /* half as many, of any memory */
+    struct ds_cpu *driver; /* ds_cpu_bytes of it, zeroed: drains are measured with it */
+    unsigned samples;      /* of a cost, up to DS_PROBE_SAMPLES */
+    uint64_t unmapped;     /* a page that is not mapped; 0: that is not to be tried */
     const char *no_unmapped; /* then: why not, one sentence */
     uint32_t vector;         /* of LVTPC */
     struct ds_probe_sled sled[DS_PROBE_CODES];
@@ -76,10 +76,11 @@ struct ds_probe_result {
     char evidence[136]; /* the numbers behind it, or the reason why it is not determined */
 };
 
-/* What a question needs: records of retired instructions; BTS; no more than counters. */
+/* What a question needs: records of retired instructions; BTS; no more than counters; and architectural PEBS. */
 #define DS_PROBE_PEBS     1u
 #define DS_PROBE_BTS      2u
 #define DS_PROBE_COUNTERS 4u
+#define DS_PROBE_ARCH     8u
 
 struct ds_probe_row {
     const char *name;     /* of a policy: its name */
@@ -88,6 +89,7 @@ struct ds_probe_row {
     const char *model;    /* what ds/model does; NULL: what the policy says, which by default is its first value */
     const char *how;      /* how it is found out */
     unsigned needs;
+    const char *not_arch; /* why nobody asks it of architectural PEBS; NULL: it is asked */
 };
 
 enum ds_probe_question {
@@ -115,6 +117,16 @@ enum ds_probe_question {
     DS_PROBE_Q_DS_AREA,
     DS_PROBE_Q_PMC_WRITE,
     DS_PROBE_Q_HYPERVISOR,
+    DS_PROBE_Q_ARCH_THRESHOLD,
+    DS_PROBE_Q_ARCH_FULL,
+    DS_PROBE_Q_ARCH_FIT,
+    DS_PROBE_Q_ARCH_BASE,
+    DS_PROBE_Q_ARCH_SIZE,
+    DS_PROBE_Q_ARCH_PADDING,
+    DS_PROBE_Q_ARCH_OVERFLOW,
+    DS_PROBE_Q_ARCH_OVF_BUF,
+    DS_PROBE_Q_ARCH_FRAGMENTS,
+    DS_PROBE_Q_ARCH_TOGETHER,
     DS_PROBE_ROWS
 };
 extern const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS];

@@ -8,12 +8,28 @@
 static const struct {
     uint32_t msr;
     uint8_t bit;
-    bool baseline; /* a register of the baseline's */
+    enum { ANY, DEBUG_STORE, BASELINE, ARCHITECTURAL } of; /* PEBS; only the first has registers of all of them */
 } reserved[] = {
-    {IA32_PERFEVTSEL0, 63, false},    {IA32_PEBS_ENABLE, 59, false}, {IA32_PERF_GLOBAL_CTRL, 62, false},
-    {IA32_FIXED_CTR_CTRL, 63, false}, {MSR_PEBS_DATA_CFG, 63, true},
+    {IA32_PERFEVTSEL0, 63, ANY},         {IA32_PEBS_ENABLE, 59, DEBUG_STORE},     {IA32_PERF_GLOBAL_CTRL, 62, ANY},
+    {IA32_FIXED_CTR_CTRL, 63, ANY},      {MSR_PEBS_DATA_CFG, 63, BASELINE},       {IA32_PEBS_BASE, 63, ARCHITECTURAL},
+    {IA32_PEBS_INDEX, 0, ARCHITECTURAL}, {IA32_PMC_GP0_CFG_C, 32, ARCHITECTURAL},
 };
 #define RESERVED (sizeof reserved / sizeof reserved[0])
+
+/* Whether the processor has the register number `i`. */
+static bool has_reserved(const struct ds_probe *p, unsigned i)
+{
+    switch (reserved[i].of) {
+    case DEBUG_STORE:
+        return !ds_probe_arch(p);
+    case BASELINE:
+        return p->caps->baseline;
+    case ARCHITECTURAL:
+        return ds_probe_arch(p) && (reserved[i].msr != IA32_PMC_GP0_CFG_C || p->caps->pebs_counters & 1);
+    default:
+        return reserved[i].msr != IA32_FIXED_CTR_CTRL || p->caps->fixed_counters;
+    }
+}
 
 void ds_probe_reserved(struct ds_probe *p, struct ds_probe_result *r)
 {
@@ -24,7 +40,7 @@ void ds_probe_reserved(struct ds_probe *p, struct ds_probe_result *r)
     for (unsigned i = 0; i < RESERVED; i++) {
         const uint32_t msr = reserved[i].msr;
         uint64_t after = 0;
-        if ((reserved[i].baseline && !p->caps->baseline) || (msr == IA32_FIXED_CTR_CTRL && !p->caps->fixed_counters))
+        if (!has_reserved(p, i))
             continue;
         tried++;
         if (m->wrmsr(m->context, msr, DS_BIT(reserved[i].bit))) {
@@ -51,6 +67,10 @@ void ds_probe_ds_area(struct ds_probe *p, struct ds_probe_result *r)
 {
     const struct ds_machine *m = p->bench->machine;
     uint64_t after;
+    if (ds_probe_arch(p) && !p->caps->bts) {
+        ds_probe_unknown(r, "no BTS, and architectural PEBS has no use for it");
+        return;
+    }
     ds_probe_reset(p);
     const bool fault = m->wrmsr(m->context, IA32_DS_AREA, NOT_CANONICAL);
     after = ds_probe_read(p, IA32_DS_AREA);
@@ -81,16 +101,20 @@ void ds_probe_pmc_write(struct ds_probe *p, struct ds_probe_result *r)
                     "0x%lx written%s, 0x%lx read", (unsigned long)value, fault ? ": #GP" : "", (unsigned long)after);
 }
 
-/* Registers of the Debug Store that a processor has, and what tells that: its record format, from which on they are
- * there. */
+/* Registers of PEBS and the Debug Store that a processor has, and what tells that: its record format, from which on,
+ * and up to which, they are there. */
 static const struct {
     uint32_t msr;
-    uint8_t format;
+    uint8_t from, to;
     const char *name;
 } debug_store[] = {
-    {IA32_DS_AREA, 0, "IA32_DS_AREA"},           {IA32_PEBS_ENABLE, 0, "IA32_PEBS_ENABLE"},
-    {MSR_PEBS_LD_LAT, 1, "MSR_PEBS_LD_LAT"},     {MSR_PEBS_FRONTEND, 3, "MSR_PEBS_FRONTEND"},
-    {MSR_PEBS_DATA_CFG, 4, "MSR_PEBS_DATA_CFG"},
+    {IA32_DS_AREA, 0, DS_FORMAT_ARCH, "IA32_DS_AREA"},
+    {IA32_PEBS_ENABLE, 0, DS_FORMAT_ARCH - 1, "IA32_PEBS_ENABLE"},
+    {MSR_PEBS_LD_LAT, 1, DS_FORMAT_ARCH, "MSR_PEBS_LD_LAT"},
+    {MSR_PEBS_FRONTEND, 3, DS_FORMAT_ARCH - 1, "MSR_PEBS_FRONTEND"},
+    {MSR_PEBS_DATA_CFG, 4, DS_FORMAT_ARCH - 1, "MSR_PEBS_DATA_CFG"},
+    {IA32_PEBS_BASE, DS_FORMAT_ARCH, DS_FORMAT_ARCH, "IA32_PEBS_BASE"},
+    {IA32_PEBS_INDEX, DS_FORMAT_ARCH, DS_FORMAT_ARCH, "IA32_PEBS_INDEX"},
 };
 
 void ds_probe_hypervisor(struct ds_probe *p, struct ds_probe_result *r)
@@ -107,7 +131,8 @@ void ds_probe_hypervisor(struct ds_probe *p, struct ds_probe_result *r)
     m->cpuid(m->context, CPUID_HYPERVISOR, 0, leaf);
     ds_probe_reset(p);
     for (unsigned i = 0; i < sizeof debug_store / sizeof debug_store[0]; i++)
-        if (p->caps->format >= debug_store[i].format && m->rdmsr(m->context, debug_store[i].msr, &value))
+        if (p->caps->format >= debug_store[i].from && p->caps->format <= debug_store[i].to &&
+            m->rdmsr(m->context, debug_store[i].msr, &value))
             snprintf(refused + strlen(refused), sizeof refused - strlen(refused), " %s", debug_store[i].name);
     if (m->wrmsr(m->context, IA32_DEBUGCTL, IA32_DEBUGCTL_BTINT))
         snprintf(refused + strlen(refused), sizeof refused - strlen(refused), " IA32_DEBUGCTL.BTINT");

@@ -7,10 +7,12 @@
 
 #define PEBS DS_PROBE_PEBS
 #define BTS  DS_PROBE_BTS
+#define ARCH (DS_PROBE_PEBS | DS_PROBE_ARCH)
 
 const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS] = {
     [DS_PROBE_Q_FIT] = {"fit", NULL, "end_lt and start_lt; Linux relies on end_le", NULL,
-                        "records stored with three absolute maxima", PEBS},
+                        "records stored with three absolute maxima", PEBS,
+                        "no absolute maximum; see arch_full and arch_fit"},
     [DS_PROBE_Q_DROP_RELOAD] = {"drop_reload", NULL, "nothing", NULL,
                                 "a full buffer: counter and status after an overflow", PEBS},
     [DS_PROBE_Q_BTS_FULL] = {"bts_full", NULL, "nothing", NULL, "64 branches, room for 32: which are in the buffer",
@@ -28,7 +30,8 @@ const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS] = {
     [DS_PROBE_Q_RESIDUAL] = {"residual", NULL, "some, for an unspecified time", NULL,
                              "PebsIndex right after the WRMSR, and some time later", PEBS},
     [DS_PROBE_Q_UNMAPPED] = {"unmapped", NULL, "must always be mapped", NULL,
-                             "PebsIndex on a page that is not mapped, then in the buffer", PEBS},
+                             "PebsIndex on a page that is not mapped, then in the buffer", PEBS,
+                             "the address is physical, so no page table is asked"},
     [DS_PROBE_Q_SPACING] = {"spacing",
                             "how many events apart are the records of an ordinary counter with a period of N?",
                             "the Nth arms, the next writes it: N + 1", "n_plus_1",
@@ -45,7 +48,8 @@ const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS] = {
     [DS_PROBE_Q_OVERFLOW_BIT] = {"overflow_bit",
                                  "is a counter's bit of GLOBAL_STATUS set between its overflow and its record?",
                                  "yes; the record clears it", "set",
-                                 "counters turned off after the overflow, before the next event", PEBS},
+                                 "counters turned off after the overflow, before the next event", PEBS,
+                                 "see arch_overflow"},
     [DS_PROBE_Q_FULL_SIGNAL] = {"full_signal", "does a record that a full buffer drops set OVF_BUF, or raise a PMI?",
                                 "no", "no", "a full buffer, above its threshold", PEBS},
     [DS_PROBE_Q_SELF_MASK] = {"self_mask", "does a PMI mask LVTPC?", "yes", "yes", "LVTPC after a PMI", PEBS},
@@ -64,6 +68,27 @@ const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS] = {
                               "32, sign-extended", "sign_extended", "written and read", DS_PROBE_COUNTERS},
     [DS_PROBE_Q_HYPERVISOR] = {"hypervisor", "does a hypervisor refuse registers that the processor has?", "nothing",
                                "none", "CPUID.40000000H; registers of the record format read, BTINT written", 0},
+    [DS_PROBE_Q_ARCH_THRESHOLD] = {"arch_threshold", NULL, "not at hand; Linux works with both", NULL,
+                                   "a record that ends at the threshold, one that ends 16 bytes above it", ARCH},
+    [DS_PROBE_Q_ARCH_FULL] = {"arch_full", NULL, "not at hand; Linux sets both anew when it drains", NULL,
+                              "a record is due, 16 bytes are left", ARCH},
+    [DS_PROBE_Q_ARCH_FIT] = {"arch_fit",
+                             "architectural PEBS: is a record stored that ends exactly where the buffer ends?",
+                             "not at hand", "yes", "a record is due, as many bytes are left", ARCH},
+    [DS_PROBE_Q_ARCH_BASE] = {"arch_base", NULL, "not at hand; Linux' 64 KiB are aligned", NULL,
+                              "8 KiB at an odd page written to IA32_PEBS_BASE, nothing recording", ARCH},
+    [DS_PROBE_Q_ARCH_SIZE] = {"arch_size", NULL, "not at hand; Linux uses SIZE 4", NULL,
+                              "each bit of SIZE written, nothing recording", ARCH},
+    [DS_PROBE_Q_ARCH_PADDING] = {"arch_padding", NULL, "not at hand", NULL,
+                                 "a record with one counter's value, which needs 8 bytes more", ARCH},
+    [DS_PROBE_Q_ARCH_OVERFLOW] = {"arch_overflow", NULL, "not at hand; Linux ignores the bit", NULL,
+                                  "status after an overflow without its record, and with it", ARCH},
+    [DS_PROBE_Q_ARCH_OVF_BUF] = {"arch_ovf_buf", NULL, "not at hand; Linux relies on bit 54", NULL,
+                                 "status after the threshold", ARCH},
+    [DS_PROBE_Q_ARCH_FRAGMENTS] = {"arch_fragments", NULL, "not at hand; Linux joins them", NULL,
+                                   "headers of a record with all groups", ARCH},
+    [DS_PROBE_Q_ARCH_TOGETHER] = {"arch_together", NULL, "not at hand; records have a mask of counters", NULL,
+                                  "two counters of instructions, started together", ARCH},
 };
 
 #define LBR (MSR_PEBS_DATA_CFG_LBR | (UINT64_C(31) << 24)) /* 32 entries */

@@ -352,7 +352,7 @@ static int get_memory(struct prober *p)
         .machine = ds_hw_machine(),
         .caps = &kds->caps[p->cpu],
         .area = pages(ARCH_PAGE_SIZE),
-        .buffer = pages(DS_PROBE_BUFFER),
+        .buffer = kds_buffer_alloc(p->cpu, DS_PROBE_BUFFER),
         .copy = pages(DS_PROBE_BUFFER / 2),
         .driver = pages(ds_cpu_bytes()),
         .samples = kcpu_table[p->cpu]->ds_soft || kmachine_emulated() ? SAMPLES_EMULATED : DS_PROBE_SAMPLES,

@@ -18,7 +18,7 @@ INDEX = "main/binary-amd64/Packages.xz"
 DAY = "20260102T000000Z"
 UNSIGNED = "deps-ds: no gpgv, or no "
 QEMU_TXT = ["# for this test", f"archive {DAY}", "qemu-system-x86 backports 1:11.1.*", "libc6"]
-LINUX_TXT = [f"archive {DAY}", "linux-image-[0-9][^-]*-amd64"]
+LINUX_TXT = [f"archive {DAY}", "linux-image-[0-9][^-]*-amd64", "linux-binary-7[.]3[.][^-]*-amd64 backports"]
 
 
 def sha256(data):
@@ -110,7 +110,10 @@ def debian(place, version="11.1.3", mirror="debian"):
                   mirror)
     for kernel in ("6.12.9+deb13-amd64", "6.12.10+deb13-amd64", "6.12.11+deb13-rt-amd64"):
         place.package(f"linux-image-{kernel}", kernel.split("+")[0] + "-1",
-                      {f"boot/vmlinuz-{kernel}": "kernel", f"usr/lib/modules/{kernel}/a.ko": "module"}, mirror)
+                      {f"boot/vmlinuz-{kernel}": "kernel", f"usr/lib/modules/{kernel}/kernel/a.ko": "module"}, mirror)
+    for kernel in ("7.2.12+deb13-amd64", "7.3.4+deb13-amd64", "7.3.10+deb13-amd64", "7.4.1+deb13-amd64"):
+        place.package(f"linux-binary-{kernel}", kernel.split("+")[0] + "-1~bpo13+1",
+                      {f"usr/lib/modules/{kernel}/vmlinuz": "kernel"}, mirror, "trixie-backports")
     place.indices()
 
 
@@ -120,15 +123,16 @@ def test_packages_are_unpacked_once(place):
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith(UNSIGNED) and len(done.stderr.splitlines()) == 1
     assert [line.split(", ")[0] for line in done.stdout.splitlines()] == ["2 packages of Debian's",
-                                                                          "1 packages of Debian's"]
+                                                                          "2 packages of Debian's"]
     qemu = place.to / "qemu11/qemu-system-x86_64"
     said = subprocess.run([qemu, "-machine", "q35"], capture_output=True, text=True, check=True).stdout.splitlines()
     assert said[0] == "QEMU emulator version 11.1.3"
     assert said[1] == (f"-L {place.to}/qemu11/root/usr/share/qemu -L {place.to}/qemu11/root/usr/share/seabios "
                        "-machine q35")
     assert (place.to / "qemu11/root/usr/share/qemu/bios").read_text() == "firmware"
-    assert [path.name for path in (place.to / "linux/root").rglob("*") if path.is_file()] == \
-        ["vmlinuz-6.12.10+deb13-amd64"]  # the newest by number, of this kind, without modules and documents
+    root = place.to / "linux/root"  # the newest by number, of these kinds, without modules and documents
+    assert {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()} == \
+        {"boot/vmlinuz-6.12.10+deb13-amd64", "boot/vmlinuz-7.3.10+deb13-amd64"}
 
     for package in (place.folder / "debian").rglob("*.deb"):  # a second run fetches nothing and says nothing
         package.unlink()

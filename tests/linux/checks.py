@@ -4,14 +4,24 @@
 import re
 from collections import Counter
 
+import guest
+import known
+
+ARCHITECTURAL = ("pantherlake", "clearwaterforest")  # PEBS there; Debian 13's kernel does not know it
+
 # perf's own measure of how long its interrupts take and what it then makes of sampling is for real time, not for this.
 QUIET = "echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent"
 
 _WARNINGS = re.compile(r"unknown reason|NMI.*(lost|spurious|stuck)|perf.*(stuck|interrupt took)|BUG: |\bOops|"
                        r"WARNING: (CPU|\S+:\d+ at )|unchecked MSR|Call Trace|PEBS (bug|disabled)|Broken PMU|"
                        "PMU(?!.*workaround).*disabled|(soft|hard) lockup", re.I)
+VECTORS = "-c 997 --intr-regs=cx,xmm0,xmm15 vectors"
 # perf samples instructions by C0H/00H, which Intel's lists do not name for PEBS from Sandy Bridge to Skylake.
 RECORD_ALL = "policy.unlisted=record"
+
+
+def kernel(preset):
+    return guest.NEWER if preset in ARCHITECTURAL else guest.KERNEL
 
 
 def warnings(dmesg):
@@ -41,3 +51,18 @@ def samples(paper, names, period, spacing, said):
 def periods_and_ips(lines):
     said = [line.split() for line in lines]
     return {int(period) for period, _ in said}, [int(ip, 16) for _, ip in said]
+
+
+def vector_registers(program, said):
+    """Lines of samples of vectors.asm with VECTORS: registers are those after the sampled instruction."""
+    name_of = {address: name for name, address in known.labels(program, "v[0-9]").items()}
+    names = set()
+    for ip, _, *registers in (line.split() for line in said):
+        values = [(key, int(value, 16)) for key, value in (word.split(":") for word in registers)]
+        left = dict(values)["CX"]
+        halves = [tuple(value for key, value in values if key == name) for name in ("XMM0", "XMM15")]
+        name = name_of.get(int(ip, 16))
+        names.add(name)
+        if name:  # else before or behind the loop
+            assert tuple(halves) == known.vectors(name, left), (name, left)
+    assert len(said) >= 98 and names >= {"v0", "v1", "v2", "v3", "v4"}

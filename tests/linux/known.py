@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""known.asm on paper: what it executes, in which order, with what in its registers."""
+"""known.asm on paper: what it executes, in which order, with what in its registers. And the little there is to say of
+vectors.asm."""
 
 import re
 import subprocess
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parent / "known.asm"
+FOLDER = Path(__file__).resolve().parent
 UNIT, WORDS = 20000, 512  # as there
 
 BEGIN = "s0 s1 s2 s3".split()
@@ -17,7 +18,14 @@ PAIR = len(EVEN) + len(ODD)
 ALL = BEGIN + ODD
 BRANCHES = ("l3", "l5", "f1", "l9")  # taken or not
 LOADS = ("s0", "l0", "f1")
+VECTORS = 20000  # iterations of vectors.asm
 LEADS_TO = {"l3": "l5", "l5": "f0", "f1": "l6", "l9": "l0"}
+
+
+def labels(program, pattern):
+    """{name: address} of those that match."""
+    lines = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines()
+    return {name: int(value, 16) for value, _, name in map(str.split, lines) if re.fullmatch(pattern, name)}
 
 
 class Known:
@@ -26,11 +34,9 @@ class Known:
     def __init__(self, program, words):
         self.iterations = UNIT * words
         self.instructions = len(BEGIN) + self.iterations // 2 * PAIR + len(END)
-        lines = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines()
-        symbols = {name: int(value, 16) for value, _, name in map(str.split, lines)}
-        self.address = {name: value for name, value in symbols.items() if re.fullmatch("[slef][0-9]", name)}
+        self.address = labels(program, "[slef][0-9]")
         self.name = {value: name for name, value in self.address.items()}
-        self.buffer = symbols["buffer"]
+        self.buffer = labels(program, "buffer")["buffer"]
 
     def event(self, names, n):
         """(name, iteration) of the n-th of the instructions of these names, from 1 on, before or in the loop. (): there
@@ -43,6 +49,13 @@ class Known:
             return ()
         pair, at = divmod(n, len(both))
         return both[at], 2 * pair + (at >= len(even))
+
+    def count(self, names, event):
+        """How many instructions of these names there are up to this one, in the loop, itself included."""
+        name, i = event
+        part = ODD if i % 2 else EVEN
+        parts = (BEGIN, 1), (EVEN, (i + 1) // 2), (ODD, i // 2), (part[:part.index(name) + 1], 1)
+        return sum(times * sum(name in names for name in part) for part, times in parts)
 
     def follow(self, names, period, spacing, said, seen=lambda event: event[0]):
         """The samples there should be, [(name, iteration)], by what is said of those that are there, which seen() tells
@@ -101,9 +114,16 @@ class Known:
                 "R8": (i + (name not in ("l0", "l1", "l2", "l3"))) // 2 if i % 2 else i // 2, "BX": self.buffer}
 
 
-def assemble(folder):
+def assemble(folder, name="known"):
     """The program, as a file in the folder."""
-    program = folder / "known"
-    subprocess.run(["nasm", "-f", "elf64", "-o", folder / "known.o", SOURCE], check=True)
-    subprocess.run(["ld", "-o", program, folder / "known.o"], check=True)
+    program = folder / name
+    subprocess.run(["nasm", "-f", "elf64", "-o", folder / f"{name}.o", FOLDER / f"{name}.asm"], check=True)
+    subprocess.run(["ld", "-o", program, folder / f"{name}.o"], check=True)
     return program
+
+
+def vectors(name, left):
+    """After the instruction of this name of vectors.asm, with so many iterations left: XMM0 and XMM15, (low, high)."""
+    own = left + (name in ("v3", "v4"))  # the iteration's
+    before = 0 if own == VECTORS else own + 1
+    return (own, 0), {"v0": (0, before), "v1": (own, 0)}.get(name, (0, own))

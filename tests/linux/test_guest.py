@@ -16,6 +16,7 @@ def tool(tmp_path, *arguments, build=guest.BUILD):
 @pytest.mark.parametrize("arguments, why", [
     (("--preset", "i486"), "QEMU ended with 1: "),
     (("--copy", "nothing"), "[Errno 2] No such file or directory: 'nothing'"),
+    (("--kernel", "2.6"), "no kernel 2.6 is there: 6."),
     (("--timeout", "1"), "nothing after 1 seconds."),
 ])
 def test_refusals(tmp_path, arguments, why):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Debian's perf under qemu-ds finds what known.asm does on paper: counts, which instruction each sample is of,
-registers, data addresses, branches. One boot for each preset does it all."""
+registers, data addresses, branches, counters in records. One boot for each machine does it all."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,11 @@ import guest
 import known
 import pytest
 
-FORMATS = {"skylake": "PEBS fmt3+, Skylake events,", "icelake": "PEBS fmt4+-baseline, Icelake events,"}
+FORMATS = {"skylake": "PEBS fmt3+, Skylake events,", "icelake": "PEBS fmt4+-baseline, Icelake events,",
+           "pantherlake": "Pantherlake Hybrid events, Architectural PEBS,",
+           "clearwaterforest": "Darkmont events, Architectural PEBS,"}
+LOADS = "event=0xd0,umask=0x81"
+GROUP = [known.ALL, known.BRANCHES, known.LOADS]  # members of "group"
 
 WORDS = 20
 LONG = f"known $(seq {WORDS - 1})"
@@ -27,23 +31,33 @@ COMMANDS = {
     "expression": "perf test -v 'Simple expression parser' 2>&1",
     "registers": f"perf record -q -e instructions:upp -c 10007 --intr-regs=cx,dx,bx,r8,ip {LONG} && "
                  "perf script -F ip,iregs",
-    "loads": "perf record -q -d -e cpu/event=0xd0,umask=0x81/upp -c 1008 known && perf script -F ip,addr",
+    "loads": f"perf record -q -d -e PMU/{LOADS}/upp -c 1008 known && perf script -F ip,addr",
     "stacks": "perf record -q -b -e branches:upp -c 1010 known && perf script -F ip,brstack",
     "callers": "perf record -q --call-graph lbr -e instructions:upp -c 1007 known && "
                "perf script -D | grep -A 4 PERF_RECORD_SAMPLE",
     "bts": "perf record -q --per-thread -e intel_bts//u known && perf script --itrace=b -F ip,addr",
-    "nmi": "grep -E 'NMI|PMI' /proc/interrupts",
 }
+ARCHITECTURAL_COMMANDS = {
+    "precise instructions": f"perf record -q -e instructions:uppp -c 10007 {LONG} && perf script -F ip,period",
+    "precise branches": f"perf record -q -e branches:uppp -c 1010 {LONG} && perf script -F ip,period",
+    "group": f"perf record -q -e '{{PMU/instructions/upp,PMU/branches/u,PMU/{LOADS}/u}}:S' -c 10007 {LONG} && "
+             "perf script -F ip,period",
+    "vectors": f"perf record -q -e instructions:upp {checks.VECTORS} && perf script -F ip,iregs",
+}
+INTERRUPTS = {"nmi": "grep -E 'NMI|PMI' /proc/interrupts"}
+FEW = ["quiet", "stat", "registers", "stacks", "precise branches", "group", "interrupts", "nmi"]
 
 
 @dataclass
 class Booted:
     preset: str
+    commands: list
     run: guest.Run
     program: object
+    vectors: object
 
     def lines(self, name):
-        said = self.run.said[list(COMMANDS).index(name)]
+        said = self.run.said[self.commands.index(name)]
         assert said.status == 0, said.output
         return said.output.splitlines()
 
@@ -51,35 +65,74 @@ class Booted:
         return known.Known(self.program, words)
 
     def spacing(self, period, counter="general purpose"):
-        """Events from one record to the next: with precise distribution, as fixed counter 0 has it on Ice Lake, an
-        overflow records itself; else it arms the counter, and the next event is recorded."""
-        return period if self.preset == "icelake" and counter == "fixed" else period + 1
+        """Events from one record to the next: with precise distribution, as fixed counter 0 has it from Ice Lake on,
+        and the first general-purpose one with architectural PEBS, an overflow records itself; else it arms the
+        counter, and the next event is recorded."""
+        precise = self.preset in checks.ARCHITECTURAL or (self.preset == "icelake" and counter == "fixed")
+        return period if precise else period + 1
 
 
-def on(preset):
-    return pytest.param(preset, marks=pytest.mark.xdist_group(preset))
+def longer(commands):
+    """Those whose periods are such that with precise distribution records are as far apart as without it."""
+    return [re.sub("-c (1008|1010)", lambda match: f"-c {int(match[1]) + 1}", line) for line in commands]
 
 
-@pytest.fixture(scope="session", params=[on(preset) for preset in FORMATS])
+@dataclass(frozen=True)
+class Machine:
+    preset: str
+    cpus: int = 1
+    commands: str = "all"  # "few": what FEW names
+
+    def param(self, *marks):
+        name = "-".join(map(str, (self.preset, self.cpus, self.commands)))
+        return pytest.param(self, marks=[*marks, pytest.mark.xdist_group(name)], id=name)
+
+
+OLDER = [Machine("skylake").param(), Machine("icelake").param()]
+QUICK = [Machine("clearwaterforest", 2, "few").param()]  # of architectural PEBS: beside it the same and more is long
+NEWER = [Machine(preset, cpus).param(pytest.mark.long) for preset in checks.ARCHITECTURAL for cpus in (1, 2)]
+
+
+def on(*machines):
+    return pytest.mark.parametrize("booted", [one for some in machines for one in some], indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
 def booted(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp(request.param)
-    program = known.assemble(folder)
-    return Booted(request.param, guest.run(folder, COMMANDS.values(), preset=request.param, append="pti=off",
-                                           plugin=checks.RECORD_ALL + ",stats=on",
-                                           files={"bin/known": program}), program)
+    """With two CPUs the commands take turns on them."""
+    machine = request.param
+    folder = tmp_path_factory.mktemp(machine.preset)
+    programs = {f"bin/{name}": known.assemble(folder, name) for name in ("known", "vectors")}
+    newer = machine.preset in checks.ARCHITECTURAL
+    commands = {**COMMANDS, **(ARCHITECTURAL_COMMANDS if newer else {}), **INTERRUPTS}
+    if machine.commands == "few":
+        commands = {name: commands[name] for name in FEW}
+    lines = [line.replace("PMU/", "cpu_core/" if machine.preset == "pantherlake" else "cpu/")
+             for line in commands.values()]
+    lines = longer(lines) if newer else lines
+    if machine.cpus > 1:
+        lines = [f"taskset -p {1 + i % machine.cpus} $$ >/dev/null; {line}" for i, line in enumerate(lines)]
+    append = "pti=off nmi_watchdog=0 tsc=reliable" if newer else "pti=off"
+    run = guest.run(folder, lines, preset=machine.preset, kernel=checks.kernel(machine.preset),
+                    smp=machine.cpus, append=append, plugin=checks.RECORD_ALL + ",stats=on", files=programs)
+    return Booted(machine.preset, list(commands), run, programs["bin/known"], programs["bin/vectors"])
 
 
+@on(OLDER, QUICK, NEWER)
 def test_what_the_kernel_finds(booted):
-    (line,) = [line for line in booted.run.dmesg.splitlines() if "Performance Events:" in line]
-    assert f"Performance Events: {FORMATS[booted.preset]}" in line
-    assert line.endswith("full-width counters, Intel PMU driver.")
+    """Where another CPU says something in between, the line goes on in another."""
+    said = booted.run.dmesg
+    assert f"Performance Events: {FORMATS[booted.preset]}" in said
+    assert "full-width counters, Intel PMU driver." in said
 
 
+@on(OLDER, QUICK, NEWER)
 def test_no_warnings(booted):
     """Of NMIs without reason, lost ones, and the like. How long one took is no matter: this machine is emulated."""
     assert checks.warnings(booted.run.dmesg) == []
 
 
+@on(OLDER, QUICK, NEWER)
 def test_counts(booted):
     """Exactly: page faults, interrupts and context switches add nothing; exit's own SYSCALL is an instruction and a
     far branch of the program's, whatever it leads to."""
@@ -89,6 +142,7 @@ def test_counts(booted):
     assert counts == {"instructions:u": paper.instructions, "branches:u": paper.iterations // 2 * in_loop + 1}
 
 
+@on(OLDER, NEWER)
 def test_instructions(booted):
     """Every sample is of the instruction that the period leads to."""
     periods, said = checks.periods_and_ips(booted.lines("instructions"))
@@ -97,29 +151,36 @@ def test_instructions(booted):
     assert len(checks.samples(paper, known.ALL, 10007, booted.spacing(10007, "fixed"), said)) >= 456
 
 
+@on(OLDER, NEWER)
 def test_branches(booted):
     periods, said = checks.periods_and_ips(booted.lines("branches"))
-    assert periods == {1010}
-    checks.samples(booted.known(WORDS), known.BRANCHES, 1010, booted.spacing(1010), said)
+    (period,) = periods
+    assert booted.spacing(period) == 1011
+    checks.samples(booted.known(WORDS), known.BRANCHES, period, 1011, said)
 
 
+@on(OLDER, NEWER)
 def test_cycles(booted):
-    """One for each instruction. On Skylake perf asks for INST_RETIRED with CMASK=16 and INV instead."""
+    """One for each instruction. On Skylake perf asks for INST_RETIRED with CMASK=16 and INV instead. Fixed counter 1,
+    which counts them unless the NMI watchdog has it, is without precise distribution."""
     periods, said = checks.periods_and_ips(booted.lines("cycles"))
     assert periods == {10007}
-    checks.samples(booted.known(WORDS), known.ALL, 10007, booted.spacing(10007), said)
+    checks.samples(booted.known(WORDS), known.ALL, 10007, 10008, said)
 
 
+@on(OLDER, NEWER)
 def test_counters_read_by_programs(booted):
     """RDPMC at CPL 3, by perf's own test of it."""
     ends = [line.rsplit(":", 1)[1].strip() for line in booted.lines("rdpmc") if ":" in line]
     assert ends.count("Ok") == 2 and "FAILED!" not in ends
 
 
+@on(OLDER, NEWER)
 def test_tsc_frequency(booted):
     """The brand string has what the TSC does: what Linux has measured when it boots, but that a busy host disturbs it.
     perf's own test wants a frequency, and finds it there alone."""
-    (line,) = booted.lines("brand")
+    line, *others = booted.lines("brand")
+    assert set(others) <= {line}
     brand = re.search(fr"{booted.preset} @ (\d\.\d\d)GHz$", line)
     assert brand, line
     said = float(brand[1]) * 1000
@@ -129,6 +190,7 @@ def test_tsc_frequency(booted):
     assert booted.lines("expression")[-1].endswith(": Ok")
 
 
+@on(OLDER, QUICK, NEWER)
 def test_interrupts(booted):
     """Without PEBS an interrupt comes at each overflow, before the next instruction: that is what it finds. One that
     Linux lets wait for an event more (see follow()) comes that much later; the next does not. Where a fault or another
@@ -144,6 +206,7 @@ def test_interrupts(booted):
         assert ip >> 63 or paper.name[ip] == paper.after((paper.after(event), event[1]))
 
 
+@on(OLDER, QUICK, NEWER)
 def test_registers(booted):
     """They are those after the sampled instruction."""
     lines = [line.split() for line in booted.lines("registers")]
@@ -155,6 +218,7 @@ def test_registers(booted):
         assert said == {"IP": int(ip, 16)} | paper.registers(name, i), (name, i)
 
 
+@on(OLDER, NEWER)
 def test_load_addresses(booted):
     """The load of a word of the buffer and RET's of its return address, which is where it was called from each time."""
     lines = [[int(word, 16) for word in line.split()] for line in booted.lines("loads")]
@@ -167,17 +231,18 @@ def test_load_addresses(booted):
         return name, paper.buffer + 8 * (i % known.WORDS) if name == "l0" else stack
 
     said = [(paper.name[ip], address) for address, ip in lines]
-    expected, stops = paper.follow(known.LOADS, 1008, booted.spacing(1008), said, seen)
+    expected, stops = paper.follow(known.LOADS, 1008, 1009, said, seen)
     assert said == [seen(event) for event in expected]
     assert stops <= checks.few(said)
 
 
+@on(OLDER, QUICK, NEWER)
 def test_branch_stacks(booted):
     """Each begins with the branch the record is of, where that is taken, and goes back as far as there are entries;
     after a context switch there are fewer."""
     lines = [line.split() for line in booted.lines("stacks")]
     paper = booted.known()
-    samples = checks.samples(paper, known.BRANCHES, 1010, booted.spacing(1010), [int(line[0], 16) for line in lines])
+    samples = checks.samples(paper, known.BRANCHES, 1010, 1011, [int(line[0], 16) for line in lines])
     full = 0
     for (_, *stack), (name, i) in zip(lines, samples):
         said = [tuple(int(word, 16) for word in entry.split("/")[:2]) for entry in stack]
@@ -186,6 +251,7 @@ def test_branch_stacks(booted):
     assert full > len(lines) // 2
 
 
+@on(OLDER, NEWER)
 def test_call_stacks(booted):
     """LBR as a call stack: there is a caller on it from when CALL has retired until RET has."""
     texts = re.split(r"^.*PERF_RECORD_SAMPLE", "\n".join(booted.lines("callers")), flags=re.M)[1:]
@@ -198,6 +264,7 @@ def test_call_stacks(booted):
         assert (chain == called) == (name in ("l5", "f0")), text
 
 
+@on(OLDER, NEWER)
 def test_branch_trace_store(booted):
     """All of the program's branches in their order, and beside them only ways into the kernel."""
     paper = booted.known()
@@ -207,8 +274,49 @@ def test_branch_trace_store(booted):
     assert all(start in paper.name for start, _ in said)
 
 
+@on(QUICK, NEWER)
+def test_precise_branches(booted):
+    """Where perf asks for counters that have precise distribution."""
+    periods, said = checks.periods_and_ips(booted.lines("precise branches"))
+    assert periods == {1011}
+    checks.samples(booted.known(WORDS), known.BRANCHES, 1011, 1011, said)
+
+
+@on(NEWER)
+def test_precise_instructions(booted):
+    periods, said = checks.periods_and_ips(booted.lines("precise instructions"))
+    assert periods == {10007}
+    checks.samples(booted.known(WORDS), known.ALL, 10007, 10007, said)
+
+
+@on(QUICK, NEWER)
+def test_counters_in_records(booted):
+    """A sample has what each member of the group counted since the last one: by paper, up to the sampled instruction.
+    When the program goes on after others had the CPU Linux begins a whole period."""
+    lines = [line.split() for line in booted.lines("group")]
+    paper = booted.known(WORDS)
+    counts, distances = [0] * len(GROUP), []
+    for at in range(0, len(lines), len(GROUP)):
+        members = lines[at:at + len(GROUP)]
+        (ip,) = {int(ip, 16) for _, ip in members}
+        counts = [count + int(more) for count, (more, _) in zip(counts, members, strict=True)]
+        event = paper.event(known.ALL, counts[0])
+        assert event and (ip, counts) == (paper.address[event[0]], [paper.count(names, event) for names in GROUP])
+        distances.append(int(members[0][0]))
+    assert min(distances) == 10007 and distances.count(10007) > len(distances) // 2
+    assert counts[0] + 3 * 10007 > paper.instructions
+
+
+@on([one for one in NEWER if one.values[0].preset != "pantherlake"])
+def test_vector_registers(booted):
+    """They are those after the sampled instruction, too. Of a hybrid see test_hybrid.py."""
+    checks.vector_registers(booted.vectors, booted.lines("vectors"))
+
+
+@on(OLDER, QUICK, NEWER)
 def test_interrupts_are_the_plugins(booted):
     """None is lost, and none comes from elsewhere: what the kernel counts is what the plugin sent."""
-    said = {line.split()[0]: int(line.split()[1]) for line in booted.lines("nmi")}
-    (pmis,) = re.findall(r"(\d+) PMIs", booted.run.plugin)
-    assert said["NMI:"] == said["PMI:"] == int(pmis) > 400
+    said = {words[0]: [int(word) for word in words[1:] if word.isdigit()]
+            for words in (line.split() for line in booted.lines("nmi"))}
+    pmis = [int(number) for number in re.findall(r"(\d+) PMIs", booted.run.plugin)]
+    assert said["NMI:"] == said["PMI:"] == pmis and sum(pmis) > 400

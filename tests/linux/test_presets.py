@@ -19,15 +19,15 @@ COMMANDS = [
     f"perf record -q -e instructions:upp -c 10007 {KNOWN} && perf script -F ip,period",
     f"perf record -q -e cycles:upp -c 10007 {KNOWN} && perf script -F ip,period",
 ]
+WITHOUT_PEBS = [COMMANDS[0], COMMANDS[1], COMMANDS[2].replace(":upp", ":u"), COMMANDS[2]]
 UNLISTED = {"sandybridge", "haswell", "skylake"}  # Intel's lists do not name C0H/00H for PEBS there
 
 
-# Lunar Lake's is of a hybrid processor: Linux asks which kind of core it runs on.
-@pytest.mark.parametrize("preset", [name if name == "lunarlake" else cb.long(name) for name, *_ in PRESETS])
-def test_preset(tmp_path, preset):
-    program = known.assemble(tmp_path)
+def boot(folder, commands, preset, kernel):
+    """What the commands behind those that count said; the program on paper."""
+    program = known.assemble(folder)
     paper = known.Known(program, WORDS)
-    booted = guest.run(tmp_path, COMMANDS, preset=preset, append="pti=off nmi_watchdog=0",
+    booted = guest.run(folder, commands, preset=preset, kernel=kernel, append="pti=off nmi_watchdog=0",
                        files={"bin/known": program})
     assert checks.warnings(booted.dmesg) == []
     assert re.search("Performance Events: .*Intel PMU driver", booted.dmesg)
@@ -35,8 +35,26 @@ def test_preset(tmp_path, preset):
     counts = {line.split(",")[2]: int(line.split(",")[0]) for line in stat.output.splitlines()}
     in_loop = sum(name in known.BRANCHES for name in known.EVEN + known.ODD)
     assert counts == {"instructions:u": paper.instructions, "branches:u": paper.iterations // 2 * in_loop + 1}
+    return booted.dmesg, records, paper
+
+
+# Lunar Lake's is of a hybrid processor: Linux asks which kind of core it runs on.
+@pytest.mark.parametrize("preset", [name if name == "lunarlake" else cb.long(name) for name, *_ in PRESETS])
+def test_preset(tmp_path, preset):
+    _, records, paper = boot(tmp_path, COMMANDS, preset, checks.kernel(preset))
     for record, unlisted in zip(records, (preset in UNLISTED, False)):
         periods, ips = checks.periods_and_ips(record.output.splitlines())
         expected = 0 if unlisted else paper.instructions // 10007
         assert periods <= {10007} and set(ips) <= set(paper.name)
         assert abs(len(ips) - expected) <= checks.few(ips) * (not unlisted)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("preset", checks.ARCHITECTURAL)
+def test_a_kernel_that_knows_no_architectural_pebs(tmp_path, preset):
+    """It counts, samples by interrupts, and says that it has no PEBS."""
+    dmesg, (interrupts, pebs), paper = boot(tmp_path, WITHOUT_PEBS, preset, guest.KERNEL)
+    assert "PEBS" not in dmesg
+    periods, ips = checks.periods_and_ips(interrupts.output.splitlines())
+    assert periods == {10007} and len(ips) == paper.instructions // 10007
+    assert pebs.status != 0 and "doesn't support sampling" in pebs.output

@@ -33,7 +33,8 @@ def disassembled(said, folder):
 
 def run(folder, preset, seed, programs, smp=1):
     done = guest.run(folder, [f"random --seed {seed} --programs {programs}"], preset=preset, smp=smp,
-                     files={"/bin/random": RANDOM}, plugin=checks.RECORD_ALL + ",stats=on",
+                     kernel=checks.kernel(preset), files={"/bin/random": RANDOM},
+                     plugin=checks.RECORD_ALL + ",stats=on",
                      append="pti=off nmi_watchdog=0")
     (said,) = done.said
     assert said.status == 0, disassembled(said.output, folder)
@@ -43,13 +44,14 @@ def run(folder, preset, seed, programs, smp=1):
     assert "flags exact" in done.plugin
 
 
-@pytest.mark.parametrize("preset, smp, seed", [("icelake", 1, 1), ("skylake", 2, 1000)])
-def test_programs(tmp_path, preset, smp, seed):
-    run(tmp_path, preset, seed, 60, smp=smp)
+@pytest.mark.parametrize("preset, smp, seed, programs", [("icelake", 1, 1, 60), ("skylake", 2, 1000, 60),
+                                                         ("clearwaterforest", 1, 2000, 20)])
+def test_programs(tmp_path, preset, smp, seed, programs):
+    run(tmp_path, preset, seed, programs, smp=smp)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("preset", ["icelake", "skylake"])
+@pytest.mark.parametrize("preset", ["icelake", "skylake", *checks.ARCHITECTURAL])
 @pytest.mark.parametrize("smp", [1, 2])
 def test_new_programs(tmp_path, preset, smp):
     """Others each time; the seed is in what fails."""

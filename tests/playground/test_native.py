@@ -60,10 +60,45 @@ def test_records_are_period_and_one_apart(layout, cpu, period):
         if not layout.of(states[0], "pebs"):
             continue  # Intel's lists do not have it there
         exact = layout.of(states[0], "pdist") >> number & 1
-        apart, room = period + (not exact), 6
+        apart, room = period + (not exact), 4096 // layout.of(states[0], "record_bytes") if about["arch"] else 6
+        assert room in (6, 18)
         for step, state in enumerate(states):
             assert layout.of(state, "records") == min(step // apart, room)
             assert layout.of(state, "dropped") == max(step // apart - room, 0)
+
+
+@pytest.mark.parametrize("fragments", ["none", "cont", "null"])
+def test_records_of_architectural_pebs(layout, fragments):
+    """As large as was said before, each behind the other by its own header, up to the position in IA32_PEBS_INDEX."""
+    source, catalog = random.Random(fragments), told("--catalog")
+    catalog["processors"] = [cpu for cpu in catalog["processors"] if cpu["arch"]]
+    texts = [settings(source, catalog) + f";policy.arch_fragments={fragments};at=150" for _ in range(60)]
+    texts = [re.sub(";policy.arch_fragments=[a-z]+(?=.*;policy.arch_fragments)", "", text) for text in texts]
+    seen = 0
+    for _, state in native(texts, layout.size):
+        if not state or not layout.of(state, "newest_bytes"):
+            continue
+        assert layout.of(state, "format") == 15
+        assert layout.of(state, "newest_bytes") == layout.of(state, "record_bytes"), layout.text(state)
+        at, position = 0, layout.of(state, "pebs_index") & 0x7FFFFF0
+        start, whole = layout.fields["buffer"][0], 0
+        while at < position:
+            header = int.from_bytes(state[start + at:start + at + 8], "little")
+            at += (header & 0xFFFF) + 15 & ~15
+            whole += not header >> 31 & 1 and header > 0xFFFF
+            assert header & 0xFFFF >= 16
+        assert at == position == whole * layout.of(state, "newest_bytes")
+        seen += whole
+    assert seen > 20
+
+
+def test_full(layout):
+    """The record that finds no room sets FULL; the handler's drain clears it, and records come again."""
+    text = "cpu=pantherlake;pmc2=instructions:1:u;pmc0=off;groups=mem,gpr,xmm,lbr;lbr=32;delay=9;threshold=1;at="
+    states = [state for _, state in native([text + str(step) for step in range(60)], layout.size)]
+    full = [layout.of(state, "pebs_index") >> 31 & 1 for state in states]
+    assert full[:6] == 6 * [0] and "10" in "".join(map(str, full))
+    assert layout.of(states[-1], "drains") > 0 and layout.of(states[-1], "records") > 3
 
 
 def test_sentences_are_whole(layout):

@@ -49,6 +49,8 @@ def bytes_of_record(rows):
 @pytest.mark.parametrize("text", [
     "at=24", "pmc0=loads:3:uk;pmc1=stores:2;bts=4;at=77", "cpu=haswell;pmc1=instructions:3;at=50",
     "handler=returns;at=90",
+    "cpu=pantherlake;pmc2=taken:2;fixed0=9;groups=mem,gpr,xmm,lbr,cntr,metrics;bts=4;size=1;at=61",
+    "cpu=clearwaterforest;pmc0=loads:2;policy.arch_fragments=null;threshold=2;at=18",
     "cpu=lunarlake;pmc0=taken:2;fixed0=9;groups=mem,gpr,xmm,lbr,cntr,metrics;records=5;threshold=1;at=61"])
 def test_what_is_shown_is_the_state(page, text):
     layout = Layout()
@@ -61,12 +63,20 @@ def test_what_is_shown_is_the_state(page, text):
         at = value + 8 * int(number)
         expected = int.from_bytes(state[at:at + 8], "little")
         assert int(text_of, 16) == expected and int(shown["bits"][number], 2) == expected % 4096
-    for name in ("global_status", "global_ctrl", "pebs_enable", "lvtpc"):
+    arch = layout.of(state, "format") == 15
+    for name in ("global_status", "global_ctrl", "pebs_index" if arch else "pebs_enable", "lvtpc"):
         assert int(shown["registers"][name.upper()][:-1], 16) == layout.of(state, name)
     area = layout.fields["area"][0]
     assert len(shown["area"]) == layout.of(state, "rows")
+    msrs = {0x3F4: "pebs_base", 0x3F5: "pebs_index"}
     for offset, word in shown["area"]:
         at = area + int(offset, 16)
+        if int(offset, 16) >= 0x1900:  # IA32_PMC_GPn_CFG_C: enabled, from the period in the settings
+            assert int(word, 16) >> 63 == 1 and -int(word, 16) & 0xFFFFFFFF in (2, 5, 9)
+            continue
+        if int(offset, 16) in msrs:
+            assert int(word, 16) == layout.of(state, msrs[int(offset, 16)])
+            continue
         assert int(word, 16) == int.from_bytes(state[at:at + 8], "little")
     newest = layout.fields["newest"][0]
     assert bytes_of_record(shown["bytes"]) == state[newest:newest + layout.of(state, "newest_bytes")]

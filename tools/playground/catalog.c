@@ -35,8 +35,9 @@ static void put_processors(struct out *o)
         const struct ds_model_preset *p = &ds_model_presets[i];
         put(o, "%s{\"name\":\"%s\",\"format\":%u,\"gp\":%u,\"fixed\":%u,\"width\":%u,\"baseline\":%s,", i ? "," : "",
             p->name, p->format, p->gp_counters, p->fixed_counters, p->width, p->baseline ? "true" : "false");
+        put(o, "\"arch\":%s,", play_arch(p) ? "true" : "false");
         put(o, "\"pebs\":\"%llx\",\"pdist\":\"%llx\",\"groups\":%u,\"events\":[", (unsigned long long)p->pebs_counters,
-            (unsigned long long)p->pdist, (unsigned)(p->data_cfg & MSR_PEBS_DATA_CFG_GROUPS));
+            (unsigned long long)p->pdist, (unsigned)play_groups_there(p));
         bool first = true;
         for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
             if (play_event_there(p, e)) {

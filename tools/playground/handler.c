@@ -36,12 +36,33 @@ static void acknowledge(struct play_machine *m)
 {
     const uint64_t frozen = IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
     m->status = m->model.global_status;
-    const uint64_t clear = m->status & ((m->ctrl & ~m->model.pebs_enable) | IA32_PERF_GLOBAL_STATUS_OVF_BUF | frozen);
+    const uint64_t full = IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_ARCH_PEBS;
+    const uint64_t clear = m->status & (play_plain(m) | full | frozen);
     ds_model_wrmsr(&m->model, IA32_PERF_GLOBAL_OVF_CTRL, clear);
     play_act(m, PLAY_ACKNOWLEDGED, clear, m->status, m->model.global_status);
 }
 
-static void drain(struct play_machine *m)
+/* Architectural PEBS: the whole register is written, so its position goes back, and FULL is 0. */
+static void drain_arch(struct play_machine *m)
+{
+    const uint64_t index = play_pebs_index(m), again = m->model.pebs_index & IA32_PEBS_INDEX_THRESH;
+    uint64_t taken = 0;
+    if (!(m->status & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS)) {
+        play_act(m, PLAY_NOT_DRAINED, 0, m->status, index);
+        return;
+    }
+    for (uint32_t at = 0, size; at < index; at += size, taken++) {
+        size = ds_arch_record_size(m->buffer + at, (uint32_t)index - at);
+        if (!size)
+            break;
+    }
+    ds_model_wrmsr(&m->model, IA32_PEBS_INDEX, again | IA32_PEBS_INDEX_EN);
+    m->drains++;
+    m->drained += taken;
+    play_act(m, PLAY_DRAINED, taken, index, again | IA32_PEBS_INDEX_EN);
+}
+
+static void drain_pebs(struct play_machine *m)
 {
     const uint64_t index = play_area_word(m, WORD(pebs_index));
     if (m->status & IA32_PERF_GLOBAL_STATUS_OVF_BUF && index >= play_area_word(m, WORD(pebs_interrupt_threshold))) {
@@ -53,6 +74,14 @@ static void drain(struct play_machine *m)
     } else {
         play_act(m, PLAY_NOT_DRAINED, 0, m->status, index);
     }
+}
+
+static void drain(struct play_machine *m)
+{
+    if (play_arch(m->settings.preset))
+        drain_arch(m);
+    else
+        drain_pebs(m);
     const uint64_t bts = play_area_word(m, WORD(bts_index));
     if (m->settings.bts && bts >= play_area_word(m, WORD(bts_interrupt_threshold))) {
         const uint64_t taken = (bts - PLAY_BTS_BUFFER) / sizeof(struct ds_bts_record);
@@ -128,14 +157,14 @@ static void late(struct play_machine *m)
     const uint64_t counters = m->model.late.counters, dropped = m->model.dropped;
     if (ds_model_late(&m->model))
         play_act(m, PLAY_MEMORY_MISSING, 0, 0, m->model.fault_address);
-    if (m->model.dropped != dropped)
+    if (m->model.dropped != dropped && !play_arch(m->settings.preset)) /* of which the model does tell there */
         play_act(m, DS_MODEL_DROPPED, counters, play_area_word(m, WORD(pebs_index)),
                  play_area_word(m, WORD(pebs_absolute_maximum)));
 }
 
 void play_handler_step(struct play_machine *m)
 {
-    const uint64_t plain = m->ctrl & ~m->model.pebs_enable;
+    const uint64_t plain = play_plain(m);
     m->marks[m->step] |= PLAY_MARK_HANDLER;
     if (m->in_handler > STOP && m->in_handler < RETURN)
         late(m);

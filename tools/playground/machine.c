@@ -24,6 +24,12 @@ static uint8_t *memory(struct play_machine *m, uint64_t address, uint32_t size)
     return NULL;
 }
 
+static uint8_t *physical(struct play_machine *m, uint64_t address, uint32_t size)
+{
+    const uint64_t offset = address - PLAY_PEBS_PHYSICAL;
+    return offset < sizeof m->buffer && size <= sizeof m->buffer - offset ? m->buffer + offset : NULL;
+}
+
 /* ---- what happened ----------------------------------------------------------------------------------------------- */
 
 static uint8_t mark_of(uint8_t kind)
@@ -107,12 +113,13 @@ static void acted(void *context, const struct ds_model_action *action)
     m->pmis_lost += action->kind == DS_MODEL_PMI_LOST;
     if (action->kind != DS_MODEL_STORED)
         return;
-    m->newest_address = action->before;
+    const bool arch = play_arch(m->settings.preset);
+    m->newest_address = action->before + (arch ? PLAY_PEBS_PHYSICAL : 0); /* there it is an offset */
     m->newest_bytes = (uint32_t)(action->after - action->before);
     m->newest_counters = action->counters;
     m->newest_step = m->step;
     memset(m->newest, 0, sizeof m->newest);
-    memcpy(m->newest, memory(m, action->before, m->newest_bytes), m->newest_bytes);
+    memcpy(m->newest, (arch ? physical : memory)(m, m->newest_address, m->newest_bytes), m->newest_bytes);
 }
 
 /* ---- the model's host -------------------------------------------------------------------------------------------- */
@@ -128,6 +135,22 @@ static bool read(void *context, uint64_t address, void *to, uint32_t size)
 static bool write(void *context, uint64_t address, const void *from, uint32_t size)
 {
     uint8_t *at = memory(context, address, size);
+    if (at)
+        memcpy(at, from, size);
+    return at;
+}
+
+static bool read_physical(void *context, uint64_t address, void *to, uint32_t size)
+{
+    const uint8_t *at = physical(context, address, size);
+    if (at)
+        memcpy(to, at, size);
+    return at;
+}
+
+static bool write_physical(void *context, uint64_t address, const void *from, uint32_t size)
+{
+    uint8_t *at = physical(context, address, size);
     if (at)
         memcpy(at, from, size);
     return at;
@@ -167,6 +190,26 @@ uint64_t play_rdmsr(const struct play_machine *m, uint32_t msr)
 uint32_t play_counter_msr(unsigned number)
 {
     return number < DS_COUNTER_FIXED ? IA32_PMC0 + number : IA32_FIXED_CTR0 + number - DS_COUNTER_FIXED;
+}
+
+uint32_t play_cfg_c_msr(unsigned number)
+{
+    return ds_arch_msr(number, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C);
+}
+
+uint64_t play_pebs_index(const struct play_machine *m)
+{
+    return play_arch(m->settings.preset) ? ia32_pebs_index_wr(m->model.pebs_index)
+                                         : play_area_word(m, offsetof(struct ds_area_60, pebs_index));
+}
+
+/* With architectural PEBS it may be off for a time, as in the handler, or because the buffer is full. */
+uint64_t play_plain(const struct play_machine *m)
+{
+    uint64_t pebs = m->model.pebs_enable;
+    for (unsigned c = 0; c < DS_COUNTER_NUMBERS; c++)
+        pebs |= m->model.cfg_c[c] & IA32_PMC_CFG_C_EN ? DS_BIT(c) : 0;
+    return m->ctrl & ~pebs;
 }
 
 void play_retire(struct play_machine *m, const struct ds_model_retired *retired, const struct ds_model_branch *branch)
@@ -230,6 +273,8 @@ void play_machine_begin(struct play_machine *m, const struct play_settings *sett
     const struct ds_model_host host = {
         .read = read,
         .write = write,
+        .read_physical = read_physical,
+        .write_physical = write_physical,
         .registers = registers,
         .raise_pmi = raise_pmi,
         .page_fault = page_fault,

@@ -8,10 +8,14 @@
 
 #include "tools/playground/settings.h"
 
-#define PLAY_AREA        UINT64_C(0xFFFF800000010000)
-#define PLAY_PEBS_BUFFER UINT64_C(0xFFFF800000020000)
-#define PLAY_BTS_BUFFER  UINT64_C(0xFFFF800000030000)
-#define PLAY_VECTOR      0xFEu
+#define PLAY_AREA          UINT64_C(0xFFFF800000010000)
+#define PLAY_PEBS_BUFFER   UINT64_C(0xFFFF800000020000)
+#define PLAY_BTS_BUFFER    UINT64_C(0xFFFF800000030000)
+#define PLAY_PEBS_PHYSICAL UINT64_C(0x12340000) /* of the same buffer: architectural PEBS */
+#define PLAY_VECTOR        0xFEu
+
+/* Of architectural PEBS with every group and its counters, and in fragments: more than others have. */
+#define PLAY_RECORD_MAX 1664u
 
 /* What a step was made of, in order: enum ds_model_action_kind, and of the playground itself: */
 enum play_action_kind {
@@ -27,7 +31,7 @@ enum play_action_kind {
     PLAY_STOPPED,         /* handler: GLOBAL_CTRL, before and after 0 */
     PLAY_ACKNOWLEDGED,    /* handler: GLOBAL_STATUS; `counters`: bits that OVF_CTRL clears; `after`: is left */
     PLAY_DRAINED,         /* handler: PebsIndex, before and at the base; `counters`: number of records */
-    PLAY_NOT_DRAINED,     /* handler: OvfBuf was not set */
+    PLAY_NOT_DRAINED,     /* handler: OvfBuf was not set, or bit 54 */
     PLAY_BRANCHES_TAKEN,  /* handler: BtsIndex, before and at the base; `counters`: number of records */
     PLAY_RESTARTED,       /* handler: a counter without PEBS, before and after */
     PLAY_LVTPC_WRITTEN,   /* handler: LVTPC, before and after */
@@ -47,7 +51,7 @@ enum play_mark {
     PLAY_MARK_HANDLER = 64,
 };
 
-#define PLAY_ACTIONS 48u /* of a step at most; a set-up has the most */
+#define PLAY_ACTIONS 64u /* of a step at most; a set-up has the most */
 
 struct play_machine {
     struct play_settings settings;
@@ -71,7 +75,7 @@ struct play_machine {
     uint64_t newest_address; /* of the newest record; 0: there is none */
     uint32_t newest_bytes, newest_step;
     uint64_t newest_counters;
-    uint8_t newest[DS_PEBS_RECORD_MAX];
+    uint8_t newest[PLAY_RECORD_MAX];
 
     _Alignas(8) uint8_t area[sizeof(struct ds_area_1c0)];
     uint8_t buffer[PLAY_BUFFER_BYTES];
@@ -96,6 +100,11 @@ void play_retire(struct play_machine *machine, const struct ds_model_retired *re
 /* The counters that the last play_retire has moved: `before` are their values before it. */
 uint64_t play_moved(const struct play_machine *machine, const uint64_t before[DS_COUNTER_NUMBERS]);
 uint32_t play_counter_msr(unsigned number);
+uint32_t play_cfg_c_msr(unsigned number); /* IA32_PMC_GPi_CFG_C, or of a fixed counter */
+/* Where the index of the PEBS buffer stands: PebsIndex, or the position in IA32_PEBS_INDEX. */
+uint64_t play_pebs_index(const struct play_machine *machine);
+/* Counters in use that make no records. */
+uint64_t play_plain(const struct play_machine *machine);
 
 /* The whole set-up, numbered as in ds/driver/driver.c. */
 void play_set_up(struct play_machine *machine);

@@ -13,7 +13,7 @@ static int set(struct play_machine *m, uint32_t msr, uint64_t value)
     return e;
 }
 
-static void fill_area(struct play_machine *m)
+static void fill_pebs(struct play_machine *m)
 {
     const struct play_settings *s = &m->settings;
     const uint64_t bytes = play_record_bytes(s), maximum = PLAY_PEBS_BUFFER + s->records * bytes + s->extra;
@@ -26,6 +26,13 @@ static void fill_area(struct play_machine *m)
         if (s->counter[i].used && !s->counter[i].plain)
             play_area_set(m, ds_area_reset(s->preset->format, play_counter_number(i)),
                           (0 - (uint64_t)s->counter[i].period) & m->model.counter_mask);
+}
+
+static void fill_area(struct play_machine *m)
+{
+    const struct play_settings *s = &m->settings;
+    if (!play_arch(s->preset))
+        fill_pebs(m);
     if (!s->bts)
         return;
     const uint64_t record = sizeof(struct ds_bts_record), end = PLAY_BTS_BUFFER + s->bts * record;
@@ -112,27 +119,59 @@ static uint64_t counters(const struct play_settings *s, bool pebs)
     return set;
 }
 
+/* Architectural PEBS: what a record holds, and what its counter is reloaded with, for each by itself. Whoever is not
+ * recorded is still shown in others' records. */
+static void set_contents(struct play_machine *m)
+{
+    const struct play_settings *s = &m->settings;
+    const uint64_t groups = play_cfg_c_groups(s), pebs = counters(s, true);
+    for (unsigned i = 0; i < PLAY_COUNTERS_MAX; i++) {
+        const unsigned c = play_counter_number(i);
+        const uint64_t reload = (0 - (uint64_t)s->counter[i].period) & IA32_PMC_CFG_C_RELOAD;
+        if (pebs & DS_BIT(c))
+            set(m, play_cfg_c_msr(c), IA32_PMC_CFG_C_EN | groups | reload);
+        else if (s->counter[i].used && groups & IA32_PMC_CFG_C_CNTR_ALLOW)
+            set(m, play_cfg_c_msr(c), IA32_PMC_CFG_C_CNTR_ALLOW);
+    }
+}
+
+/* Position 0, the threshold, and on. */
+static uint64_t first_index(const struct play_settings *s)
+{
+    const uint32_t bytes = 4096u << s->size, threshold = s->threshold * play_record_bytes(s);
+    return ia32_pebs_index(0, s->threshold ? threshold : 2 * bytes) | IA32_PEBS_INDEX_EN;
+}
+
 void play_set_up(struct play_machine *m)
 {
     const struct play_settings *s = &m->settings;
-    const bool lbr = s->preset->baseline && s->groups & MSR_PEBS_DATA_CFG_LBR;
+    const bool arch = play_arch(s->preset);
+    const bool lbr = (arch || s->preset->baseline) && s->groups & MSR_PEBS_DATA_CFG_LBR;
     /* 1. everything off */
     set(m, IA32_PERF_GLOBAL_CTRL, 0);
-    set(m, IA32_PEBS_ENABLE, 0);
-    /* 2, 3. the DS area, and where it is */
+    set(m, arch ? IA32_PEBS_INDEX : IA32_PEBS_ENABLE, 0);
+    /* 2, 3. the DS area, and where it is; with architectural PEBS that is BTS' alone */
     fill_area(m);
-    set(m, IA32_DS_AREA, PLAY_AREA);
+    if (!arch || s->bts)
+        set(m, IA32_DS_AREA, PLAY_AREA);
+    if (arch)
+        set(m, IA32_PEBS_BASE, PLAY_PEBS_PHYSICAL | s->size);
     /* 4. LVTPC */
     ds_model_lvtpc_write(&m->model, PLAY_VECTOR | (s->masked ? LVTPC_MASKED : 0));
     /* 5. what a record holds */
     if (s->preset->baseline)
         set(m, MSR_PEBS_DATA_CFG, data_cfg(s));
+    if (arch)
+        set_contents(m);
     if (lbr && s->preset->arch_lbr)
         set(m, IA32_LBR_CTL, IA32_LBR_CTL_LBREN | IA32_LBR_CTL_OS | IA32_LBR_CTL_USR | IA32_LBR_CTL_BRANCHES);
     /* 6. the counters */
     set_counters(m);
     /* 7, 8. PEBS */
-    set(m, IA32_PEBS_ENABLE, counters(s, true));
+    if (arch)
+        set(m, IA32_PEBS_INDEX, first_index(s));
+    else
+        set(m, IA32_PEBS_ENABLE, counters(s, true));
     m->debugctl = (lbr && !s->preset->arch_lbr ? IA32_DEBUGCTL_LBR : 0) |
                   (s->bts ? IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS : 0) | (s->bts && s->btint ? IA32_DEBUGCTL_BTINT : 0) |
                   (s->bts && s->bts_off == 1 ? IA32_DEBUGCTL_BTS_OFF_OS : 0) |

@@ -17,9 +17,10 @@ const char *const play_group_names[6] = {"mem", "gpr", "xmm", "lbr", "cntr", "me
 #define FIELD(name) offsetof(struct play_settings, name)
 /* clang-format off */
 const struct play_setting play_numbers[PLAY_NUMBERS] = {
-    {"lbr", "entries of branch history in a record", 1, 32, 4, FIELD(lbr), {NULL}},
+    {"lbr", "entries of branch history in a record (architectural PEBS: 8, 16, 32)", 1, 32, 4, FIELD(lbr), {NULL}},
     {"records", "PEBS buffer: room for so many records", 1, 24, 6, FIELD(records), {NULL}},
     {"threshold", "PEBS threshold, in records (0: none)", 0, 24, 4, FIELD(threshold), {NULL}},
+    {"size", "PEBS buffer of architectural PEBS: 4096 bytes, doubled so often", 0, 1, 0, FIELD(size), {NULL}},
     {"extra", "bytes added to the absolute maximum", 0, 4096, 1, FIELD(extra), {NULL}},
     {"bts", "BTS buffer: room for so many records (0: BTS is off)", 0, PLAY_BTS_RECORDS - 1, 0, FIELD(bts), {NULL}},
     {"btsthreshold", "BTS threshold, in records (0: none)", 0, PLAY_BTS_RECORDS - 1, 0, FIELD(bts_threshold), {NULL}},
@@ -56,8 +57,65 @@ bool play_event_there(const struct ds_model_preset *preset, unsigned event)
     return false;
 }
 
+/* ---- architectural PEBS ------------------------------------------------------------------------------------------ */
+
+static const uint64_t arch_groups[6] = {
+    IA32_PMC_CFG_C_AUX,
+    IA32_PMC_CFG_C_GPR,
+    IA32_PMC_CFG_C_XMM,
+    IA32_PMC_CFG_C_LBR,
+    IA32_PMC_CFG_C_CNTR_GP | IA32_PMC_CFG_C_CNTR_FIXED | IA32_PMC_CFG_C_CNTR_ALLOW,
+    IA32_PMC_CFG_C_CNTR_METRICS,
+};
+
+uint64_t play_cfg_c_groups(const struct play_settings *s)
+{
+    const uint64_t lbr = s->lbr <= 8 ? DS_ARCH_LBR_8 : s->lbr <= 16 ? DS_ARCH_LBR_16 : DS_ARCH_LBR_ALL;
+    uint64_t cfg_c = 0;
+    for (unsigned i = 0; i < 6; i++)
+        cfg_c |= s->groups & 1u << i ? arch_groups[i] : 0;
+    return cfg_c & IA32_PMC_CFG_C_LBR ? (cfg_c & ~IA32_PMC_CFG_C_LBR) | lbr << 40 : cfg_c;
+}
+
+uint8_t play_groups_there(const struct ds_model_preset *p)
+{
+    uint8_t there = 0;
+    if (!play_arch(p))
+        return (uint8_t)(p->data_cfg & MSR_PEBS_DATA_CFG_GROUPS);
+    for (unsigned i = 0; i < 6; i++)
+        there |= p->arch_groups & arch_groups[i] ? (uint8_t)(1u << i) : 0;
+    return there;
+}
+
+/* Values in the group of counters: of those that are used, and the two words of metrics. */
+static uint32_t counter_words(const struct play_settings *s, uint64_t cfg_c)
+{
+    uint32_t words = cfg_c & IA32_PMC_CFG_C_CNTR_METRICS ? 2 : 0;
+    for (unsigned i = 0; i < PLAY_COUNTERS_MAX; i++)
+        words += s->counter[i].used && cfg_c & IA32_PMC_CFG_C_CNTR_ALLOW;
+    return words;
+}
+
+static uint32_t arch_record_bytes(const struct play_settings *s)
+{
+    const uint64_t wanted = play_cfg_c_groups(s), there = s->preset->arch_groups;
+    const uint64_t cfg_c = !(wanted & ~there) ? wanted : s->policy.reserved_ignored ? wanted & there : 0;
+    const uint32_t words = counter_words(s, cfg_c), depth = s->preset->lbr_depth, head = sizeof(struct ds_arch_header);
+    if (s->policy.arch_fragments == DS_MODEL_ARCH_WHOLE)
+        return ds_arch_record_bytes(cfg_c, words, depth);
+    uint32_t size = s->policy.arch_fragments == DS_MODEL_ARCH_NULL ? head : 0;
+    const uint64_t each[] = {
+        0, IA32_PMC_CFG_C_AUX, IA32_PMC_CFG_C_GPR, IA32_PMC_CFG_C_XER, IA32_PMC_CFG_C_LBR, IA32_PMC_CFG_C_CNTR};
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) /* a fragment of its own, the first is the basic group */
+        if (!i || cfg_c & each[i])
+            size += ds_arch_record_bytes(cfg_c & each[i], words, depth) - (i ? sizeof(struct ds_arch_basic) : 0);
+    return size;
+}
+
 uint32_t play_record_bytes(const struct play_settings *s)
 {
+    if (play_arch(s->preset))
+        return arch_record_bytes(s);
     const bool refused = s->groups & ~s->preset->data_cfg && !s->policy.reserved_ignored; /* #GP: it stays 0 */
     if (!s->preset->baseline || !s->groups || refused)
         return ds_pebs_fixed_size(s->preset->format);
@@ -145,7 +203,7 @@ static int read_cpu(struct reader *r, struct word value)
         }
     return wrong(r, value,
                  "no such processor; there are penryn, nehalem, sandybridge, haswell, skylake, icelake, "
-                 "sapphirerapids, arrowlake, lunarlake");
+                 "sapphirerapids, arrowlake, lunarlake, pantherlake, clearwaterforest");
 }
 
 static int read_groups(struct reader *r, struct word value)
@@ -321,6 +379,8 @@ static int check(struct reader *r)
     for (unsigned i = 0; i < PLAY_COUNTERS_MAX; i++)
         if (check_counter(r, i))
             return -EINVAL;
+    if (play_arch(s->preset)) /* the buffer's end is the processor's, and so is what comes there */
+        return 0;
     const uint32_t bytes = play_record_bytes(s), room = PLAY_BUFFER_BYTES / bytes - 1;
     if (s->records > room) {
         snprintf(r->error, r->size, "records=%u: the playground has memory for %u records of %u bytes",

@@ -40,13 +40,14 @@ struct play_settings {
     uint8_t groups;                                 /* MSR_PEBS_DATA_CFG[5:0] */
     uint32_t lbr;                                   /* entries of branch history */
     uint32_t records, threshold, extra; /* room in records; threshold in records, 0: none; bytes added to the maximum */
-    uint32_t bts, bts_threshold;        /* room in branch records, 0: no BTS; threshold, 0: none */
-    uint32_t btint, bts_off;            /* bts_off: 1 CPL 0, 2 the others */
-    uint32_t masked, delay, handler;    /* LVTPC at the start; instructions until a PMI is taken; enum play_handler */
-    uint32_t freeze;                    /* 1 FREEZE_PERFMON_ON_PMI, 2 FREEZE_LBRS_ON_PMI, 3 both */
-    uint32_t unmapped;                  /* the PEBS buffer is not mapped */
-    uint32_t step;                      /* where the page shows it */
-    uint32_t scene, stop;               /* of the page's guided scenes; 0: none */
+    uint32_t size;                   /* architectural PEBS in place of `records`: the buffer has 4096 << size bytes */
+    uint32_t bts, bts_threshold;     /* room in branch records, 0: no BTS; threshold, 0: none */
+    uint32_t btint, bts_off;         /* bts_off: 1 CPL 0, 2 the others */
+    uint32_t masked, delay, handler; /* LVTPC at the start; instructions until a PMI is taken; enum play_handler */
+    uint32_t freeze;                 /* 1 FREEZE_PERFMON_ON_PMI, 2 FREEZE_LBRS_ON_PMI, 3 both */
+    uint32_t unmapped;               /* the PEBS buffer is not mapped */
+    uint32_t step;                   /* where the page shows it */
+    uint32_t scene, stop;            /* of the page's guided scenes; 0: none */
     struct play_program program;
 };
 
@@ -68,8 +69,17 @@ extern const char *const play_event_names[DS_MODEL_EVENTS];
 /* Whether the processor's counters count the event, by any code. */
 bool play_event_there(const struct ds_model_preset *preset, unsigned event);
 
-/* Bytes of a record with these settings. */
+/* Bytes of a record with these settings, with all its fragments. */
 uint32_t play_record_bytes(const struct play_settings *settings);
+/* Of architectural PEBS: there is no Debug Store but for BTS. */
+static inline bool play_arch(const struct ds_model_preset *preset)
+{
+    return preset->format == DS_FORMAT_ARCH;
+}
+/* There, the groups as IA32_PMC_GPn_CFG_C has them, whether or not this processor has them. */
+uint64_t play_cfg_c_groups(const struct play_settings *settings);
+/* The groups that can be chosen on the processor, as settings.groups. */
+uint8_t play_groups_there(const struct ds_model_preset *preset);
 
 /* The numbers and choices among the settings, for parser and page. */
 struct play_setting {
@@ -78,6 +88,6 @@ struct play_setting {
     size_t field;          /* offset in struct play_settings, a uint32_t */
     const char *values[5]; /* a choice: value i is called values[i]; NULL ends them */
 };
-#define PLAY_NUMBERS 16u
+#define PLAY_NUMBERS 17u
 extern const struct play_setting play_numbers[PLAY_NUMBERS];
 extern const char *const play_group_names[6];

@@ -81,6 +81,59 @@ static void add_resets(struct rows *r)
     }
 }
 
+/* ---- architectural PEBS: the registers that are in its place ----------------------------------------------------- */
+
+static struct play_area_row *add_register(struct rows *r, uint32_t msr, char by, const char *name)
+{
+    struct play_area_row *row = add_row(r, 0, by, name);
+    row->at = msr;
+    row->value = play_rdmsr(r->machine, msr);
+    return row;
+}
+
+static void show_contents(struct play_area_row *row)
+{
+    static const struct {
+        uint64_t bits;
+        const char *name;
+    } parts[] = {
+        {IA32_PMC_CFG_C_EN, "EN"},
+        {IA32_PMC_CFG_C_AUX, "AUX"},
+        {IA32_PMC_CFG_C_GPR, "GPR"},
+        {IA32_PMC_CFG_C_XMM, "XMM"},
+        {IA32_PMC_CFG_C_LBR, "LBR"},
+        {IA32_PMC_CFG_C_CNTR_GP, "CNTR"},
+        {IA32_PMC_CFG_C_CNTR_METRICS, "METRICS"},
+        {IA32_PMC_CFG_C_CNTR_ALLOW, "ALLOW"},
+    };
+    size_t used = 0;
+    if (row->value & IA32_PMC_CFG_C_RELOAD)
+        used += (size_t)snprintf(row->what, sizeof row->what, "-%u", (unsigned)(0 - (uint32_t)row->value));
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (row->value & parts[i].bits)
+            used += (size_t)snprintf(row->what + used, sizeof row->what - used, "%s%s", used ? " " : "", parts[i].name);
+}
+
+static void add_arch(struct rows *r)
+{
+    const struct play_machine *m = r->machine;
+    struct play_area_row *row = add_register(r, IA32_PEBS_BASE, 'd', "IA32_PEBS_BASE");
+    snprintf(row->what, sizeof row->what, "physical, %u bytes", (unsigned)ia32_pebs_base_bytes(row->value));
+    row = add_register(r, IA32_PEBS_INDEX, 'p', "IA32_PEBS_INDEX");
+    snprintf(row->what, sizeof row->what, "+%XH, PMI +%XH%s%s", (unsigned)ia32_pebs_index_wr(row->value),
+             (unsigned)ia32_pebs_index_thresh(row->value), row->value & IA32_PEBS_INDEX_EN ? ", EN" : "",
+             row->value & IA32_PEBS_INDEX_FULL ? " FULL" : "");
+    for (unsigned i = 0; i < PLAY_COUNTERS_MAX; i++) {
+        const unsigned c = play_counter_number(i);
+        const bool fixed = c >= DS_COUNTER_FIXED;
+        char name[32];
+        if (!m->settings.counter[i].used || !m->model.cfg_c[c])
+            continue;
+        snprintf(name, sizeof name, "IA32_PMC_%s%u_CFG_C", fixed ? "FX" : "GP", fixed ? c - DS_COUNTER_FIXED : c);
+        show_contents(add_register(r, play_cfg_c_msr(c), 'd', name));
+    }
+}
+
 static void fill_rows(struct play_state *state, const struct play_machine *m)
 {
     static const char *const pebs[4] = {"PebsBufferBase", "PebsIndex", "PebsAbsoluteMaximum", "PebsInterruptThreshold"};
@@ -88,6 +141,10 @@ static void fill_rows(struct play_state *state, const struct play_machine *m)
     struct rows r = {state, m};
     if (m->settings.bts)
         add_buffer(&r, offsetof(struct ds_area_60, bts_buffer_base), sizeof(struct ds_bts_record), bts);
+    if (play_arch(m->settings.preset)) {
+        add_arch(&r);
+        return;
+    }
     add_buffer(&r, offsetof(struct ds_area_60, pebs_buffer_base), play_record_bytes(&m->settings), pebs);
     add_resets(&r);
 }
@@ -102,7 +159,7 @@ static void show_counters(char *text, size_t size, uint64_t set)
     for (uint64_t c = set & (DS_BIT(DS_COUNTER_NUMBERS) - 1); c && used < size; c &= c - 1)
         used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
                                  short_name((unsigned)__builtin_ctzll(c)));
-    if (set & IA32_PERF_GLOBAL_STATUS_OVF_BUF && used < size)
+    if (set & IA32_PERF_GLOBAL_STATUS_OVF_BUF && used < size) /* of records that have all of the status */
         snprintf(text + used, size - used, "%sOvfBuf", used ? " " : "");
 }
 
@@ -125,11 +182,32 @@ static void show_groups(char *text, size_t size, uint64_t head)
             used += (size_t)snprintf(text + used, size - used, " %s", play_group_names[i]);
 }
 
+/* A header of architectural PEBS. */
+static void show_fragment(char *text, size_t size, uint64_t format)
+{
+    static const struct {
+        uint64_t bits;
+        const char *name;
+    } parts[] = {
+        {DS_ARCH_HEADER_BASIC, "basic"}, {IA32_PMC_CFG_C_AUX, "AUX"}, {IA32_PMC_CFG_C_GPR, "GPR"},
+        {IA32_PMC_CFG_C_XMM, "XMM"},     {IA32_PMC_CFG_C_LBR, "LBR"}, {IA32_PMC_CFG_C_CNTR, "CNTR"},
+        {DS_ARCH_HEADER_CONT, "CONT"},
+    };
+    size_t used = (size_t)snprintf(text, size, "%u bytes%s", (unsigned)ds_arch_header_size(format),
+                                   ds_arch_header_null(format) ? ", null" : "");
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && used < size; i++)
+        if (format & parts[i].bits)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : ", ", parts[i].name);
+}
+
 static void show_meaning(struct play_field *to, const struct play_machine *m, const struct cairn_pebs_field *f)
 {
     switch (f->what) {
     case CAIRN_PEBS_HEAD:
         show_groups(to->means, sizeof to->means, f->value);
+        break;
+    case CAIRN_PEBS_FRAGMENT:
+        show_fragment(to->means, sizeof to->means, f->value);
         break;
     case CAIRN_PEBS_EVENTING_IP:
     case CAIRN_PEBS_RIP:
@@ -150,6 +228,7 @@ static void show_meaning(struct play_field *to, const struct play_machine *m, co
     case CAIRN_PEBS_DATA_SOURCE:
     case CAIRN_PEBS_LATENCY:
     case CAIRN_PEBS_TX:
+    case CAIRN_PEBS_RETIRE:
         snprintf(to->means, sizeof to->means, "not modelled");
         break;
     default:
@@ -202,6 +281,8 @@ static void fill_processor(struct play_state *s, const struct play_machine *m)
     s->global_ctrl[0] = play_rdmsr(m, IA32_PERF_GLOBAL_CTRL);
     s->pebs_enable[0] = play_rdmsr(m, IA32_PEBS_ENABLE);
     s->data_cfg[0] = play_rdmsr(m, MSR_PEBS_DATA_CFG);
+    s->pebs_base[0] = play_rdmsr(m, IA32_PEBS_BASE);
+    s->pebs_index[0] = play_rdmsr(m, IA32_PEBS_INDEX);
     s->debugctl[0] = play_rdmsr(m, IA32_DEBUGCTL);
     s->lvtpc[0] = model->lvtpc;
     s->pmi_latched[0] = model->pmi_latched;

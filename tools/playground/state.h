@@ -9,7 +9,7 @@
 #include "tools/playground/why.h"
 
 #define PLAY_AREA_ROWS    24u
-#define PLAY_FIELDS       ((DS_PEBS_RECORD_MAX + 7u) / 8u)
+#define PLAY_FIELDS       ((PLAY_RECORD_MAX + 7u) / 8u)
 #define PLAY_ROW_TEXT     64u
 #define PLAY_LISTING_TEXT 32u
 
@@ -42,13 +42,14 @@ struct play_area_row {
     F(records, 1, uint64_t) F(dropped, 1, uint64_t) F(lost, 1, uint64_t) F(swallowed, 1, uint64_t)                     \
     F(bts_records, 1, uint64_t) F(bts_dropped, 1, uint64_t) F(pmis, 1, uint64_t) F(pmis_lost, 1, uint64_t)             \
     F(drains, 1, uint64_t) F(drained, 1, uint64_t) F(bts_drained, 1, uint64_t)                                         \
+    F(pebs_base, 1, uint64_t) F(pebs_index, 1, uint64_t)                                                               \
     F(format, 1, uint64_t) F(record_bytes, 1, uint64_t)                                                                \
     F(newest_address, 1, uint64_t) F(newest_bytes, 1, uint64_t) F(newest_step, 1, uint64_t)                            \
     F(data, PLAY_DATA_WORDS, uint64_t) F(stack, PLAY_STACK_WORDS, uint64_t)                                            \
     F(said_count, 1, uint64_t) F(rows, 1, uint64_t) F(fields, 1, uint64_t) F(listing_count, 1, uint64_t)               \
     F(row, PLAY_AREA_ROWS, struct play_area_row) F(field, PLAY_FIELDS, struct play_field)                              \
     F(said, PLAY_SENTENCES * PLAY_SENTENCE, char) F(listing, PLAY_PROGRAM_ALL * PLAY_LISTING_TEXT, char)               \
-    F(newest, DS_PEBS_RECORD_MAX, uint8_t) F(area, sizeof(struct ds_area_1c0), uint8_t)                                \
+    F(newest, PLAY_RECORD_MAX, uint8_t) F(area, sizeof(struct ds_area_1c0), uint8_t)                                   \
     F(buffer, PLAY_BUFFER_BYTES, uint8_t) F(bts, PLAY_BTS_RECORDS * sizeof(struct ds_bts_record), uint8_t)             \
     F(marks, PLAY_STEPS, uint8_t) F(text, PLAY_TEXT, char)
 /* clang-format on */

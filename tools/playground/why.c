@@ -52,6 +52,8 @@ static void msr_name(uint32_t msr, char *text, size_t size)
         {IA32_PEBS_ENABLE, "IA32_PEBS_ENABLE"},
         {MSR_PEBS_DATA_CFG, "MSR_PEBS_DATA_CFG"},
         {IA32_DS_AREA, "IA32_DS_AREA"},
+        {IA32_PEBS_BASE, "IA32_PEBS_BASE"},
+        {IA32_PEBS_INDEX, "IA32_PEBS_INDEX"},
         {IA32_DEBUGCTL, "IA32_DEBUGCTL"},
         {IA32_LBR_CTL, "IA32_LBR_CTL"},
     };
@@ -64,6 +66,10 @@ static void msr_name(uint32_t msr, char *text, size_t size)
         snprintf(text, size, "IA32_PERFEVTSEL%u", (unsigned)(msr - IA32_PERFEVTSEL0));
     else if (msr - IA32_PMC0 < DS_MODEL_GP_MAX)
         snprintf(text, size, "IA32_PMC%u", (unsigned)(msr - IA32_PMC0));
+    else if (msr >= IA32_PMC_FX0_CTR)
+        snprintf(text, size, "IA32_PMC_FX%u_CFG_C", (unsigned)((msr - IA32_PMC_FX0_CFG_C) / IA32_PMC_STEP));
+    else if (msr >= IA32_PMC_GP0_CTR)
+        snprintf(text, size, "IA32_PMC_GP%u_CFG_C", (unsigned)((msr - IA32_PMC_GP0_CFG_C) / IA32_PMC_STEP));
     else
         snprintf(text, size, "IA32_FIXED_CTR%u", (unsigned)(msr - IA32_FIXED_CTR0));
 }
@@ -122,18 +128,26 @@ static void instruction(struct said *s, const struct ds_model_action *a)
 /* ---- the model ----------------------------------------------------------------------------------------------------
  */
 
+static bool arch(const struct said *s)
+{
+    return play_arch(s->machine->settings.preset);
+}
+
 static void overflow(struct said *s, const struct ds_model_action *a)
 {
     const struct play_machine *m = s->machine;
     const char *name = play_counter_name(a->counter);
     const uint64_t bit = DS_BIT(a->counter);
     if (a->kind == DS_MODEL_OVERFLOWED) {
-        add(s, "%s overflows: it was all ones and is now 0. The processor sets IA32_PERF_GLOBAL_STATUS[%u].", name,
-            a->counter);
+        add(s, "%s overflows: it was all ones and is now 0.", name);
+        if (arch(s) && m->model.pebs & bit && m->model.policy.arch_overflow == DS_MODEL_ARCH_NEVER)
+            add(s, " GLOBAL_STATUS stays as it is (policy arch_overflow=never).");
+        else
+            add(s, " The processor sets IA32_PERF_GLOBAL_STATUS[%u].", a->counter);
         if (!(m->model.pebs & bit))
             add(s, " %s: %s",
-                m->model.unlisted & m->model.pebs_enable & bit ? "PEBS does not record its event on this counter"
-                                                               : "The counter has no PEBS",
+                m->model.unlisted & bit && !(play_plain(m) & bit) ? "PEBS does not record its event on this counter"
+                                                                  : "The counter has no PEBS",
                 m->model.interrupting & bit ? "the overflow interrupts." : "nothing else happens.");
     } else if (m->model.pdist & DS_BIT(a->counter)) {
         add(s, "%s has precise distribution: the event that made it overflow is recorded itself.", name);
@@ -148,13 +162,21 @@ static void stored(struct said *s, const struct ds_model_action *a)
     if (a->kind == DS_MODEL_DROPPED) {
         add(s, "The record of ");
         add_counters(s, a->counters);
+        if (arch(s)) {
+            add(s, " finds no room, so the processor drops it and sets FULL in IA32_PEBS_INDEX: no record is stored "
+                   "until software clears that.");
+            return;
+        }
         add(s, " does not fit below PebsAbsoluteMaximum, so the processor drops it. PebsIndex stays, and no bit tells "
                "software.");
         return;
     }
     add(s, "The processor writes a record of %llu bytes for ", (ull)(a->after - a->before));
     add_counters(s, a->counters);
-    add(s, " at %llXH and moves PebsIndex to %llXH.", (ull)a->before, (ull)a->after);
+    if (arch(s))
+        add(s, " at the base + %llXH, and the position in IA32_PEBS_INDEX is %llXH.", (ull)a->before, (ull)a->after);
+    else
+        add(s, " at %llXH and moves PebsIndex to %llXH.", (ull)a->before, (ull)a->after);
     if (m->in_handler && !has(m, PLAY_RETURNED))
         add(s, " It comes late, after the counters were turned off (policy residual).");
     else if (several(a->counters))
@@ -180,6 +202,10 @@ static void reloaded(struct said *s, const struct ds_model_action *a)
             "%s is a bystander: it was armed, and the processor reloads it with -%llu, too. No record will show its "
             "sample.",
             name, period);
+    else if (arch(s))
+        add(s, "The processor reloads %s with -%llu, from its own %s%u_CFG_C%s.", name, period,
+            a->counter < DS_COUNTER_FIXED ? "IA32_PMC_GP" : "IA32_PMC_FX", a->counter % DS_COUNTER_FIXED,
+            m->model.policy.arch_overflow == DS_MODEL_ARCH_CLEARED ? ", and clears its bit of GLOBAL_STATUS" : "");
     else
         add(s,
             "The processor reloads %s from its slot in the DS area, with -%llu, and clears "
@@ -187,8 +213,27 @@ static void reloaded(struct said *s, const struct ds_model_action *a)
             name, period, a->counter);
 }
 
+/* Whether the threshold is said to be reached or passed is a policy. The status is that after the whole step. */
+static void compared_arch(struct said *s, const struct ds_model_action *a)
+{
+    const bool gt = s->machine->model.policy.arch_threshold_gt;
+    if (gt ? a->before <= a->after : a->before < a->after)
+        add(s, "The position is below the threshold, %llXH, so there is no PMI%s.", (ull)a->after,
+            a->before == a->after ? ": it would have to pass it (policy arch_threshold=gt)" : "");
+    else if (!has(s->machine, DS_MODEL_PMI_RAISED) && !has(s->machine, DS_MODEL_PMI_LATCHED) &&
+             !has(s->machine, DS_MODEL_PMI_LOST))
+        add(s, "The position is beyond the threshold, but IA32_PERF_GLOBAL_STATUS[54] is set already: no other PMI.");
+    else
+        add(s, "The position has %s the threshold: the processor sets IA32_PERF_GLOBAL_STATUS[54], and a PMI is due.",
+            gt ? "passed" : "reached");
+}
+
 static void compared(struct said *s, const struct ds_model_action *a)
 {
+    if (arch(s)) {
+        compared_arch(s, a);
+        return;
+    }
     if (a->before >= a->after)
         add(s, "PebsIndex has reached PebsInterruptThreshold: the processor sets IA32_PERF_GLOBAL_STATUS[62] (OvfBuf), "
                "and a PMI is due.");
@@ -242,7 +287,9 @@ static void status_bits(struct said *s, uint64_t status)
     if (status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ)
         add(s, "%sCTR_FRZ", counters || status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ ? ", " : "");
     if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF)
-        add(s, "%sOvfBuf", status & ~IA32_PERF_GLOBAL_STATUS_OVF_BUF ? ", " : "");
+        add(s, "%sOvfBuf", status & ~(IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_ARCH_PEBS) ? ", " : "");
+    if (status & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS)
+        add(s, "%sbit 54", status & ~IA32_PERF_GLOBAL_STATUS_ARCH_PEBS ? ", " : "");
     if (!status)
         add(s, "nothing");
 }
@@ -265,11 +312,18 @@ static void handler(struct said *s, const struct ds_model_action *a)
         add(s, a->after ? "; bits of PEBS counters are the processor's." : ".");
         break;
     case PLAY_DRAINED:
+        if (arch(s)) {
+            add(s,
+                "Handler: it copies %llu %s out of the buffer. WRMSR IA32_PEBS_INDEX, %llXH: position 0, not full, "
+                "on. A drain.",
+                (ull)a->counters, a->counters == 1 ? "record" : "records", (ull)a->after);
+            break;
+        }
         add(s, "Handler: it copies %llu %s out of the buffer and sets PebsIndex back to PebsBufferBase: a drain.",
             (ull)a->counters, a->counters == 1 ? "record" : "records");
         break;
     case PLAY_NOT_DRAINED:
-        add(s, "Handler: OvfBuf was not set, so it leaves the PEBS buffer alone.");
+        add(s, "Handler: %s was not set, so it leaves the PEBS buffer alone.", arch(s) ? "bit 54" : "OvfBuf");
         break;
     case PLAY_BRANCHES_TAKEN:
         add(s, "Handler: BtsIndex is at its threshold: it copies %llu branch records and sets BtsIndex to the base.",
@@ -368,7 +422,8 @@ uint32_t play_why(const struct play_machine *m, char said[PLAY_SENTENCES][PLAY_S
     memset(said, 0, PLAY_SENTENCES * PLAY_SENTENCE);
     if (m->step == 0) {
         struct said s = {m, said[n++], 0};
-        add(&s, "The driver has written these MSRs and the DS area%s. The program has not begun.",
+        add(&s, "The driver has written these MSRs%s%s. The program has not begun.",
+            play_arch(m->settings.preset) && !m->settings.bts ? "" : " and the DS area",
             m->set_up ? "; one of them needs a look" : "");
     }
     for (uint32_t i = 0; i < m->actions && n < PLAY_SENTENCES; i++) {

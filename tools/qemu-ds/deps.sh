@@ -169,7 +169,7 @@ resolve_somewhere() {
 # Unpacks package file $1 below root/. A .deb is an ar archive with a compressed tar in it.
 unpack() {
     ar p "$1" data.tar.xz | xz -dc | tar -x -C "$new/root" --exclude='./usr/share/doc' --exclude='./usr/share/locale' \
-        --exclude='./usr/lib/modules'
+        --exclude='./usr/lib/modules/*/kernel'
     case "${PIPESTATUS[*]}" in *[1-9]*) return 1 ;; esac
 }
 
@@ -236,15 +236,33 @@ bring_qemu() {
     finish "$to/qemu11"
 }
 
+# ---- Linux
+
+# Newer packages have the kernel among its modules, and copy it to boot/ when they are installed.
+install_kernels() {
+    local kernel version
+    for kernel in "$new"/root/usr/lib/modules/*/vmlinuz; do
+        [ -e "$kernel" ] || continue
+        version=${kernel%/vmlinuz}
+        mkdir -p "$new/root/boot" && mv "$kernel" "$new/root/boot/vmlinuz-${version##*/}" ||
+            die "$new: cannot be written"
+    done
+    rm -rf "$new/root/usr/lib/modules"
+}
+
+bring_linux() {
+    cmp -s "$lists/linux.txt" "$to/linux/list" && return
+    unpack_all "$to/linux" "$lists/linux.txt"
+    install_kernels
+    finish "$to/linux"
+}
+
 main() {
     parse "$@"
     indices=$to/indices.new
     rm -rf "$indices"
     bring_qemu
-    if ! cmp -s "$lists/linux.txt" "$to/linux/list"; then
-        unpack_all "$to/linux" "$lists/linux.txt"
-        finish "$to/linux"
-    fi
+    bring_linux
     rm -rf "$indices"
 }
 

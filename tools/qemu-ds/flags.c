@@ -11,6 +11,7 @@
 #define WORDS              64 /* of QEMU's state: RIP is looked for, then come those that flags are computed from */
 #define FLAGS_WORDS        16
 #define GENERAL_PROTECTION 13 /* the vector */
+#define CS_L               (UINT64_C(1) << (32 + 21))
 
 static struct { /* of QEMU */
     uint64_t (*helper_read_eflags)(const void *env);
@@ -53,6 +54,22 @@ void qds_flags_begin(bool exact)
         qds_refuse("exact=flags: this QEMU does not export what is needed: RFLAGS would be unknown in records");
 }
 
+/* Behind it are the segment registers, ES to GS: selector, base, and in a third word limit and attributes. */
+static unsigned look_for_cs(struct qds_vcpu *v)
+{
+    enum { SEGMENT = 3, CS = 1, FS = 4, GS = 5, SEGMENTS };
+    for (unsigned at = v->env_rip + 2; at < v->env_rip + FLAGS_WORDS; at++) {
+        const uint64_t *found = v->env + at;
+        bool same =
+            found[SEGMENT * FS + 1] == qds_read(v, QDS_FS_BASE) && found[SEGMENT * GS + 1] == qds_read(v, QDS_GS_BASE);
+        for (unsigned i = 0; i < SEGMENTS && same; i++)
+            same = (uint32_t)found[SEGMENT * i] == (uint32_t)qds_read(v, QDS_ES + i);
+        if (same)
+            return at + SEGMENT * CS + 2;
+    }
+    return 0;
+}
+
 /* RBP of the caller is it where it begins with the general-purpose registers and has RIP and EFLAGS side by side. */
 static void look_for_env(struct qds_vcpu *v, uint64_t *env)
 {
@@ -66,6 +83,7 @@ static void look_for_env(struct qds_vcpu *v, uint64_t *env)
         if (env[i] == rip && env[i + 1] == eflags) {
             v->env_rip = i;
             v->env = env;
+            v->env_cs = look_for_cs(v);
         }
 }
 
@@ -117,6 +135,11 @@ void qds_flags_raise_gp(struct qds_vcpu *v, void *at)
 {
     if (v->env && qemu.raise_exception_err_ra)
         qemu.raise_exception_err_ra(v->env, GENERAL_PROTECTION, 0, (uintptr_t)at);
+}
+
+bool qds_compatibility(const struct qds_vcpu *v)
+{
+    return v->env_cs && !(v->env[v->env_cs] & CS_L);
 }
 
 uint64_t qds_tsc(struct qds_vcpu *v)

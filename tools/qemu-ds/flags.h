@@ -3,7 +3,8 @@
  * The arithmetic flags, which plugins cannot read: QEMU computes them lazily from an operation's operands. At the start
  * of a block all of that is in memory, and QEMU's own helper_read_eflags() computes them. This works if the binary
  * exports that function (Debian's does) and the host is x86-64, where generated code keeps the pointer to QEMU's CPU
- * state in RBP. The plugin verifies this pointer by the registers that it finds there.
+ * state in RBP. The plugin verifies this pointer by the registers that it finds there. The same state says whether code
+ * runs in 64-bit mode, which plugins cannot read either.
  */
 #pragma once
 
@@ -29,5 +30,7 @@ bool qds_flags_restore(struct qds_vcpu *v, void *at);
 __attribute__((noreturn)) void qds_flags_run_alone(struct qds_vcpu *v, void *at);
 /* The same, and the instruction faults: #GP(0). Returns where that is not possible. */
 void qds_flags_raise_gp(struct qds_vcpu *v, void *at);
+/* Whether the code that runs now is not in 64-bit mode: CS.L is 0. False where that is not known. */
+bool qds_compatibility(const struct qds_vcpu *v);
 /* The vCPU's TSC; 0: unknown. */
 uint64_t qds_tsc(struct qds_vcpu *v);

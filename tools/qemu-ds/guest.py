@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Boots Debian's kernel in QEMU under qemu-ds, with an initramfs that contains Debian's perf and busybox, runs shell
-commands there and returns the output of each. All of it comes from `make deps-ds`, nothing from the host.
+commands there and returns the output of each. All of it comes from `make deps-ds`, nothing from the host. There are two
+kernels: Debian 13's, and a newer one, for what that does not know.
 It is a program (--help), and a module for tests: run()."""
 
 import argparse
 import io
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -19,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = (ROOT / os.environ.get("CAIRN_BUILD", "build")).resolve()
 QEMU, PLUGIN, DEBIAN = BUILD / "qemu11/qemu-system-x86_64", BUILD / "qemu-ds.so", BUILD / "linux/root"
+KERNEL, NEWER = "6.12", "7.3"  # as in linux.txt
 # The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
 COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
 LIMIT = 900  # seconds for a boot that does not hang: slowness is no verdict
@@ -110,21 +113,31 @@ def need():
             raise Trouble(f"{os.path.relpath(needed)} is not there: run 'make deps-ds all'")
 
 
-def run(folder, commands, *, preset="icelake", files=None, plugin="", append="", smp=1, machine=(), timeout=LIMIT):
+def kernel_of(release):
+    """Its file. `release`: how its version begins."""
+    found = {path.name.removeprefix("vmlinuz-"): path for path in sorted((DEBIAN / "boot").glob("vmlinuz-*"))}
+    for version, path in found.items():
+        if re.match(re.escape(release) + r"(?!\d)", version):
+            return path
+    raise Trouble(f"no kernel {release} is there: {', '.join(found)}")
+
+
+def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin="", append="", smp=1, machine=(),
+        timeout=LIMIT):
     """Boots, runs each of the commands in a shell of its own, and ends. `folder`: for files on the way; `files`: {path
-    in the guest, in a folder of FOLDERS: Path here, or bytes of a script}; `plugin`: more options of it, as
-    "stats=on"; `append`: of the kernel's; `machine`: more arguments of QEMU's, which ends when the caller does. Raises
-    Trouble where the guest did not get to its end."""
+    in the guest, in a folder of FOLDERS: Path here, or bytes of a script}; `kernel`: KERNEL or NEWER; `plugin`: more
+    options of it, as "stats=on"; `append`: of the kernel's; `machine`: more arguments of QEMU's, which ends when the
+    caller does. Raises Trouble where the guest did not get to its end."""
     need()
     archive, out, console = folder / "initramfs", folder / "out.tar", folder / "console"
-    (kernel,) = (DEBIAN / "boot").glob("vmlinuz-*")
+    image = kernel_of(kernel)
     initramfs(archive, commands, files or {})
     command = [QEMU, "-accel", "tcg", "-cpu", "max", "-smp", str(smp), "-m", "1G", "-display", "none",
                "-nodefaults", "-no-reboot", "-run-with", "exit-with-parent=on", "-serial", f"file:{console}",
                "-device", "virtio-serial-pci", "-chardev", f"file,id=out,path={out}",
                "-device", "virtserialport,chardev=out",
                "-plugin", ",".join(filter(None, (str(PLUGIN), f"preset={preset}", plugin))),
-               "-kernel", kernel, "-initrd", archive, "-append", f"{COMMAND_LINE} {append}", *machine]
+               "-kernel", image, "-initrd", archive, "-append", f"{COMMAND_LINE} {append}", *machine]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout,
                               check=False)
@@ -147,6 +160,8 @@ def main():
         description="Boots Debian's Linux under qemu-ds, runs each COMMAND in a shell there and prints what it says. "
                     "The exit status is the highest of theirs. First: make deps-ds all.")
     parser.add_argument("--preset", metavar="NAME", default="icelake", help="the processor to be (%(default)s)")
+    parser.add_argument("--kernel", metavar="RELEASE", default=KERNEL,
+                        help=f"the kernel: {KERNEL}, or {NEWER}, which knows architectural PEBS (%(default)s)")
     parser.add_argument("--plugin", metavar="OPTIONS", default="", help="more options of the plugin: stats=on,...")
     parser.add_argument("--append", metavar="OPTIONS", default="pti=off nmi_watchdog=0",
                         help="the kernel's options (%(default)s)")
@@ -159,8 +174,8 @@ def main():
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # leaves nothing behind
     try:
         with tempfile.TemporaryDirectory() as folder:
-            done = run(Path(folder), a.command, preset=a.preset, plugin=a.plugin, append=a.append, smp=a.smp,
-                       files={f"bin/{path.name}": path for path in a.copy}, timeout=a.timeout)
+            done = run(Path(folder), a.command, preset=a.preset, kernel=a.kernel, plugin=a.plugin, append=a.append,
+                       smp=a.smp, files={f"bin/{path.name}": path for path in a.copy}, timeout=a.timeout)
     except (Trouble, OSError) as trouble:
         sys.exit(f"guest.py: {trouble}")
     except KeyboardInterrupt:

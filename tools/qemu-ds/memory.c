@@ -25,23 +25,31 @@ static bool find(struct qds_vcpu *v, uint64_t address, uint64_t *physical)
     return true;
 }
 
-bool qds_memory_read(struct qds_vcpu *v, uint64_t address, void *to, uint32_t size)
+bool qds_memory_read_physical(struct qds_vcpu *v, uint64_t address, void *to, uint32_t size)
 {
-    uint64_t physical;
-    if (!find(v, address, &physical) || qemu_plugin_read_memory_hwaddr(physical, v->bytes, size) != 0)
+    if (qemu_plugin_read_memory_hwaddr(address, v->bytes, size) != 0)
         return false;
     memcpy(to, v->bytes->data, size);
     return true;
 }
 
+bool qds_memory_write_physical(struct qds_vcpu *v, uint64_t address, const void *from, uint32_t size)
+{
+    g_byte_array_set_size(v->bytes, size);
+    memcpy(v->bytes->data, from, size);
+    return qemu_plugin_write_memory_hwaddr(address, v->bytes) == 0;
+}
+
+bool qds_memory_read(struct qds_vcpu *v, uint64_t address, void *to, uint32_t size)
+{
+    uint64_t physical;
+    return find(v, address, &physical) && qds_memory_read_physical(v, physical, to, size);
+}
+
 bool qds_memory_write(struct qds_vcpu *v, uint64_t address, const void *from, uint32_t size)
 {
     uint64_t physical;
-    if (!find(v, address, &physical))
-        return false;
-    g_byte_array_set_size(v->bytes, size);
-    memcpy(v->bytes->data, from, size);
-    return qemu_plugin_write_memory_hwaddr(physical, v->bytes) == 0;
+    return find(v, address, &physical) && qds_memory_write_physical(v, physical, from, size);
 }
 
 /* MOV to a control register; LMSW, INVLPG and the others of their group; INVPCID; RSM. Any prefixes may come before,

@@ -12,6 +12,10 @@
 bool qds_memory_read(struct qds_vcpu *v, uint64_t address, void *to, uint32_t size);
 bool qds_memory_write(struct qds_vcpu *v, uint64_t address, const void *from, uint32_t size);
 
+/* The same of physical memory, where architectural PEBS has its records. */
+bool qds_memory_read_physical(struct qds_vcpu *v, uint64_t address, void *to, uint32_t size);
+bool qds_memory_write_physical(struct qds_vcpu *v, uint64_t address, const void *from, uint32_t size);
+
 /* Whether the instruction may change where pages lie. The board's `pages_known` is made 0 before it runs: nothing looks
  * at DS memory between that and its end. */
 bool qds_memory_changes(const uint8_t *code, size_t length);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KNOWN = 160 }; /* room for a list of all that may be said */
+enum { KNOWN = 320 }; /* room for a list of all that may be said */
 
 __attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t size, const char *format, ...)
 {

@@ -119,7 +119,7 @@ static void register_callbacks(void)
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
-    char why[240];
+    char why[400];
     if (strcmp(info->target_name, "x86_64") != 0 || !info->system_emulation)
         qds_refuse("for qemu-system-x86_64 only");
     if (info->version.cur != QEMU_PLUGIN_VERSION)

@@ -176,6 +176,7 @@ static void step(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip
     v->step.insn = i->insn;
     v->step.ip = ip;
     v->step.cpl = i->block->ring ? 3 : 0;
+    v->step.compatibility = qds_compatibility(v);
     v->step.events = events;
     v->step.block = NULL;
     v->step.memory = 0;

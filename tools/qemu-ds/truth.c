@@ -8,8 +8,12 @@
 
 #include "tools/qemu-ds/truth_format.h"
 
+/* A record of architectural PEBS may come in fragments, one for each group. */
+#define WORDS_MAX ((DS_ARCH_RECORD_MAX + 8 * sizeof(struct ds_arch_header)) / 8)
+_Static_assert(DS_PEBS_RECORD_MAX / 8 <= WORDS_MAX, "the largest record");
+
 struct line {
-    char text[64 + 17 * (128 + DS_PEBS_RECORD_MAX / 8)];
+    char text[64 + 17 * (128 + WORDS_MAX)];
     size_t size;
 };
 
@@ -80,6 +84,17 @@ bool qds_truth_wanted(void)
     return file;
 }
 
+static uint64_t word_at(const struct qds_vcpu *v, uint64_t address)
+{
+    const struct ds_model_host *host = &v->model.host;
+    uint64_t word = 0;
+    if (v->model.preset->format == DS_FORMAT_ARCH)
+        host->read_physical(host->context, address, &word, sizeof word);
+    else
+        host->read(host->context, address, &word, sizeof word);
+    return word;
+}
+
 void qds_truth_record(struct qds_vcpu *v, const struct ds_model_record *r)
 {
     struct line l;
@@ -90,11 +105,8 @@ void qds_truth_record(struct qds_vcpu *v, const struct ds_model_record *r)
         r->address, r->counters, r->registers->eventing_ip, r->registers->rip, r->registers->rflags, r->registers->tsc);
     if (r->stored)
         add(&l, " words");
-    for (uint32_t i = 0; r->stored && i < r->size; i += 8) {
-        uint64_t word = 0;
-        v->model.host.read(v, r->address + i, &word, sizeof word);
-        add(&l, " %" PRIx64, word);
-    }
+    for (uint32_t i = 0; r->stored && i < r->size; i += 8)
+        add(&l, " %" PRIx64, word_at(v, r->address + i));
     end(&l, v, r->stored ? QDS_TRUTH_RECORDS : QDS_TRUTH_DROPPED);
 }
 

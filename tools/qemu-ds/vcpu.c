@@ -113,6 +113,16 @@ static bool write_memory(void *context, uint64_t address, const void *from, uint
     return qds_memory_write(context, address, from, size);
 }
 
+static bool read_physical(void *context, uint64_t address, void *to, uint32_t size)
+{
+    return qds_memory_read_physical(context, address, to, size);
+}
+
+static bool write_physical(void *context, uint64_t address, const void *from, uint32_t size)
+{
+    return qds_memory_write_physical(context, address, from, size);
+}
+
 static uint32_t lvtpc(void *context)
 {
     return qds_pmi_lvtpc(context);
@@ -149,6 +159,7 @@ static void registers(void *context, struct ds_model_registers *out)
         .rsp = qds_read(v, QDS_RSP),
         .eventing_ip = v->step.ip,
         .tsc = qds_tsc(v),
+        .compatibility = v->step.compatibility,
     };
     for (unsigned i = 0; i < 8; i++)
         out->r8_r15[i] = qds_read(v, QDS_R8 + i);
@@ -279,14 +290,16 @@ static struct qemu_plugin_register *find(const GArray *registers, const char *na
 bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    struct qemu_plugin_scoreboard *all_boards)
 {
-    static const char *const names[QDS_REGISTERS] = {"rax", "rcx", "rdx", "rbx",    "rsp", "rbp", "rsi",
-                                                     "rdi", "r8",  "r9",  "r10",    "r11", "r12", "r13",
-                                                     "r14", "r15", "rip", "eflags", "cs",  "cr0", "cr4"};
+    static const char *const names[QDS_REGISTERS] = {
+        "rax", "rcx", "rdx", "rbx",    "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10",     "r11",     "r12", "r13",
+        "r14", "r15", "rip", "eflags", "es",  "cs",  "ss",  "ds",  "fs", "gs", "fs_base", "gs_base", "cr0", "cr4"};
     struct qds_vcpu *v = calloc(1, sizeof *v);
     if (!v)
         qds_out_of_memory();
     const struct ds_model_host host = {.read = read_memory,
                                        .write = write_memory,
+                                       .read_physical = read_physical,
+                                       .write_physical = write_physical,
                                        .lvtpc = lvtpc,
                                        .registers = registers,
                                        .xmm = xmm,

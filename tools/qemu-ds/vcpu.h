@@ -19,7 +19,8 @@ enum qds_register {
     QDS_RAX, QDS_RCX, QDS_RDX, QDS_RBX, QDS_RSP, QDS_RBP, QDS_RSI, QDS_RDI, /* as instructions number them */
     QDS_R8, QDS_R15 = QDS_R8 + 7,
     QDS_RIP, QDS_EFLAGS, /* without its arithmetic flags, which QEMU computes when it needs them */
-    QDS_CS, QDS_CR0, QDS_CR4,
+    QDS_ES, QDS_CS, QDS_SS, QDS_DS, QDS_FS, QDS_GS, /* as QEMU's own state has them */
+    QDS_FS_BASE, QDS_GS_BASE, QDS_CR0, QDS_CR4,
     QDS_REGISTERS
 };
 /* clang-format on */
@@ -66,6 +67,7 @@ struct qds_vcpu {
     GByteArray *bytes; /* what passes between QEMU and us */
     uint64_t *env;     /* QEMU's own state of the vCPU, see flags.h; NULL: unknown */
     unsigned env_rip;  /* where RIP is in there, and behind it EFLAGS */
+    unsigned env_cs;   /* where CS's limit and attributes are; 0: unknown */
     bool env_looked_for;
     struct qds_page { /* where a page of DS memory lies, see memory.h */
         bool known;
@@ -77,6 +79,7 @@ struct qds_vcpu {
         struct ds_insn insn;
         uint64_t ip;
         unsigned cpl;
+        bool compatibility;      /* CS.L was 0 */
         unsigned events;         /* that it is asked for; the others have been counted */
         struct qds_block *block; /* whose last it is, where the block is one without RF */
         unsigned memory;         /* events it has caused by reading and writing data, and where first */

@@ -62,7 +62,7 @@ if [ ! -x "$qemu" ]; then
     exit 0
 fi
 : >"$times"
-kernel=$(find "$build/linux/root/boot" -name 'vmlinuz-*' 2>/dev/null | head -n 1)
+kernel=$(find "$build/linux/root/boot" -name 'vmlinuz-6.*' 2>/dev/null | head -n 1)
 [ -n "$kernel" ] || echo 'bench: qemu-ds: no Linux (make deps-ds): its boot is left out' >&2
 {
     entry init "$build/bench/init"

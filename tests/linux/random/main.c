@@ -102,7 +102,7 @@ static bool branched(uint64_t seed, struct random_trace *trace)
 {
     static const enum random_event events[] = {RANDOM_EVENT_PAGE_FAULTS, RANDOM_EVENT_INSTRUCTIONS,
                                                RANDOM_EVENT_BRANCHES, RANDOM_EVENT_FAR};
-    const unsigned n = sizeof events / sizeof events[0];
+    const unsigned n = sizeof events / sizeof events[0] - !random_has(&machine, RANDOM_EVENT_FAR);
     const bool ring = choice(seed, 0, 4) == 0;
     pid_t child = start(seed);
     unsigned at = trace->count - 1;
@@ -125,10 +125,11 @@ static bool sampled(uint64_t seed, struct random_trace *trace)
     struct random_sampling s = {.event = choice(seed, 1, 2) ? RANDOM_EVENT_INSTRUCTIONS
                                                             : (enum random_event)choice(seed, 2, RANDOM_EVENT_CYCLES),
                                 .single = choice(seed, 3, 2)};
+    if (!random_has(&machine, s.event))
+        s.event = RANDOM_EVENT_BRANCHES;
     const bool instructions = s.event == RANDOM_EVENT_INSTRUCTIONS;
     s.period = 3 + choice(seed, 4, instructions ? 60 : 8);
-    /* Fixed counter 0 of Icelake has precise distribution: it records the event it overflows with. */
-    s.distance = s.period + !(machine.icelake && instructions);
+    s.distance = s.period + !random_precise(&machine, s.event);
     char how[80];
     unsigned at = trace->count - 1;
     snprintf(how, sizeof how, "PEBS of %s, period %llu%s", random_event_names[s.event], (unsigned long long)s.period,

@@ -45,6 +45,19 @@ static bool read_word(const char *path, char *to, int size)
     return done;
 }
 
+static enum random_core core_of(const char *pmu_name)
+{
+    static const char *const names[RANDOM_CORES] = {
+        [RANDOM_ICELAKE] = "icelake",
+        [RANDOM_COUGAR_COVE] = "pantherlake_hybrid",
+        [RANDOM_DARKMONT] = "darkmont",
+    };
+    for (enum random_core c = RANDOM_SKYLAKE + 1; c < RANDOM_CORES; c++)
+        if (strcmp(pmu_name, names[c]) == 0)
+            return c;
+    return RANDOM_SKYLAKE;
+}
+
 static void find_entries(struct random_machine *m)
 {
     static const struct {
@@ -82,11 +95,12 @@ bool random_machine(struct random_machine *m, char *why, size_t size)
         return false;
     }
     m->bts_type = (unsigned)atoi(word);
-    if (!read_word("/sys/bus/event_source/devices/cpu/caps/pmu_name", word, sizeof word)) {
+    if (!read_word("/sys/bus/event_source/devices/cpu/caps/pmu_name", word, sizeof word) &&
+        !read_word("/sys/bus/event_source/devices/cpu_core/caps/pmu_name", word, sizeof word)) {
         snprintf(why, size, "the kernel has found no PMU");
         return false;
     }
-    m->icelake = strcmp(word, "icelake") == 0;
+    m->core = core_of(word);
     find_entries(m);
     for (unsigned i = 1; i < RANDOM_ENTRIES; i++)
         if (!m->entry[i]) {
@@ -112,6 +126,18 @@ bool random_hold_event(void)
     return open_event(&attr, 0) >= 0;
 }
 
+/* Conditional branches to far ones. 0: the processor cannot count them. */
+static uint64_t raw(const struct random_machine *m, enum random_event event)
+{
+    static const uint64_t of[RANDOM_CORES][RANDOM_EVENT_FAR - RANDOM_EVENT_CONDITIONAL + 1] = {
+        [RANDOM_SKYLAKE] = {0x01C4, 0x02C4, 0x08C4, 0x20C4, 0x40C4},
+        [RANDOM_ICELAKE] = {0x11C4, 0x02C4, 0x08C4, 0x20C4, 0x40C4},
+        [RANDOM_COUGAR_COVE] = {0x07C4, 0x30C4, 0x08C4, 0xFBC4, UINT64_C(1) << 40 | 0x00C4},
+        [RANDOM_DARKMONT] = {0x07C4, 0x30C4, 0x08C4, 0xFBC4, 0},
+    };
+    return of[m->core][event - RANDOM_EVENT_CONDITIONAL];
+}
+
 static void describe(const struct random_machine *m, enum random_event event, struct perf_event_attr *attr)
 {
     static const struct {
@@ -121,14 +147,21 @@ static void describe(const struct random_machine *m, enum random_event event, st
         [RANDOM_EVENT_BRANCHES] = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
         [RANDOM_EVENT_CYCLES] = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
         [RANDOM_EVENT_PAGE_FAULTS] = {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
-        [RANDOM_EVENT_CONDITIONAL] = {PERF_TYPE_RAW, 0x01C4},
-        [RANDOM_EVENT_CALLS] = {PERF_TYPE_RAW, 0x02C4},
-        [RANDOM_EVENT_RETURNS] = {PERF_TYPE_RAW, 0x08C4},
-        [RANDOM_EVENT_TAKEN] = {PERF_TYPE_RAW, 0x20C4},
-        [RANDOM_EVENT_FAR] = {PERF_TYPE_RAW, 0x40C4},
     };
-    attr->type = of[event].type;
-    attr->config = event == RANDOM_EVENT_CONDITIONAL && m->icelake ? 0x11C4 : of[event].config;
+    const bool is_raw = event >= RANDOM_EVENT_CONDITIONAL && event <= RANDOM_EVENT_FAR;
+    attr->type = is_raw ? PERF_TYPE_RAW : of[event].type;
+    attr->config = is_raw ? raw(m, event) : of[event].config;
+}
+
+bool random_has(const struct random_machine *m, enum random_event event)
+{
+    return event < RANDOM_EVENT_CONDITIONAL || event > RANDOM_EVENT_FAR || raw(m, event);
+}
+
+/* Instructions have fixed counter 0, other events the first general-purpose one. */
+bool random_precise(const struct random_machine *m, enum random_event event)
+{
+    return m->core > RANDOM_ICELAKE || (m->core == RANDOM_ICELAKE && event == RANDOM_EVENT_INSTRUCTIONS);
 }
 
 static const char *let_go(pid_t child)

@@ -4,8 +4,10 @@
 
 #include "tests/linux/random/trace.h"
 
-struct random_machine {             /* what the kernel has found */
-    bool icelake;                   /* else of Skylake's kind */
+enum random_core { RANDOM_SKYLAKE, RANDOM_ICELAKE, RANDOM_COUGAR_COVE, RANDOM_DARKMONT, RANDOM_CORES };
+
+struct random_machine { /* what the kernel has found */
+    enum random_core core;
     unsigned bts_type;              /* of the PMU intel_bts */
     uint64_t entry[RANDOM_ENTRIES]; /* where the kernel begins; 0: unknown */
 };
@@ -55,6 +57,11 @@ struct random_sampling {
 
 /* False: this is no machine to run on, and `why` says so. */
 bool random_machine(struct random_machine *machine, char *why, size_t size);
+
+/* Whether the processor can count it. */
+bool random_has(const struct random_machine *machine, enum random_event event);
+/* Whether a counter that samples only this event has precise distribution: it records the event it overflows with. */
+bool random_precise(const struct random_machine *machine, enum random_event event);
 
 /* Opens an event that counts nothing, and leaves it open: Linux patches its scheduler's code where the first event of a
  * thread comes and where the last one has gone, and that is no good while QEMU's other vCPU translates that code

@@ -223,6 +223,12 @@ static void by_name(void **state)
         {"BDX", "MEM_TRANS_RETIRED.LOAD_LATENCY:1:ldlat=4", 0x1CD, 8},
         {"SKX", "MEM_TRANS_RETIRED.LOAD_LATENCY:1:ldlat=4", 0x1CD, 0xF},
         {"LNL/Core", "MEM_TRANS_RETIRED.LOAD_LATENCY:1:ldlat=4", 0x1CD, 0x3FC},
+        {"PTL/Core", "MEM_TRANS_RETIRED.LOAD_LATENCY:1:ldlat=4", 0x1CD, 0x3FC},
+        {"PTL/Core", "MEM_TRANS_RETIRED.STORE_SAMPLE", 0x2CD, 3},
+        {"PTL/Core", "FRONTEND_RETIRED:1:frontend=1", 0x3C6, 0x3FF},
+        {"PTL/Core", "BR_INST_RETIRED.FAR_BRANCH", 0x100000000C4, 0x3FF},
+        {"PTL/Atom", "MEM_TRANS_RETIRED.LOAD_LATENCY:1:ldlat=4", 0x5D0, 0xFF},
+        {"CWF", "MEM_UOPS_RETIRED.STORE_LATENCY", 0x6D0, 0xFF},
         {"SPR", "MEM_TRANS_RETIRED.STORE_SAMPLE", 0x2CD, 1},
         {"MTL/Core", "MEM_TRANS_RETIRED.STORE_SAMPLE", 0x2CD, 1},
         {"LNL/Core", "MEM_TRANS_RETIRED.STORE_SAMPLE", 0x2CD, 3},
@@ -256,6 +262,8 @@ static void by_name(void **state)
     caps = caps_of("LNL/Atom"); /* recorded, not precisely: what Intel's list of Skymont says */
     assert_true(ds_event_recorded(&caps, &latency) && ds_event_alone(&caps, &latency));
     assert_false(ds_event_precise(&caps, &latency));
+    caps = caps_of("CWF");
+    assert_true(ds_event_precise(&caps, &latency) && ds_event_alone(&caps, &latency));
     caps = caps_of("ADL/Atom");
     assert_true(ds_event_precise(&caps, &latency));
     const struct ds_event stores = event_of("MEM_TRANS_RETIRED.STORE_SAMPLE");

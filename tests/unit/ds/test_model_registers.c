@@ -292,7 +292,8 @@ static void rdpmc(void **state)
         const char *preset;
         unsigned gp, fixed;
         bool metrics;
-    } rows[] = {{"penryn", 2, 3, false}, {"skylake", 4, 3, false}, {"icelake", 8, 4, true}, {"lunarlake", 10, 4, true}};
+    } rows[] = {{"penryn", 2, 3, false},    {"skylake", 4, 3, false},     {"icelake", 8, 4, true},
+                {"lunarlake", 10, 4, true}, {"pantherlake", 10, 4, true}, {"clearwaterforest", 8, 3, false}};
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         uint64_t value = 0;
         ds_bench_init(b, ds_model_preset(rows[r].preset), NULL, 4096, 4096);
@@ -334,6 +335,8 @@ static void presets(void **state)
         {"sapphirerapids", 0x8F, 0x08300805, 0x8604, 0xE4FF, 0xFF, 32},
         {"arrowlake", 0xC5, 0x08300A05, 0x8604, 0xE5FF, 0x3FF, 32},
         {"lunarlake", 0xBD, 0x08300A05, 0x8604, 0xE6FF, 0x3FF, 32},
+        {"pantherlake", 0xCC, 0x08300A06, 0x8604, 0xAFFF, 0x3FF, 64},
+        {"clearwaterforest", 0xDD, 0x07300806, 0x8603, 0x2FFF, 0xFF, 64},
     };
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
         const struct ds_model_preset *p = ds_model_preset(rows[i].name);
@@ -352,19 +355,22 @@ static void presets(void **state)
         ds_model_cpuid(&b->model, 0x0A, 0, r);
         assert_int_equal(r[0], rows[i].cpuid_0ah_eax);
         assert_int_equal(r[1], p->fixed_counters == 4 ? 0xD8 : 0x58); /* with slots, which nothing counts */
-        assert_int_equal(r[2], p->perfmon_version >= 5 ? 0xF : 0);
+        assert_int_equal(r[2], p->perfmon_version >= 5 ? (1u << p->fixed_counters) - 1 : 0);
         assert_int_equal(r[3], rows[i].cpuid_0ah_edx);
-        ds_model_cpuid(&b->model, 7, 0, r); /* architectural LBR, from Sapphire Rapids on; the last two: hybrids */
+        ds_model_cpuid(&b->model, 7, 0, r); /* architectural LBR, from Sapphire Rapids on */
         assert_true(r[0] == (i >= 7) && !r[1] && !r[2]);
-        assert_int_equal(r[3], (i < 6 ? 0 : CPUID_07H_EDX_ARCH_LBR) | (i < 7 ? 0 : CPUID_07H_EDX_HYBRID));
+        const bool hybrid = i >= 7 && i < 10;
+        assert_int_equal(r[3], (i < 6 ? 0 : CPUID_07H_EDX_ARCH_LBR) | (hybrid ? CPUID_07H_EDX_HYBRID : 0));
         ds_model_cpuid(&b->model, 0x1A, 0, r);
-        assert_true(r[0] == (i < 7 ? 0 : CPUID_1AH_EAX_CORE << 24 | 3) && !r[1] && !r[2] && !r[3]);
+        assert_int_equal(r[0], hybrid ? CPUID_1AH_EAX_CORE << 24 | (i == 9 ? 4 : 3) : 0);
+        assert_true(!r[1] && !r[2] && !r[3]);
         ds_model_cpuid(&b->model, 0x1C, 0, r);
         assert_true(r[0] == (i < 6 ? 0 : 0x0B) && r[1] == (i < 6 ? 0 : 7) && !r[2] && !r[3]);
         ds_model_cpuid(&b->model, 0x80000000, 0, r);
         assert_int_equal(r[0] | r[1] | r[2] | r[3], 0);
         assert_int_equal(ds_bench_read(b, IA32_PERF_CAPABILITIES), rows[i].capabilities);
-        assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), 0x81);    /* fast strings, performance monitoring */
+        assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), /* fast strings, performance monitoring, PEBS_UNAVAIL */
+                         p->format == DS_FORMAT_ARCH ? 0x1081 : 0x81);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(2), MINUS(5)); /* the reload is cut to the counter's width */
         ds_bench_step(b, p->pdist & 1 ? 2 : 3, 0);
         assert_int_equal(ds_bench_index(b), rows[i].record);
@@ -380,7 +386,8 @@ static void presets(void **state)
     assert_null(ds_model_preset("pentium"));
 }
 
-/* CPUID.07H.1 and 23H: on hybrids alone, and each kind of core tells of its own counters. */
+/* CPUID.07H.1 and 23H: of the Debug Store's PEBS on hybrids alone, and each kind of core tells of its own counters.
+ * With architectural PEBS: test_model_arch.c. */
 static void cpuid_of_hybrids(void **state)
 {
     (void)state;
@@ -426,7 +433,7 @@ static void efficient_cores(void **state)
         {0xBFC4, DS_MODEL_FAR_BRANCH},        {0x81D0, DS_MODEL_LOAD},      {0x82D0, DS_MODEL_STORE},
         {0x11C4, DS_MODEL_EVENTS /* none */}, {0x20C4, DS_MODEL_EVENTS},    {0x02C4, DS_MODEL_EVENTS},
     };
-    static const char *const hybrid[] = {"arrowlake", "lunarlake"};
+    static const char *const hybrid[] = {"arrowlake", "lunarlake"}; /* Panther Lake's: test_model_arch.c */
     struct ds_model_preset core;
     assert_false(ds_model_efficient(ds_model_preset("sapphirerapids"), &core));
     for (size_t h = 0; h < 2; h++) {

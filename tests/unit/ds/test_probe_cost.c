@@ -21,8 +21,8 @@ static void expect_costs(const struct ds_model_preset *p, unsigned before)
     for (unsigned i = 0; i < DS_PROBE_COSTS; i++) {
         const char *name = ds_probe_costs[i].name;
         const uint64_t takes = strcmp(name, "pmi") == 0 ? 500 : strcmp(name, "bts") == 0 ? 7 : 40;
-        const bool there =
-            !ds_probe_costs[i].groups || (p->baseline && (p->format >= 6 || strcmp(name, "record_counters")));
+        const bool there = !ds_probe_costs[i].groups || p->format == DS_FORMAT_ARCH ||
+                           (p->baseline && (p->format >= 6 || strcmp(name, "record_counters")));
         if (strcmp(name, "drain") == 0)
             continue;
         if (costs[i].samples != (there ? bench.samples : 0) ||

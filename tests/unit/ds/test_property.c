@@ -12,24 +12,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "tests/unit/ds/property/random.h"
 #include "tests/unit/support/ds_bench.h"
 #include "tests/unit/support/ds_naive.h"
 
-enum { GP = DS_NAIVE_GP, COUNTERS = DS_NAIVE_COUNTERS, PROGRAM = DS_NAIVE_HISTORY / 2 };
+enum { GP = DS_NAIVE_GP, COUNTERS = DS_NAIVE_COUNTERS, PROGRAM = PROPERTY_PROGRAM };
 
-static uint64_t seed;
-static uint32_t random_below(uint32_t n) /* xorshift64* */
-{
-    seed ^= seed >> 12;
-    seed ^= seed << 25;
-    seed ^= seed >> 27;
-    return (uint32_t)((seed * UINT64_C(2685821657736338717)) >> 33) % n;
-}
 static bool coin(void)
 {
     return random_below(2);
@@ -364,45 +356,20 @@ static const char *difference(void)
     return NULL;
 }
 
-static void random_step(struct ds_naive_step *step)
-{
-    *step = (struct ds_naive_step){.ring = random_below(4) == 0, .branches = random_below(3) == 0};
-    for (int e = 0; e < DS_MODEL_EVENTS; e++)
-        step->is[e] = e == DS_MODEL_INSTRUCTION || random_below(3) == 0;
-    step->load = random_below(1000000);
-    step->store = random_below(1000000);
-    step->branch = (struct ds_naive_branch){1 + random_below(1000000), random_below(1000000), random_below(3)};
-}
-
-static int model_step(const struct ds_naive_step *step, bool interrupt)
-{
-    const struct ds_model_branch branch = {
-        .from = step->branch.from, .to = step->branch.to, .prediction = step->branch.prediction};
-    unsigned cpl = step->ring ? 1 + random_below(3) : 0;
-    if (interrupt)
-        return ds_model_interrupt(&b->model, &branch, cpl);
-    struct ds_model_retired retired = {.cpl = cpl, .load_address = step->load, .store_address = step->store};
-    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
-        retired.events |= step->is[e] ? 1u << e : 0;
-    retired.branch = step->branches ? &branch : NULL;
-    return ds_model_retire(&b->model, &retired);
-}
-
 static void random_programs(void **state)
 {
     const struct machine *machine = *state;
-    const char *wanted = getenv("CAIRN_STEPS");
-    unsigned programs = (wanted ? (unsigned)strtoul(wanted, NULL, 10) : 1000000) / PROGRAM;
+    const unsigned programs = property_programs();
     unsigned records = 0, drops = 0, pmis = 0, branches = 0, branch_drops = 0;
     for (unsigned program = 0; program < programs; program++) {
-        seed = program + 1;
+        random_seed(program + 1);
         random_setup(machine);
         for (unsigned i = 0; i < PROGRAM; i++) {
             struct ds_naive_step step;
             bool interrupt = random_below(50) == 0;
             random_step(&step);
             n->words = 0;
-            if (model_step(&step, interrupt))
+            if (property_model_step(&b->model, &step, interrupt))
                 fail_msg("program %u, instruction %u: memory fault", program, i);
             if (interrupt)
                 ds_naive_interrupt(n, &step);

@@ -10,10 +10,11 @@
 
 #include <cmocka.h>
 
+#include "ds/ds.h"
 #include "tools/qemu-ds/options.h"
 
 static struct qds_options options;
-static char why[200];
+static char why[400];
 
 static int parse(const char *a, const char *b, const char *c)
 {
@@ -77,6 +78,11 @@ static void efficient_cores(void **state)
     }
     assert_int_equal(parse("preset=arrowlake", NULL, NULL), 0);
     assert_int_equal(options.efficient, UINT_MAX);
+    assert_int_equal(parse("efficient=2", "preset=pantherlake", NULL), 0);
+    assert_int_equal(options.preset->format, DS_FORMAT_ARCH);
+    assert_int_equal(options.little.format, DS_FORMAT_ARCH);
+    assert_int_equal(options.little.generation, DS_GENERATION_DARKMONT);
+    assert_true(options.little.pebs_counters == UINT64_C(0x7000000FF));
 }
 
 static void wrong_ones_are_refused(void **state)
@@ -87,13 +93,15 @@ static void wrong_ones_are_refused(void **state)
         const char *why;
     } wrong[] = {
         {"preset=zen", "preset=zen: not one of penryn nehalem sandybridge haswell skylake icelake sapphirerapids "
-                       "arrowlake lunarlake"},
+                       "arrowlake lunarlake pantherlake clearwaterforest"},
         {"exact=ip", "exact=ip: can only be exact=flags"},
         {"stats=1", "stats=1: must be on or off"},
         {"truth=", "truth=: names no file"},
         {"policy.fit=never", "policy.fit=never: not one of end_le end_lt start_lt"},
         {"policy.luck=good", "policy.luck: not one of fit drop_reload bts_full bts_ovf_buf masked_pmi bystander "
-                             "pdist_minimum reserved residual unmapped unlisted"},
+                             "pdist_minimum reserved residual unmapped unlisted arch_threshold arch_full arch_base "
+                             "arch_size arch_padding arch_overflow arch_ovf_buf arch_fragments arch_together"},
+        {"policy.arch_fragments=two", "policy.arch_fragments=two: not one of none cont null"},
         {"policy.unmapped=page_fault",
          "policy.unmapped=page_fault: not possible here: a plugin cannot raise a page fault"},
         {"policy.residual=1",

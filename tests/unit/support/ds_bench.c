@@ -51,6 +51,34 @@ static bool write_memory(void *context, uint64_t address, const void *from, uint
     return words;
 }
 
+uint64_t *ds_bench_physical(struct ds_bench *b, uint64_t offset)
+{
+    return offset % 8 == 0 && offset / 8 < DS_BENCH_PHYSICAL_WORDS ? &b->physical[offset / 8] : NULL;
+}
+
+static uint64_t *there(struct ds_bench *b, uint64_t address, uint32_t size)
+{
+    const uint64_t offset = address - DS_BENCH_PHYSICAL;
+    bool whole = size && size % 8 == 0 && ds_bench_physical(b, offset + size - 8);
+    return ++b->accesses == b->missing || !whole ? NULL : ds_bench_physical(b, offset);
+}
+
+static bool read_physical(void *context, uint64_t address, void *to, uint32_t size)
+{
+    uint64_t *words = there(context, address, size);
+    if (words)
+        memcpy(to, words, size);
+    return words;
+}
+
+static bool write_physical(void *context, uint64_t address, const void *from, uint32_t size)
+{
+    uint64_t *words = there(context, address, size);
+    if (words)
+        memcpy(words, from, size);
+    return words;
+}
+
 static void registers(void *context, struct ds_model_registers *out)
 {
     *out = ((struct ds_bench *)context)->registers;
@@ -110,11 +138,6 @@ uint64_t *ds_bench_area(struct ds_bench *b, uint64_t offset)
     return ds_bench_word(b, DS_BENCH_BASE + offset);
 }
 
-uint64_t ds_bench_index(struct ds_bench *b)
-{
-    return *ds_bench_area(b, 0x28) - BUFFER;
-}
-
 void ds_bench_write(struct ds_bench *b, uint32_t msr, uint64_t value)
 {
     if (ds_model_wrmsr(&b->model, msr, value))
@@ -127,6 +150,13 @@ uint64_t ds_bench_read(struct ds_bench *b, uint32_t msr)
     if (ds_model_rdmsr(&b->model, msr, &value))
         abort();
     return value;
+}
+
+uint64_t ds_bench_index(struct ds_bench *b)
+{
+    if (b->model.preset->format == DS_FORMAT_ARCH)
+        return ia32_pebs_index_wr(ds_bench_read(b, IA32_PEBS_INDEX));
+    return *ds_bench_area(b, 0x28) - BUFFER;
 }
 
 void ds_bench_init(struct ds_bench *b, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
@@ -143,6 +173,8 @@ void ds_bench_init_listed(struct ds_bench *b, const struct ds_model_preset *pres
     memset(b, 0, sizeof *b);
     const struct ds_model_host host = {.read = read_memory,
                                        .write = write_memory,
+                                       .read_physical = read_physical,
+                                       .write_physical = write_physical,
                                        .registers = registers,
                                        .xmm = xmm,
                                        .raise_pmi = raise_pmi,
@@ -157,13 +189,21 @@ void ds_bench_init_listed(struct ds_bench *b, const struct ds_model_preset *pres
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 0);
     if (preset->ds)
         ds_bench_write(b, IA32_DS_AREA, DS_BENCH_BASE);
+    if (preset->format == DS_FORMAT_ARCH)
+        ds_bench_arch(b, 0, threshold);
     ds_model_lvtpc_write(&b->model, 0xEE);
     /* every register its own value, so that a swapped pair shows */
     uint64_t *r = (uint64_t *)&b->registers;
-    for (size_t i = 0; i < sizeof b->registers / 8; i++)
+    for (size_t i = 0; i < offsetof(struct ds_model_registers, compatibility) / 8; i++)
         r[i] = UINT64_C(0x1111000000000000) * (i % 15 + 1) + i;
     for (unsigned i = 0; i < 32; i++)
         b->xmm.xmm[i / 2][i % 2] = UINT64_C(0x2220000000000000) + i;
+}
+
+void ds_bench_arch(struct ds_bench *b, unsigned size, uint64_t threshold)
+{
+    ds_bench_write(b, IA32_PEBS_BASE, DS_BENCH_PHYSICAL | size);
+    ds_bench_write(b, IA32_PEBS_INDEX, IA32_PEBS_INDEX_EN | ia32_pebs_index(0, (uint32_t)threshold));
 }
 
 void ds_bench_bts(struct ds_bench *b, uint64_t maximum, uint64_t threshold, uint64_t debugctl)
@@ -177,11 +217,15 @@ void ds_bench_bts(struct ds_bench *b, uint64_t maximum, uint64_t threshold, uint
 
 void ds_bench_pebs_counter(struct ds_bench *b, unsigned i, uint64_t select, uint64_t start, uint64_t reset)
 {
+    const bool arch = b->model.preset->format == DS_FORMAT_ARCH;
     *ds_bench_area(b, 0x40 + 8 * i) = reset;
     ds_bench_write(b, (b->model.preset->full_width_writes ? IA32_A_PMC0 : IA32_PMC0) + i,
                    start & b->model.counter_mask);
     ds_bench_write(b, IA32_PERFEVTSEL0 + i, select | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN);
-    ds_bench_write(b, IA32_PEBS_ENABLE, ds_bench_read(b, IA32_PEBS_ENABLE) | DS_BIT(i));
+    if (arch)
+        ds_bench_write(b, IA32_PMC_GP0_CFG_C + IA32_PMC_STEP * i, IA32_PMC_CFG_C_EN | (uint32_t)reset);
+    else
+        ds_bench_write(b, IA32_PEBS_ENABLE, ds_bench_read(b, IA32_PEBS_ENABLE) | DS_BIT(i));
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, ds_bench_read(b, IA32_PERF_GLOBAL_CTRL) | DS_BIT(i));
 }
 

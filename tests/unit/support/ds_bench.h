@@ -4,8 +4,12 @@
 
 #include "ds/model/model.h"
 
-#define DS_BENCH_BASE  UINT64_C(0xFFFF900000000000) /* the DS area; the PEBS buffer a page above, BTS at 7000H */
+/* Linear memory: the DS area; the PEBS buffer a page above, BTS at 7000H. */
+#define DS_BENCH_BASE  UINT64_C(0xFFFF900000000000)
 #define DS_BENCH_WORDS 4096u
+/* Physical memory: 128 KiB. */
+#define DS_BENCH_PHYSICAL       UINT64_C(0x12340000)
+#define DS_BENCH_PHYSICAL_WORDS 16384u
 
 /* What most tests of the model count, and look at. */
 #define INSTRUCTIONS 0x00C0u /* IA32_PERFEVTSELx: event select and unit mask, of every preset */
@@ -19,6 +23,7 @@
 struct ds_bench {
     struct ds_model model;
     uint64_t memory[DS_BENCH_WORDS];
+    uint64_t physical[DS_BENCH_PHYSICAL_WORDS];
     struct ds_model_registers registers;
     struct ds_pebs_xmm xmm;
     uint32_t pmi[64];        /* LVTPC values delivered, in order */
@@ -54,6 +59,11 @@ uint64_t ds_bench_word_at(struct ds_bench *bench, uint64_t offset);
 /* DS area word at offset `offset`. */
 uint64_t *ds_bench_area(struct ds_bench *bench, uint64_t offset);
 uint64_t ds_bench_index(struct ds_bench *bench); /* bytes from the buffer's base */
+
+/* With architectural PEBS, for which ds_bench_init does it with `size` 0: a buffer of 4096 << size bytes at
+ * DS_BENCH_PHYSICAL, threshold at `threshold` bytes, PEBS on; and the word at DS_BENCH_PHYSICAL + `offset`. */
+void ds_bench_arch(struct ds_bench *bench, unsigned size, uint64_t threshold);
+uint64_t *ds_bench_physical(struct ds_bench *bench, uint64_t offset);
 
 uint64_t ds_bench_bts_buffer(void);
 uint64_t ds_bench_bts_index(struct ds_bench *bench);

@@ -15,8 +15,8 @@ uint64_t ds_naive_value(const struct ds_naive *n, int c)
 
 uint64_t ds_naive_status(const struct ds_naive *n)
 {
-    uint64_t status =
-        (n->buffer_status ? DS_BIT(62) : 0) + (n->frozen[0] ? DS_BIT(58) : 0) + (n->frozen[1] ? DS_BIT(59) : 0);
+    uint64_t status = (n->arch_status ? DS_BIT(54) : 0) + (n->buffer_status ? DS_BIT(62) : 0) +
+                      (n->frozen[0] ? DS_BIT(58) : 0) + (n->frozen[1] ? DS_BIT(59) : 0);
     for (int c = 0; c < COUNTERS; c++)
         status += n->counter[c].overflowed ? ds_naive_bit(c) : 0;
     return status;
@@ -33,7 +33,7 @@ void ds_naive_pmi(struct ds_naive *n)
     }
 }
 
-static void naive_counter_pmi(struct ds_naive *n)
+void ds_naive_counter_pmi(struct ds_naive *n)
 {
     if (n->freezes_by_status) {
         n->frozen[0] |= n->freezes[0];
@@ -182,15 +182,15 @@ static int naive_record(struct ds_naive *n, const bool *fires)
     return wanted;
 }
 
-static int naive_trace(struct ds_naive *n, const struct ds_naive_branch *branch, int ring)
+bool ds_naive_trace(struct ds_naive *n, const struct ds_naive_branch *branch, int ring)
 {
     if (!n->tr || !n->bts || n->off[ring])
-        return 0;
+        return false;
     if (!naive_fits(n, n->bts_room - n->bts_used, 24) && (!n->btint || n->policy.bts_full_wraps))
         n->bts_used = 0;
     if (!naive_fits(n, n->bts_room - n->bts_used, 24)) {
         n->bts_dropped++;
-        return 0;
+        return false;
     }
     n->slot[n->bts_used / 24] = *branch;
     n->bts_stored++;
@@ -198,12 +198,12 @@ static int naive_trace(struct ds_naive *n, const struct ds_naive_branch *branch,
     if (!n->btint && !naive_fits(n, n->bts_room - n->bts_used, 24))
         n->bts_used = 0;
     if (n->bts_used < n->bts_threshold)
-        return 0;
+        return false;
     n->buffer_status |= n->policy.bts_sets_ovf_buf;
-    return 1;
+    return true;
 }
 
-static void naive_remember(struct ds_naive *n, const struct ds_naive_branch *branch)
+void ds_naive_remember(struct ds_naive *n, const struct ds_naive_branch *branch)
 {
     if (n->lbr && !n->frozen[0])
         n->history[n->taken++] = *branch;
@@ -214,7 +214,7 @@ void ds_naive_instruction(struct ds_naive *n, const struct ds_naive_step *step, 
     bool fires[COUNTERS] = {0};
     int first = -1, plain = -1, wanted = 0;
     if (step->branches)
-        naive_remember(n, &step->branch);
+        ds_naive_remember(n, &step->branch);
     bool count = !n->counters_off && !n->frozen[1];
     for (int c = 0; c < COUNTERS; c++) {
         struct ds_naive_counter *k = &n->counter[c];
@@ -235,23 +235,23 @@ void ds_naive_instruction(struct ds_naive *n, const struct ds_naive_step *step, 
             first = c;
     }
     if (plain >= 0 && plain < first) {
-        naive_counter_pmi(n);
+        ds_naive_counter_pmi(n);
         plain = -1;
     }
     if (first >= 0) {
         naive_image(n, fires, step, &host->registers, &host->xmm);
         wanted += naive_record(n, fires);
     }
-    bool branch_pmi = step->branches && naive_trace(n, &step->branch, step->ring);
+    bool branch_pmi = step->branches && ds_naive_trace(n, &step->branch, step->ring);
     for (wanted += plain >= 0; wanted; wanted--)
-        naive_counter_pmi(n);
+        ds_naive_counter_pmi(n);
     if (branch_pmi)
         ds_naive_pmi(n);
 }
 
 void ds_naive_interrupt(struct ds_naive *n, const struct ds_naive_step *step)
 {
-    naive_remember(n, &step->branch);
-    if (naive_trace(n, &step->branch, step->ring))
+    ds_naive_remember(n, &step->branch);
+    if (ds_naive_trace(n, &step->branch, step->ring))
         ds_naive_pmi(n);
 }

@@ -12,7 +12,7 @@
 
 /* Bytes of records behind one drain, after which those that are there make a group: more than any buffer of this kernel
  * has. A log whose drains are missing costs that for each CPU, and lists of the records a few times as long. */
-#define GROUP_MOST (UINT32_C(8) << 20)
+#define GROUP_MOST (UINT32_C(17) << 20)
 
 /* ---- one event -------------------------------------------------------------------------------------------------- */
 
@@ -200,9 +200,8 @@ static bool continue_join(const struct target *t, const uint8_t *part, uint32_t 
     const bool due = j->epoch == t->epoch && j->next == t->address;
     if (j->open && due)
         return take_part(t, part, bytes);
-    const bool was_open = j->open;
+    const bool same = j->open ? j->epoch == t->epoch && t->address < j->end : j->torn && due;
     tear(t->epochs, j);
-    const bool same = was_open ? j->epoch == t->epoch && t->address < j->end : j->torn && due;
     if (!same && e)
         e->torn++;
     j->epoch = t->epoch;

@@ -18,7 +18,8 @@ const control = {
         scene.take();
         const step = machine.number("step"), last = machine.number("last_step");
         const cpu = machine.catalog.processors.find((each) => each.name === settings.get("cpu"));
-        by("identity").textContent = `${cpu.name}: PEBS format ${cpu.format}, ${cpu.gp} + ${cpu.fixed} counters`;
+        const pebs = cpu.arch ? "architectural PEBS" : `PEBS format ${cpu.format}`;
+        by("identity").textContent = `${cpu.name}: ${pebs}, ${cpu.gp} + ${cpu.fixed} counters`;
         by("step").textContent = `step ${step}`;
         document.querySelector("[data-do=step]").disabled = step === last;
         by("why").classList.toggle("set-up", step === 0);

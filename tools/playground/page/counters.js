@@ -3,7 +3,7 @@
 "use strict";
 
 const LOW_BITS = 12;
-const STATUS_NAMES = { 58: "LBR_FRZ", 59: "CTR_FRZ", 62: "OvfBuf" };
+const STATUS_NAMES = { 54: "PEBS threshold", 58: "LBR_FRZ", 59: "CTR_FRZ", 62: "OvfBuf" };
 const DEBUGCTL_NAMES = { 0: "LBR", 6: "TR", 7: "BTS", 8: "BTINT", 9: "BTS_OFF_OS", 10: "BTS_OFF_USR",
                          11: "FREEZE_LBRS", 12: "FREEZE_PERFMON" };
 
@@ -51,6 +51,16 @@ function register(name, value, parts, title) {
                 make("td", { class: "mono", "data-register": name }, `${hex(value)}H`), make("td", {}, ...parts));
 }
 
+/* Architectural PEBS has each counter's bit in a register of its own. */
+function pebsRegister() {
+    if (!isArchitectural())
+        return register("PEBS_ENABLE", machine.big("pebs_enable"), chips(machine.big("pebs_enable"), counterBit),
+                        "IA32_PEBS_ENABLE: counters whose overflow arms PEBS");
+    const index = machine.big("pebs_index"), flags = index & (1n << 31n | 1n << 32n);
+    return register("PEBS_INDEX", index, chips(flags, (i) => i === 31 ? "FULL" : "EN"),
+                    "IA32_PEBS_INDEX: position, FULL, EN, threshold");
+}
+
 const counterBit = (i) => i < 48 ? counterName(i) : STATUS_NAMES[i] ?? "";
 
 function showCounters() {
@@ -66,8 +76,7 @@ function showCounters() {
                  "IA32_PERF_GLOBAL_STATUS: overflowed counters, and what the PEBS buffer and PMIs did"),
         register("GLOBAL_CTRL", machine.big("global_ctrl"), chips(machine.big("global_ctrl"), counterBit),
                  "IA32_PERF_GLOBAL_CTRL: counters that are on"),
-        register("PEBS_ENABLE", machine.big("pebs_enable"), chips(machine.big("pebs_enable"), counterBit),
-                 "IA32_PEBS_ENABLE: counters whose overflow arms PEBS"),
+        pebsRegister(),
         register("LVTPC", lvtpc, [make("span", { class: `chip ${masked ? "masked" : "open"}` },
                                        masked ? "[16] masked" : "not masked"),
                                   state && make("span", { class: "chip due" }, state)].filter(Boolean),

@@ -6,8 +6,8 @@ const form = {
     get catalog() { return machine.catalog; },
     get processor() { return this.catalog.processors.find((each) => each.name === settings.get("cpu")); },
 
-    select(values, chosen, change) {
-        const element = make("select", {}, ...values.map((value) =>
+    select(values, chosen, change, disabled = false) {
+        const element = make("select", { disabled }, ...values.map((value) =>
             make("option", { value: value.value ?? value, selected: (value.value ?? value) === chosen },
                  value.text ?? value)));
         element.addEventListener("change", () => change(element.value));
@@ -54,7 +54,8 @@ const form = {
                     ...used.map(({ key }) => this.counterRow(key)), make("div", { class: "row" }, add));
     },
     groups() {
-        const now = (settings.get("groups") ?? "").split(","), { baseline, groups } = this.processor;
+        const now = (settings.get("groups") ?? "").split(","), { arch, groups } = this.processor;
+        const baseline = this.processor.baseline || arch, where = arch ? "IA32_PMC_GPn_CFG_C" : "MSR_PEBS_DATA_CFG";
         const boxes = this.catalog.groups.map((name, i) => {
             const box = make("input", { type: "checkbox", checked: now.includes(name), disabled: !baseline });
             box.addEventListener("change", () => {
@@ -64,15 +65,21 @@ const form = {
             return make("label", { title: groups >> i & 1 ? undefined : "this processor does not have it: #GP" }, box,
                         groups >> i & 1 || !baseline ? name : `${name} (#GP)`);
         });
-        return make("div", {}, make("h2", {}, "Groups of a record (MSR_PEBS_DATA_CFG)"),
+        return make("div", {}, make("h2", {}, `Groups of a record (${where})`),
                     baseline ? make("div", { class: "boxes" }, ...boxes)
                         : make("p", { class: "faint" }, `Records of format ${this.processor.format} have no groups.`));
+    },
+    /* What has no meaning for the processor. */
+    without(key) {
+        return this.processor.arch ? ["records", "extra", "buffer"].includes(key) : key === "size";
     },
     number([key, text, low, high, normal, values]) {
         const now = settings.get(key) ?? (values.length ? values[normal] : String(normal));
         if (values.length)
-            return make("label", {}, text, this.select(values, now, (value) => this.change({ [key]: value })));
-        const input = make("input", { type: "number", min: low, max: high, value: now });
+            return make("label", {}, text, this.select(values, now, (value) => this.change({ [key]: value }),
+                                                       this.without(key)));
+        const input = make("input", { type: "number", min: low, max: high, value: now,
+                                      disabled: this.without(key) });
         input.addEventListener("change", () => this.change({ [key]: input.value }));
         return make("label", {}, text, input);
     },
@@ -96,8 +103,8 @@ const form = {
                          "0 is the first instruction. A JMP to the first one follows the last."));
     },
     fill() {
-        const processors = this.catalog.processors.map(({ name, format }) =>
-            ({ value: name, text: `${name}, format ${format}` }));
+        const processors = this.catalog.processors.map(({ name, format, arch }) =>
+            ({ value: name, text: `${name}, ${arch ? "architectural" : `format ${format}`}` }));
         const shown = this.catalog.numbers.filter(([key]) => !["at", "scene", "stop"].includes(key));
         by("sheet").replaceChildren(
             make("div", {}, make("h2", {}, "Processor"),

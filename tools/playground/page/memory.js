@@ -7,6 +7,8 @@ let before = { key: "", values: new Map() }; /* the DS area as it was shown befo
 function showArea() {
     const rows = machine.elements("row", machine.number("rows")), now = new Map(), setting = settings.changed({});
     const old = before.key === setting ? before.values : new Map();
+    const area = machine.number("debugctl") >> 7 & 1 ? "DS area of BTS" : "no DS area";
+    by("area-title").textContent = isArchitectural() ? `PEBS registers, ${area}` : "DS area";
     by("area").replaceChildren(...rows.map((row) => {
         const key = row.name, value = hex(row.value, 16), changed = old.has(key) && old.get(key) !== value;
         now.set(key, value);
@@ -14,23 +16,45 @@ function showArea() {
                     make("td", { class: "at mono" }, hex(row.at, 2)), make("th", { scope: "row" }, row.name),
                     make("td", { class: `by ${row.by}`,
                                  title: row.by === "p" ? "the processor writes it" : "the driver writes it" }, row.by),
-                    make("td", { class: "mono" }, value), make("td", { class: "what" }, row.what));
+                    make("td", { class: "mono" }, value), make("td", { class: "what", title: row.what }, row.what));
     }));
     before = { key: setting, values: now };
 }
 
+/* Where records of architectural PEBS begin, and their bytes, up to the position: each by its header, with all its
+ * fragments. */
+function walk(to) {
+    const bytes = machine.bytes("buffer"), view = new DataView(bytes.buffer, bytes.byteOffset), records = [];
+    for (let at = 0, begin = 0; at + 16 <= to;) {
+        const header = view.getBigUint64(at, true), size = Number(header & 0xFFFFn);
+        if (size < 16)
+            break;
+        at += Math.ceil(size / 16) * 16;
+        if (!bit(header, 31) && header !== BigInt(size)) {
+            records.push([BigInt(begin), BigInt(at - begin)]);
+            begin = at;
+        }
+    }
+    return records;
+}
+
+function recordsOfOneSize(base, index, bytes) {
+    return Array.from({ length: Math.max(0, Number((index - base) / BigInt(bytes))) },
+                      (_, i) => [base + BigInt(i * bytes), BigInt(bytes)]);
+}
+
 /* One buffer: what is in it, and its four pointers, all to scale. */
-function bufferView(title, words, bytes, newest) {
-    const [base, index, maximum, threshold] = words.map((row) => row.value);
+function bufferView(title, words, bytes, newest, records, end = "absolute maximum") {
+    const [base, index, maximum, threshold] = words;
     const room = maximum - base + BigInt(bytes), at = (value) => `${Number((value - base) * 100000n / room) / 1000}%`;
     const bar = make("div", { class: "bar" });
-    for (let start = base; start + BigInt(bytes) <= index; start += BigInt(bytes)) {
+    for (const [start, size] of records) {
         const record = make("i", { class: `record${start === newest ? " newest" : ""}` });
         record.style.left = at(start);
-        record.style.width = `calc(${Number(BigInt(bytes) * 100000n / room) / 1000}% - 2px)`;
+        record.style.width = `calc(${Number(size * 100000n / room) / 1000}% - 2px)`;
         bar.append(record);
     }
-    const marks = [["maximum", maximum, "absolute maximum"], ["threshold", threshold, "threshold"],
+    const marks = [["maximum", maximum, end], ["threshold", threshold, "threshold"],
                    ["index", index, "index"]];
     for (const [kind, value, name] of marks) {
         if (value - base > room) /* a threshold out of reach */
@@ -39,26 +63,32 @@ function bufferView(title, words, bytes, newest) {
         mark.style.left = at(value);
         bar.append(mark);
     }
-    const count = Number((index - base) / BigInt(bytes));
+    const count = records.length;
     return make("figure", { class: "buffer" },
                 make("figcaption", {}, make("b", {}, title),
                      ` ${count} ${count === 1 ? "record" : "records"} of ${bytes} bytes`,
                      make("span", { class: "key index" }, "index"),
                      make("span", { class: "key threshold" }, "threshold"),
-                     make("span", { class: "key maximum" }, "absolute maximum")), bar);
+                     make("span", { class: "key maximum" }, end)), bar);
 }
 
 function showBuffers() {
     const rows = machine.elements("row", machine.number("rows")), views = [];
     const four = (name) => {
         const first = rows.findIndex((row) => row.name === name);
-        return first < 0 ? undefined : rows.slice(first, first + 4);
+        return first < 0 ? undefined : rows.slice(first, first + 4).map((row) => row.value);
     };
-    const bts = four("BtsBufferBase"), pebs = four("PebsBufferBase");
-    if (machine.big("pebs_enable") || machine.number("records"))
-        views.push(bufferView("PEBS buffer", pebs, machine.number("record_bytes"), machine.big("newest_address")));
+    const bts = four("BtsBufferBase"), pebs = four("PebsBufferBase"), bytes = machine.number("record_bytes");
+    const newest = machine.big("newest_address"), index = machine.big("pebs_index"), base = machine.big("pebs_base");
+    if (isArchitectural() && (machine.big("pebs") || machine.number("records"))) {
+        const at = index & 0x7FFFFF0n, words = [0n, at, 4096n << (base & 15n), index >> 32n & 0x7FFFFF0n];
+        views.push(bufferView("PEBS buffer", words, bytes, newest - (base & ~0xFFFn), walk(Number(at)),
+                              "end of the buffer"));
+    } else if (pebs && (machine.big("pebs_enable") || machine.number("records"))) {
+        views.push(bufferView("PEBS buffer", pebs, bytes, newest, recordsOfOneSize(pebs[0], pebs[1], bytes)));
+    }
     if (bts)
-        views.push(bufferView("BTS buffer", bts, 24, 0n));
+        views.push(bufferView("BTS buffer", bts, 24, 0n, recordsOfOneSize(bts[0], bts[1], 24)));
     by("buffers").replaceChildren(...views);
 }
 
@@ -98,9 +128,10 @@ function showRecord() {
     const step = machine.number("newest_step"), format = machine.number("format");
     by("record-section").hidden = !size && !machine.big("pebs");
     const when = step === machine.number("step") ? "this step" : `step ${step}`;
-    by("record-title").textContent = `Newest record: ${size ? `format ${format}, ${size} bytes` : "none yet"}`;
+    const kind = isArchitectural() ? "architectural PEBS" : `format ${format}`;
+    by("record-title").textContent = `Newest record: ${size ? `${kind}, ${size} bytes` : "none yet"}`;
     by("record-note").textContent = size ? `at ${hex(machine.big("newest_address"))}H, written in ${when}`
-        : `the next one is of format ${format}, ${machine.number("record_bytes")} bytes`;
+        : `the next one: ${kind}, ${machine.number("record_bytes")} bytes`;
     body.classList.toggle("fresh", size > 0 && step === machine.number("step"));
     let group = "";
     body.replaceChildren(...rowsOfRecord(machine.elements("field", machine.number("fields"))).map((fields) => {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The twelve guided scenes. Each part of a scene has:
+ * The thirteen guided scenes. Each part of a scene has:
  *   set    other settings, where it does not go on from the part before; it begins at step 0 then
  *   go     how to get there: "+N" steps, or marks to run to, one after the other
  *   say    what to look at
@@ -15,6 +15,7 @@ const TWINS = "cpu=icelake;program=add,nop,nop,nop";
 const LOADS_AND_STORES = "pmc0=loads:2:u;pmc1=stores:2:u;program=load,store,load,store,load,nop,nop,store";
 const LOADS = `pmc0=loads:2:u;${LOOP}`;
 const CALLS = "cpu=icelake;pmc0=off;program=call:3,nop,jmp:0,add,ret";
+const COUGAR = `cpu=pantherlake;pmc0=off;pmc2=instructions:5:u;${LOOP}`;
 const SYSCALLS = "cpu=icelake;program=add,syscall,nop";
 
 const scenes = [
@@ -361,6 +362,46 @@ const scenes = [
                      "records while the PMI is on its way.",
                 ask: "Where do you put the threshold?",
                 holds: { records: 2, dropped: 1, drains: 0 },
+            },
+        ],
+    },
+    {
+        title: "Architectural PEBS: without the Debug Store",
+        set: COUGAR,
+        parts: [
+            {
+                say: "Panther Lake has no PEBS in a DS area. IA32_PEBS_BASE holds the buffer's physical address, " +
+                     "IA32_PEBS_INDEX the position and the threshold, and each counter has its CFG_C.",
+                ask: "Find PebsGpCounterReset: where is the value −5 now?",
+                holds: { step: 0, format: 15, pebs_index: 0x38000000000 + 0x100000000, pebs_base: 0x12340000 },
+            }, {
+                go: ["record"],
+                say: "Counting, arming and the record are as before. The processor moves the position by E0H = 224 " +
+                     "bytes, and reloads the counter from its CFG_C.",
+                holds: { step: 6, records: 1, newest_bytes: 224, newest_address: 0x12340000 },
+            }, {
+                go: ["pmi"],
+                say: "The fourth record reaches the threshold, 380H. The processor sets bit 54 of GLOBAL_STATUS; " +
+                     "bit 62 was the Debug Store's.",
+                holds: { records: 4, pmis: 1 },
+            }, {
+                go: ["drain"],
+                say: "The handler copies the records and writes IA32_PEBS_INDEX, a register: position 0, and EN. In " +
+                     "a DS area it would write memory.",
+                holds: { drains: 1, drained: 4, pebs_index: 0x38100000000 },
+            }, {
+                set: `${COUGAR};groups=mem,gpr,xmm,lbr;lbr=32;threshold=0`,
+                go: ["record", "record", "drop"],
+                say: "Two records of 1376 bytes, and a third finds no room in 4096 bytes. Here a bit tells it: FULL, " +
+                     "bit 31 of IA32_PEBS_INDEX.",
+                ask: "What does the processor store from now on, until software clears FULL?",
+                holds: { records: 2, dropped: 1, newest_bytes: 1376 },
+            }, {
+                set: `${COUGAR};policy.arch_fragments=cont`,
+                go: ["record"],
+                say: "A record may come in fragments, each with a header: CONT, bit 31, says that the next one goes " +
+                     "on. Whether processors do that is not known: it is a policy.",
+                holds: { records: 1, newest_bytes: 240 },
             },
         ],
     },

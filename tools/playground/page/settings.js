@@ -26,6 +26,11 @@ const settings = {
     },
 };
 
+/* PEBS without the Debug Store. */
+function isArchitectural() {
+    return machine.catalog.processors.find(({ name }) => name === settings.get("cpu")).arch;
+}
+
 /* What the address has after '#', whatever a mail program has made of it. */
 function textOfAddress() {
     const text = location.hash.slice(1);

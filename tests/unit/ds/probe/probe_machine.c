@@ -19,7 +19,7 @@
 
 struct probe_fake fake;
 static _Alignas(4096) uint64_t area[512];
-static _Alignas(4096) uint8_t buffer[DS_PROBE_BUFFER];
+static _Alignas(DS_PROBE_BUFFER) uint8_t buffer[DS_PROBE_BUFFER];
 static uint8_t copy[DS_PROBE_BUFFER / 2];
 
 static bool mapped(uint64_t address)
@@ -111,7 +111,11 @@ static int wrmsr(void *context, uint32_t msr, uint64_t value)
         counters_on(value);
     if (msr == IA32_PMC0 + 1 || msr == IA32_A_PMC0 + 1)
         fake.first = -value & fake.model.counter_mask;
-    return msr == fake.forbidden || ds_model_wrmsr(&fake.model, msr, value) ? -EFAULT : 0;
+    if (msr == IA32_PEBS_BASE && fake.rounds)
+        value &= ~(ia32_pebs_base_bytes(value) - 1) | IA32_PEBS_BASE_SIZE;
+    if (msr == fake.forbidden || (msr == IA32_PEBS_BASE && value & fake.base_bits))
+        return -EFAULT;
+    return ds_model_wrmsr(&fake.model, msr, value) ? -EFAULT : 0;
 }
 
 /* A store to a device: done at the latest when it is read back, or when code runs. */
@@ -213,6 +217,8 @@ static uint64_t execute(void *context, enum ds_probe_code code, uint32_t *pmis)
         retire(0x2000 + i, 0x2001 + i, i % 2);
     if (pmis)
         *pmis = handled;
+    if (fake.spills && fake.model.pebs_index & IA32_PEBS_INDEX_FULL)
+        buffer[ARCH_PAGE_SIZE] = 1;
     if (!fake.of_groups || fake.model.data_cfg & fake.of_groups)
         *(uint64_t *)buffer -= (uint64_t)fake.fewer << 48;
     return cycles;
@@ -242,6 +248,8 @@ void set_up(const struct ds_model_preset *preset, const struct ds_model_policy *
 {
     const struct ds_model_host host = {.read = read_memory,
                                        .write = write_memory,
+                                       .read_physical = read_memory,
+                                       .write_physical = write_memory,
                                        .registers = registers,
                                        .raise_pmi = raise_pmi,
                                        .page_fault = page_fault};

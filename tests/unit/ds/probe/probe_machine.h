@@ -33,8 +33,11 @@ extern struct probe_fake {
     bool erroneous; /* INST_RETIRED.PREC_DIST has run with a period that an erratum makes wrong */
     bool posted;    /* a write to LVTPC, of `lvtpc`, is on its way */
     uint32_t lvtpc;
-    bool hypervisor; /* CPUID has its bit, though the preset is a processor */
-    bool freed;      /* counters have been set free, where they would not count before */
+    uint64_t base_bits; /* of IA32_PEBS_BASE that raise #GP, whatever the model does */
+    bool rounds;        /* the address there is rounded down to a multiple of the buffer's size */
+    bool spills;        /* a record that finds no room is written as far as it goes, behind the buffer, too */
+    bool hypervisor;    /* CPUID has its bit, though the preset is a processor */
+    bool freed;         /* counters have been set free, where they would not count before */
 } fake;
 
 extern struct ds_probe_bench bench;
