@@ -104,7 +104,8 @@ void cairn_draw_registers(const struct cairn_log *log, uint32_t cpu, const struc
                      "Architectural PEBS, record format %u: the registers as this drain found them.", epoch->format);
     const struct cairn_slice store = cairn_key(&log->text, "ds.store");
     const bool bts = !store.size || cairn_slice_is(store, "bts");
-    n += snprintf(head + n, sizeof(head) - (size_t)n, bts ? " The Debug Store" : " There is no BTS, so no Debug Store.");
+    n +=
+        snprintf(head + n, sizeof(head) - (size_t)n, bts ? " The Debug Store" : " There is no BTS, so no Debug Store.");
     if (bts && cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at) && at)
         n += snprintf(head + n, sizeof(head) - (size_t)n, " at 0x%016" PRIx64 " (IA32_DS_AREA)", at);
     if (bts)
