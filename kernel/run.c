@@ -92,6 +92,17 @@ static void mark(const char *what)
     klive_mark(text);
 }
 
+/* Two mechanisms where there was one. */
+static void say_which_is_which(void)
+{
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        if (kds_arch(i)) {
+            kprintf("ds: PEBS is architectural (IA32_PEBS_BASE), the Debug Store is %s\n",
+                    kds->caps[i].bts ? "for BTS alone" : "not there, and so is no BTS");
+            return;
+        }
+}
+
 void krun(void *boot)
 {
     static char error[448];
@@ -103,6 +114,7 @@ void krun(void *boot)
     if (krecording_init(error, sizeof error) != 0)
         kend_failed("setup", error);
     kprintf("ds: backend %s: %s\n", kds->backend, kds->reason);
+    say_which_is_which();
     enum kopt_ds chosen = kds->soft ? KOPT_DS_SOFT : KOPT_DS_HW;
     for (size_t i = 0; kopt.ds == KOPT_DS_AUTO && kopt_idle(&i, chosen, error, sizeof error);)
         kreport(KREPORT_SKIP, "options", "%s", error);

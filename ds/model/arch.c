@@ -47,11 +47,10 @@ static uint64_t legal_config(const struct ds_model *m, unsigned c, unsigned whic
 {
     const struct ds_model_preset *p = m->preset;
     const uint64_t bit = c < DS_COUNTER_NUMBERS ? DS_BIT(c) : 0;
-    const bool reloaded = p->acr_reloaded & bit, pebs = p->pebs_counters & bit;
-    if (which == CFG_B && reloaded)
+    if (which == CFG_B && p->acr_reloaded & bit)
         return p->acr_causes | (p->perf_metrics ? IA32_PMC_CFG_B_METRICS_CLEAR : 0);
-    if (which == CFG_C && (reloaded || pebs))
-        return IA32_PMC_CFG_C_RELOAD | (pebs ? p->arch_groups | IA32_PMC_CFG_C_EN : 0);
+    if (which == CFG_C && p->pebs_counters & bit)
+        return IA32_PMC_CFG_C_RELOAD | p->arch_groups | IA32_PMC_CFG_C_EN;
     return 0;
 }
 
@@ -84,8 +83,9 @@ static uint64_t buffer_bytes(const struct ds_model *m, uint64_t base)
 
 static int write_base(struct ds_model *m, uint64_t value)
 {
-    const uint64_t unaligned = m->policy.arch_base_aligned ? buffer_bytes(m, value) - 1 : 0;
-    return ds_model_store(m, &m->pebs_base, value, (IA32_PEBS_BASE_ADDRESS & ~unaligned) | size_bits(m));
+    if (m->policy.arch_base_aligned && value & IA32_PEBS_BASE_ADDRESS & (buffer_bytes(m, value) - 1))
+        return -EFAULT;
+    return ds_model_store(m, &m->pebs_base, value, IA32_PEBS_BASE_ADDRESS | size_bits(m));
 }
 
 static int write_index(struct ds_model *m, uint64_t value)
@@ -122,7 +122,6 @@ void ds_model_arch_select(struct ds_model *m)
         m->snapshot |= m->cfg_c[c] & IA32_PMC_CFG_C_CNTR_ALLOW ? DS_BIT(c) : 0;
         m->reloaders |= m->cfg_b[c];
     }
-    m->reloaders &= m->counters;
     m->pebs_enable = m->pebs_index & IA32_PEBS_INDEX_EN ? enabled : 0;
 }
 

@@ -12,15 +12,16 @@
  *
  * The model counts what its host can see (enum ds_model_event). Counters programmed for any other event do not move. As
  * the model has no clock, unhalted cycles, core and reference, are by convention one for each retired instruction.
- * CMASK, INV and EDGE use the same cycle, in which an event occurs once or not at all. Fields that the model cannot
- * know read 0: latencies, data sources, TX abort information, topdown slots and metrics, data addresses that the host
- * cannot see. So a load never reaches a latency threshold, and the events of load latency, precise store and the
- * frontend do not move, though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES
- * do not show (freezing in SMM, retire latency) do not exist. The core has one thread, so AnyThread changes nothing.
+ * CMASK, INV and EDGE use the same cycle, in which an event occurs once or not at all; so does EQ, which therefore
+ * changes nothing. Fields that the model cannot know read 0: latencies, data sources, TX abort information, topdown
+ * slots and metrics, data addresses that the host cannot see. So a load never reaches a latency threshold, and the
+ * events of load latency, precise store and the frontend do not move, though their settings can be written and read.
+ * Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM, retire latency) do not exist. The core
+ * has one thread, so AnyThread changes nothing.
  *
- * Of the rest of the tree it uses ds/layout.h, ds/event_data.h with the tables that are made for it, and, from
- * kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers, memcpy,
- * memset and strcmp.
+ * Of the rest of the tree it uses ds/layout.h, ds/arch_layout.h, ds/event_data.h with the tables that are made for it,
+ * and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers,
+ * memcpy, memset and strcmp.
  *
  * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c; then arch.c and
  * arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c and policy.c are tables.
@@ -285,7 +286,7 @@ struct ds_model {
     uint64_t perfevtsel[DS_MODEL_GP_MAX];
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable, data_cfg, debugctl, ds_area, misc_enable;
     uint64_t perf_metrics, ld_lat, frontend, lbr_ctl, lbr_select;
-    uint64_t pebs_base, pebs_index;                                /* architectural PEBS, and the next */
+    uint64_t pebs_base, pebs_index; /* architectural PEBS, and the next; pebs_enable is made of these then */
     uint64_t cfg_b[DS_COUNTER_NUMBERS], cfg_c[DS_COUNTER_NUMBERS]; /* by counter */
     uint32_t lvtpc;
     bool pmi_latched;
@@ -293,7 +294,7 @@ struct ds_model {
     struct ds_pebs_lbr lbr[DS_MODEL_LBR_DEPTH]; /* branch history: a ring of the first lbr_depth, a power of 2 */
     uint32_t lbr_depth, lbr_tos;                /* lbr_tos: the newest */
 
-    uint64_t pebs;                         /* counters with PEBS: of IA32_PEBS_ENABLE those not in `unlisted` */
+    uint64_t pebs;                         /* counters with PEBS: of pebs_enable those not in `unlisted` */
     uint64_t unlisted;                     /* counters of an event that PEBS does not record there */
     uint64_t armed;                        /* overflowed with PEBS enabled: the next event writes a record */
     uint64_t adaptive;                     /* ADAPTIVE bit of every counter */

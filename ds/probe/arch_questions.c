@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What no source at hand says of architectural PEBS: its buffer, its registers and its records. (Two more of its
- * questions are asked where their like is: ds/probe/addresses.c, ds/probe/counters.c.)
+ * What no source at hand says of architectural PEBS: its buffer, its registers and its records. (One more of its
+ * questions is asked where its like is: ds/probe/addresses.c.)
  */
 #include "ds/probe/internal.h"
 
@@ -83,43 +83,45 @@ void ds_probe_arch_fit(struct ds_probe *p, struct ds_probe_result *r)
 
 /* ---- IA32_PEBS_BASE ---------------------------------------------------------------------------------------------- */
 
-/* Nothing counts or records meanwhile, so it does not matter what memory that would be. Whether it is taken as it is.
- */
-static bool takes(struct ds_probe *p, uint64_t value, bool *fault)
+/* Nothing counts or records meanwhile, so it does not matter what memory that would be. What is read back; *fault: it
+ * raises #GP. */
+static uint64_t written(struct ds_probe *p, uint64_t value, bool *fault)
 {
     const struct ds_machine *m = p->bench->machine;
-    uint64_t after = 0;
     ds_probe_write(p, IA32_PEBS_BASE, 0);
     *fault = m->wrmsr(m->context, IA32_PEBS_BASE, value);
-    after = ds_probe_read(p, IA32_PEBS_BASE);
+    const uint64_t after = ds_probe_read(p, IA32_PEBS_BASE);
     ds_probe_write(p, IA32_PEBS_BASE, 0);
-    return !*fault && after == value;
+    return after;
+}
+
+static bool takes(struct ds_probe *p, uint64_t value)
+{
+    bool fault;
+    return written(p, value, &fault) == value;
 }
 
 /* Two pages of the buffer, from its second page on. */
 void ds_probe_arch_base(struct ds_probe *p, struct ds_probe_result *r)
 {
-    const uint64_t value = (ds_probe_arch_physical(p) + ARCH_PAGE_SIZE) | 1;
+    const uint64_t physical = ds_probe_arch_physical(p), value = (physical + ARCH_PAGE_SIZE) | 1;
     bool fault;
-    const bool taken = takes(p, value, &fault);
+    const uint64_t after = written(p, value, &fault);
     ds_probe_answer(r,
-                    taken   ? "page"
-                    : fault ? "size"
-                            : "other",
-                    "0x%lx, a buffer of 8192 bytes that is a multiple of 4096 only: %s", (unsigned long)value,
-                    taken   ? "taken"
-                    : fault ? "#GP"
-                            : "read back otherwise");
+                    after == value                     ? "page"
+                    : fault || after == (physical | 1) ? "size" /* rounded down, as where reserved bits are ignored */
+                                                       : "other",
+                    "0x%lx, 8192 bytes at a multiple of 4096 only: %s, 0x%lx read", (unsigned long)value,
+                    fault ? "#GP" : "written", (unsigned long)after);
 }
 
 /* At the address 0, which is a multiple of every size. */
 void ds_probe_arch_size(struct ds_probe *p, struct ds_probe_result *r)
 {
     unsigned taken = 0; /* of the bits 4 to 11: a mask */
-    bool fault;
     for (unsigned bit = 4; bit < 12; bit++)
-        taken |= takes(p, DS_BIT(bit), &fault) ? 1u << bit : 0;
-    const bool four = takes(p, 15, &fault);
+        taken |= takes(p, DS_BIT(bit)) ? 1u << bit : 0;
+    const bool four = takes(p, 15);
     ds_probe_answer(r,
                     !four            ? "other"
                     : !taken         ? "4_bits"

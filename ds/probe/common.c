@@ -496,7 +496,6 @@ static void (*const experiments[DS_PROBE_ROWS])(struct ds_probe *p, struct ds_pr
     [DS_PROBE_Q_ARCH_OVF_BUF] = ds_probe_arch_ovf_buf,
     [DS_PROBE_Q_ARCH_FRAGMENTS] = ds_probe_arch_fragments,
     [DS_PROBE_Q_ARCH_TOGETHER] = ds_probe_arch_together,
-    [DS_PROBE_Q_ARCH_BYSTANDER] = ds_probe_arch_bystander,
 };
 
 static void ask(struct ds_probe *p, enum ds_probe_question question, struct ds_probe_result *r)

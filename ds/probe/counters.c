@@ -54,10 +54,10 @@ bool ds_probe_arm_at_last_jump(struct ds_probe *p, struct ds_probe_result *r)
 }
 
 /* A counter of branches is armed by the last of the jumps; among the NOPs, where there are no branches, that of
- * instructions has its record. Whether the other one's still comes, with the branch behind the NOPs, is the answer:
- * these words for it. */
-static void bystander(struct ds_probe *p, struct ds_probe_result *r, const char *left_alone, const char *reloaded_with)
+ * instructions has its record. Whether the other one's still comes, with the branch behind the NOPs, is the answer. */
+void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
 {
+    const bool older = p->caps->format < 3;
     const struct ds_probe_counter *branches = &p->branches;
     if (!ds_probe_arm_at_last_jump(p, r))
         return;
@@ -80,25 +80,14 @@ static void bystander(struct ds_probe *p, struct ds_probe_result *r, const char 
         return;
     }
     ds_probe_answer(r,
-                    own        ? left_alone
-                    : reloaded ? reloaded_with
-                               : "other",
+                    !own && !reloaded ? "other"
+                    : own != older    ? "by_format"
+                                      : "swapped",
                     "format %u: with the other's record it was %s; %s, its counter 0x%lx", p->caps->format,
                     own        ? "left alone"
                     : reloaded ? "reloaded"
                                : "disarmed, not reloaded",
                     own ? "its own came" : "its own never came", (unsigned long)value);
-}
-
-void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
-{
-    const bool older = p->caps->format < 3;
-    bystander(p, r, older ? "swapped" : "by_format", older ? "by_format" : "swapped");
-}
-
-void ds_probe_arch_bystander(struct ds_probe *p, struct ds_probe_result *r)
-{
-    bystander(p, r, "left_alone", "reloaded");
 }
 
 /* ---- precise distribution ---------------------------------------------------------------------------------------- */

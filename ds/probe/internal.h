@@ -186,7 +186,6 @@ void ds_probe_arch_ovf_buf(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_arch_fragments(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_arch_together(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_arch_fit(struct ds_probe *p, struct ds_probe_result *r);
-void ds_probe_arch_bystander(struct ds_probe *p, struct ds_probe_result *r);
 
 /* Number `which` of ds_probe_costs. */
 void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *cost);

@@ -127,7 +127,6 @@ enum ds_probe_question {
     DS_PROBE_Q_ARCH_OVF_BUF,
     DS_PROBE_Q_ARCH_FRAGMENTS,
     DS_PROBE_Q_ARCH_TOGETHER,
-    DS_PROBE_Q_ARCH_BYSTANDER,
     DS_PROBE_ROWS
 };
 extern const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS];

@@ -22,8 +22,7 @@ const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS] = {
     [DS_PROBE_Q_MASKED_PMI] = {"masked_pmi", NULL, "nothing", NULL,
                                "PMIs after the threshold while masked, and after unmasking", PEBS},
     [DS_PROBE_Q_BYSTANDER] = {"bystander", NULL, "formats 0 to 2: reloaded; later ones: nothing", NULL,
-                              "a branch arms a counter; another has a record before the next branch", PEBS,
-                              "each counter has its own reload value; see arch_bystander"},
+                              "a branch arms a counter; another has a record before the next branch", PEBS},
     [DS_PROBE_Q_PDIST_MINIMUM] = {"pdist_minimum", NULL, "nothing; Linux keeps 128", NULL,
                                   "distance of records with a period of 50", PEBS},
     [DS_PROBE_Q_RESERVED] = {"reserved", NULL, "#GP", NULL, "a reserved bit written to each of some MSRs, counters off",
@@ -90,10 +89,6 @@ const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS] = {
                                    "headers of a record with all groups", ARCH},
     [DS_PROBE_Q_ARCH_TOGETHER] = {"arch_together", NULL, "not at hand; records have a mask of counters", NULL,
                                   "two counters of instructions, started together", ARCH},
-    [DS_PROBE_Q_ARCH_BYSTANDER] = {"arch_bystander",
-                                   "architectural PEBS: does another counter's record reload an armed counter?",
-                                   "not at hand", "left_alone",
-                                   "a branch arms a counter; another has a record before the next branch", ARCH},
 };
 
 #define LBR (MSR_PEBS_DATA_CFG_LBR | (UINT64_C(31) << 24)) /* 32 entries */

@@ -437,8 +437,9 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     soft->step.ip = ip;
     soft->step.next = next;
     const uint64_t stored = soft->model.bts_records, dropped = soft->model.bts_dropped;
+    const uint64_t late = soft->model.late.registers.tsc;
     ds_model_retire(&soft->model, retired);
-    if (soft->model.policy.residual && soft->model.late.registers.tsc == soft->record_tsc) {
+    if (soft->model.policy.residual && soft->model.late.registers.tsc != late) { /* one still to come is of this step */
         soft->late.step = soft->step;
         soft->late.frame = *soft->step.frame;
         soft->late.step.tid = soft->tid ? soft->tid(soft->step.frame) : 0;

@@ -29,7 +29,7 @@ static void dump_detection(struct trace_dump *d, const char *backend, const stru
 /* What the records of a CPU are like. */
 struct kind {
     uint32_t format, baseline, record_bytes, records, threshold, area_bytes;
-    uint64_t data_cfg;
+    uint64_t data_cfg, arch_groups;
 };
 
 static struct kind kind_of(uint32_t cpu)
@@ -43,7 +43,8 @@ static struct kind kind_of(uint32_t cpu)
                          .records = config.records,
                          .threshold = config.threshold,
                          .area_bytes = caps->area_bytes,
-                         .data_cfg = caps->baseline ? ds_data_cfg(caps, &config) : 0};
+                         .data_cfg = caps->baseline ? ds_data_cfg(caps, &config) : 0,
+                         .arch_groups = ds_caps_arch(caps) ? ds_arch_groups(caps, &config) : 0};
 }
 
 /* Of CPU 0 for all, and of a CPU of its own where it is of another kind. */
@@ -57,6 +58,8 @@ static void dump_kind(struct trace_dump *d, const char *prefix, const struct kin
     LINE("%sthreshold=%u", prefix, k->threshold);
     LINE("%sarea_form=%XH", prefix, k->area_bytes);
     LINE("%sdata_cfg=0x%lx", prefix, (unsigned long)k->data_cfg);
+    if (k->format == DS_FORMAT_ARCH)
+        LINE("%sarch_groups=0x%lx", prefix, (unsigned long)k->arch_groups);
 }
 
 static void dump_events(struct trace_dump *d, const char *name, const struct ds_config *config)
@@ -108,6 +111,14 @@ static void dump_errata(struct trace_dump *d, uint32_t cpu)
     }
 }
 
+/* PEBS is no part of the Debug Store, which BTS may have. */
+static void dump_which_is_which(struct trace_dump *d)
+{
+    enum cairn_stream stream = CAIRN_STREAM_MACHINE;
+    LINE("ds.pebs=architectural");
+    LINE("ds.store=%s", kds->caps[0].bts ? "bts" : kds->caps[0].bts_reason);
+}
+
 void kdump_debug_store(struct trace_dump *d)
 {
     enum cairn_stream stream = CAIRN_STREAM_MACHINE;
@@ -140,6 +151,8 @@ void kdump_debug_store(struct trace_dump *d)
         return;
     const struct kind first = kind_of(0);
     dump_kind(d, "ds.", &first);
+    if (kds_arch(0))
+        dump_which_is_which(d);
     LINE("ds.scope=thread");
     LINE("ds.throttle=%u", s->ds.throttle);
     dump_events(d, "ds.event", &s->ds);
@@ -165,6 +178,8 @@ void kdump_debug_store(struct trace_dump *d)
         dump_errata(d, i);
         LINE("ds.cpu.%u.area=%p", i, kcpu_table[i]->ds_area);
         LINE("ds.cpu.%u.buffer=%p", i, kcpu_table[i]->pebs_buffer);
+        if (kds_arch(i))
+            LINE("ds.cpu.%u.buffer.physical=0x%lx", i, (unsigned long)arch_virt_to_phys(kcpu_table[i]->pebs_buffer));
         LINE("ds.cpu.%u.buffer_bytes=%lu", i, (unsigned long)s->buffer_bytes);
     }
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Command `ds`: the DS area as a table and its buffers to scale, as `cairn ds` draws those of a log. */
+/* Command `ds`: the DS area as a table and its buffers to scale, as `cairn ds` draws those of a log. With architectural
+ * PEBS the area is for BTS alone, and registers say where PEBS stands. */
+#include "ds/arch_layout.h"
 #include "ds/layout.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
@@ -60,8 +62,8 @@ static void print_row(struct kmonitor *m, const struct area *a, unsigned n, char
     static const char *const names[RESETS] = {
         "BtsBufferBase",  "BtsIndex",  "BtsAbsoluteMaximum",  "BtsInterruptThreshold",
         "PebsBufferBase", "PebsIndex", "PebsAbsoluteMaximum", "PebsInterruptThreshold"};
-    const unsigned fixed = ds_area_reset(a->ds.format, ds_counter_fixed(0)) / 8;
-    char name[32], what[29]; /* the line is 80 columns */
+    const unsigned fixed = ds_area_reset(a->ds.format, ds_counter_fixed(0)) / 8; /* beyond the area for BTS alone */
+    char name[32], what[29];                                                     /* the line is 80 columns */
     if (n < RESETS) {
         snprintf(name, sizeof name, "%s", names[n]);
         describe_pointer(a, n, what, sizeof what);
@@ -108,7 +110,8 @@ static unsigned column(uint64_t offset, uint64_t span)
 
 static void draw(struct kmonitor *m, const struct area *a, const char *name, unsigned first, uint64_t record)
 {
-    static const char *const marks[] = {"base", "index", "absolute maximum", "threshold"};
+    const bool arch = first == PEBS_FIRST && a->ds.format == DS_FORMAT_ARCH;
+    const char *const marks[] = {"base", "index", arch ? "end" : "absolute maximum", "threshold"};
     const uint64_t *at = &a->word[first];
     char picture[COLUMNS + 1];
     uint64_t offset[POINTERS], span = 0;
@@ -142,12 +145,38 @@ static void draw(struct kmonitor *m, const struct area *a, const char *name, uns
     }
 }
 
+static void explain_marks(struct kmonitor *m)
+{
+    kmonitor_print(m, "  # recorded  - free  . beyond the threshold  _ beyond the maximum\n");
+}
+
+/* PEBS' registers, and its buffer by them. The words of the area are used for that: they have been shown. */
+static void show_arch(struct kmonitor *m, struct area *a)
+{
+    const struct kmonitor_ds *d = &a->ds;
+    uint64_t *pebs = &a->word[PEBS_FIRST];
+    kmonitor_print(m, "architectural PEBS of CPU %u: not in the DS area, which is for BTS alone\n", m->cpu);
+    kmonitor_show_msr(m, IA32_PEBS_BASE, d->base, "");
+    kmonitor_show_msr(m, IA32_PEBS_INDEX, d->index, "");
+    pebs[BASE] = d->buffer;
+    pebs[INDEX] = d->buffer + ia32_pebs_index_wr(d->index);
+    pebs[MAXIMUM] = d->buffer + ia32_pebs_base_bytes(d->base);
+    pebs[THRESHOLD] = d->buffer + ia32_pebs_index_thresh(d->index);
+    draw(m, a, "PEBS", PEBS_FIRST, d->record_bytes);
+    explain_marks(m);
+}
+
 static int ds(struct kmonitor *m, unsigned words, char **word)
 {
     static struct area a; /* not on an interrupt's stack */
     (void)words, (void)word;
     if (m->machine->ds(m->cpu, &a.ds) != 0) {
         kmonitor_say(m, "there is no Debug Store on CPU %u: backend %s", m->cpu, m->machine->backend);
+        return 0;
+    }
+    const bool arch = a.ds.format == DS_FORMAT_ARCH;
+    if (!a.ds.area && arch && a.ds.base) {
+        show_arch(m, &a);
         return 0;
     }
     if (!a.ds.area) {
@@ -160,8 +189,12 @@ static int ds(struct kmonitor *m, unsigned words, char **word)
     }
     print_table(m, &a);
     draw(m, &a, "BTS", BTS_FIRST, sizeof(struct ds_bts_record));
+    if (arch) {
+        show_arch(m, &a);
+        return 0;
+    }
     draw(m, &a, "PEBS", PEBS_FIRST, a.ds.record_bytes);
-    kmonitor_print(m, "  # recorded  - free  . beyond the threshold  _ beyond the maximum\n");
+    explain_marks(m);
     return 0;
 }
 

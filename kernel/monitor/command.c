@@ -126,7 +126,9 @@ static int help(struct kmonitor *m, unsigned words, char **word)
 
 static void explain_row(struct kmonitor *m, const struct kmonitor_name *n, const struct kmonitor_name *msr)
 {
-    if (n->kind == KMONITOR_MSR && n->count > 1)
+    if (n->kind == KMONITOR_MSR && n->step)
+        kmonitor_print(m, "%s: MSR %XH, and %u more after it, %u apart\n", n->name, n->number, n->count - 1, n->step);
+    else if (n->kind == KMONITOR_MSR && n->count > 1)
         kmonitor_print(m, "%s: MSR %XH, and %u more after it\n", n->name, n->number, n->count - 1);
     else if (n->kind == KMONITOR_MSR)
         kmonitor_print(m, "%s: MSR %XH\n", n->name, n->number);

@@ -17,6 +17,9 @@ struct kmonitor_ds {
     uint64_t area; /* IA32_DS_AREA; 0: none is set */
     uint32_t area_bytes, record_bytes;
     unsigned format;
+    /* With architectural PEBS, format 15: IA32_PEBS_BASE (0: no buffer is set) and IA32_PEBS_INDEX, or as far as the
+     * driver knows them; and where the kernel sees that buffer. */
+    uint64_t base, index, buffer;
     bool bts; /* it has a BTS buffer */
     uint8_t gp_counters, gp_width, fixed_counters, fixed_width;
 };
@@ -103,12 +106,15 @@ struct kmonitor_name {
     enum kmonitor_kind kind;
     uint32_t number; /* of the MSR; offset in the DS area */
     uint32_t count;  /* so many of them follow each other: the last 0 in the name is the first one's number */
+    uint32_t step;   /* so far apart; 0: one after another */
     bool counters;   /* bits 0 to 31 and 32 to 47 stand for counters */
     uint64_t mask;   /* of the field */
     const char *text, *section;
 };
 extern const struct kmonitor_name kmonitor_names[];
 extern const size_t kmonitor_names_count;
+/* Which of the row's MSRs has this number, from 0; -1: none. */
+int kmonitor_msr_index(const struct kmonitor_name *row, uint32_t number);
 /* The row of an MSR; NULL: it has none. */
 const struct kmonitor_name *kmonitor_msr(uint32_t number);
 /* The MSR of this name, as in IA32_PMC3; false: there is none. */

@@ -115,6 +115,20 @@ static int write(uint64_t at, const void *from, size_t size)
 
 /* ---- the Debug Store --------------------------------------------------------------------------------------------- */
 
+/* Its registers; on a CPU that is held what the driver knows of them. */
+static void arch_pebs_of(uint32_t cpu, struct kmonitor_ds *ds)
+{
+    const struct kcpu *k = kcpu_table[cpu];
+    bool model;
+    if (rdmsr_of(cpu, IA32_PEBS_BASE, &ds->base, &model) == -EBUSY) {
+        ds->base = arch_virt_to_phys(k->pebs_buffer) | (unsigned)__builtin_ctzl(kds->buffer_bytes / ARCH_PAGE_SIZE);
+        ds->index = *ds_pebs_index(k->ds);
+    } else {
+        (void)rdmsr_of(cpu, IA32_PEBS_INDEX, &ds->index, &model);
+    }
+    ds->buffer = ds->base & IA32_PEBS_BASE_ADDRESS ? (uint64_t)arch_phys_to_virt(ds->base & IA32_PEBS_BASE_ADDRESS) : 0;
+}
+
 static int ds_of(uint32_t cpu, struct kmonitor_ds *ds)
 {
     bool model;
@@ -133,6 +147,8 @@ static int ds_of(uint32_t cpu, struct kmonitor_ds *ds)
     };
     if (rdmsr_of(cpu, IA32_DS_AREA, &ds->area, &model) == -EBUSY)
         ds->area = (uint64_t)kcpu_table[cpu]->ds_area; /* what the driver has written there */
+    if (ds_caps_arch(caps))
+        arch_pebs_of(cpu, ds);
     return 0;
 }
 

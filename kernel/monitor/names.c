@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Registers and fields by name: what `explain` says, and what values mean in words. Numbers and masks are those of
- * ds/layout.h; tests/unit/kernel/test_monitor.c checks that each MSR and each bit of that file is here. Sections are
- * those of Intel's manual (SDM). */
+ * ds/layout.h and ds/arch_layout.h; tests/unit/kernel/test_monitor.c checks that each MSR and each bit of these files
+ * is here. Sections are those of Intel's manual (SDM). */
+#include "ds/arch_layout.h"
 #include "ds/layout.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
@@ -18,12 +19,32 @@
 #define ARCH_LBR "SDM vol. 3B, \"Last Branch Records\""
 #define VOLUME4  "SDM vol. 4, \"Architectural MSRs\""
 #define RECORD   "SDM vol. 3B, \"PEBS Record Format\""
+#define ARCH     "SDM vol. 4, \"Architectural MSRs\"; its bits: Linux' arch/x86/include/asm/perf_event.h"
 
-#define M(id, count_, counters_, section_, text_) {#id, KMONITOR_MSR, id, count_, counters_, 0, text_, section_},
-#define F(reg, id, text_)                         {#id, KMONITOR_FIELD, reg, 1, false, reg##_##id, text_, NULL},
-#define G(reg, id, mask_, text_)                  {#id, KMONITOR_FIELD, reg, 1, false, mask_, text_, NULL},
-#define A(id, at, section_, text_)                {id, KMONITOR_AREA, at, 1, false, 0, text_, section_},
-#define R(id, section_, text_)                    {id, KMONITOR_RECORD, 0, 1, false, 0, text_, section_},
+#define M(id, count_, counters_, section_, text_) {#id, KMONITOR_MSR, id, count_, 0, counters_, 0, text_, section_},
+#define S(id, count_, text_)                      {#id, KMONITOR_MSR, id, count_, IA32_PMC_STEP, false, 0, text_, ARCH},
+#define F(reg, id, text_)                         {#id, KMONITOR_FIELD, reg, 1, 0, false, reg##_##id, text_, NULL},
+#define G(reg, id, mask_, text_)                  {#id, KMONITOR_FIELD, reg, 1, 0, false, mask_, text_, NULL},
+#define A(id, at, section_, text_)                {id, KMONITOR_AREA, at, 1, 0, false, 0, text_, section_},
+#define R(id, section_, text_)                    {id, KMONITOR_RECORD, 0, 1, 0, false, 0, text_, section_},
+/* CFG_C of general-purpose and of fixed counters is the same. */
+#define C(reg, id, text_) {#id, KMONITOR_FIELD, reg, 1, 0, false, IA32_PMC_CFG_C_##id, text_, NULL},
+#define CFG_C(reg)                                                                                                     \
+    C(reg, RELOAD, "reload value, sign-extended; 0: not reloaded")                                                     \
+    C(reg, CNTR_ALLOW, "all counters' records may show this one")                                                      \
+    C(reg, CNTR_GP, "group of counters: general-purpose ones")                                                         \
+    C(reg, CNTR_FIXED, "group of counters: fixed ones")                                                                \
+    C(reg, CNTR_METRICS, "group of counters: slots and metrics")                                                       \
+    C(reg, LBR, "branch history: 1: 8 entries, 2: 16, 3: all")                                                         \
+    C(reg, XMM, "XMM0 to XMM15")                                                                                       \
+    C(reg, YMMH, "upper halves of YMM0 to YMM15")                                                                      \
+    C(reg, EGPR, "R16 to R31; that it is this bit is inferred")                                                        \
+    C(reg, OPMASK, "K0 to K7")                                                                                         \
+    C(reg, ZMMH, "upper halves of ZMM0 to ZMM15")                                                                      \
+    C(reg, H16ZMM, "ZMM16 to ZMM31")                                                                                   \
+    C(reg, GPR, "general-purpose registers, RIP, RFLAGS, SSP")                                                         \
+    C(reg, AUX, "address, source, latency of a memory access")                                                         \
+    C(reg, EN, "PEBS is on for this counter")
 
 /* clang-format off */
 const struct kmonitor_name kmonitor_names[] = {
@@ -46,12 +67,24 @@ F(MSR_PEBS_DATA_CFG, METRICS, "slots and performance metrics (format 6)")
 G(MSR_PEBS_DATA_CFG, LBR_ENTRIES, UINT64_C(0xFF) << 24, "number of LBR entries, less one")
 M(MSR_PEBS_LD_LAT, 1, false, PEBS, "load latency threshold in core cycles: faster loads are not recorded")
 M(MSR_PEBS_FRONTEND, 1, false, PEBS, "which stalls of the frontend the event FRONTEND_RETIRED counts")
+M(IA32_PEBS_BASE, 1, false, ARCH,
+  "architectural PEBS: physical address of this CPU's buffer, and its size")
+F(IA32_PEBS_BASE, SIZE, "the buffer has 4096 << SIZE bytes")
+F(IA32_PEBS_BASE, ADDRESS, "physical address, in units of 4 KiB")
+M(IA32_PEBS_INDEX, 1, false, ARCH,
+  "architectural PEBS: how far the buffer is filled, when the PMI comes, and whether PEBS is on; bits 26:0 are the byte "
+  "offset of the next record")
+F(IA32_PEBS_INDEX, WR, "where the next record goes, in units of 16 bytes")
+F(IA32_PEBS_INDEX, FULL, "a record found no room; software clears it")
+F(IA32_PEBS_INDEX, EN, "PEBS is on, for counters whose CFG_C says so")
+F(IA32_PEBS_INDEX, THRESH, "WR that sets ARCH_PEBS and raises a PMI")
 M(IA32_PERF_GLOBAL_CTRL, 1, true, PERFMON,
   "enables counters; a counter counts only if its bit here and its own enable bit are set")
 G(IA32_PERF_GLOBAL_CTRL, METRICS, IA32_PERF_GLOBAL_METRICS, "MSR_PERF_METRICS is on; in the status: it overflowed")
 M(IA32_PERF_GLOBAL_STATUS, 1, true, PERFMON,
   "which counters have overflowed, and why a PMI came; read-only. The bit of a PEBS counter is set from its "
   "overflow to its record")
+F(IA32_PERF_GLOBAL_STATUS, ARCH_PEBS, "architectural PEBS reached its threshold")
 F(IA32_PERF_GLOBAL_STATUS, LBR_FRZ, "a PMI has frozen the branch history")
 F(IA32_PERF_GLOBAL_STATUS, CTR_FRZ, "a PMI has frozen the counters")
 F(IA32_PERF_GLOBAL_STATUS, ASCI, "an enclave's events may be among the counts")
@@ -78,6 +111,8 @@ G(IA32_PERFEVTSEL0, EN, IA32_PERFEVTSEL_EN, "the counter is enabled")
 G(IA32_PERFEVTSEL0, INV, IA32_PERFEVTSEL_INV, "counts cycles with fewer events than CMASK")
 G(IA32_PERFEVTSEL0, CMASK, IA32_PERFEVTSEL_CMASK, "counts cycles with at least so many events")
 G(IA32_PERFEVTSEL0, ADAPTIVE, IA32_PERFEVTSEL_ADAPTIVE, "its records follow MSR_PEBS_DATA_CFG")
+G(IA32_PERFEVTSEL0, EQ, IA32_PERFEVTSEL_EQ, "counts cycles with exactly CMASK events")
+G(IA32_PERFEVTSEL0, RDPMC_USR_DISABLE, IA32_PERFEVTSEL_RDPMC_USR_DISABLE, "RDPMC outside ring 0 reads 0")
 G(IA32_PERFEVTSEL0, UMASK2, IA32_PERFEVTSEL_UMASK2, "unit mask extension")
 M(IA32_PMC0, 10, false, PERFMON,
   "value of general-purpose counter 0. It counts up and overflows to 0, so a period of N begins at -N. A write "
@@ -94,9 +129,21 @@ G(IA32_FIXED_CTR_CTRL, FIXED_CTR2_EN, UINT64_C(0x300), "fixed counter 2")
 G(IA32_FIXED_CTR_CTRL, FIXED_CTR2_PMI, UINT64_C(0x800), "its overflow raises a PMI")
 G(IA32_FIXED_CTR_CTRL, FIXED_CTR3_EN, UINT64_C(0x3000), "fixed counter 3")
 G(IA32_FIXED_CTR_CTRL, FIXED_CTR3_PMI, UINT64_C(0x8000), "its overflow raises a PMI")
+F(IA32_FIXED_CTR_CTRL, METRICS_CLEAR, "a record that shows the metrics clears them")
 G(IA32_FIXED_CTR_CTRL, FIXED_CTR0_ADAPTIVE, DS_BIT(32), "its records follow MSR_PEBS_DATA_CFG")
 M(IA32_FIXED_CTR0, 4, false, PERFMON,
   "value of a fixed counter: 0 instructions, 1 core cycles, 2 reference cycles, 3 slots")
+S(IA32_PMC_GP0_CTR, 10, "another name of IA32_A_PMC0; these four rows from version 6 on")
+S(IA32_PMC_GP0_CFG_A, 10, "another name of IA32_PERFEVTSEL0")
+S(IA32_PMC_GP0_CFG_B, 10,
+  "auto counter reload: counters whose overflow reloads this one, by their bits in IA32_PERF_GLOBAL_STATUS")
+G(IA32_PMC_GP0_CFG_B, METRICS_CLEAR, IA32_PMC_CFG_B_METRICS_CLEAR, "and clears the performance metrics")
+S(IA32_PMC_GP0_CFG_C, 10, "architectural PEBS of this counter: what a record contains, what the counter is reloaded with")
+CFG_C(IA32_PMC_GP0_CFG_C)
+S(IA32_PMC_FX0_CTR, 4, "another name of IA32_FIXED_CTR0; fixed counters have no CFG_A: see IA32_FIXED_CTR_CTRL")
+S(IA32_PMC_FX0_CFG_B, 4, "auto counter reload of a fixed counter")
+S(IA32_PMC_FX0_CFG_C, 4, "architectural PEBS of a fixed counter, as IA32_PMC_GP0_CFG_C")
+CFG_C(IA32_PMC_FX0_CFG_C)
 M(MSR_PERF_METRICS, 1, false, "SDM vol. 3B, \"Performance Metrics\"",
   "shares of the slots by kind, a byte each; only with IA32_PERF_CAPABILITIES.PERF_METRICS")
 M(IA32_PERF_CAPABILITIES, 1, false, VOLUME4,
@@ -158,7 +205,7 @@ M(IA32_BIOS_SIGN_ID, 1, false, "SDM vol. 3A, \"Update Signature and Verification
   "microcode revision, in bits 63:32 on Intel's processors")
 M(MSR_TSX_FORCE_ABORT, 1, false, VOLUME4, "whether transactions always abort, which gives software PMC3")
 F(MSR_TSX_FORCE_ABORT, RTM, "transactions always abort")
-{"LVTPC", KMONITOR_APIC, 0, 1, false, 0,
+{"LVTPC", KMONITOR_APIC, 0, 1, 0, false, 0,
   "entry of the local APIC for the PMI: vector, delivery mode, and a mask bit that the processor sets with each PMI; "
   "software must clear it", "SDM vol. 3A, \"Local Vector Table\""},
 A("BtsBufferBase", 0x00, DS, "where the BTS buffer begins; 0: there is none. The driver writes it")
@@ -182,6 +229,8 @@ R("EventingIP", RECORD, "PEBS record: the instruction that caused the event; fro
 R("TSC", RECORD, "PEBS record: the time stamp counter when it was written; from format 3 on")
 R("RecordFormat", ADAPTIVE,
   "basic group, first word: the groups of the record (bits 31:0), its retire latency (47:32) and its size (63:48)")
+R("RecordHeader", ARCH,
+  "architectural PEBS, first word of a record: its size (bits 15:0), whether a fragment follows (31), its groups (63:32)")
 R("ApplicableCounters", RECORD,
   "PEBS record: the counters whose overflow it is of, numbered as in IA32_PERF_GLOBAL_STATUS")
 R("DataLinearAddress", RECORD, "PEBS record: address of a load or store; memory group, or formats 1 to 3")
@@ -191,13 +240,22 @@ R("Latency", RECORD, "PEBS record: cycles that the access took; memory group, or
 /* clang-format on */
 const size_t kmonitor_names_count = sizeof kmonitor_names / sizeof kmonitor_names[0];
 
+static uint32_t step_of(const struct kmonitor_name *row)
+{
+    return row->step ? row->step : 1;
+}
+
+int kmonitor_msr_index(const struct kmonitor_name *row, uint32_t number)
+{
+    const uint32_t at = number - row->number, step = step_of(row);
+    return row->kind == KMONITOR_MSR && at % step == 0 && at / step < row->count ? (int)(at / step) : -1;
+}
+
 const struct kmonitor_name *kmonitor_msr(uint32_t number)
 {
-    for (size_t i = 0; i < kmonitor_names_count; i++) {
-        const struct kmonitor_name *n = &kmonitor_names[i];
-        if (n->kind == KMONITOR_MSR && number - n->number < n->count)
-            return n;
-    }
+    for (size_t i = 0; i < kmonitor_names_count; i++)
+        if (kmonitor_msr_index(&kmonitor_names[i], number) >= 0)
+            return &kmonitor_names[i];
     return NULL;
 }
 
@@ -221,7 +279,7 @@ const char *kmonitor_msr_name(uint32_t number, char *text, size_t size)
         snprintf(text, size, "%s", n->name);
     else {
         const int before = (int)digit_of(n, &behind);
-        snprintf(text, size, "%.*s%u%s", before, n->name, number - n->number, behind);
+        snprintf(text, size, "%.*s%d%s", before, n->name, kmonitor_msr_index(n, number), behind);
     }
     return text;
 }
@@ -231,7 +289,7 @@ bool kmonitor_msr_named(const char *name, uint32_t *number)
     char text[48];
     for (size_t i = 0; i < kmonitor_names_count; i++)
         for (uint32_t n = 0; kmonitor_names[i].kind == KMONITOR_MSR && n < kmonitor_names[i].count; n++) {
-            *number = kmonitor_names[i].number + n;
+            *number = kmonitor_names[i].number + n * step_of(&kmonitor_names[i]);
             if (kmonitor_same(kmonitor_msr_name(*number, text, sizeof text), name))
                 return true;
         }

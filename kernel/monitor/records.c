@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Command `records`: what lies in the PEBS buffer, a line for each record, or one record word by word. */
+#include "ds/arch_layout.h"
 #include "ds/layout.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
@@ -48,10 +49,61 @@ static void name_adaptive(uint32_t groups, unsigned n, char *name, size_t size)
     snprintf(name, size, "LBR/CNTR word %u", n);
 }
 
+/* ---- architectural PEBS: the words of a fragment, group by group ------------------------------------------------- */
+
+#define FRAGMENTS_MOST 8u /* a header for each group, a null header, and padding */
+#define RECORD_MOST    (DS_ARCH_RECORD_MAX + FRAGMENTS_MOST * 32u)
+
+static const char *const header_words[] = {"RecordHeader", "reserved"};
+static const char *const arch_basic_words[] = {"EventingIP", "ApplicableCounters", "TSC",
+                                               "Retire",     "reserved",           "reserved"};
+static const char *const aux_words[] = {"DataLinearAddress", "reserved",   "reserved", "reserved",
+                                        "reserved",          "DataSource", "Latency",  "TX"};
+static const char *const ssp_words[] = {"SSP", "reserved"};
+
+static const struct group {
+    uint64_t bits; /* of the header; any of them */
+    const char *name;
+    const char *const *names; /* NULL: numbered words of `name` */
+    uint32_t words;           /* 0: to the fragment's end */
+} arch_groups[] = {
+    {UINT64_MAX, "", header_words, COUNT(header_words)},
+    {DS_ARCH_HEADER_BASIC, "", arch_basic_words, COUNT(arch_basic_words)},
+    {IA32_PMC_CFG_C_AUX, "", aux_words, COUNT(aux_words)},
+    {IA32_PMC_CFG_C_GPR, "", gpr_words, COUNT(gpr_words)},
+    {IA32_PMC_CFG_C_GPR, "", ssp_words, COUNT(ssp_words)},
+    {IA32_PMC_CFG_C_XER, "XER", NULL, sizeof(struct ds_arch_xer) / 8},
+    {IA32_PMC_CFG_C_XMM, "XMM", NULL, DS_ARCH_XMM_BYTES / 8},
+    {IA32_PMC_CFG_C_YMMH, "YMMH", NULL, DS_ARCH_YMMH_BYTES / 8},
+    {IA32_PMC_CFG_C_EGPR, "EGPR", NULL, DS_ARCH_EGPR_BYTES / 8},
+    {IA32_PMC_CFG_C_OPMASK, "OPMASK", NULL, DS_ARCH_OPMASK_BYTES / 8},
+    {IA32_PMC_CFG_C_ZMMH, "ZMMH", NULL, DS_ARCH_ZMMH_BYTES / 8},
+    {IA32_PMC_CFG_C_H16ZMM, "H16ZMM", NULL, DS_ARCH_H16ZMM_BYTES / 8},
+    {UINT64_MAX, "LBR/CNTR", NULL, 0},
+};
+
+/* The name of word `n` of a fragment with this header. */
+static void name_arch(uint64_t header, unsigned n, char *name, size_t size)
+{
+    for (size_t i = 0; i < COUNT(arch_groups); i++) {
+        const struct group *g = &arch_groups[i];
+        if (!(header & g->bits))
+            continue;
+        if (!g->words || n < g->words) {
+            if (g->names)
+                snprintf(name, size, "%s", g->names[n]);
+            else
+                snprintf(name, size, "%s word %u", g->name, n);
+            return;
+        }
+        n -= g->words;
+    }
+}
+
 struct buffer {
     struct kmonitor_ds ds;
     uint64_t base, index;
-    uint8_t record[DS_PEBS_RECORD_MAX];
+    uint8_t record[RECORD_MOST];
     uint32_t size; /* of the record */
 };
 
@@ -64,7 +116,7 @@ static bool read_record(struct kmonitor *m, struct buffer *b, uint64_t at)
         return false;
     if (m->machine->read(at, b->record, n) != 0)
         kmonitor_say(m, "0x%lx: not mapped for the kernel", (unsigned long)at);
-    else if (!(b->size = ds_pebs_record_size(b->ds.format, b->record, n)))
+    else if (!(b->size = ds_record_size_at(b->ds.format, b->record, n)))
         kmonitor_say(m, "0x%lx: no record of format %u: its size is wrong", (unsigned long)at, b->ds.format);
     else
         return true;
@@ -79,26 +131,41 @@ static uint64_t word_at(const struct buffer *b, unsigned n)
     return v;
 }
 
+/* Which word EventingIP, or RIP, is; counters and TSC follow it from format 4 on. */
+static unsigned ip_word(const struct buffer *b)
+{
+    const unsigned null = ds_arch_header_null(word_at(b, 0)) ? 2 : 0;
+    return b->ds.format == DS_FORMAT_ARCH ? null + 2 : b->ds.format >= 4 ? 1 : b->ds.format >= 2 ? 22 : 1;
+}
+
 static void list(struct kmonitor *m, const struct buffer *b, unsigned i)
 {
     const bool adaptive = b->ds.format >= 4;
-    const uint64_t ip = word_at(b, adaptive ? 1 : b->ds.format >= 2 ? 22 : 1);
+    const unsigned at = ip_word(b);
+    const uint64_t ip = word_at(b, at);
     char where[80];
     if (!i)
         kmonitor_print(m, "      EventingIP or RIP           ApplicableCounters  TSC\n");
     kmonitor_print(m, "%4u  %-26.26s  0x%-16lx  ", i, kmonitor_place_of(m, ip, where, sizeof where),
-                   (unsigned long)word_at(b, adaptive ? 2 : 18));
+                   (unsigned long)word_at(b, adaptive ? at + 1 : 18));
     if (ds_pebs_has_tsc(b->ds.format))
-        kmonitor_print(m, "%lu\n", (unsigned long)word_at(b, adaptive ? 3 : 24));
+        kmonitor_print(m, "%lu\n", (unsigned long)word_at(b, adaptive ? at + 2 : 24));
     else
         kmonitor_print(m, "none in format %u\n", b->ds.format);
 }
 
 static void print_words(struct kmonitor *m, const struct buffer *b)
 {
+    unsigned fragment = 0, end = 0; /* words */
     for (unsigned n = 0; 8 * n < b->size; n++) {
         char name[32], where[80] = "";
-        if (b->ds.format >= 4)
+        if (b->ds.format == DS_FORMAT_ARCH && n == end) {
+            fragment = n;
+            end = n + (ds_arch_header_size(word_at(b, n)) + 15) / 16 * 2;
+        }
+        if (b->ds.format == DS_FORMAT_ARCH)
+            name_arch(word_at(b, fragment), n - fragment, name, sizeof name);
+        else if (b->ds.format >= 4)
             name_adaptive(ds_pebs_head_groups(word_at(b, 0)), n, name, sizeof name);
         else
             snprintf(name, sizeof name, "%s", fixed_words[n]);
@@ -116,12 +183,14 @@ static int records(struct kmonitor *m, unsigned words, char **word)
     unsigned i = 0;
     if (words && !kmonitor_number(m, word[0], UINT32_MAX, &wanted))
         return 0;
-    if (m->machine->ds(m->cpu, &b.ds) != 0 || !b.ds.area || m->machine->read(b.ds.area, &area, sizeof area) != 0) {
-        kmonitor_say(m, "CPU %u has no DS area: `ds` says why", m->cpu);
+    const bool there = m->machine->ds(m->cpu, &b.ds) == 0, arch = there && b.ds.format == DS_FORMAT_ARCH;
+    if (!there || (arch ? !b.ds.buffer : !b.ds.area || m->machine->read(b.ds.area, &area, sizeof area) != 0)) {
+        kmonitor_say(m, arch ? "CPU %u has no PEBS buffer: `ds` says why" : "CPU %u has no DS area: `ds` says why",
+                     m->cpu);
         return 0;
     }
-    b.base = area.pebs_buffer_base;
-    b.index = area.pebs_index;
+    b.base = arch ? b.ds.buffer : area.pebs_buffer_base;
+    b.index = arch ? b.base + ia32_pebs_index_wr(b.ds.index) : area.pebs_index;
     for (uint64_t at = b.base; read_record(m, &b, at); at += b.size, i++) {
         if (i == wanted) {
             print_words(m, &b);

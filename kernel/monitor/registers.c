@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands: MSRs, memory, counters. */
+#include "ds/arch_layout.h"
 #include "ds/layout.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
@@ -136,6 +137,16 @@ static void show_counter(struct kmonitor *m, const char *name, uint32_t number, 
     kmonitor_print(m, "%s\n", who(model));
 }
 
+/* With architectural PEBS: what records of this counter contain. */
+static void show_cfg_c(struct kmonitor *m, const struct kmonitor_ds *ds, unsigned counter)
+{
+    const uint32_t number = ds_arch_msr(counter, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C);
+    uint64_t value;
+    bool model;
+    if (ds->format == DS_FORMAT_ARCH && m->machine->rdmsr(m->cpu, number, &value, &model) == 0 && value)
+        kmonitor_show_msr(m, number, value, who(model));
+}
+
 static void show_counters(struct kmonitor *m, const struct kmonitor_ds *ds)
 {
     char name[24];
@@ -144,6 +155,7 @@ static void show_counters(struct kmonitor *m, const struct kmonitor_ds *ds)
     for (unsigned i = 0; i < ds->gp_counters; i++)
         if (m->machine->rdmsr(m->cpu, IA32_PERFEVTSEL0 + i, &select, &model) == 0 && select) {
             kmonitor_show_msr(m, IA32_PERFEVTSEL0 + i, select, who(model));
+            show_cfg_c(m, ds, i);
             snprintf(name, sizeof name, "IA32_PMC%u", i);
             show_counter(m, name, IA32_PMC0 + i, ds->gp_width);
         }
@@ -151,6 +163,7 @@ static void show_counters(struct kmonitor *m, const struct kmonitor_ds *ds)
         return;
     for (unsigned i = 0; i < ds->fixed_counters; i++)
         if (fixed & 0xF * ia32_fixed_ctr_ctrl_os(i)) {
+            show_cfg_c(m, ds, ds_counter_fixed(i));
             snprintf(name, sizeof name, "IA32_FIXED_CTR%u", i);
             show_counter(m, name, IA32_FIXED_CTR0 + i, ds->fixed_width);
         }
@@ -158,8 +171,7 @@ static void show_counters(struct kmonitor *m, const struct kmonitor_ds *ds)
 
 static int counters(struct kmonitor *m, unsigned words, char **word)
 {
-    static const uint32_t control[] = {IA32_PERF_GLOBAL_CTRL, IA32_PERF_GLOBAL_STATUS, IA32_PEBS_ENABLE,
-                                       IA32_FIXED_CTR_CTRL};
+    uint32_t control[] = {IA32_PERF_GLOBAL_CTRL, IA32_PERF_GLOBAL_STATUS, IA32_PEBS_ENABLE, IA32_FIXED_CTR_CTRL};
     struct kmonitor_ds ds;
     uint64_t value;
     uint32_t lvtpc;
@@ -167,11 +179,14 @@ static int counters(struct kmonitor *m, unsigned words, char **word)
     (void)words, (void)word;
     if (read_msr(m, control[0], &value, &model) != 0)
         return 0;
+    const bool found = m->machine->ds(m->cpu, &ds) == 0;
+    if (found && ds.format == DS_FORMAT_ARCH)
+        control[2] = IA32_PEBS_INDEX; /* what is on there */
     for (unsigned i = 0; i < sizeof control / sizeof control[0]; i++)
         show_msr(m, control[i]);
     if (m->machine->lvtpc(m->cpu, &lvtpc, &model) == 0)
         kmonitor_show_lvtpc(m, lvtpc, who(model));
-    if (m->machine->ds(m->cpu, &ds) == 0)
+    if (found)
         show_counters(m, &ds);
     return 0;
 }

@@ -38,6 +38,12 @@ static inline bool kds_samples(uint32_t cpu)
     return kds->pebs && kds->config[cpu]->events;
 }
 
+/* Whether PEBS runs and is architectural, on this CPU: then BTS alone, if there is any, has the Debug Store. */
+static inline bool kds_arch(uint32_t cpu)
+{
+    return kds_samples(cpu) && ds_caps_arch(&kds->caps[cpu]);
+}
+
 /* Detection on every CPU, choice of the backend, memory. All CPUs run; nothing is recorded yet. 0, or negative with one
  * line in `error`: what is missing and what to do. Thread context. */
 int kds_init(char *error, size_t error_size);

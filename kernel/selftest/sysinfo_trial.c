@@ -366,19 +366,35 @@ static void try_area_here(struct ktrial *t, const struct kcpu *cpu)
     ktrial_expect(t, "start where it runs", (uint64_t)-karea_start(error, sizeof error), runs ? EBUSY : 0);
 }
 
+/* Whether detection saw IA32_MISC_ENABLE say that the Debug Store has no PEBS, as where that is architectural. */
+static bool without_pebs(uint32_t cpu)
+{
+    const struct ds_caps *caps = &kds->caps[cpu];
+    for (uint32_t i = 0; i < caps->tests; i++)
+        if (strcmp(caps->test[i].name, "IA32_MISC_ENABLE.PEBS_UNAVAIL[12]") == 0)
+            return caps->test[i].value;
+    return true;
+}
+
+static void try_no_area(struct ktrial *t, const char *allocate, const char *free)
+{
+    ktrial_expect(t, allocate, area(1, AREA_BYTES), STATUS_NOT_SUPPORTED);
+    ktrial_expect(t, free, area(0, AREA_BYTES), STATUS_NOT_SUPPORTED);
+    try_lengths(t);
+}
+
 static void try_area(struct ktrial *t)
 {
     const struct kcpu *cpu = kcpu_this(); /* the thread's only one */
     char name[sizeof t->name];
     snprintf(name, sizeof name, "81H, CPU %u", cpu->arch.index);
     ktrial_begin(t, name);
-    if (cpu->ds) {
+    if (!cpu->ds)
+        try_no_area(t, "allocate without a backend", "free without a backend");
+    else if (without_pebs(cpu->arch.index))
+        try_no_area(t, "allocate without PEBS in the Debug Store", "free without PEBS in the Debug Store");
+    else
         try_area_here(t, cpu);
-    } else {
-        ktrial_expect(t, "allocate without a backend", area(1, AREA_BYTES), STATUS_NOT_SUPPORTED);
-        ktrial_expect(t, "free without a backend", area(0, AREA_BYTES), STATUS_NOT_SUPPORTED);
-        try_lengths(t);
-    }
     ktrial_end(t);
 }
 

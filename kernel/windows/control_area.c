@@ -9,7 +9,8 @@
 #include "kernel/recording/debug_store.h"
 #include "kernel/lib/string.h"
 
-/* What Windows asks of a processor, of the one the backend shows. */
+/* What Windows asks of a processor, of the one the backend shows. So with architectural PEBS it is not supported, for
+ * all that BTS has an area there. */
 static bool supported(const struct kcpu *cpu)
 {
     if (!cpu->ds)

@@ -26,7 +26,7 @@ OTHERS = {
     "overflow_bit": "set", "full_signal": "no", "self_mask": "yes",
     "threshold_again": "yes", "bts_circular": "wrap", "bts_circular_pmi": "yes", "ds_area": "fault",
     "pmc_write": "sign_extended",
-    "hypervisor": "none", "arch_fit": "yes", "arch_bystander": "left_alone",
+    "hypervisor": "none", "arch_fit": "yes",
 }
 COSTS = {"record", "record_mem", "record_gpr", "record_xmm", "record_lbr", "record_counters", "drain", "pmi", "bts",
          "switch_off", "switch_on", "switch_stamped"}
@@ -37,7 +37,7 @@ SWITCHED = {"switch_on": None, "switch_stamped": None}  # measured
 def not_asked(preset):
     """What has no meaning with architectural PEBS, or only there."""
     if preset in ("pantherlake", "clearwaterforest"):
-        return {"fit", "bystander", "unmapped", "overflow_bit"}
+        return {"fit", "unmapped", "overflow_bit"}
     return {name for name in POLICIES.keys() | OTHERS.keys() if name.startswith("arch_")}
 
 

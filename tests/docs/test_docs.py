@@ -126,7 +126,8 @@ def test_steps_of_the_driver():
     document = (cb.ROOT / "docs" / "explain" / "ds.md").read_text(encoding="utf-8")
 
     def body(function):
-        return re.search(rf"^[a-z].*\b{function}\(struct ds_cpu \*ds[^;{{]*\)\n\{{\n(.*?)^\}}", source, re.M | re.S)[1]
+        found = re.search(rf"^[a-z].*\b{function}\(struct ds_cpu \*ds[^;{{]*\)\n\{{\n(.*?)^\}}", source, re.M | re.S)
+        return found[1] if found else ""
 
     parts = re.split(r"\*step = (\d+);", body("set_up"))
     steps = dict(zip(map(int, parts[1::2]), parts[2::2]))
@@ -140,6 +141,13 @@ def test_steps_of_the_driver():
         registers = re.findall(r"`((?:IA32|MSR)_\w+)`", rows[n])
         assert registers or n in (2, 4)
         assert all(register in code for register in registers), (n, registers)
+    code = (cb.ROOT / "ds" / "driver" / "arch.c").read_text(encoding="utf-8")  # the same, without the Debug Store
+    page = (cb.ROOT / "docs" / "explain" / "arch-pebs.md").read_text(encoding="utf-8")
+    others = re.findall(r"^\| (\d) \| (.*?) \| (.*?) \|$", page[page.index("**Set-up.**"):page.index("## 4. ")], re.M)
+    assert [int(n) for n, _, _ in others] == [1, 2, 3, 5, 8]
+    for n, ours, theirs in others:
+        assert set(re.findall(r"`((?:IA32|MSR)_\w+)`", ours)) <= set(re.findall(r"`(\w+)`", rows[int(n)])), n
+        assert all(name in code for name in re.findall(r"`(IA32_\w+)`", theirs)), n
     handler = body("ds_pmi").replace("handle_status(ds);", body("handle_status"))
     pmi = list(map(int, re.findall(r"/\* (\d)\. ", handler)))
     listed = document[document.index("### PMI\n"):document.index("### Drain\n")]

@@ -58,7 +58,9 @@ static void records_event(struct script_cpu *cpu, uint64_t tsc, uint32_t first, 
 
 void script_arch_epoch(const struct script *s, struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reason reason)
 {
-    const uint32_t room = CAIRN_EVENT_MAX - 0x10u - (uint32_t)sizeof(struct cairn_ds_records), one = s->record_bytes;
+    const uint32_t room =
+        (CAIRN_EVENT_MAX - 0x10u - (uint32_t)sizeof(struct cairn_ds_records)) / 16 * 16; /* of a part */
+    const uint32_t one = s->record_bytes;
     const uint32_t each = one > room ? one : room / one * one, all = (uint32_t)cpu->index;
     const struct ds_arch_registers registers = registers_of(s, cpu);
     struct cairn_ds_epoch epoch = {

@@ -19,9 +19,9 @@ from cairn_presets import PRESETS  # noqa: E402
 PAGE = ROOT / "docs" / "how-to" / "hardware.md"
 OPTIONS = ("--smp", "1", "ds=hw", "workload=hogs", "switches=100", "pebs=INST_RETIRED.ANY:100003", "trace.buffers=16")
 PROBE = ("--smp", "1", "ds=hw", "workload=probe", "switches=60")
-NAMES = [preset[0] for preset in PRESETS]
+NAMES = list(dict.fromkeys([*(preset[0] for preset in PRESETS), "pantherlake", "clearwaterforest"]))
 # The rows of the detection table that differ between processors; `...` stands for the others.
-TELLING = re.compile(r"  (CPUID\.(01H:EAX|1AH|0AH:E.X counters|07H)|errat|"
+TELLING = re.compile(r"  (CPUID\.(01H:EAX|1AH|0AH:E.X counters|07H|23H\.)|errat|"
                      r"IA32_PERF_CAPABILITIES\.(PEBS_FMT|PEBS_BASELINE|FW_WRITE|LBR_FMT))")
 ROWS = 3  # of the profile
 

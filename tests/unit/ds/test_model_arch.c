@@ -346,8 +346,9 @@ static void base_and_size(void **state)
         assert_int_equal(ds_bench_read(b, IA32_PEBS_BASE), e ? before : rows[i].value);
     }
     init("pantherlake", &(struct ds_model_policy){.arch_base_aligned = true, .reserved_ignored = true});
-    ds_bench_write(b, IA32_PEBS_BASE, 0x12348FF4);
+    ds_bench_write(b, IA32_PEBS_BASE, 0x12340FF4);
     assert_int_equal(ds_bench_read(b, IA32_PEBS_BASE), 0x12340004);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_PEBS_BASE, 0x12348FF4), -EFAULT); /* no bit of it is reserved */
 }
 
 /* ---- RDPMC ------------------------------------------------------------------------------------------------------- */

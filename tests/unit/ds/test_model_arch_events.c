@@ -279,13 +279,13 @@ static void largest_buffer(void **state)
         init("pantherlake", &(struct ds_model_policy){.arch_size_wide = wide});
         /* the last 64 KiB of 128 MiB lie where the bench has memory */
         ds_bench_write(b, IA32_PEBS_BASE, (DS_BENCH_PHYSICAL - 0x7FF0000) | (wide ? 0x10 : 0xF));
-        ds_bench_write(b, IA32_PEBS_INDEX, UINT64_C(0x07FFFFF100000000) | 0x7FFFF60);
+        ds_bench_write(b, IA32_PEBS_INDEX, UINT64_C(0x07FFFFF100000000) | 0x7FFFF40);
         pebs(0, 1, 1);
         ds_bench_step(b, 1, 0);
-        index_is(UINT64_C(0x07FFFFF100000000) | 0x7FFFFA0);
-        assert_int_equal(*ds_bench_physical(b, 0xFF60), UINT64_C(0x8000000040000040));
+        index_is(UINT64_C(0x07FFFFF100000000) | 0x7FFFF80);
+        assert_int_equal(*ds_bench_physical(b, 0xFF40), UINT64_C(0x8000000040000040));
         ds_bench_step(b, 2, 0);
-        index_is(UINT64_C(0x07FFFFF180000000) | 0x7FFFFE0); /* 32 bytes are left */
+        index_is(UINT64_C(0x07FFFFF180000000) | 0x7FFFFC0); /* 64 bytes are left, but no WR for their end */
         assert_int_equal(b->dropped, 1);
     }
 }

@@ -558,7 +558,7 @@ static const char *memory_difference(void)
 
 static void random_program(unsigned program)
 {
-    random_seed(program + 1);
+    random_seed(program + 1 + ((uint64_t)(core - cores) << 32)); /* each core has other programs */
     random_setup();
     for (unsigned i = 0; i < PROGRAM; i++) {
         struct ds_naive_step step;

@@ -143,6 +143,142 @@ static void xmm_group(void **state)
     assert_memory_equal(&words[CAIRN_TRUTH_XMM][28], value, sizeof value);
 }
 
+/* Architectural PEBS: every group that there is, its headers, and padding; and so says the truth. */
+static void architectural_groups(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0xEB, 0x00, 0x90}; /* JMP to the next */
+    static const uint64_t value[2] = {0x0123456789ABCDEF, 0xFEDCBA9876543210};
+    groups = MSR_PEBS_DATA_CFG_MEMINFO | MSR_PEBS_DATA_CFG_GPR | MSR_PEBS_DATA_CFG_XMM | MSR_PEBS_DATA_CFG_CNTR |
+             MSR_PEBS_DATA_CFG_LBR | msr_pebs_data_cfg_entries(8);
+    soft_begin("clearwaterforest", "instructions:3:k,branches:100:k:plain,cycles:7:k:plain", 8);
+    groups = MSR_PEBS_DATA_CFG_GPR;
+    frame = (struct arch_trap_frame){.cs = 8, .rbx = 2, .r15 = 16};
+    __asm__ volatile("movdqu (%0), %%xmm15" ::"r"(value) : "memory", "xmm15");
+    soft_step(code, code + 2, TF | 0x46);
+    soft_step(code, code + 2, TF | 0x46);
+    soft_step(code + 2, code + 3, TF | 0x46);
+    assert_int_equal(seen_count, 1); /* fixed counter 0: precise distribution */
+    const uint64_t cfg_c = IA32_PMC_CFG_C_AUX | IA32_PMC_CFG_C_GPR | IA32_PMC_CFG_C_XMM | UINT64_C(1) << 40 |
+                           IA32_PMC_CFG_C_CNTR_GP | IA32_PMC_CFG_C_CNTR_FIXED;
+    const uint32_t size = 16 + 48 + 64 + 160 + 16 + 256 + 48 + 8 * 24 + 16 + 3 * 8 + 8;
+    assert_int_equal(seen[0].address % 4096, 0);
+    const struct {
+        struct ds_arch_header header;
+        struct ds_arch_basic basic;
+        struct ds_arch_aux aux;
+        struct ds_arch_gpr gpr;
+        struct ds_arch_xer xer;
+        struct ds_pebs_xmm xmm;
+        struct ds_arch_lbr lbr;
+        struct ds_pebs_lbr entry[8];
+        struct ds_pebs_cntr cntr;
+        uint64_t counter[3], padding;
+    } *r = arch_phys_to_virt(seen[0].address);
+    assert_int_equal(sizeof *r, size);
+    assert_true(r->header.format == (DS_ARCH_HEADER_BASIC | DS_ARCH_HEADER_MODE64 | cfg_c | size));
+    assert_int_equal(ds_record_size(&ds->caps, &ds->config), size);
+    assert_int_equal(r->basic.eventing_ip, (uintptr_t)code + 2);
+    assert_int_equal(r->gpr.registers.rbx, 2);
+    assert_int_equal(r->gpr.registers.rflags, 0x46);
+    assert_int_equal(r->entry[1].to, (uintptr_t)code + 2);
+    assert_int_equal(r->entry[2].to, 0);
+    const uint64_t *arch = words[CAIRN_TRUTH_ARCH], *had = words[CAIRN_TRUTH_STATE];
+    assert_true(had[CAIRN_TRUTH_MSR] == cfg_c);
+    assert_int_equal(had[CAIRN_TRUTH_RAX + 3], 2);
+    assert_int_equal(arch[CAIRN_TRUTH_ARCH_MODE64], 1);
+    assert_true(arch[CAIRN_TRUTH_ARCH_COUNTERS] == (1 | UINT64_C(3) << 32));
+    assert_true(r->cntr.gp_mask == 1 && r->cntr.fixed_mask == 3 && !r->cntr.metrics);
+    assert_int_equal(arch[CAIRN_TRUTH_ARCH_METRICS], 0);
+    assert_int_equal(arch[CAIRN_TRUTH_ARCH_XSTATE], r->xer.xstate);
+    assert_int_equal(r->xer.xstate, 2);
+    assert_true(arch[CAIRN_TRUTH_ARCH_LBR_CTL] == r->lbr.lbr_ctl && r->lbr.lbr_ctl & IA32_LBR_CTL_LBREN);
+    assert_true(arch[CAIRN_TRUTH_ARCH_LBR_DEPTH] == 32 && r->lbr.depth == 32);
+    assert_memory_equal(words[CAIRN_TRUTH_CNTR], r->counter, sizeof r->counter);
+    assert_int_equal(r->counter[0], DS_BIT(48) - 100 + 2);
+    assert_memory_equal(r->xmm.xmm[15], value, sizeof value); /* the compiler uses the lower ones */
+    assert_memory_equal(&words[CAIRN_TRUTH_XMM][30], value, sizeof value);
+    for (unsigned i = 0; i < 8; i++)
+        assert_true(words[CAIRN_TRUTH_LBR][2 * i] == r->entry[i].from &&
+                    words[CAIRN_TRUTH_LBR][2 * i + 1] == r->entry[i].to);
+    assert_int_equal(words_seen[CAIRN_TRUTH_LBR], 20);                                 /* 16, in records of 5 */
+    assert_int_equal(seen[0].more + 1u, ds_truth_records(&ds->caps, &ds->config) - 1); /* nothing was swallowed */
+    assert_true(r->padding == 0 && r->header.reserved == 0 && r->aux.data_linear_address == 0);
+}
+
+/* The groups of both counters, where one record is for both; each its own, where the processor does it so. */
+static void architectural_records_together(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0x90, 0x90};
+    static const struct ds_model_policy each = {.arch_record_each = true};
+    for (unsigned i = 0; i < 2; i++) {
+        policy = i ? &each : NULL;
+        soft_begin("clearwaterforest", "INST_RETIRED.ANY:2:k,INST_RETIRED.ANY_P:2:k", 8); /* PMC0 has PDIST, too */
+        policy = NULL;
+        frame = (struct arch_trap_frame){.cs = 8};
+        soft_step(code, code + 1, TF);
+        soft_step(code, code + 1, TF);
+        assert_int_equal(seen_count, 1 + i);
+        assert_int_equal(seen[0].counters, i ? 1 : 0x10001);
+        assert_int_equal(seen[i].address - seen[0].address, i ? 224 : 0);
+        assert_true(words[CAIRN_TRUTH_STATE][CAIRN_TRUTH_MSR] == IA32_PMC_CFG_C_GPR);
+        ds_pause(ds);
+        ds_drain(ds, CAIRN_DS_RECONFIGURE);
+        assert_int_equal(drained_bytes, (1 + i) * 224);
+    }
+}
+
+static uintptr_t gone; /* no memory from here on */
+
+static bool there(const void *address, size_t size)
+{
+    return (uintptr_t)address + size <= gone;
+}
+
+/* The buffer of architectural PEBS is looked up by its physical address: a record that lies beyond is lost. */
+static void memory_that_is_gone(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0x90, 0x90};
+    soft_begin("clearwaterforest", "instructions:1:k", 8);
+    ds_soft_check_memory(soft, there);
+    frame = (struct arch_trap_frame){.cs = 8};
+    gone = (uintptr_t)ds->buffer + 224;
+    soft_step(code, code + 1, TF);
+    assert_int_equal(seen_count, 1);
+    soft_step(code, code + 1, TF);
+    assert_int_equal(seen_count, 1);
+    ds_pause(ds);
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    assert_int_equal(drained_bytes, 224);
+}
+
+/* A record still to come, of an instruction that had one itself: its truth is that instruction's. */
+static void late_record_behind_another(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0x90, 0x90};
+    static const struct ds_model_policy residual = {.residual = 1};
+    static const char *const presets[] = {"icelake", "clearwaterforest"};
+    for (unsigned i = 0; i < 2; i++) {
+        policy = &residual;
+        soft_begin(presets[i], "instructions:1:k", 8);
+        policy = NULL;
+        frame = (struct arch_trap_frame){.cs = 8, .rbx = 77};
+        soft_step(code, code + 1, TF);
+        assert_int_equal(seen_count, 1);
+        ds_pause(ds);
+        ds_stop(ds);
+        assert_int_equal(seen_count, 2);
+        assert_true(seen[1].event_ip == (uintptr_t)code && seen[1].tid == 4711);
+        assert_int_equal(words[CAIRN_TRUTH_STATE][CAIRN_TRUTH_RAX + 3], 77);
+        struct ds_counts counts;
+        ds_cpu_counts(ds, &counts);
+        assert_true(counts.records == 2 && counts.late == 1);
+    }
+}
+
 /* What an epoch has lost is that epoch's own, and a stale freeze of the counters does not outlive a new start. */
 static void loss_by_epoch(void **state)
 {
@@ -298,10 +434,18 @@ static void log_of_a_late_interrupt(void **state) /* LVTPC is unmasked: an entry
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(snapshot_and_pmi), cmocka_unit_test(history_group),
-        cmocka_unit_test(xmm_group),        cmocka_unit_test(loss_by_epoch),
-        cmocka_unit_test(log_of_a_record),  cmocka_unit_test(log_of_fixed_counters),
-        cmocka_unit_test(log_of_a_program), cmocka_unit_test(log_of_a_late_interrupt),
+        cmocka_unit_test(snapshot_and_pmi),
+        cmocka_unit_test(history_group),
+        cmocka_unit_test(xmm_group),
+        cmocka_unit_test(loss_by_epoch),
+        cmocka_unit_test(architectural_groups),
+        cmocka_unit_test(architectural_records_together),
+        cmocka_unit_test(memory_that_is_gone),
+        cmocka_unit_test(late_record_behind_another),
+        cmocka_unit_test(log_of_a_record),
+        cmocka_unit_test(log_of_fixed_counters),
+        cmocka_unit_test(log_of_a_program),
+        cmocka_unit_test(log_of_a_late_interrupt),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(soft);

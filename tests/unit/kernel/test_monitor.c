@@ -166,7 +166,7 @@ static void completes(void **state)
     (void)state;
     begin_editor();
     typed("expl\t", "explain ");
-    typed("msr ia32_pebs\t", "msr IA32_PEBS_ENABLE ");
+    typed("msr ia32_pebs_e\t", "msr IA32_PEBS_ENABLE ");
     typed("msr ia32_perf_g\t", "msr IA32_PERF_GLOBAL_");
     typed("help poke\t", "help poke ");
     typed("nothing\t", "nothing");
@@ -292,6 +292,44 @@ static void draws(void **state)
     said("ds", "there is no Debug Store on CPU 2");
 }
 
+/* Architectural PEBS: what `ds` draws is by its registers, and records may be in fragments. */
+static void draws_architectural_pebs(void **state)
+{
+    (void)state;
+    monitor_machine_reset_arch();
+    said("ds", "  28 PebsIndex               0000000000000000  p  no buffer\n");
+    said("ds", "architectural PEBS of CPU 0: not in the DS area, which is for BTS alone\n");
+    said("ds",
+         "IA32_PEBS_BASE           0x7000000\n      ADDRESS=0x7000         physical address, in units of 4 KiB\n");
+    said("ds", "      WR=0x2c                where the next record goes, in units of 16 bytes\n");
+    said("ds", "PEBS buffer: room for 18 records of 224 bytes\n  ############--");
+    said("ds", " end ^\n");
+    said("records", "   1  code+0x10                   0x1                 1001\n");
+    said("records", "3 records in the PEBS buffer of CPU 0\n");
+    said("records 0", "  10 EventingIP           ffffffff80001000  code\n");
+    said("records 1", "   0 RecordHeader         0000000000000010");
+    said("records 1", "  10 RecordHeader         8000000080000040");
+    said("records 1", "  20 EventingIP           ffffffff80001010  code+0x10\n");
+    said("records 1", "  50 RecordHeader         20000000000000b0");
+    said("records 1", "  60 RFLAGS ");
+    said("records 1", "  f0 SSP ");
+    said("counters", "IA32_PEBS_INDEX");
+    said("counters", "IA32_PMC_GP0_CFG_C");
+    said("counters", "RELOAD=0xfffff82d");
+    said("msr ia32_pmc_gp3_cfg_c 0x8000000000000001", "  IA32_PMC_GP3_CFG_C       0x8000000000000001");
+    said("msr 0x190f", "  IA32_PMC_GP3_CFG_C ");
+    said("explain IA32_PMC_FX1_CFG_C", "IA32_PMC_FX0_CFG_C: MSR 1983H, and 3 more after it, 4 apart\n");
+    said("explain WR", "IA32_PEBS_INDEX.WR: bits 26:4\n");
+    monitor_memory[MACHINE_BUFFER - MACHINE_MEMORY] = 7; /* its size: of no record */
+    said("records", "no record of format 15: its size is wrong");
+    said("msr IA32_DS_AREA 0", "0x0"); /* PEBS does without */
+    assert_null(strstr(say("ds"), "PebsIndex"));
+    said("ds", "PEBS buffer: room for 18 records");
+    said("msr IA32_PEBS_BASE 0", "0x0");
+    said("ds", "nothing is set up");
+    said("records", "CPU 0 has no PEBS buffer: `ds` says why");
+}
+
 static void explains(void **state)
 {
     (void)state;
@@ -311,13 +349,23 @@ static void explains(void **state)
     }
 }
 
-/* Each MSR and each of its bits in ds/layout.h has an entry. */
-static void knows_the_layout(void **state)
+/* The field that a line defines; NULL: none of register `reg`. */
+static const char *field_of(const char *name, const char *reg)
+{
+    static const char *const shared[] = {"IA32_PMC_CFG_B_", "IA32_PMC_CFG_C_"}; /* by all counters' registers */
+    for (unsigned i = 0; i < 2; i++)
+        if (strncmp(name, shared[i], strlen(shared[i])) == 0)
+            return name + strlen(shared[i]);
+    size_t stem = strlen(reg);
+    while (stem && reg[stem - 1] >= '0' && reg[stem - 1] <= '9')
+        stem--;
+    return strncmp(name, reg, stem) == 0 && name[stem] == '_' ? name + stem + 1 : NULL;
+}
+
+static void knows(const char *file, unsigned *msrs, unsigned *fields)
 {
     char text[256], name[64], reg[64] = "", value[64];
-    unsigned msrs = 0, fields = 0;
-    FILE *f = fopen("ds/layout.h", "r");
-    (void)state;
+    FILE *f = fopen(file, "r");
     assert_non_null(f);
     while (fgets(text, sizeof text, f)) {
         uint32_t number;
@@ -330,22 +378,30 @@ static void knows_the_layout(void **state)
             snprintf(reg, sizeof reg, "%s", name);
             if (!kmonitor_msr_named(name, &number) || number != n)
                 fail_msg("%s has no entry of its number", name);
-            msrs++;
+            ++*msrs;
             continue;
         }
-        size_t stem = strlen(reg);
-        while (stem && reg[stem - 1] >= '0' && reg[stem - 1] <= '9')
-            stem--;
-        if (strncmp(name, reg, stem) != 0 || name[stem] != '_' ||
-            (strncmp(value, "DS_BIT", 6) != 0 && strncmp(value, "(1u", 3) != 0))
+        const char *field = field_of(name, reg);
+        if (!field || (strncmp(value, "DS_BIT", 6) != 0 && strncmp(value, "(1u", 3) != 0))
             continue;
-        snprintf(text, sizeof text, "explain %s", name + stem + 1);
+        snprintf(text, sizeof text, "explain %s", field);
         if (!strstr(say(text), "SDM vol. "))
             fail_msg("%s has no entry", name);
-        fields++;
+        ++*fields;
     }
     fclose(f);
+}
+
+/* Each MSR and each of its bits in these files has an entry. */
+static void knows_the_layout(void **state)
+{
+    unsigned msrs = 0, fields = 0;
+    (void)state;
+    knows("ds/layout.h", &msrs, &fields);
     assert_true(msrs > 30 && fields >= 50);
+    msrs = fields = 0;
+    knows("ds/arch_layout.h", &msrs, &fields);
+    assert_true(msrs == 9 && fields >= 15);
 }
 
 static void reads_batches(void **state)
@@ -395,6 +451,7 @@ int main(void)
         cmocka_unit_test_setup(answers, setup),
         cmocka_unit_test_setup(reaches_memory, setup),
         cmocka_unit_test_setup(draws, setup),
+        cmocka_unit_test_setup(draws_architectural_pebs, setup),
         cmocka_unit_test_setup(explains, setup),
         cmocka_unit_test(marks),
         cmocka_unit_test_setup(knows_the_layout, setup),

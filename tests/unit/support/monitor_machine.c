@@ -4,14 +4,17 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ds/arch_layout.h"
 #include "ds/layout.h"
 
-#define MSRS   512u
-#define RECORD (sizeof(struct ds_pebs_basic) + sizeof(struct ds_pebs_gpr))
+#define MSRS        640u
+#define RECORD      (sizeof(struct ds_pebs_basic) + sizeof(struct ds_pebs_gpr))
+#define ARCH_RECORD (sizeof(struct ds_arch_header) + sizeof(struct ds_arch_basic) + sizeof(struct ds_arch_gpr))
 
 uint8_t monitor_memory[MACHINE_BYTES];
 char monitor_said[65536];
 static size_t said;
+static bool arch;
 static uint64_t msr[MSRS];
 
 /* The MSRs of the monitor's table, one after another; -1: it has no such number. */
@@ -22,8 +25,8 @@ static int slot_of(uint32_t number)
         const struct kmonitor_name *n = &kmonitor_names[i];
         if (n->kind != KMONITOR_MSR)
             continue;
-        if (number - n->number < n->count)
-            return at + (int)(number - n->number);
+        if (kmonitor_msr_index(n, number) >= 0)
+            return at + kmonitor_msr_index(n, number);
         at += (int)n->count;
     }
     return -1;
@@ -97,6 +100,14 @@ static int ds(uint32_t cpu, struct kmonitor_ds *out)
                                 .fixed_counters = 4,
                                 .fixed_width = 48};
     read_msr(0, IA32_DS_AREA, &out->area, &model);
+    if (arch) {
+        out->format = DS_FORMAT_ARCH;
+        out->area_bytes = sizeof(struct ds_area_60);
+        out->record_bytes = ARCH_RECORD;
+        read_msr(0, IA32_PEBS_BASE, &out->base, &model);
+        read_msr(0, IA32_PEBS_INDEX, &out->index, &model);
+        out->buffer = out->base ? MACHINE_BUFFER : 0;
+    }
     return cpu > 1 ? -ENODEV : 0;
 }
 
@@ -158,5 +169,37 @@ void monitor_machine_reset(void)
     }
     memset(msr, 0, sizeof(msr));
     msr[slot_of(IA32_DS_AREA)] = MACHINE_AREA;
+    arch = false;
     monitor_machine_forget();
+}
+
+static uint8_t *put_fragment(uint8_t *to, uint64_t format, unsigned record)
+{
+    const struct ds_arch_header header = {.format = format};
+    const struct ds_arch_basic basic = {.eventing_ip = MACHINE_CODE + 16 * record, .counters = 1, .tsc = 1000 + record};
+    memcpy(to, &header, sizeof(header));
+    if (format & DS_ARCH_HEADER_BASIC)
+        memcpy(to + sizeof(header), &basic, sizeof(basic));
+    return to + ds_arch_header_size(format);
+}
+
+void monitor_machine_reset_arch(void)
+{
+    static const uint64_t fragments[][3] = {
+        {DS_ARCH_HEADER_BASIC | IA32_PMC_CFG_C_GPR | ARCH_RECORD},
+        {16, DS_ARCH_HEADER_BASIC | DS_ARCH_HEADER_CONT | 64, IA32_PMC_CFG_C_GPR | 176},
+        {DS_ARCH_HEADER_BASIC | IA32_PMC_CFG_C_GPR | ARCH_RECORD},
+    };
+    const struct ds_area_60 area = {0};
+    uint8_t *const buffer = monitor_memory + (MACHINE_BUFFER - MACHINE_MEMORY), *at = buffer;
+    monitor_machine_reset();
+    arch = true;
+    memcpy(monitor_memory + (MACHINE_AREA - MACHINE_MEMORY), &area, sizeof(area));
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned n = 0; n < 3 && fragments[i][n]; n++)
+            at = put_fragment(at, fragments[i][n], i);
+    msr[slot_of(IA32_PEBS_BASE)] = 0x7000000;
+    msr[slot_of(IA32_PEBS_INDEX)] = ia32_pebs_index((uint32_t)(at - buffer), 8 * ARCH_RECORD) | IA32_PEBS_INDEX_EN;
+    msr[slot_of(IA32_PERFEVTSEL0)] = 0x4100C0;
+    msr[slot_of(IA32_PMC_GP0_CFG_C)] = IA32_PMC_CFG_C_EN | IA32_PMC_CFG_C_GPR | 0xFFFFF82D;
 }

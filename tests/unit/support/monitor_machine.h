@@ -20,5 +20,8 @@ extern char monitor_said[65536]; /* NUL-terminated; what has no room is dropped 
 
 /* As it was: memory with the area and the records of format 4, MSRs all 0 but IA32_DS_AREA, nothing said. */
 void monitor_machine_reset(void);
+/* The same with architectural PEBS: three records of registers, the second in fragments behind a null header; a DS area
+ * without PEBS. */
+void monitor_machine_reset_arch(void);
 /* Nothing has been said. */
 void monitor_machine_forget(void);

@@ -42,9 +42,12 @@ static void check_position(const struct cairn_drained *w, const struct cairn_epo
     else if (k->record_bytes.is && k->threshold.known && thresh != k->threshold.is * k->record_bytes.is)
         FAIL(w, &e->time, "the threshold, 0x%" PRIx64 ", is not %" PRIu64 " %s above the base", thresh, k->threshold.is,
              cairn_plural(k->threshold.is, "record", "records"));
-    if (k->buffer_bytes.known && room != k->buffer_bytes.is)
+    if (k->buffer_bytes.known && room > k->buffer_bytes.is)
         FAIL(w, &e->time, "IA32_PEBS_BASE says %" PRIu64 " bytes, this CPU's buffer has %" PRIu64, room,
              k->buffer_bytes.is);
+    if (k->physical.known && b.base != k->physical.is)
+        FAIL(w, &e->time, "IA32_PEBS_BASE says 0x%" PRIx64 ", this CPU's buffer lies at 0x%" PRIx64, b.base,
+             k->physical.is);
 }
 
 /* What the drain hands over, and how much it says is lost: by FULL, and by EN, which a full buffer may clear. */
@@ -68,6 +71,19 @@ static void check_contents(struct cairn_drained *w, const struct cairn_epoch *e,
     w->last_wr = wr;
 }
 
+/* The groups that option pebs.groups asked for, of those that this processor has. */
+static void check_groups(const struct cairn_drained *w, const struct cairn_epoch *e, const char *name, uint64_t cfg_c)
+{
+    const struct cairn_pebs_keys *k = &w->keys;
+    const uint64_t groups = cfg_c & IA32_PMC_CFG_C_GROUPS, caps = cpuid_23h_4_groups((uint32_t)k->caps.is);
+    if (k->caps.known && cfg_c & (IA32_PMC_CFG_C_GROUPS | IA32_PMC_CFG_C_CNTR_ALLOW) & ~caps)
+        FAIL(w, &e->time, "%s, 0x%" PRIx64 ", has bits that CPUID.23H.4 has not, 0x%" PRIx64, name, cfg_c,
+             cfg_c & (IA32_PMC_CFG_C_GROUPS | IA32_PMC_CFG_C_CNTR_ALLOW) & ~caps);
+    if (k->groups.known && cfg_c & IA32_PMC_CFG_C_EN && groups != k->groups.is)
+        FAIL(w, &e->time, "%s asks for groups 0x%" PRIx64 ", but they are to be 0x%" PRIx64, name, groups,
+             k->groups.is);
+}
+
 static void check_counter(const struct cairn_drained *w, const struct cairn_epoch *e, unsigned n, uint64_t cfg_c)
 {
     const struct cairn_counter *c = cairn_counters_find(&w->counters, n);
@@ -75,6 +91,7 @@ static void check_counter(const struct cairn_drained *w, const struct cairn_epoc
     char name[32];
     snprintf(name, sizeof(name), "CFG_C of %s%u", COUNTER_NAME(n));
     check_reserved(w, e, name, cfg_c, cairn_bits_cfg_c);
+    check_groups(w, e, name, cfg_c);
     if (!w->counters.known)
         return;
     if (!(cfg_c & IA32_PMC_CFG_C_EN) != (!c || c->plain))
@@ -103,16 +120,13 @@ void cairn_check_registers(struct cairn_drained *w, const struct cairn_epoch *e)
 
 struct contents { /* of a record, over its fragments */
     uint64_t groups, counters, masks, metrics, xstate;
-    uint32_t padding; /* words of the fragment */
-    bool basic_first; /* the first fragment that is no null header has it */
-    bool fragment;    /* one that is none has come */
+    uint32_t padding, most_padding; /* words of the fragment; the most of any */
+    bool basic_first;               /* the first fragment that is no null header has it */
+    bool fragment;                  /* one that is none has come */
 };
 
-static void pass_header(const struct cairn_reader *w, const struct cairn_record *r, struct contents *c, uint64_t header)
+static void pass_header(struct contents *c, uint64_t header)
 {
-    const uint64_t reserved = header & ~cairn_bits_all(cairn_bits_header);
-    if (reserved)
-        FAIL_RECORD(w, r, "its header, 0x%" PRIx64 ", has reserved bits, 0x%" PRIx64, header, reserved);
     c->padding = 0;
     c->groups |= header & DS_ARCH_HEADER_GROUPS;
     if (ds_arch_header_null(header) || c->fragment)
@@ -121,12 +135,11 @@ static void pass_header(const struct cairn_reader *w, const struct cairn_record 
     c->basic_first = header & DS_ARCH_HEADER_BASIC;
 }
 
-static void pass_field(const struct cairn_reader *w, const struct cairn_record *r, struct contents *c,
-                       const struct cairn_pebs_field *f)
+static void pass_field(struct contents *c, const struct cairn_pebs_field *f)
 {
     switch (f->what) {
     case CAIRN_PEBS_FRAGMENT:
-        pass_header(w, r, c, f->value);
+        pass_header(c, f->value);
         break;
     case CAIRN_PEBS_COUNTERS:
         c->counters = f->value;
@@ -140,15 +153,41 @@ static void pass_field(const struct cairn_reader *w, const struct cairn_record *
     case CAIRN_PEBS_CNTR_METRICS:
         c->metrics = f->value;
         break;
-    case CAIRN_PEBS_RESERVED:
-        if (f->value)
-            FAIL_RECORD(w, r, "the %s word at 0x%" PRIx32 " is 0x%" PRIx64 ", not 0", f->name, f->at, f->value);
-        c->padding += f->group == CAIRN_PEBS_PADDING;
-        if (c->padding > 1)
-            FAIL_RECORD(w, r, "more bytes than its groups have, from 0x%" PRIx32 " on", f->at);
-        break;
     default:
-        break;
+        c->padding += f->group == CAIRN_PEBS_PADDING;
+        c->most_padding = c->padding > c->most_padding ? c->padding : c->most_padding;
+    }
+}
+
+/* Whether it is made up as its headers say. */
+static bool check_structure(const struct cairn_reader *w, const struct cairn_record *r, struct contents *c)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    while (cairn_pebs_next(&walk, &f))
+        pass_field(c, &f);
+    if (walk.cut)
+        FAIL_RECORD(w, r, "%" PRIu32 " bytes are too few for the groups in its header", r->size);
+    if (!c->basic_first)
+        FAIL_RECORD(w, r, "its first fragment has no %s", "basic group");
+    if (c->most_padding > 1)
+        FAIL_RECORD(w, r, "%" PRIu32 " bytes that belong to no group", 8 * c->most_padding);
+    return !walk.cut && c->basic_first && c->most_padding <= 1;
+}
+
+/* What must be 0. */
+static void check_zeros(const struct cairn_reader *w, const struct cairn_record *r)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    while (cairn_pebs_next(&walk, &f)) {
+        const uint64_t reserved = f.value & ~cairn_bits_all(cairn_bits_header);
+        if (f.what == CAIRN_PEBS_FRAGMENT && reserved)
+            FAIL_RECORD(w, r, "its header, 0x%" PRIx64 ", has reserved bits, 0x%" PRIx64, f.value, reserved);
+        if (f.what == CAIRN_PEBS_RESERVED && f.value)
+            FAIL_RECORD(w, r, "the %s word at 0x%" PRIx32 " is 0x%" PRIx64 ", not 0", f.name, f.at, f.value);
     }
 }
 
@@ -191,15 +230,9 @@ static void check_wanted(const struct cairn_reader *w, const struct cairn_record
 void cairn_check_arch_record(const struct cairn_reader *w, const struct cairn_record *r, const struct cairn_epoch *e)
 {
     struct contents c = {0};
-    struct cairn_pebs_walk walk;
-    struct cairn_pebs_field f;
-    cairn_pebs_walk(&walk, r->format, r->at, r->size);
-    while (cairn_pebs_next(&walk, &f))
-        pass_field(w, r, &c, &f);
-    if (walk.cut)
-        FAIL_RECORD(w, r, "%" PRIu32 " bytes are too few for the groups in its header", r->size);
-    if (!c.basic_first)
-        FAIL_RECORD(w, r, "its first fragment has no %s", "basic group");
+    if (!check_structure(w, r, &c))
+        return;
+    check_zeros(w, r);
     if (c.xstate & COMPONENTS & ~(c.groups >> 48))
         FAIL_RECORD(w, r, "XSTATE components 0x%" PRIx64 ", but areas 0x%" PRIx64, c.xstate,
                     c.groups >> 48 & COMPONENTS);

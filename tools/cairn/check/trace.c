@@ -309,6 +309,9 @@ static void check_epoch(struct walk *w)
                  "%" PRIu32 " bytes of records in %" PRIu32 " %s, not %" PRIu32 " in %" PRIu32, e->bytes_seen,
                  e->events_seen, cairn_plural(e->events_seen, "event follows", "events follow"), e->record_bytes,
                  e->record_events);
+        if (e->torn && !hole_behind(w, e))
+            FAIL(w, CAIRN_RULE_RECORDS, &e->time, "of %" PRIu32 " %s of epoch %" PRIu32 " only parts are there",
+                 e->torn, cairn_plural(e->torn, "record", "records"), e->number);
         check_stamps_against_records(w, e, b.stamp);
     }
     w->stamps.count = 0;

@@ -101,11 +101,14 @@ void cairn_draw_registers(const struct cairn_log *log, uint32_t cpu, const struc
     uint64_t at;
     char head[2 * CAIRN_SHOWN];
     int n = snprintf(head, sizeof(head),
-                     "Architectural PEBS, record format %u: the registers as this drain found them. The Debug Store",
-                     epoch->format);
-    if (cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at) && at)
+                     "Architectural PEBS, record format %u: the registers as this drain found them.", epoch->format);
+    const struct cairn_slice store = cairn_key(&log->text, "ds.store");
+    const bool bts = !store.size || cairn_slice_is(store, "bts");
+    n += snprintf(head + n, sizeof(head) - (size_t)n, bts ? " The Debug Store" : " There is no BTS, so no Debug Store.");
+    if (bts && cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at) && at)
         n += snprintf(head + n, sizeof(head) - (size_t)n, " at 0x%016" PRIx64 " (IA32_DS_AREA)", at);
-    n += snprintf(head + n, sizeof(head) - (size_t)n, " holds branch records (BTS) only.");
+    if (bts)
+        n += snprintf(head + n, sizeof(head) - (size_t)n, " holds branch records (BTS) only.");
     cairn_print_wrapped(0, "", 0, (struct cairn_slice){head, (uint32_t)n});
     printf("%4s %-26s %-16s  %s\n", "msr", "field", "value", "by what it is");
     for (unsigned i = 0; i < WORDS; i += row.words) {

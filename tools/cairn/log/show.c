@@ -254,7 +254,14 @@ void cairn_print_backend(const struct cairn_log *log, const char *head, const ch
     int used = printf("%s%.*s: ", head, CAIRN_SLICE(backend));
     cairn_print_wrapped((unsigned)used, prefix, 2, reason);
     if (cairn_log_arch(log))
-        printf("%sarchitectural PEBS (record format 15): the Debug Store is for BTS alone\n", prefix);
+        printf("%sarchitectural PEBS (record format 15): %s\n", prefix, cairn_store_text(log));
+}
+
+const char *cairn_store_text(const struct cairn_log *log)
+{
+    const struct cairn_slice store = cairn_key(&log->text, "ds.store");
+    return !store.size || cairn_slice_is(store, "bts") ? "the Debug Store is for BTS alone"
+                                                       : "not in the Debug Store; no BTS";
 }
 
 struct kind {

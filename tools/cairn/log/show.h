@@ -54,6 +54,8 @@ const char *cairn_show_brand(char out[CAIRN_SHOWN_BRAND], const struct cairn_log
 /* The backend, and why, and if PEBS is architectural, begun with `head`, further lines with `prefix`; nothing where the
  * log does not say. */
 void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix);
+/* With architectural PEBS: what the Debug Store is there for. */
+const char *cairn_store_text(const struct cairn_log *log);
 /* A line begun with `prefix` for each row of CPUs whose records are not like CPU 0's: a machine of several kinds of
  * cores. */
 void cairn_print_other_kinds(const struct cairn_log *log, const char *prefix);

@@ -46,13 +46,14 @@ const char *cairn_show_all_bits(char out[CAIRN_SHOWN_BITS], const struct cairn_b
         value &= ~FIELD(bits->low, bits->count);
         if (!field && !zeros)
             continue;
-        n += (size_t)snprintf(out + n, CAIRN_SHOWN_BITS - n, "%s%d", n ? ", " : "", bits->low + bits->count - 1);
+        n += (size_t)snprintf(out + n, CAIRN_SHOWN_BITS - n, "%s%s[%d", n ? ", " : "", bits->name,
+                              bits->low + bits->count - 1);
         if (bits->count > 1 && n < CAIRN_SHOWN_BITS)
             n += (size_t)snprintf(out + n, CAIRN_SHOWN_BITS - n, ":%d", bits->low);
         if (n < CAIRN_SHOWN_BITS)
-            n += (size_t)snprintf(out + n, CAIRN_SHOWN_BITS - n, " %s", bits->name);
+            n += (size_t)snprintf(out + n, CAIRN_SHOWN_BITS - n, "]");
         if ((bits->count > 1 || zeros) && n < CAIRN_SHOWN_BITS)
-            n += (size_t)snprintf(out + n, CAIRN_SHOWN_BITS - n, field < 10 ? " %" PRIX64 : " %" PRIX64 "H", field);
+            n += (size_t)snprintf(out + n, CAIRN_SHOWN_BITS - n, field < 10 ? "=%" PRIX64 : "=%" PRIX64 "H", field);
     }
     if (value && n < CAIRN_SHOWN_BITS)
         snprintf(out + n, CAIRN_SHOWN_BITS - n, "%sreserved bits: %" PRIX64 "H", n ? ", " : "", value);

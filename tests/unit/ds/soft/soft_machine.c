@@ -33,6 +33,17 @@ void arch_ipi_self(uint8_t vector)
     ipis++;
 }
 
+/* Physical memory is this program's, far away. */
+uint64_t arch_virt_to_phys(const void *virt)
+{
+    return (uintptr_t)virt + SOFT_PHYSICAL;
+}
+
+void *arch_phys_to_virt(uint64_t phys)
+{
+    return (void *)(uintptr_t)(phys - SOFT_PHYSICAL);
+}
+
 uint64_t hole = UINT64_MAX;
 
 /* A program's memory is this program's. The kernel reads 15 bytes of a page for an instruction of one: more than ASan
@@ -170,7 +181,8 @@ void soft_begin(const char *preset, const char *events, uint32_t records)
     assert_int_equal(ds_parse_events(events, &config, error, sizeof error), 0);
     config.groups = groups;
     free(buffer);
-    buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
+    const size_t bytes = ds_buffer_bytes(&caps, &config);
+    buffer = aligned_alloc(ds_caps_arch(&caps) ? bytes : 4096, bytes);
     if (ds_cpu_init(ds, 3, ds_soft_machine(soft), &caps, &config, &hooks, area, buffer, error, sizeof error))
         fail_msg("%s", error);
     ds_soft_attach(soft, ds, tid);

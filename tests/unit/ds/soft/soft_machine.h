@@ -13,6 +13,8 @@
 #include "ds/ds.h"
 #include "ds/soft/record_truth.h"
 
+#define SOFT_PHYSICAL (UINT64_C(1) << 40) /* what a physical address is more than that in this program */
+
 #define TF     ARCH_RFLAGS_TF
 #define PERIOD UINT64_C(1000000000)
 
