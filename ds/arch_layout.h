@@ -39,7 +39,7 @@ static inline uint64_t ia32_pebs_base_bytes(uint64_t v) { return UINT64_C(4096) 
 /* Positions and thresholds are in units of 16 bytes; so [26:0] is the byte offset of the next record. */
 #define IA32_PEBS_INDEX 0x3F5u
 #define IA32_PEBS_INDEX_WR     UINT64_C(0x07FFFFF0)
-#define IA32_PEBS_INDEX_FULL   DS_BIT(31) /* records are lost until software clears it */
+#define IA32_PEBS_INDEX_FULL   DS_BIT(31) /* records are lost until software clears it (inferred from the name) */
 #define IA32_PEBS_INDEX_EN     DS_BIT(32)
 #define IA32_PEBS_INDEX_THRESH (UINT64_C(0x07FFFFF0) << 32)
 #define IA32_PEBS_INDEX_VALID                                                                                          \
@@ -70,7 +70,7 @@ static inline uint32_t ds_arch_msr(unsigned c, uint32_t gp0, uint32_t fx0)
 /* Counters, numbered as in IA32_PERF_GLOBAL_STATUS, whose overflow reloads this one from its CFG_C. */
 #define IA32_PMC_CFG_B_METRICS_CLEAR DS_BIT(48)
 
-#define IA32_PMC_CFG_C_RELOAD       UINT64_C(0xFFFFFFFF) /* sign-extended; 0: no reload after a record */
+#define IA32_PMC_CFG_C_RELOAD       UINT64_C(0xFFFFFFFF) /* sign-extended (inferred); 0: no reload after a record */
 #define IA32_PMC_CFG_C_CNTR_ALLOW   DS_BIT(35) /* other counters' records may show this one */
 #define IA32_PMC_CFG_C_CNTR_GP      DS_BIT(36)
 #define IA32_PMC_CFG_C_CNTR_FIXED   DS_BIT(37)
@@ -115,7 +115,8 @@ struct ds_arch_header {
 #define DS_ARCH_HEADER_SIZE   UINT64_C(0xFFFF) /* bytes, this header among them; a multiple of 16 */
 #define DS_ARCH_HEADER_MODE64 DS_BIT(30)       /* the code ran in 64-bit mode */
 #define DS_ARCH_HEADER_CONT   DS_BIT(31)       /* the record goes on in the fragment behind this one */
-#define DS_ARCH_HEADER_BASIC  DS_BIT(63)       /* where CFG_C has EN; the other groups are the bits of CFG_C */
+/* Where CFG_C has EN. The other groups are the bits of CFG_C; of the three of counters this is inferred. */
+#define DS_ARCH_HEADER_BASIC  DS_BIT(63)
 #define DS_ARCH_HEADER_GROUPS (DS_ARCH_HEADER_BASIC | IA32_PMC_CFG_C_GROUPS)
 
 static inline uint32_t ds_arch_header_size(uint64_t format)
@@ -165,7 +166,7 @@ struct ds_arch_xer {
 #define DS_ARCH_ZMMH_BYTES   512u
 #define DS_ARCH_H16ZMM_BYTES 1024u
 
-/* Then 8, 16 or `depth` entries (struct ds_pebs_lbr), the newest first, as IA32_PMC_CFG_C.LBR says. */
+/* Then 8, 16 or `depth` entries (struct ds_pebs_lbr), as IA32_PMC_CFG_C.LBR says; the newest first (inferred). */
 struct ds_arch_lbr {
     uint64_t reserved; /* 00 */
     uint64_t lbr_ctl;  /* 08: IA32_LBR_CTL */

@@ -95,12 +95,13 @@ static void mark(const char *what)
 /* Two mechanisms where there was one. */
 static void say_which_is_which(void)
 {
-    for (uint32_t i = 0; i < kcpu_count; i++)
-        if (kds_arch(i)) {
-            kprintf("ds: PEBS is architectural (IA32_PEBS_BASE), the Debug Store is %s\n",
-                    kds->caps[i].bts ? "for BTS alone" : "not there, and so is no BTS");
-            return;
-        }
+    const uint32_t cpu = kds_first_arch();
+    if (cpu == kcpu_count)
+        return;
+    if (kds->caps[cpu].bts)
+        kprintf("ds: PEBS is architectural (IA32_PEBS_BASE), the Debug Store is for BTS alone\n");
+    else
+        kprintf("ds: PEBS is architectural (IA32_PEBS_BASE); no BTS: %s\n", kds->caps[cpu].bts_reason);
 }
 
 void krun(void *boot)

@@ -207,10 +207,14 @@ int ds_arch_set_index(struct ds_cpu *ds)
     return 0;
 }
 
+/* Off in between: no source says whether a counter that is armed stays so otherwise, and its overflow was the old
+ * period's. */
 void ds_arch_set_period(struct ds_cpu *ds, const struct ds_counter *c)
 {
     set_reload(ds, c);
-    ds_write_running(ds, cfg_c_msr(c->number), *cfg_c_of(ds, c->number));
+    const uint64_t cfg_c = *cfg_c_of(ds, c->number);
+    ds_write_running(ds, cfg_c_msr(c->number), cfg_c & ~IA32_PMC_CFG_C_EN);
+    ds_write_running(ds, cfg_c_msr(c->number), cfg_c);
 }
 
 /* ---- the position ------------------------------------------------------------------------------------------------ */
@@ -238,8 +242,7 @@ uint64_t ds_arch_used(const struct ds_cpu *ds)
     return ds->arch.position - ds->arch.taken;
 }
 
-/* Until two reads agree: no record is on its way any more. */
-static void settle(struct ds_cpu *ds)
+void ds_arch_settle(struct ds_cpu *ds)
 {
     const struct ds_arch *a = &ds->arch;
     uint64_t before;
@@ -263,7 +266,7 @@ void ds_arch_begin_again(struct ds_cpu *ds, uint32_t bytes)
 {
     struct ds_arch *a = &ds->arch;
     uint8_t *buffer = ds->buffer;
-    settle(ds);
+    ds_arch_settle(ds);
     ds->counts.lost_unknown |= a->stale;
     const uint64_t used = ds_arch_used(ds);
     const bool believed = used >= bytes && used <= a->buffer_bytes - a->taken;

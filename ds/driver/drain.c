@@ -21,23 +21,26 @@ const uint8_t *ds_records(const struct ds_cpu *ds)
     return (const uint8_t *)ds->buffer + ds->arch.taken;
 }
 
-/* Those of architectural PEBS may be in fragments. */
-uint64_t ds_count_records(const struct ds_cpu *ds, uint64_t from, uint64_t bytes)
-{
-    uint64_t count = 0;
-    if (!ds_is_arch(ds))
-        return bytes / ds->record_bytes;
-    for (uint32_t size; bytes; from += size, bytes -= size, count++)
-        if (!(size = ds_arch_record_size(ds_records(ds) + from, (uint32_t)bytes)))
-            break;
-    return count;
-}
-
 /* Bytes that can be in it: with the slack record, or all. */
 static uint64_t room(const struct ds_cpu *ds)
 {
     return ds_is_arch(ds) ? ds->arch.buffer_bytes - ds->arch.taken
                           : ((uint64_t)ds->config.records + 1) * ds->record_bytes;
+}
+
+/* Those of architectural PEBS may be in fragments, so they are looked at: but only within the buffer, for the index may
+ * say anything. */
+uint64_t ds_count_records(const struct ds_cpu *ds, uint64_t from, uint64_t bytes)
+{
+    uint64_t count = 0;
+    if (!ds_is_arch(ds))
+        return bytes / ds->record_bytes;
+    if (from > room(ds) || bytes > room(ds) - from)
+        return 0;
+    for (uint32_t size; bytes; from += size, bytes -= size, count++)
+        if (!(size = ds_arch_record_size(ds_records(ds) + from, (uint32_t)bytes)))
+            break;
+    return count;
 }
 
 /* Whether records may be missing. The Debug Store drops silently: a full buffer is all there is to see. */
@@ -162,6 +165,7 @@ void ds_drain_panic(struct ds_cpu *ds)
 {
     if (!ds)
         return;
+    ds->arch.lent = true; /* this may be another CPU: hooks that refresh the index must not read this one's register */
     ds_bts_drain_panic(ds);
     if (!ds->started || ds->handed != ds->epoch)
         return;

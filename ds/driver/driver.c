@@ -91,6 +91,17 @@ void ds_write_lvtpc(struct ds_cpu *ds)
 
 /* ---- set-up, step by step ---------------------------------------------------------------------------------------- */
 
+/* Of whoever had it on: a record on its way still goes to their buffer. Architectural PEBS goes off after that, with
+ * the register that holds the position, which tear-down then gives back as it was. */
+static int pebs_off(struct ds_cpu *ds)
+{
+    uint64_t index;
+    int e = ds_is_arch(ds) ? ds_rdmsr(ds, IA32_PEBS_INDEX, &index) : ds_set_msr(ds, IA32_PEBS_ENABLE, 0);
+    if (!e && (ds_is_arch(ds) ? index & IA32_PEBS_INDEX_EN : ds->undo[ds->undos - 1].before))
+        e = ds_wait_quiet(ds);
+    return !e && ds_is_arch(ds) ? ds_set_msr(ds, IA32_PEBS_INDEX, 0) : e;
+}
+
 /* 1. Everything off: nothing can hit a half-written area, no record either that is on its way to another. Nor may
  *    branch tracing that somebody left on go on into an area without a BTS buffer, nor a PMI freeze counters that
  *    nobody would thaw, nor the end of an SMI turn counters on that are paused (SDM vol. 3B, "IA32_DEBUGCTL MSR"). */
@@ -101,9 +112,7 @@ static int all_off(struct ds_cpu *ds)
     uint64_t debugctl;
     int e = ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, 0);
     if (!e)
-        e = ds_set_msr(ds, ds_is_arch(ds) ? IA32_PEBS_INDEX : IA32_PEBS_ENABLE, 0);
-    if (!e && ds->undo[ds->undos - 1].before)
-        e = ds_wait_quiet(ds);
+        e = pebs_off(ds);
     if (!e)
         e = ds_rdmsr(ds, IA32_DEBUGCTL, &debugctl);
     return !e && debugctl & unwanted ? ds_set_msr(ds, IA32_DEBUGCTL, debugctl & ~unwanted) : e;
@@ -436,6 +445,11 @@ const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds)
     return ds_is_arch(ds) ? &ds->arch.position : &ds->area[DS_AREA_PEBS_INDEX];
 }
 
+const struct ds_arch_registers *ds_arch_known(const struct ds_cpu *ds)
+{
+    return &ds->arch.registers;
+}
+
 void ds_refresh_index(struct ds_cpu *ds)
 {
     if (ds && ds->started && ds_is_arch(ds))
@@ -444,7 +458,8 @@ void ds_refresh_index(struct ds_cpu *ds)
 
 void ds_refresh_index_panic(struct ds_cpu *ds)
 {
-    ds_refresh_index(ds);
+    if (ds && ds->started && ds_is_arch(ds))
+        ds_arch_settle(ds);
     if (ds)
         ds->arch.panic = !ds->arch.stale;
 }

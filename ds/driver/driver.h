@@ -16,8 +16,8 @@ enum {
 /* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL; four counters set
  * free; two settings; a counter and its control, an auxiliary one; branch history: DEBUGCTL, LBR_CTL (twice),
  * LBR_DEPTH, or DEBUGCTL (twice) and LBR_SELECT; BTS: DEBUGCTL (twice), with DS_AREA and LVTPC if PEBS has not got
- * them. Architectural PEBS: PEBS_BASE and PEBS_INDEX (twice) for two of these, CFG_C of each counter, CFG_B of ours. */
-#define DS_UNDO_MAX (17u + 2 * 4 + 2 * (DS_MAX_COUNTERS + 1) + DS_GP_MAX + DS_FIXED_MAX + DS_MAX_COUNTERS)
+ * them. Architectural PEBS: PEBS_BASE and PEBS_INDEX (twice) for two of these; CFG_B and CFG_C of every counter. */
+#define DS_UNDO_MAX (17u + 2 * 4 + 2 * (DS_MAX_COUNTERS + 1) + 2 * (DS_GP_MAX + DS_FIXED_MAX))
 
 struct ds_counter { /* an event and the counter that counts it */
     const struct ds_event *event;
@@ -33,7 +33,7 @@ struct ds_arch {
     uint32_t thresh;                    /* in bytes */
     uint32_t taken;                     /* bytes handed over that IA32_PEBS_INDEX, refusing to go back, still counts */
     bool stale;                         /* it could not be read: `index` is older */
-    bool lent;                          /* the registers are another driver's for now */
+    bool lent;                          /* the registers are another driver's for now; after a panic nobody's */
     bool each;                          /* ds_stamp_switches */
     bool panic;                         /* ds_refresh_index_panic: `index` is final */
     uint64_t position;                  /* what ds_pebs_index points to */
@@ -120,6 +120,8 @@ int ds_arch_set_index(struct ds_cpu *ds);
 void ds_arch_set_period(struct ds_cpu *ds, const struct ds_counter *counter);
 /* Reads IA32_PEBS_INDEX. A refusal shows in the counts. Nothing, where the registers are another driver's. */
 void ds_arch_refresh(struct ds_cpu *ds);
+/* The same until two reads agree: no record is on its way any more. */
+void ds_arch_settle(struct ds_cpu *ds);
 /* By the index last read: whether PEBS is on still; what of the buffer was not handed over yet. */
 bool ds_arch_on(const struct ds_cpu *ds);
 uint64_t ds_arch_used(const struct ds_cpu *ds);
@@ -133,7 +135,8 @@ void ds_arch_begin_again(struct ds_cpu *ds, uint32_t bytes);
 uint64_t ds_used(const struct ds_cpu *ds);
 /* The first record that was not handed over. */
 const uint8_t *ds_records(const struct ds_cpu *ds);
-/* How many records `bytes` bytes are, `from` bytes behind ds_records. */
+/* How many records `bytes` bytes are, `from` bytes behind ds_records. Architectural PEBS: 0 of what is not in the
+ * buffer. */
 uint64_t ds_count_records(const struct ds_cpu *ds, uint64_t from, uint64_t bytes);
 /* What a drain at `tsc` hands over, but for records. */
 struct ds_drain ds_drain_of(const struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc);

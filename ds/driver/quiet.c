@@ -4,7 +4,7 @@
  * into the buffer that IA32_DS_AREA leads to at that time. So there is a quiescent period before the area changes or
  * goes away (SDM vol. 3B, "Re-configuring PEBS Facilities"). The manual does not say how long it is: the driver waits
  * until PebsIndex has not changed for a while. Architectural PEBS stays on meanwhile: the register that turns it off
- * holds the position as well, which a record on its way moves; turned off are its counters.
+ * holds the position as well, which a record on its way moves. Only its counters go off.
  */
 #include "ds/driver/driver.h"
 

@@ -4,7 +4,7 @@
  * drained first: each epoch has one configuration, which the area in the trace shows. While PEBS is on, or a record is
  * on its way, nothing in the area but the index may change, so PEBS is turned off before. The registers are those of
  * set-up, whose old values are already saved for tear-down. BTS has no period; its epochs go on. Architectural PEBS has
- * the reset values in CFG_C, and it is enough that its counters are off.
+ * the reset values in CFG_C, which turns each of its counters off and on again.
  */
 #include "ds/driver/driver.h"
 

@@ -13,14 +13,9 @@
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
-static uint32_t msr_of(unsigned counter, uint32_t gp, uint32_t fixed)
-{
-    return ds_is_fixed(counter) ? fixed + IA32_PMC_STEP * (counter - DS_COUNTER_FIXED) : gp + IA32_PMC_STEP * counter;
-}
-
 uint32_t ds_probe_arch_cfg_c(unsigned counter)
 {
-    return msr_of(counter, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C);
+    return ds_arch_msr(counter, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C);
 }
 
 /* Auto counter reload would reload a counter behind an experiment's back: its registers are among these. */
@@ -30,7 +25,7 @@ uint32_t ds_probe_arch_msr(const struct ds_probe *p, unsigned i)
         return IA32_PEBS_BASE;
     for (uint64_t set = p->caps->acr_counters; set; set &= set - 1)
         if (!i--)
-            return msr_of((unsigned)__builtin_ctzll(set), IA32_PMC_GP0_CFG_B, IA32_PMC_FX0_CFG_B);
+            return ds_arch_msr((unsigned)__builtin_ctzll(set), IA32_PMC_GP0_CFG_B, IA32_PMC_FX0_CFG_B);
     for (uint64_t set = p->caps->pebs_counters | p->caps->acr_counters; set; set &= set - 1)
         if (!i--)
             return ds_probe_arch_cfg_c((unsigned)__builtin_ctzll(set));

@@ -57,7 +57,6 @@ bool ds_probe_arm_at_last_jump(struct ds_probe *p, struct ds_probe_result *r)
  * instructions has its record. Whether the other one's still comes, with the branch behind the NOPs, is the answer. */
 void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
 {
-    const bool older = p->caps->format < 3;
     const struct ds_probe_counter *branches = &p->branches;
     if (!ds_probe_arm_at_last_jump(p, r))
         return;
@@ -74,6 +73,7 @@ void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
     const bool own = records == 2 && ds_probe_position(p, 1, &nops) == DS_PROBE_OUTSIDE;
     const uint64_t value = ds_probe_value(p, branches);
     const bool reloaded = value >= ds_initial(p->caps, branches->number, DS_PROBE_FAR);
+    const bool older = p->caps->format < 3;
     if (!others || records > 2 || (records == 2 && !own)) {
         ds_probe_unknown(r, "%u records, the first %s the NOPs: not what was set up", records,
                          others ? "of" : "not of");

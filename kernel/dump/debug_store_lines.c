@@ -35,7 +35,7 @@ struct kind {
 static struct kind kind_of(uint32_t cpu)
 {
     const struct ds_caps *caps = &kds->caps[cpu];
-    struct ds_config config = kds->ds;
+    struct ds_config config = *kds_planned(cpu);
     ds_fit_config(caps, &config);
     return (struct kind){.format = caps->format,
                          .baseline = caps->baseline,
@@ -45,6 +45,12 @@ static struct kind kind_of(uint32_t cpu)
                          .area_bytes = caps->area_bytes,
                          .data_cfg = caps->baseline ? ds_data_cfg(caps, &config) : 0,
                          .arch_groups = ds_caps_arch(caps) ? ds_arch_groups(caps, &config) : 0};
+}
+
+/* Of a CPU's PEBS buffer; with architectural PEBS as much of the memory as IA32_PEBS_BASE says. */
+static size_t buffer_bytes(uint32_t cpu)
+{
+    return kds_arch(cpu) ? ds_buffer_bytes(&kds->caps[cpu], kds->config[cpu]) : kds->buffer_bytes;
 }
 
 /* Of CPU 0 for all, and of a CPU of its own where it is of another kind. */
@@ -115,8 +121,11 @@ static void dump_errata(struct trace_dump *d, uint32_t cpu)
 static void dump_which_is_which(struct trace_dump *d)
 {
     enum cairn_stream stream = CAIRN_STREAM_MACHINE;
+    const uint32_t cpu = kds_first_arch();
+    if (cpu == kcpu_count)
+        return;
     LINE("ds.pebs=architectural");
-    LINE("ds.store=%s", kds->caps[0].bts ? "bts" : kds->caps[0].bts_reason);
+    LINE("ds.store=%s", kds->caps[cpu].bts ? "bts" : kds->caps[cpu].bts_reason);
 }
 
 void kdump_debug_store(struct trace_dump *d)
@@ -151,8 +160,7 @@ void kdump_debug_store(struct trace_dump *d)
         return;
     const struct kind first = kind_of(0);
     dump_kind(d, "ds.", &first);
-    if (kds_arch(0))
-        dump_which_is_which(d);
+    dump_which_is_which(d);
     LINE("ds.scope=thread");
     LINE("ds.throttle=%u", s->ds.throttle);
     dump_events(d, "ds.event", &s->ds);
@@ -180,7 +188,7 @@ void kdump_debug_store(struct trace_dump *d)
         LINE("ds.cpu.%u.buffer=%p", i, kcpu_table[i]->pebs_buffer);
         if (kds_arch(i))
             LINE("ds.cpu.%u.buffer.physical=0x%lx", i, (unsigned long)arch_virt_to_phys(kcpu_table[i]->pebs_buffer));
-        LINE("ds.cpu.%u.buffer_bytes=%lu", i, (unsigned long)s->buffer_bytes);
+        LINE("ds.cpu.%u.buffer_bytes=%lu", i, (unsigned long)buffer_bytes(i));
     }
 }
 

@@ -46,10 +46,10 @@ static void dump_session(struct trace_dump *d, const struct trace_config *c)
     LINE("%s.tick_us=%u", p, kopt.tick_us);
     LINE("%s.tick_units=%lu", p, (unsigned long)c->tick_units);
     LINE("%s.pebs=%d", p, kds->pebs);
-    if (kds_arch(0)) /* what the stamps of switches are then, and whose the Debug Store is */
-        LINE("%s.pebs.index=offset", p);
-    if (kds_arch(0))
-        LINE("%s.debug_store=%s", p, kds->bts ? "bts" : "none");
+    if (kds_first_arch() == kcpu_count)
+        return;
+    LINE("%s.pebs.index=offset", p); /* what the stamps of switches are then */
+    LINE("%s.debug_store=%s", p, kds->bts ? "bts" : "none");
 }
 
 static void dump_lives(struct trace_dump *d, const struct kcontrol_info *info)

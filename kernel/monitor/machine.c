@@ -118,11 +118,11 @@ static int write(uint64_t at, const void *from, size_t size)
 /* Its registers; on a CPU that is held what the driver knows of them. */
 static void arch_pebs_of(uint32_t cpu, struct kmonitor_ds *ds)
 {
-    const struct kcpu *k = kcpu_table[cpu];
+    const struct ds_arch_registers *known = ds_arch_known(kcpu_table[cpu]->ds);
     bool model;
     if (rdmsr_of(cpu, IA32_PEBS_BASE, &ds->base, &model) == -EBUSY) {
-        ds->base = arch_virt_to_phys(k->pebs_buffer) | (unsigned)__builtin_ctzl(kds->buffer_bytes / ARCH_PAGE_SIZE);
-        ds->index = *ds_pebs_index(k->ds);
+        ds->base = known->base;
+        ds->index = known->index;
     } else {
         (void)rdmsr_of(cpu, IA32_PEBS_INDEX, &ds->index, &model);
     }

@@ -72,8 +72,8 @@ M(IA32_PEBS_BASE, 1, false, ARCH,
 F(IA32_PEBS_BASE, SIZE, "the buffer has 4096 << SIZE bytes")
 F(IA32_PEBS_BASE, ADDRESS, "physical address, in units of 4 KiB")
 M(IA32_PEBS_INDEX, 1, false, ARCH,
-  "architectural PEBS: how far the buffer is filled, when the PMI comes, and whether PEBS is on; bits 26:0 are the byte "
-  "offset of the next record")
+  "architectural PEBS: how far the buffer is filled, when the PMI comes, and whether PEBS is on; bits 26:0 are the "
+  "byte offset of the next record")
 F(IA32_PEBS_INDEX, WR, "where the next record goes, in units of 16 bytes")
 F(IA32_PEBS_INDEX, FULL, "a record found no room; software clears it")
 F(IA32_PEBS_INDEX, EN, "PEBS is on, for counters whose CFG_C says so")
@@ -138,7 +138,8 @@ S(IA32_PMC_GP0_CFG_A, 10, "another name of IA32_PERFEVTSEL0")
 S(IA32_PMC_GP0_CFG_B, 10,
   "auto counter reload: counters whose overflow reloads this one, by their bits in IA32_PERF_GLOBAL_STATUS")
 G(IA32_PMC_GP0_CFG_B, METRICS_CLEAR, IA32_PMC_CFG_B_METRICS_CLEAR, "and clears the performance metrics")
-S(IA32_PMC_GP0_CFG_C, 10, "architectural PEBS of this counter: what a record contains, what the counter is reloaded with")
+S(IA32_PMC_GP0_CFG_C, 10,
+  "architectural PEBS of this counter: what a record contains, what the counter is reloaded with")
 CFG_C(IA32_PMC_GP0_CFG_C)
 S(IA32_PMC_FX0_CTR, 4, "another name of IA32_FIXED_CTR0; fixed counters have no CFG_A: see IA32_FIXED_CTR_CTRL")
 S(IA32_PMC_FX0_CFG_B, 4, "auto counter reload of a fixed counter")
@@ -230,7 +231,8 @@ R("TSC", RECORD, "PEBS record: the time stamp counter when it was written; from 
 R("RecordFormat", ADAPTIVE,
   "basic group, first word: the groups of the record (bits 31:0), its retire latency (47:32) and its size (63:48)")
 R("RecordHeader", ARCH,
-  "architectural PEBS, first word of a record: its size (bits 15:0), whether a fragment follows (31), its groups (63:32)")
+  "architectural PEBS, first word of a record: its size (bits 15:0), whether a fragment follows (31), its groups "
+  "(63:35)")
 R("ApplicableCounters", RECORD,
   "PEBS record: the counters whose overflow it is of, numbered as in IA32_PERF_GLOBAL_STATUS")
 R("DataLinearAddress", RECORD, "PEBS record: address of a load or store; memory group, or formats 1 to 3")

@@ -327,8 +327,9 @@ static int configure(char *error, size_t error_size)
                                       sizeof state.reason - length)) != 0)
         return e;
     for (uint32_t i = 0; i < kcpu_count; i++) {
-        size_t bytes = ds_buffer_bytes(&state.caps[i], &state.ds);
-        uint32_t truth = state.soft ? ds_truth_records(&state.caps[i], &state.ds) : 1;
+        const struct ds_config *config = kds_planned(i); /* architectural PEBS: of more events, larger records */
+        size_t bytes = ds_buffer_bytes(&state.caps[i], config);
+        uint32_t truth = state.soft ? ds_truth_records(&state.caps[i], config) : 1;
         if (bytes > state.buffer_bytes)
             state.buffer_bytes = bytes;
         if (truth > state.truth_records)

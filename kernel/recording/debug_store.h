@@ -6,6 +6,7 @@
 
 #include "arch/arch.h"
 #include "ds/ds.h"
+#include "kernel/cpu.h"
 #include "trace/pmc_items.h"
 
 enum kds_kind { KDS_CORE, KDS_ATOM, KDS_KINDS }; /* of a CPU: an efficient core of a hybrid, or any other */
@@ -38,10 +39,25 @@ static inline bool kds_samples(uint32_t cpu)
     return kds->pebs && kds->config[cpu]->events;
 }
 
+/* What this CPU does, or where PEBS does not run on it, what others do. */
+static inline const struct ds_config *kds_planned(uint32_t cpu)
+{
+    return kds->config[cpu]->events ? kds->config[cpu] : &kds->ds;
+}
+
 /* Whether PEBS runs and is architectural, on this CPU: then BTS alone, if there is any, has the Debug Store. */
 static inline bool kds_arch(uint32_t cpu)
 {
     return kds_samples(cpu) && ds_caps_arch(&kds->caps[cpu]);
+}
+
+/* The first CPU where it is; kcpu_count: none. */
+static inline uint32_t kds_first_arch(void)
+{
+    uint32_t cpu = 0;
+    while (cpu < kcpu_count && !kds_arch(cpu))
+        cpu++;
+    return cpu;
 }
 
 /* Detection on every CPU, choice of the backend, memory. All CPUs run; nothing is recorded yet. 0, or negative with one

@@ -52,7 +52,7 @@ static bool next_cut(const struct ds_drain *d, struct cut *cut)
     }
     for (uint32_t at; (at = cut->at + cut->bytes) < d->bytes;) {
         const uint32_t size = ds_record_size_at(d->format, records + at, d->bytes - at);
-        if (size > RECORDS_ROOM && !cut->bytes) {
+        if (size > RECORDS_ROOM && !cut->bytes && d->format == DS_FORMAT_ARCH) {
             cut->bytes = PART_ROOM;
             cut->left = size - PART_ROOM;
             break;

@@ -65,9 +65,9 @@ class Booted:
         return known.Known(self.program, words)
 
     def spacing(self, period, counter="general purpose"):
-        """Events from one record to the next: with precise distribution, as fixed counter 0 has it from Ice Lake on, and
-        the first general-purpose one with architectural PEBS, an overflow records itself; else it arms the counter, and
-        the next event is recorded."""
+        """Events from one record to the next: with precise distribution, as fixed counter 0 has it from Ice Lake on,
+        and the first general-purpose one with architectural PEBS, an overflow records itself; else it arms the
+        counter, and the next event is recorded."""
         precise = self.preset in checks.ARCHITECTURAL or (self.preset == "icelake" and counter == "fixed")
         return period if precise else period + 1
 

@@ -194,8 +194,7 @@ uint32_t play_counter_msr(unsigned number)
 
 uint32_t play_cfg_c_msr(unsigned number)
 {
-    return number < DS_COUNTER_FIXED ? IA32_PMC_GP0_CFG_C + IA32_PMC_STEP * number
-                                     : IA32_PMC_FX0_CFG_C + IA32_PMC_STEP * (number - DS_COUNTER_FIXED);
+    return ds_arch_msr(number, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C);
 }
 
 uint64_t play_pebs_index(const struct play_machine *m)

@@ -60,8 +60,8 @@ static unsigned look_for_cs(struct qds_vcpu *v)
     enum { SEGMENT = 3, CS = 1, FS = 4, GS = 5, SEGMENTS };
     for (unsigned at = v->env_rip + 2; at < v->env_rip + FLAGS_WORDS; at++) {
         const uint64_t *found = v->env + at;
-        bool same = found[SEGMENT * FS + 1] == qds_read(v, QDS_FS_BASE) &&
-                    found[SEGMENT * GS + 1] == qds_read(v, QDS_GS_BASE);
+        bool same =
+            found[SEGMENT * FS + 1] == qds_read(v, QDS_FS_BASE) && found[SEGMENT * GS + 1] == qds_read(v, QDS_GS_BASE);
         for (unsigned i = 0; i < SEGMENTS && same; i++)
             same = (uint32_t)found[SEGMENT * i] == (uint32_t)qds_read(v, QDS_ES + i);
         if (same)

@@ -21,8 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = (ROOT / os.environ.get("CAIRN_BUILD", "build")).resolve()
 QEMU, PLUGIN, DEBIAN = BUILD / "qemu11/qemu-system-x86_64", BUILD / "qemu-ds.so", BUILD / "linux/root"
-# The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
 KERNEL, NEWER = "6.12", "7.3"  # as in linux.txt
+# The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
 COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
 LIMIT = 900  # seconds for a boot that does not hang: slowness is no verdict
 

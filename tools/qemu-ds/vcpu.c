@@ -291,8 +291,8 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
                    struct qemu_plugin_scoreboard *all_boards)
 {
     static const char *const names[QDS_REGISTERS] = {
-        "rax", "rcx", "rdx", "rbx", "rsp", "rbp",    "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",     "r13",
-        "r14", "r15", "rip", "eflags", "es", "cs", "ss", "ds", "fs", "gs", "fs_base", "gs_base", "cr0", "cr4"};
+        "rax", "rcx", "rdx", "rbx",    "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10",     "r11",     "r12", "r13",
+        "r14", "r15", "rip", "eflags", "es",  "cs",  "ss",  "ds",  "fs", "gs", "fs_base", "gs_base", "cr0", "cr4"};
     struct qds_vcpu *v = calloc(1, sizeof *v);
     if (!v)
         qds_out_of_memory();

@@ -58,7 +58,8 @@ def late(parts):
     (changed(GP, lambda v: v - 1), "CFG_C of PMC0: its reload value, 0xfffffc17, is not that of its period"),
     (changed(GP, lambda v: v & ~(1 << 63)), "CFG_C of PMC0, .*: PEBS is off, but the counter writes records"),
     (changed(GP + 8, lambda v: v | 1 << 63), "CFG_C of PMC1, .*: PEBS is on, but the counter writes none"),
-    (changed(GP + 8, lambda v: v | 7), "CFG_C of PMC1: its reload value, 0x7, is not that of a counter without PEBS, 0"),
+    (changed(GP + 8, lambda v: v | 7),
+     "CFG_C of PMC1: its reload value, 0x7, is not that of a counter without PEBS, 0"),
     (changed(FX, lambda v: v | 1 << 44), "CFG_C of FIXED_CTR0 is .*: bits 0x100000000000 of it are reserved"),
     (changed(FX + 8, lambda v: 1), "CFG_C of FIXED_CTR1: its reload value, 0x1,"),
 ])

@@ -169,15 +169,32 @@ static void every_fault_of_the_set_up(void **state)
     assert_int_equal(steps, 6); /* 1, 3, 5, 6, 7, 8 */
 }
 
-/* Where PEBS had been on, its records have time to come, to the buffer they are for. */
+static int (*inner_rdmsr)(void *context, uint32_t msr, uint64_t *value);
+
+/* Somebody's record is on its way, and comes while the driver waits. */
+static int moving_rdmsr(void *context, uint32_t msr, uint64_t *value)
+{
+    uint64_t *index = &ds_fake_find(&fake, IA32_PEBS_INDEX)->value;
+    if (msr == IA32_PEBS_INDEX && *index & IA32_PEBS_INDEX_EN && ia32_pebs_index_wr(*index) == 0 && arch_reads == 5)
+        *index += ARCH_RECORD;
+    return inner_rdmsr(context, msr, value);
+}
+
+/* Where PEBS had been on, its records have time to come, to the buffer they are for: its position is saved after that.
+ */
 static void waits_for_others(void **state)
 {
     (void)state;
     for (unsigned on = 0; on < 2; on++) {
         arch_begin("INST_RETIRED.ANY:10000:k", "none");
         ds_fake_find(&fake, IA32_PEBS_INDEX)->value = on ? IA32_PEBS_INDEX_EN : 0;
+        inner_rdmsr = fake.machine.rdmsr;
+        fake.machine.rdmsr = moving_rdmsr;
         driver_start();
         assert_true(on ? arch_reads >= 64 : arch_reads < 4);
+        fake.machine.rdmsr = inner_rdmsr;
+        ds_stop(ds);
+        assert_int_equal(ds_fake_value(&fake, IA32_PEBS_INDEX), on ? IA32_PEBS_INDEX_EN | ARCH_RECORD : 0);
     }
 }
 
@@ -348,7 +365,8 @@ static void other_periods(void **state)
     assert_int_equal(ds_reconfigure(ds, later, error, sizeof error), 0);
     const struct driver_write expected[] = {
         {IA32_PERF_GLOBAL_CTRL, 0},
-        {IA32_PEBS_INDEX, arch_index(0)}, /* drained */
+        {IA32_PEBS_INDEX, arch_index(0)},       /* drained */
+        {fx_c(0), GPR | (MINUS(200) & RELOAD)}, /* an overflow of the old period writes no record any more */
         {fx_c(0), EN | GPR | (MINUS(200) & RELOAD)},
         {IA32_FIXED_CTR0, MINUS(200)},
         {IA32_A_PMC0, MINUS(300)},

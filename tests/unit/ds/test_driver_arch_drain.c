@@ -388,101 +388,6 @@ static void refused_in_the_pmi(void **state)
     arch_expect_drained(6, 1);
 }
 
-/* ---- records on their way ---------------------------------------------------------------------------------------- */
-
-static int (*inner_rdmsr)(void *context, uint32_t msr, uint64_t *value);
-static unsigned due; /* records that come, one at each read of the index, from now on */
-
-static int late_rdmsr(void *context, uint32_t msr, uint64_t *value)
-{
-    if (msr == IA32_PEBS_INDEX && due && ds_fake_value(&fake, IA32_PERF_GLOBAL_CTRL) == 0) {
-        due--;
-        arch_records(1);
-    }
-    return inner_rdmsr(context, msr, value);
-}
-
-/* However many come after the counters are off: each is handed over once, before the buffer goes. */
-static void on_their_way(void **state)
-{
-    (void)state;
-    for (unsigned n = 0; n < 6; n++) {
-        start();
-        inner_rdmsr = fake.machine.rdmsr;
-        fake.machine.rdmsr = late_rdmsr;
-        arch_records(1);
-        due = n;
-        ds_drain(ds, CAIRN_DS_RECONFIGURE);
-        ds_stop(ds);
-        assert_int_equal(due, 0);
-        assert_int_equal(counts_now().records, 1 + n);
-        assert_true(!counts_now().restless && !counts_now().lost_unknown && counts_now().faults == 0);
-        assert_int_equal(ds_fake_value(&fake, IA32_PEBS_BASE), 0x12340004);
-    }
-}
-
-static int endless_rdmsr(void *context, uint32_t msr, uint64_t *value)
-{
-    if (msr == IA32_PEBS_INDEX && due)
-        *index_register() ^= ARCH_RECORD;
-    return inner_rdmsr(context, msr, value);
-}
-
-static void never_rests(void **state)
-{
-    (void)state;
-    start();
-    inner_rdmsr = fake.machine.rdmsr;
-    fake.machine.rdmsr = endless_rdmsr;
-    due = 1;
-    ds_drain(ds, CAIRN_DS_RECONFIGURE);
-    assert_true(arch_reads < 64);
-    ds_stop(ds);
-    due = 0;
-    assert_true(counts_now().restless && counts_now().lost_unknown);
-    assert_true(arch_reads > 64 && arch_reads < 10000);
-    assert_int_equal(ds_fake_value(&fake, IA32_PEBS_BASE), 0x12340004);
-}
-
-/* ---- panic ------------------------------------------------------------------------------------------------------- */
-
-/* Another CPU has no access to this one's registers: it believes what was read last. Whether that was all, only the CPU
- * itself could say, once its counters are off. */
-static void panic(void **state)
-{
-    (void)state;
-    for (int answered = 0; answered < 2; answered++) {
-        start();
-        arch_records(2);
-        ds_refresh_index(ds);
-        arch_records(2);
-        ds_pause(ds);
-        if (answered)
-            ds_refresh_index_panic(ds);
-        const unsigned accesses = fake.accesses;
-        order[0] = '\0';
-        ds_drain_panic(ds);
-        assert_int_equal(fake.accesses, accesses);
-        assert_string_equal(order, "bd");
-        arch_expect_drained(answered ? 4 : 2, 1);
-        assert_true(last.reason == CAIRN_DS_PANIC && last.lost == (answered ? 0 : CAIRN_DS_LOST_UNKNOWN));
-        assert_int_equal(counts_now().lost_unknown, !answered);
-        ds_drain_panic(ds); /* once */
-        assert_string_equal(order, "bd");
-    }
-    start(); /* in the middle of a drain: that epoch again, and once it is handed over not again */
-    arch_records(2);
-    panic_in_drain = true;
-    order[0] = '\0';
-    ds_drain(ds, CAIRN_DS_THRESHOLD);
-    assert_string_equal(order, "bdbd");
-    start();
-    ds->handed = ds->epoch + 1; /* between the hook and the write */
-    order[0] = '\0';
-    ds_drain_panic(ds);
-    assert_string_equal(order, "");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -496,9 +401,6 @@ int main(void)
         cmocka_unit_test(lent),
         cmocka_unit_test(refused_index),
         cmocka_unit_test(refused_in_the_pmi),
-        cmocka_unit_test(on_their_way),
-        cmocka_unit_test(never_rests),
-        cmocka_unit_test(panic),
     };
     int failed = cmocka_run_group_tests_name("ds_driver_arch_drain", tests, NULL, NULL);
     free(ds);

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,6 +223,18 @@ const struct ds_test *ds_fake_test(const struct ds_caps *caps, const char *name)
     if (!t)
         fail_msg("no row %s", name);
     return t;
+}
+
+void ds_fake_whole_table(const struct ds_caps *caps, const char *const *expected)
+{
+    char line[200];
+    for (uint32_t i = 0; i < caps->tests; i++) {
+        const struct ds_test *t = &caps->test[i];
+        snprintf(line, sizeof line, "%s = %llx %s%s: %s", t->name, (unsigned long long)t->value, t->ok ? "ok" : "no",
+                 t->faulted ? " #GP" : "", t->verdict);
+        assert_string_equal(line, expected[i] ? expected[i] : "");
+    }
+    assert_null(expected[caps->tests]);
 }
 
 void ds_fake_refused(struct ds_fake *fake, struct ds_caps *caps, const char *because)

@@ -62,5 +62,7 @@ void ds_fake_reset(struct ds_fake *fake);
 /* The row of the table of detection whose name contains `name`; find: NULL if there is none, which else fails. */
 const struct ds_test *ds_fake_find_test(const struct ds_caps *caps, const char *name);
 const struct ds_test *ds_fake_test(const struct ds_caps *caps, const char *name);
+/* The whole table of detection, a line for each row, as people read it; `expected` ends with NULL. */
+void ds_fake_whole_table(const struct ds_caps *caps, const char *const *expected);
 /* Detects: there is no PEBS, and the reason contains `because`. */
 void ds_fake_refused(struct ds_fake *fake, struct ds_caps *caps, const char *because);

@@ -21,8 +21,8 @@ static void print_rules(const struct cairn_check *check)
     printf("%-42s %8s %6s %s\n", "rule", "compared", "failed", "how sure");
     for (unsigned i = 0; i < CAIRN_RULES; i++)
         if (cairn_check_applies(check, i))
-            printf("%-42s %8" PRIu64 " %6" PRIu64 " %s\n", cairn_rule_text(check->log, i), check->compared[i], check->failed[i],
-                   cairn_word_text(cairn_check_word(check, i, why)));
+            printf("%-42s %8" PRIu64 " %6" PRIu64 " %s\n", cairn_rule_text(check->log, i), check->compared[i],
+                   check->failed[i], cairn_word_text(cairn_check_word(check, i, why)));
 }
 
 /* Why they are not verified: each reason once. */

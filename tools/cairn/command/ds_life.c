@@ -159,9 +159,10 @@ static void overflow(struct view *v, const struct cairn_life_counter *c)
         unknown(v, ARMING, c->overflow.missing);
         return;
     }
+    const bool never = v->arch && cairn_policy_is(v->log, "arch_overflow", "never");
     row(OVERFLOW, "%s s: %s: %012" PRIx64 " + 1 = %" PRIx64 ", %s GLOBAL_STATUS bit %u; by the instruction",
         cairn_show_time(time, v->log, e->time), counter_name(name, v, c->number), c->overflow.action.before,
-        c->overflow.action.after, v->arch && cairn_policy_is(v->log, "arch_overflow", "never") ? "leaves" : "sets", c->number);
+        c->overflow.action.after, never ? "does not set" : "sets", c->number);
     instruction(v, e);
     if (!c->armed)
         row(ARMING, "not in the log");
@@ -279,10 +280,10 @@ static void reloaded(const struct view *v)
                     counter_name(name, v, c), reset_of(v, c), cairn_show_reset(value, reset_of(v, c)));
         return;
     }
-    const char *status = !v->arch                                  ? "cleared"
+    const char *status = !v->arch                                            ? "cleared"
                          : cairn_policy_is(v->log, "arch_overflow", "stays") ? "stays set"
                          : cairn_policy_is(v->log, "arch_overflow", "never") ? "was never set"
-                                                                   : "cleared";
+                                                                             : "cleared";
     while (next_action(v, &i, CAIRN_MODEL_RELOADED, CAIRN_MODEL_RELOADED, &a))
         row(rows++ ? 0 : RELOAD, "%s: %012" PRIx64 " -> %012" PRIx64 " (%s), GLOBAL_STATUS bit %u %s",
             counter_name(name, v, a.counter), a.before, a.after, cairn_show_reset(value, a.after), a.counter, status);

@@ -95,21 +95,29 @@ static void print_bits(unsigned n, uint64_t value)
     cairn_print_wrapped((unsigned)printf("       "), "", 7, (struct cairn_slice){text, (uint32_t)strlen(text)});
 }
 
+/* What it is, and what the Debug Store is beside it: without BTS the driver leaves IA32_DS_AREA alone. */
+static void print_head(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch)
+{
+    uint64_t at;
+    char head[2 * CAIRN_SHOWN];
+    const bool store = cairn_show_has_store(log);
+    int n =
+        snprintf(head, sizeof(head), "Architectural PEBS, record format %u: the registers as this drain found them. %s",
+                 epoch->format, store ? "The Debug Store" : "There is no BTS, so no Debug Store.");
+    if (store && cairn_slice_is(cairn_key(&log->text, "ds.bts"), "off"))
+        n += snprintf(head + n, sizeof(head) - (size_t)n, " has no part in it, and is not used: BTS is off.");
+    else if (store && cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at) && at)
+        n += snprintf(head + n, sizeof(head) - (size_t)n,
+                      " at 0x%016" PRIx64 " (IA32_DS_AREA) holds branch records (BTS) only.", at);
+    else if (store)
+        n += snprintf(head + n, sizeof(head) - (size_t)n, " holds branch records (BTS) only.");
+    cairn_print_wrapped(0, "", 0, (struct cairn_slice){head, (uint32_t)n});
+}
+
 void cairn_draw_registers(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch)
 {
     struct cairn_area_row row;
-    uint64_t at;
-    char head[2 * CAIRN_SHOWN];
-    int n = snprintf(head, sizeof(head),
-                     "Architectural PEBS, record format %u: the registers as this drain found them.", epoch->format);
-    const struct cairn_slice store = cairn_key(&log->text, "ds.store");
-    const bool bts = !store.size || cairn_slice_is(store, "bts");
-    n += snprintf(head + n, sizeof(head) - (size_t)n, bts ? " The Debug Store" : " There is no BTS, so no Debug Store.");
-    if (bts && cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at) && at)
-        n += snprintf(head + n, sizeof(head) - (size_t)n, " at 0x%016" PRIx64 " (IA32_DS_AREA)", at);
-    if (bts)
-        n += snprintf(head + n, sizeof(head) - (size_t)n, " holds branch records (BTS) only.");
-    cairn_print_wrapped(0, "", 0, (struct cairn_slice){head, (uint32_t)n});
+    print_head(log, cpu, epoch);
     printf("%4s %-26s %-16s  %s\n", "msr", "field", "value", "by what it is");
     for (unsigned i = 0; i < WORDS; i += row.words) {
         cairn_register_row(log, cpu, epoch, i, &row);

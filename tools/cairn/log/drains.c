@@ -12,7 +12,7 @@
 
 /* Bytes of records behind one drain, after which those that are there make a group: more than any buffer of this kernel
  * has. A log whose drains are missing costs that for each CPU, and lists of the records a few times as long. */
-#define GROUP_MOST (UINT32_C(8) << 20)
+#define GROUP_MOST (UINT32_C(17) << 20)
 
 /* ---- one event -------------------------------------------------------------------------------------------------- */
 

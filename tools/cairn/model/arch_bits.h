@@ -15,8 +15,8 @@ extern const struct cairn_bits cairn_bits_base[], cairn_bits_index[], cairn_bits
 /* The bits of all of them. */
 uint64_t cairn_bits_all(const struct cairn_bits *bits);
 
-/* "EN[63], LBR[41:40]=3, RELOAD[31:0]=FFFFD8F0H": fields that are not 0 (`zeros`: those as well), the highest first, and
- * what is set beside them. */
+/* "EN[63], LBR[41:40]=3, RELOAD[31:0]=FFFFD8F0H": fields that are not 0 (`zeros`: those as well), the highest first,
+ * and what is set beside them. */
 #define CAIRN_SHOWN_BITS (3u * CAIRN_SHOWN)
 const char *cairn_show_all_bits(char out[CAIRN_SHOWN_BITS], const struct cairn_bits *bits, uint64_t value, bool zeros);
 

@@ -5,10 +5,10 @@
  *   time    The record's TSC converts to the session clock exactly as the kernel converts the TSC of a switch. The
  *           thread that ran then is the one that leaves at the next switch (timeline.h).
  *   index   Each switch event contains PebsIndex, the place where the CPU's next record will go: its address, with
- *           architectural PEBS its offset in the buffer. A record below that existed then, and within an epoch the index
- *           only grows. So a record belongs to the time between two events, and no clock is needed. An 0524H gets its
- *           index at its switch: one thread ran before it. An 0525H gets its index when the batch is closed: all threads
- *           of the batch ran before it, and the one that ran when it was closed.
+ *           architectural PEBS its offset in the buffer. A record below that existed then, and within an epoch the
+ *           index only grows. So a record belongs to the time between two events, and no clock is needed. An 0524H gets
+ *           its index at its switch: one thread ran before it. An 0525H gets its index when the batch is closed: all
+ *           threads of the batch ran before it, and the one that ran when it was closed.
  *
  * A thread is never guessed: if a rule leaves several threads, or none, the reason is given.
  */

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* What one CPU has of PEBS, of either kind, and of BTS, and how that was found out. Part of ds/ds.h, whose rules hold
+ * here. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ds/arch_layout.h"
+#include "ds/machine.h"
+
+#define DS_TESTS_MAX 40u
+
+struct ds_test {      /* one row of the detection table, in the order the tests were made */
+    const char *name; /* "CPUID.01H:EDX.DS[21]" */
+    uint64_t value;   /* as read */
+    bool faulted;     /* the read raised #GP */
+    bool ok;
+    const char *verdict; /* what follows from it, in words */
+};
+
+/* The processors of a generation use the same event codes (ds/events/cores.tsv says which processors they are). */
+enum ds_generation {
+    DS_GENERATION_OTHER, /* the architectural events only */
+    DS_GENERATION_CORE2,
+    DS_GENERATION_NEHALEM, /* and Westmere */
+    DS_GENERATION_SANDYBRIDGE,
+    DS_GENERATION_IVYBRIDGE,
+    DS_GENERATION_HASWELL, /* and Broadwell */
+    DS_GENERATION_SKYLAKE, /* and its successors up to Ice Lake */
+    DS_GENERATION_ICELAKE, /* to Rocket Lake */
+    DS_GENERATION_GOLDENCOVE,
+    DS_GENERATION_REDWOODCOVE,
+    DS_GENERATION_LIONCOVE,
+    DS_GENERATION_COUGARCOVE,
+    DS_GENERATION_COYOTECOVE, /* the last of the performance cores */
+    DS_GENERATION_BONNELL,
+    DS_GENERATION_SILVERMONT,
+    DS_GENERATION_KNIGHTS, /* Xeon Phi */
+    DS_GENERATION_GOLDMONT,
+    DS_GENERATION_GOLDMONTPLUS,
+    DS_GENERATION_TREMONT,
+    DS_GENERATION_GRACEMONT,
+    DS_GENERATION_CRESTMONT,
+    DS_GENERATION_SKYMONT,
+    DS_GENERATION_DARKMONT,
+    DS_GENERATION_ARCTICWOLF,
+    DS_GENERATIONS
+};
+
+/* This processor's errata, and what the driver does about them: ds/driver/errata.c. */
+struct ds_errata {
+    bool pebs_unusable;        /* no PEBS */
+    bool pebs_needs_microcode; /* no PEBS with the microcode it has */
+    bool one_page_buffer;      /* the PEBS buffer stays within one page */
+    bool counters_stuck;       /* before they are set up counters are set free, see ds/driver/driver.c */
+    bool period_32;            /* shorter periods are refused */
+    bool period_128;           /* likewise, of INST_RETIRED.PREC_DIST */
+    bool period_64;            /* of INST_RETIRED.PREC_DIST: multiples of 64, from 128 on */
+    bool pmc3_taken;           /* PMC3 is not used */
+};
+
+/* which register turns on branch history */
+enum ds_lbr {
+    DS_LBR_NONE,
+    DS_LBR_DEBUGCTL,
+    DS_LBR_ARCHITECTURAL, /* IA32_LBR_CTL */
+};
+
+struct ds_caps {
+    bool pebs, bts, bts_cpl;
+    uint8_t generation;              /* enum ds_generation */
+    const char *const *event_errata; /* ds_core_errata */
+    uint8_t core_type;               /* CPUID.1AH:EAX[31:24] of a hybrid processor, else 0 */
+    uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
+    uint8_t format; /* PEBS record format 0..6; DS_FORMAT_ARCH: architectural PEBS, see ds_caps_arch */
+    bool baseline;  /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
+    bool full_width_writes;
+    bool no_load_latency, no_frontend; /* a hypervisor hides MSR_PEBS_LD_LAT, MSR_PEBS_FRONTEND */
+    uint8_t lbr;                       /* enum ds_lbr */
+    uint8_t lbr_depth;                 /* entries; 0: not told */
+    uint64_t lbr_ctl;                  /* IA32_LBR_CTL for all branches */
+    uint64_t pebs_counters;            /* those PEBS can be enabled for, numbered as in GLOBAL_STATUS */
+    uint64_t pdist_counters;           /* those with precise distribution; only architectural PEBS tells */
+    uint64_t acr_counters;             /* those with IA32_PMC_GPn_CFG_B, likewise */
+    uint64_t arch_groups;   /* CPUID.23H.4: groups that IA32_PMC_GPn_CFG_C may name, and CNTR_ALLOW; likewise */
+    uint32_t area_bytes;    /* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs; with
+                             * architectural PEBS 0x60, for BTS */
+    const char *reason;     /* one sentence: why there is or is not PEBS; may point to in_use */
+    const char *bts_reason; /* likewise BTS */
+    struct ds_errata errata;
+    uint64_t counters_in_use; /* enabled before anybody asked, numbered as in GLOBAL_STATUS */
+    bool area_in_use;         /* IA32_DS_AREA set, PEBS or BTS on */
+    bool arch_in_use;         /* architectural PEBS on, or its buffer set */
+    char in_use[288];         /* one sentence that names them; or "" */
+    uint32_t tests;
+    struct ds_test test[DS_TESTS_MAX];
+};
+
+/* Whether PEBS is architectural: the Debug Store, if there is one, is for BTS alone. */
+static inline bool ds_caps_arch(const struct ds_caps *caps)
+{
+    return caps->format == DS_FORMAT_ARCH;
+}
+
+/* The name of the hypervisor whose leaf CPUID.40000000H this is. */
+const char *ds_hypervisor_name(const uint32_t leaf[4]);
+
+/* Runs all tests of ds/driver/detect.c, in their order, on this CPU, through `machine`. It writes no register, except
+ * IA32_DS_AREA, IA32_DEBUGCTL, IA32_PEBS_BASE and IA32_PEBS_INDEX under a hypervisor, which it restores, and
+ * IA32_BIOS_SIGN_ID, which must be written before it is read. Never faults. Returns 0 if caps->pebs, else -ENODEV;
+ * caps->bts may be set in either case. */
+int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
+
+/* After ds_detect: removes PEBS from `caps` if counters, the DS area or PEBS are in use, and BTS if the DS area is, and
+ * gives that as the reason. Without this call set-up takes them over, and tear-down restores them. Without full-width
+ * writes it cannot restore the bits of a general-purpose counter above bit 31. */
+void ds_leave_alone(struct ds_caps *caps);
+
+/* The row of detection that says whether records contain the retire latency: IA32_PERF_CAPABILITIES[17]. */
+#define DS_TEST_TIMING "IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO[17]"
+
+/* From family, model and core type: CPUID.01H:EAX, and EAX of CPUID.1AH or 0. */
+enum ds_generation ds_generation(uint32_t signature, uint32_t core_type);
+const char *const *ds_core_errata(uint32_t signature, uint32_t core_type); /* for struct ds_caps */
+const char *ds_generation_text(enum ds_generation generation);
