@@ -10,7 +10,6 @@ SANDYBRIDGE = ("BR_INST_RETIRED.CONDITIONAL:103,BR_INST_RETIRED.NEAR_TAKEN:101,"
 HASWELL = "INST_RETIRED.ANY:499," + SANDYBRIDGE  # to Skylake
 # Intel's lists have no other event of instructions there that PEBS records; on Sandy Bridge it has to be alone.
 PREC_DIST = {"haswell", "skylake"}
-DARKMONT = ICELAKE.removesuffix(",BR_INST_RETIRED.FAR_BRANCH:3")  # which it does not count
 PRESETS = [  # name, record format, form of the DS area, bytes of a record, events
     ("penryn", 0, "60H", 144, "INST_RETIRED.ANY:199,BR_INST_RETIRED.NEAR_TAKEN:5003:plain,cycles:9001:plain"),
     ("nehalem", 1, "60H", 176, "INST_RETIRED.ANY:499,branches:151,BR_INST_RETIRED.CONDITIONAL:103,"
