@@ -25,6 +25,9 @@ def check(*words):
     ("nehalem", "pebs.later=31", "option 'pebs.later': period 31 of INST_RETIRED.ANY: must be from 32"),
     ("haswell", "pebs.groups=gpr,mem", "option 'pebs.groups': mem: records of this processor"),
     ("icelake", "pebs.groups=counters", "option 'pebs.groups': counters: records of this processor"),
+    ("pantherlake", "pebs.groups=gpr,lbr:12", "option 'pebs.groups': lbr:12: records of this processor"),
+    ("clearwaterforest", "pebs=INST_RETIRED.ANY:2147483649", "must be from 1 to 2^31 on this processor"),
+    ("clearwaterforest", "pebs=BR_INST_RETIRED.FAR_BRANCH:9", "BR_INST_RETIRED.FAR_BRANCH: not an event of this"),
     ("skylake", "pebs=" + ",".join(["branches:9"] * 5), "option 'pebs': no PEBS counter left"),
     ])
 def test_beyond_the_preset(tmp_path, preset, word, line):

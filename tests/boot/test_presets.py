@@ -9,7 +9,7 @@ import pytest
 import cairn_boot as cb
 import frames as dump
 from cairn_log import attributed, cairn, checked, keys, per_cpu, run_and_check, unwrapped
-from cairn_presets import GROUPS, PREC_DIST, PRESETS
+from cairn_presets import ARCH, GROUPS, PREC_DIST, PRESETS
 from cairn_tool import events, patch
 
 
@@ -38,22 +38,42 @@ def run_preset(tmp_path, preset, cpus, switches, *options):
 
 
 # Of format 4 is what all other tests have.
-ONE_OF_A_KIND = [preset for preset in PRESETS if preset[0] in ("penryn", "lunarlake")]
+ONE_OF_A_KIND = [preset for preset in PRESETS if preset[0] in ("penryn", "lunarlake", "pantherlake")]
 
 
 @pytest.mark.parametrize("preset", ONE_OF_A_KIND, ids=[preset[0] for preset in ONE_OF_A_KIND])
 def test_presets(tmp_path, preset):
     """All of them: test_presets_long."""
     result = run_preset(tmp_path, preset, 2, 400)
-    if preset[0] == "lunarlake":
-        no_lie_in_a_group(result.log)
+    if preset[0] in WORDS:
+        no_lie_in_a_group(result.log, WORDS[preset[0]])
+    if preset[1] == ARCH:
+        two_mechanisms(result)
 
 
-def no_lie_in_a_group(log):
+def two_mechanisms(result):
+    """What PEBS is there, and what is left of the Debug Store: on the screen, in the machine's keys, in the session's."""
+    assert result.lines("ds: PEBS is architectural (IA32_PEBS_BASE), the Debug Store is for BTS alone"), result.output
+    machine, session = keys(result.log, "M"), keys(result.log, "L")
+    assert (machine["ds.pebs"], machine["ds.store"]) == ("architectural", "bts")
+    assert int(machine["ds.cpu.0.buffer.physical"], 16) % int(machine["ds.cpu.0.buffer_bytes"]) == 0
+    assert (session["session.1.pebs.index"], session["session.1.debug_store"]) == ("offset", "none")
+
+
+# Words of the first record, one or two of each group.
+WORDS = {
+    "lunarlake": [(0x20, "MEMINFO data address"), (0x40, "GPR RFLAGS"), (0xC8, "GPR R15"), (0xD0, "LBR 0.from"),
+                  (0x120, "LBR 3.to"), (0x128, "LBR 3.info"), (0x140, "CNTR PMC0"), (0x1A8, "CNTR FIXED_CTR3")],
+    "pantherlake": [(0x08, "HEADER reserved"), (0x30, "BASIC reserved"), (0x40, "AUX data address"),
+                    (0x80, "GPR RFLAGS"), (0x110, "GPR SSP"), (0x128, "LBR LBR_CTL"), (0x150, "LBR 0.from"),
+                    (0x200, "LBR 7.to"), (0x218, "CNTR metrics"), (0x220, "CNTR PMC0"), (0x268, "CNTR PERF_METRICS")],
+}
+
+
+def no_lie_in_a_group(log, words):
     """A word that is changed in any group of the first record, and check names it."""
     whole = dump.read(log.read_bytes())
-    for offset, name in [(0x20, "MEMINFO data address"), (0x40, "GPR RFLAGS"), (0xC8, "GPR R15"), (0xD0, "LBR 0.from"),
-                         (0x120, "LBR 3.to"), (0x128, "LBR 3.info"), (0x140, "CNTR PMC0"), (0x1A8, "CNTR FIXED_CTR3")]:
+    for offset, name in words:
         parts = list(whole)
         place = next(e[:2] for e in events(parts) if e[2] == 0xCA01 and parts[e[0]][1][e[1] + 16] == 2)
         at = 16 + 0x18 + offset
@@ -122,7 +142,39 @@ def test_policies(tmp_path):
             assert f"-{period} in 48 bits" in text
 
 
-@pytest.mark.parametrize("preset, residual", [("icelake", 3), cb.long("skylake", 1), cb.long("lunarlake", 2)])
+@pytest.mark.parametrize("policies", [
+    {"fragments": "cont", "padding": "apart", "together": "each"},
+    cb.long({"fragments": "null", "padding": "apart", "overflow": "stays", "ovf_buf": "yes"}),
+    cb.long({"threshold": "gt", "overflow": "never", "base": "size", "size": "12_bits"}),
+])
+def test_policies_of_architectural_pebs(tmp_path, policies):
+    """Whatever processors do where no source says: each record is handed over once, and is right to the word."""
+    result, end = run_and_check(tmp_path, 2, 300, "ds=soft", "ds.preset=pantherlake", "pebs.groups=gpr,counters",
+                                "pebs=INST_RETIRED.ANY:97,BR_INST_RETIRED.NEAR_TAKEN:31", "pebs.later=101,37",
+                                *[f"ds.policy.arch_{name}={value}" for name, value in policies.items()])
+    text = checked(result.log)
+    records, drains, _, lost, _ = [sum(column) for column in zip(*per_cpu(end, "ds"))]
+    compared, failed = re.search(r"truth: each PEBS record equal +(\d+) +(\d+)", text).groups()
+    assert records > 300 and drains > 8 and lost == 0 and int(compared) == records and failed == "0"
+    good, ambiguous, wrong = attributed(text)
+    assert wrong == 0 and good >= 0.98 * records, text
+
+
+@pytest.mark.parametrize("full", ["drop", cb.long("disable")])
+def test_full_buffer_of_architectural_pebs(tmp_path, full):
+    """A buffer of five records, and a record at every ninth instruction: FULL. A processor that goes on counting with
+    PEBS tells how many are lost; one that turns PEBS off does not, and records come again after the drain."""
+    result, end = run_and_check(tmp_path, 1, 10, "ds=soft", "ds.preset=clearwaterforest", "pebs=INST_RETIRED.ANY:9",
+                                "pebs.groups=gpr,mem,xmm,lbr", "pebs.records=2", "pebs.threshold=2",
+                                f"ds.policy.arch_full={full}")
+    records, drains, _, lost, _ = per_cpu(end, "ds")[0]
+    assert records > 200 and drains > 80
+    assert (lost is None) == (full == "disable") and lost != 0
+    text = cairn("dump", result.log)[1]
+    assert re.search(r"drain of epoch \d+ \(threshold\): \d+ records?, (unknown|[1-9]\d*) lost", text), text[-3000:]
+
+
+@pytest.mark.parametrize("preset, residual", [("icelake", 3), ("clearwaterforest", 2), cb.long("skylake", 1), cb.long("lunarlake", 2)])
 def test_residual_records(tmp_path, preset, residual):
     """Records that come when counters are off already, where periods change and at the end: waited for, handed over,
     counted, and right to the word; IA32_DS_AREA is given back behind them, or they would fault."""

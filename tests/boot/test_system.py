@@ -109,9 +109,10 @@ def known(result, cpus):
 
 @pytest.mark.parametrize("cpus, preset", [
     (1, "icelake"),
+    (1, "pantherlake"),
     *[cb.long(2, preset)
       for preset in ("penryn", "nehalem", "sandybridge", "haswell", "skylake", "icelake", "sapphirerapids", "arrowlake",
-                     "lunarlake")]])
+                     "lunarlake", "pantherlake", "clearwaterforest")]])
 def test_known(tmp_path, cpus, preset):
     """Counting is exact: counters and the places of PEBS records equal what is known of seventeen programs."""
     result, _ = run_and_check(tmp_path, cpus, 1500 * cpus, "workload=known", "ds=soft", f"ds.preset={preset}",
@@ -119,7 +120,7 @@ def test_known(tmp_path, cpus, preset):
     programs, others, good = known(result, cpus)
     assert not others and all(names == programs[0] for names in programs), result.output
     assert len(set(programs[0])) == 17 and {"loop", "calls", "rep", "fault", "system_call"} <= set(programs[0])
-    assert {int(match[3]) for match in good} == {{"penryn": 4, "nehalem": 5}.get(preset, 8)}
+    assert {int(match[3]) for match in good} == {{"penryn": 4, "nehalem": 5, "clearwaterforest": 7}.get(preset, 8)}
     assert all(int(match[4]) for match in good)  # records there were
 
 

@@ -17,7 +17,7 @@ GOLDEN = HERE.parent / "golden"
 EXPECTED = HERE / "expected"
 CAIRN = cairn_boot.BUILD / "san" / "cairn"
 KERNEL = cairn_boot.BUILD / "kernel.elf.full"
-LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw"]
+LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "arch", "fragments"]
 
 
 def cairn(*arguments, data=None, timeout=60, env=None):

@@ -113,12 +113,16 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
         for (uint32_t c = 0; c < k->cpus; c++) {
             stream_text(d, m, "ds.detect.%s.%u.0=CPUID.01H:EDX.DS[21]|0x1|ok|the Debug Store is there", backend, c);
             stream_text(d, m, "ds.detect.%s.%u.1=IA32_MISC_ENABLE|0x1|ok|PEBS is available", backend, c);
+            if (k->arch)
+                stream_text(d, m, "ds.detect.%s.%u.2=CPUID.23H.4:EBX groups|0x60020378|ok|groups of records", backend, c);
             if (!k->hw)
                 stream_text(d, m, "ds.detect.hw.%u.0=CPUID.01H:EDX.DS[21]|0x0|no|no Debug Store", c);
             stream_text(d, m, "ds.cpu.%u.counters=%s", c, k->arch ? "0 1 32" : "0");
             stream_text(d, m, "ds.cpu.%u.area=0x%llx", c, U(0xFFFF800000200000 + c * 0x1000));
             stream_text(d, m, "ds.cpu.%u.buffer=0x%llx", c,
                         U(k->arch ? 0xFFFF800000000000 + s->cpu[c].physical : s->cpu[c].base));
+            if (k->arch)
+                stream_text(d, m, "ds.cpu.%u.buffer.physical=0x%llx", c, U(s->cpu[c].physical));
             stream_text(d, m, "ds.cpu.%u.buffer_bytes=%u", c, k->arch ? s->buffer_bytes : 4096);
         }
         stream_text(d, m, "ds.format=%u", k->arch ? DS_FORMAT_ARCH : 4);
@@ -130,7 +134,12 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
         if (k->arch)
             stream_text(d, m, "ds.policy.arch_fragments=%s|do records come in fragments?",
                         k->arch == SCRIPT_ARCH_FRAGMENTS ? "null" : "none");
-        stream_text(d, m, "ds.data_cfg=%s", k->arch ? "0" : "0x2");
+        stream_text(d, m, "ds.data_cfg=%s", k->arch ? "0x0" : "0x2");
+        if (k->arch) {
+            stream_text(d, m, "ds.arch_groups=0x%llx", U(script_arch_groups(k->arch)));
+            stream_text(d, m, "ds.pebs=architectural");
+            stream_text(d, m, "ds.store=bts");
+        }
         stream_text(d, m, "ds.scope=thread");
         if (k->bts) {
             stream_text(d, m, "ds.bts=%s", k->bts == SCRIPT_BTS_CIRCULAR ? "circular" : "interrupt");

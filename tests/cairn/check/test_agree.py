@@ -11,7 +11,7 @@ from cairn_tool import cairn
 from said import figures, path_of, rows
 
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "live", "locks", "told", "bts", "ring", "life",
-        "plain", "damaged"]
+        "plain", "damaged", "arch", "fragments"]
 NUMBER = r"(\d+|unknown)"
 
 

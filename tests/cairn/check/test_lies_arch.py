@@ -46,6 +46,7 @@ def late(parts):
 
 @pytest.mark.parametrize("change, said", [
     (changed(BASE, lambda v: v + 0x1000 | 1), "IA32_PEBS_BASE says 8192 bytes, this CPU's buffer has 4096"),
+    (changed(BASE, lambda v: v + 0x1000), "IA32_PEBS_BASE says 0x12341000, this CPU's buffer lies at 0x12340000"),
     (changed(BASE, lambda v: v | 1 | 0x1000), "does not lie at a multiple of its 8192 bytes"),
     (changed(BASE, lambda v: v | 1 << 55), "IA32_PEBS_BASE is 0x80000012340000: bits 0x80000000000000 of it are"),
     (changed(INDEX, lambda v: v | 1 << 27), "IA32_PEBS_INDEX is .*: bits 0x8000000 of it are reserved"),
@@ -65,6 +66,18 @@ def late(parts):
 def test_wrong_registers(change, said):
     """Of the drain that came late, so that records were dropped."""
     assert said_in(f"FAIL PEBS registers.*{said}", lies("arch", lambda parts: change(parts, late(parts))))
+
+
+@pytest.mark.parametrize("keys, said", [
+    ({"ds.arch_groups": "0x2000000000000000"},
+     "CFG_C of PMC0 asks for groups 0x2000003000000000, but they are to be 0x2000000000000000"),
+    ({"ds.detect.soft.0.2": "CPUID.23H.4:EBX groups|0x20000330|ok|groups"},
+     "CFG_C of PMC0, 0xa0000038fffffc18, has bits that CPUID.23H.4 has not, 0x800000000"),
+    ({"ds.cpu.0.buffer.physical": "0x1000"}, "IA32_PEBS_BASE says 0x12340000, this CPU's buffer lies at 0x1000"),
+    ({"ds.threshold": "7"}, "the threshold, 0x660, is not 7 records above the base"),
+])
+def test_registers_against_keys(keys, said):
+    assert said_in(f"FAIL PEBS registers.*{said}", lies("arch", lambda parts: with_keys(parts, keys)))
 
 
 def test_full_without_loss():

@@ -179,6 +179,19 @@ def test_json_names_are_unique(name):
     assert all(sample["record"]["EventingIP"] == sample["ip"] for sample in samples)
 
 
+@pytest.mark.parametrize("store, words", [
+    ("bts", "The Debug Store at 0xffff800000200000 (IA32_DS_AREA) holds branch records (BTS) only."),
+    (None, "The Debug Store at 0xffff800000200000 (IA32_DS_AREA) holds branch records (BTS) only."),
+    ("CPUID has none.", "There is no BTS, so no Debug Store."),
+])
+def test_what_the_debug_store_is_for(store, words):
+    keys = "ds.backend=hw\nds.reason=Asked for.\n" + (f"ds.store={store}\n" if store else "")
+    data = log(keys=keys)
+    assert words in said(text_of(cairn("ds", "-", data=data)))
+    info = text_of(cairn("info", "-", data=data))
+    assert ("no BTS" in info) == (store not in (None, "bts")) and "architectural PEBS" in info
+
+
 # ---- parts of records ------------------------------------------------------------------------------------------------
 
 

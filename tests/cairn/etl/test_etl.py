@@ -18,7 +18,8 @@ WINDOWS = sorted(make_etl.FILES)
 SAME = {("windows-cycles", "check"): "windows-19041-64",  # two files of which commands say the same
         **{("windows-compressed", command): "windows-19041-64" for command in ("dump", "stat", "check")},
         **{("windows-system-time", command): "windows-22000-64" for command in ("dump", "stat", "check")}}
-LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "bts", "ring", "life", "locks", "live", "told"]
+LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "bts", "ring", "life", "locks", "live", "told",
+        "arch", "fragments"]
 WORDS = (cairn_boot.ROOT / "trace/wire/switch_words.h").read_text(encoding="ascii")
 REASONS = re.findall(r'"(\w+)"', WORDS)[10:]  # behind the states
 STATES = {1: "Ready", 4: "Terminated", 7: "DeferredReady"}

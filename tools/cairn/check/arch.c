@@ -42,9 +42,12 @@ static void check_position(const struct cairn_drained *w, const struct cairn_epo
     else if (k->record_bytes.is && k->threshold.known && thresh != k->threshold.is * k->record_bytes.is)
         FAIL(w, &e->time, "the threshold, 0x%" PRIx64 ", is not %" PRIu64 " %s above the base", thresh, k->threshold.is,
              cairn_plural(k->threshold.is, "record", "records"));
-    if (k->buffer_bytes.known && room != k->buffer_bytes.is)
+    if (k->buffer_bytes.known && room > k->buffer_bytes.is)
         FAIL(w, &e->time, "IA32_PEBS_BASE says %" PRIu64 " bytes, this CPU's buffer has %" PRIu64, room,
              k->buffer_bytes.is);
+    if (k->physical.known && b.base != k->physical.is)
+        FAIL(w, &e->time, "IA32_PEBS_BASE says 0x%" PRIx64 ", this CPU's buffer lies at 0x%" PRIx64, b.base,
+             k->physical.is);
 }
 
 /* What the drain hands over, and how much it says is lost: by FULL, and by EN, which a full buffer may clear. */
@@ -68,6 +71,19 @@ static void check_contents(struct cairn_drained *w, const struct cairn_epoch *e,
     w->last_wr = wr;
 }
 
+/* The groups that option pebs.groups asked for, of those that this processor has. */
+static void check_groups(const struct cairn_drained *w, const struct cairn_epoch *e, const char *name, uint64_t cfg_c)
+{
+    const struct cairn_pebs_keys *k = &w->keys;
+    const uint64_t groups = cfg_c & IA32_PMC_CFG_C_GROUPS, caps = cpuid_23h_4_groups((uint32_t)k->caps.is);
+    if (k->caps.known && cfg_c & (IA32_PMC_CFG_C_GROUPS | IA32_PMC_CFG_C_CNTR_ALLOW) & ~caps)
+        FAIL(w, &e->time, "%s, 0x%" PRIx64 ", has bits that CPUID.23H.4 has not, 0x%" PRIx64, name, cfg_c,
+             cfg_c & (IA32_PMC_CFG_C_GROUPS | IA32_PMC_CFG_C_CNTR_ALLOW) & ~caps);
+    if (k->groups.known && cfg_c & IA32_PMC_CFG_C_EN && groups != k->groups.is)
+        FAIL(w, &e->time, "%s asks for groups 0x%" PRIx64 ", but they are to be 0x%" PRIx64, name, groups,
+             k->groups.is);
+}
+
 static void check_counter(const struct cairn_drained *w, const struct cairn_epoch *e, unsigned n, uint64_t cfg_c)
 {
     const struct cairn_counter *c = cairn_counters_find(&w->counters, n);
@@ -75,6 +91,7 @@ static void check_counter(const struct cairn_drained *w, const struct cairn_epoc
     char name[32];
     snprintf(name, sizeof(name), "CFG_C of %s%u", COUNTER_NAME(n));
     check_reserved(w, e, name, cfg_c, cairn_bits_cfg_c);
+    check_groups(w, e, name, cfg_c);
     if (!w->counters.known)
         return;
     if (!(cfg_c & IA32_PMC_CFG_C_EN) != (!c || c->plain))

@@ -9,6 +9,7 @@
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/model/counters.h"
+#include "tools/cairn/model/pebs_memory.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/timeline.h"
 
@@ -107,6 +108,9 @@ static void read_keys(struct cairn_pebs_keys *k, const struct cairn_log *log, ui
     k->threshold = ds_number(t, cpu, "threshold");
     k->buffer = cpu_number(t, "ds.cpu.%" PRIu32 ".buffer", cpu);
     k->buffer_bytes = cpu_number(t, "ds.cpu.%" PRIu32 ".buffer_bytes", cpu);
+    k->physical = cpu_number(t, "ds.cpu.%" PRIu32 ".buffer.physical", cpu);
+    k->groups = ds_number(t, cpu, "arch_groups");
+    k->caps.known = cairn_detected(log, cpu, "CPUID.23H.4:EBX groups", &k->caps.is);
     k->late = cpu_number(t, "end.cpu.%" PRIu32 ".late", cpu);
     k->overrun = may_overrun(log) && k->format.is != DS_FORMAT_ARCH ? k->record_bytes.is : 0;
 }

@@ -76,8 +76,7 @@ static const struct sources crestmont = {
     {[5] = "locked", [6] = "STLB miss", [7] = "blocked on data"},
 };
 
-/* The value of a row of this CPU's detection; false where the log has none of that name. */
-static bool detected(const struct cairn_log *log, uint32_t cpu, const char *name, uint64_t *value)
+bool cairn_detected(const struct cairn_log *log, uint32_t cpu, const char *name, uint64_t *value)
 {
     const struct cairn_text *t = &log->text;
     const char *backend = cairn_log_modelled(log) ? "soft" : "hw";
@@ -98,7 +97,7 @@ static bool detected(const struct cairn_log *log, uint32_t cpu, const char *name
 static void core_of(const struct cairn_log *log, uint32_t cpu, uint32_t *signature, uint32_t *core_type)
 {
     uint64_t value = 0, type = 0;
-    detected(log, cpu, "CPUID.01H:EAX family and model", &value);
+    cairn_detected(log, cpu, "CPUID.01H:EAX family and model", &value);
     if (!cairn_log_modelled(log))
         cairn_slice_u64(cairn_key(&log->text, "cpu.%" PRIu32 ".core_type", cpu), &type);
     *signature = (uint32_t)value;
@@ -199,7 +198,7 @@ const char *cairn_show_retire_latency(char out[CAIRN_SHOWN], const struct cairn_
     uint32_t signature, core_type;
     uint64_t there = 0;
     out[0] = '\0';
-    if (!detected(log, cpu, DS_TEST_TIMING, &there)) {
+    if (!cairn_detected(log, cpu, DS_TEST_TIMING, &there)) {
         if (latency)
             snprintf(out, CAIRN_SHOWN, "bits 47:32 = %u: the log does not say of what", latency);
         return out;

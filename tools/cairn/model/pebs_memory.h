@@ -6,6 +6,8 @@
 #include "tools/cairn/log/log.h"
 #include "tools/cairn/log/show.h"
 
+/* The value of a row of this CPU's detection; false where the log has none of that name. */
+bool cairn_detected(const struct cairn_log *log, uint32_t cpu, const char *name, uint64_t *value);
 /* Where a load's data came from: "L2 hit, STLB miss". Empty where that is not known: its encoding differs from one
  * generation of processors to the next, and it is that of load latency only where each counter of the record had such
  * an event. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ds/layout.h"
+#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/base/bytes.h"
 
 struct line { /* what is left of it */
@@ -53,7 +53,7 @@ static bool read_record(struct cairn_plugin *p, struct cairn_plugin_cpu *cpu, st
         !field(l, "next", &r.next) || !field(l, "flags", &r.flags) || !field(l, "tsc", &r.tsc) ||
         (stored && !word(l, "words")))
         return false;
-    for (; stored && r.words < DS_PEBS_RECORD_MAX / 8 && number(l, 16, &value); r.words++)
+    for (; stored && r.words < CAIRN_PEBS_SIZE_MOST / 8 && number(l, 16, &value); r.words++)
         *CAIRN_ADD(p->words) = value;
     *CAIRN_ADD(cpu->records) = r;
     return !stored || r.words;
