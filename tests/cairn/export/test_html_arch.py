@@ -47,8 +47,8 @@ def test_registers(chromium, pages):
                           GOLDEN / "arch.log"))
     rows = chromium.run(ROWS % 3)
     registers = {name: value for name, value, _ in rows if name.startswith("IA32_")}
-    printed = re.findall(r"^ *[0-9a-f]+ (IA32_\w+(?:\.\.\d+_CFG_C)?) +([0-9a-f]{16})  [dp]", shown, re.M)
-    assert registers == dict(printed)
+    pattern = r"^ *[0-9a-f]+ (IA32_\w+(?:\.\.\d+_CFG_C)?) +([0-9a-f]{16})  [dp]"
+    assert registers == dict(re.findall(pattern, shown, re.M))
     assert len(registers) == 7
     bits = [name for name, value, _ in rows if len(value) != 16]
     assert bits[:5] == ["address", "THRESH", "EN", "WR", "EN"] and bits.count("ALLOW") == 3 and "RELOAD" in bits

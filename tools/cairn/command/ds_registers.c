@@ -100,18 +100,17 @@ static void print_head(const struct cairn_log *log, uint32_t cpu, const struct c
 {
     uint64_t at;
     char head[2 * CAIRN_SHOWN];
-    int n = snprintf(head, sizeof(head),
-                     "Architectural PEBS, record format %u: the registers as this drain found them.", epoch->format);
-    const struct cairn_slice store = cairn_key(&log->text, "ds.store");
-    if (store.size && !cairn_slice_is(store, "bts"))
-        n += snprintf(head + n, sizeof(head) - (size_t)n, " There is no BTS, so no Debug Store.");
-    else if (cairn_slice_is(cairn_key(&log->text, "ds.bts"), "off"))
-        n += snprintf(head + n, sizeof(head) - (size_t)n, " The Debug Store is not used: BTS is off.");
-    else if (cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at) && at)
+    const bool store = cairn_show_has_store(log);
+    int n =
+        snprintf(head, sizeof(head), "Architectural PEBS, record format %u: the registers as this drain found them. %s",
+                 epoch->format, store ? "The Debug Store" : "There is no BTS, so no Debug Store.");
+    if (store && cairn_slice_is(cairn_key(&log->text, "ds.bts"), "off"))
+        n += snprintf(head + n, sizeof(head) - (size_t)n, " has no part in it, and is not used: BTS is off.");
+    else if (store && cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at) && at)
         n += snprintf(head + n, sizeof(head) - (size_t)n,
-                      " The Debug Store at 0x%016" PRIx64 " (IA32_DS_AREA) holds branch records (BTS) only.", at);
-    else
-        n += snprintf(head + n, sizeof(head) - (size_t)n, " The Debug Store holds branch records (BTS) only.");
+                      " at 0x%016" PRIx64 " (IA32_DS_AREA) holds branch records (BTS) only.", at);
+    else if (store)
+        n += snprintf(head + n, sizeof(head) - (size_t)n, " holds branch records (BTS) only.");
     cairn_print_wrapped(0, "", 0, (struct cairn_slice){head, (uint32_t)n});
 }
 

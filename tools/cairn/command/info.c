@@ -78,7 +78,7 @@ static void print_debug_store(const struct cairn_log *log)
     print_value(log, "  processor", "ds.preset");
     print_value(log, "  record format", "ds.format");
     if (cairn_log_arch(log))
-        printf("%-16s architectural PEBS: %s\n", "", cairn_store_text(log));
+        printf("%-16s architectural PEBS: %s\n", "", cairn_show_store(log));
     print_value(log, "  record bytes", "ds.record_bytes");
     print_value(log, "  records", "ds.records");
     print_value(log, "  threshold", "ds.threshold");

@@ -246,6 +246,17 @@ const char *cairn_show_brand(char out[CAIRN_SHOWN_BRAND], const struct cairn_log
     return out[0] ? out : NULL;
 }
 
+bool cairn_show_has_store(const struct cairn_log *log)
+{
+    const struct cairn_slice store = cairn_key(&log->text, "ds.store");
+    return !store.size || cairn_slice_is(store, "bts");
+}
+
+const char *cairn_show_store(const struct cairn_log *log)
+{
+    return cairn_show_has_store(log) ? "the Debug Store is for BTS alone" : "not in the Debug Store; no BTS";
+}
+
 void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix)
 {
     struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
@@ -254,14 +265,7 @@ void cairn_print_backend(const struct cairn_log *log, const char *head, const ch
     int used = printf("%s%.*s: ", head, CAIRN_SLICE(backend));
     cairn_print_wrapped((unsigned)used, prefix, 2, reason);
     if (cairn_log_arch(log))
-        printf("%sarchitectural PEBS (record format 15): %s\n", prefix, cairn_store_text(log));
-}
-
-const char *cairn_store_text(const struct cairn_log *log)
-{
-    const struct cairn_slice store = cairn_key(&log->text, "ds.store");
-    return !store.size || cairn_slice_is(store, "bts") ? "the Debug Store is for BTS alone"
-                                                       : "not in the Debug Store; no BTS";
+        printf("%sarchitectural PEBS (record format 15): %s\n", prefix, cairn_show_store(log));
 }
 
 struct kind {

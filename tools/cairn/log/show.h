@@ -51,11 +51,13 @@ const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost);
 /* The processor's name, by CPUID 80000002H to 4 of that CPU, without blanks around it. NULL: it is not in the log. */
 #define CAIRN_SHOWN_BRAND 49u
 const char *cairn_show_brand(char out[CAIRN_SHOWN_BRAND], const struct cairn_log *log, uint32_t cpu);
+/* Where PEBS is architectural: whether there is a Debug Store, which is BTS' alone; and what that leaves to it, in some
+ * words. */
+bool cairn_show_has_store(const struct cairn_log *log);
+const char *cairn_show_store(const struct cairn_log *log);
 /* The backend, and why, and if PEBS is architectural, begun with `head`, further lines with `prefix`; nothing where the
  * log does not say. */
 void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix);
-/* With architectural PEBS: what the Debug Store is there for. */
-const char *cairn_store_text(const struct cairn_log *log);
 /* A line begun with `prefix` for each row of CPUs whose records are not like CPU 0's: a machine of several kinds of
  * cores. */
 void cairn_print_other_kinds(const struct cairn_log *log, const char *prefix);
