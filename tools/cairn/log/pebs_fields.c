@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/log/pebs_fields.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -410,7 +409,7 @@ uint32_t cairn_pebs_size(uint8_t format, const uint8_t *record, uint32_t left, u
 const char *cairn_pebs_name(char out[CAIRN_PEBS_NAME], const struct cairn_pebs_field *f)
 {
     const bool again = f->what == CAIRN_PEBS_FRAGMENT || f->what == CAIRN_PEBS_RESERVED;
-    snprintf(out, CAIRN_PEBS_NAME, again ? "%s@%" PRIx32 : "%s", f->name, f->at);
+    snprintf(out, CAIRN_PEBS_NAME, again ? "%s@%x" : "%s", f->name, (unsigned)f->at);
     return out;
 }
 
