@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PebsIndex, the stamp of switches and sessions: where it is, and when it has to be read. The Debug Store's is in its
- * area, in memory. That of architectural PEBS is a register: who needs it asks for it to be read, with counting paused,
- * and everybody who stamps meanwhile finds the same value in memory.
+ * Where PEBS stands: PebsIndex, as switches are stamped with it. The Debug Store has it in memory. Architectural PEBS
+ * has it in a register, which is read only when somebody wants it (ds/driver/arch.c), and never on behalf of another
+ * CPU.
  */
 #include "ds/driver/driver.h"
 

@@ -52,7 +52,7 @@ def test_presets(tmp_path, preset):
 
 
 def two_mechanisms(result):
-    """What PEBS there is, and what is left of the Debug Store: on the screen, in the machine's and session's keys."""
+    """What PEBS is there, and what is left of the Debug Store: on the screen, in the machine's keys, the session's."""
     assert result.lines("ds: PEBS is architectural (IA32_PEBS_BASE), the Debug Store is for BTS alone"), result.output
     machine, session = keys(result.log, "M"), keys(result.log, "L")
     assert (machine["ds.pebs"], machine["ds.store"]) == ("architectural", "bts")
