@@ -52,7 +52,7 @@ def test_presets(tmp_path, preset):
 
 
 def two_mechanisms(result):
-    """What PEBS is there, and what is left of the Debug Store: on the screen, in the machine's keys, in the session's."""
+    """What PEBS is there, and what is left of the Debug Store: on the screen, in the machine's keys, the session's."""
     assert result.lines("ds: PEBS is architectural (IA32_PEBS_BASE), the Debug Store is for BTS alone"), result.output
     machine, session = keys(result.log, "M"), keys(result.log, "L")
     assert (machine["ds.pebs"], machine["ds.store"]) == ("architectural", "bts")
@@ -176,7 +176,8 @@ def test_full_buffer_of_architectural_pebs(tmp_path, full):
     assert sum(int(n) for n, _ in drained[first + 1:]) > 100, drained[first:]
 
 
-@pytest.mark.parametrize("preset, residual", [("icelake", 3), ("clearwaterforest", 2), cb.long("skylake", 1), cb.long("lunarlake", 2)])
+@pytest.mark.parametrize("preset, residual", [("icelake", 3), ("clearwaterforest", 2), cb.long("skylake", 1),
+                                              cb.long("lunarlake", 2)])
 def test_residual_records(tmp_path, preset, residual):
     """Records that come when counters are off already, where periods change and at the end: waited for, handed over,
     counted, and right to the word; IA32_DS_AREA is given back behind them, or they would fault."""
