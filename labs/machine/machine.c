@@ -69,6 +69,11 @@ int lab_machine_init(char *error, size_t size)
     } else if (ds_detect(ds_hw_machine(), &caps) != 0) {
         snprintf(error, size, "%s; without DS=hw the lab runs on the model", caps.reason);
         return -ENODEV;
+    } else if (ds_caps_arch(&caps)) {
+        snprintf(error, size,
+                 "the processor has architectural PEBS, and the labs are about that of the Debug Store; without DS=hw "
+                 "the lab runs on the model");
+        return -ENODEV;
     } else {
         machine = ds_hw_machine();
     }

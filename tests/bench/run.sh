@@ -94,7 +94,7 @@ if ! "$cc" --version 2>/dev/null | head -n 1 | grep -qi gcc || [ "${version%%.*}
 else
     check ccswap.instructions_per_switch 42
     check read.instructions_per_switch 420
-    check check.instructions_per_switch 6300
+    check check.instructions_per_switch 6400
 fi
 v=$(value read.babeltrace2_instructions_ratio)
 if [ -z "$v" ]; then

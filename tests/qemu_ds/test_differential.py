@@ -7,13 +7,17 @@ import re
 import struct
 from collections import defaultdict
 
+import pytest
+
 import cairn_boot as cb
 import frames
 from cairn_log import cairn, checked
 from cairn_tool import events
 
 PAYLOAD, TID, HEAD = 16, 0x40, 0x18  # of an event; of an epoch of BTS; of records
-BASIC, GPR = 4, 18                   # words of these groups
+# Words of a record, and where it has its instruction and its registers: RFLAGS, RIP and the others.
+LAYOUT = {"icelake": (4 + 18, 1, 4), "pantherlake": (2 + 6 + 20, 2, 8)}
+GPR = 18
 IP, RFLAGS, RIP = 0, 1, 2            # of what states() gives
 KERNEL = 1 << 63
 ARITHMETIC = 0x8D5                   # CF PF AF ZF SF OF
@@ -47,15 +51,16 @@ def branches(log):
     return of
 
 
-def states(log):
+def states(log, preset):
     """Of each thread, in order, what each PEBS record has of it: its instruction, RFLAGS, RIP and all registers."""
+    words, ip, registers = LAYOUT[preset]
     records = []
     for event in payloads(frames.read(log.read_bytes()), 0xCA01):
         if event[0] == 2:
             size, = struct.unpack_from("<I", event, 16)
-            for at in range(HEAD, HEAD + size, 8 * (BASIC + GPR)):
-                words = struct.unpack_from(f"<{BASIC + GPR}Q", event, at)
-                records.append((words[1],) + words[BASIC:])
+            for at in range(HEAD, HEAD + size, 8 * words):
+                record = struct.unpack_from(f"<{words}Q", event, at)
+                records.append((record[ip],) + record[registers:registers + GPR])
     threads = re.findall(r"(?m)^ *[\d.]+ +0 \* \S+ +(\S+)$", cairn("dump", log)[1])
     assert len(threads) == len(records)
     of = defaultdict(list)
@@ -79,9 +84,10 @@ def as_qemu_does(state):
     return state[:RFLAGS] + (state[RFLAGS] & ~ARITHMETIC,) + state[RIP:]
 
 
-def test_programs(tmp_path):
-    soft = run(tmp_path, "soft", 1, 60, "ds=soft", "ds.preset=icelake")
-    hw = run(tmp_path, "hw", 13, 120, "ds=hw", "--qemu-ds", "preset=icelake,exact=flags")
+@pytest.mark.parametrize("preset", ["icelake", cb.long("pantherlake")])
+def test_programs(tmp_path, preset):
+    soft = run(tmp_path, "soft", 1, 60, "ds=soft", f"ds.preset={preset}")
+    hw = run(tmp_path, "hw", 13, 120, "ds=hw", "--qemu-ds", f"preset={preset},exact=flags")
 
     theirs, ours = branches(soft), branches(hw)
     system, = {to for found in theirs.values() for _, to in found if to >= KERNEL}
@@ -96,7 +102,7 @@ def test_programs(tmp_path):
         compared += equal
     assert compared > 500
 
-    theirs, ours = states(soft), states(hw)
+    theirs, ours = states(soft, preset), states(hw, preset)
     compared = 0
     for thread, found in ours.items():
         known = {as_qemu_does(state) for state in theirs[thread]}

@@ -64,7 +64,8 @@ def run_preset(tmp_path, preset, cpus, switches):
 
 
 @pytest.mark.parametrize("preset", [
-    preset if preset[0] in ("penryn", "skylake", "icelake", "lunarlake") else cb.long(preset) for preset in PRESETS
+    preset if preset[0] in ("penryn", "skylake", "icelake", "lunarlake", "pantherlake") else cb.long(preset)
+    for preset in PRESETS
     ], ids=[preset[0] for preset in PRESETS])
 def test_presets(tmp_path, preset):
     run_preset(tmp_path, preset, 2, 200)
@@ -76,7 +77,22 @@ def test_presets_long(tmp_path, preset):
     run_preset(tmp_path, preset, 4, 5000)
 
 
-@pytest.mark.parametrize("preset, period", [("icelake", 1009), cb.long("skylake", 1010)])
+@pytest.mark.long
+@pytest.mark.parametrize("policies", [
+    {"arch_fragments": "cont", "arch_overflow": "stays"},
+    {"arch_fragments": "null", "arch_threshold": "gt", "arch_together": "each"},
+    {"arch_padding": "apart", "arch_overflow": "never", "arch_ovf_buf": "yes"},
+    {"arch_full": "disable", "arch_base": "size", "arch_size": "12_bits"},
+], ids=lambda policies: "-".join(policies))
+def test_policies_of_architectural_pebs(tmp_path, policies):
+    """Records in fragments, and the rest that no manual says: each record is as the plugin wrote it. Small buffers."""
+    run(tmp_path, "clearwaterforest", 2, 300, "workload=mix", "pebs=INST_RETIRED.ANY:499,branches:211",
+        "pebs.records=8", "pebs.threshold=6", "pebs.groups=gpr,xmm,lbr:8,counters",
+        plugin="".join(f",policy.{name}={value}" for name, value in policies.items()))
+
+
+@pytest.mark.parametrize("preset, period", [("icelake", 1009), cb.long("skylake", 1010),
+                                            cb.long("clearwaterforest", 1009)])
 def test_instructions_between_records(tmp_path, preset, period):
     """The plugin counts instructions in blocks, apart from the model: where nothing else counts, so many lie between
     two records; one more where not the overflow itself is recorded, but the event after it."""

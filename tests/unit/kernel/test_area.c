@@ -88,7 +88,8 @@ static void before_drain(void *context, uint32_t number, uint64_t tsc)
 static void drained(void *context, uint32_t number, const struct ds_drain *drain)
 {
     (void)context, (void)number;
-    assert_ptr_equal(drain->area, here.ds_area); /* still whole */
+    if (drain->format != DS_FORMAT_ARCH)
+        assert_ptr_equal(drain->area, here.ds_area); /* still whole */
     drains += drain->reason == CAIRN_DS_STOP;
     starts += drain->reason == CAIRN_DS_START;
 }
@@ -99,18 +100,16 @@ static void bts_drained(void *context, uint32_t number, const struct ds_bts_drai
     bts_drains += drain->reason == CAIRN_DS_STOP;
 }
 
-static uint8_t buffer[64 * 1024] __attribute__((aligned(4096))), branches[4096] __attribute__((aligned(4096)));
+static uint8_t buffer[64 * 1024] __attribute__((aligned(64 * 1024))), branches[4096] __attribute__((aligned(4096)));
 
-/* A run that has begun, on one CPU. */
-static int begin(void **state)
+/* A run that has begun, on one CPU: `fake`. */
+static int begin_here(void)
 {
     static const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .bts_drained = bts_drained};
     static struct ds_config config;
     struct ds_caps caps;
     struct ds_refusal refusal;
     char error[160];
-    (void)state;
-    ds_fake_init(&fake, true);
     ds_fake_reset(&fake);
     pages_free = 10;
     pages_taken = told = drains = starts = bts_drains = 0;
@@ -125,6 +124,20 @@ static int begin(void **state)
         return -1;
     here.pebs_index = here.pebs_stamp = ds_pebs_index(here.ds);
     return 0;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    return begin_here();
+}
+
+static int begin_arch(void **state)
+{
+    (void)state;
+    ds_fake_init_arch(&fake);
+    return begin_here();
 }
 
 static int end(void **state)
@@ -280,6 +293,33 @@ static void not_supported(void **state)
     assert_true(ds_started(here.ds));
 }
 
+/* With architectural PEBS IA32_MISC_ENABLE says that the Debug Store has none. Should a processor not say so, the area
+ * is BTS' alone, and PEBS ends and begins with it all the same. */
+static void architectural_pebs(void **state)
+{
+    (void)state;
+    char error[160];
+    uint64_t address = 0;
+    assert_int_equal(karea_allocate(&address), -ENOTSUP);
+    assert_int_equal(karea_free(), -ENOTSUP);
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value &= ~(uint64_t)IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    assert_int_equal(karea_allocate(&address), -EEXIST);
+    assert_true(address == ds_area_register() && ds_fake_value(&fake, IA32_PEBS_BASE) == ((uintptr_t)buffer | 1));
+    assert_int_equal(karea_free(), 0);
+    assert_int_equal(drains, 1);
+    assert_int_equal(bts_drains, 1);
+    assert_true(!ds_started(here.ds) && !here.pebs_index && !here.pebs_stamp && told == 1);
+    assert_int_equal(ds_area_register() | ds_fake_value(&fake, IA32_PEBS_BASE) | ds_fake_value(&fake, IA32_PEBS_INDEX),
+                     0);
+    assert_int_equal(karea_allocate(&address), 0);
+    assert_int_equal(karea_start(error, sizeof error), 0);
+    assert_true(ds_area_register() == address && ds_fake_value(&fake, IA32_PEBS_BASE) == ((uintptr_t)buffer | 1));
+    assert_ptr_equal(here.pebs_stamp, ds_pebs_index(here.ds));
+    assert_int_equal(*here.pebs_stamp, 0);
+    for (unsigned i = 4; i < 512; i++)
+        assert_int_equal(((const uint64_t *)here.ds_area)[i], 0);
+}
+
 static void no_backend(void **state)
 {
     (void)state;
@@ -332,6 +372,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(never_started, begin, end),
         cmocka_unit_test_setup_teardown(no_memory, begin, end),
         cmocka_unit_test_setup_teardown(not_supported, begin, end),
+        cmocka_unit_test_setup_teardown(architectural_pebs, begin_arch, end),
         cmocka_unit_test_setup_teardown(no_backend, begin, end),
         cmocka_unit_test_setup_teardown(start_refused, begin, end),
     };

@@ -406,6 +406,13 @@ uint32_t cairn_pebs_size(uint8_t format, const uint8_t *record, uint32_t left, u
     return *whole = ds_pebs_record_size(format, basic, left);
 }
 
+const char *cairn_pebs_name(char out[CAIRN_PEBS_NAME], const struct cairn_pebs_field *f)
+{
+    const bool again = f->what == CAIRN_PEBS_FRAGMENT || f->what == CAIRN_PEBS_RESERVED;
+    snprintf(out, CAIRN_PEBS_NAME, again ? "%s@%x" : "%s", f->name, (unsigned)f->at);
+    return out;
+}
+
 bool cairn_pebs_get(uint8_t format, const uint8_t *record, uint32_t size, enum cairn_pebs_what what, uint64_t *value)
 {
     struct cairn_pebs_walk walk;
