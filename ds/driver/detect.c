@@ -196,7 +196,7 @@ static void test_capabilities(struct detection *d, bool pdcm, unsigned leaves)
             arch ? "architectural PEBS" : "a record format this driver knows",
             d->arch ? disagree : "the PEBS record format is newer than this driver knows (6)");
     row(d, "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14]", v >> 14 & 1, true,
-        arch             ? "says nothing of architectural PEBS: each counter has its own groups"
+        arch             ? "without meaning here: each counter has its own groups"
         : c->baseline    ? "adaptive records, PEBS on every counter"
         : c->format >= 4 ? d->hypervisor ? "the hypervisor hides the groups: basic records of 32 bytes only"
                                          : "basic records of 32 bytes only"

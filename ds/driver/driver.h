@@ -140,6 +140,10 @@ const uint8_t *ds_records(const struct ds_cpu *ds);
 uint64_t ds_count_records(const struct ds_cpu *ds, uint64_t from, uint64_t bytes);
 /* What a drain at `tsc` hands over, but for records. */
 struct ds_drain ds_drain_of(const struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc);
+
+/* ---- where PEBS stands: ds/driver/index.c
+ * ----------------------------------------------------------------------------- */
+
 /* Makes at_switch anew, when something it depends on has changed. */
 void ds_settle_switch(struct ds_cpu *ds);
 

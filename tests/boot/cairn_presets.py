@@ -4,13 +4,13 @@
 ICELAKE = ("INST_RETIRED.ANY:499,cycles:601,branches:151,BR_INST_RETIRED.CONDITIONAL:103,"
            "BR_INST_RETIRED.NEAR_TAKEN:101,BR_INST_RETIRED.NEAR_CALL:31,BR_INST_RETIRED.NEAR_RETURN:37,"
            "BR_INST_RETIRED.FAR_BRANCH:3")
+DARKMONT = ICELAKE.removesuffix(",BR_INST_RETIRED.FAR_BRANCH:3")  # which it does not count
 ARCH = 15  # architectural PEBS: the Debug Store, and so the form of its area, is for BTS alone
 SANDYBRIDGE = ("BR_INST_RETIRED.CONDITIONAL:103,BR_INST_RETIRED.NEAR_TAKEN:101,"
                "BR_INST_RETIRED.NEAR_RETURN:37,cycles:5003:plain")
 HASWELL = "INST_RETIRED.ANY:499," + SANDYBRIDGE  # to Skylake
 # Intel's lists have no other event of instructions there that PEBS records; on Sandy Bridge it has to be alone.
 PREC_DIST = {"haswell", "skylake"}
-DARKMONT = ICELAKE.removesuffix(",BR_INST_RETIRED.FAR_BRANCH:3")  # which it does not count
 PRESETS = [  # name, record format, form of the DS area, bytes of a record, events
     ("penryn", 0, "60H", 144, "INST_RETIRED.ANY:199,BR_INST_RETIRED.NEAR_TAKEN:5003:plain,cycles:9001:plain"),
     ("nehalem", 1, "60H", 176, "INST_RETIRED.ANY:499,branches:151,BR_INST_RETIRED.CONDITIONAL:103,"
@@ -23,7 +23,7 @@ PRESETS = [  # name, record format, form of the DS area, bytes of a record, even
     ("arrowlake", 5, "1C0H", 944, ICELAKE),
     ("lunarlake", 6, "1C0H", 432, ICELAKE),
     ("pantherlake", ARCH, "60H", 624, ICELAKE),
-    ("clearwaterforest", ARCH, "60H", 1360, DARKMONT),
+    ("clearwaterforest", ARCH, "60H", 1312, DARKMONT),
 ]
 GROUPS = {"icelake": "gpr,lbr:8,xmm", "arrowlake": "lbr,gpr", "lunarlake": "gpr,mem,lbr:4,counters",
           "pantherlake": "gpr,mem,lbr:8,counters", "clearwaterforest": "gpr,xmm,lbr"}

@@ -73,7 +73,8 @@ def test_control(tmp_path, options):
         assert " + profile (rundown): Timer every 10000 of 100 ns\n" in dump
         assert " + profile (at the end): Timer every 10000 of 100 ns\n" in dump
     if NO_AREA in options:  # of PEBS in the Debug Store: class 81H is not supported, and PEBS runs on
-        assert len(re.findall(" = architectural PEBS on, ", dump)) == len(re.findall(r"\(stop\)", dump)) == 2, dump[-2000:]
+        begun, ended = re.findall(" = architectural PEBS on, ", dump), re.findall(r"\(stop\)", dump)
+        assert len(begun) == len(ended) == 2, dump[-2000:]
         return
     for cpu in range(2):  # each area was freed and made anew while the CPU ran: two set-ups, two tear-downs
         said = re.findall(rf"^ *[0-9.]+ +{cpu} = (Debug Store on|drain of epoch \d+ \(stop\))", dump, re.MULTILINE)

@@ -52,7 +52,7 @@ def test_presets(tmp_path, preset):
 
 
 def two_mechanisms(result):
-    """What PEBS is there, and what is left of the Debug Store: on the screen, in the machine's keys, in the session's."""
+    """What PEBS is there, and what is left of the Debug Store: on the screen, in the machine's keys, the session's."""
     assert result.lines("ds: PEBS is architectural (IA32_PEBS_BASE), the Debug Store is for BTS alone"), result.output
     machine, session = keys(result.log, "M"), keys(result.log, "L")
     assert (machine["ds.pebs"], machine["ds.store"]) == ("architectural", "bts")
@@ -162,19 +162,22 @@ def test_policies_of_architectural_pebs(tmp_path, policies):
 
 @pytest.mark.parametrize("full", ["drop", cb.long("disable")])
 def test_full_buffer_of_architectural_pebs(tmp_path, full):
-    """A buffer of five records, and a record at every ninth instruction: FULL. A processor that goes on counting with
-    PEBS tells how many are lost; one that turns PEBS off does not, and records come again after the drain."""
-    result, end = run_and_check(tmp_path, 1, 10, "ds=soft", "ds.preset=clearwaterforest", "pebs=INST_RETIRED.ANY:9",
-                                "pebs.groups=gpr,mem,xmm,lbr", "pebs.records=2", "pebs.threshold=2",
+    """A page has room for two records, and another one comes while the PMI waits: FULL. A processor that goes on with
+    PEBS tells how many are lost; of one that turns it off nobody knows, and records come again after the drain."""
+    result, end = run_and_check(tmp_path, 1, 20, "ds=soft", "ds.preset=clearwaterforest", "pebs=INST_RETIRED.ANY:9",
+                                "pebs.groups=gpr,mem,xmm,lbr", "pebs.records=1", "pebs.threshold=1",
                                 f"ds.policy.arch_full={full}")
     records, drains, _, lost, _ = per_cpu(end, "ds")[0]
-    assert records > 200 and drains > 80
+    assert records > 200 and drains > 100
     assert (lost is None) == (full == "disable") and lost != 0
     text = cairn("dump", result.log)[1]
-    assert re.search(r"drain of epoch \d+ \(threshold\): \d+ records?, (unknown|[1-9]\d*) lost", text), text[-3000:]
+    drained = re.findall(r"drain of epoch \d+ \(threshold\): (\d+) records?, (.*)$", text, re.M)
+    first = min(i for i, (_, said) in enumerate(drained) if said != "0 lost")
+    assert sum(int(n) for n, _ in drained[first + 1:]) > 100, drained[first:]
 
 
-@pytest.mark.parametrize("preset, residual", [("icelake", 3), ("clearwaterforest", 2), cb.long("skylake", 1), cb.long("lunarlake", 2)])
+@pytest.mark.parametrize("preset, residual", [("icelake", 3), ("clearwaterforest", 2), cb.long("skylake", 1),
+                                              cb.long("lunarlake", 2)])
 def test_residual_records(tmp_path, preset, residual):
     """Records that come when counters are off already, where periods change and at the end: waited for, handed over,
     counted, and right to the word; IA32_DS_AREA is given back behind them, or they would fault."""

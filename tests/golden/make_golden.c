@@ -114,7 +114,8 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
             stream_text(d, m, "ds.detect.%s.%u.0=CPUID.01H:EDX.DS[21]|0x1|ok|the Debug Store is there", backend, c);
             stream_text(d, m, "ds.detect.%s.%u.1=IA32_MISC_ENABLE|0x1|ok|PEBS is available", backend, c);
             if (k->arch)
-                stream_text(d, m, "ds.detect.%s.%u.2=CPUID.23H.4:EBX groups|0x60020378|ok|groups of records", backend, c);
+                stream_text(d, m, "ds.detect.%s.%u.2=CPUID.23H.4:EBX groups|0x60020378|ok|groups of records", backend,
+                            c);
             if (!k->hw)
                 stream_text(d, m, "ds.detect.hw.%u.0=CPUID.01H:EDX.DS[21]|0x0|no|no Debug Store", c);
             stream_text(d, m, "ds.cpu.%u.counters=%s", c, k->arch ? "0 1 32" : "0");

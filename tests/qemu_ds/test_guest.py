@@ -196,17 +196,29 @@ def test_watched_data(tmp_path, history, start):
                   "move_from": [1, 0, 1, 1], "move_to": [1, 0, 1, 1], "moves": [1, 0, 1, 1]}
 
 
+LEAF_23H = {  # by subleaf: counters, auto counter reload, events, PEBS' groups and counters
+    "lunarlake": {0: [0x0B, 1, 0, 0], 1: [0x3FF, 0x0F, 0, 0], 3: [0x27, 0, 0, 0]},
+    "pantherlake": {0: [0x3F, 7, 0, 0], 1: [0x3FF, 0x0F, 0, 0], 2: [0x3FC, 0x0F, 0xFC, 3], 3: [0x27, 0, 0, 0],
+                    4: [0, 0x60020378, 0, 0], 5: [0x3FF, 3, 0x0F, 1]},
+    "clearwaterforest": {0: [0x3F, 7, 0, 0], 1: [0xFF, 7, 0, 0], 2: [0xFC, 7, 0xFC, 3], 3: [0x27, 0, 0, 0],
+                         4: [0, 0x60020338, 0, 0], 5: [0xFF, 3, 7, 1]},
+}
+
+
 @pytest.mark.parametrize("preset, signature, pmu, history, capabilities", [
     ("penryn", 0x10676, 0x07280202, 0, 0xC2),
     ("skylake", 0x506E3, 0x07300404, 0, 0x23C5),
     ("sapphirerapids", 0x806F8, 0x08300805, 0x0B, 0xE4FF),
     ("lunarlake", 0xB06D1, 0x08300A05, 0x0B, 0xE6FF),
+    ("pantherlake", 0xC06C2, 0x08300A06, 0x0B, 0xAFFF),
+    ("clearwaterforest", 0xD06D1, 0x07300806, 0x0B, 0x2FFF),
 ])
 def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
     """The model's leaves. Of the others that lie between QEMU's last and the model's, QEMU knows nothing."""
     said, _ = run(tmp_path, "cpuid", f"preset={preset}", "-cpu", "max,level=0xd,min-level=0xd")
-    hybrid = preset == "lunarlake"
-    assert said["0_eax"] == (0x23 if hybrid else 0x1C if history else 0x0D)
+    hybrid = {"lunarlake": 0x40000003, "pantherlake": 0x40000004}.get(preset, 0)
+    extended = LEAF_23H.get(preset, {})
+    assert said["0_eax"] == (0x23 if extended else 0x1C if history else 0x0D)
     assert (said["0_ebx"], said["0_edx"], said["0_ecx"]) == (0x756E6547, 0x49656E69, 0x6C65746E)  # GenuineIntel
     assert said["1_eax"] == signature
     assert said["1_edx"] >> 21 & 1  # DS
@@ -214,14 +226,17 @@ def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
     assert said["a_eax"] == pmu
     # No cache references and misses, no mispredicted branches; slots, where there is a counter for them.
     assert said["a_ebx"] == (0xD8 if pmu >> 24 == 8 else 0x58)
-    assert (said["7_edx"] >> 15 & 1, said["1a_eax"]) == (hybrid, 0x40000003 if hybrid else 0)
-    assert (said["7_1_eax"] >> 8 & 1, said["7_eax"] >= hybrid) == (hybrid, True)
-    assert (said["23_eax"], said["23_1_eax"], said["23_1_ebx"]) == ((0xB, 0x3FF, 0xF) if hybrid else (0, 0, 0))
+    assert (said["7_edx"] >> 15 & 1, said["1a_eax"]) == (hybrid != 0, hybrid)
+    assert said["7_1_eax"] >> 8 & 1 == (extended != {}) <= said["7_eax"]
+    for subleaf in range(7):
+        assert [said[f"23_{subleaf}_e{r}x"] for r in "abcd"] == extended.get(subleaf, [0, 0, 0, 0]), subleaf
     assert said["1c_eax"] == history or not history
     assert [said[f"15_e{r}x"] for r in "abcd"] == [0, 0, 0, 0] or not history
     assert (said["capabilities_high"], said["capabilities"]) == (0, capabilities)
-    assert said["enable"] == 0x40081  # MONITOR and fast strings are QEMU's, performance monitoring is the model's
-    assert said["enable_written"] == 0x400080 | 0x40000
+    unavailable = (pmu & 0xFF == 6) << 12  # PEBS: of the Debug Store
+    # MONITOR and fast strings are QEMU's, performance monitoring is the model's.
+    assert said["enable"] == 0x40081 | unavailable
+    assert said["enable_written"] == 0x400080 | 0x40000 | unavailable
 
 
 def test_conditions(tmp_path):
@@ -264,6 +279,45 @@ def test_reset(tmp_path):
     assert after["reset"] == {"global": 0xFF, "debugctl": 0, "ds_area": 0, "pmc_1": 0, "sel": 0, "ctrl": 0,
                               "counted": 0}
     assert said["counts"] == 3
+
+
+def record(said, at):
+    """Words of the record of architectural PEBS that begins there."""
+    return [said[f"r{at + offset:04x}"] for offset in range(0, said[f"r{at:04x}"] & 0xFFFF, 8)]
+
+
+@pytest.mark.parametrize("preset", ["clearwaterforest", "pantherlake"])
+def test_architectural_pebs(tmp_path, preset):
+    """Records lie where IA32_PEBS_BASE says, which no page need lead to, and are what was there after the instruction.
+    Where no memory is they are lost, once for each overflow."""
+    said, messages = run(tmp_path, "arch", f"preset={preset},stats=on,exact=flags")
+    assert (said["base"], said["other_name"]) == (0xE00001, 0x1000)
+    first, second = record(said, 0xC80), record(said, 0xFC0)
+    assert said["index"] == 0x10001 << 32 | 0x1300 and said["status"] == 0
+    mode_64 = 1 << 30
+    assert (first[0], second[0]) == (0xE002013040000340, 0xE002013040000340 ^ mode_64)
+    header, basic, aux, gpr, xer, xmm, lbr, entry, counters = 0, 2, 8, 16, 36, 38, 70, 76, 100
+    for words, event, branch, branches in ((first, ("event", "next"), ("jump", "over"), 1),
+                                           (second, ("event_32", "next_32"), ("next", "compatibility"), 2)):
+        assert len(words) == counters + 4 and words[header + 1] == 0
+        tsc = words[basic + 2]
+        assert words[basic:aux] == [said[event[0]], 1 << 32, tsc, 0, 0, 0] and tsc
+        assert words[aux:gpr] == [0] * 8
+        assert (words[gpr] & FLAGS, words[gpr + 1]) == (CF | PF | AF | SF, said[event[1]])
+        assert (words[gpr + 5], words[gpr + 6], words[gpr + 11]) == (0xFFFFFFFF, said["rsp"], 0x999)
+        assert words[gpr + 18:xer] == [0, 0] and words[xer:xmm] == [2, 0]
+        assert words[xmm:lbr] == [0] * 15 + [0x0123456789ABCDEF] + [0] * 16
+        assert words[lbr:entry] == [0, 0x7F0003, 32, 0, 0, 0]
+        assert words[entry:entry + 2] == [said[name] for name in branch]
+        assert words[counters:] == [1 << 32 | 1, 0, 0x1000 + branches, 0]
+    assert (said["status_threshold"], said["status_cleared"]) == (1 << 54, 0)
+    assert said["index_basic"] == 0x11 << 32 | 0x40
+    assert said["index_nowhere"] == 0x801 << 32
+    assert "vCPU 0: 3 records, 0 dropped" in messages and "vCPU 0: 1 records, 0 branch records lost" in messages
+
+    assert said["hidden_vector"] == 0x80
+    assert (said["hidden_cpl_0"], said["hidden_cpl_3"], said["shown_cpl_3"]) == (0x123456, 0, 0x777)
+    assert (said["fixed_cpl_3"], said["fixed_hidden_cpl_3"]) == (0x654321, 0)
 
 
 def test_x2apic(tmp_path):

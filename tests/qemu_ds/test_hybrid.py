@@ -76,6 +76,21 @@ def test_events_of_each_kind(tmp_path):
     assert all(int(count) for _, count in plain)
 
 
+def test_buffers_of_each_kind(tmp_path):
+    """With architectural PEBS a record shows the CPU's own events, so those of efficient cores, which have more of them
+    here, need the larger buffer: one that is as large as IA32_PEBS_BASE says."""
+    result, _, _ = run(tmp_path, "pantherlake", 4, 300, "pebs=INST_RETIRED.ANY:2003",
+                       "pebs.atom=INST_RETIRED.ANY:5003,branches:1009,BR_INST_RETIRED.CONDITIONAL:503,"
+                       "BR_INST_RETIRED.NEAR_TAKEN:601,BR_INST_RETIRED.NEAR_CALL:211,BR_INST_RETIRED.NEAR_RETURN:223",
+                       "pebs.groups=counters", "pebs.records=35", "pebs.threshold=20", plugin=HYBRID)
+    machine = keys(result.log, "M")
+    assert [machine[f"ds.cpu.{cpu}.buffer_bytes"] for cpu in range(4)] == ["4096", "4096", "8192", "8192"]
+    assert (machine["ds.record_bytes"], machine["ds.cpu.2.record_bytes"]) == ("112", "128")
+    for cpu in ALL:
+        assert int(machine[f"ds.cpu.{cpu}.buffer.physical"], 16) % int(machine[f"ds.cpu.{cpu}.buffer_bytes"]) == 0
+    assert sampling(result.log) & {2, 3}
+
+
 def test_sampled_stores(tmp_path):
     """On both kinds, under one name, each record with its address; only the efficient ones' are called not precise."""
     result, machine = boot(tmp_path, "pebs=MEM_TRANS_RETIRED.STORE_SAMPLE:307", "pebs.groups=mem")

@@ -19,20 +19,22 @@ def starts(options, *arguments, qemu=cb.QEMU_11):
 
 
 @pytest.mark.parametrize("options, arguments, why", [
-    (",preset=pentium", (), "preset=pentium: not one of penryn nehalem .* lunarlake"),
+    (",preset=pentium", (), "preset=pentium: not one of penryn nehalem .* clearwaterforest"),
     (",exact=registers", (), "exact=registers: can only be exact=flags"),
     (",truth=", (), "truth=: names no file"),
     (",truth=/nowhere/truth", (), "truth=/nowhere/truth: cannot be written"),
     (",stats=1", (), "stats=1: must be on or off"),
     (",policy.fit=both", (), "policy.fit=both: not one of end_le end_lt start_lt"),
-    (",policy.luck=good", (), "policy.luck: not one of fit .* unlisted"),
+    (",policy.luck=good", (), "policy.luck: not one of fit .* arch_together"),
     (",policy.unmapped=page_fault", (),
      "policy.unmapped=page_fault: not possible here: a plugin cannot raise a page fault"),
     (",policy.masked_pmi=latched", (),
      "policy.masked_pmi=latched: not possible here: no plugin sees LVTPC unmasked in xAPIC mode"),
     (",kvm=on,preset=arrowlake", (),
      "kvm=on: preset arrowlake is a hybrid processor, and KVM shows no counters of those"),
-    (",records=5", (), "records=5: not an option: there are preset, efficient, kvm, exact, truth, stats, policy.NAME"),
+    (",refuse=0", (), "refuse=0: must be the number of an access, from 1 on"),
+    (",records=5", (), "records=5: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, "
+                       "policy.NAME"),
     ("", ("-accel", "tcg,thread=single", "-smp", "2"),
      "several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount"),
     ("", ("-icount", "shift=4"),
@@ -67,6 +69,29 @@ def test_run_qemu_says_so(tmp_path, arguments, status, why):
     result = cb.boot(tmp_path / "log", "--smp", 1, "ds=hw", *arguments)
     assert result.status == status
     assert re.search(f"^{why}", result.output, re.M), result.output
+
+
+ACCESSES = 420  # of a machine with one vCPU until its threads have run for a while
+FEW = [("pantherlake", 45), ("clearwaterforest", 240), cb.long("clearwaterforest", 310)]
+MANY = [cb.long(preset, number) for at, preset in enumerate(("pantherlake", "clearwaterforest"))
+        for number in range(1 + 3 * at, ACCESSES, 6)]
+
+
+@pytest.mark.parametrize("preset, number", FEW + MANY)
+def test_one_access_that_is_refused(tmp_path, preset, number):
+    """#GP at one access to the registers of performance monitoring and of both stores, whichever it is: Cairn goes on
+    to its end without what needs that, and one line says so. What it only asks for it can do without."""
+    result = cb.boot(tmp_path / "log", "--smp", 1, "ds=hw", "--qemu-ds", f"preset={preset},refuse={number}",
+                     "workload=mix", "switches=60", "bts=interrupt", cb.UNHURRIED)
+    refused = re.search(rf"^qemu-ds +access {number} refused: ((?:RD|WR)MSR) of (\w+)H$", result.output, re.M)
+    assert refused, result.output
+    said = [line for line in result.output.splitlines() if re.match("(FAIL|SKIP): ", line)]
+    assert len(said) <= 1 and "PASS: memory: 0 pages and 0 objects more than before" in result.output, result.output
+    failed = [line for line in said if line.startswith("FAIL")]
+    assert result.status == (cb.FAIL if failed else cb.PASS), result.output
+    for line in failed:
+        how = f"{refused[1]}(0x{refused[2].lower()})"
+        assert f"{how} " in line and "raises #GP" in line or " cannot be read" in line
 
 
 def test_a_truth_that_does_not_fit(tmp_path):

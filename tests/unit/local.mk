@@ -8,14 +8,14 @@ $(addprefix $(B)/san/,$(addprefix tests/unit/boot/test_,firmware.o main.o save.o
 COVERAGE_LEAST := 95
 GCOV          := $(if $(findstring gcc,$(CC)),$(subst gcc,gcov,$(CC)))
 COVERED_C     := $(sort $(wildcard ds/model/*.c))
-COVERAGE_UNIT := $(basename $(notdir $(wildcard tests/unit/ds/test_model*.c tests/unit/ds/test_property*.c)))
-COVERAGE_O    := $(patsubst %.c,$(B)/coverage/%.o,$(COVERED_C) $(EVENT_C) $(wildcard tests/unit/ds/property/*.c) \
+COVERAGE_UNIT := $(basename $(notdir $(wildcard tests/unit/model/test_model*.c tests/unit/model/test_property*.c)))
+COVERAGE_O    := $(patsubst %.c,$(B)/coverage/%.o,$(COVERED_C) $(EVENT_C) $(wildcard tests/unit/model/property/*.c) \
                      $(addprefix tests/unit/support/,ds_bench.c ds_naive.c ds_naive_arch.c))
 
 # Unoptimized, or the compiler's branches are counted instead of ours.
 FLAGS_coverage = $(filter-out -O2,$(HCFLAGS)) -O0 --coverage
 $(eval $(call product,coverage))
-$(B)/coverage/test_%: $(B)/coverage/tests/unit/ds/test_%.o $(COVERAGE_O)
+$(B)/coverage/test_%: $(B)/coverage/tests/unit/model/test_%.o $(COVERAGE_O)
 	$(call say,LINK)
 	$(Q)$(CC) --coverage -o $@ $^ -lcmocka
 ifneq ($(shell command -v $(GCOV) 2>&-),)

@@ -42,14 +42,27 @@ static int set_switch(bool *to, const char *argument, const char *value, char *w
     return *to || strcmp(value, "off") == 0 ? 0 : refuse(why, size, "%s: must be on or off", argument);
 }
 
-static int set_efficient(struct qds_options *o, const char *argument, const char *value, char *why, size_t size)
+/* Also where it fails. */
+static bool set_number(unsigned *to, const char *value)
 {
     char *end;
     const unsigned long n = strtoul(value, &end, 10);
-    o->efficient = (unsigned)n;
-    return *value >= '1' && *value <= '9' && !*end && n < UINT_MAX
+    *to = (unsigned)n;
+    return *value >= '1' && *value <= '9' && !*end && n < UINT_MAX;
+}
+
+static int set_efficient(struct qds_options *o, const char *argument, const char *value, char *why, size_t size)
+{
+    return set_number(&o->efficient, value)
                ? 0
                : refuse(why, size, "%s: must be the number of a vCPU, from 1 on", argument);
+}
+
+static int set_refuse(struct qds_options *o, const char *argument, const char *value, char *why, size_t size)
+{
+    return set_number(&o->refuse, value)
+               ? 0
+               : refuse(why, size, "%s: must be the number of an access, from 1 on", argument);
 }
 
 static int make_little(struct qds_options *o, char *why, size_t size)
@@ -127,6 +140,8 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
             e = o->exact_flags ? 0 : refuse(why, size, "%s: can only be exact=flags", a);
         } else if (strncmp(a, "kvm=", 4) == 0)
             e = set_switch(&o->kvm, a, value, why, size);
+        else if (strncmp(a, "refuse=", 7) == 0)
+            e = set_refuse(o, a, value, why, size);
         else if (strncmp(a, "stats=", 6) == 0)
             e = set_switch(&o->stats, a, value, why, size);
         else if (strncmp(a, "truth=", 6) == 0) {
@@ -136,7 +151,8 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
             e = set_policy(o, a + 7, value, why, size);
         else
             e = refuse(why, size,
-                       "%s: not an option: there are preset, efficient, kvm, exact, truth, stats, policy.NAME", a);
+                       "%s: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME",
+                       a);
         if (e)
             return e;
     }

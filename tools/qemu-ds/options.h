@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The plugin's options: -plugin build/qemu-ds.so,preset=icelake,exact=flags,truth=FILE,stats=on,policy.NAME=VALUE,
- * efficient=1,kvm=on */
+ * efficient=1,kvm=on,refuse=1 */
 #pragma once
 
 #include "ds/model/model.h"
@@ -15,6 +15,7 @@ struct qds_options {
     bool exact_flags;              /* refuse to run where RFLAGS in records would be unknown */
     bool stats;                    /* a line of totals at the end */
     const char *truth;             /* NULL: none; points into `arguments` */
+    unsigned refuse;               /* qds_special_refuse; 0: none */
 };
 
 /* Arguments are QEMU's, "name=value". 0, or -EINVAL with one line in `why` that says what is wrong. */

@@ -16,6 +16,7 @@
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/instruments.h"
 #include "tools/qemu-ds/options.h"
+#include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -98,6 +99,8 @@ static void ends(void *userdata)
         if (v && v->rdpmcs_refused)
             fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " RDPMC left to QEMU, which has none\n", i, v->rdpmcs_refused);
     }
+    if (options.refuse && qds_special_accesses() < options.refuse)
+        fprintf(stderr, "qemu-ds: refuse=%u: there were only %u accesses\n", options.refuse, qds_special_accesses());
     if (!qds_vcpu(0))
         fprintf(stderr, "qemu-ds: no vCPU was seen: it takes -accel tcg\n");
     if (options.stats)
@@ -132,6 +135,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
         qds_refuse("%s", why);
     qds_flags_begin(options.exact_flags);
     qds_brand_begin();
+    qds_special_refuse(options.refuse);
     plugin = id;
     vcpus = info->system.max_vcpus;
     if (options.truth && !qds_truth_open(options.truth, options.preset->name, vcpus))

@@ -2,6 +2,8 @@
 #include "tools/qemu-ds/special.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tools/qemu-ds/brand.h"
@@ -10,6 +12,27 @@
 #define MSR_REFUSED       0x80Eu /* DFR, which x2APIC mode has no more: #GP in either mode, and nothing in the ESR */
 #define CR4_PCE           (1u << 8)
 #define CPUID_01H_EAX_SIG UINT32_C(0x0FFF3FFF)
+
+static unsigned to_refuse, accesses;
+
+void qds_special_refuse(unsigned number)
+{
+    to_refuse = number;
+}
+
+unsigned qds_special_accesses(void)
+{
+    return accesses;
+}
+
+/* Whether this access to an MSR of the model's is the one that shall fail. */
+static bool chosen(const struct qds_vcpu *v, const char *what, uint32_t msr)
+{
+    if (!to_refuse || v->index != 0 || (!accesses && msr != IA32_PERF_CAPABILITIES) || ++accesses != to_refuse)
+        return false;
+    fprintf(stderr, "qemu-ds: access %u refused: %s of %" PRIX32 "H\n", accesses, what, msr);
+    return true;
+}
 
 /* Whether the byte is a prefix in 64-bit mode. Elsewhere what looks like REX is an instruction of one byte, and so is
  * never part of a longer one's beginning. */
@@ -96,7 +119,8 @@ void qds_rdmsr(struct qds_vcpu *v)
     if (qds_cpl(v) != 0)
         return;
     uint32_t msr = low(qds_read(v, QDS_RCX));
-    switch (qds_pmi_rdmsr(v, msr, &value) ? 0 : ds_model_rdmsr(&v->model, msr, &value)) {
+    int e = qds_pmi_rdmsr(v, msr, &value) ? 0 : ds_model_rdmsr(&v->model, msr, &value);
+    switch (e != -ENOENT && chosen(v, "RDMSR", msr) ? -EFAULT : e) {
     case 0:
         v->patch.value = value;
         v->patch.mask = msr == IA32_MISC_ENABLE ? IA32_MISC_ENABLE_READ_ONLY : UINT64_MAX;
@@ -124,6 +148,8 @@ bool qds_wrmsr(struct qds_vcpu *v, uint32_t *msr, uint64_t *value, bool *fault, 
         *after = v->model;
         e = ds_model_wrmsr(after, *msr, *value);
     }
+    if (e != -ENOENT && chosen(v, "WRMSR", *msr))
+        e = -EFAULT;
     *fault = e == -EFAULT;
     if (*fault)
         refuse(v);

@@ -43,15 +43,18 @@ def test_registers(chromium, pages):
     path, lines = pages("arch")
     chromium.open(path, "#record=0")
     sample = next(line for line in lines if line["type"] == "sample")
-    shown = text_of(cairn("ds", "--cpu", sample["cpu"], "--epoch", sample["epoch"], "--records", 0, GOLDEN / "arch.log"))
+    shown = text_of(cairn("ds", "--cpu", sample["cpu"], "--epoch", sample["epoch"], "--records", 0,
+                          GOLDEN / "arch.log"))
     rows = chromium.run(ROWS % 3)
     registers = {name: value for name, value, _ in rows if name.startswith("IA32_")}
-    assert registers == dict(re.findall(r"^ *[0-9a-f]+ (IA32_\w+(?:\.\.\d+_CFG_C)?) +([0-9a-f]{16})  [dp]", shown, re.M))
+    pattern = r"^ *[0-9a-f]+ (IA32_\w+(?:\.\.\d+_CFG_C)?) +([0-9a-f]{16})  [dp]"
+    assert registers == dict(re.findall(pattern, shown, re.M))
     assert len(registers) == 7
     bits = [name for name, value, _ in rows if len(value) != 16]
     assert bits[:5] == ["address", "THRESH", "EN", "WR", "EN"] and bits.count("ALLOW") == 3 and "RELOAD" in bits
     text = chromium.run(TEXT % 3)
-    assert "REGISTERS OF ARCHITECTURAL PEBS" in text.upper() and "The Debug Store holds branch records (BTS) only" in text
+    assert "REGISTERS OF ARCHITECTURAL PEBS" in text.upper()
+    assert "The Debug Store holds branch records (BTS) only" in text
     assert "IA32_PEBS_INDEX pointed 272 bytes behind the base" in text
     slots = chromium.run("document.querySelectorAll('.slot').length")
     held = chromium.run("document.querySelectorAll('.slot.held').length")

@@ -30,8 +30,13 @@ test:   leaf "0", 0
         leaf "15", 0x15
         leaf "1a", 0x1A
         leaf "1c", 0x1C
-        leaf "23", 0x23
+        leaf "23_0", 0x23
         leaf "23_1", 0x23, 1
+        leaf "23_2", 0x23, 2
+        leaf "23_3", 0x23, 3
+        leaf "23_4", 0x23, 4
+        leaf "23_5", 0x23, 5
+        leaf "23_6", 0x23, 6
         mov ecx, 0x345
         rdmsr
         say "capabilities", rax

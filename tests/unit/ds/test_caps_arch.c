@@ -33,7 +33,7 @@ static void tables(void **state)
         "IA32_MISC_ENABLE.PEBS_UNAVAIL[12] = 1 ok: no PEBS in the Debug Store: it is architectural",
         "CPUID.01H:ECX.PDCM[15] = 1 ok: IA32_PERF_CAPABILITIES can be read",
         "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8] = f ok: architectural PEBS",
-        "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14] = 0 ok: says nothing of architectural PEBS: each counter has its own groups",
+        "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14] = 0 ok: without meaning here: each counter has its own groups",
         "IA32_PERF_CAPABILITIES.PEBS_TRAP[6] = 0 ok: a record's RIP is where execution goes on",
         "IA32_PERF_CAPABILITIES.FW_WRITE[13] = 1 ok: counters are written at full width",
         "IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO[17] = 0 ok: no retire latency in records",

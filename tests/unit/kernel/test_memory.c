@@ -78,6 +78,14 @@ static void pages_misuse(void **state)
     assert_int_equal(kpagemap_take(&map, UINT64_MAX), KPAGEMAP_NONE);
 }
 
+static bool all_free(const uint8_t *owner, uint64_t first, uint64_t count)
+{
+    uint64_t end = first;
+    while (end < PAGES && end < first + count && !owner[end])
+        end++;
+    return end == first + count;
+}
+
 static void pages_random(void **state)
 {
     (void)state;
@@ -101,15 +109,13 @@ static void pages_random(void **state)
             continue;
         }
         uint64_t n = 1 + (krand_below(&r, 4) ? krand_below(&r, 4) : krand_below(&r, 200));
-        uint64_t first = kpagemap_take(&map, n), run = 0;
-        if (first == KPAGEMAP_NONE) { /* then there really is no such run */
-            for (uint64_t p = 0; p < PAGES; p++) {
-                run = owner[p] ? 0 : run + 1;
-                assert_true(run < n);
-            }
+        const uint64_t alignment = krand_below(&r, 2) ? 1 : UINT64_C(1) << krand_below(&r, 7);
+        uint64_t first = kpagemap_take_aligned(&map, n, alignment);
+        for (uint64_t p = 0; p < (first == KPAGEMAP_NONE ? PAGES : first); p += alignment)
+            assert_false(all_free(owner, p, n)); /* it is the first such run, or there really is none */
+        if (first == KPAGEMAP_NONE)
             continue;
-        }
-        assert_true(first + n <= PAGES);
+        assert_true(first + n <= PAGES && first % alignment == 0);
         for (uint64_t p = first; p < first + n; p++) {
             assert_int_equal(owner[p], 0);
             owner[p] = 1;

@@ -96,7 +96,7 @@ static void end(void)
 /* ---- drains ------------------------------------------------------------------------------------------------------ */
 
 static uint64_t area[CAIRN_DS_AREA_MAX / 8] = {[4] = BASE};
-static uint8_t records[8192] __attribute__((aligned(8)));
+static uint8_t records[16384] __attribute__((aligned(8)));
 
 static struct ds_drain drain_of(unsigned format, uint32_t bytes)
 {
@@ -186,6 +186,80 @@ static void drain_is_split(void **state)
     kdrain_hooks.drained(NULL, 0, &d);
     end();
     expect_drain(&d, 3, bytes, 2);
+    box_close(&box);
+}
+
+/* Record `i` of architectural PEBS, in fragments of these sizes. */
+static uint32_t put_fragments(uint32_t at, const uint32_t *sizes, unsigned n, uint8_t i)
+{
+    for (unsigned f = 0; f < n; at += sizes[f++]) {
+        const struct ds_arch_header header = {.format = DS_ARCH_HEADER_BASIC | sizes[f] |
+                                                        (f + 1 < n ? DS_ARCH_HEADER_CONT : 0)};
+        memset(records + at, i, sizes[f]);
+        memcpy(records + at, &header, sizeof header);
+    }
+    return at;
+}
+
+/* Records of architectural PEBS: whole ones together; one that is larger than an event in parts of its own. Their
+ * addresses are physical. `first`: they do not begin at the buffer's first byte. */
+static void drain_of_architectural_pebs(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {224, 224, DS_ARCH_RECORD_MAX, 64, 1400 / 16 * 16, 1408};
+    static const uint32_t fragments[] = {64, 176, 1264};
+    static const struct {
+        uint32_t at, bytes;
+        bool continues;
+    } parts[] = {
+        {0, 448, false},     {448, 1392, false},                     /* 3504: three parts */
+        {1840, 1392, true},  {3232, 720, true},   {3952, 64, false}, /* the next does not fit beside it */
+        {4016, 1392, false}, {5408, 1392, false},                    /* 1408: two */
+        {6800, 16, true},    {6816, 1392, false},                    /* 1504, in fragments: two */
+        {8208, 112, true},   {8320, 224, false},
+    };
+    const struct ds_arch_registers registers = {
+        .base = 0x7654000 | 4, .index = ia32_pebs_index(9000, 0x8000), .gp_cfg_c = {[3] = IA32_PMC_CFG_C_EN}};
+    for (uint32_t first = 0; first <= 0x40; first += 0x40) {
+        uint32_t bytes = 0;
+        for (unsigned i = 0; i < 6; i++)
+            bytes = put_fragments(bytes, &sizes[i], 1, (uint8_t)(i + 1));
+        bytes = put_fragments(bytes, fragments, 3, 7);
+        bytes = put_fragments(bytes, &sizes[0], 1, 8);
+        struct ds_drain d = drain_of(DS_FORMAT_ARCH, bytes);
+        d.area = (const uint64_t *)&registers;
+        d.area_bytes = sizeof registers;
+        d.first = first;
+        begin(BOX_COMPACT);
+        kdrain_hooks.drained(NULL, 0, &d);
+        end();
+        const struct cairn_ds_epoch *epoch = (const void *)event[0].payload;
+        assert_true(epoch->format == 15 && epoch->lost == 3);
+        assert_int_equal(epoch->record_bytes, bytes);
+        assert_int_equal(epoch->record_events, sizeof parts / sizeof parts[0]);
+        assert_int_equal(events, 1 + epoch->record_events);
+        assert_int_equal(event[0].size, sizeof *epoch + sizeof registers);
+        assert_memory_equal(epoch + 1, &registers, sizeof registers);
+        for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+            const struct cairn_ds_records *part = (const void *)event[1 + i].payload;
+            assert_int_equal(part->address, 0x7654000 + first + parts[i].at);
+            assert_int_equal(part->bytes, parts[i].bytes);
+            assert_int_equal(part->continues, parts[i].continues);
+            assert_int_equal(part->part, i);
+            assert_memory_equal(part + 1, records + parts[i].at, part->bytes);
+        }
+        box_close(&box);
+    }
+    /* Cut off in a fragment: what is behind the last whole record is lost, nobody knows how much. */
+    uint32_t whole = put_fragments(0, &sizes[0], 1, 1), cut = put_fragments(whole, fragments, 3, 2) - 16;
+    struct ds_drain d = drain_of(DS_FORMAT_ARCH, cut);
+    d.area = (const uint64_t *)&registers;
+    d.area_bytes = sizeof registers;
+    begin(BOX_COMPACT);
+    kdrain_hooks.drained(NULL, 0, &d);
+    end();
+    const struct cairn_ds_epoch *epoch = (const void *)event[0].payload;
+    assert_true(epoch->record_bytes == whole && epoch->lost == CAIRN_DS_LOST_UNKNOWN && events == 2);
     box_close(&box);
 }
 
@@ -639,6 +713,7 @@ int main(void)
         cmocka_unit_test(branches_are_split),
         cmocka_unit_test(branches_go_with_their_thread),
         cmocka_unit_test(drain_is_split),
+        cmocka_unit_test(drain_of_architectural_pebs),
         cmocka_unit_test(panic_in_a_drain),
         cmocka_unit_test(senseless_record),
         cmocka_unit_test(no_batch_spans_a_drain),

@@ -27,7 +27,7 @@ static void defaults(void **state)
     (void)state;
     assert_int_equal(parse(NULL, NULL, NULL), 0);
     assert_string_equal(options.preset->name, "icelake");
-    assert_false(options.exact_flags || options.stats || options.truth || options.policy.fit);
+    assert_false(options.exact_flags || options.stats || options.truth || options.refuse || options.policy.fit);
 }
 
 static void each_is_set(void **state)
@@ -40,6 +40,9 @@ static void each_is_set(void **state)
     assert_string_equal(options.truth, "a=b,c");
     assert_int_equal(options.policy.fit, DS_MODEL_START_LT);
     assert_false(options.stats);
+    assert_int_equal(parse("refuse=17", "policy.arch_fragments=null", NULL), 0);
+    assert_int_equal(options.refuse, 17);
+    assert_int_equal(options.policy.arch_fragments, DS_MODEL_ARCH_NULL);
 }
 
 /* Whichever comes first: what KVM leaves of the preset, and a hybrid is refused. */
@@ -83,6 +86,8 @@ static void efficient_cores(void **state)
     assert_int_equal(options.little.format, DS_FORMAT_ARCH);
     assert_int_equal(options.little.generation, DS_GENERATION_DARKMONT);
     assert_true(options.little.pebs_counters == UINT64_C(0x7000000FF));
+    assert_true(options.little.pdist == UINT64_C(0x100000003));
+    assert_false(options.little.arch_groups & IA32_PMC_CFG_C_CNTR_METRICS);
 }
 
 static void wrong_ones_are_refused(void **state)
@@ -109,7 +114,9 @@ static void wrong_ones_are_refused(void **state)
         {"policy.masked_pmi=latched",
          "policy.masked_pmi=latched: not possible here: no plugin sees LVTPC unmasked in xAPIC mode"},
         {"presets=icelake",
-         "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, stats, policy.NAME"},
+         "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME"},
+        {"refuse=0", "refuse=0: must be the number of an access, from 1 on"},
+        {"refuse=-1", "refuse=-1: must be the number of an access, from 1 on"},
         {"efficient=1", "efficient=1: preset icelake is not of a hybrid processor"},
         {"efficient=0", "efficient=0: must be the number of a vCPU, from 1 on"},
         {"efficient=2x", "efficient=2x: must be the number of a vCPU, from 1 on"},

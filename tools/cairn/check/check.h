@@ -104,7 +104,7 @@ struct cairn_number {
 struct cairn_pebs_keys {
     struct cairn_number format, record_bytes, records, threshold, buffer, buffer_bytes, late;
     struct cairn_number physical, groups, caps; /* architectural PEBS: of the buffer; in CFG_C; and CPUID.23H.4 */
-    uint64_t overrun; /* how far the index may stand above the maximum */
+    uint64_t overrun;                           /* how far the index may stand above the maximum */
 };
 /* The drains of one CPU and the events with their records, one after another. */
 struct cairn_drained {

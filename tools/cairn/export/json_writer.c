@@ -172,10 +172,8 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
     cairn_json_open(j, "record");
     cairn_pebs_walk(&walk, r->format, r->at, r->size);
     while (cairn_pebs_next(&walk, &field)) {
-        char name[sizeof(field.name) + 12]; /* a fragment's header, and words without a meaning, come more than once */
-        const bool again = field.what == CAIRN_PEBS_FRAGMENT || field.what == CAIRN_PEBS_RESERVED;
-        snprintf(name, sizeof(name), again ? "%s@%" PRIx32 : "%s", field.name, field.at);
-        cairn_json_hex(j, name, field.value);
+        char name[CAIRN_PEBS_NAME];
+        cairn_json_hex(j, cairn_pebs_name(name, &field), field.value);
     }
     cairn_json_close(j);
     cairn_json_end(j);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/log/pebs_fields.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -404,6 +405,13 @@ uint32_t cairn_pebs_size(uint8_t format, const uint8_t *record, uint32_t left, u
         return arch_size(record, left, whole);
     memcpy(basic, record, left < sizeof(basic) ? left : sizeof(basic));
     return *whole = ds_pebs_record_size(format, basic, left);
+}
+
+const char *cairn_pebs_name(char out[CAIRN_PEBS_NAME], const struct cairn_pebs_field *f)
+{
+    const bool again = f->what == CAIRN_PEBS_FRAGMENT || f->what == CAIRN_PEBS_RESERVED;
+    snprintf(out, CAIRN_PEBS_NAME, again ? "%s@%" PRIx32 : "%s", f->name, f->at);
+    return out;
 }
 
 bool cairn_pebs_get(uint8_t format, const uint8_t *record, uint32_t size, enum cairn_pebs_what what, uint64_t *value)

@@ -157,7 +157,8 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
         words++; /* a record is at most 64 KiB */
     cairn_ctf_number(s, words, 2);
     for (cairn_pebs_walk(&walk, r->format, r->at, r->size); cairn_pebs_next(&walk, &field);) {
-        cairn_ctf_text(s, field.name);
+        char name[CAIRN_PEBS_NAME];
+        cairn_ctf_text(s, cairn_pebs_name(name, &field));
         cairn_ctf_number(s, field.value, 8);
     }
     cairn_ctf_close(s);

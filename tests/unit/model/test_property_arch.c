@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "kernel/lib/errno.h"
-#include "tests/unit/ds/property/random.h"
+#include "tests/unit/model/property/random.h"
 #include "tests/unit/support/ds_bench.h"
 #include "tests/unit/support/ds_naive_arch.h"
 

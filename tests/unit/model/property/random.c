@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/unit/ds/property/random.h"
+#include "tests/unit/model/property/random.h"
 
 #include <stdlib.h>
 

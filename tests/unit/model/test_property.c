@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/ds/property/random.h"
+#include "tests/unit/model/property/random.h"
 #include "tests/unit/support/ds_bench.h"
 #include "tests/unit/support/ds_naive.h"
 
