@@ -414,7 +414,8 @@ const struct cairn_command cairn_info_command = {
     .arguments = "[options] LOG",
     .summary = "show machine, detection, options and build IDs",
     .options = options,
-    .notes = "Shows the machine, the tests that look for a Debug Store with their results, the\n"
-             "kernel options, the trace sessions, and the streams of which the log consists.\n",
+    .notes = "Shows the machine, the tests that look for a Debug Store and for architectural\n"
+             "PEBS with their results, the kernel options, the trace sessions, and the streams\n"
+             "of which the log consists.\n",
     .show = show,
 };
