@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/log/pebs_fields.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -395,6 +396,13 @@ bool cairn_pebs_next(struct cairn_pebs_walk *w, struct cairn_pebs_field *f)
     w->at += 8;
     w->index++;
     return true;
+}
+
+const char *cairn_pebs_name(char out[CAIRN_PEBS_NAME], const struct cairn_pebs_field *f)
+{
+    const bool several = f->what == CAIRN_PEBS_FRAGMENT || f->what == CAIRN_PEBS_RESERVED;
+    snprintf(out, CAIRN_PEBS_NAME, several ? "%s@%" PRIx32 : "%s", f->name, f->at);
+    return out;
 }
 
 uint32_t cairn_pebs_size(uint8_t format, const uint8_t *record, uint32_t left, uint32_t *whole)
