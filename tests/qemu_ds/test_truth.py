@@ -132,10 +132,10 @@ def test_rings_and_x2apic(tmp_path):
 
 @pytest.mark.parametrize("preset", ["pantherlake", cb.long("icelake")])
 def test_panic(tmp_path, preset):
-    """What one CPU drains for all: each one's own records and index, though those of architectural PEBS are known to the
-    CPU itself alone."""
-    result = cb.boot(tmp_path / "log", "--smp", 3, "ds=hw", "--qemu-ds", f"preset={preset},exact=flags", "switches=2000",
-                     cb.UNHURRIED, "panic=now", "pebs.records=512", "pebs.threshold=500")
+    """What one CPU drains for all: each one's own records and index, though those of architectural PEBS are known to
+    the CPU itself alone."""
+    result = cb.boot(tmp_path / "log", "--smp", 3, "ds=hw", "--qemu-ds", f"preset={preset},exact=flags",
+                     "switches=2000", cb.UNHURRIED, "panic=now", "pebs.records=512", "pebs.threshold=500")
     assert result.status == cb.FAIL and "asked for with panic=now" in result.output, result.output
     status, text = cairn("check", result.log)
     assert status == 0, text

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/log/pebs_fields.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -92,8 +92,8 @@ void cairn_pebs_walk(struct cairn_pebs_walk *walk, uint8_t format, const uint8_t
 /* Every word of the record in the order of memory. False: that was all; walk->at tells how far the groups reach. */
 bool cairn_pebs_next(struct cairn_pebs_walk *walk, struct cairn_pebs_field *field);
 
-/* The field's name, or where a record may have several of it (a fragment's header, reserved words), that and its offset:
- * "header@10". */
+/* The field's name, or where a record may have several of it (a fragment's header, reserved words), that and its
+ * offset: "header@10". */
 #define CAIRN_PEBS_NAME 28u
 const char *cairn_pebs_name(char out[CAIRN_PEBS_NAME], const struct cairn_pebs_field *field);
 
