@@ -83,7 +83,8 @@ int ds_arch_plan_groups(const struct ds_cpu *ds, char *error, size_t size)
         return -EINVAL;
     }
     if (wanted & MSR_PEBS_DATA_CFG_LBR && !(groups & IA32_PMC_CFG_C_LBR)) {
-        snprintf(error, size, "option 'pebs.groups': lbr:%u: records of this processor (CPU %u) have 8, 16 or all %u",
+        snprintf(error, size,
+                 "option 'pebs.groups': lbr:%u: records of this processor (CPU %u) have 8, 16 or all %u branches",
                  msr_pebs_data_cfg_lbr_entries(wanted), ds->cpu, caps->lbr_depth);
         return -EINVAL;
     }
@@ -91,7 +92,7 @@ int ds_arch_plan_groups(const struct ds_cpu *ds, char *error, size_t size)
     if (!missing)
         return 0;
     snprintf(error, size,
-             "option 'pebs.groups': %s: records of this processor (CPU %u, architectural PEBS) have none: CPUID.23H.4",
+             "option 'pebs.groups': %s: records of this processor (CPU %u, architectural PEBS) have none (CPUID.23H.4)",
              missing, ds->cpu);
     return -EINVAL;
 }

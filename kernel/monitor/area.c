@@ -145,9 +145,9 @@ static void draw(struct kmonitor *m, const struct area *a, const char *name, uns
     }
 }
 
-static void explain_marks(struct kmonitor *m)
+static void explain_marks(struct kmonitor *m, bool arch)
 {
-    kmonitor_print(m, "  # recorded  - free  . beyond the threshold  _ beyond the maximum\n");
+    kmonitor_print(m, "  # recorded  - free  . beyond the threshold%s\n", arch ? "" : "  _ beyond the maximum");
 }
 
 /* PEBS' registers, and its buffer by them. The words of the area are used for that: they have been shown. */
@@ -163,7 +163,7 @@ static void show_arch(struct kmonitor *m, struct area *a)
     pebs[MAXIMUM] = d->buffer + ia32_pebs_base_bytes(d->base);
     pebs[THRESHOLD] = d->buffer + ia32_pebs_index_thresh(d->index);
     draw(m, a, "PEBS", PEBS_FIRST, d->record_bytes);
-    explain_marks(m);
+    explain_marks(m, true);
 }
 
 static int ds(struct kmonitor *m, unsigned words, char **word)
@@ -180,7 +180,8 @@ static int ds(struct kmonitor *m, unsigned words, char **word)
         return 0;
     }
     if (!a.ds.area) {
-        kmonitor_say(m, "IA32_DS_AREA of CPU %u is 0: nothing is set up. `event` does that before the run", m->cpu);
+        kmonitor_say(m, "%s of CPU %u is 0: nothing is set up. `event` does that before the run",
+                     arch ? "IA32_PEBS_BASE" : "IA32_DS_AREA", m->cpu);
         return 0;
     }
     if (a.ds.area_bytes > sizeof a.word || m->machine->read(a.ds.area, a.word, a.ds.area_bytes) != 0) {
@@ -194,11 +195,11 @@ static int ds(struct kmonitor *m, unsigned words, char **word)
         return 0;
     }
     draw(m, &a, "PEBS", PEBS_FIRST, a.ds.record_bytes);
-    explain_marks(m);
+    explain_marks(m, false);
     return 0;
 }
 
 const struct kmonitor_command kmonitor_areas[] = {
-    {"ds", "", "the DS area and its buffers, drawn to scale", 0, 0, ds, NULL},
+    {"ds", "", "the DS area or PEBS' registers, buffers to scale", 0, 0, ds, NULL},
     {NULL, NULL, NULL, 0, 0, NULL, NULL},
 };

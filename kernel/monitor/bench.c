@@ -363,8 +363,9 @@ static void show_counts(struct kmonitor *m)
                            (unsigned long)((width < 64 ? DS_BIT(width) : 0) - b->counter[i]));
         kmonitor_print(m, "%s\n", bench.model ? "  (model)" : "");
     }
-    kmonitor_print(m, "%c PebsIndex                base + %lu record%s\n", a->index != b->index ? '*' : ' ',
-                   (unsigned long)records, kmonitor_plural(records));
+    kmonitor_print(m, "%c %-24s base + %lu record%s\n", a->index != b->index ? '*' : ' ',
+                   ds_caps_arch(&kds->caps[bench.cpu]) ? "IA32_PEBS_INDEX.WR" : "PebsIndex", (unsigned long)records,
+                   kmonitor_plural(records));
     kmonitor_show_msr(m, IA32_PERF_GLOBAL_STATUS, b->status, bench.model ? "  (model)" : "");
     kmonitor_print(m, "%c so far                   PMIs: %lu, drains: %lu, records drained: %lu\n",
                    a->counts.pmis != b->counts.pmis || a->counts.drains != b->counts.drains ? '*' : ' ',

@@ -22,8 +22,8 @@ def test_mix_uses_everything(tmp_path):
     good, ambiguous, wrong = attributed(checked(result.log))
     assert wrong == 0 and good >= 0.99 * (good + ambiguous) and good > 100
     batches = [sum(column) for column in zip(*per_cpu(end, "batches"))]
-    tids, age, space, _delta, _stop, drain, panic = batches
-    assert tids and age and drain and not panic, batches  # for space: test_batches_full
+    tids, age, _space, _delta, _stop, drain, panic = batches
+    assert tids and age and drain and not panic, batches  # space only where the host is fast
     assert sum(counts[1] for counts in per_cpu(end, "ds")) > 4  # drains by PMI, not only the one at each CPU's stop
     status, text = cairn("stat", result.log)
     assert status == 0

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 import pytest
 
 import cairn_boot as cb
-from cairn_log import keys, per_cpu
+from cairn_log import cairn, keys, per_cpu
 from cairn_presets import GROUPS, PRESETS
 from true_run import run
 
@@ -128,3 +128,17 @@ def test_rings_and_x2apic(tmp_path):
     assert all(pmis for _, _, pmis, *_ in per_cpu(end, "ds"))
     assert all(numbers == sorted(numbers) for numbers in retired)
     assert retired[0][0] > 10_000_000  # all of them, since the firmware began: it takes that many at least
+
+
+@pytest.mark.parametrize("preset", ["pantherlake", cb.long("icelake")])
+def test_panic(tmp_path, preset):
+    """What one CPU drains for all: each one's own records and index, though those of architectural PEBS are known to
+    the CPU itself alone."""
+    result = cb.boot(tmp_path / "log", "--smp", 3, "ds=hw", "--qemu-ds", f"preset={preset},exact=flags",
+                     "switches=2000", cb.UNHURRIED, "panic=now", "pebs.records=512", "pebs.threshold=500")
+    assert result.status == cb.FAIL and "asked for with panic=now" in result.output, result.output
+    status, text = cairn("check", result.log)
+    assert status == 0, text
+    dump = cairn("dump", result.log)[1]
+    drains = re.findall(r"= drain of epoch \d+ \(panic\): (\d+) records?, 0 lost", dump)
+    assert len(drains) == 3 and len(set(drains)) > 1, drains

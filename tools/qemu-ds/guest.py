@@ -119,7 +119,7 @@ def kernel_of(release):
     for version, path in found.items():
         if re.match(re.escape(release) + r"(?!\d)", version):
             return path
-    raise Trouble(f"no kernel {release} is there: {', '.join(found)}")
+    raise Trouble(f"no kernel {release} is there: {', '.join(found)}; make deps-ds gets {KERNEL} and {NEWER}")
 
 
 def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin="", append="", smp=1, machine=(),

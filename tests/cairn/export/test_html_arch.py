@@ -74,3 +74,5 @@ def test_no_debug_store_area(chromium, pages):
     assert not chromium.complaints
     meta = json.loads(re.search(r'id="meta">(.*?)</script>', path.read_text(encoding="utf-8"), re.S)[1])
     assert meta["arch"] == 15
+    header = chromium.run("document.querySelector('header').innerText")
+    assert "PEBS emulated" in header and "Debug Store" not in header

@@ -272,7 +272,7 @@ static void groups_that_are_not_there(void **state)
         assert_int_equal(arch_init("branches:1", "none", 8, 6, error, sizeof error), 0);
     }
     ds_fake_init_arch(&fake);
-    refused("branches:1", "lbr:12", "lbr:12: records of this processor (CPU 7) have 8, 16 or all 32");
+    refused("branches:1", "lbr:12", "lbr:12: records of this processor (CPU 7) have 8, 16 or all 32 branches");
     fake.leaf[7][3] = 0;
     refused("branches:1", "lbr", "has no branch history");
 }

@@ -110,6 +110,8 @@ const char *cairn_rule_text(const struct cairn_log *log, enum cairn_rule rule)
 {
     if (rule == CAIRN_RULE_AREAS && cairn_log_arch(log))
         return "PEBS registers: as set up, WR in bounds";
+    if (rule == CAIRN_RULE_STAMPS && cairn_log_arch(log))
+        return "PebsIndex grows within an epoch's buffer";
     return rows[rule].text;
 }
 

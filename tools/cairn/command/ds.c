@@ -161,7 +161,7 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_ds_command = {
     .name = "ds",
     .arguments = "[options] LOG",
-    .summary = "show DS areas, buffers to scale, whole records",
+    .summary = "show DS areas, PEBS registers, buffers, records",
     .options = options,
     .notes = "Column 'by': 'd' is a field that the driver writes, 'p' one that the processor\n"
              "writes. Sources: the fields are those of SDM vol. 3B, \"BTS and DS Save Area\";\n"

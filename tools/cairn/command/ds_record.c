@@ -171,7 +171,7 @@ const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *
         snprintf(out, CAIRN_SHOWN, "%s", f->value & DS_LBR_INFO_MISPRED ? "mispredicted" : "");
         break;
     case CAIRN_PEBS_CNTR_MASKS:
-        snprintf(out, CAIRN_SHOWN, "of %d PMCs, %d FIXED_CTRs", __builtin_popcount((uint32_t)f->value),
+        snprintf(out, CAIRN_SHOWN, "of %d PMC, %d FIXED_CTR", __builtin_popcount((uint32_t)f->value),
                  __builtin_popcount((uint32_t)(f->value >> 32)));
         break;
     default:

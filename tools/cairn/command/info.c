@@ -135,26 +135,26 @@ static void print_policies(const struct cairn_log *log)
         any = true;
         struct cairn_slice name = {k->name.at + sizeof(prefix) - 1, k->name.size - (uint32_t)(sizeof(prefix) - 1)};
         struct cairn_slice question = k->value, value = field(&question);
-        int used = printf("  %-13.*s  %-10.*s  ", CAIRN_SLICE(name), CAIRN_SLICE(value));
-        cairn_print_wrapped((unsigned)used, "", 29, question);
+        int used = printf("  %-14.*s  %-10.*s  ", CAIRN_SLICE(name), CAIRN_SLICE(value));
+        cairn_print_wrapped((unsigned)used, "", 30, question);
     }
 }
 
-static int longest_word(struct cairn_slice s)
+/* The verdict goes behind the columns if it fits there, or if they leave it room for a few words a line. Else it has
+ * lines of its own. */
+static void print_verdict(int used, struct cairn_slice text)
 {
-    int longest = 0, length = 0;
-    for (uint32_t i = 0; i < s.size; i++) {
-        length = s.at[i] == ' ' ? 0 : length + 1;
-        longest = length > longest ? length : longest;
-    }
-    return longest;
+    const int room = (int)CAIRN_COLUMNS - used - 2;
+    const bool behind = !cairn_wraps(stdout) || (int)text.size <= room || room >= 32;
+    used = behind ? used + printf("  ") : printf("\n%8s", "") - 1;
+    cairn_print_wrapped((unsigned)used, "", (unsigned)used, text);
 }
 
 /* True where there were any rows. */
 static bool print_detection(const struct cairn_log *log, const char *machine, uint32_t cpu)
 {
     struct cairn_slice f[4];
-    int widths[2] = {4, 5}, used;
+    int widths[2] = {4, 5};
     unsigned rows = 0;
     for (; detection_row(log, machine, cpu, rows, f); rows++)
         for (unsigned i = 0; i < 2; i++)
@@ -165,19 +165,20 @@ static bool print_detection(const struct cairn_log *log, const char *machine, ui
     printf("\ndetection, %s, CPU %" PRIu32 "\n  %-*s  %-*s      %s\n", machine, cpu, widths[0], "test", widths[1],
            "value", "verdict");
     for (unsigned row = 0; detection_row(log, machine, cpu, row, f); row++) {
-        used = printf("  %-*.*s  %-*.*s  %s", widths[0], CAIRN_SLICE(f[0]), widths[1], CAIRN_SLICE(f[1]),
-                      cairn_slice_is(f[2], "ok") ? "ok" : "no");
-        used = used + 2 + longest_word(f[3]) > 80 ? printf("\n%8s", "") - 1 : used + printf("  ");
-        cairn_print_wrapped((unsigned)used, "", (unsigned)used, f[3]);
+        const int beyond = (int)f[0].size > widths[0] ? (int)f[0].size - widths[0] : 0;
+        const int value = beyond < widths[1] ? widths[1] - beyond : 0; /* the verdicts stay below each other */
+        print_verdict(printf("  %-*.*s  %-*.*s  %s", widths[0], CAIRN_SLICE(f[0]), value, CAIRN_SLICE(f[1]),
+                             cairn_slice_is(f[2], "ok") ? "ok" : "no"),
+                      f[3]);
     }
     return true;
 }
 
-/* Whether CPU `cpu` found what CPU 0 found: then its table is not repeated. */
-static bool same_detection(const struct cairn_log *log, const char *machine, uint32_t cpu)
+/* Whether CPU `cpu` found what CPU `other` found: then its table is not repeated. */
+static bool same_detection(const struct cairn_log *log, const char *machine, uint32_t cpu, uint32_t other)
 {
     for (unsigned row = 0;; row++) {
-        struct cairn_slice a = cairn_key(&log->text, "ds.detect.%s.0.%u", machine, row);
+        struct cairn_slice a = cairn_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, other, row);
         struct cairn_slice b = cairn_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, cpu, row);
         if (a.size != b.size || memcmp(a.at, b.at, a.size) != 0)
             return false;
@@ -186,18 +187,27 @@ static bool same_detection(const struct cairn_log *log, const char *machine, uin
     }
 }
 
+/* The first CPU that found what `cpu` found, perhaps itself. */
+static uint32_t first_like(const struct cairn_log *log, const char *machine, uint32_t cpu)
+{
+    uint32_t first = 0;
+    while (first < cpu && !same_detection(log, machine, cpu, first))
+        first++;
+    return first;
+}
+
+/* A table for each kind of CPU. */
 static void print_detections(const struct cairn_log *log, const char *machine)
 {
-    uint32_t same = 0;
-    if (!print_detection(log, machine, 0))
-        return;
-    for (uint32_t cpu = 1; cpu < log->cpus; cpu++)
-        if (same_detection(log, machine, cpu))
-            same++;
-        else
-            print_detection(log, machine, cpu);
-    if (same)
-        printf("  the same on %" PRIu32 " more %s\n", same, cairn_plural(same, "CPU", "CPUs"));
+    for (uint32_t cpu = 0; cpu < log->cpus; cpu++) {
+        uint32_t same = 0;
+        if (first_like(log, machine, cpu) != cpu || !print_detection(log, machine, cpu))
+            continue;
+        for (uint32_t other = cpu + 1; other < log->cpus; other++)
+            same += same_detection(log, machine, other, cpu);
+        if (same)
+            printf("  the same on %" PRIu32 " more %s\n", same, cairn_plural(same, "CPU", "CPUs"));
+    }
 }
 
 /* What a key's value means, where it is a number that stands for something; else the value. */
@@ -404,7 +414,8 @@ const struct cairn_command cairn_info_command = {
     .arguments = "[options] LOG",
     .summary = "show machine, detection, options and build IDs",
     .options = options,
-    .notes = "Shows the machine, the tests that look for a Debug Store with their results, the\n"
-             "kernel options, the trace sessions, and the streams of which the log consists.\n",
+    .notes = "Shows the machine, the tests that look for a Debug Store and for architectural\n"
+             "PEBS with their results, the kernel options, the trace sessions, and the streams\n"
+             "of which the log consists.\n",
     .show = show,
 };

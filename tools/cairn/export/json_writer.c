@@ -157,6 +157,7 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
     struct cairn_json *j = line_at(o, "sample", r->time, item->cpu);
     struct cairn_pebs_walk walk;
     struct cairn_pebs_field field;
+    char name[CAIRN_PEBS_NAME];
     ((struct json *)o->state)->samples++;
     cairn_json_bool(j, "timed", r->timed);
     address(o, "ip", "function", r->ip);
@@ -171,10 +172,8 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
     cairn_json_hex(j, "address", r->address);
     cairn_json_open(j, "record");
     cairn_pebs_walk(&walk, r->format, r->at, r->size);
-    while (cairn_pebs_next(&walk, &field)) {
-        char name[CAIRN_PEBS_NAME];
+    while (cairn_pebs_next(&walk, &field))
         cairn_json_hex(j, cairn_pebs_name(name, &field), field.value);
-    }
     cairn_json_close(j);
     cairn_json_end(j);
 }

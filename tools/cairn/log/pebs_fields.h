@@ -92,9 +92,9 @@ void cairn_pebs_walk(struct cairn_pebs_walk *walk, uint8_t format, const uint8_t
 /* Every word of the record in the order of memory. False: that was all; walk->at tells how far the groups reach. */
 bool cairn_pebs_next(struct cairn_pebs_walk *walk, struct cairn_pebs_field *field);
 
-/* The name that no other word of the record has: the header of a fragment, and words without a meaning, come more than
- * once, and have "@" and their offset after it. */
-#define CAIRN_PEBS_NAME (sizeof(((struct cairn_pebs_field *)0)->name) + 12)
+/* The field's name, or where a record may have several of it (a fragment's header, reserved words), that and its
+ * offset: "header@10". */
+#define CAIRN_PEBS_NAME 28u
 const char *cairn_pebs_name(char out[CAIRN_PEBS_NAME], const struct cairn_pebs_field *field);
 
 /* The field of a meaning that only one field of the table has. False: a record of this format, or with these groups,

@@ -145,6 +145,7 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
     struct cairn_pebs_walk walk;
     struct cairn_pebs_field field;
     uint16_t words = 0;
+    char name[CAIRN_PEBS_NAME];
     address(o, s, r->ip);
     cairn_ctf_number(s, r->timed, 1);
     cairn_ctf_number(s, r->after, 1);
@@ -157,7 +158,6 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
         words++; /* a record is at most 64 KiB */
     cairn_ctf_number(s, words, 2);
     for (cairn_pebs_walk(&walk, r->format, r->at, r->size); cairn_pebs_next(&walk, &field);) {
-        char name[CAIRN_PEBS_NAME];
         cairn_ctf_text(s, cairn_pebs_name(name, &field));
         cairn_ctf_number(s, field.value, 8);
     }

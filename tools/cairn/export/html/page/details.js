@@ -92,7 +92,9 @@ class Details {
             `As its drain found ${arch ? "them" : "it"}. When this record had been written, ` +
             (arch ? `IA32_PEBS_INDEX pointed ${behind - drain.area.base} bytes behind the base.`
                 : `PebsIndex was ${address(behind)}.`)) : "";
-        const store = arch ? make("p", { class: "note" }, "The Debug Store holds branch records (BTS) only.") : "";
+        const used = keyOf.get("ds.bts") !== "off" && (keyOf.get("ds.store") ?? "bts") === "bts";
+        const store = arch ? make("p", { class: "note" }, used ? "The Debug Store holds branch records (BTS) only."
+            : "The Debug Store is not used: there are no branch records (BTS).") : "";
         return make("div", {}, then, store, new ByteView(bytes, fields).element);
     }
     /* The buffer to scale: a place for each record, what was in it (`empty`: not yet), and which one this is. */

@@ -6,6 +6,7 @@ const HOT = 12; /* functions that are listed */
 
 function identity() {
     const key = (name) => keyOf.get(name) ?? "";
+    const arch = Number(key("ds.format")) === meta.arch;
     const kernel = key("kernel.version"), build = key("kernel.build_id");
     return [
         ["Only", meta.only],
@@ -14,8 +15,9 @@ function identity() {
         ["Kernel", `${kernel}${build ? `, build ID ${build.slice(0, 16)}` : ""}`],
         ["Machine", [plural(meta.cpus, "CPU", "CPUs"), key("machine.hypervisor"),
                      meta.emulated_machine ? "emulated" : ""].filter(Boolean).join(", ")],
-        ["Debug Store", [key("ds.backend"), meta.emulated_ds ? "emulated: a model, not a processor" : "",
-                         key("ds.preset")].filter(Boolean).join(", "), "ds"],
+        [arch ? "PEBS" : "Debug Store", [key("ds.backend"), arch ? "architectural" : "",
+                                         meta.emulated_ds ? "emulated: a model, not a processor" : "",
+                                         key("ds.preset")].filter(Boolean).join(", "), "ds"],
         ["Events", key("ds.event.0")],
         ["Session", `${meta.session}, switches of ${meta.switches_from}`],
     ];

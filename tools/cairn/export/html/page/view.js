@@ -334,7 +334,8 @@ class View {
             meta.only && `only ${meta.only}`, name, when, plural(meta.cpus, "CPU", "CPUs"),
             `build ${(keyOf.get("kernel.build_id") ?? "unknown").slice(0, 12)}`,
         ].filter(Boolean).join(" · ");
-        const emulated = [meta.emulated_ds ? "Debug Store emulated" : "",
+        const store = Number(keyOf.get("ds.format")) === meta.arch ? "PEBS" : "Debug Store";
+        const emulated = [meta.emulated_ds ? `${store} emulated` : "",
                           meta.emulated_machine ? "times are an emulator's" : ""].filter(Boolean).join(", ");
         element("wrong").hidden = !meta.bad_end;
         element("wrong").textContent = meta.bad_end.split(/[:;]/)[0];
