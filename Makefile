@@ -57,7 +57,7 @@ LOADER_O := $(patsubst %,$(B)/loader/%.o,$(basename $(call c_of,boot boot/save) 
               $(addsuffix .asm,$(basename $(call asm_of,boot))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
 SHARED_C := $(call c_of,$(DS_ROOMS) trace kernel/options arch/firmware) $(addprefix kernel/,lib/base64.c lib/crc32c.c \
-              memory/boot_memory.c memory/page_bitmap.c selftest/paper.c console/pixels.c console/screen.c \
+              lib/line8.c memory/boot_memory.c memory/page_bitmap.c selftest/paper.c console/pixels.c console/screen.c \
               $(addprefix monitor/,line.c words.c names.c show.c command.c registers.c area.c records.c batch.c \
               keys.c)) \
             $(addprefix boot/,config.c elf.c memory.c paging.c save/save_check.c) $(EVENT_C)

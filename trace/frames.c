@@ -7,6 +7,7 @@
 #include "kernel/lib/string.h"
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
+#include "kernel/lib/line8.h"
 #include "trace/session.h"
 #include "trace/wire/truth.h"
 
@@ -23,26 +24,47 @@ static char *put_hex8(char *to, uint32_t v)
     return to;
 }
 
+_Static_assert(TRACE_LINE8_RUN == CAIRN_FRAME_8BIT, "the first run's mark is the frame's");
+_Static_assert(TRACE_LINE8_MOST(CAIRN_FRAME_PAYLOAD_MAX) <= TRACE_BASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX), "it has room");
+
+/* First and last frame are base64 in any case: whoever reads a log that he does not know begins with them, and the
+ * counting pass knows how long they are before it knows what is in them. */
+static bool is_eight_bit(const struct trace_dump *dump)
+{
+    return dump->eight_bit && dump->stream != CAIRN_STREAM_HEADER && dump->stream != CAIRN_STREAM_LAST;
+}
+
+/* Returns the size of the line. */
+static size_t make_line(struct trace_dump *dump)
+{
+    char *at = dump->line;
+    *at++ = CAIRN_FRAME_MARK;
+    *at++ = (char)dump->stream;
+    at = put_hex8(at, dump->frames);
+    if (is_eight_bit(dump)) {
+        at += trace_line8_encode(at, dump->payload, dump->used);
+    } else {
+        *at++ = CAIRN_FRAME_SEPARATOR;
+        at += trace_base64_encode(at, dump->payload, dump->used);
+    }
+    const uint32_t crc = trace_crc32c(0, dump->line + 1, (size_t)(at - dump->line) - 1);
+    *at++ = CAIRN_FRAME_SEPARATOR;
+    at = put_hex8(at, crc);
+    *at++ = '\r';
+    *at++ = '\n';
+    return (size_t)(at - dump->line);
+}
+
 void trace_dump_flush(struct trace_dump *dump)
 {
     if (!dump->used)
         return;
-    if (dump->sink) {
-        char *at = dump->line;
-        *at++ = CAIRN_FRAME_MARK;
-        *at++ = (char)dump->stream;
-        at = put_hex8(at, dump->frames);
-        *at++ = CAIRN_FRAME_SEPARATOR;
-        at += trace_base64_encode(at, dump->payload, dump->used);
-        uint32_t crc = trace_crc32c(0, dump->line + 1, (size_t)(at - dump->line) - 1);
-        *at++ = CAIRN_FRAME_SEPARATOR;
-        at = put_hex8(at, crc);
-        *at++ = '\r';
-        *at++ = '\n';
-        dump->sink->write(dump->sink->context, dump->line, (size_t)(at - dump->line));
-    }
+    const bool counts = !dump->sink && !is_eight_bit(dump);
+    const size_t size = counts ? TRACE_BASE64_SIZE(dump->used) + CAIRN_FRAME_OVERHEAD : make_line(dump);
+    if (dump->sink)
+        dump->sink->write(dump->sink->context, dump->line, size);
     dump->frames++;
-    dump->bytes += TRACE_BASE64_SIZE(dump->used) + CAIRN_FRAME_OVERHEAD;
+    dump->bytes += size;
     dump->raw_bytes += dump->used;
     dump->used = 0;
 }

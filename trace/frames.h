@@ -3,6 +3,7 @@
  * which only counts frames and bytes, then with the real one. No lock, no allocation; usable in a panic. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct trace_dump {
     uint64_t bytes;                /* characters so far, line ends included */
     uint64_t raw_bytes;            /* payload so far */
     uint8_t stream;                /* stream of the pending frame, 0: none */
+    bool eight_bit;                /* 8-bit lines; trace_dump_init: none */
     uint32_t used;                 /* bytes pending */
     uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
     char line[CAIRN_FRAME_LINE_MAX];

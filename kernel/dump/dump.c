@@ -12,6 +12,7 @@
 #include "kernel/dump/live_dump.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
+#include "kernel/options/options.h"
 #include "trace/frames.h"
 
 /* Set by the counting pass, used by the writing one. Fixed widths, so that both passes are of one length. */
@@ -42,6 +43,11 @@ const char *kdump_panic_line(void)
 
 #define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
 
+static void tell_line(struct trace_dump *d)
+{
+    trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.line=%s", d->eight_bit ? "8bit" : "base64");
+}
+
 static void dump_header(struct trace_dump *d, const char *cause)
 {
     enum cairn_stream stream = CAIRN_STREAM_HEADER;
@@ -50,6 +56,13 @@ static void dump_header(struct trace_dump *d, const char *cause)
     LINE("dump.bytes=%012lu", (unsigned long)total.bytes);
     LINE("dump.raw=%012lu", (unsigned long)total.raw);
     LINE("dump.cause=%s", cause);
+    tell_line(d);
+}
+
+void kdump_begin(struct trace_dump *d, const struct trace_sink *sink)
+{
+    trace_dump_init(d, sink);
+    d->eight_bit = kopt.dump_line == KOPT_LINE_8BIT;
 }
 
 /* Those of the sections that this part of the dump has. */
@@ -73,6 +86,7 @@ void kdump_head(struct trace_dump *d, uint64_t tsc)
     trace_dump_print(d, CAIRN_STREAM_HEADER, "cairn.format=%u", CAIRN_FORMAT_LIVE);
     trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.cause=live");
     trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.tsc=%lu", (unsigned long)tsc);
+    tell_line(d);
     write_sections(d, KDUMP_HEAD);
     trace_dump_flush(d);
 }
@@ -120,7 +134,7 @@ void kdump(const char *cause, const char *line)
     klogger_settle();
     for (uint32_t i = 0; i < kcpu_count; i++)
         ticks[i] = __atomic_load_n(&kcpu_table[i]->ticks, __ATOMIC_RELAXED);
-    trace_dump_init(&dump, NULL);
+    kdump_begin(&dump, NULL);
     klogger_go_on(&dump);
     const uint32_t frames = dump.frames; /* that are out */
     const uint64_t bytes = dump.bytes;
@@ -137,7 +151,7 @@ void kdump(const char *cause, const char *line)
     }
     kdump_announce(progress.bytes, total.frames - frames);
     ksave_announce(progress.bytes);
-    trace_dump_init(&dump, &console);
+    kdump_begin(&dump, &console);
     klogger_go_on(&dump);
     produce(&dump, cause);
     kprintf("dump: done\n");

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 struct trace_dump;
+struct trace_sink;
 
 /* A dump consists of sections, in the order of a table in kernel/main.c. A live dump (kernel/dump/live_dump.h) begins
  * with some of them, and ends with the rest; any other dump is written in one piece. */
@@ -21,6 +22,9 @@ void kdump_init(const struct kdump_section *sections);
 /* Writes the whole dump to the console. `cause`: "end" or "panic"; `line`: the panic's line, else NULL. All CPUs have
  * stopped recording (or are stopped altogether). Any context. */
 void kdump(const char *cause, const char *line);
+
+/* trace_dump_init, and lines as option dump.line= says. */
+void kdump_begin(struct trace_dump *dump, const struct trace_sink *sink);
 
 /* For the sections. Timer ticks of a CPU when the dump began; the panic's line, else NULL. */
 uint64_t kdump_ticks(uint32_t cpu);

@@ -19,6 +19,7 @@ enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
 enum kopt_pebs_cpus { KOPT_PEBS_CPUS_ALL, KOPT_PEBS_CPUS_CORE, KOPT_PEBS_CPUS_ATOM };
 enum kopt_end { KOPT_END_HALT, KOPT_END_EXIT, KOPT_END_REBOOT, KOPT_END_POWEROFF };
 enum kopt_dump { KOPT_DUMP_END, KOPT_DUMP_LIVE };
+enum kopt_line { KOPT_LINE_BASE64, KOPT_LINE_8BIT };
 enum kopt_save { KOPT_SAVE_OFF, KOPT_SAVE_ESP };
 enum kopt_panic { KOPT_PANIC_NONE, KOPT_PANIC_NOW, KOPT_PANIC_NULL, KOPT_PANIC_STACK, KOPT_PANIC_DOUBLE };
 
@@ -70,6 +71,7 @@ struct kopt {
     struct trace_spinlock_sampling spinlock;
     uint32_t dump; /* enum kopt_dump */
     uint32_t dump_pace;
+    uint32_t dump_line; /* enum kopt_line */
     char workload[16];
     uint64_t switches;
     uint32_t seconds;

@@ -131,6 +131,10 @@ static const struct kopt_option table[] = {
      "1: during the run, send no faster than the baud rate of serial=, even if the port accepts more (in an emulator "
      "it does); 0: as fast as the port accepts",
      AT(dump_pace), NUMBER32, 0, 1, NULL, "dump=live"},
+    {"dump.line", "base64",
+     "how the dump's frames are written: base64 (printable ASCII) or 8bit (bytes, a quarter fewer characters: only for "
+     "a line, and a program at its end, that pass all of them on, as 'cairn capture' does)",
+     AT(dump_line), WORD, 0, 0, "base64|8bit", NULL},
     {"workload", "mix", "what the threads do (docs/how-to/workloads.md)", AT(workload), TEXT, 0, 0, workloads + 1,
      NULL},
     {"switches", "20000", "end after this many context switches on all CPUs together", AT(switches), NUMBER64, 1,

@@ -25,11 +25,18 @@ def checked(log):
     return text
 
 
+def payload_of(text):
+    """Of a frame: base64, or runs of an 8-bit line, each behind its key."""
+    if text[:1] == b":":
+        return base64.b64decode(text[1:])
+    return b"".join(bytes(c ^ run[0] for c in run[1:]) for run in text.split(b"=")[1:])
+
+
 def frames(log, streams):
     """Payloads of the frames of some streams, in the order of the file."""
-    for match in re.finditer(rb"~([A-Z])[0-9a-f]{8}:([A-Za-z0-9+/=]*):[0-9a-f]{8}", log.read_bytes()):
+    for match in re.finditer(rb"~([A-Z])[0-9a-f]{8}(:[A-Za-z0-9+/=]*|=[^:~\r\n]*):[0-9a-f]{8}", log.read_bytes()):
         if match[1].decode() in streams:
-            yield base64.b64decode(match[2])
+            yield payload_of(match[2])
 
 
 def keys(log, streams):

@@ -7,6 +7,7 @@
 
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
+#include "kernel/lib/line8.h"
 #include "trace/wire/format.h"
 
 void writer_free(struct writer *w)
@@ -30,8 +31,8 @@ void writer_raw(struct writer *w, const void *data, size_t size)
 void writer_frame(struct writer *w, char stream, const void *payload, size_t size)
 {
     char line[8192];
-    int n = sprintf(line, "~%c%08x:", stream, w->number++);
-    n += (int)trace_base64_encode(line + n, payload, size);
+    int n = sprintf(line, w->eight_bit ? "~%c%08x" : "~%c%08x:", stream, w->number++);
+    n += (int)(w->eight_bit ? trace_line8_encode : trace_base64_encode)(line + n, payload, size);
     n += sprintf(line + n, ":%08x\r\n", trace_crc32c(0, line + 1, (size_t)n - 1));
     writer_raw(w, line, (size_t)n);
 }

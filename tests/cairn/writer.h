@@ -3,6 +3,7 @@
  * them. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@ struct writer { /* text of a log */
     char *data;
     size_t size, room;
     uint32_t number; /* of the next frame */
+    bool eight_bit;  /* 8-bit lines */
 };
 
 #define WRITER_INPUT(w)                                                                                                \

@@ -17,7 +17,7 @@ void fuzz_sessions(const char *data, size_t size, void (*look)(const struct cair
 
 /*
  * A log for the caller to free, of *log_size bytes: the input is cut into payloads, each of which becomes an intact
- * frame. Every payload is two bytes: stream (letter by its low bits), number to skip (high bits); two bytes: size; then
- * itself.
+ * frame. Every payload is two bytes: stream (letter by its low bits, from 18 on in an 8-bit line), number to skip (high
+ * bits); two bytes: size; then itself.
  */
 char *fuzz_frames(const uint8_t *data, size_t size, size_t *log_size);

@@ -20,7 +20,7 @@ enum { COMPACT = 1, FULL = 2 }; /* what session 1 writes of switches */
 static const struct kind {
     const char *name, *what;
     uint32_t switches, cpus, events, buffer_bytes, buffers, restart, threads;
-    bool circular, ds, hw, drops, panic, truth, words, log, sessions, locks, live, told, old;
+    bool circular, ds, hw, drops, panic, truth, words, log, sessions, locks, live, told, old, eight_bit;
     enum script_bts bts;
     enum script_arch arch;
 } kinds[] = {
@@ -45,6 +45,8 @@ static const struct kind {
     {"locks", "spin locks, sampled, the sampling changes", 120, 2, COMPACT, 16384, 6, .truth = true, .locks = true},
     {"live", "buffers that left while it ran, too few", 600, 2, COMPACT | FULL, 4096, 4, .ds = true, .truth = true,
      .live = true},
+    {"line8", "8-bit lines, buffers that left while it ran", 112, 2, COMPACT, 4096, 4, .ds = true, .truth = true,
+     .live = true, .eight_bit = true},
     {"told", "who is there, comes and goes; interrupts", 160, 2, COMPACT, 8192, 8, .truth = true, .told = true},
     {"arch", "architectural PEBS: registers and counters, the model's log, records dropped", 100, 2, COMPACT, 16384, 4,
      .ds = true, .drops = true, .truth = true, .words = true, .log = true, .arch = SCRIPT_ARCH_WHOLE},
@@ -214,6 +216,8 @@ static void sender_turn(void *context, uint32_t n)
         stream_text(&s->dump, CAIRN_STREAM_HEADER, "cairn.format=%u", CAIRN_FORMAT_LIVE);
         stream_text(&s->dump, CAIRN_STREAM_HEADER, "dump.cause=live");
         stream_text(&s->dump, CAIRN_STREAM_HEADER, "dump.tsc=%llu", U(SCRIPT_TSC_START));
+        if (s->kind->eight_bit)
+            stream_text(&s->dump, CAIRN_STREAM_HEADER, "dump.line=8bit");
         machine(&s->dump, s->kind, s->script);
         symbols(&s->dump, s->script);
         stream_session(&s->dump, trace_session_config(s->session), s->kind->ds, true, SCRIPT_TICK_US);
@@ -284,6 +288,7 @@ static struct stream_totals pass(struct trace_dump *d, const struct trace_sink *
                                  const struct kind *k, const struct script *s, const struct sender *sender)
 {
     trace_dump_init(d, sink);
+    d->eight_bit = k->eight_bit;
     d->frames = sender->dump.frames; /* 0 unless it is live: what is out */
     d->bytes = sender->dump.bytes;
     d->raw_bytes = sender->dump.raw_bytes;
@@ -390,6 +395,7 @@ int main(int argc, char **argv)
     sender.script = s;
     sender.session = sessions[0];
     trace_dump_init(&sender.dump, &live_sink);
+    sender.dump.eight_bit = k.eight_bit;
     printf("Cairn golden: %s: %s\r\nPASS: golden: scripted machine up\r\n", k.name, k.what);
     const struct script_options options = {.cpus = k.cpus,
                                            .threads = k.threads ? k.threads : SCRIPT_THREADS,

@@ -23,6 +23,8 @@ void stream_header(struct trace_dump *d, const struct stream_totals *t, bool liv
     stream_text(d, CAIRN_STREAM_HEADER, "dump.bytes=%012llu", U(t->bytes));
     stream_text(d, CAIRN_STREAM_HEADER, "dump.raw=%012llu", U(t->raw));
     stream_text(d, CAIRN_STREAM_HEADER, "dump.cause=%s", cause);
+    if (d->eight_bit)
+        stream_text(d, CAIRN_STREAM_HEADER, "dump.line=8bit");
 }
 
 void stream_session(struct trace_dump *d, const struct trace_config *c, bool ds, bool tells_live, uint32_t tick_us)

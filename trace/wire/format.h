@@ -443,20 +443,23 @@ _Static_assert(sizeof(struct cairn_session_event) == 0x40, "cairn_session_event"
 /* ================================================================ Cairn: the serial dump, format version 1 */
 
 /*
- * One frame a line, printable ASCII, ended by CR LF; other console text may stand between the lines:
+ * One frame a line, ended by CR LF; other console text may stand between the lines:
  *
  *     ~ S NNNNNNNN : base64(payload) : CCCCCCCC
+ *     ~ S NNNNNNNN = K characters = K characters ... : CCCCCCCC     with dump.line=8bit; never of H and Z
  *
  * without the spaces. S: stream letter. N: sequence number over all frames of the dump, from 0, eight lower-case hex
- * digits. C: CRC-32C (Castagnoli, reflected, initial and final complement) of the ASCII text from S to the last base64
- * character, eight lower-case hex digits. base64 is RFC 4648's standard alphabet, padded with '='. Neither ':' nor '~'
- * occurs in it, so a reader that lost its place looks for the next '~'.
+ * digits. C: CRC-32C (Castagnoli, reflected, initial and final complement) of all from S to the last character of the
+ * payload, eight lower-case hex digits. base64 is RFC 4648's standard alphabet, padded with '='; the 8-bit form is that
+ * of kernel/lib/line8.h. Neither ':' nor '~' nor a line end occurs in either payload, so a reader that lost its place
+ * looks for the next '~'.
  */
 #define CAIRN_FORMAT_VERSION    1u
 #define CAIRN_FORMAT_LIVE       2u /* dump=live */
 #define CAIRN_FRAME_MARK        '~'
 #define CAIRN_FRAME_SEPARATOR   ':'
 #define CAIRN_FRAME_PAYLOAD_MAX 1536u
+#define CAIRN_FRAME_8BIT        '='                                /* in place of the first separator */
 #define CAIRN_FRAME_OVERHEAD    (1u + 1u + 8u + 1u + 1u + 8u + 2u) /* mark, stream, number, two ':', CRC, CR LF */
 #define CAIRN_FRAME_LINE_MAX    (CAIRN_FRAME_PAYLOAD_MAX / 3u * 4u + CAIRN_FRAME_OVERHEAD)
 _Static_assert(CAIRN_FRAME_PAYLOAD_MAX % 3u == 0, "frames are whole base64 groups");

@@ -53,6 +53,7 @@ void arch_irq_restore(bool on)
 #include "tests/unit/support/trace_support.h"
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
+#include "kernel/lib/line8.h"
 
 struct kopt kopt;
 
@@ -156,6 +157,14 @@ void kdump_announce(uint64_t bytes, uint32_t frames)
     kprintf("announced: %lu in %u\n", (unsigned long)bytes, frames);
 }
 
+static bool eight_bit;
+
+void kdump_begin(struct trace_dump *d, const struct trace_sink *sink)
+{
+    trace_dump_init(d, sink);
+    d->eight_bit = eight_bit;
+}
+
 static void (*entry)(void *);
 
 int kthread_create(struct kthread **t, const struct kthread_params *params)
@@ -251,7 +260,7 @@ static void dump_rest(void)
     klogger_settle();
     klogger_settle();
     kprintf("rest follows\n");
-    trace_dump_init(&d, &whole);
+    kdump_begin(&d, &whole);
     klogger_go_on(&d);
     trace_dump_line(&d, CAIRN_STREAM_HEADER, "dump.cause=end", 14);
     trace_dump_session(&d, box.session, 1);
@@ -317,7 +326,8 @@ static bool see_line(struct seen_out *s, const char *line, size_t size)
     }
     s->before = line;
     s->before_size = size;
-    long bytes = trace_base64_decode(payload, line + 11, size - 20);
+    long bytes = line[10] == '=' ? trace_line8_decode(payload, sizeof payload, line + 10, size - 19)
+                                 : trace_base64_decode(payload, line + 11, size - 20);
     return number == s->next++ && bytes > 0 && (line[1] != 'T' || see_trace(s, payload, (uint32_t)bytes));
 }
 
@@ -429,6 +439,7 @@ static void test_text_between(void **state)
     for (unsigned every = 1300; every < 4000; every += 97) {
         struct seen_out s;
         uint32_t frames, again;
+        eight_bit = every % 2;
         fill(450);
         klogger_begin(true);
         meanwhile = talk;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "kernel/lib/base64.h"
 
 #define PROGRESS_STEP (UINT64_C(4) << 20)
 #define RUNS_MOST     40u /* of chains: see begin_run() */
@@ -132,7 +131,7 @@ static void add_frame(struct reader *r, const struct cairn_frame *frame)
     f->count++;
     f->of[stream].frames++;
     f->of[stream].bytes += frame->size;
-    f->of[stream].characters += TRACE_BASE64_SIZE(frame->size) + CAIRN_FRAME_OVERHEAD;
+    f->of[stream].characters += frame->characters;
     chain.crc = (uint32_t)f->crcs.count;
     *CAIRN_ADD(f->crcs) = frame->crc;
     if (last && cairn_chain_joins(last, &chain)) {

@@ -5,6 +5,7 @@
 
 #include "tools/cairn/base/crc_base64.h"
 #include "kernel/lib/base64.h"
+#include "kernel/lib/line8.h"
 
 bool cairn_is_stream(char c)
 {
@@ -50,6 +51,14 @@ static int flawed(const char *mark, const char *at, const char *end, enum cairn_
     return 1 + (int)flaw;
 }
 
+/* Bytes of the payload between mark and checksum, or -EINVAL. */
+static long decode(uint8_t *to, const char *separator, const char *end)
+{
+    if (*separator == CAIRN_FRAME_8BIT)
+        return trace_line8_decode(to, CAIRN_FRAME_PAYLOAD_MAX, separator, (size_t)(end - separator));
+    return cairn_base64_decode(to, separator + 1, (size_t)(end - separator) - 1);
+}
+
 int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, uint8_t *to)
 {
     const size_t longest = TRACE_BASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX);
@@ -57,7 +66,8 @@ int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, ui
     if (end - mark >= 2 && cairn_is_stream(mark[1]))
         l->frame.stream = (uint8_t)mark[1];
     l->numbered = end - mark >= 10 && hex8(mark + 2, end, &l->frame.number);
-    if (end - mark < 11 || !l->frame.stream || !l->numbered || mark[10] != CAIRN_FRAME_SEPARATOR)
+    if (end - mark < 11 || !l->frame.stream || !l->numbered ||
+        (mark[10] != CAIRN_FRAME_SEPARATOR && mark[10] != CAIRN_FRAME_8BIT))
         return flawed(mark, end - mark < 11 ? end : mark + 11, end, CAIRN_FLAW_TEXT);
     const char *text = mark + 11;
     size_t left = (size_t)(end - text);
@@ -70,12 +80,13 @@ int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, ui
     l->frame.crc = crc;
     if (crc != cairn_crc32c(mark + 1, (size_t)(separator - mark) - 1))
         return flawed(mark, separator, end, CAIRN_FLAW_CRC);
-    long size = cairn_base64_decode(to, text, (size_t)(separator - text));
+    long size = decode(to, mark + 10, separator);
     if (size < 0)
         return flawed(mark, separator, end, CAIRN_FLAW_TEXT);
     l->frame.size = (uint32_t)size;
     l->frame.payload = to;
     l->end = separator + 9;
+    l->frame.characters = (uint32_t)(l->end - mark) + 2;
     return 0;
 }
 

@@ -14,7 +14,7 @@
 #include "tools/cairn/frame/frame.h"
 #include "tools/cairn/frame/input.h"
 
-/* "~H00000000:" is how frames begin. */
+/* "~H00000000:" is how frames begin, or '=' in 8-bit lines. */
 #define FRAME_HEAD 11u
 
 /* What a serial log begins with: words of the firmware, the loader, the kernel. */
@@ -24,7 +24,7 @@
 
 static bool is_frame_head(const char *p)
 {
-    return p[0] == '~' && memchr(CAIRN_STREAMS, p[1], CAIRN_STREAM_COUNT) && p[FRAME_HEAD - 1] == ':' &&
+    return p[0] == '~' && memchr(CAIRN_STREAMS, p[1], CAIRN_STREAM_COUNT) && memchr(":=", p[FRAME_HEAD - 1], 2) &&
            strspn(p + 2, "0123456789abcdef") == FRAME_HEAD - 3;
 }
 

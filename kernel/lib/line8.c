@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/lib/line8.h"
+
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
+
+#define LISTED(c) c,
+#define MARKED(c) [c] = 1,
+static const uint8_t never[] = {TRACE_LINE8_NEVER(LISTED)};
+static const uint8_t is_never[256] = {TRACE_LINE8_NEVER(MARKED)};
+_Static_assert(sizeof(never) == TRACE_LINE8_NEVER_COUNT, "TRACE_LINE8_NEVER_COUNT");
+
+/* How many of the bytes one key can carry at most, and that key. Each byte rules out the keys that would make it a
+ * character that never occurs; the run ends where none is left. */
+static size_t longest_run(const uint8_t *from, size_t size, uint8_t *key)
+{
+    uint8_t out[256 + 1]; /* by key; the last one ends the search */
+    unsigned next = 0;
+    memcpy(out, is_never, 256);
+    out[256] = 0;
+    for (size_t n = 0;; n++) {
+        while (out[next])
+            next++;
+        if (next == 256)
+            return n - 1;
+        *key = (uint8_t)next;
+        if (n == size)
+            return n;
+        for (size_t i = 0; i < sizeof(never); i++)
+            out[from[n] ^ never[i]] = 1;
+    }
+}
+
+size_t trace_line8_encode(char *to, const void *from, size_t size)
+{
+    const uint8_t *f = from;
+    char *t = to;
+    while (size) {
+        uint8_t key;
+        const size_t n = longest_run(f, size, &key);
+        *t++ = TRACE_LINE8_RUN;
+        *t++ = (char)key;
+        for (size_t i = 0; i < n; i++)
+            *t++ = (char)(f[i] ^ key);
+        f += n;
+        size -= n;
+    }
+    return (size_t)(t - to);
+}
+
+long trace_line8_decode(uint8_t *to, size_t room, const char *from, size_t size)
+{
+    const char *end = from + size;
+    size_t total = 0;
+    while (from < end) {
+        if (end - from < 3 || from[0] != TRACE_LINE8_RUN)
+            return -EINVAL;
+        const uint8_t key = (uint8_t)from[1];
+        const char *text = from + 2, *next = memchr(text, TRACE_LINE8_RUN, (size_t)(end - text));
+        const size_t n = (size_t)((next ? next : end) - text);
+        uint8_t bad = is_never[key];
+        if (n == 0 || n > room - total)
+            return -EINVAL;
+        for (size_t i = 0; i < n; i++) {
+            bad |= is_never[(uint8_t)text[i]];
+            to[total + i] = (uint8_t)text[i] ^ key;
+        }
+        if (bad)
+            return -EINVAL;
+        total += n;
+        from = text + n;
+    }
+    return (long)total;
+}
