@@ -25,6 +25,7 @@ static const struct kind {
     enum script_arch arch;
 } kinds[] = {
     {"small", "compact, DS, every record form", 112, 2, COMPACT, 16384, 4, .ds = true, .truth = true},
+    {"line8", "the same, 8-bit lines", 112, 2, COMPACT, 16384, 4, .ds = true, .truth = true, .eight_bit = true},
     {"old", "the same, with a DS area of 60H bytes", 112, 2, COMPACT, 16384, 4, .ds = true, .truth = true, .old = true},
     {"full", "0524H beside 0525H", 150, 2, COMPACT | FULL, 16384, 6, .ds = true, .truth = true},
     {"nods", "ds=off", 300, 2, COMPACT, 8192, 4, .truth = true},
@@ -45,8 +46,6 @@ static const struct kind {
     {"locks", "spin locks, sampled, the sampling changes", 120, 2, COMPACT, 16384, 6, .truth = true, .locks = true},
     {"live", "buffers that left while it ran, too few", 600, 2, COMPACT | FULL, 4096, 4, .ds = true, .truth = true,
      .live = true},
-    {"line8", "8-bit lines, buffers that left while it ran", 112, 2, COMPACT, 4096, 4, .ds = true, .truth = true,
-     .live = true, .eight_bit = true},
     {"told", "who is there, comes and goes; interrupts", 160, 2, COMPACT, 8192, 8, .truth = true, .told = true},
     {"arch", "architectural PEBS: registers and counters, the model's log, records dropped", 100, 2, COMPACT, 16384, 4,
      .ds = true, .drops = true, .truth = true, .words = true, .log = true, .arch = SCRIPT_ARCH_WHOLE},
@@ -216,8 +215,6 @@ static void sender_turn(void *context, uint32_t n)
         stream_text(&s->dump, CAIRN_STREAM_HEADER, "cairn.format=%u", CAIRN_FORMAT_LIVE);
         stream_text(&s->dump, CAIRN_STREAM_HEADER, "dump.cause=live");
         stream_text(&s->dump, CAIRN_STREAM_HEADER, "dump.tsc=%llu", U(SCRIPT_TSC_START));
-        if (s->kind->eight_bit)
-            stream_text(&s->dump, CAIRN_STREAM_HEADER, "dump.line=8bit");
         machine(&s->dump, s->kind, s->script);
         symbols(&s->dump, s->script);
         stream_session(&s->dump, trace_session_config(s->session), s->kind->ds, true, SCRIPT_TICK_US);
@@ -395,7 +392,6 @@ int main(int argc, char **argv)
     sender.script = s;
     sender.session = sessions[0];
     trace_dump_init(&sender.dump, &live_sink);
-    sender.dump.eight_bit = k.eight_bit;
     printf("Cairn golden: %s: %s\r\nPASS: golden: scripted machine up\r\n", k.name, k.what);
     const struct script_options options = {.cpus = k.cpus,
                                            .threads = k.threads ? k.threads : SCRIPT_THREADS,

@@ -63,6 +63,24 @@ static void known_bytes(void **state)
     writer_free(&w);
 }
 
+/* 8-bit lines beside base64, and whatever keys are chosen; CRC-32C by another program. */
+static void known_8bit_bytes(void **state)
+{
+    (void)state;
+    static const char log[] = "~H00000000:Zm9vYmFy:07d8288b\r\n"
+                              "~M00000001=!XX"
+                              "~M00000001=!GNNC@S=\x80\xE1:30522fcf\r\n";
+    struct writer w = {0};
+    writer_raw(&w, log, sizeof(log) - 1);
+    struct cairn_frames f = read_log(&w, 0);
+    assert_int_equal(f.count, 2);
+    assert_int_equal(f.suspects.count, 1);
+    assert_payload(&f, 0, "foobar");
+    assert_payload(&f, 1, "foobara");
+    cairn_frames_free(&f);
+    writer_free(&w);
+}
+
 static void between_other_text(void **state)
 {
     (void)state;
@@ -500,6 +518,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_bytes),
+        cmocka_unit_test(known_8bit_bytes),
         cmocka_unit_test(between_other_text),
         cmocka_unit_test(cut_anywhere),
         cmocka_unit_test(bad_characters),

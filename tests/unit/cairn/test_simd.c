@@ -12,6 +12,8 @@
 #include "tools/cairn/base/crc_base64.h"
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
+#include "kernel/lib/line8.h"
+#include "tools/cairn/base/line8.h"
 
 #define BYTES 400u
 
@@ -73,12 +75,47 @@ static void every_character(void **state)
         assert_int_equal(cairn_base64_decode(b, text, size), trace_base64_decode(a, text, size));
 }
 
+/* 8-bit lines: runs of any length, with any character anywhere, and any room. */
+static void eight_bit_lines(void **state)
+{
+    (void)state;
+    uint8_t data[BYTES], noise[BYTES], *a = malloc(BYTES), *b = malloc(BYTES);
+    char text[TRACE_LINE8_MOST(BYTES)];
+    for (unsigned n = 0; n < 20000; n++) {
+        fill_at_random(noise, sizeof(noise));
+        for (size_t i = 0; i < sizeof(data); i++)
+            data[i] = noise[i] & noise[i % (1 + n % 50)]; /* runs of all lengths */
+        const size_t size = n % (BYTES + 1), room = n % 7 == 0 ? size - (size && noise[0] % 2) : BYTES;
+        const size_t length = trace_line8_encode(text, data, size);
+        if (n % 3 == 0 && length)
+            text[(noise[1] | (size_t)noise[2] << 8) % length] = (char)noise[3];
+        char *exact = malloc(length + 1), *end = memcpy(exact + 1, text, length);
+        const long expected = trace_line8_decode(a, room, end, length);
+        uint8_t *tight = realloc(b, room ? room : 1); /* the sanitizer watches */
+        assert_int_equal(cairn_line8_decode(b = tight, room, end, length), expected);
+        if (expected > 0)
+            assert_memory_equal(b, a, (size_t)expected);
+        free(exact);
+    }
+    for (unsigned c = 0; c < 256; c++)
+        for (size_t at = 0; at < 100; at++) {
+            memset(text, 'x', 100);
+            memcpy(text, "=!", 2);
+            text[at] = (char)c;
+            assert_int_equal(cairn_line8_decode(b = realloc(b, BYTES), BYTES, text, 100),
+                             trace_line8_decode(a, BYTES, text, 100));
+        }
+    free(a);
+    free(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksums),
         cmocka_unit_test(every_length),
         cmocka_unit_test(every_character),
+        cmocka_unit_test(eight_bit_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

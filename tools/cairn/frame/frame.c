@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "tools/cairn/base/crc_base64.h"
+#include "tools/cairn/base/line8.h"
 #include "kernel/lib/base64.h"
-#include "kernel/lib/line8.h"
 
 bool cairn_is_stream(char c)
 {
@@ -55,7 +55,7 @@ static int flawed(const char *mark, const char *at, const char *end, enum cairn_
 static long decode(uint8_t *to, const char *separator, const char *end)
 {
     if (*separator == CAIRN_FRAME_8BIT)
-        return trace_line8_decode(to, CAIRN_FRAME_PAYLOAD_MAX, separator, (size_t)(end - separator));
+        return cairn_line8_decode(to, CAIRN_FRAME_PAYLOAD_MAX, separator, (size_t)(end - separator));
     return cairn_base64_decode(to, separator + 1, (size_t)(end - separator) - 1);
 }
 

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* 8-bit lines (kernel/lib/line8.h), decoded with this processor's special instructions. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* trace_line8_decode */
+long cairn_line8_decode(uint8_t *to, size_t room, const char *from, size_t size);
