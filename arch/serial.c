@@ -103,6 +103,11 @@ static void set_line(uint16_t divisor)
     put(LCR, LCR_8N1);
 }
 
+static void set_patience(void)
+{
+    patience_ms = PATIENCE_MS + 2 * FIFO_SIZE * BITS_A_BYTE * 1000 / rate;
+}
+
 int arch_serial_init(const struct arch_uart *which, uint32_t baud)
 {
     uint16_t divisor = 0;
@@ -117,7 +122,7 @@ int arch_serial_init(const struct arch_uart *which, uint32_t baud)
             return arch_memory_at(uart.address, arch_uart_size(&uart)) ? -EFAULT : -ENOMEM;
     }
     set_line(divisor);
-    patience_ms = PATIENCE_MS + 2 * FIFO_SIZE * BITS_A_BYTE * 1000 / rate;
+    set_patience();
     put(FCR, FCR_ENABLE_AND_CLEAR);
     fifo = (get(FCR) & IIR_FIFO_MASK) == IIR_FIFO_MASK ? FIFO_SIZE : 1;
     bool works = lines_loop() || data_loops();
@@ -133,6 +138,25 @@ int arch_serial_init(const struct arch_uart *which, uint32_t baud)
 uint32_t arch_serial_baud(void)
 {
     return there ? rate : 0;
+}
+
+uint32_t arch_serial_clock(void)
+{
+    return there ? uart.clock : 0;
+}
+
+int arch_serial_set_baud(uint32_t baud)
+{
+    uint16_t divisor;
+    uint32_t nearest;
+    if (!there || arch_uart_divisor(uart.clock, baud, &divisor, &nearest))
+        return -ERANGE;
+    arch_serial_drain();
+    set_line(divisor);
+    rate = nearest;
+    set_patience();
+    due = arch_rdtsc();
+    return 0;
 }
 
 /* `count` more characters follow those that are still on the line. */

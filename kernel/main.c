@@ -5,6 +5,7 @@
 #include "arch/upcalls.h"
 #include "kernel/console/display.h"
 #include "kernel/console/end.h"
+#include "kernel/console/faster.h"
 #include "kernel/console/print.h"
 #include "kernel/console/report.h"
 #include "kernel/console/saved_log.h"
@@ -121,6 +122,7 @@ _Noreturn void kernel_main(struct boot_info *info)
     if (arch_acpi_init(info) != 0 || arch_apic_init((enum arch_x2apic)kopt.x2apic) != 0 || arch_time_init() != 0)
         kend_failed("machine", "cannot go on without what the line above names");
     kprintf("time: TSC %lu Hz, %s\n", (unsigned long)arch_tsc_hz(), arch_time_source());
+    kserial_faster();
     if (kopt.tsc_align) {
         kprintf("time: waiting until the TSC is a multiple of 2^%u: at most %lu s\n", kopt.tsc_align,
                 (unsigned long)((UINT64_C(1) << kopt.tsc_align) / arch_tsc_hz() + 1));

@@ -13,13 +13,12 @@
 #define STANDARD_BAUD 115200u
 static const char by_option[] = "option serial=";
 
-static char taken[128] = "none"; /* in words */
+static char where[64], named[48]; /* the port that is taken, and what names it */
 
 /* Tries a port, and says what came of it, but for one that is only looked for; `who`: what names it. */
 static bool take(const struct arch_uart *port, uint32_t baud, const char *who, bool looking)
 {
     struct arch_uart uart = *port;
-    char where[64];
     uint16_t divisor;
     uint32_t nearest = 0;
     if (kopt.serial.uart.clock)
@@ -30,8 +29,8 @@ static bool take(const struct arch_uart *port, uint32_t baud, const char *who, b
     switch (arch_serial_init(&uart, baud)) {
     case 0:
         console_add(&kprint_serial);
-        snprintf(taken, sizeof taken, "%s, %u baud: %s", where, arch_serial_baud(), who);
-        kprintf("serial: %s\n", taken);
+        snprintf(named, sizeof named, "%s", who);
+        kprintf("serial: %s\n", kserial_words());
         return true;
     case -ERANGE:
         arch_uart_divisor(uart.clock, baud, &divisor, &nearest);
@@ -131,5 +130,9 @@ bool kserial_there(void)
 
 const char *kserial_words(void)
 {
-    return taken;
+    static char words[128];
+    if (!kserial_there())
+        return "none";
+    snprintf(words, sizeof words, "%s, %u baud: %s", where, arch_serial_baud(), named);
+    return words;
 }

@@ -10,6 +10,11 @@ static const uint8_t never[] = {TRACE_LINE8_NEVER(LISTED)};
 static const uint8_t is_never[256] = {TRACE_LINE8_NEVER(MARKED)};
 _Static_assert(sizeof(never) == TRACE_LINE8_NEVER_COUNT, "TRACE_LINE8_NEVER_COUNT");
 
+bool trace_line8_occurs(uint8_t character)
+{
+    return !is_never[character];
+}
+
 /* How many of the bytes one key can carry at most, and that key. Each byte rules out the keys that would make it a
  * character that never occurs; the run ends where none is left. */
 static size_t longest_run(const uint8_t *from, size_t size, uint8_t *key)

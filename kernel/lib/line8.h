@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,9 @@
 #define TRACE_LINE8_RUN_LEAST ((256u - TRACE_LINE8_NEVER_COUNT - 1u) / TRACE_LINE8_NEVER_COUNT)
 #define TRACE_LINE8_MOST(bytes)                                                                                        \
     ((bytes) + ((bytes) + TRACE_LINE8_RUN_LEAST - 1u) / TRACE_LINE8_RUN_LEAST * 2u) /* characters */
+
+/* Whether a character may be in such a text, but for the mark of a run. */
+bool trace_line8_occurs(uint8_t character);
 
 /* Writes at most TRACE_LINE8_MOST(size) characters, the same ones for the same bytes. Returns their number. Usable in
  * a panic. */

@@ -81,6 +81,7 @@ struct kopt {
     uint32_t x2apic; /* enum arch_x2apic */
     uint32_t truth;
     struct kopt_serial serial;
+    uint32_t serial_fast; /* baud; 0: no faster than `serial` */
     uint32_t save; /* enum kopt_save */
     uint32_t save_mib;
     uint32_t screen;

@@ -5,6 +5,7 @@
 #include "boot/save/save_format.h"
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/line_rate.h"
 #include "kernel/lib/string.h"
 #include "trace/session.h"
 
@@ -156,6 +157,10 @@ static const struct kopt_option table[] = {
      "access), pci (the first) or pci:BUS:DEVICE.FUNCTION as in lspci, or none; BAUD: the rate (115200, or with auto "
      "SPCR's), set as near as the clock allows; CLOCK: the port's clock in Hz (1843200)",
      AT(serial), SERIAL, 0, 0, NULL, NULL},
+    {"serial.fast", "0",
+     "the highest rate in baud that the kernel may agree on with 'cairn capture' at the other end of the line, such as "
+     "921600; without an answer, or where a test fails, the rate of serial= stays; 0: do not ask",
+     AT(serial_fast), NUMBER32, 0, LINE_RATE_MOST, NULL, "serial!=none"},
     {"save", "off",
      "esp: keep in memory all output for the serial port, even without a port, and reset the machine; its next start "
      "writes the output to \\cairn-NNN.log on the boot volume and switches off (docs/explain/boot.md); end= is then "

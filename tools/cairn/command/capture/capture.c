@@ -17,6 +17,7 @@
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/frame/feed.h"
+#include "tools/cairn/command/capture/faster.h"
 #include "tools/cairn/command/capture/heard.h"
 #include "tools/cairn/command/capture/keep_log.h"
 #include "tools/cairn/command/capture/line.h"
@@ -60,6 +61,7 @@ struct capture {
     bool trailer;
     int64_t began_ms, bar_ms; /* of the dump; of the last progress line */
     struct cairn_heard heard;
+    struct cairn_faster faster;
 };
 
 static bool write_all(int fd, const char *data, size_t size)
@@ -181,9 +183,10 @@ static void take_line(void *context, const char *text, size_t size, size_t conso
     cairn_heard(&c->heard, plain, n);
     if (console < size)
         c->read_bytes += size + 1;
+    cairn_faster_line(&c->faster, text, console);
     if (c->raw || c->through || c->out < 0)
         return;
-    if (console || !size)
+    if ((console || !size) && !cairn_faster_is_test(text, console))
         show_text(c, plain, n);
     show_bar(c);
 }
@@ -236,12 +239,13 @@ static enum ending record(int64_t deadline, const sigset_t *while_waiting)
 {
     char data[65536];
     while (!interrupted) {
-        const int64_t wait = quiet() < left(deadline) ? quiet() : left(deadline);
+        cairn_faster_wait(&c.faster);
+        const int64_t wait = quiet() < left(deadline) ? quiet() : left(deadline), faster = cairn_faster_left(&c.faster);
         if (wait <= 0)
             return ENDED_TIME;
         bool said;
-        const int ready = wait_for_either(wait, while_waiting, &said);
-        if (ready == 0 && wait == quiet() && wait < INT32_MAX)
+        const int ready = wait_for_either(wait < faster ? wait : faster, while_waiting, &said);
+        if (ready == 0 && wait <= faster && wait == quiet() && wait < INT32_MAX)
             return ENDED_QUIET;
         if (ready <= 0 || !said)
             continue;
@@ -428,6 +432,7 @@ static int run_line(char *device, const sigset_t *while_waiting)
         return CAIRN_UNREADABLE;
     }
     c.in = serial.fd;
+    c.faster = (struct cairn_faster){.serial = &serial, .name = device};
     const int status = open_log();
     const enum ending ending = status ? ENDED_LOG : record_all(while_waiting);
     cairn_serial_close(&serial);
@@ -466,6 +471,8 @@ const struct cairn_command cairn_capture_command = {
     .notes = "DEV is a serial device, such as /dev/ttyUSB0 (at 115200 baud unless you give\n"
              "BAUD); - is standard input. With --run, give -- and a COMMAND with its arguments\n"
              "instead of DEV; it is ended at the end of the run.\n"
+             "If the machine asks for a faster line (its option serial.fast=), capture says\n"
+             "which rate DEV can do, and changes to it; a failed test changes it back.\n"
              "If LOG exists and has a trace, it is renamed to LOG.1; if it has none, it is\n"
              "overwritten. A file that is not a serial log of Cairn is refused.\n"
              "capture ends with the guest's verdict or with Ctrl-C. LOG then has all that\n"

@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "kernel/lib/line_rate.h"
 
 int64_t cairn_now_ms(void)
 {
@@ -18,22 +21,28 @@ int64_t cairn_now_ms(void)
     return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
 }
 
-static bool find_speed(const char *text, speed_t *speed)
+#define SPEED(rate) {rate, B##rate},
+static const struct {
+    uint32_t baud;
+    speed_t speed;
+} speeds[] = {{9600, B9600}, {19200, B19200}, {38400, B38400}, {57600, B57600}, {115200, B115200}, LINE_RATES(SPEED)};
+#define SPEEDS (sizeof(speeds) / sizeof(speeds[0]))
+
+/* Which of `speeds`; SPEEDS: none. */
+static size_t find_speed(uint32_t baud)
 {
-    static const struct {
-        const char *text;
-        speed_t speed;
-    } table[] = {
-        {"9600", B9600},       {"19200", B19200},     {"38400", B38400},     {"57600", B57600},
-        {"115200", B115200},   {"230400", B230400},   {"460800", B460800},   {"921600", B921600},
-        {"1000000", B1000000}, {"1500000", B1500000}, {"2000000", B2000000}, {"3000000", B3000000},
-    };
-    for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-        if (strcmp(text, table[i].text) == 0) {
-            *speed = table[i].speed;
-            return true;
-        }
-    return false;
+    size_t i = 0;
+    while (i < SPEEDS && speeds[i].baud != baud)
+        i++;
+    return i;
+}
+
+/* 0: no number. */
+static uint32_t baud_of(const char *text)
+{
+    char *end;
+    const unsigned long value = strtoul(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && !*end && value <= LINE_RATE_MOST ? (uint32_t)value : 0;
 }
 
 static int open_socket(const char *path)
@@ -55,10 +64,10 @@ int cairn_serial_open(struct cairn_serial *serial, char *operand)
 {
     struct stat s;
     struct termios t;
-    speed_t speed = B115200;
+    uint32_t baud = 115200;
     char *comma = stat(operand, &s) == 0 ? NULL : strchr(operand, ',');
-    *serial = (struct cairn_serial){.fd = STDIN_FILENO};
-    if (comma && !find_speed(comma + 1, &speed))
+    *serial = (struct cairn_serial){.fd = STDIN_FILENO, .to = -1};
+    if (comma && find_speed(baud = baud_of(comma + 1)) == SPEEDS)
         return -EINVAL;
     if (comma)
         *comma = '\0';
@@ -76,17 +85,34 @@ int cairn_serial_open(struct cairn_serial *serial, char *operand)
         cfmakeraw(&t);
         t.c_cflag |= CLOCAL | CREAD;
         t.c_cflag &= ~(tcflag_t)(CSTOPB | CRTSCTS);
-        cfsetspeed(&t, speed);
-        if (tcsetattr(serial->fd, TCSANOW, &t) == 0)
+        cfsetspeed(&t, speeds[find_speed(baud)].speed);
+        serial->baud = baud;
+        if (tcsetattr(serial->fd, TCSANOW, &t) == 0) {
+            serial->to = open(operand, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
             return 0;
+        }
     }
     const int e = -errno;
     close(serial->fd);
     return e;
 }
 
+bool cairn_serial_set_baud(struct cairn_serial *serial, uint32_t baud)
+{
+    struct termios t, is;
+    const size_t i = find_speed(baud);
+    if (i == SPEEDS || tcgetattr(serial->fd, &t) != 0)
+        return false;
+    cfsetspeed(&t, speeds[i].speed);
+    serial->baud = baud;
+    return tcsetattr(serial->fd, TCSADRAIN, &t) == 0 && tcgetattr(serial->fd, &is) == 0 &&
+           cfgetospeed(&is) == speeds[i].speed && cfgetispeed(&is) == speeds[i].speed;
+}
+
 void cairn_serial_close(struct cairn_serial *serial)
 {
+    if (serial->to >= 0)
+        close(serial->to);
     if (serial->changed)
         tcsetattr(serial->fd, TCSANOW, &serial->old);
     if (serial->fd != STDIN_FILENO)

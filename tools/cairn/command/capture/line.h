@@ -8,6 +8,8 @@
 
 struct cairn_serial {
     int fd;
+    int to;             /* of a serial device: to write to; -1: that is not allowed, or it is none */
+    uint32_t baud;      /* of a serial device */
     struct termios old; /* what cairn_serial_close puts back, */
     bool changed;       /* if anything */
 };
@@ -16,6 +18,9 @@ struct cairn_serial {
  * UNIX socket, to which it connects. Never waits, as for a line's carrier: reads come after polls. 0; -EINVAL: not a
  * rate a line can have; or another negative errno. `operand` is cut before the rate. */
 int cairn_serial_open(struct cairn_serial *serial, char *operand);
+/* Another rate for a serial device, after what was written has left. False: the device cannot do it; it may have
+ * another one now. */
+bool cairn_serial_set_baud(struct cairn_serial *serial, uint32_t baud);
 void cairn_serial_close(struct cairn_serial *serial);
 
 int64_t cairn_now_ms(void); /* of a clock that nobody sets */
