@@ -163,7 +163,7 @@ def test_keyboard(tmp_path):
 def test_terminal(tmp_path):
     """At a terminal each key goes to the machine, whose echo is all that is seen; frames are not. Ctrl-] ends it."""
     master, terminal = pty.openpty()
-    command = ["./run-qemu.sh", "--monitor", "--log", tmp_path / "log", *MACHINE, "ds=soft"]
+    command = ["./run-qemu.sh", "--monitor", "--log", tmp_path / "log", *MACHINE, "ds=soft", "dump.line=8bit"]
     with subprocess.Popen(list(map(str, command)), cwd=cb.ROOT, stdin=terminal, stdout=terminal, stderr=terminal,
                           start_new_session=True, env={**os.environ, "CAIRN_BUILD": str(cb.BUILD)}) as process:
         os.close(terminal)

@@ -13,14 +13,15 @@ from cairn_log import cairn, checked
 from cairn_monitor import Monitor, boot_and_say, when_running
 
 
-@pytest.mark.parametrize("kind, line, function", [
-    cb.long("now", "asked for with panic=now", "krun"),
-    cb.long("null", "write to 0x0000000000000000 (null pointer)", "krun"),
-    ("stack", "is in the guard page", "overflow_stack"),
-    ("double", "double fault", "krun"),
+@pytest.mark.parametrize("kind, line, function, form", [
+    cb.long("now", "asked for with panic=now", "krun", "base64"),
+    cb.long("null", "write to 0x0000000000000000 (null pointer)", "krun", "base64"),
+    ("stack", "is in the guard page", "overflow_stack", "8bit"),
+    ("double", "double fault", "krun", "base64"),
     ])
-def test_panic(tmp_path, kind, line, function):
-    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", cb.UNHURRIED, f"panic={kind}")
+def test_panic(tmp_path, kind, line, function, form):
+    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", cb.UNHURRIED, f"panic={kind}",
+                     f"dump.line={form}")
     assert result.status == cb.FAIL, result.output
     console = result.console()
     assert f"PANIC: CPU" in console and line in console

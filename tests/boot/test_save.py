@@ -54,7 +54,7 @@ def test_no_screen_and_no_serial_port(tmp_path):
 
 
 @pytest.mark.parametrize("options, verdict", [
-    (("panic=now",), cb.FAIL),
+    (("panic=now", "dump.line=8bit"), cb.FAIL),
     cb.long((), cb.PASS),
     cb.long(("dump=live", "dump.pace=0", "trace.buffer_kib=4"), cb.PASS),
     cb.long(("dump=live", "dump.pace=0", "trace.buffer_kib=4", "panic=double"), cb.FAIL),

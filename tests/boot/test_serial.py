@@ -2,6 +2,7 @@
 """Serial ports of machines that have others than COM1, found by the kernel itself (serial=auto)."""
 
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -115,3 +116,50 @@ def test_given(tmp_path, options):
     assert result.status == cb.PASS, result.output
     checked(result.log)
 
+
+
+# ---- a faster line ---------------------------------------------------------------------------------------------------
+
+def boot_on_a_terminal(folder, *options):
+    """A machine whose COM1 is a pseudo-terminal that `cairn capture` records. Returns its log, and what capture says."""
+    image = cb.make_image(folder / "image", "end=halt", "switches=300", "truth=1", cb.UNHURRIED, *options)
+    variables = shutil.copy(FIRMWARE[1], folder / "vars")
+    with subprocess.Popen(
+            ["qemu-system-x86_64", "-machine", "q35", "-cpu", "max", "-smp", "1", "-m", "256M", "-nodefaults",
+             "-display", "none", "-no-reboot", "-drive", f"if=pflash,format=raw,readonly=on,file={FIRMWARE[0]}",
+             "-drive", f"if=pflash,format=raw,file={variables}", "-device", "qemu-xhci",
+             "-drive", f"if=none,id=stick,format=raw,file={image}", "-device", "usb-storage,drive=stick",
+             "-chardev", "pty,id=line", "-serial", "chardev:line"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as machine:
+        try:
+            line = re.search(r"/dev/pts/\d+", machine.stdout.readline())[0]
+            done = subprocess.run([cb.BUILD / "cairn", "capture", line, "-o", folder / "log"], capture_output=True,
+                                  text=True, timeout=cb.LIMIT, check=False)
+        finally:
+            machine.kill()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "log", done.stderr
+
+
+def test_faster(tmp_path):
+    """The kernel and capture agree, by themselves; the dump then comes in 8-bit lines. QEMU's port knows no rates: the
+    pattern and all else comes at any."""
+    log, errors = boot_on_a_terminal(tmp_path, "serial=com1,115200,14745600", "serial.fast=921600", "dump.line=8bit")
+    words = "I/O port 0x3f8, 921600 baud: option serial="
+    lines = [line for line in said(log) if not line.startswith("serial: test")]
+    assert lines == ["serial: I/O port 0x3f8, 115200 baud: option serial=",
+                     "serial: faster: 921600 460800 230400 baud?", "serial: tries 921600 baud",
+                     f"serial: {words}, as tested"]
+    assert "921600 baud from here on" in errors
+    assert keys(log, "M")["machine.serial"] == words
+    checked(log)
+
+
+def test_nobody_to_ask(tmp_path):
+    """No port of a PC's clock can; and who does not answer is not waited for."""
+    slow = cb.boot(tmp_path / "slow", "--smp", 1, "switches=300", cb.UNHURRIED, "serial.fast=921600")
+    assert slow.status == cb.PASS and "the port's clock, 1843200 Hz by what is known, gives no faster" in slow.output
+    alone = cb.boot(tmp_path / "alone", "--smp", 1, "switches=300", cb.UNHURRIED, "serial=com1,115200,14745600",
+                    "serial.fast=921600")
+    assert alone.status == cb.PASS, alone.output
+    assert "serial: nobody answers: 115200 baud stay (cairn capture would)" in alone.output

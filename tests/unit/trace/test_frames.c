@@ -155,7 +155,7 @@ static void write_paper(void *context, const char *data, size_t size)
 struct frame {
     char stream;
     uint32_t number, size;
-    bool eight_bit;
+    uint32_t eight_bit;
     uint8_t payload[4096];
 };
 
