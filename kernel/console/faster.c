@@ -52,7 +52,8 @@ static bool hear_answer(uint32_t *rate)
     char line[32];
     for (int n; (n = read_line(line, sizeof line, until)) >= 0;) {
         uint64_t value;
-        if ((size_t)n <= words || memcmp(line, answer, words) != 0 || !kopt_number(line + words, (size_t)n - words, &value))
+        if ((size_t)n <= words || memcmp(line, answer, words) != 0 ||
+            !kopt_number(line + words, (size_t)n - words, &value))
             continue;
         *rate = (uint32_t)value;
         return value <= LINE_RATE_MOST;

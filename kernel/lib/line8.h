@@ -19,8 +19,8 @@
 /* NUL, HT, LF, CR, XON, XOFF, SUB (where a text file of Windows' ends), ESC; blank, ':', '=', '~', DEL; FFH (telnet's
  * escape). */
 #define TRACE_LINE8_NEVER(X)                                                                                           \
-    X(0x00) X(0x09) X(0x0A) X(0x0D) X(0x11) X(0x13) X(0x1A) X(0x1B) X(' ') X(':') X(TRACE_LINE8_RUN) X('~') X(0x7F)    \
-        X(0xFF)
+    X(0x00)                                                                                                            \
+    X(0x09) X(0x0A) X(0x0D) X(0x11) X(0x13) X(0x1A) X(0x1B) X(' ') X(':') X(TRACE_LINE8_RUN) X('~') X(0x7F) X(0xFF)
 #define TRACE_LINE8_NEVER_COUNT 14u
 
 /* The encoder's runs have at least so many bytes, but for the last one: each byte rules out at most as many keys as

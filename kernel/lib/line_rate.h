@@ -36,8 +36,8 @@ _Static_assert(LINE_RATE_STAY_MS < LINE_RATE_BACK_MS, "capture listens again bef
 
 /* Rates that are tried, in baud: those that systems have names for. */
 #define LINE_RATES(X)                                                                                                  \
-    X(4000000) X(3000000) X(2500000) X(2000000) X(1500000) X(1152000) X(1000000) X(921600) X(576000) X(500000)         \
-        X(460800) X(230400)
+    X(4000000)                                                                                                         \
+    X(3000000) X(2500000) X(2000000) X(1500000) X(1152000) X(1000000) X(921600) X(576000) X(500000) X(460800) X(230400)
 #define LINE_RATE_MOST 4000000u
 
 /* Each character that may occur in an 8-bit line, ascending, then descending. */

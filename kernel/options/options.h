@@ -82,7 +82,7 @@ struct kopt {
     uint32_t truth;
     struct kopt_serial serial;
     uint32_t serial_fast; /* baud; 0: no faster than `serial` */
-    uint32_t save; /* enum kopt_save */
+    uint32_t save;        /* enum kopt_save */
     uint32_t save_mib;
     uint32_t screen;
     uint32_t monitor;

@@ -118,7 +118,7 @@ def test_given(tmp_path, options):
 
 
 
-# ---- a faster line ---------------------------------------------------------------------------------------------------
+# ---- a faster line --------------------------------------------------------------------------------------------------
 
 def boot_on_a_terminal(folder, *options):
     """A machine whose COM1 is a pseudo-terminal that `cairn capture` records. Returns its log, and what capture says."""

@@ -18,7 +18,7 @@ NEVER = b"\0\t\n\r\x11\x13\x1a\x1b :=~\x7f\xff"
 CHARACTERS = bytes(c for c in range(256) if c not in NEVER)
 PATTERN = CHARACTERS + CHARACTERS[::-1]
 TEST = b"\r\nserial: test %s\r\n"
-END = b"PASS: golden: it goes on\r\nSUMMARY: 3 passed, 0 failed, 0 skipped\r\nhalted: you can switch the machine off\r\n"
+END = b"PASS: golden: it goes on\r\nSUMMARY: 3 passed, 0 failed, 0 skipped\r\nhalted: you can switch the machine off\n"
 TRACE = (GOLDEN / "line8.log").read_bytes().split(b"SUMMARY")[0]
 
 

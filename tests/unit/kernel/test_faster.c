@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel/console/faster.c: how the kernel agrees on a faster line, with an other end that answers, does not, or of which
- * one direction is no good. */
+/* kernel/console/faster.c: how the kernel agrees on a faster line, with an other end that answers, does not, or of
+ * which one direction is no good. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -189,7 +189,8 @@ static bool next_frame(const struct paper *p, size_t *at, struct frame *f)
     return true;
 }
 
-/* First and last frame are base64 in any case. Lines stay whole, too long ones are cut, and the counting pass foretells the writing one. */
+/* First and last frame are base64 in any case. Lines stay whole, too long ones are cut, and the counting pass foretells
+ * the writing one. */
 static void check_text_frames(bool eight_bit)
 {
     struct paper paper = {0};

@@ -14,13 +14,14 @@
  * for a high nibble that has such characters. */
 __attribute__((target("avx2"))) static inline uint32_t never(__m256i v)
 {
-    const __m256i low = BOTH(0x05, 0x02, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x0B, 0x02, 0x00, 0x09, 0x10,
-                             0x30);
-    const __m256i high = BOTH(0x01, 0x02, 0x04, 0x08, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
-                              0x20);
+    const __m256i low =
+        BOTH(0x05, 0x02, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x0B, 0x02, 0x00, 0x09, 0x10, 0x30);
+    const __m256i high =
+        BOTH(0x01, 0x02, 0x04, 0x08, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x20);
     const __m256i nibble = _mm256_set1_epi8(15);
-    const __m256i common = _mm256_and_si256(_mm256_shuffle_epi8(low, _mm256_and_si256(v, nibble)),
-                                            _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(v, 4), nibble)));
+    const __m256i common =
+        _mm256_and_si256(_mm256_shuffle_epi8(low, _mm256_and_si256(v, nibble)),
+                         _mm256_shuffle_epi8(high, _mm256_and_si256(_mm256_srli_epi16(v, 4), nibble)));
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(common, _mm256_setzero_si256()));
 }
 
