@@ -4,16 +4,17 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 
-#define LISTED(c) c,
 #define MARKED(c) [c] = 1,
-static const uint8_t never[] = {TRACE_LINE8_NEVER(LISTED)};
+#define ONE(c)    +1u
 static const uint8_t is_never[256] = {TRACE_LINE8_NEVER(MARKED)};
-_Static_assert(sizeof(never) == TRACE_LINE8_NEVER_COUNT, "TRACE_LINE8_NEVER_COUNT");
+_Static_assert(TRACE_LINE8_NEVER_COUNT == 0 TRACE_LINE8_NEVER(ONE), "TRACE_LINE8_NEVER_COUNT");
 
 bool trace_line8_occurs(uint8_t character)
 {
     return !is_never[character];
 }
+
+#define RULED_OUT(c) out[byte ^ (c)] = 1;
 
 /* How many of the bytes one key can carry at most, and that key. Each byte rules out the keys that would make it a
  * character that never occurs; the run ends where none is left. */
@@ -31,8 +32,8 @@ static size_t longest_run(const uint8_t *from, size_t size, uint8_t *key)
         *key = (uint8_t)next;
         if (n == size)
             return n;
-        for (size_t i = 0; i < sizeof(never); i++)
-            out[from[n] ^ never[i]] = 1;
+        const uint8_t byte = from[n];
+        TRACE_LINE8_NEVER(RULED_OUT)
     }
 }
 

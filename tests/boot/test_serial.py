@@ -121,7 +121,7 @@ def test_given(tmp_path, options):
 # ---- a faster line --------------------------------------------------------------------------------------------------
 
 def boot_on_a_terminal(folder, *options):
-    """A machine whose COM1 is a pseudo-terminal that `cairn capture` records. Returns its log, and what capture says."""
+    """A machine whose COM1 is a pseudo-terminal that `cairn capture` records. Returns its log, what capture says."""
     image = cb.make_image(folder / "image", "end=halt", "switches=300", "truth=1", cb.UNHURRIED, *options)
     variables = shutil.copy(FIRMWARE[1], folder / "vars")
     with subprocess.Popen(
