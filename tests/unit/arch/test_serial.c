@@ -212,6 +212,33 @@ static void test_io(void **state)
     assert_int_equal(arch_serial_dropped() - dropped, 0);
 }
 
+/* Another rate, where the clock gives it; else nothing changes. */
+static void test_set_baud(void **state)
+{
+    (void)state;
+    struct arch_uart fast = com1;
+    fast.clock = 14745600;
+    assert_int_equal(arch_serial_init(&fast, 115200), 0);
+    assert_int_equal(chip.divisor, 8);
+    assert_int_equal(arch_serial_clock(), 14745600);
+    assert_int_equal(arch_serial_set_baud(921600), 0);
+    assert_int_equal(chip.divisor, 1);
+    assert_int_equal(chip.lcr, LCR_8N1);
+    assert_int_equal(arch_serial_baud(), 921600);
+    const uint64_t now = processor.tsc;
+    arch_serial_write("0123456789", 10);
+    assert_in_range(arch_serial_due() - now, 10 * 10 * 1000000 / 921600 - 50, 1000);
+    assert_int_equal(arch_serial_set_baud(1500000), -ERANGE);
+    assert_int_equal(arch_serial_baud(), 921600);
+    assert_int_equal(chip.divisor, 1);
+    assert_int_equal(arch_serial_set_baud(115200), 0);
+    assert_int_equal(chip.divisor, 8);
+    chip.there = false;
+    assert_int_equal(arch_serial_init(&com1, 115200), -ENODEV);
+    assert_int_equal(arch_serial_set_baud(57600), -ERANGE);
+    assert_int_equal(arch_serial_clock(), 0);
+}
+
 static void test_memory(void **state)
 {
     (void)state;
@@ -395,6 +422,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_io, begin),
+        cmocka_unit_test_setup(test_set_baud, begin),
         cmocka_unit_test_setup(test_memory, begin),
         cmocka_unit_test_setup(test_cannot_be_mapped, begin),
         cmocka_unit_test_setup(test_chips_that_lack_something, begin),
