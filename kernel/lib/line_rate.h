@@ -25,12 +25,12 @@
 #define LINE_RATE_GO     "serial: tries "
 #define LINE_RATE_TEST   "serial: test "
 
-#define LINE_RATE_ANSWER_MS 1000u /* the kernel waits so long for an answer, */
+#define LINE_RATE_ANSWER_MS 2000u /* the kernel waits so long for an answer, */
 #define LINE_RATE_SETTLE_MS 100u  /* so long until both have changed their rates, */
-#define LINE_RATE_ECHO_MS   300u  /* and so long for a pattern */
+#define LINE_RATE_ECHO_MS   1000u /* and so long for a pattern: an emulator's other end may be slow */
 #define LINE_RATE_TESTS     3u
-#define LINE_RATE_BACK_MS   3000u
-#define LINE_RATE_STAY_MS   2500u /* capture goes back so long after LINE_RATE_GO, where no line has come right */
+#define LINE_RATE_BACK_MS   5000u
+#define LINE_RATE_STAY_MS   4000u /* capture goes back so long after LINE_RATE_GO, where no line has come right */
 _Static_assert(LINE_RATE_SETTLE_MS + LINE_RATE_TESTS * LINE_RATE_ECHO_MS < LINE_RATE_STAY_MS, "the kernel has tried");
 _Static_assert(LINE_RATE_STAY_MS < LINE_RATE_BACK_MS, "capture listens again before the kernel speaks");
 
@@ -40,14 +40,12 @@ _Static_assert(LINE_RATE_STAY_MS < LINE_RATE_BACK_MS, "capture listens again bef
     X(3000000) X(2500000) X(2000000) X(1500000) X(1152000) X(1000000) X(921600) X(576000) X(500000) X(460800) X(230400)
 #define LINE_RATE_MOST 4000000u
 
-/* Each character that may occur in an 8-bit line, ascending, then descending. */
-#define LINE_RATE_PATTERN (2u * (256u - TRACE_LINE8_NEVER_COUNT))
+/* Each character that may occur in an 8-bit line, in order. */
+#define LINE_RATE_PATTERN (256u - TRACE_LINE8_NEVER_COUNT)
 static inline void line_rate_pattern(char pattern[LINE_RATE_PATTERN])
 {
     size_t n = 0;
     for (unsigned c = 0; c < 256; c++)
-        if (trace_line8_occurs((uint8_t)c)) {
-            pattern[LINE_RATE_PATTERN - 1 - n] = (char)c;
+        if (trace_line8_occurs((uint8_t)c))
             pattern[n++] = (char)c;
-        }
 }

@@ -144,22 +144,31 @@ def boot_on_a_terminal(folder, *options):
 def test_faster(tmp_path):
     """The kernel and capture agree, by themselves; the dump then comes in 8-bit lines. QEMU's port knows no rates: the
     pattern and all else comes at any."""
-    log, errors = boot_on_a_terminal(tmp_path, "serial=com1,115200,14745600", "serial.fast=921600", "dump.line=8bit")
-    words = "I/O port 0x3f8, 921600 baud: option serial="
-    lines = [line for line in said(log) if not line.startswith("serial: test")]
+    words, failed = "I/O port 0x3f8, 921600 baud: option serial=", True
+    for _ in range(3):  # a host that is too busy for the other end makes it fail; nothing is lost then
+        log, errors = boot_on_a_terminal(tmp_path, "serial=com1,115200,14745600", "serial.fast=921600",
+                                         "dump.line=8bit")
+        checked(log)
+        lines = [line for line in said(log) if not line.startswith("serial: test")]
+        failed = any(line.endswith("115200 baud stay (cairn capture would)") or line.endswith("back at 115200 baud")
+                     for line in lines)
+        if not failed:
+            break
+        assert keys(log, "M")["machine.serial"] == words.replace("921600", "115200")
+    assert not failed
     assert lines == ["serial: I/O port 0x3f8, 115200 baud: option serial=",
                      "serial: faster: 921600 460800 230400 baud?", "serial: tries 921600 baud",
                      f"serial: {words}, as tested"]
     assert "921600 baud from here on" in errors
     assert keys(log, "M")["machine.serial"] == words
-    checked(log)
 
 
-def test_nobody_to_ask(tmp_path):
-    """No port of a PC's clock can; and who does not answer is not waited for."""
-    slow = cb.boot(tmp_path / "slow", "--smp", 1, "switches=300", cb.UNHURRIED, "serial.fast=921600")
-    assert slow.status == cb.PASS and "the port's clock, 1843200 Hz by what is known, gives no faster" in slow.output
-    alone = cb.boot(tmp_path / "alone", "--smp", 1, "switches=300", cb.UNHURRIED, "serial=com1,115200,14745600",
-                    "serial.fast=921600")
-    assert alone.status == cb.PASS, alone.output
-    assert "serial: nobody answers: 115200 baud stay (cairn capture would)" in alone.output
+@pytest.mark.long
+@pytest.mark.parametrize("port, words", [
+    ("com1", "the port's clock, 1843200 Hz by what is known, gives no faster rate than 115200 baud"),
+    ("com1,115200,14745600", "serial: nobody answers: 115200 baud stay (cairn capture would)"),
+    ])
+def test_no_faster(tmp_path, port, words):
+    """run-qemu.sh's line is a pipe: nobody can answer there."""
+    result = cb.boot(tmp_path / "log", "--smp", 1, "switches=300", cb.UNHURRIED, f"serial={port}", "serial.fast=921600")
+    assert result.status == cb.PASS and words in result.output, result.output
