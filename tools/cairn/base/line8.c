@@ -25,20 +25,19 @@ __attribute__((target("avx2"))) static inline uint32_t never(__m256i v)
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(common, _mm256_setzero_si256()));
 }
 
-/* Whole runs, thirty-two characters at a time. Stops in front of one that is none, or that is too near the end, where
- * thirty-two bytes could not be read or stored. Returns how many characters it has taken, and in *done how many bytes
- * they are. */
-__attribute__((target("avx2"))) static size_t runs_avx2(uint8_t *to, size_t room, const char *from, size_t size,
-                                                        size_t *done)
+/* Thirty-two characters at a time, up to the first that never occurs: it begins the next run, or is refused. Those near
+ * an end, where thirty-two could not be read or stored, one by one. */
+__attribute__((target("avx2"))) static long decode_avx2(uint8_t *to, size_t room, const char *from, size_t size)
 {
-    size_t taken = 0;
-    *done = 0;
-    while (size - taken >= 2 && from[taken] == TRACE_LINE8_RUN) {
-        const __m256i key = _mm256_set1_epi8(from[taken + 1]);
-        size_t at = taken + 2, n = *done;
-        for (uint32_t ends = never(key); !ends;) {
-            if (size - at < 32 || room - n < 32)
-                return taken;
+    size_t at = 0, n = 0;
+    while (at < size) {
+        if (size - at < 3 || from[at] != TRACE_LINE8_RUN || !trace_line8_occurs((uint8_t)from[at + 1]))
+            return -EINVAL;
+        const __m256i key = _mm256_set1_epi8(from[at + 1]);
+        const uint8_t one = (uint8_t)from[at + 1];
+        const size_t begin = n;
+        at += 2;
+        for (uint32_t ends = 0; !ends && size - at >= 32 && room - n >= 32;) {
             const __m256i v = _mm256_loadu_si256((const __m256i *)(from + at));
             ends = never(v);
             _mm256_storeu_si256((__m256i *)(to + n), _mm256_xor_si256(v, key));
@@ -46,21 +45,21 @@ __attribute__((target("avx2"))) static size_t runs_avx2(uint8_t *to, size_t room
             at += good;
             n += good;
         }
-        if (at == taken + 2)
-            break;
-        taken = at;
-        *done = n;
+        for (; at < size && from[at] != TRACE_LINE8_RUN; at++) {
+            if (n == room || !trace_line8_occurs((uint8_t)from[at]))
+                return -EINVAL;
+            to[n++] = (uint8_t)from[at] ^ one;
+        }
+        if (n == begin)
+            return -EINVAL;
     }
-    return taken;
+    return (long)n;
 }
 
-/* trace_line8_decode refuses what is no run, and takes those near the end. */
 long cairn_line8_decode(uint8_t *to, size_t room, const char *from, size_t size)
 {
-    size_t done = 0;
-    const size_t taken = __builtin_cpu_supports("avx2") ? runs_avx2(to, room, from, size, &done) : 0;
-    const long rest = trace_line8_decode(to + done, room - done, from + taken, size - taken);
-    return rest < 0 ? rest : (long)done + rest;
+    return __builtin_cpu_supports("avx2") ? decode_avx2(to, room, from, size)
+                                          : trace_line8_decode(to, room, from, size);
 }
 
 #else
