@@ -313,8 +313,11 @@ static void cut_and_sent_again(void **state)
         char stream;
         bool again;
     } rows[] = {{2, 'T', true}, {1, 'M', false}, {2, 'L', false}, {7, 'T', false}};
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct writer w = {0}, cut = {.number = rows[i].number};
+    const unsigned count = sizeof(rows) / sizeof(rows[0]);
+    for (unsigned n = 0; n < 2 * count; n++) {
+        const unsigned i = n % count;
+        const bool eight_bit = n >= count;
+        struct writer w = {.eight_bit = eight_bit}, cut = {.number = rows[i].number, .eight_bit = eight_bit};
         writer_text(&w, 'H', "dump.frames=4\n");
         writer_text(&w, 'M', "a=b\n");
         writer_text(&cut, rows[i].stream, "some bytes of a buffer");

@@ -36,6 +36,10 @@ static void answer(struct cairn_faster *f, const char *offered)
     char text[32], *end;
     const uint32_t is = f->serial->baud;
     f->promised = 0;
+    if (f->serial->to < 0) {
+        fprintf(stderr, "capture: %s cannot be written to: the machine gets no answer\n", f->name);
+        return;
+    }
     for (unsigned long rate; !f->promised && (rate = strtoul(offered, &end, 10)) && end != offered; offered = end)
         if (rate <= LINE_RATE_MOST && cairn_serial_set_baud(f->serial, (uint32_t)rate))
             f->promised = (uint32_t)rate;
@@ -78,7 +82,7 @@ void cairn_faster_line(struct cairn_faster *f, const char *text, size_t size)
 {
     char line[160]; /* as far as numbers are looked for in it */
     const char *behind;
-    if (!f->serial || f->serial->to < 0)
+    if (!f->serial || !f->serial->baud)
         return;
     snprintf(line, sizeof(line), "%.*s", (int)size, text);
     if (begins(text, size, LINE_RATE_TEST, &behind)) {
