@@ -263,6 +263,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
     struct seen *s = &seen[seen_count++ % SEEN];
     *s = (struct seen){cpu->arch.index,  old->tid,      new->tid,           new->waited, old->state,
                        old->wait_reason, old->priority, old->base_priority, old->quantum};
+    assert_int_equal(old->state_wr, old->state == KTHREAD_WAITING ? old->wait_reason : 39 + old->state);
     switch (old->state) {
     case KTHREAD_RUNNING:
         assert_ptr_equal(old, cpu->idle);
