@@ -120,8 +120,7 @@ static inline void add_busy(struct trace_ccswap *c, const struct trace_switch *s
 {
     /* Type, slot and increase. A larger increase needs more bits, and a priority below the base wraps round. */
     const uint32_t low = c->lite[slot] + ((uint32_t)sw->old_priority << CCSWAP_LITE_PRIINC_SHIFT);
-    if (low > CCSWAP_MASK(CCSWAP_LITE_STATE_SHIFT) || sw->new_wait > 1 ||
-        delta > CCSWAP_MASK(CCSWAP_LITE_DELTA_BITS)) {
+    if (low > CCSWAP_MASK(CCSWAP_LITE_STATE_SHIFT) || sw->new_wait > 1 || delta > CCSWAP_MASK(CCSWAP_LITE_DELTA_BITS)) {
         add_full(c, sw, time, delta, slot);
         return;
     }
