@@ -135,8 +135,8 @@ check_display() { # what a QEMU has depends on how it was built; it does not lis
 which is what this QEMU has (on Debian, the package qemu-system-gui adds gtk and sdl)"
 }
 
-# Variables of the firmware's first boot, with which it starts in half the time, are kept in $kept. They are written
-# once, so all later boots begin with the same ones, and are named after the firmware: another one has its own. Not with
+# The firmware's variables after its first boot, with which it has less to do, are kept in $kept. They are written once,
+# so all later boots begin with the same ones, and are named after the firmware: another one has its own. Not with
 # variables of the user's choice; and with --icount the first boot must be as the next.
 find_kept() {
     [ -z "$vars${OVMF_VARS:-}" ] && [ $icount = 0 ] || return 0
@@ -147,6 +147,7 @@ find_kept() {
 # What a boot of Cairn that passed has left; not one that may have told the firmware what to boot next.
 keep() {
     [ -n "$kept" ] && [ "$status" = 0 ] && [ -z "$image$efi" ] && [ $save = 0 ] || return 0
+    ! cmp -s "$first_vars" "$tmp/vars" || return 0
     mkdir -p "${kept%/*}" && cp "$tmp/vars" "$kept.$$" && mv -f "$kept.$$" "$kept" ||
         echo "run-qemu.sh: $kept: could not be written" >&2
 }
