@@ -162,7 +162,8 @@ def test_variables_of_the_first_boot(tmp_path):
 def test_variables_of_other_firmware(tmp_path):
     (tmp_path / "vars").write_bytes(bytes(4096))
     result = cb.boot(tmp_path / "log", "--vars", tmp_path / "vars")
-    assert result.status == cb.USAGE and result.lines(f"run-qemu.sh: --vars {tmp_path}/vars: is of other firmware than ")
+    assert result.status == cb.USAGE, result.output
+    assert result.lines(f"run-qemu.sh: --vars {tmp_path}/vars: is of other firmware than "), result.output
 
 
 def test_failure_with_an_image(tmp_path):

@@ -177,8 +177,8 @@ def area(text, nonce, state=2):
 def variables(folder, nonce):
     """The firmware's own first ones, and CairnSave behind them, as EDK II lays them out: VariableFormat.h,
     AUTHENTICATED_VARIABLE_HEADER."""
-    firmware = subprocess.run([cb.ROOT / "tools" / "ovmf.sh", "qemu-system-x86_64", "0"], capture_output=True, text=True,
-                              check=True).stdout.splitlines()
+    firmware = subprocess.run([cb.ROOT / "tools" / "ovmf.sh", "qemu-system-x86_64", "0"], capture_output=True,
+                              text=True, check=True).stdout.splitlines()
     data = bytearray(pathlib.Path(firmware[1]).read_bytes())
     at = struct.unpack_from("<H", data, 0x30)[0] + 28
     while data[at:at + 2] == b"\xAA\x55":
