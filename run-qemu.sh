@@ -11,12 +11,12 @@ case $build in /*) ;; *) build=$here/$build ;; esac
 
 # What the options set, by their names; then what follows from them.
 smp=4 mem=512M cpu='' accel=tcg log=$build/last.log timeout=300 qemu='' qemu_ds='' image='' display='' vars=''
-efi='' raw=0 monitor=0 script='' icount=0 gdb=0 secure_boot=0 which=0 words=() plugin='' save=0 kvm_notes=''
+efi='' raw=0 monitor=0 script='' icount=0 gdb=0 secure_boot=0 which=0 words=() plugin='' save=0 kvm_notes='' kept=''
 
 readonly USAGE=2 TROUBLE=3 LEAST_MEM=128 # exit statuses (those of a run are those of `cairn capture`); MiB
 # --icount: an instruction takes 2^4 ns (with less, the firmware's waits cost minutes), and time starts at a fixed date.
 # The disk's answers come in real time, so the kernel is entered at a TSC that differs by some millions from run to run,
-# near 16 s; it then waits for a multiple of 2^35 (34.4 s), in 2 to 6 s of real time.
+# near 11 s with OVMF of 2 MiB, 16 s of 4 MiB; it then waits for a multiple of 2^35 (34.4 s), in 2 to 6 s of real time.
 readonly ICOUNT_SHIFT=4 ICOUNT_ALIGN=35
 
 die() { echo "run-qemu.sh: $2" >&2; exit "$1"; } # status, text
@@ -135,11 +135,32 @@ check_display() { # what a QEMU has depends on how it was built; it does not lis
 which is what this QEMU has (on Debian, the package qemu-system-gui adds gtk and sdl)"
 }
 
+# The firmware's variables after its first boot, with which it has less to do, are kept in $kept. They are written once,
+# so all later boots begin with the same ones, and are named after the firmware: another one has its own. Not with
+# variables of the user's choice; and with --icount the first boot must be as the next.
+find_kept() {
+    [ -z "$vars${OVMF_VARS:-}" ] && [ $icount = 0 ] || return 0
+    kept=$build/firmware/$(cat "$code" "$first_vars" | cksum | tr ' ' -).vars
+    [ ! -r "$kept" ] || { first_vars=$kept kept=''; }
+}
+
+# What a boot of Cairn that passed has left; not one that may have told the firmware what to boot next.
+keep() {
+    [ -n "$kept" ] && [ "$status" = 0 ] && [ -z "$image$efi" ] && [ $save = 0 ] || return 0
+    ! cmp -s "$first_vars" "$tmp/vars" || return 0
+    mkdir -p "${kept%/*}" && cp "$tmp/vars" "$kept.$$" && mv -f "$kept.$$" "$kept" ||
+        echo "run-qemu.sh: $kept: could not be written" >&2
+}
+
 # Makes $tmp, with the firmware's variables and the boot volume in it.
 prepare() {
     local trouble
     tmp=$(mktemp -d "${TMPDIR:-/tmp}/cairn.XXXXXX") || die $TROUBLE "no temporary directory"
-    [ -z "$vars" ] || [ ! -e "$vars" ] || first_vars=$vars
+    if [ -n "$vars" ] && [ -e "$vars" ]; then
+        [ "$format" != raw ] || [ "$(wc -c <"$vars")" -eq "$(wc -c <"$first_vars")" ] ||
+            die $USAGE "--vars $vars: is of other firmware than $code: it has not the size of $first_vars"
+        first_vars=$vars
+    fi
     cp "$first_vars" "$tmp/vars" && chmod u+w "$tmp/vars" || die $TROUBLE "cannot copy $first_vars"
     if [ -z "$image" ]; then
         trouble=$(EFI=$efi "$here/tools/boot-volume.sh" "$tmp" "$build" $save ${words[@]+"${words[@]}"}) ||
@@ -197,6 +218,7 @@ say_choices() {
     echo "QEMU        $qemu ($qemu_why), version $qemu_version"
     echo "accelerator $accel${kvm_notes:+$'\n'$kvm_notes}"
     echo "firmware    $code"
+    [[ $first_vars != "$build/firmware/"* ]] || echo "variables   $first_vars"
     [ -z "$plugin" ] || echo "plugin      $plugin${qemu_ds:+,$qemu_ds}"
     [ $gdb = 0 ] || echo "debugger    gdb $build/kernel.elf.full -ex 'target remote :1234'"
 }
@@ -229,6 +251,7 @@ main() {
     [ -z "$display" ] || check_display
     firmware=$("$here/tools/ovmf.sh" "$qemu" $secure_boot) || die $TROUBLE "$firmware"
     { read -r code && read -r first_vars && read -r format; } <<<"$firmware"
+    find_kept
     [ $which = 1 ] && [ ${#words[@]} = 0 ] || check_words
     [ $which = 0 ] || { say_choices && exit; }
     [ -x "$build/cairn" ] || die $TROUBLE "$build/cairn is not there: run 'make tools'"
@@ -243,6 +266,7 @@ main() {
     # What the firmware has written: whole, or as it was before. A boot's verdict is worth more than that.
     [ -z "$vars" ] || { cp "$tmp/vars" "$vars.new" && mv -f "$vars.new" "$vars"; } ||
         echo "run-qemu.sh: --vars $vars: could not be written" >&2
+    keep
     exit "$status"
 }
 

@@ -162,6 +162,7 @@ void krun(void *boot)
     kreport(leak ? KREPORT_FAIL : KREPORT_PASS, "memory", "%ld pages and %ld objects more than before",
             (long)(after.live_pages - before.live_pages), (long)(after.live_objects - before.live_objects));
 
+    ksched_stop_ticks();
     kdump("end", NULL);
     if (kserial_there() && arch_serial_dropped())
         kreport(KREPORT_FAIL, "serial", "%lu bytes did not get out: the log is incomplete",

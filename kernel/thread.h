@@ -48,6 +48,7 @@ struct kthread {
 
     uint8_t state;       /* enum kthread_state */
     uint8_t wait_reason; /* enum kwait_reason of the wait, or why a running thread was made Ready */
+    uint8_t state_wr;    /* what a switch record has of both: made when the state changes, not at the switch */
     int8_t priority;     /* 1..15 dynamic, 16..31 real-time; idle 0 */
     int8_t base_priority;
     int32_t quantum; /* timer ticks left */
@@ -79,6 +80,13 @@ struct kthread {
     void (*gone)(struct kuser *user); /* frees that */
     int exit_code;
 };
+
+/* Every change of `state`; `wait_reason` is set before. Dispatcher lock, unless the thread is being created. */
+static inline void kthread_set_state(struct kthread *thread, enum kthread_state state)
+{
+    thread->state = (uint8_t)state;
+    thread->state_wr = ccswap_state_wr(thread->state, thread->wait_reason);
+}
 
 /* ---- programs in ring 3: kernel/user/user.h */
 

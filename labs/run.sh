@@ -52,8 +52,6 @@ say_fault() { # exit status
 boot() { # log, processor, options
     local log=$1 machine=(ds=soft "ds.preset=$2") status
     [ "$ds" = soft ] || machine=(--qemu-ds "preset=$2" ds=hw)
-    # From the second boot on the firmware takes half the time; not if you choose firmware and variables yourself.
-    [ -n "${OVMF_VARS:-}" ] || machine+=(--vars "$out/vars")
     shift 2
     rm -f "$log"
     [ ! -t 1 ] || printf 'booting, at most %s s ...\r' "$LIMIT"

@@ -11,7 +11,6 @@
 
 #define LAST_USABLE (CCSWAP_BATCH_BYTES - CCSWAP_BATCH_SPARE) /* with more in use, fewer than 8 bytes remain */
 #define NOINLINE    __attribute__((noinline))
-#define LIKELY(x)   __builtin_expect(!!(x), 1)
 
 typedef uint16_t record16 __attribute__((may_alias));
 typedef uint32_t record32 __attribute__((may_alias, aligned(2)));
@@ -25,10 +24,16 @@ void trace_ccswap_init(struct trace_ccswap *c, uint64_t tick_units,
     c->write = write;
 }
 
-/* Thread IDs are multiples of 4, given out in order: neighbours never share a bucket. */
+/* Thread IDs are multiples of 4, given out in order: neighbours never share a bucket. The hash is one instruction. */
 static inline unsigned bucket_of(uint32_t tid)
 {
-    return tid / 4 % TRACE_CCSWAP_BUCKETS;
+    return tid % TRACE_CCSWAP_BUCKETS;
+}
+
+/* The bit of `buckets_used` for that bucket and its three neighbours, which have no threads. */
+static inline uint64_t bucket_bit(unsigned bucket)
+{
+    return UINT64_C(1) << bucket / 4;
 }
 
 /* The record counts from the store of `used` on: a CPU stopped before it (panic) has not added the switch. */
@@ -77,13 +82,6 @@ static NOINLINE void add_to_new_batch(struct trace_ccswap *c, const struct trace
         add_idle_short(c, 0, c->used);
 }
 
-static inline uint32_t state_wr(const struct trace_switch *sw)
-{
-    if (LIKELY(sw->old_state == KTHREAD_WAITING))
-        return sw->old_wait_reason;
-    return sw->old_state + CCSWAP_MAXIMUM_WAIT_REASON;
-}
-
 /* IDLE: an idle thread leaves after 2^14 units or more. */
 static NOINLINE void add_idle(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time, uint64_t delta)
 {
@@ -110,28 +108,25 @@ static NOINLINE void add_full(struct trace_ccswap *c, const struct trace_switch 
     uint64_t used = c->used;
     record32 *record = (record32 *)(c->batch.bytes + used);
     record[0] = CCSWAP_FULL | (uint32_t)delta << CCSWAP_FULL_DELTA_SHIFT;
-    record[1] = (uint32_t)slot << CCSWAP_FULL_TID_SHIFT | state_wr(sw) << CCSWAP_FULL_STATE_SHIFT |
+    record[1] = (uint32_t)slot << CCSWAP_FULL_TID_SHIFT | (uint32_t)sw->old_state_wr << CCSWAP_FULL_STATE_SHIFT |
                 ((uint32_t)sw->old_priority & CCSWAP_MASK(CCSWAP_PRIORITY_BITS)) << CCSWAP_FULL_PRIORITY_SHIFT |
                 wait << CCSWAP_FULL_WAIT_SHIFT;
     commit(c, used + 8);
 }
 
-/* LITE where it fits, else FULL. A priority below the recorded base wraps round to more than 7. */
+/* LITE where it fits, else FULL. */
 static inline void add_busy(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time, uint64_t delta,
                             uint64_t slot, uint64_t used)
 {
-    uint32_t increase = (uint32_t)(sw->old_priority - c->batch.header.thread_base_priority[slot]);
-    if (increase > CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS) || sw->new_wait > 1 ||
-        delta > CCSWAP_MASK(CCSWAP_LITE_DELTA_BITS)) {
+    /* Type, slot and increase. A larger increase needs more bits, and a priority below the base wraps round. */
+    const uint32_t low = c->lite[slot] + ((uint32_t)sw->old_priority << CCSWAP_LITE_PRIINC_SHIFT);
+    if (low > CCSWAP_MASK(CCSWAP_LITE_STATE_SHIFT) || sw->new_wait > 1 || delta > CCSWAP_MASK(CCSWAP_LITE_DELTA_BITS)) {
         add_full(c, sw, time, delta, slot);
         return;
     }
-    /* Field by field from the top, each shift by the width of the next field: one LEA where masks and ORs take two. */
-    uint64_t record = (delta << CCSWAP_STATE_BITS) + state_wr(sw);
-    record = (record << CCSWAP_LITE_PRIINC_BITS) + increase;
-    record = (record << CCSWAP_TID_BITS) + slot;
-    record = (record << CCSWAP_TYPE_BITS) + CCSWAP_LITE;
-    *(record32 *)(c->batch.bytes + used) = (uint32_t)record;
+    /* From the top, each shift by the width of what follows: ADDs where masks and ORs take more. */
+    const uint32_t high = ((uint32_t)delta << CCSWAP_STATE_BITS) + sw->old_state_wr;
+    *(record32 *)(c->batch.bytes + used) = (high << CCSWAP_LITE_STATE_SHIFT) + low;
     commit(c, used + 4);
 }
 
@@ -141,7 +136,7 @@ static NOINLINE void add_after_miss(struct trace_ccswap *c, const struct trace_s
     uint32_t tid = sw->old_tid;
     uint64_t slot = c->tids;
     unsigned bucket = bucket_of(tid);
-    if (c->buckets_used >> bucket & 1)
+    if (c->buckets_used & bucket_bit(bucket))
         for (slot = 0; slot < c->tids && c->batch.header.tid_table[slot] != tid; slot++)
             ;
     if (slot == c->tids) {
@@ -152,8 +147,10 @@ static NOINLINE void add_after_miss(struct trace_ccswap *c, const struct trace_s
         }
         c->batch.header.tid_table[slot] = tid;
         c->batch.header.thread_base_priority[slot] = sw->old_base;
+        c->lite[slot] = (CCSWAP_LITE | (uint32_t)slot << CCSWAP_LITE_TID_SHIFT) -
+                        ((uint32_t)sw->old_base << CCSWAP_LITE_PRIINC_SHIFT);
         c->tids = slot + 1;
-        c->buckets_used |= UINT64_C(1) << bucket;
+        c->buckets_used |= bucket_bit(bucket);
     }
     c->bucket[bucket] = (uint8_t)slot;
     add_busy(c, sw, time, delta, slot, c->used);

@@ -22,15 +22,15 @@ enum ccswap_close {
 
 struct trace_switch; /* trace/session.h */
 
-#define TRACE_CCSWAP_BUCKETS 64u
+#define TRACE_CCSWAP_BUCKETS 256u
 #define TRACE_CCSWAP_CLOSED  UINT64_MAX /* `used` of an encoder without an open batch */
 
 /*
  * One CPU's encoder. The first cache line is all an idle record touches besides the record itself.
  *
  * From a thread to its slot of TidTable: `bucket` guesses the slot from a hash of the thread ID. It is never cleared,
- * since the table in the batch decides: a stale guess fails one compare. `buckets_used` has a bit for every bucket that
- * a thread of this batch hashed to; a thread whose bit is clear is certainly new and needs no search.
+ * since the table in the batch decides: a stale guess fails one compare. `buckets_used` has a bit for every four
+ * buckets; it is clear if no thread of this batch hashed to one of them: a thread that does is new and needs no search.
  */
 struct trace_ccswap {
     int64_t last;      /* time of the previous switch in the open batch */
@@ -44,7 +44,9 @@ struct trace_ccswap {
     /* Gets each closed batch: `size` bytes at `batch` with `records` switches; `time`: now. The batch is no longer open
      * at the call, so if a panic stops the CPU in it, the batch is not written twice. */
     void (*write)(struct trace_ccswap *c, uint32_t size, uint32_t records, int64_t time, enum ccswap_close reason);
-    uint8_t bucket[TRACE_CCSWAP_BUCKETS] __attribute__((aligned(64)));
+    uint32_t lite[CCSWAP_TIDS] __attribute__((aligned(64))); /* by slot: the low bits of its thread's LITE records, were
+                                                              * its priority 0 */
+    uint8_t bucket[TRACE_CCSWAP_BUCKETS];
     union {
         struct ccswap_buffer header;
         uint8_t bytes[CCSWAP_BATCH_BYTES];

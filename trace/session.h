@@ -53,6 +53,7 @@ struct trace_switch {
     int32_t old_quantum;       /* timer ticks left */
     uint8_t old_state;         /* KTHREAD_STATE */
     uint8_t old_wait_reason;   /* KWAIT_REASON; compact records keep it only for a waiting thread */
+    uint8_t old_state_wr;      /* both in one: ccswap_state_wr. Compact records have this, 0524H the two above */
     int8_t old_priority, old_base, new_priority;
     uint8_t old_ideal_processor;
 };

@@ -68,25 +68,34 @@ static void *take(size_t count, size_t alignment, uint64_t *counter)
     if (first != KPAGEMAP_NONE)
         *counter += count;
     kspin_unlock_irqrestore(&page_lock, on);
-    if (first == KPAGEMAP_NONE)
-        return NULL;
-    return memset(arch_phys_to_virt(first * ARCH_PAGE_SIZE), 0, count * ARCH_PAGE_SIZE);
+    return first == KPAGEMAP_NONE ? NULL : arch_phys_to_virt(first * ARCH_PAGE_SIZE);
+}
+
+static void *take_cleared(size_t count, size_t alignment, uint64_t *counter)
+{
+    void *taken = take(count, alignment, counter);
+    return taken ? memset(taken, 0, count * ARCH_PAGE_SIZE) : NULL;
 }
 
 uint64_t kernel_page_permanent(void)
 {
-    void *page = take(1, 1, &permanent);
+    void *page = take_cleared(1, 1, &permanent);
     return page ? (uint64_t)page - BOOT_DIRECT_MAP : 0;
 }
 
 void *kmem_pages_alloc(size_t count)
+{
+    return take_cleared(count, 1, &live);
+}
+
+void *kmem_pages_alloc_uncleared(size_t count)
 {
     return take(count, 1, &live);
 }
 
 void *kmem_pages_alloc_aligned(size_t count)
 {
-    return take(count, count, &live);
+    return take_cleared(count, count, &live);
 }
 
 void kmem_pages_free(void *address, size_t count)

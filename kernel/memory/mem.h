@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory: whole pages (contiguous, through the direct map) and small objects. Any CPU, any interrupt state; takes its
- * own spinlocks only. Memory comes zeroed. What a run allocated and did not free shows in struct kmem_counts.
+ * own spinlocks only. Memory comes zeroed, unless it says otherwise. What a run allocated and did not free shows in
+ * struct kmem_counts.
  */
 #pragma once
 
@@ -21,7 +22,9 @@ int kmem_init(const struct boot_info *info);
 
 /* `pages` contiguous pages; NULL where there are none. To be freed with the same number. */
 void *kmem_pages_alloc(size_t pages);
-/* The same, aligned to their size in physical memory; their number is a power of two. */
+/* The same with what the pages held last: for large pools, of which a run may use little. */
+void *kmem_pages_alloc_uncleared(size_t pages);
+/* As kmem_pages_alloc, aligned to their size in physical memory; their number is a power of two. */
 void *kmem_pages_alloc_aligned(size_t pages);
 void kmem_pages_free(void *address, size_t pages);
 

@@ -141,7 +141,7 @@ static int create(const struct kcontrol_params *p, char *error, size_t error_siz
         return -EINVAL;
     }
     struct slot *s = &slots[p->number - 1];
-    void *memory = PAGES(bytes) <= kmem_pages_available() ? kmem_pages_alloc(PAGES(bytes)) : NULL;
+    void *memory = PAGES(bytes) <= kmem_pages_available() ? kmem_pages_alloc_uncleared(PAGES(bytes)) : NULL;
     if (!memory) {
         snprintf(error, error_size,
                  "session %u: %u trace buffers of %u KiB need %lu KiB, %lu KiB are free: ask for fewer or smaller ones",

@@ -37,7 +37,7 @@ int krecording_truth(void)
         chunks = wish < quarter ? wish : quarter;
     if (kds->bts || wants_live_events())
         chunks += quarter;
-    void *pool = chunks * a_chunk <= free_pages ? kmem_pages_alloc(chunks * a_chunk) : NULL;
+    void *pool = chunks * a_chunk <= free_pages ? kmem_pages_alloc_uncleared(chunks * a_chunk) : NULL;
     if (!pool) {
         kprintf("truth: %lu switches need %lu KiB, %lu KiB are free: lower switches= or give the machine more memory\n",
                 (unsigned long)kopt.switches, (unsigned long)(chunks * KTRUTH_CHUNK / 1024),

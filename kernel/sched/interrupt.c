@@ -61,6 +61,17 @@ static void tick(struct arch_trap_frame *frame)
         ksched_ask(cpu);
 }
 
+static void stop_tick(void *unused)
+{
+    (void)unused;
+    arch_timer_stop();
+}
+
+void ksched_stop_ticks(void)
+{
+    kcall_all(stop_tick, NULL);
+}
+
 static void rescheduled(struct arch_trap_frame *frame)
 {
     (void)frame; /* the sender has set cpu->reschedule: kernel_irq_exit does the rest */

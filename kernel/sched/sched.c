@@ -71,7 +71,7 @@ static void request_switch(struct kcpu *cpu)
 
 static void enqueue(struct kcpu *cpu, struct kthread *thread, bool front)
 {
-    thread->state = KTHREAD_READY;
+    kthread_set_state(thread, KTHREAD_READY);
     thread->cpu = cpu->arch.index;
     thread->wait_start = ktime_ticks();
     krunq_add(&cpu->ready, thread, front);
@@ -92,7 +92,7 @@ static void make_standby(struct kcpu *cpu, struct kthread *thread)
     struct kthread *displaced = cpu->standby;
     bool asked = kcpuset_has(&idle, cpu->arch.index) && ksched_asked(cpu);
     cpu->standby = thread;
-    thread->state = KTHREAD_STANDBY;
+    kthread_set_state(thread, KTHREAD_STANDBY);
     thread->cpu = cpu->arch.index;
     kcpuset_remove(&idle, cpu->arch.index);
     if (displaced)
@@ -198,7 +198,7 @@ static void switch_to(struct kcpu *cpu, struct kthread *next)
     if (!kcpuset_has(&next->affinity, cpu->arch.index))
         kpanic("sched: thread %u may not run on CPU %u", next->tid, cpu->arch.index);
 
-    next->state = KTHREAD_RUNNING;
+    kthread_set_state(next, KTHREAD_RUNNING);
     next->cpu = cpu->arch.index;
     if (next == cpu->idle) {
         kcpuset_add(&idle, cpu->arch.index);
@@ -332,7 +332,7 @@ int ksched_cpu_init(struct kcpu *cpu)
         kmem_free(t);
         return e;
     }
-    t->state = KTHREAD_RUNNING;
+    kthread_set_state(t, KTHREAD_RUNNING);
     t->cpu = t->ideal_processor = cpu->arch.index;
     krunq_init(&cpu->ready);
     cpu->idle = cpu->current = t;

@@ -44,6 +44,10 @@ void *ksched_cpu_stack(const struct kcpu *cpu);
  * boot processor never returns to its boot stack. */
 _Noreturn void ksched_enter(void);
 
+/* Stops the timer tick of every CPU: no quantum and no sleep ends any more. For the dump after a run, which idle CPUs
+ * would disturb a thousand times a second. As kcall_all. */
+void ksched_stop_ticks(void);
+
 /* Context switches so far, all CPUs. */
 uint64_t ksched_switches(void);
 

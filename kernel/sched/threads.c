@@ -88,7 +88,7 @@ int kthread_prepare(struct kthread *thread, const struct kthread_params *params)
     kobject_init(&thread->object, KOBJECT_THREAD, 0);
     snprintf(thread->name, sizeof thread->name, "%s", params->name);
     thread->flags = params->flags;
-    thread->state = KTHREAD_INITIALIZED;
+    kthread_set_state(thread, KTHREAD_INITIALIZED);
     thread->priority = thread->base_priority = (int8_t)params->priority;
     thread->quantum = KSCHED_QUANTUM;
     thread->affinity = params->affinity;
@@ -174,8 +174,8 @@ _Noreturn void kthread_exit(int code)
         watch->wait();
     self->exit_code = code;
     kmutex_abandon(self);
-    self->state = KTHREAD_TERMINATED;
     self->wait_reason = KWAIT_WR_TERMINATED;
+    kthread_set_state(self, KTHREAD_TERMINATED);
     if (watch)
         watch->ended(self);
     self->object.signal = 1;

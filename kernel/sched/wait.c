@@ -76,8 +76,8 @@ int kwait_locked(struct kobject *object, enum kwait_reason reason, uint64_t tick
         return -ETIMEDOUT;
 
     uint64_t now = ktime_ticks();
-    self->state = KTHREAD_WAITING;
     self->wait_reason = (uint8_t)reason;
+    kthread_set_state(self, KTHREAD_WAITING);
     self->wait_start = now;
     if (object)
         klist_add_tail(&object->waiters, &self->wait_link);

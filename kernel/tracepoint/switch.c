@@ -38,6 +38,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
         .old_quantum = old->quantum,
         .old_state = old->state,
         .old_wait_reason = old->wait_reason,
+        .old_state_wr = old->state_wr,
         .old_priority = old->priority,
         .old_base = old->base_priority,
         .new_priority = new->priority,

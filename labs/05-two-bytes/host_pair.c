@@ -195,6 +195,7 @@ void pair_switch(struct pair *p, const struct cswitch *sw, int64_t time)
                                        .new_wait = sw->new_wait,
                                        .old_state = sw->old_state,
                                        .old_wait_reason = sw->old_wait_reason,
+                                       .old_state_wr = ccswap_state_wr(sw->old_state, sw->old_wait_reason),
                                        .old_priority = sw->old_priority,
                                        .old_base = sw->old_base};
     trace_ccswap_switch(&p->cairn, &whole, time);

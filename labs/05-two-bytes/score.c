@@ -79,6 +79,7 @@ static void cairns(const struct wl_switch *w, uint32_t count)
                                         .new_wait = w->new_wait,
                                         .old_state = w->old_state,
                                         .old_wait_reason = w->old_wr,
+                                        .old_state_wr = ccswap_state_wr(w->old_state, w->old_wr),
                                         .old_priority = (int8_t)w->old_prio,
                                         .old_base = (int8_t)w->old_base};
         trace_ccswap_switch(c[w->cpu], &sw, (int64_t)w->ts);

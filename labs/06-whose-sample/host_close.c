@@ -44,6 +44,7 @@ static void add(struct pen *pen, const struct real *r)
                                     .new_wait = r->is.new_wait,
                                     .old_state = r->is.old_state,
                                     .old_wait_reason = r->is.old_wait_reason,
+                                    .old_state_wr = ccswap_state_wr(r->is.old_state, r->is.old_wait_reason),
                                     .old_priority = r->is.old_priority,
                                     .old_base = r->is.old_base};
     trace_ccswap_switch(&pen->encoder, &sw, r->time);

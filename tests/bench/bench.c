@@ -124,6 +124,7 @@ static void convert(struct emit *to, const struct wl_switch *w, const struct wor
                .new_wait = w->new_wait,
                .old_state = w->old_state,
                .old_wait_reason = w->old_wr,
+               .old_state_wr = (uint8_t)w->pad,
                .old_priority = (int8_t)w->old_prio,
                .old_base = (int8_t)w->old_base,
                .new_priority = (int8_t)w->new_prio},

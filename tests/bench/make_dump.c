@@ -64,6 +64,7 @@ static uint64_t record(struct trace_hub_cpu *hub, const struct wl *start, uint64
             .new_wait = e.new_wait,
             .old_state = e.old_state,
             .old_wait_reason = e.old_wr,
+            .old_state_wr = (uint8_t)e.pad,
             .old_priority = (int8_t)e.old_prio,
             .old_base = (int8_t)e.old_base,
             .new_priority = (int8_t)e.new_prio,

@@ -80,16 +80,10 @@ def warm_firmware(config):
         return
     names = subprocess.run([ROOT / "run-qemu.sh", "--which"], capture_output=True, text=True, check=True).stdout
     code = Path(re.search(r"^firmware +(\S.*)$", names, re.M)[1])
-    small = code.with_name("OVMF_CODE.fd")  # Debian 12 has the same firmware in 2 MiB, too: a quarter faster
-    environment = {}
-    if code.name == "OVMF_CODE_4M.fd" and small.exists():
-        environment = {"OVMF_CODE": str(small), "OVMF_VARS": str(small.with_name("OVMF_VARS.fd"))}
-        code = small
     temporary = tempfile.TemporaryDirectory(prefix="cairn-firmware-")  # pylint: disable=consider-using-with
     config.add_cleanup(temporary.cleanup)
     folder = Path(temporary.name)
-    first = boot(folder / "log", "--vars", folder / "vars", "switches=1", "workload=pingpong", UNHURRIED,
-                 environment=environment)
+    first = boot(folder / "log", "--vars", folder / "vars", "switches=1", "workload=pingpong", UNHURRIED)
     if first.status != PASS:
         raise pytest.UsageError(f"the first boot fails:\n{first.output}")
     os.environ.update(OVMF_CODE=str(code), OVMF_VARS=str(folder / "vars"))

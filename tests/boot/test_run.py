@@ -133,6 +133,39 @@ def test_variables_that_cannot_be_kept(tmp_path):
     assert result.lines(f"run-qemu.sh: --vars {folder}/vars: could not be written"), result.output
 
 
+def test_variables_of_the_first_boot(tmp_path):
+    """They are kept once, for all later boots. A boot that may have told the firmware what to boot next leaves none,
+    and with variables of the user's choice they are not used."""
+    build, seen = cb.build_with(tmp_path / "build"), tmp_path / "seen"
+    qemu = machine_that_passes(tmp_path, 'for w; do case $w in *unit=1,*) file=${w##*file=} ;; esac; done\n'
+                                         f'cp "$file" "{seen}"; echo boot >>"$file"\n')
+
+    def run(*arguments):
+        result = cb.boot(tmp_path / "log", "--raw", "--qemu", qemu, *arguments, build=build,
+                         environment={"OVMF_CODE": "", "OVMF_VARS": ""})
+        return result, [path.read_bytes() for path in build.glob("firmware/*")]
+
+    assert run("save=esp")[1] == []
+    first, kept = run()
+    fresh = seen.read_bytes()
+    assert first.status == cb.PASS and kept == [fresh + b"boot\n"], first.output
+    assert not first.lines("variables ")
+    for _ in range(2):
+        later, still = run()
+        assert later.status == cb.PASS and still == kept and seen.read_bytes() == kept[0], later.output
+        assert later.lines(f"variables   {build}/firmware/"), later.output
+    assert run("--icount")[1] == kept and seen.read_bytes() == fresh
+    run("--vars", tmp_path / "own")
+    assert seen.read_bytes() == fresh and (tmp_path / "own").read_bytes() == fresh + b"boot\n"
+
+
+def test_variables_of_other_firmware(tmp_path):
+    (tmp_path / "vars").write_bytes(bytes(4096))
+    result = cb.boot(tmp_path / "log", "--vars", tmp_path / "vars")
+    assert result.status == cb.USAGE, result.output
+    assert result.lines(f"run-qemu.sh: --vars {tmp_path}/vars: is of other firmware than "), result.output
+
+
 def test_failure_with_an_image(tmp_path):
     image = cb.make_image(tmp_path / "stick.img", "no.such=1")
     result = cb.boot(tmp_path / "log", "--smp", "1", "--image", image)

@@ -177,7 +177,9 @@ def area(text, nonce, state=2):
 def variables(folder, nonce):
     """The firmware's own first ones, and CairnSave behind them, as EDK II lays them out: VariableFormat.h,
     AUTHENTICATED_VARIABLE_HEADER."""
-    data = bytearray(pathlib.Path(os.environ.get("OVMF_VARS", "/usr/share/OVMF/OVMF_VARS_4M.fd")).read_bytes())
+    firmware = subprocess.run([cb.ROOT / "tools" / "ovmf.sh", "qemu-system-x86_64", "0"], capture_output=True,
+                              text=True, check=True).stdout.splitlines()
+    data = bytearray(pathlib.Path(firmware[1]).read_bytes())
     at = struct.unpack_from("<H", data, 0x30)[0] + 28
     while data[at:at + 2] == b"\xAA\x55":
         at += 60 + sum(struct.unpack_from("<II", data, at + 36))

@@ -453,6 +453,7 @@ static void do_switch(struct script *s, uint32_t c)
         sw.old_state = KTHREAD_WAITING;
         sw.old_wait_reason = reasons[script_below(s, sizeof(reasons))];
     }
+    sw.old_state_wr = ccswap_state_wr(sw.old_state, sw.old_wait_reason);
     if (to) {
         uint32_t r = script_below(s, 100);
         new->priority = (int8_t)(new->base + (r < 70 ? 0 : r < 85 ? 1 : r < 95 ? 2 : r < 97 ? 9 : -2));

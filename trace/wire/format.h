@@ -183,8 +183,7 @@ enum kthread_state {
     KTHREAD_STATES = 10,
 };
 
-/* KWAIT_REASON as of build 10240. The state field of a CCSWAP record holds the reason of a waiting thread, else
- * CCSWAP_MAXIMUM_WAIT_REASON + state. */
+/* KWAIT_REASON as of build 10240. */
 #define CCSWAP_BUILD               10240u
 #define CCSWAP_MAXIMUM_WAIT_REASON 39u
 /* clang-format off */
@@ -201,6 +200,12 @@ enum kwait_reason {
     KWAIT_WR_RUNDOWN = 36, KWAIT_WR_ALERT_BY_THREAD_ID = 37, KWAIT_WR_DEFERRED_PREEMPT = 38,
 };
 /* clang-format on */
+
+/* The state field of a CCSWAP record: the reason of a waiting thread, else CCSWAP_MAXIMUM_WAIT_REASON + state. */
+static inline uint8_t ccswap_state_wr(uint8_t state, uint8_t wait_reason)
+{
+    return state == KTHREAD_WAITING ? wait_reason : (uint8_t)(CCSWAP_MAXIMUM_WAIT_REASON + state);
+}
 
 /* ================================================================ ETW: 0529H, WMI_SPINLOCK (version 2), and 0F4BH */
 

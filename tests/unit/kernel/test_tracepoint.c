@@ -350,6 +350,7 @@ static void log_entries(void **state) /* of any length, at their own time, in no
 static struct kthread old = {.tid = 12,
                              .state = KTHREAD_WAITING,
                              .wait_reason = 7,
+                             .state_wr = 7,
                              .priority = 9,
                              .base_priority = 8,
                              .quantum = -2,

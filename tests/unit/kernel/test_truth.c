@@ -52,7 +52,7 @@ uint64_t kmem_pages_available(void)
     return free_pages;
 }
 
-void *kmem_pages_alloc(size_t count)
+void *kmem_pages_alloc_uncleared(size_t count)
 {
     assert_true(count <= free_pages);
     taken_pages = count;

@@ -202,6 +202,7 @@ struct trace_switch box_switch_at(uint64_t tsc, uint32_t n)
         .old_quantum = (int32_t)(n % 6),
         .old_state = KTHREAD_WAITING,
         .old_wait_reason = (uint8_t)(n % 39),
+        .old_state_wr = (uint8_t)(n % 39),
         .old_base = 8,
         .old_priority = (int8_t)(8 + n % 4),
         .new_priority = 9,

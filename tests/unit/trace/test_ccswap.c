@@ -61,6 +61,7 @@ static struct trace_switch busy(uint32_t tid)
     return (struct trace_switch){.old_tid = tid,
                                  .old_state = KTHREAD_WAITING,
                                  .old_wait_reason = KWAIT_USER_REQUEST,
+                                 .old_state_wr = KWAIT_USER_REQUEST,
                                  .old_base = 8,
                                  .old_priority = 8};
 }
@@ -198,6 +199,7 @@ static void test_states_and_reasons(void **state)
                 struct trace_switch sw = busy(400);
                 sw.old_state = (uint8_t)s;
                 sw.old_wait_reason = (uint8_t)w;
+                sw.old_state_wr = ccswap_state_wr(sw.old_state, sw.old_wait_reason);
                 sw.new_wait = wait;
                 pen_init(&p, FAR_TICK);
                 trace_ccswap_switch(&p.c, &sw, 7);
@@ -220,6 +222,7 @@ static void test_bytes(void **state)
     trace_ccswap_switch(&p.c, &idle, 0x1122334455667788 + 0x123);
     trace_ccswap_switch(&p.c, &idle, 0x1122334455667788 + 0x123 + 0x12345);
     b.old_state = KTHREAD_READY;
+    b.old_state_wr = CCSWAP_MAXIMUM_WAIT_REASON + KTHREAD_READY;
     b.old_base = 13;
     b.old_priority = 9;
     b.new_wait = 5;
@@ -494,6 +497,7 @@ static void test_random_streams(void **state)
                 .old_base = (int8_t)test_random(&seed, 16),
                 .new_wait = test_random(&seed, 4) ? test_random(&seed, 3) : test_random(&seed, 0x40000),
             };
+            sw->old_state_wr = ccswap_state_wr(sw->old_state, sw->old_wait_reason);
             int near = sw->old_base + (int)test_random(&seed, 9), any = (int)test_random(&seed, 32);
             sw->old_priority = (int8_t)(test_random(&seed, 5) ? near : any);
         }
@@ -526,6 +530,7 @@ static void test_workload(void **state)
                 .new_wait = e.new_wait,
                 .old_state = e.old_state,
                 .old_wait_reason = e.old_wr,
+                .old_state_wr = ccswap_state_wr(e.old_state, e.old_wr),
                 .old_priority = (int8_t)e.old_prio,
                 .old_base = (int8_t)e.old_base,
                 .new_priority = (int8_t)e.new_prio,

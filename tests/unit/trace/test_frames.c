@@ -258,7 +258,7 @@ static void fill(struct box *box, uint32_t switches, const volatile uint64_t *in
     for (uint32_t i = 0; i < switches; i++) {
         struct trace_hub_cpu *hub = &box->hub[test_random(&seed, box->config.cpus)];
         struct trace_switch sw = {
-            .old_tid = 4 * test_random(&seed, 12), .old_state = 5, .old_base = 8, .old_priority = 8};
+            .old_tid = 4 * test_random(&seed, 12), .old_state = KTHREAD_WAITING, .old_base = 8, .old_priority = 8};
         tsc += BOX_UNIT * (1 + test_random(&seed, 4000));
         sw.tsc = tsc;
         trace_hub_switch(hub, &sw);

@@ -95,7 +95,7 @@ int64_t kmachine_filetime(uint64_t tsc)
     return (int64_t)tsc + 5000000;
 }
 
-void *kmem_pages_alloc(size_t pages)
+void *kmem_pages_alloc_uncleared(size_t pages)
 {
     if (pages > pages_free)
         return NULL;
@@ -103,7 +103,13 @@ void *kmem_pages_alloc(size_t pages)
     assert_non_null(memory);
     pages_free -= pages;
     pages_taken += pages;
-    return memset(memory, 0, pages * ARCH_PAGE_SIZE);
+    return memset(memory, 0xA5, pages * ARCH_PAGE_SIZE);
+}
+
+void *kmem_pages_alloc(size_t pages)
+{
+    void *memory = kmem_pages_alloc_uncleared(pages);
+    return memory ? memset(memory, 0, pages * ARCH_PAGE_SIZE) : NULL;
 }
 
 void kmem_pages_free(void *memory, size_t pages)

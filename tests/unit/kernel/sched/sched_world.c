@@ -116,6 +116,12 @@ void kcall_init(void)
 {
 }
 
+void kcall_all(kcall_function function, void *argument)
+{
+    (void)function, (void)argument;
+    fail();
+}
+
 _Noreturn void kpanic(const char *format, ...)
 {
     char line[200];
@@ -263,6 +269,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
     struct seen *s = &seen[seen_count++ % SEEN];
     *s = (struct seen){cpu->arch.index,  old->tid,      new->tid,           new->waited, old->state,
                        old->wait_reason, old->priority, old->base_priority, old->quantum};
+    assert_int_equal(old->state_wr, old->state == KTHREAD_WAITING ? old->wait_reason : 39 + old->state);
     switch (old->state) {
     case KTHREAD_RUNNING:
         assert_ptr_equal(old, cpu->idle);
