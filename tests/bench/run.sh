@@ -31,6 +31,7 @@ figures() {
         "$bench" emit items "$work"
         "$bench" time "$work"
         tests/bench/read.sh "$build"
+        tests/bench/start.py "$build"
         tests/bench/qemu_ds/run.sh "$build"
     fi
     command -v valgrind >/dev/null || return 0
