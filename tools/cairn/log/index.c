@@ -12,6 +12,7 @@
 #include "tools/cairn/log/activity.h"
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/log/log.h"
+#include "tools/cairn/log/record.h"
 #include "tools/cairn/model/loss.h"
 #include "tools/cairn/log/stream.h"
 #include "tools/cairn/log/told.h"
@@ -24,26 +25,21 @@ static bool index_batch(struct cairn_cpu *cpu, const struct cairn_event *e, uint
     const uint8_t *p = e->payload, *end = p + e->size;
     if (cairn_event_short(e))
         return false;
-    uint64_t forms[CCSWAP_FULL + 1] = {0};
+    uint64_t forms = 0; /* how many of each: 16 bits */
+    bool good = true;
     const uint8_t *tids = p + offsetof(struct ccswap_buffer, tid_table);
-    for (p += sizeof(struct ccswap_buffer); p < end;) {
-        unsigned type = *p & CCSWAP_TYPE_MASK, bytes = ccswap_record_bytes(*p);
-        if ((size_t)(end - p) < bytes)
-            return false;
-        if (type >= CCSWAP_LITE) {
-            uint32_t low = cairn_get32(p), high = type == CCSWAP_FULL ? cairn_get32(p + 4) : 0;
-            uint32_t slot = (type == CCSWAP_LITE ? low >> CCSWAP_LITE_TID_SHIFT : high) & CCSWAP_MASK(CCSWAP_TID_BITS);
-            uint32_t state = (type == CCSWAP_LITE ? low >> CCSWAP_LITE_STATE_SHIFT : high >> CCSWAP_FULL_STATE_SHIFT) &
-                             CCSWAP_MASK(CCSWAP_STATE_BITS);
-            if (!cairn_get32(tids + 4 * slot) || state >= maximum_wait_reason + KTHREAD_STATES)
-                return false;
-        }
-        forms[type]++;
-        p += bytes;
+    for (p += sizeof(struct ccswap_buffer); p < end; p += ccswap_record_bytes(*p)) {
+        const uint64_t v = cairn_record_load(p, end);
+        const bool named = cairn_get32(tids + 4 * cairn_record_slot(v));
+        const bool state = cairn_record_state(v) < maximum_wait_reason + KTHREAD_STATES;
+        good &= !cairn_record_told(v) | (named & state);
+        forms += UINT64_C(1) << 16 * cairn_record_form(v);
     }
+    if (!good || p != end)
+        return false;
     for (unsigned i = 0; i <= CCSWAP_FULL; i++) {
-        cpu->forms[i] += forms[i];
-        cpu->compact += forms[i];
+        cpu->forms[i] += forms >> 16 * i & UINT16_MAX;
+        cpu->compact += forms >> 16 * i & UINT16_MAX;
     }
     cpu->batches++;
     cpu->compact_bytes += e->space;

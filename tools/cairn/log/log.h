@@ -302,7 +302,7 @@ struct cairn_log {
     uint32_t sessions;     /* bit i: something of session i + 1 is there */
     uint32_t number;       /* of the one that `session` and `cpu` are about */
     uint32_t wait_reasons; /* MaximumWaitReason that was asked for; 0: none */
-    uint32_t threads;      /* as in struct cairn_choice */
+    uint32_t helpers;      /* threads that help whoever reads it (ahead.h) */
     struct cairn_session session;
     struct cairn_cpu cpu[MAX_CPUS];
     uint32_t cpus;           /* highest seen + 1, or as the session says */
@@ -316,7 +316,7 @@ struct cairn_log {
 struct cairn_choice {             /* what to read, and how; zeroed: the usual */
     uint32_t dump;                /* of a serial log, from 1; 0: the last */
     uint32_t maximum_wait_reason; /* of compact switches; 0: as the log says, or the build of Windows */
-    uint32_t threads;             /* that decode CPUs' streams; 0: one for each core, if the log is worth it */
+    uint32_t threads;             /* that decode; 0: one for each core, if the log is worth it */
     void (*progress)(uint64_t done, uint64_t all);
 };
 

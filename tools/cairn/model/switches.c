@@ -4,182 +4,245 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/record.h"
 
-void cairn_cursor_init(struct cairn_cursor *c, const struct cairn_log *log, uint32_t cpu, bool compact)
+/* ---- one switch -------------------------------------------------------------------------------------------------- */
+
+/* What a batch says that its records do not. */
+struct batch {
+    const uint8_t *tids, *bases;
+    uint64_t time;  /* of the record before */
+    uint32_t slots; /* of the TidTable, met so far */
+    uint32_t most;  /* MaximumWaitReason */
+};
+
+/* All forms are unpacked alike, and what one does not have is masked. A slot is one of the table, whatever the record
+ * says. */
+static inline struct cairn_switch decode_record(struct batch *b, uint64_t v)
 {
-    cairn_cursor_begin(c, log, &log->cpu[cpu], compact);
+    const uint32_t form = cairn_record_form(v), told = cairn_record_told(v);
+    const uint32_t slot = cairn_record_slot(v), state_wr = cairn_record_state(v), high = (uint32_t)(v >> 32);
+    const uint32_t base = told & b->bases[slot];
+    const uint32_t rise = (uint32_t)v >> CCSWAP_LITE_PRIINC_SHIFT & CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS);
+    const uint32_t priority = high >> CCSWAP_FULL_PRIORITY_SHIFT & CCSWAP_MASK(CCSWAP_PRIORITY_BITS);
+    const bool full = form == CCSWAP_FULL, waits = state_wr < b->most, first = told && slot >= b->slots;
+    b->time += cairn_record_delta(v);
+    b->slots = first ? slot + 1 : b->slots;
+    return (struct cairn_switch){
+        .time = (int64_t)b->time,
+        .old_tid = told & cairn_get32(b->tids + 4 * slot),
+        .wait = full ? high >> CCSWAP_FULL_WAIT_SHIFT : 0,
+        .hole = CAIRN_NO_HOLE,
+        .form = (uint8_t)form,
+        .state = (uint8_t)(told & (waits ? KTHREAD_WAITING : state_wr - b->most)),
+        .reason = (uint8_t)(told & (waits ? state_wr : 0)),
+        .priority = (int8_t)(told & (full ? priority : base + rise)),
+        .base = (int8_t)base,
+        .base_told = first,
+        .detailed = told,
+        .raw = told && b->most == CAIRN_WAIT_REASONS_UNKNOWN,
+    };
 }
 
-void cairn_cursor_begin(struct cairn_cursor *c, const struct cairn_log *log, const struct cairn_cpu *cpu, bool compact)
+static struct cairn_switch decode_event(const struct cairn_event *e)
 {
-    c->log = log;
-    c->cpu = cpu;
-    c->compact = compact;
-    c->next = c->end = NULL;
-    c->hole = CAIRN_NO_HOLE;
-    c->has_ahead = false;
-    c->ahead = 0;
-    cairn_cursor_slots(c, &c->own[0], &c->own[1]);
-    c->events = c->of[0] = c->of[1] = 0;
-    cairn_walk_begin(&c->walk, log, cpu);
+    const uint8_t *p = e->payload;
+    return (struct cairn_switch){
+        .time = e->time,
+        .old_tid = cairn_get32(p + offsetof(struct wmi_contextswap, old_thread_id)),
+        .new_tid = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_id)),
+        .wait = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_wait_time)),
+        .hole = CAIRN_NO_HOLE,
+        .form = CAIRN_FORM_EVENT,
+        .state = p[offsetof(struct wmi_contextswap, old_thread_state)],
+        .reason = p[offsetof(struct wmi_contextswap, old_thread_wait_reason)],
+        .priority = (int8_t)p[offsetof(struct wmi_contextswap, old_thread_priority)],
+        .detailed = true,
+        .new_known = true,
+    };
 }
 
-/* The next event of the cursor's kind. */
-static bool next_event(struct cairn_cursor *c)
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+struct making {
+    struct cairn_block *block;
+    uint32_t switches, events, bytes; /* used of it */
+};
+
+static inline struct cairn_item *add_switch(const struct cairn_cursor *c, struct making *m,
+                                            const struct cairn_switch *sw)
 {
-    const uint32_t hook = c->compact ? HOOK_CONTEXTSWAP_BATCH : HOOK_CONTEXTSWAP;
+    struct cairn_item *item = &m->block->item[m->switches++];
+    item->time = sw->time;
+    item->cpu = c->number;
+    item->kind = CAIRN_ITEM_SWITCH;
+    item->blame = item->rule = 0;
+    item->sw = *sw;
+    item->sw.event = &m->block->event[m->events - 1];
+    return item;
+}
+
+/* Records of the open batch. False: it does not end with one, as the index has checked. */
+static bool decode_batch(struct cairn_cursor *c, struct making *m)
+{
+    const uint8_t *batch = c->event.payload, *p = c->next, *end = c->stop;
+    struct batch b = {
+        .tids = batch + offsetof(struct ccswap_buffer, tid_table),
+        .bases = batch + offsetof(struct ccswap_buffer, thread_base_priority),
+        .time = (uint64_t)c->time,
+        .slots = c->slots,
+        .most = c->log->session.maximum_wait_reason,
+    };
+    for (uint32_t bytes; p < end && m->switches < CAIRN_BLOCK_SWITCHES; p += bytes) {
+        bytes = ccswap_record_bytes(*p);
+        if (end - p < (ptrdiff_t)bytes) {
+            cairn_walk_changed(&c->walk);
+            return false;
+        }
+        const struct cairn_switch sw = decode_record(&b, cairn_record_load(p, end));
+        struct cairn_item *item = add_switch(c, m, &sw);
+        item->sw.hole = c->hole;
+        if (m->switches > 1 && c->hole == CAIRN_NO_HOLE) { /* who came is who leaves now */
+            item[-1].sw.new_tid = sw.old_tid;
+            item[-1].sw.new_known = true;
+        }
+        c->hole = CAIRN_NO_HOLE;
+    }
+    c->next = p;
+    c->time = (int64_t)b.time;
+    c->slots = b.slots;
+    return true;
+}
+
+/* Whether the walk is at what the cursor is for: a batch that is not empty, or a 0524H. */
+static bool is_switch(const struct cairn_cursor *c)
+{
+    const struct cairn_event *e = &c->event;
+    return cairn_event_decoded(e) && (c->compact ? e->hook == HOOK_CONTEXTSWAP_BATCH && e->size > sizeof(struct ccswap_buffer)
+                                                 : e->hook == HOOK_CONTEXTSWAP);
+}
+
+/* The next of these. */
+static bool open_event(struct cairn_cursor *c)
+{
+    const struct cairn_event *e = &c->event;
     bool any;
     do {
         any = cairn_walk_next(&c->walk, &c->event);
         if (c->walk.hole != CAIRN_NO_HOLE)
             c->hole = c->walk.hole;
-    } while (any && (c->event.hook != hook || !cairn_event_decoded(&c->event)));
-    if (any)
-        cairn_walk_hold(&c->walk);
-    return any;
-}
-
-static inline void decode_state(const struct cairn_cursor *c, struct cairn_switch *sw, uint32_t state_wr)
-{
-    uint32_t most = c->log->session.maximum_wait_reason;
-    sw->raw = most == CAIRN_WAIT_REASONS_UNKNOWN;
-    sw->state = (uint8_t)(state_wr < most ? KTHREAD_WAITING : state_wr - most);
-    sw->reason = (uint8_t)(state_wr < most ? state_wr : 0);
-}
-
-static inline void decode_thread(struct cairn_cursor *c, struct cairn_switch *sw, uint32_t slot)
-{
-    const uint8_t *table = c->event.payload;
-    sw->old_tid = cairn_get32(table + offsetof(struct ccswap_buffer, tid_table) + 4 * slot);
-    sw->base = (int8_t)table[offsetof(struct ccswap_buffer, thread_base_priority) + slot];
-    sw->base_told = slot >= c->slots;
-    if (sw->base_told)
-        c->slots = slot + 1;
-    sw->detailed = true;
-}
-
-/* Whether a record of the open batch comes. The index has checked that it ends with one. */
-static inline bool has_record(struct cairn_cursor *c)
-{
-    if (c->next == c->end)
+    } while (any && !is_switch(c));
+    if (!any)
         return false;
-    if (c->end - c->next >= (ptrdiff_t)ccswap_record_bytes(*c->next))
-        return true;
-    cairn_walk_changed(&c->walk);
-    c->next = c->end;
-    return false;
-}
-
-/* One record of a batch; its slot is one of the table, whatever it says. */
-static inline void decode_record(struct cairn_cursor *c, struct cairn_switch *sw)
-{
-    const uint8_t *p = c->next;
-    uint32_t delta, low;
-    sw->form = *p & CCSWAP_TYPE_MASK;
-    switch (sw->form) {
-    case CCSWAP_IDLE_SHORT:
-        delta = (uint32_t)cairn_get16(p) >> CCSWAP_IDLE_SHORT_DELTA_SHIFT;
-        break;
-    case CCSWAP_IDLE:
-        delta = cairn_get32(p) >> CCSWAP_IDLE_DELTA_SHIFT;
-        break;
-    case CCSWAP_LITE:
-        low = cairn_get32(p);
-        delta = low >> CCSWAP_LITE_DELTA_SHIFT;
-        decode_thread(c, sw, low >> CCSWAP_LITE_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS));
-        sw->priority = (int8_t)(sw->base + (low >> CCSWAP_LITE_PRIINC_SHIFT & CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS)));
-        decode_state(c, sw, low >> CCSWAP_LITE_STATE_SHIFT & CCSWAP_MASK(CCSWAP_STATE_BITS));
-        break;
-    default:
-        delta = cairn_get32(p) >> CCSWAP_FULL_DELTA_SHIFT;
-        low = cairn_get32(p + 4);
-        decode_thread(c, sw, low >> CCSWAP_FULL_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS));
-        sw->priority = (int8_t)(low >> CCSWAP_FULL_PRIORITY_SHIFT & CCSWAP_MASK(CCSWAP_PRIORITY_BITS));
-        sw->wait = low >> CCSWAP_FULL_WAIT_SHIFT;
-        decode_state(c, sw, low >> CCSWAP_FULL_STATE_SHIFT & CCSWAP_MASK(CCSWAP_STATE_BITS));
-    }
-    c->time = (int64_t)((uint64_t)c->time + delta);
-    c->next += ccswap_record_bytes(*p);
-    sw->time = c->time;
-}
-
-static void decode_event(struct cairn_cursor *c, struct cairn_switch *sw)
-{
-    const uint8_t *p = c->event.payload;
-    sw->form = CAIRN_FORM_EVENT;
-    sw->time = c->event.time;
-    sw->old_tid = cairn_get32(p + offsetof(struct wmi_contextswap, old_thread_id));
-    sw->new_tid = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_id));
-    sw->new_known = true;
-    sw->detailed = true;
-    sw->state = p[offsetof(struct wmi_contextswap, old_thread_state)];
-    sw->reason = p[offsetof(struct wmi_contextswap, old_thread_wait_reason)];
-    sw->priority = (int8_t)p[offsetof(struct wmi_contextswap, old_thread_priority)];
-    sw->wait = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_wait_time));
-}
-
-/* Opens the next event that has a switch. */
-static bool open_event(struct cairn_cursor *c)
-{
-    do {
-        if (!next_event(c))
-            return false;
-        c->events++;
-        if (!c->compact)
-            return true;
-        c->time = (int64_t)cairn_get64(c->event.payload);
-        c->slots = 0;
-        c->next = c->event.payload + sizeof(struct ccswap_buffer);
-        c->end = c->event.payload + c->event.size;
-    } while (!has_record(c));
+    c->time = c->compact ? (int64_t)cairn_get64(e->payload) : e->time;
+    c->slots = 0;
+    c->next = e->payload + (c->compact ? sizeof(struct ccswap_buffer) : 0);
+    c->stop = e->payload + e->size;
     return true;
 }
 
-bool cairn_cursor_look(struct cairn_cursor *c)
+/* Adds the open event to the block. False: with so much in it there is no room for all of it. */
+static bool add_event(const struct cairn_cursor *c, struct making *m)
 {
-    struct cairn_switch *sw = c->slot[c->ahead];
-    c->has_ahead = has_record(c) || open_event(c);
-    if (!c->has_ahead)
+    const struct cairn_event *e = &c->event;
+    const bool kept = c->cpu->pieces[e->piece].data; /* where it lies */
+    const uint32_t bytes = kept ? 0 : e->head + e->size;
+    const uint32_t switches = c->compact ? (uint32_t)(c->stop - c->next) / 2 : 1;
+    if (m->switches > 1 && (m->switches + switches > CAIRN_BLOCK_SWITCHES || m->events == CAIRN_BLOCK_EVENTS ||
+                            m->bytes + bytes > CAIRN_BLOCK_BYTES))
         return false;
-    memset(sw, 0, offsetof(struct cairn_switch, event));
-    if (c->of[c->ahead] != c->events) {
-        sw->event = c->event;
-        c->of[c->ahead] = c->events;
+    struct cairn_event *copy = &m->block->event[m->events++];
+    *copy = *e;
+    if (!kept) {
+        copy->payload = m->block->bytes + m->bytes + e->head;
+        memcpy(m->block->bytes + m->bytes, e->payload - e->head, bytes);
+        m->bytes += bytes;
     }
-    sw->hole = c->hole;
-    if (c->compact)
-        decode_record(c, sw);
-    else
-        decode_event(c, sw);
+    return true;
+}
+
+/* Decodes what is open, or the next event. False: there is none, or there is no room for it. */
+static bool decode_more(struct cairn_cursor *c, struct making *m)
+{
+    if (c->next == c->stop && !open_event(c)) {
+        c->ended = true;
+        return false;
+    }
+    if (m->switches == CAIRN_BLOCK_SWITCHES || !add_event(c, m))
+        return false;
+    if (c->compact) {
+        c->ended = !decode_batch(c, m);
+        return !c->ended;
+    }
+    const struct cairn_switch sw = decode_event(&c->event);
+    add_switch(c, m, &sw)->sw.hole = c->hole;
     c->hole = CAIRN_NO_HOLE;
+    c->next = c->stop;
     return true;
 }
 
-const struct cairn_switch *cairn_cursor_take(struct cairn_cursor *c)
+/* All that fit, but the last one: it comes with the next block, when it is known who leaves after it. */
+static bool make_block(void *cursor, void *block)
 {
-    if (!cairn_cursor_peek(c))
-        return NULL;
-    struct cairn_switch *sw = c->slot[c->ahead];
-    c->ahead = !c->ahead;
-    if (cairn_cursor_look(c) && c->compact && c->slot[c->ahead]->hole == CAIRN_NO_HOLE) {
-        sw->new_tid = c->slot[c->ahead]->old_tid;
-        sw->new_known = true;
-    }
-    return sw;
+    struct cairn_cursor *c = cursor;
+    struct making m = {.block = block};
+    if (c->has_last)
+        m.block->item[m.switches++] = c->last;
+    while (!c->ended && decode_more(c, &m))
+        ;
+    c->has_last = !c->ended;
+    if (c->has_last)
+        c->last = m.block->item[--m.switches];
+    m.block->count = m.switches;
+    return m.switches;
 }
 
-void cairn_cursor_slots(struct cairn_cursor *c, struct cairn_switch *even, struct cairn_switch *odd)
+/* ---- the cursor --------------------------------------------------------------------------------------------------- */
+
+void cairn_cursor_init(struct cairn_cursor *c, const struct cairn_log *log, uint32_t cpu, bool compact)
 {
-    c->slot[0] = even;
-    c->slot[1] = odd;
+    cairn_cursor_begin(c, log, &log->cpu[cpu], compact);
+    c->number = cpu;
+}
+
+void cairn_cursor_begin(struct cairn_cursor *c, const struct cairn_log *log, const struct cairn_cpu *cpu, bool compact)
+{
+    memset(c, 0, offsetof(struct cairn_cursor, walk));
+    c->log = log;
+    c->cpu = cpu;
+    c->compact = compact;
+    c->hole = CAIRN_NO_HOLE;
+    c->source = (struct cairn_source){
+        .make = make_block, .context = c, .blocks = (char *)c->own, .bytes = sizeof(c->own[0]), .room = 2};
+    cairn_walk_begin(&c->walk, log, cpu);
+}
+
+void cairn_cursor_ahead(struct cairn_cursor *c, struct cairn_ahead *ahead, struct cairn_block *blocks, uint32_t room)
+{
+    c->ahead = ahead;
+    c->source.blocks = (char *)blocks;
+    c->source.room = room;
+    c->walk.links.kept = NULL; /* one thread's */
+}
+
+bool cairn_cursor_more(struct cairn_cursor *c)
+{
+    const struct cairn_block *block = cairn_ahead_next(c->ahead, &c->source);
+    if (!block)
+        return false;
+    c->item = block->item;
+    c->end = block->item + block->count;
+    return true;
 }
 
 bool cairn_cursor_next(struct cairn_cursor *c, struct cairn_switch *sw)
 {
-    const struct cairn_switch *next = cairn_cursor_take(c);
-    if (next)
-        *sw = *next;
-    return next;
+    const struct cairn_switch *next = cairn_cursor_peek(c);
+    if (!next)
+        return false;
+    *sw = *next;
+    c->item++;
+    return true;
 }
 
 bool cairn_prefers_compact(const struct cairn_log *log)

@@ -8,7 +8,7 @@
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/log/locks.h"
 
-#define GROUP CAIRN_TIMELINE_GROUP
+#define BLOCKS 32u /* that may be ahead, of all lanes */
 
 /* The next event that is neither switches nor the Debug Store's, but branches where they are asked for. */
 static void find_other(struct cairn_lane *lane)
@@ -57,21 +57,17 @@ static void begin_others(struct cairn_lane *lane, bool any)
     lane->other_holes = 0;
     lane->other.time = session->start_known ? session->start : 0;
     find_other(lane);
-    lane->only_switches =
-        !lane->has_other && lane->group.ended && !lane->group.records.count && !lane->group.epochs.count;
+    lane->due = INT64_MIN;
 }
 
 void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact, enum cairn_by by)
 {
-    memset(lane, 0, offsetof(struct cairn_lane, cursor));
+    memset(lane, 0, offsetof(struct cairn_lane, stamps));
     lane->cpu = lane->item.cpu = cpu;
     lane->rule = by;
     lane->log = log;
     lane->only_sampled = cairn_only_sampled(log);
-    for (unsigned i = 0; i < 2; i++)
-        lane->switches[i] = (struct cairn_item){.cpu = cpu, .kind = CAIRN_ITEM_SWITCH};
     cairn_cursor_init(&lane->cursor, log, cpu, compact);
-    cairn_cursor_slots(&lane->cursor, &lane->switches[0].sw, &lane->switches[1].sw);
     cairn_stamps_init(&lane->stamps, log, cpu, compact);
     cairn_group_init(&lane->group, log, cpu);
     begin_others(lane, log->cpu[cpu].undecoded);
@@ -112,14 +108,14 @@ static bool missing_around(const struct cairn_lane *lane, const struct cairn_swi
 static struct cairn_verdict by_time(const struct cairn_lane *lane, const struct cairn_switch *next, int64_t time)
 {
     struct cairn_verdict v = {.blame = CAIRN_BLAME_KNOWN};
-    if ((lane->has_last && lane->last.time == time) || (next && next->time == time))
+    if ((lane->last && lane->last->time == time) || (next && next->time == time))
         v.blame = CAIRN_BLAME_SAME_UNIT;
     else if (missing_around(lane, next, time))
         v.blame = CAIRN_BLAME_LOSS;
     else if (next)
         v.tid = next->old_tid;
-    else if (lane->has_last && lane->last.new_known)
-        v.tid = lane->last.new_tid;
+    else if (lane->last && lane->last->new_known)
+        v.tid = lane->last->new_tid;
     else
         v.blame = CAIRN_BLAME_LAST;
     return v;
@@ -160,7 +156,8 @@ static void take_other(struct cairn_lane *lane, const struct cairn_switch *next)
         return;
     }
     item->kind = CAIRN_ITEM_EVENT;
-    item->event = lane->other;
+    lane->event = lane->other;
+    item->event = &lane->event;
     item->blame = ran.blame;
     item->tid = ran.tid;
     item->lock = cairn_lock_of(&lane->let_go, &lane->other) ? &lane->let_go : NULL;
@@ -172,32 +169,31 @@ static void take_other(struct cairn_lane *lane, const struct cairn_switch *next)
 
 static const struct cairn_item *take_switch(struct cairn_lane *lane)
 {
-    struct cairn_item *item = &lane->switches[lane->cursor.ahead];
-    const struct cairn_switch *sw = cairn_cursor_take(&lane->cursor);
-    lane->last.time = item->time = sw->time;
-    lane->last.new_tid = sw->new_tid;
-    lane->last.new_known = sw->new_known;
-    lane->has_last = true;
-    return item;
+    lane->last = &lane->cursor.item->sw;
+    return lane->cursor.item++;
 }
 
 const struct cairn_item *cairn_lane_next(struct cairn_lane *lane)
 {
     struct cairn_item *item = &lane->item;
     const struct cairn_switch *next = cairn_cursor_peek(&lane->cursor);
-    if (lane->only_switches && next && next->hole == CAIRN_NO_HOLE)
+    if (next && next->time < lane->due && next->hole == CAIRN_NO_HOLE)
         return take_switch(lane);
     find_group(lane);
     const struct cairn_group *g = &lane->group;
     const struct cairn_record *r = lane->record < g->records.count ? &g->records.items[lane->record] : NULL;
     const struct cairn_epoch *e = lane->epoch < g->epochs.count ? &g->epochs.items[lane->epoch] : NULL;
 
+    lane->due = lane->has_other ? lane->other.time : INT64_MAX;
+    lane->due = r && r->time < lane->due ? r->time : lane->due;
+    lane->due = e && e->time < lane->due ? e->time : lane->due;
+
     uint32_t hole = hole_ahead(lane, next);
     bool due = !lane->has_other || lane->holes_shown < lane->other_holes;
     if (hole != CAIRN_NO_HOLE && lane->holes_shown <= hole && due) { /* holes are numbered in their order */
         item->kind = CAIRN_ITEM_HOLE;
         item->hole = &lane->cursor.cpu->holes.items[lane->holes_shown++];
-        item->time = lane->has_last                    ? lane->last.time
+        item->time = lane->last                        ? lane->last->time
                      : next                            ? next->time
                      : r && (!e || r->time <= e->time) ? r->time
                      : e                               ? e->time
@@ -230,59 +226,84 @@ const struct cairn_item *cairn_lane_next(struct cairn_lane *lane)
 
 /* ---- all CPUs ---------------------------------------------------------------------------------------------------- */
 
-/* The place of the least of GROUP times; of equal ones the first. Nobody could guess which it is: no branches. */
-static uint32_t least(const int64_t time[GROUP])
+/* Of equal times the lowest lane's comes first. Nobody could guess which it is: no branches. */
+static inline bool before(struct cairn_rank a, struct cairn_rank b)
 {
-    uint32_t at = 0;
-    int64_t best = time[0];
-    for (uint32_t i = 1; i < GROUP; i++) {
-        const bool less = time[i] < best;
-        at = less ? i : at;
-        best = less ? time[i] : best;
-    }
-    return at;
+    return (a.time < b.time) | ((a.time == b.time) & (a.lane < b.lane));
 }
 
-/* The lane's next item comes: which lane is first now? */
+static struct cairn_rank rank_of(const struct cairn_timeline *t, uint32_t lane)
+{
+    const struct cairn_item *next = lane < t->lanes ? t->next[lane] : NULL;
+    return (struct cairn_rank){next ? next->time - (next->time == INT64_MAX) : INT64_MAX, lane};
+}
+
+/* The lane's next item comes: which is first now? */
 static void advance(struct cairn_timeline *t, uint32_t lane)
 {
-    const struct cairn_item *next = t->next[lane] = cairn_lane_next(&t->lane[lane]);
-    const uint32_t group = lane / GROUP;
-    t->time[lane] = next ? next->time - (next->time == INT64_MAX) : INT64_MAX;
-    const uint32_t best = GROUP * group + least(&t->time[GROUP * group]);
-    t->best[group] = best;
-    t->best_time[group] = t->time[best];
-    t->first = best;
-    if (t->lanes <= GROUP)
-        return;
-    const uint32_t above = group / GROUP, low = GROUP * above + least(&t->best_time[GROUP * above]);
-    t->first = t->high[above] = t->best[low];
-    t->high_time[above] = t->best_time[low];
-    if (t->lanes > GROUP * GROUP)
-        t->first = t->high[least(t->high_time)];
+    t->next[lane] = cairn_lane_next(&t->lane[lane]);
+    struct cairn_rank first = rank_of(t, lane);
+    for (uint32_t i = (t->leaves + lane) / 2; i; i /= 2) {
+        const struct cairn_rank other = t->loser[i];
+        const bool lost = before(other, first);
+        t->loser[i] = lost ? first : other;
+        first = lost ? other : first;
+    }
+    t->first = first;
+}
+
+static void begin(struct cairn_timeline *t)
+{
+    struct cairn_rank winner[2 * MAX_CPUS];
+    for (t->leaves = 1; t->leaves < t->lanes; t->leaves *= 2)
+        ;
+    for (uint32_t i = 0; i < t->leaves; i++)
+        winner[t->leaves + i] = rank_of(t, i);
+    for (uint32_t i = t->leaves - 1; i; i--) {
+        const bool left = before(winner[2 * i], winner[2 * i + 1]);
+        winner[i] = winner[2 * i + !left];
+        t->loser[i] = winner[2 * i + left];
+    }
+    t->first = winner[1];
+}
+
+/* The lanes' switches are decoded ahead, on other cores. */
+static void begin_ahead(struct cairn_timeline *t, uint32_t helpers)
+{
+    const uint32_t room = 2 + (t->lanes < BLOCKS ? BLOCKS / t->lanes : 1);
+    t->blocks = cairn_alloc((size_t)t->lanes * room * sizeof(*t->blocks));
+    for (uint32_t i = 0; i < t->lanes; i++) {
+        cairn_cursor_ahead(&t->lane[i].cursor, &t->ahead, t->blocks + (size_t)i * room, room);
+        t->source[i] = &t->lane[i].cursor.source;
+    }
+    t->helped = true;
+    cairn_ahead_init(&t->ahead, t->source, t->lanes, helpers);
 }
 
 void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact, enum cairn_by by,
                          bool branches)
 {
-    *t = (struct cairn_timeline){.lanes = cpu < 0 ? log->cpus : 1};
-    for (uint32_t i = 0; i < MAX_CPUS; i++)
-        t->time[i] = t->best_time[i / GROUP] = t->high_time[i / (MAX_CPUS / GROUP)] = INT64_MAX;
+    memset(t, 0, sizeof(*t));
+    t->lanes = cpu < 0 ? log->cpus : 1;
     t->lane = cairn_alloc(t->lanes * sizeof(*t->lane));
     for (uint32_t i = 0; i < t->lanes; i++) {
         cairn_lane_init(&t->lane[i], log, cpu < 0 ? i : (uint32_t)cpu, compact, by);
         if (branches)
             cairn_lane_branches(&t->lane[i]);
-        advance(t, i);
     }
+    if (log->helpers && t->lanes)
+        begin_ahead(t, log->helpers);
+    for (uint32_t i = 0; i < t->lanes; i++)
+        t->next[i] = cairn_lane_next(&t->lane[i]);
+    begin(t);
 }
 
 const struct cairn_item *cairn_timeline_any(struct cairn_timeline *t)
 {
-    if (t->began && t->next[t->first]) /* only now: what it pointed to may lie where the next comes */
-        advance(t, t->first);
+    if (t->began && t->next[t->first.lane]) /* only now: what it pointed to may lie where the next comes */
+        advance(t, t->first.lane);
     t->began = true;
-    return t->next[t->first];
+    return t->next[t->first.lane];
 }
 
 const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t)
@@ -296,8 +317,11 @@ const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t)
 
 void cairn_timeline_free(struct cairn_timeline *t)
 {
+    if (t->helped)
+        cairn_ahead_free(&t->ahead);
     for (uint32_t i = 0; i < t->lanes; i++)
         cairn_lane_free(&t->lane[i]);
+    free(t->blocks);
     free(t->lane);
-    *t = (struct cairn_timeline){0};
+    memset(t, 0, sizeof(*t));
 }
