@@ -2,17 +2,32 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "tools/cairn/base/ahead.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdlib.h>
+
+#include "tools/cairn/base/bytes.h"
 
 #define STAY         2u           /* blocks that the taker may look at */
 #define THREAD_STACK (256u << 10) /* a few frames, and little else */
+#define HELPERS_MOST 63u
+
+struct cairn_ahead {
+    struct cairn_source *const *source;
+    uint32_t sources, helpers;
+    uint32_t idle;        /* helpers that wait for room */
+    bool waiting, over;   /* the taker waits for a block; nobody takes any more */
+    pthread_mutex_t lock; /* of all of this, and of the sources' `made` to `ended` */
+    pthread_cond_t block, room;
+    pthread_t thread[HELPERS_MOST];
+};
 
 uint32_t cairn_helpers(void)
 {
     cpu_set_t cores;
     const uint32_t count = sched_getaffinity(0, sizeof(cores), &cores) ? 1 : (uint32_t)CPU_COUNT(&cores);
-    return count - 1 < CAIRN_HELPERS_MOST ? count - 1 : CAIRN_HELPERS_MOST;
+    return count - 1 < HELPERS_MOST ? count - 1 : HELPERS_MOST;
 }
 
 static void *block_of(const struct cairn_source *s, uint32_t number)
@@ -80,19 +95,24 @@ static void *help(void *ahead)
     return NULL;
 }
 
-void cairn_ahead_init(struct cairn_ahead *a, struct cairn_source **source, uint32_t sources, uint32_t helpers)
+struct cairn_ahead *cairn_ahead_new(struct cairn_source *const *source, uint32_t sources, uint32_t helpers)
 {
+    if (!helpers || !sources)
+        return NULL;
+    struct cairn_ahead *a = cairn_alloc(sizeof(*a));
     pthread_attr_t small;
-    *a = (struct cairn_ahead){.source = source, .sources = sources};
+    a->source = source;
+    a->sources = sources;
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->block, NULL);
     pthread_cond_init(&a->room, NULL);
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, THREAD_STACK);
-    while (a->helpers < helpers && a->helpers < CAIRN_HELPERS_MOST &&
+    while (a->helpers < helpers && a->helpers < HELPERS_MOST &&
            pthread_create(&a->thread[a->helpers], &small, help, a) == 0)
-        a->helpers++;
+        a->helpers++; /* where there is no room for more, the others do the work */
     pthread_attr_destroy(&small);
+    return a;
 }
 
 void *cairn_ahead_next(struct cairn_ahead *a, struct cairn_source *s)
@@ -120,6 +140,8 @@ void *cairn_ahead_next(struct cairn_ahead *a, struct cairn_source *s)
 
 void cairn_ahead_free(struct cairn_ahead *a)
 {
+    if (!a)
+        return;
     pthread_mutex_lock(&a->lock);
     a->over = true;
     pthread_cond_broadcast(&a->room);
@@ -129,4 +151,5 @@ void cairn_ahead_free(struct cairn_ahead *a)
     pthread_cond_destroy(&a->room);
     pthread_cond_destroy(&a->block);
     pthread_mutex_destroy(&a->lock);
+    free(a);
 }

@@ -329,15 +329,15 @@ static void read_log(struct reader *r, uint32_t helpers, void (*progress)(uint64
     struct cairn_scan *scan = cairn_alloc(scans * sizeof(*scan));
     struct cairn_scanned *blocks = cairn_alloc((size_t)scans * SCAN_BLOCKS * sizeof(*blocks)), *scanned;
     struct cairn_source *source[SCANS_MOST];
-    struct cairn_ahead ahead;
+    struct cairn_ahead *ahead;
     uint64_t next_progress = PROGRESS_STEP;
     uint32_t turn = 0;
     for (uint32_t i = 0; i < scans; i++) {
         cairn_scan_init(&scan[i], r->f->input, i, scans, &blocks[i * SCAN_BLOCKS], SCAN_BLOCKS);
         source[i] = &scan[i].source;
     }
-    cairn_ahead_init(&ahead, source, scans, helpers);
-    while ((scanned = cairn_ahead_next(&ahead, source[turn])) != NULL && take_all(r, scanned) && !scanned->failed) {
+    ahead = cairn_ahead_new(source, scans, helpers);
+    while ((scanned = cairn_ahead_next(ahead, source[turn])) != NULL && take_all(r, scanned) && !scanned->failed) {
         if (scanned->ends)
             turn = (turn + 1) % scans;
         if (progress && scanned->done >= next_progress) {
@@ -345,7 +345,7 @@ static void read_log(struct reader *r, uint32_t helpers, void (*progress)(uint64
             next_progress += PROGRESS_STEP;
         }
     }
-    cairn_ahead_free(&ahead);
+    cairn_ahead_free(ahead);
     free(blocks);
     free(scan);
 }

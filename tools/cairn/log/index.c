@@ -26,16 +26,16 @@ static bool index_batch(struct cairn_cpu *cpu, const struct cairn_event *e, uint
     if (cairn_event_short(e))
         return false;
     uint64_t forms = 0; /* how many of each: 16 bits */
-    bool good = true;
+    uint32_t bad = 0;
     const uint8_t *tids = p + offsetof(struct ccswap_buffer, tid_table);
     for (p += sizeof(struct ccswap_buffer); p < end; p += ccswap_record_bytes(*p)) {
         const uint64_t v = cairn_record_load(p, end);
-        const bool named = cairn_get32(tids + 4 * cairn_record_slot(v));
-        const bool state = cairn_record_state(v) < maximum_wait_reason + KTHREAD_STATES;
-        good &= !cairn_record_told(v) | (named & state);
+        const bool nobody = !cairn_get32(tids + 4 * cairn_record_slot(v));
+        const bool no_state = cairn_record_state(v) >= maximum_wait_reason + KTHREAD_STATES;
+        bad |= cairn_record_told(v) & (nobody | no_state);
         forms += UINT64_C(1) << 16 * cairn_record_form(v);
     }
-    if (!good || p != end)
+    if (bad || p != end)
         return false;
     for (unsigned i = 0; i <= CCSWAP_FULL; i++) {
         cpu->forms[i] += forms >> 16 * i & UINT16_MAX;

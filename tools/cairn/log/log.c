@@ -276,17 +276,17 @@ static void index_all(struct cairn_log *log)
 {
     struct cpu_work work[MAX_CPUS];
     struct cairn_source source[MAX_CPUS], *sources[MAX_CPUS];
-    struct cairn_ahead ahead;
+    struct cairn_ahead *ahead;
     for (uint32_t c = 0; c < log->cpus; c++) {
         work[c] = (struct cpu_work){log, c};
         source[c] = (struct cairn_source){
             .make = index_cpu, .context = &work[c], .blocks = (char *)&work[c], .room = 3};
         sources[c] = &source[c];
     }
-    cairn_ahead_init(&ahead, sources, log->cpus, log->helpers < log->cpus ? log->helpers : log->cpus);
+    ahead = cairn_ahead_new(sources, log->cpus, log->helpers < log->cpus ? log->helpers : log->cpus);
     for (uint32_t c = 0; c < log->cpus; c++)
-        cairn_ahead_next(&ahead, sources[c]);
-    cairn_ahead_free(&ahead);
+        cairn_ahead_next(ahead, sources[c]);
+    cairn_ahead_free(ahead);
 }
 
 void cairn_log_select(struct cairn_log *log, uint32_t number)

@@ -18,7 +18,7 @@ struct batch {
 
 /* All forms are unpacked alike, and what one does not have is masked. A slot is one of the table, whatever the record
  * says. */
-static inline struct cairn_switch decode_record(struct batch *b, uint64_t v)
+static inline void decode_record(struct cairn_switch *sw, struct batch *b, uint64_t v)
 {
     const uint32_t form = cairn_record_form(v), told = cairn_record_told(v);
     const uint32_t slot = cairn_record_slot(v), state_wr = cairn_record_state(v), high = (uint32_t)(v >> 32);
@@ -28,31 +28,27 @@ static inline struct cairn_switch decode_record(struct batch *b, uint64_t v)
     const bool full = form == CCSWAP_FULL, waits = state_wr < b->most, first = told && slot >= b->slots;
     b->time += cairn_record_delta(v);
     b->slots = first ? slot + 1 : b->slots;
-    return (struct cairn_switch){
-        .time = (int64_t)b->time,
-        .old_tid = told & cairn_get32(b->tids + 4 * slot),
-        .wait = full ? high >> CCSWAP_FULL_WAIT_SHIFT : 0,
-        .hole = CAIRN_NO_HOLE,
-        .form = (uint8_t)form,
-        .state = (uint8_t)(told & (waits ? KTHREAD_WAITING : state_wr - b->most)),
-        .reason = (uint8_t)(told & (waits ? state_wr : 0)),
-        .priority = (int8_t)(told & (full ? priority : base + rise)),
-        .base = (int8_t)base,
-        .base_told = first,
-        .detailed = told,
-        .raw = told && b->most == CAIRN_WAIT_REASONS_UNKNOWN,
-    };
+    sw->time = (int64_t)b->time;
+    sw->old_tid = told & cairn_get32(b->tids + 4 * slot);
+    sw->wait = full ? high >> CCSWAP_FULL_WAIT_SHIFT : 0;
+    sw->form = (uint8_t)form;
+    sw->state = (uint8_t)(told & (waits ? KTHREAD_WAITING : state_wr - b->most));
+    sw->reason = (uint8_t)(told & (waits ? state_wr : 0));
+    sw->priority = (int8_t)(told & (full ? priority : base + rise));
+    sw->base = (int8_t)base;
+    sw->base_told = first;
+    sw->detailed = told & 1;
+    sw->raw = told & (b->most == CAIRN_WAIT_REASONS_UNKNOWN);
 }
 
-static struct cairn_switch decode_event(const struct cairn_event *e)
+static void decode_event(struct cairn_switch *sw, const struct cairn_event *e)
 {
     const uint8_t *p = e->payload;
-    return (struct cairn_switch){
+    *sw = (struct cairn_switch){
         .time = e->time,
         .old_tid = cairn_get32(p + offsetof(struct wmi_contextswap, old_thread_id)),
         .new_tid = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_id)),
         .wait = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_wait_time)),
-        .hole = CAIRN_NO_HOLE,
         .form = CAIRN_FORM_EVENT,
         .state = p[offsetof(struct wmi_contextswap, old_thread_state)],
         .reason = p[offsetof(struct wmi_contextswap, old_thread_wait_reason)],
@@ -66,20 +62,21 @@ static struct cairn_switch decode_event(const struct cairn_event *e)
 
 struct making {
     struct cairn_block *block;
-    uint32_t switches, events, bytes; /* used of it */
+    struct cairn_item *next, *end;
+    uint32_t events, bytes; /* used of the block */
 };
 
-static inline struct cairn_item *add_switch(const struct cairn_cursor *c, struct making *m,
-                                            const struct cairn_switch *sw)
+/* What goes for a switch of any kind, which is in the event that came last. */
+static inline void add_switch(struct cairn_cursor *c, struct making *m)
 {
-    struct cairn_item *item = &m->block->item[m->switches++];
-    item->time = sw->time;
+    struct cairn_item *item = m->next++;
+    item->time = item->sw.time;
     item->cpu = c->number;
     item->kind = CAIRN_ITEM_SWITCH;
     item->blame = item->rule = 0;
-    item->sw = *sw;
+    item->sw.hole = c->hole;
     item->sw.event = &m->block->event[m->events - 1];
-    return item;
+    c->hole = CAIRN_NO_HOLE;
 }
 
 /* Records of the open batch. False: it does not end with one, as the index has checked. */
@@ -93,20 +90,17 @@ static bool decode_batch(struct cairn_cursor *c, struct making *m)
         .slots = c->slots,
         .most = c->log->session.maximum_wait_reason,
     };
-    for (uint32_t bytes; p < end && m->switches < CAIRN_BLOCK_SWITCHES; p += bytes) {
+    for (uint32_t bytes; p < end && m->next < m->end; p += bytes) {
+        struct cairn_switch *sw = &m->next->sw, *before = &m->next[-1].sw;
         bytes = ccswap_record_bytes(*p);
         if (end - p < (ptrdiff_t)bytes) {
             cairn_walk_changed(&c->walk);
             return false;
         }
-        const struct cairn_switch sw = decode_record(&b, cairn_record_load(p, end));
-        struct cairn_item *item = add_switch(c, m, &sw);
-        item->sw.hole = c->hole;
-        if (m->switches > 1 && c->hole == CAIRN_NO_HOLE) { /* who came is who leaves now */
-            item[-1].sw.new_tid = sw.old_tid;
-            item[-1].sw.new_known = true;
-        }
-        c->hole = CAIRN_NO_HOLE;
+        decode_record(sw, &b, cairn_record_load(p, end));
+        before->new_known = c->hole == CAIRN_NO_HOLE; /* who came is who leaves now */
+        before->new_tid = before->new_known ? sw->old_tid : 0;
+        add_switch(c, m);
     }
     c->next = p;
     c->time = (int64_t)b.time;
@@ -147,9 +141,9 @@ static bool add_event(const struct cairn_cursor *c, struct making *m)
     const struct cairn_event *e = &c->event;
     const bool kept = c->cpu->pieces[e->piece].data; /* where it lies */
     const uint32_t bytes = kept ? 0 : e->head + e->size;
-    const uint32_t switches = c->compact ? (uint32_t)(c->stop - c->next) / 2 : 1;
-    if (m->switches > 1 && (m->switches + switches > CAIRN_BLOCK_SWITCHES || m->events == CAIRN_BLOCK_EVENTS ||
-                            m->bytes + bytes > CAIRN_BLOCK_BYTES))
+    const ptrdiff_t switches = c->compact ? (c->stop - c->next) / 2 : 1;
+    if (m->next > m->block->item + 2 && (switches > m->end - m->next || m->events == CAIRN_BLOCK_EVENTS ||
+                                         m->bytes + bytes > CAIRN_BLOCK_BYTES))
         return false;
     struct cairn_event *copy = &m->block->event[m->events++];
     *copy = *e;
@@ -168,15 +162,14 @@ static bool decode_more(struct cairn_cursor *c, struct making *m)
         c->ended = true;
         return false;
     }
-    if (m->switches == CAIRN_BLOCK_SWITCHES || !add_event(c, m))
+    if (m->next == m->end || !add_event(c, m))
         return false;
     if (c->compact) {
         c->ended = !decode_batch(c, m);
         return !c->ended;
     }
-    const struct cairn_switch sw = decode_event(&c->event);
-    add_switch(c, m, &sw)->sw.hole = c->hole;
-    c->hole = CAIRN_NO_HOLE;
+    decode_event(&m->next->sw, &c->event);
+    add_switch(c, m);
     c->next = c->stop;
     return true;
 }
@@ -185,16 +178,18 @@ static bool decode_more(struct cairn_cursor *c, struct making *m)
 static bool make_block(void *cursor, void *block)
 {
     struct cairn_cursor *c = cursor;
-    struct making m = {.block = block};
-    if (c->has_last)
-        m.block->item[m.switches++] = c->last;
+    struct cairn_block *b = block;
+    struct making m = {.block = b, .next = b->item + 1, .end = b->item + CAIRN_BLOCK_SWITCHES};
+    b->item[0] = c->last;
     while (!c->ended && decode_more(c, &m))
         ;
+    c->last = m.next[-1];
+    b->first = b->item + !c->has_last;
+    b->end = m.next - !c->ended;
+    if (c->compact)
+        m.next[-1].sw.new_known = false, m.next[-1].sw.new_tid = 0;
     c->has_last = !c->ended;
-    if (c->has_last)
-        c->last = m.block->item[--m.switches];
-    m.block->count = m.switches;
-    return m.switches;
+    return b->first < b->end;
 }
 
 /* ---- the cursor --------------------------------------------------------------------------------------------------- */
@@ -217,9 +212,8 @@ void cairn_cursor_begin(struct cairn_cursor *c, const struct cairn_log *log, con
     cairn_walk_begin(&c->walk, log, cpu);
 }
 
-void cairn_cursor_ahead(struct cairn_cursor *c, struct cairn_ahead *ahead, struct cairn_block *blocks, uint32_t room)
+void cairn_cursor_share(struct cairn_cursor *c, struct cairn_block *blocks, uint32_t room)
 {
-    c->ahead = ahead;
     c->source.blocks = (char *)blocks;
     c->source.room = room;
     c->walk.links.kept = NULL; /* one thread's */
@@ -230,8 +224,8 @@ bool cairn_cursor_more(struct cairn_cursor *c)
     const struct cairn_block *block = cairn_ahead_next(c->ahead, &c->source);
     if (!block)
         return false;
-    c->item = block->item;
-    c->end = block->item + block->count;
+    c->item = block->first;
+    c->end = block->end;
     return true;
 }
 

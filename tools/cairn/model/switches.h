@@ -16,7 +16,7 @@
 #define CAIRN_BLOCK_BYTES    4096u /* of events: more than two of the largest in a frame */
 
 struct cairn_block {
-    uint32_t count;
+    const struct cairn_item *first, *end;
     struct cairn_item item[CAIRN_BLOCK_SWITCHES];
     /* The events they are in; in a serial log copies, whose bytes are here. */
     struct cairn_event event[CAIRN_BLOCK_EVENTS];
@@ -49,8 +49,8 @@ struct cairn_cursor {
 void cairn_cursor_init(struct cairn_cursor *c, const struct cairn_log *log, uint32_t cpu, bool compact);
 /* The same along pieces that are nobody's. */
 void cairn_cursor_begin(struct cairn_cursor *c, const struct cairn_log *log, const struct cairn_cpu *cpu, bool compact);
-/* Right behind it: others help. `blocks`: room for so many, at least 3. */
-void cairn_cursor_ahead(struct cairn_cursor *c, struct cairn_ahead *ahead, struct cairn_block *blocks, uint32_t room);
+/* Right behind it: other threads may make blocks of c->source, and c->ahead be set. `blocks`: room for so many. */
+void cairn_cursor_share(struct cairn_cursor *c, struct cairn_block *blocks, uint32_t room);
 
 /* The next switch, copied; false at the end: then c->hole tells whether a hole lies behind the last one. Its event may
  * be looked at until the next call. */

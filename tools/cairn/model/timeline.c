@@ -173,12 +173,11 @@ static const struct cairn_item *take_switch(struct cairn_lane *lane)
     return lane->cursor.item++;
 }
 
-const struct cairn_item *cairn_lane_next(struct cairn_lane *lane)
+/* Where anything may come next, or a new block. */
+static const struct cairn_item *find_next(struct cairn_lane *lane)
 {
     struct cairn_item *item = &lane->item;
     const struct cairn_switch *next = cairn_cursor_peek(&lane->cursor);
-    if (next && next->time < lane->due && next->hole == CAIRN_NO_HOLE)
-        return take_switch(lane);
     find_group(lane);
     const struct cairn_group *g = &lane->group;
     const struct cairn_record *r = lane->record < g->records.count ? &g->records.items[lane->record] : NULL;
@@ -224,31 +223,50 @@ const struct cairn_item *cairn_lane_next(struct cairn_lane *lane)
     return next ? take_switch(lane) : NULL;
 }
 
+static inline const struct cairn_item *lane_next(struct cairn_lane *lane)
+{
+    const struct cairn_cursor *c = &lane->cursor;
+    const bool quick = c->item != c->end && c->item->time < lane->due && c->item->sw.hole == CAIRN_NO_HOLE;
+    return quick ? take_switch(lane) : find_next(lane);
+}
+
+const struct cairn_item *cairn_lane_next(struct cairn_lane *lane)
+{
+    return lane_next(lane);
+}
+
 /* ---- all CPUs ---------------------------------------------------------------------------------------------------- */
 
-/* Of equal times the lowest lane's comes first. Nobody could guess which it is: no branches. */
-static inline bool before(struct cairn_rank a, struct cairn_rank b)
+static struct cairn_rank rank_of(const struct cairn_item *next, uint32_t lane)
+{
+    return (struct cairn_rank){next ? next->time - (next->time == INT64_MAX) : INT64_MAX, lane};
+}
+
+/* Of equal times the lowest lane's comes first. */
+static inline bool is_before(struct cairn_rank a, struct cairn_rank b)
 {
     return (a.time < b.time) | ((a.time == b.time) & (a.lane < b.lane));
 }
 
-static struct cairn_rank rank_of(const struct cairn_timeline *t, uint32_t lane)
+/* The same item again and again goes up the tree. Nobody could guess where it loses: no branches. */
+static inline struct cairn_rank play(struct cairn_rank *loser, struct cairn_rank first)
 {
-    const struct cairn_item *next = lane < t->lanes ? t->next[lane] : NULL;
-    return (struct cairn_rank){next ? next->time - (next->time == INT64_MAX) : INT64_MAX, lane};
+    const struct cairn_rank other = *loser;
+    const uint64_t lost = -(uint64_t)is_before(other, first);
+    const uint64_t time = ((uint64_t)first.time ^ (uint64_t)other.time) & lost;
+    const uint64_t lane = (first.lane ^ other.lane) & lost;
+    *loser = (struct cairn_rank){(int64_t)((uint64_t)other.time ^ time), other.lane ^ lane};
+    return (struct cairn_rank){(int64_t)((uint64_t)first.time ^ time), first.lane ^ lane};
 }
 
 /* The lane's next item comes: which is first now? */
-static void advance(struct cairn_timeline *t, uint32_t lane)
+static inline void advance(struct cairn_timeline *t, uint64_t lane)
 {
-    t->next[lane] = cairn_lane_next(&t->lane[lane]);
-    struct cairn_rank first = rank_of(t, lane);
-    for (uint32_t i = (t->leaves + lane) / 2; i; i /= 2) {
-        const struct cairn_rank other = t->loser[i];
-        const bool lost = before(other, first);
-        t->loser[i] = lost ? first : other;
-        first = lost ? other : first;
-    }
+    const struct cairn_item *next = lane_next(&t->lane[lane]);
+    struct cairn_rank first = rank_of(next, lane);
+    t->next[lane] = next;
+    for (uint64_t i = (t->leaves + lane) / 2; i; i /= 2)
+        first = play(&t->loser[i], first);
     t->first = first;
 }
 
@@ -258,9 +276,9 @@ static void begin(struct cairn_timeline *t)
     for (t->leaves = 1; t->leaves < t->lanes; t->leaves *= 2)
         ;
     for (uint32_t i = 0; i < t->leaves; i++)
-        winner[t->leaves + i] = rank_of(t, i);
+        winner[t->leaves + i] = rank_of(i < t->lanes ? t->next[i] : NULL, i);
     for (uint32_t i = t->leaves - 1; i; i--) {
-        const bool left = before(winner[2 * i], winner[2 * i + 1]);
+        const bool left = is_before(winner[2 * i], winner[2 * i + 1]);
         winner[i] = winner[2 * i + !left];
         t->loser[i] = winner[2 * i + left];
     }
@@ -268,16 +286,17 @@ static void begin(struct cairn_timeline *t)
 }
 
 /* The lanes' switches are decoded ahead, on other cores. */
-static void begin_ahead(struct cairn_timeline *t, uint32_t helpers)
+static void find_help(struct cairn_timeline *t, uint32_t helpers)
 {
     const uint32_t room = 2 + (t->lanes < BLOCKS ? BLOCKS / t->lanes : 1);
     t->blocks = cairn_alloc((size_t)t->lanes * room * sizeof(*t->blocks));
     for (uint32_t i = 0; i < t->lanes; i++) {
-        cairn_cursor_ahead(&t->lane[i].cursor, &t->ahead, t->blocks + (size_t)i * room, room);
+        cairn_cursor_share(&t->lane[i].cursor, t->blocks + (size_t)i * room, room);
         t->source[i] = &t->lane[i].cursor.source;
     }
-    t->helped = true;
-    cairn_ahead_init(&t->ahead, t->source, t->lanes, helpers);
+    t->ahead = cairn_ahead_new(t->source, t->lanes, helpers);
+    for (uint32_t i = 0; i < t->lanes; i++)
+        t->lane[i].cursor.ahead = t->ahead;
 }
 
 void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact, enum cairn_by by,
@@ -285,6 +304,7 @@ void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, 
 {
     memset(t, 0, sizeof(*t));
     t->lanes = cpu < 0 ? log->cpus : 1;
+    t->filtered = cairn_filter_on();
     t->lane = cairn_alloc(t->lanes * sizeof(*t->lane));
     for (uint32_t i = 0; i < t->lanes; i++) {
         cairn_lane_init(&t->lane[i], log, cpu < 0 ? i : (uint32_t)cpu, compact, by);
@@ -292,7 +312,7 @@ void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, 
             cairn_lane_branches(&t->lane[i]);
     }
     if (log->helpers && t->lanes)
-        begin_ahead(t, log->helpers);
+        find_help(t, log->helpers);
     for (uint32_t i = 0; i < t->lanes; i++)
         t->next[i] = cairn_lane_next(&t->lane[i]);
     begin(t);
@@ -311,14 +331,13 @@ const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t)
     const struct cairn_item *item;
     do
         item = cairn_timeline_any(t);
-    while (item && !cairn_filter_passes(item));
+    while (t->filtered && item && !cairn_filter_passes(item));
     return item;
 }
 
 void cairn_timeline_free(struct cairn_timeline *t)
 {
-    if (t->helped)
-        cairn_ahead_free(&t->ahead);
+    cairn_ahead_free(t->ahead);
     for (uint32_t i = 0; i < t->lanes; i++)
         cairn_lane_free(&t->lane[i]);
     free(t->blocks);

@@ -43,7 +43,7 @@ struct cairn_lane { /* one CPU's */
 
 struct cairn_rank { /* in the order of the time line */
     int64_t time;
-    uint32_t lane;
+    uint64_t lane;
 };
 
 struct cairn_timeline {
@@ -53,9 +53,9 @@ struct cairn_timeline {
     struct cairn_rank first;                 /* of these; */
     struct cairn_rank loser[MAX_CPUS];       /* and a tree of the others: who lost where (Knuth, volume 3, 5.4.1) */
     uint32_t leaves;
-    bool began; /* the first one's item has been returned */
-    bool helped;
-    struct cairn_ahead ahead; /* where it is */
+    bool began;    /* the first one's item has been returned */
+    bool filtered; /* some do not pass */
+    struct cairn_ahead *ahead; /* where others help: */
     struct cairn_source *source[MAX_CPUS];
     struct cairn_block *blocks;
 };
