@@ -11,41 +11,57 @@
 /* What a batch says that its records do not. */
 struct batch {
     const uint8_t *tids, *bases;
+    const struct cairn_event *event;
     uint64_t time;  /* of the record before */
     uint32_t slots; /* of the TidTable, met so far */
     uint32_t most;  /* MaximumWaitReason */
+    uint32_t cpu;
 };
 
-/* All forms are unpacked alike, and what one does not have is masked. A slot is one of the table, whatever the record
- * says. */
-static inline void decode_record(struct cairn_switch *sw, struct batch *b, uint64_t v)
+static inline uint32_t mask_of(bool is)
 {
-    const uint32_t form = cairn_record_form(v), told = cairn_record_told(v);
+    return -(uint32_t)is;
+}
+
+/* All forms are unpacked alike, and what one does not have is masked. A slot is one of the table, whatever the record
+ * says. Who comes is told by the next. */
+static inline void decode_record(struct cairn_item *item, struct batch *b, uint64_t v)
+{
+    const uint32_t form = cairn_record_form(v), told = cairn_record_told(v), full = mask_of(form == CCSWAP_FULL);
     const uint32_t slot = cairn_record_slot(v), state_wr = cairn_record_state(v), high = (uint32_t)(v >> 32);
     const uint32_t base = told & b->bases[slot];
     const uint32_t rise = (uint32_t)v >> CCSWAP_LITE_PRIINC_SHIFT & CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS);
     const uint32_t priority = high >> CCSWAP_FULL_PRIORITY_SHIFT & CCSWAP_MASK(CCSWAP_PRIORITY_BITS);
-    const bool full = form == CCSWAP_FULL, waits = state_wr < b->most, first = told && slot >= b->slots;
+    const uint32_t waits = mask_of(state_wr < b->most), first = told & mask_of(slot >= b->slots);
+    struct cairn_switch *sw = &item->sw;
     b->time += cairn_record_delta(v);
-    b->slots = first ? slot + 1 : b->slots;
-    sw->time = (int64_t)b->time;
+    b->slots += first & (slot + 1 - b->slots);
+    item->time = sw->time = (int64_t)b->time;
+    item->cpu = b->cpu;
+    item->kind = CAIRN_ITEM_SWITCH;
+    item->blame = item->rule = 0;
     sw->old_tid = told & cairn_get32(b->tids + 4 * slot);
-    sw->wait = full ? high >> CCSWAP_FULL_WAIT_SHIFT : 0;
+    sw->wait = full & high >> CCSWAP_FULL_WAIT_SHIFT;
+    sw->hole = CAIRN_NO_HOLE;
     sw->form = (uint8_t)form;
-    sw->state = (uint8_t)(told & (waits ? KTHREAD_WAITING : state_wr - b->most));
-    sw->reason = (uint8_t)(told & (waits ? state_wr : 0));
-    sw->priority = (int8_t)(told & (full ? priority : base + rise));
+    sw->state = (uint8_t)(told & ((waits & KTHREAD_WAITING) | (~waits & (state_wr - b->most))));
+    sw->reason = (uint8_t)(told & waits & state_wr);
+    sw->priority = (int8_t)(told & ((full & priority) | (~full & (base + rise))));
     sw->base = (int8_t)base;
-    sw->base_told = first;
+    sw->base_told = first & 1;
     sw->detailed = told & 1;
-    sw->raw = told & (b->most == CAIRN_WAIT_REASONS_UNKNOWN);
+    sw->raw = told & mask_of(b->most == CAIRN_WAIT_REASONS_UNKNOWN) & 1;
+    sw->event = b->event;
 }
 
-static void decode_event(struct cairn_switch *sw, const struct cairn_event *e)
+static void decode_event(struct cairn_item *item, const struct cairn_event *e, uint32_t cpu, uint32_t hole)
 {
     const uint8_t *p = e->payload;
-    *sw = (struct cairn_switch){
+    *item = (struct cairn_item){.time = e->time, .cpu = cpu, .kind = CAIRN_ITEM_SWITCH};
+    item->sw = (struct cairn_switch){
         .time = e->time,
+        .hole = hole,
+        .event = e,
         .old_tid = cairn_get32(p + offsetof(struct wmi_contextswap, old_thread_id)),
         .new_tid = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_id)),
         .wait = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_wait_time)),
@@ -66,19 +82,6 @@ struct making {
     uint32_t events, bytes; /* used of the block */
 };
 
-/* What goes for a switch of any kind, which is in the event that came last. */
-static inline void add_switch(struct cairn_cursor *c, struct making *m)
-{
-    struct cairn_item *item = m->next++;
-    item->time = item->sw.time;
-    item->cpu = c->number;
-    item->kind = CAIRN_ITEM_SWITCH;
-    item->blame = item->rule = 0;
-    item->sw.hole = c->hole;
-    item->sw.event = &m->block->event[m->events - 1];
-    c->hole = CAIRN_NO_HOLE;
-}
-
 /* Records of the open batch. False: it does not end with one, as the index has checked. */
 static bool decode_batch(struct cairn_cursor *c, struct making *m)
 {
@@ -86,26 +89,35 @@ static bool decode_batch(struct cairn_cursor *c, struct making *m)
     struct batch b = {
         .tids = batch + offsetof(struct ccswap_buffer, tid_table),
         .bases = batch + offsetof(struct ccswap_buffer, thread_base_priority),
+        .event = &m->block->event[m->events - 1],
         .time = (uint64_t)c->time,
         .slots = c->slots,
         .most = c->log->session.maximum_wait_reason,
+        .cpu = c->number,
     };
-    for (uint32_t bytes; p < end && m->next < m->end; p += bytes) {
-        struct cairn_switch *sw = &m->next->sw, *before = &m->next[-1].sw;
-        bytes = ccswap_record_bytes(*p);
-        if (end - p < (ptrdiff_t)bytes) {
+    struct cairn_item *first = m->next, *item = first;
+    for (; p < end && item < m->end; item++) {
+        const uint64_t v = cairn_record_load(p, end);
+        p += ccswap_record_bytes(*p);
+        if (p > end) {
             cairn_walk_changed(&c->walk);
-            return false;
+            break;
         }
-        decode_record(sw, &b, cairn_record_load(p, end));
-        before->new_known = c->hole == CAIRN_NO_HOLE; /* who came is who leaves now */
-        before->new_tid = before->new_known ? sw->old_tid : 0;
-        add_switch(c, m);
+        decode_record(item, &b, v);
+        item[-1].sw.new_tid = item->sw.old_tid; /* who came is who leaves now */
+        item[-1].sw.new_known = true;
     }
+    if (item > first && c->hole != CAIRN_NO_HOLE) {
+        first->sw.hole = c->hole;
+        first[-1].sw.new_tid = 0;
+        first[-1].sw.new_known = false;
+        c->hole = CAIRN_NO_HOLE;
+    }
+    m->next = item;
     c->next = p;
     c->time = (int64_t)b.time;
     c->slots = b.slots;
-    return true;
+    return p <= end;
 }
 
 /* Whether the walk is at what the cursor is for: a batch that is not empty, or a 0524H. */
@@ -168,8 +180,8 @@ static bool decode_more(struct cairn_cursor *c, struct making *m)
         c->ended = !decode_batch(c, m);
         return !c->ended;
     }
-    decode_event(&m->next->sw, &c->event);
-    add_switch(c, m);
+    decode_event(m->next++, &m->block->event[m->events - 1], c->number, c->hole);
+    c->hole = CAIRN_NO_HOLE;
     c->next = c->stop;
     return true;
 }
