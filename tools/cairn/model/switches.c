@@ -14,7 +14,8 @@ struct batch {
     const struct cairn_event *event;
     uint64_t time;  /* of the record before */
     uint32_t slots; /* of the TidTable, met so far */
-    uint32_t most;  /* MaximumWaitReason */
+    uint32_t most;  /* MaximumWaitReason; */
+    uint32_t raw;   /* 1: nobody knows */
     uint32_t cpu;
 };
 
@@ -50,17 +51,17 @@ static inline void decode_record(struct cairn_item *item, struct batch *b, uint6
     sw->base = (int8_t)base;
     sw->base_told = first & 1;
     sw->detailed = told & 1;
-    sw->raw = told & mask_of(b->most == CAIRN_WAIT_REASONS_UNKNOWN) & 1;
+    sw->raw = told & b->raw;
     sw->event = b->event;
 }
 
-static void decode_event(struct cairn_item *item, const struct cairn_event *e, uint32_t cpu, uint32_t hole)
+static void decode_event(struct cairn_item *item, const struct cairn_event *e, uint32_t cpu)
 {
     const uint8_t *p = e->payload;
     *item = (struct cairn_item){.time = e->time, .cpu = cpu, .kind = CAIRN_ITEM_SWITCH};
     item->sw = (struct cairn_switch){
         .time = e->time,
-        .hole = hole,
+        .hole = CAIRN_NO_HOLE,
         .event = e,
         .old_tid = cairn_get32(p + offsetof(struct wmi_contextswap, old_thread_id)),
         .new_tid = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_id)),
@@ -79,8 +80,18 @@ static void decode_event(struct cairn_item *item, const struct cairn_event *e, u
 struct making {
     struct cairn_block *block;
     struct cairn_item *next, *end;
+    const struct cairn_item *quiet; /* NULL: there is none yet */
     uint32_t events, bytes; /* used of the block */
 };
+
+/* Before the first of an event. */
+static void take_hole(struct cairn_cursor *c, struct making *m, struct cairn_item *first)
+{
+    first->sw.hole = c->hole;
+    if (!m->quiet && (c->hole != CAIRN_NO_HOLE || first->time < first[-1].time))
+        m->quiet = first;
+    c->hole = CAIRN_NO_HOLE;
+}
 
 /* Records of the open batch. False: it does not end with one, as the index has checked. */
 static bool decode_batch(struct cairn_cursor *c, struct making *m)
@@ -93,6 +104,7 @@ static bool decode_batch(struct cairn_cursor *c, struct making *m)
         .time = (uint64_t)c->time,
         .slots = c->slots,
         .most = c->log->session.maximum_wait_reason,
+        .raw = c->log->session.maximum_wait_reason == CAIRN_WAIT_REASONS_UNKNOWN,
         .cpu = c->number,
     };
     struct cairn_item *first = m->next, *item = first;
@@ -107,11 +119,12 @@ static bool decode_batch(struct cairn_cursor *c, struct making *m)
         item[-1].sw.new_tid = item->sw.old_tid; /* who came is who leaves now */
         item[-1].sw.new_known = true;
     }
-    if (item > first && c->hole != CAIRN_NO_HOLE) {
-        first->sw.hole = c->hole;
-        first[-1].sw.new_tid = 0;
-        first[-1].sw.new_known = false;
-        c->hole = CAIRN_NO_HOLE;
+    if (item > first) {
+        first[-1].sw.new_known = c->hole == CAIRN_NO_HOLE;
+        first[-1].sw.new_tid = first[-1].sw.new_known ? first->sw.old_tid : 0;
+        take_hole(c, m, first);
+        if (item[-1].time < first->time) /* it wraps around */
+            m->quiet = first;
     }
     m->next = item;
     c->next = p;
@@ -180,8 +193,8 @@ static bool decode_more(struct cairn_cursor *c, struct making *m)
         c->ended = !decode_batch(c, m);
         return !c->ended;
     }
-    decode_event(m->next++, &m->block->event[m->events - 1], c->number, c->hole);
-    c->hole = CAIRN_NO_HOLE;
+    decode_event(m->next, &m->block->event[m->events - 1], c->number);
+    take_hole(c, m, m->next++);
     c->next = c->stop;
     return true;
 }
@@ -198,6 +211,7 @@ static bool make_block(void *cursor, void *block)
     c->last = m.next[-1];
     b->first = b->item + !c->has_last;
     b->end = m.next - !c->ended;
+    b->quiet = m.quiet && m.quiet < b->end ? m.quiet : b->end;
     if (c->compact)
         m.next[-1].sw.new_known = false, m.next[-1].sw.new_tid = 0;
     c->has_last = !c->ended;
@@ -237,6 +251,7 @@ bool cairn_cursor_more(struct cairn_cursor *c)
     if (!block)
         return false;
     c->item = block->first;
+    c->quiet = block->quiet;
     c->end = block->end;
     return true;
 }

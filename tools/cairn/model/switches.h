@@ -16,7 +16,7 @@
 #define CAIRN_BLOCK_BYTES    4096u /* of events: more than two of the largest in a frame */
 
 struct cairn_block {
-    const struct cairn_item *first, *end;
+    const struct cairn_item *first, *quiet, *end; /* as in struct cairn_cursor */
     struct cairn_item item[CAIRN_BLOCK_SWITCHES];
     /* The events they are in; in a serial log copies, whose bytes are here. */
     struct cairn_event event[CAIRN_BLOCK_EVENTS];
@@ -28,7 +28,8 @@ struct cairn_cursor {
     const struct cairn_cpu *cpu;
     uint32_t number; /* of the CPU, as the items have it */
     bool compact;
-    const struct cairn_item *item, *end; /* left of the block that was taken */
+    const struct cairn_item *item, *end; /* left of the block that was taken; */
+    const struct cairn_item *quiet;      /* the first before which a hole is or which is not in the order of time */
     struct cairn_ahead *ahead;           /* who makes blocks, too; NULL: nobody */
     struct cairn_source source;
     /* of the block that is made */

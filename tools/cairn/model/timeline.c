@@ -6,284 +6,9 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/model/filter.h"
-#include "tools/cairn/log/locks.h"
 
 #define BLOCKS 32u /* that may be ahead, of all lanes */
-
-/* The next event that is neither switches nor the Debug Store's, but branches where they are asked for. */
-static void find_other(struct cairn_lane *lane)
-{
-    int64_t time = lane->other.time;
-    lane->has_other = false;
-    while (lane->has_others && cairn_walk_next(&lane->walk, &lane->other)) {
-        if (lane->walk.hole != CAIRN_NO_HOLE)
-            lane->other_holes = lane->walk.hole + 1;
-        if (!lane->other.has_time)
-            lane->other.time = time;
-        time = lane->other.time;
-        lane->other_is_bts = lane->branches && cairn_bts_follow(&lane->ahead, &lane->other);
-        lane->has_other = lane->other_is_bts || !cairn_event_decoded(&lane->other);
-        if (lane->has_other) {
-            cairn_walk_hold(&lane->walk);
-            return;
-        }
-    }
-    lane->has_others = false;
-}
-
-/* Records and epochs that come next, where those there were have all come. */
-static void find_group(struct cairn_lane *lane)
-{
-    uint32_t from = UINT32_MAX, to = 0;
-    if (lane->record < lane->group.records.count || lane->epoch < lane->group.epochs.count ||
-        !cairn_group_next(&lane->group))
-        return;
-    lane->record = lane->epoch = 0;
-    for (size_t i = 0; i < lane->group.records.count; i++) {
-        const uint32_t epoch = lane->group.records.items[i].epoch;
-        from = epoch < from ? epoch : from;
-        to = epoch > to ? epoch : to;
-    }
-    if (lane->group.records.count)
-        cairn_stamps_read(&lane->stamps, from, to);
-}
-
-/* From the CPU's first event on. */
-static void begin_others(struct cairn_lane *lane, bool any)
-{
-    const struct cairn_session *session = &lane->log->session;
-    cairn_walk_init(&lane->walk, lane->log, lane->cpu);
-    lane->has_others = any;
-    lane->other_holes = 0;
-    lane->other.time = session->start_known ? session->start : 0;
-    find_other(lane);
-    lane->due = INT64_MIN;
-}
-
-void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact, enum cairn_by by)
-{
-    memset(lane, 0, offsetof(struct cairn_lane, stamps));
-    lane->cpu = lane->item.cpu = cpu;
-    lane->rule = by;
-    lane->log = log;
-    lane->only_sampled = cairn_only_sampled(log);
-    cairn_cursor_init(&lane->cursor, log, cpu, compact);
-    cairn_stamps_init(&lane->stamps, log, cpu, compact);
-    cairn_group_init(&lane->group, log, cpu);
-    begin_others(lane, log->cpu[cpu].undecoded);
-}
-
-void cairn_lane_branches(struct cairn_lane *lane)
-{
-    const struct cairn_cpu *cpu = lane->cursor.cpu;
-    lane->branches = cpu->bts_epochs;
-    if (lane->branches)
-        begin_others(lane, true);
-}
-
-void cairn_lane_free(struct cairn_lane *lane)
-{
-    cairn_stamps_free(&lane->stamps);
-    cairn_group_free(&lane->group);
-}
-
-/* The hole between the last switch and the next. */
-static uint32_t hole_ahead(const struct cairn_lane *lane, const struct cairn_switch *next)
-{
-    return next ? next->hole : lane->cursor.hole;
-}
-
-/* Whether switches may be missing between those around this time. Behind the moment at which a life of the session
- * began none are. */
-static bool missing_around(const struct cairn_lane *lane, const struct cairn_switch *next, int64_t time)
-{
-    uint32_t n = hole_ahead(lane, next);
-    if (n == CAIRN_NO_HOLE)
-        return false;
-    const struct cairn_hole *hole = &lane->cursor.cpu->holes.items[n];
-    return hole->kind != CAIRN_HOLE_STOPPED || time <= hole->until;
-}
-
-/* The thread that ran at that time. */
-static struct cairn_verdict by_time(const struct cairn_lane *lane, const struct cairn_switch *next, int64_t time)
-{
-    struct cairn_verdict v = {.blame = CAIRN_BLAME_KNOWN};
-    if ((lane->last && lane->last->time == time) || (next && next->time == time))
-        v.blame = CAIRN_BLAME_SAME_UNIT;
-    else if (missing_around(lane, next, time))
-        v.blame = CAIRN_BLAME_LOSS;
-    else if (next)
-        v.tid = next->old_tid;
-    else if (lane->last && lane->last->new_known)
-        v.tid = lane->last->new_tid;
-    else
-        v.blame = CAIRN_BLAME_LAST;
-    return v;
-}
-
-static struct cairn_verdict caused_by_time(const struct cairn_lane *lane, const struct cairn_switch *next,
-                                           const struct cairn_record *r)
-{
-    struct cairn_verdict v = {.blame = CAIRN_BLAME_NO_TIME};
-    if (r->timed)
-        v = by_time(lane, next, r->time);
-    if (v.blame == CAIRN_BLAME_KNOWN && lane->only_sampled && !cairn_is_sampled(lane->log, v.tid))
-        v.blame = CAIRN_BLAME_UNSAMPLED;
-    return v;
-}
-
-static void blame(const struct cairn_lane *lane, const struct cairn_switch *next, struct cairn_item *item)
-{
-    const struct cairn_record *r = item->record;
-    enum cairn_by rule = lane->rule != CAIRN_BY_FORMAT ? lane->rule : r->timed ? CAIRN_BY_TIME : CAIRN_BY_INDEX;
-    item->by[CAIRN_BY_TIME] = caused_by_time(lane, next, r);
-    item->by[CAIRN_BY_INDEX] = cairn_stamps_find(&lane->stamps, r->epoch, r->index);
-    item->rule = (uint8_t)rule;
-    item->blame = item->by[rule].blame;
-    item->tid = item->by[rule].tid;
-}
-
-static void take_other(struct cairn_lane *lane, const struct cairn_switch *next)
-{
-    struct cairn_item *item = &lane->item;
-    const struct cairn_verdict ran = by_time(lane, next, lane->other.time);
-    item->time = lane->other.time;
-    if (lane->other_is_bts) {
-        lane->bts = lane->ahead;
-        item->kind = CAIRN_ITEM_BRANCHES;
-        item->branches = &lane->bts;
-        find_other(lane);
-        return;
-    }
-    item->kind = CAIRN_ITEM_EVENT;
-    lane->event = lane->other;
-    item->event = &lane->event;
-    item->blame = ran.blame;
-    item->tid = ran.tid;
-    item->lock = cairn_lock_of(&lane->let_go, &lane->other) ? &lane->let_go : NULL;
-    lane->let_go.configs = lane->lock_configs;
-    if (lane->lock_configs < lane->cursor.cpu->lock_configs.count) /* else the file has changed */
-        lane->lock_configs += cairn_lock_configures(&lane->other);
-    find_other(lane);
-}
-
-static const struct cairn_item *take_switch(struct cairn_lane *lane)
-{
-    lane->last = &lane->cursor.item->sw;
-    return lane->cursor.item++;
-}
-
-/* Where anything may come next, or a new block. */
-static const struct cairn_item *find_next(struct cairn_lane *lane)
-{
-    struct cairn_item *item = &lane->item;
-    const struct cairn_switch *next = cairn_cursor_peek(&lane->cursor);
-    find_group(lane);
-    const struct cairn_group *g = &lane->group;
-    const struct cairn_record *r = lane->record < g->records.count ? &g->records.items[lane->record] : NULL;
-    const struct cairn_epoch *e = lane->epoch < g->epochs.count ? &g->epochs.items[lane->epoch] : NULL;
-
-    lane->due = lane->has_other ? lane->other.time : INT64_MAX;
-    lane->due = r && r->time < lane->due ? r->time : lane->due;
-    lane->due = e && e->time < lane->due ? e->time : lane->due;
-
-    uint32_t hole = hole_ahead(lane, next);
-    bool due = !lane->has_other || lane->holes_shown < lane->other_holes;
-    if (hole != CAIRN_NO_HOLE && lane->holes_shown <= hole && due) { /* holes are numbered in their order */
-        item->kind = CAIRN_ITEM_HOLE;
-        item->hole = &lane->cursor.cpu->holes.items[lane->holes_shown++];
-        item->time = lane->last                        ? lane->last->time
-                     : next                            ? next->time
-                     : r && (!e || r->time <= e->time) ? r->time
-                     : e                               ? e->time
-                                                       : 0;
-        item->until = next ? next->time : INT64_MAX;
-        return item;
-    }
-    if (lane->has_other && (!next || lane->other.time <= next->time) && (!r || lane->other.time <= r->time) &&
-        (!e || lane->other.time <= e->time)) {
-        take_other(lane, next);
-        return item;
-    }
-    if (r && (!next || r->time < next->time) && (!e || r->time <= e->time)) {
-        lane->record++;
-        item->kind = CAIRN_ITEM_RECORD;
-        item->time = r->time;
-        item->record = r;
-        blame(lane, next, item);
-        return item;
-    }
-    if (e && (!next || e->time < next->time)) {
-        lane->epoch++;
-        item->kind = CAIRN_ITEM_EPOCH;
-        item->time = e->time;
-        item->epoch = e;
-        return item;
-    }
-    return next ? take_switch(lane) : NULL;
-}
-
-static inline const struct cairn_item *lane_next(struct cairn_lane *lane)
-{
-    const struct cairn_cursor *c = &lane->cursor;
-    const bool quick = c->item != c->end && c->item->time < lane->due && c->item->sw.hole == CAIRN_NO_HOLE;
-    return quick ? take_switch(lane) : find_next(lane);
-}
-
-const struct cairn_item *cairn_lane_next(struct cairn_lane *lane)
-{
-    return lane_next(lane);
-}
-
-/* ---- all CPUs ---------------------------------------------------------------------------------------------------- */
-
-static struct cairn_rank rank_of(const struct cairn_item *next, uint32_t lane)
-{
-    return (struct cairn_rank){next ? next->time - (next->time == INT64_MAX) : INT64_MAX, lane};
-}
-
-/* Of equal times the lowest lane's comes first. */
-static inline bool is_before(struct cairn_rank a, struct cairn_rank b)
-{
-    return (a.time < b.time) | ((a.time == b.time) & (a.lane < b.lane));
-}
-
-/* The same item again and again goes up the tree. Nobody could guess where it loses: no branches. */
-static inline struct cairn_rank play(struct cairn_rank *loser, struct cairn_rank first)
-{
-    const struct cairn_rank other = *loser;
-    const uint64_t lost = -(uint64_t)is_before(other, first);
-    const uint64_t time = ((uint64_t)first.time ^ (uint64_t)other.time) & lost;
-    const uint64_t lane = (first.lane ^ other.lane) & lost;
-    *loser = (struct cairn_rank){(int64_t)((uint64_t)other.time ^ time), other.lane ^ lane};
-    return (struct cairn_rank){(int64_t)((uint64_t)first.time ^ time), first.lane ^ lane};
-}
-
-/* The lane's next item comes: which is first now? */
-static inline void advance(struct cairn_timeline *t, uint64_t lane)
-{
-    const struct cairn_item *next = lane_next(&t->lane[lane]);
-    struct cairn_rank first = rank_of(next, lane);
-    t->next[lane] = next;
-    for (uint64_t i = (t->leaves + lane) / 2; i; i /= 2)
-        first = play(&t->loser[i], first);
-    t->first = first;
-}
-
-static void begin(struct cairn_timeline *t)
-{
-    struct cairn_rank winner[2 * MAX_CPUS];
-    for (t->leaves = 1; t->leaves < t->lanes; t->leaves *= 2)
-        ;
-    for (uint32_t i = 0; i < t->leaves; i++)
-        winner[t->leaves + i] = rank_of(i < t->lanes ? t->next[i] : NULL, i);
-    for (uint32_t i = t->leaves - 1; i; i--) {
-        const bool left = is_before(winner[2 * i], winner[2 * i + 1]);
-        winner[i] = winner[2 * i + !left];
-        t->loser[i] = winner[2 * i + left];
-    }
-    t->first = winner[1];
-}
+#define STEPS  4u  /* of each lane, where a slice is not worth while */
 
 /* The lanes' switches are decoded ahead, on other cores. */
 static void find_help(struct cairn_timeline *t, uint32_t helpers)
@@ -315,15 +40,161 @@ void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, 
         find_help(t, log->helpers);
     for (uint32_t i = 0; i < t->lanes; i++)
         t->next[i] = cairn_lane_next(&t->lane[i]);
-    begin(t);
+}
+
+/* ---- item by item ------------------------------------------------------------------------------------------------ */
+
+static struct cairn_rank rank_of(const struct cairn_item *next, uint64_t lane)
+{
+    return (struct cairn_rank){next ? next->time - (next->time == INT64_MAX) : INT64_MAX, lane};
+}
+
+/* Who comes first goes on; of equal times the lowest lane's. Nobody could guess which it is: no branches. */
+static inline struct cairn_rank play(struct cairn_rank *loser, struct cairn_rank first)
+{
+    const struct cairn_rank other = *loser;
+    const bool lost = (other.time < first.time) | ((other.time == first.time) & (other.lane < first.lane));
+    const uint64_t time = ((uint64_t)first.time ^ (uint64_t)other.time) & -(uint64_t)lost;
+    const uint64_t lane = (first.lane ^ other.lane) & -(uint64_t)lost;
+    *loser = (struct cairn_rank){(int64_t)((uint64_t)other.time ^ time), other.lane ^ lane};
+    return (struct cairn_rank){(int64_t)((uint64_t)first.time ^ time), first.lane ^ lane};
+}
+
+static void begin_steps(struct cairn_timeline *t)
+{
+    struct cairn_rank winner[2 * MAX_CPUS];
+    for (t->leaves = 1; t->leaves < t->lanes; t->leaves *= 2)
+        ;
+    for (uint32_t i = 0; i < t->leaves; i++)
+        winner[t->leaves + i] = rank_of(i < t->lanes ? t->next[i] : NULL, i);
+    for (uint32_t i = t->leaves - 1; i; i--) {
+        t->loser[i] = winner[2 * i];
+        winner[i] = play(&t->loser[i], winner[2 * i + 1]);
+    }
+    t->first = winner[1].lane;
+    t->steps = STEPS * t->lanes;
+}
+
+/* The first lane's next item comes: which is first now? */
+static void step(struct cairn_timeline *t)
+{
+    const uint64_t lane = t->first;
+    t->next[lane] = cairn_lane_next(&t->lane[lane]);
+    struct cairn_rank first = rank_of(t->next[lane], lane);
+    for (uint64_t i = (t->leaves + lane) / 2; i; i /= 2)
+        first = play(&t->loser[i], first);
+    t->first = first.lane;
+}
+
+/* ---- in slices of time ------------------------------------------------------------------------------------------- */
+
+/* How many of `count` items in order are in front of `time`; `with`: or at it. */
+static uint32_t count_before(const struct cairn_item *item, uint32_t count, int64_t time, bool with)
+{
+    uint32_t low = 0;
+    while (low < count) {
+        const uint32_t middle = low + (count - low) / 2;
+        if (item[middle].time < time || (with && item[middle].time == time))
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+/* A list of `count`, of two; of equal times the first one's come first. Behind each lies one that nothing comes after. */
+static void merge(struct cairn_placed *to, const struct cairn_placed *a, const struct cairn_placed *b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const bool second = b->time < a->time;
+        to[i] = *(second ? b : a);
+        b += second;
+        a += !second;
+    }
+    to[count] = (struct cairn_placed){INT64_MAX, NULL};
+}
+
+/* So many of each lane's items, from its next one on, two lanes' at a time, then two of these lists, and so on. */
+static void merge_runs(struct cairn_timeline *t, const uint32_t *run)
+{
+    struct cairn_list {
+        struct cairn_placed *at;
+        uint32_t count;
+    } list[MAX_CPUS + 1];
+    struct cairn_placed *to = t->placed[0];
+    uint32_t lists = 0, which = 0;
+    for (uint32_t i = 0; i < t->lanes; i++) {
+        t->spent[i] = run[i];
+        if (!run[i])
+            continue;
+        list[lists++] = (struct cairn_list){to, run[i]};
+        for (uint32_t k = 0; k < run[i]; k++)
+            *to++ = (struct cairn_placed){t->next[i][k].time, &t->next[i][k]};
+        *to++ = (struct cairn_placed){INT64_MAX, NULL};
+        cairn_lane_pass(&t->lane[i], t->next[i] + run[i]);
+    }
+    while (lists > 1) {
+        uint32_t merged = 0;
+        to = t->placed[which = !which];
+        for (uint32_t i = 0; i < lists; i += 2) {
+            const struct cairn_list a = list[i], none = {a.at + a.count, 0}, b = i + 1 < lists ? list[i + 1] : none;
+            merge(to, a.at, b.at, a.count + b.count);
+            list[merged++] = (struct cairn_list){to, a.count + b.count};
+            to += a.count + b.count + 1;
+        }
+        lists = merged;
+    }
+    t->at = list[0].at;
+    t->stop = t->at + list[0].count;
+}
+
+/* Merges the switches that nothing else can come between, up to the moment at which the first lane has no more of them.
+ * False: there are few. */
+static bool merge_slice(struct cairn_timeline *t)
+{
+    const uint32_t most = t->lanes ? CAIRN_SLICE_ITEMS / t->lanes : 0;
+    uint32_t run[MAX_CPUS], count = 0, from = UINT32_MAX;
+    int64_t until = INT64_MAX;
+    for (uint32_t i = 0; i < t->lanes; i++) {
+        const struct cairn_item *next = t->next[i];
+        if (next && next->kind != CAIRN_ITEM_SWITCH)
+            return false;
+        run[i] = next ? (uint32_t)(cairn_lane_run(&t->lane[i], next, most) - next) : 0;
+        if (run[i] && next[run[i] - 1].time < until) {
+            until = next[run[i] - 1].time;
+            from = i;
+        }
+    }
+    for (uint32_t i = 0; i < t->lanes; i++)
+        count += run[i] = count_before(t->next[i], run[i], until, i <= from);
+    if (!count || count < STEPS * t->lanes)
+        return false;
+    merge_runs(t, run);
+    return true;
+}
+
+static const struct cairn_item *find_more(struct cairn_timeline *t)
+{
+    if (t->stepped) /* only now: what it pointed to may lie where the next comes */
+        step(t);
+    for (uint32_t i = 0; i < t->lanes && t->sliced; i++)
+        if (t->spent[i])
+            t->next[i] = cairn_lane_next(&t->lane[i]);
+    t->stepped = t->sliced = false;
+    if (!t->steps) {
+        t->sliced = merge_slice(t);
+        if (t->sliced)
+            return (t->at++)->item;
+        begin_steps(t);
+    }
+    t->steps--;
+    t->stepped = t->next[t->first];
+    return t->next[t->first];
 }
 
 const struct cairn_item *cairn_timeline_any(struct cairn_timeline *t)
 {
-    if (t->began && t->next[t->first.lane]) /* only now: what it pointed to may lie where the next comes */
-        advance(t, t->first.lane);
-    t->began = true;
-    return t->next[t->first.lane];
+    return t->at != t->stop ? (t->at++)->item : find_more(t);
 }
 
 const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t)

@@ -41,21 +41,37 @@ struct cairn_lane { /* one CPU's */
     struct cairn_cursor cursor;
 };
 
-struct cairn_rank { /* in the order of the time line */
+#define CAIRN_SLICE_ITEMS 1024u
+
+struct cairn_placed { /* of a slice */
+    int64_t time;
+    const struct cairn_item *item;
+};
+
+struct cairn_rank {
     int64_t time;
     uint64_t lane;
 };
 
+/* All lanes', merged. Switches come in slices of time as far as nothing else can come between them, all else comes item
+ * by item. */
 struct cairn_timeline {
+    const struct cairn_placed *at, *stop; /* left of the slice */
     uint32_t lanes;
     struct cairn_lane *lane;
+    bool filtered;                           /* some items do not pass */
     const struct cairn_item *next[MAX_CPUS]; /* of each lane, NULL: it has none */
-    struct cairn_rank first;                 /* of these; */
-    struct cairn_rank loser[MAX_CPUS];       /* and a tree of the others: who lost where (Knuth, volume 3, 5.4.1) */
-    uint32_t leaves;
-    bool began;    /* the first one's item has been returned */
-    bool filtered; /* some do not pass */
-    struct cairn_ahead *ahead; /* where others help: */
+    /* Of the slice: which lanes have items in it and must look for their next one. */
+    bool sliced, spent[MAX_CPUS];
+    struct cairn_placed placed[2][CAIRN_SLICE_ITEMS + MAX_CPUS];
+    /* Item by item, so many times yet: the lane that is first, and a tree of those that have lost to it (Knuth, volume
+     * 3, 5.4.1). */
+    uint32_t steps, leaves;
+    bool stepped; /* the first one's item has been returned */
+    uint64_t first;
+    struct cairn_rank loser[MAX_CPUS];
+    /* Where others help. */
+    struct cairn_ahead *ahead;
     struct cairn_source *source[MAX_CPUS];
     struct cairn_block *blocks;
 };
@@ -67,6 +83,10 @@ void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint3
 void cairn_lane_branches(struct cairn_lane *lane);
 /* The next item, NULL: there is none. It, and what it points to, may be looked at until the next call. */
 const struct cairn_item *cairn_lane_next(struct cairn_lane *lane);
+/* `next` came last, and is a switch. Behind how many, `next` included and at most `most`, all that may come in between
+ * is: these are in order and lie side by side. They have come with cairn_lane_pass. */
+const struct cairn_item *cairn_lane_run(const struct cairn_lane *lane, const struct cairn_item *next, uint32_t most);
+void cairn_lane_pass(struct cairn_lane *lane, const struct cairn_item *to);
 void cairn_lane_free(struct cairn_lane *lane);
 
 /* `cpu`: one CPU, or -1 for all; `branches`: they come, too. */
