@@ -102,16 +102,43 @@ static uint32_t count_before(const struct cairn_item *item, uint32_t count, int6
     return low;
 }
 
-/* A list of `count`, of two; of equal times the first one's come first. Behind each lies one that nothing comes after. */
-static void merge(struct cairn_placed *to, const struct cairn_placed *a, const struct cairn_placed *b, uint32_t count)
+/* The one or the other; the next one or the same: by a mask. */
+static inline const struct cairn_placed *pick(const struct cairn_placed *no, const struct cairn_placed *yes, uint64_t mask)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const bool second = b->time < a->time;
-        to[i] = *(second ? b : a);
-        b += second;
-        a += !second;
+    return (const void *)((const char *)no + ((uint64_t)((const char *)yes - (const char *)no) & mask));
+}
+
+static inline const struct cairn_placed *behind(const struct cairn_placed *p, uint64_t mask)
+{
+    return (const void *)((const char *)p + (sizeof(*p) & mask));
+}
+
+static inline const struct cairn_placed *before(const struct cairn_placed *p, uint64_t mask)
+{
+    return (const void *)((const char *)p - (sizeof(*p) & mask));
+}
+
+/* In front of a list, and behind it. */
+static const struct cairn_placed least = {0, NULL}, most = {UINT64_MAX, NULL};
+
+/* A list of `count`, of two; of equal times the first one's come first. Nobody could guess which is next, so there are no
+ * branches; and each step waits for the one before it, so the list is made from both of its ends at a time. */
+static void merge(struct cairn_placed *to, const struct cairn_placed *a, uint32_t a_count, const struct cairn_placed *b,
+                  uint32_t b_count)
+{
+    const struct cairn_placed *a_end = a + a_count - 1, *b_end = b + b_count - 1;
+    const uint32_t count = a_count + b_count;
+    for (uint32_t i = 0; i < (count + 1) / 2; i++) {
+        const uint64_t second = -(uint64_t)(b->time < a->time), last = -(uint64_t)(b_end->time < a_end->time);
+        to[i] = *pick(a, b, second);
+        to[count - 1 - i] = *pick(b_end, a_end, last);
+        a = behind(a, ~second);
+        b = behind(b, second);
+        a_end = before(a_end, last);
+        b_end = before(b_end, ~last);
     }
-    to[count] = (struct cairn_placed){INT64_MAX, NULL};
+    to[-1] = least;
+    to[count] = most;
 }
 
 /* So many of each lane's items, from its next one on, two lanes' at a time, then two of these lists, and so on. */
@@ -127,10 +154,11 @@ static void merge_runs(struct cairn_timeline *t, const uint32_t *run)
         t->spent[i] = run[i];
         if (!run[i])
             continue;
+        *to++ = least;
         list[lists++] = (struct cairn_list){to, run[i]};
         for (uint32_t k = 0; k < run[i]; k++)
-            *to++ = (struct cairn_placed){t->next[i][k].time, &t->next[i][k]};
-        *to++ = (struct cairn_placed){INT64_MAX, NULL};
+            *to++ = (struct cairn_placed){(uint64_t)t->next[i][k].time ^ (uint64_t)INT64_MIN, &t->next[i][k]};
+        *to++ = most;
         cairn_lane_pass(&t->lane[i], t->next[i] + run[i]);
     }
     while (lists > 1) {
@@ -138,9 +166,9 @@ static void merge_runs(struct cairn_timeline *t, const uint32_t *run)
         to = t->placed[which = !which];
         for (uint32_t i = 0; i < lists; i += 2) {
             const struct cairn_list a = list[i], none = {a.at + a.count, 0}, b = i + 1 < lists ? list[i + 1] : none;
-            merge(to, a.at, b.at, a.count + b.count);
-            list[merged++] = (struct cairn_list){to, a.count + b.count};
-            to += a.count + b.count + 1;
+            merge(to + 1, a.at, a.count, b.at, b.count);
+            list[merged++] = (struct cairn_list){to + 1, a.count + b.count};
+            to += a.count + b.count + 2;
         }
         lists = merged;
     }
@@ -152,14 +180,14 @@ static void merge_runs(struct cairn_timeline *t, const uint32_t *run)
  * False: there are few. */
 static bool merge_slice(struct cairn_timeline *t)
 {
-    const uint32_t most = t->lanes ? CAIRN_SLICE_ITEMS / t->lanes : 0;
+    const uint32_t share = t->lanes ? CAIRN_SLICE_ITEMS / t->lanes : 0;
     uint32_t run[MAX_CPUS], count = 0, from = UINT32_MAX;
     int64_t until = INT64_MAX;
     for (uint32_t i = 0; i < t->lanes; i++) {
         const struct cairn_item *next = t->next[i];
-        if (next && next->kind != CAIRN_ITEM_SWITCH)
+        if (next && (next->kind != CAIRN_ITEM_SWITCH || next->time == INT64_MIN))
             return false;
-        run[i] = next ? (uint32_t)(cairn_lane_run(&t->lane[i], next, most) - next) : 0;
+        run[i] = next ? (uint32_t)(cairn_lane_run(&t->lane[i], next, share) - next) : 0;
         if (run[i] && next[run[i] - 1].time < until) {
             until = next[run[i] - 1].time;
             from = i;
@@ -173,7 +201,7 @@ static bool merge_slice(struct cairn_timeline *t)
     return true;
 }
 
-static const struct cairn_item *find_more(struct cairn_timeline *t)
+const struct cairn_item *cairn_timeline_more(struct cairn_timeline *t)
 {
     if (t->stepped) /* only now: what it pointed to may lie where the next comes */
         step(t);
@@ -192,17 +220,10 @@ static const struct cairn_item *find_more(struct cairn_timeline *t)
     return t->next[t->first];
 }
 
-const struct cairn_item *cairn_timeline_any(struct cairn_timeline *t)
+const struct cairn_item *cairn_timeline_passing(struct cairn_timeline *t, const struct cairn_item *item)
 {
-    return t->at != t->stop ? (t->at++)->item : find_more(t);
-}
-
-const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t)
-{
-    const struct cairn_item *item;
-    do
+    while (item && !cairn_filter_passes(item))
         item = cairn_timeline_any(t);
-    while (t->filtered && item && !cairn_filter_passes(item));
     return item;
 }
 

@@ -44,7 +44,7 @@ struct cairn_lane { /* one CPU's */
 #define CAIRN_SLICE_ITEMS 1024u
 
 struct cairn_placed { /* of a slice */
-    int64_t time;
+    uint64_t time;    /* with the sign turned over */
     const struct cairn_item *item;
 };
 
@@ -63,7 +63,7 @@ struct cairn_timeline {
     const struct cairn_item *next[MAX_CPUS]; /* of each lane, NULL: it has none */
     /* Of the slice: which lanes have items in it and must look for their next one. */
     bool sliced, spent[MAX_CPUS];
-    struct cairn_placed placed[2][CAIRN_SLICE_ITEMS + MAX_CPUS];
+    struct cairn_placed placed[2][CAIRN_SLICE_ITEMS + 2 * MAX_CPUS];
     /* Item by item, so many times yet: the lane that is first, and a tree of those that have lost to it (Knuth, volume
      * 3, 5.4.1). */
     uint32_t steps, leaves;
@@ -92,8 +92,18 @@ void cairn_lane_free(struct cairn_lane *lane);
 /* `cpu`: one CPU, or -1 for all; `branches`: they come, too. */
 void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact, enum cairn_by by,
                          bool branches);
-/* As cairn_lane_next; of what has the same time, the lowest CPU's comes first. The next that passes the filter
- * (filter.h); the next of all. */
-const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t);
-const struct cairn_item *cairn_timeline_any(struct cairn_timeline *t);
+/* Parts of the next two. */
+const struct cairn_item *cairn_timeline_more(struct cairn_timeline *t);
+const struct cairn_item *cairn_timeline_passing(struct cairn_timeline *t, const struct cairn_item *item);
+/* As cairn_lane_next; of what has the same time, the lowest CPU's comes first. The next of all; the next that passes the
+ * filter (filter.h). */
+static inline const struct cairn_item *cairn_timeline_any(struct cairn_timeline *t)
+{
+    return t->at != t->stop ? (t->at++)->item : cairn_timeline_more(t);
+}
+static inline const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t)
+{
+    const struct cairn_item *item = cairn_timeline_any(t);
+    return t->filtered ? cairn_timeline_passing(t, item) : item;
+}
 void cairn_timeline_free(struct cairn_timeline *t);
