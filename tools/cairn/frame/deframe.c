@@ -142,6 +142,8 @@ static void add_frame(struct reader *r, const struct cairn_found *found)
         last->count++;
         last->bytes += chain.bytes;
         last->kinds |= chain.kinds;
+        last->batches.alone &= chain.batches.alone;
+        cairn_batch_counts_add(&last->batches, &chain.batches);
         return;
     }
     if (!last || chain.number < last->number)

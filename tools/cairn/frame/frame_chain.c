@@ -36,8 +36,12 @@ static void read_trace_head(struct cairn_chain *c, const struct cairn_frame *f)
     c->used = cairn_get32(p + offsetof(struct cairn_trace_frame, used));
     c->bad = c->cpu >= MAX_CPUS || c->buffer == UINT32_MAX || c->used > INT32_MAX || c->offset > c->used ||
              c->bytes > c->used - c->offset;
-    if (!c->bad && c->offset == 0 && c->bytes >= sizeof(struct wmi_buffer_header))
+    const uint32_t begins = c->offset ? 0 : sizeof(struct wmi_buffer_header);
+    if (c->bad || c->bytes < begins)
+        return;
+    if (begins)
         c->lost = cairn_get16(p + head + offsetof(struct wmi_buffer_header, buffer_flag)) & WMI_BUFFER_FLAG_BUFFER_LOST;
+    c->batches = cairn_batch_counts_of(p + head + begins, c->bytes - begins);
 }
 
 static void read_truth_head(struct cairn_chain *c, const struct cairn_frame *f)

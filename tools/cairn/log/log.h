@@ -62,6 +62,7 @@ struct cairn_piece { /* a part of one buffer in which nothing is missing: whole 
     uint32_t sequence, offset, used; /* as in the first frame; offset counts from the buffer header */
     uint32_t frame, frames, crc;     /* as in struct cairn_chain: number, count (0: of an ETL file), crc */
     uint32_t hole;                   /* index of the hole before it, or CAIRN_NO_HOLE */
+    struct cairn_batch_counts batches;    /* as in struct cairn_chain */
     uint16_t cpu;
     bool malformed;
     bool header;      /* it begins its buffer: the first frame has WMI_BUFFER_HEADER in front of the events */
