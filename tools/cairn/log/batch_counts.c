@@ -27,7 +27,7 @@ bool cairn_batch_count(struct cairn_batch_counts *to, const struct cairn_event *
     uint32_t bad = 0;
     for (p += sizeof(struct ccswap_buffer); p < end; p += ccswap_record_bytes(*p)) {
         const uint64_t v = cairn_record_load(p, end);
-        const uint32_t told = cairn_record_told(v), above = told & (cairn_record_state(v) + 1);
+        const uint32_t told = cairn_mask(cairn_record_told(v)), above = told & (cairn_record_state(v) + 1);
         bad |= told & nobodys >> cairn_record_slot(v);
         states = above > states ? above : states;
         forms += UINT64_C(1) << 16 * cairn_record_form(v);

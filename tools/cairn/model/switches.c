@@ -10,38 +10,34 @@
 
 /* What a batch says that its records do not. */
 struct batch {
-    const uint8_t *tids, *bases;
+    const uint8_t *table; /* struct ccswap_buffer */
     const struct cairn_event *event;
     uint64_t time;  /* of the record before */
     uint32_t slots; /* of the TidTable, met so far */
-    uint32_t most;  /* MaximumWaitReason; */
-    uint32_t raw;   /* 1: nobody knows */
+    uint32_t most;  /* MaximumWaitReason */
     uint32_t cpu;
+    bool raw; /* nobody knows it */
 };
-
-static inline uint32_t mask_of(bool is)
-{
-    return -(uint32_t)is;
-}
 
 /* All forms are unpacked alike, and what one does not have is masked. A slot is one of the table, whatever the record
  * says. Who comes is told by the next. */
 static inline void decode_record(struct cairn_item *item, struct batch *b, uint64_t v)
 {
-    const uint32_t form = cairn_record_form(v), told = cairn_record_told(v), full = mask_of(form == CCSWAP_FULL);
-    const uint32_t slot = cairn_record_slot(v), state_wr = cairn_record_state(v), high = (uint32_t)(v >> 32);
-    const uint32_t base = told & b->bases[slot];
+    const uint32_t form = cairn_record_form(v), slot = cairn_record_slot(v), state_wr = cairn_record_state(v);
+    const uint32_t told = cairn_mask(cairn_record_told(v)), full = cairn_mask(form == CCSWAP_FULL);
+    const uint32_t waits = cairn_mask(state_wr < b->most), high = (uint32_t)(v >> 32);
+    const uint32_t base = told & b->table[offsetof(struct ccswap_buffer, thread_base_priority) + slot];
     const uint32_t rise = (uint32_t)v >> CCSWAP_LITE_PRIINC_SHIFT & CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS);
     const uint32_t priority = high >> CCSWAP_FULL_PRIORITY_SHIFT & CCSWAP_MASK(CCSWAP_PRIORITY_BITS);
-    const uint32_t waits = mask_of(state_wr < b->most), first = told & mask_of(slot >= b->slots);
+    const bool first = cairn_record_told(v) & (slot >= b->slots);
     struct cairn_switch *sw = &item->sw;
     b->time += cairn_record_delta(v);
-    b->slots += first & (slot + 1 - b->slots);
+    b->slots += cairn_mask(first) & (slot + 1 - b->slots);
     item->time = sw->time = (int64_t)b->time;
     item->cpu = b->cpu;
     item->kind = CAIRN_ITEM_SWITCH;
     item->blame = item->rule = 0;
-    sw->old_tid = told & cairn_get32(b->tids + 4 * slot);
+    sw->old_tid = told & cairn_get32(b->table + offsetof(struct ccswap_buffer, tid_table) + 4 * slot);
     sw->wait = full & high >> CCSWAP_FULL_WAIT_SHIFT;
     sw->hole = CAIRN_NO_HOLE;
     sw->form = (uint8_t)form;
@@ -49,9 +45,9 @@ static inline void decode_record(struct cairn_item *item, struct batch *b, uint6
     sw->reason = (uint8_t)(told & waits & state_wr);
     sw->priority = (int8_t)(told & ((full & priority) | (~full & (base + rise))));
     sw->base = (int8_t)base;
-    sw->base_told = first & 1;
-    sw->detailed = told & 1;
-    sw->raw = told & b->raw;
+    sw->base_told = first;
+    sw->detailed = cairn_record_told(v);
+    sw->raw = cairn_record_told(v) & b->raw;
     sw->event = b->event;
 }
 
@@ -96,10 +92,9 @@ static void take_hole(struct cairn_cursor *c, struct making *m, struct cairn_ite
 /* Records of the open batch. False: it does not end with one, as the index has checked. */
 static bool decode_batch(struct cairn_cursor *c, struct making *m)
 {
-    const uint8_t *batch = c->event.payload, *p = c->next, *end = c->stop;
+    const uint8_t *p = c->next, *end = c->stop;
     struct batch b = {
-        .tids = batch + offsetof(struct ccswap_buffer, tid_table),
-        .bases = batch + offsetof(struct ccswap_buffer, thread_base_priority),
+        .table = c->event.payload,
         .event = &m->block->event[m->events - 1],
         .time = (uint64_t)c->time,
         .slots = c->slots,
