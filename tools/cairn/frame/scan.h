@@ -7,7 +7,7 @@
 
 #define CAIRN_SCAN_FOUND 256u
 
-struct cairn_found { /* a frame, or what looks like a damaged one */
+struct cairn_found {          /* a frame, or what looks like a damaged one */
     struct cairn_chain chain; /* of the frame alone; of a damaged one `at`, and number and stream as read */
     uint64_t end;             /* offset behind it */
     uint32_t size, crc;       /* as in struct cairn_frame */
@@ -23,7 +23,7 @@ struct cairn_scanned {
     bool failed;   /* it cannot be read on */
 };
 
-struct cairn_scan { /* of every so manieth part */
+struct cairn_scan {             /* of every so manieth part */
     struct cairn_source source; /* of struct cairn_scanned */
     struct cairn_window window;
     uint64_t at, stop, next; /* in this part; where it ends; where the next one begins */

@@ -8,10 +8,10 @@
 struct cairn_event;
 
 struct cairn_batch_counts {
-    uint64_t forms;  /* switches of each form: 16 bits */
-    uint16_t count;  /* of batches */
-    uint8_t states;  /* all state fields are below it */
-    bool alone;      /* nothing else is there */
+    uint64_t forms; /* switches of each form: 16 bits */
+    uint16_t count; /* of batches */
+    uint8_t states; /* all state fields are below it */
+    bool alone;     /* nothing else is there */
 };
 
 /* Switches of that form. */

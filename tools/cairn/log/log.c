@@ -279,8 +279,8 @@ static void index_all(struct cairn_log *log)
     struct cairn_ahead *ahead;
     for (uint32_t c = 0; c < log->cpus; c++) {
         work[c] = (struct cpu_work){log, c};
-        source[c] = (struct cairn_source){
-            .make = index_cpu, .context = &work[c], .blocks = (char *)&work[c], .room = 3};
+        source[c] =
+            (struct cairn_source){.make = index_cpu, .context = &work[c], .blocks = (char *)&work[c], .room = 3};
         sources[c] = &source[c];
     }
     ahead = cairn_ahead_new(sources, log->cpus, log->helpers < log->cpus ? log->helpers : log->cpus);

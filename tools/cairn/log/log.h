@@ -59,10 +59,10 @@ struct cairn_piece { /* a part of one buffer in which nothing is missing: whole 
     uint64_t at;     /* of its first frame: see struct cairn_chain */
     uint32_t size;   /* of the events, up to the first byte that is none */
     uint32_t buffer; /* this CPU's how-manieth */
-    uint32_t sequence, offset, used; /* as in the first frame; offset counts from the buffer header */
-    uint32_t frame, frames, crc;     /* as in struct cairn_chain: number, count (0: of an ETL file), crc */
-    uint32_t hole;                   /* index of the hole before it, or CAIRN_NO_HOLE */
-    struct cairn_batch_counts batches;    /* as in struct cairn_chain */
+    uint32_t sequence, offset, used;   /* as in the first frame; offset counts from the buffer header */
+    uint32_t frame, frames, crc;       /* as in struct cairn_chain: number, count (0: of an ETL file), crc */
+    uint32_t hole;                     /* index of the hole before it, or CAIRN_NO_HOLE */
+    struct cairn_batch_counts batches; /* as in struct cairn_chain */
     uint16_t cpu;
     bool malformed;
     bool header;      /* it begins its buffer: the first frame has WMI_BUFFER_HEADER in front of the events */

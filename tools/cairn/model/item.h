@@ -23,11 +23,11 @@ struct cairn_switch {
     uint8_t form;
     uint8_t state, reason; /* reason: of a waiting thread; 0524H: always */
     int8_t priority;
-    int8_t base;    /* of the outgoing thread, where base_told */
-    bool base_told; /* in a batch, where the thread leaves for the first time */
-    bool detailed;  /* state and priority are told: not in the idle forms */
-    bool raw;       /* reason is the record's field itself: no state can be told from a reason */
-    bool new_known; /* new_tid is */
+    int8_t base;                     /* of the outgoing thread, where base_told */
+    bool base_told;                  /* in a batch, where the thread leaves for the first time */
+    bool detailed;                   /* state and priority are told: not in the idle forms */
+    bool raw;                        /* reason is the record's field itself: no state can be told from a reason */
+    bool new_known;                  /* new_tid is */
     const struct cairn_event *event; /* the 0524H or 0525H it is in */
 };
 
@@ -57,7 +57,8 @@ struct cairn_item {
                 };
                 struct { /* EVENT */
                     const struct cairn_event *event;
-                    const struct cairn_lock_event *lock; /* the same as of a spin lock that was let go; NULL: it is none */
+                    const struct cairn_lock_event
+                        *lock; /* the same as of a spin lock that was let go; NULL: it is none */
                 };
                 struct { /* HOLE */
                     const struct cairn_hole *hole;

@@ -7,7 +7,6 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/locks.h"
 
-
 /* The next event that is neither switches nor the Debug Store's, but branches where they are asked for. */
 static void find_other(struct cairn_lane *lane)
 {

@@ -77,7 +77,7 @@ struct making {
     struct cairn_block *block;
     struct cairn_item *next, *end;
     const struct cairn_item *quiet; /* NULL: there is none yet */
-    uint32_t events, bytes; /* used of the block */
+    uint32_t events, bytes;         /* used of the block */
 };
 
 /* Before the first of an event. */
@@ -132,8 +132,9 @@ static bool decode_batch(struct cairn_cursor *c, struct making *m)
 static bool is_switch(const struct cairn_cursor *c)
 {
     const struct cairn_event *e = &c->event;
-    return cairn_event_decoded(e) && (c->compact ? e->hook == HOOK_CONTEXTSWAP_BATCH && e->size > sizeof(struct ccswap_buffer)
-                                                 : e->hook == HOOK_CONTEXTSWAP);
+    return cairn_event_decoded(e) &&
+           (c->compact ? e->hook == HOOK_CONTEXTSWAP_BATCH && e->size > sizeof(struct ccswap_buffer)
+                       : e->hook == HOOK_CONTEXTSWAP);
 }
 
 /* The next of these. */
@@ -162,8 +163,8 @@ static bool add_event(const struct cairn_cursor *c, struct making *m)
     const bool kept = c->cpu->pieces[e->piece].data; /* where it lies */
     const uint32_t bytes = kept ? 0 : e->head + e->size;
     const ptrdiff_t switches = c->compact ? (c->stop - c->next) / 2 : 1;
-    if (m->next > m->block->item + 2 && (switches > m->end - m->next || m->events == CAIRN_BLOCK_EVENTS ||
-                                         m->bytes + bytes > CAIRN_BLOCK_BYTES))
+    if (m->next > m->block->item + 2 &&
+        (switches > m->end - m->next || m->events == CAIRN_BLOCK_EVENTS || m->bytes + bytes > CAIRN_BLOCK_BYTES))
         return false;
     struct cairn_event *copy = &m->block->event[m->events++];
     *copy = *e;
@@ -213,7 +214,8 @@ static bool make_block(void *cursor, void *block)
     return b->first < b->end;
 }
 
-/* ---- the cursor --------------------------------------------------------------------------------------------------- */
+/* ---- the cursor ---------------------------------------------------------------------------------------------------
+ */
 
 void cairn_cursor_init(struct cairn_cursor *c, const struct cairn_log *log, uint32_t cpu, bool compact)
 {

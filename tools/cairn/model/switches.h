@@ -11,7 +11,7 @@
 #include "tools/cairn/log/event_walk.h"
 #include "tools/cairn/model/item.h"
 
-#define CAIRN_BLOCK_SWITCHES 512u  /* more than a batch of Cairn's holds */
+#define CAIRN_BLOCK_SWITCHES 512u /* more than a batch of Cairn's holds */
 #define CAIRN_BLOCK_EVENTS   32u
 #define CAIRN_BLOCK_BYTES    4096u /* of events: more than two of the largest in a frame */
 
@@ -38,7 +38,7 @@ struct cairn_cursor {
     const uint8_t *next, *stop; /* records left of it */
     int64_t time;               /* of the record before */
     uint32_t slots;             /* of its TidTable, met so far */
-    bool ended;             /* nothing comes behind `last` */
+    bool ended;                 /* nothing comes behind `last` */
     bool has_last;
     struct cairn_item last; /* not told yet: who came is not known */
     /* these are large, and not zeroed */

@@ -103,7 +103,8 @@ static uint32_t count_before(const struct cairn_item *item, uint32_t count, int6
 }
 
 /* The one or the other; the next one or the same: by a mask. */
-static inline const struct cairn_placed *pick(const struct cairn_placed *no, const struct cairn_placed *yes, uint64_t mask)
+static inline const struct cairn_placed *pick(const struct cairn_placed *no, const struct cairn_placed *yes,
+                                              uint64_t mask)
 {
     return (const void *)((const char *)no + ((uint64_t)((const char *)yes - (const char *)no) & mask));
 }
@@ -121,8 +122,8 @@ static inline const struct cairn_placed *before(const struct cairn_placed *p, ui
 /* In front of a list, and behind it. */
 static const struct cairn_placed least = {0, NULL}, most = {UINT64_MAX, NULL};
 
-/* A list of `count`, of two; of equal times the first one's come first. Nobody could guess which is next, so there are no
- * branches; and each step waits for the one before it, so the list is made from both of its ends at a time. */
+/* A list of `count`, of two; of equal times the first one's come first. Nobody could guess which is next, so there are
+ * no branches; and each step waits for the one before it, so the list is made from both of its ends at a time. */
 static void merge(struct cairn_placed *to, const struct cairn_placed *a, uint32_t a_count, const struct cairn_placed *b,
                   uint32_t b_count)
 {

@@ -20,7 +20,7 @@ struct cairn_lane { /* one CPU's */
     bool only_sampled;
     enum cairn_by rule;
     uint32_t cpu;
-    size_t record, epoch; /* of the group, next */
+    size_t record, epoch;            /* of the group, next */
     int64_t due;                     /* switches before this come next, up to a hole */
     const struct cairn_switch *last; /* the one before, NULL: none */
     uint32_t holes_shown;
@@ -41,7 +41,7 @@ struct cairn_lane { /* one CPU's */
     struct cairn_cursor cursor;
 };
 
-#define CAIRN_SLICE_ITEMS 1024u
+#define CAIRN_SLICE_ITEMS 512u
 
 struct cairn_placed { /* of a slice */
     uint64_t time;    /* with the sign turned over */
@@ -95,8 +95,8 @@ void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, 
 /* Parts of the next two. */
 const struct cairn_item *cairn_timeline_more(struct cairn_timeline *t);
 const struct cairn_item *cairn_timeline_passing(struct cairn_timeline *t, const struct cairn_item *item);
-/* As cairn_lane_next; of what has the same time, the lowest CPU's comes first. The next of all; the next that passes the
- * filter (filter.h). */
+/* As cairn_lane_next; of what has the same time, the lowest CPU's comes first. The next of all; the next that passes
+ * the filter (filter.h). */
 static inline const struct cairn_item *cairn_timeline_any(struct cairn_timeline *t)
 {
     return t->at != t->stop ? (t->at++)->item : cairn_timeline_more(t);
