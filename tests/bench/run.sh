@@ -93,7 +93,7 @@ if ! "$cc" --version 2>/dev/null | head -n 1 | grep -qi gcc || [ "${version%%.*}
     echo "SKIP: bench: check.instructions_per_switch: the limit is for gcc 12, this is $cc $version"
 else
     check ccswap.instructions_per_switch 42
-    check read.instructions_per_switch 420
+    check read.instructions_per_switch 260
     check check.instructions_per_switch 6400
 fi
 v=$(value read.babeltrace2_instructions_ratio)
