@@ -164,12 +164,18 @@ static void merge_runs(struct cairn_timeline *t, const uint32_t *run)
     }
     while (lists > 1) {
         uint32_t merged = 0;
+        if (lists % 2) { /* an empty one */
+            to[0] = least;
+            to[1] = most;
+            list[lists++] = (struct cairn_list){to + 1, 0};
+        }
         to = t->placed[which = !which];
         for (uint32_t i = 0; i < lists; i += 2) {
-            const struct cairn_list a = list[i], none = {a.at + a.count, 0}, b = i + 1 < lists ? list[i + 1] : none;
-            merge(to + 1, a.at, a.count, b.at, b.count);
-            list[merged++] = (struct cairn_list){to + 1, a.count + b.count};
-            to += a.count + b.count + 2;
+            const struct cairn_list *a = &list[i], *b = &list[i + 1];
+            const uint32_t count = a->count + b->count;
+            merge(to + 1, a->at, a->count, b->at, b->count);
+            list[merged++] = (struct cairn_list){to + 1, count};
+            to += count + 2;
         }
         lists = merged;
     }
