@@ -46,6 +46,7 @@ struct cairn_item {
     uint8_t kind;
     uint8_t blame; /* RECORD: enum cairn_blame, by the rule asked for; EVENT: by time */
     uint8_t rule;  /* RECORD: of the two, the one asked for */
+    uint8_t reserved;
     union {
         struct cairn_switch sw; /* SWITCH */
         struct {

@@ -14,35 +14,36 @@ struct batch {
     const struct cairn_event *event;
     uint64_t time;  /* of the record before */
     uint32_t slots; /* of the TidTable, met so far */
-    uint32_t most;  /* MaximumWaitReason */
     uint32_t cpu;
-    bool raw; /* nobody knows it */
+    bool raw;              /* nobody knows MaximumWaitReason */
+    const uint16_t *state; /* as in struct cairn_cursor */
 };
 
 /* All forms are unpacked alike, and what one does not have is masked. A slot is one of the table, whatever the record
  * says. Who comes is told by the next. */
 static inline void decode_record(struct cairn_item *item, struct batch *b, uint64_t v)
 {
-    const uint32_t form = cairn_record_form(v), slot = cairn_record_slot(v), state_wr = cairn_record_state(v);
+    const uint32_t form = cairn_record_form(v), slot = cairn_record_slot(v);
     const uint32_t told = cairn_mask(cairn_record_told(v)), full = cairn_mask(form == CCSWAP_FULL);
-    const uint32_t waits = cairn_mask(state_wr < b->most), high = (uint32_t)(v >> 32);
+    const uint32_t state = b->state[cairn_record_state(v)], high = (uint32_t)(v >> 32);
     const uint32_t base = told & b->table[offsetof(struct ccswap_buffer, thread_base_priority) + slot];
     const uint32_t rise = (uint32_t)v >> CCSWAP_LITE_PRIINC_SHIFT & CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS);
     const uint32_t priority = high >> CCSWAP_FULL_PRIORITY_SHIFT & CCSWAP_MASK(CCSWAP_PRIORITY_BITS);
-    const bool first = cairn_record_told(v) & (slot >= b->slots);
+    const uint32_t slots = told & (slot + 1);
+    const bool first = slots > b->slots;
     struct cairn_switch *sw = &item->sw;
     b->time += cairn_record_delta(v);
-    b->slots += cairn_mask(first) & (slot + 1 - b->slots);
+    b->slots = first ? slots : b->slots;
     item->time = sw->time = (int64_t)b->time;
     item->cpu = b->cpu;
     item->kind = CAIRN_ITEM_SWITCH;
-    item->blame = item->rule = 0;
+    item->blame = item->rule = item->reserved = 0;
     sw->old_tid = told & cairn_get32(b->table + offsetof(struct ccswap_buffer, tid_table) + 4 * slot);
     sw->wait = full & high >> CCSWAP_FULL_WAIT_SHIFT;
     sw->hole = CAIRN_NO_HOLE;
     sw->form = (uint8_t)form;
-    sw->state = (uint8_t)(told & ((waits & KTHREAD_WAITING) | (~waits & (state_wr - b->most))));
-    sw->reason = (uint8_t)(told & waits & state_wr);
+    sw->state = (uint8_t)(told & state);
+    sw->reason = (uint8_t)(told & state >> 8);
     sw->priority = (int8_t)(told & ((full & priority) | (~full & (base + rise))));
     sw->base = (int8_t)base;
     sw->base_told = first;
@@ -98,7 +99,7 @@ static bool decode_batch(struct cairn_cursor *c, struct making *m)
         .event = &m->block->event[m->events - 1],
         .time = (uint64_t)c->time,
         .slots = c->slots,
-        .most = c->log->session.maximum_wait_reason,
+        .state = c->state,
         .raw = c->log->session.maximum_wait_reason == CAIRN_WAIT_REASONS_UNKNOWN,
         .cpu = c->number,
     };
@@ -230,6 +231,8 @@ void cairn_cursor_begin(struct cairn_cursor *c, const struct cairn_log *log, con
     c->cpu = cpu;
     c->compact = compact;
     c->hole = CAIRN_NO_HOLE;
+    for (uint32_t i = 0, most = log->session.maximum_wait_reason; i <= CCSWAP_MASK(CCSWAP_STATE_BITS); i++)
+        c->state[i] = (uint16_t)(i < most ? KTHREAD_WAITING | i << 8 : (i - most) & UINT8_MAX);
     c->source = (struct cairn_source){
         .make = make_block, .context = c, .blocks = (char *)c->own, .bytes = sizeof(c->own[0]), .room = 2};
     cairn_walk_begin(&c->walk, log, cpu);

@@ -35,10 +35,11 @@ struct cairn_cursor {
     /* of the block that is made */
     uint32_t hole; /* met since the last switch that was decoded */
     struct cairn_event event;
-    const uint8_t *next, *stop; /* records left of it */
-    int64_t time;               /* of the record before */
-    uint32_t slots;             /* of its TidTable, met so far */
-    bool ended;                 /* nothing comes behind `last` */
+    const uint8_t *next, *stop;                         /* records left of it */
+    int64_t time;                                       /* of the record before */
+    uint32_t slots;                                     /* of its TidTable, met so far */
+    uint16_t state[CCSWAP_MASK(CCSWAP_STATE_BITS) + 1]; /* of each state field: the state, and the reason << 8 */
+    bool ended;                                         /* nothing comes behind `last` */
     bool has_last;
     struct cairn_item last; /* not told yet: who came is not known */
     /* these are large, and not zeroed */
