@@ -15,7 +15,7 @@ $(B)/bench/make-dump: $(B)/host/tests/bench/make_dump.o $(B)/host/tests/golden/s
                       $(B)/host/libshared.a
 	@mkdir -p $(@D)
 	$(CC) -o $@ $^
-$(B)/bench/read-dump: $(B)/host/tests/bench/read_dump.o $(B)/host/libcairn.a $(B)/host/libshared.a
+$(B)/bench/read-dump: $(addprefix $(B)/host/,tests/bench/read_dump.o tests/bench/plain.o libcairn.a libshared.a)
 	@mkdir -p $(@D)
 	$(CC) -o $@ $^ $(CAIRN_LIBS)
 $(B)/bench/workload.bin: $(B)/bench/bench

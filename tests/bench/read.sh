@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# How fast a dump of workload.h's switches is read (read_dump.c), beside babeltrace2 on the CTF of the same switches:
-# millions a second of the processor's time, on one core each, and of `cairn` on all there are by the clock.
+# How fast a dump of workload.h's switches is read (read_dump.c), beside babeltrace2 on the CTF of the same switches
+# and a plain decoder of the same batches in memory (plain.h): millions a second of the processor's time, on one core
+# each, and of `cairn` on all there are by the clock.
 #
 #     tests/bench/read.sh BUILD
 set -eu
@@ -12,10 +13,13 @@ core=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
 "$build/bench/make-dump" $switches >"$log"
 one=$(taskset -c "$core" "$build/bench/read-dump" "$log" $switches)
 all=$("$build/bench/read-dump" "$log" $switches)
-echo "$one $all" | awk -v n=$switches '{
+plain=$(taskset -c "$core" "$build/bench/read-dump" --plain "$log" $switches)
+echo "$one $all $plain" | awk -v n=$switches '{
     printf "read.one_core %.2f Mswitches/s\n", n / $2 / 1e6
     printf "read.all_cores %.2f Mswitches/s\n", n / $4 / 1e6
-    printf "read.private_peak %d kB\n", $6 }'
+    printf "read.private_peak %d kB\n", $6
+    printf "read.plain %.2f Mswitches/s\n", n / $7 / 1e6
+    printf "read.times_plain %.2f ratio\n", $7 / $2 }'
 if ! command -v babeltrace2 >/dev/null; then
     echo 'bench: no babeltrace2: nothing to compare with' >&2
     exit 0

@@ -97,7 +97,7 @@ else
     check ccswap.instructions_per_switch 35
     check hook.instructions_per_switch 42
     check hook2.instructions_per_switch 44
-    check read.instructions_per_switch 420
+    check read.instructions_per_switch 260
     check check.instructions_per_switch 6400
 fi
 v=$(value read.babeltrace2_instructions_ratio)

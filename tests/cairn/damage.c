@@ -196,7 +196,7 @@ static void compare_records(const struct cairn_log *log)
 static bool same_switch(const struct cairn_switch *a, const struct cairn_switch *b)
 {
     return equal(a, b) && a->hole == b->hole && a->new_known == b->new_known && a->new_tid == b->new_tid &&
-           a->event.size == b->event.size && memcmp(a->event.payload, b->event.payload, a->event.size) == 0;
+           a->event->size == b->event->size && memcmp(a->event->payload, b->event->payload, a->event->size) == 0;
 }
 
 static bool same_branches(const struct cairn_bts_step *a, const struct cairn_bts_step *b)
@@ -224,8 +224,8 @@ static bool same_item(const struct cairn_item *a, const struct cairn_item *b)
     case CAIRN_ITEM_BRANCHES:
         return same_branches(a->branches, b->branches);
     case CAIRN_ITEM_EVENT:
-        return a->event.hook == b->event.hook && a->event.size == b->event.size &&
-               memcmp(a->event.payload, b->event.payload, a->event.size) == 0;
+        return a->event->hook == b->event->hook && a->event->size == b->event->size &&
+               memcmp(a->event->payload, b->event->payload, a->event->size) == 0;
     default:
         return memcmp(a->hole, b->hole, sizeof(*a->hole)) == 0;
     }

@@ -224,7 +224,7 @@ static void read_items(const struct cairn_log *log)
             else if (item->kind == CAIRN_ITEM_HOLE)
                 fputs(cairn_show_hole(text, log, item->hole), fuzz_nowhere);
             else if (item->kind == CAIRN_ITEM_EVENT)
-                read_event(log, &item->event);
+                read_event(log, item->event);
         }
         cairn_timeline_free(&t);
     }
@@ -316,7 +316,7 @@ void fuzz_read_changed(char *data, size_t size, const char *then, size_t then_si
     if (cairn_log_read(&log, &input, &(struct cairn_choice){0}, refusal))
         return;
     if (agree && !log.etl) {
-        cairn_deframe(&other, &changed, 0, NULL);
+        cairn_deframe(&other, &changed, 0, 0, NULL);
         for (size_t i = 0; i < other.crcs.count && i < log.frames.crcs.count; i++)
             log.frames.crcs.items[i] = other.crcs.items[i];
         cairn_frames_free(&other);

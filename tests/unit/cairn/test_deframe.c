@@ -20,7 +20,7 @@ static struct cairn_frames read_log(const struct writer *w, uint32_t dump)
     static struct cairn_input input; /* stays as long as the frames */
     struct cairn_frames f;
     input = WRITER_INPUT(w);
-    cairn_deframe(&f, &input, dump, NULL);
+    cairn_deframe(&f, &input, dump, 0, NULL);
     return f;
 }
 

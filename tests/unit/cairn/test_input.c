@@ -81,8 +81,8 @@ static void frames_across_windows(void **state)
         struct cairn_frames f, g;
         write_log(&w, before);
         struct cairn_input memory = WRITER_INPUT(&w), file = file_of(w.data, w.size);
-        cairn_deframe(&f, &memory, 0, NULL);
-        cairn_deframe(&g, &file, 0, NULL);
+        cairn_deframe(&f, &memory, 0, 0, NULL);
+        cairn_deframe(&g, &file, 0, 0, NULL);
         assert_int_equal(f.count, 24);
         assert_true(f.count == g.count && f.chains.count == g.chains.count && f.missing_frames == g.missing_frames);
         for (size_t i = 0; i < f.chains.count; i++)

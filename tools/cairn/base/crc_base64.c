@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/base/crc_base64.h"
 
+#include <stdbool.h>
+
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
 
@@ -8,14 +10,41 @@
 
 #include <immintrin.h>
 
-__attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(const uint8_t *p, size_t size)
+/* Each step waits for the one before it. So three stretches of this many bytes go at a time, and are put together: a
+ * CRC that n more bytes follow is the same times x^8n, modulo the polynomial (Vinodh Gopal and others, "Fast CRC
+ * Computation for iSCSI Polynomial Using CRC32 Instruction", Intel, 2011). */
+#define STRETCH      128u
+#define PAST_ONE     UINT64_C(0x0D3B6092) /* x^(8 STRETCH - 33), reflected: the multiplication and the step add 33 */
+#define PAST_TWO     UINT64_C(0xB9E02B86) /* x^(16 STRETCH - 33) */
+#define CRC_FEATURES "sse4.2,pclmul"
+
+__attribute__((target(CRC_FEATURES))) static inline uint64_t crc_step(uint64_t crc, const uint8_t *p)
+{
+    uint64_t v;
+    __builtin_memcpy(&v, p, 8);
+    return _mm_crc32_u64(crc, v);
+}
+
+__attribute__((target(CRC_FEATURES))) static inline uint64_t crc_times(uint64_t crc, uint64_t power)
+{
+    const __m128i both = _mm_set_epi64x((long long)power, (long long)crc);
+    return (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(both, both, 0x10));
+}
+
+__attribute__((target(CRC_FEATURES))) static uint32_t crc32c_sse42(const uint8_t *p, size_t size)
 {
     uint64_t crc = UINT32_MAX;
-    for (; size >= 8; size -= 8, p += 8) {
-        uint64_t v;
-        __builtin_memcpy(&v, p, 8);
-        crc = _mm_crc32_u64(crc, v);
+    for (; size >= 3 * STRETCH; size -= 3 * STRETCH, p += 3 * STRETCH) {
+        uint64_t second = 0, third = 0;
+        for (size_t i = 0; i < STRETCH; i += 8) {
+            crc = crc_step(crc, p + i);
+            second = crc_step(second, p + STRETCH + i);
+            third = crc_step(third, p + 2 * STRETCH + i);
+        }
+        crc = _mm_crc32_u64(0, crc_times(crc, PAST_TWO) ^ crc_times(second, PAST_ONE)) ^ third;
     }
+    for (; size >= 8; size -= 8, p += 8)
+        crc = crc_step(crc, p);
     for (; size; size--, p++)
         crc = _mm_crc32_u8((uint32_t)crc, *p);
     return ~(uint32_t)crc;
@@ -57,7 +86,8 @@ __attribute__((target("avx2"))) static size_t base64_avx2(uint8_t *to, const cha
 
 uint32_t cairn_crc32c(const void *data, size_t size)
 {
-    return __builtin_cpu_supports("sse4.2") ? crc32c_sse42(data, size) : trace_crc32c(0, data, size);
+    const bool fast = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
+    return fast ? crc32c_sse42(data, size) : trace_crc32c(0, data, size);
 }
 
 long cairn_base64_decode(uint8_t *to, const char *from, size_t size)

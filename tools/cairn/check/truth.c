@@ -77,7 +77,7 @@ static bool same_event(const struct pair *p, char *why, size_t size)
 {
     struct wmi_contextswap e;
     const struct cairn_truth_switch *t = &p->t;
-    memcpy(&e, p->r.event.payload, sizeof(e));
+    memcpy(&e, p->r.event->payload, sizeof(e));
     DIFFERS("the incoming thread", e.new_thread_id, t->new_tid);
     DIFFERS("NewThreadPriority", e.new_thread_priority, t->new_priority);
     DIFFERS("OldThreadPriority", e.old_thread_priority, t->old_priority);
@@ -89,8 +89,8 @@ static bool same_event(const struct pair *p, char *why, size_t size)
     DIFFERS("OldThreadIdealProcessor", e.old_thread_ideal_processor, t->old_ideal_processor);
     DIFFERS("NewThreadWaitTime", e.new_thread_wait_time, t->new_wait);
     DIFFERS("OldThreadRemainingQuantum", e.old_thread_remaining_quantum, t->old_quantum);
-    if (p->r.event.has_pebs_index)
-        DIFFERS("PebsIndex", p->r.event.pebs_index, t->pebs_index);
+    if (p->r.event->has_pebs_index)
+        DIFFERS("PebsIndex", p->r.event->pebs_index, t->pebs_index);
     return true;
 }
 

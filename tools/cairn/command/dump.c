@@ -193,7 +193,7 @@ static void print_hole(const struct dump *d, const struct cairn_item *item)
 static const char *lock_text(const struct dump *d, const struct cairn_item *item, char out[CAIRN_LOCK_TEXT])
 {
     if (!item->lock)
-        return cairn_lock_config_show(out, &item->event);
+        return cairn_lock_config_show(out, item->event);
     return cairn_lock_show(out, d->log, item->cpu, item->lock);
 }
 
@@ -203,11 +203,11 @@ static void print_event(const struct dump *d, const struct cairn_item *item)
     struct cairn_live live;
     const char *shown = lock_text(d, item, lock);
     if (!shown)
-        shown = cairn_event_text(text, d->log, &item->event, cairn_live_of(&item->event, &live) ? &live : NULL);
+        shown = cairn_event_text(text, d->log, item->event, cairn_live_of(item->event, &live) ? &live : NULL);
     int used = print_place(d, item->time, item->cpu) + printf("+ ");
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){shown, (uint32_t)strlen(shown)});
     struct cairn_pmcs counts;
-    cairn_pmcs_of(&counts, &item->event);
+    cairn_pmcs_of(&counts, item->event);
     print_counts(d, &counts, false);
 }
 

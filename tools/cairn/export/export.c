@@ -65,7 +65,7 @@ static void event(struct cairn_output *o, const struct cairn_item *item)
         if (w->lock)
             w->lock(o, item, &held);
     } else if (w->event) {
-        w->event(o, item, cairn_live_of(&item->event, &live) ? &live : NULL);
+        w->event(o, item, cairn_live_of(item->event, &live) ? &live : NULL);
     }
 }
 

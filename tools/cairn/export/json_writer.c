@@ -334,13 +334,13 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
     struct cairn_json *j = line_at(o, "event", item->time, item->cpu);
     char text[CAIRN_EVENT_TEXT];
     ((struct json *)o->state)->events++;
-    if (item->event.hook != CAIRN_NO_HOOK)
-        hook(j, item->event.hook);
-    cairn_json_text(j, "text", cairn_event_text(text, o->log, &item->event, live));
-    if (item->event.header == ETL_MESSAGE)
-        message(j, &item->event);
-    provider(j, &item->event);
-    fields(o, j, &item->event);
+    if (item->event->hook != CAIRN_NO_HOOK)
+        hook(j, item->event->hook);
+    cairn_json_text(j, "text", cairn_event_text(text, o->log, item->event, live));
+    if (item->event->header == ETL_MESSAGE)
+        message(j, item->event);
+    provider(j, item->event);
+    fields(o, j, item->event);
     cairn_json_end(j);
 }
 

@@ -6,14 +6,18 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/frame/scan.h"
 
 #define PROGRESS_STEP (UINT64_C(4) << 20)
 #define RUNS_MOST     40u /* of chains: see begin_run() */
+#define SCANS_MOST    15u
+#define SCAN_BLOCKS   4u /* of each */
 
 struct reader {
     struct cairn_frames *f;
     uint32_t which;
     uint32_t highest;
+    uint64_t end;               /* of what has come */
     bool trailer;               /* of this dump has come, */
     uint64_t trailer_at;        /* there */
     uint64_t unlisted_own;      /* of the frames' `unlisted`: up to the trailer, or where none has come yet, all */
@@ -21,9 +25,8 @@ struct reader {
     unsigned runs;              /* so many */
     uint64_t newlines, counted; /* line numbers: newlines before offset `counted` */
     struct cairn_window lines;
-    struct cairn_window window;
     struct cairn_links links;
-    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX], other[CAIRN_FRAME_PAYLOAD_MAX];
+    uint8_t other[CAIRN_FRAME_PAYLOAD_MAX];
 };
 
 /* How many of the damaged lines are of the dump that ends here: those behind its trailer are of the next one, and those
@@ -122,22 +125,24 @@ static void begin_run(struct reader *r)
     r->run[r->runs++] = end;
 }
 
-static void add_frame(struct reader *r, const struct cairn_frame *frame)
+static void add_frame(struct reader *r, const struct cairn_found *found)
 {
     struct cairn_frames *f = r->f;
-    struct cairn_chain chain = cairn_chain_of(frame);
+    struct cairn_chain chain = found->chain;
     struct cairn_chain *last = f->chains.count ? &f->chains.items[f->chains.count - 1] : NULL;
-    const unsigned stream = cairn_stream_index(frame->stream);
+    const unsigned stream = cairn_stream_index(chain.stream);
     f->count++;
     f->of[stream].frames++;
-    f->of[stream].bytes += frame->size;
-    f->of[stream].characters += frame->characters;
+    f->of[stream].bytes += found->size;
+    f->of[stream].characters += found->end - chain.at + 2; /* with the line end */
     chain.crc = (uint32_t)f->crcs.count;
-    *CAIRN_ADD(f->crcs) = frame->crc;
+    *CAIRN_ADD(f->crcs) = found->crc;
     if (last && cairn_chain_joins(last, &chain)) {
         last->count++;
         last->bytes += chain.bytes;
         last->kinds |= chain.kinds;
+        last->batches.alone &= chain.batches.alone;
+        cairn_batch_counts_add(&last->batches, &chain.batches);
         return;
     }
     if (!last || chain.number < last->number)
@@ -146,14 +151,15 @@ static void add_frame(struct reader *r, const struct cairn_frame *frame)
 }
 
 /* False: the dump asked for has ended before this frame. */
-static bool take(struct reader *r, const struct cairn_frame *frame)
+static bool take(struct reader *r, const struct cairn_found *found)
 {
+    const struct cairn_chain *frame = &found->chain;
     struct cairn_frames *f = r->f;
     bool begins = f->dumps == 0 || (frame->stream == CAIRN_STREAM_HEADER && r->trailer);
     if (!begins && f->count && frame->number <= r->highest) {
         const struct cairn_chain *chain = find_frame(r, frame->number);
         if (chain && chain->stream == frame->stream &&
-            f->crcs.items[chain->crc + (frame->number - chain->number)] == frame->crc) {
+            f->crcs.items[chain->crc + (frame->number - chain->number)] == found->crc) {
             f->repeated++;
             return true;
         }
@@ -175,7 +181,7 @@ static bool take(struct reader *r, const struct cairn_frame *frame)
         r->trailer = true;
         r->trailer_at = frame->at;
     }
-    add_frame(r, frame);
+    add_frame(r, found);
     return true;
 }
 
@@ -283,7 +289,7 @@ static void pass_over_again(struct reader *r)
     free(cut);
 }
 
-static void add_suspect(struct reader *r, const struct cairn_line *l, uint64_t at, enum cairn_flaw flaw)
+static void add_suspect(struct reader *r, const struct cairn_found *found)
 {
     struct cairn_frames *f = r->f;
     if (f->suspects.count == CAIRN_SUSPECTS_MOST) {
@@ -292,67 +298,70 @@ static void add_suspect(struct reader *r, const struct cairn_line *l, uint64_t a
         return;
     }
     *CAIRN_ADD(f->suspects) = (struct cairn_suspect){
-        .at = at,
-        .line = line_number(r, at),
-        .number = l->frame.number,
-        .numbered = l->numbered,
-        .stream = l->frame.stream,
-        .flaw = (uint8_t)flaw,
+        .at = found->chain.at,
+        .line = line_number(r, found->chain.at),
+        .number = found->chain.number,
+        .numbered = found->numbered,
+        .stream = found->chain.stream,
+        .flaw = found->flaw,
     };
 }
 
-/* Frames whose marks lie in `size` bytes at `p`, offset `at` of the log; up to `end` may be looked at. Returns how far
- * it came, or 0: the dump asked for has ended. */
-static size_t read_part(struct reader *r, const char *p, size_t size, const char *end, uint64_t at)
+/* What has been found, but what lies in a frame that began in the part before. False: the dump asked for has ended. */
+static bool take_all(struct reader *r, const struct cairn_scanned *scanned)
 {
-    const char *mark = p + (at != 0), *limit = p + size; /* the byte before the first mark is there, too */
-    while (mark < limit && (mark = memchr(mark, CAIRN_FRAME_MARK, (size_t)(limit - mark))) != NULL) {
-        const char *look = (size_t)(end - mark) > CAIRN_FRAME_AHEAD ? mark + CAIRN_FRAME_AHEAD : end;
-        const uint64_t offset = at + (uint64_t)(mark - p);
-        struct cairn_line l;
-        int flaw = cairn_frame_read(&l, mark, look, r->payload);
-        if (flaw == 0) {
-            l.frame.at = offset;
-            if (!take(r, &l.frame))
-                return 0;
-            mark = l.end;
+    for (uint32_t i = 0; i < scanned->count; i++) {
+        const struct cairn_found *found = &scanned->found[i];
+        if (found->chain.at < r->end)
             continue;
-        }
-        if (cairn_frame_suspect(&l, p, mark, look))
-            add_suspect(r, &l, offset, (enum cairn_flaw)(flaw - 1));
-        mark++;
+        r->end = found->end;
+        if (!found->good)
+            add_suspect(r, found);
+        else if (!take(r, found))
+            return false;
     }
-    return mark > limit ? (size_t)(mark - p) : size;
+    return true;
 }
 
-void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t which,
+/* Reads the log from its beginning to its end, or that of the dump asked for. */
+static void read_log(struct reader *r, uint32_t helpers, void (*progress)(uint64_t done, uint64_t all))
+{
+    const uint32_t scans = helpers < SCANS_MOST / 2 ? 2 * helpers + 1 : SCANS_MOST;
+    struct cairn_scan *scan = cairn_alloc(scans * sizeof(*scan));
+    struct cairn_scanned *blocks = cairn_alloc((size_t)scans * SCAN_BLOCKS * sizeof(*blocks)), *scanned;
+    struct cairn_source *source[SCANS_MOST];
+    struct cairn_ahead *ahead;
+    uint64_t next_progress = PROGRESS_STEP;
+    uint32_t turn = 0;
+    for (uint32_t i = 0; i < scans; i++) {
+        cairn_scan_init(&scan[i], r->f->input, i, scans, &blocks[i * SCAN_BLOCKS], SCAN_BLOCKS);
+        source[i] = &scan[i].source;
+    }
+    ahead = cairn_ahead_new(source, scans, helpers);
+    while ((scanned = cairn_ahead_next(ahead, source[turn])) != NULL && take_all(r, scanned) && !scanned->failed) {
+        if (scanned->ends)
+            turn = (turn + 1) % scans;
+        if (progress && scanned->done >= next_progress) {
+            progress(scanned->done, r->f->input->size);
+            next_progress += PROGRESS_STEP;
+        }
+    }
+    cairn_ahead_free(ahead);
+    free(blocks);
+    free(scan);
+}
+
+void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t which, uint32_t helpers,
                    void (*progress)(uint64_t done, uint64_t all))
 {
     struct reader *r = cairn_alloc(sizeof(*r)); /* too large for every stack */
-    uint64_t at = 0, next_progress = PROGRESS_STEP;
     memset(f, 0, sizeof(*f));
     f->input = input;
-    cairn_window_init(&r->window, input);
     cairn_window_init(&r->lines, input);
     cairn_links_init(&r->links, f);
     r->f = f;
     r->which = which;
-    while (at < input->size) {
-        const unsigned before = at != 0; /* a mark at the start of a line is told by the byte before it */
-        size_t have;
-        const char *p = cairn_window(&r->window, at - before, CAIRN_FRAME_AHEAD + 2, &have);
-        const bool last = at - before + have >= input->size || have < CAIRN_FRAME_AHEAD + 2;
-        if (have <= before)
-            break;
-        size_t done = read_part(r, p, last ? have : have - CAIRN_FRAME_AHEAD, p + have, at - before);
-        if (!done)
-            break;
-        at += done - before;
-        if (progress && at >= next_progress) {
-            progress(at, input->size);
-            next_progress += PROGRESS_STEP;
-        }
-    }
+    read_log(r, helpers, progress);
     f->dump = f->dumps;
     while (r->runs > 1)
         merge_runs(r);

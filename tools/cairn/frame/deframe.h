@@ -67,9 +67,9 @@ struct cairn_frames {
 };
 
 /* Reads dump number `which` (from 1; 0: the last one) of the log. A new dump begins where a frame number comes again
- * with other contents, or a header after a trailer. `progress` may be NULL; it gets bytes done and bytes in all.
- * `input` must stay as long as `f`. */
-void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t which,
+ * with other contents, or a header after a trailer. So many threads are to help. `progress` may be NULL; it gets bytes
+ * done and bytes in all. `input` must stay as long as `f`. */
+void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t which, uint32_t helpers,
                    void (*progress)(uint64_t done, uint64_t all));
 void cairn_frames_free(struct cairn_frames *f);
 /* Damaged lines, listed or not: exact where all are listed, else at most so many. */

@@ -86,7 +86,6 @@ int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, ui
     l->frame.size = (uint32_t)size;
     l->frame.payload = to;
     l->end = separator + 9;
-    l->frame.characters = (uint32_t)(l->end - mark) + 2;
     return 0;
 }
 

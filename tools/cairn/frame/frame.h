@@ -22,7 +22,6 @@ unsigned cairn_stream_index(uint8_t stream);
 struct cairn_frame {
     uint32_t number, size; /* size: of the payload */
     uint32_t crc;          /* of a serial log's */
-    uint32_t characters;   /* of its line there, with the line end */
     const uint8_t *payload;
     uint64_t at;    /* offset of the mark in the log */
     uint8_t stream; /* enum cairn_stream */

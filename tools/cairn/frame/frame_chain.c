@@ -9,8 +9,9 @@
 #include "trace/wire/activity.h"
 #include "trace/wire/truth.h"
 
-#define CHAIN_MOST 64u  /* frames: so that each is found in few steps */
-#define KEPT       512u /* frames, 0.8 MB: about as far apart as walks that go side by side */
+#define CHAIN_MOST  64u  /* frames: so that each is found in few steps */
+#define CHAIN_LEAST 8u   /* that is not spoiled: so that there are few chains, however frames alternate */
+#define KEPT        512u /* frames, 0.8 MB: about as far apart as walks that go side by side */
 
 /* A frame that was read again: walks along one CPU's stream go side by side, or one behind the other. */
 struct cairn_kept {
@@ -36,8 +37,12 @@ static void read_trace_head(struct cairn_chain *c, const struct cairn_frame *f)
     c->used = cairn_get32(p + offsetof(struct cairn_trace_frame, used));
     c->bad = c->cpu >= MAX_CPUS || c->buffer == UINT32_MAX || c->used > INT32_MAX || c->offset > c->used ||
              c->bytes > c->used - c->offset;
-    if (!c->bad && c->offset == 0 && c->bytes >= sizeof(struct wmi_buffer_header))
+    const uint32_t begins = c->offset ? 0 : sizeof(struct wmi_buffer_header);
+    if (c->bad || c->bytes < begins)
+        return;
+    if (begins)
         c->lost = cairn_get16(p + head + offsetof(struct wmi_buffer_header, buffer_flag)) & WMI_BUFFER_FLAG_BUFFER_LOST;
+    c->batches = cairn_batch_counts_of(p + head + begins, c->bytes - begins);
 }
 
 static void read_truth_head(struct cairn_chain *c, const struct cairn_frame *f)
@@ -65,10 +70,17 @@ struct cairn_chain cairn_chain_of(const struct cairn_frame *f)
     return c;
 }
 
+/* Whether a frame that holds something beside batches would make all of the chain be read again to be counted, or such
+ * a one at its beginning the frame. */
+static bool spoils(const struct cairn_chain *c, const struct cairn_chain *next)
+{
+    return c->batches.alone != next->batches.alone && (c->batches.alone ? c->count >= CHAIN_LEAST : c->count == 1);
+}
+
 bool cairn_chain_joins(const struct cairn_chain *c, const struct cairn_chain *next)
 {
     if (c->stream != next->stream || next->number != (uint64_t)c->number + c->count || c->count >= CHAIN_MOST ||
-        c->bad || next->bad || c->cpu != next->cpu)
+        c->bad || next->bad || c->cpu != next->cpu || spoils(c, next))
         return false;
     if (c->stream == CAIRN_STREAM_TRUTH)
         return (uint64_t)c->offset + c->bytes / CAIRN_TRUTH_BYTES == next->offset;

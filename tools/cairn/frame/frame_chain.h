@@ -5,6 +5,7 @@
 #include "kernel/lib/limits.h"
 #include "tools/cairn/frame/frame.h"
 #include "tools/cairn/frame/input.h"
+#include "tools/cairn/log/batch_counts.h"
 
 struct cairn_frames;
 
@@ -21,7 +22,8 @@ struct cairn_chain {
     bool lost;             /* trace, where offset is 0: the buffer header says that events were lost in front of it */
     uint16_t cpu, session; /* as the heads say; session: 0 where the frame is too short for one */
     uint32_t sequence, buffer, used;
-    uint32_t offset; /* trace: of the first byte in the buffer; truth: ordinal of the first record */
+    uint32_t offset;                   /* trace: of the first byte in the buffer; truth: ordinal of the first record */
+    struct cairn_batch_counts batches; /* trace: in them */
 };
 
 /* A frame as a chain of one. */

@@ -18,35 +18,28 @@
 
 /* ---- context switches -------------------------------------------------------------------------------------------- */
 
-/* Walks a batch by record sizes; false where it does not end with a record, or a record names what cannot be. */
-static bool index_batch(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t maximum_wait_reason)
+static void add_batches(struct cairn_cpu *cpu, const struct cairn_batch_counts *batches, uint32_t bytes)
 {
-    const uint8_t *p = e->payload, *end = p + e->size;
-    if (cairn_event_short(e))
-        return false;
-    uint64_t forms[CCSWAP_FULL + 1] = {0};
-    const uint8_t *tids = p + offsetof(struct ccswap_buffer, tid_table);
-    for (p += sizeof(struct ccswap_buffer); p < end;) {
-        unsigned type = *p & CCSWAP_TYPE_MASK, bytes = ccswap_record_bytes(*p);
-        if ((size_t)(end - p) < bytes)
-            return false;
-        if (type >= CCSWAP_LITE) {
-            uint32_t low = cairn_get32(p), high = type == CCSWAP_FULL ? cairn_get32(p + 4) : 0;
-            uint32_t slot = (type == CCSWAP_LITE ? low >> CCSWAP_LITE_TID_SHIFT : high) & CCSWAP_MASK(CCSWAP_TID_BITS);
-            uint32_t state = (type == CCSWAP_LITE ? low >> CCSWAP_LITE_STATE_SHIFT : high >> CCSWAP_FULL_STATE_SHIFT) &
-                             CCSWAP_MASK(CCSWAP_STATE_BITS);
-            if (!cairn_get32(tids + 4 * slot) || state >= maximum_wait_reason + KTHREAD_STATES)
-                return false;
-        }
-        forms[type]++;
-        p += bytes;
-    }
     for (unsigned i = 0; i <= CCSWAP_FULL; i++) {
-        cpu->forms[i] += forms[i];
-        cpu->compact += forms[i];
+        cpu->forms[i] += cairn_batch_counts_form(batches, i);
+        cpu->compact += cairn_batch_counts_form(batches, i);
     }
-    cpu->batches++;
-    cpu->compact_bytes += e->space;
+    cpu->batches += batches->count;
+    cpu->compact_bytes += bytes;
+}
+
+/* Whether their records name no state that cannot be. */
+static bool has_states(const struct cairn_log *log, const struct cairn_batch_counts *batches)
+{
+    return batches->states <= log->session.maximum_wait_reason + KTHREAD_STATES;
+}
+
+static bool index_batch(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *e)
+{
+    struct cairn_batch_counts batch = {0};
+    if (!cairn_batch_count(&batch, e) || !has_states(log, &batch))
+        return false;
+    add_batches(cpu, &batch, e->space);
     return true;
 }
 
@@ -100,26 +93,15 @@ static bool index_ack(const struct cairn_log *log, struct cairn_cpu *cpu, const 
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
 
-/* What this kernel writes, to the byte. Windows' own events come in more versions and headers. */
-static bool own_form(const struct cairn_event *e)
-{
-    if (e->space % 8 || e->unknown_items || (e->header != ETL_PERFINFO64 && e->header != ETL_SYSTEM64))
-        return false;
-    if (e->hook == HOOK_CONTEXTSWAP_BATCH)
-        return e->version == HOOK_VERSION_CONTEXTSWAP_BATCH && e->size <= CCSWAP_BATCH_BYTES;
-    return e->hook != HOOK_CONTEXTSWAP ||
-           (e->version == HOOK_VERSION_CONTEXTSWAP && e->size == sizeof(struct wmi_contextswap));
-}
-
 bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn_event *e, uint32_t piece)
 {
     struct cairn_cpu *cpu = &log->cpu[n];
     bool good = true, known;
-    if (!log->etl && !own_form(e))
+    if (!log->etl && !cairn_event_own(e))
         return false;
     switch (cairn_event_decoded(e) ? e->hook : CAIRN_NO_HOOK) {
     case HOOK_CONTEXTSWAP_BATCH:
-        good = index_batch(cpu, e, log->session.maximum_wait_reason);
+        good = index_batch(log, cpu, e);
         break;
     case HOOK_CONTEXTSWAP:
         good = !cairn_event_short(e);
@@ -169,7 +151,8 @@ static uint32_t index_frame(struct cairn_log *log, uint32_t c, const uint8_t *p,
     return at;
 }
 
-/* The frames of one chain. They become pieces of the CPU: one, or where some hold what is no event, more. */
+/* The frames of one chain, unless all that is to be counted of them is known. They become pieces of the CPU: one, or
+ * where some hold what is no event, more. */
 static void index_chain(struct cairn_log *log, uint32_t c, struct cairn_links *links, const struct cairn_piece *whole)
 {
     const struct cairn_chain chain = cairn_piece_chain(whole);
@@ -178,6 +161,13 @@ static void index_chain(struct cairn_log *log, uint32_t c, struct cairn_links *l
     uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
     struct cairn_piece *piece = NULL;
     uint32_t offset = whole->offset, end = whole->offset + whole->size;
+    if (whole->batches.alone && has_states(log, &whole->batches)) {
+        *cairn_add_piece(cpu) = *whole;
+        cpu->piece_begins = !whole->batches.count;
+        cpu->events += whole->batches.count;
+        add_batches(cpu, &whole->batches, whole->size);
+        return;
+    }
     cairn_links_begin(links, &chain);
     while (cairn_links_next(links, &frame, payload)) {
         const bool begins = whole->header && frame.number == whole->frame;

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "tools/cairn/log/log.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ds/arch_layout.h"
+#include "tools/cairn/base/ahead.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/etl/etl.h"
@@ -18,8 +16,7 @@
 #include "tools/cairn/log/session_lives.h"
 #include "tools/cairn/log/told.h"
 
-#define WORTH_THREADS 2048u        /* frames: some 4 MB, a few ms of work */
-#define THREAD_STACK  (256u << 10) /* a window, and little else */
+#define WORTH_THREADS (UINT64_C(4) << 20) /* bytes: a few ms of work */
 
 /* ---- the truth -------------------------------------------------------------------------------------------------- */
 
@@ -261,50 +258,39 @@ void cairn_log_streams(struct cairn_log *log)
     read_streams(log);
 }
 
-struct work { /* the streams of all CPUs, each of which somebody takes and decodes */
+struct cpu_work {
     struct cairn_log *log;
-    uint32_t taken;
+    uint32_t cpu;
 };
 
-static void *decode(void *work)
+static bool index_cpu(void *cpu, void *block)
 {
-    struct work *w = work;
-    uint32_t c;
-    while ((c = __atomic_fetch_add(&w->taken, 1, __ATOMIC_RELAXED)) < w->log->cpus) {
-        cairn_log_index(w->log, c);
+    (void)block;
+    const struct cpu_work *w = cpu;
+    cairn_log_index(w->log, w->cpu);
+    return false;
+}
+
+/* The CPUs are independent. */
+static void index_all(struct cairn_log *log)
+{
+    struct cpu_work work[MAX_CPUS];
+    struct cairn_source source[MAX_CPUS], *sources[MAX_CPUS];
+    struct cairn_ahead *ahead;
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        work[c] = (struct cpu_work){log, c};
+        source[c] =
+            (struct cairn_source){.make = index_cpu, .context = &work[c], .blocks = (char *)&work[c], .room = 3};
+        sources[c] = &source[c];
     }
-    return NULL;
-}
-
-/* How many besides this one are to help. */
-static uint32_t helpers(const struct cairn_log *log)
-{
-    cpu_set_t cores;
-    uint32_t wanted = log->threads;
-    if (!wanted && log->frames.count >= WORTH_THREADS && sched_getaffinity(0, sizeof(cores), &cores) == 0)
-        wanted = (uint32_t)CPU_COUNT(&cores);
-    wanted = wanted < log->cpus ? wanted : log->cpus;
-    return wanted ? wanted - 1 : 0;
-}
-
-static void decode_all(struct work *w)
-{
-    pthread_t thread[MAX_CPUS];
-    pthread_attr_t small;
-    uint32_t count = 0, wanted = helpers(w->log);
-    pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, THREAD_STACK);
-    while (count < wanted && pthread_create(&thread[count], &small, decode, w) == 0)
-        count++; /* where there is no room for more, the others do the work */
-    decode(w);
-    while (count)
-        pthread_join(thread[--count], NULL);
-    pthread_attr_destroy(&small);
+    ahead = cairn_ahead_new(sources, log->cpus, log->helpers < log->cpus ? log->helpers : log->cpus);
+    for (uint32_t c = 0; c < log->cpus; c++)
+        cairn_ahead_next(ahead, sources[c]);
+    cairn_ahead_free(ahead);
 }
 
 void cairn_log_select(struct cairn_log *log, uint32_t number)
 {
-    struct work work = {.log = log};
     free_session(log);
     log->number = number;
     read_streams(log);
@@ -313,7 +299,7 @@ void cairn_log_select(struct cairn_log *log, uint32_t number)
         cairn_log_order(log, c);
         cairn_log_cpu(log, c);
     }
-    decode_all(&work);
+    index_all(log);
     cairn_pieces_holes(log);
     for (uint32_t c = 0; c < log->cpus; c++) {
         log->bad_pieces += log->cpu[c].bad_pieces;
@@ -343,8 +329,8 @@ int cairn_log_read(struct cairn_log *log, const struct cairn_input *input, const
     const char *start = cairn_window(&first, 0, CAIRN_WINDOW_LEAST, &have);
     if (cairn_etl_is(start, have))
         return cairn_etl_read(log, choice, refusal);
-    log->threads = choice->threads;
-    cairn_deframe(&log->frames, &log->input, choice->dump, choice->progress);
+    log->helpers = choice->threads ? choice->threads - 1 : log->input.size >= WORTH_THREADS ? cairn_helpers() : 0;
+    cairn_deframe(&log->frames, &log->input, choice->dump, log->helpers, choice->progress);
     if (!log->frames.count || (choice->dump && log->frames.dump != choice->dump)) {
         cairn_frames_free(&log->frames);
         return log->input.error ? log->input.error : -ENOENT;

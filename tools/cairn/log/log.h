@@ -59,9 +59,10 @@ struct cairn_piece { /* a part of one buffer in which nothing is missing: whole 
     uint64_t at;     /* of its first frame: see struct cairn_chain */
     uint32_t size;   /* of the events, up to the first byte that is none */
     uint32_t buffer; /* this CPU's how-manieth */
-    uint32_t sequence, offset, used; /* as in the first frame; offset counts from the buffer header */
-    uint32_t frame, frames, crc;     /* as in struct cairn_chain: number, count (0: of an ETL file), crc */
-    uint32_t hole;                   /* index of the hole before it, or CAIRN_NO_HOLE */
+    uint32_t sequence, offset, used;   /* as in the first frame; offset counts from the buffer header */
+    uint32_t frame, frames, crc;       /* as in struct cairn_chain: number, count (0: of an ETL file), crc */
+    uint32_t hole;                     /* index of the hole before it, or CAIRN_NO_HOLE */
+    struct cairn_batch_counts batches; /* as in struct cairn_chain */
     uint16_t cpu;
     bool malformed;
     bool header;      /* it begins its buffer: the first frame has WMI_BUFFER_HEADER in front of the events */
@@ -302,7 +303,7 @@ struct cairn_log {
     uint32_t sessions;     /* bit i: something of session i + 1 is there */
     uint32_t number;       /* of the one that `session` and `cpu` are about */
     uint32_t wait_reasons; /* MaximumWaitReason that was asked for; 0: none */
-    uint32_t threads;      /* as in struct cairn_choice */
+    uint32_t helpers;      /* threads that help whoever reads it (ahead.h) */
     struct cairn_session session;
     struct cairn_cpu cpu[MAX_CPUS];
     uint32_t cpus;           /* highest seen + 1, or as the session says */
@@ -316,7 +317,7 @@ struct cairn_log {
 struct cairn_choice {             /* what to read, and how; zeroed: the usual */
     uint32_t dump;                /* of a serial log, from 1; 0: the last */
     uint32_t maximum_wait_reason; /* of compact switches; 0: as the log says, or the build of Windows */
-    uint32_t threads;             /* that decode CPUs' streams; 0: one for each core, if the log is worth it */
+    uint32_t threads;             /* that decode; 0: one for each core, if the log is worth it */
     void (*progress)(uint64_t done, uint64_t all);
 };
 

@@ -31,7 +31,7 @@ void cairn_pmcs_of(struct cairn_pmcs *pmcs, const struct cairn_event *e)
 bool cairn_pmcs_gained(struct cairn_pmcs *gained, struct cairn_pmcs *last, const struct cairn_switch *sw)
 {
     struct cairn_pmcs now;
-    cairn_pmcs_of(&now, &sw->event);
+    cairn_pmcs_of(&now, sw->event);
     bool known = now.count && sw->hole == CAIRN_NO_HOLE && last->count == now.count;
     gained->count = known ? now.count : 0;
     for (unsigned i = 0; i < gained->count; i++)

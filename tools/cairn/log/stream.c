@@ -76,6 +76,7 @@ static bool add_chain(struct cairn_log *log, const struct cairn_chain *c)
     p->used = c->used;
     p->offset = c->offset + header;
     p->size = c->bytes - header;
+    p->batches = c->batches;
     p->header = !c->offset;
     p->lost_before = c->lost;
     if (c->cpu >= log->cpus)
@@ -105,7 +106,7 @@ static void drop_frame(struct cairn_log *log, struct cairn_piece *p)
     p->crc = c.crc;
     p->offset += bytes;
     p->size -= bytes < p->size ? bytes : p->size;
-    p->header = p->lost_before = false;
+    p->header = p->lost_before = p->batches.alone = false;
     log->bad_frames++;
 }
 

@@ -312,11 +312,11 @@ static bool is_chosen_event(const struct cairn_item *item)
         return cairn_filter_thread(cairn_lock_read(item->lock).thread_id);
     if (item->blame == CAIRN_BLAME_KNOWN && cairn_filter_thread(item->tid))
         return true;
-    if (cairn_live_of(&item->event, &live) && cairn_live_thread(&live, &tid))
+    if (cairn_live_of(item->event, &live) && cairn_live_thread(&live, &tid))
         return cairn_filter_thread(tid);
-    if (item->event.hook == CAIRN_NO_HOOK && item->event.tid != CAIRN_NO_TID)
-        return cairn_filter_thread(item->event.tid); /* a provider's or a message: who wrote it */
-    cairn_rundown_read(&told, &item->event);
+    if (item->event->hook == CAIRN_NO_HOOK && item->event->tid != CAIRN_NO_TID)
+        return cairn_filter_thread(item->event->tid); /* a provider's or a message: who wrote it */
+    cairn_rundown_read(&told, item->event);
     return told.kind == CAIRN_RUNDOWN_THREAD && cairn_filter_thread(told.tid);
 }
 

@@ -4,182 +4,266 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/record.h"
 
-void cairn_cursor_init(struct cairn_cursor *c, const struct cairn_log *log, uint32_t cpu, bool compact)
+/* ---- one switch -------------------------------------------------------------------------------------------------- */
+
+/* What a batch says that its records do not. */
+struct batch {
+    const uint8_t *table; /* struct ccswap_buffer */
+    const struct cairn_event *event;
+    uint64_t time;  /* of the record before */
+    uint32_t slots; /* of the TidTable, met so far */
+    uint32_t cpu;
+    bool raw;              /* nobody knows MaximumWaitReason */
+    const uint16_t *state; /* as in struct cairn_cursor */
+};
+
+/* All forms are unpacked alike, and what one does not have is masked. A slot is one of the table, whatever the record
+ * says. Who comes is told by the next. */
+static inline void decode_record(struct cairn_item *item, struct batch *b, uint64_t v)
 {
-    cairn_cursor_begin(c, log, &log->cpu[cpu], compact);
+    const uint32_t form = cairn_record_form(v), slot = cairn_record_slot(v);
+    const uint32_t told = cairn_mask(cairn_record_told(v)), full = cairn_mask(form == CCSWAP_FULL);
+    const uint32_t state = b->state[cairn_record_state(v)], high = (uint32_t)(v >> 32);
+    const uint32_t base = told & b->table[offsetof(struct ccswap_buffer, thread_base_priority) + slot];
+    const uint32_t rise = (uint32_t)v >> CCSWAP_LITE_PRIINC_SHIFT & CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS);
+    const uint32_t priority = high >> CCSWAP_FULL_PRIORITY_SHIFT & CCSWAP_MASK(CCSWAP_PRIORITY_BITS);
+    const uint32_t slots = told & (slot + 1);
+    const bool first = slots > b->slots;
+    struct cairn_switch *sw = &item->sw;
+    b->time += cairn_record_delta(v);
+    b->slots = first ? slots : b->slots;
+    item->time = sw->time = (int64_t)b->time;
+    item->cpu = b->cpu;
+    item->kind = CAIRN_ITEM_SWITCH;
+    item->blame = item->rule = item->reserved = 0;
+    sw->old_tid = told & cairn_get32(b->table + offsetof(struct ccswap_buffer, tid_table) + 4 * slot);
+    sw->wait = full & high >> CCSWAP_FULL_WAIT_SHIFT;
+    sw->hole = CAIRN_NO_HOLE;
+    sw->form = (uint8_t)form;
+    sw->state = (uint8_t)(told & state);
+    sw->reason = (uint8_t)(told & state >> 8);
+    sw->priority = (int8_t)(told & ((full & priority) | (~full & (base + rise))));
+    sw->base = (int8_t)base;
+    sw->base_told = first;
+    sw->detailed = cairn_record_told(v);
+    sw->raw = cairn_record_told(v) & b->raw;
+    sw->event = b->event;
 }
 
-void cairn_cursor_begin(struct cairn_cursor *c, const struct cairn_log *log, const struct cairn_cpu *cpu, bool compact)
+static void decode_event(struct cairn_item *item, const struct cairn_event *e, uint32_t cpu)
 {
-    c->log = log;
-    c->cpu = cpu;
-    c->compact = compact;
-    c->next = c->end = NULL;
+    const uint8_t *p = e->payload;
+    *item = (struct cairn_item){.time = e->time, .cpu = cpu, .kind = CAIRN_ITEM_SWITCH};
+    item->sw = (struct cairn_switch){
+        .time = e->time,
+        .hole = CAIRN_NO_HOLE,
+        .event = e,
+        .old_tid = cairn_get32(p + offsetof(struct wmi_contextswap, old_thread_id)),
+        .new_tid = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_id)),
+        .wait = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_wait_time)),
+        .form = CAIRN_FORM_EVENT,
+        .state = p[offsetof(struct wmi_contextswap, old_thread_state)],
+        .reason = p[offsetof(struct wmi_contextswap, old_thread_wait_reason)],
+        .priority = (int8_t)p[offsetof(struct wmi_contextswap, old_thread_priority)],
+        .detailed = true,
+        .new_known = true,
+    };
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+struct making {
+    struct cairn_block *block;
+    struct cairn_item *next, *end;
+    const struct cairn_item *quiet; /* NULL: there is none yet */
+    uint32_t events, bytes;         /* used of the block */
+};
+
+/* Before the first of an event. */
+static void take_hole(struct cairn_cursor *c, struct making *m, struct cairn_item *first)
+{
+    first->sw.hole = c->hole;
+    if (!m->quiet && (c->hole != CAIRN_NO_HOLE || first->time < first[-1].time))
+        m->quiet = first;
     c->hole = CAIRN_NO_HOLE;
-    c->has_ahead = false;
-    c->ahead = 0;
-    cairn_cursor_slots(c, &c->own[0], &c->own[1]);
-    c->events = c->of[0] = c->of[1] = 0;
-    cairn_walk_begin(&c->walk, log, cpu);
 }
 
-/* The next event of the cursor's kind. */
-static bool next_event(struct cairn_cursor *c)
+/* Records of the open batch. False: it does not end with one, as the index has checked. */
+static bool decode_batch(struct cairn_cursor *c, struct making *m)
 {
-    const uint32_t hook = c->compact ? HOOK_CONTEXTSWAP_BATCH : HOOK_CONTEXTSWAP;
+    const uint8_t *p = c->next, *end = c->stop;
+    struct batch b = {
+        .table = c->event.payload,
+        .event = &m->block->event[m->events - 1],
+        .time = (uint64_t)c->time,
+        .slots = c->slots,
+        .state = c->state,
+        .raw = c->log->session.maximum_wait_reason == CAIRN_WAIT_REASONS_UNKNOWN,
+        .cpu = c->number,
+    };
+    struct cairn_item *first = m->next, *item = first;
+    for (; p < end && item < m->end; item++) {
+        const uint64_t v = cairn_record_load(p, end);
+        p += ccswap_record_bytes(*p);
+        if (p > end) {
+            cairn_walk_changed(&c->walk);
+            break;
+        }
+        decode_record(item, &b, v);
+        item[-1].sw.new_tid = item->sw.old_tid; /* who came is who leaves now */
+        item[-1].sw.new_known = true;
+    }
+    if (item > first) {
+        first[-1].sw.new_known = c->hole == CAIRN_NO_HOLE;
+        first[-1].sw.new_tid = first[-1].sw.new_known ? first->sw.old_tid : 0;
+        take_hole(c, m, first);
+        if (item[-1].time < first->time) /* it wraps around */
+            m->quiet = first;
+    }
+    m->next = item;
+    c->next = p;
+    c->time = (int64_t)b.time;
+    c->slots = b.slots;
+    return p <= end;
+}
+
+/* Whether the walk is at what the cursor is for: a batch that is not empty, or a 0524H. */
+static bool is_switch(const struct cairn_cursor *c)
+{
+    const struct cairn_event *e = &c->event;
+    return cairn_event_decoded(e) &&
+           (c->compact ? e->hook == HOOK_CONTEXTSWAP_BATCH && e->size > sizeof(struct ccswap_buffer)
+                       : e->hook == HOOK_CONTEXTSWAP);
+}
+
+/* The next of these. */
+static bool open_event(struct cairn_cursor *c)
+{
+    const struct cairn_event *e = &c->event;
     bool any;
     do {
         any = cairn_walk_next(&c->walk, &c->event);
         if (c->walk.hole != CAIRN_NO_HOLE)
             c->hole = c->walk.hole;
-    } while (any && (c->event.hook != hook || !cairn_event_decoded(&c->event)));
-    if (any)
-        cairn_walk_hold(&c->walk);
-    return any;
-}
-
-static inline void decode_state(const struct cairn_cursor *c, struct cairn_switch *sw, uint32_t state_wr)
-{
-    uint32_t most = c->log->session.maximum_wait_reason;
-    sw->raw = most == CAIRN_WAIT_REASONS_UNKNOWN;
-    sw->state = (uint8_t)(state_wr < most ? KTHREAD_WAITING : state_wr - most);
-    sw->reason = (uint8_t)(state_wr < most ? state_wr : 0);
-}
-
-static inline void decode_thread(struct cairn_cursor *c, struct cairn_switch *sw, uint32_t slot)
-{
-    const uint8_t *table = c->event.payload;
-    sw->old_tid = cairn_get32(table + offsetof(struct ccswap_buffer, tid_table) + 4 * slot);
-    sw->base = (int8_t)table[offsetof(struct ccswap_buffer, thread_base_priority) + slot];
-    sw->base_told = slot >= c->slots;
-    if (sw->base_told)
-        c->slots = slot + 1;
-    sw->detailed = true;
-}
-
-/* Whether a record of the open batch comes. The index has checked that it ends with one. */
-static inline bool has_record(struct cairn_cursor *c)
-{
-    if (c->next == c->end)
+    } while (any && !is_switch(c));
+    if (!any)
         return false;
-    if (c->end - c->next >= (ptrdiff_t)ccswap_record_bytes(*c->next))
-        return true;
-    cairn_walk_changed(&c->walk);
-    c->next = c->end;
-    return false;
-}
-
-/* One record of a batch; its slot is one of the table, whatever it says. */
-static inline void decode_record(struct cairn_cursor *c, struct cairn_switch *sw)
-{
-    const uint8_t *p = c->next;
-    uint32_t delta, low;
-    sw->form = *p & CCSWAP_TYPE_MASK;
-    switch (sw->form) {
-    case CCSWAP_IDLE_SHORT:
-        delta = (uint32_t)cairn_get16(p) >> CCSWAP_IDLE_SHORT_DELTA_SHIFT;
-        break;
-    case CCSWAP_IDLE:
-        delta = cairn_get32(p) >> CCSWAP_IDLE_DELTA_SHIFT;
-        break;
-    case CCSWAP_LITE:
-        low = cairn_get32(p);
-        delta = low >> CCSWAP_LITE_DELTA_SHIFT;
-        decode_thread(c, sw, low >> CCSWAP_LITE_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS));
-        sw->priority = (int8_t)(sw->base + (low >> CCSWAP_LITE_PRIINC_SHIFT & CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS)));
-        decode_state(c, sw, low >> CCSWAP_LITE_STATE_SHIFT & CCSWAP_MASK(CCSWAP_STATE_BITS));
-        break;
-    default:
-        delta = cairn_get32(p) >> CCSWAP_FULL_DELTA_SHIFT;
-        low = cairn_get32(p + 4);
-        decode_thread(c, sw, low >> CCSWAP_FULL_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS));
-        sw->priority = (int8_t)(low >> CCSWAP_FULL_PRIORITY_SHIFT & CCSWAP_MASK(CCSWAP_PRIORITY_BITS));
-        sw->wait = low >> CCSWAP_FULL_WAIT_SHIFT;
-        decode_state(c, sw, low >> CCSWAP_FULL_STATE_SHIFT & CCSWAP_MASK(CCSWAP_STATE_BITS));
-    }
-    c->time = (int64_t)((uint64_t)c->time + delta);
-    c->next += ccswap_record_bytes(*p);
-    sw->time = c->time;
-}
-
-static void decode_event(struct cairn_cursor *c, struct cairn_switch *sw)
-{
-    const uint8_t *p = c->event.payload;
-    sw->form = CAIRN_FORM_EVENT;
-    sw->time = c->event.time;
-    sw->old_tid = cairn_get32(p + offsetof(struct wmi_contextswap, old_thread_id));
-    sw->new_tid = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_id));
-    sw->new_known = true;
-    sw->detailed = true;
-    sw->state = p[offsetof(struct wmi_contextswap, old_thread_state)];
-    sw->reason = p[offsetof(struct wmi_contextswap, old_thread_wait_reason)];
-    sw->priority = (int8_t)p[offsetof(struct wmi_contextswap, old_thread_priority)];
-    sw->wait = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_wait_time));
-}
-
-/* Opens the next event that has a switch. */
-static bool open_event(struct cairn_cursor *c)
-{
-    do {
-        if (!next_event(c))
-            return false;
-        c->events++;
-        if (!c->compact)
-            return true;
-        c->time = (int64_t)cairn_get64(c->event.payload);
-        c->slots = 0;
-        c->next = c->event.payload + sizeof(struct ccswap_buffer);
-        c->end = c->event.payload + c->event.size;
-    } while (!has_record(c));
+    c->time = c->compact ? (int64_t)cairn_get64(e->payload) : e->time;
+    c->slots = 0;
+    c->next = e->payload + (c->compact ? sizeof(struct ccswap_buffer) : 0);
+    c->stop = e->payload + e->size;
     return true;
 }
 
-bool cairn_cursor_look(struct cairn_cursor *c)
+/* Adds the open event to the block. False: with so much in it there is no room for all of it. */
+static bool add_event(const struct cairn_cursor *c, struct making *m)
 {
-    struct cairn_switch *sw = c->slot[c->ahead];
-    c->has_ahead = has_record(c) || open_event(c);
-    if (!c->has_ahead)
+    const struct cairn_event *e = &c->event;
+    const bool kept = c->cpu->pieces[e->piece].data; /* where it lies */
+    const uint32_t bytes = kept ? 0 : e->head + e->size;
+    const ptrdiff_t switches = c->compact ? (c->stop - c->next) / 2 : 1;
+    if (m->next > m->block->item + 2 &&
+        (switches > m->end - m->next || m->events == CAIRN_BLOCK_EVENTS || m->bytes + bytes > CAIRN_BLOCK_BYTES))
         return false;
-    memset(sw, 0, offsetof(struct cairn_switch, event));
-    if (c->of[c->ahead] != c->events) {
-        sw->event = c->event;
-        c->of[c->ahead] = c->events;
+    struct cairn_event *copy = &m->block->event[m->events++];
+    *copy = *e;
+    if (!kept) {
+        copy->payload = m->block->bytes + m->bytes + e->head;
+        memcpy(m->block->bytes + m->bytes, e->payload - e->head, bytes);
+        m->bytes += bytes;
     }
-    sw->hole = c->hole;
+    return true;
+}
+
+/* Decodes what is open, or the next event. False: there is none, or there is no room for it. */
+static bool decode_more(struct cairn_cursor *c, struct making *m)
+{
+    if (c->next == c->stop && !open_event(c)) {
+        c->ended = true;
+        return false;
+    }
+    if (m->next == m->end || !add_event(c, m))
+        return false;
+    if (c->compact) {
+        c->ended = !decode_batch(c, m);
+        return !c->ended;
+    }
+    decode_event(m->next, &m->block->event[m->events - 1], c->number);
+    take_hole(c, m, m->next++);
+    c->next = c->stop;
+    return true;
+}
+
+/* All that fit, but the last one: it comes with the next block, when it is known who leaves after it. */
+static bool make_block(void *cursor, void *block)
+{
+    struct cairn_cursor *c = cursor;
+    struct cairn_block *b = block;
+    struct making m = {.block = b, .next = b->item + 1, .end = b->item + CAIRN_BLOCK_SWITCHES};
+    b->item[0] = c->last;
+    while (!c->ended && decode_more(c, &m))
+        ;
+    c->last = m.next[-1];
+    b->first = b->item + !c->has_last;
+    b->end = m.next - !c->ended;
+    b->quiet = m.quiet && m.quiet < b->end ? m.quiet : b->end;
     if (c->compact)
-        decode_record(c, sw);
-    else
-        decode_event(c, sw);
+        m.next[-1].sw.new_known = false, m.next[-1].sw.new_tid = 0;
+    c->has_last = !c->ended;
+    return b->first < b->end;
+}
+
+/* ---- the cursor ---------------------------------------------------------------------------------------------------
+ */
+
+void cairn_cursor_init(struct cairn_cursor *c, const struct cairn_log *log, uint32_t cpu, bool compact)
+{
+    cairn_cursor_begin(c, log, &log->cpu[cpu], compact);
+    c->number = cpu;
+}
+
+void cairn_cursor_begin(struct cairn_cursor *c, const struct cairn_log *log, const struct cairn_cpu *cpu, bool compact)
+{
+    memset(c, 0, offsetof(struct cairn_cursor, walk));
+    c->log = log;
+    c->cpu = cpu;
+    c->compact = compact;
     c->hole = CAIRN_NO_HOLE;
+    for (uint32_t i = 0, most = log->session.maximum_wait_reason; i <= CCSWAP_MASK(CCSWAP_STATE_BITS); i++)
+        c->state[i] = (uint16_t)(i < most ? KTHREAD_WAITING | i << 8 : (i - most) & UINT8_MAX);
+    c->source = (struct cairn_source){
+        .make = make_block, .context = c, .blocks = (char *)c->own, .bytes = sizeof(c->own[0]), .room = 2};
+    cairn_walk_begin(&c->walk, log, cpu);
+}
+
+void cairn_cursor_share(struct cairn_cursor *c, struct cairn_block *blocks, uint32_t room)
+{
+    c->source.blocks = (char *)blocks;
+    c->source.room = room;
+    c->walk.links.kept = NULL; /* one thread's */
+}
+
+bool cairn_cursor_more(struct cairn_cursor *c)
+{
+    const struct cairn_block *block = cairn_ahead_next(c->ahead, &c->source);
+    if (!block)
+        return false;
+    c->item = block->first;
+    c->quiet = block->quiet;
+    c->end = block->end;
     return true;
-}
-
-const struct cairn_switch *cairn_cursor_take(struct cairn_cursor *c)
-{
-    if (!cairn_cursor_peek(c))
-        return NULL;
-    struct cairn_switch *sw = c->slot[c->ahead];
-    c->ahead = !c->ahead;
-    if (cairn_cursor_look(c) && c->compact && c->slot[c->ahead]->hole == CAIRN_NO_HOLE) {
-        sw->new_tid = c->slot[c->ahead]->old_tid;
-        sw->new_known = true;
-    }
-    return sw;
-}
-
-void cairn_cursor_slots(struct cairn_cursor *c, struct cairn_switch *even, struct cairn_switch *odd)
-{
-    c->slot[0] = even;
-    c->slot[1] = odd;
 }
 
 bool cairn_cursor_next(struct cairn_cursor *c, struct cairn_switch *sw)
 {
-    const struct cairn_switch *next = cairn_cursor_take(c);
-    if (next)
-        *sw = *next;
-    return next;
+    const struct cairn_switch *next = cairn_cursor_peek(c);
+    if (!next)
+        return false;
+    *sw = *next;
+    c->item++;
+    return true;
 }
 
 bool cairn_prefers_compact(const struct cairn_log *log)

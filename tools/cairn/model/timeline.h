@@ -12,51 +12,17 @@
  */
 #pragma once
 
-#include "tools/cairn/model/attribution.h"
-#include "tools/cairn/log/bts.h"
-#include "tools/cairn/model/switches.h"
 #include "tools/cairn/log/drains.h"
-
-enum cairn_item_kind {
-    CAIRN_ITEM_SWITCH,
-    CAIRN_ITEM_RECORD,
-    CAIRN_ITEM_EPOCH,
-    CAIRN_ITEM_HOLE,
-    CAIRN_ITEM_BRANCHES, /* a drain of the BTS buffer, and then its records: cairn_lane_branches */
-    CAIRN_ITEM_EVENT,    /* any other */
-};
-
-struct cairn_item {
-    int64_t time;
-    uint32_t cpu;
-    uint8_t kind;
-    uint8_t blame;                           /* RECORD: enum cairn_blame, by the rule asked for; EVENT: by time */
-    uint32_t tid;                            /* of these, with CAIRN_BLAME_KNOWN */
-    uint8_t rule;                            /* RECORD: of the two, the one asked for */
-    struct cairn_verdict by[CAIRN_BY_RULES]; /* RECORD: by each rule */
-    struct cairn_switch sw;                  /* SWITCH */
-    const struct cairn_record *record;       /* RECORD */
-    const struct cairn_epoch *epoch;         /* EPOCH */
-    const struct cairn_hole *hole;           /* HOLE */
-    int64_t until;                           /* HOLE: the switch behind it; INT64_MAX: there is none */
-    const struct cairn_bts_step *branches;   /* BRANCHES */
-    struct cairn_event event;                /* EVENT */
-    const struct cairn_lock_event *lock;     /* EVENT: the same as of a spin lock that was let go; NULL: it is none */
-};
+#include "tools/cairn/model/switches.h"
 
 struct cairn_lane { /* one CPU's */
     const struct cairn_log *log;
     bool only_sampled;
-    bool only_switches; /* and places where some are missing: there is nothing else on this CPU */
     enum cairn_by rule;
     uint32_t cpu;
-    size_t record, epoch; /* of the group, next */
-    struct {              /* the switch before */
-        int64_t time;
-        uint32_t new_tid;
-        bool new_known;
-    } last;
-    bool has_last;
+    size_t record, epoch;            /* of the group, next */
+    int64_t due;                     /* switches before this come next, up to a hole */
+    const struct cairn_switch *last; /* the one before, NULL: none */
     uint32_t holes_shown;
     bool branches;                    /* they come, too */
     bool other_is_bts;                /* `other` is of branches: */
@@ -66,31 +32,48 @@ struct cairn_lane { /* one CPU's */
     uint32_t other_holes;       /* of the CPU, that lie before it */
     struct cairn_lock_event let_go; /* of the item */
     uint32_t lock_configs;          /* passed so far */
+    struct cairn_event event;       /* of the item */
     struct cairn_item item;         /* that came last, if it was no switch */
-    struct cairn_item switches[2];  /* where the cursor unpacks them */
     /* these are large, and not zeroed */
-    struct cairn_cursor cursor;
     struct cairn_stamps stamps;
     struct cairn_group group; /* whose records and epochs come next */
     struct cairn_walk walk;   /* behind `other` */
+    struct cairn_cursor cursor;
 };
 
-#define CAIRN_TIMELINE_GROUP 8u                                          /* lanes; groups; groups of groups */
-#define CAIRN_TIMELINE_LOW   (MAX_CPUS / CAIRN_TIMELINE_GROUP)           /* groups of lanes */
-#define CAIRN_TIMELINE_HIGH  (CAIRN_TIMELINE_LOW / CAIRN_TIMELINE_GROUP) /* groups of those */
-_Static_assert(MAX_CPUS % (CAIRN_TIMELINE_GROUP * CAIRN_TIMELINE_GROUP) == 0 &&
-                   CAIRN_TIMELINE_HIGH <= CAIRN_TIMELINE_GROUP,
-               "groups of all CPUs");
+#define CAIRN_SLICE_ITEMS 512u
 
+struct cairn_placed { /* of a slice */
+    uint64_t time;    /* with the sign turned over */
+    const struct cairn_item *item;
+};
+
+struct cairn_rank {
+    int64_t time;
+    uint64_t lane;
+};
+
+/* All lanes', merged. Switches come in slices of time as far as nothing else can come between them, all else comes item
+ * by item. */
 struct cairn_timeline {
+    const struct cairn_placed *at, *stop; /* left of the slice */
     uint32_t lanes;
     struct cairn_lane *lane;
+    bool filtered;                           /* some items do not pass */
     const struct cairn_item *next[MAX_CPUS]; /* of each lane, NULL: it has none */
-    int64_t time[MAX_CPUS];                  /* of that, or INT64_MAX */
-    /* the lane that comes first in each group, and its time; likewise of groups; the one that is first of all */
-    uint32_t best[CAIRN_TIMELINE_LOW], high[CAIRN_TIMELINE_HIGH], first;
-    int64_t best_time[CAIRN_TIMELINE_LOW], high_time[CAIRN_TIMELINE_GROUP];
-    bool began; /* that one's item has been returned */
+    /* Of the slice: which lanes have items in it and must look for their next one. */
+    bool sliced, spent[MAX_CPUS];
+    struct cairn_placed placed[2][CAIRN_SLICE_ITEMS + 2 * MAX_CPUS];
+    /* Item by item, so many times yet: the lane that is first, and a tree of those that have lost to it (Knuth, volume
+     * 3, 5.4.1). */
+    uint32_t steps, leaves;
+    bool stepped; /* the first one's item has been returned */
+    uint64_t first;
+    struct cairn_rank loser[MAX_CPUS];
+    /* Where others help. */
+    struct cairn_ahead *ahead;
+    struct cairn_source *source[MAX_CPUS];
+    struct cairn_block *blocks;
 };
 
 /* `compact`: the switches of 0525H, else of 0524H; `by`: the rule that fills an item's `blame` and `tid`. */
@@ -100,13 +83,27 @@ void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint3
 void cairn_lane_branches(struct cairn_lane *lane);
 /* The next item, NULL: there is none. It, and what it points to, may be looked at until the next call. */
 const struct cairn_item *cairn_lane_next(struct cairn_lane *lane);
+/* `next` came last, and is a switch. Behind how many, `next` included and at most `most`, all that may come in between
+ * is: these are in order and lie side by side. They have come with cairn_lane_pass. */
+const struct cairn_item *cairn_lane_run(const struct cairn_lane *lane, const struct cairn_item *next, uint32_t most);
+void cairn_lane_pass(struct cairn_lane *lane, const struct cairn_item *to);
 void cairn_lane_free(struct cairn_lane *lane);
 
 /* `cpu`: one CPU, or -1 for all; `branches`: they come, too. */
 void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact, enum cairn_by by,
                          bool branches);
-/* As cairn_lane_next; of what has the same time, the lowest CPU's comes first. The next that passes the filter
- * (filter.h); the next of all. */
-const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t);
-const struct cairn_item *cairn_timeline_any(struct cairn_timeline *t);
+/* Parts of the next two. */
+const struct cairn_item *cairn_timeline_more(struct cairn_timeline *t);
+const struct cairn_item *cairn_timeline_passing(struct cairn_timeline *t, const struct cairn_item *item);
+/* As cairn_lane_next; of what has the same time, the lowest CPU's comes first. The next of all; the next that passes
+ * the filter (filter.h). */
+static inline const struct cairn_item *cairn_timeline_any(struct cairn_timeline *t)
+{
+    return t->at != t->stop ? (t->at++)->item : cairn_timeline_more(t);
+}
+static inline const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t)
+{
+    const struct cairn_item *item = cairn_timeline_any(t);
+    return t->filtered ? cairn_timeline_passing(t, item) : item;
+}
 void cairn_timeline_free(struct cairn_timeline *t);

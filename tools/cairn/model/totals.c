@@ -62,10 +62,10 @@ static void count_event(struct cairn_totals *t, const struct cairn_item *item)
     t->passed.events++;
     if (item->lock)
         t->passed.locks++;
-    else if (cairn_live_of(&item->event, &live))
+    else if (cairn_live_of(item->event, &live))
         t->passed.live[live.kind]++;
-    else if (item->event.hook <= UINT16_MAX)
-        t->passed.hooks[item->event.hook]++;
+    else if (item->event->hook <= UINT16_MAX)
+        t->passed.hooks[item->event->hook]++;
 }
 
 static void count_verdict(struct cairn_total_rule *a, struct cairn_verdict v, bool told, uint32_t tid)

@@ -244,9 +244,9 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
 {
     struct cairn_ctf_stream *s = open_at(o, item, item->time, CAIRN_CTF_EVENT);
     char text[CAIRN_EVENT_TEXT];
-    const bool hooked = item->event.hook != CAIRN_NO_HOOK;
-    cairn_ctf_number(s, hooked ? item->event.hook : UINT32_MAX, 4);
-    cairn_ctf_text(s, cairn_event_text(text, o->log, &item->event, live));
+    const bool hooked = item->event->hook != CAIRN_NO_HOOK;
+    cairn_ctf_number(s, hooked ? item->event->hook : UINT32_MAX, 4);
+    cairn_ctf_text(s, cairn_event_text(text, o->log, item->event, live));
     cairn_ctf_close(s);
 }
 

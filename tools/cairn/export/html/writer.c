@@ -108,13 +108,13 @@ static void on_switch(struct cairn_output *o, const struct cairn_item *item)
     note_thread(o, sw->old_tid);
     if (sw->new_known)
         note_thread(o, sw->new_tid);
-    if (cpu->payload != sw->event.payload || cpu->time != sw->event.time) {
-        cpu->payload = sw->event.payload;
-        cpu->time = sw->event.time;
+    if (cpu->payload != sw->event->payload || cpu->time != sw->event->time) {
+        cpu->payload = sw->event->payload;
+        cpu->time = sw->event->time;
         h->batches++;
         cairn_html_byte(&h->s, CAIRN_HTML_batch);
         cairn_html_number(&h->s, item->cpu);
-        whole_event(&h->s, &sw->event);
+        whole_event(&h->s, sw->event);
     }
     struct cairn_html_stream *s = item_of(h, CAIRN_HTML_switch, item);
     h->switches++;
@@ -282,15 +282,15 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
 {
     struct cairn_html *h = o->state;
     char text[CAIRN_EVENT_TEXT];
-    const uint64_t says = cairn_html_text(&h->s, cairn_event_text(text, o->log, &item->event, live));
+    const uint64_t says = cairn_html_text(&h->s, cairn_event_text(text, o->log, item->event, live));
     const bool ready = live && live->kind == CAIRN_LIVE_READY;
     struct cairn_html_stream *s = item_of(h, ready ? CAIRN_HTML_ready : CAIRN_HTML_event, item);
     h->events++;
     if (ready)
         cairn_html_number(s, cairn_get32(live->payload + offsetof(struct etw_ready_thread, thread_id)));
-    cairn_html_number(s, item->event.hook);
+    cairn_html_number(s, item->event->hook);
     cairn_html_number(s, says);
-    whole_event(s, &item->event);
+    whole_event(s, item->event);
 }
 
 static void lost(struct cairn_output *o, const struct cairn_item *item)

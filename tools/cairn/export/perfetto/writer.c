@@ -407,15 +407,15 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
         return;
     }
     const uint64_t uuid = track(o, TRACK_EVENTS, item->cpu);
-    const bool known = item->event.hook != CAIRN_NO_HOOK;
-    snprintf(hook, sizeof(hook), "%04" PRIX32 "H", item->event.hook);
+    const bool known = item->event->hook != CAIRN_NO_HOOK;
+    snprintf(hook, sizeof(hook), "%04" PRIX32 "H", item->event->hook);
     if (known)
         note_text(&n, "hook", hook);
-    note_text(&n, "text", cairn_event_text(text, o->log, &item->event, live));
+    note_text(&n, "text", cairn_event_text(text, o->log, item->event, live));
     put_named(o, uuid, item->time, PF__TRACK_EVENT__TYPE__TYPE_INSTANT, "event",
               live    ? cairn_live_name(live->kind)
-              : known ? cairn_hook_name(item->event.hook)
-                      : provider_event(&item->event, name),
+              : known ? cairn_hook_name(item->event->hook)
+                      : provider_event(item->event, name),
               &n);
 }
 
