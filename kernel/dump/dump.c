@@ -12,7 +12,9 @@
 #include "kernel/dump/live_dump.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
+#include "kernel/options/options.h"
 #include "trace/frames.h"
+#include "trace/pack.h"
 
 /* Set by the counting pass, used by the writing one. Fixed widths, so that both passes are of one length. */
 static struct {
@@ -42,10 +44,25 @@ const char *kdump_panic_line(void)
 
 #define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
 
+struct trace_pack *kdump_pack(void)
+{
+    static struct trace_pack pack;
+    return kopt.dump_pack ? &pack : NULL;
+}
+
+/* How the rest is to be read. */
+static void dump_form(struct trace_dump *d, unsigned format)
+{
+    enum cairn_stream stream = CAIRN_STREAM_HEADER;
+    LINE("cairn.format=%u", format);
+    if (kopt.dump_pack)
+        LINE("dump.pack=%u", CAIRN_PACK_VERSION);
+}
+
 static void dump_header(struct trace_dump *d, const char *cause)
 {
     enum cairn_stream stream = CAIRN_STREAM_HEADER;
-    LINE("cairn.format=%u", klogger_on() ? CAIRN_FORMAT_LIVE : CAIRN_FORMAT_VERSION);
+    dump_form(d, klogger_on() ? CAIRN_FORMAT_LIVE : CAIRN_FORMAT_VERSION);
     LINE("dump.frames=%010u", total.frames);
     LINE("dump.bytes=%012lu", (unsigned long)total.bytes);
     LINE("dump.raw=%012lu", (unsigned long)total.raw);
@@ -70,7 +87,7 @@ static void produce(struct trace_dump *d, const char *cause)
 
 void kdump_head(struct trace_dump *d, uint64_t tsc)
 {
-    trace_dump_print(d, CAIRN_STREAM_HEADER, "cairn.format=%u", CAIRN_FORMAT_LIVE);
+    dump_form(d, CAIRN_FORMAT_LIVE);
     trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.cause=live");
     trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.tsc=%lu", (unsigned long)tsc);
     write_sections(d, KDUMP_HEAD);
@@ -121,6 +138,7 @@ void kdump(const char *cause, const char *line)
     for (uint32_t i = 0; i < kcpu_count; i++)
         ticks[i] = __atomic_load_n(&kcpu_table[i]->ticks, __ATOMIC_RELAXED);
     trace_dump_init(&dump, NULL);
+    trace_dump_pack(&dump, kdump_pack());
     klogger_go_on(&dump);
     const uint32_t frames = dump.frames; /* that are out */
     const uint64_t bytes = dump.bytes;
@@ -138,6 +156,7 @@ void kdump(const char *cause, const char *line)
     kdump_announce(progress.bytes, total.frames - frames);
     ksave_announce(progress.bytes);
     trace_dump_init(&dump, &console);
+    trace_dump_pack(&dump, kdump_pack());
     klogger_go_on(&dump);
     produce(&dump, cause);
     kprintf("dump: done\n");

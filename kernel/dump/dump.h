@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 struct trace_dump;
+struct trace_pack;
 
 /* A dump consists of sections, in the order of a table in kernel/main.c. A live dump (kernel/dump/live_dump.h) begins
  * with some of them, and ends with the rest; any other dump is written in one piece. */
@@ -21,6 +22,9 @@ void kdump_init(const struct kdump_section *sections);
 /* Writes the whole dump to the console. `cause`: "end" or "panic"; `line`: the panic's line, else NULL. All CPUs have
  * stopped recording (or are stopped altogether). Any context. */
 void kdump(const char *cause, const char *line);
+
+/* What packs the frames of a dump; NULL: dump.pack=0. For one dump at a time. */
+struct trace_pack *kdump_pack(void);
 
 /* For the sections. Timer ticks of a CPU when the dump began; the panic's line, else NULL. */
 uint64_t kdump_ticks(uint32_t cpu);

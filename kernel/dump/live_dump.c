@@ -159,6 +159,7 @@ static void send_head(void)
     kdump_head(&sender.dump, tsc);
     kdump_announce(sender.dump.bytes, sender.dump.frames);
     trace_dump_init(&sender.dump, &whole);
+    trace_dump_pack(&sender.dump, kdump_pack());
     kdump_head(&sender.dump, tsc);
     set_line((uint64_t)sender.dump.frames << 1);
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)

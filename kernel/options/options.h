@@ -70,6 +70,7 @@ struct kopt {
     struct trace_spinlock_sampling spinlock;
     uint32_t dump; /* enum kopt_dump */
     uint32_t dump_pace;
+    uint32_t dump_pack;
     char workload[16];
     uint64_t switches;
     uint32_t seconds;

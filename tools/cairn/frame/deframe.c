@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/frame/unpack.h"
 #include "kernel/lib/base64.h"
 
 #define PROGRESS_STEP (UINT64_C(4) << 20)
@@ -360,6 +361,7 @@ void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t w
     pass_over_again(r);
     find_missing(r);
     free(r);
+    cairn_unpack(f);
 }
 
 uint64_t cairn_frames_damaged(const struct cairn_frames *f)
@@ -383,5 +385,8 @@ void cairn_frames_free(struct cairn_frames *f)
     free(f->missing.items);
     free(f->arena);
     free(f->kept);
+    if (f->store)
+        cairn_input_close(f->store);
+    free(f->store);
     memset(f, 0, sizeof(*f));
 }

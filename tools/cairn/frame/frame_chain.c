@@ -22,12 +22,14 @@ struct cairn_kept {
 
 static void read_trace_head(struct cairn_chain *c, const struct cairn_frame *f)
 {
-    const uint32_t head = sizeof(struct cairn_trace_frame);
+    const uint32_t head = f->packed ? sizeof(struct cairn_packed_trace) : sizeof(struct cairn_trace_frame);
     const uint8_t *p = f->payload;
     c->bad = f->size < head;
     if (c->bad)
         return;
-    c->bytes = f->size - head;
+    const uint32_t packed = f->packed ? cairn_get32(p + offsetof(struct cairn_packed_trace, packed)) : 0;
+    c->bytes = f->packed ? packed & CAIRN_PACKED_BYTES : f->size - head;
+    c->lost = packed & CAIRN_PACKED_LOST;
     c->sequence = cairn_get32(p + offsetof(struct cairn_trace_frame, sequence));
     c->buffer = cairn_get32(p + offsetof(struct cairn_trace_frame, cpu_buffer));
     c->cpu = cairn_get16(p + offsetof(struct cairn_trace_frame, cpu));
@@ -36,28 +38,34 @@ static void read_trace_head(struct cairn_chain *c, const struct cairn_frame *f)
     c->used = cairn_get32(p + offsetof(struct cairn_trace_frame, used));
     c->bad = c->cpu >= MAX_CPUS || c->buffer == UINT32_MAX || c->used > INT32_MAX || c->offset > c->used ||
              c->bytes > c->used - c->offset;
-    if (!c->bad && c->offset == 0 && c->bytes >= sizeof(struct wmi_buffer_header))
+    if (!c->bad && !f->packed && c->offset == 0 && c->bytes >= sizeof(struct wmi_buffer_header))
         c->lost = cairn_get16(p + head + offsetof(struct wmi_buffer_header, buffer_flag)) & WMI_BUFFER_FLAG_BUFFER_LOST;
 }
 
 static void read_truth_head(struct cairn_chain *c, const struct cairn_frame *f)
 {
-    const uint32_t head = sizeof(struct cairn_truth_frame);
+    const uint32_t head = f->packed ? sizeof(struct cairn_packed_truth) : sizeof(struct cairn_truth_frame);
     c->bad = f->size < head;
     if (c->bad)
         return;
-    c->bytes = f->size - head;
+    c->bytes = f->packed ? cairn_get32(f->payload + offsetof(struct cairn_packed_truth, packed)) & CAIRN_PACKED_BYTES
+                         : f->size - head;
     c->cpu = cairn_get16(f->payload);
     c->offset = cairn_get32(f->payload + offsetof(struct cairn_truth_frame, first));
     c->bad = c->cpu >= MAX_CPUS ||
              cairn_get16(f->payload + offsetof(struct cairn_truth_frame, count)) * CAIRN_TRUTH_BYTES != c->bytes;
-    for (uint32_t at = head; !c->bad && at < f->size; at += CAIRN_TRUTH_BYTES)
+    for (uint32_t at = head; !c->bad && !f->packed && at < f->size; at += CAIRN_TRUTH_BYTES)
         c->kinds |= UINT32_C(1) << f->payload[at] % 32;
 }
 
 struct cairn_chain cairn_chain_of(const struct cairn_frame *f)
 {
-    struct cairn_chain c = {.at = f->at, .number = f->number, .count = 1, .bytes = f->size, .stream = f->stream};
+    struct cairn_chain c = {.at = f->at,
+                            .number = f->number,
+                            .count = 1,
+                            .bytes = f->size,
+                            .stream = f->stream,
+                            .packed = f->packed};
     if (f->stream == CAIRN_STREAM_TRACE)
         read_trace_head(&c, f);
     else if (f->stream == CAIRN_STREAM_TRUTH)
@@ -68,7 +76,7 @@ struct cairn_chain cairn_chain_of(const struct cairn_frame *f)
 bool cairn_chain_joins(const struct cairn_chain *c, const struct cairn_chain *next)
 {
     if (c->stream != next->stream || next->number != (uint64_t)c->number + c->count || c->count >= CHAIN_MOST ||
-        c->bad || next->bad || c->cpu != next->cpu)
+        c->bad || next->bad || c->packed != next->packed || c->cpu != next->cpu)
         return false;
     if (c->stream == CAIRN_STREAM_TRUTH)
         return (uint64_t)c->offset + c->bytes / CAIRN_TRUTH_BYTES == next->offset;
@@ -103,6 +111,24 @@ void cairn_links_begin(struct cairn_links *l, const struct cairn_chain *chain)
     l->left = *chain;
 }
 
+static bool next_in_store(struct cairn_links *l, struct cairn_frame *frame, uint8_t *to)
+{
+    struct cairn_chain *left = &l->left;
+    const uint64_t at = left->at & ~CAIRN_IN_STORE;
+    uint32_t size;
+    if (!cairn_input_read(l->frames->store, at, &size, sizeof(size)) || size > CAIRN_PAYLOAD_MOST ||
+        !cairn_input_read(l->frames->store, at + sizeof(size), to, size)) {
+        cairn_input_failed(l->frames->input, l->frames->store->error, 0);
+        left->count = 0;
+        return false;
+    }
+    *frame = (struct cairn_frame){
+        .number = left->number++, .size = size, .payload = to, .stream = left->stream, .at = left->at};
+    left->at += sizeof(size) + size;
+    left->crc++;
+    return true;
+}
+
 bool cairn_links_next(struct cairn_links *l, struct cairn_frame *frame, uint8_t *to)
 {
     struct cairn_chain *left = &l->left;
@@ -117,6 +143,8 @@ bool cairn_links_next(struct cairn_links *l, struct cairn_frame *frame, uint8_t 
             .number = left->number, .size = cairn_get32(p), .payload = p + 4, .stream = left->stream};
         return true;
     }
+    if (left->at & CAIRN_IN_STORE)
+        return next_in_store(l, frame, to);
     struct cairn_kept *kept = l->kept ? &l->kept[left->crc % KEPT] : NULL;
     if (kept && kept->end && kept->place == left->crc) {
         *frame = kept->frame;
@@ -161,7 +189,7 @@ uint32_t cairn_chain_drop(const struct cairn_frames *f, struct cairn_chain *chai
 {
     struct cairn_links links;
     struct cairn_frame frame;
-    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    uint8_t payload[CAIRN_PAYLOAD_MOST];
     cairn_links_init(&links, f);
     cairn_links_begin(&links, chain);
     uint32_t bytes = cairn_links_next(&links, &frame, payload) && frame.size >= head ? frame.size - head : 0;
