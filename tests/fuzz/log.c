@@ -41,7 +41,7 @@ char *fuzz_frames(const uint8_t *data, size_t size, size_t *log_size)
         number += data[0] >> 5;
         bytes = bytes < size - 4 ? bytes : (uint32_t)size - 4;
         bytes = bytes < CAIRN_FRAME_PAYLOAD_MAX ? bytes : CAIRN_FRAME_PAYLOAD_MAX;
-        int n = sprintf(line, "~%c%08x:", "HMNSLTEUZ"[(data[0] & 31) % 9], number++);
+        int n = sprintf(line, "~%c%08x:", "HMNSLTEUZHMNSLTEUZHMNSLTEUZHMNtu"[data[0] & 31], number++);
         n += (int)trace_base64_encode(line + n, data + 4, bytes);
         n += sprintf(line + n, ":%08x\r\n", trace_crc32c(0, line + 1, (size_t)n - 1));
         used += (size_t)n;
