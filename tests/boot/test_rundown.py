@@ -63,7 +63,7 @@ def wide(payload, at):
 
 def test_all_of_a_run(tmp_path):
     """A session over the whole run, decoded by a second reader: everybody begins once and ends once."""
-    result, _ = run_and_check(tmp_path, 2, 2000, "workload=user",
+    result, _ = run_and_check(tmp_path, 2, 2000, "dump.pack=0", "workload=user",
                               "session.1=compact+process+thread+loader:qpc:sequential")
     found = events(result.log, 1)
     hooks = [event[1] for event in found]
@@ -167,7 +167,7 @@ def test_who_comes_and_goes(tmp_path):
 @pytest.mark.long
 def test_panic_keeps_the_start(tmp_path):
     """The start's rundown is in what a panic leaves."""
-    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", cb.UNHURRIED, "panic=null",
+    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", cb.UNHURRIED, "dump.pack=0", "panic=null",
                      "session.1=compact+thread+process:qpc:sequential")
     assert result.status != cb.PASS
     hooks = {event[1] for event in events(result.log, 1)}

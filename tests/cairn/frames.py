@@ -4,7 +4,7 @@
 import base64
 import re
 
-FRAME = re.compile(rb"~([HMNSLTEUZ])([0-9a-f]{8}):([A-Za-z0-9+/=]*):([0-9a-f]{8})")
+FRAME = re.compile(rb"~([HMNSLTEUZtu])([0-9a-f]{8}):([A-Za-z0-9+/=]*):([0-9a-f]{8})")
 
 
 def _table():
