@@ -82,8 +82,7 @@ static void *packed_line(struct trace_dump *dump, enum cairn_stream stream, uint
 {
     trace_dump_flush(dump);
     dump->stream = (uint8_t)(stream | CAIRN_PACKED);
-    dump->used =
-        head + trace_pack_line(dump->pack, dump->payload + head, CAIRN_FRAME_PAYLOAD_MAX - head, complete);
+    dump->used = head + trace_pack_line(dump->pack, dump->payload + head, CAIRN_FRAME_PAYLOAD_MAX - head, complete);
     return dump->payload;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs the bytes of trace buffers and truth records (trace/wire/packed.h), line by line. No lock, no allocation; usable
- * in a panic. */
+/* Packs the bytes of trace buffers and truth records (trace/wire/packed.h), line by line. No lock, no allocation;
+ * usable in a panic. */
 #pragma once
 
 #include "trace/wire/packed_model.h"

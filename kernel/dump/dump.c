@@ -14,7 +14,7 @@
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
 #include "trace/frames.h"
-#include "trace/pack.h"
+#include "trace/wire/packed.h"
 
 /* Set by the counting pass, used by the writing one. Fixed widths, so that both passes are of one length. */
 static struct {
@@ -43,12 +43,6 @@ const char *kdump_panic_line(void)
 }
 
 #define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
-
-struct trace_pack *kdump_pack(void)
-{
-    static struct trace_pack pack;
-    return kopt.dump_pack ? &pack : NULL;
-}
 
 /* How the rest is to be read. */
 static void dump_form(struct trace_dump *d, unsigned format)

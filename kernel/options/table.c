@@ -132,7 +132,8 @@ static const struct kopt_option table[] = {
      "it does); 0: as fast as the port accepts",
      AT(dump_pace), NUMBER32, 0, 1, NULL, "dump=live"},
     {"dump.pack", "1",
-     "1: trace and truth are packed (docs/reference/format.md, section 17), which takes a third of the time on the line "
+     "1: trace and truth are packed (docs/reference/format.md, section 17), which takes a third of the time on the "
+     "line "
      "or less; 0: as they are",
      AT(dump_pack), NUMBER32, 0, 1, NULL, NULL},
     {"workload", "mix", "what the threads do (docs/how-to/workloads.md)", AT(workload), TEXT, 0, 0, workloads + 1,

@@ -167,8 +167,8 @@ def test_who_comes_and_goes(tmp_path):
 @pytest.mark.long
 def test_panic_keeps_the_start(tmp_path):
     """The start's rundown is in what a panic leaves."""
-    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", cb.UNHURRIED, "dump.pack=0", "panic=null",
-                     "session.1=compact+thread+process:qpc:sequential")
+    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", cb.UNHURRIED, "panic=null",
+                     "dump.pack=0", "session.1=compact+thread+process:qpc:sequential")
     assert result.status != cb.PASS
     hooks = {event[1] for event in events(result.log, 1)}
     assert {0x0005, 0x0303, 0x0503, 0x0B0A, 0x0008, 0x0501} <= hooks and not {0x0504, 0x0020} & hooks

@@ -60,12 +60,8 @@ static void read_truth_head(struct cairn_chain *c, const struct cairn_frame *f)
 
 struct cairn_chain cairn_chain_of(const struct cairn_frame *f)
 {
-    struct cairn_chain c = {.at = f->at,
-                            .number = f->number,
-                            .count = 1,
-                            .bytes = f->size,
-                            .stream = f->stream,
-                            .packed = f->packed};
+    struct cairn_chain c = {
+        .at = f->at, .number = f->number, .count = 1, .bytes = f->size, .stream = f->stream, .packed = f->packed};
     if (f->stream == CAIRN_STREAM_TRACE)
         read_trace_head(&c, f);
     else if (f->stream == CAIRN_STREAM_TRUTH)
