@@ -20,11 +20,9 @@
 _Static_assert(CAIRN_ITEM_MAX == CAIRN_EVENT_MAX, "an event is one item");
 
 /* Of `packed` in both heads. */
-#define CAIRN_PACKED_BYTES                                                                                             \
-    0x000FFFFFu                       /* how many bytes of the unit are complete with this line, behind those before   \
-                                       */
-#define CAIRN_PACKED_LOST 0x00100000u /* trace: the buffer header is among them, with WMI_BUFFER_FLAG_BUFFER_LOST */
-#define CAIRN_PACKED_LINE 24          /* shift: number of the line in its unit, from 0 */
+#define CAIRN_PACKED_BYTES 0x000FFFFFu /* bytes of the unit that this line completes */
+#define CAIRN_PACKED_LOST  0x00100000u /* trace: the buffer header is among them, with WMI_BUFFER_FLAG_BUFFER_LOST */
+#define CAIRN_PACKED_LINE  24          /* shift: number of the line in its unit, from 0 */
 
 struct cairn_packed_trace {         /* the head of a line of stream 't'; packed bytes follow */
     struct cairn_trace_frame frame; /* 00: of the bytes that are complete with this line */
