@@ -8,6 +8,7 @@
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
 #include "kernel/lib/line8.h"
+#include "trace/pack.h"
 #include "trace/session.h"
 #include "trace/wire/truth.h"
 
@@ -15,6 +16,13 @@ void trace_dump_init(struct trace_dump *dump, const struct trace_sink *sink)
 {
     memset(dump, 0, sizeof(*dump));
     dump->sink = sink;
+}
+
+void trace_dump_pack(struct trace_dump *dump, struct trace_pack *pack)
+{
+    dump->pack = pack;
+    if (pack)
+        pack->unit = NULL;
 }
 
 static char *put_hex8(char *to, uint32_t v)
@@ -91,15 +99,44 @@ void trace_dump_line(struct trace_dump *dump, enum cairn_stream stream, const ch
     at[kept + tail] = '\n';
 }
 
-/* Bytes of the event with its padding. Something has overwritten the buffer where that makes no sense (a panic may be
- * just because of that): the rest goes out in pieces that fit. */
-static uint32_t event_bytes(const uint8_t *at, uint32_t left)
+/* One line of packed bytes behind room for a head, which is returned; it is then pending. */
+static void *packed_line(struct trace_dump *dump, enum cairn_stream stream, uint32_t head, uint32_t *complete)
 {
-    const struct perfinfo_trace_header *event = (const void *)at;
-    uint32_t size = WMI_EVENT_ALIGN((uint32_t)event->size);
-    if (size >= sizeof(*event) && size <= CAIRN_EVENT_MAX && size <= left)
-        return size;
-    return left < CAIRN_EVENT_MAX ? left : CAIRN_EVENT_MAX;
+    trace_dump_flush(dump);
+    dump->stream = (uint8_t)(stream | CAIRN_PACKED);
+    dump->used = head + trace_pack_line(dump->pack, dump->payload + head, CAIRN_FRAME_PAYLOAD_MAX - head, complete);
+    return dump->payload;
+}
+
+/* Begins a unit with the bytes of a buffer from `start` on, unless the one that is being written goes on there. */
+static void begin_unit(struct trace_pack *pack, const struct wmi_buffer_header *header, uint32_t start)
+{
+    const uint8_t *from = (const uint8_t *)header + start;
+    uint32_t size = start ? 0 : (uint32_t)sizeof(*header);
+    if (!trace_pack_done(pack) && pack->unit + pack->sure == from)
+        return;
+    while (start + size < header->offset) {
+        const uint32_t more = trace_pack_event(from + size, header->offset - start - size);
+        if (size + more > CAIRN_UNIT_MAX)
+            break;
+        size += more;
+    }
+    trace_pack_begin(pack, from, size, false, !start);
+}
+
+static uint32_t packed_part(struct trace_dump *dump, const struct wmi_buffer_header *header,
+                            const struct cairn_trace_frame *frame)
+{
+    struct cairn_packed_trace head = {.frame = *frame};
+    uint32_t complete;
+    begin_unit(dump->pack, header, frame->offset);
+    head.packed = dump->pack->lines << CAIRN_PACKED_LINE;
+    void *to = packed_line(dump, CAIRN_STREAM_TRACE, sizeof(head), &complete);
+    head.packed |= complete;
+    if (!frame->offset && header->buffer_flag & WMI_BUFFER_FLAG_BUFFER_LOST)
+        head.packed |= CAIRN_PACKED_LOST;
+    memcpy(to, &head, sizeof(head));
+    return frame->offset + complete;
 }
 
 uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header *header, uint32_t cpu_buffer,
@@ -115,8 +152,10 @@ uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header
         .offset = start,
         .used = header->offset,
     };
+    if (dump->pack)
+        return packed_part(dump, header, &frame);
     while (end < header->offset) { /* as many whole events as fit */
-        uint32_t size = event_bytes(buffer + end, header->offset - end);
+        uint32_t size = trace_pack_event(buffer + end, header->offset - end);
         if (sizeof(frame) + (end + size - start) > CAIRN_FRAME_PAYLOAD_MAX)
             break;
         end += size;
@@ -151,11 +190,34 @@ void trace_dump_session(struct trace_dump *dump, struct trace_session *session, 
     }
 }
 
+static void packed_truth_frames(struct trace_dump *dump, uint16_t cpu, uint32_t first, const uint8_t *records,
+                                uint32_t count)
+{
+    const uint32_t most = CAIRN_UNIT_MAX / CAIRN_TRUTH_BYTES;
+    for (uint32_t n; count; count -= n) {
+        n = count < most ? count : most;
+        trace_pack_begin(dump->pack, records, n * CAIRN_TRUTH_BYTES, true, false);
+        while (!trace_pack_done(dump->pack)) {
+            struct cairn_packed_truth head = {.frame = {.cpu = cpu, .first = first}};
+            uint32_t complete;
+            head.packed = dump->pack->lines << CAIRN_PACKED_LINE;
+            void *to = packed_line(dump, CAIRN_STREAM_TRUTH, sizeof(head), &complete);
+            head.packed |= complete;
+            head.frame.count = (uint16_t)(complete / CAIRN_TRUTH_BYTES);
+            memcpy(to, &head, sizeof(head));
+            records += complete;
+            first += head.frame.count;
+        }
+    }
+}
+
 void trace_dump_truth(struct trace_dump *dump, uint16_t cpu, uint32_t first, const void *records, uint32_t count)
 {
     const uint8_t *from = records;
     trace_dump_flush(dump);
-    while (count) {
+    if (dump->pack)
+        packed_truth_frames(dump, cpu, first, from, count);
+    while (count && !dump->pack) {
         uint32_t n = count < CAIRN_TRUTH_PER_FRAME ? count : CAIRN_TRUTH_PER_FRAME;
         struct cairn_truth_frame frame = {.cpu = cpu, .count = (uint16_t)n, .first = first};
         uint8_t *at = room(dump, CAIRN_STREAM_TRUTH, (uint32_t)sizeof(frame) + n * CAIRN_TRUTH_BYTES);

@@ -9,6 +9,7 @@
 
 #include "trace/wire/format.h"
 
+struct trace_pack;
 struct trace_session;
 
 struct trace_sink {
@@ -18,6 +19,7 @@ struct trace_sink {
 
 struct trace_dump {
     const struct trace_sink *sink; /* NULL: count only */
+    struct trace_pack *pack;       /* NULL: nothing is packed */
     uint32_t frames;               /* written so far = number of the next */
     uint64_t bytes;                /* characters so far, line ends included */
     uint64_t raw_bytes;            /* payload so far */
@@ -29,6 +31,8 @@ struct trace_dump {
 };
 
 void trace_dump_init(struct trace_dump *dump, const struct trace_sink *sink);
+/* From now on trace and truth are packed (trace/pack.h). `pack` is used by one dump at a time. NULL: they are not. */
+void trace_dump_pack(struct trace_dump *dump, struct trace_pack *pack);
 /* Writes one line "text\n" of a text stream. The caller has formatted the text, which contains no newline; beyond
  * CAIRN_FRAME_PAYLOAD_MAX - 1 characters it is cut and ends in "...". Lines of one stream are packed into frames. */
 void trace_dump_line(struct trace_dump *dump, enum cairn_stream stream, const char *text, size_t size);
@@ -38,7 +42,8 @@ void trace_dump_print(struct trace_dump *dump, enum cairn_stream stream, const c
 /* Ends the pending frame. A change of the stream does this by itself. */
 void trace_dump_flush(struct trace_dump *dump);
 /* Makes one frame, which is then pending, of as many whole events of a buffer as fit, from offset `start` on (0: with
- * the buffer's header). Returns the offset where the next frame begins; header->offset: there is none. */
+ * the buffer's header). Returns the offset where the next frame begins; header->offset: there is none. Packed, a frame
+ * may complete no event; one that begins elsewhere than the last one said begins another unit. */
 uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header *header, uint32_t cpu_buffer,
                          uint16_t session_id, uint32_t start);
 /* Writes every buffer of a session, with whole events in each frame; if part of a buffer was sent already, the rest. */

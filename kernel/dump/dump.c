@@ -14,6 +14,8 @@
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
 #include "trace/frames.h"
+#include "trace/pack.h"
+#include "trace/wire/packed.h"
 
 /* Set by the counting pass, used by the writing one. Fixed widths, so that both passes are of one length. */
 static struct {
@@ -43,25 +45,31 @@ const char *kdump_panic_line(void)
 
 #define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
 
-static void tell_line(struct trace_dump *d)
+/* How the rest is to be read. */
+static void dump_form(struct trace_dump *d, unsigned format)
 {
-    trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.line=%s", d->eight_bit ? "8bit" : "base64");
+    enum cairn_stream stream = CAIRN_STREAM_HEADER;
+    LINE("cairn.format=%u", format);
+    if (kopt.dump_pack)
+        LINE("dump.pack=%u", CAIRN_PACK_VERSION);
+    LINE("dump.line=%s", d->eight_bit ? "8bit" : "base64");
 }
 
 static void dump_header(struct trace_dump *d, const char *cause)
 {
     enum cairn_stream stream = CAIRN_STREAM_HEADER;
-    LINE("cairn.format=%u", klogger_on() ? CAIRN_FORMAT_LIVE : CAIRN_FORMAT_VERSION);
+    dump_form(d, klogger_on() ? CAIRN_FORMAT_LIVE : CAIRN_FORMAT_VERSION);
     LINE("dump.frames=%010u", total.frames);
     LINE("dump.bytes=%012lu", (unsigned long)total.bytes);
     LINE("dump.raw=%012lu", (unsigned long)total.raw);
     LINE("dump.cause=%s", cause);
-    tell_line(d);
 }
 
 void kdump_begin(struct trace_dump *d, const struct trace_sink *sink)
 {
+    static struct trace_pack pack;
     trace_dump_init(d, sink);
+    trace_dump_pack(d, kopt.dump_pack ? &pack : NULL);
     d->eight_bit = kopt.dump_line == KOPT_LINE_8BIT;
 }
 
@@ -83,10 +91,9 @@ static void produce(struct trace_dump *d, const char *cause)
 
 void kdump_head(struct trace_dump *d, uint64_t tsc)
 {
-    trace_dump_print(d, CAIRN_STREAM_HEADER, "cairn.format=%u", CAIRN_FORMAT_LIVE);
+    dump_form(d, CAIRN_FORMAT_LIVE);
     trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.cause=live");
     trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.tsc=%lu", (unsigned long)tsc);
-    tell_line(d);
     write_sections(d, KDUMP_HEAD);
     trace_dump_flush(d);
 }

@@ -23,7 +23,7 @@ void kdump_init(const struct kdump_section *sections);
  * stopped recording (or are stopped altogether). Any context. */
 void kdump(const char *cause, const char *line);
 
-/* trace_dump_init, and lines as option dump.line= says. */
+/* trace_dump_init, with packed frames and lines as options dump.pack= and dump.line= say. One dump at a time. */
 void kdump_begin(struct trace_dump *dump, const struct trace_sink *sink);
 
 /* For the sections. Timer ticks of a CPU when the dump began; the panic's line, else NULL. */

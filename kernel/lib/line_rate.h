@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How the kernel and `cairn capture` go over to a faster serial line (option serial.fast=; docs/reference/format.md,
- * section 17). Each says one line at a time:
+ * section 18). Each says one line at a time:
  *
  *     kernel   LINE_RATE_OFFER RATE RATE ... baud?      at the old rate
  *     capture  LINE_RATE_ANSWER RATE                    0: none of these

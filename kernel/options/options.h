@@ -72,6 +72,7 @@ struct kopt {
     uint32_t dump; /* enum kopt_dump */
     uint32_t dump_pace;
     uint32_t dump_line; /* enum kopt_line */
+    uint32_t dump_pack;
     char workload[16];
     uint64_t switches;
     uint32_t seconds;

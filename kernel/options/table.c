@@ -136,6 +136,10 @@ static const struct kopt_option table[] = {
      "how the dump's frames are written: base64 (printable ASCII) or 8bit (bytes, a quarter fewer characters: only for "
      "a line, and a program at its end, that pass all of them on, as 'cairn capture' does)",
      AT(dump_line), WORD, 0, 0, "base64|8bit", NULL},
+    {"dump.pack", "1",
+     "1: trace and truth are packed (docs/reference/format.md, section 17), which takes a third of the time on the "
+     "line or less; 0: as they are",
+     AT(dump_pack), NUMBER32, 0, 1, NULL, NULL},
     {"workload", "mix", "what the threads do (docs/how-to/workloads.md)", AT(workload), TEXT, 0, 0, workloads + 1,
      NULL},
     {"switches", "20000", "end after this many context switches on all CPUs together", AT(switches), NUMBER64, 1,

@@ -33,8 +33,8 @@ def payload_of(text):
 
 
 def frames(log, streams):
-    """Payloads of the frames of some streams, in the order of the file."""
-    for match in re.finditer(rb"~([A-Z])[0-9a-f]{8}(:[A-Za-z0-9+/=]*|=[^:~\r\n]*):[0-9a-f]{8}", log.read_bytes()):
+    """Payloads of the frames of some streams, in the order of the file; packed ones (t, u) as they are."""
+    for match in re.finditer(rb"~([A-Za-z])[0-9a-f]{8}(:[A-Za-z0-9+/=]*|=[^:~\r\n]*):[0-9a-f]{8}", log.read_bytes()):
         if match[1].decode() in streams:
             yield payload_of(match[2])
 

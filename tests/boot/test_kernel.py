@@ -35,7 +35,7 @@ def test_machines(tmp_path, machine):
 def test_second_serial_port(tmp_path):
     result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", *QUICK, "serial=com2")
     expect_pass(result)
-    assert "serial port: com2 (option serial=)\n" in result.console() and "\n~T" in result.console()
+    assert "serial port: com2 (option serial=)\n" in result.console() and "\n~t" in result.console()
 
 
 def test_small_machine(tmp_path):

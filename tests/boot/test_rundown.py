@@ -63,7 +63,7 @@ def wide(payload, at):
 
 def test_all_of_a_run(tmp_path):
     """A session over the whole run, decoded by a second reader: everybody begins once and ends once."""
-    result, _ = run_and_check(tmp_path, 2, 2000, "workload=user",
+    result, _ = run_and_check(tmp_path, 2, 2000, "dump.pack=0", "workload=user",
                               "session.1=compact+process+thread+loader:qpc:sequential")
     found = events(result.log, 1)
     hooks = [event[1] for event in found]
@@ -168,7 +168,7 @@ def test_who_comes_and_goes(tmp_path):
 def test_panic_keeps_the_start(tmp_path):
     """The start's rundown is in what a panic leaves."""
     result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", cb.UNHURRIED, "panic=null",
-                     "session.1=compact+thread+process:qpc:sequential")
+                     "dump.pack=0", "session.1=compact+thread+process:qpc:sequential")
     assert result.status != cb.PASS
     hooks = {event[1] for event in events(result.log, 1)}
     assert {0x0005, 0x0303, 0x0503, 0x0B0A, 0x0008, 0x0501} <= hooks and not {0x0504, 0x0020} & hooks

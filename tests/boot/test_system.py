@@ -208,7 +208,7 @@ def test_icount_repeats(tmp_path, cpus):
     for turn in "ab":
         result = cb.boot(tmp_path / turn, "--icount", "--smp", cpus, "switches=500", "seed=7", cb.UNHURRIED)
         assert result.status == cb.PASS, result.output
-        streams.append(list(frames(result.log, "T")))
+        streams.append(list(frames(result.log, "t")))
     assert streams[0]
     assert streams[0] == streams[1], first_difference(tmp_path / "a", tmp_path / "b")
 

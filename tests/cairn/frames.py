@@ -4,7 +4,7 @@
 import base64
 import re
 
-FRAME = re.compile(rb"~([HMNSLTEUZ])([0-9a-f]{8})(:[A-Za-z0-9+/=]*|=[^:~\r\n]*):([0-9a-f]{8})")
+FRAME = re.compile(rb"~([HMNSLTEUZtu])([0-9a-f]{8})(:[A-Za-z0-9+/=]*|=[^:~\r\n]*):([0-9a-f]{8})")
 NEVER = b"\0\t\n\r\x11\x13\x1a\x1b :=~\x7f\xff"  # characters of no 8-bit line's payload
 
 

@@ -42,8 +42,9 @@ char *fuzz_frames(const uint8_t *data, size_t size, size_t *log_size)
         number += data[0] >> 5;
         bytes = bytes < size - 4 ? bytes : (uint32_t)size - 4;
         bytes = bytes < CAIRN_FRAME_PAYLOAD_MAX ? bytes : CAIRN_FRAME_PAYLOAD_MAX;
-        const bool eight_bit = (data[0] & 31) >= 18;
-        int n = sprintf(line, eight_bit ? "~%c%08x" : "~%c%08x:", "HMNSLTEUZ"[(data[0] & 31) % 9], number++);
+        const bool eight_bit = (data[0] & 31) >= 16;
+        const char stream = "HMNSLTEUZMTUTUtuHMNSLTEUZutututu"[data[0] & 31];
+        int n = sprintf(line, eight_bit ? "~%c%08x" : "~%c%08x:", stream, number++);
         n += (int)(eight_bit ? trace_line8_encode : trace_base64_encode)(line + n, data + 4, bytes);
         n += sprintf(line + n, ":%08x\r\n", trace_crc32c(0, line + 1, (size_t)n - 1));
         used += (size_t)n;

@@ -14,6 +14,7 @@
 #include "tests/golden/streams.h"
 #include "trace/frames.h"
 #include "trace/live_buffers.h"
+#include "trace/pack.h"
 
 enum { COMPACT = 1, FULL = 2 }; /* what session 1 writes of switches */
 
@@ -199,7 +200,7 @@ struct sender {
 static void send_frame(void *context, const char *line, size_t size)
 {
     struct sender *s = context;
-    if (line[1] == CAIRN_STREAM_TRACE && ++s->frames == SENDER_BREAK) {
+    if ((line[1] & ~CAIRN_PACKED) == CAIRN_STREAM_TRACE && ++s->frames == SENDER_BREAK) {
         fwrite(line, 1, size / 2, stdout);
         fputs("\r\ncairn: a text in the middle of a line\r\n", stdout);
         s->again++;
@@ -281,11 +282,14 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
     }
 }
 
+static struct trace_pack *pack; /* NULL: nothing is packed */
+
 static struct stream_totals pass(struct trace_dump *d, const struct trace_sink *sink, struct stream_totals told,
                                  const struct kind *k, const struct script *s, const struct sender *sender)
 {
     trace_dump_init(d, sink);
     d->eight_bit = k->eight_bit;
+    trace_dump_pack(d, pack);
     d->frames = sender->dump.frames; /* 0 unless it is live: what is out */
     d->bytes = sender->dump.bytes;
     d->raw_bytes = sender->dump.raw_bytes;
@@ -353,12 +357,18 @@ static struct trace_session *make_session(const struct kind *k, struct trace_clo
 
 int main(int argc, char **argv)
 {
+    static const char packed[] = "packed-";
     struct kind k = {0};
+    if (argc > 1 && strncmp(argv[1], packed, sizeof(packed) - 1) == 0) {
+        static struct trace_pack room;
+        pack = &room;
+        argv[1] += sizeof(packed) - 1;
+    }
     for (unsigned i = 0; argc > 1 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(argv[1], kinds[i].name) == 0)
             k = kinds[i];
     if (!k.name) {
-        fprintf(stderr, "usage: make_golden KIND [SWITCHES [CPUS [SEED]]]\n");
+        fprintf(stderr, "usage: make_golden [packed-]KIND [SWITCHES [CPUS [SEED]]]\n");
         for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
             fprintf(stderr, "  %-10s %s\n", kinds[i].name, kinds[i].what);
         return 2;
@@ -392,6 +402,7 @@ int main(int argc, char **argv)
     sender.script = s;
     sender.session = sessions[0];
     trace_dump_init(&sender.dump, &live_sink);
+    trace_dump_pack(&sender.dump, pack);
     printf("Cairn golden: %s: %s\r\nPASS: golden: scripted machine up\r\n", k.name, k.what);
     const struct script_options options = {.cpus = k.cpus,
                                            .threads = k.threads ? k.threads : SCRIPT_THREADS,

@@ -28,7 +28,7 @@ def run(tmp_path, name, period, switches, *options):
     """A boot with the workload whose programs in ring 3 do nothing by the clock, unless they are told to stop."""
     result = cb.boot(tmp_path / name, "--smp", 1, "workload=user", "truth=1", f"switches={switches}", cb.UNHURRIED,
                      "trace.buffers=1024", f"pebs=INST_RETIRED.ANY:{period}:u", "pebs.records=1024",
-                     "pebs.threshold=512", "bts=interrupt", "bts.rings=u", *options)
+                     "pebs.threshold=512", "bts=interrupt", "bts.rings=u", "dump.pack=0", *options)
     assert result.status == cb.PASS, result.output
     checked(result.log)
     assert not re.search(r"^(lost|throttled): ", cairn("check", result.log)[1], re.M)

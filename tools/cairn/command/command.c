@@ -272,6 +272,14 @@ static int open_log(struct source *source, const char *path)
         cairn_input_close(&source->input);
         return CAIRN_UNREADABLE;
     }
+    struct cairn_slice pack = cairn_key(&source->log.text, "dump.pack");
+    if (pack.size && (!cairn_slice_u64(pack, &version) || version != CAIRN_PACK_VERSION)) {
+        cairn_error("%s: packed by version %.*s of the coder, only %u is known here: use the cairn of that kernel",
+                    source->input.name, CAIRN_SLICE(pack), CAIRN_PACK_VERSION);
+        cairn_log_free(&source->log);
+        cairn_input_close(&source->input);
+        return CAIRN_UNREADABLE;
+    }
     if (source->log.frames.dumps > 1)
         cairn_note("the log holds several dumps; this is number %" PRIu32 " (--dump N for another)",
                    source->log.frames.dump);

@@ -269,6 +269,8 @@ static void print_streams(const struct cairn_log *log)
     }
     printf("  %-14s %8" PRIu64 " %12" PRIu64 "   %" PRIu64 " characters, overhead %.1f %%\n", "all", f->count, raw,
            lines, raw ? 100.0 * (double)lines / (double)raw - 100.0 : 0.0);
+    if (f->store)
+        printf("  %-23s %12" PRIu64 "   trace and truth, unpacked\n", "", f->store->size);
     if (f->total_known)
         printf("  %-14s %8" PRIu64 "\n", "there should be", f->total);
     const uint64_t live = cairn_log_sent(log).frames;

@@ -7,6 +7,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/frame/scan.h"
+#include "tools/cairn/frame/unpack.h"
 
 #define PROGRESS_STEP (UINT64_C(4) << 20)
 #define RUNS_MOST     40u /* of chains: see begin_run() */
@@ -137,14 +138,8 @@ static void add_frame(struct reader *r, const struct cairn_found *found)
     f->of[stream].characters += found->end - chain.at + 2; /* with the line end */
     chain.crc = (uint32_t)f->crcs.count;
     *CAIRN_ADD(f->crcs) = found->crc;
-    if (last && cairn_chain_joins(last, &chain)) {
-        last->count++;
-        last->bytes += chain.bytes;
-        last->kinds |= chain.kinds;
-        last->batches.alone &= chain.batches.alone;
-        cairn_batch_counts_add(&last->batches, &chain.batches);
+    if (last && cairn_chain_join(last, &chain))
         return;
-    }
     if (!last || chain.number < last->number)
         begin_run(r);
     *CAIRN_ADD(f->chains) = chain;
@@ -368,6 +363,7 @@ void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t w
     pass_over_again(r);
     find_missing(r);
     free(r);
+    cairn_unpack(f);
 }
 
 uint64_t cairn_frames_damaged(const struct cairn_frames *f)
@@ -391,5 +387,8 @@ void cairn_frames_free(struct cairn_frames *f)
     free(f->missing.items);
     free(f->arena);
     free(f->kept);
+    if (f->store)
+        cairn_input_close(f->store);
+    free(f->store);
     memset(f, 0, sizeof(*f));
 }

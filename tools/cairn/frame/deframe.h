@@ -55,9 +55,11 @@ struct cairn_frames {
     } missing;
     uint8_t *arena; /* of an ETL file: size (4 bytes) and payload of each, a chain each; NULL: they are in `input` */
     size_t arena_used;
-    uint64_t total;     /* frames there should be */
-    bool total_known;   /* else the end is missing, and `total` only counts up to the last frame found */
-    bool totals_differ; /* H and Z do not agree */
+    struct cairn_input *store; /* what was packed: size (4 bytes) and payload of each frame; NULL: nothing was */
+    uint64_t unreadable;       /* packed frames of no use: one in front of them, of their unit, is missing */
+    uint64_t total;            /* frames there should be */
+    bool total_known;          /* else the end is missing, and `total` only counts up to the last frame found */
+    bool totals_differ;        /* H and Z do not agree */
     uint64_t missing_frames;
     uint32_t repeated;  /* frames that came more than once, equal */
     uint32_t misplaced; /* frames that came after one of a higher number */

@@ -9,7 +9,7 @@
 
 bool cairn_is_stream(char c)
 {
-    return c != '\0' && strchr(CAIRN_STREAMS, c) != NULL;
+    return c != '\0' && strchr(CAIRN_STREAMS "tu", c) != NULL;
 }
 
 unsigned cairn_stream_index(uint8_t stream)
@@ -63,8 +63,10 @@ int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, ui
 {
     const size_t longest = TRACE_BASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX);
     *l = (struct cairn_line){0};
-    if (end - mark >= 2 && cairn_is_stream(mark[1]))
-        l->frame.stream = (uint8_t)mark[1];
+    if (end - mark >= 2 && cairn_is_stream(mark[1])) {
+        l->frame.packed = mark[1] >= 'a';
+        l->frame.stream = (uint8_t)mark[1] & (uint8_t)~CAIRN_PACKED;
+    }
     l->numbered = end - mark >= 10 && hex8(mark + 2, end, &l->frame.number);
     if (end - mark < 11 || !l->frame.stream || !l->numbered ||
         (mark[10] != CAIRN_FRAME_SEPARATOR && mark[10] != CAIRN_FRAME_8BIT))

@@ -8,14 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/wire/format.h"
+#include "trace/wire/packed.h"
 
 #define CAIRN_STREAMS      "HMNSLTEUZ" /* their letters in the order of a dump */
 #define CAIRN_STREAM_COUNT (sizeof(CAIRN_STREAMS) - 1)
 
 #define CAIRN_FRAME_AHEAD 4096u /* bytes behind a mark: a line that may be a frame is shorter */
 
-bool cairn_is_stream(char c);
+bool cairn_is_stream(char c); /* or a packed one's */
 /* Position of a stream's letter in CAIRN_STREAMS. */
 unsigned cairn_stream_index(uint8_t stream);
 
@@ -25,6 +25,7 @@ struct cairn_frame {
     const uint8_t *payload;
     uint64_t at;    /* offset of the mark in the log */
     uint8_t stream; /* enum cairn_stream */
+    bool packed;    /* trace/wire/packed.h */
 };
 
 /* Why something that began like a frame is none. */

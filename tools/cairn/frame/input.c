@@ -136,6 +136,52 @@ void cairn_input_close(struct cairn_input *input)
     *input = (struct cairn_input){0};
 }
 
+bool cairn_input_read(struct cairn_input *input, uint64_t at, void *to, size_t size)
+{
+    if (at > input->size || size > input->size - at)
+        return false;
+    if (input->data)
+        memcpy(to, input->data + at, size);
+    for (size_t done = 0; !input->data && done < size;) {
+        const ssize_t n = pread(input->fd, (char *)to + done, size - done, (off_t)(at + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            cairn_input_failed(input, n < 0 ? -errno : -ENODATA, at + done);
+            return false;
+        }
+        done += (size_t)n;
+    }
+    return true;
+}
+
+#define IN_MEMORY (UINT64_C(4) << 20)
+
+int cairn_input_add(struct cairn_input *input, const void *data, size_t size)
+{
+    int e = 0;
+    if (input->fd < 0 && input->size + size <= IN_MEMORY) {
+        if (!input->data)
+            input->data = cairn_alloc(IN_MEMORY);
+        input->loaded = true;
+        memcpy((char *)input->data + input->size, data, size);
+        input->size += size;
+        return 0;
+    }
+    if (input->fd < 0) {
+        e = begin_copy(input);
+        if (!e)
+            e = write_whole(input->fd, input->data, input->size);
+        free((void *)input->data);
+        input->data = NULL;
+        input->loaded = false;
+    }
+    if (!e)
+        e = write_whole(input->fd, data, size);
+    input->size += size;
+    return e;
+}
+
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
 void cairn_input_failed(struct cairn_input *input, int error, uint64_t at)

@@ -204,6 +204,9 @@ static void report_notes(FILE *to, const struct cairn_log *log)
     if (f->again)
         fprintf(to, "note: %" PRIu32 " %s cut short by what came in between, and came whole after it\n", f->again,
                 cairn_plural(f->again, "frame was", "frames were"));
+    if (f->unreadable)
+        fprintf(to, "note: %" PRIu64 " %s packed behind a missing one, and cannot be read without it\n", f->unreadable,
+                cairn_plural((uint32_t)f->unreadable, "frame was", "frames were"));
     if (log->other_sessions)
         fprintf(to, "note: %" PRIu32 " %s to sessions this version does not know\n", log->other_sessions,
                 cairn_plural(log->other_sessions, "frame belongs", "frames belong"));

@@ -13,7 +13,7 @@ struct cairn_walk {
     uint32_t size, at, left; /* of that; of the piece behind it */
     uint8_t which, held;
     struct cairn_links links;
-    uint8_t payload[2][CAIRN_FRAME_PAYLOAD_MAX];
+    uint8_t payload[2][CAIRN_PAYLOAD_MOST];
 };
 
 void cairn_walk_init(struct cairn_walk *walk, const struct cairn_log *log, uint32_t cpu);

@@ -158,7 +158,7 @@ static void index_chain(struct cairn_log *log, uint32_t c, struct cairn_links *l
     const struct cairn_chain chain = cairn_piece_chain(whole);
     struct cairn_cpu *cpu = &log->cpu[c];
     struct cairn_frame frame;
-    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    uint8_t payload[CAIRN_PAYLOAD_MOST];
     struct cairn_piece *piece = NULL;
     uint32_t offset = whole->offset, end = whole->offset + whole->size;
     if (whole->batches.alone && has_states(log, &whole->batches)) {

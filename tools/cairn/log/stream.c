@@ -27,7 +27,7 @@ struct cairn_chain cairn_piece_chain(const struct cairn_piece *p)
 bool cairn_piece_head(struct cairn_links *links, const struct cairn_piece *p, struct wmi_buffer_header *head)
 {
     struct cairn_frame frame;
-    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    uint8_t payload[CAIRN_PAYLOAD_MOST];
     const struct cairn_chain chain = cairn_piece_chain(p);
     if (p->data) {
         memcpy(head, p->data - sizeof(*head), sizeof(*head));

@@ -16,7 +16,7 @@ struct cairn_truth {
     bool has_ahead, gap_ahead; /* the next record was looked at already */
     uint8_t ahead[CAIRN_TRUTH_BYTES], record[CAIRN_TRUTH_BYTES];
     struct cairn_links links; /* this and what follows is large, and not zeroed */
-    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    uint8_t payload[CAIRN_PAYLOAD_MOST];
 };
 
 void cairn_truth_init(struct cairn_truth *truth, const struct cairn_log *log, uint32_t cpu);

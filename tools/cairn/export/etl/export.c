@@ -80,7 +80,7 @@ static void put_streams(struct cairn_etl_export *x, bool end)
     const struct cairn_frames *f = &x->log->frames;
     struct cairn_links links;
     struct cairn_frame frame;
-    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    uint8_t payload[CAIRN_PAYLOAD_MOST];
     cairn_links_init(&links, f);
     for (size_t i = 0; i < f->chains.count && !x->strict; i++) {
         if (f->chains.items[i].stream == CAIRN_STREAM_TRACE || of_the_end(f->chains.items[i].stream) != end)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Packs the bytes of trace buffers and truth records (trace/wire/packed.h), line by line. No lock, no allocation;
+ * usable in a panic. */
+#pragma once
+
+#include "trace/wire/packed_model.h"
+
+/* Packed bytes of one item: it may cost more than it has, but no item of the model costs as much as this. */
+#define TRACE_PACK_ITEM 32768u
+
+struct trace_pack {
+    struct packed_model model;
+    const uint8_t *unit;    /* its bytes, NULL: there is none */
+    uint32_t size, at;      /* of the unit; packed so far */
+    uint32_t sure;          /* bytes of it that are complete with the lines so far */
+    uint32_t lines, packed; /* lines so far, and packed bytes in them */
+    bool truth, ended;      /* ended: no packed bytes are to come but those in `out` */
+    uint8_t out[CAIRN_FRAME_PAYLOAD_MAX + TRACE_PACK_ITEM];
+};
+
+/* Begins a unit: `size` bytes at `unit`, which stay what they are until the unit is done. Truth: whole records; else
+ * `size` bytes of a buffer, whole events, with its header in front of them where `header`. At most CAIRN_UNIT_MAX. */
+void trace_pack_begin(struct trace_pack *pack, const void *unit, uint32_t size, bool truth, bool header);
+/* Writes the next line's packed bytes to `to`, which has `room` for them. Returns how many, and in *complete how many
+ * bytes of the unit are complete with them, behind those of the lines before. */
+uint32_t trace_pack_line(struct trace_pack *pack, uint8_t *to, uint32_t room, uint32_t *complete);
+/* Whether all lines of the unit are written. */
+static inline bool trace_pack_done(const struct trace_pack *pack)
+{
+    return !pack->unit;
+}
+/* Bytes of the event at `at` with its padding, at most `left`. Where something has overwritten it (a panic may be just
+ * because of that), a piece that is not too large. */
+uint32_t trace_pack_event(const uint8_t *at, uint32_t left);
