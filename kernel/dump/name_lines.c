@@ -25,6 +25,8 @@ void kdump_symbols(struct trace_dump *d)
 {
     for (uint32_t i = 0; i < ksymbols_count(); i++) {
         const struct ksymbol *s = ksymbols_get(i);
-        trace_dump_print(d, CAIRN_STREAM_SYMBOLS, "%lx %x %s", (unsigned long)s->address, s->size, ksymbols_name(s));
+        const bool near = s->address >= CAIRN_SYMBOLS_BASE;
+        trace_dump_print(d, CAIRN_STREAM_SYMBOLS, "%s%lx %x %s", near ? "+" : "",
+                         (unsigned long)(s->address - (near ? CAIRN_SYMBOLS_BASE : 0)), s->size, ksymbols_name(s));
     }
 }

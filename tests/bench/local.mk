@@ -18,10 +18,13 @@ $(B)/bench/make-dump: $(B)/host/tests/bench/make_dump.o $(B)/host/tests/golden/s
 $(B)/bench/read-dump: $(addprefix $(B)/host/,tests/bench/read_dump.o tests/bench/plain.o libcairn.a libshared.a)
 	@mkdir -p $(@D)
 	$(CC) -o $@ $^ $(CAIRN_LIBS)
+$(B)/bench/wire: $(addprefix $(B)/host/,tests/bench/wire.o libcairn.a libshared.a)
+	@mkdir -p $(@D)
+	$(CC) -o $@ $^ $(CAIRN_LIBS)
 $(B)/bench/workload.bin: $(B)/bench/bench
 	@$< generate $@.new 1000000 && mv $@.new $@ # a CPU, of four
 bench: bench-figures
-bench-figures: $(B)/bench/workload.bin $(B)/bench/bench-locks bench-read-products bench-qemu-ds-guests
+bench-figures: $(B)/bench/workload.bin $(B)/bench/bench-locks $(B)/bench/wire bench-read-products bench-qemu-ds-guests
 	@tests/bench/run.sh $(B) $(CC)
 bench-gate: $(B)/bench/workload.bin bench-read-products
 	@tests/bench/run.sh $(B) $(CC) --gate

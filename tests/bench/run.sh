@@ -32,6 +32,7 @@ figures() {
         "$bench" time "$work"
         tests/bench/read.sh "$build"
         tests/bench/start.py "$build"
+        "$build/bench/wire" "$build/bench/start.log"
         tests/bench/qemu_ds/run.sh "$build"
     fi
     command -v valgrind >/dev/null || return 0

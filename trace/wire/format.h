@@ -477,13 +477,17 @@ enum cairn_stream {
                                  * dump has a second one before the part that comes at the end */
     CAIRN_STREAM_MACHINE = 'M', /* text */
     CAIRN_STREAM_NAMES = 'N',   /* text: "TID BASE_PRIORITY FLAGS NAME\n"; FLAGS: i idle, s sampled, u user, - none */
-    CAIRN_STREAM_SYMBOLS = 'S', /* text: "ADDRESS SIZE NAME\n", hex without 0x, ascending */
+    CAIRN_STREAM_SYMBOLS = 'S', /* text: "ADDRESS SIZE NAME\n", hex without 0x, ascending; an address that begins with
+                                 * + counts from CAIRN_SYMBOLS_BASE */
     CAIRN_STREAM_SESSION = 'L', /* text: session.1.KEY=VALUE */
     CAIRN_STREAM_TRACE = 'T',   /* struct cairn_trace_frame, then bytes of one buffer */
     CAIRN_STREAM_END = 'E',     /* text: end summary */
     CAIRN_STREAM_TRUTH = 'U',   /* struct cairn_truth_frame, then truth records */
     CAIRN_STREAM_LAST = 'Z',    /* text, one frame, the last: dump.frames= again */
 };
+
+/* Where the kernel is linked: most symbols lie a little above it. */
+#define CAIRN_SYMBOLS_BASE UINT64_C(0xFFFFFFFF80000000)
 
 struct cairn_trace_frame {
     uint32_t sequence;   /* 00: wmi_buffer_header.sequence_number, low 32 bits */

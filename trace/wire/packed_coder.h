@@ -19,7 +19,8 @@
 #include "kernel/lib/string.h"
 #include "trace/wire/packed.h"
 
-#define PACKED static inline __attribute__((always_inline))
+#define PACKED       static inline /* `decode` is the same in all calls of a file: the compiler knows it */
+#define PACKED_SMALL static inline __attribute__((always_inline))
 
 typedef uint16_t packed_cell; /* bits 15:4: probability of 0, in 4096ths; 3:0: decisions seen, up to 15 */
 
@@ -98,7 +99,7 @@ PACKED void packed_reset(struct packed_model *m)
 
 /* ================================================================ the range coder */
 
-PACKED void packed_put(struct packed_model *m)
+PACKED_SMALL void packed_put(struct packed_model *m)
 {
     if ((uint32_t)m->low < 0xFF000000u || m->low >> 32) {
         const uint8_t carry = (uint8_t)(m->low >> 32);
@@ -113,13 +114,13 @@ PACKED void packed_put(struct packed_model *m)
     m->low = (uint32_t)m->low << 8;
 }
 
-PACKED void packed_get(struct packed_model *m)
+PACKED_SMALL void packed_get(struct packed_model *m)
 {
     m->bad |= m->in == m->in_end;
     m->code = m->code << 8 | (m->in < m->in_end ? *m->in++ : 0u);
 }
 
-PACKED void packed_shift(struct packed_model *m, const bool decode)
+PACKED_SMALL void packed_shift(struct packed_model *m, const bool decode)
 {
     while (m->range < 1u << 24) {
         m->range <<= 8;
@@ -134,7 +135,7 @@ PACKED void packed_shift(struct packed_model *m, const bool decode)
 /* By how much a probability moves, by how often it has. */
 static const uint8_t packed_rate[16] = {1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5};
 
-PACKED unsigned packed_bit(struct packed_model *m, packed_cell *cell, unsigned bit, const bool decode)
+PACKED_SMALL unsigned packed_bit(struct packed_model *m, packed_cell *cell, unsigned bit, const bool decode)
 {
     uint32_t p = *cell >> 4;
     const uint32_t n = *cell & 15, bound = (m->range >> 12) * p;
@@ -192,19 +193,19 @@ PACKED unsigned packed_tree(struct packed_model *m, packed_cell *tree, unsigned 
 
 /* ================================================================ fields */
 
-PACKED uint64_t packed_hash(uint64_t a, uint64_t b)
+PACKED_SMALL uint64_t packed_hash(uint64_t a, uint64_t b)
 {
     a = (a ^ b) * UINT64_C(0x9E3779B97F4A7C15);
     return a ^ a >> 29;
 }
 
-PACKED unsigned packed_width(uint64_t v)
+PACKED_SMALL unsigned packed_width(uint64_t v)
 {
     return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
 }
 
 /* 1, 2, 4 or 8 bytes. */
-PACKED uint64_t packed_load(const uint8_t *from, unsigned bytes)
+PACKED_SMALL uint64_t packed_load(const uint8_t *from, unsigned bytes)
 {
     uint64_t v = *from;
     if (bytes == 2)
@@ -216,7 +217,7 @@ PACKED uint64_t packed_load(const uint8_t *from, unsigned bytes)
     return v;
 }
 
-PACKED void packed_store(uint8_t *to, uint64_t v, unsigned bytes)
+PACKED_SMALL void packed_store(uint8_t *to, uint64_t v, unsigned bytes)
 {
     for (; bytes; bytes--, v >>= 8)
         *to++ = (uint8_t)v;

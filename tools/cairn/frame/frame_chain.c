@@ -9,10 +9,10 @@
 #include "trace/wire/activity.h"
 #include "trace/wire/truth.h"
 
-#define CHAIN_MOST  64u  /* frames: so that each is found in few steps */
+#define CHAIN_MOST  64u    /* frames: so that each is found in few steps */
 #define CHAIN_BYTES 98304u /* so that counts of batches, whose records have 2 bytes or more, fit into 16 bits */
-#define CHAIN_LEAST 8u   /* that is not spoiled: so that there are few chains, however frames alternate */
-#define KEPT        512u /* frames, 0.8 MB: about as far apart as walks that go side by side */
+#define CHAIN_LEAST 8u     /* that is not spoiled: so that there are few chains, however frames alternate */
+#define KEPT        512u   /* frames, 0.8 MB: about as far apart as walks that go side by side */
 
 /* A frame that was read again: walks along one CPU's stream go side by side, or one behind the other. */
 struct cairn_kept {

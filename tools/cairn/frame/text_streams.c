@@ -140,10 +140,15 @@ static bool add_name(struct cairn_text *t, struct cairn_slice line)
 
 static bool add_symbol(struct cairn_text *t, struct cairn_slice line)
 {
-    uint64_t address, size;
+    uint64_t base = 0, address, size;
+    if (line.size && *line.at == '+') {
+        base = CAIRN_SYMBOLS_BASE;
+        line.at++;
+        line.size--;
+    }
     if (!number(&line, 16, &address) || !number(&line, 16, &size) || line.size == 0)
         return false;
-    *CAIRN_ADD(t->symbols) = (struct cairn_symbol){address, size, line};
+    *CAIRN_ADD(t->symbols) = (struct cairn_symbol){base + address, size, line};
     return true;
 }
 
