@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# make install: the host tool for all users of this machine or, with PREFIX=$HOME/.local, for one.
+# make install: the host tool for all users of this machine or, with PREFIX=$HOME/.local, for one. make install-qemu-ds:
+# the plugin for QEMU and its starter. make deb: Debian packages of both.
 PREFIX  := /usr/local
 DESTDIR :=
 INSTALLED := $(addprefix $(DESTDIR)$(PREFIX)/,bin/cairn share/man/man1/cairn.1 \
@@ -16,4 +17,17 @@ install: tools
 uninstall:
 	rm -f $(INSTALLED) $(addprefix $(INSTALLED_DOCS)/,$(DOCS:docs/%=%))
 	-rmdir $(addprefix $(INSTALLED_DOCS)/,learn how-to explain reference) $(INSTALLED_DOCS)
-.PHONY: install uninstall
+
+INSTALLED_QDS := $(addprefix $(DESTDIR)$(PREFIX)/,bin/qemu-ds-run lib/qemu-ds/qemu-ds.so \
+                   share/man/man1/qemu-ds-run.1 share/doc/qemu-ds/qemu-ds.md)
+install-qemu-ds: qemu-ds
+	@set -e; set -- tools/qemu-ds/qemu-ds-run $(B)/qemu-ds.so tools/qemu-ds/qemu-ds-run.1 \
+	    docs/how-to/qemu-ds.md; mode=755; \
+	for to in $(INSTALLED_QDS); do install -D -m $$mode $$1 $$to; echo $$to; shift; mode=644; done
+uninstall-qemu-ds:
+	rm -f $(INSTALLED_QDS)
+	-rmdir $(DESTDIR)$(PREFIX)/lib/qemu-ds $(DESTDIR)$(PREFIX)/share/doc/qemu-ds
+
+deb: tools qemu-ds
+	@tools/deb.sh $(B) $(VERSION)
+.PHONY: install uninstall install-qemu-ds uninstall-qemu-ds deb
