@@ -12,7 +12,7 @@ MACHINE = "x86_64-linux-gnu"
 LOADER = "usr/lib64/ld-linux-x86-64.so.2"
 FOLDERS = ("usr/bin", "usr/sbin")  # of programs that are given by name
 STANDARD = "usr/lib/python3*"      # Python's own modules
-BESIDE = {"gdb": ("usr/share/gdb", STANDARD), "python3": (STANDARD,), "rr": ("usr/lib/rr", "usr/share/rr")}
+BESIDE = {"gdb": ("usr/share/gdb", STANDARD), "python3": (STANDARD,), "rr": ("usr/lib/rr", "usr/share/rr", "usr/lib/x86_64-linux-gnu/libdl.so.2")}
 LEFT_OUT = ("__pycache__", "ensurepip", "idlelib", "pydoc_data", "test", "dist-packages", "src")
 
 
@@ -32,10 +32,10 @@ class Root:
         stay links, and what they lead to is there, too."""
         for name in names:
             for found in self.find(name):
-                self.add_all(found) if (self.path / found).is_dir() else self.add(found)
+                self.add_any(found)
             for pattern in BESIDE.get(name, ()):
-                for folder in self.glob(pattern):
-                    self.add_all(folder)
+                for found in self.glob(pattern):
+                    self.add_any(found)
         return dict(sorted(self.files.items()))
 
     def glob(self, pattern):
@@ -50,10 +50,13 @@ class Root:
                 return found if "*" in one else found[:1]
         raise Missing(f"{self.path}: has no {name}")
 
-    def add_all(self, folder):
-        """A folder. Of its libraries, those whose own are not in the root cannot be loaded there either."""
-        for path in sorted((self.path / folder).rglob("*")):
-            if not set(path.relative_to(self.path / folder).parts) & set(LEFT_OUT) and not path.is_dir():
+    def add_any(self, name):
+        """A file, or a folder. Of libraries in a folder, those whose own are not in the root are there without them."""
+        folder = self.path / name
+        if not folder.is_dir():
+            self.add(name)
+        for path in sorted(folder.rglob("*")):
+            if not set(path.relative_to(folder).parts) & set(LEFT_OUT) and not path.is_dir():
                 self.add(str(path.relative_to(self.path)), strict=False)
 
     def add(self, name, strict=True):
