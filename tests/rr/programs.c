@@ -190,8 +190,14 @@ static int interval(int timer, int signal)
     return 0;
 }
 
-static int run_alarm(void) { return interval(ITIMER_REAL, SIGALRM); }
-static int run_profile(void) { return interval(ITIMER_PROF, SIGPROF); }
+static int run_alarm(void)
+{
+    return interval(ITIMER_REAL, SIGALRM);
+}
+static int run_profile(void)
+{
+    return interval(ITIMER_PROF, SIGPROF);
+}
 
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
@@ -277,7 +283,10 @@ static int run_pipe(void)
     return 0;
 }
 
-static void on_child(int unused) { (void)unused; }
+static void on_child(int unused)
+{
+    (void)unused;
+}
 
 static int run_sockets(void)
 {
@@ -366,14 +375,21 @@ static int run_strings(void)
 /* For reverse execution: which store made `changed` 1234? */
 volatile int changed;
 
-__attribute__((noinline)) static void change(int i) { changed = i == 617 ? 1234 : i; }
+__attribute__((noinline)) static void change(int i)
+{
+    changed = i == 617 ? 1234 : i;
+}
+__attribute__((noinline)) static void finished(void)
+{
+    printf("%d %d\n", changed, getpid());
+}
 
 static int run_reverse(void)
 {
     for (int i = 0; i < 1000; i++)
         if (changed != 1234)
             change(i);
-    printf("%d %d\n", changed, getpid());
+    finished();
     return changed == 1234 ? 0 : 1;
 }
 
@@ -381,10 +397,10 @@ static const struct {
     const char *name;
     int (*run)(void);
 } programs[] = {
-    {"clock", run_clock}, {"threads", run_threads}, {"turns", run_turns},     {"race", run_race},
-    {"spin", run_spin},   {"alarm", run_alarm},     {"profile", run_profile}, {"fault", run_fault},
-    {"abort", run_abort}, {"tree", run_tree},       {"spawn", run_spawn},     {"pipe", run_pipe},
-    {"sockets", run_sockets}, {"shared", run_shared}, {"files", run_files},   {"numbers", run_numbers},
+    {"clock", run_clock},     {"threads", run_threads}, {"turns", run_turns},     {"race", run_race},
+    {"spin", run_spin},       {"alarm", run_alarm},     {"profile", run_profile}, {"fault", run_fault},
+    {"abort", run_abort},     {"tree", run_tree},       {"spawn", run_spawn},     {"pipe", run_pipe},
+    {"sockets", run_sockets}, {"shared", run_shared},   {"files", run_files},     {"numbers", run_numbers},
     {"strings", run_strings}, {"reverse", run_reverse},
 };
 

@@ -12,7 +12,11 @@ MACHINE = "x86_64-linux-gnu"
 LOADER = "usr/lib64/ld-linux-x86-64.so.2"
 FOLDERS = ("usr/bin", "usr/sbin")  # of programs that are given by name
 STANDARD = "usr/lib/python3*"      # Python's own modules
-BESIDE = {"gdb": ("usr/share/gdb", STANDARD), "python3": (STANDARD,), "rr": ("usr/lib/rr", "usr/share/rr", "usr/lib/x86_64-linux-gnu/libdl.so.2")}
+BESIDE = {
+    "gdb": ("usr/share/gdb", f"usr/lib/{MACHINE}/gconv", STANDARD),
+    "python3": (STANDARD,),
+    "rr": ("usr/lib/rr", "usr/share/rr", f"usr/lib/{MACHINE}/libdl.so.2"),
+}
 LEFT_OUT = ("__pycache__", "ensurepip", "idlelib", "pydoc_data", "test", "dist-packages", "src")
 
 
