@@ -375,19 +375,13 @@ static int run_strings(void)
 /* For reverse execution: which store made `changed` 1234? */
 volatile int changed;
 
-__attribute__((noinline)) static void change(int i)
-{
-    changed = i == 617 ? 1234 : i;
-}
-__attribute__((noinline)) static void finished(void)
-{
-    printf("%d %d\n", changed, getpid());
-}
+__attribute__((noinline)) static void change(int i) { changed = i == 617 ? 1234 : i; }
+__attribute__((noinline)) static void finished(void) { printf("%d %d\n", changed, getpid()); }
 
 static int run_reverse(void)
 {
-    for (int i = 0; i < 1000; i++)
-        if (changed != 1234)
+    for (int i = 0; i < 1000 && changed != 1234; i++)
+        if (i % 200 == 17)
             change(i);
     finished();
     return changed == 1234 ? 0 : 1;

@@ -19,7 +19,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import programs as of_root
+sys.dont_write_bytecode = True  # where it is installed nothing is to come beside it
+import programs as of_root  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

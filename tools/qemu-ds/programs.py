@@ -15,6 +15,7 @@ STANDARD = "usr/lib/python3*"      # Python's own modules
 BESIDE = {
     "gdb": ("usr/share/gdb", f"usr/lib/{MACHINE}/gconv", STANDARD),
     "python3": (STANDARD,),
+    "sort": (f"usr/lib/{MACHINE}/libcrypto.so.3",),  # for -R
     "rr": ("usr/lib/rr", "usr/share/rr", f"usr/lib/{MACHINE}/libdl.so.2"),
 }
 LEFT_OUT = ("__pycache__", "ensurepip", "idlelib", "pydoc_data", "test", "dist-packages", "src")
