@@ -46,7 +46,8 @@ a serial line: context switches in ETW's compact form (PERFINFO_CCSWAP), and
 records of Intel's Debug Store (PEBS and BTS). It also reads ETL files of
 Windows.
 END
-package qemu-ds install-qemu-ds 'qemu-system-x86 (>= 1:11.1), python3, ' 'plugin that gives QEMU a Debug Store (PEBS, BTS, LBR)' <<'END'
+package qemu-ds install-qemu-ds 'qemu-system-x86 (>= 1:11.1), python3, ' \
+    'plugin that gives QEMU a Debug Store (PEBS, BTS, LBR)' <<'END'
 With this plugin QEMU's own emulation (TCG) has the performance monitoring unit
 of an Intel processor: counters, PEBS, BTS, LBR and their interrupts. Guests
 use them as on the processor. What they count is exact; times are not measured.

@@ -375,8 +375,14 @@ static int run_strings(void)
 /* For reverse execution: which store made `changed` 1234? */
 volatile int changed;
 
-__attribute__((noinline)) static void change(int i) { changed = i == 617 ? 1234 : i; }
-__attribute__((noinline)) static void finished(void) { printf("%d %d\n", changed, getpid()); }
+__attribute__((noinline)) static void change(int i)
+{
+    changed = i == 617 ? 1234 : i;
+}
+__attribute__((noinline)) static void finished(void)
+{
+    printf("%d %d\n", changed, getpid());
+}
 
 static int run_reverse(void)
 {

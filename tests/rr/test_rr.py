@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Debian's rr under qemu-ds. A replay runs the program again and gives it each signal and each switch of threads after
 as many conditional branches as in the recording; rr compares the registers there. So a count that is off by one fails,
-and so does an interrupt that comes too late. Beside that each replay must print what the recording did, which is another
-thing at each run (programs.c)."""
+and so does an interrupt that comes too late. Beside that each replay must print what the recording did, which is
+another thing at each run (programs.c)."""
 
 import os
 import re
@@ -15,7 +15,8 @@ REPLAYS = int(os.environ.get("RR_REPLAYS", 10))
 OWN = {"clock": 3, "threads": 0, "turns": 0, "race": 0, "spin": 0, "alarm": 0, "profile": 0, "fault": 2, "abort": 134,
        "tree": 0, "spawn": 0, "pipe": 0, "sockets": 5, "shared": 0, "files": 0, "numbers": 0, "strings": 0}
 PYTHON = ("import os, threading, time; found = []; "
-          "threads = [threading.Thread(target=lambda: found.append((time.time_ns(), hash(str(i))))) for i in range(4)]; "
+          "run = lambda: found.append((time.time_ns(), hash(str(time)))); "
+          "threads = [threading.Thread(target=run) for i in range(4)]; "
           "[t.start() for t in threads]; [t.join() for t in threads]; print(found, os.getpid(), {*map(str, range(9))})")
 OTHERS = {
     "list": ("ls -l --full-time /proc/self /dev/pts", 0),

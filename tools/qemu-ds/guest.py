@@ -34,7 +34,6 @@ PROGRAMS = ("perf",)
 # Without ERMS and FSRM Linux copies eight bytes a time: a REP MOVSB is slow in TCG, a tenth of a boot.
 CPU = "max,-erms,-fsrm"
 COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
-MEMORY = "1G"
 LIMIT = 900  # seconds for a boot that does not hang: slowness is no verdict
 
 # Each command's output goes to a file of its own. All come out of the guest as one archive, through a port that leaves
@@ -167,7 +166,8 @@ def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin
     image = kernel_of(kernel, root)
     initramfs(archive, commands, files or {}, root, programs)
     command = [*START, "--preset", preset, *(["--plugin", plugin] if plugin else []), "--",
-               "-accel", "tcg", "-cpu", CPU, "-smp", str(smp), "-m", MEMORY, "-display", "none", "-nodefaults", "-no-reboot", "-run-with", "exit-with-parent=on", "-serial", f"file:{console}",
+               "-accel", "tcg", "-cpu", CPU, "-smp", str(smp), "-m", "1G", "-display", "none", "-nodefaults",
+               "-no-reboot", "-run-with", "exit-with-parent=on", "-serial", f"file:{console}",
                "-device", "virtio-serial-pci", "-chardev", f"file,id=out,path={out}",
                "-device", "virtserialport,chardev=out",
                "-kernel", image, "-initrd", archive, "-append", f"{COMMAND_LINE} {append}", *machine]
@@ -207,7 +207,7 @@ def main():
                         help="the kernel's options (%(default)s)")
     parser.add_argument("--smp", metavar="N", type=int, default=1, help="so many processors (%(default)s)")
     parser.add_argument("--copy", metavar="PROGRAM", type=Path, action="append", default=[],
-                        help="a file to copy into the guest's /bin, with its libraries from the root; may be given again")
+                        help="a file to copy into the guest's /bin, with the root's libraries; may be given again")
     parser.add_argument("--timeout", metavar="S", type=int, default=LIMIT, help="give up after S seconds (%(default)s)")
     parser.add_argument("command", metavar="COMMAND", nargs="+")
     a = parser.parse_args()
