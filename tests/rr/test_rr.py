@@ -81,7 +81,7 @@ def test_twenty_programs(tmp_path, names):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("preset", ["nehalem", "sandybridge", "haswell", "icelake", "sapphirerapids", "arrowlake"])
+@pytest.mark.parametrize("preset", ["nehalem", "sandybridge", "haswell", "icelake", "sapphirerapids"])
 def test_other_processors(tmp_path, preset):
     boot(tmp_path, ["race", "alarm"], 2, preset, smp=2)
 
