@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 UNIT_TIMEOUT = 1800  # seconds, for one program: it hangs; slowness is no verdict
 FEWER_STEPS = "200000"  # of each processor in tests/unit/model/test_property*.c; `make test-all`: its own million
 WORKERS = os.cpu_count() or 1
-WITH_QEMU_11 = ("qemu_ds", "linux")  # folders whose tests boot the QEMU of `make deps-ds`: only where asked for
+WITH_QEMU_11 = ("qemu_ds", "linux", "rr")  # folders whose tests boot the QEMU of `make deps-ds`: only where asked for
 
 
 def run_program(program):

@@ -76,6 +76,7 @@ header cmocka.h            libcmocka-dev   libcmocka-devel       cmocka         
 on_path protoc             protobuf-compiler protobuf-compiler  protobuf        protobuf-devel   protobuf
 pytest_there               python3-pytest  python3-pytest        python-pytest   python3-pytest   pytest
 xdist_there    python3-pytest-xdist python3-pytest-xdist python-pytest-xdist python3-pytest-xdist -
+on_path dpkg-shlibdeps     dpkg-dev        dpkg-dev              dpkg            dpkg             dpkg
 on_path babeltrace2        babeltrace2     babeltrace2           babeltrace2     babeltrace2      babeltrace
 bt2_there                  python3-bt2     python3-bt2           -               python3-babeltrace2 -
 on_path groff              groff-base      groff-base            groff           groff            groff

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# make install: the host tool for all users of this machine or, with PREFIX=$HOME/.local, for one.
+# make install: the host tool for all users of this machine or, with PREFIX=$HOME/.local, for one. make install-qemu-ds:
+# the plugin for QEMU, its starter and qemu-ds-guest. make deb: Debian packages of both.
 PREFIX  := /usr/local
 DESTDIR :=
 INSTALLED := $(addprefix $(DESTDIR)$(PREFIX)/,bin/cairn share/man/man1/cairn.1 \
@@ -16,4 +17,22 @@ install: tools
 uninstall:
 	rm -f $(INSTALLED) $(addprefix $(INSTALLED_DOCS)/,$(DOCS:docs/%=%))
 	-rmdir $(addprefix $(INSTALLED_DOCS)/,learn how-to explain reference) $(INSTALLED_DOCS)
-.PHONY: install uninstall
+
+QDS_PAGES := ci qemu-ds rr
+INSTALLED_QDS := $(addprefix $(DESTDIR)$(PREFIX)/,bin/qemu-ds-run lib/qemu-ds/guest.py lib/qemu-ds/programs.py \
+                   lib/qemu-ds/qemu-ds.so share/man/man1/qemu-ds-run.1 $(QDS_PAGES:%=share/doc/qemu-ds/%.md))
+QDS_GUEST := $(DESTDIR)$(PREFIX)/bin/qemu-ds-guest
+install-qemu-ds: qemu-ds
+	@set -e; set -- $(addprefix tools/qemu-ds/,qemu-ds-run guest.py programs.py) $(B)/qemu-ds.so \
+	    tools/qemu-ds/qemu-ds-run.1 $(QDS_PAGES:%=docs/how-to/%.md); \
+	for to in $(INSTALLED_QDS); do \
+	    mode=644; case $$1 in */qemu-ds-run | */guest.py) mode=755 ;; esac; \
+	    install -D -m $$mode $$1 $$to; echo $$to; shift; done
+	@ln -sf ../lib/qemu-ds/guest.py $(QDS_GUEST); echo $(QDS_GUEST)
+uninstall-qemu-ds:
+	rm -f $(INSTALLED_QDS) $(QDS_GUEST)
+	-rmdir $(DESTDIR)$(PREFIX)/lib/qemu-ds $(DESTDIR)$(PREFIX)/share/doc/qemu-ds
+
+deb: tools qemu-ds
+	@tools/deb.sh $(B) $(VERSION)
+.PHONY: install uninstall install-qemu-ds uninstall-qemu-ds deb

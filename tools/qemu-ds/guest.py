@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Boots Debian's kernel in QEMU under qemu-ds, with an initramfs that contains Debian's perf and busybox, runs shell
-commands there and returns the output of each. All of it comes from `make deps-ds`, nothing from the host. There are two
-kernels: Debian 13's, and a newer one, for what that does not know.
+"""Boots a Linux in QEMU under qemu-ds, with an initramfs that contains Debian's busybox, perf and what else is asked
+for, runs shell commands there and returns the output of each. In Cairn's tree all of it comes from `make deps-ds`,
+nothing from the host. There are two kernels: Debian 13's, and a newer one, for what that does not know. Where it is
+installed, as qemu-ds-guest, kernel and programs are those of this machine, or of another root.
 It is a program (--help), and a module for tests: run()."""
 
 import argparse
@@ -18,11 +19,20 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True  # where it is installed nothing is to come beside it
+import programs as of_root  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+INSTALLED = not (HERE / "qemu_api.h").exists()
 BUILD = (ROOT / os.environ.get("CAIRN_BUILD", "build")).resolve()
 QEMU, PLUGIN, DEBIAN = BUILD / "qemu11/qemu-system-x86_64", BUILD / "qemu-ds.so", BUILD / "linux/root"
+START = [HERE / "../../bin/qemu-ds-run"] if INSTALLED else [HERE / "qemu-ds-run", "--qemu", QEMU]
 KERNEL, NEWER = "6.12", "7.3"  # as in linux.txt
+PROGRAMS = ("perf",)
 # The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
+# Without ERMS and FSRM Linux copies eight bytes a time: a REP MOVSB is slow in TCG, a tenth of a boot.
+CPU = "max,-erms,-fsrm"
 COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
 LIMIT = 900  # seconds for a boot that does not hang: slowness is no verdict
 
@@ -30,10 +40,14 @@ LIMIT = 900  # seconds for a boot that does not hang: slowness is no verdict
 # every byte as it is. On the console stands what a test that fails wants to know.
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
-export PATH=/bin HOME=/root PERF_PAGER=cat
+export PATH=/bin:/sbin HOME=/root PERF_PAGER=cat
 mount -t devtmpfs dev /dev
+mkdir /dev/pts /dev/shm
+mount -t devpts pts /dev/pts
+mount -t tmpfs shm /dev/shm
 mount -t proc proc /proc
 mount -t sysfs sys /sys
+ifconfig lo up
 cd /root
 for i in $(ls /commands | sort -n); do
     echo "guest: $(head -n 1 /commands/$i)"
@@ -45,7 +59,8 @@ dmesg >/out/dmesg
 tar -c -C /out . >/dev/vport0p1
 poweroff -f
 """
-FOLDERS = ("bin", "lib", "lib64", "commands", "dev", "etc", "out", "proc", "root", "sys", "tmp")
+FOLDERS = ("commands", "dev", "etc", "out", "proc", "root", "sys", "tmp", "usr")
+LINKS = ("bin", "lib", "lib64", "sbin")  # into usr
 
 
 class Trouble(Exception):
@@ -70,7 +85,14 @@ class Archive:
     """An initramfs: a cpio archive of the "newc" kind (Linux' driver-api/early-userspace/buffer-format.rst)."""
 
     def __init__(self, file):
-        self.file, self.entries = file, 0
+        self.file, self.entries, self.folders = file, 0, {""}
+
+    def folder(self, name):
+        """With those that it is in."""
+        if name not in self.folders:
+            self.folder(os.path.dirname(name))
+            self.folders.add(name)
+            self.add(name, stat.S_IFDIR | 0o755)
 
     def add(self, name, mode, data=b""):
         self.entries += 1
@@ -89,17 +111,23 @@ class Archive:
             self.add(name, stat.S_IFREG | source.stat().st_mode & 0o777, source.read_bytes())
 
 
-def initramfs(to, commands, files):
+def initramfs(to, commands, files, root, programs):
+    """As file `to`. `programs`: of the root, by name or path. What `files` need of it is there, too."""
+    debian = of_root.Root(root)
+    needed = debian.needs(("busybox", *programs))
+    for source in files.values():
+        if not isinstance(source, bytes):
+            needed |= debian.needs(debian.libraries(source))
     with open(to, "wb") as file:
         archive = Archive(file)
-        for folder in FOLDERS:
-            archive.add(folder, stat.S_IFDIR | 0o755)
+        for folder in (*FOLDERS, *(f"usr/{name}" for name in LINKS)):
+            archive.folder(folder)
+        for name in LINKS:
+            archive.add(name, stat.S_IFLNK | 0o777, f"usr/{name}".encode())
         archive.copy("init", INIT.encode())
-        for name in ("busybox", "perf"):
-            archive.copy(f"bin/{name}", DEBIAN / "usr/bin" / name)
-        archive.copy("lib64/ld-linux-x86-64.so.2", (DEBIAN / "usr/lib64/ld-linux-x86-64.so.2").resolve())
-        for path in sorted((DEBIAN / "usr/lib/x86_64-linux-gnu").glob("*.so*")):
-            archive.copy(f"lib/{path.name}", path)
+        for name, source in needed.items():
+            archive.folder(os.path.dirname(name))
+            archive.copy(name, source)
         for i, command in enumerate(commands):
             archive.copy(f"commands/{i}", f"{command}\n".encode())
         for name, source in files.items():
@@ -107,36 +135,41 @@ def initramfs(to, commands, files):
         archive.add("TRAILER!!!", 0)
 
 
-def need():
-    for needed in (QEMU, PLUGIN, DEBIAN):
+def need(root=DEBIAN):
+    for needed in () if INSTALLED else (QEMU, PLUGIN, root):
         if not needed.exists():
             raise Trouble(f"{os.path.relpath(needed)} is not there: run 'make deps-ds all'")
 
 
-def kernel_of(release):
-    """Its file. `release`: how its version begins."""
-    found = {path.name.removeprefix("vmlinuz-"): path for path in sorted((DEBIAN / "boot").glob("vmlinuz-*"))}
-    for version, path in found.items():
-        if re.match(re.escape(release) + r"(?!\d)", version):
-            return path
-    raise Trouble(f"no kernel {release} is there: {', '.join(found)}; make deps-ds gets {KERNEL} and {NEWER}")
+def kernel_of(release, root=DEBIAN):
+    """Its file. `release`: how its version begins, or a path with a '/' in it; None: the newest there."""
+    if release and "/" in release:
+        return Path(release)
+    found = {path.name.removeprefix("vmlinuz-"): path for path in (root / "boot").glob("vmlinuz-*")}
+    by_age = sorted(found, key=lambda version: [int(number) for number in re.findall(r"\d+", version)], reverse=True)
+    for version in by_age:
+        if not release or re.match(re.escape(release) + r"(?!\d)", version):
+            return found[version]
+    where = f"make deps-ds gets {KERNEL} and {NEWER}" if root == DEBIAN else f"{root}/boot has the others"
+    raise Trouble(f"no kernel {release or 'vmlinuz-*'} is there: {', '.join(sorted(found))}; {where}")
 
 
 def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin="", append="", smp=1, machine=(),
-        timeout=LIMIT):
+        timeout=LIMIT, root=DEBIAN, programs=PROGRAMS):
     """Boots, runs each of the commands in a shell of its own, and ends. `folder`: for files on the way; `files`: {path
-    in the guest, in a folder of FOLDERS: Path here, or bytes of a script}; `kernel`: KERNEL or NEWER; `plugin`: more
-    options of it, as "stats=on"; `append`: of the kernel's; `machine`: more arguments of QEMU's, which ends when the
-    caller does. Raises Trouble where the guest did not get to its end."""
-    need()
+    in the guest, in a folder of FOLDERS or LINKS: Path here, or bytes of a script}; `programs`: of the root, by name or
+    path, beside busybox; `kernel`: as kernel_of() has it; `plugin`: more options of it, as "stats=on"; `append`: of the
+    kernel's; `machine`: more arguments of QEMU's, which ends when the caller does. Raises Trouble where the guest did
+    not get to its end."""
+    need(root)
     archive, out, console = folder / "initramfs", folder / "out.tar", folder / "console"
-    image = kernel_of(kernel)
-    initramfs(archive, commands, files or {})
-    command = [QEMU, "-accel", "tcg", "-cpu", "max", "-smp", str(smp), "-m", "1G", "-display", "none",
-               "-nodefaults", "-no-reboot", "-run-with", "exit-with-parent=on", "-serial", f"file:{console}",
+    image = kernel_of(kernel, root)
+    initramfs(archive, commands, files or {}, root, programs)
+    command = [*START, "--preset", preset, *(["--plugin", plugin] if plugin else []), "--",
+               "-accel", "tcg", "-cpu", CPU, "-smp", str(smp), "-m", "1G", "-display", "none", "-nodefaults",
+               "-no-reboot", "-run-with", "exit-with-parent=on", "-serial", f"file:{console}",
                "-device", "virtio-serial-pci", "-chardev", f"file,id=out,path={out}",
                "-device", "virtserialport,chardev=out",
-               "-plugin", ",".join(filter(None, (str(PLUGIN), f"preset={preset}", plugin))),
                "-kernel", image, "-initrd", archive, "-append", f"{COMMAND_LINE} {append}", *machine]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout,
@@ -157,27 +190,36 @@ def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin
 
 def main():
     parser = argparse.ArgumentParser(
-        description="Boots Debian's Linux under qemu-ds, runs each COMMAND in a shell there and prints what it says. "
-                    "The exit status is the highest of theirs. First: make deps-ds all.")
+        description="Boots a Linux under qemu-ds, runs each COMMAND in a shell there and prints what it says. The exit "
+                    "status is the highest of theirs. " + ("" if INSTALLED else "First: make deps-ds all."))
     parser.add_argument("--preset", metavar="NAME", default="icelake", help="the processor to be (%(default)s)")
-    parser.add_argument("--kernel", metavar="RELEASE", default=KERNEL,
-                        help=f"the kernel: {KERNEL}, or {NEWER}, which knows architectural PEBS (%(default)s)")
+    parser.add_argument("--root", metavar="DIR", type=Path, default=Path("/") if INSTALLED else DEBIAN,
+                        help="a Debian system, with busybox-static: kernels and programs are taken from there "
+                             f"({'/' if INSTALLED else 'what make deps-ds unpacks'})")
+    parser.add_argument("--kernel", metavar="RELEASE",
+                        help="how the version of a kernel in the root's /boot begins, or a path with a '/' in it "
+                             f"({'the newest' if INSTALLED else f'{KERNEL}; {NEWER} knows architectural PEBS'})")
+    parser.add_argument("--program", metavar="NAME", action="append",
+                        help="a program of the root to have in the guest, with what it needs: rr, gdb, python3, bash, "
+                             "... or a path of a file or folder there; may be given again. Otherwise it is perf")
     parser.add_argument("--plugin", metavar="OPTIONS", default="", help="more options of the plugin: stats=on,...")
     parser.add_argument("--append", metavar="OPTIONS", default="pti=off nmi_watchdog=0",
                         help="the kernel's options (%(default)s)")
     parser.add_argument("--smp", metavar="N", type=int, default=1, help="so many processors (%(default)s)")
     parser.add_argument("--copy", metavar="PROGRAM", type=Path, action="append", default=[],
-                        help="a file to copy into the guest's /bin; may be given again")
+                        help="a file to copy into the guest's /bin, with the root's libraries; may be given again")
     parser.add_argument("--timeout", metavar="S", type=int, default=LIMIT, help="give up after S seconds (%(default)s)")
     parser.add_argument("command", metavar="COMMAND", nargs="+")
     a = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # leaves nothing behind
     try:
         with tempfile.TemporaryDirectory() as folder:
-            done = run(Path(folder), a.command, preset=a.preset, kernel=a.kernel, plugin=a.plugin, append=a.append,
-                       smp=a.smp, files={f"bin/{path.name}": path for path in a.copy}, timeout=a.timeout)
-    except (Trouble, OSError) as trouble:
-        sys.exit(f"guest.py: {trouble}")
+            kernel = a.kernel or (KERNEL if a.root == DEBIAN else None)
+            done = run(Path(folder), a.command, preset=a.preset, kernel=kernel, plugin=a.plugin, append=a.append,
+                       smp=a.smp, files={f"bin/{path.name}": path for path in a.copy}, timeout=a.timeout,
+                       root=a.root, programs=a.program or PROGRAMS)
+    except (Trouble, of_root.Missing, OSError) as trouble:
+        sys.exit(f"{'qemu-ds-guest' if INSTALLED else 'guest.py'}: {trouble}")
     except KeyboardInterrupt:
         return 130
     for command, said in zip(a.command, done.said):

@@ -8,7 +8,10 @@
 
 #include "tools/qemu-ds/blocks.h"
 
-#define IDLE_AFTER 1000000000 /* ns without anything that counts, until blocks are translated without it again */
+/* ns without anything that counts, until blocks are translated without it again: twice as long each time, for a guest
+ * that begins and ends to count again and again, as a debugger does, would be translated most of the time. */
+#define IDLE_FIRST 1000000000LL
+#define IDLE_LAST  (64 * IDLE_FIRST)
 
 static qemu_plugin_id_t plugin;
 static void (*register_again)(void);
@@ -22,6 +25,7 @@ static unsigned resets;
 static atomic_bool more;        /* instruments than the least */
 static atomic_uint wanting;     /* vCPUs on which something counts */
 static atomic_llong idle_since; /* when that became none */
+static atomic_llong idle_after = IDLE_FIRST;
 
 static long long now(void)
 {
@@ -73,11 +77,13 @@ bool qds_instruments_change(struct qds_vcpu *v, const struct ds_model *to, bool 
 
 void qds_instruments_relax(void)
 {
-    if (wanting || !more || now() - idle_since < IDLE_AFTER)
+    if (wanting || !more || now() - idle_since < idle_after)
         return;
     pthread_mutex_lock(&lock);
     if (!wanting && !resetting) {
         instruments = least;
+        if (idle_after < IDLE_LAST)
+            idle_after = 2 * idle_after;
         translate_anew();
     }
     pthread_mutex_unlock(&lock);

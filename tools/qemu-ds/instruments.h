@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The callbacks and counts that blocks are translated with, for all vCPUs together. They grow with what any vCPU needs.
- * When nothing has counted for a second, they go back to the initial set. After each change QEMU translates all blocks
- * again.
+ * When nothing has counted for a second, they go back to the initial set. The next time this takes two seconds, then
+ * four, up to 64. After each change QEMU translates all blocks again.
  */
 #pragma once
 
