@@ -44,37 +44,57 @@ static uint64_t line_of(uint64_t word)
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
-/* Finds a line's place in a set, or the place that is to be its: one that is free, or else that of the line used least
- * recently. *found: which of the two. */
-#define FIND(lines, size, wanted, found)                                                                               \
+/* A line's place in its set; NULL: it is not there. */
+#define LOOK_UP(lines, size, wanted)                                                                                   \
+    do {                                                                                                               \
+        const size_t first = (size_t)((wanted) & ((size).sets - 1)) * (size).ways;                                     \
+        for (size_t i = first; i < first + (size).ways; i++) {                                                         \
+            const uint64_t word = (lines)[i].word;                                                                     \
+            if (word && line_of(word) == (wanted))                                                                     \
+                return &(lines)[i];                                                                                    \
+        }                                                                                                              \
+        return NULL;                                                                                                   \
+    } while (0)
+
+/* The place that is to be its: one that is free, or else that of the line used least recently. */
+#define MAKE_OUT(lines, size, wanted)                                                                                  \
     do {                                                                                                               \
         const size_t first = (size_t)((wanted) & ((size).sets - 1)) * (size).ways;                                     \
         size_t best = first;                                                                                           \
-        *(found) = false;                                                                                              \
-        for (size_t i = first; i < first + (size).ways; i++) {                                                         \
-            if ((lines)[i].word && line_of((lines)[i].word) == (wanted)) {                                             \
-                *(found) = true;                                                                                       \
-                return &(lines)[i];                                                                                    \
-            }                                                                                                          \
-            if ((lines)[best].word && (!(lines)[i].word || (lines)[i].used < (lines)[best].used))                      \
+        for (size_t i = first; i < first + (size).ways && (lines)[best].word; i++)                                     \
+            if (!(lines)[i].word || (lines)[i].used < (lines)[best].used)                                              \
                 best = i;                                                                                              \
-        }                                                                                                              \
         return &(lines)[best];                                                                                         \
     } while (0)
 
-static struct qds_l1_line *find_l1(const struct core *k, uint64_t line, bool *found)
+static struct qds_l1_line *in_l1(const struct core *k, uint64_t line)
 {
-    FIND(k->l1, k->l1_size, line, found);
+    LOOK_UP(k->l1, k->l1_size, line);
 }
 
-static struct l2_line *find_l2(const struct core *k, uint64_t line, bool *found)
+static struct l2_line *in_l2(const struct core *k, uint64_t line)
 {
-    FIND(k->l2, k->l2_size, line, found);
+    LOOK_UP(k->l2, k->l2_size, line);
 }
 
-static struct l3_line *find_l3(const struct qds_caches *c, uint64_t line, bool *found)
+static struct l3_line *in_l3(const struct qds_caches *c, uint64_t line)
 {
-    FIND(c->l3, c->l3_size, line, found);
+    LOOK_UP(c->l3, c->l3_size, line);
+}
+
+static struct qds_l1_line *room_in_l1(const struct core *k, uint64_t line)
+{
+    MAKE_OUT(k->l1, k->l1_size, line);
+}
+
+static struct l2_line *room_in_l2(const struct core *k, uint64_t line)
+{
+    MAKE_OUT(k->l2, k->l2_size, line);
+}
+
+static struct l3_line *room_in_l3(const struct qds_caches *c, uint64_t line)
+{
+    MAKE_OUT(c->l3, c->l3_size, line);
 }
 
 /* ---- what other cores have --------------------------------------------------------------------------------------- */
@@ -82,16 +102,15 @@ static struct l3_line *find_l3(const struct qds_caches *c, uint64_t line, bool *
 /* Takes flags of a line from a core; all of them: the line itself. Returns those it had. */
 static unsigned take(struct core *k, uint64_t line, unsigned flags)
 {
-    bool in_l1, in_l2;
     unsigned had = 0;
-    struct qds_l1_line *l1 = find_l1(k, line, &in_l1);
-    struct l2_line *l2 = find_l2(k, line, &in_l2);
+    struct qds_l1_line *l1 = in_l1(k, line);
+    struct l2_line *l2 = in_l2(k, line);
     const bool all = flags & QDS_PRESENT;
-    if (in_l1) {
+    if (l1) {
         had |= (unsigned)(l1->word & (QDS_PRESENT | QDS_EXCLUSIVE | QDS_DIRTY));
         l1->word = all ? 0 : l1->word & ~(uint64_t)flags;
     }
-    if (in_l2) {
+    if (l2) {
         had |= (unsigned)(l2->word & (QDS_PRESENT | QDS_EXCLUSIVE | QDS_DIRTY));
         l2->word = all ? 0 : l2->word & ~(uint64_t)flags;
     }
@@ -133,9 +152,8 @@ static enum ds_model_source snooped(unsigned had)
 /* Makes a place of the L1 free. */
 static void leave_l1(struct core *k, struct qds_l1_line *at)
 {
-    bool found;
     if (at->word & QDS_DIRTY)
-        find_l2(k, line_of(at->word), &found)->word |= QDS_DIRTY;
+        in_l2(k, line_of(at->word))->word |= QDS_DIRTY;
     at->word = 0;
 }
 
@@ -143,14 +161,13 @@ static void leave_l1(struct core *k, struct qds_l1_line *at)
 static void leave_l2(struct qds_caches *c, unsigned core, struct l2_line *at)
 {
     struct core *k = &c->core[core];
-    bool found;
     if (!at->word)
         return;
-    struct qds_l1_line *l1 = find_l1(k, line_of(at->word), &found);
-    if (found)
+    struct qds_l1_line *l1 = in_l1(k, line_of(at->word));
+    if (l1)
         leave_l1(k, l1);
     if (at->word & QDS_DIRTY) {
-        struct l3_line *l3 = find_l3(c, line_of(at->word), &found);
+        struct l3_line *l3 = in_l3(c, line_of(at->word));
         l3->word = (l3->word & ~(uint64_t)QDS_EXCLUSIVE) | QDS_DIRTY;
         l3->holders &= ~(UINT64_C(1) << core % HOLDERS); /* and it was nobody else's */
     }
@@ -170,9 +187,9 @@ static enum ds_model_source ask_l3(struct qds_caches *c, unsigned core, uint64_t
                                    bool *exclusive)
 {
     enum ds_model_source source;
-    bool found;
-    struct l3_line *at = find_l3(c, line, &found);
-    if (!found) {
+    struct l3_line *at = in_l3(c, line);
+    if (!at) {
+        at = room_in_l3(c, line);
         leave_l3(c, at);
         at->word = line << QDS_LINE_SHIFT | QDS_PRESENT;
         source = DS_MODEL_SOURCE_MEMORY;
@@ -222,33 +239,32 @@ struct qds_fetched qds_caches_access(struct qds_caches *c, unsigned core, uint64
     struct lock *lock = &c->lock[line & c->lock_mask];
     struct core *k = &c->core[core];
     struct qds_fetched f = {0};
-    bool in_l1, in_l2;
     pthread_mutex_lock(&lock->mutex);
-    f.line = find_l1(k, line, &in_l1);
-    f.l1_filled = !in_l1;
-    if (in_l1 && (!write || f.line->word & QDS_EXCLUSIVE)) {
+    f.line = in_l1(k, line);
+    f.l1_filled = !f.line;
+    if (f.line && (!write || f.line->word & QDS_EXCLUSIVE)) {
         hit(c, k, write, now, &f);
         pthread_mutex_unlock(&lock->mutex);
         return f;
     }
-    struct l2_line *l2 = find_l2(k, line, &in_l2);
-    bool exclusive = in_l2 && l2->word & QDS_EXCLUSIVE;
+    struct l2_line *l2 = in_l2(k, line);
+    bool exclusive = l2 && l2->word & QDS_EXCLUSIVE;
     f.source = DS_MODEL_SOURCE_L2;
-    if (!in_l2 || (write && !exclusive)) {
+    if (!l2 || (write && !exclusive)) {
         f.l3_asked = true;
         f.source = ask_l3(c, core, line, write, ++lock->now, &exclusive);
         f.l3_missed = f.source == DS_MODEL_SOURCE_MEMORY;
     }
     f.latency = c->latency[f.source];
-    if (!in_l2) {
-        l2 = find_l2(k, line, &in_l2); /* the L3 may have taken another line from that set */
+    if (!l2) {
+        l2 = room_in_l2(k, line);
         leave_l2(c, core, l2);
         l2->word = line << QDS_LINE_SHIFT | QDS_PRESENT;
     }
     l2->word |= exclusive ? QDS_EXCLUSIVE : 0;
     l2->used = now;
-    if (!in_l1) {
-        f.line = find_l1(k, line, &in_l1);
+    if (!f.line) {
+        f.line = room_in_l1(k, line);
         leave_l1(k, f.line);
     }
     f.line->word = line << QDS_LINE_SHIFT | QDS_PRESENT | (exclusive ? QDS_EXCLUSIVE : 0) |
@@ -316,11 +332,9 @@ void qds_caches_free(struct qds_caches *c)
 
 struct qds_line_state qds_caches_state(struct qds_caches *c, unsigned core, uint64_t line)
 {
-    bool in_l1, in_l2, in_l3;
-    const struct qds_l1_line *l1 = find_l1(&c->core[core], line, &in_l1);
-    const struct l2_line *l2 = find_l2(&c->core[core], line, &in_l2);
-    const struct l3_line *l3 = find_l3(c, line, &in_l3);
+    const struct qds_l1_line *l1 = in_l1(&c->core[core], line);
+    const struct l2_line *l2 = in_l2(&c->core[core], line);
+    const struct l3_line *l3 = in_l3(c, line);
     const unsigned flags = QDS_PRESENT | QDS_EXCLUSIVE | QDS_DIRTY;
-    return (struct qds_line_state){in_l1 ? l1->word & flags : 0, in_l2 ? l2->word & flags : 0,
-                                   in_l3 ? l3->word & flags : 0};
+    return (struct qds_line_state){l1 ? l1->word & flags : 0, l2 ? l2->word & flags : 0, l3 ? l3->word & flags : 0};
 }
