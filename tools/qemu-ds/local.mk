@@ -20,4 +20,5 @@ endif
 .PHONY: qemu-ds
 
 # Of the plugin what needs no QEMU.
-$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(addprefix $(B)/san/tools/qemu-ds/,brand.o caches.o counting.o memory_system.o options.o tlb.o)
+$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(addprefix $(B)/san/tools/qemu-ds/,access_decode.o brand.o caches.o counting.o \
+                                 memory_options.o memory_system.o options.o tlb.o)

@@ -63,6 +63,12 @@ void qds_memory_access(struct qds_core *k, uint64_t address, unsigned size, bool
         out->said.split = true;
         access_line(k, last & ~k->line_mask, write, locked, walk, context, out);
     }
+    k->totals.l1_filled += out->l1_filled;
+    k->totals.l3_asked += out->l3_asked;
+    k->totals.l3_missed += out->l3_missed;
+    k->totals.hitm += out->said.source == DS_MODEL_SOURCE_SNOOP_HITM;
+    k->totals.walks += out->walks;
+    k->totals.stall += out->stall;
 }
 
 struct qds_core *qds_memory_core(struct qds_memory *m, unsigned core)

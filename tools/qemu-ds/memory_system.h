@@ -37,6 +37,9 @@ struct qds_core {
     uint64_t line_mask; /* of an address: the place in its line */
     uint8_t line_shift;
     uint64_t now;
+    struct qds_memory_totals {
+        uint64_t l1_filled, l3_asked, l3_missed, hitm, walks, stall;
+    } totals;
     struct qds_tlb tlb;
     struct qds_quick quick[QDS_QUICK];
 };
@@ -48,6 +51,11 @@ struct qds_memory *qds_memory_new(const struct qds_memory_config *config, unsign
 void qds_memory_free(struct qds_memory *memory);
 struct qds_core *qds_memory_core(struct qds_memory *memory, unsigned core);
 
+/* Lines that the core has accessed. */
+static inline uint64_t qds_memory_lines(const struct qds_core *k)
+{
+    return k->now - k->totals.stall;
+}
 struct qds_caches *qds_memory_caches(struct qds_memory *memory); /* for tests */
 
 struct qds_access { /* what one access was; of two lines: the slower one, and what both have caused */

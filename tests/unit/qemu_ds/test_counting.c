@@ -16,6 +16,7 @@
 #include "tools/qemu-ds/counting.h"
 
 #define EVENT(e) (1u << DS_MODEL_##e)
+#define ALL      UINT32_MAX
 #define BLOCKS   20000u
 #define RECORDS  (320u * 16u)
 
@@ -34,7 +35,7 @@ static uint32_t random_below(uint32_t n)
 struct block {
     unsigned ring, length;
     unsigned of[8]; /* events of each instruction */
-    uint16_t events[DS_MODEL_EVENTS];
+    uint32_t events[DS_MODEL_EVENTS];
 };
 
 static struct block random_block(void)
@@ -60,7 +61,7 @@ static void go_through(struct ds_bench *bench, const struct block *b)
 static void run(const struct block *b)
 {
     go_through(&told, b);
-    if (qds_counting_due(&counting, b->ring, b->events)) {
+    if (qds_counting_due(&counting, b->ring, b->events, ALL)) {
         qds_counting_sync(&counting, &counted.model);
         go_through(&counted, b);
         qds_counting_arm(&counting, &counted.model);
@@ -146,34 +147,34 @@ static void blocks_count_as_the_model_does(void **state)
 static void an_armed_counter_waits_for_its_next_event(void **state)
 {
     (void)state;
-    const uint16_t branch[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3, [DS_MODEL_BRANCH] = 1};
-    const uint16_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
+    const uint32_t branch[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3, [DS_MODEL_BRANCH] = 1};
+    const uint32_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
     ds_bench_init(&counted, ds_bench_skylake(), NULL, RECORDS, RECORDS);
     ds_bench_pebs_counter(&counted, 0, BRANCHES, MINUS(1), MINUS(1000));
     qds_counting_arm(&counting, &counted.model);
-    assert_true(qds_counting_due(&counting, 0, branch));
-    assert_false(qds_counting_due(&counting, 0, plain));
+    assert_true(qds_counting_due(&counting, 0, branch, ALL));
+    assert_false(qds_counting_due(&counting, 0, plain, ALL));
     ds_bench_retire(&counted, EVENT(INSTRUCTION) | EVENT(BRANCH), 0);
     qds_counting_arm(&counting, &counted.model);
-    assert_true(qds_counting_due(&counting, 0, branch));
-    assert_true(qds_counting_due(&counting, 1, branch));
+    assert_true(qds_counting_due(&counting, 0, branch, ALL));
+    assert_true(qds_counting_due(&counting, 1, branch, ALL));
     ds_bench_retire(&counted, EVENT(INSTRUCTION) | EVENT(BRANCH), 0);
     assert_int_equal(counted.model.records, 1);
     qds_counting_arm(&counting, &counted.model);
-    assert_false(qds_counting_due(&counting, 0, branch));
+    assert_false(qds_counting_due(&counting, 0, branch, ALL));
 }
 
 static void what_is_forced_counts_on(void **state)
 {
     (void)state;
-    const uint16_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
+    const uint32_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
     ds_bench_init(&counted, ds_bench_skylake(), NULL, RECORDS, RECORDS);
     ds_bench_pebs_counter(&counted, 0, INSTRUCTIONS, MINUS(1000), MINUS(1000));
     qds_counting_arm(&counting, &counted.model);
     qds_counting_force(&counting, 1);
     assert_true(now.of[QDS_OTHER_RINGS][DS_MODEL_INSTRUCTION] >= QDS_DUE);
     assert_true(now.of[QDS_RING_0][DS_MODEL_INSTRUCTION] < QDS_DUE);
-    assert_false(qds_counting_due(&counting, 1, plain)); /* but for being forced */
+    assert_false(qds_counting_due(&counting, 1, plain, ALL)); /* but for being forced */
     now.of[QDS_ALL_RINGS][DS_MODEL_INSTRUCTION] += 7;
     qds_counting_sync(&counting, &counted.model);
     assert_int_equal(PMC(&counted, 0), MINUS(993));
@@ -182,12 +183,12 @@ static void what_is_forced_counts_on(void **state)
 static void frozen_counters_stand_still(void **state)
 {
     (void)state;
-    const uint16_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
+    const uint32_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
     ds_bench_init(&counted, ds_bench_icelake(), NULL, RECORDS, RECORDS);
     ds_bench_pebs_counter(&counted, 0, INSTRUCTIONS, MINUS(2), MINUS(1000));
     ds_bench_write(&counted, IA32_PERF_GLOBAL_STATUS_SET, IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
     qds_counting_arm(&counting, &counted.model);
-    assert_false(qds_counting_due(&counting, 0, plain));
+    assert_false(qds_counting_due(&counting, 0, plain, ALL));
     now.of[QDS_ALL_RINGS][DS_MODEL_INSTRUCTION] += 3;
     qds_counting_sync(&counting, &counted.model);
     assert_int_equal(PMC(&counted, 0), MINUS(2));

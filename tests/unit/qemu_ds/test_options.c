@@ -114,7 +114,8 @@ static void wrong_ones_are_refused(void **state)
         {"policy.masked_pmi=latched",
          "policy.masked_pmi=latched: not possible here: no plugin sees LVTPC unmasked in xAPIC mode"},
         {"presets=icelake",
-         "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME"},
+         "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME, "
+         "memory, memory.NAME, cpi"},
         {"refuse=0", "refuse=0: must be the number of an access, from 1 on"},
         {"refuse=-1", "refuse=-1: must be the number of an access, from 1 on"},
         {"efficient=1", "efficient=1: preset icelake is not of a hybrid processor"},
