@@ -38,10 +38,9 @@ static void put_basic(struct cursor *at, uint64_t groups)
 static void put_aux(struct cursor *at, uint64_t groups)
 {
     (void)groups;
-    const struct ds_arch_aux aux = {
-        .data_linear_address = ds_model_data_address(at->model, at->counters, at->retired),
-        .data_source = ds_model_data_source(at->model, at->counters, at->retired),
-        .latency = ds_model_latency(at->model, at->counters, at->retired)};
+    const struct ds_arch_aux aux = {.data_linear_address = ds_model_data_address(at->model, at->counters, at->retired),
+                                    .data_source = ds_model_data_source(at->model, at->counters, at->retired),
+                                    .latency = ds_model_latency(at->model, at->counters, at->retired)};
     put(at, &aux, sizeof aux);
 }
 

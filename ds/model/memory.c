@@ -44,7 +44,10 @@ static const struct ds_model_event_code nehalem[] = {
         {0x02D1, DS_MODEL_LOAD_L2_HIT, 0}, {0x04D1, DS_MODEL_LOAD_L3_HIT, 0}, {0x20D1, DS_MODEL_LOAD_L3_MISS, 0},      \
         {0x40D1, DS_MODEL_LOAD_FILL_BUFFER, 0}, {0x01D2, DS_MODEL_LOAD_SNOOP_MISS, 0},                                 \
         {0x02D2, DS_MODEL_LOAD_SNOOP_HIT, 0}, {0x04D2, DS_MODEL_LOAD_SNOOP_HITM, 0},                                   \
-        {0x08D2, DS_MODEL_LOAD_SNOOP_NONE, 0}, {0x0151, DS_MODEL_L1_FILLED, 0}
+        {0x08D2, DS_MODEL_LOAD_SNOOP_NONE, 0},                                                                         \
+    {                                                                                                                  \
+        0x0151, DS_MODEL_L1_FILLED, 0                                                                                  \
+    }
 
 static const struct ds_model_event_code sandybridge[] = {
     LOADS_BY_SOURCE,
@@ -144,23 +147,23 @@ bool ds_model_has_latency(const struct ds_model_preset *p, const struct ds_model
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
-enum kind { /* of encodings */
-    FIRST,  /* Nehalem */
-    SECOND, /* Sandy Bridge to Haswell */
-    THIRD,  /* Skylake to Golden Cove */
-    LION_COVE,
-    CRESTMONT, /* and later efficient cores */
-    KINDS
+enum kind {         /* of encodings */
+            FIRST,  /* Nehalem */
+            SECOND, /* Sandy Bridge to Haswell */
+            THIRD,  /* Skylake to Golden Cove */
+            LION_COVE,
+            CRESTMONT, /* and later efficient cores */
+            KINDS
 };
 
 static enum kind kind(const struct ds_model_preset *p)
 {
     if (is_efficient(p))
         return CRESTMONT;
-    return p->generation <= DS_GENERATION_NEHALEM      ? FIRST
-           : p->generation <= DS_GENERATION_HASWELL    ? SECOND
+    return p->generation <= DS_GENERATION_NEHALEM       ? FIRST
+           : p->generation <= DS_GENERATION_HASWELL     ? SECOND
            : p->generation <= DS_GENERATION_REDWOODCOVE ? THIRD
-                                                       : LION_COVE;
+                                                        : LION_COVE;
 }
 
 static const struct {
@@ -205,8 +208,7 @@ uint64_t ds_model_data_source(const struct ds_model *m, uint64_t set, const stru
     if (!load && m->preset->precise_store)
         return hit | (a->stlb_miss ? STORE_STLB_MISS : 0) | (a->locked ? STORE_LOCKED : 0);
     const enum kind k = kind(m->preset);
-    return encodings[k].of[a->source] |
-           (encodings[k].stlb_miss && a->stlb_miss ? DS_BIT(encodings[k].stlb_miss) : 0) |
+    return encodings[k].of[a->source] | (encodings[k].stlb_miss && a->stlb_miss ? DS_BIT(encodings[k].stlb_miss) : 0) |
            (encodings[k].locked && a->locked ? DS_BIT(encodings[k].locked) : 0);
 }
 

@@ -32,10 +32,9 @@ static bool plain(uint8_t opcode)
 {
     if (opcode < 0x40)
         return (opcode & 7) == 4 || (opcode & 7) == 5;
-    return (opcode >= 0x70 && opcode < 0x80) || (opcode >= 0x90 && opcode < 0x9A) || opcode == 0x9E ||
-           opcode == 0x9F || opcode == 0xA8 || opcode == 0xA9 || (opcode >= 0xB0 && opcode < 0xC0) ||
-           (opcode >= 0xE0 && opcode < 0xE4) || opcode == 0xE9 || opcode == 0xEB || opcode == 0xF4 ||
-           opcode == 0xF5 || (opcode >= 0xF8 && opcode < 0xFE);
+    return (opcode >= 0x70 && opcode < 0x80) || (opcode >= 0x90 && opcode < 0x9A) || opcode == 0x9E || opcode == 0x9F ||
+           opcode == 0xA8 || opcode == 0xA9 || (opcode >= 0xB0 && opcode < 0xC0) || (opcode >= 0xE0 && opcode < 0xE4) ||
+           opcode == 0xE9 || opcode == 0xEB || opcode == 0xF4 || opcode == 0xF5 || (opcode >= 0xF8 && opcode < 0xFE);
 }
 
 /* Opcodes of one byte with ModRM. */
@@ -43,8 +42,8 @@ static bool has_modrm(uint8_t opcode)
 {
     if (opcode < 0x40)
         return (opcode & 7) < 4;
-    return opcode == 0x63 || opcode == 0x69 || opcode == 0x6B || (opcode >= 0x80 && opcode < 0x90) ||
-           opcode == 0xC0 || opcode == 0xC1 || opcode == 0xC6 || opcode == 0xC7 || (opcode >= 0xD0 && opcode < 0xD4) ||
+    return opcode == 0x63 || opcode == 0x69 || opcode == 0x6B || (opcode >= 0x80 && opcode < 0x90) || opcode == 0xC0 ||
+           opcode == 0xC1 || opcode == 0xC6 || opcode == 0xC7 || (opcode >= 0xD0 && opcode < 0xD4) ||
            (opcode >= 0xD8 && opcode < 0xE0) || opcode == 0xF6 || opcode == 0xF7 || opcode >= 0xFE;
 }
 

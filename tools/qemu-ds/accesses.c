@@ -14,7 +14,7 @@ static struct qds_memory *memory;
 static struct qds_core *cores[QDS_VCPUS];
 static unsigned instruction_units;
 static uint32_t most[2][DS_MODEL_EVENTS]; /* of an instruction that does not access memory, and that does */
-static struct qds_accessed l1_load;       /* a load that hits: what most are */
+static struct ds_model_access hit;        /* in DTLB and L1, as most are */
 
 void qds_accesses_begin(const struct qds_memory_config *config, unsigned cpi, unsigned vcpus)
 {
@@ -30,7 +30,7 @@ void qds_accesses_begin(const struct qds_memory_config *config, unsigned cpi, un
     most[0][DS_MODEL_CYCLES] = cpi;
     most[1][DS_MODEL_CYCLES] =
         cpi + (uint32_t)(latency[DS_MODEL_SOURCE_MEMORY] + config->walk_latency) * QDS_UNITS_OF_A_CYCLE;
-    l1_load = (struct qds_accessed){.said = {.source = DS_MODEL_SOURCE_L1, .latency = latency[DS_MODEL_SOURCE_L1]}};
+    hit = (struct ds_model_access){.source = DS_MODEL_SOURCE_L1, .latency = latency[DS_MODEL_SOURCE_L1]};
 }
 
 bool qds_accesses_modelled(void)
@@ -78,8 +78,7 @@ static unsigned events(const struct ds_model_access *a, bool store, uint64_t thr
         [DS_MODEL_SOURCE_L1] = EVENT(LOAD_L1_HIT),
         [DS_MODEL_SOURCE_FILL_BUFFER] = EVENT(LOAD_FILL_BUFFER),
         [DS_MODEL_SOURCE_L2] = EVENT(LOAD_L1_MISS) | EVENT(LOAD_L2_HIT),
-        [DS_MODEL_SOURCE_L3] =
-            EVENT(LOAD_L1_MISS) | EVENT(LOAD_L2_MISS) | EVENT(LOAD_L3_HIT) | EVENT(LOAD_SNOOP_NONE),
+        [DS_MODEL_SOURCE_L3] = EVENT(LOAD_L1_MISS) | EVENT(LOAD_L2_MISS) | EVENT(LOAD_L3_HIT) | EVENT(LOAD_SNOOP_NONE),
         [DS_MODEL_SOURCE_SNOOP_MISS] =
             EVENT(LOAD_L1_MISS) | EVENT(LOAD_L2_MISS) | EVENT(LOAD_L3_HIT) | EVENT(LOAD_SNOOP_MISS),
         [DS_MODEL_SOURCE_SNOOP_HIT] =
@@ -101,13 +100,6 @@ static void set(struct qds_amounts *a, enum ds_model_event event, uint32_t amoun
     a->of[event - DS_MODEL_AMOUNTS] = amount;
 }
 
-static bool of_one_line(const struct qds_core *k, qemu_plugin_meminfo_t info, uint64_t address)
-{
-    const uint64_t place = address & k->line_mask;
-    return place + WIDEST <= k->line_mask + 1 ||
-           place + (UINT64_C(1) << qemu_plugin_mem_size_shift(info)) <= k->line_mask + 1;
-}
-
 /* An access that is not as simple as qds_memory_quick() has it. */
 static __attribute__((noinline)) void look_up(struct qds_core *k, qemu_plugin_meminfo_t info, uint64_t address,
                                               bool store, bool locked, struct qds_accessed *out)
@@ -122,26 +114,56 @@ static __attribute__((noinline)) void look_up(struct qds_core *k, qemu_plugin_me
     set(&out->amounts, DS_MODEL_CYCLES, a.stall * QDS_UNITS_OF_A_CYCLE);
 }
 
-static inline void pass(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, bool store, bool locked)
+/* Whether it is such a simple access. `size`: at most. */
+static inline bool is_quick(struct qds_core *k, uint64_t address, unsigned size, bool store)
 {
-    struct qds_core *k = cores[vcpu];
-    struct qds_accessed ignored;
-    if (locked || !of_one_line(k, info, address) || !qds_memory_quick(k, address, store))
-        look_up(k, info, address, store, locked, &ignored);
+    return qds_memory_quick(k, address, k->line_mask + 1 - size, store);
 }
 
-static inline void tell(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, bool store,
-                        const struct qds_block_insn *i, bool locked)
+static __attribute__((noinline)) void pass_slowly(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+                                                  bool store, bool locked)
+{
+    struct qds_accessed ignored;
+    if (locked || !is_quick(cores[vcpu], address, 1u << qemu_plugin_mem_size_shift(info), store))
+        look_up(cores[vcpu], info, address, store, locked, &ignored);
+}
+
+static inline void pass(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, bool store)
+{
+    if (!is_quick(cores[vcpu], address, WIDEST, store))
+        pass_slowly(vcpu, info, address, store, false);
+}
+
+static unsigned of_hit(const struct qds_vcpu *v, bool store)
+{
+    return store ? 1u << DS_MODEL_STORE
+                 : 1u << DS_MODEL_LOAD | 1u << DS_MODEL_LOAD_L1_HIT |
+                       (hit.latency > v->model.ld_lat ? 1u << DS_MODEL_LOAD_LATENCY : 0);
+}
+
+/* `i` NULL: as for qds_run_accessed(). */
+static __attribute__((noinline)) void tell_slowly(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+                                                  bool store, bool locked, const struct qds_block_insn *i)
 {
     struct qds_core *k = cores[vcpu];
     struct qds_vcpu *v = qds_vcpu(vcpu);
-    struct qds_accessed a = l1_load;
-    if (locked || !of_one_line(k, info, address) || !qds_memory_quick(k, address, store))
+    struct qds_accessed a = {.said = hit};
+    if (locked || !is_quick(k, address, 1u << qemu_plugin_mem_size_shift(info), store))
         look_up(k, info, address, store, locked, &a);
     a.store = store;
     a.address = address;
     a.events = events(&a.said, store, v->model.ld_lat);
     qds_run_accessed(v, i, &a);
+}
+
+static inline void tell(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, bool store,
+                        const struct qds_block_insn *i)
+{
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    if (!i->locked && is_quick(cores[vcpu], address, WIDEST, store))
+        qds_run_hits(v, i, store, of_hit(v, store));
+    else
+        tell_slowly(vcpu, info, address, store, i->locked, i);
 }
 
 /* ---- callbacks: `userdata` is the instruction -------------------------------------------------------------------- */
@@ -150,22 +172,22 @@ static inline void tell(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
     static void name##_passes(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)             \
     {                                                                                                                  \
         (void)userdata;                                                                                                \
-        pass(vcpu, info, address, store, false);                                                                       \
+        pass(vcpu, info, address, store);                                                                              \
     }                                                                                                                  \
     static void locked_##name##_passes(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)    \
     {                                                                                                                  \
         (void)userdata;                                                                                                \
-        pass(vcpu, info, address, store, true);                                                                        \
+        pass_slowly(vcpu, info, address, store, true);                                                                 \
     }                                                                                                                  \
     static void name##_counts(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)             \
     {                                                                                                                  \
         const struct qds_block_insn *i = userdata;                                                                     \
-        tell(vcpu, info, address, store, i, i->locked);                                                                \
+        tell(vcpu, info, address, store, i);                                                                           \
     }                                                                                                                  \
     static void name##_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)              \
     {                                                                                                                  \
         const struct qds_block_insn *i = userdata;                                                                     \
-        tell(vcpu, info, address, store, NULL, i->locked);                                                             \
+        tell_slowly(vcpu, info, address, store, i->locked, NULL);                                                      \
     }
 CALLBACKS(load, false)
 CALLBACKS(store, true)

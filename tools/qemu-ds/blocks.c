@@ -109,15 +109,15 @@ static void plant_modelled(struct qemu_plugin_tb *tb, struct qds_block *b)
         for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
             counts |= qds_blocks_counts(b, g, e) && QDS_ACCESS_EVENTS >> e & 1;
         if (qds_blocks_counts(b, g, DS_MODEL_CYCLES))
-            qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64,
-                                                              number(g, DS_MODEL_CYCLES),
-                                                              (uint64_t)b->length * qds_accesses_cpi());
+            qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
+                tb, QEMU_PLUGIN_INLINE_ADD_U64, number(g, DS_MODEL_CYCLES), (uint64_t)b->length * qds_accesses_cpi());
     }
     for (unsigned store = 0; counts && store < 2; store++)
-        qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
-            tb, QEMU_PLUGIN_INLINE_STORE_U64, entry(offsetof(struct qds_board, accessed) + 8 * store), 0);
+        qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
+                                                          entry(offsetof(struct qds_board, accessed) + 8 * store), 0);
     for (unsigned i = 0; i < b->length; i++)
-        qds_accesses_plant(qemu_plugin_tb_get_insn(tb, i), &b->insns[i], counts ? QDS_ACCESSES_COUNT : QDS_ACCESSES_PASS);
+        qds_accesses_plant(qemu_plugin_tb_get_insn(tb, i), &b->insns[i],
+                           counts ? QDS_ACCESSES_COUNT : QDS_ACCESSES_PASS);
 }
 
 /* One check and one addition for each event and group; all checks before the additions, which a block that is due does

@@ -12,7 +12,7 @@ struct l2_line {
 };
 
 struct l3_line {
-    uint64_t word;    /* EXCLUSIVE: a holder may have changed it, or may change it without asking */
+    uint64_t word; /* EXCLUSIVE: a holder may have changed it, or may change it without asking */
     uint64_t used;
     uint64_t holders; /* bit i % HOLDERS: core i has asked for it and has not said since that it has it no more */
 };
@@ -267,8 +267,8 @@ struct qds_fetched qds_caches_access(struct qds_caches *c, unsigned core, uint64
         f.line = room_in_l1(k, line);
         leave_l1(k, f.line);
     }
-    f.line->word = line << QDS_LINE_SHIFT | QDS_PRESENT | (exclusive ? QDS_EXCLUSIVE : 0) |
-                   (write ? QDS_DIRTY | QDS_PENDING : 0);
+    f.line->word =
+        line << QDS_LINE_SHIFT | QDS_PRESENT | (exclusive ? QDS_EXCLUSIVE : 0) | (write ? QDS_DIRTY | QDS_PENDING : 0);
     f.line->used = now;
     k->l1_ready[f.line - k->l1] = now + f.latency;
     pthread_mutex_unlock(&lock->mutex);

@@ -40,10 +40,10 @@ struct qds_l1_line {
     uint64_t used;         /* when, by the core's clock */
 };
 
-struct qds_fetched {       /* what became of one access */
+struct qds_fetched { /* what became of one access */
     enum ds_model_source source;
     uint32_t latency;
-    bool l1_filled;        /* the L1 did not have the line */
+    bool l1_filled; /* the L1 did not have the line */
     bool l3_asked, l3_missed;
     struct qds_l1_line *line; /* where it is now */
 };
@@ -58,10 +58,15 @@ void qds_caches_free(struct qds_caches *caches);
  * wait for its line: who reads that before it is there finds it in a fill buffer. On the core's own thread. */
 struct qds_fetched qds_caches_access(struct qds_caches *caches, unsigned core, uint64_t line, bool write, uint64_t now);
 
-/* Whether the L1 has the line at this place, in a state that lets the core read or write it at once. */
-static inline bool qds_caches_hits(const struct qds_l1_line *at, uint64_t line, bool write)
+/* A line's word while it is Modified. */
+static inline uint64_t qds_caches_modified(uint64_t line)
 {
-    const uint64_t modified = line << QDS_LINE_SHIFT | QDS_PRESENT | QDS_EXCLUSIVE | QDS_DIRTY;
+    return line << QDS_LINE_SHIFT | QDS_PRESENT | QDS_EXCLUSIVE | QDS_DIRTY;
+}
+
+/* Whether the L1 has the line at this place, in a state that lets the core read or write it at once. */
+static inline bool qds_caches_hits(const struct qds_l1_line *at, uint64_t modified, bool write)
+{
     const uint64_t other = atomic_load_explicit(&at->word, memory_order_relaxed) ^ modified;
     return !(write ? other : other & ~(uint64_t)(QDS_EXCLUSIVE | QDS_DIRTY));
 }

@@ -144,7 +144,7 @@ static int set_cache(const char *name, const char *value, unsigned line_shift, s
 static int set_tlb(const char *name, const char *value, struct qds_tlb_size *to, struct qds_tlb_size *too,
                    uint16_t *latency, char *why, size_t size)
 {
-    struct tlb t;
+    struct tlb t = {0};
     const char *at = number(value, '/', 1, 1u << 16, &t.entries);
     at = at ? number(at, latency ? '/' : '\0', 1, WAYS, &t.ways) : NULL;
     at = at && latency ? number(at, '\0', 1, LATENCIES, &t.cycles) : at;
@@ -200,11 +200,11 @@ int qds_memory_option(struct qds_memory_config *c, const char *name, char *why, 
         return set_cache(name, value, c->line_shift, &c->caches.l3, &c->caches.l3, &latency[DS_MODEL_SOURCE_L3], why,
                          size);
     if (strcmp(key, "snoop") == 0)
-        return set_latency(name, value, &latency[DS_MODEL_SOURCE_SNOOP_MISS], &latency[DS_MODEL_SOURCE_SNOOP_HIT],
-                           why, size);
+        return set_latency(name, value, &latency[DS_MODEL_SOURCE_SNOOP_MISS], &latency[DS_MODEL_SOURCE_SNOOP_HIT], why,
+                           size);
     if (strcmp(key, "hitm") == 0)
-        return set_latency(name, value, &latency[DS_MODEL_SOURCE_SNOOP_HITM], &latency[DS_MODEL_SOURCE_SNOOP_HITM],
-                           why, size);
+        return set_latency(name, value, &latency[DS_MODEL_SOURCE_SNOOP_HITM], &latency[DS_MODEL_SOURCE_SNOOP_HITM], why,
+                           size);
     if (strcmp(key, "ram") == 0)
         return set_latency(name, value, &latency[DS_MODEL_SOURCE_MEMORY], &latency[DS_MODEL_SOURCE_MEMORY], why, size);
     if (strcmp(key, "walk") == 0)

@@ -34,7 +34,7 @@ static void access_line(struct qds_core *k, uint64_t address, bool write, bool e
         out->l3_asked += f.l3_asked;
         out->l3_missed += f.l3_missed;
         k->quick[address >> k->line_shift & (QDS_QUICK - 1)] =
-            (struct qds_quick){address & ~k->line_mask, line, f.line, page};
+            (struct qds_quick){address & ~k->line_mask, qds_caches_modified(line), f.line, page};
     }
     if (found == QDS_WALKED) {
         out->walks++;
@@ -84,7 +84,7 @@ struct qds_caches *qds_memory_caches(struct qds_memory *m)
 struct qds_memory *qds_memory_new(const struct qds_memory_config *config, unsigned cores)
 {
     static struct qds_l1_line no_line;
-    static struct qds_tlb_entry no_page;
+    static struct qds_tlb_entry no_page = {.page = QDS_NO_PAGE};
     struct qds_memory *m = calloc(1, sizeof *m + cores * sizeof m->core[0]);
     if (!m)
         return NULL;

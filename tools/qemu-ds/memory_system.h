@@ -17,7 +17,7 @@ struct qds_memory_config {
     struct qds_caches_config caches;
     struct {
         struct qds_tlb_size dtlb, stlb;
-    } kind[2]; /* as of caches */
+    } kind[2];                           /* as of caches */
     uint16_t stlb_latency, walk_latency; /* cycles beyond a hit in the DTLB */
     uint8_t line_shift;                  /* bytes of a line, as a power of 2 */
 };
@@ -25,8 +25,8 @@ struct qds_memory_config {
 /* A line that the core has accessed, and where it was found: if it still is there, the access is a hit in DTLB and L1,
  * and there is no more to do than to say when. */
 struct qds_quick {
-    uint64_t address; /* linear, of the line; with the lowest bit set: none */
-    uint64_t line;
+    uint64_t address;  /* linear, of the line */
+    uint64_t modified; /* qds_caches_modified() */
     struct qds_l1_line *at;
     struct qds_tlb_entry *page;
 };
@@ -70,13 +70,14 @@ struct qds_access { /* what one access was; of two lines: the slower one, and wh
 void qds_memory_access(struct qds_core *core, uint64_t address, unsigned size, bool write, bool locked,
                        qds_tlb_walk *walk, void *context, struct qds_access *out);
 
-/* True: it was a hit in DTLB and L1, without anything to say of it, and is done. False: nothing was done. The access
- * has to be of one line. */
-static inline bool qds_memory_quick(struct qds_core *k, uint64_t address, bool write)
+/* True: it was a hit in DTLB and L1, without anything to say of it, and is done. False: nothing was done. `last`: how
+ * far into its line the access may begin and still be of one line. */
+static inline bool qds_memory_quick(struct qds_core *k, uint64_t address, uint64_t last, bool write)
 {
     const struct qds_quick *q = &k->quick[address >> k->line_shift & (QDS_QUICK - 1)];
-    if (q->address != (address & ~k->line_mask) || !qds_tlb_hits(&k->tlb, q->page, address) ||
-        !qds_caches_hits(q->at, q->line, write))
+    if (__builtin_expect(address - q->address > last || !qds_tlb_hits(q->page, address) ||
+                             !qds_caches_hits(q->at, q->modified, write),
+                         0))
         return false;
     q->at->used = q->page->used = ++k->now;
     return true;

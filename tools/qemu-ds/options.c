@@ -186,7 +186,13 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
         else if (strncmp(a, "truth=", 6) == 0) {
             o->truth = value;
             e = *value ? 0 : refuse(why, size, "truth=: names no file");
-        } else if (strncmp(a, "policy.", 7) == 0)
+        } else if (strncmp(a, "memory=", 7) == 0)
+            e = set_memory(o, a, value, why, size);
+        else if (strncmp(a, "memory.", 7) == 0)
+            e = 0; /* make_memory */
+        else if (strncmp(a, "cpi=", 4) == 0)
+            e = set_cpi(o, a, value, why, size);
+        else if (strncmp(a, "policy.", 7) == 0)
             e = set_policy(o, a + 7, value, why, size);
         else
             e = refuse(why, size,

@@ -15,11 +15,11 @@ struct qds_options {
     bool memory;                   /* model a memory system; then `preset` is `modelled`, or what kvm=on makes of it */
     struct ds_model_preset modelled;
     struct qds_memory_config memory_config;
-    unsigned cpi;     /* units of an instruction */
-    bool exact_flags;              /* refuse to run where RFLAGS in records would be unknown */
-    bool stats;                    /* a line of totals at the end */
-    const char *truth;             /* NULL: none; points into `arguments` */
-    unsigned refuse;               /* qds_special_refuse; 0: none */
+    unsigned cpi;      /* units of an instruction */
+    bool exact_flags;  /* refuse to run where RFLAGS in records would be unknown */
+    bool stats;        /* a line of totals at the end */
+    const char *truth; /* NULL: none; points into `arguments` */
+    unsigned refuse;   /* qds_special_refuse; 0: none */
 };
 
 /* Arguments are QEMU's, "name=value". 0, or -EINVAL with one line in `why` that says what is wrong. */

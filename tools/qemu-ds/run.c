@@ -96,6 +96,21 @@ static unsigned wanted(const struct qds_block *b)
     return b->wanted[b->ring] | b->wanted[QDS_ALL_RINGS];
 }
 
+void qds_run_hits(struct qds_vcpu *v, const struct qds_block_insn *i, bool store, unsigned events)
+{
+    const struct qds_block *b = i->block;
+    events &= wanted(b);
+    if (!events || v->board->accessed[store] == (uintptr_t)i)
+        return;
+    v->board->accessed[store] = (uintptr_t)i;
+    v->accessed[store] = events;
+    for (; events; events &= events - 1) {
+        const unsigned e = (unsigned)__builtin_ctz(events);
+        v->board->now.of[b->ring][e] += b->wanted[b->ring] >> e & 1;
+        v->board->now.of[QDS_ALL_RINGS][e] += b->wanted[QDS_ALL_RINGS] >> e & 1;
+    }
+}
+
 /* As count_access, where there is a memory system, which has more to say of it. */
 static void count_said(struct qds_vcpu *v, const struct qds_block_insn *i, const struct qds_accessed *a)
 {
@@ -104,12 +119,7 @@ static void count_said(struct qds_vcpu *v, const struct qds_block_insn *i, const
         for (unsigned e = DS_MODEL_AMOUNTS; e < DS_MODEL_EVENTS; e++)
             if (a->amounts.of[e - DS_MODEL_AMOUNTS])
                 adjust_event(v, b, e, a->amounts.of[e - DS_MODEL_AMOUNTS]);
-    if (v->board->accessed[a->store] == (uintptr_t)i)
-        return;
-    v->board->accessed[a->store] = (uintptr_t)i;
-    v->accessed[a->store] = a->events & wanted(b);
-    for (unsigned e = v->accessed[a->store]; e; e &= e - 1)
-        adjust_event(v, b, __builtin_ctz(e), 1);
+    qds_run_hits(v, i, a->store, a->events);
 }
 
 /* Counts one instruction once more, or (`sign` UINT64_MAX) once less, then with what it has accessed. Amounts stay. */

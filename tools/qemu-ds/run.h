@@ -29,6 +29,8 @@ struct qds_accessed {
     struct qds_amounts amounts;
 };
 void qds_run_accessed(struct qds_vcpu *v, const struct qds_block_insn *insn, const struct qds_accessed *accessed);
+/* The same of a block without RF, where there are no amounts. */
+void qds_run_hits(struct qds_vcpu *v, const struct qds_block_insn *insn, bool store, unsigned events);
 
 /* ---- blocks with RFLAGS.RF --------------------------------------------------------------------------------------- */
 

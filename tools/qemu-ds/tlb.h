@@ -12,10 +12,11 @@
 #define QDS_PAGE_SHIFT 12
 
 struct qds_tlb_entry {
-    uint64_t page, physical; /* numbers of pages */
+    uint64_t page, physical; /* numbers of pages; page QDS_NO_PAGE: there is none here */
     uint64_t used;
-    uint32_t epoch; /* not the TLB's: there is none here */
+    uint32_t epoch; /* in the STLB: not the TLB's: there is none here */
 };
+#define QDS_NO_PAGE UINT64_MAX
 
 struct qds_tlb_size {
     uint32_t sets, ways; /* sets: a power of 2 */
@@ -44,7 +45,7 @@ void qds_tlb_flush(struct qds_tlb *tlb);
 void qds_tlb_flush_page(struct qds_tlb *tlb, uint64_t address);
 
 /* Whether the DTLB has the page of an address at this place. */
-static inline bool qds_tlb_hits(const struct qds_tlb *tlb, const struct qds_tlb_entry *at, uint64_t address)
+static inline bool qds_tlb_hits(const struct qds_tlb_entry *at, uint64_t address)
 {
-    return at->page == address >> QDS_PAGE_SHIFT && at->epoch == tlb->epoch;
+    return at->page == address >> QDS_PAGE_SHIFT;
 }

@@ -27,8 +27,8 @@ enum qds_register {
 
 struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
     struct qds_block *next;
-    uint64_t vaddr;                   /* as translated: at run time it may be an alias in another page */
-    uint64_t physical;                /* QDS_NOWHERE: unknown */
+    uint64_t vaddr;              /* as translated: at run time it may be an alias in another page */
+    uint64_t physical;           /* QDS_NOWHERE: unknown */
     uint32_t wanted[QDS_GROUPS]; /* events it adds to the groups, as bits of enum ds_model_event */
     uint32_t *events;            /* how often it causes each of QDS_BLOCK_EVENTS; of the others at most */
     uint16_t length;             /* instructions */
@@ -117,9 +117,9 @@ struct qds_vcpu {
         uint32_t leaf, subleaf;
         uint64_t value, mask; /* of RDMSR; mask: bits that are not QEMU's */
     } patch;
-    uint32_t max_leaf; /* QEMU's last of CPUID; 0: nobody has asked */
+    uint32_t max_leaf;    /* QEMU's last of CPUID; 0: nobody has asked */
     unsigned accessed[2]; /* with a memory system: events of the load (0), the store (1) of board->accessed */
-    struct {           /* RDMSR or WRMSR has been made to fault */
+    struct {              /* RDMSR or WRMSR has been made to fault */
         bool on;
         uint64_t rcx;
     } fault;

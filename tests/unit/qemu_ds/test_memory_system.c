@@ -22,7 +22,7 @@
 #define LINES (PAGES * 64u)
 
 static const uint16_t latencies[DS_MODEL_SOURCES] = {
-    [DS_MODEL_SOURCE_L1] = 4,          [DS_MODEL_SOURCE_L2] = 14,         [DS_MODEL_SOURCE_L3] = 40,
+    [DS_MODEL_SOURCE_L1] = 4,          [DS_MODEL_SOURCE_L2] = 14,        [DS_MODEL_SOURCE_L3] = 40,
     [DS_MODEL_SOURCE_SNOOP_MISS] = 45, [DS_MODEL_SOURCE_SNOOP_HIT] = 50, [DS_MODEL_SOURCE_SNOOP_HITM] = 70,
     [DS_MODEL_SOURCE_MEMORY] = 200,
 };
@@ -176,15 +176,14 @@ static enum ds_model_source naive_l3(unsigned c, uint64_t line, bool write)
     const bool alone = write || !others || (snoop && !had);
     naive.alone[line] = alone;
     naive.state[c][line] = alone ? E : S;
-    return !there  ? DS_MODEL_SOURCE_MEMORY
+    return !there   ? DS_MODEL_SOURCE_MEMORY
            : !snoop ? DS_MODEL_SOURCE_L3
            : dirty  ? DS_MODEL_SOURCE_SNOOP_HITM
            : had    ? DS_MODEL_SOURCE_SNOOP_HIT
                     : DS_MODEL_SOURCE_SNOOP_MISS;
 }
 
-static uint32_t naive_line(unsigned c, uint64_t line, bool write, struct qds_access *out,
-                           enum ds_model_source *source)
+static uint32_t naive_line(unsigned c, uint64_t line, bool write, struct qds_access *out, enum ds_model_source *source)
 {
     enum mesi *state = &naive.state[c][line];
     uint64_t gone;
@@ -279,7 +278,7 @@ static void one(struct qds_memory *m)
     naive_access(c, address, write, locked, &expected);
     if (split)
         naive_access(c, (address + size - 1) & ~UINT64_C(63), write, locked, &expected);
-    if (!split && !locked && qds_memory_quick(core, address, write)) {
+    if (!locked && qds_memory_quick(core, address, 64 - size, write)) {
         quick++;
         assert_int_equal(expected.said.source, DS_MODEL_SOURCE_L1);
         assert_int_equal(expected.said.latency, latencies[DS_MODEL_SOURCE_L1]);
@@ -381,7 +380,7 @@ static void *work(void *argument)
     for (unsigned i = 0; i < 40000; i++) {
         w->seed = w->seed * UINT64_C(6364136223846793005) + 1442695040888963407;
         const uint64_t r = w->seed >> 33, address = r % (PAGES * 4096) & ~UINT64_C(7);
-        if (!qds_memory_quick(w->core, address, r >> 20 & 1))
+        if (!qds_memory_quick(w->core, address, 64 - 8, r >> 20 & 1))
             qds_memory_access(w->core, address, 8, r >> 20 & 1, false, walk, NULL, &a);
     }
     return NULL;
@@ -463,7 +462,7 @@ static void devices_are_not_cached(void **state)
     struct qds_memory *m = qds_memory_new(&config, CORES);
     for (unsigned i = 0; i < 2; i++) {
         struct qds_access a;
-        assert_false(qds_memory_quick(qds_memory_core(m, 0), 0, false));
+        assert_false(qds_memory_quick(qds_memory_core(m, 0), 0, 64 - 4, false));
         qds_memory_access(qds_memory_core(m, 0), 0, 4, false, false, no_walk, NULL, &a);
         assert_int_equal(a.said.source, DS_MODEL_SOURCE_UNCACHED);
         assert_int_equal(a.l1_filled + a.l3_asked, 0);
