@@ -10,16 +10,20 @@
 
 #define WIDEST 16u /* bytes of an access */
 
+static struct qds_memory_config config;
+static unsigned vcpus;
 static struct qds_memory *memory;
 static struct qds_core *cores[QDS_VCPUS];
 static unsigned instruction_units;
 static uint32_t most[2][DS_MODEL_EVENTS]; /* of an instruction that does not access memory, and that does */
 static struct ds_model_access hit;        /* in DTLB and L1, as most are */
 
-void qds_accesses_begin(const struct qds_memory_config *config, unsigned cpi, unsigned vcpus)
+void qds_accesses_begin(const struct qds_memory_config *wanted, unsigned cpi, unsigned number)
 {
-    const uint16_t *latency = config->caches.latency;
-    memory = qds_memory_new(config, vcpus);
+    config = *wanted;
+    vcpus = number;
+    const uint16_t *latency = config.caches.latency;
+    memory = qds_memory_new(&config, vcpus);
     if (!memory)
         qds_refuse("memory=model: not enough memory for the caches of %u vCPUs", vcpus);
     for (unsigned i = 0; i < vcpus; i++)
@@ -29,7 +33,7 @@ void qds_accesses_begin(const struct qds_memory_config *config, unsigned cpi, un
         most[1][e] = 1;
     most[0][DS_MODEL_CYCLES] = cpi;
     most[1][DS_MODEL_CYCLES] =
-        cpi + (uint32_t)(latency[DS_MODEL_SOURCE_MEMORY] + config->walk_latency) * QDS_UNITS_OF_A_CYCLE;
+        cpi + (uint32_t)(latency[DS_MODEL_SOURCE_MEMORY] + config.walk_latency) * QDS_UNITS_OF_A_CYCLE;
     hit = (struct ds_model_access){.source = DS_MODEL_SOURCE_L1, .latency = latency[DS_MODEL_SOURCE_L1]};
 }
 
@@ -216,6 +220,11 @@ void qds_accesses_plant(struct qemu_plugin_insn *to, struct qds_block_insn *i, e
         qemu_plugin_register_vcpu_insn_exec_cb(to, flushes, QEMU_PLUGIN_CB_R_REGS, i);
     qemu_plugin_register_vcpu_mem_cb(to, cb[0], QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, i);
     qemu_plugin_register_vcpu_mem_cb(to, cb[1], QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, i);
+}
+
+void qds_accesses_cpuid(unsigned vcpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    qds_memory_cpuid(&config, vcpu >= config.caches.efficient, vcpus, leaf, subleaf, out);
 }
 
 void qds_accesses_print(unsigned vcpu)

@@ -238,6 +238,27 @@ unsigned qds_memory_cpi(const char *value)
     return *at || places > 2 || units > 10000 ? 0 : units;
 }
 
+/* SDM vol. 2A, CPUID, "Deterministic Cache Parameters Leaf", and of leaf 2 the descriptors that say: see leaf 4, and
+ * prefetching of 64 bytes. */
+void qds_memory_cpuid(const struct qds_memory_config *c, unsigned kind, unsigned cores, uint32_t leaf, uint32_t subleaf,
+                      uint32_t out[4])
+{
+    enum { DATA = 1, UNIFIED = 3, LEVEL = 5, SELF_INITIALIZING = 1 << 8, SHARING = 14, CORES = 26, WAYS_SHIFT = 22 };
+    const struct qds_cache_size size[] = {c->caches.kind[kind].l1, c->caches.kind[kind].l2, c->caches.l3};
+    const uint32_t all = (cores > 1 ? 1u << (32 - __builtin_clz(cores - 1)) : 1) - 1;
+    memset(out, 0, 4 * sizeof out[0]);
+    if (leaf == 2) {
+        out[0] = 0x00FEFF01;
+        out[1] = 0xF0;
+    } else if (subleaf < 3) {
+        out[0] = (subleaf ? UNIFIED : DATA) | (subleaf + 1) << LEVEL | SELF_INITIALIZING |
+                 (subleaf == 2 ? all : 0) << SHARING | (all < 64 ? all : 63) << CORES;
+        out[1] = ((1u << c->line_shift) - 1) | (size[subleaf].ways - 1) << WAYS_SHIFT;
+        out[2] = size[subleaf].sets - 1;
+        out[3] = subleaf ? 2 : 0; /* inclusive */
+    }
+}
+
 static unsigned in_kib(struct qds_cache_size c, unsigned line_shift)
 {
     return (unsigned)(((uint64_t)c.sets * c.ways << line_shift) / KIB);

@@ -17,5 +17,9 @@ int qds_memory_option(struct qds_memory_config *config, const char *name, char *
 /* `cpi=N`, with up to two places after a point: in units. 0: it is not such a number. */
 unsigned qds_memory_cpi(const char *value);
 
+/* CPUID.02H and CPUID.04H: the caches, as a core of the kind (0, 1) sees them. They are in leaf 4 alone. */
+void qds_memory_cpuid(const struct qds_memory_config *config, unsigned kind, unsigned cores, uint32_t leaf,
+                      uint32_t subleaf, uint32_t out[4]);
+
 /* The caches in one line. */
 void qds_memory_describe(const struct qds_memory_config *config, char *to, size_t size);
