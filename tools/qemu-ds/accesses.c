@@ -6,6 +6,7 @@
 
 #include "tools/qemu-ds/access_decode.h"
 #include "tools/qemu-ds/end.h"
+#include "tools/qemu-ds/memory_options.h"
 #include "tools/qemu-ds/run.h"
 
 #define WIDEST 16u /* bytes of an access */
