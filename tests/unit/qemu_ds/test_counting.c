@@ -194,13 +194,135 @@ static void frozen_counters_stand_still(void **state)
     assert_int_equal(PMC(&counted, 0), MINUS(2));
 }
 
+/* ---- amounts ----------------------------------------------------------------------------------------------------- */
+
+enum { CYCLE_MOST = 700, ASKED_MOST = 3 };
+
+/* By so much each counter goes, as an instruction that causes `amounts` moves it. `left`: units of a cycle from before,
+ * by where a counter counts: all rings, ring 0, others. */
+static void tell_amounts(const struct qds_amounts *amounts, unsigned ring)
+{
+    static const unsigned counter_of[] = {0, 1, 2};
+    static uint64_t left[3];
+    uint32_t by[DS_COUNTER_NUMBERS];
+    struct ds_model_retired retired = {
+        .events = EVENT(INSTRUCTION) | EVENT(CYCLES) | EVENT(L3_ASKED), .cpl = ring ? 3 : 0, .by = by};
+    for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++)
+        by[i] = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        if (i == 1 ? ring != 0 : i == 2 ? ring == 0 : false)
+            continue;
+        left[i] += amounts->of[DS_MODEL_CYCLES - DS_MODEL_AMOUNTS];
+        by[counter_of[i]] = (uint32_t)(left[i] / QDS_UNITS_OF_A_CYCLE);
+        left[i] %= QDS_UNITS_OF_A_CYCLE;
+    }
+    by[3] = amounts->of[DS_MODEL_L3_ASKED - DS_MODEL_AMOUNTS];
+    assert_int_equal(ds_model_retire(&told.model, &retired), 0);
+}
+
+static void count_amounts(const struct qds_amounts *amounts, unsigned ring, bool through)
+{
+    uint32_t by[DS_COUNTER_NUMBERS];
+    struct ds_model_retired retired = {.events = EVENT(INSTRUCTION), .cpl = ring ? 3 : 0, .by = by};
+    if (through) {
+        for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++)
+            by[i] = 1;
+        qds_counting_sync(&counting, &counted.model);
+        retired.events |= qds_counting_amounts(&counting, ring, amounts, ALL, by);
+        assert_int_equal(ds_model_retire(&counted.model, &retired), 0);
+        qds_counting_arm(&counting, &counted.model);
+        steps++;
+        return;
+    }
+    for (unsigned g = 0; g < QDS_GROUPS; g++) {
+        if (g != QDS_ALL_RINGS && g != (ring ? QDS_OTHER_RINGS : QDS_RING_0))
+            continue;
+        now.of[g][DS_MODEL_INSTRUCTION]++;
+        for (unsigned e = 0; e < QDS_AMOUNTS; e++)
+            now.of[g][DS_MODEL_AMOUNTS + e] += amounts->of[e];
+    }
+}
+
+/* Cycles in all rings with PEBS, and in either alone; what the L3 is asked for, with interrupts. */
+static void amounts_count_as_the_model_does(void **state)
+{
+    (void)state;
+    static struct ds_model_preset preset;
+    const uint64_t usr = IA32_PERFEVTSEL_USR, os = IA32_PERFEVTSEL_OS, on = IA32_PERFEVTSEL_EN;
+    const uint64_t cycles_pp = INSTRUCTIONS | IA32_PERFEVTSEL_INV | UINT64_C(16) << 24;
+    const uint32_t most[DS_MODEL_EVENTS] = {
+        [DS_MODEL_INSTRUCTION] = 1, [DS_MODEL_CYCLES] = CYCLE_MOST, [DS_MODEL_L3_ASKED] = ASKED_MOST};
+    preset = *ds_bench_skylake();
+    preset.memory = true;
+    memset(&counting, 0, sizeof counting);
+    counting.now = &now;
+    seed = 99;
+    steps = 0;
+    struct ds_bench *const both[] = {&told, &counted};
+    for (unsigned i = 0; i < 2; i++) {
+        ds_bench_init(both[i], &preset, NULL, RECORDS, RECORDS);
+        ds_bench_pebs_counter(both[i], 0, cycles_pp, MINUS(1000), MINUS(1000));
+    }
+    qds_counting_arm(&counting, &counted.model);
+    write_both(IA32_PERFEVTSEL0 + 1, 0x003C | os | on);
+    write_both(IA32_PERFEVTSEL0 + 2, 0x003C | usr | on);
+    write_both(IA32_PERFEVTSEL0 + 3, 0x4F2E | usr | os | on | IA32_PERFEVTSEL_INT);
+    write_both(IA32_PMC0 + 3, MINUS(20) & 0xFFFFFFFF);
+    write_both(IA32_PERF_GLOBAL_CTRL, 15);
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        const unsigned ring = random_below(4) == 0;
+        struct qds_amounts amounts = {0};
+        amounts.of[DS_MODEL_CYCLES - DS_MODEL_AMOUNTS] = random_below(CYCLE_MOST + 1);
+        amounts.of[DS_MODEL_L3_ASKED - DS_MODEL_AMOUNTS] = random_below(ASKED_MOST + 1);
+        tell_amounts(&amounts, ring);
+        count_amounts(&amounts, ring, qds_counting_due(&counting, ring, most, ALL));
+        if (random_below(16) == 0)
+            compare();
+        if (random_below(64) == 0)
+            write_both(IA32_PMC0 + 3, MINUS(1 + random_below(200)) & 0xFFFFFFFF);
+        if (random_below(256) == 0) {
+            *ds_bench_area(&told, offsetof(struct ds_area_60, pebs_index)) = ds_bench_buffer();
+            *ds_bench_area(&counted, offsetof(struct ds_area_60, pebs_index)) = ds_bench_buffer();
+            told.pmis = counted.pmis = 0;
+        }
+    }
+    compare();
+    assert_true(told.model.records > 30);
+    assert_true(steps > 100 && steps < BLOCKS / 2);
+}
+
+/* More than blocks expect of an instruction: the counter stops before its overflow, and the next instruction makes
+ * it. */
+static void what_is_too_much_waits(void **state)
+{
+    (void)state;
+    static struct ds_model_preset preset;
+    const uint32_t one[DS_MODEL_EVENTS] = {[DS_MODEL_L3_ASKED] = 1};
+    const struct qds_amounts none = {0};
+    preset = *ds_bench_skylake();
+    preset.memory = true;
+    memset(&counting, 0, sizeof counting);
+    counting.now = &now;
+    ds_bench_init(&counted, &preset, NULL, RECORDS, RECORDS);
+    ds_bench_pebs_counter(&counted, 0, 0x4F2E, MINUS(10), MINUS(1000));
+    qds_counting_arm(&counting, &counted.model);
+    assert_false(qds_counting_due(&counting, 0, one, ALL));
+    now.of[QDS_ALL_RINGS][DS_MODEL_L3_ASKED] += 64; /* REP MOVS */
+    qds_counting_sync(&counting, &counted.model);
+    assert_int_equal(PMC(&counted, 0), MINUS(1));
+    qds_counting_arm(&counting, &counted.model);
+    assert_true(qds_counting_due(&counting, 0, one, ALL));
+    count_amounts(&none, 0, true);
+    assert_int_equal(PMC(&counted, 0), 54);
+    assert_int_equal(STATUS(&counted) & 1, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_count_as_the_model_does),
-        cmocka_unit_test(an_armed_counter_waits_for_its_next_event),
-        cmocka_unit_test(what_is_forced_counts_on),
-        cmocka_unit_test(frozen_counters_stand_still),
+        cmocka_unit_test(blocks_count_as_the_model_does),  cmocka_unit_test(an_armed_counter_waits_for_its_next_event),
+        cmocka_unit_test(what_is_forced_counts_on),        cmocka_unit_test(frozen_counters_stand_still),
+        cmocka_unit_test(amounts_count_as_the_model_does), cmocka_unit_test(what_is_too_much_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
