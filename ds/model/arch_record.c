@@ -31,7 +31,10 @@ static void put_basic(struct cursor *at, uint64_t groups)
 {
     (void)groups;
     const struct ds_arch_basic basic = {
-        .eventing_ip = at->registers->eventing_ip, .counters = at->counters, .tsc = at->registers->tsc};
+        .eventing_ip = at->registers->eventing_ip,
+        .counters = at->counters,
+        .tsc = at->registers->tsc,
+        .retire = ds_model_timed(at->model->preset) ? DS_ARCH_RETIRE_VALID | at->retired->retire_latency : 0};
     put(at, &basic, sizeof basic);
 }
 

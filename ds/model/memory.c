@@ -138,6 +138,13 @@ static bool is_efficient(const struct ds_model_preset *p)
     return p->generation == DS_GENERATION_SKYMONT || p->generation == DS_GENERATION_DARKMONT;
 }
 
+/* SDM vol. 3B, "Timed PEBS": from Meteor Lake on. */
+bool ds_model_timed(const struct ds_model_preset *p)
+{
+    return p->memory && (p->generation == DS_GENERATION_LIONCOVE || p->generation == DS_GENERATION_SKYMONT ||
+                         p->format == DS_FORMAT_ARCH);
+}
+
 /* Load latency; MEM_TRANS_RETIRED.STORE_SAMPLE or PRECISE_STORE; MEM_UOPS_RETIRED.STORE_LATENCY. */
 bool ds_model_has_latency(const struct ds_model_preset *p, const struct ds_model_event_code *e)
 {

@@ -17,7 +17,8 @@
  * know read 0: TX abort information, topdown slots and metrics, data addresses that the host cannot see, and without a
  * memory system latencies and data sources. So a load never reaches a latency threshold then, and the events of load
  * latency and precise store do not move, as those of the frontend never do, though their settings can be written and
- * read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM, retire latency) do not exist. The
+ * read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM, and without a
+ * memory system retire latency) do not exist. The
  * core has one thread, so AnyThread changes nothing.
  *
  * Of the rest of the tree it uses ds/layout.h, ds/arch_layout.h, ds/event_data.h with the tables that are made for it,
@@ -323,6 +324,7 @@ struct ds_model_retired {                 /* what one instruction was */
     uint64_t load_address, store_address; /* linear, of its data; 0: none, or the host cannot see it */
     struct ds_model_access load, store;   /* the same accesses */
     const struct ds_model_branch *branch; /* NULL: not taken */
+    uint16_t retire_latency;              /* cycles since the one before has; with a memory system */
     const uint32_t *by;                   /* how far counters go that it moves, by their number; NULL: one */
 };
 

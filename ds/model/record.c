@@ -115,7 +115,8 @@ static void put_adaptive(struct cursor *at, uint64_t set, const struct ds_model_
     const struct ds_model *m = at->model;
     uint64_t cfg = groups(m, set);
     const struct ds_pebs_basic basic = {
-        .head = ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg)),
+        .head = ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg)) |
+                (ds_model_timed(m->preset) ? (uint64_t)retired->retire_latency << 32 : 0),
         .eventing_ip = r->eventing_ip,
         .counters = set,
         .tsc = r->tsc,

@@ -217,7 +217,10 @@ static void add_amounts(struct qds_vcpu *v, struct ds_model_retired *retired, ui
 {
     for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++)
         by[i] = 1;
-    v->step.amounts.of[DS_MODEL_CYCLES - DS_MODEL_AMOUNTS] += qds_accesses_cpi();
+    uint32_t *cycles = &v->step.amounts.of[DS_MODEL_CYCLES - DS_MODEL_AMOUNTS];
+    *cycles += qds_accesses_cpi();
+    const uint32_t took = *cycles / QDS_UNITS_OF_A_CYCLE;
+    retired->retire_latency = (uint16_t)(took < UINT16_MAX ? took : UINT16_MAX);
     retired->events |= qds_counting_amounts(&v->counting, v->step.cpl, &v->step.amounts, v->step.events, by);
     retired->by = by;
     retired->load = v->step.load;

@@ -143,6 +143,8 @@ static void amounts_overflow(void **state)
 static void record(const char *name, unsigned counter, uint64_t code, uint64_t extra, unsigned event,
                    const struct ds_model_access *access, uint64_t words[3])
 {
+    enum { ARCH_AUX = 0x40 }; /* behind header and basic group */
+    static const unsigned aux[] = {0, 0x28, 0x30};
     const bool store = event == DS_MODEL_STORE;
     const struct ds_model_retired retired = {
         .events = 1u << DS_MODEL_INSTRUCTION | 1u << event,
@@ -153,19 +155,17 @@ static void record(const char *name, unsigned counter, uint64_t code, uint64_t e
     };
     init(name);
     const bool arch = preset.format == DS_FORMAT_ARCH, baseline = preset.baseline;
-    if (arch) {
-        ds_bench_arch(b, 0, 4096);
-        ds_bench_write(b, 0x1903 + 4 * counter, IA32_PMC_CFG_C_AUX | IA32_PMC_CFG_C_EN); /* IA32_PMC_GPn_CFG_C */
-    }
     if (baseline)
         ds_bench_write(b, MSR_PEBS_DATA_CFG, MSR_PEBS_DATA_CFG_MEMINFO);
     ds_bench_pebs_counter(b, counter, code | (baseline ? IA32_PERFEVTSEL_ADAPTIVE : 0), MINUS(1), 0);
+    if (arch)
+        ds_bench_write(b, IA32_PMC_GP0_CFG_C + IA32_PMC_STEP * counter, IA32_PMC_CFG_C_AUX | IA32_PMC_CFG_C_EN);
     if (extra)
         ds_bench_write(b, IA32_PEBS_ENABLE, DS_BIT(counter) | extra);
     assert_int_equal(ds_model_retire(&b->model, &retired), 0);
     assert_int_equal(ds_model_retire(&b->model, &retired), 0);
     for (unsigned i = 0; i < 3; i++)
-        words[i] = arch ? *ds_bench_physical(b, 0x20 + 8 * i) : baseline ? WORD(0x20 + 8 * i) : WORD(0x98 + 8 * i);
+        words[i] = arch ? *ds_bench_physical(b, ARCH_AUX + aux[i]) : baseline ? WORD(0x20 + 8 * i) : WORD(0x98 + 8 * i);
 }
 
 static void load_latency(void **state)
@@ -184,6 +184,8 @@ static void load_latency(void **state)
         {"icelake", 0, 0x01CD, 0, 1, 2, 3, 4, 5, 6, 7, 0xA, 0x10, 0x20},
         {"sapphirerapids", 2, 0x01CD, 0, 1, 2, 3, 4, 5, 6, 7, 0xA, 0x10, 0x20},
         {"lunarlake", 2, 0x01CD, 0, 1, 3, 5, 8, 8, 0xC, 0xD, 0x11, 0x400, 0x800},
+        {"pantherlake", 3, 0x01CD, 0, 1, 3, 5, 8, 8, 0xC, 0xD, 0x11, 0x400, 0x800},
+        {"clearwaterforest", 3, 0x05D0, 0, 1, 2, 3, 4, 5, 6, 8, 0xA, 0x40, 0x20},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const uint64_t of[DS_MODEL_SOURCES] = {0,
@@ -252,13 +254,40 @@ static void load_latency_has_to_be_enabled(void **state)
     assert_true(words[0] == 0x111000 && words[1] == 0 && words[2] == 0);
 }
 
+/* Where records are timed, in their heads; the capability says so. */
+static void retire_latency(void **state)
+{
+    (void)state;
+    const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION, .retire_latency = 77};
+    static const struct {
+        const char *preset;
+        bool timed;
+    } rows[] = {{"icelake", false}, {"sapphirerapids", false}, {"lunarlake", true}, {"arrowlake", true}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        init(rows[i].preset);
+        const bool shown = ds_bench_read(b, IA32_PERF_CAPABILITIES) & IA32_PERF_CAPABILITIES_PEBS_TIMING;
+        assert_int_equal(shown, rows[i].timed);
+        ds_bench_pebs_counter(b, 2, INSTRUCTIONS, MINUS(1), 0);
+        for (unsigned n = 0; n < 2; n++)
+            assert_int_equal(ds_model_retire(&b->model, &retired), 0);
+        assert_int_equal(ds_pebs_head_latency(WORD(0)), rows[i].timed ? 77 : 0);
+        assert_int_equal(ds_pebs_head_size(WORD(0)), 32);
+    }
+    init("pantherlake");
+    ds_bench_pebs_counter(b, 3, INSTRUCTIONS, MINUS(1), 0);
+    for (unsigned n = 0; n < 2; n++)
+        assert_int_equal(ds_model_retire(&b->model, &retired), 0);
+    assert_int_equal(*ds_bench_physical(b, 0x10 + 0x18), DS_ARCH_RETIRE_VALID | 77);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codes),        cmocka_unit_test(nothing_without),
-        cmocka_unit_test(cycles),       cmocka_unit_test(amounts_overflow),
-        cmocka_unit_test(load_latency), cmocka_unit_test(data_linear_address),
-        cmocka_unit_test(stores),       cmocka_unit_test(load_latency_has_to_be_enabled),
+        cmocka_unit_test(codes),          cmocka_unit_test(nothing_without),
+        cmocka_unit_test(cycles),         cmocka_unit_test(amounts_overflow),
+        cmocka_unit_test(load_latency),   cmocka_unit_test(data_linear_address),
+        cmocka_unit_test(stores),         cmocka_unit_test(load_latency_has_to_be_enabled),
+        cmocka_unit_test(retire_latency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
