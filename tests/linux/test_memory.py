@@ -80,8 +80,8 @@ def chase(machine):
         commands[f"stat {kib}"] = f"perf stat -x, -e {events} chase {kib} {times(kib)}"
         commands[f"mem {kib}"] = (f"perf mem record -q -t load --ldlat 3 -c 1009 -U chase {kib} {times(kib)} && "
                                   "perf script -F sym,weight")
-        commands[f"cycles {kib}"] = (f"perf record -q -e {machine.pmu}/cycles/upp -c 100003 chase {kib} {times(kib)} && "
-                                     "perf script -F sym")
+        commands[f"cycles {kib}"] = (f"perf record -q -e {machine.pmu}/cycles/upp -c 100003 chase {kib} {times(kib)} "
+                                     "&& perf script -F sym")
     return commands
 
 
@@ -94,8 +94,8 @@ def test_pointer_chase(tmp_path, machine):
                     append="pti=off nmi_watchdog=0", files={"bin/chase": guest.BUILD / "linux-chase"})
     assert checks.warnings(run.dmesg) == []
     for at, (kib, latency) in enumerate(machine.sizes.items()):
-        weights = Counter(int(weight) for weight, symbol in map(str.split, output(run, commands, f"mem {kib}").splitlines())
-                          if symbol == "chase_loop")
+        samples = map(str.split, output(run, commands, f"mem {kib}").splitlines())
+        weights = Counter(int(weight) for weight, symbol in samples if symbol == "chase_loop")
         ((most, often),) = weights.most_common(1)
         assert most == latency and often > 0.6 * weights.total(), (kib, weights.most_common(5))
 

@@ -223,6 +223,12 @@ void qds_accesses_plant(struct qemu_plugin_insn *to, struct qds_block_insn *i, e
     qemu_plugin_register_vcpu_mem_cb(to, cb[1], QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, i);
 }
 
+void qds_accesses_reset(unsigned vcpu)
+{
+    if (memory)
+        qds_tlb_flush(&cores[vcpu]->tlb);
+}
+
 void qds_accesses_cpuid(unsigned vcpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
     qds_memory_cpuid(&config, vcpu >= config.caches.efficient, vcpus, leaf, subleaf, out);

@@ -24,6 +24,8 @@ enum qds_accesses { QDS_ACCESSES_PASS, QDS_ACCESSES_COUNT, QDS_ACCESSES_STEP }; 
 /* Places the callbacks for what the instruction accesses. */
 void qds_accesses_plant(struct qemu_plugin_insn *to, struct qds_block_insn *insn, enum qds_accesses how);
 
+/* The vCPU is reset: addresses lie elsewhere now. All stand still. */
+void qds_accesses_reset(unsigned vcpu);
 /* CPUID.02H and CPUID.04H of a vCPU. */
 void qds_accesses_cpuid(unsigned vcpu, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 

@@ -292,6 +292,7 @@ void qds_vcpu_reset(struct qds_vcpu *v)
     v->patch.kind = QDS_PATCH_NONE;
     memset(v->pages, 0, sizeof v->pages);
     v->board->patch = v->board->block = 0;
+    qds_accesses_reset(v->index);
     qds_counting_arm(&v->counting, &v->model);
 }
 

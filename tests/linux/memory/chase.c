@@ -16,7 +16,8 @@ __attribute__((noinline)) static void *chase(void *at, uint64_t lines)
 
 int main(int argc, char **argv)
 {
-    const uint64_t kib = argc > 1 ? strtoull(argv[1], NULL, 10) : 16, times = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    const uint64_t kib = argc > 1 ? strtoull(argv[1], NULL, 10) : 16,
+                   times = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     const uint64_t lines = kib * 1024 / LINE; /* a power of 2: any odd step visits them all */
     char *memory = aligned_alloc(4096, kib * 1024);
     const uint64_t step = lines > 8 ? lines / 8 * 3 + 1 : 1;
