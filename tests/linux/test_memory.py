@@ -78,7 +78,7 @@ def chase(machine):
     for kib in machine.sizes:
         events = ",".join(f"{machine.pmu}/{name}/u" for name in ("cycles", "instructions", "cache-misses"))
         commands[f"stat {kib}"] = f"perf stat -x, -e {events} chase {kib} {times(kib)}"
-        commands[f"mem {kib}"] = (f"perf mem record -q -t load --ldlat 3 -c 1009 -U chase {kib} {times(kib)} && "
+        commands[f"mem {kib}"] = (f"perf mem record -t load --ldlat 3 -c 1009 chase {kib} {times(kib)} 2>/dev/null && "
                                   "perf script -F sym,weight")
         commands[f"cycles {kib}"] = (f"perf record -q -e {machine.pmu}/cycles/upp -c 100003 chase {kib} {times(kib)} "
                                      "&& perf script -F sym")
