@@ -62,6 +62,18 @@ def test_sizes_and_latencies(tmp_path):
     assert said["l1_latency"] == 257
 
 
+@pytest.mark.parametrize("guest, defines", [
+    ("accesses", ("START=-3",)), ("flags", ()), ("faults", ("HISTORY=0", "LOADS=1")),
+    ("faults", ("HISTORY=1", "LOADS=1")),
+    ("locked", ()), ("devices", ()), ("modify", ("HISTORY=0",)),
+])
+def test_other_events_are_what_they_were(tmp_path, guest, defines):
+    """Counts, records and interrupts of what has nothing to do with caches."""
+    without, _ = run(tmp_path, guest, defines=defines)
+    with_it, _ = run(tmp_path, guest, "memory=model", defines=defines)
+    assert {name: (value, with_it[name]) for name, value in without.items() if with_it[name] != value} == {}
+
+
 def test_sharing(tmp_path):
     """Each of two processors adds to its own word of a line, in turns: the other one has always changed it."""
     said, messages = run(tmp_path, "sharing", "preset=skylake,memory=model,stats=on", "-smp", "2")

@@ -30,8 +30,10 @@ void qds_accesses_begin(const struct qds_memory_config *wanted, unsigned cpi, un
     for (unsigned i = 0; i < vcpus; i++)
         cores[i] = qds_memory_core(memory, i);
     instruction_units = cpi;
-    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
+        most[0][e] = !(QDS_ACCESS_EVENTS >> e & 1);
         most[1][e] = 1;
+    }
     most[0][DS_MODEL_CYCLES] = cpi;
     most[1][DS_MODEL_CYCLES] =
         cpi + (uint32_t)(latency[DS_MODEL_SOURCE_MEMORY] + config.walk_latency) * QDS_UNITS_OF_A_CYCLE;
