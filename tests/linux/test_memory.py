@@ -57,7 +57,7 @@ def test_false_sharing(tmp_path):
 @dataclass(frozen=True)
 class Machine:
     preset: str
-    sizes: dict  # {KiB: cycles}: as tools/qemu-ds/memory_options.c has them; pages beyond the DTLB take longer
+    sizes: dict  # {KiB: cycles}: as tools/qemu-ds/modelled/memory_options.c has them; pages beyond the DTLB take longer
     pmu: str = "cpu"
 
 

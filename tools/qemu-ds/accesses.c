@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tools/qemu-ds/access_decode.h"
+#include "tools/qemu-ds/modelled/access_decode.h"
 #include "tools/qemu-ds/end.h"
-#include "tools/qemu-ds/memory_options.h"
+#include "tools/qemu-ds/modelled/memory_options.h"
 #include "tools/qemu-ds/run.h"
 
 #define WIDEST 16u /* bytes of an access */

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "tools/qemu-ds/memory_system.h"
+#include "tools/qemu-ds/modelled/memory_system.h"
 #include "tools/qemu-ds/vcpu.h"
 
 /* At the plugin's start: memory=model. `cpi`: cycles of an instruction, in units. */

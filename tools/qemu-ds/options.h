@@ -3,7 +3,7 @@
  * efficient=1,kvm=on,refuse=1,memory=model,memory.l1=32K/8/4,cpi=1 */
 #pragma once
 
-#include "tools/qemu-ds/memory_options.h"
+#include "tools/qemu-ds/modelled/memory_options.h"
 
 struct qds_options {
     const struct ds_model_preset *preset; /* icelake unless told otherwise; with kvm=on it is `guest` */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "tools/qemu-ds/access_decode.h"
+#include "tools/qemu-ds/modelled/access_decode.h"
 
 enum { NOTHING, ACCESSES = 1, LOCKED = 2, FLUSHES = 4 };
 

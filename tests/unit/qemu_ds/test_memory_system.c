@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "tools/qemu-ds/memory_system.h"
+#include "tools/qemu-ds/modelled/memory_system.h"
 
 #define CORES 4u
 #define PAGES 12u

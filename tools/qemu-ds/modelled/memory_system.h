@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "tools/qemu-ds/caches.h"
-#include "tools/qemu-ds/tlb.h"
+#include "tools/qemu-ds/modelled/caches.h"
+#include "tools/qemu-ds/modelled/tlb.h"
 
 #define QDS_QUICK 256u
 

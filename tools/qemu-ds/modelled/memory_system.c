@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/qemu-ds/memory_system.h"
+#include "tools/qemu-ds/modelled/memory_system.h"
 
 #include <stdlib.h>
 #include <string.h>

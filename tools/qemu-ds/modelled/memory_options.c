@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/qemu-ds/memory_options.h"
+#include "tools/qemu-ds/modelled/memory_options.h"
 
 #include <errno.h>
 #include <limits.h>

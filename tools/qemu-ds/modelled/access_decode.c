@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SDM vol. 2, appendix A, "Opcode Map". */
-#include "tools/qemu-ds/access_decode.h"
+#include "tools/qemu-ds/modelled/access_decode.h"
 
 #define MEMORY(modrm) ((modrm) < 0xC0) /* the operand is not a register */
 #define REG(modrm)    ((modrm) >> 3 & 7)

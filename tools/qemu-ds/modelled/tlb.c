@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/qemu-ds/tlb.h"
+#include "tools/qemu-ds/modelled/tlb.h"
 
 #include <stdlib.h>
 

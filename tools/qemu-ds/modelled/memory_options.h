@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "tools/qemu-ds/counting.h"
-#include "tools/qemu-ds/memory_system.h"
+#include "tools/qemu-ds/modelled/memory_system.h"
 
 /* The usual values. False: there are none for this preset. */
 bool qds_memory_preset(const struct ds_model_preset *preset, unsigned efficient, struct qds_memory_config *config);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/qemu-ds/caches.h"
+#include "tools/qemu-ds/modelled/caches.h"
 
 #include <pthread.h>
 #include <stdlib.h>
