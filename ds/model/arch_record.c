@@ -31,14 +31,19 @@ static void put_basic(struct cursor *at, uint64_t groups)
 {
     (void)groups;
     const struct ds_arch_basic basic = {
-        .eventing_ip = at->registers->eventing_ip, .counters = at->counters, .tsc = at->registers->tsc};
+        .eventing_ip = at->registers->eventing_ip,
+        .counters = at->counters,
+        .tsc = at->registers->tsc,
+        .retire = ds_model_timed(at->model->preset) ? DS_ARCH_RETIRE_VALID | at->retired->retire_latency : 0};
     put(at, &basic, sizeof basic);
 }
 
 static void put_aux(struct cursor *at, uint64_t groups)
 {
     (void)groups;
-    const struct ds_arch_aux aux = {.data_linear_address = ds_model_data_address(at->model, at->counters, at->retired)};
+    const struct ds_arch_aux aux = {.data_linear_address = ds_model_data_address(at->model, at->counters, at->retired),
+                                    .data_source = ds_model_data_source(at->model, at->counters, at->retired),
+                                    .latency = ds_model_latency(at->model, at->counters, at->retired)};
     put(at, &aux, sizeof aux);
 }
 

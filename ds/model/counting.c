@@ -237,7 +237,8 @@ static void remember(struct ds_model *m, uint64_t moved, const struct ds_model_r
         return;
     m->late.counters = lowest_bit(moved);
     m->late.retired = *retired;
-    m->late.retired.branch = NULL; /* the caller's */
+    m->late.retired.branch = NULL; /* the caller's, and so is this */
+    m->late.retired.by = NULL;
     m->host.registers(m->host.context, &m->late.registers);
 }
 
@@ -312,10 +313,12 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
     remember(m, moved & m->pebs, retired);
     for (; moved; moved &= moved - 1) {
         unsigned c = (unsigned)__builtin_ctzll(moved);
-        uint64_t bit = DS_BIT(c);
+        uint64_t bit = DS_BIT(c), by = retired->by ? retired->by[c] : 1;
+        if (!by)
+            continue;
         record |= m->armed & bit; /* armed by an earlier event */
-        m->value[c] = (m->value[c] + 1) & m->counter_mask;
-        if (m->value[c])
+        m->value[c] = (m->value[c] + by) & m->counter_mask;
+        if (m->value[c] >= by)
             continue;
         overflowed |= bit;
         overflow(m, c);

@@ -8,6 +8,12 @@
 /* Bit n: there is architectural event n. Not there: cache references and misses (3, 4), mispredicted branches (6),
  * slots (7). */
 #define ARCHITECTURAL_EVENTS 0x27u
+#define CACHE_EVENTS         0x18u /* with a memory system these two are */
+
+static uint32_t architectural_events(const struct ds_model_preset *p)
+{
+    return ARCHITECTURAL_EVENTS | (p->memory ? CACHE_EVENTS : 0);
+}
 
 /* General-purpose counters, then fixed ones. */
 static void two_masks(uint32_t out[2], uint64_t counters)
@@ -35,7 +41,7 @@ static void perfmon_extended(const struct ds_model_preset *p, bool arch, uint32_
         two_masks(&out[2], p->acr_causes);
         break;
     case 3:
-        out[0] = ARCHITECTURAL_EVENTS;
+        out[0] = architectural_events(p);
         break;
     case 4:
         out[1] = (uint32_t)(p->arch_groups >> 32);
@@ -94,7 +100,7 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
         break;
     case 0x0A:
         out[0] = events << 24 | (uint32_t)p->width << 16 | (uint32_t)p->gp_counters << 8 | p->perfmon_version;
-        out[1] = ~ARCHITECTURAL_EVENTS & ((1u << events) - 1);
+        out[1] = ~architectural_events(p) & ((1u << events) - 1);
         out[2] = p->perfmon_version >= 5 ? (1u << p->fixed_counters) - 1 : 0;
         out[3] = (p->perfmon_version >= 5 || p->kvm ? ANYTHREAD_DEPRECATED : 0) | (uint32_t)p->width << 5 |
                  p->fixed_counters;

@@ -59,6 +59,9 @@ bool ds_model_write_record(struct ds_model *model, uint64_t set, const struct ds
 
 /* The data address of the load or store that a counter of `set` has counted, where records have it; else 0. */
 uint64_t ds_model_data_address(const struct ds_model *model, uint64_t set, const struct ds_model_retired *retired);
+/* Likewise data source and latency of that access. */
+uint64_t ds_model_data_source(const struct ds_model *model, uint64_t set, const struct ds_model_retired *retired);
+uint64_t ds_model_latency(const struct ds_model *model, uint64_t set, const struct ds_model_retired *retired);
 void ds_model_fill_gpr(struct ds_pebs_gpr *gpr, const struct ds_model_registers *registers);
 
 extern const struct ds_model_event_code ds_model_darkmont_codes[]; /* ends with a code of 0 */
@@ -117,6 +120,17 @@ bool ds_model_store_branch(struct ds_model *model, const struct ds_model_branch 
 uint64_t ds_model_recorded(const struct ds_model *model, const struct ds_model_event_code *event, bool cmask);
 /* Makes model->pebs anew. */
 void ds_model_select_pebs(struct ds_model *model);
+
+/* Of events that a memory system brings, and of stores: whether it is a load's, a store's. */
+bool ds_model_is_load(unsigned event);
+bool ds_model_is_store(unsigned event);
+/* Whether records of the event have data source and latency, not only an address. */
+bool ds_model_has_latency(const struct ds_model_preset *preset, const struct ds_model_event_code *event);
+/* Whether records have the retire latency (IA32_PERF_CAPABILITIES.PEBS_TIMING; with architectural PEBS always). */
+bool ds_model_timed(const struct ds_model_preset *preset);
+/* Event codes that a memory system brings; they go before the others, and end with a code of 0. */
+const struct ds_model_event_code *ds_model_memory_common(void);
+const struct ds_model_event_code *ds_model_memory_codes(const struct ds_model_preset *preset);
 
 /* The event of IA32_PERFEVTSELx[15:0] and UMaskExt, NULL: none the model counts. */
 const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint64_t code);

@@ -16,21 +16,33 @@ static const struct {
     bool cmask;          /* only cycles, counted by CMASK */
     uint64_t code;
 } others[] = {
-    {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x010B},     /* MEM_INST_RETIRED.LOADS */
-    {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x020B},     /* MEM_INST_RETIRED.STORES */
-    {DS_GENERATION_SANDYBRIDGE, DS_GENERATION_SKYLAKE, false, 0x81D0}, /* MEM_UOPS_RETIRED.ALL_LOADS */
-    {DS_GENERATION_SANDYBRIDGE, DS_GENERATION_SKYLAKE, false, 0x82D0}, /* MEM_UOPS_RETIRED.ALL_STORES */
-    {DS_GENERATION_SANDYBRIDGE, DS_GENERATION_HASWELL, false, 0x01C2}, /* UOPS_RETIRED.ALL, to Broadwell */
+    {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x010B},         /* MEM_INST_RETIRED.LOADS */
+    {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x020B},         /* MEM_INST_RETIRED.STORES */
+    {DS_GENERATION_SANDYBRIDGE, DS_GENERATION_SKYLAKE, false, 0x81D0},     /* MEM_UOPS_RETIRED.ALL_LOADS */
+    {DS_GENERATION_SANDYBRIDGE, DS_GENERATION_SKYLAKE, false, 0x82D0},     /* MEM_UOPS_RETIRED.ALL_STORES */
+    {DS_GENERATION_SANDYBRIDGE, DS_GENERATION_SANDYBRIDGE, false, 0x02CD}, /* MEM_TRANS_RETIRED.PRECISE_STORE */
+    {DS_GENERATION_SANDYBRIDGE, DS_GENERATION_HASWELL, false, 0x01C2},     /* UOPS_RETIRED.ALL, to Broadwell */
     /* Not in Intel's lists. Linux: intel_nehalem_pebs_event_constraints, and on Skylake cycles:pp, which is
      * INST_RETIRED.TOTAL_CYCLES_PS without the unit mask of the list. */
     {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x00C0},
     {DS_GENERATION_SKYLAKE, DS_GENERATION_SKYLAKE, true, 0x00C0},
 };
 
+/* Events of a memory system that retire: Linux' tables of constraints have all unit masks of MEM_LOAD_RETIRED and the
+ * like (event selects D0H to D3H, on Nehalem CBH and 0FH). */
+static bool retires(const struct ds_model *m, const struct ds_model_event_code *e)
+{
+    const uint8_t select = (uint8_t)e->code;
+    if (!m->preset->memory)
+        return false;
+    return m->preset->generation <= DS_GENERATION_NEHALEM ? select == 0xCB || select == 0x0F
+                                                          : select >= 0xD0 && select <= 0xD3;
+}
+
 uint64_t ds_model_recorded(const struct ds_model *m, const struct ds_model_event_code *e, bool cmask)
 {
     uint64_t counters = 0;
-    if (m->policy.unlisted_recorded)
+    if (m->policy.unlisted_recorded || retires(m, e))
         return UINT64_MAX;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (others[i].code == e->code && others[i].first <= m->preset->generation &&

@@ -11,20 +11,22 @@
  * has a switch.
  *
  * The model counts what its host can see (enum ds_model_event). Counters programmed for any other event do not move. As
- * the model has no clock, unhalted cycles, core and reference, are by convention one for each retired instruction.
- * CMASK, INV and EDGE use the same cycle, in which an event occurs once or not at all; so does EQ, which therefore
- * changes nothing. Fields that the model cannot know read 0: latencies, data sources, TX abort information, topdown
- * slots and metrics, data addresses that the host cannot see. So a load never reaches a latency threshold, and the
- * events of load latency, precise store and the frontend do not move, though their settings can be written and read.
- * Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM, retire latency) do not exist. The core
- * has one thread, so AnyThread changes nothing.
+ * the model has no clock, unhalted cycles, core and reference, are by convention one for each retired instruction,
+ * unless the host has a memory system (memory.c) and says how many they are. CMASK, INV and EDGE use the same cycle, in
+ * which an event occurs once or not at all; so does EQ, which therefore changes nothing. Fields that the model cannot
+ * know read 0: TX abort information, topdown slots and metrics, data addresses that the host cannot see, and without a
+ * memory system latencies and data sources. So a load never reaches a latency threshold then, and the events of load
+ * latency and precise store do not move, as those of the frontend never do, though their settings can be written and
+ * read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM, and without a
+ * memory system retire latency) do not exist. The
+ * core has one thread, so AnyThread changes nothing.
  *
  * Of the rest of the tree it uses ds/layout.h, ds/arch_layout.h, ds/event_data.h with the tables that are made for it,
  * and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers,
  * memcpy, memset and strcmp.
  *
- * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c; then arch.c and
- * arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c and policy.c are tables.
+ * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c, memory.c; then
+ * arch.c and arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c and policy.c are tables.
  */
 #pragma once
 
@@ -52,6 +54,33 @@ enum ds_model_event {
     DS_MODEL_FAR_BRANCH,
     DS_MODEL_LOAD,  /* it read data */
     DS_MODEL_STORE, /* it wrote data */
+
+    /* From here on a host has to have a memory system, and a preset to ask for it. Loads by where their data was: */
+    DS_MODEL_PLAIN_EVENTS,
+    DS_MODEL_LOAD_L1_HIT = DS_MODEL_PLAIN_EVENTS,
+    DS_MODEL_LOAD_FILL_BUFFER,
+    DS_MODEL_LOAD_L1_MISS,
+    DS_MODEL_LOAD_L2_HIT,
+    DS_MODEL_LOAD_L2_MISS,
+    DS_MODEL_LOAD_L3_HIT,
+    DS_MODEL_LOAD_L3_MISS,
+    DS_MODEL_LOAD_SNOOP_NONE, /* of the L3 hits */
+    DS_MODEL_LOAD_SNOOP_MISS,
+    DS_MODEL_LOAD_SNOOP_HIT,
+    DS_MODEL_LOAD_SNOOP_HITM,
+    DS_MODEL_LOAD_STLB_MISS,
+    DS_MODEL_STORE_STLB_MISS,
+    DS_MODEL_LOAD_LOCKED,
+    DS_MODEL_LOAD_SPLIT,   /* it is of two lines */
+    DS_MODEL_LOAD_LATENCY, /* it took longer than MSR_PEBS_LD_LAT says */
+    /* What an instruction may do several times: ds_model_retired.by */
+    DS_MODEL_AMOUNTS,
+    DS_MODEL_L1_FILLED = DS_MODEL_AMOUNTS,
+    DS_MODEL_L3_ASKED,
+    DS_MODEL_L3_MISSED,
+    DS_MODEL_LOAD_WALK,
+    DS_MODEL_STORE_WALK,
+    DS_MODEL_CYCLES,
     DS_MODEL_EVENTS
 };
 
@@ -88,6 +117,7 @@ struct ds_model_preset {
     uint8_t lbr_depths;                  /* with arch_lbr: CPUID.1CH:EAX[7:0], those to choose from */
     uint16_t lbr_select;                 /* legal bits of MSR_LBR_SELECT; 0: not there */
     uint16_t lbr_from, lbr_to, lbr_info; /* MSRs of entry 0; lbr_info 0: not there */
+    bool memory;            /* the host has a memory system: its events, and what records say of an access */
     bool kvm;               /* not the processor's, but what KVM leaves of it for a guest: ds_model_kvm_guest */
     bool load_latency;      /* MSR_PEBS_LD_LAT; before the baseline IA32_PEBS_ENABLE.LL_EN */
     bool precise_store;     /* IA32_PEBS_ENABLE.PS_EN */
@@ -268,11 +298,34 @@ struct ds_model_branch { /* a branch that was taken, an interrupt or an exceptio
     bool to_next;                   /* a direct call of the instruction after it */
 };
 
+enum ds_model_source { /* where the data of an access was; the later, the longer it takes */
+                       DS_MODEL_SOURCE_UNKNOWN,
+                       DS_MODEL_SOURCE_L1,
+                       DS_MODEL_SOURCE_FILL_BUFFER, /* on its way to the L1 */
+                       DS_MODEL_SOURCE_L2,
+                       DS_MODEL_SOURCE_L3,         /* and no other core had to be asked */
+                       DS_MODEL_SOURCE_SNOOP_MISS, /* also in the L3, but another core might have had it */
+                       DS_MODEL_SOURCE_SNOOP_HIT,  /* another core has it */
+                       DS_MODEL_SOURCE_SNOOP_HITM, /* another core had changed it */
+                       DS_MODEL_SOURCE_MEMORY,
+                       DS_MODEL_SOURCE_UNCACHED,
+                       DS_MODEL_SOURCES
+};
+
+struct ds_model_access { /* all 0: there is none, or the host has no memory system */
+    uint8_t source;      /* enum ds_model_source */
+    bool stlb_miss, locked, split;
+    uint16_t latency; /* cycles */
+};
+
 struct ds_model_retired {                 /* what one instruction was */
     unsigned events;                      /* bit e for each enum ds_model_event it caused */
     unsigned cpl;                         /* it ran at */
     uint64_t load_address, store_address; /* linear, of its data; 0: none, or the host cannot see it */
+    struct ds_model_access load, store;   /* the same accesses */
     const struct ds_model_branch *branch; /* NULL: not taken */
+    uint16_t retire_latency;              /* cycles since the one before has; with a memory system */
+    const uint32_t *by;                   /* how far counters go that it moves, by their number; NULL: one */
 };
 
 struct ds_model {
@@ -302,6 +355,7 @@ struct ds_model {
     uint64_t reloaders;                    /* counters that some IA32_PMC_GPn_CFG_B names */
     uint64_t interrupting;                 /* INT or PMI bit of every counter */
     uint64_t pdist, loads, stores;         /* counters with precise distribution; that count loads; stores */
+    uint64_t latencies;                    /* of these: with source and latency in their records */
     uint64_t counting[2][DS_MODEL_EVENTS]; /* by ring (0: CPL 0, 1: others) and event: counters it moves now */
     uint64_t conditional[2]; /* by ring: counters that instructions move by `condition`, and by no event as such */
     struct {

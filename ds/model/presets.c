@@ -377,8 +377,9 @@ const struct ds_model_preset *ds_model_preset(const char *name)
 
 const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint64_t code)
 {
-    const struct ds_model_event_code *const tables[] = {architectural, preset->events};
-    for (size_t t = 0; t < 2; t++)
+    const struct ds_model_event_code *const tables[] = {architectural, preset->events, ds_model_memory_common(),
+                                                        ds_model_memory_codes(preset)};
+    for (size_t t = preset->memory ? 4 : 2; t-- > 0;)
         for (const struct ds_model_event_code *e = tables[t]; e->code; e++)
             if (e->code == code)
                 return e;

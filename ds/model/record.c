@@ -17,11 +17,11 @@ static void put(struct cursor *at, const void *group, uint32_t size)
 }
 
 /* The data address of the load or store that a counter of `set` has counted, where the generation gives it: from format
- * 2 (Haswell, "DataLA") on. */
+ * 2 (Haswell, "DataLA") on; before that with load latency and precise store. */
 uint64_t ds_model_data_address(const struct ds_model *m, uint64_t set, const struct ds_model_retired *retired)
 {
     if (m->preset->format < 2)
-        return 0;
+        set &= m->latencies;
     return set & m->loads ? retired->load_address : set & m->stores ? retired->store_address : 0;
 }
 
@@ -43,6 +43,8 @@ static void put_fixed(struct cursor *at, uint64_t set, const struct ds_model_ret
     /* Formats 1 and 2 show every overflow there is; format 3 the counters this record is for. */
     fmt2->fmt1.status = m->preset->format < 3 ? m->global_status : set;
     fmt2->fmt1.data_linear_address = ds_model_data_address(m, set, retired);
+    fmt2->fmt1.data_source = ds_model_data_source(m, set, retired);
+    fmt2->fmt1.latency = ds_model_latency(m, set, retired);
     fmt2->eventing_ip = r->eventing_ip;
     put(at, &record, ds_pebs_fixed_size(m->preset->format));
 }
@@ -113,14 +115,17 @@ static void put_adaptive(struct cursor *at, uint64_t set, const struct ds_model_
     const struct ds_model *m = at->model;
     uint64_t cfg = groups(m, set);
     const struct ds_pebs_basic basic = {
-        .head = ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg)),
+        .head = ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg)) |
+                (ds_model_timed(m->preset) ? (uint64_t)retired->retire_latency << 32 : 0),
         .eventing_ip = r->eventing_ip,
         .counters = set,
         .tsc = r->tsc,
     };
     put(at, &basic, sizeof basic);
     if (cfg & MSR_PEBS_DATA_CFG_MEMINFO) {
-        const struct ds_pebs_meminfo meminfo = {.data_linear_address = ds_model_data_address(m, set, retired)};
+        const struct ds_pebs_meminfo meminfo = {.data_linear_address = ds_model_data_address(m, set, retired),
+                                                .data_source = ds_model_data_source(m, set, retired),
+                                                .latency = ds_model_latency(m, set, retired)};
         put(at, &meminfo, sizeof meminfo);
     }
     if (cfg & MSR_PEBS_DATA_CFG_GPR)

@@ -32,7 +32,8 @@ static uint64_t perf_capabilities(const struct ds_model_preset *p)
     return p->lbr_format | (p->ds ? IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG : 0) |
            (uint64_t)p->format << 8 | (p->full_width_writes ? IA32_PERF_CAPABILITIES_FW_WRITE : 0) |
            (p->baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE : 0) |
-           (p->perf_metrics ? IA32_PERF_CAPABILITIES_PERF_METRICS : 0);
+           (p->perf_metrics ? IA32_PERF_CAPABILITIES_PERF_METRICS : 0) |
+           (p->baseline && ds_model_timed(p) ? IA32_PERF_CAPABILITIES_PEBS_TIMING : 0);
 }
 
 static bool canonical(uint64_t address)

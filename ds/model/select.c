@@ -15,6 +15,11 @@ static void count(const struct ds_model *m, unsigned counter, bool os, uint64_t 
     *others |= usr ? DS_BIT(counter) & m->global_ctrl : 0;
 }
 
+static unsigned cycles(const struct ds_model *m)
+{
+    return m->preset->memory ? DS_MODEL_CYCLES : DS_MODEL_INSTRUCTION;
+}
+
 static void update_gp(struct ds_model *m, unsigned i)
 {
     uint64_t sel = m->perfevtsel[i];
@@ -31,13 +36,14 @@ static void update_gp(struct ds_model *m, unsigned i)
     if (cmask(sel) > (event == DS_MODEL_UOPS ? DS_MODEL_UOPS_MAX : 1)) { /* so many never are in one cycle */
         if (!inverted)
             return;
-        event = DS_MODEL_INSTRUCTION;
+        event = cycles(m);
         inverted = false;
     } else if (event == DS_MODEL_UOPS || (event == DS_MODEL_INSTRUCTION && inverted))
         return;
     m->pdist |= cmask(sel) ? 0 : e->only;
-    m->loads |= event == DS_MODEL_LOAD && !inverted ? DS_BIT(i) : 0;
-    m->stores |= event == DS_MODEL_STORE && !inverted ? DS_BIT(i) : 0;
+    m->loads |= ds_model_is_load(event) && !inverted ? DS_BIT(i) : 0;
+    m->stores |= ds_model_is_store(event) && !inverted ? DS_BIT(i) : 0;
+    m->latencies |= ds_model_has_latency(m->preset, e) && !inverted ? DS_BIT(i) : 0;
     m->condition[i].event = (uint8_t)event;
     m->condition[i].inverted = inverted;
     m->condition[i].edge = edge;
@@ -52,9 +58,10 @@ static void update_fixed(struct ds_model *m, unsigned i)
     unsigned c = ds_counter_fixed(i);
     m->adaptive |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_adaptive(i) ? DS_BIT(c) : 0;
     m->interrupting |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_pmi(i) ? DS_BIT(c) : 0;
+    const unsigned event = i ? cycles(m) : DS_MODEL_INSTRUCTION;
     if (i < DS_MODEL_FIXED_SLOTS) /* instructions and the two kinds of cycles */
-        count(m, c, m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_os(i), &m->counting[0][DS_MODEL_INSTRUCTION],
-              m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i), &m->counting[1][DS_MODEL_INSTRUCTION]);
+        count(m, c, m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_os(i), &m->counting[0][event],
+              m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i), &m->counting[1][event]);
 }
 
 void ds_model_select_pebs(struct ds_model *m)
@@ -69,7 +76,7 @@ void ds_model_select(struct ds_model *m)
 {
     memset(m->counting, 0, sizeof m->counting);
     memset(m->conditional, 0, sizeof m->conditional);
-    m->adaptive = m->interrupting = m->loads = m->stores = m->unlisted = 0;
+    m->adaptive = m->interrupting = m->loads = m->stores = m->latencies = m->unlisted = 0;
     m->pdist = m->preset->pdist;
     for (unsigned i = 0; i < m->preset->gp_counters; i++)
         update_gp(m, i);

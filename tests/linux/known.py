@@ -25,7 +25,8 @@ LEADS_TO = {"l3": "l5", "l5": "f0", "f1": "l6", "l9": "l0"}
 def labels(program, pattern):
     """{name: address} of those that match."""
     lines = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines()
-    return {name: int(value, 16) for value, _, name in map(str.split, lines) if re.fullmatch(pattern, name)}
+    words = [line.split() for line in lines]  # what is not defined has no value
+    return {line[2]: int(line[0], 16) for line in words if len(line) == 3 and re.fullmatch(pattern, line[2])}
 
 
 class Known:

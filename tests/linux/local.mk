@@ -4,3 +4,9 @@ $(B)/linux-random: $(patsubst %.c,$(B)/host/%.o,$(sort $(wildcard tests/linux/ra
 	$(call say,LINK)
 	$(Q)$(CC) -static -o $@ $^
 test-linux test-ci test-all: $(B)/linux-random
+
+# Programs for a memory system, each a file.
+$(B)/linux-sharing $(B)/linux-chase: $(B)/linux-%: $(B)/host/tests/linux/memory/%.o
+	$(call say,LINK)
+	$(Q)$(CC) -static -o $@ $^ -pthread
+test-linux test-ci test-all: $(B)/linux-sharing $(B)/linux-chase

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ds/soft/retired.h"
+#include "tools/qemu-ds/accesses.h"
 #include "tools/qemu-ds/end.h"
 #include "tools/qemu-ds/memory.h"
 #include "tools/qemu-ds/run.h"
@@ -39,9 +40,11 @@ bool qds_blocks_counts(const struct qds_block *b, enum qds_group group, unsigned
 static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned ring)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
-    struct qds_block *b = calloc(1, sizeof *b + n * sizeof b->insns[0]);
+    const unsigned events = qds_accesses_modelled() ? DS_MODEL_EVENTS : DS_MODEL_PLAIN_EVENTS;
+    struct qds_block *b = calloc(1, sizeof *b + n * sizeof b->insns[0] + events * sizeof b->events[0]);
     if (!b)
         qds_out_of_memory();
+    b->events = (void *)&b->insns[n];
     b->vaddr = qemu_plugin_tb_vaddr(tb);
     if (!qemu_plugin_translate_vaddr(b->vaddr, &b->physical))
         b->physical = QDS_NOWHERE;
@@ -63,8 +66,10 @@ static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned rin
         unsigned wanted = instruments.wanted[ring] | instruments.wanted[QDS_ALL_RINGS];
         for (unsigned e = ds_retired_events(to->insn.kind) & wanted; e; e &= e - 1)
             b->events[__builtin_ctz(e)]++;
+        if (qds_accesses_modelled())
+            qds_accesses_decode(code, size, to);
         for (unsigned e = QDS_ACCESS_EVENTS & wanted; e; e &= e - 1)
-            b->events[__builtin_ctz(e)]++;
+            b->events[__builtin_ctz(e)] += qds_accesses_most(to)[__builtin_ctz(e)];
     }
     pthread_mutex_lock(&blocks_lock);
     b->next = blocks;
@@ -96,6 +101,25 @@ static void plant_access(struct qemu_plugin_tb *tb, struct qds_block *b, enum ds
                                          &b->insns[i]);
 }
 
+/* With a memory system: cycles of the block's instructions, and its accesses. */
+static void plant_modelled(struct qemu_plugin_tb *tb, struct qds_block *b)
+{
+    bool counts = false;
+    for (unsigned g = 0; g < QDS_GROUPS; g++) {
+        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+            counts |= qds_blocks_counts(b, g, e) && QDS_ACCESS_EVENTS >> e & 1;
+        if (qds_blocks_counts(b, g, DS_MODEL_CYCLES))
+            qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
+                tb, QEMU_PLUGIN_INLINE_ADD_U64, number(g, DS_MODEL_CYCLES), (uint64_t)b->length * qds_accesses_cpi());
+    }
+    for (unsigned store = 0; counts && store < 2; store++)
+        qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
+                                                          entry(offsetof(struct qds_board, accessed) + 8 * store), 0);
+    for (unsigned i = 0; i < b->length; i++)
+        qds_accesses_plant(qemu_plugin_tb_get_insn(tb, i), &b->insns[i],
+                           counts ? QDS_ACCESSES_COUNT : QDS_ACCESSES_PASS);
+}
+
 /* One check and one addition for each event and group; all checks before the additions, which a block that is due does
  * not get to. Where the ring's instructions are counted for no group, forcing still needs a check. */
 static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
@@ -109,18 +133,23 @@ static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
         qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, 0), qds_run_alone_accesses, QEMU_PLUGIN_CB_R_REGS,
                                          QEMU_PLUGIN_MEM_RW, b);
     }
+    const unsigned events = qds_accesses_modelled() ? DS_MODEL_EVENTS : DS_MODEL_PLAIN_EVENTS;
     for (unsigned g = 0; g < QDS_GROUPS; g++)
-        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+        for (unsigned e = 0; e < events; e++)
             if (qds_blocks_counts(b, g, e) || (forcible && g == b->ring && e == DS_MODEL_INSTRUCTION))
                 qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, qds_run_due, QEMU_PLUGIN_CB_RW_REGS_PC,
                                                           QEMU_PLUGIN_COND_GE, number(g, e), QDS_DUE - b->events[e], b);
     for (unsigned g = 0; g < QDS_GROUPS; g++)
-        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+        for (unsigned e = 0; e < DS_MODEL_PLAIN_EVENTS; e++)
             if (qds_blocks_counts(b, g, e) && QDS_BLOCK_EVENTS >> e & 1)
                 qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, number(g, e),
                                                                   b->events[e]);
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
                                                       entry(offsetof(struct qds_board, block)), (uintptr_t)b);
+    if (qds_accesses_modelled()) {
+        plant_modelled(tb, b);
+        return;
+    }
     plant_access(tb, b, DS_MODEL_LOAD, 0, QEMU_PLUGIN_MEM_R, qds_run_loads);
     plant_access(tb, b, DS_MODEL_STORE, 1, QEMU_PLUGIN_MEM_W, qds_run_stores);
 }
@@ -158,13 +187,17 @@ static void translated(struct qemu_plugin_tb *tb, void *userdata)
                                                           entry(offsetof(struct qds_board, block)), 0);
     } else if (!qds_need_nothing(&instruments))
         plant_counting(tb, b);
+    else if (qds_accesses_modelled())
+        plant_modelled(tb, b);
     for (unsigned i = 0; i < b->length; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         if (follows)
             plant_patch(insn);
         if (steps && i > 0)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, qds_run_insn_steps, QEMU_PLUGIN_CB_RW_REGS_PC, &b->insns[i]);
-        if (steps)
+        if (steps && qds_accesses_modelled())
+            qds_accesses_plant(insn, &b->insns[i], QDS_ACCESSES_STEP);
+        else if (steps)
             qemu_plugin_register_vcpu_mem_cb(insn, qds_run_access_steps, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                              &b->insns[i]);
         if (b->insns[i].remaps && !qds_need_nothing(&instruments))

@@ -34,22 +34,6 @@ static uint64_t *then(struct qds_counting *c, const struct qds_number *n)
     return &c->then.of[n->group][n->event];
 }
 
-void qds_counting_sync(struct qds_counting *c, struct ds_model *m)
-{
-    for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
-        uint64_t added = *now(c, n) - *then(c, n);
-        *then(c, n) = *now(c, n);
-        if (n->group == QDS_ALL_RINGS && n->event == DS_MODEL_INSTRUCTION)
-            c->instructions += added;
-        if (!added || frozen(m))
-            continue;
-        for (uint64_t set = n->counters; set; set &= set - 1) {
-            uint64_t *value = &m->value[__builtin_ctzll(set)];
-            *value = (*value + added) & m->counter_mask;
-        }
-    }
-}
-
 /* Events until one that the model must see, that one included. */
 static uint64_t remaining(const struct ds_model *m, uint64_t counters)
 {
@@ -62,17 +46,67 @@ static uint64_t remaining(const struct ds_model *m, uint64_t counters)
     return least;
 }
 
+static bool is_amount(const struct qds_number *n)
+{
+    return n->event >= DS_MODEL_AMOUNTS;
+}
+
+static uint64_t units(const struct qds_number *n)
+{
+    return n->event == DS_MODEL_CYCLES ? QDS_UNITS_OF_A_CYCLE : 1;
+}
+
+/* What of `added` units the counters are moved by: not so far that one overflows. */
+static uint64_t release(const struct ds_model *m, struct qds_number *n, uint64_t added)
+{
+    n->held += added;
+    const uint64_t whole = n->held / units(n), most = remaining(m, n->counters) - 1;
+    added = whole < most ? whole : most;
+    n->held -= added * units(n);
+    return added;
+}
+
+void qds_counting_sync(struct qds_counting *c, struct ds_model *m)
+{
+    for (struct qds_number *n = c->number; n < c->number + c->moving; n++) {
+        uint64_t added = *now(c, n) - *then(c, n);
+        *then(c, n) = *now(c, n);
+        if (n->group == QDS_ALL_RINGS && n->event == DS_MODEL_INSTRUCTION)
+            c->instructions += added;
+        if (!(added | n->held) || frozen(m))
+            continue;
+        if (is_amount(n))
+            added = release(m, n, added);
+        for (uint64_t set = n->counters; set; set &= set - 1) {
+            uint64_t *value = &m->value[__builtin_ctzll(set)];
+            *value = (*value + added) & m->counter_mask;
+        }
+    }
+}
+
+/* Events that there may be. */
+static unsigned events_of(const struct ds_model *m)
+{
+    return m->preset->memory ? DS_MODEL_EVENTS : DS_MODEL_PLAIN_EVENTS;
+}
+
+static bool changed(const struct qds_counting *c, const struct ds_model *m)
+{
+    const size_t size = events_of(m) * sizeof m->counting[0][0];
+    return memcmp(c->counting[0], m->counting[0], size) != 0 || memcmp(c->counting[1], m->counting[1], size) != 0;
+}
+
 /* The model counts something else than before. */
 static void choose(struct qds_counting *c, const struct ds_model *m)
 {
     memcpy(c->counting, m->counting, sizeof c->counting);
     c->moving = 0;
     for (unsigned g = 0; g < QDS_GROUPS; g++) {
-        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
+        for (unsigned e = 0; e < events_of(m); e++) {
             uint64_t moved = counters(m, g, e);
             c->now->of[g][e] = c->then.of[g][e] = QDS_DUE - FAR_AWAY;
             if (moved || (c->always && g == QDS_ALL_RINGS && e == DS_MODEL_INSTRUCTION))
-                c->number[c->moving++] = (struct qds_number){(uint8_t)g, (uint8_t)e, moved};
+                c->number[c->moving++] = (struct qds_number){(uint8_t)g, (uint8_t)e, moved, 0};
         }
         c->forced[g] = false;
     }
@@ -89,20 +123,28 @@ static void unforce(struct qds_counting *c, enum qds_group group)
 
 void qds_counting_arm(struct qds_counting *c, const struct ds_model *m)
 {
-    if (!c->chosen || memcmp(c->counting, m->counting, sizeof c->counting) != 0)
+    if (!c->chosen || changed(c, m))
         choose(c, m);
     for (unsigned g = 0; g < QDS_GROUPS; g++)
         unforce(c, g);
-    for (const struct qds_number *n = c->number; n < c->number + c->moving; n++)
-        *now(c, n) = *then(c, n) = QDS_DUE - remaining(m, n->counters);
+    for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
+        uint64_t left = remaining(m, n->counters);
+        left = left == FAR_AWAY ? left : left * units(n);
+        *now(c, n) = *then(c, n) = QDS_DUE - (left > n->held ? left - n->held : 0);
+    }
 }
 
-bool qds_counting_due(const struct qds_counting *c, unsigned ring, const uint16_t events[DS_MODEL_EVENTS])
+/* Whether it counts what happens in the ring. */
+static bool counts_in(const struct qds_number *n, unsigned ring)
 {
-    const uint8_t own = ring ? QDS_OTHER_RINGS : QDS_RING_0;
+    return n->group == (ring ? QDS_OTHER_RINGS : QDS_RING_0) || n->group == QDS_ALL_RINGS;
+}
+
+bool qds_counting_due(const struct qds_counting *c, unsigned ring, const uint32_t *events, unsigned mask)
+{
     for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
         uint64_t added = c->forced[n->group] && n->event == DS_MODEL_INSTRUCTION ? QDS_DUE : 0;
-        if ((n->group == own || n->group == QDS_ALL_RINGS) && events[n->event] &&
+        if (counts_in(n, ring) && mask >> n->event & 1 && events[n->event] &&
             c->now->of[n->group][n->event] - added + events[n->event] >= QDS_DUE)
             return true;
     }
@@ -124,10 +166,34 @@ void qds_counting_force(struct qds_counting *c, unsigned ring)
     force_group(c, QDS_ALL_RINGS);
 }
 
+unsigned qds_counting_amounts(struct qds_counting *c, unsigned ring, const struct qds_amounts *amounts, unsigned mask,
+                              uint32_t by[DS_COUNTER_NUMBERS])
+{
+    unsigned events = 0;
+    for (struct qds_number *n = c->number; n < c->number + c->moving; n++) {
+        if (!is_amount(n) || !counts_in(n, ring) || !(mask >> n->event & 1))
+            continue;
+        n->held += amounts->of[n->event - DS_MODEL_AMOUNTS];
+        const uint64_t whole = n->held / units(n);
+        n->held -= whole * units(n);
+        events |= whole ? 1u << n->event : 0;
+        for (uint64_t set = n->counters; set; set &= set - 1)
+            by[__builtin_ctzll(set)] = (uint32_t)whole;
+    }
+    return events;
+}
+
+void qds_counting_hold(struct qds_counting *c, unsigned ring, const struct qds_amounts *amounts)
+{
+    for (struct qds_number *n = c->number; n < c->number + c->moving; n++)
+        if (is_amount(n) && counts_in(n, ring))
+            n->held += amounts->of[n->event - DS_MODEL_AMOUNTS];
+}
+
 unsigned qds_counting_wanted(const struct ds_model *m, enum qds_group group)
 {
     unsigned wanted = 0;
-    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+    for (unsigned e = 0; e < events_of(m); e++)
         wanted |= counters(m, group, e) ? 1u << e : 0;
     return wanted;
 }

@@ -16,8 +16,21 @@
     (1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_CONDITIONAL |                          \
      1u << DS_MODEL_NEAR_CALL | 1u << DS_MODEL_NEAR_RETURN | 1u << DS_MODEL_FAR_BRANCH)
 
-/* Events that are added when they happen: at most one of each for an instruction. */
-#define QDS_ACCESS_EVENTS (1u << DS_MODEL_LOAD | 1u << DS_MODEL_STORE)
+/* Events that are added when they happen: at most one of each for an instruction, and amounts (see below). */
+#define QDS_MEMORY_EVENTS ((1u << DS_MODEL_EVENTS) - (1u << DS_MODEL_PLAIN_EVENTS)) /* only with a memory system */
+#define QDS_ACCESS_EVENTS (1u << DS_MODEL_LOAD | 1u << DS_MODEL_STORE | QDS_MEMORY_EVENTS)
+
+/*
+ * Amounts: an instruction may cause any number of these, cycles also parts of one. They are added in units. What an
+ * instruction causes is limited by what blocks expect of it, but for a few (REP, XSAVE). Where one causes more, and a
+ * counter would overflow, the rest waits for the next instruction.
+ */
+#define QDS_AMOUNTS          (DS_MODEL_EVENTS - DS_MODEL_AMOUNTS)
+#define QDS_UNITS_OF_A_CYCLE 100u
+
+struct qds_amounts {
+    uint32_t of[QDS_AMOUNTS]; /* by event - DS_MODEL_AMOUNTS, in units */
+};
 
 /* Counters are grouped by where they count: two rings' blocks move a counter that counts in both. */
 enum qds_group { QDS_RING_0, QDS_OTHER_RINGS, QDS_ALL_RINGS, QDS_GROUPS };
@@ -36,6 +49,7 @@ struct qds_counting {
     struct qds_number {
         uint8_t group, event;
         uint64_t counters; /* that it moves */
+        uint64_t held;     /* an amount's: units that the counters have not been moved by yet */
     } number[QDS_GROUPS * DS_MODEL_EVENTS];
     bool always;           /* set it before the first arm: QDS_ALL_RINGS' instructions are, whether a counter counts */
     uint64_t instructions; /* them or not: so many */
@@ -47,8 +61,17 @@ void qds_counting_sync(struct qds_counting *counting, struct ds_model *model);
 /* Sets the numbers anew by how far the model's counters are from what it must see. Sync first. */
 void qds_counting_arm(struct qds_counting *counting, const struct ds_model *model);
 
-/* Whether a block of the ring (0: CPL 0, 1: others) with so many `events` reaches one that the model must see. */
-bool qds_counting_due(const struct qds_counting *counting, unsigned ring, const uint16_t events[DS_MODEL_EVENTS]);
+/* Whether a block of the ring (0: CPL 0, 1: others) with so many `events` reaches one that the model must see; of these
+ * only `mask`, bits of enum ds_model_event, are looked at. */
+bool qds_counting_due(const struct qds_counting *counting, unsigned ring, const uint32_t *events, unsigned mask);
+
+/* An instruction of the ring has caused amounts and goes through the model: sets by how much it moves each of the
+ * counters that count one of `mask` (ds_model_retired.by). Returns which of these events are to go through. Sync first.
+ */
+unsigned qds_counting_amounts(struct qds_counting *counting, unsigned ring, const struct qds_amounts *amounts,
+                              unsigned mask, uint32_t by[DS_COUNTER_NUMBERS]);
+/* It has not retired and does not: what it has caused nevertheless waits for the next one. */
+void qds_counting_hold(struct qds_counting *counting, unsigned ring, const struct qds_amounts *amounts);
 
 /* Makes the numbers of instructions say so for all blocks of the ring. Until the next arm. */
 void qds_counting_force(struct qds_counting *counting, unsigned ring);

@@ -5,7 +5,7 @@ deps-ds:
 .PHONY: deps-ds
 
 # The plugin: the model as it is, and no libraries: QEMU brings GLib and its own functions.
-QDS_O := $(patsubst %.c,$(B)/qemu-ds/%.o,$(call c_of,tools/qemu-ds ds/model) $(EVENT_C) \
+QDS_O := $(patsubst %.c,$(B)/qemu-ds/%.o,$(call c_of,tools/qemu-ds tools/qemu-ds/modelled ds/model) $(EVENT_C) \
                               ds/soft/insn.c ds/soft/retired.c)
 FLAGS_qemu-ds = $(HCFLAGS) -fPIC -fvisibility=hidden
 $(eval $(call product,qemu-ds))
@@ -20,4 +20,5 @@ endif
 .PHONY: qemu-ds
 
 # Of the plugin what needs no QEMU.
-$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(addprefix $(B)/san/tools/qemu-ds/,brand.o counting.o options.o)
+$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(addprefix $(B)/san/tools/qemu-ds/,brand.o counting.o options.o \
+                                 $(patsubst %,modelled/%.o,access_decode caches memory_options memory_system tlb))

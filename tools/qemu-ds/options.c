@@ -84,6 +84,45 @@ static int make_guest(struct qds_options *o, char *why, size_t size)
     return 0;
 }
 
+static int set_memory(struct qds_options *o, const char *argument, const char *value, char *why, size_t size)
+{
+    o->memory = strcmp(value, "model") == 0;
+    return o->memory || strcmp(value, "off") == 0 ? 0 : refuse(why, size, "%s: must be model or off", argument);
+}
+
+static int set_cpi(struct qds_options *o, const char *argument, const char *value, char *why, size_t size)
+{
+    o->cpi = qds_memory_cpi(value);
+    return o->cpi ? 0
+                  : refuse(why, size, "%s: must be cycles of an instruction, from 0.01 to 100, as in 0.25", argument);
+}
+
+/* Options of the memory system hold whether they come before the preset or behind it. */
+static int make_memory(struct qds_options *o, int count, const char *const *arguments, char *why, size_t size)
+{
+    if (!o->memory && o->cpi)
+        return refuse(why, size, "cpi=: only with memory=model");
+    if (o->memory && !qds_memory_preset(o->preset, o->efficient, &o->memory_config))
+        return refuse(why, size, "memory=model: not with preset %s, which has no L3 cache", o->preset->name);
+    for (int i = 0; i < count; i++) {
+        const char *a = arguments[i];
+        if (strncmp(a, "memory.", 7) != 0)
+            continue;
+        if (!o->memory)
+            return refuse(why, size, "%s: only with memory=model", a);
+        const int e = qds_memory_option(&o->memory_config, a + 7, why, size);
+        if (e)
+            return e;
+    }
+    if (!o->memory)
+        return 0;
+    o->cpi = o->cpi ? o->cpi : QDS_UNITS_OF_A_CYCLE;
+    o->modelled = *o->preset;
+    o->modelled.memory = true;
+    o->preset = &o->modelled;
+    return 0;
+}
+
 /* What would be right: the names of all policies, or the values of one. */
 static void list_policies(char known[KNOWN], const char *name)
 {
@@ -147,15 +186,23 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
         else if (strncmp(a, "truth=", 6) == 0) {
             o->truth = value;
             e = *value ? 0 : refuse(why, size, "truth=: names no file");
-        } else if (strncmp(a, "policy.", 7) == 0)
+        } else if (strncmp(a, "memory=", 7) == 0)
+            e = set_memory(o, a, value, why, size);
+        else if (strncmp(a, "memory.", 7) == 0)
+            e = 0; /* make_memory */
+        else if (strncmp(a, "cpi=", 4) == 0)
+            e = set_cpi(o, a, value, why, size);
+        else if (strncmp(a, "policy.", 7) == 0)
             e = set_policy(o, a + 7, value, why, size);
         else
             e = refuse(why, size,
-                       "%s: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME",
+                       "%s: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME, "
+                       "memory, memory.NAME, cpi",
                        a);
         if (e)
             return e;
     }
-    const int e = make_little(o, why, size);
+    int e = make_memory(o, count, arguments, why, size);
+    e = e ? e : make_little(o, why, size);
     return e ? e : make_guest(o, why, size);
 }

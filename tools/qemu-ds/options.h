@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The plugin's options: -plugin build/qemu-ds.so,preset=icelake,exact=flags,truth=FILE,stats=on,policy.NAME=VALUE,
- * efficient=1,kvm=on,refuse=1 */
+ * efficient=1,kvm=on,refuse=1,memory=model,memory.l1=32K/8/4,cpi=1 */
 #pragma once
 
-#include "ds/model/model.h"
+#include "tools/qemu-ds/modelled/memory_options.h"
 
 struct qds_options {
     const struct ds_model_preset *preset; /* icelake unless told otherwise; with kvm=on it is `guest` */
@@ -12,10 +12,14 @@ struct qds_options {
     struct ds_model_policy policy;
     unsigned efficient;            /* vCPUs from this on are efficient cores; UINT_MAX: none */
     struct ds_model_preset little; /* then: what they are */
-    bool exact_flags;              /* refuse to run where RFLAGS in records would be unknown */
-    bool stats;                    /* a line of totals at the end */
-    const char *truth;             /* NULL: none; points into `arguments` */
-    unsigned refuse;               /* qds_special_refuse; 0: none */
+    bool memory;                   /* model a memory system; then `preset` is `modelled`, or what kvm=on makes of it */
+    struct ds_model_preset modelled;
+    struct qds_memory_config memory_config;
+    unsigned cpi;      /* units of an instruction */
+    bool exact_flags;  /* refuse to run where RFLAGS in records would be unknown */
+    bool stats;        /* a line of totals at the end */
+    const char *truth; /* NULL: none; points into `arguments` */
+    unsigned refuse;   /* qds_special_refuse; 0: none */
 };
 
 /* Arguments are QEMU's, "name=value". 0, or -EINVAL with one line in `why` that says what is wrong. */

@@ -2,7 +2,7 @@
 /*
  * qemu-ds, a Debug Store for QEMU: a TCG plugin that puts ds/model behind CPUID, MSRs and LVTPC of any x86-64 guest.
  * Read in this order: this file, blocks.h, run.h, counting.h, need.h, instruments.h, special.h, vcpu.h, memory.h,
- * pmi.h, flags.h.
+ * pmi.h, flags.h. With memory=model: accesses.h, memory_system.h, tlb.h, caches.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/qemu-ds/accesses.h"
 #include "tools/qemu-ds/blocks.h"
 #include "tools/qemu-ds/brand.h"
 #include "tools/qemu-ds/end.h"
@@ -90,6 +91,8 @@ static void ends(void *userdata)
                     : v->env_looked_for ? "unknown"
                                         : "not asked for",
                     v->env_looked_for && !v->env ? ", TSC unknown" : "");
+        if (v && options.memory)
+            qds_accesses_print((unsigned)i);
         if (v && (v->model.lost || v->model.bts_lost))
             fprintf(stderr,
                     "qemu-ds: vCPU %d: %" PRIu64 " records, %" PRIu64 " branch records lost: DS memory not mapped\n", i,
@@ -111,6 +114,15 @@ static void ends(void *userdata)
         fflush(NULL);
         _exit(1); /* whatever the guest has ended with */
     }
+}
+
+static void model_memory(void)
+{
+    char caches[200];
+    qds_memory_describe(&options.memory_config, caches, sizeof caches);
+    fprintf(stderr, "qemu-ds: memory=model: %s, cpi %u.%02u: modelled, not measured\n", caches,
+            options.cpi / QDS_UNITS_OF_A_CYCLE, options.cpi % QDS_UNITS_OF_A_CYCLE);
+    qds_accesses_begin(&options.memory_config, options.cpi, (unsigned)vcpus);
 }
 
 static void register_callbacks(void)
@@ -138,6 +150,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     qds_special_refuse(options.refuse);
     plugin = id;
     vcpus = info->system.max_vcpus;
+    if (options.memory)
+        model_memory();
     if (options.truth && !qds_truth_open(options.truth, options.preset->name, vcpus))
         qds_refuse("truth=%s: cannot be written", options.truth);
     boards = qemu_plugin_scoreboard_new(sizeof(struct qds_board));

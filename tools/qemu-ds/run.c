@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "ds/soft/retired.h"
+#include "tools/qemu-ds/accesses.h"
 #include "tools/qemu-ds/blocks.h"
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/instruments.h"
@@ -31,6 +32,13 @@ static void sync(struct qds_vcpu *v)
     qds_counting_sync(&v->counting, &v->model);
 }
 
+/* The instruction of v->step has not retired, and has accessed memory nevertheless. */
+static void hold(struct qds_vcpu *v)
+{
+    if (v->model.preset->memory)
+        qds_counting_hold(&v->counting, v->step.cpl, &v->step.amounts);
+}
+
 /* Execution stands at `rip`, between two instructions. */
 static void settle(struct qds_vcpu *v, uint64_t rip)
 {
@@ -39,7 +47,8 @@ static void settle(struct qds_vcpu *v, uint64_t rip)
     if (v->step.on) {
         sync(v);
         v->step.on = false;
-        qds_retire_step(v, rip);
+        if (!qds_retire_step(v, rip))
+            hold(v);
         if (v->leave) /* a PMI, which may freeze */
             qds_need_follow(v);
         arm(v);
@@ -81,16 +90,54 @@ static void count_access(struct qds_vcpu *v, const struct qds_block_insn *i, boo
     adjust_event(v, i->block, store ? DS_MODEL_STORE : DS_MODEL_LOAD, 1);
 }
 
-/* Counts one instruction once more, or (`sign` UINT64_MAX) once less, then with what it has accessed. */
+/* Events that a block counts at all. */
+static unsigned wanted(const struct qds_block *b)
+{
+    return b->wanted[b->ring] | b->wanted[QDS_ALL_RINGS];
+}
+
+void qds_run_hits(struct qds_vcpu *v, const struct qds_block_insn *i, bool store, unsigned events)
+{
+    const struct qds_block *b = i->block;
+    events &= wanted(b);
+    if (!events || v->board->accessed[store] == (uintptr_t)i)
+        return;
+    v->board->accessed[store] = (uintptr_t)i;
+    v->accessed[store] = events;
+    for (; events; events &= events - 1) {
+        const unsigned e = (unsigned)__builtin_ctz(events);
+        v->board->now.of[b->ring][e] += b->wanted[b->ring] >> e & 1;
+        v->board->now.of[QDS_ALL_RINGS][e] += b->wanted[QDS_ALL_RINGS] >> e & 1;
+    }
+}
+
+/* As count_access, where there is a memory system, which has more to say of it. */
+static void count_said(struct qds_vcpu *v, const struct qds_block_insn *i, const struct qds_accessed *a)
+{
+    const struct qds_block *b = i->block;
+    if (wanted(b) >> DS_MODEL_AMOUNTS)
+        for (unsigned e = DS_MODEL_AMOUNTS; e < DS_MODEL_EVENTS; e++)
+            if (a->amounts.of[e - DS_MODEL_AMOUNTS])
+                adjust_event(v, b, e, a->amounts.of[e - DS_MODEL_AMOUNTS]);
+    qds_run_hits(v, i, a->store, a->events);
+}
+
+/* Counts one instruction once more, or (`sign` UINT64_MAX) once less, then with what it has accessed. Amounts stay. */
 static void adjust_one(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t sign)
 {
     for (unsigned store = 0; store < 2; store++)
         if (sign != 1 && v->board->accessed[store] == (uintptr_t)i) {
             v->board->accessed[store] = 0;
-            adjust_event(v, i->block, store ? DS_MODEL_STORE : DS_MODEL_LOAD, sign);
+            unsigned events = 1u << (store ? DS_MODEL_STORE : DS_MODEL_LOAD);
+            if (v->model.preset->memory)
+                events = v->accessed[store];
+            for (; events; events &= events - 1)
+                adjust_event(v, i->block, __builtin_ctz(events), sign);
         }
     for (unsigned e = ds_retired_events(i->insn.kind); e; e &= e - 1)
         adjust_event(v, i->block, __builtin_ctz(e), sign);
+    if (v->model.preset->memory)
+        adjust_event(v, i->block, DS_MODEL_CYCLES, sign * qds_accesses_cpi());
 }
 
 /* The same for the block's instructions from `from` on. */
@@ -181,6 +228,8 @@ static void step(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip
     v->step.block = NULL;
     v->step.memory = 0;
     v->step.load_address = v->step.store_address = 0;
+    v->step.load = v->step.store = (struct ds_model_access){0};
+    v->step.amounts = (struct qds_amounts){0};
     v->steps++;
     sync(v);
     arm(v);
@@ -195,7 +244,7 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_due(unsigned vcp
     if (v->step.on && v->step.block == b && !v->board->block)
         return; /* another of the block's checks, after one that has done what follows */
     begin(v, rip, __builtin_frame_address(0));
-    bool due = v->through[b->ring] == QDS_THROUGH_ALL || qds_counting_due(&v->counting, b->ring, b->events);
+    bool due = v->through[b->ring] == QDS_THROUGH_ALL || qds_counting_due(&v->counting, b->ring, b->events, UINT_MAX);
     if (!due && v->through[b->ring] == QDS_THROUGH_BRANCHES) {
         const struct qds_block_insn *last = &b->insns[b->length - 1];
         if (!(v->branches[b->ring] >> last->insn.kind & 1))
@@ -267,15 +316,12 @@ static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_
     const struct qds_block *b = i->block;
     const enum qds_through how = v->through[b->ring];
     const unsigned all = ds_retired_events(i->insn.kind) | QDS_ACCESS_EVENTS;
-    uint16_t events[DS_MODEL_EVENTS];
-    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
-        events[e] = b->events[e] && all >> e & 1;
     v->board->accessed[0] = v->board->accessed[1] = 0;
     if (i->insn.kind == DS_INSN_INTERRUPT) /* pushes it; the block with it has been chosen */
         qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) & ~(uint64_t)QDS_RFLAGS_RF);
     if (how == QDS_THROUGH_ALL || (how == QDS_THROUGH_BRANCHES && v->branches[b->ring] >> i->insn.kind & 1) ||
         i->insn.kind == DS_INSN_REP_STRING || i->insn.kind == DS_INSN_INTERRUPT ||
-        qds_counting_due(&v->counting, b->ring, events)) {
+        qds_counting_due(&v->counting, b->ring, qds_accesses_most(i), all & wanted(b))) {
         step(v, i, ip, UINT_MAX);
         if (v->env && repeat_follows(i))
             stop_after(v, i, at);
@@ -336,6 +382,26 @@ void qds_run_access_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va
     if (!(v->step.memory & event))
         *(store ? &v->step.store_address : &v->step.load_address) = vaddr;
     v->step.memory |= event;
+}
+
+void qds_run_accessed(struct qds_vcpu *v, const struct qds_block_insn *i, const struct qds_accessed *a)
+{
+    if (!i && !v->step.on)
+        i = v->counted;
+    if (i) {
+        count_said(v, i, a);
+        return;
+    }
+    if (!v->step.on)
+        return;
+    const unsigned event = 1u << (a->store ? DS_MODEL_STORE : DS_MODEL_LOAD);
+    for (unsigned e = 0; e < QDS_AMOUNTS; e++)
+        v->step.amounts.of[e] += a->amounts.of[e];
+    if (v->step.memory & event)
+        return;
+    v->step.memory |= a->events;
+    *(a->store ? &v->step.store_address : &v->step.load_address) = a->address;
+    *(a->store ? &v->step.store : &v->step.load) = a->said;
 }
 
 /* The same in a block without, where it counts. */
@@ -503,6 +569,8 @@ static bool exception_delivered(struct qds_vcpu *v, uint64_t from)
         v->counted = NULL;
     }
     sync(v);
+    if (v->step.on)
+        hold(v);
     v->step.on = false;
     arm(v);
     return true;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/qemu-ds/accesses.h"
 #include "tools/qemu-ds/brand.h"
 #include "tools/qemu-ds/pmi.h"
 
@@ -92,13 +93,19 @@ static bool brand(uint32_t leaf)
     return leaf >= QDS_BRAND_FIRST && leaf <= QDS_BRAND_LAST && qds_brand_tsc_hz();
 }
 
+/* Whether the leaf tells of caches, and these are modelled. */
+static bool caches(uint32_t leaf)
+{
+    return (leaf == 2 || leaf == 4) && qds_accesses_modelled();
+}
+
 void qds_cpuid(struct qds_vcpu *v)
 {
     uint32_t leaf = low(qds_read(v, QDS_RAX)), subleaf = low(qds_read(v, QDS_RCX));
     bool guest =
         v->model.preset->kvm && (leaf - CPUID_HYPERVISOR <= 1 || leaf - CPUID_HYPERVISOR - CPUID_HYPERVISOR_STEP <= 1);
     bool ours = guest || leaf <= 1 || leaf == 0x0A || leaf == 0x1A || leaf == 0x23 || (leaf == 7 && subleaf <= 1) ||
-                (leaf == 0x1C && subleaf == 0) || brand(leaf) || unknown(v, leaf);
+                (leaf == 0x1C && subleaf == 0) || brand(leaf) || caches(leaf) || unknown(v, leaf);
     if (!ours)
         return;
     v->patch.leaf = leaf;
@@ -191,6 +198,8 @@ static void patch_cpuid(struct qds_vcpu *v)
         had[i] = unknown(v, leaf) ? 0 : low(qds_read(v, reg[i]));
     if (brand(leaf)) {
         qds_brand(v->model.preset->name, qds_brand_tsc_hz(), leaf, ours);
+    } else if (caches(leaf)) {
+        qds_accesses_cpuid(v->index, leaf, v->patch.subleaf, ours);
     } else if (leaf == 0) {
         v->max_leaf = had[0];
         ours[0] = had[0] > ours[0] ? had[0] : ours[0];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ds/soft/retired.h"
+#include "tools/qemu-ds/accesses.h"
 #include "tools/qemu-ds/end.h"
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/memory.h"
@@ -211,6 +212,21 @@ static void told_branch(struct qds_vcpu *v, const struct ds_model_branch *branch
         qds_truth_branch(v, branch, v->model.bts_records != stored);
 }
 
+/* The instruction has retired, which takes cycles, too. */
+static void add_amounts(struct qds_vcpu *v, struct ds_model_retired *retired, uint32_t by[DS_COUNTER_NUMBERS])
+{
+    for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++)
+        by[i] = 1;
+    uint32_t *cycles = &v->step.amounts.of[DS_MODEL_CYCLES - DS_MODEL_AMOUNTS];
+    *cycles += qds_accesses_cpi();
+    const uint32_t took = *cycles / QDS_UNITS_OF_A_CYCLE;
+    retired->retire_latency = (uint16_t)(took < UINT16_MAX ? took : UINT16_MAX);
+    retired->events |= qds_counting_amounts(&v->counting, v->step.cpl, &v->step.amounts, v->step.events, by);
+    retired->by = by;
+    retired->load = v->step.load;
+    retired->store = v->step.store;
+}
+
 bool qds_retire_step(struct qds_vcpu *v, uint64_t next)
 {
     struct ds_model_retired retired;
@@ -228,6 +244,9 @@ bool qds_retire_step(struct qds_vcpu *v, uint64_t next)
     retired.events = (retired.events | v->step.memory) & v->step.events;
     retired.load_address = v->step.load_address;
     retired.store_address = v->step.store_address;
+    uint32_t by[DS_COUNTER_NUMBERS];
+    if (v->model.preset->memory)
+        add_amounts(v, &retired, by);
     if (!retired.events && !retired.branch)
         return true;
     retired.cpl = v->step.cpl;
@@ -273,6 +292,7 @@ void qds_vcpu_reset(struct qds_vcpu *v)
     v->patch.kind = QDS_PATCH_NONE;
     memset(v->pages, 0, sizeof v->pages);
     v->board->patch = v->board->block = 0;
+    qds_accesses_reset(v->index);
     qds_counting_arm(&v->counting, &v->model);
 }
 

@@ -27,18 +27,22 @@ enum qds_register {
 
 struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
     struct qds_block *next;
-    uint64_t vaddr;                   /* as translated: at run time it may be an alias in another page */
-    uint64_t physical;                /* QDS_NOWHERE: unknown */
-    uint32_t wanted[QDS_GROUPS];      /* events it adds to the groups, as bits of enum ds_model_event */
-    uint16_t length;                  /* instructions */
-    uint8_t ring;                     /* 0: CPL 0, 1: others */
-    bool kept;                        /* a vCPU may go back to it, though QEMU no longer does */
-    uint16_t events[DS_MODEL_EVENTS]; /* how often it causes each of QDS_BLOCK_EVENTS; of the others at most */
+    uint64_t vaddr;              /* as translated: at run time it may be an alias in another page */
+    uint64_t physical;           /* QDS_NOWHERE: unknown */
+    uint32_t wanted[QDS_GROUPS]; /* events it adds to the groups, as bits of enum ds_model_event */
+    uint32_t *events;            /* how often it causes each of QDS_BLOCK_EVENTS; of the others at most */
+    uint16_t length;             /* instructions */
+    uint8_t ring;                /* 0: CPL 0, 1: others */
+    bool kept;                   /* a vCPU may go back to it, though QEMU no longer does */
     struct qds_block_insn {
         struct qds_block *block;
         uint16_t offset; /* from vaddr */
         uint8_t special; /* enum qds_special */
         bool remaps;     /* qds_memory_changes */
+        bool accesses;   /* it may access memory, as far as its opcode says; only with a memory system, as the next */
+        bool locked;     /* reads and writes in one */
+        bool flushes;    /* empties TLBs, as the next says */
+        int8_t page;     /* the register with the address of one page; -1: of all */
         struct ds_insn insn;
     } insns[];
 };
@@ -84,6 +88,8 @@ struct qds_vcpu {
         struct qds_block *block; /* whose last it is, where the block is one without RF */
         unsigned memory;         /* events it has caused by reading and writing data, and where first */
         uint64_t load_address, store_address;
+        struct ds_model_access load, store;
+        struct qds_amounts amounts;
     } step;
     const struct qds_block_insn *counted; /* in a block with RF: the instruction that runs without going through */
     uint64_t counted_ip;
@@ -111,8 +117,9 @@ struct qds_vcpu {
         uint32_t leaf, subleaf;
         uint64_t value, mask; /* of RDMSR; mask: bits that are not QEMU's */
     } patch;
-    uint32_t max_leaf; /* QEMU's last of CPUID; 0: nobody has asked */
-    struct {           /* RDMSR or WRMSR has been made to fault */
+    uint32_t max_leaf;    /* QEMU's last of CPUID; 0: nobody has asked */
+    unsigned accessed[2]; /* with a memory system: events of the load (0), the store (1) of board->accessed */
+    struct {              /* RDMSR or WRMSR has been made to fault */
         bool on;
         uint64_t rcx;
     } fault;

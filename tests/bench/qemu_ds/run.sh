@@ -22,7 +22,11 @@ die() {
 machine() {
     local mode=$1 status=0
     shift
-    [ "$mode" = plain ] || set -- "${plugin[@]}" "$@"
+    case $mode in
+        plain) ;;
+        memory) set -- "${plugin[0]}" "${plugin[1]},memory=model" "$@" ;;
+        *) set -- "${plugin[@]}" "$@" ;;
+    esac
     timeout 300 "$qemu" -accel tcg -cpu max -m 512 -nodefaults -no-user-config -display none -no-reboot \
         -device isa-debug-exit,iobase=0xf4,iosize=4 -chardev "file,id=console,path=$tmp/console" "$@" \
         </dev/null 2>"$tmp/errors" || status=$?
@@ -32,7 +36,7 @@ machine() {
 
 loops() { # mode
     local word=$1
-    [ "$word" != idle ] || word=plain # the guest's
+    case $word in idle | memory) word=plain ;; esac # the guest's
     machine "$1" -device isa-debugcon,chardev=console,iobase=0xe9 -kernel "$build/bench/guest.bin" -append "$word"
     sed "s/ / $1 /" "$tmp/console" >>"$times"
 }
@@ -69,10 +73,10 @@ kernel=$(find "$build/linux/root/boot" -name 'vmlinuz-6.*' 2>/dev/null | head -n
     entry 'TRAILER!!!' ''
 } >"$tmp/initramfs"
 for ((turn = 0; turn < turns; turn++)); do
-    for mode in plain idle counting pebs bts loads; do
+    for mode in plain idle counting pebs bts loads memory; do
         loops $mode
     done
-    [ -z "$kernel" ] || [ $((turn % 2)) = 1 ] || for mode in plain idle counting; do
+    [ -z "$kernel" ] || [ $((turn % 2)) = 1 ] || for mode in plain idle counting memory; do
         linux $mode
     done
 done
@@ -84,7 +88,7 @@ awk '
     $2 == "bts" { records[$1] = $5 / 1000 }
     END {
         kinds = split("blocks calls linux", kind)
-        modes = split("idle counting pebs loads", mode)
+        modes = split("idle counting pebs loads memory", mode)
         for (k = 1; k <= kinds; k++) {
             if (!((kind[k], "plain") in least))
                 continue

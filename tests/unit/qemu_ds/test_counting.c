@@ -16,6 +16,7 @@
 #include "tools/qemu-ds/counting.h"
 
 #define EVENT(e) (1u << DS_MODEL_##e)
+#define ALL      UINT32_MAX
 #define BLOCKS   20000u
 #define RECORDS  (320u * 16u)
 
@@ -34,7 +35,7 @@ static uint32_t random_below(uint32_t n)
 struct block {
     unsigned ring, length;
     unsigned of[8]; /* events of each instruction */
-    uint16_t events[DS_MODEL_EVENTS];
+    uint32_t events[DS_MODEL_EVENTS];
 };
 
 static struct block random_block(void)
@@ -60,7 +61,7 @@ static void go_through(struct ds_bench *bench, const struct block *b)
 static void run(const struct block *b)
 {
     go_through(&told, b);
-    if (qds_counting_due(&counting, b->ring, b->events)) {
+    if (qds_counting_due(&counting, b->ring, b->events, ALL)) {
         qds_counting_sync(&counting, &counted.model);
         go_through(&counted, b);
         qds_counting_arm(&counting, &counted.model);
@@ -146,34 +147,34 @@ static void blocks_count_as_the_model_does(void **state)
 static void an_armed_counter_waits_for_its_next_event(void **state)
 {
     (void)state;
-    const uint16_t branch[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3, [DS_MODEL_BRANCH] = 1};
-    const uint16_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
+    const uint32_t branch[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3, [DS_MODEL_BRANCH] = 1};
+    const uint32_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
     ds_bench_init(&counted, ds_bench_skylake(), NULL, RECORDS, RECORDS);
     ds_bench_pebs_counter(&counted, 0, BRANCHES, MINUS(1), MINUS(1000));
     qds_counting_arm(&counting, &counted.model);
-    assert_true(qds_counting_due(&counting, 0, branch));
-    assert_false(qds_counting_due(&counting, 0, plain));
+    assert_true(qds_counting_due(&counting, 0, branch, ALL));
+    assert_false(qds_counting_due(&counting, 0, plain, ALL));
     ds_bench_retire(&counted, EVENT(INSTRUCTION) | EVENT(BRANCH), 0);
     qds_counting_arm(&counting, &counted.model);
-    assert_true(qds_counting_due(&counting, 0, branch));
-    assert_true(qds_counting_due(&counting, 1, branch));
+    assert_true(qds_counting_due(&counting, 0, branch, ALL));
+    assert_true(qds_counting_due(&counting, 1, branch, ALL));
     ds_bench_retire(&counted, EVENT(INSTRUCTION) | EVENT(BRANCH), 0);
     assert_int_equal(counted.model.records, 1);
     qds_counting_arm(&counting, &counted.model);
-    assert_false(qds_counting_due(&counting, 0, branch));
+    assert_false(qds_counting_due(&counting, 0, branch, ALL));
 }
 
 static void what_is_forced_counts_on(void **state)
 {
     (void)state;
-    const uint16_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
+    const uint32_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
     ds_bench_init(&counted, ds_bench_skylake(), NULL, RECORDS, RECORDS);
     ds_bench_pebs_counter(&counted, 0, INSTRUCTIONS, MINUS(1000), MINUS(1000));
     qds_counting_arm(&counting, &counted.model);
     qds_counting_force(&counting, 1);
     assert_true(now.of[QDS_OTHER_RINGS][DS_MODEL_INSTRUCTION] >= QDS_DUE);
     assert_true(now.of[QDS_RING_0][DS_MODEL_INSTRUCTION] < QDS_DUE);
-    assert_false(qds_counting_due(&counting, 1, plain)); /* but for being forced */
+    assert_false(qds_counting_due(&counting, 1, plain, ALL)); /* but for being forced */
     now.of[QDS_ALL_RINGS][DS_MODEL_INSTRUCTION] += 7;
     qds_counting_sync(&counting, &counted.model);
     assert_int_equal(PMC(&counted, 0), MINUS(993));
@@ -182,24 +183,146 @@ static void what_is_forced_counts_on(void **state)
 static void frozen_counters_stand_still(void **state)
 {
     (void)state;
-    const uint16_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
+    const uint32_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
     ds_bench_init(&counted, ds_bench_icelake(), NULL, RECORDS, RECORDS);
     ds_bench_pebs_counter(&counted, 0, INSTRUCTIONS, MINUS(2), MINUS(1000));
     ds_bench_write(&counted, IA32_PERF_GLOBAL_STATUS_SET, IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
     qds_counting_arm(&counting, &counted.model);
-    assert_false(qds_counting_due(&counting, 0, plain));
+    assert_false(qds_counting_due(&counting, 0, plain, ALL));
     now.of[QDS_ALL_RINGS][DS_MODEL_INSTRUCTION] += 3;
     qds_counting_sync(&counting, &counted.model);
     assert_int_equal(PMC(&counted, 0), MINUS(2));
 }
 
+/* ---- amounts ----------------------------------------------------------------------------------------------------- */
+
+enum { CYCLE_MOST = 700, ASKED_MOST = 3 };
+
+/* By so much each counter goes, as an instruction that causes `amounts` moves it. `left`: units of a cycle from before,
+ * by where a counter counts: all rings, ring 0, others. */
+static void tell_amounts(const struct qds_amounts *amounts, unsigned ring)
+{
+    static const unsigned counter_of[] = {0, 1, 2};
+    static uint64_t left[3];
+    uint32_t by[DS_COUNTER_NUMBERS];
+    struct ds_model_retired retired = {
+        .events = EVENT(INSTRUCTION) | EVENT(CYCLES) | EVENT(L3_ASKED), .cpl = ring ? 3 : 0, .by = by};
+    for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++)
+        by[i] = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        if (i == 1 ? ring != 0 : i == 2 ? ring == 0 : false)
+            continue;
+        left[i] += amounts->of[DS_MODEL_CYCLES - DS_MODEL_AMOUNTS];
+        by[counter_of[i]] = (uint32_t)(left[i] / QDS_UNITS_OF_A_CYCLE);
+        left[i] %= QDS_UNITS_OF_A_CYCLE;
+    }
+    by[3] = amounts->of[DS_MODEL_L3_ASKED - DS_MODEL_AMOUNTS];
+    assert_int_equal(ds_model_retire(&told.model, &retired), 0);
+}
+
+static void count_amounts(const struct qds_amounts *amounts, unsigned ring, bool through)
+{
+    uint32_t by[DS_COUNTER_NUMBERS];
+    struct ds_model_retired retired = {.events = EVENT(INSTRUCTION), .cpl = ring ? 3 : 0, .by = by};
+    if (through) {
+        for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++)
+            by[i] = 1;
+        qds_counting_sync(&counting, &counted.model);
+        retired.events |= qds_counting_amounts(&counting, ring, amounts, ALL, by);
+        assert_int_equal(ds_model_retire(&counted.model, &retired), 0);
+        qds_counting_arm(&counting, &counted.model);
+        steps++;
+        return;
+    }
+    for (unsigned g = 0; g < QDS_GROUPS; g++) {
+        if (g != QDS_ALL_RINGS && g != (ring ? QDS_OTHER_RINGS : QDS_RING_0))
+            continue;
+        now.of[g][DS_MODEL_INSTRUCTION]++;
+        for (unsigned e = 0; e < QDS_AMOUNTS; e++)
+            now.of[g][DS_MODEL_AMOUNTS + e] += amounts->of[e];
+    }
+}
+
+/* Cycles in all rings with PEBS, and in either alone; what the L3 is asked for, with interrupts. */
+static void amounts_count_as_the_model_does(void **state)
+{
+    (void)state;
+    static struct ds_model_preset preset;
+    const uint64_t usr = IA32_PERFEVTSEL_USR, os = IA32_PERFEVTSEL_OS, on = IA32_PERFEVTSEL_EN;
+    const uint64_t cycles_pp = INSTRUCTIONS | IA32_PERFEVTSEL_INV | UINT64_C(16) << 24;
+    const uint32_t most[DS_MODEL_EVENTS] = {
+        [DS_MODEL_INSTRUCTION] = 1, [DS_MODEL_CYCLES] = CYCLE_MOST, [DS_MODEL_L3_ASKED] = ASKED_MOST};
+    preset = *ds_bench_skylake();
+    preset.memory = true;
+    memset(&counting, 0, sizeof counting);
+    counting.now = &now;
+    seed = 99;
+    steps = 0;
+    struct ds_bench *const both[] = {&told, &counted};
+    for (unsigned i = 0; i < 2; i++) {
+        ds_bench_init(both[i], &preset, NULL, RECORDS, RECORDS);
+        ds_bench_pebs_counter(both[i], 0, cycles_pp, MINUS(1000), MINUS(1000));
+    }
+    qds_counting_arm(&counting, &counted.model);
+    write_both(IA32_PERFEVTSEL0 + 1, 0x003C | os | on);
+    write_both(IA32_PERFEVTSEL0 + 2, 0x003C | usr | on);
+    write_both(IA32_PERFEVTSEL0 + 3, 0x4F2E | usr | os | on | IA32_PERFEVTSEL_INT);
+    write_both(IA32_PMC0 + 3, MINUS(20) & 0xFFFFFFFF);
+    write_both(IA32_PERF_GLOBAL_CTRL, 15);
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        const unsigned ring = random_below(4) == 0;
+        struct qds_amounts amounts = {0};
+        amounts.of[DS_MODEL_CYCLES - DS_MODEL_AMOUNTS] = random_below(CYCLE_MOST + 1);
+        amounts.of[DS_MODEL_L3_ASKED - DS_MODEL_AMOUNTS] = random_below(ASKED_MOST + 1);
+        tell_amounts(&amounts, ring);
+        count_amounts(&amounts, ring, qds_counting_due(&counting, ring, most, ALL));
+        if (random_below(16) == 0)
+            compare();
+        if (random_below(64) == 0)
+            write_both(IA32_PMC0 + 3, MINUS(1 + random_below(200)) & 0xFFFFFFFF);
+        if (random_below(256) == 0) {
+            *ds_bench_area(&told, offsetof(struct ds_area_60, pebs_index)) = ds_bench_buffer();
+            *ds_bench_area(&counted, offsetof(struct ds_area_60, pebs_index)) = ds_bench_buffer();
+            told.pmis = counted.pmis = 0;
+        }
+    }
+    compare();
+    assert_true(told.model.records > 30);
+    assert_true(steps > 100 && steps < BLOCKS / 2);
+}
+
+/* More than blocks expect of an instruction: the counter stops before its overflow, and the next instruction makes
+ * it. */
+static void what_is_too_much_waits(void **state)
+{
+    (void)state;
+    static struct ds_model_preset preset;
+    const uint32_t one[DS_MODEL_EVENTS] = {[DS_MODEL_L3_ASKED] = 1};
+    const struct qds_amounts none = {0};
+    preset = *ds_bench_skylake();
+    preset.memory = true;
+    memset(&counting, 0, sizeof counting);
+    counting.now = &now;
+    ds_bench_init(&counted, &preset, NULL, RECORDS, RECORDS);
+    ds_bench_pebs_counter(&counted, 0, 0x4F2E, MINUS(10), MINUS(1000));
+    qds_counting_arm(&counting, &counted.model);
+    assert_false(qds_counting_due(&counting, 0, one, ALL));
+    now.of[QDS_ALL_RINGS][DS_MODEL_L3_ASKED] += 64; /* REP MOVS */
+    qds_counting_sync(&counting, &counted.model);
+    assert_int_equal(PMC(&counted, 0), MINUS(1));
+    qds_counting_arm(&counting, &counted.model);
+    assert_true(qds_counting_due(&counting, 0, one, ALL));
+    count_amounts(&none, 0, true);
+    assert_int_equal(PMC(&counted, 0), 54);
+    assert_int_equal(STATUS(&counted) & 1, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_count_as_the_model_does),
-        cmocka_unit_test(an_armed_counter_waits_for_its_next_event),
-        cmocka_unit_test(what_is_forced_counts_on),
-        cmocka_unit_test(frozen_counters_stand_still),
+        cmocka_unit_test(blocks_count_as_the_model_does),  cmocka_unit_test(an_armed_counter_waits_for_its_next_event),
+        cmocka_unit_test(what_is_forced_counts_on),        cmocka_unit_test(frozen_counters_stand_still),
+        cmocka_unit_test(amounts_count_as_the_model_does), cmocka_unit_test(what_is_too_much_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -90,6 +91,83 @@ static void efficient_cores(void **state)
     assert_false(options.little.arch_groups & IA32_PMC_CFG_C_CNTR_METRICS);
 }
 
+static void memory_systems(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("memory=off", NULL, NULL), 0);
+    assert_false(options.memory || options.preset->memory);
+    for (unsigned late = 0; late < 2; late++) { /* whichever comes first */
+        const char *const model = "memory=model", *const l2 = "memory.l2=1M/16/20", *const preset = "preset=skylake";
+        assert_int_equal(late ? parse(model, l2, preset) : parse(preset, l2, model), 0);
+        const struct qds_memory_config *c = &options.memory_config;
+        assert_true(options.memory && options.preset->memory);
+        assert_string_equal(options.preset->name, "skylake");
+        assert_false(ds_model_preset("skylake")->memory);
+        assert_true(c->caches.kind[0].l1.sets == 64 && c->caches.kind[0].l1.ways == 8);
+        assert_true(c->caches.kind[0].l2.sets == 1024 && c->caches.kind[0].l2.ways == 16);
+        assert_int_equal(c->caches.latency[DS_MODEL_SOURCE_L2], 20);
+        assert_true(c->kind[0].stlb.sets == 128 && c->kind[0].stlb.ways == 12);
+        assert_int_equal(options.cpi, QDS_UNITS_OF_A_CYCLE);
+    }
+    assert_int_equal(parse("memory=model", "memory.line=128", "memory.stlb=32/4/9"), 0);
+    assert_true(options.memory_config.caches.kind[0].l1.sets == 32 && options.memory_config.line_shift == 7);
+    assert_true(options.memory_config.kind[0].stlb.sets == 8 && options.memory_config.stlb_latency == 9);
+    assert_int_equal(parse("memory=model", "memory.walk=50", "memory.ram=400"), 0);
+    assert_int_equal(options.memory_config.walk_latency, 50);
+    assert_int_equal(options.memory_config.caches.latency[DS_MODEL_SOURCE_MEMORY], 400);
+    assert_int_equal(parse("memory=model", "memory.hitm=99", "memory.snoop=44"), 0);
+    assert_int_equal(options.memory_config.caches.latency[DS_MODEL_SOURCE_SNOOP_HITM], 99);
+    assert_int_equal(options.memory_config.caches.latency[DS_MODEL_SOURCE_SNOOP_MISS], 44);
+    for (size_t i = 1; i < DS_MODEL_PRESETS; i++) { /* all but penryn */
+        char preset[40], said[200];
+        snprintf(preset, sizeof preset, "preset=%s", ds_model_presets[i].name);
+        assert_int_equal(parse(preset, "memory=model", NULL), 0);
+        struct qds_memory *m = qds_memory_new(&options.memory_config, 1);
+        assert_non_null(m);
+        qds_memory_free(m);
+        qds_memory_describe(&options.memory_config, said, sizeof said);
+        assert_non_null(strstr(said, "K/"));
+    }
+}
+
+/* In hundredths. */
+static void cycles_of_an_instruction(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *argument;
+        unsigned units;
+    } rows[] = {{"cpi=1", 100},    {"cpi=0.25", 25},   {"cpi=0.5", 50},
+                {"cpi=2.04", 204}, {"cpi=100", 10000}, {"cpi=0.01", 1}};
+    static const char *const wrong[] = {"cpi=0",   "cpi=",   "cpi=0.001",  "cpi=-1",
+                                        "cpi=1,5", "cpi=.5", "cpi=100.01", "cpi=1.2.3"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(parse(rows[i].argument, "memory=model", NULL), 0);
+        assert_int_equal(options.cpi, rows[i].units);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(parse(wrong[i], "memory=model", NULL), -EINVAL);
+}
+
+/* CPUID.04H, by the definition of its fields. */
+static void caches_by_cpuid(void **state)
+{
+    (void)state;
+    uint32_t r[4];
+    assert_int_equal(parse("preset=icelake", "memory=model", NULL), 0);
+    static const uint64_t kib[] = {48, 512, 8192};
+    for (unsigned i = 0; i < 3; i++) {
+        qds_memory_cpuid(&options.memory_config, 0, 3, 4, i, r);
+        const uint64_t ways = (r[1] >> 22) + 1, partitions = (r[1] >> 12 & 0x3FF) + 1, line = (r[1] & 0xFFF) + 1;
+        assert_true(ways * partitions * line * (r[2] + 1) == kib[i] * 1024);
+        assert_int_equal(r[0] & 31, i ? 3 : 1);
+        assert_int_equal(r[0] >> 5 & 7, i + 1);
+        assert_int_equal(r[0] >> 14 & 0xFFF, i == 2 ? 3 : 0); /* three cores share four numbers */
+    }
+    qds_memory_cpuid(&options.memory_config, 0, 3, 4, 3, r);
+    assert_int_equal(r[0] & 31, 0);
+}
+
 static void wrong_ones_are_refused(void **state)
 {
     (void)state;
@@ -114,7 +192,8 @@ static void wrong_ones_are_refused(void **state)
         {"policy.masked_pmi=latched",
          "policy.masked_pmi=latched: not possible here: no plugin sees LVTPC unmasked in xAPIC mode"},
         {"presets=icelake",
-         "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME"},
+         "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME, "
+         "memory, memory.NAME, cpi"},
         {"refuse=0", "refuse=0: must be the number of an access, from 1 on"},
         {"refuse=-1", "refuse=-1: must be the number of an access, from 1 on"},
         {"efficient=1", "efficient=1: preset icelake is not of a hybrid processor"},
@@ -122,21 +201,43 @@ static void wrong_ones_are_refused(void **state)
         {"efficient=2x", "efficient=2x: must be the number of a vCPU, from 1 on"},
         {"efficient=4294967295", "efficient=4294967295: must be the number of a vCPU, from 1 on"},
         {"stats", "stats: not of the form option=value"},
+        {"memory=on", "memory=on: must be model or off"},
+        {"memory.l1=32K/8/4", "memory.l1=32K/8/4: only with memory=model"},
+        {"cpi=2", "cpi=: only with memory=model"},
+        {"cpi=two", "cpi=two: must be cycles of an instruction, from 0.01 to 100, as in 0.25"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_not_equal(parse("stats=on", wrong[i].argument, NULL), 0);
         assert_string_equal(why, wrong[i].why);
+    }
+    static const struct {
+        const char *argument;
+        const char *why;
+    } memory[] = {
+        {"memory.l1=32K/8", "memory.l1=32K/8: must be SIZE/WAYS/CYCLES, as in 32K/8/4"},
+        {"memory.l2=0K/8/4", "memory.l2=0K/8/4: must be SIZE/WAYS/CYCLES, as in 32K/8/4"},
+        {"memory.l3=48K/8/4", "memory.l3=48K/8/4: the number of sets, SIZE / WAYS / 64, must be a power of 2"},
+        {"memory.dtlb=64", "memory.dtlb=64: must be ENTRIES/WAYS, as in 64/4"},
+        {"memory.stlb=64/4", "memory.stlb=64/4: must be ENTRIES/WAYS/CYCLES, as in 64/4/7"},
+        {"memory.stlb=96/4/7", "memory.stlb=96/4/7: the number of sets, ENTRIES / WAYS, must be a power of 2"},
+        {"memory.ram=0", "memory.ram=0: must be a number of cycles, from 1 to 10000"},
+        {"memory.line=48", "memory.line=48: must be 16, 32, 64, 128 or 256 bytes"},
+        {"memory.l4=1M/16/50", "memory.l4: not one of line l1 l2 l3 snoop hitm ram dtlb stlb walk"},
+        {"preset=penryn", "memory=model: not with preset penryn, which has no L3 cache"},
+    };
+    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
+        assert_int_not_equal(parse("memory=model", memory[i].argument, NULL), 0);
+        assert_string_equal(why, memory[i].why);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),
-        cmocka_unit_test(each_is_set),
-        cmocka_unit_test(a_guest_of_kvm),
-        cmocka_unit_test(efficient_cores),
-        cmocka_unit_test(wrong_ones_are_refused),
+        cmocka_unit_test(defaults),        cmocka_unit_test(each_is_set),
+        cmocka_unit_test(a_guest_of_kvm),  cmocka_unit_test(efficient_cores),
+        cmocka_unit_test(memory_systems),  cmocka_unit_test(cycles_of_an_instruction),
+        cmocka_unit_test(caches_by_cpuid), cmocka_unit_test(wrong_ones_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

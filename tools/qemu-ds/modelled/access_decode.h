@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What an instruction may do with memory, by its bytes, in 64-bit mode. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct qds_access_decoded {
+    bool accesses; /* it may read or write data; false: it does not */
+    bool locked;   /* it reads and writes in one: LOCK, or XCHG with memory */
+    bool flushes;  /* it changes where pages lie: MOV to CR0, CR3 or CR4, INVLPG, INVPCID, RSM */
+    int8_t page;   /* flushes only the page at the address in this register, as instructions number them; else -1 */
+};
+
+struct qds_access_decoded qds_access_decode(const uint8_t *code, size_t size);

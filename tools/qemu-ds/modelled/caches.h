@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The data caches of the modelled machine: an L1 and an L2 for each core, an L3 for all of them, and MESI in between.
+ * Each level contains the lines of the one before it, and of several lines that may go the least recently used goes.
+ * Instructions are not in there, nor do prefetchers exist.
+ *
+ * States are flags: Modified is EXCLUSIVE and DIRTY, Exclusive is EXCLUSIVE, Shared is neither. L1 and L2 of a core
+ * have a line exclusively or not together; which of them has changed it is said by DIRTY of either. The L3 remembers
+ * which cores have asked for a line. A core that drops a line it has not changed does not say so.
+ *
+ * A line's place in every level has the same lowest bits, and so have the lines that go for it. There is a lock for
+ * each value of these bits, which is held for all that is done about a line. Only `used` of L1 and whether a line is
+ * there are the core's own to write and to look at without it: qds_caches_hits().
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ds/model/model.h"
+
+enum { QDS_PRESENT = 1, QDS_EXCLUSIVE = 2, QDS_DIRTY = 4, QDS_PENDING = 8, QDS_LINE_SHIFT = 4 };
+
+struct qds_cache_size {
+    uint32_t sets, ways; /* sets: a power of 2 */
+};
+
+struct qds_caches_config {
+    struct {
+        struct qds_cache_size l1, l2;
+    } kind[2];                          /* of cores: performance cores, or all; efficient cores */
+    unsigned efficient;                 /* the first of these; at least the number of cores: there are none */
+    struct qds_cache_size l3;           /* has room for any set of an L1 and L2 */
+    uint16_t latency[DS_MODEL_SOURCES]; /* cycles until the data is there */
+};
+
+struct qds_l1_line {
+    _Atomic uint64_t word; /* the line's number << QDS_LINE_SHIFT, and flags; 0: none */
+    uint64_t used;         /* when, by the core's clock */
+};
+
+struct qds_fetched { /* what became of one access */
+    enum ds_model_source source;
+    uint32_t latency;
+    bool l1_filled; /* the L1 did not have the line */
+    bool l3_asked, l3_missed;
+    struct qds_l1_line *line; /* where it is now */
+};
+
+struct qds_caches;
+
+/* NULL: out of memory. */
+struct qds_caches *qds_caches_new(const struct qds_caches_config *config, unsigned cores);
+void qds_caches_free(struct qds_caches *caches);
+
+/* The core reads or writes a line at `now` of its clock, which never stands still between two calls. A write does not
+ * wait for its line: who reads that before it is there finds it in a fill buffer. On the core's own thread. */
+struct qds_fetched qds_caches_access(struct qds_caches *caches, unsigned core, uint64_t line, bool write, uint64_t now);
+
+/* A line's word while it is Modified. */
+static inline uint64_t qds_caches_modified(uint64_t line)
+{
+    return line << QDS_LINE_SHIFT | QDS_PRESENT | QDS_EXCLUSIVE | QDS_DIRTY;
+}
+
+/* Whether the L1 has the line at this place, in a state that lets the core read or write it at once. */
+static inline bool qds_caches_hits(const struct qds_l1_line *at, uint64_t modified, bool write)
+{
+    const uint64_t other = atomic_load_explicit(&at->word, memory_order_relaxed) ^ modified;
+    return !(write ? other : other & ~(uint64_t)(QDS_EXCLUSIVE | QDS_DIRTY));
+}
+
+/* For tests, while nothing moves: the flags of a line in a core's L1 and L2, and in the L3; 0: not there. */
+struct qds_line_state {
+    unsigned l1, l2, l3;
+};
+struct qds_line_state qds_caches_state(struct qds_caches *caches, unsigned core, uint64_t line);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The modelled memory system of `memory=model`: what each access of data finds in TLBs (tlb.h) and caches (caches.h),
+ * and how many cycles it takes. All of it is modelled, not measured. It needs nothing of QEMU.
+ *
+ * A core has a clock of its own, which says what is used least recently and what is still on its way: one for each line
+ * that it accesses, and for a read the cycles that the read takes beyond an L1 hit.
+ */
+#pragma once
+
+#include "tools/qemu-ds/modelled/caches.h"
+#include "tools/qemu-ds/modelled/tlb.h"
+
+#define QDS_QUICK 256u
+
+struct qds_memory_config {
+    struct qds_caches_config caches;
+    struct {
+        struct qds_tlb_size dtlb, stlb;
+    } kind[2];                           /* as of caches */
+    uint16_t stlb_latency, walk_latency; /* cycles beyond a hit in the DTLB */
+    uint8_t line_shift;                  /* bytes of a line, as a power of 2 */
+};
+
+/* A line that the core has accessed, and where it was found: if it still is there, the access is a hit in DTLB and L1,
+ * and there is no more to do than to say when. */
+struct qds_quick {
+    uint64_t address;  /* linear, of the line */
+    uint64_t modified; /* qds_caches_modified() */
+    struct qds_l1_line *at;
+    struct qds_tlb_entry *page;
+};
+
+struct qds_core {
+    struct qds_memory *memory;
+    unsigned index;
+    uint64_t line_mask; /* of an address: the place in its line */
+    uint8_t line_shift;
+    uint64_t now;
+    struct qds_memory_totals {
+        uint64_t l1_filled, l3_asked, l3_missed, hitm, walks, stall;
+    } totals;
+    struct qds_tlb tlb;
+    struct qds_quick quick[QDS_QUICK];
+};
+
+struct qds_memory;
+
+/* NULL: out of memory. */
+struct qds_memory *qds_memory_new(const struct qds_memory_config *config, unsigned cores);
+void qds_memory_free(struct qds_memory *memory);
+struct qds_core *qds_memory_core(struct qds_memory *memory, unsigned core);
+
+/* Lines that the core has accessed. */
+static inline uint64_t qds_memory_lines(const struct qds_core *k)
+{
+    return k->now - k->totals.stall;
+}
+struct qds_caches *qds_memory_caches(struct qds_memory *memory); /* for tests */
+
+struct qds_access { /* what one access was; of two lines: the slower one, and what both have caused */
+    struct ds_model_access said;
+    uint32_t stall; /* cycles that a read takes beyond an L1 hit */
+    uint8_t walks;
+    uint8_t l1_filled, l3_asked, l3_missed; /* lines */
+};
+
+/* All accesses, of `size` bytes, on the core's own thread. `locked`: read and written in one; its read already gets the
+ * line for the write. */
+void qds_memory_access(struct qds_core *core, uint64_t address, unsigned size, bool write, bool locked,
+                       qds_tlb_walk *walk, void *context, struct qds_access *out);
+
+/* True: it was a hit in DTLB and L1, without anything to say of it, and is done. False: nothing was done. `last`: how
+ * far into its line the access may begin and still be of one line. */
+static inline bool qds_memory_quick(struct qds_core *k, uint64_t address, uint64_t last, bool write)
+{
+    const struct qds_quick *q = &k->quick[address >> k->line_shift & (QDS_QUICK - 1)];
+    if (__builtin_expect(address - q->address > last || !qds_tlb_hits(q->page, address) ||
+                             !qds_caches_hits(q->at, q->modified, write),
+                         0))
+        return false;
+    q->at->used = q->page->used = ++k->now;
+    return true;
+}
