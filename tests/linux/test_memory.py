@@ -30,6 +30,7 @@ def output(run, commands, name):
 
 
 @pytest.mark.xdist_group("memory-sharing")
+@pytest.mark.long  # a minute and more
 def test_false_sharing(tmp_path):
     """Both threads add to the line in turns, so each finds that the other one has changed it."""
     program = guest.BUILD / "linux-sharing"
