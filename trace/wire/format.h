@@ -454,10 +454,9 @@ _Static_assert(sizeof(struct cairn_session_event) == 0x40, "cairn_session_event"
  *     ~ S NNNNNNNN = K characters = K characters ... : CCCCCCCC     with dump.line=8bit; never of H and Z
  *
  * without the spaces. S: stream letter. N: sequence number over all frames of the dump, from 0, eight lower-case hex
- * digits. C: CRC-32C (Castagnoli, reflected, initial and final complement) of all from S to the last character of the
- * payload, eight lower-case hex digits. base64 is RFC 4648's standard alphabet, padded with '='; the 8-bit form is that
- * of kernel/lib/line8.h. Neither ':' nor '~' nor a line end occurs in either payload, so a reader that lost its place
- * looks for the next '~'.
+ * digits. C: CRC-32C (Castagnoli, reflected, initial and final complement) of all from S to the end of the payload,
+ * eight such digits. base64 is RFC 4648's standard alphabet, padded with '='; the 8-bit form is that of
+ * kernel/lib/line8.h. Neither has ':', '~' or a line end in it, so a reader that lost its place looks for the next '~'.
  */
 #define CAIRN_FORMAT_VERSION    1u
 #define CAIRN_FORMAT_LIVE       2u /* dump=live */
@@ -467,6 +466,7 @@ _Static_assert(sizeof(struct cairn_session_event) == 0x40, "cairn_session_event"
 #define CAIRN_FRAME_8BIT        '='                                /* in place of the first separator */
 #define CAIRN_FRAME_OVERHEAD    (1u + 1u + 8u + 1u + 1u + 8u + 2u) /* mark, stream, number, two ':', CRC, CR LF */
 #define CAIRN_FRAME_LINE_MAX    (CAIRN_FRAME_PAYLOAD_MAX / 3u * 4u + CAIRN_FRAME_OVERHEAD)
+#define CAIRN_SYMBOLS_BASE      UINT64_C(0xFFFFFFFF80000000) /* +ADDRESS counts from where the kernel is linked */
 _Static_assert(CAIRN_FRAME_PAYLOAD_MAX % 3u == 0, "frames are whole base64 groups");
 _Static_assert(CAIRN_FRAME_LINE_MAX == 2070, "maximum line length, documented");
 
@@ -477,17 +477,13 @@ enum cairn_stream {
                                  * dump has a second one before the part that comes at the end */
     CAIRN_STREAM_MACHINE = 'M', /* text */
     CAIRN_STREAM_NAMES = 'N',   /* text: "TID BASE_PRIORITY FLAGS NAME\n"; FLAGS: i idle, s sampled, u user, - none */
-    CAIRN_STREAM_SYMBOLS = 'S', /* text: "ADDRESS SIZE NAME\n", hex without 0x, ascending; an address that begins with
-                                 * + counts from CAIRN_SYMBOLS_BASE */
+    CAIRN_STREAM_SYMBOLS = 'S', /* text: "ADDRESS SIZE NAME\n", hex without 0x, ascending; +: CAIRN_SYMBOLS_BASE */
     CAIRN_STREAM_SESSION = 'L', /* text: session.1.KEY=VALUE */
     CAIRN_STREAM_TRACE = 'T',   /* struct cairn_trace_frame, then bytes of one buffer */
     CAIRN_STREAM_END = 'E',     /* text: end summary */
     CAIRN_STREAM_TRUTH = 'U',   /* struct cairn_truth_frame, then truth records */
     CAIRN_STREAM_LAST = 'Z',    /* text, one frame, the last: dump.frames= again */
 };
-
-/* Where the kernel is linked: most symbols lie a little above it. */
-#define CAIRN_SYMBOLS_BASE UINT64_C(0xFFFFFFFF80000000)
 
 struct cairn_trace_frame {
     uint32_t sequence;   /* 00: wmi_buffer_header.sequence_number, low 32 bits */
