@@ -46,7 +46,7 @@ def test_falling_behind(tmp_path):
     where this machine is slow; at 115200 baud that takes the long test below. In 8-bit lines, which the others are
     not."""
     result, _ = live(tmp_path, 2, 3000, "workload=sleepers", "dump.pace=0", "dump.line=8bit")
-    assert re.search(rb"^~T[0-9a-f]{8}=", result.log.read_bytes(), re.M)
+    assert re.search(rb"^~t[0-9a-f]{8}=", result.log.read_bytes(), re.M)
     status, dump = cairn("dump", "--session", "2", result.log)
     assert status == 0 and len(re.findall(r" logger:\d+ +(?:Executive|Ready) ", dump)) > 2, dump[:2000]
     assert "lost here: no buffer was empty" in cairn("dump", "--session", "1", result.log)[1]

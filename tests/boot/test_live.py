@@ -118,7 +118,7 @@ def test_programs_mark(tmp_path):
 def test_counts_of_threads(tmp_path, cpus, options):
     """0524H with PMC items: what each thread has counted, switch by switch, is what was stepped of it. PEBS and plain
     counters beside them reload as they like."""
-    result, _ = run_and_check(tmp_path, cpus, 1500, *options)
+    result, _ = run_and_check(tmp_path, cpus, 1500, *options, "dump.pack=0")
     assert "between the switches" not in checked(result.log)  # none of what was not asked for
     names = options[-1].partition("=")[2].split(",")
     for session in range(1, 1 + sum(option.startswith("session.") for option in options[:2])):
@@ -153,7 +153,7 @@ LIES = [  # hook, offset in the payload, what check says of it
 def test_no_lie_is_believed(tmp_path):
     """Any field of any of them that is changed, and check names the event; likewise one that becomes a mark, of which
     the truth does not tell."""
-    result, _ = run_and_check(tmp_path, 1, 200, f"session.1=compact+{GROUPS}:qpc:sequential")
+    result, _ = run_and_check(tmp_path, 1, 200, f"session.1=compact+{GROUPS}:qpc:sequential", "dump.pack=0")
     whole = dump.read(result.log.read_bytes())
     for hook, offset, word in LIES:
         parts = list(whole)
