@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Boots Cairn in QEMU: chooses QEMU and firmware, makes the boot volume, and lets `cairn capture` run the machine, judge
 # the run and keep its log. See --help, docs/explain/boot.md, docs/reference/options.md. Bash 3.2 is enough (macOS).
-# shellcheck disable=SC2015,SC2317 # 'A && B || die' also dies if B fails; nothing follows the last line: both are meant
+# shellcheck disable=SC1091,SC2015,SC2034,SC2317 # tools/variables.sh; 'A && B || die' also dies if B fails; the last line
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -19,6 +19,7 @@ readonly USAGE=2 TROUBLE=3 LEAST_MEM=128 # exit statuses (those of a run are tho
 # near 11 s with OVMF of 2 MiB, 16 s of 4 MiB; it then waits for a multiple of 2^35 (34.4 s), in 2 to 6 s of real time.
 readonly ICOUNT_SHIFT=4 ICOUNT_ALIGN=35
 
+. "$here/tools/variables.sh"
 die() { echo "run-qemu.sh: $2" >&2; exit "$1"; } # status, text
 
 number() { # option, value, least, most
@@ -135,32 +136,10 @@ check_display() { # what a QEMU has depends on how it was built; it does not lis
 which is what this QEMU has (on Debian, the package qemu-system-gui adds gtk and sdl)"
 }
 
-# The firmware's variables after its first boot, with which it has less to do, are kept in $kept. They are written once,
-# so all later boots begin with the same ones, and are named after the firmware: another one has its own. Not with
-# variables of the user's choice; and with --icount the first boot must be as the next.
-find_kept() {
-    [ -z "$vars${OVMF_VARS:-}" ] && [ $icount = 0 ] || return 0
-    kept=$build/firmware/$(cat "$code" "$first_vars" | cksum | tr ' ' -).vars
-    [ ! -r "$kept" ] || { first_vars=$kept kept=''; }
-}
-
-# What a boot of Cairn that passed has left; not one that may have told the firmware what to boot next.
-keep() {
-    [ -n "$kept" ] && [ "$status" = 0 ] && [ -z "$image$efi" ] && [ $save = 0 ] || return 0
-    ! cmp -s "$first_vars" "$tmp/vars" || return 0
-    mkdir -p "${kept%/*}" && cp "$tmp/vars" "$kept.$$" && mv -f "$kept.$$" "$kept" ||
-        echo "run-qemu.sh: $kept: could not be written" >&2
-}
-
 # Makes $tmp, with the firmware's variables and the boot volume in it.
 prepare() {
     local trouble
     tmp=$(mktemp -d "${TMPDIR:-/tmp}/cairn.XXXXXX") || die $TROUBLE "no temporary directory"
-    if [ -n "$vars" ] && [ -e "$vars" ]; then
-        [ "$format" != raw ] || [ "$(wc -c <"$vars")" -eq "$(wc -c <"$first_vars")" ] ||
-            die $USAGE "--vars $vars: is of other firmware than $code: it has not the size of $first_vars"
-        first_vars=$vars
-    fi
     cp "$first_vars" "$tmp/vars" && chmod u+w "$tmp/vars" || die $TROUBLE "cannot copy $first_vars"
     if [ -z "$image" ]; then
         trouble=$(EFI=$efi "$here/tools/boot-volume.sh" "$tmp" "$build" $save ${words[@]+"${words[@]}"}) ||
@@ -251,22 +230,17 @@ main() {
     [ -z "$display" ] || check_display
     firmware=$("$here/tools/ovmf.sh" "$qemu" $secure_boot) || die $TROUBLE "$firmware"
     { read -r code && read -r first_vars && read -r format; } <<<"$firmware"
-    find_kept
+    find_variables
     [ $which = 1 ] && [ ${#words[@]} = 0 ] || check_words
     [ $which = 0 ] || { say_choices && exit; }
     [ -x "$build/cairn" ] || die $TROUBLE "$build/cairn is not there: run 'make tools'"
     [ -d "$(dirname "$log")" ] || die $USAGE "--log $log: cannot be written: there is no folder $(dirname "$log")"
-    [ -z "$vars" ] || { [ ! -d "$vars" ] && : >"$vars.new" && rm -f "$vars.new"; } 2>/dev/null ||
-        die $USAGE "--vars $vars: cannot be written" # behind the boot, an answer is of no use any more
     trap '[ -z "${tmp:-}" ] || rm -rf "$tmp"' EXIT
     prepare
     build_command
     say_choices
     run
-    # What the firmware has written: whole, or as it was before. A boot's verdict is worth more than that.
-    [ -z "$vars" ] || { cp "$tmp/vars" "$vars.new" && mv -f "$vars.new" "$vars"; } ||
-        echo "run-qemu.sh: --vars $vars: could not be written" >&2
-    keep
+    keep_variables
     exit "$status"
 }
 

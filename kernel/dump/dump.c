@@ -65,11 +65,11 @@ static void dump_header(struct trace_dump *d, const char *cause)
     LINE("dump.cause=%s", cause);
 }
 
-void kdump_begin(struct trace_dump *d, const struct trace_sink *sink)
+void kdump_begin(struct trace_dump *d, const struct trace_sink *sink, bool live)
 {
-    static struct trace_pack pack;
+    static struct trace_pack pack[2];
     trace_dump_init(d, sink);
-    trace_dump_pack(d, kopt.dump_pack ? &pack : NULL);
+    trace_dump_pack(d, kopt.dump_pack ? &pack[live] : NULL);
     d->eight_bit = kopt.dump_line == KOPT_LINE_8BIT;
 }
 
@@ -141,7 +141,7 @@ void kdump(const char *cause, const char *line)
     klogger_settle();
     for (uint32_t i = 0; i < kcpu_count; i++)
         ticks[i] = __atomic_load_n(&kcpu_table[i]->ticks, __ATOMIC_RELAXED);
-    kdump_begin(&dump, NULL);
+    kdump_begin(&dump, NULL, false);
     klogger_go_on(&dump);
     const uint32_t frames = dump.frames; /* that are out */
     const uint64_t bytes = dump.bytes;
@@ -158,7 +158,7 @@ void kdump(const char *cause, const char *line)
     }
     kdump_announce(progress.bytes, total.frames - frames);
     ksave_announce(progress.bytes);
-    kdump_begin(&dump, &console);
+    kdump_begin(&dump, &console, false);
     klogger_go_on(&dump);
     produce(&dump, cause);
     kprintf("dump: done\n");

@@ -2,6 +2,7 @@
 /* The serial dump: everything the run left behind, in the order of docs/reference/format.md. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct trace_dump;
@@ -23,8 +24,9 @@ void kdump_init(const struct kdump_section *sections);
  * stopped recording (or are stopped altogether). Any context. */
 void kdump(const char *cause, const char *line);
 
-/* trace_dump_init, with packed frames and lines as options dump.pack= and dump.line= say. One dump at a time. */
-void kdump_begin(struct trace_dump *dump, const struct trace_sink *sink);
+/* trace_dump_init, with packed frames and lines as options dump.pack= and dump.line= say. One dump at a
+ * time and, beside it, a live one: a panic finds the logger at whatever it was. */
+void kdump_begin(struct trace_dump *dump, const struct trace_sink *sink, bool live);
 
 /* For the sections. Timer ticks of a CPU when the dump began; the panic's line, else NULL. */
 uint64_t kdump_ticks(uint32_t cpu);

@@ -155,10 +155,10 @@ static void send_head(void)
 {
     static const struct trace_sink whole = {send_whole, NULL};
     const uint64_t tsc = arch_rdtsc();
-    kdump_begin(&sender.dump, NULL);
+    kdump_begin(&sender.dump, NULL, true);
     kdump_head(&sender.dump, tsc);
     kdump_announce(sender.dump.bytes, sender.dump.frames);
-    kdump_begin(&sender.dump, &whole);
+    kdump_begin(&sender.dump, &whole, true);
     kdump_head(&sender.dump, tsc);
     set_line((uint64_t)sender.dump.frames << 1);
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/qemu-ds/accesses.h"
+#include "tools/qemu-ds/modelled/accesses.h"
 #include "tools/qemu-ds/blocks.h"
 #include "tools/qemu-ds/brand.h"
 #include "tools/qemu-ds/end.h"

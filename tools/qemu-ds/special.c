@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/qemu-ds/accesses.h"
+#include "tools/qemu-ds/modelled/accesses.h"
 #include "tools/qemu-ds/brand.h"
 #include "tools/qemu-ds/pmi.h"
 

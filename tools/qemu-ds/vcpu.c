@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ds/soft/retired.h"
-#include "tools/qemu-ds/accesses.h"
+#include "tools/qemu-ds/modelled/accesses.h"
 #include "tools/qemu-ds/end.h"
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/memory.h"

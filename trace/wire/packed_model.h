@@ -176,6 +176,8 @@ PACKED void packed_payload(struct packed_model *m, uint8_t *bytes, unsigned at, 
 /* One event; `room`: bytes there are for it. Returns its size with padding; 0: none can be so. */
 PACKED unsigned packed_event(struct packed_model *m, uint8_t *bytes, unsigned room, const bool decode)
 {
+    if (room < 16)
+        return 0;
     const unsigned hook = (unsigned)PACKED_FIELD(6, 2, PACKED_HOOK, NEAR, m->hook, m->hook_before, 0);
     const uint64_t marker = PACKED_FIELD(0, 4, PACKED_MARKER, NEAR, hook, hook, 0);
     const unsigned size = (unsigned)PACKED_FIELD(4, 2, PACKED_SIZE, NEAR, hook, (uint64_t)m->hook << 16 | hook, 0);

@@ -159,8 +159,9 @@ void kdump_announce(uint64_t bytes, uint32_t frames)
 
 static bool eight_bit;
 
-void kdump_begin(struct trace_dump *d, const struct trace_sink *sink)
+void kdump_begin(struct trace_dump *d, const struct trace_sink *sink, bool live)
 {
+    assert_true(live);
     trace_dump_init(d, sink);
     d->eight_bit = eight_bit;
 }

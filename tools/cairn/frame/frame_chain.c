@@ -141,7 +141,7 @@ static bool next_in_store(struct cairn_links *l, struct cairn_frame *frame, uint
     uint32_t size;
     if (!cairn_input_read(l->frames->store, at, &size, sizeof(size)) || size > CAIRN_PAYLOAD_MOST ||
         !cairn_input_read(l->frames->store, at + sizeof(size), to, size)) {
-        cairn_input_failed(l->frames->input, l->frames->store->error, 0);
+        cairn_input_failed(l->frames->input, l->frames->store->error ? l->frames->store->error : -EIO, 0);
         left->count = 0;
         return false;
     }

@@ -159,7 +159,9 @@ bool cairn_input_read(struct cairn_input *input, uint64_t at, void *to, size_t s
 
 int cairn_input_add(struct cairn_input *input, const void *data, size_t size)
 {
-    int e = 0;
+    int e = input->error;
+    if (e)
+        return e;
     if (input->fd < 0 && input->size + size <= IN_MEMORY) {
         if (!input->data)
             input->data = cairn_alloc(IN_MEMORY);
@@ -178,6 +180,8 @@ int cairn_input_add(struct cairn_input *input, const void *data, size_t size)
     }
     if (!e)
         e = write_whole(input->fd, data, size);
+    if (e)
+        cairn_input_failed(input, e, input->size);
     input->size += size;
     return e;
 }

@@ -7,7 +7,13 @@
 #include "tools/cairn/base/bytes.h"
 #include "trace/wire/packed_model.h"
 
+#define TIMES_MOST   256u   /* the bytes of the log: what is more no run has made, and would fill the disk */
 #define WAITING_MOST 65536u /* packed bytes of an item that is not complete, at most */
+
+struct unpacked {
+    uint32_t size;
+    uint8_t payload[CAIRN_PAYLOAD_MOST];
+};
 
 struct unpacker {
     struct cairn_frames *frames;
@@ -17,10 +23,7 @@ struct unpacker {
     size_t waiting;
     uint8_t in[WAITING_MOST + CAIRN_FRAME_PAYLOAD_MAX];
     uint8_t packed[CAIRN_FRAME_PAYLOAD_MAX];
-    struct {
-        uint32_t size;
-        uint8_t payload[CAIRN_PAYLOAD_MOST];
-    } frame;
+    struct unpacked *frame; /* by itself: what is written behind it is noticed in tests */
     struct {
         struct cairn_chain *items;
         size_t count, room;
@@ -98,10 +101,10 @@ static void store(struct unpacker *u, const struct cairn_frame *line, uint32_t s
     struct cairn_input *to = u->frames->store;
     struct cairn_frame frame = *line;
     frame.packed = false;
-    frame.size = u->frame.size = size;
-    frame.payload = u->frame.payload;
+    frame.size = u->frame->size = size;
+    frame.payload = u->frame->payload;
     frame.at = to->size | CAIRN_IN_STORE;
-    const int e = cairn_input_add(to, &u->frame, sizeof(u->frame.size) + size);
+    const int e = cairn_input_add(to, u->frame, sizeof(u->frame->size) + size);
     if (e)
         cairn_input_failed(u->frames->input, e, 0);
     const struct cairn_chain chain = cairn_chain_of(&frame);
@@ -134,10 +137,10 @@ static void unpack_line(struct unpacker *u, const struct cairn_frame *line)
     u->waiting += line->size - packed_head;
     u->model.in = u->in;
     u->model.in_end = u->in + u->waiting;
-    memcpy(u->frame.payload, line->payload, head);
-    is.bad = !unpack_bytes(u, u->frame.payload + head, &is);
+    memcpy(u->frame->payload, line->payload, head);
+    is.bad = !unpack_bytes(u, u->frame->payload + head, &is);
     u->waiting = (size_t)(u->model.in_end - u->model.in);
-    is.bad |= u->waiting > WAITING_MOST;
+    is.bad |= u->waiting > WAITING_MOST || u->frames->store->size / TIMES_MOST > u->frames->input->size;
     if (is.bad) {
         u->last.count = 0;
         add_chain(u, &is);
@@ -163,6 +166,7 @@ void cairn_unpack(struct cairn_frames *f)
         return;
     struct unpacker *u = cairn_alloc(sizeof(*u));
     u->frames = f;
+    u->frame = cairn_alloc(sizeof(*u->frame));
     f->store = cairn_alloc(sizeof(*f->store));
     *f->store = (struct cairn_input){.name = "what was packed", .fd = -1};
     cairn_links_init(&links, f);
@@ -179,5 +183,6 @@ void cairn_unpack(struct cairn_frames *f)
     f->chains.items = u->chains.items;
     f->chains.count = u->chains.count;
     f->chains.room = u->chains.room;
+    free(u->frame);
     free(u);
 }

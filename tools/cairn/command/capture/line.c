@@ -104,9 +104,11 @@ bool cairn_serial_set_baud(struct cairn_serial *serial, uint32_t baud)
     if (i == SPEEDS || tcgetattr(serial->fd, &t) != 0)
         return false;
     cfsetspeed(&t, speeds[i].speed);
+    if (tcsetattr(serial->fd, TCSADRAIN, &t) != 0 || tcgetattr(serial->fd, &is) != 0 ||
+        cfgetospeed(&is) != speeds[i].speed || cfgetispeed(&is) != speeds[i].speed)
+        return false;
     serial->baud = baud;
-    return tcsetattr(serial->fd, TCSADRAIN, &t) == 0 && tcgetattr(serial->fd, &is) == 0 &&
-           cfgetospeed(&is) == speeds[i].speed && cfgetispeed(&is) == speeds[i].speed;
+    return true;
 }
 
 void cairn_serial_close(struct cairn_serial *serial)

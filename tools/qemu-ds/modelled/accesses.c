@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/qemu-ds/accesses.h"
+#include "tools/qemu-ds/modelled/accesses.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# A part of run-qemu.sh, whose variables it reads and sets: the firmware's variables, before and after the boot.
+# shellcheck shell=bash disable=SC2154,SC2015,SC2086
+
+# Sets first_vars, with which the firmware begins: the user's (--vars), or what its first boot has left, with which it
+# has less to do: that is kept in $kept, written once, so that all later boots begin with the same, and named after the
+# firmware, so that another one has its own. Not with OVMF_VARS; and with --icount the first boot must be as the next.
+find_variables() {
+    if [ -n "$vars" ]; then
+        { [ ! -d "$vars" ] && : >"$vars.new" && rm -f "$vars.new"; } 2>/dev/null ||
+            die $USAGE "--vars $vars: cannot be written" # behind the boot, an answer is of no use any more
+        [ -e "$vars" ] || return 0
+        [ "$format" != raw ] || [ "$(wc -c <"$vars")" -eq "$(wc -c <"$first_vars")" ] ||
+            die $USAGE "--vars $vars: is of other firmware than $code: it has not the size of $first_vars"
+        first_vars=$vars
+    elif [ -z "${OVMF_VARS:-}" ] && [ $icount = 0 ]; then
+        kept=$build/firmware/$(cat "$code" "$first_vars" | cksum | tr ' ' -).vars
+        [ ! -r "$kept" ] || { first_vars=$kept kept=''; }
+    fi
+}
+
+# Keeps what the firmware has written, whole or not at all: for the user, or in $kept after a boot of Cairn that passed,
+# unless it may have told the firmware what to boot next. A boot's verdict is worth more than that.
+keep_variables() {
+    if [ -n "$vars" ]; then
+        cp "$tmp/vars" "$vars.new" && mv -f "$vars.new" "$vars" ||
+            echo "run-qemu.sh: --vars $vars: could not be written" >&2
+    elif [ -n "$kept" ] && [ "$status" = 0 ] && [ -z "$image$efi" ] && [ $save = 0 ] &&
+        ! cmp -s "$first_vars" "$tmp/vars"; then
+        mkdir -p "${kept%/*}" && cp "$tmp/vars" "$kept.$$" && { ln "$kept.$$" "$kept" 2>/dev/null; rm -f "$kept.$$"; } ||
+            echo "run-qemu.sh: $kept: could not be written" >&2
+    fi
+}
