@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Boots Cairn in QEMU: chooses QEMU and firmware, makes the boot volume, and lets `cairn capture` run the machine, judge
 # the run and keep its log. See --help, docs/explain/boot.md, docs/reference/options.md. Bash 3.2 is enough (macOS).
-# shellcheck disable=SC1091,SC2015,SC2034,SC2317 # tools/variables.sh; 'A && B || die' also dies if B fails; the last line
+# shellcheck disable=SC1091,SC2015,SC2034,SC2317 # tools/variables.sh; 'A && B || die' dies if B fails, too; last line
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
