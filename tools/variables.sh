@@ -27,7 +27,8 @@ keep_variables() {
             echo "run-qemu.sh: --vars $vars: could not be written" >&2
     elif [ -n "$kept" ] && [ "$status" = 0 ] && [ -z "$image$efi" ] && [ $save = 0 ] &&
         ! cmp -s "$first_vars" "$tmp/vars"; then
-        mkdir -p "${kept%/*}" && cp "$tmp/vars" "$kept.$$" && { ln "$kept.$$" "$kept" 2>/dev/null; rm -f "$kept.$$"; } ||
+        mkdir -p "${kept%/*}" && cp "$tmp/vars" "$kept.$$" &&
+            { ln "$kept.$$" "$kept" 2>/dev/null; rm -f "$kept.$$"; } ||
             echo "run-qemu.sh: $kept: could not be written" >&2
     fi
 }
