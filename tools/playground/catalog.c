@@ -39,7 +39,7 @@ static void put_processors(struct out *o)
         put(o, "\"pebs\":\"%llx\",\"pdist\":\"%llx\",\"groups\":%u,\"events\":[", (unsigned long long)p->pebs_counters,
             (unsigned long long)p->pdist, (unsigned)play_groups_there(p));
         bool first = true;
-        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+        for (unsigned e = 0; e < DS_MODEL_PLAIN_EVENTS; e++)
             if (play_event_there(p, e)) {
                 put(o, "%s%u", first ? "" : ",", e);
                 first = false;
@@ -54,7 +54,7 @@ size_t play_catalog_write(char *text, size_t size)
     struct out o = {text, size, 0};
     put_processors(&o);
     put(&o, ",\"events\":[");
-    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+    for (unsigned e = 0; e < DS_MODEL_PLAIN_EVENTS; e++)
         put(&o, "%s\"%s\"", e ? "," : "", play_event_names[e]);
     put(&o, "],\"groups\":[");
     for (unsigned g = 0; g < 6; g++)

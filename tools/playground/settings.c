@@ -9,7 +9,7 @@
     "cpu=icelake;pmc0=instructions:5:u;groups=gpr;program=set:3,load,add,store,dec,jnz:1,call:8,jmp:0,nop,ret"
 #define PERIOD_MAX 100000u
 
-const char *const play_event_names[DS_MODEL_EVENTS] = {
+const char *const play_event_names[DS_MODEL_PLAIN_EVENTS] = {
     "instructions", "branches", "taken", "conditional", "calls", "returns", "far", "loads", "stores",
 };
 const char *const play_group_names[6] = {"mem", "gpr", "xmm", "lbr", "cntr", "metrics"};
@@ -252,9 +252,9 @@ static int read_counter(struct reader *r, unsigned i, struct word value)
     }
     if (i < DS_MODEL_GP_MAX) {
         cut(&rest, ':', &word);
-        while (c->event < DS_MODEL_EVENTS && !is(word, play_event_names[c->event]))
+        while (c->event < DS_MODEL_PLAIN_EVENTS && !is(word, play_event_names[c->event]))
             c->event++;
-        if (c->event == DS_MODEL_EVENTS)
+        if (c->event == DS_MODEL_PLAIN_EVENTS)
             return wrong(r, value,
                          "no such event; there are instructions, branches, taken, conditional, calls, "
                          "returns, far, loads, stores");

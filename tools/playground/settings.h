@@ -65,7 +65,7 @@ static inline unsigned play_counter_number(unsigned i)
     return i < DS_MODEL_GP_MAX ? i : ds_counter_fixed(i - DS_MODEL_GP_MAX);
 }
 
-extern const char *const play_event_names[DS_MODEL_EVENTS];
+extern const char *const play_event_names[DS_MODEL_PLAIN_EVENTS];
 /* Whether the processor's counters count the event, by any code. */
 bool play_event_there(const struct ds_model_preset *preset, unsigned event);
 
