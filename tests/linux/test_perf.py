@@ -88,7 +88,7 @@ class Machine:
         return pytest.param(self, marks=[*marks, pytest.mark.xdist_group(name)], id=name)
 
 
-OLDER = [Machine("skylake").param(), Machine("icelake").param()]
+OLDER = [Machine("skylake").param(), Machine("icelake").param(pytest.mark.long)]
 QUICK = [Machine("clearwaterforest", 2, "few").param()]  # of architectural PEBS: beside it the same and more is long
 NEWER = [Machine(preset, cpus).param(pytest.mark.long) for preset in checks.ARCHITECTURAL for cpus in (1, 2)]
 
