@@ -81,15 +81,6 @@ static void adjust_event(struct qds_vcpu *v, const struct qds_block *b, unsigned
             v->board->now.of[g][event] += sign;
 }
 
-/* The instruction has read or written data, perhaps not for the first time. */
-static void count_access(struct qds_vcpu *v, const struct qds_block_insn *i, bool store)
-{
-    if (v->board->accessed[store] == (uintptr_t)i)
-        return;
-    v->board->accessed[store] = (uintptr_t)i;
-    adjust_event(v, i->block, store ? DS_MODEL_STORE : DS_MODEL_LOAD, 1);
-}
-
 /* Events that a block counts at all. */
 static unsigned wanted(const struct qds_block *b)
 {
@@ -111,8 +102,7 @@ void qds_run_hits(struct qds_vcpu *v, const struct qds_block_insn *i, bool store
     }
 }
 
-/* As count_access, where there is a memory system, which has more to say of it. */
-static void count_said(struct qds_vcpu *v, const struct qds_block_insn *i, const struct qds_accessed *a)
+static void count_access(struct qds_vcpu *v, const struct qds_block_insn *i, const struct qds_accessed *a)
 {
     const struct qds_block *b = i->block;
     if (wanted(b) >> DS_MODEL_AMOUNTS)
@@ -128,11 +118,8 @@ static void adjust_one(struct qds_vcpu *v, const struct qds_block_insn *i, uint6
     for (unsigned store = 0; store < 2; store++)
         if (sign != 1 && v->board->accessed[store] == (uintptr_t)i) {
             v->board->accessed[store] = 0;
-            unsigned events = 1u << (store ? DS_MODEL_STORE : DS_MODEL_LOAD);
-            if (v->model.preset->memory)
-                events = v->accessed[store];
-            for (; events; events &= events - 1)
-                adjust_event(v, i->block, __builtin_ctz(events), sign);
+            for (unsigned e = v->accessed[store]; e; e &= e - 1)
+                adjust_event(v, i->block, __builtin_ctz(e), sign);
         }
     for (unsigned e = ds_retired_events(i->insn.kind); e; e &= e - 1)
         adjust_event(v, i->block, __builtin_ctz(e), sign);
@@ -366,30 +353,12 @@ void qds_run_insn_steps(unsigned vcpu, void *userdata)
     run_next(v, i, rip, at);
 }
 
-/* An instruction of a block with RF reads or writes data: that which has begun, for an access of a device is in a block
- * of its own, which has only this. None has where another vCPU has just turned counting on. */
-void qds_run_access_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
-{
-    struct qds_vcpu *v = qds_vcpu(vcpu);
-    bool store = qemu_plugin_mem_is_store(info);
-    unsigned event = 1u << (store ? DS_MODEL_STORE : DS_MODEL_LOAD);
-    (void)userdata;
-    if (!v->step.on) {
-        if (v->counted)
-            count_access(v, v->counted, store);
-        return;
-    }
-    if (!(v->step.memory & event))
-        *(store ? &v->step.store_address : &v->step.load_address) = vaddr;
-    v->step.memory |= event;
-}
-
 void qds_run_accessed(struct qds_vcpu *v, const struct qds_block_insn *i, const struct qds_accessed *a)
 {
     if (!i && !v->step.on)
         i = v->counted;
     if (i) {
-        count_said(v, i, a);
+        count_access(v, i, a);
         return;
     }
     if (!v->step.on)
@@ -404,17 +373,28 @@ void qds_run_accessed(struct qds_vcpu *v, const struct qds_block_insn *i, const 
     *(a->store ? &v->step.store : &v->step.load) = a->said;
 }
 
+/* An instruction of a block with RF reads or writes data: that which has begun, for an access of a device is in a block
+ * of its own, which has only this. None has where another vCPU has just turned counting on. */
+void qds_run_access_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
+{
+    const bool store = qemu_plugin_mem_is_store(info);
+    const struct qds_accessed accessed = {
+        .store = store, .events = 1u << (store ? DS_MODEL_STORE : DS_MODEL_LOAD), .address = vaddr};
+    (void)userdata;
+    qds_run_accessed(qds_vcpu(vcpu), NULL, &accessed);
+}
+
 /* The same in a block without, where it counts. */
 void qds_run_loads(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
 {
     (void)info, (void)vaddr;
-    count_access(qds_vcpu(vcpu), userdata, false);
+    qds_run_hits(qds_vcpu(vcpu), userdata, false, 1u << DS_MODEL_LOAD);
 }
 
 void qds_run_stores(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
 {
     (void)info, (void)vaddr;
-    count_access(qds_vcpu(vcpu), userdata, true);
+    qds_run_hits(qds_vcpu(vcpu), userdata, true, 1u << DS_MODEL_STORE);
 }
 
 void qds_run_patch(unsigned vcpu, void *userdata)

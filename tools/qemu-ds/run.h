@@ -19,8 +19,8 @@ bool qds_run_may_resume(const struct qds_block *block);
 void qds_run_loads(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata);
 void qds_run_stores(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata);
 
-/* With a memory system, in place of these two and of qds_run_access_steps: what an access of the instruction was. NULL:
- * in a block with RF, where it is the one that has begun. */
+/* An access of the instruction, perhaps not its first, with what a memory system says of it. NULL: in a block with RF,
+ * where it is the one that has begun. */
 struct qds_accessed {
     bool store;
     unsigned events; /* bits of enum ds_model_event, no amounts */
@@ -29,7 +29,7 @@ struct qds_accessed {
     struct qds_amounts amounts;
 };
 void qds_run_accessed(struct qds_vcpu *v, const struct qds_block_insn *insn, const struct qds_accessed *accessed);
-/* The same of a block without RF, where there are no amounts. */
+/* The same in a block without RF, where there are no amounts. */
 void qds_run_hits(struct qds_vcpu *v, const struct qds_block_insn *insn, bool store, unsigned events);
 
 /* ---- blocks with RFLAGS.RF --------------------------------------------------------------------------------------- */

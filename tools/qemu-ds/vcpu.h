@@ -118,7 +118,7 @@ struct qds_vcpu {
         uint64_t value, mask; /* of RDMSR; mask: bits that are not QEMU's */
     } patch;
     uint32_t max_leaf;    /* QEMU's last of CPUID; 0: nobody has asked */
-    unsigned accessed[2]; /* with a memory system: events of the load (0), the store (1) of board->accessed */
+    unsigned accessed[2]; /* events of the load (0) and the store (1) of board->accessed */
     struct {              /* RDMSR or WRMSR has been made to fault */
         bool on;
         uint64_t rcx;
