@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/qemu-ds/modelled/access_decode.h"
 #include "tools/qemu-ds/modelled/accesses.h"
 #include "tools/qemu-ds/brand.h"
 #include "tools/qemu-ds/pmi.h"
@@ -35,20 +36,12 @@ static bool chosen(const struct qds_vcpu *v, const char *what, uint32_t msr)
     return true;
 }
 
-/* Whether the byte is a prefix in 64-bit mode. Elsewhere what looks like REX is an instruction of one byte, and so is
- * never part of a longer one's beginning. */
-static bool prefix(uint8_t byte)
-{
-    static const uint8_t legacy[] = {0x26, 0x2E, 0x36, 0x3E, 0x64, 0x65, 0x66, 0x67, 0xF2, 0xF3};
-    return (byte & 0xF0) == 0x40 || memchr(legacy, byte, sizeof legacy);
-}
-
 enum qds_special qds_special(const uint8_t *code, size_t length)
 {
     if (length < 2 || code[length - 2] != 0x0F)
         return QDS_SPECIAL_NONE;
     for (size_t i = 0; i < length - 2; i++) /* they have no operands, but an immediate may look like them */
-        if (!prefix(code[i]))
+        if (!qds_is_prefix(code[i]))
             return QDS_SPECIAL_NONE;
     switch (code[length - 1]) {
     case 0xA2:

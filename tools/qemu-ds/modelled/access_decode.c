@@ -2,28 +2,22 @@
 /* SDM vol. 2, appendix A, "Opcode Map". */
 #include "tools/qemu-ds/modelled/access_decode.h"
 
+#include <string.h>
+
+#define LOCK          0xF0
 #define MEMORY(modrm) ((modrm) < 0xC0) /* the operand is not a register */
 #define REG(modrm)    ((modrm) >> 3 & 7)
 #define RM(modrm)     ((modrm)&7)
 
-static bool is_prefix(uint8_t byte)
+static bool is_rex(uint8_t byte)
 {
-    switch (byte) {
-    case 0x26:
-    case 0x2E:
-    case 0x36:
-    case 0x3E:
-    case 0x64:
-    case 0x65:
-    case 0x66:
-    case 0x67:
-    case 0xF0:
-    case 0xF2:
-    case 0xF3:
-        return true;
-    default:
-        return byte >= 0x40 && byte < 0x50; /* REX */
-    }
+    return (byte & 0xF0) == 0x40;
+}
+
+bool qds_is_prefix(uint8_t byte)
+{
+    static const uint8_t legacy[] = {0x26, 0x2E, 0x36, 0x3E, 0x64, 0x65, 0x66, 0x67, 0xF2, 0xF3};
+    return is_rex(byte) || memchr(legacy, byte, sizeof legacy);
 }
 
 /* Opcodes of one byte without ModRM that access no memory: operations with an immediate, XCHG and MOV of registers,
@@ -118,9 +112,9 @@ struct qds_access_decoded qds_access_decode(const uint8_t *code, size_t size)
     struct qds_access_decoded d = {.accesses = true, .page = -1};
     uint8_t rex = 0;
     size_t at = 0;
-    for (; at < size && is_prefix(code[at]); at++) {
-        d.locked |= code[at] == 0xF0;
-        rex = code[at] >= 0x40 && code[at] < 0x50 ? code[at] : 0;
+    for (; at < size && (code[at] == LOCK || qds_is_prefix(code[at])); at++) {
+        d.locked |= code[at] == LOCK;
+        rex = is_rex(code[at]) ? code[at] : 0;
     }
     if (at == size)
         return d;

@@ -13,4 +13,8 @@ struct qds_access_decoded {
     int8_t page;   /* flushes only the page at the address in this register, as instructions number them; else -1 */
 };
 
+/* Whether the byte is a prefix, other than LOCK, in 64-bit mode. Elsewhere what looks like REX is an instruction of one
+ * byte, and so is never part of a longer one's beginning. */
+bool qds_is_prefix(uint8_t byte);
+
 struct qds_access_decoded qds_access_decode(const uint8_t *code, size_t size);
