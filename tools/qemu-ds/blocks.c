@@ -67,7 +67,7 @@ static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned rin
         for (unsigned e = ds_retired_events(to->insn.kind) & wanted; e; e &= e - 1)
             b->events[__builtin_ctz(e)]++;
         if (qds_accesses_modelled())
-            qds_accesses_decode(code, size, to);
+            to->access = qds_access_decode(code, size);
         for (unsigned e = QDS_ACCESS_EVENTS & wanted; e; e &= e - 1)
             b->events[__builtin_ctz(e)] += qds_accesses_most(to)[__builtin_ctz(e)];
     }

@@ -6,6 +6,7 @@
 #include "ds/soft/insn.h"
 #include "ds/model/model.h"
 #include "tools/qemu-ds/counting.h"
+#include "tools/qemu-ds/modelled/access_decode.h"
 #include "tools/qemu-ds/qemu_api.h"
 
 #define QDS_VCPUS 255u /* APIC IDs that an interrupt's message can name */
@@ -36,13 +37,10 @@ struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
     bool kept;                   /* a vCPU may go back to it, though QEMU no longer does */
     struct qds_block_insn {
         struct qds_block *block;
-        uint16_t offset; /* from vaddr */
-        uint8_t special; /* enum qds_special */
-        bool remaps;     /* qds_memory_changes */
-        bool accesses;   /* it may access memory, as far as its opcode says; only with a memory system, as the next */
-        bool locked;     /* reads and writes in one */
-        bool flushes;    /* empties TLBs, as the next says */
-        int8_t page;     /* the register with the address of one page; -1: of all */
+        uint16_t offset;                  /* from vaddr */
+        uint8_t special;                  /* enum qds_special */
+        bool remaps;                      /* qds_memory_changes */
+        struct qds_access_decoded access; /* only with a memory system */
         struct ds_insn insn;
     } insns[];
 };

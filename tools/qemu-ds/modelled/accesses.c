@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tools/qemu-ds/modelled/access_decode.h"
 #include "tools/qemu-ds/end.h"
 #include "tools/qemu-ds/modelled/memory_options.h"
 #include "tools/qemu-ds/run.h"
@@ -53,16 +52,7 @@ unsigned qds_accesses_cpi(void)
 const uint32_t *qds_accesses_most(const struct qds_block_insn *i)
 {
     static const uint32_t ones[DS_MODEL_EVENTS] = {[0 ... DS_MODEL_EVENTS - 1] = 1};
-    return memory ? most[i->accesses] : ones;
-}
-
-void qds_accesses_decode(const uint8_t *code, size_t size, struct qds_block_insn *i)
-{
-    const struct qds_access_decoded d = qds_access_decode(code, size);
-    i->accesses = d.accesses;
-    i->locked = d.locked;
-    i->flushes = d.flushes;
-    i->page = d.page;
+    return memory ? most[i->access.accesses] : ones;
 }
 
 /* ---- what an access is ------------------------------------------------------------------------------------------- */
@@ -167,10 +157,10 @@ static inline void tell(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
                         const struct qds_block_insn *i)
 {
     struct qds_vcpu *v = qds_vcpu(vcpu);
-    if (!i->locked && is_quick(cores[vcpu], address, WIDEST, store))
+    if (!i->access.locked && is_quick(cores[vcpu], address, WIDEST, store))
         qds_run_hits(v, i, store, of_hit(v, store));
     else
-        tell_slowly(vcpu, info, address, store, i->locked, i);
+        tell_slowly(vcpu, info, address, store, i->access.locked, i);
 }
 
 /* ---- callbacks: `userdata` is the instruction -------------------------------------------------------------------- */
@@ -194,7 +184,7 @@ static inline void tell(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
     static void name##_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata)              \
     {                                                                                                                  \
         const struct qds_block_insn *i = userdata;                                                                     \
-        tell_slowly(vcpu, info, address, store, i->locked, NULL);                                                      \
+        tell_slowly(vcpu, info, address, store, i->access.locked, NULL);                                               \
     }
 CALLBACKS(load, false)
 CALLBACKS(store, true)
@@ -204,10 +194,10 @@ static void flushes(unsigned vcpu, void *userdata)
 {
     const struct qds_block_insn *i = userdata;
     struct qds_tlb *tlb = &cores[vcpu]->tlb;
-    if (i->page < 0)
+    if (i->access.page < 0)
         qds_tlb_flush(tlb);
     else
-        qds_tlb_flush_page(tlb, qds_read(qds_vcpu(vcpu), (enum qds_register)i->page));
+        qds_tlb_flush_page(tlb, qds_read(qds_vcpu(vcpu), (enum qds_register)i->access.page));
 }
 
 void qds_accesses_plant(struct qemu_plugin_insn *to, struct qds_block_insn *i, enum qds_accesses how)
@@ -218,8 +208,8 @@ void qds_accesses_plant(struct qemu_plugin_insn *to, struct qds_block_insn *i, e
         [QDS_ACCESSES_STEP] = {load_steps, store_steps},
     };
     static const qemu_plugin_vcpu_mem_cb_t locked[2] = {locked_load_passes, locked_store_passes};
-    const qemu_plugin_vcpu_mem_cb_t *cb = how == QDS_ACCESSES_PASS && i->locked ? locked : callbacks[how];
-    if (i->flushes)
+    const qemu_plugin_vcpu_mem_cb_t *cb = how == QDS_ACCESSES_PASS && i->access.locked ? locked : callbacks[how];
+    if (i->access.flushes)
         qemu_plugin_register_vcpu_insn_exec_cb(to, flushes, QEMU_PLUGIN_CB_R_REGS, i);
     qemu_plugin_register_vcpu_mem_cb(to, cb[0], QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, i);
     qemu_plugin_register_vcpu_mem_cb(to, cb[1], QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, i);

@@ -15,8 +15,6 @@ bool qds_accesses_modelled(void);
 /* Units of an instruction; with a memory system. */
 unsigned qds_accesses_cpi(void);
 
-/* Sets what the instruction does with memory, as far as its bytes say. */
-void qds_accesses_decode(const uint8_t *code, size_t size, struct qds_block_insn *insn);
 /* How many of each of enum ds_model_event the instruction can cause, but for what counting.h says; cycles in units. */
 const uint32_t *qds_accesses_most(const struct qds_block_insn *insn);
 
