@@ -44,58 +44,30 @@ static uint64_t line_of(uint64_t word)
 
 /* ---- places ------------------------------------------------------------------------------------------------------ */
 
-/* A line's place in its set; NULL: it is not there. */
-#define LOOK_UP(lines, size, wanted)                                                                                   \
-    do {                                                                                                               \
-        const size_t first = (size_t)((wanted) & ((size).sets - 1)) * (size).ways;                                     \
-        for (size_t i = first; i < first + (size).ways; i++) {                                                         \
-            const uint64_t word = (lines)[i].word;                                                                     \
-            if (word && line_of(word) == (wanted))                                                                     \
-                return &(lines)[i];                                                                                    \
+/* Of each level: in_NAME(), a line's place in its set, NULL where it is not there; and room_in_NAME(), a place for it:
+ * one that is free, or else that of the line used least recently. */
+#define LEVEL(name, type, owner)                                                                                       \
+    static struct type *in_##name(const struct owner *o, uint64_t line)                                                \
+    {                                                                                                                  \
+        struct type *const set = &o->name[(line & (o->name##_size.sets - 1)) * o->name##_size.ways];                   \
+        for (struct type *at = set; at < set + o->name##_size.ways; at++) {                                            \
+            const uint64_t word = at->word;                                                                            \
+            if (word && line_of(word) == line)                                                                         \
+                return at;                                                                                             \
         }                                                                                                              \
         return NULL;                                                                                                   \
-    } while (0)
-
-/* The place that is to be its: one that is free, or else that of the line used least recently. */
-#define MAKE_OUT(lines, size, wanted)                                                                                  \
-    do {                                                                                                               \
-        const size_t first = (size_t)((wanted) & ((size).sets - 1)) * (size).ways;                                     \
-        size_t best = first;                                                                                           \
-        for (size_t i = first; i < first + (size).ways && (lines)[best].word; i++)                                     \
-            if (!(lines)[i].word || (lines)[i].used < (lines)[best].used)                                              \
-                best = i;                                                                                              \
-        return &(lines)[best];                                                                                         \
-    } while (0)
-
-static struct qds_l1_line *in_l1(const struct core *k, uint64_t line)
-{
-    LOOK_UP(k->l1, k->l1_size, line);
-}
-
-static struct l2_line *in_l2(const struct core *k, uint64_t line)
-{
-    LOOK_UP(k->l2, k->l2_size, line);
-}
-
-static struct l3_line *in_l3(const struct qds_caches *c, uint64_t line)
-{
-    LOOK_UP(c->l3, c->l3_size, line);
-}
-
-static struct qds_l1_line *room_in_l1(const struct core *k, uint64_t line)
-{
-    MAKE_OUT(k->l1, k->l1_size, line);
-}
-
-static struct l2_line *room_in_l2(const struct core *k, uint64_t line)
-{
-    MAKE_OUT(k->l2, k->l2_size, line);
-}
-
-static struct l3_line *room_in_l3(const struct qds_caches *c, uint64_t line)
-{
-    MAKE_OUT(c->l3, c->l3_size, line);
-}
+    }                                                                                                                  \
+    static struct type *room_in_##name(const struct owner *o, uint64_t line)                                           \
+    {                                                                                                                  \
+        struct type *const set = &o->name[(line & (o->name##_size.sets - 1)) * o->name##_size.ways], *best = set;      \
+        for (struct type *at = set; at < set + o->name##_size.ways && best->word; at++)                                \
+            if (!at->word || at->used < best->used)                                                                    \
+                best = at;                                                                                             \
+        return best;                                                                                                   \
+    }
+LEVEL(l1, qds_l1_line, core)
+LEVEL(l2, l2_line, core)
+LEVEL(l3, l3_line, qds_caches)
 
 /* ---- what other cores have --------------------------------------------------------------------------------------- */
 
