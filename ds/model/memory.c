@@ -59,8 +59,8 @@ static const struct ds_model_event_code sandybridge[] = {
     {0},
 };
 
+/* Haswell to Ice Lake. */
 static const struct ds_model_event_code haswell[] = {
-    /* to Ice Lake */
     LOADS_BY_SOURCE,
     {0x08D1, DS_MODEL_LOAD_L1_MISS, 0},
     {0x10D1, DS_MODEL_LOAD_L2_MISS, 0},
@@ -72,8 +72,8 @@ static const struct ds_model_event_code haswell[] = {
     {0},
 };
 
+/* Golden Cove and its successors. */
 static const struct ds_model_event_code goldencove[] = {
-    /* and its successors */
     LOADS_BY_SOURCE,
     {UINT64_C(1) << 40 | 0x01D1, DS_MODEL_LOAD_L1_HIT, 0}, /* Lion Cove's; 01H is for what is called L0 there */
     {0x08D1, DS_MODEL_LOAD_L1_MISS, 0},
@@ -154,13 +154,14 @@ bool ds_model_has_latency(const struct ds_model_preset *p, const struct ds_model
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
-enum kind {         /* of encodings */
-            FIRST,  /* Nehalem */
-            SECOND, /* Sandy Bridge to Haswell */
-            THIRD,  /* Skylake to Golden Cove */
-            LION_COVE,
-            CRESTMONT, /* and later efficient cores */
-            KINDS
+/* Kinds of encodings. */
+enum kind {
+    FIRST,  /* Nehalem */
+    SECOND, /* Sandy Bridge to Haswell */
+    THIRD,  /* Skylake to Golden Cove */
+    LION_COVE,
+    CRESTMONT, /* and later efficient cores */
+    KINDS
 };
 
 static enum kind kind(const struct ds_model_preset *p)
@@ -188,11 +189,6 @@ static const struct {
 #define STORE_STLB_MISS DS_BIT(4)
 #define STORE_LOCKED    DS_BIT(5)
 
-static bool fast(const struct ds_model_access *a)
-{
-    return a->source == DS_MODEL_SOURCE_L1;
-}
-
 /* Counters of `set` whose records have source and latency: before the baseline, load latency and precise store have
  * enable bits of their own. */
 static uint64_t with_latency(const struct ds_model *m, uint64_t set)
@@ -209,7 +205,7 @@ uint64_t ds_model_data_source(const struct ds_model *m, uint64_t set, const stru
     const struct ds_model_access *a = load ? &retired->load : &retired->store;
     if (!m->preset->memory || !(set & (m->loads | m->stores)) || !a->source)
         return 0;
-    const uint64_t hit = fast(a) ? STORE_L1_HIT : 0;
+    const uint64_t hit = a->source == DS_MODEL_SOURCE_L1 ? STORE_L1_HIT : 0;
     if (!with_latency(m, set))
         return load || m->preset->format < 2 ? 0 : hit;
     if (!load && m->preset->precise_store)

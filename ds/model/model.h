@@ -17,9 +17,8 @@
  * know read 0: TX abort information, topdown slots and metrics, data addresses that the host cannot see, and without a
  * memory system latencies and data sources. So a load never reaches a latency threshold then, and the events of load
  * latency and precise store do not move, as those of the frontend never do, though their settings can be written and
- * read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM, and without a
- * memory system retire latency) do not exist. The
- * core has one thread, so AnyThread changes nothing.
+ * read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM, and without a memory system retire
+ * latency) do not exist. The core has one thread, so AnyThread changes nothing.
  *
  * Of the rest of the tree it uses ds/layout.h, ds/arch_layout.h, ds/event_data.h with the tables that are made for it,
  * and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers,
@@ -298,18 +297,19 @@ struct ds_model_branch { /* a branch that was taken, an interrupt or an exceptio
     bool to_next;                   /* a direct call of the instruction after it */
 };
 
-enum ds_model_source { /* where the data of an access was; the later, the longer it takes */
-                       DS_MODEL_SOURCE_UNKNOWN,
-                       DS_MODEL_SOURCE_L1,
-                       DS_MODEL_SOURCE_FILL_BUFFER, /* on its way to the L1 */
-                       DS_MODEL_SOURCE_L2,
-                       DS_MODEL_SOURCE_L3,         /* and no other core had to be asked */
-                       DS_MODEL_SOURCE_SNOOP_MISS, /* also in the L3, but another core might have had it */
-                       DS_MODEL_SOURCE_SNOOP_HIT,  /* another core has it */
-                       DS_MODEL_SOURCE_SNOOP_HITM, /* another core had changed it */
-                       DS_MODEL_SOURCE_MEMORY,
-                       DS_MODEL_SOURCE_UNCACHED,
-                       DS_MODEL_SOURCES
+/* Where the data of an access was; the later, the longer it takes. */
+enum ds_model_source {
+    DS_MODEL_SOURCE_UNKNOWN,
+    DS_MODEL_SOURCE_L1,
+    DS_MODEL_SOURCE_FILL_BUFFER, /* on its way to the L1 */
+    DS_MODEL_SOURCE_L2,
+    DS_MODEL_SOURCE_L3,         /* and no other core had to be asked */
+    DS_MODEL_SOURCE_SNOOP_MISS, /* also in the L3, but another core might have had it */
+    DS_MODEL_SOURCE_SNOOP_HIT,  /* another core has it */
+    DS_MODEL_SOURCE_SNOOP_HITM, /* another core had changed it */
+    DS_MODEL_SOURCE_MEMORY,
+    DS_MODEL_SOURCE_UNCACHED,
+    DS_MODEL_SOURCES
 };
 
 struct ds_model_access { /* all 0: there is none, or the host has no memory system */

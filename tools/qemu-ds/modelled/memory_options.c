@@ -2,7 +2,6 @@
 #include "tools/qemu-ds/modelled/memory_options.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

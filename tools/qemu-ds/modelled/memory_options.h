@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes and latencies of the modelled memory system: the usual ones of each preset, and the options that change them.
- */
+/* Sizes and latencies of the modelled memory system: the usual ones of each preset, and options that change them. */
 #pragma once
 
 #include <stddef.h>
