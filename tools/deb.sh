@@ -8,7 +8,7 @@ set -eu
 build=$1 version=$2
 die() { echo "deb: $1" >&2; exit 1; }
 for tool in dpkg-deb dpkg-shlibdeps; do
-    command -v $tool >/dev/null || die "no $tool: install dpkg-dev (packages of Debian's are made on Debian or Ubuntu)"
+    command -v $tool >/dev/null || die "no $tool: install dpkg-dev (Debian packages are made on Debian or Ubuntu)"
 done
 arch=$(dpkg --print-architecture)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y README.md)}
@@ -24,7 +24,7 @@ package() {
     mapfile -t files < <(find "$root/usr" -type f \( -path '*/bin/*' -o -name '*.so' \) -exec sh -c \
         'for f; do head -c 4 "$f" | grep -q ELF && echo "$f"; done' _ {} +)
     strip --strip-unneeded "${files[@]}"
-    mkdir -p "$build/deb/debian" && : >"$build/deb/debian/control" # it wants one
+    mkdir -p "$build/deb/debian" && : >"$build/deb/debian/control" # dpkg-shlibdeps wants one
     depends=$depends$(cd "$build/deb" && dpkg-shlibdeps -O "${files[@]/#$build\/deb\//}" 2>/dev/null |
         sed -n 's/^shlibs:Depends=//p')
     {
@@ -51,6 +51,6 @@ package qemu-ds install-qemu-ds 'qemu-system-x86 (>= 1:11.1), python3, ' \
 With this plugin QEMU's own emulation (TCG) has the performance monitoring unit
 of an Intel processor: counters, PEBS, BTS, LBR and their interrupts. Guests
 use them as on the processor. What they count is exact; times are not measured.
-qemu-ds-run runs QEMU with it, qemu-ds-guest boots a Linux of this machine's
-kernel and programs there.
+qemu-ds-run runs QEMU with it. qemu-ds-guest boots a Linux there, made of this
+machine's kernel and programs.
 END
