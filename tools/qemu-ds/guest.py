@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Boots a Linux in QEMU under qemu-ds, with an initramfs that contains Debian's busybox, perf and what else is asked
-for, runs shell commands there and returns the output of each. In Cairn's tree all of it comes from `make deps-ds`,
+"""Boots a Linux in QEMU under qemu-ds, runs shell commands there and returns the output of each. Its initramfs contains
+Debian's busybox, and perf or the programs that are asked for. In Cairn's tree all of it comes from `make deps-ds`,
 nothing from the host. There are two kernels: Debian 13's, and a newer one, for what that does not know. Where it is
 installed, as qemu-ds-guest, kernel and programs are those of this machine, or of another root.
 It is a program (--help), and a module for tests: run()."""
@@ -19,7 +19,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # where it is installed nothing is to come beside it
+sys.dont_write_bytecode = True  # keeps the folder clean where it is installed
 import programs as of_root  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
@@ -30,9 +30,9 @@ QEMU, PLUGIN, DEBIAN = BUILD / "qemu11/qemu-system-x86_64", BUILD / "qemu-ds.so"
 START = [HERE / "../../bin/qemu-ds-run"] if INSTALLED else [HERE / "qemu-ds-run", "--qemu", QEMU]
 KERNEL, NEWER = "6.12", "7.3"  # as in linux.txt
 PROGRAMS = ("perf",)
-# The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
-# Without ERMS and FSRM Linux copies eight bytes a time: a REP MOVSB is slow in TCG, a tenth of a boot.
+# Without ERMS and FSRM Linux copies eight bytes at a time. REP MOVSB is slow in TCG: it takes a tenth of a boot.
 CPU = "max,-erms,-fsrm"
+# The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
 COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
 LIMIT = 900  # seconds for a boot that does not hang: slowness is no verdict
 

@@ -8,8 +8,8 @@
 
 #include "tools/qemu-ds/blocks.h"
 
-/* ns without anything that counts, until blocks are translated without it again: twice as long each time, for a guest
- * that begins and ends to count again and again, as a debugger does, would be translated most of the time. */
+/* ns without anything that counts, until blocks are translated without it again. It doubles each time. Otherwise QEMU
+ * would translate most of the time where a guest starts and stops counting again and again, as a debugger does. */
 #define IDLE_FIRST 1000000000LL
 #define IDLE_LAST  (64 * IDLE_FIRST)
 

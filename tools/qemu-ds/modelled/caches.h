@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The data caches of the modelled machine: an L1 and an L2 for each core, an L3 for all of them, and MESI in between.
- * Each level contains the lines of the one before it, and of several lines that may go the least recently used goes.
- * Instructions are not in there, nor do prefetchers exist.
+ * Each level contains the lines of the one before it. In each set the least recently used line goes. Instructions and
+ * prefetchers are not modelled.
  *
  * States are flags: Modified is EXCLUSIVE and DIRTY, Exclusive is EXCLUSIVE, Shared is neither. L1 and L2 of a core
- * have a line exclusively or not together; which of them has changed it is said by DIRTY of either. The L3 remembers
- * which cores have asked for a line. A core that drops a line it has not changed does not say so.
+ * agree on EXCLUSIVE; the line has changed if either says DIRTY. The L3 remembers which cores have asked for a line. A
+ * core that drops a line it has not changed does not say so.
  *
- * A line's place in every level has the same lowest bits, and so have the lines that go for it. There is a lock for
- * each value of these bits, which is held for all that is done about a line. Only `used` of L1 and whether a line is
- * there are the core's own to write and to look at without it: qds_caches_hits().
+ * The sets of a line in all levels have the same lowest bits, and so have those of the lines that go for it. There is a
+ * lock for each value of these bits. It is held during all that is done to a line. Without it the core may only write
+ * `used` of its own L1, and look whether a line is there: qds_caches_hits().
  */
 #pragma once
 

@@ -32,7 +32,7 @@ static bool is_free(const struct qds_tlb *t, const struct qds_tlb_entry *e)
     return e->page == QDS_NO_PAGE || e->epoch != t->epoch;
 }
 
-/* A page's place, or the place that is to be its. */
+/* A page's place. Where it has none: the place to put it, one that is free or else the least recently used. */
 static struct qds_tlb_entry *find(const struct qds_tlb *t, struct qds_tlb_entry *entries, struct qds_tlb_size size,
                                   uint64_t address, bool *found)
 {
@@ -72,7 +72,8 @@ enum qds_tlb_found qds_tlb_find(struct qds_tlb *t, uint64_t address, uint64_t no
     return in_stlb ? QDS_IN_STLB : QDS_WALKED;
 }
 
-/* The DTLB is emptied, for qds_tlb_hits(); the STLB by a new epoch, and once they begin again. */
+/* The DTLB is emptied entry by entry, because qds_tlb_hits() does not look at the epoch. For the STLB a new epoch is
+ * enough, until epochs begin again at 0. */
 void qds_tlb_flush(struct qds_tlb *t)
 {
     forget(t->dtlb, t->dtlb_size);

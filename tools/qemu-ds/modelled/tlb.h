@@ -2,7 +2,7 @@
 /*
  * The TLBs of a modelled core for its data: a DTLB, and behind it an STLB. Pages have 4 KiB, whatever the guest's have,
  * and there are no PCIDs and no global pages: what changes where all pages lie empties both. An entry also says where
- * its page lies: who finds it does not need to ask. In each set the least recently used goes.
+ * its page lies. In each set the least recently used entry goes.
  */
 #pragma once
 
