@@ -42,11 +42,16 @@ static struct qds_memory_config small(void)
     return c;
 }
 
+static uint32_t next_random(uint64_t *seed)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(*seed >> 33);
+}
+
 static uint64_t seed;
 static uint32_t random_below(uint32_t n)
 {
-    seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
-    return (uint32_t)(seed >> 33) % n;
+    return next_random(&seed) % n;
 }
 
 /* ---- the second one ---------------------------------------------------------------------------------------------- */
@@ -378,8 +383,7 @@ static void *work(void *argument)
     struct worker *w = argument;
     struct qds_access a;
     for (unsigned i = 0; i < 40000; i++) {
-        w->seed = w->seed * UINT64_C(6364136223846793005) + 1442695040888963407;
-        const uint64_t r = w->seed >> 33, address = r % (PAGES * 4096) & ~UINT64_C(7);
+        const uint64_t r = next_random(&w->seed), address = r % (PAGES * 4096) & ~UINT64_C(7);
         if (!qds_memory_quick(w->core, address, 64 - 8, r >> 20 & 1))
             qds_memory_access(w->core, address, 8, r >> 20 & 1, false, walk, NULL, &a);
     }
