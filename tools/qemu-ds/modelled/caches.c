@@ -7,6 +7,8 @@
 #define LOCKS   64u /* at most */
 #define HOLDERS 64u /* bits of an L3 line; cores beyond share them */
 
+#define STATE (QDS_PRESENT | QDS_EXCLUSIVE | QDS_DIRTY)
+
 struct l2_line {
     uint64_t word, used;
 };
@@ -79,11 +81,11 @@ static unsigned take(struct core *k, uint64_t line, unsigned flags)
     struct l2_line *l2 = in_l2(k, line);
     const bool all = flags & QDS_PRESENT;
     if (l1) {
-        had |= (unsigned)(l1->word & (QDS_PRESENT | QDS_EXCLUSIVE | QDS_DIRTY));
+        had |= (unsigned)(l1->word & STATE);
         l1->word = all ? 0 : l1->word & ~(uint64_t)flags;
     }
     if (l2) {
-        had |= (unsigned)(l2->word & (QDS_PRESENT | QDS_EXCLUSIVE | QDS_DIRTY));
+        had |= (unsigned)(l2->word & STATE);
         l2->word = all ? 0 : l2->word & ~(uint64_t)flags;
     }
     return had;
@@ -307,6 +309,5 @@ struct qds_line_state qds_caches_state(struct qds_caches *c, unsigned core, uint
     const struct qds_l1_line *l1 = in_l1(&c->core[core], line);
     const struct l2_line *l2 = in_l2(&c->core[core], line);
     const struct l3_line *l3 = in_l3(c, line);
-    const unsigned flags = QDS_PRESENT | QDS_EXCLUSIVE | QDS_DIRTY;
-    return (struct qds_line_state){l1 ? l1->word & flags : 0, l2 ? l2->word & flags : 0, l3 ? l3->word & flags : 0};
+    return (struct qds_line_state){l1 ? l1->word & STATE : 0, l2 ? l2->word & STATE : 0, l3 ? l3->word & STATE : 0};
 }
