@@ -14,7 +14,7 @@ RUN = cb.ROOT / "tools/qemu-ds/qemu-ds-run"
 
 
 def make(goal, *variables):
-    """What is built already is not made anew below the feet of the other tests."""
+    """What is built already is not made anew under the feet of the other tests."""
     return subprocess.run(["make", "--no-print-directory", "-o", "tools", "-o", "qemu-ds", goal, f"B={cb.BUILD}",
                            *variables], cwd=cb.ROOT, capture_output=True, text=True, check=True)
 
@@ -25,9 +25,9 @@ def starter(*arguments, program=RUN, path=None, **environment):
                           timeout=120, env=environment)
 
 
-@pytest.fixture(scope="module", name="installed")
-def fixture_installed(tmp_path_factory):
-    root = tmp_path_factory.mktemp("root")
+@pytest.fixture(name="installed")
+def fixture_installed(tmp_path):
+    root = tmp_path / "root"
     make("install-qemu-ds", f"DESTDIR={root}", "PREFIX=/usr")
     return root
 
@@ -71,7 +71,6 @@ def test_one_line(arguments, status, why):
 
 def test_no_qemu(installed, tmp_path):
     """$PATH has another release, or none."""
-    make("install-qemu-ds", f"DESTDIR={installed}", "PREFIX=/usr")
     program = installed / "usr/bin/qemu-ds-run"
     for tool in ("sed", "dirname", "readlink", "sh"):
         (tmp_path / tool).symlink_to(shutil.which(tool))

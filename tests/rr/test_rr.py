@@ -42,7 +42,6 @@ wc -c </tmp/recorded
 rm -rf /tmp/check
 """
 
-
 APPEND = "pti=off nmi_watchdog=0 tsc=reliable"
 # Linux is not to stop counters because their interrupts take long. From Comet Lake on rr wants that they stop while the
 # firmware has the processor.
