@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What of a Debian root its programs need to run elsewhere: the files themselves, the libraries that its ld.so names,
-interpreters of scripts, and of some programs what they look for when they run."""
+"""Finds what programs of a Debian root need to run elsewhere: their own files, the libraries that its ld.so names, the
+interpreters of scripts, and for some programs the files they look for when they run."""
 
 import os
 import re
@@ -56,7 +56,7 @@ class Root:
         raise Missing(f"{self.path}: has no {name}")
 
     def add_any(self, name):
-        """A file, or a folder. Of libraries in a folder, those whose own are not in the root are there without them."""
+        """A file, or a folder. A library in a folder is added even where the root lacks one that it is linked with."""
         folder = self.path / name
         if not folder.is_dir():
             self.add(name)

@@ -101,7 +101,7 @@ bool qds_memory_preset(const struct ds_model_preset *preset, unsigned efficient,
     return true;
 }
 
-/* Reads a number, and after it `end`: where that is "K" or "M", a size in KiB. NULL: it is not there. */
+/* Reads a number from `least` to `most` and `end`. Returns what follows, NULL where they are not there. */
 static const char *number(const char *from, char end, uint32_t least, uint32_t most, uint32_t *to)
 {
     char *behind;
@@ -112,20 +112,21 @@ static const char *number(const char *from, char end, uint32_t least, uint32_t m
     return behind + (end != '\0');
 }
 
+/* The same of a size and '/'. */
 static const char *kib(const char *from, uint32_t *to)
 {
     const char *at = number(from, 'K', 1, 1u << 20, to);
-    if (at)
-        return *at == '/' ? at + 1 : NULL;
-    at = number(from, 'M', 1, 1u << 10, to);
-    *to *= 1024;
+    if (!at) {
+        at = number(from, 'M', 1, 1u << 10, to);
+        *to *= 1024;
+    }
     return at && *at == '/' ? at + 1 : NULL;
 }
 
 static int set_cache(const char *name, const char *value, unsigned line_shift, struct qds_cache_size *to,
                      struct qds_cache_size *too, uint16_t *latency, char *why, size_t size)
 {
-    struct cache c;
+    struct cache c = {0};
     const char *at = kib(value, &c.kib);
     at = at ? number(at, '/', 1, WAYS, &c.ways) : NULL;
     at = at ? number(at, '\0', 1, LATENCIES, &c.cycles) : NULL;
@@ -237,8 +238,8 @@ unsigned qds_memory_cpi(const char *value)
     return *at || places > 2 || units > 10000 ? 0 : units;
 }
 
-/* SDM vol. 2A, CPUID, "Deterministic Cache Parameters Leaf", and of leaf 2 the descriptors that say: see leaf 4, and
- * prefetching of 64 bytes. */
+/* SDM vol. 2A, CPUID, "Deterministic Cache Parameters Leaf". Leaf 2 has three descriptors: caches are in leaf 4 (FFH),
+ * TLBs in leaf 18H (FEH), and prefetching is of 64 bytes (F0H). */
 void qds_memory_cpuid(const struct qds_memory_config *c, unsigned kind, unsigned cores, uint32_t leaf, uint32_t subleaf,
                       uint32_t out[4])
 {

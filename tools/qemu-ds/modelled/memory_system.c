@@ -47,10 +47,9 @@ static void access_line(struct qds_core *k, uint64_t address, bool write, bool e
         out->said.source = (uint8_t)source;
         out->said.latency = (uint16_t)(latency < UINT16_MAX ? latency : UINT16_MAX);
     }
-    if (write)
-        return;
-    out->stall += latency > l1 ? latency - l1 : 0;
-    k->now += latency > l1 ? latency - l1 : 0;
+    const uint32_t stall = !write && latency > l1 ? latency - l1 : 0;
+    out->stall += stall;
+    k->now += stall;
 }
 
 void qds_memory_access(struct qds_core *k, uint64_t address, unsigned size, bool write, bool locked, qds_tlb_walk *walk,
