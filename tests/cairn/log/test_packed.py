@@ -28,8 +28,9 @@ def test_packed_is_the_same(kind):
 
 @pytest.mark.parametrize("log", ["full", "panic"])
 @pytest.mark.parametrize("kind, amount", [("random", 20), cairn_boot.long("random", 300), cairn_boot.long("each", 997)])
-def test_damage(log, kind, amount):
-    done = subprocess.run([cairn_boot.BUILD / "cairn-damage-san", kind, GOLDEN / f"packed-{log}.log", str(amount)],
+def test_damage(tmp_path, log, kind, amount):
+    (tmp_path / "log").write_bytes(made(f"packed-{log}"))
+    done = subprocess.run([cairn_boot.BUILD / "cairn-damage-san", kind, tmp_path / "log", str(amount)],
                           capture_output=True, timeout=1200, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr).decode()
 
