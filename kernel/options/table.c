@@ -133,12 +133,12 @@ static const struct kopt_option table[] = {
      "it does); 0: as fast as the port accepts",
      AT(dump_pace), NUMBER32, 0, 1, NULL, "dump=live"},
     {"dump.line", "base64",
-     "how the dump's frames are written: base64 (printable ASCII) or 8bit (bytes, a quarter fewer characters: only for "
-     "a line, and a program at its end, that pass all of them on, as 'cairn capture' does)",
+     "how the dump's frames are written: base64 (printable ASCII), or 8bit (a quarter fewer characters; the line and "
+     "the program at its end must pass on all of them, as 'cairn capture' does)",
      AT(dump_line), WORD, 0, 0, "base64|8bit", NULL},
     {"dump.pack", "1",
-     "1: trace and truth are packed (docs/reference/format.md, section 17), which takes a third of the time on the "
-     "line or less; 0: as they are",
+     "1: trace and truth are packed (docs/reference/format.md, section 17), to a third of their characters or less; 0: "
+     "they are sent as they are",
      AT(dump_pack), NUMBER32, 0, 1, NULL, NULL},
     {"workload", "mix", "what the threads do (docs/how-to/workloads.md)", AT(workload), TEXT, 0, 0, workloads + 1,
      NULL},
@@ -163,7 +163,7 @@ static const struct kopt_option table[] = {
      AT(serial), SERIAL, 0, 0, NULL, NULL},
     {"serial.fast", "0",
      "the highest rate in baud that the kernel may agree on with 'cairn capture' at the other end of the line, such as "
-     "921600; without an answer, or where a test fails, the rate of serial= stays; 0: do not ask",
+     "921600; without an answer, or if the test fails, the rate of serial= stays; 0: do not ask",
      AT(serial_fast), NUMBER32, 0, LINE_RATE_MOST, NULL, "serial!=none"},
     {"save", "off",
      "esp: keep in memory all output for the serial port, even without a port, and reset the machine; its next start "
