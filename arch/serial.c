@@ -87,7 +87,7 @@ static bool data_loops(void)
     return works;
 }
 
-/* 8 bits, no parity, one stop bit; `divisor` 0: the one that is set, which becomes the rate. */
+/* 8 bits, no parity, one stop bit, at `rate`; `divisor` 0: the one that is set, which becomes the rate. */
 static void set_line(uint16_t divisor)
 {
     put(IER, 0);
@@ -101,10 +101,6 @@ static void set_line(uint16_t divisor)
         rate = rate ? rate : 1;
     }
     put(LCR, LCR_8N1);
-}
-
-static void set_patience(void)
-{
     patience_ms = PATIENCE_MS + 2 * FIFO_SIZE * BITS_A_BYTE * 1000 / rate;
 }
 
@@ -122,7 +118,6 @@ int arch_serial_init(const struct arch_uart *which, uint32_t baud)
             return arch_memory_at(uart.address, arch_uart_size(&uart)) ? -EFAULT : -ENOMEM;
     }
     set_line(divisor);
-    set_patience();
     put(FCR, FCR_ENABLE_AND_CLEAR);
     fifo = (get(FCR) & IIR_FIFO_MASK) == IIR_FIFO_MASK ? FIFO_SIZE : 1;
     bool works = lines_loop() || data_loops();
@@ -152,9 +147,8 @@ int arch_serial_set_baud(uint32_t baud)
     if (!there || arch_uart_divisor(uart.clock, baud, &divisor, &nearest))
         return -ERANGE;
     arch_serial_drain();
-    set_line(divisor);
     rate = nearest;
-    set_patience();
+    set_line(divisor);
     due = arch_rdtsc();
     return 0;
 }

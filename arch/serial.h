@@ -16,10 +16,11 @@
 int arch_serial_init(const struct arch_uart *uart, uint32_t baud);
 /* Its rate in baud; 0: there is no UART in use. */
 uint32_t arch_serial_baud(void);
-/* Another rate for the one in use, after the last byte has left. Nearest to what its clock gives; -ERANGE: not within
- * 2.5 %, and nothing changes. Its clock as arch_serial_init was told it, in Hz. No lock: nobody else writes now. */
-int arch_serial_set_baud(uint32_t baud);
+/* Its clock in Hz, as arch_serial_init was told it; 0: there is no UART in use. */
 uint32_t arch_serial_clock(void);
+/* Gives the UART in use another rate, as near to `baud` as its clock allows, after the last byte has left. -ERANGE: no
+ * rate is within 2.5 %, and nothing changes. No lock: nobody else may write meanwhile. */
+int arch_serial_set_baud(uint32_t baud);
 /* Sends bytes, waiting for the FIFO a bounded time; after one wait in vain it drops and counts until the UART is ready.
  * No lock: kernel/console/print.c serialises. */
 void arch_serial_write(const char *data, size_t size);

@@ -2,9 +2,10 @@
 # A part of run-qemu.sh, whose variables it reads and sets: the firmware's variables, before and after the boot.
 # shellcheck shell=bash disable=SC2154,SC2015,SC2086
 
-# Sets first_vars, with which the firmware begins: the user's (--vars), or what its first boot has left, with which it
-# has less to do: that is kept in $kept, written once, so that all later boots begin with the same, and named after the
-# firmware, so that another one has its own. Not with OVMF_VARS; and with --icount the first boot must be as the next.
+# Sets first_vars, the variables with which the firmware begins: the user's (--vars), or those that its first boot has
+# left, which save it work. $kept holds these. It is written once, so that all later boots begin with the same. Its name
+# depends on the firmware, so that another firmware has its own. It is not used with OVMF_VARS, nor with --icount,
+# where the first boot must be as the next.
 find_variables() {
     if [ -n "$vars" ]; then
         { [ ! -d "$vars" ] && : >"$vars.new" && rm -f "$vars.new"; } 2>/dev/null ||

@@ -215,9 +215,11 @@ void trace_dump_truth(struct trace_dump *dump, uint16_t cpu, uint32_t first, con
 {
     const uint8_t *from = records;
     trace_dump_flush(dump);
-    if (dump->pack)
+    if (dump->pack) {
         packed_truth_frames(dump, cpu, first, from, count);
-    while (count && !dump->pack) {
+        return;
+    }
+    while (count) {
         uint32_t n = count < CAIRN_TRUTH_PER_FRAME ? count : CAIRN_TRUTH_PER_FRAME;
         struct cairn_truth_frame frame = {.cpu = cpu, .count = (uint16_t)n, .first = first};
         uint8_t *at = room(dump, CAIRN_STREAM_TRUTH, (uint32_t)sizeof(frame) + n * CAIRN_TRUTH_BYTES);

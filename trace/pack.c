@@ -78,12 +78,12 @@ uint32_t trace_pack_line(struct trace_pack *p, uint8_t *to, uint32_t room, uint3
 {
     struct packed_model *m = &p->model;
     const uint32_t before = p->sure, line_end = p->packed + room;
-    if (needed(m) <= line_end)
-        p->sure = p->at;
-    while (waiting(p) < room && p->at < p->size) {
-        pack_item(p);
+    for (;;) {
         if (needed(m) <= line_end)
             p->sure = p->at;
+        if (waiting(p) >= room || p->at == p->size)
+            break;
+        pack_item(p);
     }
     if (p->at == p->size && !p->ended) {
         for (unsigned i = 0; i < 5; i++, m->shifts++)

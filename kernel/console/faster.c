@@ -69,7 +69,7 @@ static bool is_offered(uint32_t rate)
            arch_uart_divisor(arch_serial_clock(), rate, &divisor, &is) == 0;
 }
 
-/* The rates there are, with blanks between them; none: an empty text. */
+/* The rates that are offered, with blanks between them; where there are none, an empty text. */
 static void list_rates(char *text, size_t size)
 {
     size_t n = 0;

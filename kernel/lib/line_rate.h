@@ -11,7 +11,7 @@
  *     kernel   any line                                 where that came right: both stay
  *
  * Where a step fails, the kernel is silent until LINE_RATE_BACK_MS after LINE_RATE_GO, and both are back at the old
- * rate by then. Nobody who does not answer is asked for anything else.
+ * rate by then. Whoever does not answer is asked for nothing else.
  */
 #pragma once
 

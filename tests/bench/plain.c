@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/cairn/base/bytes.h"
+
 void plain_add(struct plain_cpu *cpu, const uint8_t *batch, uint32_t size)
 {
     if (cpu->size + size + 16 > cpu->room) {
@@ -17,18 +19,11 @@ void plain_add(struct plain_cpu *cpu, const uint8_t *batch, uint32_t size)
     cpu->size += size + 4;
 }
 
-static uint32_t get32(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof(v));
-    return v;
-}
-
 static void decode(struct plain_cpu *c, struct plain_switch *sw)
 {
     const uint8_t *p = c->next, *tids = c->batch + offsetof(struct ccswap_buffer, tid_table);
     const uint8_t *bases = c->batch + offsetof(struct ccswap_buffer, thread_base_priority);
-    const uint32_t low = get32(p), high = get32(p + 4);
+    const uint32_t low = cairn_get32(p), high = cairn_get32(p + 4);
     uint32_t slot;
     sw->form = *p & CCSWAP_TYPE_MASK;
     sw->old_tid = sw->wait = sw->state = sw->priority = 0;
@@ -42,14 +37,14 @@ static void decode(struct plain_cpu *c, struct plain_switch *sw)
     case CCSWAP_LITE:
         c->time += low >> CCSWAP_LITE_DELTA_SHIFT;
         slot = low >> CCSWAP_LITE_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS);
-        sw->old_tid = get32(tids + 4 * slot);
+        sw->old_tid = cairn_get32(tids + 4 * slot);
         sw->state = low >> CCSWAP_LITE_STATE_SHIFT & CCSWAP_MASK(CCSWAP_STATE_BITS);
         sw->priority =
             (uint8_t)(bases[slot] + (low >> CCSWAP_LITE_PRIINC_SHIFT & CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS)));
         break;
     default:
         c->time += low >> CCSWAP_FULL_DELTA_SHIFT;
-        sw->old_tid = get32(tids + 4 * (high >> CCSWAP_FULL_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS)));
+        sw->old_tid = cairn_get32(tids + 4 * (high >> CCSWAP_FULL_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS)));
         sw->state = high >> CCSWAP_FULL_STATE_SHIFT & CCSWAP_MASK(CCSWAP_STATE_BITS);
         sw->priority = high >> CCSWAP_FULL_PRIORITY_SHIFT & CCSWAP_MASK(CCSWAP_PRIORITY_BITS);
         sw->wait = high >> CCSWAP_FULL_WAIT_SHIFT;
@@ -69,7 +64,7 @@ static void step(struct plain_cpu *c)
             return;
         }
         c->batch = c->at + 4;
-        c->end = c->at = c->batch + get32(c->at);
+        c->end = c->at = c->batch + cairn_get32(c->at);
         c->next = c->batch + sizeof(struct ccswap_buffer);
         memcpy(&c->time, c->batch, sizeof(c->time));
     }

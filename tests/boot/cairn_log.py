@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Reads the log of a boot for a test: with `cairn`, as a user would, and frame by frame."""
 
-import base64
 import re
 import subprocess
 
 import cairn_boot as cb
+from frames import FRAME, payload_of
 
 
 def cairn(*arguments):
@@ -25,18 +25,11 @@ def checked(log):
     return text
 
 
-def payload_of(text):
-    """Of a frame: base64, or runs of an 8-bit line, each behind its key."""
-    if text[:1] == b":":
-        return base64.b64decode(text[1:])
-    return b"".join(bytes(c ^ run[0] for c in run[1:]) for run in text.split(b"=")[1:])
-
-
 def frames(log, streams):
     """Payloads of the frames of some streams, in the order of the file; packed ones (t, u) as they are."""
-    for match in re.finditer(rb"~([A-Za-z])[0-9a-f]{8}(:[A-Za-z0-9+/=]*|=[^:~\r\n]*):[0-9a-f]{8}", log.read_bytes()):
+    for match in FRAME.finditer(log.read_bytes()):
         if match[1].decode() in streams:
-            yield payload_of(match[2])
+            yield payload_of(match[3])
 
 
 def keys(log, streams):

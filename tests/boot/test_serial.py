@@ -36,16 +36,20 @@ def table(folder, signature, body, revision):
     return "-acpitable", f"sig={signature},rev={revision},data={folder / signature}"
 
 
+def machine(folder, *options):
+    """QEMU's command line, without any port."""
+    image = cb.make_image(folder / "image", "switches=300", "truth=1", cb.UNHURRIED, *options)
+    variables = shutil.copy(FIRMWARE[1], folder / "vars")
+    return ["qemu-system-x86_64", "-machine", "q35", "-cpu", "max", "-smp", "1", "-m", "256M", "-nodefaults",
+            "-display", "none", "-no-reboot", "-drive", f"if=pflash,format=raw,readonly=on,file={FIRMWARE[0]}",
+            "-drive", f"if=pflash,format=raw,file={variables}", "-device", "qemu-xhci",
+            "-drive", f"if=none,id=stick,format=raw,file={image}", "-device", "usb-storage,drive=stick"]
+
+
 def boot(folder, *arguments, options=()):
     """A machine of which the test says what ports it has; the kernel finds one by itself. Returns its exit status."""
-    image = cb.make_image(folder / "image", "end=exit", "switches=300", "truth=1", cb.UNHURRIED, *options)
-    variables = shutil.copy(FIRMWARE[1], folder / "vars")
     return subprocess.run(
-        ["qemu-system-x86_64", "-machine", "q35", "-cpu", "max", "-smp", "1", "-m", "256M", "-nodefaults",
-         "-display", "none", "-no-reboot", "-drive", f"if=pflash,format=raw,readonly=on,file={FIRMWARE[0]}",
-         "-drive", f"if=pflash,format=raw,file={variables}", "-device", "qemu-xhci",
-         "-drive", f"if=none,id=stick,format=raw,file={image}", "-device", "usb-storage,drive=stick",
-         "-device", "isa-debug-exit,iobase=0xf4,iosize=4", *arguments],
+        [*machine(folder, "end=exit", *options), "-device", "isa-debug-exit,iobase=0xf4,iosize=4", *arguments],
         stdin=subprocess.DEVNULL, capture_output=True, timeout=cb.LIMIT, check=False).returncode
 
 
@@ -117,26 +121,19 @@ def test_given(tmp_path, options):
     checked(result.log)
 
 
-
 # ---- a faster line --------------------------------------------------------------------------------------------------
 
 def boot_on_a_terminal(folder, *options):
     """A machine whose COM1 is a pseudo-terminal that `cairn capture` records. Returns its log, what capture says."""
-    image = cb.make_image(folder / "image", "end=halt", "switches=300", "truth=1", cb.UNHURRIED, *options)
-    variables = shutil.copy(FIRMWARE[1], folder / "vars")
-    with subprocess.Popen(
-            ["qemu-system-x86_64", "-machine", "q35", "-cpu", "max", "-smp", "1", "-m", "256M", "-nodefaults",
-             "-display", "none", "-no-reboot", "-drive", f"if=pflash,format=raw,readonly=on,file={FIRMWARE[0]}",
-             "-drive", f"if=pflash,format=raw,file={variables}", "-device", "qemu-xhci",
-             "-drive", f"if=none,id=stick,format=raw,file={image}", "-device", "usb-storage,drive=stick",
-             "-chardev", "pty,id=line", "-serial", "chardev:line"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as machine:
+    command = [*machine(folder, "end=halt", *options), "-chardev", "pty,id=line", "-serial", "chardev:line"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True) as qemu:
         try:
-            line = re.search(r"/dev/pts/\d+", machine.stdout.readline())[0]
+            line = re.search(r"/dev/pts/\d+", qemu.stdout.readline())[0]
             done = subprocess.run([cb.BUILD / "cairn", "capture", line, "-o", folder / "log"], capture_output=True,
                                   text=True, timeout=cb.LIMIT, check=False)
         finally:
-            machine.kill()
+            qemu.kill()
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "log", done.stderr
 

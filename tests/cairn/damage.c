@@ -329,7 +329,7 @@ static void try(const char *data, size_t size, enum expected expected, uint32_t 
 
 struct line {
     size_t at, size; /* line end included */
-    size_t frame;    /* characters of the frame; 0: console text */
+    size_t frame;    /* characters of the frame; 0: console text, or a line that breaks off and comes again whole */
     uint32_t number; /* of the frame */
 };
 
@@ -363,6 +363,8 @@ static void read_input(const char *path)
                                          NULL, 16);
             for (l.frame = l.size; input.data[at + l.frame - 1] == '\n' || input.data[at + l.frame - 1] == '\r';)
                 l.frame--;
+            if (l.size < CAIRN_FRAME_OVERHEAD || input.data[at + l.frame - 9] != CAIRN_FRAME_SEPARATOR)
+                l.frame = 0;
         }
         if (input.count == room)
             input.lines = realloc(input.lines, (room = 2 * room + 64) * sizeof(l));

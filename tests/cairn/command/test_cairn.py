@@ -316,6 +316,15 @@ def test_8bit_lines_tell_the_same(tmp_path, keys):
         assert int(said[0][1]) < 0.8 * int(said[1][1]) and float(said[0][2]) < 10 < float(said[1][2])
 
 
+def test_symbols_near_the_kernel_tell_the_same():
+    """+ADDRESS counts from where the kernel is linked; other addresses beside them stay whole."""
+    whole = frames.read((GOLDEN / "small.log").read_bytes())
+    near = [(s, re.sub(rb"^ffffffff8(?!0001180)", b"+", p, flags=re.M) if s == "S" else p) for s, p in whole]
+    assert any(p.startswith(b"+0001000 180 kernel_main\nffffffff80001180 ") for s, p in near if s == "S")
+    expected, done = (text_of(cairn("profile", "-", data=frames.write(parts))) for parts in (whole, near))
+    assert done == expected and "workload_hash" in done
+
+
 @pytest.mark.parametrize("log", ["small", "line8"])
 @pytest.mark.parametrize("step", [31, cairn_boot.long(1)])
 def test_every_damage(log, step):

@@ -182,6 +182,7 @@ THERE = [
     (b"~H00000000:a frame\r\n", True),
     (b"~T00000009:a frame", True),
     (b"~T00000009=!a-frame", True),
+    (b"~t00000009:a frame", True),
     (b"~T00000009;a frame", None),
     (b"~T00000009\0a frame", None),
     (LATE + b"~H00000000:a frame\r\n", True),

@@ -13,9 +13,9 @@ import pytest
 
 import cairn_boot
 from cairn_tool import CAIRN, GOLDEN
+from frames import NEVER
 
 LIMIT = 300  # seconds, for what takes none: only one that hangs takes them
-NEVER = b"\0\t\n\r\x11\x13\x1a\x1b :=~\x7f\xff"
 PATTERN = bytes(c for c in range(256) if c not in NEVER)
 TEST = b"\r\nserial: test %s\r\n"
 END = b"PASS: golden: it goes on\r\nSUMMARY: 3 passed, 0 failed, 0 skipped\r\nhalted: you can switch the machine off\n"

@@ -26,7 +26,7 @@ def test_packed_is_the_same(kind):
     assert b"trace and truth, unpacked\n" in cairn("info", "-", data=packed).stdout
 
 
-@pytest.mark.parametrize("log", ["full", "panic"])
+@pytest.mark.parametrize("log", ["full", "live"])
 @pytest.mark.parametrize("kind, amount", [("random", 20), cairn_boot.long("random", 300), cairn_boot.long("each", 997)])
 def test_damage(tmp_path, log, kind, amount):
     (tmp_path / "log").write_bytes(made(f"packed-{log}"))

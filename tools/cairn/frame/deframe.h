@@ -69,7 +69,7 @@ struct cairn_frames {
 };
 
 /* Reads dump number `which` (from 1; 0: the last one) of the log. A new dump begins where a frame number comes again
- * with other contents, or a header after a trailer. So many threads are to help. `progress` may be NULL; it gets bytes
+ * with other contents, or a header after a trailer. `helpers` threads help. `progress` may be NULL; it gets bytes
  * done and bytes in all. `input` must stay as long as `f`. */
 void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t which, uint32_t helpers,
                    void (*progress)(uint64_t done, uint64_t all));

@@ -64,7 +64,7 @@ int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, ui
     const size_t longest = TRACE_BASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX);
     *l = (struct cairn_line){0};
     if (end - mark >= 2 && cairn_is_stream(mark[1])) {
-        l->frame.packed = mark[1] >= 'a';
+        l->frame.packed = mark[1] & CAIRN_PACKED;
         l->frame.stream = (uint8_t)mark[1] & (uint8_t)~CAIRN_PACKED;
     }
     l->numbered = end - mark >= 10 && hex8(mark + 2, end, &l->frame.number);

@@ -75,8 +75,8 @@ struct cairn_chain cairn_chain_of(const struct cairn_frame *f)
     return c;
 }
 
-/* Whether a frame that holds something beside batches would make all of the chain be read again to be counted, or such
- * a one at its beginning the frame. */
+/* Only a chain that holds nothing but batches need not be read again to be counted. Whether joining would spoil that:
+ * for the chain, as the frame holds something else; or for the frame, as the chain does. */
 static bool spoils(const struct cairn_chain *c, const struct cairn_chain *next)
 {
     return c->batches.alone != next->batches.alone && (c->batches.alone ? c->count >= CHAIN_LEAST : c->count == 1);

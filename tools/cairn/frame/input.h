@@ -46,8 +46,8 @@ static inline bool cairn_input_changed(const struct cairn_input *input)
 
 /* `size` bytes from `at` on. False: they are not there; a read that fails is noted. Any thread. */
 bool cairn_input_read(struct cairn_input *input, uint64_t at, void *to, size_t size);
-/* Adds to what was made empty with fd -1: in memory, as soon as it is large in a temporary file. 0 or negative errno.
- */
+/* Adds to an input that was made empty, with fd -1. It is in memory until it is large, then in a temporary file.
+ * Returns 0 or a negative errno. */
 int cairn_input_add(struct cairn_input *input, const void *data, size_t size);
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */

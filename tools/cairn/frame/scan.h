@@ -23,7 +23,7 @@ struct cairn_scanned {
     bool failed;   /* it cannot be read on */
 };
 
-struct cairn_scan {             /* of every so manieth part */
+struct cairn_scan {             /* of every part whose turn it is */
     struct cairn_source source; /* of struct cairn_scanned */
     struct cairn_window window;
     uint64_t at, stop, next; /* in this part; where it ends; where the next one begins */

@@ -24,10 +24,7 @@ struct unpacker {
     uint8_t in[WAITING_MOST + CAIRN_FRAME_PAYLOAD_MAX];
     uint8_t packed[CAIRN_FRAME_PAYLOAD_MAX];
     struct unpacked *frame; /* by itself: what is written behind it is noticed in tests */
-    struct {
-        struct cairn_chain *items;
-        size_t count, room;
-    } chains;
+    __typeof__(((struct cairn_frames *)0)->chains) chains;
 };
 
 /* One item into `bytes`. Returns its size, 0: it is none that fits. */
@@ -55,13 +52,8 @@ static bool unpack_bytes(struct unpacker *u, uint8_t *to, const struct cairn_cha
 {
     struct packed_model *m = &u->model;
     uint32_t at = 0;
-    if (u->line == 0) {
-        packed_reset(m);
-        m->in = u->in;
-        m->in_end = u->in + u->waiting;
-        for (unsigned i = 0; i < 4; i++)
-            packed_get(m);
-    }
+    for (unsigned i = 0; i < 4 && u->line == 0; i++)
+        packed_get(m);
     if (u->line == 0 && line->stream == CAIRN_STREAM_TRACE && line->offset == 0) {
         at = sizeof(struct wmi_buffer_header);
         if (line->bytes < at)
@@ -111,6 +103,13 @@ static void store(struct unpacker *u, const struct cairn_frame *line, uint32_t s
     add_chain(u, &chain);
 }
 
+static void refuse(struct unpacker *u, struct cairn_chain *line)
+{
+    line->bad = true;
+    u->last.count = 0;
+    add_chain(u, line);
+}
+
 static void unpack_line(struct unpacker *u, const struct cairn_frame *line)
 {
     struct cairn_chain is = cairn_chain_of(line);
@@ -118,9 +117,7 @@ static void unpack_line(struct unpacker *u, const struct cairn_frame *line)
     const uint32_t packed_head = truth ? sizeof(struct cairn_packed_truth) : sizeof(struct cairn_packed_trace);
     const uint32_t head = truth ? sizeof(struct cairn_truth_frame) : sizeof(struct cairn_trace_frame);
     if (is.bad || is.bytes > CAIRN_UNIT_MAX) {
-        is.bad = true;
-        u->last.count = 0;
-        add_chain(u, &is);
+        refuse(u, &is);
         return;
     }
     const unsigned number = cairn_get32(line->payload + head) >> CAIRN_PACKED_LINE;
@@ -129,8 +126,10 @@ static void unpack_line(struct unpacker *u, const struct cairn_frame *line)
         u->frames->unreadable++;
         return;
     }
-    if (number == 0)
+    if (number == 0) {
+        packed_reset(&u->model);
         u->waiting = 0;
+    }
     u->line = number;
     u->last = is;
     memcpy(u->in + u->waiting, line->payload + packed_head, line->size - packed_head);
@@ -138,12 +137,10 @@ static void unpack_line(struct unpacker *u, const struct cairn_frame *line)
     u->model.in = u->in;
     u->model.in_end = u->in + u->waiting;
     memcpy(u->frame->payload, line->payload, head);
-    is.bad = !unpack_bytes(u, u->frame->payload + head, &is);
+    const bool good = unpack_bytes(u, u->frame->payload + head, &is);
     u->waiting = (size_t)(u->model.in_end - u->model.in);
-    is.bad |= u->waiting > WAITING_MOST || u->frames->store->size / TIMES_MOST > u->frames->input->size;
-    if (is.bad) {
-        u->last.count = 0;
-        add_chain(u, &is);
+    if (!good || u->waiting > WAITING_MOST || u->frames->store->size / TIMES_MOST > u->frames->input->size) {
+        refuse(u, &is);
         return;
     }
     memmove(u->in, u->model.in, u->waiting);
@@ -180,9 +177,7 @@ void cairn_unpack(struct cairn_frames *f)
             unpack_line(u, &line);
     }
     free(f->chains.items);
-    f->chains.items = u->chains.items;
-    f->chains.count = u->chains.count;
-    f->chains.room = u->chains.room;
+    f->chains = u->chains;
     free(u->frame);
     free(u);
 }

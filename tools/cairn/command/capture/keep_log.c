@@ -24,7 +24,7 @@
 
 static bool is_frame_head(const char *p)
 {
-    return p[0] == '~' && memchr(CAIRN_STREAMS, p[1], CAIRN_STREAM_COUNT) && memchr(":=", p[FRAME_HEAD - 1], 2) &&
+    return p[0] == '~' && cairn_is_stream(p[1]) && memchr(":=", p[FRAME_HEAD - 1], 2) &&
            strspn(p + 2, "0123456789abcdef") == FRAME_HEAD - 3;
 }
 
