@@ -220,7 +220,7 @@ static bool reached(struct ds_model *m)
 static bool record_of(struct ds_model *m, struct ds_model_record *record, uint64_t all,
                       const struct ds_model_retired *retired)
 {
-    const uint64_t bystanders = m->policy.bystander_swapped ? m->armed & ~all : 0;
+    const uint64_t bystanders = m->policy.bystander_swapped ? m->armed & m->pebs & ~all : 0;
     record->size = ds_model_arch_record_size(m, record->counters);
     if (!store(m, record, retired)) {
         m->armed &= ~record->counters;

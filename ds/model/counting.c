@@ -316,7 +316,7 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
         uint64_t bit = DS_BIT(c), by = retired->by ? retired->by[c] : 1;
         if (!by)
             continue;
-        record |= m->armed & bit; /* armed by an earlier event */
+        record |= m->armed & m->pebs & bit; /* armed by an earlier event */
         m->value[c] = (m->value[c] + by) & m->counter_mask;
         if (m->value[c] >= by)
             continue;

@@ -349,7 +349,8 @@ struct ds_model {
 
     uint64_t pebs;                         /* counters with PEBS: of pebs_enable those not in `unlisted` */
     uint64_t unlisted;                     /* counters of an event that PEBS does not record there */
-    uint64_t armed;                        /* overflowed with PEBS enabled: the next event writes a record */
+    uint64_t armed;                        /* overflowed with PEBS enabled, neither recorded nor written since: the next
+                                            * event writes a record, unless PEBS is off then */
     uint64_t adaptive;                     /* ADAPTIVE bit of every counter */
     uint64_t snapshot;                     /* CFG_C.CNTR_ALLOW of every counter */
     uint64_t reloaders;                    /* counters that some IA32_PMC_GPn_CFG_B names */

@@ -134,17 +134,24 @@ static int store_selecting(struct ds_model *m, uint64_t *reg, uint64_t value, ui
     return e;
 }
 
+/* A counter written anew has no overflow behind it, and so nothing to record. */
+static int store_counter(struct ds_model *m, unsigned counter, uint64_t value)
+{
+    int e = ds_model_store(m, &m->value[counter], value, m->counter_mask);
+    m->armed &= e ? UINT64_MAX : ~DS_BIT(counter);
+    return e;
+}
+
 /* Counters and IA32_PERFEVTSELx. False: it is none of these. *e: 0 or -EFAULT. */
 static bool write_counter(struct ds_model *m, uint32_t msr, uint64_t value, int *e)
 {
     const struct ds_model_preset *p = m->preset;
-    *e = 0;
     if (msr - IA32_PMC0 < p->gp_counters) {
-        m->value[msr - IA32_PMC0] = (uint64_t)(int64_t)(int32_t)(uint32_t)value & m->counter_mask;
+        *e = store_counter(m, msr - IA32_PMC0, (uint64_t)(int64_t)(int32_t)(uint32_t)value & m->counter_mask);
     } else if (msr - IA32_A_PMC0 < p->gp_counters) {
-        *e = ds_model_store(m, &m->value[msr - IA32_A_PMC0], value, m->counter_mask);
+        *e = store_counter(m, msr - IA32_A_PMC0, value);
     } else if (msr - IA32_FIXED_CTR0 < p->fixed_counters) {
-        *e = ds_model_store(m, &m->value[ds_counter_fixed(msr - IA32_FIXED_CTR0)], value, m->counter_mask);
+        *e = store_counter(m, ds_counter_fixed(msr - IA32_FIXED_CTR0), value);
     } else if (msr - IA32_PERFEVTSEL0 < p->gp_counters) {
         *e = store_selecting(m, &m->perfevtsel[msr - IA32_PERFEVTSEL0], value, ds_model_legal_perfevtsel(m));
         m->asserted &= *e ? UINT64_MAX : ~DS_BIT(msr - IA32_PERFEVTSEL0);

@@ -69,7 +69,6 @@ void ds_model_select_pebs(struct ds_model *m)
     if (m->preset->perfmon_version >= 6)
         ds_model_arch_select(m);
     m->pebs = m->pebs_enable & m->preset->pebs_counters & ~m->unlisted;
-    m->armed &= m->pebs; /* enabled again, it waits for the next wrap */
 }
 
 void ds_model_select(struct ds_model *m)

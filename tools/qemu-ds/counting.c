@@ -40,7 +40,7 @@ static uint64_t remaining(const struct ds_model *m, uint64_t counters)
     uint64_t least = FAR_AWAY;
     for (uint64_t set = frozen(m) ? 0 : counters; set; set &= set - 1) {
         unsigned counter = (unsigned)__builtin_ctzll(set);
-        uint64_t left = m->armed & DS_BIT(counter) ? 1 : m->counter_mask + 1 - m->value[counter];
+        uint64_t left = m->armed & m->pebs & DS_BIT(counter) ? 1 : m->counter_mask + 1 - m->value[counter];
         least = left < least ? left : least;
     }
     return least;

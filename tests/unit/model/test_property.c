@@ -159,6 +159,7 @@ static void counters_on(void)
 static void write_counter(int c)
 {
     n->counter[c].left = 1 + random_below(20);
+    n->counter[c].armed = false;
     ds_bench_write(b, c < GP ? IA32_PMC0 + (uint32_t)c : IA32_FIXED_CTR0 + (uint32_t)(c - GP), ds_naive_value(n, c));
 }
 
@@ -307,12 +308,10 @@ static void random_software(const struct machine *machine)
     case 5:
         ds_bench_write(b, IA32_DEBUGCTL, random_debugctl());
         break;
-    case 6: { /* PEBS off, and on again: what was armed waits for the next wrap */
+    case 6: { /* PEBS off, and on again: what was armed stays so */
         uint64_t enabled = ds_bench_read(b, IA32_PEBS_ENABLE);
         ds_bench_write(b, IA32_PEBS_ENABLE, 0);
         ds_bench_write(b, IA32_PEBS_ENABLE, enabled);
-        for (c = 0; c < COUNTERS; c++)
-            n->counter[c].armed = false;
         break;
     }
     default:

@@ -116,6 +116,7 @@ static uint64_t acr(int first)
 static void write_counter(int c)
 {
     n->counter[c].left = 1 + random_below(20);
+    n->counter[c].armed = false;
     if (c < GP && random_one_in(4)) /* the low 32 bits, sign-extended */
         ds_bench_write(b, IA32_PMC0 + (uint32_t)c, ds_naive_value(n, c) & UINT32_MAX);
     else
@@ -149,7 +150,6 @@ static void write_cfg_a(int c)
                     (random_one_in(8) ? 0 : DS_BIT(22)) | (k2->inverted ? DS_BIT(23) : 0) | (uint64_t)k2->cmask << 24 |
                     (k2->equal ? DS_BIT(36) : 0) | (k2->hidden ? DS_BIT(37) : 0);
     ds_bench_write(b, cfg_a_msr(c), kept.cfg_a[c]);
-    ds_naive_arch_disarm(a);
     enabled_now();
 }
 
@@ -402,7 +402,7 @@ static void software_on_buffers(void)
     case 1:
         write_index(index & ~UINT64_C(0x87FFFFF0));
         break;
-    case 2: /* PEBS off, and on again: what was armed waits for the next overflow */
+    case 2: /* PEBS off, and on again: what was armed stays so */
         write_index(index & ~DS_BIT(32));
         write_index(index | DS_BIT(32));
         break;

@@ -19,12 +19,6 @@ static bool does_pebs(const struct ds_naive_arch *a, int c)
     return a->on && a->counter[c].on && a->counter[c].recorded;
 }
 
-void ds_naive_arch_disarm(struct ds_naive_arch *a)
-{
-    for (int c = 0; c < COUNTERS; c++)
-        a->n.counter[c].armed &= does_pebs(a, c);
-}
-
 void ds_naive_arch_cfg_c(struct ds_naive_arch *a, int c, uint64_t value)
 {
     static const unsigned entries[] = {0, 8, 16, DS_NAIVE_ARCH_ALL};
@@ -39,7 +33,6 @@ void ds_naive_arch_cfg_c(struct ds_naive_arch *a, int c, uint64_t value)
     k->gp = bit(value, 36);
     k->allow = bit(value, 35);
     k->reload = (int32_t)(uint32_t)value;
-    ds_naive_arch_disarm(a);
 }
 
 void ds_naive_arch_cfg_b(struct ds_naive_arch *a, int c, uint64_t value)
@@ -55,7 +48,6 @@ void ds_naive_arch_index(struct ds_naive_arch *a, uint64_t value)
     a->full = bit(value, 31);
     a->on = bit(value, 32);
     a->threshold = (long)(value >> 36 << 4);
-    ds_naive_arch_disarm(a);
 }
 
 uint64_t ds_naive_arch_index_read(const struct ds_naive_arch *a)
@@ -276,7 +268,8 @@ static bool record(struct ds_naive_arch *a, const bool *fires, const bool *other
     }
     for (int c = 0; c < COUNTERS && (stored || !n->policy.drop_keeps_overflow); c++) {
         struct ds_naive_counter *k = &n->counter[c];
-        const bool bystander = k->armed && !fires[c] && !others[c] && n->policy.bystander_swapped;
+        const bool waits = k->armed && does_pebs(a, c) && !fires[c] && !others[c];
+        const bool bystander = waits && n->policy.bystander_swapped;
         if (!fires[c] && !bystander)
             continue;
         n->swallowed += bystander;
@@ -286,10 +279,8 @@ static bool record(struct ds_naive_arch *a, const bool *fires, const bool *other
         if (a->counter[c].reload)
             reload(a, c);
     }
-    if (!stored && n->policy.arch_full_disables) {
+    if (!stored && n->policy.arch_full_disables)
         a->on = false;
-        ds_naive_arch_disarm(a);
-    }
     const bool reached = n->policy.arch_threshold_gt ? a->at > a->threshold : a->at >= a->threshold;
     if (!stored || !reached || n->arch_status)
         return false;
@@ -361,7 +352,7 @@ void ds_naive_arch_instruction(struct ds_naive_arch *a, const struct ds_naive_st
         if (n->frozen[1] || !k->exists || !k->enabled || !k->ring[step->ring] || k->event < 0 ||
             !happens(&a->counter[c], step->is[k->event]))
             continue;
-        fires[c] = k->armed;
+        fires[c] = k->armed && does_pebs(a, c);
         over[c] = --k->left == 0;
         k->left = over[c] ? n->whole_turn : k->left;
     }

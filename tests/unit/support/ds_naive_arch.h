@@ -42,7 +42,5 @@ void ds_naive_arch_cfg_c(struct ds_naive_arch *naive, int counter, uint64_t valu
 void ds_naive_arch_cfg_b(struct ds_naive_arch *naive, int counter, uint64_t value);
 void ds_naive_arch_index(struct ds_naive_arch *naive, uint64_t value);
 uint64_t ds_naive_arch_index_read(const struct ds_naive_arch *naive);
-/* A counter whose PEBS has been turned off, of whatever kind, waits for the next overflow. */
-void ds_naive_arch_disarm(struct ds_naive_arch *naive);
 void ds_naive_arch_instruction(struct ds_naive_arch *naive, const struct ds_naive_step *step,
                                const struct ds_bench *host);
