@@ -15,6 +15,7 @@ QUIET = "echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent"
 _WARNINGS = re.compile(r"unknown reason|NMI.*(lost|spurious|stuck)|perf.*(stuck|interrupt took)|BUG: |\bOops|"
                        r"WARNING: (CPU|\S+:\d+ at )|unchecked MSR|Call Trace|PEBS (bug|disabled)|Broken PMU|"
                        "PMU(?!.*workaround).*disabled|(soft|hard) lockup", re.I)
+LEAST = 128  # spr_limit_period() in Linux' arch/x86/events/intel/core.c
 VECTORS = "-c 997 --intr-regs=cx,xmm0,xmm15 vectors"
 # perf samples instructions by C0H/00H, which Intel's lists do not name for PEBS from Sandy Bridge to Skylake.
 RECORD_ALL = "policy.unlisted=record"
@@ -46,6 +47,22 @@ def samples(paper, names, period, spacing, said):
     assert set(predicted) == set(got)
     assert all(abs(predicted[name] - count) <= 2 * stops for name, count in Counter(got).items())
     return expected
+
+
+def precise(paper, names, period, lines):
+    """Samples with :ppp, as "period ip ABI:... CX:...": each comes with the event that the period leads to, which RCX
+    tells from those of other iterations, and none is missing. Where Linux has stopped such a counter, to switch
+    contexts, it starts it with LEAST events left or more, so that the next sample may be later."""
+    at, late = 0, 0
+    for said, ip, _, cx in map(str.split, lines):
+        name = paper.name.get(int(ip, 16), ip)
+        assert int(said) == period and name in names
+        n = paper.count(names, (name, paper.iteration(name, int(cx.removeprefix("CX:"), 16))))
+        assert 0 <= n - at - period < LEAST, (name, n, at)
+        late += n - at != period
+        at = n
+    assert not paper.event(names, at + period + LEAST)
+    assert late <= few(lines)
 
 
 def periods_and_ips(lines):

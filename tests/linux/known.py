@@ -114,6 +114,10 @@ class Known:
                                                          i % WORDS + (name == "l6")),
                 "R8": (i + (name not in ("l0", "l1", "l2", "l3"))) // 2 if i % 2 else i // 2, "BX": self.buffer}
 
+    def iteration(self, name, cx):
+        """That in which RCX has this value after the instruction."""
+        return self.iterations - cx - (name in ("l8", "l9"))
+
 
 def assemble(folder, name="known"):
     """The program, as a file in the folder."""

@@ -38,8 +38,10 @@ COMMANDS = {
     "bts": "perf record -q --per-thread -e intel_bts//u known && perf script --itrace=b -F ip,addr",
 }
 ARCHITECTURAL_COMMANDS = {
-    "precise instructions": f"perf record -q -e instructions:uppp -c 10007 {LONG} && perf script -F ip,period",
-    "precise branches": f"perf record -q -e branches:uppp -c 1010 {LONG} && perf script -F ip,period",
+    "precise instructions": f"perf record -q -e instructions:uppp -c 10007 --intr-regs=cx {LONG} && "
+                            "perf script -F ip,period,iregs",
+    "precise branches": f"perf record -q -e branches:uppp -c 1010 --intr-regs=cx {LONG} && "
+                        "perf script -F ip,period,iregs",
     "group": f"perf record -q -e '{{PMU/instructions/upp,PMU/branches/u,PMU/{LOADS}/u}}:S' -c 10007 {LONG} && "
              "perf script -F ip,period",
     "vectors": f"perf record -q -e instructions:upp {checks.VECTORS} && perf script -F ip,iregs",
@@ -277,16 +279,12 @@ def test_branch_trace_store(booted):
 @on(QUICK, NEWER)
 def test_precise_branches(booted):
     """Where perf asks for counters that have precise distribution."""
-    periods, said = checks.periods_and_ips(booted.lines("precise branches"))
-    assert periods == {1011}
-    checks.samples(booted.known(WORDS), known.BRANCHES, 1011, 1011, said)
+    checks.precise(booted.known(WORDS), known.BRANCHES, 1011, booted.lines("precise branches"))
 
 
 @on(NEWER)
 def test_precise_instructions(booted):
-    periods, said = checks.periods_and_ips(booted.lines("precise instructions"))
-    assert periods == {10007}
-    checks.samples(booted.known(WORDS), known.ALL, 10007, 10007, said)
+    checks.precise(booted.known(WORDS), known.ALL, 10007, booted.lines("precise instructions"))
 
 
 @on(QUICK, NEWER)
