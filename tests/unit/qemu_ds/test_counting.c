@@ -158,6 +158,12 @@ static void an_armed_counter_waits_for_its_next_event(void **state)
     qds_counting_arm(&counting, &counted.model);
     assert_true(qds_counting_due(&counting, 0, branch, ALL));
     assert_true(qds_counting_due(&counting, 1, branch, ALL));
+    ds_bench_write(&counted, IA32_PEBS_ENABLE, 0);
+    qds_counting_arm(&counting, &counted.model);
+    assert_false(qds_counting_due(&counting, 0, branch, ALL));
+    ds_bench_write(&counted, IA32_PEBS_ENABLE, 1);
+    qds_counting_arm(&counting, &counted.model);
+    assert_true(qds_counting_due(&counting, 0, branch, ALL));
     ds_bench_retire(&counted, EVENT(INSTRUCTION) | EVENT(BRANCH), 0);
     assert_int_equal(counted.model.records, 1);
     qds_counting_arm(&counting, &counted.model);
