@@ -200,46 +200,56 @@ static uint8_t open_byte(const struct packed_model *m)
     return (uint8_t)((end - 1 - m->low) / (m->range >> 8));
 }
 
-/* Fills `size` bytes of an item that is stored so that all but the first few wait for a carry. Returns how many do. */
-static uint32_t fill_open(uint8_t *buffer, uint32_t size)
+static void add_stored(struct packed_model *m, const uint8_t *item, uint32_t size)
+{
+    packed_bit(m, &m->stored, 1, false);
+    packed_plain(m, CAIRN_ITEM_MAX, 11, false);
+    for (uint32_t i = 0; i < size; i++)
+        packed_plain(m, item[i], 8, false);
+}
+
+/* Makes `open` bytes of the buffer's second item, behind its first 8, such that it waits for a carry, and checks that
+ * it does. */
+static void fill_open(uint8_t *buffer, uint32_t open)
 {
     static struct packed_model m;
     static uint8_t out[4096];
+    uint8_t *item = buffer + 0x48 + CAIRN_ITEM_MAX;
     packed_reset(&m);
     m.out = out;
     packed_buffer_header(&m, buffer, false);
-    packed_bit(&m, &m.stored, 1, false);
-    packed_plain(&m, CAIRN_ITEM_MAX, 11, false);
-    for (uint8_t *item = buffer + 0x48, *at = item; at < item + size; at++) {
-        *at = at < item + 8 ? 0 : open_byte(&m); /* 0: the size of no event */
-        packed_plain(&m, *at, 8, false);
+    add_stored(&m, buffer + 0x48, CAIRN_ITEM_MAX);
+    add_stored(&m, item, 8);
+    for (uint32_t i = 8; i < 8 + open; i++) {
+        item[i] = open_byte(&m);
+        packed_plain(&m, item[i], 8, false);
     }
-    return m.pending;
+    assert_in_range(m.pending, open - 2, open);
 }
 
-/* Bytes that wait for a carry, more than chance has wait: the carry comes, or it does not, or they become so many that
- * the unit ends. */
+/* Bytes wait for a carry, more than chance has wait: it comes, or it does not, or they become so many that the unit
+ * ends. */
 static void test_carry(void **state)
 {
     (void)state;
-    static const struct {
+    const uint32_t most = CAIRN_ITEM_MAX - 8;
+    const struct {
         uint32_t open;
-        uint8_t rest;
+        uint8_t next; /* the byte behind them */
         bool ends;
     } cases[] = {
-        {100, 0, false},
-        {100, 255, false},
-        {TRACE_PACK_WAIT, 0, false},
-        {TRACE_PACK_WAIT, 255, false},
-        {CAIRN_ITEM_MAX, 0, true},
-        {CAIRN_ITEM_MAX - 1, 255, false},
+        {100, 0, false},        {100, 255, false}, {TRACE_PACK_WAIT, 0, false}, {TRACE_PACK_WAIT, 255, false},
+        {most - 1, 255, false}, {most, 255, true},
     };
     uint8_t *buffer = malloc(BUFFER);
     const struct wmi_buffer_header h = {.buffer_size = BUFFER, .offset = 0x48 + 20 * CAIRN_ITEM_MAX};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fill_random(buffer, h.offset);
         memcpy(buffer, &h, sizeof(h));
-        memset(buffer + 0x48, cases[i].rest, h.offset - 0x48);
-        assert_true(fill_open(buffer, cases[i].open) + 16 > cases[i].open);
+        for (uint32_t at = 0x48; at < h.offset; at += CAIRN_ITEM_MAX)
+            memset(buffer + at + 4, 0xFF, 2); /* no event is as large: it is stored */
+        fill_open(buffer, cases[i].open);
+        buffer[0x48 + CAIRN_ITEM_MAX + 8 + cases[i].open] = cases[i].next;
         struct writer w = {0};
         write_buffer(&w, (void *)buffer);
         writer_free(&w);
@@ -247,7 +257,7 @@ static void test_carry(void **state)
         uint32_t all = 0, complete;
         for (trace_pack_begin(&pack, buffer, h.offset, false, true); !trace_pack_done(&pack); all += complete)
             trace_pack_line(&pack, line, sizeof(line), &complete);
-        assert_int_equal(all, cases[i].ends ? 0x48 + CAIRN_ITEM_MAX : h.offset);
+        assert_int_equal(all, cases[i].ends ? 0x48 + 2 * CAIRN_ITEM_MAX : h.offset);
     }
     free(buffer);
 }
