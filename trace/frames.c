@@ -194,9 +194,8 @@ static void packed_truth_frames(struct trace_dump *dump, uint16_t cpu, uint32_t 
                                 uint32_t count)
 {
     const uint32_t most = CAIRN_UNIT_MAX / CAIRN_TRUTH_BYTES;
-    for (uint32_t n; count; count -= n) {
-        n = count < most ? count : most;
-        trace_pack_begin(dump->pack, records, n * CAIRN_TRUTH_BYTES, true, false);
+    while (count) {
+        trace_pack_begin(dump->pack, records, (count < most ? count : most) * CAIRN_TRUTH_BYTES, true, false);
         while (!trace_pack_done(dump->pack)) {
             struct cairn_packed_truth head = {.frame = {.cpu = cpu, .first = first}};
             uint32_t complete;
@@ -207,6 +206,7 @@ static void packed_truth_frames(struct trace_dump *dump, uint16_t cpu, uint32_t 
             memcpy(to, &head, sizeof(head));
             records += complete;
             first += head.frame.count;
+            count -= head.frame.count;
         }
     }
 }

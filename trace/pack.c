@@ -52,7 +52,7 @@ void trace_pack_begin(struct trace_pack *p, const void *unit, uint32_t size, boo
 /* Where packing makes more of the bytes, they are stored as they are: so a unit has few bytes more than it had. */
 static bool grows(const struct trace_pack *p)
 {
-    return p->packed + waiting(p) > p->at + 1024;
+    return p->model.shifts > p->at + 1024;
 }
 
 static void pack_item(struct trace_pack *p)
@@ -84,6 +84,8 @@ uint32_t trace_pack_line(struct trace_pack *p, uint8_t *to, uint32_t room, uint3
         if (waiting(p) >= room || p->at == p->size)
             break;
         pack_item(p);
+        if (m->pending > TRACE_PACK_WAIT)
+            p->size = p->at;
     }
     if (p->at == p->size && !p->ended) {
         for (unsigned i = 0; i < 5; i++, m->shifts++)

@@ -100,7 +100,7 @@ static bool set_id(struct file *f, struct cairn_slice digits)
             return false;
         f->note.id[i] = (uint8_t)((high - digit) << 4 | (low - digit));
     }
-    const uint64_t size = offsetof(struct file, note.id) - at + bytes;
+    const uint64_t size = offsetof(struct file, note.id) - at + ((bytes + 3) & ~3u); /* or elfutils sees no note */
     f->note.header = (Elf64_Nhdr){sizeof(f->note.owner), bytes, NT_GNU_BUILD_ID};
     f->segment[1] = (Elf64_Phdr){PT_NOTE, PF_R, at, 0, 0, size, 0, 4};
     f->section[NOTE] = (Elf64_Shdr){NAME_NOTE, SHT_NOTE, 0, 0, at, size, 0, 0, 4, 0};

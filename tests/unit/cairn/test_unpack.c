@@ -101,19 +101,25 @@ static void remove_lines(const struct writer *whole, uint8_t stream, const uint8
     }
 }
 
-static void try_buffer(struct wmi_buffer_header *buffer, size_t most)
+/* The buffer's dump, which holds it whole. Returns the bytes of its frames. */
+static uint64_t write_buffer(struct writer *w, struct wmi_buffer_header *buffer)
 {
-    struct writer w = {0};
-    const struct trace_sink sink = {write_paper, &w};
+    const struct trace_sink sink = {write_paper, w};
     static struct trace_dump d;
     begin(&d, &sink);
     for (uint32_t at = 0; at < buffer->offset;)
         at = trace_dump_part(&d, buffer, 7, 1, at);
     trace_dump_line(&d, CAIRN_STREAM_LAST, names, sizeof(names) - 1);
     trace_dump_flush(&d);
-    assert_int_equal(compare(&w, CAIRN_STREAM_TRACE, (const uint8_t *)buffer, buffer->offset), buffer->offset);
+    assert_int_equal(compare(w, CAIRN_STREAM_TRACE, (const uint8_t *)buffer, buffer->offset), buffer->offset);
     assert_true(d.raw_bytes <= buffer->offset + buffer->offset / 100 + 4096 + 24 * d.frames);
-    assert_true(d.raw_bytes <= most);
+    return d.raw_bytes;
+}
+
+static void try_buffer(struct wmi_buffer_header *buffer, size_t most)
+{
+    struct writer w = {0};
+    assert_true(write_buffer(&w, buffer) <= most);
     remove_lines(&w, CAIRN_STREAM_TRACE, (const uint8_t *)buffer, buffer->offset);
     writer_free(&w);
 }
@@ -180,14 +186,78 @@ static void test_noise(void **state)
         ((struct wmi_buffer_header *)(void *)buffer)->offset = size;
         ((struct wmi_buffer_header *)(void *)buffer)->processor_index = 1; /* or the reader refuses it */
         struct writer w = {0};
-        const struct trace_sink sink = {write_paper, &w};
-        static struct trace_dump d;
-        begin(&d, &sink);
-        for (uint32_t at = 0; at < size;)
-            at = trace_dump_part(&d, (void *)buffer, 7, 1, at);
-        trace_dump_flush(&d);
-        assert_true(compare(&w, CAIRN_STREAM_TRACE, buffer, size) == size);
+        write_buffer(&w, (void *)buffer);
         writer_free(&w);
+    }
+    free(buffer);
+}
+
+/* The byte with which it stays open whether a carry comes: low + range is beyond the next byte that leaves, or begins
+ * to be. */
+static uint8_t open_byte(const struct packed_model *m)
+{
+    const uint64_t end = m->low + m->range > UINT32_MAX ? UINT64_C(1) << 32 : ((m->low >> 24) + 1) << 24;
+    return (uint8_t)((end - 1 - m->low) / (m->range >> 8));
+}
+
+static void add_stored(struct packed_model *m, const uint8_t *item, uint32_t size)
+{
+    packed_bit(m, &m->stored, 1, false);
+    packed_plain(m, CAIRN_ITEM_MAX, 11, false);
+    for (uint32_t i = 0; i < size; i++)
+        packed_plain(m, item[i], 8, false);
+}
+
+/* Makes `open` bytes of the buffer's second item, behind its first 8, such that it waits for a carry, and checks that
+ * it does. */
+static void fill_open(uint8_t *buffer, uint32_t open)
+{
+    static struct packed_model m;
+    static uint8_t out[4096];
+    uint8_t *item = buffer + 0x48 + CAIRN_ITEM_MAX;
+    packed_reset(&m);
+    m.out = out;
+    packed_buffer_header(&m, buffer, false);
+    add_stored(&m, buffer + 0x48, CAIRN_ITEM_MAX);
+    add_stored(&m, item, 8);
+    for (uint32_t i = 8; i < 8 + open; i++) {
+        item[i] = open_byte(&m);
+        packed_plain(&m, item[i], 8, false);
+    }
+    assert_in_range(m.pending, open - 2, open);
+}
+
+/* Bytes wait for a carry, more than chance has wait: it comes, or it does not, or they become so many that the unit
+ * ends. */
+static void test_carry(void **state)
+{
+    (void)state;
+    const uint32_t most = CAIRN_ITEM_MAX - 8;
+    const struct {
+        uint32_t open;
+        uint8_t next; /* the byte behind them */
+        bool ends;
+    } cases[] = {
+        {100, 0, false},        {100, 255, false}, {TRACE_PACK_WAIT, 0, false}, {TRACE_PACK_WAIT, 255, false},
+        {most - 1, 255, false}, {most, 255, true},
+    };
+    uint8_t *buffer = malloc(BUFFER);
+    const struct wmi_buffer_header h = {.buffer_size = BUFFER, .offset = 0x48 + 20 * CAIRN_ITEM_MAX};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fill_random(buffer, h.offset);
+        memcpy(buffer, &h, sizeof(h));
+        for (uint32_t at = 0x48; at < h.offset; at += CAIRN_ITEM_MAX)
+            memset(buffer + at + 4, 0xFF, 2); /* no event is as large: it is stored */
+        fill_open(buffer, cases[i].open);
+        buffer[0x48 + CAIRN_ITEM_MAX + 8 + cases[i].open] = cases[i].next;
+        struct writer w = {0};
+        write_buffer(&w, (void *)buffer);
+        writer_free(&w);
+        uint8_t line[CAIRN_FRAME_PAYLOAD_MAX];
+        uint32_t all = 0, complete;
+        for (trace_pack_begin(&pack, buffer, h.offset, false, true); !trace_pack_done(&pack); all += complete)
+            trace_pack_line(&pack, line, sizeof(line), &complete);
+        assert_int_equal(all, cases[i].ends ? 0x48 + 2 * CAIRN_ITEM_MAX : h.offset);
     }
     free(buffer);
 }
@@ -325,6 +395,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_buffers), cmocka_unit_test(test_noise),     cmocka_unit_test(test_small),
         cmocka_unit_test(test_truth),   cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_event_without_room),
+        cmocka_unit_test(test_carry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

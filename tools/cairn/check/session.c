@@ -23,6 +23,10 @@ static void told(struct cairn_running *l, const struct cairn_session_event *a, i
 {
     bool starts = a->what == CAIRN_SESSION_START;
     l->check->compared[CAIRN_RULE_SESSION]++;
+    if (a->what < CAIRN_SESSION_START || a->what > CAIRN_SESSION_MASKS) { /* the file is another than was indexed */
+        FAIL(l, &time, "it tells of no start, stop or change, but of %u", a->what);
+        return;
+    }
     if (l->late)
         not_running(l, &l->late_time, l->late);
     l->late = 0;
