@@ -11,12 +11,13 @@
 
 #define QDS_DUE (UINT64_C(1) << 62)
 
-/* Events whose number in a block is known when it is translated. */
+/* Events whose number in a block is known when it is translated. So are loads and stores of most instructions
+ * (qds_access_decoded.certain). */
 #define QDS_BLOCK_EVENTS                                                                                               \
     (1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_CONDITIONAL |                          \
      1u << DS_MODEL_NEAR_CALL | 1u << DS_MODEL_NEAR_RETURN | 1u << DS_MODEL_FAR_BRANCH)
 
-/* Events that are added when they happen: at most one of each for an instruction, and amounts (see below). */
+/* Events that are else added when they happen: at most one of each for an instruction, and amounts (see below). */
 #define QDS_MEMORY_EVENTS ((1u << DS_MODEL_EVENTS) - (1u << DS_MODEL_PLAIN_EVENTS)) /* only with a memory system */
 #define QDS_ACCESS_EVENTS (1u << DS_MODEL_LOAD | 1u << DS_MODEL_STORE | QDS_MEMORY_EVENTS)
 

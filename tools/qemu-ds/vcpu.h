@@ -31,7 +31,7 @@ struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
     uint64_t vaddr;              /* as translated: at run time it may be an alias in another page */
     uint64_t physical;           /* QDS_NOWHERE: unknown */
     uint32_t wanted[QDS_GROUPS]; /* events it adds to the groups, as bits of enum ds_model_event */
-    uint32_t *events;            /* how often it causes each of QDS_BLOCK_EVENTS; of the others at most */
+    uint32_t *events;            /* how often it causes each event, at most */
     uint16_t length;             /* instructions */
     uint8_t ring;                /* 0: CPL 0, 1: others */
     bool kept;                   /* a vCPU may go back to it, though QEMU no longer does */
@@ -40,7 +40,9 @@ struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
         uint16_t offset;                  /* from vaddr */
         uint8_t special;                  /* enum qds_special */
         bool remaps;                      /* qds_memory_changes */
-        struct qds_access_decoded access; /* only with a memory system */
+        bool accesses_later; /* its loads and stores are counted when it does them: not in `causes` */
+        uint32_t causes;     /* events that are counted with the block, as bits of enum ds_model_event */
+        struct qds_access_decoded access;
         struct ds_insn insn;
     } insns[];
 };
