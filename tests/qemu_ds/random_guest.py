@@ -99,6 +99,7 @@ class Generator:
     def __init__(self, seed, pieces, changes):
         self.rng = random.Random(seed)
         self.changes = changes  # whether code may store into itself
+        self.ordinary = []
         self.insns = []
         self.blocks = []  # lists of instructions, each to be placed as a whole
         self.entries = [self.piece() for _ in range(pieces)]
@@ -109,6 +110,12 @@ class Generator:
         return insn
 
     # ---- what blocks are made of ----
+
+    def any_ordinary(self):
+        """Each of them, before one comes again."""
+        if not self.ordinary:
+            self.ordinary = self.rng.sample(ORDINARY, len(ORDINARY))
+        return plain(*self.ordinary.pop())
 
     def string(self):
         kind, (loads, stores) = self.rng.choice(list(STRINGS.items()))
@@ -183,7 +190,7 @@ class Generator:
 
     def part(self):
         return self.rng.choices((
-            lambda: plain(*self.rng.choice(ORDINARY)), lambda: plain(*self.rng.choice(SPECIAL)),
+            self.any_ordinary, lambda: plain(*self.rng.choice(SPECIAL)),
             lambda: plain(*self.rng.choice(LOCKED)), lambda: plain(*self.rng.choice(DEVICE)), self.string,
             self.changes_code, self.fault, self.interrupt, self.short_loop, self.straight_on),
             (10, 6, 3, 3, 3, int(self.changes), 3, 1, 1, 1))[0]()
