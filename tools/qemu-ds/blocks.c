@@ -142,8 +142,17 @@ static void plant_modelled(struct qemu_plugin_tb *tb, struct qds_block *b)
                            counts ? QDS_ACCESSES_COUNT : QDS_ACCESSES_PASS);
 }
 
-/* One check and one addition for each event and group; all checks before the additions, which a block that is due does
- * not get to. Where the ring's instructions are counted for no group, forcing still needs a check. */
+/* Whether the block has to check the number. */
+static bool checks(const struct qds_block *b, enum qds_group group, unsigned event)
+{
+    if (!qds_blocks_counts(b, group, event))
+        return false;
+    return !(QDS_COVERED_EVENTS >> event & 1) || instruments.near[group] >> event & 1 || qds_accesses_modelled() ||
+           !qds_blocks_counts(b, group, DS_MODEL_INSTRUCTION);
+}
+
+/* All checks before the additions, which a block that is due does not get to. Where the ring's instructions are counted
+ * for no group, forcing still needs a check. */
 static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
 {
     const bool forcible = !qds_blocks_counts(b, b->ring, DS_MODEL_INSTRUCTION) &&
@@ -158,7 +167,7 @@ static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
     const unsigned events = qds_accesses_modelled() ? DS_MODEL_EVENTS : DS_MODEL_PLAIN_EVENTS;
     for (unsigned g = 0; g < QDS_GROUPS; g++)
         for (unsigned e = 0; e < events; e++)
-            if (qds_blocks_counts(b, g, e) || (forcible && g == b->ring && e == DS_MODEL_INSTRUCTION))
+            if (checks(b, g, e) || (forcible && g == b->ring && e == DS_MODEL_INSTRUCTION))
                 qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, qds_run_due, QEMU_PLUGIN_CB_RW_REGS_PC,
                                                           QEMU_PLUGIN_COND_GE, number(g, e), QDS_DUE - b->events[e], b);
     for (unsigned g = 0; g < QDS_GROUPS; g++)

@@ -240,6 +240,10 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_due(unsigned vcp
         v->step.block = b;
         v->board->block = 0; /* until it has begun */
     }
+    if (!due && !v->through[b->ring]) { /* the number of instructions has said so early */
+        sync(v);
+        arm(v);
+    }
     if (!due)
         return;
     qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) | QDS_RFLAGS_RF);
