@@ -55,7 +55,7 @@ struct qds_counting {
     struct qds_numbers then; /* what it was when the model knew all of it */
     bool forced[QDS_GROUPS];
     bool chosen;
-    unsigned near[QDS_GROUPS]; /* bits of enum ds_model_event: blocks check them for this vCPU */
+    unsigned near[QDS_GROUPS];  /* bits of enum ds_model_event: blocks check them for this vCPU */
     uint64_t early[QDS_GROUPS]; /* so many instructions before one is due the number of instructions says so */
     uint64_t counting[2][DS_MODEL_EVENTS]; /* the model's, when the numbers were chosen by it */
     unsigned moving;                       /* numbers that move counters; the others say nothing */

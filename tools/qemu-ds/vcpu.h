@@ -37,9 +37,9 @@ struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
     bool kept;                   /* a vCPU may go back to it, though QEMU no longer does */
     struct qds_block_insn {
         struct qds_block *block;
-        uint16_t offset;                  /* from vaddr */
-        uint8_t special;                  /* enum qds_special */
-        bool remaps;                      /* qds_memory_changes */
+        uint16_t offset;     /* from vaddr */
+        uint8_t special;     /* enum qds_special */
+        bool remaps;         /* qds_memory_changes */
         bool accesses_later; /* its loads and stores are counted when it does them: not in `causes` */
         uint32_t causes;     /* events that are counted with the block, as bits of enum ds_model_event */
         struct qds_access_decoded access;
