@@ -53,7 +53,9 @@ struct qds_board { /* what translated code itself touches, one for each vCPU */
     uint64_t patch;       /* not 0: see struct qds_vcpu */
     uint64_t accessed[2]; /* struct qds_block_insn * of the last whose load (0), store (1) has been counted */
     uint64_t pages_known; /* 0: struct qds_vcpu's pages are no longer what they were */
+    uint64_t apart[123 - sizeof(struct qds_numbers) / 8]; /* so that no cache line is two vCPUs' */
 };
+_Static_assert(sizeof(struct qds_board) == 1024, "a power of 2: translated code finds a vCPU's by a shift");
 
 #define QDS_PAGES   16u
 #define QDS_NOWHERE UINT64_MAX
