@@ -37,7 +37,22 @@ bool qds_blocks_counts(const struct qds_block *b, enum qds_group group, unsigned
     return (group == QDS_ALL_RINGS || group == b->ring) && b->events[event] && b->wanted[group] >> event & 1;
 }
 
-static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned ring)
+/* Sets what is counted of the instruction and when: with its block, or, of what it accesses, when it does. */
+static void decode(struct qds_block_insn *i, const uint8_t *code, size_t size, bool steps)
+{
+    i->special = qds_special(code, size);
+    i->remaps = qds_memory_changes(code, size);
+    if (!ds_insn_decode(code, size, &i->insn))
+        i->insn = (struct ds_insn){0};
+    i->insn.length = (uint8_t)size; /* other modes than 64-bit: QEMU knows better */
+    i->access = qds_access_decode(code, size);
+    i->accesses_later = steps || qds_accesses_modelled() || !i->access.certain;
+    i->causes = ds_retired_events(i->insn.kind);
+    if (!i->accesses_later)
+        i->causes |= (i->access.loads ? 1u << DS_MODEL_LOAD : 0) | (i->access.stores ? 1u << DS_MODEL_STORE : 0);
+}
+
+static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned ring, bool steps)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
     const unsigned events = qds_accesses_modelled() ? DS_MODEL_EVENTS : DS_MODEL_PLAIN_EVENTS;
@@ -58,17 +73,11 @@ static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned rin
         struct qds_block_insn *to = &b->insns[i];
         to->block = b;
         to->offset = (uint16_t)(qemu_plugin_insn_vaddr(insn) - b->vaddr);
-        to->special = qds_special(code, size);
-        to->remaps = qds_memory_changes(code, size);
-        if (!ds_insn_decode(code, size, &to->insn))
-            to->insn = (struct ds_insn){0};
-        to->insn.length = (uint8_t)size; /* other modes than 64-bit: QEMU knows better */
+        decode(to, code, size, steps);
         unsigned wanted = instruments.wanted[ring] | instruments.wanted[QDS_ALL_RINGS];
-        for (unsigned e = ds_retired_events(to->insn.kind) & wanted; e; e &= e - 1)
+        for (unsigned e = to->causes & wanted; e; e &= e - 1)
             b->events[__builtin_ctz(e)]++;
-        if (qds_accesses_modelled())
-            to->access = qds_access_decode(code, size);
-        for (unsigned e = QDS_ACCESS_EVENTS & wanted; e; e &= e - 1)
+        for (unsigned e = to->accesses_later ? QDS_ACCESS_EVENTS & wanted : 0; e; e &= e - 1)
             b->events[__builtin_ctz(e)] += qds_accesses_most(to)[__builtin_ctz(e)];
     }
     pthread_mutex_lock(&blocks_lock);
@@ -88,17 +97,30 @@ static qemu_plugin_u64 number(enum qds_group group, unsigned event)
     return entry(offsetof(struct qds_board, now.of) + 8 * (group * DS_MODEL_EVENTS + event));
 }
 
-/* Loads or stores, where they count. */
+/* Loads or stores, where they count and are not counted with the block. */
 static void plant_access(struct qemu_plugin_tb *tb, struct qds_block *b, enum ds_model_event event, unsigned store,
                          enum qemu_plugin_mem_rw rw, qemu_plugin_vcpu_mem_cb_t callback)
 {
-    if (!b->events[event])
+    bool any = false;
+    for (unsigned i = 0; i < b->length; i++)
+        any |= b->insns[i].accesses_later;
+    if (!b->events[event] || !any)
         return;
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
                                                       entry(offsetof(struct qds_board, accessed) + 8 * store), 0);
     for (unsigned i = 0; i < b->length; i++)
-        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), callback, QEMU_PLUGIN_CB_NO_REGS, rw,
-                                         &b->insns[i]);
+        if (b->insns[i].accesses_later)
+            qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), callback, QEMU_PLUGIN_CB_NO_REGS, rw,
+                                             &b->insns[i]);
+}
+
+/* How many of the event are counted with the block. */
+static uint64_t caused(const struct qds_block *b, unsigned event)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < b->length; i++)
+        n += b->insns[i].causes >> event & 1;
+    return n;
 }
 
 /* With a memory system: cycles of the block's instructions, and its accesses. */
@@ -120,8 +142,17 @@ static void plant_modelled(struct qemu_plugin_tb *tb, struct qds_block *b)
                            counts ? QDS_ACCESSES_COUNT : QDS_ACCESSES_PASS);
 }
 
-/* One check and one addition for each event and group; all checks before the additions, which a block that is due does
- * not get to. Where the ring's instructions are counted for no group, forcing still needs a check. */
+/* Whether the block has to check the number. */
+static bool checks(const struct qds_block *b, enum qds_group group, unsigned event)
+{
+    if (!qds_blocks_counts(b, group, event))
+        return false;
+    return !(QDS_COVERED_EVENTS >> event & 1) || instruments.near[group] >> event & 1 || qds_accesses_modelled() ||
+           !qds_blocks_counts(b, group, DS_MODEL_INSTRUCTION);
+}
+
+/* All checks before the additions, which a block that is due does not get to. Where the ring's instructions are counted
+ * for no group, forcing still needs a check. */
 static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
 {
     const bool forcible = !qds_blocks_counts(b, b->ring, DS_MODEL_INSTRUCTION) &&
@@ -136,14 +167,14 @@ static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
     const unsigned events = qds_accesses_modelled() ? DS_MODEL_EVENTS : DS_MODEL_PLAIN_EVENTS;
     for (unsigned g = 0; g < QDS_GROUPS; g++)
         for (unsigned e = 0; e < events; e++)
-            if (qds_blocks_counts(b, g, e) || (forcible && g == b->ring && e == DS_MODEL_INSTRUCTION))
+            if (checks(b, g, e) || (forcible && g == b->ring && e == DS_MODEL_INSTRUCTION))
                 qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, qds_run_due, QEMU_PLUGIN_CB_RW_REGS_PC,
                                                           QEMU_PLUGIN_COND_GE, number(g, e), QDS_DUE - b->events[e], b);
     for (unsigned g = 0; g < QDS_GROUPS; g++)
         for (unsigned e = 0; e < DS_MODEL_PLAIN_EVENTS; e++)
-            if (qds_blocks_counts(b, g, e) && QDS_BLOCK_EVENTS >> e & 1)
+            if (qds_blocks_counts(b, g, e) && caused(b, e))
                 qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, number(g, e),
-                                                                  b->events[e]);
+                                                                  caused(b, e));
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
                                                       entry(offsetof(struct qds_board, block)), (uintptr_t)b);
     if (qds_accesses_modelled()) {
@@ -178,8 +209,8 @@ static void translated(struct qemu_plugin_tb *tb, void *userdata)
         [QDS_SPECIAL_WRMSR] = qds_run_wrmsr,
         [QDS_SPECIAL_RDPMC] = qds_run_rdpmc,
     };
-    struct qds_block *b = new_block(tb, qds_cpl(current) != 0);
     bool steps = !qds_need_nothing(&instruments) && qds_read(current, QDS_EFLAGS) & QDS_RFLAGS_RF;
+    struct qds_block *b = new_block(tb, qds_cpl(current) != 0, steps);
     bool follows = may_follow_special(b->vaddr);
     if (steps) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_steps, QEMU_PLUGIN_CB_RW_REGS_PC, b);

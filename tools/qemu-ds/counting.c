@@ -127,10 +127,22 @@ void qds_counting_arm(struct qds_counting *c, const struct ds_model *m)
         choose(c, m);
     for (unsigned g = 0; g < QDS_GROUPS; g++)
         unforce(c, g);
+    uint64_t first[QDS_GROUPS], instruction[QDS_GROUPS]; /* events until one of these is due */
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        first[g] = instruction[g] = FAR_AWAY;
     for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
         uint64_t left = remaining(m, n->counters);
+        if (n->event == DS_MODEL_INSTRUCTION)
+            instruction[n->group] = left;
+        else if (QDS_COVERED_EVENTS & ~c->near[n->group] & 1u << n->event && left < first[n->group])
+            first[n->group] = left;
         left = left == FAR_AWAY ? left : left * units(n);
         *now(c, n) = *then(c, n) = QDS_DUE - (left > n->held ? left - n->held : 0);
+    }
+    for (unsigned g = 0; g < QDS_GROUPS; g++) {
+        c->early[g] = first[g] < instruction[g] ? instruction[g] - first[g] : 0;
+        c->now->of[g][DS_MODEL_INSTRUCTION] = c->then.of[g][DS_MODEL_INSTRUCTION] =
+            QDS_DUE - instruction[g] + c->early[g];
     }
 }
 
@@ -143,7 +155,9 @@ static bool counts_in(const struct qds_number *n, unsigned ring)
 bool qds_counting_due(const struct qds_counting *c, unsigned ring, const uint32_t *events, unsigned mask)
 {
     for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
-        uint64_t added = c->forced[n->group] && n->event == DS_MODEL_INSTRUCTION ? QDS_DUE : 0;
+        uint64_t added = 0;
+        if (n->event == DS_MODEL_INSTRUCTION)
+            added = c->early[n->group] + (c->forced[n->group] ? QDS_DUE : 0);
         if (counts_in(n, ring) && mask >> n->event & 1 && events[n->event] &&
             c->now->of[n->group][n->event] - added + events[n->event] >= QDS_DUE)
             return true;
@@ -196,4 +210,15 @@ unsigned qds_counting_wanted(const struct ds_model *m, enum qds_group group)
     for (unsigned e = 0; e < events_of(m); e++)
         wanted |= counters(m, group, e) ? 1u << e : 0;
     return wanted;
+}
+
+unsigned qds_counting_near(const struct ds_model *m, enum qds_group group)
+{
+    unsigned near = 0;
+    for (unsigned e = 0; e < DS_MODEL_PLAIN_EVENTS; e++) {
+        const uint64_t set = counters(m, group, e);
+        if (QDS_COVERED_EVENTS >> e & 1 && (set & m->pebs || remaining(m, set) < QDS_NEAR))
+            near |= 1u << e;
+    }
+    return near;
 }

@@ -11,12 +11,23 @@
 
 #define QDS_DUE (UINT64_C(1) << 62)
 
-/* Events whose number in a block is known when it is translated. */
+/* Events whose number in a block is known when it is translated. So are loads and stores of most instructions
+ * (qds_access_decoded.certain). */
 #define QDS_BLOCK_EVENTS                                                                                               \
     (1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_CONDITIONAL |                          \
      1u << DS_MODEL_NEAR_CALL | 1u << DS_MODEL_NEAR_RETURN | 1u << DS_MODEL_FAR_BRANCH)
 
-/* Events that are added when they happen: at most one of each for an instruction, and amounts (see below). */
+/*
+ * Of these events an instruction causes at most one each. So where a group's instructions are counted, their number is
+ * all that a block has to check: it reaches QDS_DUE before any of the others can. It does so early, and then is set
+ * anew. That would be all the time for an event that is rare or that happens often enough to be due soon: blocks have
+ * checks of their own for those of qds_counting_near().
+ */
+#define QDS_COVERED_EVENTS                                                                                             \
+    ((QDS_BLOCK_EVENTS | 1u << DS_MODEL_LOAD | 1u << DS_MODEL_STORE) & ~(1u << DS_MODEL_INSTRUCTION))
+#define QDS_NEAR (1u << 16) /* events that remain */
+
+/* Events that are else added when they happen: at most one of each for an instruction, and amounts (see below). */
 #define QDS_MEMORY_EVENTS ((1u << DS_MODEL_EVENTS) - (1u << DS_MODEL_PLAIN_EVENTS)) /* only with a memory system */
 #define QDS_ACCESS_EVENTS (1u << DS_MODEL_LOAD | 1u << DS_MODEL_STORE | QDS_MEMORY_EVENTS)
 
@@ -44,6 +55,8 @@ struct qds_counting {
     struct qds_numbers then; /* what it was when the model knew all of it */
     bool forced[QDS_GROUPS];
     bool chosen;
+    unsigned near[QDS_GROUPS];  /* bits of enum ds_model_event: blocks check them for this vCPU */
+    uint64_t early[QDS_GROUPS]; /* so many instructions before one is due the number of instructions says so */
     uint64_t counting[2][DS_MODEL_EVENTS]; /* the model's, when the numbers were chosen by it */
     unsigned moving;                       /* numbers that move counters; the others say nothing */
     struct qds_number {
@@ -75,6 +88,9 @@ void qds_counting_hold(struct qds_counting *counting, unsigned ring, const struc
 
 /* Makes the numbers of instructions say so for all blocks of the ring. Until the next arm. */
 void qds_counting_force(struct qds_counting *counting, unsigned ring);
+
+/* Which of QDS_COVERED_EVENTS blocks shall check for the model, as bits of enum ds_model_event. */
+unsigned qds_counting_near(const struct ds_model *model, enum qds_group group);
 
 /* Which events counters of the group count, as bits of enum ds_model_event. */
 unsigned qds_counting_wanted(const struct ds_model *model, enum qds_group group);

@@ -66,8 +66,11 @@ bool qds_instruments_change(struct qds_vcpu *v, const struct ds_model *to, bool 
             idle_since = now();
         v->wants = wants;
         had = instruments;
-        for (unsigned g = 0; g < QDS_GROUPS; g++)
+        for (unsigned g = 0; g < QDS_GROUPS; g++) {
             instruments.wanted[g] |= need.wanted[g];
+            instruments.near[g] |= need.near[g];
+        }
+        memcpy(v->counting.near, need.near, sizeof need.near);
         if (memcmp(&had, &instruments, sizeof had) != 0 && !resetting)
             translate_anew();
     }

@@ -41,8 +41,10 @@ enum qds_through qds_need_through(const struct ds_model *m, unsigned ring)
 struct qds_instruments qds_need(const struct ds_model *m)
 {
     struct qds_instruments need;
-    for (unsigned g = 0; g < QDS_GROUPS; g++)
+    for (unsigned g = 0; g < QDS_GROUPS; g++) {
         need.wanted[g] = qds_counting_wanted(m, g) & (QDS_BLOCK_EVENTS | QDS_ACCESS_EVENTS);
+        need.near[g] = qds_counting_near(m, g);
+    }
     for (unsigned ring = 0; ring < 2; ring++)
         need.wanted[ring] |= qds_need_through(m, ring) ? 1u << DS_MODEL_INSTRUCTION : 0;
     return need;

@@ -121,7 +121,7 @@ static void adjust_one(struct qds_vcpu *v, const struct qds_block_insn *i, uint6
             for (unsigned e = v->accessed[store]; e; e &= e - 1)
                 adjust_event(v, i->block, __builtin_ctz(e), sign);
         }
-    for (unsigned e = ds_retired_events(i->insn.kind); e; e &= e - 1)
+    for (unsigned e = i->causes; e; e &= e - 1)
         adjust_event(v, i->block, __builtin_ctz(e), sign);
     if (v->model.preset->memory)
         adjust_event(v, i->block, DS_MODEL_CYCLES, sign * qds_accesses_cpi());
@@ -239,6 +239,10 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_due(unsigned vcp
         step(v, last, rip + last->offset, ~(QDS_BLOCK_EVENTS | QDS_ACCESS_EVENTS));
         v->step.block = b;
         v->board->block = 0; /* until it has begun */
+    }
+    if (!due && !v->through[b->ring]) { /* the number of instructions has said so early */
+        sync(v);
+        arm(v);
     }
     if (!due)
         return;

@@ -31,16 +31,18 @@ struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
     uint64_t vaddr;              /* as translated: at run time it may be an alias in another page */
     uint64_t physical;           /* QDS_NOWHERE: unknown */
     uint32_t wanted[QDS_GROUPS]; /* events it adds to the groups, as bits of enum ds_model_event */
-    uint32_t *events;            /* how often it causes each of QDS_BLOCK_EVENTS; of the others at most */
+    uint32_t *events;            /* how often it causes each event, at most */
     uint16_t length;             /* instructions */
     uint8_t ring;                /* 0: CPL 0, 1: others */
     bool kept;                   /* a vCPU may go back to it, though QEMU no longer does */
     struct qds_block_insn {
         struct qds_block *block;
-        uint16_t offset;                  /* from vaddr */
-        uint8_t special;                  /* enum qds_special */
-        bool remaps;                      /* qds_memory_changes */
-        struct qds_access_decoded access; /* only with a memory system */
+        uint16_t offset;     /* from vaddr */
+        uint8_t special;     /* enum qds_special */
+        bool remaps;         /* qds_memory_changes */
+        bool accesses_later; /* its loads and stores are counted when it does them: not in `causes` */
+        uint32_t causes;     /* events that are counted with the block, as bits of enum ds_model_event */
+        struct qds_access_decoded access;
         struct ds_insn insn;
     } insns[];
 };
@@ -51,7 +53,9 @@ struct qds_board { /* what translated code itself touches, one for each vCPU */
     uint64_t patch;       /* not 0: see struct qds_vcpu */
     uint64_t accessed[2]; /* struct qds_block_insn * of the last whose load (0), store (1) has been counted */
     uint64_t pages_known; /* 0: struct qds_vcpu's pages are no longer what they were */
+    uint64_t apart[123 - sizeof(struct qds_numbers) / 8]; /* so that no cache line is two vCPUs' */
 };
+_Static_assert(sizeof(struct qds_board) == 1024, "a power of 2: translated code finds a vCPU's by a shift");
 
 #define QDS_PAGES   16u
 #define QDS_NOWHERE UINT64_MAX

@@ -72,8 +72,42 @@ static void some_instructions(void **state)
     }
 }
 
+/* tests/qemu_ds/random_guest.py runs those that are certain; here are some that must not be taken for such. */
+static void what_is_not_certain(void **state)
+{
+    (void)state;
+    static const uint8_t codes[][6] = {
+        {1, 0xA4},                         /* movsb */
+        {2, 0xF3, 0xAA},                   /* rep stosb */
+        {2, 0xD3, 0x20},                   /* shl dword [rax], cl */
+        {3, 0xC1, 0x20, 0x00},             /* shl dword [rax], 0 */
+        {3, 0x0F, 0xAB, 0x08},             /* bts [rax], ecx */
+        {3, 0xF0, 0xFF, 0x00},             /* lock inc dword [rax] */
+        {2, 0x87, 0x08},                   /* xchg [rax], ecx */
+        {2, 0x8E, 0xD0},                   /* mov ss, eax */
+        {1, 0xCB},                         /* retf */
+        {2, 0xFF, 0x18},                   /* call far [rax] */
+        {3, 0x0F, 0x00, 0xD0},             /* lldt ax */
+        {4, 0x66, 0x0F, 0xF7, 0xC1},       /* maskmovdqu xmm0, xmm1 */
+        {4, 0xC5, 0xFC, 0x10, 0x00},       /* vmovups ymm0, [rax] */
+        {5, 0xC4, 0xE2, 0x7D, 0x2C, 0x00}, /* vmaskmovps */
+        {1, 0x48},                         /* dec eax, in 32-bit mode */
+        {2, 0x63, 0x00},                   /* arpl [eax], ax there */
+        {2, 0x62, 0x00},                   /* bound there */
+        {1, 0x60},                         /* pusha there */
+    };
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        if (qds_access_decode(codes[i] + 1, codes[i][0]).certain)
+            fail_msg("%zu", i);
+    const uint8_t add[] = {0x01, 0x08}, push[] = {0xFF, 0x30}, movsxd[] = {0x48, 0x63, 0x00};
+    const struct qds_access_decoded both = qds_access_decode(add, 2), pushes = qds_access_decode(push, 2),
+                                    loads = qds_access_decode(movsxd, 3);
+    assert_true(both.certain && both.loads && both.stores && pushes.certain && pushes.loads && pushes.stores);
+    assert_true(loads.certain && loads.loads && !loads.stores);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(some_instructions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(some_instructions), cmocka_unit_test(what_is_not_certain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

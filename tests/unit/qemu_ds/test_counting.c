@@ -23,7 +23,7 @@
 static struct ds_bench told, counted;
 static struct qds_numbers now;
 static struct qds_counting counting = {.now = &now};
-static unsigned steps;
+static unsigned steps, unreached, early;
 static uint64_t seed;
 
 static uint32_t random_below(uint32_t n)
@@ -58,9 +58,29 @@ static void go_through(struct ds_bench *bench, const struct block *b)
         ds_bench_retire(bench, b->of[i], b->ring ? 3 : 0);
 }
 
+/* Whether one of the checks of a translated block is reached. */
+static bool reached(const struct block *b)
+{
+    bool any = false;
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+            if ((g == b->ring || g == QDS_ALL_RINGS) && b->events[e] &&
+                (!(QDS_COVERED_EVENTS >> e & 1) || counting.near[g] >> e & 1))
+                any |= now.of[g][e] >= QDS_DUE - b->events[e];
+    return any;
+}
+
 static void run(const struct block *b)
 {
     go_through(&told, b);
+    if (!reached(b)) {
+        assert_false(qds_counting_due(&counting, b->ring, b->events, ALL));
+        unreached++;
+    } else if (!qds_counting_due(&counting, b->ring, b->events, ALL)) {
+        qds_counting_sync(&counting, &counted.model);
+        qds_counting_arm(&counting, &counted.model);
+        early++;
+    }
     if (qds_counting_due(&counting, b->ring, b->events, ALL)) {
         qds_counting_sync(&counting, &counted.model);
         go_through(&counted, b);
@@ -98,6 +118,8 @@ static void write_both(uint32_t msr, uint64_t value)
     qds_counting_sync(&counting, &counted.model);
     ds_bench_write(&told, msr, value);
     ds_bench_write(&counted, msr, value);
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        counting.near[g] = random_below(2) ? qds_counting_near(&counted.model, g) : 0; /* it may be too late to tell */
     qds_counting_arm(&counting, &counted.model);
 }
 
@@ -107,7 +129,7 @@ static void same(const struct ds_model_preset *preset)
     begin(&told, preset);
     begin(&counted, preset);
     qds_counting_arm(&counting, &counted.model);
-    steps = 0;
+    steps = unreached = early = 0;
     write_both(IA32_PMC0 + 1, MINUS(37) & 0x7FFFFFFF);
     write_both(IA32_PERFEVTSEL0 + 1, BRANCHES | usr | on); /* an interrupt at its end, and all of 2^48 then */
     write_both(IA32_PERFEVTSEL0 + 2, BRANCHES | os | IA32_PERFEVTSEL_EN);
@@ -131,6 +153,37 @@ static void same(const struct ds_model_preset *preset)
     compare();
     assert_true(told.model.records > 100);
     assert_true(steps > 100 && steps < BLOCKS / 2); /* or blocks have counted nothing */
+    assert_true(unreached > BLOCKS / 4 && early > 100);
+}
+
+/* Counters of a group whose instructions count with them: what is far away needs no check, what is near has one. */
+static void only_near_events_have_checks(void **state)
+{
+    (void)state;
+    const uint64_t on = IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN;
+    const struct block b = {.ring = 0, .length = 3, .events = {[DS_MODEL_INSTRUCTION] = 3, [DS_MODEL_BRANCH] = 1}};
+    ds_bench_init(&counted, ds_bench_skylake(), NULL, RECORDS, RECORDS);
+    memset(&counting, 0, sizeof counting);
+    counting.now = &now;
+    ds_bench_write(&counted, IA32_PERFEVTSEL0, INSTRUCTIONS | on);
+    ds_bench_write(&counted, IA32_PERFEVTSEL0 + 1, BRANCHES | on);
+    ds_bench_write(&counted, IA32_PERF_GLOBAL_CTRL, 3);
+    assert_int_equal(qds_counting_near(&counted.model, QDS_ALL_RINGS), 0);
+    ds_bench_write(&counted, IA32_PMC0 + 1, -(uint64_t)1000 & 0xFFFFFFFF);
+    assert_int_equal(qds_counting_near(&counted.model, QDS_ALL_RINGS), EVENT(BRANCH));
+    assert_int_equal(qds_counting_near(&counted.model, QDS_RING_0), 0);
+    qds_counting_arm(&counting, &counted.model); /* without a check */
+    now.of[QDS_ALL_RINGS][DS_MODEL_INSTRUCTION] += 996;
+    assert_false(reached(&b));
+    now.of[QDS_ALL_RINGS][DS_MODEL_INSTRUCTION]++;
+    assert_true(reached(&b));
+    assert_false(qds_counting_due(&counting, 0, b.events, ALL));
+    counting.near[QDS_ALL_RINGS] = EVENT(BRANCH);
+    qds_counting_arm(&counting, &counted.model);
+    now.of[QDS_ALL_RINGS][DS_MODEL_INSTRUCTION] += 100000;
+    assert_false(reached(&b));
+    now.of[QDS_ALL_RINGS][DS_MODEL_BRANCH] += 999;
+    assert_true(reached(&b) && qds_counting_due(&counting, 0, b.events, ALL));
 }
 
 static void blocks_count_as_the_model_does(void **state)
@@ -326,9 +379,13 @@ static void what_is_too_much_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_count_as_the_model_does),  cmocka_unit_test(an_armed_counter_waits_for_its_next_event),
-        cmocka_unit_test(what_is_forced_counts_on),        cmocka_unit_test(frozen_counters_stand_still),
-        cmocka_unit_test(amounts_count_as_the_model_does), cmocka_unit_test(what_is_too_much_waits),
+        cmocka_unit_test(blocks_count_as_the_model_does),
+        cmocka_unit_test(only_near_events_have_checks),
+        cmocka_unit_test(an_armed_counter_waits_for_its_next_event),
+        cmocka_unit_test(what_is_forced_counts_on),
+        cmocka_unit_test(frozen_counters_stand_still),
+        cmocka_unit_test(amounts_count_as_the_model_does),
+        cmocka_unit_test(what_is_too_much_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

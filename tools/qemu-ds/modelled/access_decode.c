@@ -45,7 +45,9 @@ static bool one_byte_accesses(uint8_t opcode, uint8_t modrm)
 {
     if (plain(opcode) || opcode == 0x8D) /* LEA */
         return false;
-    if (opcode == 0xFF && REG(modrm) >= 2 && REG(modrm) != 4) /* CALL and PUSH use the stack */
+    if (opcode == 0x8E) /* MOV to a segment register: a descriptor */
+        return true;
+    if (opcode == 0x8F || (opcode == 0xFF && REG(modrm) >= 2 && REG(modrm) != 4)) /* POP, CALL and PUSH: the stack */
         return true;
     return !has_modrm(opcode) || MEMORY(modrm);
 }
@@ -75,18 +77,122 @@ static bool two_byte_accesses(uint8_t opcode, uint8_t modrm)
     case 0x77: /* EMMS */
     case 0xA2: /* CPUID */
         return false;
+    case 0x00: /* LLDT, LTR, VERR, LAR, LSL: a descriptor */
+    case 0x02:
+    case 0x03:
     case 0xA0: /* PUSH and POP of FS and GS */
     case 0xA1:
     case 0xA8:
     case 0xA9:
+    case 0xF7: /* MASKMOVQ, MASKMOVDQU */
         return true;
     default:
         return MEMORY(modrm);
     }
 }
 
+/* What an instruction surely does. Not so: far transfers, segment registers, shifts (their count may be 0), strings,
+ * bit tests, what is atomic, and whatever is rare. */
+enum certain { NOTHING, LOADS, STORES, BOTH, UNKNOWN };
+
+static enum certain one_byte_certain(uint8_t opcode, uint8_t modrm)
+{
+    const unsigned reg = REG(modrm);
+    const bool memory = MEMORY(modrm);
+    if (opcode < 0x40 && (opcode & 7) < 4) /* ADD to CMP */
+        return !memory ? NOTHING : (opcode & 2) || opcode >= 0x38 ? LOADS : BOTH;
+    if (opcode >= 0x50 && opcode < 0x60)
+        return opcode < 0x58 ? STORES : LOADS;
+    switch (opcode) {
+    case 0x68: /* PUSH, PUSHF, CALL, MOV to an address */
+    case 0x6A:
+    case 0x9C:
+    case 0xE8:
+    case 0xA2:
+    case 0xA3:
+        return STORES;
+    case 0x9D: /* POPF, RET, LEAVE, MOV from an address */
+    case 0xC2:
+    case 0xC3:
+    case 0xC9:
+    case 0xA0:
+    case 0xA1:
+        return LOADS;
+    case 0x80: /* ADD to CMP with an immediate */
+    case 0x81:
+    case 0x83:
+        return !memory ? NOTHING : reg == 7 ? LOADS : BOTH;
+    case 0x69: /* IMUL, TEST, MOV */
+    case 0x6B:
+    case 0x84:
+    case 0x85:
+    case 0x8A:
+    case 0x8B:
+        return memory ? LOADS : NOTHING;
+    case 0x88: /* MOV */
+    case 0x89:
+        return memory ? STORES : NOTHING;
+    case 0x8F: /* POP */
+        return reg ? UNKNOWN : memory ? BOTH : LOADS;
+    case 0xC6: /* MOV */
+    case 0xC7:
+        return reg ? UNKNOWN : memory ? STORES : NOTHING;
+    case 0xF6: /* TEST; NOT and NEG; MUL to IDIV */
+    case 0xF7:
+        return !memory ? NOTHING : reg == 2 || reg == 3 ? BOTH : LOADS;
+    case 0xFE: /* INC and DEC; of FF CALL, JMP, PUSH */
+    case 0xFF:
+        if (reg < 2)
+            return memory ? BOTH : NOTHING;
+        if (opcode == 0xFE || reg == 3 || reg == 5 || reg == 7)
+            return UNKNOWN;
+        return reg == 4 ? (memory ? LOADS : NOTHING) : memory ? BOTH : STORES;
+    default:
+        return UNKNOWN;
+    }
+}
+
+/* After 0F, where it has an operand in memory. `repe`: after F3. */
+static enum certain two_byte_certain(uint8_t opcode, bool repe)
+{
+    if ((opcode >= 0x40 && opcode < 0x50) || (opcode >= 0x54 && opcode < 0x60)) /* CMOV, arithmetic of SSE */
+        return LOADS;
+    if (opcode >= 0x90 && opcode < 0xA0) /* SETcc */
+        return STORES;
+    switch (opcode) {
+    case 0x10: /* moves of SSE; IMUL, MOVZX, MOVSX */
+    case 0x28:
+    case 0x6E:
+    case 0x6F:
+    case 0xAF:
+    case 0xB6:
+    case 0xB7:
+    case 0xBE:
+    case 0xBF:
+        return LOADS;
+    case 0x11: /* moves of SSE; MOVNTI, MOVNTDQ */
+    case 0x29:
+    case 0x7F:
+    case 0xC3:
+    case 0xD6:
+    case 0xE7:
+        return STORES;
+    case 0x7E:
+        return repe ? LOADS : STORES;
+    default:
+        return UNKNOWN;
+    }
+}
+
+static void set_certain(struct qds_access_decoded *d, enum certain certain)
+{
+    d->certain = certain != UNKNOWN && !d->locked;
+    d->loads = d->certain && (certain == LOADS || certain == BOTH);
+    d->stores = d->certain && (certain == STORES || certain == BOTH);
+}
+
 /* After 0F. */
-static void two_bytes(const uint8_t *code, size_t size, uint8_t rex, struct qds_access_decoded *d)
+static void two_bytes(const uint8_t *code, size_t size, uint8_t rex, bool repe, struct qds_access_decoded *d)
 {
     const uint8_t opcode = code[0], modrm = size > 1 ? code[1] : 0;
     if (opcode == 0x38 || opcode == 0x3A) {
@@ -95,6 +201,8 @@ static void two_bytes(const uint8_t *code, size_t size, uint8_t rex, struct qds_
         return;
     }
     d->accesses = two_byte_accesses(opcode, modrm);
+    if (opcode != 0x01) /* with all kinds of things */
+        set_certain(d, d->accesses ? two_byte_certain(opcode, repe) : NOTHING);
     if (opcode == 0x22 && REG(modrm) != 2 && !(rex & 4)) /* not CR2, nor CR8 */
         d->flushes = true;
     if (opcode == 0xAA)
@@ -111,9 +219,11 @@ struct qds_access_decoded qds_access_decode(const uint8_t *code, size_t size)
 {
     struct qds_access_decoded d = {.accesses = true, .page = -1};
     uint8_t rex = 0;
+    bool repe = false;
     size_t at = 0;
     for (; at < size && (code[at] == LOCK || qds_is_prefix(code[at])); at++) {
         d.locked |= code[at] == LOCK;
+        repe |= code[at] == 0xF3;
         rex = is_rex(code[at]) ? code[at] : 0;
     }
     if (at == size)
@@ -121,13 +231,17 @@ struct qds_access_decoded qds_access_decode(const uint8_t *code, size_t size)
     const uint8_t opcode = code[at++], modrm = at < size ? code[at] : 0;
     if (opcode == 0x0F) {
         if (at < size)
-            two_bytes(code + at, size - at, rex, &d);
+            two_bytes(code + at, size - at, rex, repe, &d);
     } else if (opcode == 0xC4 || opcode == 0xC5 || opcode == 0x62) { /* VEX and EVEX: one opcode, then ModRM */
         at += opcode == 0xC5 ? 2 : opcode == 0xC4 ? 3 : 4;
         d.accesses = at >= size || MEMORY(code[at]);
     } else {
         d.accesses = one_byte_accesses(opcode, modrm);
         d.locked |= (opcode == 0x86 || opcode == 0x87) && MEMORY(modrm);
+        enum certain certain = one_byte_certain(opcode, modrm);
+        if (opcode == 0x63 && rex & 8) /* MOVSXD; ARPL in other modes, where nothing begins with REX */
+            certain = MEMORY(modrm) ? LOADS : NOTHING;
+        set_certain(&d, certain == UNKNOWN && !d.accesses ? NOTHING : certain);
     }
     d.locked &= d.accesses;
     return d;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What an instruction may do with memory, by its bytes, in 64-bit mode. */
+/* What an instruction does with memory, by its bytes, in 64-bit mode. `certain` holds in all modes: there an
+ * instruction is one that 64-bit mode has, too, or not certain. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,9 +9,11 @@
 
 struct qds_access_decoded {
     bool accesses; /* it may read or write data; false: it does not */
-    bool locked;   /* it reads and writes in one: LOCK, or XCHG with memory */
-    bool flushes;  /* it changes where pages lie: MOV to CR0, CR3 or CR4, INVLPG, INVPCID, RSM */
-    int8_t page;   /* flushes only the page at the address in this register, as instructions number them; else -1 */
+    bool certain;  /* whenever it retires, it has read data just where `loads`, and written just where `stores` */
+    bool loads, stores;
+    bool locked;  /* it reads and writes in one: LOCK, or XCHG with memory */
+    bool flushes; /* it changes where pages lie: MOV to CR0, CR3 or CR4, INVLPG, INVPCID, RSM */
+    int8_t page;  /* flushes only the page at the address in this register, as instructions number them; else -1 */
 };
 
 /* Whether the byte is a prefix, other than LOCK, in 64-bit mode. Elsewhere what looks like REX is an instruction of one
