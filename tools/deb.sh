@@ -14,13 +14,15 @@ arch=$(dpkg --print-architecture)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y README.md)}
 export SOURCE_DATE_EPOCH
 
-# package NAME GOAL DEPENDS DESCRIPTION < the description's other lines
+# package NAME GOAL DEPENDS RECOMMENDS DESCRIPTION < the description's other lines
 package() {
     local name=$1 goal=$2 depends=$3 root=$build/deb/$1 to=$build/${1}_${version}_$arch.deb files
     rm -rf "$root" && mkdir -p "$root/DEBIAN"
     make --no-print-directory -o tools -o qemu-ds "$goal" B="$build" DESTDIR="$root" PREFIX=/usr >/dev/null
     install -D -m 644 LICENSE "$root/usr/share/doc/$name/copyright"
     find "$root/usr/share/man" -type f -exec gzip -9n {} + 2>/dev/null || true
+    find "$root/usr/share/man" -type l -exec sh -c \
+        'for l; do ln -s "$(readlink "$l").gz" "$l.gz" && rm "$l"; done' _ {} + 2>/dev/null || true
     mapfile -t files < <(find "$root/usr" -type f \( -path '*/bin/*' -o -name '*.so' \) -exec sh -c \
         'for f; do head -c 4 "$f" | grep -q ELF && echo "$f"; done' _ {} +)
     strip --strip-unneeded "${files[@]}"
@@ -30,7 +32,7 @@ package() {
     {
         printf '%s\n' "Package: $name" "Version: $version" "Architecture: $arch" \
             "Maintainer: The Cairn project <cairn@localhost>" "Section: devel" "Priority: optional" \
-            "Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f 1)" "Depends: $depends" "Description: $4"
+            "Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f 1)" "Depends: $depends" ${4:+"Recommends: $4"} "Description: $5"
         sed 's/^/ /'
     } >"$root/DEBIAN/control"
     (cd "$root" && find usr -type f | LC_ALL=C sort | xargs md5sum) >"$root/DEBIAN/md5sums"
@@ -40,13 +42,13 @@ package() {
     echo "$to"
 }
 
-package cairn install '' 'decoder for traces of the Cairn kernel' <<'END'
+package cairn install '' '' 'decoder for traces of the Cairn kernel' <<'END'
 cairn decodes, checks and converts the traces that the Cairn kernel sends over
 a serial line: context switches in ETW's compact form (PERFINFO_CCSWAP), and
 records of Intel's Debug Store (PEBS and BTS). It also reads ETL files of
 Windows.
 END
-package qemu-ds install-qemu-ds 'qemu-system-x86 (>= 1:11.1), python3, ' \
+package qemu-ds install-qemu-ds 'qemu-system-x86 (>= 1:11.1), python3, ' 'busybox-static, linux-perf' \
     'plugin that gives QEMU a Debug Store (PEBS, BTS, LBR)' <<'END'
 With this plugin QEMU's own emulation (TCG) has the performance monitoring unit
 of an Intel processor: counters, PEBS, BTS, LBR and their interrupts. Guests

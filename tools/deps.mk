@@ -4,10 +4,12 @@
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 ASKED_DEPS := yes
 AFTER_DEPS := $(filter-out deps,$(MAKECMDGOALS))
-# Goals that need nothing of what the tests need.
-BUILD_GOALS := all kernel loader tools manual install uninstall docs run gdb image
+# Goals that need nothing of what the tests need, and of these the ones that need no kernel either.
+TOOL_GOALS := tools manual install uninstall qemu-ds install-qemu-ds uninstall-qemu-ds deb
+BUILD_GOALS := all kernel loader docs run gdb image $(TOOL_GOALS)
 deps:
-	@tools/deps.sh $(and $(AFTER_DEPS),$(if $(filter-out $(BUILD_GOALS),$(AFTER_DEPS)),,build))
+	@tools/deps.sh $(and $(AFTER_DEPS),$(if $(filter-out $(BUILD_GOALS),$(AFTER_DEPS)),,\
+	    $(if $(filter-out $(TOOL_GOALS),$(AFTER_DEPS)),build,tools)))
 ifneq ($(AFTER_DEPS),)
 goals: deps
 	@+$(MAKE) --no-print-directory $(AFTER_DEPS)

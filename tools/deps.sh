@@ -4,7 +4,8 @@
 # exist, whoever installed them. On Debian and Ubuntu it installs what is missing; elsewhere it names the packages and
 # fails.
 #
-#     tools/deps.sh [build]     build: without what only the tests need, such as a browser
+#     tools/deps.sh [build | tools]     build: without what only the tests need, such as a browser
+#                                       tools: the host's programs and Debian packages of them, without the kernel
 set -u
 what=${1:-all}
 
@@ -52,22 +53,25 @@ needs() {
     cat <<'END'
 on_path gcc                gcc             gcc                   gcc             gcc              x86_64-elf-gcc
 on_path ld                 binutils        binutils              binutils        binutils         x86_64-elf-binutils
-on_path nasm               nasm            nasm                  nasm            nasm             nasm
-efi_there                  gnu-efi         gnu-efi-devel         gnu-efi         gnu-efi          -
 header stdlib.h            libc6-dev       glibc-devel           glibc           glibc-devel      -
 header libelf.h            libelf-dev      elfutils-libelf-devel libelf          libelf-devel     libelf
 header elfutils/libdw.h    libdw-dev       elfutils-devel        elfutils        libdw-devel      -
 header capstone/capstone.h libcapstone-dev capstone-devel        capstone        libcapstone-devel capstone
 header protobuf-c/protobuf-c.h libprotobuf-c-dev protobuf-c-devel protobuf-c libprotobuf-c-devel protobuf-c
 on_path protoc-c           protobuf-c-compiler protobuf-c-compiler protobuf-c      protobuf-c       protobuf-c
+on_path python3            python3         python3               python          python3          python
+on_path dpkg-shlibdeps     dpkg-dev        dpkg-dev              dpkg            dpkg             dpkg
+END
+    [ "$what" = tools ] || cat <<'END'
+on_path nasm               nasm            nasm                  nasm            nasm             nasm
+efi_there                  gnu-efi         gnu-efi-devel         gnu-efi         gnu-efi          -
 on_path qemu-system-x86_64 qemu-system-x86 qemu-system-x86       qemu-system-x86 qemu-x86         qemu
 firmware_there             ovmf            edk2-ovmf             edk2-ovmf       qemu-ovmf-x86_64 qemu
 on_path mformat            mtools          mtools                mtools          mtools           mtools
 on_path sgdisk             gdisk           gdisk                 gptfdisk        gptfdisk         gptfdisk
-on_path python3            python3         python3               python          python3          python
 font_there                 fonts-spleen    kbd-misc              kbd             kbd              -
 END
-    [ "$what" = build ] || cat <<'END'
+    [ "$what" != all ] || cat <<'END'
 on_path clang              clang           clang                 clang           clang            llvm
 on_path wasm-ld            lld             lld                   lld             lld              lld
 fuzzer_there               libclang-rt-dev compiler-rt           compiler-rt     clang            llvm
@@ -76,7 +80,6 @@ header cmocka.h            libcmocka-dev   libcmocka-devel       cmocka         
 on_path protoc             protobuf-compiler protobuf-compiler  protobuf        protobuf-devel   protobuf
 pytest_there               python3-pytest  python3-pytest        python-pytest   python3-pytest   pytest
 xdist_there    python3-pytest-xdist python3-pytest-xdist python-pytest-xdist python3-pytest-xdist -
-on_path dpkg-shlibdeps     dpkg-dev        dpkg-dev              dpkg            dpkg             dpkg
 on_path babeltrace2        babeltrace2     babeltrace2           babeltrace2     babeltrace2      babeltrace
 bt2_there                  python3-bt2     python3-bt2           -               python3-babeltrace2 -
 on_path groff              groff-base      groff-base            groff           groff            groff

@@ -22,6 +22,7 @@ QDS_PAGES := ci qemu-ds rr
 INSTALLED_QDS := $(addprefix $(DESTDIR)$(PREFIX)/,bin/qemu-ds-run lib/qemu-ds/guest.py lib/qemu-ds/programs.py \
                    lib/qemu-ds/qemu-ds.so share/man/man1/qemu-ds-run.1 $(QDS_PAGES:%=share/doc/qemu-ds/%.md))
 QDS_GUEST := $(DESTDIR)$(PREFIX)/bin/qemu-ds-guest
+QDS_GUEST_PAGE := $(DESTDIR)$(PREFIX)/share/man/man1/qemu-ds-guest.1
 install-qemu-ds: qemu-ds
 	@set -e; set -- $(addprefix tools/qemu-ds/,qemu-ds-run guest.py programs.py) $(B)/qemu-ds.so \
 	    tools/qemu-ds/qemu-ds-run.1 $(QDS_PAGES:%=docs/how-to/%.md); \
@@ -29,8 +30,9 @@ install-qemu-ds: qemu-ds
 	    mode=644; case $$1 in */qemu-ds-run | */guest.py) mode=755 ;; esac; \
 	    install -D -m $$mode $$1 $$to; echo $$to; shift; done
 	@ln -sf ../lib/qemu-ds/guest.py $(QDS_GUEST); echo $(QDS_GUEST)
+	@ln -sf qemu-ds-run.1 $(QDS_GUEST_PAGE); echo $(QDS_GUEST_PAGE)
 uninstall-qemu-ds:
-	rm -f $(INSTALLED_QDS) $(QDS_GUEST)
+	rm -f $(INSTALLED_QDS) $(QDS_GUEST) $(QDS_GUEST_PAGE)
 	-rmdir $(DESTDIR)$(PREFIX)/lib/qemu-ds $(DESTDIR)$(PREFIX)/share/doc/qemu-ds
 
 deb: tools qemu-ds

@@ -27,6 +27,7 @@ COMMANDS = {
     "interrupts": f"perf record -q -e instructions:u -c 10007 {LONG} && perf script -F ip,period",
     "cycles": f"perf record -q -e cycles:upp -c 10007 {LONG} && perf script -F ip,period",
     "rdpmc": "perf test -v 'User space counter reading' 2>&1",
+    "stepped": "linux-stepped",
     "brand": "grep 'model name' /proc/cpuinfo",
     "expression": "perf test -v 'Simple expression parser' 2>&1",
     "registers": f"perf record -q -e instructions:upp -c 10007 --intr-regs=cx,dx,bx,r8,ip {LONG} && "
@@ -105,6 +106,7 @@ def booted(request, tmp_path_factory):
     machine = request.param
     folder = tmp_path_factory.mktemp(machine.preset)
     programs = {f"bin/{name}": known.assemble(folder, name) for name in ("known", "vectors")}
+    programs["bin/linux-stepped"] = guest.BUILD / "linux-stepped"
     newer = machine.preset in checks.ARCHITECTURAL
     commands = {**COMMANDS, **(ARCHITECTURAL_COMMANDS if newer else {}), **INTERRUPTS}
     if machine.commands == "few":
@@ -175,6 +177,16 @@ def test_counters_read_by_programs(booted):
     """RDPMC at CPL 3, by perf's own test of it."""
     ends = [line.rsplit(":", 1)[1].strip() for line in booted.lines("rdpmc") if ":" in line]
     assert ends.count("Ok") == 2 and "FAILED!" not in ends
+
+
+@on(OLDER, NEWER)
+def test_data_breakpoints(booted):
+    """One #DB for each, with a single step in the same one, and the branches until then. QEMU raises two: Linux, which
+    has an IST for them, does not come back from the second."""
+    said = [line.split() for line in booted.lines("stepped")]
+    first = int(said[0][3])
+    assert said == [[how, dr6, str(word), str(first + 10 * (word - 1))]
+                    for how, dr6 in (("run", "1"), ("step", "4001")) for word in (1, 2, 3, 4)]
 
 
 @on(OLDER, NEWER)

@@ -97,13 +97,20 @@ reverse-continue
 print i
 continue
 print i
+delete
+break finished
+continue
+watch changed
+reverse-continue
+reverse-continue
+continue
 kill
 """
 
 
 @pytest.mark.long
 def test_reverse_execution(tmp_path):
-    """From the end back to the last call, to the one before, and forwards again."""
+    """From the end back to the last call, to the one before, and forwards again; then from one store to the other."""
     run = guest.run(tmp_path, [QUIET, "rr record -o /tmp/trace rr-programs reverse",
                                "rr replay /tmp/trace </root/reverse.gdb 2>&1"],
                     preset="skylake", append=APPEND, files={**FILES, "root/reverse.gdb": REVERSE},
@@ -111,3 +118,5 @@ def test_reverse_execution(tmp_path):
     output = run.said[2].output
     assert re.findall(r"change \(i=i@entry=(\d+)\)", output) == ["617", "417", "617"], output
     assert re.findall(r"\$\d+ = (\d+)", output) == ["617", "417", "617"], output
+    assert re.findall(r"Old value = (\d+)\nNew value = (\d+)", output) == [
+        ("1234", "417"), ("417", "217"), ("217", "417")], output

@@ -10,6 +10,7 @@
 #include "tools/qemu-ds/blocks.h"
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/instruments.h"
+#include "tools/qemu-ds/memory.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
 
@@ -560,13 +561,39 @@ static bool exception_delivered(struct qds_vcpu *v, uint64_t from)
     return true;
 }
 
+/* QEMU delivers two #DB for an instruction that is single-stepped and comes to a data breakpoint: one for RFLAGS.TF,
+ * and before the first instruction of the handler one for the breakpoint. A processor delivers one, with both in DR6,
+ * as QEMU's has them. With an IST, as Linux has it for #DB, the second frame lies over the first, and the handler
+ * returns to itself for ever. So the first frame is put back. True: a second one has been taken back. */
+static bool again_stepped(struct qds_vcpu *v, uint64_t from, uint64_t to)
+{
+    const bool was = v->stepped.on, tf = v->stepped.tf;
+    v->stepped.on = v->stepped.tf = false;
+    if (!was && !tf)
+        return false;
+    const uint64_t rsp = qds_read(v, QDS_RSP), physical = physical_of(rsp);
+    if (physical == QDS_NOWHERE || physical_of(rsp + QDS_FRAME - 1) != physical + QDS_FRAME - 1)
+        return false;
+    if (was && from == to && to == v->stepped.handler && rsp == v->stepped.rsp)
+        return qds_memory_write_physical(v, physical, v->stepped.frame, QDS_FRAME);
+    v->stepped.handler = to;
+    v->stepped.rsp = rsp;
+    v->stepped.on = tf && qds_memory_read_physical(v, physical, v->stepped.frame, QDS_FRAME);
+    return false;
+}
+
 void qds_run_discontinuity(unsigned vcpu, enum qemu_plugin_discon_type type, uint64_t from, uint64_t to, void *userdata)
 {
     struct qds_vcpu *v = qds_vcpu(vcpu);
-    (void)to, (void)userdata;
+    (void)userdata;
     bool settled = true;
     if (type == QEMU_PLUGIN_DISCON_EXCEPTION) {
+        v->stepped.tf = qds_read(v, QDS_EFLAGS) & QDS_RFLAGS_TF;
         exception_raised(v);
+        return;
+    }
+    if (again_stepped(v, from, to)) {
+        v->exception.raised = 0;
         return;
     }
     v->delivered = true;

@@ -57,6 +57,8 @@ struct qds_board { /* what translated code itself touches, one for each vCPU */
 };
 _Static_assert(sizeof(struct qds_board) == 1024, "a power of 2: translated code finds a vCPU's by a shift");
 
+#define QDS_FRAME 40u /* bytes that 64-bit mode pushes: RIP, CS, RFLAGS, RSP, SS */
+
 #define QDS_PAGES   16u
 #define QDS_NOWHERE UINT64_MAX
 
@@ -106,6 +108,12 @@ struct qds_vcpu {
         unsigned cpl;
         uint64_t rsp;
     } exception;
+    struct {     /* a single step's #DB has just been delivered, see again_stepped() in run.c */
+        bool tf; /* an exception is on its way, raised with RFLAGS.TF */
+        bool on; /* it has been delivered, and nothing has since */
+        uint64_t handler, rsp;
+        uint8_t frame[QDS_FRAME];
+    } stepped;
     uint8_t through[2];   /* enum qds_through, by ring: what goes through the model */
     uint32_t branches[2]; /* of a ring: those that do, as bits of enum ds_insn_kind */
     uint64_t alias;       /* of the block with RF: how far it runs from where it was translated */
