@@ -17,6 +17,7 @@ GOLDEN = HERE.parent / "golden"
 EXPECTED = HERE / "expected"
 CAIRN = cairn_boot.BUILD / "san" / "cairn"
 KERNEL = cairn_boot.BUILD / "kernel.elf.full"
+LEAKS = {"ASAN_OPTIONS": "detect_leaks=1"}  # as env= of cairn(): see conftest.py
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "arch", "fragments"]
 
 

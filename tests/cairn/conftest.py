@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The tests here run programs that `make` alone does not build."""
+"""The tests here run programs that `make` alone does not build. Looking for leaks takes a third of such a program's
+time: `make test` does so where every command is run on every kind of log (cairn_tool.LEAKS), `make test-all` always."""
 
 import json
+import os
 
 import pytest
 
@@ -10,19 +12,21 @@ import cairn_boot
 from cairn_tool import GOLDEN, cairn
 
 
-def pytest_configure():
+def pytest_configure(config):
+    if config.option.markexpr == "not long":
+        os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
     for name in ("san/cairn", "cairn-damage", "cairn-damage-san", "make_golden"):
         if not (cairn_boot.BUILD / name).exists():
             raise pytest.UsageError(f"{cairn_boot.BUILD / name} is not there: run 'make test-products'")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium():
     with browser.Browser() as it:
         yield it
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pages(tmp_path_factory):
     """The page of a log, and what JSON says of it."""
     folder, made = tmp_path_factory.mktemp("html"), {}

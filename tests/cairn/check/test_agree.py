@@ -42,6 +42,7 @@ class Json:
         self.records = collections.Counter(s["thread"]["tid"] for s in self.samples if "thread" in s)
 
 
+pytestmark = pytest.mark.xdist_group("agree")  # one asks, for all
 WHOLE, PART = range(2)
 SIDES = pytest.mark.parametrize("log, side", [(log, side) for log in LOGS for side in (WHOLE, PART)])
 

@@ -164,9 +164,12 @@ def test_system_calls_whose_kernel_is_traced():
 # ---- damage ----------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("log", LOGS)
-def test_only_the_frames_rules_fail_on_a_cut_log(log):
+@pytest.mark.parametrize("step", [5, cairn_boot.long(1)])
+def test_only_the_frames_rules_fail_on_a_cut_log(log, step):
+    """Behind every STEPth frame, and before the last ones."""
     data = (GOLDEN / f"{log}.log").read_bytes()
-    for start in [m.start() for m in re.finditer(rb"~[TEUZ]", data)][1:]:
+    starts = [m.start() for m in re.finditer(rb"~[TEUZ]", data)][1:]
+    for start in {*starts[::step], *starts[-3:]}:
         text = text_of(cairn("check", "-", data=data[:start]))
         rules = set(re.findall(r"^FAIL (\w+):", text, re.MULTILINE))
         assert rules <= {"frames", "buffers"} and "frames" in rules, text
@@ -174,15 +177,17 @@ def test_only_the_frames_rules_fail_on_a_cut_log(log):
 
 
 @pytest.mark.parametrize("log", LOGS)
-def test_a_line_is_missing(log):
+@pytest.mark.parametrize("step", [5, cairn_boot.long(1)])
+def test_a_line_is_missing(log, step):
+    """Every STEPth of each stream's."""
     lines = (GOLDEN / f"{log}.log").read_bytes().splitlines(keepends=True)
-    for i, line in enumerate(lines):
-        if line[:2] in (b"~T", b"~U", b"~E"):
-            data = b"".join(lines[:i] + lines[i + 1:])
-            text = text_of(cairn("check", "-", data=data))
-            rules = set(re.findall(r"^FAIL (\w+):", text, re.MULTILINE))
-            assert rules <= {"frames", "buffers"} and "frames" in rules, text
-            text_of(cairn("bts", "-", data=data))
+    of_stream = [[i for i, line in enumerate(lines) if line[:2] == stream] for stream in (b"~T", b"~U", b"~E")]
+    for i in (i for places in of_stream for i in places[::step]):
+        data = b"".join(lines[:i] + lines[i + 1:])
+        text = text_of(cairn("check", "-", data=data))
+        rules = set(re.findall(r"^FAIL (\w+):", text, re.MULTILINE))
+        assert rules <= {"frames", "buffers"} and "frames" in rules, text
+        text_of(cairn("bts", "-", data=data))
 
 
 @pytest.mark.parametrize("log", LOGS)

@@ -13,7 +13,9 @@ from cairn_tool import GOLDEN, LOGS, cairn, text_of
 
 SAMPLES = cairn_boot.ROOT / "samples"
 BRANCHES, PLAIN = SAMPLES / "branches.log", SAMPLES / "plain.log"
-ALL = [*(GOLDEN / f"{log}.log" for log in (*LOGS, "locks", "live", "told", "sessions")), PLAIN]
+FEW = ["full", "lost", "panic", "arch", "locks", "told", "sessions"]  # each with events that the others do not have
+ALL = [PLAIN, *(GOLDEN / f"{log}.log" for log in FEW),
+       *(cairn_boot.long(GOLDEN / f"{log}.log") for log in (*LOGS, "live") if log not in FEW)]
 BODY = {"switch", "sample", "drain", "lock", "event", "lost"}
 LOSSES = {"drain", "lost"}
 

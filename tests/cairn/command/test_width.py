@@ -8,11 +8,12 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, cairn, text_of
+from cairn_tool import GOLDEN, LEAKS, cairn, text_of
 
 WIDTH = 80
 SAMPLES = sorted((cairn_boot.ROOT / "samples").glob("*.log"))
 LOGS = [*sorted(GOLDEN.glob("*.log")), *SAMPLES]
+RICH = ("full", "hw", "bts", "ring", "life", "sessions", "arch", "damaged")  # all there is to tell is in one of these
 COMMANDS = ["dump", "stat", "info", "check", "ds", "bts", "profile", "locks"]
 VARIANTS = [*([command] for command in COMMANDS),
             ["dump", "--compact"], ["dump", "--full"], ["dump", "--cpu", "1"], ["dump", "--by", "index"],
@@ -31,13 +32,13 @@ def too_wide(done):
 
 def read(log, *command):
     """Read from standard input, so that no line has a path whose length is not the tool's."""
-    return cairn(*command, "-", data=log)
+    return cairn(*command, "-", data=log, env=LEAKS)
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_command_on_every_log(log):
     data, printed = log.read_bytes(), 0
-    for variant in VARIANTS:
+    for variant in VARIANTS if log.stem in RICH else map(str.split, COMMANDS):
         done = read(data, *variant)
         assert not too_wide(done), variant
         printed += done.stdout.count(b"\n")
@@ -97,7 +98,7 @@ REFUSALS = [[], ["frobnicate"], ["--help"], ["--version"],
 
 @pytest.mark.parametrize("arguments", REFUSALS, ids=lambda words: " ".join(str(word).split("/")[-1] for word in words))
 def test_every_help_and_refusal(arguments):
-    done = cairn(*arguments, data=b"")
+    done = cairn(*arguments, data=b"", env=LEAKS)
     assert not too_wide(done)
     assert done.stdout or done.stderr
 

@@ -10,7 +10,7 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, KERNEL, build_id, cairn, text_of, with_keys
+from cairn_tool import GOLDEN, KERNEL, LEAKS, build_id, cairn, text_of, with_keys
 
 FILES = sorted([*GOLDEN.glob("*.log"), *GOLDEN.glob("*.etl"), *(cairn_boot.ROOT / "samples").glob("*.log"),
                 *(cairn_boot.ROOT / "samples").glob("*.etl")])
@@ -52,7 +52,7 @@ def damaged(data, seed):
 
 def run(words, data, path=None):
     """What a file or, without one, standard input holds. That it is refused as a usage would be this file's mistake."""
-    done = cairn(*words, path or "-", data=data, timeout=600)
+    done = cairn(*words, path or "-", data=data, timeout=600, env=LEAKS)
     assert b"Sanitizer" not in done.stderr and b"runtime error" not in done.stderr, (words, done.stderr.decode())
     assert done.returncode in (0, 1, 3), (words, done.returncode)
     assert done.returncode or not done.stderr or b"note: " in done.stderr, (words, done.stderr.decode())
