@@ -106,7 +106,7 @@ static uint32_t count_before(const struct cairn_item *item, uint32_t count, int6
 static inline const struct cairn_placed *pick(const struct cairn_placed *no, const struct cairn_placed *yes,
                                               uint64_t mask)
 {
-    return (const void *)((uintptr_t)no ^ (((uintptr_t)no ^ (uintptr_t)yes) & mask));
+    return (const void *)((uintptr_t)no + (((uintptr_t)yes - (uintptr_t)no) & mask));
 }
 
 static inline const struct cairn_placed *behind(const struct cairn_placed *p, uint64_t mask)
