@@ -32,7 +32,8 @@ package() {
     {
         printf '%s\n' "Package: $name" "Version: $version" "Architecture: $arch" \
             "Maintainer: The Cairn project <cairn@localhost>" "Section: devel" "Priority: optional" \
-            "Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f 1)" "Depends: $depends" ${4:+"Recommends: $4"} "Description: $5"
+            "Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f 1)" "Depends: $depends" \
+            ${4:+"Recommends: $4"} "Description: $5"
         sed 's/^/ /'
     } >"$root/DEBIAN/control"
     (cd "$root" && find usr -type f | LC_ALL=C sort | xargs md5sum) >"$root/DEBIAN/md5sums"
