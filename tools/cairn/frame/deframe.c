@@ -363,7 +363,7 @@ void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t w
     pass_over_again(r);
     find_missing(r);
     free(r);
-    cairn_unpack(f, helpers);
+    cairn_unpack(f);
 }
 
 uint64_t cairn_frames_damaged(const struct cairn_frames *f)
