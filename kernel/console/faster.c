@@ -106,16 +106,16 @@ void kserial_faster(void)
         return;
     list_rates(offer, sizeof offer);
     if (!offer[0]) {
-        kprintf("serial: serial.fast=%u: the port's clock, %u Hz by what is known, gives no faster rate than %u baud "
-                "(serial=PORT,BAUD,CLOCK tells another)\n",
-                kopt.serial_fast, arch_serial_clock(), old);
+        kprintf("serial: serial.fast=%u: the port's clock, %u Hz, gives no rate above %u and up to %u baud "
+                "(serial=PORT,BAUD,CLOCK sets another clock)\n",
+                kopt.serial_fast, arch_serial_clock(), old, kopt.serial_fast);
         return;
     }
     while (arch_serial_read() >= 0) /* what came before is no answer */
         ;
     kprintf(LINE_RATE_OFFER "%s baud?\n", offer);
     if (!hear_answer(&rate)) {
-        kprintf("serial: nobody answers: %u baud stay (cairn capture would)\n", old);
+        kprintf("serial: nobody answers: %u baud stay (cairn capture answers on a serial device)\n", old);
         return;
     }
     if (!is_offered(rate)) {

@@ -50,7 +50,7 @@ bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size)
         if (ds != kopt.ds)
             snprintf(text + n, size - (size_t)n, ", which is what ds=auto has chosen");
         else if (words[0])
-            snprintf(text + n, size - (size_t)n, ", but with %.*s%s", (int)(strchr(other, '=') + 1 - other), other,
+            snprintf(text + n, size - (size_t)n, ", only with %.*s%s", (int)(strchr(other, '=') + 1 - other), other,
                      words);
         ++*i;
         return true;

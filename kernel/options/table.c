@@ -137,8 +137,8 @@ static const struct kopt_option table[] = {
      "the program at its end must pass on all of them, as 'cairn capture' does)",
      AT(dump_line), WORD, 0, 0, "base64|8bit", NULL},
     {"dump.pack", "1",
-     "1: trace and truth are packed (docs/reference/format.md, section 17), to a third of their characters or less; 0: "
-     "they are sent as they are",
+     "1: trace and truth are packed (docs/reference/format.md, section 17), most to a third of their characters or "
+     "less; 0: they are sent as they are",
      AT(dump_pack), NUMBER32, 0, 1, NULL, NULL},
     {"workload", "mix", "what the threads do (docs/how-to/workloads.md)", AT(workload), TEXT, 0, 0, workloads + 1,
      NULL},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Packed dumps tell what the same dump tells that is not packed; damaged in every way they tell nothing else."""
 
+import re
 import struct
 import subprocess
 
@@ -15,6 +16,16 @@ FEW = ["full", "fragments", "locks", "sessions"]
 OTHERS = ["small", "nods", "circular", "lost", "panic", "bts", "ring", "hw", "life", "told", "arch"]
 
 
+def size(info, letter, head):
+    """Bytes of this stream without the heads of its frames, as `cairn info` has them."""
+    number, payloads = map(int, re.search(rb"\n  %s \S+ +(\d+) +(\d+)\n" % letter, info).groups())
+    return payloads - head * number
+
+
+def unpacked(info):
+    return int(re.search(rb"(\d+)   trace and truth, unpacked\n", info)[1])
+
+
 def made(kind):
     return subprocess.run([cairn_boot.BUILD / "make_golden", kind], capture_output=True, check=True).stdout
 
@@ -25,7 +36,10 @@ def test_packed_is_the_same(kind):
     assert b"~t" in packed and b"~T" not in packed and b"~U" not in packed and 2 * len(packed) < 1.2 * len(plain)
     for command in ("dump", "stat", "ds"):
         assert text_of(cairn(command, "-", data=packed)) == text_of(cairn(command, "-", data=plain))
-    assert b"trace and truth, unpacked\n" in cairn("info", "-", data=packed).stdout
+    streams = cairn("info", "-", data=packed).stdout
+    assert b"\n  t trace " in streams and b"\n  T trace " not in streams
+    plainly = cairn("info", "-", data=plain).stdout
+    assert unpacked(streams) == size(plainly, b"T", 0x14) + size(plainly, b"U", 8)
 
 
 def contents(parts):

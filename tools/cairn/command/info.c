@@ -262,15 +262,17 @@ static void print_streams(const struct cairn_log *log)
     uint64_t raw = 0, lines = 0;
     for (unsigned i = 0; i < CAIRN_STREAM_COUNT; i++) {
         const char s = CAIRN_STREAMS[i];
+        const bool packed = f->store && (s == CAIRN_STREAM_TRACE || s == CAIRN_STREAM_TRUTH);
+        const int letter = packed ? s + ('t' - 'T') : s;
         raw += f->of[i].bytes;
         lines += f->of[i].characters;
-        printf("  %c %-12s %8" PRIu64 " %12" PRIu64 "\n", s, cairn_stream_name((uint8_t)s), f->of[i].frames,
+        printf("  %c %-12s %8" PRIu64 " %12" PRIu64 "\n", letter, cairn_stream_name((uint8_t)s), f->of[i].frames,
                f->of[i].bytes);
     }
     printf("  %-14s %8" PRIu64 " %12" PRIu64 "   %" PRIu64 " characters, overhead %.1f %%\n", "all", f->count, raw,
            lines, raw ? 100.0 * (double)lines / (double)raw - 100.0 : 0.0);
     if (f->store)
-        printf("  %-23s %12" PRIu64 "   trace and truth, unpacked\n", "", f->store->size);
+        printf("  %-23s %12" PRIu64 "   trace and truth, unpacked\n", "", f->unpacked);
     if (f->total_known)
         printf("  %-14s %8" PRIu64 "\n", "there should be", f->total);
     const uint64_t live = cairn_log_sent(log).frames;

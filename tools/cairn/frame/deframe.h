@@ -56,6 +56,7 @@ struct cairn_frames {
     uint8_t *arena; /* of an ETL file: size (4 bytes) and payload of each, a chain each; NULL: they are in `input` */
     size_t arena_used;
     struct cairn_input *store; /* what was packed: size (4 bytes) and payload of each frame; NULL: nothing was */
+    uint64_t unpacked;         /* bytes of trace and truth in those, without heads */
     uint64_t unreadable;       /* packed frames of no use: one in front of them, of their unit, is missing */
     uint64_t total;            /* frames there should be */
     bool total_known;          /* else the end is missing, and `total` only counts up to the last frame found */

@@ -145,6 +145,7 @@ static void unpack_line(struct unpacker *u, const struct cairn_frame *line)
     }
     memmove(u->in, u->model.in, u->waiting);
     store(u, line, head + is.bytes);
+    u->frames->unpacked += is.bytes;
 }
 
 static bool any_packed(const struct cairn_frames *f)

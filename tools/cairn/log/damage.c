@@ -198,9 +198,12 @@ static void report_unknown_tails(struct report *r)
 static void report_notes(FILE *to, const struct cairn_log *log)
 {
     const struct cairn_frames *f = &log->frames;
-    if (f->repeated || f->misplaced)
-        fprintf(to, "note: %" PRIu32 " %s twice, %" PRIu32 " out of order: nothing is lost by that\n", f->repeated,
-                cairn_plural(f->repeated, "frame came", "frames came"), f->misplaced);
+    if (f->repeated)
+        fprintf(to, "note: %" PRIu32 " %s twice: nothing is lost by that\n", f->repeated,
+                cairn_plural(f->repeated, "frame came", "frames came"));
+    if (f->misplaced)
+        fprintf(to, "note: %" PRIu32 " %s out of order: nothing is lost by that\n", f->misplaced,
+                cairn_plural(f->misplaced, "frame came", "frames came"));
     if (f->again)
         fprintf(to, "note: %" PRIu32 " %s cut short by what came in between, and came whole after it\n", f->again,
                 cairn_plural(f->again, "frame was", "frames were"));
