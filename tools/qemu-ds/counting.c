@@ -101,12 +101,15 @@ static void choose(struct qds_counting *c, const struct ds_model *m)
 {
     memcpy(c->counting, m->counting, sizeof c->counting);
     c->moving = 0;
+    c->covers = false;
+    memset(c->early, 0, sizeof c->early);
     for (unsigned g = 0; g < QDS_GROUPS; g++) {
         for (unsigned e = 0; e < events_of(m); e++) {
             uint64_t moved = counters(m, g, e);
             c->now->of[g][e] = c->then.of[g][e] = QDS_DUE - FAR_AWAY;
             if (moved || (c->always && g == QDS_ALL_RINGS && e == DS_MODEL_INSTRUCTION))
                 c->number[c->moving++] = (struct qds_number){(uint8_t)g, (uint8_t)e, moved, 0};
+            c->covers |= moved && QDS_COVERED_EVENTS >> e & 1;
         }
         c->forced[g] = false;
     }
@@ -121,29 +124,36 @@ static void unforce(struct qds_counting *c, enum qds_group group)
     c->forced[group] = false;
 }
 
+/* Numbers of instructions reach QDS_DUE before any that blocks do not check can. */
+static void say_early(struct qds_counting *c)
+{
+    uint64_t most[QDS_GROUPS] = {0}, is[QDS_GROUPS];
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        is[g] = QDS_DUE - FAR_AWAY; /* blocks may count instructions for another vCPU alone */
+    for (const struct qds_number *n = c->number; n < c->number + c->moving; n++)
+        if (n->event == DS_MODEL_INSTRUCTION)
+            is[n->group] = *now(c, n);
+        else if (QDS_COVERED_EVENTS & ~c->near[n->group] & 1u << n->event && *now(c, n) > most[n->group])
+            most[n->group] = *now(c, n);
+    for (unsigned g = 0; g < QDS_GROUPS; g++) {
+        c->early[g] = most[g] > is[g] ? most[g] - is[g] : 0;
+        c->now->of[g][DS_MODEL_INSTRUCTION] = c->then.of[g][DS_MODEL_INSTRUCTION] = is[g] + c->early[g];
+    }
+}
+
 void qds_counting_arm(struct qds_counting *c, const struct ds_model *m)
 {
     if (!c->chosen || changed(c, m))
         choose(c, m);
     for (unsigned g = 0; g < QDS_GROUPS; g++)
         unforce(c, g);
-    uint64_t first[QDS_GROUPS], instruction[QDS_GROUPS]; /* events until one of these is due */
-    for (unsigned g = 0; g < QDS_GROUPS; g++)
-        first[g] = instruction[g] = FAR_AWAY;
     for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
         uint64_t left = remaining(m, n->counters);
-        if (n->event == DS_MODEL_INSTRUCTION)
-            instruction[n->group] = left;
-        else if (QDS_COVERED_EVENTS & ~c->near[n->group] & 1u << n->event && left < first[n->group])
-            first[n->group] = left;
         left = left == FAR_AWAY ? left : left * units(n);
         *now(c, n) = *then(c, n) = QDS_DUE - (left > n->held ? left - n->held : 0);
     }
-    for (unsigned g = 0; g < QDS_GROUPS; g++) {
-        c->early[g] = first[g] < instruction[g] ? instruction[g] - first[g] : 0;
-        c->now->of[g][DS_MODEL_INSTRUCTION] = c->then.of[g][DS_MODEL_INSTRUCTION] =
-            QDS_DUE - instruction[g] + c->early[g];
-    }
+    if (c->covers)
+        say_early(c);
 }
 
 /* Whether it counts what happens in the ring. */

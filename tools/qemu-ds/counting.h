@@ -56,6 +56,7 @@ struct qds_counting {
     bool forced[QDS_GROUPS];
     bool chosen;
     unsigned near[QDS_GROUPS];  /* bits of enum ds_model_event: blocks check them for this vCPU */
+    bool covers;                /* some number is of QDS_COVERED_EVENTS */
     uint64_t early[QDS_GROUPS]; /* so many instructions before one is due the number of instructions says so */
     uint64_t counting[2][DS_MODEL_EVENTS]; /* the model's, when the numbers were chosen by it */
     unsigned moving;                       /* numbers that move counters; the others say nothing */
