@@ -17,6 +17,7 @@
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/instruments.h"
 #include "tools/qemu-ds/options.h"
+#include "tools/qemu-ds/snapshot/snapshot.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
 
@@ -57,6 +58,9 @@ static void follow_resets(void)
     qds_exported("qemu_register_reset", &follow);
     if (follow)
         follow(machine_reset, NULL);
+    else
+        fprintf(stderr, "qemu-ds: this QEMU does not export qemu_register_reset: counts are wrong after a reset of the "
+                        "machine, and after loadvm\n");
 }
 
 /* Nothing is ever translated but by TCG. */
@@ -159,5 +163,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     qds_instruments_begin(id, &least, register_callbacks);
     register_callbacks();
     follow_resets();
+    qds_snapshot_begin(vcpus);
     return 0;
 }

@@ -1,0 +1,109 @@
+; SPDX-License-Identifier: MIT
+; Counts and samples a loop whose numbers are the same each time, and says them; then it stands, so that the machine can
+; be taken back to somewhere on the way. HISTORY=1: branches are remembered, so that they go through the model.
+        %include "guest.inc"
+%ifndef HISTORY
+HISTORY equ 0
+%endif
+%ifndef LOOPS
+LOOPS   equ 40000
+%endif
+
+IA32_DEBUGCTL    equ 0x1D9
+IA32_DS_AREA     equ 0x600
+IA32_PEBS_ENABLE equ 0x3F1
+PEBS_DATA_CFG    equ 0x3F2
+LBR_FROM         equ 0x1500
+FIXED_CTR0       equ 1 << 32     ; in IA32_PERF_GLOBAL_CTRL and IA32_PEBS_ENABLE
+GPRS             equ 2           ; in PEBS_DATA_CFG
+PERIOD           equ 1009
+RECORD           equ 32 + 18 * 8
+PEBS_BASE        equ DATA + 0x20 ; in the DS management area
+PEBS_INDEX       equ DATA + 0x28
+PEBS_MAXIMUM     equ DATA + 0x30
+PEBS_THRESHOLD   equ DATA + 0x38
+PEBS_RESET       equ DATA + 0x80 ; of fixed counter 0
+RECORDS          equ DATA + 0x1000
+FROM             equ DATA + 0x100000
+TO               equ DATA + 0x110000
+
+test:   mov qword [PEBS_BASE], RECORDS
+        mov qword [PEBS_INDEX], RECORDS
+        mov qword [PEBS_MAXIMUM], RECORDS + 1000 * RECORD
+        mov qword [PEBS_THRESHOLD], RECORDS + 1000 * RECORD
+        mov rax, 0x1000000000000 - PERIOD
+        mov [PEBS_RESET], rax
+        wrmsr_64 IA32_DS_AREA, DATA
+        wrmsr_64 PEBS_DATA_CFG, GPRS
+        wrmsr_64 IA32_PEBS_ENABLE, FIXED_CTR0
+        wrmsr_64 IA32_FIXED_CTR_CTRL, 1 << 32 | 3 ; Adaptive_Record, OS, USR
+        wrmsr_64 IA32_PERFEVTSEL0, 0x4300C4       ; branches
+        wrmsr_64 IA32_PERFEVTSEL0 + 1, 0x4381D0   ; loads
+        wrmsr_64 IA32_PERFEVTSEL0 + 2, 0x4382D0   ; stores
+        wrmsr_64 IA32_PERFEVTSEL0 + 3, 0x4100C4   ; branches, but not in ring 0
+        wrmsr_64 IA32_FIXED_CTR0, 0x1000000000000 - PERIOD
+        say "begins", 1
+        wrmsr_64 IA32_DEBUGCTL, HISTORY
+        wrmsr_64 IA32_PERF_GLOBAL_CTRL, FIXED_CTR0 | 15
+        mov r15d, LOOPS
+.loop:  mov esi, FROM
+        mov edi, TO
+        mov ecx, 3000
+        rep movsb
+        mov ecx, 100
+.inner: add rbx, rcx
+        call leaf
+        test cl, 3
+        jz .even
+        push rbx
+        pop rdx
+.even:  dec ecx
+        jnz .inner
+        mov rax, [PEBS_INDEX]
+        sub rax, RECORDS + 100 * RECORD
+        js .few
+        call drain
+.few:   dec r15d
+        jnz .loop
+        wrmsr_64 IA32_PERF_GLOBAL_CTRL, 0
+        wrmsr_64 IA32_DEBUGCTL, 0
+        call drain
+        say "records", r14
+        say "sum", r13
+        rdmsr_64 IA32_FIXED_CTR0
+        say "instructions", rax
+        rdmsr_64 IA32_PMC0
+        say "branches", rax
+        rdmsr_64 IA32_PMC0 + 1
+        say "loads", rax
+        rdmsr_64 IA32_PMC0 + 2
+        say "stores", rax
+        rdmsr_64 IA32_PMC0 + 3
+        say "others", rax
+        rdmsr_64 LBR_FROM
+        say "from", rax
+        say "end", 1
+.stand: cli
+        hlt
+        jmp .stand
+
+leaf:   xor [FROM], rbx
+        ret
+
+; Into R14 how many records there have been, into R13 a sum of all of their words but the sizes.
+drain:  mov esi, RECORDS
+.word:  cmp rsi, [PEBS_INDEX]
+        jae .all
+        rol r13, 7
+        add r13, [rsi]
+        add rsi, 8
+        jmp .word
+.all:   mov rax, rsi
+        sub rax, RECORDS
+        xor edx, edx
+        mov ecx, RECORD
+        div rcx
+        add r14, rax
+        mov qword [PEBS_INDEX], RECORDS
+        ret
+        image_end
