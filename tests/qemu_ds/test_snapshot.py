@@ -61,9 +61,8 @@ class Machine:
 
 @pytest.fixture(scope="module", name="images")
 def assembled(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("snapshot")
-    return {history: assemble(folder, "snapshot", f"HISTORY={history}", f"LOOPS={40000 >> 2 * history}")
-            for history in (0, 1)}
+    return {history: assemble(tmp_path_factory.mktemp("snapshot"), "snapshot", f"HISTORY={history}",
+                              f"LOOPS={40000 >> 2 * history}") for history in (0, 1)}
 
 
 @pytest.mark.parametrize("history", [0, 1])

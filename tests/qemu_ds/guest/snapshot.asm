@@ -13,21 +13,25 @@ IA32_DEBUGCTL    equ 0x1D9
 IA32_DS_AREA     equ 0x600
 IA32_PEBS_ENABLE equ 0x3F1
 PEBS_DATA_CFG    equ 0x3F2
-LBR_FROM         equ 0x1500
+MSR_LBR_0_FROM   equ 0x680
 FIXED_CTR0       equ 1 << 32     ; in IA32_PERF_GLOBAL_CTRL and IA32_PEBS_ENABLE
 GPRS             equ 2           ; in PEBS_DATA_CFG
 PERIOD           equ 1009
 RECORD           equ 32 + 18 * 8
+TSC              equ 0x18        ; in a record
 PEBS_BASE        equ DATA + 0x20 ; in the DS management area
 PEBS_INDEX       equ DATA + 0x28
 PEBS_MAXIMUM     equ DATA + 0x30
 PEBS_THRESHOLD   equ DATA + 0x38
 PEBS_RESET       equ DATA + 0x80 ; of fixed counter 0
 RECORDS          equ DATA + 0x1000
-FROM             equ DATA + 0x100000
-TO               equ DATA + 0x110000
+SOURCE           equ DATA + 0x100000
+TARGET           equ DATA + 0x110000
 
-test:   mov qword [PEBS_BASE], RECORDS
+test:   xor ebx, ebx
+        xor r13d, r13d
+        xor r14d, r14d
+        mov qword [PEBS_BASE], RECORDS
         mov qword [PEBS_INDEX], RECORDS
         mov qword [PEBS_MAXIMUM], RECORDS + 1000 * RECORD
         mov qword [PEBS_THRESHOLD], RECORDS + 1000 * RECORD
@@ -46,8 +50,8 @@ test:   mov qword [PEBS_BASE], RECORDS
         wrmsr_64 IA32_DEBUGCTL, HISTORY
         wrmsr_64 IA32_PERF_GLOBAL_CTRL, FIXED_CTR0 | 15
         mov r15d, LOOPS
-.loop:  mov esi, FROM
-        mov edi, TO
+.loop:  mov esi, SOURCE
+        mov edi, TARGET
         mov ecx, 3000
         rep movsb
         mov ecx, 100
@@ -80,30 +84,30 @@ test:   mov qword [PEBS_BASE], RECORDS
         say "stores", rax
         rdmsr_64 IA32_PMC0 + 3
         say "others", rax
-        rdmsr_64 LBR_FROM
+        rdmsr_64 MSR_LBR_0_FROM
         say "from", rax
         say "end", 1
 .stand: cli
         hlt
         jmp .stand
 
-leaf:   xor [FROM], rbx
+leaf:   xor [SOURCE], rbx
         ret
 
-; Into R14 how many records there have been, into R13 a sum of all of their words but the sizes.
+; Adds to R14 how many records there are, to R13 a sum of all of their words but the TSC.
 drain:  mov esi, RECORDS
-.word:  cmp rsi, [PEBS_INDEX]
+.record:
+        cmp rsi, [PEBS_INDEX]
         jae .all
-        rol r13, 7
+        mov qword [rsi + TSC], 0
+        mov ecx, RECORD / 8
+.word:  rol r13, 7
         add r13, [rsi]
         add rsi, 8
-        jmp .word
-.all:   mov rax, rsi
-        sub rax, RECORDS
-        xor edx, edx
-        mov ecx, RECORD
-        div rcx
-        add r14, rax
-        mov qword [PEBS_INDEX], RECORDS
+        dec ecx
+        jnz .word
+        inc r14
+        jmp .record
+.all:   mov qword [PEBS_INDEX], RECORDS
         ret
         image_end
