@@ -26,7 +26,8 @@ PEBS_THRESHOLD   equ DATA + 0x38
 PEBS_RESET       equ DATA + 0x80 ; of fixed counter 0
 RECORDS          equ DATA + 0x1000
 SOURCE           equ DATA + 0x100000
-TARGET           equ DATA + 0x110000
+TARGET           equ DATA + 0x200000
+LENGTH           equ 0x100000
 
 test:   xor ebx, ebx
         xor r13d, r13d
@@ -52,7 +53,10 @@ test:   xor ebx, ebx
         mov r15d, LOOPS
 .loop:  mov esi, SOURCE
         mov edi, TARGET
-        mov ecx, 3000
+        mov ecx, 100
+        mov edx, LENGTH         ; at times it takes as long as all else
+        test r15b, 31
+        cmovz ecx, edx
         rep movsb
         mov ecx, 100
 .inner: add rbx, rcx
