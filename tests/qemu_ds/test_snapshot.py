@@ -90,7 +90,7 @@ def migrated(folder, image, plugin, *arguments):
 @pytest.fixture(scope="module", name="images")
 def assembled(tmp_path_factory):
     return {history: assemble(tmp_path_factory.mktemp("snapshot"), "snapshot", f"HISTORY={history}",
-                              f"LOOPS={6000 >> 2 * history}") for history in (0, 1)}
+                              f"LOOPS={3000 >> 2 * history}") for history in (0, 1)}
 
 
 @pytest.mark.parametrize("history, plugin", [(0, ""), (1, ""), cb.long(0, ",truth=truth")])

@@ -26,8 +26,8 @@ PEBS_THRESHOLD   equ DATA + 0x38
 PEBS_RESET       equ DATA + 0x80 ; of fixed counter 0
 RECORDS          equ DATA + 0x1000
 SOURCE           equ DATA + 0x100000
-TARGET           equ DATA + 0x200000
-LENGTH           equ 0x100000
+TARGET           equ DATA + 0x140000
+LENGTH           equ 0x20000
 
 test:   xor ebx, ebx
         xor r13d, r13d
