@@ -47,6 +47,7 @@ test:   xor ebx, ebx
         wrmsr_64 IA32_PERFEVTSEL0 + 2, 0x4382D0   ; stores
         wrmsr_64 IA32_PERFEVTSEL0 + 3, 0x4100C4   ; branches, but not in ring 0
         wrmsr_64 IA32_FIXED_CTR0, 0x1000000000000 - PERIOD
+        say "repeats", test.repeats
         say "begins", 1
         wrmsr_64 IA32_DEBUGCTL, HISTORY
         wrmsr_64 IA32_PERF_GLOBAL_CTRL, FIXED_CTR0 | 15
@@ -57,6 +58,7 @@ test:   xor ebx, ebx
         mov edx, LENGTH         ; at times it takes as long as all else
         test r15b, 31
         cmovz ecx, edx
+.repeats:
         rep movsb
         mov ecx, 100
 .inner: add rbx, rcx
