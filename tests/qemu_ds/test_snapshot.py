@@ -14,6 +14,7 @@ import cairn_boot as cb
 from cairn_screen import Qmp
 
 CLUSTER = 1 << 16
+ENDED = "R15=0000000000000000"  # iterations to go
 
 
 def qcow2(path):
@@ -49,16 +50,16 @@ class Machine:
         """The human monitor: what it answers."""
         return self.qmp.command("human-monitor-command", **{"command-line": line})
 
-    def pause(self, rip):
-        """Stops the machine somewhere, if possible at that instruction, and not at the guest's end. Whether it did."""
+    def pause(self, rip=None):
+        """Stops the machine, if possible at that instruction. Whether that was before the guest's loop has ended."""
         for _ in range(20):
             self.qmp.command("stop")
             registers = self.tell("info registers")
-            if f"RIP={rip:016x}" in registers or "HLT=1" in registers:
+            if rip is None or f"RIP={rip:016x}" in registers or ENDED in registers:
                 break
             self.qmp.command("cont")
             time.sleep(random.uniform(0.001, 0.01))
-        return "HLT=1" not in registers
+        return ENDED not in registers
 
     def until(self, name):
         """What the guest says, to the line of that name."""
@@ -108,9 +109,13 @@ def test_loadvm(tmp_path, monkeypatch, images, history, plugin):
     qcow2(tmp_path / "disk")
     disk = ("-drive", f"if=none,file={tmp_path}/disk,format=qcow2")
     with Machine(tmp_path, images[history], plugin, *disk) as machine:
-        at = [machine.until("begins")["repeats"], 0]
-        names = [f"at{rip:x}" for rip in at if machine.pause(rip) and machine.tell(f"savevm at{rip:x}") == ""]
-        machine.qmp.command("cont")
+        repeats = machine.until("begins")["repeats"]
+        names = []
+        for name, rip in (("begins", None), ("repeats", repeats)):
+            if machine.pause(rip):
+                assert machine.tell(f"savevm {name}") == ""
+                names.append(name)
+            machine.qmp.command("cont")
         said = machine.until("end")
         assert names and said["records"] > 100 and bool(said["from"]) == bool(history)
         for name in random.sample(names, len(names)):
@@ -156,6 +161,22 @@ def test_the_state_is_of_another(tmp_path, images, plugin, why):
     done = subprocess.run([*command(images[0], plugin), "-incoming", f"file:{state}"], capture_output=True, text=True,
                           check=False, timeout=60)
     assert (done.returncode, done.stdout) == (1, "") and why in done.stderr
+
+
+@pytest.mark.parametrize("how", ["triple_fault", "system_reset"])
+def test_reset(tmp_path, how):
+    """While it counts; test_guest.py has the reset by a register of the chipset, and INIT."""
+    image = assemble(tmp_path, "reset", f"TRIPLE_FAULT={int(how == 'triple_fault')}")
+    with Machine(tmp_path, image, "", "-action", "reboot=reset") as machine:
+        machine.until("init_counted")
+        if how == "system_reset":
+            machine.pause()
+            machine.qmp.command("system_reset")
+            machine.qmp.command("cont")
+        assert machine.until("counts") == {
+            "reset_global": 0xFF, "reset_debugctl": 0, "reset_ds_area": 0, "reset_pmc_1": 0, "reset_sel": 0,
+            "reset_ctrl": 0, "reset_counted": 0, "counts": 3}
+        assert machine.quit() == ""
 
 
 def test_caches(tmp_path, images):

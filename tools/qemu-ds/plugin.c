@@ -28,6 +28,7 @@ static qemu_plugin_id_t plugin;
 static struct qds_options options;
 static struct qemu_plugin_scoreboard *boards;
 static int vcpus;
+static bool resetting_only;
 
 static void vcpu_starts(unsigned index, void *userdata)
 {
@@ -39,6 +40,13 @@ static void vcpu_starts(unsigned index, void *userdata)
         qds_refuse("several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount");
 }
 
+/* A reset of the machine, and not what loading a snapshot begins with. */
+static void resets_only(void *opaque)
+{
+    (void)opaque;
+    resetting_only = true;
+}
+
 /* QEMU's own reset of the machine, not of one vCPU: INIT leaves the model's registers as they are. */
 static void machine_reset(void *opaque)
 {
@@ -48,19 +56,25 @@ static void machine_reset(void *opaque)
         if (!v)
             continue;
         qds_vcpu_reset(v);
+        v->fresh |= !resetting_only;
         qds_instruments_change(v, &v->model, true);
     }
+    resetting_only = false;
 }
 
 static void follow_resets(void)
 {
     void (*follow)(void (*handler)(void *opaque), void *opaque);
+    void (*follow_resets_only)(void (*handler)(void *opaque), void *opaque);
     qds_exported("qemu_register_reset", &follow);
-    if (follow)
+    qds_exported("qemu_register_reset_nosnapshotload", &follow_resets_only);
+    if (follow && follow_resets_only) {
+        follow_resets_only(resets_only, NULL); /* called in this order */
         follow(machine_reset, NULL);
-    else
+    } else {
         fprintf(stderr, "qemu-ds: this QEMU does not export qemu_register_reset: counts are wrong after a reset of the "
                         "machine, and after loadvm\n");
+    }
 }
 
 /* Nothing is ever translated but by TCG. */

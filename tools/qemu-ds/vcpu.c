@@ -285,7 +285,6 @@ void qds_vcpu_reset(struct qds_vcpu *v)
     v->model.bts_records = model.bts_records;
     v->model.bts_dropped = model.bts_dropped;
     v->model.bts_lost = model.bts_lost;
-    v->fresh = true;
     v->step.on = v->entered.on = v->leave = v->fault.on = false;
     v->exception.raised = 0;
     v->counted = NULL;

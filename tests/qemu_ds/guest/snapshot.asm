@@ -32,6 +32,7 @@ LENGTH           equ 0x20000
 test:   xor ebx, ebx
         xor r13d, r13d
         xor r14d, r14d
+        mov r15d, LOOPS
         mov qword [PEBS_BASE], RECORDS
         mov qword [PEBS_INDEX], RECORDS
         mov qword [PEBS_MAXIMUM], RECORDS + 1000 * RECORD
@@ -51,7 +52,6 @@ test:   xor ebx, ebx
         say "begins", 1
         wrmsr_64 IA32_DEBUGCTL, HISTORY
         wrmsr_64 IA32_PERF_GLOBAL_CTRL, FIXED_CTR0 | 15
-        mov r15d, LOOPS
 .loop:  mov esi, SOURCE
         mov edi, TARGET
         mov ecx, 100

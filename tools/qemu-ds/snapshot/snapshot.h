@@ -11,6 +11,6 @@
 
 /* At the plugin's start. */
 void qds_snapshot_begin(int vcpus);
-/* The first block since the vCPU's model has been as after RESET is translated: tells stderr if it is in the middle of
- * a system. */
+/* A block of a vCPU is translated that is v->fresh: tells stderr if that is in the middle of a system, though its model
+ * is as after RESET. */
 void qds_snapshot_check(struct qds_vcpu *v);
