@@ -17,11 +17,13 @@ WORDS = 10
 KNOWN = f"known $(seq {WORDS - 1})"
 STAT = "perf stat -x, -e instructions:u,branches:u " + KNOWN
 RECORD = f"perf record -q -c 10007 -e instructions:upp {KNOWN} && perf script -F ip"
-BUSY = "perf stat -a -e instructions,branches,cycles sleep 1000 & perf record -q -a -e branches:upp sleep 1000 & sleep 2"
+BUSY = ("perf stat -a -e instructions,branches,cycles sleep 1000 & perf record -q -a -e branches:upp sleep 1000 & "
+        "sleep 2")
 OFF_AND_ON = "cd /sys/devices/system/cpu/cpu1 && echo 0 >online && echo 1 >online && cat online"
 SLEEP = ("grep deep /sys/power/mem_sleep && echo deep >/sys/power/mem_sleep && "
          "echo +3 >/sys/class/rtc/rtc0/wakealarm && echo mem >/sys/power/state && dmesg | grep -c 'PM: suspend exit'")
-PLUGGED = "cd /sys/devices/system/cpu; while ! [ -d cpu1 ]; do sleep 1; done; [ $(cat cpu1/online) = 1 ] || echo 1 >cpu1/online"
+PLUGGED = ("cd /sys/devices/system/cpu; while ! [ -d cpu1 ]; do sleep 1; done; "
+           "[ $(cat cpu1/online) = 1 ] || echo 1 >cpu1/online")
 UNPLUGGED = "while [ -d /sys/devices/system/cpu/cpu1 ]; do sleep 1; done"
 
 pytestmark = pytest.mark.long

@@ -2,7 +2,7 @@
 /*
  * qemu-ds, a Debug Store for QEMU: a TCG plugin that puts ds/model behind CPUID, MSRs and LVTPC of any x86-64 guest.
  * Read in this order: this file, blocks.h, run.h, counting.h, need.h, instruments.h, special.h, vcpu.h, memory.h,
- * pmi.h, flags.h. With memory=model, in modelled/: accesses.h, memory_system.h, tlb.h, caches.h.
+ * pmi.h, flags.h, snapshot/snapshot.h. With memory=model, in modelled/: accesses.h, memory_system.h, tlb.h, caches.h.
  */
 #include <inttypes.h>
 #include <stdio.h>

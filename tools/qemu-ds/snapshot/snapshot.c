@@ -26,7 +26,7 @@ struct handlers { /* of QEMU 11.1's struct SaveVMHandlers what is of use here */
 struct version { /* of QEMU's VersionInfo its first member, of VersionTriple the first two */
     const struct {
         int64_t major, minor;
-    } *qemu;
+    } * qemu;
 };
 
 static struct {
@@ -40,13 +40,14 @@ static struct {
     const struct version *(*qmp_query_version)(void *error);
 } qemu;
 static int vcpus;
+static const char *why_not; /* of load_vcpu */
 
-struct saved { /* a vCPU in the stream; `layout` 0: the last, and there is nothing else in it */
+struct saved {       /* a vCPU in the stream; behind the last there is a `layout` of 0 */
     uint32_t layout; /* what the rest looks like: that of another build is of no use */
     uint32_t index;
     char preset[24];
     bool kvm, memory;
-    struct qds_vcpu vcpu; /* whole; qds_snapshot takes what is not this process' own */
+    struct qds_vcpu vcpu; /* whole; what is of a process or of QEMU's, such as pointers, is not loaded */
 };
 
 static void save_vcpu(void *cpu, void *data)
@@ -94,12 +95,25 @@ static void load_model(struct ds_model *m, const struct ds_model *from)
     m->bts_lost = here.bts_lost;
 }
 
+/* Why this vCPU cannot go on from the one in the stream. NULL: it can. */
+static const char *other(const struct saved *s, const struct qds_vcpu *v)
+{
+    if (strcmp(s->preset, v->model.preset->name) != 0 || s->kvm != v->model.preset->kvm)
+        return "another preset, or kvm=";
+    if (s->memory != v->model.preset->memory)
+        return "another memory=";
+    return memcmp(&s->vcpu.model.policy, &v->model.policy, sizeof v->model.policy) == 0 ? NULL : "another policy";
+}
+
 static void load_vcpu(void *cpu, void *data)
 {
     const struct saved *s = data;
     const struct qds_vcpu *from = &s->vcpu;
-    struct qds_vcpu *v = qds_vcpu(s->index);
+    struct qds_vcpu *v = qds_vcpu(s->index); /* known: its beginning was asked for before this */
     (void)cpu;
+    why_not = other(s, v);
+    if (why_not)
+        return;
     qds_vcpu_reset(v);
     load_model(&v->model, &from->model);
     v->step = from->step;
@@ -119,19 +133,6 @@ static int refuse(const char *why)
 {
     fprintf(stderr, "qemu-ds: the snapshot cannot be loaded: it is of %s\n", why);
     return -EINVAL;
-}
-
-/* Why this vCPU cannot go on from the one in the stream. NULL: it can. */
-static const char *other(const struct saved *s)
-{
-    const struct qds_vcpu *v = s->index < QDS_VCPUS ? qds_vcpu(s->index) : NULL;
-    if (!v)
-        return "a machine with other vCPUs";
-    if (strcmp(s->preset, v->model.preset->name) != 0 || s->kvm != v->model.preset->kvm)
-        return "another preset, or kvm=";
-    if (s->memory != v->model.preset->memory)
-        return "another memory=";
-    return memcmp(&s->vcpu.model.policy, &v->model.policy, sizeof v->model.policy) == 0 ? NULL : "another policy";
 }
 
 static void say_caches(void)
@@ -156,10 +157,11 @@ static int load(void *file, void *opaque, int version)
         if (qemu.qemu_get_buffer(file, bytes, sizeof *s - sizeof s->layout) != sizeof *s - sizeof s->layout)
             return -EIO;
         void *cpu = qemu.qemu_get_cpu((int)s->index);
-        const char *why = cpu ? other(s) : "a machine with other vCPUs";
-        if (why)
-            return refuse(why);
-        qemu.run_on_cpu(cpu, load_vcpu, s);
+        why_not = "a machine with other vCPUs";
+        if (cpu)
+            qemu.run_on_cpu(cpu, load_vcpu, s);
+        if (why_not)
+            return refuse(why_not);
     }
     say_caches();
     return 0;
