@@ -133,16 +133,16 @@ def test_loadvm(tmp_path, monkeypatch, images, history, plugin):
 def test_migration(tmp_path, images, history):
     with Machine(tmp_path / "whole", images[history], "") as machine:
         said = machine.until("end")
-    state = migrated(tmp_path, images[history], "")
-    with Machine(tmp_path, images[history], "", "-incoming", f"file:{state}") as machine:
+    state = migrated(tmp_path, images[history], "", "-smp", "2")
+    with Machine(tmp_path, images[history], "", "-smp", "2", "-incoming", f"file:{state}") as machine:
         del said["begins"], said["repeats"]
         assert machine.until("end") == said
         assert machine.quit() == ""
 
 
 def test_the_state_is_not_there(tmp_path, images):
-    """The snapshot is of a machine without the plugin, in which writes of these MSRs do nothing. It is loaded by another
-    QEMU as it begins, and once more when that has run."""
+    """The snapshot is of a machine without the plugin, in which writes of these MSRs do nothing. It is loaded by
+    another QEMU as it begins, and once more when that has run."""
     qcow2(tmp_path / "disk")
     disk = ("-drive", f"if=none,file={tmp_path}/disk,format=qcow2")
     with Machine(tmp_path, images[0], None, *disk) as machine:
