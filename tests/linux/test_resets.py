@@ -81,8 +81,8 @@ def plugs(folder, log):
 
 
 def test_plugged_and_unplugged(tmp_path, program):
-    """Linux allows it only where it knows of a hypervisor: kvm=on. A processor too many: QEMU has no room for the thread
-    of one in the place of another."""
+    """Linux allows it only where it knows of a hypervisor: kvm=on. One processor too many: QEMU has no room for the
+    thread of one in the place of another."""
     log = tmp_path / "console"
     log.touch()
     threading.Thread(target=plugs, args=(tmp_path, log), daemon=True).start()
