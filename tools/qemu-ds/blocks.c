@@ -10,6 +10,7 @@
 #include "tools/qemu-ds/end.h"
 #include "tools/qemu-ds/memory.h"
 #include "tools/qemu-ds/run.h"
+#include "tools/qemu-ds/snapshot/snapshot.h"
 #include "tools/qemu-ds/special.h"
 
 #define PAGE 4096u
@@ -209,6 +210,8 @@ static void translated(struct qemu_plugin_tb *tb, void *userdata)
         [QDS_SPECIAL_WRMSR] = qds_run_wrmsr,
         [QDS_SPECIAL_RDPMC] = qds_run_rdpmc,
     };
+    if (current->fresh)
+        qds_snapshot_check(current);
     bool steps = !qds_need_nothing(&instruments) && qds_read(current, QDS_EFLAGS) & QDS_RFLAGS_RF;
     struct qds_block *b = new_block(tb, qds_cpl(current) != 0, steps);
     bool follows = may_follow_special(b->vaddr);

@@ -5,9 +5,12 @@ deps-ds:
 .PHONY: deps-ds
 
 # The plugin: the model as it is, and no libraries: QEMU brings GLib and its own functions.
-QDS_O := $(patsubst %.c,$(B)/qemu-ds/%.o,$(call c_of,tools/qemu-ds tools/qemu-ds/modelled ds/model) $(EVENT_C) \
-                              ds/soft/insn.c ds/soft/retired.c)
-FLAGS_qemu-ds = $(HCFLAGS) -fPIC -fvisibility=hidden
+QDS_C := $(call c_of,tools/qemu-ds $(addprefix tools/qemu-ds/,modelled snapshot) ds/model) $(EVENT_C) \
+         ds/soft/insn.c ds/soft/retired.c
+QDS_O := $(QDS_C:%.c=$(B)/qemu-ds/%.o)
+# QDS_LAYOUT: a number for what struct qds_vcpu looks like. Snapshots have it.
+FLAGS_qemu-ds := $(HCFLAGS) -fPIC -fvisibility=hidden -DQDS_LAYOUT=$(firstword $(shell cat \
+                     ds/layout.h ds/model/model.h ds/soft/insn.h tools/qemu-ds/{counting,vcpu}.h | cksum))u
 $(eval $(call product,qemu-ds))
 $(B)/qemu-ds.objects: OBJECTS = $(QDS_O)
 $(B)/qemu-ds.so: $(QDS_O) $(B)/qemu-ds.objects

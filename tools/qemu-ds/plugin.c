@@ -2,7 +2,7 @@
 /*
  * qemu-ds, a Debug Store for QEMU: a TCG plugin that puts ds/model behind CPUID, MSRs and LVTPC of any x86-64 guest.
  * Read in this order: this file, blocks.h, run.h, counting.h, need.h, instruments.h, special.h, vcpu.h, memory.h,
- * pmi.h, flags.h. With memory=model, in modelled/: accesses.h, memory_system.h, tlb.h, caches.h.
+ * pmi.h, flags.h, snapshot/snapshot.h. With memory=model, in modelled/: accesses.h, memory_system.h, tlb.h, caches.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/instruments.h"
 #include "tools/qemu-ds/options.h"
+#include "tools/qemu-ds/snapshot/snapshot.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
 
@@ -27,6 +28,7 @@ static qemu_plugin_id_t plugin;
 static struct qds_options options;
 static struct qemu_plugin_scoreboard *boards;
 static int vcpus;
+static bool resetting_only;
 
 static void vcpu_starts(unsigned index, void *userdata)
 {
@@ -38,6 +40,13 @@ static void vcpu_starts(unsigned index, void *userdata)
         qds_refuse("several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount");
 }
 
+/* A reset of the machine, and not what loading a snapshot begins with. */
+static void resets_only(void *opaque)
+{
+    (void)opaque;
+    resetting_only = true;
+}
+
 /* QEMU's own reset of the machine, not of one vCPU: INIT leaves the model's registers as they are. */
 static void machine_reset(void *opaque)
 {
@@ -47,16 +56,25 @@ static void machine_reset(void *opaque)
         if (!v)
             continue;
         qds_vcpu_reset(v);
+        v->fresh |= !resetting_only;
         qds_instruments_change(v, &v->model, true);
     }
+    resetting_only = false;
 }
 
 static void follow_resets(void)
 {
     void (*follow)(void (*handler)(void *opaque), void *opaque);
+    void (*follow_resets_only)(void (*handler)(void *opaque), void *opaque);
     qds_exported("qemu_register_reset", &follow);
-    if (follow)
+    qds_exported("qemu_register_reset_nosnapshotload", &follow_resets_only);
+    if (follow && follow_resets_only) {
+        follow_resets_only(resets_only, NULL); /* called in this order */
         follow(machine_reset, NULL);
+    } else {
+        fprintf(stderr, "qemu-ds: this QEMU does not export qemu_register_reset: counts are wrong after a reset of the "
+                        "machine, and after loadvm\n");
+    }
 }
 
 /* Nothing is ever translated but by TCG. */
@@ -159,5 +177,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     qds_instruments_begin(id, &least, register_callbacks);
     register_callbacks();
     follow_resets();
+    qds_snapshot_begin(vcpus);
     return 0;
 }

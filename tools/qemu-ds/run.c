@@ -510,6 +510,22 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_wrmsr(unsigned v
     arm(v);
 }
 
+/* ---- snapshots --------------------------------------------------------------------------------------------------- */
+
+void qds_run_stands(struct qds_vcpu *v)
+{
+    repeats(v, physical_of(qds_read(v, QDS_RIP)));
+    sync(v);
+    arm(v);
+}
+
+void qds_run_loaded(struct qds_vcpu *v)
+{
+    qds_instruments_change(v, &v->model, true);
+    qds_need_follow(v);
+    arm(v);
+}
+
 /* ---- exceptions and interrupts ----------------------------------------------------------------------------------- */
 
 static bool fetched(struct qds_vcpu *v, uint64_t at)

@@ -48,6 +48,11 @@ void qds_run_wrmsr(unsigned vcpu, void *userdata);
 void qds_run_rdpmc(unsigned vcpu, void *userdata);
 /* CPUID or RDMSR has run, and its results are to be others. */
 void qds_run_patch(unsigned vcpu, void *userdata);
+/* QEMU has stopped the vCPU between two blocks: the model gets all that has run. The vCPU may go on, or go on elsewhere
+ * from what it and its model are now. */
+void qds_run_stands(struct qds_vcpu *v);
+/* There: its model and what is unfinished have been set. */
+void qds_run_loaded(struct qds_vcpu *v);
 /* Exceptions and interrupts. */
 void qds_run_discontinuity(unsigned vcpu, enum qemu_plugin_discon_type type, uint64_t from, uint64_t to,
                            void *userdata);

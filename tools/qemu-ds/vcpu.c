@@ -313,8 +313,9 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
     static const char *const names[QDS_REGISTERS] = {
         "rax", "rcx", "rdx", "rbx",    "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10",     "r11",     "r12", "r13",
         "r14", "r15", "rip", "eflags", "es",  "cs",  "ss",  "ds",  "fs", "gs", "fs_base", "gs_base", "cr0", "cr4"};
-    struct qds_vcpu *v = calloc(1, sizeof *v);
-    if (!v)
+    struct qds_vcpu *v = qds_vcpus[index];
+    const bool plugged_again = v;
+    if (!v && !(v = calloc(1, sizeof *v)))
         qds_out_of_memory();
     const struct ds_model_host host = {.read = read_memory,
                                        .write = write_memory,
@@ -329,10 +330,17 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
     v->index = index;
     boards = all_boards;
     find_board(v);
-    v->bytes = g_byte_array_new();
-    ds_model_init(&v->model, preset, policy, &host);
-    v->counting.always = qds_truth_wanted();
-    qds_counting_arm(&v->counting, &v->model);
+    v->fresh = true;
+    if (plugged_again) {
+        v->env = NULL;
+        v->env_looked_for = false;
+        qds_vcpu_reset(v);
+    } else {
+        v->bytes = g_byte_array_new();
+        ds_model_init(&v->model, preset, policy, &host);
+        v->counting.always = qds_truth_wanted();
+        qds_counting_arm(&v->counting, &v->model);
+    }
 
     GArray *all = qemu_plugin_get_registers();
     bool found = true;

@@ -138,6 +138,7 @@ struct qds_vcpu {
         uint32_t id, lvtpc;
         bool enabled;
     } x2apic;
+    bool fresh;           /* has never run, or a snapshot is about to be loaded: its next block is translated */
     bool wants;           /* something counts */
     uint64_t pmis, steps; /* totals */
     uint64_t late; /* WRMSRs that turned something on in blocks that may not count it, see qds_instruments_change */

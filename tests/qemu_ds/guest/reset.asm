@@ -1,5 +1,6 @@
 ; SPDX-License-Identifier: MIT
-; INIT leaves the model's registers, a reset of the machine does not. The guest begins three times.
+; INIT leaves the model's registers, a reset of the machine does not. The guest begins three times. TRIPLE_FAULT=1: that
+; resets it, 0: somebody else does; otherwise it does so itself.
         %include "guest.inc"
 
 IA32_DS_AREA   equ 0x600
@@ -51,9 +52,14 @@ test:   inc dword [round]
 init_has_been:
         state "init"
         wrmsr_64 IA32_PERF_GLOBAL_CTRL, 1 | 1 << 32
+%ifndef TRIPLE_FAULT
         mov dx, RESET_CONTROL
         mov al, 6
         out dx, al
+%elif TRIPLE_FAULT
+        lidt [no_idt]
+        int3
+%endif
 .wait:  jmp .wait
 
 reset_has_been:
@@ -68,4 +74,6 @@ reset_has_been:
         ret
 
 round:  dd 0
+no_idt: dw 0
+        dq 0
         image_end
