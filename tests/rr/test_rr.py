@@ -63,9 +63,8 @@ def boot(folder, names, replays, preset, smp=1):
     return run
 
 
-@pytest.mark.long  # half a minute
 def test_threads(tmp_path):
-    boot(tmp_path, ["threads"], 2, "skylake")
+    boot(tmp_path, ["threads"], 1, "skylake")
 
 
 def halves():

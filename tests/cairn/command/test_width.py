@@ -42,7 +42,7 @@ def test_every_command_on_every_log(log):
         done = read(data, *variant)
         assert not too_wide(done), variant
         printed += done.stdout.count(b"\n")
-    assert printed > 500
+    assert printed > (500 if log.stem in RICH else 100)
 
 
 @pytest.mark.parametrize("log", [GOLDEN / "full.log", GOLDEN / "life.log", GOLDEN / "ring.log", *SAMPLES],
