@@ -73,7 +73,7 @@ def run_pytest(folder, everything):
 
 
 def run_make(targets, build):
-    """Make targets that print `PASS|FAIL|SKIP: name: text` lines, as the guest does: side by side, for most of them have
+    """Make targets that print `PASS|FAIL|SKIP: name: text` lines, as the guest does. They run side by side: most have
     work for one processor, and none is timed."""
     counts = Counter()
     process = subprocess.Popen(["make", "--no-print-directory", "--keep-going", "--output-sync=target",

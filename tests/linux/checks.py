@@ -10,8 +10,8 @@ import known
 ARCHITECTURAL = ("pantherlake", "clearwaterforest")  # PEBS there; Debian 13's kernel does not know it
 
 # perf's own measure of how long its interrupts take and what it then makes of sampling is for real time, not for this.
-# On a busy host it has lowered the rate by then. Without the kernel's symbols, which nothing here is about, `perf record`
-# takes a fifth of its time.
+# On a busy host it has lowered the rate by then. Without the kernel's symbols, which nothing here is about, `perf
+# record` takes a fifth of its time.
 QUIET = ("cd /proc/sys/kernel; echo 100000 >perf_event_max_sample_rate; echo 0 >perf_cpu_time_max_percent; "
          "echo 2 >kptr_restrict; cd - >/dev/null")
 
