@@ -91,12 +91,6 @@ def warm_firmware(config):
     os.environ.update(OVMF_CODE=str(faster if faster.exists() else code), OVMF_VARS=str(folder / "vars"))
 
 
-def firmware():
-    """(code, variables) for a machine that a test starts without run-qemu.sh: those that are warm, else Debian's."""
-    return (os.environ.get("OVMF_CODE", "/usr/share/OVMF/OVMF_CODE_4M.fd"),
-            os.environ.get("OVMF_VARS", "/usr/share/OVMF/OVMF_VARS_4M.fd"))
-
-
 def build_with(folder, **files):
     """A build directory like BUILD, with some files replaced: build_with(tmp, kernel_elf=b"...") (`_` stands for `.`).
     A value is bytes, or a Path to link to."""

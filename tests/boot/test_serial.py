@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Serial ports of machines that have others than COM1, found by the kernel itself (serial=auto)."""
 
+import os
 import re
 import shutil
 import struct
@@ -11,7 +12,8 @@ import pytest
 import cairn_boot as cb
 from cairn_log import checked, keys
 
-pytestmark = pytest.mark.skipif(not all(map(os.path.exists, cb.firmware())), reason="needs Debian's OVMF at its place")
+FIRMWARE = "/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M.fd"
+pytestmark = pytest.mark.skipif(not all(map(os.path.exists, FIRMWARE)), reason="needs Debian's OVMF at its place")
 
 
 def gas(address, space=1):
@@ -37,10 +39,9 @@ def table(folder, signature, body, revision):
 def machine(folder, *options):
     """QEMU's command line, without any port."""
     image = cb.make_image(folder / "image", "switches=300", "truth=1", cb.UNHURRIED, *options)
-    code, variables = cb.firmware()
-    variables = shutil.copy(variables, folder / "vars")
+    variables = shutil.copy(FIRMWARE[1], folder / "vars")
     return ["qemu-system-x86_64", "-machine", "q35", "-cpu", "max", "-smp", "1", "-m", "256M", "-nodefaults",
-            "-display", "none", "-no-reboot", "-drive", f"if=pflash,format=raw,readonly=on,file={code}",
+            "-display", "none", "-no-reboot", "-drive", f"if=pflash,format=raw,readonly=on,file={FIRMWARE[0]}",
             "-drive", f"if=pflash,format=raw,file={variables}", "-device", "qemu-xhci",
             "-drive", f"if=none,id=stick,format=raw,file={image}", "-device", "usb-storage,drive=stick"]
 
