@@ -16,6 +16,7 @@ def run(tmp_path, preset, cpus, switches, *options, plugin=""):
                      cb.UNHURRIED, "trace.buffers=1024", *options)
     assert result.status == cb.PASS, result.output
     assert f"PASS: cpus: {cpus} of {cpus}" in result.output
+    assert "goes on from a snapshot" not in result.output
     status, text = cairn("check", "--plugin", truth, result.log)
     assert status == 0, text
     rules = ["each PEBS record equal", "each PEBS record, word by word"]

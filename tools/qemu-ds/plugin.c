@@ -51,6 +51,8 @@ static void resets_only(void *opaque)
 static void machine_reset(void *opaque)
 {
     (void)opaque;
+    if (!resetting_only)
+        qds_snapshot_expect();
     for (int i = 0; i < vcpus; i++) {
         struct qds_vcpu *v = qds_vcpu((unsigned)i);
         if (!v)
@@ -68,13 +70,13 @@ static void follow_resets(void)
     void (*follow_resets_only)(void (*handler)(void *opaque), void *opaque);
     qds_exported("qemu_register_reset", &follow);
     qds_exported("qemu_register_reset_nosnapshotload", &follow_resets_only);
-    if (follow && follow_resets_only) {
+    if (follow && follow_resets_only)
         follow_resets_only(resets_only, NULL); /* called in this order */
+    if (follow)
         follow(machine_reset, NULL);
-    } else {
+    else
         fprintf(stderr, "qemu-ds: this QEMU does not export qemu_register_reset: counts are wrong after a reset of the "
                         "machine, and after loadvm\n");
-    }
 }
 
 /* Nothing is ever translated but by TCG. */

@@ -287,6 +287,7 @@ void qds_vcpu_reset(struct qds_vcpu *v)
     v->model.bts_lost = model.bts_lost;
     v->step.on = v->entered.on = v->leave = v->fault.on = false;
     v->exception.raised = 0;
+    v->stepped.on = v->stepped.tf = false;
     v->counted = NULL;
     qds_need_follow(v);
     v->patch.kind = QDS_PATCH_NONE;

@@ -2,6 +2,7 @@
 #include "tools/qemu-ds/snapshot/snapshot.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ static struct {
 } qemu;
 static int vcpus;
 static const char *why_not; /* of load_vcpu */
+static atomic_bool begun;   /* the machine, from RESET or from a snapshot with the plugin's state */
 
 struct saved {       /* a vCPU in the stream; behind the last there is a `layout` of 0 */
     uint32_t layout; /* what the rest looks like: that of another build is of no use */
@@ -125,7 +127,9 @@ static void load_vcpu(void *cpu, void *data)
     v->max_leaf = from->max_leaf;
     v->fault = from->fault;
     v->x2apic = from->x2apic;
+    v->stepped = from->stepped;
     v->fresh = false;
+    begun = true;
     qds_run_loaded(v);
 }
 
@@ -194,11 +198,18 @@ void qds_snapshot_begin(int all)
     qemu.register_savevm_live(NAME, 0, VERSION, &handlers, s);
 }
 
-/* After RESET, and after SIPI, a processor is in real mode. */
+void qds_snapshot_expect(void)
+{
+    begun = false;
+}
+
+/* After RESET the first processor is in real mode. Those that it starts may find all they run there translated. */
 void qds_snapshot_check(struct qds_vcpu *v)
 {
     v->fresh = false;
-    if (qds_read(v, QDS_CR0) & CR0_PE)
+    if (!(qds_read(v, QDS_CR0) & CR0_PE))
+        begun = true;
+    else if (!begun)
         fprintf(stderr,
                 "qemu-ds: vCPU %u goes on from a snapshot without the plugin's state: what it counts is wrong until "
                 "the guest sets up its counters anew\n",

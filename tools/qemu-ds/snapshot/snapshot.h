@@ -11,6 +11,8 @@
 
 /* At the plugin's start. */
 void qds_snapshot_begin(int vcpus);
+/* A snapshot is about to be loaded. All vCPUs stand still. */
+void qds_snapshot_expect(void);
 /* A block of a vCPU is translated that is v->fresh: tells stderr if that is in the middle of a system, though its model
  * is as after RESET. */
 void qds_snapshot_check(struct qds_vcpu *v);
