@@ -200,64 +200,76 @@ static uint8_t open_byte(const struct packed_model *m)
     return (uint8_t)((end - 1 - m->low) / (m->range >> 8));
 }
 
-static void add_stored(struct packed_model *m, const uint8_t *item, uint32_t size)
+/* A stored item, whose bytes from `from` to before `to` become such that they wait for a carry. */
+static void add_stored(struct packed_model *m, uint8_t *item, uint32_t size, uint32_t from, uint32_t to)
 {
     packed_bit(m, &m->stored, 1, false);
-    packed_plain(m, CAIRN_ITEM_MAX, 11, false);
-    for (uint32_t i = 0; i < size; i++)
+    if (size != CAIRN_TRUTH_BYTES)
+        packed_plain(m, size, 11, false);
+    for (uint32_t i = 0; i < size; i++) {
+        if (i >= from && i < to)
+            item[i] = open_byte(m);
         packed_plain(m, item[i], 8, false);
+        assert_true(i + 1 != to || m->pending + 2 >= to - from);
+    }
 }
 
-/* Makes `open` bytes of the buffer's second item, behind its first 8, such that it waits for a carry, and checks that
- * it does. */
-static void fill_open(uint8_t *buffer, uint32_t open)
+/* The buffer, of stored items; bytes of the second one wait for a carry. Returns how many do at its end. */
+static uint32_t fill_open(uint8_t *buffer, const struct wmi_buffer_header *h, uint32_t from, uint32_t to)
 {
     static struct packed_model m;
     static uint8_t out[4096];
-    uint8_t *item = buffer + 0x48 + CAIRN_ITEM_MAX;
+    fill_random(buffer, h->offset);
+    memcpy(buffer, h, sizeof(*h));
+    for (uint32_t at = 0x48; at < h->offset; at += CAIRN_ITEM_MAX)
+        memset(buffer + at + 4, 0xFF, 2); /* no event is as large: it is stored */
     packed_reset(&m);
     m.out = out;
     packed_buffer_header(&m, buffer, false);
-    add_stored(&m, buffer + 0x48, CAIRN_ITEM_MAX);
-    add_stored(&m, item, 8);
-    for (uint32_t i = 8; i < 8 + open; i++) {
-        item[i] = open_byte(&m);
-        packed_plain(&m, item[i], 8, false);
-    }
-    assert_in_range(m.pending, open - 2, open);
+    add_stored(&m, buffer + 0x48, CAIRN_ITEM_MAX, 0, 0);
+    add_stored(&m, buffer + 0x48 + CAIRN_ITEM_MAX, CAIRN_ITEM_MAX, from, to);
+    return m.pending;
 }
 
-/* Bytes wait for a carry, more than chance has wait: it comes, or it does not, or they become so many that the unit
- * ends. */
+/* Bytes of a unit, which may end before them. */
+static uint32_t unit_bytes(const uint8_t *unit, uint32_t size, bool truth)
+{
+    uint8_t line[CAIRN_FRAME_PAYLOAD_MAX];
+    uint32_t all = 0, complete;
+    for (trace_pack_begin(&pack, unit, size, truth, !truth); !trace_pack_done(&pack); all += complete)
+        trace_pack_line(&pack, line, sizeof(line), &complete);
+    return all;
+}
+
+/* Bytes wait for a carry, more than chance has wait: it comes, or it does not, or so many wait at the item's end that
+ * the unit ends there. */
 static void test_carry(void **state)
 {
     (void)state;
-    const uint32_t most = CAIRN_ITEM_MAX - 8;
+    const uint32_t end = CAIRN_ITEM_MAX, first = end - 1; /* the first of them does not wait */
     const struct {
-        uint32_t open;
+        uint32_t from, to;
         uint8_t next; /* the byte behind them */
         bool ends;
     } cases[] = {
-        {100, 0, false},        {100, 255, false}, {TRACE_PACK_WAIT, 0, false}, {TRACE_PACK_WAIT, 255, false},
-        {most - 1, 255, false}, {most, 255, true},
+        {8, 108, 0, false},
+        {8, 108, 255, false},
+        {8, end - 32, 255, false},
+        {first - TRACE_PACK_WAIT, end, 0, false},
+        {first - TRACE_PACK_WAIT - 1, end, 0, true},
     };
     uint8_t *buffer = malloc(BUFFER);
     const struct wmi_buffer_header h = {.buffer_size = BUFFER, .offset = 0x48 + 20 * CAIRN_ITEM_MAX};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        fill_random(buffer, h.offset);
-        memcpy(buffer, &h, sizeof(h));
-        for (uint32_t at = 0x48; at < h.offset; at += CAIRN_ITEM_MAX)
-            memset(buffer + at + 4, 0xFF, 2); /* no event is as large: it is stored */
-        fill_open(buffer, cases[i].open);
-        buffer[0x48 + CAIRN_ITEM_MAX + 8 + cases[i].open] = cases[i].next;
+        uint32_t waiting;
+        do
+            waiting = fill_open(buffer, &h, cases[i].from, cases[i].to);
+        while (cases[i].to == end && waiting != first - cases[i].from);
+        buffer[0x48 + CAIRN_ITEM_MAX + cases[i].to] = cases[i].next;
         struct writer w = {0};
         write_buffer(&w, (void *)buffer);
         writer_free(&w);
-        uint8_t line[CAIRN_FRAME_PAYLOAD_MAX];
-        uint32_t all = 0, complete;
-        for (trace_pack_begin(&pack, buffer, h.offset, false, true); !trace_pack_done(&pack); all += complete)
-            trace_pack_line(&pack, line, sizeof(line), &complete);
-        assert_int_equal(all, cases[i].ends ? 0x48 + 2 * CAIRN_ITEM_MAX : h.offset);
+        assert_int_equal(unit_bytes(buffer, h.offset, false), cases[i].ends ? 0x48 + 2 * CAIRN_ITEM_MAX : h.offset);
     }
     free(buffer);
 }
@@ -278,6 +290,20 @@ static void test_small(void **state)
     free(buffer);
 }
 
+/* The dump of records, which holds them all. */
+static void write_truth(struct writer *w, const uint8_t *records, uint32_t count)
+{
+    const struct trace_sink sink = {write_paper, w};
+    static struct trace_dump d;
+    begin(&d, &sink);
+    trace_dump_truth(&d, 3, 0, records, count);
+    trace_dump_line(&d, CAIRN_STREAM_LAST, names, sizeof(names) - 1);
+    trace_dump_flush(&d);
+    const size_t size = count * CAIRN_TRUTH_BYTES;
+    assert_int_equal(compare(w, CAIRN_STREAM_TRUTH, records, size), size);
+    assert_true(d.raw_bytes <= size + count + 4096 + 24 * d.frames);
+}
+
 static void test_truth(void **state)
 {
     (void)state;
@@ -293,18 +319,39 @@ static void test_truth(void **state)
             r[0] = (uint8_t)test_random(&seed, turn % 4 == 3 ? 256 : 18);
         }
         struct writer w = {0};
-        const struct trace_sink sink = {write_paper, &w};
-        static struct trace_dump d;
-        begin(&d, &sink);
-        trace_dump_truth(&d, 3, 0, records, count);
-        trace_dump_line(&d, CAIRN_STREAM_LAST, names, sizeof(names) - 1);
-        trace_dump_flush(&d);
-        assert_int_equal(compare(&w, CAIRN_STREAM_TRUTH, records, count * CAIRN_TRUTH_BYTES),
-                         count * CAIRN_TRUTH_BYTES);
-        assert_true(d.raw_bytes <= count * (CAIRN_TRUTH_BYTES + 1) + 4096 + 24 * d.frames);
+        write_truth(&w, records, count);
         remove_lines(&w, CAIRN_STREAM_TRUTH, records, count * CAIRN_TRUTH_BYTES);
         writer_free(&w);
     }
+    free(records);
+}
+
+/* Noise, until records are stored; from then on their bytes wait for a carry, until the unit ends. Another has the
+ * rest. */
+static void test_carry_in_truth(void **state)
+{
+    (void)state;
+    static struct packed_model m;
+    static uint8_t out[2 * BUFFER];
+    const uint32_t count = BUFFER / CAIRN_TRUTH_BYTES;
+    uint8_t *records = malloc(BUFFER);
+    uint32_t size = 0;
+    fill_random(records, BUFFER);
+    packed_reset(&m);
+    m.out = out;
+    for (; m.pending <= TRACE_PACK_WAIT && size < count * CAIRN_TRUTH_BYTES; size += CAIRN_TRUTH_BYTES) {
+        if (m.shifts > size + 1024) {
+            add_stored(&m, records + size, CAIRN_TRUTH_BYTES, 0, CAIRN_TRUTH_BYTES);
+        } else {
+            packed_bit(&m, &m.stored, 0, false);
+            packed_truth(&m, records + size, false);
+        }
+    }
+    assert_true(size < count * CAIRN_TRUTH_BYTES);
+    assert_int_equal(unit_bytes(records, count * CAIRN_TRUTH_BYTES, true), size);
+    struct writer w = {0};
+    write_truth(&w, records, count);
+    writer_free(&w);
     free(records);
 }
 
@@ -393,9 +440,10 @@ static void test_event_without_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_buffers), cmocka_unit_test(test_noise),     cmocka_unit_test(test_small),
-        cmocka_unit_test(test_truth),   cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_event_without_room),
-        cmocka_unit_test(test_carry),
+        cmocka_unit_test(test_buffers),   cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_small),     cmocka_unit_test(test_truth),
+        cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_event_without_room),
+        cmocka_unit_test(test_carry),     cmocka_unit_test(test_carry_in_truth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
