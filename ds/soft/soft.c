@@ -71,7 +71,7 @@ struct ds_soft {
 
     struct ds_truth_step step;                        /* in progress, for the model's questions and for the truth */
     uint8_t cpl;                                      /* of its instruction */
-    uint64_t record_tsc;                              /* of the last record, as the model was told */
+    uint64_t record_tsc;                              /* of the last step that was asked for registers */
     bool (*mapped)(const void *address, size_t size); /* NULL: all DS memory is there */
 
     struct { /* policy residual: the step that records still to come are of, see ds_model_late */
@@ -132,8 +132,10 @@ static void registers(void *context, struct ds_model_registers *out)
 {
     struct ds_soft *soft = context;
     const struct arch_trap_frame *f = soft->step.frame;
-    soft->step.tsc_first = arch_rdtsc();
-    soft->record_tsc = arch_rdtsc();
+    if (!soft->step.tsc_first) { /* a step has one time: a record still to come of it is no older than its own */
+        soft->step.tsc_first = arch_rdtsc();
+        soft->record_tsc = arch_rdtsc();
+    }
     *out = (struct ds_model_registers){
         .rflags = f->rflags & ~ARCH_RFLAGS_TF, /* the thread's own: TF is ours */
         .rip = soft->step.next,
@@ -436,6 +438,7 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
         ds_truth_branch(&soft->step.history, ip, next);
     soft->step.ip = ip;
     soft->step.next = next;
+    soft->step.tsc_first = 0; /* not asked for yet */
     const uint64_t stored = soft->model.bts_records, dropped = soft->model.bts_dropped;
     const uint64_t late = soft->model.late.registers.tsc;
     ds_model_retire(&soft->model, retired);

@@ -254,7 +254,7 @@ static void memory_that_is_gone(void **state)
     assert_int_equal(drained_bytes, 224);
 }
 
-/* A record still to come, of an instruction that had one itself: its truth is that instruction's. */
+/* A record still to come, of an instruction that had one itself: its truth is that instruction's, its time as well. */
 static void late_record_behind_another(void **state)
 {
     (void)state;
@@ -273,6 +273,7 @@ static void late_record_behind_another(void **state)
         assert_int_equal(seen_count, 2);
         assert_true(seen[1].event_ip == (uintptr_t)code && seen[1].tid == 4711);
         assert_int_equal(words[CAIRN_TRUTH_STATE][CAIRN_TRUTH_RAX + 3], 77);
+        assert_true(seen[1].tsc == seen[0].tsc && words[CAIRN_TRUTH_STATE][CAIRN_TRUTH_TSC_FIRST] <= seen[1].tsc);
         struct ds_counts counts;
         ds_cpu_counts(ds, &counts);
         assert_true(counts.records == 2 && counts.late == 1);
