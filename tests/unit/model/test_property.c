@@ -163,6 +163,8 @@ static void write_counter(int c)
     ds_bench_write(b, c < GP ? IA32_PMC0 + (uint32_t)c : IA32_FIXED_CTR0 + (uint32_t)(c - GP), ds_naive_value(n, c));
 }
 
+static uint64_t pebs_enable; /* IA32_PEBS_ENABLE, unless n->pebs_off */
+
 static void random_counters(const struct machine *machine)
 {
     uint64_t pebs = 0, fixed_ctrl = 0;
@@ -203,7 +205,9 @@ static void random_counters(const struct machine *machine)
     ds_bench_write(b, IA32_FIXED_CTR_CTRL, fixed_ctrl);
     if (machine->format > 0 && machine->format < 4)
         pebs |= (uint64_t)random_below(16) << 32; /* load latency, not the fixed counters */
+    pebs_enable = pebs;
     ds_bench_write(b, IA32_PEBS_ENABLE, pebs);
+    n->pebs_off = false;
     counters_on();
 }
 
@@ -308,12 +312,10 @@ static void random_software(const struct machine *machine)
     case 5:
         ds_bench_write(b, IA32_DEBUGCTL, random_debugctl());
         break;
-    case 6: { /* PEBS off, and on again: what was armed stays so */
-        uint64_t enabled = ds_bench_read(b, IA32_PEBS_ENABLE);
-        ds_bench_write(b, IA32_PEBS_ENABLE, 0);
-        ds_bench_write(b, IA32_PEBS_ENABLE, enabled);
+    case 6: /* PEBS off or on again: what was armed stays so */
+        n->pebs_off = random_below(4) == 0;
+        ds_bench_write(b, IA32_PEBS_ENABLE, n->pebs_off ? 0 : pebs_enable);
         break;
-    }
     default:
         break;
     }

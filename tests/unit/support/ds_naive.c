@@ -220,11 +220,12 @@ void ds_naive_instruction(struct ds_naive *n, const struct ds_naive_step *step, 
         struct ds_naive_counter *k = &n->counter[c];
         if (!count || !k->exists || !k->enabled || !k->ring[step->ring] || k->event < 0 || !step->is[k->event])
             continue;
-        fires[c] = k->armed;
+        const bool pebs = k->pebs && !n->pebs_off;
+        fires[c] = k->armed && pebs;
         if (--k->left == 0) {
             k->left = n->whole_turn;
             k->overflowed = true;
-            if (k->pebs) {
+            if (pebs) {
                 k->armed = true;
                 fires[c] |= k->precise;
             } else if (k->interrupts && plain < 0) {

@@ -48,7 +48,7 @@ struct ds_naive {
     unsigned words; /* of the last record made; 0 if this instruction made none */
 
     bool freezes[2], frozen[2]; /* branch history, counters: from version 4 on */
-    bool freezes_by_status, counters_off;
+    bool freezes_by_status, counters_off, pebs_off;
 
     bool lbr, tr, bts, btint, off[2], predicts;
     struct ds_naive_branch history[DS_NAIVE_HISTORY];
