@@ -42,22 +42,26 @@ static int64_t add_batch(struct bytes *events, int64_t time, uint32_t count)
     return time;
 }
 
-/* Of some CPUs, with holes, and with events between the switches. */
+/* Of some CPUs, with holes, and with events between the switches. Some clocks leap: so far that a slice of time would
+ * be too long for its order. */
 static struct writer make_log(uint32_t cpus)
 {
     struct writer w = {0};
     char session[64];
+    const bool leaps = below(3) == 0;
     snprintf(session, sizeof(session), "session.1.events=compact\nsession.1.cpus=%u\n", cpus);
     writer_text(&w, 'H', "dump.frames=99\n");
     writer_text(&w, 'L', session);
     for (uint32_t c = 0; c < cpus; c++) {
         const uint32_t buffers = below(20), quiet = below(2);
-        int64_t time = 1000 + below(100);
+        int64_t time = (leaps ? INT64_MIN / 2 : 1000) + below(100);
         for (uint32_t i = 0, number = 0; i < buffers; i++, number += 1 + !below(8)) {
             struct bytes events = {0};
             time = add_batch(&events, time, 1 + below(below(4) ? 8 : 200));
             if (!quiet && !below(4))
                 bytes_event(&events, 0x1234, 1, time + below(3), NULL, "payload", 8);
+            if (leaps)
+                time = add_batch(&events, time + (INT64_C(1) << (50 + below(8))), 1 + below(100));
             writer_buffer(&w, (uint16_t)c, number, &events);
         }
     }

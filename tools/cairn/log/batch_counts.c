@@ -15,26 +15,104 @@ bool cairn_event_own(const struct cairn_event *e)
            (e->version == HOOK_VERSION_CONTEXTSWAP && e->size == sizeof(struct wmi_contextswap));
 }
 
+/*
+ * Records are whole units of two bytes. The types in four units, and how many units a record in front of them still
+ * takes, tell which of the four begin a record: a table. So what the walk waits for is a table for eight bytes, in
+ * place of one byte after the other for each record.
+ */
+struct four {
+    uint64_t forms;    /* as in cairn_batch_counts */
+    uint8_t begins;    /* a bit for each unit that begins a record, */
+    uint8_t lite;      /* a LITE one, */
+    uint8_t full;      /* that is the one with slot and state of a FULL one */
+    uint8_t remaining; /* units behind the four that belong to their last record */
+};
+#define EACH(value)   (UINT64_C(0x0001000100010001) * (value)) /* in each of four units */
+#define SECOND(field) (CCSWAP_FULL_##field##_SHIFT)            /* in the first unit of a FULL record's second dword */
+
+static struct four four_of[256][4];
+static uint64_t spread[16]; /* all bits of the units that have a bit */
+
+static __attribute__((constructor)) void make_tables(void)
+{
+    for (unsigned i = 0; i < 16; i++)
+        for (unsigned unit = 0; unit < 4; unit++)
+            spread[i] |= (uint64_t)(i >> unit & 1 ? UINT16_MAX : 0) << 16 * unit;
+    for (unsigned types = 0; types < 256; types++)
+        for (unsigned before = 0; before < 4; before++) {
+            struct four *f = &four_of[types][before];
+            unsigned unit = before;
+            f->full = before > 1 ? 1u << (before - 2) : 0; /* one that began two units before */
+            for (; unit < 4; unit += ccswap_record_bytes((uint8_t)(types >> 2 * unit)) / 2) {
+                const unsigned type = types >> 2 * unit & CCSWAP_TYPE_MASK;
+                f->forms += UINT64_C(1) << 16 * type;
+                f->begins |= 1u << unit;
+                f->lite |= (type == CCSWAP_LITE) << unit;
+                f->full |= (type == CCSWAP_FULL) << unit << 2 & 0xF;
+            }
+            f->remaining = (uint8_t)(unit - 4);
+        }
+}
+
+/* The types in four units: the product has each next to the one before, from bit 48 on, and nothing else there. */
+static inline unsigned types_of(uint64_t units)
+{
+    return (units & EACH(CCSWAP_TYPE_MASK)) * UINT64_C(0x0001000400100040) >> 48 & 0xFF;
+}
+
+/* Counts the records, where all slots below `tids` are somebody's, and no others. False: as cairn_batch_count. */
+static bool count_units(struct cairn_batch_counts *to, const uint8_t *p, const uint8_t *end, uint32_t tids)
+{
+    const uint64_t to_16 = EACH(16 - tids);
+    const struct four *f = &four_of[0][0];
+    uint64_t bad = 0, to_64 = EACH(64);
+    const unsigned over = (unsigned)(end - p) % 8 / 2; /* units; behind them are zeros, which look like IDLE_SHORT */
+    for (unsigned remaining = 0; p < end; p += 8) {
+        const uint64_t units = cairn_record_load(p, end);
+        f = &four_of[types_of(units)][remaining];
+        const uint64_t lite = units & spread[f->lite], full = units & spread[f->full], told = spread[f->lite | f->full];
+        const uint64_t slots = (lite >> CCSWAP_LITE_TID_SHIFT | full >> SECOND(TID)) & EACH(0xF);
+        const uint64_t states = (lite >> CCSWAP_LITE_STATE_SHIFT | full >> SECOND(STATE)) & EACH(0x3F);
+        remaining = f->remaining;
+        to->forms += f->forms;
+        bad |= (slots + to_16) & told & EACH(16);
+        for (; (states + to_64) & told & EACH(64); to_64 -= EACH(1))
+            to->states++;
+    }
+    to->forms -= over ? 4 - over : 0;
+    return !bad && (over ? f->begins >> over & 1 : f->remaining == 0);
+}
+
+/* The same, where slots are nobody's that have somebody's behind them. */
+static bool count_records(struct cairn_batch_counts *to, const uint8_t *p, const uint8_t *end, uint32_t nobodys)
+{
+    uint32_t bad = 0;
+    for (; p < end; p += ccswap_record_bytes(*p)) {
+        const uint64_t v = cairn_record_load(p, end);
+        const struct cairn_record_form *f = cairn_record_form(v);
+        const uint32_t states = f->told & (cairn_record_state(v, f) + 1);
+        bad |= f->told & nobodys >> cairn_record_slot(v, f);
+        to->states = states > to->states ? (uint8_t)states : to->states;
+        to->forms += UINT64_C(1) << 16 * (v & CCSWAP_TYPE_MASK);
+    }
+    return !(bad & 1) && p == end;
+}
+
 bool cairn_batch_count(struct cairn_batch_counts *to, const struct cairn_event *e)
 {
     const uint8_t *p = e->payload, *end = p + e->size, *tids = p + offsetof(struct ccswap_buffer, tid_table);
-    uint32_t nobodys = 0, states = 0;
-    uint64_t forms = 0;
-    if (cairn_event_short(e))
+    struct cairn_batch_counts batch = {.count = 1};
+    uint32_t nobodys = 0;
+    if (cairn_event_short(e) || e->size % 2)
         return false;
     for (unsigned i = 0; i < CCSWAP_TIDS; i++)
         nobodys |= (uint32_t)!cairn_get32(tids + 4 * i) << i;
-    uint32_t bad = 0;
-    for (p += sizeof(struct ccswap_buffer); p < end; p += ccswap_record_bytes(*p)) {
-        const uint64_t v = cairn_record_load(p, end);
-        const uint32_t told = cairn_mask(cairn_record_told(v)), above = told & (cairn_record_state(v) + 1);
-        bad |= told & nobodys >> cairn_record_slot(v);
-        states = above > states ? above : states;
-        forms += UINT64_C(1) << 16 * cairn_record_form(v);
-    }
-    if (bad & 1 || p != end)
+    const uint32_t somebodys = (uint32_t)__builtin_ctz(nobodys | 1u << CCSWAP_TIDS);
+    const bool in_order = nobodys >> somebodys == CCSWAP_MASK(CCSWAP_TIDS - somebodys);
+    p += sizeof(struct ccswap_buffer);
+    if (!(in_order ? count_units(&batch, p, end, somebodys) : count_records(&batch, p, end, nobodys)))
         return false;
-    cairn_batch_counts_add(to, &(struct cairn_batch_counts){.forms = forms, .count = 1, .states = (uint8_t)states});
+    cairn_batch_counts_add(to, &batch);
     return true;
 }
 

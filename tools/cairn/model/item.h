@@ -20,16 +20,33 @@ struct cairn_switch {
     uint32_t old_tid, new_tid;
     uint32_t wait; /* of the incoming thread, timer ticks; LITE: 0 or 1, not told which */
     uint32_t hole; /* hole right before it, or CAIRN_NO_HOLE */
-    uint8_t form;
-    uint8_t state, reason; /* reason: of a waiting thread; 0524H: always */
-    int8_t priority;
-    int8_t base;                     /* of the outgoing thread, where base_told */
-    bool base_told;                  /* in a batch, where the thread leaves for the first time */
-    bool detailed;                   /* state and priority are told: not in the idle forms */
-    bool raw;                        /* reason is the record's field itself: no state can be told from a reason */
+    union {
+        uint64_t told; /* the next eight, written at once */
+        struct {
+            uint8_t form;
+            uint8_t state, reason; /* reason: of a waiting thread; 0524H: always */
+            int8_t priority;
+            int8_t base;    /* of the outgoing thread, where base_told */
+            bool base_told; /* in a batch, where the thread leaves for the first time */
+            bool detailed;  /* state and priority are told: not in the idle forms */
+            bool raw;       /* reason is the record's field itself: no state can be told from a reason */
+        };
+    };
     bool new_known;                  /* new_tid is */
     const struct cairn_event *event; /* the 0524H or 0525H it is in */
 };
+
+/* First bits of `told`; above the state is the reason. */
+#define CAIRN_TOLD_STATE     8
+#define CAIRN_TOLD_PRIORITY  24
+#define CAIRN_TOLD_BASE      32
+#define CAIRN_TOLD_BASE_TOLD 40
+#define CAIRN_TOLD_DETAILED  48
+#define CAIRN_TOLD_RAW       56
+_Static_assert(offsetof(struct cairn_switch, raw) - offsetof(struct cairn_switch, told) == CAIRN_TOLD_RAW / 8 &&
+                   offsetof(struct cairn_switch, priority) - offsetof(struct cairn_switch, told) ==
+                       CAIRN_TOLD_PRIORITY / 8,
+               "the eight are the bytes of `told`");
 
 enum cairn_item_kind {
     CAIRN_ITEM_SWITCH,

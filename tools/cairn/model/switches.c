@@ -13,9 +13,9 @@ struct batch {
     const uint8_t *table; /* struct ccswap_buffer */
     const struct cairn_event *event;
     uint64_t time;  /* of the record before */
+    uint64_t told;  /* of struct cairn_switch's `told`, what all records with a thread have */
     uint32_t slots; /* of the TidTable, met so far */
     uint32_t cpu;
-    bool raw;              /* nobody knows MaximumWaitReason */
     const uint16_t *state; /* as in struct cairn_cursor */
 };
 
@@ -23,32 +23,23 @@ struct batch {
  * says. Who comes is told by the next. */
 static inline void decode_record(struct cairn_item *item, struct batch *b, uint64_t v)
 {
-    const uint32_t form = cairn_record_form(v), slot = cairn_record_slot(v);
-    const uint32_t told = cairn_mask(cairn_record_told(v)), full = cairn_mask(form == CCSWAP_FULL);
-    const uint32_t state = b->state[cairn_record_state(v)], high = (uint32_t)(v >> 32);
-    const uint32_t base = told & b->table[offsetof(struct ccswap_buffer, thread_base_priority) + slot];
-    const uint32_t rise = (uint32_t)v >> CCSWAP_LITE_PRIINC_SHIFT & CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS);
-    const uint32_t priority = high >> CCSWAP_FULL_PRIORITY_SHIFT & CCSWAP_MASK(CCSWAP_PRIORITY_BITS);
-    const uint32_t slots = told & (slot + 1);
-    const bool first = slots > b->slots;
+    const struct cairn_record_form *f = cairn_record_form(v);
+    const uint32_t slot = cairn_record_slot(v, f), slots = f->told & (slot + 1);
+    const uint8_t base = b->table[offsetof(struct ccswap_buffer, thread_base_priority) + slot];
+    const uint64_t told = b->told | (uint64_t)b->state[cairn_record_state(v, f)] << CAIRN_TOLD_STATE |
+                          (uint64_t)cairn_record_priority(v, f, base) << CAIRN_TOLD_PRIORITY |
+                          (uint64_t)base << CAIRN_TOLD_BASE | (uint64_t)(slots > b->slots) << CAIRN_TOLD_BASE_TOLD;
     struct cairn_switch *sw = &item->sw;
-    b->time += cairn_record_delta(v);
-    b->slots = first ? slots : b->slots;
+    b->time += cairn_record_delta(v, f);
+    b->slots = slots > b->slots ? slots : b->slots;
     item->time = sw->time = (int64_t)b->time;
     item->cpu = b->cpu;
     item->kind = CAIRN_ITEM_SWITCH;
     item->blame = item->rule = item->reserved = 0;
-    sw->old_tid = told & cairn_get32(b->table + offsetof(struct ccswap_buffer, tid_table) + 4 * slot);
-    sw->wait = full & high >> CCSWAP_FULL_WAIT_SHIFT;
+    sw->old_tid = f->told & cairn_get32(b->table + offsetof(struct ccswap_buffer, tid_table) + 4 * slot);
+    sw->wait = cairn_record_wait(v, f);
     sw->hole = CAIRN_NO_HOLE;
-    sw->form = (uint8_t)form;
-    sw->state = (uint8_t)(told & state);
-    sw->reason = (uint8_t)(told & state >> 8);
-    sw->priority = (int8_t)(told & ((full & priority) | (~full & (base + rise))));
-    sw->base = (int8_t)base;
-    sw->base_told = first;
-    sw->detailed = cairn_record_told(v);
-    sw->raw = cairn_record_told(v) & b->raw;
+    sw->told = (told & (uint64_t)(int64_t)(int32_t)f->told) | (v & CCSWAP_TYPE_MASK);
     sw->event = b->event;
 }
 
@@ -100,7 +91,8 @@ static bool decode_batch(struct cairn_cursor *c, struct making *m)
         .time = (uint64_t)c->time,
         .slots = c->slots,
         .state = c->state,
-        .raw = c->log->session.maximum_wait_reason == CAIRN_WAIT_REASONS_UNKNOWN,
+        .told = UINT64_C(1) << CAIRN_TOLD_DETAILED |
+                (uint64_t)(c->log->session.maximum_wait_reason == CAIRN_WAIT_REASONS_UNKNOWN) << CAIRN_TOLD_RAW,
         .cpu = c->number,
     };
     struct cairn_item *first = m->next, *item = first;

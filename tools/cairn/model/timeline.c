@@ -102,74 +102,57 @@ static uint32_t count_before(const struct cairn_item *item, uint32_t count, int6
     return low;
 }
 
-/* The one or the other; the next one or the same: by a mask. */
-static inline const struct cairn_placed *pick(const struct cairn_placed *no, const struct cairn_placed *yes,
-                                              uint64_t mask)
-{
-    return (const void *)((uintptr_t)no + (((uintptr_t)yes - (uintptr_t)no) & mask));
-}
-
-static inline const struct cairn_placed *behind(const struct cairn_placed *p, uint64_t mask)
-{
-    return (const void *)((const char *)p + (sizeof(*p) & mask));
-}
-
-static inline const struct cairn_placed *before(const struct cairn_placed *p, uint64_t mask)
-{
-    return (const void *)((const char *)p - (sizeof(*p) & mask));
-}
-
-/* In front of a list, and behind it. */
-static const struct cairn_placed least = {0, NULL}, most = {UINT64_MAX, NULL};
-
-/* A list of `count`, of two; of equal times the first one's come first. Nobody could guess which is next, so there are
+/* A list of two, which have 0 in front and UINT64_MAX behind; so has it. Nobody could guess which is next, so there are
  * no branches; and each step waits for the one before it, so the list is made from both of its ends at a time. */
-static void merge(struct cairn_placed *to, const struct cairn_placed *a, uint32_t a_count, const struct cairn_placed *b,
-                  uint32_t b_count)
+static void merge(uint64_t *to, const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count)
 {
-    const struct cairn_placed *a_end = a + a_count - 1, *b_end = b + b_count - 1;
-    const uint32_t count = a_count + b_count;
-    for (uint32_t i = 0; i < (count + 1) / 2; i++) {
-        const uint64_t second = -(uint64_t)(b->time < a->time), last = -(uint64_t)(b_end->time < a_end->time);
-        to[i] = *pick(a, b, second);
-        to[count - 1 - i] = *pick(b_end, a_end, last);
-        a = behind(a, ~second);
-        b = behind(b, second);
-        a_end = before(a_end, last);
-        b_end = before(b_end, ~last);
+    const uint64_t *a_last = a + a_count - 1, *b_last = b + b_count - 1;
+    uint64_t *last = to + a_count + b_count - 1;
+    ptrdiff_t of_a = 0, last_of_a = 0; /* taken from the two ends of a */
+    to[-1] = 0;
+    last[1] = UINT64_MAX;
+    for (ptrdiff_t i = 0; to + i <= last - i; i++) {
+        const uint64_t x = a[of_a], y = b[i - of_a], x_last = a_last[-last_of_a], y_last = b_last[last_of_a - i];
+        to[i] = x < y ? x : y;
+        last[-i] = x_last > y_last ? x_last : y_last;
+        of_a += x < y;
+        last_of_a += x_last > y_last;
     }
-    to[-1] = least;
-    to[count] = most;
 }
 
-/* So many of each lane's items, from its next one on, two lanes' at a time, then two of these lists, and so on. */
-static void merge_runs(struct cairn_timeline *t, const uint32_t *run)
+/* So many of each lane's items, from its next one on, two lanes' at a time, then two of these lists, and so on. None is
+ * older than `oldest`. */
+static void merge_runs(struct cairn_timeline *t, const uint32_t *run, int64_t oldest)
 {
     struct cairn_list {
-        struct cairn_placed *at;
+        uint64_t *at;
         uint32_t count;
     } list[MAX_CPUS + 1];
-    struct cairn_placed *to = t->placed[0];
+    uint64_t *to = t->order[0];
+    const uint64_t least = (1 - (uint64_t)oldest) << CAIRN_SLICE_BITS;
     uint32_t lists = 0, which = 0;
+    size_t number = 0;
     for (uint32_t i = 0; i < t->lanes; i++) {
         t->spent[i] = run[i];
         if (!run[i])
             continue;
-        *to++ = least;
+        *to++ = 0;
         list[lists++] = (struct cairn_list){to, run[i]};
-        for (uint32_t k = 0; k < run[i]; k++)
-            *to++ = (struct cairn_placed){(uint64_t)t->next[i][k].time ^ (uint64_t)INT64_MIN, &t->next[i][k]};
-        *to++ = most;
+        for (const struct cairn_item *item = t->next[i], *end = item + run[i]; item < end; item++, number++) {
+            *to++ = ((uint64_t)item->time << CAIRN_SLICE_BITS) + least + number;
+            t->item[number] = item;
+        }
+        *to++ = UINT64_MAX;
         cairn_lane_pass(&t->lane[i], t->next[i] + run[i]);
     }
     while (lists > 1) {
         uint32_t merged = 0;
         if (lists % 2) { /* an empty one */
-            to[0] = least;
-            to[1] = most;
+            to[0] = 0;
+            to[1] = UINT64_MAX;
             list[lists++] = (struct cairn_list){to + 1, 0};
         }
-        to = t->placed[which = !which];
+        to = t->order[which = !which];
         for (uint32_t i = 0; i < lists; i += 2) {
             const struct cairn_list *a = &list[i], *b = &list[i + 1];
             const uint32_t count = a->count + b->count;
@@ -189,7 +172,7 @@ static bool merge_slice(struct cairn_timeline *t)
 {
     const uint32_t share = t->lanes ? CAIRN_SLICE_ITEMS / t->lanes : 0;
     uint32_t run[MAX_CPUS], count = 0, from = UINT32_MAX;
-    int64_t until = INT64_MAX;
+    int64_t until = INT64_MAX, oldest = INT64_MAX;
     for (uint32_t i = 0; i < t->lanes; i++) {
         const struct cairn_item *next = t->next[i];
         if (next && (next->kind != CAIRN_ITEM_SWITCH || next->time == INT64_MIN))
@@ -199,12 +182,14 @@ static bool merge_slice(struct cairn_timeline *t)
             until = next[run[i] - 1].time;
             from = i;
         }
+        if (run[i] && next->time < oldest)
+            oldest = next->time;
     }
     for (uint32_t i = 0; i < t->lanes; i++)
         count += run[i] = count_before(t->next[i], run[i], until, i <= from);
-    if (!count || count < STEPS * t->lanes)
+    if (!count || count < STEPS * t->lanes || (uint64_t)until - (uint64_t)oldest >= CAIRN_SLICE_TIME)
         return false;
-    merge_runs(t, run);
+    merge_runs(t, run, oldest);
     return true;
 }
 
@@ -219,7 +204,7 @@ const struct cairn_item *cairn_timeline_more(struct cairn_timeline *t)
     if (!t->steps) {
         t->sliced = merge_slice(t);
         if (t->sliced)
-            return (t->at++)->item;
+            return cairn_timeline_placed(t);
         begin_steps(t);
     }
     t->steps--;

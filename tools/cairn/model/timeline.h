@@ -41,12 +41,11 @@ struct cairn_lane { /* one CPU's */
     struct cairn_cursor cursor;
 };
 
-#define CAIRN_SLICE_ITEMS 512u
-
-struct cairn_placed { /* of a slice */
-    uint64_t time;    /* with the sign turned over */
-    const struct cairn_item *item;
-};
+/* A slice of time: its items have a number each. Their order is that of the numbers with the time since the slice's
+ * oldest above them, from 1 on. */
+#define CAIRN_SLICE_BITS  9
+#define CAIRN_SLICE_ITEMS (1u << CAIRN_SLICE_BITS)
+#define CAIRN_SLICE_TIME  ((UINT64_C(1) << (64 - CAIRN_SLICE_BITS)) - 2) /* a slice is shorter */
 
 struct cairn_rank {
     int64_t time;
@@ -56,14 +55,15 @@ struct cairn_rank {
 /* All lanes', merged. Switches come in slices of time as far as nothing else can come between them, all else comes item
  * by item. */
 struct cairn_timeline {
-    const struct cairn_placed *at, *stop; /* left of the slice */
+    const uint64_t *at, *stop; /* left of the slice's order */
     uint32_t lanes;
     struct cairn_lane *lane;
     bool filtered;                           /* some items do not pass */
     const struct cairn_item *next[MAX_CPUS]; /* of each lane, NULL: it has none */
     /* Of the slice: which lanes have items in it and must look for their next one. */
     bool sliced, spent[MAX_CPUS];
-    struct cairn_placed placed[2][CAIRN_SLICE_ITEMS + 2 * MAX_CPUS];
+    const struct cairn_item *item[CAIRN_SLICE_ITEMS];
+    uint64_t order[2][CAIRN_SLICE_ITEMS + 2 * MAX_CPUS];
     /* Item by item, so many times yet: the lane that is first, and a tree of those that have lost to it (Knuth, volume
      * 3, 5.4.1). */
     uint32_t steps, leaves;
@@ -93,13 +93,17 @@ void cairn_lane_free(struct cairn_lane *lane);
 void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact, enum cairn_by by,
                          bool branches);
 /* Parts of the next two. */
+static inline const struct cairn_item *cairn_timeline_placed(struct cairn_timeline *t)
+{
+    return t->item[*t->at++ % CAIRN_SLICE_ITEMS];
+}
 const struct cairn_item *cairn_timeline_more(struct cairn_timeline *t);
 const struct cairn_item *cairn_timeline_passing(struct cairn_timeline *t, const struct cairn_item *item);
 /* As cairn_lane_next; of what has the same time, the lowest CPU's comes first. The next of all; the next that passes
  * the filter (filter.h). */
 static inline const struct cairn_item *cairn_timeline_any(struct cairn_timeline *t)
 {
-    return t->at != t->stop ? (t->at++)->item : cairn_timeline_more(t);
+    return t->at != t->stop ? cairn_timeline_placed(t) : cairn_timeline_more(t);
 }
 static inline const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t)
 {
