@@ -7,4 +7,15 @@ soak: all
 MONITOR_MINUTES := 10
 soak-monitor: all
 	@CAIRN_BUILD=$(B) $(PYTHON) tests/soak/monitor.py --minutes $(MONITOR_MINUTES) ds=soft
-.PHONY: soak soak-monitor
+# Random switches through encoder, buffers, frames and reader: CODEC_SWITCHES=1000000000
+CODEC_SWITCHES := 1000000000
+$(B)/soak/codec: $(addprefix $(B)/host/,tests/soak/codec.o tests/golden/streams.o libcairn.a libshared.a)
+	@mkdir -p $(@D)
+	$(CC) -o $@ $^ $(CAIRN_LIBS)
+soak-codec: $(B)/soak/codec
+	@$< $(CODEC_SWITCHES)
+soak-codec-short: $(B)/soak/codec
+	@$< 20000000
+test-products: $(B)/soak/codec
+SUITES += soak-codec-short
+.PHONY: soak soak-monitor soak-codec soak-codec-short
