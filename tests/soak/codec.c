@@ -3,7 +3,7 @@
  * Random switches through the kernel's encoder, buffers and frames, and back through `cairn`'s reader: each switch is
  * compared. A piece is one dump of random switches; its number is the seed of all that it is made of.
  *
- *     codec SWITCHES [PIECE]      about so many, from this piece on (0)
+ *     codec SWITCHES [PIECE]      at least so many, from this piece on (0)
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -379,7 +379,7 @@ static bool report(const struct tally *t)
 int main(int argc, char **argv)
 {
     const uint64_t switches = argc > 1 ? strtoull(argv[1], NULL, 0) : 0;
-    const uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 0, pieces = switches / PIECE_SWITCHES + 1;
+    const uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
     const uint32_t processes = cairn_helpers() + 1;
     struct tally *tally =
         mmap(NULL, processes * sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -391,7 +391,7 @@ int main(int argc, char **argv)
     for (uint32_t n = 0; n < processes; n++)
         if (fork() == 0) {
             tally[n].failed = true; /* until it ends */
-            for (uint64_t i = n; i < pieces; i += processes)
+            for (uint64_t i = n; tally[n].switches * processes < switches; i += processes)
                 if (!run_piece(first + i, &tally[n]))
                     exit(1);
             tally[n].failed = false;

@@ -18,4 +18,8 @@ soak-codec-short: $(B)/soak/codec
 	@$< 20000000
 test-products: $(B)/soak/codec
 SUITES += soak-codec-short
-.PHONY: soak soak-monitor soak-codec soak-codec-short
+# Switches of real boots, compared with the truth: BOOT_SWITCHES=10000000
+BOOT_SWITCHES := 10000000
+soak-boot: all
+	@CAIRN_BUILD=$(B) $(PYTHON) tests/soak/boot.py --switches $(BOOT_SWITCHES)
+.PHONY: soak soak-monitor soak-codec soak-codec-short soak-boot
