@@ -18,7 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 UNIT_TIMEOUT = 1800  # seconds, for one program: it hangs; slowness is no verdict
 FEWER_STEPS = "200000"  # of each processor in tests/unit/model/test_property*.c; `make test-all`: its own million
 WORKERS = os.cpu_count() or 1
-WITH_QEMU_11 = ("qemu_ds", "linux", "rr")  # folders whose tests boot the QEMU of `make deps-ds`: only where asked for
+# Folders whose tests boot the QEMU of `make deps-ds`: only where asked for. All in one session of pytest's, the long
+# ones first: so no processor waits for the last test of each folder.
+WITH_QEMU_11 = ("linux", "rr", "qemu_ds")
 
 
 def run_program(program):
@@ -52,13 +54,13 @@ def run_unit(build):
     return counts
 
 
-def run_pytest(folder, everything):
+def run_pytest(folders, everything):
     counts = Counter()
     with tempfile.TemporaryDirectory() as temporary:
         report = Path(temporary) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider",
                    f"--numprocesses={WORKERS}", "--dist=loadgroup", "--durations=10",
-                   f"--junitxml={report}", str(folder)]
+                   f"--junitxml={report}", *map(str, folders)]
         if not everything:
             command += ["-m", "not long"]
         status = subprocess.run(command, cwd=ROOT, check=False).returncode
@@ -89,13 +91,15 @@ def run_make(target, build):
     return counts
 
 
-def folders(only, with_qemu_11):
-    """Of tests/ those that are named, else all that have tests."""
+def sessions(only, with_qemu_11):
+    """{name: folders} of pytest's sessions: of tests/ those that are named, else all that have tests."""
     if only:
-        return [ROOT / "tests" / name for name in only]
+        return {name: [ROOT / "tests" / name] for name in only}
     found = sorted({ROOT / "tests" / path.relative_to(ROOT / "tests").parts[0]
                     for path in (ROOT / "tests").glob("*/**/test_*.py")})
-    return [folder for folder in found if with_qemu_11 or folder.name not in WITH_QEMU_11]
+    own = {folder.name: [folder] for folder in found if folder.name not in WITH_QEMU_11}
+    together = [ROOT / "tests" / name for name in WITH_QEMU_11]
+    return own | ({" ".join(WITH_QEMU_11): together} if with_qemu_11 else {})
 
 
 def main():
@@ -112,8 +116,8 @@ def main():
         os.environ.setdefault("CAIRN_STEPS", FEWER_STEPS)
 
     suites = [] if arguments.only else [("unit", lambda: run_unit(build))]
-    for folder in folders(arguments.only, arguments.with_qemu_11):
-        suites.append((folder.name, lambda folder=folder: run_pytest(folder, arguments.all)))
+    for name, folders in sessions(arguments.only, arguments.with_qemu_11).items():
+        suites.append((name, lambda folders=folders: run_pytest(folders, arguments.all)))
     for target in arguments.targets:
         suites.append((target, lambda target=target: run_make(target, arguments.build)))
 
@@ -124,7 +128,7 @@ def main():
         start = time.monotonic()
         counts = run()
         total += counts
-        table.append(f"{name:12} {time.monotonic() - start:7.1f} s  {counts['passed']:5} passed "
+        table.append(f"{name:16} {time.monotonic() - start:7.1f} s  {counts['passed']:5} passed "
                      f"{counts['failed']:4} failed {counts['skipped']:4} skipped")
     print("\n" + "\n".join(table))
     print(f"{total['passed']} passed, {total['failed']} failed"

@@ -100,7 +100,8 @@ def test_panic(tmp_path):
     assert re.search(r"\(panic\), CPU \d+, epoch", cairn("bts", result.log)[1])
 
 
-@pytest.mark.parametrize("preset", [cb.long("icelake"), "sapphirerapids"])  # history by DEBUGCTL, by IA32_LBR_CTL
+@pytest.mark.parametrize("preset", ["icelake", "sapphirerapids"])  # history by DEBUGCTL, by IA32_LBR_CTL
+@pytest.mark.long
 def test_history_while_throttled(tmp_path, preset):
     """The branches of a time that is not counted are in nobody's history: not in the records', not in the truth's."""
     result, _, _ = run(tmp_path, f"ds.preset={preset}", "pebs.groups=gpr,lbr:8", "bts=interrupt", "bts.records=16",

@@ -53,6 +53,7 @@ def test_microcode(tmp_path, model):
     assert int(keys(result.log, "M")["cpu.0.microcode"], 16) != 0
 
 
+@pytest.mark.long
 def test_fewer_cpus_than_there_are(tmp_path):
     result = cb.boot(tmp_path / "log", "--smp", 4, "cpus=2", "switches=500", cb.UNHURRIED)
     assert result.status == cb.PASS, result.output

@@ -100,6 +100,7 @@ def test_empty_and_largest_config(tmp_path):
     assert "\\cairn.cfg: 0 bytes" in result.console()
 
 
+@pytest.mark.long
 def test_no_loader_on_the_volume(tmp_path):
     image = cb.make_image(tmp_path / "stick.img", kernel=PROBE)
     cb.image_tool("mdel", image, "::/EFI/BOOT/BOOTX64.EFI")

@@ -74,6 +74,7 @@ def test_what_is_saved_is_the_serial_log(tmp_path, options, verdict):
     checked(saved_log(result))
 
 
+@pytest.mark.long
 def test_half_written(tmp_path):
     """A reset in the middle of the run: the second start says so and has no file; the third one, with the variables
     that the second has left, runs, and its log says so as well."""

@@ -56,6 +56,7 @@ def test_panic(tmp_path, device):
         at = found.end()
 
 
+@pytest.mark.long
 def test_refused_option(tmp_path):
     """Not before the kernel has page tables of its own: the loader's need not reach the framebuffer."""
     image = cb.make_image(tmp_path / "image", "serial=none", "no.such=option")

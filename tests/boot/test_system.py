@@ -109,7 +109,7 @@ def known(result, cpus):
 
 @pytest.mark.parametrize("cpus, preset", [
     (1, "icelake"),
-    (1, "pantherlake"),
+    cb.long(1, "pantherlake"),
     *[cb.long(2, preset)
       for preset in ("penryn", "nehalem", "sandybridge", "haswell", "skylake", "icelake", "sapphirerapids", "arrowlake",
                      "lunarlake", "pantherlake", "clearwaterforest")]])

@@ -38,8 +38,8 @@ def boot(folder, commands, preset, kernel):
     return booted.dmesg, records, paper
 
 
-# Lunar Lake's is of a hybrid processor: Linux asks which kind of core it runs on.
-@pytest.mark.parametrize("preset", [name if name == "lunarlake" else cb.long(name) for name, *_ in PRESETS])
+@pytest.mark.long  # test_perf.py and test_hybrid.py have some of them, with more
+@pytest.mark.parametrize("preset", [name for name, *_ in PRESETS])
 def test_preset(tmp_path, preset):
     _, records, paper = boot(tmp_path, COMMANDS, preset, checks.kernel(preset))
     for record, unlisted in zip(records, (preset in UNLISTED, False)):

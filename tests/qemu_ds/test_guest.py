@@ -145,7 +145,7 @@ def test_locked(tmp_path, cpus):
     assert said == {"aligned": 17, "last": 17, "middle": 17, "alone": 4, "value": 3}
 
 
-@pytest.mark.parametrize("boot", range(3))
+@pytest.mark.parametrize("boot", [0, *(pytest.param(boot, marks=pytest.mark.long) for boot in (1, 2))])
 def test_blocks_are_dropped(tmp_path, boot):
     """A REP string instruction retires once, also where the blocks that had counted it are gone when it goes on."""
     said, messages = run(tmp_path, "anew", "stats=on", "-smp", "2")

@@ -3,10 +3,10 @@
 
 import pytest
 
-from cairn_labs import FEW, LABS, each, lab
+from cairn_labs import LABS, each, lab
 
 
-@pytest.mark.parametrize("code", each([path.with_name("solution.c") for path in LABS], FEW))
+@pytest.mark.parametrize("code", each([path.with_name("solution.c") for path in LABS], 1))
 def test_solution(code):
     status, output = lab(code, "DS=hw")
     assert status == 0 and "FAIL" not in output, output
