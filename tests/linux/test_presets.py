@@ -4,7 +4,6 @@ and samples by PEBS."""
 
 import re
 
-import cairn_boot as cb
 import checks
 import guest
 import known

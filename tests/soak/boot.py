@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Switches of real boots, many: each piece is a boot on four CPUs with truth and a live dump, and `cairn check` compares
-every switch and every record of it with the truth. A PASS or FAIL line for each piece, a table at the end."""
+"""Switches of real boots, many: each piece is a boot on four CPUs with truth and a live dump, and `cairn check`
+compares every switch and every record of it with the truth. A PASS or FAIL line for each piece, the sums at the end."""
 
 import argparse
 import os
