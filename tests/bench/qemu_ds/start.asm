@@ -1,6 +1,7 @@
 ; SPDX-License-Identifier: MIT
 ; A guest with nothing in it but what is timed: from multiboot's 32-bit mode to long mode, the lowest 4 GiB mapped 1:1,
-; interrupts off, also for the other processors; and the two loops. What each executes in an iteration stands beside it: guest.c checks that.
+; interrupts off, also for the other processors; and the two loops. What each executes in an iteration stands beside it:
+; guest.c checks that.
 
 extern load_end, bss_end, guest_main, guest_other
 
