@@ -115,7 +115,7 @@ def test_reverse_execution(tmp_path):
                     preset="skylake", append=APPEND, files={**FILES, "root/reverse.gdb": REVERSE},
                     programs=("rr", "gdb"))
     output = run.said[2].output
-    assert re.findall(r"change \(i=i@entry=(\d+)\)", output) == ["617", "417", "617"], output
+    assert re.findall(r"Breakpoint \d+, change \(i=i@entry=(\d+)\)", output) == ["617", "417", "617"], output
     assert re.findall(r"\$\d+ = (\d+)", output) == ["617", "417", "617"], output
     assert re.findall(r"Old value = (\d+)\nNew value = (\d+)", output) == [
         ("1234", "417"), ("417", "217"), ("217", "417")], output
