@@ -61,13 +61,6 @@ void ds_model_fill_gpr(struct ds_pebs_gpr *gpr, const struct ds_model_registers 
     memcpy(gpr->r8_r15, r->r8_r15, sizeof gpr->r8_r15);
 }
 
-static void put_gpr(struct cursor *at, const struct ds_model_registers *r)
-{
-    struct ds_pebs_gpr gpr;
-    ds_model_fill_gpr(&gpr, r);
-    put(at, &gpr, sizeof gpr);
-}
-
 /* Newest first; entries beyond the history are 0. */
 static void put_lbr(struct cursor *at, unsigned entries)
 {
@@ -114,22 +107,32 @@ static void put_adaptive(struct cursor *at, uint64_t set, const struct ds_model_
 {
     const struct ds_model *m = at->model;
     uint64_t cfg = groups(m, set);
-    const struct ds_pebs_basic basic = {
+    struct { /* written at once: most records have no more than these */
+        struct ds_pebs_basic basic;
+        uint8_t others[sizeof(struct ds_pebs_meminfo) + sizeof(struct ds_pebs_gpr)];
+    } first;
+    uint32_t size = 0;
+    first.basic = (struct ds_pebs_basic){
         .head = ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg)) |
                 (ds_model_timed(m->preset) ? (uint64_t)retired->retire_latency << 32 : 0),
         .eventing_ip = r->eventing_ip,
         .counters = set,
         .tsc = r->tsc,
     };
-    put(at, &basic, sizeof basic);
     if (cfg & MSR_PEBS_DATA_CFG_MEMINFO) {
         const struct ds_pebs_meminfo meminfo = {.data_linear_address = ds_model_data_address(m, set, retired),
                                                 .data_source = ds_model_data_source(m, set, retired),
                                                 .latency = ds_model_latency(m, set, retired)};
-        put(at, &meminfo, sizeof meminfo);
+        memcpy(first.others, &meminfo, sizeof meminfo);
+        size = sizeof meminfo;
     }
-    if (cfg & MSR_PEBS_DATA_CFG_GPR)
-        put_gpr(at, r);
+    if (cfg & MSR_PEBS_DATA_CFG_GPR) {
+        struct ds_pebs_gpr gpr;
+        ds_model_fill_gpr(&gpr, r);
+        memcpy(first.others + size, &gpr, sizeof gpr);
+        size += sizeof gpr;
+    }
+    put(at, &first, sizeof first.basic + size);
     if (cfg & MSR_PEBS_DATA_CFG_XMM) {
         struct ds_pebs_xmm xmm = {0};
         if (m->host.xmm)

@@ -2,6 +2,7 @@
 """Guests of a few known instructions (guest/*.asm) under the plugin, in the QEMU that `make deps-ds` brings."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,28 @@ PLUGIN = BUILD / "qemu-ds.so"
 GUESTS = Path(__file__).resolve().parent / "guest"
 
 ENDED = 1  # QEMU's exit status where the guest writes 0 to isa-debug-exit
+
+
+def qemu_without(folder, *symbols):
+    """A copy of that QEMU in which symbols that its binary exports have other names."""
+    named = QEMU.resolve()
+    usr = named.parent / "root/usr"
+    binary = usr / "bin/qemu-system-x86_64"
+    copy = folder / "qemu-system-x86_64"
+    if binary.exists():  # Debian's, unpacked, which a script beside it starts
+        shutil.copy(named, copy)
+        copy = folder / "root/usr/bin/qemu-system-x86_64"
+        copy.parent.mkdir(parents=True)
+        for part in ("lib", "lib64", "share"):
+            (folder / "root/usr" / part).symlink_to(usr / part)
+        named = binary
+    code = named.read_bytes()
+    for name in symbols:
+        assert code.count(b"\0" + name + b"\0") <= 1
+        code = code.replace(b"\0" + name + b"\0", b"\0" + b"_" * len(name) + b"\0")
+    copy.write_bytes(code)
+    copy.chmod(0o755)
+    return folder / "qemu-system-x86_64"
 
 
 def assemble(folder, name, *defines):

@@ -2,8 +2,6 @@
 """A QEMU whose binary does not export what plugins are not meant to call: what can be had without is had, the rest is
 said to be missing."""
 
-import shutil
-
 import bare_guest
 import pytest
 
@@ -14,26 +12,7 @@ SF = 0x80
 
 @pytest.fixture(scope="module", name="qemu")
 def without_exports(tmp_path_factory):
-    """A copy of QEMU 11.1 in which two symbols have other names."""
-    folder = tmp_path_factory.mktemp("qemu")
-    named = bare_guest.QEMU.resolve()
-    usr = named.parent / "root/usr"
-    binary = usr / "bin/qemu-system-x86_64"
-    copy = folder / "qemu-system-x86_64"
-    if binary.exists():  # Debian's, unpacked, which a script beside it starts
-        shutil.copy(named, copy)
-        copy = folder / "root/usr/bin/qemu-system-x86_64"
-        copy.parent.mkdir(parents=True)
-        for part in ("lib", "lib64", "share"):
-            (folder / "root/usr" / part).symlink_to(usr / part)
-        named = binary
-    code = named.read_bytes()
-    for name in (b"helper_read_eflags", b"qemu_register_reset"):
-        assert code.count(b"\0" + name + b"\0") <= 1
-        code = code.replace(b"\0" + name + b"\0", b"\0" + b"_" * len(name) + b"\0")
-    copy.write_bytes(code)
-    copy.chmod(0o755)
-    return folder / "qemu-system-x86_64"
+    return bare_guest.qemu_without(tmp_path_factory.mktemp("qemu"), b"helper_read_eflags", b"qemu_register_reset")
 
 
 def run(monkeypatch, qemu, folder, name, plugin="stats=on", defines=()):

@@ -281,6 +281,16 @@ def test_reset(tmp_path):
     assert said["counts"] == 3
 
 
+def test_init_of_another(tmp_path):
+    """By an IPI. It ends the other processor's loop of two instructions; how it comes back here is the same always."""
+    beside = []
+    for spins in (10, 100000):
+        said, _ = run(tmp_path, "init", "", "-smp", "2", defines=(f"SPINS={spins}",))
+        assert said["spins"] >= spins
+        beside.append(said["counted"] - 2 * said["spins"])
+    assert beside[0] == beside[1] > 1000
+
+
 def record(said, at):
     """Words of the record of architectural PEBS that begins there."""
     return [said[f"r{at + offset:04x}"] for offset in range(0, said[f"r{at:04x}"] & 0xFFFF, 8)]

@@ -3,18 +3,19 @@
 one line says so. guest/snapshot.asm has the same numbers however often it is taken back."""
 
 import random
+import re
 import struct
 import subprocess
 import time
 
 import pytest
-from bare_guest import PLUGIN, QEMU, assemble
+from bare_guest import PLUGIN, QEMU, assemble, qemu_without
 
 import cairn_boot as cb
 from cairn_screen import Qmp
 
 CLUSTER = 1 << 16
-ENDED = "R15=0000000000000000"  # iterations to go
+SHORT, LONG = 100, 0x100000  # what the guest's REP copies
 
 
 def qcow2(path):
@@ -25,17 +26,17 @@ def qcow2(path):
     path.write_bytes(b"".join(data.ljust(CLUSTER, b"\0") for data in clusters))
 
 
-def command(image, plugin):
+def command(image, plugin, qemu=QEMU):
     """`plugin`: its options, or None for none."""
-    return [QEMU, "-accel", "tcg", "-cpu", "max", "-m", "64", "-display", "none", "-nodefaults", "-no-reboot", "-bios",
+    return [qemu, "-accel", "tcg", "-cpu", "max", "-m", "64", "-display", "none", "-nodefaults", "-no-reboot", "-bios",
             image, "-debugcon", "stdio", *(("-plugin", f"{PLUGIN}{plugin}") if plugin is not None else ())]
 
 
 class Machine:
-    def __init__(self, folder, image, plugin, *arguments):
+    def __init__(self, folder, image, plugin, *arguments, qemu=QEMU):
         folder.mkdir(exist_ok=True)
         self.process = subprocess.Popen(
-            [*command(image, plugin), "-qmp", f"unix:{folder}/qmp,server=on,wait=off", *arguments],
+            [*command(image, plugin, qemu), "-qmp", f"unix:{folder}/qmp,server=on,wait=off", *arguments],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.qmp = Qmp(folder / "qmp", self.process)
 
@@ -50,16 +51,28 @@ class Machine:
         """The human monitor: what it answers."""
         return self.qmp.command("human-monitor-command", **{"command-line": line})
 
-    def pause(self, rip=None):
-        """Stops the machine, if possible at that instruction. Whether that was before the guest's loop has ended."""
-        for _ in range(20):
+    def pause(self, rep=None):
+        """Stops the machine while the guest counts, if so between two iterations of the REP at `rep`. A guest that has
+        come to its end begins anew."""
+        for _ in range(1000):
             self.qmp.command("stop")
-            registers = self.tell("info registers")
-            if rip is None or f"RIP={rip:016x}" in registers or ENDED in registers:
-                break
+            told = self.tell("info registers")
+            registers = {name: int(value, 16) for name, value in re.findall(r"\b(R[A-Z0-9]{2}) *=([0-9a-f]{16})", told)}
+            if registers["R15"] == 0:  # iterations to go
+                self.qmp.command("system_reset")
+            elif not rep or registers["RIP"] == rep and SHORT < registers["RCX"] < LONG:
+                return
             self.qmp.command("cont")
+            if registers["R15"] == 0:
+                self.until("begins")
             time.sleep(random.uniform(0.001, 0.01))
-        return ENDED not in registers
+        raise AssertionError("never there")
+
+    def arrive(self):
+        """Goes on from a machine's state."""
+        while self.qmp.command("query-status")["status"] == "inmigrate":
+            time.sleep(0.05)
+        self.qmp.command("cont")
 
     def until(self, name):
         """What the guest says, to the line of that name."""
@@ -84,9 +97,9 @@ LOST = ("qemu-ds: vCPU 0 goes on from a snapshot without the plugin's state: wha
 def migrated(folder, image, plugin, *arguments):
     """A machine's state as a file, from somewhere on its way."""
     state = folder / "state"
-    with Machine(folder, image, plugin, *arguments) as machine:
+    with Machine(folder, image, plugin, "-action", "reboot=reset", *arguments) as machine:
         machine.until("begins")
-        time.sleep(random.uniform(0, 0.1))
+        machine.pause()
         machine.qmp.command("migrate", uri=f"file:{state}")
         while (status := machine.qmp.command("query-migrate")["status"]) != "completed":
             assert status != "failed"
@@ -98,32 +111,38 @@ def migrated(folder, image, plugin, *arguments):
 @pytest.fixture(scope="module", name="images")
 def assembled(tmp_path_factory):
     return {history: assemble(tmp_path_factory.mktemp("snapshot"), "snapshot", f"HISTORY={history}",
-                              f"LOOPS={3000 >> 2 * history}") for history in (0, 1)}
+                              f"LOOPS={1000 >> history}", f"SHORT={SHORT}", f"LONG={LONG}") for history in (0, 1)}
 
 
-@pytest.mark.parametrize("history, plugin", [(0, ""), (1, ""), cb.long(0, ",truth=truth")])
-def test_loadvm(tmp_path, monkeypatch, images, history, plugin):
+@pytest.fixture(scope="module", name="without_flags")
+def without_exports(tmp_path_factory):
+    return qemu_without(tmp_path_factory.mktemp("qemu"), b"helper_read_eflags")
+
+
+@pytest.mark.parametrize("history, plugin, flags", [(0, "", True), (1, "", True), (0, "", False),
+                                                    cb.long(1, "", False), cb.long(0, ",truth=truth", True)])
+def test_loadvm(tmp_path, monkeypatch, images, without_flags, history, plugin, flags):
     """The machine is taken back to two places, in any order, and by another QEMU. One of them is in the middle of an
-    instruction's repetitions, if that is met."""
+    instruction's repetitions. Flags may be unknown."""
     monkeypatch.chdir(tmp_path)
     qcow2(tmp_path / "disk")
-    disk = ("-drive", f"if=none,file={tmp_path}/disk,format=qcow2")
-    with Machine(tmp_path, images[history], plugin, *disk) as machine:
-        repeats = machine.until("begins")["repeats"]
-        names = []
-        for name, rip in (("begins", None), ("repeats", repeats)):
-            if machine.pause(rip):
-                assert machine.tell(f"savevm {name}") == ""
-                names.append(name)
+    arguments = ("-action", "reboot=reset", "-drive", f"if=none,file={tmp_path}/disk,format=qcow2")
+    qemu = QEMU if flags else without_flags
+    with Machine(tmp_path, images[history], plugin, *arguments, qemu=qemu) as machine:
+        begun = machine.until("begins")
+        names = {"somewhere": None, "repeats": begun["repeats"]}
+        for name, rep in names.items():
+            machine.pause(rep)
+            assert machine.tell(f"savevm {name}") == ""
             machine.qmp.command("cont")
         said = machine.until("end")
-        assert names and said["records"] > 100 and bool(said["from"]) == bool(history)
-        for name in random.sample(names, len(names)):
+        assert said["records"] > 100 and bool(said["from"]) == bool(history)
+        for name in random.sample(list(names), 2):
             assert machine.tell(f"loadvm {name}") == ""
             machine.qmp.command("cont")
             assert machine.until("end") == said
         assert machine.quit() == ""
-    with Machine(tmp_path, images[history], plugin, *disk, "-loadvm", names[0]) as machine:
+    with Machine(tmp_path, images[history], plugin, *arguments, "-loadvm", "repeats", qemu=qemu) as machine:
         machine.qmp.command("cont")
         assert machine.until("end") == said
         assert machine.quit() == ""
@@ -135,6 +154,7 @@ def test_migration(tmp_path, images, history):
         said = machine.until("end")
     state = migrated(tmp_path, images[history], "", "-smp", "2")
     with Machine(tmp_path, images[history], "", "-smp", "2", "-incoming", f"file:{state}") as machine:
+        machine.arrive()
         del said["begins"], said["repeats"]
         assert machine.until("end") == said
         assert machine.quit() == ""
@@ -178,7 +198,7 @@ def test_reset(tmp_path, how):
     with Machine(tmp_path, image, "", "-action", "reboot=reset") as machine:
         machine.until("init_counted")
         if how == "system_reset":
-            machine.pause()
+            machine.qmp.command("stop")
             machine.qmp.command("system_reset")
             machine.qmp.command("cont")
         assert machine.until("counts") == {
@@ -191,7 +211,6 @@ def test_caches(tmp_path, images):
     """Those of memory=model stay where they are, which is said."""
     state = migrated(tmp_path, images[0], ",memory=model")
     with Machine(tmp_path, images[0], ",memory=model", "-incoming", f"file:{state}") as machine:
-        while machine.qmp.command("query-status")["status"] != "running":
-            time.sleep(0.05)
+        machine.arrive()
         assert machine.quit().splitlines()[1:] == [
             "qemu-ds: memory=model: caches are not in the snapshot: they stay as they are"]

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,16 +137,20 @@ static int run_race(void)
     return 0;
 }
 
-/* Each waits in a loop, without a system call, for the one before it. */
+/* Each waits in a loop for the one before it: without a system call, unless the environment has YIELD. */
 static atomic_uint baton;
 static unsigned long spins[THREADS];
 static unsigned rounds = 3;
+static bool yields;
 
 static void *spin(void *i)
 {
     for (unsigned n = 0; n < rounds; n++) {
-        while (atomic_load(&baton) != n * THREADS + (uintptr_t)i)
+        while (atomic_load(&baton) != n * THREADS + (uintptr_t)i) {
             spins[(uintptr_t)i]++;
+            if (yields)
+                sched_yield();
+        }
         atomic_fetch_add(&baton, 1);
     }
     return NULL;
@@ -156,6 +161,7 @@ static int run_spin(void)
     pthread_t threads[THREADS];
     if (getenv("ROUNDS"))
         rounds = (unsigned)atoi(getenv("ROUNDS"));
+    yields = getenv("YIELD");
     start(threads, THREADS, spin);
     join(threads, THREADS);
     for (int i = 0; i < THREADS; i++)

@@ -53,7 +53,7 @@ def boot(folder, names, replays, preset, smp=1):
     others = ("bash", "python3", "ls", "seq", "sort", "head", "tr") if set(names) & set(OTHERS) else ()
     run = guest.run(folder, [QUIET, *(f"rr-check {replays} {PROGRAMS[name][0]}" for name in names)],
                     preset=preset, append=APPEND, smp=smp, files={**FILES, "bin/rr-check": CHECK},
-                    programs=("rr", *others))
+                    programs=("rr", *others), timeout=guest.LIMIT * replays)
     for name, said in zip(names, run.said[1:]):
         status = PROGRAMS[name][1]
         first, process, *replayed, size = said.output.splitlines()
@@ -115,7 +115,7 @@ def test_reverse_execution(tmp_path):
                     preset="skylake", append=APPEND, files={**FILES, "root/reverse.gdb": REVERSE},
                     programs=("rr", "gdb"))
     output = run.said[2].output
-    assert re.findall(r"change \(i=i@entry=(\d+)\)", output) == ["617", "417", "617"], output
+    assert re.findall(r"Breakpoint \d+, change \(i=i@entry=(\d+)\)", output) == ["617", "417", "617"], output
     assert re.findall(r"\$\d+ = (\d+)", output) == ["617", "417", "617"], output
     assert re.findall(r"Old value = (\d+)\nNew value = (\d+)", output) == [
         ("1234", "417"), ("417", "217"), ("217", "417")], output

@@ -512,9 +512,9 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_wrmsr(unsigned v
 
 /* ---- snapshots --------------------------------------------------------------------------------------------------- */
 
-void qds_run_stands(struct qds_vcpu *v)
+void qds_run_stands(struct qds_vcpu *v, uint64_t rip)
 {
-    repeats(v, physical_of(qds_read(v, QDS_RIP)));
+    repeats(v, physical_of(rip));
     sync(v);
     arm(v);
 }

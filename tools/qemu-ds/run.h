@@ -48,9 +48,9 @@ void qds_run_wrmsr(unsigned vcpu, void *userdata);
 void qds_run_rdpmc(unsigned vcpu, void *userdata);
 /* CPUID or RDMSR has run, and its results are to be others. */
 void qds_run_patch(unsigned vcpu, void *userdata);
-/* QEMU has stopped the vCPU between two blocks: the model gets all that has run. The vCPU may go on, or go on elsewhere
- * from what it and its model are now. */
-void qds_run_stands(struct qds_vcpu *v);
+/* QEMU has stopped the vCPU between two blocks, at `rip`: the model gets all that has run. The vCPU may go on, or go on
+ * elsewhere from what it and its model are now. */
+void qds_run_stands(struct qds_vcpu *v, uint64_t rip);
 /* There: its model and what is unfinished have been set. */
 void qds_run_loaded(struct qds_vcpu *v);
 /* Exceptions and interrupts. */

@@ -74,6 +74,10 @@ uint64_t qds_read(struct qds_vcpu *v, enum qds_register reg)
 
 void qds_write(struct qds_vcpu *v, enum qds_register reg, uint64_t value)
 {
+    if (v->env && reg == QDS_EFLAGS) { /* for each record, and QEMU does no more there */
+        v->env[v->env_rip + 1] = (uint32_t)value;
+        return;
+    }
     g_byte_array_set_size(v->bytes, sizeof value);
     memcpy(v->bytes->data, &value, sizeof value);
     qemu_plugin_write_register(v->handle[reg], v->bytes);

@@ -59,7 +59,7 @@ _Static_assert(sizeof(struct qds_board) == 1024, "a power of 2: translated code 
 
 #define QDS_FRAME 40u /* bytes that 64-bit mode pushes: RIP, CS, RFLAGS, RSP, SS */
 
-#define QDS_PAGES   16u
+#define QDS_PAGES   64u /* more than those of a usual buffer */
 #define QDS_NOWHERE UINT64_MAX
 
 enum qds_through { QDS_THROUGH_EVENTS, QDS_THROUGH_BRANCHES, QDS_THROUGH_ALL };

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What the plugin costs, as `name value unit` lines: times over those of the same QEMU without it. Modes take turns, and
 # of all turns the least time counts: of a loop that of a run of about a millisecond, of a Linux boot (where deps-ds has
-# brought a kernel) the processor time of QEMU.
+# brought a kernel) and of loops that one or four vCPUs share the processor time of QEMU.
 #
 #     tests/bench/qemu_ds/run.sh BUILD [TURNS]
 set -eu
@@ -41,6 +41,19 @@ loops() { # mode
     sed "s/ / $1 /" "$tmp/console" >>"$times"
 }
 
+# processor_time KIND MODE COMMAND...: a line of what that takes
+processor_time() {
+    local kind=$1 mode=$2 TIMEFORMAT='%U %S'
+    shift 2
+    { time "$@" 2>&3; } 3>&2 2>"$tmp/time"
+    echo "$kind $mode $(awk '{ print $1 + $2 }' "$tmp/time")" >>"$times"
+}
+
+shared() { # mode, vCPUs
+    processor_time "vcpus$2" "$1" machine "$1" -smp "$2" -device isa-debugcon,chardev=console,iobase=0xe9 \
+        -kernel "$build/bench/guest.bin" -append "$1$2"
+}
+
 # A "newc" archive (Linux' Documentation/driver-api/early-userspace/buffer-format.rst): file $2 as /$1.
 entry() {
     local size=0
@@ -54,11 +67,10 @@ entry() {
 
 # Linux' watchdog counts cycles from early in the boot on, where it finds a counter.
 linux() { # mode
-    local watchdog=0 TIMEFORMAT='%U %S'
+    local watchdog=0
     [ "$1" != counting ] || watchdog=1
-    { time machine "$1" -serial chardev:console -kernel "$kernel" -initrd "$tmp/initramfs" \
-        -append "console=ttyS0 quiet panic=-1 nmi_watchdog=$watchdog" 2>&3; } 3>&2 2>"$tmp/time"
-    echo "linux $1 $(awk '{ print $1 + $2 }' "$tmp/time")" >>"$times"
+    processor_time linux "$1" machine "$1" -serial chardev:console -kernel "$kernel" -initrd "$tmp/initramfs" \
+        -append "console=ttyS0 quiet panic=-1 no_timer_check nmi_watchdog=$watchdog"
 }
 
 if [ ! -x "$qemu" ]; then
@@ -76,6 +88,10 @@ for ((turn = 0; turn < turns; turn++)); do
     for mode in plain idle counting pebs bts loads memory; do
         loops $mode
     done
+    [ $((turn % 2)) = 1 ] || for mode in plain counting pebs; do
+        shared $mode 1
+        shared $mode 4
+    done
     [ -z "$kernel" ] || [ $((turn % 2)) = 1 ] || for mode in plain idle counting memory; do
         linux $mode
     done
@@ -87,7 +103,7 @@ awk '
     $4 { instructions[$1] = $4 / 1000 }
     $2 == "bts" { records[$1] = $5 / 1000 }
     END {
-        kinds = split("blocks calls linux", kind)
+        kinds = split("blocks calls linux vcpus1 vcpus4", kind)
         modes = split("idle counting pebs loads memory", mode)
         for (k = 1; k <= kinds; k++) {
             if (!((kind[k], "plain") in least))

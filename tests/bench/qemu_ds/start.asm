@@ -1,15 +1,19 @@
 ; SPDX-License-Identifier: MIT
 ; A guest with nothing in it but what is timed: from multiboot's 32-bit mode to long mode, the lowest 4 GiB mapped 1:1,
-; interrupts off; and the two loops. What each executes in an iteration stands beside it: guest.c checks that.
+; interrupts off, also for the other processors; and the two loops. What each executes in an iteration stands beside it:
+; guest.c checks that.
 
-extern load_end, bss_end, guest_main
+extern load_end, bss_end, guest_main, guest_other
 
 MAGIC   equ 0x1BADB002
 FLAGS   equ 1 << 16                 ; the addresses are here, not in an ELF header
 CR0_PG  equ 1 << 31
+CR0_PE  equ 1
 CR4_ON  equ 1 << 5 | 1 << 9         ; PAE, OSFXSR
 IA32_EFER equ 0xC0000080
 EFER_LME equ 1 << 8
+TRAMPOLINE equ 0x8000               ; guest.c's SIPI names it
+OTHERS  equ 7                       ; processors, at most
 
 section .start progbits alloc exec nowrite align=16
 global _start ; what a linker expects; QEMU takes the address in the header
@@ -21,6 +25,16 @@ header:
 bits 32
 start:
     mov esp, stack_end
+    mov esi, trampoline
+    mov edi, TRAMPOLINE
+    mov ecx, trampoline_end - trampoline
+    rep movsb
+    call long_mode_on
+    lgdt [gdtr]
+    jmp 8:long_mode
+
+; To long mode, where paging begins.
+long_mode_on:
     mov eax, pml4
     mov cr3, eax
     mov eax, cr4
@@ -31,12 +45,44 @@ start:
     or eax, EFER_LME
     wrmsr
     mov eax, cr0
-    or eax, CR0_PG
+    or eax, CR0_PG | CR0_PE
     mov cr0, eax
-    lgdt [gdtr]
-    jmp 8:long_mode
+    ret
+
+; Another processor begins here, in real mode.
+bits 16
+trampoline:
+    cli
+    o32 lgdt [cs:.gdtr - trampoline]
+    mov eax, CR0_PE
+    mov cr0, eax
+    jmp dword 24:other
+.gdtr:
+    dw gdtr - gdt - 1
+    dd gdt
+trampoline_end:
+bits 32
+other:
+    mov eax, 16
+    mov ds, eax
+    mov ss, eax
+    mov ebx, 1
+    lock xadd [others], ebx         ; its number, from 0
+    mov esp, ebx
+    shl esp, 12
+    add esp, other_stacks + 4096
+    call long_mode_on
+    jmp 8:other_long
 
 bits 64
+other_long:
+    lea edi, [rbx + 1]
+    call guest_other
+.halt:
+    cli
+    hlt
+    jmp .halt
+
 long_mode:
     mov eax, 16
     mov ss, eax
@@ -47,7 +93,7 @@ long_mode:
 
 section .data
 gdt:
-    dq 0, 0x00AF9B000000FFFF, 0x00CF93000000FFFF
+    dq 0, 0x00AF9B000000FFFF, 0x00CF93000000FFFF, 0x00CF9B000000FFFF
 gdtr:
     dw $ - gdt - 1
     dd gdt
@@ -62,17 +108,18 @@ pdpt:
 section .bss align=4096
     resb 16384
 stack_end:
-data:
+other_stacks:
+    resb OTHERS * 4096
+others:
     resb 4096
 
 section .text
 ; A CPU-bound loop: 25 instructions, 1 load and 2 taken branches, 3 blocks of 8 or 9 instructions; the stores are half a
-; one, and 1 branch and a half is conditional. RDI: iterations, an even number.
+; one, and 1 branch and a half is conditional. RDI: iterations, an even number; RSI: 4096 bytes of data.
 global bench_blocks
 bench_blocks:
     mov rcx, 0x9E3779B97F4A7C15
     xor eax, eax
-    lea rsi, [data]
 align 16
 .top:
     mov rdx, rcx
@@ -114,12 +161,11 @@ align 16
     ret
 
 ; Calls and memory: 31 instructions, 10 loads and 7 stores (with those of PUSH, POP, CALL and RET), 5 taken branches.
-; RDI: iterations.
+; RDI: iterations; RSI: 4096 bytes of data.
 global bench_calls
 bench_calls:
     push rbx
     push rbp
-    lea rsi, [data]
     lea r10, [handlers]
 align 16
 .top:

@@ -8,6 +8,10 @@ HISTORY equ 0
 %ifndef LOOPS
 LOOPS   equ 40000
 %endif
+%ifndef LONG
+SHORT   equ 100
+LONG    equ 0x100000
+%endif
 
 IA32_DEBUGCTL    equ 0x1D9
 IA32_DS_AREA     equ 0x600
@@ -26,8 +30,7 @@ PEBS_THRESHOLD   equ DATA + 0x38
 PEBS_RESET       equ DATA + 0x80 ; of fixed counter 0
 RECORDS          equ DATA + 0x1000
 SOURCE           equ DATA + 0x100000
-TARGET           equ DATA + 0x140000
-LENGTH           equ 0x20000
+TARGET           equ SOURCE + LONG
 
 test:   xor ebx, ebx
         xor r13d, r13d
@@ -54,9 +57,9 @@ test:   xor ebx, ebx
         wrmsr_64 IA32_PERF_GLOBAL_CTRL, FIXED_CTR0 | 15
 .loop:  mov esi, SOURCE
         mov edi, TARGET
-        mov ecx, 100
-        mov edx, LENGTH         ; at times it takes as long as all else
-        test r15b, 31
+        mov ecx, SHORT
+        mov edx, LONG           ; at times it takes as long as all else
+        test r15b, r15b
         cmovz ecx, edx
 .repeats:
         rep movsb

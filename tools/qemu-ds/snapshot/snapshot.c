@@ -16,6 +16,7 @@
 #define NAME    "qemu-ds"
 #define VERSION 1
 #define CR0_PE  1u
+#define GDB_RIP 16 /* as gdb numbers the registers of i386:x86-64 */
 
 struct handlers { /* of QEMU 11.1's struct SaveVMHandlers what is of use here */
     void (*save_state)(void *file, void *opaque);
@@ -36,6 +37,7 @@ static struct {
     void (*qemu_put_buffer)(void *file, const uint8_t *from, size_t size);
     size_t (*qemu_get_buffer)(void *file, uint8_t *to, size_t size);
     void *(*qemu_get_cpu)(int index);
+    int (*gdb_read_register)(void *cpu, GByteArray *to, int number);
     /* On the vCPU's own thread, while it stands between two blocks. */
     void (*run_on_cpu)(void *cpu, void (*function)(void *cpu, void *data), void *data);
     const struct version *(*qmp_query_version)(void *error);
@@ -52,12 +54,21 @@ struct saved {       /* a vCPU in the stream; behind the last there is a `layout
     struct qds_vcpu vcpu; /* whole; what is of a process or of QEMU's, such as pointers, is not loaded */
 };
 
+/* Outside of its callbacks a plugin's own function reads no register. */
+static uint64_t rip_of(struct qds_vcpu *v, void *cpu)
+{
+    uint64_t rip = 0;
+    g_byte_array_set_size(v->bytes, 0);
+    if (qemu.gdb_read_register(cpu, v->bytes, GDB_RIP) == sizeof rip)
+        memcpy(&rip, v->bytes->data, sizeof rip);
+    return rip;
+}
+
 static void save_vcpu(void *cpu, void *data)
 {
     struct saved *s = data;
     struct qds_vcpu *v = qds_vcpu(s->index);
-    (void)cpu;
-    qds_run_stands(v);
+    qds_run_stands(v, rip_of(v, cpu));
     s->layout = QDS_LAYOUT;
     snprintf(s->preset, sizeof s->preset, "%s", v->model.preset->name);
     s->kvm = v->model.preset->kvm;
@@ -177,10 +188,11 @@ static bool available(void)
     qds_exported("qemu_put_buffer", &qemu.qemu_put_buffer);
     qds_exported("qemu_get_buffer", &qemu.qemu_get_buffer);
     qds_exported("qemu_get_cpu", &qemu.qemu_get_cpu);
+    qds_exported("gdb_read_register", &qemu.gdb_read_register);
     qds_exported("run_on_cpu", &qemu.run_on_cpu);
     qds_exported("qmp_query_version", &qemu.qmp_query_version);
     if (!qemu.register_savevm_live || !qemu.qemu_put_buffer || !qemu.qemu_get_buffer || !qemu.qemu_get_cpu ||
-        !qemu.run_on_cpu || !qemu.qmp_query_version)
+        !qemu.gdb_read_register || !qemu.run_on_cpu || !qemu.qmp_query_version)
         return false;
     const struct version *version = qemu.qmp_query_version(NULL);
     return version->qemu->major == 11 && version->qemu->minor == 1;
