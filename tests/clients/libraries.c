@@ -17,6 +17,7 @@
 enum { SHORT = 1000, LONG = 101000 }; // iterations of two instructions, the second of them a branch
 enum { MOST = 4 };                    // events at once
 
+#define PAPI         "libpapi.so.7.1"
 #define PAPI_VERSION 0x07010000u // PAPI_VER_CURRENT
 #define PAPI_NULL    (-1)
 
@@ -55,14 +56,22 @@ static void run(uint64_t iterations)
     __asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(iterations) : : "cc");
 }
 
+// One copy of this code, because what counts around run() must be the same for all iterations.
+static __attribute__((noinline)) void papi_measure(int set, uint64_t iterations, long long counts[])
+{
+    int (*start)(int) = symbol(PAPI, "PAPI_start");
+    int (*stop)(int, long long *) = symbol(PAPI, "PAPI_stop");
+
+    check("PAPI_start", start(set));
+    run(iterations);
+    check("PAPI_stop", stop(set, counts));
+}
+
 static void papi(int count, char **events)
 {
-    const char *library = "libpapi.so.7.1";
-    int (*library_init)(int) = symbol(library, "PAPI_library_init");
-    int (*create_eventset)(int *) = symbol(library, "PAPI_create_eventset");
-    int (*add_named_event)(int, const char *) = symbol(library, "PAPI_add_named_event");
-    int (*start)(int) = symbol(library, "PAPI_start");
-    int (*stop)(int, long long *) = symbol(library, "PAPI_stop");
+    int (*library_init)(int) = symbol(PAPI, "PAPI_library_init");
+    int (*create_eventset)(int *) = symbol(PAPI, "PAPI_create_eventset");
+    int (*add_named_event)(int, const char *) = symbol(PAPI, "PAPI_add_named_event");
     long long few[MOST], many[MOST];
     int set = PAPI_NULL;
 
@@ -70,12 +79,8 @@ static void papi(int count, char **events)
     check("PAPI_create_eventset", create_eventset(&set));
     for (int i = 0; i < count; i++)
         check(events[i], add_named_event(set, events[i]));
-    check("PAPI_start", start(set));
-    run(SHORT);
-    check("PAPI_stop", stop(set, few));
-    check("PAPI_start", start(set));
-    run(LONG);
-    check("PAPI_stop", stop(set, many));
+    papi_measure(set, SHORT, few);
+    papi_measure(set, LONG, many);
     for (int i = 0; i < count; i++)
         printf("%s %lld\n", events[i], many[i] - few[i]);
 }
