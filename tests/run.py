@@ -20,7 +20,7 @@ FEWER_STEPS = "200000"  # of each processor in tests/unit/model/test_property*.c
 WORKERS = os.cpu_count() or 1
 # Folders whose tests boot the QEMU of `make deps-ds`: only where asked for. All in one session of pytest's, the long
 # ones first: so no processor waits for the last test of each folder.
-WITH_QEMU_11 = ("linux", "rr", "qemu_ds")
+WITH_QEMU_11 = ("linux", "rr", "qemu_ds", "clients")
 
 
 def run_program(program):

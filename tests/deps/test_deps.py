@@ -18,6 +18,8 @@ INDEX = "main/binary-amd64/Packages.xz"
 DAY = "20260102T000000Z"
 UNSIGNED = "deps-ds: no gpgv, or no "
 QEMU_TXT = ["# for this test", f"archive {DAY}", "qemu-system-x86 backports 1:11.1.*", "libc6"]
+MODULES = ("modules.order", "kernel/drivers/a.ko", "kernel/arch/x86/crypto/a.ko", "kernel/arch/x86/kvm/kvm.ko",
+           "kernel/arch/x86/kernel/msr.ko")
 LINUX_TXT = [f"archive {DAY}", "linux-image-[0-9][^-]*-amd64", "linux-binary-7[.]3[.][^-]*-amd64 backports"]
 
 
@@ -110,7 +112,8 @@ def debian(place, version="11.1.3", mirror="debian"):
                   mirror)
     for kernel in ("6.12.9+deb13-amd64", "6.12.10+deb13-amd64", "6.12.11+deb13-rt-amd64"):
         place.package(f"linux-image-{kernel}", kernel.split("+")[0] + "-1",
-                      {f"boot/vmlinuz-{kernel}": "kernel", f"usr/lib/modules/{kernel}/kernel/a.ko": "module"}, mirror)
+                      {f"boot/vmlinuz-{kernel}": "kernel",
+                       **{f"usr/lib/modules/{kernel}/{name}": "module" for name in MODULES}}, mirror)
     for kernel in ("7.2.12+deb13-amd64", "7.3.4+deb13-amd64", "7.3.10+deb13-amd64", "7.4.1+deb13-amd64"):
         place.package(f"linux-binary-{kernel}", kernel.split("+")[0] + "-1~bpo13+1",
                       {f"usr/lib/modules/{kernel}/vmlinuz": "kernel"}, mirror, "trixie-backports")
@@ -130,14 +133,36 @@ def test_packages_are_unpacked_once(place):
     assert said[1] == (f"-L {place.to}/qemu11/root/usr/share/qemu -L {place.to}/qemu11/root/usr/share/seabios "
                        "-machine q35")
     assert (place.to / "qemu11/root/usr/share/qemu/bios").read_text() == "firmware"
-    root = place.to / "linux/root"  # the newest by number, of these kinds, without modules and documents
+    root = place.to / "linux/root"  # the newest by number, of these kinds, without documents and most modules
     assert {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()} == \
-        {"boot/vmlinuz-6.12.10+deb13-amd64", "boot/vmlinuz-7.3.10+deb13-amd64"}
+        {"boot/vmlinuz-6.12.10+deb13-amd64", "boot/vmlinuz-7.3.10+deb13-amd64",
+         "usr/lib/modules/6.12.10+deb13-amd64/kernel/arch/x86/kernel/msr.ko"}
 
     for package in (place.folder / "debian").rglob("*.deb"):  # a second run fetches nothing and says nothing
         package.unlink()
     done = place.run()
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_clients_are_unpacked_beside_linux(place):
+    """Into a root that has all of Linux', once, and anew where either list changes."""
+    debian(place)
+    clients = place.folder / "clients.txt"
+    clients.write_text(f"archive {DAY}\nclient\n")
+    place.package("client", "1", {"usr/bin/client": "one", "boot/vmlinuz-6.12.10+deb13-amd64": "another"})
+    place.indices()
+    assert place.run("--clients", clients).returncode == 0
+    linux, root = place.to / "linux/root", place.to / "clients/root"
+    assert (root / "usr/bin/client").read_text() == "one" and not (linux / "usr/bin/client").exists()
+    assert (root / "boot/vmlinuz-7.3.10+deb13-amd64").exists()
+    assert (linux / "boot/vmlinuz-6.12.10+deb13-amd64").read_text() == "kernel"  # that is a file of its own
+
+    assert place.run("--clients", clients).stdout == ""
+    place.linux_txt.append("libc6")
+    assert [line.split(", ")[0] for line in place.run("--clients", clients).stdout.splitlines()] == \
+        ["3 packages of Debian's", "1 packages of Debian's"]
+    assert (root / "usr/lib64/ld-linux-x86-64.so.2").exists()
+    assert place.run("--clients", "/nowhere").stderr == "deps-ds: --clients /nowhere: cannot be read\n"
 
 
 def test_another_list_is_unpacked_anew(place):

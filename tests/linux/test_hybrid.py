@@ -154,3 +154,15 @@ def test_interrupts(booted):
     assert len(said) == booted.known().instructions // 10007
     by_cpu = {line.split()[0]: [int(n) for n in line.split()[1:3]] for line in booted.lines("nmi")}
     assert by_cpu["NMI:"] == by_cpu["PMI:"] == [int(n) for n in re.findall(r"(\d+) PMIs", booted.run.plugin)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("preset", ["arrowlake", "lunarlake"])
+def test_the_newest_kernel(tmp_path, preset):
+    """It warns of nothing either, and each kind counts. It makes a third PMU for Arrow Lake's cores of low power."""
+    program = known.assemble(tmp_path)
+    run = guest.run(tmp_path, [COMMANDS["core"], COMMANDS["atom"]], preset=preset, kernel=guest.NEWER,
+                    append="tsc=reliable nmi_watchdog=0", smp=2, plugin="efficient=1", files={"bin/known": program})
+    assert checks.warnings(run.dmesg) == []
+    for said, kind in zip(run.said, ("core", "atom")):
+        assert f"{known.Known(program, WORDS).instructions},,cpu_{kind}/instructions/u," in said.output, said.output

@@ -57,3 +57,10 @@ def test_a_kernel_that_knows_no_architectural_pebs(tmp_path, preset):
     periods, ips = checks.periods_and_ips(interrupts.output.splitlines())
     assert periods == {10007} and len(ips) == paper.instructions // 10007
     assert pebs.status != 0 and "doesn't support sampling" in pebs.output
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("preset", [name for name, *_ in PRESETS if name not in checks.ARCHITECTURAL])
+def test_the_newest_kernel(tmp_path, preset):
+    """It counts, and warns of nothing, with the processors that the older one knows, too."""
+    boot(tmp_path, COMMANDS[:2], preset, guest.NEWER)

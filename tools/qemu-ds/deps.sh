@@ -4,13 +4,14 @@
 # DIR/linux/root, the kernel and the programs of the Linux guest. The QEMU is a link if $PATH has one of that version,
 # or if --qemu names one. All else comes from Debian's packages, which are unpacked into DIR and do not change the
 # system: no root, any x86-64 Linux. Names are in qemu.txt and linux.txt; versions and checksums come from the mirror's
-# indices, which are signed. Does nothing if everything exists.
+# indices, which are signed. Does nothing if everything exists. For `make test-clients` there is DIR/clients/root, too:
+# the same root with more programs.
 # shellcheck disable=SC2015 # 'A && B || die': die does not return, and running it when B fails is meant
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly VERSION=11.1 SUITES=(trixie trixie-updates trixie-security trixie-backports)
-to=$(cd "$here/../.." && pwd)/build lists=$here qemu=''
+to=$(cd "$here/../.." && pwd)/build lists=$here qemu='' clients=''
 archive=${DEBIAN_ARCHIVE:-https://snapshot.debian.org/archive}
 keyring=${DEBIAN_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
 
@@ -24,10 +25,11 @@ security=${DEBIAN_SECURITY_MIRROR:-$mirror-security}
 
 usage() {
     cat <<'END'
-usage: tools/qemu-ds/deps.sh [--to DIR] [--qemu PATH] [--lists DIR]
+usage: tools/qemu-ds/deps.sh [--to DIR] [--qemu PATH] [--lists DIR] [--clients LIST]
   --to DIR     where it goes (build)
   --qemu PATH  take this QEMU
   --lists DIR  of qemu.txt and linux.txt (beside this script)
+  --clients LIST  also DIR/clients/root: Linux' with the packages of this list
 In the environment: DEBIAN_MIRROR, DEBIAN_SECURITY_MIRROR and DEBIAN_ARCHIVE
 name others than deb.debian.org/debian, the former's own with -security and
 snapshot.debian.org/archive; DEBIAN_KEYRING the keys of the indices.
@@ -42,9 +44,9 @@ die() {
 parse() {
     while [ $# -gt 0 ]; do
         case $1 in
-        --to | --qemu | --lists)
+        --to | --qemu | --lists | --clients)
             [ $# -ge 2 ] || die "$1 needs a value (--help)"
-            case $1 in --to) to=$2 ;; --qemu) qemu=$2 ;; --lists) lists=$2 ;; esac
+            case $1 in --to) to=$2 ;; --qemu) qemu=$2 ;; --lists) lists=$2 ;; --clients) clients=$2 ;; esac
             shift
             ;;
         --help | -h)
@@ -56,6 +58,7 @@ parse() {
         shift
     done
     [ -r "$lists/qemu.txt" ] && [ -r "$lists/linux.txt" ] || die "--lists $lists: has no qemu.txt and linux.txt"
+    [ -z "$clients" ] || [ -r "$clients" ] || die "--clients $clients: cannot be read"
 }
 
 version() { "$1" --version 2>/dev/null | sed -n '1s/.*version \([0-9]*\.[0-9]*\).*/\1/p'; }
@@ -166,21 +169,25 @@ resolve_somewhere() {
 
 # ---- the packages
 
-# Unpacks package file $1 below root/. A .deb is an ar archive with a compressed tar in it.
+# Unpacks package file $1 below root/. A .deb is an ar archive with a compressed tar in it. Of a kernel's modules only
+# those of arch/x86/kernel are wanted: msr.
 unpack() {
     ar p "$1" data.tar.xz | xz -dc | tar -x -C "$new/root" --exclude='./usr/share/doc' --exclude='./usr/share/locale' \
-        --exclude='./usr/lib/modules/*/kernel'
+        --no-wildcards-match-slash --exclude='./usr/lib/modules/*/kernel/[!a]*' \
+        --exclude='./usr/lib/modules/*/kernel/arch/x86/[!k]*' --exclude='./usr/lib/modules/*/kernel/arch/x86/kvm'
     case "${PIPESTATUS[*]}" in *[1-9]*) return 1 ;; esac
 }
 
-# Unpacks list $2 for folder $1, as $new. Everything goes there first: what is interrupted is begun anew.
+# Unpacks list $2 for folder $1, as $new, over a copy of folder $3 if there is one. Everything goes there first: what is
+# interrupted is begun anew.
 unpack_all() {
     local name sum url file
     need curl ar tar xz sha256sum awk
     [ -d "$indices" ] || signed ||
         echo "deps-ds: no gpgv, or no $keyring: signatures are not checked, $mirror is trusted" >&2
     new=$1.new file=$new/package.deb
-    rm -rf "$new" && mkdir -p "$new/root" "$indices" || die "$new: cannot be written"
+    rm -rf "$new" && mkdir -p "$new" "$indices" || die "$new: cannot be written"
+    if [ $# = 3 ]; then cp -al "$3/root" "$new"; else mkdir "$new/root"; fi || die "$new: cannot be written"
     resolve_somewhere "$2"
     echo "$(wc -l <"$indices/packages") packages of Debian's, from $mirror into $1"
     while read -r name _ sum url; do
@@ -247,7 +254,7 @@ install_kernels() {
         mkdir -p "$new/root/boot" && mv "$kernel" "$new/root/boot/vmlinuz-${version##*/}" ||
             die "$new: cannot be written"
     done
-    rm -rf "$new/root/usr/lib/modules"
+    rm -f "$new"/root/usr/lib/modules/*/modules.*
 }
 
 bring_linux() {
@@ -257,12 +264,21 @@ bring_linux() {
     finish "$to/linux"
 }
 
+bring_clients() {
+    [ -n "$clients" ] || return
+    cat "$to/linux/list" "$clients" | cmp -s - "$to/clients/list" && return
+    unpack_all "$to/clients" "$clients" "$to/linux"
+    cat "$to/linux/list" "$clients" >"$new/list"
+    finish "$to/clients"
+}
+
 main() {
     parse "$@"
     indices=$to/indices.new
     rm -rf "$indices"
     bring_qemu
     bring_linux
+    bring_clients
     rm -rf "$indices"
 }
 
