@@ -249,8 +249,11 @@ static inline uint32_t ds_arch_record_size(const void *record, uint32_t left)
         if (left - size < sizeof(struct ds_arch_header))
             return 0;
         const uint64_t format = ((const struct ds_arch_header *)((const uint8_t *)record + size))->format;
-        const uint32_t own = ds_arch_header_size(format), fragment = (own + 15) / 16 * 16;
-        if (own < sizeof(struct ds_arch_header) || own % 8 || fragment > left - size)
+        const uint32_t own = ds_arch_header_size(format);
+        if (own < sizeof(struct ds_arch_header) || own % 8)
+            return 0;
+        const uint32_t fragment = (own + 15) / 16 * 16;
+        if (fragment > left - size)
             return 0;
         size += fragment;
         if (!(format & DS_ARCH_HEADER_CONT) && !ds_arch_header_null(format))

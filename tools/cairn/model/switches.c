@@ -96,13 +96,16 @@ static bool decode_batch(struct cairn_cursor *c, struct making *m)
         .cpu = c->number,
     };
     struct cairn_item *first = m->next, *item = first;
+    bool whole = true;
     for (; p < end && item < m->end; item++) {
         const uint64_t v = cairn_record_load(p, end);
-        p += ccswap_record_bytes(*p);
-        if (p > end) {
+        const unsigned bytes = ccswap_record_bytes(*p);
+        if (bytes > end - p) {
             cairn_walk_changed(&c->walk);
+            whole = false;
             break;
         }
+        p += bytes;
         decode_record(item, &b, v);
         item[-1].sw.new_tid = item->sw.old_tid; /* who came is who leaves now */
         item[-1].sw.new_known = true;
@@ -118,7 +121,7 @@ static bool decode_batch(struct cairn_cursor *c, struct making *m)
     c->next = p;
     c->time = (int64_t)b.time;
     c->slots = b.slots;
-    return p <= end;
+    return whole;
 }
 
 /* Whether the walk is at what the cursor is for: a batch that is not empty, or a 0524H. */
