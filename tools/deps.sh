@@ -4,8 +4,9 @@
 # exist, whoever installed them. On Debian and Ubuntu it installs what is missing; elsewhere it names the packages and
 # fails.
 #
-#     tools/deps.sh [build | tools]     build: without what only the tests need, such as a browser
-#                                       tools: the host's programs and Debian packages of them, without the kernel
+#     tools/deps.sh [build | tools | prove]     build: without what only the tests need, such as a browser
+#                               tools: the host's programs and Debian packages of them, without the kernel
+#                               prove: only what `make prove` needs
 set -u
 what=${1:-all}
 
@@ -50,6 +51,12 @@ firmware_there() { "$here/run-qemu.sh" --which >/dev/null 2>&1; }
 # One need a line: how it is looked for, then its package in Debian and Ubuntu, Fedora, Arch, openSUSE, Homebrew;
 # '-': that system brings it in another way, or has no package.
 needs() {
+    if [ "$what" = prove ]; then
+        cat <<'END'
+on_path frama-c            frama-c-base    frama-c               frama-c         -                frama-c
+END
+        return
+    fi
     cat <<'END'
 on_path gcc                gcc             gcc                   gcc             gcc              x86_64-elf-gcc
 on_path ld                 binutils        binutils              binutils        binutils         x86_64-elf-binutils
