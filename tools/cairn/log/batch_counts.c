@@ -61,14 +61,14 @@ static inline unsigned types_of(uint64_t units)
 }
 
 /* Counts the records, where all slots below `tids` are somebody's, and no others. False: as cairn_batch_count. */
-static bool count_units(struct cairn_batch_counts *to, const uint8_t *p, const uint8_t *end, uint32_t tids)
+static bool count_units(struct cairn_batch_counts *to, const uint8_t *p, uint32_t size, uint32_t tids)
 {
     const uint64_t to_16 = EACH(16 - tids);
     const struct four *f = &four_of[0][0];
     uint64_t bad = 0, to_64 = EACH(64);
-    const unsigned over = (unsigned)(end - p) % 8 / 2; /* units; behind them are zeros, which look like IDLE_SHORT */
-    for (unsigned remaining = 0; p < end; p += 8) {
-        const uint64_t units = cairn_record_load(p, end);
+    const unsigned over = size % 8 / 2; /* units; behind them are zeros, which look like IDLE_SHORT */
+    for (uint32_t at = 0, remaining = 0; at < size; at += 8) {
+        const uint64_t units = cairn_record_load(p + at, p + size);
         f = &four_of[types_of(units)][remaining];
         const uint64_t lite = units & spread[f->lite], full = units & spread[f->full], told = spread[f->lite | f->full];
         const uint64_t slots = (lite >> CCSWAP_LITE_TID_SHIFT | full >> SECOND(TID)) & EACH(0xF);
@@ -84,23 +84,23 @@ static bool count_units(struct cairn_batch_counts *to, const uint8_t *p, const u
 }
 
 /* The same, where slots are nobody's that have somebody's behind them. */
-static bool count_records(struct cairn_batch_counts *to, const uint8_t *p, const uint8_t *end, uint32_t nobodys)
+static bool count_records(struct cairn_batch_counts *to, const uint8_t *p, uint32_t size, uint32_t nobodys)
 {
-    uint32_t bad = 0;
-    for (; p < end; p += ccswap_record_bytes(*p)) {
-        const uint64_t v = cairn_record_load(p, end);
+    uint32_t bad = 0, at = 0;
+    for (; at < size; at += ccswap_record_bytes(p[at])) {
+        const uint64_t v = cairn_record_load(p + at, p + size);
         const struct cairn_record_form *f = cairn_record_form(v);
         const uint32_t states = f->told & (cairn_record_state(v, f) + 1);
         bad |= f->told & nobodys >> cairn_record_slot(v, f);
         to->states = states > to->states ? (uint8_t)states : to->states;
         to->forms += UINT64_C(1) << 16 * (v & CCSWAP_TYPE_MASK);
     }
-    return !(bad & 1) && p == end;
+    return !(bad & 1) && at == size;
 }
 
 bool cairn_batch_count(struct cairn_batch_counts *to, const struct cairn_event *e)
 {
-    const uint8_t *p = e->payload, *end = p + e->size, *tids = p + offsetof(struct ccswap_buffer, tid_table);
+    const uint8_t *tids = e->payload + offsetof(struct ccswap_buffer, tid_table);
     struct cairn_batch_counts batch = {.count = 1};
     uint32_t nobodys = 0;
     if (cairn_event_short(e) || e->size % 2)
@@ -109,8 +109,9 @@ bool cairn_batch_count(struct cairn_batch_counts *to, const struct cairn_event *
         nobodys |= (uint32_t)!cairn_get32(tids + 4 * i) << i;
     const uint32_t somebodys = (uint32_t)__builtin_ctz(nobodys | 1u << CCSWAP_TIDS);
     const bool in_order = nobodys >> somebodys == CCSWAP_MASK(CCSWAP_TIDS - somebodys);
-    p += sizeof(struct ccswap_buffer);
-    if (!(in_order ? count_units(&batch, p, end, somebodys) : count_records(&batch, p, end, nobodys)))
+    const uint8_t *p = e->payload + sizeof(struct ccswap_buffer);
+    const uint32_t size = e->size - sizeof(struct ccswap_buffer);
+    if (!(in_order ? count_units(&batch, p, size, somebodys) : count_records(&batch, p, size, nobodys)))
         return false;
     cairn_batch_counts_add(to, &batch);
     return true;
