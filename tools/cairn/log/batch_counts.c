@@ -60,27 +60,37 @@ static inline unsigned types_of(uint64_t units)
     return (units & EACH(CCSWAP_TYPE_MASK)) * UINT64_C(0x0001000400100040) >> 48 & 0xFF;
 }
 
+struct counting {
+    struct cairn_batch_counts counts;
+    const struct four *last;
+    uint64_t to_16, to_64, bad; /* what the first slot that is nobody's lacks to 16, the next state to 64 */
+};
+
+static inline void count_four(struct counting *c, uint64_t units)
+{
+    const struct four *f = c->last = &four_of[types_of(units)][c->last->remaining];
+    const uint64_t lite = units & spread[f->lite], full = units & spread[f->full], told = spread[f->lite | f->full];
+    const uint64_t slots = (lite >> CCSWAP_LITE_TID_SHIFT | full >> SECOND(TID)) & EACH(0xF);
+    const uint64_t states = (lite >> CCSWAP_LITE_STATE_SHIFT | full >> SECOND(STATE)) & EACH(0x3F);
+    c->counts.forms += f->forms;
+    c->bad |= (slots + c->to_16) & told & EACH(16);
+    for (; (states + c->to_64) & told & EACH(64); c->to_64 -= EACH(1))
+        c->counts.states++;
+}
+
 /* Counts the records, where all slots below `tids` are somebody's, and no others. False: as cairn_batch_count. */
 static bool count_units(struct cairn_batch_counts *to, const uint8_t *p, uint32_t size, uint32_t tids)
 {
-    const uint64_t to_16 = EACH(16 - tids);
-    const struct four *f = &four_of[0][0];
-    uint64_t bad = 0, to_64 = EACH(64);
-    const unsigned over = size % 8 / 2; /* units; behind them are zeros, which look like IDLE_SHORT */
-    for (uint32_t at = 0, remaining = 0; at < size; at += 8) {
-        const uint64_t units = cairn_record_load(p + at, p + size);
-        f = &four_of[types_of(units)][remaining];
-        const uint64_t lite = units & spread[f->lite], full = units & spread[f->full], told = spread[f->lite | f->full];
-        const uint64_t slots = (lite >> CCSWAP_LITE_TID_SHIFT | full >> SECOND(TID)) & EACH(0xF);
-        const uint64_t states = (lite >> CCSWAP_LITE_STATE_SHIFT | full >> SECOND(STATE)) & EACH(0x3F);
-        remaining = f->remaining;
-        to->forms += f->forms;
-        bad |= (slots + to_16) & told & EACH(16);
-        for (; (states + to_64) & told & EACH(64); to_64 -= EACH(1))
-            to->states++;
+    struct counting c = {.counts = *to, .last = &four_of[0][0], .to_16 = EACH(16 - tids), .to_64 = EACH(64)};
+    const uint32_t over = size % 8 / 2; /* units; behind them are zeros, which look like IDLE_SHORT */
+    for (const uint8_t *end = p + size / 8 * 8; p < end; p += 8)
+        count_four(&c, cairn_get64(p));
+    if (over) {
+        count_four(&c, cairn_record_load(p, p + 2 * over));
+        c.counts.forms -= 4 - over;
     }
-    to->forms -= over ? 4 - over : 0;
-    return !bad && (over ? f->begins >> over & 1 : f->remaining == 0);
+    *to = c.counts;
+    return !c.bad && (over ? c.last->begins >> over & 1 : c.last->remaining == 0);
 }
 
 /* The same, where slots are nobody's that have somebody's behind them. */
