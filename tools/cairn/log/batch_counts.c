@@ -16,15 +16,15 @@ bool cairn_event_own(const struct cairn_event *e)
 }
 
 /*
- * Records are whole units of two bytes. The types in four units, and how many units a record in front of them still
- * takes, tell which of the four begin a record: a table. So what the walk waits for is a table for eight bytes, in
- * place of one byte after the other for each record.
+ * A record is whole units of two bytes. A table tells which of four units begin a record: by the types in the four, and
+ * by how many of them still belong to the record before. So each step takes eight bytes. A walk from record to record
+ * would wait, at each one, for its first byte.
  */
 struct four {
     uint64_t forms;    /* as in cairn_batch_counts */
-    uint8_t begins;    /* a bit for each unit that begins a record, */
-    uint8_t lite;      /* a LITE one, */
-    uint8_t full;      /* that is the one with slot and state of a FULL one */
+    uint8_t begins;    /* a bit for each unit that begins a record */
+    uint8_t lite;      /* and for each that begins a LITE record, */
+    uint8_t full;      /* for each that has slot and state of a FULL record */
     uint8_t remaining; /* units behind the four that belong to their last record */
 };
 #define EACH(value)   (UINT64_C(0x0001000100010001) * (value)) /* in each of four units */
@@ -63,7 +63,8 @@ static inline unsigned types_of(uint64_t units)
 struct counting {
     struct cairn_batch_counts counts;
     const struct four *last;
-    uint64_t to_16, to_64, bad; /* what the first slot that is nobody's lacks to 16, the next state to 64 */
+    uint64_t to_16, to_64; /* in each unit: 16 less the first slot that is nobody's, 64 less the states so far */
+    uint64_t bad;          /* bit 4 of a unit: a slot was nobody's */
 };
 
 static inline void count_four(struct counting *c, uint64_t units)
