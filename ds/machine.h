@@ -18,7 +18,8 @@ struct ds_stepping {
     void (*resume)(void); /* the caller's thread is stepped from this function's return on */
     void (*resume_frame)(const struct arch_trap_frame *frame); /* steps again if the frame's RFLAGS.TF is set */
     bool (*paused)(void);
-    uint64_t (*dropped)(void *context);   /* records that found the buffer full, since the beginning; exact */
+    /* Records that found the buffer full, or memory that is not there, since the beginning; exact. */
+    uint64_t (*dropped)(void *context);
     uint64_t (*swallowed)(void *context); /* samples without a record: armed counters that another's record reloaded */
     uint64_t (*steps)(void *context);
     uint64_t (*branches)(void *context); /* that were to be stored by BTS, since the beginning; exact */

@@ -22,8 +22,10 @@ struct detection {
     const struct ds_machine *machine;
     struct ds_caps *caps;
     bool hypervisor;
-    bool arch_cpuid; /* CPUID.23H tells of architectural PEBS */
-    bool arch;       /* that or PEBS_FMT does */
+    uint64_t capabilities; /* IA32_PERF_CAPABILITIES; 0: there is none, */
+    bool no_capabilities;  /* or reading it raises #GP */
+    bool arch_cpuid;       /* CPUID.23H tells of architectural PEBS */
+    bool arch;             /* that or PEBS_FMT does */
 };
 
 struct ds_test *ds_caps_row(struct ds_caps *caps, const char *name, uint64_t value, bool ok, const char *verdict)
@@ -78,11 +80,11 @@ static void test_architectural(struct detection *d, unsigned leaves, bool pdcm)
 {
     const uint32_t both = CPUID_23H_EAX_ARCH_PEBS_CAPS | CPUID_23H_EAX_ARCH_PEBS_COUNTERS;
     uint32_t r[4] = {0};
-    uint64_t v;
     if (leaves >= 0x23)
         cpuid(d, 0x23, r);
-    const bool format = pdcm && rdmsr(d, IA32_PERF_CAPABILITIES, &v) &&
-                        ia32_perf_capabilities_pebs_fmt(v) == IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL;
+    d->no_capabilities = pdcm && !rdmsr(d, IA32_PERF_CAPABILITIES, &d->capabilities);
+    const bool format =
+        ia32_perf_capabilities_pebs_fmt(d->capabilities) == IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL;
     d->arch_cpuid = (r[0] & both) == both;
     d->arch = d->arch_cpuid || format;
     require(
@@ -174,14 +176,14 @@ static void test_history(struct detection *d, uint64_t capabilities, unsigned le
 static void test_capabilities(struct detection *d, bool pdcm, unsigned leaves)
 {
     struct ds_caps *c = d->caps;
-    uint64_t v = 0;
+    const uint64_t v = d->capabilities;
     row(d, "CPUID.01H:ECX.PDCM[15]", pdcm, pdcm,
         pdcm ? "IA32_PERF_CAPABILITIES can be read" : "no IA32_PERF_CAPABILITIES: the record format is 0");
     if (!pdcm && d->arch)
         ds_caps_refuse(c, disagree);
     if (!pdcm)
         return;
-    if (!rdmsr(d, IA32_PERF_CAPABILITIES, &v)) {
+    if (d->no_capabilities) {
         row(d, "IA32_PERF_CAPABILITIES", 0, false, "reading it raises #GP although CPUID has PDCM")->faulted = true;
         ds_caps_refuse(c, "IA32_PERF_CAPABILITIES cannot be read although CPUID has PDCM, so the record format is "
                           "unknown");

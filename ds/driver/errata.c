@@ -25,15 +25,17 @@ static bool among(unsigned model, const uint8_t *models, unsigned count)
 }
 #define AMONG(model, ...) among(model, (const uint8_t[]){__VA_ARGS__}, sizeof(uint8_t[]){__VA_ARGS__})
 
-/* SDM vol. 3A, "Determining the Signature": 0, then CPUID, which loads it into the upper half. 0: it cannot be read. */
-static uint32_t microcode_revision(const struct ds_machine *m)
+/* SDM vol. 3A, "Determining the Signature": 0, then CPUID, which loads it into the upper half. False: it cannot be
+ * read. */
+static bool microcode_revision(const struct ds_machine *m, uint32_t *revision)
 {
     uint32_t r[4];
-    uint64_t value;
-    if (m->wrmsr(m->context, IA32_BIOS_SIGN_ID, 0))
-        return 0;
+    uint64_t value = 0;
+    bool read = m->wrmsr(m->context, IA32_BIOS_SIGN_ID, 0) == 0;
     m->cpuid(m->context, 1, 0, r);
-    return m->rdmsr(m->context, IA32_BIOS_SIGN_ID, &value) ? 0 : (uint32_t)(value >> 32);
+    read = read && m->rdmsr(m->context, IA32_BIOS_SIGN_ID, &value) == 0;
+    *revision = (uint32_t)(value >> 32);
+    return read;
 }
 
 /* The first microcode with which PEBS of a Sandy Bridge can be used; no revision of other steppings is known to be. */
@@ -45,13 +47,14 @@ static void test_microcode(const struct ds_machine *machine, unsigned model, uns
     } cured[] = {{0x2A, 7, 0x28}, {0x2D, 6, 0x618}, {0x2D, 7, 0x70C}};
     static const char old[] =
         "this Sandy Bridge needs newer microcode for PEBS: 28H (stepping 2A-7), 618H (2D-6) or 70CH (2D-7)";
-    uint32_t revision = microcode_revision(machine), needed = UINT32_MAX;
+    uint32_t revision, needed = UINT32_MAX;
+    const bool read = microcode_revision(machine, &revision);
     for (unsigned i = 0; i < sizeof cured / sizeof cured[0]; i++)
         if (cured[i].model == model && cured[i].stepping == stepping)
             needed = cured[i].revision;
     bool ok = revision >= needed;
     caps->errata.pebs_needs_microcode = !ok;
-    ds_caps_row(caps, "microcode revision", revision, ok, ok ? "PEBS of Sandy Bridge is cured" : old);
+    ds_caps_row(caps, "microcode revision", revision, ok, ok ? "PEBS of Sandy Bridge is cured" : old)->faulted = !read;
     if (!ok)
         ds_caps_refuse(caps, old);
 }

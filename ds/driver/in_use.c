@@ -4,23 +4,40 @@
  * them in System Management Mode, where software cannot see it; this would break if the driver took them. So what is in
  * use stays as it is, unless ds.force=1 says otherwise.
  *
- * It only reads. A register that raises #GP counts as not in use: set-up will notice it.
+ * It only reads. A register that raises #GP counts as not in use, and its row says so: set-up will notice it, too.
  */
 #include "ds/driver/detect.h"
 #include "kernel/lib/string.h"
 
-static uint64_t read(const struct ds_machine *m, uint32_t msr)
+struct reader {
+    const struct ds_machine *machine;
+    bool refused; /* a register that the next row is of */
+};
+
+static uint64_t read(struct reader *r, uint32_t msr)
 {
     uint64_t value;
-    return m->rdmsr(m->context, msr, &value) ? 0 : value;
+    if (r->machine->rdmsr(r->machine->context, msr, &value) == 0)
+        return value;
+    r->refused = true;
+    return 0;
+}
+
+/* The row of what has been read since the last one. */
+static void row(struct reader *r, struct ds_caps *caps, const char *name, uint64_t value, bool used, const char *yes,
+                const char *no)
+{
+    const char *verdict = used ? yes : r->refused ? "not all of it can be read: what cannot counts as unused" : no;
+    ds_caps_row(caps, name, value, !used && !r->refused, verdict)->faulted = r->refused;
+    r->refused = false;
 }
 
 /* Counters that are enabled, numbered as in GLOBAL_STATUS. GLOBAL_CTRL says nothing: RESET sets it. */
-static uint64_t enabled_counters(const struct ds_machine *m, const struct ds_caps *caps)
+static uint64_t enabled_counters(struct reader *r, const struct ds_caps *caps)
 {
-    uint64_t counters = 0, control = caps->fixed_counters ? read(m, IA32_FIXED_CTR_CTRL) : 0;
+    uint64_t counters = 0, control = caps->fixed_counters ? read(r, IA32_FIXED_CTR_CTRL) : 0;
     for (unsigned i = 0; i < caps->gp_counters; i++)
-        if (read(m, IA32_PERFEVTSEL0 + i) & IA32_PERFEVTSEL_EN)
+        if (read(r, IA32_PERFEVTSEL0 + i) & IA32_PERFEVTSEL_EN)
             counters |= DS_BIT(i);
     for (unsigned i = 0; i < caps->fixed_counters; i++)
         if (control & (ia32_fixed_ctr_ctrl_os(i) | ia32_fixed_ctr_ctrl_usr(i)))
@@ -37,12 +54,12 @@ static char *end(struct ds_caps *caps, size_t *left)
 }
 
 /* Whether architectural PEBS is on, as a whole or on a counter. */
-static bool arch_on(const struct ds_machine *m, const struct ds_caps *caps)
+static bool arch_on(struct reader *r, const struct ds_caps *caps)
 {
-    uint64_t on = read(m, IA32_PEBS_INDEX) & IA32_PEBS_INDEX_EN;
+    uint64_t on = read(r, IA32_PEBS_INDEX) & IA32_PEBS_INDEX_EN;
     for (uint64_t set = caps->pebs_counters; set && !on; set &= set - 1) {
         const unsigned c = (unsigned)__builtin_ctzll(set);
-        on = read(m, ds_arch_msr(c, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C)) & IA32_PMC_CFG_C_EN;
+        on = read(r, ds_arch_msr(c, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C)) & IA32_PMC_CFG_C_EN;
     }
     return on;
 }
@@ -69,26 +86,23 @@ static void name_them(struct ds_caps *caps, uint64_t area, uint64_t base)
 
 void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps)
 {
-    uint64_t area = read(machine, IA32_DS_AREA);
+    struct reader reader = {.machine = machine}, *r = &reader;
     if (!caps->reason) { /* else PEBS takes none, and there may be senseless numbers of them */
-        caps->counters_in_use = enabled_counters(machine, caps);
-        ds_caps_row(caps, "counters in use", caps->counters_in_use, !caps->counters_in_use,
-                    caps->counters_in_use ? "enabled before us: PEBS leaves them alone without ds.force=1"
-                                          : "none is enabled");
+        caps->counters_in_use = enabled_counters(r, caps);
+        row(r, caps, "counters in use", caps->counters_in_use, caps->counters_in_use,
+            "enabled before us: PEBS leaves them alone without ds.force=1", "none is enabled");
     }
     const bool arch = ds_caps_arch(caps);
-    uint64_t base = 0;
-    caps->area_in_use =
-        area || (!arch && read(machine, IA32_PEBS_ENABLE)) || read(machine, IA32_DEBUGCTL) & IA32_DEBUGCTL_BTS;
-    ds_caps_row(caps, "IA32_DS_AREA in use", area, !caps->area_in_use,
-                caps->area_in_use ? "set, or PEBS or BTS on, before us: left alone without ds.force=1"
-                                  : "nobody's: it is 0, PEBS and BTS are off");
+    uint64_t area = read(r, IA32_DS_AREA), base = 0;
+    caps->area_in_use = area || (!arch && read(r, IA32_PEBS_ENABLE)) || read(r, IA32_DEBUGCTL) & IA32_DEBUGCTL_BTS;
+    row(r, caps, "IA32_DS_AREA in use", area, caps->area_in_use,
+        "set, or PEBS or BTS on, before us: left alone without ds.force=1", "nobody's: it is 0, PEBS and BTS are off");
     if (arch && !caps->reason) {
-        base = read(machine, IA32_PEBS_BASE);
-        caps->arch_in_use = base || arch_on(machine, caps);
-        ds_caps_row(caps, "IA32_PEBS_BASE in use", base, !caps->arch_in_use,
-                    caps->arch_in_use ? "set, or architectural PEBS on, before us: left alone without ds.force=1"
-                                      : "nobody's: it is 0, architectural PEBS is off");
+        base = read(r, IA32_PEBS_BASE);
+        caps->arch_in_use = base || arch_on(r, caps);
+        row(r, caps, "IA32_PEBS_BASE in use", base, caps->arch_in_use,
+            "set, or architectural PEBS on, before us: left alone without ds.force=1",
+            "nobody's: it is 0, architectural PEBS is off");
     }
     if (caps->counters_in_use || caps->area_in_use || caps->arch_in_use)
         name_them(caps, area, base);

@@ -316,7 +316,8 @@ static bool soft_paused(void)
 
 static uint64_t soft_dropped(void *context)
 {
-    return ((const struct ds_soft *)context)->model.dropped;
+    const struct ds_model *m = &((const struct ds_soft *)context)->model;
+    return m->dropped + m->lost;
 }
 
 static uint64_t soft_swallowed(void *context)
@@ -332,7 +333,7 @@ static uint64_t soft_steps(void *context)
 static uint64_t soft_branches(void *context)
 {
     const struct ds_model *m = &((const struct ds_soft *)context)->model;
-    return m->bts_records + m->bts_dropped;
+    return m->bts_records + m->bts_dropped + m->bts_lost;
 }
 
 size_t ds_soft_bytes(void)

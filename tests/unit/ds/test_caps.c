@@ -288,6 +288,12 @@ static void registers_that_fault(void **state)
     ds_fake_remove(&fake, IA32_PERF_CAPABILITIES);
     ds_fake_refused(&fake, &caps, "IA32_PERF_CAPABILITIES cannot be read");
     assert_true(ds_fake_test(&caps, "IA32_PERF_CAPABILITIES")->faulted);
+    ds_fake_init(&fake, true);
+    ds_fake_remove(&fake, IA32_PERFEVTSEL0 + 1);
+    ds_fake_remove(&fake, IA32_DS_AREA);
+    ds_detect(&fake.machine, &caps); /* what is unknown is not called unused */
+    assert_true(ds_fake_test(&caps, "counters in use")->faulted);
+    assert_true(ds_fake_test(&caps, "IA32_DS_AREA in use")->faulted);
 }
 
 static void old_perfmon(void **state)

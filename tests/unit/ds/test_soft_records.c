@@ -236,7 +236,8 @@ static bool there(const void *address, size_t size)
     return (uintptr_t)address + size <= gone;
 }
 
-/* The buffer of architectural PEBS is looked up by its physical address: a record that lies beyond is lost. */
+/* The buffer of architectural PEBS is looked up by its physical address: a record that lies beyond is lost, and
+ * counted. */
 static void memory_that_is_gone(void **state)
 {
     (void)state;
@@ -252,6 +253,7 @@ static void memory_that_is_gone(void **state)
     ds_pause(ds);
     ds_drain(ds, CAIRN_DS_RECONFIGURE);
     assert_int_equal(drained_bytes, 224);
+    assert_int_equal(drained_lost, 1);
 }
 
 /* A record still to come, of an instruction that had one itself: its truth is that instruction's, its time as well. */

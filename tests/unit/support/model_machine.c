@@ -117,7 +117,7 @@ static bool step_paused(void)
 static uint64_t step_dropped(void *context)
 {
     (void)context;
-    return M.model.dropped;
+    return M.model.dropped + M.model.lost;
 }
 
 static uint64_t step_swallowed(void *context)
@@ -135,7 +135,7 @@ static uint64_t step_steps(void *context)
 static uint64_t step_branches(void *context)
 {
     (void)context;
-    return M.model.bts_records + M.model.bts_dropped;
+    return M.model.bts_records + M.model.bts_dropped + M.model.bts_lost;
 }
 
 static const struct ds_stepping stepping = {step_pause,   step_resume,    step_resume_frame, step_paused,

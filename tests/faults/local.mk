@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# Faults of the machine, and what comes of each: docs/reference/faults.md.
+$(B)/faults/driver: $(addprefix $(B)/san/,tests/faults/driver.o libsupport.a libkernel.a libshared.a)
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(SAN) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm
+faults-short: $(B)/faults/driver
+	@$< 7
+test-products: $(B)/faults/driver
+SUITES += faults-short
+.PHONY: faults faults-short
