@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Faults of the machine in real boots. A row of the fault matrix is a line with the number of variants and what came of
+them. A variant that hangs, resets the machine without a word, or leaves a log that `cairn check` finds wrong, fails."""
+
+import argparse
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import machine as m
+from machine import cb
+
+RUN = ("ds=soft", "truth=1", "workload=mix", "switches=400", "trace.buffers=64")
+ENDLESS = (*RUN[:3], "switches=200000", "seconds=900", "trace.buffers=64")
+PATIENCE = 60  # seconds that a machine may take to its end
+NOWHERE = (1 << 64) - 1  # KPAGEMAP_NONE
+
+
+class Wrong(Exception):
+    """The kernel hangs, or lies."""
+
+
+def cairn(*arguments):
+    return subprocess.run([cb.BUILD / "cairn", *map(str, arguments)], capture_output=True, text=True, errors="replace",
+                          check=False)
+
+
+def check(log):
+    """The trace must be right as far as it goes; a log without one is no lie."""
+    if b"\n~" not in log.read_bytes():
+        return "no trace"
+    done = cairn("check", log)
+    if done.returncode:
+        raise Wrong(f"`cairn check` fails:\n{done.stdout[-2500:]}{done.stderr[-500:]}")
+    return "a right trace"
+
+
+def judge(machine, patience=PATIENCE):
+    """What came of it, in a word: the machine has passed, has failed in a line, or has panicked."""
+    status = machine.wait(patience)
+    text = machine.text()
+    if status is None:
+        raise Wrong(f"it hangs:\n{text[-1500:]}")
+    if status not in (m.GOOD, m.BAD):
+        raise Wrong(f"it ends with status {status} and without a word:\n{text[-1500:]}")
+    trace = check(machine.log)
+    summary = re.search(r"^SUMMARY: (\d+) passed, (\d+) failed, (\d+) skipped$", text, re.M)
+    if not summary:
+        raise Wrong(f"it ends with status {status} without a summary:\n{text[-1500:]}")
+    if (status == m.GOOD) != (summary[2] == "0"):
+        raise Wrong(f"its status is {status}, its summary {summary[0]}")
+    if re.search(r"^PANIC: CPU ", text, re.M):
+        return f"panic, {trace}"
+    if status == m.BAD:
+        return f"FAIL line, {trace}"
+    return f"pass, {trace}" if summary[3] == "0" else f"SKIP line, {trace}"
+
+
+def until(machine, words):
+    """Waits until the machine has said it."""
+    give_up = time.monotonic() + PATIENCE
+    while words not in machine.log.read_bytes():
+        if machine.process.poll() is not None or time.monotonic() > give_up:
+            raise Wrong(f"it never says '{words.decode()}':\n{machine.text()[-1500:]}")
+        time.sleep(0.005)
+
+
+# ---- interrupts that nobody wants ------------------------------------------------------------------------------------
+
+def nmi(snapshot, seed):
+    """The button: at any time from the kernel's first words on."""
+    dice = random.Random(seed)
+    machine = snapshot.machine(*ENDLESS, f"seed={seed}")
+    machine.go()
+    until(machine, b"memory: ")
+    time.sleep(dice.uniform(0, 1.5))
+    machine.qmp.do("inject-nmi")
+    outcome = judge(machine)
+    if not outcome.startswith("panic") or len(re.findall(r"^PANIC: .*: unexpected NMI$", machine.text(), re.M)) != 1:
+        raise Wrong(f"{outcome}: no panic, or more than one:\n{machine.text()[-1500:]}")
+    return outcome
+
+
+def machine_check(snapshot, seed):
+    dice = random.Random(seed)
+    machine = snapshot.machine(*ENDLESS, f"seed={seed}")
+    machine.go()
+    until(machine, b"run: workload")
+    time.sleep(dice.uniform(0, 1))
+    cpu, bank = dice.randrange(snapshot.cpus), dice.randrange(10)
+    address = dice.randrange(1 << 36)
+    machine.qmp.say(f"mce {cpu} {bank} {0xb600000000000135:#x} 5 {address:#x} 0")
+    outcome = judge(machine)
+    said = f"machine check: bank {bank}: status b600000000000135, address {address:x}, misc 0"
+    if not outcome.startswith("panic") or said not in machine.text():
+        raise Wrong(f"{outcome}: nothing says '{said}':\n{machine.text()[-1500:]}")
+    return outcome
+
+
+# ---- allocations -----------------------------------------------------------------------------------------------------
+
+def allocation(snapshot, number):
+    """The number-th time that pages are wanted there are none. None: it is not wanted so often."""
+    machine = snapshot.machine(*RUN, "dump=live", "session.restarts=4", "session.2=full:tsc:circular:4:16")
+    gdb, take = machine.gdb, snapshot.symbols["kpagemap_take_aligned"]
+    gdb.breakpoint(take)
+    try:
+        for count in range(number):
+            if count:
+                gdb.step_over(thread)
+            thread = gdb.go_on()
+    except EOFError:  # it has ended
+        judge(machine)
+        return None
+    gdb.breakpoint(take, False)
+    registers = gdb.registers()
+    gdb.set_register("rax", NOWHERE)
+    gdb.set_register("rip", gdb.word(registers["rsp"]))
+    gdb.set_register("rsp", registers["rsp"] + 8)
+    machine.go()
+    return judge(machine)
+
+
+# ---- the whole -------------------------------------------------------------------------------------------------------
+
+ROWS = {  # name: (function, variants of the long form, of the short form)
+    "NMI at a random instant": (nmi, range(200), range(2)),
+    "machine check at a random instant": (machine_check, range(200), range(2)),
+    "an allocation of pages fails": (allocation, range(1, 4000), range(1, 200, 67)),
+}
+
+
+def run_row(snapshot, name, function, variants, workers):
+    outcomes, failed = Counter(), []
+
+    def one(variant):
+        try:
+            outcome = function(snapshot, variant)
+        except (Wrong, m.Trouble, OSError, EOFError) as wrong:
+            failed.append(variant)
+            print(f"{name}, variant {variant}: {wrong}", flush=True)
+            outcome = "WRONG"
+        if outcome:
+            outcomes[outcome] += 1
+        return outcome
+
+    with ThreadPoolExecutor(workers) as pool:
+        pending = iter(variants)
+        while batch := [variant for _, variant in zip(range(4 * workers), pending)]:
+            if None in list(pool.map(one, batch)):  # there are no more
+                break
+    words = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
+    print(f"{'FAIL' if failed or not outcomes else 'PASS'}: faults: {name}: {sum(outcomes.values())} variants: {words}",
+          flush=True)
+    return not failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="a few variants of each row")
+    parser.add_argument("--row", action="append", help="only rows with this in their name")
+    parser.add_argument("--variant", type=int, help="only this one")
+    parser.add_argument("--workers", type=int, default=2)
+    arguments = parser.parse_args()
+    good = True
+    with tempfile.TemporaryDirectory(prefix="cairn-faults.") as folder:
+        snapshot = m.Snapshot(Path(folder))
+        for name, (function, long, short) in ROWS.items():
+            if arguments.row and not any(word in name for word in arguments.row):
+                continue
+            variants = [arguments.variant] if arguments.variant is not None else short if arguments.short else long
+            good &= run_row(snapshot, name, function, variants, arguments.workers)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

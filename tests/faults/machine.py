@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""Machines that begin at the kernel's first instruction: one boot is kept as a file, and each variant of a fault starts
+from there in a fraction of a second, with options of its own. The debugger changes what the fault is to change."""
+
+import json
+import os
+import re
+import socket
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "boot"))
+
+import cairn_boot as cb  # noqa: E402  pylint: disable=wrong-import-position
+
+QEMU = "qemu-system-x86_64"
+GOOD, BAD = 33, 35  # of end=exit
+ROOM = 4096  # bytes of options: those of the boot are padded
+DIRECT_MAP = 0xFFFF800000000000
+MEMORY, RSDP, CONFIG = 16, 40, 88  # offsets in struct boot_info
+REGISTERS = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", *(f"r{n}" for n in range(8, 16)), "rip")
+
+
+class Trouble(Exception):
+    """It is not the kernel's."""
+
+
+def symbols():
+    lines = subprocess.run(["nm", cb.BUILD / "kernel.elf"], capture_output=True, text=True, check=True).stdout
+    return {name: int(address, 16) for address, _, name in re.findall(r"^([0-9a-f]+) (.) (\S+)$", lines, re.M)}
+
+
+def connect(path, process):
+    until = time.monotonic() + 60
+    while True:
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.connect(str(path))
+            return connection
+        except OSError as error:
+            connection.close()
+            if process.poll() is not None or time.monotonic() > until:
+                raise Trouble(f"QEMU does not start: {process.returncode}") from error
+            time.sleep(0.01)
+
+
+class Debugger:
+    """GDB's remote protocol, as far as it is wanted here. While it is connected the machine stands still unless it lets
+    it go on."""
+
+    def __init__(self, path, process):
+        self.connection = connect(path, process)
+        self.connection.settimeout(cb.LIMIT)
+        self.stream = self.connection.makefile("rb")
+        self.ask("?")
+        self.ask("qSupported:vContSupported+")
+        self.ask("qXfer:features:read:target.xml:0,ff0")  # before that QEMU sets no register
+
+    def send(self, packet):
+        self.connection.sendall(f"${packet}#{sum(packet.encode()) % 256:02x}".encode())
+
+    def answer(self):
+        while (byte := self.stream.read(1)) != b"$":
+            if not byte:
+                raise EOFError
+        text = bytearray()
+        while (byte := self.stream.read(1)) != b"#":
+            if not byte:
+                raise EOFError
+            text += byte
+        self.stream.read(2)
+        self.connection.sendall(b"+")
+        return text.decode()
+
+    def ask(self, packet):
+        self.send(packet)
+        return self.answer()
+
+    def want(self, packet, wanted="OK"):
+        said = self.ask(packet)
+        if not said.startswith(wanted):
+            raise Trouble(f"the debugger was told {packet[:60]}, and says {said[:60]}")
+        return said
+
+    def interrupt(self):
+        self.connection.sendall(b"\x03")
+        return self.answer()
+
+    def threads(self):
+        return self.ask("qfThreadInfo")[1:].split(",")
+
+    def registers(self, thread=None):
+        if thread:
+            self.want(f"Hg{thread}")
+        data = bytes.fromhex(self.ask("g"))
+        return dict(zip(REGISTERS, struct.unpack_from("<17Q", data)))
+
+    def set_register(self, name, value):
+        self.want(f"P{REGISTERS.index(name):x}=" + struct.pack("<Q", value).hex())
+
+    def read(self, address, size):
+        parts = []
+        while size:
+            part = min(size, 1024)
+            said = self.ask(f"m{address:x},{part:x}")
+            if said.startswith("E"):
+                raise Trouble(f"no memory at {address:x}")
+            parts.append(bytes.fromhex(said))
+            address, size = address + part, size - part
+        return b"".join(parts)
+
+    def write(self, address, data):
+        for at in range(0, len(data), 1024):
+            part = data[at:at + 1024]
+            self.want(f"M{address + at:x},{len(part):x}:{part.hex()}")
+
+    def word(self, address, size=8):
+        return int.from_bytes(self.read(address, size), "little")
+
+    def breakpoint(self, address, on=True):
+        self.want(f"{'Z' if on else 'z'}1,{address:x},1")
+
+    def go_on(self):
+        """To the next breakpoint; the thread there, whose registers are asked for next."""
+        thread = re.search("thread:([^;]+)", self.want("vCont;c", "T05"))[1]
+        self.want(f"Hg{thread}")
+        return thread
+
+    def step_over(self, thread):
+        """One instruction of this thread, whatever breakpoint is there; the others stand still."""
+        self.want(f"vCont;s:{thread}", "T05")
+
+    def run_to(self, address):
+        self.breakpoint(address)
+        thread = self.go_on()
+        self.breakpoint(address, False)
+        return thread
+
+    def close(self):
+        """The machine goes on."""
+        self.want("D")
+        self.stream.close()
+        self.connection.close()
+
+
+class Qmp:
+    def __init__(self, path, process):
+        self.connection = connect(path, process)
+        self.connection.settimeout(cb.LIMIT)
+        self.stream = self.connection.makefile("rb")
+        self.stream.readline()
+        self.do("qmp_capabilities")
+
+    def do(self, command, **arguments):
+        self.connection.sendall(json.dumps({"execute": command, "arguments": arguments}).encode())
+        while line := self.stream.readline():
+            said = json.loads(line)
+            if "error" in said:
+                raise Trouble(f"{command}: {said['error']['desc']}")
+            if "return" in said:
+                return said["return"]
+        raise EOFError
+
+    def say(self, words):
+        """To QEMU's monitor."""
+        return self.do("human-monitor-command", **{"command-line": words})
+
+
+def firmware():
+    """As run-qemu.sh takes it, but for the TPM that no machine here has."""
+    said = subprocess.run([ROOT / "tools" / "ovmf.sh", QEMU, "0"], capture_output=True, text=True, check=True).stdout
+    code, variables, form = said.splitlines()[:3]
+    faster = cb.BUILD / "firmware-without-tpm.fd"
+    return (faster if faster.exists() else code), variables, form
+
+
+class Snapshot:
+    """A machine of so many CPUs at kernel_main, in a file of `folder`."""
+
+    def __init__(self, folder, cpus=2, memory="128M"):
+        self.folder, self.cpus, self.memory = folder, cpus, memory
+        self.symbols = symbols()
+        self.count = 0
+        folder.mkdir(exist_ok=True)
+        code, variables, form = firmware()
+        (folder / "vars").write_bytes(Path(variables).read_bytes())
+        subprocess.run([ROOT / "tools" / "boot-volume.sh", folder, cb.BUILD, "0"], check=True)
+        (folder / "esp" / "cairn.cfg").write_text("#" * (ROOM - 1) + "\n", encoding="ascii")
+        self.command = [QEMU, "-machine", "q35", "-accel", "tcg", "-cpu", "max", "-smp", str(cpus), "-m", memory,
+                        "-nodefaults", "-no-user-config", "-display", "none", "-net", "none", "-no-reboot",
+                        "-drive", f"if=pflash,unit=0,format={form},readonly=on,file={code}",
+                        "-drive", f"if=pflash,unit=1,format={form},snapshot=on,file={folder}/vars",
+                        "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
+                        "-drive", f"if=none,id=esp,format=raw,readonly=on,file=fat:{folder}/esp",
+                        "-device", "virtio-blk-pci,drive=esp,bootindex=0", "-serial", "chardev:uart"]
+        self.take()
+
+    def machine(self, *options, **more):
+        return Machine(self, *options, **more)
+
+    def take(self):
+        machine = Machine(self, restored=False)
+        try:
+            machine.gdb.run_to(self.symbols["kernel_main"])
+            machine.qmp.do("migrate", uri=f"exec:cat >{self.folder}/state")
+            while (status := machine.qmp.do("query-migrate")["status"]) != "completed":
+                if status == "failed":
+                    raise Trouble("the machine cannot be kept")
+                time.sleep(0.05)
+        finally:
+            machine.kill()
+        self.before = machine.log.read_bytes()
+        # QEMU does not take a machine that a debugger has stopped: say that it is paused.
+        state = (self.folder / "state").read_bytes()
+        stopped, paused = (struct.pack(">I", len(name) + 1) + name.ljust(100, b"\0") for name in (b"debug", b"paused"))
+        if state.count(stopped) != 1:
+            raise Trouble("what QEMU keeps of a machine is not what it was in QEMU 7.2")
+        (self.folder / "state").write_bytes(state.replace(stopped, paused))
+
+
+class Machine:
+    """Stopped where the snapshot was taken, with these options. To be left with end() or kill()."""
+
+    def __init__(self, snapshot, *options, restored=True, chardev="file,id=uart,path={log}"):
+        self.snapshot = snapshot
+        snapshot.count += 1
+        base = snapshot.folder / f"m{snapshot.count}"
+        self.log, gdb, qmp = (base.with_suffix(suffix) for suffix in (".log", ".gdb", ".qmp"))
+        command = [*snapshot.command, "-chardev", chardev.format(log=self.log, base=base), "-S",
+                   "-gdb", f"unix:{gdb},server=on,wait=off", "-qmp", f"unix:{qmp},server=on,wait=off"]
+        if restored:
+            command += ["-incoming", f"exec:cat {snapshot.folder}/state"]
+        with open(base.with_suffix(".err"), "wb") as errors:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=errors)
+        self.qmp = Qmp(qmp, self.process)
+        while restored and self.qmp.do("query-status")["status"] == "inmigrate":
+            time.sleep(0.01)
+        self.gdb = Debugger(gdb, self.process)
+        os.unlink(gdb), os.unlink(qmp)
+        if restored:
+            self.info = self.gdb.registers()["rdi"]
+            self.set_options(options)
+
+    def set_options(self, options):
+        text = "\n".join([*options, "end=exit", ""]).encode()
+        config, size = struct.unpack("<QQ", self.gdb.read(self.info + CONFIG, 16))
+        self.gdb.write(config + DIRECT_MAP, text + b"#" * (size - len(text) - 1) + b"\n")
+
+    def go(self):
+        self.gdb.close()
+
+    def wait(self, seconds):
+        """QEMU's exit status; None: it still runs after so many seconds, and is ended."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            self.kill()
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+    def text(self):
+        return cb.clean(self.log.read_bytes())
+
