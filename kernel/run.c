@@ -104,6 +104,21 @@ static void say_which_is_which(void)
         kprintf("ds: PEBS is architectural (IA32_PEBS_BASE); no BTS: %s\n", kds->caps[cpu].bts_reason);
 }
 
+/* Recording has ended, or not begun. Where a dump has begun (dump=live) it ends as well: it would be called damaged. */
+static _Noreturn void fail(const char *name, const char *line)
+{
+    klogger_stop();
+    klogger_settle();
+    if (!klogger_on())
+        kend_failed(name, line);
+    kreport(KREPORT_FAIL, name, "%s", line);
+    ksched_stop_ticks();
+    kdump("end", NULL);
+    ksave_report();
+    kreport_summary();
+    kend(false);
+}
+
 void krun(void *boot)
 {
     static char error[448];
@@ -128,11 +143,13 @@ void krun(void *boot)
     kmem_counts(&before);
     klogger_begin(kserial_there());
     if (krecording_start(error, sizeof error) != 0)
-        kend_failed("setup", error);
+        fail("setup", error);
     uint64_t first = ksched_switches();
     mark("begins");
-    if (kworkload_start(kworkloads_find(kopt.workload), kopt.seed) != 0)
-        kend_failed("workload", "its threads could not be created");
+    if (kworkload_start(kworkloads_find(kopt.workload), kopt.seed) != 0) {
+        krecording_stop();
+        fail("workload", "its threads could not be created");
+    }
     kprintf("run: workload %s, %lu switches or %u s\n", kopt.workload, (unsigned long)kopt.switches, kopt.seconds);
     kmonitor_run_begins(true);
     bool second_half;

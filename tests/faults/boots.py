@@ -6,6 +6,7 @@ them. A variant that hangs, resets the machine without a word, or leaves a log t
 import argparse
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import damage
 import machine as m
 from machine import cb
 
@@ -38,12 +40,22 @@ def check(log):
         return "no trace"
     done = cairn("check", log)
     if done.returncode:
-        raise Wrong(f"`cairn check` fails:\n{done.stdout[-2500:]}{done.stderr[-500:]}")
+        failed = "\n".join(re.findall(r"^.*(?:FAIL|missing|differ).*$", done.stdout + done.stderr, re.M))
+        raise Wrong(f"`cairn check` fails:\n{failed[:1000]}")
     return "a right trace"
 
 
 def judge(machine, patience=PATIENCE):
-    """What came of it, in a word: the machine has passed, has failed in a line, or has panicked."""
+    """What came of it, in a word: the machine has passed, has failed in a line, or has panicked. The log of one that is
+    wrong stays."""
+    try:
+        return judged(machine, patience)
+    except Wrong:
+        shutil.copy(machine.log, cb.BUILD / "faults" / "wrong.log")
+        raise
+
+
+def judged(machine, patience):
     status = machine.wait(patience)
     text = machine.text()
     if status is None:
@@ -128,11 +140,48 @@ def allocation(snapshot, number):
     return judge(machine)
 
 
+# ---- what firmware says ----------------------------------------------------------------------------------------------
+
+def acpi(snapshot, seed):
+    machine = snapshot.machine(*RUN)
+    what = damage.damage_tables(machine, random.Random(seed))
+    machine.go()
+    try:
+        return judge(machine, 3 * PATIENCE)
+    except Wrong as wrong:
+        raise Wrong(f"{what}: {wrong}") from wrong
+
+
+def memory_map(snapshot, seed):
+    """As the loader reads it: for its tables, and for the kernel."""
+    machine = snapshot.machine()
+    damage.damage_map(machine.gdb, random.Random(seed))
+    try:
+        machine.gdb.run_to(*snapshot.convert)
+        damage.damage_map(machine.gdb, random.Random(seed))
+        machine.gdb.run_to(snapshot.symbols["kernel_main"])
+        machine.begin(RUN)
+        machine.go()
+    except (EOFError, OSError):
+        pass
+    return judge(machine)
+
+
+def at_memory_map(folder):
+    snapshot = m.Snapshot(folder, loader="boot_memory_gibs")
+    machine = snapshot.machine()
+    snapshot.convert = snapshot.in_loader(machine, "boot_memory_convert")
+    machine.kill()
+    return snapshot
+
+
 # ---- the whole -------------------------------------------------------------------------------------------------------
 
 ROWS = {  # name: (function, variants of the long form, of the short form)
     "NMI at a random instant": (nmi, range(200), range(2)),
     "machine check at a random instant": (machine_check, range(200), range(2)),
+    "ACPI tables damaged": (acpi, range(1000), range(8)),
+    "memory map damaged": (memory_map, range(1000), range(6)),
     "an allocation of pages fails": (allocation, range(1, 4000), range(1, 200, 67)),
 }
 
@@ -171,10 +220,14 @@ def main():
     arguments = parser.parse_args()
     good = True
     with tempfile.TemporaryDirectory(prefix="cairn-faults.") as folder:
-        snapshot = m.Snapshot(Path(folder))
+        snapshots = {}
         for name, (function, long, short) in ROWS.items():
             if arguments.row and not any(word in name for word in arguments.row):
                 continue
+            make = at_memory_map if function is memory_map else m.Snapshot
+            if make not in snapshots:
+                snapshots[make] = make(Path(folder, str(len(snapshots))))
+            snapshot = snapshots[make]
             variants = [arguments.variant] if arguments.variant is not None else short if arguments.short else long
             good &= run_row(snapshot, name, function, variants, arguments.workers)
     return 0 if good else 1

@@ -34,6 +34,20 @@ def symbols():
     return {name: int(address, 16) for address, _, name in re.findall(r"^([0-9a-f]+) (.) (\S+)$", lines, re.M)}
 
 
+def loader_code(name, size=64):
+    """The first bytes of a function of the loader. It is at no fixed address, and its code has no relocations."""
+    said = subprocess.run(["nm", cb.BUILD / "loader.so"], capture_output=True, text=True, check=True).stdout
+    address = int(re.search(rf"^([0-9a-f]+) . {name}$", said, re.M)[1], 16)
+    image = (cb.BUILD / "BOOTX64.EFI").read_bytes()
+    pe = struct.unpack_from("<I", image, 0x3C)[0]
+    sections, optional = struct.unpack_from("<H", image, pe + 6)[0], struct.unpack_from("<H", image, pe + 20)[0]
+    for n in range(sections):
+        length, start, _, data = struct.unpack_from("<4I", image, pe + 24 + optional + 40 * n + 8)
+        if start <= address < start + length:
+            return image[data + address - start:data + address - start + size]
+    raise Trouble(f"the loader has no {name}")
+
+
 def connect(path, process):
     until = time.monotonic() + 60
     while True:
@@ -134,10 +148,13 @@ class Debugger:
         """One instruction of this thread, whatever breakpoint is there; the others stand still."""
         self.want(f"vCont;s:{thread}", "T05")
 
-    def run_to(self, address):
-        self.breakpoint(address)
+    def run_to(self, *addresses):
+        """To whichever of them comes first."""
+        for address in addresses:
+            self.breakpoint(address)
         thread = self.go_on()
-        self.breakpoint(address, False)
+        for address in addresses:
+            self.breakpoint(address, False)
         return thread
 
     def close(self):
@@ -179,10 +196,11 @@ def firmware():
 
 
 class Snapshot:
-    """A machine of so many CPUs at kernel_main, in a file of `folder`."""
+    """A machine of so many CPUs, in a file of `folder`: at kernel_main, or at the first call of a function of the
+    loader."""
 
-    def __init__(self, folder, cpus=2, memory="128M"):
-        self.folder, self.cpus, self.memory = folder, cpus, memory
+    def __init__(self, folder, cpus=2, memory="128M", loader=None):
+        self.loader, self.folder, self.cpus, self.memory = loader, folder, cpus, memory
         self.symbols = symbols()
         self.count = 0
         folder.mkdir(exist_ok=True)
@@ -199,13 +217,28 @@ class Snapshot:
                         "-device", "virtio-blk-pci,drive=esp,bootindex=0", "-serial", "chardev:uart"]
         self.take()
 
+    def in_loader(self, machine, name):
+        """Where the function is: in the file that firmware has read, too, which nobody executes."""
+        if not machine.restored:
+            machine.gdb.send("c")
+            while b"Cairn loader" not in machine.log.read_bytes():
+                time.sleep(0.002)
+            machine.gdb.interrupt()
+        picture = self.folder / f"memory-{machine.log.stem}"
+        machine.qmp.do("pmemsave", val=0, size=int(self.memory[:-1]) << 20, filename=str(picture))
+        found = [match.start() for match in re.finditer(re.escape(loader_code(name)), picture.read_bytes())]
+        picture.unlink()
+        if not found:
+            raise Trouble(f"{name} is not in memory")
+        return found
+
     def machine(self, *options, **more):
         return Machine(self, *options, **more)
 
     def take(self):
         machine = Machine(self, restored=False)
         try:
-            machine.gdb.run_to(self.symbols["kernel_main"])
+            machine.gdb.run_to(*self.in_loader(machine, self.loader) if self.loader else (self.symbols["kernel_main"],))
             machine.qmp.do("migrate", uri=f"exec:cat >{self.folder}/state")
             while (status := machine.qmp.do("query-migrate")["status"]) != "completed":
                 if status == "failed":
@@ -227,6 +260,7 @@ class Machine:
 
     def __init__(self, snapshot, *options, restored=True, chardev="file,id=uart,path={log}"):
         self.snapshot = snapshot
+        self.restored = restored
         snapshot.count += 1
         base = snapshot.folder / f"m{snapshot.count}"
         self.log, gdb, qmp = (base.with_suffix(suffix) for suffix in (".log", ".gdb", ".qmp"))
@@ -241,11 +275,12 @@ class Machine:
             time.sleep(0.01)
         self.gdb = Debugger(gdb, self.process)
         os.unlink(gdb), os.unlink(qmp)
-        if restored:
-            self.info = self.gdb.registers()["rdi"]
-            self.set_options(options)
+        if restored and not snapshot.loader:
+            self.begin(options)
 
-    def set_options(self, options):
+    def begin(self, options):
+        """At kernel_main."""
+        self.info = self.gdb.registers()["rdi"]
         text = "\n".join([*options, "end=exit", ""]).encode()
         config, size = struct.unpack("<QQ", self.gdb.read(self.info + CONFIG, 16))
         self.gdb.write(config + DIRECT_MAP, text + b"#" * (size - len(text) - 1) + b"\n")
