@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,7 @@ from machine import cb
 RUN = ("ds=soft", "truth=1", "workload=mix", "switches=400", "trace.buffers=64")
 ENDLESS = (*RUN[:3], "switches=200000", "seconds=900", "trace.buffers=64")
 PATIENCE = 60  # seconds that a machine may take to its end
+LOCK = threading.Lock()
 NOWHERE = (1 << 64) - 1  # KPAGEMAP_NONE
 
 
@@ -116,6 +118,174 @@ def machine_check(snapshot, seed):
     return outcome
 
 
+# ---- processors that stand still, clocks that jump -------------------------------------------------------------------
+
+PHASES = ("switch_to", "khook_switch_out", "ds_switch", "trace_hub_switch", "trace_ccswap_switch",
+          "arch_context_switch", "switched_in", "khook_switch_in", "ds_resume", "ds_pause")
+STALL = 10  # seconds
+
+
+def stall(snapshot, seed):
+    """A CPU stands still in a phase of some switch; the others go on, as does time."""
+    dice = random.Random(seed)
+    machine = snapshot.machine(*RUN)
+    gdb, phase = machine.gdb, snapshot.symbols[PHASES[seed % len(PHASES)]]
+    gdb.run_to(snapshot.symbols["kworkload_start"])
+    gdb.breakpoint(phase)
+    for count in range(dice.randrange(5, 200)):
+        if count:
+            gdb.step_over(thread)
+        thread = gdb.go_on()
+    gdb.breakpoint(phase, False)
+    gdb.run_without(thread, STALL)
+    machine.go()
+    return judge(machine)
+
+
+JUMPS = (1 << 20, -(1 << 20), 1 << 32, -(1 << 32), 1 << 45, -(1 << 45), 1 << 62)  # cycles; 2^32 are two seconds
+READS = 1500  # of the TSC, that have it
+
+
+def tsc(snapshot, seed):
+    """The TSC of one CPU jumps, and some reads later it is back: each RDTSC of that CPU stops at the debugger."""
+    machine = snapshot.machine(*RUN)
+    gdb, jump = machine.gdb, JUMPS[seed % len(JUMPS)]
+    gdb.run_to(snapshot.symbols["kworkload_start"])
+    victim = gdb.threads()[seed % snapshot.cpus]
+    for address in snapshot.rdtsc:
+        gdb.breakpoint(address)
+    try:
+        jumped = 0
+        while jumped < READS:
+            thread = gdb.go_on()
+            gdb.step_over(thread)
+            if thread != victim:
+                continue
+            jumped += 1
+            registers = gdb.registers(thread)
+            value = (registers["rdx"] << 32 | registers["rax"]) + jump & (1 << 64) - 1
+            gdb.set_register("rax", value & 0xFFFFFFFF)
+            gdb.set_register("rdx", value >> 32)
+        for address in snapshot.rdtsc:
+            gdb.breakpoint(address, False)
+        machine.go()
+    except EOFError:  # the run is over
+        pass
+    return judge(machine)
+
+
+# ---- memory of the Debug Store ---------------------------------------------------------------------------------------
+
+def ds_pages(snapshot):
+    """The addresses of all pages of DS areas and buffers: those of a run without a fault."""
+    machine = snapshot.machine(*RUN, "bts=interrupt")
+    machine.go()
+    judge(machine)
+    pages = set()
+    for cpu in range(snapshot.cpus):
+        text = cairn("ds", "--cpu", cpu, machine.log).stdout
+        area = int(re.search(r"at 0x([0-9a-f]+) \(IA32_DS_AREA\)", text)[1], 16)
+        field = {name: int(value, 16) for name, value in re.findall(r"^ +\w+ (\w+) +([0-9a-f]{16}) ", text, re.M)}
+        pages.add(area)
+        for kind in "Bts", "Pebs":
+            pages.update(range(field[f"{kind}BufferBase"], field[f"{kind}AbsoluteMaximum"], 4096))
+    return sorted(pages)
+
+
+def unmap(machine, address, spare):
+    """Takes the page out of the kernel's page tables; `spare`: a page for a table where a larger one was mapped."""
+    gdb = machine.gdb
+    table = gdb.registers()["cr3"]
+    for shift in (39, 30, 21, 12):
+        entry_at = (table & 0xFFFFFFFFFF000) + (address >> shift & 511) * 8 + m.DIRECT_MAP
+        entry = gdb.word(entry_at)
+        if shift > 12 and entry & 0x80:  # a large page
+            if shift != 21:
+                raise m.Trouble("a page of 1 GiB")
+            small = [(entry & ~0x1080 | (entry >> 12 & 1) << 7) + 4096 * n for n in range(512)]
+            small[address >> 12 & 511] = 0
+            gdb.write(spare + m.DIRECT_MAP, b"".join(e.to_bytes(8, "little") for e in small))
+            gdb.write(entry_at, (spare | 0x63).to_bytes(8, "little"))
+            break
+        if shift == 12:
+            gdb.write(entry_at, bytes(8))
+        table = entry
+    for thread in gdb.threads():  # which flushes its TLB
+        gdb.set_register("cr3", gdb.registers(thread)["cr3"])
+
+
+def ds_memory(snapshot, number):
+    if not hasattr(snapshot, "pages"):
+        with LOCK:
+            snapshot.pages = ds_pages(snapshot)
+    if number // 2 >= len(snapshot.pages):
+        return None
+    machine = snapshot.machine(*RUN, "bts=interrupt")
+    spare = machine.gdb.word(machine.info + m.CONFIG)  # the options: they have been read by then
+    machine.gdb.run_to(snapshot.symbols["krecording_start" if number % 2 else "krecording_stop"])
+    unmap(machine, snapshot.pages[number // 2], spare)
+    machine.go()
+    return judge(machine)
+
+
+# ---- where the log goes ----------------------------------------------------------------------------------------------
+
+def serial(snapshot, seed):
+    """The other end of the line is gone in the midst of the dump, or does not read on."""
+    dice = random.Random(seed)
+    machine = snapshot.machine(*RUN, "dump.pace=0", chardev="socket,id=uart,path={base}.uart,server=on,wait=off")
+    line = m.connect(machine.log.with_suffix(".uart"), machine.process)
+    machine.go()
+    said, left = b"", dice.randrange(1, 30000)
+    while b"\n~" not in said or len(said[said.index(b"\n~"):]) < left:
+        more = line.recv(min(4096, left))
+        if not more:
+            break
+        said += more
+    if seed % 2:
+        line.close()
+    status = machine.wait(PATIENCE)
+    line.close()
+    machine.log.write_bytes(said)
+    if status not in (m.GOOD, m.BAD):
+        raise Wrong(f"it ends with status {status}" if status is not None else "it hangs")
+    if seed % 2 == 0 and status == m.GOOD:
+        raise Wrong("bytes did not get out, and it ends as if all were well")
+    if not cairn("check", machine.log).returncode:
+        raise Wrong("`cairn check` finds nothing wrong with half a log")
+    return f"{'gone' if seed % 2 else 'stuck'}: it ends, {'pass' if status == m.GOOD else 'FAIL line'}, a log with " \
+           "its loss"
+
+
+def full_volume(snapshot, seed):
+    """save=esp, and the volume has hardly any room, or none."""
+    folder = snapshot.folder / f"esp{seed}"
+    folder.mkdir()
+    left = (0, 4096, 65536, 200000, 1 << 20)[seed % 5]
+    wrapper = folder / "qemu"
+    wrapper.write_text(f"""#!/bin/bash
+for word; do
+    case $word in if=none,id=esp,*) stick=${{word#*,file=}}@@1M ;; esac
+done
+free=$(minfo -i "$stick" :: | sed -n 's/.*free clusters=//p')
+size=$(minfo -i "$stick" :: | sed -n 's/^cluster size: \\([0-9]*\\) sectors/\\1/p')
+head -c $((free * size * 512 - {left})) /dev/zero | mcopy -i "$stick" - ::/large
+exec {m.QEMU} "$@"
+""", encoding="ascii")
+    wrapper.chmod(0o755)
+    result = cb.boot(folder / "run.log", "--raw", "--smp", 1, "--qemu", wrapper, "save=esp", "save.mib=1", "truth=1",
+                     "switches=500", cb.UNHURRIED)
+    saved, console = folder / "run-esp.log", result.console()
+    shutil.copy(result.log, cb.BUILD / "faults" / "wrong.log")
+    if saved.exists():
+        if result.status != cb.PASS:
+            raise Wrong(f"there is a log, and it fails: {result.output[-1000:]}")
+        return f"saved, {check(saved)}"
+    if result.status != cb.FAIL or not re.search(r"FAILED: \\cairn-000.log: cannot be written", console):
+        raise Wrong(f"status {result.status}, no log, and nothing says so:\n{console[-1500:]}")
+    return "not saved, FAILED line"
+
+
 # ---- allocations -----------------------------------------------------------------------------------------------------
 
 def allocation(snapshot, number):
@@ -182,6 +352,11 @@ ROWS = {  # name: (function, variants of the long form, of the short form)
     "machine check at a random instant": (machine_check, range(200), range(2)),
     "ACPI tables damaged": (acpi, range(1000), range(8)),
     "memory map damaged": (memory_map, range(1000), range(6)),
+    "a CPU stalled 10 s in a phase of the switch path": (stall, range(30), range(1)),
+    "the TSC of one CPU jumps": (tsc, range(28), range(2)),
+    "a page of DS memory unmapped": (ds_memory, range(1000), range(0, 4, 3)),
+    "serial line gone, or stuck, in mid-dump": (serial, range(100), range(2)),
+    "boot volume full": (full_volume, range(10), range(1)),
     "an allocation of pages fails": (allocation, range(1, 4000), range(1, 200, 67)),
 }
 

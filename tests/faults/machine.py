@@ -22,6 +22,8 @@ GOOD, BAD = 33, 35  # of end=exit
 ROOM = 4096  # bytes of options: those of the boot are padded
 DIRECT_MAP = 0xFFFF800000000000
 MEMORY, RSDP, CONFIG = 16, 40, 88  # offsets in struct boot_info
+CR3 = 29  # the debugger's number of it; in what it gives of all registers it is at:
+CR3_AT = 204
 REGISTERS = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", *(f"r{n}" for n in range(8, 16)), "rip")
 
 
@@ -32,6 +34,13 @@ class Trouble(Exception):
 def symbols():
     lines = subprocess.run(["nm", cb.BUILD / "kernel.elf"], capture_output=True, text=True, check=True).stdout
     return {name: int(address, 16) for address, _, name in re.findall(r"^([0-9a-f]+) (.) (\S+)$", lines, re.M)}
+
+
+def rdtsc():
+    """Where the kernel has RDTSC."""
+    said = subprocess.run(["objdump", "-d", "--no-show-raw-insn", cb.BUILD / "kernel.elf"], capture_output=True,
+                          text=True, check=True).stdout
+    return [int(address, 16) for address in re.findall(r"^([0-9a-f]+):\s+rdtsc", said, re.M)]
 
 
 def loader_code(name, size=64):
@@ -101,20 +110,34 @@ class Debugger:
         return said
 
     def interrupt(self):
+        """Stops the machine, which runs."""
         self.connection.sendall(b"\x03")
         return self.answer()
 
+    def run_without(self, thread, seconds):
+        """All run but this one, for so long."""
+        others = ";".join(f"c:{other}" for other in self.threads() if other != thread)
+        self.send(f"vCont;{others}")
+        time.sleep(seconds)
+        self.interrupt()
+
     def threads(self):
-        return self.ask("qfThreadInfo")[1:].split(",")
+        found, said = [], self.ask("qfThreadInfo")
+        while said.startswith("m"):
+            found += said[1:].split(",")
+            said = self.ask("qsThreadInfo")
+        return found
 
     def registers(self, thread=None):
         if thread:
             self.want(f"Hg{thread}")
         data = bytes.fromhex(self.ask("g"))
-        return dict(zip(REGISTERS, struct.unpack_from("<17Q", data)))
+        return {**dict(zip(REGISTERS, struct.unpack_from("<17Q", data))),
+                "cr3": struct.unpack_from("<Q", data, CR3_AT)[0]}
 
     def set_register(self, name, value):
-        self.want(f"P{REGISTERS.index(name):x}=" + struct.pack("<Q", value).hex())
+        number = CR3 if name == "cr3" else REGISTERS.index(name)
+        self.want(f"P{number:x}=" + struct.pack("<Q", value).hex())
 
     def read(self, address, size):
         parts = []
@@ -201,7 +224,7 @@ class Snapshot:
 
     def __init__(self, folder, cpus=2, memory="128M", loader=None):
         self.loader, self.folder, self.cpus, self.memory = loader, folder, cpus, memory
-        self.symbols = symbols()
+        self.symbols, self.rdtsc = symbols(), rdtsc()
         self.count = 0
         folder.mkdir(exist_ok=True)
         code, variables, form = firmware()
