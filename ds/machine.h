@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct arch_trap_frame;
@@ -36,4 +37,6 @@ struct ds_machine {
     void *context;
     /* The physical address of what lies at `address`; only architectural PEBS needs it. NULL: they are the same. */
     uint64_t (*physical)(void *context, const void *address);
+    /* Whether the kernel can read all of this memory; only a panic asks, which may be about that. NULL: it can. */
+    bool (*readable)(const void *address, size_t bytes);
 };

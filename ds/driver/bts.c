@@ -251,6 +251,11 @@ void ds_bts_drain_panic(struct ds_cpu *ds)
 {
     if (!ds->bts.started || ds->bts.handed != ds->bts.epoch)
         return;
+    if (!ds_readable(ds, (const void *)ds->area, ARCH_PAGE_SIZE) ||
+        !ds_readable(ds, ds->bts.buffer, ds_bts_buffer_bytes(ds->bts.records))) {
+        ds->bts.counts.lost_unknown = true;
+        return;
+    }
     ds_bts_drain(ds, CAIRN_DS_PANIC, arch_rdtsc());
     ds->bts.started = false;
 }

@@ -161,6 +161,11 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
         ds_resume(ds);
 }
 
+bool ds_readable(const struct ds_cpu *ds, const void *address, size_t bytes)
+{
+    return !ds->machine->readable || ds->machine->readable(address, bytes);
+}
+
 void ds_drain_panic(struct ds_cpu *ds)
 {
     if (!ds)
@@ -169,10 +174,18 @@ void ds_drain_panic(struct ds_cpu *ds)
     ds_bts_drain_panic(ds);
     if (!ds->started || ds->handed != ds->epoch)
         return;
+    if (!ds_is_arch(ds) && !ds_readable(ds, (const void *)ds->area, ARCH_PAGE_SIZE)) {
+        ds->counts.lost_unknown = true;
+        return;
+    }
     struct ds_drain drain = ds_drain_of(ds, CAIRN_DS_PANIC, arch_rdtsc());
     take_buffer(ds, &drain);
     if (ds_is_arch(ds) && !ds->arch.panic)
         drain.lost = CAIRN_DS_LOST_UNKNOWN;
+    if (!ds_readable(ds, drain.records, drain.bytes)) {
+        ds->counts.lost_unknown = true;
+        return;
+    }
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
     ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
     ds->started = false;

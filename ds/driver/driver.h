@@ -138,6 +138,8 @@ const uint8_t *ds_records(const struct ds_cpu *ds);
 /* How many records `bytes` bytes are, `from` bytes behind ds_records. Architectural PEBS: 0 of what is not in the
  * buffer. */
 uint64_t ds_count_records(const struct ds_cpu *ds, uint64_t from, uint64_t bytes);
+/* For a panic's drain: whether memory of the Debug Store is there; the panic may be about that. */
+bool ds_readable(const struct ds_cpu *ds, const void *address, size_t bytes);
 /* What a drain at `tsc` hands over, but for records. */
 struct ds_drain ds_drain_of(const struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc);
 

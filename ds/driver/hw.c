@@ -49,6 +49,7 @@ const struct ds_machine *ds_hw_machine(void)
         .lvtpc_read = hw_lvtpc_read,
         .lvtpc_write = hw_lvtpc_write,
         .physical = hw_physical,
+        .readable = arch_readable,
     };
     return &machine;
 }

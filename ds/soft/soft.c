@@ -368,7 +368,8 @@ int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model
                                         .lvtpc_write = soft_lvtpc_write,
                                         .stepping = &stepping,
                                         .context = soft,
-                                        .physical = soft_physical};
+                                        .physical = soft_physical,
+                                        .readable = arch_readable};
     return 0;
 }
 
