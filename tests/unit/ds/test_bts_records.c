@@ -234,6 +234,12 @@ static void senseless_index(void **state)
         }
 }
 
+static bool not_readable(const void *address, size_t bytes)
+{
+    (void)address, (void)bytes;
+    return false;
+}
+
 static void panic_hands_over(void **state)
 {
     (void)state;
@@ -255,6 +261,17 @@ static void panic_hands_over(void **state)
     assert_int_equal(count, 1 + 4);
     assert_int_equal(taken[1], 3);
     assert_int_equal(pebs_drains, 2);
+
+    bts_begin(NULL, true, DS_BTS_CIRCULAR, 4); /* memory that is gone */
+    bts_branch(1);
+    ds_pause(ds);
+    machine.readable = not_readable;
+    ds_drain_panic(ds);
+    machine.readable = NULL;
+    assert_int_equal(bts_drains, 1);
+    struct ds_bts_counts counts;
+    ds_bts_cpu_counts(ds, &counts);
+    assert_true(counts.lost_unknown && counts.records == 0);
 
     bts_begin(NULL, true, DS_BTS_CIRCULAR, 4); /* stopped in the hook: that epoch again, and PEBS' own all the same */
     for (uint64_t i = 1; i <= 6; i++)

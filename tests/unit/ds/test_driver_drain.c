@@ -188,6 +188,32 @@ static void panic_hands_over(void **state)
     assert_int_equal(last.bytes, 3 * 176);
 }
 
+static const void *gone; /* cannot be read */
+
+static bool readable(const void *address, size_t bytes)
+{
+    return (uintptr_t)gone < (uintptr_t)address || (uintptr_t)gone >= (uintptr_t)address + bytes;
+}
+
+/* A panic for memory of the Debug Store that is gone: what was there is nobody's to hand over, and that is known. */
+static void panic_without_memory(void **state)
+{
+    (void)state;
+    for (int buffer_gone = 0; buffer_gone < 2; buffer_gone++) {
+        driver_begin(true, "INST_RETIRED.ANY:1000", "gpr");
+        fake.machine.readable = readable;
+        driver_start();
+        driver_records(5);
+        gone = buffer_gone ? (const uint8_t *)buffer + 176 : (const uint8_t *)area;
+        ds_drain_panic(ds);
+        assert_string_equal(order, "bd");
+        struct ds_counts counts;
+        ds_cpu_counts(ds, &counts);
+        assert_true(counts.lost_unknown && counts.records == 0);
+    }
+    gone = NULL;
+}
+
 static void drain_keeps_running_state(void **state)
 {
     (void)state;
@@ -258,9 +284,10 @@ static void other_periods(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(second_driver_borrows),     cmocka_unit_test(full_buffer_is_unknown_loss),
-        cmocka_unit_test(swallowed_samples),         cmocka_unit_test(panic_hands_over),
-        cmocka_unit_test(drain_keeps_running_state), cmocka_unit_test(other_periods),
+        cmocka_unit_test(second_driver_borrows), cmocka_unit_test(full_buffer_is_unknown_loss),
+        cmocka_unit_test(swallowed_samples),     cmocka_unit_test(panic_hands_over),
+        cmocka_unit_test(panic_without_memory),  cmocka_unit_test(drain_keeps_running_state),
+        cmocka_unit_test(other_periods),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(ds);
