@@ -4,8 +4,12 @@ $(B)/faults/driver: $(addprefix $(B)/san/,tests/faults/driver.o libsupport.a lib
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm
-faults-short: $(B)/faults/driver
-	@$< 7
+# FAULTS=page: and then the tables of that page anew.
+FAULTS := all
+faults: all $(B)/faults/driver
+	@CAIRN_BUILD=$(B) $(PYTHON) tests/faults/faults.py $(if $(filter all,$(FAULTS)),,--$(FAULTS))
+faults-short: all $(B)/faults/driver
+	@CAIRN_BUILD=$(B) $(PYTHON) tests/faults/faults.py --short
 test-products: $(B)/faults/driver
 SUITES += faults-short
 .PHONY: faults faults-short

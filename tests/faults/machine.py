@@ -261,7 +261,10 @@ class Snapshot:
     def take(self):
         machine = Machine(self, restored=False)
         try:
-            machine.gdb.run_to(*self.in_loader(machine, self.loader) if self.loader else (self.symbols["kernel_main"],))
+            places = self.in_loader(machine, self.loader) if self.loader else []
+            machine.gdb.run_to(*places, self.symbols["kernel_main"])
+            if places and machine.gdb.registers()["rip"] not in places:
+                raise Trouble(f"the loader was past {self.loader} already when it was looked for")
             machine.qmp.do("migrate", uri=f"exec:cat >{self.folder}/state")
             while (status := machine.qmp.do("query-migrate")["status"]) != "completed":
                 if status == "failed":

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The fault matrix: makes each fault in many variants, and prints a line for each row: how many variants, and what came
+of them. A row fails if any variant hangs, or lies."""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import boots
+import machine as m
+from machine import cb
+
+PAGE = m.ROOT / "docs" / "reference" / "faults.md"
+MARK = "<!-- what follows is made by make faults FAULTS=page -->\n"
+EVERY = 7  # of the driver's variants, in the short form
+
+
+@dataclass
+class Row:
+    name: str
+    make: str  # how
+    variant: object  # function of boots.py
+    long: range
+    short: range
+    snapshot: object = m.Snapshot
+    outcomes: Counter = field(default_factory=Counter)
+    failed: list = field(default_factory=list)
+    over: bool = False  # there are no more variants
+
+    def run(self, snapshots, number):
+        if self.over:
+            return
+        try:
+            outcome = self.variant(snapshots[self.snapshot], number)
+        except (boots.Wrong, m.Trouble, OSError, EOFError) as wrong:
+            print(f"{self.name}, variant {number}: {wrong}", flush=True)
+            self.failed.append(number)
+            outcome = "WRONG"
+        if outcome:
+            self.outcomes[outcome] += 1
+        else:
+            self.over = True
+
+    def words(self):
+        return "; ".join(f"{count} {outcome}" for outcome, count in self.outcomes.most_common())
+
+    def verdict(self):
+        good = self.outcomes and not self.failed
+        return f"{'PASS' if good else 'FAIL'}: faults: {self.name}: {sum(self.outcomes.values())} variants: {self.words()}"
+
+
+ROWS = [
+    Row("NMI at a random instant", "QMP `inject-nmi`, from the first line of the kernel on", boots.nmi, range(200), range(2)),
+    Row("machine check at a random instant", "QEMU's `mce`, any CPU, bank and address", boots.machine_check, range(200),
+        range(2)),
+    Row("a CPU stalled 10 s in a phase of the switch path", f"the debugger lets all other CPUs run; phases: "
+        f"{', '.join(f'`{phase}`' for phase in boots.PHASES)}", boots.stall, range(30), range(1)),
+    Row("the TSC of one CPU jumps", "the debugger changes what RDTSC returns, 400 times, by 2^20 to 2^62 cycles, forward "
+        "or back", boots.tsc, range(28), range(2, 3)),
+    Row("a page of DS memory unmapped", "each page of DS areas, PEBS and BTS buffers of each CPU, out of the page tables "
+        "before the start or before the stop of recording", boots.ds_memory, range(1000), range(0, 4, 3)),
+    Row("serial line gone, or stuck, in mid-dump", "the other end hangs up, or reads no more", boots.serial, range(100),
+        range(2)),
+    Row("boot volume full", "`save=esp`, and 0 to 1024 KiB are free", boots.full_volume, range(10), range(1)),
+    Row("ACPI tables damaged", "seeded changes of RSDP, XSDT, MADT, FADT, HPET, MCFG, WAET, BGRT, DSDT, mostly with right "
+        "checksums", boots.acpi, range(1000), range(8)),
+    Row("memory map damaged", "seeded changes of the firmware's descriptors, as the loader reads them", boots.memory_map,
+        range(1000), range(6), boots.at_memory_map),
+    Row("an allocation of pages fails", "the debugger makes call N of `kpagemap_take_aligned` fail, for each N",
+        boots.pages, range(1, 4000), range(1, 200, 67)),
+    Row("an allocation of an object fails", "likewise `kheap_alloc`", boots.objects, range(1, 4000), range(1, 80, 35)),
+]
+
+
+def run(rows, arguments):
+    """Each row's variants until there are no more; in the short form all rows at once."""
+    snapshots = {}
+    with tempfile.TemporaryDirectory(prefix="cairn-faults.") as folder, ThreadPoolExecutor(arguments.workers) as pool:
+        for make in {row.snapshot for row in rows}:
+            snapshots[make] = make(Path(folder, str(len(snapshots))))
+        running = []
+        for row in rows:
+            numbers = [arguments.variant] if arguments.variant is not None else row.short if arguments.short else row.long
+            running += [(row, pool.submit(row.run, snapshots, number)) for number in numbers]
+        for row, future in running:
+            future.result()
+    for row in rows:
+        print(row.verdict(), flush=True)
+    return all(row.outcomes and not row.failed for row in rows)
+
+
+def driver(arguments):
+    """The rows that need no machine: ([(name, variants, words)], whether they are good)."""
+    done = subprocess.run([cb.BUILD / "faults" / "driver", str(EVERY if arguments.short else 1)], capture_output=True,
+                          text=True, check=False)
+    print(done.stdout[-20000:] + done.stderr[-3000:], end="", flush=True)
+    return re.findall(r"^\w+: faults: (.*?): (\d+) variants: (.*)$", done.stdout, re.M), done.returncode == 0
+
+
+def write_page(on_model, rows, seconds):
+    """Makes the tables of the page anew."""
+    commit = subprocess.run(["git", "-C", m.ROOT, "describe", "--always", "--dirty", "--abbrev=8"], capture_output=True,
+                            text=True, check=True).stdout.strip()
+    lines = [f"`make faults`, {time.strftime('%Y-%m-%d')}, {commit}, {seconds / 60:.0f} minutes:", "", "## In real boots",
+             "| fault | how it is made | variants | what came of them |", "| --- | --- | --- | --- |"]
+    lines += [f"| {row.name} | {row.make} | {sum(row.outcomes.values())} | {row.words()} |" for row in rows]
+    lines += ["", "## The driver, on the model of every processor", "| fault | variants | what came of them |",
+              "| --- | --- | --- |", *(f"| {name} | {count} | {words} |" for name, count, words in on_model)]
+    before, _ = PAGE.read_text(encoding="utf-8").split(MARK)
+    PAGE.write_text(before + MARK + "\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="a few variants of each row")
+    parser.add_argument("--page", action="store_true", help="make the tables of docs/reference/faults.md anew")
+    parser.add_argument("--row", action="append", help="only boots of rows with this in their name")
+    parser.add_argument("--variant", type=int, help="only this one")
+    parser.add_argument("--workers", type=int, default=2, help="machines at a time")
+    arguments = parser.parse_args()
+    began = time.monotonic()
+    rows = [row for row in ROWS if not arguments.row or any(word in row.name for word in arguments.row)]
+    on_model, good = ([], True) if arguments.row else driver(arguments)
+    good &= run(rows, arguments)
+    if arguments.page:
+        write_page(on_model, rows, time.monotonic() - began)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
