@@ -109,7 +109,8 @@ def damage_map(gdb, dice):
         elif what == 1:
             start = dice.choice((0, start + 1, start + 2048, start ^ 1 << dice.randrange(12, 64), 2**52, 2**64 - 4096))
         elif what == 2:
-            pages = dice.choice((0, 1, pages + 1, pages * 2, pages // 2, 2**40, 2**52, 2**64 - 1, dice.randrange(2**64)))
+            pages = dice.choice((0, 1, pages + 1, pages * 2, pages // 2, 2**40, 2**52, 2**64 - 1,
+                                 dice.randrange(2**64)))
         elif what == 3:
             attributes = dice.randrange(2**64)
         elif what == 4:  # a range twice
@@ -124,5 +125,5 @@ def damage_map(gdb, dice):
         elif what == 7:  # free memory that is called something else, of which there may then be too little
             kind = dice.choice((0, 8, 11)) if kind in (3, 4, 7) else kind
         else:
-            start, pages = start + 4096 * dice.randrange(1, 16), pages
+            start += 4096 * dice.randrange(1, 16)
         gdb.write(at, struct.pack(DESCRIPTOR, kind, pad, start % 2**64, virtual, pages % 2**64, attributes))

@@ -18,6 +18,8 @@
 #include "arch/arch.h"
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/rand.h"
+#include "tests/faults/handed.h"
 #include "tests/unit/support/model_machine.h"
 
 #define INSTRUCTIONS 300u
@@ -25,8 +27,6 @@
 #define RECORDS      6u
 #define BRANCHES     32u
 #define PAGE         4096u
-#define STORED_MOST  16384u
-#define RECORD_MOST  512u
 #define HARDLY       100000u /* accesses to MSRs: so many only a driver makes that does not come to an end */
 
 static struct ds_model *const model = &model_machine.model;
@@ -52,7 +52,7 @@ static struct variant { /* which it is */
     char fault[96];
 } variant;
 
-static __attribute__((format(printf, 1, 2))) void lie(const char *format, ...)
+void lie(const char *format, ...)
 {
     va_list args;
     failed = true;
@@ -77,16 +77,13 @@ static const char *const interrupt_names[] = {"at once", "storm", "twice", "late
 
 static struct {
     enum interrupts how;
-    uint64_t random;
+    struct krand random;
     unsigned due; /* at this instruction */
 } pmis;
 
-static unsigned draw(unsigned below) /* splitmix64 */
+static unsigned draw(unsigned below)
 {
-    uint64_t z = pmis.random += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return (unsigned)((z ^ z >> 31) % below);
+    return krand_below(&pmis.random, below);
 }
 
 /* ---- registers that are refused ---------------------------------------------------------------------------------- */
@@ -176,79 +173,11 @@ static void raise_pmi(void *context, uint32_t lvtpc)
     pmis.due = (unsigned)model_machine.now + (pmis.how == PMI_LATE ? draw(400) : 0);
 }
 
-/* ---- what has been stored, and what is handed over --------------------------------------------------------------- */
-
-static struct stored {
-    uint32_t size;
-    uint8_t bytes[RECORD_MOST];
-} stored[STORED_MOST];
-
-static struct {
-    unsigned stored, handed, missed;
-    unsigned next; /* of those stored: the first behind the last that was handed over */
-    uint64_t drained_lost, branches, branches_lost;
-    uint64_t last_branch;
-    bool unknown, branches_unknown;
-} truth;
-
-static void recorded(void *context, const struct ds_model_record *record)
-{
-    (void)context;
-    if (!record->stored)
-        return;
-    struct stored *s = &stored[truth.stored++];
-    memcpy(s->bytes, (const void *)(uintptr_t)record->address, record->size);
-    s->size = record->size;
-}
-
-/* The record at `at` is the next that was stored, or a later one: those in between have not been handed over. */
-static uint32_t find(const uint8_t *at, uint32_t left)
-{
-    for (unsigned i = truth.next; i < truth.stored; i++)
-        if (stored[i].size <= left && !memcmp(at, stored[i].bytes, stored[i].size)) {
-            truth.missed += i - truth.next;
-            truth.next = i + 1;
-            truth.handed++;
-            return stored[i].size;
-        }
-    return 0;
-}
-
 static void drained(void *context, uint32_t cpu, const struct ds_drain *d)
 {
     (void)context, (void)cpu;
-    const uint8_t *records = d->records;
-    if (d->lost == CAIRN_DS_LOST_UNKNOWN)
-        truth.unknown = true;
-    else
-        truth.drained_lost += d->lost;
-    if (d->bytes && (records < buffer || records + d->bytes > buffer + sizeof buffer)) {
-        lie("%u bytes outside the buffer are handed over", d->bytes);
-        return;
-    }
-    for (uint32_t at = 0, size; at < d->bytes; at += size)
-        if (!(size = find(records + at, d->bytes - at))) {
-            lie("a record is handed over that was not stored, or again, behind %u of %u", truth.handed, truth.stored);
-            return;
-        }
-    pass_time();
-}
-
-static void branches_drained(void *context, uint32_t cpu, const struct ds_bts_drain *d)
-{
-    (void)context, (void)cpu;
-    if (d->lost == CAIRN_DS_LOST_UNKNOWN)
-        truth.branches_unknown = true;
-    else
-        truth.branches_lost += d->lost;
-    truth.branches += d->records;
-    for (unsigned r = 0; r < 2; r++)
-        for (uint32_t i = 0; i < d->run[r].count; i++) {
-            const struct ds_bts_record *b = &d->run[r].at[i];
-            if (b->from <= truth.last_branch || b->to != b->from + 64)
-                lie("a branch is handed over that was not taken, or again");
-            truth.last_branch = b->from;
-        }
+    handed_drained(d, buffer, sizeof buffer);
+    pass_time(); /* handing over takes some */
 }
 
 /* ---- a session --------------------------------------------------------------------------------------------------- */
@@ -306,28 +235,6 @@ static void work(void)
     }
 }
 
-/* Nothing that the driver has claimed may be wrong, and what is missing it has to know. */
-static void judge(const struct ds_counts *counts)
-{
-    const unsigned missing = truth.missed + truth.stored - truth.next;
-    const uint64_t lost = model->dropped + model->lost;
-    if (counts->records != truth.handed)
-        lie("%" PRIu64 " records are counted, %u were handed over", counts->records, truth.handed);
-    if (missing && !counts->lost_unknown)
-        lie("%u records were stored and not handed over, and nobody says so", missing);
-    const bool hidden = !variant.stepped && model->lost;
-    if (!hidden && lost > truth.drained_lost && !counts->lost_unknown)
-        lie("%" PRIu64 " records were lost, %" PRIu64 " are called so", lost, truth.drained_lost);
-    if (truth.drained_lost > lost)
-        lie("%" PRIu64 " records are called lost, %" PRIu64 " were", truth.drained_lost, lost);
-    if (counts->lost_unknown != truth.unknown && !counts->lost_unknown)
-        lie("a drain says that its loss is unknown, the sum does not");
-    const uint64_t taken = model->bts_records + model->bts_dropped;
-    if (!truth.branches_unknown && truth.branches + truth.branches_lost != taken && !msrs.refused && !gone)
-        lie("%" PRIu64 " branches were stored or lost, %" PRIu64 " are handed over or called so", taken,
-            truth.branches + truth.branches_lost);
-}
-
 /* A refusal names the access; later ones, and those while it runs, are counted. */
 static void judge_refusals(const struct ds_caps *caps, const struct ds_refusal *refusal, const struct ds_counts *counts)
 {
@@ -369,7 +276,7 @@ static void drive(const struct ds_model_policy *policy)
 {
     struct ds_config config = {.records = RECORDS, .threshold = 3, .groups = MSR_PEBS_DATA_CFG_GPR, .throttle = 20};
     const struct ds_hooks hooks = {
-        .before_drain = model_machine_before_drain, .drained = drained, .bts_drained = branches_drained};
+        .before_drain = model_machine_before_drain, .drained = drained, .bts_drained = handed_branches};
     struct ds_machine machine = variant.stepped ? model_machine_stepped : model_machine_hw;
     struct ds_caps caps;
     struct ds_refusal refusal = {0}, branch_refusal = {0};
@@ -382,10 +289,10 @@ static void drive(const struct ds_model_policy *policy)
     model->host.read = model->host.read_physical = read_memory;
     model->host.write = model->host.write_physical = write_memory;
     model->host.raise_pmi = raise_pmi;
-    model->host.recorded = recorded;
+    model->host.recorded = handed_recorded;
     model_machine.now = 0;
     memcpy(&before, model, sizeof before);
-    memset(&truth, 0, sizeof truth);
+    handed_begin();
     msrs.accesses = msrs.refused = 0;
     row.variants++;
 
@@ -403,7 +310,7 @@ static void drive(const struct ds_model_policy *policy)
         ds_cpu_counts(ds, &counts);
         if (pebs && counts.records)
             lie("PEBS was refused, and there are records");
-        judge(&counts);
+        handed_judge(&counts, model, variant.stepped, !msrs.refused && !gone);
         if (msrs.how == REFUSE_NONE || msrs.how == REFUSE_ONE)
             judge_registers(&before);
     }
@@ -428,28 +335,25 @@ static void each_machine(void (*faults)(void))
         }
 }
 
-static void one_access(void)
+static void each_access(enum refused how, const char *name)
 {
-    msrs.how = REFUSE_ONE;
-    for (msrs.at = 1;; msrs.at += every) {
-        snprintf(variant.fault, sizeof variant.fault, "access %u refused", msrs.at);
+    msrs.how = how;
+    msrs.accesses = msrs.at = 1;
+    for (; msrs.accesses >= msrs.at; msrs.at += every) {
+        snprintf(variant.fault, sizeof variant.fault, "%s %u", name, msrs.at);
         drive(NULL);
-        if (msrs.accesses < msrs.at)
-            break;
     }
     msrs.how = REFUSE_NONE;
 }
 
+static void one_access(void)
+{
+    each_access(REFUSE_ONE, "refused: access");
+}
+
 static void all_from(void)
 {
-    msrs.how = REFUSE_ALL_FROM;
-    for (msrs.at = 1;; msrs.at += every) {
-        snprintf(variant.fault, sizeof variant.fault, "each access from %u on refused", msrs.at);
-        drive(NULL);
-        if (msrs.accesses < msrs.at)
-            break;
-    }
-    msrs.how = REFUSE_NONE;
+    each_access(REFUSE_ALL_FROM, "refused: each access from number");
 }
 
 /* Each register that the driver uses is gone from the beginning, from the set-up on, and from the middle on. */
@@ -499,7 +403,7 @@ static void interrupts(void)
     for (pmis.how = PMI_STORM; pmis.how < PMI_WAYS; pmis.how++)
         for (unsigned seed = 0; seed < 100; seed += every) {
             const struct ds_model_policy policy = {.masked_pmi_latched = seed & 1, .residual = seed >> 1 & 3};
-            pmis.random = seed;
+            krand_init(&pmis.random, seed);
             snprintf(variant.fault, sizeof variant.fault, "PMI %s, seed %u", interrupt_names[pmis.how], seed);
             drive(&policy);
         }

@@ -54,29 +54,32 @@ class Row:
 
     def verdict(self):
         good = self.outcomes and not self.failed
-        return f"{'PASS' if good else 'FAIL'}: faults: {self.name}: {sum(self.outcomes.values())} variants: {self.words()}"
+        count = sum(self.outcomes.values())
+        return f"{'PASS' if good else 'FAIL'}: faults: {self.name}: {count} variants: {self.words()}"
 
 
 ROWS = [
-    Row("NMI at a random instant", "QMP `inject-nmi`, from the first line of the kernel on", boots.nmi, range(200), range(2)),
-    Row("machine check at a random instant", "QEMU's `mce`, any CPU, bank and address", boots.machine_check, range(200),
+    Row("NMI at a random instant", "QMP `inject-nmi`, from the kernel's first lines on", boots.nmi, range(200),
         range(2)),
-    Row("a CPU stalled 10 s in a phase of the switch path", f"the debugger lets all other CPUs run; phases: "
-        f"{', '.join(f'`{phase}`' for phase in boots.PHASES)}", boots.stall, range(30), range(1)),
-    Row("the TSC of one CPU jumps", "the debugger changes what RDTSC returns, 400 times, by 2^20 to 2^62 cycles, forward "
-        "or back", boots.tsc, range(28), range(2, 3)),
-    Row("a page of DS memory unmapped", "each page of DS areas, PEBS and BTS buffers of each CPU, out of the page tables "
-        "before the start or before the stop of recording", boots.ds_memory, range(1000), range(0, 4, 3)),
-    Row("serial line gone, or stuck, in mid-dump", "the other end hangs up, or reads no more", boots.serial, range(100),
-        range(2)),
+    Row("machine check at a random instant", "QEMU's `mce`: any CPU, bank and address", boots.machine_check,
+        range(200), range(2)),
+    Row("a CPU stalled 10 s in a phase of the switch path", "the debugger lets all other CPUs run; phases: "
+        + ", ".join(f"`{phase}`" for phase in boots.PHASES), boots.stall, range(30), range(1)),
+    Row("the TSC of one CPU jumps", "the debugger changes what RDTSC returns, 400 times, by 2^20 to 2^62 cycles, "
+        "forward or back", boots.tsc, range(28), range(2, 3)),
+    Row("a page of DS memory unmapped", "each page of the DS area, PEBS and BTS buffers of each CPU leaves the page "
+        "tables before recording starts, or before it stops", boots.ds_memory, range(1000), range(0, 4, 3)),
+    Row("serial line gone, or stuck, in mid-dump", "the other end hangs up, or reads no more", boots.serial,
+        range(100), range(2)),
     Row("boot volume full", "`save=esp`, and 0 to 1024 KiB are free", boots.full_volume, range(10), range(1)),
-    Row("ACPI tables damaged", "seeded changes of RSDP, XSDT, MADT, FADT, HPET, MCFG, WAET, BGRT, DSDT, mostly with right "
-        "checksums", boots.acpi, range(1000), range(8)),
-    Row("memory map damaged", "seeded changes of the firmware's descriptors, as the loader reads them", boots.memory_map,
-        range(1000), range(6), boots.at_memory_map),
+    Row("ACPI tables damaged", "seeded changes of RSDP, XSDT, MADT, FADT, HPET, MCFG, WAET, BGRT, DSDT, mostly with "
+        "right checksums", boots.acpi, range(1000), range(8)),
+    Row("memory map damaged", "seeded changes of the firmware's descriptors, as the loader reads them",
+        boots.memory_map, range(1000), range(6), boots.at_memory_map),
     Row("an allocation of pages fails", "the debugger makes call N of `kpagemap_take_aligned` fail, for each N",
         boots.pages, range(1, 4000), range(1, 200, 67)),
-    Row("an allocation of an object fails", "likewise `kheap_alloc`", boots.objects, range(1, 4000), range(1, 80, 35)),
+    Row("an allocation of an object fails", "likewise `kheap_alloc`", boots.objects, range(1, 4000),
+        range(1, 80, 35)),
 ]
 
 
@@ -88,9 +91,11 @@ def run(rows, arguments):
             snapshots[make] = make(Path(folder, str(len(snapshots))))
         running = []
         for row in rows:
-            numbers = [arguments.variant] if arguments.variant is not None else row.short if arguments.short else row.long
-            running += [(row, pool.submit(row.run, snapshots, number)) for number in numbers]
-        for row, future in running:
+            numbers = row.short if arguments.short else row.long
+            if arguments.variant is not None:
+                numbers = [arguments.variant]
+            running += [pool.submit(row.run, snapshots, number) for number in numbers]
+        for future in running:
             future.result()
     for row in rows:
         print(row.verdict(), flush=True)
@@ -109,7 +114,8 @@ def write_page(on_model, rows, seconds):
     """Makes the tables of the page anew."""
     commit = subprocess.run(["git", "-C", m.ROOT, "describe", "--always", "--dirty", "--abbrev=8"], capture_output=True,
                             text=True, check=True).stdout.strip()
-    lines = [f"`make faults`, {time.strftime('%Y-%m-%d')}, {commit}, {seconds / 60:.0f} minutes:", "", "## In real boots",
+    lines = [f"`make faults`, {time.strftime('%Y-%m-%d')}, {commit}, {seconds / 60:.0f} minutes:", "",
+             "## In real boots",
              "| fault | how it is made | variants | what came of them |", "| --- | --- | --- | --- |"]
     lines += [f"| {row.name} | {row.make} | {sum(row.outcomes.values())} | {row.words()} |" for row in rows]
     lines += ["", "## The driver, on the model of every processor", "| fault | variants | what came of them |",

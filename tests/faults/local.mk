@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Faults of the machine, and what comes of each: docs/reference/faults.md.
-$(B)/faults/driver: $(addprefix $(B)/san/,tests/faults/driver.o libsupport.a libkernel.a libshared.a)
+$(B)/faults/driver: $(addprefix $(B)/san/,tests/faults/driver.o tests/faults/handed.o) \
+                    $(addprefix $(B)/san/,libsupport.a libkernel.a libshared.a)
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(SAN) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm
+	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm
 # FAULTS=page: and then the tables of that page anew.
 FAULTS := all
 faults: all $(B)/faults/driver

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +97,8 @@ class Debugger:
                 raise EOFError
             text += byte
         self.stream.read(2)
-        self.connection.sendall(b"+")
+        with suppress(OSError):  # the machine may be over by then
+            self.connection.sendall(b"+")
         return text.decode()
 
     def ask(self, packet):
