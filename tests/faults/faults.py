@@ -19,7 +19,6 @@ import machine as m
 from machine import cb
 
 PAGE = m.ROOT / "docs" / "reference" / "faults.md"
-MARK = "<!-- what follows is made by make faults FAULTS=page -->\n"
 EVERY = 7  # of the driver's variants, in the short form
 
 
@@ -110,34 +109,33 @@ def driver(arguments):
     return re.findall(r"^\w+: faults: (.*?): (\d+) variants: (.*)$", done.stdout, re.M), done.returncode == 0
 
 
-def write_page(on_model, rows, seconds):
-    """Makes the tables of the page anew."""
+def write_page(found):
+    """Puts {name: what the columns of its row are} into the page's tables; rows that have not run stay."""
     commit = subprocess.run(["git", "-C", m.ROOT, "describe", "--always", "--dirty", "--abbrev=8"], capture_output=True,
                             text=True, check=True).stdout.strip()
-    lines = [f"`make faults`, {time.strftime('%Y-%m-%d')}, {commit}, {seconds / 60:.0f} minutes:", "",
-             "## In real boots",
-             "| fault | how it is made | variants | what came of them |", "| --- | --- | --- | --- |"]
-    lines += [f"| {row.name} | {row.make} | {sum(row.outcomes.values())} | {row.words()} |" for row in rows]
-    lines += ["", "## The driver, on the model of every processor", "| fault | variants | what came of them |",
-              "| --- | --- | --- |", *(f"| {name} | {count} | {words} |" for name, count, words in on_model)]
-    before, _ = PAGE.read_text(encoding="utf-8").split(MARK)
-    PAGE.write_text(before + MARK + "\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    lines = []
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        name = line.split(" | ")[0].removeprefix("| ")
+        if line.startswith("| ") and name in found:
+            line = f"| {name} | {' | '.join(map(str, found[name]))} | {time.strftime('%Y-%m-%d')}, {commit} |"
+        lines.append(line)
+    PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="a few variants of each row")
-    parser.add_argument("--page", action="store_true", help="make the tables of docs/reference/faults.md anew")
-    parser.add_argument("--row", action="append", help="only boots of rows with this in their name")
+    parser.add_argument("--page", action="store_true", help="write what came of them into docs/reference/faults.md")
+    parser.add_argument("--row", action="append", help="only rows with this in their name")
     parser.add_argument("--variant", type=int, help="only this one")
     parser.add_argument("--workers", type=int, default=2, help="machines at a time")
     arguments = parser.parse_args()
-    began = time.monotonic()
     rows = [row for row in ROWS if not arguments.row or any(word in row.name for word in arguments.row)]
-    on_model, good = ([], True) if arguments.row else driver(arguments)
-    good &= run(rows, arguments)
+    on_model, good = driver(arguments) if not arguments.row or "model" in arguments.row else ([], True)
+    good &= not rows or run(rows, arguments)
     if arguments.page:
-        write_page(on_model, rows, time.monotonic() - began)
+        write_page({row.name: (row.make, sum(row.outcomes.values()), row.words()) for row in rows}
+                   | {name: (count, words) for name, count, words in on_model})
     return 0 if good else 1
 
 
