@@ -111,7 +111,7 @@ def driver(arguments):
 
 def write_page(found):
     """Puts {name: what the columns of its row are} into the page's tables; rows that have not run stay."""
-    commit = subprocess.run(["git", "-C", m.ROOT, "describe", "--always", "--dirty", "--abbrev=8"], capture_output=True,
+    commit = subprocess.run(["git", "-C", m.ROOT, "rev-parse", "--short=8", "HEAD"], capture_output=True,
                             text=True, check=True).stdout.strip()
     lines = []
     for line in PAGE.read_text(encoding="utf-8").splitlines():
