@@ -293,6 +293,8 @@ static void wait_quiet(struct ds_probe *p)
 static uint64_t run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl, uint32_t *pmis)
 {
     const struct ds_stepping *stepping = p->bench->machine->stepping;
+    if (p->refused) /* IA32_DS_AREA, perhaps: records would go anywhere. There is no answer any more. */
+        return 0;
     if (p->pebs && ds_probe_arch(p))
         ds_probe_arch_on(p);
     else if (p->pebs)

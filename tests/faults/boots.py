@@ -264,8 +264,8 @@ def serial(snapshot, seed):
         raise Wrong("bytes did not get out, and it ends as if all were well")
     if not cairn("check", machine.log).returncode:
         raise Wrong("`cairn check` finds nothing wrong with half a log")
-    return f"{'gone' if seed % 2 else 'stuck'}: it ends, {'pass' if status == m.GOOD else 'FAIL line'}, a log with " \
-           "its loss"
+    return f"{'gone' if seed % 2 else 'stuck'}: it ends, {'as if all were well' if status == m.GOOD else 'as failed'}, " \
+           "and `cairn check` finds the loss"
 
 
 def full_volume(snapshot, seed):
