@@ -192,7 +192,7 @@ build_command() {
     [ $gdb = 0 ] || command+=(-gdb tcp:127.0.0.1:1234 -S)
     [ -z "$plugin" ] || command+=(-plugin "${plugin//,/,,}${qemu_ds:+,$qemu_ds}")
     # Not with -icount: it answers in the host's time, so that no two runs would be equal.
-    [ $icount = 1 ] || command=("$here/tools/no-tpm.sh" "$tmp" "${command[@]}")
+    [ -n "$efi" ] || [ $icount = 1 ] || command=("$here/tools/no-tpm.sh" "$tmp" "${command[@]}")
 }
 
 say_choices() {
