@@ -12,4 +12,10 @@ screen-picture: all
 	@echo 'a boot with a screen, its picture to $(PICTURE): nothing is shown until its SUMMARY, up to some minutes'
 	CAIRN_BUILD=$(B) $(PYTHON) tests/boot/screen_picture.py $(PICTURE) --smp 4 truth=1 workload=mix
 .PHONY: screen-picture
-test-products: $(B)/probe.elf
+# Moves a machine's screen beyond 4 GiB, and starts the loader: test_screen.py.
+$(B)/high-screen.objects: OBJECTS = $(B)/loader/tests/boot/high_screen.o
+$(B)/high-screen.efi: $(B)/loader/tests/boot/high_screen.o $(B)/high-screen.objects $(B)/loader.signer
+	$(call say,LINK)
+	$(call link_efi,$(B)/high-screen,$<)
+$(B)/loader/tests/boot/high_screen.o: | gnu-efi
+test-products: $(B)/probe.elf $(B)/high-screen.efi
