@@ -29,8 +29,8 @@ size_t arch_serial_ready(void);
 /* A byte that has come, or -1: none has, or there is no UART. It keeps 16 of them at most; on a real line more are
  * lost. No lock: one reader. */
 int arch_serial_read(void);
-/* arch_tsc_common() when a line of this baud rate has sent all that was written. The port may take more before that: QEMU's,
- * whose transmitter is done at once whatever the divisor says, does. */
+/* arch_tsc_common() when a line of this baud rate has sent all that was written. The port may take more before that:
+ * QEMU's, whose transmitter is done at once whatever the divisor says, does. */
 uint64_t arch_serial_due(void);
 /* Waits, a bounded time, until the last byte has left: before the machine goes down. */
 void arch_serial_drain(void);

@@ -16,7 +16,8 @@ SOURCE = cb.ROOT / "tests/qemu_ds/tsc_shift.c"
 @pytest.fixture(scope="module")
 def plugin(tmp_path_factory):
     file = tmp_path_factory.mktemp("plugin") / "tsc_shift.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-fvisibility=hidden", "-O2", "-I", cb.ROOT, "-o", file, SOURCE], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", "-fvisibility=hidden", "-O2", "-I", cb.ROOT, "-o", file, SOURCE],
+                   check=True)
     return file
 
 
