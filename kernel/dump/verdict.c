@@ -40,10 +40,10 @@ void kverdict_clocks(void)
         kprintf("time: how far the TSCs of %u CPUs are from CPU 0's could not be measured\n", unknown);
     if (who)
         kreport(KREPORT_SKIP, "tsc",
-                "CPU %u's is %ld cycles from CPU 0's, give or take %lu, the most of %u that differ: the order of "
-                "events of different CPUs is not exact",
+                "CPU %u's is %ld cycles from CPU 0's, give or take %lu; %u of %u differ: the order of events of "
+                "different CPUs is not exact",
                 who, (long)arch_tsc_offset(arch_tsc_bounds(who)),
-                (unsigned long)arch_tsc_uncertainty(arch_tsc_bounds(who)), apart);
+                (unsigned long)arch_tsc_uncertainty(arch_tsc_bounds(who)), apart, kcpu_count);
     else if (kcpu_count > 1 + unknown)
         kprintf("time: the TSCs of %u CPUs are one, as far as %lu cycles can tell\n", kcpu_count - unknown,
                 (unsigned long)widest);
