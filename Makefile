@@ -20,7 +20,7 @@ V       :=# V=1 shows the commands
 B       := build# another build directory: git ignores every name that begins with build
 FONT    :=# a PSF console font for the kernel's screen; empty: the first one that tools/font.py finds
 # What `make run` boots.
-RUN_ARGS := --smp 4 workload=mix switches=20000 truth=1
+RUN_ARGS := --smp 4 workload=mix switches=5000 truth=1
 
 include tools/deps.mk
 ifndef ASKED_DEPS

@@ -191,6 +191,8 @@ build_command() {
         command+=(-icount "shift=$ICOUNT_SHIFT,sleep=off" -rtc "base=2026-01-01T00:00:00,clock=vm" -seed 1)
     [ $gdb = 0 ] || command+=(-gdb tcp:127.0.0.1:1234 -S)
     [ -z "$plugin" ] || command+=(-plugin "${plugin//,/,,}${qemu_ds:+,$qemu_ds}")
+    # Not with -icount: it answers in the host's time, so that no two runs would be equal.
+    [ -n "$efi" ] || [ $icount = 1 ] || command=("$here/tools/no-tpm.sh" "$tmp" "${command[@]}")
 }
 
 say_choices() {

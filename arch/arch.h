@@ -83,6 +83,9 @@ const char *arch_time_source(void);
  * boot processor's never is. IA32_TSC_ADJUST is left as it is: only the firmware, or a hypervisor, knows what else
  * counts on it, and what a write would set right is known no better than these bounds. */
 const struct arch_tsc_bounds *arch_tsc_bounds(uint32_t index);
+/* What the boot processor's TSC is now, by this CPU's and the middle of its bounds: for times that are compared by
+ * whoever may have changed CPUs meanwhile. Of two CPUs they may be in the wrong order, by the uncertainty. */
+uint64_t arch_tsc_common(void);
 /* Busy wait; needs arch_time_init. */
 void arch_delay_us(uint64_t us);
 

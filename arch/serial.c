@@ -18,7 +18,7 @@ static volatile uint8_t *registers; /* of one in memory */
 static bool there;
 static unsigned fifo; /* bytes that may be sent when THRE is set */
 static uint32_t rate; /* baud */
-static uint64_t due;  /* TSC: arch_serial_due */
+static uint64_t due;  /* arch_serial_due */
 static uint32_t patience_ms;
 static bool stuck; /* the last wait ran out: look once instead of waiting until THRE comes back */
 static uint64_t dropped;
@@ -149,14 +149,14 @@ int arch_serial_set_baud(uint32_t baud)
     arch_serial_drain();
     rate = nearest;
     set_line(divisor);
-    due = arch_rdtsc();
+    due = arch_tsc_common();
     return 0;
 }
 
 /* `count` more characters follow those that are still on the line. */
 static void note_sent(size_t count)
 {
-    uint64_t now = arch_rdtsc(), character = arch_tsc_hz() * BITS_A_BYTE / rate;
+    uint64_t now = arch_tsc_common(), character = arch_tsc_hz() * BITS_A_BYTE / rate;
     due = (due > now ? due : now) + count * character;
 }
 

@@ -29,8 +29,8 @@ size_t arch_serial_ready(void);
 /* A byte that has come, or -1: none has, or there is no UART. It keeps 16 of them at most; on a real line more are
  * lost. No lock: one reader. */
 int arch_serial_read(void);
-/* TSC at which a line of this baud rate has sent all that was written. The port may take more before that: QEMU's,
- * whose transmitter is done at once whatever the divisor says, does. */
+/* arch_tsc_common() when a line of this baud rate has sent all that was written. The port may take more before that:
+ * QEMU's, whose transmitter is done at once whatever the divisor says, does. */
 uint64_t arch_serial_due(void);
 /* Waits, a bounded time, until the last byte has left: before the machine goes down. */
 void arch_serial_drain(void);
@@ -44,10 +44,10 @@ struct arch_serial_port {
     char who[48]; /* names it */
 };
 
-/* The one of the ACPI table SPCR; the next one of the table DBG2 (*at begins with 0); the next PCI function of class
- * 0700H that is a 16550, from number *from on; that with the number `function`. PCI's have been enabled. 0, or -ENOENT:
- * none, or no more; what is there but cannot be used is said in one line. After arch_paging_init; boot processor,
- * before the others run. */
+/* The one of the ACPI table SPCR; the next one of the table DBG2 (*at begins with 0); the next PCI function that is a
+ * 16550 (class 0700H, or of Intel's LPSS), from number *from on; that with the number `function`. PCI's have been
+ * enabled. 0, or -ENOENT: none, or no more; what is there but cannot be used is said in one line. After
+ * arch_paging_init; boot processor, before the others run. */
 int arch_serial_spcr(struct arch_serial_port *port);
 int arch_serial_dbg2(uint32_t *at, struct arch_serial_port *port);
 int arch_serial_pci(uint32_t *from, struct arch_serial_port *port);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the serial ports that the machine itself names, in its ACPI tables and among its PCI functions. */
 #include "arch/firmware/acpi_serial.h"
+#include "arch/firmware/lpss_uart.h"
 #include "arch/internal.h"
 #include "arch/serial.h"
 #include "kernel/lib/errno.h"
@@ -74,6 +75,23 @@ int arch_serial_dbg2(uint32_t *at, struct arch_serial_port *port)
     return -ENOENT;
 }
 
+/* 0, or -ENODEV: none that can be used. */
+static int look_at_lpss(uint64_t address, const char *who)
+{
+    const char *what = NULL;
+    const volatile uint8_t *at = arch_map_device(address, LPSS_SIZE);
+    if (!at)
+        return -ENODEV; /* no device at all */
+    const struct lpss_registers lpss = {.clock = arch_mmio_read(at + LPSS_CLOCK, 4),
+                                        .resets = arch_mmio_read(at + LPSS_RESETS, 4),
+                                        .capabilities = arch_mmio_read(at + LPSS_CAPABILITIES, 4)};
+    if (lpss_uart_check(&lpss, &what) == 0)
+        return 0;
+    if (what)
+        kprintf("serial: %s: a UART of Intel's LPSS, but %s: not used\n", who, what);
+    return -ENODEV;
+}
+
 static int take_pci(int e, const struct pci_uart *found, struct arch_serial_port *port)
 {
     *port = (struct arch_serial_port){.uart = found->uart};
@@ -82,6 +100,8 @@ static int take_pci(int e, const struct pci_uart *found, struct arch_serial_port
         kprintf("serial: %s: the firmware has given it no address: not used\n", port->who);
         return e;
     }
+    if (found->lpss)
+        return look_at_lpss(found->uart.address, port->who);
     return pci_uart_enable(&arch_pci_config, found->function, found->vendor, found->device, found->uart.space);
 }
 

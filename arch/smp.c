@@ -12,7 +12,7 @@
 
 #define INIT_WAIT_US    10000u
 #define STARTUP_WAIT_US 200u
-#define TSC_MEASURE_US  2000u
+#define TSC_MEASURE_US  1000u
 #define START_LIMIT_US  10000000u /* generous: an emulator may have fewer cores than CPUs, and others use them */
 
 /* The block at the end of the trampoline, arch/ap.asm. */
@@ -150,6 +150,14 @@ static bool wait_started(struct arch_cpu *cpu, uint64_t us)
 const struct arch_tsc_bounds *arch_tsc_bounds(uint32_t index)
 {
     return &tsc_bounds[index];
+}
+
+uint64_t arch_tsc_common(void)
+{
+    const bool on = arch_irq_save();
+    const uint64_t now = arch_rdtsc() - (uint64_t)arch_tsc_offset(&tsc_bounds[arch_cpu_index()]);
+    arch_irq_restore(on);
+    return now;
 }
 
 void arch_smp_park(void)

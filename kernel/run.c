@@ -62,12 +62,13 @@ static uint64_t wait_for_switches(uint64_t before, bool *second_half)
     uint64_t ticks_a_second = 1000000 / kopt.tick_us, step = ticks_a_second / 100 ? ticks_a_second / 100 : 1;
     uint64_t half = kopt.switches / 2;
     *second_half = false;
-    const uint64_t begin = arch_rdtsc(), until = begin + kopt.seconds * arch_tsc_hz();
+    const uint64_t begin = arch_tsc_common();
     uint64_t done, said = UINT64_MAX;
     char live[64];
     for (;; kthread_sleep(step, KWAIT_DELAY_EXECUTION)) {
         done = ksched_switches() - before;
-        const uint64_t seconds = (arch_rdtsc() - begin) / arch_tsc_hz();
+        const int64_t cycles = (int64_t)(arch_tsc_common() - begin);
+        const uint64_t seconds = cycles < 0 ? 0 : (uint64_t)cycles / arch_tsc_hz();
         if (seconds != said) {
             klogger_words(live, sizeof live);
             kprint_status("run: %lu of %u s, %lu of %lu switches%s", (unsigned long)seconds, kopt.seconds,
@@ -79,7 +80,7 @@ static uint64_t wait_for_switches(uint64_t before, bool *second_half)
             krecording_reconfigure();
             break_on_purpose();
         }
-        if (done >= kopt.switches || arch_rdtsc() >= until)
+        if (done >= kopt.switches || seconds >= kopt.seconds)
             break;
     }
     return done;

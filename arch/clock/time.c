@@ -208,9 +208,21 @@ static struct tsc_leaves ask_cpuid(void)
     return told;
 }
 
+/* Without a clock to measure with. Leaf 16H has the MHz of the processor's name, in steps of 100, and the TSC those of
+ * a multiple of the crystal: 912 where the name says 900. No two crystals are that close. */
+static void take_base_frequency(const struct tsc_leaves *told)
+{
+    const uint64_t hz = told->base_mhz * UINT64_C(1000000), off = hz / 1000 * 15;
+    const uint64_t exact =
+        arch_by_crystal(told->numerator, told->denominator, (struct arch_interval){hz - off, hz + off});
+    tsc_hz = exact ? exact : hz;
+    source =
+        exact ? "CPUID leaf 15H, whose crystal was found by leaf 16H" : "CPUID leaf 16H: nominal, may be wrong by 1 %";
+    tsc_interval = (struct arch_interval){tsc_hz, tsc_hz};
+}
+
 /* Measures, and where CPUID knows the ratio but not the crystal (Skylake, Kaby Lake, Denverton) takes the crystal that
- * the measurement means. Leaf 16H alone would be wrong by up to 0.3 %: its MHz are those of the processor's name, which
- * on such a machine no multiple of 24 MHz need meet. */
+ * the measurement means. */
 static bool find_tsc(const struct tsc_leaves *told)
 {
     static bool (*const starts[])(struct reference *) = {start_pm_timer, start_hpet, start_pit};
@@ -220,9 +232,7 @@ static bool find_tsc(const struct tsc_leaves *told)
     for (size_t i = 0; !known && i < sizeof(starts) / sizeof(starts[0]); i++)
         known = starts[i](&reference) && measure_tsc(&reference);
     if (!known && told->base_mhz) {
-        tsc_hz = told->base_mhz * UINT64_C(1000000);
-        source = "CPUID leaf 16H: nominal, may be wrong by 0.3 %";
-        tsc_interval = (struct arch_interval){tsc_hz, tsc_hz};
+        take_base_frequency(told);
         return true;
     }
     uint64_t exact = known && told->numerator ? arch_by_crystal(told->numerator, told->denominator, tsc_interval) : 0;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/firmware/pci_uart.h"
 
-#include <stdbool.h>
-
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 
 #define PCI_ID                   0x00u
 #define PCI_NO_VENDOR            0xFFFFu
+#define PCI_INTEL                0x8086u
 #define PCI_COMMAND              0x04u /* in the upper half the status, whose bits writing 1 clears */
 #define PCI_COMMAND_IO           0x1u
 #define PCI_COMMAND_MEMORY       0x2u
 #define PCI_COMMAND_MASK         0xFFFFu
 #define PCI_CLASS                0x08u /* class, subclass, programming interface, revision */
 #define PCI_CLASS_SERIAL         0x0700u
-#define PCI_INTERFACE_16550      2u /* 0: XT's, 1: 16450 */
-#define PCI_INTERFACE_16950      6u /* 3 to 6: 16650 to 16950, which begin as a 16550 */
+#define PCI_INTERFACE_16550      2u      /* 0: XT's, 1: 16450 */
+#define PCI_INTERFACE_16950      6u      /* 3 to 6: 16650 to 16950, which begin as a 16550 */
+#define PCI_CLASS_SIGNALS        0x1180u /* LPSS, up to Comet Lake and Ice Lake */
+#define PCI_CLASS_COMMUNICATION  0x0780u /* later */
 #define PCI_HEADER               0x0Cu
 #define PCI_HEADER_TYPE_SHIFT    16u
 #define PCI_HEADER_TYPE_MASK     0x7Fu
@@ -56,6 +57,26 @@ static bool find_address(const struct pci_config *config, uint16_t function, str
     return false;
 }
 
+/* Where Intel's chipsets have the UARTs of their LPSS, and other parts of it; the registers behind the UART's tell them
+ * apart. What has these classes elsewhere may not like to be read. */
+static bool maybe_lpss(uint16_t function, uint16_t vendor, uint32_t class)
+{
+    const unsigned device = function >> 3; /* on bus 0 */
+    return vendor == PCI_INTEL && (class == PCI_CLASS_SIGNALS || class == PCI_CLASS_COMMUNICATION) &&
+           (device == 0x18 || device == 0x19 || device == 0x1E);
+}
+
+/* At its first address, if the firmware has left it on. */
+static int lpss_at(const struct pci_config *config, uint16_t function, struct pci_uart *found)
+{
+    if (!(read(config, function, PCI_COMMAND) & PCI_COMMAND_MEMORY) || !find_address(config, function, &found->uart) ||
+        found->uart.space != ARCH_UART_MEMORY)
+        return -ENODEV;
+    found->lpss = true;
+    found->uart.stride = found->uart.width = 4;
+    return 0;
+}
+
 int pci_uart_at(const struct pci_config *config, uint16_t function, struct pci_uart *found)
 {
     const uint32_t id = read(config, function, PCI_ID);
@@ -63,9 +84,11 @@ int pci_uart_at(const struct pci_config *config, uint16_t function, struct pci_u
         return -ENODEV;
     const uint32_t class = read(config, function, PCI_CLASS), interface = class >> 8 & 0xFF;
     const uint32_t header = read(config, function, PCI_HEADER) >> PCI_HEADER_TYPE_SHIFT & PCI_HEADER_TYPE_MASK;
+    *found = (struct pci_uart){.function = function, .vendor = (uint16_t)id, .device = (uint16_t)(id >> 16)};
+    if (!header && maybe_lpss(function, found->vendor, class >> 16))
+        return lpss_at(config, function, found);
     if (class >> 16 != PCI_CLASS_SERIAL || interface < PCI_INTERFACE_16550 || interface > PCI_INTERFACE_16950 || header)
         return -ENODEV;
-    *found = (struct pci_uart){.function = function, .vendor = (uint16_t)id, .device = (uint16_t)(id >> 16)};
     return find_address(config, function, &found->uart) ? 0 : -ENXIO;
 }
 

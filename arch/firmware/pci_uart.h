@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,10 +25,11 @@ struct pci_uart {
     uint16_t function;
     uint16_t vendor, device;
     struct arch_uart uart; /* by its first base address register; of a PC's clock, for nothing tells */
+    bool lpss;             /* of Intel's LPSS: a UART only where lpss_uart_check() says so */
 };
 
 /* The 16550 at `function`, or what is compatible to it. 0, and *found; -ENODEV: no such function, or not such a port;
- * -ENXIO: it has been given no address. */
+ * -ENXIO: it has been given no address. A function of Intel's LPSS only where it answers at its address already. */
 int pci_uart_at(const struct pci_config *config, uint16_t function, struct pci_uart *found);
 
 /* The next one from function *from on, which becomes the one after it. 0, -ENXIO as above, or -ENOENT: no more. Looks

@@ -71,7 +71,7 @@ static void go_on(bool wait)
 static void wait_for_port(void)
 {
     uint64_t tick = arch_tsc_hz() / 1000000 * kopt.tick_us;
-    if ((int64_t)(arch_serial_due() - arch_rdtsc()) > (int64_t)tick) {
+    if ((int64_t)(arch_serial_due() - arch_tsc_common()) > (int64_t)tick) {
         arch_wait_for_interrupt();
         arch_irq_restore(true);
     } else {
@@ -82,7 +82,7 @@ static void wait_for_port(void)
 /* By the baud rate, whatever the port itself says. */
 static bool line_busy(void)
 {
-    return kopt.dump_pace && (int64_t)(arch_serial_due() - arch_rdtsc()) > 0;
+    return kopt.dump_pace && (int64_t)(arch_serial_due() - arch_tsc_common()) > 0;
 }
 
 static void send_line(void *context, const char *line, size_t size)

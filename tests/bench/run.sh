@@ -32,7 +32,9 @@ figures() {
         "$bench" time "$work"
         tests/bench/read.sh "$build"
         tests/bench/start.py "$build"
-        "$build/bench/wire" "$build/bench/start.log"
+        CAIRN_BUILD=$build ./run-qemu.sh --log "$build/bench/wire.log" --smp 4 workload=mix switches=20000 truth=1 \
+            >/dev/null
+        "$build/bench/wire" "$build/bench/wire.log"
         tests/bench/qemu_ds/run.sh "$build"
     fi
     command -v valgrind >/dev/null || return 0

@@ -74,8 +74,8 @@ def boot(log, *arguments, build=BUILD, timeout=LIMIT, environment=None, data=Non
 
 def warm_firmware(config):
     """For pytest_configure(): all boots that follow, in all its processes, begin with the firmware's variables of one
-    that has been, here, as users have it. From the firmware's own first ones it takes twice as long. And they do not
-    look for a TPM (without_tpm.py), which halves what is left. Not where there are few boots to come."""
+    that has been, here, as users have it. From the firmware's own first ones it takes twice as long. Not where there
+    are few boots to come."""
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None) or config.option.collectonly \
             or "OVMF_VARS" in os.environ:
         return
@@ -87,8 +87,7 @@ def warm_firmware(config):
     first = boot(folder / "log", "--vars", folder / "vars", "switches=1", "workload=pingpong", UNHURRIED)
     if first.status != PASS:
         raise pytest.UsageError(f"the first boot fails:\n{first.output}")
-    faster = BUILD / "firmware-without-tpm.fd"
-    os.environ.update(OVMF_CODE=str(faster if faster.exists() else code), OVMF_VARS=str(folder / "vars"))
+    os.environ.update(OVMF_CODE=str(code), OVMF_VARS=str(folder / "vars"))
 
 
 def build_with(folder, **files):

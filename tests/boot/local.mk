@@ -12,8 +12,10 @@ screen-picture: all
 	@echo 'a boot with a screen, its picture to $(PICTURE): nothing is shown until its SUMMARY, up to some minutes'
 	CAIRN_BUILD=$(B) $(PYTHON) tests/boot/screen_picture.py $(PICTURE) --smp 4 truth=1 workload=mix
 .PHONY: screen-picture
-# The firmware of most boots of the tests: cairn_boot.warm_firmware().
-$(B)/firmware-without-tpm.fd: tests/boot/without_tpm.py tools/ovmf.sh
-	$(call say,FIRM)
-	$(Q)code=$$(tools/ovmf.sh qemu-system-x86_64 0 | sed -n 1p) && $< "$$code" $@
-test-products: $(B)/probe.elf $(B)/firmware-without-tpm.fd
+# Moves a machine's screen beyond 4 GiB, and starts the loader: test_screen.py.
+$(B)/high-screen.objects: OBJECTS = $(B)/loader/tests/boot/high_screen.o
+$(B)/high-screen.efi: $(B)/loader/tests/boot/high_screen.o $(B)/high-screen.objects $(B)/loader.signer
+	$(call say,LINK)
+	$(call link_efi,$(B)/high-screen,$<)
+$(B)/loader/tests/boot/high_screen.o: | gnu-efi
+test-products: $(B)/probe.elf $(B)/high-screen.efi

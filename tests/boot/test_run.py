@@ -93,6 +93,7 @@ def test_qemu_that_dies(tmp_path):
     """The verdict is the line with the error, and nothing is said by bash."""
     qemu = tmp_path / "qemu"
     qemu.write_text("#!/bin/bash\n[ $1 = --version ] && echo 'QEMU emulator version 9.9' && exit\n"
+                    "[ $1 != -tpmdev ] || exit\n"
                     "echo warning: nothing >&2; echo 'qemu: error: no such processor' >&2; kill -ABRT $$\n",
                     encoding="ascii")
     qemu.chmod(0o755)
@@ -105,6 +106,7 @@ def machine_that_passes(folder, more=""):
     """A QEMU of a few words on the serial port; it runs the shell commands `more`."""
     qemu = folder / "qemu"
     qemu.write_text("#!/bin/bash\n[ $1 = --version ] && echo 'QEMU emulator version 9.9' && exit\n"
+                    "[ $1 != -tpmdev ] || exit\n"
                     "printf 'Cairn 0.1.0: wp\\nSUMMARY: 1 passed, 0 failed, 0 skipped\\n'\n" + more,
                     encoding="ascii")
     qemu.chmod(0o755)

@@ -7,6 +7,7 @@ import pytest
 
 import cairn_boot as cb
 import cairn_screen as cs
+from cairn_log import keys
 
 HALTED = "halted: you can switch the machine off"
 RUN = ("--smp", 2, "switches=2000", cb.UNHURRIED, "end=halt")
@@ -77,6 +78,20 @@ def test_same_as_serial(tmp_path):
     expected = [line for line in log[log.index("\nCairn 0"):].splitlines() if line and line[0] != "~"]
     shown = [line for line in cs.text(picture).splitlines()[:-1] if line]
     assert len(shown) > 12 and shown == expected[:len(shown)]
+
+
+@pytest.mark.long
+def test_above_4_gib(tmp_path):
+    """The framebuffer where QEMU's firmware never has it, and cards of real machines do (high_screen.c)."""
+    image = cb.make_image(tmp_path / "image", "switches=500", "workload=pingpong", "ds=off", "end=reboot", cb.UNHURRIED,
+                          loader=cb.BUILD / "high-screen.efi")
+    cb.image_tool("mcopy", image, cb.BUILD / "BOOTX64.EFI", "::/loader.efi")
+    with cs.Machine(tmp_path, "--raw", "--smp", 1, "--mem", "3G", "--image", image,
+                    qemu=("-device", "ramfb", "-no-shutdown")) as machine:
+        said = cs.text(machine.wait_for("SUMMARY: "))
+    assert re.search(r"^screen: 800 x 600 pixels, \d+ rows of 99 characters$", said, re.M), said
+    reserved = [value for key, value in keys(tmp_path / "log", "M").items() if key.startswith("memory.")]
+    assert any(re.fullmatch("0x110000000 0x[0-9a-f]+ 0", value) for value in reserved), reserved
 
 
 @pytest.mark.long

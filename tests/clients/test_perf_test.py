@@ -38,8 +38,8 @@ def test_perf_test(tmp_path, monkeypatch, column):
     expected = {number: verdict for number, verdict in ends.items() if not verdict.startswith("(")}
     numbers = sorted({int(number.split(".")[0]) for number in expected})
     (_, listed, *said), _ = clients.boot(
-        tmp_path, [SETUP, "perf test list", *(f"timeout -s KILL 600 perf test -v {number}" for number in numbers)],
-        PROGRAMS, smp=2, files=FILES, timeout=3600)
+        tmp_path, [SETUP, "perf test list", *(f"timeout -s KILL 1800 perf test -v {number}" for number in numbers)],
+        PROGRAMS, smp=2, files=FILES, timeout=7200)
     found = LISTED.findall(listed.output)
     assert [number for number in found if f"{number}.1" not in found] == list(ends)
     wrong = [one.output for number, one in zip(numbers, said) if dict(VERDICT.findall(one.output)) !=

@@ -208,7 +208,7 @@ def test_tsc_frequency(booted):
 def test_interrupts(booted):
     """Without PEBS an interrupt comes at each overflow, before the next instruction: that is what it finds. One that
     Linux lets wait for an event more (see follow()) comes that much later; the next does not. Where a fault or another
-    interrupt comes between the two, it finds an address of the kernel."""
+    interrupt comes between the two, it finds an address of the kernel; Linux 7.3 says 0 then, 6.12 the address."""
     periods, said = checks.periods_and_ips(booted.lines("interrupts"))
     assert periods == {10007}
     paper = booted.known(WORDS)
@@ -217,7 +217,7 @@ def test_interrupts(booted):
     late = [(event, ip) for event, ip in zip(expected, said) if paper.name.get(ip) != paper.after(event)]
     assert len(late) <= checks.few(said)
     for event, ip in late:
-        assert ip >> 63 or paper.name[ip] == paper.after((paper.after(event), event[1]))
+        assert not ip or ip >> 63 or paper.name[ip] == paper.after((paper.after(event), event[1]))
 
 
 @on(OLDER, QUICK, NEWER)

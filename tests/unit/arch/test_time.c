@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/clock/time.c: clocks that are none, and clocks that stop, are given up in time. */
+/* arch/clock/time.c: clocks that are none, and clocks that stop, are given up in time; what CPUID says then. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,15 +13,41 @@
 #include "arch/clock/time.c" /* a clock that stops is one that it would not choose */
 #include "arch/arch.h"
 
+#include "arch/clock/frequency.h"
+#include "arch/clock/hpet.h"
+#include "kernel/lib/print.h"
+#include "tests/unit/fake/processor.h"
+
+static bool any_port;
+
 void arch_out8(uint16_t port, uint8_t value)
 {
+    if (any_port)
+        return;
     assert_int_equal(port, 0x43); /* the PIT's tick is stopped */
     assert_int_equal(value, 0x30);
 }
 
-#include "arch/clock/frequency.h"
-#include "arch/clock/hpet.h"
-#include "kernel/lib/print.h"
+uint8_t arch_in8(uint16_t port)
+{
+    (void)port;
+    return 0xFF; /* nothing is there */
+}
+
+static uint32_t leaf_0, leaf_15[4], leaf_16;
+
+void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    assert_int_equal(subleaf, 0);
+    assert_true(leaf <= leaf_0);
+    memset(out, 0, 4 * sizeof *out);
+    if (leaf == 0)
+        out[0] = leaf_0;
+    else if (leaf == 0x15)
+        memcpy(out, leaf_15, sizeof leaf_15);
+    else if (leaf == 0x16)
+        out[0] = leaf_16 | 0xABCD0000; /* reserved */
+}
 
 struct acpi_info arch_acpi;
 
@@ -43,26 +69,26 @@ void *arch_map_device(uint64_t phys, size_t size)
     return phys >= 0x80000000 ? registers : NULL; /* below is memory */
 }
 
-/* What these tests do not reach. */
+/* The APIC timer: a 64th of the TSC. */
 void arch_apic_timer_oneshot(uint8_t vector, uint32_t count)
 {
-    fail_msg("%u, %u", vector, count);
-}
-
-void arch_apic_timer_periodic(uint8_t vector, uint32_t count)
-{
-    fail_msg("%u, %u", vector, count);
+    assert_int_equal(vector, 0);
+    assert_true(count == UINT32_MAX);
 }
 
 uint32_t arch_apic_timer_count(void)
 {
-    fail();
-    return 0;
+    return UINT32_MAX - (uint32_t)(processor.tsc / 64);
 }
 
 void arch_timer_stop(void)
 {
-    fail();
+}
+
+/* What these tests do not reach. */
+void arch_apic_timer_periodic(uint8_t vector, uint32_t count)
+{
+    fail_msg("%u, %u", vector, count);
 }
 
 void arch_smp_park(void)
@@ -168,13 +194,61 @@ static void hpets_that_are_none(void **state)
     assert_string_equal(said, "");
 }
 
+/* No clock to measure with: neither PM timer nor HPET, and a PIT that stands still. */
+static void by_cpuid_alone(void **state)
+{
+    static const struct {
+        uint32_t last, denominator, numerator, crystal_hz, mhz;
+        uint64_t hz; /* 0: refused */
+        const char *source;
+    } cases[] = {
+        {0x16, 2, 250, 24000000, 3000, 3000000000, "CPUID leaf 15H"},
+        {0x15, 2, 200, 38400000, 0, 3840000000, "CPUID leaf 15H"},
+        /* the crystal is not told, and the base frequency, which is rounded, tells it */
+        {0x16, 2, 284, 0, 3400, 3408000000, "CPUID leaf 15H, whose crystal was found by leaf 16H"},
+        {0x16, 2, 76, 0, 900, 912000000, "CPUID leaf 15H, whose crystal was found by leaf 16H"},
+        {0x16, 1, 88, 0, 2200, 2200000000, "CPUID leaf 15H, whose crystal was found by leaf 16H"},
+        {0x16, 3, 234, 0, 1500, 1497600000, "CPUID leaf 15H, whose crystal was found by leaf 16H"},
+        /* none of the crystals */
+        {0x16, 2, 284, 0, 3300, 3300000000, "CPUID leaf 16H: nominal, may be wrong by 1 %"},
+        /* nothing is told */
+        {0x16, 2, 284, 0, 0, 0, NULL},
+        {0x15, 2, 284, 0, 3400, 0, NULL},
+        {0x16, 0, 284, 24000000, 3400, 0, NULL},
+        {0x16, 2, 0, 24000000, 3400, 0, NULL},
+        {0x14, 2, 284, 24000000, 3400, 0, NULL},
+    };
+    (void)state;
+    any_port = true;
+    processor.step = 20000; /* what a read takes: a PIT that stands still is known by their number */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        arch_acpi = (struct acpi_info){0};
+        leaf_0 = cases[i].last;
+        leaf_15[0] = cases[i].denominator;
+        leaf_15[1] = cases[i].numerator;
+        leaf_15[2] = cases[i].crystal_hz;
+        leaf_16 = cases[i].mhz;
+        tsc_hz = 0;
+        said[0] = '\0';
+        assert_int_equal(arch_time_init(), cases[i].hz ? 0 : -ENODEV);
+        assert_true(arch_tsc_hz() == cases[i].hz);
+        assert_string_equal(said, cases[i].hz ? ""
+                                              : "time: no clock to measure the TSC with: neither CPUID 15H/16H, PM "
+                                                "timer, HPET nor PIT\n");
+        if (!cases[i].hz)
+            continue;
+        assert_string_equal(arch_time_source(), cases[i].source);
+        assert_true(apic_timer_hz > cases[i].hz / 65 && apic_timer_hz < cases[i].hz / 63);
+    }
+    processor.step = 1;
+    any_port = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_that_goes),
-        cmocka_unit_test(one_that_stops),
-        cmocka_unit_test(one_that_is_too_fast),
-        cmocka_unit_test(hpets_that_are_none),
+        cmocka_unit_test(one_that_goes),       cmocka_unit_test(one_that_stops), cmocka_unit_test(one_that_is_too_fast),
+        cmocka_unit_test(hpets_that_are_none), cmocka_unit_test(by_cpuid_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,11 @@ WEAK uint64_t arch_ordered_tsc(void)
     return arch_rdtsc();
 }
 
+WEAK uint64_t arch_tsc_common(void)
+{
+    return arch_rdtsc();
+}
+
 WEAK void arch_pause(void)
 {
     processor.tsc += processor.step;
