@@ -338,8 +338,8 @@ static void each_machine(void (*faults)(void))
 static void each_access(enum refused how, const char *name)
 {
     msrs.how = how;
-    msrs.accesses = msrs.at = 1;
-    for (; msrs.accesses >= msrs.at; msrs.at += every) {
+    msrs.refused = 1;
+    for (msrs.at = 1; msrs.refused; msrs.at += every) { /* until there is no such access */
         snprintf(variant.fault, sizeof variant.fault, "%s %u", name, msrs.at);
         drive(NULL);
     }
