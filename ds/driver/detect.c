@@ -30,8 +30,9 @@ struct detection {
 
 struct ds_test *ds_caps_row(struct ds_caps *caps, const char *name, uint64_t value, bool ok, const char *verdict)
 {
-    struct ds_test *t = &caps->test[caps->tests++];
+    struct ds_test *t = &caps->test[caps->tests];
     *t = (struct ds_test){.name = name, .value = value, .ok = ok, .verdict = verdict};
+    __atomic_store_n(&caps->tests, caps->tests + 1, __ATOMIC_RELEASE); /* a panic's dump shows whole rows */
     return t;
 }
 

@@ -156,8 +156,8 @@ void kdump_debug_store(struct trace_dump *d)
         LINE("ds.cpu.%u.bts.buffer=%p", i, kcpu_table[i]->bts_buffer);
     if (s->bts)
         LINE("ds.bts.records=%u", kopt.bts_records);
-    if (!s->pebs)
-        return;
+    if (!s->pebs || !s->config[kcpu_count - 1])
+        return; /* or it ended before it was said what each CPU does */
     const struct kind first = kind_of(0);
     dump_kind(d, "ds.", &first);
     dump_which_is_which(d);
