@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Makes Debian packages of what is built, for the Debian or Ubuntu that this runs on: BUILD/cairn_VERSION_ARCH.deb and
-# BUILD/qemu-ds_VERSION_ARCH.deb. Everything in them has the time of the last commit, so that two clones make the same.
+# BUILD/qemu-ds_VERSION_ARCH.deb. Everything in them has the time of the commit, so that two clones make the same.
 #
 #     tools/deb.sh BUILD VERSION
 set -eu
@@ -11,7 +11,10 @@ for tool in dpkg-deb dpkg-shlibdeps; do
     command -v $tool >/dev/null || die "no $tool: install dpkg-dev (Debian packages are made on Debian or Ubuntu)"
 done
 arch=$(dpkg --print-architecture)
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y README.md)}
+if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
+    commit=$(tools/release/commit.sh)
+    SOURCE_DATE_EPOCH=${commit#* }
+fi
 export SOURCE_DATE_EPOCH
 
 # package NAME GOAL DEPENDS RECOMMENDS DESCRIPTION < the description's other lines
