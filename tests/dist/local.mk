@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+# A release, used as those use it who get it (docs/how-to/release.md). test-dist needs root and debootstrap.
+test-dist:
+	@$(PYTHON) tests/dist/dist.py
+dist-short: all
+	@$(PYTHON) tests/dist/dist.py --short --build $(B)
+SUITES += $(if $(filter test-all,$(MAKECMDGOALS)),test-dist,dist-short)
+.PHONY: test-dist dist-short
