@@ -20,8 +20,9 @@ trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/$source" "$tmp/$site"
 if grep -q Format: tools/release/commit.txt; then
     git archive HEAD
-else
-    tar --create --anchored --exclude={./.git,'./build*','./*.log'} --no-anchored --exclude={__pycache__,.pytest_cache} .
+else # without what builds and tests leave
+    tar --create --anchored --no-wildcards-match-slash --exclude={./.git,'./build*','./*.log'} \
+        --no-anchored --exclude={__pycache__,.pytest_cache} .
 fi | tar --extract -C "$tmp/$source"
 pack "$tmp" "$source"
 cp -R "$build/site/." "$tmp/$site"
