@@ -13,7 +13,7 @@ mount -t devpts -o newinstance,ptmxmode=0666 devpts "$0/dev/pts"
 mount --bind "$0/dev/pts/ptmx" "$0/dev/ptmx"
 mount -t tmpfs tmpfs "$0/dev/shm"
 exec chroot "$0" /usr/bin/env -i HOME=/root TERM=dumb DEBIAN_FRONTEND=noninteractive \
-    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin /bin/bash -c "cd '$1'; $2"
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin /bin/bash -c "cd '$1' || exit; $2"
 """
 
 
