@@ -21,7 +21,7 @@ export SOURCE_DATE_EPOCH
 package() {
     local name=$1 goal=$2 depends=$3 root=$build/deb/$1 to=$build/${1}_${version}_$arch.deb files
     rm -rf "$root" && mkdir -p "$root/DEBIAN"
-    make --no-print-directory -o tools -o qemu-ds "$goal" B="$build" DESTDIR="$root" PREFIX=/usr >/dev/null
+    MAKEFLAGS='' make --no-print-directory -o tools -o qemu-ds "$goal" B="$build" DESTDIR="$root" PREFIX=/usr >/dev/null
     install -D -m 644 LICENSE "$root/usr/share/doc/$name/copyright"
     find "$root/usr/share/man" -type f -exec gzip -9n {} + 2>/dev/null || true
     find "$root/usr/share/man" -type l -exec sh -c \

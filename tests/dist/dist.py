@@ -133,8 +133,9 @@ def look(dist, folder, clone):
 # ---- Two clones, and bare roots
 
 def made_in_clones(folders):
+    for folder, origin, umask in zip(folders, (ROOT, folders[0]), (0o22, 0o77)):
+        run("git", "clone", "-q", origin, folder, umask=umask)
     for folder, more, umask in zip(folders, ({}, ELSEWHERE), (0o22, 0o77)):
-        run("git", "clone", "-q", ROOT, folder, umask=umask)
         run("make", "-s", f"-j{os.cpu_count()}", "dist", cwd=folder, umask=umask, env={**os.environ, **more})
     ours, other = ((folder / "build/dist/SHA256SUMS").read_text(encoding="ascii").splitlines() for folder in folders)
     need(ours == other, f"not the same: {sorted(set(ours) ^ set(other))}")
