@@ -30,4 +30,4 @@ class BareRoot:
     def run(self, command, folder="/", status=0):
         """What a command of bash prints there."""
         return self.here("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, self.folder,
-                         folder, command, status=status)
+                         folder, command, status=status, name=command)

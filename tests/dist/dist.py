@@ -33,12 +33,12 @@ def need(true, wrong):
         raise Failed(wrong)
 
 
-def run(*command, cwd=ROOT, status=0, **more):
-    """What the command prints; its exit status is 0, or any other with status=None."""
+def run(*command, cwd=ROOT, status=0, name=None, **more):
+    """What the command prints; its exit status is 0, or any other with status=None. `name` is for what is said of it."""
     done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace", check=False, **more)
     need((done.returncode == 0) == (status == 0),
-         f"{' '.join(map(str, command))}: exit status {done.returncode}\n" + done.stdout[-3000:])
+         f"{name or ' '.join(map(str, command))}: exit status {done.returncode}\n" + done.stdout[-3000:])
     return done.stdout
 
 
