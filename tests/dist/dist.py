@@ -34,7 +34,7 @@ def need(true, wrong):
 
 
 def run(*command, cwd=ROOT, status=0, name=None, **more):
-    """What the command prints; its exit status is 0, or any other with status=None. `name` is for what is said of it."""
+    """What the command prints; its exit status is 0, or any other with status=None. A failure names `name`."""
     done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace", check=False, **more)
     need((done.returncode == 0) == (status == 0),
