@@ -233,9 +233,9 @@ def whole(folder, with_tests):
     step("Debian 12: README.md", readme_commands, root)
     step("Debian 12: cairn.img", image, root)
     step("Debian 12: make deps dist", made_there, root)
+    step("Debian 13: packages", plugin, bare(folder / "debian13", "trixie", dist))
     if with_tests:
         step("Debian 12: make deps test", readme_test, root)
-    step("Debian 13: packages", plugin, bare(folder / "debian13", "trixie", dist))
     for path in sorted(dist.iterdir()):
         print(f"{path.name:32} {path.stat().st_size:10} bytes")
 
