@@ -123,7 +123,7 @@ def short(build, folder):
 def look(dist, folder, clone):
     step("sums", sums, dist)
     source = unpack(dist, folder)
-    if (clone / ".git").exists():
+    if clone and (clone / ".git").exists():
         step("source", files_of_the_commit, source, clone)
         run("git", "clone", "-q", "--shared", clone, folder / "changed")
         step("changed source", changed_source, folder / "changed")
@@ -155,7 +155,7 @@ def installed(root):
     need(root.run("cairn --version").startswith(f"cairn {VERSION},"), "cairn --version")
     printed = root.run("apt-get install -y ./qemu-ds_*.deb", "/release", status=None)
     need("qemu-ds : Depends: qemu-system-x86 (>= 1:11.1)" in printed, printed)
-    root.run("apt-get install -y --no-install-recommends make xz-utils && tar -xJf /release/cairn-*.tar.xz")
+    root.run(f"apt-get install -y --no-install-recommends make xz-utils && tar -xJf /release/{SOURCE}.tar.xz")
     printed = root.run("cairn check samples/plain.log", f"/{SOURCE}")
     need("\nPASS: every rule held" in printed, printed)
     return "cairn checks a sample; the package of qemu-ds names the QEMU that it needs"
@@ -222,11 +222,14 @@ def plugin(root):
     return "both packages installed; perf counts in the guest"
 
 
-def whole(folder, with_tests):
-    clones = [folder / name for name in ("clone", "another/clone-whose-name-is-longer")]
-    step("two clones", made_in_clones, clones)
-    dist = clones[0] / "build/dist"
-    look(dist, folder, clones[0])
+def whole(folder, dist, with_tests):
+    if dist:
+        look(dist, folder, None)
+    else:
+        clones = [folder / name for name in ("clone", "another/clone-whose-name-is-longer")]
+        step("two clones", made_in_clones, clones)
+        dist = clones[0] / "build/dist"
+        look(dist, folder, clones[0])
     root = bare(folder / "debian12", "bookworm", dist)
     step("Debian 12: packages", installed, root)
     step("Debian 12: make deps run", readme_run, root)
@@ -243,6 +246,7 @@ def whole(folder, with_tests):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="only in this tree, without roots")
+    parser.add_argument("--dist", type=Path, help="folder of a release that is there already: without the clones")
     parser.add_argument("--without-tests", action="store_true", help="no `make deps test` in the root")
     parser.add_argument("--keep", action="store_true", help="leave the folder with clones and roots")
     parser.add_argument("--build", default="build", help="build directory, of --short")
@@ -257,7 +261,7 @@ def main():
         if arguments.short:
             short((ROOT / arguments.build).resolve(), folder)
         else:
-            whole(folder, not arguments.without_tests)
+            whole(folder, arguments.dist, not arguments.without_tests)
 
 
 if __name__ == "__main__":
