@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-# A release, used as those use it who get it (docs/how-to/release.md). test-dist needs root and debootstrap.
+# A release, used as those use it who get it (docs/how-to/release.md). test-dist needs root and debootstrap. DIST=FOLDER:
+# one that is there.
+DIST :=
 test-dist:
-	@$(PYTHON) tests/dist/dist.py
+	@$(PYTHON) tests/dist/dist.py $(DIST:%=--dist %)
 dist-short: all
 	@$(PYTHON) tests/dist/dist.py --short --build $(B)
 SUITES += $(if $(filter test-all,$(MAKECMDGOALS)),test-dist,dist-short)
