@@ -171,7 +171,8 @@ def readme_run(root):
     printed = root.run("make deps run", f"/{SOURCE}")
     need_shown(re.search(r"^```\n(PASS: run: .*?)^```", readme(root), re.M | re.S)[1], printed, "make deps run")
     need(len(re.findall(r"^ +\d+\.\d{7} +\d+ +.* > ", printed, re.M)) > 5, "no decoded switches\n" + printed[-3000:])
-    need(len(re.findall(r"^ +\d+\.\d{7} +\d+ \* ", printed, re.M)) > 0, "no decoded PEBS record\n" + printed[-3000:])
+    trace = root.run("build/cairn dump build/last.log", f"/{SOURCE}")
+    need(re.search(r"^ +\d+\.\d{7} +\d+ +\* ", trace, re.M), "no decoded PEBS record\n" + trace[:3000])
     return re.search(r"^PASS: trace: .*$", printed, re.M)[0].removeprefix("PASS: ").replace(";", ",")
 
 
