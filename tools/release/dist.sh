@@ -20,9 +20,9 @@ trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/$source" "$tmp/$site"
 if grep -q Format: tools/release/commit.txt; then
     git archive HEAD
-else # without what builds and tests leave
-    tar --create --anchored --no-wildcards-match-slash --exclude={./.git,'./build*','./*.log'} \
-        --no-anchored --exclude={__pycache__,.pytest_cache} .
+else # without what git would not take: what builds, tests and the documents' commands leave
+    tar --create --no-wildcards-match-slash --exclude=.git \
+        --exclude-from=<(sed '/^#/d; s|^/|./|; s|/$||' .gitignore) .
 fi | tar --extract -C "$tmp/$source"
 pack "$tmp" "$source"
 cp -R "$build/site/." "$tmp/$site"
