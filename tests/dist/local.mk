@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A release, used as those use it who get it (docs/how-to/release.md). test-dist needs root and debootstrap; DIST= is the
-# folder of a release that is there.
+# A release, used as those use it who get it (docs/how-to/release.md). test-dist needs root and debootstrap; DIST= is
+# the folder of a release that is there.
 DIST :=
 test-dist:
 	@$(PYTHON) tests/dist/dist.py $(DIST:%=--dist %)
