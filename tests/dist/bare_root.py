@@ -18,13 +18,16 @@ exec chroot "$0" /usr/bin/env -i HOME=/root TERM=dumb DEBIAN_FRONTEND=noninterac
 
 
 class BareRoot:
-    """Made by debootstrap in `folder`. `run` runs a command here, and raises where it fails."""
+    """In `folder`, when `make` has made it. The function `run` runs a command here, and raises where it fails."""
 
     def __init__(self, folder, suite, run):
-        self.folder, self.here = folder, run
-        run("debootstrap", "--variant=minbase", suite, folder, MIRROR)
-        (folder / "etc/apt/sources.list").write_text(SUITES.format(mirror=MIRROR, suite=suite), encoding="ascii")
-        shutil.copy("/etc/resolv.conf", folder / "etc/resolv.conf")
+        self.folder, self.suite, self.here = folder, suite, run
+
+    def make(self):
+        self.here("debootstrap", "--variant=minbase", self.suite, self.folder, MIRROR)
+        sources = SUITES.format(mirror=MIRROR, suite=self.suite)
+        (self.folder / "etc/apt/sources.list").write_text(sources, encoding="ascii")
+        shutil.copy("/etc/resolv.conf", self.folder / "etc/resolv.conf")
         self.run("apt-get update -q && apt-get upgrade -y")
 
     def run(self, command, folder="/", status=0):

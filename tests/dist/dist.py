@@ -142,10 +142,11 @@ def made_in_clones(folders):
     return f"{len(ours)} files are the same in both"
 
 
-def bare(folder, suite, dist):
-    root = BareRoot(folder, suite, run)
+def bare(root, dist):
+    root.make()
     shutil.copytree(dist, root.folder / "release")
-    return root
+    packages = root.run("dpkg-query -W").count("\n")
+    return f"{packages} packages"
 
 
 def installed(root):
@@ -230,13 +231,15 @@ def whole(folder, dist, with_tests):
         step("two clones", made_in_clones, clones)
         dist = clones[0] / "build/dist"
         look(dist, folder, clones[0])
-    root = bare(folder / "debian12", "bookworm", dist)
+    root, newer = BareRoot(folder / "debian12", "bookworm", run), BareRoot(folder / "debian13", "trixie", run)
+    step("Debian 12: a bare root", bare, root, dist)
     step("Debian 12: packages", installed, root)
     step("Debian 12: make deps run", readme_run, root)
     step("Debian 12: README.md", readme_commands, root)
     step("Debian 12: cairn.img", image, root)
     step("Debian 12: make deps dist", made_there, root)
-    step("Debian 13: qemu-ds", plugin, bare(folder / "debian13", "trixie", dist))
+    step("Debian 13: a bare root", bare, newer, dist)
+    step("Debian 13: qemu-ds", plugin, newer)
     if with_tests:
         step("Debian 12: make deps test", readme_test, root)
     for path in sorted(dist.iterdir()):
