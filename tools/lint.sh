@@ -24,7 +24,7 @@ files() { # patterns; outside a git checkout: all files that match
     if [ -e .git ]; then
         git ls-files -- "$@"
     else
-        find . -path ./build -prune -o -type f -print | sed 's|^\./||' | grep -E "$(printf '%s\n' "$@" |
+        tools/release/files.sh | grep -E "$(printf '%s\n' "$@" |
             sed 's|\.|\\.|g; s|\*|.*|g; s|^|(^\|/)|; s|$|$|' | paste -s -d '|')"
     fi
 }

@@ -20,9 +20,8 @@ trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/$source" "$tmp/$site"
 if grep -q Format: tools/release/commit.txt; then
     git archive HEAD
-else # without what git would not take: what builds, tests and the documents' commands leave
-    tar --create --no-wildcards-match-slash --exclude=.git \
-        --exclude-from=<(sed '/^#/d; s|^/|./|; s|/$||' .gitignore) .
+else
+    tools/release/files.sh | tar --create --files-from=-
 fi | tar --extract -C "$tmp/$source"
 pack "$tmp" "$source"
 cp -R "$build/site/." "$tmp/$site"
