@@ -25,7 +25,7 @@ RUN_ARGS := --smp 4 workload=mix switches=5000 truth=1
 include tools/deps.mk
 ifndef ASKED_DEPS
 $(if $(strip $(B)),,$(error B= is empty: name a build directory, as in B=build-gcc13))
-VERSION := 0.2.0
+VERSION := 0.3.0
 
 # ---- Flags
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-declarations -Wmissing-prototypes -Wundef -Wvla \

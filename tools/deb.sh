@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Makes Debian packages of what is built, for the Debian or Ubuntu that this runs on: BUILD/cairn_VERSION_ARCH.deb and
-# BUILD/qemu-ds_VERSION_ARCH.deb. Everything in them has the time of the last commit, so that two clones make the same.
+# BUILD/qemu-ds_VERSION_ARCH.deb. Everything in them has the time of the commit, so that two clones make the same.
 #
 #     tools/deb.sh BUILD VERSION
 set -eu
@@ -11,14 +11,17 @@ for tool in dpkg-deb dpkg-shlibdeps; do
     command -v $tool >/dev/null || die "no $tool: install dpkg-dev (Debian packages are made on Debian or Ubuntu)"
 done
 arch=$(dpkg --print-architecture)
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y README.md)}
+if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
+    commit=$(tools/release/commit.sh)
+    SOURCE_DATE_EPOCH=${commit#* }
+fi
 export SOURCE_DATE_EPOCH
 
 # package NAME GOAL DEPENDS RECOMMENDS DESCRIPTION < the description's other lines
 package() {
     local name=$1 goal=$2 depends=$3 root=$build/deb/$1 to=$build/${1}_${version}_$arch.deb files
     rm -rf "$root" && mkdir -p "$root/DEBIAN"
-    make --no-print-directory -o tools -o qemu-ds "$goal" B="$build" DESTDIR="$root" PREFIX=/usr >/dev/null
+    MAKEFLAGS='' make --no-print-directory -o tools -o qemu-ds "$goal" B="$build" DESTDIR="$root" PREFIX=/usr >/dev/null
     install -D -m 644 LICENSE "$root/usr/share/doc/$name/copyright"
     find "$root/usr/share/man" -type f -exec gzip -9n {} + 2>/dev/null || true
     find "$root/usr/share/man" -type l -exec sh -c \

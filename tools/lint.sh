@@ -21,10 +21,10 @@ verdict() { # name; the places are on standard input
 }
 
 files() { # patterns; outside a git checkout: all files that match
-    if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    if [ -e .git ]; then
         git ls-files -- "$@"
     else
-        find . -path ./build -prune -o -type f -print | sed 's|^\./||' | grep -E "$(printf '%s\n' "$@" |
+        tools/release/files.sh | grep -E "$(printf '%s\n' "$@" |
             sed 's|\.|\\.|g; s|\*|.*|g; s|^|(^\|/)|; s|$|$|' | paste -s -d '|')"
     fi
 }
