@@ -39,8 +39,8 @@ def test_a_wrong_include_is_found(tmp_path, source, header, said):
 
 def lint(folder, more=""):
     """What tools/lint.sh says of a folder that is no checkout. `more`: lines of its .clang-format."""
-    (folder / "tools").mkdir()
-    for name in ("tools/lint.sh", "tools/rooms.py", ".clang-format"):
+    (folder / "tools/release").mkdir(parents=True)
+    for name in ("tools/lint.sh", "tools/release/files.sh", "tools/rooms.py", ".clang-format", ".gitignore"):
         shutil.copy(cb.ROOT / name, folder / name)
     with (folder / ".clang-format").open("a", encoding="utf-8") as file:
         file.write(more)
