@@ -105,6 +105,21 @@ static void say_which_is_which(void)
         kprintf("ds: PEBS is architectural (IA32_PEBS_BASE); no BTS: %s\n", kds->caps[cpu].bts_reason);
 }
 
+/* Sends the dump, says what all have reported, and ends. */
+static _Noreturn void finish(void)
+{
+    uint32_t counts[3];
+    ksched_stop_ticks();
+    kdump("end", NULL);
+    if (kserial_there() && arch_serial_dropped())
+        kreport(KREPORT_FAIL, "serial", "%lu bytes did not get out: the log is incomplete",
+                (unsigned long)arch_serial_dropped());
+    ksave_report();
+    kreport_counts(counts);
+    kreport_summary();
+    kend(counts[KREPORT_FAIL] == 0);
+}
+
 /* Recording has ended, or not begun. Where a dump has begun (dump=live) it ends as well: it would be called damaged. */
 static _Noreturn void fail(const char *name, const char *line)
 {
@@ -113,11 +128,7 @@ static _Noreturn void fail(const char *name, const char *line)
     if (!klogger_on())
         kend_failed(name, line);
     kreport(KREPORT_FAIL, name, "%s", line);
-    ksched_stop_ticks();
-    kdump("end", NULL);
-    ksave_report();
-    kreport_summary();
-    kend(false);
+    finish();
 }
 
 void krun(void *boot)
@@ -179,15 +190,5 @@ void krun(void *boot)
     bool leak = before.live_pages != after.live_pages || before.live_objects != after.live_objects;
     kreport(leak ? KREPORT_FAIL : KREPORT_PASS, "memory", "%ld pages and %ld objects more than before",
             (long)(after.live_pages - before.live_pages), (long)(after.live_objects - before.live_objects));
-
-    ksched_stop_ticks();
-    kdump("end", NULL);
-    if (kserial_there() && arch_serial_dropped())
-        kreport(KREPORT_FAIL, "serial", "%lu bytes did not get out: the log is incomplete",
-                (unsigned long)arch_serial_dropped());
-    ksave_report();
-    uint32_t counts[3];
-    kreport_counts(counts);
-    kreport_summary();
-    kend(counts[KREPORT_FAIL] == 0);
+    finish();
 }

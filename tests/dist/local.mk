@@ -6,5 +6,5 @@ test-dist:
 	@$(PYTHON) tests/dist/dist.py $(DIST:%=--dist %)
 dist-short: all
 	@$(PYTHON) tests/dist/dist.py --short --build $(B)
-SUITES += $(if $(filter test-all,$(MAKECMDGOALS)),test-dist,dist-short)
+SUITES += $(if $(filter test,$(MAKECMDGOALS)),,$(if $(filter test-all,$(MAKECMDGOALS)),test-dist,dist-short))
 .PHONY: test-dist dist-short

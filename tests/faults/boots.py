@@ -55,27 +55,27 @@ def check(log, breaks=frozenset()):
     return "a right trace"
 
 
-def judge(machine, patience=PATIENCE, breaks=frozenset()):
+def judge(machine, breaks=frozenset(), memory=False):
     """What came of it, in a word: the machine has passed, has failed in a line, or has panicked. The log of one that is
-    wrong stays."""
+    wrong stays. `memory`: some is gone, which a panic may need, too; and only a panic may break the rules."""
     try:
-        return judged(machine, patience, breaks)
+        return judged(machine, breaks, memory)
     except Wrong:
         shutil.copy(machine.log, WRONG)
         raise
 
 
-def judged(machine, patience, breaks):
-    status = machine.wait(patience)
+def judged(machine, breaks, memory):
+    status = machine.wait(PATIENCE)
     text = machine.text()
     if status is None:
         raise Wrong(f"it hangs:\n{text[-1500:]}")
     if status not in (m.GOOD, m.BAD):
         raise Wrong(f"it ends with status {status} and without a word:\n{text[-1500:]}")
-    if breaks is COUNTS and status == m.BAD and re.search(r"^PANIC inside a panic: ", text, re.M):
+    if memory and status == m.BAD and re.search(r"^PANIC inside a panic: ", text, re.M):
         return "panic inside a panic, no trace"
     panics = re.search(r"^PANIC: CPU ", text, re.M)
-    trace = check(machine.log, breaks if breaks is not COUNTS or panics else frozenset())
+    trace = check(machine.log, breaks if panics or not memory else frozenset())
     summary = re.search(r"^SUMMARY: (\d+) passed, (\d+) failed, (\d+) skipped$", text, re.M)
     if not summary:
         raise Wrong(f"it ends with status {status} without a summary:\n{text[-1500:]}")
@@ -99,13 +99,19 @@ def until(machine, words):
 
 # ---- interrupts that nobody wants ------------------------------------------------------------------------------------
 
-def nmi(snapshot, seed):
-    """The button: at any time from the kernel's first words on."""
+def at_random(snapshot, seed, words, seconds):
+    """(dice, a machine that runs): up to so many seconds after it has said these words."""
     dice = random.Random(seed)
     machine = snapshot.machine(*ENDLESS, f"seed={seed}")
     machine.go()
-    until(machine, b"memory: ")
-    time.sleep(dice.uniform(0, 1.5))
+    until(machine, words)
+    time.sleep(dice.uniform(0, seconds))
+    return dice, machine
+
+
+def nmi(snapshot, seed):
+    """The button: at any time from the kernel's first words on."""
+    _, machine = at_random(snapshot, seed, b"memory: ", 1.5)
     machine.qmp.do("inject-nmi")
     outcome = judge(machine, breaks=INSTANT)
     if not outcome.startswith("panic") or len(re.findall(r"^PANIC: .*: unexpected NMI$", machine.text(), re.M)) != 1:
@@ -114,11 +120,7 @@ def nmi(snapshot, seed):
 
 
 def machine_check(snapshot, seed):
-    dice = random.Random(seed)
-    machine = snapshot.machine(*ENDLESS, f"seed={seed}")
-    machine.go()
-    until(machine, b"run: workload")
-    time.sleep(dice.uniform(0, 1))
+    dice, machine = at_random(snapshot, seed, b"run: workload", 1)
     cpu, bank = dice.randrange(snapshot.cpus), dice.randrange(10)
     address = dice.randrange(1 << 36)
     machine.qmp.say(f"mce {cpu} {bank} {0xb600000000000135:#x} 5 {address:#x} 0")
@@ -229,8 +231,8 @@ def unmap(machine, address, spare):
 
 
 def ds_memory(snapshot, number):
-    if not hasattr(snapshot, "pages"):
-        with LOCK:
+    with LOCK:
+        if not hasattr(snapshot, "pages"):
             snapshot.pages = ds_pages(snapshot)
     if number // 2 >= len(snapshot.pages):
         return None
@@ -239,7 +241,7 @@ def ds_memory(snapshot, number):
     machine.gdb.run_to(snapshot.symbols["krecording_start" if number % 2 else "krecording_stop"])
     unmap(machine, snapshot.pages[number // 2], spare)
     machine.go()
-    return judge(machine, breaks=COUNTS)
+    return judge(machine, breaks=COUNTS, memory=True)
 
 
 # ---- where the log goes ----------------------------------------------------------------------------------------------

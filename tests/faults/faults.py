@@ -109,13 +109,10 @@ def driver(arguments):
     return re.findall(r"^\w+: faults: (.*?): (\d+) variants: (.*)$", done.stdout, re.M), done.returncode == 0
 
 
-def head():
-    return subprocess.run(["git", "-C", m.ROOT, "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True,
-                          check=True).stdout.strip()
-
-
-def write_page(found, commit):
+def write_page(found):
     """Puts {name: what the columns of its row are} into the page's tables; rows that have not run stay."""
+    commit = subprocess.run([m.ROOT / "tools" / "release" / "commit.sh"], capture_output=True, text=True,
+                            check=True).stdout[:8]
     lines = []
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         name = line.split(" | ")[0].removeprefix("| ")
@@ -133,13 +130,12 @@ def main():
     parser.add_argument("--variant", type=int, help="only this one")
     parser.add_argument("--workers", type=int, default=2, help="machines at a time")
     arguments = parser.parse_args()
-    commit = head()
     rows = [row for row in ROWS if not arguments.row or any(word in row.name for word in arguments.row)]
     on_model, good = driver(arguments) if not arguments.row or "model" in arguments.row else ([], True)
     good &= not rows or run(rows, arguments)
     if arguments.page:
         write_page({row.name: (row.make, sum(row.outcomes.values()), row.words()) for row in rows}
-                   | {name: (count, words) for name, count, words in on_model}, commit)
+                   | {name: (count, words) for name, count, words in on_model})
     return 0 if good else 1
 
 
