@@ -257,6 +257,8 @@ def main():
     if not arguments.short and (os.getuid() or not shutil.which("debootstrap")):
         print(f"{'FAIL' if 'CI' in os.environ else 'SKIP'}: dist: bare roots need root, and debootstrap")
         sys.exit('CI' in os.environ)
+    for name in "MAKEFLAGS", "MFLAGS", "MAKELEVEL":  # of the make that runs this: here they are for nobody
+        os.environ.pop(name, None)
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="cairn-dist."))
         if not arguments.keep:
