@@ -17,6 +17,8 @@
 #include "tools/cairn/frame/input.h"
 #include "tools/cairn/model/timeline.h"
 
+#define ROUNDS 50u /* a few seconds: a host with other guests is quiet for some of them */
+
 static double now(clockid_t clock)
 {
     struct timespec t;
@@ -73,7 +75,7 @@ static int time_plain(const char *path, uint64_t expected)
         for (cairn_walk_init(&walk, &log, c); cairn_walk_next(&walk, &e);)
             if (e.hook == HOOK_CONTEXTSWAP_BATCH)
                 plain_add(&plain.cpu[c], e.payload, e.size);
-    for (unsigned round = 0; round < 7; round++) {
+    for (unsigned round = 0; round < ROUNDS; round++) {
         const double start = now(CLOCK_PROCESS_CPUTIME_ID);
         if (plain_read(&plain, &sum) != expected) {
             fprintf(stderr, "read-dump: %s has not %" PRIu64 " switches\n", path, expected);
@@ -106,7 +108,7 @@ int main(int argc, char **argv)
     if (argc == 4 && strcmp(argv[1], "--plain") == 0)
         return time_plain(argv[2], strtoull(argv[3], NULL, 0));
     const uint64_t expected = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
-    unsigned long rounds = argc > 3 ? strtoul(argv[3], NULL, 0) : 7;
+    unsigned long rounds = argc > 3 ? strtoul(argv[3], NULL, 0) : ROUNDS;
     double least = 1e9, least_cpu = 1e9;
     if (argc < 3) {
         fprintf(stderr, "usage: read-dump LOG SWITCHES [ROUNDS]\n");

@@ -11,9 +11,9 @@
 #include "tools/cairn/log/event_walk.h"
 #include "tools/cairn/model/item.h"
 
-#define CAIRN_BLOCK_SWITCHES 512u /* more than a batch of Cairn's holds */
+#define CAIRN_BLOCK_SWITCHES 1024u /* more than a batch of Cairn's holds; shorter blocks are handed over too often */
 #define CAIRN_BLOCK_EVENTS   32u
-#define CAIRN_BLOCK_BYTES    4096u /* of events: more than two of the largest in a frame */
+#define CAIRN_BLOCK_BYTES    8192u /* of events: more than four of the largest in a frame */
 
 struct cairn_block {
     const struct cairn_item *first, *quiet, *end; /* as in struct cairn_cursor */

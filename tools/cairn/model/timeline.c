@@ -7,8 +7,8 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/model/filter.h"
 
-#define BLOCKS 32u /* that may be ahead, of all lanes */
-#define STEPS  4u  /* of each lane, where a slice is not worth while */
+#define BLOCKS 8u /* that may be ahead, of all lanes */
+#define STEPS  4u /* of each lane, where a slice is not worth while */
 
 /* The lanes' switches are decoded ahead, on other cores. */
 static void find_help(struct cairn_timeline *t, uint32_t helpers)
