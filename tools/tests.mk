@@ -30,7 +30,7 @@ SUITES := lint golden-check bench-gate fuzz-replay
 test: test-products
 	@$(PYTHON) tests/run.py --build $(B) $(SUITES)
 test-ci test-all: test-products
-	-@$(MAKE) --no-print-directory deps-ds # where that fails, so do the tests that need it
+	-@$(MAKE) --no-print-directory deps-ds deps-prove # where that fails, so do the tests that need it
 	@$(PYTHON) tests/run.py --build $(B) --with-qemu-11 $(if $(filter test-all,$@),--all fuzz) $(SUITES)
 test-ds: all
 	@$(PYTHON) tests/run.py --build $(B) --only qemu_ds

@@ -8,7 +8,7 @@ A [[proof]] is one run of Frama-C:
     functions    what the proof is about; each statement must be reached
     part         of the functions: some of their statements need not be reached
     property     in words; inputs: for which ones
-    fast         part of `make prove PROVE=fast`
+    short        part of `make prove-short`
     termination  loops are counted (prove.h)
     eva          more options of Eva
     assumed      functions of the C library that only their specification in Frama-C's stands for
@@ -144,7 +144,7 @@ def check_page(table):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build", type=Path)
-    parser.add_argument("--fast", action="store_true", help="only the proofs that take about a minute together")
+    parser.add_argument("--short", action="store_true", help="only proofs that take half a minute together")
     parser.add_argument("--page", action="store_true", help="if all proofs hold, write their page anew")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
@@ -152,7 +152,7 @@ def main():
         sys.exit("prove: there is no frama-c: run 'make deps-prove'")
     table = tomllib.loads((ROOT / HERE / "proofs.toml").read_text())
     proofs = [p for p in table["proof"] if (p["name"] in arguments.names or not arguments.names)
-              and (p.get("fast") or not arguments.fast)]
+              and (p.get("short") or not arguments.short)]
     failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for proof, bad, seconds in pool.map(lambda p: run(p, arguments.build.resolve()), proofs):
@@ -161,7 +161,7 @@ def main():
                   f"[{proof['inputs']}]: {'not ' * bool(bad)}proved, {seconds:.0f} s", *bad, sep="\n    ", flush=True)
     for t in table["by_test"] if not arguments.names else []:
         print(f"by test only: {t['functions']}: {t['property']}: {', '.join(t['tests'])}; why: {t['why']}")
-    if arguments.page and not failed and not arguments.names and not arguments.fast:
+    if arguments.page and not failed and not arguments.names and not arguments.short:
         head = (ROOT / PAGE).read_text().split(MADE)[0]
         (ROOT / PAGE).write_text(f"{head}{MADE}\n{page(table)}")
     bad = check_page(table)
