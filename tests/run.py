@@ -75,20 +75,16 @@ def run_pytest(folders, everything):
 
 
 def run_make(target, build):
-    """A make target that prints `PASS|FAIL|SKIP: name: text` lines, as the guest does."""
-    counts = Counter()
-    process = subprocess.Popen(["make", "--no-print-directory", f"-j{WORKERS}", f"B={build}", target], cwd=ROOT,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-    for line in process.stdout:
-        print("  " + line.rstrip(), flush=True)
-        word = line.split(":", 1)[0]
-        key = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}.get(word)
-        if key:
-            counts[key] += 1
-    status = process.wait()
-    if not counts["failed"] and (status != 0 or not sum(counts.values())):  # one that says nothing is one failure, too
+    """A make target that prints `PASS|FAIL|SKIP: name: text` lines, as the guest does: (counts, output, seconds)."""
+    start = time.monotonic()
+    done = subprocess.run(["make", "--no-print-directory", f"-j{WORKERS}", f"B={build}", target], cwd=ROOT, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", check=False)
+    lines = done.stdout.splitlines()
+    words = Counter(line.split(":", 1)[0] for line in lines)
+    counts = Counter(passed=words["PASS"], failed=words["FAIL"], skipped=words["SKIP"])
+    if not counts["failed"] and (done.returncode or not sum(counts.values())):  # one that says nothing is one failure
         counts["failed"] += 1
-    return counts
+    return counts, "".join(f"  {line}\n" for line in lines), time.monotonic() - start
 
 
 def sessions(only, with_qemu_11):
@@ -115,21 +111,28 @@ def main():
     if not arguments.all:
         os.environ.setdefault("CAIRN_STEPS", FEWER_STEPS)
 
+    total = Counter()
+    table = []
+
+    def add(name, counts, seconds):
+        nonlocal total
+        total += counts
+        table.append(f"{name:16} {seconds:7.1f} s  {counts['passed']:5} passed {counts['failed']:4} failed "
+                     f"{counts['skipped']:4} skipped")
+
     suites = [] if arguments.only else [("unit", lambda: run_unit(build))]
     for name, folders in sessions(arguments.only, arguments.with_qemu_11).items():
         suites.append((name, lambda folders=folders: run_pytest(folders, arguments.all)))
-    for target in arguments.targets:
-        suites.append((target, lambda target=target: run_make(target, arguments.build)))
-
-    total = Counter()
-    table = []
     for name, run in suites:
         print(f"== {name}", flush=True)
         start = time.monotonic()
         counts = run()
-        total += counts
-        table.append(f"{name:16} {time.monotonic() - start:7.1f} s  {counts['passed']:5} passed "
-                     f"{counts['failed']:4} failed {counts['skipped']:4} skipped")
+        add(name, counts, time.monotonic() - start)
+    with ThreadPoolExecutor(WORKERS) as pool:  # few of the targets use more than one processor
+        made = pool.map(lambda target: run_make(target, arguments.build), arguments.targets)
+        for name, (counts, output, seconds) in zip(arguments.targets, made):
+            print(f"== {name}\n{output}", end="", flush=True)
+            add(name, counts, seconds)
     print("\n" + "\n".join(table))
     print(f"{total['passed']} passed, {total['failed']} failed"
           + (f", {total['skipped']} skipped" if total["skipped"] else ""))
