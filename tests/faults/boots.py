@@ -38,7 +38,7 @@ COUNTS = {"counts: tried = written + lost, and there", "session: starts, stops, 
 INSTANT = COUNTS | {"truth: each PEBS record equal", "frames: all there, checksums right"}
 TIMES = {"time stamps never decrease on a CPU", "PEBS records: size, order, between stamps",
          "epochs consecutive, none within a batch", "truth: each record's thread right",
-         "truth: each PEBS record equal"}  # its time finds a record's truth
+         "truth: each PEBS record equal", "truth: each PEBS record, word by word"}  # of a record: its time, too
 
 
 def check(log, breaks=frozenset()):
