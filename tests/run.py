@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs the suites of `make test` and its like: finds them by name, prints the time of each, and ends with the line
-`N passed, N failed` (and `, N skipped` where there are any). Exits with 1 where something failed."""
+"""Runs the suites of `make test` and its like: finds them by name, prints the time of each (of pytest's folders: the
+sum of their tests' times), and ends with the line `N passed, N failed` (and `, N skipped` where there are any). Exits
+with 1 where something failed."""
 
 import argparse
 import os
@@ -18,9 +19,12 @@ ROOT = Path(__file__).resolve().parent.parent
 UNIT_TIMEOUT = 1800  # seconds, for one program: it hangs; slowness is no verdict
 FEWER_STEPS = "200000"  # of each processor in tests/unit/model/test_property*.c; `make test-all`: its own million
 WORKERS = os.cpu_count() or 1
-# Folders whose tests boot the QEMU of `make deps-ds`: only where asked for. All in one session of pytest's, the long
-# ones first: so no processor waits for the last test of each folder.
+# Folders whose tests boot the QEMU of `make deps-ds`: only where asked for.
 WITH_QEMU_11 = ("linux", "rr", "qemu_ds", "clients")
+# All of pytest's tests are one session, so no processor waits for the last test of a folder. First come those of which
+# many share a guest or a browser, one after the other; one more than there are processors, as each waits at times.
+LONG_FIRST = (*WITH_QEMU_11, "playground", "labs", "site", "house", "cairn")
+AT_ONCE = WORKERS + 1
 
 
 def run_program(program):
@@ -55,23 +59,24 @@ def run_unit(build):
 
 
 def run_pytest(folders, everything):
-    counts = Counter()
+    """[(folder, counts, seconds of its tests)]"""
+    counts, seconds = {folder.name: Counter() for folder in folders}, Counter()
     with tempfile.TemporaryDirectory() as temporary:
         report = Path(temporary) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider",
-                   f"--numprocesses={WORKERS}", "--dist=loadgroup", "--durations=10",
+                   f"--numprocesses={AT_ONCE}", "--dist=loadgroup", "--durations=10",
                    f"--junitxml={report}", *map(str, folders)]
         if not everything:
             command += ["-m", "not long"]
         status = subprocess.run(command, cwd=ROOT, check=False).returncode
-        if report.exists():
-            for suite in xml.parse(report).getroot().iter("testsuite"):
-                bad = int(suite.get("failures")) + int(suite.get("errors"))
-                skipped = int(suite.get("skipped"))
-                counts += Counter(passed=int(suite.get("tests")) - bad - skipped, failed=bad, skipped=skipped)
-    if status not in (0, 5) and not counts["failed"]:  # 5: nothing was selected
-        counts["failed"] += 1
-    return counts
+        for case in xml.parse(report).getroot().iter("testcase") if report.exists() else []:
+            name = (case.get("classname") or case.get("name")).split(".")[1]  # tests.FOLDER...
+            ends = {child.tag for child in case}
+            counts[name]["failed" if ends & {"failure", "error"} else "skipped" if "skipped" in ends else "passed"] += 1
+            seconds[name] += float(case.get("time"))
+    if status not in (0, 5) and not any(count["failed"] for count in counts.values()):  # 5: nothing was selected
+        counts["pytest"] = Counter(failed=1)
+    return [(name, count, seconds[name]) for name, count in counts.items()]
 
 
 def run_make(target, build):
@@ -87,15 +92,13 @@ def run_make(target, build):
     return counts, "".join(f"  {line}\n" for line in lines), time.monotonic() - start
 
 
-def sessions(only, with_qemu_11):
-    """{name: folders} of pytest's sessions: of tests/ those that are named, else all that have tests."""
+def folders_of(only, with_qemu_11):
+    """Of tests/ those that are named, else all that have tests."""
     if only:
-        return {name: [ROOT / "tests" / name] for name in only}
-    found = sorted({ROOT / "tests" / path.relative_to(ROOT / "tests").parts[0]
-                    for path in (ROOT / "tests").glob("*/**/test_*.py")})
-    own = {folder.name: [folder] for folder in found if folder.name not in WITH_QEMU_11}
-    together = [ROOT / "tests" / name for name in WITH_QEMU_11]
-    return own | ({" ".join(WITH_QEMU_11): together} if with_qemu_11 else {})
+        return [ROOT / "tests" / name for name in only]
+    found = {path.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").glob("*/**/test_*.py")}
+    found -= set() if with_qemu_11 else set(WITH_QEMU_11)
+    return [ROOT / "tests" / name for name in (*filter(found.__contains__, LONG_FIRST), *sorted(found - {*LONG_FIRST}))]
 
 
 def main():
@@ -120,14 +123,14 @@ def main():
         table.append(f"{name:16} {seconds:7.1f} s  {counts['passed']:5} passed {counts['failed']:4} failed "
                      f"{counts['skipped']:4} skipped")
 
-    suites = [] if arguments.only else [("unit", lambda: run_unit(build))]
-    for name, folders in sessions(arguments.only, arguments.with_qemu_11).items():
-        suites.append((name, lambda folders=folders: run_pytest(folders, arguments.all)))
-    for name, run in suites:
-        print(f"== {name}", flush=True)
+    if not arguments.only:
+        print("== unit", flush=True)
         start = time.monotonic()
-        counts = run()
-        add(name, counts, time.monotonic() - start)
+        counts = run_unit(build)
+        add("unit", counts, time.monotonic() - start)
+    print("== pytest", flush=True)
+    for row in run_pytest(folders_of(arguments.only, arguments.with_qemu_11), arguments.all):
+        add(*row)
     with ThreadPoolExecutor(WORKERS) as pool:  # few of the targets use more than one processor
         made = pool.map(lambda target: run_make(target, arguments.build), arguments.targets)
         for name, (counts, output, seconds) in zip(arguments.targets, made):
