@@ -34,8 +34,8 @@ FUZZ_EACH := $(shell echo $$(( $(FUZZ_SECONDS) / $(words $(FUZZERS)) )))
 $(FUZZERS:%=fuzzed-%): fuzzed-%: replayed-% $(B)/fuzz/fuzz-%
 	@mkdir -p $(B)/fuzz/$*; cp $(FUZZ_SEEDS_$*) $(B)/fuzz/$*/ 2>/dev/null || true; \
 	if $(B)/fuzz/fuzz-$* -max_total_time=$(FUZZ_EACH) -timeout=10 -rss_limit_mb=2048 -artifact_prefix=$(B)/fuzz/ \
-	    $(B)/fuzz/$* tests/fuzz/corpus/$* > $(B)/fuzz/$*.log 2>&1; \
-	then echo "PASS: fuzz: $*: $$(sed -n 's/^Done \([0-9]*\) runs.*/\1 runs/p' $(B)/fuzz/$*.log), $(FUZZ_EACH) s"; \
+	    -print_coverage=1 $(B)/fuzz/$* tests/fuzz/corpus/$* > $(B)/fuzz/$*.log 2>&1; \
+	then echo "PASS: fuzz: $*: $$(awk -f tests/fuzz/figures.awk $(B)/fuzz/$*.log)"; \
 	else tail -n 30 $(B)/fuzz/$*.log; echo "FAIL: fuzz: $*: the input is in $(B)/fuzz"; exit 1; fi
 fuzz: $(FUZZERS:%=fuzzed-%)
 else
