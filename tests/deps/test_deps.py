@@ -16,7 +16,7 @@ FAKE_QEMU = '#!/bin/sh\necho "QEMU emulator version {}"\n'
 FAKE_GPGV = '#!/bin/sh\necho "[GNUPG:] {}"\nwhile [ $# -gt 2 ]; do [ $1 = --output ] && cp $3 $2; shift; done\n'
 INDEX = "main/binary-amd64/Packages.xz"
 DAY = "20260102T000000Z"
-UNSIGNED = "deps-ds: no gpgv, or no "
+UNSIGNED = "deps-ds: no gpgv (install gpgv), or no "
 QEMU_TXT = ["# for this test", f"archive {DAY}", "qemu-system-x86 backports 1:11.1.*", "libc6"]
 MODULES = ("modules.order", "kernel/drivers/a.ko", "kernel/arch/x86/crypto/a.ko", "kernel/arch/x86/kvm/kvm.ko",
            "kernel/arch/x86/kernel/msr.ko")
@@ -280,4 +280,4 @@ def test_an_older_one_is_not(place):
 def test_tools_that_are_missing_are_named(place):
     for tool in ("xz", "curl"):
         (place.folder / "bin" / tool).unlink()
-    assert place.fails() == "install curl xz"
+    assert place.fails() == "install curl xz-utils"

@@ -63,10 +63,10 @@ parse() {
 
 version() { "$1" --version 2>/dev/null | sed -n '1s/.*version \([0-9]*\.[0-9]*\).*/\1/p'; }
 
-need() { # commands
+need() { # commands, each with its package in Debian
     local missing=()
     for c in "$@"; do
-        command -v "$c" >/dev/null || missing+=("$c")
+        command -v "${c%:*}" >/dev/null || missing+=("${c#*:}")
     done
     [ ${#missing[@]} = 0 ] || die "install ${missing[*]}"
 }
@@ -77,7 +77,7 @@ need() { # commands
 fetch() {
     local why
     why=$(curl -fsSL --connect-timeout 20 --retry 2 -o "$2" "${1//+/%2B}" 2>&1) ||
-        die "$1: cannot be fetched: $(tail -n 1 <<<"$why")"
+        die "$1: cannot be fetched: $(sed -n '/^curl: /{p;q}' <<<"$why")" # advice follows
 }
 
 has_sum() { echo "$1  $2" | sha256sum --quiet -c >/dev/null 2>&1; } # checksum, file
@@ -182,9 +182,10 @@ unpack() {
 # interrupted is begun anew.
 unpack_all() {
     local name sum url file
-    need curl ar tar xz sha256sum awk
+    need curl:curl ar:binutils tar:tar xz:xz-utils sha256sum:coreutils awk:mawk
     [ -d "$indices" ] || signed ||
-        echo "deps-ds: no gpgv, or no $keyring: signatures are not checked, $mirror is trusted" >&2
+        echo "deps-ds: no gpgv (install gpgv), or no $keyring (install debian-archive-keyring): \
+signatures are not checked, $mirror is trusted" >&2
     new=$1.new file=$new/package.deb
     rm -rf "$new" && mkdir -p "$new" "$indices" || die "$new: cannot be written"
     if [ $# = 3 ]; then cp -al "$3/root" "$new"; else mkdir "$new/root"; fi || die "$new: cannot be written"
