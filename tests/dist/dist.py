@@ -156,10 +156,14 @@ def installed(root):
     need(root.run("cairn --version").startswith(f"cairn {VERSION},"), "cairn --version")
     printed = root.run("apt-get install -y ./qemu-ds_*.deb", "/release", status=None)
     need("qemu-ds : Depends: qemu-system-x86 (>= 1:11.1)" in printed, printed)
-    root.run(f"apt-get install -y --no-install-recommends make xz-utils && tar -xJf /release/{SOURCE}.tar.xz")
+    unpacked(root)
     printed = root.run("cairn check samples/plain.log", f"/{SOURCE}")
     need("\nPASS: every rule held" in printed, printed)
     return "cairn checks a sample; the package of qemu-ds names the QEMU that it needs"
+
+
+def unpacked(root):
+    root.run(f"apt-get install -y --no-install-recommends make xz-utils && tar -xJf /release/{SOURCE}.tar.xz")
 
 
 def readme(root):
@@ -218,9 +222,14 @@ def plugin(root):
     page = (ROOT / "docs/how-to/ci.md").read_text(encoding="utf-8")
     install, guest = (re.search(rf"^```\n({start}.*?)^```\n(?:```\n(.*?)^```)?", page, re.M | re.S)
                       for start in ("echo 'deb ", "qemu-ds-guest --preset"))
-    root.run("set -e\n" + install[1], "/release")
+    root.run("set -e\n" + install[1].replace("./build/", "./"), "/release")
     need_shown(guest[2], root.run(guest[1]), "qemu-ds-guest")
     return "qemu-ds installed, perf counts in the guest"
+
+
+def built_there(root):
+    unpacked(root)
+    return readme_run(root)
 
 
 def whole(folder, dist, with_tests):
@@ -240,6 +249,7 @@ def whole(folder, dist, with_tests):
     step("Debian 12: make deps dist", made_there, root)
     step("Debian 13: a bare root", bare, newer, dist)
     step("Debian 13: qemu-ds", plugin, newer)
+    step("Debian 13: make deps run", built_there, newer)
     if with_tests:
         step("Debian 12: make deps test", readme_test, root)
     for path in sorted(dist.iterdir()):
