@@ -106,6 +106,8 @@ static struct naive {
     bool alone[LINES];        /* likewise: given exclusively */
     bool coming[CORES][LINES];
     uint64_t ready[CORES][LINES], now[CORES];
+    uint64_t frame[CORES][PAGES]; /* where pages lie now, */
+    uint64_t known[CORES][PAGES]; /* and as the TLBs have it */
 } naive;
 
 static unsigned kind(unsigned core)
@@ -119,6 +121,13 @@ static void room(struct list *lists, uint32_t sets, uint32_t ways)
         lists[i].room = ways;
 }
 
+/* Pages lie elsewhere, sometimes two of them at the same place. */
+static void remap(unsigned c, uint64_t from, uint64_t pages)
+{
+    for (uint64_t page = from; page < from + pages; page++)
+        naive.frame[c][page] = random_below(PAGES);
+}
+
 static void naive_begin(const struct qds_memory_config *config)
 {
     memset(&naive, 0, sizeof naive);
@@ -126,6 +135,7 @@ static void naive_begin(const struct qds_memory_config *config)
     room(naive.l3, config->caches.l3.sets, config->caches.l3.ways);
     for (unsigned c = 0; c < CORES; c++) {
         const unsigned k = kind(c);
+        remap(c, 0, PAGES);
         room(naive.l1[c], config->caches.kind[k].l1.sets, config->caches.kind[k].l1.ways);
         room(naive.l2[c], config->caches.kind[k].l2.sets, config->caches.kind[k].l2.ways);
         room(naive.dtlb[c], config->kind[k].dtlb.sets, config->kind[k].dtlb.ways);
@@ -225,27 +235,34 @@ static uint32_t naive_line(unsigned c, uint64_t line, bool write, struct qds_acc
     return latency;
 }
 
-static uint64_t frame(uint64_t page) /* where it lies: not in the order of the pages */
+/* A page of the TLBs. It is one of a larger page of the guest's, perhaps: INVLPG of another part of that leaves it in
+ * the STLB. */
+static bool naive_stlb(unsigned c, uint64_t page)
 {
-    return page * 5 % PAGES;
+    uint64_t gone;
+    const bool there = use(&naive.stlb[c][page % naive.config.kind[kind(c)].stlb.sets], page, &gone);
+    const bool same = naive.known[c][page] == naive.frame[c][page];
+    naive.known[c][page] = naive.frame[c][page];
+    return there && same;
 }
 
 static void naive_access(unsigned c, uint64_t address, bool write, bool locked, struct qds_access *out)
 {
     const unsigned k = kind(c);
-    const uint64_t page = address >> 12, line = frame(page) * 64 + address % 4096 / 64;
+    const uint64_t page = address >> 12;
     uint64_t gone;
     uint32_t beyond = 0;
     enum ds_model_source source;
     naive.now[c]++;
     if (!use(&naive.dtlb[c][page % naive.config.kind[k].dtlb.sets], page, &gone)) {
         beyond = STLB;
-        if (!use(&naive.stlb[c][page % naive.config.kind[k].stlb.sets], page, &gone)) {
+        if (!naive_stlb(c, page)) {
             beyond = WALK;
             out->walks++;
             out->said.stlb_miss = true;
         }
     }
+    const uint64_t line = naive.known[c][page] * 64 + address % 4096 / 64;
     const uint32_t latency = naive_line(c, line, write || locked, out, &source) + beyond;
     if (source >= out->said.source) {
         out->said.source = (uint8_t)source;
@@ -261,8 +278,8 @@ static void naive_access(unsigned c, uint64_t address, bool write, bool locked, 
 
 static bool walk(void *context, uint64_t address, uint64_t *physical)
 {
-    (void)context;
-    *physical = frame(address >> 12) << 12;
+    const uint64_t *frames = context;
+    *physical = frames ? frames[address >> 12] << 12 : address;
     return true;
 }
 
@@ -289,7 +306,7 @@ static void one(struct qds_memory *m)
         assert_int_equal(expected.said.latency, latencies[DS_MODEL_SOURCE_L1]);
         assert_false(expected.l1_filled || expected.l3_asked || expected.walks || expected.stall);
     } else {
-        qds_memory_access(core, address, size, write, locked, walk, NULL, &is);
+        qds_memory_access(core, address, size, write, locked, walk, naive.frame[c], &is);
         assert_int_equal(is.said.source, expected.said.source);
         assert_int_equal(is.said.latency, expected.said.latency);
         assert_int_equal(is.said.stlb_miss, expected.said.stlb_miss);
@@ -304,13 +321,17 @@ static void one(struct qds_memory *m)
     assert_int_equal(core->now, naive.now[c]);
     if (random_below(200) == 0) { /* as for MOV to CR3 */
         qds_tlb_flush(&core->tlb);
+        remap(c, 0, PAGES);
         for (unsigned i = 0; i < 16; i++)
             naive.dtlb[c][i].length = naive.stlb[c][i].length = 0;
     }
     if (random_below(200) == 0) { /* as for INVLPG */
-        const uint64_t page = random_below(PAGES);
+        const uint64_t first = random_below(PAGES), pages = 1 + random_below(PAGES - (uint32_t)first);
+        const uint64_t page = first + random_below((uint32_t)pages);
         qds_tlb_flush_page(&core->tlb, page << 12);
-        drop(&naive.dtlb[c][page % naive.config.kind[kind(c)].dtlb.sets], page);
+        remap(c, first, pages);
+        for (unsigned i = 0; i < 16; i++)
+            naive.dtlb[c][i].length = 0;
         drop(&naive.stlb[c][page % naive.config.kind[kind(c)].stlb.sets], page);
     }
 }
@@ -453,6 +474,46 @@ static void snoops_and_fill_buffers(void **state)
     qds_memory_free(m);
 }
 
+static bool moves(void *context, uint64_t address, uint64_t *physical)
+{
+    *physical = address + *(const uint64_t *)context;
+    return true;
+}
+
+/* INVLPG: of a page of 2 MiB other parts have moved, too; what lies elsewhere, or has not moved, is where it was. */
+static void pages_that_move_at_invlpg(void **state)
+{
+    (void)state;
+    const uint64_t mib = 1 << 20, gib = 1 << 30, page = gib, part = page + 4096, other = page + 4 * mib + 2 * 4096;
+    struct qds_memory_config config = small();
+    config.kind[0].dtlb.sets = config.kind[0].stlb.sets = 16; /* none has to go */
+    config.caches.kind[0].l1.ways = config.caches.kind[0].l2.ways = 8;
+    struct qds_memory *m = qds_memory_new(&config, CORES);
+    struct qds_core *k = qds_memory_core(m, 0);
+    struct qds_access a;
+    uint64_t moved = 0;
+    const uint64_t all[] = {page, part, other, 3 * 4096};
+    for (unsigned i = 0; i < 4; i++)
+        qds_memory_access(k, all[i], 8, true, false, moves, &moved, &a);
+    for (unsigned i = 0; i < 4; i++)
+        qds_memory_access(k, all[i], 8, false, false, moves, &moved, &a); /* waits */
+    moved = 8 * gib;
+    qds_tlb_flush_page(&k->tlb, page);
+    for (unsigned i = 0; i < 3; i++)
+        assert_false(qds_memory_quick(k, all[i], 64 - 8, false));
+    assert_true(qds_memory_quick(k, 3 * 4096, 64 - 8, false));
+    for (unsigned i = 0; i < 2; i++) {
+        qds_memory_access(k, all[i], 8, false, false, moves, &moved, &a);
+        assert_int_equal(a.walks, 1);
+        assert_int_equal(a.said.source, DS_MODEL_SOURCE_MEMORY);
+    }
+    qds_memory_access(k, other, 8, false, false, walk, NULL, &a);
+    assert_int_equal(a.walks, 0);
+    assert_int_equal(a.said.source, DS_MODEL_SOURCE_L1);
+    assert_int_equal(a.stall, STLB);
+    qds_memory_free(m);
+}
+
 static bool no_walk(void *context, uint64_t address, uint64_t *physical)
 {
     (void)context, (void)address, (void)physical;
@@ -474,6 +535,43 @@ static void devices_are_not_cached(void **state)
     qds_memory_free(m);
 }
 
+/* Loads and stores of two lines, of two pages, and of one, where nothing has been before or another core has changed
+ * it: none takes more than qds_memory_most() says, and the worst one takes as much. */
+static void no_access_is_more_than_the_most(void **state)
+{
+    (void)state;
+    static const struct {
+        enum ds_model_source slowest; /* 0: as usual, memory */
+        uint16_t latency, stlb, walk;
+    } machines[] = {{0, 0, STLB, WALK},
+                    {0, 0, WALK, STLB},
+                    {DS_MODEL_SOURCE_SNOOP_HITM, 300, STLB, WALK},
+                    {DS_MODEL_SOURCE_L3, 300, STLB, WALK},
+                    {DS_MODEL_SOURCE_L1, 300, WALK, STLB}};
+    for (unsigned i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+        struct qds_memory_config config = small();
+        struct qds_access worst = {0}, a;
+        if (machines[i].latency)
+            config.caches.latency[machines[i].slowest] = machines[i].latency;
+        config.stlb_latency = machines[i].stlb;
+        config.walk_latency = machines[i].walk;
+        const struct qds_access most = qds_memory_most(&config);
+        struct qds_memory *m = qds_memory_new(&config, CORES);
+        assert_non_null(m);
+        seed = 1;
+        for (unsigned turn = 0; turn < 20000; turn++) {
+            const uint64_t page = random_below(PAGES - 1), odd = random_below(2) ? 4096 - 4 : random_below(4096);
+            qds_memory_access(qds_memory_core(m, random_below(CORES)), page * 4096 + odd, 8, random_below(2), false,
+                              walk, NULL, &a);
+            assert_true(a.stall <= most.stall && a.walks <= most.walks && a.l1_filled <= most.l1_filled &&
+                        a.l3_asked <= most.l3_asked && a.l3_missed <= most.l3_missed);
+            worst.stall = a.stall > worst.stall ? a.stall : worst.stall;
+        }
+        assert_int_equal(worst.stall, most.stall);
+        qds_memory_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +580,8 @@ int main(void)
         cmocka_unit_test(false_sharing),
         cmocka_unit_test(snoops_and_fill_buffers),
         cmocka_unit_test(devices_are_not_cached),
+        cmocka_unit_test(pages_that_move_at_invlpg),
+        cmocka_unit_test(no_access_is_more_than_the_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

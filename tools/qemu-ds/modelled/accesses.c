@@ -22,7 +22,7 @@ void qds_accesses_begin(const struct qds_memory_config *wanted, unsigned cpi, un
 {
     config = *wanted;
     vcpus = number;
-    const uint16_t *latency = config.caches.latency;
+    const struct qds_access access = qds_memory_most(&config);
     memory = qds_memory_new(&config, vcpus);
     if (!memory)
         qds_refuse("memory=model: not enough memory for the caches of %u vCPUs", vcpus);
@@ -34,9 +34,12 @@ void qds_accesses_begin(const struct qds_memory_config *wanted, unsigned cpi, un
         most[1][e] = 1;
     }
     most[0][DS_MODEL_CYCLES] = cpi;
-    most[1][DS_MODEL_CYCLES] =
-        cpi + (uint32_t)(latency[DS_MODEL_SOURCE_MEMORY] + config.walk_latency) * QDS_UNITS_OF_A_CYCLE;
-    hit = (struct ds_model_access){.source = DS_MODEL_SOURCE_L1, .latency = latency[DS_MODEL_SOURCE_L1]};
+    most[1][DS_MODEL_L1_FILLED] = 2u * access.l1_filled; /* a load's and a store's */
+    most[1][DS_MODEL_L3_ASKED] = 2u * access.l3_asked;
+    most[1][DS_MODEL_L3_MISSED] = 2u * access.l3_missed;
+    most[1][DS_MODEL_LOAD_WALK] = most[1][DS_MODEL_STORE_WALK] = access.walks;
+    most[1][DS_MODEL_CYCLES] = cpi + access.stall * QDS_UNITS_OF_A_CYCLE;
+    hit = (struct ds_model_access){.source = DS_MODEL_SOURCE_L1, .latency = config.caches.latency[DS_MODEL_SOURCE_L1]};
 }
 
 bool qds_accesses_modelled(void)

@@ -171,7 +171,7 @@ static int set_latency(const char *name, const char *value, uint16_t *to, uint16
 static int set_line(struct qds_memory_config *c, const char *value, char *why, size_t size)
 {
     uint32_t bytes;
-    if (!number(value, '\0', 16, 256, &bytes) || !is_power_of_2(bytes))
+    if (!number(value, '\0', QDS_LEAST_LINE, 256, &bytes) || !is_power_of_2(bytes))
         return refuse(why, size, "memory.line=%s: must be 16, 32, 64, 128 or 256 bytes", value);
     const unsigned shift = (unsigned)__builtin_ctz(bytes);
     struct qds_cache_size *const all[] = {&c->caches.kind[0].l1, &c->caches.kind[0].l2, &c->caches.kind[1].l1,

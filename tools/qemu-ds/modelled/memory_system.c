@@ -34,7 +34,7 @@ static void access_line(struct qds_core *k, uint64_t address, bool write, bool e
         out->l3_asked += f.l3_asked;
         out->l3_missed += f.l3_missed;
         k->quick[address >> k->line_shift & (QDS_QUICK - 1)] =
-            (struct qds_quick){address & ~k->line_mask, qds_caches_modified(line), f.line, page};
+            (struct qds_quick){page->physical, qds_caches_modified(line), f.line, page};
     }
     if (found == QDS_WALKED) {
         out->walks++;
@@ -70,6 +70,20 @@ void qds_memory_access(struct qds_core *k, uint64_t address, unsigned size, bool
     k->totals.stall += out->stall;
 }
 
+/* Two lines, of two pages. What is on its way never takes longer than when it was asked for. */
+struct qds_access qds_memory_most(const struct qds_memory_config *c)
+{
+    enum { LINES = 2 };
+    uint32_t stall = 0;
+    for (unsigned i = 0; i < DS_MODEL_SOURCES; i++)
+        if (c->caches.latency[i] > stall)
+            stall = c->caches.latency[i];
+    stall += c->walk_latency > c->stlb_latency ? c->walk_latency : c->stlb_latency;
+    stall -= c->caches.latency[DS_MODEL_SOURCE_L1];
+    return (struct qds_access){
+        .stall = LINES * stall, .walks = LINES, .l1_filled = LINES, .l3_asked = LINES, .l3_missed = LINES};
+}
+
 struct qds_core *qds_memory_core(struct qds_memory *m, unsigned core)
 {
     return &m->core[core];
@@ -98,7 +112,7 @@ struct qds_memory *qds_memory_new(const struct qds_memory_config *config, unsign
         k->line_shift = config->line_shift;
         k->line_mask = (UINT64_C(1) << config->line_shift) - 1;
         for (unsigned i = 0; i < QDS_QUICK; i++)
-            k->quick[i] = (struct qds_quick){1, 0, &no_line, &no_page};
+            k->quick[i] = (struct qds_quick){0, 0, &no_line, &no_page};
         done = qds_tlb_new(&k->tlb, config->kind[kind].dtlb, config->kind[kind].stlb);
     }
     if (done)

@@ -11,7 +11,8 @@
 #include "tools/qemu-ds/modelled/caches.h"
 #include "tools/qemu-ds/modelled/tlb.h"
 
-#define QDS_QUICK 256u
+#define QDS_QUICK      256u
+#define QDS_LEAST_LINE 16u /* bytes */
 
 struct qds_memory_config {
     struct qds_caches_config caches;
@@ -23,13 +24,15 @@ struct qds_memory_config {
 };
 
 /* A line that the core has accessed, and where it was found: if it still is there, the access is a hit in DTLB and L1,
- * and there is no more to do than to say when. */
+ * and there is no more to do than to say when. Its slot tells its place in its page. */
 struct qds_quick {
-    uint64_t address;  /* linear, of the line */
+    uint64_t physical; /* number of the page */
     uint64_t modified; /* qds_caches_modified() */
     struct qds_l1_line *at;
     struct qds_tlb_entry *page;
 };
+
+_Static_assert(QDS_QUICK *QDS_LEAST_LINE >= 1u << QDS_PAGE_SHIFT, "two lines of a page need slots of their own");
 
 struct qds_core {
     struct qds_memory *memory;
@@ -65,6 +68,9 @@ struct qds_access { /* what one access was; of two lines: the slower one, and wh
     uint8_t l1_filled, l3_asked, l3_missed; /* lines */
 };
 
+/* The most that one access can be of all but `said`. */
+struct qds_access qds_memory_most(const struct qds_memory_config *config);
+
 /* All accesses, of `size` bytes, on the core's own thread. `locked`: read and written in one; its read already gets the
  * line for the write. */
 void qds_memory_access(struct qds_core *core, uint64_t address, unsigned size, bool write, bool locked,
@@ -75,8 +81,8 @@ void qds_memory_access(struct qds_core *core, uint64_t address, unsigned size, b
 static inline bool qds_memory_quick(struct qds_core *k, uint64_t address, uint64_t last, bool write)
 {
     const struct qds_quick *q = &k->quick[address >> k->line_shift & (QDS_QUICK - 1)];
-    if (__builtin_expect(address - q->address > last || !qds_tlb_hits(q->page, address) ||
-                             !qds_caches_hits(q->at, q->modified, write),
+    if (__builtin_expect((address & k->line_mask) > last || !qds_tlb_hits(q->page, address) ||
+                             q->page->physical != q->physical || !qds_caches_hits(q->at, q->modified, write),
                          0))
         return false;
     q->at->used = q->page->used = ++k->now;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define LARGEST_SHIFT 30 /* of the guest's pages: 1 GiB */
+
 static void forget(struct qds_tlb_entry *entries, struct qds_tlb_size size)
 {
     for (size_t i = 0; i < (size_t)size.sets * size.ways; i++)
@@ -61,10 +63,11 @@ enum qds_tlb_found qds_tlb_find(struct qds_tlb *t, uint64_t address, uint64_t no
         return QDS_IN_DTLB;
     }
     struct qds_tlb_entry *s = find(t, t->stlb, t->stlb_size, address, &in_stlb);
-    if (!in_stlb && !walk(context, address, &physical)) {
+    if (!walk(context, address, &physical)) {
         *entry = NULL;
         return QDS_UNCACHED;
     }
+    in_stlb = in_stlb && s->physical == physical >> QDS_PAGE_SHIFT; /* qds_tlb_flush_page() may leave it */
     if (!in_stlb)
         *s = (struct qds_tlb_entry){address >> QDS_PAGE_SHIFT, physical >> QDS_PAGE_SHIFT, now, t->epoch};
     s->used = now;
@@ -81,13 +84,17 @@ void qds_tlb_flush(struct qds_tlb *t)
         forget(t->stlb, t->stlb_size);
 }
 
+/* To look for 1 GiB in the STLB would take long: instead, qds_tlb_find() looks whether what it finds there still is
+ * true.
+ */
 void qds_tlb_flush_page(struct qds_tlb *t, uint64_t address)
 {
     bool found;
-    struct qds_tlb_entry *e = find(t, t->dtlb, t->dtlb_size, address, &found);
-    if (found)
-        e->page = QDS_NO_PAGE;
-    e = find(t, t->stlb, t->stlb_size, address, &found);
+    const struct qds_tlb_entry *const end = t->dtlb + (size_t)t->dtlb_size.sets * t->dtlb_size.ways;
+    for (struct qds_tlb_entry *e = t->dtlb; e < end; e++)
+        if (e->page >> (LARGEST_SHIFT - QDS_PAGE_SHIFT) == address >> LARGEST_SHIFT)
+            e->page = QDS_NO_PAGE;
+    struct qds_tlb_entry *e = find(t, t->stlb, t->stlb_size, address, &found);
     if (found)
         e->page = QDS_NO_PAGE;
 }

@@ -28,7 +28,7 @@ struct qds_tlb {
     uint32_t epoch;
 };
 
-/* Where the page lies that contains a linear address: false: the TLB may not remember it. */
+/* Where the page lies that contains a linear address. False: the TLB may not remember it. */
 typedef bool qds_tlb_walk(void *context, uint64_t address, uint64_t *physical);
 
 enum qds_tlb_found { QDS_IN_DTLB, QDS_IN_STLB, QDS_WALKED, QDS_UNCACHED };
@@ -42,6 +42,9 @@ enum qds_tlb_found qds_tlb_find(struct qds_tlb *tlb, uint64_t address, uint64_t 
                                 struct qds_tlb_entry **entry);
 
 void qds_tlb_flush(struct qds_tlb *tlb);
+/* As INVLPG does. The guest's page may have more than 4 KiB: of the others in it, the STLB keeps those that do not
+ * move.
+ */
 void qds_tlb_flush_page(struct qds_tlb *tlb, uint64_t address);
 
 /* Whether the DTLB has the page of an address at this place. */
