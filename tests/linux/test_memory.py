@@ -42,7 +42,8 @@ def test_false_sharing(tmp_path, commands):
     assert output(run, commands, "caches").split() == ["32K", "256K", "8192K", "64", "64", "64"]
     if "together" in commands:
         together, apart = (int(output(run, commands, name).split(",")[0]) for name in ("together", "apart"))
-        assert 2 * TURNS - 1 <= together <= 2 * TURNS + FEW and apart <= FEW
+        assert 2 * TURNS - 1 <= together <= 2 * TURNS + FEW
+        assert together - apart >= 1.5 * TURNS, (together, apart)
 
     report = output(run, commands, "c2c")
     shared = known.labels(program, "shared")["shared"]
@@ -117,4 +118,4 @@ def test_pointer_chase(tmp_path, machine):
             assert misses < 0.05 * loads + 500
 
         samples = Counter(output(run, commands, f"cycles {kib}").split())
-        assert not samples.total() or samples["chase_loop"] > 0.8 * samples.total()
+        assert samples["chase_loop"] > 0.8 * samples.total() > 0
