@@ -84,9 +84,9 @@ def chase(machine):
         events = ",".join(f"{machine.pmu}/{name}/u" for name in ("cycles", "instructions", "cache-misses"))
         commands[f"stat {kib}"] = f"perf stat -x, -e {events} chase {kib} {times(kib)}"
         commands[f"mem {kib}"] = (f"perf mem record -t load --ldlat 3 -c 1009 chase {kib} {times(kib)} 2>/dev/null && "
-                                  "perf script -F sym,weight")
+                                  "perf script -F ip,sym,weight")
         commands[f"cycles {kib}"] = (f"perf record -q -e {machine.pmu}/cycles/upp -c 100003 chase {kib} {times(kib)} "
-                                     "&& perf script -F sym")
+                                     "&& perf script -F ip,sym")
     return commands
 
 
@@ -100,7 +100,7 @@ def test_pointer_chase(tmp_path, machine):
     assert checks.warnings(run.dmesg) == []
     for at, (kib, latency) in enumerate(machine.sizes.items()):
         samples = map(str.split, output(run, commands, f"mem {kib}").splitlines())
-        weights = Counter(int(weight) for weight, symbol in samples if symbol == "chase_loop")
+        weights = Counter(int(weight) for weight, _, symbol, *_ in samples if symbol == "chase_loop")
         ((most, often),) = weights.most_common(1)
         assert most == latency and often > 0.6 * weights.total(), (kib, weights.most_common(5))
 
@@ -117,5 +117,5 @@ def test_pointer_chase(tmp_path, machine):
         else:
             assert misses < 0.05 * loads + 500
 
-        samples = Counter(output(run, commands, f"cycles {kib}").split())
+        samples = Counter(line.split()[1] for line in output(run, commands, f"cycles {kib}").splitlines() if line)
         assert samples["chase_loop"] > 0.8 * samples.total() > 0

@@ -32,9 +32,9 @@
 #define QDS_ACCESS_EVENTS (1u << DS_MODEL_LOAD | 1u << DS_MODEL_STORE | QDS_MEMORY_EVENTS)
 
 /*
- * Amounts: an instruction may cause any number of these, cycles also parts of one. They are added in units. All but a
- * few instructions (REP, XSAVE) cause at most what blocks expect of them. Where one causes more, and a counter would
- * overflow, the rest waits for the next instruction.
+ * Amounts: an instruction may cause any number of these, cycles also parts of one. They are added in units. Most
+ * instructions cause at most what blocks expect of them, a load's and a store's; not so strings, XSAVE, IRET and
+ * VPGATHER. Where one causes more, and a counter would overflow, the rest waits for the next instruction.
  */
 #define QDS_AMOUNTS          (DS_MODEL_EVENTS - DS_MODEL_AMOUNTS)
 #define QDS_UNITS_OF_A_CYCLE 100u
