@@ -104,13 +104,13 @@ def test_pointer_chase(tmp_path, machine):
         ((most, often),) = weights.most_common(1)
         assert most == latency and often > 0.6 * weights.total(), (kib, weights.most_common(5))
 
-        # Three instructions a line, and all that a load takes beyond a hit.
+        # Three instructions a line, ten to lay it, and all that a load takes beyond a hit.
         cycles, instructions, misses = (int(line.split(",")[0]) for line in
                                         output(run, commands, f"stat {kib}").splitlines()[-3:])
         lines = kib * 16
         loads = lines * (times(kib) + 1)
         hit = machine.sizes[16]
-        assert instructions == pytest.approx(3 * loads + 6 * lines, rel=0.02, abs=30000)
+        assert instructions == pytest.approx(3 * loads + 10 * lines, rel=0.02, abs=30000)
         assert cycles == pytest.approx(instructions + loads * (latency - hit), rel=0.15, abs=60000)
         if at == len(machine.sizes) - 1:  # lines lie in pages of any colour: some sets have room
             assert misses > 0.85 * loads
