@@ -3,6 +3,8 @@
  * The memory system of memory=model: the same random accesses on it and on a second one, which keeps lists in the order
  * of use and one state for each core and line. Each access has to be the same on both, and MESI's rules have to hold in
  * between. Then cores on threads of their own, and what a few accesses are on paper.
+ *
+ * Longer than 500 lines: half of it is the second memory system.
  */
 #include <pthread.h>
 #include <setjmp.h>
