@@ -67,10 +67,10 @@ class Machine:
 
 
 MACHINES = [
-    Machine("skylake", {16: 4, 128: 12, 1024: 42 + 9, 16384: 230 + 30}),
-    Machine("icelake", {16: 5, 128: 13, 2048: 45 + 7, 16384: 240 + 30}),
-    Machine("sapphirerapids", {16: 5, 1024: 15 + 7, 4096: 70 + 7, 65536: 330 + 35}),
-    Machine("lunarlake", {16: 4, 1024: 17 + 7, 4096: 68 + 7, 32768: 400 + 35}, "cpu_core"),
+    Machine("skylake", {16: 4, 64: 12, 1024: 42 + 9, 16384: 230 + 9}),
+    Machine("icelake", {16: 5, 128: 13, 2048: 45 + 7, 16384: 240 + 7}),
+    Machine("sapphirerapids", {16: 5, 1024: 15 + 7, 4096: 70 + 7, 65536: 330 + 7}),
+    Machine("lunarlake", {16: 4, 1024: 17 + 7, 4096: 68 + 7, 32768: 400 + 7}, "cpu_core"),
 ]
 
 
