@@ -176,6 +176,12 @@ def test_the_state_is_not_there(tmp_path, images):
         assert machine.quit() == 2 * LOST
 
 
+def why_not_loaded(image, plugin, state, why, *arguments):
+    done = subprocess.run([*command(image, plugin), *arguments, "-incoming", f"file:{state}"], capture_output=True,
+                          text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "") and why in done.stderr
+
+
 @pytest.mark.parametrize("plugin, why", [
     (None, "Unknown section or instance 'qemu-ds' 0"),
     (",preset=skylake", "qemu-ds: the snapshot cannot be loaded: it is of another preset, or kvm=\n"),
@@ -185,10 +191,14 @@ def test_the_state_is_not_there(tmp_path, images):
 ])
 def test_the_state_is_of_another(tmp_path, images, plugin, why):
     """It is not loaded."""
-    state = migrated(tmp_path, images[0], "")
-    done = subprocess.run([*command(images[0], plugin), "-incoming", f"file:{state}"], capture_output=True, text=True,
-                          check=False, timeout=60)
-    assert (done.returncode, done.stdout) == (1, "") and why in done.stderr
+    why_not_loaded(images[0], plugin, migrated(tmp_path, images[0], ""), why)
+
+
+def test_the_state_is_of_the_other_core(tmp_path, images):
+    """The cores of a hybrid have the preset's one name."""
+    two = "-smp", "2"
+    state = migrated(tmp_path, images[0], ",preset=lunarlake,efficient=1", *two)
+    why_not_loaded(images[0], ",preset=lunarlake", state, "cannot be loaded: it is of another efficient=\n", *two)
 
 
 @pytest.mark.parametrize("how", ["triple_fault", "system_reset"])

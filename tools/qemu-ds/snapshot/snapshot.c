@@ -50,6 +50,7 @@ struct saved {       /* a vCPU in the stream; behind the last there is a `layout
     uint32_t layout; /* what the rest looks like: that of another build is of no use */
     uint32_t index;
     char preset[24];
+    uint8_t core_type; /* the two cores of a hybrid have the preset's one name */
     bool kvm, memory;
     struct qds_vcpu vcpu; /* whole; what is of a process or of QEMU's, such as pointers, is not loaded */
 };
@@ -71,6 +72,7 @@ static void save_vcpu(void *cpu, void *data)
     qds_run_stands(v, rip_of(v, cpu));
     s->layout = QDS_LAYOUT;
     snprintf(s->preset, sizeof s->preset, "%s", v->model.preset->name);
+    s->core_type = v->model.preset->core_type;
     s->kvm = v->model.preset->kvm;
     s->memory = v->model.preset->memory;
     s->vcpu = *v;
@@ -113,6 +115,8 @@ static const char *other(const struct saved *s, const struct qds_vcpu *v)
 {
     if (strcmp(s->preset, v->model.preset->name) != 0 || s->kvm != v->model.preset->kvm)
         return "another preset, or kvm=";
+    if (s->core_type != v->model.preset->core_type)
+        return "another efficient=";
     if (s->memory != v->model.preset->memory)
         return "another memory=";
     return memcmp(&s->vcpu.model.policy, &v->model.policy, sizeof v->model.policy) == 0 ? NULL : "another policy";
