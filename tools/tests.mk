@@ -30,8 +30,9 @@ SUITES := lint golden-check bench-gate fuzz-replay
 test: test-products
 	@$(PYTHON) tests/run.py --build $(B) $(SUITES)
 test-ci test-all: test-products
-	-@$(MAKE) --no-print-directory deps-ds deps-prove # where that fails, so do the tests that need it
-	@$(PYTHON) tests/run.py --build $(B) --with-qemu-11 $(if $(filter test-all,$@),--all fuzz) $(SUITES)
+	-@$(MAKE) -k --no-print-directory deps-ds deps-prove # where that fails, so do the tests that need it
+	@$(PYTHON) tests/run.py --build $(B) --with-qemu-11 \
+	    $(if $(filter test-all,$@),--all fuzz $(filter-out fuzz-replay,$(SUITES)),$(SUITES)) # fuzz replays, too
 test-ds: all
 	@$(PYTHON) tests/run.py --build $(B) --only qemu_ds
 test-linux: all

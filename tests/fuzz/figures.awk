@@ -9,6 +9,10 @@ $1 == "COVERED_FUNC:" && $NF !~ /^(\.\/)?tests\// {
     all += edges[2]
 }
 END {
+    if (!runs || !seconds) {
+        print "too short for figures"
+        exit
+    }
     printf "%d runs in %d s, %d a second; %d of the %d edges of %d functions\n",
         runs, seconds, runs / seconds, reached, all, functions
 }

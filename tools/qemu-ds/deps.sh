@@ -77,7 +77,7 @@ need() { # commands, each with its package in Debian
 fetch() {
     local why
     why=$(curl -fsSL --connect-timeout 20 --retry 2 -o "$2" "${1//+/%2B}" 2>&1) ||
-        die "$1: cannot be fetched: $(sed -n '/^curl: /{p;q}' <<<"$why")" # advice follows
+        die "$1: cannot be fetched: $(grep -m 1 '^curl: ' <<<"$why" || echo "${why:-no reason}")" # advice follows
 }
 
 has_sum() { echo "$1  $2" | sha256sum --quiet -c >/dev/null 2>&1; } # checksum, file

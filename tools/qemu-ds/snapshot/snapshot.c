@@ -206,8 +206,10 @@ void qds_snapshot_begin(int all)
 {
     static const struct handlers handlers = {.save_state = save, .load_state = load};
     vcpus = all;
-    if (!available())
+    if (!available()) {
+        fprintf(stderr, "qemu-ds: not QEMU 11.1, or it lacks functions: snapshots have no state of the plugin\n");
         return;
+    }
     struct saved *s = malloc(sizeof *s);
     if (!s)
         qds_out_of_memory();
