@@ -220,11 +220,25 @@ def readme_test(root):
 def plugin(root):
     """The commands of docs/how-to/ci.md, sections 1 and 2."""
     page = (ROOT / "docs/how-to/ci.md").read_text(encoding="utf-8")
-    install, guest = (re.search(rf"^```\n({start}.*?)^```\n(?:```\n(.*?)^```)?", page, re.M | re.S)
-                      for start in ("echo 'deb ", "qemu-ds-guest --preset"))
+    install, guest, rr = (re.search(rf"^```\n({start}.*?)^```\n(?:```\n(.*?)^```)?", page, re.M | re.S)
+                          for start in ("echo 'deb ", 'qemu-ds-guest --preset skylake "', "qemu-ds-guest .* rr "))
     root.run("set -e\n" + install[1].replace("./build/", "./"), "/release")
     need_shown(guest[2], root.run(guest[1]), "qemu-ds-guest")
-    return "qemu-ds installed, perf counts in the guest"
+    recorded, replayed = re.split(r"^# rr replay .*\n", root.run(rr[1]), flags=re.M)
+    recorded = re.split(r"^# rr record .*\n", recorded, flags=re.M)[1]
+    need(recorded and recorded == replayed, f"recorded:\n{recorded}replayed:\n{replayed}")
+    return "qemu-ds installed, perf counts in the guest, rr replays what it recorded"
+
+
+def sharing(root):
+    """docs/how-to/qemu-ds.md, section 9, with the installed plugin: perf c2c names the line that two threads share."""
+    page = (ROOT / "docs/how-to/qemu-ds.md").read_text(encoding="utf-8")
+    commands = re.search(r"^```\n(make build/linux-sharing.*?)^```", page, re.M | re.S)[1]
+    printed = root.run(commands.replace("tools/qemu-ds/guest.py", "qemu-ds-guest"), f"/{SOURCE}")
+    address = re.search(r"^0*([0-9a-f]+) B shared$", printed, re.M)[1]
+    line = re.search(rf"^ +0 +0x{address} .*%.*$", printed, re.M)
+    need(line, printed)
+    return "the first line of perf c2c is " + " ".join(line[0].split())
 
 
 def built_there(root):
@@ -250,6 +264,7 @@ def whole(folder, dist, with_tests):
     step("Debian 13: a bare root", bare, newer, dist)
     step("Debian 13: qemu-ds", plugin, newer)
     step("Debian 13: make deps run", built_there, newer)
+    step("Debian 13: perf c2c", sharing, newer)
     if with_tests:
         step("Debian 12: make deps test", readme_test, root)
     for path in sorted(dist.iterdir()):
