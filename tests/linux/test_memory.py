@@ -83,7 +83,10 @@ def chase(machine):
     for kib in machine.sizes:
         events = ",".join(f"{machine.pmu}/{name}/u" for name in ("cycles", "instructions", "cache-misses"))
         commands[f"stat {kib}"] = f"perf stat -x, -e {events} chase {kib} {times(kib)}"
-        commands[f"mem {kib}"] = (f"perf mem record -t load --ldlat 3 -c 1009 chase {kib} {times(kib)} 2>/dev/null && "
+        # On a hybrid, perf 6.12's own command asks for an event that the other core's PMU does not have.
+        record = "perf mem record -t load --ldlat 3" if machine.pmu == "cpu" else \
+            f"perf record -dW -e {machine.pmu}/mem-loads,ldlat=3/P"
+        commands[f"mem {kib}"] = (f"{record} -c 1009 chase {kib} {times(kib)} 2>/dev/null && "
                                   "perf script -F ip,sym,weight")
         commands[f"cycles {kib}"] = (f"perf record -q -e {machine.pmu}/cycles/upp -c 100003 chase {kib} {times(kib)} "
                                      "&& perf script -F ip,sym")
