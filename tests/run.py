@@ -69,14 +69,13 @@ def run_pytest(folders, everything):
         if not everything:
             command += ["-m", "not long"]
         status = subprocess.run(command, cwd=ROOT, check=False).returncode
+        if not report.exists() and len(folders) > 1:  # a folder lacks what its tests need: it alone fails
+            return [row for folder in folders for row in run_pytest([folder], everything)]
         for case in xml.parse(report).getroot().iter("testcase") if report.exists() else []:
             name = (case.get("classname") or case.get("name")).split(".")[1]  # tests.FOLDER...
             ends = {child.tag for child in case}
             counts[name]["failed" if ends & {"failure", "error"} else "skipped" if "skipped" in ends else "passed"] += 1
             seconds[name] += float(case.get("time"))
-        ran = report.exists()
-    if not ran and len(folders) > 1:  # a folder lacks what its tests need: it alone fails
-        return [row for folder in folders for row in run_pytest([folder], everything)]
     none_selected = status == 5 and not everything  # all are long
     if status and not none_selected and not any(count["failed"] for count in counts.values()):
         counts[folders[0].name if len(folders) == 1 else "pytest"] = Counter(failed=1)

@@ -220,8 +220,9 @@ def readme_test(root):
 def plugin(root):
     """The commands of docs/how-to/ci.md, sections 1 and 2."""
     page = (ROOT / "docs/how-to/ci.md").read_text(encoding="utf-8")
-    install, guest, rr = (re.search(rf"^```\n((?-s:{start}).*?)^```\n(?:```\n(.*?)^```)?", page, re.M | re.S)
-                          for start in ("echo 'deb ", 'qemu-ds-guest --preset skylake "', "qemu-ds-guest .*m rr"))
+    starts = "echo 'deb ", 'qemu-ds-guest --preset skylake "', "qemu-ds-guest --preset skylake --program rr"
+    install, guest, rr = (re.search(rf"^```\n({start}.*?)^```\n(?:```\n(.*?)^```)?", page, re.M | re.S)
+                          for start in starts)
     root.run("set -e\n" + install[1].replace("./build/", "./"), "/release")
     need_shown(guest[2], root.run(guest[1]), "qemu-ds-guest")
     recorded, replayed = re.split(r"^# rr replay .*\n", root.run(rr[1]), flags=re.M)

@@ -84,9 +84,7 @@ void qds_tlb_flush(struct qds_tlb *t)
         forget(t->stlb, t->stlb_size);
 }
 
-/* To look for 1 GiB in the STLB would take long: instead, qds_tlb_find() looks whether what it finds there still is
- * true.
- */
+/* Looking for 1 GiB in the STLB would take long. Instead, qds_tlb_find() checks what it finds there. */
 void qds_tlb_flush_page(struct qds_tlb *t, uint64_t address)
 {
     bool found;
