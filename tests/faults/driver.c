@@ -65,7 +65,7 @@ void lie(const char *format, ...)
 
 static void print_row(const char *name)
 {
-    printf("%s: faults: %s: %" PRIu64 " variants: %" PRIu64 " without effect, %" PRIu64 " said, %" PRIu64
+    printf("%s: faults: %s: variants: %" PRIu64 "\n    %" PRIu64 " without effect, %" PRIu64 " said, %" PRIu64
            " counted, %" PRIu64 " unknown, %" PRIu64 " hidden\n",
            failed ? "FAIL" : "PASS", name, row.variants, row.none, row.said, row.counted, row.unknown, row.hidden);
 }

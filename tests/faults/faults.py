@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The fault matrix: makes each fault in many variants, and prints a line for each row: how many variants, and what came
-of them. A row fails if any variant hangs, or lies."""
+"""The fault matrix: makes each fault in many variants, and prints for each row how many variants, and what came of
+them. A row fails if any variant hangs, or lies."""
 
 import argparse
 import re
@@ -53,8 +53,8 @@ class Row:
 
     def verdict(self):
         good = self.outcomes and not self.failed
-        count = sum(self.outcomes.values())
-        return f"{'PASS' if good else 'FAIL'}: faults: {self.name}: {count} variants: {self.words()}"
+        return "\n    ".join([f"{'PASS' if good else 'FAIL'}: faults: {self.name}: variants: {self.outcomes.total()}",
+                             *self.words().split("; ")])
 
 
 ROWS = [
@@ -106,7 +106,7 @@ def driver(arguments):
     done = subprocess.run([cb.BUILD / "faults" / "driver", str(EVERY if arguments.short else 1)], capture_output=True,
                           text=True, check=False)
     print(done.stdout[-20000:] + done.stderr[-3000:], end="", flush=True)
-    return re.findall(r"^\w+: faults: (.*?): (\d+) variants: (.*)$", done.stdout, re.M), done.returncode == 0
+    return re.findall(r"^\w+: faults: (.*?): variants: (\d+)\n    (.*)$", done.stdout, re.M), done.returncode == 0
 
 
 def write_page(found):
@@ -131,6 +131,8 @@ def main():
     parser.add_argument("--workers", type=int, default=2, help="machines at a time")
     arguments = parser.parse_args()
     rows = [row for row in ROWS if not arguments.row or any(word in row.name for word in arguments.row)]
+    if arguments.row and not rows and "model" not in arguments.row:
+        sys.exit(f"faults: no row has {arguments.row[0]} in its name, see docs/reference/faults.md")
     on_model, good = driver(arguments) if not arguments.row or "model" in arguments.row else ([], True)
     good &= not rows or run(rows, arguments)
     if arguments.page:

@@ -25,6 +25,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 import tomllib
 from collections import Counter
@@ -34,7 +35,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 HERE = Path("tests/prove")
 PAGE = Path("docs/reference/proofs.md")
-MADE = "<!-- what follows is made by make prove PROVE=page -->\n"
+MADE = "<!-- what follows is made by make prove PROVE=--page -->\n"
 TIMEOUT = int(os.environ.get("PROVE_TIMEOUT", "3600"))  # seconds, for one proof
 GOOD = ("Valid", "Considered valid", "Dead", "Valid but dead")
 
@@ -120,6 +121,11 @@ def functions_of(row):
     return names if isinstance(names, str) else ", ".join(names)
 
 
+def wrapped(text):
+    """The lines of a text on a terminal of 80 columns, of which four are for the indent."""
+    return textwrap.wrap(text, 76, break_long_words=False, break_on_hyphens=False)
+
+
 def page(table):
     """The lines of docs/reference/proofs.md that are made from the table: it is written where all proofs hold."""
     lines = ["## Proved", "| functions | property | inputs |", "| --- | --- | --- |"]
@@ -137,7 +143,7 @@ def check_page(table):
     """What is wrong with the table's second part and the page, without Frama-C."""
     bad = [f"there is no {test}" for t in table["by_test"] for test in t["tests"] if not (ROOT / test).exists()]
     if (ROOT / PAGE).read_text().split(MADE)[1] != "\n" + page(table):
-        bad.append(f"{PAGE} is not of this table: run 'make prove PROVE=page'")
+        bad.append(f"{PAGE} is not of this table: run 'make prove PROVE=--page'")
     return bad
 
 
@@ -145,22 +151,26 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default="build", type=Path)
     parser.add_argument("--short", action="store_true", help="only proofs that take half a minute together")
-    parser.add_argument("--page", action="store_true", help="if all proofs hold, write their page anew")
-    parser.add_argument("names", nargs="*")
+    parser.add_argument("--page", action="store_true", help=f"if all proofs hold, write {PAGE}")
+    parser.add_argument("names", nargs="*", help="only these proofs")
     arguments = parser.parse_args()
     if not shutil.which("frama-c"):
         sys.exit("prove: there is no frama-c: run 'make deps-prove'")
     table = tomllib.loads((ROOT / HERE / "proofs.toml").read_text())
     proofs = [p for p in table["proof"] if (p["name"] in arguments.names or not arguments.names)
               and (p.get("short") or not arguments.short)]
+    if unknown := set(arguments.names) - {p["name"] for p in proofs}:
+        sys.exit(f"prove: no such proof: {', '.join(sorted(unknown))}: their names are in tests/prove/proofs.toml")
     failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for proof, bad, seconds in pool.map(lambda p: run(p, arguments.build.resolve()), proofs):
             failed += bool(bad)
-            print(f"{'FAIL' if bad else 'PASS'}: prove: {proof['name']}: {functions_of(proof)}: {proof['property']} "
-                  f"[{proof['inputs']}]: {'not ' * bool(bad)}proved, {seconds:.0f} s", *bad, sep="\n    ", flush=True)
+            print(f"{'FAIL' if bad else 'PASS'}: prove: {proof['name']}: {'not ' * bool(bad)}proved, {seconds:.0f} s",
+                  *wrapped(f"{functions_of(proof)}: {proof['property']}"), *wrapped(f"inputs: {proof['inputs']}"),
+                  *bad, sep="\n    ", flush=True)
     for t in table["by_test"] if not arguments.names else []:
-        print(f"by test only: {t['functions']}: {t['property']}: {', '.join(t['tests'])}; why: {t['why']}")
+        print(f"by test only: {t['property']}", *wrapped(t["functions"]), *t["tests"], *wrapped(f"why: {t['why']}"),
+              sep="\n    ")
     if arguments.page and not failed and not arguments.names and not arguments.short:
         head = (ROOT / PAGE).read_text().split(MADE)[0]
         (ROOT / PAGE).write_text(f"{head}{MADE}\n{page(table)}")

@@ -354,13 +354,13 @@ static void print_row(const char *what, const char *const *name, const uint64_t 
 {
     printf("  %s:", what);
     for (unsigned i = 0; i < count; i++)
-        printf(" %s %" PRIu64, name[i], n[i]);
+        printf("%s %s %" PRIu64, i ? "," : "", name[i], n[i]);
     printf("\n");
 }
 
 static bool report(const struct tally *t)
 {
-    static const char *const form[] = {"IDLE_SHORT", "IDLE", "LITE", "FULL"}, *const clock[] = {"1", "2", "3"};
+    static const char *const form[] = {"IDLE_SHORT", "IDLE", "LITE", "FULL"}, *const clock[] = {"QPC", "SYSTEM", "TSC"};
     static const char *const reason[] = {"TIDS", "AGE", "SPACE", "DELTA", "STOP", "DRAIN", "PANIC"};
     static const char *const kind[] = {"packed", "8-bit", "of a panic"};
     const bool right = !t->failed && is_all(t);

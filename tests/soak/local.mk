@@ -11,7 +11,8 @@ soak-monitor: all
 CODEC_SWITCHES := 1000000000
 $(B)/soak/codec: $(addprefix $(B)/host/,tests/soak/codec.o tests/golden/streams.o libcairn.a libshared.a)
 	@mkdir -p $(@D)
-	$(CC) -o $@ $^ $(CAIRN_LIBS)
+	$(call say,LINK)
+	$(Q)$(CC) -o $@ $^ $(CAIRN_LIBS)
 soak-codec: $(B)/soak/codec
 	@$< $(CODEC_SWITCHES)
 soak-codec-short: $(B)/soak/codec
