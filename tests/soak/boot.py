@@ -56,7 +56,7 @@ def soak(switches, piece, folder):
         verdict = "FAIL" if wrong else "PASS"
         results[verdict] += 1
         text = wrong or ", ".join(f"{n} {what}" for what, n in compared.items())
-        print(f"{verdict}: soak-boot: {number}: {' '.join(options[:3])}, {time.monotonic() - start:.0f} s: {text}",
+        print(f"{verdict}: soak-boot: {number}: {' '.join(options[:3])}, {time.monotonic() - start:.0f} s\n    {text}",
               flush=True)
         if wrong:
             print(f"the log is {log}, its options are: {' '.join(options)}")
