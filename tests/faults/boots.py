@@ -156,34 +156,38 @@ def stall(snapshot, seed):
 
 
 JUMPS = (1 << 20, -(1 << 20), 1 << 32, -(1 << 32), 1 << 45, -(1 << 45), 1 << 62)  # cycles; 2^32 are two seconds
-READS = 400  # of the TSC, that have it
 
 
-def tsc(snapshot, seed):
-    """The TSC of one CPU jumps, and some reads later it is back: each RDTSC of that CPU stops at the debugger."""
-    machine = snapshot.machine(*RUN)
-    gdb, jump = machine.gdb, JUMPS[seed % len(JUMPS)]
-    gdb.run_to(snapshot.symbols["kworkload_start"])
-    victim = gdb.threads()[seed % snapshot.cpus]
-    for address in snapshot.rdtsc:
+def reads(machine, victim, addresses, switches, jump=0):
+    """Runs on until the victim has read its TSC for so many switches. RDTSC at the addresses stops at the debugger,
+    which lets it jump."""
+    gdb, stamp = machine.gdb, machine.snapshot.rdtsc["switch_to"]
+    for address in addresses:
         gdb.breakpoint(address)
-    try:
-        jumped = 0
-        while jumped < READS:
-            thread = gdb.go_on()
-            gdb.step_over(thread)
-            if thread != victim:
-                continue
-            jumped += 1
+    while switches:
+        thread = gdb.go_on()
+        switches -= thread == victim and gdb.registers()["rip"] in stamp
+        gdb.step_over(thread)
+        if thread == victim and jump:
             registers = gdb.registers(thread)
             value = (registers["rdx"] << 32 | registers["rax"]) + jump & (1 << 64) - 1
             gdb.set_register("rax", value & 0xFFFFFFFF)
             gdb.set_register("rdx", value >> 32)
-        for address in snapshot.rdtsc:
-            gdb.breakpoint(address, False)
-        machine.go()
-    except EOFError:  # the run is over
-        pass
+    for address in addresses:
+        gdb.breakpoint(address, False)
+
+
+def tsc(snapshot, seed):
+    """The TSC of one CPU jumps at a switch, and some switches later it is back."""
+    dice = random.Random(seed)
+    machine = snapshot.machine(*RUN)
+    jump, stamp = JUMPS[seed % len(JUMPS)], snapshot.rdtsc["switch_to"]
+    machine.gdb.run_to(snapshot.symbols["kworkload_start"])
+    victim = machine.gdb.threads()[seed % snapshot.cpus]
+    reads(machine, victim, stamp, dice.randrange(2, 40))
+    reads(machine, victim, sum(snapshot.rdtsc.values(), []), dice.randrange(2, 40), jump)
+    reads(machine, victim, stamp, 1)
+    machine.go()
     outcome = judge(machine, breaks=TIMES)
     if abs(jump) >= 1 << 32 and "finds" not in outcome:
         raise Wrong(f"{outcome}: nothing says that the time of a CPU jumps by {jump} cycles")

@@ -38,10 +38,16 @@ def symbols():
 
 
 def rdtsc():
-    """Where the kernel has RDTSC."""
+    """{function of the kernel: where it has RDTSC}"""
     said = subprocess.run(["objdump", "-d", "--no-show-raw-insn", cb.BUILD / "kernel.elf"], capture_output=True,
                           text=True, check=True).stdout
-    return [int(address, 16) for address in re.findall(r"^([0-9a-f]+):\s+rdtsc", said, re.M)]
+    found = {}
+    for function, address in re.findall(r"^[0-9a-f]+ <(.*)>:$|^([0-9a-f]+):\s+rdtsc", said, re.M):
+        if function:
+            name = function
+        else:
+            found.setdefault(name, []).append(int(address, 16))
+    return found
 
 
 def loader_code(name, size=64):
