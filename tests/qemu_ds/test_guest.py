@@ -3,6 +3,7 @@
 
 import re
 
+import cairn_boot as cb
 import pytest
 from bare_guest import assemble, qemu, run
 
@@ -66,6 +67,21 @@ def test_unmapped(tmp_path):
     assert said["index"] == 0x8000000000
     assert "vCPU 0: 1 records, 3 branch records lost: DS memory not mapped" in messages
     assert re.findall(" lost at (.*)", truth.read_text()) == ["8000000020"] + 3 * ["8000000000"]
+
+
+@pytest.mark.parametrize("preset, seed", [
+    ("haswell", 1), ("sapphirerapids", 2), ("pantherlake", 3),
+    *(cb.long(preset, seed) for preset in ("penryn", "skylake", "icelake", "sapphirerapids", "pantherlake")
+      for seed in range(10, 20))])
+def test_hostile(tmp_path, preset, seed):
+    """Random MSRs, DS areas and page tables: QEMU goes on to the guest's end, records have been stored and lost in all
+    ways, and the memory where none can be is as it was."""
+    steps = 3000
+    said, messages = run(tmp_path, "hostile", f"stats=on,policy.unlisted=record,preset={preset}",
+                         defines=(f"SEED={seed}", f"STEPS={steps}"))
+    assert (said["changed"], said["count"]) == (0, steps)
+    counts = [int(n) for n in re.findall(r" (\d+) (?:branch records|records|dropped|PMIs)", messages)]
+    assert len(counts) == 7 and min(counts) > 0
 
 
 def test_branch_history(tmp_path):
