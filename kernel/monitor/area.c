@@ -42,7 +42,7 @@ static void describe_pointer(const struct area *a, unsigned n, char *what, size_
         const uint64_t records = offset / record, rest = offset % record;
         const int used = snprintf(what, size, "%sbase + %lu record%s", before[n % POINTERS], (unsigned long)records,
                                   kmonitor_plural(records));
-        if (rest)
+        if (rest && (size_t)used < size) /* else the column is full */
             snprintf(what + used, size - (size_t)used, " + %lu", (unsigned long)rest);
     }
 }

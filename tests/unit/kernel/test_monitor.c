@@ -292,6 +292,15 @@ static void draws(void **state)
     said("ds", "there is no Debug Store on CPU 2");
 }
 
+/* An index as far from its base as one that is still told in records: longer than its column. */
+static void draws_a_damaged_area(void **state)
+{
+    const uint64_t bts[2] = {MACHINE_BUFFER, MACHINE_BUFFER + UINT32_MAX};
+    (void)state;
+    memcpy(&monitor_memory[MACHINE_AREA - MACHINE_MEMORY], bts, sizeof bts);
+    said("ds", "BtsIndex                ffff800100100fff  p  next: base + 178956970 recor\n");
+}
+
 /* Architectural PEBS: what `ds` draws is by its registers, and records may be in fragments. */
 static void draws_architectural_pebs(void **state)
 {
@@ -451,6 +460,7 @@ int main(void)
         cmocka_unit_test_setup(answers, setup),
         cmocka_unit_test_setup(reaches_memory, setup),
         cmocka_unit_test_setup(draws, setup),
+        cmocka_unit_test_setup(draws_a_damaged_area, setup),
         cmocka_unit_test_setup(draws_architectural_pebs, setup),
         cmocka_unit_test_setup(explains, setup),
         cmocka_unit_test(marks),
