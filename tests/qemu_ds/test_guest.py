@@ -74,8 +74,8 @@ def test_unmapped(tmp_path):
     *(cb.long(preset, seed) for preset in ("penryn", "skylake", "icelake", "sapphirerapids", "pantherlake")
       for seed in range(10, 20))])
 def test_hostile(tmp_path, preset, seed):
-    """Random MSRs, DS areas and page tables: QEMU goes on to the guest's end, and the memory where no record can be is as
-    it was. With the seeds of `make test`, records have been stored, dropped and lost, and PMIs sent."""
+    """Random MSRs, DS areas and page tables: QEMU goes on to the guest's end, and the memory where no record can be is
+    as it was. With the seeds of `make test`, records have been stored, dropped and lost, and PMIs sent."""
     steps = 3000
     said, messages = run(tmp_path, "hostile", f"stats=on,policy.unlisted=record,preset={preset}",
                          defines=(f"SEED={seed}", f"STEPS={steps}"))
