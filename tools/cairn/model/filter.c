@@ -258,7 +258,7 @@ int cairn_filter_use(const struct cairn_log *log, char why[2 * CAIRN_SHOWN])
                      word);
     filter.begin = filter.from ? units(log, filter.from_ns) : INT64_MIN;
     filter.end = filter.until ? units(log, filter.until_ns) : INT64_MAX;
-    if (filter.cpus && log->cpus && filter.highest_cpu >= log->cpus) /* what a damaged log has lost is no mistake here */
+    if (filter.cpus && log->cpus && filter.highest_cpu >= log->cpus) /* none: a damaged log has lost their number */
         snprintf(why, 2 * CAIRN_SHOWN, "--cpu %.*s: CPUs in this trace: %" PRIu32 ", numbered from 0", (int)WORD,
                  filter.cpus, log->cpus);
     else if (filter.from && filter.until && filter.until_ns <= filter.from_ns)
