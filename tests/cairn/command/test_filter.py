@@ -241,6 +241,14 @@ def test_every_session_has_its_own_time_and_threads():
 LOG = GOLDEN / "small.log"
 
 
+def test_a_log_that_has_lost_its_cpus():
+    """Their number is not known, so no CPU is a mistake of who asks."""
+    lines = LOG.read_bytes().splitlines(keepends=True)
+    first = next(i for i, line in enumerate(lines) if line.startswith(b"~"))
+    done = cairn("dump", "--cpu", "0", "-", data=b"".join(lines[:first + 1]))
+    assert done.returncode == 1 and b"nothing in this log passes --cpu 0" in done.stderr
+
+
 @pytest.mark.parametrize("arguments, status, word", [
     (["dump", "--cpu", "0,,1", LOG], 2, "must be numbers from 0 to 255, as in 0,2-3"),
     (["dump", "--cpu", "2-1", LOG], 2, "must be numbers"),
