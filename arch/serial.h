@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/firmware/acpi_serial.h"
 #include "arch/firmware/uart.h"
 
 /* Takes a 16550 into use, and no other one any more: 8 bits, no parity, 1 stop bit; `baud` 0: at the rate it is set to.
@@ -44,11 +45,11 @@ struct arch_serial_port {
     char who[48]; /* names it */
 };
 
-/* The one of the ACPI table SPCR; the next one of the table DBG2 (*at begins with 0); the next PCI function that is a
- * 16550 (class 0700H, or of Intel's LPSS), from number *from on; that with the number `function`. PCI's have been
+/* The one of the ACPI table SPCR; the next one of the table DBG2 (*walk begins with zeros); the next PCI function that
+ * is a 16550 (class 0700H, or of Intel's LPSS), from number *from on; that with the number `function`. PCI's have been
  * enabled. 0, or -ENOENT: none, or no more; what is there but cannot be used is said in one line. After
  * arch_paging_init; boot processor, before the others run. */
 int arch_serial_spcr(struct arch_serial_port *port);
-int arch_serial_dbg2(uint32_t *at, struct arch_serial_port *port);
+int arch_serial_dbg2(struct acpi_dbg2 *walk, struct arch_serial_port *port);
 int arch_serial_pci(uint32_t *from, struct arch_serial_port *port);
 int arch_serial_pci_at(uint16_t function, struct arch_serial_port *port);

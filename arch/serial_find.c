@@ -51,17 +51,14 @@ int arch_serial_spcr(struct arch_serial_port *port)
     return enable(&found, port);
 }
 
-int arch_serial_dbg2(uint32_t *at, struct arch_serial_port *port)
+int arch_serial_dbg2(struct acpi_dbg2 *walk, struct arch_serial_port *port)
 {
-    const uint8_t *table;
-    uint32_t size;
     struct acpi_serial found;
     const char *what;
-    int e;
-    if (*at == UINT32_MAX || find_table("DBG2", &table, &size))
+    if (!walk->table && find_table("DBG2", &walk->table, &walk->size))
         return -ENOENT;
-    for (unsigned i = 0; i < DBG2_PORTS_MAX; i++) {
-        e = acpi_dbg2_next(table, size, at, &found, &what);
+    while (walk->ports < DBG2_PORTS_MAX) {
+        int e = acpi_dbg2_next(walk, &found, &what);
         if (!e) {
             *port = (struct arch_serial_port){.uart = found.uart, .who = "DBG2"};
             return 0;
@@ -71,7 +68,7 @@ int arch_serial_dbg2(uint32_t *at, struct arch_serial_port *port)
         if (e != -ENOTSUP)
             break;
     }
-    *at = UINT32_MAX;
+    walk->ports = DBG2_PORTS_MAX; /* what ended it has been said */
     return -ENOENT;
 }
 

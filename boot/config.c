@@ -44,7 +44,8 @@ bool boot_config_get(const char *config, const char *name, char *value, size_t s
         if (set != NULL) {
             if (n >= size)
                 n = size - 1;
-            __builtin_memcpy(value, set, n);
+            for (size_t i = 0; i < n; i++) /* the loader prints values */
+                value[i] = set[i] >= ' ' && set[i] <= '~' ? set[i] : '?';
             value[n] = 0;
             found = true;
         }

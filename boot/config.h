@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 /* The value of option `name` in `config` (NUL-terminated), cut to `size` - 1 characters (size at least 1). If several
- * lines set it, the last one counts. False if no line sets it: `value` is unchanged then. */
+ * lines set it, the last one counts. Characters that are not printable ASCII, which the kernel refuses, become '?'.
+ * False if no line sets it: `value` is unchanged then. */
 bool boot_config_get(const char *config, const char *name, char *value, size_t size);
 
 /* Reads a number as the kernel's options do: decimal, or hexadecimal after 0x, and nothing else. */

@@ -2,6 +2,15 @@
 # A part of run-qemu.sh, whose variables it reads and sets: the firmware's variables, before and after the boot.
 # shellcheck shell=bash disable=SC2154,SC2015,SC2086
 
+# What firmware of another kind does not share: the size, and where the store lies in it. This is in the first 94 bytes,
+# EFI_FIRMWARE_VOLUME_HEADER and the beginning of VARIABLE_STORE_HEADER. Of qcow2 it is the magic and the size.
+layout() { # file
+    case $format in
+    raw) wc -c <"$1" && head -c 94 "$1" ;;
+    *) head -c 4 "$1" && head -c 32 "$1" | tail -c 8 ;;
+    esac | cksum
+}
+
 # Sets first_vars, the variables with which the firmware begins: the user's (--vars), or those that its first boot has
 # left, which save it work. $kept holds these. It is written once, so that all later boots begin with the same. Its name
 # depends on the firmware, so that another firmware has its own. It is not used with OVMF_VARS, nor with --icount,
@@ -11,8 +20,8 @@ find_variables() {
         { [ ! -d "$vars" ] && : >"$vars.new" && rm -f "$vars.new"; } 2>/dev/null ||
             die $USAGE "--vars $vars: cannot be written" # behind the boot, an answer is of no use any more
         [ -e "$vars" ] || return 0
-        [ "$format" != raw ] || [ "$(wc -c <"$vars")" -eq "$(wc -c <"$first_vars")" ] ||
-            die $USAGE "--vars $vars: is of other firmware than $code: it has not the size of $first_vars"
+        [ "$(layout "$vars")" = "$(layout "$first_vars")" ] ||
+            die $USAGE "--vars $vars: is of other firmware than $code: its size or header is not that of $first_vars"
         first_vars=$vars
     elif [ -z "${OVMF_VARS:-}" ] && [ $icount = 0 ]; then
         kept=$build/firmware/$(cat "$code" "$first_vars" | cksum | tr ' ' -).vars

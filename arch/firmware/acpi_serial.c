@@ -180,32 +180,35 @@ static int parse_device(const uint8_t *device, uint32_t size, struct acpi_serial
     return e == -ENOENT ? -ENOTSUP : e; /* there may be others */
 }
 
-int acpi_dbg2_next(const uint8_t *table, uint32_t size, uint32_t *at, struct acpi_serial *port, const char **what)
+int acpi_dbg2_next(struct acpi_dbg2 *walk, struct acpi_serial *port, const char **what)
 {
     memset(port, 0, sizeof *port);
     *what = NULL;
-    if (size < DBG2_SIZE) {
+    if (walk->size < DBG2_SIZE) {
         *what = "it is too short";
         return -EINVAL;
     }
-    /* `count` entries, one behind the other; the first is where the table says. */
-    const uint32_t count = acpi_get32(table + DBG2_COUNT);
-    uint32_t entry = acpi_get32(table + DBG2_OFFSET);
-    for (uint32_t i = 0; i < count; i++) {
-        if (entry < DBG2_SIZE || entry > size || size - entry < DEVICE_SIZE) {
+    if (!walk->next) { /* entries lie one behind the other */
+        walk->left = acpi_get32(walk->table + DBG2_COUNT);
+        walk->next = acpi_get32(walk->table + DBG2_OFFSET);
+    }
+    for (; walk->left; walk->left--) {
+        const uint32_t room = walk->next <= walk->size ? walk->size - walk->next : 0;
+        if (walk->next < DBG2_SIZE || room < DEVICE_SIZE) {
             *what = "an entry is not within it";
             return -EINVAL;
         }
-        const uint8_t *device = table + entry;
+        const uint8_t *device = walk->table + walk->next;
         const uint32_t length = acpi_get16(device + DEVICE_LENGTH);
-        if (length < DEVICE_SIZE || length > size - entry) {
+        if (length < DEVICE_SIZE || length > room) {
             *what = "the length of an entry is wrong";
             return -EINVAL;
         }
-        entry += length;
-        if (entry <= *at || acpi_get16(device + DEVICE_PORT_TYPE) != PORT_TYPE_SERIAL)
-            continue; /* told already, or something else to debug by */
-        *at = entry;
+        walk->next += length;
+        if (acpi_get16(device + DEVICE_PORT_TYPE) != PORT_TYPE_SERIAL)
+            continue; /* something else to debug by */
+        walk->left--;
+        walk->ports++;
         return parse_device(device, length, port, what);
     }
     return -ENOENT;

@@ -23,6 +23,15 @@ struct acpi_serial {
  * (not a 16550, or somewhere the kernel does not reach). */
 int acpi_spcr_parse(const uint8_t *table, uint32_t size, struct acpi_serial *port, const char **what);
 
-/* The next port of a DBG2; *at begins with 0. 0; -ENOENT without *what: there are no more; with *what, in words:
- * -EINVAL (malformed: the last answer) or -ENOTSUP, as above. */
-int acpi_dbg2_next(const uint8_t *table, uint32_t size, uint32_t *at, struct acpi_serial *port, const char **what);
+/* A walk through a DBG2: begins with its table and size and zeros. Each of its entries is read once. */
+struct acpi_dbg2 {
+    const uint8_t *table;
+    uint32_t size;
+    uint32_t ports; /* that acpi_dbg2_next has told, also those that cannot be used */
+    uint32_t next;  /* where the next entry lies; 0: the first one, where the table says */
+    uint32_t left;  /* entries from there on */
+};
+
+/* The next port of a DBG2. 0; -ENOENT without *what: there are no more; with *what, in words: -EINVAL (malformed: the
+ * last answer) or -ENOTSUP, as above. */
+int acpi_dbg2_next(struct acpi_dbg2 *walk, struct acpi_serial *port, const char **what);

@@ -81,7 +81,7 @@ static bool take_any(void)
     struct arch_serial_port port;
     if (arch_serial_spcr(&port) == 0 && take(&port.uart, baud_of(&port), port.who, false))
         return true;
-    for (uint32_t at = 0; arch_serial_dbg2(&at, &port) == 0;)
+    for (struct acpi_dbg2 walk = {0}; arch_serial_dbg2(&walk, &port) == 0;)
         if (take(&port.uart, baud_of(&port), port.who, false))
             return true;
     return take_com() || take_pci();

@@ -99,7 +99,8 @@ extern struct kopt kopt;
 void kopt_defaults(void);
 
 /* One "key=value" word of `size` characters. 0, or -EINVAL with one line in `error`: the word, what is wrong, what
- * would be right. An option may be given once after kopt_defaults. */
+ * would be right. Only printable ASCII is taken, and `error` has no other bytes. An option may be given once after
+ * kopt_defaults. */
 int kopt_set(const char *word, size_t size, char *error, size_t error_size);
 
 /* A whole \cairn.cfg: one key=value a line, '#' begins a comment, blank lines are skipped, CR is ignored. Stops at the

@@ -10,9 +10,22 @@ struct kopt kopt;
 
 static bool given[KOPT_ROWS_MAX]; /* since kopt_defaults */
 
+static bool is_printable(char c)
+{
+    return c >= ' ' && c <= '~';
+}
+
+/* Names the word in a message that may go to a terminal: bytes that could control it are shown as \xNN. A long word is
+ * cut, because the reason must follow. */
 static int bad(char *error, size_t error_size, const char *word, size_t size, const char *why)
 {
-    snprintf(error, error_size, "option '%.*s': %s", (int)size, word, why);
+    char shown[164];
+    size_t n = 0;
+    for (; size && n < sizeof shown - 8; word++, size--)
+        n +=
+            (size_t)snprintf(shown + n, sizeof shown - n, is_printable(*word) ? "%c" : "\\x%02x", (unsigned char)*word);
+    snprintf(shown + n, sizeof shown - n, "%s", size ? "..." : "");
+    snprintf(error, error_size, "option '%s': %s", shown, why);
     return -EINVAL;
 }
 
@@ -191,6 +204,9 @@ void kopt_defaults(void)
 
 int kopt_set(const char *word, size_t size, char *error, size_t error_size)
 {
+    for (size_t i = 0; i < size; i++) /* so that no value has such bytes, wherever it is printed */
+        if (!is_printable(word[i]))
+            return bad(error, error_size, word, size, "holds a character that is not printable ASCII");
     const char *equals = memchr(word, '=', size);
     if (!equals)
         return bad(error, error_size, word, size, "must have the form name=value");

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -161,11 +162,30 @@ def test_variables_of_the_first_boot(tmp_path):
     assert seen.read_bytes() == fresh and (tmp_path / "own").read_bytes() == fresh + b"boot\n"
 
 
-def test_variables_of_other_firmware(tmp_path):
-    (tmp_path / "vars").write_bytes(bytes(4096))
-    result = cb.boot(tmp_path / "log", "--vars", tmp_path / "vars")
-    assert result.status == cb.USAGE, result.output
-    assert result.lines(f"run-qemu.sh: --vars {tmp_path}/vars: is of other firmware than "), result.output
+@pytest.mark.parametrize("form", ["fd", "qcow2"])
+def test_variables_of_other_firmware(tmp_path, form):
+    """By their size, or by the header, which says where the store of variables lies; a file that only looks like one of
+    another format."""
+    code, given, own = (tmp_path / f"{name}.{form}" for name in ("code", "given", "own"))
+    head = Path("/usr/share/OVMF/OVMF_VARS_4M.fd").read_bytes()[:94] if form == "fd" else \
+        b"QFI\xfb" + bytes(3) + b"\x03" + bytes(16) + (540672).to_bytes(8, "big")
+    code.write_bytes(b"code")
+    given.write_bytes(head + bytes(4002))
+
+    def boot(data):
+        own.write_bytes(data)
+        return cb.boot(tmp_path / "log", "--which", "--vars", own, environment={"OVMF_CODE": code, "OVMF_VARS": given})
+
+    length = {"fd": 4096, "qcow2": 8192}[form]  # qcow2 grows
+    assert boot(head + b"v" * (length - len(head))).status == 0
+    for place in {"fd": (16, 32, 40, 72, 88, 92), "qcow2": (0, 24, 31)}[form]:
+        wrong = bytearray(head.ljust(length, b"v"))
+        wrong[place] ^= 1
+        refused = boot(wrong)
+        assert refused.status == cb.USAGE, (place, refused.output)
+        assert refused.lines(f"run-qemu.sh: --vars {own}: is of other firmware than {code}: "), refused.output
+    for wrong in (b"", bytes(length)) + ((head + bytes(4001),) if form == "fd" else ()):
+        assert boot(wrong).status == cb.USAGE
 
 
 def test_failure_with_an_image(tmp_path):

@@ -120,7 +120,8 @@ static void read_tables(const uint8_t *data, size_t size, bool right)
     struct acpi_serial port;
     const uint8_t *table;
     const char *what = NULL;
-    uint32_t bytes, at = 0;
+    struct acpi_dbg2 walk = {0};
+    uint32_t bytes;
 
     memory.bytes = data;
     memory.size = size;
@@ -132,13 +133,13 @@ static void read_tables(const uint8_t *data, size_t size, bool right)
     if (acpi_find(&reader, BASE, "SPCR", &table, &bytes, &problem) == 0 &&
         acpi_spcr_parse(table, bytes, &port, &what) == 0)
         check_uart(&port.uart);
-    if (acpi_find(&reader, BASE, "DBG2", &table, &bytes, &problem) == 0)
-        for (uint32_t before = 0;; before = at) {
-            int e = acpi_dbg2_next(table, bytes, &at, &port, &what);
+    if (acpi_find(&reader, BASE, "DBG2", &walk.table, &walk.size, &problem) == 0)
+        for (uint32_t before = 0;; before = walk.next) {
+            int e = acpi_dbg2_next(&walk, &port, &what);
             assert(!what == (e == 0 || e == -ENOENT));
             if (e == -ENOENT || e == -EINVAL)
                 break;
-            assert(at > before && at <= bytes); /* it comes to an end */
+            assert(walk.next > before && walk.next <= walk.size); /* it comes to an end */
             if (!e)
                 check_uart(&port.uart);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * arch/firmware/lpss_uart.c and arch/serial_find.c: a fake chipset with functions of Intel's LPSS, one of them a UART,
- * from the search for it to what is on its line.
+ * from the search for it to what is on its line; and a table DBG2 of more ports than any machine has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,6 +36,10 @@ static struct {
     size_t sent;
 } chip;
 static char said[256];
+static struct {
+    uint8_t bytes[44 + 40 * 34];
+    unsigned asked; /* how often for the table: each time its checksum is computed */
+} dbg2;
 
 const struct boot_info *arch_boot_info;
 
@@ -50,8 +54,12 @@ void kprintf(const char *format, ...)
 
 int arch_acpi_find(const char *signature, const uint8_t **table, uint32_t *size, struct acpi_problem *problem)
 {
-    fail_msg("%s %p %p %p", signature, (const void *)table, (const void *)size, (const void *)problem);
-    return -ENOENT;
+    (void)problem;
+    assert_string_equal(signature, "DBG2");
+    *table = dbg2.bytes;
+    *size = sizeof dbg2.bytes;
+    dbg2.asked++;
+    return 0;
 }
 
 bool arch_is_memory(const struct boot_info *info, uint64_t phys, uint64_t size)
@@ -245,12 +253,45 @@ static void not_looked_at(void **state)
     assert_string_equal(said, "");
 }
 
+/* Ports at 1000H and so on, each second one of another type. */
+static void many_in_dbg2(void **state)
+{
+    struct acpi_dbg2 walk = {0};
+    struct arch_serial_port port;
+    begin(state);
+    memset(&dbg2, 0, sizeof dbg2);
+    dbg2.bytes[36] = 44;
+    dbg2.bytes[40] = 40;
+    for (unsigned i = 0; i < 40; i++) {
+        uint8_t *entry = dbg2.bytes + 44 + 34 * i;
+        entry[1] = 34;
+        entry[3] = 1;
+        entry[13] = 0x80;      /* a serial port */
+        entry[14] = i % 2 * 3; /* a 16550, or a PL011 */
+        entry[18] = 22;
+        entry[22] = 1; /* I/O, of 8 bits and bytes */
+        entry[23] = 8;
+        entry[25] = 1;
+        entry[27] = (uint8_t)(0x10 + i);
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        assert_int_equal(arch_serial_dbg2(&walk, &port), 0);
+        assert_int_equal(port.uart.address, 0x1000 + 0x200 * i);
+    }
+    said[0] = '\0';
+    assert_int_equal(arch_serial_dbg2(&walk, &port), -ENOENT);
+    assert_string_equal(said, "serial: table DBG2: names a port of a type that is not 16550-compatible: not used\n");
+    assert_int_equal(arch_serial_dbg2(&walk, &port), -ENOENT);
+    assert_int_equal(dbg2.asked, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found_and_used),
         cmocka_unit_test(not_left_on),
         cmocka_unit_test(not_looked_at),
+        cmocka_unit_test(many_in_dbg2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,8 @@ static void test_what_is_wrong(void **state)
     assert_string_equal(value, "2");
     assert_true(get("seed=\n", "seed", value, sizeof value));
     assert_string_equal(value, "");
+    assert_true(get("seed=\x1b[2J\xC3\xA4\t1\n", "seed", value, sizeof value)); /* printed by the loader */
+    assert_string_equal(value, "?[2J???1");
     char small[4];
     assert_true(get("seed=123456\n", "seed", small, sizeof small));
     assert_string_equal(small, "123");

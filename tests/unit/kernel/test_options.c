@@ -501,6 +501,38 @@ static void bad_words_are_named(void **state)
     }
 }
 
+/* cairn.cfg may hold anything; what is said of it goes to a terminal. */
+static void errors_are_printable(void **state)
+{
+    (void)state;
+    kopt_defaults();
+    for (unsigned c = 1; c < 256; c++) {
+        static const char *const options[] = {"switches=%c5", "%cnosuch=1",        "word%c",
+                                              "pebs=INST%c",  "monitor.script=%c", "session.2=%c:qpc:circular",
+                                              "serial=com%c", "session.pmc=%c"};
+        if (c == '\n' || c == '#' || (c >= ' ' && c <= '~'))
+            continue;
+        for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+            char word[64], hex[8];
+            snprintf(word, sizeof word, options[i], (int)c);
+            snprintf(hex, sizeof hex, "\\x%02x", c);
+            assert_int_equal(set(word), -EINVAL);
+            assert_non_null(strstr(error, hex));
+            assert_non_null(strstr(error, "': holds a character that is not printable ASCII"));
+            for (const char *p = error; *p; p++)
+                assert_in_range(*p, ' ', '~');
+        }
+    }
+    assert_int_equal(parse("truth=1\nsw\x1b[2Jitches=5"), -EINVAL);
+    assert_string_equal(error, "cairn.cfg line 2: option 'sw\\x1b[2Jitches=5': holds a character that is not printable "
+                               "ASCII");
+    char word[512];
+    memset(word, 'x', sizeof word - 1);
+    word[sizeof word - 1] = '\0';
+    assert_int_equal(set(word), -EINVAL); /* the reason is there, however long the word is */
+    assert_non_null(strstr(error, "xxx...': must have the form name=value"));
+}
+
 static void a_file_of_options(void **state)
 {
     (void)state;
@@ -537,6 +569,7 @@ int main(void)
         cmocka_unit_test(sessions),
         cmocka_unit_test(serial_ports),
         cmocka_unit_test(bad_words_are_named),
+        cmocka_unit_test(errors_are_printable),
         cmocka_unit_test(a_file_of_options),
         cmocka_unit_test(presets_and_policies),
         cmocka_unit_test(combinations_are_checked),

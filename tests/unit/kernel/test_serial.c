@@ -78,9 +78,9 @@ int arch_serial_spcr(struct arch_serial_port *port)
     return give(&spcr, port);
 }
 
-int arch_serial_dbg2(uint32_t *at, struct arch_serial_port *port)
+int arch_serial_dbg2(struct acpi_dbg2 *walk, struct arch_serial_port *port)
 {
-    return *at < 2 ? give(&dbg2[(*at)++], port) : -ENOENT;
+    return walk->ports < 2 ? give(&dbg2[walk->ports++], port) : -ENOENT;
 }
 
 int arch_serial_pci(uint32_t *from, struct arch_serial_port *port)
