@@ -19,12 +19,13 @@ uninstall:
 	-rmdir $(addprefix $(INSTALLED_DOCS)/,learn how-to explain reference) $(INSTALLED_DOCS)
 
 QDS_PAGES := ci qemu-ds rr
-INSTALLED_QDS := $(addprefix $(DESTDIR)$(PREFIX)/,bin/qemu-ds-run lib/qemu-ds/guest.py lib/qemu-ds/programs.py \
-                   lib/qemu-ds/qemu-ds.so share/man/man1/qemu-ds-run.1 $(QDS_PAGES:%=share/doc/qemu-ds/%.md))
+INSTALLED_QDS := $(addprefix $(DESTDIR)$(PREFIX)/,bin/qemu-ds-run \
+                   $(addprefix lib/qemu-ds/,guest.py programs.py tsc.py qemu-ds.so) \
+                   share/man/man1/qemu-ds-run.1 $(QDS_PAGES:%=share/doc/qemu-ds/%.md))
 QDS_GUEST := $(DESTDIR)$(PREFIX)/bin/qemu-ds-guest
 QDS_GUEST_PAGE := $(DESTDIR)$(PREFIX)/share/man/man1/qemu-ds-guest.1
 install-qemu-ds: qemu-ds
-	@set -e; set -- $(addprefix tools/qemu-ds/,qemu-ds-run guest.py programs.py) $(B)/qemu-ds.so \
+	@set -e; set -- $(addprefix tools/qemu-ds/,qemu-ds-run guest.py programs.py tsc.py) $(B)/qemu-ds.so \
 	    tools/qemu-ds/qemu-ds-run.1 $(QDS_PAGES:%=docs/how-to/%.md); \
 	for to in $(INSTALLED_QDS); do \
 	    mode=644; case $$1 in */qemu-ds-run | */guest.py) mode=755 ;; esac; \

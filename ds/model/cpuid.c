@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The model's CPUID. */
+#include "ds/caps.h"
 #include "ds/model/internal.h"
 #include "kernel/lib/string.h"
 
@@ -13,6 +14,16 @@
 static uint32_t architectural_events(const struct ds_model_preset *p)
 {
     return ARCHITECTURAL_EVENTS | (p->memory ? CACHE_EVENTS : 0);
+}
+
+/* SDM vol. 2A, "CPUID": of hybrids and architectural PEBS, of architectural LBR, of the TSC's rate. */
+static uint32_t last_leaf(const struct ds_model_preset *p, bool extended)
+{
+    if (extended)
+        return 0x23;
+    if (p->arch_lbr)
+        return 0x1C;
+    return p->generation >= DS_GENERATION_SKYLAKE ? 0x16 : 0x0A;
 }
 
 /* General-purpose counters, then fixed ones. */
@@ -68,7 +79,7 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
     memset(out, 0, 4 * sizeof out[0]);
     switch (leaf) {
     case 0:
-        out[0] = extended ? 0x23 : p->arch_lbr ? 0x1C : 0x0A;
+        out[0] = last_leaf(p, extended);
         memcpy(&out[1], "Genu", 4);
         memcpy(&out[3], "ineI", 4);
         memcpy(&out[2], "ntel", 4);

@@ -386,8 +386,9 @@ void ds_model_init(struct ds_model *model, const struct ds_model_preset *preset,
 
 /* Leaves 0, 1, 0AH; of architectural LBR 7 and 1CH; of hybrids 1AH; of these and of processors with architectural PEBS
  * 7 (with subleaf 1) and 23H (subleaves 0, 1 and 3; with the latter 2, 4 and 5 as well); of a guest of KVM's 40000000H.
- * All others are zero: no more of the processor is modelled. Branch history shows neither predictions nor cycles nor
- * types of branches. */
+ * All others are zero: no more of the processor is modelled. Leaf 0 says that there are 15H and 16H from Skylake on,
+ * for a host that knows how fast its TSC runs. Branch history shows neither predictions nor cycles nor types of
+ * branches. */
 void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 
 /* 0; -EFAULT: #GP; -ENOENT: not one of the model's MSRs, the host decides. */

@@ -6,6 +6,7 @@ from collections import Counter
 
 import guest
 import known
+import tsc
 
 ARCHITECTURAL = ("pantherlake", "clearwaterforest")  # PEBS there; Debian 13's kernel does not know it
 
@@ -30,6 +31,13 @@ def kernel(preset):
 
 def warnings(dmesg):
     return [line for line in dmesg.splitlines() if _WARNINGS.search(line)]
+
+
+def tsc_rates(dmesg):
+    """Linux knows how fast the TSC runs: each rate that it prints is the host's, measured here."""
+    rates = [float(mhz) for mhz in re.findall(r"tsc: (?:Detected|Refined .*calibration:) (\d+\.\d+) MHz", dmesg)]
+    mhz = tsc.khz() / 1000
+    assert rates and all(abs(rate - mhz) < mhz / 100 for rate in rates), (rates, mhz)
 
 
 def few(said):

@@ -29,6 +29,7 @@ def boot(folder, commands, preset, kernel):
     booted = guest.run(folder, commands, preset=preset, kernel=kernel, append="pti=off nmi_watchdog=0",
                        files={"bin/known": program})
     assert checks.warnings(booted.dmesg) == []
+    checks.tsc_rates(booted.dmesg)
     assert re.search("Performance Events: .*Intel PMU driver", booted.dmesg, re.S)  # others may come in between
     _, stat, *records = booted.said
     counts = {line.split(",")[2]: int(line.split(",")[0]) for line in stat.output.splitlines()}

@@ -5,6 +5,7 @@ import re
 
 import cairn_boot as cb
 import pytest
+import tsc
 from bare_guest import assemble, qemu, run
 
 CF, PF, AF, ZF, SF, DF, OF, ALWAYS = 1, 4, 0x10, 0x40, 0x80, 0x400, 0x800, 2
@@ -234,7 +235,7 @@ def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
     said, _ = run(tmp_path, "cpuid", f"preset={preset}", "-cpu", "max,level=0xd,min-level=0xd")
     hybrid = {"lunarlake": 0x40000003, "pantherlake": 0x40000004}.get(preset, 0)
     extended = LEAF_23H.get(preset, {})
-    assert said["0_eax"] == (0x23 if extended else 0x1C if history else 0x0D)
+    assert said["0_eax"] == (0x23 if extended else 0x1C if history else 0x16 if preset == "skylake" else 0x0D)
     assert (said["0_ebx"], said["0_edx"], said["0_ecx"]) == (0x756E6547, 0x49656E69, 0x6C65746E)  # GenuineIntel
     assert said["1_eax"] == signature
     assert said["1_edx"] >> 21 & 1  # DS
@@ -247,7 +248,13 @@ def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
     for subleaf in range(7):
         assert [said[f"23_{subleaf}_e{r}x"] for r in "abcd"] == extended.get(subleaf, [0, 0, 0, 0]), subleaf
     assert said["1c_eax"] == history or not history
-    assert [said[f"15_e{r}x"] for r in "abcd"] == [0, 0, 0, 0] or not history
+    assert [said[f"10_e{r}x"] for r in "abcd"] == [0, 0, 0, 0] or preset == "penryn"
+    if preset != "penryn":  # else QEMU answers for the leaf that is not there
+        denominator, numerator, crystal, _ = (said[f"15_e{r}x"] for r in "abcd")
+        assert abs(crystal / 1000 * numerator / denominator / tsc.khz() - 1) < 0.001
+        assert crystal == 1000000000 and crystal // 1000 * numerator < 1 << 32
+        base, maximum, bus, _ = (said[f"16_e{r}x"] for r in "abcd")
+        assert abs(base - tsc.khz() / 1000) < 2 and (maximum, bus) == (base, 100)
     assert (said["capabilities_high"], said["capabilities"]) == (0, capabilities)
     unavailable = (pmu & 0xFF == 6) << 12  # PEBS: of the Debug Store
     # MONITOR and fast strings are QEMU's, performance monitoring is the model's.

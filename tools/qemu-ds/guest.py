@@ -21,6 +21,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # keeps the folder clean where it is installed
 import programs as of_root  # noqa: E402
+import tsc  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -34,6 +35,8 @@ PROGRAMS = ("perf",)
 CPU = "max,-erms,-fsrm"
 # The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
 COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
+# These have no leaf of CPUID that says how fast the TSC runs. Linux measures it there: on a busy host many times wrong.
+UNTOLD = ("penryn", "nehalem", "sandybridge", "haswell")
 LIMIT = 900  # seconds for a boot that does not hang: slowness is no verdict
 
 # Each command's output goes to a file of its own. All come out of the guest as one archive, through a port that leaves
@@ -154,6 +157,11 @@ def kernel_of(release, root=DEBIAN):
     raise Trouble(f"no kernel {release or 'vmlinuz-*'} is there: {', '.join(sorted(found))}; {where}")
 
 
+def command_line(preset, append):
+    khz = tsc.khz() if preset in UNTOLD else None
+    return " ".join([COMMAND_LINE, *([f"tsc_early_khz={khz}"] if khz else []), append])
+
+
 def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin="", append="", smp=1, machine=(),
         timeout=LIMIT, root=DEBIAN, programs=PROGRAMS):
     """Boots, runs each of the commands in a shell of its own, and ends. `folder`: for files on the way; `files`: {path
@@ -170,7 +178,7 @@ def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin
                "-no-reboot", "-run-with", "exit-with-parent=on", "-serial", f"file:{console}",
                "-device", "virtio-serial-pci", "-chardev", f"file,id=out,path={out}",
                "-device", "virtserialport,chardev=out",
-               "-kernel", image, "-initrd", archive, "-append", f"{COMMAND_LINE} {append}", *machine]
+               "-kernel", image, "-initrd", archive, "-append", command_line(preset, append), *machine]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout,
                               check=False)

@@ -23,5 +23,5 @@ endif
 .PHONY: qemu-ds
 
 # Of the plugin what needs no QEMU.
-$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(addprefix $(B)/san/tools/qemu-ds/,brand.o counting.o options.o \
+$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(addprefix $(B)/san/tools/qemu-ds/,counting.o options.o tsc.o \
                                  $(patsubst %,modelled/%.o,access_decode caches memory_options memory_system tlb))

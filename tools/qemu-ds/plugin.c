@@ -12,7 +12,6 @@
 
 #include "tools/qemu-ds/modelled/accesses.h"
 #include "tools/qemu-ds/blocks.h"
-#include "tools/qemu-ds/brand.h"
 #include "tools/qemu-ds/end.h"
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/instruments.h"
@@ -20,6 +19,7 @@
 #include "tools/qemu-ds/snapshot/snapshot.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
+#include "tools/qemu-ds/tsc.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
@@ -166,7 +166,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     if (qds_options_parse(&options, argc, (const char *const *)argv, why, sizeof why) != 0)
         qds_refuse("%s", why);
     qds_flags_begin(options.exact_flags);
-    qds_brand_begin();
+    qds_tsc_begin();
     qds_special_refuse(options.refuse);
     plugin = id;
     vcpus = info->system.max_vcpus;

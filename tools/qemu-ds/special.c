@@ -8,8 +8,8 @@
 
 #include "tools/qemu-ds/modelled/access_decode.h"
 #include "tools/qemu-ds/modelled/accesses.h"
-#include "tools/qemu-ds/brand.h"
 #include "tools/qemu-ds/pmi.h"
+#include "tools/qemu-ds/tsc.h"
 
 #define MSR_REFUSED       0x80Eu /* DFR, which x2APIC mode has no more: #GP in either mode, and nothing in the ESR */
 #define CR4_PCE           (1u << 8)
@@ -73,17 +73,24 @@ static void set_patch(struct qds_vcpu *v, enum qds_patch kind)
     v->board->patch = kind;
 }
 
-/* Whether the leaf is there because of the model alone: QEMU answers such by those of its last. */
-static bool unknown(const struct qds_vcpu *v, uint32_t leaf)
+/* The last leaf that the model's processor has at least. */
+static uint32_t last_leaf(const struct qds_vcpu *v)
 {
     uint32_t first[4];
     ds_model_cpuid(&v->model, 0, 0, first);
-    return v->max_leaf && leaf > v->max_leaf && leaf <= first[0];
+    return first[0];
 }
 
-static bool brand(uint32_t leaf)
+/* Whether the leaf is there because of the model alone: QEMU answers such by those of its last. */
+static bool unknown(const struct qds_vcpu *v, uint32_t leaf)
 {
-    return leaf >= QDS_BRAND_FIRST && leaf <= QDS_BRAND_LAST && qds_brand_tsc_hz();
+    return v->max_leaf && leaf > v->max_leaf && leaf <= last_leaf(v);
+}
+
+/* Whether the leaf says how fast the TSC runs, on this processor and this host. */
+static bool tells_tsc(const struct qds_vcpu *v, uint32_t leaf)
+{
+    return qds_tsc_tells(leaf) && (leaf >= QDS_BRAND_FIRST || leaf <= last_leaf(v)) && qds_tsc_hz();
 }
 
 /* Whether the leaf tells of caches, and these are modelled. */
@@ -98,7 +105,7 @@ void qds_cpuid(struct qds_vcpu *v)
     bool guest =
         v->model.preset->kvm && (leaf - CPUID_HYPERVISOR <= 1 || leaf - CPUID_HYPERVISOR - CPUID_HYPERVISOR_STEP <= 1);
     bool ours = guest || leaf <= 1 || leaf == 0x0A || leaf == 0x1A || leaf == 0x23 || (leaf == 7 && subleaf <= 1) ||
-                (leaf == 0x1C && subleaf == 0) || brand(leaf) || caches(leaf) || unknown(v, leaf);
+                (leaf == 0x1C && subleaf == 0) || tells_tsc(v, leaf) || caches(leaf) || unknown(v, leaf);
     if (!ours)
         return;
     v->patch.leaf = leaf;
@@ -189,8 +196,8 @@ static void patch_cpuid(struct qds_vcpu *v)
     name_tcg(leaf, ours);
     for (unsigned i = 0; i < 4; i++)
         had[i] = unknown(v, leaf) ? 0 : low(qds_read(v, reg[i]));
-    if (brand(leaf)) {
-        qds_brand(v->model.preset->name, qds_brand_tsc_hz(), leaf, ours);
+    if (tells_tsc(v, leaf)) {
+        qds_tsc_cpuid(v->model.preset->name, qds_tsc_hz(), leaf, ours);
     } else if (caches(leaf)) {
         qds_accesses_cpuid(v->index, leaf, v->patch.subleaf, ours);
     } else if (leaf == 0) {

@@ -27,7 +27,9 @@ test:   leaf "0", 0
         leaf "7", 7
         leaf "7_1", 7, 1
         leaf "a", 0x0A
+        leaf "10", 0x10
         leaf "15", 0x15
+        leaf "16", 0x16
         leaf "1a", 0x1A
         leaf "1c", 0x1C
         leaf "23_0", 0x23

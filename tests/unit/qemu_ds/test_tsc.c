@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plugin's brand string: what programs that look for " @ N GHz" in it find there. */
+/* What CPUID says of the TSC: the ratio as Linux computes with it, and the brand string for programs that look for
+ * " @ N GHz" there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,14 +10,14 @@
 
 #include <cmocka.h>
 
-#include "tools/qemu-ds/brand.h"
+#include "tools/qemu-ds/tsc.h"
 
 static const char *text(const char *preset, uint64_t hz)
 {
     static char all[49];
     for (uint32_t leaf = QDS_BRAND_FIRST; leaf <= QDS_BRAND_LAST; leaf++) {
         uint32_t out[4];
-        qds_brand(preset, hz, leaf, out);
+        qds_tsc_cpuid(preset, hz, leaf, out);
         memcpy(all + 16 * (leaf - QDS_BRAND_FIRST), out, sizeof out);
     }
     return all;
@@ -36,13 +37,30 @@ static void the_longest_fits(void **state)
     assert_int_equal(strlen(text("nnnnnnnnnnnnnnnnnnnn", UINT64_C(99990000000))), 44);
 }
 
+static void the_ratio_is_close(void **state)
+{
+    (void)state;
+    for (uint64_t hz = 600000000; hz < 6000000000; hz += 1234567) {
+        uint32_t tsc[4], frequency[4];
+        qds_tsc_cpuid("x", hz, QDS_CPUID_TSC, tsc);
+        qds_tsc_cpuid("x", hz, QDS_CPUID_FREQUENCY, frequency);
+        const uint32_t khz = tsc[2] / 1000 * tsc[1] / tsc[0]; /* in 32 bits, as Linux does */
+        assert_in_range(khz, hz / 1000 - hz / 1000000 - 1, hz / 1000 + hz / 1000000 + 1);
+        assert_true(tsc[2] == 1000000000 && tsc[3] == 0);
+        assert_true(frequency[0] == (hz + 500000) / 1000000 && frequency[1] == frequency[0]);
+    }
+    uint32_t exact[4];
+    qds_tsc_cpuid("x", 2600000000, QDS_CPUID_TSC, exact);
+    assert_int_equal((uint64_t)exact[2] * exact[1] / exact[0], 2600000000);
+}
+
 static void the_tsc_is_measured(void **state)
 {
     (void)state;
     const struct timespec nap = {.tv_nsec = 20000000};
-    qds_brand_begin();
+    qds_tsc_begin();
     nanosleep(&nap, NULL);
-    const uint64_t hz = qds_brand_tsc_hz();
+    const uint64_t hz = qds_tsc_hz();
 #ifdef __x86_64__
     const uint64_t before = __builtin_ia32_rdtsc();
     struct timespec from, to;
@@ -62,6 +80,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_rounds),
         cmocka_unit_test(the_longest_fits),
+        cmocka_unit_test(the_ratio_is_close),
         cmocka_unit_test(the_tsc_is_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
