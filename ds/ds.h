@@ -216,12 +216,6 @@ enum ds_tried ds_self_test(struct ds_cpu *ds, const struct ds_machine *machine, 
 /* The first event of `config` with which PEBS samples instructions, without precise distribution; NULL: none. */
 const struct ds_event *ds_sampled_instructions(const struct ds_config *config);
 
-/* Replaces that event by INST_RETIRED.PREC_DIST, with the nearest period that errata allow; the same for later[] if
- * later[0] is not 0. 0, or an error without any change. -ENOENT: there is no such event, or on this processor
- * PREC_DIST cannot replace it. -EBUSY: more than one event samples instructions, but only one counter has PREC_DIST; or
- * there are other PEBS events, but it must be used alone. */
-int ds_take_prec_dist(const struct ds_caps *caps, struct ds_config *config, uint64_t *later);
-
 /* Sets the area for the next ds_start and ds_bts_start, as for ds_cpu_init; NULL: there will be none. Neither PEBS nor
  * BTS may run. */
 void ds_set_area(struct ds_cpu *ds, void *area);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does PEBS make records here? Intel's lists of events do not name INST_RETIRED.ANY_P (C0H/00H) as a precise event from
- * Sandy Bridge to Comet Lake, nor on Silvermont, but Linux samples with it. So the driver tries it: some hundred
- * instructions with a short period. INST_RETIRED.PREC_DIST (C0H/01H, PMC1) is the precise event that counts the same.
+ * Does PEBS make records here? Detection only knows what CPUID and MSRs announce: a hypervisor may announce PEBS and
+ * write no record, and Intel's lists do not name INST_RETIRED.ANY_P (C0H/00H) as a precise event from Sandy Bridge to
+ * Comet Lake, nor on Silvermont. Real Ivy Bridges and Haswells record it (docs/explain/hardware-review.md, V5); of the
+ * others no result is published. So the driver tries it: some hundred instructions with a short period.
  */
 #include "ds/driver/driver.h"
 
@@ -11,7 +12,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 
-#define PERIOD  128u /* errata take no exception to it, of no event of instructions (ds/driver/errata.c) */
+#define PERIOD  128u /* errata take no exception to it (ds/driver/errata.c) */
 #define TURNS   320u /* of two instructions: five periods */
 #define RECORDS 16u  /* more than there can be: no PMI */
 
@@ -73,13 +74,9 @@ enum ds_tried ds_self_test(struct ds_cpu *ds, const struct ds_machine *machine, 
     enum ds_tried tried = DS_TRIED_NOT;
     if (ds_cpu_init(ds, 0, machine, caps, &config, &hooks, area, buffer, error, sizeof error) == 0)
         tried = try(ds, &records);
-    const char *row =
-        event->kind == DS_EVENT_PREC_DIST ? "self-test: INST_RETIRED.PREC_DIST" : "self-test: instructions";
-    ds_caps_row(caps, row, records, tried == DS_TRIED_RECORDS, verdict[tried]);
+    ds_caps_row(caps, "self-test: instructions", records, tried == DS_TRIED_RECORDS, verdict[tried]);
     return tried;
 }
-
-/* ---- in place of an event that has no records -------------------------------------------------------------------- */
 
 const struct ds_event *ds_sampled_instructions(const struct ds_config *config)
 {
@@ -87,49 +84,4 @@ const struct ds_event *ds_sampled_instructions(const struct ds_config *config)
         if (config->event[i].kind == DS_EVENT_INSTRUCTIONS && !config->event[i].plain)
             return &config->event[i];
     return NULL;
-}
-
-/* What errata let INST_RETIRED.PREC_DIST have, the nearest. */
-static uint64_t period_of_prec_dist(const struct ds_errata *errata, uint64_t period)
-{
-    if (errata->period_64)
-        period = (period + 32) / 64 * 64;
-    return (errata->period_64 || errata->period_128) && period < 128 ? 128 : period;
-}
-
-/* As ds_parse_events would have it. */
-static struct ds_event prec_dist_as(const struct ds_event *event)
-{
-    struct ds_config parsed;
-    char error[8];
-    ds_parse_events("INST_RETIRED.PREC_DIST:128", &parsed, error, sizeof error);
-    parsed.event[0].user = event->user;
-    parsed.event[0].kernel = event->kernel;
-    parsed.event[0].period = event->period;
-    return parsed.event[0];
-}
-
-int ds_take_prec_dist(const struct ds_caps *caps, struct ds_config *config, uint64_t *later)
-{
-    const struct ds_event *sampled = ds_sampled_instructions(config);
-    unsigned all = 0, with_pebs = 0;
-    for (uint32_t i = 0; i < config->events; i++) {
-        with_pebs += !config->event[i].plain;
-        all += !config->event[i].plain &&
-               (config->event[i].kind == DS_EVENT_INSTRUCTIONS || config->event[i].kind == DS_EVENT_PREC_DIST);
-    }
-    if (!sampled || caps->baseline || ds_caps_arch(caps))
-        return -ENOENT;
-    struct ds_event instead = prec_dist_as(sampled);
-    uint64_t code;
-    if (ds_event_code(caps, &instead, &code))
-        return -ENOENT;
-    if (all > 1 || (with_pebs > 1 && ds_event_alone(caps, &instead)))
-        return -EBUSY;
-    const size_t i = (size_t)(sampled - config->event);
-    instead.period = period_of_prec_dist(&caps->errata, instead.period);
-    config->event[i] = instead;
-    if (later[0])
-        later[i] = period_of_prec_dist(&caps->errata, later[i]);
-    return 0;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * On which counters PEBS records an event, by Intel's lists (ds/events) and Linux' tables. Before Extended PEBS, an
- * event that neither of them names for PEBS counts, overflows and interrupts as without PEBS. What a processor really
- * does then is not found; with the policy `unlisted` the model records the event. From Extended PEBS on every event is
- * recorded; one that the lists name is recorded only on the counters that they name.
+ * On which counters PEBS records an event. Intel's lists (ds/events) say what Intel promises. Extended PEBS records
+ * every event, but one that the lists name only on the counters that they name. From Sandy Bridge to Skylake, Linux'
+ * tables let every event without CMASK have PEBS on the counters 0 to 3, and real processors record at least
+ * C0H/00H, which the lists do not name there (docs/explain/hardware-review.md, V5): so the model has the same rule
+ * there. On Core 2 and Nehalem Linux' tables are lists, too. An event that is not recorded counts, overflows and
+ * interrupts as without PEBS; what a processor does then is not found. The policy `unlisted` changes all this.
  */
 #include "ds/event_data.h"
 #include "ds/model/internal.h"
@@ -25,6 +27,7 @@ static const struct {
     /* Not in Intel's lists. Linux: intel_nehalem_pebs_event_constraints, and on Skylake cycles:pp, which is
      * INST_RETIRED.TOTAL_CYCLES_PS without the unit mask of the list. */
     {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x00C0},
+    {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x00C4},
     {DS_GENERATION_SKYLAKE, DS_GENERATION_SKYLAKE, true, 0x00C0},
 };
 
@@ -39,10 +42,19 @@ static bool retires(const struct ds_model *m, const struct ds_model_event_code *
                                                           : select >= 0xD0 && select <= 0xD3;
 }
 
+/* Whether PEBS records events that nobody lists. */
+static bool records_every(const struct ds_model *m, bool cmask)
+{
+    const uint8_t generation = m->preset->generation;
+    return m->preset->format >= EXTENDED ||
+           (m->policy.unlisted == DS_MODEL_UNLISTED_BY_GENERATION && !cmask &&
+            generation >= DS_GENERATION_SANDYBRIDGE && generation <= DS_GENERATION_SKYLAKE);
+}
+
 uint64_t ds_model_recorded(const struct ds_model *m, const struct ds_model_event_code *e, bool cmask)
 {
     uint64_t counters = 0;
-    if (m->policy.unlisted_recorded || retires(m, e))
+    if (m->policy.unlisted == DS_MODEL_UNLISTED_RECORD || retires(m, e))
         return UINT64_MAX;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (others[i].code == e->code && others[i].first <= m->preset->generation &&
@@ -53,5 +65,5 @@ uint64_t ds_model_recorded(const struct ds_model *m, const struct ds_model_event
         if (d->pebs && d->record == e->code)
             counters |= cmask ? UINT64_MAX : d->pebs; /* cycles by CMASK: the lists have them on other counters, too */
     }
-    return counters || m->preset->format < EXTENDED ? counters : UINT64_MAX;
+    return counters || !records_every(m, cmask) ? counters : UINT64_MAX;
 }

@@ -154,6 +154,15 @@ enum ds_model_fit {
     DS_MODEL_START_LT, /* index < maximum */
 };
 
+/* Events that Intel's lists do not name for PEBS, and listed ones on counters that the lists do not name for them. If
+ * PEBS does not record an event, its counter runs as without PEBS (ds/model/listed.c). */
+enum ds_model_unlisted {
+    DS_MODEL_UNLISTED_BY_GENERATION, /* before Sandy Bridge what Linux takes is recorded; from there on every event, but
+                                      * listed ones on the counters of the lists alone */
+    DS_MODEL_UNLISTED_NONE,          /* before Ice Lake, what Intel's lists name is recorded, and nothing else */
+    DS_MODEL_UNLISTED_RECORD,        /* all is recorded, on each counter */
+};
+
 /* All zero is the default. Every field is one byte and has a row in ds_model_policies. */
 struct ds_model_policy {
     uint8_t fit;              /* enum ds_model_fit */
@@ -169,8 +178,7 @@ struct ds_model_policy {
     bool unmapped_page_fault; /* DS memory that is not there: #PF by host.page_fault, and the counters stay armed; else,
                                * and always where it is physical memory, -EFAULT, and the record is lost and they are
                                * disarmed */
-    bool unlisted_recorded;   /* PEBS records events, and on counters, that the lists do not name for it, too; else
-                               * those counters run as without PEBS (ds/model/listed.c) */
+    uint8_t unlisted;         /* enum ds_model_unlisted */
 
     /* architectural PEBS, ds/model/arch.c */
     bool arch_threshold_gt;  /* IA32_PEBS_INDEX has to pass the threshold; else to reach it */

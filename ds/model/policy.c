@@ -33,9 +33,10 @@ const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES] = {
      "how many PEBS records are stored after counters have been turned off?", FIELD(residual)},
     {"unmapped", {"error", "page_fault"},
      "what happens if DS memory is not mapped?", FIELD(unmapped_page_fault)},
-    {"unlisted", {"none", "record"},
-     "does PEBS record events that Intel's lists do not name for PEBS, or on counters that they do not name?",
-     FIELD(unlisted_recorded)},
+    {"unlisted", {"by_generation", "none", "record"},
+     "does PEBS record events that Intel's lists do not name for PEBS? by_generation: from Sandy Bridge on; "
+     "none: from Ice Lake on; record: also listed events on counters that the lists do not name",
+     FIELD(unlisted)},
     {"arch_threshold", {"ge", "gt"},
      "architectural PEBS: is the PMI raised when the write position reaches the threshold, or when it passes it?",
      FIELD(arch_threshold_gt)},

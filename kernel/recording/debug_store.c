@@ -323,8 +323,8 @@ static int configure(char *error, size_t error_size)
     }
     choose_configs();
     const size_t length = strlen(state.reason);
-    if (state.pebs && (e = kself_test(state.caps, state.config, &state.ds, state.later, state.reason + length,
-                                      sizeof state.reason - length)) != 0)
+    if (state.pebs &&
+        (e = kself_test(state.caps, state.config, &state.ds, state.reason + length, sizeof state.reason - length)) != 0)
         return e;
     for (uint32_t i = 0; i < kcpu_count; i++) {
         const struct ds_config *config = kds_planned(i); /* architectural PEBS: of more events, larger records */

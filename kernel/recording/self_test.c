@@ -43,81 +43,36 @@ static void try(void *argument)
         ds_soft_init(cpu->ds_soft, kopt.ds_preset, &kopt.ds_policy);
 }
 
-static bool has_records(enum ds_tried tried)
-{
-    return tried == DS_TRIED_RECORDS;
-}
-
 /* Where the set-up itself fails, that of the session fails, too, and says why. */
 static bool is_worth_sampling(enum ds_tried tried)
 {
     return tried != DS_TRIED_NO_RECORD && tried != DS_TRIED_STILL;
 }
 
-/* On every CPU. The first of those that sample it where what came of it is not good; kcpu_count: there is none. */
-static uint32_t try_all(struct trial *t, const struct ds_event *event, bool (*good)(enum ds_tried tried))
+static void try_all(struct trial *t, char *said, size_t size)
 {
     uint32_t cpu = 0;
-    t->event = event;
     kcall_all(try, t);
-    while (cpu < kcpu_count && (t->each[cpu] != t->config || good(t->cpu[cpu].tried)))
+    while (cpu < kcpu_count && (t->each[cpu] != t->config || is_worth_sampling(t->cpu[cpu].tried)))
         cpu++;
-    return cpu;
-}
-
-/* Instructions have no records on this CPU, or PEBS does not even count them. */
-static void replace(struct trial *t, uint32_t cpu, struct ds_config *config, uint64_t *later, char *said, size_t size)
-{
-    struct ds_config other = *config;
-    uint64_t other_later[DS_MAX_COUNTERS];
-    const struct ds_event *was = ds_sampled_instructions(config), *now = &other.event[was - config->event];
-    const char *why;
-    uint32_t first;
-    char fault[96];
-    snprintf(fault, sizeof fault,
-             t->cpu[cpu].tried == DS_TRIED_STILL ? "CPU %u does not count %s:%lu with PEBS"
-                                                 : "CPU %u makes no record of %s:%lu",
-             cpu, was->name, (unsigned long)was->period);
-    memcpy(other_later, later, sizeof other_later);
-    switch (ds_take_prec_dist(&t->caps[cpu], &other, other_later)) {
-    case 0:
-        first = try_all(t, now, has_records);
-        if (first == kcpu_count) {
-            snprintf(said, size, "; self-test: %s, so %s:%lu takes its place", fault, now->name,
-                     (unsigned long)now->period);
-            *config = other;
-            memcpy(later, other_later, sizeof other_later);
-            return;
-        }
-        why = t->cpu[first].tried == DS_TRIED_STILL
-                  ? "nor INST_RETIRED.PREC_DIST: perhaps no counter counts with PEBS here"
-                  : "and INST_RETIRED.PREC_DIST is no better";
-        break;
-    case -EBUSY:
-        why = "and INST_RETIRED.PREC_DIST cannot take its place beside the other events";
-        break;
-    default:
-        why = "and this processor has no other event of instructions";
-    }
-    snprintf(said, size, "; self-test: %s, %s: sample another event, such as pebs=BR_INST_RETIRED.ALL_BRANCHES:1009",
-             fault, why);
+    if (cpu == kcpu_count)
+        return;
+    snprintf(said, size,
+             "; self-test: CPU %u %s %s:%lu%s: sample another event, such as "
+             "pebs=BR_INST_RETIRED.ALL_BRANCHES:1009",
+             cpu, t->cpu[cpu].tried == DS_TRIED_STILL ? "does not count" : "makes no record of", t->event->name,
+             (unsigned long)t->event->period, t->cpu[cpu].tried == DS_TRIED_STILL ? " with PEBS" : "");
     kreport(KREPORT_SKIP, "records", "%s", said + 2);
 }
 
-static void try_instructions(struct trial *t, struct ds_config *config, uint64_t *later, char *said, size_t size)
-{
-    const uint32_t cpu = try_all(t, ds_sampled_instructions(config), is_worth_sampling);
-    if (cpu < kcpu_count)
-        replace(t, cpu, config, later, said, size);
-}
-
-int kself_test(struct ds_caps *caps, const struct ds_config *const *each, struct ds_config *config, uint64_t *later,
-               char *said, size_t size)
+int kself_test(struct ds_caps *caps, const struct ds_config *const *each, const struct ds_config *config, char *said,
+               size_t size)
 {
     static struct trial trial;
     bool memory = true;
     said[0] = '\0';
-    if (!ds_sampled_instructions(config))
+    trial.event = ds_sampled_instructions(config);
+    if (!trial.event)
         return 0;
     trial.caps = caps;
     trial.each = each;
@@ -125,7 +80,7 @@ int kself_test(struct ds_caps *caps, const struct ds_config *const *each, struct
     for (uint32_t i = 0; i < kcpu_count; i++)
         memory &= (trial.cpu[i].pages = kmem_pages_alloc(TRIAL_PAGES)) != NULL;
     if (memory)
-        try_instructions(&trial, config, later, said, size);
+        try_all(&trial, said, size);
     for (uint32_t i = 0; i < kcpu_count; i++)
         if (trial.cpu[i].pages)
             kmem_pages_free(trial.cpu[i].pages, TRIAL_PAGES);

@@ -69,8 +69,8 @@ def test_which_refuses_as_well():
 
 
 @pytest.mark.parametrize("preset, events, marked, alone", [
-    ("skylake", "INST_RETIRED.ANY:10009,branches:977,cycles:20011:plain", {  # PREC_DIST takes its place
-        "ds.cpu.0.errata.0": "SKL091,SKL044", "ds.cpu.0.errata.1": "SKL091"}, False),
+    ("skylake", "INST_RETIRED.ANY:10009,branches:977,cycles:20011:plain", {
+        "ds.cpu.0.not_precise": "0", "ds.cpu.0.errata.0": "SKL091,SKL044", "ds.cpu.0.errata.1": "SKL091"}, False),
     ("icelake", "cycles:20011,INST_RETIRED.PREC_DIST:10009", {"ds.cpu.0.not_precise": "0"}, False),
     ("sandybridge", "INST_RETIRED.PREC_DIST:10009", {"ds.cpu.0.alone": "0"}, True),
     ])

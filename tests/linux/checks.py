@@ -21,8 +21,6 @@ _WARNINGS = re.compile(r"unknown reason|NMI.*(lost|spurious|stuck)|perf.*(stuck|
                        "PMU(?!.*workaround).*disabled|(soft|hard) lockup", re.I)
 LEAST = 128  # spr_limit_period() in Linux' arch/x86/events/intel/core.c
 VECTORS = "-c 997 --intr-regs=cx,xmm0,xmm15 vectors"
-# perf samples instructions by C0H/00H, which Intel's lists do not name for PEBS from Sandy Bridge to Skylake.
-RECORD_ALL = "policy.unlisted=record"
 
 
 def kernel(preset):

@@ -119,7 +119,7 @@ def booted(request, tmp_path_factory):
         lines = [f"taskset -p {1 + i % machine.cpus} $$ >/dev/null; {line}" for i, line in enumerate(lines)]
     append = "pti=off nmi_watchdog=0 tsc=reliable" if newer else "pti=off"
     run = guest.run(folder, lines, preset=machine.preset, kernel=checks.kernel(machine.preset),
-                    smp=machine.cpus, append=append, plugin=checks.RECORD_ALL + ",stats=on", files=programs)
+                    smp=machine.cpus, append=append, plugin="stats=on", files=programs)
     return Booted(machine.preset, list(commands), run, programs["bin/known"], programs["bin/vectors"])
 
 

@@ -34,8 +34,7 @@ def disassembled(said, folder):
 def run(folder, preset, seed, programs, smp=1):
     done = guest.run(folder, [f"random --seed {seed} --programs {programs}"], preset=preset, smp=smp,
                      kernel=checks.kernel(preset), files={"/bin/random": RANDOM},
-                     plugin=checks.RECORD_ALL + ",stats=on",
-                     append="pti=off nmi_watchdog=0")
+                     plugin="stats=on", append="pti=off nmi_watchdog=0")
     (said,) = done.said
     assert said.status == 0, disassembled(said.output, folder)
     total = f"^{programs} programs from seed {seed}: .* [1-9][0-9]* BTS records, [1-9][0-9]* PEBS samples$"

@@ -40,7 +40,7 @@ def assembled(tmp_path_factory):
 
 def boot(folder, program, commands, **more):
     """What all of the commands said."""
-    more = {"preset": "skylake", "append": "nmi_watchdog=0 tsc=reliable", "plugin": checks.RECORD_ALL} | more
+    more = {"preset": "skylake", "append": "nmi_watchdog=0 tsc=reliable"} | more
     run = guest.run(folder, [checks.QUIET, *commands], files={"bin/known": program} | more.pop("files", {}), **more)
     assert all(said.status == 0 for said in run.said), run.said
     assert checks.warnings(run.dmesg) == []

@@ -90,8 +90,7 @@ def linux(folder, preset, seconds):
     words = " ".join(map(str, range(1, WORDS)))
     load = LOAD.format(seconds=seconds, words=words, period=PERIOD)
     run = guest.run(folder, [load, NMIS], preset=preset, smp=2, append="pti=off",
-                    plugin="policy.unlisted=record,stats=on",
-                    files={"bin/known": program}, timeout=20 * (seconds + ENDING))
+                    plugin="stats=on", files={"bin/known": program}, timeout=20 * (seconds + ENDING))
     expect(not checks.warnings(run.dmesg), *checks.warnings(run.dmesg)[:1])
     lines = run.said[0].output.splitlines()
     counts = [line.split(",") for line in lines if line.count(",") > 4]

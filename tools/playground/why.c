@@ -352,9 +352,7 @@ static void set_up(struct said *s, const struct ds_model_action *a)
 {
     char name[32];
     if (a->kind == PLAY_NOT_RECORDED) {
-        add(s,
-            "PEBS does not record this event on %s, by Intel's lists: it counts and overflows without records (policy "
-            "unlisted=none).",
+        add(s, "PEBS does not record this event on %s: it counts and overflows without records (policy unlisted).",
             play_counter_name(a->counter));
         return;
     }

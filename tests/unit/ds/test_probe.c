@@ -215,7 +215,7 @@ static void imprecise(void **state)
 {
     (void)state;
     set_up(ds_model_preset("skylake"), NULL);
-    fake.model.policy.unlisted_recorded = false;
+    fake.model.policy.unlisted = DS_MODEL_UNLISTED_NONE;
     probe();
     assert_string_equal(result("fit")->answer, "end_le");
     assert_true(strncmp(result("fit")->evidence, "PREC_DIST: below a maximum of 3 sizes", 37) == 0);
@@ -231,7 +231,7 @@ static void imprecise(void **state)
         struct ds_model_preset p = *ds_model_preset("haswell");
         p.signature = periods_are_wrong[i];
         set_up(&p, NULL);
-        fake.model.policy.unlisted_recorded = false;
+        fake.model.policy.unlisted = DS_MODEL_UNLISTED_NONE;
         probe();
         assert_false(fake.erroneous);
         static const char *const same[] = {"fit", "drop_reload", "bystander", "masked_pmi", "full_signal", "unmapped"};
@@ -277,7 +277,7 @@ static void precise_by_branches(void **state)
 {
     (void)state;
     set_up(ds_model_preset("sapphirerapids"), NULL);
-    fake.model.policy.unlisted_recorded = false;
+    fake.model.policy.unlisted = DS_MODEL_UNLISTED_NONE;
     probe();
     assert_string_equal(result("pdist_spacing")->answer, "n");
     assert_non_null(strstr(result("pdist_spacing")->evidence, "counter 0, period 128: "));

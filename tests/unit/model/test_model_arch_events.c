@@ -147,13 +147,13 @@ static void listed(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 10; i++)
-        for (int unlisted = 0; unlisted < 2; unlisted++) {
-            const struct ds_model_policy policy = {.unlisted_recorded = unlisted};
+        for (uint8_t unlisted = 0; unlisted < 3; unlisted++) {
+            const struct ds_model_policy policy = {.unlisted = unlisted};
             ds_bench_init_listed(b, ds_model_preset("pantherlake"), &policy, 0, 0);
             ds_bench_pebs_counter(b, i, 0x02CD, MINUS(1), 0); /* MEM_TRANS_RETIRED.STORE_SAMPLE: PMC0, PMC1 */
             ds_bench_step(b, 1, 1u << DS_MODEL_STORE);
             ds_bench_step(b, 1, 1u << DS_MODEL_STORE);
-            assert_int_equal(b->stored, i < 2 || unlisted);
+            assert_int_equal(b->stored, i < 2 || unlisted == DS_MODEL_UNLISTED_RECORD);
         }
 }
 

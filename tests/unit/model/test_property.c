@@ -55,12 +55,9 @@ static const struct naive_code core2[] = {
     {0x40C4, -1, false, false},
 };
 static const struct naive_code nehalem[] = {
-    {0xC0, DS_MODEL_INSTRUCTION, false, true},
-    NAIVE_CYCLES,
-    NAIVE_BRANCHES,
-    {0x1C0, DS_MODEL_INSTRUCTION, false, true},
-    {0x10B, DS_MODEL_LOAD, false, true},
-    {0x20B, DS_MODEL_STORE, false, true},
+    {0xC0, DS_MODEL_INSTRUCTION, false, true}, NAIVE_CYCLES,
+    {0xC4, DS_MODEL_BRANCH, false, true},      {0x1C0, DS_MODEL_INSTRUCTION, false, true},
+    {0x10B, DS_MODEL_LOAD, false, true},       {0x20B, DS_MODEL_STORE, false, true},
 };
 static const struct naive_code sandybridge[] = {
     NAIVE_ANY_P,
@@ -177,8 +174,9 @@ static void random_counters(const struct machine *machine)
         *k = (struct ds_naive_counter){
             .exists = true,
             .enabled = random_below(3) != 0,
-            .pebs = asked && (n->policy.unlisted_recorded ||
-                              (machine->format < 4 ? code->listed : code->code != 0xC0 || c != machine->no_any_p)),
+            .pebs = asked && (n->policy.unlisted == DS_MODEL_UNLISTED_RECORD ||
+                              (machine->format < 4 ? code->listed : code->code != 0xC0 || c != machine->no_any_p) ||
+                              (machine->codes == sandybridge && n->policy.unlisted == DS_MODEL_UNLISTED_BY_GENERATION)),
             .interrupts = random_below(4) == 0,
             .adaptive = machine->format >= 4 && random_below(3) != 0,
             .ring = {coin(), coin()},
@@ -242,7 +240,7 @@ static void random_setup(const struct machine *machine)
         .masked_pmi_latched = coin(),
         .bystander_swapped = coin(),
         .pdist_minimum = coin(),
-        .unlisted_recorded = coin(),
+        .unlisted = (uint8_t)random_below(3),
     };
     n->predicts = machine->format > 0;
     n->freezes_by_status = machine->format >= 3;

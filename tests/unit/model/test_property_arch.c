@@ -138,7 +138,7 @@ static void write_cfg_a(int c)
     k->ring[0] = coin();
     k->ring[1] = coin();
     k->interrupts = random_one_in(4);
-    k2->recorded = n->policy.unlisted_recorded || !code->listed || (code->listed >> c & 1);
+    k2->recorded = n->policy.unlisted == DS_MODEL_UNLISTED_RECORD || !code->listed || (code->listed >> c & 1);
     k2->hidden = coin();
     k2->cmask = code->listed || coin() ? 0 : random_one_in(4) ? 2 : 1;
     k2->inverted = random_one_in(4);
@@ -306,7 +306,7 @@ static void random_setup(void)
         .bystander_swapped = coin(),
         .pdist_minimum = coin(),
         .reserved_ignored = coin(),
-        .unlisted_recorded = coin(),
+        .unlisted = (uint8_t)random_below(3),
         .arch_threshold_gt = coin(),
         .arch_full_disables = coin(),
         .arch_base_aligned = coin(),

@@ -39,9 +39,7 @@ static void count(struct counting_machine *m)
     uint64_t select[DS_MODEL_GP_MAX];
     memcpy(select, m->model.perfevtsel, sizeof select);
     for (unsigned i = 0; i < DS_MODEL_GP_MAX; i++) {
-        const enum ds_tried tried = (select[i] & 0xFFFF) == 0x00C0   ? m->any_p
-                                    : (select[i] & 0xFFFF) == 0x01C0 ? m->prec_dist
-                                                                     : DS_TRIED_RECORDS;
+        const enum ds_tried tried = (select[i] & 0xFF) == 0xC0 ? m->instructions : DS_TRIED_RECORDS;
         if (tried == DS_TRIED_STILL)
             ds_model_wrmsr(&m->model, IA32_PERFEVTSEL0 + i, 0);
         else if (tried == DS_TRIED_NO_RECORD)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Machines for the driver's self-test: their registers are the model's, and their counters count while they are on. A
- * test says what becomes of the two events of instructions when PEBS samples by them.
+ * test says what becomes of the event of instructions when PEBS samples by it.
  */
 #pragma once
 
@@ -11,9 +11,9 @@
 extern struct counting_machine {
     struct ds_model_preset preset; /* the model's */
     struct ds_model model;
-    enum ds_tried any_p, prec_dist; /* C0H/00H, C0H/01H; DS_TRIED_RECORDS: as the model has it */
-    uint32_t forbidden;             /* MSR that raises #GP */
-} * counting;                       /* the CPU that runs */
+    enum ds_tried instructions; /* event select C0H; DS_TRIED_RECORDS: as the model has it */
+    uint32_t forbidden;         /* MSR that raises #GP */
+} * counting;                   /* the CPU that runs */
 
 extern const struct ds_machine counting_machine_hw;
 

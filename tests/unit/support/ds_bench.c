@@ -163,7 +163,7 @@ void ds_bench_init(struct ds_bench *b, const struct ds_model_preset *preset, con
                    uint64_t maximum, uint64_t threshold)
 {
     struct ds_model_policy every = policy ? *policy : (struct ds_model_policy){0};
-    every.unlisted_recorded = true;
+    every.unlisted = DS_MODEL_UNLISTED_RECORD;
     ds_bench_init_listed(b, preset, &every, maximum, threshold);
 }
 

@@ -158,7 +158,7 @@ void model_machine_reset(const struct ds_model_preset *preset, const struct ds_m
                                        .registers = registers ? registers : model_machine_no_registers,
                                        .raise_pmi = raise_pmi};
     struct ds_model_policy every = policy ? *policy : (struct ds_model_policy){0};
-    every.unlisted_recorded = true; /* the driver is to be seen at work, whatever PEBS records */
+    every.unlisted = DS_MODEL_UNLISTED_RECORD; /* the driver is to be seen at work, whatever PEBS records */
     ds_model_init(&M.model, preset, &every, &host);
     M.accesses = M.fault_at = M.written = 0;
     M.injected = (struct model_machine_write){0};

@@ -261,7 +261,7 @@ void set_up(const struct ds_model_preset *preset, const struct ds_model_policy *
     bench.samples = 5;
     fake.before = 14;
     struct ds_model_policy every = policy ? *policy : (struct ds_model_policy){0};
-    every.unlisted_recorded = true; /* so each question has an answer */
+    every.unlisted = DS_MODEL_UNLISTED_RECORD; /* so each question has an answer */
     ds_model_init(&fake.model, preset, &every, &host);
     ds_detect(&machine, &fake.caps);
 }

@@ -181,7 +181,7 @@ void soft_begin(const char *preset, const char *events, uint32_t records)
     soft = realloc(soft, ds_soft_bytes());
     ds = realloc(ds, ds_cpu_bytes());
     struct ds_model_policy every = policy ? *policy : (struct ds_model_policy){0};
-    every.unlisted_recorded = true;
+    every.unlisted = DS_MODEL_UNLISTED_RECORD;
     assert_int_equal(ds_soft_init(soft, preset, &every), 0);
     assert_int_equal(ds_detect(ds_soft_machine(soft), &caps), 0);
     assert_int_equal(ds_parse_events(events, &config, error, sizeof error), 0);
