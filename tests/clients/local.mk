@@ -4,7 +4,7 @@ $(B)/clients-libraries: tests/clients/libraries.c
 	$(call say,LINK)
 	$(Q)$(CC) -std=gnu17 -Wall -Wextra -Werror -g -O1 -o $@ $<
 deps-clients:
-	@tools/qemu-ds/deps.sh --to $(B) --clients tests/clients/clients.txt
+	@tools/qemu-ds/deps.sh --to $(B) --more tests/clients/clients.txt
 test-clients: all $(B)/clients-libraries | deps-clients
 	@$(PYTHON) tests/run.py --build $(B) --all --only clients
 # As with deps-ds: where that fails, so do the tests.

@@ -144,25 +144,25 @@ def test_packages_are_unpacked_once(place):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_clients_are_unpacked_beside_linux(place):
+def test_more_is_unpacked_beside_linux(place):
     """Into a root that has all of Linux', once, and anew where either list changes."""
     debian(place)
     clients = place.folder / "clients.txt"
     clients.write_text(f"archive {DAY}\nclient\n")
     place.package("client", "1", {"usr/bin/client": "one", "boot/vmlinuz-6.12.10+deb13-amd64": "another"})
     place.indices()
-    assert place.run("--clients", clients).returncode == 0
+    assert place.run("--more", clients).returncode == 0
     linux, root = place.to / "linux/root", place.to / "clients/root"
     assert (root / "usr/bin/client").read_text() == "one" and not (linux / "usr/bin/client").exists()
     assert (root / "boot/vmlinuz-7.3.10+deb13-amd64").exists()
     assert (linux / "boot/vmlinuz-6.12.10+deb13-amd64").read_text() == "kernel"  # that is a file of its own
 
-    assert place.run("--clients", clients).stdout == ""
+    assert place.run("--more", clients).stdout == ""
     place.linux_txt.append("libc6")
-    assert [line.split(", ")[0] for line in place.run("--clients", clients).stdout.splitlines()] == \
+    assert [line.split(", ")[0] for line in place.run("--more", clients).stdout.splitlines()] == \
         ["3 packages of Debian's", "1 packages of Debian's"]
     assert (root / "usr/lib64/ld-linux-x86-64.so.2").exists()
-    assert place.run("--clients", "/nowhere").stderr == "deps-ds: --clients /nowhere: cannot be read\n"
+    assert place.run("--more", "/nowhere").stderr == "deps-ds: --more /nowhere: cannot be read\n"
 
 
 def test_another_list_is_unpacked_anew(place):

@@ -12,7 +12,7 @@ import pytest
 WORDS = 10
 RECORD = "taskset 2 perf record -q -c 10007 {} " + f"known $(seq {WORDS - 1}) && perf script -F ip,period"
 COMMANDS = [checks.QUIET, RECORD.format("-e instructions:u"), RECORD.format("-b -e instructions:upp"),
-            "grep -E 'NMI|PMI' /proc/interrupts", "sleep 5"]
+            "grep -E 'NMI|PMI' /proc/interrupts", "suite/part/print; whoami", "sleep 5"]
 
 pytestmark = pytest.mark.xdist_group("x2apic")
 
@@ -21,9 +21,14 @@ pytestmark = pytest.mark.xdist_group("x2apic")
 def booted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("x2apic")
     program = known.assemble(folder)
+    (folder / "suite/part").mkdir(parents=True)
+    (folder / "suite/part/print").write_text("#!/bin/sh\ncat $(dirname $0)/../link\n")
+    (folder / "suite/part/print").chmod(0o755)
+    (folder / "suite/file").write_text("read\n")
+    (folder / "suite/link").symlink_to("file")
     run = guest.run(folder, COMMANDS, preset="sapphirerapids", append="tsc=reliable nmi_watchdog=0", plugin="stats=on",
                     smp=2, machine=("-machine", "q35", "-device", "intel-iommu,intremap=on,eim=on"),
-                    files={"bin/known": program})
+                    files=guest.copies([program, folder / "suite"]))
     assert all(said.status == 0 for said in run.said), run.said
     return run, known.Known(program, WORDS)
 
@@ -52,6 +57,12 @@ def test_interrupts(booted):
     pmis = [int(n) for n in re.findall(r"(\d+) PMIs", run.plugin)]
     assert by_cpu["NMI:"] == by_cpu["PMI:"] == pmis
     assert pmis[0] == 0 and pmis[1] >= len(said)
+
+
+def test_a_folder_is_copied(booted):
+    """As it is, for suites whose scripts look for each other; many of them ask whether they are root."""
+    run, _ = booted
+    assert run.said[4].output.split() == ["read", "root"]
 
 
 def test_light_when_idle(booted):

@@ -4,14 +4,14 @@
 # DIR/linux/root, the kernel and the programs of the Linux guest. The QEMU is a link if $PATH has one of that version,
 # or if --qemu names one. All else comes from Debian's packages, which are unpacked into DIR and do not change the
 # system: no root, any x86-64 Linux. Names are in qemu.txt and linux.txt; versions and checksums come from the mirror's
-# indices, which are signed. Does nothing if everything exists. For `make test-clients` there is DIR/clients/root, too:
-# the same root with more programs.
+# indices, which are signed. Does nothing if everything exists. For tests there may be a root with
+# more programs, too: DIR/NAME/root, of a list NAME.txt.
 # shellcheck disable=SC2015 # 'A && B || die': die does not return, and running it when B fails is meant
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly VERSION=11.1 SUITES=(trixie trixie-updates trixie-security trixie-backports)
-to=$(cd "$here/../.." && pwd)/build lists=$here qemu='' clients=''
+to=$(cd "$here/../.." && pwd)/build lists=$here qemu='' more=''
 archive=${DEBIAN_ARCHIVE:-https://snapshot.debian.org/archive}
 keyring=${DEBIAN_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
 
@@ -25,11 +25,11 @@ security=${DEBIAN_SECURITY_MIRROR:-$mirror-security}
 
 usage() {
     cat <<'END'
-usage: tools/qemu-ds/deps.sh [--to DIR] [--qemu PATH] [--lists DIR] [--clients LIST]
+usage: tools/qemu-ds/deps.sh [--to DIR] [--qemu PATH] [--lists DIR] [--more LIST]
   --to DIR     where it goes (build)
   --qemu PATH  take this QEMU
   --lists DIR  of qemu.txt and linux.txt (beside this script)
-  --clients LIST  also DIR/clients/root: Linux' with the packages of this list
+  --more LIST  also DIR/NAME/root: Linux' with the packages of this list, NAME.txt
 In the environment: DEBIAN_MIRROR, DEBIAN_SECURITY_MIRROR and DEBIAN_ARCHIVE
 name others than deb.debian.org/debian, the former's own with -security and
 snapshot.debian.org/archive; DEBIAN_KEYRING the keys of the indices.
@@ -44,9 +44,9 @@ die() {
 parse() {
     while [ $# -gt 0 ]; do
         case $1 in
-        --to | --qemu | --lists | --clients)
+        --to | --qemu | --lists | --more)
             [ $# -ge 2 ] || die "$1 needs a value (--help)"
-            case $1 in --to) to=$2 ;; --qemu) qemu=$2 ;; --lists) lists=$2 ;; --clients) clients=$2 ;; esac
+            case $1 in --to) to=$2 ;; --qemu) qemu=$2 ;; --lists) lists=$2 ;; --more) more=$2 ;; esac
             shift
             ;;
         --help | -h)
@@ -58,7 +58,7 @@ parse() {
         shift
     done
     [ -r "$lists/qemu.txt" ] && [ -r "$lists/linux.txt" ] || die "--lists $lists: has no qemu.txt and linux.txt"
-    [ -z "$clients" ] || [ -r "$clients" ] || die "--clients $clients: cannot be read"
+    [ -z "$more" ] || [ -r "$more" ] || die "--more $more: cannot be read"
 }
 
 version() { "$1" --version 2>/dev/null | sed -n '1s/.*version \([0-9]*\.[0-9]*\).*/\1/p'; }
@@ -265,12 +265,14 @@ bring_linux() {
     finish "$to/linux"
 }
 
-bring_clients() {
-    [ -n "$clients" ] || return
-    cat "$to/linux/list" "$clients" | cmp -s - "$to/clients/list" && return
-    unpack_all "$to/clients" "$clients" "$to/linux"
-    cat "$to/linux/list" "$clients" >"$new/list"
-    finish "$to/clients"
+bring_more() {
+    [ -n "$more" ] || return
+    local there=${more##*/}
+    there=$to/${there%.txt}
+    cat "$to/linux/list" "$more" | cmp -s - "$there/list" && return
+    unpack_all "$there" "$more" "$to/linux"
+    cat "$to/linux/list" "$more" >"$new/list"
+    finish "$there"
 }
 
 main() {
@@ -279,7 +281,7 @@ main() {
     rm -rf "$indices"
     bring_qemu
     bring_linux
-    bring_clients
+    bring_more
     rm -rf "$indices"
 }
 

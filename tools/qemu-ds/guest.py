@@ -51,6 +51,7 @@ mount -t tmpfs shm /dev/shm
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 ifconfig lo up
+[ -e /etc/passwd ] || echo root:x:0:0:root:/root:/bin/sh >/etc/passwd
 cd /root
 for i in $(ls /commands | sort -n); do
     echo "guest: $(head -n 1 /commands/$i)"
@@ -114,19 +115,34 @@ class Archive:
             self.add(name, stat.S_IFREG | source.stat().st_mode & 0o777, source.read_bytes())
 
 
+def copies(paths):
+    """{path in the guest: Path here} of files, which go to /bin, and of all files in folders, which go to /root."""
+    files = {}
+    for path in paths:
+        if path.is_dir():
+            folder = path.resolve()
+            files |= {f"root/{file.relative_to(folder.parent)}": file for file in sorted(folder.rglob("*"))
+                      if file.is_symlink() or file.is_file()}
+        else:
+            files[f"bin/{path.name}"] = path
+    return files
+
+
 def initramfs(to, commands, files, root, programs):
-    """As file `to`. `programs`: of the root, by name or path. What `files` need of it is there, too."""
+    """As file `to`. `programs`: of the root, by name or path. What `files` need of it is there, too; of those in /root
+    what it has."""
     debian = of_root.Root(root)
     needed = debian.needs(("busybox", *programs))
-    for source in files.values():
-        if not isinstance(source, bytes):
-            needed |= debian.needs(debian.libraries(source))
+    for name, source in files.items():
+        if not isinstance(source, bytes) and not source.is_symlink():
+            needed |= debian.needs(debian.libraries(source, strict=not name.startswith("root/")))
     with open(to, "wb") as file:
         archive = Archive(file)
         for folder in (*FOLDERS, *(f"usr/{name}" for name in LINKS)):
             archive.folder(folder)
         for name in LINKS:
             archive.add(name, stat.S_IFLNK | 0o777, f"usr/{name}".encode())
+            archive.folders.add(name)
         archive.copy("init", INIT.encode())
         for name, source in needed.items():
             archive.folder(os.path.dirname(name))
@@ -134,6 +150,7 @@ def initramfs(to, commands, files, root, programs):
         for i, command in enumerate(commands):
             archive.copy(f"commands/{i}", f"{command}\n".encode())
         for name, source in files.items():
+            archive.folder(os.path.dirname(name.lstrip("/")))
             archive.copy(name.lstrip("/"), source)
         archive.add("TRAILER!!!", 0)
 
@@ -165,10 +182,9 @@ def command_line(preset, append):
 def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin="", append="", smp=1, machine=(),
         timeout=LIMIT, root=DEBIAN, programs=PROGRAMS):
     """Boots, runs each of the commands in a shell of its own, and ends. `folder`: for files on the way; `files`: {path
-    in the guest, in a folder of FOLDERS or LINKS: Path here, or bytes of a script}; `programs`: of the root, by name or
-    path, beside busybox; `kernel`: as kernel_of() has it; `plugin`: more options of it, as "stats=on"; `append`: of the
-    kernel's; `machine`: more arguments of QEMU's, which ends when the caller does. Raises Trouble where the guest did
-    not get to its end."""
+    in the guest: Path here, or bytes of a script}; `programs`: of the root, by name or path, beside busybox; `kernel`:
+    as kernel_of() has it; `plugin`: more options of it, as "stats=on"; `append`: of the kernel's; `machine`: more
+    arguments of QEMU's, which ends when the caller does. Raises Trouble where the guest did not get to its end."""
     need(root)
     archive, out, console = folder / "initramfs", folder / "out.tar", folder / "console"
     image = kernel_of(kernel, root)
@@ -214,8 +230,9 @@ def main():
     parser.add_argument("--append", metavar="OPTIONS", default="pti=off nmi_watchdog=0",
                         help="the kernel's options (%(default)s)")
     parser.add_argument("--smp", metavar="N", type=int, default=1, help="so many processors (%(default)s)")
-    parser.add_argument("--copy", metavar="PROGRAM", type=Path, action="append", default=[],
-                        help="a file to copy into the guest's /bin, with the root's libraries; may be given again")
+    parser.add_argument("--copy", metavar="PATH", type=Path, action="append", default=[],
+                        help="a program to copy into the guest's /bin, or a folder to copy into its /root, with the "
+                             "root's libraries; may be given again")
     parser.add_argument("--timeout", metavar="S", type=int, default=LIMIT, help="give up after S seconds (%(default)s)")
     parser.add_argument("command", metavar="COMMAND", nargs="+")
     a = parser.parse_args()
@@ -224,7 +241,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             kernel = a.kernel or (KERNEL if a.root == DEBIAN else None)
             done = run(Path(folder), a.command, preset=a.preset, kernel=kernel, plugin=a.plugin, append=a.append,
-                       smp=a.smp, files={f"bin/{path.name}": path for path in a.copy}, timeout=a.timeout,
+                       smp=a.smp, files=copies(a.copy), timeout=a.timeout,
                        root=a.root, programs=a.program or PROGRAMS)
     except (Trouble, of_root.Missing, OSError) as trouble:
         sys.exit(f"{'qemu-ds-guest' if INSTALLED else 'guest.py'}: {trouble}")
