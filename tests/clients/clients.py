@@ -9,7 +9,7 @@ ROOT = guest.BUILD / "clients/root"
 WORDS = 5
 KNOWN = f"known $(seq {WORDS - 1})"
 PARANOID = "echo 1 >/proc/sys/kernel/perf_event_paranoid"  # PAPI wants that, of root, too
-QUIET = f"{PARANOID}; echo 100000 >/proc/sys/kernel/perf_event_max_sample_rate; {checks.QUIET}"
+QUIET = f"{PARANOID}; {checks.QUIET}"
 MOUNT = "mount -t debugfs debug /sys/kernel/debug; mount -t tracefs trace /sys/kernel/tracing"
 APPEND = "pti=off nmi_watchdog=0 tsc=reliable"
 
