@@ -10,7 +10,7 @@ QDS_C := $(call c_of,tools/qemu-ds $(addprefix tools/qemu-ds/,modelled snapshot)
 QDS_O := $(QDS_C:%.c=$(B)/qemu-ds/%.o)
 # QDS_LAYOUT: a number for what struct qds_vcpu looks like. Snapshots have it.
 FLAGS_qemu-ds := $(HCFLAGS) -fPIC -fvisibility=hidden -DQDS_LAYOUT=$(firstword $(shell cat \
-                     ds/layout.h ds/model/model.h ds/soft/insn.h tools/qemu-ds/{counting,vcpu}.h | cksum))u
+                     ds/layout.h ds/model/model.h ds/soft/insn.h tools/qemu-ds/{counting,silent,vcpu}.h | cksum))u
 $(eval $(call product,qemu-ds))
 $(B)/qemu-ds.objects: OBJECTS = $(QDS_O)
 $(B)/qemu-ds.so: $(QDS_O) $(B)/qemu-ds.objects
@@ -23,5 +23,5 @@ endif
 .PHONY: qemu-ds
 
 # Of the plugin what needs no QEMU.
-$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(addprefix $(B)/san/tools/qemu-ds/,counting.o options.o tsc.o \
+$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(addprefix $(B)/san/tools/qemu-ds/,counting.o options.o silent.o tsc.o \
                                  $(patsubst %,modelled/%.o,access_decode caches memory_options memory_system tlb))

@@ -117,6 +117,8 @@ static void ends(void *userdata)
             fprintf(stderr,
                     "qemu-ds: vCPU %d: %" PRIu64 " records, %" PRIu64 " branch records lost: DS memory not mapped\n", i,
                     v->model.lost, v->model.bts_lost);
+        if (v)
+            qds_silent_print(&v->silent, &v->model, (unsigned)i, stderr);
         if (v && v->late)
             fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " times it may have begun to count late\n", i, v->late);
         if (v && v->rdpmcs_refused)

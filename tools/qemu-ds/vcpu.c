@@ -196,7 +196,15 @@ static void raise_pmi(void *context, uint32_t lvtpc)
 
 static void recorded(void *context, const struct ds_model_record *record)
 {
-    qds_truth_record(context, record);
+    struct qds_vcpu *v = context;
+    qds_truth_record(v, record);
+    qds_silent_recorded(&v->silent, &v->model, record);
+}
+
+static void acted(void *context, const struct ds_model_action *action)
+{
+    struct qds_vcpu *v = context;
+    qds_silent_acted(&v->silent, &v->model, action);
 }
 
 unsigned qds_cpl_before_delivery(struct qds_vcpu *v)
@@ -331,6 +339,7 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
                                        .xmm = xmm,
                                        .raise_pmi = raise_pmi,
                                        .recorded = recorded,
+                                       .acted = acted,
                                        .context = v};
     v->index = index;
     boards = all_boards;

@@ -8,6 +8,7 @@
 #include "tools/qemu-ds/counting.h"
 #include "tools/qemu-ds/modelled/access_decode.h"
 #include "tools/qemu-ds/qemu_api.h"
+#include "tools/qemu-ds/silent.h"
 
 #define QDS_VCPUS 255u /* APIC IDs that an interrupt's message can name */
 
@@ -141,6 +142,7 @@ struct qds_vcpu {
     bool fresh;           /* has never run, or a snapshot is about to be loaded: its next block is translated */
     bool wants;           /* something counts */
     uint64_t pmis, steps; /* totals */
+    struct qds_silent silent;
     uint64_t late; /* WRMSRs that turned something on in blocks that may not count it, see qds_instruments_change */
     uint64_t rdpmcs_refused; /* left to QEMU, whose #UD is not the guest's fault */
 };
