@@ -32,7 +32,8 @@ test: test-products
 test-ci test-all: test-products
 	-@$(MAKE) -k --no-print-directory deps-ds deps-prove # where that fails, so do the tests that need it
 	@$(PYTHON) tests/run.py --build $(B) --with-qemu-11 \
-	    $(if $(filter test-all,$@),--all fuzz $(filter-out fuzz-replay,$(SUITES)),$(SUITES)) # fuzz replays, too
+	    $(if $(filter test-all,$@),--all fuzz $(filter-out fuzz-replay,$(SUITES)) $(if $(LKVS),test-lkvs),\
+      $(SUITES)) # fuzz replays, too
 test-ds: all
 	@$(PYTHON) tests/run.py --build $(B) --only qemu_ds
 test-linux: all

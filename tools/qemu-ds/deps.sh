@@ -4,8 +4,8 @@
 # DIR/linux/root, the kernel and the programs of the Linux guest. The QEMU is a link if $PATH has one of that version,
 # or if --qemu names one. All else comes from Debian's packages, which are unpacked into DIR and do not change the
 # system: no root, any x86-64 Linux. Names are in qemu.txt and linux.txt; versions and checksums come from the mirror's
-# indices, which are signed. Does nothing if everything exists. For tests there may be a root with
-# more programs, too: DIR/NAME/root, of a list NAME.txt.
+# indices, which are signed. Does nothing if everything exists. For `make test-clients` and `make test-lkvs` there is a
+# root with more programs, too: DIR/NAME/root, of a list NAME.txt.
 # shellcheck disable=SC2015 # 'A && B || die': die does not return, and running it when B fails is meant
 set -u
 
