@@ -45,10 +45,12 @@ def assemble(folder, name, *defines):
 
 
 def qemu(image, plugin="", *arguments, accelerator="tcg", timeout=300):
-    """QEMU with the image as its firmware; `plugin`: options of the plugin."""
+    """QEMU with the image as its firmware; `plugin`: options of the plugin, None: without it."""
+    if plugin is not None:
+        arguments = "-plugin", f"{PLUGIN}{',' if plugin else ''}{plugin}", *arguments
     return subprocess.run([QEMU, "-accel", accelerator, "-cpu", "max", "-m", "64", "-display", "none", "-nodefaults",
                            "-bios", image, "-debugcon", "stdio", "-device", "isa-debug-exit,iobase=0xf4,iosize=1",
-                           "-plugin", f"{PLUGIN}{',' if plugin else ''}{plugin}", *arguments],
+                           *arguments],
                           capture_output=True, text=True, check=False, timeout=timeout)
 
 

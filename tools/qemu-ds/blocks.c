@@ -38,9 +38,23 @@ bool qds_blocks_counts(const struct qds_block *b, enum qds_group group, unsigned
     return (group == QDS_ALL_RINGS || group == b->ring) && b->events[event] && b->wanted[group] >> event & 1;
 }
 
-/* Sets what is counted of the instruction and when: with its block, or, of what it accesses, when it does. */
-static void decode(struct qds_block_insn *i, const uint8_t *code, size_t size, bool steps)
+/*
+ * QEMU gives us the code as it is now, and has perhaps translated what was there before another vCPU stored to it. An
+ * instruction of one byte that no mode has was INT3, by which kernels change code. 64-bit mode is the one that
+ * `decoded` is for; others have some more of one byte.
+ */
+static bool was_int3(uint8_t code, size_t size, bool decoded)
 {
+    const bool old = (code < 0x40 && (code & 7) >= 6 && code != 0x0F) || (code & 0xF0) == 0x40 || code == 0x60 ||
+                     code == 0x61 || code == 0xCE || code == 0xD6;
+    return size == 1 && !decoded && !old;
+}
+
+/* Sets what is counted of the instruction and when: with its block, or, of what it accesses, when it does. */
+static void decode(struct qds_block_insn *i, uint8_t *code, size_t size, bool steps)
+{
+    if (was_int3(code[0], size, ds_insn_decode(code, size, &i->insn)))
+        code[0] = QDS_INT3;
     i->special = qds_special(code, size);
     i->remaps = qds_memory_changes(code, size);
     if (!ds_insn_decode(code, size, &i->insn))
@@ -205,10 +219,8 @@ static void translated(struct qemu_plugin_tb *tb, void *userdata)
 {
     (void)userdata;
     static const qemu_plugin_vcpu_udata_cb_t runs[] = {
-        [QDS_SPECIAL_CPUID] = qds_run_cpuid,
-        [QDS_SPECIAL_RDMSR] = qds_run_rdmsr,
-        [QDS_SPECIAL_WRMSR] = qds_run_wrmsr,
-        [QDS_SPECIAL_RDPMC] = qds_run_rdpmc,
+        [QDS_SPECIAL_INT3] = qds_run_int3,   [QDS_SPECIAL_CPUID] = qds_run_cpuid, [QDS_SPECIAL_RDMSR] = qds_run_rdmsr,
+        [QDS_SPECIAL_WRMSR] = qds_run_wrmsr, [QDS_SPECIAL_RDPMC] = qds_run_rdpmc,
     };
     if (current->fresh)
         qds_snapshot_check(current);

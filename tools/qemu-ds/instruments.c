@@ -78,6 +78,14 @@ bool qds_instruments_change(struct qds_vcpu *v, const struct ds_model *to, bool 
     return may;
 }
 
+void qds_instruments_renew(void)
+{
+    pthread_mutex_lock(&lock);
+    if (!resetting)
+        translate_anew();
+    pthread_mutex_unlock(&lock);
+}
+
 void qds_instruments_relax(void)
 {
     if (wanting || !more || now() - idle_since < idle_after)

@@ -478,6 +478,29 @@ static void again(struct qds_vcpu *v, const struct qds_block_insn *i, void *at)
     qemu_plugin_set_pc(qds_read(v, QDS_RIP));
 }
 
+/*
+ * QEMU drops the blocks of code that is stored to, and stores only then. A vCPU that translates the code in between
+ * keeps a block of the old code. Kernels put INT3 where they change code that others may execute, and take it for a
+ * fault where none of theirs is: so one that is no longer in memory does not run. If its block has not been dropped,
+ * and the vCPU comes to it again, all are translated anew.
+ */
+__attribute__((optimize("no-omit-frame-pointer"))) void qds_run_int3(unsigned vcpu, void *userdata)
+{
+    const struct qds_block_insn *i = userdata;
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    const uint64_t physical = i->block->physical;
+    const bool again_here = v->stale == i;
+    uint8_t code;
+    v->stale = NULL;
+    if (physical == QDS_NOWHERE || !qds_memory_read_physical(v, physical + i->offset, &code, 1) || code == QDS_INT3)
+        return;
+    v->stale = i;
+    if (again_here)
+        qds_instruments_renew();
+    qds_flags_look_for_env(v, __builtin_frame_address(0));
+    again(v, i, __builtin_return_address(0));
+}
+
 /* It ends its block, so all of the block has been counted. What it changes holds from the next instruction on. */
 __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_wrmsr(unsigned vcpu, void *userdata)
 {

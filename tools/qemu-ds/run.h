@@ -42,6 +42,7 @@ void qds_run_access_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
 /* The instruction runs next. */
+void qds_run_int3(unsigned vcpu, void *userdata);
 void qds_run_cpuid(unsigned vcpu, void *userdata);
 void qds_run_rdmsr(unsigned vcpu, void *userdata);
 void qds_run_wrmsr(unsigned vcpu, void *userdata);

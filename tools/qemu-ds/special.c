@@ -38,6 +38,8 @@ static bool chosen(const struct qds_vcpu *v, const char *what, uint32_t msr)
 
 enum qds_special qds_special(const uint8_t *code, size_t length)
 {
+    if (length == 1 && code[0] == QDS_INT3)
+        return QDS_SPECIAL_INT3;
     if (length < 2 || code[length - 2] != 0x0F)
         return QDS_SPECIAL_NONE;
     for (size_t i = 0; i < length - 2; i++) /* they have no operands, but an immediate may look like them */

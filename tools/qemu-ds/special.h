@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instructions that access the Debug Store: CPUID, RDMSR, WRMSR, RDPMC. The first three run in QEMU as well, which
- * knows the rest of the processor. The plugin changes their results after they have run, at the next instruction. If
- * the model refuses one, the plugin changes the MSR number to one that QEMU refuses, so that it raises #GP. RDPMC does
- * not run: QEMU does not have it, and raises #UD, or #GP if privilege level and CR4.PCE forbid it.
+ * The instructions that the plugin acts on: INT3 (see qds_run_int3), and those that access the Debug Store: CPUID,
+ * RDMSR, WRMSR, RDPMC. The first three run in QEMU as well, which knows the rest of the processor. The plugin changes
+ * their results after they have run, at the next instruction. If the model refuses one, the plugin changes the MSR
+ * number to one that QEMU refuses, so that it raises #GP. RDPMC does not run: QEMU does not have it, and raises #UD, or
+ * #GP if privilege level and CR4.PCE forbid it.
  */
 #pragma once
 
 #include "tools/qemu-ds/vcpu.h"
 
-enum qds_special { QDS_SPECIAL_NONE, QDS_SPECIAL_CPUID, QDS_SPECIAL_RDMSR, QDS_SPECIAL_WRMSR, QDS_SPECIAL_RDPMC };
+enum qds_special {
+    QDS_SPECIAL_NONE,
+    QDS_SPECIAL_INT3,
+    QDS_SPECIAL_CPUID,
+    QDS_SPECIAL_RDMSR,
+    QDS_SPECIAL_WRMSR,
+    QDS_SPECIAL_RDPMC
+};
+
+#define QDS_INT3 0xCC
 
 /* At the plugin's start: the access of this number, from 1 on, of the first vCPU to the model's MSRs shall raise #GP,
  * whatever it is, and stderr is told which it was. 0: none. Accesses count from the first on that reads

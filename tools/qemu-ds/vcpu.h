@@ -139,6 +139,7 @@ struct qds_vcpu {
         uint32_t id, lvtpc;
         bool enabled;
     } x2apic;
+    const void *stale;    /* the INT3 that was not in memory, see qds_run_int3(): only compared, it may be gone */
     bool fresh;           /* has never run, or a snapshot is about to be loaded: its next block is translated */
     bool wants;           /* something counts */
     uint64_t pmis, steps; /* totals */
