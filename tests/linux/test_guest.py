@@ -3,8 +3,11 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import guest
+import known
+import programs
 import pytest
 
 
@@ -30,3 +33,13 @@ def test_without_deps_ds(tmp_path):
     done = tool(tmp_path, "true", build=tmp_path)
     assert done.returncode == 1 and not done.stdout
     assert done.stderr == "guest.py: qemu11/qemu-system-x86_64 is not there: run 'make deps-ds all'\n"
+
+
+def test_programs_of_this_folder(tmp_path, monkeypatch):
+    """--copy takes a bare name, of a static program and of one with libraries, and does not look for it in the root."""
+    known.assemble(tmp_path)
+    (tmp_path / "cat.copy").write_bytes((guest.DEBIAN / "usr/bin/cat").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    root = programs.Root(guest.DEBIAN)
+    assert root.libraries(Path("known")) == []
+    assert programs.LOADER in root.libraries(Path("cat.copy"))

@@ -98,8 +98,9 @@ class Root:
         loader = self.path / LOADER
         if not loader.exists():
             raise Missing(f"{self.path}: has no {LOADER}: it is no root of Debian's for x86-64")
+        absolute = os.path.abspath(path)  # the loader looks for a name without a '/' among its libraries
         done = subprocess.run([loader, "--inhibit-cache", "--library-path", self.path / "usr/lib" / MACHINE, "--list",
-                               path], capture_output=True, text=True, check=False)
+                               absolute], capture_output=True, text=True, check=False)
         missing = re.search(r"loading shared libraries: (\S+): cannot open", done.stderr)
         paths = re.findall(r"^\t(?:\S+ => )?(/\S+) \(", done.stdout, re.M)
         found = [os.path.relpath(os.path.realpath(os.path.dirname(name)), self.path) + "/" + os.path.basename(name)
