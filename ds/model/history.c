@@ -124,13 +124,6 @@ static uint64_t *word(struct ds_model *m, uint32_t msr, int *e)
     return NULL;
 }
 
-/* Whether bits 63 to 47 of an address are one, but for `flags`. */
-static bool canonical(uint64_t address, uint64_t flags)
-{
-    const uint64_t sign = ~flags & ~(DS_BIT(47) - 1);
-    return (address & sign) == 0 || (address & sign) == sign;
-}
-
 /* Whether the word may be written so. Bits 62 and 61 of FROM are part of the address where there is no TSX, though
  * branches leave them 0. */
 static bool legal(const struct ds_model *m, uint32_t msr, uint64_t value)
@@ -140,7 +133,7 @@ static bool legal(const struct ds_model *m, uint32_t msr, uint64_t value)
         return p->arch_lbr || !(value & ~DS_LBR_INFO_VALID); /* reserved bits are ignored by definition there */
     bool flags = msr - p->lbr_from < DS_MODEL_LBR_DEPTH &&
                  (p->lbr_format == LBR_FMT_EIP_FLAGS || p->lbr_format == LBR_FMT_EIP_FLAGS_TSX);
-    return canonical(value, flags ? DS_LBR_FROM_MISPRED : 0);
+    return ds_model_canonical(m, value, flags ? DS_LBR_FROM_MISPRED : 0);
 }
 
 int ds_model_history_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)

@@ -9,6 +9,10 @@ void ds_model_act(const struct ds_model *model, struct ds_model_action action);
 
 /* Whether an MSR that comes with a feature, or with a counter, is there; no other MSR has such a condition. */
 bool ds_model_has_msr(const struct ds_model *model, uint32_t msr);
+/* Whether the bits of an address from its sign on are one, but for `flags`. As MSRs want it: how many bits an address
+ * has depends on the processor, not on CR4.LA57 (Linux' arch/x86/kvm/x86.h has it from a test on silicon, of other
+ * MSRs). */
+bool ds_model_canonical(const struct ds_model *model, uint64_t address, uint64_t flags);
 /* Bits of an MSR that may be written as 1. Of IA32_PERF_GLOBAL_STATUS: by the MSRs that set and reset its bits. */
 uint64_t ds_model_legal_perfevtsel(const struct ds_model *model);
 uint64_t ds_model_legal_fixed_ctr_ctrl(const struct ds_model *model);

@@ -25,8 +25,10 @@ int ds_model_kvm_guest(struct ds_model_preset *p)
         return -ENODEV; /* enable_pmu is off on hybrids */
     p->kvm = true;
     /* Of Ice Lake the servers alone write records safely while a guest's memory is not all mapped. */
-    if (p->signature == ICELAKE_CLIENT)
+    if (p->signature == ICELAKE_CLIENT) {
         p->signature = ICELAKE_SERVER;
+        p->la57 = true;
+    }
     p->ds = p->format >= 4 && p->format != DS_FORMAT_ARCH; /* which KVM does not give its guests */
     p->ds_cpl = false;
     p->format = p->ds ? p->format : 0;

@@ -99,6 +99,7 @@ struct ds_model_preset {
     const char *name;
     uint32_t signature;   /* CPUID.01H:EAX */
     uint32_t microcode;   /* its revision, IA32_BIOS_SIGN_ID[63:32] */
+    bool la57;            /* CPUID.07H:ECX.LA57: linear addresses have 57 bits */
     bool ds, ds_cpl;      /* CPUID.01H:EDX.DS, ECX.DS_CPL */
     uint8_t core_type;    /* CPUID.1AH:EAX[31:24]; 0: not of a hybrid processor. Hybrids have CPUID.23H */
     uint8_t native_model; /* CPUID.1AH:EAX[23:0]: which core of its kind */

@@ -247,6 +247,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .name = "sapphirerapids",
         .generation = DS_GENERATION_GOLDENCOVE,
         .signature = 0x000806F8,
+        .la57 = true, /* alone of these processors: of Ice Lake and Lion Cove only servers have it */
         .ds = true,
         .ds_cpl = true,
         .perfmon_version = 5,

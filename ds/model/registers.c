@@ -36,9 +36,10 @@ static uint64_t perf_capabilities(const struct ds_model_preset *p)
            (p->baseline && ds_model_timed(p) ? IA32_PERF_CAPABILITIES_PEBS_TIMING : 0);
 }
 
-static bool canonical(uint64_t address)
+bool ds_model_canonical(const struct ds_model *m, uint64_t address, uint64_t flags)
 {
-    return (uint64_t)((int64_t)(address << 16) >> 16) == address;
+    const uint64_t sign = ~flags & ~(DS_BIT(m->preset->la57 ? 56 : 47) - 1);
+    return (address & sign) == 0 || (address & sign) == sign;
 }
 
 /* What is programmed, counting or not (SDM vol. 3B, "IA32_PERF_GLOBAL_INUSE MSR"). */
@@ -236,7 +237,7 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
     case MSR_PEBS_FRONTEND:
         return ds_model_store(m, &m->frontend, value, LEGAL_FRONTEND);
     case IA32_DS_AREA:
-        if (!canonical(value))
+        if (!ds_model_canonical(m, value, 0))
             return -EFAULT;
         m->ds_area = value;
         return 0;

@@ -72,6 +72,15 @@ def test_unmapped(tmp_path):
     assert re.findall(" lost at (.*)", truth.read_text()) == ["8000000020"] + 3 * ["8000000000"]
 
 
+def test_addresses_of_57_bits(tmp_path):
+    """The DS area, its buffer and branches may lie there, where the processor has LA57."""
+    said, messages = run(tmp_path, "la57", "preset=sapphirerapids,stats=on")
+    assert said["area"] == 1 << 48 | 0x400000
+    assert said["index"] > 1 << 48 | 0x401000 and said["instruction"] <= 2
+    assert (said["to"], said["from"]) == (1 << 48, 0xFF11000000000000)
+    assert "lost" not in messages
+
+
 @pytest.mark.parametrize("preset, seed", [
     ("haswell", 1), ("sapphirerapids", 2), ("pantherlake", 3),
     *(cb.long(preset, seed) for preset in ("penryn", "skylake", "icelake", "sapphirerapids", "pantherlake")
@@ -257,6 +266,11 @@ def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
         assert crystal == 1000000000 and crystal // 1000 * numerator < 1 << 32
         base, maximum, bus, _ = (said[f"16_e{r}x"] for r in "abcd")
         assert abs(base - tsc.khz() / 1000) < 2 and (maximum, bus) == (base, 100)
+    # Of what QEMU has, the processor's: AVX and LA57, XGETBV with ECX = 1, and nothing of AMD's.
+    assert (said["1_ecx"] >> 28 & 1, said["d_1_eax"] >> 2 & 1) == ((0, 0) if preset == "penryn" else (1, 1))
+    la57 = preset == "sapphirerapids"
+    assert (said["7_ecx"] >> 16 & 1, said["80000008_eax"] >> 8 & 0xFF) == ((1, 57) if la57 else (0, 48))
+    assert said["80000000_eax"] == 0x80000008 and not said["80000001_ecx"] & ~0x121
     assert (said["capabilities_high"], said["capabilities"]) == (0, capabilities)
     unavailable = (pmu & 0xFF == 6) << 12  # PEBS: of the Debug Store
     # MONITOR and fast strings are QEMU's, performance monitoring is the model's.

@@ -8,7 +8,7 @@ from bare_guest import run
 ALL = (1 << 64) - 1
 NONE = "not there"
 READ_ONLY = "read-only"
-CANONICAL = (1 << 47) - 1  # of single bits
+CANONICAL, CANONICAL_57 = (1 << 47) - 1, (1 << 56) - 1  # of single bits
 STATUS = 1 << 63 | 1 << 62  # COND_CHGD, OVF_BUF; further down those of later versions
 DEBUGCTL = 0x1FC3  # LBR, BTF, TR, BTS, BTINT, BTS_OFF_OS, BTS_OFF_USR, FREEZE_LBRS_ON_PMI, FREEZE_PERFMON_ON_PMI
 ANY = 1 << 21  # AnyThread: of versions 3 and 4
@@ -42,7 +42,7 @@ ICELAKE = {
 }
 SAPPHIRE_RAPIDS = {
     **ICELAKE, 0x1C8: NONE, 0x1C9: NONE, 0x680: NONE, 0x69F: NONE, 0x6C0: NONE, 0xDC0: NONE, 0x14CE: 0x7F000F,
-    0x14CF: 8 | 16 | 32, 0x1200: ALL, 0x1500: CANONICAL, 0x1600: CANONICAL,
+    0x14CF: 8 | 16 | 32, 0x1200: ALL, 0x600: CANONICAL_57, 0x1500: CANONICAL_57, 0x1600: CANONICAL_57,
 }
 NO_ZERO = {0x14CF}
 

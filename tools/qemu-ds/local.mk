@@ -23,5 +23,6 @@ endif
 .PHONY: qemu-ds
 
 # Of the plugin what needs no QEMU.
-$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(addprefix $(B)/san/tools/qemu-ds/,counting.o options.o silent.o tsc.o \
+$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(addprefix $(B)/san/tools/qemu-ds/,counting.o features.o options.o silent.o \
+                                 tsc.o \
                                  $(patsubst %,modelled/%.o,access_decode caches memory_options memory_system tlb))

@@ -8,6 +8,7 @@
 
 #include "tools/qemu-ds/modelled/access_decode.h"
 #include "tools/qemu-ds/modelled/accesses.h"
+#include "tools/qemu-ds/features.h"
 #include "tools/qemu-ds/pmi.h"
 #include "tools/qemu-ds/tsc.h"
 
@@ -107,7 +108,8 @@ void qds_cpuid(struct qds_vcpu *v)
     bool guest =
         v->model.preset->kvm && (leaf - CPUID_HYPERVISOR <= 1 || leaf - CPUID_HYPERVISOR - CPUID_HYPERVISOR_STEP <= 1);
     bool ours = guest || leaf <= 1 || leaf == 0x0A || leaf == 0x1A || leaf == 0x23 || (leaf == 7 && subleaf <= 1) ||
-                (leaf == 0x1C && subleaf == 0) || tells_tsc(v, leaf) || caches(leaf) || unknown(v, leaf);
+                (leaf == 0x1C && subleaf == 0) || tells_tsc(v, leaf) || caches(leaf) || unknown(v, leaf) ||
+                qds_features_in(leaf, subleaf);
     if (!ours)
         return;
     v->patch.leaf = leaf;
@@ -217,7 +219,10 @@ static void patch_cpuid(struct qds_vcpu *v)
     } else if (leaf == 7) {
         for (unsigned i = 0; i < 4; i++)
             ours[i] |= i ? had[i] : had[i] & ~CPUID_07H_1_EAX_PERFMON_EXT;
+    } else if (qds_features_in(leaf, v->patch.subleaf)) {
+        memcpy(ours, had, sizeof ours);
     }
+    qds_features_mask(v->model.preset, leaf, v->patch.subleaf, ours);
     for (unsigned i = 0; i < 4; i++)
         qds_write(v, reg[i], ours[i]);
 }

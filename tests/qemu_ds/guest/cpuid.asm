@@ -39,6 +39,10 @@ test:   leaf "0", 0
         leaf "23_4", 0x23, 4
         leaf "23_5", 0x23, 5
         leaf "23_6", 0x23, 6
+        leaf "d_1", 0x0D, 1
+        leaf "80000000", 0x80000000
+        leaf "80000001", 0x80000001
+        leaf "80000008", 0x80000008
         mov ecx, 0x345
         rdmsr
         say "capabilities", rax

@@ -369,7 +369,8 @@ static const struct {
     {"haswell", 0x689, UINT64_C(0x1FFFFFFF8101349E), -EFAULT}, /* as Linux has seen */
     {"haswell", 0x689, UINT64_C(0x7FFFFFFF8101349E), 0}, {"haswell", 0x689, UINT64_C(0xFFFFFFFF8101349E), 0},
     {"skylake", 0x680, UINT64_C(0x7FFFFFFF81000000), -EFAULT}, {"skylake", 0x680, UINT64_C(0x800000000000), -EFAULT},
-    {"sapphirerapids", 0x1600, UINT64_C(0x800000000000), -EFAULT},
+    {"sapphirerapids", 0x1600, UINT64_C(0xFF11000000000000), 0}, {"sapphirerapids", 0x1600, DS_BIT(56), -EFAULT},
+    {"lunarlake", 0x1600, UINT64_C(0x800000000000), -EFAULT},
     {"sapphirerapids", 0x1500, 0xFFFFFFFF, 0},
     {"skylake", 0xDC0, UINT64_C(0xE00000000000FFFF), 0}, {"skylake", 0xDC0, DS_BIT(16), -EFAULT},
     {"skylake", 0xDC0, DS_BIT(60), -EFAULT}, {"sapphirerapids", 0x1200, UINT64_MAX, 0},

@@ -31,6 +31,12 @@ static const struct gp_row gp_rows[] = {
     {"icelake", IA32_DS_AREA, UINT64_C(0x00007FFFFFFFFFFF), 0},
     {"icelake", IA32_DS_AREA, UINT64_C(0xFFFF800000000000), 0},
     {"penryn", IA32_DS_AREA, UINT64_C(0x0000800000000000), -EFAULT},
+    {"sapphirerapids", IA32_DS_AREA, UINT64_C(0x00FFFFFFFFFFFFFF), 0},
+    {"sapphirerapids", IA32_DS_AREA, UINT64_C(0xFF11000000000000), 0},
+    {"sapphirerapids", IA32_DS_AREA, UINT64_C(0x0100000000000000), -EFAULT},
+    {"sapphirerapids", IA32_DS_AREA, UINT64_C(0xFEFFFFFFFFFFFFFF), -EFAULT},
+    {"lunarlake", IA32_DS_AREA, UINT64_C(0xFF11000000000000), -EFAULT},
+    {"clearwaterforest", IA32_DS_AREA, UINT64_C(0xFF11000000000000), -EFAULT},
     /* PEBS_ENABLE: counters PEBS can be enabled for */
     {"penryn", IA32_PEBS_ENABLE, 1, 0},
     {"penryn", IA32_PEBS_ENABLE, 2, -EFAULT},
