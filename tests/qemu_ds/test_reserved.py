@@ -11,7 +11,7 @@ READ_ONLY = "read-only"
 CANONICAL, CANONICAL_57 = (1 << 47) - 1, (1 << 56) - 1  # of single bits
 STATUS = 1 << 63 | 1 << 62  # COND_CHGD, OVF_BUF; further down those of later versions
 DEBUGCTL = 0x1FC3  # LBR, BTF, TR, BTS, BTINT, BTS_OFF_OS, BTS_OFF_USR, FREEZE_LBRS_ON_PMI, FREEZE_PERFMON_ON_PMI
-ANY = 1 << 21  # AnyThread: of versions 3 and 4
+ANY = 1 << 21  # AnyThread: of versions 3 to 5
 EVENT = 0xFFFFFFFF ^ ANY
 ADAPTIVE = 1 << 34
 INFO = 0xE00000000000FFFF
@@ -36,8 +36,8 @@ SKYLAKE = {
 }
 COUNTERS = 0xFF | 0xF << 32
 ICELAKE = {
-    **SKYLAKE, 0xC5: ALL, 0x186: EVENT | ADAPTIVE, 0x18A: EVENT | ADAPTIVE, 0x30C: (1 << 48) - 1, 0x329: ALL,
-    0x38D: 0xBBBB | 0x1111 << 32, 0x38F: COUNTERS | 1 << 48, 0x390: COUNTERS | 1 << 48 | STATUS | V4,
+    **SKYLAKE, 0xC5: ALL, 0x186: EVENT | ANY | ADAPTIVE, 0x18A: EVENT | ANY | ADAPTIVE, 0x30C: (1 << 48) - 1, 0x329: ALL,
+    0x38D: 0xFFFF | 0x1111 << 32, 0x38F: COUNTERS | 1 << 48, 0x390: COUNTERS | 1 << 48 | STATUS | V4,
     0x391: COUNTERS | 1 << 48 | STATUS | V4, 0x3F1: COUNTERS, 0x3F2: 0xFF00000F,
 }
 SAPPHIRE_RAPIDS = {
