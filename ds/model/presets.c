@@ -268,11 +268,11 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .events = goldencove,
     },
     {
-        .name = "arrowlake", /* H */
+        .name = "arrowlake", /* S, but with the PEBS format of H, which has a third kind of core; S has format 6 */
         .generation = DS_GENERATION_LIONCOVE,
         .core_type = CPUID_1AH_EAX_CORE,
         .native_model = 3, /* Lion Cove: assumed, nobody asks for it */
-        .signature = 0x000C0652,
+        .signature = 0x000C0662,
         .ds = true,
         .ds_cpl = true,
         .perfmon_version = 5,

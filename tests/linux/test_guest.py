@@ -35,6 +35,19 @@ def test_without_deps_ds(tmp_path):
     assert done.stderr == "guest.py: qemu11/qemu-system-x86_64 is not there: run 'make deps-ds all'\n"
 
 
+@pytest.mark.parametrize("given, made", [
+    (("skylake", None, ""), (1, "")),
+    (("skylake", 4, "stats=on"), (4, "stats=on")),
+    (("pantherlake", None, ""), (2, "efficient=1")),
+    (("lunarlake", 5, "stats=on"), (5, "stats=on,efficient=3")),
+    (("arrowlake", 4, "efficient=1,stats=on"), (4, "efficient=1,stats=on")),
+    (("arrowlake", 1, ""), (1, "")),
+])
+def test_kinds_of_cores(given, made):
+    """A hybrid has both kinds where nobody says how many, if it has several."""
+    assert guest.processors(*given) == made
+
+
 def test_programs_of_this_folder(tmp_path, monkeypatch):
     """--copy takes a bare name, of a static program and of one with libraries, and does not look for it in the root."""
     known.assemble(tmp_path)

@@ -19,6 +19,7 @@ CODES = {  # of the efficient core
                     "loads": "event=0xd0,umask=0x81"},
 }
 FOUND = {"lunarlake": "Lunarlake Hybrid events", "pantherlake": "Pantherlake Hybrid events, Architectural PEBS"}
+PMUS = ["==> cpu_atom/cpus <==", "1", "==> cpu_core/cpus <==", "0"]
 BOTH = "perf stat --no-scale -x, -e cpu_core/instructions/u,cpu_atom/instructions/u"
 MOVE = f"""({BOTH} -o stat known $(seq {MOVED - 1}); touch done) &
 until [ -e done ]; do
@@ -37,7 +38,7 @@ def record(cpu, event, period):
 
 COMMANDS = {
     "quiet": checks.QUIET,
-    "pmus": "cd /sys/devices && head -n 1 cpu_core/cpus cpu_atom/cpus | grep -v '^$'",
+    "pmus": "cd /sys/devices && head -n 1 cpu_*/cpus | grep -v '^$'",
     "core": on(0, BOTH),
     "atom": on(1, BOTH),
     "moved": MOVE,
@@ -99,7 +100,7 @@ def test_no_warnings(booted):
 
 
 def test_two_pmus(booted):
-    assert booted.lines("pmus") == ["==> cpu_core/cpus <==", "0", "==> cpu_atom/cpus <==", "1"]
+    assert booted.lines("pmus") == PMUS
     assert re.search(f"Performance Events: .*{FOUND[booted.preset]}", booted.run.dmesg)
     assert all(f"core: cpu_{kind} PMU driver:" in booted.run.dmesg for kind in ("core", "atom"))
 
@@ -159,10 +160,14 @@ def test_interrupts(booted):
 @pytest.mark.long
 @pytest.mark.parametrize("preset", ["arrowlake", "lunarlake"])
 def test_the_newest_kernel(tmp_path, preset):
-    """It warns of nothing either, and each kind counts. It makes a third PMU for Arrow Lake's cores of low power."""
+    """It warns of nothing either, and each kind counts. No third PMU takes the same samples once more."""
     program = known.assemble(tmp_path)
-    run = guest.run(tmp_path, [COMMANDS["core"], COMMANDS["atom"]], preset=preset, kernel=guest.NEWER,
-                    append="tsc=reliable nmi_watchdog=0", smp=2, plugin="efficient=1", files={"bin/known": program})
+    cycles = on(0, "perf record -q -e cycles:upp -c 10007") + " && perf script -F ip,period"
+    commands = [*(COMMANDS[name] for name in ("core", "atom", "pmus")), cycles]
+    run = guest.run(tmp_path, commands, preset=preset, kernel=guest.NEWER, append="nmi_watchdog=0", smp=2,
+                    plugin="efficient=1", files={"bin/known": program})
     assert checks.warnings(run.dmesg) == []
     for said, kind in zip(run.said, ("core", "atom")):
         assert f"{known.Known(program, WORDS).instructions},,cpu_{kind}/instructions/u," in said.output, said.output
+    assert run.said[2].output.splitlines() == PMUS
+    assert len(run.said[3].output.splitlines()) == known.Known(program, WORDS).instructions // 10007

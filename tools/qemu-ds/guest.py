@@ -37,6 +37,7 @@ CPU = "max,-erms,-fsrm"
 COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
 # These have no leaf of CPUID that says how fast the TSC runs. Linux measures it there: on a busy host many times wrong.
 UNTOLD = ("penryn", "nehalem", "sandybridge", "haswell")
+HYBRIDS = ("arrowlake", "lunarlake", "pantherlake")
 LIMIT = 900  # seconds for a boot that does not hang: slowness is no verdict
 
 # Each command's output goes to a file of its own. All come out of the guest as one archive, through a port that leaves
@@ -174,6 +175,15 @@ def kernel_of(release, root=DEBIAN):
     raise Trouble(f"no kernel {release or 'vmlinuz-*'} is there: {', '.join(sorted(found))}; {where}")
 
 
+def processors(preset, smp, plugin):
+    """(how many, the plugin's options) where they are not given. Linux makes a PMU for each kind of core that a hybrid
+    has, whether or not there is one; with no CPU for it `perf stat` fails."""
+    smp = smp or (2 if preset in HYBRIDS else 1)
+    if preset in HYBRIDS and smp > 1 and not re.search(r"(^|,)efficient=", plugin):
+        plugin = ",".join(filter(None, (plugin, f"efficient={smp - smp // 2}")))
+    return smp, plugin
+
+
 def command_line(preset, append):
     khz = tsc.khz() if preset in UNTOLD else None
     return " ".join([COMMAND_LINE, *([f"tsc_early_khz={khz}"] if khz else []), append])
@@ -229,7 +239,9 @@ def main():
     parser.add_argument("--plugin", metavar="OPTIONS", default="", help="more options of the plugin: stats=on,...")
     parser.add_argument("--append", metavar="OPTIONS", default="pti=off nmi_watchdog=0",
                         help="the kernel's options (%(default)s)")
-    parser.add_argument("--smp", metavar="N", type=int, default=1, help="so many processors (%(default)s)")
+    parser.add_argument("--smp", metavar="N", type=int,
+                        help="so many processors (1; with a hybrid 2). Half of a hybrid's are efficient cores, unless "
+                             "--plugin efficient= says otherwise")
     parser.add_argument("--copy", metavar="PATH", type=Path, action="append", default=[],
                         help="a program to copy into the guest's /bin, or a folder to copy into its /root, with the "
                              "root's libraries; may be given again")
@@ -240,8 +252,9 @@ def main():
     try:
         with tempfile.TemporaryDirectory() as folder:
             kernel = a.kernel or (KERNEL if a.root == DEBIAN else None)
-            done = run(Path(folder), a.command, preset=a.preset, kernel=kernel, plugin=a.plugin, append=a.append,
-                       smp=a.smp, files=copies(a.copy), timeout=a.timeout,
+            smp, plugin = processors(a.preset, a.smp, a.plugin)
+            done = run(Path(folder), a.command, preset=a.preset, kernel=kernel, plugin=plugin, append=a.append,
+                       smp=smp, files=copies(a.copy), timeout=a.timeout,
                        root=a.root, programs=a.program or PROGRAMS)
     except (Trouble, of_root.Missing, OSError) as trouble:
         sys.exit(f"{'qemu-ds-guest' if INSTALLED else 'guest.py'}: {trouble}")
