@@ -218,6 +218,9 @@ static inline uint64_t msr_pebs_data_cfg_counters(uint32_t gp, uint32_t fixed)
     return (uint64_t)gp << 32 | (uint64_t)fixed << 48;
 }
 
+#define MSR_OFFCORE_RSP_0 0x1A6u /* requests and answers that an event counts; the next: from Westmere on */
+#define MSR_OFFCORE_RSP_1 0x1A7u
+
 #define MSR_PEBS_LD_LAT   0x3F6u /* load latency threshold in core cycles */
 #define MSR_PEBS_FRONTEND 0x3F7u /* qualifies the frontend event */
 

@@ -136,5 +136,9 @@ bool ds_model_timed(const struct ds_model_preset *preset);
 const struct ds_model_event_code *ds_model_memory_common(void);
 const struct ds_model_event_code *ds_model_memory_codes(const struct ds_model_preset *preset);
 
+/* How many MSR_OFFCORE_RSP_x there are. What an event that has one counts by it; NULL: nothing, or it has none. */
+unsigned ds_model_offcore_msrs(const struct ds_model_preset *preset);
+const struct ds_model_event_code *ds_model_offcore(const struct ds_model *model, uint64_t code);
+
 /* The event of IA32_PERFEVTSELx[15:0] and UMaskExt, NULL: none the model counts. */
 const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint64_t code);

@@ -28,6 +28,9 @@ bool ds_model_has_msr(const struct ds_model *m, uint32_t msr)
         return p->load_latency;
     case MSR_PEBS_FRONTEND:
         return p->frontend;
+    case MSR_OFFCORE_RSP_0:
+    case MSR_OFFCORE_RSP_1:
+        return msr - MSR_OFFCORE_RSP_0 < ds_model_offcore_msrs(p);
     case IA32_PERF_GLOBAL_STATUS_SET:
     case IA32_PERF_GLOBAL_INUSE:
         return p->perfmon_version >= 4;

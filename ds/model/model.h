@@ -24,7 +24,8 @@
  * and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers,
  * memcpy, memset and strcmp.
  *
- * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c, memory.c; then
+ * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c, memory.c,
+ * offcore.c; then
  * arch.c and arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c and policy.c are tables.
  */
 #pragma once
@@ -36,9 +37,10 @@
 #include "ds/arch_layout.h"
 #include "ds/layout.h"
 
-#define DS_MODEL_GP_MAX    10u
-#define DS_MODEL_FIXED_MAX 4u
-#define DS_MODEL_LBR_DEPTH 32u
+#define DS_MODEL_GP_MAX       10u
+#define DS_MODEL_FIXED_MAX    4u
+#define DS_MODEL_LBR_DEPTH    32u
+#define DS_MODEL_OFFCORE_MSRS 2u
 
 /* ---- the processor to be ----------------------------------------------------------------------------------------- */
 
@@ -348,7 +350,8 @@ struct ds_model {
     uint64_t perfevtsel[DS_MODEL_GP_MAX];
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable, data_cfg, debugctl, ds_area, misc_enable;
     uint64_t perf_metrics, ld_lat, frontend, lbr_ctl, lbr_select;
-    uint64_t pebs_base, pebs_index; /* architectural PEBS, and the next; pebs_enable is made of these then */
+    uint64_t offcore[DS_MODEL_OFFCORE_MSRS]; /* MSR_OFFCORE_RSP_0 and _1 */
+    uint64_t pebs_base, pebs_index;          /* architectural PEBS, and the next; pebs_enable is made of these then */
     uint64_t cfg_b[DS_COUNTER_NUMBERS], cfg_c[DS_COUNTER_NUMBERS]; /* by counter */
     uint32_t lvtpc;
     bool pmi_latched;

@@ -88,6 +88,8 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         case MSR_PERF_METRICS: *value = m->perf_metrics; break;
         case MSR_PEBS_LD_LAT: *value = m->ld_lat; break;
         case MSR_PEBS_FRONTEND: *value = m->frontend; break;
+        case MSR_OFFCORE_RSP_0:
+        case MSR_OFFCORE_RSP_1: *value = m->offcore[msr - MSR_OFFCORE_RSP_0]; break;
         default: return ds_model_history_rdmsr(m, msr, value);
         }
     /* clang-format on */
@@ -234,6 +236,9 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
         return 0;
     case MSR_PEBS_LD_LAT:
         return ds_model_store(m, &m->ld_lat, value, LEGAL_LD_LAT);
+    case MSR_OFFCORE_RSP_0:
+    case MSR_OFFCORE_RSP_1:
+        return store_selecting(m, &m->offcore[msr - MSR_OFFCORE_RSP_0], value, UINT64_MAX);
     case MSR_PEBS_FRONTEND:
         return ds_model_store(m, &m->frontend, value, LEGAL_FRONTEND);
     case IA32_DS_AREA:

@@ -25,7 +25,9 @@ static void update_gp(struct ds_model *m, unsigned i)
     uint64_t sel = m->perfevtsel[i];
     m->adaptive |= sel & IA32_PERFEVTSEL_ADAPTIVE ? DS_BIT(i) : 0;
     m->interrupting |= sel & IA32_PERFEVTSEL_INT ? DS_BIT(i) : 0;
-    const struct ds_model_event_code *e = ds_model_event_code(m->preset, sel & (0xFFFF | IA32_PERFEVTSEL_UMASK2));
+    const uint64_t code = sel & (0xFFFF | IA32_PERFEVTSEL_UMASK2);
+    const struct ds_model_event_code *e = ds_model_event_code(m->preset, code);
+    e = e ? e : ds_model_offcore(m, code);
     if (e && !(ds_model_recorded(m, e, cmask(sel) != 0) & DS_BIT(i)))
         m->unlisted |= DS_BIT(i);
     if (!e || (e->only && !(e->only & DS_BIT(i)) && !cmask(sel)) || !(sel & IA32_PERFEVTSEL_EN))

@@ -104,6 +104,8 @@ static uint32_t take_msr(void)
                                    MSR_PEBS_DATA_CFG,
                                    MSR_PEBS_LD_LAT,
                                    MSR_PEBS_FRONTEND,
+                                   MSR_OFFCORE_RSP_0,
+                                   MSR_OFFCORE_RSP_1,
                                    IA32_DS_AREA,
                                    IA32_DS_AREA,
                                    IA32_DEBUGCTL,

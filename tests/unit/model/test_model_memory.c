@@ -68,6 +68,50 @@ static void codes(void **state)
     }
 }
 
+/* OFFCORE_RESPONSE and OCR, by the values that Intel's lists have for them. */
+static void offcore(void **state)
+{
+    (void)state;
+    enum { NONE = DS_MODEL_EVENTS };
+    static const struct {
+        const char *preset;
+        unsigned msr;
+        uint64_t code, value;
+        unsigned event;
+    } rows[] = {
+        {"nehalem", 0, 0x01B7, 0x4701, DS_MODEL_LOAD_L2_MISS}, /* LOCAL_CACHE_DRAM */
+        {"nehalem", 0, 0x01B7, 0x0701, DS_MODEL_LOAD_L3_HIT},
+        {"nehalem", 0, 0x01B7, 0xF801, DS_MODEL_LOAD_L3_MISS},
+        {"nehalem", 0, 0x01BB, 0xF801, NONE}, /* Westmere's */
+        {"sandybridge", 0, 0x01B7, 0x10001, DS_MODEL_LOAD_L2_MISS},
+        {"haswell", 1, 0x01BB, 0x3FFFC00001, DS_MODEL_LOAD_L3_MISS},
+        {"haswell", 0, 0x01B7, 0x10003C0001, DS_MODEL_LOAD_L3_HIT},
+        {"skylake", 0, 0x01B7, 0x10001, DS_MODEL_LOAD_L2_MISS},
+        {"skylake", 0, 0x01B7, 0x10002, NONE}, /* writes */
+        {"skylake", 0, 0x01B7, 0x1, NONE},     /* no answer */
+        {"skylake", 0, 0x012A, 0x10001, NONE},
+        {"icelake", 1, 0x01BB, 0x3FC03C0001, DS_MODEL_LOAD_L3_HIT},
+        {"sapphirerapids", 0, 0x012A, 0x3FBFC00001, DS_MODEL_LOAD_L3_MISS},
+        {"lunarlake", 1, 0x012B, 0x9E7FA000001, DS_MODEL_LOAD_L3_MISS},
+        {"lunarlake", 0, 0x012A, 0x40001E00001, DS_MODEL_LOAD_L3_HIT}, /* SNOOP_HITM */
+        {"clearwaterforest", 1, 0x02B7, 0x33FBFC00001, DS_MODEL_LOAD_L3_MISS},
+        {"clearwaterforest", 0, 0x01B7, 0x10001, DS_MODEL_LOAD_L2_MISS},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        init(rows[i].preset);
+        ds_bench_write(b, IA32_PERFEVTSEL0, rows[i].code | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
+        ds_bench_write(b, MSR_OFFCORE_RSP_0 + rows[i].msr, rows[i].value); /* after it: selects anew */
+        ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 1);
+        for (unsigned event = 0; event < DS_MODEL_EVENTS; event++) {
+            const uint64_t before = PMC(b, 0);
+            assert_int_equal(ds_bench_retire(b, 1u << event, 0), 0);
+            if (PMC(b, 0) - before != (event == rows[i].event))
+                fail_msg("%s, code %llx, row %zu, event %u", rows[i].preset, (unsigned long long)rows[i].code, i,
+                         event);
+        }
+    }
+}
+
 /* Without a memory system none of it is there. */
 static void nothing_without(void **state)
 {
@@ -283,10 +327,15 @@ static void retire_latency(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codes),          cmocka_unit_test(nothing_without),
-        cmocka_unit_test(cycles),         cmocka_unit_test(amounts_overflow),
-        cmocka_unit_test(load_latency),   cmocka_unit_test(data_linear_address),
-        cmocka_unit_test(stores),         cmocka_unit_test(load_latency_has_to_be_enabled),
+        cmocka_unit_test(codes),
+        cmocka_unit_test(offcore),
+        cmocka_unit_test(nothing_without),
+        cmocka_unit_test(cycles),
+        cmocka_unit_test(amounts_overflow),
+        cmocka_unit_test(load_latency),
+        cmocka_unit_test(data_linear_address),
+        cmocka_unit_test(stores),
+        cmocka_unit_test(load_latency_has_to_be_enabled),
         cmocka_unit_test(retire_latency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
