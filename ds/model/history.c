@@ -45,7 +45,7 @@ bool ds_model_remembers(const struct ds_model *m, enum ds_model_branch_type type
     return on(m) && ring_passes(m, cpl) && type_passes(m, type);
 }
 
-static bool call_stack(const struct ds_model *m)
+bool ds_model_call_stack(const struct ds_model *m)
 {
     return m->preset->arch_lbr ? m->lbr_ctl & IA32_LBR_CTL_CALL_STACK : m->lbr_select & MSR_LBR_SELECT_EN_CALLSTACK;
 }
@@ -72,12 +72,12 @@ void ds_model_remember_branch(struct ds_model *m, const struct ds_model_branch *
     const struct ds_model_preset *p = m->preset;
     if (m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ || !ds_model_remembers(m, branch->type, branch->cpl))
         return;
-    if (call_stack(m) && branch->type == DS_MODEL_RETURN) {
+    if (ds_model_call_stack(m) && branch->type == DS_MODEL_RETURN) {
         *entry(m, 0) = (struct ds_pebs_lbr){0};
         move(m, -1u);
         return;
     }
-    if (call_stack(m) && branch->to_next) /* CALL $+5 reads RIP, and nothing returns from it */
+    if (ds_model_call_stack(m) && branch->to_next) /* CALL $+5 reads RIP, and nothing returns from it */
         return;
     const bool mispredicted = branch->prediction == DS_MODEL_MISPREDICTED;
     struct ds_pebs_lbr new = {.from = branch->from, .to = branch->to};

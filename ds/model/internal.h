@@ -107,8 +107,6 @@ uint32_t ds_model_arch_record_size(const struct ds_model *model, uint64_t set);
 bool ds_model_arch_write_record(struct ds_model *model, const struct ds_model_record *record,
                                 const struct ds_model_retired *retired);
 
-/* Puts a branch that began at `cpl` into the history, where that is on and its filter lets it pass. */
-void ds_model_remember_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl);
 /* The entry `age` branches before the newest; beyond the depth one that is 0. */
 const struct ds_pebs_lbr *ds_model_history(const struct ds_model *model, unsigned age);
 /* As ds_model_rdmsr and ds_model_wrmsr, for the MSRs of branch history; IA32_DEBUGCTL is none of these. */

@@ -425,6 +425,11 @@ int ds_model_late(struct ds_model *model);
 
 /* Whether branch history is on and lets in branches of the type that end at `cpl`, frozen or not. */
 bool ds_model_remembers(const struct ds_model *model, enum ds_model_branch_type type, unsigned cpl);
+/* Whether it is one that calls enter and returns leave. */
+bool ds_model_call_stack(const struct ds_model *model);
+/* Adds a branch taken at privilege level `cpl` to branch history, if that is on and its filter lets it pass. For the
+ * host, where nothing else of the branch is for the model: ds_model_retire and ds_model_interrupt do it themselves. */
+void ds_model_remember_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl);
 
 /* An interrupt or exception was taken from privilege level `cpl`: a branch that retires nothing. Returns as above. */
 int ds_model_interrupt(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl);

@@ -20,7 +20,7 @@ unsigned ds_retired_events(enum ds_insn_kind kind)
     return EVENT(INSTRUCTION) | events_of[kind];
 }
 
-static enum ds_model_branch_type branch_type(const struct ds_insn *insn)
+enum ds_model_branch_type ds_retired_branch_type(const struct ds_insn *insn)
 {
     switch (insn->kind) {
     case DS_INSN_CONDITIONAL:
@@ -60,7 +60,7 @@ bool ds_retired(struct ds_model_retired *retired, struct ds_model_branch *branch
     *branch = (struct ds_model_branch){
         .from = ip,
         .to = next,
-        .type = branch_type(insn),
+        .type = ds_retired_branch_type(insn),
         .to_next = insn->kind == DS_INSN_CALL && insn->direct && !insn->displacement,
     };
     *retired = (struct ds_model_retired){.events = ds_retired_events(insn->kind)};

@@ -9,6 +9,9 @@
 /* Events that every instruction of this kind causes; a taken near branch is one more. */
 unsigned ds_retired_events(enum ds_insn_kind kind);
 
+/* What a branch is for branch history. */
+enum ds_model_branch_type ds_retired_branch_type(const struct ds_insn *insn);
+
 /* The instruction at `ip` ran and execution stands at `next`; the registers are those after it. False: it did not
  * retire: it faulted, and whoever handled that went on elsewhere (where an indirect branch leads nobody knows). Else
  * fills `retired`, and `branch`, which it points to where the branch was taken; the rest of both, privilege levels

@@ -15,6 +15,7 @@ RECORDS = 1 << 32  # Adaptive_Record of fixed counter 0
 EVENTS = {"branches": 0x4300C4, "taken": 0x4320C4, "loads": 0x4381D0, "stores": 0x4382D0}
 NO_CALL = 0x01C302C4  # INV and CMASK=1: instructions that are no near calls; all go through the model
 BTS, LBR = 0xC0, 1  # in IA32_DEBUGCTL
+LBR_DEPTH = 32
 PERIODS = range(1, 8)
 
 
@@ -29,6 +30,7 @@ FEW = {"instructions": mode(), "bts": mode(BTS), **{f"pebs {n}": mode(period=n) 
 ALL = {"counts": mode(events=tuple(EVENTS.values())),
        "model": mode(events=(*EVENTS.values(), NO_CALL)),
        "lbr": mode(LBR, tuple(EVENTS.values())),
+       "history": mode(LBR, (EVENTS["branches"], EVENTS["loads"])),  # taken branches are for LBR alone
        "bts": mode(BTS, tuple(EVENTS.values())),
        **{f"pebs {n}": mode(events=tuple(EVENTS.values()), period=n) for n in PERIODS}}
 
@@ -46,7 +48,7 @@ def expected(name, numbers, retired, taken):
         period = int(name.split()[1])
         ips = [step.ip for step in retired[period - 1::period]]
         fixed = (fixed % period - period) % COUNTER
-    return fixed, gp, taken if name == "bts" else [], ips
+    return fixed, gp, {"bts": taken, "lbr": taken[-LBR_DEPTH:], "history": taken[-LBR_DEPTH:]}.get(name, []), ips
 
 
 def said(line):
@@ -76,7 +78,8 @@ def differences(generator, modes, output):
         retired, taken = steps(entry, generator.following(), labels)
         for name, numbers in modes.items():
             is_, ought = said(next(lines)), expected(name, numbers, retired, taken)
-            is_ = (is_[0], is_[1][:len(ought[1])], *is_[2:])
+            branches = is_[2] if name == "bts" else is_[2][-len(ought[2]):]  # before them is what was there before
+            is_ = (is_[0], is_[1][:len(ought[1])], branches, is_[3])
             for what, a, b in zip(("instructions", "events", "branches", "IPs"), is_, ought):
                 if a != b:
                     at = None

@@ -106,11 +106,12 @@ def test_branch_history(tmp_path):
             return said[f"{name}_{number}"] & from_, said[f"{name}_{number}_to"]
 
         assert entry("all", 0) == (said["ind"], said["end"])
-        assert entry("all", 1) == (said["cond"], said["indirect"])
-        assert entry("all", 2) == (said["leaf"] + 1, said["after"])  # RET, after a NOP
-        assert entry("all", 3) == (said["call"], said["leaf"])
-        assert entry("all", 4) == (said["jump"], said["call"])
-        assert said["all_5"] == 0
+        assert entry("all", 1) == (said["zero"], said["unclear"])  # to its successor
+        assert entry("all", 2) == (said["cond"], said["indirect"])
+        assert entry("all", 3) == (said["leaf"] + 1, said["after"])  # RET, after a NOP
+        assert entry("all", 4) == (said["call"], said["leaf"])
+        assert entry("all", 5) == (said["jump"], said["call"])
+        assert said["all_6"] == 0
 
         assert entry("some", 0) == (said["call2"], said["leaf"])  # neither RET nor JZ, though later
 

@@ -95,6 +95,10 @@ static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned rin
         for (unsigned e = to->accesses_later ? QDS_ACCESS_EVENTS & wanted : 0; e; e &= e - 1)
             b->events[__builtin_ctz(e)] += qds_accesses_most(to)[__builtin_ctz(e)];
     }
+    const struct ds_insn *last = &b->insns[n - 1].insn;
+    b->branches = ds_insn_is_branch(last);
+    b->branch_type = (uint8_t)ds_retired_branch_type(last);
+    b->unclear = last->kind == DS_INSN_CONDITIONAL && !last->displacement;
     pthread_mutex_lock(&blocks_lock);
     b->next = blocks;
     blocks = b;
@@ -185,6 +189,10 @@ static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
             if (checks(b, g, e) || (forcible && g == b->ring && e == DS_MODEL_INSTRUCTION))
                 qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, qds_run_due, QEMU_PLUGIN_CB_RW_REGS_PC,
                                                           QEMU_PLUGIN_COND_GE, number(g, e), QDS_DUE - b->events[e], b);
+    if (instruments.history && b->unclear)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_due, QEMU_PLUGIN_CB_RW_REGS_PC, b);
+    if (instruments.history)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_noting, QEMU_PLUGIN_CB_NO_REGS, b);
     for (unsigned g = 0; g < QDS_GROUPS; g++)
         for (unsigned e = 0; e < DS_MODEL_PLAIN_EVENTS; e++)
             if (qds_blocks_counts(b, g, e) && caused(b, e))

@@ -9,8 +9,10 @@
  * block is started as a new block. At the start of a block all of a vCPU's state is in memory (registers, lazy flags,
  * RIP), so an interrupt can be taken right there.
  *
- * If branches must be remembered or stored, they are the last instructions of their blocks. They go through the model
- * at the start of the next block, and all other instructions are counted as before.
+ * If branches must be stored or counted as taken, they are the last instructions of their blocks. They go through the
+ * model at the start of the next block, and all other instructions are counted as before. If they must only be
+ * remembered, each block notes where the branch of the one before it has led; the model gets the newest of these before
+ * it is read or changed.
  */
 #pragma once
 

@@ -70,6 +70,7 @@ bool qds_instruments_change(struct qds_vcpu *v, const struct ds_model *to, bool 
             instruments.wanted[g] |= need.wanted[g];
             instruments.near[g] |= need.near[g];
         }
+        instruments.history |= need.history;
         memcpy(v->counting.near, need.near, sizeof need.near);
         if (memcmp(&had, &instruments, sizeof had) != 0 && !resetting)
             translate_anew();

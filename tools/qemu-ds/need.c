@@ -31,11 +31,21 @@ uint32_t qds_need_branches(const struct ds_model *m, unsigned ring)
     return wanted & 1u << DS_MODEL_BRANCH_TAKEN ? ALL_BRANCHES : kept(m, ring);
 }
 
+/* Whether taken branches matter to branch history alone, and that needs no more of them than where they lead. */
+static bool history_alone(const struct ds_model *m)
+{
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        if (qds_counting_wanted(m, g) & 1u << DS_MODEL_BRANCH_TAKEN)
+            return false;
+    return !ds_model_call_stack(m) && !(m->debugctl & IA32_DEBUGCTL_BTS) && !m->conditional[0] && !m->conditional[1];
+}
+
 enum qds_through qds_need_through(const struct ds_model *m, unsigned ring)
 {
-    return m->conditional[ring]         ? QDS_THROUGH_ALL
-           : qds_need_branches(m, ring) ? QDS_THROUGH_BRANCHES
-                                        : QDS_THROUGH_EVENTS;
+    return m->conditional[ring]          ? QDS_THROUGH_ALL
+           : !qds_need_branches(m, ring) ? QDS_THROUGH_EVENTS
+           : history_alone(m)            ? QDS_THROUGH_HISTORY
+                                         : QDS_THROUGH_BRANCHES;
 }
 
 struct qds_instruments qds_need(const struct ds_model *m)
@@ -45,8 +55,12 @@ struct qds_instruments qds_need(const struct ds_model *m)
         need.wanted[g] = qds_counting_wanted(m, g) & (QDS_BLOCK_EVENTS | QDS_ACCESS_EVENTS);
         need.near[g] = qds_counting_near(m, g);
     }
-    for (unsigned ring = 0; ring < 2; ring++)
-        need.wanted[ring] |= qds_need_through(m, ring) ? 1u << DS_MODEL_INSTRUCTION : 0;
+    need.history = 0;
+    for (unsigned ring = 0; ring < 2; ring++) {
+        const enum qds_through through = qds_need_through(m, ring);
+        need.wanted[ring] |= through ? 1u << DS_MODEL_INSTRUCTION : 0;
+        need.history |= through == QDS_THROUGH_HISTORY;
+    }
     return need;
 }
 
@@ -55,5 +69,10 @@ void qds_need_follow(struct qds_vcpu *v)
     for (unsigned ring = 0; ring < 2; ring++) {
         v->through[ring] = (uint8_t)qds_need_through(&v->model, ring);
         v->branches[ring] = qds_need_branches(&v->model, ring);
+        if (v->through[ring] == QDS_THROUGH_HISTORY && !v->env)
+            v->through[ring] = QDS_THROUGH_BRANCHES; /* RIP must be at hand */
+        v->noted[ring] = 0;
+        for (unsigned type = 0; v->env && type <= DS_MODEL_OTHER_BRANCH && history_alone(&v->model); type++)
+            v->noted[ring] |= (uint8_t)(ds_model_remembers(&v->model, type, ring ? 3 : 0) << type);
     }
 }

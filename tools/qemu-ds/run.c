@@ -17,7 +17,7 @@
 /* Whether all blocks of the ring are due: something is to be settled, or all goes through the model. */
 static bool forced(const struct qds_vcpu *v, unsigned ring)
 {
-    return v->step.on || v->entered.on || v->leave || v->through[ring];
+    return v->step.on || v->entered.on || v->leave || v->through[ring] >= QDS_THROUGH_BRANCHES;
 }
 
 static void arm(struct qds_vcpu *v)
@@ -28,9 +28,52 @@ static void arm(struct qds_vcpu *v)
             qds_counting_force(&v->counting, ring);
 }
 
+/* Whether branches are for branch history alone, and some of them for that. */
+static bool notes(const struct qds_vcpu *v)
+{
+    return v->noted[0] | v->noted[1];
+}
+
+/* The model remembers what has been noted. The oldest are gone, but their number says where in its ring it begins. */
+static void remember(struct qds_vcpu *v)
+{
+    for (uint32_t i = 0; i < v->history.noted; i++) {
+        const struct qds_noted *n = &v->history.of[i % DS_MODEL_LBR_DEPTH];
+        const struct ds_model_branch branch = {.from = n->from, .to = n->to, .type = n->type, .cpl = n->cpl};
+        ds_model_remember_branch(&v->model, &branch, n->from_cpl);
+    }
+    v->history.noted = 0;
+}
+
 static void sync(struct qds_vcpu *v)
 {
+    remember(v);
     qds_counting_sync(&v->counting, &v->model);
+}
+
+/* The last block has run, and its last instruction has led to `rip` and privilege level `cpl`: notes that as a branch
+ * if it is one and was taken. */
+static void note(struct qds_vcpu *v, uint64_t rip, unsigned cpl)
+{
+    const struct qds_block *b = v->history.block;
+    v->history.block = NULL;
+    if (!b->branches || !(v->noted[cpl != 0] >> b->branch_type & 1))
+        return;
+    const struct qds_block_insn *last = &b->insns[b->length - 1];
+    const uint64_t from = v->history.rip + last->offset;
+    if (last->insn.direct && rip != from + last->insn.length + (uint64_t)(int64_t)last->insn.displacement)
+        return;
+    if (v->history.noted == 2 * DS_MODEL_LBR_DEPTH) /* both rings go on where they are */
+        v->history.noted = DS_MODEL_LBR_DEPTH;
+    v->history.of[v->history.noted++ % DS_MODEL_LBR_DEPTH] =
+        (struct qds_noted){from, rip, b->branch_type, b->ring ? 3 : 0, (uint8_t)cpl};
+}
+
+/* It has been left before its end. */
+static void forget(struct qds_vcpu *v, const struct qds_block *b)
+{
+    if (v->history.block == b)
+        v->history.block = NULL;
 }
 
 /* The instruction of v->step has not retired, and has accessed memory nevertheless. */
@@ -45,6 +88,8 @@ static void settle(struct qds_vcpu *v, uint64_t rip)
 {
     if (v->patch.kind)
         qds_patch(v);
+    if (v->history.block)
+        note(v, rip, qds_cpl_before_delivery(v));
     if (v->step.on) {
         sync(v);
         v->step.on = false;
@@ -65,7 +110,10 @@ static void settle(struct qds_vcpu *v, uint64_t rip)
 /* The same at the start of a block. Does not return where an interrupt is to be taken before it. */
 static void begin(struct qds_vcpu *v, uint64_t rip, void *const *frame)
 {
-    qds_flags_look_for_env(v, frame);
+    if (!v->env_looked_for) {
+        qds_flags_look_for_env(v, frame);
+        qds_need_follow(v);
+    }
     settle(v, rip);
     if (v->leave) {
         v->leave = false;
@@ -183,6 +231,7 @@ static void leave_before(struct qds_vcpu *v, const struct qds_block_insn *i)
 {
     if (v->step.block == i->block)
         v->step.on = false; /* its last, which has not run */
+    forget(v, i->block);
     uncount(v, i);
 }
 
@@ -232,7 +281,8 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_due(unsigned vcp
     if (v->step.on && v->step.block == b && !v->board->block)
         return; /* another of the block's checks, after one that has done what follows */
     begin(v, rip, __builtin_frame_address(0));
-    bool due = v->through[b->ring] == QDS_THROUGH_ALL || qds_counting_due(&v->counting, b->ring, b->events, UINT_MAX);
+    bool due = v->through[b->ring] == QDS_THROUGH_ALL || (notes(v) && b->unclear) ||
+               qds_counting_due(&v->counting, b->ring, b->events, UINT_MAX);
     if (!due && v->through[b->ring] == QDS_THROUGH_BRANCHES) {
         const struct qds_block_insn *last = &b->insns[b->length - 1];
         if (!(v->branches[b->ring] >> last->insn.kind & 1))
@@ -241,7 +291,7 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_due(unsigned vcp
         v->step.block = b;
         v->board->block = 0; /* until it has begun */
     }
-    if (!due && !v->through[b->ring]) { /* the number of instructions has said so early */
+    if (!due && v->through[b->ring] < QDS_THROUGH_BRANCHES) { /* the number of instructions has said so early */
         sync(v);
         arm(v);
     }
@@ -249,6 +299,20 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_due(unsigned vcp
         return;
     qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) | QDS_RFLAGS_RF);
     qemu_plugin_set_pc(rip);
+}
+
+/* A block begins. At its start RIP is in QEMU's state. */
+void qds_run_noting(unsigned vcpu, void *userdata)
+{
+    const struct qds_block *b = userdata;
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    if (!notes(v))
+        return;
+    const uint64_t rip = v->env[v->env_rip];
+    if (v->history.block)
+        note(v, rip, b->ring ? 3 : 0);
+    v->history.block = b;
+    v->history.rip = rip;
 }
 
 /* A block begins with a REP string instruction. */
@@ -311,7 +375,7 @@ static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_
     v->board->accessed[0] = v->board->accessed[1] = 0;
     if (i->insn.kind == DS_INSN_INTERRUPT) /* pushes it; the block with it has been chosen */
         qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) & ~(uint64_t)QDS_RFLAGS_RF);
-    if (how == QDS_THROUGH_ALL || (how == QDS_THROUGH_BRANCHES && v->branches[b->ring] >> i->insn.kind & 1) ||
+    if (how == QDS_THROUGH_ALL || (how != QDS_THROUGH_EVENTS && v->branches[b->ring] >> i->insn.kind & 1) ||
         i->insn.kind == DS_INSN_REP_STRING || i->insn.kind == DS_INSN_INTERRUPT ||
         qds_counting_due(&v->counting, b->ring, qds_accesses_most(i), all & wanted(b))) {
         step(v, i, ip, UINT_MAX);
@@ -473,6 +537,7 @@ static void again(struct qds_vcpu *v, const struct qds_block_insn *i, void *at)
         adjust_one(v, i, UINT64_MAX);
     v->counted = NULL;
     v->step.on = false;
+    forget(v, i->block);
     sync(v);
     arm(v);
     qemu_plugin_set_pc(qds_read(v, QDS_RIP));
@@ -538,6 +603,8 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_wrmsr(unsigned v
 void qds_run_stands(struct qds_vcpu *v, uint64_t rip)
 {
     repeats(v, physical_of(rip));
+    if (v->history.block)
+        note(v, rip, qds_cpl(v));
     sync(v);
     arm(v);
 }
@@ -586,9 +653,10 @@ static bool exception_delivered(struct qds_vcpu *v, uint64_t from)
         return false;
     if (v->exception.tf && insn->direct && insn->displacement == -insn->length)
         return true;
-    if (i)
+    if (i) {
+        forget(v, i->block);
         uncount(v, i);
-    else if (one) {
+    } else if (one) {
         adjust_one(v, v->counted, UINT64_MAX);
         v->counted = NULL;
     }

@@ -9,6 +9,8 @@
 
 /* One may reach an event the model must see, or something is to be settled. */
 void qds_run_due(unsigned vcpu, void *userdata);
+/* One begins, after the checks of qds_run_due, and has been led to. */
+void qds_run_noting(unsigned vcpu, void *userdata);
 /* One begins with a REP string instruction. */
 void qds_run_repeats(unsigned vcpu, void *userdata);
 /* One begins that may resume another; the same, where that is an access of a device: QEMU calls nothing else. */

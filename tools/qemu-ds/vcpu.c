@@ -44,6 +44,7 @@ void qds_vcpus_keep_blocks(void)
         v->board->pages_known = 0;
         keep((void *)(uintptr_t)v->board->block);
         keep(v->step.block);
+        keep((struct qds_block *)v->history.block);
         keep_of(v->counted);
         for (unsigned store = 0; store < 2; store++)
             keep_of((const void *)(uintptr_t)v->board->accessed[store]);
@@ -57,6 +58,7 @@ void qds_vcpus_forget_blocks(void)
             qds_vcpus[i]->board->block = 0;
             qds_vcpus[i]->board->accessed[0] = qds_vcpus[i]->board->accessed[1] = 0;
             qds_vcpus[i]->step.block = NULL;
+            qds_vcpus[i]->history.block = NULL;
             qds_vcpus[i]->counted = NULL;
         }
 }
@@ -301,6 +303,8 @@ void qds_vcpu_reset(struct qds_vcpu *v)
     v->exception.raised = 0;
     v->stepped.on = v->stepped.tf = false;
     v->counted = NULL;
+    v->history.block = NULL;
+    v->history.noted = 0;
     qds_need_follow(v);
     v->patch.kind = QDS_PATCH_NONE;
     memset(v->pages, 0, sizeof v->pages);

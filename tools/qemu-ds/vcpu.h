@@ -36,6 +36,9 @@ struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
     uint16_t length;             /* instructions */
     uint8_t ring;                /* 0: CPL 0, 1: others */
     bool kept;                   /* a vCPU may go back to it, though QEMU no longer does */
+    bool branches;               /* its last instruction is a branch; then of that: */
+    uint8_t branch_type;         /* enum ds_model_branch_type */
+    bool unclear;                /* where it leads does not say whether it is taken */
     struct qds_block_insn {
         struct qds_block *block;
         uint16_t offset;     /* from vaddr */
@@ -63,7 +66,8 @@ _Static_assert(sizeof(struct qds_board) == 1024, "a power of 2: translated code 
 #define QDS_PAGES   64u /* more than those of a usual buffer */
 #define QDS_NOWHERE UINT64_MAX
 
-enum qds_through { QDS_THROUGH_EVENTS, QDS_THROUGH_BRANCHES, QDS_THROUGH_ALL };
+/* HISTORY: events, and where branches lead is noted in struct qds_vcpu's history. */
+enum qds_through { QDS_THROUGH_EVENTS, QDS_THROUGH_HISTORY, QDS_THROUGH_BRANCHES, QDS_THROUGH_ALL };
 
 enum qds_patch { QDS_PATCH_NONE, QDS_PATCH_CPUID, QDS_PATCH_RDMSR };
 
@@ -96,6 +100,15 @@ struct qds_vcpu {
         struct ds_model_access load, store;
         struct qds_amounts amounts;
     } step;
+    struct {                           /* branches that are for branch history alone, see note() in run.c */
+        const struct qds_block *block; /* the last that ran whose branch may lead to what runs next; NULL: none */
+        uint64_t rip;                  /* where it began */
+        uint32_t noted;                /* branches that the model has not got yet; the newest of them are here: */
+        struct qds_noted {
+            uint64_t from, to;
+            uint8_t type, from_cpl, cpl;
+        } of[DS_MODEL_LBR_DEPTH];
+    } history;
     const struct qds_block_insn *counted; /* in a block with RF: the instruction that runs without going through */
     uint64_t counted_ip;
     struct { /* an interrupt or exception has been taken, and is a branch */
@@ -116,6 +129,7 @@ struct qds_vcpu {
         uint8_t frame[QDS_FRAME];
     } stepped;
     uint8_t through[2];   /* enum qds_through, by ring: what goes through the model */
+    uint8_t noted[2];     /* of branches to a ring: those to note, as bits of enum ds_model_branch_type */
     uint32_t branches[2]; /* of a ring: those that do, as bits of enum ds_insn_kind */
     uint64_t alias;       /* of the block with RF: how far it runs from where it was translated */
     uint64_t retired_rip; /* where execution goes on after the instruction that retires */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times two loops while nothing, counters, PEBS or BTS is on, which the last word of the command line says. A line for
- * each loop: its name, the fewest picoseconds that an iteration took in one of many short runs, and what 1000
- * iterations have: instructions, records. What the Debug Store says is compared with what the loops are known to do.
+ * Times two loops while nothing, counters, PEBS, BTS or branch history is on, which the last word of the command line
+ * says. A line for each loop: its name, the fewest picoseconds that an iteration took in one of many short runs, and
+ * what 1000 iterations have: instructions, records or remembered branches. What the processor says is compared with
+ * what the loops are known to do.
  *
  * A digit behind the word (pebs4): so many processors share a fixed number of runs, and the host takes the time.
  */
@@ -35,6 +36,9 @@
 #define RUNS         50  /* at least */
 #define SHARED_RUNS  400 /* of each loop */
 #define PROCESSORS   8   /* at most; start.asm has stacks for them */
+#define LBR_DEPTH    32  /* of icelake */
+#define LEAVING      8   /* taken branches from a loop to where history is switched off, at most */
+#define LOOP_BYTES   512 /* at most */
 #define MARGIN       64  /* instructions between switching on and off, beside the loop */
 
 void bench_blocks(uint64_t iterations, void *data);
@@ -53,10 +57,10 @@ static const struct loop loops[] = {
     {"calls", bench_calls, 31, 10, 5, 10},
 };
 
-enum mode { PLAIN, COUNTING, PEBS, BTS, LOADS, MODES };
-static const char *const modes[MODES] = {"plain", "counting", "pebs", "bts", "loads"};
+enum mode { PLAIN, COUNTING, PEBS, BTS, LOADS, LBR, MODES };
+static const char *const modes[MODES] = {"plain", "counting", "pebs", "bts", "loads", "lbr"};
 /* Of a run: about a millisecond, which other work on the machine seldom disturbs. */
-static const uint32_t iterations[MODES] = {40000, 40000, 40000, 2000, 20000};
+static const uint32_t iterations[MODES] = {40000, 40000, 40000, 2000, 20000, 20000};
 
 static struct processor {
     struct ds_area_a0 area __attribute__((aligned(4096)));
@@ -123,6 +127,12 @@ static void on(struct processor *p, enum mode mode)
     const uint64_t fixed0 = ds_counter_fixed(0);
     if (mode == PLAIN)
         return;
+    if (mode == LBR) {
+        for (unsigned i = 0; i < LBR_DEPTH; i++)
+            write_msr(MSR_LASTBRANCH_0_TO_IP + i, 0);
+        write_msr(IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+        return;
+    }
     p->area = (struct ds_area_a0){
         .bts_buffer_base = p->buffer,
         .bts_index = p->buffer,
@@ -157,7 +167,7 @@ static void off(enum mode mode)
 {
     if (mode == PLAIN)
         return;
-    if (mode == BTS) {
+    if (mode == BTS || mode == LBR) {
         write_msr(IA32_DEBUGCTL, 0);
         return;
     }
@@ -200,6 +210,14 @@ static uint64_t check(const struct processor *p, enum mode mode, const struct lo
     if (mode == BTS) {
         records = (p->area.bts_index - p->buffer) / sizeof(struct ds_bts_record);
         expect("branch records", records, n * l->taken - 1, n * l->taken + MARGIN);
+    }
+    if (mode == LBR) { /* all but those that lead away from it are the loop's own */
+        const uint64_t begin = (uintptr_t)l->run;
+        uint64_t own = 0;
+        for (unsigned i = 0; i < LBR_DEPTH; i++)
+            own += read_msr(MSR_LASTBRANCH_0_TO_IP + i) - begin < LOOP_BYTES;
+        expect("branches in history", own, LBR_DEPTH - LEAVING, LBR_DEPTH);
+        records = n * l->taken;
     }
     return records;
 }

@@ -85,7 +85,7 @@ kernel=$(find "$build/linux/root/boot" -name 'vmlinuz-6.*' 2>/dev/null | head -n
     entry 'TRAILER!!!' ''
 } >"$tmp/initramfs"
 for ((turn = 0; turn < turns; turn++)); do
-    for mode in plain idle counting pebs bts loads memory; do
+    for mode in plain idle counting pebs bts lbr loads memory; do
         loops $mode
     done
     [ $((turn % 2)) = 1 ] || for mode in plain counting pebs; do
@@ -101,7 +101,7 @@ done
 awk '
     !(($1, $2) in least) || $3 < least[$1, $2] { least[$1, $2] = $3 }
     $4 { instructions[$1] = $4 / 1000 }
-    $2 == "bts" { records[$1] = $5 / 1000 }
+    $5 { records[$1, $2] = $5 / 1000 }
     END {
         kinds = split("blocks calls linux vcpus1 vcpus4", kind)
         modes = split("idle counting pebs loads memory", mode)
@@ -117,8 +117,11 @@ awk '
                 if ((kind[k], mode[m]) in least)
                     printf "qemu_ds.%s.%s %.2f times_plain\n", kind[k], mode[m],
                         least[kind[k], mode[m]] / least[kind[k], "plain"]
-            if (kind[k] in records)
+            if ((kind[k], "bts") in records)
                 printf "qemu_ds.%s.bts %.3f microseconds_per_record\n", kind[k],
-                    least[kind[k], "bts"] / records[kind[k]] / 1000000
+                    least[kind[k], "bts"] / records[kind[k], "bts"] / 1000000
+            if ((kind[k], "lbr") in records)
+                printf "qemu_ds.%s.lbr %.4f microseconds_per_branch\n", kind[k],
+                    least[kind[k], "lbr"] / records[kind[k], "lbr"] / 1000000
         }
     }' "$times"

@@ -52,16 +52,22 @@ test:   rdmsr_64 0x345
 .cond:  jz .indirect
         nop
 .indirect:
+.zero:  jz .unclear             ; to what follows it
+.unclear:
+        jnz .onward             ; is none, though RIP is the same
+.onward:
         lea rax, [.end]
 .ind:   jmp rax
         nop
-.end:   history "all_", 6
+.end:   history "all_", 7
         say "jump", .jump
         say "call", .call
         say "leaf", leaf
         say "after", .after
         say "cond", .cond
         say "indirect", .indirect
+        say "zero", .zero
+        say "unclear", .unclear
         say "ind", .ind
         say "end", .end
 

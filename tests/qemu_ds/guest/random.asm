@@ -24,6 +24,10 @@ BTS_BUFFER       equ 0x1000000
 PEBS_BUFFER      equ 0x1800000
 BUFFER_SIZE      equ 0x600000
 GP_COUNTERS      equ 8
+LASTBRANCH_TOS   equ 0x1C9
+LASTBRANCH_FROM  equ 0x680
+LASTBRANCH_TO    equ 0x6C0
+LBR_DEPTH        equ 32
 
         struc modes             ; at CODE: how many, then these; then pieces: how many, and where each begins
 .debugctl:       resq 1
@@ -165,7 +169,7 @@ end:    mov ecx, IA32_PERF_GLOBAL_CTRL
         cld
         ret
 
-; A line: fixed counter 0, the others, ":", branches, ":", event IPs.
+; A line: fixed counter 0, the others, ":", branches (of BTS, or branch history, the oldest first), ":", event IPs.
 tell:   rdmsr_64 IA32_FIXED_CTR0
         call put
 %assign n 0
@@ -176,6 +180,8 @@ tell:   rdmsr_64 IA32_FIXED_CTR0
 %endrep
         mov al, ':'
         out 0xE9, al
+        test byte [rbp + modes.debugctl], 1
+        jnz .history
         mov esi, BTS_BUFFER
 .branch:
         cmp rsi, [DS_AREA + 0x08]
@@ -186,6 +192,24 @@ tell:   rdmsr_64 IA32_FIXED_CTR0
         call put
         lodsq
         jmp .branch
+.history:
+        rdmsr_64 LASTBRANCH_TOS
+        mov esi, eax
+        mov edi, LBR_DEPTH
+.entry: inc esi
+        and esi, LBR_DEPTH - 1
+        lea ecx, [rsi + LASTBRANCH_FROM]
+        rdmsr
+        shl rdx, 32
+        or rax, rdx
+        call put
+        lea ecx, [rsi + LASTBRANCH_TO]
+        rdmsr
+        shl rdx, 32
+        or rax, rdx
+        call put
+        dec edi
+        jnz .entry
 .branches:
         mov al, ':'
         out 0xE9, al
