@@ -30,11 +30,11 @@ static void put(struct cursor *at, const void *from, uint32_t size)
 static void put_basic(struct cursor *at, uint64_t groups)
 {
     (void)groups;
-    const struct ds_arch_basic basic = {
-        .eventing_ip = at->registers->eventing_ip,
-        .counters = at->counters,
-        .tsc = at->registers->tsc,
-        .retire = ds_model_timed(at->model->preset) ? DS_ARCH_RETIRE_VALID | at->retired->retire_latency : 0};
+    const struct ds_arch_basic basic = {.eventing_ip = at->registers->eventing_ip,
+                                        .counters = at->counters,
+                                        .tsc = at->registers->tsc,
+                                        .retire =
+                                            DS_ARCH_RETIRE_VALID | ds_model_retire_latency(at->model, at->retired)};
     put(at, &basic, sizeof basic);
 }
 

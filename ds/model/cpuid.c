@@ -41,7 +41,7 @@ static void perfmon_extended(const struct ds_model_preset *p, bool arch, uint32_
         out[0] = CPUID_23H_EAX_SELF | CPUID_23H_EAX_COUNTERS | CPUID_23H_EAX_EVENTS |
                  (p->acr_reloaded ? CPUID_23H_EAX_ACR : 0) |
                  (arch ? CPUID_23H_EAX_ARCH_PEBS_CAPS | CPUID_23H_EAX_ARCH_PEBS_COUNTERS : 0);
-        out[1] = CPUID_23H_EBX_UMASK2 | (arch ? CPUID_23H_EBX_EQ | CPUID_23H_EBX_RDPMC_USR_DISABLE : 0);
+        out[1] = CPUID_23H_EBX_UMASK2 | (arch ? CPUID_23H_EBX_EQ : 0); /* RDPMC_USR_DISABLE: from Panther Cove on */
         break;
     case 1:
         out[0] = (1u << p->gp_counters) - 1;

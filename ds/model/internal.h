@@ -128,8 +128,9 @@ bool ds_model_is_load(unsigned event);
 bool ds_model_is_store(unsigned event);
 /* Whether records of the event have data source and latency, not only an address. */
 bool ds_model_has_latency(const struct ds_model_preset *preset, const struct ds_model_event_code *event);
-/* Whether records have the retire latency (IA32_PERF_CAPABILITIES.PEBS_TIMING; with architectural PEBS always). */
+/* Whether records have the retire latency (IA32_PERF_CAPABILITIES.PEBS_TIMING), and what it is. */
 bool ds_model_timed(const struct ds_model_preset *preset);
+uint64_t ds_model_retire_latency(const struct ds_model *model, const struct ds_model_retired *retired);
 /* Event codes that a memory system brings; they go before the others, and end with a code of 0. */
 const struct ds_model_event_code *ds_model_memory_common(void);
 const struct ds_model_event_code *ds_model_memory_codes(const struct ds_model_preset *preset);

@@ -58,7 +58,7 @@ uint64_t ds_model_legal_perfevtsel(const struct ds_model *m)
 {
     return (UINT64_C(0xFFFFFFFF) & ~(any_thread(m->preset) ? 0 : IA32_PERFEVTSEL_ANY)) |
            (m->preset->baseline ? IA32_PERFEVTSEL_ADAPTIVE : 0) | (m->preset->core_type ? IA32_PERFEVTSEL_UMASK2 : 0) |
-           (ds_model_arch(m) ? IA32_PERFEVTSEL_UMASK2 | IA32_PERFEVTSEL_EQ | IA32_PERFEVTSEL_RDPMC_USR_DISABLE : 0);
+           (ds_model_arch(m) ? IA32_PERFEVTSEL_UMASK2 | IA32_PERFEVTSEL_EQ : 0);
 }
 
 /* Bits 32 to 35 are load latency, or with the baseline fixed counters. */
@@ -75,8 +75,7 @@ uint64_t ds_model_legal_fixed_ctr_ctrl(const struct ds_model *m)
     for (unsigned i = 0; i < m->preset->fixed_counters; i++)
         legal |= ia32_fixed_ctr_ctrl_os(i) | ia32_fixed_ctr_ctrl_usr(i) | ia32_fixed_ctr_ctrl_pmi(i) |
                  (any_thread(m->preset) ? ia32_fixed_ctr_ctrl_any(i) : 0) |
-                 (m->preset->baseline ? ia32_fixed_ctr_ctrl_adaptive(i) : 0) |
-                 (ds_model_arch(m) ? ia32_fixed_ctr_ctrl_rdpmc_usr_disable(i) : 0);
+                 (m->preset->baseline ? ia32_fixed_ctr_ctrl_adaptive(i) : 0);
     return legal | (ds_model_arch(m) && m->preset->perf_metrics ? IA32_FIXED_CTR_CTRL_METRICS_CLEAR : 0);
 }
 

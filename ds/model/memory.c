@@ -141,8 +141,13 @@ static bool is_efficient(const struct ds_model_preset *p)
 /* SDM vol. 3B, "Timed PEBS": from Meteor Lake on. */
 bool ds_model_timed(const struct ds_model_preset *p)
 {
-    return p->memory && (p->generation == DS_GENERATION_LIONCOVE || p->generation == DS_GENERATION_SKYMONT ||
-                         p->format == DS_FORMAT_ARCH);
+    return p->generation == DS_GENERATION_LIONCOVE || p->generation == DS_GENERATION_SKYMONT ||
+           p->format == DS_FORMAT_ARCH;
+}
+
+uint64_t ds_model_retire_latency(const struct ds_model *m, const struct ds_model_retired *retired)
+{
+    return m->preset->memory ? retired->retire_latency : 1;
 }
 
 /* Load latency; MEM_TRANS_RETIRED.STORE_SAMPLE or PRECISE_STORE; MEM_UOPS_RETIRED.STORE_LATENCY. */

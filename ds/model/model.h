@@ -15,10 +15,10 @@
  * unless the host has a memory system (memory.c) and says how many they are. CMASK, INV and EDGE use the same cycle, in
  * which an event occurs once or not at all; so does EQ, which therefore changes nothing. Fields that the model cannot
  * know read 0: TX abort information, topdown slots and metrics, data addresses that the host cannot see, and without a
- * memory system latencies and data sources. So a load never reaches a latency threshold then, and the events of load
- * latency and precise store do not move, as those of the frontend never do, though their settings can be written and
- * read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM, and without a memory system retire
- * latency) do not exist. The core has one thread, so AnyThread changes nothing.
+ * memory system latencies of accesses and data sources. So a load never reaches a latency threshold then, and the
+ * events of load latency and precise store do not move, as those of the frontend never do, though their settings can be
+ * written and read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM) do not exist. The core
+ * has one thread, so AnyThread changes nothing.
  *
  * Of the rest of the tree it uses ds/layout.h, ds/arch_layout.h, ds/event_data.h with the tables that are made for it,
  * and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers,
@@ -335,7 +335,7 @@ struct ds_model_retired {                 /* what one instruction was */
     uint64_t load_address, store_address; /* linear, of its data; 0: none, or the host cannot see it */
     struct ds_model_access load, store;   /* the same accesses */
     const struct ds_model_branch *branch; /* NULL: not taken */
-    uint16_t retire_latency;              /* cycles since the one before has; with a memory system */
+    uint16_t retire_latency;              /* cycles since the one before has; without a memory system it is 1 */
     const uint32_t *by;                   /* how far counters go that it moves, by their number; NULL: one */
 };
 
@@ -407,8 +407,8 @@ void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t sublea
 int ds_model_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *value);
 int ds_model_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value);
 
-/* RDPMC with this ECX at `cpl`, once that and CR4.PCE allow it. 0; -EFAULT: #GP. */
-int ds_model_rdpmc(const struct ds_model *model, uint32_t index, unsigned cpl, uint64_t *value);
+/* RDPMC with this ECX, once the ring and CR4.PCE allow it. 0; -EFAULT: #GP. */
+int ds_model_rdpmc(const struct ds_model *model, uint32_t index, uint64_t *value);
 
 void ds_model_lvtpc_write(struct ds_model *model, uint32_t value);
 

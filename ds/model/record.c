@@ -114,7 +114,7 @@ static void put_adaptive(struct cursor *at, uint64_t set, const struct ds_model_
     uint32_t size = 0;
     first.basic = (struct ds_pebs_basic){
         .head = ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg)) |
-                (ds_model_timed(m->preset) ? (uint64_t)retired->retire_latency << 32 : 0),
+                (ds_model_timed(m->preset) ? ds_model_retire_latency(m, retired) << 32 : 0),
         .eventing_ip = r->eventing_ip,
         .counters = set,
         .tsc = r->tsc,

@@ -33,7 +33,7 @@ static uint64_t perf_capabilities(const struct ds_model_preset *p)
            (uint64_t)p->format << 8 | (p->full_width_writes ? IA32_PERF_CAPABILITIES_FW_WRITE : 0) |
            (p->baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE : 0) |
            (p->perf_metrics ? IA32_PERF_CAPABILITIES_PERF_METRICS : 0) |
-           (p->baseline && ds_model_timed(p) ? IA32_PERF_CAPABILITIES_PEBS_TIMING : 0);
+           (ds_model_timed(p) ? IA32_PERF_CAPABILITIES_PEBS_TIMING : 0);
 }
 
 bool ds_model_canonical(const struct ds_model *m, uint64_t address, uint64_t flags)
@@ -96,15 +96,7 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
     return 0;
 }
 
-/* Only where CPUID.23H has RDPMC_USR_DISABLE can these bits be set. */
-static bool hidden_from_users(const struct ds_model *m, uint32_t index)
-{
-    return index >= RDPMC_FIXED
-               ? m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_rdpmc_usr_disable(index - RDPMC_FIXED)
-               : index < m->preset->gp_counters && m->perfevtsel[index] & IA32_PERFEVTSEL_RDPMC_USR_DISABLE;
-}
-
-int ds_model_rdpmc(const struct ds_model *m, uint32_t index, unsigned cpl, uint64_t *value)
+int ds_model_rdpmc(const struct ds_model *m, uint32_t index, uint64_t *value)
 {
     const struct ds_model_preset *p = m->preset;
     if (index < p->gp_counters)
@@ -115,8 +107,6 @@ int ds_model_rdpmc(const struct ds_model *m, uint32_t index, unsigned cpl, uint6
         *value = m->perf_metrics;
     else
         return -EFAULT;
-    if (cpl && ds_model_arch(m) && hidden_from_users(m, index))
-        *value = 0;
     return 0;
 }
 

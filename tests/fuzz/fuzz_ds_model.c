@@ -177,7 +177,7 @@ static void read_all(void)
     ds_model_cpuid(&guest.model, leaf, index, out);
     ds_model_rdmsr(&guest.model, index, &value);
     ds_model_rdmsr(&guest.model, take_msr(), &value);
-    ds_model_rdpmc(&guest.model, index, index >> 4 & 3, &value);
+    ds_model_rdpmc(&guest.model, index, &value);
 }
 
 static void act(void)

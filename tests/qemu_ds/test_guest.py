@@ -351,7 +351,7 @@ def test_architectural_pebs(tmp_path, preset):
                                            (second, ("event_32", "next_32"), ("next", "compatibility"), 2)):
         assert len(words) == counters + 4 and words[header + 1] == 0
         tsc = words[basic + 2]
-        assert words[basic:aux] == [said[event[0]], 1 << 32, tsc, 0, 0, 0] and tsc
+        assert words[basic:aux] == [said[event[0]], 1 << 32, tsc, 1 << 16 | 1, 0, 0] and tsc
         assert words[aux:gpr] == [0] * 8
         assert (words[gpr] & FLAGS, words[gpr + 1]) == (CF | PF | AF | SF, said[event[1]])
         assert (words[gpr + 5], words[gpr + 6], words[gpr + 11]) == (0xFFFFFFFF, said["rsp"], 0x999)
@@ -365,9 +365,8 @@ def test_architectural_pebs(tmp_path, preset):
     assert said["index_nowhere"] == 0x801 << 32
     assert "vCPU 0: 3 records, 0 dropped" in messages and "vCPU 0: 1 records, 0 branch records lost" in messages
 
-    assert said["hidden_vector"] == 0x80
-    assert (said["hidden_cpl_0"], said["hidden_cpl_3"], said["shown_cpl_3"]) == (0x123456, 0, 0x777)
-    assert (said["fixed_cpl_3"], said["fixed_hidden_cpl_3"]) == (0x654321, 0)
+    assert said["vector_cpl_3"] == 0x80
+    assert (said["gp_0_cpl_3"], said["gp_1_cpl_3"], said["fixed_cpl_3"]) == (0x123456, 0x777, 0x654321)
 
 
 def test_x2apic(tmp_path):

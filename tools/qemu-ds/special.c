@@ -169,10 +169,9 @@ bool qds_wrmsr(struct qds_vcpu *v, uint32_t *msr, uint64_t *value, bool *fault, 
 
 int qds_rdpmc(struct qds_vcpu *v, uint64_t *value)
 {
-    const unsigned cpl = qds_cpl(v);
-    if (cpl != 0 && !(qds_read(v, QDS_CR4) & CR4_PCE))
+    if (qds_cpl(v) != 0 && !(qds_read(v, QDS_CR4) & CR4_PCE))
         return -EPERM;
-    return ds_model_rdpmc(&v->model, low(qds_read(v, QDS_RCX)), cpl, value);
+    return ds_model_rdpmc(&v->model, low(qds_read(v, QDS_RCX)), value);
 }
 
 void qds_return(struct qds_vcpu *v, uint64_t value)

@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
 ; Architectural PEBS: two records of every group in physical memory that no page leads to, the second across two pages,
-; one of them in compatibility mode; one that no memory is there for; RDPMC that is hidden from ring 3.
+; one of them in compatibility mode; one that no memory is there for; RDPMC in ring 3.
         %include "guest.inc"
 
 IA32_PEBS_BASE  equ 0x3F4
@@ -127,8 +127,7 @@ back:   wrmsr_64 IA32_PERF_GLOBAL_CTRL, 0
         rdmsr_64 IA32_PEBS_INDEX
         say "index_nowhere", rax
 
-        ; RDPMC_USR_DISABLE of PMC0, and of the fixed counter
-        wrmsr_64 GP0_CFG_A, 1 << 37 | 0x4300C4
+        wrmsr_64 GP0_CFG_A, 0x4300C4
         wrmsr_64 GP0_CTR, 0x123456
         wrmsr_64 FX0_CTR, 0x654321
         wrmsr_64 IA32_PERFEVTSEL0 + 1, 0x4300C4
@@ -136,25 +135,16 @@ back:   wrmsr_64 IA32_PERF_GLOBAL_CTRL, 0
         mov rax, cr4
         or eax, 0x100           ; PCE
         mov cr4, rax
-        xor ecx, ecx
-        rdpmc
-        say "hidden_cpl_0", rax
         mov ecx, 0
-        user at_3, .hidden
-.hidden:
-        say "hidden_vector", [vector]
-        say "hidden_cpl_3", rbx
+        user at_3, .gp_0
+.gp_0:  say "vector_cpl_3", [vector]
+        say "gp_0_cpl_3", rbx
         mov ecx, 1
-        user at_3, .shown
-.shown: say "shown_cpl_3", rbx
+        user at_3, .gp_1
+.gp_1:  say "gp_1_cpl_3", rbx
         mov ecx, 0x40000000
         user at_3, .fixed
 .fixed: say "fixed_cpl_3", rbx
-        wrmsr_64 IA32_FIXED_CTR_CTRL, 1 << 33
-        mov ecx, 0x40000000
-        user at_3, .fixed_hidden
-.fixed_hidden:
-        say "fixed_hidden_cpl_3", rbx
         ret
 
 at_3:   mov rax, -1

@@ -63,7 +63,7 @@ static void cpuid(void **state)
         {"pantherlake", 0x07, 2, {0}},
         {"pantherlake", 0x0A, 0, {0x08300A06, 0xD8, 0xF, 0x8604}},
         {"pantherlake", 0x1A, 0, {0x40000004, 0, 0, 0}},
-        {"pantherlake", 0x23, 0, {0x3F, 7, 0, 0}},
+        {"pantherlake", 0x23, 0, {0x3F, 3, 0, 0}},
         {"pantherlake", 0x23, 1, {0x3FF, 0xF, 0, 0}},
         {"pantherlake", 0x23, 2, {0x3FC, 0xF, 0xFC, 3}},
         {"pantherlake", 0x23, 3, {0x27, 0, 0, 0}},
@@ -74,7 +74,7 @@ static void cpuid(void **state)
         {"darkmont", 0x07, 1, {0x100, 0, 0, 0}},
         {"darkmont", 0x0A, 0, {0x07300806, 0x58, 7, 0x8603}},
         {"darkmont", 0x1A, 0, {0x20000004, 0, 0, 0}},
-        {"darkmont", 0x23, 0, {0x3F, 7, 0, 0}},
+        {"darkmont", 0x23, 0, {0x3F, 3, 0, 0}},
         {"darkmont", 0x23, 1, {0xFF, 7, 0, 0}},
         {"darkmont", 0x23, 2, {0xFC, 7, 0xFC, 3}},
         {"darkmont", 0x23, 3, {0x27, 0, 0, 0}},
@@ -84,7 +84,7 @@ static void cpuid(void **state)
         {"clearwaterforest", 0x07, 1, {0x100, 0, 0, 0}},
         {"clearwaterforest", 0x0A, 0, {0x07300806, 0x58, 7, 0x8603}},
         {"clearwaterforest", 0x1A, 0, {0}},
-        {"clearwaterforest", 0x23, 0, {0x3F, 7, 0, 0}},
+        {"clearwaterforest", 0x23, 0, {0x3F, 3, 0, 0}},
         {"clearwaterforest", 0x23, 1, {0xFF, 7, 0, 0}},
         {"clearwaterforest", 0x23, 2, {0xFC, 7, 0xFC, 3}},
         {"clearwaterforest", 0x23, 4, {0, 0x60020338, 0, 0}},
@@ -117,6 +117,7 @@ static void consistent(void **state)
         assert_int_equal(ia32_perf_capabilities_pebs_fmt(capabilities), 15);
         assert_int_equal(capabilities & IA32_PERF_CAPABILITIES_PEBS_BASELINE, 0);
         assert_true(capabilities & IA32_PERF_CAPABILITIES_FW_WRITE);
+        assert_true(capabilities & IA32_PERF_CAPABILITIES_PEBS_TIMING);
         assert_int_equal(cpuid_0ah_eax_version(version[0]), 6);
         assert_int_equal(counters[0], (1u << cpuid_0ah_eax_gp_counters(version[0])) - 1);
         for (int fixed = 0; fixed < 2; fixed++) {
@@ -209,11 +210,11 @@ static const struct {
     {"pantherlake", GP_CFG_B(9), 0x00010003000000FC, 0xFFFEFFFCFFFFFF03},
     {"pantherlake", FX_CFG_B(3), 0x00010003000000FC, 0xFFFEFFFCFFFFFF03},
     {"clearwaterforest", GP_CFG_B(7), 0x00000003000000FC, 0xFFFFFFFCFFFFFF03}, /* no metrics to clear */
-    {"pantherlake", GP_CFG_A(0), 0x0000FF30FFDFFFFF, 0xFFFF00CF00200000}, /* UMASK2, EQ, RDPMC_USR_DISABLE; no ANY */
-    {"clearwaterforest", IA32_PERFEVTSEL0 + 7, 0x0000FF30FFDFFFFF, 0xFFFF00CF00200000},
+    {"pantherlake", GP_CFG_A(0), 0x0000FF10FFDFFFFF, 0xFFFF00EF00200000}, /* UMASK2, EQ; no ANY */
+    {"clearwaterforest", IA32_PERFEVTSEL0 + 7, 0x0000FF10FFDFFFFF, 0xFFFF00EF00200000},
     {"lunarlake", IA32_PERFEVTSEL0, 0x0000FF04FFFFFFFF, 0xFFFF00FB00000000},
-    {"pantherlake", IA32_FIXED_CTR_CTRL, 0x000022220000FBBB, 0xFFFFDDDDFFFF0444}, /* bit 14: METRICS_CLEAR */
-    {"clearwaterforest", IA32_FIXED_CTR_CTRL, 0x0000022200000BBB, 0xFFFFFDDDFFFFF444},
+    {"pantherlake", IA32_FIXED_CTR_CTRL, 0x000000000000FBBB, 0xFFFFFFFFFFFF0444}, /* bit 14: METRICS_CLEAR */
+    {"clearwaterforest", IA32_FIXED_CTR_CTRL, 0x0000000000000BBB, 0xFFFFFFFFFFFFF444},
     {"pantherlake", GP_CTR(0), 0x0000FFFFFFFFFFFF, 0xFFFF000000000000},
     {"pantherlake", FX_CTR(3), 0x0000FFFFFFFFFFFF, 0xFFFF000000000000},
     {"pantherlake", IA32_PERF_GLOBAL_CTRL, 0x0001000F000003FF, 0xFFFEFFF0FFFFFC00},
@@ -357,28 +358,16 @@ static void rdpmc(void **state)
 {
     (void)state;
     const struct ds_model_preset *p = init("pantherlake", NULL);
-    for (unsigned hidden = 0; hidden < 14; hidden++) {
-        const bool gp = hidden < 10;
-        init("pantherlake", NULL);
-        ds_bench_write(b, MSR_PERF_METRICS, 0x300);
-        if (gp)
-            ds_bench_write(b, GP_CFG_A(hidden), IA32_PERFEVTSEL_RDPMC_USR_DISABLE);
-        else
-            ds_bench_write(b, IA32_FIXED_CTR_CTRL, DS_BIT(33 + 4 * (hidden - 10)));
-        for (unsigned c = 0; c < 14; c++) {
-            const uint32_t index = c < 10 ? c : RDPMC_FIXED | (c - 10);
-            ds_bench_write(b, c < 10 ? GP_CTR(c) : FX_CTR(c - 10), 0x100 + c);
-            for (unsigned cpl = 0; cpl < 4; cpl++) {
-                uint64_t value;
-                assert_int_equal(ds_model_rdpmc(&b->model, index, cpl, &value), 0);
-                assert_int_equal(value, cpl && c == hidden ? 0 : 0x100 + c);
-                assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_METRICS, cpl, &value), 0);
-                assert_int_equal(value, 0x300);
-                assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | 4, cpl, &value), -EFAULT);
-            }
-        }
-        assert_int_equal(ds_bench_read(b, gp ? GP_CTR(hidden) : FX_CTR(hidden - 10)), 0x100 + hidden);
+    uint64_t value;
+    ds_bench_write(b, MSR_PERF_METRICS, 0x300);
+    for (unsigned c = 0; c < 14; c++) {
+        ds_bench_write(b, c < 10 ? GP_CTR(c) : FX_CTR(c - 10), 0x100 + c);
+        assert_int_equal(ds_model_rdpmc(&b->model, c < 10 ? c : RDPMC_FIXED | (c - 10), &value), 0);
+        assert_int_equal(value, 0x100 + c);
     }
+    assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_METRICS, &value), 0);
+    assert_int_equal(value, 0x300);
+    assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | 4, &value), -EFAULT);
     assert_int_equal(p->gp_counters + p->fixed_counters, 14);
 }
 

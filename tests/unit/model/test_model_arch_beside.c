@@ -171,8 +171,7 @@ static void selects(void **state)
         {"clearwaterforest", 0x00C4, 3},
         {"pantherlake", CALLS, 2},
         {"clearwaterforest", CALLS, 2},
-        {"pantherlake", CALLS | DS_BIT(37), 2}, /* RDPMC_USR_DISABLE: it counts */
-        {"pantherlake", CALLS | EQ, 2},         /* without CMASK it means nothing */
+        {"pantherlake", CALLS | EQ, 2}, /* without CMASK it means nothing */
         {"pantherlake", CALLS | EQ | CMASK(1), 2},
         {"pantherlake", CALLS | EQ | CMASK(1) | INV, 3},
         {"pantherlake", CALLS | EQ | CMASK(2), 0},

@@ -123,8 +123,22 @@ static void basic_and_gpr(void **state)
     static const uint8_t first[16] = {0xE0, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0xA0};
     assert_memory_equal(b->physical, first, 16);
     const uint64_t expected[] = {
-        r->eventing_ip, 1,      r->tsc, 0,      0,      0, /* retire latency is not known */
-        r->rflags,      r->rip, r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
+        r->eventing_ip,
+        1,
+        r->tsc,
+        DS_ARCH_RETIRE_VALID | 1,
+        0,
+        0, /* each instruction takes a cycle */
+        r->rflags,
+        r->rip,
+        r->rax,
+        r->rcx,
+        r->rdx,
+        r->rbx,
+        r->rsp,
+        r->rbp,
+        r->rsi,
+        r->rdi,
     };
     for (uint32_t i = 0; i < sizeof expected / 8; i++)
         assert_word(16 + 8 * i, expected[i]);

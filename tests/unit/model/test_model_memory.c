@@ -322,6 +322,13 @@ static void retire_latency(void **state)
     for (unsigned n = 0; n < 2; n++)
         assert_int_equal(ds_model_retire(&b->model, &retired), 0);
     assert_int_equal(*ds_bench_physical(b, 0x10 + 0x18), DS_ARCH_RETIRE_VALID | 77);
+    /* Without a memory system each instruction takes one cycle, whatever the host says. */
+    ds_bench_init(b, ds_model_preset("lunarlake"), NULL, 4096, 4096);
+    assert_true(ds_bench_read(b, IA32_PERF_CAPABILITIES) & IA32_PERF_CAPABILITIES_PEBS_TIMING);
+    ds_bench_pebs_counter(b, 2, INSTRUCTIONS, MINUS(1), 0);
+    for (unsigned n = 0; n < 2; n++)
+        assert_int_equal(ds_model_retire(&b->model, &retired), 0);
+    assert_int_equal(ds_pebs_head_latency(WORD(0)), 1);
 }
 
 int main(void)

@@ -144,7 +144,7 @@ static void all_groups(void **state)
     }
     const uint64_t groups = cfg & 0xFFFFFFFF, size = 32 + 32 + 144 + 256 + 72 + 16 + 5 * 8 + 16;
     uint64_t expected[76] = {
-        size << 48 | groups,
+        size << 48 | UINT64_C(1) << 32 | groups, /* retire latency: 1 */
         r->eventing_ip,
         2,
         r->tsc, /* basic */

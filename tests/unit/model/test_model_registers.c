@@ -320,15 +320,15 @@ static void rdpmc(void **state)
         if (rows[r].metrics)
             ds_bench_write(b, MSR_PERF_METRICS, 0x300);
         for (unsigned i = 0; i < 16; i++) {
-            assert_int_equal(ds_model_rdpmc(&b->model, i, 0, &value), i < rows[r].gp ? 0 : -EFAULT);
+            assert_int_equal(ds_model_rdpmc(&b->model, i, &value), i < rows[r].gp ? 0 : -EFAULT);
             assert_true(i >= rows[r].gp || value == 0x100 + i);
-            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | i, 0, &value), i < rows[r].fixed ? 0 : -EFAULT);
+            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | i, &value), i < rows[r].fixed ? 0 : -EFAULT);
             assert_true(i >= rows[r].fixed || value == UINT64_C(0xFE00000200) + i);
-            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_METRICS | i, 0, &value),
+            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_METRICS | i, &value),
                              rows[r].metrics && i == 0 ? 0 : -EFAULT);
             assert_true(!rows[r].metrics || i || value == 0x300);
-            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | RDPMC_METRICS | i, 0, &value), -EFAULT);
-            assert_int_equal(ds_model_rdpmc(&b->model, DS_BIT(31) | i, 0, &value), -EFAULT);
+            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | RDPMC_METRICS | i, &value), -EFAULT);
+            assert_int_equal(ds_model_rdpmc(&b->model, DS_BIT(31) | i, &value), -EFAULT);
         }
     }
 }
@@ -349,10 +349,10 @@ static void presets(void **state)
         {"skylake", 0x5E, 0x07300404, 0x603, 0x23C5, 0xF, 200},
         {"icelake", 0x7E, 0x08300805, 0x8604, 0xE4C5, 0xFF, 32},
         {"sapphirerapids", 0x8F, 0x08300805, 0x8604, 0xE4FF, 0xFF, 32},
-        {"arrowlake", 0xC6, 0x08300A05, 0x8604, 0xE5FF, 0x3FF, 32},
-        {"lunarlake", 0xBD, 0x08300A05, 0x8604, 0xE6FF, 0x3FF, 32},
-        {"pantherlake", 0xCC, 0x08300A06, 0x8604, 0xAFFF, 0x3FF, 64},
-        {"clearwaterforest", 0xDD, 0x07300806, 0x8603, 0x2FFF, 0xFF, 64},
+        {"arrowlake", 0xC6, 0x08300A05, 0x8604, 0x2E5FF, 0x3FF, 32},
+        {"lunarlake", 0xBD, 0x08300A05, 0x8604, 0x2E6FF, 0x3FF, 32},
+        {"pantherlake", 0xCC, 0x08300A06, 0x8604, 0x2AFFF, 0x3FF, 64},
+        {"clearwaterforest", 0xDD, 0x07300806, 0x8603, 0x22FFF, 0xFF, 64},
     };
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
         const struct ds_model_preset *p = ds_model_preset(rows[i].name);

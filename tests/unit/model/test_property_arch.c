@@ -139,7 +139,6 @@ static void write_cfg_a(int c)
     k->ring[1] = coin();
     k->interrupts = random_one_in(4);
     k2->recorded = n->policy.unlisted == DS_MODEL_UNLISTED_RECORD || !code->listed || (code->listed >> c & 1);
-    k2->hidden = coin();
     k2->cmask = code->listed || coin() ? 0 : random_one_in(4) ? 2 : 1;
     k2->inverted = random_one_in(4);
     k2->equal = coin();
@@ -148,7 +147,7 @@ static void write_cfg_a(int c)
     kept.cfg_a[c] = code->code | (k->ring[1] ? DS_BIT(16) : 0) | (k->ring[0] ? DS_BIT(17) : 0) |
                     (k2->edge ? DS_BIT(18) : 0) | (k->interrupts ? DS_BIT(20) : 0) |
                     (random_one_in(8) ? 0 : DS_BIT(22)) | (k2->inverted ? DS_BIT(23) : 0) | (uint64_t)k2->cmask << 24 |
-                    (k2->equal ? DS_BIT(36) : 0) | (k2->hidden ? DS_BIT(37) : 0);
+                    (k2->equal ? DS_BIT(36) : 0);
     ds_bench_write(b, cfg_a_msr(c), kept.cfg_a[c]);
     enabled_now();
 }
@@ -162,10 +161,8 @@ static void write_fixed_ctrl(void)
         k->ring[0] = coin();
         k->ring[1] = coin();
         k->interrupts = random_one_in(4);
-        a->counter[GP + i].hidden = coin();
         a->counter[GP + i].recorded = true;
         kept.fixed_ctrl |= (uint64_t)(k->ring[0] | k->ring[1] << 1 | k->interrupts << 3) << 4 * i;
-        kept.fixed_ctrl |= a->counter[GP + i].hidden ? DS_BIT(33 + 4 * i) : 0;
     }
     a->metrics_clear = core->fixed == 4 && coin();
     kept.fixed_ctrl |= a->metrics_clear ? DS_BIT(14) : 0;
@@ -499,9 +496,8 @@ static const char *counter_difference(int c)
         return which("CFG_B", c);
     if (ds_bench_read(b, cfg_c_msr(c)) != kept.cfg_c[c])
         return which("CFG_C", c);
-    const unsigned cpl = random_below(4);
-    if (ds_model_rdpmc(&b->model, c < GP ? (uint32_t)c : RDPMC_FIXED | (uint32_t)(c - GP), cpl, &value) ||
-        value != (cpl && a->counter[c].hidden ? 0 : ds_naive_value(n, c)))
+    if (ds_model_rdpmc(&b->model, c < GP ? (uint32_t)c : RDPMC_FIXED | (uint32_t)(c - GP), &value) ||
+        value != ds_naive_value(n, c))
         return which("RDPMC", c);
     return NULL;
 }

@@ -105,7 +105,7 @@ static void naive_image(struct ds_naive *n, const bool *fires, const struct ds_n
             append(n, fixed[n->words]);
         return;
     }
-    append(n, adaptive ? n->data_cfg & UINT32_MAX : 0);
+    append(n, (adaptive ? n->data_cfg & UINT32_MAX : 0) | (uint64_t)(n->format >= 5) << 32); /* a cycle before it */
     append(n, r->eventing_ip);
     append(n, who);
     append(n, r->tsc);

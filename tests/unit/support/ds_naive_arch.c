@@ -74,7 +74,8 @@ static void basic(struct group *g, uint64_t who, const struct ds_model_registers
     append(g, r->eventing_ip);
     append(g, who);
     append(g, r->tsc);
-    zeros(g, 3);
+    append(g, 0x10001); /* a cycle since the instruction before; valid */
+    zeros(g, 2);
 }
 
 /* Whether it is an access of this kind that the counter has counted, not that there were too few. */

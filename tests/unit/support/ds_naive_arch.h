@@ -23,7 +23,6 @@ struct ds_naive_arch_counter {
     /* CFG_A */
     unsigned cmask; /* 0: none; then the next two mean nothing */
     bool inverted, equal, edge, asserted;
-    bool hidden; /* from RDPMC outside ring 0 */
 };
 enum { DS_NAIVE_ARCH_ALL = 99 };
 
