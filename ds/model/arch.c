@@ -139,7 +139,7 @@ static void reload(struct ds_model *m, unsigned c)
 {
     const int32_t value = (int32_t)(m->cfg_c[c] & IA32_PMC_CFG_C_RELOAD);
     const uint64_t before = m->value[c];
-    m->value[c] = ds_model_reload_value(m, c, (uint64_t)(int64_t)value);
+    ds_model_set_counter(m, c, ds_model_reload_value(m, c, (uint64_t)(int64_t)value));
     ds_model_act(m, (struct ds_model_action){DS_MODEL_RELOADED, (uint8_t)c, 0, before, m->value[c]});
 }
 

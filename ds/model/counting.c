@@ -115,7 +115,7 @@ static bool reload(struct ds_model *m, uint64_t set)
         uint64_t before = m->value[c], slot;
         if (!ds_model_read(m, m->ds_area + ds_area_reset(m->preset->format, c), &slot, sizeof slot))
             return false;
-        m->value[c] = ds_model_reload_value(m, c, slot);
+        ds_model_set_counter(m, c, ds_model_reload_value(m, c, slot));
         ds_model_act(m, (struct ds_model_action){DS_MODEL_RELOADED, (uint8_t)c, 0, before, m->value[c]});
     }
     return true;
@@ -303,8 +303,6 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
 {
     const uint64_t *counting = m->counting[retired->cpl != 0];
     uint64_t moved = 0, overflowed = 0, record = 0;
-    if (retired->branch)
-        ds_model_remember_branch(m, retired->branch, retired->cpl);
     const bool frozen = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
     for (unsigned events = frozen ? 0 : retired->events; events; events &= events - 1)
         moved |= counting[__builtin_ctz(events)];
@@ -323,6 +321,8 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
         overflowed |= bit;
         overflow(m, c);
     }
+    if (retired->branch) /* its entry has what it has been counted as, too; a record's history, the branch */
+        ds_model_remember_branch(m, retired->branch, retired->cpl);
     return overflowed || record || retired->branch ? settle(m, retired, overflowed, record) : 0;
 }
 

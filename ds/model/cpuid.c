@@ -104,6 +104,7 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
     case 0x1C:
         out[0] = p->lbr_depths;
         out[1] = p->arch_lbr ? CPUID_1CH_EBX_CPL | CPUID_1CH_EBX_FILTER | CPUID_1CH_EBX_CALL_STACK : 0;
+        out[2] = p->lbr_logs ? CPUID_1CH_ECX_EVENT_LOGGING : 0;
         break;
     case 0x23:
         if (extended)

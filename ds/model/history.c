@@ -7,6 +7,9 @@
  * FROM can be written without TSX: Linux' arch/x86/events/intel/lbr.c. Not found in any source: that a popped entry
  * reads 0 (but Linux stops reading at an entry that does), and that writing non-canonical addresses or reserved bits,
  * which Linux never does, raises #GP.
+ * Event logging: Linux' lbr.c for the fields of INFO, and for what they mean the letters to linux-kernel that came with
+ * it ("occurrences of events", "saturated"; in their example a branch is in its own entry). Inferred: that a log begins
+ * anew when IA32_LBR_DEPTH or the counter's IA32_PERFEVTSELx is written.
  */
 #include "ds/model/internal.h"
 #include "kernel/lib/errno.h"
@@ -62,6 +65,38 @@ const struct ds_pebs_lbr *ds_model_history(const struct ds_model *m, unsigned ag
     return age < m->lbr_depth ? entry((struct ds_model *)m, age) : &none;
 }
 
+void ds_model_set_counter(struct ds_model *m, unsigned counter, uint64_t value)
+{
+    if (counter < DS_LBR_LOGGED)
+        m->lbr_logged[counter] += value - m->value[counter];
+    m->value[counter] = value;
+}
+
+void ds_model_log_anew(struct ds_model *m)
+{
+    memcpy(m->lbr_logged, m->value, sizeof m->lbr_logged);
+}
+
+bool ds_model_logs(const struct ds_model *m)
+{
+    bool any = false;
+    for (unsigned n = 0; n < DS_LBR_LOGGED; n++)
+        any |= m->perfevtsel[n] & IA32_PERFEVTSEL_EN_LBR_LOG;
+    return any;
+}
+
+/* How often events have occurred since the entry before, as INFO has it. */
+static uint64_t logged(const struct ds_model *m)
+{
+    uint64_t info = 0;
+    for (unsigned n = 0; n < DS_LBR_LOGGED; n++) {
+        const uint64_t times = (m->value[n] - m->lbr_logged[n]) & m->counter_mask;
+        if (m->perfevtsel[n] & IA32_PERFEVTSEL_EN_LBR_LOG)
+            info |= ds_lbr_info_log(times < DS_LBR_LOGGED_MOST ? times : DS_LBR_LOGGED_MOST, n);
+    }
+    return info;
+}
+
 static void move(struct ds_model *m, unsigned by)
 {
     m->lbr_tos = (m->lbr_tos + by) & (m->lbr_depth - 1);
@@ -85,11 +120,12 @@ void ds_model_remember_branch(struct ds_model *m, const struct ds_model_branch *
         new.from &= ~(p->lbr_format == LBR_FMT_EIP_FLAGS ? DS_LBR_FROM_MISPRED : DS_LBR_FROM_FLAGS);
         new.from |= mispredicted ? DS_LBR_FROM_MISPRED : 0;
     } else if (p->lbr_info)
-        new.info = mispredicted ? DS_LBR_INFO_MISPRED : 0;
+        new.info = (mispredicted ? DS_LBR_INFO_MISPRED : 0) | logged(m);
     if (p->arch_lbr && !ring_passes(m, cpl))
         new.from = NO_ADDRESS;
     move(m, 1);
     *entry(m, 0) = new;
+    ds_model_log_anew(m);
 }
 
 /* ---- the MSRs ---------------------------------------------------------------------------------------------------- */
@@ -166,6 +202,7 @@ static int set_depth(struct ds_model *m, uint64_t depth)
         return m->policy.reserved_ignored ? 0 : -EFAULT;
     m->lbr_depth = (uint32_t)depth;
     m->lbr_tos = 0;
+    ds_model_log_anew(m);
     memset(m->lbr, 0, sizeof m->lbr);
     return 0;
 }

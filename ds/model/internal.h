@@ -107,6 +107,11 @@ uint32_t ds_model_arch_record_size(const struct ds_model *model, uint64_t set);
 bool ds_model_arch_write_record(struct ds_model *model, const struct ds_model_record *record,
                                 const struct ds_model_retired *retired);
 
+/* Gives a counter another value than an event does: its event has occurred no more often for that. */
+void ds_model_set_counter(struct ds_model *model, unsigned counter, uint64_t value);
+/* Branch history logs events from now on. */
+void ds_model_log_anew(struct ds_model *model);
+
 /* The entry `age` branches before the newest; beyond the depth one that is 0. */
 const struct ds_pebs_lbr *ds_model_history(const struct ds_model *model, unsigned age);
 /* As ds_model_rdmsr and ds_model_wrmsr, for the MSRs of branch history; IA32_DEBUGCTL is none of these. */

@@ -42,7 +42,7 @@ int ds_model_kvm_guest(struct ds_model_preset *p)
     p->pdist &= p->pebs_counters;
     /* Branch history goes with the call stack's mode, from Haswell on, and not with architectural LBR. */
     if (p->arch_lbr || p->lbr_format < LBR_FMT_EIP_FLAGS_TSX) {
-        p->arch_lbr = false;
+        p->arch_lbr = p->lbr_logs = false;
         p->lbr_format = p->lbr_depth = p->lbr_depths = 0;
         p->lbr_select = p->lbr_from = p->lbr_to = p->lbr_info = 0;
     }

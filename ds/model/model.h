@@ -119,6 +119,7 @@ struct ds_model_preset {
     uint8_t lbr_depths;                  /* with arch_lbr: CPUID.1CH:EAX[7:0], those to choose from */
     uint16_t lbr_select;                 /* legal bits of MSR_LBR_SELECT; 0: not there */
     uint16_t lbr_from, lbr_to, lbr_info; /* MSRs of entry 0; lbr_info 0: not there */
+    bool lbr_logs;                       /* IA32_PERFEVTSELx.EN_LBR_LOG of PMC0 to PMC3 */
     bool memory;            /* the host has a memory system: its events, and what records say of an access */
     bool kvm;               /* not the processor's, but what KVM leaves of it for a guest: ds_model_kvm_guest */
     bool load_latency;      /* MSR_PEBS_LD_LAT; before the baseline IA32_PEBS_ENABLE.LL_EN */
@@ -358,6 +359,7 @@ struct ds_model {
 
     struct ds_pebs_lbr lbr[DS_MODEL_LBR_DEPTH]; /* branch history: a ring of the first lbr_depth, a power of 2 */
     uint32_t lbr_depth, lbr_tos;                /* lbr_tos: the newest */
+    uint64_t lbr_logged[DS_LBR_LOGGED];         /* where PMC0 to PMC3 stood when the newest entry came */
 
     uint64_t pebs;                         /* counters with PEBS: of pebs_enable those not in `unlisted` */
     uint64_t unlisted;                     /* counters of an event that PEBS does not record there */
@@ -400,7 +402,7 @@ void ds_model_init(struct ds_model *model, const struct ds_model_preset *preset,
  * 7 (with subleaf 1) and 23H (subleaves 0, 1 and 3; with the latter 2, 4 and 5 as well); of a guest of KVM's 40000000H.
  * All others are zero: no more of the processor is modelled. Leaf 0 says that there are 15H and 16H from Skylake on,
  * for a host that knows how fast its TSC runs. Branch history shows neither predictions nor cycles nor types of
- * branches. */
+ * branches, but from Lion Cove and Skymont on how often events have occurred in between. */
 void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 
 /* 0; -EFAULT: #GP; -ENOENT: not one of the model's MSRs, the host decides. */
@@ -425,6 +427,8 @@ int ds_model_late(struct ds_model *model);
 
 /* Whether branch history is on and lets in branches of the type that end at `cpl`, frozen or not. */
 bool ds_model_remembers(const struct ds_model *model, enum ds_model_branch_type type, unsigned cpl);
+/* Whether it says how often events have occurred in between: ds_model_remember_branch() needs counters up to date. */
+bool ds_model_logs(const struct ds_model *model);
 /* Whether it is one that calls enter and returns leave. */
 bool ds_model_call_stack(const struct ds_model *model);
 /* Adds a branch taken at privilege level `cpl` to branch history, if that is on and its filter lets it pass. For the

@@ -290,6 +290,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pdist = GP(1),
         .data_cfg = MSR_PEBS_DATA_CFG_VALID,
         LBR_ARCHITECTURAL,
+        .lbr_logs = true,
         .events = lioncove,
     },
     {
@@ -316,6 +317,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .data_cfg = MSR_PEBS_DATA_CFG_VALID | MSR_PEBS_DATA_CFG_CNTR | MSR_PEBS_DATA_CFG_METRICS |
                     UINT64_C(0x3FF) << 32 | UINT64_C(0xF) << 48,
         LBR_ARCHITECTURAL,
+        .lbr_logs = true,
         .events = lioncove,
     },
     {
@@ -342,6 +344,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .acr_reloaded = DS_MODEL_ACR_RELOADED(10, 4),
         .acr_causes = DS_MODEL_ACR_CAUSES,
         LBR_ARCHITECTURAL,
+        .lbr_logs = true,
         .events = cougarcove,
     },
     {
@@ -364,6 +367,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .acr_reloaded = DS_MODEL_ACR_RELOADED(8, 3),
         .acr_causes = DS_MODEL_ACR_CAUSES,
         LBR_ARCHITECTURAL,
+        .lbr_logs = true,
         .events = ds_model_darkmont_codes,
     },
 };

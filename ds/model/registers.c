@@ -130,7 +130,9 @@ static int store_selecting(struct ds_model *m, uint64_t *reg, uint64_t value, ui
 /* A counter written anew has no overflow behind it, and so nothing to record. */
 static int store_counter(struct ds_model *m, unsigned counter, uint64_t value)
 {
-    int e = ds_model_store(m, &m->value[counter], value, m->counter_mask);
+    uint64_t taken = m->value[counter];
+    int e = ds_model_store(m, &taken, value, m->counter_mask);
+    ds_model_set_counter(m, counter, taken);
     m->armed &= e ? UINT64_MAX : ~DS_BIT(counter);
     return e;
 }
@@ -148,6 +150,8 @@ static bool write_counter(struct ds_model *m, uint32_t msr, uint64_t value, int 
     } else if (msr - IA32_PERFEVTSEL0 < p->gp_counters) {
         *e = store_selecting(m, &m->perfevtsel[msr - IA32_PERFEVTSEL0], value, ds_model_legal_perfevtsel(m));
         m->asserted &= *e ? UINT64_MAX : ~DS_BIT(msr - IA32_PERFEVTSEL0);
+        if (!*e && msr - IA32_PERFEVTSEL0 < DS_LBR_LOGGED)
+            m->lbr_logged[msr - IA32_PERFEVTSEL0] = m->value[msr - IA32_PERFEVTSEL0];
     } else {
         return false;
     }

@@ -37,7 +37,8 @@ static bool history_alone(const struct ds_model *m)
     for (unsigned g = 0; g < QDS_GROUPS; g++)
         if (qds_counting_wanted(m, g) & 1u << DS_MODEL_BRANCH_TAKEN)
             return false;
-    return !ds_model_call_stack(m) && !(m->debugctl & IA32_DEBUGCTL_BTS) && !m->conditional[0] && !m->conditional[1];
+    return !ds_model_call_stack(m) && !ds_model_logs(m) && !(m->debugctl & IA32_DEBUGCTL_BTS) && !m->conditional[0] &&
+           !m->conditional[1];
 }
 
 enum qds_through qds_need_through(const struct ds_model *m, unsigned ring)

@@ -63,6 +63,7 @@ static void cpuid(void **state)
         {"pantherlake", 0x07, 2, {0}},
         {"pantherlake", 0x0A, 0, {0x08300A06, 0xD8, 0xF, 0x8604}},
         {"pantherlake", 0x1A, 0, {0x40000004, 0, 0, 0}},
+        {"pantherlake", 0x1C, 0, {0x0B, 7, 0xF0000, 0}},
         {"pantherlake", 0x23, 0, {0x3F, 3, 0, 0}},
         {"pantherlake", 0x23, 1, {0x3FF, 0xF, 0, 0}},
         {"pantherlake", 0x23, 2, {0x3FC, 0xF, 0xFC, 3}},
@@ -84,6 +85,7 @@ static void cpuid(void **state)
         {"clearwaterforest", 0x07, 1, {0x100, 0, 0, 0}},
         {"clearwaterforest", 0x0A, 0, {0x07300806, 0x58, 7, 0x8603}},
         {"clearwaterforest", 0x1A, 0, {0}},
+        {"clearwaterforest", 0x1C, 0, {0x0B, 7, 0xF0000, 0}},
         {"clearwaterforest", 0x23, 0, {0x3F, 3, 0, 0}},
         {"clearwaterforest", 0x23, 1, {0xFF, 7, 0, 0}},
         {"clearwaterforest", 0x23, 2, {0xFC, 7, 0xFC, 3}},
@@ -210,9 +212,9 @@ static const struct {
     {"pantherlake", GP_CFG_B(9), 0x00010003000000FC, 0xFFFEFFFCFFFFFF03},
     {"pantherlake", FX_CFG_B(3), 0x00010003000000FC, 0xFFFEFFFCFFFFFF03},
     {"clearwaterforest", GP_CFG_B(7), 0x00000003000000FC, 0xFFFFFFFCFFFFFF03}, /* no metrics to clear */
-    {"pantherlake", GP_CFG_A(0), 0x0000FF10FFDFFFFF, 0xFFFF00EF00200000}, /* UMASK2, EQ; no ANY */
-    {"clearwaterforest", IA32_PERFEVTSEL0 + 7, 0x0000FF10FFDFFFFF, 0xFFFF00EF00200000},
-    {"lunarlake", IA32_PERFEVTSEL0, 0x0000FF04FFFFFFFF, 0xFFFF00FB00000000},
+    {"pantherlake", GP_CFG_A(0), 0x0000FF18FFDFFFFF, 0xFFFF00E700200000}, /* UMASK2, EQ, EN_LBR_LOG; no ANY */
+    {"clearwaterforest", IA32_PERFEVTSEL0 + 7, 0x0000FF18FFDFFFFF, 0xFFFF00E700200000},
+    {"lunarlake", IA32_PERFEVTSEL0, 0x0000FF0CFFFFFFFF, 0xFFFF00F300000000},
     {"pantherlake", IA32_FIXED_CTR_CTRL, 0x000000000000FBBB, 0xFFFFFFFFFFFF0444}, /* bit 14: METRICS_CLEAR */
     {"clearwaterforest", IA32_FIXED_CTR_CTRL, 0x0000000000000BBB, 0xFFFFFFFFFFFFF444},
     {"pantherlake", GP_CTR(0), 0x0000FFFFFFFFFFFF, 0xFFFF000000000000},

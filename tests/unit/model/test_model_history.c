@@ -279,6 +279,68 @@ static void call_stack(void **state)
     expect_stack(0x200, 0x100, 0);
 }
 
+/* ---- events between branches ------------------------------------------------------------------------------------- */
+
+static uint64_t info_at(unsigned age)
+{
+    return ds_bench_read(b, IA32_LBR_0_INFO + age);
+}
+
+static void logs(void **state)
+{
+    (void)state;
+    static const char *const presets[] = {"arrowlake", "lunarlake", "pantherlake", "clearwaterforest"};
+    const uint64_t all = IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN;
+    for (unsigned p = 0; p < 4; p++) {
+        uint32_t r[4];
+        begin(presets[p]);
+        ds_model_cpuid(&b->model, 0x1C, 0, r);
+        assert_int_equal(r[2], 0xF0000);
+        ds_bench_write(b, IA32_A_PMC0, 100);
+        ds_bench_write(b, IA32_A_PMC0 + 2, MINUS(2));
+        ds_bench_write(b, IA32_PERFEVTSEL0, INSTRUCTIONS | all | IA32_PERFEVTSEL_EN_LBR_LOG);
+        ds_bench_write(b, IA32_PERFEVTSEL0 + 1, BRANCHES | all); /* not logged */
+        ds_bench_write(b, IA32_PERFEVTSEL0 + 2, BRANCHES | all | IA32_PERFEVTSEL_EN_LBR_LOG);
+        ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 7);
+        ds_bench_step(b, 1, 0);
+        ds_bench_branch(b, 0, 0); /* is in its own entry */
+        assert_int_equal(info_at(0), UINT64_C(0x12) << 32);
+        ds_bench_step(b, 9, 0);
+        ds_bench_step(b, 1, BRANCH);
+        ds_bench_branch(b, 1, 0); /* past the overflow of PMC2; more than two bits hold */
+        assert_int_equal(info_at(0), UINT64_C(0x23) << 32);
+        ds_bench_branch(b, 2, 0);
+        assert_int_equal(info_at(0), UINT64_C(0x11) << 32);
+        ds_bench_step(b, 1, 0);
+        ds_bench_write(b, IA32_A_PMC0, 7); /* does not change how often it has occurred */
+        ds_bench_branch(b, 3, 0);
+        assert_int_equal(info_at(0), UINT64_C(0x12) << 32);
+        ds_bench_step(b, 1, 0);
+        ds_bench_write(b, IA32_LBR_CTL, ds_bench_read(b, IA32_LBR_CTL));
+        ds_bench_branch(b, 4, 0);
+        assert_int_equal(info_at(0), UINT64_C(0x12) << 32);
+        assert_int_equal(info_at(4), UINT64_C(0x12) << 32);
+    }
+    begin("sapphirerapids");
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_PERFEVTSEL0, DS_BIT(35)), -EFAULT);
+}
+
+/* A record's history has what its own branch has been counted as; a reload after it adds nothing. */
+static void logs_across_a_reload(void **state)
+{
+    (void)state;
+    begin("clearwaterforest");
+    ds_bench_arch(b, 0, 0x7FFFFF0);
+    ds_bench_pebs_counter(b, 0, BRANCHES | IA32_PERFEVTSEL_EN_LBR_LOG, MINUS(2), MINUS(50));
+    ds_bench_write(b, 0x1903, ds_bench_read(b, 0x1903) | ia32_pmc_cfg_c_with_lbr(DS_ARCH_LBR_8));
+    ds_bench_branch(b, 0, 0);
+    ds_bench_step(b, 1, BRANCH); /* not taken: with precise distribution the record is of this one */
+    assert_int_equal(b->stored, 1);
+    ds_bench_branch(b, 1, 0);
+    assert_int_equal(info_at(0), UINT64_C(2) << 32);
+    assert_int_equal(*ds_bench_physical(b, 0x40 + 0x30 + 0x10), UINT64_C(1) << 32);
+}
+
 /* ---- what Linux does --------------------------------------------------------------------------------------------- */
 
 /* check_msr() of arch/x86/events/intel/core.c, beneath a hypervisor: changes some bits and reads them back. */
@@ -418,6 +480,8 @@ int main(void)
         cmocka_unit_test(call_stack),
         cmocka_unit_test(linux_saves_and_restores),
         cmocka_unit_test(general_protection),
+        cmocka_unit_test(logs),
+        cmocka_unit_test(logs_across_a_reload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -381,7 +381,7 @@ static void presets(void **state)
         assert_int_equal(r[0], hybrid ? CPUID_1AH_EAX_CORE << 24 | (i == 9 ? 4 : 3) : 0);
         assert_true(!r[1] && !r[2] && !r[3]);
         ds_model_cpuid(&b->model, 0x1C, 0, r);
-        assert_true(r[0] == (i < 6 ? 0 : 0x0B) && r[1] == (i < 6 ? 0 : 7) && !r[2] && !r[3]);
+        assert_true(r[0] == (i < 6 ? 0 : 0x0B) && r[1] == (i < 6 ? 0 : 7) && r[2] == (i < 7 ? 0 : 0xF0000) && !r[3]);
         ds_model_cpuid(&b->model, 0x80000000, 0, r);
         assert_int_equal(r[0] | r[1] | r[2] | r[3], 0);
         assert_int_equal(ds_bench_read(b, IA32_PERF_CAPABILITIES), rows[i].capabilities);

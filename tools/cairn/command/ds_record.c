@@ -119,6 +119,21 @@ static bool show_arch_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *l
     }
 }
 
+/* "mispredicted", and how often events have occurred since the entry before: "2 of PMC0". */
+static void show_info(char out[CAIRN_SHOWN_ALL], uint64_t info)
+{
+    size_t at = 0;
+    *out = '\0';
+    if (info & DS_LBR_INFO_MISPRED)
+        at += (size_t)snprintf(out, CAIRN_SHOWN_ALL, "mispredicted");
+    for (unsigned n = 0; n < DS_LBR_LOGGED; n++) {
+        const unsigned times = (unsigned)ds_lbr_info_logged(info, n);
+        if (times)
+            at += (size_t)snprintf(out + at, CAIRN_SHOWN_ALL - at, "%s%u%s of PMC%u", at ? ", " : "", times,
+                                   times == DS_LBR_LOGGED_MOST ? " or more" : "", n);
+    }
+}
+
 const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu,
                              const struct cairn_record *r, const struct cairn_pebs_field *f)
 {
@@ -168,7 +183,7 @@ const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *
             cairn_show_transaction(out, f->value);
         break;
     case CAIRN_PEBS_LBR_INFO:
-        snprintf(out, CAIRN_SHOWN, "%s", f->value & DS_LBR_INFO_MISPRED ? "mispredicted" : "");
+        show_info(out, f->value);
         break;
     case CAIRN_PEBS_CNTR_MASKS:
         snprintf(out, CAIRN_SHOWN, "of %d PMC, %d FIXED_CTR", __builtin_popcount((uint32_t)f->value),
