@@ -54,7 +54,7 @@ static void start(uint64_t period, uint64_t first, uint32_t threshold)
     set(IA32_DS_AREA, (uintptr_t)area);
     if (adaptive)
         set(MSR_PEBS_DATA_CFG, MSR_PEBS_DATA_CFG_GPR);
-    /* retired instructions: before Ice Lake, of PEBS' events only INST_RETIRED.PREC_DIST */
+    /* retired instructions: before Ice Lake INST_RETIRED.PREC_DIST is the one that Intel promises records of */
     set(IA32_PERFEVTSEL0 + COUNTER, ia32_perfevtsel(0xC0, adaptive ? 0 : 1) | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN |
                                         (adaptive ? IA32_PERFEVTSEL_ADAPTIVE : 0));
     set(IA32_PMC0 + COUNTER, (uint32_t)-first);
