@@ -304,8 +304,8 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
     const uint64_t *counting = m->counting[retired->cpl != 0];
     uint64_t moved = 0, overflowed = 0, record = 0;
     const bool frozen = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
-    for (unsigned events = frozen ? 0 : retired->events; events; events &= events - 1)
-        moved |= counting[__builtin_ctz(events)];
+    for (uint64_t events = frozen ? 0 : retired->events; events; events &= events - 1)
+        moved |= counting[__builtin_ctzll(events)];
     if (!frozen)
         moved |= conditional(m, retired);
     remember(m, moved & m->pebs, retired);

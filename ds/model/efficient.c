@@ -15,23 +15,37 @@
 #define FIXED   3u
 #define SKYMONT 3u
 
+/* Their lists do not say that loads include prefetches: inferred that they do not. */
 static const struct ds_model_event_code skymont[] = {
     {0x81D0, DS_MODEL_LOAD, 0},               /* MEM_UOPS_RETIRED.ALL_LOADS */
     {0x82D0, DS_MODEL_STORE, 0},              /* MEM_UOPS_RETIRED.ALL_STORES */
     {0x06D0, DS_MODEL_STORE, 0},              /* MEM_UOPS_RETIRED.STORE_LATENCY */
+    {0x00C2, DS_MODEL_INSTRUCTION, 0},        /* UOPS_RETIRED.ALL, one an instruction by convention */
     {0x7EC4, DS_MODEL_BRANCH_CONDITIONAL, 0}, /* BR_INST_RETIRED.COND */
-    {0xC0C4, DS_MODEL_BRANCH_TAKEN, 0},       /* BR_INST_RETIRED.NEAR_TAKEN */
+    {0x7FC4, DS_MODEL_CONDITIONAL_NOT_TAKEN, 0},
+    {0xFEC4, DS_MODEL_CONDITIONAL_TAKEN, 0},
+    {0x80C4, DS_MODEL_ANY_TAKEN, 0},    /* BR_INST_RETIRED.TAKEN */
+    {0xC0C4, DS_MODEL_BRANCH_TAKEN, 0}, /* BR_INST_RETIRED.NEAR_TAKEN */
+    {0xDFC4, DS_MODEL_NEAR_DIRECT_JUMP, 0},
+    {0xEFC4, DS_MODEL_NEAR_INDIRECT_JUMP, 0},
+    {0xEBC4, DS_MODEL_NEAR_INDIRECT, 0},
     {0xF9C4, DS_MODEL_NEAR_CALL, 0},
+    {0xFBC4, DS_MODEL_NEAR_INDIRECT_CALL, 0},
+    {0xFDC4, DS_MODEL_NEAR_DIRECT_CALL, 0},
     {0xF7C4, DS_MODEL_NEAR_RETURN, 0},
     {0xBFC4, DS_MODEL_FAR_BRANCH, 0},
     {0},
 };
 
 const struct ds_model_event_code ds_model_darkmont_codes[] = {
-    {0x81D0, DS_MODEL_LOAD, 0},         {0x82D0, DS_MODEL_STORE, 0},
-    {0x06D0, DS_MODEL_STORE, 0},        {0x07C4, DS_MODEL_BRANCH_CONDITIONAL, 0},
-    {0xFBC4, DS_MODEL_BRANCH_TAKEN, 0}, {0x30C4, DS_MODEL_NEAR_CALL, 0},
-    {0x08C4, DS_MODEL_NEAR_RETURN, 0},  {0},
+    {0x81D0, DS_MODEL_LOAD, 0},
+    {0x82D0, DS_MODEL_STORE, 0},
+    {0x06D0, DS_MODEL_STORE, 0},
+    {0x00C2, DS_MODEL_INSTRUCTION, 0},
+    {0x01C2, DS_MODEL_INSTRUCTION, 0},             /* UOPS_RETIRED.EOM: the last of each instruction */
+    {0x58C4, DS_MODEL_NEAR_INDIRECT_OR_RETURN, 0}, /* BR_INST_RETIRED.NEAR_INDIRECT_OR_RETURN */
+    DS_MODEL_BRANCHES_BY_BIT,
+    {0},
 };
 
 bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset *core)

@@ -70,6 +70,20 @@ void ds_model_fill_gpr(struct ds_pebs_gpr *gpr, const struct ds_model_registers 
 
 extern const struct ds_model_event_code ds_model_darkmont_codes[]; /* ends with a code of 0 */
 
+/* BR_INST_RETIRED of Cougar Cove and Darkmont, where each kind of branch has a bit in the unit mask: COND_TAKEN_BWD,
+ * COND_TAKEN_FWD, COND_NTAKEN, NEAR_RETURN, NEAR_INDIRECT_CALL, NEAR_DIRECT_CALL, NEAR_INDIRECT_JMP, NEAR_DIRECT_JMP.
+ * These, and the unions that Intel's lists name. */
+/* clang-format off */
+#define DS_MODEL_BRANCHES_BY_BIT                                                                                       \
+    {0x01C4, DS_MODEL_CONDITIONAL_BACKWARD, 0}, {0x02C4, DS_MODEL_CONDITIONAL_FORWARD, 0},                             \
+    {0x03C4, DS_MODEL_CONDITIONAL_TAKEN, 0}, {0x04C4, DS_MODEL_CONDITIONAL_NOT_TAKEN, 0},                              \
+    {0x07C4, DS_MODEL_BRANCH_CONDITIONAL, 0}, {0x08C4, DS_MODEL_NEAR_RETURN, 0},                                       \
+    {0x10C4, DS_MODEL_NEAR_INDIRECT_CALL, 0}, {0x20C4, DS_MODEL_NEAR_DIRECT_CALL, 0},                                  \
+    {0x30C4, DS_MODEL_NEAR_CALL, 0}, {0x40C4, DS_MODEL_NEAR_INDIRECT_JUMP, 0},                                         \
+    {0x50C4, DS_MODEL_NEAR_INDIRECT, 0}, {0x80C4, DS_MODEL_NEAR_DIRECT_JUMP, 0},                                       \
+    {0xC0C4, DS_MODEL_NEAR_JUMP, 0}, {0xFBC4, DS_MODEL_BRANCH_TAKEN, 0}
+/* clang-format on */
+
 /* Groups of the records of both kinds of core; that vector registers are XMM alone is the model's, which sees no more.
  */
 #define DS_MODEL_ARCH_GROUPS                                                                                           \

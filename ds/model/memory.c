@@ -10,7 +10,7 @@
 #include "ds/caps.h"
 #include "ds/model/internal.h"
 
-_Static_assert(DS_MODEL_EVENTS < 32, "a bit for each event in an unsigned, and one for none");
+_Static_assert(DS_MODEL_EVENTS < 64, "a bit for each event in 64, and one for none");
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
@@ -40,17 +40,17 @@ static const struct ds_model_event_code nehalem[] = {
  * L1D.REPLACEMENT. */
 #define LOADS_BY_SOURCE                                                                                                \
     {0x01CD, DS_MODEL_LOAD_LATENCY, 0}, {0x11D0, DS_MODEL_LOAD_STLB_MISS, 0}, {0x12D0, DS_MODEL_STORE_STLB_MISS, 0},   \
-        {0x21D0, DS_MODEL_LOAD_LOCKED, 0}, {0x41D0, DS_MODEL_LOAD_SPLIT, 0}, {0x01D1, DS_MODEL_LOAD_L1_HIT, 0},        \
-        {0x02D1, DS_MODEL_LOAD_L2_HIT, 0}, {0x04D1, DS_MODEL_LOAD_L3_HIT, 0}, {0x20D1, DS_MODEL_LOAD_L3_MISS, 0},      \
-        {0x40D1, DS_MODEL_LOAD_FILL_BUFFER, 0}, {0x01D2, DS_MODEL_LOAD_SNOOP_MISS, 0},                                 \
-        {0x02D2, DS_MODEL_LOAD_SNOOP_HIT, 0}, {0x04D2, DS_MODEL_LOAD_SNOOP_HITM, 0},                                   \
-        {0x08D2, DS_MODEL_LOAD_SNOOP_NONE, 0},                                                                         \
+        {0x21D0, DS_MODEL_LOAD_LOCKED, 0}, {0x41D0, DS_MODEL_LOAD_SPLIT, 0}, {0x02D1, DS_MODEL_LOAD_L2_HIT, 0},        \
+        {0x04D1, DS_MODEL_LOAD_L3_HIT, 0}, {0x20D1, DS_MODEL_LOAD_L3_MISS, 0}, {0x40D1, DS_MODEL_LOAD_FILL_BUFFER, 0}, \
+        {0x01D2, DS_MODEL_LOAD_SNOOP_MISS, 0}, {0x02D2, DS_MODEL_LOAD_SNOOP_HIT, 0},                                   \
+        {0x04D2, DS_MODEL_LOAD_SNOOP_HITM, 0}, {0x08D2, DS_MODEL_LOAD_SNOOP_NONE, 0},                                  \
     {                                                                                                                  \
         0x0151, DS_MODEL_L1_FILLED, 0                                                                                  \
     }
 
 static const struct ds_model_event_code sandybridge[] = {
     LOADS_BY_SOURCE,
+    {0x01D1, DS_MODEL_LOAD_L1_HIT, 0},
     {0x02CD, DS_MODEL_STORE, 0},      /* MEM_TRANS_RETIRED.PRECISE_STORE */
     {0x0108, DS_MODEL_LOAD_WALK, 0},  /* DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK */
     {0x0208, DS_MODEL_LOAD_WALK, 0},  /* .WALK_COMPLETED */
@@ -59,26 +59,26 @@ static const struct ds_model_event_code sandybridge[] = {
     {0},
 };
 
-/* Haswell to Ice Lake. */
-static const struct ds_model_event_code haswell[] = {
-    LOADS_BY_SOURCE,
-    {0x08D1, DS_MODEL_LOAD_L1_MISS, 0},
-    {0x10D1, DS_MODEL_LOAD_L2_MISS, 0},
-    {0x01D3, DS_MODEL_LOAD_L3_MISS, 0}, /* MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM */
-    {0x0108, DS_MODEL_LOAD_WALK, 0},
-    {0x0E08, DS_MODEL_LOAD_WALK, 0},
-    {0x0149, DS_MODEL_STORE_WALK, 0},
-    {0x0E49, DS_MODEL_STORE_WALK, 0},
-    {0},
-};
+/* clang-format off */
+#define FROM_HASWELL                                                                                                   \
+    LOADS_BY_SOURCE, {0x08D1, DS_MODEL_LOAD_L1_MISS, 0}, {0x10D1, DS_MODEL_LOAD_L2_MISS, 0},                           \
+    {0x01D3, DS_MODEL_LOAD_L3_MISS, 0} /* MEM_LOAD_L3_MISS_RETIRED.LOCAL_DRAM */
+#define WALKS                                                                                                          \
+    {0x0108, DS_MODEL_LOAD_WALK, 0}, {0x0E08, DS_MODEL_LOAD_WALK, 0},                                                  \
+    {0x0149, DS_MODEL_STORE_WALK, 0}, {0x0E49, DS_MODEL_STORE_WALK, 0}
+/* clang-format on */
+
+static const struct ds_model_event_code haswell[] = {FROM_HASWELL, WALKS, {0x01D1, DS_MODEL_LOAD_L1_HIT, 0}, {0}};
+
+/* And Ice Lake. From here on MEM_LOAD_RETIRED.L1_HIT "includes all SW prefetches and lock instructions regardless of
+ * the data source". */
+static const struct ds_model_event_code skylake[] = {FROM_HASWELL, WALKS, {0x01D1, DS_MODEL_LOAD_L1_COUNTED, 0}, {0}};
 
 /* Golden Cove and its successors. */
 static const struct ds_model_event_code goldencove[] = {
-    LOADS_BY_SOURCE,
-    {UINT64_C(1) << 40 | 0x01D1, DS_MODEL_LOAD_L1_HIT, 0}, /* Lion Cove's; 01H is for what is called L0 there */
-    {0x08D1, DS_MODEL_LOAD_L1_MISS, 0},
-    {0x10D1, DS_MODEL_LOAD_L2_MISS, 0},
-    {0x01D3, DS_MODEL_LOAD_L3_MISS, 0},
+    FROM_HASWELL,
+    {0x01D1, DS_MODEL_LOAD_L1_COUNTED, 0},
+    {UINT64_C(1) << 40 | 0x01D1, DS_MODEL_LOAD_L1_COUNTED, 0}, /* Lion Cove's; 01H is for what is called L0 there */
     {0x0E12, DS_MODEL_LOAD_WALK, 0},
     {0x0E13, DS_MODEL_STORE_WALK, 0},
     {0},
@@ -111,9 +111,10 @@ const struct ds_model_event_code *ds_model_memory_codes(const struct ds_model_pr
     case DS_GENERATION_SANDYBRIDGE:
         return sandybridge;
     case DS_GENERATION_HASWELL:
+        return haswell;
     case DS_GENERATION_SKYLAKE:
     case DS_GENERATION_ICELAKE:
-        return haswell;
+        return skylake;
     case DS_GENERATION_SKYMONT:
     case DS_GENERATION_DARKMONT:
         return efficient;
@@ -124,7 +125,7 @@ const struct ds_model_event_code *ds_model_memory_codes(const struct ds_model_pr
 
 bool ds_model_is_load(unsigned event)
 {
-    return event == DS_MODEL_LOAD ||
+    return (event >= DS_MODEL_LOAD && event <= DS_MODEL_PREFETCH) ||
            (event >= DS_MODEL_LOAD_L1_HIT && event <= DS_MODEL_LOAD_LATENCY && event != DS_MODEL_STORE_STLB_MISS);
 }
 

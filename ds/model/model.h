@@ -12,13 +12,13 @@
  *
  * The model counts what its host can see (enum ds_model_event). Counters programmed for any other event do not move. As
  * the model has no clock, unhalted cycles, core and reference, are by convention one for each retired instruction,
- * unless the host has a memory system (memory.c) and says how many they are. CMASK, INV and EDGE use the same cycle, in
- * which an event occurs once or not at all; so does EQ, which therefore changes nothing. Fields that the model cannot
- * know read 0: TX abort information, topdown slots and metrics, data addresses that the host cannot see, and without a
- * memory system latencies of accesses and data sources. So a load never reaches a latency threshold then, and the
- * events of load latency and precise store do not move, as those of the frontend never do, though their settings can be
- * written and read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM) do not exist. The core
- * has one thread, so AnyThread changes nothing.
+ * unless the host has a memory system (memory.c) and says how many they are. So are micro-operations and their slots.
+ * CMASK, INV and EDGE use the same cycle, in which an event occurs once or not at all; so does EQ, which therefore
+ * changes nothing. Fields that the model cannot know read 0: TX abort information, topdown slots and metrics, data
+ * addresses that the host cannot see, and without a memory system latencies of accesses and data sources. So a load
+ * never reaches a latency threshold then, and the events of load latency and precise store do not move, as those of the
+ * frontend never do, though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do
+ * not show (freezing in SMM) do not exist. The core has one thread, so AnyThread changes nothing.
  *
  * Of the rest of the tree it uses ds/layout.h, ds/arch_layout.h, ds/event_data.h with the tables that are made for it,
  * and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers,
@@ -47,18 +47,36 @@
 /* What a retired instruction can be counted as; it may be several. */
 enum ds_model_event {
     DS_MODEL_INSTRUCTION,
+    /* Branches, by what they are: */
     DS_MODEL_BRANCH, /* any, taken or not */
-    DS_MODEL_BRANCH_TAKEN,
     DS_MODEL_BRANCH_CONDITIONAL,
     DS_MODEL_NEAR_CALL,
     DS_MODEL_NEAR_RETURN,
     DS_MODEL_FAR_BRANCH,
-    DS_MODEL_LOAD,  /* it read data */
-    DS_MODEL_STORE, /* it wrote data */
+    DS_MODEL_NEAR_DIRECT_CALL,
+    DS_MODEL_NEAR_INDIRECT_CALL,
+    DS_MODEL_NEAR_DIRECT_JUMP,
+    DS_MODEL_NEAR_INDIRECT_JUMP,
+    DS_MODEL_NEAR_JUMP,
+    DS_MODEL_NEAR_INDIRECT, /* jump or call */
+    DS_MODEL_NEAR_INDIRECT_OR_RETURN,
+    /* Branches, by what they did: */
+    DS_MODEL_BRANCH_TAKEN, /* near */
+    DS_MODEL_ANY_TAKEN,    /* near or far */
+    DS_MODEL_CONDITIONAL_TAKEN,
+    DS_MODEL_CONDITIONAL_FORWARD,  /* of these, to a higher address */
+    DS_MODEL_CONDITIONAL_BACKWARD, /* to a lower one, or its own */
+    DS_MODEL_CONDITIONAL_NOT_TAKEN,
+
+    DS_MODEL_LOAD, /* it read data */
+    DS_MODEL_LOAD_OR_PREFETCH,
+    DS_MODEL_PREFETCH, /* PREFETCHNTA, T0, T1, T2, W */
+    DS_MODEL_STORE,    /* it wrote data */
 
     /* From here on a host has to have a memory system, and a preset to ask for it. Loads by where their data was: */
     DS_MODEL_PLAIN_EVENTS,
     DS_MODEL_LOAD_L1_HIT = DS_MODEL_PLAIN_EVENTS,
+    DS_MODEL_LOAD_L1_COUNTED, /* L1 hits, and wherever the data was locked loads and software prefetches */
     DS_MODEL_LOAD_FILL_BUFFER,
     DS_MODEL_LOAD_L1_MISS,
     DS_MODEL_LOAD_L2_HIT,
@@ -85,14 +103,9 @@ enum ds_model_event {
     DS_MODEL_EVENTS
 };
 
-/* As an event's code: micro-operations that retire. Nobody knows their number, only that more than 8 in a cycle do not,
- * which is what Linux asks for to have cycles with PEBS. */
-#define DS_MODEL_UOPS     DS_MODEL_EVENTS
-#define DS_MODEL_UOPS_MAX 8u
-
 struct ds_model_event_code {
     uint64_t code; /* IA32_PERFEVTSELx[15:0], unit mask and event select; [47:40], UMaskExt */
-    uint8_t event; /* enum ds_model_event, or DS_MODEL_UOPS */
+    uint8_t event; /* enum ds_model_event */
     uint64_t only; /* 0: counts on every counter; else on these alone, and there with precise distribution, but with
                     * CMASK on all, and without */
 };
@@ -331,7 +344,7 @@ struct ds_model_access { /* all 0: there is none, or the host has no memory syst
 };
 
 struct ds_model_retired {                 /* what one instruction was */
-    unsigned events;                      /* bit e for each enum ds_model_event it caused */
+    uint64_t events;                      /* bit e for each enum ds_model_event it caused */
     unsigned cpl;                         /* it ran at */
     uint64_t load_address, store_address; /* linear, of its data; 0: none, or the host cannot see it */
     struct ds_model_access load, store;   /* the same accesses */

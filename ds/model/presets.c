@@ -23,6 +23,9 @@ static const struct ds_model_event_code architectural[] = {
     {0},
 };
 
+/* What the tables below have of Intel's lists: docs/reference/events.md says how sure each rule is. Micro-operations
+ * that retire, and the slots they take, are by convention one an instruction. */
+
 static const struct ds_model_event_code core2[] = {
     {0x01C0, DS_MODEL_LOAD, 0},         /* INST_RETIRED.LOADS */
     {0x02C0, DS_MODEL_STORE, 0},        /* INST_RETIRED.STORES */
@@ -32,6 +35,8 @@ static const struct ds_model_event_code core2[] = {
 
 static const struct ds_model_event_code nehalem[] = {
     {0x01C0, DS_MODEL_INSTRUCTION, 0},        /* INST_RETIRED.ANY_P */
+    {0x01C2, DS_MODEL_INSTRUCTION, 0},        /* UOPS_RETIRED.ANY */
+    {0x02C2, DS_MODEL_INSTRUCTION, 0},        /* UOPS_RETIRED.RETIRE_SLOTS */
     {0x010B, DS_MODEL_LOAD, 0},               /* MEM_INST_RETIRED.LOADS */
     {0x020B, DS_MODEL_STORE, 0},              /* MEM_INST_RETIRED.STORES */
     {0x01C4, DS_MODEL_BRANCH_CONDITIONAL, 0}, /* BR_INST_RETIRED.CONDITIONAL */
@@ -40,67 +45,75 @@ static const struct ds_model_event_code nehalem[] = {
     {0},
 };
 
+/* Sandy Bridge to Skylake. Skylake's list no longer has UOPS_RETIRED.ALL; programs that were made for the others use it
+ * there. */
 static const struct ds_model_event_code sandybridge[] = {
-    /* to Skylake */
     {0x01C0, DS_MODEL_INSTRUCTION, DS_BIT(1)}, /* INST_RETIRED.PREC_DIST */
-    {0x01C2, DS_MODEL_UOPS, 0},                /* UOPS_RETIRED.ALL */
-    {0x81D0, DS_MODEL_LOAD, 0},                /* MEM_UOPS_RETIRED, MEM_INST_RETIRED.ALL_LOADS */
+    {0x01C2, DS_MODEL_INSTRUCTION, 0},         /* UOPS_RETIRED.ALL */
+    {0x02C2, DS_MODEL_INSTRUCTION, 0},         /* UOPS_RETIRED.RETIRE_SLOTS */
+    {0x81D0, DS_MODEL_LOAD_OR_PREFETCH, 0},    /* MEM_UOPS_RETIRED, MEM_INST_RETIRED.ALL_LOADS */
     {0x82D0, DS_MODEL_STORE, 0},               /* .ALL_STORES */
     {0x01C4, DS_MODEL_BRANCH_CONDITIONAL, 0},
     {0x02C4, DS_MODEL_NEAR_CALL, 0},
     {0x04C4, DS_MODEL_BRANCH, 0}, /* BR_INST_RETIRED.ALL_BRANCHES_PEBS */
     {0x08C4, DS_MODEL_NEAR_RETURN, 0},
-    {0x20C4, DS_MODEL_BRANCH_TAKEN, 0}, /* BR_INST_RETIRED.NEAR_TAKEN */
+    {0x10C4, DS_MODEL_CONDITIONAL_NOT_TAKEN, 0}, /* BR_INST_RETIRED.NOT_TAKEN */
+    {0x20C4, DS_MODEL_BRANCH_TAKEN, 0},          /* BR_INST_RETIRED.NEAR_TAKEN */
     {0x40C4, DS_MODEL_FAR_BRANCH, 0},
     {0},
 };
 
+/* Branches, from Ice Lake to Lion Cove. */
+#define BRANCHES                                                                                                       \
+    {0x02C4, DS_MODEL_NEAR_CALL, 0}, {0x08C4, DS_MODEL_NEAR_RETURN, 0},                                                \
+        {0x10C4, DS_MODEL_CONDITIONAL_NOT_TAKEN, 0} /* BR_INST_RETIRED.COND_NTAKEN */,                                 \
+        {0x20C4, DS_MODEL_BRANCH_TAKEN, 0}, {0x40C4, DS_MODEL_FAR_BRANCH, 0},                                          \
+    {                                                                                                                  \
+        0x80C4, DS_MODEL_NEAR_INDIRECT, 0                                                                              \
+    }
+
 static const struct ds_model_event_code icelake[] = {
-    {0x81D0, DS_MODEL_LOAD, 0},
+    {0x81D0, DS_MODEL_LOAD_OR_PREFETCH, 0},
     {0x82D0, DS_MODEL_STORE, 0},
+    {0x02C2, DS_MODEL_INSTRUCTION, 0},        /* UOPS_RETIRED.SLOTS */
+    {0x01C4, DS_MODEL_CONDITIONAL_TAKEN, 0},  /* BR_INST_RETIRED.COND_TAKEN */
     {0x11C4, DS_MODEL_BRANCH_CONDITIONAL, 0}, /* BR_INST_RETIRED.COND */
-    {0x02C4, DS_MODEL_NEAR_CALL, 0},
-    {0x08C4, DS_MODEL_NEAR_RETURN, 0},
-    {0x20C4, DS_MODEL_BRANCH_TAKEN, 0},
-    {0x40C4, DS_MODEL_FAR_BRANCH, 0},
+    BRANCHES,
     {0},
 };
 
 static const struct ds_model_event_code goldencove[] = {
-    {0x81D0, DS_MODEL_LOAD, 0},
+    {0x81D0, DS_MODEL_LOAD_OR_PREFETCH, 0},
     {0x82D0, DS_MODEL_STORE, 0},
     {0x02CD, DS_MODEL_STORE, 0}, /* MEM_TRANS_RETIRED.STORE_SAMPLE */
+    {0x02C2, DS_MODEL_INSTRUCTION, 0},
+    {0x01C4, DS_MODEL_CONDITIONAL_TAKEN, 0},
     {0x11C4, DS_MODEL_BRANCH_CONDITIONAL, 0},
-    {0x02C4, DS_MODEL_NEAR_CALL, 0},
-    {0x08C4, DS_MODEL_NEAR_RETURN, 0},
-    {0x20C4, DS_MODEL_BRANCH_TAKEN, 0},
-    {0x40C4, DS_MODEL_FAR_BRANCH, 0},
+    BRANCHES,
     {0},
 };
 
+#define UMASK2(n) ((uint64_t)(n) << 40)
+
 static const struct ds_model_event_code lioncove[] = {
-    {0x81D0, DS_MODEL_LOAD, 0},
+    {0x81D0, DS_MODEL_LOAD, 0}, /* from here on prefetches are not among them, but have an event of their own */
     {0x82D0, DS_MODEL_STORE, 0},
+    {0x84D0, DS_MODEL_PREFETCH, 0}, /* MEM_INST_RETIRED.ALL_SWPF */
     {0x02CD, DS_MODEL_STORE, 0},
-    /* BR_INST_RETIRED.COND; without UMaskExt 1 it lacks branches that are taken forward, which nothing here tells. */
-    {UINT64_C(1) << 40 | 0x11C4, DS_MODEL_BRANCH_CONDITIONAL, 0},
-    {0x02C4, DS_MODEL_NEAR_CALL, 0},
-    {0x08C4, DS_MODEL_NEAR_RETURN, 0},
-    {0x20C4, DS_MODEL_BRANCH_TAKEN, 0},
-    {0x40C4, DS_MODEL_FAR_BRANCH, 0},
+    {0x02C2, DS_MODEL_INSTRUCTION, 0},
+    {0x01C4, DS_MODEL_CONDITIONAL_BACKWARD, 0}, /* BR_INST_RETIRED.COND_TAKEN_BWD */
+    {UMASK2(1) | 0x00C4, DS_MODEL_CONDITIONAL_FORWARD, 0},
+    {UMASK2(1) | 0x01C4, DS_MODEL_CONDITIONAL_TAKEN, 0},
+    {UMASK2(1) | 0x11C4, DS_MODEL_BRANCH_CONDITIONAL, 0},
+    BRANCHES,
     {0},
 };
 
 static const struct ds_model_event_code cougarcove[] = {
-    {0x81D0, DS_MODEL_LOAD, 0},
-    {0x82D0, DS_MODEL_STORE, 0},
-    {0x02CD, DS_MODEL_STORE, 0},
-    {0x07C4, DS_MODEL_BRANCH_CONDITIONAL, 0}, /* BR_INST_RETIRED.COND */
-    {0x30C4, DS_MODEL_NEAR_CALL, 0},
-    {0x08C4, DS_MODEL_NEAR_RETURN, 0},
-    {0xFBC4, DS_MODEL_BRANCH_TAKEN, 0},
-    {UINT64_C(1) << 40 | 0x00C4, DS_MODEL_FAR_BRANCH, 0},
-    {0},
+    {0x81D0, DS_MODEL_LOAD, 0},        {0x82D0, DS_MODEL_STORE, 0},
+    {0x84D0, DS_MODEL_PREFETCH, 0},    {0x02CD, DS_MODEL_STORE, 0},
+    {0x02C2, DS_MODEL_INSTRUCTION, 0}, {UMASK2(1) | 0x00C4, DS_MODEL_FAR_BRANCH, 0},
+    DS_MODEL_BRANCHES_BY_BIT,          {0},
 };
 
 /* Where branch history is, and what MSR_LBR_SELECT may hold: from Haswell on the call stack, too. */

@@ -35,12 +35,12 @@ static void update_gp(struct ds_model *m, unsigned i)
     const bool os = sel & IA32_PERFEVTSEL_OS, usr = sel & IA32_PERFEVTSEL_USR, edge = sel & IA32_PERFEVTSEL_EDGE;
     bool inverted = sel & IA32_PERFEVTSEL_INV && cmask(sel);
     unsigned event = e->event;
-    if (cmask(sel) > (event == DS_MODEL_UOPS ? DS_MODEL_UOPS_MAX : 1)) { /* so many never are in one cycle */
+    if (cmask(sel) > 1) { /* so many never are in one cycle */
         if (!inverted)
             return;
         event = cycles(m);
         inverted = false;
-    } else if (event == DS_MODEL_UOPS || (event == DS_MODEL_INSTRUCTION && inverted))
+    } else if (event == DS_MODEL_INSTRUCTION && inverted)
         return;
     m->pdist |= cmask(sel) ? 0 : e->only;
     m->loads |= ds_model_is_load(event) && !inverted ? DS_BIT(i) : 0;

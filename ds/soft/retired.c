@@ -1,23 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 #include "ds/soft/retired.h"
 
-#define EVENT(e) (1u << DS_MODEL_##e)
+#define EVENT(e) DS_BIT(DS_MODEL_##e)
 
 /* INT n is a far branch by what Intel's lists of events say of BR_INST_RETIRED.FAR_BRANCH on Atom cores, "interrupt
  * call and return"; those of others do not say. */
-unsigned ds_retired_events(enum ds_insn_kind kind)
+uint64_t ds_retired_events(const struct ds_insn *insn)
 {
-    static const uint16_t events_of[DS_INSN_KINDS] = {
+    static const uint64_t events_of[DS_INSN_KINDS] = {
         [DS_INSN_CONDITIONAL] = EVENT(BRANCH) | EVENT(BRANCH_CONDITIONAL),
-        [DS_INSN_JUMP] = EVENT(BRANCH),
+        [DS_INSN_JUMP] = EVENT(BRANCH) | EVENT(NEAR_JUMP),
         [DS_INSN_CALL] = EVENT(BRANCH) | EVENT(NEAR_CALL),
-        [DS_INSN_RETURN] = EVENT(BRANCH) | EVENT(NEAR_RETURN),
+        [DS_INSN_RETURN] = EVENT(BRANCH) | EVENT(NEAR_RETURN) | EVENT(NEAR_INDIRECT_OR_RETURN),
         [DS_INSN_FAR] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
         [DS_INSN_IRET] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
         [DS_INSN_INTERRUPT] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
         [DS_INSN_SYSTEM] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
     };
-    return EVENT(INSTRUCTION) | events_of[kind];
+    static const uint64_t indirect = EVENT(NEAR_INDIRECT) | EVENT(NEAR_INDIRECT_OR_RETURN);
+    uint64_t events = EVENT(INSTRUCTION) | events_of[insn->kind];
+    if (insn->kind == DS_INSN_JUMP)
+        events |= insn->direct ? EVENT(NEAR_DIRECT_JUMP) : EVENT(NEAR_INDIRECT_JUMP) | indirect;
+    else if (insn->kind == DS_INSN_CALL)
+        events |= insn->direct ? EVENT(NEAR_DIRECT_CALL) : EVENT(NEAR_INDIRECT_CALL) | indirect;
+    return events;
+}
+
+/* What a branch did. */
+static uint64_t outcome(const struct ds_insn *insn, const struct ds_model_branch *taken)
+{
+    const bool conditional = insn->kind == DS_INSN_CONDITIONAL;
+    if (!taken)
+        return conditional ? EVENT(CONDITIONAL_NOT_TAKEN) : 0;
+    if (ds_insn_is_far(insn))
+        return EVENT(ANY_TAKEN);
+    return EVENT(BRANCH_TAKEN) | EVENT(ANY_TAKEN) |
+           (!conditional ? 0
+                         : EVENT(CONDITIONAL_TAKEN) |
+                               (taken->to > taken->from ? EVENT(CONDITIONAL_FORWARD) : EVENT(CONDITIONAL_BACKWARD)));
 }
 
 enum ds_model_branch_type ds_retired_branch_type(const struct ds_insn *insn)
@@ -63,10 +83,8 @@ bool ds_retired(struct ds_model_retired *retired, struct ds_model_branch *branch
         .type = ds_retired_branch_type(insn),
         .to_next = insn->kind == DS_INSN_CALL && insn->direct && !insn->displacement,
     };
-    *retired = (struct ds_model_retired){.events = ds_retired_events(insn->kind)};
-    if (taken) {
-        retired->branch = branch;
-        retired->events |= ds_insn_is_far(insn) ? 0 : EVENT(BRANCH_TAKEN);
-    }
+    *retired = (struct ds_model_retired){.events = ds_retired_events(insn), .branch = taken ? branch : NULL};
+    if (ds_insn_is_branch(insn))
+        retired->events |= outcome(insn, retired->branch);
     return true;
 }

@@ -6,8 +6,9 @@
 #include "ds/soft/insn.h"
 #include "ds/model/model.h"
 
-/* Events that every instruction of this kind causes; a taken near branch is one more. */
-unsigned ds_retired_events(enum ds_insn_kind kind);
+/* Events that the instruction causes whenever it retires. What it reads and writes, and where a branch leads, is more.
+ */
+uint64_t ds_retired_events(const struct ds_insn *insn);
 
 /* What a branch is for branch history. */
 enum ds_model_branch_type ds_retired_branch_type(const struct ds_insn *insn);

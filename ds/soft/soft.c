@@ -452,7 +452,7 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     }
     if (soft->ds && soft->ds->hooks.retired)
         soft->ds->hooks.retired(soft->ds->hooks.context, soft->ds->cpu, soft->step.frame,
-                                (retired->events & 1u << DS_MODEL_BRANCH) != 0);
+                                (retired->events & DS_BIT(DS_MODEL_BRANCH)) != 0);
     if (soft->model.bts_records != stored || soft->model.bts_dropped != dropped)
         branched(soft, branch, soft->model.bts_records != stored);
     if (soft->log.entry.actions)
@@ -462,7 +462,7 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
 /* The instruction at `ip` has retired before others, which this #DB is for. */
 static void retire_shadow(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip)
 {
-    struct ds_model_retired retired = {.events = ds_retired_events(insn->kind)};
+    struct ds_model_retired retired = {.events = ds_retired_events(insn)};
     retire(soft, insn, ip, ip + insn->length, &retired);
 }
 

@@ -149,7 +149,7 @@ static void retire(void)
     struct ds_model_branch branch = {.from = take(2), .to = take(2), .type = take(1) % (DS_MODEL_OTHER_BRANCH + 1)};
     struct ds_model_access access = {.source = take(1) % DS_MODEL_SOURCES, .latency = (uint16_t)take(2)};
     struct ds_model_retired r = {
-        .events = (unsigned)take(4) | 1,
+        .events = take(8) | 1,
         .cpl = take(1) & 1 ? 3 : 0,
         .load_address = take(2),
         .store_address = take(2),
@@ -157,9 +157,9 @@ static void retire(void)
         .store = access,
         .retire_latency = (uint16_t)take(1),
     };
-    r.events &= guest.model.preset->memory ? (1u << DS_MODEL_EVENTS) - 1 : (1u << DS_MODEL_PLAIN_EVENTS) - 1;
+    r.events &= guest.model.preset->memory ? DS_BIT(DS_MODEL_EVENTS) - 1 : DS_BIT(DS_MODEL_PLAIN_EVENTS) - 1;
     branch.cpl = r.cpl;
-    if (r.events & 1u << DS_MODEL_BRANCH_TAKEN)
+    if (r.events & DS_BIT(DS_MODEL_BRANCH_TAKEN))
         r.branch = &branch;
     for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++)
         by[i] = 1 + i % 3;

@@ -313,7 +313,7 @@ class Step:
     ip: int
     loads: int
     stores: int
-    branch: str = ""  # "near" or "far"
+    branch: str = ""  # "near", "conditional" (and near) or "far"
     to: int = None    # where it is taken
 
 
@@ -360,7 +360,7 @@ def steps(first, following, labels):
             if insn.how == "loop":
                 been[insn.name] = been.get(insn.name, 0) + 1
                 jumps = been[insn.name] % insn.times != 0
-            retire(insn.at, insn.loads, insn.stores, "near", insn.to.at if jumps else None)
+            retire(insn.at, insn.loads, insn.stores, "conditional", insn.to.at if jumps else None)
             goes = insn.to if jumps else after
         elif insn.how == "fault":
             handle(insn.at, insn.to, on)

@@ -12,7 +12,8 @@ GP_COUNTERS = 8
 COUNTER = 1 << 48
 FIXED = 1 << 32  # in IA32_PERF_GLOBAL_CTRL and IA32_PEBS_ENABLE
 RECORDS = 1 << 32  # Adaptive_Record of fixed counter 0
-EVENTS = {"branches": 0x4300C4, "taken": 0x4320C4, "loads": 0x4381D0, "stores": 0x4382D0}
+EVENTS = {"branches": 0x4300C4, "taken": 0x4320C4, "loads": 0x4381D0, "stores": 0x4382D0,
+          "jumping": 0x4301C4, "staying": 0x4310C4}  # conditional branches
 NO_CALL = 0x01C302C4  # INV and CMASK=1: instructions that are no near calls; all go through the model
 BTS, LBR = 0xC0, 1  # in IA32_DEBUGCTL
 LBR_DEPTH = 32
@@ -26,7 +27,8 @@ def mode(debugctl=0, events=(), period=0):
             (COUNTER - period) % COUNTER, *sel]
 
 
-FEW = {"instructions": mode(), "bts": mode(BTS), **{f"pebs {n}": mode(period=n) for n in PERIODS[:2]}}
+FEW = {"instructions": mode(), "bts": mode(BTS), "conditional": mode(events=(EVENTS["jumping"], EVENTS["staying"])),
+       **{f"pebs {n}": mode(period=n) for n in PERIODS[:2]}}
 ALL = {"counts": mode(events=tuple(EVENTS.values())),
        "model": mode(events=(*EVENTS.values(), NO_CALL)),
        "lbr": mode(LBR, tuple(EVENTS.values())),
@@ -38,7 +40,9 @@ ALL = {"counts": mode(events=tuple(EVENTS.values())),
 def expected(name, numbers, retired, taken):
     """(fixed counter 0, the others, branches, event IPs)"""
     counts = {"branches": sum(1 for step in retired if step.branch),
-              "taken": sum(1 for step in retired if step.branch == "near" and step.to is not None),
+              "taken": sum(1 for step in retired if step.branch in ("near", "conditional") and step.to is not None),
+              "jumping": sum(1 for step in retired if step.branch == "conditional" and step.to is not None),
+              "staying": sum(1 for step in retired if step.branch == "conditional" and step.to is None),
               "loads": sum(step.loads for step in retired), "stores": sum(step.stores for step in retired)}
     enabled = [sel for sel in numbers[5:] if sel]
     gp = [counts[event] for event, sel in EVENTS.items() if sel in enabled]

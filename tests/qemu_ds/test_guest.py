@@ -454,9 +454,11 @@ def test_accesses(tmp_path, start):
     """Also where the counters overflow on the way, which the model must see for itself."""
     said, _ = run(tmp_path, "accesses", defines=(f"START={start}",))
     assert {name: (said[f"{name}_loads"], said[f"{name}_stores"]) for name in (
-        "none", "load", "store", "push_pop", "both", "call", "string", "long_string", "vector", "loop")} == {
+        "none", "load", "store", "push_pop", "both", "call", "string", "long_string", "vector", "prefetch",
+        "loop")} == {
             "none": (0, 0), "load": (2, 0), "store": (0, 3), "push_pop": (2, 2), "both": (3, 3), "call": (1, 1),
-            "string": (2, 2), "long_string": (0, 1), "vector": (2, 2), "loop": (200, 100)}
+            "string": (2, 2), "long_string": (0, 1), "vector": (2, 2), "prefetch": (7, 0),
+            "loop": (200, 100)}
     # 3 stores of `try`; of the handler 11, and 8 loads, IRETQ's among them; none of what faults.
     assert {said[f"bad_{name}_loads"] for name in ("load", "store", "string")} == {8}
     assert {said[f"bad_{name}_stores"] for name in ("load", "store", "string")} == {3 + 11}

@@ -131,7 +131,8 @@ static void leave(struct play_machine *m)
         .cpl = m->cpu.cpl,
     };
     const struct ds_model_retired retired = {
-        .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_FAR_BRANCH,
+        .events = DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(DS_MODEL_BRANCH) | DS_BIT(DS_MODEL_FAR_BRANCH) |
+                  DS_BIT(DS_MODEL_ANY_TAKEN),
         .branch = &branch,
     };
     uint64_t before[DS_COUNTER_NUMBERS];

@@ -238,7 +238,7 @@ void play_cpu_execute(struct play_cpu *cpu, const struct play_program *program, 
     executed->retired.cpl = cpl;
     executed->retired.load_address = access.load_address;
     executed->retired.store_address = access.store_address;
-    executed->retired.events |=
-        (op->access & LOADS ? 1u << DS_MODEL_LOAD : 0) | (op->access & STORES ? 1u << DS_MODEL_STORE : 0);
+    executed->retired.events |= (op->access & LOADS ? DS_BIT(DS_MODEL_LOAD) | DS_BIT(DS_MODEL_LOAD_OR_PREFETCH) : 0) |
+                                (op->access & STORES ? DS_BIT(DS_MODEL_STORE) : 0);
     executed->branch.cpl = cpu->cpl;
 }

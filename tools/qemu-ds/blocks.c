@@ -35,7 +35,7 @@ bool qds_blocks_counting(void)
 
 bool qds_blocks_counts(const struct qds_block *b, enum qds_group group, unsigned event)
 {
-    return (group == QDS_ALL_RINGS || group == b->ring) && b->events[event] && b->wanted[group] >> event & 1;
+    return (group == QDS_ALL_RINGS || group == b->ring) && b->wanted[group] >> event & 1 && b->events[event];
 }
 
 /*
@@ -62,9 +62,10 @@ static void decode(struct qds_block_insn *i, uint8_t *code, size_t size, bool st
     i->insn.length = (uint8_t)size; /* other modes than 64-bit: QEMU knows better */
     i->access = qds_access_decode(code, size);
     i->accesses_later = steps || qds_accesses_modelled() || !i->access.certain;
-    i->causes = ds_retired_events(i->insn.kind);
+    i->causes = ds_retired_events(&i->insn);
     if (!i->accesses_later)
-        i->causes |= (i->access.loads ? 1u << DS_MODEL_LOAD : 0) | (i->access.stores ? 1u << DS_MODEL_STORE : 0);
+        i->causes |= (i->access.loads ? QDS_LOADS : 0) | (i->access.stores ? QDS_STORES : 0);
+    i->causes |= i->access.prefetch ? QDS_PREFETCHES : 0;
 }
 
 static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned ring, bool steps)
@@ -89,11 +90,11 @@ static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned rin
         to->block = b;
         to->offset = (uint16_t)(qemu_plugin_insn_vaddr(insn) - b->vaddr);
         decode(to, code, size, steps);
-        unsigned wanted = instruments.wanted[ring] | instruments.wanted[QDS_ALL_RINGS];
-        for (unsigned e = to->causes & wanted; e; e &= e - 1)
-            b->events[__builtin_ctz(e)]++;
-        for (unsigned e = to->accesses_later ? QDS_ACCESS_EVENTS & wanted : 0; e; e &= e - 1)
-            b->events[__builtin_ctz(e)] += qds_accesses_most(to)[__builtin_ctz(e)];
+        const uint64_t wanted = instruments.wanted[ring] | instruments.wanted[QDS_ALL_RINGS];
+        for (uint64_t e = to->causes & wanted; e; e &= e - 1)
+            b->events[__builtin_ctzll(e)]++;
+        for (uint64_t e = to->accesses_later ? QDS_ACCESS_EVENTS & wanted : 0; e; e &= e - 1)
+            b->events[__builtin_ctzll(e)] += qds_accesses_most(to)[__builtin_ctzll(e)];
     }
     const struct ds_insn *last = &b->insns[n - 1].insn;
     b->branches = ds_insn_is_branch(last);
@@ -117,13 +118,15 @@ static qemu_plugin_u64 number(enum qds_group group, unsigned event)
 }
 
 /* Loads or stores, where they count and are not counted with the block. */
-static void plant_access(struct qemu_plugin_tb *tb, struct qds_block *b, enum ds_model_event event, unsigned store,
+static void plant_access(struct qemu_plugin_tb *tb, struct qds_block *b, uint64_t events, unsigned store,
                          enum qemu_plugin_mem_rw rw, qemu_plugin_vcpu_mem_cb_t callback)
 {
-    bool any = false;
+    bool any = false, counts = false;
     for (unsigned i = 0; i < b->length; i++)
         any |= b->insns[i].accesses_later;
-    if (!b->events[event] || !any)
+    for (; events; events &= events - 1)
+        counts |= b->events[__builtin_ctzll(events)] != 0;
+    if (!counts || !any)
         return;
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
                                                       entry(offsetof(struct qds_board, accessed) + 8 * store), 0);
@@ -194,7 +197,7 @@ static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
     if (instruments.history)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_noting, QEMU_PLUGIN_CB_NO_REGS, b);
     for (unsigned g = 0; g < QDS_GROUPS; g++)
-        for (unsigned e = 0; e < DS_MODEL_PLAIN_EVENTS; e++)
+        for (unsigned e = 0; e < events; e++)
             if (qds_blocks_counts(b, g, e) && caused(b, e))
                 qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, number(g, e),
                                                                   caused(b, e));
@@ -204,8 +207,8 @@ static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
         plant_modelled(tb, b);
         return;
     }
-    plant_access(tb, b, DS_MODEL_LOAD, 0, QEMU_PLUGIN_MEM_R, qds_run_loads);
-    plant_access(tb, b, DS_MODEL_STORE, 1, QEMU_PLUGIN_MEM_W, qds_run_stores);
+    plant_access(tb, b, QDS_LOADS, 0, QEMU_PLUGIN_MEM_R, qds_run_loads);
+    plant_access(tb, b, QDS_STORES, 1, QEMU_PLUGIN_MEM_W, qds_run_stores);
 }
 
 /* What comes after CPUID and RDMSR changes their results: the next instruction, or the next block. */

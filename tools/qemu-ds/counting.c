@@ -133,7 +133,7 @@ static void say_early(struct qds_counting *c)
     for (const struct qds_number *n = c->number; n < c->number + c->moving; n++)
         if (n->event == DS_MODEL_INSTRUCTION)
             is[n->group] = *now(c, n);
-        else if (QDS_COVERED_EVENTS & ~c->near[n->group] & 1u << n->event && *now(c, n) > most[n->group])
+        else if (QDS_COVERED_EVENTS & ~c->near[n->group] & DS_BIT(n->event) && *now(c, n) > most[n->group])
             most[n->group] = *now(c, n);
     for (unsigned g = 0; g < QDS_GROUPS; g++) {
         c->early[g] = most[g] > is[g] ? most[g] - is[g] : 0;
@@ -162,7 +162,7 @@ static bool counts_in(const struct qds_number *n, unsigned ring)
     return n->group == (ring ? QDS_OTHER_RINGS : QDS_RING_0) || n->group == QDS_ALL_RINGS;
 }
 
-bool qds_counting_due(const struct qds_counting *c, unsigned ring, const uint32_t *events, unsigned mask)
+bool qds_counting_due(const struct qds_counting *c, unsigned ring, const uint32_t *events, uint64_t mask)
 {
     for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
         uint64_t added = 0;
@@ -190,17 +190,17 @@ void qds_counting_force(struct qds_counting *c, unsigned ring)
     force_group(c, QDS_ALL_RINGS);
 }
 
-unsigned qds_counting_amounts(struct qds_counting *c, unsigned ring, const struct qds_amounts *amounts, unsigned mask,
+uint64_t qds_counting_amounts(struct qds_counting *c, unsigned ring, const struct qds_amounts *amounts, uint64_t mask,
                               uint32_t by[DS_COUNTER_NUMBERS])
 {
-    unsigned events = 0;
+    uint64_t events = 0;
     for (struct qds_number *n = c->number; n < c->number + c->moving; n++) {
         if (!is_amount(n) || !counts_in(n, ring) || !(mask >> n->event & 1))
             continue;
         n->held += amounts->of[n->event - DS_MODEL_AMOUNTS];
         const uint64_t whole = n->held / units(n);
         n->held -= whole * units(n);
-        events |= whole ? 1u << n->event : 0;
+        events |= whole ? DS_BIT(n->event) : 0;
         for (uint64_t set = n->counters; set; set &= set - 1)
             by[__builtin_ctzll(set)] = (uint32_t)whole;
     }
@@ -214,21 +214,21 @@ void qds_counting_hold(struct qds_counting *c, unsigned ring, const struct qds_a
             n->held += amounts->of[n->event - DS_MODEL_AMOUNTS];
 }
 
-unsigned qds_counting_wanted(const struct ds_model *m, enum qds_group group)
+uint64_t qds_counting_wanted(const struct ds_model *m, enum qds_group group)
 {
-    unsigned wanted = 0;
+    uint64_t wanted = 0;
     for (unsigned e = 0; e < events_of(m); e++)
-        wanted |= counters(m, group, e) ? 1u << e : 0;
+        wanted |= counters(m, group, e) ? DS_BIT(e) : 0;
     return wanted;
 }
 
-unsigned qds_counting_near(const struct ds_model *m, enum qds_group group)
+uint64_t qds_counting_near(const struct ds_model *m, enum qds_group group)
 {
-    unsigned near = 0;
+    uint64_t near = 0;
     for (unsigned e = 0; e < DS_MODEL_PLAIN_EVENTS; e++) {
         const uint64_t set = counters(m, group, e);
         if (QDS_COVERED_EVENTS >> e & 1 && (set & m->pebs || remaining(m, set) < QDS_NEAR))
-            near |= 1u << e;
+            near |= DS_BIT(e);
     }
     return near;
 }

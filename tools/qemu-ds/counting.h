@@ -14,8 +14,23 @@
 /* Events whose number in a block is known when it is translated. So are loads and stores of most instructions
  * (qds_access_decoded.certain). */
 #define QDS_BLOCK_EVENTS                                                                                               \
-    (1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_CONDITIONAL |                          \
-     1u << DS_MODEL_NEAR_CALL | 1u << DS_MODEL_NEAR_RETURN | 1u << DS_MODEL_FAR_BRANCH)
+    (DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(DS_MODEL_BRANCH) | DS_BIT(DS_MODEL_BRANCH_CONDITIONAL) |                    \
+     DS_BIT(DS_MODEL_NEAR_CALL) | DS_BIT(DS_MODEL_NEAR_RETURN) | DS_BIT(DS_MODEL_FAR_BRANCH) |                         \
+     DS_BIT(DS_MODEL_NEAR_DIRECT_CALL) | DS_BIT(DS_MODEL_NEAR_INDIRECT_CALL) | DS_BIT(DS_MODEL_NEAR_DIRECT_JUMP) |     \
+     DS_BIT(DS_MODEL_NEAR_INDIRECT_JUMP) | DS_BIT(DS_MODEL_NEAR_JUMP) | DS_BIT(DS_MODEL_NEAR_INDIRECT) |               \
+     DS_BIT(DS_MODEL_NEAR_INDIRECT_OR_RETURN))
+/* What a branch did, which is known behind it. */
+#define QDS_CONDITIONAL_OUTCOMES                                                                                       \
+    (DS_BIT(DS_MODEL_CONDITIONAL_TAKEN) | DS_BIT(DS_MODEL_CONDITIONAL_FORWARD) |                                       \
+     DS_BIT(DS_MODEL_CONDITIONAL_BACKWARD) | DS_BIT(DS_MODEL_CONDITIONAL_NOT_TAKEN))
+#define QDS_OUTCOMES (DS_BIT(DS_MODEL_BRANCH_TAKEN) | DS_BIT(DS_MODEL_ANY_TAKEN) | QDS_CONDITIONAL_OUTCOMES)
+
+/* Loads and stores, each in as many ways as it counts. A prefetch never happens in QEMU, so it counts with its block.
+ */
+#define QDS_LOADS  (DS_BIT(DS_MODEL_LOAD) | DS_BIT(DS_MODEL_LOAD_OR_PREFETCH))
+#define QDS_STORES DS_BIT(DS_MODEL_STORE)
+#define QDS_PREFETCHES                                                                                                 \
+    (DS_BIT(DS_MODEL_PREFETCH) | DS_BIT(DS_MODEL_LOAD_OR_PREFETCH) | DS_BIT(DS_MODEL_LOAD_L1_COUNTED))
 
 /*
  * Of these events an instruction causes at most one each. So where a group's instructions are counted, their number is
@@ -24,12 +39,12 @@
  * checks of their own for those of qds_counting_near().
  */
 #define QDS_COVERED_EVENTS                                                                                             \
-    ((QDS_BLOCK_EVENTS | 1u << DS_MODEL_LOAD | 1u << DS_MODEL_STORE) & ~(1u << DS_MODEL_INSTRUCTION))
+    ((QDS_BLOCK_EVENTS | QDS_LOADS | QDS_STORES | DS_BIT(DS_MODEL_PREFETCH)) & ~DS_BIT(DS_MODEL_INSTRUCTION))
 #define QDS_NEAR (1u << 16) /* events that remain */
 
 /* Events that are else added when they happen: at most one of each for an instruction, and amounts (see below). */
-#define QDS_MEMORY_EVENTS ((1u << DS_MODEL_EVENTS) - (1u << DS_MODEL_PLAIN_EVENTS)) /* only with a memory system */
-#define QDS_ACCESS_EVENTS (1u << DS_MODEL_LOAD | 1u << DS_MODEL_STORE | QDS_MEMORY_EVENTS)
+#define QDS_MEMORY_EVENTS (DS_BIT(DS_MODEL_EVENTS) - DS_BIT(DS_MODEL_PLAIN_EVENTS)) /* only with a memory system */
+#define QDS_ACCESS_EVENTS (QDS_LOADS | QDS_STORES | DS_BIT(DS_MODEL_PREFETCH) | QDS_MEMORY_EVENTS)
 
 /*
  * Amounts: an instruction may cause any number of these, cycles also parts of one. They are added in units. Most
@@ -55,7 +70,7 @@ struct qds_counting {
     struct qds_numbers then; /* what it was when the model knew all of it */
     bool forced[QDS_GROUPS];
     bool chosen;
-    unsigned near[QDS_GROUPS];  /* bits of enum ds_model_event: blocks check them for this vCPU */
+    uint64_t near[QDS_GROUPS];  /* bits of enum ds_model_event: blocks check them for this vCPU */
     bool covers;                /* some number is of QDS_COVERED_EVENTS */
     uint64_t early[QDS_GROUPS]; /* so many instructions before one is due the number of instructions says so */
     uint64_t counting[2][DS_MODEL_EVENTS]; /* the model's, when the numbers were chosen by it */
@@ -77,13 +92,13 @@ void qds_counting_arm(struct qds_counting *counting, const struct ds_model *mode
 
 /* Whether a block of the ring (0: CPL 0, 1: others) with so many `events` reaches one that the model must see; of these
  * only `mask`, bits of enum ds_model_event, are looked at. */
-bool qds_counting_due(const struct qds_counting *counting, unsigned ring, const uint32_t *events, unsigned mask);
+bool qds_counting_due(const struct qds_counting *counting, unsigned ring, const uint32_t *events, uint64_t mask);
 
 /* An instruction of the ring has caused amounts and goes through the model: sets by how much it moves each of the
  * counters that count one of `mask` (ds_model_retired.by). Returns which of these events are to go through. Sync first.
  */
-unsigned qds_counting_amounts(struct qds_counting *counting, unsigned ring, const struct qds_amounts *amounts,
-                              unsigned mask, uint32_t by[DS_COUNTER_NUMBERS]);
+uint64_t qds_counting_amounts(struct qds_counting *counting, unsigned ring, const struct qds_amounts *amounts,
+                              uint64_t mask, uint32_t by[DS_COUNTER_NUMBERS]);
 /* It has not retired and does not: what it has caused nevertheless waits for the next one. */
 void qds_counting_hold(struct qds_counting *counting, unsigned ring, const struct qds_amounts *amounts);
 
@@ -91,7 +106,7 @@ void qds_counting_hold(struct qds_counting *counting, unsigned ring, const struc
 void qds_counting_force(struct qds_counting *counting, unsigned ring);
 
 /* Which of QDS_COVERED_EVENTS blocks shall check for the model, as bits of enum ds_model_event. */
-unsigned qds_counting_near(const struct ds_model *model, enum qds_group group);
+uint64_t qds_counting_near(const struct ds_model *model, enum qds_group group);
 
 /* Which events counters of the group count, as bits of enum ds_model_event. */
-unsigned qds_counting_wanted(const struct ds_model *model, enum qds_group group);
+uint64_t qds_counting_wanted(const struct ds_model *model, enum qds_group group);

@@ -26,16 +26,18 @@ static uint32_t kept(const struct ds_model *m, unsigned ring)
 
 uint32_t qds_need_branches(const struct ds_model *m, unsigned ring)
 {
-    unsigned wanted =
+    const uint64_t wanted =
         qds_counting_wanted(m, ring ? QDS_OTHER_RINGS : QDS_RING_0) | qds_counting_wanted(m, QDS_ALL_RINGS);
-    return wanted & 1u << DS_MODEL_BRANCH_TAKEN ? ALL_BRANCHES : kept(m, ring);
+    if (wanted & QDS_OUTCOMES & ~QDS_CONDITIONAL_OUTCOMES)
+        return ALL_BRANCHES;
+    return kept(m, ring) | (wanted & QDS_CONDITIONAL_OUTCOMES ? 1u << DS_INSN_CONDITIONAL : 0);
 }
 
 /* Whether taken branches matter to branch history alone, and that needs no more of them than where they lead. */
 static bool history_alone(const struct ds_model *m)
 {
     for (unsigned g = 0; g < QDS_GROUPS; g++)
-        if (qds_counting_wanted(m, g) & 1u << DS_MODEL_BRANCH_TAKEN)
+        if (qds_counting_wanted(m, g) & QDS_OUTCOMES)
             return false;
     return !ds_model_call_stack(m) && !ds_model_logs(m) && !(m->debugctl & IA32_DEBUGCTL_BTS) && !m->conditional[0] &&
            !m->conditional[1];
@@ -59,7 +61,7 @@ struct qds_instruments qds_need(const struct ds_model *m)
     need.history = 0;
     for (unsigned ring = 0; ring < 2; ring++) {
         const enum qds_through through = qds_need_through(m, ring);
-        need.wanted[ring] |= through ? 1u << DS_MODEL_INSTRUCTION : 0;
+        need.wanted[ring] |= through ? DS_BIT(DS_MODEL_INSTRUCTION) : 0;
         need.history |= through == QDS_THROUGH_HISTORY;
     }
     return need;

@@ -5,9 +5,9 @@
 #include "tools/qemu-ds/vcpu.h"
 
 struct qds_instruments {         /* what blocks are translated with */
-    unsigned wanted[QDS_GROUPS]; /* bits of enum ds_model_event that are counted for a group of counters */
-    unsigned near[QDS_GROUPS];   /* of these, those of qds_counting_near() */
-    unsigned history;            /* 1: branches that are only remembered are noted at the start of the next block */
+    uint64_t wanted[QDS_GROUPS]; /* bits of enum ds_model_event that are counted for a group of counters */
+    uint64_t near[QDS_GROUPS];   /* of these, those of qds_counting_near() */
+    uint64_t history;            /* 1: branches that are only remembered are noted at the start of the next block */
 };
 
 static inline bool qds_need_nothing(const struct qds_instruments *i)

@@ -3,7 +3,6 @@
 #include "tools/qemu-ds/run.h"
 
 #include <errno.h>
-#include <limits.h>
 
 #include "ds/soft/retired.h"
 #include "tools/qemu-ds/modelled/accesses.h"
@@ -131,12 +130,12 @@ static void adjust_event(struct qds_vcpu *v, const struct qds_block *b, unsigned
 }
 
 /* Events that a block counts at all. */
-static unsigned wanted(const struct qds_block *b)
+static uint64_t wanted(const struct qds_block *b)
 {
     return b->wanted[b->ring] | b->wanted[QDS_ALL_RINGS];
 }
 
-void qds_run_hits(struct qds_vcpu *v, const struct qds_block_insn *i, bool store, unsigned events)
+void qds_run_hits(struct qds_vcpu *v, const struct qds_block_insn *i, bool store, uint64_t events)
 {
     const struct qds_block *b = i->block;
     events &= wanted(b);
@@ -145,7 +144,7 @@ void qds_run_hits(struct qds_vcpu *v, const struct qds_block_insn *i, bool store
     v->board->accessed[store] = (uintptr_t)i;
     v->accessed[store] = events;
     for (; events; events &= events - 1) {
-        const unsigned e = (unsigned)__builtin_ctz(events);
+        const unsigned e = (unsigned)__builtin_ctzll(events);
         v->board->now.of[b->ring][e] += b->wanted[b->ring] >> e & 1;
         v->board->now.of[QDS_ALL_RINGS][e] += b->wanted[QDS_ALL_RINGS] >> e & 1;
     }
@@ -167,11 +166,11 @@ static void adjust_one(struct qds_vcpu *v, const struct qds_block_insn *i, uint6
     for (unsigned store = 0; store < 2; store++)
         if (sign != 1 && v->board->accessed[store] == (uintptr_t)i) {
             v->board->accessed[store] = 0;
-            for (unsigned e = v->accessed[store]; e; e &= e - 1)
-                adjust_event(v, i->block, __builtin_ctz(e), sign);
+            for (uint64_t e = v->accessed[store]; e; e &= e - 1)
+                adjust_event(v, i->block, __builtin_ctzll(e), sign);
         }
-    for (unsigned e = i->causes; e; e &= e - 1)
-        adjust_event(v, i->block, __builtin_ctz(e), sign);
+    for (uint64_t e = i->causes; e; e &= e - 1)
+        adjust_event(v, i->block, __builtin_ctzll(e), sign);
     if (v->model.preset->memory)
         adjust_event(v, i->block, DS_MODEL_CYCLES, sign * qds_accesses_cpi());
 }
@@ -253,7 +252,7 @@ static void resume(struct qds_vcpu *v, const struct qds_block *b)
 }
 
 /* The instruction at `ip` runs, now or as the last of this block, and goes through the model for `events`. */
-static void step(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip, unsigned events)
+static void step(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip, uint64_t events)
 {
     v->counted = NULL;
     v->step.on = true;
@@ -263,7 +262,7 @@ static void step(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip
     v->step.compatibility = qds_compatibility(v);
     v->step.events = events;
     v->step.block = NULL;
-    v->step.memory = 0;
+    v->step.memory = i->access.prefetch ? QDS_PREFETCHES : 0;
     v->step.load_address = v->step.store_address = 0;
     v->step.load = v->step.store = (struct ds_model_access){0};
     v->step.amounts = (struct qds_amounts){0};
@@ -282,7 +281,7 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_due(unsigned vcp
         return; /* another of the block's checks, after one that has done what follows */
     begin(v, rip, __builtin_frame_address(0));
     bool due = v->through[b->ring] == QDS_THROUGH_ALL || (notes(v) && b->unclear) ||
-               qds_counting_due(&v->counting, b->ring, b->events, UINT_MAX);
+               qds_counting_due(&v->counting, b->ring, b->events, UINT64_MAX);
     if (!due && v->through[b->ring] == QDS_THROUGH_BRANCHES) {
         const struct qds_block_insn *last = &b->insns[b->length - 1];
         if (!(v->branches[b->ring] >> last->insn.kind & 1))
@@ -371,14 +370,14 @@ static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_
 {
     const struct qds_block *b = i->block;
     const enum qds_through how = v->through[b->ring];
-    const unsigned all = ds_retired_events(i->insn.kind) | QDS_ACCESS_EVENTS;
+    const uint64_t all = ds_retired_events(&i->insn) | QDS_ACCESS_EVENTS;
     v->board->accessed[0] = v->board->accessed[1] = 0;
     if (i->insn.kind == DS_INSN_INTERRUPT) /* pushes it; the block with it has been chosen */
         qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) & ~(uint64_t)QDS_RFLAGS_RF);
     if (how == QDS_THROUGH_ALL || (how != QDS_THROUGH_EVENTS && v->branches[b->ring] >> i->insn.kind & 1) ||
         i->insn.kind == DS_INSN_REP_STRING || i->insn.kind == DS_INSN_INTERRUPT ||
         qds_counting_due(&v->counting, b->ring, qds_accesses_most(i), all & wanted(b))) {
-        step(v, i, ip, UINT_MAX);
+        step(v, i, ip, UINT64_MAX);
         if (v->env && repeat_follows(i))
             stop_after(v, i, at);
         return;
@@ -432,7 +431,7 @@ void qds_run_accessed(struct qds_vcpu *v, const struct qds_block_insn *i, const 
     }
     if (!v->step.on)
         return;
-    const unsigned event = 1u << (a->store ? DS_MODEL_STORE : DS_MODEL_LOAD);
+    const uint64_t event = DS_BIT(a->store ? DS_MODEL_STORE : DS_MODEL_LOAD);
     for (unsigned e = 0; e < QDS_AMOUNTS; e++)
         v->step.amounts.of[e] += a->amounts.of[e];
     if (v->step.memory & event)
@@ -447,8 +446,7 @@ void qds_run_accessed(struct qds_vcpu *v, const struct qds_block_insn *i, const 
 void qds_run_access_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
 {
     const bool store = qemu_plugin_mem_is_store(info);
-    const struct qds_accessed accessed = {
-        .store = store, .events = 1u << (store ? DS_MODEL_STORE : DS_MODEL_LOAD), .address = vaddr};
+    const struct qds_accessed accessed = {.store = store, .events = store ? QDS_STORES : QDS_LOADS, .address = vaddr};
     (void)userdata;
     qds_run_accessed(qds_vcpu(vcpu), NULL, &accessed);
 }
@@ -457,13 +455,13 @@ void qds_run_access_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t va
 void qds_run_loads(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
 {
     (void)info, (void)vaddr;
-    qds_run_hits(qds_vcpu(vcpu), userdata, false, 1u << DS_MODEL_LOAD);
+    qds_run_hits(qds_vcpu(vcpu), userdata, false, QDS_LOADS);
 }
 
 void qds_run_stores(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
 {
     (void)info, (void)vaddr;
-    qds_run_hits(qds_vcpu(vcpu), userdata, true, 1u << DS_MODEL_STORE);
+    qds_run_hits(qds_vcpu(vcpu), userdata, true, QDS_STORES);
 }
 
 void qds_run_patch(unsigned vcpu, void *userdata)

@@ -25,14 +25,14 @@ void qds_run_stores(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, v
  * where it is the one that has begun. */
 struct qds_accessed {
     bool store;
-    unsigned events; /* bits of enum ds_model_event, no amounts */
+    uint64_t events; /* bits of enum ds_model_event, no amounts */
     uint64_t address;
     struct ds_model_access said;
     struct qds_amounts amounts;
 };
 void qds_run_accessed(struct qds_vcpu *v, const struct qds_block_insn *insn, const struct qds_accessed *accessed);
 /* The same in a block without RF, where there are no amounts. */
-void qds_run_hits(struct qds_vcpu *v, const struct qds_block_insn *insn, bool store, unsigned events);
+void qds_run_hits(struct qds_vcpu *v, const struct qds_block_insn *insn, bool store, uint64_t events);
 
 /* ---- blocks with RFLAGS.RF --------------------------------------------------------------------------------------- */
 

@@ -31,7 +31,7 @@ struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
     struct qds_block *next;
     uint64_t vaddr;              /* as translated: at run time it may be an alias in another page */
     uint64_t physical;           /* QDS_NOWHERE: unknown */
-    uint32_t wanted[QDS_GROUPS]; /* events it adds to the groups, as bits of enum ds_model_event */
+    uint64_t wanted[QDS_GROUPS]; /* events it adds to the groups, as bits of enum ds_model_event */
     uint32_t *events;            /* how often it causes each event, at most */
     uint16_t length;             /* instructions */
     uint8_t ring;                /* 0: CPL 0, 1: others */
@@ -45,7 +45,7 @@ struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
         uint8_t special;     /* enum qds_special */
         bool remaps;         /* qds_memory_changes */
         bool accesses_later; /* its loads and stores are counted when it does them: not in `causes` */
-        uint32_t causes;     /* events that are counted with the block, as bits of enum ds_model_event */
+        uint64_t causes;     /* events that are counted with the block, as bits of enum ds_model_event */
         struct qds_access_decoded access;
         struct ds_insn insn;
     } insns[];
@@ -57,9 +57,9 @@ struct qds_board { /* what translated code itself touches, one for each vCPU */
     uint64_t patch;       /* not 0: see struct qds_vcpu */
     uint64_t accessed[2]; /* struct qds_block_insn * of the last whose load (0), store (1) has been counted */
     uint64_t pages_known; /* 0: struct qds_vcpu's pages are no longer what they were */
-    uint64_t apart[123 - sizeof(struct qds_numbers) / 8]; /* so that no cache line is two vCPUs' */
+    uint64_t apart[251 - sizeof(struct qds_numbers) / 8]; /* so that no cache line is two vCPUs' */
 };
-_Static_assert(sizeof(struct qds_board) == 1024, "a power of 2: translated code finds a vCPU's by a shift");
+_Static_assert(sizeof(struct qds_board) == 2048, "a power of 2: translated code finds a vCPU's by a shift");
 
 #define QDS_FRAME 40u /* bytes that 64-bit mode pushes: RIP, CS, RFLAGS, RSP, SS */
 
@@ -93,9 +93,9 @@ struct qds_vcpu {
         uint64_t ip;
         unsigned cpl;
         bool compatibility;      /* CS.L was 0 */
-        unsigned events;         /* that it is asked for; the others have been counted */
+        uint64_t events;         /* that it is asked for; the others have been counted */
         struct qds_block *block; /* whose last it is, where the block is one without RF */
-        unsigned memory;         /* events it has caused by reading and writing data, and where first */
+        uint64_t memory;         /* events it has caused by reading and writing data, and where first */
         uint64_t load_address, store_address;
         struct ds_model_access load, store;
         struct qds_amounts amounts;
@@ -143,7 +143,7 @@ struct qds_vcpu {
         uint64_t value, mask; /* of RDMSR; mask: bits that are not QEMU's */
     } patch;
     uint32_t max_leaf;    /* QEMU's last of CPUID; 0: nobody has asked */
-    unsigned accessed[2]; /* events of the load (0) and the store (1) of board->accessed */
+    uint64_t accessed[2]; /* events of the load (0) and the store (1) of board->accessed */
     struct {              /* RDMSR or WRMSR has been made to fault */
         bool on;
         uint64_t rcx;

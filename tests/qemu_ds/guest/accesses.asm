@@ -89,6 +89,19 @@ test:   wrmsr_64 IA32_PERFEVTSEL0, ON + ALL_LOADS
         fxrstor [DATA + 0x100]
         counted "vector"
 
+        count
+        prefetcht0 [DATA]
+        prefetcht1 [DATA]
+        prefetcht2 [DATA]
+        prefetchnta [DATA]
+        prefetchw [DATA]
+        prefetchw [BAD]         ; not there
+        db 0x0F, 0x0D, 0x00     ; reserved: no operation
+        db 0x0F, 0x18, 0x20
+        nop dword [DATA]
+        mov rbx, [DATA]
+        counted "prefetch"
+
         mov ebx, 100
         count
 .loop:  mov rsi, [DATA]

@@ -277,7 +277,7 @@ static void rings(void **state)
         for (unsigned i = 0; i < 6; i++) {
             const struct ds_model_branch b = {.from = i, .to = i + 0x1000};
             const struct ds_model_retired retired = {
-                .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH, .cpl = i % 2 ? 3 : 0, .branch = &b};
+                .events = DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(DS_MODEL_BRANCH), .cpl = i % 2 ? 3 : 0, .branch = &b};
             assert_int_equal(ds_model_retire(model, &retired), 0);
         }
         ds_pause(ds);

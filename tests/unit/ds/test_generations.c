@@ -122,8 +122,8 @@ static void run(void)
 {
     struct arch_trap_frame frame = {0};
     for (model_machine.now = 1; model_machine.now <= INSTRUCTIONS; model_machine.now++) {
-        const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION |
-                                                           (model_machine.now % 2 ? 0 : 1u << DS_MODEL_BRANCH)};
+        const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_INSTRUCTION) |
+                                                           (model_machine.now % 2 ? 0 : DS_BIT(DS_MODEL_BRANCH))};
         model_machine.pmi = false;
         assert_int_equal(ds_model_retire(model, &retired), 0);
         if (!model_machine.pmi)
@@ -277,7 +277,7 @@ static void work(bool pebs)
     ds_resume(ds);
     for (model_machine.now = 1; model_machine.now <= 300; model_machine.now++) {
         const struct ds_model_branch branch = {.from = model_machine.now, .to = model_machine.now + 64};
-        const unsigned events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH;
+        const uint64_t events = DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(DS_MODEL_BRANCH);
         const struct ds_model_retired retired = {.events = pebs ? events : 0,
                                                  .branch = model_machine.now % 8 ? NULL : &branch};
         assert_int_equal(ds_model_retire(model, &retired), 0);
@@ -415,7 +415,7 @@ static void other_periods(void **state)
         const bool pdist = p->pdist & DS_BIT(on_fixed(p) ? ds_counter_fixed(0) : 0);
         spaced_from = 0;
         spaced_by = pdist ? 100 : 101;
-        const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION};
+        const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_INSTRUCTION)};
         for (model_machine.now = 1; model_machine.now <= 500; model_machine.now++) { /* last: on its way, or armed */
             assert_int_equal(ds_model_retire(model, &retired), 0);
             if (model_machine.now != 300)

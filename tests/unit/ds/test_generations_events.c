@@ -211,7 +211,7 @@ static unsigned count_each(const struct ds_model_preset *p, const char *plain)
         ds_resume(ds);
         unsigned counter = ds_event_counter(ds, 0);
         for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
-            const struct ds_model_retired retired = {.events = 1u << e};
+            const struct ds_model_retired retired = {.events = DS_BIT(e)};
             uint64_t before = model->value[counter];
             assert_int_equal(ds_model_retire(model, &retired), 0);
             if (model->value[counter] - before != (e == events[i].event))
@@ -278,8 +278,8 @@ static void counters_in_the_record(void **state)
     assert_int_equal(ds_start(ds, &refusal), 0);
     ds_resume(ds);
     for (model_machine.now = 1; model_machine.now <= 5; model_machine.now++) { /* the 4th arms, the 5th writes */
-        const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION |
-                                                           (model_machine.now & 1 ? 1u << DS_MODEL_BRANCH : 0)};
+        const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_INSTRUCTION) |
+                                                           (model_machine.now & 1 ? DS_BIT(DS_MODEL_BRANCH) : 0)};
         assert_int_equal(ds_model_retire(model, &retired), 0);
     }
     ds_pause(ds);

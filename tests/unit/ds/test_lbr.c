@@ -66,7 +66,7 @@ static bool remembered(void)
     static uint64_t from;
     struct arch_trap_frame frame = {0};
     const struct ds_model_branch branch = {.from = ++from, .to = from + 0x1000};
-    const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION, .branch = &branch};
+    const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_INSTRUCTION), .branch = &branch};
     const uint32_t next = model->lbr_tos;
     assert_int_equal(ds_model_retire(model, &retired), 0);
     const bool is = model->lbr_tos != next;

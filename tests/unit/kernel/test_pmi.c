@@ -150,7 +150,7 @@ static struct ds_model *const model = &model_machine.model;
 static uint64_t area[512] __attribute__((aligned(4096)));
 static uint8_t buffer[16384] __attribute__((aligned(4096))), branches[16384] __attribute__((aligned(4096)));
 
-enum { INSTRUCTIONS = 1u << DS_MODEL_INSTRUCTION, BRANCHES = 1u << DS_MODEL_BRANCH };
+static const uint64_t INSTRUCTIONS = DS_BIT(DS_MODEL_INSTRUCTION), BRANCHES = DS_BIT(DS_MODEL_BRANCH);
 
 static int begin(void **state)
 {
@@ -200,7 +200,7 @@ static int end(void **state)
 }
 
 /* Instructions of the kind until the processor has raised the interrupt and `status` is set of GLOBAL_STATUS. */
-static void run_until(unsigned events, bool taken, uint64_t status)
+static void run_until(uint64_t events, bool taken, uint64_t status)
 {
     uint64_t now;
     model_machine.pmi = false;

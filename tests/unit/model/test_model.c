@@ -314,9 +314,9 @@ static void rings_and_controls(void **state)
     ds_bench_write(b, IA32_FIXED_CTR_CTRL, ia32_fixed_ctr_ctrl_usr(0) | ia32_fixed_ctr_ctrl_os(1));
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 0x0F0000001F);
     for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0), 0);
+        assert_int_equal(ds_bench_retire(b, DS_BIT(DS_MODEL_INSTRUCTION), 0), 0);
     for (unsigned i = 0; i < 4; i++)
-        assert_int_equal(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 3), 0);
+        assert_int_equal(ds_bench_retire(b, DS_BIT(DS_MODEL_INSTRUCTION), 3), 0);
     static const uint64_t expected[6] = {4, 3, 0, 3, 3, 0}; /* not enabled, INV alone, cycles, GLOBAL_CTRL clear */
     for (unsigned i = 0; i < 6; i++)
         assert_int_equal(PMC(b, i), expected[i]);
@@ -326,13 +326,14 @@ static void rings_and_controls(void **state)
 }
 
 /* Which event each generation's codes count. */
+#define UMASK2(n) ((uint64_t)(n) << 40)
 static void event_codes(void **state)
 {
     (void)state;
     enum { NONE = DS_MODEL_EVENTS };
     static const struct {
         const char *preset;
-        uint32_t code;
+        uint64_t code;
         unsigned event;
     } rows[] = {
         {"penryn", 0x00C0, DS_MODEL_INSTRUCTION},
@@ -348,12 +349,48 @@ static void event_codes(void **state)
         {"nehalem", 0x020B, DS_MODEL_STORE},
         {"sandybridge", 0x04C4, DS_MODEL_BRANCH},
         {"haswell", 0x08C4, DS_MODEL_NEAR_RETURN},
-        {"haswell", 0x81D0, DS_MODEL_LOAD},
+        {"nehalem", 0x01C2, DS_MODEL_INSTRUCTION},
+        {"nehalem", 0x10C4, NONE},
+        {"sandybridge", 0x81D0, DS_MODEL_LOAD_OR_PREFETCH},
+        {"sandybridge", 0x10C4, DS_MODEL_CONDITIONAL_NOT_TAKEN},
+        {"haswell", 0x81D0, DS_MODEL_LOAD_OR_PREFETCH},
+        {"skylake", 0x81D0, DS_MODEL_LOAD_OR_PREFETCH},
+        {"skylake", 0x01C2, DS_MODEL_INSTRUCTION},
+        {"skylake", 0x02C2, DS_MODEL_INSTRUCTION},
+        {"skylake", 0x10C4, DS_MODEL_CONDITIONAL_NOT_TAKEN},
+        {"skylake", 0x80C4, NONE},
         {"skylake", 0x82D0, DS_MODEL_STORE},
         {"skylake", 0x20C4, DS_MODEL_BRANCH_TAKEN},
         {"skylake", 0x40C4, DS_MODEL_FAR_BRANCH},
         {"icelake", 0x11C4, DS_MODEL_BRANCH_CONDITIONAL},
-        {"icelake", 0x01C4, NONE},
+        {"icelake", 0x01C4, DS_MODEL_CONDITIONAL_TAKEN},
+        {"icelake", 0x10C4, DS_MODEL_CONDITIONAL_NOT_TAKEN},
+        {"icelake", 0x80C4, DS_MODEL_NEAR_INDIRECT},
+        {"icelake", 0x81D0, DS_MODEL_LOAD_OR_PREFETCH},
+        {"icelake", 0x84D0, NONE},
+        {"icelake", 0x01C2, NONE},
+        {"sapphirerapids", 0x81D0, DS_MODEL_LOAD_OR_PREFETCH},
+        {"arrowlake", 0x81D0, DS_MODEL_LOAD},
+        {"lunarlake", 0x84D0, DS_MODEL_PREFETCH},
+        {"lunarlake", 0x01C4, DS_MODEL_CONDITIONAL_BACKWARD},
+        {"lunarlake", UMASK2(1) | 0x00C4, DS_MODEL_CONDITIONAL_FORWARD},
+        {"lunarlake", UMASK2(1) | 0x01C4, DS_MODEL_CONDITIONAL_TAKEN},
+        {"lunarlake", UMASK2(1) | 0x11C4, DS_MODEL_BRANCH_CONDITIONAL},
+        {"lunarlake", 0x11C4, NONE},
+        {"pantherlake", 0x01C4, DS_MODEL_CONDITIONAL_BACKWARD},
+        {"pantherlake", 0x02C4, DS_MODEL_CONDITIONAL_FORWARD},
+        {"pantherlake", 0x03C4, DS_MODEL_CONDITIONAL_TAKEN},
+        {"pantherlake", 0x04C4, DS_MODEL_CONDITIONAL_NOT_TAKEN},
+        {"pantherlake", 0x10C4, DS_MODEL_NEAR_INDIRECT_CALL},
+        {"pantherlake", 0x20C4, DS_MODEL_NEAR_DIRECT_CALL},
+        {"pantherlake", 0x40C4, DS_MODEL_NEAR_INDIRECT_JUMP},
+        {"pantherlake", 0x50C4, DS_MODEL_NEAR_INDIRECT},
+        {"pantherlake", 0x58C4, NONE},
+        {"pantherlake", 0x80C4, DS_MODEL_NEAR_DIRECT_JUMP},
+        {"pantherlake", 0xC0C4, DS_MODEL_NEAR_JUMP},
+        {"clearwaterforest", 0x58C4, DS_MODEL_NEAR_INDIRECT_OR_RETURN},
+        {"clearwaterforest", 0x01C2, DS_MODEL_INSTRUCTION},
+        {"clearwaterforest", UMASK2(1) | 0x00C4, NONE},
         {"sapphirerapids", 0x02C4, DS_MODEL_NEAR_CALL},
         {"arrowlake", 0x08C4, DS_MODEL_NEAR_RETURN},
         {"lunarlake", 0x20C4, DS_MODEL_BRANCH_TAKEN},
@@ -364,9 +401,9 @@ static void event_codes(void **state)
         ds_bench_pebs_counter(b, 0, rows[i].code, 0, 0);
         for (unsigned event = 0; event < DS_MODEL_EVENTS; event++) {
             uint64_t before = PMC(b, 0);
-            assert_int_equal(ds_bench_retire(b, 1u << event, event & 1 ? 3 : 0), 0);
+            assert_int_equal(ds_bench_retire(b, DS_BIT(event), event & 1 ? 3 : 0), 0);
             if (PMC(b, 0) - before != (event == rows[i].event))
-                fail_msg("%s, code %x, event %u", rows[i].preset, rows[i].code, event);
+                fail_msg("%s, code %lx, event %u", rows[i].preset, (unsigned long)rows[i].code, event);
         }
     }
 }
@@ -385,7 +422,7 @@ static void unmapped(void **state)
             ds_bench_pebs_counter(b, 1, INSTRUCTIONS | IA32_PERFEVTSEL_ADAPTIVE, MINUS(1), 0);
             ds_bench_step(b, 1, 0);
             b->missing = ++missing;
-            int e = ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0);
+            int e = ds_bench_retire(b, DS_BIT(DS_MODEL_INSTRUCTION), 0);
             if (b->accesses < missing)
                 break;
             assert_int_equal(e, injected ? 0 : -EFAULT);
@@ -409,7 +446,7 @@ static void unmapped(void **state)
     ds_bench_write(b, IA32_DS_AREA, 0x1000); /* nothing checks where it points */
     b->model.fault_write = true;             /* of a fault before */
     ds_bench_step(b, 1, 0);
-    assert_int_equal(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0), -EFAULT);
+    assert_int_equal(ds_bench_retire(b, DS_BIT(DS_MODEL_INSTRUCTION), 0), -EFAULT);
     assert_int_equal(b->model.fault_address, 0x1020);
     assert_false(b->model.fault_write);
 }
@@ -438,7 +475,7 @@ static void across_pages(void **state)
         b->accesses = 0;
         /* the area's two pages, the record's, its index, the reload; the area on one page, the branch record's two */
         b->missing = missing == 1 ? 2 : missing == 2 ? 4 : missing == 3 ? 9 : 0;
-        const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION, .branch = &taken};
+        const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_INSTRUCTION), .branch = &taken};
         assert_int_equal(ds_model_retire(&b->model, &retired), missing ? -EFAULT : 0);
         if (missing)
             assert_int_equal(b->model.fault_address, missing == 1   ? DS_BENCH_BASE + 0x1000

@@ -181,9 +181,9 @@ static void selects(void **state)
         init(rows[i].preset, NULL);
         count(3, rows[i].select, 0);
         ds_bench_step(b, 1, 0);
-        ds_bench_step(b, 1, BRANCH | 1u << DS_MODEL_NEAR_CALL);
-        ds_bench_step(b, 1, BRANCH | 1u << DS_MODEL_FAR_BRANCH);
-        ds_bench_step(b, 1, BRANCH | 1u << DS_MODEL_NEAR_CALL);
+        ds_bench_step(b, 1, BRANCH | DS_BIT(DS_MODEL_NEAR_CALL));
+        ds_bench_step(b, 1, BRANCH | DS_BIT(DS_MODEL_FAR_BRANCH));
+        ds_bench_step(b, 1, BRANCH | DS_BIT(DS_MODEL_NEAR_CALL));
         ds_bench_step(b, 1, 0);
         if (PMC(b, 3) != rows[i].counted)
             fail_msg("row %zu: %llu", i, (unsigned long long)PMC(b, 3));
@@ -252,7 +252,7 @@ static void missing(void **state)
         ds_bench_write(b, IA32_PEBS_BASE, 0x1000);
         ds_bench_pebs_counter(b, 2, INSTRUCTIONS, MINUS(1), MINUS(5));
         ds_bench_step(b, 1, 0);
-        assert_int_equal(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0), -EFAULT);
+        assert_int_equal(ds_bench_retire(b, DS_BIT(DS_MODEL_INSTRUCTION), 0), -EFAULT);
         assert_int_equal(b->model.fault_address, 0x1000);
         assert_true(b->model.fault_write);
         assert_int_equal(b->model.lost, 1);
@@ -268,7 +268,7 @@ static void missing(void **state)
         ds_bench_write(b, IA32_DS_AREA, 0x7000);
         ds_bench_write(b, IA32_DEBUGCTL, IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS);
         const struct ds_model_branch branch = {.from = 1, .to = 2};
-        const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION, .branch = &branch};
+        const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_INSTRUCTION), .branch = &branch};
         assert_int_equal(ds_model_retire(&b->model, &retired), -EFAULT);
         assert_int_equal(b->model.lost, 2);
         assert_int_equal(b->model.bts_lost, 1);
@@ -282,7 +282,7 @@ static void missing(void **state)
     ds_bench_write(b, IA32_PEBS_INDEX, IA32_PEBS_INDEX_EN | ia32_pebs_index(0xFFC0, 0xFFFF0));
     ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(5));
     ds_bench_pebs_counter(b, 1, INSTRUCTIONS, MINUS(1), MINUS(5));
-    assert_int_equal(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0), -EFAULT);
+    assert_int_equal(ds_bench_retire(b, DS_BIT(DS_MODEL_INSTRUCTION), 0), -EFAULT);
     assert_int_equal(b->stored, 1);
     assert_int_equal(b->model.lost, 1);
     assert_int_equal(b->model.fault_address, DS_BENCH_PHYSICAL + 0x20000);

@@ -151,8 +151,8 @@ static void listed(void **state)
             const struct ds_model_policy policy = {.unlisted = unlisted};
             ds_bench_init_listed(b, ds_model_preset("pantherlake"), &policy, 0, 0);
             ds_bench_pebs_counter(b, i, 0x02CD, MINUS(1), 0); /* MEM_TRANS_RETIRED.STORE_SAMPLE: PMC0, PMC1 */
-            ds_bench_step(b, 1, 1u << DS_MODEL_STORE);
-            ds_bench_step(b, 1, 1u << DS_MODEL_STORE);
+            ds_bench_step(b, 1, DS_BIT(DS_MODEL_STORE));
+            ds_bench_step(b, 1, DS_BIT(DS_MODEL_STORE));
             assert_int_equal(b->stored, i < 2 || unlisted == DS_MODEL_UNLISTED_RECORD);
         }
 }

@@ -155,7 +155,7 @@ static void aux(void **state)
     } rows[] = {{0x81D0, 0x5000}, {0x82D0, 0x6000}, {0x00C0, 0}};
     for (size_t i = 0; i < 3; i++) {
         const struct ds_model_retired retired = {
-            .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_LOAD | 1u << DS_MODEL_STORE,
+            .events = DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(DS_MODEL_LOAD) | DS_BIT(DS_MODEL_STORE),
             .load_address = 0x5000,
             .store_address = 0x6000,
         };

@@ -183,7 +183,7 @@ static void beside_pebs(void **state)
     branches(1, 1, 0);
     b->missing = b->accesses + 1;
     const struct ds_model_branch branch = {.from = 1, .to = 2, .prediction = DS_MODEL_PREDICTED};
-    const struct ds_model_retired retired = {.events = 1u << DS_MODEL_BRANCH, .branch = &branch};
+    const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_BRANCH), .branch = &branch};
     assert_int_equal(ds_model_retire(&b->model, &retired), -EFAULT);
     assert_int_equal(b->model.fault_address, DS_BENCH_BASE + 0x20);
     assert_int_equal(b->model.lost, 1);

@@ -22,7 +22,7 @@ static struct ds_bench bench, *b = &bench;
 static void retire(bool call, unsigned cpl)
 {
     const struct ds_model_retired retired = {
-        .events = 1u << DS_MODEL_INSTRUCTION | (call ? 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_NEAR_CALL : 0),
+        .events = DS_BIT(DS_MODEL_INSTRUCTION) | (call ? DS_BIT(DS_MODEL_BRANCH) | DS_BIT(DS_MODEL_NEAR_CALL) : 0),
         .cpl = cpl,
     };
     assert_int_equal(ds_model_retire(&b->model, &retired), 0);
@@ -64,11 +64,12 @@ static void counts(void **state)
         {"icelake", INSTRUCTIONS | EDGE, 1},
         {"icelake", 0x003C | CMASK(1), 9},
         {"nehalem", INSTRUCTIONS | CMASK(16) | INV, 9},
-        {"sandybridge", ALL_UOPS | CMASK(16) | INV, 9}, /* likewise; their number is not known */
+        {"sandybridge", ALL_UOPS | CMASK(16) | INV, 9}, /* likewise; by convention one an instruction */
         {"haswell", ALL_UOPS | CMASK(16), 0},
-        {"haswell", ALL_UOPS | CMASK(8) | INV, 0},
-        {"haswell", ALL_UOPS, 0},
-        {"haswell", ALL_UOPS | EDGE, 0},
+        {"haswell", ALL_UOPS | CMASK(8) | INV, 9},
+        {"haswell", ALL_UOPS | CMASK(1) | INV, 0},
+        {"haswell", ALL_UOPS, 9},
+        {"haswell", ALL_UOPS | EDGE, 1},
         {"icelake", ALL_UOPS | CMASK(16) | INV, 0}, /* no event of the model there */
         {"skylake", 0x01C0, 0},                     /* INST_RETIRED.PREC_DIST: not on PMC0 */
         {"skylake", 0x01C0 | CMASK(16) | INV, 9},   /* but so it is */
@@ -145,8 +146,8 @@ static void data_addresses(void **state)
 {
     (void)state;
     for (int inverted = 0; inverted < 2; inverted++) {
-        const struct ds_model_retired load = {.events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_LOAD,
-                                              .load_address = 0x5000};
+        const struct ds_model_retired load = {
+            .events = DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(DS_MODEL_LOAD_OR_PREFETCH), .load_address = 0x5000};
         ds_bench_init(b, ds_bench_icelake(), NULL, 4096, 4096);
         ds_bench_write(b, MSR_PEBS_DATA_CFG, MSR_PEBS_DATA_CFG_MEMINFO);
         ds_bench_pebs_counter(b, 0, 0x81D0 | CMASK(1) | (inverted ? INV : 0) | IA32_PERFEVTSEL_ADAPTIVE, MINUS(1), 0);

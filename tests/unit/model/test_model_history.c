@@ -29,7 +29,7 @@ static void begin(const char *preset)
 static void branch_at(uint64_t from, enum ds_model_branch_type type, unsigned cpl, unsigned to_cpl)
 {
     const struct ds_model_branch branch = {.from = from, .to = from + 0x1000, .type = type, .cpl = to_cpl};
-    const struct ds_model_retired retired = {.events = 1u << DS_MODEL_BRANCH, .cpl = cpl, .branch = &branch};
+    const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_BRANCH), .cpl = cpl, .branch = &branch};
     assert_int_equal(ds_model_retire(&b->model, &retired), 0);
 }
 

@@ -209,7 +209,7 @@ unmapped(void **state) /* a record that could not be written, an index that coul
         EXPECT(OVERFLOWED(0), ARMED(0));
         b->accesses = 0;
         b->missing = missing;
-        assert_true(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0) < 0);
+        assert_true(ds_bench_retire(b, DS_BIT(DS_MODEL_INSTRUCTION), 0) < 0);
         NOTHING();
     }
 }

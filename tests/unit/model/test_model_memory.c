@@ -46,12 +46,15 @@ static void codes(void **state)
         {"skylake", 0x412E, DS_MODEL_L3_MISSED},
         {"skylake", 0x003C, DS_MODEL_CYCLES},
         {"skylake", 0x0E08, DS_MODEL_LOAD_WALK},
-        {"skylake", 0x81D0, DS_MODEL_LOAD},
+        {"skylake", 0x81D0, DS_MODEL_LOAD_OR_PREFETCH},
+        {"haswell", 0x01D1, DS_MODEL_LOAD_L1_HIT},
+        {"skylake", 0x01D1, DS_MODEL_LOAD_L1_COUNTED},
         {"icelake", 0x4F2E, DS_MODEL_L3_ASKED},
         {"icelake", 0x40D1, DS_MODEL_LOAD_FILL_BUFFER},
         {"sapphirerapids", 0x0E12, DS_MODEL_LOAD_WALK},
         {"sapphirerapids", 0x0E08, NONE},
-        {"lunarlake", UINT64_C(0x10000000000) | 0x01D1, DS_MODEL_LOAD_L1_HIT},
+        {"lunarlake", UINT64_C(0x10000000000) | 0x01D1, DS_MODEL_LOAD_L1_COUNTED},
+        {"clearwaterforest", 0x01D1, DS_MODEL_LOAD_L1_HIT},
         {"clearwaterforest", 0x05D0, DS_MODEL_LOAD_LATENCY},
         {"clearwaterforest", 0x01CD, NONE},
     };
@@ -61,7 +64,7 @@ static void codes(void **state)
         ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 1);
         for (unsigned event = 0; event < DS_MODEL_EVENTS; event++) {
             const uint64_t before = PMC(b, 0);
-            assert_int_equal(ds_bench_retire(b, 1u << event, 0), 0);
+            assert_int_equal(ds_bench_retire(b, DS_BIT(event), 0), 0);
             if (PMC(b, 0) - before != (event == rows[i].event))
                 fail_msg("%s, code %llx, event %u", rows[i].preset, (unsigned long long)rows[i].code, event);
         }
@@ -104,7 +107,7 @@ static void offcore(void **state)
         ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 1);
         for (unsigned event = 0; event < DS_MODEL_EVENTS; event++) {
             const uint64_t before = PMC(b, 0);
-            assert_int_equal(ds_bench_retire(b, 1u << event, 0), 0);
+            assert_int_equal(ds_bench_retire(b, DS_BIT(event), 0), 0);
             if (PMC(b, 0) - before != (event == rows[i].event))
                 fail_msg("%s, code %llx, row %zu, event %u", rows[i].preset, (unsigned long long)rows[i].code, i,
                          event);
@@ -122,7 +125,7 @@ static void nothing_without(void **state)
         ds_bench_init(b, ds_bench_skylake(), NULL, 4096, 4096);
         ds_bench_write(b, IA32_PERFEVTSEL0, none[i] | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
         ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 1);
-        ds_bench_retire(b, (1u << DS_MODEL_EVENTS) - 1, 0);
+        ds_bench_retire(b, DS_BIT(DS_MODEL_EVENTS) - 1, 0);
         assert_int_equal(PMC(b, 0), 0);
     }
     ds_model_cpuid(&b->model, 0x0A, 0, r);
@@ -143,7 +146,8 @@ static void cycles(void **state)
     for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++)
         by[i] = 1;
     by[0] = by[1] = by[ds_counter_fixed(1)] = by[ds_counter_fixed(2)] = 7;
-    const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_CYCLES, .by = by};
+    const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(DS_MODEL_CYCLES),
+                                             .by = by};
     const uint64_t on = IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS;
     init("skylake");
     ds_bench_write(b, IA32_PERFEVTSEL0, 0x003C | on);
@@ -166,7 +170,7 @@ static void amounts_overflow(void **state)
 {
     (void)state;
     uint32_t by[DS_COUNTER_NUMBERS] = {200};
-    const struct ds_model_retired retired = {.events = 1u << DS_MODEL_CYCLES, .by = by};
+    const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_CYCLES), .by = by};
     init("skylake");
     ds_bench_pebs_counter(b, 0, 0x00C0 | IA32_PERFEVTSEL_INV | UINT64_C(16) << 24, MINUS(150), MINUS(1000));
     assert_int_equal(ds_model_retire(&b->model, &retired), 0);
@@ -191,7 +195,7 @@ static void record(const char *name, unsigned counter, uint64_t code, uint64_t e
     static const unsigned aux[] = {0, 0x28, 0x30};
     const bool store = event == DS_MODEL_STORE;
     const struct ds_model_retired retired = {
-        .events = 1u << DS_MODEL_INSTRUCTION | 1u << event,
+        .events = DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(event),
         .load_address = store ? 0 : 0x111000,
         .store_address = store ? 0x222000 : 0,
         .load = store ? (struct ds_model_access){0} : *access,
@@ -266,7 +270,7 @@ static void data_linear_address(void **state)
         for (unsigned miss = 0; miss < 2; miss++) {
             const struct ds_model_access a = {.source = miss ? DS_MODEL_SOURCE_L3 : DS_MODEL_SOURCE_L1, .latency = 40};
             uint64_t words[3];
-            record(presets[i], 0, 0x81D0, 0, DS_MODEL_LOAD, &a, words);
+            record(presets[i], 0, 0x81D0, 0, DS_MODEL_LOAD_OR_PREFETCH, &a, words);
             assert_true(words[0] == 0x111000 && words[1] == 0 && words[2] == 0);
             record(presets[i], 0, 0x82D0, 0, DS_MODEL_STORE, &a, words);
             assert_true(words[0] == 0x222000 && words[1] == !miss && words[2] == 0);
@@ -302,7 +306,7 @@ static void load_latency_has_to_be_enabled(void **state)
 static void retire_latency(void **state)
 {
     (void)state;
-    const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION, .retire_latency = 77};
+    const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_INSTRUCTION), .retire_latency = 77};
     static const struct {
         const char *preset;
         bool timed;

@@ -145,7 +145,7 @@ static void bystander(void **state) /* test_model.c has it by format */
         ds_bench_init(b, ds_bench_skylake(), &p, 1024, 1024);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(9));
         ds_bench_pebs_counter(b, 1, 0x00C4, MINUS(1), MINUS(9));
-        ds_bench_step(b, 1, 1u << DS_MODEL_BRANCH);
+        ds_bench_step(b, 1, DS_BIT(DS_MODEL_BRANCH));
         ds_bench_step(b, 1, 0);
         assert_int_equal(PMC(b, 1), swapped ? MINUS(9) : 0);
     }
@@ -218,7 +218,7 @@ static void unmapped(void **state) /* test_model.c and test_model_bts.c have it 
         *ds_bench_area(b, 0x28) = 0x2000; /* nothing checks what is in the area */
         *ds_bench_area(b, 0x30) = 0x3000;
         ds_bench_step(b, 1, 0);
-        assert_int_equal(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0), injected ? 0 : -EFAULT);
+        assert_int_equal(ds_bench_retire(b, DS_BIT(DS_MODEL_INSTRUCTION), 0), injected ? 0 : -EFAULT);
         assert_int_equal(b->model.fault_address, 0x2000);
         assert_true(b->model.fault_write);
         assert_int_equal(b->page_faults, injected);
@@ -237,7 +237,7 @@ static void unmapped_goes_on(void **state)
         ds_bench_write(b, IA32_DS_AREA, 0x1000); /* nothing checks where it points */
         ds_bench_step(b, 2, 0);
         for (unsigned i = 0; i < 5; i++)
-            assert_int_equal(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0), injected || i ? 0 : -EFAULT);
+            assert_int_equal(ds_bench_retire(b, DS_BIT(DS_MODEL_INSTRUCTION), 0), injected || i ? 0 : -EFAULT);
         assert_int_equal(b->page_faults, injected ? 5 : 0);
         assert_int_equal(b->model.lost, !injected);
         assert_int_equal(PMC(b, 1), 5);
@@ -282,7 +282,7 @@ static void half_a_reset(void **state)
     b->model.host.write = write_anything;
     ds_bench_write(b, IA32_DS_AREA, DS_BENCH_BASE + 4096 - 7 - ds_area_reset(3, 0));
     ds_bench_step(b, 1, 0);
-    assert_int_equal(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0), -EFAULT);
+    assert_int_equal(ds_bench_retire(b, DS_BIT(DS_MODEL_INSTRUCTION), 0), -EFAULT);
     assert_int_equal(b->model.fault_address, DS_BENCH_BASE + 4096);
     assert_int_equal(b->model.records, 1); /* it lies there */
     assert_int_equal(b->model.lost, 0);
@@ -421,7 +421,7 @@ static void unlisted(void **state)
             ds_bench_init_listed(b, ds_model_preset(rows[i].preset), &policy, 8192, 8192);
             ds_bench_pebs_counter(b, rows[i].counter, rows[i].code | IA32_PERFEVTSEL_INT, MINUS(1), MINUS(1000));
             for (unsigned n = 0; n < 3; n++)
-                ds_bench_retire(b, (1u << DS_MODEL_EVENTS) - 1, 0);
+                ds_bench_retire(b, DS_BIT(DS_MODEL_EVENTS) - 1, 0);
             if (b->stored != made || (ds_bench_read(b, IA32_PERF_GLOBAL_STATUS) & bit) != (made ? 0 : bit) ||
                 b->pmis != 1)
                 fail_msg("%s, counter %u, %x, policy %d: %u records, %u PMIs", rows[i].preset, rows[i].counter,

@@ -137,7 +137,7 @@ static void all_groups(void **state)
     ds_bench_pebs_counter(b, 1, 0x82D0 | IA32_PERFEVTSEL_ADAPTIVE, MINUS(1), MINUS(50)); /* stores */
     const struct ds_model_branch branch[2] = {{.from = 10, .to = 11, .prediction = DS_MODEL_MISPREDICTED},
                                               {.from = 12, .to = 13, .prediction = DS_MODEL_PREDICTED}};
-    struct ds_model_retired call = {.events = 1u << DS_MODEL_STORE, .store_address = 0x5000, .load_address = 0x6000};
+    struct ds_model_retired call = {.events = DS_BIT(DS_MODEL_STORE), .store_address = 0x5000, .load_address = 0x6000};
     for (int i = 0; i < 2; i++) {
         call.branch = &branch[i];
         assert_int_equal(ds_model_retire(&b->model, &call), 0);
@@ -264,7 +264,8 @@ static void data_addresses(void **state)
     } rows[] = {
         {1, 0x010B, 0x020B, 0x98}, {2, 0x81D0, 0x82D0, 0x98}, {3, 0x81D0, 0x82D0, 0x98}, {4, 0x81D0, 0x82D0, 32}};
     const struct ds_model_retired both = {
-        .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_LOAD | 1u << DS_MODEL_STORE,
+        .events = DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(DS_MODEL_LOAD) | DS_BIT(DS_MODEL_LOAD_OR_PREFETCH) |
+                  DS_BIT(DS_MODEL_STORE),
         .load_address = 0x111000,
         .store_address = 0x222000,
     };

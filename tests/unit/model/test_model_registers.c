@@ -444,10 +444,16 @@ static void efficient_cores(void **state)
         uint64_t code;
         uint8_t event;
     } counted[] = {
-        {0x00C0, DS_MODEL_INSTRUCTION},       {0x00C4, DS_MODEL_BRANCH},    {0x7EC4, DS_MODEL_BRANCH_CONDITIONAL},
-        {0xC0C4, DS_MODEL_BRANCH_TAKEN},      {0xF9C4, DS_MODEL_NEAR_CALL}, {0xF7C4, DS_MODEL_NEAR_RETURN},
-        {0xBFC4, DS_MODEL_FAR_BRANCH},        {0x81D0, DS_MODEL_LOAD},      {0x82D0, DS_MODEL_STORE},
-        {0x11C4, DS_MODEL_EVENTS /* none */}, {0x20C4, DS_MODEL_EVENTS},    {0x02C4, DS_MODEL_EVENTS},
+        /* clang-format off */
+        {0x00C0, DS_MODEL_INSTRUCTION}, {0x00C2, DS_MODEL_INSTRUCTION}, {0x00C4, DS_MODEL_BRANCH},
+        {0x7EC4, DS_MODEL_BRANCH_CONDITIONAL}, {0x7FC4, DS_MODEL_CONDITIONAL_NOT_TAKEN},
+        {0xFEC4, DS_MODEL_CONDITIONAL_TAKEN}, {0x80C4, DS_MODEL_ANY_TAKEN}, {0xC0C4, DS_MODEL_BRANCH_TAKEN},
+        {0xDFC4, DS_MODEL_NEAR_DIRECT_JUMP}, {0xEFC4, DS_MODEL_NEAR_INDIRECT_JUMP}, {0xEBC4, DS_MODEL_NEAR_INDIRECT},
+        {0xF9C4, DS_MODEL_NEAR_CALL}, {0xFBC4, DS_MODEL_NEAR_INDIRECT_CALL}, {0xFDC4, DS_MODEL_NEAR_DIRECT_CALL},
+        {0xF7C4, DS_MODEL_NEAR_RETURN}, {0xBFC4, DS_MODEL_FAR_BRANCH}, {0x81D0, DS_MODEL_LOAD},
+        {0x82D0, DS_MODEL_STORE}, {0x11C4, DS_MODEL_EVENTS /* none */}, {0x20C4, DS_MODEL_EVENTS},
+        {0x02C4, DS_MODEL_EVENTS},
+        /* clang-format on */
     };
     static const char *const hybrid[] = {"arrowlake", "lunarlake"}; /* Panther Lake's: test_model_arch.c */
     struct ds_model_preset core;
@@ -470,7 +476,7 @@ static void efficient_cores(void **state)
                 ds_bench_init(b, &core, NULL, 1024, 1024);
                 ds_bench_write(b, IA32_PERFEVTSEL0 + 7, counted[i].code | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
                 ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, DS_BIT(7));
-                ds_bench_step(b, 5, 1u << event);
+                ds_bench_step(b, 5, DS_BIT(event));
                 const bool counts = event == counted[i].event;
                 assert_int_equal(PMC(b, 7), counted[i].event == DS_MODEL_INSTRUCTION ? 5 : counts);
             }

@@ -63,7 +63,7 @@ static const struct naive_code sandybridge[] = {
     NAIVE_ANY_P,
     NAIVE_BRANCHES,
     {0x4C4, DS_MODEL_BRANCH, false, true},
-    {0x81D0, DS_MODEL_LOAD, false, true},
+    {0x81D0, DS_MODEL_LOAD_OR_PREFETCH, false, true},
     {0x82D0, DS_MODEL_STORE, false, true},
     {0x1C0, DS_MODEL_INSTRUCTION, true, true},
 };
@@ -71,9 +71,17 @@ static const struct naive_code icelake[] = {
     NAIVE_ANY_P,
     NAIVE_CYCLES,
     NAIVE_BRANCHES,
-    {0x81D0, DS_MODEL_LOAD, false, false},
+    {0x81D0, DS_MODEL_LOAD_OR_PREFETCH, false, false},
     {0x82D0, DS_MODEL_STORE, false, false},
     {0x40C4, DS_MODEL_FAR_BRANCH, false, false},
+};
+static const struct naive_code lioncove[] = {
+    NAIVE_ANY_P,
+    NAIVE_CYCLES,
+    {0x80C4, DS_MODEL_NEAR_INDIRECT, false, false},
+    {0x81D0, DS_MODEL_LOAD, false, false},
+    {0x84D0, DS_MODEL_PREFETCH, false, false},
+    {0x10C4, DS_MODEL_CONDITIONAL_NOT_TAKEN, false, false},
 };
 enum { CODES = 6 };
 
@@ -91,8 +99,8 @@ static const struct machine {
     {"skylake", 3, 4, 3, 4, 0, 48, -1, -1, sandybridge},
     {"icelake", 4, 8, 4, 8, 4, 48, GP, -1, icelake},
     {"sapphirerapids", 4, 8, 4, 8, 4, 48, 0, 0, icelake},
-    {"arrowlake", 5, 10, 4, 10, 4, 48, 0, -1, icelake},
-    {"lunarlake", 6, 10, 4, 10, 4, 48, 0, -1, icelake},
+    {"arrowlake", 5, 10, 4, 10, 4, 48, 0, -1, lioncove},
+    {"lunarlake", 6, 10, 4, 10, 4, 48, 0, -1, lioncove},
 };
 
 static struct ds_bench bench, *b = &bench;

@@ -9,7 +9,7 @@
 
 #include "tools/qemu-ds/modelled/access_decode.h"
 
-enum { NOTHING, ACCESSES = 1, LOCKED = 2, FLUSHES = 4 };
+enum { NOTHING, ACCESSES = 1, LOCKED = 2, FLUSHES = 4, PREFETCHES = 8 };
 
 static void some_instructions(void **state)
 {
@@ -41,6 +41,12 @@ static void some_instructions(void **state)
         {"jz near", NOTHING, -1, 6, {0x0F, 0x84, 0, 0, 0, 0}},
         {"ret", ACCESSES, -1, 1, {0xC3}},
         {"rep stosq", ACCESSES, -1, 3, {0xF3, 0x48, 0xAB}},
+        {"prefetchnta [rax]", PREFETCHES, -1, 3, {0x0F, 0x18, 0x00}},
+        {"prefetcht2 [r8]", PREFETCHES, -1, 4, {0x41, 0x0F, 0x18, 0x18}},
+        {"prefetchw [rax]", PREFETCHES, -1, 3, {0x0F, 0x0D, 0x08}},
+        {"nop by 0F 18 /4", NOTHING, -1, 3, {0x0F, 0x18, 0x20}},
+        {"nop by 0F 18, a register", NOTHING, -1, 3, {0x0F, 0x18, 0xC8}},
+        {"AMD's prefetch, a nop here", NOTHING, -1, 3, {0x0F, 0x0D, 0x00}},
         {"nop [rax]", NOTHING, -1, 3, {0x0F, 0x1F, 0x00}},
         {"movaps xmm0, [rax]", ACCESSES, -1, 3, {0x0F, 0x28, 0x00}},
         {"movaps xmm0, xmm1", NOTHING, -1, 3, {0x0F, 0x28, 0xC1}},
@@ -66,7 +72,8 @@ static void some_instructions(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct qds_access_decoded d = qds_access_decode(rows[i].code, rows[i].size);
-        const unsigned is = (d.accesses ? ACCESSES : 0) | (d.locked ? LOCKED : 0) | (d.flushes ? FLUSHES : 0);
+        const unsigned is = (d.accesses ? ACCESSES : 0) | (d.locked ? LOCKED : 0) | (d.flushes ? FLUSHES : 0) |
+                            (d.prefetch ? PREFETCHES : 0);
         if (is != rows[i].is || d.page != rows[i].page)
             fail_msg("%s: %u, page %d", rows[i].name, is, d.page);
     }

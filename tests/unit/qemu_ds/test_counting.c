@@ -15,8 +15,8 @@
 #include "tests/unit/support/ds_bench.h"
 #include "tools/qemu-ds/counting.h"
 
-#define EVENT(e) (1u << DS_MODEL_##e)
-#define ALL      UINT32_MAX
+#define EVENT(e) DS_BIT(DS_MODEL_##e)
+#define ALL      UINT64_MAX
 #define BLOCKS   20000u
 #define RECORDS  (320u * 16u)
 
@@ -34,13 +34,13 @@ static uint32_t random_below(uint32_t n)
 
 struct block {
     unsigned ring, length;
-    unsigned of[8]; /* events of each instruction */
+    uint64_t of[8]; /* events of each instruction */
     uint32_t events[DS_MODEL_EVENTS];
 };
 
 static struct block random_block(void)
 {
-    static const unsigned ends[] = {EVENT(INSTRUCTION), EVENT(INSTRUCTION) | EVENT(BRANCH),
+    static const uint64_t ends[] = {EVENT(INSTRUCTION), EVENT(INSTRUCTION) | EVENT(BRANCH),
                                     EVENT(INSTRUCTION) | EVENT(BRANCH) | EVENT(NEAR_CALL),
                                     EVENT(INSTRUCTION) | EVENT(BRANCH) | EVENT(BRANCH_CONDITIONAL)};
     struct block b = {.ring = random_below(2), .length = 1 + random_below(8)};

@@ -49,7 +49,7 @@ static const char *print(void)
 static void instructions(unsigned n)
 {
     while (n--)
-        ds_bench_retire(b, 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_INSTRUCTION, 0);
+        ds_bench_retire(b, DS_BIT(DS_MODEL_BRANCH) | DS_BIT(DS_MODEL_INSTRUCTION), 0);
 }
 
 static void nothing_to_say(void **state)
@@ -109,7 +109,7 @@ static void not_mapped(void **state)
     b->accesses = 0;
     b->missing = 1;
     for (unsigned i = 0; i < 3; i++)
-        ds_bench_retire(b, 1u << DS_MODEL_BRANCH, 0);
+        ds_bench_retire(b, DS_BIT(DS_MODEL_BRANCH), 0);
     assert_int_equal(b->model.lost, 1);
     assert_non_null(strstr(print(), "no record: DS memory was not mapped\n"));
 }
@@ -120,7 +120,7 @@ static void swallowed(void **state)
     init("haswell", DS_MODEL_UNLISTED_BY_GENERATION, 8192);
     ds_bench_pebs_counter(b, 0, 0xC4, MINUS(1), MINUS(2));
     ds_bench_pebs_counter(b, 1, 0x81D0, MINUS(1), MINUS(1000));
-    ds_bench_retire(b, 1u << DS_MODEL_LOAD, 0); /* armed; the other one's record comes first */
+    ds_bench_retire(b, DS_BIT(DS_MODEL_LOAD_OR_PREFETCH), 0); /* armed; the other one's record comes first */
     instructions(2);
     assert_int_equal(b->model.swallowed, 1);
     assert_non_null(strstr(print(), "PMC1, event D0H/81H: 1 overflow with PEBS on, but no record: another counter's "

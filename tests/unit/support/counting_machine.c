@@ -34,7 +34,7 @@ static int rdmsr(void *context, uint32_t msr, uint64_t *value)
 /* What has run in the kernel since counters went on. */
 static void count(struct counting_machine *m)
 {
-    const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION};
+    const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_INSTRUCTION)};
     const uint64_t pebs = m->model.pebs;
     uint64_t select[DS_MODEL_GP_MAX];
     memcpy(select, m->model.perfevtsel, sizeof select);

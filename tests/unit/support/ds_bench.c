@@ -229,15 +229,15 @@ void ds_bench_pebs_counter(struct ds_bench *b, unsigned i, uint64_t select, uint
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, ds_bench_read(b, IA32_PERF_GLOBAL_CTRL) | DS_BIT(i));
 }
 
-int ds_bench_retire(struct ds_bench *b, unsigned events, unsigned cpl)
+int ds_bench_retire(struct ds_bench *b, uint64_t events, unsigned cpl)
 {
     return ds_model_retire(&b->model, &(struct ds_model_retired){.events = events, .cpl = cpl});
 }
 
-void ds_bench_step(struct ds_bench *b, unsigned n, unsigned events)
+void ds_bench_step(struct ds_bench *b, unsigned n, uint64_t events)
 {
     while (n--)
-        if (ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION | (n ? 0 : events), 0))
+        if (ds_bench_retire(b, DS_BIT(DS_MODEL_INSTRUCTION) | (n ? 0 : events), 0))
             abort();
 }
 
@@ -245,7 +245,7 @@ void ds_bench_branch(struct ds_bench *b, unsigned i, unsigned cpl)
 {
     const struct ds_model_branch branch = {.from = 0x1000 + i, .to = 0x2000 + i, .prediction = DS_MODEL_PREDICTED};
     const struct ds_model_retired retired = {
-        .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_TAKEN,
+        .events = DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(DS_MODEL_BRANCH) | DS_BIT(DS_MODEL_BRANCH_TAKEN),
         .cpl = cpl,
         .branch = &branch,
     };

@@ -14,7 +14,7 @@
 /* What most tests of the model count, and look at. */
 #define INSTRUCTIONS 0x00C0u /* IA32_PERFEVTSELx: event select and unit mask, of every preset */
 #define BRANCHES     0x00C4u
-#define BRANCH       (1u << DS_MODEL_BRANCH)
+#define BRANCH       DS_BIT(DS_MODEL_BRANCH)
 #define OVF_BUF      IA32_PERF_GLOBAL_STATUS_OVF_BUF
 #define STATUS(b)    ds_bench_read(b, IA32_PERF_GLOBAL_STATUS)
 #define PMC(b, i)    ds_bench_read(b, IA32_PMC0 + (i))
@@ -76,7 +76,7 @@ uint64_t ds_bench_read(struct ds_bench *bench, uint32_t msr);
 /* GP counter i counts retired instructions (or branches) in all rings, from -period, with PEBS. */
 void ds_bench_pebs_counter(struct ds_bench *bench, unsigned i, uint64_t select, uint64_t start, uint64_t reset);
 /* `n` instructions retire at CPL 0, the last of them `events`. */
-void ds_bench_step(struct ds_bench *bench, unsigned n, unsigned events);
-int ds_bench_retire(struct ds_bench *bench, unsigned events, unsigned cpl);
+void ds_bench_step(struct ds_bench *bench, unsigned n, uint64_t events);
+int ds_bench_retire(struct ds_bench *bench, uint64_t events, unsigned cpl);
 /* A taken, predicted branch retires, from 1000H + i to 2000H + i. */
 void ds_bench_branch(struct ds_bench *bench, unsigned i, unsigned cpl);

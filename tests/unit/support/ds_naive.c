@@ -66,7 +66,8 @@ static void naive_image(struct ds_naive *n, const bool *fires, const struct ds_n
         if (fires[c]) {
             who += ds_naive_bit(c);
             adaptive |= n->counter[c].adaptive;
-            load |= n->counter[c].event == DS_MODEL_LOAD;
+            load |= n->counter[c].event == DS_MODEL_LOAD || n->counter[c].event == DS_MODEL_LOAD_OR_PREFETCH ||
+                    n->counter[c].event == DS_MODEL_PREFETCH;
             store |= n->counter[c].event == DS_MODEL_STORE;
         }
     if (n->format >= 2)

@@ -201,6 +201,7 @@ static void two_bytes(const uint8_t *code, size_t size, uint8_t rex, bool repe, 
         return;
     }
     d->accesses = two_byte_accesses(opcode, modrm);
+    d->prefetch = MEMORY(modrm) && ((opcode == 0x18 && REG(modrm) < 4) || (opcode == 0x0D && REG(modrm) == 1));
     if (opcode != 0x01) /* with all kinds of things */
         set_certain(d, d->accesses ? two_byte_certain(opcode, repe) : NOTHING);
     if (opcode == 0x22 && REG(modrm) != 2 && !(rex & 4)) /* not CR2, nor CR8 */

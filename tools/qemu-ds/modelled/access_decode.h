@@ -11,9 +11,10 @@ struct qds_access_decoded {
     bool accesses; /* it may read or write data; false: it does not */
     bool certain;  /* whenever it retires, it has read data just where `loads`, and written just where `stores` */
     bool loads, stores;
-    bool locked;  /* it reads and writes in one: LOCK, or XCHG with memory */
-    bool flushes; /* it changes where pages lie: MOV to CR0, CR3 or CR4, INVLPG, INVPCID, RSM */
-    int8_t page;  /* flushes only the page at the address in this register, as instructions number them; else -1 */
+    bool prefetch; /* PREFETCHNTA, T0, T1, T2 or W, none of which accesses memory in QEMU */
+    bool locked;   /* it reads and writes in one: LOCK, or XCHG with memory */
+    bool flushes;  /* it changes where pages lie: MOV to CR0, CR3 or CR4, INVLPG, INVPCID, RSM */
+    int8_t page;   /* flushes only the page at the address in this register, as instructions number them; else -1 */
 };
 
 /* Whether the byte is a prefix, other than LOCK, in 64-bit mode. Elsewhere what looks like REX is an instruction of one

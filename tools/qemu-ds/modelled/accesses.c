@@ -55,7 +55,7 @@ unsigned qds_accesses_cpi(void)
 const uint32_t *qds_accesses_most(const struct qds_block_insn *i)
 {
     static const uint32_t ones[DS_MODEL_EVENTS] = {[0 ... DS_MODEL_EVENTS - 1] = 1};
-    return memory ? most[i->access.accesses] : ones;
+    return memory ? most[i->access.accesses || i->access.prefetch] : ones;
 }
 
 /* ---- what an access is ------------------------------------------------------------------------------------------- */
@@ -71,11 +71,11 @@ static bool walk(void *context, uint64_t address, uint64_t *physical)
 }
 
 /* The events of a load or a store, amounts left out. */
-static unsigned events(const struct ds_model_access *a, bool store, uint64_t threshold)
+static uint64_t events(const struct ds_model_access *a, bool store, uint64_t threshold)
 {
-#define EVENT(e) (1u << DS_MODEL_##e)
-    static const unsigned loads[DS_MODEL_SOURCES] = {
-        [DS_MODEL_SOURCE_L1] = EVENT(LOAD_L1_HIT),
+#define EVENT(e) DS_BIT(DS_MODEL_##e)
+    static const uint64_t loads[DS_MODEL_SOURCES] = {
+        [DS_MODEL_SOURCE_L1] = EVENT(LOAD_L1_HIT) | EVENT(LOAD_L1_COUNTED),
         [DS_MODEL_SOURCE_FILL_BUFFER] = EVENT(LOAD_FILL_BUFFER),
         [DS_MODEL_SOURCE_L2] = EVENT(LOAD_L1_MISS) | EVENT(LOAD_L2_HIT),
         [DS_MODEL_SOURCE_L3] = EVENT(LOAD_L1_MISS) | EVENT(LOAD_L2_MISS) | EVENT(LOAD_L3_HIT) | EVENT(LOAD_SNOOP_NONE),
@@ -88,9 +88,9 @@ static unsigned events(const struct ds_model_access *a, bool store, uint64_t thr
         [DS_MODEL_SOURCE_MEMORY] = EVENT(LOAD_L1_MISS) | EVENT(LOAD_L2_MISS) | EVENT(LOAD_L3_MISS),
     };
     if (store)
-        return EVENT(STORE) | (a->stlb_miss ? EVENT(STORE_STLB_MISS) : 0);
-    return EVENT(LOAD) | loads[a->source] | (a->stlb_miss ? EVENT(LOAD_STLB_MISS) : 0) |
-           (a->locked ? EVENT(LOAD_LOCKED) : 0) | (a->split ? EVENT(LOAD_SPLIT) : 0) |
+        return QDS_STORES | (a->stlb_miss ? EVENT(STORE_STLB_MISS) : 0);
+    return QDS_LOADS | loads[a->source] | (a->stlb_miss ? EVENT(LOAD_STLB_MISS) : 0) |
+           (a->locked ? EVENT(LOAD_LOCKED) | EVENT(LOAD_L1_COUNTED) : 0) | (a->split ? EVENT(LOAD_SPLIT) : 0) |
            (a->latency > threshold ? EVENT(LOAD_LATENCY) : 0);
 #undef EVENT
 }
@@ -134,11 +134,11 @@ static inline void pass(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
         pass_slowly(vcpu, info, address, store, false);
 }
 
-static unsigned of_hit(const struct qds_vcpu *v, bool store)
+static uint64_t of_hit(const struct qds_vcpu *v, bool store)
 {
-    return store ? 1u << DS_MODEL_STORE
-                 : 1u << DS_MODEL_LOAD | 1u << DS_MODEL_LOAD_L1_HIT |
-                       (hit.latency > v->model.ld_lat ? 1u << DS_MODEL_LOAD_LATENCY : 0);
+    return store ? QDS_STORES
+                 : QDS_LOADS | DS_BIT(DS_MODEL_LOAD_L1_HIT) | DS_BIT(DS_MODEL_LOAD_L1_COUNTED) |
+                       (hit.latency > v->model.ld_lat ? DS_BIT(DS_MODEL_LOAD_LATENCY) : 0);
 }
 
 /* `i` NULL: as for qds_run_accessed(). */

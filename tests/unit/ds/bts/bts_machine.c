@@ -100,7 +100,7 @@ void bts_branch(uint64_t i)
 {
     const struct ds_model_branch b = {.from = i, .to = i + 0x1000};
     const struct ds_model_retired retired = {
-        .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_TAKEN, .branch = &b};
+        .events = DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(DS_MODEL_BRANCH) | DS_BIT(DS_MODEL_BRANCH_TAKEN), .branch = &b};
     assert_int_equal(ds_model_retire(model, &retired), 0);
 }
 

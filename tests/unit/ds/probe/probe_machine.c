@@ -158,8 +158,8 @@ static const struct ds_probe_sled sleds[DS_PROBE_CODES] = {
 static void retire(uint64_t ip, uint64_t next, bool branch)
 {
     const struct ds_model_branch b = {.from = ip, .to = next};
-    const struct ds_model_retired r = {.events = 1u << DS_MODEL_INSTRUCTION |
-                                                 (branch ? 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_TAKEN : 0),
+    const struct ds_model_retired r = {.events = DS_BIT(DS_MODEL_INSTRUCTION) |
+                                                 (branch ? DS_BIT(DS_MODEL_BRANCH) | DS_BIT(DS_MODEL_BRANCH_TAKEN) : 0),
                                        .branch = branch ? &b : NULL};
     fake.ip = ip;
     fake.next = next;

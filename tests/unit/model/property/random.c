@@ -42,7 +42,7 @@ int property_model_step(struct ds_model *model, const struct ds_naive_step *step
         return ds_model_interrupt(model, &branch, cpl);
     struct ds_model_retired retired = {.cpl = cpl, .load_address = step->load, .store_address = step->store};
     for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
-        retired.events |= step->is[e] ? 1u << e : 0;
+        retired.events |= step->is[e] ? DS_BIT(e) : 0;
     retired.branch = step->branches ? &branch : NULL;
     return ds_model_retire(model, &retired);
 }
