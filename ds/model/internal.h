@@ -21,7 +21,8 @@ uint64_t ds_model_legal_status(const struct ds_model *model);
 uint64_t ds_model_legal_debugctl(const struct ds_model *model);
 uint64_t ds_model_legal_pebs_enable(const struct ds_model *model);
 
-#define DS_MODEL_FIXED_SLOTS 3u /* the fixed counter of TOPDOWN.SLOTS, which stands still */
+#define DS_MODEL_FIXED_REFERENCE 2u
+#define DS_MODEL_FIXED_SLOTS     3u /* the fixed counter of TOPDOWN.SLOTS, which stands still */
 /* What a counter counts is spread over four MSRs; ds_model_retire wants it as one mask a ring and event: makes these
  * anew. */
 void ds_model_select(struct ds_model *model);

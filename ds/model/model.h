@@ -12,13 +12,14 @@
  *
  * The model counts what its host can see (enum ds_model_event). Counters programmed for any other event do not move. As
  * the model has no clock, unhalted cycles, core and reference, are by convention one for each retired instruction,
- * unless the host has a memory system (memory.c) and says how many they are. So are micro-operations and their slots.
- * CMASK, INV and EDGE use the same cycle, in which an event occurs once or not at all; so does EQ, which therefore
- * changes nothing. Fields that the model cannot know read 0: TX abort information, topdown slots and metrics, data
- * addresses that the host cannot see, and without a memory system latencies of accesses and data sources. So a load
- * never reaches a latency threshold then, and the events of load latency and precise store do not move, as those of the
- * frontend never do, though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do
- * not show (freezing in SMM) do not exist. The core has one thread, so AnyThread changes nothing.
+ * unless the host says how many they are: core cycles with a memory system (memory.c), reference cycles by its TSC.
+ * Micro-operations and their slots are one, too. CMASK, INV and EDGE use the same cycle, in which an event occurs once
+ * or not at all; so does EQ, which therefore changes nothing. Fields that the model cannot know read 0: TX abort
+ * information, topdown slots and metrics, data addresses that the host cannot see, and without a memory system
+ * latencies of accesses and data sources. So a load never reaches a latency threshold then, and the events of load
+ * latency and precise store do not move, as those of the frontend never do, though their settings can be written and
+ * read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM) do not exist. The core has one
+ * thread, so AnyThread changes nothing.
  *
  * Of the rest of the tree it uses ds/layout.h, ds/arch_layout.h, ds/event_data.h with the tables that are made for it,
  * and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers,
@@ -70,8 +71,9 @@ enum ds_model_event {
 
     DS_MODEL_LOAD, /* it read data */
     DS_MODEL_LOAD_OR_PREFETCH,
-    DS_MODEL_PREFETCH, /* PREFETCHNTA, T0, T1, T2, W */
-    DS_MODEL_STORE,    /* it wrote data */
+    DS_MODEL_PREFETCH,  /* PREFETCHNTA, T0, T1, T2, W */
+    DS_MODEL_STORE,     /* it wrote data */
+    DS_MODEL_REFERENCE, /* ticks of the TSC, where the host tells them: ds_model_retired.by */
 
     /* From here on a host has to have a memory system, and a preset to ask for it. Loads by where their data was: */
     DS_MODEL_PLAIN_EVENTS,
@@ -134,6 +136,7 @@ struct ds_model_preset {
     uint16_t lbr_from, lbr_to, lbr_info; /* MSRs of entry 0; lbr_info 0: not there */
     bool lbr_logs;                       /* IA32_PERFEVTSELx.EN_LBR_LOG of PMC0 to PMC3 */
     bool memory;            /* the host has a memory system: its events, and what records say of an access */
+    bool reference;         /* the host tells reference cycles; else they are core cycles */
     bool kvm;               /* not the processor's, but what KVM leaves of it for a guest: ds_model_kvm_guest */
     bool load_latency;      /* MSR_PEBS_LD_LAT; before the baseline IA32_PEBS_ENABLE.LL_EN */
     bool precise_store;     /* IA32_PEBS_ENABLE.PS_EN */
@@ -417,6 +420,9 @@ void ds_model_init(struct ds_model *model, const struct ds_model_preset *preset,
  * for a host that knows how fast its TSC runs. Branch history shows neither predictions nor cycles nor types of
  * branches, but from Lion Cove and Skymont on how often events have occurred in between. */
 void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
+
+/* Whether the model counts the event of this general-purpose counter at all. */
+bool ds_model_knows(const struct ds_model *model, unsigned counter);
 
 /* 0; -EFAULT: #GP; -ENOENT: not one of the model's MSRs, the host decides. */
 int ds_model_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *value);

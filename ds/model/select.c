@@ -20,21 +20,39 @@ static unsigned cycles(const struct ds_model *m)
     return m->preset->memory ? DS_MODEL_CYCLES : DS_MODEL_INSTRUCTION;
 }
 
+#define REFERENCE_CYCLES 0x013Cu
+
+/* What counts as `event` by its code, or where `reference` as reference cycles. */
+static unsigned counted_as(const struct ds_model *m, unsigned event, bool reference)
+{
+    return reference && m->preset->reference ? DS_MODEL_REFERENCE : event;
+}
+
+static const struct ds_model_event_code *event_of(const struct ds_model *m, uint64_t sel)
+{
+    const uint64_t code = sel & (0xFFFF | IA32_PERFEVTSEL_UMASK2);
+    const struct ds_model_event_code *e = ds_model_event_code(m->preset, code);
+    return e ? e : ds_model_offcore(m, code);
+}
+
+bool ds_model_knows(const struct ds_model *m, unsigned counter)
+{
+    return event_of(m, m->perfevtsel[counter]);
+}
+
 static void update_gp(struct ds_model *m, unsigned i)
 {
     uint64_t sel = m->perfevtsel[i];
     m->adaptive |= sel & IA32_PERFEVTSEL_ADAPTIVE ? DS_BIT(i) : 0;
     m->interrupting |= sel & IA32_PERFEVTSEL_INT ? DS_BIT(i) : 0;
-    const uint64_t code = sel & (0xFFFF | IA32_PERFEVTSEL_UMASK2);
-    const struct ds_model_event_code *e = ds_model_event_code(m->preset, code);
-    e = e ? e : ds_model_offcore(m, code);
+    const struct ds_model_event_code *e = event_of(m, sel);
     if (e && !(ds_model_recorded(m, e, cmask(sel) != 0) & DS_BIT(i)))
         m->unlisted |= DS_BIT(i);
     if (!e || (e->only && !(e->only & DS_BIT(i)) && !cmask(sel)) || !(sel & IA32_PERFEVTSEL_EN))
         return;
     const bool os = sel & IA32_PERFEVTSEL_OS, usr = sel & IA32_PERFEVTSEL_USR, edge = sel & IA32_PERFEVTSEL_EDGE;
     bool inverted = sel & IA32_PERFEVTSEL_INV && cmask(sel);
-    unsigned event = e->event;
+    unsigned event = counted_as(m, e->event, e->code == REFERENCE_CYCLES);
     if (cmask(sel) > 1) { /* so many never are in one cycle */
         if (!inverted)
             return;
@@ -60,7 +78,7 @@ static void update_fixed(struct ds_model *m, unsigned i)
     unsigned c = ds_counter_fixed(i);
     m->adaptive |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_adaptive(i) ? DS_BIT(c) : 0;
     m->interrupting |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_pmi(i) ? DS_BIT(c) : 0;
-    const unsigned event = i ? cycles(m) : DS_MODEL_INSTRUCTION;
+    const unsigned event = counted_as(m, i ? cycles(m) : DS_MODEL_INSTRUCTION, i == DS_MODEL_FIXED_REFERENCE);
     if (i < DS_MODEL_FIXED_SLOTS) /* instructions and the two kinds of cycles */
         count(m, c, m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_os(i), &m->counting[0][event],
               m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i), &m->counting[1][event]);

@@ -65,7 +65,7 @@ static void decode(struct qds_block_insn *i, uint8_t *code, size_t size, bool st
     i->causes = ds_retired_events(&i->insn);
     if (!i->accesses_later)
         i->causes |= (i->access.loads ? QDS_LOADS : 0) | (i->access.stores ? QDS_STORES : 0);
-    i->causes |= i->access.prefetch ? QDS_PREFETCHES : 0;
+    i->causes |= DS_BIT(DS_MODEL_REFERENCE) | (i->access.prefetch ? QDS_PREFETCHES : 0);
 }
 
 static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned ring, bool steps)
@@ -299,4 +299,6 @@ void qds_blocks_register(qemu_plugin_id_t id, struct qemu_plugin_scoreboard *boa
     qemu_plugin_register_vcpu_discon_cb(id, QEMU_PLUGIN_DISCON_INTERRUPT | QEMU_PLUGIN_DISCON_EXCEPTION,
                                         qds_run_discontinuity, NULL);
     qemu_plugin_register_flush_cb(id, flushed, NULL);
+    qemu_plugin_register_vcpu_idle_cb(id, qds_run_stops, NULL);
+    qemu_plugin_register_vcpu_resume_cb(id, qds_run_goes_on, NULL);
 }

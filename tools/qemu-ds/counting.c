@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define FAR_AWAY (UINT64_C(1) << 61) /* nothing counts this event: more than ever happens */
+#define RATE_LEAST 16u                 /* so that looks at the TSC cost little */
+#define FAR_AWAY   (UINT64_C(1) << 61) /* nothing counts this event: more than ever happens */
 
 static bool frozen(const struct ds_model *m)
 {
@@ -46,9 +47,40 @@ static uint64_t remaining(const struct ds_model *m, uint64_t counters)
     return least;
 }
 
+static bool is_reference(const struct qds_number *n)
+{
+    return n->event == DS_MODEL_REFERENCE;
+}
+
+/* Whether it has been told in what are not events. */
 static bool is_amount(const struct qds_number *n)
 {
-    return n->event >= DS_MODEL_AMOUNTS;
+    return n->event >= DS_MODEL_AMOUNTS || is_reference(n);
+}
+
+void qds_counting_goes_on(struct qds_counting *c)
+{
+    c->looked = c->tsc ? c->tsc() : 0;
+}
+
+/* Ticks since the last look. */
+static uint64_t look(struct qds_counting *c)
+{
+    const uint64_t before = c->looked;
+    qds_counting_goes_on(c);
+    return c->looked > before ? c->looked - before : 0;
+}
+
+/* Of them those of a number that has got `added` instructions of `all`. */
+static uint64_t share(uint64_t ticks, uint64_t added, uint64_t all)
+{
+    return added >= all ? ticks : (uint64_t)((double)ticks * (double)added / (double)all);
+}
+
+/* Executed since. */
+static uint64_t instructions_of(struct qds_counting *c)
+{
+    return c->now->of[QDS_ALL_RINGS][DS_MODEL_REFERENCE] - c->then.of[QDS_ALL_RINGS][DS_MODEL_REFERENCE];
 }
 
 static uint64_t units(const struct qds_number *n)
@@ -68,6 +100,9 @@ static uint64_t release(const struct ds_model *m, struct qds_number *n, uint64_t
 
 void qds_counting_sync(struct qds_counting *c, struct ds_model *m)
 {
+    const uint64_t all = c->referring ? instructions_of(c) : 0, ticks = all ? look(c) : 0;
+    if (ticks)
+        c->rate = all * QDS_RATE_TICKS / ticks > RATE_LEAST ? all * QDS_RATE_TICKS / ticks : RATE_LEAST;
     for (struct qds_number *n = c->number; n < c->number + c->moving; n++) {
         uint64_t added = *now(c, n) - *then(c, n);
         *then(c, n) = *now(c, n);
@@ -75,6 +110,8 @@ void qds_counting_sync(struct qds_counting *c, struct ds_model *m)
             c->instructions += added;
         if (!(added | n->held) || frozen(m))
             continue;
+        if (is_reference(n))
+            added = share(ticks, added, all);
         if (is_amount(n))
             added = release(m, n, added);
         for (uint64_t set = n->counters; set; set &= set - 1) {
@@ -102,12 +139,16 @@ static void choose(struct qds_counting *c, const struct ds_model *m)
     memcpy(c->counting, m->counting, sizeof c->counting);
     c->moving = 0;
     c->covers = false;
+    c->referring = qds_counting_refers(m);
+    c->rate = QDS_RATE_TICKS;
+    qds_counting_goes_on(c);
     memset(c->early, 0, sizeof c->early);
     for (unsigned g = 0; g < QDS_GROUPS; g++) {
         for (unsigned e = 0; e < events_of(m); e++) {
             uint64_t moved = counters(m, g, e);
             c->now->of[g][e] = c->then.of[g][e] = QDS_DUE - FAR_AWAY;
-            if (moved || (c->always && g == QDS_ALL_RINGS && e == DS_MODEL_INSTRUCTION))
+            if (moved || (c->always && g == QDS_ALL_RINGS && e == DS_MODEL_INSTRUCTION) ||
+                (c->referring && g == QDS_ALL_RINGS && e == DS_MODEL_REFERENCE))
                 c->number[c->moving++] = (struct qds_number){(uint8_t)g, (uint8_t)e, moved, 0};
             c->covers |= moved && QDS_COVERED_EVENTS >> e & 1;
         }
@@ -141,6 +182,14 @@ static void say_early(struct qds_counting *c)
     }
 }
 
+/* So many instructions are executed in less than these ticks: by the rate of late half of them, none where few are
+ * left.
+ */
+static uint64_t instructions_in(const struct qds_counting *c, uint64_t ticks)
+{
+    return (ticks / QDS_RATE_TICKS + 1) / 2 * c->rate + ticks % QDS_RATE_TICKS * c->rate / QDS_RATE_TICKS / 2;
+}
+
 void qds_counting_arm(struct qds_counting *c, const struct ds_model *m)
 {
     if (!c->chosen || changed(c, m))
@@ -150,7 +199,8 @@ void qds_counting_arm(struct qds_counting *c, const struct ds_model *m)
     for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
         uint64_t left = remaining(m, n->counters);
         left = left == FAR_AWAY ? left : left * units(n);
-        *now(c, n) = *then(c, n) = QDS_DUE - (left > n->held ? left - n->held : 0);
+        left = left > n->held ? left - n->held : 0;
+        *now(c, n) = *then(c, n) = QDS_DUE - (is_reference(n) && left < FAR_AWAY ? instructions_in(c, left) : left);
     }
     if (c->covers)
         say_early(c);
@@ -194,10 +244,11 @@ uint64_t qds_counting_amounts(struct qds_counting *c, unsigned ring, const struc
                               uint32_t by[DS_COUNTER_NUMBERS])
 {
     uint64_t events = 0;
+    const uint64_t ticks = c->referring && mask >> DS_MODEL_REFERENCE & 1 ? look(c) : 0;
     for (struct qds_number *n = c->number; n < c->number + c->moving; n++) {
         if (!is_amount(n) || !counts_in(n, ring) || !(mask >> n->event & 1))
             continue;
-        n->held += amounts->of[n->event - DS_MODEL_AMOUNTS];
+        n->held += is_reference(n) ? ticks : amounts->of[n->event - DS_MODEL_AMOUNTS];
         const uint64_t whole = n->held / units(n);
         n->held -= whole * units(n);
         events |= whole ? DS_BIT(n->event) : 0;
@@ -210,8 +261,13 @@ uint64_t qds_counting_amounts(struct qds_counting *c, unsigned ring, const struc
 void qds_counting_hold(struct qds_counting *c, unsigned ring, const struct qds_amounts *amounts)
 {
     for (struct qds_number *n = c->number; n < c->number + c->moving; n++)
-        if (is_amount(n) && counts_in(n, ring))
+        if (is_amount(n) && !is_reference(n) && counts_in(n, ring))
             n->held += amounts->of[n->event - DS_MODEL_AMOUNTS];
+}
+
+bool qds_counting_refers(const struct ds_model *m)
+{
+    return m->counting[0][DS_MODEL_REFERENCE] | m->counting[1][DS_MODEL_REFERENCE];
 }
 
 uint64_t qds_counting_wanted(const struct ds_model *m, enum qds_group group)
@@ -219,6 +275,8 @@ uint64_t qds_counting_wanted(const struct ds_model *m, enum qds_group group)
     uint64_t wanted = 0;
     for (unsigned e = 0; e < events_of(m); e++)
         wanted |= counters(m, group, e) ? DS_BIT(e) : 0;
+    if (group == QDS_ALL_RINGS && qds_counting_refers(m))
+        wanted |= DS_BIT(DS_MODEL_REFERENCE); /* the instructions that each ring has its part of */
     return wanted;
 }
 

@@ -18,7 +18,7 @@
      DS_BIT(DS_MODEL_NEAR_CALL) | DS_BIT(DS_MODEL_NEAR_RETURN) | DS_BIT(DS_MODEL_FAR_BRANCH) |                         \
      DS_BIT(DS_MODEL_NEAR_DIRECT_CALL) | DS_BIT(DS_MODEL_NEAR_INDIRECT_CALL) | DS_BIT(DS_MODEL_NEAR_DIRECT_JUMP) |     \
      DS_BIT(DS_MODEL_NEAR_INDIRECT_JUMP) | DS_BIT(DS_MODEL_NEAR_JUMP) | DS_BIT(DS_MODEL_NEAR_INDIRECT) |               \
-     DS_BIT(DS_MODEL_NEAR_INDIRECT_OR_RETURN))
+     DS_BIT(DS_MODEL_NEAR_INDIRECT_OR_RETURN) | DS_BIT(DS_MODEL_REFERENCE))
 /* What a branch did, which is known behind it. */
 #define QDS_CONDITIONAL_OUTCOMES                                                                                       \
     (DS_BIT(DS_MODEL_CONDITIONAL_TAKEN) | DS_BIT(DS_MODEL_CONDITIONAL_FORWARD) |                                       \
@@ -39,7 +39,8 @@
  * checks of their own for those of qds_counting_near().
  */
 #define QDS_COVERED_EVENTS                                                                                             \
-    ((QDS_BLOCK_EVENTS | QDS_LOADS | QDS_STORES | DS_BIT(DS_MODEL_PREFETCH)) & ~DS_BIT(DS_MODEL_INSTRUCTION))
+    ((QDS_BLOCK_EVENTS | QDS_LOADS | QDS_STORES | DS_BIT(DS_MODEL_PREFETCH)) & ~DS_BIT(DS_MODEL_INSTRUCTION) &         \
+     ~DS_BIT(DS_MODEL_REFERENCE))
 #define QDS_NEAR (1u << 16) /* events that remain */
 
 /* Events that are else added when they happen: at most one of each for an instruction, and amounts (see below). */
@@ -53,6 +54,12 @@
  */
 #define QDS_AMOUNTS          (DS_MODEL_EVENTS - DS_MODEL_AMOUNTS)
 #define QDS_UNITS_OF_A_CYCLE 100u
+
+/*
+ * Reference cycles are ticks of the TSC since the last look at it, shared among the rings by the instructions that each
+ * has executed since. Blocks add instructions, for that and to say when to look again: before the ticks to the next
+ * overflow can be over, by the rate of late. So an overflow comes some instructions late.
+ */
 
 struct qds_amounts {
     uint32_t of[QDS_AMOUNTS]; /* by event - DS_MODEL_AMOUNTS, in units */
@@ -71,6 +78,7 @@ struct qds_counting {
     bool forced[QDS_GROUPS];
     bool chosen;
     uint64_t near[QDS_GROUPS];  /* bits of enum ds_model_event: blocks check them for this vCPU */
+    bool referring;             /* some number is of reference cycles */
     bool covers;                /* some number is of QDS_COVERED_EVENTS */
     uint64_t early[QDS_GROUPS]; /* so many instructions before one is due the number of instructions says so */
     uint64_t counting[2][DS_MODEL_EVENTS]; /* the model's, when the numbers were chosen by it */
@@ -80,9 +88,17 @@ struct qds_counting {
         uint64_t counters; /* that it moves */
         uint64_t held;     /* an amount's: units that the counters have not been moved by yet */
     } number[QDS_GROUPS * DS_MODEL_EVENTS];
+    uint64_t (*tsc)(void); /* NULL: none counts reference cycles */
+    uint64_t looked;       /* at the TSC, and it was this */
+    uint64_t rate;         /* instructions in QDS_RATE_TICKS of late */
     bool always;           /* set it before the first arm: QDS_ALL_RINGS' instructions are, whether a counter counts */
     uint64_t instructions; /* them or not: so many */
 };
+
+#define QDS_RATE_TICKS 1024u
+
+/* The vCPU halts, or stands still otherwise (sync first), or goes on: what passes between is no reference cycles. */
+void qds_counting_goes_on(struct qds_counting *counting);
 
 /* Moves the model's counters by what has been added. */
 void qds_counting_sync(struct qds_counting *counting, struct ds_model *model);
@@ -107,6 +123,9 @@ void qds_counting_force(struct qds_counting *counting, unsigned ring);
 
 /* Which of QDS_COVERED_EVENTS blocks shall check for the model, as bits of enum ds_model_event. */
 uint64_t qds_counting_near(const struct ds_model *model, enum qds_group group);
+
+/* Whether a counter counts reference cycles. */
+bool qds_counting_refers(const struct ds_model *model);
 
 /* Which events counters of the group count, as bits of enum ds_model_event. */
 uint64_t qds_counting_wanted(const struct ds_model *model, enum qds_group group);

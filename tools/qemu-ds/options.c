@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __x86_64__
+#define HOST_HAS_TSC true
+#else
+#define HOST_HAS_TSC false
+#endif
+
 enum { KNOWN = 320 }; /* room for a list of all that may be said */
 
 __attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t size, const char *format, ...)
@@ -56,6 +62,14 @@ static int set_efficient(struct qds_options *o, const char *argument, const char
     return set_number(&o->efficient, value)
                ? 0
                : refuse(why, size, "%s: must be the number of a vCPU, from 1 on", argument);
+}
+
+static int set_reference(struct qds_options *o, const char *argument, const char *value, char *why, size_t size)
+{
+    o->reference = strcmp(value, "tsc") == 0;
+    if (!o->reference && strcmp(value, "cycles") != 0)
+        return refuse(why, size, "%s: must be tsc or cycles", argument);
+    return !o->reference || HOST_HAS_TSC ? 0 : refuse(why, size, "%s: this host has no TSC", argument);
 }
 
 static int set_refuse(struct qds_options *o, const char *argument, const char *value, char *why, size_t size)
@@ -117,10 +131,15 @@ static int make_memory(struct qds_options *o, int count, const char *const *argu
     if (!o->memory)
         return 0;
     o->cpi = o->cpi ? o->cpi : QDS_UNITS_OF_A_CYCLE;
-    o->modelled = *o->preset;
-    o->modelled.memory = true;
-    o->preset = &o->modelled;
     return 0;
+}
+
+static void make_hosted(struct qds_options *o)
+{
+    o->hosted = *o->preset;
+    o->hosted.memory = o->memory;
+    o->hosted.reference = o->reference;
+    o->preset = &o->hosted;
 }
 
 /* What would be right: the names of all policies, or the values of one. */
@@ -164,7 +183,7 @@ static int set_policy(struct qds_options *o, const char *name, const char *value
 
 int qds_options_parse(struct qds_options *o, int count, const char *const *arguments, char *why, size_t size)
 {
-    *o = (struct qds_options){.preset = ds_model_preset("icelake"), .efficient = UINT_MAX};
+    *o = (struct qds_options){.preset = ds_model_preset("icelake"), .efficient = UINT_MAX, .reference = HOST_HAS_TSC};
     for (int i = 0; i < count; i++) {
         const char *a = arguments[i], *value = strchr(a, '=');
         int e;
@@ -190,6 +209,8 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
             e = set_memory(o, a, value, why, size);
         else if (strncmp(a, "memory.", 7) == 0)
             e = 0; /* make_memory */
+        else if (strncmp(a, "ref=", 4) == 0)
+            e = set_reference(o, a, value, why, size);
         else if (strncmp(a, "cpi=", 4) == 0)
             e = set_cpi(o, a, value, why, size);
         else if (strncmp(a, "policy.", 7) == 0)
@@ -197,12 +218,13 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
         else
             e = refuse(why, size,
                        "%s: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME, "
-                       "memory, memory.NAME, cpi",
+                       "memory, memory.NAME, cpi, ref",
                        a);
         if (e)
             return e;
     }
     int e = make_memory(o, count, arguments, why, size);
+    make_hosted(o);
     e = e ? e : make_little(o, why, size);
     return e ? e : make_guest(o, why, size);
 }

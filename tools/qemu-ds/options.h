@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The plugin's options: -plugin build/qemu-ds.so,preset=icelake,exact=flags,truth=FILE,stats=on,policy.NAME=VALUE,
- * efficient=1,kvm=on,refuse=1,memory=model,memory.l1=32K/8/4,cpi=1 */
+ * efficient=1,kvm=on,refuse=1,memory=model,memory.l1=32K/8/4,cpi=1,ref=cycles */
 #pragma once
 
 #include "tools/qemu-ds/modelled/memory_options.h"
@@ -12,8 +12,9 @@ struct qds_options {
     struct ds_model_policy policy;
     unsigned efficient;            /* vCPUs from this on are efficient cores; UINT_MAX: none */
     struct ds_model_preset little; /* then: what they are */
-    bool memory;                   /* model a memory system; then `preset` is `modelled`, or what kvm=on makes of it */
-    struct ds_model_preset modelled;
+    bool memory;                   /* model a memory system */
+    bool reference;                /* count reference cycles by the TSC; as core cycles where the host has none */
+    struct ds_model_preset hosted; /* the preset with these two: `preset`, or what kvm=on makes of it */
     struct qds_memory_config memory_config;
     unsigned cpi;      /* units of an instruction */
     bool exact_flags;  /* refuse to run where RFLAGS in records would be unknown */

@@ -19,6 +19,7 @@
 #include "tools/qemu-ds/snapshot/snapshot.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
+#include "tools/qemu-ds/uncounted.h"
 #include "tools/qemu-ds/tsc.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -124,6 +125,7 @@ static void ends(void *userdata)
         if (v && v->rdpmcs_refused)
             fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " RDPMC left to QEMU, which has none\n", i, v->rdpmcs_refused);
     }
+    qds_uncounted_print();
     if (options.refuse && qds_special_accesses() < options.refuse)
         fprintf(stderr, "qemu-ds: refuse=%u: there were only %u accesses\n", options.refuse, qds_special_accesses());
     if (!qds_vcpu(0))

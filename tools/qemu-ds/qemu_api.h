@@ -49,6 +49,8 @@ typedef void (*qemu_plugin_vcpu_udata_cb_t)(unsigned vcpu, void *userdata);
 
 void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_udata_cb_t callback, void *userdata);
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_udata_cb_t callback, void *userdata);
+void qemu_plugin_register_vcpu_idle_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_udata_cb_t callback, void *userdata);
+void qemu_plugin_register_vcpu_resume_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_udata_cb_t callback, void *userdata);
 void qemu_plugin_register_flush_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t callback, void *userdata);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t callback, void *userdata);
 

@@ -12,6 +12,7 @@
 #include "tools/qemu-ds/memory.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
+#include "tools/qemu-ds/uncounted.h"
 
 /* Whether all blocks of the ring are due: something is to be settled, or all goes through the model. */
 static bool forced(const struct qds_vcpu *v, unsigned ring)
@@ -370,7 +371,7 @@ static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_
 {
     const struct qds_block *b = i->block;
     const enum qds_through how = v->through[b->ring];
-    const uint64_t all = ds_retired_events(&i->insn) | QDS_ACCESS_EVENTS;
+    const uint64_t all = i->causes | QDS_ACCESS_EVENTS;
     v->board->accessed[0] = v->board->accessed[1] = 0;
     if (i->insn.kind == DS_INSN_INTERRUPT) /* pushes it; the block with it has been chosen */
         qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) & ~(uint64_t)QDS_RFLAGS_RF);
@@ -592,8 +593,29 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_wrmsr(unsigned v
         v->passing = NULL;
     }
     ds_model_wrmsr(&v->model, msr, value);
+    qds_uncounted_look(&v->model);
     qds_need_follow(v);
     arm(v);
+}
+
+/* ---- halting ----------------------------------------------------------------------------------------------------- */
+
+void qds_run_stops(unsigned vcpu, void *userdata)
+{
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    (void)userdata;
+    if (v && v->counting.referring) {
+        sync(v);
+        arm(v);
+    }
+}
+
+void qds_run_goes_on(unsigned vcpu, void *userdata)
+{
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    (void)userdata;
+    if (v)
+        qds_counting_goes_on(&v->counting);
 }
 
 /* ---- snapshots --------------------------------------------------------------------------------------------------- */
@@ -611,6 +633,7 @@ void qds_run_loaded(struct qds_vcpu *v)
 {
     qds_instruments_change(v, &v->model, true);
     qds_need_follow(v);
+    qds_counting_goes_on(&v->counting);
     arm(v);
 }
 

@@ -56,6 +56,9 @@ void qds_run_patch(unsigned vcpu, void *userdata);
 void qds_run_stands(struct qds_vcpu *v, uint64_t rip);
 /* There: its model and what is unfinished have been set. */
 void qds_run_loaded(struct qds_vcpu *v);
+/* The vCPU halts or is stopped; it goes on. */
+void qds_run_stops(unsigned vcpu, void *userdata);
+void qds_run_goes_on(unsigned vcpu, void *userdata);
 /* Exceptions and interrupts. */
 void qds_run_discontinuity(unsigned vcpu, enum qemu_plugin_discon_type type, uint64_t from, uint64_t to,
                            void *userdata);

@@ -20,7 +20,7 @@ static struct moment began;
 static uint64_t tsc_hz;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static uint64_t ticks(void)
+uint64_t qds_tsc_now(void)
 {
 #ifdef __x86_64__
     return __rdtsc();
@@ -36,9 +36,9 @@ static struct moment now(void)
     uint64_t least = UINT64_MAX;
     for (unsigned i = 0; i < TRIES; i++) {
         struct timespec t;
-        const uint64_t before = ticks();
+        const uint64_t before = qds_tsc_now();
         clock_gettime(CLOCK_MONOTONIC, &t);
-        const uint64_t took = ticks() - before;
+        const uint64_t took = qds_tsc_now() - before;
         if (took >= least)
             continue;
         least = took;

@@ -22,6 +22,9 @@
 /* Notes the time, to measure from. Called once, early. */
 void qds_tsc_begin(void);
 
+/* The host's TSC, as fast as the guest's; 0: it is no x86-64 one. */
+uint64_t qds_tsc_now(void);
+
 /* How fast the guest's TSC runs, in Hz: as fast as the host's. Measured once, at the first call, which may wait until
  * the measurement is long enough; 0: the host's TSC is no x86-64 one. */
 uint64_t qds_tsc_hz(void);

@@ -13,6 +13,7 @@
 #include "tools/qemu-ds/need.h"
 #include "tools/qemu-ds/pmi.h"
 #include "tools/qemu-ds/truth.h"
+#include "tools/qemu-ds/tsc.h"
 
 struct qds_vcpu *qds_vcpus[QDS_VCPUS];
 static struct qemu_plugin_scoreboard *boards;
@@ -259,7 +260,7 @@ bool qds_retire_step(struct qds_vcpu *v, uint64_t next)
     retired.load_address = v->step.load_address;
     retired.store_address = v->step.store_address;
     uint32_t by[DS_COUNTER_NUMBERS];
-    if (v->model.preset->memory)
+    if (v->model.preset->memory || v->counting.referring)
         add_amounts(v, &retired, by);
     if (!retired.events && !retired.branch)
         return true;
@@ -357,6 +358,7 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
         v->bytes = g_byte_array_new();
         ds_model_init(&v->model, preset, policy, &host);
         v->counting.always = qds_truth_wanted();
+        v->counting.tsc = preset->reference ? qds_tsc_now : NULL;
         qds_counting_arm(&v->counting, &v->model);
     }
 

@@ -376,6 +376,74 @@ static void what_is_too_much_waits(void **state)
     assert_int_equal(STATUS(&counted) & 1, 1);
 }
 
+/* ---- reference cycles -------------------------------------------------------------------------------------------- */
+
+static uint64_t tsc;
+
+static uint64_t read_tsc(void)
+{
+    return tsc;
+}
+
+static void executes(unsigned ring, uint64_t instructions, uint64_t ticks)
+{
+    now.of[ring ? QDS_OTHER_RINGS : QDS_RING_0][DS_MODEL_REFERENCE] += instructions;
+    now.of[QDS_ALL_RINGS][DS_MODEL_REFERENCE] += instructions;
+    tsc += ticks;
+}
+
+/* Ticks of the TSC, shared among rings by instructions; none of them passes while the vCPU halts, or counts nothing. */
+static void reference_cycles_are_ticks(void **state)
+{
+    (void)state;
+    static struct ds_model_preset preset;
+    const uint32_t one[DS_MODEL_EVENTS] = {[DS_MODEL_REFERENCE] = 1};
+    const uint64_t on = IA32_PERFEVTSEL_EN | 0x013C;
+    preset = *ds_bench_skylake();
+    preset.reference = true;
+    memset(&counting, 0, sizeof counting);
+    counting.now = &now;
+    counting.tsc = read_tsc;
+    tsc = 5000;
+    ds_bench_init(&counted, &preset, NULL, RECORDS, RECORDS);
+    ds_bench_write(&counted, IA32_PERFEVTSEL0, on | IA32_PERFEVTSEL_OS);
+    ds_bench_write(&counted, IA32_PERFEVTSEL0 + 1, on | IA32_PERFEVTSEL_USR);
+    ds_bench_write(&counted, IA32_FIXED_CTR_CTRL, 0x300);
+    tsc = 7000; /* nothing counts */
+    ds_bench_write(&counted, IA32_PERF_GLOBAL_CTRL, 3 | DS_BIT(34));
+    qds_counting_arm(&counting, &counted.model);
+    assert_true(qds_counting_wanted(&counted.model, QDS_ALL_RINGS) >> DS_MODEL_REFERENCE & 1);
+    executes(0, 30, 600);
+    executes(1, 10, 200);
+    qds_counting_sync(&counting, &counted.model);
+    assert_int_equal(ds_bench_read(&counted, IA32_FIXED_CTR0 + 2), 800);
+    assert_int_equal(PMC(&counted, 0), 600);
+    assert_int_equal(PMC(&counted, 1), 200);
+    qds_counting_arm(&counting, &counted.model);
+    tsc += 100000; /* it halts */
+    qds_counting_goes_on(&counting);
+    executes(1, 4, 40);
+    qds_counting_sync(&counting, &counted.model);
+    assert_int_equal(ds_bench_read(&counted, IA32_FIXED_CTR0 + 2), 840);
+    assert_int_equal(PMC(&counted, 0), 600);
+    assert_int_equal(PMC(&counted, 1), 240);
+
+    /* The overflow goes through the model at an instruction behind it. */
+    ds_bench_write(&counted, IA32_FIXED_CTR0 + 2, (UINT64_C(1) << 48) - 50);
+    qds_counting_arm(&counting, &counted.model);
+    executes(1, 1, 70);
+    qds_counting_sync(&counting, &counted.model);
+    assert_int_equal(ds_bench_read(&counted, IA32_FIXED_CTR0 + 2), (UINT64_C(1) << 48) - 1);
+    assert_false(STATUS(&counted));
+    qds_counting_arm(&counting, &counted.model);
+    assert_true(qds_counting_due(&counting, 3, one, ALL));
+    tsc += 5;
+    const struct qds_amounts none = {0};
+    count_amounts(&none, 3, true);
+    assert_int_equal(ds_bench_read(&counted, IA32_FIXED_CTR0 + 2), 25); /* 70 + 5 - 50 */
+    assert_true(STATUS(&counted) == DS_BIT(34));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +454,7 @@ int main(void)
         cmocka_unit_test(frozen_counters_stand_still),
         cmocka_unit_test(amounts_count_as_the_model_does),
         cmocka_unit_test(what_is_too_much_waits),
+        cmocka_unit_test(reference_cycles_are_ticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

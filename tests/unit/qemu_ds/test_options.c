@@ -28,6 +28,7 @@ static void defaults(void **state)
     (void)state;
     assert_int_equal(parse(NULL, NULL, NULL), 0);
     assert_string_equal(options.preset->name, "icelake");
+    assert_true(options.preset->reference);
     assert_false(options.exact_flags || options.stats || options.truth || options.refuse || options.policy.fit);
 }
 
@@ -44,6 +45,10 @@ static void each_is_set(void **state)
     assert_int_equal(parse("refuse=17", "policy.arch_fragments=null", NULL), 0);
     assert_int_equal(options.refuse, 17);
     assert_int_equal(options.policy.arch_fragments, DS_MODEL_ARCH_NULL);
+    assert_int_equal(parse("preset=lunarlake", "efficient=1", "ref=cycles"), 0);
+    assert_false(options.preset->reference || options.little.reference);
+    assert_int_equal(parse("preset=lunarlake", "ref=tsc", "efficient=1"), 0);
+    assert_true(options.preset->reference && options.little.reference);
 }
 
 /* Whichever comes first: what KVM leaves of the preset, and a hybrid is refused. */
@@ -58,7 +63,7 @@ static void a_guest_of_kvm(void **state)
         assert_false(ds_model_preset("sapphirerapids")->kvm);
     }
     assert_int_equal(parse("kvm=off", NULL, NULL), 0);
-    assert_ptr_equal(options.preset, ds_model_preset("icelake"));
+    assert_false(options.preset->kvm);
     assert_int_equal(parse("kvm=yes", NULL, NULL), -EINVAL);
     assert_string_equal(why, "kvm=yes: must be on or off");
     assert_int_equal(parse("kvm=on", "preset=lunarlake", NULL), -EINVAL);
@@ -193,7 +198,8 @@ static void wrong_ones_are_refused(void **state)
          "policy.masked_pmi=latched: not possible here: no plugin sees LVTPC unmasked in xAPIC mode"},
         {"presets=icelake",
          "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME, "
-         "memory, memory.NAME, cpi"},
+         "memory, memory.NAME, cpi, ref"},
+        {"ref=bus", "ref=bus: must be tsc or cycles"},
         {"refuse=0", "refuse=0: must be the number of an access, from 1 on"},
         {"refuse=-1", "refuse=-1: must be the number of an access, from 1 on"},
         {"efficient=1", "efficient=1: preset icelake is not of a hybrid processor"},
