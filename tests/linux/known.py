@@ -119,12 +119,20 @@ class Known:
         return self.iterations - cx - (name in ("l8", "l9"))
 
 
-def assemble(folder, name="known"):
+def assemble(folder, name="known", *options, bits=64):
     """The program, as a file in the folder."""
     program = folder / name
-    subprocess.run(["nasm", "-f", "elf64", "-o", folder / f"{name}.o", FOLDER / f"{name}.asm"], check=True)
-    subprocess.run(["ld", "-o", program, folder / f"{name}.o"], check=True)
+    subprocess.run(["nasm", "-f", f"elf{bits}", *options, "-o", folder / f"{name}.o", FOLDER / f"{name}.asm"],
+                   check=True)
+    subprocess.run(["ld", "-m", "elf_x86_64" if bits == 64 else "elf_i386", "-o", program, folder / f"{name}.o"],
+                   check=True)
     return program
+
+
+def expected(program):
+    """What known32 and known64 execute, as they have it in themselves: {what: how many}."""
+    words = re.search(rb"EXPECT ([a-z0-9 ]+)\n", program.read_bytes())[1].decode().split()
+    return dict(zip(words[::2], map(int, words[1::2])))
 
 
 def vectors(name, left):

@@ -37,6 +37,8 @@ COMMANDS = {
     "stacks": "perf record -q -b -e branches:upp -c 1010 known && perf script -F ip,brstack",
     "callers": "perf record -q --call-graph lbr -e instructions:upp -c 1007 known && "
                "perf script -D | grep -A 4 PERF_RECORD_SAMPLE",
+    **{name: f"perf stat -x, -e instructions:u,branches:u,PMU/{LOADS}/u,PMU/event=0xd0,umask=0x82/u {name}"
+       for name in ("known32", "known64")},
     "bts": "perf record -q --per-thread -e intel_bts//u known && perf script --itrace=b -F ip,addr",
 }
 ARCHITECTURAL_COMMANDS = {
@@ -107,6 +109,8 @@ def booted(request, tmp_path_factory):
     machine = request.param
     folder = tmp_path_factory.mktemp(machine.preset)
     programs = {f"bin/{name}": known.assemble(folder, name) for name in ("known", "vectors")}
+    programs["bin/known32"] = known.assemble(folder, "known32", "-DLES", bits=32)
+    programs["bin/known64"] = known.assemble(folder, "known64", "-DFARCALL")
     programs["bin/linux-stepped"] = guest.BUILD / "linux-stepped"
     newer = machine.preset in checks.ARCHITECTURAL
     commands = {**COMMANDS, **(ARCHITECTURAL_COMMANDS if newer else {}), **INTERRUPTS}
@@ -145,6 +149,16 @@ def test_counts(booted):
     paper = booted.known(WORDS)
     in_loop = sum(name in known.BRANCHES for name in known.EVEN + known.ODD)
     assert counts == {"instructions:u": paper.instructions, "branches:u": paper.iterations // 2 * in_loop + 1}
+
+
+@on(OLDER, NEWER)
+@pytest.mark.parametrize("name", ["known32", "known64"])
+def test_unusual_encodings(booted, name):
+    """32-bit code (with PUSHA, BCD arithmetic, LES) and prefixes, strings, far branches and the like in 64-bit code."""
+    counts = [int(line.split(",")[0]) for line in booted.lines(name)]
+    paper = known.expected(booted.program.parent / name)
+    prefetches = 0 if booted.preset in checks.ARCHITECTURAL else paper["prefetches"]
+    assert counts == [paper["instructions"], paper["branches"], paper["loads"] + prefetches, paper["stores"]]
 
 
 @on(OLDER, NEWER)

@@ -4,7 +4,7 @@
 import re
 
 import pytest
-from bare_guest import ROOT, run
+from bare_guest import ENDED, ROOT, assemble, qemu, run
 
 KINDS = ("instructions", "loads", "stores", "branches", "taken", "conditional", "far")
 TABLE = re.compile(r"^\| `(\w+)` \|[^|]*" + r"\| (\d+) " * len(KINDS) + r"\|", re.MULTILINE)
@@ -48,3 +48,10 @@ def test_reference_cycles_as_core_cycles(tmp_path):
     """With ref=cycles they are known beforehand."""
     said, _ = run(tmp_path, "reference", "ref=cycles")
     assert said["fixed"] == said["ring_0"] == said["instructions"] > 2 * 2000000
+
+
+@pytest.mark.parametrize("start", [0, -1, -2])
+def test_branches_of_real_mode(tmp_path, start):
+    """Branches, near taken ones, near calls, returns and far ones, whose instructions 64-bit mode does not have."""
+    done = qemu(assemble(tmp_path, "real_mode", f"START={start}"), "preset=icelake")
+    assert done.returncode == ENDED and done.stdout == "95113\n"

@@ -38,6 +38,33 @@ bool qds_blocks_counts(const struct qds_block *b, enum qds_group group, unsigned
     return (group == QDS_ALL_RINGS || group == b->ring) && b->wanted[group] >> event & 1 && b->events[event];
 }
 
+/* Branches that 64-bit mode does not have: near ones whose displacement has two bytes (the length that QEMU gives says
+ * so), far ones with their address. INTO is left out: whether it is one depends on OF. */
+static bool decode_short_mode(const uint8_t *code, size_t size, struct ds_insn *insn)
+{
+    size_t at = 0;
+    while (at < size && qds_is_prefix(code[at]) && (code[at] & 0xF0) != 0x40)
+        at++;
+    const size_t left = size - at;
+    uint8_t kind;
+    *insn = (struct ds_insn){0};
+    if ((left == 5 || left == 7) && (code[at] == 0x9A || code[at] == 0xEA)) { /* CALL, JMP */
+        insn->kind = DS_INSN_FAR;
+        return true;
+    }
+    if (left == 3 && (code[at] == 0xE8 || code[at] == 0xE9))
+        kind = code[at] == 0xE8 ? DS_INSN_CALL : DS_INSN_JUMP;
+    else if (left == 4 && code[at] == 0x0F && (code[at + 1] & 0xF0) == 0x80)
+        kind = DS_INSN_CONDITIONAL;
+    else
+        return false;
+    insn->kind = kind;
+    insn->direct = true;
+    insn->condition = kind == DS_INSN_CONDITIONAL ? code[at + 1] & 0xF : 0;
+    insn->displacement = (int16_t)(code[size - 2] | code[size - 1] << 8);
+    return true;
+}
+
 /*
  * QEMU gives us the code as it is now, and has perhaps translated what was there before another vCPU stored to it. An
  * instruction of one byte that no mode has was INT3, by which kernels change code. 64-bit mode is the one that
@@ -57,7 +84,7 @@ static void decode(struct qds_block_insn *i, uint8_t *code, size_t size, bool st
         code[0] = QDS_INT3;
     i->special = qds_special(code, size);
     i->remaps = qds_memory_changes(code, size);
-    if (!ds_insn_decode(code, size, &i->insn))
+    if (!ds_insn_decode(code, size, &i->insn) && !decode_short_mode(code, size, &i->insn))
         i->insn = (struct ds_insn){0};
     i->insn.length = (uint8_t)size; /* other modes than 64-bit: QEMU knows better */
     i->access = qds_access_decode(code, size);
