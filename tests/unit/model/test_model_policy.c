@@ -187,7 +187,7 @@ static void reserved(void **state)
         uint32_t msr;
         uint64_t legal;
     } rows[] = {
-        {IA32_PERFEVTSEL0, 0x4FFDFFFFF},
+        {IA32_PERFEVTSEL0, 0x4FFFFFFFF},
         {IA32_FIXED_CTR_CTRL, 0x11110000BBBB},
         {IA32_PERF_GLOBAL_CTRL, 0x1000F000000FF},
         {IA32_PEBS_ENABLE, 0xF000000FF},
