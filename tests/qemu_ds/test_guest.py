@@ -227,9 +227,9 @@ def test_watched_data(tmp_path, history, start):
 
 LEAF_23H = {  # by subleaf: counters, auto counter reload, events, PEBS' groups and counters
     "lunarlake": {0: [0x0B, 1, 0, 0], 1: [0x3FF, 0x0F, 0, 0], 3: [0x27, 0, 0, 0]},
-    "pantherlake": {0: [0x3F, 7, 0, 0], 1: [0x3FF, 0x0F, 0, 0], 2: [0x3FC, 0x0F, 0xFC, 3], 3: [0x27, 0, 0, 0],
+    "pantherlake": {0: [0x3F, 3, 0, 0], 1: [0x3FF, 0x0F, 0, 0], 2: [0x3FC, 0x0F, 0xFC, 3], 3: [0x27, 0, 0, 0],
                     4: [0, 0x60020378, 0, 0], 5: [0x3FF, 3, 0x0F, 1]},
-    "clearwaterforest": {0: [0x3F, 7, 0, 0], 1: [0xFF, 7, 0, 0], 2: [0xFC, 7, 0xFC, 3], 3: [0x27, 0, 0, 0],
+    "clearwaterforest": {0: [0x3F, 3, 0, 0], 1: [0xFF, 7, 0, 0], 2: [0xFC, 7, 0xFC, 3], 3: [0x27, 0, 0, 0],
                          4: [0, 0x60020338, 0, 0], 5: [0xFF, 3, 7, 1]},
 }
 
@@ -238,9 +238,9 @@ LEAF_23H = {  # by subleaf: counters, auto counter reload, events, PEBS' groups 
     ("penryn", 0x10676, 0x07280202, 0, 0xC2),
     ("skylake", 0x506E3, 0x07300404, 0, 0x23C5),
     ("sapphirerapids", 0x806F8, 0x08300805, 0x0B, 0xE4FF),
-    ("lunarlake", 0xB06D1, 0x08300A05, 0x0B, 0xE6FF),
-    ("pantherlake", 0xC06C2, 0x08300A06, 0x0B, 0xAFFF),
-    ("clearwaterforest", 0xD06D1, 0x07300806, 0x0B, 0x2FFF),
+    ("lunarlake", 0xB06D1, 0x08300A05, 0x0B, 0x2E6FF),
+    ("pantherlake", 0xC06C2, 0x08300A06, 0x0B, 0x2AFFF),
+    ("clearwaterforest", 0xD06D1, 0x07300806, 0x0B, 0x22FFF),
 ])
 def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
     """The model's leaves. Of the others that lie between QEMU's last and the model's, QEMU knows nothing."""
