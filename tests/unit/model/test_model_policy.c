@@ -188,7 +188,7 @@ static void reserved(void **state)
         uint64_t legal;
     } rows[] = {
         {IA32_PERFEVTSEL0, 0x4FFFFFFFF},
-        {IA32_FIXED_CTR_CTRL, 0x11110000BBBB},
+        {IA32_FIXED_CTR_CTRL, 0x11110000FFFF},
         {IA32_PERF_GLOBAL_CTRL, 0x1000F000000FF},
         {IA32_PEBS_ENABLE, 0xF000000FF},
         {MSR_PEBS_DATA_CFG, 0xFF00000F},
