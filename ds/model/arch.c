@@ -6,7 +6,7 @@
  *
  * Sources: Linux' arch/x86/events/intel/{core,ds}.c (6.19 and later) for fields and for what software relies on. What
  * they leave open is a policy: see the rows arch_... in policy.c. Inferred: that an event records one event after the
- * wrap as in the Debug Store; that the reload value is sign-extended; that bit 54 raises one PMI until it is cleared.
+ * wrap as in the Debug Store; that the reload value is sign-extended.
  */
 #include "ds/model/internal.h"
 #include "kernel/lib/errno.h"
@@ -209,11 +209,10 @@ static bool reached(struct ds_model *m)
 {
     const uint32_t wr = ia32_pebs_index_wr(m->pebs_index), threshold = ia32_pebs_index_thresh(m->pebs_index);
     ds_model_act(m, (struct ds_model_action){DS_MODEL_COMPARED, 0, 0, wr, threshold});
-    if (wr < threshold + (m->policy.arch_threshold_gt ? 1 : 0) || m->global_status & IA32_PERF_GLOBAL_STATUS_ARCH_PEBS)
+    if (wr < threshold + (m->policy.arch_threshold_gt ? 1 : 0))
         return false;
-    m->global_status |=
-        IA32_PERF_GLOBAL_STATUS_ARCH_PEBS | (m->policy.arch_sets_ovf_buf ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0);
-    return true;
+    m->global_status |= m->policy.arch_sets_ovf_buf ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0;
+    return ds_model_reached(m, IA32_PERF_GLOBAL_STATUS_ARCH_PEBS);
 }
 
 /* The record of some of the counters `all` that cause one now. False: as of `store`, and they are not reloaded. */

@@ -186,10 +186,8 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
 
     if (stored)
         ds_model_act(m, (struct ds_model_action){DS_MODEL_COMPARED, 0, 0, buffer.index, buffer.threshold});
-    if (stored && buffer.index >= buffer.threshold) { /* no signal once full: silent until rewound */
-        m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
-        ++*pmis;
-    }
+    if (stored && buffer.index >= buffer.threshold) /* no signal once full: silent until rewound */
+        *pmis += ds_model_reached(m, IA32_PERF_GLOBAL_STATUS_OVF_BUF);
     if (set & m->interrupting) /* a second interrupt, after that of the threshold */
         ++*pmis;
     return true;

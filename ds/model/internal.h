@@ -32,6 +32,11 @@ void ds_model_raise_pmi(struct ds_model *model);
 /* The same for a counter's overflow or the PEBS threshold, which freeze what DEBUGCTL says. */
 void ds_model_counter_pmi(struct ds_model *model);
 
+/* A record is at or beyond its threshold, of which this bit of GLOBAL_STATUS tells. Whether that raises a PMI. */
+bool ds_model_reached(struct ds_model *model, uint64_t bit);
+/* Software has cleared bits of GLOBAL_STATUS: a PMI that waits at LVTPC has nothing to tell any more once all are. */
+void ds_model_acknowledged(struct ds_model *model);
+
 /* DS memory, on as many pages as it may lie; false: not mapped, model->fault_address says where. What lies before that
  * has been read or written. */
 bool ds_model_read(struct ds_model *model, uint64_t address, void *to, uint32_t size);

@@ -189,7 +189,9 @@ struct ds_model_policy {
     bool drop_keeps_overflow; /* a dropped record leaves its counter overflowed and armed; else it is reloaded */
     bool bts_full_wraps;      /* BTINT=1 and the BTS buffer full: goes on at its base; else it stops */
     bool bts_sets_ovf_buf;    /* the BTS threshold sets GLOBAL_STATUS.OVF_BUF, too */
-    bool masked_pmi_latched;  /* a PMI raised while LVTPC is masked comes at unmasking; else it is lost */
+    bool masked_pmi_lost;     /* a PMI raised while LVTPC is masked is lost, so each record at or beyond its threshold
+                               * raises one; else it comes at unmasking, if what GLOBAL_STATUS says has not been
+                               * acknowledged by then, and a threshold whose bit is set raises no other */
     bool bystander_swapped;   /* an armed counter whose event this is not: formats 0-2 reload it with the others, 3 and
                                * up leave it alone; true: the other way round */
     bool pdist_minimum;       /* PDIST counters reload nothing closer to overflow than 128 */

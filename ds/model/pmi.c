@@ -2,6 +2,18 @@
 /* The model's performance-monitoring interrupt: LVTPC, and what a PMI freezes. */
 #include "ds/model/internal.h"
 
+/* What software sees in GLOBAL_STATUS and acknowledges there. */
+static bool unacknowledged(const struct ds_model *m)
+{
+    const uint64_t buffers = IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_ARCH_PEBS;
+    return m->global_status & (m->counters | buffers);
+}
+
+void ds_model_acknowledged(struct ds_model *m)
+{
+    m->pmi_latched &= unacknowledged(m);
+}
+
 void ds_model_lvtpc_write(struct ds_model *m, uint32_t value)
 {
     m->lvtpc = value & (LVTPC_VECTOR | LVTPC_DELIVERY | LVTPC_MASKED);
@@ -16,7 +28,7 @@ void ds_model_raise_pmi(struct ds_model *m)
     const uint32_t lvtpc = m->host.lvtpc ? m->host.lvtpc(m->host.context) : m->lvtpc;
     m->lvtpc = lvtpc | LVTPC_MASKED;
     if (lvtpc & LVTPC_MASKED) {
-        m->pmi_latched = m->policy.masked_pmi_latched;
+        m->pmi_latched |= !m->policy.masked_pmi_lost && unacknowledged(m);
         uint8_t kind = m->pmi_latched ? DS_MODEL_PMI_LATCHED : DS_MODEL_PMI_LOST;
         ds_model_act(m, (struct ds_model_action){kind, 0, 0, lvtpc, lvtpc});
         return;
@@ -41,6 +53,15 @@ static void freeze(struct ds_model *m)
         m->global_ctrl = 0;
         ds_model_select(m);
     }
+}
+
+/* While the bit is set its PMI has been taken, or is pending at LVTPC, and software has still to see to it. But if it
+ * may have been lost, each record has to raise one: else there would be none ever again. */
+bool ds_model_reached(struct ds_model *m, uint64_t bit)
+{
+    const bool raises = m->policy.masked_pmi_lost || !(m->global_status & bit);
+    m->global_status |= bit;
+    return raises;
 }
 
 void ds_model_counter_pmi(struct ds_model *m)

@@ -165,6 +165,7 @@ static int write_status(struct ds_model *m, uint64_t value, bool set)
     int e = ds_model_store(m, &bits, value, ds_model_legal_status(m));
     if (!e)
         m->global_status = set ? m->global_status | bits : m->global_status & ~bits;
+    ds_model_acknowledged(m);
     return e;
 }
 

@@ -112,7 +112,7 @@ def test_presets_long(tmp_path, preset):
 def test_policies(tmp_path):
     """Where no manual says, the log says what the model did, and it did so: buffers of one record overflow. The periods
     change on the way, with a drain."""
-    policies = {"fit": "start_lt", "bystander": "swapped", "drop_reload": "no", "masked_pmi": "latched",
+    policies = {"fit": "start_lt", "bystander": "swapped", "drop_reload": "no", "masked_pmi": "lost",
                 "unlisted": "record"}
     result, end = run_and_check(tmp_path, 2, 200, "ds=soft", "ds.preset=skylake", "pebs.records=1", "pebs.threshold=1",
                                 "pebs=INST_RETIRED.ANY:23,BR_INST_RETIRED.NEAR_TAKEN:13", "pebs.later=31,17",

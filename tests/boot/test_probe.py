@@ -12,7 +12,7 @@ from cairn_log import cairn, checked
 # Each policy's values, the default first; not read from the source, which could be wrong in both.
 POLICIES = {
     "fit": ("end_le", "end_lt", "start_lt"), "drop_reload": ("yes", "no"), "bts_full": ("stop", "wrap"),
-    "bts_ovf_buf": ("no", "yes"), "masked_pmi": ("lost", "latched"), "bystander": ("by_format", "swapped"),
+    "bts_ovf_buf": ("no", "yes"), "masked_pmi": ("latched", "lost"), "bystander": ("by_format", "swapped"),
     "pdist_minimum": ("none", "128"), "reserved": ("fault", "ignore"), "unmapped": ("error", "page_fault"),
     "residual": ("0", "1", "2", "3"),
     "arch_threshold": ("ge", "gt"), "arch_full": ("drop", "disable"), "arch_base": ("page", "size"),

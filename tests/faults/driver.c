@@ -402,7 +402,7 @@ static void interrupts(void)
     instructions = MANY;
     for (pmis.how = PMI_STORM; pmis.how < PMI_WAYS; pmis.how++)
         for (unsigned seed = 0; seed < 100; seed += every) {
-            const struct ds_model_policy policy = {.masked_pmi_latched = seed & 1, .residual = seed >> 1 & 3};
+            const struct ds_model_policy policy = {.masked_pmi_lost = seed & 1, .residual = seed >> 1 & 3};
             krand_init(&pmis.random, seed);
             snprintf(variant.fault, sizeof variant.fault, "PMI %s, seed %u", interrupt_names[pmis.how], seed);
             drive(&policy);

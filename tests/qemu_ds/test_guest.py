@@ -393,6 +393,14 @@ def test_disabled_apic(tmp_path):
     assert said == vectors
 
 
+@pytest.mark.parametrize("policy, late", [("latched", 2), ("lost", NONE)])
+def test_masked_pmi(tmp_path, policy, late):
+    """It waits until LVTPC is unmasked, also where no plugin sees that; not once the overflow is acknowledged."""
+    said, _ = run(tmp_path, "masked", f"policy.masked_pmi={policy}")
+    assert said == {f"{mode}_{when}": late if when == "unmasked" else NONE for mode in ("xapic", "x2apic")
+                    for when in ("masked", "unmasked", "again", "acknowledged")}
+
+
 @pytest.mark.parametrize("boot", range(6))
 def test_processors_that_begin_together(tmp_path, boot):
     """What one turns on while another waits for all blocks to be translated anew counts from its first instruction. A

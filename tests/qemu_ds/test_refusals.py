@@ -28,8 +28,6 @@ def starts(options, *arguments, qemu=cb.QEMU_11):
     (",policy.luck=good", (), "policy.luck: not one of fit .* arch_together"),
     (",policy.unmapped=page_fault", (),
      "policy.unmapped=page_fault: not possible here: a plugin cannot raise a page fault"),
-    (",policy.masked_pmi=latched", (),
-     "policy.masked_pmi=latched: not possible here: no plugin sees LVTPC unmasked in xAPIC mode"),
     (",kvm=on,preset=arrowlake", (),
      "kvm=on: preset arrowlake is a hybrid processor, and KVM shows no counters of those"),
     (",refuse=0", (), "refuse=0: must be the number of an access, from 1 on"),

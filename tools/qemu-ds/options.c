@@ -168,9 +168,6 @@ static int set_policy(struct qds_options *o, const char *name, const char *value
                           "policy.%s=%s: not possible here: records are stored when an instruction "
                           "retires, not later",
                           key, value);
-        if (o->policy.masked_pmi_latched)
-            return refuse(why, size, "policy.%s=%s: not possible here: no plugin sees LVTPC unmasked in xAPIC mode",
-                          key, value);
         return 0;
     case -ENOENT:
         list_policies(known, NULL);

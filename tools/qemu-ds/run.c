@@ -10,6 +10,7 @@
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/instruments.h"
 #include "tools/qemu-ds/memory.h"
+#include "tools/qemu-ds/pmi.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
 #include "tools/qemu-ds/uncounted.h"
@@ -17,7 +18,8 @@
 /* Whether all blocks of the ring are due: something is to be settled, or all goes through the model. */
 static bool forced(const struct qds_vcpu *v, unsigned ring)
 {
-    return v->step.on || v->entered.on || v->leave || v->through[ring] >= QDS_THROUGH_BRANCHES;
+    return v->step.on || v->entered.on || v->leave || v->through[ring] >= QDS_THROUGH_BRANCHES ||
+           (v->model.pmi_latched && !ring);
 }
 
 static void arm(struct qds_vcpu *v)
@@ -115,6 +117,10 @@ static void begin(struct qds_vcpu *v, uint64_t rip, void *const *frame)
         qds_need_follow(v);
     }
     settle(v, rip);
+    if (v->model.pmi_latched) { /* no plugin sees LVTPC written in xAPIC mode: so at each block of CPL 0 */
+        v->retired_rip = rip;
+        ds_model_lvtpc_write(&v->model, qds_pmi_lvtpc(v));
+    }
     if (v->leave) {
         v->leave = false;
         sync(v);

@@ -6,6 +6,7 @@ X2APIC_SIVR      equ 0x80F
 X2APIC_LVT_PMI   equ 0x834
 SVR              equ 0xFEE000F0
 LVTPC            equ 0xFEE00340
+IA32_PERF_GLOBAL_OVF_CTRL equ 0x390
 PMI_INSTRUCTIONS equ 0x5300C0    ; EN, INT, OS, USR
 
 ; overflow NAME: a counter overflows, with an NMI as its PMI
@@ -20,6 +21,7 @@ PMI_INSTRUCTIONS equ 0x5300C0    ; EN, INT, OS, USR
         jnz %%next
 %%after:
         wrmsr_64 IA32_PERFEVTSEL0, 0
+        wrmsr_64 IA32_PERF_GLOBAL_OVF_CTRL, 1 ; or it would come when the APIC is enabled
         say %1, [vector]
 %endmacro
 

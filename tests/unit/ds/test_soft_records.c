@@ -414,10 +414,7 @@ static void log_of_a_late_interrupt(void **state) /* LVTPC is unmasked: an entry
 {
     (void)state;
     static const uint8_t code[] = {0x90, 0x90};
-    static const struct ds_model_policy latched = {.masked_pmi_latched = true};
-    policy = &latched;
     soft_begin("icelake", "instructions:1", 1);
-    policy = NULL;
     const struct ds_machine *m = ds_soft_machine(soft);
     ds_soft_log(soft);
     m->lvtpc_write(m->context, LVTPC_MASKED | ARCH_VECTOR_PMI);

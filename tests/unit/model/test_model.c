@@ -199,6 +199,7 @@ static void threshold_then_overflow(void **state) /* two PMIs; one where LVTPC s
         ds_bench_step(b, 2, 0);
         assert_int_equal(b->pmis, unmasks ? 2 : 1);
         assert_int_equal(b->model.lvtpc, unmasks ? 0xEE : LVTPC_MASKED | 0xEE);
+        ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, OVF_BUF);
         ds_bench_step(b, 2, 0);
         assert_int_equal(b->pmis, unmasks ? 4 : 1);
     }

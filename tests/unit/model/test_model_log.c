@@ -218,12 +218,13 @@ static void interrupts(void **state)
 {
     (void)state;
     for (unsigned latched = 0; latched < 2; latched++) {
-        const struct ds_model_policy policy = {.masked_pmi_latched = latched};
+        const struct ds_model_policy policy = {.masked_pmi_lost = !latched};
         begin("skylake", &policy, 4096, 200);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, BELOW(b, 1), BELOW(b, 1));
         ds_bench_step(b, 2, 0);
         EXPECT(OVERFLOWED(0), ARMED(0), STORED(1, BUFFER, 200), RELOADED(0, 1, BELOW(b, 1)),
                COMPARED(BUFFER + 200, BUFFER + 200), RAISED);
+        ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, OVF_BUF);
         ds_bench_step(b, 2, 0); /* LVTPC is masked now */
         if (latched)
             EXPECT(OVERFLOWED(0), ARMED(0), STORED(1, BUFFER + 200, 200), RELOADED(0, 1, BELOW(b, 1)),

@@ -245,7 +245,7 @@ static void random_setup(const struct machine *machine)
         .drop_keeps_overflow = coin(),
         .bts_full_wraps = coin(),
         .bts_sets_ovf_buf = coin(),
-        .masked_pmi_latched = coin(),
+        .masked_pmi_lost = coin(),
         .bystander_swapped = coin(),
         .pdist_minimum = coin(),
         .unlisted = (uint8_t)random_below(3),
@@ -291,11 +291,14 @@ static void random_software(const struct machine *machine)
     case 3: /* acknowledge */
         ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF);
         n->buffer_status = false;
+        ds_naive_acknowledged(n);
         break;
     case 7: /* thaw */
     case 8:
-        if (n->freezes_by_status)
+        if (n->freezes_by_status) {
             ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(58) | DS_BIT(59));
+            ds_naive_acknowledged(n);
+        }
         n->frozen[0] = n->frozen[1] = false;
         counters_on();
         break;
@@ -306,9 +309,11 @@ static void random_software(const struct machine *machine)
         break;
     case 9: /* an overflow acknowledged, whatever comes of it */
         c = (int)random_below(COUNTERS);
-        if (n->counter[c].exists)
+        if (n->counter[c].exists) {
             ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, ds_naive_bit(c));
-        n->counter[c].overflowed = false;
+            n->counter[c].overflowed = false;
+            ds_naive_acknowledged(n);
+        }
         break;
     case 10: /* a counter set anew, armed or not */
         c = (int)random_below(COUNTERS);

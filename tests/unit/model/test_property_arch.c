@@ -299,7 +299,7 @@ static void random_setup(void)
         .drop_keeps_overflow = coin(),
         .bts_full_wraps = coin(),
         .bts_sets_ovf_buf = coin(),
-        .masked_pmi_latched = coin(),
+        .masked_pmi_lost = coin(),
         .bystander_swapped = coin(),
         .pdist_minimum = coin(),
         .reserved_ignored = coin(),
@@ -351,6 +351,7 @@ static void clear_status(uint64_t bits)
     n->frozen[1] &= !(bits & DS_BIT(59));
     for (int c = 0; c < COUNTERS; c++)
         n->counter[c].overflowed &= !(bits & ds_naive_bit(c));
+    ds_naive_acknowledged(n);
 }
 
 static void set_status(void)

@@ -194,8 +194,6 @@ static void wrong_ones_are_refused(void **state)
          "policy.unmapped=page_fault: not possible here: a plugin cannot raise a page fault"},
         {"policy.residual=1",
          "policy.residual=1: not possible here: records are stored when an instruction retires, not later"},
-        {"policy.masked_pmi=latched",
-         "policy.masked_pmi=latched: not possible here: no plugin sees LVTPC unmasked in xAPIC mode"},
         {"presets=icelake",
          "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME, "
          "memory, memory.NAME, cpi, ref"},

@@ -22,10 +22,24 @@ uint64_t ds_naive_status(const struct ds_naive *n)
     return status;
 }
 
+/* Whether there is something in the status to acknowledge. */
+static bool tells(const struct ds_naive *n)
+{
+    bool any = n->arch_status || n->buffer_status;
+    for (int c = 0; c < COUNTERS; c++)
+        any |= n->counter[c].overflowed;
+    return any;
+}
+
+void ds_naive_acknowledged(struct ds_naive *n)
+{
+    n->latched = n->latched && tells(n);
+}
+
 void ds_naive_pmi(struct ds_naive *n)
 {
     if (n->masked) {
-        n->latched = n->policy.masked_pmi_latched;
+        n->latched |= !n->policy.masked_pmi_lost && tells(n);
     } else {
         n->pmis++;
         n->pmi_status = ds_naive_status(n);
@@ -174,8 +188,8 @@ static int naive_record(struct ds_naive *n, const bool *fires)
             }
         }
     if (stored && n->used >= n->threshold) {
+        wanted += n->policy.masked_pmi_lost || !n->buffer_status;
         n->buffer_status = true;
-        wanted++;
     }
     for (int c = 0; c < COUNTERS; c++)
         if (fires[c] && n->counter[c].interrupts)

@@ -70,6 +70,8 @@ struct ds_naive_step { /* what an instruction is */
 uint64_t ds_naive_bit(int counter);
 uint64_t ds_naive_value(const struct ds_naive *naive, int counter);
 uint64_t ds_naive_status(const struct ds_naive *naive); /* IA32_PERF_GLOBAL_STATUS */
+/* Bits of the status have been cleared. */
+void ds_naive_acknowledged(struct ds_naive *naive);
 /* An interrupt is raised, unless it is masked. */
 void ds_naive_pmi(struct ds_naive *naive);
 /* The same for a counter's overflow or the PEBS threshold, which freeze what is to be frozen. */

@@ -283,11 +283,12 @@ static bool record(struct ds_naive_arch *a, const bool *fires, const bool *other
     if (!stored && n->policy.arch_full_disables)
         a->on = false;
     const bool reached = n->policy.arch_threshold_gt ? a->at > a->threshold : a->at >= a->threshold;
-    if (!stored || !reached || n->arch_status)
+    if (!stored || !reached)
         return false;
+    const bool raises = n->policy.masked_pmi_lost || !n->arch_status;
     n->arch_status = true;
     n->buffer_status |= n->policy.arch_sets_ovf_buf;
-    return true;
+    return raises;
 }
 
 /* ---- an instruction ---------------------------------------------------------------------------------------------- */

@@ -324,18 +324,18 @@ const scenes = [
                 holds: { in_handler: 0, lvtpc: 0x100FE },
             }, {
                 go: ["pmi"],
-                say: "LVTPC is masked, so the PMI is lost. OvfBuf is set, but nobody looks.",
-                holds: { pmis: 1, pmis_lost: 1 },
+                say: "LVTPC is masked, so the PMI waits. OvfBuf is set, but nobody looks.",
+                holds: { pmis: 1, pmi_latched: 1 },
             }, {
                 go: ["drop"],
                 say: "The buffer fills, and the processor drops records.",
                 holds: { dropped: 1 },
             }, {
-                set: `${ICELAKE};threshold=2;lvtpc=masked;policy.masked_pmi=latched`,
+                set: `${ICELAKE};threshold=2;lvtpc=masked;policy.masked_pmi=lost`,
                 go: ["pmi"],
-                say: "No manual says what happens to a masked PMI. With the policy masked_pmi=latched it waits " +
-                     "until software unmasks LVTPC.",
-                holds: { pmis: 0, pmi_latched: 1 },
+                say: "No manual says what happens to a masked PMI. That it waits until software unmasks LVTPC " +
+                     "is inferred from Linux. With the policy masked_pmi=lost it never comes.",
+                holds: { pmis: 0, pmis_lost: 1 },
             },
         ],
     }, {
