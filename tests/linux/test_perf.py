@@ -50,6 +50,13 @@ ARCHITECTURAL_COMMANDS = {
              "perf script -F ip,period",
     "vectors": f"perf record -q -e instructions:upp {checks.VECTORS} && perf script -F ip,iregs",
 }
+# Before "quiet": at its rate Linux would sample little but its own interrupts. Where there are two CPUs, it begins with
+# one.
+AGAIN = ("cd /proc/sys/kernel; echo 1000 >perf_event_max_sample_rate; echo 0 >perf_cpu_time_max_percent; "
+         "echo 2 >kptr_restrict; "
+         "for i in 1 2 3; do perf record -o /tmp/data -g -e PMU/instructions/p -e PMU/branches/p -c 997 "
+         "busybox seq 1 100; done; echo 25 >perf_cpu_time_max_percent")  # while it is 0 no rate can be written
+SAMPLING = {"one CPU": AGAIN, "two CPUs": f"echo 1 >/sys/devices/system/cpu/cpu1/online; {AGAIN}"}
 INTERRUPTS = {"nmi": "grep -E 'NMI|PMI' /proc/interrupts"}
 FEW = ["quiet", "stat", "registers", "stacks", "precise branches", "group", "interrupts", "nmi"]
 
@@ -87,7 +94,7 @@ def longer(commands):
 class Machine:
     preset: str
     cpus: int = 1
-    commands: str = "all"  # "few": what FEW names
+    commands: str = "all"  # "few": what FEW names; "sampling": SAMPLING alone
 
     def param(self, *marks):
         name = "-".join(map(str, (self.preset, self.cpus, self.commands)))
@@ -96,6 +103,7 @@ class Machine:
 
 OLDER = [Machine("skylake").param(), Machine("icelake").param(pytest.mark.long)]
 QUICK = [Machine("clearwaterforest", 2, "few").param()]  # of architectural PEBS: beside it the same and more is long
+SAMPLED = [Machine("pantherlake", 2, "sampling").param()]
 NEWER = [Machine(preset, cpus).param(pytest.mark.long) for preset in checks.ARCHITECTURAL for cpus in (1, 2)]
 
 
@@ -113,15 +121,18 @@ def booted(request, tmp_path_factory):
     programs["bin/known64"] = known.assemble(folder, "known64", "-DFARCALL")
     programs["bin/linux-stepped"] = guest.BUILD / "linux-stepped"
     newer = machine.preset in checks.ARCHITECTURAL
+    sampling = dict(islice(SAMPLING.items(), machine.cpus)) if newer else {}
     commands = {**COMMANDS, **(ARCHITECTURAL_COMMANDS if newer else {}), **INTERRUPTS}
-    if machine.commands == "few":
-        commands = {name: commands[name] for name in FEW}
+    if machine.commands != "all":
+        commands = {name: commands[name] for name in (FEW if machine.commands == "few" else ["quiet", "nmi"])}
+    commands = {**sampling, **commands}
     lines = [line.replace("PMU/", "cpu_core/" if machine.preset == "pantherlake" else "cpu/")
              for line in commands.values()]
     lines = longer(lines) if newer else lines
     if machine.cpus > 1:
-        lines = [f"taskset -p {1 + i % machine.cpus} $$ >/dev/null; {line}" for i, line in enumerate(lines)]
-    append = "pti=off nmi_watchdog=0 tsc=reliable" if newer else "pti=off"
+        lines = [line if name in sampling else f"taskset -p {1 + i % machine.cpus} $$ >/dev/null; {line}"
+                 for i, (name, line) in enumerate(zip(commands, lines))]
+    append = "pti=off nmi_watchdog=0 tsc=reliable maxcpus=1" if newer else "pti=off"
     run = guest.run(folder, lines, preset=machine.preset, kernel=checks.kernel(machine.preset),
                     smp=machine.cpus, append=append, plugin="stats=on", files=programs)
     return Booted(machine.preset, list(commands), run, programs["bin/known"], programs["bin/vectors"])
@@ -135,7 +146,16 @@ def test_what_the_kernel_finds(booted):
     assert "full-width counters, Intel PMU driver." in said
 
 
-@on(OLDER, QUICK, NEWER)
+@on(QUICK, SAMPLED, NEWER)
+def test_sampling_goes_on(booted):
+    """Records reach the threshold while Linux counts again and has not unmasked LVTPC yet, with kernel code sampled and
+    two events: there are samples each time."""
+    for name in set(SAMPLING).intersection(booted.commands):
+        said = "\n".join(booted.lines(name))
+        assert len(re.findall(r"/tmp/data \([1-9]\d* samples\)", said)) == 3, said
+
+
+@on(OLDER, QUICK, SAMPLED, NEWER)
 def test_no_warnings(booted):
     """Of NMIs without reason, lost ones, and the like. How long one took is no matter: this machine is emulated."""
     assert checks.warnings(booted.run.dmesg) == []
