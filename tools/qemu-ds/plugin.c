@@ -97,33 +97,37 @@ static void refuse_icount(void)
         qds_refuse("not with -icount: there the time is known at few instructions, and records ask at any");
 }
 
+static void print_totals(int i, const struct qds_vcpu *v)
+{
+    fprintf(stderr,
+            "qemu-ds: vCPU %d: %" PRIu64 " records, %" PRIu64 " dropped, %" PRIu64 " branch records, %" PRIu64
+            " dropped, %" PRIu64 " PMIs, %" PRIu64 " steps, flags %s%s\n",
+            i, v->model.records, v->model.dropped, v->model.bts_records, v->model.bts_dropped, v->pmis, v->steps,
+            v->env              ? "exact"
+            : v->env_looked_for ? "unknown"
+                                : "not asked for",
+            v->env_looked_for && !v->env ? ", TSC unknown" : "");
+    if (options.memory)
+        qds_accesses_print((unsigned)i);
+    if (v->model.lost || v->model.bts_lost)
+        fprintf(stderr,
+                "qemu-ds: vCPU %d: %" PRIu64 " records, %" PRIu64 " branch records lost: DS memory not mapped\n", i,
+                v->model.lost, v->model.bts_lost);
+    if (v->late)
+        fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " times it may have begun to count late\n", i, v->late);
+    if (v->rdpmcs_refused)
+        fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " RDPMC left to QEMU, which has none\n", i, v->rdpmcs_refused);
+}
+
 static void ends(void *userdata)
 {
     (void)userdata;
-    for (int i = 0; options.stats && i < vcpus; i++) {
+    for (int i = 0; i < vcpus; i++) {
         const struct qds_vcpu *v = qds_vcpu((unsigned)i);
-        if (v)
-            fprintf(stderr,
-                    "qemu-ds: vCPU %d: %" PRIu64 " records, %" PRIu64 " dropped, %" PRIu64 " branch records, %" PRIu64
-                    " dropped, %" PRIu64 " PMIs, %" PRIu64 " steps, flags %s%s\n",
-                    i, v->model.records, v->model.dropped, v->model.bts_records, v->model.bts_dropped, v->pmis,
-                    v->steps,
-                    v->env              ? "exact"
-                    : v->env_looked_for ? "unknown"
-                                        : "not asked for",
-                    v->env_looked_for && !v->env ? ", TSC unknown" : "");
-        if (v && options.memory)
-            qds_accesses_print((unsigned)i);
-        if (v && (v->model.lost || v->model.bts_lost))
-            fprintf(stderr,
-                    "qemu-ds: vCPU %d: %" PRIu64 " records, %" PRIu64 " branch records lost: DS memory not mapped\n", i,
-                    v->model.lost, v->model.bts_lost);
+        if (v && options.stats)
+            print_totals(i, v);
         if (v)
             qds_silent_print(&v->silent, &v->model, (unsigned)i, stderr);
-        if (v && v->late)
-            fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " times it may have begun to count late\n", i, v->late);
-        if (v && v->rdpmcs_refused)
-            fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " RDPMC left to QEMU, which has none\n", i, v->rdpmcs_refused);
     }
     qds_uncounted_print();
     if (options.refuse && qds_special_accesses() < options.refuse)
