@@ -144,7 +144,7 @@ def main():
         try:
             results = run(one, a.lkvs)
             lines, wrong = compare(one, results)
-        except guest.Trouble as trouble:
+        except (guest.Trouble, guest.of_root.Missing, OSError) as trouble:
             results, lines, wrong = [], [f"FAIL: lkvs {one}: {trouble}"], 1
         print("\n".join(lines), flush=True)
         ended.setdefault(one.preset, {}).update({test: verdict for test, verdict, _ in results})

@@ -18,12 +18,15 @@ class Stub:
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(300)
         for _ in range(600):
             try:
                 self.socket.connect(str(path))
                 break
             except OSError:
                 time.sleep(0.1)
+        else:
+            raise TimeoutError(f"{path}: QEMU's gdbstub takes no connection")
         self.file = self.socket.makefile("rb")
 
     def ask(self, command):
@@ -36,6 +39,8 @@ class Stub:
                 said = b"" if byte in b"+$" else said + byte
             self.file.read(2)
             self.socket.sendall(b"+")
+        except TimeoutError:
+            raise
         except OSError:
             pass
         return said.decode()
@@ -49,14 +54,17 @@ def run(folder, command, *setup, accelerator="tcg"):
              assemble(folder, "gdbstep", f"N={ITERATIONS}"), "-debugcon", "stdio", "-device",
              "isa-debug-exit,iobase=0xf4,iosize=1", "-plugin", PLUGIN, "-S", "-gdb", f"unix:{path},server=on,wait=off"],
             stdout=subprocess.PIPE, text=True) as process:
-        stub = Stub(path)
-        for line in setup:
-            assert stub.ask(line) == "OK"
-        stops = 0
-        while stub.ask(command).startswith("T"):
-            stops += 1
-        assert process.wait(timeout=300) == ENDED
-        return int(process.stdout.read(), 16), stops
+        try:
+            stub = Stub(path)
+            for line in setup:
+                assert stub.ask(line) == "OK"
+            stops = 0
+            while stub.ask(command).startswith("T"):
+                stops += 1
+            assert process.wait(timeout=300) == ENDED
+            return int(process.stdout.read(), 16), stops
+        finally:
+            process.kill()  # where it has not ended
 
 
 @pytest.mark.long

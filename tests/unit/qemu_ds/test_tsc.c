@@ -37,18 +37,28 @@ static void the_longest_fits(void **state)
     assert_int_equal(strlen(text("nnnnnnnnnnnnnnnnnnnn", UINT64_C(99990000000))), 44);
 }
 
+/* 120 ppm: half the distance between n / 1 and the next fraction, which is 1 / (4294 - n) of n. */
+static void check_ratio(uint64_t hz)
+{
+    uint32_t tsc[4], frequency[4];
+    qds_tsc_cpuid("x", hz, QDS_CPUID_TSC, tsc);
+    qds_tsc_cpuid("x", hz, QDS_CPUID_FREQUENCY, frequency);
+    const uint32_t khz = tsc[2] / 1000 * tsc[1] / tsc[0]; /* in 32 bits, as Linux does */
+    const uint64_t off = hz / 1000 * 120 / 1000000 + 1;   /* a kHz that the division drops */
+    assert_in_range(khz, hz / 1000 - off, hz / 1000 + off);
+    assert_true(tsc[2] == 1000000000 && tsc[3] == 0);
+    assert_true(frequency[0] == (hz + 500000) / 1000000 && frequency[1] == frequency[0]);
+}
+
 static void the_ratio_is_close(void **state)
 {
     (void)state;
-    for (uint64_t hz = 600000000; hz < 6000000000; hz += 1234567) {
-        uint32_t tsc[4], frequency[4];
-        qds_tsc_cpuid("x", hz, QDS_CPUID_TSC, tsc);
-        qds_tsc_cpuid("x", hz, QDS_CPUID_FREQUENCY, frequency);
-        const uint32_t khz = tsc[2] / 1000 * tsc[1] / tsc[0]; /* in 32 bits, as Linux does */
-        assert_in_range(khz, hz / 1000 - hz / 1000000 - 1, hz / 1000 + hz / 1000000 + 1);
-        assert_true(tsc[2] == 1000000000 && tsc[3] == 0);
-        assert_true(frequency[0] == (hz + 500000) / 1000000 && frequency[1] == frequency[0]);
-    }
+    for (uint64_t hz = 600000000; hz < 6000000000; hz += 1234567)
+        check_ratio(hz);
+    /* Beside simple fractions the next one is far away. */
+    for (uint64_t simple = 1000000000; simple <= 4000000000; simple += 500000000)
+        for (uint64_t hz = simple - 1000000; hz <= simple + 1000000; hz += 10000)
+            check_ratio(hz);
     uint32_t exact[4];
     qds_tsc_cpuid("x", 2600000000, QDS_CPUID_TSC, exact);
     assert_int_equal((uint64_t)exact[2] * exact[1] / exact[0], 2600000000);
