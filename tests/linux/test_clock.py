@@ -29,11 +29,12 @@ def fixture_busy_host():
 @pytest.mark.long
 @pytest.mark.usefixtures("busy_host")
 @pytest.mark.xdist_group("busy host")
-@pytest.mark.parametrize("preset, measured", [("skylake", False), ("haswell", True)])
-def test_the_tsc_rate(tmp_path, preset, measured):
-    """Also with what Linux refines later, where CPUID does not tell it. And nothing makes it doubt the TSC."""
-    wait = "for i in $(seq 60); do dmesg | grep -q 'clocksource tsc$' && break; sleep 1; done; dmesg | grep -c tsc$"
-    run = guest.run(tmp_path, [wait], preset=preset, smp=2, append="nmi_watchdog=0", programs=(), timeout=3600)
+@pytest.mark.parametrize("preset", ["skylake", "haswell"])
+def test_the_tsc_rate(tmp_path, preset):
+    """Nothing makes Linux doubt the TSC in ten seconds, in which its watchdog compares it each half second. How often it
+    does so, and whether haswell's rate is refined by then, depends on the load: if it is, that rate is checked, too."""
+    run = guest.run(tmp_path, ["sleep 10"], preset=preset, smp=2, append="nmi_watchdog=0", programs=(), timeout=3600)
     checks.tsc_rates(run.dmesg)
-    assert re.search("(TSC|reference) .*calibration", run.dmesg) is None or measured
     assert "unstable" not in run.dmesg
+    if preset == "skylake":  # CPUID tells all
+        assert not re.search("(TSC|reference) .*calibration", run.dmesg)

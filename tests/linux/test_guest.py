@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What tools/qemu-ds/guest.py says where there is nothing to show: one line, and nothing is left behind."""
 
+import errno
+import mmap
 import os
 import subprocess
 from pathlib import Path
@@ -46,6 +48,16 @@ def test_without_deps_ds(tmp_path):
 def test_kinds_of_cores(given, made):
     """A hybrid has both kinds where nobody says how many, if it has several."""
     assert guest.processors(*given) == made
+
+
+def test_a_host_that_refuses_executable_memory(monkeypatch):
+    """Says what to do, and nothing is measured for one who did."""
+    def refuse(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied")
+    monkeypatch.setattr(mmap, "mmap", refuse)
+    with pytest.raises(OSError, match=r"^the host's TSC .*Permission denied.*--append tsc_early_khz=$"):
+        guest.command_line("haswell", "")
+    assert guest.command_line("haswell", "tsc_early_khz=2600000").endswith(" tsc_early_khz=2600000")
 
 
 def test_programs_of_this_folder(tmp_path, monkeypatch):

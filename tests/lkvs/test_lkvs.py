@@ -84,6 +84,21 @@ def test_what_is_no_checkout(tmp_path):
         f"{tmp_path}: BM/tools/cpuid_check/cpuid_check is not there: build LKVS first, as its README says"
 
 
+@pytest.mark.parametrize("why", [lkvs.guest.Trouble("no end"), lkvs.guest.of_root.Missing("root: has no gawk"),
+                                 PermissionError(13, "no")])
+def test_a_guest_that_cannot_be_is_told_in_a_line(tmp_path, monkeypatch, capsys, why):
+    def run(*_):
+        raise why
+    monkeypatch.setattr(lkvs, "run", run)
+    lists, guests = lkvs.expected(lkvs.EXPECTED.read_text())
+    folder = checkout(tmp_path)
+    for name in (name for names in lists.values() for name in names):
+        (folder / "BM/pmu" / name).write_text("")
+    monkeypatch.setattr(sys, "argv", ["lkvs.py", "--lkvs", str(folder)])
+    assert lkvs.main() == 1
+    assert capsys.readouterr().out.count(f": {why}\n") == len(guests)
+
+
 @pytest.mark.parametrize("name", ["", "/nowhere"])
 def test_without_a_checkout_it_fails(name):
     done = subprocess.run([lkvs.__file__, "--lkvs", name], capture_output=True, text=True, check=False)

@@ -185,7 +185,7 @@ def processors(preset, smp, plugin):
 
 
 def command_line(preset, append):
-    khz = tsc.khz() if preset in UNTOLD else None
+    khz = tsc.khz() if preset in UNTOLD and "tsc_early_khz=" not in append else None
     return " ".join([COMMAND_LINE, *([f"tsc_early_khz={khz}"] if khz else []), append])
 
 

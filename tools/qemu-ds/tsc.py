@@ -14,10 +14,15 @@ TRIES = 8
 
 
 def khz(seconds=0.1):
-    """Measured for so long; None where the host has no TSC."""
+    """Measured for so long; None where the host has no TSC. Raises OSError where the host runs no code made here."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return None
-    with mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) as code:
+    try:
+        page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    except OSError as error:
+        raise OSError(f"the host's TSC cannot be measured: no memory to execute code in ({error.strerror}). Give "
+                      "guest.py the TSC's kHz with --append tsc_early_khz=") from error
+    with page as code:
         code.write(RDTSC)
         place = ctypes.c_char.from_buffer(code)
         read = ctypes.CFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(place))
@@ -38,4 +43,7 @@ def khz(seconds=0.1):
 
 
 if __name__ == "__main__":
-    print(khz() or sys.exit("tsc.py: this host is no x86-64, so its guests' TSC counts nanoseconds or so"))
+    try:
+        print(khz() or sys.exit("tsc.py: this host is no x86-64, so its guests' TSC counts nanoseconds or so"))
+    except OSError as why:
+        sys.exit(f"tsc.py: {why}")
