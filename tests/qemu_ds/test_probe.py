@@ -8,7 +8,8 @@ import pytest
 import cairn_boot as cb
 from cairn_log import cairn, checked
 
-# What the plugin can be set to, the default first: no page faults, and no records that come late (docs/how-to/probe.md).
+# What the plugin can be set to, the default first: no page faults, and no records that come late
+# (docs/how-to/probe.md).
 POLICIES = {
     "fit": ("end_le", "end_lt", "start_lt"), "drop_reload": ("yes", "no"), "bts_full": ("stop", "wrap"),
     "bts_ovf_buf": ("no", "yes"), "masked_pmi": ("latched", "lost"), "bystander": ("by_format", "swapped"),

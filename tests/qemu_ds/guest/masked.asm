@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
-; A PMI that is raised while LVTPC is masked: what comes when it is unmasked, and when the overflow has been acknowledged
-; before; in xAPIC mode, and in x2APIC mode.
+; A PMI that is raised while LVTPC is masked: what comes when it is unmasked, and when the overflow has been
+; acknowledged before; in xAPIC mode, and in x2APIC mode.
         %include "guest.inc"
 IA32_APIC_BASE   equ 0x1B
 X2APIC_LVT_PMI   equ 0x834
