@@ -31,8 +31,8 @@ def fixture_busy_host():
 @pytest.mark.xdist_group("busy host")
 @pytest.mark.parametrize("preset", ["skylake", "haswell"])
 def test_the_tsc_rate(tmp_path, preset):
-    """Nothing makes Linux doubt the TSC in ten seconds, in which its watchdog compares it each half second. How often it
-    does so, and whether haswell's rate is refined by then, depends on the load: if it is, that rate is checked, too."""
+    """Nothing makes Linux doubt the TSC in ten seconds, in which its watchdog compares it each half second. How often
+    it does so, and whether haswell's rate is refined by then, depends on the load: if it is, it is checked, too."""
     run = guest.run(tmp_path, ["sleep 10"], preset=preset, smp=2, append="nmi_watchdog=0", programs=(), timeout=3600)
     checks.tsc_rates(run.dmesg)
     assert "unstable" not in run.dmesg
