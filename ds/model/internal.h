@@ -14,7 +14,7 @@ bool ds_model_has_msr(const struct ds_model *model, uint32_t msr);
  * MSRs). */
 bool ds_model_canonical(const struct ds_model *model, uint64_t address, uint64_t flags);
 /* Bits of an MSR that may be written as 1. Of IA32_PERF_GLOBAL_STATUS: by the MSRs that set and reset its bits. */
-uint64_t ds_model_legal_perfevtsel(const struct ds_model *model);
+uint64_t ds_model_legal_perfevtsel(const struct ds_model *model, unsigned counter);
 uint64_t ds_model_legal_fixed_ctr_ctrl(const struct ds_model *model);
 uint64_t ds_model_legal_global_ctrl(const struct ds_model *model);
 uint64_t ds_model_legal_status(const struct ds_model *model);

@@ -54,11 +54,11 @@ static bool any_thread(const struct ds_model_preset *p)
     return p->perfmon_version >= 3 && p->perfmon_version <= 5;
 }
 
-uint64_t ds_model_legal_perfevtsel(const struct ds_model *m)
+uint64_t ds_model_legal_perfevtsel(const struct ds_model *m, unsigned counter)
 {
     return (UINT64_C(0xFFFFFFFF) & ~(any_thread(m->preset) ? 0 : IA32_PERFEVTSEL_ANY)) |
            (m->preset->baseline ? IA32_PERFEVTSEL_ADAPTIVE : 0) |
-           (m->preset->lbr_logs ? IA32_PERFEVTSEL_EN_LBR_LOG : 0) |
+           (m->preset->lbr_logs && counter < DS_LBR_LOGGED ? IA32_PERFEVTSEL_EN_LBR_LOG : 0) |
            (m->preset->core_type ? IA32_PERFEVTSEL_UMASK2 : 0) |
            (ds_model_arch(m) ? IA32_PERFEVTSEL_UMASK2 | IA32_PERFEVTSEL_EQ : 0);
 }

@@ -148,10 +148,11 @@ static bool write_counter(struct ds_model *m, uint32_t msr, uint64_t value, int 
     } else if (msr - IA32_FIXED_CTR0 < p->fixed_counters) {
         *e = store_counter(m, ds_counter_fixed(msr - IA32_FIXED_CTR0), value);
     } else if (msr - IA32_PERFEVTSEL0 < p->gp_counters) {
-        *e = store_selecting(m, &m->perfevtsel[msr - IA32_PERFEVTSEL0], value, ds_model_legal_perfevtsel(m));
-        m->asserted &= *e ? UINT64_MAX : ~DS_BIT(msr - IA32_PERFEVTSEL0);
-        if (!*e && msr - IA32_PERFEVTSEL0 < DS_LBR_LOGGED)
-            m->lbr_logged[msr - IA32_PERFEVTSEL0] = m->value[msr - IA32_PERFEVTSEL0];
+        const unsigned counter = msr - IA32_PERFEVTSEL0;
+        *e = store_selecting(m, &m->perfevtsel[counter], value, ds_model_legal_perfevtsel(m, counter));
+        m->asserted &= *e ? UINT64_MAX : ~DS_BIT(counter);
+        if (!*e && counter < DS_LBR_LOGGED)
+            m->lbr_logged[counter] = m->value[counter];
     } else {
         return false;
     }
