@@ -143,8 +143,8 @@ int ds_model_store(const struct ds_model *model, uint64_t *reg, uint64_t value, 
 /* Stores a branch record where DEBUGCTL and `cpl` say so. *pmi: the threshold was reached. False: not mapped. */
 bool ds_model_store_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl, bool *pmi);
 
-/* The general-purpose counters on which PEBS records the event; `cmask`: it counts cycles by CMASK. */
-uint64_t ds_model_recorded(const struct ds_model *model, const struct ds_model_event_code *event, bool cmask);
+/* The general-purpose counters on which PEBS records the event as IA32_PERFEVTSELx `sel` selects it. */
+uint64_t ds_model_recorded(const struct ds_model *model, const struct ds_model_event_code *event, uint64_t sel);
 /* Makes model->pebs anew. */
 void ds_model_select_pebs(struct ds_model *model);
 

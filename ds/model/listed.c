@@ -2,7 +2,7 @@
 /*
  * On which counters PEBS records an event. Intel's lists (ds/events) say what Intel promises. Extended PEBS records
  * every event, but one that the lists name only on the counters that they name. From Sandy Bridge to Skylake, Linux'
- * tables let every event without CMASK have PEBS on the counters 0 to 3, and real processors record at least
+ * tables let every event without flags have PEBS on the counters 0 to 3, and real processors record at least
  * C0H/00H, which the lists do not name there (docs/explain/hardware-review.md, V5): so the model has the same rule
  * there. On Core 2 and Nehalem Linux' tables are lists, too. An event that is not recorded counts, overflows and
  * interrupts as without PEBS; what a processor does then is not found. The policy `unlisted` changes all this.
@@ -42,17 +42,20 @@ static bool retires(const struct ds_model *m, const struct ds_model_event_code *
                                                           : select >= 0xD0 && select <= 0xD3;
 }
 
+#define FLAGS (IA32_PERFEVTSEL_CMASK | IA32_PERFEVTSEL_INV | IA32_PERFEVTSEL_EDGE | IA32_PERFEVTSEL_ANY)
+
 /* Whether PEBS records events that nobody lists. */
-static bool records_every(const struct ds_model *m, bool cmask)
+static bool records_every(const struct ds_model *m, uint64_t sel)
 {
     const uint8_t generation = m->preset->generation;
     return m->preset->format >= EXTENDED ||
-           (m->policy.unlisted == DS_MODEL_UNLISTED_BY_GENERATION && !cmask &&
+           (m->policy.unlisted == DS_MODEL_UNLISTED_BY_GENERATION && !(sel & FLAGS) &&
             generation >= DS_GENERATION_SANDYBRIDGE && generation <= DS_GENERATION_SKYLAKE);
 }
 
-uint64_t ds_model_recorded(const struct ds_model *m, const struct ds_model_event_code *e, bool cmask)
+uint64_t ds_model_recorded(const struct ds_model *m, const struct ds_model_event_code *e, uint64_t sel)
 {
+    const bool cmask = sel & IA32_PERFEVTSEL_CMASK;
     uint64_t counters = 0;
     if (m->policy.unlisted == DS_MODEL_UNLISTED_RECORD || retires(m, e))
         return UINT64_MAX;
@@ -65,5 +68,5 @@ uint64_t ds_model_recorded(const struct ds_model *m, const struct ds_model_event
         if (d->pebs && d->record == e->code)
             counters |= cmask ? UINT64_MAX : d->pebs; /* cycles by CMASK: the lists have them on other counters, too */
     }
-    return counters || !records_every(m, cmask) ? counters : UINT64_MAX;
+    return counters || !records_every(m, sel) ? counters : UINT64_MAX;
 }

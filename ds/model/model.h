@@ -179,7 +179,7 @@ enum ds_model_fit {
 enum ds_model_unlisted {
     DS_MODEL_UNLISTED_BY_GENERATION, /* before Sandy Bridge what Linux takes is recorded; from there on every event, but
                                       * listed ones on the counters of the lists alone */
-    DS_MODEL_UNLISTED_NONE,          /* before Ice Lake, what Intel's lists name is recorded, and nothing else */
+    DS_MODEL_UNLISTED_NONE,          /* before Ice Lake only what Intel's lists or Linux name is recorded */
     DS_MODEL_UNLISTED_RECORD,        /* all is recorded, on each counter */
 };
 

@@ -36,7 +36,8 @@ const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES] = {
      "what happens if DS memory is not mapped?", FIELD(unmapped_page_fault)},
     {"unlisted", {"by_generation", "none", "record"},
      "does PEBS record events that Intel's lists do not name for PEBS? by_generation: from Sandy Bridge on; "
-     "none: from Ice Lake on; record: also listed events on counters that the lists do not name",
+     "none: before Ice Lake PEBS records only events that Intel's lists or Linux name; record: also listed events on "
+     "counters that the lists do not name",
      FIELD(unlisted)},
     {"arch_threshold", {"ge", "gt"},
      "architectural PEBS: is the PMI raised when the write position reaches the threshold, or when it passes it?",

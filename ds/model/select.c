@@ -46,7 +46,7 @@ static void update_gp(struct ds_model *m, unsigned i)
     m->adaptive |= sel & IA32_PERFEVTSEL_ADAPTIVE ? DS_BIT(i) : 0;
     m->interrupting |= sel & IA32_PERFEVTSEL_INT ? DS_BIT(i) : 0;
     const struct ds_model_event_code *e = event_of(m, sel);
-    if (e && !(ds_model_recorded(m, e, cmask(sel) != 0) & DS_BIT(i)))
+    if (e && !(ds_model_recorded(m, e, sel) & DS_BIT(i)))
         m->unlisted |= DS_BIT(i);
     if (!e || (e->only && !(e->only & DS_BIT(i)) && !cmask(sel)) || !(sel & IA32_PERFEVTSEL_EN))
         return;

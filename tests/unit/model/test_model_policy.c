@@ -429,6 +429,10 @@ static void unlisted(void **state)
         {"skylake", 0, 0x00C0, false, true},
         {"skylake", 0, 0x00C0 | cycles16, true, true}, /* by Linux alone: cycles:pp */
         {"sandybridge", 0, 0x00C0 | cycles16, false, false},
+        {"haswell", 0, 0x00C4 | IA32_PERFEVTSEL_INV, false, false}, /* Linux' tables have none with flags, unlisted */
+        {"haswell", 0, 0x00C4 | IA32_PERFEVTSEL_EDGE, false, false},
+        {"haswell", 0, 0x00C4 | IA32_PERFEVTSEL_ANY, false, false},
+        {"haswell", 0, 0x20C4 | IA32_PERFEVTSEL_EDGE, true, true},
         {"skylake", 1, 0x01C0, true, true},
         {"skylake", 2, 0x40C4, true, true},
         {"skylake", 2, 0x003C, false, true},
@@ -448,8 +452,10 @@ static void unlisted(void **state)
             const uint64_t bit = DS_BIT(rows[i].counter);
             ds_bench_init_listed(b, ds_model_preset(rows[i].preset), &policy, 8192, 8192);
             ds_bench_pebs_counter(b, rows[i].counter, rows[i].code | IA32_PERFEVTSEL_INT, MINUS(1), MINUS(1000));
-            for (unsigned n = 0; n < 3; n++)
+            for (unsigned n = 0; n < 3; n++) {
                 ds_bench_retire(b, DS_BIT(DS_MODEL_EVENTS) - 1, 0);
+                ds_bench_retire(b, 0, 0); /* for EDGE */
+            }
             if (b->stored != made || (ds_bench_read(b, IA32_PERF_GLOBAL_STATUS) & bit) != (made ? 0 : bit) ||
                 b->pmis != 1)
                 fail_msg("%s, counter %u, %x, policy %d: %u records, %u PMIs", rows[i].preset, rows[i].counter,
