@@ -195,7 +195,7 @@ static bool store(struct ds_model *m, struct ds_model_record *record, const stru
         return true;
     }
     if (!ds_model_arch_write_record(m, record, retired)) {
-        m->lost++;
+        ds_model_lose(m, record->counters);
         return false;
     }
     m->pebs_index = (m->pebs_index & ~IA32_PEBS_INDEX_WR) | end;

@@ -121,12 +121,19 @@ static bool reload(struct ds_model *m, uint64_t set)
     return true;
 }
 
+void ds_model_lose(struct ds_model *m, uint64_t counters)
+{
+    m->lost++;
+    if (m->host.lost)
+        m->host.lost(m->host.context, counters);
+}
+
 /* The record of `set` cannot be written. With #PF its counters stay armed: the next event tries again. Else there is no
  * record to come, and they go on as they wrapped, not reloaded, until software sees their overflows. */
 static bool lose(struct ds_model *m, uint64_t set)
 {
     if (!m->policy.unmapped_page_fault) {
-        m->lost++;
+        ds_model_lose(m, set);
         m->armed &= ~set;
     }
     return false;
@@ -207,7 +214,7 @@ int ds_model_late(struct ds_model *m)
     if (ds_model_arch(m))
         return ds_model_arch_late(m);
     if (!ds_model_read_buffer(m, DS_MODEL_PEBS_BUFFER, &buffer)) {
-        m->lost++;
+        ds_model_lose(m, m->late.counters);
         return ds_model_fault(m);
     }
     const uint32_t size = ds_model_record_size(m, m->late.counters);
@@ -219,7 +226,7 @@ int ds_model_late(struct ds_model *m)
         .registers = &m->late.registers,
     };
     if (record.stored && !store(m, &record, &m->late.retired, &buffer)) {
-        m->lost++;
+        ds_model_lose(m, m->late.counters);
         return ds_model_fault(m);
     }
     m->dropped += !record.stored;
@@ -267,8 +274,8 @@ static void overflow(struct ds_model *m, unsigned c)
     ds_model_act(m, (struct ds_model_action){DS_MODEL_ARMED, (uint8_t)c, 0, 0, 0});
 }
 
-/* What follows when an instruction has moved its counters: `overflowed` wrapped, those of `record` were armed before.
- */
+/* What follows when an instruction has moved its counters: those of `overflowed` have wrapped, those of `record` were
+ * armed before. */
 static int settle(struct ds_model *m, const struct ds_model_retired *retired, uint64_t overflowed, uint64_t record)
 {
     uint64_t interrupt = overflowed & ~m->pebs & m->interrupting; /* one PMI, however many bits in GLOBAL_STATUS */

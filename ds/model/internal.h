@@ -51,6 +51,8 @@ struct ds_model_buffer {
 #define DS_MODEL_PEBS_BUFFER offsetof(struct ds_area_60, pebs_buffer_base)
 bool ds_model_read_buffer(struct ds_model *model, uint32_t at, struct ds_model_buffer *buffer);
 bool ds_model_write_index(struct ds_model *model, uint32_t at, uint64_t index);
+/* A record that these counters cause is lost. */
+void ds_model_lose(struct ds_model *model, uint64_t counters);
 /* What such a fault comes to by the policy: -EFAULT, or 0 after injecting it. */
 int ds_model_fault(struct ds_model *model);
 

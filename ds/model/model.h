@@ -299,6 +299,8 @@ struct ds_model_host {
     /* With policy unmapped_page_fault only, and needed there: the assist's access to `address` faults. */
     void (*page_fault)(void *context, uint64_t address, bool write);
     void (*recorded)(void *context, const struct ds_model_record *record); /* NULL: nobody asks */
+    /* These counters' record is lost, as its memory is not there: see `lost` of the model. NULL: nobody asks. */
+    void (*lost)(void *context, uint64_t counters);
     /* Each step, in order, from within the call that causes it; events that only count are none. NULL: nobody asks. */
     void (*acted)(void *context, const struct ds_model_action *action);
     void *context;

@@ -127,7 +127,7 @@ static void ends(void *userdata)
         if (v && options.stats)
             print_totals(i, v);
         if (v)
-            qds_silent_print(&v->silent, &v->model, (unsigned)i, stderr);
+            qds_silent_print(&v->silent, (unsigned)i, stderr);
     }
     qds_uncounted_print();
     if (options.refuse && qds_special_accesses() < options.refuse)

@@ -64,24 +64,27 @@ void qds_silent_recorded(struct qds_silent *s, const struct ds_model *m, const s
     each(s, m, record->swallowed, false, QDS_SILENT_SWALLOWED);
 }
 
-static const char *reason(const struct qds_silent_counter *c, const struct ds_model *m)
+void qds_silent_lost(struct qds_silent *s, const struct ds_model *m, uint64_t counters)
+{
+    each(s, m, counters, false, QDS_SILENT_UNMAPPED);
+}
+
+static const char *reason(const struct qds_silent_counter *c)
 {
     static const char *const text[QDS_SILENT_REASONS] = {
         [QDS_SILENT_UNLISTED] = "PEBS does not record this event on this counter (policy.unlisted=)",
         [QDS_SILENT_DISABLED] = "IA32_PEBS_INDEX.EN was 0",
         [QDS_SILENT_FULL] = "the buffer was full",
         [QDS_SILENT_SWALLOWED] = "another counter's record reloaded it",
+        [QDS_SILENT_UNMAPPED] = "DS memory was not mapped",
     };
     unsigned most = 0;
     for (unsigned i = 1; i < QDS_SILENT_REASONS; i++)
         most = c->why[i] > c->why[most] ? i : most;
-    if (c->why[most])
-        return text[most];
-    return m->lost ? "DS memory was not mapped"
-                   : "the next event, which writes the record, did not come while PEBS was on";
+    return c->why[most] ? text[most] : "the next event, which writes the record, did not come while PEBS was on";
 }
 
-void qds_silent_print(const struct qds_silent *s, const struct ds_model *m, unsigned vcpu, FILE *to)
+void qds_silent_print(const struct qds_silent *s, unsigned vcpu, FILE *to)
 {
     for (unsigned i = 0; i < s->count; i++) {
         const struct qds_silent_counter *c = &s->followed[i];
@@ -98,7 +101,7 @@ void qds_silent_print(const struct qds_silent *s, const struct ds_model *m, unsi
         if (c->event & IA32_PERFEVTSEL_CMASK)
             fprintf(to, ", CMASK %u", (unsigned)(c->event >> 24 & 0xFF));
         fprintf(to, ": %" PRIu64 " overflow%s with PEBS on, but no record: %s\n", c->overflows,
-                c->overflows == 1 ? "" : "s", reason(c, m));
+                c->overflows == 1 ? "" : "s", reason(c));
     }
     if (s->beyond)
         fprintf(to,

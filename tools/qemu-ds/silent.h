@@ -16,6 +16,7 @@ enum qds_silent_reason {
     QDS_SILENT_DISABLED,  /* IA32_PEBS_INDEX.EN was 0 */
     QDS_SILENT_FULL,      /* the buffer had no room */
     QDS_SILENT_SWALLOWED, /* another counter's record reloaded it */
+    QDS_SILENT_UNMAPPED,  /* the memory of its record was not there */
     QDS_SILENT_REASONS
 };
 
@@ -29,9 +30,10 @@ struct qds_silent {
     uint64_t beyond; /* overflows of those that are not followed */
 };
 
-/* For the model's host.acted and host.recorded: what `action` or `record` means for them. */
+/* For the model's host.acted, host.recorded and host.lost: what `action`, `record` or a loss means for them. */
 void qds_silent_acted(struct qds_silent *s, const struct ds_model *m, const struct ds_model_action *action);
 void qds_silent_recorded(struct qds_silent *s, const struct ds_model *m, const struct ds_model_record *record);
+void qds_silent_lost(struct qds_silent *s, const struct ds_model *m, uint64_t counters);
 
 /* A line for each that has no record; nothing if all have some. */
-void qds_silent_print(const struct qds_silent *s, const struct ds_model *m, unsigned vcpu, FILE *to);
+void qds_silent_print(const struct qds_silent *s, unsigned vcpu, FILE *to);

@@ -204,6 +204,12 @@ static void recorded(void *context, const struct ds_model_record *record)
     qds_silent_recorded(&v->silent, &v->model, record);
 }
 
+static void lost(void *context, uint64_t counters)
+{
+    struct qds_vcpu *v = context;
+    qds_silent_lost(&v->silent, &v->model, counters);
+}
+
 static void acted(void *context, const struct ds_model_action *action)
 {
     struct qds_vcpu *v = context;
@@ -344,6 +350,7 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
                                        .xmm = xmm,
                                        .raise_pmi = raise_pmi,
                                        .recorded = recorded,
+                                       .lost = lost,
                                        .acted = acted,
                                        .context = v};
     v->index = index;

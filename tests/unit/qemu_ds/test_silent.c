@@ -28,6 +28,12 @@ static void recorded(void *context, const struct ds_model_record *record)
     qds_silent_recorded(&silent, &b->model, record);
 }
 
+static void lost(void *context, uint64_t counters)
+{
+    (void)context;
+    qds_silent_lost(&silent, &b->model, counters);
+}
+
 static void init(const char *preset, uint8_t unlisted, uint64_t maximum)
 {
     const struct ds_model_policy policy = {.unlisted = unlisted};
@@ -35,13 +41,14 @@ static void init(const char *preset, uint8_t unlisted, uint64_t maximum)
     ds_bench_init_listed(b, ds_model_preset(preset), &policy, maximum, maximum);
     b->model.host.acted = acted;
     b->model.host.recorded = recorded;
+    b->model.host.lost = lost;
 }
 
 static const char *print(void)
 {
     memset(said, 0, sizeof said);
     FILE *to = fmemopen(said, sizeof said - 1, "w");
-    qds_silent_print(&silent, &b->model, 3, to);
+    qds_silent_print(&silent, 3, to);
     fclose(to);
     return said;
 }
@@ -114,6 +121,35 @@ static void not_mapped(void **state)
     assert_non_null(strstr(print(), "no record: DS memory was not mapped\n"));
 }
 
+static void lost_of_another(void **state)
+{
+    (void)state;
+    init("icelake", DS_MODEL_UNLISTED_BY_GENERATION, 8192);
+    ds_bench_pebs_counter(b, 1, 0xC4, MINUS(1), MINUS(3));
+    ds_bench_pebs_counter(b, 2, 0x20C4, MINUS(1), MINUS(3));
+    ds_bench_retire(b, DS_BIT(DS_MODEL_BRANCH) | DS_BIT(DS_MODEL_BRANCH_TAKEN), 0);
+    b->accesses = 0;
+    b->missing = 1;
+    ds_bench_retire(b, DS_BIT(DS_MODEL_BRANCH), 0);
+    assert_int_equal(b->model.lost, 1);
+    assert_non_null(strstr(print(), "PMC1, event C4H/00H: 1 overflow with PEBS on, but no record: DS memory was not "
+                                    "mapped\n"));
+    assert_non_null(strstr(said, "PMC2, event C4H/20H: 1 overflow with PEBS on, but no record: the next event"));
+}
+
+static void lost_architectural(void **state)
+{
+    (void)state;
+    init("pantherlake", DS_MODEL_UNLISTED_BY_GENERATION, 8192);
+    ds_bench_pebs_counter(b, 4, 0xC4, MINUS(1), MINUS(3));
+    instructions(1);
+    b->accesses = 0;
+    b->missing = 1;
+    instructions(1);
+    assert_int_equal(b->model.lost, 1);
+    assert_non_null(strstr(print(), "no record: DS memory was not mapped\n"));
+}
+
 static void swallowed(void **state)
 {
     (void)state;
@@ -158,9 +194,10 @@ static void bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_to_say), cmocka_unit_test(unlisted),   cmocka_unit_test(full),
-        cmocka_unit_test(turned_off),     cmocka_unit_test(not_mapped), cmocka_unit_test(swallowed),
-        cmocka_unit_test(index_is_off),   cmocka_unit_test(bounded),
+        cmocka_unit_test(nothing_to_say),     cmocka_unit_test(unlisted),   cmocka_unit_test(full),
+        cmocka_unit_test(turned_off),         cmocka_unit_test(not_mapped), cmocka_unit_test(swallowed),
+        cmocka_unit_test(index_is_off),       cmocka_unit_test(bounded),    cmocka_unit_test(lost_of_another),
+        cmocka_unit_test(lost_architectural),
     };
     return cmocka_run_group_tests_name("qds_silent", tests, NULL, NULL);
 }
