@@ -66,9 +66,10 @@ static bool decode_short_mode(const uint8_t *code, size_t size, struct ds_insn *
 }
 
 /*
- * QEMU gives us the code as it is now, and has perhaps translated what was there before another vCPU stored to it. An
- * instruction of one byte that no mode has was INT3, by which kernels change code. 64-bit mode is the one that
- * `decoded` is for; others have some more of one byte.
+ * QEMU gives us the code as it is now. It may have translated what was there before another vCPU stored to it. If it
+ * says that an instruction has one byte, and in no mode the byte is a whole instruction, then QEMU has translated an
+ * INT3, which kernels use to change code. `decoded`: the byte is an instruction in 64-bit mode; `old` is what other
+ * modes have beside these.
  */
 static bool was_int3(uint8_t code, size_t size, bool decoded)
 {
@@ -80,11 +81,14 @@ static bool was_int3(uint8_t code, size_t size, bool decoded)
 /* Sets what is counted of the instruction and when: with its block, or, of what it accesses, when it does. */
 static void decode(struct qds_block_insn *i, uint8_t *code, size_t size, bool steps)
 {
-    if (was_int3(code[0], size, ds_insn_decode(code, size, &i->insn)))
+    bool decoded = ds_insn_decode(code, size, &i->insn);
+    if (was_int3(code[0], size, decoded)) {
         code[0] = QDS_INT3;
+        decoded = ds_insn_decode(code, size, &i->insn);
+    }
     i->special = qds_special(code, size);
     i->remaps = qds_memory_changes(code, size);
-    if (!ds_insn_decode(code, size, &i->insn) && !decode_short_mode(code, size, &i->insn))
+    if (!decoded && !decode_short_mode(code, size, &i->insn))
         i->insn = (struct ds_insn){0};
     i->insn.length = (uint8_t)size; /* other modes than 64-bit: QEMU knows better */
     i->access = qds_access_decode(code, size);

@@ -107,9 +107,8 @@ void qds_cpuid(struct qds_vcpu *v)
     uint32_t leaf = low(qds_read(v, QDS_RAX)), subleaf = low(qds_read(v, QDS_RCX));
     bool guest =
         v->model.preset->kvm && (leaf - CPUID_HYPERVISOR <= 1 || leaf - CPUID_HYPERVISOR - CPUID_HYPERVISOR_STEP <= 1);
-    bool ours = guest || leaf <= 1 || leaf == 0x0A || leaf == 0x1A || leaf == 0x23 || (leaf == 7 && subleaf <= 1) ||
-                (leaf == 0x1C && subleaf == 0) || tells_tsc(v, leaf) || caches(leaf) || unknown(v, leaf) ||
-                qds_features_in(leaf, subleaf);
+    bool ours = guest || leaf == 0 || leaf == 0x0A || leaf == 0x1A || leaf == 0x23 || (leaf == 0x1C && subleaf == 0) ||
+                tells_tsc(v, leaf) || caches(leaf) || unknown(v, leaf) || qds_features_in(leaf, subleaf);
     if (!ours)
         return;
     v->patch.leaf = leaf;
