@@ -23,7 +23,6 @@
 
 #define CPUID_23H_EAX_ACR            (1u << 2) /* subleaf 2: auto counter reload */
 #define CPUID_23H_EBX_EQ             (1u << 1) /* subleaf 0: IA32_PERFEVTSELx[36] */
-#define CPUID_23H_EBX_RDPMC_USR_DISABLE (1u << 2)
 
 /* Subleaf 4, EBX: the groups of records. Shifted left by 32, each bit is where IA32_PMC_GPn_CFG_C has it. Subleaf 5:
  * EAX, EBX: general-purpose counters with PEBS, with precise distribution; ECX, EDX: the same, fixed. */
@@ -107,7 +106,6 @@ static inline uint64_t ds_lbr_info_log(uint64_t times, unsigned n) { return time
 
 #define IA32_PERFEVTSEL_EQ                DS_BIT(36)
 #define IA32_PERFEVTSEL_RDPMC_USR_DISABLE DS_BIT(37) /* RDPMC of this counter reads 0 outside ring 0 */
-static inline uint64_t ia32_fixed_ctr_ctrl_rdpmc_usr_disable(unsigned i) { return DS_BIT(33 + 4 * i); }
 #define IA32_FIXED_CTR_CTRL_METRICS_CLEAR DS_BIT(14) /* reading the metrics into a record clears them */
 
 #define IA32_PERF_GLOBAL_STATUS_ARCH_PEBS DS_BIT(54) /* IA32_PEBS_INDEX reached its threshold */
