@@ -26,8 +26,8 @@
  * memcpy, memset and strcmp.
  *
  * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c, memory.c,
- * offcore.c; then
- * arch.c and arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c and policy.c are tables.
+ * offcore.c; then arch.c and arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c and
+ * policy.c are tables.
  */
 #pragma once
 

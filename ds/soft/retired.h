@@ -6,8 +6,8 @@
 #include "ds/soft/insn.h"
 #include "ds/model/model.h"
 
-/* Events that the instruction causes whenever it retires. What it reads and writes, and where a branch leads, is more.
- */
+/* Events that the instruction causes whenever it retires, without those of what it reads and writes and of where a
+ * branch leads. */
 uint64_t ds_retired_events(const struct ds_insn *insn);
 
 /* What a branch is for branch history. */

@@ -52,7 +52,7 @@ static bool is_reference(const struct qds_number *n)
     return n->event == DS_MODEL_REFERENCE;
 }
 
-/* Whether it has been told in what are not events. */
+/* Whether the number counts amounts, of which one instruction may cause many: ticks, or what a memory system adds. */
 static bool is_amount(const struct qds_number *n)
 {
     return n->event >= DS_MODEL_AMOUNTS || is_reference(n);
@@ -182,9 +182,8 @@ static void say_early(struct qds_counting *c)
     }
 }
 
-/* So many instructions are executed in less than these ticks: by the rate of late half of them, none where few are
- * left.
- */
+/* How many instructions may run before it is time to look at the TSC again, `ticks` before the overflow: half of what
+ * the latest rate gives, and so none if few ticks are left. */
 static uint64_t instructions_in(const struct qds_counting *c, uint64_t ticks)
 {
     return (ticks / QDS_RATE_TICKS + 1) / 2 * c->rate + ticks % QDS_RATE_TICKS * c->rate / QDS_RATE_TICKS / 2;

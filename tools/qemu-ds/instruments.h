@@ -16,7 +16,7 @@ void qds_instruments_begin(qemu_plugin_id_t id, const struct qds_instruments *le
  * done; `must`: all the same. On the vCPU's thread, or with all standing still. */
 bool qds_instruments_change(struct qds_vcpu *v, const struct ds_model *to, bool must);
 
-/* Blocks are of code that is not there: all are translated anew. */
+/* QEMU keeps blocks of code that is no longer in memory: has all blocks translated anew. */
 void qds_instruments_renew(void);
 
 /* An interrupt is taken: now and then a good moment to see whether nothing counts any more. */

@@ -30,13 +30,14 @@ static void arm(struct qds_vcpu *v)
             qds_counting_force(&v->counting, ring);
 }
 
-/* Whether branches are for branch history alone, and some of them for that. */
+/* Whether some branches are wanted for branch history alone, so that they are noted and do not go through the model. */
 static bool notes(const struct qds_vcpu *v)
 {
     return v->noted[0] | v->noted[1];
 }
 
-/* The model remembers what has been noted. The oldest are gone, but their number says where in its ring it begins. */
+/* Gives the model the noted branches. Older ones are overwritten, but each adds an entry all the same: the entries'
+ * number decides where the model's ring goes on. */
 static void remember(struct qds_vcpu *v)
 {
     for (uint32_t i = 0; i < v->history.noted; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The instructions that the plugin acts on: INT3 (see qds_run_int3), and those that access the Debug Store: CPUID,
- * RDMSR, WRMSR, RDPMC. The first three run in QEMU as well, which knows the rest of the processor. The plugin changes
- * their results after they have run, at the next instruction. If the model refuses one, the plugin changes the MSR
- * number to one that QEMU refuses, so that it raises #GP. RDPMC does not run: QEMU does not have it, and raises #UD, or
- * #GP if privilege level and CR4.PCE forbid it.
+ * RDMSR, WRMSR, RDPMC. CPUID, RDMSR and WRMSR run in QEMU as well, which knows the rest of the processor. The plugin
+ * changes their results after they have run, at the next instruction. If the model refuses one, the plugin changes the
+ * MSR number to one that QEMU refuses, so that it raises #GP. RDPMC does not run: QEMU does not have it, and raises
+ * #UD, or #GP if privilege level and CR4.PCE forbid it.
  */
 #pragma once
 
