@@ -299,7 +299,7 @@ static int settle(struct ds_model *m, const struct ds_model_retired *retired, ui
     for (pmis += interrupt != 0; pmis; pmis--)
         ds_model_counter_pmi(m);
     if (bts_pmi)
-        ds_model_raise_pmi(m);
+        ds_model_bts_pmi(m);
     const int e = mapped ? 0 : ds_model_fault(m);
     return there ? e : -EFAULT;
 }
@@ -337,6 +337,6 @@ int ds_model_interrupt(struct ds_model *m, const struct ds_model_branch *branch,
     ds_model_remember_branch(m, branch, cpl);
     bool mapped = ds_model_store_branch(m, branch, cpl, &pmi);
     if (pmi)
-        ds_model_raise_pmi(m);
+        ds_model_bts_pmi(m);
     return mapped ? 0 : ds_model_fault(m);
 }

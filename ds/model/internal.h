@@ -27,10 +27,11 @@ uint64_t ds_model_legal_pebs_enable(const struct ds_model *model);
  * anew. */
 void ds_model_select(struct ds_model *model);
 
-/* Delivers a PMI unless LVTPC is masked, and masks it, as the processor does. */
-void ds_model_raise_pmi(struct ds_model *model);
-/* The same for a counter's overflow or the PEBS threshold, which freeze what DEBUGCTL says. */
+/* The PMI of a counter's overflow or of the PEBS threshold: freezes what DEBUGCTL says, and is delivered unless LVTPC
+ * is masked; masks it, as the processor does. */
 void ds_model_counter_pmi(struct ds_model *model);
+/* That of the BTS threshold, which freezes nothing, and of which no bit of GLOBAL_STATUS need tell. */
+void ds_model_bts_pmi(struct ds_model *model);
 
 /* A record is at or beyond its threshold, of which this bit of GLOBAL_STATUS tells. Whether that raises a PMI. */
 bool ds_model_reached(struct ds_model *model, uint64_t bit);

@@ -375,7 +375,7 @@ struct ds_model {
     uint64_t pebs_base, pebs_index;          /* architectural PEBS, and the next; pebs_enable is made of these then */
     uint64_t cfg_b[DS_COUNTER_NUMBERS], cfg_c[DS_COUNTER_NUMBERS]; /* by counter */
     uint32_t lvtpc;
-    bool pmi_latched;
+    bool pmi_latched, bts_pmi_latched; /* wait for LVTPC to be unmasked; by policy */
 
     struct ds_pebs_lbr lbr[DS_MODEL_LBR_DEPTH]; /* branch history: a ring of the first lbr_depth, a power of 2 */
     uint32_t lbr_depth, lbr_tos;                /* lbr_tos: the newest */
@@ -436,6 +436,11 @@ int ds_model_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value);
 int ds_model_rdpmc(const struct ds_model *model, uint32_t index, uint64_t *value);
 
 void ds_model_lvtpc_write(struct ds_model *model, uint32_t value);
+/* Whether a PMI comes when LVTPC is unmasked. */
+static inline bool ds_model_pmi_waits(const struct ds_model *model)
+{
+    return model->pmi_latched || model->bts_pmi_latched;
+}
 
 /* One instruction has retired. 0, or -EFAULT: the DS area or a buffer is not mapped at model->fault_address (the buffer
  * of architectural PEBS: not there, at that physical address). A record, a branch record or both are lost, and counted

@@ -2,6 +2,21 @@
 /* The model's performance-monitoring interrupt: LVTPC, and what a PMI freezes. */
 #include "ds/model/internal.h"
 
+/* `told`: a PMI that waits has something to tell by then. */
+static void raise(struct ds_model *m, bool *latched, bool told)
+{
+    const uint32_t lvtpc = m->host.lvtpc ? m->host.lvtpc(m->host.context) : m->lvtpc;
+    m->lvtpc = lvtpc | LVTPC_MASKED;
+    if (lvtpc & LVTPC_MASKED) {
+        *latched |= told && !m->policy.masked_pmi_lost;
+        uint8_t kind = *latched ? DS_MODEL_PMI_LATCHED : DS_MODEL_PMI_LOST;
+        ds_model_act(m, (struct ds_model_action){kind, 0, 0, lvtpc, lvtpc});
+        return;
+    }
+    ds_model_act(m, (struct ds_model_action){DS_MODEL_PMI_RAISED, 0, 0, lvtpc, m->lvtpc});
+    m->host.raise_pmi(m->host.context, lvtpc);
+}
+
 /* What software sees in GLOBAL_STATUS and acknowledges there. */
 static bool unacknowledged(const struct ds_model *m)
 {
@@ -17,24 +32,10 @@ void ds_model_acknowledged(struct ds_model *m)
 void ds_model_lvtpc_write(struct ds_model *m, uint32_t value)
 {
     m->lvtpc = value & (LVTPC_VECTOR | LVTPC_DELIVERY | LVTPC_MASKED);
-    if (m->pmi_latched && !(m->lvtpc & LVTPC_MASKED)) {
-        m->pmi_latched = false;
-        ds_model_raise_pmi(m);
+    if (ds_model_pmi_waits(m) && !(m->lvtpc & LVTPC_MASKED)) {
+        m->pmi_latched = m->bts_pmi_latched = false;
+        raise(m, &m->pmi_latched, true);
     }
-}
-
-void ds_model_raise_pmi(struct ds_model *m)
-{
-    const uint32_t lvtpc = m->host.lvtpc ? m->host.lvtpc(m->host.context) : m->lvtpc;
-    m->lvtpc = lvtpc | LVTPC_MASKED;
-    if (lvtpc & LVTPC_MASKED) {
-        m->pmi_latched |= !m->policy.masked_pmi_lost && unacknowledged(m);
-        uint8_t kind = m->pmi_latched ? DS_MODEL_PMI_LATCHED : DS_MODEL_PMI_LOST;
-        ds_model_act(m, (struct ds_model_action){kind, 0, 0, lvtpc, lvtpc});
-        return;
-    }
-    ds_model_act(m, (struct ds_model_action){DS_MODEL_PMI_RAISED, 0, 0, lvtpc, m->lvtpc});
-    m->host.raise_pmi(m->host.context, lvtpc);
 }
 
 /* Versions 2 and 3 clear the controls, which software sets again; from 4 on status bits hold history and counters until
@@ -67,5 +68,10 @@ bool ds_model_reached(struct ds_model *m, uint64_t bit)
 void ds_model_counter_pmi(struct ds_model *m)
 {
     freeze(m);
-    ds_model_raise_pmi(m);
+    raise(m, &m->pmi_latched, unacknowledged(m));
+}
+
+void ds_model_bts_pmi(struct ds_model *m)
+{
+    raise(m, &m->bts_pmi_latched, true);
 }

@@ -399,7 +399,8 @@ def test_masked_pmi(tmp_path, policy, late):
     """It waits until LVTPC is unmasked, also where no plugin sees that; not once the overflow is acknowledged."""
     said, _ = run(tmp_path, "masked", f"policy.masked_pmi={policy}")
     assert said == {f"{mode}_{when}": late if when == "unmasked" else NONE for mode in ("xapic", "x2apic")
-                    for when in ("masked", "unmasked", "again", "acknowledged")}
+                    for when in ("masked", "unmasked", "again", "acknowledged")} | {
+                        "idle_masked": NONE, "idle_unmasked": late}
 
 
 @pytest.mark.parametrize("boot", range(6))

@@ -285,7 +285,7 @@ static void fill_processor(struct play_state *s, const struct play_machine *m)
     s->pebs_index[0] = play_rdmsr(m, IA32_PEBS_INDEX);
     s->debugctl[0] = play_rdmsr(m, IA32_DEBUGCTL);
     s->lvtpc[0] = model->lvtpc;
-    s->pmi_latched[0] = model->pmi_latched;
+    s->pmi_latched[0] = ds_model_pmi_waits(model);
     s->format[0] = m->settings.preset->format;
 }
 

@@ -64,6 +64,8 @@ struct qds_instruments qds_need(const struct ds_model *m)
         need.wanted[ring] |= through ? DS_BIT(DS_MODEL_INSTRUCTION) : 0;
         need.history |= through == QDS_THROUGH_HISTORY;
     }
+    if (ds_model_pmi_waits(m)) /* blocks look at LVTPC, also when nothing counts any more */
+        need.wanted[QDS_RING_0] |= DS_BIT(DS_MODEL_INSTRUCTION);
     return need;
 }
 

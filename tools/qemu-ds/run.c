@@ -19,7 +19,7 @@
 static bool forced(const struct qds_vcpu *v, unsigned ring)
 {
     return v->step.on || v->entered.on || v->leave || v->through[ring] >= QDS_THROUGH_BRANCHES ||
-           (v->model.pmi_latched && !ring);
+           (ds_model_pmi_waits(&v->model) && !ring);
 }
 
 static void arm(struct qds_vcpu *v)
@@ -118,7 +118,7 @@ static void begin(struct qds_vcpu *v, uint64_t rip, void *const *frame)
         qds_need_follow(v);
     }
     settle(v, rip);
-    if (v->model.pmi_latched) { /* no plugin sees LVTPC written in xAPIC mode: so at each block of CPL 0 */
+    if (ds_model_pmi_waits(&v->model)) { /* no plugin sees LVTPC written in xAPIC mode: so at each block of CPL 0 */
         v->retired_rip = rip;
         ds_model_lvtpc_write(&v->model, qds_pmi_lvtpc(v));
     }

@@ -40,6 +40,26 @@ NMI              equ 0x400
         wrmsr_64 IA32_PERFEVTSEL0, 0
 %endmacro
 
+; so many ticks of the TSC, of more than a second, and then an exception: where nothing counts, QEMU is told so then
+%macro rest 0
+        rdtsc
+        shl rdx, 32
+        lea r11, [rax + rdx]
+        mov eax, 1
+        shl rax, 32
+        add r11, rax
+%%wait: pause
+        rdtsc
+        shl rdx, 32
+        or rax, rdx
+        cmp rax, r11
+        jb %%wait
+        mov qword [resume], %%after
+        mov [resume_rsp], rsp
+        ud2
+%%after:
+%endmacro
+
 %macro both 2
         overflow {%1, "_masked"}, %2
         while_lvtpc {%1, "_unmasked"}, %2, NMI
@@ -54,6 +74,10 @@ test:   mov r8d, SVR
         or dword [r8], 0x100
         mov dword [r9], MASKED_NMI
         both "xapic", 0
+        overflow "idle_masked", 0
+        rest
+        while_lvtpc "idle_unmasked", 0, NMI
+        wrmsr_64 IA32_PERF_GLOBAL_OVF_CTRL, 1
         rdmsr_64 IA32_APIC_BASE
         or rax, 1 << 10         ; EXTD
         mov r12, rax

@@ -97,6 +97,23 @@ static void full(void **state) /* policy bts_full */
     }
 }
 
+static void waits_at_lvtpc(void **state) /* policy masked_pmi; no bit of GLOBAL_STATUS tells of it */
+{
+    (void)state;
+    for (unsigned lost = 0; lost < 2; lost++) {
+        const struct ds_model_policy p = {.masked_pmi_lost = lost};
+        begin(&p, 4, 2, TR | BTS | BTINT);
+        ds_model_lvtpc_write(&b->model, LVTPC_MASKED);
+        branches(1, 6, 0); /* the buffer is full: no record raises another PMI */
+        ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF);
+        assert_int_equal(b->pmis, 0);
+        ds_model_lvtpc_write(&b->model, 0xEE);
+        assert_int_equal(b->pmis, !lost);
+        ds_model_lvtpc_write(&b->model, 0xEE);
+        assert_int_equal(b->pmis, !lost);
+    }
+}
+
 static void does_not_freeze(void **state)
 {
     (void)state;
@@ -242,7 +259,7 @@ int main(void)
         cmocka_unit_test(circular),        cmocka_unit_test(interrupting), cmocka_unit_test(full),
         cmocka_unit_test(does_not_freeze), cmocka_unit_test(sets_ovf_buf), cmocka_unit_test(controls),
         cmocka_unit_test(fit_applies),     cmocka_unit_test(beside_pebs),  cmocka_unit_test(interrupts_are_branches),
-        cmocka_unit_test(prediction_bit),  cmocka_unit_test(unmapped),
+        cmocka_unit_test(prediction_bit),  cmocka_unit_test(unmapped),     cmocka_unit_test(waits_at_lvtpc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

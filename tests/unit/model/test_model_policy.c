@@ -140,8 +140,8 @@ static void masked_pmi(void **state)
         assert_int_equal(b->model.lvtpc & LVTPC_MASKED, latched ? LVTPC_MASKED : 0);
         ds_model_lvtpc_write(&b->model, 0xEE);
         assert_int_equal(b->pmis, latched ? 2 : 1);
-        ds_bench_step(b, 2,
-                      0); /* with OvfBuf set still: the next record raises one only where one may have been lost */
+        /* OvfBuf is still set: the next record raises one only where one may have been lost. */
+        ds_bench_step(b, 2, 0);
         assert_int_equal(b->pmis, 2);
     }
 }

@@ -283,8 +283,8 @@ static void random_software(const struct machine *machine)
     case 2: /* unmask */
         ds_model_lvtpc_write(&b->model, 0xEE);
         n->masked = false;
-        if (n->latched) {
-            n->latched = false;
+        if (n->latched || n->branch_latched) {
+            n->latched = n->branch_latched = false;
             ds_naive_pmi(n);
         }
         break;

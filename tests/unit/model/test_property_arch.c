@@ -369,8 +369,8 @@ static void software_on_interrupts(void)
     case 0: /* unmask */
         ds_model_lvtpc_write(&b->model, 0xEE);
         n->masked = false;
-        if (n->latched) {
-            n->latched = false;
+        if (n->latched || n->branch_latched) {
+            n->latched = n->branch_latched = false;
             ds_naive_pmi(n);
         }
         break;

@@ -38,13 +38,17 @@ void ds_naive_acknowledged(struct ds_naive *n)
 
 void ds_naive_pmi(struct ds_naive *n)
 {
-    if (n->masked) {
-        n->latched |= !n->policy.masked_pmi_lost && tells(n);
-    } else {
-        n->pmis++;
-        n->pmi_status = ds_naive_status(n);
-        n->masked = !n->handler_unmasks;
-    }
+    n->pmis++;
+    n->pmi_status = ds_naive_status(n);
+    n->masked = !n->handler_unmasks;
+}
+
+void ds_naive_branch_pmi(struct ds_naive *n)
+{
+    if (n->masked)
+        n->branch_latched |= !n->policy.masked_pmi_lost;
+    else
+        ds_naive_pmi(n);
 }
 
 void ds_naive_counter_pmi(struct ds_naive *n)
@@ -56,7 +60,10 @@ void ds_naive_counter_pmi(struct ds_naive *n)
         n->lbr &= !n->freezes[0];
         n->counters_off |= n->freezes[1];
     }
-    ds_naive_pmi(n);
+    if (n->masked)
+        n->latched |= !n->policy.masked_pmi_lost && tells(n);
+    else
+        ds_naive_pmi(n);
 }
 
 static bool naive_fits(const struct ds_naive *n, long spare, long size)
@@ -262,12 +269,12 @@ void ds_naive_instruction(struct ds_naive *n, const struct ds_naive_step *step, 
     for (wanted += plain >= 0; wanted; wanted--)
         ds_naive_counter_pmi(n);
     if (branch_pmi)
-        ds_naive_pmi(n);
+        ds_naive_branch_pmi(n);
 }
 
 void ds_naive_interrupt(struct ds_naive *n, const struct ds_naive_step *step)
 {
     ds_naive_remember(n, &step->branch);
     if (ds_naive_trace(n, &step->branch, step->ring))
-        ds_naive_pmi(n);
+        ds_naive_branch_pmi(n);
 }

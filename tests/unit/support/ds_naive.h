@@ -41,7 +41,7 @@ struct ds_naive {
     uint64_t data_cfg, perf_metrics;
 
     long room, used, threshold; /* in bytes */
-    bool buffer_status, arch_status, masked, latched, handler_unmasks;
+    bool buffer_status, arch_status, masked, latched, branch_latched, handler_unmasks;
     unsigned pmis, stored, dropped, swallowed;
     uint64_t pmi_status; /* what the last PMI found */
     uint64_t image[DS_NAIVE_WORDS];
@@ -74,6 +74,8 @@ uint64_t ds_naive_status(const struct ds_naive *naive); /* IA32_PERF_GLOBAL_STAT
 void ds_naive_acknowledged(struct ds_naive *naive);
 /* An interrupt is raised, unless it is masked. */
 void ds_naive_pmi(struct ds_naive *naive);
+/* Of branch records. */
+void ds_naive_branch_pmi(struct ds_naive *naive);
 /* The same for a counter's overflow or the PEBS threshold, which freeze what is to be frozen. */
 void ds_naive_counter_pmi(struct ds_naive *naive);
 /* A branch is put into the history; into the BTS buffer: whether that wants an interrupt. */

@@ -383,5 +383,5 @@ void ds_naive_arch_instruction(struct ds_naive_arch *a, const struct ds_naive_st
     for (wanted += plain >= 0; wanted; wanted--)
         ds_naive_counter_pmi(n);
     if (branch_pmi)
-        ds_naive_pmi(n);
+        ds_naive_branch_pmi(n);
 }
