@@ -151,7 +151,7 @@ void ds_model_arch_auto_reload(struct ds_model *m, uint64_t overflowed)
             continue;
         reload(m, c);
         if (m->cfg_b[c] & IA32_PMC_CFG_B_METRICS_CLEAR)
-            m->perf_metrics = 0;
+            ds_model_set_metrics(m, 0);
     }
 }
 

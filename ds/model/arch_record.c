@@ -105,9 +105,11 @@ static void put_counters(struct cursor *at, uint64_t groups)
         words[n++] = m->value[__builtin_ctzll(c)];
     if (metrics) {
         words[n++] = *slots;
-        words[n++] = m->perf_metrics;
-        if (m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_METRICS_CLEAR)
-            *slots = m->perf_metrics = 0;
+        words[n++] = ds_model_metrics(m);
+        if (m->fixed_ctr_ctrl & IA32_FIXED_CTR_CTRL_METRICS_CLEAR) {
+            *slots = 0;
+            ds_model_set_metrics(m, 0);
+        }
     }
     put(at, words, n * (uint32_t)sizeof words[0]);
 }

@@ -304,19 +304,20 @@ static int settle(struct ds_model *m, const struct ds_model_retired *retired, ui
     return there ? e : -EFAULT;
 }
 
-int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
+/* The event of an entry of branch history, where the branch makes one. */
+static uint64_t inserted(const struct ds_model *m, const struct ds_model_retired *retired)
 {
-    const uint64_t *counting = m->counting[retired->cpl != 0];
-    uint64_t moved = 0, overflowed = 0, record = 0;
-    const bool frozen = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
-    for (uint64_t events = frozen ? 0 : retired->events; events; events &= events - 1)
-        moved |= counting[__builtin_ctzll(events)];
-    if (!frozen)
-        moved |= conditional(m, retired);
-    remember(m, moved & m->pebs, retired);
+    const uint64_t counters = m->counting[retired->cpl != 0][DS_MODEL_LBR_INSERT];
+    return counters && retired->branch && ds_model_enters(m, retired->branch) ? counters : 0;
+}
+
+/* Moves counters, and does what follows. */
+static int move(struct ds_model *m, uint64_t moved, const struct ds_model_retired *retired)
+{
+    uint64_t overflowed = 0, record = 0;
     for (; moved; moved &= moved - 1) {
         unsigned c = (unsigned)__builtin_ctzll(moved);
-        uint64_t bit = DS_BIT(c), by = retired->by ? retired->by[c] : 1;
+        uint64_t bit = DS_BIT(c), by = (retired->by ? retired->by[c] : 1) * m->scale[c];
         if (!by)
             continue;
         record |= m->armed & m->pebs & bit; /* armed by an earlier event */
@@ -331,12 +332,21 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
     return overflowed || record || retired->branch ? settle(m, retired, overflowed, record) : 0;
 }
 
+int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
+{
+    const uint64_t *counting = m->counting[retired->cpl != 0];
+    uint64_t moved = 0;
+    const bool frozen = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+    for (uint64_t events = frozen ? 0 : retired->events; events; events &= events - 1)
+        moved |= counting[__builtin_ctzll(events)];
+    if (!frozen)
+        moved |= conditional(m, retired) | inserted(m, retired);
+    remember(m, moved & m->pebs, retired);
+    return move(m, moved, retired);
+}
+
 int ds_model_interrupt(struct ds_model *m, const struct ds_model_branch *branch, unsigned cpl)
 {
-    bool pmi = false;
-    ds_model_remember_branch(m, branch, cpl);
-    bool mapped = ds_model_store_branch(m, branch, cpl, &pmi);
-    if (pmi)
-        ds_model_bts_pmi(m);
-    return mapped ? 0 : ds_model_fault(m);
+    const struct ds_model_retired nothing = {.cpl = cpl, .branch = branch};
+    return move(m, m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ ? 0 : inserted(m, &nothing), &nothing);
 }

@@ -6,14 +6,21 @@
 
 #define ANYTHREAD_DEPRECATED (1u << 15) /* CPUID.0AH:EDX, version 5, and KVM */
 
-/* Bit n: there is architectural event n. Not there: cache references and misses (3, 4), mispredicted branches (6),
- * slots (7). */
+/* Bit n: there is architectural event n. Not there: mispredicted branches (6). */
 #define ARCHITECTURAL_EVENTS 0x27u
-#define CACHE_EVENTS         0x18u /* with a memory system these two are */
+#define CACHE_EVENTS         0x18u   /* with a memory system */
+#define SLOTS_EVENT          0x80u   /* where there is the fixed counter */
+#define DARKMONT_EVENTS      0x1F00u /* back end bound, bad speculation, front end bound, retiring; LBR inserts */
+
+static bool is_darkmont(const struct ds_model_preset *p)
+{
+    return p->generation == DS_GENERATION_DARKMONT && p->fixed_more;
+}
 
 static uint32_t architectural_events(const struct ds_model_preset *p)
 {
-    return ARCHITECTURAL_EVENTS | (p->memory ? CACHE_EVENTS : 0);
+    return ARCHITECTURAL_EVENTS | (p->memory ? CACHE_EVENTS : 0) |
+           (ds_model_has_fixed(p, DS_MODEL_FIXED_SLOTS) ? SLOTS_EVENT : 0) | (is_darkmont(p) ? DARKMONT_EVENTS : 0);
 }
 
 /* SDM vol. 2A, "CPUID": of hybrids and architectural PEBS, of architectural LBR, of the TSC's rate. */
@@ -42,10 +49,11 @@ static void perfmon_extended(const struct ds_model_preset *p, bool arch, uint32_
                  (p->acr_reloaded ? CPUID_23H_EAX_ACR : 0) |
                  (arch ? CPUID_23H_EAX_ARCH_PEBS_CAPS | CPUID_23H_EAX_ARCH_PEBS_COUNTERS : 0);
         out[1] = CPUID_23H_EBX_UMASK2 | (arch ? CPUID_23H_EBX_EQ : 0); /* RDPMC_USR_DISABLE: from Panther Cove on */
+        out[2] = arch ? p->slots : 0;
         break;
     case 1:
         out[0] = (1u << p->gp_counters) - 1;
-        out[1] = (1u << p->fixed_counters) - 1;
+        out[1] = ds_model_fixed(p);
         break;
     case 2:
         two_masks(&out[0], p->acr_reloaded);
@@ -73,8 +81,9 @@ static void perfmon_extended(const struct ds_model_preset *p, bool arch, uint32_
 void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
     const struct ds_model_preset *p = m->preset;
-    /* CPUID.0AH tells of the first 7 architectural events, and of the 8th where there is a fixed counter for it. */
-    const uint32_t events = p->fixed_counters > DS_MODEL_FIXED_SLOTS ? 8 : 7;
+    /* CPUID.0AH tells of the first 7 architectural events, of the 8th where there is a fixed counter for it, and of all
+     * 13 on Darkmont, the first to have them. */
+    const uint32_t events = is_darkmont(p) ? 13 : p->fixed_counters > DS_MODEL_FIXED_SLOTS ? 8 : 7;
     const bool arch = ds_model_arch(m), extended = p->core_type || arch; /* CPUID.23H */
     memset(out, 0, 4 * sizeof out[0]);
     switch (leaf) {
@@ -113,7 +122,7 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
     case 0x0A:
         out[0] = events << 24 | (uint32_t)p->width << 16 | (uint32_t)p->gp_counters << 8 | p->perfmon_version;
         out[1] = ~architectural_events(p) & ((1u << events) - 1);
-        out[2] = p->perfmon_version >= 5 ? (1u << p->fixed_counters) - 1 : 0;
+        out[2] = p->perfmon_version >= 5 ? ds_model_fixed(p) : 0;
         out[3] = (p->perfmon_version >= 5 || p->kvm ? ANYTHREAD_DEPRECATED : 0) | (uint32_t)p->width << 5 |
                  p->fixed_counters;
         break;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The efficient core of Arrow Lake and Lunar Lake, Skymont, and that of Panther Lake, Darkmont. Each has 8
- * general-purpose counters and fixed counters 0 to 2, all with PEBS. Fixed counters 4 to 6, which count top-down
- * events, are left out: CPUID.23H says so.
+ * general-purpose counters and fixed counters 0 to 2 and 4 to 6, all with PEBS.
  *
  * Sources: Intel's lists of events of these cores for the codes (Gracemont and Crestmont have Skymont's); Linux'
  * arch/x86/include/asm/intel-family.h and arch/x86/events/intel/core.c for the native model ID, and for precise
@@ -67,10 +66,13 @@ bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset
     }
     core->gp_counters = GP;
     core->fixed_counters = FIXED;
+    core->fixed_more = DS_MODEL_FIXED_MORE;
+    core->slots = 8;
     core->perf_metrics = core->frontend = false;
-    core->pebs_counters = (DS_BIT(GP) - 1) | (DS_BIT(FIXED) - 1) << DS_COUNTER_FIXED;
+    core->pebs_counters = (DS_BIT(GP) - 1) | (uint64_t)ds_model_fixed(core) << DS_COUNTER_FIXED;
     core->pdist = 3 | DS_BIT(ds_counter_fixed(0));
-    core->data_cfg &= MSR_PEBS_DATA_CFG_VALID | MSR_PEBS_DATA_CFG_CNTR |
-                      msr_pebs_data_cfg_counters((1u << GP) - 1, (1u << FIXED) - 1);
+    core->data_cfg &= MSR_PEBS_DATA_CFG_VALID | MSR_PEBS_DATA_CFG_CNTR;
+    if (core->data_cfg & MSR_PEBS_DATA_CFG_CNTR)
+        core->data_cfg |= msr_pebs_data_cfg_counters((1u << GP) - 1, ds_model_fixed(core));
     return true;
 }

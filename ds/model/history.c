@@ -102,10 +102,20 @@ static void move(struct ds_model *m, unsigned by)
     m->lbr_tos = (m->lbr_tos + by) & (m->lbr_depth - 1);
 }
 
+static bool wanted(const struct ds_model *m, const struct ds_model_branch *branch)
+{
+    return !(m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ) && ds_model_remembers(m, branch->type, branch->cpl);
+}
+
+bool ds_model_enters(const struct ds_model *m, const struct ds_model_branch *branch)
+{
+    return wanted(m, branch) && !(ds_model_call_stack(m) && (branch->type == DS_MODEL_RETURN || branch->to_next));
+}
+
 void ds_model_remember_branch(struct ds_model *m, const struct ds_model_branch *branch, unsigned cpl)
 {
     const struct ds_model_preset *p = m->preset;
-    if (m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ || !ds_model_remembers(m, branch->type, branch->cpl))
+    if (!wanted(m, branch))
         return;
     if (ds_model_call_stack(m) && branch->type == DS_MODEL_RETURN) {
         *entry(m, 0) = (struct ds_pebs_lbr){0};

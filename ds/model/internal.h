@@ -21,8 +21,19 @@ uint64_t ds_model_legal_status(const struct ds_model *model);
 uint64_t ds_model_legal_debugctl(const struct ds_model *model);
 uint64_t ds_model_legal_pebs_enable(const struct ds_model *model);
 
-#define DS_MODEL_FIXED_REFERENCE 2u
-#define DS_MODEL_FIXED_SLOTS     3u /* the fixed counter of TOPDOWN.SLOTS, which stands still */
+#define DS_MODEL_FIXED_SLOTS 3u /* the fixed counter of TOPDOWN.SLOTS */
+
+/* Its fixed counters, bit by bit. */
+static inline uint32_t ds_model_fixed(const struct ds_model_preset *p)
+{
+    return ((1u << p->fixed_counters) - 1) | p->fixed_more;
+}
+
+static inline bool ds_model_has_fixed(const struct ds_model_preset *p, uint32_t i)
+{
+    return i < 32 && ds_model_fixed(p) >> i & 1;
+}
+
 /* What a counter counts is spread over four MSRs; ds_model_retire wants it as one mask a ring and event: makes these
  * anew. */
 void ds_model_select(struct ds_model *model);
@@ -77,6 +88,7 @@ uint64_t ds_model_data_source(const struct ds_model *model, uint64_t set, const 
 uint64_t ds_model_latency(const struct ds_model *model, uint64_t set, const struct ds_model_retired *retired);
 void ds_model_fill_gpr(struct ds_pebs_gpr *gpr, const struct ds_model_registers *registers);
 
+#define DS_MODEL_FIXED_MORE 0x70u                                  /* of Skymont and Darkmont */
 extern const struct ds_model_event_code ds_model_darkmont_codes[]; /* ends with a code of 0 */
 
 /* BR_INST_RETIRED of Cougar Cove and Darkmont, where each kind of branch has a bit in the unit mask: COND_TAKEN_BWD,
@@ -135,6 +147,8 @@ void ds_model_set_counter(struct ds_model *model, unsigned counter, uint64_t val
 /* Branch history logs events from now on. */
 void ds_model_log_anew(struct ds_model *model);
 
+/* Whether the branch makes an entry of history. */
+bool ds_model_enters(const struct ds_model *model, const struct ds_model_branch *branch);
 /* The entry `age` branches before the newest; beyond the depth one that is 0. */
 const struct ds_pebs_lbr *ds_model_history(const struct ds_model *model, unsigned age);
 /* As ds_model_rdmsr and ds_model_wrmsr, for the MSRs of branch history; IA32_DEBUGCTL is none of these. */
@@ -159,6 +173,17 @@ bool ds_model_has_latency(const struct ds_model_preset *preset, const struct ds_
 /* Whether records have the retire latency (IA32_PERF_CAPABILITIES.PEBS_TIMING), and what it is. */
 bool ds_model_timed(const struct ds_model_preset *preset);
 uint64_t ds_model_retire_latency(const struct ds_model *model, const struct ds_model_retired *retired);
+/* What an event's code comes to: it moves a counter by *scale for each of the event that this returns. *scale 0: it
+ * never occurs. */
+unsigned ds_model_slots_event(const struct ds_model *model, unsigned event, uint32_t *scale);
+/* Codes of events that count slots. */
+const struct ds_model_event_code *ds_model_slots_codes(const struct ds_model_preset *preset);
+/* Makes the tallies count. */
+void ds_model_select_tallies(struct ds_model *model);
+/* MSR_PERF_METRICS. */
+uint64_t ds_model_metrics(const struct ds_model *model);
+void ds_model_set_metrics(struct ds_model *model, uint64_t value);
+
 /* Event codes that a memory system brings; they go before the others, and end with a code of 0. */
 const struct ds_model_event_code *ds_model_memory_common(void);
 const struct ds_model_event_code *ds_model_memory_codes(const struct ds_model_preset *preset);

@@ -37,6 +37,7 @@ int ds_model_kvm_guest(struct ds_model_preset *p)
     p->data_cfg = p->arch_groups = p->acr_reloaded = p->acr_causes = 0;
     p->perfmon_version = least(p->perfmon_version, 2);
     p->gp_counters = least(p->gp_counters, KVM_GP_MAX);
+    p->fixed_more = p->slots = 0;
     p->fixed_counters = least(p->fixed_counters, KVM_FIXED_MAX);
     p->pebs_counters = p->ds ? DS_BIT(p->gp_counters) - 1 : 0;
     p->pdist &= p->pebs_counters;

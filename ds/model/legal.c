@@ -40,10 +40,9 @@ bool ds_model_has_msr(const struct ds_model *m, uint32_t msr)
     bool there;
     if (one_of(msr, IA32_PMC0, DS_MODEL_GP_MAX, p->gp_counters, &there) ||
         one_of(msr, IA32_PERFEVTSEL0, DS_MODEL_GP_MAX, p->gp_counters, &there) ||
-        one_of(msr, IA32_A_PMC0, DS_MODEL_GP_MAX, p->full_width_writes ? p->gp_counters : 0, &there) ||
-        one_of(msr, IA32_FIXED_CTR0, DS_MODEL_FIXED_MAX, p->fixed_counters, &there))
+        one_of(msr, IA32_A_PMC0, DS_MODEL_GP_MAX, p->full_width_writes ? p->gp_counters : 0, &there))
         return there;
-    return true;
+    return msr - IA32_FIXED_CTR0 >= DS_MODEL_FIXED_MAX || ds_model_has_fixed(p, msr - IA32_FIXED_CTR0);
 }
 
 /* AnyThread (SDM vol. 3B, "Architectural Performance Monitoring Version 3"). Version 5 deprecates it: inferred that it
@@ -74,10 +73,12 @@ uint64_t ds_model_legal_pebs_enable(const struct ds_model *m)
 uint64_t ds_model_legal_fixed_ctr_ctrl(const struct ds_model *m)
 {
     uint64_t legal = 0;
-    for (unsigned i = 0; i < m->preset->fixed_counters; i++)
+    for (uint32_t set = ds_model_fixed(m->preset), i; set; set &= set - 1) {
+        i = (uint32_t)__builtin_ctz(set);
         legal |= ia32_fixed_ctr_ctrl_os(i) | ia32_fixed_ctr_ctrl_usr(i) | ia32_fixed_ctr_ctrl_pmi(i) |
                  (any_thread(m->preset) ? ia32_fixed_ctr_ctrl_any(i) : 0) |
                  (m->preset->baseline ? ia32_fixed_ctr_ctrl_adaptive(i) : 0);
+    }
     return legal | (ds_model_arch(m) && m->preset->perf_metrics ? IA32_FIXED_CTR_CTRL_METRICS_CLEAR : 0);
 }
 

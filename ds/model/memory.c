@@ -78,6 +78,7 @@ static const struct ds_model_event_code skylake[] = {FROM_HASWELL, WALKS, {0x01D
 static const struct ds_model_event_code goldencove[] = {
     FROM_HASWELL,
     {0x01D1, DS_MODEL_LOAD_L1_COUNTED, 0},
+    {UINT64_C(2) << 40 | 0x01D1, DS_MODEL_LOAD_L1_L2_HIT, 0},  /* not in the lists: LKVS' MEM_LOAD_RETIRED.L1_L2_HIT */
     {UINT64_C(1) << 40 | 0x01D1, DS_MODEL_LOAD_L1_COUNTED, 0}, /* Lion Cove's; 01H is for what is called L0 there */
     {0x0E12, DS_MODEL_LOAD_WALK, 0},
     {0x0E13, DS_MODEL_STORE_WALK, 0},
@@ -93,8 +94,9 @@ static const struct ds_model_event_code efficient[] = {
     {0x01D1, DS_MODEL_LOAD_L1_HIT, 0},     /* MEM_LOAD_UOPS_RETIRED.L1_HIT */
     {0x02D1, DS_MODEL_LOAD_L2_HIT, 0},     /* .L2_HIT */
     {0x1CD1, DS_MODEL_LOAD_L3_HIT, 0},     /* .L3_HIT */
-    {0x0E08, DS_MODEL_LOAD_WALK, 0},       /* DTLB_LOAD_MISSES.WALK_COMPLETED */
-    {0x0E49, DS_MODEL_STORE_WALK, 0},      /* DTLB_STORE_MISSES.WALK_COMPLETED */
+    {UINT64_C(2) << 40 | 0x01D1, DS_MODEL_LOAD_L1_L2_HIT, 0},
+    {0x0E08, DS_MODEL_LOAD_WALK, 0},  /* DTLB_LOAD_MISSES.WALK_COMPLETED */
+    {0x0E49, DS_MODEL_STORE_WALK, 0}, /* DTLB_STORE_MISSES.WALK_COMPLETED */
     {0},
 };
 

@@ -13,21 +13,20 @@
  * The model counts what its host can see (enum ds_model_event). Counters programmed for any other event do not move. As
  * the model has no clock, unhalted cycles, core and reference, are by convention one for each retired instruction,
  * unless the host says how many they are: core cycles with a memory system (memory.c), reference cycles by its TSC.
- * Micro-operations and their slots are one, too. CMASK, INV and EDGE use the same cycle, in which an event occurs once
- * or not at all; so does EQ, which therefore changes nothing. Fields that the model cannot know read 0: TX abort
- * information, topdown slots and metrics, data addresses that the host cannot see, and without a memory system
- * latencies of accesses and data sources. So a load never reaches a latency threshold then, and the events of load
- * latency and precise store do not move, as those of the frontend never do, though their settings can be written and
- * read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM) do not exist. The core has one
- * thread, so AnyThread changes nothing.
+ * Micro-operations are one, too. CMASK, INV, EDGE and EQ use the same cycle, in which an event occurs once or not at
+ * all, but for slots of the pipeline (slots.c). Fields that the model cannot know read 0: TX abort information, data
+ * addresses that the host cannot see, and without a memory system latencies of accesses and data sources. So a load
+ * never reaches a latency threshold then, and the events of load latency and precise store do not move, as those of the
+ * frontend never do, though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do
+ * not show (freezing in SMM) do not exist. The core has one thread, so AnyThread changes nothing.
  *
  * Of the rest of the tree it uses ds/layout.h, ds/arch_layout.h, ds/event_data.h with the tables that are made for it,
  * and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers,
  * memcpy, memset and strcmp.
  *
  * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c, memory.c,
- * offcore.c; then arch.c and arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c and
- * policy.c are tables.
+ * offcore.c, slots.c; then arch.c and arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c
+ * and policy.c are tables.
  */
 #pragma once
 
@@ -39,7 +38,7 @@
 #include "ds/layout.h"
 
 #define DS_MODEL_GP_MAX       10u
-#define DS_MODEL_FIXED_MAX    4u
+#define DS_MODEL_FIXED_MAX    7u
 #define DS_MODEL_LBR_DEPTH    32u
 #define DS_MODEL_OFFCORE_MSRS 2u
 
@@ -61,6 +60,8 @@ enum ds_model_event {
     DS_MODEL_NEAR_JUMP,
     DS_MODEL_NEAR_INDIRECT, /* jump or call */
     DS_MODEL_NEAR_INDIRECT_OR_RETURN,
+    DS_MODEL_BRANCH_UNCONDITIONAL, /* near or far */
+    DS_MODEL_NOT_BRANCH,           /* nor any of these */
     /* Branches, by what they did: */
     DS_MODEL_BRANCH_TAKEN, /* near */
     DS_MODEL_ANY_TAKEN,    /* near or far */
@@ -68,6 +69,7 @@ enum ds_model_event {
     DS_MODEL_CONDITIONAL_FORWARD,  /* of these, to a higher address */
     DS_MODEL_CONDITIONAL_BACKWARD, /* to a lower one, or its own */
     DS_MODEL_CONDITIONAL_NOT_TAKEN,
+    DS_MODEL_LBR_INSERT, /* an entry of branch history has come with it; the model sees to that itself */
 
     DS_MODEL_LOAD, /* it read data */
     DS_MODEL_LOAD_OR_PREFETCH,
@@ -79,6 +81,7 @@ enum ds_model_event {
     DS_MODEL_PLAIN_EVENTS,
     DS_MODEL_LOAD_L1_HIT = DS_MODEL_PLAIN_EVENTS,
     DS_MODEL_LOAD_L1_COUNTED, /* L1 hits, and wherever the data was locked loads and software prefetches */
+    DS_MODEL_LOAD_L1_L2_HIT,  /* the L1 or the L2 had it */
     DS_MODEL_LOAD_FILL_BUFFER,
     DS_MODEL_LOAD_L1_MISS,
     DS_MODEL_LOAD_L2_HIT,
@@ -102,12 +105,31 @@ enum ds_model_event {
     DS_MODEL_LOAD_WALK,
     DS_MODEL_STORE_WALK,
     DS_MODEL_CYCLES,
+    DS_MODEL_BACKEND, /* slots: DS_MODEL_BACKEND_BOUND */
     DS_MODEL_EVENTS
+};
+
+/* As an event's code: slots of the pipeline, slots.c. */
+enum ds_model_slots {
+    DS_MODEL_SLOTS = DS_MODEL_EVENTS, /* all of them */
+    DS_MODEL_BAD_SPECULATION,
+    DS_MODEL_FRONTEND_BOUND,
+    DS_MODEL_BACKEND_BOUND,
+};
+
+/* Tallies of slots, from which MSR_PERF_METRICS is made: counters that no MSR shows, with the numbers after the last.
+ */
+enum ds_model_tally {
+    DS_MODEL_TALLY_SLOTS = DS_COUNTER_NUMBERS,
+    DS_MODEL_TALLY_RETIRING,
+    DS_MODEL_TALLY_BAD_SPECULATION,
+    DS_MODEL_TALLY_FRONTEND,
+    DS_MODEL_COUNTERS
 };
 
 struct ds_model_event_code {
     uint64_t code; /* IA32_PERFEVTSELx[15:0], unit mask and event select; [47:40], UMaskExt */
-    uint8_t event; /* enum ds_model_event */
+    uint8_t event; /* enum ds_model_event, or enum ds_model_slots */
     uint64_t only; /* 0: counts on every counter; else on these alone, and there with precise distribution, but with
                     * CMASK on all, and without */
 };
@@ -123,6 +145,9 @@ struct ds_model_preset {
     uint8_t generation;   /* enum ds_generation: whose lists say what PEBS records */
     uint8_t perfmon_version;
     uint8_t gp_counters, fixed_counters;
+    uint8_t fixed_more;                  /* fixed counters beyond these, bit by bit: 4 to 6 count slots */
+    uint8_t slots;                       /* of a cycle; 0: they are not counted */
+    uint16_t cpi;                        /* with a memory system: hundredths of a cycle that an instruction takes */
     uint8_t width;                       /* of every counter, in bits */
     uint8_t format;                      /* IA32_PERF_CAPABILITIES.PEBS_FMT; DS_FORMAT_ARCH: architectural PEBS */
     bool baseline;                       /* IA32_PERF_CAPABILITIES.PEBS_BASELINE */
@@ -367,10 +392,12 @@ struct ds_model {
 
     uint64_t counters;     /* those that exist, numbered as in GLOBAL_STATUS */
     uint64_t counter_mask; /* width */
-    uint64_t value[DS_COUNTER_NUMBERS];
+    uint64_t value[DS_MODEL_COUNTERS];
+    uint32_t scale[DS_MODEL_COUNTERS]; /* how far an event moves each */
     uint64_t perfevtsel[DS_MODEL_GP_MAX];
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable, data_cfg, debugctl, ds_area, misc_enable;
-    uint64_t perf_metrics, ld_lat, frontend, lbr_ctl, lbr_select;
+    uint64_t perf_metrics; /* as it was written; it reads so until slots are counted */
+    uint64_t ld_lat, frontend, lbr_ctl, lbr_select;
     uint64_t offcore[DS_MODEL_OFFCORE_MSRS]; /* MSR_OFFCORE_RSP_0 and _1 */
     uint64_t pebs_base, pebs_index;          /* architectural PEBS, and the next; pebs_enable is made of these then */
     uint64_t cfg_b[DS_COUNTER_NUMBERS], cfg_c[DS_COUNTER_NUMBERS]; /* by counter */
@@ -413,6 +440,9 @@ struct ds_model {
     uint64_t fault_address;                      /* where DS memory was missing, see ds_model_retire */
     bool fault_write;
 };
+
+/* Slots of an instruction's own cycles, but for the one that it retires in: slots.c. */
+uint32_t ds_model_slots_left(const struct ds_model_preset *preset);
 
 /* As after RESET. `policy` NULL: all defaults. */
 void ds_model_init(struct ds_model *model, const struct ds_model_preset *preset, const struct ds_model_policy *policy,

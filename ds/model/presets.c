@@ -240,6 +240,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .perfmon_version = 5,
         .gp_counters = 8,
         .fixed_counters = 4,
+        .slots = 5,
         .width = 48,
         .format = 4,
         .baseline = true,
@@ -266,6 +267,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .perfmon_version = 5,
         .gp_counters = 8,
         .fixed_counters = 4,
+        .slots = 6,
         .width = 48,
         .format = 4,
         .baseline = true,
@@ -291,6 +293,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .perfmon_version = 5,
         .gp_counters = 10,
         .fixed_counters = 4,
+        .slots = 8,
         .width = 48,
         .format = 5,
         .baseline = true,
@@ -317,6 +320,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .perfmon_version = 5,
         .gp_counters = 10,
         .fixed_counters = 4,
+        .slots = 8,
         .width = 48,
         .format = 6,
         .baseline = true,
@@ -344,6 +348,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .perfmon_version = 6,
         .gp_counters = 10,
         .fixed_counters = 4,
+        .slots = 8,
         .width = 48,
         .format = DS_FORMAT_ARCH,
         .full_width_writes = true,
@@ -368,13 +373,15 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .ds_cpl = true,
         .perfmon_version = 6,
         .gp_counters = 8,
-        .fixed_counters = 3, /* and 4 to 6, which count top-down events: left out, CPUID.23H says so */
+        .fixed_counters = 3,
+        .fixed_more = DS_MODEL_FIXED_MORE,
+        .slots = 8,
         .width = 48,
         .format = DS_FORMAT_ARCH,
         .full_width_writes = true,
         .load_latency = true,
         .bts_predicted = true,
-        .pebs_counters = GP(8) | FIXED(3),
+        .pebs_counters = GP(8) | FIXED(3) | (uint64_t)DS_MODEL_FIXED_MORE << DS_COUNTER_FIXED,
         .pdist = GP(2) | FIXED(1),
         .arch_groups = DS_MODEL_ARCH_GROUPS,
         .acr_reloaded = DS_MODEL_ACR_RELOADED(8, 3),
@@ -395,9 +402,9 @@ const struct ds_model_preset *ds_model_preset(const char *name)
 
 const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint64_t code)
 {
-    const struct ds_model_event_code *const tables[] = {architectural, preset->events, ds_model_memory_common(),
-                                                        ds_model_memory_codes(preset)};
-    for (size_t t = preset->memory ? 4 : 2; t-- > 0;)
+    const struct ds_model_event_code *const tables[] = {architectural, preset->events, ds_model_slots_codes(preset),
+                                                        ds_model_memory_common(), ds_model_memory_codes(preset)};
+    for (size_t t = preset->memory ? 5 : 3; t-- > 0;)
         for (const struct ds_model_event_code *e = tables[t]; e->code; e++)
             if (e->code == code)
                 return e;

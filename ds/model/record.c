@@ -91,7 +91,7 @@ static void put_counters(struct cursor *at, uint64_t cfg)
         words[n++] = m->value[__builtin_ctzll(c)];
     if (metrics) {
         words[n++] = m->value[ds_counter_fixed(3)]; /* slots */
-        words[n++] = m->perf_metrics;
+        words[n++] = ds_model_metrics(m);
     }
     put(at, words, n * sizeof words[0]);
 }

@@ -16,7 +16,7 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
     if (policy)
         m->policy = *policy;
     m->host = *host;
-    m->counters = (DS_BIT(preset->gp_counters) - 1) | (DS_BIT(preset->fixed_counters) - 1) << DS_COUNTER_FIXED;
+    m->counters = (DS_BIT(preset->gp_counters) - 1) | (uint64_t)ds_model_fixed(preset) << DS_COUNTER_FIXED;
     m->counter_mask = DS_BIT(preset->width) - 1;
     m->global_ctrl = DS_BIT(preset->gp_counters) - 1; /* SDM vol. 3A, "Processor State After Reset": GP counters on */
     m->misc_enable = IA32_MISC_ENABLE_FAST_STRINGS;
@@ -25,6 +25,7 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
                           (ds_model_arch(m) ? IA32_MISC_ENABLE_PEBS_UNAVAIL : 0); /* inferred: Linux sees it so */
     m->lvtpc = LVTPC_RESET;
     m->lbr_depth = preset->lbr_depth;
+    ds_model_select(m);
 }
 
 static uint64_t perf_capabilities(const struct ds_model_preset *p)
@@ -48,7 +49,7 @@ static uint64_t in_use(const struct ds_model *m)
     uint64_t value = m->interrupting || m->pebs_enable & m->preset->pebs_counters ? IA32_PERF_GLOBAL_INUSE_PMI : 0;
     for (unsigned i = 0; i < m->preset->gp_counters; i++)
         value |= m->perfevtsel[i] & IA32_PERFEVTSEL_EVENT ? DS_BIT(i) : 0;
-    for (unsigned i = 0; i < m->preset->fixed_counters; i++)
+    for (unsigned i = 0; i < DS_MODEL_FIXED_MAX; i++)
         if (m->fixed_ctr_ctrl & (ia32_fixed_ctr_ctrl_os(i) | ia32_fixed_ctr_ctrl_usr(i)))
             value |= DS_BIT(ds_counter_fixed(i));
     return value;
@@ -67,7 +68,7 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         *value = m->value[msr - IA32_A_PMC0];
     else if (msr - IA32_PERFEVTSEL0 < p->gp_counters)
         *value = m->perfevtsel[msr - IA32_PERFEVTSEL0];
-    else if (msr - IA32_FIXED_CTR0 < p->fixed_counters)
+    else if (ds_model_has_fixed(p, msr - IA32_FIXED_CTR0))
         *value = m->value[ds_counter_fixed(msr - IA32_FIXED_CTR0)];
     else
         /* clang-format off */
@@ -85,7 +86,7 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         case IA32_PERF_GLOBAL_STATUS_SET: *value = 0; break;
         case IA32_PERF_GLOBAL_INUSE: *value = in_use(m); break;
         case MSR_PEBS_DATA_CFG: *value = m->data_cfg; break;
-        case MSR_PERF_METRICS: *value = m->perf_metrics; break;
+        case MSR_PERF_METRICS: *value = ds_model_metrics(m); break;
         case MSR_PEBS_LD_LAT: *value = m->ld_lat; break;
         case MSR_PEBS_FRONTEND: *value = m->frontend; break;
         case MSR_OFFCORE_RSP_0:
@@ -101,10 +102,10 @@ int ds_model_rdpmc(const struct ds_model *m, uint32_t index, uint64_t *value)
     const struct ds_model_preset *p = m->preset;
     if (index < p->gp_counters)
         *value = m->value[index];
-    else if (index >= RDPMC_FIXED && index - RDPMC_FIXED < p->fixed_counters)
+    else if (index >= RDPMC_FIXED && ds_model_has_fixed(p, index - RDPMC_FIXED))
         *value = m->value[ds_counter_fixed(index - RDPMC_FIXED)];
     else if (index == RDPMC_METRICS && p->perf_metrics)
-        *value = m->perf_metrics;
+        *value = ds_model_metrics(m);
     else
         return -EFAULT;
     return 0;
@@ -145,7 +146,7 @@ static bool write_counter(struct ds_model *m, uint32_t msr, uint64_t value, int 
         *e = store_counter(m, msr - IA32_PMC0, (uint64_t)(int64_t)(int32_t)(uint32_t)value & m->counter_mask);
     } else if (msr - IA32_A_PMC0 < p->gp_counters) {
         *e = store_counter(m, msr - IA32_A_PMC0, value);
-    } else if (msr - IA32_FIXED_CTR0 < p->fixed_counters) {
+    } else if (ds_model_has_fixed(p, msr - IA32_FIXED_CTR0)) {
         *e = store_counter(m, ds_counter_fixed(msr - IA32_FIXED_CTR0), value);
     } else if (msr - IA32_PERFEVTSEL0 < p->gp_counters) {
         const unsigned counter = msr - IA32_PERFEVTSEL0;
@@ -228,7 +229,7 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
     case MSR_PEBS_DATA_CFG:
         return ds_model_store(m, &m->data_cfg, value, m->preset->data_cfg);
     case MSR_PERF_METRICS:
-        m->perf_metrics = value;
+        ds_model_set_metrics(m, value);
         return 0;
     case MSR_PEBS_LD_LAT:
         return ds_model_store(m, &m->ld_lat, value, LEGAL_LD_LAT);

@@ -52,8 +52,13 @@ static void update_gp(struct ds_model *m, unsigned i)
         return;
     const bool os = sel & IA32_PERFEVTSEL_OS, usr = sel & IA32_PERFEVTSEL_USR, edge = sel & IA32_PERFEVTSEL_EDGE;
     bool inverted = sel & IA32_PERFEVTSEL_INV && cmask(sel);
-    unsigned event = counted_as(m, e->event, e->code == REFERENCE_CYCLES);
-    if (cmask(sel) > 1) { /* so many never are in one cycle */
+    const unsigned counts = counted_as(m, e->event, e->code == REFERENCE_CYCLES);
+    uint32_t most; /* of them in one cycle */
+    unsigned event = ds_model_slots_event(m, counts, &most);
+    if (!most || (cmask(sel) && event == DS_MODEL_BACKEND)) /* of that nobody knows the cycle */
+        return;
+    m->scale[i] = cmask(sel) || edge ? 1 : most;
+    if (cmask(sel) > most || (sel & IA32_PERFEVTSEL_EQ && cmask(sel) && cmask(sel) != most)) {
         if (!inverted)
             return;
         event = cycles(m);
@@ -78,10 +83,20 @@ static void update_fixed(struct ds_model *m, unsigned i)
     unsigned c = ds_counter_fixed(i);
     m->adaptive |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_adaptive(i) ? DS_BIT(c) : 0;
     m->interrupting |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_pmi(i) ? DS_BIT(c) : 0;
-    const unsigned event = counted_as(m, i ? cycles(m) : DS_MODEL_INSTRUCTION, i == DS_MODEL_FIXED_REFERENCE);
-    if (i < DS_MODEL_FIXED_SLOTS) /* instructions and the two kinds of cycles */
-        count(m, c, m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_os(i), &m->counting[0][event],
-              m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i), &m->counting[1][event]);
+    const unsigned counts[DS_MODEL_FIXED_MAX] = {DS_MODEL_INSTRUCTION,
+                                                 cycles(m),
+                                                 counted_as(m, cycles(m), true),
+                                                 DS_MODEL_SLOTS,
+                                                 DS_MODEL_BAD_SPECULATION,
+                                                 DS_MODEL_FRONTEND_BOUND,
+                                                 DS_MODEL_INSTRUCTION /* retiring */};
+    uint32_t scale;
+    const unsigned event = ds_model_slots_event(m, counts[i], &scale);
+    if (!scale)
+        return;
+    m->scale[c] = scale;
+    count(m, c, m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_os(i), &m->counting[0][event],
+          m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i), &m->counting[1][event]);
 }
 
 void ds_model_select_pebs(struct ds_model *m)
@@ -95,11 +110,14 @@ void ds_model_select(struct ds_model *m)
 {
     memset(m->counting, 0, sizeof m->counting);
     memset(m->conditional, 0, sizeof m->conditional);
+    for (unsigned c = 0; c < DS_MODEL_COUNTERS; c++)
+        m->scale[c] = 1;
     m->adaptive = m->interrupting = m->loads = m->stores = m->latencies = m->unlisted = 0;
     m->pdist = m->preset->pdist;
     for (unsigned i = 0; i < m->preset->gp_counters; i++)
         update_gp(m, i);
-    for (unsigned i = 0; i < m->preset->fixed_counters; i++)
-        update_fixed(m, i);
+    for (uint32_t set = ds_model_fixed(m->preset); set; set &= set - 1)
+        update_fixed(m, (unsigned)__builtin_ctz(set));
+    ds_model_select_tallies(m);
     ds_model_select_pebs(m);
 }

@@ -23,6 +23,10 @@ uint64_t ds_retired_events(const struct ds_insn *insn)
         events |= insn->direct ? EVENT(NEAR_DIRECT_JUMP) : EVENT(NEAR_INDIRECT_JUMP) | indirect;
     else if (insn->kind == DS_INSN_CALL)
         events |= insn->direct ? EVENT(NEAR_DIRECT_CALL) : EVENT(NEAR_INDIRECT_CALL) | indirect;
+    if (!(events & EVENT(BRANCH)))
+        events |= EVENT(NOT_BRANCH);
+    else if (insn->kind != DS_INSN_CONDITIONAL)
+        events |= EVENT(BRANCH_UNCONDITIONAL);
     return events;
 }
 

@@ -48,6 +48,9 @@ ARCHITECTURAL_COMMANDS = {
                         "perf script -F ip,period,iregs",
     "group": f"perf record -q -e '{{PMU/instructions/upp,PMU/branches/u,PMU/{LOADS}/u}}:S' -c 10007 {LONG} && "
              "perf script -F ip,period",
+    "slots": "perf stat -x, -e topdown-bad-spec:u,topdown-fe-bound:u,topdown-retiring:u,topdown-be-bound:u known",
+    "logged": "perf record -q -e '{branches:upp,instructions:u}:S' -c 5003 -j any,u,counter known && perf report -D | "
+              "grep -E '^\\.{5} +[0-9]+:|branch stack'",
     "vectors": f"perf record -q -e instructions:upp {checks.VECTORS} && perf script -F ip,iregs",
 }
 # Before "quiet": at its rate Linux would sample little but its own interrupts. Where there are two CPUs, it begins with
@@ -58,7 +61,7 @@ AGAIN = ("cd /proc/sys/kernel; echo 1000 >perf_event_max_sample_rate; echo 0 >pe
          "busybox seq 1 100; done; echo 25 >perf_cpu_time_max_percent")  # while it is 0 no rate can be written
 SAMPLING = {"one CPU": AGAIN, "two CPUs": f"echo 1 >/sys/devices/system/cpu/cpu1/online; {AGAIN}"}
 INTERRUPTS = {"nmi": "grep -E 'NMI|PMI' /proc/interrupts"}
-FEW = ["quiet", "stat", "registers", "stacks", "precise branches", "group", "interrupts", "nmi"]
+FEW = ["quiet", "stat", "registers", "stacks", "precise branches", "group", "slots", "logged", "interrupts", "nmi"]
 
 
 @dataclass
@@ -196,6 +199,38 @@ def test_branches(booted):
     (period,) = periods
     assert booted.spacing(period) == 1011
     checks.samples(booted.known(WORDS), known.BRANCHES, period, 1011, said)
+
+
+@on(QUICK)
+def test_slots(booted):
+    """Fixed counters 4 to 6, and a general-purpose one: all slots of the program."""
+    counts = {line.split(",")[2]: int(line.split(",")[0]) for line in booted.lines("slots")}
+    paper = booted.known()
+    half = paper.iterations // 2
+    branches, conditional = (half * sum(name in names for name in known.EVEN + known.ODD)
+                             for names in (known.BRANCHES, ("l3", "l9")))
+    branches += 1  # e2, SYSCALL
+    assert counts == {
+        "topdown-bad-spec:u": 7 * conditional, "topdown-fe-bound:u": 7 * (branches - conditional),
+        "topdown-retiring:u": paper.instructions, "topdown-be-bound:u": 7 * (paper.instructions - branches)}
+
+
+@on(QUICK)
+def test_events_between_branches(booted):
+    """How many branches (2 bits) and instructions (2 more, 3 or more as 3) there were since the entry before, but for
+    the oldest, before which another thread's may have been."""
+    paper, stacks, logs = booted.known(), [], []
+    for line in booted.lines("logged"):
+        words = line.split()
+        if "branch stack" in line:
+            (logs if "counters" in line else stacks).append([])
+        else:
+            (stacks if "->" in words else logs)[-1].append(int(words[2], 16))
+    may_be = {"l3": {0b1101}, "l5": {0b0101, 0b1110}, "f1": {0b1001}, "l9": {0b1101}}
+    assert len(stacks) == len(logs) > 10 and any(len(stack) == 32 for stack in stacks)
+    for stack, log in zip(stacks, logs):
+        assert len(stack) == len(log)
+        assert all(said in may_be[paper.name[at]] for at, said in zip(stack[:-1], log))
 
 
 @on(OLDER, NEWER)

@@ -180,12 +180,18 @@ static uint64_t caused(const struct qds_block *b, unsigned event)
 static void plant_modelled(struct qemu_plugin_tb *tb, struct qds_block *b)
 {
     bool counts = false;
+    uint64_t backend = 0;
+    for (unsigned i = 0; i < b->length; i++)
+        backend += qds_accesses_backend(&b->insns[i].insn);
     for (unsigned g = 0; g < QDS_GROUPS; g++) {
         for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
             counts |= qds_blocks_counts(b, g, e) && QDS_ACCESS_EVENTS >> e & 1;
         if (qds_blocks_counts(b, g, DS_MODEL_CYCLES))
             qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
                 tb, QEMU_PLUGIN_INLINE_ADD_U64, number(g, DS_MODEL_CYCLES), (uint64_t)b->length * qds_accesses_cpi());
+        if (qds_blocks_counts(b, g, DS_MODEL_BACKEND))
+            qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64,
+                                                              number(g, DS_MODEL_BACKEND), backend);
     }
     for (unsigned store = 0; counts && store < 2; store++)
         qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,

@@ -41,7 +41,8 @@ static uint64_t remaining(const struct ds_model *m, uint64_t counters)
     uint64_t least = FAR_AWAY;
     for (uint64_t set = frozen(m) ? 0 : counters; set; set &= set - 1) {
         unsigned counter = (unsigned)__builtin_ctzll(set);
-        uint64_t left = m->armed & m->pebs & DS_BIT(counter) ? 1 : m->counter_mask + 1 - m->value[counter];
+        uint64_t left = (m->counter_mask + m->scale[counter] - m->value[counter]) / m->scale[counter];
+        left = m->armed & m->pebs & DS_BIT(counter) ? 1 : left;
         least = left < least ? left : least;
     }
     return least;
@@ -115,8 +116,9 @@ void qds_counting_sync(struct qds_counting *c, struct ds_model *m)
         if (is_amount(n))
             added = release(m, n, added);
         for (uint64_t set = n->counters; set; set &= set - 1) {
-            uint64_t *value = &m->value[__builtin_ctzll(set)];
-            *value = (*value + added) & m->counter_mask;
+            const unsigned counter = (unsigned)__builtin_ctzll(set);
+            uint64_t *value = &m->value[counter];
+            *value = (*value + added * m->scale[counter]) & m->counter_mask;
         }
     }
 }
@@ -240,7 +242,7 @@ void qds_counting_force(struct qds_counting *c, unsigned ring)
 }
 
 uint64_t qds_counting_amounts(struct qds_counting *c, unsigned ring, const struct qds_amounts *amounts, uint64_t mask,
-                              uint32_t by[DS_COUNTER_NUMBERS])
+                              uint32_t by[DS_MODEL_COUNTERS])
 {
     uint64_t events = 0;
     const uint64_t ticks = c->referring && mask >> DS_MODEL_REFERENCE & 1 ? look(c) : 0;

@@ -18,7 +18,8 @@
      DS_BIT(DS_MODEL_NEAR_CALL) | DS_BIT(DS_MODEL_NEAR_RETURN) | DS_BIT(DS_MODEL_FAR_BRANCH) |                         \
      DS_BIT(DS_MODEL_NEAR_DIRECT_CALL) | DS_BIT(DS_MODEL_NEAR_INDIRECT_CALL) | DS_BIT(DS_MODEL_NEAR_DIRECT_JUMP) |     \
      DS_BIT(DS_MODEL_NEAR_INDIRECT_JUMP) | DS_BIT(DS_MODEL_NEAR_JUMP) | DS_BIT(DS_MODEL_NEAR_INDIRECT) |               \
-     DS_BIT(DS_MODEL_NEAR_INDIRECT_OR_RETURN) | DS_BIT(DS_MODEL_REFERENCE))
+     DS_BIT(DS_MODEL_NEAR_INDIRECT_OR_RETURN) | DS_BIT(DS_MODEL_BRANCH_UNCONDITIONAL) | DS_BIT(DS_MODEL_NOT_BRANCH) |  \
+     DS_BIT(DS_MODEL_REFERENCE))
 /* What a branch did, which is known behind it. */
 #define QDS_CONDITIONAL_OUTCOMES                                                                                       \
     (DS_BIT(DS_MODEL_CONDITIONAL_TAKEN) | DS_BIT(DS_MODEL_CONDITIONAL_FORWARD) |                                       \
@@ -114,7 +115,7 @@ bool qds_counting_due(const struct qds_counting *counting, unsigned ring, const 
  * counters that count one of `mask` (ds_model_retired.by). Returns which of these events are to go through. Sync first.
  */
 uint64_t qds_counting_amounts(struct qds_counting *counting, unsigned ring, const struct qds_amounts *amounts,
-                              uint64_t mask, uint32_t by[DS_COUNTER_NUMBERS]);
+                              uint64_t mask, uint32_t by[DS_MODEL_COUNTERS]);
 /* It has not retired and does not: what it has caused nevertheless waits for the next one. */
 void qds_counting_hold(struct qds_counting *counting, unsigned ring, const struct qds_amounts *amounts);
 

@@ -37,7 +37,7 @@ uint32_t qds_need_branches(const struct ds_model *m, unsigned ring)
 static bool history_alone(const struct ds_model *m)
 {
     for (unsigned g = 0; g < QDS_GROUPS; g++)
-        if (qds_counting_wanted(m, g) & QDS_OUTCOMES)
+        if (qds_counting_wanted(m, g) & (QDS_OUTCOMES | DS_BIT(DS_MODEL_LBR_INSERT)))
             return false;
     return !ds_model_call_stack(m) && !ds_model_logs(m) && !(m->debugctl & IA32_DEBUGCTL_BTS) && !m->conditional[0] &&
            !m->conditional[1];

@@ -138,6 +138,7 @@ static void make_hosted(struct qds_options *o)
 {
     o->hosted = *o->preset;
     o->hosted.memory = o->memory;
+    o->hosted.cpi = (uint16_t)o->cpi;
     o->hosted.reference = o->reference;
     o->preset = &o->hosted;
 }

@@ -150,7 +150,7 @@ static void model_memory(void)
     qds_memory_describe(&options.memory_config, caches, sizeof caches);
     fprintf(stderr, "qemu-ds: memory=model: %s, cpi %u.%02u: modelled, not measured\n", caches,
             options.cpi / QDS_UNITS_OF_A_CYCLE, options.cpi % QDS_UNITS_OF_A_CYCLE);
-    qds_accesses_begin(&options.memory_config, options.cpi, (unsigned)vcpus);
+    qds_accesses_begin(&options.memory_config, options.preset, (unsigned)vcpus);
 }
 
 static void register_callbacks(void)

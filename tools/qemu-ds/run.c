@@ -168,6 +168,13 @@ static void count_access(struct qds_vcpu *v, const struct qds_block_insn *i, con
     qds_run_hits(v, i, a->store, a->events);
 }
 
+/* What an instruction causes by retiring, with a memory system. */
+static void adjust_owned(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t sign)
+{
+    adjust_event(v, i->block, DS_MODEL_CYCLES, sign * qds_accesses_cpi());
+    adjust_event(v, i->block, DS_MODEL_BACKEND, sign * qds_accesses_backend(&i->insn));
+}
+
 /* Counts one instruction once more, or (`sign` UINT64_MAX) once less, then with what it has accessed. Amounts stay. */
 static void adjust_one(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t sign)
 {
@@ -180,7 +187,7 @@ static void adjust_one(struct qds_vcpu *v, const struct qds_block_insn *i, uint6
     for (uint64_t e = i->causes; e; e &= e - 1)
         adjust_event(v, i->block, __builtin_ctzll(e), sign);
     if (v->model.preset->memory)
-        adjust_event(v, i->block, DS_MODEL_CYCLES, sign * qds_accesses_cpi());
+        adjust_owned(v, i, sign);
 }
 
 /* The same for the block's instructions from `from` on. */

@@ -234,12 +234,13 @@ static void told_branch(struct qds_vcpu *v, const struct ds_model_branch *branch
 }
 
 /* The instruction has retired, which takes cycles, too. */
-static void add_amounts(struct qds_vcpu *v, struct ds_model_retired *retired, uint32_t by[DS_COUNTER_NUMBERS])
+static void add_amounts(struct qds_vcpu *v, struct ds_model_retired *retired, uint32_t by[DS_MODEL_COUNTERS])
 {
-    for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++)
+    for (unsigned i = 0; i < DS_MODEL_COUNTERS; i++)
         by[i] = 1;
     uint32_t *cycles = &v->step.amounts.of[DS_MODEL_CYCLES - DS_MODEL_AMOUNTS];
     *cycles += qds_accesses_cpi();
+    v->step.amounts.of[DS_MODEL_BACKEND - DS_MODEL_AMOUNTS] += qds_accesses_backend(&v->step.insn);
     const uint32_t took = *cycles / QDS_UNITS_OF_A_CYCLE;
     retired->retire_latency = (uint16_t)(took < UINT16_MAX ? took : UINT16_MAX);
     retired->events |= qds_counting_amounts(&v->counting, v->step.cpl, &v->step.amounts, v->step.events, by);
@@ -265,7 +266,7 @@ bool qds_retire_step(struct qds_vcpu *v, uint64_t next)
     retired.events = (retired.events | v->step.memory) & v->step.events;
     retired.load_address = v->step.load_address;
     retired.store_address = v->step.store_address;
-    uint32_t by[DS_COUNTER_NUMBERS];
+    uint32_t by[DS_MODEL_COUNTERS];
     if (v->model.preset->memory || v->counting.referring)
         add_amounts(v, &retired, by);
     if (!retired.events && !retired.branch)

@@ -87,7 +87,8 @@ static void events(void **state)
         struct ds_model_branch branch;
         assert_int_not_equal(ds_insn_decode(rows[i].code, sizeof rows[i].code, &insn), 0);
         assert_true(ds_retired(&retired, &branch, &insn, 0x1000, 0x1000 + (uint64_t)rows[i].to, 0, 1));
-        const uint64_t all = rows[i].events | E(INSTRUCTION) | (rows[i].branch ? E(BRANCH) : 0);
+        const uint64_t kind = E(BRANCH) | (rows[i].events & E(BRANCH_CONDITIONAL) ? 0 : E(BRANCH_UNCONDITIONAL));
+        const uint64_t all = rows[i].events | E(INSTRUCTION) | (rows[i].branch ? kind : E(NOT_BRANCH));
         if (retired.events != all)
             fail_msg("row %zu: %llx, not %llx", i, (unsigned long long)retired.events, (unsigned long long)all);
     }

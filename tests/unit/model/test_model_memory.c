@@ -54,6 +54,8 @@ static void codes(void **state)
         {"sapphirerapids", 0x0E12, DS_MODEL_LOAD_WALK},
         {"sapphirerapids", 0x0E08, NONE},
         {"lunarlake", UINT64_C(0x10000000000) | 0x01D1, DS_MODEL_LOAD_L1_COUNTED},
+        {"lunarlake", UINT64_C(0x20000000000) | 0x01D1, DS_MODEL_LOAD_L1_L2_HIT},
+        {"clearwaterforest", UINT64_C(0x20000000000) | 0x01D1, DS_MODEL_LOAD_L1_L2_HIT},
         {"clearwaterforest", 0x01D1, DS_MODEL_LOAD_L1_HIT},
         {"clearwaterforest", 0x05D0, DS_MODEL_LOAD_LATENCY},
         {"clearwaterforest", 0x01CD, NONE},
@@ -135,15 +137,15 @@ static void nothing_without(void **state)
     assert_int_equal(r[1], 0x40);
     init("lunarlake");
     ds_model_cpuid(&b->model, 0x23, 3, r);
-    assert_int_equal(r[0], 0x3F);
+    assert_int_equal(r[0], 0xBF);
 }
 
 /* Cycles, by event, by CMASK as perf asks for them, and on the fixed counters; none of these are instructions. */
 static void cycles(void **state)
 {
     (void)state;
-    uint32_t by[DS_COUNTER_NUMBERS];
-    for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++)
+    uint32_t by[DS_MODEL_COUNTERS];
+    for (unsigned i = 0; i < DS_MODEL_COUNTERS; i++)
         by[i] = 1;
     by[0] = by[1] = by[ds_counter_fixed(1)] = by[ds_counter_fixed(2)] = 7;
     const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(DS_MODEL_CYCLES),
@@ -169,7 +171,7 @@ static void cycles(void **state)
 static void amounts_overflow(void **state)
 {
     (void)state;
-    uint32_t by[DS_COUNTER_NUMBERS] = {200};
+    uint32_t by[DS_MODEL_COUNTERS] = {200};
     const struct ds_model_retired retired = {.events = DS_BIT(DS_MODEL_CYCLES), .by = by};
     init("skylake");
     ds_bench_pebs_counter(b, 0, 0x00C0 | IA32_PERFEVTSEL_INV | UINT64_C(16) << 24, MINUS(150), MINUS(1000));

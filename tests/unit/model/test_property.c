@@ -188,10 +188,10 @@ static void random_counters(const struct machine *machine)
             .interrupts = random_below(4) == 0,
             .adaptive = machine->format >= 4 && random_below(3) != 0,
             .ring = {coin(), coin()},
-            .event = c == GP + 3                    ? -1
-                     : c >= GP                      ? DS_MODEL_INSTRUCTION
+            .event = c >= GP                        ? DS_MODEL_INSTRUCTION
                      : code->pmc1_precise && c != 1 ? -1
                                                     : code->event,
+            .by = c == GP + 3 ? ds_model_preset(machine->name)->slots : 1,
             .precise = c == machine->precise || (c == 1 && code->pmc1_precise),
         };
         set_reset(machine, c);

@@ -157,7 +157,8 @@ static void write_fixed_ctrl(void)
     kept.fixed_ctrl = 0;
     for (int i = 0; i < core->fixed; i++) {
         struct ds_naive_counter *k = &n->counter[GP + i];
-        k->event = i == 3 ? -1 : DS_MODEL_INSTRUCTION;
+        k->event = DS_MODEL_INSTRUCTION;
+        k->by = i == 3 ? 8 : 1; /* slots */
         k->ring[0] = coin();
         k->ring[1] = coin();
         k->interrupts = random_one_in(4);

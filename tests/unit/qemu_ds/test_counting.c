@@ -263,10 +263,10 @@ static void tell_amounts(const struct qds_amounts *amounts, unsigned ring)
 {
     static const unsigned counter_of[] = {0, 1, 2};
     static uint64_t left[3];
-    uint32_t by[DS_COUNTER_NUMBERS];
+    uint32_t by[DS_MODEL_COUNTERS];
     struct ds_model_retired retired = {
         .events = EVENT(INSTRUCTION) | EVENT(CYCLES) | EVENT(L3_ASKED), .cpl = ring ? 3 : 0, .by = by};
-    for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++)
+    for (unsigned i = 0; i < DS_MODEL_COUNTERS; i++)
         by[i] = 1;
     for (unsigned i = 0; i < 3; i++) {
         if (i == 1 ? ring != 0 : i == 2 ? ring == 0 : false)
@@ -281,10 +281,10 @@ static void tell_amounts(const struct qds_amounts *amounts, unsigned ring)
 
 static void count_amounts(const struct qds_amounts *amounts, unsigned ring, bool through)
 {
-    uint32_t by[DS_COUNTER_NUMBERS];
+    uint32_t by[DS_MODEL_COUNTERS];
     struct ds_model_retired retired = {.events = EVENT(INSTRUCTION), .cpl = ring ? 3 : 0, .by = by};
     if (through) {
-        for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++)
+        for (unsigned i = 0; i < DS_MODEL_COUNTERS; i++)
             by[i] = 1;
         qds_counting_sync(&counting, &counted.model);
         retired.events |= qds_counting_amounts(&counting, ring, amounts, ALL, by);

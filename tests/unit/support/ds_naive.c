@@ -244,8 +244,9 @@ void ds_naive_instruction(struct ds_naive *n, const struct ds_naive_step *step, 
             continue;
         const bool pebs = k->pebs && !n->pebs_off;
         fires[c] = k->armed && pebs;
-        if (--k->left == 0) {
-            k->left = n->whole_turn;
+        k->left -= k->by ? k->by : 1;
+        if (k->left <= 0) {
+            k->left += n->whole_turn;
             k->overflowed = true;
             if (pebs) {
                 k->armed = true;

@@ -20,6 +20,7 @@ struct ds_naive_counter {
     bool exists, enabled, pebs, interrupts, precise, adaptive;
     bool ring[2];
     int event; /* -1: counts nothing */
+    int by;    /* that many at once; 0: one */
     bool overflowed, armed;
     long long left, reset; /* events until it wraps; a wrapped counter starts again from a whole turn */
 };

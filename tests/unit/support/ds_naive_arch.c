@@ -355,8 +355,9 @@ void ds_naive_arch_instruction(struct ds_naive_arch *a, const struct ds_naive_st
             !happens(&a->counter[c], step->is[k->event]))
             continue;
         fires[c] = k->armed && does_pebs(a, c);
-        over[c] = --k->left == 0;
-        k->left = over[c] ? n->whole_turn : k->left;
+        k->left -= k->by ? k->by : 1;
+        over[c] = k->left <= 0;
+        k->left += over[c] ? n->whole_turn : 0;
     }
     for (int c = 0; c < COUNTERS; c++) {
         if (over[c])

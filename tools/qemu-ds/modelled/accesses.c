@@ -15,10 +15,11 @@ static unsigned vcpus;
 static struct qds_memory *memory;
 static struct qds_core *cores[QDS_VCPUS];
 static unsigned instruction_units;
+static uint32_t slots, slots_left;        /* of a cycle; of an instruction, but for the one that it retires in */
 static uint32_t most[2][DS_MODEL_EVENTS]; /* of an instruction that does not access memory, and that does */
 static struct ds_model_access hit;        /* in DTLB and L1, as most are */
 
-void qds_accesses_begin(const struct qds_memory_config *wanted, unsigned cpi, unsigned number)
+void qds_accesses_begin(const struct qds_memory_config *wanted, const struct ds_model_preset *preset, unsigned number)
 {
     config = *wanted;
     vcpus = number;
@@ -28,17 +29,21 @@ void qds_accesses_begin(const struct qds_memory_config *wanted, unsigned cpi, un
         qds_refuse("memory=model: not enough memory for the caches of %u vCPUs", vcpus);
     for (unsigned i = 0; i < vcpus; i++)
         cores[i] = qds_memory_core(memory, i);
-    instruction_units = cpi;
+    instruction_units = preset->cpi;
+    slots = preset->slots;
+    slots_left = ds_model_slots_left(preset);
     for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
         most[0][e] = !(QDS_ACCESS_EVENTS >> e & 1);
         most[1][e] = 1;
     }
-    most[0][DS_MODEL_CYCLES] = cpi;
+    most[0][DS_MODEL_CYCLES] = instruction_units;
+    most[0][DS_MODEL_BACKEND] = slots_left;
     most[1][DS_MODEL_L1_FILLED] = 2u * access.l1_filled; /* a load's and a store's */
     most[1][DS_MODEL_L3_ASKED] = 2u * access.l3_asked;
     most[1][DS_MODEL_L3_MISSED] = 2u * access.l3_missed;
     most[1][DS_MODEL_LOAD_WALK] = most[1][DS_MODEL_STORE_WALK] = access.walks;
-    most[1][DS_MODEL_CYCLES] = cpi + access.stall * QDS_UNITS_OF_A_CYCLE;
+    most[1][DS_MODEL_CYCLES] = instruction_units + access.stall * QDS_UNITS_OF_A_CYCLE;
+    most[1][DS_MODEL_BACKEND] = slots_left + access.stall * slots;
     hit = (struct ds_model_access){.source = DS_MODEL_SOURCE_L1, .latency = config.caches.latency[DS_MODEL_SOURCE_L1]};
 }
 
@@ -50,6 +55,11 @@ bool qds_accesses_modelled(void)
 unsigned qds_accesses_cpi(void)
 {
     return instruction_units;
+}
+
+uint32_t qds_accesses_backend(const struct ds_insn *insn)
+{
+    return ds_insn_is_branch(insn) ? 0 : slots_left;
 }
 
 const uint32_t *qds_accesses_most(const struct qds_block_insn *i)
@@ -75,9 +85,9 @@ static uint64_t events(const struct ds_model_access *a, bool store, uint64_t thr
 {
 #define EVENT(e) DS_BIT(DS_MODEL_##e)
     static const uint64_t loads[DS_MODEL_SOURCES] = {
-        [DS_MODEL_SOURCE_L1] = EVENT(LOAD_L1_HIT) | EVENT(LOAD_L1_COUNTED),
+        [DS_MODEL_SOURCE_L1] = EVENT(LOAD_L1_HIT) | EVENT(LOAD_L1_COUNTED) | EVENT(LOAD_L1_L2_HIT),
         [DS_MODEL_SOURCE_FILL_BUFFER] = EVENT(LOAD_FILL_BUFFER),
-        [DS_MODEL_SOURCE_L2] = EVENT(LOAD_L1_MISS) | EVENT(LOAD_L2_HIT),
+        [DS_MODEL_SOURCE_L2] = EVENT(LOAD_L1_MISS) | EVENT(LOAD_L2_HIT) | EVENT(LOAD_L1_L2_HIT),
         [DS_MODEL_SOURCE_L3] = EVENT(LOAD_L1_MISS) | EVENT(LOAD_L2_MISS) | EVENT(LOAD_L3_HIT) | EVENT(LOAD_SNOOP_NONE),
         [DS_MODEL_SOURCE_SNOOP_MISS] =
             EVENT(LOAD_L1_MISS) | EVENT(LOAD_L2_MISS) | EVENT(LOAD_L3_HIT) | EVENT(LOAD_SNOOP_MISS),
@@ -112,6 +122,7 @@ static __attribute__((noinline)) void look_up(struct qds_core *k, qemu_plugin_me
     set(&out->amounts, DS_MODEL_L3_MISSED, a.l3_missed);
     set(&out->amounts, store ? DS_MODEL_STORE_WALK : DS_MODEL_LOAD_WALK, a.walks);
     set(&out->amounts, DS_MODEL_CYCLES, a.stall * QDS_UNITS_OF_A_CYCLE);
+    set(&out->amounts, DS_MODEL_BACKEND, a.stall * slots);
 }
 
 /* Whether it is such a simple access. `size`: at most. */
@@ -138,6 +149,7 @@ static uint64_t of_hit(const struct qds_vcpu *v, bool store)
 {
     return store ? QDS_STORES
                  : QDS_LOADS | DS_BIT(DS_MODEL_LOAD_L1_HIT) | DS_BIT(DS_MODEL_LOAD_L1_COUNTED) |
+                       DS_BIT(DS_MODEL_LOAD_L1_L2_HIT) |
                        (hit.latency > v->model.ld_lat ? DS_BIT(DS_MODEL_LOAD_LATENCY) : 0);
 }
 

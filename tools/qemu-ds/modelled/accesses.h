@@ -9,11 +9,13 @@
 #include "tools/qemu-ds/modelled/memory_system.h"
 #include "tools/qemu-ds/vcpu.h"
 
-/* At the plugin's start: memory=model. `cpi`: cycles of an instruction, in units. */
-void qds_accesses_begin(const struct qds_memory_config *config, unsigned cpi, unsigned vcpus);
+/* At the plugin's start: memory=model. */
+void qds_accesses_begin(const struct qds_memory_config *config, const struct ds_model_preset *preset, unsigned vcpus);
 bool qds_accesses_modelled(void);
 /* Units of an instruction; with a memory system. */
 unsigned qds_accesses_cpi(void);
+/* Slots that the instruction's own cycles lose to the back end: DS_MODEL_BACKEND. */
+uint32_t qds_accesses_backend(const struct ds_insn *insn);
 
 /* How many of each of enum ds_model_event the instruction can cause, but for what counting.h says; cycles in units. */
 const uint32_t *qds_accesses_most(const struct qds_block_insn *insn);
