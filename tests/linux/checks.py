@@ -63,17 +63,20 @@ def samples(paper, names, period, spacing, said):
 def precise(paper, names, period, lines):
     """Samples with :ppp, as "period ip ABI:... CX:...": each comes with the event that the period leads to, which RCX
     tells from those of other iterations, and none is missing. Where Linux has stopped such a counter, to switch
-    contexts, it starts it with LEAST events left or more, so that the next sample may be later."""
-    at, late = 0, 0
+    contexts, it starts it with LEAST events left or more, so that the next sample may be later. Where it stops it again
+    before that, it takes the sample for one that has been: x86_perf_event_set_period() begins the next period with what
+    was left, not with LEAST."""
+    at, stops = 0, 0
     for said, ip, _, cx in map(str.split, lines):
         name = paper.name.get(int(ip, 16), ip)
         assert int(said) == period and name in names
         n = paper.count(names, (name, paper.iteration(name, int(cx.removeprefix("CX:"), 16))))
-        assert 0 <= n - at - period < LEAST, (name, n, at)
-        late += n - at != period
+        periods, late = divmod(n - at, period)
+        assert periods and late < LEAST, (name, n, at)
+        stops += periods - 1 + (late != 0)
         at = n
-    assert not paper.event(names, at + period + LEAST)
-    assert late <= few(lines)
+    assert not paper.event(names, at + 2 * period + LEAST)
+    assert stops <= few(lines)
 
 
 def periods_and_ips(lines):
