@@ -322,7 +322,7 @@ static int move(struct ds_model *m, uint64_t moved, const struct ds_model_retire
             continue;
         record |= m->armed & m->pebs & bit; /* armed by an earlier event */
         m->value[c] = (m->value[c] + by) & m->counter_mask;
-        if (m->value[c] >= by)
+        if (m->value[c] >= by || !(m->counters & bit)) /* a tally is no counter: it has no overflow */
             continue;
         overflowed |= bit;
         overflow(m, c);

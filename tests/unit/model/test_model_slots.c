@@ -157,6 +157,21 @@ static void metrics(void **state)
 }
 
 /* With a memory system: cycles that loads wait for are the back end's, and memory bound. */
+static void tallies_have_no_overflow(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"icelake", "pantherlake"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        begin(names[i], false);
+        ds_bench_write(b, IA32_FIXED_CTR_CTRL, ia32_fixed_ctr_ctrl_os(3));
+        ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, FIXED(3) | IA32_PERF_GLOBAL_METRICS);
+        for (unsigned t = DS_MODEL_TALLY_SLOTS; t < DS_MODEL_COUNTERS; t++)
+            b->model.value[t] = b->model.counter_mask;
+        mix();
+        assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_STATUS), 0);
+    }
+}
+
 static void with_memory(void **state)
 {
     (void)state;
@@ -226,9 +241,10 @@ static void inserts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(efficient_cores), cmocka_unit_test(overflows),   cmocka_unit_test(recorded),
-        cmocka_unit_test(metrics),         cmocka_unit_test(with_memory), cmocka_unit_test(in_one_cycle),
-        cmocka_unit_test(inserts),
+        cmocka_unit_test(efficient_cores), cmocka_unit_test(overflows),
+        cmocka_unit_test(recorded),        cmocka_unit_test(metrics),
+        cmocka_unit_test(with_memory),     cmocka_unit_test(in_one_cycle),
+        cmocka_unit_test(inserts),         cmocka_unit_test(tallies_have_no_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
