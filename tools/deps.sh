@@ -160,7 +160,7 @@ if [ "$(id -u)" != 0 ]; then
     }
     sudo=(sudo)
 fi
-as_root() { ${sudo[@]+"${sudo[@]}"} env DEBIAN_FRONTEND=noninteractive "$@"; }
+as_root() { ${sudo[@]+"${sudo[@]}"} env LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"; }
 # Packages are split from release to release: one that this release does not have may be part of another.
 known_here() {
     local name
@@ -168,8 +168,20 @@ known_here() {
         ! apt-cache show "$name" >/dev/null 2>&1 || echo "$name"
     done
 }
+# Another apt-get may be at work. Unlike an install, an update does not wait for it.
+PATIENCE=600 # seconds
+update() {
+    local said status
+    while :; do
+        said=$(as_root apt-get update -q 2>&1) && status=0 || status=$?
+        [[ $status != 0 && $said = *'Could not get lock'* && $SECONDS -lt $PATIENCE ]] || break
+        sleep 1
+    done
+    [ "$status" = 0 ] || printf '%s\n' "$said" >&2
+    return "$status"
+}
 # shellcheck disable=SC2046,SC2086 # words are meant
-{ as_root apt-get update -q && as_root $install $(known_here); } || {
+{ update && as_root $install -o DPkg::Lock::Timeout=$PATIENCE $(known_here); } || {
     echo "deps: apt-get failed" >&2
     exit 1
 }
