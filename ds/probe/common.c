@@ -164,7 +164,9 @@ void ds_probe_reset(struct ds_probe *p)
         ds_probe_write(p, IA32_DS_AREA, (uint64_t)(uintptr_t)p->bench->area);
     if (p->caps->perfmon_version >= 2)
         ds_probe_clear_status(p);
+    ds_probe_lvtpc(p, false); /* a PMI may wait, and nothing takes back one of BTS */
     p->bench->interrupts(p->bench->context);
+    ds_probe_lvtpc(p, true);
 }
 
 /* Volatile: the processor writes there, too. */
