@@ -5,7 +5,7 @@ deps-ds:
 .PHONY: deps-ds
 
 # The plugin: the model as it is, and no libraries: QEMU brings GLib and its own functions.
-QDS_C := $(call c_of,tools/qemu-ds $(addprefix tools/qemu-ds/,modelled snapshot) ds/model) $(EVENT_C) \
+QDS_C := $(call c_of,tools/qemu-ds $(addprefix tools/qemu-ds/,cpuid modelled snapshot zeros) ds/model) $(EVENT_C) \
          ds/soft/insn.c ds/soft/retired.c
 QDS_O := $(QDS_C:%.c=$(B)/qemu-ds/%.o)
 # QDS_LAYOUT: a number for what struct qds_vcpu looks like. Snapshots have it.
@@ -24,6 +24,5 @@ endif
 .PHONY: qemu-ds
 
 # Of the plugin what needs no QEMU.
-$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(addprefix $(B)/san/tools/qemu-ds/,counting.o features.o options.o silent.o \
-                                 tsc.o \
-                                 $(patsubst %,modelled/%.o,access_decode caches memory_options memory_system tlb))
+$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(patsubst %,$(B)/san/tools/qemu-ds/%.o,counting options cpuid/features cpuid/tsc \
+    zeros/silent $(addprefix modelled/,access_decode caches memory_options memory_system tlb))

@@ -19,8 +19,8 @@
 #include "tools/qemu-ds/snapshot/snapshot.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
-#include "tools/qemu-ds/uncounted.h"
-#include "tools/qemu-ds/tsc.h"
+#include "tools/qemu-ds/zeros/uncounted.h"
+#include "tools/qemu-ds/cpuid/tsc.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);

@@ -13,7 +13,7 @@
 #include "tools/qemu-ds/pmi.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
-#include "tools/qemu-ds/uncounted.h"
+#include "tools/qemu-ds/zeros/uncounted.h"
 
 /* Whether all blocks of the ring are due: something is to be settled, or all goes through the model. */
 static bool forced(const struct qds_vcpu *v, unsigned ring)

@@ -13,7 +13,7 @@
 #include "tools/qemu-ds/need.h"
 #include "tools/qemu-ds/pmi.h"
 #include "tools/qemu-ds/truth.h"
-#include "tools/qemu-ds/tsc.h"
+#include "tools/qemu-ds/cpuid/tsc.h"
 
 struct qds_vcpu *qds_vcpus[QDS_VCPUS];
 static struct qemu_plugin_scoreboard *boards;

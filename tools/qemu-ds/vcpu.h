@@ -8,7 +8,7 @@
 #include "tools/qemu-ds/counting.h"
 #include "tools/qemu-ds/modelled/access_decode.h"
 #include "tools/qemu-ds/qemu_api.h"
-#include "tools/qemu-ds/silent.h"
+#include "tools/qemu-ds/zeros/silent.h"
 
 #define QDS_VCPUS 255u /* APIC IDs that an interrupt's message can name */
 

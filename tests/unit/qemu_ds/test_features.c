@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tools/qemu-ds/features.h"
+#include "tools/qemu-ds/cpuid/features.h"
 
 enum { EAX, EBX, ECX, EDX };
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/ds_bench.h"
-#include "tools/qemu-ds/silent.h"
+#include "tools/qemu-ds/zeros/silent.h"
 
 static struct ds_bench bench, *b = &bench;
 static struct qds_silent silent;

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tools/qemu-ds/tsc.h"
+#include "tools/qemu-ds/cpuid/tsc.h"
 
 static const char *text(const char *preset, uint64_t hz)
 {

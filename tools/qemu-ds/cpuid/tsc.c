@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/qemu-ds/tsc.h"
+#include "tools/qemu-ds/cpuid/tsc.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/qemu-ds/uncounted.h"
+#include "tools/qemu-ds/zeros/uncounted.h"
 
 #include <inttypes.h>
 #include <pthread.h>

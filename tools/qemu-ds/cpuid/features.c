@@ -8,7 +8,7 @@
  * servers QEMU's own models SapphireRapids, Icelake-Server and ClearwaterForest. SDM vol. 2A, "CPUID", for the bits of
  * 80000001H and 80000008H that Intel's processors have. Inferred: FSRS on the hybrids, PKS from Sapphire Rapids on.
  */
-#include "tools/qemu-ds/features.h"
+#include "tools/qemu-ds/cpuid/features.h"
 
 #include "ds/caps.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/qemu-ds/silent.h"
+#include "tools/qemu-ds/zeros/silent.h"
 
 #include <inttypes.h>
 
