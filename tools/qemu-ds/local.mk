@@ -24,5 +24,6 @@ endif
 .PHONY: qemu-ds
 
 # Of the plugin what needs no QEMU.
-$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(patsubst %,$(B)/san/tools/qemu-ds/%.o,counting options cpuid/features cpuid/tsc \
-    zeros/silent $(addprefix modelled/,access_decode caches memory_options memory_system tlb))
+$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(patsubst %,$(B)/san/tools/qemu-ds/%.o,counting options \
+    cpuid/features cpuid/tsc zeros/silent \
+    $(addprefix modelled/,access_decode caches memory_options memory_system tlb))
