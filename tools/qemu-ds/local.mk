@@ -11,7 +11,7 @@ QDS_O := $(QDS_C:%.c=$(B)/qemu-ds/%.o)
 # QDS_LAYOUT: a number for what struct qds_vcpu looks like. Snapshots have it.
 FLAGS_qemu-ds := $(HCFLAGS) -fPIC -fvisibility=hidden -DQDS_LAYOUT=$(firstword $(shell cat \
                      ds/{layout,arch_layout}.h ds/model/model.h ds/soft/insn.h \
-                     tools/qemu-ds/{counting,silent,vcpu}.h | cksum))u
+                     tools/qemu-ds/{counting,vcpu,zeros/silent}.h | cksum))u
 $(eval $(call product,qemu-ds))
 $(B)/qemu-ds.objects: OBJECTS = $(QDS_O)
 $(B)/qemu-ds.so: $(QDS_O) $(B)/qemu-ds.objects
