@@ -55,7 +55,7 @@ size_t play_catalog_write(char *text, size_t size)
     put_processors(&o);
     put(&o, ",\"events\":[");
     for (unsigned e = 0; e < DS_MODEL_PLAIN_EVENTS; e++)
-        put(&o, "%s\"%s\"", e ? "," : "", play_event_names[e]);
+        put(&o, "%s\"%s\"", e ? "," : "", play_event_names[e] ? play_event_names[e] : "");
     put(&o, "],\"groups\":[");
     for (unsigned g = 0; g < 6; g++)
         put(&o, "%s\"%s\"", g ? "," : "", play_group_names[g]);

@@ -10,8 +10,16 @@
 #define PERIOD_MAX 100000u
 
 const char *const play_event_names[DS_MODEL_PLAIN_EVENTS] = {
-    "instructions", "branches", "taken", "conditional", "calls", "returns", "far", "loads", "stores",
-};
+    [DS_MODEL_INSTRUCTION] = "instructions",
+    [DS_MODEL_BRANCH] = "branches",
+    [DS_MODEL_BRANCH_TAKEN] = "taken",
+    [DS_MODEL_BRANCH_CONDITIONAL] = "conditional",
+    [DS_MODEL_NEAR_CALL] = "calls",
+    [DS_MODEL_NEAR_RETURN] = "returns",
+    [DS_MODEL_FAR_BRANCH] = "far",
+    [DS_MODEL_LOAD] = "loads",
+    [DS_MODEL_STORE] = "stores",
+}; /* others have no name here */
 const char *const play_group_names[6] = {"mem", "gpr", "xmm", "lbr", "cntr", "metrics"};
 
 #define FIELD(name) offsetof(struct play_settings, name)
@@ -141,7 +149,7 @@ struct reader {
 
 static bool is(struct word word, const char *text)
 {
-    return strlen(text) == word.size && strncmp(word.at, text, word.size) == 0;
+    return text && strlen(text) == word.size && strncmp(word.at, text, word.size) == 0;
 }
 
 /* What comes before the next `end` in *rest, which goes behind that. False: there is nothing left. */
