@@ -173,7 +173,9 @@ static uint64_t truth_of(const struct records *s, const struct cairn_pebs_field 
         i -= (unsigned)sizeof(struct ds_arch_lbr) / 8;
     switch (f->what) {
     case CAIRN_PEBS_HEAD:
-        return ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg));
+        return ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg)) | (f->value & UINT64_C(0xFFFF) << 32);
+    case CAIRN_PEBS_RETIRE: /* as in bits 47:32 of the head: the truth has no clock for latencies */
+        return f->value;
     case CAIRN_PEBS_EVENTING_IP:
         return s->t.event_ip;
     case CAIRN_PEBS_RIP:
