@@ -40,7 +40,7 @@ static void put_processors(struct out *o)
             (unsigned long long)p->pdist, (unsigned)play_groups_there(p));
         bool first = true;
         for (unsigned e = 0; e < DS_MODEL_PLAIN_EVENTS; e++)
-            if (play_event_there(p, e)) {
+            if (play_event_names[e] && play_event_there(p, e)) {
                 put(o, "%s%u", first ? "" : ",", e);
                 first = false;
             }

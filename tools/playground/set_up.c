@@ -64,7 +64,7 @@ static void set_event(struct play_machine *m, unsigned i, uint64_t bits)
     uint64_t first = 0;
     for (size_t t = 0; t < 2; t++)
         for (const struct ds_model_event_code *e = tables[t]; e->code; e++) {
-            if (e->event != c->event)
+            if (!play_is_event(e->event, c->event))
                 continue;
             first = first ? first : e->code;
             ds_model_wrmsr(&m->model, IA32_PERFEVTSEL0 + i, e->code | bits);

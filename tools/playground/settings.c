@@ -60,7 +60,7 @@ bool play_event_there(const struct ds_model_preset *preset, unsigned event)
     if (event == DS_MODEL_INSTRUCTION || event == DS_MODEL_BRANCH)
         return true; /* architectural */
     for (const struct ds_model_event_code *e = preset->events; e->code; e++)
-        if (e->event == event)
+        if (play_is_event(e->event, event))
             return true;
     return false;
 }

@@ -66,6 +66,11 @@ static inline unsigned play_counter_number(unsigned i)
 }
 
 extern const char *const play_event_names[DS_MODEL_PLAIN_EVENTS];
+/* Whether an event of the model is that of a name here. Programs have no prefetches, so loads are with them, too. */
+static inline bool play_is_event(unsigned event, unsigned named)
+{
+    return event == named || (named == DS_MODEL_LOAD && event == DS_MODEL_LOAD_OR_PREFETCH);
+}
 /* Whether the processor's counters count the event, by any code. */
 bool play_event_there(const struct ds_model_preset *preset, unsigned event);
 
