@@ -261,13 +261,13 @@ static uint64_t conditional(struct ds_model *m, const struct ds_model_retired *r
     return moved;
 }
 
-/* A counter has wrapped to 0. */
-static void overflow(struct ds_model *m, unsigned c)
+/* A counter has wrapped: to 0, but for slots, of which an instruction has several. */
+static void overflow(struct ds_model *m, unsigned c, uint64_t before)
 {
     const uint64_t bit = DS_BIT(c);
     if (!ds_model_arch(m) || ds_model_arch_flagged(m, c))
         m->global_status |= bit;
-    ds_model_act(m, (struct ds_model_action){DS_MODEL_OVERFLOWED, (uint8_t)c, 0, m->counter_mask, 0});
+    ds_model_act(m, (struct ds_model_action){DS_MODEL_OVERFLOWED, (uint8_t)c, 0, before, m->value[c]});
     if (!(m->pebs & bit))
         return;
     m->armed |= bit;
@@ -321,11 +321,12 @@ static int move(struct ds_model *m, uint64_t moved, const struct ds_model_retire
         if (!by)
             continue;
         record |= m->armed & m->pebs & bit; /* armed by an earlier event */
-        m->value[c] = (m->value[c] + by) & m->counter_mask;
+        const uint64_t before = m->value[c];
+        m->value[c] = (before + by) & m->counter_mask;
         if (m->value[c] >= by || !(m->counters & bit)) /* a tally is no counter: it has no overflow */
             continue;
         overflowed |= bit;
-        overflow(m, c);
+        overflow(m, c, before);
     }
     if (retired->branch) /* its entry has what it has been counted as, too; a record's history, the branch */
         ds_model_remember_branch(m, retired->branch, retired->cpl);

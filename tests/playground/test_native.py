@@ -111,7 +111,7 @@ def test_sentences_are_whole(layout):
     for sentence in said:
         assert re.fullmatch(r"[A-Z].*[^.]\.", sentence) and len(sentence) < layout.sentence - 1, sentence
     many = [f"pmc{i}=instructions:3:u:plain" for i in range(10)] + [f"fixed{i}=3:u:plain" for i in range(4)]
-    states = native([";".join(["cpu=lunarlake", *many, f"at={at}"]) for at in range(8)], layout.size)
+    states = native([";".join(["cpu=lunarlake", *many, f"at={at}"]) for at in range(60)], layout.size)
     cut = [sentence for _, state in states for sentence in layout.sentences(state) if sentence.endswith("...")]
     assert cut and all(len(sentence) == layout.sentence - 1 for sentence in cut)
 

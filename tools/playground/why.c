@@ -139,7 +139,10 @@ static void overflow(struct said *s, const struct ds_model_action *a)
     const char *name = play_counter_name(a->counter);
     const uint64_t bit = DS_BIT(a->counter);
     if (a->kind == DS_MODEL_OVERFLOWED) {
-        add(s, "%s overflows: it was all ones and is now 0.", name);
+        if (a->after)
+            add(s, "%s overflows: it counts several at once and is now %u.", name, (unsigned)a->after);
+        else
+            add(s, "%s overflows: it was all ones and is now 0.", name);
         if (arch(s) && m->model.pebs & bit && m->model.policy.arch_overflow == DS_MODEL_ARCH_NEVER)
             add(s, " GLOBAL_STATUS stays as it is (policy arch_overflow=never).");
         else
