@@ -175,7 +175,7 @@ static uint64_t truth_of(const struct records *s, const struct cairn_pebs_field 
     case CAIRN_PEBS_HEAD:
         return ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg)) | (f->value & UINT64_C(0xFFFF) << 32);
     case CAIRN_PEBS_RETIRE: /* as in bits 47:32 of the head: the truth has no clock for latencies */
-        return f->value;
+        return f->value & (DS_ARCH_RETIRE_LATENCY | DS_ARCH_RETIRE_VALID);
     case CAIRN_PEBS_EVENTING_IP:
         return s->t.event_ip;
     case CAIRN_PEBS_RIP:
