@@ -250,10 +250,12 @@ static void remember(struct ds_model *m, uint64_t moved, const struct ds_model_r
 /* The counters that an instruction moves by its events together. */
 static uint64_t conditional(struct ds_model *m, const struct ds_model_retired *retired)
 {
-    uint64_t moved = 0;
-    for (uint64_t set = m->conditional[retired->cpl != 0]; set; set &= set - 1) {
+    uint64_t moved = 0, set = m->conditional[retired->cpl != 0], events = retired->events;
+    if (set && retired->branch && ds_model_enters(m, retired->branch))
+        events |= DS_BIT(DS_MODEL_LBR_INSERT);
+    for (; set; set &= set - 1) {
         unsigned c = (unsigned)__builtin_ctzll(set);
-        bool holds = (retired->events >> m->condition[c].event & 1) != m->condition[c].inverted;
+        bool holds = (events >> m->condition[c].event & 1) != m->condition[c].inverted;
         if (holds && !(m->condition[c].edge && m->asserted & DS_BIT(c)))
             moved |= DS_BIT(c);
         m->asserted = holds ? m->asserted | DS_BIT(c) : m->asserted & ~DS_BIT(c);

@@ -396,7 +396,8 @@ struct ds_model {
     uint32_t scale[DS_MODEL_COUNTERS]; /* how far an event moves each */
     uint64_t perfevtsel[DS_MODEL_GP_MAX];
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable, data_cfg, debugctl, ds_area, misc_enable;
-    uint64_t perf_metrics; /* as it was written; it reads so until slots are counted */
+    uint64_t perf_metrics; /* as it was written; it reads so until more slots than metrics_from are counted */
+    uint64_t metrics_from;
     uint64_t ld_lat, frontend, lbr_ctl, lbr_select;
     uint64_t offcore[DS_MODEL_OFFCORE_MSRS]; /* MSR_OFFCORE_RSP_0 and _1 */
     uint64_t pebs_base, pebs_index;          /* architectural PEBS, and the next; pebs_enable is made of these then */

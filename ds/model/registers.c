@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The model's MSRs and RDPMC: what reads return, what writes change, what raises #GP. */
+#include "ds/ds.h"
 #include "ds/model/internal.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
@@ -191,6 +192,17 @@ static int write_global_ctrl(struct ds_model *m, uint64_t value)
     return e;
 }
 
+/* Without a second level its bits are reserved; that is inferred. */
+static int write_metrics(struct ds_model *m, uint64_t value)
+{
+    const bool second = m->preset->generation >= DS_GENERATION_GOLDENCOVE;
+    uint64_t metrics;
+    const int e = ds_model_store(m, &metrics, value, second ? UINT64_MAX : UINT32_MAX);
+    if (!e)
+        ds_model_set_metrics(m, metrics);
+    return e;
+}
+
 int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
 {
     msr = ds_model_arch_alias(m, msr);
@@ -229,8 +241,7 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
     case MSR_PEBS_DATA_CFG:
         return ds_model_store(m, &m->data_cfg, value, m->preset->data_cfg);
     case MSR_PERF_METRICS:
-        ds_model_set_metrics(m, value);
-        return 0;
+        return write_metrics(m, value);
     case MSR_PEBS_LD_LAT:
         return ds_model_store(m, &m->ld_lat, value, LEGAL_LD_LAT);
     case MSR_OFFCORE_RSP_0:

@@ -55,7 +55,7 @@ static void update_gp(struct ds_model *m, unsigned i)
     const unsigned counts = counted_as(m, e->event, e->code == REFERENCE_CYCLES);
     uint32_t most; /* of them in one cycle */
     unsigned event = ds_model_slots_event(m, counts, &most);
-    if (!most || (cmask(sel) && event == DS_MODEL_BACKEND)) /* of that nobody knows the cycle */
+    if (!most || ((cmask(sel) || edge) && event == DS_MODEL_BACKEND)) /* of that nobody knows the cycle */
         return;
     m->scale[i] = cmask(sel) || edge ? 1 : most;
     if (cmask(sel) > most || (sel & IA32_PERFEVTSEL_EQ && cmask(sel) && cmask(sel) != most)) {
@@ -63,8 +63,10 @@ static void update_gp(struct ds_model *m, unsigned i)
             return;
         event = cycles(m);
         inverted = false;
-    } else if (event == DS_MODEL_INSTRUCTION && inverted)
+    } else if ((event == DS_MODEL_INSTRUCTION || event == DS_MODEL_CYCLES) && inverted)
         return;
+    if (edge && event == DS_MODEL_CYCLES) /* an edge, wherever an instruction has cycles */
+        event = DS_MODEL_INSTRUCTION;
     m->pdist |= cmask(sel) ? 0 : e->only;
     m->loads |= ds_model_is_load(event) && !inverted ? DS_BIT(i) : 0;
     m->stores |= ds_model_is_store(event) && !inverted ? DS_BIT(i) : 0;

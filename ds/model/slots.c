@@ -107,8 +107,8 @@ static uint64_t part(uint64_t slots, uint64_t all, uint64_t *left)
 uint64_t ds_model_metrics(const struct ds_model *m)
 {
     const uint64_t all = m->value[DS_MODEL_TALLY_SLOTS], retired = m->value[DS_MODEL_TALLY_RETIRING];
-    uint64_t backend = WHOLE, memory = WHOLE;
-    if (!all)
+    uint64_t backend = WHOLE, memory = m->preset->memory ? WHOLE : 0;
+    if (all == m->metrics_from)
         return m->perf_metrics;
     const uint64_t retiring = part(retired, all, &backend);
     const uint64_t bad = part(m->value[DS_MODEL_TALLY_BAD_SPECULATION], all, &backend);
@@ -122,9 +122,18 @@ uint64_t ds_model_metrics(const struct ds_model *m)
     return first | bad << 40 | frontend << 48 | memory << 56;
 }
 
+/* Of `all` slots, those that byte `i` of the metrics stands for. */
+static uint64_t slots_of(uint64_t metrics, unsigned i, uint64_t all)
+{
+    return ((metrics >> 8 * i & 0xFF) * all + WHOLE / 2) / WHOLE;
+}
+
 void ds_model_set_metrics(struct ds_model *m, uint64_t value)
 {
-    for (unsigned t = DS_MODEL_TALLY_SLOTS; t < DS_MODEL_COUNTERS; t++)
-        m->value[t] = 0;
+    const uint64_t all = value ? m->value[ds_counter_fixed(DS_MODEL_FIXED_SLOTS)] : 0;
+    m->value[DS_MODEL_TALLY_SLOTS] = m->metrics_from = all;
+    m->value[DS_MODEL_TALLY_RETIRING] = slots_of(value, 0, all);
+    m->value[DS_MODEL_TALLY_BAD_SPECULATION] = slots_of(value, 1, all);
+    m->value[DS_MODEL_TALLY_FRONTEND] = slots_of(value, 2, all);
     m->perf_metrics = value;
 }

@@ -121,7 +121,7 @@ static const struct gp_row gp_rows[] = {
     {"skylake", IA32_PERF_GLOBAL_INUSE, 0, -EFAULT},
     {"haswell", IA32_PERF_GLOBAL_INUSE, 0, -EFAULT},
     {"skylake", MSR_PERF_METRICS, 0, -EFAULT},
-    {"icelake", MSR_PERF_METRICS, 0x01020304, 0},
+    {"icelake", MSR_PERF_METRICS, DS_BIT(32), -EFAULT},
     /* DEBUGCTL: freezing in SMM needs SMM_FREEZE */
     {"penryn", IA32_DEBUGCTL, 0x1FC3, 0},
     {"icelake", IA32_DEBUGCTL, 0x1FC3, 0},
@@ -214,7 +214,7 @@ static void reads(void **state)
         {IA32_PERF_GLOBAL_CTRL, 0xF},
         {IA32_PEBS_ENABLE, 1},
         {MSR_PEBS_DATA_CFG, 2},
-        {MSR_PERF_METRICS, UINT64_MAX},
+        {MSR_PERF_METRICS, UINT32_MAX},
         {MSR_PEBS_LD_LAT, 30},
         {MSR_PEBS_FRONTEND, 0x11},
         {MSR_OFFCORE_RSP_0, 0x10001},

@@ -156,7 +156,34 @@ static void metrics(void **state)
     }
 }
 
-/* With a memory system: cycles that loads wait for are the back end's, and memory bound. */
+/* What Linux does at each context switch: it saves both, and later writes slots first. Metrics stand for all of them.
+ */
+static void restored(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"icelake", "pantherlake"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        begin(names[i], false);
+        ds_bench_write(b, IA32_FIXED_CTR_CTRL, 0x3000);
+        ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, IA32_PERF_GLOBAL_METRICS | FIXED(3));
+        run(10000, plain);
+        run(2000, conditional);
+        const uint64_t slots = FIXED_CTR(3), saved = ds_bench_read(b, MSR_PERF_METRICS);
+        ds_bench_write(b, IA32_FIXED_CTR0 + 3, 0); /* another task's */
+        ds_bench_write(b, MSR_PERF_METRICS, 0);
+        run(500, unconditional);
+        ds_bench_write(b, IA32_FIXED_CTR0 + 3, slots);
+        ds_bench_write(b, MSR_PERF_METRICS, saved);
+        assert_true(ds_bench_read(b, MSR_PERF_METRICS) == saved);
+        run(10, conditional);
+        assert_true(ds_bench_read(b, MSR_PERF_METRICS) == saved);
+        run(12000, plain); /* so bad speculation has half the share */
+        assert_in_range(ds_bench_read(b, MSR_PERF_METRICS) >> 8 & 0xFF, (saved >> 8 & 0xFF) / 2 - 1,
+                        (saved >> 8 & 0xFF) / 2 + 1);
+        assert_int_equal(ds_bench_read(b, MSR_PERF_METRICS) >> 16 & 0xFF, 0);
+    }
+}
+
 static void tallies_have_no_overflow(void **state)
 {
     (void)state;
@@ -238,6 +265,25 @@ static void inserts(void **state)
     assert_int_equal(PMC(b, 1), 6);
 }
 
+/* Cycles with an entry, how often such cycles begin, and the others. */
+static void inserts_in_cycles(void **state)
+{
+    (void)state;
+    begin("clearwaterforest", false);
+    ds_bench_write(b, IA32_LBR_CTL, IA32_LBR_CTL_LBREN | IA32_LBR_CTL_OS | IA32_LBR_CTL_USR | 0x7F0000);
+    count(1, 0x01E4 | DS_BIT(24));
+    count(2, 0x01E4 | DS_BIT(24) | IA32_PERFEVTSEL_INV);
+    count(3, 0x01E4 | IA32_PERFEVTSEL_EDGE);
+    for (unsigned i = 0; i < 3; i++) {
+        ds_bench_branch(b, 0, 0);
+        ds_bench_branch(b, 0, 0);
+        run(4, plain);
+    }
+    assert_int_equal(PMC(b, 1), 6);
+    assert_int_equal(PMC(b, 2), 12);
+    assert_int_equal(PMC(b, 3), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +291,7 @@ int main(void)
         cmocka_unit_test(recorded),        cmocka_unit_test(metrics),
         cmocka_unit_test(with_memory),     cmocka_unit_test(in_one_cycle),
         cmocka_unit_test(inserts),         cmocka_unit_test(tallies_have_no_overflow),
+        cmocka_unit_test(restored),        cmocka_unit_test(inserts_in_cycles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
