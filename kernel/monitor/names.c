@@ -132,10 +132,17 @@ G(IA32_FIXED_CTR_CTRL, FIXED_CTR2_EN, UINT64_C(0x300), "fixed counter 2")
 G(IA32_FIXED_CTR_CTRL, FIXED_CTR2_PMI, UINT64_C(0x800), "its overflow raises a PMI")
 G(IA32_FIXED_CTR_CTRL, FIXED_CTR3_EN, UINT64_C(0x3000), "fixed counter 3")
 G(IA32_FIXED_CTR_CTRL, FIXED_CTR3_PMI, UINT64_C(0x8000), "its overflow raises a PMI")
+G(IA32_FIXED_CTR_CTRL, FIXED_CTR4_EN, UINT64_C(0x30000), "fixed counter 4")
+G(IA32_FIXED_CTR_CTRL, FIXED_CTR4_PMI, UINT64_C(0x80000), "its overflow raises a PMI")
+G(IA32_FIXED_CTR_CTRL, FIXED_CTR5_EN, UINT64_C(0x300000), "fixed counter 5")
+G(IA32_FIXED_CTR_CTRL, FIXED_CTR5_PMI, UINT64_C(0x800000), "its overflow raises a PMI")
+G(IA32_FIXED_CTR_CTRL, FIXED_CTR6_EN, UINT64_C(0x3000000), "fixed counter 6")
+G(IA32_FIXED_CTR_CTRL, FIXED_CTR6_PMI, UINT64_C(0x8000000), "its overflow raises a PMI")
 F(IA32_FIXED_CTR_CTRL, METRICS_CLEAR, "a record that shows the metrics clears them")
 G(IA32_FIXED_CTR_CTRL, FIXED_CTR0_ADAPTIVE, DS_BIT(32), "its records follow MSR_PEBS_DATA_CFG")
-M(IA32_FIXED_CTR0, 4, false, PERFMON,
-  "value of a fixed counter: 0 instructions, 1 core cycles, 2 reference cycles, 3 slots")
+M(IA32_FIXED_CTR0, 7, false, PERFMON,
+  "value of a fixed counter: 0 instructions, 1 core cycles, 2 reference cycles; slots: 3 all, 4 bad speculation, "
+  "5 front end, 6 retiring")
 S(IA32_PMC_GP0_CTR, 10, "another name of IA32_A_PMC0; these four rows from version 6 on")
 S(IA32_PMC_GP0_CFG_A, 10, "another name of IA32_PERFEVTSEL0")
 S(IA32_PMC_GP0_CFG_B, 10,
@@ -144,9 +151,9 @@ G(IA32_PMC_GP0_CFG_B, METRICS_CLEAR, IA32_PMC_CFG_B_METRICS_CLEAR, "and clears t
 S(IA32_PMC_GP0_CFG_C, 10,
   "architectural PEBS of this counter: what a record contains, what the counter is reloaded with")
 CFG_C(IA32_PMC_GP0_CFG_C)
-S(IA32_PMC_FX0_CTR, 4, "another name of IA32_FIXED_CTR0; fixed counters have no CFG_A: see IA32_FIXED_CTR_CTRL")
-S(IA32_PMC_FX0_CFG_B, 4, "auto counter reload of a fixed counter")
-S(IA32_PMC_FX0_CFG_C, 4, "architectural PEBS of a fixed counter, as IA32_PMC_GP0_CFG_C")
+S(IA32_PMC_FX0_CTR, 7, "another name of IA32_FIXED_CTR0; fixed counters have no CFG_A: see IA32_FIXED_CTR_CTRL")
+S(IA32_PMC_FX0_CFG_B, 7, "auto counter reload of a fixed counter")
+S(IA32_PMC_FX0_CFG_C, 7, "architectural PEBS of a fixed counter, as IA32_PMC_GP0_CFG_C")
 CFG_C(IA32_PMC_FX0_CFG_C)
 M(MSR_PERF_METRICS, 1, false, "SDM vol. 3B, \"Performance Metrics\"",
   "shares of the slots by kind, a byte each; only with IA32_PERF_CAPABILITIES.PERF_METRICS")

@@ -327,7 +327,7 @@ static void draws_architectural_pebs(void **state)
     said("counters", "RELOAD=0xfffff82d");
     said("msr ia32_pmc_gp3_cfg_c 0x8000000000000001", "  IA32_PMC_GP3_CFG_C       0x8000000000000001");
     said("msr 0x190f", "  IA32_PMC_GP3_CFG_C ");
-    said("explain IA32_PMC_FX1_CFG_C", "IA32_PMC_FX0_CFG_C: MSR 1983H, and 3 more after it, 4 apart\n");
+    said("explain IA32_PMC_FX1_CFG_C", "IA32_PMC_FX0_CFG_C: MSR 1983H, and 6 more after it, 4 apart\n");
     said("explain WR", "IA32_PEBS_INDEX.WR: bits 26:4\n");
     monitor_memory[MACHINE_BUFFER - MACHINE_MEMORY] = 7; /* its size: of no record */
     said("records", "no record of format 15: its size is wrong");
