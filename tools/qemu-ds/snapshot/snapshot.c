@@ -52,6 +52,7 @@ struct saved {       /* a vCPU in the stream; behind the last there is a `layout
     char preset[24];
     uint8_t core_type; /* the two cores of a hybrid have the preset's one name */
     bool kvm, memory, reference;
+    uint16_t cpi;
     struct qds_vcpu vcpu; /* whole; what is of a process or of QEMU's, such as pointers, is not loaded */
 };
 
@@ -75,6 +76,7 @@ static void save_vcpu(void *cpu, void *data)
     s->core_type = v->model.preset->core_type;
     s->kvm = v->model.preset->kvm;
     s->memory = v->model.preset->memory;
+    s->cpi = v->model.preset->cpi;
     s->reference = v->model.preset->reference;
     s->vcpu = *v;
 }
@@ -120,6 +122,8 @@ static const char *other(const struct saved *s, const struct qds_vcpu *v)
         return "another efficient=";
     if (s->memory != v->model.preset->memory)
         return "another memory=";
+    if (s->cpi != v->model.preset->cpi)
+        return "another cpi=";
     if (s->reference != v->model.preset->reference)
         return "another ref=";
     return memcmp(&s->vcpu.model.policy, &v->model.policy, sizeof v->model.policy) == 0 ? NULL : "another policy";
