@@ -93,6 +93,14 @@ def test_wrong_register_in_a_record(word, name):
     assert re.search(r"word by word +\d+ +1 FAILED$", text, re.M) and "FAIL truth: each PEBS record equal" not in text
 
 
+def test_no_retire_latency_in_format_4():
+    """Which later formats have in bits 47:32 of the head, and of which the truth knows nothing."""
+    def change(parts):
+        frame, at = next(e[:2] for e in events(parts) if e[2] == EPOCH and parts[e[0]][1][e[1] + PAYLOAD] == 2)
+        patch(parts, (frame, at + PAYLOAD + 0x18), 4, b"\x01")
+    assert re.search("word by word.*BASIC head is 0x", lies("life", change), re.S)
+
+
 def test_wrong_word_in_the_trace():
     """The last register of a record that was drained."""
     def change(parts):

@@ -163,8 +163,9 @@ static const uint64_t *arch_truth_of(const struct records *s, const struct cairn
 }
 
 /* What word `f` of the record must be; `i`: its number in its group. */
-static uint64_t truth_of(const struct records *s, const struct cairn_pebs_field *f, unsigned i, bool is_arch)
+static uint64_t truth_of(const struct records *s, const struct cairn_pebs_field *f, unsigned i, unsigned format)
 {
+    const bool is_arch = format == DS_FORMAT_ARCH;
     const uint64_t *state = s->word[CAIRN_TRUTH_STATE], cfg = state[CAIRN_TRUTH_MSR];
     const uint64_t *arch = is_arch ? arch_truth_of(s, f) : NULL;
     if (arch)
@@ -173,8 +174,10 @@ static uint64_t truth_of(const struct records *s, const struct cairn_pebs_field 
         i -= (unsigned)sizeof(struct ds_arch_lbr) / 8;
     switch (f->what) {
     case CAIRN_PEBS_HEAD:
-        return ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg)) | (f->value & UINT64_C(0xFFFF) << 32);
-    case CAIRN_PEBS_RETIRE: /* as in bits 47:32 of the head: the truth has no clock for latencies */
+        return ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg)) |
+               (format > 4 ? f->value & UINT64_C(0xFFFF) << 32
+                           : 0); /* retire latency, of which the truth has no clock */
+    case CAIRN_PEBS_RETIRE:
         return f->value & (DS_ARCH_RETIRE_LATENCY | DS_ARCH_RETIRE_VALID);
     case CAIRN_PEBS_EVENTING_IP:
         return s->t.event_ip;
@@ -211,13 +214,12 @@ static uint64_t truth_of(const struct records *s, const struct cairn_pebs_field 
 
 static void compare_words(struct records *s, const struct cairn_record *r)
 {
-    const bool arch = r->format == DS_FORMAT_ARCH;
     struct cairn_pebs_walk walk;
     struct cairn_pebs_field f;
     cairn_pebs_walk(&walk, r->format, r->at, r->size);
     while (cairn_pebs_next(&walk, &f)) {
         const uint64_t truth =
-            f.what == CAIRN_PEBS_FRAGMENT ? header_of(s, &f) : truth_of(s, &f, walk.index - 1u, arch);
+            f.what == CAIRN_PEBS_FRAGMENT ? header_of(s, &f) : truth_of(s, &f, walk.index - 1u, r->format);
         s->check->compared[CAIRN_RULE_TRUTH_WORDS]++;
         if (f.value != truth)
             cairn_fail(s->check, CAIRN_RULE_TRUTH_WORDS, s->n, &r->time,
@@ -225,7 +227,7 @@ static void compare_words(struct records *s, const struct cairn_record *r)
                        r->address, r->format < 4 ? "" : cairn_pebs_group_name(f.group), r->format < 4 ? "" : " ",
                        f.name, f.value, truth);
     }
-    if (arch && s->left)
+    if (r->format == DS_FORMAT_ARCH && s->left)
         cairn_fail(s->check, CAIRN_RULE_TRUTH_WORDS, s->n, &r->time,
                    "epoch %" PRIu32 ", 0x%" PRIx64 ": it has not got groups 0x%" PRIx64 " of the truth", r->epoch,
                    r->address, s->left);
