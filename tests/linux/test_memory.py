@@ -21,7 +21,7 @@ SHARING = {
     "apart": f"{HITM} {TURNS} apart",
     "c2c": f"perf c2c record -u -- -c 3 sharing {TURNS} && perf c2c report --stdio --no-source 2>/dev/null",
 }
-SHORT = {name: SHARING[name].replace(str(TURNS), "40") for name in ("quiet", "caches", "c2c")}
+SHORT = {name: SHARING[name].replace(str(TURNS), "25") for name in ("quiet", "caches", "c2c")}
 
 
 def output(run, commands, name):

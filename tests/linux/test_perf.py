@@ -57,7 +57,7 @@ ARCHITECTURAL_COMMANDS = {
 # one.
 AGAIN = ("cd /proc/sys/kernel; echo 1000 >perf_event_max_sample_rate; echo 0 >perf_cpu_time_max_percent; "
          "echo 2 >kptr_restrict; "
-         "for i in 1 2 3; do perf record -o /tmp/data -g -e PMU/instructions/p -e PMU/branches/p -c 997 "
+         "for i in 1 2; do perf record -o /tmp/data -g -e PMU/instructions/p -e PMU/branches/p -c 997 "
          "busybox seq 1 100; done; echo 25 >perf_cpu_time_max_percent")  # while it is 0 no rate can be written
 SAMPLING = {"one CPU": AGAIN, "two CPUs": f"echo 1 >/sys/devices/system/cpu/cpu1/online; {AGAIN}"}
 INTERRUPTS = {"nmi": "grep -E 'NMI|PMI' /proc/interrupts"}
@@ -155,7 +155,7 @@ def test_sampling_goes_on(booted):
     two events: there are samples each time."""
     for name in set(SAMPLING).intersection(booted.commands):
         said = "\n".join(booted.lines(name))
-        assert len(re.findall(r"/tmp/data \([1-9]\d* samples\)", said)) == 3, said
+        assert len(re.findall(r"/tmp/data \([1-9]\d* samples\)", said)) == 2, said
 
 
 @on(OLDER, QUICK, SAMPLED, NEWER)

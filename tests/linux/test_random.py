@@ -44,8 +44,8 @@ def run(folder, preset, seed, programs, smp=1):
 
 
 @pytest.mark.parametrize("preset, smp, seed, programs", [
-    ("skylake", 2, 1000, 30), ("clearwaterforest", 1, 2000, 20),
-    *(pytest.param(*more, marks=pytest.mark.long) for more in (("skylake", 2, 1030, 60), ("icelake", 1, 1, 60)))])
+    ("skylake", 2, 1000, 15), ("clearwaterforest", 1, 2000, 10),
+    *(pytest.param(*more, marks=pytest.mark.long) for more in (("skylake", 2, 1015, 75), ("icelake", 1, 1, 60)))])
 def test_programs(tmp_path, preset, smp, seed, programs):
     run(tmp_path, preset, seed, programs, smp=smp)
 
