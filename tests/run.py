@@ -37,10 +37,13 @@ def run_program(program):
         return -1, (expired.stdout or b"").decode(errors="replace") + "\ntimed out\n"
 
 
-def run_unit(build):
+def unit_sources(stem="test_*"):
+    return sorted((ROOT / "tests" / "unit").glob(f"*/{stem}.c"))
+
+
+def run_unit(build, sources):
     """cmocka programs: counts come from their last lines; one that dies before them is one failure."""
     counts = Counter()
-    sources = sorted((ROOT / "tests" / "unit").glob("*/test_*.c"))
     programs = [build / "unit" / source.parent.name / source.stem for source in sources]
     with ThreadPoolExecutor(WORKERS) as pool:
         for program, (status, output) in zip(programs, pool.map(run_program, programs)):
@@ -108,12 +111,31 @@ def folders_of(only, with_qemu_11):
     return [ROOT / "tests" / name for name in (*filter(found.__contains__, LONG_FIRST), *sorted(found - {*LONG_FIRST}))]
 
 
+def run_named(name, build, suites):
+    """One test, by what a person calls it: a suite, a file or folder, a unit test's program, or part of the name of
+    tests of pytest's. The status."""
+    stem = Path(name).stem
+    units = unit_sources(stem) if name in (stem, f"{stem}.c") or "/unit/" in f"/{name}" else []
+    if name in suites:
+        return subprocess.run(["make", "--no-print-directory", f"B={build}", name], cwd=ROOT, check=False).returncode
+    if units:
+        return 1 if run_unit(build, units)["failed"] else 0
+    path = ROOT / name.split("::", 1)[0]
+    where = [name] if path.exists() else [*folders_of(None, (build / "qemu11").exists()), "-k", name]
+    status = subprocess.run([sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider",
+                             *map(str, where)], cwd=ROOT, check=False).returncode
+    if status == 5:
+        print(f"tests/run.py: no test, file or suite is named {name}", file=sys.stderr)
+    return 1 if status else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default="build", help="build directory")
     parser.add_argument("--all", action="store_true", help="the tests marked `long` as well")
     parser.add_argument("--only", action="append", metavar="FOLDER", help="the tests in tests/FOLDER, no others")
     parser.add_argument("--with-qemu-11", action="store_true", help="also the tests that need `make deps-ds`")
+    parser.add_argument("--test", metavar="NAME", help="this one alone: a file, the name of a test, or of a target")
     parser.add_argument("targets", nargs="*", help="make targets that print PASS, FAIL and SKIP lines")
     arguments = parser.parse_args()
     build = (ROOT / arguments.build).resolve()
@@ -121,6 +143,8 @@ def main():
     if not arguments.all:
         os.environ.setdefault("CAIRN_STEPS", FEWER_STEPS)
 
+    if arguments.test:
+        return run_named(arguments.test, build, arguments.targets)
     total = Counter()
     table = []
 
@@ -133,7 +157,7 @@ def main():
     if not arguments.only:
         print("== unit", flush=True)
         start = time.monotonic()
-        counts = run_unit(build)
+        counts = run_unit(build, unit_sources())
         add("unit", counts, time.monotonic() - start)
     print("== pytest", flush=True)
     for row in run_pytest(folders_of(arguments.only, arguments.with_qemu_11), arguments.all):

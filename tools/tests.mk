@@ -27,8 +27,11 @@ unit: $(UNIT)
 	@set -e; for t in $(UNIT); do echo "== $$t"; $$t; done
 test-products: all $(UNIT)
 SUITES := lint golden-check bench-gate fuzz-replay
-test: test-products
-	@$(PYTHON) tests/run.py --build $(B) $(SUITES)
+# One test: T= a file, a name, or a suite. Of a unit test nothing else is built.
+T :=
+UNIT_T := $(and $(T),$(filter %/$(basename $(notdir $(T))),$(UNIT)))
+test: $(or $(UNIT_T),test-products)
+	@$(PYTHON) tests/run.py --build $(B) $(if $(T),--test '$(T)') $(SUITES)
 test-ci test-all: test-products
 	-@$(MAKE) -k --no-print-directory deps-ds deps-prove # where that fails, so do the tests that need it
 	@$(PYTHON) tests/run.py --build $(B) --with-qemu-11 \

@@ -3,16 +3,16 @@
 $(B)/linux-random: $(patsubst %.c,$(B)/host/%.o,$(sort $(wildcard tests/linux/random/*.c)))
 	$(call say,LINK)
 	$(Q)$(CC) -static -o $@ $^
-test-linux test-ci test-all: $(B)/linux-random
+test-linux test-ci test-all $(if $(T),test): $(B)/linux-random
 
 # What comes to data breakpoints.
 $(B)/linux-stepped: $(B)/host/tests/linux/stepped.o
 	$(call say,LINK)
 	$(Q)$(CC) -static -o $@ $^
-test-linux test-ci test-all: $(B)/linux-stepped
+test-linux test-ci test-all $(if $(T),test): $(B)/linux-stepped
 
 # Programs for a memory system, each a file.
 $(B)/linux-sharing $(B)/linux-chase: $(B)/linux-%: $(B)/host/tests/linux/memory/%.o
 	$(call say,LINK)
 	$(Q)$(CC) -static -o $@ $^ -pthread
-test-linux test-ci test-all: $(B)/linux-sharing $(B)/linux-chase
+test-linux test-ci test-all $(if $(T),test): $(B)/linux-sharing $(B)/linux-chase
