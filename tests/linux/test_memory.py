@@ -21,7 +21,6 @@ SHARING = {
     "apart": f"{HITM} {TURNS} apart",
     "c2c": f"perf c2c record -u -- -c 3 sharing {TURNS} && perf c2c report --stdio --no-source 2>/dev/null",
 }
-SHORT = {name: SHARING[name].replace(str(TURNS), "25") for name in ("quiet", "caches", "c2c")}
 
 
 def output(run, commands, name):
@@ -30,22 +29,20 @@ def output(run, commands, name):
     return said.output
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("memory-sharing")
-@pytest.mark.parametrize("commands", [pytest.param(SHORT, id="c2c"),
-                                      pytest.param(SHARING, id="all", marks=pytest.mark.long)])
-def test_false_sharing(tmp_path, commands):
+def test_false_sharing(tmp_path):
     """Both threads add to the line in turns, so each finds that the other one has changed it."""
     program = guest.BUILD / "linux-sharing"
-    run = guest.run(tmp_path, list(commands.values()), preset="skylake", smp=2, plugin="memory=model,stats=on",
+    run = guest.run(tmp_path, list(SHARING.values()), preset="skylake", smp=2, plugin="memory=model,stats=on",
                     append="pti=off nmi_watchdog=0", files={"bin/sharing": program})
     assert checks.warnings(run.dmesg) == []
-    assert output(run, commands, "caches").split() == ["32K", "256K", "8192K", "64", "64", "64"]
-    if "together" in commands:
-        together, apart = (int(output(run, commands, name).split(",")[0]) for name in ("together", "apart"))
-        assert 2 * TURNS - 1 <= together <= 2 * TURNS + FEW
-        assert together - apart >= 1.5 * TURNS, (together, apart)
+    assert output(run, SHARING, "caches").split() == ["32K", "256K", "8192K", "64", "64", "64"]
+    together, apart = (int(output(run, SHARING, name).split(",")[0]) for name in ("together", "apart"))
+    assert 2 * TURNS - 1 <= together <= 2 * TURNS + FEW
+    assert together - apart >= 1.5 * TURNS, (together, apart)
 
-    report = output(run, commands, "c2c")
+    report = output(run, SHARING, "c2c")
     shared = known.labels(program, "shared")["shared"]
     table = report[report.index("Shared Data Cache Line Table"):]
     first = re.search(r"^ +0 +0x([0-9a-f]+)", table, re.M)
