@@ -83,7 +83,7 @@ def graph(rooms, objects):
     for line in subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout.splitlines():
         path, _, rest = line.partition(":")
         kind, symbol = rest.split()[-2:]
-        name = re.sub(r"^.*?/(?:kernel|ring3)/(?=[^/]+/|\w+\.o)", "", path, count=1)[:-len(".o")]
+        name = re.sub(r"^.*?/(?:kernel|ring3|host)/(?=[^/]+/|\w+\.o)", "", path, count=1)[:-len(".o")]
         if kind == "U":
             wanted.setdefault(name, set()).add(symbol)
         elif kind in "TDBRVWC":

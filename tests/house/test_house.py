@@ -25,6 +25,8 @@ def test_includes():
     ("kernel/sched/sched.c", "kernel/recording/rundown.h", "kernel/sched may not include kernel/recording/rundown.h"),
     ("boot/main.c", "arch/arch.h", "boot may not include arch/arch.h"),
     ("arch/paging.c", "tests/new.h", "tests/new.h is in no room"),
+    ("tools/cairn/frame/frame.c", "tools/cairn/log/log.h", "tools/cairn/frame may not include tools/cairn/log/log.h"),
+    ("tools/cairn/export/json.c", "tools/cairn/command/command.h", "tools/cairn/export may not include"),
 ])
 def test_a_wrong_include_is_found(tmp_path, source, header, said):
     for folder in ("arch", "boot", "ds", "kernel", "trace", "tools"):
@@ -90,9 +92,15 @@ def objects():
     return [str(cb.ROOT / name) for name in (cb.BUILD / "kernel.objects").read_text(encoding="utf-8").split()]
 
 
+def host_objects():
+    names = (cb.BUILD / "libcairn.objects").read_text(encoding="utf-8").split()
+    return [str(cb.BUILD / "host" / name) for name in names if name.startswith("tools/cairn/")]
+
+
 def test_no_circle_crosses_a_room():
-    done = subprocess.run([RULE, "objects", *objects()], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    for program in (objects(), host_objects()):
+        done = subprocess.run([RULE, "objects", *program], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
 
 
 def test_circles_are_small():

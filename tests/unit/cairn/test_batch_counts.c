@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/batch_counts.h"
+#include "tools/cairn/event/batch_counts.h"
 #include "tools/cairn/log/log.h"
 
 #define RECORDS_MOST 1000u

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Error messages on standard error: "cairn: what, where, what to do", in lines of a terminal's width. */
+/* Exit statuses, and error messages on standard error: "cairn: what, where, what to do", in lines of a terminal's
+ * width. */
 #pragma once
 
 #include <stdarg.h>
+
+/* Exit statuses. */
+enum {
+    CAIRN_GOOD = 0,
+    CAIRN_BAD = 1, /* the trace is damaged, or a check failed */
+    CAIRN_USAGE = 2,
+    CAIRN_UNREADABLE = 3, /* no such file, or not a trace */
+};
 
 /* "cairn: " and the text, which ends without a newline. */
 void cairn_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "tools/cairn/log/etl/layout.h"
 #include "trace/ccswap.h"
 #include "trace/wire/format.h"
 #include "trace/wire/switch_words.h"
@@ -239,19 +238,6 @@ const char *cairn_hook_name(uint32_t hook)
         if (names[i].hook == hook)
             return names[i].name;
     return "unknown event";
-}
-
-const char *cairn_header_name(uint8_t header)
-{
-    static const char *const names[] = {
-        [ETL_SYSTEM32] = "SYSTEM32",     [ETL_SYSTEM64] = "SYSTEM64",     [ETL_COMPACT32] = "COMPACT32",
-        [ETL_COMPACT64] = "COMPACT64",   [ETL_FULL32] = "FULL32",         [ETL_INSTANCE32] = "INSTANCE32",
-        [ETL_TIMED] = "TIMED",           [ETL_ERROR] = "ERROR",           [ETL_WNODE] = "WNODE",
-        [ETL_MESSAGE] = "MESSAGE",       [ETL_PERFINFO32] = "PERFINFO32", [ETL_PERFINFO64] = "PERFINFO64",
-        [ETL_EVENT32] = "EVENT32",       [ETL_EVENT64] = "EVENT64",       [ETL_FULL64] = "FULL64",
-        [ETL_INSTANCE64] = "INSTANCE64",
-    };
-    return LOOK_UP(names, header);
 }
 
 const char *cairn_form_name(uint8_t form)

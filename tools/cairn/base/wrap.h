@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "tools/cairn/frame/text_streams.h"
+#include "tools/cairn/base/slice.h"
 
 #define CAIRN_COLUMNS 80u /* of a line */
 

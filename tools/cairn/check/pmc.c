@@ -10,7 +10,7 @@
 
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/model/switches.h"
-#include "tools/cairn/log/pmc_items.h"
+#include "tools/cairn/model/pmc_items.h"
 
 static void compare_items(struct cairn_check *check, uint32_t n, const struct cairn_event *e, struct cairn_pmcs *last)
 {

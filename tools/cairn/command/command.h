@@ -4,17 +4,10 @@
 
 #include "tools/cairn/model/attribution.h"
 #include "tools/cairn/base/colour.h"
+#include "tools/cairn/base/error.h"
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/log/log.h"
 #include "tools/cairn/base/names.h"
-
-/* Exit statuses. */
-enum {
-    CAIRN_GOOD = 0,
-    CAIRN_BAD = 1, /* the trace is damaged, or a check failed */
-    CAIRN_USAGE = 2,
-    CAIRN_UNREADABLE = 3, /* no such file, or not a trace */
-};
 
 struct cairn_option {
     char letter;                     /* as in -o; 0: none */

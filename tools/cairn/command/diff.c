@@ -17,6 +17,7 @@
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/cpu_time.h"
 #include "tools/cairn/base/tally.h"
+#include "tools/cairn/model/loss.h"
 
 #define FEW   10u /* less than so many in both runs: no judgement */
 #define SURE  3.0 /* standard deviations: beyond them it is more than chance */

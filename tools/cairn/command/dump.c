@@ -15,7 +15,7 @@
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/model/loss.h"
 #include "tools/cairn/base/names.h"
-#include "tools/cairn/log/pmc_items.h"
+#include "tools/cairn/model/pmc_items.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/tsc_skew.h"
 #include "tools/cairn/model/timeline.h"

@@ -10,6 +10,7 @@
 #include "tools/cairn/log/activity.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/log/show.h"
+#include "tools/cairn/model/loss.h"
 #include "tools/cairn/model/tsc_skew.h"
 #include "tools/cairn/command/stat.h"
 

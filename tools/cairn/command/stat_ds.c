@@ -12,6 +12,7 @@
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/model/loss.h"
 
 /* One row, a column for each rule that can be applied. */
 static void print_rule_row(const char *name, const bool *there, const uint64_t *counts, const uint64_t *of)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/command/command.h"
+#include "tools/cairn/base/error.h"
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/export/folder.h"
 #include "tools/cairn/export/partial.h"

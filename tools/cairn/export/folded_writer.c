@@ -3,9 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/cairn/command/command.h"
+#include "tools/cairn/base/error.h"
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/export/stacks.h"
+#include "tools/cairn/model/filter.h"
 
 /* Its first line is frames with a semicolon in between, a blank, and a number. */
 static bool own(const char *start, size_t size)

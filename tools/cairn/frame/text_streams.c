@@ -10,83 +10,11 @@
 #include "tools/cairn/base/bytes.h"
 #include "trace/wire/format.h"
 
-/* ---- slices ----------------------------------------------------------------------------------------------------- */
-
 static int compare(struct cairn_slice a, struct cairn_slice b)
 {
     uint32_t n = a.size < b.size ? a.size : b.size;
     int c = n ? memcmp(a.at, b.at, n) : 0;
     return c ? c : (a.size > b.size) - (a.size < b.size);
-}
-
-const char *cairn_slice_text(char *out, size_t size, struct cairn_slice s)
-{
-    const size_t n = s.size < size ? s.size : size - 1;
-    memcpy(out, s.at, n);
-    out[n] = '\0';
-    return out;
-}
-
-bool cairn_slice_is(struct cairn_slice s, const char *text)
-{
-    return s.size == strlen(text) && memcmp(s.at, text, s.size) == 0;
-}
-
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
-static bool number(struct cairn_slice *s, unsigned base, uint64_t *value)
-{
-    uint64_t v = 0;
-    uint32_t i = 0;
-    for (; i < s->size && s->at[i] != ' '; i++) {
-        unsigned d = (unsigned)digit(s->at[i]);
-        if (d >= base || v > (UINT64_MAX - d) / base)
-            return false;
-        v = v * base + d;
-    }
-    if (i == 0)
-        return false;
-    while (i < s->size && s->at[i] == ' ')
-        i++;
-    s->at += i;
-    s->size -= i;
-    *value = v;
-    return true;
-}
-
-bool cairn_slice_number(struct cairn_slice *s, uint64_t *value)
-{
-    if (s->size > 2 && s->at[0] == '0' && s->at[1] == 'x') {
-        struct cairn_slice digits = {s->at + 2, s->size - 2};
-        if (!number(&digits, 16, value))
-            return false;
-        *s = digits;
-        return true;
-    }
-    return number(s, 10, value);
-}
-
-bool cairn_slice_u64(struct cairn_slice s, uint64_t *value)
-{
-    uint64_t v;
-    if (!cairn_slice_number(&s, &v) || s.size)
-        return false;
-    *value = v;
-    return true;
-}
-
-bool cairn_slice_numbers(struct cairn_slice s, uint64_t *values, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (!cairn_slice_number(&s, &values[i]))
-            return false;
-    return s.size == 0;
 }
 
 /* Takes one word off. */
@@ -146,7 +74,7 @@ static bool add_symbol(struct cairn_text *t, struct cairn_slice line)
         line.at++;
         line.size--;
     }
-    if (!number(&line, 16, &address) || !number(&line, 16, &size) || line.size == 0)
+    if (!cairn_slice_digits(&line, 16, &address) || !cairn_slice_digits(&line, 16, &size) || line.size == 0)
         return false;
     *CAIRN_ADD(t->symbols) = (struct cairn_symbol){base + address, size, line};
     return true;

@@ -7,13 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/cairn/base/slice.h"
 #include "tools/cairn/frame/deframe.h"
-
-struct cairn_slice {
-    const char *at;
-    uint32_t size;
-};
-#define CAIRN_SLICE(s) (int)(s).size, (s).at /* for "%.*s" */
 
 struct cairn_key {
     struct cairn_slice name, value;
@@ -73,16 +68,6 @@ bool cairn_ds_without(const struct cairn_text *t, uint32_t cpu, struct cairn_sli
 bool cairn_has_key(const struct cairn_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Whether it is the last of its name, whose value counts. */
 bool cairn_key_counts(const struct cairn_text *t, const struct cairn_key *key);
-
-/* The slice as a string in `out` of `size` bytes, its end cut off where it is longer. */
-const char *cairn_slice_text(char *out, size_t size, struct cairn_slice s);
-bool cairn_slice_is(struct cairn_slice s, const char *text);
-/* Takes one number (decimal, or hex after 0x) and the blanks behind it off the slice. */
-bool cairn_slice_number(struct cairn_slice *s, uint64_t *value);
-/* The whole slice as one number. */
-bool cairn_slice_u64(struct cairn_slice s, uint64_t *value);
-/* Exactly `count` numbers with blanks between them. */
-bool cairn_slice_numbers(struct cairn_slice s, uint64_t *values, unsigned count);
 
 const struct cairn_name *cairn_find_name(const struct cairn_text *t, uint32_t tid); /* NULL: unknown */
 /* The symbol that holds `address`, NULL: none. */

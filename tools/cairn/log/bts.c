@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/model/loss.h"
+#include "tools/cairn/log/drains.h"
 
 /* ---- one event --------------------------------------------------------------------------------------------------- */
 

@@ -6,8 +6,6 @@
 
 #include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/model/filter.h"
-#include "tools/cairn/model/loss.h"
 #include "tools/cairn/log/pebs_fields.h"
 
 /* Bytes of records behind one drain, after which those that are there make a group: more than any buffer of this kernel
@@ -402,6 +400,14 @@ void cairn_group_free(struct cairn_group *g)
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
+void cairn_lost_add(struct cairn_lost *sum, uint64_t lost)
+{
+    if (lost == CAIRN_DS_LOST_UNKNOWN)
+        sum->unknown = true;
+    else
+        sum->counted += lost;
+}
+
 void cairn_drains_add(struct cairn_drain_sum *sum, const struct cairn_epoch *e, bool passes)
 {
     if (sum->throttled && e->reason != CAIRN_DS_RECONFIGURE) { /* which does not end it */
@@ -419,19 +425,4 @@ void cairn_drains_add(struct cairn_drain_sum *sum, const struct cairn_epoch *e, 
         sum->throttled = true;
         sum->since = e->tsc;
     }
-}
-
-struct cairn_drain_sum cairn_drains_passed(const struct cairn_log *log, uint32_t cpu)
-{
-    struct cairn_drain_sum sum = {0};
-    struct cairn_group g;
-    if (!cairn_filter_narrow())
-        return log->cpu[cpu].drains;
-    cairn_group_init(&g, log, cpu);
-    do
-        for (size_t i = 0; i < g.epochs.count; i++)
-            cairn_drains_add(&sum, &g.epochs.items[i], cairn_filter_time(g.epochs.items[i].time));
-    while (cairn_group_next(&g));
-    cairn_group_free(&g);
-    return sum;
 }

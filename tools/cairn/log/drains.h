@@ -30,10 +30,10 @@ static inline uint32_t cairn_epoch_missing(const struct cairn_epoch *e)
 {
     return e->record_bytes > e->bytes_seen ? e->record_bytes - e->bytes_seen : 0;
 }
+/* `lost`: as an epoch has it, or CAIRN_DS_LOST_UNKNOWN. */
+void cairn_lost_add(struct cairn_lost *sum, uint64_t lost);
 /* Adds an epoch that is complete. `passes`: the filter; what throttled counting is ended by one that does not, too. */
 void cairn_drains_add(struct cairn_drain_sum *sum, const struct cairn_epoch *epoch, bool passes);
-/* Of a CPU, what passes the filter's times (filter.h), whatever CPUs it has. */
-struct cairn_drain_sum cairn_drains_passed(const struct cairn_log *log, uint32_t cpu);
 /* By time. */
 void cairn_records_order(struct cairn_records *records);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/log/show.h"
 
 #define CONFIG_BYTES_2 offsetof(struct perfinfo_spinlock_config, hold_threshold) /* version 2 */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/event/etl_layout.h"
 
 uint32_t cairn_rundown_text(char *out, uint32_t room, const uint8_t *text, uint32_t size, unsigned character)
 {

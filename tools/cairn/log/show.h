@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "tools/cairn/log/log.h"
-#include "tools/cairn/model/loss.h"
 #include "tools/cairn/base/wrap.h"
 
 #define CAIRN_SHOWN 128u /* room enough for any of these */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/base/number_map.h"
 #include "trace/groups.h"
 #include "trace/rundown.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/command/command.h"
+#include "tools/cairn/base/error.h"
 #include "tools/cairn/base/error.h"
 
 struct cairn_elf {

@@ -17,12 +17,19 @@
 
 /* ---- by the drains, and by the end summary ----------------------------------------------------------------------- */
 
-void cairn_lost_add(struct cairn_lost *sum, uint64_t lost)
+struct cairn_drain_sum cairn_drains_passed(const struct cairn_log *log, uint32_t cpu)
 {
-    if (lost == CAIRN_DS_LOST_UNKNOWN)
-        sum->unknown = true;
-    else
-        sum->counted += lost;
+    struct cairn_drain_sum sum = {0};
+    struct cairn_group g;
+    if (!cairn_filter_narrow())
+        return log->cpu[cpu].drains;
+    cairn_group_init(&g, log, cpu);
+    do
+        for (size_t i = 0; i < g.epochs.count; i++)
+            cairn_drains_add(&sum, &g.epochs.items[i], cairn_filter_time(g.epochs.items[i].time));
+    while (cairn_group_next(&g));
+    cairn_group_free(&g);
+    return sum;
 }
 
 enum what { DROPPED, SWALLOWED, BRANCHES };

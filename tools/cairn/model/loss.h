@@ -4,8 +4,8 @@
 
 #include "tools/cairn/log/log.h"
 
-/* `lost`: as an epoch has it, or CAIRN_DS_LOST_UNKNOWN. */
-void cairn_lost_add(struct cairn_lost *sum, uint64_t lost);
+/* Of a CPU, what passes the filter's times (filter.h), whatever CPUs it has. */
+struct cairn_drain_sum cairn_drains_passed(const struct cairn_log *log, uint32_t cpu);
 
 /* Of what passes the filter's CPUs and times (filter.h). Records a full buffer cost; samples that went with another
  * counter's record. */

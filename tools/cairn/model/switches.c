@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/record.h"
+#include "tools/cairn/event/record.h"
 
 /* ---- one switch -------------------------------------------------------------------------------------------------- */
 

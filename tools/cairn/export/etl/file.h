@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/log/log.h"
 
 struct cairn_etl_made { /* a buffer */

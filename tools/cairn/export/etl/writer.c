@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/cairn/command/command.h"
+#include "tools/cairn/base/error.h"
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/export/etl/export.h"

@@ -5,7 +5,7 @@
 #include "ds/arch_layout.h"
 #include "tools/cairn/model/arch_bits.h"
 #include "tools/cairn/model/switches.h"
-#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/export/html/html.h"
 #include "tools/cairn/base/names.h"
 

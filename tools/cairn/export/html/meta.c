@@ -2,7 +2,7 @@
 /* The JSON object behind a page's stream: the log as a whole (html.h). */
 #include <inttypes.h>
 
-#include "tools/cairn/command/command.h"
+#include "tools/cairn/base/error.h"
 #include "tools/cairn/export/html/state.h"
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/model/loss.h"

@@ -10,7 +10,7 @@
 
 #include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/command/command.h"
+#include "tools/cairn/base/error.h"
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/base/names.h"

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/log/etl/lives.h"
 #include "tools/cairn/log/log.h"
 

@@ -2,7 +2,7 @@
 #include "tools/cairn/log/etl/provider.h"
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/log/rundown.h"
 
 /* Provider traits: their size, the name, and what nobody here reads. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/event/etl_layout.h"
 
 #define DEPTH_MOST  8u    /* of structures in each other */
 #define VALUES_MOST 4096u /* of an event: elements may take no byte */

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/event/etl_layout.h"
 
 #define MOST CAIRN_VALUE_TEXT_MOST
 

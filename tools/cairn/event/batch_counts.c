@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cairn/log/batch_counts.h"
+#include "tools/cairn/event/batch_counts.h"
 
-#include "tools/cairn/log/etl/layout.h"
-#include "tools/cairn/log/log.h"
-#include "tools/cairn/log/record.h"
+#include "tools/cairn/event/etl_layout.h"
+#include "tools/cairn/event/event.h"
+#include "tools/cairn/event/record.h"
 
 bool cairn_event_own(const struct cairn_event *e)
 {

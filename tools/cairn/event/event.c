@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the header of one event, of Cairn's events and of all that Windows writes. */
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/etl/layout.h"
-#include "tools/cairn/log/log.h"
+#include "tools/cairn/event/etl_layout.h"
+#include "tools/cairn/event/event.h"
 
 #define ITEM_BITS (PERFINFO_ITEM_PEBS_INDEX | PERFINFO_ITEM_PMC_MASK)
 
@@ -185,4 +185,17 @@ bool cairn_event_decoded(const struct cairn_event *e)
     default:
         return false;
     }
+}
+
+const char *cairn_header_name(uint8_t header)
+{
+    static const char *const names[] = {
+        [ETL_SYSTEM32] = "SYSTEM32",     [ETL_SYSTEM64] = "SYSTEM64",     [ETL_COMPACT32] = "COMPACT32",
+        [ETL_COMPACT64] = "COMPACT64",   [ETL_FULL32] = "FULL32",         [ETL_INSTANCE32] = "INSTANCE32",
+        [ETL_TIMED] = "TIMED",           [ETL_ERROR] = "ERROR",           [ETL_WNODE] = "WNODE",
+        [ETL_MESSAGE] = "MESSAGE",       [ETL_PERFINFO32] = "PERFINFO32", [ETL_PERFINFO64] = "PERFINFO64",
+        [ETL_EVENT32] = "EVENT32",       [ETL_EVENT64] = "EVENT64",       [ETL_FULL64] = "FULL64",
+        [ETL_INSTANCE64] = "INSTANCE64",
+    };
+    return header < sizeof(names) / sizeof(names[0]) && names[header] ? names[header] : "?";
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cairn/log/pmc_items.h"
+#include "tools/cairn/model/pmc_items.h"
 
 #include "tools/cairn/base/bytes.h"
 
