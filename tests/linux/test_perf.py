@@ -237,8 +237,9 @@ def test_metrics(booted):
 @on(QUICK)
 def test_events_between_branches(booted):
     """How many branches (2 bits) and instructions (2 more, 3 or more as 3) there were since the entry before, but for
-    the oldest, before which another thread's may have been."""
-    paper, stacks, logs = booted.known(), [], []
+    the oldest, before which another thread's may have been. Counting begins anew where Linux programs the counters, as
+    it does at a context switch: few are as close as that to a sample."""
+    paper, stacks, logs, cut = booted.known(), [], [], 0
     for line in booted.lines("logged"):
         words = line.split()
         if "branch stack" in line:
@@ -249,7 +250,12 @@ def test_events_between_branches(booted):
     assert len(stacks) == len(logs) > 10 and any(len(stack) == 32 for stack in stacks)
     for stack, log in zip(stacks, logs):
         assert len(stack) == len(log)
-        assert all(said in may_be[paper.name[at]] for at, said in zip(stack[:-1], log))
+        fewer = [(said, may_be[paper.name[at]]) for at, said in zip(stack[:-1], log)
+                 if said not in may_be[paper.name[at]]]
+        assert len(fewer) < 2
+        assert all(any(said & 3 <= may & 3 and said >> 2 <= may >> 2 for may in those) for said, those in fewer)
+        cut += len(fewer)
+    assert cut < 3
 
 
 @on(OLDER, NEWER)
