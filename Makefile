@@ -45,14 +45,15 @@ include tools/events.mk tools/gnu-efi.mk # LCFLAGS, and what the loader is linke
 # ---- Sources, by room
 c_of   = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 asm_of = $(sort $(wildcard $(addsuffix /*.asm,$(1))))
-RING3    := kernel/user/ring3 kernel/selftest/ring3 kernel/monitor/ring3
+RING3    := $(patsubst %/,%,$(wildcard kernel/*/ring3/))
 DS_ROOMS := ds/driver ds/soft ds/model ds/probe
-KERNEL   := arch arch/clock arch/firmware \
-            kernel $(filter-out $(RING3),$(patsubst %/,%,$(wildcard kernel/*/))) $(DS_ROOMS) trace
+KERNEL   := arch arch/clock arch/firmware kernel $(patsubst %/,%,$(wildcard kernel/*/)) $(DS_ROOMS) trace
 KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c $(EVENT_C)
-KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,arch kernel/*)))) \
+KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,$(KERNEL))))) \
             $(patsubst %,$(B)/ring3/%.o,$(basename $(call c_of,$(RING3))) \
               $(addsuffix .asm,$(basename $(call asm_of,$(RING3))))) $(B)/kernel/font.o
+# On the host they are linked by name: nobody there refers to them, so that a library's would be left out.
+ROWS_C   := $(sort $(wildcard kernel/*/options.c))
 LOADER_O := $(patsubst %,$(B)/loader/%.o,$(basename $(call c_of,boot boot/save) kernel/lib/crc32c.c) \
               $(addsuffix .asm,$(basename $(call asm_of,boot))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
@@ -143,7 +144,7 @@ help: ; @cat tools/help.txt
 clean: ; rm -rf $(B)
 
 # ---- Host tools, installing, stick, tests
-include tools/host.mk tools/install.mk tools/image.mk tools/tests.mk
+include tools/host.mk tools/wings.mk tools/install.mk tools/image.mk tools/tests.mk
 -include labs/local.mk $(sort $(wildcard tests/*/local.mk tools/*/local.mk))
 -include $(shell find $(B) \( -name qemu11 -o -name linux \) -prune -o -name '*.d' -type f -print 2>/dev/null)
 endif

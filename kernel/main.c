@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The start of the kernel, in order, from the loader's jump to the first thread, which runs kernel/run.c. The order of
- * a dump's parts is here as well. */
+/* The start of the kernel, in order, from the loader's jump to the first thread, which runs kernel/run.c. */
 #include "arch/arch.h"
 #include "arch/upcalls.h"
 #include "kernel/console/display.h"
@@ -12,8 +11,6 @@
 #include "kernel/console/serial_port.h"
 #include "kernel/console/sinks.h"
 #include "kernel/cpu.h"
-#include "kernel/dump/dump.h"
-#include "kernel/dump/sections.h"
 #include "kernel/dump/symbols.h"
 #include "kernel/dump/verdict.h"
 #include "kernel/lib/print.h"
@@ -24,8 +21,6 @@
 #include "kernel/run.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
-#include "kernel/selftest/probe.h"
-#include "kernel/tracepoint/truth.h"
 
 static struct kcpu boot_cpu;
 
@@ -70,22 +65,6 @@ static void start_processors(void)
         kreport(KREPORT_PASS, "cpus", "%u of %u processors run", kcpu_count, found);
 }
 
-/* The parts of a dump, in order: docs/reference/format.md. */
-static const struct kdump_section sections[] = {
-    {kmachine_dump, KDUMP_HEAD},
-    {kdump_debug_store, KDUMP_HEAD},
-    {kdump_late_refusal, KDUMP_REST},
-    {kprobe_dump, KDUMP_END | KDUMP_REST},
-    {kdump_threads, KDUMP_END | KDUMP_REST},
-    {kdump_symbols, KDUMP_HEAD},
-    {kdump_sessions, KDUMP_HEAD | KDUMP_REST},
-    {kdump_lives, KDUMP_END | KDUMP_REST},
-    {kdump_buffers, KDUMP_END | KDUMP_REST},
-    {kdump_end, KDUMP_END | KDUMP_REST},
-    {ktruth_dump, KDUMP_END | KDUMP_REST},
-    {0},
-};
-
 _Noreturn void kernel_main(struct boot_info *info)
 {
     static char error[448];
@@ -93,7 +72,6 @@ _Noreturn void kernel_main(struct boot_info *info)
         info->magic == BOOT_INFO_MAGIC && info->version == BOOT_INFO_VERSION && info->size == sizeof *info;
 
     arch_early_init(&boot_cpu.arch);
-    kdump_init(sections);
     kopt_defaults();
     if (understood) {
         ksave_begin(info);

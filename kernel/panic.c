@@ -20,8 +20,7 @@
 #include "kernel/console/saved_log.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/lib/string.h"
-#include "kernel/monitor/break.h"
-#include "kernel/monitor/monitor.h"
+#include "kernel/phase.h"
 #include "kernel/dump/symbols.h"
 #include "kernel/thread.h"
 
@@ -146,7 +145,7 @@ static void begin(const char *line)
 static _Noreturn void finish(void)
 {
     kreport(KREPORT_FAIL, "panic", "%s", first_line);
-    kmonitor_after_panic();
+    kphase_run(KPHASE_PANIC, NULL);
     if (kcontrol_session(1)) {
         kcontrol_settle();
         for (uint32_t i = 0; i < kcpu_count; i++)
@@ -224,8 +223,10 @@ static bool somebody_panics(void)
 
 void kernel_nmi(struct arch_trap_frame *f)
 {
-    if (kmonitor_hold_here(somebody_panics))
-        return;
+    const struct knmi_row *const *row;
+    for (ROWS_EACH(knmi, row))
+        if ((*row)->hold(somebody_panics))
+            return;
     uint32_t who = __atomic_load_n(&panicking, __ATOMIC_ACQUIRE);
     if (who == NOBODY) /* nobody asked: a hardware NMI (SERR, watchdog) */
         kernel_fault(f);

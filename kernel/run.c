@@ -16,7 +16,7 @@
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
-#include "kernel/monitor/monitor.h"
+#include "kernel/phase.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/debug_store.h"
 #include "kernel/recording/machine.h"
@@ -27,7 +27,6 @@
 #include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/cost.h"
 #include "kernel/workload/workload.h"
-#include "kernel/workloads.h"
 
 static int overflow_stack(int depth)
 {
@@ -149,8 +148,7 @@ void krun(void *boot)
     if (kopt.truth && krecording_truth() != 0)
         kend_failed("setup", "no memory for the truth");
 
-    if (kopt.monitor)
-        kmonitor_before_run(boot);
+    kphase_run(KPHASE_BEFORE_RUN, boot);
     struct kmem_counts before, after;
     kmem_counts(&before);
     klogger_begin(kserial_there());
@@ -158,12 +156,12 @@ void krun(void *boot)
         fail("setup", error);
     uint64_t first = ksched_switches();
     mark("begins");
-    if (kworkload_start(kworkloads_find(kopt.workload), kopt.seed) != 0) {
+    if (kworkload_start(kopt.workload, kopt.seed) != 0) {
         krecording_stop();
         fail("workload", "its threads could not be created");
     }
     kprintf("run: workload %s, %lu switches or %u s\n", kopt.workload, (unsigned long)kopt.switches, kopt.seconds);
-    kmonitor_run_begins(true);
+    kphase_run(KPHASE_RUN_BEGINS, NULL);
     bool second_half;
     krestart_begin(first);
     uint64_t done = wait_for_switches(first, &second_half);
@@ -173,7 +171,7 @@ void krun(void *boot)
     kworkload_finish();
     klogger_stop();
     krecording_stop();
-    kmonitor_run_begins(false);
+    kphase_run(KPHASE_RUN_ENDS, NULL);
     klogger_settle();
     kmem_counts(&after);
 

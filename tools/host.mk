@@ -29,8 +29,8 @@ $(B)/libcairn.objects:  OBJECTS = $(libcairn)
 # PROGRAM: objects and libraries
 $(B)/cairn: $(B)/host/tools/cairn/main.o $(B)/host/libcairn.a $(B)/host/libshared.a
 $(B)/cairn-manual: $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/manual)) $(B)/host/libcairn.a $(B)/host/libshared.a
-$(B)/cairn-options: $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/options) tools/cairn/base/wrap.c) \
-                    $(B)/host/libshared.a
+OPTIONS_O := $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/options) tools/cairn/base/wrap.c)
+$(B)/cairn-options: $(OPTIONS_O) $(ROWS_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a
 $(B)/cairn $(B)/cairn-manual $(B)/cairn-options:
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $^ $(CAIRN_LIBS)

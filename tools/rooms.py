@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Checks that the tree follows the order of tools/rooms.
 
-    tools/rooms.py includes                 no file includes a header of a room further down the list
+    tools/rooms.py includes                 no file includes a header of a room further down the list, nor one of a wing
+                                            of tools/wings from outside
     tools/rooms.py objects OBJECT...        what is linked has no circle that crosses a room
 
 Prints one line for each violation, and then fails."""
@@ -27,6 +28,9 @@ class Rooms:
         self.root = root
         lines = (root / "tools" / "rooms").read_text(encoding="utf-8").splitlines()
         self.order = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        wings = (root / "tools" / "wings").read_text(encoding="utf-8").splitlines()
+        rows = [line.split("|") for line in wings if line.count("|") == 3]
+        self.wings = {folder: row[0].strip() for row in rows for folder in row[1].split()}
 
     def of(self, path):
         """The room a file is in: the nearest one listed; None: it is in none."""
@@ -35,6 +39,12 @@ class Rooms:
             if not path:
                 return None
         return path
+
+    def wing(self, path):
+        """The wing it is in; None: it is in the nucleus, or not in the kernel."""
+        while path and path not in self.wings:
+            path = path.rpartition("/")[0]
+        return self.wings.get(path)
 
     def height(self, path):
         return self.order.index(self.of(path))
@@ -68,6 +78,8 @@ def includes(rooms):
                 yield f"{name}:{number}: {header} is in no room of tools/rooms"
             elif not rooms.allows(name, header):
                 yield f"{name}:{number}: {rooms.of(name)} may not include {header}: tools/rooms has the order"
+            elif not name.startswith("tools/") and rooms.wing(header) not in (None, rooms.wing(name)):
+                yield f"{name}:{number}: {header} is in wing {rooms.wing(header)}: it may be left out"
 
 
 def upcalls(root):

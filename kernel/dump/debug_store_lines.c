@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The dump's lines about the Debug Store: detection, set-up, events, errata, and what differs between CPUs. */
-#include "kernel/dump/sections.h"
-
 #include <stddef.h>
 
 #include "arch/arch.h"
 #include "kernel/cpu.h"
+#include "kernel/dump_section.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/debug_store.h"
@@ -128,7 +127,7 @@ static void dump_which_is_which(struct trace_dump *d)
     LINE("ds.store=%s", kds->caps[cpu].bts ? "bts" : kds->caps[cpu].bts_reason);
 }
 
-void kdump_debug_store(struct trace_dump *d)
+static void kdump_debug_store(struct trace_dump *d)
 {
     enum cairn_stream stream = CAIRN_STREAM_MACHINE;
     const struct kds *s = kds;
@@ -191,9 +190,12 @@ void kdump_debug_store(struct trace_dump *d)
         LINE("ds.cpu.%u.buffer_bytes=%lu", i, (unsigned long)buffer_bytes(i));
     }
 }
+KDUMP_SECTION(KDUMP_DEBUG_STORE, KDUMP_HEAD, kdump_debug_store);
 
-void kdump_late_refusal(struct trace_dump *d)
+/* Why BTS did not start, known only after a live dump began. */
+static void kdump_late_refusal(struct trace_dump *d)
 {
     if (kds->bts_refusal[0])
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "ds.bts.reason=%s", kds->bts_refusal);
 }
+KDUMP_SECTION(KDUMP_DEBUG_STORE, KDUMP_REST, kdump_late_refusal);

@@ -10,6 +10,7 @@
 #include "kernel/console/serial_port.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/live_dump.h"
+#include "kernel/dump_section.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
@@ -26,12 +27,6 @@ static struct {
 /* Timer ticks of each CPU when the dump began: they go on, and both passes must say the same. */
 static uint64_t ticks[MAX_CPUS];
 static const char *panic_line;
-static const struct kdump_section *sections;
-
-void kdump_init(const struct kdump_section *all)
-{
-    sections = all;
-}
 
 uint64_t kdump_ticks(uint32_t cpu)
 {
@@ -76,9 +71,11 @@ void kdump_begin(struct trace_dump *d, const struct trace_sink *sink, bool live)
 /* Those of the sections that this part of the dump has. */
 static void write_sections(struct trace_dump *d, unsigned when)
 {
-    for (const struct kdump_section *section = sections; section->write; section++)
-        if (section->when & when)
-            section->write(d);
+    const struct kdump_section *const *section;
+    for (enum kdump_subject subject = 0; subject < KDUMP_SUBJECTS; subject++)
+        for (ROWS_EACH(kdump, section))
+            if ((*section)->subject == subject && ((*section)->when & when))
+                (*section)->write(d);
 }
 
 static void produce(struct trace_dump *d, const char *cause)

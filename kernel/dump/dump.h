@@ -8,18 +8,6 @@
 struct trace_dump;
 struct trace_sink;
 
-/* A dump consists of sections, in the order of a table in kernel/main.c. A live dump (kernel/dump/live_dump.h) begins
- * with some of them, and ends with the rest; any other dump is written in one piece. */
-struct kdump_section {
-    void (*write)(struct trace_dump *dump); /* lines or frames of its own; usable in a panic; NULL ends the table */
-    enum kdump_when {
-        KDUMP_HEAD = 1, /* known before the run */
-        KDUMP_END = 2,  /* in a dump in one piece, */
-        KDUMP_REST = 4, /* and in the end of a live one */
-    } when;
-};
-void kdump_init(const struct kdump_section *sections);
-
 /* Writes the whole dump to the console. `cause`: "end" or "panic"; `line`: the panic's line, else NULL. All CPUs have
  * stopped recording (or are stopped altogether). Any context. */
 void kdump(const char *cause, const char *line);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The dump's last lines: all counts, for each CPU and each session, and the verdict. */
 #include "kernel/console/report.h"
-#include "kernel/dump/sections.h"
-
 #include "ds/ds.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/dump.h"
 #include "kernel/dump/live_dump.h"
+#include "kernel/dump_section.h"
 #include "kernel/lib/string.h"
 #include "kernel/lock/lock_trace.h"
 #include "kernel/options/options.h"
@@ -114,7 +113,7 @@ static void dump_session_end(struct trace_dump *d, uint32_t number)
     dump_gone(d, p, number, info.config.live);
 }
 
-void kdump_end(struct trace_dump *d)
+static void kdump_end(struct trace_dump *d)
 {
     const char *line = kdump_panic_line();
     enum cairn_stream stream = CAIRN_STREAM_END;
@@ -148,3 +147,4 @@ void kdump_end(struct trace_dump *d)
     if (line)
         LINE("end.panic=%s", line);
 }
+KDUMP_SECTION(KDUMP_VERDICT, KDUMP_END | KDUMP_REST, kdump_end);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The dump's lines about threads and symbols. */
-#include "kernel/dump/sections.h"
-
+#include "kernel/dump_section.h"
 #include "kernel/dump/symbols.h"
 #include "kernel/sched/threads.h"
 #include "trace/frames.h"
@@ -16,12 +15,15 @@ static void name(void *context, const struct kthread_record *n)
     trace_dump_print(d, CAIRN_STREAM_NAMES, "%u %d %s %s", n->tid, n->base_priority, flags, n->name);
 }
 
-void kdump_threads(struct trace_dump *d)
+/* Every thread that existed. */
+static void kdump_threads(struct trace_dump *d)
 {
     kthread_for_each(name, d);
 }
+KDUMP_SECTION(KDUMP_THREADS, KDUMP_END | KDUMP_REST, kdump_threads);
 
-void kdump_symbols(struct trace_dump *d)
+/* Functions and variables of the kernel. */
+static void kdump_symbols(struct trace_dump *d)
 {
     for (uint32_t i = 0; i < ksymbols_count(); i++) {
         const struct ksymbol *s = ksymbols_get(i);
@@ -30,3 +32,4 @@ void kdump_symbols(struct trace_dump *d)
                          (unsigned long)(s->address - (near ? CAIRN_SYMBOLS_BASE : 0)), s->size, ksymbols_name(s));
     }
 }
+KDUMP_SECTION(KDUMP_SYMBOLS, KDUMP_HEAD, kdump_symbols);

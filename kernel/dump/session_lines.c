@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The dump's lines about sessions, when they ran, and their buffers. */
-#include "kernel/dump/sections.h"
-
+#include "kernel/dump_section.h"
 #include "kernel/dump/live_dump.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
@@ -61,25 +60,30 @@ static void dump_lives(struct trace_dump *d, const struct kcontrol_info *info)
     LINE("session.%u.stop_tsc=%lu", number, (unsigned long)info->stop_tsc);
 }
 
-void kdump_sessions(struct trace_dump *d)
+/* Sessions that the dump does not name yet. */
+static void kdump_sessions(struct trace_dump *d)
 {
     struct kcontrol_info info;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
         if (!klogger_told(number) && kcontrol_query(number, &info) == 0)
             dump_session(d, &info.config);
 }
+KDUMP_SECTION(KDUMP_SESSIONS, KDUMP_HEAD | KDUMP_REST, kdump_sessions);
 
-void kdump_lives(struct trace_dump *d)
+/* When they ran. */
+static void kdump_lives(struct trace_dump *d)
 {
     struct kcontrol_info info;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
         if (kcontrol_query(number, &info) == 0)
             dump_lives(d, &info);
 }
+KDUMP_SECTION(KDUMP_LIVES, KDUMP_END | KDUMP_REST, kdump_lives);
 
-void kdump_buffers(struct trace_dump *d)
+static void kdump_buffers(struct trace_dump *d)
 {
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
         if (kcontrol_session(number))
             trace_dump_session(d, kcontrol_session(number), (uint16_t)number);
 }
+KDUMP_SECTION(KDUMP_BUFFERS, KDUMP_END | KDUMP_REST, kdump_buffers);

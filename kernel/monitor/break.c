@@ -19,6 +19,7 @@
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/recording/debug_store.h"
+#include "kernel/phase.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/tracepoint/drains.h"
 #include "kernel/tracepoint/switch.h"
@@ -90,7 +91,8 @@ static void go_on_counting(const struct counting *c)
     arch_wrmsr_safe(IA32_PERF_GLOBAL_CTRL, c->global);
 }
 
-bool kmonitor_hold_here(bool (*give_up)(void))
+/* An NMI: false unless a breakpoint holds this CPU. */
+static bool hold_here(bool (*give_up)(void))
 {
     if (!__atomic_exchange_n(&asked[arch_cpu_index()], false, __ATOMIC_ACQ_REL))
         return false;
@@ -106,6 +108,8 @@ bool kmonitor_hold_here(bool (*give_up)(void))
     __atomic_fetch_sub(&held, 1, __ATOMIC_ACQ_REL);
     return !gave_up;
 }
+static const struct knmi_row nmi = {hold_here};
+ROWS_ADD(knmi, nmi);
 
 /* Waits until so many stand still, at most a second: an emulator may have fewer cores than CPUs. Returns how many do.
  */

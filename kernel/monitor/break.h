@@ -12,7 +12,5 @@ bool kmonitor_break_debug(struct arch_trap_frame *frame, void (*stop)(const char
 /* Breakpoints are in force from now on, or no longer: a switch of the monitor's own thread shall not stop it. All CPUs
  * run; thread context. */
 void kmonitor_break_arm(bool on);
-/* An NMI: false unless a breakpoint holds this CPU. Else it returns when that goes on; false if `give_up` said so. */
-bool kmonitor_hold_here(bool (*give_up)(void));
 
 extern const struct kmonitor_command kmonitor_break[];

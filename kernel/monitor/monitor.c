@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/monitor/monitor.h"
-
+/* The monitor (option monitor=on): a prompt on the serial line, or at keyboard and screen, or a script, before the run,
+ * at breakpoints and after a panic. docs/learn/monitor.md shows it. */
 #include "arch/arch.h"
 #include "kernel/console/end.h"
 #include "kernel/console/print.h"
@@ -14,6 +14,8 @@
 #include "kernel/monitor/kernel_commands.h"
 #include "kernel/monitor/line.h"
 #include "kernel/monitor/machine.h"
+#include "kernel/monitor/options.h"
+#include "kernel/phase.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
@@ -152,8 +154,10 @@ static void begin(void *argument)
     kmonitor_bench_end();
 }
 
-void kmonitor_before_run(const struct boot_info *info)
+static void before_run(const struct boot_info *info)
 {
+    if (!kmonitor_options.on)
+        return;
     struct kthread *thread;
     const struct kthread_params params = {
         .name = "monitor", .priority = PRIORITY, .affinity = kthread_affinity(0), .entry = begin};
@@ -166,15 +170,29 @@ void kmonitor_before_run(const struct boot_info *info)
         kend_failed("monitor", "no memory for its thread");
     kthread_join(thread, KWAIT_FOREVER, NULL);
 }
+KPHASE(KPHASE_BEFORE_RUN, before_run);
 
-void kmonitor_run_begins(bool begins)
+/* Breakpoints are in force during the run. */
+static void run_begins(const struct boot_info *info)
 {
+    (void)info;
     if (source != KMONITOR_NOBODY)
-        kmonitor_break_arm(begins);
+        kmonitor_break_arm(true);
 }
+KPHASE(KPHASE_RUN_BEGINS, run_begins);
 
-void kmonitor_after_panic(void)
+static void run_ends(const struct boot_info *info)
 {
+    (void)info;
+    if (source != KMONITOR_NOBODY)
+        kmonitor_break_arm(false);
+}
+KPHASE(KPHASE_RUN_ENDS, run_ends);
+
+static void after_panic(const struct boot_info *info)
+{
+    (void)info;
     if (source != KMONITOR_NOBODY && stop(KMONITOR_AFTER_PANIC, "after a panic") == KMONITOR_QUIT)
         quit(false);
 }
+KPHASE(KPHASE_PANIC, after_panic);

@@ -22,7 +22,7 @@ static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t o
         const size_t name = (size_t)(equals - needs) - not ;
         snprintf(words, words_size, "%.*s", (int)(n - (size_t)(equals + 1 - needs)), equals + 1);
         const struct kopt_option *o = kopt_row_get(kopt_row_find(needs, name), &row);
-        if (kopt_option_field(o) == &kopt.ds)
+        if (o->field == &kopt.ds)
             kopt_word_show(o->words, ds, value, sizeof value);
         else
             kopt_option_show(o, value, sizeof value);
@@ -41,12 +41,15 @@ bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size)
     const struct kopt_option *o;
     for (; (o = kopt_row_get(*i, &row)); ++*i) {
         char value[KOPT_TEXT], other[48], words[32];
-        if (!o->needs)
+        const bool workload = o->field == kopt.workload;
+        const char *needs = workload ? kopt_workload_needs() : o->needs;
+        if (!needs)
             continue;
         kopt_option_show(o, value, sizeof value);
-        if (strcmp(value, o->standard) == 0 || !is_missing(o->needs, ds, other, sizeof other, words, sizeof words))
+        if (strcmp(value, o->standard) == 0 || !is_missing(needs, ds, other, sizeof other, words, sizeof words))
             continue;
-        int n = snprintf(text, size, "option '%s=%s': has no effect with %s", o->name, value, other);
+        int n = snprintf(text, size, "option '%s=%s': %s with %s", o->name, value,
+                         workload ? "does not go" : "has no effect", other);
         if (ds != kopt.ds)
             snprintf(text + n, size - (size_t)n, ", which is what ds=auto has chosen");
         else if (words[0])
@@ -63,14 +66,11 @@ static int check_without_pebs(char *error, size_t error_size)
 {
     if (kopt_pebs() || kopt.ds == KOPT_DS_OFF)
         return 0;
-    if (!kopt.bts)
-        snprintf(error, error_size,
-                 "option 'pebs=none': with bts=off nothing is left to record: give "
-                 "bts=circular or bts=interrupt, or ds=off");
-    else if (strcmp(kopt.workload, "known") == 0)
-        snprintf(error, error_size, "option 'pebs=none': workload=known is about what PEBS counts: give another");
-    else
+    if (kopt.bts)
         return 0;
+    snprintf(error, error_size,
+             "option 'pebs=none': with bts=off nothing is left to record: give "
+             "bts=circular or bts=interrupt, or ds=off");
     return -EINVAL;
 }
 
@@ -82,7 +82,7 @@ static bool idle_spinlock(char *error, size_t error_size)
     for (size_t i = 0; !kopt_wants(PERF_SPINLOCK) && (o = kopt_row_get(i, &row)); i++) {
         char value[KOPT_TEXT];
         kopt_option_show(o, value, sizeof value);
-        if (o->offset - offsetof(struct kopt, spinlock) >= sizeof kopt.spinlock || strcmp(value, o->standard) == 0)
+        if ((uintptr_t)o->field - (uintptr_t)&kopt.spinlock >= sizeof kopt.spinlock || strcmp(value, o->standard) == 0)
             continue;
         snprintf(error, error_size,
                  "option '%s=%s': has no effect, no session has the group spinlock, as in "

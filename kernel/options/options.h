@@ -86,8 +86,6 @@ struct kopt {
     uint32_t save;        /* enum kopt_save */
     uint32_t save_mib;
     uint32_t screen;
-    uint32_t monitor;
-    char monitor_script[64];
     uint32_t end;   /* enum kopt_end */
     uint32_t panic; /* enum kopt_panic */
     uint32_t tsc_align;

@@ -131,6 +131,18 @@ static bool parse_session(struct kopt_session *session, const char *value, size_
     return true;
 }
 
+/* Whether this kernel is built without what `word` is about; `why` says so then. */
+static bool is_absent(const char *word, size_t size, char *why, size_t why_size)
+{
+    const struct kopt_absent *const *row;
+    for (ROWS_EACH(kopt_absent, row))
+        if (strlen((*row)->word) == size && memcmp((*row)->word, word, size) == 0) {
+            snprintf(why, why_size, "this kernel is built without %s", (*row)->part);
+            return true;
+        }
+    return false;
+}
+
 static int set_value(const struct kopt_option *o, const char *word, size_t word_size, const char *value, size_t size,
                      char *error, size_t error_size)
 {
@@ -144,9 +156,9 @@ static int set_value(const struct kopt_option *o, const char *word, size_t word_
     case WORD8:
         if ((i = kopt_word_index(o->words, value, size)) >= 0) {
             if (o->kind == WORD)
-                *(uint32_t *)kopt_option_field(o) = (uint32_t)i;
+                *(uint32_t *)o->field = (uint32_t)i;
             else
-                *(uint8_t *)kopt_option_field(o) = (uint8_t)i;
+                *(uint8_t *)o->field = (uint8_t)i;
             return 0;
         }
         snprintf(why, sizeof why, "must be one of %s", o->words);
@@ -155,21 +167,22 @@ static int set_value(const struct kopt_option *o, const char *word, size_t word_
     case NUMBER64:
         if (kopt_number(value, size, &v) && v >= o->min && v <= o->max) {
             if (o->kind == NUMBER32)
-                *(uint32_t *)kopt_option_field(o) = (uint32_t)v;
+                *(uint32_t *)o->field = (uint32_t)v;
             else
-                *(uint64_t *)kopt_option_field(o) = v;
+                *(uint64_t *)o->field = v;
             return 0;
         }
         snprintf(why, sizeof why, "must be a number from %lu to %lu", (unsigned long)o->min, (unsigned long)o->max);
         break;
     case TEXT:
         if (o->words && kopt_word_index(o->words, value, size) < 0) {
-            snprintf(why, sizeof why, "must be one of %s", o->words);
+            if (!is_absent(word, word_size, why, sizeof why))
+                snprintf(why, sizeof why, "must be one of %s", o->words);
         } else if (size >= o->size) {
             snprintf(why, sizeof why, "is longer than %u characters", o->size - 1u);
         } else {
-            memcpy(kopt_option_field(o), value, size);
-            ((char *)kopt_option_field(o))[size] = '\0';
+            memcpy(o->field, value, size);
+            ((char *)o->field)[size] = '\0';
             return 0;
         }
         break;
@@ -178,7 +191,7 @@ static int set_value(const struct kopt_option *o, const char *word, size_t word_
             return 0;
         break;
     case SESSION:
-        if (parse_session(kopt_option_field(o), value, size, &reason))
+        if (parse_session(o->field, value, size, &reason))
             return 0;
         break;
     }
@@ -221,7 +234,10 @@ int kopt_set(const char *word, size_t size, char *error, size_t error_size)
         given[i] |= !e;
         return e;
     }
-    return bad(error, error_size, word, size, "there is no option of this name (docs/reference/options.md lists them)");
+    char why[96];
+    const bool absent = is_absent(word, n, why, sizeof why);
+    return bad(error, error_size, word, size,
+               absent ? why : "there is no option of this name (docs/reference/options.md lists them)");
 }
 
 int kopt_parse(const char *text, size_t size, char *error, size_t error_size)

@@ -2,6 +2,7 @@
 /* The inside of the options: rows of the table and their values. */
 #pragma once
 
+#include "kernel/lib/rows.h"
 #include "kernel/options/options.h"
 
 enum kopt_kind { WORD, WORD8, NUMBER32, NUMBER64, TEXT, SERIAL, SESSION };
@@ -10,7 +11,7 @@ struct kopt_option {
     const char *name;
     const char *standard; /* the default, as one would write it */
     const char *text;     /* for --help */
-    uint16_t offset;      /* in struct kopt */
+    void *field;          /* where its value is: in kopt, or with the part of the kernel that the option is about */
     uint16_t size;        /* TEXT: of the field */
     enum kopt_kind kind;
     uint64_t min, max; /* numbers */
@@ -19,7 +20,27 @@ struct kopt_option {
                         * be that "name!=a"; several with commas; NULL: nothing */
 };
 
-/* Room for a row whose words are those of the model's own tables. */
+/* Options beside those of kernel/options/table.c: ROWS_ADD(kopt, ...). Also compiled on the host. */
+ROWS(kopt, const struct kopt_option);
+
+/* Values of the option workload=: ROWS_ADD(kopt_workload, ...) by who defines some (kernel/workload/workload.h). */
+struct kopt_workload {
+    const char *name;
+    const char *needs; /* as of an option */
+};
+ROWS(kopt_workload, const struct kopt_workload);
+#define KOPT_WORKLOAD(name, needs)                                                                                     \
+    static const struct kopt_workload workload_##name = {#name, needs};                                                \
+    ROWS_ADD(kopt_workload, workload_##name)
+
+/* Options, and values of workload=, of a part that this kernel is built without: made from tools/wings. */
+struct kopt_absent {
+    const char *word; /* "monitor", "workload=probe" */
+    const char *part; /* its folder */
+};
+ROWS(kopt_absent, const struct kopt_absent);
+
+/* Room for a row whose words are those of other tables. */
 struct kopt_row {
     struct kopt_option option;
     char name[32], words[160];
@@ -36,8 +57,7 @@ size_t kopt_row_find(const char *name, size_t size);
 /* Whether the option of row `i` was given since kopt_defaults. */
 bool kopt_row_given(size_t i);
 
-/* Where an option's value is, and that value as one would write it. */
-void *kopt_option_field(const struct kopt_option *option);
+/* An option's value as one would write it. */
 void kopt_option_show(const struct kopt_option *option, char *text, size_t size);
 
 /* serial=: its value; false: it is wrong, and `why` says in what. In kernel/options/serial.c. */
@@ -47,6 +67,9 @@ void kopt_serial_show(char *text, size_t size);
 /* Words of a session's value. */
 #define KOPT_CLOCKS "qpc|system|tsc" /* from TRACE_CLOCK_QPC on */
 #define KOPT_MODES  "sequential|circular"
+
+/* What the workload that is chosen needs of other options, as kopt_option.needs. */
+const char *kopt_workload_needs(void);
 
 /* Position of `value` in "a|b|c", or -1; and the word at position `n`, which there is. */
 int kopt_word_index(const char *words, const char *value, size_t size);

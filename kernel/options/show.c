@@ -39,23 +39,22 @@ void kopt_option_show(const struct kopt_option *o, char *text, size_t size)
     switch (o->kind) {
     case WORD:
     case WORD8:
-        kopt_word_show(o->words, o->kind == WORD ? *(uint32_t *)kopt_option_field(o) : *(uint8_t *)kopt_option_field(o),
-                       text, size);
+        kopt_word_show(o->words, o->kind == WORD ? *(uint32_t *)o->field : *(uint8_t *)o->field, text, size);
         break;
     case NUMBER32:
-        snprintf(text, size, "%u", *(uint32_t *)kopt_option_field(o));
+        snprintf(text, size, "%u", *(uint32_t *)o->field);
         break;
     case NUMBER64:
-        snprintf(text, size, "%lu", (unsigned long)*(uint64_t *)kopt_option_field(o));
+        snprintf(text, size, "%lu", (unsigned long)*(uint64_t *)o->field);
         break;
     case TEXT:
-        snprintf(text, size, "%s", (char *)kopt_option_field(o));
+        snprintf(text, size, "%s", (char *)o->field);
         break;
     case SERIAL:
         kopt_serial_show(text, size);
         break;
     case SESSION:
-        show_session(kopt_option_field(o), text, size);
+        show_session(o->field, text, size);
         break;
     }
 }

@@ -9,16 +9,11 @@
 #include "kernel/lib/string.h"
 #include "trace/session.h"
 
-#define WORKLOAD(name) "|" #name
-static const char workloads[] =
-#include "kernel/options/workloads.h"
-    ;
-
 static const char model[] = "ds=auto|soft", processor[] = "ds=auto|hw";
 static const char debug_store[] = "ds!=off", branches[] = "bts!=off", sampling[] = "ds!=off,pebs!=none";
 static const char by_rules[] = "spinlock.every=0";
 
-#define AT(field) offsetof(struct kopt, field), sizeof kopt.field
+#define AT(field) &kopt.field, sizeof kopt.field
 
 #define SESSION_AT(n) AT(session[(n)-1])
 #define OTHER_SESSION(n)                                                                                               \
@@ -26,7 +21,8 @@ static const char by_rules[] = "spinlock.every=0";
         "session." #n, "off", "an additional session; off: none", SESSION_AT(n), SESSION, 0, 0, NULL, NULL             \
     }
 
-static const char presets[] = "names of ds_model_presets"; /* stands for them: see kopt_row_get */
+/* These stand for words of other tables: see kopt_row_get. */
+static const char presets[] = "names of ds_model_presets", workloads[] = "names of rows";
 
 static const struct kopt_option table[] = {
     {"ds", "auto",
@@ -60,9 +56,9 @@ static const struct kopt_option table[] = {
      AT(pebs_cpus), WORD, 0, 0, "all|core|atom", sampling},
     {"pebs.later", "none",
      "new periods for the events of pebs=, in their order, from the middle of the run on (half of switches=): "
-     "PERIOD[,...], or none (no change); pebs.atom= keeps its periods; not with workload=known or probe, which use "
-     "the counters themselves",
-     AT(pebs_later), TEXT, 0, 0, NULL, "ds!=off,pebs!=none,workload!=known,workload!=probe"},
+     "PERIOD[,...], or none (no change); pebs.atom= keeps its periods; not with a workload that uses the "
+     "counters itself",
+     AT(pebs_later), TEXT, 0, 0, NULL, sampling},
     {"pebs.groups", "gpr",
      "record groups in addition to the basic one, from format 4 on: none, or a list of gpr, mem, xmm, lbr (lbr:8: the "
      "newest 8 of 32 branches; architectural PEBS has 8, 16 or all) and counters (format 6, architectural PEBS), such "
@@ -140,8 +136,7 @@ static const struct kopt_option table[] = {
      "1: trace and truth are packed (docs/reference/format.md, section 17), most to a third of their characters or "
      "less; 0: they are sent as they are",
      AT(dump_pack), NUMBER32, 0, 1, NULL, NULL},
-    {"workload", "mix", "what the threads do (docs/how-to/workloads.md)", AT(workload), TEXT, 0, 0, workloads + 1,
-     NULL},
+    {"workload", "mix", "what the threads do (docs/how-to/workloads.md)", AT(workload), TEXT, 0, 0, workloads, NULL},
     {"switches", "20000", "end after this many context switches on all CPUs together", AT(switches), NUMBER64, 1,
      UINT64_C(1000000000), NULL, NULL},
     {"seconds", "60", "end after this many seconds at the latest", AT(seconds), NUMBER32, 1, 86400, NULL, NULL},
@@ -175,14 +170,6 @@ static const struct kopt_option table[] = {
      "on: show text on the screen as well, if the firmware provides a framebuffer; off: leave the screen as the "
      "loader left it",
      AT(screen), WORD, 0, 0, "off|on", NULL},
-    {"monitor", "off",
-     "on: a prompt on the serial line (without a port: keyboard and screen) before the run, at breakpoints and after a "
-     "panic (docs/learn/monitor.md)",
-     AT(monitor), WORD, 0, 0, "off|on", NULL},
-    {"monitor.script", "none",
-     "FILE beside cairn.cfg from which the monitor reads its commands, one a line, instead of the serial line; after "
-     "the last one the run goes on; none: no file",
-     AT(monitor_script), TEXT, 0, 0, NULL, "monitor=on"},
     {"end", "halt", "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),
      WORD, 0, 0, "halt|exit|reboot|poweroff", NULL},
     {"panic", "none",
@@ -204,19 +191,47 @@ static void add_word(struct kopt_row *r, const char *word)
     snprintf(r->words + n, sizeof r->words - n, "%s%s", n ? "|" : "", word);
 }
 
-/* As it stands in the table, but for what the model's own tables say. */
+/* The option of a part of the kernel, and the value of workload=, whose name is the first after `name`; NULL: there is
+ * none. */
+static const struct kopt_option *next_option(const char *name)
+{
+    const struct kopt_option *const *o, *next = NULL;
+    for (ROWS_EACH(kopt, o))
+        if (strcmp((*o)->name, name) > 0 && (!next || strcmp((*o)->name, next->name) < 0))
+            next = *o;
+    return next;
+}
+
+static const struct kopt_workload *next_workload(const char *name)
+{
+    const struct kopt_workload *const *w, *next = NULL;
+    for (ROWS_EACH(kopt_workload, w))
+        if (strcmp((*w)->name, name) > 0 && (!next || strcmp((*w)->name, next->name) < 0))
+            next = *w;
+    return next;
+}
+
+/* As it stands in its table, but for what other tables say. */
 const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *r)
 {
-    if (i >= OPTIONS)
+    if (i >= KOPT_ROWS_MAX)
         return NULL;
+    if (i >= OPTIONS) {
+        const struct kopt_option *o = next_option("");
+        for (; o && i > OPTIONS; i--)
+            o = next_option(o->name);
+        return o;
+    }
     r->words[0] = '\0';
     if (i - FIRST_POLICY >= DS_MODEL_POLICIES) {
         const struct kopt_option *o = &table[i < FIRST_POLICY ? i : i - DS_MODEL_POLICIES];
-        if (o->words != presets)
+        if (o->words != presets && o->words != workloads)
             return o;
         r->option = *o;
-        for (size_t p = 0; p < DS_MODEL_PRESETS; p++)
+        for (size_t p = 0; o->words == presets && p < DS_MODEL_PRESETS; p++)
             add_word(r, ds_model_presets[p].name);
+        for (const struct kopt_workload *w = next_workload(""); o->words == workloads && w; w = next_workload(w->name))
+            add_word(r, w->name);
     } else {
         const struct ds_model_policy_row *p = &ds_model_policies[i - FIRST_POLICY];
         snprintf(r->name, sizeof r->name, "ds.policy.%s", p->name);
@@ -225,7 +240,7 @@ const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *r)
         r->option = (struct kopt_option){.name = r->name,
                                          .standard = p->values[0],
                                          .text = p->question,
-                                         .offset = (uint16_t)(offsetof(struct kopt, ds_policy) + p->field),
+                                         .field = (char *)&kopt.ds_policy + p->field,
                                          .kind = WORD8,
                                          .needs = model};
     }
@@ -233,9 +248,13 @@ const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *r)
     return &r->option;
 }
 
-void *kopt_option_field(const struct kopt_option *o)
+const char *kopt_workload_needs(void)
 {
-    return (char *)&kopt + o->offset;
+    const struct kopt_workload *const *w;
+    for (ROWS_EACH(kopt_workload, w))
+        if (strcmp((*w)->name, kopt.workload) == 0)
+            return (*w)->needs;
+    return NULL;
 }
 
 size_t kopt_row_find(const char *name, size_t size)

@@ -7,6 +7,7 @@
 #include "ds/layout.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/cpu.h"
+#include "kernel/dump_section.h"
 #include "kernel/lib/errno.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
@@ -228,7 +229,8 @@ int64_t kmachine_filetime(uint64_t tsc)
     return start + trace_clock_units(&since, tsc);
 }
 
-void kmachine_dump(struct trace_dump *d)
+/* The lines of stream M that do not concern the Debug Store. */
+static void kmachine_dump(struct trace_dump *d)
 {
     char text[KOPT_TEXT + 32];
 
@@ -269,3 +271,4 @@ void kmachine_dump(struct trace_dump *d)
     for (uint32_t i = 0; cpus && i < kcpu_count; i++)
         dump_cpu(d, i);
 }
+KDUMP_SECTION(KDUMP_MACHINE, KDUMP_HEAD, kmachine_dump);

@@ -17,5 +17,3 @@ uint64_t kmachine_memory(void);
 int kmachine_emulated(void);
 /* True where CPUID says that there is a hypervisor: what registers do may then be its answer. */
 int kmachine_virtual(void);
-/* The lines of stream M that do not concern the Debug Store. Any context. */
-void kmachine_dump(struct trace_dump *dump);

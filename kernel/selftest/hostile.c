@@ -222,4 +222,4 @@ static int start(uint64_t seed)
     return e ? e : kworkload_thread("keeper", 0, KPRIORITY_NORMAL + 3, KTHREAD_ANY_CPU, keep, k);
 }
 
-const struct kworkload kworkload_hostile = {start};
+KWORKLOAD(hostile, start);

@@ -471,4 +471,4 @@ static int start(uint64_t seed)
     return e;
 }
 
-const struct kworkload kworkload_known = {start};
+KWORKLOAD(known, start);

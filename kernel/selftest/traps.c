@@ -167,4 +167,4 @@ static int start(uint64_t seed)
     return e;
 }
 
-const struct kworkload kworkload_traps = {start};
+KWORKLOAD(traps, start);

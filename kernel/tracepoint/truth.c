@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "kernel/cpu.h"
+#include "kernel/dump_section.h"
 #include "kernel/lib/string.h"
 #include "trace/frames.h"
 
@@ -89,3 +90,4 @@ void ktruth_dump(struct trace_dump *dump)
         }
     }
 }
+KDUMP_SECTION(KDUMP_TRUTH, KDUMP_END | KDUMP_REST, ktruth_dump);

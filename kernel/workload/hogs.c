@@ -45,4 +45,4 @@ static int start(uint64_t seed)
     return kpart_hogs(NULL, seed, 2 * kcpu_count + 1, 0);
 }
 
-const struct kworkload kworkload_hogs = {start};
+KWORKLOAD(hogs, start);

@@ -63,4 +63,4 @@ static int start(uint64_t seed)
     return kpart_lockfight(NULL, seed, kcpu_count > 1 ? kcpu_count / 2 : 1, 6);
 }
 
-const struct kworkload kworkload_lockfight = {start};
+KWORKLOAD(lockfight, start);

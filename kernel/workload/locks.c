@@ -112,4 +112,4 @@ static int start(uint64_t seed)
     return e;
 }
 
-const struct kworkload kworkload_locks = {start};
+KWORKLOAD(locks, start);

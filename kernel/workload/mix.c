@@ -119,4 +119,4 @@ static int start(uint64_t seed)
     return e;
 }
 
-const struct kworkload kworkload_mix = {start};
+KWORKLOAD(mix, start);

@@ -51,4 +51,4 @@ static int start(uint64_t seed)
     return kpart_pingpong(NULL, seed, kcpu_count, 0);
 }
 
-const struct kworkload kworkload_pingpong = {start};
+KWORKLOAD(pingpong, start);

@@ -87,4 +87,4 @@ static int start(uint64_t seed)
     return kpart_prodcons(NULL, seed, kcpu_count);
 }
 
-const struct kworkload kworkload_prodcons = {start};
+KWORKLOAD(prodcons, start);

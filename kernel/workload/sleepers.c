@@ -40,4 +40,4 @@ static int start(uint64_t seed)
     return kpart_sleepers(NULL, seed, 8 * kcpu_count);
 }
 
-const struct kworkload kworkload_sleepers = {start};
+KWORKLOAD(sleepers, start);

@@ -29,4 +29,4 @@ static int start(uint64_t seed)
     return e;
 }
 
-const struct kworkload kworkload_user = {start};
+KWORKLOAD(user, start);

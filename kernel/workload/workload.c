@@ -90,10 +90,14 @@ int kworkload_program(const char *name, uint32_t number, int priority, user_prog
                     kuser_create(&m->thread, text, priority, KTHREAD_ANY_CPU, program, first, second, event, events));
 }
 
-int kworkload_start(const struct kworkload *workload, uint64_t seed)
+int kworkload_start(const char *name, uint64_t seed)
 {
+    const struct kworkload *const *row;
+    int e = -ENOENT;
     ask_to_stop(false);
-    int e = workload->start(seed);
+    for (ROWS_EACH(kworkload, row))
+        if (strcmp((*row)->name, name) == 0)
+            e = (*row)->start(seed);
     if (e)
         kworkload_finish();
     return e;

@@ -6,28 +6,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/lib/rows.h"
 #include "kernel/memory/heap.h"
 #include "kernel/sched/threads.h"
 #include "kernel/user/user.h"
 #include "kernel/sched/wait.h"
 
 /* ---- for the run's controller; a thread */
-/* 0, or -ENOMEM (nothing is left running). */
-struct kworkload;
-int kworkload_start(const struct kworkload *workload, uint64_t seed);
+/* Starts the workload of this name, one of option workload=. 0, -ENOMEM or -ENOENT (nothing is left running). */
+int kworkload_start(const char *name, uint64_t seed);
 /* Asks its threads to stop, joins them, frees what they shared. */
 void kworkload_finish(void);
 
 /* ---- for workloads */
 struct kworkload {
+    const char *name;
     /* Creates the threads. 0, or what kworkload_thread or kworkload_alloc failed with. */
     int (*start)(uint64_t seed);
 };
 
-/* Each is a line of kernel/options/workloads.h. */
-#define WORKLOAD(name) extern const struct kworkload kworkload_##name;
-#include "kernel/options/workloads.h"
-#undef WORKLOAD
+ROWS(kworkload, const struct kworkload);
+
+/* A workload. Each is also a line KOPT_WORKLOAD (kernel/options/row.h) of its folder's options.c. At file scope. */
+#define KWORKLOAD(word, begin)                                                                                         \
+    static const struct kworkload kworkload_##word = {.name = #word, .start = (begin)};                                \
+    ROWS_ADD(kworkload, kworkload_##word)
 
 /* Creates a sampled thread, called NAME/NUMBER, that kworkload_finish will join. `cpu`: the only one it may run on, or
  * KTHREAD_ANY_CPU. 0, -EINVAL, -ENOMEM. */

@@ -44,3 +44,6 @@ support = $(patsubst %.c,$(B)/san/%.o,$(wildcard $1/*.c))
 $(foreach subject,$(patsubst %/,%,$(wildcard tests/unit/*/*/)),\
     $(eval $(patsubst tests/%.c,$(B)/%,$(wildcard $(dir $(subject))test_$(notdir $(subject))*.c)): \
     $(call support,$(subject))))
+
+# Options of all parts of the kernel.
+$(addprefix $(B)/unit/,kernel/test_options boot/test_config): $(ROWS_C:%.c=$(B)/san/%.o)

@@ -87,12 +87,12 @@ static int docs(void)
     struct kopt_help h;
     const char *name;
     puts("# Options\n\n"
-         "Made by `make docs` from the table in kernel/options/table.c. Give them to `./run-qemu.sh` as words, or "
-         "write\n"
-         "them into `cairn.cfg` on the boot volume, one a line; `#` begins a comment. A word that is not in this\n"
-         "table, or whose value is not, stops the boot with one line that says so. Numbers are decimal, or\n"
-         "hexadecimal with `0x`. An option given twice is refused, and so is one that would have no effect: the last\n"
-         "column says what others must be for it to have one. Where `ds=auto` decides, a line of the run says so.\n\n"
+         "Made by `make docs` from the rows in kernel/*/options.c and kernel/options/table.c. Give them to\n"
+         "`./run-qemu.sh` as words, or write them into `cairn.cfg` on the boot volume, one a line; `#` begins a\n"
+         "comment. A word that is not in this table, or whose value is not, stops the boot with one line that says\n"
+         "so. Numbers are decimal, or hexadecimal with `0x`. An option given twice is refused, and so is one that\n"
+         "would have no effect: the last column says what others must be for it to have one. Where `ds=auto`\n"
+         "decides, a line of the run says so.\n\n"
          "| option | values | default | meaning | only with |\n| --- | --- | --- | --- | --- |");
     for (size_t i = 0; kopt_describe(i, &h); i++) {
         printf("| `%s` | ", h.name);

@@ -12,6 +12,7 @@
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
 #include "kernel/options/options.h"
+#include "kernel/options/row.h"
 #include "trace/session.h"
 
 static char error[512];
@@ -65,6 +66,52 @@ static void each_kind_of_value(void **state)
     assert_int_equal(kopt.bts_rings, DS_BTS_KERNEL);
 }
 
+static struct {
+    uint32_t number;
+    char text[8];
+} part;
+static const struct kopt_option part_text = {.name = "part.text",
+                                             .standard = "none",
+                                             .text = "a text",
+                                             .field = part.text,
+                                             .size = sizeof part.text,
+                                             .kind = TEXT};
+static const struct kopt_option part_number = {
+    .name = "part", .standard = "7", .text = "a number", .field = &part.number, .kind = NUMBER32, .min = 1, .max = 9};
+static const struct kopt_absent gone = {"gone", "kernel/gone"}, gone_workload = {"workload=gone", "kernel/gone"};
+ROWS_ADD(kopt, part_text);
+ROWS_ADD(kopt, part_number);
+ROWS_ADD(kopt_absent, gone);
+ROWS_ADD(kopt_absent, gone_workload);
+
+/* Options that a part of the kernel adds, each after those of the table and in the order of their names; and those of a
+ * part that is not there. */
+static void of_parts(void **state)
+{
+    struct kopt_help help;
+    size_t i = 0, other = 0;
+    (void)state;
+    assert_int_equal(parse("part=3\npart.text=a"), 0);
+    assert_true(part.number == 3 && strcmp(part.text, "a") == 0);
+    kopt_defaults();
+    assert_true(part.number == 7 && strcmp(part.text, "none") == 0);
+    assert_int_equal(set("part=0"), -EINVAL);
+    assert_string_equal(error, "option 'part=0': must be a number from 1 to 9");
+    for (; kopt_describe(i, &help) && strcmp(help.name, "part") != 0; i++)
+        continue;
+    assert_true(kopt_describe(i + 1, &help) && strcmp(help.name, "part.text") == 0);
+    while (kopt_describe(other, &help))
+        other++;
+    assert_in_range(other, i + 2, KOPT_ROWS_MAX - 1); /* no row had to be left out */
+
+    assert_int_equal(set("gone=1"), -EINVAL);
+    assert_string_equal(error, "option 'gone=1': this kernel is built without kernel/gone");
+    assert_int_equal(set("workload=gone"), -EINVAL);
+    assert_string_equal(error, "option 'workload=gone': this kernel is built without kernel/gone");
+    assert_int_equal(set("workload=gon"), -EINVAL);
+    assert_non_null(strstr(error, "must be one of control|hogs|"));
+}
+
 /* What would have no effect beside the others is refused, each with what it is that it does not go with. */
 static void options_without_effect(void **state)
 {
@@ -101,7 +148,8 @@ static void options_without_effect(void **state)
         {"ds=soft\nds.force=1", "option 'ds.force=1': has no effect with ds=soft, only with ds=auto|hw"},
         {"bts.rings=u", "option 'bts.rings=u': has no effect with bts=off"},
         {"bts.records=9", "option 'bts.records=9': has no effect with bts=off"},
-        {"workload=known\npebs.later=9", "option 'pebs.later=9': has no effect with workload=known"},
+        {"workload=known\npebs.later=9",
+         "option 'workload=known': does not go with pebs.later=9, only with pebs.later=none"},
         {"workload=known\npebs=branches:9", NULL},
         {"pebs=none\nbts=interrupt\nds.throttle=5\nworkload=user\npebs.records=64\npebs.threshold=48", NULL},
         {"ds=hw\npebs=none\nbts=circular\nbts.records=9", NULL},
@@ -115,8 +163,7 @@ static void options_without_effect(void **state)
         {"pebs=none\nbts=circular\nsession.1=full:qpc:sequential\nsession.pmc=TotalCycles",
          "option 'session.pmc=TotalCycles': has no effect with pebs=none"},
         {"pebs=none\nbts=circular\nds.log=1", "option 'ds.log=1': has no effect with pebs=none"},
-        {"pebs=none\nbts=circular\nworkload=known",
-         "option 'pebs=none': workload=known is about what PEBS counts: give another"},
+        {"pebs=none\nbts=circular\nworkload=known", "option 'workload=known': does not go with pebs=none"},
         {"dump=live\ndump.pace=0\nserial=com2,9600\nsession.2=full:tsc:circular", NULL},
         {"dump.pace=0", "option 'dump.pace=0': has no effect with dump=end, only with dump=live"},
         {"dump=live\nserial=none", "option 'dump=live': has no effect with serial=none"},
@@ -564,6 +611,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_legal),
         cmocka_unit_test(each_kind_of_value),
+        cmocka_unit_test(of_parts),
         cmocka_unit_test(counters),
         cmocka_unit_test(kinds_of_cores),
         cmocka_unit_test(sessions),

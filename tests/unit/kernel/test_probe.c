@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel/selftest/probe.c: the verdict where registers cannot be saved or given back, and what the dump then says. */
+/* kernel/probe/probe.c: the verdict where registers cannot be saved or given back, and what the dump then says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "kernel/console/report.h"
 #include "kernel/lib/print.h"
-#include "kernel/selftest/probe.c" /* a verdict without the run that leads to it */
+#include "kernel/probe/probe.c" /* a verdict without the run that leads to it */
 
 static char verdicts[512], lines[16384]; /* of kreport; of the dump */
 

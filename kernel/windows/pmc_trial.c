@@ -10,7 +10,7 @@
 #include "kernel/lib/string.h"
 #include "kernel/sched/threads.h"
 #include "kernel/thread.h"
-#include "kernel/selftest/trial.h"
+#include "kernel/windows/trial.h"
 #include "trace/wire/activity.h"
 
 static uint32_t last; /* session */

@@ -19,7 +19,7 @@
 #include "kernel/sched/wait.h"
 #include "kernel/windows/sysinfo.h"
 #include "kernel/workload/parts.h"
-#include "kernel/selftest/trial.h"
+#include "kernel/windows/trial.h"
 
 #define COMPUTERS 2u /* per CPU, beside the tests */
 
@@ -436,4 +436,4 @@ static int start(uint64_t seed)
     return e;
 }
 
-const struct kworkload kworkload_control = {start};
+KWORKLOAD(control, start);

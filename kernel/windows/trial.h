@@ -38,5 +38,5 @@ struct ktrial_list {
 /* With so many elements. */
 uint32_t ktrial_list_bytes(unsigned elements);
 
-/* ProfileCounterList and ProfileEventList, on the last session that stays: kernel/selftest/pmc_trial.c. */
+/* ProfileCounterList and ProfileEventList, on the last session that stays: kernel/windows/pmc_trial.c. */
 void ktrial_items(struct ktrial *t);

@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
 ; The code that the experiments of ds/probe run: instructions at known addresses, in a straight line, then RET.
-; ds/probe/probe.h says how many; kernel/selftest/probe.c checks that. Each is a void f(void).
+; ds/probe/probe.h says how many; kernel/probe/probe.c checks that. Each is a void f(void).
 
 %macro sled 2                               ; name, bytes of alignment
 global kprobe_%1, kprobe_%1_end

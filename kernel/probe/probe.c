@@ -7,13 +7,13 @@
  * restored. Then it measures context switches; for that the sessions get other masks for a moment. With ds=soft the
  * experiments have a model of their own, with the policies of the options; the answers must be these policies.
  */
-#include "kernel/selftest/probe.h"
 
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "ds/model/model.h"
 #include "ds/probe/probe.h"
 #include "kernel/console/report.h"
+#include "kernel/dump_section.h"
 #include "kernel/lib/print.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/gate.h"
@@ -420,7 +420,7 @@ static int start(uint64_t seed)
     return e;
 }
 
-const struct kworkload kworkload_probe = {start};
+KWORKLOAD(probe, start);
 
 /* ---- the dump ---------------------------------------------------------------------------------------------------- */
 
@@ -431,7 +431,8 @@ static void dump_cost(struct trace_dump *dump, const struct found *f, unsigned i
                      (unsigned long)c->least, (unsigned long)c->median, (unsigned long)c->p99, c->reason);
 }
 
-void kprobe_dump(struct trace_dump *dump)
+/* What has been found out so far, as lines of the machine stream. */
+static void kprobe_dump(struct trace_dump *dump)
 {
     const enum cairn_stream stream = CAIRN_STREAM_MACHINE;
     for (uint32_t n = 0; n < kinds; n++) {
@@ -452,3 +453,4 @@ void kprobe_dump(struct trace_dump *dump)
             dump_cost(dump, f, DS_PROBE_COSTS + i, switch_names[i], &f->switched[i]);
     }
 }
+KDUMP_SECTION(KDUMP_FOUND, KDUMP_END | KDUMP_REST, kprobe_dump);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/selftest/trial.h"
+#include "kernel/windows/trial.h"
 
 #include "kernel/console/report.h"
 #include "kernel/recording/sessions.h"

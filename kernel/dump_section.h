@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* A dump (kernel/dump/dump.h) consists of sections. Each part of the kernel that has something to dump adds its own. */
+#pragma once
+
+#include "kernel/lib/rows.h"
+
+struct trace_dump;
+
+/* What it is about; a dump has the sections in this order (docs/reference/format.md). */
+enum kdump_subject {
+    KDUMP_MACHINE,
+    KDUMP_DEBUG_STORE,
+    KDUMP_FOUND, /* by experiments on the machine */
+    KDUMP_THREADS,
+    KDUMP_SYMBOLS,
+    KDUMP_SESSIONS,
+    KDUMP_LIVES, /* of sessions */
+    KDUMP_BUFFERS,
+    KDUMP_VERDICT,
+    KDUMP_TRUTH,
+    KDUMP_SUBJECTS,
+};
+
+/* A live dump (kernel/dump/live_dump.h) begins with some sections and ends with others; any other dump is written in
+ * one piece. */
+enum kdump_when {
+    KDUMP_HEAD = 1, /* known before the run */
+    KDUMP_END = 2,  /* in a dump in one piece, */
+    KDUMP_REST = 4, /* and in the end of a live one */
+};
+
+struct kdump_section {
+    enum kdump_subject subject;
+    unsigned when;                          /* bits of enum kdump_when */
+    void (*write)(struct trace_dump *dump); /* lines or frames of its own; usable in a panic */
+};
+ROWS(kdump, const struct kdump_section);
+
+/* `function` writes a section. At file scope. */
+#define KDUMP_SECTION(about, in, function)                                                                             \
+    static const struct kdump_section section_##function = {.subject = (about), .when = (in), .write = (function)};    \
+    ROWS_ADD(kdump, section_##function)

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The phases of a run at which parts of the kernel that the run does not know do something of their own. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "kernel/lib/rows.h"
+
+struct boot_info;
+
+enum kphase {
+    KPHASE_BEFORE_RUN, /* all CPUs run, nothing is recorded yet; thread context */
+    KPHASE_RUN_BEGINS, /* recording, the workload's threads exist; thread context */
+    KPHASE_RUN_ENDS,   /* recording has ended, the workload's threads have, too; thread context */
+    KPHASE_PANIC,      /* before the dump; all other CPUs are stopped, interrupts are off */
+};
+
+struct kphase_row {
+    enum kphase phase;
+    void (*run)(const struct boot_info *info); /* NULL but before the run */
+};
+ROWS(kphase, const struct kphase_row);
+
+/* `function` is run in this phase. At file scope. */
+#define KPHASE(which, function)                                                                                        \
+    static const struct kphase_row in_phase_##function = {.phase = (which), .run = (function)};                        \
+    ROWS_ADD(kphase, in_phase_##function)
+
+/* Runs what is to be run in this phase. */
+void kphase_run(enum kphase phase, const struct boot_info *info);
+
+/* NMIs that another CPU sends to hold this one for a while. */
+struct knmi_row {
+    /* False: the NMI is not one of these. Else it returns when this CPU may go on; false if `give_up` said so. */
+    bool (*hold)(bool (*give_up)(void));
+};
+ROWS(knmi, const struct knmi_row);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The workloads that are defined here, for the option workload=. */
+#include "kernel/options/row.h"
+
+KOPT_WORKLOAD(mix, NULL);
+KOPT_WORKLOAD(pingpong, NULL);
+KOPT_WORKLOAD(prodcons, NULL);
+KOPT_WORKLOAD(lockfight, NULL);
+KOPT_WORKLOAD(locks, NULL);
+KOPT_WORKLOAD(hogs, NULL);
+KOPT_WORKLOAD(sleepers, NULL);
+KOPT_WORKLOAD(user, NULL);

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# make nucleus: the kernel without its wings (tools/wings), in a folder that run-qemu.sh takes. WITH="NAME ..." keeps
+# some of them; NUCLEUS=DIR is another folder. Objects are those of the whole kernel: what is left out is not linked.
+WITH    :=
+NUCLEUS := $(B)/nucleus
+WINGS   := $(shell awk -F ' *[|] *' 'NF == 4 { print $$1 }' tools/wings)
+$(foreach w,$(filter-out $(WINGS),$(WITH)),$(error WITH=$(w): there is no such wing; there are $(WINGS)))
+LEFT_OUT      := $(filter-out $(WITH),$(WINGS))
+LEFT_OUT_ROOM := $(shell awk -F ' *[|] *' -v out=' $(LEFT_OUT) ' 'NF == 4 && index(out, " "$$1" ") { print $$2 }' \
+                   tools/wings)
+in_nucleus = $(filter-out $(foreach p,kernel ring3 host,$(LEFT_OUT_ROOM:%=$(B)/$p/%/%)),$(1))
+
+nucleus: $(NUCLEUS)/kernel.elf $(NUCLEUS)/cairn-options $(B)/cairn loader
+	@ln -sf $(abspath $(B))/cairn $(abspath $(B))/BOOTX64.EFI $(NUCLEUS)
+$(NUCLEUS)/kernel.objects: OBJECTS = $(call in_nucleus,$(KERNEL_O))
+$(NUCLEUS)/kernel.objects: FORCE
+	$(call changed,$(OBJECTS))
+$(NUCLEUS)/kernel.elf: $(call in_nucleus,$(KERNEL_O)) $(NUCLEUS)/absent.kernel.o arch/kernel.ld \
+                       $(NUCLEUS)/kernel.objects
+	$(call say,LINK)
+	$(call link_kernel,$@,$(filter %.o,$^))
+$(NUCLEUS)/cairn-options: $(OPTIONS_O) $(call in_nucleus,$(ROWS_C:%.c=$(B)/host/%.o)) $(NUCLEUS)/absent.host.o \
+                          $(B)/host/libshared.a $(NUCLEUS)/kernel.objects
+	$(call say,LINK)
+	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)
+
+# By their names options of wings that are left out are refused.
+$(NUCLEUS)/absent.c: tools/wings $(NUCLEUS)/kernel.objects
+	$(Q)awk -F ' *[|] *' -v out=' $(LEFT_OUT) ' 'BEGIN { print "#include \"kernel/options/row.h\"" } \
+	    NF == 4 && index(out, " "$$1" ") { for (i = split($$3, word, " "); i; i--) \
+	        printf "static const struct kopt_absent absent_%d = {\"%s\", \"%s\"};\nROWS_ADD(kopt_absent, absent_%d);\n", \
+	            ++n, word[i], $$2, n }' tools/wings > $@
+$(NUCLEUS)/absent.kernel.o: $(NUCLEUS)/absent.c
+	$(call compile,kernel)
+$(NUCLEUS)/absent.host.o: $(NUCLEUS)/absent.c
+	$(call compile,host)
+test-products: nucleus
+.PHONY: nucleus
