@@ -107,7 +107,7 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 #define IA32_PERFEVTSEL_OS       DS_BIT(17)
 #define IA32_PERFEVTSEL_EDGE     DS_BIT(18)
 #define IA32_PERFEVTSEL_INT      DS_BIT(20) /* must be 0 on a PEBS counter, or a second PMI follows each record */
-#define IA32_PERFEVTSEL_ANY      DS_BIT(21) /* all threads of the core; only versions 3 and 4 */
+#define IA32_PERFEVTSEL_ANY      DS_BIT(21) /* all threads of the core; deprecated in version 5 */
 #define IA32_PERFEVTSEL_EN       DS_BIT(22)
 #define IA32_PERFEVTSEL_INV      DS_BIT(23)
 #define IA32_PERFEVTSEL_CMASK    (UINT64_C(0xFF) << 24)

@@ -46,11 +46,10 @@ bool ds_model_has_msr(const struct ds_model *m, uint32_t msr)
 }
 
 /* AnyThread (SDM vol. 3B, "Architectural Performance Monitoring Version 3"). Version 5 deprecates it: inferred that it
- * can still be written, because Linux writes it there for root. Version 6 has another use for one of its bits,
- * METRICS_CLEAR. */
+ * can still be written, because Linux writes it for root, with version 6, too. */
 static bool any_thread(const struct ds_model_preset *p)
 {
-    return p->perfmon_version >= 3 && p->perfmon_version <= 5;
+    return p->perfmon_version >= 3;
 }
 
 uint64_t ds_model_legal_perfevtsel(const struct ds_model *m, unsigned counter)

@@ -69,13 +69,13 @@ static const struct gp_row gp_rows[] = {
     /* PERFEVTSELx */
     {"icelake", IA32_PERFEVTSEL0, UINT64_C(0x4005300C0), 0},
     {"skylake", IA32_PERFEVTSEL0, 0xFFFFFFFF, 0},
-    {"nehalem", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, 0}, /* versions 3 to 5 */
+    {"nehalem", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, 0}, /* from version 3 on */
     {"penryn", IA32_PERFEVTSEL0, 0xFFDFFFFF, 0},
     {"penryn", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, -EFAULT},
     {"skylake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ADAPTIVE, -EFAULT},
     {"icelake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, 0},
     {"lunarlake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, 0},
-    {"pantherlake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, -EFAULT},
+    {"clearwaterforest", IA32_PERFEVTSEL0, UINT64_C(0xFFF7EFFF), 0}, /* as Linux 7.3 has written it for root */
     {"icelake", IA32_PERFEVTSEL0, DS_BIT(35), -EFAULT},
     {"icelake", IA32_PERFEVTSEL0, DS_BIT(32), -EFAULT},
     {"icelake", IA32_PERFEVTSEL0 + 8, 0, -EFAULT},
@@ -100,7 +100,7 @@ static const struct gp_row gp_rows[] = {
     {"skylake", IA32_FIXED_CTR_CTRL, 0x1000, -EFAULT},
     {"skylake", IA32_FIXED_CTR_CTRL, DS_BIT(32), -EFAULT},
     {"icelake", IA32_FIXED_CTR_CTRL, 0x4444, 0},
-    {"pantherlake", IA32_FIXED_CTR_CTRL, 4, -EFAULT},
+    {"pantherlake", IA32_FIXED_CTR_CTRL, 0x4444, 0},
     {"icelake", IA32_PERF_GLOBAL_CTRL, UINT64_C(0x1000F000000FF), 0},
     {"icelake", IA32_PERF_GLOBAL_CTRL, 0x100, -EFAULT},
     {"skylake", IA32_PERF_GLOBAL_CTRL, DS_BIT(35), -EFAULT},
