@@ -12,7 +12,7 @@
 
 #define EXTENDED 4u /* from this format on every counter and event has PEBS (SDM vol. 3B, "Extended PEBS") */
 
-/* Events that have no name in pebs=, and so are not in ds_event_data. */
+/* Events that have no name in pebs=, and so are not in ds_event_data, or that it has on fewer counters. */
 static const struct {
     uint8_t first, last; /* enum ds_generation */
     bool cmask;          /* only cycles, counted by CMASK */
@@ -29,6 +29,10 @@ static const struct {
     {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x00C0},
     {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x00C4},
     {DS_GENERATION_SKYLAKE, DS_GENERATION_SKYLAKE, true, 0x00C0},
+    /* Load latency: the lists have PMC3 alone, Linux' tables all four counters, and it takes PMC0. Real Haswells record
+     * it there. */
+    {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x100B},
+    {DS_GENERATION_HASWELL, DS_GENERATION_HASWELL, false, 0x01CD},
 };
 
 /* Events of a memory system that retire: Linux' tables of constraints have all unit masks of MEM_LOAD_RETIRED and the

@@ -227,8 +227,10 @@ static void load_latency(void **state)
         uint64_t code, enable;
         uint64_t l1, fill, l2, l3, snoop_miss, snoop_hit, hitm, memory, stlb_miss, locked;
     } rows[] = {
+        {"nehalem", 0, 0x100B, DS_BIT(32), 1, 2, 3, 4, 5, 5, 6, 0xC, 0, 0}, /* Linux takes PMC0, the lists have PMC3 */
         {"nehalem", 3, 0x100B, DS_BIT(35), 1, 2, 3, 4, 5, 5, 6, 0xC, 0, 0},
         {"sandybridge", 3, 0x01CD, DS_BIT(35), 1, 2, 3, 4, 5, 6, 7, 0xC, 0x10, 0x20},
+        {"haswell", 0, 0x01CD, DS_BIT(32), 1, 2, 3, 4, 5, 6, 7, 0xC, 0x10, 0x20}, /* likewise */
         {"haswell", 3, 0x01CD, DS_BIT(35), 1, 2, 3, 4, 5, 6, 7, 0xC, 0x10, 0x20},
         {"skylake", 0, 0x01CD, DS_BIT(32), 1, 2, 3, 4, 5, 6, 7, 0xA, 0x10, 0x20},
         {"icelake", 0, 0x01CD, 0, 1, 2, 3, 4, 5, 6, 7, 0xA, 0x10, 0x20},
