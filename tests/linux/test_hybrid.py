@@ -170,4 +170,5 @@ def test_the_newest_kernel(tmp_path, preset):
     for said, kind in zip(run.said, ("core", "atom")):
         assert f"{known.Known(program, WORDS).instructions},,cpu_{kind}/instructions/u," in said.output, said.output
     assert run.said[2].output.splitlines() == PMUS
-    assert len(run.said[3].output.splitlines()) == known.Known(program, WORDS).instructions // 10007
+    most = known.Known(program, WORDS).instructions // 10007  # fewer where Linux stops a counter right at an overflow
+    assert 0.9 * most < len(run.said[3].output.splitlines()) <= most
