@@ -51,14 +51,14 @@ KERNEL   := arch arch/clock arch/firmware kernel $(patsubst %/,%,$(wildcard kern
 KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c $(EVENT_C)
 KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,$(KERNEL))))) \
             $(patsubst %,$(B)/ring3/%.o,$(basename $(call c_of,$(RING3))) \
-              $(addsuffix .asm,$(basename $(call asm_of,$(RING3))))) $(B)/kernel/font.o
+              $(addsuffix .asm,$(basename $(call asm_of,$(RING3))))) $(B)/kernel/kernel/screen/font.o
 # On the host they are linked by name: nobody there refers to them, so that a library's would be left out.
 ROWS_C   := $(sort $(wildcard kernel/*/options.c))
 LOADER_O := $(patsubst %,$(B)/loader/%.o,$(basename $(call c_of,boot boot/save) kernel/lib/crc32c.c) \
               $(addsuffix .asm,$(basename $(call asm_of,boot))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
 SHARED_C := $(call c_of,$(DS_ROOMS) trace kernel/options arch/firmware) $(addprefix kernel/,lib/base64.c lib/crc32c.c \
-              lib/line8.c memory/boot_memory.c memory/page_bitmap.c selftest/paper.c console/pixels.c console/screen.c \
+              lib/line8.c memory/boot_memory.c memory/page_bitmap.c selftest/paper.c screen/pixels.c screen/screen.c \
               $(addprefix monitor/,line.c words.c names.c show.c command.c registers.c area.c records.c batch.c \
               keys.c)) \
             $(addprefix boot/,config.c elf.c memory.c paging.c save/save_check.c) $(EVENT_C)
@@ -119,7 +119,7 @@ $(Q)link() { $(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack -T arc
         -o $(1).full $(2) --build-id=$$1 && $(OBJCOPY) --strip-debug $(1).full $(1); } && \
     link none && link 0x$$(sha1sum < $(1) | cut -d ' ' -f 1)
 endef
-$(B)/gen/font.c: tools/font.py $(FONT) $(B)/flags
+$(B)/gen/kernel/screen/font.c: tools/font.py $(FONT) $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,FONT)
 	$(Q)font='$(FONT)'; [ -n "$$font" ] || font=$$(tools/font.py --which) && tools/font.py "$$font" > $@

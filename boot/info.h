@@ -65,7 +65,7 @@ struct boot_memory {
 };
 _Static_assert(sizeof(struct boot_memory) == 32, "boot_memory");
 
-/* As the firmware reports it, unchecked (kernel/console/pixels.h checks it). */
+/* As the firmware reports it, unchecked (kernel/screen/pixels.h checks it). */
 struct boot_framebuffer {
     uint64_t base; /* physical; 0: no GOP, or none with a linear framebuffer */
     uint64_t size;

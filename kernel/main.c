@@ -2,9 +2,7 @@
 /* The start of the kernel, in order, from the loader's jump to the first thread, which runs kernel/run.c. */
 #include "arch/arch.h"
 #include "arch/upcalls.h"
-#include "kernel/console/display.h"
 #include "kernel/console/end.h"
-#include "kernel/console/faster.h"
 #include "kernel/console/print.h"
 #include "kernel/console/report.h"
 #include "kernel/console/saved_log.h"
@@ -16,6 +14,7 @@
 #include "kernel/lib/print.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
+#include "kernel/phase.h"
 #include "kernel/recording/machine.h"
 #include "kernel/recording/rundown.h"
 #include "kernel/run.h"
@@ -81,14 +80,15 @@ _Noreturn void kernel_main(struct boot_info *info)
     int bad = understood ? kopt_parse(arch_phys_to_virt(info->config), info->config_size, error, sizeof error) : 0;
     kprintf("\nCairn %s: %s\n", CAIRN_VERSION, arch_features());
     if (understood)
-        kdisplay_begin(info);
+        kphase_run(KPHASE_OPTIONS, info);
     kserial_early();
     if (!understood)
         kend_failed("boot", "the loader speaks another version of boot_info: install loader and kernel of one build");
 
     if (kmem_init(info) != 0 || arch_paging_init(info) != 0)
         kend_failed("memory", "no room for the page tables: give the machine more memory");
-    kdisplay_open(); /* first: who looks for ports touches what nobody vouches for, and what comes of it must be seen */
+    /* First: who looks for ports touches what nobody vouches for, and what comes of it must be seen on a screen. */
+    kphase_run(KPHASE_MEMORY, info);
     kserial_find();
     if (bad) /* not before: the loader's tables may not reach the only screen */
         kend_failed("options", error);
@@ -100,7 +100,7 @@ _Noreturn void kernel_main(struct boot_info *info)
     if (arch_acpi_init(info) != 0 || arch_apic_init((enum arch_x2apic)kopt.x2apic) != 0 || arch_time_init() != 0)
         kend_failed("machine", "cannot go on without what the line above names");
     kprintf("time: TSC %lu Hz, %s\n", (unsigned long)arch_tsc_hz(), arch_time_source());
-    kserial_faster();
+    kphase_run(KPHASE_CLOCK, info);
     if (kopt.tsc_align) {
         kprintf("time: waiting until the TSC is a multiple of 2^%u: at most %lu s\n", kopt.tsc_align,
                 (unsigned long)((UINT64_C(1) << kopt.tsc_align) / arch_tsc_hz() + 1));

@@ -14,7 +14,6 @@
 #include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/cpuset.h"
-#include "kernel/console/display.h"
 #include "kernel/dump/dump.h"
 #include "kernel/console/end.h"
 #include "kernel/console/saved_log.h"
@@ -134,7 +133,7 @@ static void begin(const char *line)
         arch_pause();
     kprint_panic();
     kserial_last_resort();
-    kdisplay_rescue();
+    kphase_run(KPHASE_LAST_WORDS, NULL);
     kprint_status("panic");
     snprintf(first_line, sizeof first_line, "%s", line);
     const struct kthread *t = kcpu_this()->current;

@@ -9,15 +9,19 @@
 struct boot_info;
 
 enum kphase {
+    KPHASE_OPTIONS,    /* options are known, the loader's page tables are in force; boot processor, no threads */
+    KPHASE_MEMORY,     /* memory and devices can be mapped; boot processor, no threads */
+    KPHASE_CLOCK,      /* the TSC's frequency and the serial port are known; boot processor, no threads */
     KPHASE_BEFORE_RUN, /* all CPUs run, nothing is recorded yet; thread context */
     KPHASE_RUN_BEGINS, /* recording, the workload's threads exist; thread context */
     KPHASE_RUN_ENDS,   /* recording has ended, the workload's threads have, too; thread context */
     KPHASE_PANIC,      /* before the dump; all other CPUs are stopped, interrupts are off */
+    KPHASE_LAST_WORDS, /* a failure or a panic is about to be told, perhaps before KPHASE_MEMORY; any context */
 };
 
 struct kphase_row {
     enum kphase phase;
-    void (*run)(const struct boot_info *info); /* NULL but before the run */
+    void (*run)(const struct boot_info *info); /* NULL from KPHASE_RUN_BEGINS on */
 };
 ROWS(kphase, const struct kphase_row);
 

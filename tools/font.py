@@ -22,7 +22,7 @@ PLACES = [
     "/usr/share/kbd/consolefonts/default8x16.psfu.gz",
 ]
 FIRST, LAST = 0x20, 0x7E
-MOST_WIDTH, MOST_HEIGHT = 32, 64  # kernel/console/pixels.h
+MOST_WIDTH, MOST_HEIGHT = 32, 64  # kernel/screen/pixels.h
 
 
 class FontError(Exception):
@@ -94,7 +94,7 @@ def c_text(path):
     width, height, glyphs = read(path)
     rows = [f"    {{{', '.join(f'0x{row:x}' for row in glyphs[code])}}}, /* {chr(code)} */"
             for code in range(FIRST, LAST + 1)]
-    return "\n".join([f"/* Made by tools/font.py from {path} */", '#include "kernel/console/font.h"', "",
+    return "\n".join([f"/* Made by tools/font.py from {path} */", '#include "kernel/screen/font.h"', "",
                       f"static const uint32_t glyphs[FONT_GLYPHS][{height}] = {{", *rows, "};", "",
                       f"const struct font font_console = {{{width}, {height}, &glyphs[0][0]}};", ""])
 

@@ -3,12 +3,12 @@
 
 #include "arch/arch.h"
 #include "arch/serial.h"
-#include "kernel/console/display.h"
 #include "kernel/console/print.h"
 #include "kernel/console/report.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/lib/print.h"
 #include "kernel/options/options.h"
+#include "kernel/phase.h"
 #include "kernel/console/saved_log.h"
 
 /* isa-debug-exit: QEMU exits with 2 * code + 1, so 33 is good, 35 is bad, and QEMU's own 0 and 1 are neither. */
@@ -44,7 +44,7 @@ _Noreturn void kend(bool good)
 _Noreturn void kend_failed(const char *name, const char *line)
 {
     kserial_last_resort();
-    kdisplay_rescue();
+    kphase_run(KPHASE_LAST_WORDS, NULL);
     kreport(KREPORT_FAIL, name, "%s", line);
     kreport_summary();
     kend(false);

@@ -82,10 +82,8 @@ struct kopt {
     uint32_t x2apic; /* enum arch_x2apic */
     uint32_t truth;
     struct kopt_serial serial;
-    uint32_t serial_fast; /* baud; 0: no faster than `serial` */
-    uint32_t save;        /* enum kopt_save */
+    uint32_t save; /* enum kopt_save */
     uint32_t save_mib;
-    uint32_t screen;
     uint32_t end;   /* enum kopt_end */
     uint32_t panic; /* enum kopt_panic */
     uint32_t tsc_align;

@@ -5,7 +5,6 @@
 #include "boot/save/save_format.h"
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
-#include "kernel/lib/line_rate.h"
 #include "kernel/lib/string.h"
 #include "trace/session.h"
 
@@ -156,20 +155,12 @@ static const struct kopt_option table[] = {
      "access), pci (the first) or pci:BUS:DEVICE.FUNCTION as in lspci, or none; BAUD: the rate (115200, or with auto "
      "SPCR's), set as near as the clock allows; CLOCK: the port's clock in Hz (1843200)",
      AT(serial), SERIAL, 0, 0, NULL, NULL},
-    {"serial.fast", "0",
-     "the highest rate in baud that the kernel may agree on with 'cairn capture' at the other end of the line, such as "
-     "921600; without an answer, or if the test fails, the rate of serial= stays; 0: do not ask",
-     AT(serial_fast), NUMBER32, 0, LINE_RATE_MOST, NULL, "serial!=none"},
     {"save", "off",
      "esp: keep in memory all output for the serial port, even without a port, and reset the machine; its next start "
      "writes the output to \\cairn-NNN.log on the boot volume and switches off (docs/explain/boot.md); end= is then "
      "reboot",
      AT(save), WORD, 0, 0, "off|esp", NULL},
     {"save.mib", "64", "memory for that, in MiB", AT(save_mib), NUMBER32, 1, SAVE_MIB_MAX, NULL, "save=esp"},
-    {"screen", "on",
-     "on: show text on the screen as well, if the firmware provides a framebuffer; off: leave the screen as the "
-     "loader left it",
-     AT(screen), WORD, 0, 0, "off|on", NULL},
     {"end", "halt", "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),
      WORD, 0, 0, "halt|exit|reboot|poweroff", NULL},
     {"panic", "none",

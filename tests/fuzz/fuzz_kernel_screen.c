@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/console/screen.h"
+#include "kernel/screen/screen.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

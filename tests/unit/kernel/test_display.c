@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel/console/display.c: where the screen may be reached through the loader's tables, and where not. */
+/* kernel/screen/display.c: where the screen may be reached through the loader's tables, and where not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "kernel/console/print.h"
-#include "kernel/console/screen.h"
+#include "kernel/screen/screen.h"
 #include "kernel/console/sinks.h"
 #include "kernel/options/options.h"
 #include "arch/arch.h"
@@ -27,7 +27,8 @@ void *arch_phys_to_virt(uint64_t phys)
     return pixels;
 }
 
-#include "kernel/console/display.h"
+#include "kernel/screen/display.h"
+#include "kernel/screen/options.h"
 #include "kernel/lib/print.h"
 #include "tests/unit/support/alone.h"
 
@@ -87,7 +88,7 @@ static void firmware(uint64_t base)
     memset(pixels, 0xAA, sizeof pixels);
     consoles = 0;
     said[0] = '\0';
-    kopt.screen = true;
+    kdisplay_options.on = true;
     readable = true;
     kdisplay_begin(&info);
 }
@@ -96,10 +97,10 @@ static void rescued(void **state)
 {
     (void)state;
     firmware(3 * GIB);
-    kdisplay_rescue();
+    kdisplay_rescue(NULL);
     assert_int_equal(consoles, 1);
     assert_int_not_equal(pixels[0][0], 0xAAAAAAAA);
-    kdisplay_rescue(); /* once */
+    kdisplay_rescue(NULL); /* once */
     assert_int_equal(consoles, 1);
     memset(pixels, 0xAA, sizeof pixels);
     added->write(added->context, "text", 4); /* it is the screen's */
@@ -114,7 +115,7 @@ static void rescued_at_the_end(void **state) /* of all there can be */
 {
     (void)state;
     firmware(4 * GIB - sizeof pixels);
-    kdisplay_rescue();
+    kdisplay_rescue(NULL);
     assert_int_equal(consoles, 1);
 }
 
@@ -124,7 +125,7 @@ static void not_rescued(void **state)
 {
     const uint64_t *base = *state;
     firmware(*base);
-    kdisplay_rescue();
+    kdisplay_rescue(NULL);
     assert_int_equal(consoles, 0);
     assert_int_equal(pixels[0][0], 0xAAAAAAAA);
 }
@@ -134,7 +135,7 @@ static void not_readable(void **state)
     (void)state;
     firmware(3 * GIB); /* a hole in the tables */
     readable = false;
-    kdisplay_rescue();
+    kdisplay_rescue(NULL);
     assert_int_equal(consoles, 0);
 }
 
@@ -142,8 +143,8 @@ static void not_wanted(void **state)
 {
     (void)state;
     firmware(3 * GIB);
-    kopt.screen = false;
-    kdisplay_rescue();
+    kdisplay_options.on = false;
+    kdisplay_rescue(NULL);
     assert_int_equal(consoles, 0);
 }
 
@@ -151,13 +152,13 @@ static void opened(void **state)
 {
     (void)state;
     firmware(3 * GIB);
-    kdisplay_open();
+    kdisplay_open(&info);
     assert_int_equal(consoles, 1);
     assert_string_equal(said, "screen: 640 x 480 pixels, 29 rows of 79 characters\n");
-    kdisplay_rescue();
+    kdisplay_rescue(NULL);
     assert_int_equal(consoles, 1);
     firmware(0x100000);
-    kdisplay_open();
+    kdisplay_open(&info);
     assert_int_equal(consoles, 0);
     assert_string_equal(said, "screen: none: 640 x 480 pixels, but the framebuffer cannot be mapped: it is in memory, "
                               "or beyond what the processor can address\n");

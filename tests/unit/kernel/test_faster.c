@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel/console/faster.c: how the kernel agrees on a faster line, with an other end that answers, does not, or of
+/* kernel/faster/faster.c: how the kernel agrees on a faster line, with an other end that answers, does not, or of
  * which one direction is no good. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,8 @@
 
 #include "arch/arch.h"
 #include "arch/serial.h"
-#include "kernel/console/faster.h"
+#include "kernel/faster/faster.h"
+#include "kernel/faster/options.h"
 #include "kernel/console/print.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/lib/errno.h"
@@ -127,8 +128,8 @@ static int begin(void **state)
 
 static void ask(uint32_t fast)
 {
-    kopt.serial_fast = fast;
-    kserial_faster();
+    kfaster_options.most = fast;
+    kserial_faster(NULL);
 }
 
 static void test_not_asked_for(void **state)

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "kernel/lib/errno.h"
-#include "kernel/console/screen.h"
+#include "kernel/screen/screen.h"
 
 /* ---- fonts */
 #define W 5u

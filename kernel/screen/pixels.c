@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* UEFI specification, "Graphics Output Protocol". */
-#include "kernel/console/pixels.h"
+#include "kernel/screen/pixels.h"
 
 #include <stdbool.h>
 

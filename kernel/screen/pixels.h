@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "boot/info.h"
-#include "kernel/console/font.h"
+#include "kernel/screen/font.h"
 
 #define PIXELS_MOST_SCALE 16u
 

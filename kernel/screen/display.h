@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine's screen as a console: kernel/console/screen.h on the framebuffer that the firmware has set up. */
+/* The machine's screen as a console, at its phases of a run: kernel/screen/screen.h on the framebuffer that the
+ * firmware has set up. */
 #pragma once
 
 struct boot_info;
@@ -8,7 +9,7 @@ struct boot_info;
 void kdisplay_begin(const struct boot_info *info);
 /* Maps the framebuffer, says in one line what there is, and adds it to the console. After arch_paging_init, before
  * other CPUs run. */
-void kdisplay_open(void);
+void kdisplay_open(const struct boot_info *info);
 /* The run ends before kdisplay_open: the screen through the loader's page tables, where these reach it; without that
  * line, for they may be wrong. Nothing where there is a screen already, and nothing into what is memory. */
-void kdisplay_rescue(void);
+void kdisplay_rescue(const struct boot_info *unused);

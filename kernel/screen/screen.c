@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/console/screen.h"
+#include "kernel/screen/screen.h"
 
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/console/display.h"
+#include "kernel/screen/display.h"
 
 #include <stdbool.h>
 
 #include "arch/arch.h"
 #include "kernel/console/sinks.h"
 #include "kernel/lib/print.h"
-#include "kernel/options/options.h"
+#include "kernel/phase.h"
+#include "kernel/screen/options.h"
 #include "kernel/console/print.h"
-#include "kernel/console/screen.h"
+#include "kernel/screen/screen.h"
 
 static const struct boot_info *boot; /* NULL: none yet */
 static bool decided;                 /* there is a screen, or there will be none */
@@ -34,6 +35,7 @@ void kdisplay_begin(const struct boot_info *info)
 {
     boot = info;
 }
+KPHASE(KPHASE_OPTIONS, kdisplay_begin);
 
 /* `p` has its base. */
 static bool begin(const struct pixels *p)
@@ -44,14 +46,14 @@ static bool begin(const struct pixels *p)
     return true;
 }
 
-void kdisplay_open(void)
+void kdisplay_open(const struct boot_info *info)
 {
-    const struct boot_framebuffer *fb = &boot->framebuffer;
+    const struct boot_framebuffer *fb = &info->framebuffer;
     struct pixels p;
     const char *why;
 
     decided = true;
-    if (!kopt.screen) {
+    if (!kdisplay_options.on) {
         kprintf("screen: off (option screen=)\n");
         return;
     }
@@ -73,13 +75,15 @@ void kdisplay_open(void)
         kprintf("screen: none: %s\n", why);
     }
 }
+KPHASE(KPHASE_MEMORY, kdisplay_open);
 
-void kdisplay_rescue(void)
+void kdisplay_rescue(const struct boot_info *unused)
 {
     struct pixels p;
     const char *why;
 
-    if (!boot || decided || !kopt.screen)
+    (void)unused;
+    if (!boot || decided || !kdisplay_options.on)
         return;
     decided = true;
     if (pixels_describe(&p, &boot->framebuffer, &why) != 0)
@@ -91,3 +95,4 @@ void kdisplay_rescue(void)
     if (arch_readable(p.base, p.size) && begin(&p))
         console_add(&sink);
 }
+KPHASE(KPHASE_LAST_WORDS, kdisplay_rescue);

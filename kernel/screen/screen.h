@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/console/pixels.h"
+#include "kernel/screen/pixels.h"
 
 /* At most: what there is beyond stays empty. */
 #define SCREEN_COLUMNS 240u

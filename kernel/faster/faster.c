@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/console/faster.h"
+#include "kernel/faster/faster.h"
 
 #include <stdbool.h>
 
@@ -10,7 +10,9 @@
 #include "kernel/lib/line_rate.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
+#include "kernel/faster/options.h"
 #include "kernel/options/options.h"
+#include "kernel/phase.h"
 
 #define LISTED(rate) rate,
 static const uint32_t rates[] = {LINE_RATES(LISTED)};
@@ -65,7 +67,7 @@ static bool is_offered(uint32_t rate)
 {
     uint16_t divisor;
     uint32_t is;
-    return rate > arch_serial_baud() && rate <= kopt.serial_fast &&
+    return rate > arch_serial_baud() && rate <= kfaster_options.most &&
            arch_uart_divisor(arch_serial_clock(), rate, &divisor, &is) == 0;
 }
 
@@ -97,18 +99,19 @@ static bool test(void)
     return false;
 }
 
-void kserial_faster(void)
+void kserial_faster(const struct boot_info *info)
 {
+    (void)info;
     char offer[128];
     uint32_t rate;
     const uint32_t old = arch_serial_baud();
-    if (!kopt.serial_fast || !old)
+    if (!kfaster_options.most || !old)
         return;
     list_rates(offer, sizeof offer);
     if (!offer[0]) {
         kprintf("serial: serial.fast=%u: the port's clock, %u Hz, gives no rate above %u and up to %u baud "
                 "(serial=PORT,BAUD,CLOCK sets another clock)\n",
-                kopt.serial_fast, arch_serial_clock(), old, kopt.serial_fast);
+                kfaster_options.most, arch_serial_clock(), old, kfaster_options.most);
         return;
     }
     while (arch_serial_read() >= 0) /* what came before is no answer */
@@ -134,3 +137,4 @@ void kserial_faster(void)
     wait_until(back);
     kprintf("serial: the test at %u baud fails: back at %u baud\n", rate, old);
 }
+KPHASE(KPHASE_CLOCK, kserial_faster);
