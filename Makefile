@@ -18,6 +18,7 @@ AR      := ar
 EXTRA_CFLAGS :=
 V       :=# V=1 shows the commands
 B       := build# another build directory: git ignores every name that begins with build
+override B := $(patsubst $(CURDIR)/%,%,$(B))# spelled in one way: the commands of its products are among their inputs
 FONT    :=# a PSF console font for the kernel's screen; empty: the first one that tools/font.py finds
 # What `make run` boots.
 RUN_ARGS := --smp 4 workload=mix switches=5000 truth=1

@@ -266,7 +266,7 @@ static void illegal(void)
         uint64_t reserved;
     } rows[] = {
         {0x3F5, 0xF800000E7800000F},  {0x1903, 0x1FFDFC8700000000}, {0x1983, 0x1FFDFC8700000000},
-        {0x190F, 0x1FFDFC8700000000}, {0x1901, 0xFFFF00E700200000}, {0x1986, ~DS_BIT(48) & ~0x3000003FFUL},
+        {0x190F, 0x1FFDFC8700000000}, {0x1901, 0xFFFF00E700000000}, {0x1986, ~DS_BIT(48) & ~0x3000003FFUL},
     };
     const size_t r = random_below(sizeof rows / sizeof rows[0]);
     uint64_t value;
