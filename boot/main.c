@@ -83,7 +83,7 @@ static void say_where_output_goes(struct boot_info *info)
     boot_config_get(config, "screen", screen, sizeof(screen));
     Print(L"From here on all output goes to serial port: %a (option serial=)\n", serial);
     if (info->framebuffer.base != 0 && screen[0] == 'o' && screen[1] == 'n' && screen[2] == 0)
-        Print(L"and what is meant to be read to this screen, too: it is cleared (screen=)\n");
+        Print(L"and what is meant to be read to this screen, too, if the kernel has one (option screen=)\n");
     boot_firmware_framebuffer(&info->framebuffer);
 }
 

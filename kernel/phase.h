@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The phases of a run at which parts of the kernel that the run does not know do something of their own. */
+/* Points of a run at which other parts of the kernel, unknown to the run, can do something. */
 #pragma once
 
 #include <stdbool.h>

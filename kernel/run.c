@@ -12,6 +12,7 @@
 #include "kernel/dump/dump.h"
 #include "kernel/dump/live_dump.h"
 #include "kernel/dump/verdict.h"
+#include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
@@ -156,9 +157,10 @@ void krun(void *boot)
         fail("setup", error);
     uint64_t first = ksched_switches();
     mark("begins");
-    if (kworkload_start(kopt.workload, kopt.seed) != 0) {
+    const int e = kworkload_start(kopt.workload, kopt.seed);
+    if (e) {
         krecording_stop();
-        fail("workload", "its threads could not be created");
+        fail("workload", e == -ENOENT ? "this kernel has none of this name" : "its threads could not be created");
     }
     kprintf("run: workload %s, %lu switches or %u s\n", kopt.workload, (unsigned long)kopt.switches, kopt.seconds);
     kphase_run(KPHASE_RUN_BEGINS, NULL);

@@ -30,10 +30,13 @@ $(B)/libcairn.objects:  OBJECTS = $(libcairn)
 $(B)/cairn: $(B)/host/tools/cairn/main.o $(B)/host/libcairn.a $(B)/host/libshared.a
 $(B)/cairn-manual: $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/manual)) $(B)/host/libcairn.a $(B)/host/libshared.a
 OPTIONS_O := $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/options) tools/cairn/base/wrap.c)
-$(B)/cairn-options: $(OPTIONS_O) $(ROWS_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a
+# Rows of options (kernel/lib/rows.h) are linked by name: nobody refers to them, so that a library would keep them.
+ROWS_C := $(sort $(wildcard kernel/*/options.c))
+$(B)/rows.objects: OBJECTS = $(ROWS_C)
+$(B)/cairn-options: $(OPTIONS_O) $(ROWS_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a $(B)/rows.objects
 $(B)/cairn $(B)/cairn-manual $(B)/cairn-options:
 	$(call say,LINK)
-	$(Q)$(CC) -o $@ $^ $(CAIRN_LIBS)
+	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)
 $(B)/san/cairn: $(B)/san/tools/cairn/main.o $(B)/san/libcairn.a $(B)/san/libshared.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(CAIRN_LIBS)

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# tools/loc.sh BUILD: the lines of everything that the nucleus' kernel and its loader are compiled from, headers and
-# assembler included, by folder; then the files of the main job, as docs/explain/reading.md lists them.
+# tools/loc.sh BUILD NUCLEUS: the lines of everything that the nucleus' kernel and its loader are compiled from, headers
+# and assembler included, by folder; then the files of the main job, as docs/explain/reading.md lists them.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-build=$1
+build=$1 nucleus=$2
 # What a compiler has read is in the .d file beside its object. Ours is what is neither made nor the system's.
 sources() {
-    cat "$build/nucleus/kernel.objects" "$build/loader.objects" | tr ' ' '\n' | sed 's/o$/d/' | xargs cat |
+    cat "$nucleus/kernel.objects" "$build/loader.objects" | tr ' ' '\n' | sed 's/o$/d/' | xargs cat |
         tr ' ' '\n' | grep -E '\.(c|h|asm|inc|tsv)$' | grep -v "^/\|^$build/" | sort -u
 }
 echo '== nucleus: what its kernel and its loader are compiled from'

@@ -5,13 +5,14 @@ WITH    :=
 NUCLEUS := $(B)/nucleus
 WINGS   := $(shell awk -F ' *[|] *' 'NF == 4 { print $$1 }' tools/wings)
 $(foreach w,$(filter-out $(WINGS),$(WITH)),$(error WITH=$(w): there is no such wing; there are $(WINGS)))
+$(if $(filter $(B),$(NUCLEUS)),$(error NUCLEUS=$(B): that is the whole kernel's: name another folder))
 LEFT_OUT      := $(filter-out $(WITH),$(WINGS))
 LEFT_OUT_ROOM := $(shell awk -F ' *[|] *' -v out=' $(LEFT_OUT) ' 'NF == 4 && index(out, " "$$1" ") { print $$2 }' \
                    tools/wings)
 in_nucleus = $(filter-out $(foreach p,kernel ring3 host,$(LEFT_OUT_ROOM:%=$(B)/$p/%/%)),$(1))
 
 nucleus: $(NUCLEUS)/kernel.elf $(NUCLEUS)/cairn-options $(B)/cairn loader
-	@ln -sf $(abspath $(B))/cairn $(abspath $(B))/BOOTX64.EFI $(NUCLEUS)
+	@ln -sfn $(addprefix $(abspath $(B))/,cairn BOOTX64.EFI qemu-ds.so qemu11) $(NUCLEUS)
 $(NUCLEUS)/kernel.objects: OBJECTS = $(call in_nucleus,$(KERNEL_O))
 $(NUCLEUS)/kernel.objects: FORCE
 	$(call changed,$(OBJECTS))
@@ -29,10 +30,11 @@ $(NUCLEUS)/absent.c: tools/wings $(NUCLEUS)/kernel.objects
 	$(Q)awk -F ' *[|] *' -v out=' $(LEFT_OUT) ' 'BEGIN { print "#include \"kernel/options/row.h\"" } \
 	    NF == 4 && index(out, " "$$1" ") { for (i = split($$3, word, " "); i; i--) \
 	        printf "static const struct kopt_absent absent_%d = {\"%s\", \"%s\"};\nROWS_ADD(kopt_absent, absent_%d);\n", \
-	            ++n, word[i], $$2, n }' tools/wings > $@
-$(NUCLEUS)/absent.kernel.o: $(NUCLEUS)/absent.c
+	            ++n, word[i], $$1, n }' tools/wings > $@
+$(NUCLEUS)/absent.kernel.o: $(NUCLEUS)/absent.c $(B)/flags
 	$(call compile,kernel)
-$(NUCLEUS)/absent.host.o: $(NUCLEUS)/absent.c
+$(NUCLEUS)/absent.host.o: $(NUCLEUS)/absent.c $(B)/flags
 	$(call compile,host)
+-include $(wildcard $(NUCLEUS)/*.d)
 test-products: nucleus
 .PHONY: nucleus

@@ -99,7 +99,7 @@ static bool test(void)
     return false;
 }
 
-void kserial_faster(const struct boot_info *info)
+void kfaster_agree(const struct boot_info *info)
 {
     (void)info;
     char offer[128];
@@ -137,4 +137,4 @@ void kserial_faster(const struct boot_info *info)
     wait_until(back);
     kprintf("serial: the test at %u baud fails: back at %u baud\n", rate, old);
 }
-KPHASE(KPHASE_CLOCK, kserial_faster);
+KPHASE(KPHASE_CLOCK, kfaster_agree);

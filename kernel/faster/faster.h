@@ -7,4 +7,4 @@ struct boot_info;
 /* Asks for a higher rate than the port's, up to the option serial.fast=; says in one line what came of it. Waits a
  * bounded time: LINE_RATE_ANSWER_MS where nobody answers, LINE_RATE_BACK_MS in all. The TSC's frequency is known; boot
  * processor, before the others run. */
-void kserial_faster(const struct boot_info *info);
+void kfaster_agree(const struct boot_info *info);

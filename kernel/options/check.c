@@ -22,7 +22,9 @@ static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t o
         const size_t name = (size_t)(equals - needs) - not ;
         snprintf(words, words_size, "%.*s", (int)(n - (size_t)(equals + 1 - needs)), equals + 1);
         const struct kopt_option *o = kopt_row_get(kopt_row_find(needs, name), &row);
-        if (o->field == &kopt.ds)
+        if (!o)
+            snprintf(value, sizeof value, "absent"); /* the part that would have it is not linked */
+        else if (o->field == &kopt.ds)
             kopt_word_show(o->words, ds, value, sizeof value);
         else
             kopt_option_show(o, value, sizeof value);

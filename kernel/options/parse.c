@@ -137,7 +137,8 @@ static bool is_absent(const char *word, size_t size, char *why, size_t why_size)
     const struct kopt_absent *const *row;
     for (ROWS_EACH(kopt_absent, row))
         if (strlen((*row)->word) == size && memcmp((*row)->word, word, size) == 0) {
-            snprintf(why, why_size, "this kernel is built without %s", (*row)->part);
+            snprintf(why, why_size, "this kernel is built without the wing %s (make nucleus WITH=%s)", (*row)->wing,
+                     (*row)->wing);
             return true;
         }
     return false;

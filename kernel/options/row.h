@@ -33,10 +33,10 @@ ROWS(kopt_workload, const struct kopt_workload);
     static const struct kopt_workload workload_##name = {#name, needs};                                                \
     ROWS_ADD(kopt_workload, workload_##name)
 
-/* Options, and values of workload=, of a part that this kernel is built without: made from tools/wings. */
+/* What a wing that is left out would add: options, and values of workload=. Made from tools/wings. */
 struct kopt_absent {
     const char *word; /* "monitor", "workload=probe" */
-    const char *part; /* its folder */
+    const char *wing;
 };
 ROWS(kopt_absent, const struct kopt_absent);
 

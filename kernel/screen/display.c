@@ -31,11 +31,11 @@ static void write_status(void *context, const char *text)
 
 static const struct console_sink sink = {.write = write_screen, .status = write_status};
 
-void kdisplay_begin(const struct boot_info *info)
+void kscreen_begin(const struct boot_info *info)
 {
     boot = info;
 }
-KPHASE(KPHASE_OPTIONS, kdisplay_begin);
+KPHASE(KPHASE_OPTIONS, kscreen_begin);
 
 /* `p` has its base. */
 static bool begin(const struct pixels *p)
@@ -46,14 +46,14 @@ static bool begin(const struct pixels *p)
     return true;
 }
 
-void kdisplay_open(const struct boot_info *info)
+void kscreen_open(const struct boot_info *info)
 {
     const struct boot_framebuffer *fb = &info->framebuffer;
     struct pixels p;
     const char *why;
 
     decided = true;
-    if (!kdisplay_options.on) {
+    if (!kscreen_options.on) {
         kprintf("screen: off (option screen=)\n");
         return;
     }
@@ -75,15 +75,15 @@ void kdisplay_open(const struct boot_info *info)
         kprintf("screen: none: %s\n", why);
     }
 }
-KPHASE(KPHASE_MEMORY, kdisplay_open);
+KPHASE(KPHASE_MEMORY, kscreen_open);
 
-void kdisplay_rescue(const struct boot_info *unused)
+void kscreen_rescue(const struct boot_info *unused)
 {
     struct pixels p;
     const char *why;
 
     (void)unused;
-    if (!boot || decided || !kdisplay_options.on)
+    if (!boot || decided || !kscreen_options.on)
         return;
     decided = true;
     if (pixels_describe(&p, &boot->framebuffer, &why) != 0)
@@ -95,4 +95,4 @@ void kdisplay_rescue(const struct boot_info *unused)
     if (arch_readable(p.base, p.size) && begin(&p))
         console_add(&sink);
 }
-KPHASE(KPHASE_LAST_WORDS, kdisplay_rescue);
+KPHASE(KPHASE_LAST_WORDS, kscreen_rescue);

@@ -6,10 +6,10 @@
 struct boot_info;
 
 /* From now on there is somebody to ask for a framebuffer. Once, when the options are known. */
-void kdisplay_begin(const struct boot_info *info);
+void kscreen_begin(const struct boot_info *info);
 /* Maps the framebuffer, says in one line what there is, and adds it to the console. After arch_paging_init, before
  * other CPUs run. */
-void kdisplay_open(const struct boot_info *info);
-/* The run ends before kdisplay_open: the screen through the loader's page tables, where these reach it; without that
+void kscreen_open(const struct boot_info *info);
+/* The run ends before kscreen_open: the screen through the loader's page tables, where these reach it; without that
  * line, for they may be wrong. Nothing where there is a screen already, and nothing into what is memory. */
-void kdisplay_rescue(const struct boot_info *unused);
+void kscreen_rescue(const struct boot_info *unused);

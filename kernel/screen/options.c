@@ -4,14 +4,14 @@
 
 #include "kernel/options/row.h"
 
-struct kdisplay_options kdisplay_options;
+struct kscreen_options kscreen_options;
 
 static const struct kopt_option on = {
     .name = "screen",
     .standard = "on",
     .text = "on: show text on the screen as well, if the firmware provides a framebuffer; off: leave the screen as the "
             "loader left it",
-    .field = &kdisplay_options.on,
+    .field = &kscreen_options.on,
     .kind = WORD,
     .words = "off|on"};
 ROWS_ADD(kopt, on);

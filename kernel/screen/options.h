@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-struct kdisplay_options {
+struct kscreen_options {
     uint32_t on;
 };
 
-extern struct kdisplay_options kdisplay_options;
+extern struct kscreen_options kscreen_options;

@@ -57,7 +57,7 @@ class Picture:
 
 def font():
     """(width, height, {rows of bits: character}) as the kernel has it."""
-    text = (cb.BUILD / "gen" / "font.c").read_text(encoding="utf-8")
+    text = (cb.BUILD / "gen" / "kernel" / "screen" / "font.c").read_text(encoding="utf-8")
     width, height = map(int, re.search(r"font_console = \{(\d+), (\d+), ", text).groups())
     rows = re.findall(r"^    \{(0x.*)\}, /\* (.) \*/$", text, re.M)
     assert len(rows) == 95

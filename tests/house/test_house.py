@@ -132,8 +132,9 @@ def test_a_circle_is_found(tmp_path):
 
 def test_the_main_job_is_short():
     """docs/explain/reading.md: at most 40 files and 9000 lines, each there. The nucleus is not to grow."""
-    done = subprocess.run([cb.ROOT / "tools" / "loc.sh", os.path.relpath(cb.BUILD, cb.ROOT)], capture_output=True,
-                          text=True, check=True)
+    build = os.path.relpath(cb.BUILD, cb.ROOT)
+    done = subprocess.run([cb.ROOT / "tools" / "loc.sh", build, f"{build}/nucleus"], capture_output=True, text=True,
+                          check=True)
     nucleus, main_job = done.stdout.split("== the main job, in reading order\n")
     linked = re.search(r"^ *(\d+) lines in \d+ files$", nucleus, re.M)
     assert 9000 < int(linked[1]) <= 35300, linked[0]

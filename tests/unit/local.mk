@@ -46,4 +46,5 @@ $(foreach subject,$(patsubst %/,%,$(wildcard tests/unit/*/*/)),\
     $(call support,$(subject))))
 
 # Options of all parts of the kernel.
-$(addprefix $(B)/unit/,kernel/test_options boot/test_config): $(ROWS_C:%.c=$(B)/san/%.o)
+$(addprefix $(B)/unit/,kernel/test_options kernel/test_faster kernel/test_serial boot/test_config): \
+    $(ROWS_C:%.c=$(B)/san/%.o) $(B)/rows.objects

@@ -12,7 +12,6 @@
 #include "kernel/console/print.h"
 #include "kernel/screen/screen.h"
 #include "kernel/console/sinks.h"
-#include "kernel/options/options.h"
 #include "arch/arch.h"
 
 #define GIB        (UINT64_C(1) << 30)
@@ -88,19 +87,19 @@ static void firmware(uint64_t base)
     memset(pixels, 0xAA, sizeof pixels);
     consoles = 0;
     said[0] = '\0';
-    kdisplay_options.on = true;
+    kscreen_options.on = true;
     readable = true;
-    kdisplay_begin(&info);
+    kscreen_begin(&info);
 }
 
 static void rescued(void **state)
 {
     (void)state;
     firmware(3 * GIB);
-    kdisplay_rescue(NULL);
+    kscreen_rescue(NULL);
     assert_int_equal(consoles, 1);
     assert_int_not_equal(pixels[0][0], 0xAAAAAAAA);
-    kdisplay_rescue(NULL); /* once */
+    kscreen_rescue(NULL); /* once */
     assert_int_equal(consoles, 1);
     memset(pixels, 0xAA, sizeof pixels);
     added->write(added->context, "text", 4); /* it is the screen's */
@@ -115,7 +114,7 @@ static void rescued_at_the_end(void **state) /* of all there can be */
 {
     (void)state;
     firmware(4 * GIB - sizeof pixels);
-    kdisplay_rescue(NULL);
+    kscreen_rescue(NULL);
     assert_int_equal(consoles, 1);
 }
 
@@ -125,7 +124,7 @@ static void not_rescued(void **state)
 {
     const uint64_t *base = *state;
     firmware(*base);
-    kdisplay_rescue(NULL);
+    kscreen_rescue(NULL);
     assert_int_equal(consoles, 0);
     assert_int_equal(pixels[0][0], 0xAAAAAAAA);
 }
@@ -135,7 +134,7 @@ static void not_readable(void **state)
     (void)state;
     firmware(3 * GIB); /* a hole in the tables */
     readable = false;
-    kdisplay_rescue(NULL);
+    kscreen_rescue(NULL);
     assert_int_equal(consoles, 0);
 }
 
@@ -143,8 +142,8 @@ static void not_wanted(void **state)
 {
     (void)state;
     firmware(3 * GIB);
-    kdisplay_options.on = false;
-    kdisplay_rescue(NULL);
+    kscreen_options.on = false;
+    kscreen_rescue(NULL);
     assert_int_equal(consoles, 0);
 }
 
@@ -152,13 +151,13 @@ static void opened(void **state)
 {
     (void)state;
     firmware(3 * GIB);
-    kdisplay_open(&info);
+    kscreen_open(&info);
     assert_int_equal(consoles, 1);
     assert_string_equal(said, "screen: 640 x 480 pixels, 29 rows of 79 characters\n");
-    kdisplay_rescue(NULL);
+    kscreen_rescue(NULL);
     assert_int_equal(consoles, 1);
     firmware(0x100000);
-    kdisplay_open(&info);
+    kscreen_open(&info);
     assert_int_equal(consoles, 0);
     assert_string_equal(said, "screen: none: 640 x 480 pixels, but the framebuffer cannot be mapped: it is in memory, "
                               "or beyond what the processor can address\n");

@@ -129,7 +129,7 @@ static int begin(void **state)
 static void ask(uint32_t fast)
 {
     kfaster_options.most = fast;
-    kserial_faster(NULL);
+    kfaster_agree(NULL);
 }
 
 static void test_not_asked_for(void **state)
