@@ -121,9 +121,9 @@ def test_rings_and_x2apic(tmp_path):
         elif kind == "branch":
             found[kind].append(int(rest[1], 16))
     user, kernel = found.pop("1"), found.pop("2")  # PMC0, PMC1
-    assert len(user) > 20 and len(kernel) > 20 and max(user) < KERNEL <= min(kernel)
+    assert user and kernel and max(user) < KERNEL <= min(kernel)
     branches = found.pop("branch")
-    assert len(branches) > 1000 and max(branches) < KERNEL and not found
+    assert len(branches) > 100 and max(branches) < KERNEL and not found
     assert any(pmis for _, _, pmis, *_ in per_cpu(end, "ds"))  # a CPU may have had little to run
     assert all(numbers == sorted(numbers) for numbers in retired)
     assert retired[0][0] > 10_000_000  # all of them, since the firmware began: it takes that many at least
