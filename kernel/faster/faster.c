@@ -10,7 +10,6 @@
 #include "kernel/lib/line_rate.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
-#include "kernel/faster/options.h"
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
 
@@ -67,7 +66,7 @@ static bool is_offered(uint32_t rate)
 {
     uint16_t divisor;
     uint32_t is;
-    return rate > arch_serial_baud() && rate <= kfaster_options.most &&
+    return rate > arch_serial_baud() && rate <= kfaster_most &&
            arch_uart_divisor(arch_serial_clock(), rate, &divisor, &is) == 0;
 }
 
@@ -105,13 +104,13 @@ void kfaster_agree(const struct boot_info *info)
     char offer[128];
     uint32_t rate;
     const uint32_t old = arch_serial_baud();
-    if (!kfaster_options.most || !old)
+    if (!kfaster_most || !old)
         return;
     list_rates(offer, sizeof offer);
     if (!offer[0]) {
         kprintf("serial: serial.fast=%u: the port's clock, %u Hz, gives no rate above %u and up to %u baud "
                 "(serial=PORT,BAUD,CLOCK sets another clock)\n",
-                kfaster_options.most, arch_serial_clock(), old, kfaster_options.most);
+                kfaster_most, arch_serial_clock(), old, kfaster_most);
         return;
     }
     while (arch_serial_read() >= 0) /* what came before is no answer */

@@ -7,7 +7,6 @@
 #include "kernel/console/sinks.h"
 #include "kernel/lib/print.h"
 #include "kernel/phase.h"
-#include "kernel/screen/options.h"
 #include "kernel/console/print.h"
 #include "kernel/screen/screen.h"
 
@@ -53,7 +52,7 @@ void kscreen_open(const struct boot_info *info)
     const char *why;
 
     decided = true;
-    if (!kscreen_options.on) {
+    if (!kscreen_on) {
         kprintf("screen: off (option screen=)\n");
         return;
     }
@@ -83,7 +82,7 @@ void kscreen_rescue(const struct boot_info *unused)
     const char *why;
 
     (void)unused;
-    if (!boot || decided || !kscreen_options.on)
+    if (!boot || decided || !kscreen_on)
         return;
     decided = true;
     if (pixels_describe(&p, &boot->framebuffer, &why) != 0)

@@ -3,7 +3,11 @@
  * firmware has set up. */
 #pragma once
 
+#include <stdint.h>
+
 struct boot_info;
+
+extern uint32_t kscreen_on; /* option screen= */
 
 /* From now on there is somebody to ask for a framebuffer. Once, when the options are known. */
 void kscreen_begin(const struct boot_info *info);

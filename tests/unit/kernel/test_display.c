@@ -27,7 +27,6 @@ void *arch_phys_to_virt(uint64_t phys)
 }
 
 #include "kernel/screen/display.h"
-#include "kernel/screen/options.h"
 #include "kernel/lib/print.h"
 #include "tests/unit/support/alone.h"
 
@@ -87,7 +86,7 @@ static void firmware(uint64_t base)
     memset(pixels, 0xAA, sizeof pixels);
     consoles = 0;
     said[0] = '\0';
-    kscreen_options.on = true;
+    kscreen_on = true;
     readable = true;
     kscreen_begin(&info);
 }
@@ -142,7 +141,7 @@ static void not_wanted(void **state)
 {
     (void)state;
     firmware(3 * GIB);
-    kscreen_options.on = false;
+    kscreen_on = false;
     kscreen_rescue(NULL);
     assert_int_equal(consoles, 0);
 }

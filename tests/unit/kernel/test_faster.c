@@ -15,7 +15,6 @@
 #include "arch/arch.h"
 #include "arch/serial.h"
 #include "kernel/faster/faster.h"
-#include "kernel/faster/options.h"
 #include "kernel/console/print.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/lib/errno.h"
@@ -128,7 +127,7 @@ static int begin(void **state)
 
 static void ask(uint32_t fast)
 {
-    kfaster_options.most = fast;
+    kfaster_most = fast;
     kfaster_agree(NULL);
 }
 

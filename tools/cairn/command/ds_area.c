@@ -5,25 +5,8 @@
 #include <string.h>
 
 #include "ds/arch_layout.h"
-#include "tools/cairn/base/bytes.h"
 #include "tools/cairn/command/ds_draw.h"
 #include "tools/cairn/log/show.h"
-
-struct area {
-    const struct cairn_log *log;
-    const struct cairn_epoch *epoch;
-    uint32_t cpu;
-    uint64_t record_bytes; /* of PEBS; 0: unknown */
-};
-
-enum { BTS_BASE, BTS_INDEX, BTS_MAXIMUM, BTS_THRESHOLD, PEBS_BASE, PEBS_INDEX, PEBS_MAXIMUM, PEBS_THRESHOLD, POINTERS };
-_Static_assert(offsetof(struct ds_area_60, pebs_interrupt_threshold) == 8 * PEBS_THRESHOLD, "words of the DS area");
-_Static_assert(offsetof(struct ds_area_60, pebs_counter_reset) == 8 * POINTERS, "reset values follow");
-
-static uint64_t word(const struct area *a, unsigned n)
-{
-    return cairn_get64(a->epoch->area + 8 * n);
-}
 
 /* What it says goes on below its last column where that is wider. */
 void cairn_print_area_row(unsigned at, const struct cairn_area_row *row)
@@ -96,23 +79,14 @@ bool cairn_draw_buffer(const struct cairn_buffer *b, const char *name, const cha
     return true;
 }
 
-static struct cairn_buffer bts_buffer(const struct area *a)
-{
-    return (struct cairn_buffer){.base = word(a, BTS_BASE),
-                                 .index = word(a, BTS_INDEX),
-                                 .maximum = word(a, BTS_MAXIMUM),
-                                 .threshold = word(a, BTS_THRESHOLD)};
-}
-
 void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch)
 {
-    struct area a = {.log = log, .epoch = epoch, .cpu = cpu};
-    uint64_t at, buffer = 0, bytes = 0;
+    uint64_t at, record_bytes = 0, buffer = 0, bytes = 0;
     if (epoch->format == DS_FORMAT_ARCH) {
         cairn_draw_registers(log, cpu, epoch);
         return;
     }
-    cairn_ds_number(&log->text, cpu, "record_bytes", &a.record_bytes);
+    cairn_ds_number(&log->text, cpu, "record_bytes", &record_bytes);
     printf("DS area, %" PRIX32 "H form for record format %u", epoch->area_bytes, epoch->format);
     if (cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at))
         printf(", at 0x%016" PRIx64 " (IA32_DS_AREA)", at);
@@ -123,12 +97,12 @@ void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cai
         cairn_print_area_row(8 * n, &row);
     }
     puts("  by: d the driver writes it, p the processor; all of these numbers are hex");
-    const struct cairn_buffer bts = bts_buffer(&a), pebs = cairn_epoch_buffer(epoch);
+    const struct cairn_buffer bts = cairn_epoch_bts_buffer(epoch), pebs = cairn_epoch_buffer(epoch);
     bool drawn = cairn_draw_buffer(&bts, "BTS", "absolute maximum", sizeof(struct ds_bts_record), 0);
     cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".buffer", cpu), &buffer);
     cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".buffer_bytes", cpu), &bytes);
     bool ours = buffer && buffer == pebs.base && bytes <= UINT32_MAX;
-    drawn |= cairn_draw_buffer(&pebs, "PEBS", "absolute maximum", a.record_bytes, ours ? buffer + bytes : 0);
+    drawn |= cairn_draw_buffer(&pebs, "PEBS", "absolute maximum", record_bytes, ours ? buffer + bytes : 0);
     if (drawn)
         puts("  # recorded  - free  . beyond the threshold  _ beyond the absolute maximum");
 }

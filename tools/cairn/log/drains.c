@@ -64,6 +64,15 @@ struct cairn_buffer cairn_epoch_buffer(const struct cairn_epoch *e)
                                  base + ia32_pebs_index_thresh(index), 0};
 }
 
+struct cairn_buffer cairn_epoch_bts_buffer(const struct cairn_epoch *e)
+{
+    const uint8_t *p = e->area;
+    return (struct cairn_buffer){.base = cairn_get64(p + offsetof(struct ds_area_60, bts_buffer_base)),
+                                 .index = cairn_get64(p + offsetof(struct ds_area_60, bts_index)),
+                                 .maximum = cairn_get64(p + offsetof(struct ds_area_60, bts_absolute_maximum)),
+                                 .threshold = cairn_get64(p + offsetof(struct ds_area_60, bts_interrupt_threshold))};
+}
+
 uint64_t cairn_arch_cfg_c(const struct cairn_epoch *e, unsigned counter)
 {
     const bool fixed = counter >= DS_COUNTER_FIXED;

@@ -17,11 +17,13 @@ void cairn_drains_end(struct cairn_epochs *epochs, struct cairn_records *records
 void cairn_records_clear(struct cairn_records *records);
 void cairn_records_free(struct cairn_records *records);
 
-struct cairn_buffer { /* of PEBS, as a drain found it: addresses, physical ones of architectural PEBS */
+struct cairn_buffer { /* as a drain found it: addresses, physical ones of architectural PEBS */
     uint64_t base, index, maximum, threshold;
-    uint64_t stamp; /* PebsIndex, as switches have it, where it stands at the base */
+    uint64_t stamp; /* of PEBS: PebsIndex, as switches have it, where it stands at the base */
 };
 struct cairn_buffer cairn_epoch_buffer(const struct cairn_epoch *e);
+/* That of BTS, of an epoch with a DS area (not format 15). */
+struct cairn_buffer cairn_epoch_bts_buffer(const struct cairn_epoch *e);
 /* Format 15: CFG_C of a counter, numbered as in IA32_PERF_GLOBAL_STATUS. */
 uint64_t cairn_arch_cfg_c(const struct cairn_epoch *e, unsigned counter);
 
