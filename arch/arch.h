@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/clock/tscsync.h"
 #include "arch/instructions.h"
 #include "arch/trapframe.h"
-#include "arch/clock/tscsync.h"
 #include "boot/info.h"
 #include "kernel/lib/limits.h"
 

@@ -2,9 +2,9 @@
 /* What the files of arch/ share; private to arch/. */
 #pragma once
 
-#include "arch/firmware/acpi_tables.h"
 #include "arch/arch.h"
 #include "arch/asm_numbers.h"
+#include "arch/firmware/acpi_tables.h"
 #include "arch/firmware/pci_uart.h"
 
 /* Operand of LGDT and LIDT. */

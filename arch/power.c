@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ends the machine's run: QEMU's debug port, reset, power-off. */
-#include "arch/internal.h"
 #include "arch/firmware/reset.h"
+#include "arch/internal.h"
 #include "kernel/lib/print.h"
 
 #define DEBUG_EXIT_PORT 0xF4u /* -device isa-debug-exit,iobase=0xf4,iosize=0x04 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The Debug Store of each CPU, or architectural PEBS in its place: detection, set-up, pause and resume, PMI, drain,
- * tear-down. It knows no trace sessions and no scheduler: kernel/recording/debug_store.c gives it memory, and
+ * tear-down. It knows no trace sessions and no scheduler: kernel/recording/ds.c gives it memory, and
  * kernel/tracepoint/drains.c gets what it drains.
  *
  * PebsIndex, the stamp of switches: the address in the DS area; with architectural PEBS the byte offset in

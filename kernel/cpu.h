@@ -15,7 +15,7 @@ struct ds_cpu;
 struct ds_soft;
 struct trace_hub_cpu;
 struct ktruth_cpu;
-struct klocktrace_cpu;
+struct klock_trace_cpu;
 
 #define KPRIORITIES 32
 
@@ -53,13 +53,13 @@ struct kcpu {
     bool counts_threads;                      /* counters count beside PEBS: the truth has what each thread retired */
     const volatile uint64_t *pebs_index;      /* of `ds` */
     const volatile uint64_t *pebs_stamp;      /* the same, where switch events carry it; NULL: they carry none */
-    struct ds_cpu *active_ds;         /* what counts on this CPU: usually the session's. A workload may put its own here
-                                       * for a while; then the session's is paused, and the trace keeps its buffer */
-    struct ds_soft *active_model;     /* likewise the model that is stepped */
-    volatile bool held;               /* between kpanic_hold and kpanic_release; read by this CPU's NMI */
-    struct trace_hub_cpu *trace;      /* NULL: no session yet (trace_hub_on and trace_hub_wants know that) */
-    struct ktruth_cpu *truth;         /* NULL: truth=0 */
-    struct klocktrace_cpu *locktrace; /* NULL: no session wants spin locks */
+    struct ds_cpu *active_ds;     /* what counts on this CPU: usually the session's. A workload may put its own here
+                                   * for a while; then the session's is paused, and the trace keeps its buffer */
+    struct ds_soft *active_model; /* likewise the model that is stepped */
+    volatile bool held;           /* between kpanic_hold and kpanic_release; read by this CPU's NMI */
+    struct trace_hub_cpu *trace;  /* NULL: no session yet (trace_hub_on and trace_hub_wants know that) */
+    struct ktruth_cpu *truth;     /* NULL: truth=0 */
+    struct klock_trace_cpu *locktrace; /* NULL: no session wants spin locks */
 };
 
 /* What this CPU runs: a DPC's routine; an interrupt handler, which may have interrupted a DPC; else a thread. */

@@ -75,7 +75,7 @@ _Noreturn void kernel_main(struct boot_info *info)
     if (understood) {
         ksave_begin(info);
         if (ksave_on())
-            console_add(&kprint_saved);
+            kconsole_add(&kprint_saved);
     }
     int bad = understood ? kopt_parse(arch_phys_to_virt(info->config), info->config_size, error, sizeof error) : 0;
     kprintf("\nCairn %s: %s\n", CAIRN_VERSION, arch_features());

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "kernel/lib/panic.h"
 #include "arch/upcalls.h"
 #include "kernel/console/print.h"
 #include "kernel/console/report.h"
-#include "kernel/lib/panic.h"
 
 #include <stdbool.h>
 
@@ -10,17 +10,17 @@
 #include "arch/asm_numbers.h"
 #include "arch/registers.h"
 #include "ds/ds.h"
-#include "kernel/lib/print.h"
-#include "kernel/recording/sessions.h"
-#include "kernel/cpu.h"
-#include "kernel/lib/cpuset.h"
-#include "kernel/dump/dump.h"
 #include "kernel/console/end.h"
 #include "kernel/console/saved_log.h"
 #include "kernel/console/serial_port.h"
+#include "kernel/cpu.h"
+#include "kernel/dump/dump.h"
+#include "kernel/dump/symbols.h"
+#include "kernel/lib/cpuset.h"
+#include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/phase.h"
-#include "kernel/dump/symbols.h"
+#include "kernel/recording/sessions.h"
 #include "kernel/thread.h"
 
 #define NOBODY UINT32_MAX
@@ -145,11 +145,11 @@ static _Noreturn void finish(void)
 {
     kreport(KREPORT_FAIL, "panic", "%s", first_line);
     kphase_run(KPHASE_PANIC, NULL);
-    if (kcontrol_session(1)) {
-        kcontrol_settle();
+    if (ksession_session(1)) {
+        ksession_settle();
         for (uint32_t i = 0; i < kcpu_count; i++)
             ds_drain_panic(kcpu_table[i]->ds);
-        kcontrol_freeze(arch_rdtsc());
+        ksession_freeze(arch_rdtsc());
     }
     kdump("panic", first_line);
     ksave_report();
@@ -182,14 +182,14 @@ static const char *const exceptions[32] = {
     "virtualization (#VE)", "control protection (#CP)",
 };
 
-void kfault_describe(const struct arch_trap_frame *f, uint64_t cr2, char *line, size_t size)
+void kpanic_describe(const struct arch_trap_frame *f, uint64_t cr2, char *line, size_t size)
 {
     char name[24];
     snprintf(name, sizeof name, "exception %lu", f->vector);
     const char *what = f->vector < 32 && exceptions[f->vector] ? exceptions[f->vector] : name;
 
     if ((f->vector == ARCH_VECTOR_DF || f->vector == ARCH_VECTOR_PF) &&
-        (kstack_is_guard(cr2) || arch_stack_is_guard((void *)cr2)) && !(f->cs & 3))
+        (kthread_stack_is_guard(cr2) || arch_stack_is_guard((void *)cr2)) && !(f->cs & 3))
         snprintf(line, size, "%s: stack overflow: %p is in the guard page below the stack", what, (void *)cr2);
     else if (f->vector == ARCH_VECTOR_PF)
         snprintf(line, size, "%s: %s %p%s", what,
@@ -206,7 +206,7 @@ void kfault_describe(const struct arch_trap_frame *f, uint64_t cr2, char *line, 
 _Noreturn void kernel_fault(struct arch_trap_frame *f)
 {
     char line[sizeof first_line];
-    kfault_describe(f, read_cr2(), line, sizeof line);
+    kpanic_describe(f, read_cr2(), line, sizeof line);
     begin(line);
     if (f->vector == ARCH_VECTOR_MC)
         arch_machine_check_print();

@@ -17,9 +17,9 @@
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
-#include "kernel/phase.h"
 #include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
+#include "kernel/phase.h"
+#include "kernel/recording/ds.h"
 #include "kernel/recording/machine.h"
 #include "kernel/recording/restarts.h"
 #include "kernel/recording/start.h"
@@ -70,7 +70,7 @@ static uint64_t wait_for_switches(uint64_t before, bool *second_half)
         const int64_t cycles = (int64_t)(arch_tsc_common() - begin);
         const uint64_t seconds = cycles < 0 ? 0 : (uint64_t)cycles / arch_tsc_hz();
         if (seconds != said) {
-            klogger_words(live, sizeof live);
+            klive_words(live, sizeof live);
             kprint_status("run: %lu of %u s, %lu of %lu switches%s", (unsigned long)seconds, kopt.seconds,
                           (unsigned long)done, (unsigned long)kopt.switches, live);
         }
@@ -90,7 +90,7 @@ static void mark(const char *what)
 {
     char text[ETW_MARK_MAX];
     snprintf(text, sizeof text, "workload %s %s", kopt.workload, what);
-    klive_mark(text);
+    kactivity_mark(text);
 }
 
 /* Two mechanisms where there was one. */
@@ -123,9 +123,9 @@ static _Noreturn void finish(void)
 /* Recording has ended, or not begun. Where a dump has begun (dump=live) it ends as well: it would be called damaged. */
 static _Noreturn void fail(const char *name, const char *line)
 {
-    klogger_stop();
-    klogger_settle();
-    if (!klogger_on())
+    klive_stop();
+    klive_settle();
+    if (!klive_on())
         kend_failed(name, line);
     kreport(KREPORT_FAIL, name, "%s", line);
     finish();
@@ -152,7 +152,7 @@ void krun(void *boot)
     kphase_run(KPHASE_BEFORE_RUN, boot);
     struct kmem_counts before, after;
     kmem_counts(&before);
-    klogger_begin(kserial_there());
+    klive_begin(kserial_there());
     if (krecording_start(error, sizeof error) != 0)
         fail("setup", error);
     uint64_t first = ksched_switches();
@@ -171,10 +171,10 @@ void krun(void *boot)
     krestart_finish();
     mark("ends");
     kworkload_finish();
-    klogger_stop();
+    klive_stop();
     krecording_stop();
     kphase_run(KPHASE_RUN_ENDS, NULL);
-    klogger_settle();
+    klive_settle();
     kmem_counts(&after);
 
     if (done >= kopt.switches)

@@ -8,5 +8,5 @@ static inline struct kthread *kthread_from_stack(void)
 {
     uint64_t sp;
     __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
-    return kstack_thread(sp);
+    return kthread_of_stack(sp);
 }

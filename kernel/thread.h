@@ -108,7 +108,7 @@ struct kuser {
 };
 
 /* The address at which a program sees this part of the kernel's image. */
-static inline uint64_t kuser_address(const void *in_image)
+static inline uint64_t kthread_user_address(const void *in_image)
 {
     extern const uint8_t kernel_user_start[];
     return KUSER_IMAGE + ((uint64_t)in_image - (uint64_t)kernel_user_start);
@@ -137,7 +137,7 @@ struct kstack_top {
 };
 
 /* The thread in whose stack `sp` lies; NULL if it lies in none (boot stack, IST stacks). Any context. */
-static inline struct kthread *kstack_thread(uint64_t sp)
+static inline struct kthread *kthread_of_stack(uint64_t sp)
 {
     if (sp - KSTACK_BASE >= KSTACK_COUNT * KSTACK_SLOT)
         return NULL;
@@ -147,7 +147,7 @@ static inline struct kthread *kstack_thread(uint64_t sp)
 }
 
 /* True if `address` is in the guard page of a slot: a fault there is a stack overflow. */
-static inline bool kstack_is_guard(uint64_t address)
+static inline bool kthread_stack_is_guard(uint64_t address)
 {
     return address - KSTACK_BASE < KSTACK_COUNT * KSTACK_SLOT && (address & (KSTACK_SLOT - 1)) < 4096;
 }

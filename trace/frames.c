@@ -4,10 +4,10 @@
 
 #include <stdarg.h>
 
-#include "kernel/lib/string.h"
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
 #include "kernel/lib/line8.h"
+#include "kernel/lib/string.h"
 #include "trace/pack.h"
 #include "trace/session.h"
 #include "trace/wire/truth.h"
@@ -50,12 +50,12 @@ static size_t make_line(struct trace_dump *dump)
     *at++ = (char)dump->stream;
     at = put_hex8(at, dump->frames);
     if (is_eight_bit(dump)) {
-        at += trace_line8_encode(at, dump->payload, dump->used);
+        at += kline8_encode(at, dump->payload, dump->used);
     } else {
         *at++ = CAIRN_FRAME_SEPARATOR;
-        at += trace_base64_encode(at, dump->payload, dump->used);
+        at += kbase64_encode(at, dump->payload, dump->used);
     }
-    const uint32_t crc = trace_crc32c(0, dump->line + 1, (size_t)(at - dump->line) - 1);
+    const uint32_t crc = kcrc32c(0, dump->line + 1, (size_t)(at - dump->line) - 1);
     *at++ = CAIRN_FRAME_SEPARATOR;
     at = put_hex8(at, crc);
     *at++ = '\r';

@@ -15,7 +15,7 @@ static void write_batch(struct trace_ccswap *compact, uint32_t size, uint32_t re
 {
     struct trace_hub_encoder *e = (struct trace_hub_encoder *)(void *)compact; /* its first member */
     TRACE_EACH_SESSION(i, e->sessions)
-    trace_cpu_batch(e->hub->session[i], compact, size, records, time, reason);
+        trace_cpu_batch(e->hub->session[i], compact, size, records, time, reason);
 }
 _Static_assert(offsetof(struct trace_hub_encoder, compact) == 0, "write_batch");
 
@@ -32,10 +32,10 @@ static __attribute__((noinline)) const uint64_t *read_counters_for(struct trace_
                                                                    uint16_t hook_id)
 {
     TRACE_EACH_SESSION(i, sessions)
-    if (hub->read_counters && trace_pmc_items(&hub->session[i]->pmc, hook_id)) {
-        hub->read_counters(hub->index, hub->counters);
-        return hub->counters;
-    }
+        if (hub->read_counters && trace_pmc_items(&hub->session[i]->pmc, hook_id)) {
+            hub->read_counters(hub->index, hub->counters);
+            return hub->counters;
+        }
     return NULL;
 }
 
@@ -52,8 +52,7 @@ static __attribute__((noinline)) void switch_several(struct trace_hub_cpu *hub, 
         if (hub->encoder[i].sessions)
             trace_ccswap_switch(&hub->encoder[i].compact, sw, trace_clock_units(&hub->clocks.clock[i], sw->tsc));
     const uint64_t *counters = counters_for(hub, hub->full, HOOK_CONTEXTSWAP);
-    TRACE_EACH_SESSION(i, hub->full)
-    {
+    TRACE_EACH_SESSION(i, hub->full) {
         struct trace_cpu *cpu = hub->session[i];
         trace_full_switch(cpu, sw, trace_clock_units(&cpu->session->config.clock, sw->tsc), counters);
     }
@@ -72,8 +71,8 @@ uint32_t trace_hub_sessions(const struct trace_hub_cpu *hub, uint32_t group)
 {
     uint32_t sessions = 0;
     TRACE_EACH_SESSION(i, hub->on)
-    if (trace_group_on(&hub->session[i]->masks, group))
-        sessions |= 1u << i;
+        if (trace_group_on(&hub->session[i]->masks, group))
+            sessions |= 1u << i;
     return sessions;
 }
 
@@ -92,8 +91,7 @@ int trace_hub_event_to(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t session
             return -E2BIG;
         size += bytes;
     }
-    TRACE_EACH_SESSION(i, sessions & hub->on)
-    {
+    TRACE_EACH_SESSION(i, sessions & hub->on) {
         int e = trace_cpu_event(hub->session[i], tsc, system, hook_id, version, parts, count, size, counters);
         result = e ? e : result;
     }
@@ -204,8 +202,8 @@ static void acknowledge(struct trace_hub_cpu *hub, const struct trace_cpu *cpu, 
     struct trace_part part = {&event, sizeof(event)};
     uint32_t sessions = 0;
     TRACE_EACH_SESSION(i, hub->on)
-    if (type_of(hub->session[i]) == type_of(cpu))
-        sessions |= 1u << i;
+        if (type_of(hub->session[i]) == type_of(cpu))
+            sessions |= 1u << i;
     trace_hub_event_to(hub, tsc, sessions, NULL, HOOK_CAIRN_SESSION, HOOK_VERSION_CAIRN_SESSION, &part, 1);
 }
 

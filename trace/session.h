@@ -13,9 +13,9 @@
 #include "kernel/lib/limits.h"
 #include "trace/ccswap.h"
 #include "trace/clock.h"
-#include "trace/wire/format.h"
 #include "trace/groups.h"
 #include "trace/pmc_items.h"
+#include "trace/wire/format.h"
 
 #define TRACE_MAX_SESSIONS 8u
 

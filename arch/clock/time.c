@@ -9,8 +9,8 @@
  */
 #include "arch/clock/frequency.h"
 #include "arch/clock/hpet.h"
-#include "arch/internal.h"
 #include "arch/clock/tscsync.h"
+#include "arch/internal.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 

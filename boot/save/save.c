@@ -296,7 +296,7 @@ EFI_STATUS boot_save_begin(EFI_FILE_HANDLE root, struct boot_info *info, const s
     h->header_bytes = SAVE_HEADER_BYTES;
     h->address = at;
     h->bytes = bytes;
-    h->nonce = info->entry_tsc ^ (uint64_t)trace_crc32c(0, &info->time, sizeof(info->time)) << 32;
+    h->nonce = info->entry_tsc ^ (uint64_t)kcrc32c(0, &info->time, sizeof(info->time)) << 32;
     h->state = SAVE_WRITING;
     h->crc = save_header_crc(h);
 

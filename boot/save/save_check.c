@@ -38,9 +38,9 @@ uint32_t save_header_crc(const struct save_header *h)
 {
     static const uint32_t zero;
     const size_t at = offsetof(struct save_header, crc), behind = at + sizeof(h->crc);
-    uint32_t crc = trace_crc32c(0, h, at);
-    crc = trace_crc32c(crc, &zero, sizeof(zero));
-    return trace_crc32c(crc, (const uint8_t *)h + behind, sizeof(*h) - behind);
+    uint32_t crc = kcrc32c(0, h, at);
+    crc = kcrc32c(crc, &zero, sizeof(zero));
+    return kcrc32c(crc, (const uint8_t *)h + behind, sizeof(*h) - behind);
 }
 
 uint32_t save_pieces(uint64_t used)
@@ -51,7 +51,7 @@ uint32_t save_pieces(uint64_t used)
 uint32_t save_piece_crc(const struct save_header *h, const uint8_t *text, uint32_t n)
 {
     const uint64_t at = n * SAVE_PIECE, rest = h->used - at;
-    return trace_crc32c(0, text + at, rest < SAVE_PIECE ? rest : SAVE_PIECE);
+    return kcrc32c(0, text + at, rest < SAVE_PIECE ? rest : SAVE_PIECE);
 }
 
 enum save_refusal save_check_header(const struct save_header *h, const struct save_variable *v)

@@ -3,8 +3,8 @@
  * led. */
 #pragma once
 
-#include "ds/soft/insn.h"
 #include "ds/model/model.h"
+#include "ds/soft/insn.h"
 
 /* Events that the instruction causes whenever it retires, without those of what it reads and writes and of where a
  * branch leads. */

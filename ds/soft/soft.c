@@ -48,11 +48,11 @@
 #include "arch/arch.h"
 #include "arch/fpu.h"
 #include "ds/driver/driver.h"
+#include "ds/model/model.h"
 #include "ds/soft/insn.h"
 #include "ds/soft/model_log.h"
-#include "ds/model/model.h"
-#include "ds/soft/retired.h"
 #include "ds/soft/record_truth.h"
+#include "ds/soft/retired.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 

@@ -5,11 +5,11 @@
 #include "arch/serial.h"
 #include "kernel/console/print.h"
 #include "kernel/console/report.h"
+#include "kernel/console/saved_log.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/lib/print.h"
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
-#include "kernel/console/saved_log.h"
 
 /* isa-debug-exit: QEMU exits with 2 * code + 1, so 33 is good, 35 is bad, and QEMU's own 0 and 1 are neither. */
 #define EXIT_GOOD 0x10u

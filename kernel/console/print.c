@@ -3,8 +3,8 @@
 
 #include "arch/arch.h"
 #include "arch/serial.h"
-#include "kernel/console/sinks.h"
 #include "kernel/console/saved_log.h"
+#include "kernel/console/sinks.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 
@@ -162,7 +162,7 @@ static void print(const char *format, va_list args)
         memcpy(text + sizeof text - 5, "...\n", 5); /* cut, and seen to be */
     bool on = lock();
     break_line();
-    console_write(text, strlen(text));
+    kconsole_write(text, strlen(text));
     unlock(on);
 }
 
@@ -182,6 +182,6 @@ void kprint_status(const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     bool on = lock();
-    console_status(text);
+    kconsole_status(text);
     unlock(on);
 }

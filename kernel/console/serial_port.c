@@ -3,12 +3,12 @@
 
 #include "arch/arch.h"
 #include "arch/serial.h"
+#include "kernel/console/print.h"
 #include "kernel/console/sinks.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
-#include "kernel/options/options.h"
-#include "kernel/console/print.h"
 #include "kernel/lib/string.h"
+#include "kernel/options/options.h"
 
 #define STANDARD_BAUD 115200u
 static const char by_option[] = "option serial=";
@@ -28,7 +28,7 @@ static bool take(const struct arch_uart *port, uint32_t baud, const char *who, b
     arch_uart_show(&uart, where, sizeof where);
     switch (arch_serial_init(&uart, baud)) {
     case 0:
-        console_add(&kprint_serial);
+        kconsole_add(&kprint_serial);
         snprintf(named, sizeof named, "%s", who);
         kprintf("serial: %s\n", kserial_words());
         return true;

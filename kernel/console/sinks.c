@@ -34,7 +34,7 @@ static void feed(unsigned i, const char *text, size_t size)
     sinks[i].inside--;
 }
 
-int console_add(const struct console_sink *sink)
+int kconsole_add(const struct console_sink *sink)
 {
     char text[96];
 
@@ -51,7 +51,7 @@ int console_add(const struct console_sink *sink)
     return 0;
 }
 
-void console_write(const char *text, size_t size)
+void kconsole_write(const char *text, size_t size)
 {
     const size_t room = CONSOLE_EARLY - early_size, kept = size < room ? size : room;
     memcpy(early + early_size, text, kept);
@@ -61,7 +61,7 @@ void console_write(const char *text, size_t size)
         feed(i, text, size);
 }
 
-void console_status(const char *text)
+void kconsole_status(const char *text)
 {
     for (unsigned i = 0; i < sink_count; i++)
         if (sinks[i].sink->status && enter(i)) {

@@ -26,8 +26,8 @@ struct console_sink {
 /* `sink` gets what was said so far (the first CONSOLE_EARLY characters of it, and how many are missing), and all that
  * is said from now on. It stays in use for ever. Boot processor, before the others run, interrupts off. 0, or
  * -ENOSPC. */
-int console_add(const struct console_sink *sink);
+int kconsole_add(const struct console_sink *sink);
 
 /* For kernel/console/print.c alone: to all sinks there are. */
-void console_write(const char *text, size_t size);
-void console_status(const char *text);
+void kconsole_write(const char *text, size_t size);
+void kconsole_status(const char *text);

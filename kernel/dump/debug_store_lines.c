@@ -7,7 +7,7 @@
 #include "kernel/dump_section.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
+#include "kernel/recording/ds.h"
 #include "trace/frames.h"
 
 #define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)

@@ -53,7 +53,7 @@ static void dump_form(struct trace_dump *d, unsigned format)
 static void dump_header(struct trace_dump *d, const char *cause)
 {
     enum cairn_stream stream = CAIRN_STREAM_HEADER;
-    dump_form(d, klogger_on() ? CAIRN_FORMAT_LIVE : CAIRN_FORMAT_VERSION);
+    dump_form(d, klive_on() ? CAIRN_FORMAT_LIVE : CAIRN_FORMAT_VERSION);
     LINE("dump.frames=%010u", total.frames);
     LINE("dump.bytes=%012lu", (unsigned long)total.bytes);
     LINE("dump.raw=%012lu", (unsigned long)total.raw);
@@ -81,7 +81,7 @@ static void write_sections(struct trace_dump *d, unsigned when)
 static void produce(struct trace_dump *d, const char *cause)
 {
     dump_header(d, cause);
-    write_sections(d, klogger_on() ? KDUMP_REST : KDUMP_HEAD | KDUMP_END);
+    write_sections(d, klive_on() ? KDUMP_REST : KDUMP_HEAD | KDUMP_END);
     trace_dump_print(d, CAIRN_STREAM_LAST, "dump.frames=%010u", total.frames);
     trace_dump_flush(d);
 }
@@ -135,11 +135,11 @@ void kdump(const char *cause, const char *line)
     const struct trace_sink console = {write_console, &progress};
 
     panic_line = line;
-    klogger_settle();
+    klive_settle();
     for (uint32_t i = 0; i < kcpu_count; i++)
         ticks[i] = __atomic_load_n(&kcpu_table[i]->ticks, __ATOMIC_RELAXED);
     kdump_begin(&dump, NULL, false);
-    klogger_go_on(&dump);
+    klive_go_on(&dump);
     const uint32_t frames = dump.frames; /* that are out */
     const uint64_t bytes = dump.bytes;
     produce(&dump, cause);
@@ -156,7 +156,7 @@ void kdump(const char *cause, const char *line)
     kdump_announce(progress.bytes, total.frames - frames);
     ksave_announce(progress.bytes);
     kdump_begin(&dump, &console, false);
-    klogger_go_on(&dump);
+    klive_go_on(&dump);
     produce(&dump, cause);
     kprintf("dump: done\n");
     if (bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The dump's last lines: all counts, for each CPU and each session, and the verdict. */
-#include "kernel/console/report.h"
 #include "ds/ds.h"
+#include "kernel/console/report.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/dump.h"
 #include "kernel/dump/live_dump.h"
@@ -9,7 +9,7 @@
 #include "kernel/lib/string.h"
 #include "kernel/lock/lock_trace.h"
 #include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
+#include "kernel/recording/ds.h"
 #include "kernel/recording/machine.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/threads.h"
@@ -73,7 +73,7 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n)
     }
     if (cpu->ds_soft && kopt.ds_log)
         LINE("end.cpu.%u.log=%u", n, ds_soft_logged(cpu->ds_soft));
-    struct klocktrace_counts locks = klocktrace_counts(n);
+    struct klock_trace_counts locks = klock_trace_counts(n);
     LINE("end.cpu.%u.locks=%lu %lu %lu %lu %lu", n, locks.contended, locks.uncontended, locks.released, locks.events,
          locks.untracked);
     if (cpu->truth) {
@@ -88,7 +88,7 @@ static void dump_gone(struct trace_dump *d, const char *prefix, uint32_t number,
     enum cairn_stream stream = CAIRN_STREAM_END;
     const char *how = live ? "live" : "overwritten";
     struct trace_overwritten o;
-    trace_session_overwritten(kcontrol_session(number), &o);
+    trace_session_overwritten(ksession_session(number), &o);
     LINE("%s%s.buffers=%lu", prefix, how, o.buffers);
     LINE("%s%s.events=%lu", prefix, how, o.events);
     LINE("%s%s.compact=%lu", prefix, how, o.compact);
@@ -99,13 +99,13 @@ static void dump_gone(struct trace_dump *d, const char *prefix, uint32_t number,
 static void dump_session_end(struct trace_dump *d, uint32_t number)
 {
     enum cairn_stream stream = CAIRN_STREAM_END;
-    struct kcontrol_info info;
+    struct ksession_info info;
     char p[24] = "end.";
     if (number > 1)
         snprintf(p, sizeof p, "end.session.%u.", number);
-    kcontrol_query(number, &info);
+    ksession_query(number, &info);
     for (uint32_t i = 0; i < kcpu_count; i++)
-        dump_counts(d, p, kcontrol_session(number), i);
+        dump_counts(d, p, ksession_session(number), i);
     LINE("%sevents_tried=%lu", p, info.sum.events_tried);
     LINE("%sevents_written=%lu", p, info.sum.events_written);
     LINE("%sevents_lost=%lu", p, info.sum.events_lost);
@@ -120,15 +120,15 @@ static void kdump_end(struct trace_dump *d)
     struct kcost cost = kcost();
     uint32_t n[3], frames, again;
 
-    if (!kcontrol_session(1))
+    if (!ksession_session(1))
         return; /* nothing was recorded */
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        if (kcontrol_session(number))
+        if (ksession_session(number))
             dump_session_end(d, number);
     for (uint32_t i = 0; i < kcpu_count; i++)
         dump_cpu_end(d, i);
-    klogger_counts(&frames, &again);
-    if (klogger_on()) {
+    klive_counts(&frames, &again);
+    if (klive_on()) {
         LINE("end.live.frames=%u", frames);
         LINE("end.live.again=%u", again);
     }

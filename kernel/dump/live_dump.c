@@ -5,15 +5,15 @@
 #include "arch/serial.h"
 #include "kernel/console/print.h"
 #include "kernel/console/report.h"
-#include "kernel/lib/print.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/dump/dump.h"
-#include "kernel/options/options.h"
-#include "kernel/sched/priority.h"
+#include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/sessions.h"
+#include "kernel/sched/priority.h"
 #include "kernel/sched/threads.h"
-#include "kernel/thread.h"
 #include "kernel/sched/wait.h"
+#include "kernel/thread.h"
 #include "trace/live_buffers.h"
 
 #define IDLE_US 10000u /* between two looks for a full buffer: who fills one may not wake a thread */
@@ -110,7 +110,7 @@ static bool next_buffer(uint32_t *number, struct trace_live *buffer)
 {
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++) {
         *number = *number % TRACE_MAX_SESSIONS + 1;
-        struct trace_session *session = kcontrol_session(*number);
+        struct trace_session *session = ksession_session(*number);
         if (session && trace_session_config(session)->live && trace_live_next(session, buffer)) {
             sender.session = session;
             return true;
@@ -162,11 +162,11 @@ static void send_head(void)
     kdump_head(&sender.dump, tsc);
     set_line((uint64_t)sender.dump.frames << 1);
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        sender.told |= kcontrol_session(number) ? 1u << (number - 1) : 0;
+        sender.told |= ksession_session(number) ? 1u << (number - 1) : 0;
     sender.head = true;
 }
 
-void klogger_begin(bool console)
+void klive_begin(bool console)
 {
     static const struct trace_sink pieces = {send_line, NULL};
     static const struct kthread_params params = {.name = "logger", .priority = KPRIORITY_LOWEST, .entry = logger};
@@ -184,7 +184,7 @@ void klogger_begin(bool console)
         kreport(KREPORT_FAIL, "live", "no memory for the thread that sends buffers");
 }
 
-void klogger_stop(void)
+void klive_stop(void)
 {
     if (!thread)
         return;
@@ -194,7 +194,7 @@ void klogger_stop(void)
     thread = NULL;
 }
 
-void klogger_settle(void)
+void klive_settle(void)
 {
     if (!(sender.line & 1))
         return;
@@ -202,14 +202,14 @@ void klogger_settle(void)
     line_is_out();
 }
 
-void klogger_words(char *text, size_t size)
+void klive_words(char *text, size_t size)
 {
     uint32_t full = 0;
     text[0] = '\0';
     if (!sender.head)
         return;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
-        const struct trace_session *session = kcontrol_session(number);
+        const struct trace_session *session = ksession_session(number);
         if (session && trace_session_config(session)->live)
             full += trace_live_full(session);
     }
@@ -217,7 +217,7 @@ void klogger_words(char *text, size_t size)
              (unsigned long)__atomic_load_n(&sender.dump.bytes, __ATOMIC_RELAXED), full);
 }
 
-void klogger_report(void)
+void klive_report(void)
 {
     if (sender.head)
         kreport(KREPORT_PASS, "live",
@@ -226,12 +226,12 @@ void klogger_report(void)
                 sender.frames, sender.buffers, sender.again);
 }
 
-bool klogger_on(void)
+bool klive_on(void)
 {
     return sender.head;
 }
 
-void klogger_go_on(struct trace_dump *dump)
+void klive_go_on(struct trace_dump *dump)
 {
     if (!sender.head)
         return;
@@ -240,12 +240,12 @@ void klogger_go_on(struct trace_dump *dump)
     dump->raw_bytes = sender.dump.raw_bytes;
 }
 
-bool klogger_told(uint32_t number)
+bool klive_told(uint32_t number)
 {
     return sender.told & 1u << (number - 1);
 }
 
-void klogger_counts(uint32_t *frames, uint32_t *again)
+void klive_counts(uint32_t *frames, uint32_t *again)
 {
     *frames = sender.frames;
     *again = sender.again;

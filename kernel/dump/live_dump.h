@@ -19,23 +19,23 @@
 
 /* Sends what is known of machine and sessions, and starts the thread, if the option asks for it. Sessions are made,
  * none of them runs. `console`: there is a serial port. Thread context. */
-void klogger_begin(bool console);
-/* Ends the thread, wherever it is. What it leaves is for klogger_settle and the dump at the end. Thread context. */
-void klogger_stop(void);
+void klive_begin(bool console);
+/* Ends the thread, wherever it is. What it leaves is for klive_settle and the dump at the end. Thread context. */
+void klive_stop(void);
 /* Sends the rest of the frame it was at, if it was. Recording has ended. Once more does no harm; usable in a panic. */
-void klogger_settle(void);
+void klive_settle(void);
 /* How far it is, to go on behind other words: for who looks on. "" where nothing goes out. Thread context. */
-void klogger_words(char *text, size_t size);
-/* One verdict. After klogger_settle. */
-void klogger_report(void);
+void klive_words(char *text, size_t size);
+/* One verdict. After klive_settle. */
+void klive_report(void);
 
 /* ---- for kernel/dump/dump.c; usable in a panic */
 
 /* Whether a dump has begun that way, and the one at the end goes on with it. */
-bool klogger_on(void);
+bool klive_on(void);
 /* Numbers of frames, characters and bytes go on where it ended. */
-void klogger_go_on(struct trace_dump *dump);
+void klive_go_on(struct trace_dump *dump);
 /* Whether session `number` was told of when it began. */
-bool klogger_told(uint32_t number);
+bool klive_told(uint32_t number);
 /* Frames of the trace that went out, and lines that were begun again because something came between. */
-void klogger_counts(uint32_t *frames, uint32_t *again);
+void klive_counts(uint32_t *frames, uint32_t *again);

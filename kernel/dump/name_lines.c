@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The dump's lines about threads and symbols. */
-#include "kernel/dump_section.h"
 #include "kernel/dump/symbols.h"
+#include "kernel/dump_section.h"
 #include "kernel/sched/threads.h"
 #include "trace/frames.h"
 

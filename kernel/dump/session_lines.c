@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The dump's lines about sessions, when they ran, and their buffers. */
-#include "kernel/dump_section.h"
 #include "kernel/dump/live_dump.h"
+#include "kernel/dump_section.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
+#include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
 #include "trace/frames.h"
 
@@ -38,7 +38,7 @@ static void dump_session(struct trace_dump *d, const struct trace_config *c)
     LINE("%s.masks=%08x %08x %08x %08x %08x %08x %08x %08x", p, m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7]);
     LINE("%s.buffer_bytes=%u", p, c->buffer_bytes);
     LINE("%s.buffers=%u", p, c->buffers);
-    LINE("%s.memory=%p", p, (void *)kcontrol_session(c->number));
+    LINE("%s.memory=%p", p, (void *)ksession_session(c->number));
     LINE("%s.build=%u", p, CCSWAP_BUILD);
     LINE("%s.maximum_wait_reason=%u", p, CCSWAP_MAXIMUM_WAIT_REASON);
     LINE("%s.cpus=%u", p, c->cpus);
@@ -51,7 +51,7 @@ static void dump_session(struct trace_dump *d, const struct trace_config *c)
     LINE("%s.debug_store=%s", p, kds->bts ? "bts" : "none");
 }
 
-static void dump_lives(struct trace_dump *d, const struct kcontrol_info *info)
+static void dump_lives(struct trace_dump *d, const struct ksession_info *info)
 {
     enum cairn_stream stream = CAIRN_STREAM_SESSION;
     const uint32_t number = info->config.number;
@@ -63,9 +63,9 @@ static void dump_lives(struct trace_dump *d, const struct kcontrol_info *info)
 /* Sessions that the dump does not name yet. */
 static void kdump_sessions(struct trace_dump *d)
 {
-    struct kcontrol_info info;
+    struct ksession_info info;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        if (!klogger_told(number) && kcontrol_query(number, &info) == 0)
+        if (!klive_told(number) && ksession_query(number, &info) == 0)
             dump_session(d, &info.config);
 }
 KDUMP_SECTION(KDUMP_SESSIONS, KDUMP_HEAD | KDUMP_REST, kdump_sessions);
@@ -73,9 +73,9 @@ KDUMP_SECTION(KDUMP_SESSIONS, KDUMP_HEAD | KDUMP_REST, kdump_sessions);
 /* When they ran. */
 static void kdump_lives(struct trace_dump *d)
 {
-    struct kcontrol_info info;
+    struct ksession_info info;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        if (kcontrol_query(number, &info) == 0)
+        if (ksession_query(number, &info) == 0)
             dump_lives(d, &info);
 }
 KDUMP_SECTION(KDUMP_LIVES, KDUMP_END | KDUMP_REST, kdump_lives);
@@ -83,7 +83,7 @@ KDUMP_SECTION(KDUMP_LIVES, KDUMP_END | KDUMP_REST, kdump_lives);
 static void kdump_buffers(struct trace_dump *d)
 {
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        if (kcontrol_session(number))
-            trace_dump_session(d, kcontrol_session(number), (uint16_t)number);
+        if (ksession_session(number))
+            trace_dump_session(d, ksession_session(number), (uint16_t)number);
 }
 KDUMP_SECTION(KDUMP_BUFFERS, KDUMP_END | KDUMP_REST, kdump_buffers);

@@ -9,7 +9,7 @@
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
+#include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/tracepoint/truth.h"
 
@@ -128,9 +128,9 @@ static void report_session(uint32_t number, const struct trace_counts *sum)
 
 static void report_trace(void)
 {
-    struct kcontrol_info info;
+    struct ksession_info info;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        if (kcontrol_query(number, &info) == 0)
+        if (ksession_query(number, &info) == 0)
             report_session(number, &info.sum);
 }
 
@@ -153,7 +153,7 @@ void kverdict(void)
     if (kopt.bts)
         report_branches();
     report_trace();
-    klogger_report();
+    klive_report();
     if (kopt.truth)
         report_truth();
 }

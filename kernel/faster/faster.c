@@ -86,7 +86,7 @@ static bool test(void)
     static char line[sizeof LINE_RATE_TEST - 1 + LINE_RATE_PATTERN + 4];
     char *pattern = line + 2 + sizeof LINE_RATE_TEST - 1, back[LINE_RATE_PATTERN + 1];
     memcpy(line, "\r\n" LINE_RATE_TEST, 2 + sizeof LINE_RATE_TEST - 1);
-    line_rate_pattern(pattern);
+    kline_rate_pattern(pattern);
     memcpy(pattern + LINE_RATE_PATTERN, "\r\n", 2);
     for (unsigned i = 0; i < LINE_RATE_TESTS; i++) {
         kprint_terminal(line, sizeof line);

@@ -6,7 +6,7 @@
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-size_t trace_base64_encode(char *to, const void *from, size_t size)
+size_t kbase64_encode(char *to, const void *from, size_t size)
 {
     const uint8_t *f = from;
     char *t = to;
@@ -43,7 +43,7 @@ static inline uint32_t six(char c)
     return (uint32_t)value[(uint8_t)c] - 1;
 }
 
-long trace_base64_decode(uint8_t *to, const char *from, size_t size)
+long kbase64_decode(uint8_t *to, const char *from, size_t size)
 {
     if (size % 4)
         return -EINVAL;

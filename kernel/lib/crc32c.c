@@ -40,7 +40,7 @@ static const uint32_t table[8][256] = {
 };
 /* clang-format on */
 
-uint32_t trace_crc32c(uint32_t crc, const void *data, size_t size)
+uint32_t kcrc32c(uint32_t crc, const void *data, size_t size)
 {
     const uint8_t *p = data;
     crc = ~crc;

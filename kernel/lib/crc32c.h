@@ -6,4 +6,4 @@
 #include <stdint.h>
 
 /* The CRC of `size` bytes appended to those that gave `crc`; 0 to start with. Initial and final complement included. */
-uint32_t trace_crc32c(uint32_t crc, const void *data, size_t size);
+uint32_t kcrc32c(uint32_t crc, const void *data, size_t size);

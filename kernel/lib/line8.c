@@ -9,7 +9,7 @@
 static const uint8_t is_never[256] = {TRACE_LINE8_NEVER(MARKED)};
 _Static_assert(TRACE_LINE8_NEVER_COUNT == 0 TRACE_LINE8_NEVER(ONE), "TRACE_LINE8_NEVER_COUNT");
 
-bool trace_line8_occurs(uint8_t character)
+bool kline8_occurs(uint8_t character)
 {
     return !is_never[character];
 }
@@ -37,7 +37,7 @@ static size_t longest_run(const uint8_t *from, size_t size, uint8_t *key)
     }
 }
 
-size_t trace_line8_encode(char *to, const void *from, size_t size)
+size_t kline8_encode(char *to, const void *from, size_t size)
 {
     const uint8_t *f = from;
     char *t = to;
@@ -54,7 +54,7 @@ size_t trace_line8_encode(char *to, const void *from, size_t size)
     return (size_t)(t - to);
 }
 
-long trace_line8_decode(uint8_t *to, size_t room, const char *from, size_t size)
+long kline8_decode(uint8_t *to, size_t room, const char *from, size_t size)
 {
     const char *end = from + size;
     size_t total = 0;

@@ -30,12 +30,12 @@
     ((bytes) + ((bytes) + TRACE_LINE8_RUN_LEAST - 1u) / TRACE_LINE8_RUN_LEAST * 2u) /* characters */
 
 /* Whether a character may be in such a text, but for the mark of a run. */
-bool trace_line8_occurs(uint8_t character);
+bool kline8_occurs(uint8_t character);
 
 /* Writes at most TRACE_LINE8_MOST(size) characters, the same ones for the same bytes. Returns their number. Usable in
  * a panic. */
-size_t trace_line8_encode(char *to, const void *from, size_t size);
+size_t kline8_encode(char *to, const void *from, size_t size);
 
 /* Decodes `size` characters into at most `room` bytes. Returns the number of bytes, or -EINVAL: a run that is none, or
  * is empty, a character that never occurs, or more than `room` bytes. */
-long trace_line8_decode(uint8_t *to, size_t room, const char *from, size_t size);
+long kline8_decode(uint8_t *to, size_t room, const char *from, size_t size);

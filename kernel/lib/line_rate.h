@@ -42,10 +42,10 @@ _Static_assert(LINE_RATE_STAY_MS < LINE_RATE_BACK_MS, "capture listens again bef
 
 /* Each character that may occur in an 8-bit line, in order. */
 #define LINE_RATE_PATTERN (256u - TRACE_LINE8_NEVER_COUNT)
-static inline void line_rate_pattern(char pattern[LINE_RATE_PATTERN])
+static inline void kline_rate_pattern(char pattern[LINE_RATE_PATTERN])
 {
     size_t n = 0;
     for (unsigned c = 0; c < 256; c++)
-        if (trace_line8_occurs((uint8_t)c))
+        if (kline8_occurs((uint8_t)c))
             pattern[n++] = (char)c;
 }

@@ -16,7 +16,7 @@ _Noreturn void kpanic(const char *format, ...) __attribute__((format(printf, 1, 
 _Noreturn void kpanic_at(struct arch_trap_frame *caller, const char *format, va_list args);
 
 /* Describes an exception in one line. `cr2`: the value of CR2 when it came. */
-void kfault_describe(const struct arch_trap_frame *frame, uint64_t cr2, char *line, size_t size);
+void kpanic_describe(const struct arch_trap_frame *frame, uint64_t cr2, char *line, size_t size);
 
 /* Between these two calls a panic of another CPU does not stop this one: its NMI waits for the release. Interrupts off;
  * for a short time; not nested. */

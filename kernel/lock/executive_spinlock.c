@@ -3,23 +3,23 @@
 
 #include "kernel/lock/lock_trace.h"
 
-static bool exchange(struct kexspinlock *lock, uint32_t old, uint32_t new)
+static bool exchange(struct kexecutive_spinlock *lock, uint32_t old, uint32_t new)
 {
     return __atomic_compare_exchange_n(&lock->state, &old, new, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-static uint32_t state_of(const struct kexspinlock *lock)
+static uint32_t state_of(const struct kexecutive_spinlock *lock)
 {
     return __atomic_load_n(&lock->state, __ATOMIC_RELAXED);
 }
 
 /* The CPU it waits for, as kspin_wait's message has it: of those that share it, nobody knows which. */
-static void wait(const struct kexspinlock *lock, uint32_t *spins)
+static void wait(const struct kexecutive_spinlock *lock, uint32_t *spins)
 {
     kspin_wait(spins, lock->name, __atomic_load_n(&lock->owner, __ATOMIC_RELAXED));
 }
 
-static uint32_t take_shared(struct kexspinlock *lock)
+static uint32_t take_shared(struct kexecutive_spinlock *lock)
 {
     uint32_t spins = 0;
     for (uint32_t s; (s = state_of(lock)) & KEXSPIN_EXCLUSIVE || !exchange(lock, s, s + 1);)
@@ -27,7 +27,7 @@ static uint32_t take_shared(struct kexspinlock *lock)
     return spins;
 }
 
-static uint32_t take_exclusive(struct kexspinlock *lock)
+static uint32_t take_exclusive(struct kexecutive_spinlock *lock)
 {
     uint32_t spins = 0;
     for (uint32_t s; (s = state_of(lock)) & KEXSPIN_EXCLUSIVE || !exchange(lock, s, s | KEXSPIN_EXCLUSIVE);)
@@ -38,39 +38,39 @@ static uint32_t take_exclusive(struct kexspinlock *lock)
     return spins;
 }
 
-void kexspin_lock_shared(struct kexspinlock *lock)
+void kexecutive_lock_shared(struct kexecutive_spinlock *lock)
 {
     if (__builtin_expect(kcpu_this()->locktrace == NULL, 1)) {
         take_shared(lock);
         return;
     }
-    struct klocktrace_query query = klocktrace_query();
+    struct klock_trace_query query = klock_trace_query();
     uint32_t spins = take_shared(lock);
-    klocktrace_acquired(lock, SPINLOCK_SHARED, &query, spins);
+    klock_trace_acquired(lock, SPINLOCK_SHARED, &query, spins);
 }
 
-void kexspin_lock_exclusive(struct kexspinlock *lock)
+void kexecutive_lock_exclusive(struct kexecutive_spinlock *lock)
 {
     if (__builtin_expect(kcpu_this()->locktrace == NULL, 1)) {
         take_exclusive(lock);
         return;
     }
-    struct klocktrace_query query = klocktrace_query();
+    struct klock_trace_query query = klock_trace_query();
     uint32_t spins = take_exclusive(lock);
-    klocktrace_acquired(lock, SPINLOCK_EXCLUSIVE, &query, spins);
+    klock_trace_acquired(lock, SPINLOCK_EXCLUSIVE, &query, spins);
 }
 
-bool kexspin_try_convert(struct kexspinlock *lock)
+bool kexecutive_try_convert(struct kexecutive_spinlock *lock)
 {
     if (!exchange(lock, 1, KEXSPIN_EXCLUSIVE))
         return false;
     __atomic_store_n(&lock->owner, arch_cpu_index() + 1, __ATOMIC_RELAXED);
     if (__builtin_expect(kcpu_this()->locktrace != NULL, 0))
-        klocktrace_converted(lock);
+        klock_trace_converted(lock);
     return true;
 }
 
-void kexspin_unlock_shared(struct kexspinlock *lock)
+void kexecutive_unlock_shared(struct kexecutive_spinlock *lock)
 {
     if (__builtin_expect((state_of(lock) & ~KEXSPIN_EXCLUSIVE) == 0, 0))
         kpanic("spinlock %s: released by CPU %u, but nobody shares it", lock->name, arch_cpu_index());
@@ -80,16 +80,16 @@ void kexspin_unlock_shared(struct kexspinlock *lock)
     }
     uint64_t tsc = arch_rdtsc();
     __atomic_fetch_sub(&lock->state, 1, __ATOMIC_RELEASE);
-    klocktrace_released(lock, tsc, __builtin_return_address(0));
+    klock_trace_released(lock, tsc, __builtin_return_address(0));
 }
 
-static void give_exclusive(struct kexspinlock *lock)
+static void give_exclusive(struct kexecutive_spinlock *lock)
 {
     __atomic_store_n(&lock->owner, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&lock->state, 0, __ATOMIC_RELEASE);
 }
 
-void kexspin_unlock_exclusive(struct kexspinlock *lock)
+void kexecutive_unlock_exclusive(struct kexecutive_spinlock *lock)
 {
     const struct kcpu *cpu = kcpu_this();
     if (__builtin_expect(lock->owner != cpu->arch.index + 1, 0))
@@ -100,5 +100,5 @@ void kexspin_unlock_exclusive(struct kexspinlock *lock)
     }
     uint64_t tsc = arch_rdtsc();
     give_exclusive(lock);
-    klocktrace_released(lock, tsc, __builtin_return_address(0));
+    klock_trace_released(lock, tsc, __builtin_return_address(0));
 }

@@ -11,7 +11,7 @@
 
 #include "kernel/lock/spinlock.h"
 
-struct kexspinlock {
+struct kexecutive_spinlock {
     uint32_t state; /* KEXSPIN_EXCLUSIVE and the number of those that share it */
     uint32_t owner; /* CPU index + 1 of who has it alone */
     const char *name;
@@ -19,10 +19,10 @@ struct kexspinlock {
 #define KEXSPIN_EXCLUSIVE 0x80000000u /* held alone, or as soon as nobody shares it any more */
 
 /* Interrupts off. They panic where the lock is never free, this CPU holding it, too. */
-void kexspin_lock_shared(struct kexspinlock *lock);
-void kexspin_lock_exclusive(struct kexspinlock *lock);
+void kexecutive_lock_shared(struct kexecutive_spinlock *lock);
+void kexecutive_lock_exclusive(struct kexecutive_spinlock *lock);
 /* This CPU shares the lock, and has it alone from now on, if no other CPU shares it or waits for it; else false, and
  * nothing changes. */
-bool kexspin_try_convert(struct kexspinlock *lock);
-void kexspin_unlock_shared(struct kexspinlock *lock);
-void kexspin_unlock_exclusive(struct kexspinlock *lock); /* a converted one, too */
+bool kexecutive_try_convert(struct kexecutive_spinlock *lock);
+void kexecutive_unlock_shared(struct kexecutive_spinlock *lock);
+void kexecutive_unlock_exclusive(struct kexecutive_spinlock *lock); /* a converted one, too */

@@ -16,15 +16,15 @@ struct hold { /* of one lock, from its acquisition to its release */
     uint8_t mode;
 };
 
-struct klocktrace_cpu {
+struct klock_trace_cpu {
     struct trace_spinlock_sampling sampling;
     struct trace_spinlock_counts counts; /* since tracing began */
     uint32_t depth;
     struct hold hold[TRACE_SPINLOCK_DEPTH]; /* in the order of acquisition */
-    struct klocktrace_counts sum;
+    struct klock_trace_counts sum;
 };
 
-static struct klocktrace_cpu cpus[MAX_CPUS];
+static struct klock_trace_cpu cpus[MAX_CPUS];
 
 /* While this lasts nothing is counted here. Returns whether something was, for go_on. */
 static bool hold_counting(const struct kcpu *cpu)
@@ -44,7 +44,7 @@ static void go_on(const struct kcpu *cpu, bool counting)
 /* ---- what a CPU holds -------------------------------------------------------------------------------------------- */
 
 static void write_acquired(const struct kcpu *cpu, const void *lock, enum spinlock_mode mode, uint64_t tsc,
-                           const struct klocktrace_query *query, uint32_t spins)
+                           const struct klock_trace_query *query, uint32_t spins)
 {
     if (!cpu->truth)
         return;
@@ -60,13 +60,13 @@ static void write_acquired(const struct kcpu *cpu, const void *lock, enum spinlo
     ktruth_write(cpu->truth, &truth);
 }
 
-void klocktrace_acquired(const void *lock, enum spinlock_mode mode, const struct klocktrace_query *query,
-                         uint32_t spins)
+void klock_trace_acquired(const void *lock, enum spinlock_mode mode, const struct klock_trace_query *query,
+                          uint32_t spins)
 {
     uint64_t tsc = arch_rdtsc();
     const struct kcpu *cpu = kcpu_this();
     bool counting = hold_counting(cpu);
-    struct klocktrace_cpu *t = cpu->locktrace;
+    struct klock_trace_cpu *t = cpu->locktrace;
     trace_spinlock_count(&t->counts, spins);
     if (t->depth == TRACE_SPINLOCK_DEPTH)
         t->sum.untracked++;
@@ -82,7 +82,7 @@ void klocktrace_acquired(const void *lock, enum spinlock_mode mode, const struct
 }
 
 /* The newest one of `lock`: a CPU may share one several times. NULL: taken before tracing began, or untracked. */
-static struct hold *find(struct klocktrace_cpu *t, const void *lock)
+static struct hold *find(struct klock_trace_cpu *t, const void *lock)
 {
     for (uint32_t i = t->depth; i-- > 0;)
         if (t->hold[i].lock == lock)
@@ -90,7 +90,7 @@ static struct hold *find(struct klocktrace_cpu *t, const void *lock)
     return NULL;
 }
 
-void klocktrace_converted(const void *lock)
+void klock_trace_converted(const void *lock)
 {
     const struct kcpu *cpu = kcpu_this();
     uint64_t tsc = arch_rdtsc();
@@ -98,7 +98,7 @@ void klocktrace_converted(const void *lock)
     struct hold *h = find(cpu->locktrace, lock);
     if (h)
         h->mode = SPINLOCK_CONVERTED;
-    write_acquired(cpu, lock, SPINLOCK_CONVERTED, tsc, &(struct klocktrace_query){0}, 0);
+    write_acquired(cpu, lock, SPINLOCK_CONVERTED, tsc, &(struct klock_trace_query){0}, 0);
     go_on(cpu, counting);
 }
 
@@ -113,13 +113,13 @@ static uint8_t context(const struct kcpu *cpu)
     return (cpu->in_dpc ? WMI_SPINLOCK_EXECUTE_DPC : 0) | (kcpu_in_isr(cpu) ? WMI_SPINLOCK_EXECUTE_ISR : 0);
 }
 
-static void drop(struct klocktrace_cpu *t, struct hold *h)
+static void drop(struct klock_trace_cpu *t, struct hold *h)
 {
     for (t->depth--; h < &t->hold[t->depth]; h++)
         h[0] = h[1];
 }
 
-static void write_event(struct klocktrace_cpu *t, const struct kcpu *cpu, const struct hold *h, uint64_t tsc,
+static void write_event(struct klock_trace_cpu *t, const struct kcpu *cpu, const struct hold *h, uint64_t tsc,
                         const void *caller)
 {
     const struct wmi_spinlock event = {.spin_lock_address = (uintptr_t)h->lock,
@@ -154,11 +154,11 @@ static void write_released(const struct kcpu *cpu, const void *lock, uint64_t ts
     ktruth_write(cpu->truth, &truth);
 }
 
-void klocktrace_released(const void *lock, uint64_t tsc, const void *caller)
+void klock_trace_released(const void *lock, uint64_t tsc, const void *caller)
 {
     const struct kcpu *cpu = kcpu_this();
     bool counting = hold_counting(cpu);
-    struct klocktrace_cpu *t = cpu->locktrace;
+    struct klock_trace_cpu *t = cpu->locktrace;
     struct hold *h = find(t, lock);
     if (h) {
         t->sum.released++;
@@ -172,19 +172,19 @@ void klocktrace_released(const void *lock, uint64_t tsc, const void *caller)
 
 /* ---- sessions ---------------------------------------------------------------------------------------------------- */
 
-void klocktrace_init(const struct trace_spinlock_sampling *sampling)
+void klock_trace_init(const struct trace_spinlock_sampling *sampling)
 {
     for (uint32_t i = 0; i < MAX_CPUS; i++)
         cpus[i].sampling = *sampling;
 }
 
-void klocktrace_configure(const struct trace_spinlock_sampling *sampling)
+void klock_trace_configure(const struct trace_spinlock_sampling *sampling)
 {
     cpus[kcpu_this()->arch.index].sampling = *sampling;
-    klocktrace_rundown(UINT32_MAX, HOOK_SPINLOCK_DC_START);
+    klock_trace_rundown(UINT32_MAX, HOOK_SPINLOCK_DC_START);
 }
 
-void klocktrace_rundown(uint32_t sessions, uint16_t hook_id)
+void klock_trace_rundown(uint32_t sessions, uint16_t hook_id)
 {
     const struct kcpu *cpu = kcpu_this();
     struct trace_hub_cpu *hub = cpu->trace;
@@ -194,10 +194,10 @@ void klocktrace_rundown(uint32_t sessions, uint16_t hook_id)
                        HOOK_VERSION_SPINLOCK_CONFIG, &part, 1);
 }
 
-void klocktrace_update(void)
+void klock_trace_update(void)
 {
     struct kcpu *cpu = kcpu_this();
-    struct klocktrace_cpu *t = &cpus[cpu->arch.index];
+    struct klock_trace_cpu *t = &cpus[cpu->arch.index];
     bool wanted = trace_hub_wants(cpu->trace, PERF_SPINLOCK);
     if (wanted == (cpu->locktrace != NULL))
         return;
@@ -208,7 +208,7 @@ void klocktrace_update(void)
     cpu->locktrace = wanted ? t : NULL;
 }
 
-struct klocktrace_counts klocktrace_counts(uint32_t cpu)
+struct klock_trace_counts klock_trace_counts(uint32_t cpu)
 {
     return cpus[cpu].sum;
 }

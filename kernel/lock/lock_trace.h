@@ -17,41 +17,41 @@
 #include "kernel/cpu.h"
 #include "trace/lock_sampling.h"
 
-struct klocktrace_query { /* what must be known from before the first query */
+struct klock_trace_query { /* what must be known from before the first query */
     uint64_t tsc;
     uint32_t interrupts;
 };
 
-static inline struct klocktrace_query klocktrace_query(void)
+static inline struct klock_trace_query klock_trace_query(void)
 {
-    return (struct klocktrace_query){.tsc = arch_rdtsc(), .interrupts = kcpu_this()->interrupts};
+    return (struct klock_trace_query){.tsc = arch_rdtsc(), .interrupts = kcpu_this()->interrupts};
 }
 
 /* ---- for the lock code, where kcpu.locktrace is set */
 /* This CPU has just got `lock`, after `spins` queries that found it taken. */
-void klocktrace_acquired(const void *lock, enum spinlock_mode mode, const struct klocktrace_query *query,
-                         uint32_t spins);
+void klock_trace_acquired(const void *lock, enum spinlock_mode mode, const struct klock_trace_query *query,
+                          uint32_t spins);
 /* It shared the executive lock `lock` and has it alone now: the same hold goes on, in another mode. */
-void klocktrace_converted(const void *lock);
+void klock_trace_converted(const void *lock);
 /* It let go of `lock` at `tsc`; `caller`: where the release returns to. */
-void klocktrace_released(const void *lock, uint64_t tsc, const void *caller);
+void klock_trace_released(const void *lock, uint64_t tsc, const void *caller);
 
 /* ---- for the sessions, on every CPU */
 /* 0F4BH or 0F4CH (`hook_id`) to those of `sessions` (bit i: session i + 1) that run here and want spin locks. */
-void klocktrace_rundown(uint32_t sessions, uint16_t hook_id);
+void klock_trace_rundown(uint32_t sessions, uint16_t hook_id);
 /* To be called after sessions have started, changed or stopped here: tracing begins anew or ends where it is due. */
-void klocktrace_update(void);
+void klock_trace_update(void);
 
 /* The sampling of this CPU from now on: sessions that want spin locks are told by another 0F4BH. */
-void klocktrace_configure(const struct trace_spinlock_sampling *sampling);
+void klock_trace_configure(const struct trace_spinlock_sampling *sampling);
 /* Of all CPUs, before any session starts; any CPU. */
-void klocktrace_init(const struct trace_spinlock_sampling *sampling);
+void klock_trace_init(const struct trace_spinlock_sampling *sampling);
 
-struct klocktrace_counts {
+struct klock_trace_counts {
     uint64_t contended, uncontended; /* acquisitions traced */
     uint64_t released;               /* of those tracked */
     uint64_t events;                 /* the sampling wanted */
     uint64_t untracked;              /* acquisitions beyond TRACE_SPINLOCK_DEPTH */
 };
 /* Since the boot; any CPU, once `cpu` traces no more. */
-struct klocktrace_counts klocktrace_counts(uint32_t cpu);
+struct klock_trace_counts klock_trace_counts(uint32_t cpu);

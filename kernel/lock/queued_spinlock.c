@@ -3,11 +3,11 @@
 
 #include "kernel/lock/lock_trace.h"
 
-static uint32_t take(struct kqspinlock *lock, struct kqspin_place *place)
+static uint32_t take(struct kqueued_spinlock *lock, struct kqueued_place *place)
 {
     uint32_t spins = 0;
-    *place = (struct kqspin_place){.lock = lock, .owner = arch_cpu_index() + 1, .waiting = 1};
-    struct kqspin_place *before = __atomic_exchange_n(&lock->tail, place, __ATOMIC_ACQ_REL);
+    *place = (struct kqueued_place){.lock = lock, .owner = arch_cpu_index() + 1, .waiting = 1};
+    struct kqueued_place *before = __atomic_exchange_n(&lock->tail, place, __ATOMIC_ACQ_REL);
     if (!before)
         return 0;
     uint32_t owner = before->owner; /* it cannot go before it knows us */
@@ -18,9 +18,9 @@ static uint32_t take(struct kqspinlock *lock, struct kqspin_place *place)
     return spins;
 }
 
-static void give(struct kqspin_place *place)
+static void give(struct kqueued_place *place)
 {
-    struct kqspin_place *next = __atomic_load_n(&place->next, __ATOMIC_ACQUIRE), *last = place;
+    struct kqueued_place *next = __atomic_load_n(&place->next, __ATOMIC_ACQUIRE), *last = place;
     if (!next &&
         __atomic_compare_exchange_n(&place->lock->tail, &last, NULL, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         return;
@@ -29,20 +29,20 @@ static void give(struct kqspin_place *place)
     __atomic_store_n(&next->waiting, 0, __ATOMIC_RELEASE);
 }
 
-void kqspin_lock(struct kqspinlock *lock, struct kqspin_place *place)
+void kqueued_lock(struct kqueued_spinlock *lock, struct kqueued_place *place)
 {
     if (__builtin_expect(kcpu_this()->locktrace == NULL, 1)) {
         take(lock, place);
         return;
     }
-    struct klocktrace_query query = klocktrace_query();
+    struct klock_trace_query query = klock_trace_query();
     uint32_t spins = take(lock, place);
-    klocktrace_acquired(lock, SPINLOCK_QUEUED, &query, spins);
+    klock_trace_acquired(lock, SPINLOCK_QUEUED, &query, spins);
 }
 
-void kqspin_unlock(struct kqspin_place *place)
+void kqueued_unlock(struct kqueued_place *place)
 {
-    struct kqspinlock *lock = place->lock;
+    struct kqueued_spinlock *lock = place->lock;
     const struct kcpu *cpu = kcpu_this();
     if (__builtin_expect(place->owner != cpu->arch.index + 1, 0))
         kpanic("spinlock %s: released by CPU %u, owned by CPU %d", lock->name, cpu->arch.index, (int)place->owner - 1);
@@ -52,5 +52,5 @@ void kqspin_unlock(struct kqspin_place *place)
     }
     uint64_t tsc = arch_rdtsc();
     give(place);
-    klocktrace_released(lock, tsc, __builtin_return_address(0));
+    klock_trace_released(lock, tsc, __builtin_return_address(0));
 }

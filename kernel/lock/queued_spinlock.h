@@ -10,21 +10,21 @@
 
 #include "kernel/lock/spinlock.h"
 
-struct kqspin_place;
+struct kqueued_place;
 
-struct kqspinlock {
-    struct kqspin_place *tail; /* the last in the queue, its holder included; NULL: free */
+struct kqueued_spinlock {
+    struct kqueued_place *tail; /* the last in the queue, its holder included; NULL: free */
     const char *name;
 };
 
-/* One CPU's place in the queue, from kqspin_lock to kqspin_unlock. The caller's, usually on its stack. */
-struct kqspin_place {
-    struct kqspin_place *next; /* who comes behind; set by that CPU */
-    struct kqspinlock *lock;
+/* One CPU's place in the queue, from kqueued_lock to kqueued_unlock. The caller's, usually on its stack. */
+struct kqueued_place {
+    struct kqueued_place *next; /* who comes behind; set by that CPU */
+    struct kqueued_spinlock *lock;
     uint32_t owner;   /* CPU index + 1 */
     uint32_t waiting; /* 1 until the CPU before lets go */
 };
 
 /* Interrupts off. Panics where the holder never lets go, this CPU being one, too. */
-void kqspin_lock(struct kqspinlock *lock, struct kqspin_place *place);
-void kqspin_unlock(struct kqspin_place *place);
+void kqueued_lock(struct kqueued_spinlock *lock, struct kqueued_place *place);
+void kqueued_unlock(struct kqueued_place *place);

@@ -5,14 +5,14 @@
 
 __attribute__((noinline)) void kspin_lock_traced(struct kspinlock *lock)
 {
-    struct klocktrace_query query = klocktrace_query();
+    struct klock_trace_query query = klock_trace_query();
     uint32_t spins = kspin_take(lock, arch_cpu_index() + 1);
-    klocktrace_acquired(lock, SPINLOCK_ORDINARY, &query, spins);
+    klock_trace_acquired(lock, SPINLOCK_ORDINARY, &query, spins);
 }
 
 __attribute__((noinline)) void kspin_unlock_traced(struct kspinlock *lock)
 {
     uint64_t tsc = arch_rdtsc();
     __atomic_store_n(&lock->owner, 0, __ATOMIC_RELEASE);
-    klocktrace_released(lock, tsc, __builtin_return_address(0));
+    klock_trace_released(lock, tsc, __builtin_return_address(0));
 }

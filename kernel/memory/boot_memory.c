@@ -17,11 +17,11 @@ static bool usable(const struct boot_memory *m, uint64_t limit, uint64_t *first,
     return *first < *end;
 }
 
-int kfreemem_plan(struct kfreemem *plan, const struct boot_memory *memory, uint32_t count, uint64_t limit)
+int kboot_memory_plan(struct kboot_memory *plan, const struct boot_memory *memory, uint32_t count, uint64_t limit)
 {
     uint64_t first, end, top = 0;
 
-    *plan = (struct kfreemem){.memory = memory, .count = count, .limit = limit};
+    *plan = (struct kboot_memory){.memory = memory, .count = count, .limit = limit};
     for (uint32_t i = 0; i < count; i++) {
         if (usable(&memory[i], limit, &first, &end) && end > top)
             top = end;
@@ -29,14 +29,14 @@ int kfreemem_plan(struct kfreemem *plan, const struct boot_memory *memory, uint3
             plan->left_out += end - (first > limit ? first : limit);
     }
     plan->pages = top / FREE_PAGE;
-    plan->bitmap_bytes = (kpagemap_bytes(plan->pages) + FREE_PAGE - 1) & ~(FREE_PAGE - 1);
+    plan->bitmap_bytes = (kpage_bitmap_bytes(plan->pages) + FREE_PAGE - 1) & ~(FREE_PAGE - 1);
     for (uint32_t i = 0; i < count && !plan->bitmap; i++)
         if (usable(&memory[i], limit, &first, &end) && end - first >= plan->bitmap_bytes)
             plan->bitmap = first;
     return plan->bitmap ? 0 : -ENOMEM;
 }
 
-uint32_t kfreemem_give(const struct kfreemem *plan, struct kpagemap *map)
+uint32_t kboot_memory_give(const struct kboot_memory *plan, struct kpage_bitmap *map)
 {
     const uint64_t bitmap_end = plan->bitmap + plan->bitmap_bytes;
     uint32_t refused = 0;
@@ -48,7 +48,7 @@ uint32_t kfreemem_give(const struct kfreemem *plan, struct kpagemap *map)
         if (first == plan->bitmap)
             first = bitmap_end;
         if (first < end && ((first < bitmap_end && plan->bitmap < end) ||
-                            !kpagemap_give(map, first / FREE_PAGE, (end - first) / FREE_PAGE)))
+                            !kpage_bitmap_give(map, first / FREE_PAGE, (end - first) / FREE_PAGE)))
             refused++;
     }
     return refused;

@@ -10,7 +10,7 @@
 
 #define KFREEMEM_FIRST (UINT64_C(1) << 20) /* below lie the processors' trampoline, and what old firmware looks at */
 
-struct kfreemem {
+struct kboot_memory {
     const struct boot_memory *memory;
     uint32_t count;
     uint64_t limit;        /* physical: nothing at or above it is taken */
@@ -22,8 +22,8 @@ struct kfreemem {
 
 /* `memory`: `count` ranges as boot_memory_convert leaves them. 0, or -ENOMEM: no range holds the bitmap, whose
  * size is told. */
-int kfreemem_plan(struct kfreemem *plan, const struct boot_memory *memory, uint32_t count, uint64_t limit);
+int kboot_memory_plan(struct kboot_memory *plan, const struct boot_memory *memory, uint32_t count, uint64_t limit);
 
 /* Gives all free pages but the bitmap's to `map`, which has plan->pages and none of them free. Returns how many ranges
  * were not given, because they overlap others: those of boot_memory_convert never do. */
-uint32_t kfreemem_give(const struct kfreemem *plan, struct kpagemap *map);
+uint32_t kboot_memory_give(const struct kboot_memory *plan, struct kpage_bitmap *map);

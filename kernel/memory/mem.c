@@ -6,20 +6,20 @@
 #include "arch/arch.h"
 #include "arch/upcalls.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/panic.h"
 #include "kernel/lib/print.h"
+#include "kernel/lib/string.h"
+#include "kernel/lock/spinlock.h"
 #include "kernel/memory/boot_memory.h"
 #include "kernel/memory/heap.h"
 #include "kernel/memory/page_bitmap.h"
-#include "kernel/lib/panic.h"
-#include "kernel/lock/spinlock.h"
-#include "kernel/lib/string.h"
 
 /* Lock order: heap_lock, then page_lock; map_lock, then page_lock (page tables). */
 static struct kspinlock page_lock = KSPINLOCK("pages");
 static struct kspinlock heap_lock = KSPINLOCK("heap");
 static struct kspinlock map_lock = KSPINLOCK("mappings");
 
-static struct kpagemap pages;
+static struct kpage_bitmap pages;
 static struct kheap heap;
 static uint64_t total, permanent, live, left_out;
 
@@ -36,14 +36,14 @@ static void heap_page_put(void *page)
 int kmem_init(const struct boot_info *info)
 {
     const uint64_t limit = info->direct_map_size < KMEM_MAX_BYTES ? info->direct_map_size : KMEM_MAX_BYTES;
-    struct kfreemem plan;
+    struct kboot_memory plan;
 
-    if (kfreemem_plan(&plan, arch_phys_to_virt(info->memory), info->memory_count, limit) != 0) {
+    if (kboot_memory_plan(&plan, arch_phys_to_virt(info->memory), info->memory_count, limit) != 0) {
         kprintf("memory: no range of %lu KiB for the page bitmap\n", (unsigned long)(plan.bitmap_bytes / 1024));
         return -ENOMEM;
     }
-    kpagemap_init(&pages, arch_phys_to_virt(plan.bitmap), plan.pages);
-    const uint32_t refused = kfreemem_give(&plan, &pages);
+    kpage_bitmap_init(&pages, arch_phys_to_virt(plan.bitmap), plan.pages);
+    const uint32_t refused = kboot_memory_give(&plan, &pages);
     permanent = plan.bitmap_bytes / ARCH_PAGE_SIZE;
     total = pages.free + permanent;
     left_out = plan.left_out;
@@ -64,7 +64,7 @@ int kmem_init(const struct boot_info *info)
 static void *take(size_t count, size_t alignment, uint64_t *counter)
 {
     bool on = kspin_lock_irqsave(&page_lock);
-    uint64_t first = kpagemap_take_aligned(&pages, count, alignment);
+    uint64_t first = kpage_bitmap_take_aligned(&pages, count, alignment);
     if (first != KPAGEMAP_NONE)
         *counter += count;
     kspin_unlock_irqrestore(&page_lock, on);
@@ -102,7 +102,7 @@ void kmem_pages_free(void *address, size_t count)
 {
     bool on = kspin_lock_irqsave(&page_lock);
     uint64_t phys = (uint64_t)address - BOOT_DIRECT_MAP;
-    if (phys % ARCH_PAGE_SIZE || count > live || !kpagemap_give(&pages, phys / ARCH_PAGE_SIZE, count))
+    if (phys % ARCH_PAGE_SIZE || count > live || !kpage_bitmap_give(&pages, phys / ARCH_PAGE_SIZE, count))
         kpanic("memory: %lu pages at %p are freed but were not allocated", (unsigned long)count, address);
     live -= count;
     kspin_unlock_irqrestore(&page_lock, on);

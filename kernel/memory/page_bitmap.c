@@ -3,22 +3,22 @@
 
 #include "kernel/lib/string.h"
 
-static inline bool is_free(const struct kpagemap *map, uint64_t page)
+static inline bool is_free(const struct kpage_bitmap *map, uint64_t page)
 {
     return map->bits[page / 64] >> page % 64 & 1;
 }
 
-void kpagemap_init(struct kpagemap *map, uint64_t *bits, uint64_t pages)
+void kpage_bitmap_init(struct kpage_bitmap *map, uint64_t *bits, uint64_t pages)
 {
     map->bits = bits;
     map->pages = pages;
     map->free = 0;
     map->hint = pages;
-    memset(bits, 0, kpagemap_bytes(pages));
+    memset(bits, 0, kpage_bitmap_bytes(pages));
 }
 
 /* First free page from `page` on, map->pages where there is none: whole words at a time. */
-static uint64_t next_free(const struct kpagemap *map, uint64_t page)
+static uint64_t next_free(const struct kpage_bitmap *map, uint64_t page)
 {
     if (page >= map->pages)
         return map->pages;
@@ -32,9 +32,9 @@ static uint64_t next_free(const struct kpagemap *map, uint64_t page)
     return word * 64 + (uint64_t)__builtin_ctzl(bits);
 }
 
-uint64_t kpagemap_take(struct kpagemap *map, uint64_t count)
+uint64_t kpage_bitmap_take(struct kpage_bitmap *map, uint64_t count)
 {
-    return kpagemap_take_aligned(map, count, 1);
+    return kpage_bitmap_take_aligned(map, count, 1);
 }
 
 static uint64_t align(uint64_t page, uint64_t alignment)
@@ -42,7 +42,7 @@ static uint64_t align(uint64_t page, uint64_t alignment)
     return (page + alignment - 1) & ~(alignment - 1);
 }
 
-uint64_t kpagemap_take_aligned(struct kpagemap *map, uint64_t count, uint64_t alignment)
+uint64_t kpage_bitmap_take_aligned(struct kpage_bitmap *map, uint64_t count, uint64_t alignment)
 {
     if (count > map->free)
         return KPAGEMAP_NONE;
@@ -63,7 +63,7 @@ uint64_t kpagemap_take_aligned(struct kpagemap *map, uint64_t count, uint64_t al
     return KPAGEMAP_NONE;
 }
 
-bool kpagemap_give(struct kpagemap *map, uint64_t first, uint64_t count)
+bool kpage_bitmap_give(struct kpage_bitmap *map, uint64_t first, uint64_t count)
 {
     if (first >= map->pages || count > map->pages - first)
         return false;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct kpagemap {
+struct kpage_bitmap {
     uint64_t *bits; /* (pages + 63) / 64 words */
     uint64_t pages;
     uint64_t free;
@@ -17,16 +17,16 @@ struct kpagemap {
 #define KPAGEMAP_NONE UINT64_MAX
 
 /* Bytes of `bits` for so many pages. */
-static inline size_t kpagemap_bytes(uint64_t pages)
+static inline size_t kpage_bitmap_bytes(uint64_t pages)
 {
     return (size_t)((pages + 63) / 64 * 8);
 }
 
 /* All pages taken. */
-void kpagemap_init(struct kpagemap *map, uint64_t *bits, uint64_t pages);
+void kpage_bitmap_init(struct kpage_bitmap *map, uint64_t *bits, uint64_t pages);
 /* First of `count` (>= 1) contiguous free pages, now taken; KPAGEMAP_NONE where there are none. Lowest first. */
-uint64_t kpagemap_take(struct kpagemap *map, uint64_t count);
+uint64_t kpage_bitmap_take(struct kpage_bitmap *map, uint64_t count);
 /* The same, from a multiple of `alignment`, a power of two, on. */
-uint64_t kpagemap_take_aligned(struct kpagemap *map, uint64_t count, uint64_t alignment);
+uint64_t kpage_bitmap_take_aligned(struct kpage_bitmap *map, uint64_t count, uint64_t alignment);
 /* Frees pages first..first + count - 1. False, nothing changed, where one lies outside or is free already. */
-bool kpagemap_give(struct kpagemap *map, uint64_t first, uint64_t count);
+bool kpage_bitmap_give(struct kpage_bitmap *map, uint64_t first, uint64_t count);

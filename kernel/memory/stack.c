@@ -4,9 +4,9 @@
 #include "arch/arch.h"
 #include "arch/upcalls.h"
 #include "kernel/lib/list.h"
-#include "kernel/memory/mem.h"
-#include "kernel/lock/spinlock.h"
 #include "kernel/lib/string.h"
+#include "kernel/lock/spinlock.h"
+#include "kernel/memory/mem.h"
 
 #define BOTTOM ARCH_PAGE_SIZE /* the guard page */
 

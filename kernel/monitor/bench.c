@@ -18,7 +18,7 @@
 #include "kernel/memory/stack.h"
 #include "kernel/monitor/machine.h"
 #include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
+#include "kernel/recording/ds.h"
 #include "kernel/tracepoint/stepping.h"
 #include "kernel/user/user.h"
 
@@ -69,7 +69,7 @@ static bool writable(const void *address, size_t size)
 static void reset_program(void)
 {
     bench.now.frame = (struct arch_trap_frame){
-        .rip = kuser_address((const void *)(uintptr_t)user_stepped),
+        .rip = kthread_user_address((const void *)(uintptr_t)user_stepped),
         .cs = ARCH_USER_CODE,
         .ss = ARCH_USER_DATA,
         .rsp = KUSER_STACK_TOP - 128,

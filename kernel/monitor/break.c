@@ -18,8 +18,8 @@
 #include "kernel/cpu.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
-#include "kernel/recording/debug_store.h"
 #include "kernel/phase.h"
+#include "kernel/recording/ds.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/tracepoint/drains.h"
 #include "kernel/tracepoint/switch.h"
@@ -62,7 +62,7 @@ static void load(void *unused)
 void kmonitor_break_arm(bool on)
 {
     armed = on;
-    kcall_all(load, NULL);
+    kcross_call_all(load, NULL);
 }
 
 /* ---- hold -------------------------------------------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ bool kmonitor_break_debug(struct arch_trap_frame *frame, void (*stop)(const char
 static bool named_point(const char *word, uint64_t *at)
 {
     if (kmonitor_same(word, "switch"))
-        *at = (uint64_t)(uintptr_t)khook_switch_out;
+        *at = (uint64_t)(uintptr_t)kswitch_out;
     else if (kmonitor_same(word, "pmi"))
         *at = (uint64_t)(uintptr_t)ds_pmi;
     else if (kmonitor_same(word, "drain"))

@@ -8,7 +8,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
-#include "kernel/recording/debug_store.h"
+#include "kernel/recording/ds.h"
 #include "kernel/sched/cross_call.h"
 
 static bool held; /* the other CPUs are */
@@ -62,7 +62,7 @@ static int run_access(struct access *a)
     } else if (held) {
         return -EBUSY;
     } else {
-        kcall_all(access_if_asked, a);
+        kcross_call_all(access_if_asked, a);
     }
     return a->result;
 }

@@ -47,9 +47,9 @@ static int batch(struct kmonitor *m, unsigned words, char **word)
 
 static void show_session(struct kmonitor *m, uint32_t number)
 {
-    struct kcontrol_info info;
+    struct ksession_info info;
     char groups[TRACE_GROUPS_TEXT];
-    if (kcontrol_query(number, &info) != 0)
+    if (ksession_query(number, &info) != 0)
         return;
     trace_groups_show(&info.masks, groups);
     kmonitor_print(m, "session %u: %s, %s, %s, %u buffers of %u KiB\n", number, info.running ? "runs" : "does not run",
@@ -63,11 +63,11 @@ static void show_session(struct kmonitor *m, uint32_t number)
 
 static int sessions(struct kmonitor *m, unsigned words, char **word)
 {
-    struct kcontrol_info info;
+    struct ksession_info info;
     unsigned found = 0;
     (void)words, (void)word;
     for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS; n++) {
-        found += kcontrol_query(n, &info) == 0;
+        found += ksession_query(n, &info) == 0;
         show_session(m, n);
     }
     if (!found)
@@ -80,12 +80,12 @@ static int sessions(struct kmonitor *m, unsigned words, char **word)
 static int make(uint32_t number, const struct perfinfo_groupmask *masks, struct kmonitor *m)
 {
     char error[200];
-    const struct kcontrol_params params = {.number = number,
+    const struct ksession_params params = {.number = number,
                                            .masks = *masks,
                                            .clock = TRACE_CLOCK_QPC,
                                            .buffer_kib = NEW_BUFFER_KIB,
                                            .buffers = 8 * kcpu_count};
-    const int e = kcontrol_create(&params, error, sizeof error);
+    const int e = ksession_create(&params, error, sizeof error);
     if (e)
         kmonitor_wrap(m, 0, error);
     return e;
@@ -110,11 +110,11 @@ static int session(struct kmonitor *m, unsigned words, char **word)
     if (kmonitor_same(word[1], "new") && given)
         e = make((uint32_t)number, given, m);
     else if (kmonitor_same(word[1], "start"))
-        e = kcontrol_start((uint32_t)number, given);
+        e = ksession_start((uint32_t)number, given);
     else if (kmonitor_same(word[1], "change") && given)
-        e = kcontrol_change((uint32_t)number, given);
+        e = ksession_change((uint32_t)number, given);
     else if (kmonitor_same(word[1], "stop") && !given)
-        e = kcontrol_stop((uint32_t)number);
+        e = ksession_stop((uint32_t)number);
     else
         return KMONITOR_USAGE;
     if (e == -ENOENT)
@@ -133,14 +133,14 @@ static int session(struct kmonitor *m, unsigned words, char **word)
 
 static int dump(struct kmonitor *m, unsigned words, char **word)
 {
-    struct kcontrol_info info;
+    struct ksession_info info;
     (void)words, (void)word;
     if (m->place == KMONITOR_AFTER_PANIC) {
         kmonitor_say(m, "dump: `go` dumps, and ends the machine");
         return 0;
     }
     for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS; n++)
-        if (kcontrol_query(n, &info) == 0 && info.running) {
+        if (ksession_query(n, &info) == 0 && info.running) {
             kmonitor_say(m, "dump: session %u runs: a dump needs all of them stopped; the run ends with one", n);
             return 0;
         }

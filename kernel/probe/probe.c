@@ -8,21 +8,21 @@
  * experiments have a model of their own, with the policies of the options; the answers must be these policies.
  */
 
+#include "ds/probe/probe.h"
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "ds/model/model.h"
-#include "ds/probe/probe.h"
 #include "kernel/console/report.h"
 #include "kernel/dump_section.h"
-#include "kernel/lib/print.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/gate.h"
-#include "kernel/recording/machine.h"
+#include "kernel/lib/panic.h"
+#include "kernel/lib/print.h"
+#include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
-#include "kernel/lib/panic.h"
-#include "kernel/recording/debug_store.h"
-#include "kernel/lib/string.h"
+#include "kernel/recording/ds.h"
+#include "kernel/recording/machine.h"
+#include "kernel/recording/sessions.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"
@@ -188,13 +188,13 @@ static void have_switches_tell(unsigned what, const struct perfinfo_groupmask ma
     const uint32_t stamps = CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT;
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++) {
         if (what == SWITCH_OFF)
-            kcontrol_change(i + 1, &nothing);
+            ksession_change(i + 1, &nothing);
         if (what == SWITCH_ON) {
-            kcontrol_stamp(i + 1, 0, stamps);
-            kcontrol_change(i + 1, &masks[i]);
+            ksession_stamp(i + 1, 0, stamps);
+            ksession_change(i + 1, &masks[i]);
         }
         if (what == SWITCH_STAMPED)
-            kcontrol_stamp(i + 1, stamps, 0);
+            ksession_stamp(i + 1, stamps, 0);
     }
 }
 
@@ -206,7 +206,7 @@ static void measure_switches(struct prober *p)
     bool traced = false;
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         traced |=
-            kcontrol_masks(i + 1, &masks[i]) == 0 && (trace_group_compact(&masks[i]) || trace_group_full(&masks[i]));
+            ksession_masks(i + 1, &masks[i]) == 0 && (trace_group_compact(&masks[i]) || trace_group_full(&masks[i]));
     for (unsigned what = 0; what < SWITCHES; what++) {
         if (traced)
             have_switches_tell(what, masks);

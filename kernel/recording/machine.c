@@ -5,14 +5,14 @@
 
 #include "arch/arch.h"
 #include "ds/layout.h"
-#include "kernel/sched/cross_call.h"
+#include "kernel/console/serial_port.h"
 #include "kernel/cpu.h"
 #include "kernel/dump_section.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
-#include "kernel/console/serial_port.h"
-#include "kernel/lib/string.h"
+#include "kernel/sched/cross_call.h"
 #include "trace/clock.h"
 #include "trace/frames.h"
 
@@ -102,7 +102,7 @@ int kmachine_init(const struct boot_info *info)
     cpus = kmem_pages_alloc((kcpu_count * sizeof *cpus + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
     if (!cpus)
         return -ENOMEM;
-    kcall_all(gather, NULL);
+    kcross_call_all(gather, NULL);
     return 0;
 }
 

@@ -4,9 +4,9 @@
 #include "arch/arch.h"
 #include "ds/ds.h"
 #include "kernel/cpu.h"
+#include "kernel/recording/ds.h"
 #include "kernel/sched/dpc.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/recording/debug_store.h"
 #include "kernel/tracepoint/activity_truth.h"
 #include "trace/pmc_sources.h"
 
@@ -56,7 +56,7 @@ void kpmi_overflowed(void *context, uint32_t index, uint32_t event)
     struct kcpu *cpu = kcpu_table[index];
     const struct arch_trap_frame *frame = &cpus[index].frame;
     uint16_t source = source_of(index, event);
-    kwitness_sample(cpu, CAIRN_INTERRUPT_PMC, frame, source, klive_pmc(cpu, frame, source));
+    kactivity_truth_sample(cpu, CAIRN_INTERRUPT_PMC, frame, source, kactivity_pmc(cpu, frame, source));
 }
 
 void kpmi_init(void)

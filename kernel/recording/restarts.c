@@ -2,13 +2,13 @@
 #include "kernel/recording/restarts.h"
 
 #include "kernel/console/report.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/lib/errno.h"
 #include "kernel/options/options.h"
+#include "kernel/recording/sessions.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
-#include "kernel/thread.h"
 #include "kernel/sched/wait.h"
+#include "kernel/thread.h"
 
 /* Above all workloads, or it might come too late. */
 #define RESTARTER_PRIORITY 16
@@ -31,7 +31,7 @@ static uint32_t next_of(uint32_t number)
 {
     do
         number = number % TRACE_MAX_SESSIONS + 1;
-    while (number == 1 || !kcontrol_session(number));
+    while (number == 1 || !ksession_session(number));
     return number;
 }
 
@@ -44,9 +44,9 @@ static void restart(void *unused)
         uint64_t begin = kopt.switches / 4 + kopt.switches / 2 * i / kopt.session_restarts;
         uint64_t half = kopt.switches / 4 / kopt.session_restarts;
         wait_until(begin);
-        int e = kcontrol_stop(number);
+        int e = ksession_stop(number);
         wait_until(begin + half);
-        e = kcontrol_start(number, NULL) ? 1 : e;
+        e = ksession_start(number, NULL) ? 1 : e;
         done++;
         failed += e != 0;
     }

@@ -7,12 +7,12 @@
 #include "kernel/cpu.h"
 #include "kernel/gate.h"
 #include "kernel/lib/list.h"
+#include "kernel/lib/string.h"
 #include "kernel/recording/machine.h"
-#include "kernel/sched/threads.h"
-#include "kernel/tracepoint/mutant.h"
 #include "kernel/recording/sample_interval.h"
 #include "kernel/sched/sched.h"
-#include "kernel/lib/string.h"
+#include "kernel/sched/threads.h"
+#include "kernel/tracepoint/mutant.h"
 #include "trace/hub.h"
 #include "trace/rundown.h"
 
@@ -187,7 +187,7 @@ static void wait_while_changing(void)
 {
     while (changing) {
         ksched_unlock();
-        kcall_answer();
+        kcross_call_answer();
         arch_pause();
         ksched_lock();
     }
@@ -216,14 +216,14 @@ static void created(struct kthread *t)
     klist_add_tail(&threads, &t->all_link);
     put_begin(cpu, wishes_here(cpu), &start, t);
     TRACE_EACH_SESSION(i, announced())
-    t->told[i] = begun[i].serial;
+        t->told[i] = begun[i].serial;
 }
 
 static void ended(struct kthread *t)
 {
     struct kcpu *cpu = kcpu_this();
     TRACE_EACH_SESSION(i, announced())
-    tell(cpu, t, i);
+        tell(cpu, t, i);
     put_end(cpu, wishes_here(cpu), &end, t);
 }
 
@@ -437,7 +437,7 @@ static void put_interval(uint32_t sessions, uint16_t hook, uint32_t new_interval
 static void put_interval_of(uint32_t number, uint16_t hook)
 {
     bool on = kgate_enter();
-    uint32_t interval = kprofile_interval();
+    uint32_t interval = ksample_interval();
     put_interval(1u << (number - 1), hook, interval, interval);
     kgate_leave(on);
 }
@@ -511,7 +511,7 @@ static void set_changing(bool yes)
     ksched_unlock();
 }
 
-void krundown_call(const struct krundown_change *changes, unsigned count, kcall_function function, void *argument)
+void krundown_call(const struct krundown_change *changes, unsigned count, kcross_call_function function, void *argument)
 {
     for (unsigned i = 0; i < count; i++)
         before(&changes[i]);
@@ -522,7 +522,7 @@ void krundown_call(const struct krundown_change *changes, unsigned count, kcall_
         begun[changes[i].number - 1].serial++;
         begun[changes[i].number - 1].groups = groups_of(&changes[i].new) & ~groups_of(&changes[i].old);
     }
-    kcall_all(function, argument);
+    kcross_call_all(function, argument);
     set_changing(false);
     kgate_leave(on);
 

@@ -41,6 +41,7 @@ struct krundown_change { /* of a session's masks; no group: it does not run */
     uint32_t number;
     struct perfinfo_groupmask old, new;
 };
-/* kcall_all(function, argument), which is to make these changes; before it, what ends is told, and behind it what
+/* kcross_call_all(function, argument), which is to make these changes; before it, what ends is told, and behind it what
  * begins. Thread context, no spinlock held, one caller at a time. */
-void krundown_call(const struct krundown_change *changes, unsigned count, kcall_function function, void *argument);
+void krundown_call(const struct krundown_change *changes, unsigned count, kcross_call_function function,
+                   void *argument);

@@ -10,12 +10,12 @@ static uint32_t tick_units(void)
     return kopt.tick_us * 10;
 }
 
-uint32_t kprofile_interval(void)
+uint32_t ksample_interval(void)
 {
-    return __atomic_load_n(&klive_sample_every, __ATOMIC_RELAXED) * tick_units();
+    return __atomic_load_n(&kactivity_sample_every, __ATOMIC_RELAXED) * tick_units();
 }
 
-void kprofile_set_interval(uint32_t interval)
+void ksample_interval_set(uint32_t interval)
 {
     uint32_t tick = tick_units(), most = KPROFILE_INTERVAL_MAX / tick;
     uint32_t ticks = interval / tick + (interval % tick >= tick / 2);
@@ -23,6 +23,6 @@ void kprofile_set_interval(uint32_t interval)
         ticks = most;
     if (!ticks)
         ticks = 1;
-    uint32_t old = __atomic_exchange_n(&klive_sample_every, ticks, __ATOMIC_RELAXED);
+    uint32_t old = __atomic_exchange_n(&kactivity_sample_every, ticks, __ATOMIC_RELAXED);
     krundown_interval(ticks * tick, old * tick);
 }

@@ -8,8 +8,8 @@
 #define KPROFILE_INTERVAL_MAX 10000000u /* a second */
 
 /* From any context. */
-uint32_t kprofile_interval(void);
+uint32_t ksample_interval(void);
 /* The nearest whole number of ticks, at least one, at most KPROFILE_INTERVAL_MAX; sessions with samples are told
  * (0F48H). CPUs heed it from their next tick on. Thread context; of two at once, the last one holds, but sessions may
  * be told of them in the other order. */
-void kprofile_set_interval(uint32_t interval);
+void ksample_interval_set(uint32_t interval);

@@ -52,7 +52,7 @@ static bool is_worth_sampling(enum ds_tried tried)
 static void try_all(struct trial *t, char *said, size_t size)
 {
     uint32_t cpu = 0;
-    kcall_all(try, t);
+    kcross_call_all(try, t);
     while (cpu < kcpu_count && (t->each[cpu] != t->config || is_worth_sampling(t->cpu[cpu].tried)))
         cpu++;
     if (cpu == kcpu_count)

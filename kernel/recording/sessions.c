@@ -5,19 +5,19 @@
 #include "arch/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
-#include "kernel/tracepoint/drains.h"
-#include "kernel/tracepoint/switch.h"
-#include "kernel/tracepoint/activity.h"
-#include "kernel/lock/lock_trace.h"
-#include "kernel/recording/machine.h"
-#include "kernel/memory/mem.h"
-#include "kernel/tracepoint/mutant.h"
-#include "kernel/options/options.h"
-#include "kernel/recording/rundown.h"
-#include "kernel/recording/debug_store.h"
 #include "kernel/lib/string.h"
-#include "kernel/tracepoint/truth.h"
+#include "kernel/lock/lock_trace.h"
+#include "kernel/memory/mem.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/ds.h"
+#include "kernel/recording/machine.h"
+#include "kernel/recording/rundown.h"
 #include "kernel/sched/wait.h"
+#include "kernel/tracepoint/activity.h"
+#include "kernel/tracepoint/drains.h"
+#include "kernel/tracepoint/mutant.h"
+#include "kernel/tracepoint/switch.h"
+#include "kernel/tracepoint/truth.h"
 
 #define PAGES(bytes) (((bytes) + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE)
 
@@ -41,7 +41,7 @@ static struct trace_spinlock_sampling sampling; /* under the lock */
 
 /* ---- made and unmade --------------------------------------------------------------------------------------------- */
 
-int kcontrol_init(char *error, size_t error_size)
+int ksession_init(char *error, size_t error_size)
 {
     uint64_t now = arch_rdtsc();
     kmutex_init(&lock);
@@ -58,11 +58,11 @@ int kcontrol_init(char *error, size_t error_size)
     }
     for (uint32_t i = 0; i < kcpu_count; i++) {
         uint32_t writes = CAIRN_MUTANT == KMUTANT_CPUS && kcpu_count > 1 && i < 2 ? 1 - i : i;
-        trace_hub_init(&hubs[i], writes, &clocks, khook_counters);
+        trace_hub_init(&hubs[i], writes, &clocks, kswitch_counters);
         kcpu_table[i]->trace = &hubs[i];
     }
     sampling = kopt.spinlock;
-    klocktrace_init(&sampling);
+    klock_trace_init(&sampling);
     return 0;
 }
 
@@ -95,7 +95,7 @@ static int find_counters(struct trace_pmc *pmc, uint32_t *missing)
     return 0;
 }
 
-static int create(const struct kcontrol_params *p, char *error, size_t error_size)
+static int create(const struct ksession_params *p, char *error, size_t error_size)
 {
     if (p->number < 1 || p->number > TRACE_MAX_SESSIONS || p->clock < 1 || p->clock > TRACE_CLOCK_TYPES) {
         snprintf(error, error_size, "session %u: its number is from 1 to %u, its clock type from 1 to %u", p->number,
@@ -153,7 +153,7 @@ static int create(const struct kcontrol_params *p, char *error, size_t error_siz
     return trace_session_init(&s->session, &config, memory, s->pages * ARCH_PAGE_SIZE); /* what it asks for is so */
 }
 
-int kcontrol_create(const struct kcontrol_params *params, char *error, size_t error_size)
+int ksession_create(const struct ksession_params *params, char *error, size_t error_size)
 {
     take();
     int e = create(params, error, error_size);
@@ -161,7 +161,7 @@ int kcontrol_create(const struct kcontrol_params *params, char *error, size_t er
     return e;
 }
 
-int kcontrol_destroy(uint32_t number)
+int ksession_destroy(uint32_t number)
 {
     take();
     struct slot *s = find(number);
@@ -198,7 +198,7 @@ static void act(struct slot *s, enum cairn_session_what what)
     uint32_t itself = UINT32_C(1) << (trace_session_config(s->session)->number - 1);
     int e = -EINVAL;
     if (what != CAIRN_SESSION_START)
-        klocktrace_rundown(itself, HOOK_SPINLOCK_DC_END);
+        klock_trace_rundown(itself, HOOK_SPINLOCK_DC_END);
     uint64_t tsc = arch_rdtsc();
     switch (what) {
     case CAIRN_SESSION_START:
@@ -213,13 +213,13 @@ static void act(struct slot *s, enum cairn_session_what what)
     }
     if (!e && what != CAIRN_SESSION_STOP && cpu->arch.index == 0 && !s->named) {
         s->named = trace_session_config(s->session)->pmc.count != 0;
-        klive_pmc_config(cpu, trace_session_config(s->session));
+        kactivity_pmc_config(cpu, trace_session_config(s->session));
     }
     if (!e && cpu->truth)
         ktruth_write(cpu->truth, &ack);
     if (what != CAIRN_SESSION_STOP)
-        klocktrace_rundown(itself, HOOK_SPINLOCK_DC_START);
-    klocktrace_update();
+        klock_trace_rundown(itself, HOOK_SPINLOCK_DC_START);
+    klock_trace_update();
     ds_stamp_switches(cpu->ds, cpu->truth || trace_hub_full(cpu->trace));
 }
 
@@ -256,7 +256,7 @@ static void note_stop(struct slot *s)
     s->stop_tsc = arch_rdtsc();
 }
 
-int kcontrol_start(uint32_t number, const struct perfinfo_groupmask *masks)
+int ksession_start(uint32_t number, const struct perfinfo_groupmask *masks)
 {
     take();
     struct slot *s = find(number);
@@ -271,7 +271,7 @@ int kcontrol_start(uint32_t number, const struct perfinfo_groupmask *masks)
     return e;
 }
 
-int kcontrol_change(uint32_t number, const struct perfinfo_groupmask *masks)
+int ksession_change(uint32_t number, const struct perfinfo_groupmask *masks)
 {
     take();
     struct slot *s = find(number);
@@ -285,7 +285,7 @@ int kcontrol_change(uint32_t number, const struct perfinfo_groupmask *masks)
     return e;
 }
 
-int kcontrol_stop(uint32_t number)
+int ksession_stop(uint32_t number)
 {
     take();
     struct slot *s = find(number);
@@ -298,7 +298,7 @@ int kcontrol_stop(uint32_t number)
     return e;
 }
 
-int kcontrol_stamp(uint32_t number, uint32_t on, uint32_t off)
+int ksession_stamp(uint32_t number, uint32_t on, uint32_t off)
 {
     bool pebs = false;
     take(); /* what moves pebs_stamp has it, too */
@@ -321,7 +321,7 @@ static void carry(struct slot *s, const struct trace_pmc *pmc)
     act_everywhere(s, CAIRN_SESSION_MASKS, &s->masks, &s->masks);
 }
 
-int kcontrol_set_counters(uint32_t number, const uint32_t *source, uint32_t count)
+int ksession_set_counters(uint32_t number, const uint32_t *source, uint32_t count)
 {
     uint32_t missing;
     take();
@@ -341,7 +341,7 @@ int kcontrol_set_counters(uint32_t number, const uint32_t *source, uint32_t coun
     return e;
 }
 
-int kcontrol_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count)
+int ksession_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count)
 {
     take();
     struct slot *s = find(number);
@@ -359,18 +359,18 @@ int kcontrol_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count)
 
 static void sample_here(void *new)
 {
-    klocktrace_configure(new);
+    klock_trace_configure(new);
 }
 
-void kcontrol_sample_spinlocks(const struct trace_spinlock_sampling *new)
+void ksession_sample_spinlocks(const struct trace_spinlock_sampling *new)
 {
     take();
     sampling = *new;
-    kcall_all(sample_here, &sampling);
+    kcross_call_all(sample_here, &sampling);
     give();
 }
 
-struct trace_spinlock_sampling kcontrol_spinlock_sampling(void)
+struct trace_spinlock_sampling ksession_spinlock_sampling(void)
 {
     take();
     struct trace_spinlock_sampling s = sampling;
@@ -396,11 +396,11 @@ static void move_here(void *argument)
     tell_here(m->function(m->argument));
 }
 
-void kcontrol_move_pebs(bool (*function)(void *argument), void *argument)
+void ksession_move_pebs(bool (*function)(void *argument), void *argument)
 {
     struct move m = {function, argument};
     take();
-    kcall_here(move_here, &m);
+    kcross_call_here(move_here, &m);
     give();
 }
 
@@ -412,7 +412,7 @@ static void start_all_here(void *then)
     tell_here((*(bool (**)(void))then)());
 }
 
-void kcontrol_start_all(bool (*then)(void))
+void ksession_start_all(bool (*then)(void))
 {
     take();
     struct krundown_change changes[TRACE_MAX_SESSIONS];
@@ -428,13 +428,13 @@ void kcontrol_start_all(bool (*then)(void))
 
 static void stop_all_here(void *first)
 {
-    (*(kcall_function *)first)(NULL);
+    (*(kcross_call_function *)first)(NULL);
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (slots[i].session)
             act(&slots[i], CAIRN_SESSION_STOP);
 }
 
-void kcontrol_stop_all(kcall_function first)
+void ksession_stop_all(kcross_call_function first)
 {
     take();
     struct krundown_change changes[TRACE_MAX_SESSIONS];
@@ -459,12 +459,12 @@ static void add_counts(struct trace_counts *sum, const struct trace_counts *c)
         to[i] += from[i];
 }
 
-int kcontrol_query(uint32_t number, struct kcontrol_info *info)
+int ksession_query(uint32_t number, struct ksession_info *info)
 {
     struct slot *s = find(number);
     if (!s)
         return -ENOENT;
-    *info = (struct kcontrol_info){
+    *info = (struct ksession_info){
         .running = s->running,
         .config = *trace_session_config(s->session),
         .masks = s->masks,
@@ -481,7 +481,7 @@ int kcontrol_query(uint32_t number, struct kcontrol_info *info)
     return 0;
 }
 
-int kcontrol_masks(uint32_t number, struct perfinfo_groupmask *masks)
+int ksession_masks(uint32_t number, struct perfinfo_groupmask *masks)
 {
     take();
     struct slot *s = find(number);
@@ -492,7 +492,7 @@ int kcontrol_masks(uint32_t number, struct perfinfo_groupmask *masks)
     return e;
 }
 
-struct trace_session *kcontrol_session(uint32_t number)
+struct trace_session *ksession_session(uint32_t number)
 {
     struct slot *s = find(number);
     return s ? s->session : NULL;
@@ -500,13 +500,13 @@ struct trace_session *kcontrol_session(uint32_t number)
 
 /* ---- panic ------------------------------------------------------------------------------------------------------- */
 
-void kcontrol_settle(void)
+void ksession_settle(void)
 {
     for (uint32_t i = 0; hubs && i < kcpu_count; i++)
         trace_hub_settle(&hubs[i]);
 }
 
-void kcontrol_freeze(uint64_t tsc)
+void ksession_freeze(uint64_t tsc)
 {
     for (uint32_t i = 0; hubs && i < kcpu_count; i++)
         trace_hub_freeze(&hubs[i], tsc);

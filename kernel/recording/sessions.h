@@ -19,7 +19,7 @@
 #include "trace/hub.h"
 #include "trace/lock_sampling.h"
 
-struct kcontrol_params {
+struct ksession_params {
     uint32_t number; /* 1..TRACE_MAX_SESSIONS */
     struct perfinfo_groupmask masks;
     uint32_t clock; /* enum trace_clock_type */
@@ -31,43 +31,43 @@ struct kcontrol_params {
 
 /* Clocks, and a hub for every CPU, on which no session runs. Before all others; all CPUs run. 0, or negative with one
  * line in `error`. */
-int kcontrol_init(char *error, size_t error_size);
+int ksession_init(char *error, size_t error_size);
 
 /* 0, or negative with one line in `error`, and nothing is taken: -EINVAL (out of range), -EEXIST (there is one of this
  * number), -ENOMEM. */
-int kcontrol_create(const struct kcontrol_params *params, char *error, size_t error_size);
+int ksession_create(const struct ksession_params *params, char *error, size_t error_size);
 /* Its memory is given back, and what it recorded is gone. 0, -ENOENT, -EBUSY (it runs, or is live: somebody may be
  * reading its buffers). */
-int kcontrol_destroy(uint32_t number);
+int ksession_destroy(uint32_t number);
 
 /* When these return it runs, has its new masks, or has ended on every CPU. 0, -ENOENT, -EBUSY (it runs already), for
  * the other two -EINVAL (it does not run). `masks`: NULL: those it had last. */
-int kcontrol_start(uint32_t number, const struct perfinfo_groupmask *masks);
-int kcontrol_change(uint32_t number, const struct perfinfo_groupmask *masks);
-int kcontrol_stop(uint32_t number);
+int ksession_start(uint32_t number, const struct perfinfo_groupmask *masks);
+int ksession_change(uint32_t number, const struct perfinfo_groupmask *masks);
+int ksession_stop(uint32_t number);
 
 /* Switch events of a running session carry PebsIndex: those of `on` (CAIRN_STAMP_...) from now on, those of `off` no
  * longer. A start begins with all of them. 0, -ENOENT, -EINVAL (it does not run), -ENODEV (PEBS runs nowhere). */
-int kcontrol_stamp(uint32_t number, uint32_t on, uint32_t off);
+int ksession_stamp(uint32_t number, uint32_t on, uint32_t off);
 
 /* What a running session's events carry as PMC items. Its counters, once and for all, 1 to TRACE_PMC_MAX of different
  * sources (trace/pmc_sources.h); 0F30H names them. 0, -ENOENT, -EINVAL (it does not run), -EEXIST (it has some),
  * -ENODEV (no counter counts one of these). */
-int kcontrol_set_counters(uint32_t number, const uint32_t *source, uint32_t count);
+int ksession_set_counters(uint32_t number, const uint32_t *source, uint32_t count);
 /* And the hooks whose events carry them from now on, up to TRACE_PMC_HOOKS_MAX different ones, each of which may
  * (trace_pmc_group); 0: none. 0, -ENOENT, -EINVAL. */
-int kcontrol_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count);
+int ksession_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count);
 
-/* Runs `function` on this CPU as kcall_here does. Where it says that it has moved kcpu.pebs_stamp, each session that
- * runs here is told at once. */
-void kcontrol_move_pebs(bool (*function)(void *argument), void *argument);
+/* Runs `function` on this CPU as kcross_call_here does. Where it says that it has moved kcpu.pebs_stamp, each session
+ * that runs here is told at once. */
+void ksession_move_pebs(bool (*function)(void *argument), void *argument);
 
 /* Which releases of spin locks become events, from now on and on every CPU, in all sessions that want them; those are
  * told. `sampling` is valid. */
-void kcontrol_sample_spinlocks(const struct trace_spinlock_sampling *sampling);
-struct trace_spinlock_sampling kcontrol_spinlock_sampling(void);
+void ksession_sample_spinlocks(const struct trace_spinlock_sampling *sampling);
+struct trace_spinlock_sampling ksession_spinlock_sampling(void);
 
-struct kcontrol_info {
+struct ksession_info {
     bool running;
     struct trace_config config;      /* as it was made, but for `pmc`, which is in force */
     struct perfinfo_groupmask masks; /* in force, or when it was last */
@@ -78,20 +78,20 @@ struct kcontrol_info {
 };
 /* 0 or -ENOENT. From any context, while nobody unmakes it. Takes no lock, for dumps: while somebody changes the masks,
  * these may be half the old ones. */
-int kcontrol_query(uint32_t number, struct kcontrol_info *info);
+int ksession_query(uint32_t number, struct ksession_info *info);
 
 /* The masks that hold on every CPU. 0, -ENOENT, -EINVAL (it does not run). */
-int kcontrol_masks(uint32_t number, struct perfinfo_groupmask *masks);
+int ksession_masks(uint32_t number, struct perfinfo_groupmask *masks);
 
 /* NULL: there is none. From any context, while nobody unmakes it. */
-struct trace_session *kcontrol_session(uint32_t number);
+struct trace_session *ksession_session(uint32_t number);
 
 /* All sessions there are, on each CPU at one moment: started before `then`, or stopped behind `first`, which run there
- * as kcall_all's functions do. Where `then` says that it has moved kcpu.pebs_stamp, each is told at once. */
-void kcontrol_start_all(bool (*then)(void));
-void kcontrol_stop_all(kcall_function first);
+ * as kcross_call_all's functions do. Where `then` says that it has moved kcpu.pebs_stamp, each is told at once. */
+void ksession_start_all(bool (*then)(void));
+void ksession_stop_all(kcross_call_function first);
 
 /* ---- panic, all other CPUs being stopped: trace_hub_settle and trace_hub_freeze of every CPU. Nothing before
- * kcontrol_init. */
-void kcontrol_settle(void);
-void kcontrol_freeze(uint64_t tsc);
+ * ksession_init. */
+void ksession_settle(void);
+void ksession_freeze(uint64_t tsc);

@@ -8,7 +8,7 @@
 #include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
+#include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/tracepoint/mutant.h"
@@ -29,7 +29,7 @@ static void add_default_switches(struct perfinfo_groupmask *masks)
 static int init_session(uint32_t number, char *error, size_t error_size)
 {
     const struct kopt_session *o = &kopt.session[number - 1];
-    struct kcontrol_params params = {
+    struct ksession_params params = {
         .number = number,
         .masks = o->masks,
         .clock = o->clock,
@@ -45,7 +45,7 @@ static int init_session(uint32_t number, char *error, size_t error_size)
     for (uint32_t i = 0; i < kds->pmc.hooks; i++)
         if (trace_pmc_writes(&params.masks, kds->pmc.hook[i]))
             params.pmc = kds->pmc;
-    return kcontrol_create(&params, error, error_size);
+    return ksession_create(&params, error, error_size);
 }
 
 static void refresh_index(uint32_t cpu)
@@ -55,7 +55,7 @@ static void refresh_index(uint32_t cpu)
 
 static int init_trace(char *error, size_t error_size)
 {
-    int e = kcontrol_init(error, error_size);
+    int e = ksession_init(error, error_size);
     for (uint32_t i = 0; i < kcpu_count && !e && kds->pebs; i++)
         if (ds_caps_arch(&kds->caps[i]))
             trace_hub_refresh_index(kcpu_table[i]->trace, refresh_index);
@@ -119,7 +119,7 @@ int krecording_start(char *error, size_t error_size)
         const struct kcpu *stamp = kcpu_table[CAIRN_MUTANT == KMUTANT_STAMP ? (i + 1) % kcpu_count : i];
         kcpu_table[i]->pebs_stamp = kds_samples(i) ? stamp->pebs_index : NULL;
     }
-    kcontrol_start_all(start_cpu);
+    ksession_start_all(start_cpu);
     if (bts_failure.error)
         kds_refused(false, &bts_failure.refusal, bts_failure.cpu);
     if (!failure.error)
@@ -128,7 +128,7 @@ int krecording_start(char *error, size_t error_size)
     if (kds->bts && !bts_failure.error)
         return 0; /* each by itself: branches are traced all the same */
     snprintf(error, error_size, "%s", kds->pebs_refusal);
-    kcontrol_stop_all(stop_cpu);
+    ksession_stop_all(stop_cpu);
     return failure.error;
 }
 
@@ -144,10 +144,10 @@ static void reconfigure_cpu(void *unused)
 void krecording_reconfigure(void)
 {
     if (kds->later[0])
-        kcall_all(reconfigure_cpu, NULL);
+        kcross_call_all(reconfigure_cpu, NULL);
 }
 
 void krecording_stop(void)
 {
-    kcontrol_stop_all(stop_cpu);
+    ksession_stop_all(stop_cpu);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts and stops the recording of a run: its Debug Store (kernel/recording/debug_store.h) and the sessions of its
+/* Starts and stops the recording of a run: its Debug Store (kernel/recording/ds.h) and the sessions of its
  * options. */
 #pragma once
 

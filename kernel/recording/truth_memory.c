@@ -8,7 +8,7 @@
 #include "kernel/lib/print.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
+#include "kernel/recording/ds.h"
 #include "kernel/tracepoint/truth.h"
 
 #define RECORDS_A_SWITCH 16u /* of PEBS, with short periods and several events */

@@ -11,12 +11,12 @@
 static struct {
     uint32_t busy;
     uint32_t left; /* CPUs that have not run it yet */
-    kcall_function function;
+    kcross_call_function function;
     void *argument;
     uint8_t pending[MAX_CPUS]; /* set by the caller, cleared by the CPU that runs it */
 } call;
 
-void kcall_answer(void)
+void kcross_call_answer(void)
 {
     uint8_t *pending = &call.pending[arch_cpu_index()];
     if (!__atomic_load_n(pending, __ATOMIC_ACQUIRE))
@@ -29,21 +29,21 @@ void kcall_answer(void)
 static void asked(struct arch_trap_frame *frame)
 {
     (void)frame;
-    kcall_answer();
+    kcross_call_answer();
 }
 
-void kcall_init(void)
+void kcross_call_init(void)
 {
     arch_irq_set(ARCH_VECTOR_CALL, asked);
 }
 
-void kcall_all(kcall_function function, void *argument)
+void kcross_call_all(kcross_call_function function, void *argument)
 {
     bool on = kgate_enter();
     uint32_t me = arch_cpu_index(), free = 0;
     while (!__atomic_compare_exchange_n(&call.busy, &free, 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         free = 0;
-        kcall_answer();
+        kcross_call_answer();
         arch_pause();
     }
     call.function = function;
@@ -55,7 +55,7 @@ void kcall_all(kcall_function function, void *argument)
             arch_ipi(i, ARCH_VECTOR_CALL);
     }
     for (uint32_t spins = 0, left; (left = __atomic_load_n(&call.left, __ATOMIC_ACQUIRE)); spins++) {
-        kcall_answer();
+        kcross_call_answer();
         arch_pause();
         if (spins == KSPIN_LIMIT)
             kpanic("call: %u of %u CPUs do not answer", left, kcpu_count);
@@ -64,7 +64,7 @@ void kcall_all(kcall_function function, void *argument)
     kgate_leave(on);
 }
 
-void kcall_here(kcall_function function, void *argument)
+void kcross_call_here(kcross_call_function function, void *argument)
 {
     bool on = kgate_enter();
     function(argument);

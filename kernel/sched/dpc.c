@@ -2,9 +2,9 @@
 #include "kernel/sched/dpc.h"
 
 #include "arch/arch.h"
-#include "kernel/tracepoint/activity.h"
 #include "kernel/lib/panic.h"
 #include "kernel/lock/spinlock.h"
+#include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/activity_truth.h"
 
 static struct queue {
@@ -92,13 +92,14 @@ void kdpc_run(struct kcpu *cpu)
         const kdpc_routine routine = dpc->routine;
         void *context = dpc->context;
         bool timer = dpc->timer;
-        uint64_t begin = klive_begin(cpu, PERF_DPC);
+        uint64_t begin = kactivity_begin(cpu, PERF_DPC);
         cpu->in_dpc = true;
         __atomic_store_n(&dpc->queued, false, __ATOMIC_RELEASE); /* may be queued again from here on */
         arch_irq_restore(true);
         routine(dpc, context);
         (void)arch_irq_save();
         cpu->in_dpc = false;
-        kwitness_dpc(cpu, (const void *)routine, timer, begin, klive_dpc(cpu, (const void *)routine, timer, begin));
+        kactivity_truth_dpc(cpu, (const void *)routine, timer, begin,
+                            kactivity_dpc(cpu, (const void *)routine, timer, begin));
     }
 }

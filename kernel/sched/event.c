@@ -6,7 +6,7 @@
 
 void kevent_init(struct kevent *event, bool manual, bool signalled)
 {
-    kobject_init(&event->object, manual ? KOBJECT_EVENT_MANUAL : KOBJECT_EVENT_AUTO, signalled);
+    kwait_object_init(&event->object, manual ? KOBJECT_EVENT_MANUAL : KOBJECT_EVENT_AUTO, signalled);
 }
 
 int kevent_wait(struct kevent *event, enum kwait_reason reason, uint64_t ticks)
@@ -19,7 +19,7 @@ void kevent_set(struct kevent *event, int increment)
     bool on = kgate_enter();
     ksched_lock();
     event->object.signal = 1;
-    kobject_wake(&event->object, increment);
+    kwait_object_wake(&event->object, increment);
     ksched_unlock();
     kgate_leave(on);
 }

@@ -25,14 +25,14 @@ void kernel_irq_enter(struct arch_trap_frame *frame)
     KASSERT(cpu->irq_depth < KCPU_IRQ_LEVELS);
     cpu->irq_vector[cpu->irq_depth] = (uint8_t)frame->vector;
     cpu->interrupts++;
-    cpu->irq_begin[cpu->irq_depth++] = klive_begin(cpu, PERF_INTERRUPT);
+    cpu->irq_begin[cpu->irq_depth++] = kactivity_begin(cpu, PERF_INTERRUPT);
 }
 
 void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler)
 {
     struct kcpu *cpu = kcpu_this();
     uint64_t begin = cpu->irq_begin[cpu->irq_depth - 1];
-    kwitness_interrupt(cpu, frame, handler, begin, klive_interrupt(cpu, frame->vector, handler, begin));
+    kactivity_truth_interrupt(cpu, frame, handler, begin, kactivity_interrupt(cpu, frame->vector, handler, begin));
     if (cpu->irq_depth == 1)
         kdpc_run(cpu); /* still within the interrupt: no switch, no counting */
     if (--cpu->irq_depth)
@@ -50,8 +50,8 @@ void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler)
 static void tick(struct arch_trap_frame *frame)
 {
     struct kcpu *cpu = kcpu_this();
-    if (klive_sample_due(cpu))
-        kwitness_sample(cpu, CAIRN_INTERRUPT_PROFILE, frame, 0, klive_profile(cpu, frame));
+    if (kactivity_sample_due(cpu))
+        kactivity_truth_sample(cpu, CAIRN_INTERRUPT_PROFILE, frame, 0, kactivity_profile(cpu, frame));
     ds_tick(cpu->active_ds);
     __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);
     if (cpu->arch.index == 0)
@@ -69,7 +69,7 @@ static void stop_tick(void *unused)
 
 void ksched_stop_ticks(void)
 {
-    kcall_all(stop_tick, NULL);
+    kcross_call_all(stop_tick, NULL);
 }
 
 static void rescheduled(struct arch_trap_frame *frame)
@@ -83,5 +83,5 @@ void ksched_init(void)
     ktime_init();
     arch_irq_set(ARCH_VECTOR_TIMER, tick);
     arch_irq_set(ARCH_VECTOR_RESCHEDULE, rescheduled);
-    kcall_init();
+    kcross_call_init();
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Mutexes: see kernel/sched/wait.h. */
-#include "kernel/lib/errno.h"
 #include "kernel/gate.h"
+#include "kernel/lib/errno.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/wait.h"
 
 void kmutex_init(struct kmutex *mutex)
 {
-    kobject_init(&mutex->object, KOBJECT_MUTEX, 1);
+    kwait_object_init(&mutex->object, KOBJECT_MUTEX, 1);
     mutex->owner = NULL;
     mutex->depth = 0;
     mutex->abandoned = false;
@@ -26,7 +26,7 @@ static void release(struct kmutex *mutex, int increment)
     mutex->owner = NULL;
     mutex->depth = 0;
     mutex->object.signal = 1;
-    kobject_wake(&mutex->object, increment);
+    kwait_object_wake(&mutex->object, increment);
 }
 
 int kmutex_unlock(struct kmutex *mutex, int increment)

@@ -4,26 +4,26 @@
 #include "arch/arch.h"
 #include "arch/upcalls.h"
 #include "ds/ds.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/panic.h"
+#include "kernel/lib/string.h"
+#include "kernel/lock/spinlock.h"
+#include "kernel/memory/mem.h"
 #include "kernel/memory/stack.h"
-#include "kernel/this_thread.h"
+#include "kernel/options/options.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/sched/dpc.h"
-#include "kernel/lib/errno.h"
+#include "kernel/sched/priority.h"
 #include "kernel/sched/runq.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/time.h"
-#include "kernel/sched/wait.h"
-#include "kernel/tracepoint/switch.h"
-#include "kernel/tracepoint/activity.h"
-#include "kernel/memory/mem.h"
-#include "kernel/options/options.h"
-#include "kernel/lib/panic.h"
-#include "kernel/sched/priority.h"
-#include "kernel/lock/spinlock.h"
-#include "kernel/tracepoint/stepping.h"
-#include "kernel/lib/string.h"
 #include "kernel/sched/timerq.h"
+#include "kernel/sched/wait.h"
+#include "kernel/this_thread.h"
+#include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/activity_truth.h"
+#include "kernel/tracepoint/stepping.h"
+#include "kernel/tracepoint/switch.h"
 
 static struct kspinlock dispatcher = KSPINLOCK("dispatcher");
 
@@ -126,14 +126,14 @@ static void place(struct kthread *thread)
 void ksched_ready(struct kthread *thread, int increment)
 {
     struct kcpu *cpu = kcpu_this();
-    const struct kwitness_thread before = kwitness_look(thread);
+    const struct kactivity_truth_thread before = kactivity_truth_look(thread);
     bool waited = thread->state == KTHREAD_WAITING;
-    uint64_t ready = klive_ready(cpu, thread, waited ? ETW_ADJUST_UNWAIT : ETW_ADJUST_NONE, increment);
+    uint64_t ready = kactivity_ready(cpu, thread, waited ? ETW_ADJUST_UNWAIT : ETW_ADJUST_NONE, increment);
     thread->priority = kpriority_boosted(thread->priority, thread->base_priority, increment);
-    uint64_t boost = klive_priority(cpu, thread, before.priority, before.base);
+    uint64_t boost = kactivity_priority(cpu, thread, before.priority, before.base);
     place(thread);
-    kwitness_thread(cpu, CAIRN_THREAD_READY, thread, before, ready);
-    kwitness_thread(cpu, CAIRN_THREAD_BOOST, thread, before, boost);
+    kactivity_truth_thread(cpu, CAIRN_THREAD_READY, thread, before, ready);
+    kactivity_truth_thread(cpu, CAIRN_THREAD_BOOST, thread, before, boost);
 }
 
 /* ---- choosing a thread for this CPU ------------------------------------------------------------------------------ */
@@ -178,7 +178,7 @@ static void switched_in(void)
     if (self != cpu->current)
         kpanic("sched: CPU %u is on the stack of thread %d, not of thread %u", cpu->arch.index,
                self ? (int)self->tid : -1, cpu->current->tid);
-    khook_switch_in(cpu, self, cpu->previous, cpu->switch_tsc);
+    kswitch_in(cpu, self, cpu->previous, cpu->switch_tsc);
 }
 
 /* Dispatcher lock held, interrupts off, no interrupt in progress; the current thread's state says why it leaves. */
@@ -215,7 +215,7 @@ static void switch_to(struct kcpu *cpu, struct kthread *next)
     cpu->current = next;
     cpu->switch_tsc = tsc;
     __atomic_store_n(&cpu->switches, cpu->switches + 1, __ATOMIC_RELAXED);
-    khook_switch_out(cpu, old, next, tsc);
+    kswitch_out(cpu, old, next, tsc);
     if (old->user)
         arch_fpu_save(&old->user->fpu);
     if (next->user)
@@ -258,9 +258,10 @@ void ksched_yield(void)
 
 static void decay(struct kcpu *cpu, struct kthread *thread)
 {
-    const struct kwitness_thread before = kwitness_look(thread);
+    const struct kactivity_truth_thread before = kactivity_truth_look(thread);
     thread->priority = kpriority_decayed(thread->priority, thread->base_priority);
-    kwitness_thread(cpu, CAIRN_THREAD_DECAY, thread, before, klive_priority(cpu, thread, before.priority, before.base));
+    kactivity_truth_thread(cpu, CAIRN_THREAD_DECAY, thread, before,
+                           kactivity_priority(cpu, thread, before.priority, before.base));
 }
 
 /* Acts on cpu->reschedule where the current thread could go on. Dispatcher lock held, no interrupt in progress. */

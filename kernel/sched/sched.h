@@ -45,7 +45,7 @@ void *ksched_cpu_stack(const struct kcpu *cpu);
 _Noreturn void ksched_enter(void);
 
 /* Stops the timer tick of every CPU: no quantum and no sleep ends any more. For the dump after a run, which idle CPUs
- * would disturb a thousand times a second. As kcall_all. */
+ * would disturb a thousand times a second. As kcross_call_all. */
 void ksched_stop_ticks(void);
 
 /* Context switches so far, all CPUs. */

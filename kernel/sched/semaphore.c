@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Semaphores: see kernel/sched/wait.h. */
-#include "kernel/lib/errno.h"
 #include "kernel/gate.h"
+#include "kernel/lib/errno.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/wait.h"
 
 void ksem_init(struct ksem *sem, int32_t count, int32_t limit)
 {
-    kobject_init(&sem->object, KOBJECT_SEMAPHORE, count);
+    kwait_object_init(&sem->object, KOBJECT_SEMAPHORE, count);
     sem->limit = limit;
 }
 
@@ -23,7 +23,7 @@ int ksem_post(struct ksem *sem, int32_t count, int increment)
     ksched_lock();
     if (count <= sem->limit - sem->object.signal) {
         sem->object.signal += count;
-        kobject_wake(&sem->object, increment);
+        kwait_object_wake(&sem->object, increment);
         e = 0;
     }
     ksched_unlock();

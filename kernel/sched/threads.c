@@ -6,14 +6,14 @@
 #include "kernel/thread.h"
 
 #include "arch/arch.h"
-#include "kernel/lib/errno.h"
 #include "kernel/gate.h"
-#include "kernel/tracepoint/activity.h"
-#include "kernel/memory/mem.h"
+#include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
+#include "kernel/lib/string.h"
+#include "kernel/memory/mem.h"
 #include "kernel/sched/priority.h"
 #include "kernel/sched/sched.h"
-#include "kernel/lib/string.h"
+#include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/activity_truth.h"
 
 /* Written under the dispatcher lock; a record is complete before record_count says it is there. */
@@ -85,7 +85,7 @@ int kthread_prepare(struct kthread *thread, const struct kthread_params *params)
     thread->stack = kstack_alloc(thread);
     if (!thread->stack)
         return -ENOMEM;
-    kobject_init(&thread->object, KOBJECT_THREAD, 0);
+    kwait_object_init(&thread->object, KOBJECT_THREAD, 0);
     snprintf(thread->name, sizeof thread->name, "%s", params->name);
     thread->flags = params->flags;
     kthread_set_state(thread, KTHREAD_INITIALIZED);
@@ -179,7 +179,7 @@ _Noreturn void kthread_exit(int code)
     if (watch)
         watch->ended(self);
     self->object.signal = 1;
-    kobject_wake(&self->object, 0);
+    kwait_object_wake(&self->object, 0);
     ksched_switch_away();
     kpanic("thread %u runs after its end", self->tid);
 }
@@ -209,9 +209,10 @@ int kthread_set_priority(int base)
     ksched_lock();
     struct kcpu *cpu = kcpu_this();
     struct kthread *self = cpu->current;
-    const struct kwitness_thread before = kwitness_look(self);
+    const struct kactivity_truth_thread before = kactivity_truth_look(self);
     self->priority = self->base_priority = (int8_t)base;
-    kwitness_thread(cpu, CAIRN_THREAD_SET, self, before, klive_priority(cpu, self, before.priority, before.base));
+    kactivity_truth_thread(cpu, CAIRN_THREAD_SET, self, before,
+                           kactivity_priority(cpu, self, before.priority, before.base));
     cpu->reschedule = true; /* somebody in the queue may now come first */
     ksched_unlock();
     kgate_leave(on);

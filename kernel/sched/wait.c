@@ -2,13 +2,13 @@
 /* The wait, which all kinds of dispatcher objects share. */
 #include "kernel/sched/wait.h"
 
-#include "kernel/lib/errno.h"
 #include "kernel/gate.h"
+#include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/time.h"
 
-void kobject_init(struct kobject *object, enum kobject_type type, int32_t signal)
+void kwait_object_init(struct kobject *object, enum kobject_type type, int32_t signal)
 {
     object->type = (uint8_t)type;
     object->signal = signal;
@@ -54,7 +54,7 @@ void kwait_end(struct kthread *thread, int status, int increment)
     ksched_ready(thread, increment);
 }
 
-void kobject_wake(struct kobject *object, int increment)
+void kwait_object_wake(struct kobject *object, int increment)
 {
     while (object->signal > 0 && !klist_empty(&object->waiters)) {
         struct kthread *thread = KLIST_ITEM(object->waiters.next, struct kthread, wait_link);

@@ -60,9 +60,9 @@ int kmutex_lock(struct kmutex *mutex, enum kwait_reason reason, uint64_t ticks);
 int kmutex_unlock(struct kmutex *mutex, int increment);
 
 /* ---- for kernel/sched/threads.c and kernel/sched/sched.c; the dispatcher lock is held */
-void kobject_init(struct kobject *object, enum kobject_type type, int32_t signal);
+void kwait_object_init(struct kobject *object, enum kobject_type type, int32_t signal);
 /* Hands a signalled object to its waiters, as long as it is signalled. */
-void kobject_wake(struct kobject *object, int increment);
+void kwait_object_wake(struct kobject *object, int increment);
 /* A thread ends: the mutexes it owns are abandoned. */
 void kmutex_abandon(struct kthread *thread);
 /* Ends a thread's wait: takes the thread out of its lists and makes it ready. */

@@ -4,10 +4,10 @@
 #include <stdbool.h>
 
 #include "arch/arch.h"
+#include "kernel/console/print.h"
 #include "kernel/console/sinks.h"
 #include "kernel/lib/print.h"
 #include "kernel/phase.h"
-#include "kernel/console/print.h"
 #include "kernel/screen/screen.h"
 
 static const struct boot_info *boot; /* NULL: none yet */
@@ -17,14 +17,14 @@ static struct screen screen;
 static void write_screen(void *context, const char *text, size_t size)
 {
     (void)context;
-    screen_write(&screen, text, size);
+    kscreen_write(&screen, text, size);
     arch_map_flush();
 }
 
 static void write_status(void *context, const char *text)
 {
     (void)context;
-    screen_status(&screen, text);
+    kscreen_status(&screen, text);
     arch_map_flush();
 }
 
@@ -39,7 +39,7 @@ KPHASE(KPHASE_OPTIONS, kscreen_begin);
 /* `p` has its base. */
 static bool begin(const struct pixels *p)
 {
-    if (screen_init(&screen, p, &font_console) != 0)
+    if (kscreen_init(&screen, p, &font_console) != 0)
         return false;
     arch_map_flush();
     return true;
@@ -56,7 +56,7 @@ void kscreen_open(const struct boot_info *info)
         kprintf("screen: off (option screen=)\n");
         return;
     }
-    int e = pixels_describe(&p, fb, &why);
+    int e = kpixels_describe(&p, fb, &why);
     if (e == 0) {
         p.base = arch_map_framebuffer(fb->base, p.size);
         why = "the framebuffer cannot be mapped: it is in memory, or beyond what the processor can address";
@@ -67,7 +67,7 @@ void kscreen_open(const struct boot_info *info)
     }
     if (p.base) {
         kprintf("screen: %u x %u pixels, %u rows of %u characters\n", p.width, p.height, screen.rows, screen.columns);
-        console_add(&sink);
+        kconsole_add(&sink);
     } else if (fb->width) {
         kprintf("screen: none: %u x %u pixels, but %s\n", fb->width, fb->height, why);
     } else {
@@ -85,13 +85,13 @@ void kscreen_rescue(const struct boot_info *unused)
     if (!boot || decided || !kscreen_on)
         return;
     decided = true;
-    if (pixels_describe(&p, &boot->framebuffer, &why) != 0)
+    if (kpixels_describe(&p, &boot->framebuffer, &why) != 0)
         return;
     const uint64_t at = boot->framebuffer.base;
     if (at > boot->direct_map_size || p.size > boot->direct_map_size - at || arch_is_memory(boot, at, p.size))
         return;
     p.base = arch_phys_to_virt(at);
     if (arch_readable(p.base, p.size) && begin(&p))
-        console_add(&sink);
+        kconsole_add(&sink);
 }
 KPHASE(KPHASE_LAST_WORDS, kscreen_rescue);

@@ -37,7 +37,7 @@ static bool take_masks(struct pixels *p, const uint32_t masks[3])
     return true;
 }
 
-int pixels_describe(struct pixels *p, const struct boot_framebuffer *fb, const char **why)
+int kpixels_describe(struct pixels *p, const struct boot_framebuffer *fb, const char **why)
 {
     const uint32_t *masks = fb->format == FORMAT_RGBX ? rgbx : fb->format == FORMAT_BGRX ? bgrx : fb->masks;
     uint64_t last;
@@ -71,7 +71,7 @@ int pixels_describe(struct pixels *p, const struct boot_framebuffer *fb, const c
     return 0;
 }
 
-uint32_t pixels_colour(const struct pixels *p, uint32_t rgb)
+uint32_t kpixels_colour(const struct pixels *p, uint32_t rgb)
 {
     uint32_t pixel = 0;
     for (int i = 0; i < 3; i++) {
@@ -103,7 +103,7 @@ static void put_lines(const struct pixels *p, uint32_t x, uint32_t y, const uint
         memcpy(to, line, width * p->bytes);
 }
 
-void pixels_fill(const struct pixels *p, uint32_t x, uint32_t y, uint32_t width, uint32_t height, uint32_t pixel)
+void kpixels_fill(const struct pixels *p, uint32_t x, uint32_t y, uint32_t width, uint32_t height, uint32_t pixel)
 {
     uint8_t line[64 * 4];
     for (uint8_t *to = line; to < line + 64 * p->bytes;)
@@ -112,8 +112,8 @@ void pixels_fill(const struct pixels *p, uint32_t x, uint32_t y, uint32_t width,
         put_lines(p, x + done, y, line, width - done < 64 ? width - done : 64, height);
 }
 
-void pixels_glyph(const struct pixels *p, uint32_t x, uint32_t y, const struct font *font, char c, uint32_t scale,
-                  uint32_t ink, uint32_t paper)
+void kpixels_glyph(const struct pixels *p, uint32_t x, uint32_t y, const struct font *font, char c, uint32_t scale,
+                   uint32_t ink, uint32_t paper)
 {
     uint8_t line[FONT_MOST_WIDTH * PIXELS_MOST_SCALE * 4];
     const uint32_t glyph = (c < FONT_FIRST || c > FONT_LAST ? '?' : (uint32_t)c) - FONT_FIRST;

@@ -26,13 +26,13 @@ struct pixels {
 
 /* Fills all but `base` from what the firmware says, none of which is believed: -ENODEV where there is no framebuffer,
  * -EINVAL where it cannot be as described, and one line in `why` (a constant). */
-int pixels_describe(struct pixels *p, const struct boot_framebuffer *fb, const char **why);
+int kpixels_describe(struct pixels *p, const struct boot_framebuffer *fb, const char **why);
 
 /* 0xRRGGBB as a pixel. */
-uint32_t pixels_colour(const struct pixels *p, uint32_t rgb);
+uint32_t kpixels_colour(const struct pixels *p, uint32_t rgb);
 
 /* Both draw what of it is inside the picture. */
-void pixels_fill(const struct pixels *p, uint32_t x, uint32_t y, uint32_t width, uint32_t height, uint32_t pixel);
+void kpixels_fill(const struct pixels *p, uint32_t x, uint32_t y, uint32_t width, uint32_t height, uint32_t pixel);
 /* One character, each of its pixels as a square of `scale` (1 to PIXELS_MOST_SCALE); one without a glyph: '?'. */
-void pixels_glyph(const struct pixels *p, uint32_t x, uint32_t y, const struct font *font, char c, uint32_t scale,
-                  uint32_t ink, uint32_t paper);
+void kpixels_glyph(const struct pixels *p, uint32_t x, uint32_t y, const struct font *font, char c, uint32_t scale,
+                   uint32_t ink, uint32_t paper);

@@ -35,8 +35,8 @@ static void draw_cell(struct screen *s, uint32_t row, uint32_t column)
     const uint16_t cell = (uint16_t)(kind << 8 | (uint8_t)s->text[row][column]);
     if (__atomic_load_n(&s->drawn[row][column], __ATOMIC_RELAXED) == cell)
         return;
-    pixels_glyph(&s->pixels, s->left + column * s->font->width * s->scale, s->top + row * s->font->height * s->scale,
-                 s->font, s->text[row][column], s->scale, s->ink[kind], s->paper[kind]);
+    kpixels_glyph(&s->pixels, s->left + column * s->font->width * s->scale, s->top + row * s->font->height * s->scale,
+                  s->font, s->text[row][column], s->scale, s->ink[kind], s->paper[kind]);
     __atomic_store_n(&s->drawn[row][column], cell, __ATOMIC_RELEASE);
 }
 
@@ -147,7 +147,7 @@ static void put(struct screen *s, char c)
 
 /* ---- for everybody ---------------------------------------------------------------------------------------------- */
 
-int screen_init(struct screen *s, const struct pixels *pixels, const struct font *font)
+int kscreen_init(struct screen *s, const struct pixels *pixels, const struct font *font)
 {
     memset(s, 0, sizeof *s);
     s->pixels = *pixels;
@@ -166,14 +166,14 @@ int screen_init(struct screen *s, const struct pixels *pixels, const struct font
     s->top = (pixels->height - s->rows * height) / 2;
     s->rows--; /* the status */
     for (uint32_t k = 0; k < SCREEN_KINDS; k++) {
-        s->ink[k] = pixels_colour(pixels, kinds[k].ink);
-        s->paper[k] = pixels_colour(pixels, kinds[k].paper);
+        s->ink[k] = kpixels_colour(pixels, kinds[k].ink);
+        s->paper[k] = kpixels_colour(pixels, kinds[k].paper);
     }
     for (uint32_t row = 0; row <= SCREEN_ROWS; row++)
         clear_row(s, row);
     s->kind[s->rows] = SCREEN_STATUS;
     memset(s->drawn, 0xFF, sizeof s->drawn);
-    pixels_fill(pixels, 0, 0, pixels->width, pixels->height, s->paper[SCREEN_TEXT]);
+    kpixels_fill(pixels, 0, 0, pixels->width, pixels->height, s->paper[SCREEN_TEXT]);
     for (uint32_t row = 0; row < s->rows; row++) /* that is what blanks look like */
         for (uint32_t column = 0; column < s->columns; column++)
             s->drawn[row][column] = SCREEN_TEXT << 8 | ' ';
@@ -181,7 +181,7 @@ int screen_init(struct screen *s, const struct pixels *pixels, const struct font
     return 0;
 }
 
-void screen_write(struct screen *s, const char *text, size_t size)
+void kscreen_write(struct screen *s, const char *text, size_t size)
 {
     const uint64_t gone = s->gone;
     for (size_t i = 0; i < size; i++)
@@ -192,7 +192,7 @@ void screen_write(struct screen *s, const char *text, size_t size)
     draw(s);
 }
 
-void screen_status(struct screen *s, const char *text)
+void kscreen_status(struct screen *s, const char *text)
 {
     snprintf(s->status, sizeof s->status, "%s", text);
     compose_status(s);

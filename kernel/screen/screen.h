@@ -46,9 +46,9 @@ struct screen {
     uint16_t drawn[SCREEN_ROWS + 1][SCREEN_COLUMNS]; /* kind << 8 | character; UINT16_MAX: nothing yet */
 };
 
-/* Clears the picture. `pixels` as pixels_describe filled it, with its base. -EINVAL where the picture is too small. */
-int screen_init(struct screen *s, const struct pixels *pixels, const struct font *font);
+/* Clears the picture. `pixels` as kpixels_describe filled it, with its base. -EINVAL where the picture is too small. */
+int kscreen_init(struct screen *s, const struct pixels *pixels, const struct font *font);
 /* ASCII; '\n' ends a line, '\r' is ignored, what has no glyph becomes '?'. Draws what has changed. */
-void screen_write(struct screen *s, const char *text, size_t size);
+void kscreen_write(struct screen *s, const char *text, size_t size);
 /* The line at the bottom. */
-void screen_status(struct screen *s, const char *text);
+void kscreen_status(struct screen *s, const char *text);

@@ -9,17 +9,17 @@
 #include "arch/memory_layout.h"
 #include "arch/registers.h"
 #include "kernel/console/report.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/gate.h"
-#include "kernel/options/options.h"
-#include "kernel/sched/sched.h"
-#include "kernel/recording/debug_store.h"
 #include "kernel/lib/string.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/ds.h"
+#include "kernel/recording/sessions.h"
+#include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "kernel/tracepoint/truth.h"
-#include "kernel/user/user.h"
 #include "kernel/user/ring3/calls.h"
+#include "kernel/user/user.h"
 #include "kernel/workload/parts.h"
 
 #define SWITCHES_AFTER 100u
@@ -130,7 +130,7 @@ static void find_places(struct keeper *k)
     k->places[BTS_BUFFER] = (uint64_t)kcpu_table[cpu]->bts_buffer;
     k->places[MODEL] = (uint64_t)kcpu_table[cpu]->ds_soft;
     k->places[TRUTH] = (uint64_t)ktruth_pool();
-    k->places[TRACE] = (uint64_t)kcontrol_session(1);
+    k->places[TRACE] = (uint64_t)ksession_session(1);
     k->places[BELOW_STACK] = KUSER_STACK_TOP - KUSER_STACK_PAGES * (uint64_t)ARCH_PAGE_SIZE - 8;
     k->places[ABOVE_STACK] = KUSER_STACK_TOP + 8; /* a PUSH there hits the page that is not there */
     k->places[THE_LAST_PAGE] = ARCH_USER_END + 8;

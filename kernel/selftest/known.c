@@ -21,15 +21,15 @@
 #include "ds/model/model.h"
 #include "kernel/console/report.h"
 #include "kernel/gate.h"
+#include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/ds.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
-#include "kernel/tracepoint/mutant.h"
-#include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
-#include "kernel/lib/string.h"
-#include "kernel/user/user.h"
 #include "kernel/selftest/paper.h"
+#include "kernel/tracepoint/mutant.h"
+#include "kernel/user/user.h"
 #include "kernel/workload/parts.h"
 
 #define TURNS   8u                  /* on hw: an interrupt in between does not come every time */
@@ -129,7 +129,7 @@ struct prover {
 /* An address of the program's as the kernel's image has it, which the paper has. */
 static uint64_t in_image(uint64_t address)
 {
-    uint64_t first = kuser_address(kernel_user_start), end = kuser_address(kernel_user_end);
+    uint64_t first = kthread_user_address(kernel_user_start), end = kthread_user_address(kernel_user_end);
     return address >= first && address < end ? address - first + (uint64_t)kernel_user_start : address;
 }
 

@@ -5,9 +5,9 @@
 #include "kernel/lib/string.h"
 #include "trace/pmc_sources.h"
 
-uint32_t klive_sample_every = 1;
+uint32_t kactivity_sample_every = 1;
 
-uint64_t klive_write_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason, int increment)
+uint64_t kactivity_write_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason, int increment)
 {
     uint64_t tsc = arch_rdtsc();
     const struct etw_ready_thread event = {
@@ -21,7 +21,7 @@ uint64_t klive_write_ready(struct kcpu *cpu, const struct kthread *thread, enum 
     return tsc;
 }
 
-uint64_t klive_write_priority(struct kcpu *cpu, const struct kthread *thread, int8_t old, int8_t old_base)
+uint64_t kactivity_write_priority(struct kcpu *cpu, const struct kthread *thread, int8_t old, int8_t old_base)
 {
     uint64_t tsc = arch_rdtsc();
     struct etw_priority event = {.thread_id = thread->tid, .dynamic_priority = thread->priority};
@@ -39,7 +39,7 @@ uint64_t klive_write_priority(struct kcpu *cpu, const struct kthread *thread, in
     return tsc;
 }
 
-uint64_t klive_write_profile(struct kcpu *cpu, const struct arch_trap_frame *frame)
+uint64_t kactivity_write_profile(struct kcpu *cpu, const struct arch_trap_frame *frame)
 {
     uint64_t tsc = arch_rdtsc();
     const struct kthread *thread = cpu->current;
@@ -55,7 +55,7 @@ uint64_t klive_write_profile(struct kcpu *cpu, const struct arch_trap_frame *fra
     return tsc;
 }
 
-uint64_t klive_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)
+uint64_t kactivity_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)
 {
     uint64_t tsc = arch_rdtsc();
     const struct perfinfo_pmc_sample event = {
@@ -68,7 +68,7 @@ uint64_t klive_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, 
     return tsc;
 }
 
-uint64_t klive_write_interrupt(struct kcpu *cpu, uint64_t vector, arch_irq_handler routine, uint64_t begin)
+uint64_t kactivity_write_interrupt(struct kcpu *cpu, uint64_t vector, arch_irq_handler routine, uint64_t begin)
 {
     uint64_t tsc = arch_rdtsc();
     const struct perfinfo_interrupt event = {
@@ -83,7 +83,7 @@ uint64_t klive_write_interrupt(struct kcpu *cpu, uint64_t vector, arch_irq_handl
     return tsc;
 }
 
-uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
+uint64_t kactivity_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
 {
     uint64_t tsc = arch_rdtsc();
     const uint64_t address = (uintptr_t)routine;
@@ -94,7 +94,7 @@ uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint
 
 #define PMC_NAME 32u /* with its 0; longer than any of trace/pmc_sources.c */
 
-void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config)
+void kactivity_pmc_config(struct kcpu *cpu, const struct trace_config *config)
 {
     const struct perfinfo_pmc_config head = {.counters = config->pmc.count};
     uint16_t names[TRACE_PMC_MAX * PMC_NAME];
@@ -112,7 +112,7 @@ void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config)
                        HOOK_VERSION_PMC_CONFIG, parts, 2);
 }
 
-void klive_mark(const char *text)
+void kactivity_mark(const char *text)
 {
     bool on = kgate_enter(); /* stepped, this code could come upon itself: ds.log=1 writes an event a step */
     struct trace_hub_cpu *hub = kcpu_this()->trace;

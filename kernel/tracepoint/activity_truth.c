@@ -16,8 +16,8 @@ static uint8_t level_interrupted(const struct kcpu *cpu)
     return cpu->irq_depth > 1 ? CAIRN_LEVEL_DPC : CAIRN_LEVEL_THREAD;
 }
 
-void kwitness_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct kthread *thread,
-                     struct kwitness_thread before, uint64_t tsc)
+void kactivity_truth_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct kthread *thread,
+                            struct kactivity_truth_thread before, uint64_t tsc)
 {
     if (!tsc || !cpu->truth)
         return;
@@ -48,8 +48,8 @@ static void write(struct kcpu *cpu, struct cairn_truth_interrupt *t)
     ktruth_write(cpu->truth, t);
 }
 
-void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler, uint64_t begin,
-                        uint64_t tsc)
+void kactivity_truth_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler,
+                               uint64_t begin, uint64_t tsc)
 {
     if (!tsc || !cpu->truth)
         return;
@@ -64,7 +64,7 @@ void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, a
     write(cpu, &t);
 }
 
-void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+void kactivity_truth_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
 {
     if (!tsc || !cpu->truth)
         return;
@@ -77,8 +77,8 @@ void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t be
     write(cpu, &t);
 }
 
-void kwitness_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
-                     uint16_t source, uint64_t tsc)
+void kactivity_truth_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
+                            uint16_t source, uint64_t tsc)
 {
     if (!tsc || !cpu->truth)
         return;

@@ -11,22 +11,22 @@
 #include "trace/wire/truth.h"
 
 /* A thread that was in `state` with these priorities is ready, or has other ones. */
-struct kwitness_thread {
+struct kactivity_truth_thread {
     uint8_t state;
     int8_t priority, base;
 };
-static inline struct kwitness_thread kwitness_look(const struct kthread *thread)
+static inline struct kactivity_truth_thread kactivity_truth_look(const struct kthread *thread)
 {
-    return (struct kwitness_thread){thread->state, thread->priority, thread->base_priority};
+    return (struct kactivity_truth_thread){thread->state, thread->priority, thread->base_priority};
 }
-void kwitness_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct kthread *thread,
-                     struct kwitness_thread before, uint64_t tsc);
+void kactivity_truth_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct kthread *thread,
+                            struct kactivity_truth_thread before, uint64_t tsc);
 
 /* The interrupt with `frame` has been handled. */
-void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler, uint64_t begin,
-                        uint64_t tsc);
+void kactivity_truth_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler,
+                               uint64_t begin, uint64_t tsc);
 /* A DPC of that thread's stack is done. */
-void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc);
+void kactivity_truth_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc);
 /* The interrupt with `frame` has been taken as a sample: PROFILE, or PMC of `source`. */
-void kwitness_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
-                     uint16_t source, uint64_t tsc);
+void kactivity_truth_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
+                            uint16_t source, uint64_t tsc);

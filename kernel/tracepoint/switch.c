@@ -6,10 +6,10 @@
 #include "arch/arch.h"
 #include "ds/ds.h"
 #include "kernel/cpu.h"
-#include "kernel/tracepoint/cost.h"
-#include "kernel/tracepoint/mutant.h"
 #include "kernel/lib/string.h"
 #include "kernel/thread.h"
+#include "kernel/tracepoint/cost.h"
+#include "kernel/tracepoint/mutant.h"
 #include "kernel/tracepoint/truth.h"
 #include "trace/hub.h"
 
@@ -22,7 +22,7 @@ static inline bool mutate(int mutant, const struct kcpu *cpu)
     return CAIRN_MUTANT == mutant && cpu->switches == 100;
 }
 
-void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc)
+void kswitch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc)
 {
     struct trace_hub_cpu *trace = cpu->trace;
     const bool on = due[cpu->arch.index] = trace_hub_on(trace);
@@ -51,7 +51,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
     kcost_add(cpu->arch.index, arch_rdtsc() - before);
 }
 
-void khook_switch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc)
+void kswitch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc)
 {
     struct kthread_retired since = {previous->retired.instructions - previous->retired_before.instructions,
                                     previous->retired.branches - previous->retired_before.branches};
@@ -88,8 +88,8 @@ void khook_switch_in(struct kcpu *cpu, struct kthread *incoming, const struct kt
     ktruth_write(cpu->truth, &c);
 }
 
-_Static_assert(DS_MAX_COUNTING == TRACE_PMC_MAX, "khook_counters");
-void khook_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
+_Static_assert(DS_MAX_COUNTING == TRACE_PMC_MAX, "kswitch_counters");
+void kswitch_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
 {
     ds_read_counting(kcpu_table[index]->ds, values);
 }

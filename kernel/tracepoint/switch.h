@@ -13,9 +13,9 @@ struct kthread;
 
 /* Outgoing side: the CPU switches from `old` to `new` at `tsc`. States and priorities of both are final. Writes the
  * trace. */
-void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc);
+void kswitch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc);
 /* Incoming side, after the stack switch: `incoming` is the thread that owns the stack in use. Writes the truth. */
-void khook_switch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc);
+void kswitch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc);
 
 /* The values of this CPU's counters that only count (trace/pmc_items.h). Interrupts off, counting paused. */
-void khook_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX]);
+void kswitch_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX]);

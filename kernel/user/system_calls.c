@@ -8,15 +8,15 @@
 #include "arch/registers.h"
 #include "arch/upcalls.h"
 #include "kernel/gate.h"
+#include "kernel/lib/panic.h"
 #include "kernel/lib/print.h"
+#include "kernel/lib/string.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/lib/panic.h"
 #include "kernel/tracepoint/stepping.h"
-#include "kernel/lib/string.h"
-#include "kernel/user/user.h"
 #include "kernel/user/ring3/calls.h"
+#include "kernel/user/user.h"
 
 struct call {
     struct arch_trap_frame *frame;
@@ -107,7 +107,7 @@ static int64_t call_mark(const struct call *c)
 {
     char text[CALL_TEXT_MAX + 1];
     copy_text(c, "mark", text);
-    klive_mark(text);
+    kactivity_mark(text);
     return 0;
 }
 

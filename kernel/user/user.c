@@ -5,16 +5,16 @@
 #include "arch/memory_layout.h"
 #include "arch/registers.h"
 #include "arch/upcalls.h"
-#include "kernel/lib/errno.h"
+#include "kernel/dump/symbols.h"
 #include "kernel/gate.h"
-#include "kernel/lib/print.h"
-#include "kernel/memory/mem.h"
+#include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
+#include "kernel/lib/print.h"
+#include "kernel/lib/string.h"
+#include "kernel/memory/mem.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "kernel/tracepoint/stepping.h"
-#include "kernel/lib/string.h"
-#include "kernel/dump/symbols.h"
 
 #define STACK_BYTES (KUSER_STACK_PAGES * (uint64_t)ARCH_PAGE_SIZE)
 
@@ -35,7 +35,7 @@ int kuser_make_space(struct kuser *user)
     if (!e)
         e = map(user, KUSER_IMAGE, kernel_user_start, kernel_user_text_end, ARCH_MAP_EXECUTE);
     if (!e)
-        e = map(user, kuser_address(kernel_user_text_end), kernel_user_text_end, kernel_user_end, 0);
+        e = map(user, kthread_user_address(kernel_user_text_end), kernel_user_text_end, kernel_user_end, 0);
     if (!e)
         e = map(user, KUSER_STACK_TOP - STACK_BYTES, user->stack, (uint8_t *)user->stack + STACK_BYTES, ARCH_MAP_WRITE);
     return e;
@@ -75,7 +75,7 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint32
     struct kuser *user = kmem_alloc(sizeof *user);
     if (user) {
         arch_fpu_clean(&user->fpu);
-        user->entry = kuser_address((const void *)(uintptr_t)program);
+        user->entry = kthread_user_address((const void *)(uintptr_t)program);
         user->argument[0] = first;
         user->argument[1] = second;
         user->event = event;
@@ -170,7 +170,7 @@ _Noreturn void kernel_user_fault(struct arch_trap_frame *frame)
     struct kcpu *cpu = kcpu_this();
     kstepping_interrupted(frame);
     ds_pause(cpu->active_ds); /* what follows is the kernel's, not the program's */
-    kfault_describe(frame, cr2, why, sizeof why);
+    kpanic_describe(frame, cr2, why, sizeof why);
     KASSERT(!(arch_read_rflags() & (RFLAGS_NT | ARCH_RFLAGS_TF)) && !arch_user_pages_open());
     go_on_if_caught(frame);
     kuser_kill(frame, KUSER_FAULT(frame->vector), why);

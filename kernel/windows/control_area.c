@@ -2,12 +2,12 @@
 #include "kernel/windows/control_area.h"
 
 #include "arch/arch.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
-#include "kernel/memory/mem.h"
-#include "kernel/recording/debug_store.h"
 #include "kernel/lib/string.h"
+#include "kernel/memory/mem.h"
+#include "kernel/recording/ds.h"
+#include "kernel/recording/sessions.h"
 
 /* What Windows asks of a processor, of the one the backend shows. So with architectural PEBS it is not supported, for
  * all that BTS has an area there. */
@@ -96,31 +96,31 @@ static bool start_here(void *argument)
 
 /* ---- in a thread ------------------------------------------------------------------------------------------------- */
 
-int karea_allocate(uint64_t *address)
+int kcontrol_area_allocate(uint64_t *address)
 {
     struct request r = {.page = kmem_pages_alloc(1)};
     if (!r.page)
         return -ENOMEM;
-    kcontrol_move_pebs(allocate_here, &r);
+    ksession_move_pebs(allocate_here, &r);
     if (r.result)
         kmem_pages_free(r.page, 1);
     *address = r.address;
     return r.result;
 }
 
-int karea_free(void)
+int kcontrol_area_free(void)
 {
     struct request r = {0};
-    kcontrol_move_pebs(free_here, &r);
+    ksession_move_pebs(free_here, &r);
     if (!r.result)
         kmem_pages_free(r.page, 1);
     return r.result;
 }
 
-int karea_start(char *error, size_t size)
+int kcontrol_area_start(char *error, size_t size)
 {
     struct request r = {0};
-    kcontrol_move_pebs(start_here, &r);
+    ksession_move_pebs(start_here, &r);
     if (r.result == -EFAULT)
         kds_explain(&r.refusal, r.cpu, error, size);
     return r.result;

@@ -4,10 +4,10 @@
  * session.pmc gave it some, and hooks one after another. `cairn check` finds which events carried the items, and that
  * no item ever went back.
  */
-#include "kernel/recording/sessions.h"
-#include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
 #include "kernel/lib/string.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/ds.h"
+#include "kernel/recording/sessions.h"
 #include "kernel/sched/threads.h"
 #include "kernel/thread.h"
 #include "kernel/windows/trial.h"
@@ -35,8 +35,8 @@ static kntstatus set_hooks(const uint32_t *hook, uint32_t hooks)
 /* What the session's events carry. */
 static struct trace_pmc carried(uint32_t number)
 {
-    struct kcontrol_info info = {.running = false};
-    kcontrol_query(number, &info);
+    struct ksession_info info = {.running = false};
+    ksession_query(number, &info);
     return info.config.pmc;
 }
 
@@ -111,13 +111,13 @@ static void try_hooks(struct ktrial *t)
     for (unsigned n = 0; n < sizeof wrong / sizeof wrong[0]; n++)
         ktrial_expect(t, "a hook whose events carry no items", set_hooks(&wrong[n], 1), STATUS_INVALID_PARAMETER);
     ktrial_expect(t, "it is refused", carried(last).hooks, had.hooks);
-    ktrial_expect(t, "masks", (uint64_t)kcontrol_masks(last, &before), 0);
+    ktrial_expect(t, "masks", (uint64_t)ksession_masks(last, &before), 0);
     masks = before;
     trace_group_add_switches(&masks, false);
     trace_group_add(&masks, PERF_DISPATCHER);
     trace_group_add(&masks, PERF_PROFILE);
     trace_group_add(&masks, PERF_INTERRUPT);
-    ktrial_expect(t, "masks with those events", (uint64_t)kcontrol_change(last, &masks), 0);
+    ktrial_expect(t, "masks with those events", (uint64_t)ksession_change(last, &masks), 0);
     for (uint32_t hooks = 4; hooks != 0; hooks -= 2) { /* all four, then two of them; then they stop */
         ktrial_expect(t, "hooks", set_hooks(good, hooks), STATUS_SUCCESS);
         ktrial_expect(t, "it has them", carried(last).hooks, hooks);
@@ -129,15 +129,15 @@ static void try_hooks(struct ktrial *t)
     for (uint32_t i = 0; i < had.hooks; i++)
         back[i] = had.hook[i];
     ktrial_expect(t, "hooks as before", set_hooks(back, had.hooks), STATUS_SUCCESS);
-    ktrial_expect(t, "masks as before", (uint64_t)kcontrol_change(last, &before), 0);
+    ktrial_expect(t, "masks as before", (uint64_t)ksession_change(last, &before), 0);
     ktrial_end(t);
 }
 
 void ktrial_items(struct ktrial *t)
 {
-    struct kcontrol_info info;
+    struct ksession_info info;
     /* Session 1 runs. Where sessions are restarted, any other may be stopped meanwhile. */
-    for (last = kopt.session_restarts ? 1 : TRACE_MAX_SESSIONS; kcontrol_query(last, &info) || !info.running; last--)
+    for (last = kopt.session_restarts ? 1 : TRACE_MAX_SESSIONS; ksession_query(last, &info) || !info.running; last--)
         ;
     try_counters(t);
     try_hooks(t);

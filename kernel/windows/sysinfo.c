@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/windows/sysinfo.h"
 
-#include "kernel/windows/control_area.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/lib/errno.h"
-#include "kernel/recording/sample_interval.h"
 #include "kernel/lib/string.h"
+#include "kernel/recording/sample_interval.h"
+#include "kernel/recording/sessions.h"
+#include "kernel/windows/control_area.h"
 
 /* Windows' loggers by number are Cairn's sessions; the one that is the NT Kernel Logger, by the number Windows has for
  * it, is session 1. */
@@ -40,7 +40,7 @@ static kntstatus query_groupmask(void *information, uint32_t length)
     struct event_trace_groupmask_information i;
     (void)length;
     memcpy(&i, information, sizeof i);
-    kntstatus status = logger_status(kcontrol_masks(logger(i.trace_handle), &i.group_masks));
+    kntstatus status = logger_status(ksession_masks(logger(i.trace_handle), &i.group_masks));
     if (status == STATUS_SUCCESS)
         memcpy(information, &i, sizeof i);
     return status;
@@ -51,13 +51,13 @@ static kntstatus set_groupmask(const void *information, uint32_t length)
     struct event_trace_groupmask_information i;
     (void)length;
     memcpy(&i, information, sizeof i);
-    return logger_status(kcontrol_change(logger(i.trace_handle), &i.group_masks));
+    return logger_status(ksession_change(logger(i.trace_handle), &i.group_masks));
 }
 
 static kntstatus query_interval(void *information, uint32_t length)
 {
     struct event_trace_time_profile_information i = {.information_class = EVENT_TRACE_TIME_PROFILE_INFORMATION,
-                                                     .profile_interval = kprofile_interval()};
+                                                     .profile_interval = ksample_interval()};
     memcpy(information, &i, length);
     return STATUS_SUCCESS;
 }
@@ -66,14 +66,14 @@ static kntstatus set_interval(const void *information, uint32_t length)
 {
     struct event_trace_time_profile_information i;
     memcpy(&i, information, length);
-    kprofile_set_interval(i.profile_interval);
+    ksample_interval_set(i.profile_interval);
     return STATUS_SUCCESS;
 }
 
 /* One for all loggers. The first version ends before SpinLockHoldThreshold. */
 static kntstatus query_spinlock(void *information, uint32_t length)
 {
-    const struct trace_spinlock_sampling s = kcontrol_spinlock_sampling();
+    const struct trace_spinlock_sampling s = ksession_spinlock_sampling();
     const struct event_trace_spinlock_information i = {
         .information_class = EVENT_TRACE_SPINLOCK_INFORMATION,
         .spin_threshold = s.spin_threshold,
@@ -87,7 +87,7 @@ static kntstatus query_spinlock(void *information, uint32_t length)
 
 static kntstatus set_spinlock(const void *information, uint32_t length)
 {
-    struct trace_spinlock_sampling s = kcontrol_spinlock_sampling();
+    struct trace_spinlock_sampling s = ksession_spinlock_sampling();
     struct event_trace_spinlock_information i = {.hold_threshold = s.hold_threshold};
     memcpy(&i, information, length);
     s.spin_threshold = i.spin_threshold;
@@ -96,7 +96,7 @@ static kntstatus set_spinlock(const void *information, uint32_t length)
     s.hold_threshold = i.hold_threshold;
     if (!trace_spinlock_sampling_valid(&s))
         return STATUS_INVALID_PARAMETER;
-    kcontrol_sample_spinlocks(&s);
+    ksession_sample_spinlocks(&s);
     return STATUS_SUCCESS;
 }
 
@@ -122,7 +122,7 @@ static kntstatus set_pebs(const void *information, uint32_t length)
         on = hook == HOOK_CONTEXTSWAP ? CAIRN_STAMP_FULL : hook == HOOK_CONTEXTSWAP_BATCH ? CAIRN_STAMP_COMPACT : 0;
     if (count < 0 || (count == 1 && !on))
         return STATUS_INVALID_PARAMETER;
-    return logger_status(kcontrol_stamp(logger(head.trace_handle), on, on ? 0 : all));
+    return logger_status(ksession_stamp(logger(head.trace_handle), on, on ? 0 : all));
 }
 
 static bool has_twice(const uint32_t *elements, int count)
@@ -142,7 +142,7 @@ static kntstatus set_hooks(const void *information, uint32_t length)
     bool good = count >= 0 && !has_twice(hook, count);
     for (int i = 0; i < count; i++)
         good = good && hook[i] <= UINT16_MAX && trace_pmc_group((uint16_t)hook[i]);
-    return good ? logger_status(kcontrol_set_hooks(logger(head.trace_handle), hook, (uint32_t)count))
+    return good ? logger_status(ksession_set_hooks(logger(head.trace_handle), hook, (uint32_t)count))
                 : STATUS_INVALID_PARAMETER;
 }
 
@@ -153,7 +153,7 @@ static kntstatus set_counters(const void *information, uint32_t length)
     int count = read_list(information, length, &head, source, ETW_MAX_PMC_COUNTERS);
     if (count <= 0 || has_twice(source, count))
         return STATUS_INVALID_PARAMETER;
-    return logger_status(kcontrol_set_counters(logger(head.trace_handle), source, (uint32_t)count));
+    return logger_status(ksession_set_counters(logger(head.trace_handle), source, (uint32_t)count));
 }
 
 /* ---- which is which ---------------------------------------------------------------------------------------------- */
@@ -249,7 +249,8 @@ static kntstatus set_control_area(void *information, uint32_t length)
         return STATUS_INFO_LENGTH_MISMATCH;
     memcpy(&i, information, sizeof i);
     i.processor_profile_control_area = 0;
-    kntstatus status = area_status(i.allocate ? karea_allocate(&i.processor_profile_control_area) : karea_free());
+    kntstatus status =
+        area_status(i.allocate ? kcontrol_area_allocate(&i.processor_profile_control_area) : kcontrol_area_free());
     memcpy(information, &i, sizeof i);
     return status;
 }

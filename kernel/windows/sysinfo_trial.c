@@ -8,18 +8,18 @@
 #include "arch/arch.h"
 #include "ds/layout.h"
 #include "kernel/console/report.h"
-#include "kernel/windows/control_area.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/gate.h"
+#include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
-#include "kernel/lib/string.h"
+#include "kernel/recording/ds.h"
+#include "kernel/recording/sessions.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
+#include "kernel/windows/control_area.h"
 #include "kernel/windows/sysinfo.h"
-#include "kernel/workload/parts.h"
 #include "kernel/windows/trial.h"
+#include "kernel/workload/parts.h"
 
 #define COMPUTERS 2u /* per CPU, beside the tests */
 
@@ -135,7 +135,7 @@ static void try_time_profile(struct ktrial *t)
 
 static bool same_sampling(const struct trace_spinlock_sampling *want)
 {
-    const struct trace_spinlock_sampling is = kcontrol_spinlock_sampling();
+    const struct trace_spinlock_sampling is = ksession_spinlock_sampling();
     return is.spin_threshold == want->spin_threshold && is.acquire_sample_rate == want->acquire_sample_rate &&
            is.contention_sample_rate == want->contention_sample_rate && is.hold_threshold == want->hold_threshold &&
            is.every == want->every;
@@ -153,7 +153,7 @@ static void try_spinlock(struct ktrial *t)
         {offsetof(struct event_trace_spinlock_information, hold_threshold), 1},
     };
     const uint32_t v1 = EVENT_TRACE_SPINLOCK_INFORMATION_V1_BYTES;
-    const struct trace_spinlock_sampling before = kcontrol_spinlock_sampling();
+    const struct trace_spinlock_sampling before = ksession_spinlock_sampling();
     struct event_trace_spinlock_information i = {.information_class = EVENT_TRACE_SPINLOCK_INFORMATION}, now;
     uint8_t buffer[sizeof i + 8] = {0};
     ktrial_begin(t, "1FH Spinlock");
@@ -205,8 +205,8 @@ static void try_spinlock(struct ktrial *t)
 
 static uint32_t stamps(void)
 {
-    struct kcontrol_info info;
-    return kcontrol_query(1, &info) == 0 ? info.stamps : 0;
+    struct ksession_info info;
+    return ksession_query(1, &info) == 0 ? info.stamps : 0;
 }
 
 static void try_pebs(struct ktrial *t)
@@ -341,7 +341,7 @@ static void try_area_here(struct ktrial *t, const struct kcpu *cpu)
     ktrial_expect(t, "drains", drains(cpu) >= before + samples, true);
     ktrial_expect(t, "PebsIndex is still read", cpu->pebs_stamp || cpu->pebs_index, false);
     ktrial_expect(t, "free where there is none", area(0, AREA_BYTES), STATUS_MEMORY_NOT_ALLOCATED);
-    ktrial_expect(t, "start without an area", (uint64_t)-karea_start(error, sizeof error), ENOENT);
+    ktrial_expect(t, "start without an area", (uint64_t)-kcontrol_area_start(error, sizeof error), ENOENT);
     kthread_sleep(2, KWAIT_DELAY_EXECUTION); /* switches without PEBS */
     try_lengths(t);
 
@@ -360,10 +360,10 @@ static void try_area_here(struct ktrial *t, const struct kcpu *cpu)
     ktrial_expect(t, "allocate again", area(1, AREA_BYTES), STATUS_ADDRESS_ALREADY_EXISTS);
     ktrial_expect(t, "it is at", area_address, second);
     ktrial_expect(t, "PEBS runs by itself", counting(cpu), false);
-    if (karea_start(error, sizeof error))
+    if (kcontrol_area_start(error, sizeof error))
         kreport(KREPORT_FAIL, "control", "CPU %u: %s", cpu->arch.index, error);
     ktrial_expect(t, "PEBS runs again", counting(cpu), runs);
-    ktrial_expect(t, "start where it runs", (uint64_t)-karea_start(error, sizeof error), runs ? EBUSY : 0);
+    ktrial_expect(t, "start where it runs", (uint64_t)-kcontrol_area_start(error, sizeof error), runs ? EBUSY : 0);
 }
 
 /* Whether detection saw IA32_MISC_ENABLE say that the Debug Store has no PEBS, as where that is architectural. */

@@ -2,8 +2,8 @@
 #include "kernel/windows/trial.h"
 
 #include "kernel/console/report.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/lib/string.h"
+#include "kernel/recording/sessions.h"
 
 void ktrial_begin(struct ktrial *t, const char *name)
 {
@@ -46,8 +46,8 @@ kntstatus ktrial_set(void *information, uint32_t length)
 uint64_t ktrial_nobody(unsigned i)
 {
     static const uint64_t number[] = {0, TRACE_MAX_SESSIONS + 1, 0x1234, 0xFFFE};
-    struct kcontrol_info info;
-    bool eight = kcontrol_query(TRACE_MAX_SESSIONS, &info) == 0 && info.running;
+    struct ksession_info info;
+    bool eight = ksession_query(TRACE_MAX_SESSIONS, &info) == 0 && info.running;
     return i < 4 ? number[i] : eight ? 9 : TRACE_MAX_SESSIONS;
 }
 

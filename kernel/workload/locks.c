@@ -15,8 +15,8 @@ struct guarded {
 
 /* Variables of the kernel's, so that they have names in a log. */
 static struct kspinlock locks_ordinary = KSPINLOCK("locks: ordinary");
-static struct kqspinlock locks_queued = {.name = "locks: queued"};
-static struct kexspinlock locks_executive = {.name = "locks: executive"};
+static struct kqueued_spinlock locks_queued = {.name = "locks: queued"};
+static struct kexecutive_spinlock locks_executive = {.name = "locks: executive"};
 static struct kspinlock locks_nested[NESTED];
 static struct guarded by_ordinary, by_queued, by_executive, by_nested;
 
@@ -37,26 +37,26 @@ static void ordinary(struct krand *random)
 
 static void queued(struct krand *random)
 {
-    struct kqspin_place place;
+    struct kqueued_place place;
     bool on = arch_irq_save();
-    kqspin_lock(&locks_queued, &place);
+    kqueued_lock(&locks_queued, &place);
     change(&by_queued, random);
-    kqspin_unlock(&place);
+    kqueued_unlock(&place);
     arch_irq_restore(on);
 }
 
 static void shared(struct krand *random)
 {
     bool on = arch_irq_save();
-    kexspin_lock_shared(&locks_executive);
+    kexecutive_lock_shared(&locks_executive);
     KASSERT(by_executive.first == by_executive.second);
     kpart_compute(random->state, krand_below(random, 8));
     KASSERT(by_executive.first == by_executive.second);
-    if (krand_below(random, 2) && kexspin_try_convert(&locks_executive)) {
+    if (krand_below(random, 2) && kexecutive_try_convert(&locks_executive)) {
         change(&by_executive, random);
-        kexspin_unlock_exclusive(&locks_executive);
+        kexecutive_unlock_exclusive(&locks_executive);
     } else {
-        kexspin_unlock_shared(&locks_executive);
+        kexecutive_unlock_shared(&locks_executive);
     }
     arch_irq_restore(on);
 }
@@ -64,9 +64,9 @@ static void shared(struct krand *random)
 static void exclusive(struct krand *random)
 {
     bool on = arch_irq_save();
-    kexspin_lock_exclusive(&locks_executive);
+    kexecutive_lock_exclusive(&locks_executive);
     change(&by_executive, random);
-    kexspin_unlock_exclusive(&locks_executive);
+    kexecutive_unlock_exclusive(&locks_executive);
     arch_irq_restore(on);
 }
 

@@ -13,8 +13,8 @@
 
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
-#include "kernel/sched/priority.h"
 #include "kernel/lib/rand.h"
+#include "kernel/sched/priority.h"
 #include "kernel/sched/wait.h"
 #include "kernel/this_thread.h"
 #include "kernel/workload/workload.h"

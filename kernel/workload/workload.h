@@ -9,8 +9,8 @@
 #include "kernel/lib/rows.h"
 #include "kernel/memory/heap.h"
 #include "kernel/sched/threads.h"
-#include "kernel/user/user.h"
 #include "kernel/sched/wait.h"
+#include "kernel/user/user.h"
 
 /* ---- for the run's controller; a thread */
 /* Starts the workload of this name, one of option workload=. 0, -ENOMEM or -ENOENT (nothing is left running). */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host_compare.h"
 #include "host_cairn.h"
+#include "host_compare.h"
 #include "host_make.h"
 #include "labs/check.h"
 #include "labs/host/log.h"

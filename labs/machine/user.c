@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs a lab's program in ring 3 (labs/lab.h), in a thread of its own. Its address space stays for the next one. */
+#include "kernel/user/user.h"
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "kernel/cpu.h"
@@ -8,7 +9,6 @@
 #include "kernel/options/options.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
-#include "kernel/user/user.h"
 #include "labs/check.h"
 #include "labs/machine/machine.h"
 
@@ -25,7 +25,7 @@ void lab_user_interrupts(bool on)
 
 uint64_t lab_user_address(const void *in_program)
 {
-    return kuser_address(in_program);
+    return kthread_user_address(in_program);
 }
 
 static int map(uint64_t virt, const uint8_t *from, const uint8_t *to, unsigned flags)

@@ -112,16 +112,16 @@ int main(int argc, char **argv)
         return 1;
     }
     struct trace_session *session = start_session();
-    klocktrace_init(&(struct trace_spinlock_sampling){1, UINT32_MAX, 1, 0, written});
+    klock_trace_init(&(struct trace_spinlock_sampling){1, UINT32_MAX, 1, 0, written});
     if (!off)
-        klocktrace_update();
+        klock_trace_update();
     for (unsigned long i = 0; i < n; i++) {
         bench_acquire(&lock);
         bench_release(&lock);
     }
     memset(&hub.wanted, 0, sizeof hub.wanted);
-    klocktrace_update();
-    struct klocktrace_counts c = klocktrace_counts(0);
+    klock_trace_update();
+    struct klock_trace_counts c = klock_trace_counts(0);
     if (c.released != (off ? 0 : n) || c.events != (written ? n : 0)) {
         fprintf(stderr, "bench-locks: %lu released, %lu events\n", (unsigned long)c.released, (unsigned long)c.events);
         return 1;

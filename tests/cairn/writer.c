@@ -32,8 +32,8 @@ void writer_frame(struct writer *w, char stream, const void *payload, size_t siz
 {
     char line[8192];
     int n = sprintf(line, w->eight_bit ? "~%c%08x" : "~%c%08x:", stream, w->number++);
-    n += (int)(w->eight_bit ? trace_line8_encode : trace_base64_encode)(line + n, payload, size);
-    n += sprintf(line + n, ":%08x\r\n", trace_crc32c(0, line + 1, (size_t)n - 1));
+    n += (int)(w->eight_bit ? kline8_encode : kbase64_encode)(line + n, payload, size);
+    n += sprintf(line + n, ":%08x\r\n", kcrc32c(0, line + 1, (size_t)n - 1));
     writer_raw(w, line, (size_t)n);
 }
 

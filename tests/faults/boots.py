@@ -133,8 +133,8 @@ def machine_check(snapshot, seed):
 
 # ---- processors that stand still, clocks that jump -------------------------------------------------------------------
 
-PHASES = ("switch_to", "khook_switch_out", "ds_switch", "trace_hub_switch", "trace_ccswap_switch",
-          "arch_context_switch", "switched_in", "khook_switch_in", "ds_resume", "ds_pause")
+PHASES = ("switch_to", "kswitch_out", "ds_switch", "trace_hub_switch", "trace_ccswap_switch",
+          "arch_context_switch", "switched_in", "kswitch_in", "ds_resume", "ds_pause")
 STALL = 10  # seconds
 
 
@@ -330,7 +330,7 @@ def allocation(snapshot, number, function, nothing):
 
 
 def pages(snapshot, number):
-    return allocation(snapshot, number, "kpagemap_take_aligned", (1 << 64) - 1)  # KPAGEMAP_NONE
+    return allocation(snapshot, number, "kpage_bitmap_take_aligned", (1 << 64) - 1)  # KPAGEMAP_NONE
 
 
 def objects(snapshot, number):

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/firmware/acpi_tables.h"
 #include "arch/firmware/acpi_serial.h"
+#include "arch/firmware/acpi_tables.h"
 #include "arch/firmware/pci_uart.h"
 #include "arch/firmware/reset.h"
 #include "kernel/lib/errno.h"

@@ -86,7 +86,7 @@ static void check_ranges(const struct boot_memory *out, uint32_t n, uint32_t cap
 }
 
 /* The pages that are free in the kernel's bitmap, run by run. */
-static void check_pages(const struct kfreemem *plan, const struct kpagemap *map, const struct boot_memory *out)
+static void check_pages(const struct kboot_memory *plan, const struct kpage_bitmap *map, const struct boot_memory *out)
 {
     uint64_t free_pages = 0, expected = 0, first, n;
     for (first = 0; first < map->pages; first += n) {
@@ -113,19 +113,19 @@ static void check_pages(const struct kfreemem *plan, const struct kpagemap *map,
 
 static void check_kernel(const struct boot_memory *out, uint32_t n, uint64_t limit)
 {
-    struct kfreemem plan;
-    struct kpagemap map;
-    if (kfreemem_plan(&plan, out, n, limit) != 0)
+    struct kboot_memory plan;
+    struct kpage_bitmap map;
+    if (kboot_memory_plan(&plan, out, n, limit) != 0)
         return;
-    MUST(plan.pages <= limit / PAGE && plan.bitmap_bytes >= kpagemap_bytes(plan.pages));
+    MUST(plan.pages <= limit / PAGE && plan.bitmap_bytes >= kpage_bitmap_bytes(plan.pages));
     MUST(plan.bitmap >= KFREEMEM_FIRST && plan.bitmap + plan.bitmap_bytes <= limit);
     MUST(!claimed(plan.bitmap, plan.bitmap + plan.bitmap_bytes));
     if (limit > LITTLE)
         return;
-    uint64_t *bits = malloc(kpagemap_bytes(plan.pages));
+    uint64_t *bits = malloc(kpage_bitmap_bytes(plan.pages));
     MUST(bits);
-    kpagemap_init(&map, bits, plan.pages);
-    MUST(kfreemem_give(&plan, &map) == 0);
+    kpage_bitmap_init(&map, bits, plan.pages);
+    MUST(kboot_memory_give(&plan, &map) == 0);
     check_pages(&plan, &map, out);
     free(bits);
 }

@@ -38,7 +38,7 @@ static void draw(struct screen *s, const char *text, size_t size)
     while (size) {
         const char *status = memchr(text, 1, size);
         const size_t before = status ? (size_t)(status - text) : size;
-        screen_write(s, text, before);
+        kscreen_write(s, text, before);
         believe(s);
         if (!status)
             return;
@@ -48,7 +48,7 @@ static void draw(struct screen *s, const char *text, size_t size)
         const size_t n = length < sizeof line ? length : sizeof line - 1;
         memcpy(line, status + 1, n);
         line[n] = '\0';
-        screen_status(s, line);
+        kscreen_status(s, line);
         believe(s);
         text = status + 1 + length;
         size -= before + 1 + length;
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < sizeof fb)
         return 0;
     memcpy(&fb, data, sizeof fb);
-    const int refused = pixels_describe(&p, &fb, &why);
+    const int refused = kpixels_describe(&p, &fb, &why);
     if (!refused != !why)
         abort(); /* it does not say why, or it does without reason */
     if (refused || p.size > PICTURE_MOST)
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     p.base = malloc(p.size);
     if (!p.base)
         abort();
-    if (screen_init(&s, &p, &font) == 0)
+    if (kscreen_init(&s, &p, &font) == 0)
         draw(&s, (const char *)data + sizeof fb, size - sizeof fb);
     free(p.base);
     return 0;

@@ -45,8 +45,8 @@ char *fuzz_frames(const uint8_t *data, size_t size, size_t *log_size)
         const bool eight_bit = (data[0] & 31) >= 16;
         const char stream = "HMNSLTEUZMTUTUtuHMNSLTEUZutututu"[data[0] & 31];
         int n = sprintf(line, eight_bit ? "~%c%08x" : "~%c%08x:", stream, number++);
-        n += (int)(eight_bit ? trace_line8_encode : trace_base64_encode)(line + n, data + 4, bytes);
-        n += sprintf(line + n, ":%08x\r\n", trace_crc32c(0, line + 1, (size_t)n - 1));
+        n += (int)(eight_bit ? kline8_encode : kbase64_encode)(line + n, data + 4, bytes);
+        n += sprintf(line + n, ":%08x\r\n", kcrc32c(0, line + 1, (size_t)n - 1));
         used += (size_t)n;
         data += 4 + bytes;
         size -= 4 + bytes;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/lib/crc32c.h"
 #include "tests/fuzz/ctf.h"
 #include "tests/fuzz/filters.h"
 #include "tests/fuzz/formats.h"
@@ -14,17 +15,16 @@
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/ds_draw.h"
+#include "tools/cairn/export/etl/export.h"
+#include "tools/cairn/export/writer.h"
+#include "tools/cairn/log/damage.h"
+#include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/etl/event_text.h"
-#include "tools/cairn/export/etl/export.h"
-#include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/model_log.h"
 #include "tools/cairn/log/pebs_fields.h"
-#include "tools/cairn/log/damage.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/timeline.h"
-#include "tools/cairn/export/writer.h"
-#include "kernel/lib/crc32c.h"
 
 #define LIVES_SHOWN 4u           /* of a CPU */
 #define EXPORT_READ (256u << 10) /* bytes of a file that is read again: more takes too long */
@@ -331,6 +331,6 @@ void fuzz_read_changed(char *data, size_t size, const char *then, size_t then_si
 void fuzz_read_all(const char *data, size_t size)
 {
     fuzz_sessions(data, size, read_session, NULL);
-    uint32_t choice = trace_crc32c(0, data, size);
+    uint32_t choice = kcrc32c(0, data, size);
     fuzz_sessions(data, size, read_part, &choice);
 }

@@ -3,8 +3,8 @@
  * who comes and goes, and interrupts and samples between the switches. CPU 0 tells; the others interrupt it. */
 #include "tests/golden/script.h"
 
-#include "trace/wire/activity.h"
 #include "trace/rundown.h"
+#include "trace/wire/activity.h"
 
 #define TELLER 4u    /* process, and thread, that starts and stops the session */
 #define GUEST  4000u /* a thread that comes and goes: the names stream no longer knows it */

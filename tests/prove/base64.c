@@ -11,8 +11,7 @@ void base64_encode(void)
     const size_t size = Frama_C_size_t_interval(0, MOST);
     PROVE_ANY(bytes);
     //@ split size;
-    const size_t characters =
-        trace_base64_encode(PROVE_LAST(text, TRACE_BASE64_SIZE(size)), PROVE_LAST(bytes, size), size);
+    const size_t characters = kbase64_encode(PROVE_LAST(text, TRACE_BASE64_SIZE(size)), PROVE_LAST(bytes, size), size);
     //@ check size: characters == TRACE_BASE64_SIZE(size);
     PROVE_END();
 }
@@ -22,7 +21,7 @@ void base64_decode(void)
     const size_t size = Frama_C_size_t_interval(0, sizeof(text));
     PROVE_ANY(text);
     //@ split size;
-    const long n = trace_base64_decode(PROVE_LAST(back, size / 4 * 3), PROVE_LAST(text, size), size);
+    const long n = kbase64_decode(PROVE_LAST(back, size / 4 * 3), PROVE_LAST(text, size), size);
     //@ check size: n == -EINVAL || 0 <= n <= size / 4 * 3;
     PROVE_END();
 }
@@ -32,6 +31,6 @@ void base64_error(void)
 {
     const size_t size = sizeof(text) / 2 * (size_t)Frama_C_interval_split(1, 2);
     PROVE_ANY(text);
-    trace_base64_decode(back + 1, text, size);
+    kbase64_decode(back + 1, text, size);
     PROVE_END();
 }

@@ -12,7 +12,7 @@ void line8_decode(void)
     PROVE_ANY(text);
     //@ split size;
     //@ split room;
-    const long n = trace_line8_decode(PROVE_LAST(back, room), room, PROVE_LAST(text, size), size);
+    const long n = kline8_decode(PROVE_LAST(back, room), room, PROVE_LAST(text, size), size);
     //@ check size: n == -EINVAL || 0 <= n <= room;
     PROVE_END();
 }

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/cairn/command/command.h"
 #include "tools/cairn/base/error.h"
+#include "tools/cairn/command/command.h"
 
 static void usage(FILE *to)
 {

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "ds/soft/retired.h"
-#include "tools/qemu-ds/modelled/accesses.h"
 #include "tools/qemu-ds/end.h"
 #include "tools/qemu-ds/memory.h"
+#include "tools/qemu-ds/modelled/accesses.h"
 #include "tools/qemu-ds/run.h"
 #include "tools/qemu-ds/snapshot/snapshot.h"
 #include "tools/qemu-ds/special.h"

@@ -10,17 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/qemu-ds/modelled/accesses.h"
 #include "tools/qemu-ds/blocks.h"
+#include "tools/qemu-ds/cpuid/tsc.h"
 #include "tools/qemu-ds/end.h"
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/instruments.h"
+#include "tools/qemu-ds/modelled/accesses.h"
 #include "tools/qemu-ds/options.h"
 #include "tools/qemu-ds/snapshot/snapshot.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
 #include "tools/qemu-ds/zeros/uncounted.h"
-#include "tools/qemu-ds/cpuid/tsc.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);

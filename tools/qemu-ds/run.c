@@ -5,11 +5,11 @@
 #include <errno.h>
 
 #include "ds/soft/retired.h"
-#include "tools/qemu-ds/modelled/accesses.h"
 #include "tools/qemu-ds/blocks.h"
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/instruments.h"
 #include "tools/qemu-ds/memory.h"
+#include "tools/qemu-ds/modelled/accesses.h"
 #include "tools/qemu-ds/pmi.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"

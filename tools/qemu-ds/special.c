@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/qemu-ds/cpuid/features.h"
+#include "tools/qemu-ds/cpuid/tsc.h"
 #include "tools/qemu-ds/modelled/access_decode.h"
 #include "tools/qemu-ds/modelled/accesses.h"
-#include "tools/qemu-ds/cpuid/features.h"
 #include "tools/qemu-ds/pmi.h"
-#include "tools/qemu-ds/cpuid/tsc.h"
 
 #define MSR_REFUSED       0x80Eu /* DFR, which x2APIC mode has no more: #GP in either mode, and nothing in the ESR */
 #define CR4_PCE           (1u << 8)

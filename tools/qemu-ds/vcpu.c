@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "ds/soft/retired.h"
-#include "tools/qemu-ds/modelled/accesses.h"
+#include "tools/qemu-ds/cpuid/tsc.h"
 #include "tools/qemu-ds/end.h"
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/memory.h"
+#include "tools/qemu-ds/modelled/accesses.h"
 #include "tools/qemu-ds/need.h"
 #include "tools/qemu-ds/pmi.h"
 #include "tools/qemu-ds/truth.h"
-#include "tools/qemu-ds/cpuid/tsc.h"
 
 struct qds_vcpu *qds_vcpus[QDS_VCPUS];
 static struct qemu_plugin_scoreboard *boards;

@@ -3,8 +3,8 @@
  * operations. Everything here runs on the vCPU's own thread, in QEMU's callbacks. */
 #pragma once
 
-#include "ds/soft/insn.h"
 #include "ds/model/model.h"
+#include "ds/soft/insn.h"
 #include "tools/qemu-ds/counting.h"
 #include "tools/qemu-ds/modelled/access_decode.h"
 #include "tools/qemu-ds/qemu_api.h"

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "arch/firmware/acpi_tables.h"
 #include "arch/firmware/acpi_serial.h"
+#include "arch/firmware/acpi_tables.h"
 #include "kernel/lib/errno.h"
 
 static void put(uint8_t *at, unsigned size, uint64_t value)

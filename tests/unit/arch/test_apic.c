@@ -13,12 +13,12 @@
 
 #include <cmocka.h>
 
-#include "arch/internal.h"
-#include "kernel/lib/cpuset.h"
-#include "kernel/lib/errno.h"
-#include "arch/registers.h"
 #include "arch/apic.c" /* its registers and its mode are its own */
 #include "arch/instructions.h"
+#include "arch/internal.h"
+#include "arch/registers.h"
+#include "kernel/lib/cpuset.h"
+#include "kernel/lib/errno.h"
 
 #include "kernel/lib/print.h"
 

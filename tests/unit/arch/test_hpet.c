@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "kernel/lib/errno.h"
 #include "arch/clock/hpet.h"
+#include "kernel/lib/errno.h"
 
 static uint32_t registers[HPET_SIZE / 4], expected[HPET_SIZE / 4];
 

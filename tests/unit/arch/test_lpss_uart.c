@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "arch/internal.h"
 #include "arch/firmware/lpss_uart.h"
+#include "arch/internal.h"
 #include "arch/serial.h"
 #include "arch/uart_registers.h"
 #include "kernel/lib/errno.h"

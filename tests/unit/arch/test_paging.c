@@ -13,12 +13,12 @@
 
 #include <cmocka.h>
 
+#include "arch/arch.h"
 #include "arch/internal.h"
 #include "arch/memory_layout.h"
 #include "arch/paging.c" /* each machine begins with its variables as they were */
-#include "kernel/lib/errno.h"
-#include "arch/arch.h"
 #include "arch/registers.h"
+#include "kernel/lib/errno.h"
 
 #include "arch/upcalls.h"
 

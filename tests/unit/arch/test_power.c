@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "arch/internal.h"
 #include "arch/arch.h"
+#include "arch/internal.h"
 
 #include "kernel/lib/print.h"
 #include "tests/unit/fake/processor.h"

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "arch/arch.h"
 #include "arch/internal.h"
 #include "kernel/lib/errno.h"
-#include "arch/arch.h"
 
 #include "arch/serial.h"
 #include "arch/uart_registers.h"

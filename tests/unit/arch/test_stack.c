@@ -4,12 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include "arch/internal.h"
 #include "arch/memory_layout.h"
-#include "kernel/lib/errno.h"
 #include "arch/upcalls.h"
+#include "kernel/lib/errno.h"
 
 static uint64_t pages_left;
 static unsigned mapped;

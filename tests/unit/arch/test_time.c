@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "arch/internal.h"
-#include "arch/clock/time.c" /* a clock that stops is one that it would not choose */
 #include "arch/arch.h"
+#include "arch/clock/time.c" /* a clock that stops is one that it would not choose */
+#include "arch/internal.h"
 
 #include "arch/clock/frequency.h"
 #include "arch/clock/hpet.h"

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "arch/instructions.h"
 #include "arch/clock/tscsync.h"
+#include "arch/instructions.h"
 
 static struct arch_tsc_exchange exchange;
 static struct arch_tsc_bounds bounds;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+
 #include <elf.h>
 
 #include "boot/elf.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What every format of `cairn export` promises of the file it writes, and of those that are there. */
+#include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

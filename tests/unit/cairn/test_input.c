@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Files through windows: every byte where it is, wherever a window begins; a file that changes meanwhile. */
 #define _GNU_SOURCE /* memfd_create */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

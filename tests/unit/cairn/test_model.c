@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "tests/cairn/writer.h"
-#include "tools/cairn/log/drains.h"
 #include "tools/cairn/check/check.h"
+#include "tools/cairn/log/drains.h"
 #include "tools/cairn/model/timeline.h"
 
 /* TSC 2^k Hz, so that units are easy: multiplier 2^54 is 10 MHz of 10.24 GHz: 1024 cycles a unit. */

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "tools/cairn/base/crc_base64.h"
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
 #include "kernel/lib/line8.h"
+#include "tools/cairn/base/crc_base64.h"
 #include "tools/cairn/base/line8.h"
 
 #define BYTES 400u
@@ -32,7 +32,7 @@ static void checksums(void **state)
     assert_int_equal(cairn_crc32c("123456789", 9), 0xE3069283);
     for (size_t from = 0; from < 9; from++)
         for (size_t size = 0; size <= BYTES - from; size++)
-            assert_int_equal(cairn_crc32c(data + from, size), trace_crc32c(0, data + from, size));
+            assert_int_equal(cairn_crc32c(data + from, size), kcrc32c(0, data + from, size));
 }
 
 /* Not a byte is written behind what it decodes to. */
@@ -43,7 +43,7 @@ static void every_length(void **state)
     char text[TRACE_BASE64_SIZE(BYTES)];
     fill_at_random(data, sizeof(data));
     for (size_t size = 0; size <= BYTES; size++) {
-        size_t length = trace_base64_encode(text, data, size);
+        size_t length = kbase64_encode(text, data, size);
         uint8_t *to = malloc(size + 1);
         to[size] = 0x5A;
         assert_int_equal(cairn_base64_decode(to, text, length), size);
@@ -60,19 +60,19 @@ static void every_character(void **state)
     static const uint8_t data[72];
     char text[TRACE_BASE64_SIZE(72)];
     uint8_t a[72], b[72];
-    const size_t length = trace_base64_encode(text, data, sizeof(data));
+    const size_t length = kbase64_encode(text, data, sizeof(data));
     for (size_t at = 0; at < length; at++)
         for (unsigned c = 0; c < 256; c++) {
             const char was = text[at];
             text[at] = (char)c;
-            long expected = trace_base64_decode(a, text, length), is = cairn_base64_decode(b, text, length);
+            long expected = kbase64_decode(a, text, length), is = cairn_base64_decode(b, text, length);
             assert_int_equal(is, expected);
             if (is > 0)
                 assert_memory_equal(b, a, (size_t)is);
             text[at] = was;
         }
     for (size_t size = 0; size <= length; size++)
-        assert_int_equal(cairn_base64_decode(b, text, size), trace_base64_decode(a, text, size));
+        assert_int_equal(cairn_base64_decode(b, text, size), kbase64_decode(a, text, size));
 }
 
 /* 8-bit lines: runs of any length, with any character anywhere, and any room. */
@@ -86,11 +86,11 @@ static void eight_bit_lines(void **state)
         for (size_t i = 0; i < sizeof(data); i++)
             data[i] = noise[i] & noise[i % (1 + n % 50)]; /* runs of all lengths */
         const size_t size = n % (BYTES + 1), room = n % 7 == 0 ? size - (size && noise[0] % 2) : BYTES;
-        const size_t length = trace_line8_encode(text, data, size);
+        const size_t length = kline8_encode(text, data, size);
         if (n % 3 == 0 && length)
             text[(noise[1] | (size_t)noise[2] << 8) % length] = (char)noise[3];
         char *exact = malloc(length + 1), *end = memcpy(exact + 1, text, length);
-        const long expected = trace_line8_decode(a, room, end, length);
+        const long expected = kline8_decode(a, room, end, length);
         uint8_t *tight = realloc(b, room ? room : 1); /* the sanitizer watches */
         assert_int_equal(cairn_line8_decode(b = tight, room, end, length), expected);
         if (expected > 0)
@@ -103,7 +103,7 @@ static void eight_bit_lines(void **state)
             memcpy(text, "=!", 2);
             text[at] = (char)c;
             assert_int_equal(cairn_line8_decode(b = realloc(b, BYTES), BYTES, text, 100),
-                             trace_line8_decode(a, BYTES, text, 100));
+                             kline8_decode(a, BYTES, text, 100));
         }
     free(a);
     free(b);

@@ -12,8 +12,8 @@
 
 static uint64_t now;
 
-#include "ds/driver/driver.h"
 #include "arch/arch.h"
+#include "ds/driver/driver.h"
 uint64_t arch_rdtsc(void)
 {
     return now;

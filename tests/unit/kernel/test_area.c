@@ -14,11 +14,11 @@
 
 #include <cmocka.h>
 
+#include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
 #include "kernel/memory/mem.h"
-#include "kernel/recording/debug_store.h"
+#include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
-#include "kernel/cpu.h"
 #include "tests/unit/support/ds_fake.h"
 
 static struct kcpu here;
@@ -69,7 +69,7 @@ void kmem_pages_free(void *page, size_t pages)
     free(page);
 }
 
-void kcontrol_move_pebs(bool (*function)(void *argument), void *argument)
+void ksession_move_pebs(bool (*function)(void *argument), void *argument)
 {
     told += function(argument);
 }
@@ -159,7 +159,7 @@ static void exists(void **state)
 {
     (void)state;
     uint64_t address = 0;
-    assert_int_equal(karea_allocate(&address), -EEXIST);
+    assert_int_equal(kcontrol_area_allocate(&address), -EEXIST);
     assert_true(address == (uint64_t)(uintptr_t)here.ds_area && address == ds_area_register());
     assert_true(ds_started(here.ds));
     assert_int_equal(pages_taken, 1);
@@ -173,7 +173,7 @@ static void freed_while_it_runs(void **state)
     char error[160];
     ds_resume(here.ds);
     assert_true(ds_fake_value(&fake, IA32_PERF_GLOBAL_CTRL) != 0 && ds_fake_value(&fake, IA32_DEBUGCTL) != 0);
-    assert_int_equal(karea_free(), 0);
+    assert_int_equal(kcontrol_area_free(), 0);
     assert_int_equal(drains, 1);
     assert_int_equal(bts_drains, 1);
     assert_false(ds_started(here.ds));
@@ -191,10 +191,10 @@ static void freed_while_it_runs(void **state)
     ds_drain(here.ds, CAIRN_DS_THRESHOLD);
     ds_drain_panic(here.ds);
     assert_int_equal(fake.accesses, accesses);
-    assert_int_equal(karea_free(), -ENOENT);
-    assert_int_equal(karea_start(error, sizeof error), -ENOENT);
+    assert_int_equal(kcontrol_area_free(), -ENOENT);
+    assert_int_equal(kcontrol_area_start(error, sizeof error), -ENOENT);
     assert_int_equal(told, moved);
-    assert_int_equal(fake.accesses, accesses + 1); /* IA32_MISC_ENABLE, asked by karea_free */
+    assert_int_equal(fake.accesses, accesses + 1); /* IA32_MISC_ENABLE, asked by kcontrol_area_free */
 }
 
 static void begins_anew(void **state)
@@ -203,28 +203,28 @@ static void begins_anew(void **state)
     static const uint8_t zeros[4096];
     char error[160];
     uint64_t address = 0, again = 0;
-    karea_free();
-    assert_int_equal(karea_allocate(&address), 0);
+    kcontrol_area_free();
+    assert_int_equal(kcontrol_area_allocate(&address), 0);
     assert_true(address && address == (uint64_t)(uintptr_t)here.ds_area);
     assert_memory_equal(here.ds_area, zeros, sizeof zeros);
     assert_false(ds_started(here.ds));
     assert_null(here.pebs_stamp);
     assert_int_equal(ds_area_register(), 0);
     assert_int_equal(told, 1);
-    assert_int_equal(karea_allocate(&again), -EEXIST);
+    assert_int_equal(kcontrol_area_allocate(&again), -EEXIST);
     assert_true(again == address);
     assert_int_equal(pages_taken, 1);
 
-    assert_int_equal(karea_start(error, sizeof error), 0);
+    assert_int_equal(kcontrol_area_start(error, sizeof error), 0);
     assert_int_equal(starts, 2);
     assert_true(ds_started(here.ds) && ds_area_register() == address);
     assert_ptr_equal(here.pebs_stamp, ds_pebs_index(here.ds));
     assert_ptr_equal(here.pebs_index, here.pebs_stamp);
     assert_int_equal(told, 2);
-    assert_int_equal(karea_start(error, sizeof error), -EBUSY);
+    assert_int_equal(kcontrol_area_start(error, sizeof error), -EBUSY);
     assert_int_equal(told, 2);
-    assert_int_equal(karea_free(), 0); /* and so on */
-    assert_int_equal(karea_allocate(&address), 0);
+    assert_int_equal(kcontrol_area_free(), 0); /* and so on */
+    assert_int_equal(kcontrol_area_allocate(&address), 0);
 }
 
 /* What the backend shows decides: with soft, the model. */
@@ -234,9 +234,9 @@ static void model_asked(void **state)
     uint64_t address;
     here.ds_soft = (struct ds_soft *)(void *)&fake; /* only its address counts */
     asked_soft = 0;
-    assert_int_equal(karea_allocate(&address), -EEXIST);
+    assert_int_equal(kcontrol_area_allocate(&address), -EEXIST);
     assert_int_equal(asked_soft, 1);
-    assert_int_equal(karea_free(), 0);
+    assert_int_equal(kcontrol_area_free(), 0);
     assert_int_equal(asked_soft, 2);
 }
 
@@ -244,10 +244,10 @@ static void never_started(void **state)
 {
     (void)state;
     uint64_t address;
-    karea_free();
-    karea_allocate(&address);
+    kcontrol_area_free();
+    kcontrol_area_allocate(&address);
     unsigned drained_before = drains, moved = told;
-    assert_int_equal(karea_free(), 0); /* nothing ran: nothing to drain, nobody to tell */
+    assert_int_equal(kcontrol_area_free(), 0); /* nothing ran: nothing to drain, nobody to tell */
     assert_int_equal(drains, drained_before);
     assert_int_equal(told, moved);
 }
@@ -257,12 +257,12 @@ static void no_memory(void **state)
     (void)state;
     uint64_t address = 1;
     pages_free = 0;
-    assert_int_equal(karea_allocate(&address), -ENOMEM); /* as in Windows, before it looks for one */
+    assert_int_equal(kcontrol_area_allocate(&address), -ENOMEM); /* as in Windows, before it looks for one */
     assert_ptr_equal(here.ds_area, here.pebs_index - 5);
     pages_free = 10;
-    karea_free();
+    kcontrol_area_free();
     pages_free = 0;
-    assert_int_equal(karea_allocate(&address), -ENOMEM);
+    assert_int_equal(kcontrol_area_allocate(&address), -ENOMEM);
     assert_null(here.ds_area);
 }
 
@@ -274,20 +274,20 @@ static void not_supported(void **state)
     uint64_t address = 0;
     for (unsigned i = 0; i < 3; i++) {
         ds_fake_find(&fake, IA32_MISC_ENABLE)->value = enables[i];
-        assert_int_equal(karea_allocate(&address), -ENOTSUP);
-        assert_int_equal(karea_free(), -ENOTSUP);
+        assert_int_equal(kcontrol_area_allocate(&address), -ENOTSUP);
+        assert_int_equal(kcontrol_area_free(), -ENOTSUP);
     }
     ds_fake_find(&fake, IA32_MISC_ENABLE)->value = ~IA32_MISC_ENABLE_PEBS_UNAVAIL;
-    assert_int_equal(karea_allocate(&address), -EEXIST);
+    assert_int_equal(kcontrol_area_allocate(&address), -EEXIST);
     for (unsigned i = 1; i < 4; i++) {
         fake.leaf[0][i] ^= 0x20;
-        assert_int_equal(karea_allocate(&address), -ENOTSUP);
-        assert_int_equal(karea_free(), -ENOTSUP);
+        assert_int_equal(kcontrol_area_allocate(&address), -ENOTSUP);
+        assert_int_equal(kcontrol_area_free(), -ENOTSUP);
         fake.leaf[0][i] ^= 0x20;
     }
     ds_fake_remove(&fake, IA32_MISC_ENABLE);
-    assert_int_equal(karea_allocate(&address), -ENOTSUP);
-    assert_int_equal(karea_free(), -ENOTSUP);
+    assert_int_equal(kcontrol_area_allocate(&address), -ENOTSUP);
+    assert_int_equal(kcontrol_area_free(), -ENOTSUP);
     assert_int_equal(pages_taken, 1);
     assert_int_equal(told, 0);
     assert_true(ds_started(here.ds));
@@ -300,19 +300,19 @@ static void architectural_pebs(void **state)
     (void)state;
     char error[160];
     uint64_t address = 0;
-    assert_int_equal(karea_allocate(&address), -ENOTSUP);
-    assert_int_equal(karea_free(), -ENOTSUP);
+    assert_int_equal(kcontrol_area_allocate(&address), -ENOTSUP);
+    assert_int_equal(kcontrol_area_free(), -ENOTSUP);
     ds_fake_find(&fake, IA32_MISC_ENABLE)->value &= ~(uint64_t)IA32_MISC_ENABLE_PEBS_UNAVAIL;
-    assert_int_equal(karea_allocate(&address), -EEXIST);
+    assert_int_equal(kcontrol_area_allocate(&address), -EEXIST);
     assert_true(address == ds_area_register() && ds_fake_value(&fake, IA32_PEBS_BASE) == ((uintptr_t)buffer | 1));
-    assert_int_equal(karea_free(), 0);
+    assert_int_equal(kcontrol_area_free(), 0);
     assert_int_equal(drains, 1);
     assert_int_equal(bts_drains, 1);
     assert_true(!ds_started(here.ds) && !here.pebs_index && !here.pebs_stamp && told == 1);
     assert_int_equal(ds_area_register() | ds_fake_value(&fake, IA32_PEBS_BASE) | ds_fake_value(&fake, IA32_PEBS_INDEX),
                      0);
-    assert_int_equal(karea_allocate(&address), 0);
-    assert_int_equal(karea_start(error, sizeof error), 0);
+    assert_int_equal(kcontrol_area_allocate(&address), 0);
+    assert_int_equal(kcontrol_area_start(error, sizeof error), 0);
     assert_true(ds_area_register() == address && ds_fake_value(&fake, IA32_PEBS_BASE) == ((uintptr_t)buffer | 1));
     assert_ptr_equal(here.pebs_stamp, ds_pebs_index(here.ds));
     assert_int_equal(*here.pebs_stamp, 0);
@@ -328,9 +328,9 @@ static void no_backend(void **state)
     void *area = here.ds_area;
     here.ds = NULL;
     here.ds_area = NULL;
-    assert_int_equal(karea_allocate(&address), -ENOTSUP);
-    assert_int_equal(karea_free(), -ENOTSUP);
-    assert_int_equal(karea_start(NULL, 0), -ENOENT);
+    assert_int_equal(kcontrol_area_allocate(&address), -ENOTSUP);
+    assert_int_equal(kcontrol_area_free(), -ENOTSUP);
+    assert_int_equal(kcontrol_area_start(NULL, 0), -ENOENT);
     here.ds = kept;
     here.ds_area = area;
 }
@@ -342,11 +342,11 @@ static void start_refused(void **state)
     uint64_t address;
     char error[160] = "";
     unsigned refused = 0;
-    karea_free();
-    karea_allocate(&address);
+    kcontrol_area_free();
+    kcontrol_area_allocate(&address);
     for (unsigned n = 1; n < 200; n++) {
         fake.fault_at = fake.accesses + n;
-        int e = karea_start(error, sizeof error);
+        int e = kcontrol_area_start(error, sizeof error);
         fake.fault_at = 0;
         if (!e)
             break;

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "kernel/lib/errno.h"
 #include "kernel/console/sinks.h"
+#include "kernel/lib/errno.h"
 #include "tests/unit/support/alone.h"
 
 struct screen {
@@ -25,7 +25,7 @@ struct screen {
 
 static jmp_buf broken;
 
-static void screen_write(void *context, const char *text, size_t size)
+static void kscreen_write(void *context, const char *text, size_t size)
 {
     struct screen *s = context;
     assert_true(s->size + size < sizeof s->text);
@@ -35,15 +35,15 @@ static void screen_write(void *context, const char *text, size_t size)
         longjmp(broken, 1);
     if (s->panics) {
         s->panics--;
-        console_write("panic\n", 6);
+        kconsole_write("panic\n", 6);
     }
 }
 
-static void screen_status(void *context, const char *text)
+static void kscreen_status(void *context, const char *text)
 {
-    screen_write(context, "[", 1);
-    screen_write(context, text, strlen(text));
-    screen_write(context, "]", 1);
+    kscreen_write(context, "[", 1);
+    kscreen_write(context, text, strlen(text));
+    kscreen_write(context, "]", 1);
 }
 
 static struct screen screens[CONSOLE_SINKS + 1];
@@ -52,13 +52,13 @@ static int begin(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < CONSOLE_SINKS + 1; i++)
-        screens[i].sink = (struct console_sink){.write = screen_write, .context = &screens[i]};
+        screens[i].sink = (struct console_sink){.write = kscreen_write, .context = &screens[i]};
     return 0;
 }
 
 static void say(const char *text)
 {
-    console_write(text, strlen(text));
+    kconsole_write(text, strlen(text));
 }
 
 static void test_replay(void **state)
@@ -66,10 +66,10 @@ static void test_replay(void **state)
     (void)state;
     say("one\n");
     say("two");
-    assert_int_equal(console_add(&screens[0].sink), 0);
+    assert_int_equal(kconsole_add(&screens[0].sink), 0);
     assert_string_equal(screens[0].text, "one\ntwo");
     say(" and more\n");
-    assert_int_equal(console_add(&screens[1].sink), 0);
+    assert_int_equal(kconsole_add(&screens[1].sink), 0);
     say("three\n");
     for (unsigned i = 0; i < 2; i++)
         assert_string_equal(screens[i].text, "one\ntwo and more\nthree\n");
@@ -81,12 +81,12 @@ static void test_overflow(void **state)
     static char line[CONSOLE_EARLY];
     (void)state;
     memset(line, 'x', sizeof line);
-    console_write(line, sizeof line);
-    console_add(&screens[0].sink);
+    kconsole_write(line, sizeof line);
+    kconsole_add(&screens[0].sink);
     assert_int_equal(screens[0].size, CONSOLE_EARLY);
     say("abc\n");
     assert_string_equal(screens[0].text + CONSOLE_EARLY, "abc\n"); /* it was there: nothing is missing */
-    console_add(&screens[1].sink);
+    kconsole_add(&screens[1].sink);
     assert_memory_equal(screens[1].text, line, sizeof line);
     assert_string_equal(screens[1].text + CONSOLE_EARLY,
                         "\n[4 characters are missing: said before this console was there]\n");
@@ -97,9 +97,9 @@ static void test_part_fits(void **state)
     static char line[CONSOLE_EARLY - 2];
     (void)state;
     memset(line, 'x', sizeof line);
-    console_write(line, sizeof line);
+    kconsole_write(line, sizeof line);
     say("abcde");
-    console_add(&screens[0].sink);
+    kconsole_add(&screens[0].sink);
     assert_string_equal(screens[0].text + sizeof line,
                         "ab\n[3 characters are missing: said before this console was there]\n");
 }
@@ -109,8 +109,8 @@ static void test_part_fits(void **state)
 static void test_panic_within(void **state)
 {
     (void)state;
-    console_add(&screens[0].sink);
-    console_add(&screens[1].sink);
+    kconsole_add(&screens[0].sink);
+    kconsole_add(&screens[1].sink);
     screens[1].panics = 1;
     say("text\n");
     assert_string_equal(screens[0].text, "text\npanic\n");
@@ -126,12 +126,12 @@ static void test_panic_within(void **state)
 static void test_status(void **state)
 {
     (void)state;
-    screens[1].sink.status = screen_status;
-    screens[2].sink.status = screen_status;
-    console_add(&screens[0].sink);
-    console_add(&screens[1].sink);
-    console_status("half");
-    console_add(&screens[2].sink);
+    screens[1].sink.status = kscreen_status;
+    screens[2].sink.status = kscreen_status;
+    kconsole_add(&screens[0].sink);
+    kconsole_add(&screens[1].sink);
+    kconsole_status("half");
+    kconsole_add(&screens[2].sink);
     assert_string_equal(screens[0].text, "");
     assert_string_equal(screens[1].text, "[half]");
     assert_string_equal(screens[2].text, "");
@@ -139,7 +139,7 @@ static void test_status(void **state)
     for (volatile int i = 0; i < 2; i++)
         if (setjmp(broken) == 0)
             say("");
-    console_status("done");
+    kconsole_status("done");
     assert_string_equal(screens[1].text, "[half]");
     assert_string_equal(screens[2].text, "[done]");
 }
@@ -148,8 +148,8 @@ static void test_too_many(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < CONSOLE_SINKS; i++)
-        assert_int_equal(console_add(&screens[i].sink), 0);
-    assert_int_equal(console_add(&screens[CONSOLE_SINKS].sink), -ENOSPC);
+        assert_int_equal(kconsole_add(&screens[i].sink), 0);
+    assert_int_equal(kconsole_add(&screens[CONSOLE_SINKS].sink), -ENOSPC);
     say("text");
     assert_string_equal(screens[CONSOLE_SINKS - 1].text, "text");
     assert_string_equal(screens[CONSOLE_SINKS].text, "");

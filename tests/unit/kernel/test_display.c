@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "kernel/console/print.h"
-#include "kernel/screen/screen.h"
-#include "kernel/console/sinks.h"
 #include "arch/arch.h"
+#include "kernel/console/print.h"
+#include "kernel/console/sinks.h"
+#include "kernel/screen/screen.h"
 
 #define GIB        (UINT64_C(1) << 30)
 #define MEMORY_END GIB /* all below is */
@@ -26,8 +26,8 @@ void *arch_phys_to_virt(uint64_t phys)
     return pixels;
 }
 
-#include "kernel/screen/display.h"
 #include "kernel/lib/print.h"
+#include "kernel/screen/display.h"
 #include "tests/unit/support/alone.h"
 
 static struct boot_info info;
@@ -47,7 +47,7 @@ void kprintf(const char *format, ...)
 
 static const struct console_sink *added;
 
-int console_add(const struct console_sink *which)
+int kconsole_add(const struct console_sink *which)
 {
     added = which;
     consoles++;

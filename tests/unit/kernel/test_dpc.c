@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
+#include "arch/arch.h"
+#include "kernel/cpu.h"
 #include "kernel/lock/spinlock.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/activity_truth.h"
-#include "arch/arch.h"
-#include "kernel/cpu.h"
 
 #define CPUS 2
 
@@ -75,13 +75,13 @@ _Noreturn void kpanic(const char *format, ...)
 /* ---- the live events: nobody wants them here, and still the witness hears of each */
 static const void *witnessed;
 
-uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
+uint64_t kactivity_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
 {
     fail_msg("CPU %u, %p, %d, %lu", cpu->arch.index, routine, timer, (unsigned long)begin);
     return 0;
 }
 
-void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+void kactivity_truth_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
 {
     assert_ptr_equal(cpu, kcpu_this());
     assert_false(timer);

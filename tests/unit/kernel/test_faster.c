@@ -14,9 +14,9 @@
 
 #include "arch/arch.h"
 #include "arch/serial.h"
-#include "kernel/faster/faster.h"
 #include "kernel/console/print.h"
 #include "kernel/console/serial_port.h"
+#include "kernel/faster/faster.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/line_rate.h"
 #include "kernel/lib/print.h"
@@ -101,7 +101,7 @@ void kprint_terminal(const char *text, size_t size)
 {
     static const char head[] = "\r\n" LINE_RATE_TEST;
     char pattern[LINE_RATE_PATTERN];
-    line_rate_pattern(pattern);
+    kline_rate_pattern(pattern);
     assert_int_equal(size, sizeof head - 1 + LINE_RATE_PATTERN + 2);
     assert_memory_equal(text, head, sizeof head - 1);
     assert_memory_equal(text + sizeof head - 1, pattern, sizeof pattern);

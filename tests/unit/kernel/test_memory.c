@@ -47,35 +47,35 @@ static void pages_basic(void **state)
 {
     (void)state;
     uint64_t bits[(PAGES + 63) / 64];
-    struct kpagemap map;
-    assert_int_equal(kpagemap_bytes(PAGES), sizeof bits);
-    kpagemap_init(&map, bits, PAGES);
-    assert_int_equal(kpagemap_take(&map, 1), KPAGEMAP_NONE);
-    assert_true(kpagemap_give(&map, 10, 5));
-    assert_true(kpagemap_give(&map, 60, 140)); /* over word borders */
-    assert_int_equal(kpagemap_take(&map, 6), 60);
-    assert_int_equal(kpagemap_take(&map, 5), 10);
-    assert_int_equal(kpagemap_take(&map, 135), KPAGEMAP_NONE);
-    assert_int_equal(kpagemap_take(&map, 134), 66);
+    struct kpage_bitmap map;
+    assert_int_equal(kpage_bitmap_bytes(PAGES), sizeof bits);
+    kpage_bitmap_init(&map, bits, PAGES);
+    assert_int_equal(kpage_bitmap_take(&map, 1), KPAGEMAP_NONE);
+    assert_true(kpage_bitmap_give(&map, 10, 5));
+    assert_true(kpage_bitmap_give(&map, 60, 140)); /* over word borders */
+    assert_int_equal(kpage_bitmap_take(&map, 6), 60);
+    assert_int_equal(kpage_bitmap_take(&map, 5), 10);
+    assert_int_equal(kpage_bitmap_take(&map, 135), KPAGEMAP_NONE);
+    assert_int_equal(kpage_bitmap_take(&map, 134), 66);
     assert_int_equal(map.free, 0);
-    assert_true(kpagemap_give(&map, PAGES - 1, 1)); /* the very last */
-    assert_int_equal(kpagemap_take(&map, 2), KPAGEMAP_NONE);
-    assert_int_equal(kpagemap_take(&map, 1), PAGES - 1);
+    assert_true(kpage_bitmap_give(&map, PAGES - 1, 1)); /* the very last */
+    assert_int_equal(kpage_bitmap_take(&map, 2), KPAGEMAP_NONE);
+    assert_int_equal(kpage_bitmap_take(&map, 1), PAGES - 1);
 }
 
 static void pages_misuse(void **state)
 {
     (void)state;
     uint64_t bits[(PAGES + 63) / 64];
-    struct kpagemap map;
-    kpagemap_init(&map, bits, PAGES);
-    assert_true(kpagemap_give(&map, 0, 10));
-    assert_false(kpagemap_give(&map, 9, 2)); /* 9 is free already: 10 must not become free */
+    struct kpage_bitmap map;
+    kpage_bitmap_init(&map, bits, PAGES);
+    assert_true(kpage_bitmap_give(&map, 0, 10));
+    assert_false(kpage_bitmap_give(&map, 9, 2)); /* 9 is free already: 10 must not become free */
     assert_int_equal(map.free, 10);
-    assert_false(kpagemap_give(&map, PAGES, 1));
-    assert_false(kpagemap_give(&map, PAGES - 1, 2));
-    assert_false(kpagemap_give(&map, 20, UINT64_MAX));
-    assert_int_equal(kpagemap_take(&map, UINT64_MAX), KPAGEMAP_NONE);
+    assert_false(kpage_bitmap_give(&map, PAGES, 1));
+    assert_false(kpage_bitmap_give(&map, PAGES - 1, 2));
+    assert_false(kpage_bitmap_give(&map, 20, UINT64_MAX));
+    assert_int_equal(kpage_bitmap_take(&map, UINT64_MAX), KPAGEMAP_NONE);
 }
 
 static bool all_free(const uint8_t *owner, uint64_t first, uint64_t count)
@@ -94,15 +94,15 @@ static void pages_random(void **state)
     struct {
         uint64_t first, count;
     } held[64] = {0};
-    struct kpagemap map;
+    struct kpage_bitmap map;
     struct krand r;
-    kpagemap_init(&map, bits, PAGES);
-    assert_true(kpagemap_give(&map, 0, PAGES));
+    kpage_bitmap_init(&map, bits, PAGES);
+    assert_true(kpage_bitmap_give(&map, 0, PAGES));
     krand_init(&r, 3);
     for (int step = 0; step < 50000; step++) {
         uint32_t i = krand_below(&r, 64);
         if (held[i].count) {
-            assert_true(kpagemap_give(&map, held[i].first, held[i].count));
+            assert_true(kpage_bitmap_give(&map, held[i].first, held[i].count));
             memset(owner + held[i].first, 0, held[i].count);
             free_pages += held[i].count;
             held[i].count = 0;
@@ -110,7 +110,7 @@ static void pages_random(void **state)
         }
         uint64_t n = 1 + (krand_below(&r, 4) ? krand_below(&r, 4) : krand_below(&r, 200));
         const uint64_t alignment = krand_below(&r, 2) ? 1 : UINT64_C(1) << krand_below(&r, 7);
-        uint64_t first = kpagemap_take_aligned(&map, n, alignment);
+        uint64_t first = kpage_bitmap_take_aligned(&map, n, alignment);
         for (uint64_t p = 0; p < (first == KPAGEMAP_NONE ? PAGES : first); p += alignment)
             assert_false(all_free(owner, p, n)); /* it is the first such run, or there really is none */
         if (first == KPAGEMAP_NONE)
@@ -131,16 +131,16 @@ static void pages_random(void **state)
 #define MIB(n) (UINT64_C(n) << 20)
 
 /* Plans and gives; how many pages are free then. */
-static uint64_t free_pages_of(const struct boot_memory *memory, uint32_t count, uint64_t limit, struct kfreemem *plan,
-                              uint32_t *refused)
+static uint64_t free_pages_of(const struct boot_memory *memory, uint32_t count, uint64_t limit,
+                              struct kboot_memory *plan, uint32_t *refused)
 {
-    struct kpagemap map;
-    if (kfreemem_plan(plan, memory, count, limit) != 0)
+    struct kpage_bitmap map;
+    if (kboot_memory_plan(plan, memory, count, limit) != 0)
         return 0;
     uint64_t *bits = malloc(plan->bitmap_bytes);
     assert_non_null(bits);
-    kpagemap_init(&map, bits, plan->pages);
-    *refused = kfreemem_give(plan, &map);
+    kpage_bitmap_init(&map, bits, plan->pages);
+    *refused = kboot_memory_give(plan, &map);
     free(bits);
     return map.free;
 }
@@ -156,7 +156,7 @@ static void pages_of_a_map(void **state)
         {.base = MIB(7), .size = MIB(1), .type = BOOT_MEMORY_PERSISTENT},
         {.base = MIB(4096), .size = MIB(2), .type = BOOT_MEMORY_CONVENTIONAL},
     };
-    struct kfreemem plan;
+    struct kboot_memory plan;
     uint32_t refused;
     (void)state;
     assert_int_equal(free_pages_of(memory, 7, MIB(6), &plan, &refused), 1 + 256 + 256 - 1);
@@ -164,12 +164,12 @@ static void pages_of_a_map(void **state)
     assert_true(plan.left_out == MIB(3) && refused == 0);
     assert_int_equal(free_pages_of(memory, 7, MIB(8192), &plan, &refused), 1 + 256 + 512 + 512 - 33);
     assert_true(plan.bitmap == MIB(3) && plan.bitmap_bytes == 33 * 4096 && plan.left_out == 0 && refused == 0);
-    assert_int_equal(kfreemem_plan(&plan, memory, 1, MIB(8192)), 0); /* the bitmap is all that has room */
-    assert_int_equal(kfreemem_plan(&plan, memory, 2, MIB(1)), -ENOMEM);
-    assert_int_equal(kfreemem_plan(&plan, memory + 1, 1, MIB(8192)), -ENOMEM);
-    assert_int_equal(kfreemem_plan(&plan, memory, 0, MIB(8192)), -ENOMEM);
+    assert_int_equal(kboot_memory_plan(&plan, memory, 1, MIB(8192)), 0); /* the bitmap is all that has room */
+    assert_int_equal(kboot_memory_plan(&plan, memory, 2, MIB(1)), -ENOMEM);
+    assert_int_equal(kboot_memory_plan(&plan, memory + 1, 1, MIB(8192)), -ENOMEM);
+    assert_int_equal(kboot_memory_plan(&plan, memory, 0, MIB(8192)), -ENOMEM);
     const struct boot_memory far[] = {{MIB(4096) - 0x1000, 0x2000, 0, BOOT_MEMORY_CONVENTIONAL, 0}};
-    assert_int_equal(kfreemem_plan(&plan, far, 1, MIB(8192)), -ENOMEM); /* 129 KiB into 8 */
+    assert_int_equal(kboot_memory_plan(&plan, far, 1, MIB(8192)), -ENOMEM); /* 129 KiB into 8 */
     assert_true(plan.bitmap_bytes == 33 * 4096);
 }
 
@@ -181,7 +181,7 @@ static void pages_named_twice(void **state)
         {.base = MIB(1) + 0x1000, .size = MIB(300), .type = BOOT_MEMORY_CONVENTIONAL},
         {.base = MIB(1) + 0x1000, .size = MIB(1), .type = BOOT_MEMORY_CONVENTIONAL},
     };
-    struct kfreemem plan;
+    struct kboot_memory plan;
     uint32_t refused;
     (void)state;
     /* three pages do not fit into the first range: they are the second one's, which the first one would give away */

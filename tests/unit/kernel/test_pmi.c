@@ -14,12 +14,12 @@
 
 #include <cmocka.h>
 
-#include "kernel/lock/spinlock.h"
-#include "kernel/recording/debug_store.h"
-#include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/activity_truth.h"
 #include "arch/arch.h"
 #include "kernel/cpu.h"
+#include "kernel/lock/spinlock.h"
+#include "kernel/recording/ds.h"
+#include "kernel/tracepoint/activity.h"
+#include "kernel/tracepoint/activity_truth.h"
 
 #define HERE 1u /* of two CPUs, so that the wrong one shows */
 
@@ -31,8 +31,8 @@ uint32_t kcpu_count;
 
 #include "tests/unit/fake/processor.h"
 
-#include "kernel/sched/dpc.h"
 #include "kernel/recording/pmi.h"
+#include "kernel/sched/dpc.h"
 #include "tests/unit/support/model_machine.h"
 
 static struct kds store;
@@ -80,7 +80,7 @@ static unsigned dpcs, drains, branch_drains, samples;
 static uint64_t drained_bytes, sampled_rip;
 static uint16_t sampled_source;
 
-uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
+uint64_t kactivity_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
 {
     fail_msg("CPU %u, %p, %d, %lu: nobody wants it", cpu->arch.index, routine, timer, (unsigned long)begin);
     return 0;
@@ -88,7 +88,7 @@ uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint
 
 static void other(struct kdpc *dpc, void *unused);
 
-void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+void kactivity_truth_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
 {
     assert_ptr_equal(cpu, here);
     assert_false(timer || begin || tsc);
@@ -97,7 +97,7 @@ void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t be
 
 static const struct arch_trap_frame *written_frame;
 
-uint64_t klive_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)
+uint64_t kactivity_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)
 {
     assert_ptr_equal(cpu, here);
     assert_false(processor.irq_on);
@@ -106,8 +106,8 @@ uint64_t klive_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, 
     return EVENT_TSC;
 }
 
-void kwitness_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
-                     uint16_t source, uint64_t tsc)
+void kactivity_truth_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
+                            uint16_t source, uint64_t tsc)
 {
     assert_ptr_equal(cpu, here);
     assert_int_equal(what, CAIRN_INTERRUPT_PMC);

@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "kernel/sched/priority.h"
 #include "kernel/lib/rand.h"
+#include "kernel/sched/priority.h"
 #include "kernel/sched/runq.h"
-#include "kernel/thread.h"
 #include "kernel/sched/timerq.h"
+#include "kernel/thread.h"
 
 #define THREADS 64
 

@@ -101,7 +101,7 @@ void ksched_unlock(void)
 
 static unsigned answers; /* until nobody is being told any more */
 
-void kcall_answer(void)
+void kcross_call_answer(void)
 {
     assert_true(!irq_on && !locked);
     if (!--answers)
@@ -403,7 +403,7 @@ static void tell_cpu(void *argument)
 }
 
 /* One CPU after another, while the others go on. */
-void kcall_all(kcall_function function, void *argument)
+void kcross_call_all(kcross_call_function function, void *argument)
 {
     uint32_t first = test_random(&seed, CPUS);
     assert_true(changing && !irq_on && !locked);
@@ -501,7 +501,7 @@ static void everybody_is_told_of(void **state)
     free(notes);
 }
 
-uint32_t kprofile_interval(void)
+uint32_t ksample_interval(void)
 {
     return 30000;
 }

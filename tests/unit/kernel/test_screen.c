@@ -59,7 +59,7 @@ static struct pixels picture(const struct boot_framebuffer *fb)
 {
     struct pixels p;
     const char *why;
-    assert_int_equal(pixels_describe(&p, fb, &why), 0);
+    assert_int_equal(kpixels_describe(&p, fb, &why), 0);
     assert_null(why);
     assert_true(p.size <= fb->size);
     memory = malloc(p.size);
@@ -81,7 +81,7 @@ static void begin(uint32_t width, uint32_t height)
 {
     const struct boot_framebuffer fb = plain(width, height);
     const struct pixels p = picture(&fb);
-    assert_int_equal(screen_init(&s, &p, &small), 0);
+    assert_int_equal(kscreen_init(&s, &p, &small), 0);
 }
 
 /* As many rows and columns of text as these. */
@@ -95,7 +95,7 @@ static void begin_text(uint32_t rows, uint32_t columns)
 
 static void say(const char *text)
 {
-    screen_write(&s, text, strlen(text));
+    kscreen_write(&s, text, strlen(text));
 }
 
 static uint32_t pixel_at(uint32_t x, uint32_t y)
@@ -168,13 +168,13 @@ static void test_formats(void **state)
         fb.size = 4 * 9 * all[i].bytes + 7 * all[i].bytes; /* the last line ends with its last pixel */
         struct pixels p = picture(&fb);
         assert_int_equal(p.bytes, all[i].bytes);
-        assert_int_equal(pixels_colour(&p, 0xFF0000), all[i].red);
-        assert_int_equal(pixels_colour(&p, 0x00FF00), all[i].green);
-        assert_int_equal(pixels_colour(&p, 0x0000FF), all[i].blue);
-        assert_int_equal(pixels_colour(&p, 0x808080), all[i].grey);
-        assert_int_equal(pixels_colour(&p, 0), 0);
+        assert_int_equal(kpixels_colour(&p, 0xFF0000), all[i].red);
+        assert_int_equal(kpixels_colour(&p, 0x00FF00), all[i].green);
+        assert_int_equal(kpixels_colour(&p, 0x0000FF), all[i].blue);
+        assert_int_equal(kpixels_colour(&p, 0x808080), all[i].grey);
+        assert_int_equal(kpixels_colour(&p, 0), 0);
 
-        pixels_fill(&p, 1, 1, 100, 3, all[i].red); /* all but the left column and two lines */
+        kpixels_fill(&p, 1, 1, 100, 3, all[i].red); /* all but the left column and two lines */
         s.pixels = p;
         for (uint32_t y = 0; y < 5; y++)
             for (uint32_t x = 0; x < (y < 4 ? 9 : 7); x++) {
@@ -196,10 +196,10 @@ static void test_refused(void **state)
     do {                                                                                                               \
         struct boot_framebuffer fb = good;                                                                             \
         __VA_ARGS__;                                                                                                   \
-        assert_int_equal(pixels_describe(&p, &fb, &why), error);                                                       \
+        assert_int_equal(kpixels_describe(&p, &fb, &why), error);                                                      \
         assert_non_null(strstr(why, word));                                                                            \
     } while (0)
-    assert_int_equal(pixels_describe(&p, &good, &why), 0);
+    assert_int_equal(kpixels_describe(&p, &good, &why), 0);
     REFUSED(-ENODEV, "no Graphics Output", fb.base = 0);
     REFUSED(-ENODEV, "no Graphics Output", memset(&fb, 0, sizeof fb));
     REFUSED(-ENODEV, "PixelBltOnly", fb.format = 3);
@@ -226,11 +226,11 @@ static void test_too_small(void **state)
     struct boot_framebuffer fb = plain((SCREEN_LEAST_COLUMNS + 1) * W, (SCREEN_LEAST_ROWS + 1) * H);
     struct pixels p = picture(&fb);
     (void)state;
-    assert_int_equal(screen_init(&s, &p, &small), 0);
+    assert_int_equal(kscreen_init(&s, &p, &small), 0);
     p.width--;
-    assert_int_equal(screen_init(&s, &p, &small), -EINVAL);
+    assert_int_equal(kscreen_init(&s, &p, &small), -EINVAL);
     p.width++, p.height--;
-    assert_int_equal(screen_init(&s, &p, &small), -EINVAL);
+    assert_int_equal(kscreen_init(&s, &p, &small), -EINVAL);
 }
 
 static void test_scales(void **state)
@@ -245,7 +245,7 @@ static void test_scales(void **state)
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         const struct boot_framebuffer fb = plain(all[i].width, all[i].height);
         const struct pixels p = picture(&fb);
-        assert_int_equal(screen_init(&s, &p, &real_size), 0);
+        assert_int_equal(kscreen_init(&s, &p, &real_size), 0);
         assert_int_equal(s.scale, all[i].scale);
         assert_int_equal(s.columns, all[i].columns);
         assert_int_equal(s.rows, all[i].rows);
@@ -276,12 +276,12 @@ static void test_any_geometry(void **state)
         memcpy(fb.masks, r[5] % 2 ? (uint32_t[]){0xF800, 0x07E0, 0x001F} : (uint32_t[]){0xFF0000, 0xFF00, 0xFF}, 12);
         if (r[6] % 8 == 0)
             fb.masks[r[7] % 3] ^= 1u << r[6] % 32;
-        if (pixels_describe(&p, &fb, &why) != 0)
+        if (kpixels_describe(&p, &fb, &why) != 0)
             continue;
         p = picture(&fb);
-        if (screen_init(&s, &p, &small) == 0) {
-            screen_write(&s, text, sizeof text);
-            screen_status(&s, text);
+        if (kscreen_init(&s, &p, &small) == 0) {
+            kscreen_write(&s, text, sizeof text);
+            kscreen_status(&s, text);
             drawn++;
         }
         drop(state);
@@ -353,7 +353,7 @@ static void test_pieces(void **state)
     (void)state;
     begin_text(8, 40);
     for (size_t i = 0; text[i]; i++)
-        screen_write(&s, text + i, 1);
+        kscreen_write(&s, text + i, 1);
     for (int round = 0; round < 2; round++) {
         expect(0, SCREEN_PASS, "PASS: a");
         expect(1, SCREEN_FAIL, "FAIL: b");
@@ -364,7 +364,7 @@ static void test_pieces(void **state)
         expect(6, SCREEN_TEXT, "PASSED: g");
         expect(7, SCREEN_TEXT, "PAS");
         const struct pixels p = s.pixels; /* and the same in one piece */
-        screen_init(&s, &p, &small);
+        kscreen_init(&s, &p, &small);
         say(text);
     }
 }
@@ -399,9 +399,9 @@ static void test_scroll(void **state)
     for (unsigned i = 0; i < 8; i++)
         expect_number(i, SCREEN_TEXT, "line ", 23 + i);
     expect(8, SCREEN_STATUS, "                          22 lines above");
-    screen_status(&s, "dump: 7 % of 100 bytes over serial, which");
+    kscreen_status(&s, "dump: 7 % of 100 bytes over serial, which");
     expect(8, SCREEN_STATUS, "dump: 7 % of 100 bytes ov 22 lines above");
-    screen_status(&s, "done");
+    kscreen_status(&s, "done");
     expect(8, SCREEN_STATUS, "done                      22 lines above");
     say("0123456789 0123456789 0123456789 0123456789"); /* scrolls while it is written */
     expect(6, SCREEN_TEXT, "0123456789 0123456789 0123456789");
@@ -445,7 +445,7 @@ static void test_only_changes(void **state)
     *blank ^= 1;
     const uint8_t was[2] = {*drawn, *blank};
     say("more\n");
-    screen_status(&s, "x");
+    kscreen_status(&s, "x");
     assert_int_equal(*drawn, was[0]);
     assert_int_equal(*blank, was[1]);
 }

@@ -56,7 +56,7 @@ int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model
     return 0;
 }
 
-void kcall_all(kcall_function function, void *argument)
+void kcross_call_all(kcross_call_function function, void *argument)
 {
     for (uint32_t i = 0; i < 2; i++) {
         processor.cpu = &cpus[i];

@@ -13,12 +13,12 @@
 
 #include "arch/arch.h"
 #include "arch/serial.h"
+#include "kernel/console/print.h"
+#include "kernel/console/serial_port.h"
 #include "kernel/console/sinks.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "kernel/options/options.h"
-#include "kernel/console/print.h"
-#include "kernel/console/serial_port.h"
 
 static struct arch_serial_port spcr, dbg2[2], pci[2];
 static uint64_t answers[2];         /* addresses where a UART is */
@@ -27,7 +27,7 @@ static unsigned consoles;
 static uint32_t rate;
 const struct console_sink kprint_serial;
 
-int console_add(const struct console_sink *sink)
+int kconsole_add(const struct console_sink *sink)
 {
     assert_ptr_equal(sink, &kprint_serial);
     consoles++;

@@ -16,10 +16,10 @@
 
 #include <cmocka.h>
 
-#include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/ds.h"
+#include "kernel/recording/sessions.h"
 #include "tests/unit/fake/processor.h"
 #include "tests/unit/support/ds_fake.h"
 
@@ -54,30 +54,30 @@ void kds_refused(bool pebs, const struct ds_refusal *refusal, uint32_t cpu)
 static bool moved;
 static unsigned stops;
 
-void kcontrol_start_all(bool (*each)(void))
+void ksession_start_all(bool (*each)(void))
 {
     moved = each();
 }
 
-void kcontrol_stop_all(void (*each)(void *argument))
+void ksession_stop_all(void (*each)(void *argument))
 {
     each(NULL);
     stops++;
 }
 
-int kcontrol_init(char *error, size_t error_size)
+int ksession_init(char *error, size_t error_size)
 {
     (void)error, (void)error_size;
     return 0;
 }
 
-int kcontrol_create(const struct kcontrol_params *params, char *error, size_t error_size)
+int ksession_create(const struct ksession_params *params, char *error, size_t error_size)
 {
     (void)params, (void)error, (void)error_size;
     return 0;
 }
 
-void kcall_all(kcall_function function, void *argument)
+void kcross_call_all(kcross_call_function function, void *argument)
 {
     function(argument);
 }

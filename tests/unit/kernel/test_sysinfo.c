@@ -28,7 +28,7 @@ static struct perfinfo_groupmask masks;
 static uint32_t on, off;
 static int allocate; /* 1: allocated, 0: freed */
 
-int kcontrol_masks(uint32_t number, struct perfinfo_groupmask *out)
+int ksession_masks(uint32_t number, struct perfinfo_groupmask *out)
 {
     session = number;
     if (!answer)
@@ -36,7 +36,7 @@ int kcontrol_masks(uint32_t number, struct perfinfo_groupmask *out)
     return answer;
 }
 
-int kcontrol_change(uint32_t number, const struct perfinfo_groupmask *to)
+int ksession_change(uint32_t number, const struct perfinfo_groupmask *to)
 {
     session = number;
     masks = *to;
@@ -57,17 +57,17 @@ static int take_list(uint32_t number, const uint32_t *elements, uint32_t count, 
     return answer;
 }
 
-int kcontrol_set_counters(uint32_t number, const uint32_t *source, uint32_t count)
+int ksession_set_counters(uint32_t number, const uint32_t *source, uint32_t count)
 {
     return take_list(number, source, count, false);
 }
 
-int kcontrol_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count)
+int ksession_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count)
 {
     return take_list(number, hook, count, true);
 }
 
-int kcontrol_stamp(uint32_t number, uint32_t turned_on, uint32_t turned_off)
+int ksession_stamp(uint32_t number, uint32_t turned_on, uint32_t turned_off)
 {
     session = number;
     on = turned_on;
@@ -79,12 +79,12 @@ int kcontrol_stamp(uint32_t number, uint32_t turned_on, uint32_t turned_off)
 static const struct trace_spinlock_sampling usual = {1, 1000, 1, 1000000, true};
 static struct trace_spinlock_sampling sampling;
 
-struct trace_spinlock_sampling kcontrol_spinlock_sampling(void)
+struct trace_spinlock_sampling ksession_spinlock_sampling(void)
 {
     return sampling;
 }
 
-void kcontrol_sample_spinlocks(const struct trace_spinlock_sampling *to)
+void ksession_sample_spinlocks(const struct trace_spinlock_sampling *to)
 {
     assert_true(trace_spinlock_sampling_valid(to));
     sampling = *to;
@@ -93,18 +93,18 @@ void kcontrol_sample_spinlocks(const struct trace_spinlock_sampling *to)
 
 static uint32_t interval;
 
-uint32_t kprofile_interval(void)
+uint32_t ksample_interval(void)
 {
     return interval;
 }
 
-void kprofile_set_interval(uint32_t to)
+void ksample_interval_set(uint32_t to)
 {
     interval = to;
     calls++;
 }
 
-int karea_allocate(uint64_t *address)
+int kcontrol_area_allocate(uint64_t *address)
 {
     allocate = 1;
     calls++;
@@ -113,7 +113,7 @@ int karea_allocate(uint64_t *address)
     return answer;
 }
 
-int karea_free(void)
+int kcontrol_area_free(void)
 {
     allocate = 0;
     calls++;

@@ -15,10 +15,10 @@
 
 #include "kernel/cpu.h"
 #include "kernel/thread.h"
-#include "kernel/tracepoint/truth.h"
 #include "kernel/tracepoint/cost.h"
 #include "kernel/tracepoint/drains.h"
 #include "kernel/tracepoint/switch.h"
+#include "kernel/tracepoint/truth.h"
 #include "tests/unit/support/alone.h"
 #include "tests/unit/support/trace_support.h"
 
@@ -362,13 +362,13 @@ static void no_batch_spans_a_drain(void **state)
     (void)state;
     struct ds_drain d = drain_of(4, 0);
     begin(BOX_COMPACT);
-    khook_switch_out(&cpu, &old, &new, TSC(10));
-    khook_switch_out(&cpu, &old, &new, TSC(11));
+    kswitch_out(&cpu, &old, &new, TSC(10));
+    kswitch_out(&cpu, &old, &new, TSC(11));
     pebs_index = BASE + 0x160;
     kdrain_hooks.before_drain(NULL, 0, TSC(20));
     pebs_index = BASE;
     kdrain_hooks.drained(NULL, 0, &d);
-    khook_switch_out(&cpu, &old, &new, TSC(30));
+    kswitch_out(&cpu, &old, &new, TSC(30));
     end();
     assert_int_equal(events, 3);
     assert_int_equal(event[0].hook, 0x0525);
@@ -389,8 +389,8 @@ static void both_sides(void **state)
 {
     (void)state;
     begin(BOX_FULL);
-    khook_switch_out(&cpu, &old, &new, TSC(10));
-    khook_switch_in(&cpu, &new, &old, TSC(10));
+    kswitch_out(&cpu, &old, &new, TSC(10));
+    kswitch_in(&cpu, &new, &old, TSC(10));
     assert_int_equal(truths, 1);
     const struct cairn_truth_switch expected = {.kind = CAIRN_TRUTH_SWITCH,
                                                 .old_state = KTHREAD_WAITING,
@@ -407,13 +407,13 @@ static void both_sides(void **state)
                                                 .old_quantum = -2};
     assert_memory_equal(&truth[0].sw, &expected, sizeof expected);
     cpu.truth = NULL;
-    khook_switch_out(&cpu, &old, &new, TSC(11));
-    khook_switch_in(&cpu, &new, &old, TSC(11));
+    kswitch_out(&cpu, &old, &new, TSC(11));
+    kswitch_in(&cpu, &new, &old, TSC(11));
     cpu.truth = some_truth;
     end(); /* off: neither side writes, nor do drains */
     assert_int_equal(events, 2);
-    khook_switch_out(&cpu, &old, &new, TSC(12));
-    khook_switch_in(&cpu, &new, &old, TSC(12));
+    kswitch_out(&cpu, &old, &new, TSC(12));
+    kswitch_in(&cpu, &new, &old, TSC(12));
     struct ds_drain d = drain_of(4, 0);
     kdrain_hooks.before_drain(NULL, 0, TSC(13));
     kdrain_hooks.drained(NULL, 0, &d);
@@ -421,8 +421,8 @@ static void both_sides(void **state)
     trace_cpu_counts(trace_session_cpu(box.session, 0), &n);
     assert_int_equal(n.events_tried, 2 + 2); /* with the acknowledgements */
     cpu.trace = NULL;                        /* no session at all */
-    khook_switch_out(&cpu, &old, &new, TSC(14));
-    khook_switch_in(&cpu, &new, &old, TSC(14));
+    kswitch_out(&cpu, &old, &new, TSC(14));
+    kswitch_in(&cpu, &new, &old, TSC(14));
     kdrain_hooks.before_drain(NULL, 0, TSC(14));
     kdrain_hooks.drained(NULL, 0, &d);
     assert_int_equal(truths, 1);
@@ -465,7 +465,7 @@ static void counts_of_threads(void **state)
     box_open(&box, 1, BOX_FULL, false, 8, 8192);
     box.config.pmc = (struct trace_pmc){.count = 2, .counter = {1, 0}, .hooks = 1, .hook = {0x0524}};
     assert_int_equal(trace_session_init(&box.session, &box.config, box.memory, box.size), 0);
-    box.hub[0].read_counters = khook_counters;
+    box.hub[0].read_counters = kswitch_counters;
     fresh();
     static struct kthread someone;
     cpu = (struct kcpu){
@@ -483,12 +483,12 @@ static void counts_of_threads(void **state)
         out->retired.branches += 3 + i;
         cpu.ds = (void *)&area; /* only its address counts */
         switched = NULL;
-        khook_switch_out(&cpu, out, in, TSC(10 + i));
-        khook_switch_in(&cpu, in, out, TSC(10 + i));
+        kswitch_out(&cpu, out, in, TSC(10 + i));
+        kswitch_in(&cpu, in, out, TSC(10 + i));
     }
     cpu.counts_threads = false;
-    khook_switch_out(&cpu, &old, &new, TSC(12));
-    khook_switch_in(&cpu, &new, &old, TSC(12));
+    kswitch_out(&cpu, &old, &new, TSC(12));
+    kswitch_in(&cpu, &new, &old, TSC(12));
     assert_int_equal(counters_read, 3); /* the session still carries them */
     assert_int_equal(truths, 5);
     for (unsigned i = 0; i < 2; i++) {
@@ -616,12 +616,12 @@ static void branches_go_with_their_thread(void **state)
     kdrain_hooks.bts_drained(NULL, 0, &start);
     cpu.previous = &old;
     cpu.current = &new;
-    khook_switch_out(&cpu, &old, &new, TSC(10));
+    kswitch_out(&cpu, &old, &new, TSC(10));
     assert_ptr_equal(switched, cpu.ds);
     assert_int_equal(switched_at, TSC(10));
     cpu.previous = &new;
     cpu.current = &old;
-    khook_switch_out(&cpu, &new, &old, TSC(11));
+    kswitch_out(&cpu, &new, &old, TSC(11));
     cpu.ds = NULL;
     end();
     static const uint16_t hooks[] = {0xCA02, 0xCA02, 0xCA02, 0x524, 0xCA02, 0xCA02, 0x524};
@@ -663,10 +663,10 @@ static void costs(void **state)
     begin(BOX_COMPACT);
     struct kcost none = kcost();
     assert_true(!none.count && !none.min && !none.median && !none.p99);
-    khook_switch_out(&cpu, &old, &new, TSC(10));
+    kswitch_out(&cpu, &old, &new, TSC(10));
     struct kcost one = kcost();
     assert_true(one.count == 1 && one.min && one.median >= one.min && one.p99 == one.median);
-    khook_switch_out(&cpu, &old, &new, TSC(11));
+    kswitch_out(&cpu, &old, &new, TSC(11));
     assert_true(kcost().count == 2 && kcost().min <= one.min);
     box_close(&box);
 }

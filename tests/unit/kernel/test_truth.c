@@ -13,13 +13,13 @@
 
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/print.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
-#include "kernel/recording/debug_store.h"
+#include "kernel/recording/ds.h"
 #include "kernel/recording/start.h"
-#include "trace/frames.h"
-#include "kernel/lib/print.h"
 #include "kernel/tracepoint/truth.h"
+#include "trace/frames.h"
 
 static struct kcpu cpu[2];
 struct kcpu *kcpu_table[MAX_CPUS] = {&cpu[0], &cpu[1]};

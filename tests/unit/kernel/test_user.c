@@ -8,17 +8,17 @@
 
 #include <cmocka.h>
 
+#include "arch/arch.h"
 #include "arch/memory_layout.h"
+#include "arch/registers.h"
+#include "arch/upcalls.h"
+#include "kernel/cpu.h"
 #include "kernel/dump/symbols.h"
 #include "kernel/gate.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
 #include "kernel/memory/mem.h"
 #include "kernel/tracepoint/stepping.h"
-#include "arch/arch.h"
-#include "arch/registers.h"
-#include "arch/upcalls.h"
-#include "kernel/cpu.h"
 
 static struct kcpu this_cpu;
 static bool counting;
@@ -75,7 +75,7 @@ static jmp_buf left; /* for good: 1 the thread has ended, 2 it is back in ring 3
 static int exit_code;
 static bool described;
 
-void kfault_describe(const struct arch_trap_frame *frame, uint64_t cr2, char *line, size_t size)
+void kpanic_describe(const struct arch_trap_frame *frame, uint64_t cr2, char *line, size_t size)
 {
     assert_false(counting);
     assert_true(frame->vector == 14 && cr2 == 0x1234);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The session clock against 128-bit arithmetic. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <errno.h>
 
 #include <cmocka.h>
 

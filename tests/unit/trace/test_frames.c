@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* CRC-32C, base64, and the frames of a dump. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "tests/unit/support/trace_support.h"
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
 #include "kernel/lib/line8.h"
+#include "tests/unit/support/trace_support.h"
 #include "trace/frames.h"
 
 /* ---- CRC-32C ---------------------------------------------------------------------------------------------------- */
@@ -34,14 +34,14 @@ static void test_crc(void **state)
     uint8_t b[4096];
     /* RFC 3720, appendix B.4 */
     memset(b, 0, 32);
-    assert_int_equal(trace_crc32c(0, b, 32), 0x8A9136AA);
+    assert_int_equal(kcrc32c(0, b, 32), 0x8A9136AA);
     memset(b, 0xFF, 32);
-    assert_int_equal(trace_crc32c(0, b, 32), 0x62A8AB43);
+    assert_int_equal(kcrc32c(0, b, 32), 0x62A8AB43);
     for (unsigned i = 0; i < 32; i++)
         b[i] = (uint8_t)i;
-    assert_int_equal(trace_crc32c(0, b, 32), 0x46DD794E);
-    assert_int_equal(trace_crc32c(0, "123456789", 9), 0xE3069283);
-    assert_int_equal(trace_crc32c(0, "", 0), 0);
+    assert_int_equal(kcrc32c(0, b, 32), 0x46DD794E);
+    assert_int_equal(kcrc32c(0, "123456789", 9), 0xE3069283);
+    assert_int_equal(kcrc32c(0, "", 0), 0);
 
     uint64_t seed = 7;
     for (unsigned i = 0; i < sizeof(b); i++)
@@ -49,15 +49,15 @@ static void test_crc(void **state)
     for (unsigned n = 0; n < 2000; n++) {
         unsigned start = test_random(&seed, 64), size = test_random(&seed, n < 1000 ? 40 : 3000);
         unsigned cut = test_random(&seed, size + 1);
-        uint32_t whole = trace_crc32c(0, b + start, size);
+        uint32_t whole = kcrc32c(0, b + start, size);
         assert_int_equal(whole, bitwise(b + start, size));
-        assert_int_equal(trace_crc32c(trace_crc32c(0, b + start, cut), b + start + cut, size - cut), whole);
+        assert_int_equal(kcrc32c(kcrc32c(0, b + start, cut), b + start + cut, size - cut), whole);
     }
     for (unsigned i = 0; i < 256; i++) { /* every entry of every table: each byte value at each place of eight */
         for (unsigned place = 0; place < 8; place++) {
             uint8_t eight[8] = {0};
             eight[place] = (uint8_t)i;
-            assert_int_equal(trace_crc32c(0, eight, 8), bitwise(eight, 8));
+            assert_int_equal(kcrc32c(0, eight, 8), bitwise(eight, 8));
         }
     }
 }
@@ -81,10 +81,10 @@ static void test_base64_vectors(void **state)
         char text[16];
         uint8_t bytes[16];
         size_t n = strlen(vectors[i][0]), m = strlen(vectors[i][1]);
-        assert_int_equal(trace_base64_encode(text, vectors[i][0], n), m);
+        assert_int_equal(kbase64_encode(text, vectors[i][0], n), m);
         assert_int_equal(TRACE_BASE64_SIZE(n), m);
         assert_memory_equal(text, vectors[i][1], m);
-        assert_int_equal(trace_base64_decode(bytes, vectors[i][1], m), n);
+        assert_int_equal(kbase64_decode(bytes, vectors[i][1], m), n);
         assert_memory_equal(bytes, vectors[i][0], n);
     }
 }
@@ -112,7 +112,7 @@ static void test_base64_refuses(void **state)
                                       ":AAA"};
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         uint8_t bytes[16];
-        assert_int_equal(trace_base64_decode(bytes, bad[i], strlen(bad[i])), -EINVAL);
+        assert_int_equal(kbase64_decode(bytes, bad[i], strlen(bad[i])), -EINVAL);
     }
 }
 
@@ -125,9 +125,9 @@ static void test_base64_round_trip(void **state)
         char *text = malloc(TRACE_BASE64_SIZE(n) + 1);
         for (size_t i = 0; i < n; i++)
             from[i] = (uint8_t)test_random(&seed, 256);
-        size_t m = trace_base64_encode(text, from, n);
+        size_t m = kbase64_encode(text, from, n);
         assert_int_equal(m, TRACE_BASE64_SIZE(n));
-        assert_int_equal(trace_base64_decode(back, text, m), n);
+        assert_int_equal(kbase64_decode(back, text, m), n);
         assert_memory_equal(back, from, n);
         free(text);
         free(back);
@@ -181,8 +181,8 @@ static bool next_frame(const struct paper *p, size_t *at, struct frame *f)
     f->number = (uint32_t)strtoul(digits, NULL, 16);
     memcpy(digits, end - 9, 8);
     assert_int_equal(strtoul(digits, NULL, 16), bitwise((const uint8_t *)line + 1, length - 12));
-    long n = f->eight_bit ? trace_line8_decode(f->payload, sizeof(f->payload), line + 10, length - 21)
-                          : trace_base64_decode(f->payload, line + 11, length - 22);
+    long n = f->eight_bit ? kline8_decode(f->payload, sizeof(f->payload), line + 10, length - 21)
+                          : kbase64_decode(f->payload, line + 11, length - 22);
     assert_true(n > 0 && n <= (long)CAIRN_FRAME_PAYLOAD_MAX);
     f->size = (uint32_t)n;
     *at += length;

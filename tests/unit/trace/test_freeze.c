@@ -7,9 +7,9 @@
  */
 #define _GNU_SOURCE /* REG_EFL */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>

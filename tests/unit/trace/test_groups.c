@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Group masks and their words. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Several sessions behind one hub: who gets what, when, on which clock, and that it is all of it. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,9 @@
  */
 #define _GNU_SOURCE /* REG_EFL */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -39,7 +39,7 @@ static size_t round_trip(const uint8_t *from, size_t size)
 {
     char *text = malloc(TRACE_LINE8_MOST(size) + 1);
     uint8_t *back = malloc(size + 1);
-    const size_t n = trace_line8_encode(text, from, size);
+    const size_t n = kline8_encode(text, from, size);
     size_t runs = 0, done = 0;
     assert_true(n <= TRACE_LINE8_MOST(size));
     for (size_t at = 0; at < n; runs++) {
@@ -59,10 +59,10 @@ static size_t round_trip(const uint8_t *from, size_t size)
     char *exact = malloc(n + 1);
     memcpy(exact, text, n);
     exact = realloc(exact, n ? n : 1); /* the sanitizer watches */
-    assert_int_equal(trace_line8_decode(back, size, exact, n), size);
+    assert_int_equal(kline8_decode(back, size, exact, n), size);
     assert_memory_equal(back, from, size);
     if (size)
-        assert_int_equal(trace_line8_decode(back, size - 1, exact, n), -EINVAL);
+        assert_int_equal(kline8_decode(back, size - 1, exact, n), -EINVAL);
     free(exact);
     free(text);
     free(back);
@@ -138,11 +138,11 @@ static void test_known(void **state)
 {
     (void)state;
     uint8_t to[8];
-    assert_int_equal(trace_line8_decode(to, 8, "=!ABC", 5), 3);
+    assert_int_equal(kline8_decode(to, 8, "=!ABC", 5), 3);
     assert_memory_equal(to, "`cb", 3);
-    assert_int_equal(trace_line8_decode(to, 8, "=!A=\x80\x80\x81", 7), 3);
+    assert_int_equal(kline8_decode(to, 8, "=!A=\x80\x80\x81", 7), 3);
     assert_memory_equal(to, "`\0\x01", 3);
-    assert_int_equal(trace_line8_decode(to, 8, "", 0), 0);
+    assert_int_equal(kline8_decode(to, 8, "", 0), 0);
 }
 
 static void test_refuses(void **state)
@@ -151,16 +151,16 @@ static void test_refuses(void **state)
     static const char *const bad[] = {"=", "=!", "!", "!!!", "=!=!A", "=!A=", "=!A=!", "==A", "A=!A", "=!A=!=!A"};
     uint8_t to[64];
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        assert_int_equal(trace_line8_decode(to, sizeof(to), bad[i], strlen(bad[i])), -EINVAL);
+        assert_int_equal(kline8_decode(to, sizeof(to), bad[i], strlen(bad[i])), -EINVAL);
     for (size_t i = 0; i < NEVER; i++) /* at each place, the key's too */
         for (size_t at = 0; at < 40; at++) {
             char text[] = "=!0123456789abcdefghijklmnopqrstuvwxyzABC";
             text[1 + at] = never[i];
             const bool run = never[i] == '=' && at > 1 && at <= 37; /* begins another one */
-            assert_int_equal(trace_line8_decode(to, sizeof(to), text, sizeof(text) - 1), run ? 37 : -EINVAL);
+            assert_int_equal(kline8_decode(to, sizeof(to), text, sizeof(text) - 1), run ? 37 : -EINVAL);
         }
     memset(to, 0x55, sizeof(to));
-    assert_int_equal(trace_line8_decode(to, 2, "=!AB=!C", 7), -EINVAL);
+    assert_int_equal(kline8_decode(to, 2, "=!AB=!C", 7), -EINVAL);
     assert_int_equal(to[2], 0x55);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions: buffers, events, PebsIndex items, and an account that is exact: in loss, in overwriting. */
+#include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -87,13 +87,13 @@ __attribute__((target("avx2"))) static size_t base64_avx2(uint8_t *to, const cha
 uint32_t cairn_crc32c(const void *data, size_t size)
 {
     const bool fast = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
-    return fast ? crc32c_sse42(data, size) : trace_crc32c(0, data, size);
+    return fast ? crc32c_sse42(data, size) : kcrc32c(0, data, size);
 }
 
 long cairn_base64_decode(uint8_t *to, const char *from, size_t size)
 {
     const size_t taken = __builtin_cpu_supports("avx2") ? base64_avx2(to, from, size) : 0;
-    const long rest = trace_base64_decode(to + taken / 4 * 3, from + taken, size - taken);
+    const long rest = kbase64_decode(to + taken / 4 * 3, from + taken, size - taken);
     return rest < 0 ? rest : (long)(taken / 4 * 3) + rest;
 }
 
@@ -101,12 +101,12 @@ long cairn_base64_decode(uint8_t *to, const char *from, size_t size)
 
 uint32_t cairn_crc32c(const void *data, size_t size)
 {
-    return trace_crc32c(0, data, size);
+    return kcrc32c(0, data, size);
 }
 
 long cairn_base64_decode(uint8_t *to, const char *from, size_t size)
 {
-    return trace_base64_decode(to, from, size);
+    return kbase64_decode(to, from, size);
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* trace_crc32c(0, ...) */
+/* kcrc32c(0, ...) */
 uint32_t cairn_crc32c(const void *data, size_t size);
-/* trace_base64_decode */
+/* kbase64_decode */
 long cairn_base64_decode(uint8_t *to, const char *from, size_t size);

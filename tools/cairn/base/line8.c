@@ -31,7 +31,7 @@ __attribute__((target("avx2"))) static long decode_avx2(uint8_t *to, size_t room
 {
     size_t at = 0, n = 0;
     while (at < size) {
-        if (size - at < 3 || from[at] != TRACE_LINE8_RUN || !trace_line8_occurs((uint8_t)from[at + 1]))
+        if (size - at < 3 || from[at] != TRACE_LINE8_RUN || !kline8_occurs((uint8_t)from[at + 1]))
             return -EINVAL;
         const __m256i key = _mm256_set1_epi8(from[at + 1]);
         const uint8_t one = (uint8_t)from[at + 1];
@@ -46,7 +46,7 @@ __attribute__((target("avx2"))) static long decode_avx2(uint8_t *to, size_t room
             n += good;
         }
         for (; at < size && from[at] != TRACE_LINE8_RUN; at++) {
-            if (n == room || !trace_line8_occurs((uint8_t)from[at]))
+            if (n == room || !kline8_occurs((uint8_t)from[at]))
                 return -EINVAL;
             to[n++] = (uint8_t)from[at] ^ one;
         }
@@ -58,15 +58,14 @@ __attribute__((target("avx2"))) static long decode_avx2(uint8_t *to, size_t room
 
 long cairn_line8_decode(uint8_t *to, size_t room, const char *from, size_t size)
 {
-    return __builtin_cpu_supports("avx2") ? decode_avx2(to, room, from, size)
-                                          : trace_line8_decode(to, room, from, size);
+    return __builtin_cpu_supports("avx2") ? decode_avx2(to, room, from, size) : kline8_decode(to, room, from, size);
 }
 
 #else
 
 long cairn_line8_decode(uint8_t *to, size_t room, const char *from, size_t size)
 {
-    return trace_line8_decode(to, room, from, size);
+    return kline8_decode(to, room, from, size);
 }
 
 #endif

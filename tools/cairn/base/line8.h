@@ -5,5 +5,5 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* trace_line8_decode */
+/* kline8_decode */
 long cairn_line8_decode(uint8_t *to, size_t room, const char *from, size_t size);

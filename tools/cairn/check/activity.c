@@ -9,8 +9,8 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/activity.h"
-#include "trace/wire/activity.h"
 #include "trace/groups.h"
+#include "trace/wire/activity.h"
 
 struct walk { /* the truth and the events of one CPU, together */
     struct cairn_check *check;

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "tools/cairn/base/names.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/model/switches.h"
-#include "tools/cairn/base/names.h"
 
 #define FAIL(w, rule, time, ...) cairn_fail((w)->check, rule, (int)(w)->n, time, __VA_ARGS__)
 #define SPACE                    (CCSWAP_BATCH_BYTES - CCSWAP_BATCH_SPARE) /* a batch of more takes no switch */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cairn/log/bts.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
+#include "tools/cairn/log/bts.h"
 #include "tools/cairn/model/switches.h"
 
 struct walk { /* along one CPU's drains */

@@ -2,8 +2,8 @@
 /* Compares the kernel's own counts with what the log contains, and checks that the kernel counted at all. */
 #include <inttypes.h>
 
-#include "tools/cairn/check/check.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/check/check.h"
 #include "tools/cairn/log/show.h"
 
 static void expect(struct cairn_check *check, int cpu, const char *what, uint64_t is, uint64_t should)

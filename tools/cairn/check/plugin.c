@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "ds/layout.h"
-#include "tools/cairn/log/bts.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
+#include "tools/cairn/log/bts.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/plugin_truth.h"

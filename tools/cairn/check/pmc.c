@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "tools/cairn/check/check.h"
-#include "tools/cairn/model/switches.h"
 #include "tools/cairn/model/pmc_items.h"
+#include "tools/cairn/model/switches.h"
 
 static void compare_items(struct cairn_check *check, uint32_t n, const struct cairn_event *e, struct cairn_pmcs *last)
 {

@@ -6,8 +6,8 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
-#include "tools/cairn/log/told.h"
 #include "tools/cairn/event/etl_layout.h"
+#include "tools/cairn/log/told.h"
 
 #define FAIL(l, time, ...) cairn_fail((l)->check, CAIRN_RULE_SESSION, (int)(l)->n, time, __VA_ARGS__)
 

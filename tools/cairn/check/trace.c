@@ -9,8 +9,8 @@
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/etl/etl.h"
-#include "tools/cairn/log/stream.h"
 #include "tools/cairn/log/show.h"
+#include "tools/cairn/log/stream.h"
 
 struct stamp {
     uint64_t index;

@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cairn/log/bts.h"
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/command/command.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/model/loss.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/log/bts.h"
 #include "tools/cairn/log/show.h"
+#include "tools/cairn/model/loss.h"
 
 #define CALLS_MAX   64u /* open at once; of more the outermost are forgotten */
 #define INDENT_MAX  12u /* calls deep */

@@ -4,15 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/cairn/base/error.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/command/command.h"
-#include "tools/cairn/base/error.h"
 #include "tools/cairn/frame/input.h"
+#include "tools/cairn/log/show.h"
 #include "tools/cairn/model/loss.h"
 #include "tools/cairn/model/plugin_truth.h"
-#include "tools/cairn/log/show.h"
-#include "tools/cairn/model/tsc_skew.h"
 #include "tools/cairn/model/timeline.h"
+#include "tools/cairn/model/tsc_skew.h"
 
 /* The rules, and how sure each is. */
 static void print_rules(const struct cairn_check *check)

@@ -15,10 +15,10 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/error.h"
+#include "tools/cairn/export/writer.h"
 #include "tools/cairn/frame/input.h"
 #include "tools/cairn/log/damage.h"
 #include "tools/cairn/log/show.h"
-#include "tools/cairn/export/writer.h"
 
 static void usage_line(const struct cairn_command *c)
 {

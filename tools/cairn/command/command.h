@@ -2,12 +2,12 @@
 /* A command: its words for --help, its options as a table, and its function. */
 #pragma once
 
-#include "tools/cairn/model/attribution.h"
 #include "tools/cairn/base/colour.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/model/filter.h"
-#include "tools/cairn/log/log.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/log/log.h"
+#include "tools/cairn/model/attribution.h"
+#include "tools/cairn/model/filter.h"
 
 struct cairn_option {
     char letter;                     /* as in -o; 0: none */

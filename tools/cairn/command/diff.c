@@ -7,16 +7,16 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/command/command.h"
-#include "tools/cairn/model/elf.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/model/filter.h"
-#include "tools/cairn/log/locks.h"
-#include "tools/cairn/base/number_map.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/base/number_map.h"
+#include "tools/cairn/base/tally.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/log/locks.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/cpu_time.h"
-#include "tools/cairn/base/tally.h"
+#include "tools/cairn/model/elf.h"
+#include "tools/cairn/model/filter.h"
 #include "tools/cairn/model/loss.h"
 
 #define FEW   10u /* less than so many in both runs: no judgement */

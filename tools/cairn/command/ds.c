@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/command/ds_life.h"
-#include "tools/cairn/command/command.h"
-#include "tools/cairn/log/drains.h"
-#include "tools/cairn/command/ds_draw.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/log/model_log.h"
-#include "tools/cairn/model/loss.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/command/ds_draw.h"
+#include "tools/cairn/command/ds_life.h"
+#include "tools/cairn/log/drains.h"
+#include "tools/cairn/log/model_log.h"
 #include "tools/cairn/log/show.h"
+#include "tools/cairn/model/loss.h"
 #include "tools/cairn/model/one_drain.h"
 
 #define RECORDS_SHOWN 2 /* unless told otherwise */

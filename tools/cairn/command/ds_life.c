@@ -8,11 +8,11 @@
 
 #include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/model/disassemble.h"
+#include "tools/cairn/base/names.h"
 #include "tools/cairn/command/ds_draw.h"
 #include "tools/cairn/log/model_log.h"
-#include "tools/cairn/base/names.h"
 #include "tools/cairn/log/pebs_fields.h"
+#include "tools/cairn/model/disassemble.h"
 
 enum step { LOAD = 1, OVERFLOW, ARMING, CAPTURE, WRITE, INDEX, RELOAD, THRESHOLD, INTERRUPT, DRAIN, THREAD };
 

@@ -7,18 +7,18 @@
 
 #include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/error.h"
+#include "tools/cairn/base/names.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/log/drains.h"
-#include "tools/cairn/model/elf.h"
-#include "tools/cairn/base/error.h"
 #include "tools/cairn/log/etl/event_text.h"
 #include "tools/cairn/log/locks.h"
-#include "tools/cairn/model/loss.h"
-#include "tools/cairn/base/names.h"
-#include "tools/cairn/model/pmc_items.h"
 #include "tools/cairn/log/show.h"
-#include "tools/cairn/model/tsc_skew.h"
+#include "tools/cairn/model/elf.h"
+#include "tools/cairn/model/loss.h"
+#include "tools/cairn/model/pmc_items.h"
 #include "tools/cairn/model/timeline.h"
+#include "tools/cairn/model/tsc_skew.h"
 
 struct dump {
     const struct cairn_log *log;

@@ -6,16 +6,16 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/names.h"
+#include "tools/cairn/base/number_map.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/info_providers.h"
 #include "tools/cairn/command/next.h"
-#include "tools/cairn/model/loss.h"
-#include "tools/cairn/base/number_map.h"
-#include "tools/cairn/base/names.h"
 #include "tools/cairn/log/etl/etl.h"
-#include "tools/cairn/log/show.h"
-#include "tools/cairn/model/tsc_skew.h"
 #include "tools/cairn/log/event_walk.h"
+#include "tools/cairn/log/show.h"
+#include "tools/cairn/model/loss.h"
+#include "tools/cairn/model/tsc_skew.h"
 
 static bool starts_with(struct cairn_slice s, const char *prefix)
 {

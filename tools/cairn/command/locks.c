@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/command/command.h"
 #include "tools/cairn/base/error.h"
+#include "tools/cairn/command/command.h"
 #include "tools/cairn/log/locks.h"
-#include "tools/cairn/model/loss.h"
 #include "tools/cairn/log/show.h"
+#include "tools/cairn/model/loss.h"
 
 #define CALLERS_SHOWN 4u
 

@@ -7,8 +7,8 @@
 #include "ds/layout.h"
 #include "ds/model/model.h"
 #include "ds/probe/probe.h"
-#include "tools/cairn/command/command.h"
 #include "tools/cairn/base/error.h"
+#include "tools/cairn/command/command.h"
 #include "tools/cairn/export/json.h"
 #include "tools/cairn/log/show.h"
 

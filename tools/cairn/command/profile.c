@@ -8,15 +8,15 @@
 #include "ds/ds.h"
 #include "ds/layout.h"
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/command/command.h"
-#include "tools/cairn/model/counters.h"
-#include "tools/cairn/log/drains.h"
-#include "tools/cairn/command/ds_draw.h"
-#include "tools/cairn/model/elf.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/model/loss.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/command/ds_draw.h"
+#include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/log/show.h"
+#include "tools/cairn/model/counters.h"
+#include "tools/cairn/model/elf.h"
+#include "tools/cairn/model/loss.h"
 
 enum per { PER_BOTH, PER_THREAD, PER_FUNCTION, PER_LINE };
 static const char *const per_names[] = {"both", "thread", "function", "line", NULL};

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/command/command.h"
-#include "tools/cairn/log/activity.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/command/stat.h"
+#include "tools/cairn/log/activity.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/loss.h"
 #include "tools/cairn/model/tsc_skew.h"
-#include "tools/cairn/command/stat.h"
 
 static uint64_t top = 10;
 static const struct cairn_option options[] = {

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cairn/log/bts.h"
-#include "tools/cairn/command/command.h"
-#include "tools/cairn/log/drains.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/log/bts.h"
+#include "tools/cairn/log/drains.h"
 #include "tools/cairn/model/loss.h"
 
 /* One row, a column for each rule that can be applied. */

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/command/command.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/log/etl/etl.h"
-#include "tools/cairn/command/top_follow.h"
 #include "tools/cairn/command/capture/line.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/command/top_follow.h"
 #include "tools/cairn/command/top_screen.h"
+#include "tools/cairn/log/etl/etl.h"
 
 #define FILE_MS 100 /* how often a file is looked at that may have grown */
 #define ROWS    24u /* where there is no terminal */

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/model/elf.h"
-#include "tools/cairn/model/loss.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/log/stream.h"
+#include "tools/cairn/model/elf.h"
+#include "tools/cairn/model/loss.h"
 #include "trace/wire/format.h"
 
 #define HEAD_MAX (UINT32_C(8) << 20) /* bytes of text that are kept */

@@ -3,12 +3,12 @@
  * text streams that have come so far, and are then forgotten: memory does not grow with the trace. */
 #pragma once
 
-#include "tools/cairn/frame/feed.h"
 #include "tools/cairn/base/number_map.h"
+#include "tools/cairn/base/tally.h"
+#include "tools/cairn/frame/feed.h"
+#include "tools/cairn/log/session_lives.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/cpu_time.h"
-#include "tools/cairn/log/session_lives.h"
-#include "tools/cairn/base/tally.h"
 
 #define CAIRN_FOLLOW_RECENT 16384u /* switches of a CPU that are kept: a drain's records are older than the drain */
 #define CAIRN_FOLLOW_WINDOW (UINT32_C(4) << 20) /* bytes of lines that wait, at most */

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/wire/format.h"
 #include "trace/rundown.h"
+#include "trace/wire/format.h"
 
 /* ---- buffers ---------------------------------------------------------------------------------------------------- */
 

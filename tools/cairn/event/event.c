@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the header of one event, of Cairn's events and of all that Windows writes. */
+#include "tools/cairn/event/event.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/event/etl_layout.h"
-#include "tools/cairn/event/event.h"
 
 #define ITEM_BITS (PERFINFO_ITEM_PEBS_INDEX | PERFINFO_ITEM_PMC_MASK)
 

@@ -10,11 +10,10 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/base/error.h"
 #include "tools/cairn/export/folder.h"
 #include "tools/cairn/export/partial.h"
-#include "tools/cairn/model/filter.h"
 #include "tools/cairn/log/locks.h"
+#include "tools/cairn/model/filter.h"
 
 #define NS UINT64_C(1000000000)
 

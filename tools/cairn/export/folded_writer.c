@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/base/error.h"
 #include "tools/cairn/export/stacks.h"
 #include "tools/cairn/model/filter.h"
 

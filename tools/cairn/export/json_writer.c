@@ -5,16 +5,16 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/export/json.h"
-#include "tools/cairn/log/etl/event_text.h"
-#include "tools/cairn/event/etl_layout.h"
-#include "tools/cairn/log/locks.h"
-#include "tools/cairn/model/filter.h"
-#include "tools/cairn/model/loss.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/event/etl_layout.h"
+#include "tools/cairn/export/json.h"
+#include "tools/cairn/export/writer.h"
+#include "tools/cairn/log/etl/event_text.h"
+#include "tools/cairn/log/locks.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/log/rundown.h"
-#include "tools/cairn/export/writer.h"
+#include "tools/cairn/model/filter.h"
+#include "tools/cairn/model/loss.h"
 
 #define FORMAT 1
 

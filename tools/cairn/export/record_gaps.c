@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "tools/cairn/log/drains.h"
-#include "tools/cairn/model/filter.h"
 #include "tools/cairn/log/show.h"
+#include "tools/cairn/model/filter.h"
 
 void cairn_record_gaps_begin(struct cairn_record_gaps *g, int64_t start)
 {

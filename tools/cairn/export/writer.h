@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "tools/cairn/model/elf.h"
 #include "tools/cairn/log/activity.h"
+#include "tools/cairn/model/elf.h"
 #include "tools/cairn/model/timeline.h"
 #include "trace/wire/format.h"
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "kernel/lib/base64.h"
 #include "tools/cairn/base/crc_base64.h"
 #include "tools/cairn/base/line8.h"
-#include "kernel/lib/base64.h"
 
 bool cairn_is_stream(char c)
 {

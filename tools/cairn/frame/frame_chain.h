@@ -3,9 +3,9 @@
 #pragma once
 
 #include "kernel/lib/limits.h"
+#include "tools/cairn/event/batch_counts.h"
 #include "tools/cairn/frame/frame.h"
 #include "tools/cairn/frame/input.h"
-#include "tools/cairn/event/batch_counts.h"
 
 #define CAIRN_IN_STORE     (UINT64_C(1) << 63)
 #define CAIRN_PAYLOAD_MOST (sizeof(struct cairn_trace_frame) + CAIRN_UNIT_MAX) /* of a frame, unpacked */

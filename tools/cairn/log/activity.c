@@ -6,9 +6,9 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/etl/etl.h"
-#include "trace/wire/activity.h"
 #include "trace/pmc_sources.h"
 #include "trace/rundown.h"
+#include "trace/wire/activity.h"
 
 static const struct row {
     uint16_t hook;

@@ -8,8 +8,8 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/colour.h"
-#include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/show.h"
 
 #define NO_RUN SIZE_MAX

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "ds/arch_layout.h"
-#include "tools/cairn/log/bts.h"
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/drains.h"
 #include "tools/cairn/event/etl_layout.h"
-#include "tools/cairn/log/model_log.h"
 #include "tools/cairn/log/activity.h"
+#include "tools/cairn/log/bts.h"
+#include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/log/log.h"
+#include "tools/cairn/log/model_log.h"
 #include "tools/cairn/log/stream.h"
 #include "tools/cairn/log/told.h"
 

@@ -12,8 +12,8 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/etl/etl.h"
-#include "tools/cairn/log/stream.h"
 #include "tools/cairn/log/session_lives.h"
+#include "tools/cairn/log/stream.h"
 #include "tools/cairn/log/told.h"
 
 #define WORTH_THREADS (UINT64_C(4) << 20) /* bytes: a few ms of work */

@@ -15,8 +15,8 @@
 #include "tools/cairn/frame/deframe.h"
 #include "tools/cairn/frame/text_streams.h"
 #include "trace/clock.h"
-#include "trace/wire/format.h"
 #include "trace/session.h"
+#include "trace/wire/format.h"
 #include "trace/wire/truth.h"
 
 /* ---- holes: where a CPU's stream is not continuous -------------------------------------------------------------- */

@@ -8,9 +8,9 @@
 
 #include "ds/ds.h"
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/names.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/etl/values.h"
-#include "tools/cairn/base/names.h"
 #include "tools/cairn/log/rundown.h"
 
 /* Session clock units as units of 100 ns. */

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "tools/cairn/log/log.h"
 #include "tools/cairn/base/wrap.h"
+#include "tools/cairn/log/log.h"
 
 #define CAIRN_SHOWN 128u /* room enough for any of these */
 

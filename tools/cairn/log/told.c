@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/base/number_map.h"
+#include "tools/cairn/event/etl_layout.h"
 #include "trace/groups.h"
 #include "trace/rundown.h"
 

@@ -12,7 +12,6 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/base/error.h"
 
 struct cairn_elf {
     Dwfl *dwfl;

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/names.h"
+#include "tools/cairn/base/number_map.h"
 #include "tools/cairn/log/activity.h"
 #include "tools/cairn/log/locks.h"
-#include "tools/cairn/base/number_map.h"
-#include "tools/cairn/base/names.h"
 #include "tools/cairn/log/rundown.h"
 #include "tools/cairn/log/show.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cairn/log/bts.h"
 #include "tools/cairn/model/loss.h"
+#include "tools/cairn/log/bts.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/names.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/etl/etl.h"
-#include "tools/cairn/model/filter.h"
-#include "tools/cairn/base/names.h"
 #include "tools/cairn/log/show.h"
+#include "tools/cairn/model/filter.h"
 
 /* ---- by the drains, and by the end summary ----------------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/model/filter.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/model/filter.h"
 
 /* Whether the epoch is to be taken; `has`: one was before, which is given up then. */
 static bool is_wanted(const struct cairn_taken *t, const struct cairn_epoch *e, uint64_t number, bool has)

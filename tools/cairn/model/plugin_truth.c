@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/pebs_fields.h"
 
 struct line { /* what is left of it */
     const char *at, *end;

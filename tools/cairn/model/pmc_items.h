@@ -2,8 +2,8 @@
 /* PMC items: counter values, their names, and what a thread has counted from one context switch to the next. */
 #pragma once
 
-#include "tools/cairn/model/switches.h"
 #include "tools/cairn/log/activity.h"
+#include "tools/cairn/model/switches.h"
 
 #define CAIRN_PMC_MAX 7u /* the header has three bits */
 

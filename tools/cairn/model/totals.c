@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/model/filter.h"
 #include "tools/cairn/model/cpu_time.h"
+#include "tools/cairn/model/filter.h"
 
 struct stamps { /* of one CPU, the other kind than the lane's; and the truth beside them */
     struct cairn_stamps other;

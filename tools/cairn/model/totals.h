@@ -2,8 +2,8 @@
 /* The sums of `cairn stat`: how long each thread ran, and which thread caused the PEBS records. */
 #pragma once
 
-#include "tools/cairn/log/activity.h"
 #include "tools/cairn/base/number_map.h"
+#include "tools/cairn/log/activity.h"
 #include "tools/cairn/model/timeline.h"
 
 struct cairn_total_thread {

@@ -49,11 +49,11 @@ void arch_pause(void)
 
 #include "arch/upcalls.h"
 #include "kernel/memory/stack.h"
+#include "kernel/sched/dpc.h"
 /* Each simulation begins with their variables as the kernel does. */
 #include "kernel/sched/sched.c"
 #include "kernel/sched/threads.c"
 #include "kernel/sched/time.c"
-#include "kernel/sched/dpc.h"
 
 struct kopt kopt;
 

@@ -21,12 +21,12 @@
 
 #include "arch/arch.h"
 #include "kernel/cpu.h"
-#include "kernel/this_thread.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/rand.h"
 #include "kernel/sched/sched.h"
-#include "kernel/user/user.h"
 #include "kernel/sched/wait.h"
+#include "kernel/this_thread.h"
+#include "kernel/user/user.h"
 
 #define CPUS 4
 

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 
 #include "ds/ds.h"
+#include "kernel/lib/panic.h"
+#include "kernel/lock/lock_trace.h"
+#include "kernel/memory/mem.h"
+#include "kernel/recording/rundown.h"
+#include "kernel/recording/sample_interval.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/sched/runq.h"
 #include "kernel/sched/threads.h"
-#include "kernel/tracepoint/switch.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/lock/lock_trace.h"
-#include "kernel/memory/mem.h"
-#include "kernel/lib/panic.h"
-#include "kernel/recording/sample_interval.h"
-#include "kernel/recording/rundown.h"
-#include "kernel/tracepoint/stepping.h"
 #include "kernel/tracepoint/activity_truth.h"
+#include "kernel/tracepoint/stepping.h"
+#include "kernel/tracepoint/switch.h"
 
 /* ---- the rest of the kernel */
 void ds_pause(struct ds_cpu *ds)
@@ -112,11 +112,11 @@ void kmem_free(void *object)
     free(object);
 }
 
-void kcall_init(void)
+void kcross_call_init(void)
 {
 }
 
-void kcall_all(kcall_function function, void *argument)
+void kcross_call_all(kcross_call_function function, void *argument)
 {
     (void)function, (void)argument;
     fail();
@@ -134,32 +134,32 @@ _Noreturn void kpanic(const char *format, ...)
 }
 
 /* ---- the live events: nobody wants them here, and still the witness hears of each */
-uint64_t klive_write_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason, int increment)
+uint64_t kactivity_write_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason, int increment)
 {
     fail_msg("CPU %u, thread %u: %d, %d", cpu->arch.index, thread->tid, reason, increment);
     return 0;
 }
 
-uint64_t klive_write_priority(struct kcpu *cpu, const struct kthread *thread, int8_t old, int8_t old_base)
+uint64_t kactivity_write_priority(struct kcpu *cpu, const struct kthread *thread, int8_t old, int8_t old_base)
 {
     fail_msg("CPU %u, thread %u: %d, %d", cpu->arch.index, thread->tid, old, old_base);
     return 0;
 }
 
-uint64_t klive_write_profile(struct kcpu *cpu, const struct arch_trap_frame *frame)
+uint64_t kactivity_write_profile(struct kcpu *cpu, const struct arch_trap_frame *frame)
 {
     fail_msg("CPU %u, vector %lu", cpu->arch.index, (unsigned long)frame->vector);
     return 0;
 }
 
-uint64_t klive_write_interrupt(struct kcpu *cpu, uint64_t vector, arch_irq_handler handler, uint64_t begin)
+uint64_t kactivity_write_interrupt(struct kcpu *cpu, uint64_t vector, arch_irq_handler handler, uint64_t begin)
 {
     fail_msg("CPU %u, vector %lu, %p, %lu", cpu->arch.index, (unsigned long)vector, (void *)handler,
              (unsigned long)begin);
     return 0;
 }
 
-uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
+uint64_t kactivity_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
 {
     fail_msg("CPU %u, %p, %d, %lu", cpu->arch.index, routine, timer, (unsigned long)begin);
     return 0;
@@ -167,8 +167,8 @@ uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint
 
 unsigned boosts, decays;
 
-void kwitness_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct kthread *thread,
-                     struct kwitness_thread before, uint64_t tsc)
+void kactivity_truth_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct kthread *thread,
+                            struct kactivity_truth_thread before, uint64_t tsc)
 {
     assert_int_equal(tsc, 0);
     assert_ptr_equal(cpu, &cpus[here]);
@@ -193,15 +193,15 @@ void kwitness_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct
         assert_int_equal(thread->base_priority, before.base);
 }
 
-void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler, uint64_t begin,
-                        uint64_t tsc)
+void kactivity_truth_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler,
+                               uint64_t begin, uint64_t tsc)
 {
     assert_int_equal(begin | tsc, 0);
     assert_int_equal(cpu->irq_depth, 1);
     assert_ptr_equal(handler, handlers[frame->vector]);
 }
 
-void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+void kactivity_truth_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
 {
     assert_int_equal(begin | tsc, 0);
     assert_int_equal(cpu->arch.index, 0); /* the only one there is */
@@ -209,10 +209,10 @@ void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t be
     assert_true(timer);
 }
 
-uint32_t klive_sample_every = 2;
+uint32_t kactivity_sample_every = 2;
 
-void kwitness_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
-                     uint16_t source, uint64_t tsc)
+void kactivity_truth_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
+                            uint16_t source, uint64_t tsc)
 {
     assert_int_equal(source | tsc, 0);
     assert_int_equal(cpu->ticks % 2, 0);
@@ -226,8 +226,8 @@ static const void *held[CPUS];
 static uint64_t handed_over; /* to another thread */
 static const struct kthread *taker[CPUS];
 
-void klocktrace_acquired(const void *lock, enum spinlock_mode mode, const struct klocktrace_query *query,
-                         uint32_t spins)
+void klock_trace_acquired(const void *lock, enum spinlock_mode mode, const struct klock_trace_query *query,
+                          uint32_t spins)
 {
     (void)query;
     assert_non_null(cpus[here].locktrace);
@@ -238,7 +238,7 @@ void klocktrace_acquired(const void *lock, enum spinlock_mode mode, const struct
     taker[here] = cpus[here].current;
 }
 
-void klocktrace_released(const void *lock, uint64_t tsc, const void *caller)
+void klock_trace_released(const void *lock, uint64_t tsc, const void *caller)
 {
     (void)tsc;
     assert_non_null(caller);
@@ -251,7 +251,7 @@ void klocktrace_released(const void *lock, uint64_t tsc, const void *caller)
 struct seen seen[SEEN];
 uint64_t seen_count;
 
-void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc)
+void kswitch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc)
 {
     (void)tsc;
     assert_ptr_equal(cpu, &cpus[here]);
@@ -287,7 +287,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
     }
 }
 
-void khook_switch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc)
+void kswitch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc)
 {
     (void)tsc;
     assert_ptr_equal(cpu, &cpus[here]);
@@ -313,7 +313,7 @@ void sched_world_begin(void)
     memset(held, 0, sizeof held);
     handed_over = 0;
     for (uint32_t i = 0; i < kcpu_count; i += 2)
-        cpus[i].locktrace = (struct klocktrace_cpu *)&held; /* only that it is there counts */
+        cpus[i].locktrace = (struct klock_trace_cpu *)&held; /* only that it is there counts */
 }
 
 void sched_world_end(void)

@@ -14,9 +14,7 @@
 #include <unistd.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/command/command.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/frame/feed.h"
 #include "tools/cairn/command/capture/faster.h"
 #include "tools/cairn/command/capture/heard.h"
 #include "tools/cairn/command/capture/keep_log.h"
@@ -24,6 +22,8 @@
 #include "tools/cairn/command/capture/machine.h"
 #include "tools/cairn/command/capture/report.h"
 #include "tools/cairn/command/capture/talk.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/frame/feed.h"
 #include "tools/cairn/log/show.h"
 #include "trace/wire/format.h"
 

@@ -62,7 +62,7 @@ static void change(struct cairn_faster *f)
 static void test(struct cairn_faster *f, const char *pattern, size_t size)
 {
     char expected[LINE_RATE_PATTERN + 1];
-    line_rate_pattern(expected);
+    kline_rate_pattern(expected);
     expected[LINE_RATE_PATTERN] = '\n';
     if (size != LINE_RATE_PATTERN || memcmp(pattern, expected, size) != 0)
         return;

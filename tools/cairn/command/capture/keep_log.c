@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/cairn/command/command.h"
 #include "tools/cairn/base/error.h"
+#include "tools/cairn/command/command.h"
 #include "tools/cairn/frame/frame.h"
 #include "tools/cairn/frame/input.h"
 

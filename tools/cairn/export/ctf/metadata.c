@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "tools/cairn/base/names.h"
 #include "tools/cairn/export/ctf/ctf.h"
+#include "tools/cairn/log/locks.h"
 #include "tools/cairn/model/date.h"
 #include "tools/cairn/model/filter.h"
-#include "tools/cairn/log/locks.h"
 #include "tools/cairn/model/loss.h"
-#include "tools/cairn/base/names.h"
 
 #define NS INT64_C(1000000000)
 /* Of a date, in units of FILETIME since 1970: as far as readers' 64 bits have room behind it for CAIRN_CTF_LONGEST. */

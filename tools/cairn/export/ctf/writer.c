@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cairn/export/ctf/ctf.h"
-#include "tools/cairn/model/filter.h"
-#include "tools/cairn/export/folder.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/export/ctf/ctf.h"
+#include "tools/cairn/export/folder.h"
+#include "tools/cairn/log/etl/event_text.h"
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/log/pebs_fields.h"
-#include "tools/cairn/log/etl/event_text.h"
+#include "tools/cairn/model/filter.h"
 
 struct ctf {
     struct cairn_ctf_stream stream[MAX_CPUS];

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/model/date.h"
 #include "tools/cairn/export/etl/export.h"
+#include "tools/cairn/model/date.h"
 #include "trace/groups.h"
 
 #define IDLE_PROCESS   0u

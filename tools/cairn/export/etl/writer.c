@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/base/error.h"
-#include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/export/etl/export.h"
 #include "tools/cairn/export/writer.h"
+#include "tools/cairn/log/etl/etl.h"
 
 static int prepare(struct cairn_output *o)
 {

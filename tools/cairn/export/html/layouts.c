@@ -3,11 +3,11 @@
 #include <stddef.h>
 
 #include "ds/arch_layout.h"
-#include "tools/cairn/model/arch_bits.h"
-#include "tools/cairn/model/switches.h"
+#include "tools/cairn/base/names.h"
 #include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/export/html/html.h"
-#include "tools/cairn/base/names.h"
+#include "tools/cairn/model/arch_bits.h"
+#include "tools/cairn/model/switches.h"
 
 struct field {
     const char *name;

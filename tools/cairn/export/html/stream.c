@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/lib/base64.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/export/html/html.h"
-#include "kernel/lib/base64.h"
 
 struct text {
     uint64_t number;
@@ -23,7 +23,7 @@ static void flush(struct cairn_html_stream *s)
     fputs("<script type=\"application/octet-stream\" class=\"stream\">", s->to);
     for (size_t at = 0, size; at < s->used; at += size) {
         size = s->used - at < 3u << 10 ? s->used - at : 3u << 10;
-        fwrite(line, 1, trace_base64_encode(line, s->chunk + at, size), s->to);
+        fwrite(line, 1, kbase64_encode(line, s->chunk + at, size), s->to);
     }
     fputs("</script>\n", s->to);
     s->bytes += s->used;

@@ -4,16 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cairn/log/bts.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/base/error.h"
+#include "tools/cairn/base/names.h"
+#include "tools/cairn/export/html/state.h"
+#include "tools/cairn/log/bts.h"
+#include "tools/cairn/log/etl/event_text.h"
+#include "tools/cairn/log/locks.h"
 #include "tools/cairn/model/ds_words.h"
 #include "tools/cairn/model/filter.h"
-#include "tools/cairn/export/html/state.h"
-#include "tools/cairn/log/locks.h"
-#include "tools/cairn/base/names.h"
-#include "tools/cairn/log/etl/event_text.h"
 #include "trace/wire/activity.h"
 
 static bool own(const char *start, size_t size)

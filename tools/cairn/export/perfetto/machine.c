@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/cairn/export/perfetto/writer.h"
 #include "tools/cairn/model/date.h"
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/model/loss.h"
-#include "tools/cairn/export/perfetto/writer.h"
 
 #define SESSION_CLOCK 64u /* the first that is only of its sequence */
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/cairn/model/counters.h"
 #include "tools/cairn/export/perfetto/writer.h"
+#include "tools/cairn/model/counters.h"
 
 enum { MAPPING_KERNEL = 1, MAPPING_OTHER };
 

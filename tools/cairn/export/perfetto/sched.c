@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/model/filter.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/export/perfetto/writer.h"
+#include "tools/cairn/model/filter.h"
 #include "trace/wire/activity.h"
 
 /* `by`: who was running. `data`: NULL, or what the events refer to for the first time; `refers`: whether they do. */

@@ -11,11 +11,11 @@
 #include "ds/arch_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/model/filter.h"
-#include "tools/cairn/log/locks.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/export/perfetto/writer.h"
 #include "tools/cairn/log/etl/event_text.h"
+#include "tools/cairn/log/locks.h"
+#include "tools/cairn/model/filter.h"
 
 #define LANES 16u /* of spin locks held at once on a CPU; each one above has a track of its own */
 

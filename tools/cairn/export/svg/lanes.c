@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/model/filter.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/model/filter.h"
 
 #define SHOWN  5u /* threads of one column */
 #define LOWEST 6u /* parts that the first of these has at least, to be seen */

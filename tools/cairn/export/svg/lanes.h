@@ -3,9 +3,9 @@
 #pragma once
 
 #include "tools/cairn/base/number_map.h"
-#include "tools/cairn/model/cpu_time.h"
 #include "tools/cairn/export/record_gaps.h"
 #include "tools/cairn/export/svg/svg.h"
+#include "tools/cairn/model/cpu_time.h"
 
 #define CAIRN_SVG_LEFT    58u /* where lanes begin */
 #define CAIRN_SVG_COLUMNS (CAIRN_SVG_WIDTH - CAIRN_SVG_LEFT - CAIRN_SVG_MARGIN)

@@ -7,9 +7,9 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/export/svg/svg.h"
+#include "tools/cairn/log/show.h"
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/model/loss.h"
-#include "tools/cairn/log/show.h"
 
 #define TITLE            15u  /* its type size: */
 #define TITLE_CHARACTERS 120u /* have room in it */

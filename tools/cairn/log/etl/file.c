@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/base/lz77.h"
+#include "tools/cairn/log/etl/etl.h"
 
 #define HEADER         ((uint32_t)sizeof(struct wmi_buffer_header))
 #define GROWTH_MAX     64u         /* a file that decodes to more than so many times its size, */

@@ -6,8 +6,8 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/etl/etl.h"
-#include "tools/cairn/log/stream.h"
 #include "tools/cairn/log/session_lives.h"
+#include "tools/cairn/log/stream.h"
 #include "tools/cairn/log/told.h"
 
 /* ---- the session ------------------------------------------------------------------------------------------------ */

@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/base/number_map.h"
+#include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/rundown.h"
 
 #define TEXT 1024u /* of the names of the session and of its file; Windows allows as many characters */

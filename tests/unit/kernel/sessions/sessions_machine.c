@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "tests/unit/kernel/sessions/sessions_machine.h"
 #include "kernel/memory/mem.h"
-#include "kernel/recording/debug_store.h"
+#include "kernel/recording/ds.h"
 #include "kernel/recording/machine.h"
 #include "kernel/recording/rundown.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/switch.h"
 #include "kernel/tracepoint/truth.h"
-#include "tests/unit/kernel/control/control_machine.h"
 
 struct kcpu cpus[CPUS];
 uint32_t here;
@@ -41,7 +41,7 @@ uint64_t arch_tsc_hz(void)
     return tsc_hz;
 }
 
-void kcall_all(kcall_function function, void *argument)
+void kcross_call_all(kcross_call_function function, void *argument)
 {
     assert_true(locked);
     calls++;
@@ -50,7 +50,7 @@ void kcall_all(kcall_function function, void *argument)
     here = 0;
 }
 
-void kcall_here(kcall_function function, void *argument)
+void kcross_call_here(kcross_call_function function, void *argument)
 {
     assert_true(locked);
     calls++;
@@ -63,7 +63,7 @@ bool kdrain_epoch(uint32_t index, uint32_t *epoch)
     return true;
 }
 
-void khook_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
+void kswitch_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
 {
     for (uint32_t i = 0; i < TRACE_PMC_MAX; i++)
         values[i] = 1000 * index + i;
@@ -78,7 +78,7 @@ int kds_counter(uint16_t source)
 struct control_configured configured[4];
 unsigned times_configured;
 
-void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config)
+void kactivity_pmc_config(struct kcpu *cpu, const struct trace_config *config)
 {
     assert_true(trace_hub_on(cpu->trace)); /* the session it is for is there */
     if (!config->pmc.count)
@@ -165,18 +165,18 @@ static void assert_masks(uint32_t number, const struct perfinfo_groupmask *masks
     static const struct perfinfo_groupmask none;
     bool any = memcmp(masks, &none, sizeof none) != 0;
     for (uint32_t i = 0; i < kcpu_count; i++) {
-        const struct trace_cpu *cpu = trace_session_cpu(kcontrol_session(number), i);
+        const struct trace_cpu *cpu = trace_session_cpu(ksession_session(number), i);
         assert_int_equal(trace_cpu_on(cpu), any);
         if (any)
             assert_memory_equal(&cpu->masks, masks, sizeof *masks);
     }
 }
 
-void krundown_call(const struct krundown_change *changes, unsigned count, kcall_function function, void *argument)
+void krundown_call(const struct krundown_change *changes, unsigned count, kcross_call_function function, void *argument)
 {
     for (unsigned i = 0; i < count; i++)
         assert_masks(changes[i].number, &changes[i].old);
-    kcall_all(function, argument);
+    kcross_call_all(function, argument);
     for (unsigned i = 0; i < count; i++)
         assert_masks(changes[i].number, &changes[i].new);
     changes_told += count;
@@ -230,7 +230,7 @@ int control_begin(void **state)
     pages_free = 1000;
     pages_taken = calls = indices_read = truths = changes_told = times_configured = 0;
     char error[256];
-    const int e = kcontrol_init(error, sizeof error);
+    const int e = ksession_init(error, sizeof error);
     hubs = cpus[0].trace;
     return e;
 }
@@ -239,23 +239,23 @@ int control_end(void **state)
 {
     (void)state;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
-        kcontrol_stop(number);
-        kcontrol_destroy(number);
+        ksession_stop(number);
+        ksession_destroy(number);
     }
     kmem_pages_free(hubs, (kcpu_count * sizeof *hubs + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
     return pages_taken != 0; /* something leaked */
 }
 
-struct kcontrol_params control_params(uint32_t number, const char *groups)
+struct ksession_params control_params(uint32_t number, const char *groups)
 {
-    struct kcontrol_params p = {.number = number, .clock = TRACE_CLOCK_QPC, .buffer_kib = 4, .buffers = 8};
+    struct ksession_params p = {.number = number, .clock = TRACE_CLOCK_QPC, .buffer_kib = 4, .buffers = 8};
     trace_groups_parse(groups, strlen(groups), &p.masks);
     return p;
 }
 
 unsigned control_events(uint32_t cpu, struct cairn_session_event e[8])
 {
-    struct trace_session *s = kcontrol_session(1);
+    struct trace_session *s = ksession_session(1);
     uint32_t buffers = trace_session_buffers(s), unused;
     unsigned n = 0;
     for (uint32_t i = 0, at; i < buffers; i++) {

@@ -9,15 +9,15 @@
 
 #include "kernel/options/options.h"
 #include "kernel/recording/rundown.h"
-#include "kernel/tracepoint/activity.h"
 #include "kernel/recording/sample_interval.h"
+#include "kernel/tracepoint/activity.h"
 
 struct kopt kopt;
 
 static uint32_t told_new, told_old;
 static unsigned told;
 
-uint32_t klive_sample_every = 1;
+uint32_t kactivity_sample_every = 1;
 
 void krundown_interval(uint32_t new_interval, uint32_t old_interval)
 {
@@ -49,10 +49,10 @@ static void rounding(void **state)
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         kopt.tick_us = rows[i].tick_us;
-        klive_sample_every = 3;
+        kactivity_sample_every = 3;
         told = 0;
-        kprofile_set_interval(rows[i].asked);
-        assert_int_equal(kprofile_interval(), rows[i].interval);
+        ksample_interval_set(rows[i].asked);
+        assert_int_equal(ksample_interval(), rows[i].interval);
         assert_int_equal(told, 1);
         assert_int_equal(told_new, rows[i].interval);
         assert_int_equal(told_old, rows[i].tick_us * 30);
@@ -66,9 +66,9 @@ static void ticks(void **state)
     kopt.tick_us = 1000;
     for (uint32_t n = 1; n <= 7; n++) {
         unsigned samples = 0, last = 0;
-        kprofile_set_interval(n * 10000);
+        ksample_interval_set(n * 10000);
         for (cpu.ticks = 1; cpu.ticks <= 70; cpu.ticks++)
-            if (klive_sample_due(&cpu)) {
+            if (kactivity_sample_due(&cpu)) {
                 assert_int_equal(cpu.ticks - last, n);
                 last = (unsigned)cpu.ticks;
                 samples++;

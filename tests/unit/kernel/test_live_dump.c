@@ -7,9 +7,9 @@
  */
 #define _GNU_SOURCE /* REG_EFL */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
@@ -43,17 +43,17 @@ void arch_irq_restore(bool on)
 #include "arch/serial.h"
 #include "kernel/console/report.h"
 /* A panic comes at every instruction: what it left of their state is looked at, and each time put back. */
-#include "kernel/console/sinks.c"
 #include "kernel/console/print.c"
+#include "kernel/console/sinks.c"
 #include "kernel/dump/live_dump.c"
 
+#include "kernel/lib/base64.h"
+#include "kernel/lib/crc32c.h"
+#include "kernel/lib/line8.h"
 #include "kernel/lib/print.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "tests/unit/support/trace_support.h"
-#include "kernel/lib/base64.h"
-#include "kernel/lib/crc32c.h"
-#include "kernel/lib/line8.h"
 
 struct kopt kopt;
 
@@ -98,7 +98,7 @@ void ksave_finish(void)
 static char screen[4096];
 static size_t screen_size;
 
-static void screen_write(void *context, const char *text, size_t size)
+static void kscreen_write(void *context, const char *text, size_t size)
 {
     (void)context;
     assert_false(irq_on);
@@ -139,7 +139,7 @@ void arch_wait_for_interrupt(void)
     irq_on = false;
 }
 
-struct trace_session *kcontrol_session(uint32_t number)
+struct trace_session *ksession_session(uint32_t number)
 {
     return number == 1 ? box.session : NULL;
 }
@@ -234,14 +234,14 @@ static void fill(unsigned switches)
     for (uint32_t i = 0; i < buffers_kept; i++)
         memcpy(kept[i], trace_session_buffer(box.session, i, &cpu_buffer), 4096);
     memset(&sender, 0, sizeof sender);
-    static const struct console_sink other = {.write = screen_write};
+    static const struct console_sink other = {.write = kscreen_write};
     memset(sinks, 0, sizeof sinks);
     sink_count = 0;
     early_size = 0;
     screen_size = 0;
     irq_on = false;
-    console_add(&kprint_serial);
-    console_add(&other);
+    kconsole_add(&kprint_serial);
+    kconsole_add(&other);
     stopping = unfinished = locked = lock_ignored = sending = false;
     thread = NULL;
     meanwhile = NULL;
@@ -258,11 +258,11 @@ static void dump_rest(void)
 {
     static const struct trace_sink whole = {send_whole, NULL};
     static struct trace_dump d;
-    klogger_settle();
-    klogger_settle();
+    klive_settle();
+    klive_settle();
     kprintf("rest follows\n");
     kdump_begin(&d, &whole, false);
-    klogger_go_on(&d);
+    klive_go_on(&d);
     trace_dump_line(&d, CAIRN_STREAM_HEADER, "dump.cause=end", 14);
     trace_dump_session(&d, box.session, 1);
     trace_dump_line(&d, CAIRN_STREAM_LAST, "last", 4);
@@ -308,7 +308,7 @@ static bool see_line(struct seen_out *s, const char *line, size_t size)
     }
     char digits[9] = "";
     if (size < CAIRN_FRAME_OVERHEAD || line[size - 9] != ':' ||
-        (memcpy(digits, line + size - 8, 8), strtoul(digits, NULL, 16) != trace_crc32c(0, line + 1, size - 10))) {
+        (memcpy(digits, line + size - 8, 8), strtoul(digits, NULL, 16) != kcrc32c(0, line + 1, size - 10))) {
         if (s->cut_at && (s->cut_size > size ? memcmp(line, s->cut_at, size) : memcmp(line, s->cut_at, s->cut_size)))
             return false;
         s->cut_at = line;
@@ -327,8 +327,8 @@ static bool see_line(struct seen_out *s, const char *line, size_t size)
     }
     s->before = line;
     s->before_size = size;
-    long bytes = line[10] == '=' ? trace_line8_decode(payload, sizeof payload, line + 10, size - 19)
-                                 : trace_base64_decode(payload, line + 11, size - 20);
+    long bytes = line[10] == '=' ? kline8_decode(payload, sizeof payload, line + 10, size - 19)
+                                 : kbase64_decode(payload, line + 11, size - 20);
     return number == s->next++ && bytes > 0 && (line[1] != 'T' || see_trace(s, payload, (uint32_t)bytes));
 }
 
@@ -362,18 +362,18 @@ static void test_alone(void **state)
     uint32_t frames, again;
     fill(450);
     char words[64], expected[64];
-    klogger_words(words, sizeof words);
+    klive_words(words, sizeof words);
     assert_string_equal(words, "");
-    klogger_begin(true);
-    assert_true(klogger_on() && klogger_told(1) && !klogger_told(2));
+    klive_begin(true);
+    assert_true(klive_on() && klive_told(1) && !klive_told(2));
     size_t before = out_size;
-    klogger_words(words, sizeof words);
+    klive_words(words, sizeof words);
     snprintf(expected, sizeof expected, "; live: %lu bytes are out, %u full buffers wait",
              (unsigned long)sender.dump.bytes, buffers_kept);
     assert_string_equal(words, expected);
     const uint64_t head = sender.dump.bytes;
     run_logger();
-    klogger_words(words, sizeof words);
+    klive_words(words, sizeof words);
     snprintf(expected, sizeof expected, "; live: %lu bytes are out, 0 full buffers wait",
              (unsigned long)sender.dump.bytes);
     assert_string_equal(words, expected);
@@ -381,7 +381,7 @@ static void test_alone(void **state)
     assert_true(out_size > before + 450 * 40 && trace_session_buffers(box.session) == 0);
     trace_session_overwritten(box.session, &gone);
     assert_int_equal(gone.buffers, buffers_kept);
-    klogger_counts(&frames, &again);
+    klive_counts(&frames, &again);
     assert_true(frames >= 13 && again == 0);
     dump_rest();
     assert_true(see_out(&s));
@@ -394,13 +394,13 @@ static void test_off(void **state)
     (void)state;
     fill(10);
     kopt.dump = KOPT_DUMP_END;
-    klogger_begin(true);
-    assert_true(!klogger_on() && out_size == 0 && !thread);
+    klive_begin(true);
+    assert_true(!klive_on() && out_size == 0 && !thread);
     kopt.dump = KOPT_DUMP_LIVE;
-    klogger_begin(false); /* no port */
-    assert_true(!klogger_on() && !thread && strstr(out, "SKIP: live: no serial port"));
-    klogger_stop();
-    klogger_settle();
+    klive_begin(false); /* no port */
+    assert_true(!klive_on() && !thread && strstr(out, "SKIP: live: no serial port"));
+    klive_stop();
+    klive_settle();
     box_close(&box);
 }
 
@@ -410,7 +410,7 @@ static void test_pace(void **state)
     (void)state;
     for (unsigned pace = 0; pace <= 1; pace++) {
         fill(450);
-        klogger_begin(true);
+        klive_begin(true);
         kopt.dump_pace = pace;
         uint64_t begin = clock_tsc;
         size_t before = out_size;
@@ -442,17 +442,17 @@ static void test_text_between(void **state)
         uint32_t frames, again;
         eight_bit = every % 2;
         fill(450);
-        klogger_begin(true);
+        klive_begin(true);
         meanwhile = talk;
         text_every = every;
         turns = texts_said = stop_after = 0;
         run_logger();
         dump_rest();
         assert_true(see_out(&s));
-        klogger_counts(&frames, &again);
+        klive_counts(&frames, &again);
         assert_true(again > 0);
         assert_int_equal(s.cut + s.repeated, again);   /* repeated: it was cut at its very end */
-        assert_int_equal(s.texts, 2 + texts_said + 1); /* and those of klogger_begin and dump_rest */
+        assert_int_equal(s.texts, 2 + texts_said + 1); /* and those of klive_begin and dump_rest */
         unsigned lines = 0;
         for (size_t i = 0; i < screen_size; i++)
             lines += screen[i] == '\n';
@@ -470,17 +470,17 @@ static void test_stop(void **state)
     for (unsigned after = 1; after < 800; after++) {
         struct seen_out s;
         fill(60);
-        klogger_begin(true);
+        klive_begin(true);
         meanwhile = talk;
         text_every = turns = 0;
         stop_after = after;
         run_logger();
-        klogger_stop();
+        klive_stop();
         bool open = unfinished;
         if (after % 2)
-            klogger_settle();
+            klive_settle();
         kprintf("the run is over\n");
-        klogger_report();
+        klive_report();
         dump_rest();
         assert_true(see_out(&s));
         assert_int_equal(s.cut, open && after % 2 == 0);
@@ -580,7 +580,7 @@ static void test_panic_anywhere(void **state)
     copy = malloc(room);
     seen = calloc(1, room);
     assert_true(copy && seen);
-    klogger_begin(true);
+    klive_begin(true);
     raise(SIGUSR1);
     run_logger();
     stepped.running = false;

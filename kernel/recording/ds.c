@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/recording/debug_store.h"
+#include "kernel/recording/ds.h"
 
 #include "arch/arch.h"
-#include "kernel/lib/print.h"
-#include "kernel/sched/cross_call.h"
-#include "kernel/recording/sessions.h"
+#include "kernel/console/print.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
-#include "kernel/tracepoint/drains.h"
-#include "kernel/tracepoint/switch.h"
+#include "kernel/lib/print.h"
+#include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
-#include "kernel/tracepoint/mutant.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/pmi.h"
 #include "kernel/recording/self_test.h"
-#include "kernel/console/print.h"
-#include "kernel/tracepoint/stepping.h"
-#include "kernel/lib/string.h"
+#include "kernel/recording/sessions.h"
+#include "kernel/sched/cross_call.h"
 #include "kernel/thread.h"
+#include "kernel/tracepoint/drains.h"
+#include "kernel/tracepoint/mutant.h"
+#include "kernel/tracepoint/stepping.h"
+#include "kernel/tracepoint/switch.h"
 
 static struct kds state;
 static const struct ds_config no_events; /* of a CPU without PEBS */
@@ -153,7 +153,7 @@ static int choose_backend(char *error, size_t error_size)
 static struct kthread *thread_of_frame(const struct arch_trap_frame *frame)
 {
     bool user = frame->cs & 3 || frame->rip == (uint64_t)arch_syscall_entry;
-    return kstack_thread(user ? arch_this_cpu()->kernel_stack : frame->rsp);
+    return kthread_of_stack(user ? arch_this_cpu()->kernel_stack : frame->rsp);
 }
 
 static uint32_t tid_of_frame(const struct arch_trap_frame *frame)
@@ -285,7 +285,7 @@ static int make_models(char *error, size_t error_size)
         kcpu_table[i]->ds_soft = model;
     }
     arch_debug_set(kstepping_debug);
-    kcall_all(detect_soft, NULL);
+    kcross_call_all(detect_soft, NULL);
     return 0;
 }
 
@@ -416,7 +416,7 @@ int kds_init(char *error, size_t error_size)
     state.hw_caps = pages(kcpu_count * sizeof *state.hw_caps);
     if (!state.hw_caps)
         return e;
-    kcall_all(detect_hw, NULL);
+    kcross_call_all(detect_hw, NULL);
     /* 2. Whose Debug Store it will be, */
     if ((e = choose_backend(error, error_size)) != 0 || kopt.ds == KOPT_DS_OFF)
         return e;

@@ -15,11 +15,11 @@
 #include <cmocka.h>
 
 #include "ds/ds.h"
+#include "kernel/cpu.h"
 #include "kernel/thread.h"
 #include "kernel/tracepoint/truth.h"
-#include "trace/hub.h"
 #include "tests/unit/support/alone.h"
-#include "kernel/cpu.h"
+#include "trace/hub.h"
 
 #define CPUS 4
 static struct kcpu cpus[CPUS];
@@ -62,9 +62,9 @@ void arch_irq_restore(bool on)
 }
 
 #include "kernel/lock/executive_spinlock.h"
+#include "kernel/lock/lock_trace.h"
 #include "kernel/lock/queued_spinlock.h"
 #include "kernel/lock/spinlock.h"
-#include "kernel/lock/lock_trace.h"
 
 _Noreturn void kpanic(const char *format, ...)
 {
@@ -163,7 +163,7 @@ static void want(bool on)
     memset(&hub.wanted, 0, sizeof hub.wanted);
     if (on)
         trace_group_add(&hub.wanted, PERF_SPINLOCK);
-    klocktrace_update();
+    klock_trace_update();
 }
 
 static int setup(void **state)
@@ -179,15 +179,15 @@ static int setup(void **state)
     here = 0;
     now = 1000;
     on_pause = NULL;
-    klocktrace_init(&(struct trace_spinlock_sampling){1, 1000, 1, 1000000, true});
+    klock_trace_init(&(struct trace_spinlock_sampling){1, 1000, 1, 1000000, true});
     return 0;
 }
 
 /* ---- one lock at a time */
 
 static struct kspinlock ordinary = KSPINLOCK("ordinary");
-static struct kqspinlock queued = {.name = "queued"};
-static struct kexspinlock executive = {.name = "executive"};
+static struct kqueued_spinlock queued = {.name = "queued"};
+static struct kexecutive_spinlock executive = {.name = "executive"};
 
 static void free_ordinary(void)
 {
@@ -268,19 +268,19 @@ static void in_interrupts_and_dpcs(void **state)
 static void modes(void **state)
 {
     (void)state;
-    struct kqspin_place place;
-    kqspin_lock(&queued, &place);
-    kqspin_unlock(&place);
+    struct kqueued_place place;
+    kqueued_lock(&queued, &place);
+    kqueued_unlock(&place);
     assert_null(queued.tail);
-    kexspin_lock_shared(&executive);
-    kexspin_lock_shared(&executive);
-    assert_false(kexspin_try_convert(&executive));
-    kexspin_unlock_shared(&executive);
-    assert_true(kexspin_try_convert(&executive));
+    kexecutive_lock_shared(&executive);
+    kexecutive_lock_shared(&executive);
+    assert_false(kexecutive_try_convert(&executive));
+    kexecutive_unlock_shared(&executive);
+    assert_true(kexecutive_try_convert(&executive));
     assert_int_equal(executive.state, KEXSPIN_EXCLUSIVE);
-    kexspin_unlock_exclusive(&executive);
-    kexspin_lock_exclusive(&executive);
-    kexspin_unlock_exclusive(&executive);
+    kexecutive_unlock_exclusive(&executive);
+    kexecutive_lock_exclusive(&executive);
+    kexecutive_unlock_exclusive(&executive);
     assert_int_equal(executive.state, 0);
 
     const uint8_t mode[] = {SPINLOCK_QUEUED, SPINLOCK_SHARED, SPINLOCK_CONVERTED, SPINLOCK_EXCLUSIVE};
@@ -302,10 +302,10 @@ static void modes(void **state)
 static void conversion_is_refused(void **state)
 {
     (void)state;
-    kexspin_lock_shared(&executive);
+    kexecutive_lock_shared(&executive);
     executive.state |= KEXSPIN_EXCLUSIVE; /* another CPU wants it alone, and waits for this one */
-    assert_false(kexspin_try_convert(&executive));
-    kexspin_unlock_shared(&executive);
+    assert_false(kexecutive_try_convert(&executive));
+    kexecutive_unlock_shared(&executive);
     assert_int_equal(executive.state, KEXSPIN_EXCLUSIVE);
     executive.state = 0;
     assert_int_equal(event[0].flags, SPINLOCK_SHARED);
@@ -330,7 +330,7 @@ static void nested(void **state)
     }
     assert_int_equal(truths, 20);
     want(false);
-    struct klocktrace_counts c = klocktrace_counts(0);
+    struct klock_trace_counts c = klock_trace_counts(0);
     assert_int_equal(c.untracked, 2);
     assert_int_equal(c.released, 8);
     assert_int_equal(c.events, 8);
@@ -341,10 +341,10 @@ static void nested(void **state)
 static void the_same_lock_shared_twice(void **state)
 {
     (void)state;
-    kexspin_lock_shared(&executive);
-    kexspin_lock_shared(&executive);
-    kexspin_unlock_shared(&executive);
-    kexspin_unlock_shared(&executive);
+    kexecutive_lock_shared(&executive);
+    kexecutive_lock_shared(&executive);
+    kexecutive_unlock_shared(&executive);
+    kexecutive_unlock_shared(&executive);
     assert_int_equal(event[0].acquire_time, 1040);
     assert_int_equal(event[1].acquire_time, 1020);
 }
@@ -383,7 +383,7 @@ static void begin_and_end(void **state)
 static void sampled(void **state)
 {
     (void)state;
-    klocktrace_init(&(struct trace_spinlock_sampling){1, 1000, 1, 1000000, false});
+    klock_trace_init(&(struct trace_spinlock_sampling){1, 1000, 1, 1000000, false});
     struct kspinlock outer = KSPINLOCK("outer");
     for (unsigned i = 1; i <= 2998; i += 2) {
         kspin_lock(&outer);
@@ -410,9 +410,9 @@ static void counting_is_held(void **state)
     assert_true(counting[0]);
     kspin_unlock(&ordinary);
     assert_true(counting[0]);
-    kexspin_lock_shared(&executive);
-    assert_true(kexspin_try_convert(&executive));
-    kexspin_unlock_exclusive(&executive);
+    kexecutive_lock_shared(&executive);
+    assert_true(kexecutive_try_convert(&executive));
+    kexecutive_unlock_exclusive(&executive);
     assert_true(counting[0]);
     assert_int_equal(holds, 5);
     assert_int_equal(events, 2);
@@ -426,10 +426,10 @@ static void counting_is_held(void **state)
 static void configuration(void **state)
 {
     (void)state;
-    klocktrace_configure(&(struct trace_spinlock_sampling){2, 3000, 4, 0, false});
+    klock_trace_configure(&(struct trace_spinlock_sampling){2, 3000, 4, 0, false});
     assert_int_equal(rundown_sessions, 5);
     assert_int_equal(rundown_hook, HOOK_SPINLOCK_DC_START);
-    klocktrace_rundown(3, HOOK_SPINLOCK_DC_END); /* session 2 does not want them */
+    klock_trace_rundown(3, HOOK_SPINLOCK_DC_END); /* session 2 does not want them */
     assert_int_equal(rundown_sessions, 1);
     assert_int_equal(rundown_hook, HOOK_SPINLOCK_DC_END);
     assert_int_equal(rundown.spin_threshold, 2);
@@ -455,7 +455,7 @@ static void do_nothing(void)
 static void misuse(void **state)
 {
     (void)state;
-    struct kqspin_place place = {.lock = &queued, .owner = 2};
+    struct kqueued_place place = {.lock = &queued, .owner = 2};
     on_pause = do_nothing;
     kspin_lock(&ordinary);
     PANICS(kspin_lock(&ordinary));
@@ -463,9 +463,9 @@ static void misuse(void **state)
     PANICS(kspin_unlock(&ordinary));
     here = 0;
     kspin_unlock(&ordinary);
-    PANICS(kqspin_unlock(&place));
-    PANICS(kexspin_unlock_shared(&executive));
-    PANICS(kexspin_unlock_exclusive(&executive));
+    PANICS(kqueued_unlock(&place));
+    PANICS(kexecutive_unlock_shared(&executive));
+    PANICS(kexecutive_unlock_exclusive(&executive));
 }
 
 /* ---- a fight */
@@ -478,32 +478,32 @@ static struct {
 
 static void *fight(void *argument)
 {
-    struct kqspin_place place;
+    struct kqueued_place place;
     uint32_t kept = 0;
     here = (uint32_t)(uintptr_t)argument;
     on_pause = NULL;
     for (unsigned i = 0; i < ROUNDS; i++) {
         kspin_lock(&ordinary);
         under.ordinary++;
-        kqspin_lock(&queued, &place);
+        kqueued_lock(&queued, &place);
         under.queued++;
         kspin_unlock(&ordinary);
-        kqspin_unlock(&place);
-        kexspin_lock_shared(&executive);
+        kqueued_unlock(&place);
+        kexecutive_lock_shared(&executive);
         if (under.executive != under.copy)
             under.torn = true;
-        if (i % 4 == 0 && kexspin_try_convert(&executive)) {
+        if (i % 4 == 0 && kexecutive_try_convert(&executive)) {
             kept++;
             under.executive++;
             under.copy++;
-            kexspin_unlock_exclusive(&executive);
+            kexecutive_unlock_exclusive(&executive);
         } else {
-            kexspin_unlock_shared(&executive);
+            kexecutive_unlock_shared(&executive);
         }
-        kexspin_lock_exclusive(&executive);
+        kexecutive_lock_exclusive(&executive);
         under.executive++;
         under.copy++;
-        kexspin_unlock_exclusive(&executive);
+        kexecutive_unlock_exclusive(&executive);
     }
     return (void *)(uintptr_t)kept;
 }
@@ -514,7 +514,7 @@ static void nobody_is_let_in_twice(void **state)
         pthread_t id[CPUS];
         uint64_t converted = 0;
         setup(state);
-        klocktrace_init(&(struct trace_spinlock_sampling){1, 1000, 1, 1000000, false});
+        klock_trace_init(&(struct trace_spinlock_sampling){1, 1000, 1, 1000000, false});
         for (here = CPUS; here-- > 0;) {
             cpus[here].truth = NULL;
             want(traced);
@@ -534,7 +534,7 @@ static void nobody_is_let_in_twice(void **state)
         assert_false(under.torn);
         for (here = 0; here < CPUS; here++) {
             want(false);
-            struct klocktrace_counts c = klocktrace_counts(here);
+            struct klock_trace_counts c = klock_trace_counts(here);
             assert_int_equal(c.released, traced ? 4 * ROUNDS : 0);
             assert_int_equal(c.contended + c.uncontended, c.released);
         }

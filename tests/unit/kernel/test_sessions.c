@@ -3,7 +3,7 @@
  * Sessions made, started, changed, stopped and unmade at run time: what each call answers, what it takes of memory and
  * gives back, and what the truth holds of it.
  */
-#include "tests/unit/kernel/control/control_machine.h"
+#include "tests/unit/kernel/sessions/sessions_machine.h"
 
 static char error[256];
 
@@ -11,7 +11,7 @@ static void too_slow_a_clock(void **state)
 {
     (void)state;
     tsc_hz = 2 * TRACE_CLOCK_HZ;
-    assert_int_equal(kcontrol_init(error, sizeof error), -ERANGE);
+    assert_int_equal(ksession_init(error, sizeof error), -ERANGE);
     assert_string_equal(error, "the TSC runs at 20000000 Hz, the trace clock needs more than 20 MHz");
 }
 
@@ -20,7 +20,7 @@ static void absurd_sizes(void **state)
 {
     (void)state;
     static const struct {
-        struct kcontrol_params p;
+        struct ksession_params p;
         int e;
         const char *line;
     } rows[] = {
@@ -40,11 +40,11 @@ static void absurd_sizes(void **state)
     size_t taken = pages_taken;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         error[0] = '\0';
-        assert_int_equal(kcontrol_create(&rows[i].p, error, sizeof error), rows[i].e);
+        assert_int_equal(ksession_create(&rows[i].p, error, sizeof error), rows[i].e);
         if (!strstr(error, rows[i].line))
             fail_msg("%s", error);
         assert_null(strchr(error, '\n'));
-        assert_null(kcontrol_session(2));
+        assert_null(ksession_session(2));
         assert_int_equal(pages_taken, taken);
     }
 }
@@ -53,23 +53,23 @@ static void absurd_sizes(void **state)
 static void items(void **state)
 {
     (void)state;
-    struct kcontrol_params p = control_params(2, "full");
+    struct ksession_params p = control_params(2, "full");
     size_t taken = pages_taken;
     p.pmc.count = 2;
     p.pmc.source[0] = TRACE_PMC_INSTRUCTION_RETIRED;
     p.pmc.source[1] = TRACE_PMC_BRANCH_INSTRUCTIONS;
-    assert_int_equal(kcontrol_create(&p, error, sizeof error), -EINVAL);
+    assert_int_equal(ksession_create(&p, error, sizeof error), -EINVAL);
     assert_string_equal(error, "session 2: no counter counts source 6: see option session.pmc");
     p.pmc.count = TRACE_PMC_MAX + 1;
     p.pmc.source[1] = TRACE_PMC_TOTAL_CYCLES;
-    assert_int_equal(kcontrol_create(&p, error, sizeof error), -EINVAL);
+    assert_int_equal(ksession_create(&p, error, sizeof error), -EINVAL);
     assert_string_equal(error, "session 2: 5 counters on an event: there are at most 4");
     assert_int_equal(pages_taken, taken);
     p.pmc.count = 2;
-    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    assert_int_equal(ksession_create(&p, error, sizeof error), 0);
     for (unsigned life = 0; life < 2; life++) {
-        assert_int_equal(kcontrol_start(2, NULL), 0);
-        assert_int_equal(kcontrol_stop(2), 0);
+        assert_int_equal(ksession_start(2, NULL), 0);
+        assert_int_equal(ksession_stop(2), 0);
     }
     assert_int_equal(times_configured, 2);
     for (unsigned i = 0; i < 2; i++) {
@@ -82,49 +82,49 @@ static void items(void **state)
 /* The PMC items that CPU's events of this session carry. */
 static const struct trace_pmc *carried(uint32_t number, uint32_t cpu)
 {
-    return &trace_session_cpu(kcontrol_session(number), cpu)->pmc;
+    return &trace_session_cpu(ksession_session(number), cpu)->pmc;
 }
 
 /* Counters, once, and hooks, again and again, of a session that runs: on every CPU, over all of its lives. */
 static void items_at_run_time(void **state)
 {
     (void)state;
-    const struct kcontrol_params p = control_params(2, "full");
+    const struct ksession_params p = control_params(2, "full");
     const uint32_t good[] = {TRACE_PMC_TOTAL_CYCLES, TRACE_PMC_INSTRUCTION_RETIRED};
     const uint32_t bad[][2] = {{TRACE_PMC_TOTAL_CYCLES, TRACE_PMC_BRANCH_INSTRUCTIONS},
                                {0x10000 + TRACE_PMC_INSTRUCTION_RETIRED, TRACE_PMC_TOTAL_CYCLES}};
     const uint32_t hook[] = {0x0524, 0x0532, 0x0F2E, 0x0F43};
-    assert_int_equal(kcontrol_set_counters(2, good, 2), -ENOENT);
-    assert_int_equal(kcontrol_set_hooks(2, hook, 4), -ENOENT);
-    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
-    assert_int_equal(kcontrol_set_counters(2, good, 2), -EINVAL);
-    assert_int_equal(kcontrol_set_hooks(2, hook, 4), -EINVAL);
-    assert_int_equal(kcontrol_start(2, NULL), 0);
+    assert_int_equal(ksession_set_counters(2, good, 2), -ENOENT);
+    assert_int_equal(ksession_set_hooks(2, hook, 4), -ENOENT);
+    assert_int_equal(ksession_create(&p, error, sizeof error), 0);
+    assert_int_equal(ksession_set_counters(2, good, 2), -EINVAL);
+    assert_int_equal(ksession_set_hooks(2, hook, 4), -EINVAL);
+    assert_int_equal(ksession_start(2, NULL), 0);
     for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(kcontrol_set_counters(2, bad[i], 2), -ENODEV);
+        assert_int_equal(ksession_set_counters(2, bad[i], 2), -ENODEV);
     assert_int_equal(calls, 1); /* no CPU heard of any of it */
     for (uint32_t i = 0; i < CPUS; i++)
         assert_true(!carried(2, i)->count && !carried(2, i)->hooks);
     assert_int_equal(times_configured, 0);
 
-    assert_int_equal(kcontrol_set_hooks(2, hook, 4), 0);
-    assert_int_equal(kcontrol_set_counters(2, good, 2), 0);
+    assert_int_equal(ksession_set_hooks(2, hook, 4), 0);
+    assert_int_equal(ksession_set_counters(2, good, 2), 0);
     assert_int_equal(times_configured, 1);
-    assert_int_equal(kcontrol_set_counters(2, good, 1), -EEXIST);
-    assert_int_equal(kcontrol_set_hooks(2, hook + 1, 2), 0);
+    assert_int_equal(ksession_set_counters(2, good, 1), -EEXIST);
+    assert_int_equal(ksession_set_hooks(2, hook + 1, 2), 0);
     assert_int_equal(calls, 4);
     for (uint32_t i = 0; i < CPUS; i++) {
         const struct trace_pmc expected = {
             .count = 2, .source = {19, 26}, .counter = {0, 1}, .hooks = 2, .hook = {0x0532, 0x0F2E}};
         assert_memory_equal(carried(2, i), &expected, sizeof expected);
     }
-    assert_int_equal(kcontrol_stop(2), 0);
-    assert_int_equal(kcontrol_start(2, NULL), 0);
+    assert_int_equal(ksession_stop(2), 0);
+    assert_int_equal(ksession_start(2, NULL), 0);
     assert_int_equal(carried(2, 1)->count, 2);
     assert_int_equal(times_configured, 2); /* each life names them, once */
     assert_int_equal(configured[1].source[1], TRACE_PMC_INSTRUCTION_RETIRED);
-    assert_int_equal(kcontrol_set_counters(2, good, 2), -EEXIST);
-    assert_int_equal(kcontrol_set_hooks(2, NULL, 0), 0);
+    assert_int_equal(ksession_set_counters(2, good, 2), -EEXIST);
+    assert_int_equal(ksession_set_hooks(2, NULL, 0), 0);
     assert_int_equal(carried(2, 2)->hooks, 0);
     assert_int_equal(times_configured, 2);
 }
@@ -133,12 +133,12 @@ static void items_at_run_time(void **state)
 static void live_ones_stay(void **state)
 {
     (void)state;
-    struct kcontrol_params p = control_params(5, "full");
+    struct ksession_params p = control_params(5, "full");
     p.live = true;
-    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
-    assert_true(trace_session_config(kcontrol_session(5))->live);
-    assert_int_equal(kcontrol_destroy(5), -EBUSY);
-    kcontrol_session(5)->config.live = false; /* for the end of the test */
+    assert_int_equal(ksession_create(&p, error, sizeof error), 0);
+    assert_true(trace_session_config(ksession_session(5))->live);
+    assert_int_equal(ksession_destroy(5), -EBUSY);
+    ksession_session(5)->config.live = false; /* for the end of the test */
 }
 
 /* All that is taken for a session comes back with it, again and again. */
@@ -148,17 +148,17 @@ static void made_and_unmade(void **state)
     size_t taken = pages_taken;
     for (unsigned i = 0; i < 50; i++) {
         for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
-            struct kcontrol_params p = control_params(number, "compact");
+            struct ksession_params p = control_params(number, "compact");
             p.clock = 1 + number % 3;
-            assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
-            assert_int_equal(kcontrol_create(&p, error, sizeof error), -EEXIST);
-            assert_int_equal(kcontrol_start(number, NULL), 0);
-            assert_int_equal(kcontrol_destroy(number), -EBUSY);
+            assert_int_equal(ksession_create(&p, error, sizeof error), 0);
+            assert_int_equal(ksession_create(&p, error, sizeof error), -EEXIST);
+            assert_int_equal(ksession_start(number, NULL), 0);
+            assert_int_equal(ksession_destroy(number), -EBUSY);
         }
         for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
-            assert_int_equal(kcontrol_stop(number), 0);
-            assert_int_equal(kcontrol_destroy(number), 0);
-            assert_int_equal(kcontrol_destroy(number), -ENOENT);
+            assert_int_equal(ksession_stop(number), 0);
+            assert_int_equal(ksession_destroy(number), 0);
+            assert_int_equal(ksession_destroy(number), -ENOENT);
         }
         assert_int_equal(pages_taken, taken);
         truths = 0;
@@ -168,41 +168,41 @@ static void made_and_unmade(void **state)
 static void states(void **state)
 {
     (void)state;
-    struct kcontrol_info info;
-    struct kcontrol_params p = control_params(2, "full");
+    struct ksession_info info;
+    struct ksession_params p = control_params(2, "full");
     p.buffers = 12;
     struct perfinfo_groupmask other = box_masks(BOX_COMPACT), masks;
-    assert_int_equal(kcontrol_masks(2, &masks), -ENOENT);
-    assert_int_equal(kcontrol_start(2, NULL), -ENOENT);
-    assert_int_equal(kcontrol_stop(2), -ENOENT);
-    assert_int_equal(kcontrol_change(2, &other), -ENOENT);
-    assert_int_equal(kcontrol_query(2, &info), -ENOENT);
-    assert_int_equal(kcontrol_query(0, &info), -ENOENT);
-    assert_int_equal(kcontrol_query(9, &info), -ENOENT);
-    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
-    assert_int_equal(kcontrol_stop(2), -EINVAL);
-    assert_int_equal(kcontrol_change(2, &other), -EINVAL);
-    assert_int_equal(kcontrol_masks(2, &masks), -EINVAL);
+    assert_int_equal(ksession_masks(2, &masks), -ENOENT);
+    assert_int_equal(ksession_start(2, NULL), -ENOENT);
+    assert_int_equal(ksession_stop(2), -ENOENT);
+    assert_int_equal(ksession_change(2, &other), -ENOENT);
+    assert_int_equal(ksession_query(2, &info), -ENOENT);
+    assert_int_equal(ksession_query(0, &info), -ENOENT);
+    assert_int_equal(ksession_query(9, &info), -ENOENT);
+    assert_int_equal(ksession_create(&p, error, sizeof error), 0);
+    assert_int_equal(ksession_stop(2), -EINVAL);
+    assert_int_equal(ksession_change(2, &other), -EINVAL);
+    assert_int_equal(ksession_masks(2, &masks), -EINVAL);
     assert_int_equal(calls, 0);
-    assert_int_equal(kcontrol_query(2, &info), 0);
+    assert_int_equal(ksession_query(2, &info), 0);
     assert_true(!info.running && !info.lives && !info.start_tsc && !info.stop_tsc);
     assert_int_equal(info.config.number, 2);
     assert_int_equal(info.config.buffer_bytes, 4096);
-    assert_int_equal(kcontrol_start(2, NULL), 0);
-    assert_int_equal(kcontrol_start(2, NULL), -EBUSY);
-    assert_int_equal(kcontrol_query(2, &info), 0);
+    assert_int_equal(ksession_start(2, NULL), 0);
+    assert_int_equal(ksession_start(2, NULL), -EBUSY);
+    assert_int_equal(ksession_query(2, &info), 0);
     assert_true(info.running && info.lives == 1 && info.start_tsc && !info.stop_tsc);
     assert_memory_equal(&info.masks, &p.masks, sizeof info.masks);
     uint64_t start = info.start_tsc;
-    assert_int_equal(kcontrol_change(2, &other), 0);
-    assert_true(kcontrol_masks(2, &masks) == 0 && memcmp(&masks, &other, sizeof masks) == 0);
-    assert_int_equal(kcontrol_stop(2), 0);
-    assert_int_equal(kcontrol_query(2, &info), 0);
+    assert_int_equal(ksession_change(2, &other), 0);
+    assert_true(ksession_masks(2, &masks) == 0 && memcmp(&masks, &other, sizeof masks) == 0);
+    assert_int_equal(ksession_stop(2), 0);
+    assert_int_equal(ksession_query(2, &info), 0);
     assert_true(!info.running && info.start_tsc == start && info.stop_tsc > start);
     assert_memory_equal(&info.masks, &other, sizeof info.masks);
     assert_memory_equal(&info.config.masks, &p.masks, sizeof info.masks);
-    assert_int_equal(kcontrol_start(2, &p.masks), 0);
-    assert_int_equal(kcontrol_query(2, &info), 0);
+    assert_int_equal(ksession_start(2, &p.masks), 0);
+    assert_int_equal(ksession_query(2, &info), 0);
     assert_true(info.lives == 2 && info.start_tsc == start);
     assert_int_equal(info.sum.events_written, CPUS * 4);
     assert_int_equal(calls, 4);
@@ -237,21 +237,21 @@ static void first_here(void *unused)
 static void all_at_once(void **state)
 {
     (void)state;
-    struct kcontrol_info info;
+    struct ksession_info info;
     for (uint32_t number = 1; number <= 3; number++) {
-        struct kcontrol_params p = control_params(number, "compact");
-        assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+        struct ksession_params p = control_params(number, "compact");
+        assert_int_equal(ksession_create(&p, error, sizeof error), 0);
     }
-    kcontrol_start_all(then_here);
+    ksession_start_all(then_here);
     assert_int_equal(calls, 1 + 100 * CPUS);
     for (uint32_t number = 1; number <= 3; number++)
-        assert_true(kcontrol_query(number, &info) == 0 && info.running && info.lives == 1);
-    assert_int_equal(kcontrol_stop(3), 0);
-    kcontrol_query(3, &info);
+        assert_true(ksession_query(number, &info) == 0 && info.running && info.lives == 1);
+    assert_int_equal(ksession_stop(3), 0);
+    ksession_query(3, &info);
     uint64_t stop = info.stop_tsc;
-    kcontrol_stop_all(first_here);
+    ksession_stop_all(first_here);
     for (uint32_t number = 1; number <= 3; number++)
-        assert_true(kcontrol_query(number, &info) == 0 && !info.running);
+        assert_true(ksession_query(number, &info) == 0 && !info.running);
     assert_int_equal(info.stop_tsc, stop);
     for (uint32_t i = 0; i < CPUS; i++)
         assert_false(trace_hub_on(cpus[i].trace));

@@ -12,12 +12,12 @@
 
 #include <cmocka.h>
 
-#include "kernel/gate.h"
-#include "kernel/this_thread.h"
-#include "kernel/tracepoint/truth.h"
 #include "arch/arch.h"
 #include "kernel/cpu.h"
+#include "kernel/gate.h"
+#include "kernel/this_thread.h"
 #include "kernel/thread.h"
+#include "kernel/tracepoint/truth.h"
 
 static struct kcpu machine;
 static struct kthread running, other;
@@ -116,12 +116,12 @@ static void ready(void **state)
 {
     (void)state;
     begin(PERF_DISPATCHER);
-    assert_int_equal(klive_ready(&machine, &other, ETW_ADJUST_UNWAIT, 2), now);
+    assert_int_equal(kactivity_ready(&machine, &other, ETW_ADJUST_UNWAIT, 2), now);
     end(HEADER("02", "18", "3205") "34120000"
                                    "01020000");
     begin(PERF_DISPATCHER);
     machine.in_dpc = true;
-    assert_int_equal(klive_ready(&machine, &other, ETW_ADJUST_NONE, 0), now);
+    assert_int_equal(kactivity_ready(&machine, &other, ETW_ADJUST_NONE, 0), now);
     end(HEADER("02", "18", "3205") "34120000"
                                    "00000100");
 }
@@ -130,16 +130,16 @@ static void priority(void **state)
 {
     (void)state;
     begin(PERF_PRIORITY);
-    assert_int_equal(klive_priority(&machine, &other, 8, 8), now);
+    assert_int_equal(kactivity_priority(&machine, &other, 8, 8), now);
     end(HEADER("03", "18", "3005") "34120000"
                                    "080c0c00");
     begin(PERF_PRIORITY);
     other.base_priority = 12;
-    assert_int_equal(klive_priority(&machine, &other, 12, 8), now);
+    assert_int_equal(kactivity_priority(&machine, &other, 12, 8), now);
     end(HEADER("03", "18", "3105") "34120000"
                                    "080c0c00");
     begin(PERF_PRIORITY);
-    assert_int_equal(klive_priority(&machine, &other, 12, 8), 0); /* nothing has changed */
+    assert_int_equal(kactivity_priority(&machine, &other, 12, 8), 0); /* nothing has changed */
     end("");
 }
 
@@ -148,7 +148,7 @@ static void profile(void **state)
     const struct arch_trap_frame frame = {.rip = 0xFFFFFFFF80123456, .vector = ARCH_VECTOR_TIMER};
     (void)state;
     begin(PERF_PROFILE);
-    assert_int_equal(klive_profile(&machine, &frame), now);
+    assert_int_equal(kactivity_profile(&machine, &frame), now);
     end(HEADER("02", "20", "2e0f") "56341280ffffffff"
                                    "20000000"
                                    "01004800");
@@ -156,7 +156,7 @@ static void profile(void **state)
     machine.in_dpc = true;
     machine.irq_depth = 2;
     running.priority = 31;
-    assert_int_equal(klive_profile(&machine, &frame), now);
+    assert_int_equal(kactivity_profile(&machine, &frame), now);
     end(HEADER("02", "20", "2e0f") "56341280ffffffff"
                                    "20000000"
                                    "0100f900");
@@ -167,7 +167,7 @@ static void pmc(void **state)
     const struct arch_trap_frame frame = {.rip = 0x401000, .vector = ARCH_VECTOR_PMI};
     (void)state;
     begin(PERF_PMC_PROFILE);
-    assert_int_equal(klive_pmc(&machine, &frame, TRACE_PMC_INSTRUCTION_RETIRED), now);
+    assert_int_equal(kactivity_pmc(&machine, &frame, TRACE_PMC_INSTRUCTION_RETIRED), now);
     end(HEADER("02", "20", "2f0f") "0010400000000000"
                                    "20000000"
                                    "1a000000");
@@ -194,13 +194,13 @@ static void interrupt(void **state)
 {
     (void)state;
     begin(PERF_INTERRUPT);
-    uint64_t began = klive_begin(&machine, PERF_INTERRUPT);
+    uint64_t began = kactivity_begin(&machine, PERF_INTERRUPT);
     assert_int_equal(began, now);
     now += BOX_TSC(0x10);
-    assert_int_equal(klive_interrupt(&machine, ARCH_VECTOR_TIMER, handler, began), now);
+    assert_int_equal(kactivity_interrupt(&machine, ARCH_VECTOR_TIMER, handler, began), now);
     end(with_address("020011c02400430f76554433220000006655443322000000", (const void *)handler, "01e00000"));
     begin(PERF_INTERRUPT);
-    assert_int_equal(klive_interrupt(&machine, ARCH_VECTOR_TIMER, handler, 0), 0); /* it began before the session */
+    assert_int_equal(kactivity_interrupt(&machine, ARCH_VECTOR_TIMER, handler, 0), 0); /* it began before the session */
     end("");
 }
 
@@ -208,10 +208,10 @@ static void dpc(void **state)
 {
     (void)state;
     begin(PERF_DPC);
-    assert_int_equal(klive_dpc(&machine, (const void *)handler, false, BOX_TSC(0x2233445500)), now);
+    assert_int_equal(kactivity_dpc(&machine, (const void *)handler, false, BOX_TSC(0x2233445500)), now);
     end(with_address(HEADER("02", "20", "440f") "0055443322000000", (const void *)handler, ""));
     begin(PERF_DPC);
-    assert_int_equal(klive_dpc(&machine, (const void *)handler, true, BOX_TSC(0x2233445500)), now);
+    assert_int_equal(kactivity_dpc(&machine, (const void *)handler, true, BOX_TSC(0x2233445500)), now);
     end(with_address(HEADER("02", "20", "450f") "0055443322000000", (const void *)handler, ""));
 }
 
@@ -221,13 +221,13 @@ static void mark(void **state)
     (void)state;
     begin(PERF_CAIRN_MARK);
     processor.irq_on = true;
-    klive_mark("here");
+    kactivity_mark("here");
     assert_true(processor.irq_on);
     end(HEADER("00", "15", "220f") "6865726500");
     begin(PERF_CAIRN_MARK);
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
-    klive_mark(text);
+    kactivity_mark(text);
     assert_false(processor.irq_on);
     for (unsigned i = 0; i < ETW_MARK_MAX - 1; i++)
         strcat(hex, "61");
@@ -241,11 +241,11 @@ static void sampled_mark(void **state)
     begin(PERF_CAIRN_MARK);
     running.flags = KTHREAD_SAMPLED;
     pauses = resumes = 0;
-    klive_mark("it");
+    kactivity_mark("it");
     assert_true(pauses == 0 && resumes == 0);
     machine.irq_depth = 0;
     machine.trace = NULL;
-    klive_mark("he");
+    kactivity_mark("he");
     assert_true(pauses == 1 && resumes == 1);
     assert_int_equal(running.gate_depth, 0);
     machine.trace = &box.hub[0];
@@ -257,11 +257,11 @@ static void pmc_config(void **state)
     (void)state;
     begin(0);
     struct trace_config config = *trace_session_config(box.session);
-    klive_pmc_config(&machine, &config); /* no items, no names */
+    kactivity_pmc_config(&machine, &config); /* no items, no names */
     config.pmc.count = 2;
     config.pmc.source[0] = TRACE_PMC_TOTAL_CYCLES;
     config.pmc.source[1] = TRACE_PMC_TIMER;
-    klive_pmc_config(&machine, &config);
+    kactivity_pmc_config(&machine, &config);
     end(HEADER("02", "38", "300f") "02000000"
                                    "54006f00740061006c004300790063006c0065007300"
                                    "0000540069006d00650072000000");
@@ -280,19 +280,19 @@ static void unwanted(void **state)
         unsigned events = 0;
         struct naive_event event;
         bool ok;
-        assert_int_equal(klive_ready(&machine, &other, ETW_ADJUST_NONE, 0) != 0, groups[i] == PERF_DISPATCHER);
-        assert_int_equal(klive_priority(&machine, &other, 1, 8) != 0, groups[i] == PERF_PRIORITY);
-        assert_int_equal(klive_profile(&machine, &frame) != 0, groups[i] == PERF_PROFILE);
-        assert_int_equal(klive_begin(&machine, PERF_DPC) != 0, groups[i] == PERF_DPC);
-        assert_int_equal(klive_begin(&machine, PERF_INTERRUPT) != 0, groups[i] == PERF_INTERRUPT);
+        assert_int_equal(kactivity_ready(&machine, &other, ETW_ADJUST_NONE, 0) != 0, groups[i] == PERF_DISPATCHER);
+        assert_int_equal(kactivity_priority(&machine, &other, 1, 8) != 0, groups[i] == PERF_PRIORITY);
+        assert_int_equal(kactivity_profile(&machine, &frame) != 0, groups[i] == PERF_PROFILE);
+        assert_int_equal(kactivity_begin(&machine, PERF_DPC) != 0, groups[i] == PERF_DPC);
+        assert_int_equal(kactivity_begin(&machine, PERF_INTERRUPT) != 0, groups[i] == PERF_INTERRUPT);
         /* It may have been stopped since the beginning. */
-        assert_int_equal(klive_dpc(&machine, (const void *)handler, false, 1) != 0, groups[i] == PERF_DPC);
-        assert_int_equal(klive_interrupt(&machine, 0xE0, handler, 1) != 0, groups[i] == PERF_INTERRUPT);
-        klive_mark("x");
-        kwitness_sample(&machine, CAIRN_INTERRUPT_PROFILE, &frame, 0, 0);
-        kwitness_thread(&machine, CAIRN_THREAD_READY, &other, kwitness_look(&other), 0);
-        kwitness_interrupt(&machine, &frame, handler, 0, 0);
-        kwitness_dpc(&machine, (const void *)handler, false, 0, 0);
+        assert_int_equal(kactivity_dpc(&machine, (const void *)handler, false, 1) != 0, groups[i] == PERF_DPC);
+        assert_int_equal(kactivity_interrupt(&machine, 0xE0, handler, 1) != 0, groups[i] == PERF_INTERRUPT);
+        kactivity_mark("x");
+        kactivity_truth_sample(&machine, CAIRN_INTERRUPT_PROFILE, &frame, 0, 0);
+        kactivity_truth_thread(&machine, CAIRN_THREAD_READY, &other, kactivity_truth_look(&other), 0);
+        kactivity_truth_interrupt(&machine, &frame, handler, 0, 0);
+        kactivity_truth_dpc(&machine, (const void *)handler, false, 0, 0);
         assert_int_equal(truths, 0);
         box_stop(&box, 0, now);
         assert_int_equal(trace_session_buffers(box.session), 1);
@@ -302,8 +302,8 @@ static void unwanted(void **state)
         box_close(&box);
     }
     machine = (struct kcpu){.current = &running};
-    assert_int_equal(klive_ready(&machine, &other, ETW_ADJUST_NONE, 0), 0); /* no session at all yet */
-    klive_mark("x");
+    assert_int_equal(kactivity_ready(&machine, &other, ETW_ADJUST_NONE, 0), 0); /* no session at all yet */
+    kactivity_mark("x");
 }
 
 /* ---- the truth */
@@ -316,10 +316,10 @@ static void witness(void **state)
     machine = (struct kcpu){.arch.index = 3, .truth = some_truth, .irq_depth = 1, .in_dpc = true};
     running = (struct kthread){.tid = 0x20, .priority = 9};
     other = (struct kthread){.tid = 0x44, .priority = 8, .base_priority = 8, .state = KTHREAD_WAITING};
-    struct kwitness_thread before = kwitness_look(&other);
+    struct kactivity_truth_thread before = kactivity_truth_look(&other);
     other.priority = 10;
     other.state = KTHREAD_STANDBY;
-    kwitness_thread(&machine, CAIRN_THREAD_READY, &other, before, 77);
+    kactivity_truth_thread(&machine, CAIRN_THREAD_READY, &other, before, 77);
     memcpy(&t, truth, sizeof t);
     const struct cairn_truth_thread ready_truth = {
         .kind = CAIRN_TRUTH_THREAD,
@@ -338,7 +338,7 @@ static void witness(void **state)
     assert_memory_equal(&t, &ready_truth, sizeof t);
 
     machine.irq_depth = 2;
-    kwitness_sample(&machine, CAIRN_INTERRUPT_PROFILE, &frame, 0, 78);
+    kactivity_truth_sample(&machine, CAIRN_INTERRUPT_PROFILE, &frame, 0, 78);
     memcpy(&i, truth, sizeof i);
     const struct cairn_truth_interrupt sample = {
         .kind = CAIRN_TRUTH_INTERRUPT,
@@ -354,7 +354,7 @@ static void witness(void **state)
 
     machine.irq_depth = 1;
     machine.in_dpc = false;
-    kwitness_interrupt(&machine, &frame, handler, 70, 79);
+    kactivity_truth_interrupt(&machine, &frame, handler, 70, 79);
     memcpy(&i, truth, sizeof i);
     const struct cairn_truth_interrupt handled = {
         .kind = CAIRN_TRUTH_INTERRUPT,
@@ -369,7 +369,7 @@ static void witness(void **state)
     };
     assert_memory_equal(&i, &handled, sizeof i);
 
-    kwitness_dpc(&machine, (const void *)handler, true, 71, 80);
+    kactivity_truth_dpc(&machine, (const void *)handler, true, 71, 80);
     memcpy(&i, truth, sizeof i);
     const struct cairn_truth_interrupt timer = {
         .kind = CAIRN_TRUTH_INTERRUPT,
@@ -384,7 +384,7 @@ static void witness(void **state)
     assert_memory_equal(&i, &timer, sizeof i);
     assert_int_equal(truths, 4);
     machine.truth = NULL; /* truth=0 */
-    kwitness_dpc(&machine, (const void *)handler, true, 71, 80);
+    kactivity_truth_dpc(&machine, (const void *)handler, true, 71, 80);
     assert_int_equal(truths, 4);
 }
 

@@ -19,10 +19,10 @@
 
 #include "arch/arch.h"
 #include "kernel/cpu.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lock/lock_trace.h"
 #include "kernel/options/options.h"
+#include "kernel/recording/sessions.h"
 #include "kernel/thread.h"
 #include "tests/unit/support/trace_support.h"
 
@@ -57,6 +57,6 @@ extern void (*meanwhile)(void); /* what somebody else does before the lock is ou
 int control_begin(void **state);
 int control_end(void **state);
 /* A session of 8 buffers of 4 KiB with these groups. */
-struct kcontrol_params control_params(uint32_t number, const char *groups);
+struct ksession_params control_params(uint32_t number, const char *groups);
 /* The events of session 1 on one CPU, in order. */
 unsigned control_events(uint32_t cpu, struct cairn_session_event e[8]);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A live session: buffers leave it while it runs, once each, in the order of their CPU, and what is lost is counted. */
+#include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 

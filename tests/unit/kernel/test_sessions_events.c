@@ -3,7 +3,7 @@
  * What a session's events hold of what is done to it at run time: PebsIndex and where it moves, the sampling of spin
  * locks, the end by a panic.
  */
-#include "tests/unit/kernel/control/control_machine.h"
+#include "tests/unit/kernel/sessions/sessions_machine.h"
 
 static char error[256];
 
@@ -13,12 +13,12 @@ static void stamps(void **state)
     (void)state;
     volatile uint64_t index = 0x12340;
     uint32_t unused;
-    struct kcontrol_params p = control_params(1, "full");
+    struct ksession_params p = control_params(1, "full");
     cpus[1].pebs_stamp = &index;
-    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
-    kcontrol_start(1, NULL);
-    kcontrol_stop(1);
-    struct trace_session *s = kcontrol_session(1);
+    assert_int_equal(ksession_create(&p, error, sizeof error), 0);
+    ksession_start(1, NULL);
+    ksession_stop(1);
+    struct trace_session *s = ksession_session(1);
     assert_int_equal(trace_session_buffers(s), CPUS);
     for (uint32_t i = 0; i < CPUS; i++) {
         const struct wmi_buffer_header *h = trace_session_buffer(s, i, &unused);
@@ -35,22 +35,22 @@ static void stamps(void **state)
 static void index_of_switches(void **state)
 {
     (void)state;
-    struct kcontrol_params compact = control_params(1, "compact"), full = control_params(2, "full");
-    assert_int_equal(kcontrol_create(&compact, error, sizeof error), 0);
-    assert_int_equal(kcontrol_create(&full, error, sizeof error), 0);
-    kcontrol_start(1, NULL);
+    struct ksession_params compact = control_params(1, "compact"), full = control_params(2, "full");
+    assert_int_equal(ksession_create(&compact, error, sizeof error), 0);
+    assert_int_equal(ksession_create(&full, error, sizeof error), 0);
+    ksession_start(1, NULL);
     assert_true(each_switch_stamped);
     assert_int_equal(indices_read, CPUS);
     for (uint32_t i = 0; i < CPUS; i++)
         cpus[i].truth = NULL;
-    kcontrol_stop(1);
-    kcontrol_start(1, NULL);
+    ksession_stop(1);
+    ksession_start(1, NULL);
     assert_false(each_switch_stamped);
-    kcontrol_start(2, NULL);
+    ksession_start(2, NULL);
     assert_true(each_switch_stamped);
-    kcontrol_stop(2);
+    ksession_stop(2);
     assert_false(each_switch_stamped);
-    kcontrol_stop(1);
+    ksession_stop(1);
     assert_int_equal(indices_read, 6 * CPUS);
 }
 
@@ -65,12 +65,12 @@ static void stamps_too_late(void **state)
 {
     (void)state;
     volatile uint64_t index = 0x12340;
-    struct kcontrol_params p = control_params(1, "both");
+    struct ksession_params p = control_params(1, "both");
     cpus[1].pebs_stamp = &index;
-    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
-    kcontrol_start(1, NULL);
+    assert_int_equal(ksession_create(&p, error, sizeof error), 0);
+    ksession_start(1, NULL);
     meanwhile = pebs_ends;
-    assert_int_equal(kcontrol_stamp(1, 0, CAIRN_STAMP_FULL), -ENODEV);
+    assert_int_equal(ksession_stamp(1, 0, CAIRN_STAMP_FULL), -ENODEV);
 }
 
 /* Which switch events carry PebsIndex, turned on and off, on all CPUs that have one. */
@@ -78,34 +78,34 @@ static void stamps_chosen(void **state)
 {
     (void)state;
     volatile uint64_t index = 0x12340;
-    struct kcontrol_params p = control_params(1, "both");
-    struct kcontrol_info info;
+    struct ksession_params p = control_params(1, "both");
+    struct ksession_info info;
     struct cairn_session_event e[8];
     const uint32_t full = CAIRN_STAMP_FULL, compact = CAIRN_STAMP_COMPACT, all = full | compact;
     cpus[1].pebs_stamp = &index;
-    assert_int_equal(kcontrol_stamp(1, full, 0), -ENOENT);
-    assert_int_equal(kcontrol_stamp(9, full, 0), -ENOENT);
-    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
-    assert_int_equal(kcontrol_stamp(1, full, 0), -EINVAL);
-    kcontrol_start(1, NULL);
-    kcontrol_query(1, &info);
+    assert_int_equal(ksession_stamp(1, full, 0), -ENOENT);
+    assert_int_equal(ksession_stamp(9, full, 0), -ENOENT);
+    assert_int_equal(ksession_create(&p, error, sizeof error), 0);
+    assert_int_equal(ksession_stamp(1, full, 0), -EINVAL);
+    ksession_start(1, NULL);
+    ksession_query(1, &info);
     assert_int_equal(info.stamps, all);
     cpus[1].pebs_stamp = NULL;
-    assert_int_equal(kcontrol_stamp(1, 0, all), -ENODEV);
-    kcontrol_query(1, &info);
+    assert_int_equal(ksession_stamp(1, 0, all), -ENODEV);
+    ksession_query(1, &info);
     assert_int_equal(info.stamps, all);
     cpus[1].pebs_stamp = &index;
     static const struct {
         uint32_t on, off, then;
     } rows[] = {{0, 3, 0}, {1, 0, 1}, {2, 0, 3}, {0, 1, 2}};
     for (unsigned i = 0; i < 4; i++) {
-        assert_int_equal(kcontrol_stamp(1, rows[i].on, rows[i].off), 0);
-        kcontrol_query(1, &info);
+        assert_int_equal(ksession_stamp(1, rows[i].on, rows[i].off), 0);
+        ksession_query(1, &info);
         assert_int_equal(info.stamps, rows[i].then);
     }
-    kcontrol_stop(1);
-    kcontrol_start(1, NULL); /* a new life has all of them */
-    kcontrol_stop(1);
+    ksession_stop(1);
+    ksession_start(1, NULL); /* a new life has all of them */
+    ksession_stop(1);
     static const uint8_t stamps_told[] = {3, 0, 1, 3, 2, 2, 3, 3};
     for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
         assert_int_equal(control_events(cpu, e), 8);
@@ -133,14 +133,14 @@ static void pebs_refused(void **state)
 {
     (void)state;
     volatile uint64_t index = 0x12340;
-    struct kcontrol_params p = control_params(1, "both");
+    struct ksession_params p = control_params(1, "both");
     struct cairn_session_event e[8];
     for (uint32_t cpu = 0; cpu < CPUS; cpu++)
         cpus[cpu].pebs_stamp = &index;
-    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
-    kcontrol_start_all(refused_here);
-    assert_int_equal(kcontrol_stamp(1, 0, 0), 0); /* PEBS runs somewhere */
-    kcontrol_stop_all(nothing_here);
+    assert_int_equal(ksession_create(&p, error, sizeof error), 0);
+    ksession_start_all(refused_here);
+    assert_int_equal(ksession_stamp(1, 0, 0), 0); /* PEBS runs somewhere */
+    ksession_stop_all(nothing_here);
     const uint32_t all = CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT;
     for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
         const unsigned count = cpu == 1 ? 4 : 3;
@@ -170,19 +170,19 @@ static void pebs_moved(void **state)
     (void)state;
     struct cairn_session_event e[8];
     for (uint32_t number = 1; number <= 2; number++) {
-        struct kcontrol_params p = control_params(number, "compact");
-        assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+        struct ksession_params p = control_params(number, "compact");
+        assert_int_equal(ksession_create(&p, error, sizeof error), 0);
     }
     there = 0x777000;
-    kcontrol_start(1, NULL);
+    ksession_start(1, NULL);
     here = 2;
     moves = false;
-    kcontrol_move_pebs(move_there, (void *)(uintptr_t)&there);
+    ksession_move_pebs(move_there, (void *)(uintptr_t)&there);
     moves = true;
-    kcontrol_move_pebs(move_there, (void *)(uintptr_t)&there);
-    kcontrol_move_pebs(move_there, (void *)(uintptr_t)&there);
+    ksession_move_pebs(move_there, (void *)(uintptr_t)&there);
+    ksession_move_pebs(move_there, (void *)(uintptr_t)&there);
     assert_false(locked);
-    kcontrol_stop(1);
+    ksession_stop(1);
     assert_int_equal(control_events(0, e), 2);
     assert_int_equal(control_events(2, e), 4);
     assert_true(e[1].what == CAIRN_SESSION_MASKS && e[1].stamps == 3 && e[1].pebs_index == 0x777000);
@@ -195,26 +195,26 @@ static void pebs_moved(void **state)
 static void panicked(void **state)
 {
     (void)state;
-    struct kcontrol_info info;
-    struct kcontrol_params p = control_params(1, "compact");
-    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    struct ksession_info info;
+    struct ksession_params p = control_params(1, "compact");
+    assert_int_equal(ksession_create(&p, error, sizeof error), 0);
     p.number = 4;
-    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
-    kcontrol_start(1, NULL);
-    kcontrol_start(4, NULL);
+    assert_int_equal(ksession_create(&p, error, sizeof error), 0);
+    ksession_start(1, NULL);
+    ksession_start(4, NULL);
     for (uint32_t i = 1; i <= 100; i++) {
         struct trace_switch sw = box_switch_at(arch_rdtsc(), i);
         trace_hub_switch(cpus[i % CPUS].trace, &sw);
     }
-    kcontrol_settle();
+    ksession_settle();
     const uint64_t tsc = arch_rdtsc();
-    kcontrol_freeze(tsc);
+    ksession_freeze(tsc);
     for (uint32_t number = 1; number <= 4; number += 3) {
-        assert_int_equal(kcontrol_query(number, &info), 0);
+        assert_int_equal(ksession_query(number, &info), 0);
         assert_true(!info.running && info.stop_tsc == tsc);
         assert_int_equal(info.sum.compact_written, 100);
         assert_int_equal(info.sum.events_lost, 0);
-        assert_true(box_account_holds(kcontrol_session(number)));
+        assert_true(box_account_holds(ksession_session(number)));
     }
 }
 
@@ -223,9 +223,9 @@ static void use_lock(const void *spinlock)
 {
     here = 1;
     if (cpus[1].locktrace) {
-        struct klocktrace_query query = klocktrace_query();
-        klocktrace_acquired(spinlock, SPINLOCK_QUEUED, &query, 0);
-        klocktrace_released(spinlock, arch_rdtsc(), spinlock);
+        struct klock_trace_query query = klock_trace_query();
+        klock_trace_acquired(spinlock, SPINLOCK_QUEUED, &query, 0);
+        klock_trace_released(spinlock, arch_rdtsc(), spinlock);
     }
     here = 0;
 }
@@ -233,7 +233,7 @@ static void use_lock(const void *spinlock)
 /* Hook IDs of what session `number` has of CPU 1, but for what it is told of other sessions. */
 static unsigned hooks_of(uint32_t number, uint16_t *hook, unsigned room)
 {
-    struct trace_session *s = kcontrol_session(number);
+    struct trace_session *s = ksession_session(number);
     unsigned n = 0;
     for (uint32_t i = 0, unused; i < trace_session_buffers(s); i++) {
         const struct wmi_buffer_header *h = trace_session_buffer(s, i, &unused);
@@ -254,28 +254,28 @@ static void spin_locks(void **state)
     static struct kthread thread;
     static int spinlock;
     uint16_t hook[32];
-    struct kcontrol_params with = control_params(1, "compact+spinlock"), without = control_params(2, "compact");
+    struct ksession_params with = control_params(1, "compact+spinlock"), without = control_params(2, "compact");
     kopt.spinlock = (struct trace_spinlock_sampling){1, 1000, 1, 0, true};
-    klocktrace_init(&kopt.spinlock);
+    klock_trace_init(&kopt.spinlock);
     for (uint32_t i = 0; i < CPUS; i++)
         cpus[i].current = &thread;
-    assert_int_equal(kcontrol_create(&with, error, sizeof error), 0);
-    assert_int_equal(kcontrol_create(&without, error, sizeof error), 0);
-    kcontrol_start(2, NULL);
+    assert_int_equal(ksession_create(&with, error, sizeof error), 0);
+    assert_int_equal(ksession_create(&without, error, sizeof error), 0);
+    ksession_start(2, NULL);
     use_lock(&spinlock); /* nobody wants it */
     assert_null(cpus[1].locktrace);
-    kcontrol_start(1, NULL);
+    ksession_start(1, NULL);
     const struct trace_spinlock_sampling other = {2, 3000, 4, 0, true};
-    kcontrol_sample_spinlocks(&other); /* told to those who want them */
-    assert_int_equal(kcontrol_spinlock_sampling().acquire_sample_rate, 3000);
+    ksession_sample_spinlocks(&other); /* told to those who want them */
+    assert_int_equal(ksession_spinlock_sampling().acquire_sample_rate, 3000);
     use_lock(&spinlock);
-    kcontrol_change(2, &with.masks);
-    kcontrol_change(1, &without.masks);
+    ksession_change(2, &with.masks);
+    ksession_change(1, &without.masks);
     use_lock(&spinlock);
-    kcontrol_stop(2);
+    ksession_stop(2);
     assert_null(cpus[1].locktrace);
     use_lock(&spinlock);
-    kcontrol_stop(1);
+    ksession_stop(1);
 
     static const uint16_t first[] = {HOOK_CAIRN_SESSION, HOOK_SPINLOCK_DC_START, HOOK_SPINLOCK_DC_START,
                                      HOOK_SPINLOCK,      HOOK_SPINLOCK_DC_END,   HOOK_CAIRN_SESSION,
@@ -286,7 +286,7 @@ static void spin_locks(void **state)
     assert_memory_equal(hook, first, sizeof first);
     assert_int_equal(hooks_of(2, hook, 32), 6);
     assert_memory_equal(hook, second, sizeof second);
-    assert_int_equal(klocktrace_counts(1).released, 2);
+    assert_int_equal(klock_trace_counts(1).released, 2);
 }
 
 int main(void)
