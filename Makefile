@@ -48,7 +48,7 @@ c_of   = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 asm_of = $(sort $(wildcard $(addsuffix /*.asm,$(1))))
 RING3    := $(patsubst %/,%,$(wildcard kernel/*/ring3/))
 DS_ROOMS := ds/driver ds/soft ds/model ds/probe
-KERNEL   := arch arch/clock arch/firmware kernel $(patsubst %/,%,$(wildcard kernel/*/)) $(DS_ROOMS) trace
+KERNEL   := arch arch/clock arch/firmware kernel $(patsubst %/,%,$(wildcard kernel/*/ trace/*/)) $(DS_ROOMS) trace
 KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c $(EVENT_C)
 KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,$(KERNEL))))) \
             $(patsubst %,$(B)/ring3/%.o,$(basename $(call c_of,$(RING3))) \
@@ -56,10 +56,10 @@ KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(base
 LOADER_O := $(patsubst %,$(B)/loader/%.o,$(basename $(call c_of,boot boot/save) kernel/lib/crc32c.c) \
               $(addsuffix .asm,$(basename $(call asm_of,boot))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
-SHARED_C := $(call c_of,$(DS_ROOMS) trace kernel/options arch/firmware) $(addprefix kernel/,lib/base64.c lib/crc32c.c \
-              lib/line8.c memory/boot_memory.c memory/page_bitmap.c selftest/paper.c screen/pixels.c screen/screen.c \
-              $(addprefix monitor/,line.c words.c names.c show.c command.c registers.c area.c records.c batch.c \
-              keys.c)) \
+SHARED_C := $(call c_of,$(DS_ROOMS) $(filter trace%,$(KERNEL)) kernel/options arch/firmware) $(addprefix kernel/,\
+              lib/base64.c lib/crc32c.c lib/line8.c memory/boot_memory.c memory/page_bitmap.c selftest/paper.c \
+              screen/pixels.c screen/screen.c $(addprefix monitor/,line.c words.c names.c show.c command.c \
+                registers.c area.c records.c batch.c keys.c)) \
             $(addprefix boot/,config.c elf.c memory.c paging.c save/save_check.c) $(EVENT_C)
 CAIRN_C  := $(call c_of,tools/cairn $(patsubst %/,%,$(wildcard tools/cairn/*/ tools/cairn/*/*/)))
 

@@ -16,7 +16,6 @@
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
 #include "kernel/recording/machine.h"
-#include "kernel/recording/rundown.h"
 #include "kernel/run.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
@@ -112,7 +111,6 @@ _Noreturn void kernel_main(struct boot_info *info)
     ksched_init();
     if (ksched_cpu_init(&boot_cpu) != 0)
         kend_failed("memory", "no room for the first stack: give the machine more memory");
-    krundown_init();
     start_processors();
     kverdict_clocks();
     struct kthread *thread;

@@ -65,8 +65,8 @@ struct kthread {
     int wait_status;         /* what kwait returns */
     struct klist owned;      /* kmutex.owned_link */
 
-    struct klist all_link;             /* this and the next: kernel/recording/rundown.c's */
-    uint32_t told[TRACE_MAX_SESSIONS]; /* by session: the last of its rundowns that included this thread */
+    struct klist all_link;             /* kthread_all */
+    uint32_t told[TRACE_MAX_SESSIONS]; /* for who watches threads: by session, when it was last told of this one */
     struct kthread_retired {           /* its instructions and branches that were stepped: session.pmc with truth=1 */
         uint64_t instructions, branches;
     } retired, retired_before; /* now, and when it was last switched in; only its own CPU touches them */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands: threads, and who runs or waits for each CPU. */
+#include "kernel/sched/threads.h"
 #include "arch/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/kernel_commands.h"
-#include "kernel/recording/rundown.h"
 #include "kernel/sched/sched.h"
 
 #define MOST 64u
@@ -51,13 +51,13 @@ static void print_row(const struct kmonitor *m, const char *before, const struct
 
 static int threads(struct kmonitor *m, unsigned words, char **word)
 {
-    static const struct kthread *all[MOST];
     static struct row rows[MOST];
     (void)words, (void)word;
     bool on = begin(m);
-    const uint32_t count = krundown_threads(all, MOST);
-    for (uint32_t i = 0; i < count && i < MOST; i++)
-        rows[i] = row_of(all[i]);
+    uint32_t count = 0;
+    for (const struct klist *at = kthread_all.next; at != &kthread_all; at = at->next, count++)
+        if (count < MOST)
+            rows[count] = row_of(KLIST_ITEM(at, const struct kthread, all_link));
     finish(m, on);
     kmonitor_print(m, "%6s  %-23s %-5s  %-7s  %s\n", "thread", "name", "prio", "where", "state: why");
     for (uint32_t i = 0; i < count && i < MOST; i++)

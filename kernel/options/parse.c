@@ -144,6 +144,24 @@ static bool is_absent(const char *word, size_t size, char *why, size_t why_size)
     return false;
 }
 
+/* Whether groups are among these that only an absent wing would write; `why` says so then. */
+static bool is_group_absent(const struct perfinfo_groupmask *masks, char *why, size_t why_size)
+{
+    static const char key[] = "session=";
+    const struct kopt_absent *const *row;
+    for (ROWS_EACH(kopt_absent, row)) {
+        const char *word = (*row)->word, *group = word + sizeof key - 1;
+        struct perfinfo_groupmask absent = {0};
+        if (strlen(word) < sizeof key || memcmp(word, key, sizeof key - 1) != 0 ||
+            trace_groups_parse(group, strlen(group), &absent) != 0)
+            continue;
+        for (unsigned i = 0; i < sizeof absent.masks / sizeof absent.masks[0]; i++)
+            if (masks->masks[i] & absent.masks[i])
+                return is_absent(word, strlen(word), why, why_size);
+    }
+    return false;
+}
+
 static int set_value(const struct kopt_option *o, const char *word, size_t word_size, const char *value, size_t size,
                      char *error, size_t error_size)
 {
@@ -192,8 +210,11 @@ static int set_value(const struct kopt_option *o, const char *word, size_t word_
             return 0;
         break;
     case SESSION:
-        if (parse_session(o->field, value, size, &reason))
-            return 0;
+        if (parse_session(o->field, value, size, &reason)) {
+            if (!is_group_absent(&((struct kopt_session *)o->field)->masks, why, sizeof why))
+                return 0;
+            reason = why;
+        }
         break;
     }
     return bad(error, error_size, word, word_size, reason);

@@ -33,9 +33,9 @@ ROWS(kopt_workload, const struct kopt_workload);
     static const struct kopt_workload workload_##name = {#name, needs};                                                \
     ROWS_ADD(kopt_workload, workload_##name)
 
-/* What a wing that is left out would add: options, and values of workload=. Made from tools/wings. */
+/* What a wing that is left out would add: options, values of workload=, and groups of events. Made from tools/wings. */
 struct kopt_absent {
-    const char *word; /* "monitor", "workload=probe" */
+    const char *word; /* "monitor", "workload=probe", "session=process" */
     const char *wing;
 };
 ROWS(kopt_absent, const struct kopt_absent);

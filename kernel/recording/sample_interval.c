@@ -2,7 +2,6 @@
 #include "kernel/recording/sample_interval.h"
 
 #include "kernel/options/options.h"
-#include "kernel/recording/rundown.h"
 #include "kernel/tracepoint/activity.h"
 
 static uint32_t tick_units(void)
@@ -15,6 +14,11 @@ uint32_t ksample_interval(void)
     return __atomic_load_n(&kactivity_sample_every, __ATOMIC_RELAXED) * tick_units();
 }
 
+__attribute__((weak)) void kprofile_changed(uint32_t new_interval, uint32_t old_interval)
+{
+    (void)new_interval, (void)old_interval;
+}
+
 void ksample_interval_set(uint32_t interval)
 {
     uint32_t tick = tick_units(), most = KPROFILE_INTERVAL_MAX / tick;
@@ -24,5 +28,5 @@ void ksample_interval_set(uint32_t interval)
     if (!ticks)
         ticks = 1;
     uint32_t old = __atomic_exchange_n(&kactivity_sample_every, ticks, __ATOMIC_RELAXED);
-    krundown_interval(ticks * tick, old * tick);
+    kprofile_changed(ticks * tick, old * tick);
 }

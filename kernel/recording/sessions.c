@@ -11,7 +11,6 @@
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/machine.h"
-#include "kernel/recording/rundown.h"
 #include "kernel/sched/wait.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/drains.h"
@@ -229,13 +228,20 @@ static void act_here(void *argument)
     act(r->slot, r->what);
 }
 
+__attribute__((weak)) void ksession_call(const struct ksession_change *changes, unsigned count,
+                                         kcross_call_function function, void *argument)
+{
+    (void)changes, (void)count;
+    kcross_call_all(function, argument);
+}
+
 /* Its masks become `new`; without any it stops. */
 static void act_everywhere(struct slot *s, enum cairn_session_what what, const struct perfinfo_groupmask *old,
                            const struct perfinfo_groupmask *new)
 {
-    const struct krundown_change change = {trace_session_config(s->session)->number, *old, *new};
+    const struct ksession_change change = {trace_session_config(s->session)->number, *old, *new};
     struct request r = {what, s};
-    krundown_call(&change, 1, act_here, &r);
+    ksession_call(&change, 1, act_here, &r);
 }
 
 /* ---- started, changed, stopped ----------------------------------------------------------------------------------- */
@@ -415,14 +421,14 @@ static void start_all_here(void *then)
 void ksession_start_all(bool (*then)(void))
 {
     take();
-    struct krundown_change changes[TRACE_MAX_SESSIONS];
+    struct ksession_change changes[TRACE_MAX_SESSIONS];
     unsigned count = 0;
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (slots[i].session && !slots[i].running) {
-            changes[count++] = (struct krundown_change){i + 1, nothing, slots[i].masks};
+            changes[count++] = (struct ksession_change){i + 1, nothing, slots[i].masks};
             note_start(&slots[i]);
         }
-    krundown_call(changes, count, start_all_here, &then);
+    ksession_call(changes, count, start_all_here, &then);
     give();
 }
 
@@ -437,12 +443,12 @@ static void stop_all_here(void *first)
 void ksession_stop_all(kcross_call_function first)
 {
     take();
-    struct krundown_change changes[TRACE_MAX_SESSIONS];
+    struct ksession_change changes[TRACE_MAX_SESSIONS];
     unsigned count = 0;
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (slots[i].session && slots[i].running)
-            changes[count++] = (struct krundown_change){i + 1, slots[i].masks, nothing};
-    krundown_call(changes, count, stop_all_here, &first);
+            changes[count++] = (struct ksession_change){i + 1, slots[i].masks, nothing};
+    ksession_call(changes, count, stop_all_here, &first);
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (slots[i].session && slots[i].running)
             note_stop(&slots[i]);

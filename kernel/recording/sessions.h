@@ -91,6 +91,16 @@ struct trace_session *ksession_session(uint32_t number);
 void ksession_start_all(bool (*then)(void));
 void ksession_stop_all(kcross_call_function first);
 
+/* ---- for one other part of the kernel, which defines it if it is linked */
+struct ksession_change { /* of a session's masks; no group: it does not run */
+    uint32_t number;
+    struct perfinfo_groupmask old, new;
+};
+/* kcross_call_all(function, argument), which makes these changes, and no more than that by default. Thread context, no
+ * spinlock held, one caller at a time. */
+void ksession_call(const struct ksession_change *changes, unsigned count, kcross_call_function function,
+                   void *argument);
+
 /* ---- panic, all other CPUs being stopped: trace_hub_settle and trace_hub_freeze of every CPU. Nothing before
  * ksession_init. */
 void ksession_settle(void);

@@ -21,7 +21,9 @@ static struct kthread_record records[KTHREAD_RECORDS_MAX];
 static uint32_t record_count;
 static uint64_t records_dropped;
 
-static uint32_t next_tid = 8; /* dispatcher lock */
+/* Dispatcher lock. */
+static uint32_t next_tid = 8;
+struct klist kthread_all = {&kthread_all, &kthread_all};
 
 void kthread_remember(const struct kthread *thread)
 {
@@ -128,6 +130,7 @@ int kthread_create(struct kthread **thread, const struct kthread_params *params)
             t->ideal_processor = t->cpu = ksched_ideal_cpu(&t->affinity);
             t->wait_start = ktime_ticks();
             kthread_remember(t);
+            klist_add_tail(&kthread_all, &t->all_link);
             if (watch)
                 watch->created(t);
             *thread = t; /* before it can run */
@@ -151,8 +154,11 @@ int kthread_join(struct kthread *thread, uint64_t ticks, int *code)
     KASSERT(thread != kcpu_this()->current); /* behind the gate: before it this thread may move to another CPU */
     int e = kwait(&thread->object, KWAIT_EXECUTIVE, ticks);
     if (e == 0) {
+        ksched_lock();
         if (watch)
             watch->gone(thread);
+        klist_remove(&thread->all_link);
+        ksched_unlock();
         /* It was signalled under the dispatcher lock, which it kept until it had left its stack for good. */
         if (code)
             *code = thread->exit_code;

@@ -50,19 +50,21 @@ struct kthread_record {
 void kthread_for_each(void (*visit)(void *context, const struct kthread_record *record), void *context);
 /* Threads that did not fit KTHREAD_RECORDS_MAX. */
 uint64_t kthread_records_dropped(void);
+/* All that exist, by all_link, in the order of creation, without idle threads. Dispatcher lock. */
+extern struct klist kthread_all;
 /* Above the numbers of all threads and processes so far. */
 uint32_t kthread_limit(void);
 
 /* ---- one observer, at most, of threads that begin and end */
 struct kthread_watch {
-    /* All but the last with the dispatcher lock held. Before a thread is created or ends: it may release the lock, wait
-     * and take it again. */
+    /* All with the dispatcher lock held. Before a thread is created or ends: it may release the lock, wait and take it
+     * again. */
     void (*wait)(void);
     /* The thread is complete and cannot run yet; not called for idle threads. */
     void (*created)(struct kthread *thread);
     /* The current thread has its exit code. */
     void (*ended)(struct kthread *thread);
-    /* The thread has ended and is about to be freed. Interrupts off. */
+    /* The thread has ended, and is about to leave kthread_all and to be freed. */
     void (*gone)(struct kthread *thread);
 };
 /* Sets the observer, before the first thread that it must see is created. */

@@ -3,7 +3,7 @@
  * who comes and goes, and interrupts and samples between the switches. CPU 0 tells; the others interrupt it. */
 #include "tests/golden/script.h"
 
-#include "trace/rundown.h"
+#include "trace/rundown/rundown.h"
 #include "trace/wire/activity.h"
 
 #define TELLER 4u    /* process, and thread, that starts and stops the session */

@@ -22,7 +22,7 @@ def test_includes():
 @pytest.mark.parametrize("source, header, said", [
     ("trace/ccswap.c", "kernel/thread.h", "trace may not include kernel/thread.h"),
     ("ds/driver/driver.c", "trace/hub.h", "ds/driver may not include trace/hub.h"),
-    ("kernel/sched/sched.c", "kernel/recording/rundown.h", "kernel/sched may not include kernel/recording/rundown.h"),
+    ("kernel/sched/sched.c", "kernel/recording/sessions.h", "kernel/sched may not include kernel/recording/sessions.h"),
     ("boot/main.c", "arch/arch.h", "boot may not include arch/arch.h"),
     ("arch/paging.c", "tests/new.h", "tests/new.h is in no room"),
     ("tools/cairn/frame/frame.c", "tools/cairn/log/log.h", "tools/cairn/frame may not include tools/cairn/log/log.h"),

@@ -13,7 +13,7 @@
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/told.h"
 #include "trace/groups.h"
-#include "trace/rundown.h"
+#include "trace/rundown/rundown.h"
 
 /* ---- events by hand ---------------------------------------------------------------------------------------------- */
 

@@ -64,7 +64,8 @@ void arch_irq_restore(bool on)
         meanwhile();
 }
 
-#include "kernel/recording/rundown.c" /* each scenario begins with no thread, and ends a change by itself */
+struct klist kthread_all;
+#include "kernel/rundown/rundown.c" /* each scenario begins with no thread, and ends a change by itself */
 
 static const struct kthread_watch *watch;
 
@@ -177,7 +178,7 @@ static void create(void)
     next_number += user ? 4 : 0;
     struct body *b = &bodies[next_number / 4];
     *b = (struct body){.thread = calloc(1, sizeof(*b->thread)), .state = LIVE, .user_thread = user};
-    b->process = user ? process : KRUNDOWN_SYSTEM_PROCESS;
+    b->process = user ? process : SYSTEM_PROCESS;
     struct kthread *t = b->thread;
     t->tid = next_number;
     t->base_priority = 8;
@@ -191,6 +192,7 @@ static void create(void)
     next_number += 4;
     ksched_lock();
     watch->wait();
+    klist_add_tail(&kthread_all, &t->all_link);
     watch->created(t);
     ksched_unlock();
 }
@@ -209,7 +211,10 @@ static void finish(uint32_t i)
 
 static void release(uint32_t i)
 {
+    ksched_lock();
     watch->gone(bodies[i].thread);
+    klist_remove(&bodies[i].thread->all_link);
+    ksched_unlock();
     free(bodies[i].thread);
     bodies[i].state = FREED;
 }
@@ -388,7 +393,7 @@ static struct sim_session *change_session;
 static void tell_cpu(void *argument)
 {
     static const struct perfinfo_groupmask none;
-    const struct krundown_change *c = argument;
+    const struct ksession_change *c = argument;
     struct trace_hub_pebs pebs = {0};
     struct cairn_truth_session ack;
     struct trace_session *session = change_session->session;
@@ -429,9 +434,9 @@ static void go_to(struct sim_session *s, struct perfinfo_groupmask new)
             s->from[c] = clock_tsc / 256;
             memset(s->seen[c], 0, sizeof s->seen[c]);
         }
-    const struct krundown_change change = {s->config.number, s->masks, new};
+    const struct ksession_change change = {s->config.number, s->masks, new};
     change_session = s;
-    krundown_call(&change, 1, tell_cpu, (void *)&change);
+    ksession_call(&change, 1, tell_cpu, (void *)&change);
     for (uint32_t c = 0; stops && c < CLASSES; c++) /* only then are its buffers whole */
         if (trace_group_on(&s->masks, class_group[c]))
             verify(s, c);
@@ -448,7 +453,7 @@ static struct trace_hub_cpu *begin(uint64_t number)
     memset(bodies, 0, sizeof bodies);
     memset(sims, 0, sizeof sims);
     memset(begun, 0, sizeof begun);
-    klist_init(&threads);
+    klist_init(&kthread_all);
     cursor = NULL;
     clock_tsc = 25600;
     next_number = 8;
@@ -489,7 +494,7 @@ static void scenario(uint64_t number)
         if (bodies[i].state == ENDED)
             release(i);
     }
-    assert_true(klist_empty(&threads));
+    assert_true(klist_empty(&kthread_all));
     free(hubs);
 }
 
@@ -535,13 +540,13 @@ static void intervals_are_told(void **state)
     both = sampled;
     trace_group_add(&both, PERF_INTERRUPT);
     go_to(&sims[1], other);
-    krundown_interval(70000, 30000); /* nobody samples */
+    kprofile_changed(70000, 30000); /* nobody samples */
     go_to(&sims[0], sampled);
-    krundown_interval(50000, 70000);
+    kprofile_changed(50000, 70000);
     go_to(&sims[0], both); /* it goes on to sample */
     go_to(&sims[0], sampled);
     go_to(&sims[0], none);
-    krundown_interval(10000, 50000);
+    kprofile_changed(10000, 50000);
     go_to(&sims[1], none);
     assert_int_equal(told(&sims[0], 0x0F49, 30000, 30000), 1);
     assert_int_equal(told(&sims[0], 0x0F48, 50000, 70000), 1);
@@ -569,7 +574,7 @@ static void waits(void **state)
 
 int main(void)
 {
-    krundown_init();
+    watch_threads(NULL);
     static const struct CMUnitTest tests[] = {cmocka_unit_test(everybody_is_told_of), cmocka_unit_test(waits),
                                               cmocka_unit_test(intervals_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);

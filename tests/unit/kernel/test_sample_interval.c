@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "kernel/options/options.h"
-#include "kernel/recording/rundown.h"
 #include "kernel/recording/sample_interval.h"
 #include "kernel/tracepoint/activity.h"
 
@@ -19,7 +18,7 @@ static unsigned told;
 
 uint32_t kactivity_sample_every = 1;
 
-void krundown_interval(uint32_t new_interval, uint32_t old_interval)
+void kprofile_changed(uint32_t new_interval, uint32_t old_interval)
 {
     told_new = new_interval;
     told_old = old_interval;

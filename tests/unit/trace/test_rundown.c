@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "trace/rundown.h"
+#include "trace/rundown/rundown.h"
 
 static struct etw_payload p;
 

@@ -13,7 +13,7 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/told.h"
-#include "trace/rundown.h"
+#include "trace/rundown/rundown.h"
 
 #define FAIL(check, cpu, time, ...) cairn_fail(check, CAIRN_RULE_RUNDOWN, (int)(cpu), time, __VA_ARGS__)
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/rundown.h"
+#include "trace/rundown/rundown.h"
 #include "trace/wire/format.h"
 
 /* ---- buffers ---------------------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "trace/pmc_sources.h"
-#include "trace/rundown.h"
+#include "trace/rundown/rundown.h"
 #include "trace/wire/activity.h"
 
 static const struct row {

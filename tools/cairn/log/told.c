@@ -7,7 +7,7 @@
 #include "tools/cairn/base/number_map.h"
 #include "tools/cairn/event/etl_layout.h"
 #include "trace/groups.h"
-#include "trace/rundown.h"
+#include "trace/rundown/rundown.h"
 
 static const struct row {
     uint32_t hook;

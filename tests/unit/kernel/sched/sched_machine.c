@@ -298,6 +298,7 @@ void sched_simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(v
     kdpc_init_queues();
     next_ideal = count - 1; /* so that the first thread's ideal CPU is 0 */
     next_tid = 8;
+    klist_init(&kthread_all);
     record_count = 0;
     dispatcher.owner = 0;
     kopt.tick_us = 1000;
@@ -327,6 +328,7 @@ void sched_simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(v
         jump(paused[here]);
     }
     /* Nothing but the idle threads and the test itself is left. */
+    assert_true(kthread_all.next == &main_thread->all_link && kthread_all.prev == kthread_all.next);
     for (uint32_t i = 0; i < count; i++) {
         assert_null(cpus[i].standby);
         assert_int_equal(cpus[i].ready.bitmap, 0);

@@ -9,7 +9,6 @@
 #include "kernel/lib/panic.h"
 #include "kernel/lock/lock_trace.h"
 #include "kernel/memory/mem.h"
-#include "kernel/recording/rundown.h"
 #include "kernel/recording/sample_interval.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/sched/runq.h"
@@ -84,7 +83,7 @@ static void ended(struct kthread *thread)
 
 static void gone(struct kthread *thread)
 {
-    assert_false(irq_on[here]);
+    assert_true(sched_held());
     assert_int_equal(thread->state, KTHREAD_TERMINATED);
     threads_there--;
 }

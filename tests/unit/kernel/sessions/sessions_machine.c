@@ -3,7 +3,6 @@
 #include "kernel/memory/mem.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/machine.h"
-#include "kernel/recording/rundown.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/switch.h"
 #include "kernel/tracepoint/truth.h"
@@ -172,7 +171,7 @@ static void assert_masks(uint32_t number, const struct perfinfo_groupmask *masks
     }
 }
 
-void krundown_call(const struct krundown_change *changes, unsigned count, kcross_call_function function, void *argument)
+void ksession_call(const struct ksession_change *changes, unsigned count, kcross_call_function function, void *argument)
 {
     for (unsigned i = 0; i < count; i++)
         assert_masks(changes[i].number, &changes[i].old);

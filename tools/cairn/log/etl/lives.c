@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "trace/rundown.h"
+#include "trace/rundown/rundown.h"
 
 struct cairn_life_event {
     struct cairn_etl_life of; /* begin: the time of the event */

@@ -1,20 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Longer than 500 lines: all of it shares one lock, one list and one cursor, which no other file uses. */
-#include "kernel/recording/rundown.h"
-
+/*
+ * Tells sessions what exists: processes, threads, images, the machine, the sample interval (trace/rundown/rundown.h). A
+ * session that asks for them gets what exists when it starts (DCStart) and when it stops (DCEnd), and what begins and
+ * ends in between.
+ *
+ * A process is an address space. Each thread of ring 3 has its own process, whose number comes from the threads'
+ * numbers. Idle threads belong to process 0, all other threads to the system process, number 4.
+ *
+ * A session starts, and stops, on one CPU after another. Meanwhile threads run and switch, but none is created and none
+ * ends: until the interrupt has reached all CPUs, a thread that wants to do so waits (kthread_watch). So each thread in
+ * a session's events either existed before, and DCStart names it once the last CPU has been reached, or began later,
+ * and its start names it. All this goes thread by thread; the dispatcher lock is held only while the events of one
+ * thread are written. A thread that ends before its turn writes its own event first.
+ *
+ * Longer than 500 lines: all of it shares one lock and one cursor, which no other file uses.
+ */
+#include "trace/rundown/rundown.h"
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "kernel/cpu.h"
 #include "kernel/gate.h"
 #include "kernel/lib/list.h"
 #include "kernel/lib/string.h"
+#include "kernel/phase.h"
 #include "kernel/recording/machine.h"
 #include "kernel/recording/sample_interval.h"
+#include "kernel/recording/sessions.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
 #include "kernel/tracepoint/mutant.h"
 #include "trace/hub.h"
-#include "trace/rundown.h"
+
+#define IDLE_PROCESS   0u
+#define SYSTEM_PROCESS 4u
 
 #define COMPUTER     "CAIRN"
 #define KERNEL_IMAGE "\\Cairn\\kernel.elf"
@@ -24,9 +42,8 @@
 #define GROUPS (PERF_PROCESS | PERF_THREAD | PERF_LOADER)
 
 /* Dispatcher lock. */
-static struct klist threads = {&threads, &threads}; /* all but the idle ones, from creation to krundown_gone */
-static struct klist *cursor;                        /* whom the walk visits next; NULL: none is in progress */
-static bool changing;                               /* CPUs are being told of sessions */
+static struct klist *cursor; /* whom the walk visits next; NULL: none is in progress */
+static bool changing;        /* CPUs are being told of sessions */
 static struct {
     uint32_t serial; /* of its last announcement; 0: none yet */
     uint32_t groups; /* announced and not yet run down; 0: none */
@@ -44,7 +61,7 @@ static void put(struct kcpu *cpu, uint32_t sessions, const struct trace_system *
 
 static uint32_t process_of(const struct kthread *t)
 {
-    return t->user ? t->user->process_id : (t->flags & KTHREAD_IDLE) ? KRUNDOWN_IDLE_PROCESS : KRUNDOWN_SYSTEM_PROCESS;
+    return t->user ? t->user->process_id : (t->flags & KTHREAD_IDLE) ? IDLE_PROCESS : SYSTEM_PROCESS;
 }
 
 /* As the header of a thread's events has it. Nobody counts times. */
@@ -120,7 +137,7 @@ static void put_own_process(struct kcpu *cpu, uint32_t sessions, uint16_t hook, 
     const struct etw_process process = {
         .unique_process_key = (uint64_t)(uintptr_t)t->user,
         .process_id = t->user->process_id,
-        .parent_id = KRUNDOWN_SYSTEM_PROCESS,
+        .parent_id = SYSTEM_PROCESS,
         .exit_status = t->state == KTHREAD_TERMINATED ? t->exit_code : ETW_STILL_RUNNING,
         .directory_table_base = t->user->space,
     };
@@ -213,7 +230,6 @@ static void tell(struct kcpu *cpu, struct kthread *t, uint32_t i)
 static void created(struct kthread *t)
 {
     struct kcpu *cpu = kcpu_this();
-    klist_add_tail(&threads, &t->all_link);
     put_begin(cpu, wishes_here(cpu), &start, t);
     TRACE_EACH_SESSION(i, announced())
         t->told[i] = begun[i].serial;
@@ -229,27 +245,17 @@ static void ended(struct kthread *t)
 
 static void gone(struct kthread *t)
 {
-    ksched_lock();
     if (cursor == &t->all_link)
         cursor = t->all_link.next;
-    klist_remove(&t->all_link);
-    ksched_unlock();
 }
 
-void krundown_init(void)
+static void watch_threads(const struct boot_info *info)
 {
     static const struct kthread_watch watch = {wait_while_changing, created, ended, gone};
+    (void)info;
     kthread_watch(&watch);
 }
-
-uint32_t krundown_threads(const struct kthread **all, uint32_t most)
-{
-    uint32_t count = 0;
-    for (const struct klist *at = threads.next; at != &threads; at = at->next, count++)
-        if (count < most)
-            all[count] = KLIST_ITEM(at, const struct kthread, all_link);
-    return count;
-}
+KPHASE(KPHASE_CLOCK, watch_threads);
 
 /* ---- all there is ------------------------------------------------------------------------------------------------ */
 
@@ -261,9 +267,9 @@ static void walk(bool programs, uint32_t limit, uint32_t number, uint32_t groups
     while (more) {
         bool on = kgate_enter();
         ksched_lock();
-        struct klist *at = begins ? threads.next : cursor;
+        struct klist *at = begins ? kthread_all.next : cursor;
         begins = false;
-        more = at != &threads && KLIST_ITEM(at, struct kthread, all_link)->tid < limit;
+        more = at != &kthread_all && KLIST_ITEM(at, struct kthread, all_link)->tid < limit;
         cursor = more ? at->next : NULL;
         struct kthread *t = KLIST_ITEM(at, struct kthread, all_link);
         if (more && (t->user != NULL) == programs)
@@ -292,10 +298,10 @@ static void put_kernel_process(struct kcpu *cpu, uint32_t session, uint16_t hook
         .unique_process_key = (uint64_t)(uintptr_t)kcpu_table[0]->idle + id, /* a name: there is no such object */
         .process_id = id,
         .session_id = ETW_NO_SESSION,
-        .exit_status = id == KRUNDOWN_IDLE_PROCESS ? 0 : ETW_STILL_RUNNING,
+        .exit_status = id == IDLE_PROCESS ? 0 : ETW_STILL_RUNNING,
         .directory_table_base = arch_space_kernel(),
     };
-    put_process(cpu, session, hook, &process, id == KRUNDOWN_IDLE_PROCESS ? "Idle" : "System");
+    put_process(cpu, session, hook, &process, id == IDLE_PROCESS ? "Idle" : "System");
 }
 
 static void put_kernel_image(struct kcpu *cpu, uint32_t session, uint16_t hook)
@@ -310,12 +316,10 @@ static void put_kernel(uint32_t number, uint32_t groups, const struct hooks *h)
 {
     const struct wish w = wish_of(1u << (number - 1), groups);
     bool on = kgate_enter();
-    put_kernel_process(kcpu_this(), w.process, h->process,
-                       h == &dc_start ? KRUNDOWN_IDLE_PROCESS : KRUNDOWN_SYSTEM_PROCESS);
+    put_kernel_process(kcpu_this(), w.process, h->process, h == &dc_start ? IDLE_PROCESS : SYSTEM_PROCESS);
     for (uint32_t i = 0; i < kcpu_count; i++)
         put_thread(kcpu_this(), w.thread, h->thread, kcpu_table[i]->idle);
-    put_kernel_process(kcpu_this(), w.process, h->process,
-                       h == &dc_start ? KRUNDOWN_SYSTEM_PROCESS : KRUNDOWN_IDLE_PROCESS);
+    put_kernel_process(kcpu_this(), w.process, h->process, h == &dc_start ? SYSTEM_PROCESS : IDLE_PROCESS);
     kgate_leave(on);
 }
 
@@ -442,7 +446,8 @@ static void put_interval_of(uint32_t number, uint16_t hook)
     kgate_leave(on);
 }
 
-void krundown_interval(uint32_t new_interval, uint32_t old_interval)
+/* Sessions that have samples are told. */
+void kprofile_changed(uint32_t new_interval, uint32_t old_interval)
 {
     bool on = kgate_enter();
     struct trace_hub_cpu *hub = kcpu_this()->trace;
@@ -469,7 +474,7 @@ static bool has_machine(const struct perfinfo_groupmask *masks)
     return has_head(masks) && !trace_group_on(masks, PERF_NO_SYSCONFIG);
 }
 
-static void before(const struct krundown_change *c)
+static void before(const struct ksession_change *c)
 {
     uint32_t lost = groups_of(&c->old) & ~groups_of(&c->new);
     if (has_machine(&c->old) && !has_head(&c->new))
@@ -488,7 +493,7 @@ static void before(const struct krundown_change *c)
     }
 }
 
-static void after(const struct krundown_change *c)
+static void after(const struct ksession_change *c)
 {
     uint32_t gained = groups_of(&c->new) & ~groups_of(&c->old);
     if (has_head(&c->new))
@@ -511,7 +516,8 @@ static void set_changing(bool yes)
     ksched_unlock();
 }
 
-void krundown_call(const struct krundown_change *changes, unsigned count, kcross_call_function function, void *argument)
+/* Before the change, what ends is told, and behind it what begins. */
+void ksession_call(const struct ksession_change *changes, unsigned count, kcross_call_function function, void *argument)
 {
     for (unsigned i = 0; i < count; i++)
         before(&changes[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the payloads of rundown events: see rundown.h. Also compiled on the host. */
-#include "trace/rundown.h"
+#include "trace/rundown/rundown.h"
 
 #include "kernel/lib/string.h"
 #include "trace/pmc_sources.h"
