@@ -31,8 +31,8 @@ def figures(block):
     """What a screen says of the whole trace: not of 'now'."""
     lines = block.splitlines()
     switches = re.match(r"(\d+) switches, .*; (\d+) PEBS records$", lines[1])
-    lost = re.match(r"unknown: ([\d.]+) % of time; (\d+) gaps?, (\d+) frames? missing, (\d+) damaged"
-                    r"(?:, (\d+) misplaced)?$", lines[3])
+    lost = re.match(r"unknown: ([\d.]+) % of time; (\d+) gaps?, (\d+) frames? missing, (\d+) damaged$",
+                    lines[3])
     threads = {m[1]: m.groups()[1:] for m in re.finditer(r"^(\S+:\d+) +[\d.]+ +([\d.]+) +(\d+) +(\d+)$", block, re.M)}
     reasons = dict(re.findall(r"^([A-Z]\w+) +\d+ +(\d+)\b", block, re.M))
     return switches.groups(), lost.groups(), threads, reasons

@@ -103,7 +103,7 @@ static struct cairn_totals *totals(const struct cairn_log *log)
     struct cairn_totals *t = malloc(sizeof(*t));
     if (!t)
         abort();
-    cairn_totals_read(t, log, CAIRN_BY_FORMAT);
+    cairn_totals_read(t, log, CAIRN_BY_FORMAT, true);
     return t;
 }
 

@@ -10,7 +10,6 @@ FUZZ_SAN     := address,undefined -fno-sanitize-recover=undefined
 # beside its own: other inputs that are good to begin with
 FUZZ_SEEDS_cairn_log := tests/golden/*.log
 FUZZ_SEEDS_cairn_etl := tests/golden/*.etl
-FUZZ_SEEDS_cairn_follow := tests/golden/*.log
 
 $(B)/fuzz/replay-%: $(B)/san/tests/fuzz/fuzz_%.o $(B)/san/tests/fuzz/replay.o $(FUZZ_SUPPORT:%=$(B)/san/%) \
                     $(B)/san/libcairn.a $(B)/san/libshared.a

@@ -14,13 +14,18 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct cairn_tally_row *)a)->name, ((const struct cairn_tally_row *)b)->name);
 }
 
+struct cairn_tally_row *cairn_tally_find(const struct cairn_tally *tally, const char *name)
+{
+    const struct cairn_tally_row wanted = {.name = name};
+    struct cairn_tally_row **known = tfind(&wanted, &tally->tree, by_name);
+    return known ? *known : NULL;
+}
+
 struct cairn_tally_row *cairn_tally_row(struct cairn_tally *tally, const char *name)
 {
-    struct cairn_tally_row wanted;
-    wanted.name = name;
-    struct cairn_tally_row **known = tfind(&wanted, &tally->tree, by_name);
+    struct cairn_tally_row *known = cairn_tally_find(tally, name);
     if (known)
-        return *known;
+        return known;
     const size_t size = strlen(name) + 1;
     struct cairn_tally_row *row = cairn_alloc(sizeof(*row) + size);
     row->name = memcpy(row + 1, name, size);

@@ -34,6 +34,8 @@ struct cairn_tally { /* zeroed: empty */
 
 /* The row of that name, made where there is none. It stays where it is. */
 struct cairn_tally_row *cairn_tally_row(struct cairn_tally *tally, const char *name);
+/* NULL: there is none. */
+struct cairn_tally_row *cairn_tally_find(const struct cairn_tally *tally, const char *name);
 void cairn_tally_free(struct cairn_tally *tally);
 
 /* The sum of its slices. */

@@ -295,7 +295,7 @@ static int show(const struct cairn_log *log)
 {
     struct cairn_totals *t = cairn_alloc(sizeof(*t));
     const bool narrow = cairn_filter_narrow();
-    cairn_totals_read(t, log, cairn_by);
+    cairn_totals_read(t, log, cairn_by, true);
     const struct cairn_session *s = &log->session;
     char span[CAIRN_SHOWN] = "unknown";
     cairn_print_bad_end(log, "");

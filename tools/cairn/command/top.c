@@ -16,14 +16,13 @@
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/command/capture/line.h"
 #include "tools/cairn/command/command.h"
-#include "tools/cairn/command/top_follow.h"
 #include "tools/cairn/command/top_screen.h"
+#include "tools/cairn/frame/feed.h"
 #include "tools/cairn/log/etl/etl.h"
 
 #define FILE_MS 100 /* how often a file is looked at that may have grown */
 #define ROWS    24u /* where there is no terminal */
 #define COLUMNS 80u
-#define BEHIND  256u /* bytes of a file, in front of what is read next, that tell whether it is the same still */
 
 static uint64_t interval = 1;
 static bool once;
@@ -45,22 +44,21 @@ static void take_signal(int number)
         ended_by = number;
 }
 
-struct top {
-    struct cairn_follow follow;
+static struct top {
+    struct cairn_top_figures seen, before; /* before: as they were before the trace grew last */
     struct cairn_serial source;
+    struct cairn_input came; /* what has come of a line: it is read anew for each screen, as a file is */
     char *path;
-    const char *name;    /* the last part of that */
-    bool file;           /* regular: it may grow, or be another; */
-    bool at_end;         /* all that it has now has been read */
-    uint64_t at;         /* bytes read of it */
-    char behind[BEHIND]; /* of a file: the last ones */
-    int error;           /* errno of a read */
-    bool etl;            /* it is an ETL file */
-    bool keys, screen;   /* keys are read; the screen is ours */
-    struct termios old;  /* of the keys */
-    bool over, quit;     /* the line ended; 'q' */
+    const char *name;   /* the last part of that */
+    bool file;          /* regular: it may grow, or be another */
+    uint64_t at;        /* bytes read of it */
+    int error;          /* errno of a read */
+    bool etl;           /* it is an ETL file */
+    bool keys, screen;  /* keys are read; the screen is ours */
+    struct termios old; /* of the keys */
+    bool over, quit;    /* the line ended; 'q' */
     sigset_t while_waiting;
-};
+} top;
 
 /* ---- the terminal ------------------------------------------------------------------------------------------------ */
 
@@ -128,7 +126,7 @@ static void show(struct top *t)
         return;
     const struct winsize w = size_of();
     const struct cairn_top_source source = {t->name, t->at, t->over};
-    cairn_top_print(to, &t->follow, &source, rows_of(t, &w));
+    cairn_top_print(to, &t->seen, &t->before, &source, rows_of(t, &w));
     fclose(to);
     if (!t->screen) {
         printf("%s\n", text);
@@ -143,148 +141,13 @@ static void show(struct top *t)
     }
     fflush(stdout);
     free(text);
-    cairn_follow_mark(&t->follow);
 }
 
-/* ---- what comes -------------------------------------------------------------------------------------------------- */
-
-/* Whether the file is not the one that was read so far: there is another of its name, or it was written anew. */
-static bool is_another(const struct top *t)
-{
-    struct stat now, ours;
-    char behind[BEHIND];
-    const size_t size = t->at < BEHIND ? (size_t)t->at : BEHIND;
-    if (fstat(t->source.fd, &ours) != 0)
-        return false;
-    if (strcmp(t->path, "-") != 0 && stat(t->path, &now) == 0 && S_ISREG(now.st_mode) &&
-        (now.st_ino != ours.st_ino || now.st_dev != ours.st_dev))
-        return true;
-    if ((uint64_t)ours.st_size < t->at)
-        return true;
-    return pread(t->source.fd, behind, size, (off_t)(t->at - size)) != (ssize_t)size ||
-           memcmp(behind, t->behind + (BEHIND - size), size) != 0;
-}
-
-static void begin_anew(struct top *t)
-{
-    struct cairn_serial other;
-    if (strcmp(t->path, "-") != 0 && cairn_serial_open(&other, t->path) == 0) {
-        cairn_serial_close(&t->source);
-        t->source = other;
-    }
-    lseek(t->source.fd, 0, SEEK_SET);
-    t->at = 0;
-    t->follow.feed.used = 0;
-    cairn_follow_reset(&t->follow);
-}
-
-static void keep_behind(struct top *t, const char *data, size_t size)
-{
-    const size_t n = size < BEHIND ? size : BEHIND;
-    memmove(t->behind, t->behind + n, BEHIND - n);
-    memcpy(t->behind + (BEHIND - n), data + (size - n), n);
-}
-
-/* They come while it waits, and where there is always something to read it never does. */
-static void take_signals(const struct top *t)
-{
-    sigset_t blocked;
-    sigprocmask(SIG_SETMASK, &t->while_waiting, &blocked);
-    sigprocmask(SIG_SETMASK, &blocked, NULL);
-}
-
-/* Reads what is there. Whether it was anything. */
-static bool read_some(struct top *t)
-{
-    char data[65536];
-    take_signals(t);
-    if (t->file && is_another(t))
-        begin_anew(t);
-    const ssize_t n = read(t->source.fd, data, sizeof(data));
-    t->at_end = n <= 0;
-    if (n > 0) {
-        t->etl |= !t->at && cairn_etl_is(data, (size_t)n);
-        t->over |= t->etl;
-        t->at += (uint64_t)n;
-        keep_behind(t, data, (size_t)n);
-        cairn_follow_bytes(&t->follow, data, (size_t)n);
-        return true;
-    }
-    if (n < 0 && (errno == EINTR || errno == EAGAIN))
-        return false;
-    t->error = n < 0 && errno != EIO ? errno : 0; /* a terminal whose other end is closed */
-    t->over = !t->file || n < 0;
-    return false;
-}
-
-static void read_key(struct top *t)
-{
-    char key;
-    const ssize_t n = read(STDIN_FILENO, &key, 1);
-    if (n == 1)
-        t->quit |= key == 'q' || key == 'Q' || key == 4; /* Ctrl-D */
-    else if (n == 0 || (errno != EINTR && errno != EAGAIN))
-        ended_by = SIGHUP; /* the terminal is gone */
-}
-
-/* Waits, and reads what comes; at most up to the deadline. */
-static void wait_some(struct top *t, int64_t deadline)
-{
-    int64_t left = deadline - cairn_now_ms();
-    if (t->file && read_some(t))
-        return;
-    left = left < 0 ? 0 : t->file && left > FILE_MS ? FILE_MS : left;
-    struct pollfd p[2] = {{.fd = t->file ? -1 : t->source.fd, .events = POLLIN},
-                          {.fd = t->keys ? STDIN_FILENO : -1, .events = POLLIN}};
-    if (ppoll(p, 2, &(struct timespec){left / 1000, left % 1000 * 1000000L}, &t->while_waiting) <= 0)
-        return;
-    if (p[1].revents)
-        read_key(t);
-    if (p[0].revents)
-        read_some(t);
-}
-
-/* A trace ends what is to come; in a file another one may lie behind it. */
-static bool goes_on(const struct top *t)
-{
-    const bool ended = t->follow.ended && (!t->file || t->at_end);
-    return !ended && !t->over && !t->quit && !ended_by;
-}
-
-static void follow(struct top *t)
-{
-    struct cairn_follow *f = &t->follow;
-    uint64_t shown = UINT64_MAX;
-    for (int64_t due = cairn_now_ms() + (int64_t)interval * 1000; goes_on(t);) {
-        if (suspended)
-            suspend(t);
-        wait_some(t, due);
-        if (cairn_now_ms() < due)
-            continue;
-        due += (int64_t)interval * 1000;
-        if (due < cairn_now_ms()) /* it was suspended */
-            due = cairn_now_ms() + (int64_t)interval * 1000;
-        cairn_follow_read(f, false);
-        if (t->screen || shown != f->frames)
-            show(t);
-        shown = f->frames;
-    }
-}
-
-/* What a file holds; of a line, what comes in one interval. */
-static void read_once(struct top *t)
-{
-    const int64_t due = cairn_now_ms() + (int64_t)interval * 1000;
-    if (t->file)
-        while (goes_on(t) && read_some(t))
-            ;
-    while (!t->file && goes_on(t) && cairn_now_ms() < due)
-        wait_some(t, due);
-}
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 static int judge(const struct top *t)
 {
-    const struct cairn_follow *f = &t->follow;
+    const struct cairn_top_figures *f = &t->seen;
     if (ended_by)
         return 128 + ended_by;
     if (t->etl) {
@@ -303,12 +166,202 @@ static int judge(const struct top *t)
         cairn_error("%s: not a trace: no undamaged frame in %" PRIu64 " bytes", t->path, t->at);
         return CAIRN_UNREADABLE;
     }
-    if (f->full_head)
-        cairn_error("%s: more text than is kept: some names are missing", t->path);
     if (t->over && !f->ended)
         cairn_error("%s: the line ended before the trace did", t->path);
-    const bool lost = f->missing || f->feed.damaged || f->bad || f->misplaced;
-    return lost || (t->over && !f->ended) ? CAIRN_BAD : CAIRN_GOOD;
+    return f->missing || f->damaged || (t->over && !f->ended) ? CAIRN_BAD : CAIRN_GOOD;
+}
+
+/* The last figures stay on the screen. The exit status. */
+static int finish(struct top *t)
+{
+    leave_screen(t);
+    t->screen = false;
+    const int status = judge(t);
+    if (t->seen.frames)
+        show(t);
+    cairn_serial_close(&t->source);
+    cairn_input_close(&t->came);
+    cairn_top_free(&t->seen);
+    cairn_top_free(&t->before);
+    return cairn_flush(status);
+}
+
+/* ---- what has come ----------------------------------------------------------------------------------------------- */
+
+/* They come while it waits, and where there is always something to read it never does. */
+static void take_signals(const struct top *t)
+{
+    sigset_t blocked;
+    sigprocmask(SIG_SETMASK, &t->while_waiting, &blocked);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
+}
+
+/* A long log is not read to its end first. */
+static void progress(uint64_t done, uint64_t all)
+{
+    (void)done, (void)all;
+    take_signals(&top);
+    if (ended_by)
+        exit(finish(&top));
+}
+
+/* The log as far as it has come. 0 or a negative errno. */
+static int open_input(struct top *t, struct cairn_input *input)
+{
+    if (t->file)
+        return cairn_input_open(input, t->path);
+    *input = t->came;
+    input->own = input->loaded = false;
+    return 0;
+}
+
+static void note_trailer(void *context, const struct cairn_line *l, const char *text, size_t size)
+{
+    bool *came = context;
+    (void)text, (void)size;
+    *came |= l->frame.stream == CAIRN_STREAM_LAST;
+}
+
+/* Cuts off the line that is still coming. Whether one of the last lines is the trace's last. */
+static bool cut_line(struct cairn_input *input)
+{
+    struct cairn_window window;
+    bool came = false;
+    struct cairn_feed feed = {.context = &came, .frame = note_trailer};
+    const uint64_t from = input->size > CAIRN_WINDOW_LEAST ? input->size - CAIRN_WINDOW_LEAST : 0;
+    size_t have;
+    cairn_window_init(&window, input);
+    const char *last = cairn_window(&window, from, CAIRN_WINDOW_LEAST, &have), *eol = memrchr(last, '\n', have);
+    if (eol)
+        input->size = from + (uint64_t)(eol + 1 - last);
+    cairn_feed_bytes(&feed, last, eol ? (size_t)(eol + 1 - last) : 0);
+    return came;
+}
+
+/* Whether the end has come since it was read: that is shown at once. */
+static bool has_ended(struct top *t)
+{
+    struct cairn_input input;
+    if (open_input(t, &input))
+        return false;
+    const bool came = cut_line(&input) && input.size != t->at;
+    cairn_input_close(&input);
+    return came;
+}
+
+static bool is_etl(struct cairn_input *input)
+{
+    struct cairn_window window;
+    size_t have;
+    cairn_window_init(&window, input);
+    const char *start = cairn_window(&window, 0, CAIRN_WINDOW_LEAST, &have);
+    return cairn_etl_is(start, have);
+}
+
+/* Reads it anew. Nothing changes where the file is being exchanged for another, or written anew: its next state is. */
+static void read_log(struct top *t)
+{
+    struct cairn_input input;
+    struct cairn_top_figures now;
+    int e = open_input(t, &input);
+    if (!e && !t->over)
+        cut_line(&input);
+    if (!e && is_etl(&input)) {
+        t->etl = t->over = true;
+    } else if (!e && (e = cairn_top_read(&now, &input, (uint32_t)cairn_which_session, progress)) == 0) {
+        const bool goes_on = cairn_top_goes_on(&now, &t->seen), grew = now.trace_frames != t->seen.trace_frames;
+        if (!goes_on || grew)
+            cairn_top_free(&t->before);
+        if (goes_on && grew)
+            t->before = t->seen;
+        else
+            cairn_top_free(&t->seen);
+        t->seen = now;
+        t->at = input.size;
+    }
+    if (e && (once || (e != -ENOENT && e != -ENODATA && e != -ESTALE))) {
+        t->error = -e;
+        t->over = true;
+    }
+    cairn_input_close(&input);
+}
+
+/* ---- what comes -------------------------------------------------------------------------------------------------- */
+
+/* Of a line: keeps what is there. */
+static void read_some(struct top *t)
+{
+    char data[65536];
+    take_signals(t);
+    const ssize_t n = read(t->source.fd, data, sizeof(data));
+    if (n > 0) {
+        const int e = cairn_input_add(&t->came, data, (size_t)n);
+        t->error = -e;
+        t->over |= e != 0;
+    } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+        t->error = n < 0 && errno != EIO ? errno : 0; /* a terminal whose other end is closed */
+        t->over = true;
+    }
+}
+
+static void read_key(struct top *t)
+{
+    char key;
+    const ssize_t n = read(STDIN_FILENO, &key, 1);
+    if (n == 1)
+        t->quit |= key == 'q' || key == 'Q' || key == 4; /* Ctrl-D */
+    else if (n == 0 || (errno != EINTR && errno != EAGAIN))
+        ended_by = SIGHUP; /* the terminal is gone */
+}
+
+/* Waits for what comes, at most up to the deadline. */
+static void wait_some(struct top *t, int64_t deadline)
+{
+    int64_t left = deadline - cairn_now_ms();
+    left = left < 0 ? 0 : t->file && left > FILE_MS ? FILE_MS : left;
+    struct pollfd p[2] = {{.fd = t->file ? -1 : t->source.fd, .events = POLLIN},
+                          {.fd = t->keys ? STDIN_FILENO : -1, .events = POLLIN}};
+    if (ppoll(p, 2, &(struct timespec){left / 1000, left % 1000 * 1000000L}, &t->while_waiting) <= 0)
+        return;
+    if (p[1].revents)
+        read_key(t);
+    if (p[0].revents)
+        read_some(t);
+}
+
+static bool goes_on(const struct top *t)
+{
+    return !t->seen.ended && !t->over && !t->quit && !ended_by;
+}
+
+/* A new screen each interval, but never sooner than it takes to read the log. */
+static void follow(struct top *t)
+{
+    uint64_t shown = UINT64_MAX;
+    for (int64_t due = cairn_now_ms() + (t->file ? 0 : (int64_t)interval * 1000); goes_on(t);) {
+        if (suspended)
+            suspend(t);
+        wait_some(t, due);
+        const int64_t began = cairn_now_ms();
+        if (began < due && !t->over && !has_ended(t))
+            continue;
+        read_log(t);
+        const int64_t now = cairn_now_ms(), next = due + (int64_t)interval * 1000;
+        due = next < 2 * now - began ? now + (now - began) : next;
+        if (goes_on(t) && (t->screen || shown != t->seen.frames))
+            show(t);
+        shown = t->seen.frames;
+    }
+}
+
+/* Of a line, what comes in one interval. */
+static void read_once(struct top *t)
+{
+    const int64_t due = cairn_now_ms() + (int64_t)interval * 1000;
+    while (!t->file && !t->over && !ended_by && cairn_now_ms() < due && !has_ended(t))
+        wait_some(t, due);
+    if (!ended_by)
+        read_log(t);
 }
 
 static void catch_signals(struct top *t)
@@ -331,42 +384,29 @@ static void catch_signals(struct top *t)
 static int run(char **operands)
 {
     char *operand = operands[0];
-    struct top *t = cairn_alloc(sizeof(*t));
+    struct top *t = &top;
     struct stat s;
-    t->path = operand;
+    *t = (struct top){.came = {.name = operand, .fd = -1}, .path = operand};
     t->name = strrchr(operand, '/') && strrchr(operand, '/')[1] ? strrchr(operand, '/') + 1 : operand;
     const int e = cairn_serial_open(&t->source, operand);
+    if (e == -EINVAL)
+        return cairn_usage(&cairn_top_command, "%s: not a rate a serial line has, like 115200",
+                           strchr(operand, ',') + 1);
     if (e) {
-        free(t);
-        if (e == -EINVAL)
-            return cairn_usage(&cairn_top_command, "%s: not a rate a serial line has, like 115200",
-                               strchr(operand, ',') + 1);
         cairn_file_error(operand, e);
         return CAIRN_UNREADABLE;
     }
-    t->file = fstat(t->source.fd, &s) == 0 && S_ISREG(s.st_mode);
+    t->file = fstat(t->source.fd, &s) == 0 && S_ISREG(s.st_mode) && lseek(t->source.fd, 0, SEEK_CUR) == 0;
     t->screen = !once && isatty(STDOUT_FILENO);
-    cairn_follow_init(&t->follow, (uint32_t)cairn_which_session);
     catch_signals(t);
     enter_screen(t);
     if (once)
         read_once(t);
     else
         follow(t);
-    leave_screen(t);
-    t->screen = false;
-    const uint64_t damaged = t->follow.feed.damaged;
-    cairn_feed_end(&t->follow.feed);
-    if (!t->over) /* the rest of the line may still come */
-        t->follow.feed.damaged = damaged;
-    cairn_follow_read(&t->follow, true);
-    const int status = judge(t);
-    if (t->follow.frames)
-        show(t);
-    cairn_serial_close(&t->source);
-    cairn_follow_reset(&t->follow);
-    free(t);
-    return cairn_flush(status);
+    if (t->quit || ended_by)
+        read_log(t);
+    return finish(t);
 }
 
 const struct cairn_command cairn_top_command = {
@@ -383,6 +423,8 @@ const struct cairn_command cairn_top_command = {
              "(trace.buffer_kib=4). Names of threads come at the end of a trace, unless\n"
              "session.1= includes threads. Switches per second refer to the known time. At the\n"
              "end, the figures of the whole trace are those of cairn stat and diff.\n"
+             "Each screen reads the whole trace anew: of a very long one, screens come more\n"
+             "slowly. What a line sends is kept in a temporary file in $TMPDIR or /var/tmp.\n"
              "Exit: 0 good; 1 frames are missing or damaged, or the line ended first; 130\n"
              "Ctrl-C.\n",
     .run = run,

@@ -9,11 +9,18 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/show.h"
 
+#define CPUS   5u  /* that a row has room for */
 #define COUNTS 18u /* rows of a screen that has room for states and functions below them */
 
 struct line {
     const char *name;
     uint64_t now, all;
+    const struct cairn_total_thread *thread;
+};
+
+struct screen {
+    FILE *to;
+    const struct cairn_top_figures *f, *before;
 };
 
 static int by_now(const void *a, const void *b)
@@ -23,154 +30,146 @@ static int by_now(const void *a, const void *b)
         return x->now > y->now ? -1 : 1;
     if (x->all != y->all)
         return x->all > y->all ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return x->thread ? (x->thread->tid > y->thread->tid) - (x->thread->tid < y->thread->tid) : strcmp(x->name, y->name);
 }
 
-static int threads_by_now(const void *a, const void *b)
+/* What is told of later can turn out to be less. */
+static uint64_t more(uint64_t now, uint64_t before)
 {
-    const struct cairn_follow_thread *const *x = a, *const *y = b;
-    if ((*x)->busy_now != (*y)->busy_now)
-        return (*x)->busy_now > (*y)->busy_now ? -1 : 1;
-    if ((*x)->busy != (*y)->busy)
-        return (*x)->busy > (*y)->busy ? -1 : 1;
-    return (*x)->tid < (*y)->tid ? -1 : (*x)->tid > (*y)->tid;
+    return now > before ? now - before : 0;
 }
 
-static struct line *lines_of(const struct cairn_tally *tally)
+static struct line *lines_of(const struct cairn_tally *tally, const struct cairn_tally *before)
 {
     struct line *lines = cairn_alloc((tally->rows.count + 1) * sizeof(*lines));
     for (size_t i = 0; i < tally->rows.count; i++) {
-        const struct cairn_tally_row *row = tally->rows.items[i];
-        lines[i] = (struct line){row->name, row->side[1].count, row->side[0].count};
+        const struct cairn_tally_row *row = tally->rows.items[i], *was = cairn_tally_find(before, row->name);
+        const uint64_t all = row->side[0].count;
+        lines[i] = (struct line){.name = row->name, .now = more(all, was ? was->side[0].count : 0), .all = all};
     }
     qsort(lines, tally->rows.count, sizeof(*lines), by_now);
     return lines;
 }
 
-static void print_threads(FILE *to, const struct cairn_follow *f, unsigned rows)
+static void print_threads(const struct screen *s, unsigned rows)
 {
-    const struct cairn_follow_thread **sorted = cairn_alloc((f->threads.count + 1) * sizeof(*sorted));
+    const struct cairn_totals *t = &s->f->totals, *before = &s->before->totals;
+    const size_t count = t->threads.count;
+    struct line *lines = cairn_alloc((count + 1) * sizeof(*lines));
     uint64_t all = 0, now = 0;
-    for (size_t i = 0; i < f->threads.count; i++) {
-        sorted[i] = &f->threads.items[i];
-        all += sorted[i]->busy;
-        now += sorted[i]->busy_now;
+    for (size_t i = 0; i < count; i++) {
+        const struct cairn_total_thread *thread = &t->threads.items[i];
+        const uint32_t was = cairn_map_find(&before->by_tid, thread->tid);
+        lines[i] = (struct line){s->f->names[i], more(thread->busy, was ? before->threads.items[was - 1].busy : 0),
+                                 thread->busy, thread};
+        all += lines[i].all;
+        now += lines[i].now;
     }
-    qsort(sorted, f->threads.count, sizeof(*sorted), threads_by_now);
-    fprintf(to, "%-30s %8s %8s %14s %8s\n", "thread, % of busy time", "now", "all", "switched out", "records");
-    for (size_t i = 0; i < f->threads.count && i < rows; i++)
-        fprintf(to, "%-30.30s %8.2f %8.2f %14" PRIu64 " %8" PRIu64 "\n", sorted[i]->name,
-                cairn_percent(sorted[i]->busy_now, now), cairn_percent(sorted[i]->busy, all), sorted[i]->runs,
-                sorted[i]->records);
-    free(sorted);
+    qsort(lines, count, sizeof(*lines), by_now);
+    fprintf(s->to, "%-30s %8s %8s %14s %8s\n", "thread, % of busy time", "now", "all", "switched out", "records");
+    for (size_t i = 0; i < count && i < rows; i++)
+        fprintf(s->to, "%-30.30s %8.2f %8.2f %14" PRIu64 " %8" PRIu64 "\n", lines[i].name,
+                cairn_percent(lines[i].now, now), cairn_percent(lines[i].all, all), lines[i].thread->runs,
+                lines[i].thread->records);
+    free(lines);
 }
 
 /* Reasons and functions, side by side. */
-static void print_counts(FILE *to, const struct cairn_follow *f, unsigned rows)
+static void print_counts(const struct screen *s, unsigned rows)
 {
-    struct line *reasons = lines_of(&f->reasons), *functions = lines_of(&f->functions);
-    fprintf(to, "%-18s %8s %9s   %-20s %8s %8s\n", "switched out as", "now", "all",
-            f->records ? "records in function" : "", f->records ? "now" : "", f->records ? "all" : "");
-    for (size_t i = 0; i < rows && (i < f->reasons.rows.count || i < f->functions.rows.count); i++) {
+    const size_t reason_count = s->f->reasons.rows.count, function_count = s->f->functions.rows.count;
+    struct line *reasons = lines_of(&s->f->reasons, &s->before->reasons);
+    struct line *functions = lines_of(&s->f->functions, &s->before->functions);
+    fprintf(s->to, "%-18s %8s %9s   %-20s %8s %8s\n", "switched out as", "now", "all",
+            function_count ? "records in function" : "", function_count ? "now" : "", function_count ? "all" : "");
+    for (size_t i = 0; i < rows && (i < reason_count || i < function_count); i++) {
         int used = 0;
-        if (i < f->reasons.rows.count)
-            used = fprintf(to, "%-18.18s %8" PRIu64 " %9" PRIu64, reasons[i].name, reasons[i].now, reasons[i].all);
-        if (i < f->functions.rows.count)
-            fprintf(to, "%*s   %-20.20s %8" PRIu64 " %8" PRIu64, used ? 0 : 37, "", functions[i].name, functions[i].now,
-                    functions[i].all);
-        putc('\n', to);
+        if (i < reason_count)
+            used = fprintf(s->to, "%-18.18s %8" PRIu64 " %9" PRIu64, reasons[i].name, reasons[i].now, reasons[i].all);
+        if (i < function_count)
+            fprintf(s->to, "%*s   %-20.20s %8" PRIu64 " %8" PRIu64, used ? 0 : 37, "", functions[i].name,
+                    functions[i].now, functions[i].all);
+        putc('\n', s->to);
     }
     free(reasons);
     free(functions);
 }
 
-static double seconds(const struct cairn_follow *f)
-{
-    return f->timed && f->last > f->first ? ((double)f->last - (double)f->first) / (double)f->hz : 0.0;
-}
-
 /* Switches a second of all CPUs together, by the time of them that is known, as cairn diff has it. */
-static double rate_in_all(const struct cairn_follow *f)
+static double rate_in_all(const struct cairn_top_figures *f)
 {
     uint64_t known = 0;
-    unsigned cpus = 0;
-    for (unsigned c = 0; c < MAX_CPUS; c++) {
-        cpus += f->cpu[c].there;
-        known += f->cpu[c].busy + f->cpu[c].idle;
-    }
-    return known ? (double)f->switches * cpus * (double)f->hz / (double)known : 0.0;
+    for (uint32_t c = 0; c < f->cpus; c++)
+        known += f->totals.busy[c] + f->totals.idle[c];
+    return known ? (double)f->switches * f->cpus * (double)f->hz / (double)known : 0.0;
 }
 
-/* Each by what it has told of since: one tells much at once, another little. */
-static void print_rate_now(char out[static 32], const struct cairn_follow *f)
+/* Each CPU by what it has told of since: they send their buffers when those are full, so one tells much at once,
+ * another little. */
+static void print_rate_now(char out[static 32], const struct screen *s)
 {
+    const struct cairn_totals *t = &s->f->totals, *before = &s->before->totals;
     double rate = 0.0;
-    uint64_t switches = 0;
     bool told = false;
-    for (unsigned c = 0; c < MAX_CPUS; c++) {
-        const uint64_t known = f->cpu[c].busy_now + f->cpu[c].idle_now;
+    for (uint32_t c = 0; c < s->f->cpus; c++) {
+        const uint64_t known = more(t->busy[c] + t->idle[c], before->busy[c] + before->idle[c]);
         if (known)
-            rate += (double)f->cpu[c].switches_now * (double)f->hz / (double)known;
-        switches += f->cpu[c].switches_now;
+            rate += (double)more(t->switches[c], before->switches[c]) * (double)s->f->hz / (double)known;
         told |= known != 0;
     }
-    if (switches == f->switches) /* there was nothing before */
-        rate = rate_in_all(f);
+    if (!s->before->switches)
+        rate = rate_in_all(s->f);
     snprintf(out, 32, told ? "%.1f/s now" : "-", rate);
 }
 
 /* Of a CPU whose time nothing has told of yet, or not since the screen before: "-". */
-static void print_cpus(FILE *to, const struct cairn_follow *f)
+static void print_cpus(const struct screen *s)
 {
-    unsigned shown = 0, cpus = 0;
-    fputs("busy now, %:", to);
-    for (unsigned c = 0; c < MAX_CPUS; c++) {
-        const struct cairn_follow_cpu *cpu = &f->cpu[c];
-        const uint64_t told = cairn_follow_told_now(cpu);
-        cpus += cpu->there;
-        if (!cpu->there || shown == 5)
-            continue;
-        shown++;
+    const struct cairn_totals *t = &s->f->totals, *before = &s->before->totals;
+    fputs("busy now, %:", s->to);
+    for (uint32_t c = 0; c < s->f->cpus && c < CPUS; c++) {
+        const uint64_t busy = more(t->busy[c], before->busy[c]);
+        const uint64_t told = busy + more(t->idle[c], before->idle[c]) + more(t->unknown[c], before->unknown[c]);
         if (told)
-            fprintf(to, " CPU %u %5.1f", c, cairn_percent(cpu->busy_now, told));
+            fprintf(s->to, " CPU %" PRIu32 " %5.1f", c, cairn_percent(busy, told));
         else
-            fprintf(to, " CPU %u     -", c);
+            fprintf(s->to, " CPU %" PRIu32 "     -", c);
     }
-    if (cpus > shown)
-        fprintf(to, " +%u", cpus - shown);
-    putc('\n', to);
+    if (s->f->cpus > CPUS)
+        fprintf(s->to, " +%" PRIu32, s->f->cpus - CPUS);
+    putc('\n', s->to);
 }
 
 /* What is missing, most of all as a share of the time; and how many switches that is, which only the end tells. */
-static void print_loss(FILE *to, const struct cairn_follow *f)
+static void print_loss(const struct screen *s)
 {
-    const uint64_t damaged = f->feed.damaged + f->bad;
+    const struct cairn_top_figures *f = s->f;
     uint64_t told = 0, unknown = 0;
-    for (unsigned c = 0; c < MAX_CPUS; c++) {
-        told += cairn_follow_told(&f->cpu[c]);
-        unknown += f->cpu[c].unknown;
+    for (uint32_t c = 0; c < f->cpus; c++) {
+        told += f->totals.busy[c] + f->totals.idle[c] + f->totals.unknown[c];
+        unknown += f->totals.unknown[c];
     }
-    fprintf(to, "unknown: %.1f %% of time; %" PRIu64 " %s, %" PRIu64 " %s missing, %" PRIu64 " damaged",
+    fprintf(s->to, "unknown: %.1f %% of time; %" PRIu64 " %s, %" PRIu64 " %s missing, %" PRIu64 " damaged\nlost: ",
             cairn_percent(unknown, told), f->gaps, cairn_plural(f->gaps, "gap", "gaps"), f->missing,
-            cairn_plural(f->missing, "frame", "frames"), damaged);
-    if (f->misplaced)
-        fprintf(to, ", %" PRIu64 " misplaced", f->misplaced);
-    fputs("\nlost: ", to);
-    if (!f->whole)
-        fputs("how many switches, the end of the trace tells", to);
-    else if (!f->tried_known || f->tried < f->switches)
-        fputs("switches unknown, the end summary is missing", to);
+            cairn_plural(f->missing, "frame", "frames"), f->damaged);
+    if (!f->ended)
+        fputs("how many switches, the end of the trace tells", s->to);
+    else if (!f->tried_known)
+        fputs("switches unknown, the end summary is missing", s->to);
     else
-        fprintf(to, "%" PRIu64 " of %" PRIu64 " switches", f->tried - f->switches, f->tried);
+        fprintf(s->to, "%" PRIu64 " of %" PRIu64 " switches", f->tried - f->switches, f->tried);
     if (f->dropped.unknown)
-        fputs("; PEBS records: unknown", to);
+        fputs("; PEBS records: unknown", s->to);
     else if (f->dropped.counted)
-        fprintf(to, "; %" PRIu64 " PEBS %s", f->dropped.counted, cairn_plural(f->dropped.counted, "record", "records"));
-    putc('\n', to);
+        fprintf(s->to, "; %" PRIu64 " PEBS %s", f->dropped.counted,
+                cairn_plural(f->dropped.counted, "record", "records"));
+    putc('\n', s->to);
 }
 
-void cairn_top_print(FILE *to, const struct cairn_follow *f, const struct cairn_top_source *source, unsigned rows)
+void cairn_top_print(FILE *to, const struct cairn_top_figures *f, const struct cairn_top_figures *before,
+                     const struct cairn_top_source *source, unsigned rows)
 {
+    const struct screen s = {to, f, before};
     const bool counts = rows >= COUNTS;
     const unsigned others = CAIRN_TOP_HEAD + (counts ? 2 : 0), free_rows = rows > others + 2 ? rows - others - 1 : 2;
     const unsigned threads = counts ? (free_rows + 1) / 2 : free_rows;
@@ -179,21 +178,21 @@ void cairn_top_print(FILE *to, const struct cairn_follow *f, const struct cairn_
         fprintf(to, "%.26s: nothing yet: no frame of a trace in %" PRIu64 " bytes\n", source->name, source->at);
         return;
     }
-    snprintf(span, sizeof(span), "%.3f s", floor(seconds(f) * 1000.0) / 1000.0); /* as other commands have it */
-    print_rate_now(rate, f);
+    snprintf(span, sizeof(span), "%.3f s", floor(f->seconds * 1000.0) / 1000.0); /* as other commands have it */
+    print_rate_now(rate, &s);
     fprintf(to, "%.26s: %s, session %" PRIu32 ", %s of trace%s\n", source->name,
             f->ended       ? "ended"
             : source->over ? "broken off"
                            : "coming",
-            f->session ? f->session : 1, span, f->emulated ? ", emulated" : "");
+            f->session, span, f->emulated ? ", emulated" : "");
     fprintf(to, "%" PRIu64 " switches, %s, %.1f/s in all; %" PRIu64 " PEBS records\n", f->switches, rate,
-            rate_in_all(f), f->records);
-    print_cpus(to, f);
-    print_loss(to, f);
+            rate_in_all(f), f->totals.records);
+    print_cpus(&s);
+    print_loss(&s);
     putc('\n', to);
-    print_threads(to, f, threads);
+    print_threads(&s, threads);
     if (!counts)
         return;
     putc('\n', to);
-    print_counts(to, f, free_rows - threads);
+    print_counts(&s, free_rows - threads);
 }

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "tools/cairn/command/top_follow.h"
+#include "tools/cairn/command/top_figures.h"
 
 #define CAIRN_TOP_HEAD 7u /* rows above the threads */
 
@@ -14,5 +14,6 @@ struct cairn_top_source {
     bool over;        /* no more come */
 };
 
-/* So many rows of at most 80 columns. */
-void cairn_top_print(FILE *to, const struct cairn_follow *f, const struct cairn_top_source *source, unsigned rows);
+/* So many rows of at most 80 columns. "Now" is what `f` has more than `before`. */
+void cairn_top_print(FILE *to, const struct cairn_top_figures *f, const struct cairn_top_figures *before,
+                     const struct cairn_top_source *source, unsigned rows);

@@ -25,20 +25,14 @@ bool cairn_stints_next(struct cairn_stints *s, const struct cairn_switch *sw, st
 
 /* Who came at the last switch is known only where it says so and nothing is missing behind it. Circular mode has no
  * hole for what was lost last. */
-bool cairn_stints_end(const struct cairn_stints *s, const struct cairn_log *log, uint32_t cpu, bool whole, int64_t stop,
-                      struct cairn_stint *out)
-{
-    const struct cairn_cpu_end *e = &log->cpu[cpu].end;
-    const bool lossless = e->events_known && e->events[CAIRN_LOST] == 0 && log->has_end;
-    const bool known = s->has_last && s->last.new_known && whole && lossless;
-    *out = (struct cairn_stint){s->time, stop, known ? s->last.new_tid : 0, kind_of(known, s->last.new_tid)};
-    return s->has_time && stop > s->time;
-}
-
 bool cairn_stints_rest(const struct cairn_stints *s, const struct cairn_log *log, uint32_t cpu, bool hole, int64_t stop,
                        struct cairn_stint *out)
 {
-    return cairn_stints_end(s, log, cpu, !hole && !log->frames.missing.count, stop, out);
+    const struct cairn_cpu_end *e = &log->cpu[cpu].end;
+    const bool lossless = e->events_known && e->events[CAIRN_LOST] == 0 && log->has_end;
+    const bool known = s->has_last && s->last.new_known && !hole && !log->frames.missing.count && lossless;
+    *out = (struct cairn_stint){s->time, stop, known ? s->last.new_tid : 0, kind_of(known, s->last.new_tid)};
+    return s->has_time && stop > s->time;
 }
 
 void cairn_stints_range(const struct cairn_log *log, bool compact, int64_t *start, int64_t *stop)

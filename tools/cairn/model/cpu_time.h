@@ -28,9 +28,6 @@ bool cairn_stints_next(struct cairn_stints *s, const struct cairn_switch *sw, st
  * there is no such time. */
 bool cairn_stints_rest(const struct cairn_stints *s, const struct cairn_log *log, uint32_t cpu, bool hole, int64_t stop,
                        struct cairn_stint *out);
-/* The same where `whole` says whether nothing is missing behind that switch, of frames and of what they hold. */
-bool cairn_stints_end(const struct cairn_stints *s, const struct cairn_log *log, uint32_t cpu, bool whole, int64_t stop,
-                      struct cairn_stint *out);
 /* When the session began and ended (session clock); where the session stream does not tell, the first and the last of
  * all events. At least one unit apart. */
 void cairn_stints_range(const struct cairn_log *log, bool compact, int64_t *start, int64_t *stop);

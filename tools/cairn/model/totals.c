@@ -121,7 +121,7 @@ static bool count_cpu(struct cairn_totals *t, uint32_t c, enum cairn_by by, stru
     return hole;
 }
 
-void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, enum cairn_by by)
+void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, enum cairn_by by, bool ended)
 {
     struct cairn_stints stints[MAX_CPUS];
     struct cairn_stint rest;
@@ -136,7 +136,7 @@ void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, enum
             stop_known = true;
         }
     }
-    for (uint32_t c = 0; c < log->cpus && stop_known; c++)
+    for (uint32_t c = 0; c < log->cpus && stop_known && ended; c++)
         if (cairn_filter_cpu(c) && cairn_stints_rest(&stints[c], log, c, hole[c], stop, &rest))
             count_stint(t, c, &rest);
 }

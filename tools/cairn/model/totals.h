@@ -35,8 +35,8 @@ struct cairn_totals {
 };
 
 /* Adds up all that passes the filter (filter.h); of who ran how long, what passes by CPU, time and thread; records'
- * threads by the rule `by`. */
-void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, enum cairn_by by);
+ * threads by the rule `by`. `ended`: no more comes, so that the time behind a CPU's last switch belongs to it, too. */
+void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, enum cairn_by by, bool ended);
 /* Puts the threads in the order of their time, or of their records. */
 void cairn_totals_order(struct cairn_totals *t, bool records);
 void cairn_totals_free(struct cairn_totals *t);
