@@ -18,8 +18,9 @@ SOURCES = (".c", ".h", ".asm", ".inc")
 UPCALLS = ("arch/upcalls.h", "kernel/lib/print.h", "kernel/lib/panic.h")
 COMPILER = {"__stack_chk_fail", "__stack_chk_guard"}  # calls of the compiler's own
 # Rooms of one height that must not know each other.
-APART = (("ds", "trace"), ("trace", "ds"), ("trace", "arch"), ("boot", "arch"))
-GROUND = ("trace/wire", "arch/firmware")
+APART = (("ds", "trace"), ("trace", "ds"), ("trace", "arch"), ("boot", "arch"),
+         ("tools/qemu-ds", "trace"), ("tools/qemu-ds", "kernel"), ("tools/cairn", "tools/qemu-ds"))
+GROUND = ("trace/wire", "arch/firmware", "kernel/lib", "tools/qemu-ds/truth_format.h")
 SHARED = {("boot", "arch/instructions.h"), ("boot", "arch/registers.h")}
 
 
@@ -34,11 +35,8 @@ class Rooms:
 
     def of(self, path):
         """The room a file is in: the nearest one listed; None: it is in none."""
-        while path not in self.order:
-            path = path.rpartition("/")[0]
-            if not path:
-                return None
-        return path
+        folders = [path.rsplit("/", n)[0] for n in range(1, path.count("/") + 1)]
+        return next((room for room in (path, path.rpartition(".")[0], *folders) if room in self.order), None)
 
     def wing(self, path):
         """The wing it is in; None: it is in the nucleus, or not in the kernel."""
@@ -95,7 +93,7 @@ def graph(rooms, objects):
     for line in subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout.splitlines():
         path, _, rest = line.partition(":")
         kind, symbol = rest.split()[-2:]
-        name = re.sub(r"^.*?/(?:kernel|ring3|host)/(?=[^/]+/|\w+\.o)", "", path, count=1)[:-len(".o")]
+        name = re.sub(r"^.*?/(?:kernel|ring3|host|qemu-ds|san)/(?=[^/]+/|\w+\.o)", "", path, count=1)[:-len(".o")]
         if kind == "U":
             wanted.setdefault(name, set()).add(symbol)
         elif kind in "TDBRVWC":

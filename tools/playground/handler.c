@@ -4,7 +4,7 @@
  * the DS Interrupt Service Routine"). Its instructions are not the program's: while it runs the counters are off, so
  * only the interrupt itself and the IRETQ at its end are told to the model.
  */
-#include "tools/playground/machine.h"
+#include "tools/playground/handler.h"
 
 #include "kernel/lib/string.h"
 

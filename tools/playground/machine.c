@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model's host: memory, registers, interrupt, and one step after another. */
+/* The model's host: memory, registers, interrupt, and what is told of a step. */
 #include "tools/playground/machine.h"
 
 #include "kernel/lib/string.h"
@@ -179,7 +179,7 @@ static void page_fault(void *context, uint64_t address, bool is_write)
     play_act(m, PLAY_MEMORY_MISSING, 0, 1, address);
 }
 
-/* ---- steps ------------------------------------------------------------------------------------------------------- */
+/* ---- registers --------------------------------------------------------------------------------------------------- */
 
 uint64_t play_rdmsr(const struct play_machine *m, uint32_t msr)
 {
@@ -237,37 +237,6 @@ uint64_t play_moved(const struct play_machine *m, const uint64_t before[DS_COUNT
     return moved;
 }
 
-static void execute(struct play_machine *m)
-{
-    struct play_executed done;
-    uint64_t before[DS_COUNTER_NUMBERS];
-    memcpy(before, m->model.value, sizeof before);
-    play_cpu_execute(&m->cpu, &m->settings.program, &done);
-    play_act(m, PLAY_RETIRED, 0, done.at, 0);
-    play_retire(m, &done.retired, done.retired.branch);
-    m->action[0].counters = play_moved(m, before);
-    if (m->pmi_due && m->pmi_delay)
-        play_act(m, PLAY_PMI_WAITS, 0, 0, m->pmi_delay);
-}
-
-bool play_machine_step(struct play_machine *m)
-{
-    if (m->step + 1 >= PLAY_STEPS)
-        return false;
-    m->step++;
-    m->actions = 0;
-    if (m->in_handler) {
-        play_handler_step(m);
-    } else if (m->pmi_due && !m->pmi_delay) {
-        play_handler_enter(m);
-    } else {
-        if (m->pmi_due)
-            m->pmi_delay--;
-        execute(m);
-    }
-    return true;
-}
-
 void play_machine_begin(struct play_machine *m, const struct play_settings *settings)
 {
     const struct ds_model_host host = {
@@ -286,5 +255,4 @@ void play_machine_begin(struct play_machine *m, const struct play_settings *sett
     m->settings = kept;
     ds_model_init(&m->model, kept.preset, &kept.policy, &host);
     play_cpu_reset(&m->cpu, &m->settings.program, 3);
-    play_set_up(m);
 }

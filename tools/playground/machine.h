@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One processor with its memory: ds/model, the small program that it runs, and a driver's PMI handler. A step is one
- * instruction of the program or one step of the handler. Every step depends only on the settings and its number: to go
- * back, the machine begins again.
+ * One processor with its memory: ds/model, and the small program that it runs. What it does next say steps.h, set_up.h
+ * and handler.h.
  */
 #pragma once
 
@@ -82,12 +81,8 @@ struct play_machine {
     uint8_t bts[PLAY_BTS_RECORDS * sizeof(struct ds_bts_record)];
 };
 
-/* Step 0: the processor is set up as a driver does it, the program is about to begin. The machine stays where it is. */
+/* Powered on, the program is about to begin. The machine stays where it is. */
 void play_machine_begin(struct play_machine *machine, const struct play_settings *settings);
-/* One step. False: the run has its last step behind it. */
-bool play_machine_step(struct play_machine *machine);
-
-/* ---- for the files of the machine ---- */
 
 void play_act(struct play_machine *machine, uint8_t kind, uint64_t counters, uint64_t before, uint64_t after);
 void play_act_counter(struct play_machine *machine, uint8_t kind, unsigned counter, uint64_t before, uint64_t after);
@@ -105,9 +100,3 @@ uint32_t play_cfg_c_msr(unsigned number); /* IA32_PMC_GPi_CFG_C, or of a fixed c
 uint64_t play_pebs_index(const struct play_machine *machine);
 /* Counters in use that make no records. */
 uint64_t play_plain(const struct play_machine *machine);
-
-/* The whole set-up, numbered as in ds/driver/driver.c. */
-void play_set_up(struct play_machine *machine);
-/* The PMI is taken: the handler's first step. Then one step more of it, until in_handler is 0 again. */
-void play_handler_enter(struct play_machine *machine);
-void play_handler_step(struct play_machine *machine);

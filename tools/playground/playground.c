@@ -5,6 +5,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 #include "tools/playground/catalog.h"
+#include "tools/playground/steps.h"
 
 #define ERROR_TEXT   240u
 #define LAYOUT_TEXT  4096u
@@ -38,8 +39,8 @@ static void show(void)
 void play_to(uint32_t step)
 {
     if (step < machine.step)
-        play_machine_begin(&machine, &machine.settings);
-    while (machine.step < step && play_machine_step(&machine))
+        play_steps_begin(&machine, &machine.settings);
+    while (machine.step < step && play_steps_next(&machine))
         ;
     show();
 }
@@ -54,7 +55,7 @@ int play_open(void)
     int e = play_settings_read(&read_settings, input, error, sizeof error);
     if (e)
         return e;
-    play_machine_begin(&machine, &read_settings);
+    play_steps_begin(&machine, &read_settings);
     play_to(read_settings.step);
     return 0;
 }
@@ -62,7 +63,7 @@ int play_open(void)
 bool play_run(uint32_t marks)
 {
     const uint32_t from = machine.step;
-    while (play_machine_step(&machine))
+    while (play_steps_next(&machine))
         if (machine.marks[machine.step] & marks) {
             show();
             return true;
@@ -80,11 +81,11 @@ uint64_t play_digest(void)
 {
     const uint32_t last = machine.step;
     uint64_t digest = 0;
-    play_machine_begin(&machine, &machine.settings);
+    play_steps_begin(&machine, &machine.settings);
     for (;;) {
         show();
         digest = play_state_digest(&state, digest);
-        if (machine.step == last || !play_machine_step(&machine))
+        if (machine.step == last || !play_steps_next(&machine))
             return digest;
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The driver's set-up, in the order of ds/driver/driver.c: SDM vol. 3B, "Setting Up the PEBS Facility" and "Setting Up
  * the BTS Buffer". */
-#include "tools/playground/machine.h"
+#include "tools/playground/set_up.h"
 
 #include "kernel/lib/string.h"
 

@@ -5,13 +5,13 @@ deps-ds:
 .PHONY: deps-ds
 
 # The plugin: the model as it is, and no libraries: QEMU brings GLib and its own functions.
-QDS_C := $(call c_of,tools/qemu-ds $(addprefix tools/qemu-ds/,cpuid modelled snapshot zeros) ds/model) $(EVENT_C) \
+QDS_C := $(call c_of,tools/qemu-ds $(patsubst %/,%,$(wildcard tools/qemu-ds/*/)) ds/model) $(EVENT_C) \
          ds/soft/insn.c ds/soft/retired.c
 QDS_O := $(QDS_C:%.c=$(B)/qemu-ds/%.o)
 # QDS_LAYOUT: a number for what struct qds_vcpu looks like. Snapshots have it.
 FLAGS_qemu-ds := $(HCFLAGS) -fPIC -fvisibility=hidden -DQDS_LAYOUT=$(firstword $(shell cat \
                      ds/{layout,arch_layout}.h ds/model/model.h ds/soft/insn.h \
-                     tools/qemu-ds/{counting,vcpu,zeros/silent}.h | cksum))u
+                     tools/qemu-ds/{counting/counting,vcpu/vcpu,zeros/silent}.h | cksum))u
 $(eval $(call product,qemu-ds))
 $(B)/qemu-ds.objects: OBJECTS = $(QDS_O)
 $(B)/qemu-ds.so: $(QDS_O) $(B)/qemu-ds.objects
@@ -24,6 +24,6 @@ endif
 .PHONY: qemu-ds
 
 # Of the plugin what needs no QEMU.
-$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(patsubst %,$(B)/san/tools/qemu-ds/%.o,counting options \
+$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(patsubst %,$(B)/san/tools/qemu-ds/%.o,counting/counting options \
     cpuid/features cpuid/tsc zeros/silent \
     $(addprefix modelled/,access_decode caches memory_options memory_system tlb))

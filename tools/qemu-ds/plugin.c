@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * qemu-ds, a Debug Store for QEMU: a TCG plugin that puts ds/model behind CPUID, MSRs and LVTPC of any x86-64 guest.
- * Read in this order: this file, blocks.h, run.h, counting.h, need.h, instruments.h, special.h, vcpu.h, memory.h,
- * pmi.h, flags.h, snapshot/snapshot.h. With memory=model, in modelled/: accesses.h, memory_system.h, tlb.h, caches.h.
+ * Its rooms, the lowest first: base, counting, zeros, cpuid, modelled (none of them needs QEMU), vcpu, retire, run,
+ * snapshot, blocks. Read in this order: this file, blocks.h, run.h, tally.h, settle.h, counting.h, need.h, retire.h,
+ * host.h, instruments.h, special.h, vcpu.h, memory.h, pmi.h, flags.h, snapshot.h. With memory=model: accesses.h,
+ * costs.h, memory_system.h, tlb.h, caches.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,16 +12,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/qemu-ds/blocks.h"
+#include "tools/qemu-ds/blocks/blocks.h"
 #include "tools/qemu-ds/cpuid/tsc.h"
-#include "tools/qemu-ds/end.h"
-#include "tools/qemu-ds/flags.h"
-#include "tools/qemu-ds/instruments.h"
-#include "tools/qemu-ds/modelled/accesses.h"
+#include "tools/qemu-ds/modelled/costs.h"
 #include "tools/qemu-ds/options.h"
+#include "tools/qemu-ds/qemu/end.h"
+#include "tools/qemu-ds/retire/truth.h"
+#include "tools/qemu-ds/run/accesses.h"
+#include "tools/qemu-ds/run/begin.h"
+#include "tools/qemu-ds/run/instruments.h"
+#include "tools/qemu-ds/run/special.h"
 #include "tools/qemu-ds/snapshot/snapshot.h"
-#include "tools/qemu-ds/special.h"
-#include "tools/qemu-ds/truth.h"
+#include "tools/qemu-ds/vcpu/flags.h"
 #include "tools/qemu-ds/zeros/uncounted.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -35,7 +39,7 @@ static void vcpu_starts(unsigned index, void *userdata)
 {
     (void)userdata;
     const struct ds_model_preset *preset = index < options.efficient ? options.preset : &options.little;
-    if (!qds_vcpu_init(index, preset, &options.policy, boards))
+    if (!qds_begin(index, preset, &options.policy, boards))
         qds_refuse("this QEMU does not show the registers of vCPU %u", index);
     if (!qds_blocks_thread(qds_vcpu(index)))
         qds_refuse("several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount");
@@ -58,7 +62,7 @@ static void machine_reset(void *opaque)
         struct qds_vcpu *v = qds_vcpu((unsigned)i);
         if (!v)
             continue;
-        qds_vcpu_reset(v);
+        qds_begin_anew(v);
         v->fresh |= !resetting_only;
         qds_instruments_change(v, &v->model, true);
     }
@@ -150,7 +154,8 @@ static void model_memory(void)
     qds_memory_describe(&options.memory_config, caches, sizeof caches);
     fprintf(stderr, "qemu-ds: memory=model: %s, cpi %u.%02u: modelled, not measured\n", caches,
             options.cpi / QDS_UNITS_OF_A_CYCLE, options.cpi % QDS_UNITS_OF_A_CYCLE);
-    qds_accesses_begin(&options.memory_config, options.preset, (unsigned)vcpus);
+    qds_costs_begin(&options.memory_config, options.preset);
+    qds_accesses_begin(&options.memory_config, (unsigned)vcpus);
 }
 
 static void register_callbacks(void)

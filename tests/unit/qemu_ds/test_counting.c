@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/ds_bench.h"
-#include "tools/qemu-ds/counting.h"
+#include "tools/qemu-ds/counting/counting.h"
 
 #define EVENT(e) DS_BIT(DS_MODEL_##e)
 #define ALL      UINT64_MAX

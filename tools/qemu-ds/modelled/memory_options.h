@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "tools/qemu-ds/counting.h"
+#include "tools/qemu-ds/counting/counting.h"
 #include "tools/qemu-ds/modelled/memory_system.h"
 
 /* The usual values. False: there are none for this preset. */

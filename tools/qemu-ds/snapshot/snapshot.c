@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/qemu-ds/end.h"
-#include "tools/qemu-ds/flags.h"
-#include "tools/qemu-ds/instruments.h"
-#include "tools/qemu-ds/modelled/accesses.h"
-#include "tools/qemu-ds/run.h"
+#include "tools/qemu-ds/modelled/costs.h"
+#include "tools/qemu-ds/qemu/end.h"
+#include "tools/qemu-ds/run/begin.h"
+#include "tools/qemu-ds/run/run.h"
+#include "tools/qemu-ds/vcpu/flags.h"
 
 #define NAME    "qemu-ds"
 #define VERSION 1
@@ -138,7 +138,7 @@ static void load_vcpu(void *cpu, void *data)
     why_not = other(s, v);
     if (why_not)
         return;
-    qds_vcpu_reset(v);
+    qds_begin_anew(v);
     load_model(&v->model, &from->model);
     v->step = from->step;
     v->step.block = NULL;
@@ -163,7 +163,7 @@ static int refuse(const char *why)
 
 static void say_caches(void)
 {
-    if (qds_accesses_modelled())
+    if (qds_costs_modelled())
         fprintf(stderr, "qemu-ds: memory=model: caches are not in the snapshot: they stay as they are\n");
 }
 

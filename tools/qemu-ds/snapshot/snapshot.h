@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "tools/qemu-ds/vcpu.h"
+#include "tools/qemu-ds/vcpu/vcpu.h"
 
 /* At the plugin's start. */
 void qds_snapshot_begin(int vcpus);
