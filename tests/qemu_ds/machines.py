@@ -24,6 +24,9 @@ NAMES = list(dict.fromkeys([*(preset[0] for preset in PRESETS), "pantherlake", "
 TELLING = re.compile(r"  (CPUID\.(01H:EAX|1AH|0AH:E.X counters|07H|23H\.)|errat|"
                      r"IA32_PERF_CAPABILITIES\.(PEBS_FMT|PEBS_BASELINE|FW_WRITE|LBR_FMT))")
 ROWS = 3  # of the profile
+WHOLE = "skylake"  # whose output the page shows; of all others it has a row
+HEAD = ("preset", "CPUID.01H:EAX", "events as on", "counters", "format", "record", "area", "written", "branch history",
+        "errata")
 
 
 def boot(folder, name, options=OPTIONS):
@@ -66,8 +69,24 @@ def profile(log):
     return "\n".join([*lines[:first + ROWS], "..."])
 
 
-def block(name, log):
-    return f"### {name}\n```\n{detection(log)}\n```\n```\n{profile(log)}\n```\n"
+def block(log):
+    return f"```\n{detection(log)}\n```\n```\n{profile(log)}\n```"
+
+
+def row(name, text):
+    """What `detection` says of that processor, in one row; each row of errata is named by its first line."""
+    def value(test):
+        return int(re.search(rf"^  {re.escape(test)}\S* .*?0x(\w+) ", text, re.M)[1], 16)
+
+    def head(key):
+        return re.search(rf"^  {key} +(\w+)$", text, re.M)[1]
+    history = re.search(r"branch history by ([\w.]+)", text)
+    return (name, f"{value('CPUID.01H:EAX family and model'):X}H", re.search(r"coded as on (.+)$", text, re.M)[1],
+            f"{value('CPUID.0AH:EAX counters')}, {value('CPUID.0AH:EDX counters')} fixed", head("record format"),
+            head("record bytes"), head("control area"),
+            "full width" if value("IA32_PERF_CAPABILITIES.FW_WRITE") else "32 bits",
+            history[1] if history else "-",
+            "; ".join(re.findall(r"^  errat(?:a|um:|a: .*?:) (.*?)(?:  |:)", text, re.M)) or "-")
 
 
 def answers(log):
@@ -76,23 +95,32 @@ def answers(log):
     return {question["name"]: question.get("answer") or "-" for question in machine["questions"]}
 
 
-def table(found):
-    """Of answers by processor: a row a question, a column a processor."""
-    rows = [["question", *found], ["---"] * (len(found) + 1)]
-    rows += [[f"`{name}`", *(each[name] for each in found.values())] for name in next(iter(found.values()))]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+def table(head, rows):
+    rows = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def answered(found):
+    """The table of answers by processor: a row a question, a column a processor."""
+    return table(["question", *found], [[f"`{name}`", *(each[name] for each in found.values())]
+                                        for name in next(iter(found.values()))])
+
+
+def with_part(text, begin, part, end):
+    """The page with another part from where `begin` is to where `end` is next."""
+    at = text.index(begin)
+    return text[:at] + part + text[text.index(end, at):]
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        blocks = [block(name, boot(folder, name)) for name in NAMES]
+        logs = {name: boot(folder, name) for name in NAMES}
+        rows = table(HEAD, [row(name, detection(log)) for name, log in logs.items()])
+        whole = block(logs[WHOLE])
         found = {name: answers(boot(folder, name, PROBE)) for name in NAMES}
-    text = PAGE.read_text(encoding="utf-8")
-    begin = text.index("| question |")
-    end = text.index("\n\n", begin) + 1
-    text = text[:begin] + table(found) + text[end:]
-    begin, end = text.index("### "), text.rindex("## ")
-    PAGE.write_text(text[:begin] + "\n".join(blocks) + "\n" + text[end:], encoding="utf-8")
+    text = with_part(PAGE.read_text(encoding="utf-8"), "| preset |", rows, "\n\n")
+    text = with_part(text, "| question |", answered(found), "\n\n")
+    PAGE.write_text(with_part(text, "```\nDebug Store\n", whole, "\n\n## "), encoding="utf-8")
 
 
 if __name__ == "__main__":
