@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Branch records in the host tool: expected text, filters, logs that were cut or damaged, logs that lie."""
 
+import json
 import re
 import struct
 import subprocess
@@ -9,16 +10,16 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import EXPECTED, GOLDEN, cairn, events, expect_text, patch, text_of, truths, without
+from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of, truths, without
 
 LOGS = ["bts", "ring"]
 HOOK, EPOCH, RECORDS, TRUTH_BRANCH = 0xCA02, 1, 2, 3
 
 
 @pytest.mark.parametrize("log", LOGS)
-@pytest.mark.parametrize("command", ["bts", "check"])
-def test_golden(log, command):
-    done = cairn(command, GOLDEN / f"{log}.log")
+@pytest.mark.parametrize("command, options", [("bts", ["--until", "1ms"]), ("check", [])])
+def test_golden(log, command, options):
+    done = cairn(command, *options, GOLDEN / f"{log}.log")
     text = text_of(done)
     assert done.returncode == 0 and done.stderr == b"", done.stderr
     expect_text(f"{log}/{command}", text)
@@ -38,18 +39,32 @@ def parse(text):
 
 @pytest.mark.parametrize("log", LOGS)
 def test_branches_are_those_of_the_truth(log):
-    """What is shown against the truth, by nothing but this: as many lines (repeats counted) as stored records."""
+    """What is shown against the truth, by nothing but this: as many lines (repeats counted) as stored records; and in
+    JSON each of them, in its order, with its thread."""
     parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
-    shown = parse((EXPECTED / log / "bts").read_text(encoding="ascii"))
+    shown = parse(text_of(cairn("bts", GOLDEN / f"{log}.log")))
     branches = sum(int(m.group(1)) if (m := re.search(r"  x (\d+)$", line)) else 1
                    for lines in shown.values() for line in lines if re.match(r"  [ ~] ", line))
     lost = sum(int(re.match(r"  ! (\d+)", line).group(1))
                for lines in shown.values() for line in lines if line.startswith("  !"))
     assert branches + lost == len(truths(parts, TRUTH_BRANCH)) and lost > 0
+    happened = [{}, {}]
+    for frame, at in truths(parts, TRUTH_BRANCH):
+        cpu, stored, _, tid, _, *branch = struct.unpack_from("<3BIQQQ", parts[frame][1], at + 1)
+        if stored:
+            happened[cpu].setdefault(tid, []).append(branch)
+    told = [{}, {}]
+    for line in map(json.loads, cairn("export", "--to", "json", GOLDEN / f"{log}.log").stdout.splitlines()):
+        if line["type"] == "branch":
+            branch = [int(line[end], 16) for end in ("from", "to")]
+            told[line["cpu"]].setdefault(line["thread"]["tid"], []).append(branch)
+    assert sum(map(len, told[0].values())) > 20 and all(
+        branch in happened[cpu][tid] for cpu in (0, 1) for tid in told[cpu] for branch in told[cpu][tid])
+    assert told == happened or log == "ring"
 
 
 def test_filters():
-    whole = (EXPECTED / "bts" / "bts").read_text(encoding="ascii")
+    whole = text_of(cairn("bts", GOLDEN / "bts.log"))
     for thread, lines in parse(whole).items():
         text = text_of(cairn("bts", "--thread", thread.split(":")[1], GOLDEN / "bts.log"))
         assert parse(text) == {thread: lines}

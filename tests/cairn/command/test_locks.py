@@ -18,9 +18,9 @@ MODES = ["ordinary", "queued", "shared", "exclusive", "converted"]
 CONVERTED = 4
 
 
-@pytest.mark.parametrize("command", ["locks", "check", "dump"])
-def test_golden(command):
-    done = cairn(command, LOG)
+@pytest.mark.parametrize("command, options", [("locks", []), ("check", []), ("dump", ["--until", "3ms"])])
+def test_golden(command, options):
+    done = cairn(command, *options, LOG)
     text = text_of(done)
     assert done.returncode == 0 and done.stderr == b"", done.stderr
     expect_text(f"locks/{command}", text)

@@ -14,9 +14,10 @@ NOTE = b"note: 1 frame was cut short by what came in between, and came whole aft
 LOST_HERE = 4  # in BufferFlag
 
 
-@pytest.mark.parametrize("command", ["dump", "stat", "info", "check"])
-def test_golden(command):
-    done = cairn(command, LIVE)
+@pytest.mark.parametrize("command, options", [("dump", ["--from", "70ms", "--until", "85ms"]), ("info", []),
+                                              ("check", [])])
+def test_golden(command, options):
+    done = cairn(command, *options, LIVE)
     text = text_of(done)
     assert done.returncode == 0 and done.stderr == NOTE
     expect_text(f"live/{command}", text)

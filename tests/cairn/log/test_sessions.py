@@ -17,7 +17,7 @@ START, STOP, MASKS = 1, 2, 3
 @pytest.mark.parametrize("name, arguments", [
     ("sessions/check", ["check"]),
     ("sessions/info", ["info"]),
-    ("sessions/2.dump", ["dump", "--session", "2"]),
+    ("sessions/2.dump", ["dump", "--session", "2", "--until", "2ms"]),
     ("sessions/3.stat", ["stat", "--session", "3"]),
 ])
 def test_golden(name, arguments):
