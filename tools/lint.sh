@@ -49,6 +49,7 @@ code=$(files '*.c' '*.h')
     grep -nP '\t' $code | verdict 'no tabs in C'
     awk '/^#include ".*\.c"/ { if (!(ok = ok || /\*\/$/)) print FILENAME ":" FNR; next } { ok = /\*\/$/ }' \
         /dev/null $(files 'tests/unit/*.c') | verdict 'a unit test that includes a .c says why'
+    printf '%s\n' $code | tools/names.py | verdict 'a public function says which file or folder it is of'
     tools/rooms.py includes | verdict 'includes go down the rooms of tools/rooms'
     # Releases of clang-format differ in what they make of one .clang-format: it is written for that of Debian 12.
     format=$(command -v clang-format-14 clang-format | head -n 1)

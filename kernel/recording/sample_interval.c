@@ -14,7 +14,7 @@ uint32_t ksample_interval(void)
     return __atomic_load_n(&kactivity_sample_every, __ATOMIC_RELAXED) * tick_units();
 }
 
-__attribute__((weak)) void kprofile_changed(uint32_t new_interval, uint32_t old_interval)
+__attribute__((weak)) void ksample_interval_changed(uint32_t new_interval, uint32_t old_interval)
 {
     (void)new_interval, (void)old_interval;
 }
@@ -28,5 +28,5 @@ void ksample_interval_set(uint32_t interval)
     if (!ticks)
         ticks = 1;
     uint32_t old = __atomic_exchange_n(&kactivity_sample_every, ticks, __ATOMIC_RELAXED);
-    kprofile_changed(ticks * tick, old * tick);
+    ksample_interval_changed(ticks * tick, old * tick);
 }

@@ -10,9 +10,9 @@
 /* From any context. */
 uint32_t ksample_interval(void);
 /* The nearest whole number of ticks, at least one, at most KPROFILE_INTERVAL_MAX. CPUs heed it from their next tick on.
- * Thread context; of two at once, the last one holds, but kprofile_changed may be called for them in the other order.
+ * Thread context; of two at once, the last one holds, but ksample_interval_changed may be called for them in the other order.
  */
 void ksample_interval_set(uint32_t interval);
 
 /* Called at a change, in thread context. Another part of the kernel defines it, if it is linked. */
-void kprofile_changed(uint32_t new_interval, uint32_t old_interval);
+void ksample_interval_changed(uint32_t new_interval, uint32_t old_interval);

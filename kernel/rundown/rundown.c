@@ -447,7 +447,7 @@ static void put_interval_of(uint32_t number, uint16_t hook)
 }
 
 /* Sessions that have samples are told. */
-void kprofile_changed(uint32_t new_interval, uint32_t old_interval)
+void ksample_interval_changed(uint32_t new_interval, uint32_t old_interval)
 {
     bool on = kgate_enter();
     struct trace_hub_cpu *hub = kcpu_this()->trace;

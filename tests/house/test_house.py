@@ -51,12 +51,29 @@ def test_a_wrong_include_is_found(tmp_path, source, header, said):
 def lint(folder, more=""):
     """What tools/lint.sh says of a folder that is no checkout. `more`: lines of its .clang-format."""
     (folder / "tools/release").mkdir(parents=True)
-    for name in ("tools/lint.sh", "tools/release/files.sh", "tools/rooms.py", ".clang-format", ".gitignore"):
+    for name in ("tools/lint.sh", "tools/release/files.sh", "tools/rooms.py", "tools/names.py", ".clang-format",
+                 ".gitignore"):
         shutil.copy(cb.ROOT / name, folder / name)
     with (folder / ".clang-format").open("a", encoding="utf-8") as file:
         file.write(more)
     return subprocess.run([folder / "tools" / "lint.sh"], capture_output=True, text=True, check=False,
                           env={**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}).stdout
+
+
+@pytest.mark.parametrize("header, line, bad", [
+    ("kernel/sched/wait.h", "void ksem_wait(void);", False), ("kernel/sched/wait.h", "void ksched_wait(void);", False),
+    ("kernel/sched/wait.h", "void kpark(void);", True), ("kernel/sched/wait.h", "void sem_wait(void);", True),
+    ("trace/hub.h", "static inline int *hub_of(int i)\n{\n}", True),
+    ("trace/hub.h", "int trace_of(int i);", False),
+])
+def test_a_function_without_a_home_is_found(tmp_path, header, line, bad):
+    (tmp_path / header).parent.mkdir(parents=True)
+    (tmp_path / header).write_text(line + "\n", encoding="utf-8")
+    (tmp_path / "kernel/sched").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "kernel/sched/semaphore.c").touch()
+    said = lint(tmp_path)
+    assert ("FAIL: lint: a public function says" in said) == bad
+    assert (f"\n{header}: " in said) == bad
 
 
 @pytest.mark.parametrize("lines, head, bad", [(500, "", False), (501, "", True),

@@ -540,13 +540,13 @@ static void intervals_are_told(void **state)
     both = sampled;
     trace_group_add(&both, PERF_INTERRUPT);
     go_to(&sims[1], other);
-    kprofile_changed(70000, 30000); /* nobody samples */
+    ksample_interval_changed(70000, 30000); /* nobody samples */
     go_to(&sims[0], sampled);
-    kprofile_changed(50000, 70000);
+    ksample_interval_changed(50000, 70000);
     go_to(&sims[0], both); /* it goes on to sample */
     go_to(&sims[0], sampled);
     go_to(&sims[0], none);
-    kprofile_changed(10000, 50000);
+    ksample_interval_changed(10000, 50000);
     go_to(&sims[1], none);
     assert_int_equal(told(&sims[0], 0x0F49, 30000, 30000), 1);
     assert_int_equal(told(&sims[0], 0x0F48, 50000, 70000), 1);

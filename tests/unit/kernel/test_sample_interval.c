@@ -18,7 +18,7 @@ static unsigned told;
 
 uint32_t kactivity_sample_every = 1;
 
-void kprofile_changed(uint32_t new_interval, uint32_t old_interval)
+void ksample_interval_changed(uint32_t new_interval, uint32_t old_interval)
 {
     told_new = new_interval;
     told_old = old_interval;
