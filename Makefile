@@ -47,7 +47,7 @@ include tools/events.mk tools/gnu-efi.mk # LCFLAGS, and what the loader is linke
 c_of   = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 asm_of = $(sort $(wildcard $(addsuffix /*.asm,$(1))))
 RING3    := $(patsubst %/,%,$(wildcard kernel/*/ring3/))
-DS_ROOMS := ds/driver ds/soft ds/model ds/probe
+DS_ROOMS := $(patsubst %/,%,$(wildcard ds/*/ ds/*/*/))
 KERNEL   := arch arch/clock arch/firmware kernel $(patsubst %/,%,$(wildcard kernel/*/ trace/*/)) $(DS_ROOMS) trace
 KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c $(EVENT_C)
 KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,$(KERNEL))))) \

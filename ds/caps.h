@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ds/arch_layout.h"
+#include "ds/layout.h"
 #include "ds/machine.h"
 
 #define DS_TESTS_MAX 40u
@@ -73,8 +73,12 @@ struct ds_caps {
     const char *const *event_errata; /* ds_core_errata */
     uint8_t core_type;               /* CPUID.1AH:EAX[31:24] of a hybrid processor, else 0 */
     uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
-    uint8_t format; /* PEBS record format 0..6; DS_FORMAT_ARCH: architectural PEBS, see ds_caps_arch */
-    bool baseline;  /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
+    uint8_t format; /* PEBS record format: 0..6; 15: architectural PEBS */
+    /* The name of PEBS that does without the Debug Store, which then is for BTS alone; NULL: it is the Debug Store's.
+     */
+    const char *instead;
+    bool baseline; /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
+    bool adaptive; /* records have groups to choose from: with the baseline, or with what is there instead */
     bool full_width_writes;
     bool no_load_latency, no_frontend; /* a hypervisor hides MSR_PEBS_LD_LAT, MSR_PEBS_FRONTEND */
     uint8_t lbr;                       /* enum ds_lbr */
@@ -84,24 +88,17 @@ struct ds_caps {
     uint64_t pdist_counters;           /* those with precise distribution; only architectural PEBS tells */
     uint64_t acr_counters;             /* those with IA32_PMC_GPn_CFG_B, likewise */
     uint64_t arch_groups;   /* CPUID.23H.4: groups that IA32_PMC_GPn_CFG_C may name, and CNTR_ALLOW; likewise */
-    uint32_t area_bytes;    /* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs; with
-                             * architectural PEBS 0x60, for BTS */
+    uint32_t area_bytes;    /* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs; 0x60
+                             * where it is for BTS alone */
     const char *reason;     /* one sentence: why there is or is not PEBS; may point to in_use */
     const char *bts_reason; /* likewise BTS */
     struct ds_errata errata;
     uint64_t counters_in_use; /* enabled before anybody asked, numbered as in GLOBAL_STATUS */
     bool area_in_use;         /* IA32_DS_AREA set, PEBS or BTS on */
-    bool arch_in_use;         /* architectural PEBS on, or its buffer set */
     char in_use[288];         /* one sentence that names them; or "" */
     uint32_t tests;
     struct ds_test test[DS_TESTS_MAX];
 };
-
-/* Whether PEBS is architectural: the Debug Store, if there is one, is for BTS alone. */
-static inline bool ds_caps_arch(const struct ds_caps *caps)
-{
-    return caps->format == DS_FORMAT_ARCH;
-}
 
 /* The name of the hypervisor whose leaf CPUID.40000000H this is. */
 const char *ds_hypervisor_name(const uint32_t leaf[4]);

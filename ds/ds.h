@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "arch/trapframe.h"
-#include "ds/arch_layout.h"
 #include "ds/caps.h"
 #include "ds/layout.h"
 #include "ds/machine.h"
@@ -125,7 +124,10 @@ struct ds_drain {
     uint32_t area_bytes;  /* the processor's form of it */
     const void *records;  /* base..index; NULL without any */
     uint32_t bytes;
-    uint32_t first; /* where in the buffer they begin: 0, unless IA32_PEBS_INDEX has refused to go back */
+    uint64_t address; /* of the first, as the processor has it: linear; physical with architectural PEBS */
+    /* Bytes of the record at `record`, of which `left` bytes are there; 0: its size makes no sense. */
+    uint32_t (*record_size)(unsigned format, const void *record, uint32_t left);
+    bool in_parts; /* one may be larger than an event */
 };
 
 struct ds_bts_run { /* of records, oldest first */
@@ -180,8 +182,9 @@ size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *confi
  * the processor has that register. */
 uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config);
 
-/* With architectural PEBS: the groups of `config`, as IA32_PMC_GPn_CFG_C of its PEBS counters has them. */
-uint64_t ds_arch_groups(const struct ds_caps *caps, const struct ds_config *config);
+/* The groups of `config` as the processor wants them: ds_data_cfg; with architectural PEBS IA32_PMC_GPn_CFG_C of its
+ * PEBS counters. 0 where records have none. */
+uint64_t ds_groups(const struct ds_caps *caps, const struct ds_config *config);
 
 /* Bytes of one record of this configuration's PEBS counters; with architectural PEBS it may have fewer, as not each
  * counter need be one that the group of counters can show, or more, if the processor splits it into fragments. */
@@ -300,10 +303,9 @@ void ds_bts_cpu_counts(const struct ds_cpu *ds, struct ds_bts_counts *out);
  * it right before they call their hooks. */
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds);
 
-/* With architectural PEBS: its registers as the driver has set them, IA32_PEBS_INDEX as it has read it last. Of any
- * CPU.
- */
-const struct ds_arch_registers *ds_arch_known(const struct ds_cpu *ds);
+/* What a drain would hand over as `area` (struct ds_drain), of any CPU. Registers are as the driver has set them, and
+ * the index as it has read it last. */
+const uint64_t *ds_known_area(const struct ds_cpu *ds);
 
 /* Makes *ds_pebs_index right, as long as counting is paused, which it has to be: with architectural PEBS reads
  * IA32_PEBS_INDEX. `ds` may be NULL. */

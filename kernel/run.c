@@ -93,18 +93,6 @@ static void mark(const char *what)
     kactivity_mark(text);
 }
 
-/* Two mechanisms where there was one. */
-static void say_which_is_which(void)
-{
-    const uint32_t cpu = kds_first_arch();
-    if (cpu == kcpu_count)
-        return;
-    if (kds->caps[cpu].bts)
-        kprintf("ds: PEBS is architectural (IA32_PEBS_BASE), the Debug Store is for BTS alone\n");
-    else
-        kprintf("ds: PEBS is architectural (IA32_PEBS_BASE); no BTS: %s\n", kds->caps[cpu].bts_reason);
-}
-
 /* Sends the dump, says what all have reported, and ends. */
 static _Noreturn void finish(void)
 {
@@ -142,7 +130,6 @@ void krun(void *boot)
     if (krecording_init(error, sizeof error) != 0)
         kend_failed("setup", error);
     kprintf("ds: backend %s: %s\n", kds->backend, kds->reason);
-    say_which_is_which();
     enum kopt_ds chosen = kds->soft ? KOPT_DS_SOFT : KOPT_DS_HW;
     for (size_t i = 0; kopt.ds == KOPT_DS_AUTO && kopt_idle(&i, chosen, error, sizeof error);)
         kreport(KREPORT_SKIP, "options", "%s", error);

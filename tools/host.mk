@@ -30,8 +30,10 @@ $(B)/libcairn.objects:  OBJECTS = $(libcairn)
 $(B)/cairn: $(B)/host/tools/cairn/main.o $(B)/host/libcairn.a $(B)/host/libshared.a
 $(B)/cairn-manual: $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/manual)) $(B)/host/libcairn.a $(B)/host/libshared.a
 OPTIONS_O := $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/options) tools/cairn/base/wrap.c)
-# Rows of options (kernel/lib/rows.h) are linked by name: nobody refers to them, so that a library would keep them.
-ROWS_C := $(sort $(wildcard kernel/*/options.c))
+# Rows (kernel/lib/rows.h) of options and of the driver are linked by name: nobody refers to them, so that a library
+# would keep them.
+DS_ROWS_C := $(call c_of,ds/pebs23)
+ROWS_C    := $(sort $(wildcard kernel/*/options.c)) $(DS_ROWS_C)
 $(B)/rows.objects: OBJECTS = $(ROWS_C)
 $(B)/cairn-options: $(OPTIONS_O) $(ROWS_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a $(B)/rows.objects
 $(B)/cairn $(B)/cairn-manual $(B)/cairn-options:

@@ -2,8 +2,8 @@
 /*
  * Branch Trace Store (BTS) of one CPU: each taken branch, interrupt and exception leaves a record of 24 bytes in a
  * buffer of its own. BTS shares the DS area, LVTPC and the PMI handler with PEBS (ds/driver/driver.c) and needs no
- * counter. Where PEBS is architectural, the area is BTS' alone. Each of the two can start, or fail to start, without
- * the other. The steps are numbered as in ds/driver/driver.c.
+ * counter. Where PEBS does without the Debug Store, the area is BTS' alone. Each of the two can start, or fail to
+ * start, without the other. The steps are numbered as in ds/driver/driver.c.
  *
  * A record contains neither a time nor a thread. So the buffer is drained at each context switch, and the records of an
  * epoch belong to one thread.
@@ -115,7 +115,7 @@ static int set_up(struct ds_cpu *ds)
     *step = 2;
     fill_area(ds);
     *step = 3;
-    if (!ds->started || ds_is_arch(ds)) /* else PEBS has done so */
+    if (!ds->started || ds->caps.instead) /* else PEBS has done so */
         e = ds_set_msr(ds, IA32_DS_AREA, (uint64_t)(uintptr_t)ds->area);
     if (e)
         return e;

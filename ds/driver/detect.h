@@ -1,15 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* What ds/driver/detect.c and ds/driver/errata.c share: the first finds what the processor has, the second knows its
- * errata. */
+/* Detection: what its parts share (ds/driver/caps.c), and what ds/driver/detect.c calls of them. */
 #pragma once
 
 #include "ds/ds.h"
+
+/* ---- for the mechanisms (ds/driver/mechanism.h) that detection asks for the rest */
+
+struct ds_detection {
+    const struct ds_machine *machine;
+    struct ds_caps *caps;
+    uint32_t leaves, leaf1[4]; /* the last basic leaf of CPUID; leaf 1 */
+    bool hypervisor;
+    uint64_t capabilities; /* IA32_PERF_CAPABILITIES; 0: there is none, */
+    bool no_capabilities;  /* or reading it raises #GP */
+    bool leaf_23;          /* CPUID.23H tells of architectural PEBS */
+};
+
+void ds_detect_cpuid(const struct ds_detection *d, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
+bool ds_detect_rdmsr(const struct ds_detection *d, uint32_t msr, uint64_t *value); /* false: #GP */
+struct ds_test *ds_detect_row(struct ds_detection *d, const char *name, uint64_t value, bool ok, const char *verdict);
+/* A row that must hold: the first that does not gives the reason. */
+void ds_detect_require(struct ds_detection *d, const char *name, uint64_t value, bool ok, const char *yes,
+                       const char *no);
+/* Rows of IA32_MISC_ENABLE, but for what it says of PEBS; caps->bts. False: it cannot be read. */
+bool ds_detect_misc_enable(struct ds_detection *d, uint64_t *value);
+/* Rows that say whether IA32_PERF_CAPABILITIES can be read, as d->capabilities has been. */
+bool ds_detect_capabilities(struct ds_detection *d);
+#define DS_TEST_FORMAT   "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8]"
+#define DS_TEST_BASELINE "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14]"
+#define DS_TEST_TRAP     "IA32_PERF_CAPABILITIES.PEBS_TRAP[6]"
+/* Whether counters are written at full width: a row. */
+void ds_detect_full_width(struct ds_detection *d);
+/* What records with groups may have: retire latency, branch history; a row each. */
+void ds_detect_groups(struct ds_detection *d);
+
+/* ---- for the parts of detection */
 
 /* One more row of the detection table. */
 struct ds_test *ds_caps_row(struct ds_caps *caps, const char *name, uint64_t value, bool ok, const char *verdict);
 
 /* No PEBS, and why: the first reason stays. */
 void ds_caps_refuse(struct ds_caps *caps, const char *why);
+/* No BTS, and why. */
+void ds_caps_no_bts(struct ds_caps *caps, const char *why);
 
 /* Fills caps->errata of the processor with CPUID.01H:EAX `signature`, a row each; some refuse PEBS. To be called when
  * record format and counters are known. Writes IA32_BIOS_SIGN_ID where the microcode's revision matters. */
@@ -24,6 +57,9 @@ extern const uint32_t ds_stuck_counters[DS_STUCK_COUNTERS];
  * says: takes PEBS or BTS out of `caps` where they do not, sets no_load_latency and no_frontend. To be called last. */
 void ds_find_hypervisor(const struct ds_machine *machine, bool present, struct ds_caps *caps);
 
+/* The row of something that may be somebody's, `refused` where not all of it could be read. */
+void ds_detect_users_row(struct ds_caps *caps, const char *name, uint64_t value, bool used, bool refused,
+                         const char *yes, const char *no);
 /* Fills caps->counters_in_use, area_in_use and in_use, a row each (ds/driver/in_use.c). To be called when the counters
  * are known. */
 void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Empties the PEBS buffer: when the PMI says that the threshold was reached, on request, and after a panic. Each drain
- * ends an epoch. SDM vol. 3B, "Writing the DS Interrupt Service Routine". Where PEBS is architectural, the index is the
- * one that ds/driver/arch.c has read. */
-#include "ds/driver/driver.h"
+ * ends an epoch. SDM vol. 3B, "Writing the DS Interrupt Service Routine". */
+#include "ds/driver/mechanism.h"
 
 #include "arch/arch.h"
 #include "kernel/lib/string.h"
@@ -11,66 +10,26 @@
 
 /* ---- what is in the buffer --------------------------------------------------------------------------------------- */
 
-uint64_t ds_used(const struct ds_cpu *ds)
-{
-    return ds_is_arch(ds) ? ds_arch_used(ds) : ds->area[DS_AREA_PEBS_INDEX] - (uint64_t)(uintptr_t)ds->buffer;
-}
-
 const uint8_t *ds_records(const struct ds_cpu *ds)
 {
-    return (const uint8_t *)ds->buffer + ds->arch.taken;
-}
-
-/* Bytes that can be in it: with the slack record, or all. */
-static uint64_t room(const struct ds_cpu *ds)
-{
-    return ds_is_arch(ds) ? ds->arch.buffer_bytes - ds->arch.taken
-                          : ((uint64_t)ds->config.records + 1) * ds->record_bytes;
-}
-
-/* Those of architectural PEBS may be in fragments, so they are looked at: but only within the buffer, for the index may
- * say anything. */
-uint64_t ds_count_records(const struct ds_cpu *ds, uint64_t from, uint64_t bytes)
-{
-    uint64_t count = 0;
-    if (!ds_is_arch(ds))
-        return bytes / ds->record_bytes;
-    if (from > room(ds) || bytes > room(ds) - from)
-        return 0;
-    for (uint32_t size; bytes; from += size, bytes -= size, count++)
-        if (!(size = ds_arch_record_size(ds_records(ds) + from, (uint32_t)bytes)))
-            break;
-    return count;
-}
-
-/* Whether records may be missing. The Debug Store drops silently: a full buffer is all there is to see. */
-static bool was_full(const struct ds_cpu *ds, uint64_t used)
-{
-    return ds_is_arch(ds) ? (ds->arch.registers.index & IA32_PEBS_INDEX_FULL) != 0
-                          : used >= (uint64_t)ds->config.records * ds->record_bytes;
-}
-
-/* Not one that could not be read. And where PEBS is off, because the buffer was full, nobody counts what is lost. */
-static bool index_known(const struct ds_cpu *ds)
-{
-    return !ds_is_arch(ds) || (!ds->arch.stale && ds_arch_on(ds));
+    return (const uint8_t *)ds->buffer + ds->taken;
 }
 
 /* What the buffer holds, and what of this epoch it does not. An index that points elsewhere is not believed: nothing is
  * handed over, how much is lost is unknown. */
 static void take_buffer(struct ds_cpu *ds, struct ds_drain *drain)
 {
-    uint64_t used = ds_used(ds);
+    const struct ds_mechanism *m = ds->mechanism;
+    uint64_t used = m->used(ds);
     uint64_t now = ds_dropped(ds);
-    if (used > room(ds)) {
+    if (used > m->room(ds)) {
         drain->lost = CAIRN_DS_LOST_UNKNOWN;
     } else {
         drain->bytes = (uint32_t)used;
         drain->records = used ? ds_records(ds) : NULL;
-        drain->first = ds->arch.taken;
-        drain->lost = !index_known(ds)        ? CAIRN_DS_LOST_UNKNOWN
+        drain->lost = ds->unsure              ? CAIRN_DS_LOST_UNKNOWN
                       : ds->machine->stepping ? now - ds->dropped_before
-                      : was_full(ds, used)    ? CAIRN_DS_LOST_UNKNOWN
+                      : m->full(ds, used)     ? CAIRN_DS_LOST_UNKNOWN
                                               : 0;
     }
     /* With formats 0 to 2 a record reloads all PEBS counters that have overflowed, whoever's it is (SDM vol. 3B, "PEBS
@@ -86,7 +45,7 @@ static void take_buffer(struct ds_cpu *ds, struct ds_drain *drain)
 static void count(struct ds_cpu *ds, const struct ds_drain *drain)
 {
     ds->counts.drains++;
-    ds->counts.records += ds_count_records(ds, 0, drain->bytes);
+    ds->counts.records += ds->mechanism->count(ds, 0, drain->bytes);
     if (drain->lost == CAIRN_DS_LOST_UNKNOWN)
         ds->counts.lost_unknown = true;
     else
@@ -97,46 +56,24 @@ static void count(struct ds_cpu *ds, const struct ds_drain *drain)
         ds->counts.swallowed += drain->swallowed;
 }
 
-/* The index goes back before counting goes on. What has come since the first `bytes` were taken, a record that was on
- * its way, moves with it: the next epoch begins with it. */
-static void begin_again(struct ds_cpu *ds, uint32_t bytes)
-{
-    if (ds_is_arch(ds)) {
-        ds_arch_begin_again(ds, bytes);
-        return;
-    }
-    const uint64_t used = ds_used(ds);
-    uint64_t late = 0;
-    if (used > bytes && used <= room(ds)) {
-        late = used - bytes;
-        memmove(ds->buffer, (const uint8_t *)ds->buffer + bytes, late);
-        ds->counts.late += late / ds->record_bytes;
-    }
-    ds->area[DS_AREA_PEBS_INDEX] = (uint64_t)(uintptr_t)ds->buffer + late;
-}
-
-/* The hook has it. A panic may come between any two steps, and its drain must find each epoch once. */
+/* The hook has it. A panic may come between any two steps, and its drain must find each epoch once. The index goes back
+ * before counting goes on. What has come since, a record that was on its way, moves with it: the next epoch begins with
+ * it. */
 static void end_epoch(struct ds_cpu *ds, const struct ds_drain *drain)
 {
     ds->handed = ds->epoch + 1;
     count(ds, drain);
     ds->dropped_before = ds_dropped(ds);
     ds->swallowed_before = ds_swallowed(ds);
-    begin_again(ds, drain->bytes);
+    ds->mechanism->begin_again(ds, drain->bytes);
     ds->epoch++;
 }
 
 struct ds_drain ds_drain_of(const struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
 {
-    const bool arch = ds_is_arch(ds);
-    return (struct ds_drain){
-        .reason = reason,
-        .epoch = ds->epoch,
-        .tsc = tsc,
-        .format = ds->caps.format,
-        .area = arch ? (const uint64_t *)&ds->arch.registers : (const uint64_t *)ds->area,
-        .area_bytes = arch ? (uint32_t)sizeof ds->arch.registers : ds->caps.area_bytes,
-    };
+    struct ds_drain drain = {.reason = reason, .epoch = ds->epoch, .tsc = tsc, .format = ds->caps.format};
+    ds->mechanism->describe(ds, &drain);
+    return drain;
 }
 
 /* Counting is paused, the index refreshed. */
@@ -170,18 +107,16 @@ void ds_drain_panic(struct ds_cpu *ds)
 {
     if (!ds)
         return;
-    ds->arch.lent = true; /* this may be another CPU: hooks that refresh the index must not read this one's register */
+    ds->lent = true; /* this may be another CPU: hooks that refresh the index must not read this one's register */
     ds_bts_drain_panic(ds);
     if (!ds->started || ds->handed != ds->epoch)
         return;
-    if (!ds_is_arch(ds) && !ds_readable(ds, (const void *)ds->area, ARCH_PAGE_SIZE)) {
+    if (!ds->mechanism->panic(ds)) {
         ds->counts.lost_unknown = true;
         return;
     }
     struct ds_drain drain = ds_drain_of(ds, CAIRN_DS_PANIC, arch_rdtsc());
     take_buffer(ds, &drain);
-    if (ds_is_arch(ds) && !ds->arch.panic)
-        drain.lost = CAIRN_DS_LOST_UNKNOWN;
     if (!ds_readable(ds, drain.records, drain.bytes)) {
         ds->counts.lost_unknown = true;
         return;
@@ -207,25 +142,11 @@ static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
         }
 }
 
-/* The bits that say so: whether architectural PEBS sets OVF_BUF, too, no source says. */
-static uint64_t threshold_bits(const struct ds_cpu *ds)
-{
-    return IA32_PERF_GLOBAL_STATUS_OVF_BUF | (ds_is_arch(ds) ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS : 0);
-}
-
-static bool at_threshold(struct ds_cpu *ds)
-{
-    if (!ds_is_arch(ds))
-        return ds->area[DS_AREA_PEBS_INDEX] >= ds->area[DS_AREA_PEBS_THRESHOLD];
-    ds_refresh_index(ds);
-    return ds->arch.stale || ds->arch.position >= ds->arch.thresh || ds->arch.registers.index & IA32_PEBS_INDEX_FULL;
-}
-
 static bool handle_status(struct ds_cpu *ds)
 {
     /* 3. Status, and its acknowledgement. The bit of a PEBS counter is left alone: between arming and record it is the
      *    assist's to clear, and records of formats 1 and 2 would lose their status. */
-    const uint64_t plain = ds->global_ctrl & ~ds->pebs_enable;
+    const uint64_t plain = ds->global_ctrl & ~ds->pebs_enable, threshold = ds->mechanism->status_bits;
     bool ours = false;
     for (int pass = 0; pass < PMI_PASSES; pass++) {
         uint64_t status;
@@ -233,13 +154,13 @@ static bool handle_status(struct ds_cpu *ds)
             ds_count_fault(ds);
             break;
         }
-        status &= plain | threshold_bits(ds);
+        status &= plain | threshold;
         if (!status)
             break;
         ours = true;
         ds_write_running(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
         /* 4. Drain, unless another drain came between the threshold and this interrupt. */
-        if (status & threshold_bits(ds) && at_threshold(ds))
+        if (status & threshold && ds->mechanism->at_threshold(ds))
             drain_now(ds, CAIRN_DS_THRESHOLD);
         /* 5. Plain counters. */
         reload_plain(ds, status & plain);

@@ -3,12 +3,12 @@
  * The Debug Store of one CPU: set-up, pause and tear-down of what ds/driver/plan.c has planned. ds/driver/drain.c does
  * what comes in between. All machines use this one driver. The steps are numbered and their order matters. The
  * processor must never use a half-written area, so set-up turns counters off first and on last, and tear-down has the
- * same steps in reverse. Branch tracing (ds/driver/bts.c) starts after the counters and stops before them. Where PEBS
- * is architectural, ds/driver/arch.c does what is different then, in steps of the same numbers.
+ * same steps in reverse. Branch tracing (ds/driver/bts.c) starts after the counters and stops before them. What is
+ * about area, buffer and IA32_PEBS_ENABLE is in ds/driver/store.c.
  *
  * SDM vol. 3B, "Setting Up the DS Save Area", "Setting Up the PEBS Buffer".
  */
-#include "ds/driver/driver.h"
+#include "ds/driver/mechanism.h"
 
 #include "arch/arch.h"
 #include "ds/driver/detect.h"
@@ -91,17 +91,6 @@ void ds_write_lvtpc(struct ds_cpu *ds)
 
 /* ---- set-up, step by step ---------------------------------------------------------------------------------------- */
 
-/* Of whoever had it on: a record on its way still goes to their buffer. Architectural PEBS goes off after that, with
- * the register that holds the position, which tear-down then gives back as it was. */
-static int pebs_off(struct ds_cpu *ds)
-{
-    uint64_t index;
-    int e = ds_is_arch(ds) ? ds_rdmsr(ds, IA32_PEBS_INDEX, &index) : ds_set_msr(ds, IA32_PEBS_ENABLE, 0);
-    if (!e && (ds_is_arch(ds) ? index & IA32_PEBS_INDEX_EN : ds->undo[ds->undos - 1].before))
-        e = ds_wait_quiet(ds);
-    return !e && ds_is_arch(ds) ? ds_set_msr(ds, IA32_PEBS_INDEX, 0) : e;
-}
-
 /* 1. Everything off: nothing can hit a half-written area, no record either that is on its way to another. Nor may
  *    branch tracing that somebody left on go on into an area without a BTS buffer, nor a PMI freeze counters that
  *    nobody would thaw, nor the end of an SMI turn counters on that are paused (SDM vol. 3B, "IA32_DEBUGCTL MSR"). */
@@ -112,31 +101,17 @@ static int all_off(struct ds_cpu *ds)
     uint64_t debugctl;
     int e = ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, 0);
     if (!e)
-        e = pebs_off(ds);
+        e = ds->mechanism->off(ds);
     if (!e)
         e = ds_rdmsr(ds, IA32_DEBUGCTL, &debugctl);
     return !e && debugctl & unwanted ? ds_set_msr(ds, IA32_DEBUGCTL, debugctl & ~unwanted) : e;
 }
 
-/*
- * 2. The area. The absolute maximum is a multiple of the record size plus one, as the manual asks: then the buffer
- * holds `records` records whether the processor compares with < or <=, and the slack record takes the one it may
- * overrun by.
- */
-static void fill_area(struct ds_cpu *ds)
+/* 2. */
+static void clear_area(struct ds_cpu *ds)
 {
-    uint64_t base = (uint64_t)(uintptr_t)ds->buffer;
     for (unsigned i = 0; i < ARCH_PAGE_SIZE / 8; i++)
         ds->area[i] = 0;
-    if (ds_is_arch(ds))
-        return; /* it has nothing of PEBS */
-    ds->area[DS_AREA_PEBS_BASE] = base;
-    ds->area[DS_AREA_PEBS_INDEX] = base;
-    ds->area[DS_AREA_PEBS_MAXIMUM] = base + (uint64_t)ds->config.records * ds->record_bytes + 1;
-    ds->area[DS_AREA_PEBS_THRESHOLD] = base + (uint64_t)ds->config.threshold * ds->record_bytes;
-    for (uint32_t i = 0; i < ds->config.events; i++)
-        if (!ds->config.event[i].plain)
-            ds->area[ds_area_reset(ds->caps.format, ds->counter[i].number) / 8] = ds->counter[i].initial;
 }
 
 /* 4. LVTPC. */
@@ -230,20 +205,18 @@ int ds_clear_status(struct ds_cpu *ds)
 static int set_up(struct ds_cpu *ds)
 {
     int e, *step = &ds->refusal.step;
+    const struct ds_mechanism *m = ds->mechanism;
     *step = 1;
     if ((e = all_off(ds)))
         return e;
-    *step = 2;
-    fill_area(ds);
+    clear_area(ds);
     *step = 3;
-    if ((e = ds_is_arch(ds) ? ds_arch_set_base(ds) : ds_set_msr(ds, IA32_DS_AREA, (uint64_t)(uintptr_t)ds->area)))
+    if ((e = m->place(ds)))
         return e;
     *step = 4;
     ds_set_lvtpc(ds);
     *step = 5; /* what a record holds */
-    if (ds->caps.baseline && (e = ds_set_msr(ds, MSR_PEBS_DATA_CFG, ds_data_cfg(&ds->caps, &ds->config))))
-        return e;
-    if (ds_is_arch(ds) && (e = ds_arch_set_contents(ds)))
+    if ((e = m->contents(ds)))
         return e;
     if (ds->load_latency && (e = ds_set_msr(ds, MSR_PEBS_LD_LAT, ds->load_latency->setting)))
         return e;
@@ -260,8 +233,7 @@ static int set_up(struct ds_cpu *ds)
     if ((e = clear_status(ds)))
         return e;
     *step = 8;
-    if ((e = ds_is_arch(ds) ? ds_arch_set_index(ds)
-                            : ds_set_msr(ds, IA32_PEBS_ENABLE, ds->pebs_enable | ds->load_latency_enable)))
+    if ((e = m->on(ds)))
         return e;
     *step = 9; /* GLOBAL_CTRL: ds_resume's, but where stepping is what holds the counters */
     return ds->machine->stepping ? ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl) : 0;
@@ -283,8 +255,7 @@ int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
 {
     if (!ds->config.events)
         return 0;
-    ds->refusal =
-        (struct ds_refusal){.during = ds_is_arch(ds) ? "the set-up of architectural PEBS" : "the set-up of PEBS"};
+    ds->refusal = (struct ds_refusal){.during = ds->mechanism->set_up};
     int e = set_up(ds);
     if (e) {
         *refusal = ds->refusal;

@@ -5,6 +5,8 @@
 #include "ds/driver/bts.h"
 #include "ds/ds.h"
 
+struct ds_mechanism; /* ds/driver/mechanism.h */
+
 /* Words of the DS area. */
 enum {
     DS_AREA_PEBS_BASE = offsetof(struct ds_area_60, pebs_buffer_base) / 8,
@@ -16,7 +18,8 @@ enum {
 /* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL; four counters set
  * free; two settings; a counter and its control, an auxiliary one; branch history: DEBUGCTL, LBR_CTL (twice),
  * LBR_DEPTH, or DEBUGCTL (twice) and LBR_SELECT; BTS: DEBUGCTL (twice), with DS_AREA and LVTPC if PEBS has not got
- * them. Architectural PEBS: PEBS_BASE and PEBS_INDEX (twice) for two of these; CFG_B and CFG_C of every counter. */
+ * them. In place of DS_AREA, PEBS_ENABLE and PEBS_DATA_CFG another mechanism may have two registers, one of them twice,
+ * and two of every counter. */
 #define DS_UNDO_MAX (17u + 2 * 4 + 2 * (DS_MAX_COUNTERS + 1) + 2 * (DS_GP_MAX + DS_FIXED_MAX))
 
 struct ds_counter { /* an event and the counter that counts it */
@@ -24,19 +27,6 @@ struct ds_counter { /* an event and the counter that counts it */
     uint8_t number;   /* as in GLOBAL_STATUS */
     uint64_t code;    /* IA32_PERFEVTSELx[15:0] and [47:40] */
     uint64_t initial; /* -period in the counter's width */
-};
-
-/* What only architectural PEBS has: ds/driver/arch.c. */
-struct ds_arch {
-    struct ds_arch_registers registers; /* as they have been set; `index` as it was read last */
-    uint32_t buffer_bytes;              /* of the whole buffer: what IA32_PEBS_BASE says */
-    uint32_t thresh;                    /* in bytes */
-    uint32_t taken;                     /* bytes handed over that IA32_PEBS_INDEX, refusing to go back, still counts */
-    bool stale;                         /* it could not be read: `index` is older */
-    bool lent;                          /* the registers are another driver's for now; after a panic nobody's */
-    bool each;                          /* ds_stamp_switches */
-    bool panic;                         /* ds_refresh_index_panic: `index` is final */
-    uint64_t position;                  /* what ds_pebs_index points to */
 };
 
 struct ds_undo { /* one register ds_start or ds_bts_start has written */
@@ -47,6 +37,7 @@ struct ds_undo { /* one register ds_start or ds_bts_start has written */
 };
 
 struct ds_cpu {
+    const struct ds_mechanism *mechanism;
     const struct ds_machine *machine;
     struct ds_caps caps;
     struct ds_config config;
@@ -56,7 +47,10 @@ struct ds_cpu {
     volatile uint64_t *area;
     void *buffer;
     uint32_t record_bytes;
-    struct ds_arch arch;
+    uint32_t taken; /* bytes handed over that the index, where it has refused to go back, still counts */
+    bool unsure;    /* the index could not be read, or PEBS has gone off by itself: how much is lost is unknown */
+    bool each;      /* ds_stamp_switches */
+    bool lent;      /* the registers are another driver's for now; after a panic nobody's */
 
     struct ds_counter counter[DS_MAX_COUNTERS];
     uint64_t global_ctrl, pebs_enable;              /* what they are while a session runs */
@@ -99,45 +93,11 @@ uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t perio
 /* Whether each event could have that period. 0, or -EINVAL with one line in `error`. */
 int ds_check_periods(const struct ds_cpu *ds, const uint64_t *period, char *error, size_t size);
 
-/* ---- architectural PEBS: ds/driver/arch.c, in place of what the others do with DS area and IA32_PEBS_ENABLE
- * ----------------------------------------------------------------------------- */
-
-static inline bool ds_is_arch(const struct ds_cpu *ds)
-{
-    return ds_caps_arch(&ds->caps);
-}
-
-/* Groups that this processor's records cannot have as asked. 0, or -EINVAL with one line in `error`. */
-int ds_arch_plan_groups(const struct ds_cpu *ds, char *error, size_t size);
-/* The registers, once counters and groups are planned. 0, or -EINVAL with one line in `error`: the buffer lies wrong.
- */
-int ds_arch_plan(struct ds_cpu *ds, char *error, size_t size);
-/* Its parts of the set-up: steps 3, 5 and 8. 0 or -EFAULT. */
-int ds_arch_set_base(struct ds_cpu *ds);
-int ds_arch_set_contents(struct ds_cpu *ds);
-int ds_arch_set_index(struct ds_cpu *ds);
-/* Another period for one of its counters, as set_contents. Counters are off. */
-void ds_arch_set_period(struct ds_cpu *ds, const struct ds_counter *counter);
-/* Reads IA32_PEBS_INDEX. A refusal shows in the counts. Nothing, where the registers are another driver's. */
-void ds_arch_refresh(struct ds_cpu *ds);
-/* The same until two reads agree: no record is on its way any more. */
-void ds_arch_settle(struct ds_cpu *ds);
-/* By the index last read: whether PEBS is on still; what of the buffer was not handed over yet. */
-bool ds_arch_on(const struct ds_cpu *ds);
-uint64_t ds_arch_used(const struct ds_cpu *ds);
-/* IA32_PEBS_INDEX goes back, counting paused. What came since the first `bytes` were taken moves with it. */
-void ds_arch_begin_again(struct ds_cpu *ds, uint32_t bytes);
-
 /* ---- what is in the buffer: ds/driver/drain.c
  * ------------------------------------------------------------------------- */
 
-/* Bytes in the PEBS buffer, from ds_records on. The index is right (ds_refresh_index). */
-uint64_t ds_used(const struct ds_cpu *ds);
 /* The first record that was not handed over. */
 const uint8_t *ds_records(const struct ds_cpu *ds);
-/* How many records `bytes` bytes are, `from` bytes behind ds_records. Architectural PEBS: 0 of what is not in the
- * buffer. */
-uint64_t ds_count_records(const struct ds_cpu *ds, uint64_t from, uint64_t bytes);
 /* For a panic's drain: whether memory of the Debug Store is there; the panic may be about that. */
 bool ds_readable(const struct ds_cpu *ds, const void *address, size_t bytes);
 /* What a drain at `tsc` hands over, but for records. */

@@ -53,11 +53,11 @@ static const struct ds_event_data *data_of(const struct ds_caps *caps, const str
 }
 
 /* With PEBS_BASELINE every counter and every event has PEBS, listed or not (SDM vol. 3B, "Extended PEBS"). So Linux has
- * it with architectural PEBS, on the counters that have that. */
+ * it wherever records have groups, on the counters that have PEBS. */
 static bool unlisted(const struct ds_caps *caps, const struct ds_event *event)
 {
     return !data_of(caps, event)->pebs &&
-           (caps->baseline || ds_caps_arch(caps) || event->kind == DS_EVENT_INSTRUCTIONS ||
+           (caps->adaptive || event->kind == DS_EVENT_INSTRUCTIONS ||
             (caps->generation == DS_GENERATION_OTHER && event->kind == DS_EVENT_BRANCHES));
 }
 

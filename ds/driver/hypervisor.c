@@ -2,9 +2,10 @@
 /*
  * Under a hypervisor CPUID and the registers need not agree. QEMU, for example, can show a guest of KVM a Debug Store
  * without a record format, or BTS that KVM refuses (docs/how-to/kvm.md). So each register that set-up will write is
- * tried here; then its old value is restored. Architectural PEBS is probed in the same way.
+ * tried here; then its old value is restored.
  */
 #include "ds/driver/detect.h"
+#include "ds/driver/mechanism.h"
 #include "kernel/lib/string.h"
 
 static bool rdmsr(const struct ds_machine *m, uint32_t msr, uint64_t *value)
@@ -34,11 +35,10 @@ const char *ds_hypervisor_name(const uint32_t leaf[4])
 }
 
 /* Whether somebody has left the Debug Store on: then its registers must not change, not even for a moment. */
-static bool in_use(const struct ds_machine *m, bool arch)
+static bool in_use(const struct ds_machine *m, const struct ds_mechanism *pebs)
 {
-    uint64_t pebs, debugctl;
-    return (arch ? rdmsr(m, IA32_PEBS_INDEX, &pebs) && pebs & IA32_PEBS_INDEX_EN
-                 : rdmsr(m, IA32_PEBS_ENABLE, &pebs) && pebs) ||
+    uint64_t on, debugctl;
+    return (rdmsr(m, pebs->on_msr, &on) && on & pebs->on_bits) ||
            (rdmsr(m, IA32_DEBUGCTL, &debugctl) && debugctl & IA32_DEBUGCTL_BTS);
 }
 
@@ -81,7 +81,7 @@ static void probe_area(const struct ds_machine *m, struct ds_caps *caps)
     t->faulted = a == REFUSES;
     if (a == KEEPS)
         return;
-    if (!ds_caps_arch(caps)) /* which needs no area */
+    if (!caps->instead) /* which needs no area */
         ds_caps_refuse(caps, why[a]);
     no_bts(caps, why[a]);
 }
@@ -114,33 +114,18 @@ static void probe_enable(const struct ds_machine *m, struct ds_caps *caps)
                              "-cpu host,pmu=on,migratable=off for PEBS");
 }
 
-/* The same for architectural PEBS, which is off: a buffer of one page, a threshold beyond it. */
-static void probe_arch(const struct ds_machine *m, struct ds_caps *caps)
+/* The registers of PEBS that does without the Debug Store; it is off. */
+static void probe_registers(const struct ds_machine *m, const struct ds_mechanism *pebs, struct ds_caps *caps)
 {
-    static const struct {
-        uint32_t msr;
-        uint64_t value;
-        const char *name, *why[REFUSES + 1];
-    } registers[] = {
-        {IA32_PEBS_BASE,
-         UINT64_C(0x1000),
-         "IA32_PEBS_BASE write, read back",
-         {[DROPS] = "the hypervisor shows architectural PEBS, but IA32_PEBS_BASE does not keep what is written to it",
-          [REFUSES] = "the hypervisor shows architectural PEBS, but IA32_PEBS_BASE raises #GP"}},
-        {IA32_PEBS_INDEX,
-         UINT64_C(0x1000) << 32,
-         "IA32_PEBS_INDEX write, read back",
-         {[DROPS] = "the hypervisor shows architectural PEBS, but IA32_PEBS_INDEX does not keep what is written to it",
-          [REFUSES] = "the hypervisor shows architectural PEBS, but IA32_PEBS_INDEX raises #GP"}},
-    };
-    for (unsigned i = 0; i < sizeof registers / sizeof registers[0]; i++) {
+    for (const struct ds_probed *p = pebs->probed; p < pebs->probed + sizeof pebs->probed / sizeof pebs->probed[0];
+         p++) {
         uint64_t after;
-        const enum answer a = try(m, registers[i].msr, 0, registers[i].value, &after);
-        ds_caps_row(caps, registers[i].name, after, a == KEEPS,
-                    a == KEEPS ? "it holds what was written" : registers[i].why[a])
-            ->faulted = a == REFUSES;
+        const enum answer a = try(m, p->msr, 0, p->value, &after);
+        const char *why = a == DROPS ? p->drops : p->refuses;
+        ds_caps_row(caps, p->name, after, a == KEEPS, a == KEEPS ? "it holds what was written" : why)->faulted =
+            a == REFUSES;
         if (a != KEEPS)
-            ds_caps_refuse(caps, registers[i].why[a]);
+            ds_caps_refuse(caps, why);
     }
 }
 
@@ -167,16 +152,16 @@ void ds_find_hypervisor(const struct ds_machine *m, bool present, struct ds_caps
     ds_caps_row(caps, "CPUID.40000000H:EBX signature", leaf[1], true, ds_hypervisor_name(leaf));
     if (!probed)
         return;
-    const bool arch = ds_caps_arch(caps);
-    if (in_use(m, arch)) {
+    const struct ds_mechanism *pebs = ds_mechanism_of(caps->format);
+    if (in_use(m, pebs)) {
         ds_caps_row(caps, "IA32_DS_AREA write, read back", 0, true, "not tried: PEBS or BTS has been left on");
         return;
     }
-    if (!caps->reason && arch)
-        probe_arch(m, caps);
+    if (!caps->reason && caps->instead)
+        probe_registers(m, pebs, caps);
     else if (!caps->reason)
         probe_enable(m, caps);
-    if ((!caps->reason && !arch) || caps->bts)
+    if ((!caps->reason && !caps->instead) || caps->bts)
         probe_area(m, caps);
     if (caps->bts)
         probe_bts(m, caps);

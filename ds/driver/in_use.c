@@ -7,6 +7,7 @@
  * It only reads. A register that raises #GP counts as not in use, and its row says so: set-up will notice it, too.
  */
 #include "ds/driver/detect.h"
+#include "ds/driver/mechanism.h"
 #include "kernel/lib/string.h"
 
 struct reader {
@@ -23,12 +24,18 @@ static uint64_t read(struct reader *r, uint32_t msr)
     return 0;
 }
 
+void ds_detect_users_row(struct ds_caps *caps, const char *name, uint64_t value, bool used, bool refused,
+                         const char *yes, const char *no)
+{
+    const char *verdict = used ? yes : refused ? "not all of it can be read: what cannot counts as unused" : no;
+    ds_caps_row(caps, name, value, !used && !refused, verdict)->faulted = refused;
+}
+
 /* The row of what has been read since the last one. */
 static void row(struct reader *r, struct ds_caps *caps, const char *name, uint64_t value, bool used, const char *yes,
                 const char *no)
 {
-    const char *verdict = used ? yes : r->refused ? "not all of it can be read: what cannot counts as unused" : no;
-    ds_caps_row(caps, name, value, !used && !r->refused, verdict)->faulted = r->refused;
+    ds_detect_users_row(caps, name, value, used, r->refused, yes, no);
     r->refused = false;
 }
 
@@ -53,18 +60,7 @@ static char *end(struct ds_caps *caps, size_t *left)
     return caps->in_use + used;
 }
 
-/* Whether architectural PEBS is on, as a whole or on a counter. */
-static bool arch_on(struct reader *r, const struct ds_caps *caps)
-{
-    uint64_t on = read(r, IA32_PEBS_INDEX) & IA32_PEBS_INDEX_EN;
-    for (uint64_t set = caps->pebs_counters; set && !on; set &= set - 1) {
-        const unsigned c = (unsigned)__builtin_ctzll(set);
-        on = read(r, ds_arch_msr(c, IA32_PMC_GP0_CFG_C, IA32_PMC_FX0_CFG_C)) & IA32_PMC_CFG_C_EN;
-    }
-    return on;
-}
-
-static void name_them(struct ds_caps *caps, uint64_t area, uint64_t base)
+static void name_them(struct ds_caps *caps, uint64_t area, const char *other)
 {
     size_t left;
     char *at;
@@ -78,10 +74,7 @@ static void name_them(struct ds_caps *caps, uint64_t area, uint64_t base)
     if (caps->area_in_use)
         snprintf(at, left, "IA32_DS_AREA=0x%lx ", (unsigned long)area);
     at = end(caps, &left);
-    if (caps->arch_in_use)
-        snprintf(at, left, base ? "IA32_PEBS_BASE=0x%lx " : "architectural PEBS ", (unsigned long)base);
-    at = end(caps, &left);
-    snprintf(at, left, "in use, by firmware perhaps: ds.force=1 takes what is in use");
+    snprintf(at, left, "%sin use, by firmware perhaps: ds.force=1 takes what is in use", other);
 }
 
 void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps)
@@ -92,20 +85,16 @@ void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps)
         row(r, caps, "counters in use", caps->counters_in_use, caps->counters_in_use,
             "enabled before us: PEBS leaves them alone without ds.force=1", "none is enabled");
     }
-    const bool arch = ds_caps_arch(caps);
-    uint64_t area = read(r, IA32_DS_AREA), base = 0;
-    caps->area_in_use = area || (!arch && read(r, IA32_PEBS_ENABLE)) || read(r, IA32_DEBUGCTL) & IA32_DEBUGCTL_BTS;
+    const struct ds_mechanism *pebs = ds_mechanism_of(caps->format);
+    char other[40] = "";
+    const uint64_t area = read(r, IA32_DS_AREA);
+    caps->area_in_use = area || (!caps->instead && read(r, pebs->on_msr)) || read(r, IA32_DEBUGCTL) & IA32_DEBUGCTL_BTS;
     row(r, caps, "IA32_DS_AREA in use", area, caps->area_in_use,
         "set, or PEBS or BTS on, before us: left alone without ds.force=1", "nobody's: it is 0, PEBS and BTS are off");
-    if (arch && !caps->reason) {
-        base = read(r, IA32_PEBS_BASE);
-        caps->arch_in_use = base || arch_on(r, caps);
-        row(r, caps, "IA32_PEBS_BASE in use", base, caps->arch_in_use,
-            "set, or architectural PEBS on, before us: left alone without ds.force=1",
-            "nobody's: it is 0, architectural PEBS is off");
-    }
-    if (caps->counters_in_use || caps->area_in_use || caps->arch_in_use)
-        name_them(caps, area, base);
+    if (pebs->find_users && !caps->reason)
+        pebs->find_users(machine, caps, other, sizeof other);
+    if (caps->counters_in_use || caps->area_in_use || other[0])
+        name_them(caps, area, other);
 }
 
 void ds_leave_alone(struct ds_caps *caps)

@@ -1,40 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where PEBS stands: PebsIndex, as switches are stamped with it. The Debug Store has it in memory. Architectural PEBS
- * has it in a register, which is read only when somebody wants it (ds/driver/arch.c), and never on behalf of another
- * CPU.
+ * Where PEBS stands: PebsIndex, as switches are stamped with it. The Debug Store has it in memory. Where it is in a
+ * register, that is read only when somebody wants it, and never on behalf of another CPU.
  */
-#include "ds/driver/driver.h"
+#include "ds/driver/mechanism.h"
 
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds)
 {
-    return ds_is_arch(ds) ? &ds->arch.position : &ds->area[DS_AREA_PEBS_INDEX];
+    return ds->mechanism->index(ds);
 }
 
-const struct ds_arch_registers *ds_arch_known(const struct ds_cpu *ds)
+const uint64_t *ds_known_area(const struct ds_cpu *ds)
 {
-    return &ds->arch.registers;
+    return ds_drain_of(ds, CAIRN_DS_START, 0).area;
 }
 
 void ds_refresh_index(struct ds_cpu *ds)
 {
-    if (ds && ds->started && ds_is_arch(ds))
-        ds_arch_refresh(ds);
+    if (ds && ds->started && ds->mechanism->refresh)
+        ds->mechanism->refresh(ds);
 }
 
 void ds_refresh_index_panic(struct ds_cpu *ds)
 {
-    if (ds && ds->started && ds_is_arch(ds))
-        ds_arch_settle(ds);
-    if (ds)
-        ds->arch.panic = !ds->arch.stale;
+    if (ds && ds->mechanism->refresh_panic)
+        ds->mechanism->refresh_panic(ds);
 }
 
 void ds_stamp_switches(struct ds_cpu *ds, bool each)
 {
     if (!ds)
         return;
-    ds->arch.each = each;
+    ds->each = each;
     ds_settle_switch(ds);
 }
 
@@ -44,12 +41,12 @@ void ds_lend(struct ds_cpu *ds, bool lent)
         return;
     if (lent)
         ds_refresh_index(ds);
-    ds->arch.lent = lent;
+    ds->lent = lent;
 }
 
 void ds_settle_switch(struct ds_cpu *ds)
 {
-    ds->at_switch = ds->bts.started || (ds->started && ds_is_arch(ds) && ds->arch.each);
+    ds->at_switch = ds->bts.started || (ds->started && ds->each && ds->mechanism->refresh);
 }
 
 void ds_switch(struct ds_cpu *ds, uint64_t tsc)
@@ -57,6 +54,6 @@ void ds_switch(struct ds_cpu *ds, uint64_t tsc)
     if (!ds || !ds->at_switch)
         return;
     ds_bts_drain(ds, CAIRN_DS_SWITCH, tsc);
-    if (ds->arch.each)
+    if (ds->each)
         ds_refresh_index(ds);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans what one CPU does, from the configuration and the abilities of its processor: which counter counts which event,
  * with which start value, and how large the buffer is. It touches no register; ds/driver/driver.c programs the plan. */
-#include "ds/driver/driver.h"
+#include "ds/driver/mechanism.h"
 
 #include "arch/arch.h"
 #include "kernel/lib/errno.h"
@@ -9,7 +9,11 @@
 
 size_t ds_cpu_bytes(void)
 {
-    return sizeof(struct ds_cpu);
+    size_t most = ds_store.cpu_bytes;
+    const struct ds_mechanism *const *row;
+    for (ROWS_EACH(ds_mechanism, row))
+        most = (*row)->cpu_bytes > most ? (*row)->cpu_bytes : most;
+    return most;
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
@@ -23,25 +27,19 @@ uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config)
     return cfg;
 }
 
-static uint32_t arch_record_size(const struct ds_caps *caps, const struct ds_config *config)
+uint64_t ds_groups(const struct ds_caps *caps, const struct ds_config *config)
 {
-    const uint64_t groups = ds_arch_groups(caps, config);
-    const uint64_t counters = groups & (IA32_PMC_CFG_C_CNTR_GP | IA32_PMC_CFG_C_CNTR_FIXED);
-    const uint32_t words =
-        (counters ? config->events + config->counting : 0) + (groups & IA32_PMC_CFG_C_CNTR_METRICS ? 2 : 0);
-    return ds_arch_record_bytes(groups, words, caps->lbr_depth);
+    return ds_mechanism_of(caps->format)->groups(caps, config);
 }
 
 uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *config)
 {
-    if (ds_caps_arch(caps))
-        return arch_record_size(caps, config);
-    return caps->baseline ? ds_pebs_adaptive_size(ds_data_cfg(caps, config)) : ds_pebs_fixed_size(caps->format);
+    return ds_mechanism_of(caps->format)->record_size(caps, config);
 }
 
 void ds_fit_config(const struct ds_caps *caps, struct ds_config *config)
 {
-    if (!caps->baseline && !ds_caps_arch(caps))
+    if (!caps->adaptive)
         config->groups = 0; /* one layout, nothing to choose: registers are in it, or there are none */
     uint32_t page = ARCH_PAGE_SIZE / ds_record_size(caps, config) - 1; /* records, and the slack record */
     if (caps->errata.one_page_buffer && config->records > page) {
@@ -55,12 +53,7 @@ size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *confi
 {
     struct ds_config fitted = *config;
     ds_fit_config(caps, &fitted);
-    size_t bytes = ((size_t)fitted.records + 1) * ds_record_size(caps, &fitted), arch = ARCH_PAGE_SIZE;
-    if (!ds_caps_arch(caps))
-        return (bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE * ARCH_PAGE_SIZE;
-    while (arch < bytes) /* what IA32_PEBS_BASE.SIZE can say */
-        arch *= 2;
-    return arch;
+    return ds_mechanism_of(caps->format)->buffer_bytes(((size_t)fitted.records + 1) * ds_record_size(caps, &fitted));
 }
 
 /* ---- counters ---------------------------------------------------------------------------------------------------- */
@@ -82,14 +75,14 @@ uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t perio
     return -period & (DS_BIT(width_of(caps, counter)) - 1);
 }
 
-/* `option`: where the period comes from. Of what IA32_PMC_CFG_C reloads the counter with there are 32 bits, too. */
+/* `option`: where the period comes from. */
 static int check_period(const struct ds_caps *caps, const struct ds_event *event, unsigned counter, uint64_t period,
                         const char *option, char *error, size_t size)
 {
     const bool pdist = event->kind == DS_EVENT_PREC_DIST;
     const unsigned least = pdist && caps->errata.period_128 ? 128 : caps->errata.period_32 ? 32 : 1;
-    const bool reloads = ds_caps_arch(caps) && !event->plain;
-    const bool full = !reloads && (caps->full_width_writes || ds_is_fixed(counter)); /* fixed: the whole width */
+    const bool short_reload = ds_mechanism_of(caps->format)->reload_32 && !event->plain;
+    const bool full = !short_reload && (caps->full_width_writes || ds_is_fixed(counter)); /* fixed: the whole width */
     const unsigned bits = full ? width_of(caps, counter) - 1 : 31;
     if (pdist && caps->errata.period_64 && (period < 128 || period % 64)) {
         snprintf(error, size, "option '%s': period %lu of %s: must be a multiple of 64, from 128 on, on a Broadwell",
@@ -159,7 +152,7 @@ static const struct ds_event *beside(const struct ds_config *config, const struc
 /* The counters that PEBS can record this event on. */
 static uint64_t recorders(const struct ds_caps *caps, const struct ds_event *event)
 {
-    const bool pdist = event->kind == DS_EVENT_PREC_DIST && ds_caps_arch(caps);
+    const bool pdist = event->kind == DS_EVENT_PREC_DIST && caps->instead; /* which tells of them */
     return ds_event_counters(caps, event) & caps->pebs_counters & (pdist ? caps->pdist_counters : UINT64_MAX);
 }
 
@@ -253,43 +246,23 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
 
 /* ---- groups ------------------------------------------------------------------------------------------------------ */
 
-/* Groups this processor's records do not have. GPR is none of them: before the groups registers are in each record. */
+/* Groups this processor's records do not have. */
 static int plan_groups(const struct ds_cpu *ds, char *error, size_t size)
 {
-    const struct ds_caps *caps = &ds->caps;
-    const uint64_t wanted = ds->config.groups;
-    if (ds_caps_arch(caps))
-        return ds_arch_plan_groups(ds, error, size);
-    const char *missing = wanted & MSR_PEBS_DATA_CFG_CNTR && (!caps->baseline || caps->format < 6) ? "counters"
-                          : caps->baseline                                                         ? NULL
-                          : wanted & MSR_PEBS_DATA_CFG_MEMINFO                                     ? "mem"
-                          : wanted & MSR_PEBS_DATA_CFG_XMM                                         ? "xmm"
-                          : wanted & MSR_PEBS_DATA_CFG_LBR                                         ? "lbr"
-                                                                                                   : NULL;
-    if (missing) {
-        snprintf(error, size, "option 'pebs.groups': %s: records of this processor (CPU %u, format %u) have none",
-                 missing, ds->cpu, caps->format);
-        return -EINVAL;
-    }
-    if (!(wanted & MSR_PEBS_DATA_CFG_LBR))
-        return 0;
-    if (caps->lbr == DS_LBR_NONE) {
+    if (ds->config.groups & MSR_PEBS_DATA_CFG_LBR && ds->caps.adaptive && ds->caps.lbr == DS_LBR_NONE) {
         snprintf(error, size, "option 'pebs.groups': lbr: this processor (CPU %u) has no branch history", ds->cpu);
         return -EINVAL;
     }
-    if (caps->lbr_depth && msr_pebs_data_cfg_lbr_entries(wanted) > caps->lbr_depth) {
-        snprintf(error, size, "option 'pebs.groups': lbr:%u: the history of this processor (CPU %u) has %u entries",
-                 msr_pebs_data_cfg_lbr_entries(wanted), ds->cpu, caps->lbr_depth);
-        return -EINVAL;
-    }
-    return 0;
+    return ds->mechanism->plan_groups(ds, error, size);
 }
 
 int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
                 const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
                 size_t error_size)
 {
-    memset(ds, 0, sizeof *ds);
+    const struct ds_mechanism *m = ds_mechanism_of(caps->format);
+    memset(ds, 0, m->cpu_bytes);
+    ds->mechanism = m;
     ds->cpu = cpu;
     ds->machine = machine;
     ds->caps = *caps;
@@ -313,7 +286,7 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
     ds_fit_config(caps, &ds->config);
     ds->record_bytes = ds_record_size(caps, &ds->config);
     int e = plan_counters(ds, error, error_size);
-    return !e && ds_is_arch(ds) ? ds_arch_plan(ds, error, error_size) : e;
+    return !e && m->plan ? m->plan(ds, error, error_size) : e;
 }
 
 unsigned ds_event_counter(const struct ds_cpu *ds, uint32_t i)

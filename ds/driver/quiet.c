@@ -3,10 +3,10 @@
  * Turns PEBS off. A record that the processor has begun may be stored after the WRMSR that turned the counters off,
  * into the buffer that IA32_DS_AREA leads to at that time. So there is a quiescent period before the area changes or
  * goes away (SDM vol. 3B, "Re-configuring PEBS Facilities"). The manual does not say how long it is: the driver waits
- * until PebsIndex has not changed for a while. Architectural PEBS stays on meanwhile: the register that turns it off
- * holds the position as well, which a record on its way moves. Only its counters go off.
+ * until PebsIndex has not changed for a while. Where PEBS cannot go off without moving the index, it stays on
+ * meanwhile, and only its counters go off.
  */
-#include "ds/driver/driver.h"
+#include "ds/driver/mechanism.h"
 
 #include "kernel/lib/errno.h"
 
@@ -18,7 +18,7 @@ int ds_wait_quiet(struct ds_cpu *ds)
 {
     uint64_t value;
     for (unsigned i = 0; i < QUIET; i++)
-        if (ds_rdmsr(ds, ds_is_arch(ds) ? IA32_PEBS_INDEX : IA32_PEBS_ENABLE, &value))
+        if (ds_rdmsr(ds, ds->mechanism->on_msr, &value))
             return -EFAULT;
     return 0;
 }
@@ -27,11 +27,9 @@ int ds_wait_quiet(struct ds_cpu *ds)
 static bool look(struct ds_cpu *ds)
 {
     uint64_t value;
-    if (ds_is_arch(ds)) {
-        ds_arch_refresh(ds);
-        return !ds->arch.stale;
-    }
-    if (!ds_rdmsr(ds, IA32_PEBS_ENABLE, &value))
+    if (ds->mechanism->refresh)
+        return ds->mechanism->refresh(ds);
+    if (!ds_rdmsr(ds, ds->mechanism->on_msr, &value))
         return true;
     ds_count_fault(ds);
     return false;
@@ -45,9 +43,9 @@ static bool index_rests(struct ds_cpu *ds, uint64_t used)
             return false;
         if (!look(ds))
             return true;
-        const uint64_t now = ds_used(ds);
+        const uint64_t now = ds->mechanism->used(ds);
         quiet = now == used ? quiet + 1 : 0;
-        ds->counts.late += now > used ? ds_count_records(ds, used, now - used) : 0;
+        ds->counts.late += now > used ? ds->mechanism->count(ds, used, now - used) : 0;
         used = now;
     }
     return true;
@@ -56,14 +54,14 @@ static bool index_rests(struct ds_cpu *ds, uint64_t used)
 void ds_pebs_off(struct ds_cpu *ds, enum cairn_ds_reason reason)
 {
     ds_refresh_index(ds);
-    const uint64_t used = ds_used(ds);
+    const uint64_t used = ds->mechanism->used(ds);
     if (ds->machine->stepping)
         ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, 0);
-    if (!ds_is_arch(ds))
-        ds_write_running(ds, IA32_PEBS_ENABLE, 0);
+    if (ds->mechanism->turn)
+        ds->mechanism->turn(ds, false);
     if (!index_rests(ds, used))
         ds->counts.restless = ds->counts.lost_unknown = true;
     ds_drain(ds, reason);
-    if (ds_used(ds)) /* while it was being handed over */
+    if (ds->mechanism->used(ds)) /* while it was being handed over */
         ds_drain(ds, reason);
 }

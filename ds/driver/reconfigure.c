@@ -3,10 +3,9 @@
  * Changes the periods while the session runs. The records in the buffer were made with the old periods, so it is
  * drained first: each epoch has one configuration, which the area in the trace shows. While PEBS is on, or a record is
  * on its way, nothing in the area but the index may change, so PEBS is turned off before. The registers are those of
- * set-up, whose old values are already saved for tear-down. BTS has no period; its epochs go on. Architectural PEBS has
- * the reset values in CFG_C, which turns each of its counters off and on again.
+ * set-up, whose old values are already saved for tear-down. BTS has no period; its epochs go on.
  */
-#include "ds/driver/driver.h"
+#include "ds/driver/mechanism.h"
 
 #include "kernel/lib/errno.h"
 
@@ -28,17 +27,15 @@ int ds_reconfigure(struct ds_cpu *ds, const uint64_t *period, char *error, size_
         if (c->event->plain)
             ds_add_plain(ds, i);
         c->initial = ds_initial(&ds->caps, c->number, period[i]);
-        if (!c->event->plain && ds_is_arch(ds))
-            ds_arch_set_period(ds, c);
-        else if (!c->event->plain)
-            ds->area[ds_area_reset(ds->caps.format, c->number) / 8] = c->initial;
+        if (!c->event->plain)
+            ds->mechanism->set_period(ds, c);
         ds_write_running(ds, ds_counter_msr(&ds->caps, c->number), c->initial);
     }
     /* 4. Overflows of the old periods are no overflows of the new ones. */
     ds_clear_status(ds);
     /* 5. On: PEBS, then counters; where nothing steps, ds_resume does that. */
-    if (!ds_is_arch(ds))
-        ds_write_running(ds, IA32_PEBS_ENABLE, ds->pebs_enable | ds->load_latency_enable);
+    if (ds->mechanism->turn)
+        ds->mechanism->turn(ds, true);
     if (stepped && !ds->throttled)
         ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl);
     ds->refusal = (struct ds_refusal){.during = "pause or resume"};

@@ -17,8 +17,6 @@
 #define RECORDS 16u  /* more than there can be: no PMI */
 
 _Static_assert((RECORDS + 1) * sizeof(struct ds_pebs_fmt3) <= DS_SELF_TEST_BUFFER, "records, and one of slack");
-_Static_assert((RECORDS + 1) * (sizeof(struct ds_arch_header) + sizeof(struct ds_arch_basic)) <= DS_SELF_TEST_BUFFER,
-               "likewise of architectural PEBS");
 
 static void before_drain(void *context, uint32_t cpu, uint64_t tsc)
 {

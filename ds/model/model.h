@@ -20,9 +20,9 @@
  * frontend never do, though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do
  * not show (freezing in SMM) do not exist. The core has one thread, so AnyThread changes nothing.
  *
- * Of the rest of the tree it uses ds/layout.h, ds/arch_layout.h, ds/event_data.h with the tables that are made for it,
- * and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error numbers,
- * memcpy, memset and strcmp.
+ * Of the rest of the tree it uses ds/layout.h, ds/pebs23_layout.h, ds/event_data.h with the tables that are made for
+ * it, and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error
+ * numbers, memcpy, memset and strcmp.
  *
  * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c, memory.c,
  * offcore.c, slots.c; then arch.c and arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c
@@ -34,8 +34,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ds/arch_layout.h"
 #include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 
 #define DS_MODEL_GP_MAX       10u
 #define DS_MODEL_FIXED_MAX    7u

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ds/driver/driver.h"
+#include "ds/pebs23_layout.h"
 #include "ds/probe/probe.h"
 
 #define DS_PROBE_PERIOD         64u  /* of most experiments: no processor here refuses it (ds/driver/errata.c), */
@@ -114,7 +115,7 @@ struct ds_probe_spacing ds_probe_space(struct ds_probe *p, const struct ds_probe
 /* ---- architectural PEBS (ds/probe/arch.c): what the functions above do there */
 static inline bool ds_probe_arch(const struct ds_probe *p)
 {
-    return ds_caps_arch(p->caps);
+    return p->caps->instead;
 }
 uint64_t ds_probe_arch_physical(const struct ds_probe *p); /* address of the buffer */
 uint32_t ds_probe_arch_cfg_c(unsigned counter);            /* the MSR */

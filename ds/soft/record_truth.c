@@ -3,6 +3,7 @@
 
 #include "arch/arch.h"
 #include "arch/fpu.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/lib/string.h"
 
 enum { XSTATE_SSE = 2 }; /* the component of XMM registers in the XER group's bitmap */
@@ -154,7 +155,7 @@ uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, cons
                        const struct ds_model_record *record)
 {
     struct list list = {.out = out, .count = 1, .cpu = (uint8_t)ds->cpu};
-    if (record->stored && ds_is_arch(ds)) {
+    if (record->stored && ds->caps.instead) {
         const uint64_t by = cfg_c_of(ds, record->counters);
         add_state(&list, step, by);
         if (by & IA32_PMC_CFG_C_XMM)
@@ -196,7 +197,7 @@ uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, cons
 
 static uint32_t arch_truth_records(const struct ds_caps *caps, const struct ds_config *config)
 {
-    const uint64_t groups = ds_arch_groups(caps, config);
+    const uint64_t groups = ds_groups(caps, config);
     uint32_t n =
         1 + (config->events > 1) + DS_TRUTH_RECORDS(CAIRN_TRUTH_STATES) + DS_TRUTH_RECORDS(CAIRN_TRUTH_ARCH_WORDS);
     if (groups & IA32_PMC_CFG_C_XMM)
@@ -210,7 +211,7 @@ static uint32_t arch_truth_records(const struct ds_caps *caps, const struct ds_c
 
 uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *config)
 {
-    if (ds_caps_arch(caps))
+    if (caps->instead)
         return arch_truth_records(caps, config);
     uint64_t cfg = caps->baseline ? config->groups : 0;
     uint32_t n = 1 + (config->events > 1) + DS_TRUTH_RECORDS(CAIRN_TRUTH_STATES);

@@ -28,7 +28,8 @@ static void dump_detection(struct trace_dump *d, const char *backend, const stru
 /* What the records of a CPU are like. */
 struct kind {
     uint32_t format, baseline, record_bytes, records, threshold, area_bytes;
-    uint64_t data_cfg, arch_groups;
+    uint64_t groups;
+    bool instead;
 };
 
 static struct kind kind_of(uint32_t cpu)
@@ -42,14 +43,14 @@ static struct kind kind_of(uint32_t cpu)
                          .records = config.records,
                          .threshold = config.threshold,
                          .area_bytes = caps->area_bytes,
-                         .data_cfg = caps->baseline ? ds_data_cfg(caps, &config) : 0,
-                         .arch_groups = ds_caps_arch(caps) ? ds_arch_groups(caps, &config) : 0};
+                         .groups = ds_groups(caps, &config),
+                         .instead = caps->instead};
 }
 
-/* Of a CPU's PEBS buffer; with architectural PEBS as much of the memory as IA32_PEBS_BASE says. */
+/* Of a CPU's PEBS buffer; without the Debug Store as much of the memory as the processor is told of. */
 static size_t buffer_bytes(uint32_t cpu)
 {
-    return kds_arch(cpu) ? ds_buffer_bytes(&kds->caps[cpu], kds->config[cpu]) : kds->buffer_bytes;
+    return kds_instead(cpu) ? ds_buffer_bytes(&kds->caps[cpu], kds->config[cpu]) : kds->buffer_bytes;
 }
 
 /* Of CPU 0 for all, and of a CPU of its own where it is of another kind. */
@@ -62,9 +63,9 @@ static void dump_kind(struct trace_dump *d, const char *prefix, const struct kin
     LINE("%srecords=%u", prefix, k->records);
     LINE("%sthreshold=%u", prefix, k->threshold);
     LINE("%sarea_form=%XH", prefix, k->area_bytes);
-    LINE("%sdata_cfg=0x%lx", prefix, (unsigned long)k->data_cfg);
-    if (k->format == DS_FORMAT_ARCH)
-        LINE("%sarch_groups=0x%lx", prefix, (unsigned long)k->arch_groups);
+    LINE("%sdata_cfg=0x%lx", prefix, k->instead ? 0 : (unsigned long)k->groups);
+    if (k->instead)
+        LINE("%sarch_groups=0x%lx", prefix, (unsigned long)k->groups);
 }
 
 static void dump_events(struct trace_dump *d, const char *name, const struct ds_config *config)
@@ -120,10 +121,10 @@ static void dump_errata(struct trace_dump *d, uint32_t cpu)
 static void dump_which_is_which(struct trace_dump *d)
 {
     enum cairn_stream stream = CAIRN_STREAM_MACHINE;
-    const uint32_t cpu = kds_first_arch();
+    const uint32_t cpu = kds_first_instead();
     if (cpu == kcpu_count)
         return;
-    LINE("ds.pebs=architectural");
+    LINE("ds.pebs=%s", kds_instead(cpu));
     LINE("ds.store=%s", kds->caps[cpu].bts ? "bts" : kds->caps[cpu].bts_reason);
 }
 
@@ -185,7 +186,7 @@ static void kdump_debug_store(struct trace_dump *d)
         dump_errata(d, i);
         LINE("ds.cpu.%u.area=%p", i, kcpu_table[i]->ds_area);
         LINE("ds.cpu.%u.buffer=%p", i, kcpu_table[i]->pebs_buffer);
-        if (kds_arch(i))
+        if (kds_instead(i))
             LINE("ds.cpu.%u.buffer.physical=0x%lx", i, (unsigned long)arch_virt_to_phys(kcpu_table[i]->pebs_buffer));
         LINE("ds.cpu.%u.buffer_bytes=%lu", i, (unsigned long)buffer_bytes(i));
     }

@@ -45,7 +45,7 @@ static void dump_session(struct trace_dump *d, const struct trace_config *c)
     LINE("%s.tick_us=%u", p, kopt.tick_us);
     LINE("%s.tick_units=%lu", p, (unsigned long)c->tick_units);
     LINE("%s.pebs=%d", p, kds->pebs);
-    if (kds_first_arch() == kcpu_count)
+    if (kds_first_instead() == kcpu_count)
         return;
     LINE("%s.pebs.index=offset", p); /* what the stamps of switches are then */
     LINE("%s.debug_store=%s", p, kds->bts ? "bts" : "none");

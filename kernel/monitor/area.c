@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Command `ds`: the DS area as a table and its buffers to scale, as `cairn ds` draws those of a log. With architectural
  * PEBS the area is for BTS alone, and registers say where PEBS stands. */
-#include "ds/arch_layout.h"
 #include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
 

@@ -295,7 +295,7 @@ static uint64_t records_in_buffer(const struct view *v)
 {
     const uint64_t *area = bench.area;
     const struct ds_caps *caps = &kds->caps[bench.cpu];
-    const uint64_t base = ds_caps_arch(caps) ? 0 : area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
+    const uint64_t base = caps->instead ? 0 : area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
     const uint32_t bytes = ds_record_size(caps, &bench.config);
     return bytes ? (v->index - base) / bytes : 0;
 }
@@ -364,7 +364,7 @@ static void show_counts(struct kmonitor *m)
         kmonitor_print(m, "%s\n", bench.model ? "  (model)" : "");
     }
     kmonitor_print(m, "%c %-24s base + %lu record%s\n", a->index != b->index ? '*' : ' ',
-                   ds_caps_arch(&kds->caps[bench.cpu]) ? "IA32_PEBS_INDEX.WR" : "PebsIndex", (unsigned long)records,
+                   kds->caps[bench.cpu].instead ? "IA32_PEBS_INDEX.WR" : "PebsIndex", (unsigned long)records,
                    kmonitor_plural(records));
     kmonitor_show_msr(m, IA32_PERF_GLOBAL_STATUS, b->status, bench.model ? "  (model)" : "");
     kmonitor_print(m, "%c so far                   PMIs: %lu, drains: %lu, records drained: %lu\n",

@@ -2,7 +2,7 @@
 #include "kernel/monitor/machine.h"
 
 #include "arch/arch.h"
-#include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/symbols.h"
 #include "kernel/lib/errno.h"
@@ -118,7 +118,7 @@ static int write(uint64_t at, const void *from, size_t size)
 /* Its registers; on a CPU that is held what the driver knows of them. */
 static void arch_pebs_of(uint32_t cpu, struct kmonitor_ds *ds)
 {
-    const struct ds_arch_registers *known = ds_arch_known(kcpu_table[cpu]->ds);
+    const struct ds_arch_registers *known = (const void *)ds_known_area(kcpu_table[cpu]->ds);
     bool model;
     if (rdmsr_of(cpu, IA32_PEBS_BASE, &ds->base, &model) == -EBUSY) {
         ds->base = known->base;
@@ -147,7 +147,7 @@ static int ds_of(uint32_t cpu, struct kmonitor_ds *ds)
     };
     if (rdmsr_of(cpu, IA32_DS_AREA, &ds->area, &model) == -EBUSY)
         ds->area = (uint64_t)kcpu_table[cpu]->ds_area; /* what the driver has written there */
-    if (ds_caps_arch(caps))
+    if (caps->instead)
         arch_pebs_of(cpu, ds);
     return 0;
 }

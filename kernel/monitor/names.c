@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Registers and fields by name: what `explain` says, and what values mean in words. Numbers and masks are those of
- * ds/layout.h and ds/arch_layout.h; tests/unit/kernel/test_monitor.c checks that each MSR and each bit of these files
+ * ds/layout.h and ds/pebs23_layout.h; tests/unit/kernel/test_monitor.c checks that each MSR and each bit of these files
  * is here. Sections are those of Intel's manual (SDM). */
-#include "ds/arch_layout.h"
 #include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
 

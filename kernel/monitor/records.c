@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Command `records`: what lies in the PEBS buffer, a line for each record, or one record word by word. */
-#include "ds/arch_layout.h"
 #include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands: MSRs, memory, counters. */
-#include "ds/arch_layout.h"
 #include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"

@@ -36,7 +36,7 @@ static void *pages(size_t bytes)
 
 void *kds_buffer_alloc(uint32_t cpu, size_t bytes)
 {
-    return ds_caps_arch(&state.caps[cpu]) ? kmem_pages_alloc_aligned(PAGES(bytes)) : kmem_pages_alloc(PAGES(bytes));
+    return state.caps[cpu].instead ? kmem_pages_alloc_aligned(PAGES(bytes)) : kmem_pages_alloc(PAGES(bytes));
 }
 
 void kds_lend(struct ds_cpu *to)

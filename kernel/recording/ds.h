@@ -45,17 +45,18 @@ static inline const struct ds_config *kds_planned(uint32_t cpu)
     return kds->config[cpu]->events ? kds->config[cpu] : &kds->ds;
 }
 
-/* Whether PEBS runs and is architectural, on this CPU: then BTS alone, if there is any, has the Debug Store. */
-static inline bool kds_arch(uint32_t cpu)
+/* The name of PEBS that runs on this CPU without the Debug Store (struct ds_caps); NULL: it is the Debug Store's, or
+ * does not run. */
+static inline const char *kds_instead(uint32_t cpu)
 {
-    return kds_samples(cpu) && ds_caps_arch(&kds->caps[cpu]);
+    return kds_samples(cpu) ? kds->caps[cpu].instead : NULL;
 }
 
-/* The first CPU where it is; kcpu_count: none. */
-static inline uint32_t kds_first_arch(void)
+/* The first CPU with such a one; kcpu_count: none. */
+static inline uint32_t kds_first_instead(void)
 {
     uint32_t cpu = 0;
-    while (cpu < kcpu_count && !kds_arch(cpu))
+    while (cpu < kcpu_count && !kds_instead(cpu))
         cpu++;
     return cpu;
 }

@@ -22,8 +22,8 @@ static void before_drain(void *context, uint32_t index, uint64_t tsc)
         trace_hub_close_batches(trace, tsc, CCSWAP_CLOSE_DRAIN);
 }
 
-/* Whole records only, as many to an event as fit. A record of architectural PEBS may be larger than an event: it is cut
- * into parts, which have events of their own. */
+/* Whole records only, as many to an event as fit. One that is larger than an event is cut into parts, which have events
+ * of their own. */
 #define RECORDS_ROOM (CAIRN_EVENT_MAX - sizeof(struct perfinfo_trace_header) - sizeof(struct cairn_ds_records))
 _Static_assert(DS_PEBS_RECORD_MAX <= RECORDS_ROOM, "a record of every group fits an event");
 _Static_assert(DS_PEBS_RECORD_MAX_4 + sizeof(struct ds_pebs_cntr) + 8 * (DS_GP_MAX + DS_FIXED_MAX) <= RECORDS_ROOM,
@@ -51,8 +51,8 @@ static bool next_cut(const struct ds_drain *d, struct cut *cut)
         return true;
     }
     for (uint32_t at; (at = cut->at + cut->bytes) < d->bytes;) {
-        const uint32_t size = ds_record_size_at(d->format, records + at, d->bytes - at);
-        if (size > RECORDS_ROOM && !cut->bytes && d->format == DS_FORMAT_ARCH) {
+        const uint32_t size = d->record_size(d->format, records + at, d->bytes - at);
+        if (size > RECORDS_ROOM && !cut->bytes && d->in_parts) {
             cut->bytes = PART_ROOM;
             cut->left = size - PART_ROOM;
             break;
@@ -64,19 +64,11 @@ static bool next_cut(const struct ds_drain *d, struct cut *cut)
     return cut->bytes != 0;
 }
 
-/* Where the first of a drain's records lies: architectural PEBS has a physical address, and may not begin at it. */
-static uint64_t address_of(const struct ds_drain *d)
-{
-    const struct ds_arch_registers *arch = (const void *)d->area;
-    return d->format == DS_FORMAT_ARCH ? (arch->base & IA32_PEBS_BASE_ADDRESS) + d->first
-                                       : ((const struct ds_area_60 *)d->area)->pebs_buffer_base;
-}
-
-/* A mutant's work: RBX of the first record, in the group of registers behind the basic one. */
+/* A mutant's work: RBX of the first record, in the group of registers behind the basic one; with architectural PEBS
+ * behind header and basic group. */
 static void spoil(const struct ds_drain *d)
 {
-    const uint32_t before = d->format == DS_FORMAT_ARCH ? sizeof(struct ds_arch_header) + sizeof(struct ds_arch_basic)
-                                                        : sizeof(struct ds_pebs_basic);
+    const uint32_t before = d->in_parts ? 16 + 48 : sizeof(struct ds_pebs_basic);
     ((uint8_t *)(uintptr_t)d->records)[before + offsetof(struct ds_pebs_gpr, rbx)] ^= 1;
 }
 
@@ -115,7 +107,7 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
 
     struct cairn_ds_records head = {.kind = CAIRN_DS_RECORDS, .format = d->format, .epoch = d->epoch};
     for (struct cut cut = {0}; next_cut(d, &cut); head.part++) {
-        head.address = address_of(d) + cut.at;
+        head.address = d->address + cut.at;
         head.bytes = cut.bytes;
         head.continues = cut.continues;
         struct trace_part parts[] = {{&head, sizeof head}, {(const uint8_t *)d->records + cut.at, cut.bytes}};

@@ -69,7 +69,7 @@ int lab_machine_init(char *error, size_t size)
     } else if (ds_detect(ds_hw_machine(), &caps) != 0) {
         snprintf(error, size, "%s; without DS=hw the lab runs on the model", caps.reason);
         return -ENODEV;
-    } else if (ds_caps_arch(&caps)) {
+    } else if (caps.instead) {
         snprintf(error, size,
                  "the processor has architectural PEBS, and the labs are about that of the Debug Store; without DS=hw "
                  "the lab runs on the model");

@@ -123,7 +123,7 @@ static bool refuse(uint32_t msr, bool write)
 }
 
 /* Time passes: a record that is on its way may come. Architectural PEBS would not say of one that comes after two reads
- * of IA32_PEBS_INDEX have agreed (ds/driver/arch.c): there it comes at once. */
+ * of IA32_PEBS_INDEX have agreed (ds/pebs23/pebs23.c): there it comes at once. */
 static void pass_time(void)
 {
     if (variant.preset->format == DS_FORMAT_ARCH || !draw(4))

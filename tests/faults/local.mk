@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Faults of the machine, and what comes of each: docs/reference/faults.md.
-$(B)/faults/driver: $(addprefix $(B)/san/,tests/faults/driver.o tests/faults/handed.o) \
+$(B)/faults/driver: $(addprefix $(B)/san/,tests/faults/driver.o tests/faults/handed.o $(DS_ROWS_C:.c=.o)) \
                     $(addprefix $(B)/san/,libsupport.a libkernel.a libshared.a)
 	@mkdir -p $(@D)
 	$(call say,LINK)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ds/arch_layout.h"
+#include "ds/pebs23_layout.h"
 #include "tests/golden/script.h"
 #include "tests/golden/streams.h"
 #include "trace/frames.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Proofs about the sizes of PEBS records (ds/layout.h, ds/arch_layout.h). */
-#include "ds/arch_layout.h"
+/* Proofs about the sizes of PEBS records (ds/layout.h, ds/pebs23_layout.h). */
+#include "ds/pebs23_layout.h"
 
 /* A walk along `left` bytes of records with any contents, by the size that each has: it stays within them. */
 #define MOST 96u

@@ -45,6 +45,11 @@ $(foreach subject,$(patsubst %/,%,$(wildcard tests/unit/*/*/)),\
     $(eval $(patsubst tests/%.c,$(B)/%,$(wildcard $(dir $(subject))test_$(notdir $(subject))*.c)): \
     $(call support,$(subject))))
 
+# The driver with all its parts; test_caps_without is of one without any.
+$(filter-out %/test_throttle %/test_caps_without,$(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/ds/test_*.c))) \
+$(B)/unit/kernel/test_area: \
+    $(DS_ROWS_C:%.c=$(B)/san/%.o)
+
 # Options of all parts of the kernel.
 $(addprefix $(B)/unit/,kernel/test_options kernel/test_faster kernel/test_serial boot/test_config): \
     $(ROWS_C:%.c=$(B)/san/%.o) $(B)/rows.objects

@@ -10,7 +10,7 @@ QDS_C := $(call c_of,tools/qemu-ds $(patsubst %/,%,$(wildcard tools/qemu-ds/*/))
 QDS_O := $(QDS_C:%.c=$(B)/qemu-ds/%.o)
 # QDS_LAYOUT: a number for what struct qds_vcpu looks like. Snapshots have it.
 FLAGS_qemu-ds := $(HCFLAGS) -fPIC -fvisibility=hidden -DQDS_LAYOUT=$(firstword $(shell cat \
-                     ds/{layout,arch_layout}.h ds/model/model.h ds/soft/insn.h \
+                     ds/{layout,pebs23_layout}.h ds/model/model.h ds/soft/insn.h \
                      tools/qemu-ds/{counting/counting,vcpu/vcpu,zeros/silent}.h | cksum))u
 $(eval $(call product,qemu-ds))
 $(B)/qemu-ds.objects: OBJECTS = $(QDS_O)

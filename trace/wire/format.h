@@ -297,7 +297,7 @@ enum cairn_ds_reason {
 /* The epoch that ends here (START: that begins here). A copy of the DS area follows, as it was before PebsIndex was set
  * back to the base. Its size depends on the record format: 60H bytes up to format 3, A0H for format 4, 1C0H from format
  * 5 on. With format 3 it is A0H if fixed counters write records. With architectural PEBS, format 15, a struct
- * ds_arch_registers (ds/arch_layout.h) follows in its place, and PebsIndex in the trace is the byte offset in
+ * ds_arch_registers (ds/pebs23_layout.h) follows in its place, and PebsIndex in the trace is the byte offset in
  * IA32_PEBS_INDEX, from 0. */
 struct cairn_ds_epoch {
     uint16_t kind;          /* 00: CAIRN_DS_EPOCH */

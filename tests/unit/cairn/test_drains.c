@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ds/arch_layout.h"
+#include "ds/pebs23_layout.h"
 #include "tests/cairn/writer.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/pebs_fields.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ds/arch_layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/cairn/log/pebs_fields.h"
 
 #define FORMAT DS_FORMAT_ARCH

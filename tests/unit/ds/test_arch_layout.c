@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Accessors of ds/arch_layout.h: sizes of records and of their groups, fragments, the fields of registers. */
+/* Accessors of ds/pebs23_layout.h: sizes of records and of their groups, fragments, the fields of registers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "ds/arch_layout.h"
+#include "ds/pebs23_layout.h"
 
 static void sizes(void **state)
 {

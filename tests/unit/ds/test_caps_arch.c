@@ -53,7 +53,7 @@ static void tables(void **state)
     ds_fake_init_arch(&fake);
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
     ds_fake_whole_table(&caps, processor);
-    assert_true(caps.pebs && caps.bts && ds_caps_arch(&caps) && !caps.baseline);
+    assert_true(caps.pebs && caps.bts && caps.instead && !caps.baseline);
     assert_true(caps.pebs_counters == UINT64_C(0xF000000FF) && caps.pdist_counters == UINT64_C(0x100000003));
     assert_true(caps.acr_counters == UINT64_C(0x3000000FC));
     assert_true(caps.arch_groups == UINT64_C(0x6002037800000000));
@@ -66,7 +66,7 @@ static void tables(void **state)
     ds_fake_remove(&fake, IA32_DS_AREA);
     ds_fake_find(&fake, IA32_MISC_ENABLE)->value &= ~(uint64_t)IA32_MISC_ENABLE_PEBS_UNAVAIL;
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
-    assert_true(caps.pebs && !caps.bts && caps.arch_in_use && !caps.area_in_use);
+    assert_true(caps.pebs && !caps.bts && caps.in_use[0] && !caps.area_in_use);
     assert_string_equal(caps.bts_reason, "CPUID.01H:EDX.DS is 0: this processor, real or emulated, has no Debug Store");
     assert_string_equal(ds_fake_test(&caps, "DS[21]")->verdict,
                         "no Debug Store, so no BTS; architectural PEBS needs none");
@@ -81,7 +81,7 @@ static void refused(void **state)
     fake.leaf[0][0] = 0x23;
     fake.leaf[0x23][0] = 0x3B;
     ds_fake_refused(&fake, &caps, "PEBS_FMT is not 15: the two disagree");
-    assert_true(caps.bts && !ds_caps_arch(&caps));
+    assert_true(caps.bts && !caps.instead);
     fake.leaf[1][2] &= ~CPUID_01H_ECX_PDCM;
     ds_fake_refused(&fake, &caps, "PEBS_FMT is not 15: the two disagree");
     ds_fake_init_arch(&fake);

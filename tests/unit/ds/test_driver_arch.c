@@ -308,7 +308,7 @@ static void counters(void **state)
     assert_int_equal(ds_event_counter(ds, 0), 0);
     assert_int_equal(ds_event_counter(ds, 1), 2);
     assert_int_equal(ds_event_counter(ds, 2), ds_counter_fixed(1)); /* has no CFG_C to be shown by */
-    assert_true(ds_record_size(&caps, &ds->config) >= ds_arch_record_bytes(ds_arch_groups(&caps, &ds->config), 4, 32));
+    assert_true(ds_record_size(&caps, &ds->config) >= ds_arch_record_bytes(ds_groups(&caps, &ds->config), 4, 32));
     driver_start();
     assert_true(ds_fake_value(&fake, gp_c(2)) & IA32_PMC_CFG_C_CNTR_ALLOW);
     assert_int_equal(ds_fake_value(&fake, gp_c(1)), EN | 0x1001); /* not touched: CPUID says that it is not there */

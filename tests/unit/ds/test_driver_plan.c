@@ -198,7 +198,7 @@ static void buffer_sizes(void **state)
 {
     (void)state;
     struct ds_config config = {.records = 64, .groups = MSR_PEBS_DATA_CFG_GPR};
-    struct ds_caps c = {.format = 4, .baseline = true};
+    struct ds_caps c = {.format = 4, .baseline = true, .adaptive = true};
     assert_int_equal(ds_buffer_bytes(&c, &config), 12288); /* 65 * 176 */
     static const struct {
         uint32_t records;
@@ -208,7 +208,7 @@ static void buffer_sizes(void **state)
         config.records = pages[i].records;
         assert_int_equal(ds_buffer_bytes(&c, &config), pages[i].bytes);
     }
-    c.baseline = false;
+    c.baseline = c.adaptive = false;
     config.records = 127;
     assert_int_equal(ds_record_size(&c, &config), 32);
     assert_int_equal(ds_buffer_bytes(&c, &config), 4096); /* 128 of 32 are a page */

@@ -251,7 +251,7 @@ static void by_name(void **state)
     struct ds_caps caps = caps_of("SNR"); /* not in its list, but with the baseline every event has PEBS */
     const struct ds_event cycles = event_of("cycles");
     assert_false(ds_event_recorded(&caps, &cycles));
-    caps.baseline = true;
+    caps.adaptive = true;
     assert_true(ds_event_recorded(&caps, &cycles) && !ds_event_precise(&caps, &cycles));
     const struct ds_event alone = event_of("INST_RETIRED.PREC_DIST");
     caps = caps_of("SNB");

@@ -42,7 +42,7 @@ static bool on_fixed(const struct ds_model_preset *p)
 static void *buffer_for(const struct ds_caps *caps, const struct ds_config *config)
 {
     const size_t bytes = ds_buffer_bytes(caps, config);
-    return aligned_alloc(ds_caps_arch(caps) ? bytes : 4096, bytes);
+    return aligned_alloc(caps->instead ? bytes : 4096, bytes);
 }
 
 /* ---- the machine ------------------------------------------------------------------------------------------------- */

@@ -409,7 +409,7 @@ static void knows_the_layout(void **state)
     knows("ds/layout.h", &msrs, &fields);
     assert_true(msrs > 30 && fields >= 50);
     msrs = fields = 0;
-    knows("ds/arch_layout.h", &msrs, &fields);
+    knows("ds/pebs23_layout.h", &msrs, &fields);
     assert_true(msrs == 9 && fields >= 15);
 }
 

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "ds/pebs23_layout.h"
 #include "kernel/cpu.h"
 #include "kernel/thread.h"
 #include "kernel/tracepoint/cost.h"
@@ -98,8 +99,15 @@ static void end(void)
 static uint64_t area[CAIRN_DS_AREA_MAX / 8] = {[4] = BASE};
 static uint8_t records[16384] __attribute__((aligned(8)));
 
+static uint32_t fragmented_size(unsigned format, const void *record, uint32_t left)
+{
+    assert_int_equal(format, DS_FORMAT_ARCH);
+    return ds_arch_record_size(record, left);
+}
+
 static struct ds_drain drain_of(unsigned format, uint32_t bytes)
 {
+    const bool arch = format == DS_FORMAT_ARCH;
     for (size_t i = 0; i < CAIRN_DS_AREA_MAX / 8; i++)
         area[i] = i == 4 ? BASE : 0x1000 + i;
     return (struct ds_drain){.reason = CAIRN_DS_THRESHOLD,
@@ -110,7 +118,10 @@ static struct ds_drain drain_of(unsigned format, uint32_t bytes)
                              .area = area,
                              .area_bytes = ds_area_bytes(format, true),
                              .records = bytes ? records : NULL,
-                             .bytes = bytes};
+                             .bytes = bytes,
+                             .address = BASE,
+                             .record_size = arch ? fragmented_size : ds_pebs_record_size,
+                             .in_parts = arch};
 }
 
 /* Record `i` of `size` bytes at `at`: a format 4 head, the rest its number. */
@@ -229,7 +240,7 @@ static void drain_of_architectural_pebs(void **state)
         struct ds_drain d = drain_of(DS_FORMAT_ARCH, bytes);
         d.area = (const uint64_t *)&registers;
         d.area_bytes = sizeof registers;
-        d.first = first;
+        d.address = 0x7654000 + first;
         begin(BOX_COMPACT);
         kdrain_hooks.drained(NULL, 0, &d);
         end();

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "ds/ds.h"
+#include "ds/pebs23_layout.h"
 
 #define DS_FAKE_MSRS  96u
 #define DS_FAKE_LOG   512u

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ds/arch_layout.h"
 #include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 
 #define MSRS        640u
 #define RECORD      (sizeof(struct ds_pebs_basic) + sizeof(struct ds_pebs_gpr))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Architectural PEBS without any truth: its registers are as the driver set them up, and each record is one that they
- * ask for, laid out as ds/arch_layout.h says. */
+ * ask for, laid out as ds/pebs23_layout.h says. */
 #include <inttypes.h>
 
-#include "ds/arch_layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ds/arch_layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/command/ds_draw.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ds/arch_layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/cairn/base/bytes.h"
 
 /* ---- the table -------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The contents of a PEBS record of each format: one table of fields (pebs_fields.c) with the place of each in the
  * records of formats 0 to 3 and in the groups of formats 4 and up. Offsets are those of ds/layout.h, and of
- * architectural PEBS (format 15) those of ds/arch_layout.h. */
+ * architectural PEBS (format 15) those of ds/pebs23_layout.h. */
 #pragma once
 
 #include <stdbool.h>

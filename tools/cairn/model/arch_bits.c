@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "ds/arch_layout.h"
+#include "ds/pebs23_layout.h"
 
 /* Groups are where they are in both. */
 #define GROUP_BITS                                                                                                     \

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "ds/arch_layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/model/ds_words.h"

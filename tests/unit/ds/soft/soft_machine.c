@@ -188,7 +188,7 @@ void soft_begin(const char *preset, const char *events, uint32_t records)
     config.groups = groups;
     free(buffer);
     const size_t bytes = ds_buffer_bytes(&caps, &config);
-    buffer = aligned_alloc(ds_caps_arch(&caps) ? bytes : 4096, bytes);
+    buffer = aligned_alloc(caps.instead ? bytes : 4096, bytes);
     if (ds_cpu_init(ds, 3, ds_soft_machine(soft), &caps, &config, &hooks, area, buffer, error, sizeof error))
         fail_msg("%s", error);
     ds_soft_attach(soft, ds, tid);

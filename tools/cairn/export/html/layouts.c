@@ -2,7 +2,7 @@
 /* How the bytes divide into fields, bit by bit, from the constants that kernel and reader use. */
 #include <stddef.h>
 
-#include "ds/arch_layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/export/html/html.h"

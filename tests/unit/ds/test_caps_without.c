@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+/* Detection on a processor with architectural PEBS, in a driver that is linked without that wing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "ds/ds.h"
+#include "tests/unit/support/ds_fake.h"
+
+static struct ds_fake fake;
+static struct ds_caps caps;
+
+static void says_so(void **state)
+{
+    static const char why[] = "the processor has architectural PEBS, which this kernel is built without";
+    (void)state;
+    ds_fake_init_arch(&fake);
+    ds_fake_refused(&fake, &caps, why);
+    assert_true(caps.bts && !caps.instead);
+    ds_fake_remove(&fake, IA32_DS_AREA);
+    ds_fake_refused(&fake, &caps, why);
+}
+
+/* What disagrees is told first; and the Debug Store is what it was. */
+static void knows_the_store(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_true(caps.pebs && caps.adaptive);
+    ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value |= 15u << 8;
+    ds_fake_refused(&fake, &caps, "CPUID.23H has no subleaves 4 and 5: the two disagree");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_so),
+        cmocka_unit_test(knows_the_store),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
