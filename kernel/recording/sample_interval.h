@@ -10,7 +10,8 @@
 /* From any context. */
 uint32_t ksample_interval(void);
 /* The nearest whole number of ticks, at least one, at most KPROFILE_INTERVAL_MAX. CPUs heed it from their next tick on.
- * Thread context; of two at once, the last one holds, but ksample_interval_changed may be called for them in the other order.
+ * Thread context; of two at once, the last one holds, but ksample_interval_changed may be called for them in the other
+ * order.
  */
 void ksample_interval_set(uint32_t interval);
 
