@@ -54,8 +54,12 @@ static void print_truth(const struct cairn_check *check)
 {
     if (!check->log->has_truth || !check->log->session.known)
         return;
-    printf("incoming threads: %" PRIu64 " equal, %" PRIu64 " unknown (a CPU's last record, or before a hole)\n",
-           check->incoming_known, check->incoming_unknown);
+    char text[128];
+    int used =
+        snprintf(text, sizeof text,
+                 "incoming threads: %" PRIu64 " equal, %" PRIu64 " unknown (a CPU's last record, or before a hole)",
+                 check->incoming_known, check->incoming_unknown);
+    cairn_print_wrapped(0, "", 2, (struct cairn_slice){text, (uint32_t)used});
     if (check->truth_missing)
         printf("lost, overwritten or damaged: %" PRIu64 " %s\n", check->truth_missing,
                cairn_plural(check->truth_missing, "switch", "switches"));

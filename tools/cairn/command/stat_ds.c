@@ -73,8 +73,11 @@ void cairn_stat_attribution(const struct cairn_totals *t)
         print_rule_row("  wrong", there, wrong, told);
         print_rule_row("  of, with truth", there, told, NULL);
     } else {
-        printf("  wrong                  unknown   no truth in this log: %s\n",
-               cairn_stat_absent_option(t->log, "truth", "0", "boot with truth=1"));
+        char text[96];
+        int used = snprintf(text, sizeof text, "no truth in this log: %s",
+                            cairn_stat_absent_option(t->log, "truth", "0", "boot with truth=1"));
+        printf("  wrong                  unknown   ");
+        cairn_print_wrapped(35, "", 35, (struct cairn_slice){text, (uint32_t)used});
     }
 }
 
