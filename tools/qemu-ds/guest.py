@@ -25,7 +25,7 @@ import tsc  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-INSTALLED = not (HERE / "qemu_api.h").exists()
+INSTALLED = not (HERE / "plugin.c").exists()
 BUILD = (ROOT / os.environ.get("CAIRN_BUILD", "build")).resolve()
 QEMU, PLUGIN, DEBIAN = BUILD / "qemu11/qemu-system-x86_64", BUILD / "qemu-ds.so", BUILD / "linux/root"
 START = [HERE / "../../bin/qemu-ds-run"] if INSTALLED else [HERE / "qemu-ds-run", "--qemu", QEMU]
