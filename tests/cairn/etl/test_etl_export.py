@@ -35,10 +35,10 @@ def test_export_writes_over_etl_files_only(tmp_path):
     log, text, old = tmp_path / "x.log", tmp_path / "notes", tmp_path / "x.etl"
     log.write_bytes((GOLDEN / "small.log").read_bytes())
     text.write_bytes(b"notes\n")
-    for path, why in ((log, b"is the log itself"), (text, b"is there, and not of the format etl")):
+    for path, why in ((log, "is the log itself"), (text, "is there, and not of the format etl")):
         was = path.read_bytes()
         done = cairn("export", "--to", "etl", log, "-o", path)
-        assert done.returncode == 2 and why in done.stderr
+        assert done.returncode == 2 and why in errors_of(done)
         assert path.read_bytes() == was
     old.write_bytes(b"")
     for _ in range(2):  # an empty file, then one of its own

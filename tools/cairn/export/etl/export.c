@@ -67,11 +67,14 @@ static bool of_the_end(uint8_t stream)
 static void put_stream(struct cairn_etl_export *x, uint8_t stream, uint32_t number, const void *data, uint32_t size,
                        int64_t time)
 {
-    struct etl_cairn_stream head = {.stream = stream, .number = number};
-    struct cairn_etl_payload p = {0};
-    cairn_etl_add(&p, &head, sizeof(head));
-    cairn_etl_add(&p, data, size);
-    cairn_etl_perfinfo(&x->writer, HOOK_CAIRN_STREAM, HOOK_VERSION_CAIRN_STREAM, time, &p);
+    const struct etl_cairn_stream head = {.stream = stream, .number = number};
+    const uint32_t room = CAIRN_ETL_PAYLOAD_MAX - sizeof(head); /* no more of it is kept */
+    uint8_t payload[CAIRN_ETL_PAYLOAD_MAX];
+    size = size < room ? size : room;
+    memcpy(payload, &head, sizeof(head));
+    memcpy(payload + sizeof(head), data, size);
+    cairn_etl_perfinfo(&x->writer, HOOK_CAIRN_STREAM, HOOK_VERSION_CAIRN_STREAM, time, payload,
+                       (uint32_t)sizeof(head) + size);
     x->streams++;
 }
 

@@ -10,33 +10,6 @@
 
 #define HEADER ((uint32_t)sizeof(struct wmi_buffer_header))
 
-void cairn_etl_add(struct cairn_etl_payload *p, const void *data, size_t size)
-{
-    size_t room = sizeof(p->bytes) - p->size;
-    size = size < room ? size : room;
-    if (size)
-        memcpy(p->bytes + p->size, data, size);
-    p->size += (uint32_t)size;
-}
-
-void cairn_etl_add32(struct cairn_etl_payload *p, uint32_t value)
-{
-    cairn_etl_add(p, &value, sizeof(value));
-}
-
-void cairn_etl_add64(struct cairn_etl_payload *p, uint64_t value)
-{
-    cairn_etl_add(p, &value, sizeof(value));
-}
-
-void cairn_etl_add_text(struct cairn_etl_payload *p, struct cairn_slice text, unsigned character)
-{
-    for (uint32_t i = 0; i <= text.size; i++) {
-        uint16_t c = i < text.size ? (uint8_t)text.at[i] : 0;
-        cairn_etl_add(p, &c, character);
-    }
-}
-
 static struct cairn_etl_made *last(const struct cairn_etl_writer *w)
 {
     return &w->buffers.items[w->buffers.count - 1];
@@ -90,39 +63,41 @@ void cairn_etl_event(struct cairn_etl_writer *w, const void *event, uint32_t siz
     w->events++;
 }
 
-static void put(struct cairn_etl_writer *w, const void *header, uint32_t size, int64_t time,
-                const struct cairn_etl_payload *p)
+static void put(struct cairn_etl_writer *w, const void *header, uint32_t size, int64_t time, const void *payload,
+                uint32_t bytes)
 {
     uint8_t event[sizeof(struct system_trace_header) + CAIRN_ETL_PAYLOAD_MAX];
+    assert(bytes <= CAIRN_ETL_PAYLOAD_MAX);
     memcpy(event, header, size);
-    memcpy(event + size, p->bytes, p->size);
-    cairn_etl_event(w, event, size + p->size, time);
+    if (bytes)
+        memcpy(event + size, payload, bytes);
+    cairn_etl_event(w, event, size + bytes, time);
 }
 
-void cairn_etl_perfinfo(struct cairn_etl_writer *w, uint16_t hook, uint8_t version, int64_t time,
-                        const struct cairn_etl_payload *p)
+void cairn_etl_perfinfo(struct cairn_etl_writer *w, uint16_t hook, uint8_t version, int64_t time, const void *payload,
+                        uint32_t size)
 {
     struct perfinfo_trace_header h = {
         .marker = PERFINFO_MARKER64 | version,
-        .size = (uint16_t)(sizeof(h) + p->size),
+        .size = (uint16_t)(sizeof(h) + size),
         .hook_id = hook,
         .time_stamp = time,
     };
-    put(w, &h, sizeof(h), time, p);
+    put(w, &h, sizeof(h), time, payload, size);
 }
 
 void cairn_etl_system(struct cairn_etl_writer *w, uint16_t hook, uint8_t version, int64_t time, uint32_t tid,
-                      uint32_t pid, const struct cairn_etl_payload *p)
+                      uint32_t pid, const void *payload, uint32_t size)
 {
     struct system_trace_header h = {
         .marker = (uint32_t)ETL_MARKER_EVENT << 24 | ETL_SYSTEM64 << ETL_MARKER_TYPE_SHIFT | version,
-        .size = (uint16_t)(sizeof(h) + p->size),
+        .size = (uint16_t)(sizeof(h) + size),
         .hook_id = hook,
         .thread_id = tid,
         .process_id = pid,
         .time_stamp = time,
     };
-    put(w, &h, sizeof(h), time, p);
+    put(w, &h, sizeof(h), time, payload, size);
 }
 
 static int by_time(const void *a, const void *b)

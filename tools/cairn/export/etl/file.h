@@ -32,29 +32,18 @@ struct cairn_etl_writer { /* zeroed but for the first two */
     uint64_t events;
 };
 
-#define CAIRN_ETL_PAYLOAD_MAX 3072u
-
-struct cairn_etl_payload {
-    uint32_t size;
-    uint8_t bytes[CAIRN_ETL_PAYLOAD_MAX];
-};
-/* These drop, to the byte, what there is no room for: `size` never exceeds it. */
-void cairn_etl_add(struct cairn_etl_payload *p, const void *data, size_t size);
-void cairn_etl_add32(struct cairn_etl_payload *p, uint32_t value);
-void cairn_etl_add64(struct cairn_etl_payload *p, uint64_t value);
-void cairn_etl_add_text(struct cairn_etl_payload *p, struct cairn_slice text, unsigned character); /* NUL-terminated */
-
 /* Begins a buffer of `cpu`; events go into the last one begun, and further ones as needed. */
 void cairn_etl_begin(struct cairn_etl_writer *w, uint32_t cpu);
 /* Whether an event of `size` bytes still fits into it. */
 bool cairn_etl_fits(const struct cairn_etl_writer *w, uint32_t size);
 /* A whole event of `size` bytes without padding, and its time. */
 void cairn_etl_event(struct cairn_etl_writer *w, const void *event, uint32_t size, int64_t time);
-/* Events by header: PERFINFO64; SYSTEM64 with the IDs of a thread. */
-void cairn_etl_perfinfo(struct cairn_etl_writer *w, uint16_t hook, uint8_t version, int64_t time,
-                        const struct cairn_etl_payload *payload);
+/* Events by header: PERFINFO64; SYSTEM64 with the IDs of a thread. `size`: of the payload. */
+#define CAIRN_ETL_PAYLOAD_MAX 3072u
+void cairn_etl_perfinfo(struct cairn_etl_writer *w, uint16_t hook, uint8_t version, int64_t time, const void *payload,
+                        uint32_t size);
 void cairn_etl_system(struct cairn_etl_writer *w, uint16_t hook, uint8_t version, int64_t time, uint32_t tid,
-                      uint32_t pid, const struct cairn_etl_payload *payload);
+                      uint32_t pid, const void *payload, uint32_t size);
 
 /* Sorts the buffers behind the first one begun, the header's, by time; empty ones are left out. */
 void cairn_etl_sort(struct cairn_etl_writer *w);

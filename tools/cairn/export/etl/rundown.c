@@ -3,12 +3,15 @@
  * the machine, processes, threads and the kernel's image, before and after the events, in Windows' order. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <uchar.h>
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/export/etl/export.h"
 #include "tools/cairn/model/date.h"
 #include "trace/groups.h"
+#include "trace/rundown/rundown.h"
 
+#define FILE_NAME      "cairn.etl"
 #define IDLE_PROCESS   0u
 #define KERNEL_PROCESS 4u
 
@@ -17,11 +20,6 @@ static uint64_t number(const struct cairn_log *log, const char *key)
     uint64_t v = 0;
     cairn_slice_u64(cairn_key(&log->text, "%s", key), &v);
     return v;
-}
-
-static struct cairn_slice slice(const char *text)
-{
-    return (struct cairn_slice){text, (uint32_t)strlen(text)};
 }
 
 static uint64_t session_number(const struct cairn_log *log, const char *key)
@@ -64,23 +62,28 @@ static uint32_t clock_type(const struct cairn_log *log)
     return type >= ETL_CLOCK_COUNTER && type <= ETL_CLOCK_CYCLES ? (uint32_t)type : ETL_CLOCK_COUNTER;
 }
 
-static void add_time_zone(struct cairn_etl_payload *p)
-{
-    uint8_t zone[ETL_TIME_ZONE_BYTES] = {0}; /* Bias 0: UTC */
-    static const char name[] = "UTC";
-    for (unsigned i = 0; i < sizeof(name); i++)
-        zone[4 + 2 * i] = (uint8_t)name[i];
-    cairn_etl_add(p, zone, sizeof(zone));
-}
+/* The header's event, for pointers of 8 bytes. */
+struct header {
+    struct etl_logfile_header head;
+    uint64_t timers[2]; /* of clock interrupt, performance counter */
+    uint8_t time_zone[ETL_TIME_ZONE_BYTES];
+    uint8_t padding[4];
+    struct etl_logfile_times times;
+    char16_t logger[sizeof(ETL_CAIRN_LOGGER)], file[sizeof(FILE_NAME)];
+} __attribute__((packed));
+_Static_assert(offsetof(struct header, times) == ETL_TIMES_AT(8), "TRACE_LOGFILE_HEADER.BootTime");
 
 void cairn_etl_put_header(struct cairn_etl_export *x)
 {
     const struct cairn_log *log = x->log;
     struct cairn_etl_writer *w = &x->writer;
     struct cairn_etl_made *first = &w->buffers.items[0];
-    struct cairn_etl_payload p = {0};
     const uint32_t large = 1u << 20;
-    struct etl_logfile_header h = {
+    struct header h = {.timers = {ETL_TIMER_SOURCE_APIC, ETL_TIMER_SOURCE_TSC}, /* the zone's bias 0: UTC */
+                       .time_zone = {[4] = 'U', [6] = 'T', [8] = 'C'},
+                       .logger = u"" ETL_CAIRN_LOGGER,
+                       .file = u"" FILE_NAME};
+    h.head = (struct etl_logfile_header){
         .buffer_size = w->buffer_bytes,
         .version = {windows(log)->major, windows(log)->minor, w->buffer_bytes > large ? 2 : 1,
                     w->buffer_bytes > large ? 0 : 5},
@@ -95,26 +98,17 @@ void cairn_etl_put_header(struct cairn_etl_export *x)
         .events_lost = (uint32_t)x->events_lost,
         .cpu_mhz = (uint32_t)(number(log, "machine.tsc_hz") / 1000000),
     };
-    struct etl_logfile_times times = {
+    h.times = (struct etl_logfile_times){
         .boot_time = cairn_boot_filetime(log),
         .frequency = (int64_t)(log->session.hz ? log->session.hz : TRACE_CLOCK_HZ),
         .start_time = cairn_filetime(log, x->start),
         .clock_type = clock_type(log),
         .buffers_lost = (uint32_t)x->buffers_lost,
     };
-    cairn_etl_add(&p, &h, sizeof(h));
-    cairn_etl_add64(&p, ETL_TIMER_SOURCE_APIC);
-    cairn_etl_add64(&p, ETL_TIMER_SOURCE_TSC);
-    add_time_zone(&p);
-    cairn_etl_add32(&p, 0); /* up to the next multiple of 8 */
-    cairn_etl_add(&p, &times, sizeof(times));
-    cairn_etl_add_text(&p, slice(ETL_CAIRN_LOGGER), 2);
-    cairn_etl_add_text(&p, slice("cairn.etl"), 2);
-    if (first->used == 0) {
-        cairn_etl_system(w, ETL_HOOK_HEADER, HOOK_VERSION_HEADER, x->start, 0, KERNEL_PROCESS, &p);
-        return;
-    }
-    memcpy(first->bytes + sizeof(struct system_trace_header), p.bytes, p.size); /* of the same size as before */
+    if (first->used == 0)
+        cairn_etl_system(w, ETL_HOOK_HEADER, HOOK_VERSION_HEADER, x->start, 0, KERNEL_PROCESS, &h, sizeof(h));
+    else
+        memcpy(first->bytes + sizeof(struct system_trace_header), &h, sizeof(h));
 }
 
 /* The groups that the session was ever told to take; of the last word, which is Cairn's own, none. */
@@ -131,7 +125,6 @@ static void add_groups(struct perfinfo_groupmask *groups, const struct cairn_log
 static void put_masks(struct cairn_etl_export *x, uint16_t hook, int64_t time, bool on)
 {
     const struct cairn_session *s = &x->log->session;
-    struct cairn_etl_payload p = {0};
     struct etw_header_extension e = {.version = windows(x->log)->events};
     struct perfinfo_groupmask groups = {0};
     if (on) {
@@ -145,16 +138,20 @@ static void put_masks(struct cairn_etl_export *x, uint16_t hook, int64_t time, b
             trace_group_remove(&groups, PERF_COMPACT_CSWITCH);
     }
     memcpy(e.group_masks, groups.masks, sizeof(e.group_masks));
-    cairn_etl_add(&p, &e, sizeof(e));
-    cairn_etl_system(&x->writer, hook, HOOK_VERSION_HEADER, time, 0, KERNEL_PROCESS, &p);
+    cairn_etl_system(&x->writer, hook, HOOK_VERSION_HEADER, time, 0, KERNEL_PROCESS, &e, sizeof(e));
 }
 
 /* ---- the machine ------------------------------------------------------------------------------------------------ */
 
+static void put(struct cairn_etl_export *x, uint16_t hook, uint8_t version, int64_t time, const struct etw_payload *p)
+{
+    cairn_etl_system(&x->writer, hook, version, time, 0, KERNEL_PROCESS, p->bytes, p->size);
+}
+
 static void put_machine(struct cairn_etl_export *x, int64_t time)
 {
     const struct cairn_log *log = x->log;
-    struct cairn_etl_payload p = {0};
+    struct etw_payload p;
     struct cairn_slice leaf = cairn_key(&log->text, "cpu.0.cpuid.00000001.00000000");
     char words[16];
     snprintf(words, sizeof(words), "%.*s", leaf.size < 8 ? 0 : 8, leaf.at);
@@ -169,7 +166,6 @@ static void put_machine(struct cairn_etl_export *x, int64_t time)
         .mem_size = (uint32_t)(number(log, "machine.memory_bytes") >> 20),
         .page_size = 4096,
         .allocation_granularity = 4096,
-        .computer_name = {'C', 'A', 'I', 'R', 'N'},
         .highest_user_address = UINT64_C(0x00007FFFFFFFFFFF),
         .processor_architecture = ETW_ARCHITECTURE_AMD64,
         .processor_level = (uint16_t)family,
@@ -177,70 +173,56 @@ static void put_machine(struct cairn_etl_export *x, int64_t time)
         .nx_enabled = 1,
         .pae_enabled = 1,
     };
-    cairn_etl_add(&p, &c, sizeof(c));
-    cairn_etl_system(&x->writer, HOOK_CPU_CONFIG, HOOK_VERSION_CPU_CONFIG, time, 0, KERNEL_PROCESS, &p);
-    p.size = 0;
-    const uint32_t groups = (log->cpus + TRACE_GROUP_CPUS - 1) / TRACE_GROUP_CPUS;
-    cairn_etl_add32(&p, groups); /* and the processors of each */
-    for (uint32_t i = 0; i < groups; i++)
-        cairn_etl_add64(&p, trace_rundown_group(log->cpus, i));
-    cairn_etl_system(&x->writer, HOOK_PROCESSOR_GROUP, HOOK_VERSION_PROCESSOR, time, 0, KERNEL_PROCESS, &p);
-    p.size = 0;
-    cairn_etl_add32(&p, log->cpus);
-    for (uint32_t n = 0; n < log->cpus; n++)
-        cairn_etl_add32(&p, n);
-    cairn_etl_system(&x->writer, HOOK_PROCESSOR_NUMBER, HOOK_VERSION_PROCESSOR, time, 0, KERNEL_PROCESS, &p);
+    trace_rundown_cpu_config(&p, &c, "CAIRN");
+    put(x, HOOK_CPU_CONFIG, HOOK_VERSION_CPU_CONFIG, time, &p);
+    trace_rundown_processor_group(&p, log->cpus);
+    put(x, HOOK_PROCESSOR_GROUP, HOOK_VERSION_PROCESSOR, time, &p);
+    trace_rundown_processor_numbers(&p, log->cpus);
+    put(x, HOOK_PROCESSOR_NUMBER, HOOK_VERSION_PROCESSOR, time, &p);
 }
 
 /* ---- processes, threads, the image ------------------------------------------------------------------------------ */
 
 static void put_process(struct cairn_etl_export *x, uint16_t hook, int64_t time, uint32_t pid, const char *name)
 {
-    static const uint8_t local_system[] = {1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0}; /* S-1-5-18 */
-    struct cairn_etl_payload p = {0};
+    struct etw_payload p;
     const struct etw_process process = {
         .process_id = pid,
         .parent_id = IDLE_PROCESS,
         .session_id = ETW_NO_SESSION,
         .exit_status = pid == IDLE_PROCESS ? 0 : ETW_STILL_RUNNING,
     };
-    cairn_etl_add(&p, &process, sizeof(process));
-    cairn_etl_add64(&p, ETL_TOKEN_USER(8u)); /* TOKEN_USER: a pointer, not 0, and attributes */
-    cairn_etl_add64(&p, 0);
-    cairn_etl_add(&p, local_system, sizeof(local_system));
-    cairn_etl_add_text(&p, slice(name), 1);
-    for (unsigned i = 0; i < 3; i++) /* CommandLine, PackageFullName, ApplicationId */
-        cairn_etl_add_text(&p, slice(""), 2);
-    cairn_etl_perfinfo(&x->writer, hook, HOOK_VERSION_PROCESS, time, &p);
+    trace_rundown_process(&p, &process, name);
+    cairn_etl_perfinfo(&x->writer, hook, HOOK_VERSION_PROCESS, time, p.bytes, p.size);
     x->processes += hook == HOOK_PROCESS_DC_START;
 }
 
 static void put_thread(struct cairn_etl_export *x, uint16_t hook, int64_t time, uint32_t pid, uint64_t affinity,
                        const struct cairn_name *name)
 {
-    struct cairn_etl_payload p = {0};
-    struct etw_thread t = {
+    struct etw_payload p;
+    const struct etw_thread t = {
         .process_id = pid,
         .thread_id = name->tid,
         .affinity = affinity,
         .base_priority = (int8_t)name->base,
     };
-    cairn_etl_add(&p, &t, sizeof(t));
-    cairn_etl_add_text(&p, name->name, 2);
-    cairn_etl_system(&x->writer, hook, HOOK_VERSION_THREAD, time, name->tid, pid, &p);
+    char text[ETW_NAME_MAX + 1];
+    snprintf(text, sizeof(text), "%.*s", CAIRN_SLICE(name->name));
+    trace_rundown_thread(&p, &t, text);
+    cairn_etl_system(&x->writer, hook, HOOK_VERSION_THREAD, time, name->tid, pid, p.bytes, p.size);
     x->threads += hook == HOOK_THREAD_DC_START;
 }
 
 static void put_image(struct cairn_etl_export *x, uint16_t hook, int64_t time)
 {
-    struct cairn_etl_payload p = {0};
+    struct etw_payload p;
     uint64_t base = number(x->log, "kernel.base");
     struct etw_image image = {.image_base = base, .image_size = number(x->log, "kernel.size"), .default_base = base};
     if (!image.image_base || !image.image_size)
         return; /* the machine stream is missing */
-    cairn_etl_add(&p, &image, sizeof(image));
-    cairn_etl_add_text(&p, slice("\\kernel.elf"), 2);
-    cairn_etl_system(&x->writer, hook, HOOK_VERSION_IMAGE, time, 0, KERNEL_PROCESS, &p);
+    trace_rundown_image(&p, &image, "\\kernel.elf");
+    put(x, hook, HOOK_VERSION_IMAGE, time, &p);
     x->images += hook == HOOK_IMAGE_DC_START;
 }
 
@@ -269,22 +251,22 @@ static void put_rundown(struct cairn_etl_export *x, int64_t time, bool start)
 
 static void put_complete(struct cairn_etl_export *x, int64_t time)
 {
-    struct cairn_etl_payload none = {0};
     if (!x->has_complete)
-        cairn_etl_perfinfo(&x->writer, HOOK_RUNDOWN_COMPLETE, HOOK_VERSION_HEADER, time, &none);
+        cairn_etl_perfinfo(&x->writer, HOOK_RUNDOWN_COMPLETE, HOOK_VERSION_HEADER, time, NULL, 0);
 }
 
 void cairn_etl_put_extension(struct cairn_etl_export *x)
 {
-    struct cairn_etl_payload p = {0};
+    uint8_t plain[sizeof(x->extension)];
     if (!x->has_extension) {
         put_masks(x, HOOK_HEADER_EXTENSION, x->start, true);
         return;
     }
-    cairn_etl_add(&p, x->extension, sizeof(x->extension));
+    memcpy(plain, x->extension, sizeof(plain));
     if (x->strict)
-        cairn_etl_plain_masks(x, p.bytes);
-    cairn_etl_system(&x->writer, HOOK_HEADER_EXTENSION, HOOK_VERSION_HEADER, x->start, 0, KERNEL_PROCESS, &p);
+        cairn_etl_plain_masks(x, plain);
+    cairn_etl_system(&x->writer, HOOK_HEADER_EXTENSION, HOOK_VERSION_HEADER, x->start, 0, KERNEL_PROCESS, plain,
+                     sizeof(plain));
 }
 
 void cairn_etl_put_start(struct cairn_etl_export *x)
