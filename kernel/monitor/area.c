@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Command `ds`: the DS area as a table and its buffers to scale, as `cairn ds` draws those of a log. With architectural
  * PEBS the area is for BTS alone, and registers say where PEBS stands. */
+#include "ds/area_words.h"
 #include "ds/layout.h"
 #include "ds/pebs23_layout.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
-
-enum { BASE, INDEX, MAXIMUM, THRESHOLD, POINTERS }; /* of BTS, then the same of PEBS */
-enum { BTS_FIRST = 0, PEBS_FIRST = POINTERS, RESETS = 2 * POINTERS };
-_Static_assert(offsetof(struct ds_area_60, pebs_buffer_base) == 8 * PEBS_FIRST, "words of the DS area");
-_Static_assert(offsetof(struct ds_area_60, pebs_counter_reset) == 8 * RESETS, "reset values follow");
 
 #define WORDS_MAX (sizeof(struct ds_area_1c0) / 8)
 
@@ -20,64 +16,23 @@ struct area {
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
-static void describe_pointer(const struct area *a, unsigned n, char *what, size_t size)
-{
-    static const char *const before[] = {"", "next: ", "end: ", "PMI: "};
-    const uint64_t *first = &a->word[n - n % POINTERS];
-    const uint64_t record = n < PEBS_FIRST ? sizeof(struct ds_bts_record) : a->ds.record_bytes;
-    const uint64_t offset = a->word[n] - first[BASE];
-    if (!first[BASE])
-        snprintf(what, size, "no buffer");
-    else if (n % POINTERS == BASE)
-        snprintf(what, size, "where the buffer begins");
-    else if (a->word[n] < first[BASE])
-        snprintf(what, size, "%sbelow base", before[n % POINTERS]);
-    else if (n % POINTERS == THRESHOLD && a->word[n] > first[MAXIMUM])
-        snprintf(what, size, "no PMI: beyond the end");
-    else if (offset >> 32)
-        snprintf(what, size, "%snot in the buffer", before[n % POINTERS]);
-    else if (!record)
-        snprintf(what, size, "%sbase + %lu", before[n % POINTERS], (unsigned long)offset);
-    else {
-        const uint64_t records = offset / record, rest = offset % record;
-        const int used = snprintf(what, size, "%sbase + %lu record%s", before[n % POINTERS], (unsigned long)records,
-                                  kmonitor_plural(records));
-        if (rest && (size_t)used < size) /* else the column is full */
-            snprintf(what + used, size - (size_t)used, " + %lu", (unsigned long)rest);
-    }
-}
-
-/* A reset value is minus the period, in the width of the counter. */
-static void describe_reset(uint64_t value, unsigned width, char *what, size_t size)
-{
-    const uint64_t mask = width && width < 64 ? DS_BIT(width) - 1 : UINT64_MAX;
-    if ((value & mask) == value && value >> (width ? width - 1 : 63))
-        snprintf(what, size, "-%lu in %u bits", (unsigned long)((mask - value) + 1), width);
-    else
-        snprintf(what, size, "%lu", (unsigned long)value);
-}
-
 static void print_row(struct kmonitor *m, const struct area *a, unsigned n, char mark)
 {
-    static const char *const names[RESETS] = {
-        "BtsBufferBase",  "BtsIndex",  "BtsAbsoluteMaximum",  "BtsInterruptThreshold",
-        "PebsBufferBase", "PebsIndex", "PebsAbsoluteMaximum", "PebsInterruptThreshold"};
-    const unsigned fixed = ds_area_reset(a->ds.format, ds_counter_fixed(0)) / 8; /* beyond the area for BTS alone */
-    char name[32], what[29];                                                     /* the line is 80 columns */
-    if (n < RESETS) {
-        snprintf(name, sizeof name, "%s", names[n]);
-        describe_pointer(a, n, what, sizeof what);
+    const struct kmonitor_ds *d = &a->ds;
+    unsigned counter;
+    char name[32], what[29]; /* the line is 80 columns */
+    const char *kind = ds_word_name(d->format, n, &counter);
+    if (n < DS_WORD_RESETS) {
+        snprintf(name, sizeof name, "%s", kind);
+        ds_word_pointer(what, sizeof what, &a->word[n - n % DS_WORD_POINTERS], n % DS_WORD_POINTERS,
+                        n < DS_WORD_PEBS ? sizeof(struct ds_bts_record) : d->record_bytes);
     } else {
-        const bool is_fixed = n >= fixed;
-        snprintf(name, sizeof name, "%s%u",
-                 a->ds.format < 4 ? "PebsCounterReset"
-                 : is_fixed       ? "PebsFixedCounterReset"
-                                  : "PebsGpCounterReset",
-                 is_fixed ? n - fixed : n - RESETS);
-        describe_reset(a->word[n], is_fixed ? a->ds.fixed_width : a->ds.gp_width, what, sizeof what);
+        const bool fixed = 8 * n >= ds_area_reset(d->format, ds_counter_fixed(0));
+        snprintf(name, sizeof name, "%s%u", kind, counter);
+        ds_word_reset(what, sizeof what, a->word[n], fixed ? d->fixed_width : d->gp_width);
     }
-    kmonitor_print(m, "%c %3x %-23s %016lx  %c  %s\n", mark, 8 * n, name, (unsigned long)a->word[n],
-                   n % POINTERS == INDEX && n < RESETS ? 'p' : 'd', what);
+    kmonitor_print(m, "%c %3x %-23s %016lx  %c  %s\n", mark, 8 * n, name, (unsigned long)a->word[n], ds_word_by(n),
+                   what);
 }
 
 static void print_table(struct kmonitor *m, const struct area *a)
@@ -89,7 +44,7 @@ static void print_table(struct kmonitor *m, const struct area *a)
     unsigned zeroes = 0;
     for (unsigned n = 0; n < words; n++) {
         const char mark = kmonitor_mark(m, KMONITOR_KEY(KMONITOR_KEY_AREA, m->cpu, n), a->word[n]);
-        if (n < RESETS || a->word[n] || mark == '*')
+        if (n < DS_WORD_RESETS || a->word[n] || mark == '*')
             print_row(m, a, n, mark);
         else
             zeroes++;
@@ -103,41 +58,22 @@ static void print_table(struct kmonitor *m, const struct area *a)
 
 #define COLUMNS 72u
 
-static unsigned column(uint64_t offset, uint64_t span)
-{
-    return offset >= span ? COLUMNS : (unsigned)(offset * COLUMNS / span);
-}
-
 static void draw(struct kmonitor *m, const struct area *a, const char *name, unsigned first, uint64_t record)
 {
-    const bool arch = first == PEBS_FIRST && a->ds.format == DS_FORMAT_ARCH;
+    const bool arch = first == DS_WORD_PEBS && a->ds.format == DS_FORMAT_ARCH;
     const char *const marks[] = {"base", "index", arch ? "end" : "absolute maximum", "threshold"};
     const uint64_t *at = &a->word[first];
     char picture[COLUMNS + 1];
-    uint64_t offset[POINTERS], span = 0;
-    if (!at[BASE]) {
-        kmonitor_print(m, "%s buffer: none\n", name);
+    const uint64_t span = ds_word_picture(picture, COLUMNS, at, 0);
+    if (!at[DS_WORD_BASE] || !span) {
+        kmonitor_print(m, "%s buffer: %s\n", name, at[DS_WORD_BASE] ? "these pointers describe none" : "none");
         return;
     }
-    for (unsigned i = 0; i < POINTERS; i++) {
-        offset[i] = at[i] - at[BASE];
-        span = offset[i] > span ? offset[i] : span;
-    }
-    if (!offset[MAXIMUM] || span >> 32) {
-        kmonitor_print(m, "%s buffer: these pointers describe none\n", name);
-        return;
-    }
-    kmonitor_print(m, "%s buffer: room for %lu records of %lu bytes\n", name,
-                   (unsigned long)(record ? offset[MAXIMUM] / record : 0), (unsigned long)record);
-    for (unsigned c = 0; c < COLUMNS; c++)
-        picture[c] = c < column(offset[INDEX], span)        ? '#'
-                     : c >= column(offset[MAXIMUM], span)   ? '_'
-                     : c >= column(offset[THRESHOLD], span) ? '.'
-                                                            : '-';
-    picture[COLUMNS] = '\0';
-    kmonitor_print(m, "  %s\n", picture);
-    for (unsigned i = 0; i < POINTERS; i++) {
-        const unsigned c = column(offset[i], span);
+    kmonitor_print(m, "%s buffer: room for %lu records of %lu bytes\n  %s\n", name,
+                   (unsigned long)(record ? (at[DS_WORD_MAXIMUM] - at[DS_WORD_BASE]) / record : 0),
+                   (unsigned long)record, picture);
+    for (unsigned i = 0; i < DS_WORD_POINTERS; i++) {
+        const unsigned c = ds_word_column(at[i] - at[DS_WORD_BASE], span, COLUMNS);
         if (c > COLUMNS / 2)
             kmonitor_print(m, "  %*s ^\n", (int)c - 1, marks[i]);
         else
@@ -154,15 +90,15 @@ static void explain_marks(struct kmonitor *m, bool arch)
 static void show_arch(struct kmonitor *m, struct area *a)
 {
     const struct kmonitor_ds *d = &a->ds;
-    uint64_t *pebs = &a->word[PEBS_FIRST];
+    uint64_t *pebs = &a->word[DS_WORD_PEBS];
     kmonitor_print(m, "architectural PEBS of CPU %u: not in the DS area, which is for BTS alone\n", m->cpu);
     kmonitor_show_msr(m, IA32_PEBS_BASE, d->base, "");
     kmonitor_show_msr(m, IA32_PEBS_INDEX, d->index, "");
-    pebs[BASE] = d->buffer;
-    pebs[INDEX] = d->buffer + ia32_pebs_index_wr(d->index);
-    pebs[MAXIMUM] = d->buffer + ia32_pebs_base_bytes(d->base);
-    pebs[THRESHOLD] = d->buffer + ia32_pebs_index_thresh(d->index);
-    draw(m, a, "PEBS", PEBS_FIRST, d->record_bytes);
+    pebs[DS_WORD_BASE] = d->buffer;
+    pebs[DS_WORD_INDEX] = d->buffer + ia32_pebs_index_wr(d->index);
+    pebs[DS_WORD_MAXIMUM] = d->buffer + ia32_pebs_base_bytes(d->base);
+    pebs[DS_WORD_THRESHOLD] = d->buffer + ia32_pebs_index_thresh(d->index);
+    draw(m, a, "PEBS", DS_WORD_PEBS, d->record_bytes);
     explain_marks(m, true);
 }
 
@@ -189,12 +125,12 @@ static int ds(struct kmonitor *m, unsigned words, char **word)
         return 0;
     }
     print_table(m, &a);
-    draw(m, &a, "BTS", BTS_FIRST, sizeof(struct ds_bts_record));
+    draw(m, &a, "BTS", DS_WORD_BTS, sizeof(struct ds_bts_record));
     if (arch) {
         show_arch(m, &a);
         return 0;
     }
-    draw(m, &a, "PEBS", PEBS_FIRST, a.ds.record_bytes);
+    draw(m, &a, "PEBS", DS_WORD_PEBS, a.ds.record_bytes);
     explain_marks(m, false);
     return 0;
 }

@@ -2,6 +2,7 @@
 /* Fills the page's block of memory from the machine. */
 #include "tools/playground/state.h"
 
+#include "ds/area_words.h"
 #include "kernel/lib/string.h"
 #include "tools/cairn/log/pebs_fields.h"
 
@@ -35,29 +36,17 @@ static struct play_area_row *add_row(struct rows *r, size_t at, char by, const c
     return row;
 }
 
-/* "base + 2 records + 1" */
-static void show_place(struct play_area_row *row, uint64_t base, uint64_t bytes, const char *what)
+/* A buffer's pointers. */
+static void add_pointers(struct rows *r, unsigned first, uint64_t bytes)
 {
-    const uint64_t offset = row->value - base, records = offset / bytes, rest = offset % bytes;
-    int n = snprintf(row->what, sizeof row->what, "%sbase", what);
-    if (records)
-        n += snprintf(row->what + n, sizeof row->what - (size_t)n, " + %llu %s", (ull)records,
-                      records == 1 ? "record" : "records");
-    if (rest)
-        snprintf(row->what + n, sizeof row->what - (size_t)n, " + %llu", (ull)rest);
-}
-
-static void add_buffer(struct rows *r, size_t first, uint64_t bytes, const char *const names[4])
-{
-    const uint64_t base = play_area_word(r->machine, first), maximum = play_area_word(r->machine, first + 16);
-    for (unsigned i = 0; i < 4; i++) {
-        struct play_area_row *row = add_row(r, first + 8 * i, i == 1 ? 'p' : 'd', names[i]);
-        if (i == 0)
-            snprintf(row->what, sizeof row->what, "where the buffer begins");
-        else if (i == 3 && row->value > maximum)
-            snprintf(row->what, sizeof row->what, "no PMI: beyond the maximum");
-        else
-            show_place(row, base, bytes, i == 1 ? "next: " : i == 2 ? "end: " : "PMI: ");
+    uint64_t pointer[DS_WORD_POINTERS];
+    unsigned counter;
+    for (unsigned i = 0; i < DS_WORD_POINTERS; i++)
+        pointer[i] = play_area_word(r->machine, 8 * (first + i));
+    for (unsigned i = 0; i < DS_WORD_POINTERS; i++) {
+        const char *name = ds_word_name(r->machine->settings.preset->format, first + i, &counter);
+        struct play_area_row *row = add_row(r, 8 * (first + i), ds_word_by(first + i), name);
+        ds_word_pointer(row->what, sizeof row->what, pointer, i, bytes);
     }
 }
 
@@ -66,16 +55,14 @@ static void add_resets(struct rows *r)
     const struct play_settings *s = &r->machine->settings;
     for (unsigned i = 0; i < PLAY_COUNTERS_MAX; i++) {
         const unsigned c = play_counter_number(i);
-        const bool fixed = c >= DS_COUNTER_FIXED;
+        const uint32_t at = ds_area_reset(s->preset->format, c);
         char name[32];
+        unsigned n;
         if (!s->counter[i].used || s->counter[i].plain)
             continue;
-        snprintf(name, sizeof name, "%s%u",
-                 s->preset->format < 4 ? "PebsCounterReset"
-                 : fixed               ? "PebsFixedCounterReset"
-                                       : "PebsGpCounterReset",
-                 fixed ? c - DS_COUNTER_FIXED : c);
-        struct play_area_row *row = add_row(r, ds_area_reset(s->preset->format, c), 'd', name);
+        const char *kind = ds_word_name(s->preset->format, at / 8, &n);
+        snprintf(name, sizeof name, "%s%u", kind, n);
+        struct play_area_row *row = add_row(r, at, 'd', name);
         snprintf(row->what, sizeof row->what, "-%u in %u bits, of %s", (unsigned)s->counter[i].period, s->preset->width,
                  short_name(c));
     }
@@ -136,16 +123,14 @@ static void add_arch(struct rows *r)
 
 static void fill_rows(struct play_state *state, const struct play_machine *m)
 {
-    static const char *const pebs[4] = {"PebsBufferBase", "PebsIndex", "PebsAbsoluteMaximum", "PebsInterruptThreshold"};
-    static const char *const bts[4] = {"BtsBufferBase", "BtsIndex", "BtsAbsoluteMaximum", "BtsInterruptThreshold"};
     struct rows r = {state, m};
     if (m->settings.bts)
-        add_buffer(&r, offsetof(struct ds_area_60, bts_buffer_base), sizeof(struct ds_bts_record), bts);
+        add_pointers(&r, DS_WORD_BTS, sizeof(struct ds_bts_record));
     if (play_arch(m->settings.preset)) {
         add_arch(&r);
         return;
     }
-    add_buffer(&r, offsetof(struct ds_area_60, pebs_buffer_base), play_record_bytes(&m->settings), pebs);
+    add_pointers(&r, DS_WORD_PEBS, play_record_bytes(&m->settings));
     add_resets(&r);
 }
 

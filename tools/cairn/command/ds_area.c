@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ds/area_words.h"
 #include "ds/pebs23_layout.h"
 #include "tools/cairn/command/ds_draw.h"
 #include "tools/cairn/log/show.h"
@@ -21,61 +22,39 @@ void cairn_print_area_row(unsigned at, const struct cairn_area_row *row)
 
 /* ---- to scale --------------------------------------------------------------------------------------------------- */
 
-#define COLUMNS 76
+#define COLUMNS 76u
 
-struct mark {
-    const char *name;
-    uint64_t offset;
-};
-
-static unsigned column(uint64_t offset, uint64_t span)
+static void print_mark(const char *name, uint64_t offset, uint64_t span)
 {
-    return (unsigned)((double)offset * COLUMNS / (double)span);
+    char label[80];
+    const unsigned at = ds_word_column(offset, span, COLUMNS);
+    const int n = snprintf(label, sizeof(label), "%s, +%" PRIX64 "H", name, offset);
+    if (2 + at + 2 + (unsigned)n <= 80)
+        printf("  %*s^ %s\n", (int)at, "", label);
+    else
+        printf("  %*s ^\n", (int)at - 1, label);
 }
 
-static void print_marks(const struct mark marks[4], uint64_t span)
-{
-    for (unsigned i = 0; i < 4; i++) {
-        char label[80];
-        unsigned at = column(marks[i].offset, span);
-        int n = snprintf(label, sizeof(label), "%s, +%" PRIX64 "H", marks[i].name, marks[i].offset);
-        if (2 + at + 2 + (unsigned)n <= 80)
-            printf("  %*s^ %s\n", (int)at, "", label);
-        else
-            printf("  %*s ^\n", (int)at - 1, label);
-    }
-}
-
-/* Recorded, free, beyond the threshold, beyond the maximum. */
 bool cairn_draw_buffer(const struct cairn_buffer *b, const char *name, const char *maximum, uint64_t bytes,
                        uint64_t end)
 {
-    const uint64_t base = b->base;
-    const struct mark marks[4] = {
-        {"base", 0}, {"index", b->index - base}, {"threshold", b->threshold - base}, {maximum, b->maximum - base}};
-    uint64_t room = marks[3].offset, span = end > base + room ? end - base : room;
-    if (!base) {
-        printf("\n%s buffer: none\n", name);
+    const uint64_t base = b->base, room = b->maximum - base;
+    const uint64_t pointer[] = {base, b->index, b->maximum, b->threshold};
+    char picture[COLUMNS + 1];
+    const uint64_t span = ds_word_picture(picture, COLUMNS, pointer, end);
+    if (!base || !span) {
+        printf("\n%s buffer: %s\n", name, base ? "these pointers describe none" : "none");
         return false;
     }
-    if (b->maximum <= base || span >> 32 || marks[1].offset >> 32 || marks[2].offset >> 32) {
-        printf("\n%s buffer: these pointers describe none\n", name);
-        return false;
-    }
-    for (unsigned i = 1; i < 3; i++) /* an index that overran the maximum, a threshold nothing reaches */
-        span = marks[i].offset > span ? marks[i].offset : span;
     printf("\n%s buffer", name);
     if (bytes)
         printf(": room for %" PRIu64 " %s of %" PRIu64 " bytes", room / bytes,
                cairn_plural(room / bytes, "record", "records"), bytes);
-    printf("; one column is %.1f bytes\n  ", (double)span / COLUMNS);
-    for (unsigned c = 0; c < COLUMNS; c++)
-        putchar(c < column(marks[1].offset, span)    ? '#'
-                : c >= column(room, span)            ? '_'
-                : c >= column(marks[2].offset, span) ? '.'
-                                                     : '-');
-    putchar('\n');
-    print_marks(marks, span);
+    printf("; one column is %.1f bytes\n  %s\n", (double)span / COLUMNS, picture);
+    print_mark("base", 0, span);
+    print_mark("index", b->index - base, span);
+    print_mark("threshold", b->threshold - base, span);
+    print_mark(maximum, room, span);
     return true;
 }
 

@@ -20,7 +20,7 @@ const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *
 
 struct cairn_area_row { /* of the DS area, or of the registers in its place, as an epoch's drain found it */
     unsigned words;     /* more than one: slots of one kind that are all 0 */
-    char name[32];      /* Windows', of a register the manual's */
+    char name[48];      /* Windows', of a register the manual's */
     uint64_t value;
     char by;                   /* 'd': the driver writes it, 'p': the processor does */
     char what[CAIRN_SHOWN];    /* it says */
@@ -32,7 +32,5 @@ void cairn_area_row(const struct cairn_log *log, uint32_t cpu, const struct cair
 /* That of the registers of architectural PEBS, which cairn_area_row takes where the epoch has them. */
 void cairn_register_row(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch, unsigned n,
                         struct cairn_area_row *row);
-/* "base + 24 records", "base + 32 records + 1"; `record_bytes` 0: not known. */
-const char *cairn_show_offset(char out[64], uint64_t base, uint64_t at, uint64_t record_bytes);
 /* The size of a drain's records, 0: not known. Fragments make them larger than the log's key says. */
 uint64_t cairn_drain_record_bytes(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "ds/area_words.h"
 #include "ds/pebs23_layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/drains.h"
@@ -60,7 +61,7 @@ void cairn_register_row(const struct cairn_log *log, uint32_t cpu, const struct 
 {
     const struct cairn_buffer b = cairn_epoch_buffer(epoch);
     const uint64_t bytes = cairn_drain_record_bytes(log, cpu, epoch);
-    char where[64], due[64];
+    char where[48], due[48];
     *row = (struct cairn_area_row){.words = 1, .value = word(epoch, n)};
     if (n >= GP_CFG_C) {
         read_cfg_c(log, cpu, epoch, n, row);
@@ -69,8 +70,9 @@ void cairn_register_row(const struct cairn_log *log, uint32_t cpu, const struct 
     snprintf(row->name, sizeof(row->name), "%s", n == BASE ? "IA32_PEBS_BASE" : "IA32_PEBS_INDEX");
     row->by = n == BASE ? 'd' : 'p';
     if (n == INDEX)
-        snprintf(row->what, sizeof(row->what), "next: %s, PMI: %s", cairn_show_offset(where, b.base, b.index, bytes),
-                 cairn_show_offset(due, b.base, b.threshold, bytes));
+        snprintf(row->what, sizeof(row->what), "next: %s, PMI: %s",
+                 ds_word_place(where, sizeof(where), b.base, b.index, bytes),
+                 ds_word_place(due, sizeof(due), b.base, b.threshold, bytes));
     else if (row->value)
         snprintf(row->what, sizeof(row->what), "%" PRIu64 " bytes, physical", b.maximum - b.base);
     else
