@@ -48,7 +48,7 @@ def masked(lines):
         if at_break and not line.startswith("cairn> "):
             line = re.sub(r"thread \d+ \(\S+\)", "thread N (NAME)", line)
             line = re.sub(r"CPU \d", "CPU N", line)
-            line = re.sub(r"^\*(.*)", r" \1", re.sub(r"base \+ .*", "base + SOME", line))
+            line = re.sub(r"^\*(.*)", r" \1", re.sub(r"base( \+ .*)?$", "base + SOME", line))
             line = "PICTURE" if re.match(r"^ +([#._^-]|\S+ \^)", line) else line
             line = "BATCH" if re.match(r"^ +[0-9a-f]+ ([0-9a-f]{4,16} |TidTable|FirstTime)|^(open|no) batch", line) \
                 else line
