@@ -115,6 +115,19 @@ def expect_text(name, text):
     assert text == path.read_text(encoding="ascii")
 
 
+def expect_first_record(name, text):
+    """As expect_text, of what `ds --bytes` says up to the second of two records, which differ in one word: that word has
+    a mark, and all other lines are the same."""
+    head, first, second = re.split(r"^(?=record [01] )", text, flags=re.M)
+    assert text.count("*") == 1 and "*" in second
+    title, *lines = second.splitlines()
+    assert title.startswith("record 1 at ")
+    others = first.splitlines()[1:]
+    assert len(others) - len(lines) in (0, 1)  # an empty one
+    assert sum(a != b for a, b in zip(lines, others)) in (2, 3)  # its own, which may take two, and that of its bytes
+    expect_text(name, head + first)
+
+
 def machine_that_says(folder, log):
     """A QEMU whose guest says what is in `log`, and passes."""
     qemu = folder / "qemu"

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 import frames
-from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of, with_keys
+from cairn_tool import GOLDEN, cairn, events, expect_first_record, patch, text_of, with_keys
 
 BASE = 0xFFFF800000010000
 AREA_BYTES = [0x60] * 4 + [0xA0] + [0x1C0] * 2
@@ -69,8 +69,7 @@ def test_every_format(form):
     assert done.returncode == 0, done.stderr
     assert all(line == line.rstrip() for line in text.splitlines())
     assert "belong to no group" not in text
-    assert text.count("*") == 1  # the one word that differs
-    expect_text(f"format{form}/ds", text)
+    expect_first_record(f"format{form}/ds", text)
 
 
 def test_one_record():

@@ -8,7 +8,7 @@ import struct
 import pytest
 
 import frames
-from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of, without
+from cairn_tool import GOLDEN, cairn, events, expect_first_record, patch, text_of, without
 
 BASE = 0x12340000
 PAYLOAD, REGISTERS = 16, 16 + 0x20  # of a Debug Store event: its payload; of an epoch's: the registers
@@ -99,8 +99,7 @@ def test_every_group(kind):
     text = text_of(done)
     assert done.returncode == 0, done.stderr
     assert all(line == line.rstrip() for line in text.splitlines())
-    assert text.count("*") == 1  # the one word that differs
-    expect_text(f"format15/{kind}", text)
+    expect_first_record(f"format15/{kind}", text)
 
 
 @pytest.mark.parametrize("kind", ["basic", "whole", "fragments"])
