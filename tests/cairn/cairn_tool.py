@@ -116,8 +116,8 @@ def expect_text(name, text):
 
 
 def expect_first_record(name, text):
-    """As expect_text, of what `ds --bytes` says up to the second of two records, which differ in one word: that word has
-    a mark, and all other lines are the same."""
+    """As expect_text, of what `ds --bytes` says up to the second of two records, which differ in one word: marked in
+    it, and all other lines are the same."""
     head, first, second = re.split(r"^(?=record [01] )", text, flags=re.M)
     assert text.count("*") == 1 and "*" in second
     title, *lines = second.splitlines()

@@ -18,7 +18,7 @@ MODES = ["ordinary", "queued", "shared", "exclusive", "converted"]
 CONVERTED = 4
 
 
-@pytest.mark.parametrize("command, options", [("locks", []), ("check", []), ("dump", ["--until", "3ms"])])
+@pytest.mark.parametrize("command, options", [("locks", ["--top", "3"]), ("check", []), ("dump", ["--until", "3ms"])])
 def test_golden(command, options):
     done = cairn(command, *options, LOG)
     text = text_of(done)
