@@ -14,7 +14,7 @@
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-static int write_whole(int fd, const char *data, size_t size)
+int cairn_input_write(int fd, const char *data, size_t size)
 {
     while (size) {
         ssize_t n = write(fd, data, size);
@@ -69,7 +69,7 @@ static int spool(struct cairn_input *input, int fd)
             continue;
         int e = n < 0 ? -errno : input->own ? 0 : begin_copy(input);
         if (!e)
-            e = write_whole(input->fd, part, (size_t)n);
+            e = cairn_input_write(input->fd, part, (size_t)n);
         if (e) {
             input->no_room = n < 0 ? NULL : input->no_room;
             return e;
@@ -173,13 +173,13 @@ int cairn_input_add(struct cairn_input *input, const void *data, size_t size)
     if (input->fd < 0) {
         e = begin_copy(input);
         if (!e)
-            e = write_whole(input->fd, input->data, input->size);
+            e = cairn_input_write(input->fd, input->data, input->size);
         free((void *)input->data);
         input->data = NULL;
         input->loaded = false;
     }
     if (!e)
-        e = write_whole(input->fd, data, size);
+        e = cairn_input_write(input->fd, data, size);
     if (e)
         cairn_input_failed(input, e, input->size);
     input->size += size;

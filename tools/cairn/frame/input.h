@@ -36,6 +36,9 @@ void cairn_input_close(struct cairn_input *input);
  * *folder: where it is, or is not. */
 int cairn_temporary(const char **folder);
 
+/* Writes all of it, to any file. 0 or a negative errno. */
+int cairn_input_write(int fd, const char *data, size_t size);
+
 /* Notes that reading failed, if it is the first time. From any thread. */
 void cairn_input_failed(struct cairn_input *input, int error, uint64_t at);
 /* Whether -ESTALE has been noted: what is read from now on does not belong to what was read before. */

@@ -24,6 +24,7 @@
 #include "tools/cairn/command/capture/talk.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/frame/feed.h"
+#include "tools/cairn/frame/input.h"
 #include "tools/cairn/log/show.h"
 #include "trace/wire/format.h"
 
@@ -63,20 +64,6 @@ struct capture {
     struct cairn_heard heard;
     struct cairn_faster faster;
 };
-
-static bool write_all(int fd, const char *data, size_t size)
-{
-    while (size) {
-        ssize_t n = write(fd, data, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        data += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
 
 /* ---- what is shown ---------------------------------------------------------------------------------------------- */
 
@@ -255,13 +242,14 @@ static enum ending record(int64_t deadline, const sigset_t *while_waiting)
         if (n <= 0)
             return ENDED_LINE; /* a line that is unplugged or whose other end closed: EIO, or the end */
         c.line = true;
-        if (!write_all(c.out, data, (size_t)n)) {
+        const int e = cairn_input_write(c.out, data, (size_t)n);
+        if (e) {
             clear_bar(&c);
-            cairn_error("the log cannot be written: %s", strerror(errno));
+            cairn_error("the log cannot be written: %s", strerror(-e));
             return ENDED_LOG;
         }
         if (c.raw)
-            write_all(STDOUT_FILENO, data, (size_t)n);
+            cairn_input_write(STDOUT_FILENO, data, (size_t)n);
         if (c.through)
             show_through(&c, data, (size_t)n);
         cairn_feed_bytes(&c.feed, data, (size_t)n);
