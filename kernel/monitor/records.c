@@ -17,43 +17,10 @@ static const char *const gpr_words[] = {"RFLAGS", "RIP", "RAX", "RCX", "RDX", "R
                                         "RDI",    "R8",  "R9",  "R10", "R11", "R12", "R13", "R14", "R15"};
 #define COUNT(words) (sizeof(words) / sizeof(words)[0])
 
-/* The name of word `n` of an adaptive record with these groups. */
-static void name_adaptive(uint32_t groups, unsigned n, char *name, size_t size)
-{
-    if (n < COUNT(basic_words)) {
-        snprintf(name, size, "%s", basic_words[n]);
-        return;
-    }
-    n -= COUNT(basic_words);
-    if (groups & MSR_PEBS_DATA_CFG_MEMINFO) {
-        if (n < COUNT(memory_words)) {
-            snprintf(name, size, "%s", memory_words[n]);
-            return;
-        }
-        n -= COUNT(memory_words);
-    }
-    if (groups & MSR_PEBS_DATA_CFG_GPR) {
-        if (n < COUNT(gpr_words)) {
-            snprintf(name, size, "%s", gpr_words[n]);
-            return;
-        }
-        n -= COUNT(gpr_words);
-    }
-    if (groups & MSR_PEBS_DATA_CFG_XMM) {
-        if (n < 32) {
-            snprintf(name, size, "XMM%u.%s", n / 2, n % 2 ? "high" : "low");
-            return;
-        }
-        n -= 32;
-    }
-    snprintf(name, size, "LBR/CNTR word %u", n);
-}
-
-/* ---- architectural PEBS: the words of a fragment, group by group ------------------------------------------------- */
-
 #define FRAGMENTS_MOST 8u /* a header for each group, a null header, and padding */
 #define RECORD_MOST    (DS_ARCH_RECORD_MAX + FRAGMENTS_MOST * 32u)
 
+/* Of a fragment of architectural PEBS. */
 static const char *const header_words[] = {"RecordHeader", "reserved"};
 static const char *const arch_basic_words[] = {"EventingIP", "ApplicableCounters", "TSC",
                                                "Retire",     "reserved",           "reserved"};
@@ -61,13 +28,23 @@ static const char *const aux_words[] = {"DataLinearAddress", "reserved",   "rese
                                         "reserved",          "DataSource", "Latency",  "TX"};
 static const char *const ssp_words[] = {"SSP", "reserved"};
 
-static const struct group {
+#define ALWAYS UINT64_MAX
+struct group {
     uint64_t bits; /* of the header; any of them */
     const char *name;
     const char *const *names; /* NULL: numbered words of `name` */
-    uint32_t words;           /* 0: to the fragment's end */
-} arch_groups[] = {
-    {UINT64_MAX, "", header_words, COUNT(header_words)},
+    uint32_t words;           /* 0: to the record's or the fragment's end */
+};
+static const struct group fixed_groups[] = {{ALWAYS, "", fixed_words, COUNT(fixed_words)}};
+static const struct group adaptive_groups[] = {
+    {ALWAYS, "", basic_words, COUNT(basic_words)},
+    {MSR_PEBS_DATA_CFG_MEMINFO, "", memory_words, COUNT(memory_words)},
+    {MSR_PEBS_DATA_CFG_GPR, "", gpr_words, COUNT(gpr_words)},
+    {MSR_PEBS_DATA_CFG_XMM, "XMM", NULL, sizeof(struct ds_pebs_xmm) / 8},
+    {ALWAYS, "LBR/CNTR", NULL, 0},
+};
+static const struct group arch_groups[] = {
+    {ALWAYS, "", header_words, COUNT(header_words)},
     {DS_ARCH_HEADER_BASIC, "", arch_basic_words, COUNT(arch_basic_words)},
     {IA32_PMC_CFG_C_AUX, "", aux_words, COUNT(aux_words)},
     {IA32_PMC_CFG_C_GPR, "", gpr_words, COUNT(gpr_words)},
@@ -79,25 +56,24 @@ static const struct group {
     {IA32_PMC_CFG_C_OPMASK, "OPMASK", NULL, DS_ARCH_OPMASK_BYTES / 8},
     {IA32_PMC_CFG_C_ZMMH, "ZMMH", NULL, DS_ARCH_ZMMH_BYTES / 8},
     {IA32_PMC_CFG_C_H16ZMM, "H16ZMM", NULL, DS_ARCH_H16ZMM_BYTES / 8},
-    {UINT64_MAX, "LBR/CNTR", NULL, 0},
+    {ALWAYS, "LBR/CNTR", NULL, 0},
 };
 
-/* The name of word `n` of a fragment with this header. */
-static void name_arch(uint64_t header, unsigned n, char *name, size_t size)
+/* The name of word `n` of a record, or of a fragment, with the groups of this header. */
+static void name_word(const struct group *g, uint64_t header, unsigned n, char *name, size_t size)
 {
-    for (size_t i = 0; i < COUNT(arch_groups); i++) {
-        const struct group *g = &arch_groups[i];
-        if (!(header & g->bits))
-            continue;
-        if (!g->words || n < g->words) {
-            if (g->names)
-                snprintf(name, size, "%s", g->names[n]);
-            else
-                snprintf(name, size, "%s word %u", g->name, n);
-            return;
-        }
-        n -= g->words;
+    for (;; g++) {
+        const bool there = g->bits == ALWAYS || header & g->bits;
+        if (there && (!g->words || n < g->words))
+            break;
+        n -= there ? g->words : 0;
     }
+    if (g->names)
+        snprintf(name, size, "%s", g->names[n]);
+    else if (g->bits == MSR_PEBS_DATA_CFG_XMM || g->bits == IA32_PMC_CFG_C_XMM)
+        snprintf(name, size, "XMM%u.%s", n / 2, n % 2 ? "high" : "low");
+    else
+        snprintf(name, size, "%s word %u", g->name, n);
 }
 
 struct buffer {
@@ -164,11 +140,11 @@ static void print_words(struct kmonitor *m, const struct buffer *b)
             end = n + (ds_arch_header_size(word_at(b, n)) + 15) / 16 * 2;
         }
         if (b->ds.format == DS_FORMAT_ARCH)
-            name_arch(word_at(b, fragment), n - fragment, name, sizeof name);
+            name_word(arch_groups, word_at(b, fragment), n - fragment, name, sizeof name);
         else if (b->ds.format >= 4)
-            name_adaptive(ds_pebs_head_groups(word_at(b, 0)), n, name, sizeof name);
+            name_word(adaptive_groups, ds_pebs_head_groups(word_at(b, 0)), n, name, sizeof name);
         else
-            snprintf(name, sizeof name, "%s", fixed_words[n]);
+            name_word(fixed_groups, 0, n, name, sizeof name);
         if (strcmp(name, "RIP") == 0 || strcmp(name, "EventingIP") == 0)
             kmonitor_place_of(m, word_at(b, n), where, sizeof where);
         kmonitor_print(m, "%4x %-20s %016lx  %s\n", 8 * n, name, (unsigned long)word_at(b, n), where);
