@@ -229,7 +229,7 @@ def without_buffer(data, cpu):
 def test_a_sequence_number_that_is_missing_is_not_called_lost():
     data, _ = without_buffer(make_etl.maker("windows-7600-64").make(), 1)
     dump = plain(data, "dump")
-    assert "! events may be missing here: a buffer is, by the sequence numbers" in dump and "lost" not in dump
+    assert "! events may be missing here: a buffer is, by sequence numbers" in dump and "lost" not in dump
     counted = bytearray(data)
     struct.pack_into("<I", counted, 0x48 + 0x20 + 0x30, 7)
     assert "! events may be missing here: some were lost" in plain(bytes(counted), "dump")

@@ -163,7 +163,7 @@ const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, 
         break;
     default:
         snprintf(out, CAIRN_SHOWN, "events may be missing here: %s",
-                 h->why == CAIRN_MAYBE_MISSING  ? "a buffer is, by the sequence numbers"
+                 h->why == CAIRN_MAYBE_MISSING  ? "a buffer is, by sequence numbers"
                  : h->why == CAIRN_MAYBE_UNREAD ? "a buffer cannot be read"
                                                 : "some were lost");
     }
