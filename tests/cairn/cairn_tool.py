@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The host tool for its tests: runs it, sanitized, on the golden logs, and changes what is in them."""
+"""The host tool for its tests: runs it on the golden logs, and changes what is in them."""
 
 import os
 import pty
@@ -15,9 +15,10 @@ import cairn_boot
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "golden"
 EXPECTED = HERE / "expected"
-CAIRN = cairn_boot.BUILD / "san" / "cairn"
+SANITIZED = cairn_boot.BUILD / "san" / "cairn"
+CAIRN = SANITIZED  # see conftest.py
 KERNEL = cairn_boot.BUILD / "kernel.elf.full"
-LEAKS = {"ASAN_OPTIONS": "detect_leaks=1"}  # as env= of cairn(): see conftest.py
+LEAKS = {"ASAN_OPTIONS": "detect_leaks=1"}  # as env= of cairn(): it is sanitized, and looks for leaks
 WIDTH = 80  # of a terminal
 TEXTS = {"dump", "stat", "info", "check", "ds", "bts", "profile", "locks", "diff", "probe"}  # commands for people
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "arch", "fragments"]
@@ -31,8 +32,9 @@ def too_wide(text):
 
 def cairn(*arguments, data=None, timeout=60, env=None):
     """Whatever a test looks for, a command that prints text for people prints no line that is too wide."""
-    done = subprocess.run([CAIRN, *map(str, arguments)], input=data, capture_output=True, timeout=timeout, check=False,
-                          env={**os.environ, **(env or {})})
+    program = SANITIZED if env is LEAKS else CAIRN
+    done = subprocess.run([program, *map(str, arguments)], input=data, capture_output=True, timeout=timeout,
+                          check=False, env={**os.environ, **(env or {})})
     if TEXTS.intersection(map(str, arguments[:1])) and "json" not in arguments and "COLUMNS" not in (env or {}):
         assert not too_wide(done.stdout), (arguments, too_wide(done.stdout))
     return done
@@ -116,8 +118,8 @@ def expect_text(name, text):
 
 
 def expect_first_record(name, text):
-    """As expect_text, of what `ds --bytes` says up to the second of two records, which differ in one word: marked in
-    it, and all other lines are the same."""
+    """As expect_text, of what `ds --bytes` says up to the second of two records. They differ in one word, which is
+    marked; all other lines are the same."""
     head, first, second = re.split(r"^(?=record [01] )", text, flags=re.M)
     assert text.count("*") == 1 and "*" in second
     title, *lines = second.splitlines()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The tests here run programs that `make` alone does not build. Looking for leaks takes a third of such a program's
-time: `make test` does so where every command is run on every kind of log (cairn_tool.LEAKS), `make test-all` always."""
+"""The tests here run programs that `make` alone does not build. Sanitizers take two thirds of a program's time, looking
+for leaks takes more: `make test` does both where every command is run on every kind of log, damaged ones among them
+(cairn_tool.LEAKS), `make test-all` always."""
 
 import json
 import os
@@ -9,11 +10,13 @@ import pytest
 
 import browser
 import cairn_boot
+import cairn_tool
 from cairn_tool import GOLDEN, cairn
 
 
 def pytest_configure(config):
     if config.option.markexpr == "not long":
+        cairn_tool.CAIRN = cairn_boot.BUILD / "cairn"  # before the tests import its name
         os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
     for name in ("san/cairn", "cairn-damage", "cairn-damage-san", "make_golden"):
         if not (cairn_boot.BUILD / name).exists():
