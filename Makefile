@@ -48,6 +48,7 @@ c_of   = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 asm_of = $(sort $(wildcard $(addsuffix /*.asm,$(1))))
 RING3    := $(patsubst %/,%,$(wildcard kernel/*/ring3/))
 DS_ROOMS := $(patsubst %/,%,$(wildcard ds/*/ ds/*/*/))
+MODEL    := $(filter ds/policy ds/model%,$(DS_ROOMS))
 KERNEL   := arch arch/clock arch/firmware kernel $(patsubst %/,%,$(wildcard kernel/*/ trace/*/)) $(DS_ROOMS) trace
 KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c $(EVENT_C)
 KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,$(KERNEL))))) \

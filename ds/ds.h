@@ -161,8 +161,8 @@ struct ds_hooks {
     void (*overflowed)(void *context, uint32_t cpu, uint32_t event);
     /* soft, from the #DB handler: an instruction of the thread with `frame` has retired. May be NULL. */
     void (*retired)(void *context, uint32_t cpu, const struct arch_trap_frame *frame, bool branch);
-    /* Only soft with ds_soft_log: what the model did at one instruction, in entry->actions actions. From the #DB
-     * handler, and from a write of LVTPC. */
+    /* Only soft with ds.log=1: what the model did at one instruction, in entry->actions actions. From the #DB handler,
+     * and from a write of LVTPC. May be NULL. */
     void (*logged)(void *context, uint32_t cpu, const struct cairn_model_entry *entry,
                    const struct cairn_model_action *actions);
 };
@@ -170,9 +170,6 @@ struct ds_hooks {
 /* Lowers the values of `config` to what this processor allows; ds_cpu_init does so with its own copy. If the buffer
  * must stay within a page, it gets fewer records, and a lower threshold in proportion. */
 void ds_fit_config(const struct ds_caps *caps, struct ds_config *config);
-
-/* How many truth records belong to one PEBS record of this configuration (soft). */
-uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *config);
 
 /* Bytes of the buffer that ds_cpu_init needs for this configuration: records and one slack record, in whole pages. With
  * architectural PEBS a power of two; the buffer is contiguous in physical memory, and aligned to its size. */
@@ -361,31 +358,6 @@ void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame);
 /* The same before a sampled thread enters ring 3 with `frame`. soft: sets RFLAGS.TF of the frame. */
 void ds_resume_user(struct ds_cpu *ds, struct arch_trap_frame *frame);
 
-/* ---- the two machines -------------------------------------------------------------------------------------------- */
+/* ---- the processor itself ---------------------------------------------------------------------------------------- */
 
 const struct ds_machine *ds_hw_machine(void);
-
-/* soft: one model for each CPU. `preset`: a name of ds_model_presets; -EINVAL: unknown. `policy` NULL: all defaults.
- * The #DB handler is ds_soft_step, which the kernel gives to arch_debug_set; raise_pmi sends ARCH_VECTOR_PMI to its
- * CPU. */
-struct ds_soft;
-struct ds_model_policy;
-size_t ds_soft_bytes(void);
-int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy);
-const struct ds_machine *ds_soft_machine(struct ds_soft *soft);
-/* Connects the model to its CPU's driver state, for the hooks and the truth; `tid` returns the thread whose registers a
- * frame contains. A model without this call only counts. */
-void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(const struct arch_trap_frame *frame));
-/* From now on the model calls `mapped` before it accesses DS memory, as ds.policy.unmapped needs it. */
-void ds_soft_check_memory(struct ds_soft *soft, bool (*mapped)(const void *address, size_t size));
-/* From now on each step of the model is passed to hooks.logged (option ds.log=1). After ds_soft_attach. */
-void ds_soft_log(struct ds_soft *soft);
-uint32_t ds_soft_logged(const struct ds_soft *soft); /* entries so far */
-/* Call it before ds_pause when a stepped program has entered the kernel by SYSCALL, with `frame`: counts that
- * instruction and ends the stepping. */
-void ds_soft_system_call(struct ds_soft *soft, struct arch_trap_frame *frame);
-/* Call it before ds_pause when an interrupt, or a program's fault, has come with `frame`: counts what has retired
- * without a #DB of its own. */
-void ds_soft_interrupted(struct ds_soft *soft, struct arch_trap_frame *frame);
-/* The #DB handler. False: the #DB is not a step of this backend. */
-bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The processor as the Debug Store driver sees it: CPUID, MSRs and LVTPC of the current CPU. It has two real
- * implementations, ds/driver/hw.c (the instructions) and ds/soft/soft.c (ds/model). The tests have a fake one that
+ * implementations, ds/driver/hw.c (the instructions) and that of backend soft (a model). The tests have a fake one that
  * injects faults.
  */
 #pragma once
@@ -11,6 +11,9 @@
 #include <stdint.h>
 
 struct arch_trap_frame;
+struct ds_caps;
+struct ds_config;
+struct ds_cpu;
 
 /* A machine whose counters count by single-stepping: its GLOBAL_CTRL stays on while a session runs, and counting pauses
  * when threads are not stepped. All functions act on the current CPU, interrupts off. */
@@ -24,6 +27,26 @@ struct ds_stepping {
     uint64_t (*swallowed)(void *context); /* samples without a record: armed counters that another's record reloaded */
     uint64_t (*steps)(void *context);
     uint64_t (*branches)(void *context); /* that were to be stored by BTS, since the beginning; exact */
+
+    /* What the kernel tells it. The #DB handler's part; false: the #DB is not a step of this machine. */
+    bool (*step)(void *context, struct arch_trap_frame *frame);
+    /* Before ds_pause, when an interrupt, or a program's fault, has come with `frame`: counts what has retired without
+     * a #DB of its own. */
+    void (*interrupted)(void *context, struct arch_trap_frame *frame);
+    /* Before ds_pause, when a stepped program has entered the kernel by SYSCALL: counts that instruction and ends the
+     * stepping. */
+    void (*system_call)(void *context, struct arch_trap_frame *frame);
+    /* Connects it to the driver's state of its CPU, for the hooks; `tid` returns the thread whose registers a frame
+     * contains. A machine without this call only counts. */
+    void (*attach)(void *context, struct ds_cpu *ds, uint32_t (*tid)(const struct arch_trap_frame *frame));
+    /* From now on it calls `mapped` before it accesses DS memory. */
+    void (*check_memory)(void *context, bool (*mapped)(const void *address, size_t size));
+    /* How many truth records belong to one PEBS record of this configuration. */
+    uint32_t (*truth_records)(const struct ds_caps *caps, const struct ds_config *config);
+    /* Whether a counter has precise distribution. */
+    bool (*pdist)(void *context, unsigned counter);
+    /* How it answers the question of this name (ds/policy/policy.c); NULL: there is no such question. */
+    const char *(*policy)(void *context, const char *name);
 };
 
 struct ds_machine {

@@ -12,7 +12,7 @@
 
 struct kthread;
 struct ds_cpu;
-struct ds_soft;
+struct ds_machine;
 struct trace_hub_cpu;
 struct ktruth_cpu;
 struct klock_trace_cpu;
@@ -48,17 +48,18 @@ struct kcpu {
     uint64_t switches;   /* context switches done; read by others */
 
     struct ds_cpu *ds;                        /* the session's; NULL: ds=off */
-    struct ds_soft *ds_soft;                  /* likewise its model; NULL: hw or off */
+    const struct ds_machine *machine;         /* likewise the processor that it drives; NULL: not chosen yet, or off */
     void *ds_area, *pebs_buffer, *bts_buffer; /* what `ds` was given; NULL: none */
     bool counts_threads;                      /* counters count beside PEBS: the truth has what each thread retired */
     const volatile uint64_t *pebs_index;      /* of `ds` */
     const volatile uint64_t *pebs_stamp;      /* the same, where switch events carry it; NULL: they carry none */
-    struct ds_cpu *active_ds;     /* what counts on this CPU: usually the session's. A workload may put its own here
-                                   * for a while; then the session's is paused, and the trace keeps its buffer */
-    struct ds_soft *active_model; /* likewise the model that is stepped */
-    volatile bool held;           /* between kpanic_hold and kpanic_release; read by this CPU's NMI */
-    struct trace_hub_cpu *trace;  /* NULL: no session yet (trace_hub_on and trace_hub_wants know that) */
-    struct ktruth_cpu *truth;     /* NULL: truth=0 */
+    struct ds_cpu *active_ds; /* what counts on this CPU: usually the session's. A workload may put its own here
+                               * for a while; then the session's is paused, and the trace keeps its buffer */
+    const struct ds_machine
+        *stepped;                /* likewise the machine whose counters count by single-stepping; NULL: none does */
+    volatile bool held;          /* between kpanic_hold and kpanic_release; read by this CPU's NMI */
+    struct trace_hub_cpu *trace; /* NULL: no session yet (trace_hub_on and trace_hub_wants know that) */
+    struct ktruth_cpu *truth;    /* NULL: truth=0 */
     struct klock_trace_cpu *locktrace; /* NULL: no session wants spin locks */
 };
 

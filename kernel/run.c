@@ -130,7 +130,7 @@ void krun(void *boot)
     if (krecording_init(error, sizeof error) != 0)
         kend_failed("setup", error);
     kprintf("ds: backend %s: %s\n", kds->backend, kds->reason);
-    enum kopt_ds chosen = kds->soft ? KOPT_DS_SOFT : KOPT_DS_HW;
+    enum kopt_ds chosen = kds->other ? KOPT_DS_SOFT : KOPT_DS_HW;
     for (size_t i = 0; kopt.ds == KOPT_DS_AUTO && kopt_idle(&i, chosen, error, sizeof error);)
         kreport(KREPORT_SKIP, "options", "%s", error);
     if (kopt.truth && krecording_truth() != 0)

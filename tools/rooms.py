@@ -31,7 +31,10 @@ class Rooms:
         self.order = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
         wings = (root / "tools" / "wings").read_text(encoding="utf-8").splitlines()
         rows = [line.split("|") for line in wings if line.count("|") == 3]
-        self.wings = {folder: row[0].strip() for row in rows for folder in row[1].split()}
+        self.wings = {}  # of each folder
+        for row in rows:
+            for folder in row[1].split():
+                self.wings.setdefault(folder, set()).add(row[0].strip())
 
     def of(self, path):
         """The room a file is in: the nearest one listed; None: it is in none."""
@@ -39,10 +42,14 @@ class Rooms:
         return next((room for room in (path, path.rpartition(".")[0], *folders) if room in self.order), None)
 
     def wing(self, path):
-        """The wing it is in; None: it is in the nucleus, or not in the kernel."""
+        """The wings it is in, one of which links it; none: it is in the nucleus, or not in the kernel."""
         while path and path not in self.wings:
             path = path.rpartition("/")[0]
-        return self.wings.get(path)
+        return self.wings.get(path, set())
+
+    def links(self, name, header):
+        """Whether what is in `header` is linked wherever `name` is."""
+        return not self.wing(header) or (self.wing(name) and self.wing(name) <= self.wing(header))
 
     def height(self, path):
         return self.order.index(self.of(path))
@@ -76,8 +83,9 @@ def includes(rooms):
                 yield f"{name}:{number}: {header} is in no room of tools/rooms"
             elif not rooms.allows(name, header):
                 yield f"{name}:{number}: {rooms.of(name)} may not include {header}: tools/rooms has the order"
-            elif not name.startswith("tools/") and rooms.wing(header) not in (None, rooms.wing(name)):
-                yield f"{name}:{number}: {header} is in wing {rooms.wing(header)}: it may be left out"
+            elif not name.startswith(("tools/", "labs/")) and not rooms.links(name, header):
+                wings = " and ".join(sorted(rooms.wing(header)))
+                yield f"{name}:{number}: {header} is in wing {wings}: it may be left out"
 
 
 def upcalls(root):

@@ -44,6 +44,4 @@ test-linux: all
 bench bench-gate fuzz fuzz-replay: all
 lint:
 	@tools/lint.sh
-loc: nucleus
-	@tools/loc.sh $(B) $(NUCLEUS)
 .PHONY: unit test-products test test-ds test-linux test-ci test-all bench bench-gate fuzz lint loc

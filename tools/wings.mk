@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 # make nucleus: the kernel without its wings (tools/wings), in a folder that run-qemu.sh takes. WITH="NAME ..." keeps
-# some of them; NUCLEUS=DIR is another folder. Objects are those of the whole kernel: what is left out is not linked.
-WITH    :=
+# some of them: soft, unless told otherwise, so that there are records to see where no processor makes them. NUCLEUS=DIR
+# is another folder. Objects are those of the whole kernel: what is left out is not linked.
+WITH    := soft
 NUCLEUS := $(B)/nucleus
 WINGS   := $(shell awk -F ' *[|] *' 'NF == 4 { print $$1 }' tools/wings)
 $(foreach w,$(filter-out $(WINGS),$(WITH)),$(error WITH=$(w): there is no such wing; there are $(WINGS)))
 $(if $(filter $(B),$(NUCLEUS)),$(error NUCLEUS=$(B): that is the whole kernel's: name another folder))
-LEFT_OUT      := $(filter-out $(WITH),$(WINGS))
-LEFT_OUT_ROOM := $(shell awk -F ' *[|] *' -v out=' $(LEFT_OUT) ' 'NF == 4 && index(out, " "$$1" ") { print $$2 }' \
-                   tools/wings)
-in_nucleus = $(filter-out $(foreach p,kernel ring3 host,$(LEFT_OUT_ROOM:%=$(B)/$p/%/%)),$(1))
+LEFT_OUT := $(filter-out $(WITH),$(WINGS))
+rooms_of  = $(shell awk -F ' *[|] *' -v of=' $(1) ' 'NF == 4 && index(of, " "$$1" ") { print $$2 }' tools/wings)
+without   = $(filter-out $(foreach p,kernel ring3 host,$(patsubst %,$(B)/$p/%/%,\
+              $(filter-out $(call rooms_of,$(filter-out $(1),$(WINGS))),$(call rooms_of,$(1))))),$(2))
+in_nucleus = $(call without,$(LEFT_OUT),$(1))
 
 nucleus: $(NUCLEUS)/kernel.elf $(NUCLEUS)/cairn-options $(B)/cairn loader
 	@ln -sfn $(addprefix $(abspath $(B))/,cairn BOOTX64.EFI qemu-ds.so qemu11) $(NUCLEUS)
@@ -35,6 +37,8 @@ $(NUCLEUS)/absent.kernel.o: $(NUCLEUS)/absent.c $(B)/flags
 	$(call compile,kernel)
 $(NUCLEUS)/absent.host.o: $(NUCLEUS)/absent.c $(B)/flags
 	$(call compile,host)
+loc: nucleus
+	@tools/loc.sh $(B) $(NUCLEUS) '$(call without,$(WINGS),$(KERNEL_O))'
 -include $(wildcard $(NUCLEUS)/*.d)
 test-products: nucleus
-.PHONY: nucleus
+.PHONY: nucleus loc

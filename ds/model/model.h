@@ -20,13 +20,13 @@
  * frontend never do, though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do
  * not show (freezing in SMM) do not exist. The core has one thread, so AnyThread changes nothing.
  *
- * Of the rest of the tree it uses ds/layout.h, ds/pebs23_layout.h, ds/event_data.h with the tables that are made for
- * it, and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three error
- * numbers, memcpy, memset and strcmp.
+ * Of the rest of the tree it uses ds/policy, ds/layout.h, ds/pebs23_layout.h, ds/event_data.h with the tables that are
+ * made for it, and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three
+ * error numbers, memcpy, memset and strcmp.
  *
  * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c, memory.c,
  * offcore.c, slots.c; then arch.c and arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c
- * and policy.c are tables.
+ * and ds/policy are tables.
  */
 #pragma once
 
@@ -36,6 +36,7 @@
 
 #include "ds/layout.h"
 #include "ds/pebs23_layout.h"
+#include "ds/policy/policy.h"
 
 #define DS_MODEL_GP_MAX       10u
 #define DS_MODEL_FIXED_MAX    7u
@@ -189,82 +190,6 @@ bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset
  * says neither that performance monitoring is on nor that BTS is not there. 0; -ENODEV: a hybrid, of which KVM gives no
  * counters. */
 int ds_model_kvm_guest(struct ds_model_preset *preset);
-
-/* ---- what no source says ----------------------------------------------------------------------------------------- */
-
-/* when a record fits under the absolute maximum: the manual's two wordings allow three readings */
-enum ds_model_fit {
-    DS_MODEL_END_LE,   /* index + size <= maximum */
-    DS_MODEL_END_LT,   /* index + size < maximum */
-    DS_MODEL_START_LT, /* index < maximum */
-};
-
-/* Events that Intel's lists do not name for PEBS, and listed ones on counters that the lists do not name for them. If
- * PEBS does not record an event, its counter runs as without PEBS (ds/model/listed.c). */
-enum ds_model_unlisted {
-    DS_MODEL_UNLISTED_BY_GENERATION, /* before Sandy Bridge what Linux takes is recorded; from there on every event, but
-                                      * listed ones on the counters of the lists alone */
-    DS_MODEL_UNLISTED_NONE,          /* before Ice Lake only what Intel's lists or Linux name is recorded */
-    DS_MODEL_UNLISTED_RECORD,        /* all is recorded, on each counter */
-};
-
-/* All zero is the default. Every field is one byte and has a row in ds_model_policies. */
-struct ds_model_policy {
-    uint8_t fit;              /* enum ds_model_fit */
-    bool drop_keeps_overflow; /* a dropped record leaves its counter overflowed and armed; else it is reloaded */
-    bool bts_full_wraps;      /* BTINT=1 and the BTS buffer full: goes on at its base; else it stops */
-    bool bts_sets_ovf_buf;    /* the BTS threshold sets GLOBAL_STATUS.OVF_BUF, too */
-    bool masked_pmi_lost;     /* a PMI raised while LVTPC is masked is lost, so each record at or beyond its threshold
-                               * raises one; else it comes at unmasking, if what GLOBAL_STATUS says has not been
-                               * acknowledged by then, and a threshold whose bit is set raises no other */
-    bool bystander_swapped;   /* an armed counter whose event this is not: formats 0-2 reload it with the others, 3 and
-                               * up leave it alone; true: the other way round */
-    bool pdist_minimum;       /* PDIST counters reload nothing closer to overflow than 128 */
-    bool reserved_ignored;    /* writes of reserved bits are dropped, not #GP (as QEMU's TCG does) */
-    uint8_t residual;         /* records still to come when counters with PEBS are turned off, see ds_model_late */
-    bool unmapped_page_fault; /* DS memory that is not there: #PF by host.page_fault, and the counters stay armed; else,
-                               * and always where it is physical memory, -EFAULT, and the record is lost and they are
-                               * disarmed */
-    uint8_t unlisted;         /* enum ds_model_unlisted */
-
-    /* architectural PEBS, ds/model/arch.c */
-    bool arch_threshold_gt;  /* IA32_PEBS_INDEX has to pass the threshold; else to reach it */
-    bool arch_full_disables; /* a record that finds no room clears IA32_PEBS_INDEX.EN, too; else it only sets FULL */
-    bool arch_base_aligned;  /* IA32_PEBS_BASE is a multiple of the buffer's size, or #GP; else of a page */
-    bool arch_size_wide;     /* IA32_PEBS_BASE.SIZE is [11:0]; else [3:0] */
-    bool arch_padding_apart; /* a record's size does not count its padding; else it does */
-    uint8_t arch_overflow;   /* enum ds_model_arch_overflow */
-    bool arch_sets_ovf_buf;  /* the threshold sets GLOBAL_STATUS.OVF_BUF beside bit 54 */
-    uint8_t arch_fragments;  /* enum ds_model_arch_fragments */
-    bool arch_record_each;   /* counters that cause a record at one instruction write one each; else one for all */
-};
-
-/* What the overflow of a counter with PEBS does to its own bit of IA32_PERF_GLOBAL_STATUS. */
-enum ds_model_arch_overflow {
-    DS_MODEL_ARCH_CLEARED, /* sets it; its record clears it */
-    DS_MODEL_ARCH_NEVER,   /* nothing */
-    DS_MODEL_ARCH_STAYS,   /* sets it; software clears it */
-};
-
-enum ds_model_arch_fragments {
-    DS_MODEL_ARCH_WHOLE,
-    DS_MODEL_ARCH_CONT, /* a fragment for each group; those with one behind them have CONT */
-    DS_MODEL_ARCH_NULL, /* likewise, and the first has a null header before it */
-};
-
-struct ds_model_policy_row {
-    const char *name;      /* of the option: ds.policy.NAME */
-    const char *values[5]; /* value i is called values[i]; [0] is the default; NULL ends them */
-    const char *question;
-    size_t field; /* offset in struct ds_model_policy */
-};
-
-#define DS_MODEL_POLICIES 20u
-extern const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES];
-
-/* 0; -ENOENT: no such policy; -EINVAL: not one of its values. */
-int ds_model_policy_set(struct ds_model_policy *policy, const char *name, const char *value);
-const char *ds_model_policy_value(const struct ds_model_policy *policy, const struct ds_model_policy_row *row);
 
 /* ---- the host ---------------------------------------------------------------------------------------------------- */
 

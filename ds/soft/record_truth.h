@@ -33,3 +33,6 @@ void ds_truth_branch(struct ds_truth_history *history, uint64_t from, uint64_t t
 /* Fills `out`, room for DS_TRUTH_RECORDS_MAX records; returns how many there are. */
 uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, const struct ds_truth_step *step,
                        const struct ds_model_record *record);
+
+/* How many records of the truth belong to one PEBS record of this configuration. */
+uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *config);

@@ -45,6 +45,7 @@
  * instructions are cached by address. A program's memory is accessed only with checked copies.
  * Longer than 500 lines: what is known of single-stepping is here, beside the code that relies on it.
  */
+#include "ds/soft/soft.h"
 #include "arch/arch.h"
 #include "arch/fpu.h"
 #include "ds/driver/driver.h"
@@ -202,7 +203,8 @@ static void branched(struct ds_soft *soft, const struct ds_model_branch *branch,
 static void acted(void *context, const struct ds_model_action *action)
 {
     struct ds_soft *soft = context;
-    ds_log_add(&soft->log, action);
+    if (soft->ds && soft->ds->hooks.logged)
+        ds_log_add(&soft->log, action);
 }
 
 /* Hands over the open entry, which has actions; `length`: of the instruction, 0: there was none. */
@@ -336,6 +338,20 @@ static uint64_t soft_branches(void *context)
     return m->bts_records + m->bts_dropped + m->bts_lost;
 }
 
+static bool soft_pdist(void *context, unsigned counter)
+{
+    return ((const struct ds_soft *)context)->model.preset->pdist & DS_BIT(counter);
+}
+
+static const char *soft_policy(void *context, const char *name)
+{
+    const struct ds_soft *soft = context;
+    for (size_t i = 0; i < DS_MODEL_POLICIES; i++)
+        if (strcmp(ds_model_policies[i].name, name) == 0)
+            return ds_model_policy_value(&soft->model.policy, &ds_model_policies[i]);
+    return NULL;
+}
+
 size_t ds_soft_bytes(void)
 {
     return sizeof(struct ds_soft);
@@ -343,8 +359,24 @@ size_t ds_soft_bytes(void)
 
 int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy)
 {
-    static const struct ds_stepping stepping = {soft_pause,   soft_resume,    soft_resume_frame, soft_paused,
-                                                soft_dropped, soft_swallowed, soft_steps,        soft_branches};
+    static const struct ds_stepping stepping = {
+        .pause = soft_pause,
+        .resume = soft_resume,
+        .resume_frame = soft_resume_frame,
+        .paused = soft_paused,
+        .dropped = soft_dropped,
+        .swallowed = soft_swallowed,
+        .steps = soft_steps,
+        .branches = soft_branches,
+        .step = ds_soft_step,
+        .interrupted = ds_soft_interrupted,
+        .system_call = ds_soft_system_call,
+        .attach = ds_soft_attach,
+        .check_memory = ds_soft_check_memory,
+        .truth_records = ds_truth_records,
+        .pdist = soft_pdist,
+        .policy = soft_policy,
+    };
     const struct ds_model_preset *p = ds_model_preset(preset);
     if (!p)
         return -EINVAL;
@@ -378,15 +410,16 @@ const struct ds_machine *ds_soft_machine(struct ds_soft *soft)
     return &soft->machine;
 }
 
-void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(const struct arch_trap_frame *frame))
+void ds_soft_attach(void *context, struct ds_cpu *ds, uint32_t (*tid)(const struct arch_trap_frame *frame))
 {
+    struct ds_soft *soft = context;
     soft->ds = ds;
     soft->tid = tid;
 }
 
-void ds_soft_check_memory(struct ds_soft *soft, bool (*mapped)(const void *address, size_t size))
+void ds_soft_check_memory(void *soft, bool (*mapped)(const void *address, size_t size))
 {
-    soft->mapped = mapped;
+    ((struct ds_soft *)soft)->mapped = mapped;
 }
 
 void ds_soft_log(struct ds_soft *soft)
@@ -518,8 +551,9 @@ static void end_at_syscall(struct arch_cpu *cpu, struct arch_trap_frame *frame)
     frame->r11 &= ~ARCH_RFLAGS_TF;
 }
 
-void ds_soft_system_call(struct ds_soft *soft, struct arch_trap_frame *frame)
+void ds_soft_system_call(void *context, struct arch_trap_frame *frame)
 {
+    struct ds_soft *soft = context;
     struct arch_cpu *cpu = arch_this_cpu();
     if (!cpu->step_on)
         return;
@@ -531,8 +565,9 @@ void ds_soft_system_call(struct ds_soft *soft, struct arch_trap_frame *frame)
     frame->rflags = frame->r11;
 }
 
-void ds_soft_interrupted(struct ds_soft *soft, struct arch_trap_frame *frame)
+void ds_soft_interrupted(void *context, struct arch_trap_frame *frame)
 {
+    struct ds_soft *soft = context;
     struct arch_cpu *cpu = arch_this_cpu();
     soft->step.frame = frame;
     soft->cpl = frame->cs & 3;
@@ -545,8 +580,9 @@ void ds_soft_interrupted(struct ds_soft *soft, struct arch_trap_frame *frame)
     }
 }
 
-bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame)
+bool ds_soft_step(void *context, struct arch_trap_frame *frame)
 {
+    struct ds_soft *soft = context;
     struct arch_cpu *cpu = arch_this_cpu();
     if (!cpu->step_on) {
         bool paused = frame->rflags & ARCH_RFLAGS_TF;

@@ -137,17 +137,13 @@ static void kdump_debug_store(struct trace_dump *d)
         return; /* the run ended before it was chosen */
     LINE("ds.backend=%s", s->backend);
     LINE("ds.reason=%s", s->reason);
-    LINE("ds.emulated=%d", s->soft);
+    LINE("ds.emulated=%d", s->other != NULL);
     dump_detection(d, "hw", s->hw_caps);
     if (!s->caps)
         return;
-    if (s->caps != s->hw_caps)
-        dump_detection(d, "soft", s->caps);
-    if (s->caps != s->hw_caps) {
-        LINE("ds.preset=%s", kopt.ds_preset);
-        for (size_t i = 0; i < DS_MODEL_POLICIES; i++)
-            LINE("ds.policy.%s=%s|%s", ds_model_policies[i].name,
-                 ds_model_policy_value(&kopt.ds_policy, &ds_model_policies[i]), ds_model_policies[i].question);
+    if (s->other) {
+        dump_detection(d, s->backend, s->caps);
+        s->other->dump(d);
     }
     LINE("ds.bts=%s", !s->bts ? "off" : kopt.bts == DS_BTS_CIRCULAR ? "circular" : "interrupt");
     if (s->bts_refusal[0])

@@ -71,8 +71,8 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n)
         if (ds.throttles)
             LINE("end.cpu.%u.throttled=%lu %lu", n, ds.throttles, ds.throttled_tsc);
     }
-    if (cpu->ds_soft && kopt.ds_log)
-        LINE("end.cpu.%u.log=%u", n, ds_soft_logged(cpu->ds_soft));
+    if (cpu->machine && cpu->machine->stepping)
+        kds->other->dump_end(d, n);
     struct klock_trace_counts locks = klock_trace_counts(n);
     LINE("end.cpu.%u.locks=%lu %lu %lu %lu %lu", n, locks.contended, locks.uncontended, locks.released, locks.events,
          locks.untracked);

@@ -10,7 +10,6 @@
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "ds/layout.h"
-#include "ds/model/model.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
@@ -47,8 +46,8 @@ static struct bench {
     bool made, started, stepping;
     uint32_t cpu;
     struct kuser *user;
-    struct ds_soft *model; /* NULL: hw, or no backend */
-    struct ds_cpu *ds;     /* NULL: no backend */
+    const struct ds_machine *machine; /* NULL: no backend */
+    struct ds_cpu *ds;                /* likewise */
     void *area, *buffer;
     size_t buffer_pages;
     struct ds_config config;
@@ -79,18 +78,15 @@ static void reset_program(void)
     bench.steps = 0;
 }
 
-static bool make_debug_store(struct kcpu *cpu)
+static bool make_debug_store(void)
 {
     bench.ds = kmem_pages_alloc(PAGES(ds_cpu_bytes()));
     bench.area = kmem_pages_alloc(1);
-    if (!bench.ds || !bench.area)
+    bench.machine = kds_machine_make(true);
+    if (!bench.ds || !bench.area || !bench.machine)
         return false;
-    if (!cpu->ds_soft)
-        return true;
-    bench.model = kmem_pages_alloc(PAGES(ds_soft_bytes()));
-    if (!bench.model || ds_soft_init(bench.model, kopt.ds_preset, &kopt.ds_policy) != 0)
-        return false;
-    ds_soft_check_memory(bench.model, writable); /* the user may write any address into IA32_DS_AREA */
+    if (bench.machine->stepping) /* the user may write any address into IA32_DS_AREA */
+        bench.machine->stepping->check_memory(bench.machine->context, writable);
     return true;
 }
 
@@ -106,11 +102,11 @@ bool kmonitor_bench_begin(void)
     bench.cpu = cpu->arch.index;
     bench.made = true;
     bench.user = kmem_alloc(sizeof *bench.user);
-    if (!bench.user || kuser_make_space(bench.user) != 0 || (cpu->ds && !make_debug_store(cpu)))
+    if (!bench.user || kuser_make_space(bench.user) != 0 || (cpu->ds && !make_debug_store()))
         return false;
     reset_program();
-    if (bench.model)
-        cpu->active_model = bench.model;
+    if (bench.machine && bench.machine->stepping)
+        cpu->stepped = bench.machine;
     return true;
 }
 
@@ -139,9 +135,9 @@ void kmonitor_bench_end(void)
         return;
     bool on = arch_irq_save();
     stop();
-    cpu->active_model = cpu->ds_soft;
+    cpu->stepped = kds->other ? cpu->machine : NULL;
     arch_irq_restore(on);
-    free_pages(bench.model, PAGES(ds_soft_bytes()));
+    kds_machine_free(bench.machine);
     free_pages(bench.ds, PAGES(ds_cpu_bytes()));
     free_pages(bench.area, 1);
     free_pages(bench.buffer, bench.buffer_pages);
@@ -168,14 +164,13 @@ static bool start(char *error, size_t size)
     static const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained};
     struct kcpu *cpu = kcpu_this();
     struct ds_refusal refusal;
-    const struct ds_machine *machine = bench.model ? ds_soft_machine(bench.model) : ds_hw_machine();
     memset(bench.area, 0, ARCH_PAGE_SIZE);
     memset(bench.buffer, 0, bench.buffer_pages * ARCH_PAGE_SIZE);
-    if (ds_cpu_init(bench.ds, bench.cpu, machine, &kds->caps[bench.cpu], &bench.config, &hooks, bench.area,
+    if (ds_cpu_init(bench.ds, bench.cpu, bench.machine, &kds->caps[bench.cpu], &bench.config, &hooks, bench.area,
                     bench.buffer, error, size) != 0)
         return false;
-    if (bench.model)
-        ds_soft_attach(bench.model, bench.ds, tid);
+    if (bench.machine->stepping)
+        bench.machine->stepping->attach(bench.machine->context, bench.ds, tid);
     kds_lend(bench.ds);
     bench.started = ds_start(bench.ds, &refusal) == 0;
     if (bench.started) {
@@ -245,8 +240,7 @@ bool kmonitor_bench_debug(struct arch_trap_frame *frame)
     struct kcpu *cpu = kcpu_this();
     if (!bench.stepping || cpu->arch.index != bench.cpu || !(frame->cs & 3))
         return false;
-    if (cpu->active_model)
-        kstepping_debug(frame);
+    kstepping_debug(frame);
     ds_pause(cpu->active_ds);
     bench.now.frame = *frame;
     bench.now.frame.rflags &= ~ARCH_RFLAGS_TF;
@@ -361,12 +355,12 @@ static void show_counts(struct kmonitor *m)
         if (width && b->counter[i] >> (width - 1))
             kmonitor_print(m, ": %lu more to its overflow",
                            (unsigned long)((width < 64 ? DS_BIT(width) : 0) - b->counter[i]));
-        kmonitor_print(m, "%s\n", bench.model ? "  (model)" : "");
+        kmonitor_print(m, "%s\n", kds->other ? "  (model)" : "");
     }
     kmonitor_print(m, "%c %-24s base + %lu record%s\n", a->index != b->index ? '*' : ' ',
                    kds->caps[bench.cpu].instead ? "IA32_PEBS_INDEX.WR" : "PebsIndex", (unsigned long)records,
                    kmonitor_plural(records));
-    kmonitor_show_msr(m, IA32_PERF_GLOBAL_STATUS, b->status, bench.model ? "  (model)" : "");
+    kmonitor_show_msr(m, IA32_PERF_GLOBAL_STATUS, b->status, kds->other ? "  (model)" : "");
     kmonitor_print(m, "%c so far                   PMIs: %lu, drains: %lu, records drained: %lu\n",
                    a->counts.pmis != b->counts.pmis || a->counts.drains != b->counts.drains ? '*' : ' ',
                    (unsigned long)b->counts.pmis, (unsigned long)b->counts.drains, (unsigned long)b->counts.records);

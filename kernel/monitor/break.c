@@ -75,7 +75,7 @@ struct counting {
 /* By the registers, not by the driver: this may be in the midst of one of its functions. */
 static struct counting pause_counting(void)
 {
-    struct counting c = {.hw = kcpu_this()->active_ds && !kds->soft};
+    struct counting c = {.hw = kcpu_this()->active_ds && !kds->other};
     if (c.hw && arch_rdmsr_safe(IA32_PERF_GLOBAL_CTRL, &c.global) == 0)
         arch_wrmsr_safe(IA32_PERF_GLOBAL_CTRL, 0);
     if (c.hw && arch_rdmsr_safe(IA32_DEBUGCTL, &c.debug) == 0)
@@ -188,7 +188,7 @@ static bool allowed(struct kmonitor *m, uint64_t at)
         kmonitor_say(m, "0x%lx: not code of the kernel", (unsigned long)at);
     else if (at + ARCH_PAGE_SIZE > entry && at < entry + 2 * ARCH_PAGE_SIZE)
         kmonitor_say(m, "0x%lx: code of the kernel's entry, where a #DB cannot be handled", (unsigned long)at);
-    else if (kds->soft)
+    else if (kds->other)
         kmonitor_say(m, "backend soft: only switch, pmi and drain: the #DB handler's own code may run elsewhere");
     else
         return true;

@@ -31,11 +31,9 @@ struct access {
 /* On backend soft the Debug Store's registers are the model's, all others the processor's. */
 static void access_here(struct access *a)
 {
-    struct ds_soft *soft = kcpu_table[a->cpu]->active_model;
-    const struct ds_machine *machine = soft ? ds_soft_machine(soft) : ds_hw_machine();
-    a->model = soft && (a->what == LVTPC || kmonitor_msr(a->msr));
-    if (!a->model)
-        machine = ds_hw_machine();
+    const struct ds_machine *stepped = kcpu_table[a->cpu]->stepped;
+    a->model = stepped && (a->what == LVTPC || kmonitor_msr(a->msr));
+    const struct ds_machine *machine = a->model ? stepped : ds_hw_machine();
     if (a->what == READ)
         a->result = machine->rdmsr(machine->context, a->msr, &a->value);
     else if (a->what == WRITE)
@@ -54,7 +52,7 @@ static void access_if_asked(void *argument)
 /* A model is memory: it answers wherever its CPU stands. */
 static int run_access(struct access *a)
 {
-    const bool memory = held && kcpu_table[a->cpu]->active_model && (a->what == LVTPC || kmonitor_msr(a->msr));
+    const bool memory = held && kcpu_table[a->cpu]->stepped && (a->what == LVTPC || kmonitor_msr(a->msr));
     if (a->cpu == here || memory) {
         bool on = arch_irq_save();
         access_here(a);

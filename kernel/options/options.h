@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "arch/firmware/uart.h"
-#include "ds/model/model.h"
 #include "trace/lock_sampling.h"
 #include "trace/session.h"
 
@@ -51,10 +50,7 @@ struct kopt_serial {
 
 struct kopt {
     uint32_t ds; /* enum kopt_ds */
-    char ds_preset[24];
     uint32_t ds_force, ds_throttle;
-    struct ds_model_policy ds_policy;
-    uint32_t ds_log;
     char pebs[KOPT_TEXT];
     char pebs_atom[KOPT_TEXT];
     uint32_t pebs_cpus; /* enum kopt_pebs_cpus */

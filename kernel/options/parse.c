@@ -135,12 +135,15 @@ static bool parse_session(struct kopt_session *session, const char *value, size_
 static bool is_absent(const char *word, size_t size, char *why, size_t why_size)
 {
     const struct kopt_absent *const *row;
-    for (ROWS_EACH(kopt_absent, row))
-        if (strlen((*row)->word) == size && memcmp((*row)->word, word, size) == 0) {
+    for (ROWS_EACH(kopt_absent, row)) {
+        const size_t n = strlen((*row)->word);
+        const bool family = (*row)->word[n - 1] == '.';
+        if ((family ? n <= size : n == size) && memcmp((*row)->word, word, n) == 0) {
             snprintf(why, why_size, "this kernel is built without the wing %s (make nucleus WITH=%s)", (*row)->wing,
                      (*row)->wing);
             return true;
         }
+    }
     return false;
 }
 
@@ -195,8 +198,7 @@ static int set_value(const struct kopt_option *o, const char *word, size_t word_
         break;
     case TEXT:
         if (o->words && kopt_word_index(o->words, value, size) < 0) {
-            if (!is_absent(word, word_size, why, sizeof why))
-                snprintf(why, sizeof why, "must be one of %s", o->words);
+            snprintf(why, sizeof why, "must be one of %s", o->words);
         } else if (size >= o->size) {
             snprintf(why, sizeof why, "is longer than %u characters", o->size - 1u);
         } else {
@@ -246,6 +248,9 @@ int kopt_set(const char *word, size_t size, char *error, size_t error_size)
     if (!equals)
         return bad(error, error_size, word, size, "must have the form name=value");
     size_t n = (size_t)(equals - word);
+    char why[96];
+    if (is_absent(word, n, why, sizeof why) || is_absent(word, size, why, sizeof why))
+        return bad(error, error_size, word, size, why);
     struct kopt_row row;
     const size_t i = kopt_row_find(word, n);
     const struct kopt_option *o = kopt_row_get(i, &row);
@@ -256,10 +261,7 @@ int kopt_set(const char *word, size_t size, char *error, size_t error_size)
         given[i] |= !e;
         return e;
     }
-    char why[96];
-    const bool absent = is_absent(word, n, why, sizeof why);
-    return bad(error, error_size, word, size,
-               absent ? why : "there is no option of this name (docs/reference/options.md lists them)");
+    return bad(error, error_size, word, size, "there is no option of this name (docs/reference/options.md lists them)");
 }
 
 int kopt_parse(const char *text, size_t size, char *error, size_t error_size)

@@ -33,18 +33,25 @@ ROWS(kopt_workload, const struct kopt_workload);
     static const struct kopt_workload workload_##name = {#name, needs};                                                \
     ROWS_ADD(kopt_workload, workload_##name)
 
-/* What a wing that is left out would add: options, values of workload=, and groups of events. Made from tools/wings. */
+/* What a wing that is left out would add: options, values of some, and groups of events. Made from tools/wings. */
 struct kopt_absent {
-    const char *word; /* "monitor", "workload=probe", "session=process" */
+    const char *word; /* "monitor", "workload=probe", "session=process"; "ds.policy.": all options that begin so */
     const char *wing;
 };
 ROWS(kopt_absent, const struct kopt_absent);
 
-/* Room for a row whose words are those of other tables. */
+/* Room for a row that is made from other tables. */
 struct kopt_row {
     struct kopt_option option;
     char name[32], words[160];
 };
+void kopt_add_word(struct kopt_row *row, const char *word);
+
+/* Options that are made from another table, behind all others: the i-th of them, in `row`; NULL past the last. */
+struct kopt_rows {
+    const struct kopt_option *(*get)(size_t i, struct kopt_row *row);
+};
+ROWS(kopt_rows, const struct kopt_rows);
 
 #define KOPT_ROWS_MAX 96u /* rows at most */
 

@@ -8,7 +8,7 @@
 #include "kernel/lib/string.h"
 #include "trace/session.h"
 
-static const char model[] = "ds=auto|soft", processor[] = "ds=auto|hw";
+static const char processor[] = "ds=auto|hw";
 static const char debug_store[] = "ds!=off", branches[] = "bts!=off", sampling[] = "ds!=off,pebs!=none";
 static const char by_rules[] = "spinlock.every=0";
 
@@ -20,16 +20,14 @@ static const char by_rules[] = "spinlock.every=0";
         "session." #n, "off", "an additional session; off: none", SESSION_AT(n), SESSION, 0, 0, NULL, NULL             \
     }
 
-/* These stand for words of other tables: see kopt_row_get. */
-static const char presets[] = "names of ds_model_presets", workloads[] = "names of rows";
+/* Stands for the names of rows. */
+static const char workloads[] = "names of rows";
 
 static const struct kopt_option table[] = {
     {"ds", "auto",
      "Debug Store backend: hw (CPUID and MSRs), soft (a model, by single-stepping), auto: hw if the processor has it, "
      "else soft",
      AT(ds), WORD, 0, 0, "auto|hw|soft|off", NULL},
-    {"ds.preset", "icelake", "processor that the soft backend's model emulates", AT(ds_preset), TEXT, 0, 0, presets,
-     model},
     {"ds.force", "0",
      "1: take over counters, a DS area and PEBS that something else, perhaps firmware, uses; 0: report them and do not "
      "touch them",
@@ -38,9 +36,6 @@ static const struct kopt_option table[] = {
      "limit of PMIs per CPU and timer tick, above which counters and branch tracing stop for a tick; 0: 100 on hw, no "
      "limit on soft, which cannot hang",
      AT(ds_throttle), NUMBER32, 0, 100000, NULL, debug_store},
-    {"ds.log", "0",
-     "1: the soft backend's model logs each of its steps, for 'cairn ds --life' (hw cannot: the steps are invisible)",
-     AT(ds_log), NUMBER32, 0, 1, NULL, "ds=auto|soft,pebs!=none"},
     {"pebs", "INST_RETIRED.ANY:5003",
      "events to sample: EVENT:PERIOD[:ldlat=N|:frontend=N][:u|k|uk][:plain][,...]; ldlat is the threshold of load "
      "latency in core cycles; none: no events, only branches, with bts=",
@@ -171,12 +166,11 @@ static const struct kopt_option table[] = {
      "not halt",
      AT(tsc_align), NUMBER32, 0, 40, NULL, NULL},
 };
-#define FIRST_POLICY 2u /* ds.policy.NAME, a row for each of ds_model_policies, come after ds.preset */
-#define OPTIONS      (sizeof table / sizeof table[0] + DS_MODEL_POLICIES)
+#define OPTIONS (sizeof table / sizeof table[0])
 
 _Static_assert(OPTIONS <= KOPT_ROWS_MAX, "kernel/options/parse.c has room for each option");
 
-static void add_word(struct kopt_row *r, const char *word)
+void kopt_add_word(struct kopt_row *r, const char *word)
 {
     size_t n = strlen(r->words);
     snprintf(r->words + n, sizeof r->words - n, "%s%s", n ? "|" : "", word);
@@ -202,39 +196,35 @@ static const struct kopt_workload *next_workload(const char *name)
     return next;
 }
 
-/* As it stands in its table, but for what other tables say. */
+/* Row `i` as it stands in its table: those of table.c, then other parts' by their names. *i: what is left of it. */
+static const struct kopt_option *stored(size_t *i)
+{
+    if (*i < OPTIONS)
+        return &table[*i];
+    *i -= OPTIONS;
+    const struct kopt_option *o = next_option("");
+    for (; o && *i; --*i)
+        o = next_option(o->name);
+    return o;
+}
+
 const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *r)
 {
+    const struct kopt_rows *const *more;
     if (i >= KOPT_ROWS_MAX)
         return NULL;
-    if (i >= OPTIONS) {
-        const struct kopt_option *o = next_option("");
-        for (; o && i > OPTIONS; i--)
-            o = next_option(o->name);
-        return o;
-    }
     r->words[0] = '\0';
-    if (i - FIRST_POLICY >= DS_MODEL_POLICIES) {
-        const struct kopt_option *o = &table[i < FIRST_POLICY ? i : i - DS_MODEL_POLICIES];
-        if (o->words != presets && o->words != workloads)
-            return o;
-        r->option = *o;
-        for (size_t p = 0; o->words == presets && p < DS_MODEL_PRESETS; p++)
-            add_word(r, ds_model_presets[p].name);
-        for (const struct kopt_workload *w = next_workload(""); o->words == workloads && w; w = next_workload(w->name))
-            add_word(r, w->name);
-    } else {
-        const struct ds_model_policy_row *p = &ds_model_policies[i - FIRST_POLICY];
-        snprintf(r->name, sizeof r->name, "ds.policy.%s", p->name);
-        for (size_t v = 0; p->values[v]; v++)
-            add_word(r, p->values[v]);
-        r->option = (struct kopt_option){.name = r->name,
-                                         .standard = p->values[0],
-                                         .text = p->question,
-                                         .field = (char *)&kopt.ds_policy + p->field,
-                                         .kind = WORD8,
-                                         .needs = model};
+    const struct kopt_option *o = stored(&i);
+    for (ROWS_EACH(kopt_rows, more)) {
+        if (o)
+            break;
+        o = (*more)->get(i, r);
     }
+    if (!o || o->words != workloads)
+        return o;
+    r->option = *o;
+    for (const struct kopt_workload *w = next_workload(""); w; w = next_workload(w->name))
+        kopt_add_word(r, w->name);
     r->option.words = r->words;
     return &r->option;
 }

@@ -11,7 +11,6 @@
 #include "ds/probe/probe.h"
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
-#include "ds/model/model.h"
 #include "kernel/console/report.h"
 #include "kernel/dump_section.h"
 #include "kernel/gate.h"
@@ -46,7 +45,6 @@ extern const uint8_t kprobe_nops[], kprobe_nops_end[], kprobe_slow[], kprobe_slo
 struct prober {
     uint32_t cpu;
     struct ds_probe_bench bench;
-    struct ds_soft *model; /* NULL: hw */
     volatile uint32_t pmis;
     bool interrupts_on; /* outside of the gate */
     struct found *found;
@@ -224,12 +222,11 @@ static void measure_switches(struct prober *p)
 /* ---- a CPU ------------------------------------------------------------------------------------------------------- */
 
 /* What the model does, as it has been set. */
-static const char *expected(const struct ds_probe_row *row)
+static const char *expected(const struct found *f, const struct ds_probe_row *row)
 {
-    for (size_t i = 0; i < DS_MODEL_POLICIES; i++)
-        if (strcmp(ds_model_policies[i].name, row->name) == 0)
-            return ds_model_policy_value(&kopt.ds_policy, &ds_model_policies[i]);
-    return row->model;
+    const struct ds_machine *machine = kcpu_table[f->cpu]->machine;
+    const char *set = machine->stepping->policy(machine->context, row->name);
+    return set ? set : row->model;
 }
 
 static void report_cost(const struct found *f, const char *name, const struct ds_probe_cost *c)
@@ -260,7 +257,7 @@ static void report(const struct found *f, bool failed)
     unsigned answered = 0, wrong = 0;
     for (unsigned i = 0; i < DS_PROBE_ROWS; i++) {
         const struct ds_probe_result *r = &f->results[i];
-        const char *name = ds_probe_rows[i].name, *set = f->modelled ? expected(&ds_probe_rows[i]) : NULL;
+        const char *name = ds_probe_rows[i].name, *set = f->modelled ? expected(f, &ds_probe_rows[i]) : NULL;
         answered += r->answer[0] != '\0';
         kprintf("probe: CPU %u: %s: %s (%s)\n", f->cpu, name, r->answer[0] ? r->answer : "not determined", r->evidence);
         if (!set || !r->answer[0] || strcmp(r->answer, set) == 0)
@@ -295,12 +292,13 @@ static int ask(struct prober *p, char *error, size_t size)
     if (cpu->ds && ds_started(cpu->ds))
         ds_pmi(cpu->ds); /* one that is due, or pending: its status is cleared for the experiments */
     kds_lend(NULL);
-    if (p->model)
-        cpu->active_model = p->model;
+    const struct ds_machine *stepped = cpu->stepped;
+    if (kds->other)
+        cpu->stepped = p->bench.machine;
     probers[p->cpu] = p;
     int e = ds_probe_all(&p->bench, p->found->results, p->found->costs, error, size);
     probers[p->cpu] = NULL;
-    cpu->active_model = cpu->ds_soft;
+    cpu->stepped = stepped;
     kds_lend(cpu->ds);
     return e;
 }
@@ -317,7 +315,7 @@ static void free_memory(struct prober *p)
     free_pages(p->bench.buffer, DS_PROBE_BUFFER);
     free_pages(p->bench.copy, DS_PROBE_BUFFER / 2);
     free_pages(p->bench.driver, ds_cpu_bytes());
-    free_pages(p->model, ds_soft_bytes());
+    kds_machine_free(p->bench.machine);
 }
 
 static void prober(void *argument)
@@ -349,13 +347,13 @@ static void *pages(size_t bytes)
 static int get_memory(struct prober *p)
 {
     p->bench = (struct ds_probe_bench){
-        .machine = ds_hw_machine(),
+        .machine = kds_machine_make(true),
         .caps = &kds->caps[p->cpu],
         .area = pages(ARCH_PAGE_SIZE),
         .buffer = kds_buffer_alloc(p->cpu, DS_PROBE_BUFFER),
         .copy = pages(DS_PROBE_BUFFER / 2),
         .driver = pages(ds_cpu_bytes()),
-        .samples = kcpu_table[p->cpu]->ds_soft || kmachine_emulated() ? SAMPLES_EMULATED : DS_PROBE_SAMPLES,
+        .samples = kds->other || kmachine_emulated() ? SAMPLES_EMULATED : DS_PROBE_SAMPLES,
         .no_unmapped = "may be fatal on silicon: not tried",
         .vector = ARCH_VECTOR_PROBE,
         .sled = {[DS_PROBE_NOPS] = sled(kprobe_nops, kprobe_nops_end, 1),
@@ -367,18 +365,12 @@ static int get_memory(struct prober *p)
         .interrupts = interrupts,
         .context = p,
     };
-    if (!p->bench.area || !p->bench.buffer || !p->bench.copy || !p->bench.driver)
+    const struct ds_machine *machine = p->bench.machine;
+    if (!machine || !p->bench.area || !p->bench.buffer || !p->bench.copy || !p->bench.driver)
         return -ENOMEM;
-    if (kcpu_table[p->cpu]->ds_soft) {
-        p->model = pages(ds_soft_bytes());
-        if (!p->model)
-            return -ENOMEM;
-        if (ds_soft_init(p->model, kopt.ds_preset, &kopt.ds_policy) != 0)
-            return -EINVAL;
-        ds_soft_check_memory(p->model, arch_readable);
-        p->bench.machine = ds_soft_machine(p->model);
-    }
-    if ((p->model || kmachine_emulated()) && !arch_readable((const void *)UNMAPPED, 1))
+    if (machine->stepping)
+        machine->stepping->check_memory(machine->context, arch_readable);
+    if ((kds->other || kmachine_emulated()) && !arch_readable((const void *)UNMAPPED, 1))
         p->bench.unmapped = UNMAPPED;
     KASSERT(p->bench.sled[DS_PROBE_NOPS].count == DS_PROBE_NOPS_COUNT);
     KASSERT(p->bench.sled[DS_PROBE_SLOW].count == DS_PROBE_SLOW_COUNT);
@@ -408,7 +400,7 @@ static int start(uint64_t seed)
             return -ENOMEM;
         p->cpu = i;
         p->found = &found[kinds];
-        *p->found = (struct found){.cpu = i, .modelled = kcpu_table[i]->ds_soft != NULL};
+        *p->found = (struct found){.cpu = i, .modelled = kds->other != NULL};
         e = get_memory(p);
         if (!e)
             e = kworkload_thread("prober", i, PRIORITY, i, prober, p);

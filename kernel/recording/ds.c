@@ -46,6 +46,17 @@ void kds_lend(struct ds_cpu *to)
     cpu->active_ds = to;
 }
 
+const struct ds_machine *kds_machine_make(bool policies)
+{
+    return state.other ? state.other->make(policies) : ds_hw_machine();
+}
+
+void kds_machine_free(const struct ds_machine *machine)
+{
+    if (machine && machine->stepping)
+        state.other->free(machine);
+}
+
 static void detect_hw(void *unused)
 {
     (void)unused;
@@ -55,7 +66,7 @@ static void detect_hw(void *unused)
         ds_leave_alone(caps);
 }
 
-static void detect_soft(void *unused)
+static void detect_other(void *unused)
 {
     (void)unused;
     struct kcpu *cpu = kcpu_this();
@@ -63,7 +74,7 @@ static void detect_soft(void *unused)
     /* With BTF left on by somebody, RFLAGS.TF would step from branch to branch. */
     if (arch_rdmsr_safe(IA32_DEBUGCTL, &debugctl) == 0 && debugctl & IA32_DEBUGCTL_BTF)
         arch_wrmsr_safe(IA32_DEBUGCTL, debugctl & ~IA32_DEBUGCTL_BTF);
-    ds_detect(ds_soft_machine(cpu->ds_soft), &state.caps[cpu->arch.index]);
+    ds_detect(cpu->machine, &state.caps[cpu->arch.index]);
 }
 
 /* Why the first CPU that cannot trace branches as asked does not, or NULL. */
@@ -108,6 +119,16 @@ static const char *hw_refusal(uint32_t *cpu)
     return NULL;
 }
 
+/* That of this name, or with NULL any; NULL: this kernel has none. */
+static const struct kbackend *backend(const char *name)
+{
+    const struct kbackend *const *row;
+    for (ROWS_EACH(kbackend, row))
+        if (!name || strcmp((*row)->name, name) == 0)
+            return *row;
+    return NULL;
+}
+
 static int choose_backend(char *error, size_t error_size)
 {
     uint32_t cpu, other;
@@ -121,7 +142,8 @@ static int choose_backend(char *error, size_t error_size)
         snprintf(state.reason, sizeof state.reason, "asked for with ds=off");
         return 0;
     case KOPT_DS_SOFT:
-        state.backend = "soft";
+        state.other = backend("soft");
+        state.backend = state.other->name; /* else the option would have been refused */
         snprintf(state.reason, sizeof state.reason, "asked for with ds=soft");
         return 0;
     case KOPT_DS_HW:
@@ -140,7 +162,15 @@ static int choose_backend(char *error, size_t error_size)
         snprintf(state.reason, sizeof state.reason, "asked for with ds=hw; %s", can);
         return 0;
     default:
-        state.backend = refusal ? "soft" : "hw";
+        state.other = refusal ? backend(NULL) : NULL;
+        state.backend = state.other ? state.other->name : "hw";
+        if (refusal && !state.other) {
+            snprintf(error, error_size,
+                     "CPU %u: %s; this kernel is built without another backend (make nucleus "
+                     "WITH=soft): use ds=off to record switches alone",
+                     cpu, refusal);
+            return -ENODEV;
+        }
         if (refusal && cpu) /* cores of several kinds: CPU 0 could */
             snprintf(state.reason, sizeof state.reason, "CPU %u: %s", cpu, refusal);
         else
@@ -212,9 +242,10 @@ static int init_driver(struct kcpu *cpu, struct ds_cpu *ds, const struct ds_mach
 }
 
 /* Memory and driver state of one CPU, from the boot processor. */
-static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char *error, size_t error_size)
+static int prepare_cpu(struct kcpu *cpu, char *error, size_t error_size)
 {
     uint32_t i = cpu->arch.index;
+    const struct ds_machine *machine = cpu->machine;
     struct ds_cpu *ds = pages(ds_cpu_bytes());
     struct ds_hooks hooks = kdrain_hooks;
     if (!kopt.truth) { /* making it takes time */
@@ -244,13 +275,11 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
         snprintf(error, error_size, "CPU %u: %s", i, state.caps[i].bts_reason);
         return e;
     }
-    if (cpu->ds_soft) {
-        ds_soft_attach(cpu->ds_soft, ds, tid_of_frame);
-        if (kopt.ds_log)
-            ds_soft_log(cpu->ds_soft);
+    if (machine->stepping) {
+        machine->stepping->attach(machine->context, ds, tid_of_frame);
+        cpu->stepped = machine;
     }
     cpu->ds = cpu->active_ds = ds;
-    cpu->active_model = cpu->ds_soft;
     cpu->pebs_index = ds_pebs_index(ds);
     return 0;
 }
@@ -267,25 +296,20 @@ static void choose_bts(void)
     state.bts = true;
 }
 
-/* A model for each CPU, and what it says of itself. */
-static int make_models(char *error, size_t error_size)
+/* A machine for each CPU, and what it says of itself, if it is not the processor. */
+static int make_machines(void)
 {
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        if (!(kcpu_table[i]->machine = kds_machine_make(true)))
+            return -ENOMEM;
+    state.caps = state.hw_caps;
+    if (!state.other)
+        return 0;
     state.caps = pages(kcpu_count * sizeof *state.caps);
     if (!state.caps)
         return -ENOMEM;
-    for (uint32_t i = 0; i < kcpu_count; i++) {
-        struct ds_soft *model = pages(ds_soft_bytes());
-        if (!model)
-            return -ENOMEM;
-        int e = ds_soft_init(model, kopt.ds_preset, &kopt.ds_policy);
-        if (e) {
-            snprintf(error, error_size, "ds.preset=%s: the model has no such processor", kopt.ds_preset);
-            return e;
-        }
-        kcpu_table[i]->ds_soft = model;
-    }
     arch_debug_set(kstepping_debug);
-    kcross_call_all(detect_soft, NULL);
+    kcross_call_all(detect_other, NULL);
     return 0;
 }
 
@@ -311,7 +335,7 @@ static int configure(char *error, size_t error_size)
     if (e)
         return e;
     kopt_pmc(&state.pmc, error, error_size); /* which kopt_ds_config has found right */
-    if (!kopt.ds_throttle && !state.soft)
+    if (!kopt.ds_throttle && !state.other)
         state.ds.throttle = THROTTLE_HW;
     state.ds.tick_tsc = arch_tsc_hz() / 1000000 * kopt.tick_us;
     state.atom.throttle = state.ds.throttle;
@@ -329,7 +353,8 @@ static int configure(char *error, size_t error_size)
     for (uint32_t i = 0; i < kcpu_count; i++) {
         const struct ds_config *config = kds_planned(i); /* architectural PEBS: of more events, larger records */
         size_t bytes = ds_buffer_bytes(&state.caps[i], config);
-        uint32_t truth = state.soft ? ds_truth_records(&state.caps[i], config) : 1;
+        const struct ds_stepping *stepping = kcpu_table[i]->machine->stepping;
+        uint32_t truth = stepping ? stepping->truth_records(&state.caps[i], config) : 1;
         if (bytes > state.buffer_bytes)
             state.buffer_bytes = bytes;
         if (truth > state.truth_records)
@@ -420,10 +445,8 @@ int kds_init(char *error, size_t error_size)
     /* 2. Whose Debug Store it will be, */
     if ((e = choose_backend(error, error_size)) != 0 || kopt.ds == KOPT_DS_OFF)
         return e;
-    /* 3. the model's, which is made now, or theirs. */
-    state.soft = strcmp(state.backend, "soft") == 0;
-    state.caps = state.hw_caps;
-    if (state.soft && (e = make_models(error, error_size)) != 0)
+    /* 3. that of machines which are made now, or theirs. */
+    if ((e = make_machines()) != 0)
         return e;
     kpmi_init();
     if (kopt.bts)
@@ -432,8 +455,7 @@ int kds_init(char *error, size_t error_size)
     e = configure(error, error_size);
     /* 5. Memory and driver of each CPU. */
     for (uint32_t i = 0; i < kcpu_count && !e; i++)
-        e = prepare_cpu(kcpu_table[i], state.soft ? ds_soft_machine(kcpu_table[i]->ds_soft) : ds_hw_machine(), error,
-                        error_size);
+        e = prepare_cpu(kcpu_table[i], error, error_size);
     if (e || !state.pebs)
         return e;
     say_what_is_alone();

@@ -7,18 +7,19 @@
 #include "arch/arch.h"
 #include "ds/ds.h"
 #include "kernel/cpu.h"
+#include "kernel/recording/backend.h"
 #include "trace/pmc_items.h"
 
 enum kds_kind { KDS_CORE, KDS_ATOM, KDS_KINDS }; /* of a CPU: an efficient core of a hybrid, or any other */
 
 struct kds {
-    const char *backend;     /* "hw", "soft" or "off" */
-    bool soft;               /* it is "soft" */
-    char reason[576];        /* one sentence: why this backend; and what the self-test has found wrong */
-    struct ds_caps *hw_caps; /* [kcpu_count]: what the processors themselves answered */
-    struct ds_caps *caps;    /* [kcpu_count]: what the backend in use answered; NULL: off */
-    struct ds_config ds;     /* what the CPUs sample */
-    struct ds_config atom;   /* and efficient cores, where that is something else: option pebs.atom */
+    const char *backend;          /* "hw", "soft" or "off" */
+    const struct kbackend *other; /* it is this one; NULL: the processors' own, or off */
+    char reason[576];             /* one sentence: why this backend; and what the self-test has found wrong */
+    struct ds_caps *hw_caps;      /* [kcpu_count]: what the processors themselves answered */
+    struct ds_caps *caps;         /* [kcpu_count]: what the backend in use answered; NULL: off */
+    struct ds_config ds;          /* what the CPUs sample */
+    struct ds_config atom;        /* and efficient cores, where that is something else: option pebs.atom */
     const struct ds_config *config[MAX_CPUS]; /* what each CPU does: one of these, or one without events: no PEBS */
     char why_not[KDS_KINDS][200];    /* one sentence: why CPUs of this kind have no PEBS, while others do; or "" */
     struct trace_pmc pmc;            /* of option session.pmc; its counters are the ds.counting ones, in this order */
@@ -64,6 +65,10 @@ static inline uint32_t kds_first_instead(void)
 /* Detection on every CPU, choice of the backend, memory. All CPUs run; nothing is recorded yet. 0, or negative with one
  * line in `error`: what is missing and what to do. Thread context. */
 int kds_init(char *error, size_t error_size);
+/* A machine like the session's on the CPUs: the processor itself, or a new one that counts by single-stepping (see
+ * struct kbackend). NULL: no memory. kds_machine_free also takes NULL. */
+const struct ds_machine *kds_machine_make(bool policies);
+void kds_machine_free(const struct ds_machine *machine);
 /* Pages for a PEBS buffer of `bytes` bytes, ds_buffer_bytes or the largest of several, as this CPU's driver needs them;
  * NULL: there is no memory. To be freed with kmem_pages_free. */
 void *kds_buffer_alloc(uint32_t cpu, size_t bytes);

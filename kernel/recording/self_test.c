@@ -7,7 +7,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
-#include "kernel/options/options.h"
+#include "kernel/recording/ds.h"
 #include "kernel/sched/cross_call.h"
 
 #define PAGES(bytes) (((bytes) + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE)
@@ -18,6 +18,7 @@ struct trial {
     const struct ds_event *event;
     struct {
         uint8_t *pages; /* the driver, behind it the area and the buffer */
+        const struct ds_machine *machine;
         enum ds_tried tried;
     } cpu[MAX_CPUS];
 };
@@ -34,13 +35,11 @@ static void try(void *argument)
     if (t->each[i] != t->config)
         return;
     uint8_t *area = t->cpu[i].pages + DRIVER_PAGES * ARCH_PAGE_SIZE;
-    cpu->active_model = cpu->ds_soft;
-    t->cpu[i].tried = ds_self_test((struct ds_cpu *)(void *)t->cpu[i].pages,
-                                   cpu->ds_soft ? ds_soft_machine(cpu->ds_soft) : ds_hw_machine(), &t->caps[i],
-                                   t->event, area, area + ARCH_PAGE_SIZE);
-    cpu->active_model = NULL;
-    if (cpu->ds_soft) /* as new: nothing has been counted */
-        ds_soft_init(cpu->ds_soft, kopt.ds_preset, &kopt.ds_policy);
+    const struct ds_machine *machine = t->cpu[i].machine;
+    cpu->stepped = machine->stepping ? machine : NULL;
+    t->cpu[i].tried = ds_self_test((struct ds_cpu *)(void *)t->cpu[i].pages, machine, &t->caps[i], t->event, area,
+                                   area + ARCH_PAGE_SIZE);
+    cpu->stepped = NULL;
 }
 
 /* Where the set-up itself fails, that of the session fails, too, and says why. */
@@ -78,11 +77,14 @@ int kself_test(struct ds_caps *caps, const struct ds_config *const *each, const 
     trial.each = each;
     trial.config = config;
     for (uint32_t i = 0; i < kcpu_count; i++)
-        memory &= (trial.cpu[i].pages = kmem_pages_alloc(TRIAL_PAGES)) != NULL;
+        memory &= (trial.cpu[i].pages = kmem_pages_alloc(TRIAL_PAGES)) != NULL &&
+                  (trial.cpu[i].machine = kds_machine_make(true)) != NULL;
     if (memory)
         try_all(&trial, said, size);
-    for (uint32_t i = 0; i < kcpu_count; i++)
+    for (uint32_t i = 0; i < kcpu_count; i++) {
         if (trial.cpu[i].pages)
             kmem_pages_free(trial.cpu[i].pages, TRIAL_PAGES);
+        kds_machine_free(trial.cpu[i].machine);
+    }
     return memory ? 0 : -ENOMEM;
 }

@@ -128,7 +128,8 @@ static void find_places(struct keeper *k)
     k->places[DS_AREA] = (uint64_t)kcpu_table[cpu]->ds_area;
     k->places[PEBS_BUFFER] = (uint64_t)kcpu_table[cpu]->pebs_buffer;
     k->places[BTS_BUFFER] = (uint64_t)kcpu_table[cpu]->bts_buffer;
-    k->places[MODEL] = (uint64_t)kcpu_table[cpu]->ds_soft;
+    if (kds->other)
+        k->places[MODEL] = (uint64_t)kcpu_table[cpu]->machine->context;
     k->places[TRUTH] = (uint64_t)ktruth_pool();
     k->places[TRACE] = (uint64_t)ksession_session(1);
     k->places[BELOW_STACK] = KUSER_STACK_TOP - KUSER_STACK_PAGES * (uint64_t)ARCH_PAGE_SIZE - 8;

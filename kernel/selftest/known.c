@@ -18,7 +18,7 @@
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "ds/layout.h"
-#include "ds/model/model.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/console/report.h"
 #include "kernel/gate.h"
 #include "kernel/lib/string.h"
@@ -102,8 +102,8 @@ static const char *const events[DS_EVENT_KINDS] = {
 struct prover {
     uint32_t cpu;
     const struct ds_machine *machine; /* NULL: nothing counts */
+    const struct ds_stepping *model;  /* how it counts; NULL: hw */
     struct ds_caps *caps;             /* the CPU's, but the model has no errata */
-    struct ds_soft *model;            /* NULL: hw */
     struct ds_cpu *ds;
     void *area, *buffer;
     size_t buffer_bytes;
@@ -201,6 +201,7 @@ static bool run_counted(struct prover *p, const struct ds_config *config)
 {
     struct kcpu *cpu = kcpu_this();
     const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .context = p};
+    const struct ds_machine *stepped = cpu->stepped;
     struct ds_refusal refusal;
     struct ds_counts counts;
 
@@ -210,8 +211,9 @@ static bool run_counted(struct prover *p, const struct ds_config *config)
     if (ds_cpu_init(p->ds, p->cpu, p->machine, p->caps, config, &hooks, p->area, p->buffer, p->why, sizeof p->why) != 0)
         return false;
     if (p->model) {
-        ds_soft_attach(p->model, p->ds, NULL); /* whose frame it is only those hooks ask that are not there */
-        cpu->active_model = p->model;
+        /* Whose frame it is only those hooks ask that are not there. */
+        p->model->attach(p->machine->context, p->ds, NULL);
+        cpu->stepped = p->machine;
     }
     kds_lend(p->ds);
     bool good = ds_start(p->ds, &refusal) == 0;
@@ -227,7 +229,7 @@ static bool run_counted(struct prover *p, const struct ds_config *config)
     p->counted[USER] = counts.plain[USER].events;
     p->counted[KERNEL] = counts.plain[KERNEL].events;
     kds_lend(cpu->ds);
-    cpu->active_model = cpu->ds_soft;
+    cpu->stepped = stepped;
     return good;
 }
 
@@ -255,8 +257,8 @@ static const char *recorded_name(const struct prover *p, enum ds_event_kind kind
 /* Records are `period` events apart with precise distribution, one more without (ds/model/counting.c). */
 static void judge_records(struct prover *p, enum ds_event_kind kind, uint64_t period)
 {
-    bool pdist = p->model && (ds_model_preset(kopt.ds_preset)->pdist & DS_BIT(p->counter) ||
-                              recorded_name(p, kind) != events[kind]);
+    bool pdist =
+        p->model && (p->model->pdist(p->machine->context, p->counter) || recorded_name(p, kind) != events[kind]);
     size_t wrong;
     enum kpaper_verdict verdict =
         kpaper_judge_records(&p->paper, kind, p->model ? period + !pdist : 0, p->record, p->records, &wrong);
@@ -398,7 +400,7 @@ static void free_pages(void *address, size_t bytes)
 static void free_memory(struct prover *p)
 {
     free_pages(p->caps, sizeof *p->caps);
-    free_pages(p->model, ds_soft_bytes());
+    kds_machine_free(p->machine);
     free_pages(p->ds, ds_cpu_bytes());
     free_pages(p->area, ARCH_PAGE_SIZE);
     free_pages(p->buffer, p->buffer_bytes);
@@ -435,16 +437,12 @@ static int get_memory(struct prover *p)
     if (!p->caps || !p->ds || !p->area)
         return -ENOMEM;
     *p->caps = kds->caps[p->cpu];
-    p->machine = ds_hw_machine();
-    if (kcpu_table[p->cpu]->ds_soft) {
+    p->machine = kds_machine_make(false);
+    if (!p->machine)
+        return -ENOMEM;
+    p->model = p->machine->stepping;
+    if (p->model)
         p->caps->errata = (struct ds_errata){0};
-        p->model = kmem_pages_alloc(PAGES(ds_soft_bytes()));
-        if (!p->model)
-            return -ENOMEM;
-        if (ds_soft_init(p->model, kopt.ds_preset, NULL) != 0)
-            return -EINVAL;
-        p->machine = ds_soft_machine(p->model);
-    }
     p->buffer_bytes = ds_buffer_bytes(p->caps, &largest);
     p->buffer = kds_buffer_alloc(p->cpu, p->buffer_bytes);
     return p->buffer ? 0 : -ENOMEM;

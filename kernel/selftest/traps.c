@@ -9,7 +9,7 @@
 #include "kernel/console/report.h"
 #include "kernel/gate.h"
 #include "kernel/memory/mem.h"
-#include "kernel/options/options.h"
+#include "kernel/recording/ds.h"
 #include "kernel/sched/threads.h"
 #include "kernel/workload/parts.h"
 
@@ -38,16 +38,11 @@ static const struct piece {
 #define COUNT (sizeof pieces / sizeof pieces[0])
 
 struct trapper {
-    struct ds_soft *model; /* NULL: nothing is stepped */
+    const struct ds_machine *model; /* NULL: nothing is stepped */
     uint32_t cpu;
     uint64_t rounds, ticks;
     uint8_t buffer[256];
 };
-
-static size_t model_pages(void)
-{
-    return (ds_soft_bytes() + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE;
-}
 
 static bool write_msr(const struct ds_machine *m, uint32_t msr, uint64_t value)
 {
@@ -62,11 +57,9 @@ static uint64_t read_msr(const struct ds_machine *m, uint32_t msr)
 }
 
 /* Instructions on fixed counter 0, branches on PMC0; no PEBS, no interrupts. */
-static bool program(struct ds_soft *model)
+static bool program(const struct ds_machine *m)
 {
-    const struct ds_machine *m = ds_soft_machine(model);
-    return ds_soft_init(model, kopt.ds_preset, NULL) == 0 &&
-           write_msr(m, IA32_FIXED_CTR_CTRL, ia32_fixed_ctr_ctrl_os(0)) &&
+    return write_msr(m, IA32_FIXED_CTR_CTRL, ia32_fixed_ctr_ctrl_os(0)) &&
            write_msr(m, IA32_PERFEVTSEL0, ia32_perfevtsel(0xC4, 0) | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN) &&
            write_msr(m, IA32_PERF_GLOBAL_CTRL, DS_BIT(ds_counter_fixed(0)) | DS_BIT(0));
 }
@@ -74,17 +67,18 @@ static bool program(struct ds_soft *model)
 /* All that retires from one gate to the next, the ends of the gates' own code included: the same for every piece. */
 static struct counted count(struct trapper *t, uint64_t (*code)(void *buffer), uint64_t *rax)
 {
-    const struct ds_machine *m = ds_soft_machine(t->model);
+    const struct ds_machine *m = t->model, *before;
     bool on = kgate_enter();
     struct kcpu *cpu = kcpu_this(); /* the thread is bound to it */
     uint64_t ticks = cpu->ticks;
     write_msr(m, IA32_FIXED_CTR0, 0);
     write_msr(m, IA32_PMC0, 0);
-    cpu->active_model = t->model;
+    before = cpu->stepped;
+    cpu->stepped = m;
     kgate_leave(on);
     *rax = code(t->buffer);
     on = kgate_enter();
-    cpu->active_model = cpu->ds_soft;
+    cpu->stepped = before;
     struct counted n = {read_msr(m, IA32_FIXED_CTR0), read_msr(m, IA32_PMC0)};
     t->ticks += cpu->ticks - ticks;
     kgate_leave(on);
@@ -139,8 +133,7 @@ static void step_through(void *argument)
         REPORT(KREPORT_PASS,
                "CPU %u: %lu pieces of code, %lu times each, %lu timer ticks in between: every count right", t->cpu,
                COUNT, t->rounds, t->ticks);
-    if (t->model)
-        kmem_pages_free(t->model, model_pages());
+    kds_machine_free(t->model);
 }
 
 static int start(uint64_t seed)
@@ -152,8 +145,8 @@ static int start(uint64_t seed)
         if (!t)
             return -ENOMEM;
         t->cpu = i;
-        if (kcpu_table[i]->ds_soft) {
-            t->model = kmem_pages_alloc(model_pages());
+        if (kds->other) {
+            t->model = kds_machine_make(false);
             if (!t->model)
                 return -ENOMEM;
             if (!program(t->model))
@@ -161,8 +154,8 @@ static int start(uint64_t seed)
         }
         if (!e)
             e = kworkload_thread("trapper", i, KPRIORITY_NORMAL, i, step_through, t);
-        if (e && t->model)
-            kmem_pages_free(t->model, model_pages());
+        if (e)
+            kds_machine_free(t->model);
     }
     return e;
 }

@@ -15,7 +15,7 @@ static bool supported(const struct kcpu *cpu)
 {
     if (!cpu->ds)
         return false;
-    const struct ds_machine *machine = cpu->ds_soft ? ds_soft_machine(cpu->ds_soft) : ds_hw_machine();
+    const struct ds_machine *machine = cpu->machine;
     const uint64_t want = IA32_MISC_ENABLE_PERFMON, all = want | IA32_MISC_ENABLE_PEBS_UNAVAIL;
     uint32_t vendor[4];
     uint64_t enable;

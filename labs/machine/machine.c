@@ -4,12 +4,14 @@
 
 #include "arch/arch.h"
 #include "ds/ds.h"
+#include "ds/soft/soft.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
+#include "kernel/soft/options.h"
 #include "kernel/tracepoint/stepping.h"
 #include "labs/check.h"
 #include "labs/lab.h"
@@ -40,14 +42,13 @@ static bool mapped(const void *address, size_t size)
 static int make_model(char *error, size_t size)
 {
     struct ds_soft *model = pages(ds_soft_bytes());
-    if (!model || ds_soft_init(model, kopt.ds_preset, &kopt.ds_policy) != 0) {
-        snprintf(error, size, "there is no model of ds.preset=%s, or no memory for it", kopt.ds_preset);
+    if (!model || ds_soft_init(model, ksoft_options.preset, &ksoft_options.policy) != 0) {
+        snprintf(error, size, "there is no model of ds.preset=%s, or no memory for it", ksoft_options.preset);
         return -EINVAL;
     }
     ds_soft_check_memory(model, mapped);
-    kcpu_table[0]->active_model = model;
+    machine = kcpu_table[0]->stepped = ds_soft_machine(model);
     arch_debug_set(kstepping_debug);
-    machine = ds_soft_machine(model);
     return 0;
 }
 

@@ -5,7 +5,7 @@
 #include "kernel/console/end.h"
 #include "kernel/console/report.h"
 #include "kernel/lib/print.h"
-#include "kernel/options/options.h"
+#include "kernel/soft/options.h"
 #include "labs/check.h"
 #include "labs/machine/machine.h"
 
@@ -17,7 +17,7 @@ void krun(void *boot)
     if (lab_machine_init(error, sizeof error) != 0)
         kend_failed("machine", error);
     if (lab_is_model())
-        kprintf("the Debug Store is a model of the processor %s\n", kopt.ds_preset);
+        kprintf("the Debug Store is a model of the processor %s\n", ksoft_options.preset);
     else
         kprintf("the Debug Store is the processor's, or the emulator's\n");
     lab_check();

@@ -51,12 +51,17 @@ def refused(kernel, word):
     assert result.status == cb.USAGE and "this kernel is built without" in result.output, result.output
 
 
-@pytest.mark.parametrize("option", ["truth=0", "truth=1", cb.long("bts=interrupt"), cb.long("ds=off")])
-def test_nucleus(tmp_path, option):
-    kernel = build(tmp_path / "nucleus")
+HW = pytest.param("", "ds=hw", marks=pytest.mark.skipif(not cb.QEMU_11.exists(), reason="run 'make deps-ds'"))
+
+
+@pytest.mark.parametrize("wing, option", [
+    HW, ("soft", "truth=1"), cb.long("soft", "truth=0"), cb.long("soft", "bts=interrupt"), cb.long("soft", "ds=off")])
+def test_nucleus(tmp_path, wing, option):
+    """With either backend."""
+    kernel = build(tmp_path / "nucleus", wing)
     assert ("cannot be known here: there is no truth" in run(tmp_path, kernel, option)) == (option != "truth=1")
-    for words in WINGS.values():
-        for word in words:
+    for name, words in WINGS.items():
+        for word in words if name != wing else ():
             refused(kernel, word)
 
 
@@ -64,7 +69,8 @@ def test_nucleus(tmp_path, option):
 def test_without(tmp_path, wing):
     """The rest is as it was: the others' options are known."""
     kernel = build(tmp_path / "rest", *(name for name in WINGS if name != wing))
-    run(tmp_path, kernel, "truth=1", *(["monitor.script=none", "monitor=off"] if wing != "monitor" else []))
+    run(tmp_path, kernel, *(["truth=1"] if wing != "soft" else ["ds=off"]),
+        *(["monitor.script=none", "monitor=off"] if wing != "monitor" else []))
     for word in WINGS[wing]:
         refused(kernel, word)
     for name, words in WINGS.items():
@@ -74,7 +80,8 @@ def test_without(tmp_path, wing):
             if "=" in word:
                 assert done.returncode == 0
             else:  # known, but not with this value, or not without another
-                assert done.returncode == 2 and re.search(" must be | has no effect with ", done.stderr)
+                assert done.returncode == 2
+                assert re.search(" must be | has no effect with | no option of this name ", done.stderr)
 
 
 SOURCES = {path: path.read_text(encoding="utf-8")
@@ -88,6 +95,7 @@ def added(words):
 
 @pytest.mark.parametrize("table, words", [
     ("kphase", r"KPHASE\("), ("knmi", r"ROWS_ADD\(knmi,"), ("kdump", r"KDUMP_SECTION\("), ("kopt", r"ROWS_ADD\(kopt,"),
+    ("kopt_rows", r"ROWS_ADD\(kopt_rows,"), ("kbackend", r"ROWS_ADD\(kbackend,"),
     ("kworkload", r"KWORKLOAD\("), ("kopt_workload", r"KOPT_WORKLOAD\("), ("kopt_absent", r"ROWS_ADD\(kopt_absent,")])
 def test_every_row_is_linked(table, words):
     """As many in the whole kernel as there are in the sources."""
@@ -113,8 +121,12 @@ def test_a_workload_is_an_option():
 
 def test_the_host_has_all():
     said = subprocess.run([cb.BUILD / "cairn-options", "help"], capture_output=True, text=True, check=True).stdout
-    assert added(r"ROWS_ADD\(kopt,") == sum("=" not in word for found in WINGS.values() for word in found)
-    assert all(f"\n  {word}=" in said for found in WINGS.values() for word in found if "=" not in word)
-    values = said.split("\n  workload=")[1].split("what the threads")[0].replace("\n", "").replace(" ", "").split("|")
-    assert {word.split("=")[1] for found in WINGS.values() for word in found if word.startswith("workload=")} <= \
-        set(values)
+    values = dict(re.findall(r"^  ([\w.]+)=(\S+)", re.sub(r"\|\n +", "|", said), re.M))
+    words = [word for found in WINGS.values() for word in found]
+    assert all(value in values[name].split("|") for name, value in (word.split("=") for word in words if "=" in word)
+               if name != "session")
+    names = [word for word in words if "=" not in word]
+    assert all(any(option.startswith(name) for option in values) if name.endswith(".") else name in values
+               for name in names)
+    made = added(r"ROWS_ADD\(kopt_rows,")  # each an option and a family
+    assert added(r"ROWS_ADD\(kopt,") + 2 * made == len(names)

@@ -28,6 +28,8 @@ def test_includes():
     ("arch/paging.c", "tests/new.h", "tests/new.h is in no room"),
     ("tools/cairn/frame/frame.c", "tools/cairn/log/log.h", "tools/cairn/frame may not include tools/cairn/log/log.h"),
     ("kernel/run.c", "kernel/monitor/break.h", "kernel/monitor/break.h is in wing monitor"),
+    ("ds/driver/driver.c", "ds/policy/policy.h", "ds/policy/policy.h is in wing probe and soft"),
+    ("ds/probe/rows.c", "ds/model/model.h", "ds/model/model.h is in wing soft"),
     ("kernel/monitor/monitor.c", "kernel/windows/sysinfo.h", "kernel/windows/sysinfo.h is in wing windows"),
     ("tools/cairn/export/json.c", "tools/cairn/command/command.h", "tools/cairn/export may not include"),
     ("tools/cairn/check/rules.c", "tools/qemu-ds/counting/counting.h", "tools/cairn/check may not include"),

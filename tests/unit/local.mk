@@ -7,7 +7,7 @@ $(addprefix $(B)/san/,$(addprefix tests/unit/boot/test_,firmware.o main.o save.o
 # per cent of all. gcov is that of the gcc in use.
 COVERAGE_LEAST := 95
 GCOV          := $(if $(findstring gcc,$(CC)),$(subst gcc,gcov,$(CC)))
-COVERED_C     := $(sort $(wildcard ds/model/*.c))
+COVERED_C     := $(call c_of,$(MODEL))
 COVERAGE_UNIT := $(basename $(notdir $(wildcard tests/unit/model/test_model*.c tests/unit/model/test_property*.c)))
 COVERAGE_O    := $(patsubst %.c,$(B)/coverage/%.o,$(COVERED_C) $(EVENT_C) $(wildcard tests/unit/model/property/*.c) \
                      $(addprefix tests/unit/support/,ds_bench.c ds_naive.c ds_naive_arch.c))
@@ -24,7 +24,7 @@ coverage: $(COVERAGE_UNIT:%=$(B)/coverage/%)
 	@set -e; for t in $^; do $$t > $$t.log 2>&1 || { cat $$t.log; exit 1; }; done
 	@$(GCOV) -n -b $(COVERED_C:%.c=$(B)/coverage/%.o) | awk -v least=$(COVERAGE_LEAST) '\
 	    /^File/ { split($$2, name, "\047") } \
-	    /^Taken at least once/ && name[2] ~ /^ds\/model\// { \
+	    /^Taken at least once/ && name[2] ~ /^ds\/(model|policy)\// { \
 	        match($$0, /:[0-9.]+/); share = substr($$0, RSTART + 1, RLENGTH - 1); \
 	        printf "%-24s %4d branches, %6.2f %% taken\n", name[2], $$NF, share; \
 	        all += $$NF; taken += share * $$NF / 100 } \

@@ -5,11 +5,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ds/ds.h"
 #include "ds/model/model.h"
 #include "kernel/lib/errno.h"
-#include "kernel/options/options.h"
+#include "kernel/options/row.h"
 
 static void model_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
@@ -28,6 +29,11 @@ static int model_wrmsr(void *context, uint32_t msr, uint64_t value)
 
 int options_check_processor(char *error, size_t size)
 {
+    struct kopt_row row;
+    const struct kopt_option *option = kopt_row_get(kopt_row_find("ds.preset", strlen("ds.preset")), &row);
+    if (!option) /* a kernel without backend soft */
+        return 0;
+    const char *preset = option->field;
     struct ds_model model;
     const struct ds_model_host nobody = {0}; /* nothing retires */
     const struct ds_machine machine = {
@@ -36,11 +42,11 @@ int options_check_processor(char *error, size_t size)
     struct ds_caps caps;
     struct ds_config config, atom;
     uint64_t later[DS_MAX_COUNTERS];
-    ds_model_init(&model, ds_model_preset(kopt.ds_preset), &kopt.ds_policy, &nobody);
+    ds_model_init(&model, ds_model_preset(preset), NULL, &nobody); /* no policy decides what it has */
     ds_detect(&machine, &caps);
     const char *why = kopt.bts == DS_BTS_OFF ? NULL : ds_bts_refusal(&caps, (enum ds_bts_rings)kopt.bts_rings);
     if (why) {
-        snprintf(error, size, "option 'bts': ds.preset=%s: %s", kopt.ds_preset, why);
+        snprintf(error, size, "option 'bts': ds.preset=%s: %s", preset, why);
         return -EINVAL;
     }
     int e = kopt_ds_config(&config, &atom, later, error, size);

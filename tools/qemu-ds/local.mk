@@ -5,12 +5,12 @@ deps-ds:
 .PHONY: deps-ds
 
 # The plugin: the model as it is, and no libraries: QEMU brings GLib and its own functions.
-QDS_C := $(call c_of,tools/qemu-ds $(patsubst %/,%,$(wildcard tools/qemu-ds/*/)) ds/model) $(EVENT_C) \
+QDS_C := $(call c_of,tools/qemu-ds $(patsubst %/,%,$(wildcard tools/qemu-ds/*/)) $(MODEL)) $(EVENT_C) \
          ds/soft/insn.c ds/soft/retired.c
 QDS_O := $(QDS_C:%.c=$(B)/qemu-ds/%.o)
 # QDS_LAYOUT: a number for what struct qds_vcpu looks like. Snapshots have it.
 FLAGS_qemu-ds := $(HCFLAGS) -fPIC -fvisibility=hidden -DQDS_LAYOUT=$(firstword $(shell cat \
-                     ds/{layout,pebs23_layout}.h ds/model/model.h ds/soft/insn.h \
+                     ds/{layout,pebs23_layout}.h ds/{model/model,policy/policy,soft/insn}.h \
                      tools/qemu-ds/{counting/counting,vcpu/vcpu,zeros/silent}.h | cksum))u
 $(eval $(call product,qemu-ds))
 $(B)/qemu-ds.objects: OBJECTS = $(QDS_O)

@@ -13,6 +13,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/options/options.h"
 #include "kernel/options/row.h"
+#include "kernel/soft/options.h"
 #include "trace/session.h"
 
 static char error[512];
@@ -78,11 +79,13 @@ static const struct kopt_option part_text = {.name = "part.text",
                                              .kind = TEXT};
 static const struct kopt_option part_number = {
     .name = "part", .standard = "7", .text = "a number", .field = &part.number, .kind = NUMBER32, .min = 1, .max = 9};
-static const struct kopt_absent gone = {"gone", "away"}, gone_workload = {"workload=gone", "away"};
+static const struct kopt_absent gone = {"gone", "away"}, gone_workload = {"workload=gone", "away"},
+                                gone_family = {"gone.", "away"};
 ROWS_ADD(kopt, part_text);
 ROWS_ADD(kopt, part_number);
 ROWS_ADD(kopt_absent, gone);
 ROWS_ADD(kopt_absent, gone_workload);
+ROWS_ADD(kopt_absent, gone_family);
 
 /* Options that a part of the kernel adds, each after those of the table and in the order of their names; and those of a
  * part that is not there. */
@@ -108,6 +111,9 @@ static void of_parts(void **state)
 
     assert_int_equal(set("gone=1"), -EINVAL);
     assert_string_equal(error, "option 'gone=1': this kernel is built without the wing away (make nucleus WITH=away)");
+    assert_int_equal(set("gone.far=1"), -EINVAL);
+    assert_string_equal(error,
+                        "option 'gone.far=1': this kernel is built without the wing away (make nucleus WITH=away)");
     assert_int_equal(set("workload=gone"), -EINVAL);
     assert_string_equal(error,
                         "option 'workload=gone': this kernel is built without the wing away (make nucleus WITH=away)");
@@ -207,9 +213,9 @@ static void what_auto_leaves_without_effect(void **state)
     assert_false(kopt_idle(&i, KOPT_DS_SOFT, text, sizeof text));
     i = 0;
     assert_true(kopt_idle(&i, KOPT_DS_HW, text, sizeof text));
-    assert_non_null(strstr(text, "'ds.preset=skylake': has no effect with ds=hw, which"));
-    assert_true(kopt_idle(&i, KOPT_DS_HW, text, sizeof text));
     assert_non_null(strstr(text, "'ds.log=1'"));
+    assert_true(kopt_idle(&i, KOPT_DS_HW, text, sizeof text));
+    assert_non_null(strstr(text, "'ds.preset=skylake': has no effect with ds=hw, which"));
     assert_false(kopt_idle(&i, KOPT_DS_HW, text, sizeof text));
 }
 
@@ -419,16 +425,16 @@ static void presets_and_policies(void **state)
         kopt_defaults();
         snprintf(word, sizeof word, "ds.preset=%s", ds_model_presets[i].name);
         assert_int_equal(set(word), 0);
-        assert_string_equal(kopt.ds_preset, ds_model_presets[i].name);
+        assert_string_equal(ksoft_options.preset, ds_model_presets[i].name);
     }
     for (size_t i = 0; i < DS_MODEL_POLICIES; i++) {
         const struct ds_model_policy_row *row = &ds_model_policies[i];
-        assert_string_equal(ds_model_policy_value(&kopt.ds_policy, row), row->values[0]);
+        assert_string_equal(ds_model_policy_value(&ksoft_options.policy, row), row->values[0]);
         for (size_t v = 0; row->values[v]; v++) {
             snprintf(word, sizeof word, "ds.policy.%s=%s", row->name, row->values[v]);
             kopt_defaults();
             assert_int_equal(set(word), 0);
-            assert_string_equal(ds_model_policy_value(&kopt.ds_policy, row), row->values[v]);
+            assert_string_equal(ds_model_policy_value(&ksoft_options.policy, row), row->values[v]);
         }
     }
     for (size_t i = 0; kopt_describe(i, &help); i++) {

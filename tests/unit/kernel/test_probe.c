@@ -60,12 +60,13 @@ __asm__(".pushsection .text\n" NOT_REACHED(arch_copy_from_user) NOT_REACHED(arch
                 NOT_REACHED(arch_lvtpc_write) NOT_REACHED(arch_rdmsr_safe) NOT_REACHED(arch_readable)
                     NOT_REACHED(arch_syscall_entry) NOT_REACHED(arch_wrmsr_safe) NOT_REACHED(ksession_change)
                         NOT_REACHED(ksession_masks) NOT_REACHED(ksession_stamp) NOT_REACHED(kds_buffer_alloc)
-                            NOT_REACHED(kds_lend) NOT_REACHED(kmem_pages_alloc) NOT_REACHED(kmem_pages_free)
-                                NOT_REACHED(kmutex_init) NOT_REACHED(kmutex_lock) NOT_REACHED(kmutex_unlock)
-                                    NOT_REACHED(kpanic) NOT_REACHED(kthread_create) NOT_REACHED(kthread_join)
-                                        NOT_REACHED(kthread_sleep) NOT_REACHED(kthread_yield)
-                                            NOT_REACHED(kworkload_alloc) NOT_REACHED(kworkload_stopping)
-                                                NOT_REACHED(kworkload_thread) ".popsection\n");
+                            NOT_REACHED(kds_lend) NOT_REACHED(kds_machine_free) NOT_REACHED(kds_machine_make)
+                                NOT_REACHED(kmem_pages_alloc) NOT_REACHED(kmem_pages_free) NOT_REACHED(kmutex_init)
+                                    NOT_REACHED(kmutex_lock) NOT_REACHED(kmutex_unlock) NOT_REACHED(kpanic)
+                                        NOT_REACHED(kthread_create) NOT_REACHED(kthread_join) NOT_REACHED(kthread_sleep)
+                                            NOT_REACHED(kthread_yield) NOT_REACHED(kworkload_alloc)
+                                                NOT_REACHED(kworkload_stopping)
+                                                    NOT_REACHED(kworkload_thread) ".popsection\n");
 struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
 static struct kds store;

@@ -19,7 +19,7 @@
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
 #include "kernel/memory/mem.h"
-#include "kernel/options/options.h"
+#include "kernel/recording/ds.h"
 #include "kernel/recording/self_test.h"
 #include "kernel/sched/cross_call.h"
 #include "tests/unit/fake/processor.h"
@@ -28,7 +28,6 @@
 static struct kcpu cpus[2];
 struct kcpu *kcpu_table[MAX_CPUS] = {&cpus[0], &cpus[1]};
 uint32_t kcpu_count = 2;
-struct kopt kopt;
 
 static struct counting_machine machine[2];
 static char reported[400], said[400];
@@ -37,23 +36,16 @@ static struct ds_caps caps[2];
 static struct ds_config config, other_kind;
 static const struct ds_config *each[2];
 
-const struct ds_machine *ds_hw_machine(void)
+/* The processors have a Debug Store: nothing is stepped. */
+const struct ds_machine *kds_machine_make(bool policies)
 {
+    assert_true(policies);
     return &counting_machine_hw;
 }
 
-/* The processors have a Debug Store: nothing is stepped. */
-const struct ds_machine *ds_soft_machine(struct ds_soft *soft)
+void kds_machine_free(const struct ds_machine *made)
 {
-    assert_null(soft);
-    return NULL;
-}
-
-int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy)
-{
-    (void)preset, (void)policy;
-    assert_null(soft);
-    return 0;
+    assert_true(!made || made == &counting_machine_hw);
 }
 
 void kcross_call_all(kcross_call_function function, void *argument)

@@ -138,8 +138,14 @@ static uint64_t step_branches(void *context)
     return M.model.bts_records + M.model.bts_dropped + M.model.bts_lost;
 }
 
-static const struct ds_stepping stepping = {step_pause,   step_resume,    step_resume_frame, step_paused,
-                                            step_dropped, step_swallowed, step_steps,        step_branches};
+static const struct ds_stepping stepping = {.pause = step_pause,
+                                            .resume = step_resume,
+                                            .resume_frame = step_resume_frame,
+                                            .paused = step_paused,
+                                            .dropped = step_dropped,
+                                            .swallowed = step_swallowed,
+                                            .steps = step_steps,
+                                            .branches = step_branches};
 
 #define REGISTERS                                                                                                      \
     .backend = "model", .cpuid = machine_cpuid, .rdmsr = machine_rdmsr, .wrmsr = machine_wrmsr,                        \

@@ -12,6 +12,7 @@
 #include "arch/arch.h"
 #include "ds/ds.h"
 #include "ds/soft/record_truth.h"
+#include "ds/soft/soft.h"
 
 #define SOFT_PHYSICAL (UINT64_C(1) << 40) /* what a physical address is more than that in this program */
 

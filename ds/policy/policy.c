@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The policies by name. Each is a question to which no source has an answer. */
-#include "ds/model/model.h"
+#include "ds/policy/policy.h"
 
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"

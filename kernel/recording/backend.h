@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Debug Stores that are not the processors' own. Where the processors have none, option ds=auto takes such a one. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ds/machine.h"
+#include "kernel/lib/rows.h"
+
+struct trace_dump;
+
+struct kbackend {
+    const char *name; /* the value of option ds= */
+    /* A new machine, as after RESET, whose counters count by single-stepping: what no manual says it does as the
+     * options say, or without `policies` as by default. Of any CPU. NULL: no memory. */
+    const struct ds_machine *(*make)(bool policies);
+    void (*free)(const struct ds_machine *machine);
+    /* Lines of the machine stream: what the options say of it; and at the end, of CPU `cpu`. */
+    void (*dump)(struct trace_dump *dump);
+    void (*dump_end)(struct trace_dump *dump, uint32_t cpu);
+};
+ROWS(kbackend, const struct kbackend);

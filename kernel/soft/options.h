@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of the backend soft. */
+#pragma once
+
+#include <stdint.h>
+
+#include "ds/model/model.h"
+
+struct ksoft_options {
+    char preset[24]; /* a name of ds_model_presets */
+    struct ds_model_policy policy;
+    uint32_t log; /* 1: hooks.logged is told each step of the model */
+};
+extern struct ksoft_options ksoft_options;
