@@ -235,10 +235,10 @@ static void compare_counts(const struct cairn_log *whole, const struct cairn_log
 {
     for (uint32_t c = 0; c < whole->cpus; c++) {
         const struct cairn_cpu *a = &whole->cpu[c], *b = &windows->cpu[c];
-        if (a->events != b->events || a->pebs_records != b->pebs_records || a->epochs_seen != b->epochs_seen ||
-            a->lock_events != b->lock_events || a->log_entries != b->log_entries || a->acks.count != b->acks.count ||
+        if (a->events != b->events || a->pebs.records != b->pebs.records || a->pebs.epochs != b->pebs.epochs ||
+            a->locks.events != b->locks.events || a->log_entries != b->log_entries || a->acks.count != b->acks.count ||
             a->told.count != b->told.count || a->holes.count != b->holes.count || a->buffers != b->buffers ||
-            a->bts_records != b->bts_records || a->piece_count != b->piece_count)
+            a->bts.records != b->bts.records || a->piece_count != b->piece_count)
             fail("read through windows, something else is counted");
     }
 }

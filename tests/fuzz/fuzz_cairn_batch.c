@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (; cairn_cursor_next(&c, &sw); n++)
         if (sw.form > CCSWAP_FULL || sw.state >= KTHREAD_STATES || (sw.form < CCSWAP_LITE) != (sw.old_tid == 0))
             abort();
-    if (n != log.cpu[0].compact || (piece.size != space && n))
+    if (n != log.cpu[0].switches.compact || (piece.size != space && n))
         abort();
     free(bytes);
     return 0;

@@ -171,7 +171,7 @@ static void bts(struct scene *s, const uint64_t (*branches)[2])
     cpu->pieces = &s->piece;
     cpu->piece_count = 1;
     cpu->tail = CAIRN_NO_HOLE;
-    cpu->bts_epochs = 2;
+    cpu->bts.epochs = 2;
     again(s);
 }
 

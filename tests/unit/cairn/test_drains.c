@@ -201,14 +201,14 @@ static void compare(const struct cairn_log *log, bool exact)
             assert_int_equal(r->address, BASE + m->at[record]);
             assert_int_equal(r->size, m->at[record + 1] - m->at[record]);
             assert_memory_equal(r->at, m->bytes + m->at[record], r->size);
-            assert_true(r->index == m->at[record] || (r->index == CAIRN_NO_INDEX && !log->cpu[0].pebs_base));
+            assert_true(r->index == m->at[record] || (r->index == CAIRN_NO_INDEX && !log->cpu[0].pebs.base));
         }
         for (size_t i = 0; i < g.epochs.count; i++)
             compare_epoch(&g.epochs.items[i], &made[g.epochs.items[i].number], exact);
     }
     cairn_group_free(&g);
     assert_int_equal(seen, all);
-    assert_int_equal(log->cpu[0].pebs_records, all);
+    assert_int_equal(log->cpu[0].pebs.records, all);
 }
 
 static void parts_missing(void **state)
@@ -273,7 +273,7 @@ static void wrong_parts(void **state)
         struct cairn_group g;
         memcpy(record, &header, 8);
         struct cairn_log *log = read_two(&w, record, cases[i].first, cases[i].second, cases[i].address);
-        assert_int_equal(log->cpu[0].pebs_records, cases[i].records);
+        assert_int_equal(log->cpu[0].pebs.records, cases[i].records);
         assert_int_equal(log->cpu[0].bad_pieces, cases[i].bad);
         cairn_group_init(&g, log, 0);
         const struct cairn_epoch *e = cairn_group_drain(&g);
@@ -306,7 +306,7 @@ static void endless(void **state)
     }
     struct cairn_log *log = read_log(&w);
     struct cairn_group g;
-    assert_int_equal(log->cpu[0].pebs_records, 0);
+    assert_int_equal(log->cpu[0].pebs.records, 0);
     cairn_group_init(&g, log, 0);
     const struct cairn_epoch *e = cairn_group_drain(&g);
     assert_non_null(e);

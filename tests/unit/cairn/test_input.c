@@ -113,11 +113,11 @@ static void changed_meanwhile(void **state)
     writer_piece(&w, 0, 0, 0, 0x48 + b.size, &b);
     struct cairn_input file = file_of(w.data, w.size);
     assert_int_equal(cairn_log_read(log, &file, &(struct cairn_choice){0}, refusal), 0);
-    assert_int_equal(log->cpu[0].full, 1);
+    assert_int_equal(log->cpu[0].switches.full, 1);
     assert_int_equal(log->input.error, 0);
     assert_int_equal(pwrite(file.fd, "?", 1, (off_t)trace + 40), 1);
     cairn_log_select(log, 1);
-    assert_int_equal(log->cpu[0].full, 0);
+    assert_int_equal(log->cpu[0].switches.full, 0);
     assert_true(log->input.error == -ESTALE && log->input.error_at >= trace);
     cairn_log_free(log);
     cairn_input_close(&file);
@@ -164,7 +164,7 @@ static void written_anew(void **state)
         assert_int_equal(w.size, other.size);
         struct cairn_input file = file_of(w.data, w.size);
         assert_int_equal(cairn_log_read(log, &file, &(struct cairn_choice){0}, refusal), 0);
-        assert_true(log->cpu[0].compact == 4 && log->cpu[0].piece_count == 1 && log->frames.chains.count == 2);
+        assert_true(log->cpu[0].switches.compact == 4 && log->cpu[0].piece_count == 1 && log->frames.chains.count == 2);
         assert_int_equal(pwrite(file.fd, other.data, other.size, 0), other.size);
         struct cairn_cursor *c = malloc(sizeof(*c));
         struct cairn_switch sw;
@@ -244,9 +244,9 @@ static void records_without_drains(void **state)
     struct cairn_input file = file_of(w.data, w.size);
     assert_int_equal(cairn_log_read(log, &file, &(struct cairn_choice){0}, refusal), 0);
     assert_int_equal(log->bad_pieces, 0);
-    assert_int_equal(log->cpu[0].pebs_records, buffers * each);
-    assert_int_equal(log->cpu[0].records.count, 0);
-    assert_true(log->cpu[0].records.room < 2 * each);
+    assert_int_equal(log->cpu[0].pebs.records, buffers * each);
+    assert_int_equal(log->cpu[0].indexing.records.count, 0);
+    assert_true(log->cpu[0].indexing.records.room < 2 * each);
     cairn_log_free(log);
     cairn_input_close(&file);
     writer_free(&w);

@@ -91,7 +91,7 @@ static void every_form(void **state)
     assert_true(s.wait == 0x1FFFF && s.time == INT64_C(1000) + 0x3FFF + 2 * INT64_C(0x3FFFFFFF) + 0x1FFFF);
     assert_false(s.new_known); /* the last: nothing says who came */
     assert_false(cairn_cursor_next(&c, &s));
-    assert_int_equal(log->cpu[0].compact, 5);
+    assert_int_equal(log->cpu[0].switches.compact, 5);
     done(log, &w);
 }
 
@@ -139,7 +139,7 @@ static void counter_items(void **state)
         struct cairn_check check;
         cairn_check_init(&check, log, NULL);
         cairn_check_trace(&check);
-        assert_int_equal(log->cpu[0].compact, 16);
+        assert_int_equal(log->cpu[0].switches.compact, 16);
         assert_int_equal(check.compared[CAIRN_RULE_BATCHES], 1);
         assert_int_equal(check.failed[CAIRN_RULE_BATCHES], 0);
         done(log, &w);
@@ -325,7 +325,7 @@ static void overlap_is_dropped(void **state)
     writer_buffer(&w, 0, 0, &b);
     writer_buffer(&w, 256, 0, &b); /* no such CPU */
     struct cairn_log *log = read_log(&w);
-    assert_int_equal(log->cpu[0].compact, 1);
+    assert_int_equal(log->cpu[0].switches.compact, 1);
     assert_int_equal(log->bad_frames, 3);
     done(log, &w);
 }
@@ -394,7 +394,7 @@ static void forms_of_the_area(void **state)
         struct cairn_group g;
         cairn_group_init(&g, log, 0);
         const struct cairn_epoch *e = cairn_group_drain(&g);
-        assert_int_equal(log->cpu[0].epochs_seen, rows[i].right);
+        assert_int_equal(log->cpu[0].pebs.epochs, rows[i].right);
         assert_int_equal(log->bad_pieces, !rows[i].right);
         assert_int_equal(e != NULL, rows[i].right);
         if (e) {

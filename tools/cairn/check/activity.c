@@ -286,7 +286,7 @@ void cairn_check_live(struct cairn_check *check, uint32_t n)
     struct walk *w = cairn_alloc(sizeof(*w));
     *w = (struct walk){.check = check, .cpu = &check->log->cpu[n], .n = (int)n};
     for (unsigned kind = 0; kind < CAIRN_LIVE_KINDS; kind++)
-        w->all += w->cpu->live_events[kind];
+        w->all += w->cpu->activity.events[kind];
     cairn_truth_init(&w->truth, check->log, n);
     cairn_walk_init(&w->walk, check->log, n);
     count_lost(w);

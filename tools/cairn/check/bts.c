@@ -150,7 +150,7 @@ static void check_threads(struct walk *w)
 
 void cairn_check_bts(struct cairn_check *check, uint32_t cpu)
 {
-    if (!check->log->cpu[cpu].bts_epochs)
+    if (!check->log->cpu[cpu].bts.epochs)
         return;
     struct walk *w = cairn_alloc(sizeof(*w));
     *w = (struct walk){.check = check, .cpu = &check->log->cpu[cpu], .n = (int)cpu};
@@ -257,7 +257,7 @@ void cairn_check_branches(struct cairn_check *check, uint32_t cpu)
     cairn_truth_init(&s->truth, check->log, cpu);
     step(s);
     cairn_bts_group_init(&s->walk.group, check->log, cpu);
-    while (c->bts_epochs && (s->walk.drain = cairn_bts_group_next(&s->walk.group)) != NULL) {
+    while (c->bts.epochs && (s->walk.drain = cairn_bts_group_next(&s->walk.group)) != NULL) {
         if (s->walk.drain->reason == CAIRN_DS_START)
             continue;
         for (; s->ahead && epoch_of(s->ahead) < s->walk.drain->number; missing++)

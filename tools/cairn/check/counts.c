@@ -30,10 +30,10 @@ static void check_bts_counts(struct cairn_check *check, int n)
     const struct cairn_cpu *cpu = &check->log->cpu[n];
     if (!cpu->end.bts_known)
         return;
-    expect(check, n, "branch records", cpu->bts_records, cpu->end.bts[0]);
-    expect(check, n, "drains of branch records", cpu->bts_drained, cpu->end.bts[1]);
+    expect(check, n, "branch records", cpu->bts.records, cpu->end.bts[0]);
+    expect(check, n, "drains of branch records", cpu->bts.drained, cpu->end.bts[1]);
     if (cpu->end.bts_lost_known)
-        expect(check, n, "branch records lost", cpu->bts_lost.counted, cpu->end.bts[2]);
+        expect(check, n, "branch records lost", cpu->bts.lost.counted, cpu->end.bts[2]);
 }
 
 /* One CPU, whose buffers are all there. */
@@ -45,9 +45,9 @@ static void check_cpu_counts(struct cairn_check *check, int n)
     if (e->events_known)
         expect(check, n, "events", cpu->events, e->events[CAIRN_WRITTEN]);
     if (e->compact_known)
-        expect(check, n, "switches in 0525H", cpu->compact, e->compact[CAIRN_WRITTEN]);
+        expect(check, n, "switches in 0525H", cpu->switches.compact, e->compact[CAIRN_WRITTEN]);
     if (e->full_known)
-        expect(check, n, "switches in 0524H", cpu->full, e->full[CAIRN_WRITTEN]);
+        expect(check, n, "switches in 0524H", cpu->switches.full, e->full[CAIRN_WRITTEN]);
     if (e->buffers_known)
         expect(check, n, "buffers", cpu->buffers, e->buffers);
     bool none_lost = e->events_known && e->events[CAIRN_LOST] == 0;
@@ -62,13 +62,14 @@ static void check_cpu_counts(struct cairn_check *check, int n)
     if (!e->ds_known || !all)
         return;
     /* A panic leaves records in buffers it could not drain: the processor wrote them, the trace has them not. */
-    if (!log->panic || cpu->pebs_records > e->ds[0])
-        expect(check, n, "PEBS records", cpu->pebs_records, e->ds[0]);
-    expect(check, n, "drains", cpu->drains.drains, e->ds[1]);
+    if (!log->panic || cpu->pebs.records > e->ds[0])
+        expect(check, n, "PEBS records", cpu->pebs.records, e->ds[0]);
+    expect(check, n, "drains", cpu->pebs.drains.drains, e->ds[1]);
     if (e->ds_lost_known)
-        expect(check, n, "PEBS records lost", cpu->drains.dropped.counted, e->ds[3]);
+        expect(check, n, "PEBS records lost", cpu->pebs.drains.dropped.counted, e->ds[3]);
     if (e->swallowed_known)
-        expect(check, n, "samples swallowed by another counter's record", cpu->drains.swallowed.counted, e->swallowed);
+        expect(check, n, "samples swallowed by another counter's record", cpu->pebs.drains.swallowed.counted,
+               e->swallowed);
 }
 
 static void need(struct cairn_check *check, int cpu, bool there, const char *what)
@@ -143,10 +144,10 @@ static void check_keys(struct cairn_check *check)
              e->events_known && e->switches_known && e->compact_known && e->full_known && e->batches_known &&
                  e->buffers_known,
              "end.cpu: events, switches, compact, full, batches or buffers");
-        need(check, (int)n, e->ds_known || !log->cpu[n].epochs_seen, "end.cpu: ds");
-        need(check, (int)n, has_area(log, n) || !log->cpu[n].epochs_seen, "ds.cpu, ds.record_bytes or ds.records");
-        need(check, (int)n, e->bts_known || !log->cpu[n].bts_epochs, "end.cpu: bts");
-        need(check, (int)n, e->locks_known || !log->cpu[n].lock_configs.count, "end.cpu: locks");
+        need(check, (int)n, e->ds_known || !log->cpu[n].pebs.epochs, "end.cpu: ds");
+        need(check, (int)n, has_area(log, n) || !log->cpu[n].pebs.epochs, "ds.cpu, ds.record_bytes or ds.records");
+        need(check, (int)n, e->bts_known || !log->cpu[n].bts.epochs, "end.cpu: bts");
+        need(check, (int)n, e->locks_known || !log->cpu[n].locks.configs.count, "end.cpu: locks");
         need(check, (int)n, e->truth_known || !log->cpu[n].truth.count, "end.cpu: truth");
     }
     need(check, -1, log->has_truth || !cairn_slice_is(cairn_key(&log->text, "end.truth"), "1"), "the truth");
@@ -191,8 +192,8 @@ void cairn_check_counts(struct cairn_check *check)
         if (check->whole && !log->session.circular)
             check_cpu_counts(check, cpu);
         events += log->cpu[n].events;
-        compact += log->cpu[n].compact;
-        full += log->cpu[n].full;
+        compact += log->cpu[n].switches.compact;
+        full += log->cpu[n].switches.full;
         buffers += log->cpu[n].buffers;
         begun += e->buffers;
         compact_written += e->compact[CAIRN_WRITTEN];

@@ -384,7 +384,7 @@ void cairn_check_etl_rundown(struct cairn_check *check)
     struct story s = {0};
     uint64_t switches = 0;
     for (uint32_t n = 0; n < log->cpus; n++)
-        switches += log->cpu[n].compact + log->cpu[n].full;
+        switches += log->cpu[n].switches.compact + log->cpu[n].switches.full;
     read_story(&s, log->etl);
     check->no_rundown = why_not(check, &s);
     if (check->no_rundown && !switches && !s.any[CAIRN_CLASS_PROCESS] && !s.any[CAIRN_CLASS_THREAD])

@@ -45,8 +45,8 @@ static void check_event(struct cairn_check *check, uint32_t n, const struct cair
 static void check_configs(struct cairn_check *check, uint32_t n)
 {
     const struct cairn_cpu *cpu = &check->log->cpu[n];
-    for (size_t i = 0; i < cpu->lock_configs.count; i++) {
-        const struct cairn_lock_config *c = &cpu->lock_configs.items[i];
+    for (size_t i = 0; i < cpu->locks.configs.count; i++) {
+        const struct cairn_lock_config *c = &cpu->locks.configs.items[i];
         check->compared[CAIRN_RULE_LOCKS]++;
         if (!c->is.contention_sample_rate || !c->is.acquire_sample_rate || !c->is.spin_threshold)
             cairn_fail(check, CAIRN_RULE_LOCKS, (int)n, &c->time, "a rate or threshold of 0");
@@ -60,7 +60,7 @@ static bool unannounced(const struct cairn_check *check, uint32_t n, const struc
     const struct cairn_session *s = &check->log->session;
     const bool may_be_lost = s->circular || (s->live && cpu->end.events[CAIRN_LOST]); /* and others come behind it */
     return check->log->own && check->whole && !may_be_lost &&
-           (!e->configs || cpu->lock_configs.items[e->configs - 1].end);
+           (!e->configs || cpu->locks.configs.items[e->configs - 1].end);
 }
 
 void cairn_check_locks(struct cairn_check *check, uint32_t n)
@@ -252,7 +252,7 @@ static unsigned rules_at(const struct replay *r, size_t configs, const struct ho
 {
     struct trace_spinlock_sampling s = r->sampling;
     if (!r->fixed && configs)
-        cairn_lock_use(&s, &r->cpu->lock_configs.items[configs - 1].is);
+        cairn_lock_use(&s, &r->cpu->locks.configs.items[configs - 1].is);
     return trace_spinlock_rules(&s, &r->counts, h->spins, held);
 }
 
@@ -261,9 +261,9 @@ static unsigned rules_by_time(const struct replay *r, const struct hold *h, uint
 {
     int64_t time = trace_clock_units(&r->log->session.clock, tsc);
     size_t before = 0, all;
-    while (before < r->cpu->lock_configs.count && r->cpu->lock_configs.items[before].time < time)
+    while (before < r->cpu->locks.configs.count && r->cpu->locks.configs.items[before].time < time)
         before++;
-    for (all = before; all < r->cpu->lock_configs.count && r->cpu->lock_configs.items[all].time == time;)
+    for (all = before; all < r->cpu->locks.configs.count && r->cpu->locks.configs.items[all].time == time;)
         all++;
     unsigned rules = rules_at(r, before, h, tsc - h->tsc);
     for (; before < all; before++)
@@ -376,11 +376,11 @@ static bool alike(const struct trace_spinlock_sampling *a, const struct trace_sp
 static bool is_fixed(struct replay *r)
 {
     bool known = cairn_lock_options(r->log, &r->sampling);
-    if (!known && r->cpu->lock_configs.count)
-        cairn_lock_use(&r->sampling, &r->cpu->lock_configs.items[0].is);
-    for (size_t i = 0; i < r->cpu->lock_configs.count; i++) {
+    if (!known && r->cpu->locks.configs.count)
+        cairn_lock_use(&r->sampling, &r->cpu->locks.configs.items[0].is);
+    for (size_t i = 0; i < r->cpu->locks.configs.count; i++) {
         struct trace_spinlock_sampling s;
-        cairn_lock_use(&s, &r->cpu->lock_configs.items[i].is);
+        cairn_lock_use(&s, &r->cpu->locks.configs.items[i].is);
         if (!alike(&s, &r->sampling))
             return false;
     }
@@ -412,7 +412,7 @@ static void replay(struct replay *r)
 void cairn_check_lock_truth(struct cairn_check *check, uint32_t n)
 {
     const struct cairn_cpu *cpu = &check->log->cpu[n];
-    if (!cpu->lock_events && !cpu->lock_configs.count)
+    if (!cpu->locks.events && !cpu->locks.configs.count)
         return;
     struct replay *r = cairn_alloc(sizeof(*r));
     *r = (struct replay){.check = check, .log = check->log, .cpu = cpu, .n = n, .tid = CAIRN_NO_TID};
@@ -422,7 +422,7 @@ void cairn_check_lock_truth(struct cairn_check *check, uint32_t n)
     r->fixed = is_fixed(r);
     r->unsure = !r->fixed && !check->whole; /* a change may be missing */
     replay(r);
-    if (r->log->panic && r->has_event && r->passed + 1 == cpu->lock_events)
+    if (r->log->panic && r->has_event && r->passed + 1 == cpu->locks.events)
         next_event(r); /* stopped between the event and its truth */
     pass_events(r, UINT64_MAX);
     compare_counts(r);

@@ -278,7 +278,7 @@ void cairn_check_pebs(struct cairn_check *check, uint32_t cpu)
     struct walk w = {.check = check, .n = cpu};
     struct cairn_group g;
     uint64_t before = 0;
-    if (!check->log->cpu[cpu].pebs_records)
+    if (!check->log->cpu[cpu].pebs.records)
         return;
     cairn_counters_read(&w.counters, &check->log->text, cpu);
     w.has_groups = cairn_ds_number(&check->log->text, cpu, "data_cfg", &w.groups);

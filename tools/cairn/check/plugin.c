@@ -140,7 +140,7 @@ static int by_place(const void *a, const void *b)
 static void check_dropped(const struct walk *w)
 {
     uint64_t dropped = 0;
-    if (w->cpu->drains.dropped.unknown)
+    if (w->cpu->pebs.drains.dropped.unknown)
         return;
     for (size_t i = 0; i < w->truth->records.count; i++)
         dropped += !w->truth->records.items[i].words && of_session(w, &w->truth->records.items[i]);
@@ -259,8 +259,8 @@ void cairn_check_plugin(struct cairn_check *check)
 {
     bool pebs = false, bts = false;
     for (uint32_t n = 0; n < check->log->cpus; n++) {
-        pebs |= check->log->cpu[n].epochs_seen != 0;
-        bts |= check->log->cpu[n].bts_epochs != 0;
+        pebs |= check->log->cpu[n].pebs.epochs != 0;
+        bts |= check->log->cpu[n].bts.epochs != 0;
     }
     for (uint32_t n = 0; n < MAX_CPUS; n++) {
         struct walk w = {
@@ -270,13 +270,13 @@ void cairn_check_plugin(struct cairn_check *check)
             .cpu = &check->log->cpu[n],
             .n = (int)n,
         };
-        if (w.cpu->epochs_seen) {
+        if (w.cpu->pebs.epochs) {
             check_records(&w);
             check_dropped(&w);
         } else if (pebs)
             check_absent(&w, CAIRN_RULE_TRUTH_RECORDS, w.truth->totals[QDS_TRUTH_RECORDS]);
         w.next = w.missing = 0;
-        if (w.cpu->bts_epochs)
+        if (w.cpu->bts.epochs)
             check_branches(&w);
         else if (bts)
             check_absent(&w, CAIRN_RULE_TRUTH_BRANCHES, w.truth->totals[QDS_TRUTH_BRANCHES]);

@@ -87,7 +87,7 @@ void cairn_check_pmc(struct cairn_check *check, uint32_t n)
     struct cairn_cursor cursor;
     struct cairn_switch sw;
     cairn_pmc_names(&names, log);
-    if (log->cpu[n].drains.throttles || !log->cpu[n].with_items)
+    if (log->cpu[n].pebs.drains.throttles || !log->cpu[n].with_items)
         return; /* where counting is held, the stepper goes on */
     cairn_truth_init(&truth, log, n);
     cairn_cursor_init(&cursor, log, n, false);

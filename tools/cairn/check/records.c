@@ -353,14 +353,14 @@ void cairn_check_records(struct cairn_check *check, uint32_t n)
     struct cairn_lane lane;
     const struct cairn_item *item;
     const bool truth = check->log->has_truth && check->log->session.known;
-    if (!truth && !cpu->pebs_records)
+    if (!truth && !cpu->pebs.records)
         return;
     struct records *s = cairn_alloc(sizeof(*s));
     *s = (struct records){.check = check, .n = (int)n, .modelled = cairn_log_modelled(check->log)};
     cairn_truth_init(&s->truth, check->log, n);
     cairn_lane_init(&lane, check->log, n, cairn_prefers_compact(check->log), check->by);
     step_stored(s);
-    while (cpu->ds_events && (item = cairn_lane_next(&lane)) != NULL) {
+    while (cpu->pebs.events && (item = cairn_lane_next(&lane)) != NULL) {
         if (item->kind == CAIRN_ITEM_RECORD) {
             cairn_check_sampled(check, n, item);
             if (truth)

@@ -188,10 +188,10 @@ static unsigned has(const struct cairn_check *check)
                    (check->no_rundown ? NO_RUNDOWN : 0);
     for (uint32_t n = 0; n < log->cpus; n++) {
         const struct cairn_cpu *cpu = &log->cpu[n];
-        all |= (cpu->compact ? COMPACT : 0) | (cpu->full ? FULL : 0) | (cpu->pebs_records ? RECORDS : 0) |
-               (cpu->bts_epochs ? BRANCHES : 0) | (cpu->end.log ? MODEL_LOG : 0) |
-               (cpu->stretches[CAIRN_CLASS_THREAD] ? RUNDOWN : 0) | (cairn_live_told(cpu) ? ACTIVITY : 0) |
-               (cpu->lock_events + cpu->lock_configs.count ? LOCKS : 0);
+        all |= (cpu->switches.compact ? COMPACT : 0) | (cpu->switches.full ? FULL : 0) |
+               (cpu->pebs.records ? RECORDS : 0) | (cpu->bts.epochs ? BRANCHES : 0) | (cpu->end.log ? MODEL_LOG : 0) |
+               (cpu->told.stretches[CAIRN_CLASS_THREAD] ? RUNDOWN : 0) | (cairn_live_told(cpu) ? ACTIVITY : 0) |
+               (cpu->locks.events + cpu->locks.configs.count ? LOCKS : 0);
     }
     return all;
 }

@@ -271,7 +271,7 @@ void cairn_check_rundown(struct cairn_check *check)
     struct tale t = {0};
     bool asked = false;
     for (uint32_t n = 0; n < log->cpus; n++)
-        asked |= log->cpu[n].told.count || log->cpu[n].stretches[CAIRN_CLASS_THREAD];
+        asked |= log->cpu[n].told.count || log->cpu[n].told.stretches[CAIRN_CLASS_THREAD];
     if (!log->own)
         cairn_check_etl_rundown(check);
     if (!log->own || !asked || !complete(check))

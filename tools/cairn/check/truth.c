@@ -277,8 +277,8 @@ void cairn_check_truth(struct cairn_check *check)
         return;
     bool compact = log->session.compact, full = log->session.full;
     for (uint32_t n = 0; n < log->cpus; n++) { /* its masks may have changed since it was made */
-        compact |= log->cpu[n].compact != 0;
-        full |= log->cpu[n].full != 0;
+        compact |= log->cpu[n].switches.compact != 0;
+        full |= log->cpu[n].switches.full != 0;
     }
     if (compact)
         compare_loss(check, true);

@@ -290,7 +290,7 @@ static void read_stints(struct stints *all, struct reader *r, uint32_t cpu)
     const struct cairn_bts_drain *d;
     uint32_t expected = 0;
     bool first = true;
-    if (!r->log->cpu[cpu].bts_epochs)
+    if (!r->log->cpu[cpu].bts.epochs)
         return;
     cairn_bts_group_init(&r->group, r->log, cpu);
     while ((d = cairn_bts_group_next(&r->group)) != NULL) {
@@ -314,7 +314,7 @@ static void read_stints(struct stints *all, struct reader *r, uint32_t cpu)
 static void print_gaps(const struct cairn_log *log, const struct stints *all)
 {
     for (uint32_t c = 0; c < log->cpus; c++) {
-        const uint64_t missing = all->missing[c], strays = log->cpu[c].bts_strays;
+        const uint64_t missing = all->missing[c], strays = log->cpu[c].bts.strays;
         if (missing || strays)
             printf("! CPU %" PRIu32 ": %" PRIu64 " %s missing, %" PRIu64 " %s without theirs\n", c, missing,
                    cairn_plural(missing, "drain is", "drains are"), strays, cairn_plural(strays, "record", "records"));

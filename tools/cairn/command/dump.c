@@ -261,7 +261,7 @@ static bool has_events(const struct cairn_log *log, bool compact)
 {
     bool any = compact ? log->session.compact : log->session.full;
     for (uint32_t c = 0; c < log->cpus; c++)
-        any |= (compact ? log->cpu[c].compact : log->cpu[c].full) != 0;
+        any |= (compact ? log->cpu[c].switches.compact : log->cpu[c].switches.full) != 0;
     return any;
 }
 

@@ -321,8 +321,8 @@ static bool changes(const struct cairn_log *log)
 {
     bool changed = false;
     for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].lock_configs.count; i++)
-            changed |= !same(&sampling, &log->cpu[c].lock_configs.items[i].is);
+        for (size_t i = 0; i < log->cpu[c].locks.configs.count; i++)
+            changed |= !same(&sampling, &log->cpu[c].locks.configs.items[i].is);
     return changed;
 }
 

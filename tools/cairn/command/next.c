@@ -11,11 +11,11 @@ bool cairn_next(const struct cairn_log *log, unsigned number, char *out, size_t 
     char one_life[32];
     for (uint32_t c = log->cpus; c-- > 0;) {
         const struct cairn_cpu *cpu = &log->cpu[c];
-        drains |= cpu->epochs_seen != 0;
-        records |= cpu->pebs_records != 0;
-        branches |= cpu->bts_records != 0;
-        locks |= cpu->lock_events != 0;
-        if (cpu->log_entries && cpu->pebs_records)
+        drains |= cpu->pebs.epochs != 0;
+        records |= cpu->pebs.records != 0;
+        branches |= cpu->bts.records != 0;
+        locks |= cpu->locks.events != 0;
+        if (cpu->log_entries && cpu->pebs.records)
             life = c;
     }
     for (uint32_t c = 0; c < MAX_CPUS; c++)

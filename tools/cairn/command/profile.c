@@ -344,7 +344,7 @@ static int none(const struct profile *p)
 {
     bool off = cairn_slice_is(cairn_key(&p->log->text, "ds.backend"), "off"), any = false;
     for (uint32_t c = 0; c < p->log->cpus; c++)
-        any |= p->log->cpu[c].pebs_records != 0;
+        any |= p->log->cpu[c].pebs.records != 0;
     if (p->mixed)
         cairn_error("%" PRIu64 " %s of several counters, not told apart: profile without --counter, --event", p->mixed,
                     cairn_plural(p->mixed, "PEBS record is", "PEBS records are"));

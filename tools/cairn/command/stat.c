@@ -69,7 +69,7 @@ static void print_live(const struct cairn_totals *t)
     uint64_t count[CAIRN_LIVE_KINDS] = {0};
     for (uint32_t c = 0; c < log->cpus; c++)
         for (unsigned k = 0; k < CAIRN_LIVE_KINDS && cairn_filter_cpu(c); k++)
-            count[k] += log->cpu[c].live_events[k];
+            count[k] += log->cpu[c].activity.events[k];
     for (unsigned k = 0; k < CAIRN_LIVE_KINDS; k++)
         if (count[k])
             printf("  %-20s %10" PRIu64 "   %04XH\n", cairn_live_name(k), count[k], cairn_live_hook(k));
@@ -84,18 +84,18 @@ static void print_switches(const struct cairn_totals *t)
         const struct cairn_cpu *cpu = &log->cpu[c];
         if (!cairn_filter_cpu(c))
             continue;
-        compact += cpu->compact;
-        full += cpu->full;
-        batches += cpu->batches;
-        compact_bytes += cpu->compact_bytes;
-        full_bytes += cpu->full_bytes;
+        compact += cpu->switches.compact;
+        full += cpu->switches.full;
+        batches += cpu->switches.batches;
+        compact_bytes += cpu->switches.compact_bytes;
+        full_bytes += cpu->switches.full_bytes;
         events += cpu->events;
         buffers += cpu->buffers;
         other += cpu->other_events;
         with_items += cpu->with_items;
-        locks += cpu->lock_events;
+        locks += cpu->locks.events;
         for (unsigned i = 0; i <= CCSWAP_FULL; i++)
-            forms[i] += cpu->forms[i];
+            forms[i] += cpu->switches.forms[i];
     }
     printf("events               %12" PRIu64 "   in %" PRIu64 " %s\n", events, buffers,
            cairn_plural(buffers, "buffer", "buffers"));
@@ -287,7 +287,7 @@ static bool has_switches(const struct cairn_log *log)
 {
     bool any = false;
     for (uint32_t c = 0; c < log->cpus; c++)
-        any |= log->cpu[c].compact + log->cpu[c].full != 0;
+        any |= log->cpu[c].switches.compact + log->cpu[c].switches.full != 0;
     return any;
 }
 

@@ -39,8 +39,8 @@ void cairn_stat_attribution(const struct cairn_totals *t)
     if (!t->records)
         return;
     for (uint32_t c = 0; c < t->log->cpus; c++) { /* the session stream may be missing */
-        there[CAIRN_TOTAL_0524] |= t->log->cpu[c].full != 0;
-        there[CAIRN_TOTAL_0525] |= t->log->cpu[c].compact != 0;
+        there[CAIRN_TOTAL_0524] |= t->log->cpu[c].switches.full != 0;
+        there[CAIRN_TOTAL_0525] |= t->log->cpu[c].switches.compact != 0;
     }
     printf("\n%s%-19s%s", cairn_stat_heading(), "records by", cairn_stat_plain());
     for (unsigned i = 0; i < CAIRN_TOTAL_RULES; i++) {
@@ -198,11 +198,11 @@ static void count_branches(const struct cairn_log *log, uint32_t c, uint64_t *br
 {
     const struct cairn_cpu *cpu = &log->cpu[c];
     if (!cairn_filter_narrow()) {
-        *branches += cpu->bts_records;
-        *drains += cpu->bts_drained;
+        *branches += cpu->bts.records;
+        *drains += cpu->bts.drained;
         return;
     }
-    if (cairn_filter_by_reason() || !cpu->bts_epochs)
+    if (cairn_filter_by_reason() || !cpu->bts.epochs)
         return;
     struct cairn_bts_group *g = cairn_alloc(sizeof(*g));
     const struct cairn_bts_drain *d;
@@ -226,8 +226,8 @@ void cairn_stat_debug_store(struct cairn_totals *t, size_t most)
         const struct cairn_cpu *cpu = &log->cpu[c];
         if (!cairn_filter_cpu(c))
             continue;
-        records += cpu->pebs_records;
-        drains += cpu->drains.drains;
+        records += cpu->pebs.records;
+        drains += cpu->pebs.drains.drains;
         logged += cpu->log_entries;
         count_branches(log, c, &branches, &branch_drains);
     }

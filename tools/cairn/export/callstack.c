@@ -215,7 +215,7 @@ static bool from_bts(struct cairn_callstack *stack, struct cairn_branches *branc
 {
     struct cairn_branches_cpu **at = &branches->cpu[item->cpu], *b;
     const uint64_t ip = item->record->ip;
-    if (!item->record->timed || !w->log->cpu[item->cpu].bts_epochs)
+    if (!item->record->timed || !w->log->cpu[item->cpu].bts.epochs)
         return false;
     b = *at ? *at : (*at = begin(w->log, item->cpu));
     if (!find_drain(b, item))

@@ -151,10 +151,10 @@ bool cairn_live_index(const struct cairn_log *log, struct cairn_cpu *cpu, const 
     if (!*live)
         return kind_of(e) == CAIRN_LIVE_KINDS;
     l.piece = piece;
-    cpu->live_events[l.kind]++;
-    if (l.kind == CAIRN_LIVE_PMC_CONFIG && !cpu->pmc_config.payload) {
-        cpu->pmc_config = l;
-        cpu->pmc_config.payload = cairn_hold(log, cpu, l.payload, l.size);
+    cpu->activity.events[l.kind]++;
+    if (l.kind == CAIRN_LIVE_PMC_CONFIG && !cpu->activity.pmc_config.payload) {
+        cpu->activity.pmc_config = l;
+        cpu->activity.pmc_config.payload = cairn_hold(log, cpu, l.payload, l.size);
     }
     return true;
 }
@@ -163,7 +163,7 @@ size_t cairn_live_told(const struct cairn_cpu *cpu)
 {
     size_t told = 0;
     for (unsigned kind = 0; kind < CAIRN_LIVE_PMC_CONFIG; kind++)
-        told += cpu->live_events[kind];
+        told += cpu->activity.events[kind];
     return told;
 }
 

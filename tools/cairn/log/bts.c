@@ -71,20 +71,20 @@ static uint16_t kind_of(const struct cairn_event *event)
 
 bool cairn_bts_index(struct cairn_cpu *cpu, const struct cairn_event *e)
 {
-    struct cairn_bts_drain *last = &cpu->bts_last;
+    struct cairn_bts_drain *last = &cpu->indexing.bts;
     struct records r;
     switch (kind_of(e)) {
     case CAIRN_BTS_EPOCH:
         if (!read_epoch(last, e))
             return false;
-        cpu->bts_epochs++;
-        cpu->bts_drained += last->reason != CAIRN_DS_START;
-        cairn_lost_add(&cpu->bts_lost, last->lost);
+        cpu->bts.epochs++;
+        cpu->bts.drained += last->reason != CAIRN_DS_START;
+        cairn_lost_add(&cpu->bts.lost, last->lost);
         return last->record_bytes % CAIRN_BTS_BYTES == 0;
     case CAIRN_BTS_RECORDS:
         if (!read_records(&r, e))
             return false;
-        *(join(last, cpu->bts_epochs != 0, &r) ? &cpu->bts_records : &cpu->bts_strays) += r.part.count;
+        *(join(last, cpu->bts.epochs != 0, &r) ? &cpu->bts.records : &cpu->bts.strays) += r.part.count;
         return true;
     default:
         return false;

@@ -116,7 +116,7 @@ static void read_record(struct cairn_record *r, const struct cairn_session *sess
 /* What PebsIndex was: a record of architectural PEBS has a physical address, the index is an offset. */
 static uint64_t index_of(const struct target *t, uint64_t address)
 {
-    uint64_t base = t->log->cpu[t->cpu].pebs_base;
+    uint64_t base = t->log->cpu[t->cpu].pebs.base;
     const struct cairn_epoch *e = own_epoch(t->epochs, t->epoch);
     if (t->format != DS_FORMAT_ARCH)
         return address;
@@ -138,7 +138,7 @@ static void add_record(const struct target *t, const uint8_t *at, uint64_t addre
     r->piece = piece;
     r->number = number;
     r->time = t->time;
-    read_record(r, &t->log->session, t->log->cpu[t->cpu].fault_like);
+    read_record(r, &t->log->session, t->log->cpu[t->cpu].pebs.fault_like);
 }
 
 /* Whole records have come. */
@@ -341,7 +341,7 @@ void cairn_group_init(struct cairn_group *g, const struct cairn_log *log, uint32
     memset(g, 0, offsetof(struct cairn_group, walk));
     g->log = log;
     g->cpu = cpu;
-    g->ended = !log->cpu[cpu].ds_events;
+    g->ended = !log->cpu[cpu].pebs.events;
     if (g->ended)
         return;
     cairn_walk_init(&g->walk, log, cpu);

@@ -20,11 +20,11 @@
 static void add_batches(struct cairn_cpu *cpu, const struct cairn_batch_counts *batches, uint32_t bytes)
 {
     for (unsigned i = 0; i <= CCSWAP_FULL; i++) {
-        cpu->forms[i] += cairn_batch_counts_form(batches, i);
-        cpu->compact += cairn_batch_counts_form(batches, i);
+        cpu->switches.forms[i] += cairn_batch_counts_form(batches, i);
+        cpu->switches.compact += cairn_batch_counts_form(batches, i);
     }
-    cpu->batches += batches->count;
-    cpu->compact_bytes += bytes;
+    cpu->switches.batches += batches->count;
+    cpu->switches.compact_bytes += bytes;
 }
 
 /* Whether their records name no state that cannot be. */
@@ -47,27 +47,28 @@ static bool index_batch(const struct cairn_log *log, struct cairn_cpu *cpu, cons
 /* What the drain that came last tells, now that all that belongs to it has come. */
 static void end_drain(struct cairn_cpu *cpu)
 {
-    const struct cairn_epoch *e = cpu->epochs.count ? &cpu->epochs.items[cpu->epochs.count - 1] : NULL;
-    cairn_drains_end(&cpu->epochs, &cpu->records);
+    const struct cairn_epoch *e =
+        cpu->indexing.epochs.count ? &cpu->indexing.epochs.items[cpu->indexing.epochs.count - 1] : NULL;
+    cairn_drains_end(&cpu->indexing.epochs, &cpu->indexing.records);
     if (!e)
         return;
-    if (e->format == DS_FORMAT_ARCH && !cpu->pebs_base)
-        cpu->pebs_base = e->base;
-    cpu->epochs_seen++;
-    cairn_drains_add(&cpu->drains, e, true);
+    if (e->format == DS_FORMAT_ARCH && !cpu->pebs.base)
+        cpu->pebs.base = e->base;
+    cpu->pebs.epochs++;
+    cairn_drains_add(&cpu->pebs.drains, e, true);
 }
 
 static bool index_drains(struct cairn_log *log, uint32_t n, const struct cairn_event *e, uint32_t piece)
 {
     struct cairn_cpu *cpu = &log->cpu[n];
-    cpu->ds_events++;
+    cpu->pebs.events++;
     if (cairn_drains_begins(e)) {
         end_drain(cpu);
-        cpu->epochs.count = 0; /* the last one is all that is needed */
+        cpu->indexing.epochs.count = 0; /* the last one is all that is needed */
     }
-    const bool good = cairn_drains_index(&cpu->epochs, &cpu->records, log, n, e, piece);
-    cpu->pebs_records += cpu->records.count;
-    cairn_records_clear(&cpu->records); /* their number is, however many come without a drain */
+    const bool good = cairn_drains_index(&cpu->indexing.epochs, &cpu->indexing.records, log, n, e, piece);
+    cpu->pebs.records += cpu->indexing.records.count;
+    cairn_records_clear(&cpu->indexing.records); /* their number is, however many come without a drain */
     return good;
 }
 
@@ -105,8 +106,8 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
     case HOOK_CONTEXTSWAP:
         good = !cairn_event_short(e);
         if (good) {
-            cpu->full++;
-            cpu->full_bytes += e->space;
+            cpu->switches.full++;
+            cpu->switches.full_bytes += e->space;
         }
         break;
     case HOOK_CAIRN_BTS:
@@ -120,7 +121,8 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
         good = index_drains(log, n, e, piece);
         break;
     case HOOK_CAIRN_SESSION:
-        good = index_ack(log, cpu, e, piece, cpu->piece_begins && e->head == sizeof(struct perfinfo_trace_header));
+        good = index_ack(log, cpu, e, piece,
+                         cpu->indexing.piece_begins && e->head == sizeof(struct perfinfo_trace_header));
         break;
     case HOOK_CAIRN_STREAM: /* read before (etl/log.c) */
         break;
@@ -146,7 +148,7 @@ static uint32_t index_frame(struct cairn_log *log, uint32_t c, const uint8_t *p,
     struct cairn_event e;
     uint32_t at = 0;
     for (; cairn_event_at(p, size, at, &e) && cairn_log_index_event(log, c, &e, piece); at += e.space)
-        log->cpu[c].piece_begins = false;
+        log->cpu[c].indexing.piece_begins = false;
     return at;
 }
 
@@ -162,7 +164,7 @@ static void index_chain(struct cairn_log *log, uint32_t c, struct cairn_links *l
     uint32_t offset = whole->offset, end = whole->offset + whole->size;
     if (whole->batches.alone && has_states(log, &whole->batches)) {
         *cairn_add_piece(cpu) = *whole;
-        cpu->piece_begins = !whole->batches.count;
+        cpu->indexing.piece_begins = !whole->batches.count;
         cpu->events += whole->batches.count;
         add_batches(cpu, &whole->batches, whole->size);
         return;
@@ -187,7 +189,7 @@ static void index_chain(struct cairn_log *log, uint32_t c, struct cairn_links *l
             piece->crc = whole->crc + (frame.number - whole->frame);
             piece->header = begins;
             piece->lost_before = begins && whole->lost_before;
-            cpu->piece_begins = true;
+            cpu->indexing.piece_begins = true;
         }
         uint32_t used = index_frame(log, c, p + head, size);
         piece->frames++;
@@ -220,5 +222,5 @@ void cairn_log_index_end(struct cairn_log *log, uint32_t c)
 {
     struct cairn_cpu *cpu = &log->cpu[c];
     end_drain(cpu);
-    cpu->epochs.count = 0;
+    cpu->indexing.epochs.count = 0;
 }

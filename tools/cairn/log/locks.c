@@ -40,11 +40,11 @@ bool cairn_locks_index(struct cairn_cpu *cpu, const struct cairn_event *e, uint3
     *lock = false;
     if (is_config(e) && (*lock = read_config(&c, e))) {
         c.piece = piece;
-        *CAIRN_ADD(cpu->lock_configs) = c;
+        *CAIRN_ADD(cpu->locks.configs) = c;
     } else if (e->hook == HOOK_SPINLOCK && (*lock = read_event(&l, e))) {
         l.piece = piece;
-        l.configs = (uint32_t)cpu->lock_configs.count;
-        cpu->lock_events++;
+        l.configs = (uint32_t)cpu->locks.configs.count;
+        cpu->locks.events++;
     }
     return *lock || !(is_config(e) || e->hook == HOOK_SPINLOCK);
 }
@@ -73,12 +73,12 @@ void cairn_lock_walk_init(struct cairn_lock_walk *w, const struct cairn_log *log
 bool cairn_lock_walk_next(struct cairn_lock_walk *w, struct cairn_lock_event *lock)
 {
     struct cairn_event e;
-    while ((w->cpu->lock_events || w->cpu->lock_configs.count) && cairn_walk_next(&w->walk, &e)) {
+    while ((w->cpu->locks.events || w->cpu->locks.configs.count) && cairn_walk_next(&w->walk, &e)) {
         if (cairn_lock_of(lock, &e)) {
             lock->configs = w->configs;
             return true;
         }
-        if (w->configs < w->cpu->lock_configs.count) /* else the file has changed */
+        if (w->configs < w->cpu->locks.configs.count) /* else the file has changed */
             w->configs += cairn_lock_configures(&e);
     }
     return false;
@@ -135,8 +135,8 @@ static const struct cairn_lock_config *told_anywhere(const struct cairn_log *log
 {
     const struct cairn_lock_config *last = NULL;
     for (uint32_t n = 0; n < log->cpus; n++)
-        for (size_t i = 0; i < log->cpu[n].lock_configs.count; i++) {
-            const struct cairn_lock_config *c = &log->cpu[n].lock_configs.items[i];
+        for (size_t i = 0; i < log->cpu[n].locks.configs.count; i++) {
+            const struct cairn_lock_config *c = &log->cpu[n].locks.configs.items[i];
             if (c->time <= time && (!last || c->time > last->time))
                 last = c;
         }
@@ -148,7 +148,7 @@ bool cairn_lock_sampling(const struct cairn_log *log, uint32_t n, const struct c
 {
     const struct cairn_cpu *cpu = &log->cpu[n];
     const struct cairn_lock_config *c = !log->own    ? told_anywhere(log, e->time)
-                                        : e->configs ? &cpu->lock_configs.items[e->configs - 1]
+                                        : e->configs ? &cpu->locks.configs.items[e->configs - 1]
                                                      : NULL;
     bool options = cairn_lock_options(log, s);
     if (!c || (log->own && hole_between(cpu, c->piece, e->piece)))

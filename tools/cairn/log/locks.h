@@ -6,6 +6,14 @@
 #include "tools/cairn/log/event_walk.h"
 #include "trace/lock_sampling.h"
 
+struct cairn_lock_event {   /* 0529H */
+    const uint8_t *payload; /* unaligned: cairn_lock_read (locks.h) */
+    int64_t time;           /* session clock */
+    uint32_t piece;
+    uint32_t configs; /* of this CPU, before it */
+    uint8_t pointer;  /* bytes of one in the payload */
+};
+
 /* Counts the event where it is one of these, and lists a configuration. *lock: whether; false where it is, but cannot
  * be read. */
 bool cairn_locks_index(struct cairn_cpu *cpu, const struct cairn_event *event, uint32_t piece, bool *lock);

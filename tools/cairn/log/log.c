@@ -206,9 +206,9 @@ static void free_session(struct cairn_log *log)
 {
     for (uint32_t c = 0; c < MAX_CPUS; c++) {
         free(log->cpu[c].holes.items);
-        cairn_records_free(&log->cpu[c].records);
-        free(log->cpu[c].epochs.items);
-        free(log->cpu[c].lock_configs.items);
+        cairn_records_free(&log->cpu[c].indexing.records);
+        free(log->cpu[c].indexing.epochs.items);
+        free(log->cpu[c].locks.configs.items);
         free(log->cpu[c].truth.items);
         free(log->cpu[c].acks.items);
         free(log->cpu[c].told.items);
@@ -239,7 +239,7 @@ static void read_streams(struct cairn_log *log)
 void cairn_log_cpu(struct cairn_log *log, uint32_t cpu)
 {
     read_cpu_end(log, cpu, &log->cpu[cpu].end);
-    log->cpu[cpu].fault_like = fault_like(log, cpu);
+    log->cpu[cpu].pebs.fault_like = fault_like(log, cpu);
 }
 
 void cairn_log_order(struct cairn_log *log, uint32_t cpu)
@@ -311,7 +311,7 @@ void cairn_log_select(struct cairn_log *log, uint32_t number)
 bool cairn_log_has_branches(const struct cairn_log *log)
 {
     for (uint32_t c = 0; c < log->cpus; c++)
-        if (log->cpu[c].bts_records || log->cpu[c].bts_drained)
+        if (log->cpu[c].bts.records || log->cpu[c].bts.drained)
             return true;
     return false;
 }
@@ -418,7 +418,7 @@ bool cairn_log_arch(const struct cairn_log *log)
     if (cairn_ds_number(&log->text, 0, "format", &format))
         return format == DS_FORMAT_ARCH;
     for (uint32_t c = 0; c < log->cpus; c++)
-        if (log->cpu[c].pebs_base)
+        if (log->cpu[c].pebs.base)
             return true;
     return false;
 }

@@ -8,6 +8,12 @@
 
 #include "tools/cairn/log/event_walk.h"
 
+struct cairn_logged { /* one entry of the model's log */
+    struct cairn_model_entry head;
+    const uint8_t *actions; /* head.actions of them, unaligned: cairn_logged_action (model_log.h) */
+    int64_t time;           /* session clock */
+};
+
 /* Checks an event of the log and counts it; false: it is none. */
 bool cairn_logged_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *event);
 

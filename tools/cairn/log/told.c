@@ -76,7 +76,7 @@ bool cairn_told_index(const struct cairn_log *log, struct cairn_cpu *cpu, const 
     n->version = e->version;
     n->class = r->class;
     n->what = r->what;
-    memcpy(n->stretch, cpu->stretch, sizeof(n->stretch));
+    memcpy(n->stretch, cpu->told.stretch, sizeof(n->stretch));
     return true;
 }
 
@@ -86,12 +86,12 @@ void cairn_stretch_begin(struct cairn_cpu *cpu, struct cairn_ack *a)
     memcpy(&masks, a->event.masks, sizeof(masks));
     for (unsigned i = 0; i < CAIRN_STRETCHES; i++) {
         bool on = a->event.what != CAIRN_SESSION_STOP && trace_group_on(&masks, group_of_class[i]);
-        if (on && (a->event.what == CAIRN_SESSION_START || !cpu->stretch[i]))
-            cpu->stretch[i] = ++cpu->stretches[i];
+        if (on && (a->event.what == CAIRN_SESSION_START || !cpu->told.stretch[i]))
+            cpu->told.stretch[i] = ++cpu->told.stretches[i];
         if (!on)
-            cpu->stretch[i] = 0;
+            cpu->told.stretch[i] = 0;
     }
-    memcpy(a->stretch, cpu->stretch, sizeof(a->stretch));
+    memcpy(a->stretch, cpu->told.stretch, sizeof(a->stretch));
 }
 
 void cairn_told_read(struct cairn_rundown *r, const struct cairn_told *t)

@@ -208,7 +208,7 @@ void cairn_stamps_init(struct cairn_stamps *s, const struct cairn_log *log, uint
     s->compact = compact;
     s->only_sampled = cairn_only_sampled(log);
     s->epoch_known = true; /* they count from 0 */
-    s->ended = !log->cpu[cpu].pebs_records;
+    s->ended = !log->cpu[cpu].pebs.records;
     cairn_walk_init(&s->walk, log, cpu);
 }
 

@@ -73,7 +73,7 @@ void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint3
 void cairn_lane_branches(struct cairn_lane *lane)
 {
     const struct cairn_cpu *cpu = lane->cursor.cpu;
-    lane->branches = cpu->bts_epochs;
+    lane->branches = cpu->bts.epochs;
     if (lane->branches)
         begin_others(lane, true);
 }
@@ -159,7 +159,7 @@ static void take_other(struct cairn_lane *lane, const struct cairn_switch *next)
     item->tid = ran.tid;
     item->lock = cairn_lock_of(&lane->let_go, &lane->other) ? &lane->let_go : NULL;
     lane->let_go.configs = lane->lock_configs;
-    if (lane->lock_configs < lane->cursor.cpu->lock_configs.count) /* else the file has changed */
+    if (lane->lock_configs < lane->cursor.cpu->locks.configs.count) /* else the file has changed */
         lane->lock_configs += cairn_lock_configures(&lane->other);
     find_other(lane);
 }

@@ -22,7 +22,7 @@ struct cairn_drain_sum cairn_drains_passed(const struct cairn_log *log, uint32_t
     struct cairn_drain_sum sum = {0};
     struct cairn_group g;
     if (!cairn_filter_narrow())
-        return log->cpu[cpu].drains;
+        return log->cpu[cpu].pebs.drains;
     cairn_group_init(&g, log, cpu);
     do
         for (size_t i = 0; i < g.epochs.count; i++)
@@ -44,11 +44,11 @@ static struct cairn_lost of_cpu(const struct cairn_log *log, uint32_t c, enum wh
         return what == DROPPED ? drains.dropped : drains.swallowed;
     }
     if (!cairn_filter_narrow())
-        return cpu->bts_lost;
+        return cpu->bts.lost;
     struct cairn_bts_group *g = cairn_alloc(sizeof(*g));
     const struct cairn_bts_drain *d;
     cairn_bts_group_init(g, log, c);
-    while (cpu->bts_epochs && (d = cairn_bts_group_next(g)) != NULL)
+    while (cpu->bts.epochs && (d = cairn_bts_group_next(g)) != NULL)
         if (cairn_filter_time(d->time))
             cairn_lost_add(&sum, d->lost);
     cairn_bts_group_free(g);
@@ -205,9 +205,9 @@ static void tell_records(const struct lines *l)
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_cpu *cpu = &log->cpu[c];
         const struct cairn_cpu_end *e = &cpu->end;
-        records += e->ds_known ? e->ds[0] : cpu->pebs_records;
-        branches += e->bts_known ? e->bts[0] : cpu->bts_records;
-        add(&bts, told(e->bts_known, e->bts_lost_known, e->bts[2], cpu->bts_lost));
+        records += e->ds_known ? e->ds[0] : cpu->pebs.records;
+        branches += e->bts_known ? e->bts[0] : cpu->bts.records;
+        add(&bts, told(e->bts_known, e->bts_lost_known, e->bts[2], cpu->bts.lost));
     }
     if (pebs.counted || pebs.unknown) {
         show_part(part, pebs, records, "PEBS records");
@@ -239,7 +239,7 @@ bool cairn_switches_told(const struct cairn_log *log, bool compact, uint64_t *th
             continue;
         told &= compact ? cpu->end.compact_known : cpu->end.full_known;
         *tried += compact ? cpu->end.compact[CAIRN_TRIED] : cpu->end.full[CAIRN_TRIED];
-        *there += compact ? cpu->compact : cpu->full;
+        *there += compact ? cpu->switches.compact : cpu->switches.full;
     }
     return told && *tried >= *there;
 }

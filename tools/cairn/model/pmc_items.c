@@ -15,8 +15,8 @@ void cairn_pmc_names(struct cairn_pmc_names *names, const struct cairn_log *log)
 {
     names->count = 0;
     for (uint32_t c = 0; c < log->cpus; c++)
-        if (log->cpu[c].pmc_config.payload) {
-            read_names(names, &log->cpu[c].pmc_config);
+        if (log->cpu[c].activity.pmc_config.payload) {
+            read_names(names, &log->cpu[c].activity.pmc_config);
             return;
         }
 }

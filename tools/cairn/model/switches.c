@@ -269,6 +269,6 @@ bool cairn_prefers_compact(const struct cairn_log *log)
         return true;
     uint64_t full = 0; /* the session stream is missing: what is there? */
     for (uint32_t c = 0; c < log->cpus; c++)
-        full += log->cpu[c].full;
+        full += log->cpu[c].switches.full;
     return full == 0;
 }

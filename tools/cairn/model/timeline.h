@@ -13,6 +13,7 @@
 #pragma once
 
 #include "tools/cairn/log/drains.h"
+#include "tools/cairn/log/locks.h"
 #include "tools/cairn/model/switches.h"
 
 struct cairn_lane { /* one CPU's */

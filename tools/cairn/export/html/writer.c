@@ -364,7 +364,7 @@ static void bts_drains(struct cairn_output *o)
     struct cairn_bts_group *g = cairn_alloc(sizeof(*g));
     const struct cairn_bts_drain *d;
     for (uint32_t c = 0; c < o->log->cpus; c++) {
-        if (!cairn_filter_cpu(c) || !o->log->cpu[c].bts_epochs)
+        if (!cairn_filter_cpu(c) || !o->log->cpu[c].bts.epochs)
             continue;
         cairn_bts_group_init(g, o->log, c);
         while ((d = cairn_bts_group_next(g)) != NULL)

@@ -68,7 +68,7 @@ static void add_buffer(struct stream *s, const struct cairn_etl_buffer *b)
     s->open = false;
     for (; cairn_event_at(b->events, b->size, at, &e); at += e.space) {
         uint32_t piece = (uint32_t)cpu->piece_count - (s->open ? 1 : 0);
-        cpu->piece_begins = !s->open;
+        cpu->indexing.piece_begins = !s->open;
         if (!cairn_log_index_event(log, s->cpu, &e, piece) ||
             (log->etl->account && !b->added && !cairn_told_index(log, cpu, &e))) {
             note_bytes(s, b->number, e.space);
@@ -287,8 +287,8 @@ int cairn_etl_read(struct cairn_log *log, const struct cairn_choice *choice, cha
     for (uint32_t n = 0; n < log->cpus; n++) {
         cairn_stops_find(&(struct cairn_stops){0}, &log->cpu[n]);
         cairn_log_order(log, n);
-        log->session.compact |= !log->own && log->cpu[n].compact;
-        log->session.full |= !log->own && log->cpu[n].full;
+        log->session.compact |= !log->own && log->cpu[n].switches.compact;
+        log->session.full |= !log->own && log->cpu[n].switches.full;
     }
     if (!log->own && log->session.stop_known && log->session.stop < etl->last)
         log->session.stop = etl->last; /* Windows tells the end in ticks of its timer: events may lie behind that */
