@@ -44,4 +44,6 @@ test-linux: all
 bench bench-gate fuzz fuzz-replay: all
 lint:
 	@tools/lint.sh
-.PHONY: unit test-products test test-ds test-linux test-ci test-all bench bench-gate fuzz lint loc
+wings: all
+	@tools/wings.sh $(B)
+.PHONY: unit test-products test test-ds test-linux test-ci test-all bench bench-gate fuzz lint loc wings

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# tools/wings.sh BUILD: what each wing (tools/wings) adds to the kernel, as a table in Markdown. Each is left out alone;
+# the kernel without it boots, and `cairn check` reads its dump. Lines are those that the kernel and its loader are
+# compiled from (tools/loc.sh), bytes those of kernel.elf. A wing without which another cannot be is left out with that.
+set -eu
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=$1
+kernel=$build/without # a folder for all of them
+names=$(awk -F ' *[|] *' 'NF >= 4 { print $1 }' tools/wings)
+whole=$(tr '\n' ' ' <<<"$names")
+
+measure() { # names of wings: sets lines, bytes
+    make --no-print-directory -s nucleus B="$build" NUCLEUS="$kernel" WITH="$*" >/dev/null
+    lines=$(tools/loc.sh "$build" "$kernel" '' | awk '/ lines in / { print $1; exit }')
+    bytes=$(stat -L -c %s "$kernel/kernel.elf")
+}
+
+boots() { # sets verdict
+    CAIRN_BUILD=$kernel ./run-qemu.sh --log "$kernel/log" --smp 2 seconds=300 switches=2000 >"$kernel/output" 2>&1 ||
+        { cat "$kernel/output" >&2; exit 1; }
+    verdict=$("$build/cairn" check "$kernel/log" | tail -n 1)
+}
+
+# shellcheck disable=SC2086 # a list
+measure $whole
+all_lines=$lines all_bytes=$bytes
+echo '| left out | lines less | bytes less | what it is | cairn check of the rest |'
+echo '| --- | --- | --- | --- | --- |'
+for name in $names; do
+    # shellcheck disable=SC2046
+    measure $(grep -vx "$name" <<<"$names")
+    boots
+    echo "| $name | $((all_lines - lines)) | $((all_bytes - bytes)) |" \
+        "$(awk -F ' *[|] *' -v name="$name" '$1 == name { print $NF }' tools/wings) | $verdict |"
+done
+measure
+boots
+echo "| all: the nucleus | $((all_lines - lines)) of $all_lines | $((all_bytes - bytes)) of $all_bytes |  | $verdict |"
