@@ -100,9 +100,6 @@ struct ds_caps {
     struct ds_test test[DS_TESTS_MAX];
 };
 
-/* The name of the hypervisor whose leaf CPUID.40000000H this is. */
-const char *ds_hypervisor_name(const uint32_t leaf[4]);
-
 /* Runs all tests of ds/driver/detect.c, in their order, on this CPU, through `machine`. It writes no register, except
  * IA32_DS_AREA, IA32_DEBUGCTL, IA32_PEBS_BASE and IA32_PEBS_INDEX under a hypervisor, which it restores, and
  * IA32_BIOS_SIGN_ID, which must be written before it is read. Never faults. Returns 0 if caps->pebs, else -ENODEV;

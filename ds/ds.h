@@ -97,7 +97,8 @@ enum ds_bts_rings { DS_BTS_ALL, DS_BTS_USER, DS_BTS_KERNEL };       /* in the or
 int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint64_t *code);
 /* The counters that can count it on this processor, with PEBS unless it is plain; some may not exist. 0: none. */
 uint64_t ds_event_counters(const struct ds_caps *caps, const struct ds_event *event);
-/* Whether PEBS may record it on this processor. Also true for instructions if no list says so: ds_self_test tries it.
+/* Whether PEBS may record it on this processor. Also true for instructions if no list says so:
+ * whether it does has to be tried.
  */
 bool ds_event_recorded(const struct ds_caps *caps, const struct ds_event *event);
 /* Whether Intel's lists say that the instruction in the record is the one that caused the event; if not, it may be a
@@ -195,26 +196,6 @@ size_t ds_cpu_bytes(void); /* sizeof(struct ds_cpu): the kernel allocates it */
 int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
                 const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
                 size_t error_size);
-
-/* ---- does PEBS make records? (ds/driver/self_test.c) ------------------------------------------------------------- */
-
-enum ds_tried {
-    DS_TRIED_RECORDS,
-    DS_TRIED_NO_RECORD, /* the counter has passed 0, PebsIndex has not moved */
-    DS_TRIED_STILL,     /* the counter has not reached 0 */
-    DS_TRIED_NOT,       /* PEBS of it cannot be set up: ds_cpu_init and ds_start say why */
-};
-
-#define DS_SELF_TEST_BUFFER 4096u /* a page */
-
-/* Tests whether PEBS makes records of `event`, an event of instructions, with some hundred instructions of the kernel
- * and a driver of its own: ds_cpu_bytes at `ds`; `area`, and DS_SELF_TEST_BUFFER bytes at `buffer`, as for ds_cpu_init.
- * Adds a row to caps. Neither PEBS nor BTS may run; afterwards every register is as before. */
-enum ds_tried ds_self_test(struct ds_cpu *ds, const struct ds_machine *machine, struct ds_caps *caps,
-                           const struct ds_event *event, void *area, void *buffer);
-
-/* The first event of `config` with which PEBS samples instructions, without precise distribution; NULL: none. */
-const struct ds_event *ds_sampled_instructions(const struct ds_config *config);
 
 /* Sets the area for the next ds_start and ds_bts_start, as for ds_cpu_init; NULL: there will be none. Neither PEBS nor
  * BTS may run. */

@@ -12,6 +12,7 @@ enum kphase {
     KPHASE_OPTIONS,    /* options are known, the loader's page tables are in force; boot processor, no threads */
     KPHASE_MEMORY,     /* memory and devices can be mapped; boot processor, no threads */
     KPHASE_CLOCK,      /* the TSC's frequency and the serial port are known; boot processor, no threads */
+    KPHASE_PLANNED,    /* all CPUs run, it is known what each is to sample, nothing is set up; thread context */
     KPHASE_BEFORE_RUN, /* all CPUs run, nothing is recorded yet; thread context */
     KPHASE_RUN_BEGINS, /* recording, the workload's threads exist; thread context */
     KPHASE_RUN_ENDS,   /* recording has ended, the workload's threads have, too; thread context */
@@ -21,7 +22,7 @@ enum kphase {
 
 struct kphase_row {
     enum kphase phase;
-    void (*run)(const struct boot_info *info); /* NULL from KPHASE_RUN_BEGINS on */
+    void (*run)(const struct boot_info *info); /* NULL in KPHASE_PLANNED, and from KPHASE_RUN_BEGINS on */
 };
 ROWS(kphase, const struct kphase_row);
 

@@ -136,7 +136,9 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
         ds_find_users(machine, caps);
     }
 
-    ds_find_hypervisor(machine, d->hypervisor, caps);
+    const struct ds_detect_row *const *more;
+    for (ROWS_EACH(ds_detect, more))
+        (*more)->find(d);
 
     caps->area_bytes = caps->instead ? sizeof(struct ds_area_60) : ds_area_bytes(caps->format, false);
     if (caps->reason)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ds/ds.h"
+#include "kernel/lib/rows.h"
 
 /* ---- for the mechanisms (ds/driver/mechanism.h) that detection asks for the rest */
 
@@ -53,9 +54,14 @@ void ds_find_errata(const struct ds_machine *machine, uint32_t signature, struct
 #define DS_STUCK_COUNTERS 4u
 extern const uint32_t ds_stuck_counters[DS_STUCK_COUNTERS];
 
-/* A row that says whether there is a hypervisor; where there is one, who it is, and whether the registers do what CPUID
- * says: takes PEBS or BTS out of `caps` where they do not, sets no_load_latency and no_frontend. To be called last. */
-void ds_find_hypervisor(const struct ds_machine *machine, bool present, struct ds_caps *caps);
+/* More of detection, by a part that need not be there: run last, once caps say all but whether it is PEBS. */
+struct ds_detect_row {
+    void (*find)(struct ds_detection *d);
+};
+ROWS(ds_detect, const struct ds_detect_row);
+#define DS_DETECT(function)                                                                                            \
+    static const struct ds_detect_row detects_##function = {function};                                                 \
+    ROWS_ADD(ds_detect, detects_##function)
 
 /* The row of something that may be somebody's, `refused` where not all of it could be read. */
 void ds_detect_users_row(struct ds_caps *caps, const char *name, uint64_t value, bool used, bool refused,

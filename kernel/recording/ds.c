@@ -9,8 +9,8 @@
 #include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
+#include "kernel/phase.h"
 #include "kernel/recording/pmi.h"
-#include "kernel/recording/self_test.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/thread.h"
@@ -346,10 +346,7 @@ static int configure(char *error, size_t error_size)
         return -ENODEV;
     }
     choose_configs();
-    const size_t length = strlen(state.reason);
-    if (state.pebs &&
-        (e = kself_test(state.caps, state.config, &state.ds, state.reason + length, sizeof state.reason - length)) != 0)
-        return e;
+    kphase_run(KPHASE_PLANNED, NULL);
     for (uint32_t i = 0; i < kcpu_count; i++) {
         const struct ds_config *config = kds_planned(i); /* architectural PEBS: of more events, larger records */
         size_t bytes = ds_buffer_bytes(&state.caps[i], config);
@@ -461,6 +458,12 @@ int kds_init(char *error, size_t error_size)
     say_what_is_alone();
     say_what_has_errata();
     return say_who_samples(error, error_size);
+}
+
+void kds_remark(const char *text)
+{
+    const size_t length = strlen(state.reason);
+    snprintf(state.reason + length, sizeof state.reason - length, "%s", text);
 }
 
 int kds_counter(uint16_t source)

@@ -75,6 +75,8 @@ void *kds_buffer_alloc(uint32_t cpu, size_t bytes);
 /* From here on `to` has the registers of this CPU, or whoever calls (NULL); with the session's driver, that has them
  * again. In the gate, or interrupts off; counting is paused. */
 void kds_lend(struct ds_cpu *to);
+/* More to say in kds->reason. */
+void kds_remark(const char *text);
 /* The number, among the counters that only count, of the one for `source` (trace/pmc_sources.h); -ENOENT: none. */
 int kds_counter(uint16_t source);
 /* PEBS (else BTS) did not start on this CPU: keeps the line that says why. */

@@ -244,7 +244,7 @@ static bool judge(struct prover *p, enum kpaper_verdict verdict)
 }
 
 /* The event's name for PEBS: where the lists have INST_RETIRED.PREC_DIST alone as a precise one of instructions, that
- * counts the same (ds/driver/self_test.c). */
+ * counts the same (ds/trial/self_test.c). */
 static const char *recorded_name(const struct prover *p, enum ds_event_kind kind)
 {
     const struct ds_event listed = {.kind = kind, .fixed = DS_NO_FIXED};

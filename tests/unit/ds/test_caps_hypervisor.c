@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "ds/trial/trial.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/ds_fake.h"
 

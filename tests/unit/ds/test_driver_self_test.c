@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ds/ds.h"
+#include "ds/trial/trial.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/counting_machine.h"
 

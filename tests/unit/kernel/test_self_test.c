@@ -20,8 +20,8 @@
 #include "kernel/lib/errno.h"
 #include "kernel/memory/mem.h"
 #include "kernel/recording/ds.h"
-#include "kernel/recording/self_test.h"
 #include "kernel/sched/cross_call.h"
+#include "kernel/trial/self_test.h"
 #include "tests/unit/fake/processor.h"
 #include "tests/unit/support/counting_machine.h"
 

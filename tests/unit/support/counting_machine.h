@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "ds/ds.h"
 #include "ds/model/model.h"
+#include "ds/trial/trial.h"
 
 extern struct counting_machine {
     struct ds_model_preset preset; /* the model's */

@@ -9,6 +9,7 @@
 
 #include "arch/arch.h"
 #include "ds/driver/detect.h"
+#include "ds/trial/trial.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 

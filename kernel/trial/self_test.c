@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/recording/self_test.h"
+#include "kernel/trial/self_test.h"
 
 #include "arch/arch.h"
 #include "kernel/console/report.h"

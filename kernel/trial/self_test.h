@@ -2,7 +2,7 @@
 /* Tests before the run whether PEBS makes records of instructions. */
 #pragma once
 
-#include "ds/ds.h"
+#include "ds/trial/trial.h"
 
 /* If `config` samples instructions, tests this on every CPU that uses it, by each[] and caps[] (rows are added).
  * `said`: "", or the result in a sentence that begins with "; ": PEBS makes no record of them on some CPU, or does not

@@ -6,6 +6,7 @@
  */
 #include "ds/driver/detect.h"
 #include "ds/driver/mechanism.h"
+#include "ds/trial/trial.h"
 #include "kernel/lib/string.h"
 
 static bool rdmsr(const struct ds_machine *m, uint32_t msr, uint64_t *value)
@@ -138,8 +139,13 @@ static bool setting_hidden(const struct ds_machine *m, struct ds_caps *caps, uin
     return !there;
 }
 
-void ds_find_hypervisor(const struct ds_machine *m, bool present, struct ds_caps *caps)
+/* A row that says whether there is a hypervisor; where there is one, who it is, and whether the registers do what CPUID
+ * says: takes PEBS or BTS out of `caps` where they do not, sets no_load_latency and no_frontend. */
+static void find_hypervisor(struct ds_detection *d)
 {
+    const struct ds_machine *const m = d->machine;
+    struct ds_caps *const caps = d->caps;
+    const bool present = d->hypervisor;
     uint32_t leaf[4];
     const bool probed = !caps->reason || caps->bts;
     ds_caps_row(caps, "CPUID.01H:ECX hypervisor[31]", present, true,
@@ -173,3 +179,4 @@ void ds_find_hypervisor(const struct ds_machine *m, bool present, struct ds_caps
     caps->no_frontend = caps->format >= 3 && setting_hidden(m, caps, MSR_PEBS_FRONTEND, "MSR_PEBS_FRONTEND read",
                                                             "raises #GP: no frontend events");
 }
+DS_DETECT(find_hypervisor);
