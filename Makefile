@@ -47,8 +47,8 @@ include tools/events.mk tools/gnu-efi.mk # LCFLAGS, and what the loader is linke
 c_of   = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 asm_of = $(sort $(wildcard $(addsuffix /*.asm,$(1))))
 RING3    := $(patsubst %/,%,$(wildcard kernel/*/ring3/))
-DS_ROOMS := $(patsubst %/,%,$(wildcard ds/*/ ds/*/*/))
-MODEL    := $(filter ds/policy ds/model%,$(DS_ROOMS))
+MODEL    := $(patsubst %/,%,ds/policy $(wildcard ds/model/ ds/model/*/))
+DS_ROOMS := $(filter-out ds/model/memory ds/model/variant,$(patsubst %/,%,$(wildcard ds/*/ ds/*/*/)))# the host's
 KERNEL   := arch arch/clock arch/firmware kernel $(patsubst %/,%,$(wildcard kernel/*/ trace/*/)) $(DS_ROOMS) trace
 KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c $(EVENT_C)
 KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,$(KERNEL))))) \
@@ -57,10 +57,10 @@ KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(base
 LOADER_O := $(patsubst %,$(B)/loader/%.o,$(basename $(call c_of,boot boot/save) kernel/lib/crc32c.c) \
               $(addsuffix .asm,$(basename $(call asm_of,boot))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
-SHARED_C := $(call c_of,$(DS_ROOMS) $(filter trace%,$(KERNEL)) kernel/options arch/firmware) $(addprefix kernel/,\
-              lib/base64.c lib/crc32c.c lib/line8.c memory/boot_memory.c memory/page_bitmap.c selftest/paper.c \
-              screen/pixels.c screen/screen.c $(addprefix monitor/,line.c words.c names.c show.c command.c \
-                registers.c area.c records.c batch.c keys.c)) \
+SHARED_C := $(call c_of,$(DS_ROOMS) $(MODEL) $(filter trace%,$(KERNEL)) kernel/options arch/firmware) \
+            $(addprefix kernel/,lib/base64.c lib/crc32c.c lib/line8.c memory/boot_memory.c memory/page_bitmap.c \
+              selftest/paper.c screen/pixels.c screen/screen.c $(addprefix monitor/,line.c words.c names.c show.c \
+                command.c registers.c area.c records.c batch.c keys.c)) \
             $(addprefix boot/,config.c elf.c memory.c paging.c save/save_check.c) $(EVENT_C)
 CAIRN_C  := $(call c_of,tools/cairn $(patsubst %/,%,$(wildcard tools/cairn/*/ tools/cairn/*/*/)))
 

@@ -165,11 +165,6 @@ uint64_t ds_model_recorded(const struct ds_model *model, const struct ds_model_e
 /* Makes model->pebs anew. */
 void ds_model_select_pebs(struct ds_model *model);
 
-/* Of events that a memory system brings, and of stores: whether it is a load's, a store's. */
-bool ds_model_is_load(unsigned event);
-bool ds_model_is_store(unsigned event);
-/* Whether records of the event have data source and latency, not only an address. */
-bool ds_model_has_latency(const struct ds_model_preset *preset, const struct ds_model_event_code *event);
 /* Whether records have the retire latency (IA32_PERF_CAPABILITIES.PEBS_TIMING), and what it is. */
 bool ds_model_timed(const struct ds_model_preset *preset);
 uint64_t ds_model_retire_latency(const struct ds_model *model, const struct ds_model_retired *retired);
@@ -184,13 +179,21 @@ void ds_model_select_tallies(struct ds_model *model);
 uint64_t ds_model_metrics(const struct ds_model *model);
 void ds_model_set_metrics(struct ds_model *model, uint64_t value);
 
-/* Event codes that a memory system brings; they go before the others, and end with a code of 0. */
-const struct ds_model_event_code *ds_model_memory_common(void);
-const struct ds_model_event_code *ds_model_memory_codes(const struct ds_model_preset *preset);
-
-/* How many MSR_OFFCORE_RSP_x there are. What an event that has one counts by it; NULL: nothing, or it has none. */
-unsigned ds_model_offcore_msrs(const struct ds_model_preset *preset);
+/* What a memory system of the host's brings: ds/model/memory. Only a preset that asks for it refers to it. */
+struct ds_model_memory {
+    /* Codes of events of all processors, and of this one; they go before the others, and end with a code of 0. */
+    const struct ds_model_event_code *common;
+    const struct ds_model_event_code *(*codes)(const struct ds_model_preset *preset);
+    /* What an event that has an MSR_OFFCORE_RSP_x counts by it; NULL: nothing, or it has none. */
+    const struct ds_model_event_code *(*offcore)(const struct ds_model *model, uint64_t code);
+    /* Whether records of the event have data source and latency, not only an address. */
+    bool (*has_latency)(const struct ds_model_preset *preset, const struct ds_model_event_code *event);
+    uint64_t (*data_source)(const struct ds_model *model, uint64_t set, const struct ds_model_retired *retired);
+    uint64_t (*latency)(const struct ds_model *model, uint64_t set, const struct ds_model_retired *retired);
+};
 const struct ds_model_event_code *ds_model_offcore(const struct ds_model *model, uint64_t code);
+/* How many MSR_OFFCORE_RSP_x there are. */
+unsigned ds_model_offcore_msrs(const struct ds_model_preset *preset);
 
 /* The event of IA32_PERFEVTSELx[15:0] and UMaskExt, NULL: none the model counts. */
 const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint64_t code);

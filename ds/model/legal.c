@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Which MSRs a processor of the model has, and which of their bits may be written as 1. */
+#include "ds/caps.h"
 #include "ds/model/internal.h"
 
 #define STATUS_VERSION_4                                                                                               \
     (IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ | IA32_PERF_GLOBAL_STATUS_ASCI)
+
+unsigned ds_model_offcore_msrs(const struct ds_model_preset *p)
+{
+    if (p->kvm || p->generation < DS_GENERATION_NEHALEM)
+        return 0;
+    return p->generation == DS_GENERATION_NEHALEM ? 1 : 2;
+}
 
 /* Whether `msr` is one of `most` in a row, of which the processor has fewer: *there. */
 static bool one_of(uint32_t msr, uint32_t first, unsigned most, unsigned has, bool *there)

@@ -12,7 +12,7 @@
  *
  * The model counts what its host can see (enum ds_model_event). Counters programmed for any other event do not move. As
  * the model has no clock, unhalted cycles, core and reference, are by convention one for each retired instruction,
- * unless the host says how many they are: core cycles with a memory system (memory.c), reference cycles by its TSC.
+ * unless the host says how many they are: core cycles with a memory system, reference cycles by its TSC.
  * Micro-operations are one, too. CMASK, INV, EDGE and EQ use the same cycle, in which an event occurs once or not at
  * all, but for slots of the pipeline (slots.c). Fields that the model cannot know read 0: TX abort information, data
  * addresses that the host cannot see, and without a memory system latencies of accesses and data sources. So a load
@@ -24,9 +24,10 @@
  * made for it, and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three
  * error numbers, memcpy, memset and strcmp.
  *
- * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c, memory.c,
- * offcore.c, slots.c; then arch.c and arch_record.c, the same with architectural PEBS. presets.c, efficient.c, listed.c
- * and ds/policy are tables.
+ * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c, slots.c;
+ * then arch.c and arch_record.c, the same with architectural PEBS. presets.c, listed.c and ds/policy are tables. What
+ * the kernel has no use for is apart: memory/ is for a host with a memory system, variant/ makes other processors of
+ * the presets.
  */
 #pragma once
 
@@ -146,23 +147,23 @@ struct ds_model_preset {
     uint8_t generation;   /* enum ds_generation: whose lists say what PEBS records */
     uint8_t perfmon_version;
     uint8_t gp_counters, fixed_counters;
-    uint8_t fixed_more;                  /* fixed counters beyond these, bit by bit: 4 to 6 count slots */
-    uint8_t slots;                       /* of a cycle; 0: they are not counted */
-    uint16_t cpi;                        /* with a memory system: hundredths of a cycle that an instruction takes */
-    uint8_t width;                       /* of every counter, in bits */
-    uint8_t format;                      /* IA32_PERF_CAPABILITIES.PEBS_FMT; DS_FORMAT_ARCH: architectural PEBS */
-    bool baseline;                       /* IA32_PERF_CAPABILITIES.PEBS_BASELINE */
-    bool full_width_writes;              /* IA32_PERF_CAPABILITIES.FW_WRITE */
-    bool perf_metrics;                   /* IA32_PERF_CAPABILITIES.PERF_METRICS */
-    uint8_t lbr_format;                  /* IA32_PERF_CAPABILITIES.LBR_FMT */
-    bool arch_lbr;                       /* IA32_LBR_CTL, not DEBUGCTL.LBR, turns branch history on */
-    uint8_t lbr_depth;                   /* entries of branch history after RESET */
-    uint8_t lbr_depths;                  /* with arch_lbr: CPUID.1CH:EAX[7:0], those to choose from */
-    uint16_t lbr_select;                 /* legal bits of MSR_LBR_SELECT; 0: not there */
-    uint16_t lbr_from, lbr_to, lbr_info; /* MSRs of entry 0; lbr_info 0: not there */
-    bool lbr_logs;                       /* IA32_PERFEVTSELx.EN_LBR_LOG of PMC0 to PMC3 */
-    bool memory;            /* the host has a memory system: its events, and what records say of an access */
-    bool reference;         /* the host tells reference cycles; else they are core cycles */
+    uint8_t fixed_more;                   /* fixed counters beyond these, bit by bit: 4 to 6 count slots */
+    uint8_t slots;                        /* of a cycle; 0: they are not counted */
+    uint16_t cpi;                         /* with a memory system: hundredths of a cycle that an instruction takes */
+    uint8_t width;                        /* of every counter, in bits */
+    uint8_t format;                       /* IA32_PERF_CAPABILITIES.PEBS_FMT; DS_FORMAT_ARCH: architectural PEBS */
+    bool baseline;                        /* IA32_PERF_CAPABILITIES.PEBS_BASELINE */
+    bool full_width_writes;               /* IA32_PERF_CAPABILITIES.FW_WRITE */
+    bool perf_metrics;                    /* IA32_PERF_CAPABILITIES.PERF_METRICS */
+    uint8_t lbr_format;                   /* IA32_PERF_CAPABILITIES.LBR_FMT */
+    bool arch_lbr;                        /* IA32_LBR_CTL, not DEBUGCTL.LBR, turns branch history on */
+    uint8_t lbr_depth;                    /* entries of branch history after RESET */
+    uint8_t lbr_depths;                   /* with arch_lbr: CPUID.1CH:EAX[7:0], those to choose from */
+    uint16_t lbr_select;                  /* legal bits of MSR_LBR_SELECT; 0: not there */
+    uint16_t lbr_from, lbr_to, lbr_info;  /* MSRs of entry 0; lbr_info 0: not there */
+    bool lbr_logs;                        /* IA32_PERFEVTSELx.EN_LBR_LOG of PMC0 to PMC3 */
+    const struct ds_model_memory *memory; /* &ds_model_memory: the host has a memory system; NULL: it has none */
+    bool reference;                       /* the host tells reference cycles; else they are core cycles */
     bool kvm;               /* not the processor's, but what KVM leaves of it for a guest: ds_model_kvm_guest */
     bool load_latency;      /* MSR_PEBS_LD_LAT; before the baseline IA32_PEBS_ENABLE.LL_EN */
     bool precise_store;     /* IA32_PEBS_ENABLE.PS_EN */
@@ -182,7 +183,11 @@ extern const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS];
 /* NULL: no preset of that name. */
 const struct ds_model_preset *ds_model_preset(const char *name);
 
-/* The efficient core beside the performance core `of` (ds/model/efficient.c). False: `of` is not of a hybrid. */
+/* The events of a memory system, and what records say of an access (ds/model/memory). */
+extern const struct ds_model_memory ds_model_memory;
+
+/* The efficient core beside the performance core `of` (ds/model/variant/efficient.c). False: `of` is not of a hybrid.
+ */
 bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset *core);
 
 /* Makes of a processor what a guest of Linux' KVM sees of it: no baseline, no BTS, the MSRs that KVM refuses raise #GP,

@@ -116,6 +116,17 @@ static const struct ds_model_event_code cougarcove[] = {
     DS_MODEL_BRANCHES_BY_BIT,          {0},
 };
 
+const struct ds_model_event_code ds_model_darkmont_codes[] = {
+    {0x81D0, DS_MODEL_LOAD, 0},
+    {0x82D0, DS_MODEL_STORE, 0},
+    {0x06D0, DS_MODEL_STORE, 0},
+    {0x00C2, DS_MODEL_INSTRUCTION, 0},
+    {0x01C2, DS_MODEL_INSTRUCTION, 0},             /* UOPS_RETIRED.EOM: the last of each instruction */
+    {0x58C4, DS_MODEL_NEAR_INDIRECT_OR_RETURN, 0}, /* BR_INST_RETIRED.NEAR_INDIRECT_OR_RETURN */
+    DS_MODEL_BRANCHES_BY_BIT,
+    {0},
+};
+
 /* Where branch history is, and what MSR_LBR_SELECT may hold: from Haswell on the call stack, too. */
 #define LBR_MSRS(from, to, info) .lbr_from = (from), .lbr_to = (to), .lbr_info = (info)
 #define LBR_CORE                 LBR_MSRS(MSR_LASTBRANCH_CORE_0_FROM_IP, MSR_LASTBRANCH_CORE_0_TO_IP, 0)
@@ -327,9 +338,11 @@ const struct ds_model_preset *ds_model_preset(const char *name)
 
 const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint64_t code)
 {
+    const struct ds_model_memory *memory = preset->memory;
     const struct ds_model_event_code *const tables[] = {architectural, preset->events, ds_model_slots_codes(preset),
-                                                        ds_model_memory_common(), ds_model_memory_codes(preset)};
-    for (size_t t = preset->memory ? 5 : 3; t-- > 0;)
+                                                        memory ? memory->common : NULL,
+                                                        memory ? memory->codes(preset) : NULL};
+    for (size_t t = memory ? 5 : 3; t-- > 0;)
         for (const struct ds_model_event_code *e = tables[t]; e->code; e++)
             if (e->code == code)
                 return e;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the bytes of a PEBS record: formats 0 to 3 as nested structures, formats 4 and up as groups. */
+#include "ds/caps.h"
 #include "ds/model/internal.h"
 #include "kernel/lib/string.h"
 
@@ -14,6 +15,28 @@ static void put(struct cursor *at, const void *group, uint32_t size)
 {
     at->mapped = at->mapped && ds_model_write(at->model, at->address, group, size);
     at->address += size;
+}
+
+/* SDM vol. 3B, "Timed PEBS": from Meteor Lake on. */
+bool ds_model_timed(const struct ds_model_preset *p)
+{
+    return p->generation == DS_GENERATION_LIONCOVE || p->generation == DS_GENERATION_SKYMONT ||
+           p->format == DS_FORMAT_ARCH;
+}
+
+uint64_t ds_model_retire_latency(const struct ds_model *m, const struct ds_model_retired *retired)
+{
+    return m->preset->memory ? retired->retire_latency : 1;
+}
+
+uint64_t ds_model_data_source(const struct ds_model *m, uint64_t set, const struct ds_model_retired *retired)
+{
+    return m->preset->memory ? m->preset->memory->data_source(m, set, retired) : 0;
+}
+
+uint64_t ds_model_latency(const struct ds_model *m, uint64_t set, const struct ds_model_retired *retired)
+{
+    return m->preset->memory ? m->preset->memory->latency(m, set, retired) : 0;
 }
 
 /* The data address of the load or store that a counter of `set` has counted, where the generation gives it: from format

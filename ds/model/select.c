@@ -15,6 +15,17 @@ static void count(const struct ds_model *m, unsigned counter, bool os, uint64_t 
     *others |= usr ? DS_BIT(counter) & m->global_ctrl : 0;
 }
 
+static bool is_load(unsigned event)
+{
+    return (event >= DS_MODEL_LOAD && event <= DS_MODEL_PREFETCH) ||
+           (event >= DS_MODEL_LOAD_L1_HIT && event <= DS_MODEL_LOAD_LATENCY && event != DS_MODEL_STORE_STLB_MISS);
+}
+
+static bool is_store(unsigned event)
+{
+    return event == DS_MODEL_STORE || event == DS_MODEL_STORE_STLB_MISS;
+}
+
 static unsigned cycles(const struct ds_model *m)
 {
     return m->preset->memory ? DS_MODEL_CYCLES : DS_MODEL_INSTRUCTION;
@@ -32,7 +43,7 @@ static const struct ds_model_event_code *event_of(const struct ds_model *m, uint
 {
     const uint64_t code = sel & (0xFFFF | IA32_PERFEVTSEL_UMASK2);
     const struct ds_model_event_code *e = ds_model_event_code(m->preset, code);
-    return e ? e : ds_model_offcore(m, code);
+    return e || !m->preset->memory ? e : m->preset->memory->offcore(m, code);
 }
 
 bool ds_model_knows(const struct ds_model *m, unsigned counter)
@@ -68,9 +79,10 @@ static void update_gp(struct ds_model *m, unsigned i)
     if (edge && event == DS_MODEL_CYCLES) /* an edge, wherever an instruction has cycles */
         event = DS_MODEL_INSTRUCTION;
     m->pdist |= cmask(sel) ? 0 : e->only;
-    m->loads |= ds_model_is_load(event) && !inverted ? DS_BIT(i) : 0;
-    m->stores |= ds_model_is_store(event) && !inverted ? DS_BIT(i) : 0;
-    m->latencies |= ds_model_has_latency(m->preset, e) && !inverted ? DS_BIT(i) : 0;
+    m->loads |= is_load(event) && !inverted ? DS_BIT(i) : 0;
+    m->stores |= is_store(event) && !inverted ? DS_BIT(i) : 0;
+    const struct ds_model_memory *memory = m->preset->memory;
+    m->latencies |= memory && memory->has_latency(m->preset, e) && !inverted ? DS_BIT(i) : 0;
     m->condition[i].event = (uint8_t)event;
     m->condition[i].inverted = inverted;
     m->condition[i].edge = edge;

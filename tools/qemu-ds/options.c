@@ -137,7 +137,7 @@ static int make_memory(struct qds_options *o, int count, const char *const *argu
 static void make_hosted(struct qds_options *o)
 {
     o->hosted = *o->preset;
-    o->hosted.memory = o->memory;
+    o->hosted.memory = o->memory ? &ds_model_memory : NULL;
     o->hosted.cpi = (uint16_t)o->cpi;
     o->hosted.reference = o->reference;
     o->preset = &o->hosted;

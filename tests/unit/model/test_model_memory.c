@@ -18,7 +18,7 @@ static struct ds_model_preset preset;
 static void init(const char *name)
 {
     preset = *ds_model_preset(name);
-    preset.memory = true;
+    preset.memory = &ds_model_memory;
     ds_bench_init_listed(b, &preset, NULL, 4096, 4096);
 }
 

@@ -204,7 +204,7 @@ static void with_memory(void **state)
     (void)state;
     uint32_t by[DS_MODEL_COUNTERS];
     preset = *ds_model_preset("pantherlake");
-    preset.memory = true;
+    preset.memory = &ds_model_memory;
     preset.cpi = 50;
     ds_bench_init(b, &preset, NULL, 4096, 4096);
     assert_int_equal(ds_model_slots_left(&preset), 3);

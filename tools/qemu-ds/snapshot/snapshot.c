@@ -75,7 +75,7 @@ static void save_vcpu(void *cpu, void *data)
     snprintf(s->preset, sizeof s->preset, "%s", v->model.preset->name);
     s->core_type = v->model.preset->core_type;
     s->kvm = v->model.preset->kvm;
-    s->memory = v->model.preset->memory;
+    s->memory = v->model.preset->memory != NULL;
     s->cpi = v->model.preset->cpi;
     s->reference = v->model.preset->reference;
     s->vcpu = *v;
@@ -120,7 +120,7 @@ static const char *other(const struct saved *s, const struct qds_vcpu *v)
         return "another preset, or kvm=";
     if (s->core_type != v->model.preset->core_type)
         return "another efficient=";
-    if (s->memory != v->model.preset->memory)
+    if (s->memory != (v->model.preset->memory != NULL))
         return "another memory=";
     if (s->cpi != v->model.preset->cpi)
         return "another cpi=";

@@ -25,13 +25,6 @@ static bool is_efficient(const struct ds_model_preset *p)
     return p->generation == DS_GENERATION_SKYMONT || p->generation == DS_GENERATION_DARKMONT;
 }
 
-unsigned ds_model_offcore_msrs(const struct ds_model_preset *p)
-{
-    if (p->kvm || p->generation < DS_GENERATION_NEHALEM)
-        return 0;
-    return p->generation == DS_GENERATION_NEHALEM ? 1 : 2;
-}
-
 /* Which MSR belongs to an event; at least DS_MODEL_OFFCORE_MSRS: none. */
 static unsigned msr_of(const struct ds_model_preset *p, uint64_t code)
 {
@@ -49,7 +42,7 @@ const struct ds_model_event_code *ds_model_offcore(const struct ds_model *m, uin
                                             misses = {0, DS_MODEL_LOAD_L3_MISS, 0};
     const struct ds_model_preset *p = m->preset;
     const unsigned i = msr_of(p, code);
-    if (!p->memory || i == DS_MODEL_OFFCORE_MSRS || !(m->offcore[i] & DEMAND_DATA_RD))
+    if (i == DS_MODEL_OFFCORE_MSRS || !(m->offcore[i] & DEMAND_DATA_RD))
         return NULL;
     const struct answers *a = p->generation == DS_GENERATION_NEHALEM                        ? &nehalem
                               : p->generation >= DS_GENERATION_LIONCOVE && !is_efficient(p) ? &lioncove

@@ -100,12 +100,7 @@ static const struct ds_model_event_code efficient[] = {
     {0},
 };
 
-const struct ds_model_event_code *ds_model_memory_common(void)
-{
-    return common;
-}
-
-const struct ds_model_event_code *ds_model_memory_codes(const struct ds_model_preset *p)
+static const struct ds_model_event_code *codes(const struct ds_model_preset *p)
 {
     switch (p->generation) {
     case DS_GENERATION_NEHALEM:
@@ -125,39 +120,15 @@ const struct ds_model_event_code *ds_model_memory_codes(const struct ds_model_pr
     }
 }
 
-bool ds_model_is_load(unsigned event)
-{
-    return (event >= DS_MODEL_LOAD && event <= DS_MODEL_PREFETCH) ||
-           (event >= DS_MODEL_LOAD_L1_HIT && event <= DS_MODEL_LOAD_LATENCY && event != DS_MODEL_STORE_STLB_MISS);
-}
-
-bool ds_model_is_store(unsigned event)
-{
-    return event == DS_MODEL_STORE || event == DS_MODEL_STORE_STLB_MISS;
-}
-
 static bool is_efficient(const struct ds_model_preset *p)
 {
     return p->generation == DS_GENERATION_SKYMONT || p->generation == DS_GENERATION_DARKMONT;
 }
 
-/* SDM vol. 3B, "Timed PEBS": from Meteor Lake on. */
-bool ds_model_timed(const struct ds_model_preset *p)
-{
-    return p->generation == DS_GENERATION_LIONCOVE || p->generation == DS_GENERATION_SKYMONT ||
-           p->format == DS_FORMAT_ARCH;
-}
-
-uint64_t ds_model_retire_latency(const struct ds_model *m, const struct ds_model_retired *retired)
-{
-    return m->preset->memory ? retired->retire_latency : 1;
-}
-
 /* Load latency; MEM_TRANS_RETIRED.STORE_SAMPLE or PRECISE_STORE; MEM_UOPS_RETIRED.STORE_LATENCY. */
-bool ds_model_has_latency(const struct ds_model_preset *p, const struct ds_model_event_code *e)
+static bool has_latency(const struct ds_model_preset *p, const struct ds_model_event_code *e)
 {
-    return p->memory &&
-           (e->event == DS_MODEL_LOAD_LATENCY || e->code == 0x02CD || (e->code == 0x06D0 && is_efficient(p)));
+    return e->event == DS_MODEL_LOAD_LATENCY || e->code == 0x02CD || (e->code == 0x06D0 && is_efficient(p));
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
@@ -207,11 +178,11 @@ static uint64_t with_latency(const struct ds_model *m, uint64_t set)
     return (set & m->loads & m->pebs_enable >> 32) | (m->pebs_enable & IA32_PEBS_ENABLE_PS_EN ? set & m->stores : 0);
 }
 
-uint64_t ds_model_data_source(const struct ds_model *m, uint64_t set, const struct ds_model_retired *retired)
+static uint64_t data_source(const struct ds_model *m, uint64_t set, const struct ds_model_retired *retired)
 {
     const bool load = set & m->loads;
     const struct ds_model_access *a = load ? &retired->load : &retired->store;
-    if (!m->preset->memory || !(set & (m->loads | m->stores)) || !a->source)
+    if (!(set & (m->loads | m->stores)) || !a->source)
         return 0;
     const uint64_t hit = a->source == DS_MODEL_SOURCE_L1 ? STORE_L1_HIT : 0;
     if (!with_latency(m, set))
@@ -224,11 +195,18 @@ uint64_t ds_model_data_source(const struct ds_model *m, uint64_t set, const stru
 }
 
 /* From Golden Cove on in two parts, of the instruction and of the cache: here they are the same. */
-uint64_t ds_model_latency(const struct ds_model *m, uint64_t set, const struct ds_model_retired *retired)
+static uint64_t latency(const struct ds_model *m, uint64_t set, const struct ds_model_retired *retired)
 {
     const bool load = set & m->loads;
-    const uint64_t latency = load ? retired->load.latency : retired->store.latency;
-    if (!m->preset->memory || !with_latency(m, set) || (!load && m->preset->precise_store))
+    const uint64_t cycles = load ? retired->load.latency : retired->store.latency;
+    if (!with_latency(m, set) || (!load && m->preset->precise_store))
         return 0;
-    return m->preset->generation >= DS_GENERATION_GOLDENCOVE ? latency | latency << 32 : latency;
+    return m->preset->generation >= DS_GENERATION_GOLDENCOVE ? cycles | cycles << 32 : cycles;
 }
+
+const struct ds_model_memory ds_model_memory = {.common = common,
+                                                .codes = codes,
+                                                .offcore = ds_model_offcore,
+                                                .has_latency = has_latency,
+                                                .data_source = data_source,
+                                                .latency = latency};

@@ -36,17 +36,6 @@ static const struct ds_model_event_code skymont[] = {
     {0},
 };
 
-const struct ds_model_event_code ds_model_darkmont_codes[] = {
-    {0x81D0, DS_MODEL_LOAD, 0},
-    {0x82D0, DS_MODEL_STORE, 0},
-    {0x06D0, DS_MODEL_STORE, 0},
-    {0x00C2, DS_MODEL_INSTRUCTION, 0},
-    {0x01C2, DS_MODEL_INSTRUCTION, 0},             /* UOPS_RETIRED.EOM: the last of each instruction */
-    {0x58C4, DS_MODEL_NEAR_INDIRECT_OR_RETURN, 0}, /* BR_INST_RETIRED.NEAR_INDIRECT_OR_RETURN */
-    DS_MODEL_BRANCHES_BY_BIT,
-    {0},
-};
-
 bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset *core)
 {
     if (!of->core_type)
