@@ -54,7 +54,8 @@ KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c $(EVENT_C)
 KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,$(KERNEL))))) \
             $(patsubst %,$(B)/ring3/%.o,$(basename $(call c_of,$(RING3))) \
               $(addsuffix .asm,$(basename $(call asm_of,$(RING3))))) $(B)/kernel/kernel/screen/font.o
-LOADER_O := $(patsubst %,$(B)/loader/%.o,$(basename $(call c_of,boot boot/save) kernel/lib/crc32c.c) \
+LOADER_WINGS := $(patsubst %/,%,$(wildcard boot/*/))
+LOADER_O := $(patsubst %,$(B)/loader/%.o,$(basename $(call c_of,boot $(LOADER_WINGS)) kernel/lib/crc32c.c) \
               $(addsuffix .asm,$(basename $(call asm_of,boot))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
 SHARED_C := $(call c_of,$(DS_ROOMS) $(MODEL) $(filter trace%,$(KERNEL)) kernel/options arch/firmware) \

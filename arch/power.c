@@ -33,6 +33,8 @@ static inline uint16_t in16(uint16_t port)
     return value;
 }
 
+bool arch_reset_warm;
+
 static volatile uint8_t *reset_register; /* in memory space; mapped at boot, for a panic cannot map */
 
 void arch_power_init(void)
@@ -113,8 +115,9 @@ static void reset_by_triple_fault(void)
 }
 
 /* A panic before the tables are parsed comes here as well: of all-zero tables nothing is known to be absent. */
-static void reset(bool warm)
+void arch_reboot(void)
 {
+    const bool warm = arch_reset_warm;
     enum arch_reset_way ways[ARCH_RESET_WAYS];
     const unsigned count = arch_reset_order(&arch_acpi, warm, ways);
 
@@ -136,19 +139,9 @@ static void reset(bool warm)
     }
 }
 
-void arch_reboot(void)
+void arch_reset_words(char *text, size_t size)
 {
-    reset(false);
-}
-
-void arch_reset_warm(void)
-{
-    reset(true);
-}
-
-void arch_reset_words(bool warm, char *text, size_t size)
-{
-    arch_reset_show(&arch_acpi, warm, text, size);
+    arch_reset_show(&arch_acpi, arch_reset_warm, text, size);
 }
 
 /* SDM vol. 2, "CLFLUSH": from all caches of all processors, which WBINVD is not; MFENCE orders it. */

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the firmware knows about the machine. Source: UEFI specification, "EFI System Table", "Graphics Output
- * Protocol", "Time Services", "Globally Defined Variables". */
+/* What the firmware knows about the machine. Source: UEFI specification, "EFI System Table", "Time Services",
+ * "Globally Defined Variables". */
 #include <stdbool.h>
 
 #include "boot/loader.h"
-
-/* EDK II's, which most firmware is made from: on the handles of the devices that show the console. */
-/* clang-format off */
-#define CONSOLE_OUT_DEVICE_GUID \
-    {0xD3B36F2C, 0xD551, 0x11D4, {0x9A, 0x46, 0x00, 0x90, 0x27, 0x3F, 0xC1, 0x4D}}
-/* clang-format on */
 
 static bool same_guid(const EFI_GUID *a, const EFI_GUID *b)
 {
@@ -29,53 +23,6 @@ static uint64_t find_rsdp(void)
             old = (uintptr_t)t->VendorTable;
     }
     return old;
-}
-
-static struct boot_framebuffer framebuffer_of(const EFI_GRAPHICS_OUTPUT_PROTOCOL_MODE *mode)
-{
-    const EFI_GRAPHICS_OUTPUT_MODE_INFORMATION *info = mode->Info;
-    const EFI_PIXEL_BITMASK *masks = &info->PixelInformation;
-    struct boot_framebuffer fb = {.width = info->HorizontalResolution,
-                                  .height = info->VerticalResolution,
-                                  .pixels_per_line = info->PixelsPerScanLine,
-                                  .format = info->PixelFormat};
-    if (info->PixelFormat == PixelBltOnly)
-        return fb; /* what the other two say then means nothing */
-    fb.base = mode->FrameBufferBase;
-    fb.size = mode->FrameBufferSize;
-    if (info->PixelFormat == PixelBitMask) {
-        fb.masks[0] = masks->RedMask;
-        fb.masks[1] = masks->GreenMask;
-        fb.masks[2] = masks->BlueMask;
-        fb.reserved_mask = masks->ReservedMask;
-    }
-    return fb;
-}
-
-/* Of several adapters: one with a framebuffer, and among those one that the firmware's own console is on. */
-void boot_firmware_framebuffer(struct boot_framebuffer *fb)
-{
-    *fb = (struct boot_framebuffer){0};
-    EFI_GUID gop_guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID, console_guid = CONSOLE_OUT_DEVICE_GUID;
-    EFI_HANDLE *handles;
-    UINTN count;
-    int best = 0;
-    if (EFI_ERROR(BS->LocateHandleBuffer(ByProtocol, &gop_guid, NULL, &count, &handles)))
-        return;
-    for (UINTN i = 0; i < count; i++) {
-        EFI_GRAPHICS_OUTPUT_PROTOCOL *gop;
-        void *console;
-        if (EFI_ERROR(BS->HandleProtocol(handles[i], &gop_guid, (void **)&gop)) || gop->Mode == NULL ||
-            gop->Mode->Info == NULL)
-            continue;
-        struct boot_framebuffer found = framebuffer_of(gop->Mode);
-        int good = 1 + 2 * (found.base != 0) + !EFI_ERROR(BS->HandleProtocol(handles[i], &console_guid, &console));
-        if (good > best) {
-            *fb = found;
-            best = good;
-        }
-    }
-    BS->FreePool(handles);
 }
 
 static void describe_time(struct boot_time *time)
@@ -116,7 +63,6 @@ static enum boot_secure_boot find_secure_boot(void)
 void boot_firmware_describe(struct boot_info *info)
 {
     info->rsdp = find_rsdp();
-    boot_firmware_framebuffer(&info->framebuffer);
     describe_time(&info->time);
     describe_vendor(info);
     info->secure_boot = find_secure_boot();

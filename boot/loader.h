@@ -29,23 +29,26 @@ EFI_STATUS boot_volume_open(EFI_HANDLE image, EFI_FILE_HANDLE *root);
 /* Reads a whole file of at most `max` bytes. Prints on failure. */
 EFI_STATUS boot_file_read(EFI_FILE_HANDLE root, const CHAR16 *name, uint64_t max, struct boot_file *file);
 
-/* What the firmware knows: ACPI, framebuffer, time, vendor, Secure Boot. Nothing here can fail; what is not there stays
+/* What the firmware knows: ACPI, time, vendor, Secure Boot. Nothing here can fail; what is not there stays
  * 0. */
 void boot_firmware_describe(struct boot_info *info);
-/* The framebuffer as it is now: a console may set another mode for its text. All 0 where there is none. */
-void boot_firmware_framebuffer(struct boot_framebuffer *fb);
 
-/* At the loader's start, before it allocates anything: where a run before this one has kept its log in memory
- * (save=esp), makes a file of it, or says why not, and switches the machine off: it does not return then. `notes`: gets
- * what the kernel is to say of such a run. */
-void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE]);
-/* With save=esp: takes the memory for this run's log, leaves word of it to the next start, and sees to it that this is
- * one of ours. Says where `root`, the volume that the log is for, has too little room. Needs the configuration, and
- * `map` of this moment. Prints on failure. */
-EFI_STATUS boot_save_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct boot_efi_map *map);
-/* There is no run after all: takes back what boot_save_begin has left to the next start. After a failed
+/* ---- for wings of the loader: each is defined by one that is linked, or does nothing (boot/hooks.c) */
+/* At the loader's start, before it allocates anything, for that could lie on what is looked for: where a run before
+ * this one has kept its log in memory (save=esp), makes a file of it, or says why not, and switches the machine off: it
+ * does not return then. `notes`: gets what the kernel is to say of such a run. */
+void boot_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE]);
+/* With save=esp: takes the memory for this run's log (`map`: as it is now, with all that the loader has taken), leaves
+ * word of it to the next start, and sees to it that this is one of ours. Says where `root`, the volume that the log is
+ * for, has too little room. Needs the configuration. Prints on failure. */
+EFI_STATUS boot_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct boot_efi_map *map);
+/* There is no run after all: takes back what boot_begin has left to the next start. After a failed
  * ExitBootServices, too: it calls runtime services only. */
-void boot_save_give_up(struct boot_info *info);
+void boot_give_up(struct boot_info *info);
+/* More files of `root` for the kernel. Needs the configuration. Prints on failure. */
+EFI_STATUS boot_load_more(EFI_FILE_HANDLE root, struct boot_info *info);
+/* More of where the output goes. */
+void boot_say_more(struct boot_info *info);
 
 /* boot/enter.asm */
 __attribute__((noreturn)) void boot_enter(uint64_t cr3, uint64_t entry, uint64_t info, uint64_t stack_top);

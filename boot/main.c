@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The UEFI loader, BOOTX64.EFI. It reads \cairn.cfg and \kernel.elf from its own volume, builds the kernel's address
- * space, leaves boot services and enters the kernel. docs/explain/boot.md gives the order of the steps. It uses only
- * five options: `save=` and `save.mib=`, `monitor.script=`, and `serial=` and `screen=` to print where the output goes.
+ * space, leaves boot services and enters the kernel. docs/explain/boot.md gives the order of the steps. By itself
+ * it uses only the option `serial=`, to print where the output goes; its wings use theirs (boot/loader.h).
  */
 #include <stdbool.h>
 
@@ -17,8 +17,6 @@
 #define KERNEL_NAME  L"\\kernel.elf"
 #define CONFIG_MAX   (UINT64_C(64) << 10)
 #define KERNEL_MAX   (UINT64_C(64) << 20)
-#define SCRIPT_MAX   (UINT64_C(1) << 20)
-#define SCRIPT_NAME  64u /* characters */
 #define STACK_PAGES  4
 #define SPARE_RANGES 64u /* the map may grow between the moment we size it and the moment we leave */
 #define EXIT_TRIES   8
@@ -73,18 +71,13 @@ static uint64_t read_cr4(void)
 
 /* ---- the two files ------------------------------------------------------------------------------------------- */
 
-/* The loader's last words. Behind them the framebuffer is looked at once more, for the first of them may have made the
- * console change from the mode of the manufacturer's picture to one for text. */
+/* The loader's last words. */
 static void say_where_output_goes(struct boot_info *info)
 {
-    const char *config = (const char *)(uintptr_t)info->config;
-    char serial[64] = "auto", screen[8] = "on";
-    boot_config_get(config, "serial", serial, sizeof(serial));
-    boot_config_get(config, "screen", screen, sizeof(screen));
+    char serial[64] = "auto";
+    boot_config_get((const char *)(uintptr_t)info->config, "serial", serial, sizeof(serial));
     Print(L"From here on all output goes to serial port: %a (option serial=)\n", serial);
-    if (info->framebuffer.base != 0 && screen[0] == 'o' && screen[1] == 'n' && screen[2] == 0)
-        Print(L"and what is meant to be read to this screen, too, if the kernel has one (option screen=)\n");
-    boot_firmware_framebuffer(&info->framebuffer);
+    boot_say_more(info);
 }
 
 static EFI_STATUS load_config(EFI_FILE_HANDLE root, struct boot_info *info)
@@ -99,25 +92,6 @@ static EFI_STATUS load_config(EFI_FILE_HANDLE root, struct boot_info *info)
     Print(L"%s: %ld bytes\n", CONFIG_NAME, file.size);
     info->config = (uintptr_t)file.data;
     info->config_size = file.size;
-    return EFI_SUCCESS;
-}
-
-/* Option monitor.script=: a file beside \cairn.cfg. */
-static EFI_STATUS load_script(EFI_FILE_HANDLE root, struct boot_info *info)
-{
-    struct boot_file file;
-    char name[SCRIPT_NAME];
-    CHAR16 path[SCRIPT_NAME + 1];
-    if (!boot_config_get((const char *)(uintptr_t)info->config, "monitor.script", name, sizeof(name)) ||
-        __builtin_strcmp(name, "none") == 0)
-        return EFI_SUCCESS;
-    UnicodeSPrint(path, sizeof(path), L"\\%a", name);
-    EFI_STATUS status = boot_file_read(root, path, SCRIPT_MAX, &file);
-    if (EFI_ERROR(status))
-        return status;
-    Print(L"%s: %ld bytes\n", path, file.size);
-    info->script = (uintptr_t)file.data;
-    info->script_size = file.size;
     return EFI_SUCCESS;
 }
 
@@ -241,20 +215,20 @@ static EFI_STATUS leave_boot_services(EFI_HANDLE image, struct handover *h, stru
         if (!EFI_ERROR(status))
             return EFI_SUCCESS;
     }
-    boot_save_give_up(h->info);
+    boot_give_up(h->info);
     /* The screen may be gone by now; the line is worth the try. */
     return boot_fail(L"firmware", L"boot services cannot be left", status);
 }
 
-/* With the map as it is now: what was allocated since it was last read may lie where the log is to be. */
-static EFI_STATUS begin_save(EFI_FILE_HANDLE root, struct handover *h)
+/* With the map as it is now. */
+static EFI_STATUS begin_last(EFI_FILE_HANDLE root, struct handover *h)
 {
     struct boot_efi_map map;
     UINTN key;
     EFI_STATUS status = get_map(h, &map, &key);
     if (EFI_ERROR(status))
         return boot_fail(L"memory map", L"cannot be read", status);
-    return boot_save_begin(root, h->info, &map);
+    return boot_begin(root, h->info, &map);
 }
 
 static EFI_STATUS prepare_from(EFI_FILE_HANDLE root, struct handover *h)
@@ -262,7 +236,7 @@ static EFI_STATUS prepare_from(EFI_FILE_HANDLE root, struct handover *h)
     struct boot_efi_map map;
     EFI_STATUS status = load_config(root, h->info);
     if (!EFI_ERROR(status))
-        status = load_script(root, h->info);
+        status = boot_load_more(root, h->info);
     if (!EFI_ERROR(status))
         status = load_kernel(root, h->info, &h->elf);
     if (!EFI_ERROR(status))
@@ -270,7 +244,7 @@ static EFI_STATUS prepare_from(EFI_FILE_HANDLE root, struct handover *h)
     if (!EFI_ERROR(status))
         status = build_tables(h, &map);
     if (!EFI_ERROR(status))
-        status = begin_save(root, h); /* last: where anything fails, there is no run to wait for */
+        status = begin_last(root, h); /* last: where anything fails, there is no run to wait for */
     return status;
 }
 
@@ -290,7 +264,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     uint64_t entry_tsc = arch_rdtsc();
     char save_notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE] = {""};
     InitializeLib(image, table);
-    boot_save_look(image, save_notes); /* first: what is allocated could lie on it */
+    boot_look(image, save_notes);
 
     struct handover h = {.info = boot_alloc(pages_of(sizeof(struct boot_info)))};
     if (h.info == NULL)

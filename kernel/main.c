@@ -3,11 +3,8 @@
 #include "arch/arch.h"
 #include "arch/upcalls.h"
 #include "kernel/console/end.h"
-#include "kernel/console/print.h"
 #include "kernel/console/report.h"
-#include "kernel/console/saved_log.h"
 #include "kernel/console/serial_port.h"
-#include "kernel/console/sinks.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/symbols.h"
 #include "kernel/dump/verdict.h"
@@ -71,11 +68,6 @@ _Noreturn void kernel_main(struct boot_info *info)
 
     arch_early_init(&boot_cpu.arch);
     kopt_defaults();
-    if (understood) {
-        ksave_begin(info);
-        if (ksave_on())
-            kconsole_add(&kprint_saved);
-    }
     int bad = understood ? kopt_parse(arch_phys_to_virt(info->config), info->config_size, error, sizeof error) : 0;
     kprintf("\nCairn %s: %s\n", CAIRN_VERSION, arch_features());
     if (understood)
@@ -91,10 +83,6 @@ _Noreturn void kernel_main(struct boot_info *info)
     kserial_find();
     if (bad) /* not before: the loader's tables may not reach the only screen */
         kend_failed("options", error);
-    if (kopt.save && !ksave_on())
-        kend_failed("save", "save=esp, but the loader has found another value: write it on a line of its own");
-    for (unsigned i = 0; i < BOOT_SAVE_NOTES && info->save_notes[i][0]; i++)
-        kreport(KREPORT_SKIP, "save", "%.*s", BOOT_SAVE_NOTE, info->save_notes[i]);
     ksymbols_init(info);
     if (arch_acpi_init(info) != 0 || arch_apic_init((enum arch_x2apic)kopt.x2apic) != 0 || arch_time_init() != 0)
         kend_failed("machine", "cannot go on without what the line above names");

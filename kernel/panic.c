@@ -11,7 +11,6 @@
 #include "arch/registers.h"
 #include "ds/ds.h"
 #include "kernel/console/end.h"
-#include "kernel/console/saved_log.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/dump.h"
@@ -152,7 +151,7 @@ static _Noreturn void finish(void)
         ksession_freeze(arch_rdtsc());
     }
     kdump("panic", first_line);
-    ksave_report();
+    kphase_run(KPHASE_DUMPED, NULL);
     kreport_summary();
     kend(false);
 }

@@ -17,6 +17,8 @@ enum kphase {
     KPHASE_RUN_BEGINS, /* recording, the workload's threads exist; thread context */
     KPHASE_RUN_ENDS,   /* recording has ended, the workload's threads have, too; thread context */
     KPHASE_PANIC,      /* before the dump; all other CPUs are stopped, interrupts are off */
+    KPHASE_DUMPED,     /* a dump is written: what is to be reported of it; as KPHASE_RUN_ENDS, or as KPHASE_PANIC */
+    KPHASE_END,        /* all is said, the machine is about to end as option end= says; any context */
     KPHASE_LAST_WORDS, /* a failure or a panic is about to be told, perhaps before KPHASE_MEMORY; any context */
 };
 

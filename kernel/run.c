@@ -6,7 +6,6 @@
 #include "kernel/console/end.h"
 #include "kernel/console/print.h"
 #include "kernel/console/report.h"
-#include "kernel/console/saved_log.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/dump.h"
@@ -102,7 +101,7 @@ static _Noreturn void finish(void)
     if (kserial_there() && arch_serial_dropped())
         kreport(KREPORT_FAIL, "serial", "%lu bytes did not get out: the log is incomplete",
                 (unsigned long)arch_serial_dropped());
-    ksave_report();
+    kphase_run(KPHASE_DUMPED, NULL);
     kreport_counts(counts);
     kreport_summary();
     kend(counts[KREPORT_FAIL] == 0);

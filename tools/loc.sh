@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$1 nucleus=$2 bare=$3
 # What a compiler has read is in the .d file beside its object. Ours is what is neither made nor the system's.
 sources() {
-    echo "$1" | cat - "$build/loader.objects" | tr ' ' '\n' | sed 's/o$/d/' | xargs cat |
+    echo "$1" | cat - "$nucleus/loader.objects" | tr ' ' '\n' | sed 's/o$/d/' | xargs cat |
         tr ' ' '\n' | grep -E '\.(c|h|asm|inc|tsv)$' | grep -v "^/\|^$build/" | sort -u
 }
 echo '== nucleus: what its kernel and its loader are compiled from'

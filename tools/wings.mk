@@ -9,15 +9,20 @@ $(foreach w,$(filter-out $(WINGS),$(WITH)),$(error WITH=$(w): there is no such w
 $(if $(filter $(B),$(NUCLEUS)),$(error NUCLEUS=$(B): that is the whole kernel's: name another folder))
 LEFT_OUT := $(filter-out $(WITH),$(WINGS))
 rooms_of  = $(shell awk -F ' *[|] *' -v of=' $(1) ' 'NF == 4 && index(of, " "$$1" ") { print $$2 }' tools/wings)
-without   = $(filter-out $(foreach p,kernel ring3 host,$(patsubst %,$(B)/$p/%/%,\
+without   = $(filter-out $(foreach p,kernel ring3 host loader,$(patsubst %,$(B)/$p/%/%,\
               $(filter-out $(call rooms_of,$(filter-out $(1),$(WINGS))),$(call rooms_of,$(1))))),$(2))
 in_nucleus = $(call without,$(LEFT_OUT),$(1))
 
-nucleus: $(NUCLEUS)/kernel.elf $(NUCLEUS)/cairn-options $(B)/cairn loader
-	@ln -sfn $(addprefix $(abspath $(B))/,cairn BOOTX64.EFI qemu-ds.so qemu11) $(NUCLEUS)
+nucleus: $(addprefix $(NUCLEUS)/,kernel.elf BOOTX64.EFI cairn-options) $(B)/cairn
+	@ln -sfn $(addprefix $(abspath $(B))/,cairn qemu-ds.so qemu11) $(NUCLEUS)
 $(NUCLEUS)/kernel.objects: OBJECTS = $(call in_nucleus,$(KERNEL_O))
-$(NUCLEUS)/kernel.objects: FORCE
+$(NUCLEUS)/loader.objects: OBJECTS = $(call in_nucleus,$(LOADER_O))
+$(addprefix $(NUCLEUS)/,kernel.objects loader.objects): FORCE
 	$(call changed,$(OBJECTS))
+$(NUCLEUS)/BOOTX64.EFI: $(call in_nucleus,$(LOADER_O)) $(NUCLEUS)/loader.objects $(B)/loader.signer
+	@rm -f $@ # of a build before this one it may be a link
+	$(call say,LINK)
+	$(call link_efi,$(NUCLEUS)/loader,$(filter %.o,$^))
 $(NUCLEUS)/kernel.elf: $(call in_nucleus,$(KERNEL_O)) $(NUCLEUS)/absent.kernel.o arch/kernel.ld \
                        $(NUCLEUS)/kernel.objects
 	$(call say,LINK)

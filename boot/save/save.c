@@ -171,7 +171,7 @@ static enum save_refusal look(const struct save_variable *v, struct save_header 
     return why;
 }
 
-void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
+void boot_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
 {
     struct save_variable v;
     struct save_header *header;
@@ -279,7 +279,7 @@ static void check_room(EFI_FILE_HANDLE root, struct boot_info *info)
              "its volume is read-only or has less room than save.mib=: what does not fit stays in memory");
 }
 
-EFI_STATUS boot_save_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct boot_efi_map *map)
+EFI_STATUS boot_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct boot_efi_map *map)
 {
     const uint64_t bytes = wanted((const char *)(uintptr_t)info->config);
     if (!bytes)
@@ -320,7 +320,7 @@ EFI_STATUS boot_save_begin(EFI_FILE_HANDLE root, struct boot_info *info, const s
     return EFI_SUCCESS;
 }
 
-void boot_save_give_up(struct boot_info *info)
+void boot_give_up(struct boot_info *info)
 {
     if (!info->save_area)
         return;

@@ -5,7 +5,6 @@
 #include "arch/serial.h"
 #include "kernel/console/print.h"
 #include "kernel/console/report.h"
-#include "kernel/console/saved_log.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/lib/print.h"
 #include "kernel/options/options.h"
@@ -17,12 +16,7 @@
 
 _Noreturn void kend(bool good)
 {
-    if (ksave_on()) {
-        kprintf("save: the machine is reset, and its next start makes a file of this log\n");
-        arch_serial_drain();
-        kprint_saved_finish();
-        arch_reset_warm();
-    }
+    kphase_run(KPHASE_END, NULL);
     arch_serial_drain();
     switch (kopt.end) {
     case KOPT_END_EXIT:

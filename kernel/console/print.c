@@ -3,7 +3,6 @@
 
 #include "arch/arch.h"
 #include "arch/serial.h"
-#include "kernel/console/saved_log.h"
 #include "kernel/console/sinks.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
@@ -60,25 +59,17 @@ void kprint_panic(void)
     __atomic_store_n(&lock_ignored, true, __ATOMIC_RELAXED);
 }
 
-/* ---- the serial port, and the memory that keeps what it gets: text, and bytes that are not for humans ------------ */
-
-/* All bytes of dumps go through here, whole lines and parts of them. */
-static void dump_bytes(const char *data, size_t size)
-{
-    arch_serial_write(data, size);
-    ksave_write(data, size);
-}
+/* ---- the serial port: text, and bytes that are not for humans ---------------------------------------------------- */
 
 /* What follows begins a line of its own. */
 static void break_line(void)
 {
     if (unfinished)
-        dump_bytes("\r\n", 2);
+        kconsole_dump("\r\n", 2);
     unfinished = false;
 }
 
-/* Serial terminals want CR LF. */
-static void write_text(void (*write)(const char *data, size_t size), const char *text, size_t size)
+void kprint_lines(void (*write)(const char *data, size_t size), const char *text, size_t size)
 {
     while (size) {
         const char *newline = memchr(text, '\n', size);
@@ -96,30 +87,22 @@ static void write_text(void (*write)(const char *data, size_t size), const char 
 static void serial_text(void *context, const char *text, size_t size)
 {
     (void)context;
-    write_text(arch_serial_write, text, size);
+    kprint_lines(arch_serial_write, text, size);
 }
 
-static void saved_text(void *context, const char *text, size_t size)
+static void serial_dump(void *context, const char *data, size_t size)
 {
     (void)context;
-    write_text(ksave_write, text, size);
+    arch_serial_write(data, size);
 }
 
-const struct console_sink kprint_serial = {.write = serial_text};
-const struct console_sink kprint_saved = {.write = saved_text};
-
-void kprint_saved_finish(void)
-{
-    bool on = lock();
-    ksave_finish();
-    unlock(on);
-}
+const struct console_sink kprint_serial = {.write = serial_text, .dump = serial_dump, .way = "over serial"};
 
 void kprint_bytes(const char *data, size_t size)
 {
     bool on = lock();
     break_line();
-    dump_bytes(data, size);
+    kconsole_dump(data, size);
     unlock(on);
 }
 
@@ -137,7 +120,7 @@ size_t kprint_line(const char *line, size_t size, size_t done, bool wait)
     size_t ready = wait ? size : arch_serial_ready(), count = size - done < ready ? size - done : ready;
     if (count) {
         unfinished = true; /* first: a panic may come before the last character is out */
-        dump_bytes(line + done, count);
+        kconsole_dump(line + done, count);
         done += count;
         unfinished = done < size;
     }

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Output of the console: text from kprintf (kernel/lib/print.h) goes to all sinks of kernel/console/sinks.h, the bytes
- * of a dump only to the serial port and the saved log. */
+ * of a dump only to those that take them. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The serial port as one of the console's sinks (kernel/console/sinks.h), and the memory of save=esp
- * (kernel/console/saved_log.h), which gets the same bytes. Text ends a line of kprint_line that is not wholly out. */
-extern const struct console_sink kprint_serial, kprint_saved;
+/* The serial port as one of the console's sinks. Text ends a line of kprint_line that is not wholly out. */
+extern const struct console_sink kprint_serial;
+/* Writes text with CR LF at the end of each line, as serial terminals want it. */
+void kprint_lines(void (*write)(const char *data, size_t size), const char *text, size_t size);
 
-/* ksave_finish, with the console's lock. */
-void kprint_saved_finish(void);
-
-/* Raw bytes to these two, and to no other sink of the console; serialised with kprintf. For the dump. */
+/* Bytes of a dump to the sinks that take them; serialised with kprintf. */
 void kprint_bytes(const char *data, size_t size);
 /* Likewise, goes on with a line of which `done` characters are out, with as many as the port takes now: perhaps none;
  * the lock is not waited for either, nor held for longer than these take. `wait`: with all that are left. Returns how

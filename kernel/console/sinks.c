@@ -61,6 +61,29 @@ void kconsole_write(const char *text, size_t size)
         feed(i, text, size);
 }
 
+void kconsole_dump(const char *data, size_t size)
+{
+    for (unsigned i = 0; i < sink_count; i++)
+        if (sinks[i].sink->dump)
+            sinks[i].sink->dump(sinks[i].sink->context, data, size);
+}
+
+const char *kconsole_way(void)
+{
+    const char *way = NULL;
+    for (unsigned i = 0; i < sink_count; i++)
+        if (sinks[i].sink->dump)
+            way = sinks[i].sink->way;
+    return way;
+}
+
+void kconsole_announce(uint64_t bytes)
+{
+    for (unsigned i = 0; i < sink_count; i++)
+        if (sinks[i].sink->announce)
+            sinks[i].sink->announce(bytes);
+}
+
 void kconsole_status(const char *text)
 {
     for (unsigned i = 0; i < sink_count; i++)

@@ -6,8 +6,7 @@
 #include "arch/arch.h"
 #include "arch/serial.h"
 #include "kernel/console/print.h"
-#include "kernel/console/saved_log.h"
-#include "kernel/console/serial_port.h"
+#include "kernel/console/sinks.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/live_dump.h"
 #include "kernel/dump_section.h"
@@ -110,12 +109,6 @@ struct progress {
     unsigned percent;
 };
 
-/* Where frames go; NULL: nowhere. */
-static const char *way(void)
-{
-    return kserial_there() ? "over serial" : ksave_on() ? "into memory (save=esp)" : NULL;
-}
-
 static void write_console(void *context, const char *data, size_t size)
 {
     struct progress *p = context;
@@ -131,7 +124,7 @@ static void write_console(void *context, const char *data, size_t size)
 void kdump(const char *cause, const char *line)
 {
     static struct trace_dump dump; /* large for a panic's stack */
-    struct progress progress = {.way = way(), .percent = ~0u};
+    struct progress progress = {.way = kconsole_way(), .percent = ~0u};
     const struct trace_sink console = {write_console, &progress};
 
     panic_line = line;
@@ -154,7 +147,7 @@ void kdump(const char *cause, const char *line)
         return;
     }
     kdump_announce(progress.bytes, total.frames - frames);
-    ksave_announce(progress.bytes);
+    kconsole_announce(progress.bytes);
     kdump_begin(&dump, &console, false);
     klive_go_on(&dump);
     produce(&dump, cause);

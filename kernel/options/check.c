@@ -127,21 +127,6 @@ static bool idle_items(char *error, size_t error_size)
     return false;
 }
 
-/* save=esp takes a reset. */
-static int check_end(char *error, size_t error_size)
-{
-    if (!kopt.save)
-        return 0;
-    if (kopt.end != KOPT_END_REBOOT && kopt_row_given(kopt_row_find("end", strlen("end")))) {
-        snprintf(error, error_size,
-                 "option 'save=esp': the log in memory becomes a file after a reset: leave end= "
-                 "out, or give end=reboot");
-        return -EINVAL;
-    }
-    kopt.end = KOPT_END_REBOOT;
-    return 0;
-}
-
 int kopt_check(char *error, size_t error_size)
 {
     struct ds_config config, atom;
@@ -187,6 +172,9 @@ int kopt_check(char *error, size_t error_size)
                  "their newest buffers for the end; make one sequential, or leave it out");
         return -EINVAL;
     }
-    int e = check_end(error, error_size);
-    return e ? e : kopt_ds_config(&config, &atom, later, error, error_size);
+    const struct kopt_check *const *check;
+    for (ROWS_EACH(kopt_check, check))
+        if ((*check)->fails(error, error_size))
+            return -EINVAL;
+    return kopt_ds_config(&config, &atom, later, error, error_size);
 }

@@ -19,7 +19,6 @@ enum kopt_pebs_cpus { KOPT_PEBS_CPUS_ALL, KOPT_PEBS_CPUS_CORE, KOPT_PEBS_CPUS_AT
 enum kopt_end { KOPT_END_HALT, KOPT_END_EXIT, KOPT_END_REBOOT, KOPT_END_POWEROFF };
 enum kopt_dump { KOPT_DUMP_END, KOPT_DUMP_LIVE };
 enum kopt_line { KOPT_LINE_BASE64, KOPT_LINE_8BIT };
-enum kopt_save { KOPT_SAVE_OFF, KOPT_SAVE_ESP };
 enum kopt_panic { KOPT_PANIC_NONE, KOPT_PANIC_NOW, KOPT_PANIC_NULL, KOPT_PANIC_STACK, KOPT_PANIC_DOUBLE };
 
 #define KOPT_TEXT 256
@@ -78,8 +77,6 @@ struct kopt {
     uint32_t x2apic; /* enum arch_x2apic */
     uint32_t truth;
     struct kopt_serial serial;
-    uint32_t save; /* enum kopt_save */
-    uint32_t save_mib;
     uint32_t end;   /* enum kopt_end */
     uint32_t panic; /* enum kopt_panic */
     uint32_t tsc_align;

@@ -33,6 +33,15 @@ ROWS(kopt_workload, const struct kopt_workload);
     static const struct kopt_workload workload_##name = {#name, needs};                                                \
     ROWS_ADD(kopt_workload, workload_##name)
 
+/* Checks beside those of kernel/options/check.c: of what no single word of a part's own options shows. */
+struct kopt_check {
+    bool (*fails)(char *error, size_t error_size); /* with one line in `error` */
+};
+ROWS(kopt_check, const struct kopt_check);
+#define KOPT_CHECK(function)                                                                                           \
+    static const struct kopt_check check_##function = {function};                                                      \
+    ROWS_ADD(kopt_check, check_##function)
+
 /* What a wing that is left out would add: options, values of some, and groups of events. Made from tools/wings. */
 struct kopt_absent {
     const char *word; /* "monitor", "workload=probe", "session=process"; "ds.policy.": all options that begin so */

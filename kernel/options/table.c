@@ -2,7 +2,6 @@
 /* The option table. Also compiled on the host (tools/options, tests). */
 #include "kernel/options/row.h"
 
-#include "boot/save/save_format.h"
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
@@ -150,12 +149,6 @@ static const struct kopt_option table[] = {
      "access), pci (the first) or pci:BUS:DEVICE.FUNCTION as in lspci, or none; BAUD: the rate (115200, or with auto "
      "SPCR's), set as near as the clock allows; CLOCK: the port's clock in Hz (1843200)",
      AT(serial), SERIAL, 0, 0, NULL, NULL},
-    {"save", "off",
-     "esp: keep in memory all output for the serial port, even without a port, and reset the machine; its next start "
-     "writes the output to \\cairn-NNN.log on the boot volume and switches off (docs/explain/boot.md); end= is then "
-     "reboot",
-     AT(save), WORD, 0, 0, "off|esp", NULL},
-    {"save.mib", "64", "memory for that, in MiB", AT(save_mib), NUMBER32, 1, SAVE_MIB_MAX, NULL, "save=esp"},
     {"end", "halt", "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),
      WORD, 0, 0, "halt|exit|reboot|poweroff", NULL},
     {"panic", "none",

@@ -122,7 +122,7 @@ static void register_that_cannot_be(void **state)
         char words[128];
         begin(ACPI_SPACE_MEMORY, cases[i].address);
         assert_string_equal(said, cases[i].line);
-        arch_reset_words(false, words, sizeof words);
+        arch_reset_words(words, sizeof words);
         assert_string_equal(words, "CF9H, keyboard controller, triple fault");
     }
 }

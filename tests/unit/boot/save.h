@@ -311,7 +311,7 @@ static int setup(void **state)
     struct boot_info info = {.config = (uintptr_t)config, .entry_tsc = 99, .time = {.year = 2026}};
     *state = NULL;
     const struct boot_efi_map maps = {&map, sizeof map, sizeof map};
-    assert_int_equal(boot_save_begin(&volume, &info, &maps), EFI_SUCCESS);
+    assert_int_equal(boot_begin(&volume, &info, &maps), EFI_SUCCESS);
     assert_true(info.save_area == AREA && info.save_bytes == 2 * MIB && fw.variable);
     assert_int_equal(header->state, SAVE_WRITING);
     assert_int_equal(info.save_notes[0][0], 0);
@@ -346,7 +346,7 @@ static int start(void)
     if (!end) {
         fw.watchdog = 0;
         fw.looking = true;
-        boot_save_look(&fw, notes);
+        boot_look(&fw, notes);
         assert_int_equal(fw.watchdog, 0); /* where the loader goes on it runs: it may hang */
     }
     fw.looking = false;

@@ -110,10 +110,22 @@ static void test_secure_boot(void **state)
     }
 }
 
-/* Asked again, it says what is so then: another mode, or nothing any more. */
-static void test_framebuffer_again(void **state)
+/* What the kernel gets is the mode of after the last word: of a console that changes its mode with each line. */
+static unsigned lines;
+
+UINTN Print(const CHAR16 *format, ...)
 {
-    struct boot_framebuffer fb;
+    (void)format;
+    lines++;
+    mode_information.HorizontalResolution = 100 + lines;
+    return 0;
+}
+
+static void test_framebuffer(void **state)
+{
+    static char config[] = "screen=on\n", off[] = "screen=off\n";
+    struct boot_info info = {.config = (uintptr_t)config};
+    struct boot_framebuffer *fb = &info.framebuffer;
     (void)state;
     has_adapter = true;
     mode.FrameBufferBase = 0xC0000000;
@@ -122,22 +134,23 @@ static void test_framebuffer_again(void **state)
     mode_information.VerticalResolution = 768;
     mode_information.PixelFormat = PixelBitMask;
     mode_information.PixelInformation.RedMask = 0xFF;
-    boot_firmware_framebuffer(&fb);
-    assert_true(fb.base == 0xC0000000 && fb.width == 1024 && fb.masks[0] == 0xFF);
-    mode_information.HorizontalResolution = 800;
+    boot_say_more(&info);
+    assert_true(lines == 1 && fb->base == 0xC0000000 && fb->width == 101 && fb->masks[0] == 0xFF);
     mode_information.PixelFormat = PixelBlueGreenRedReserved8BitPerColor;
-    boot_firmware_framebuffer(&fb);
-    assert_true(fb.base == 0xC0000000 && fb.width == 800 && fb.pixels_per_line == 1024 && fb.masks[0] == 0);
+    info.config = (uintptr_t)off;
+    boot_say_more(&info);
+    assert_true(lines == 1 && fb->base == 0xC0000000 && fb->pixels_per_line == 1024 && fb->masks[0] == 0);
     has_adapter = false;
-    boot_firmware_framebuffer(&fb);
-    assert_true(fb.base == 0 && fb.width == 0);
+    info.config = (uintptr_t)config;
+    boot_say_more(&info);
+    assert_true(lines == 1 && fb->base == 0 && fb->width == 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_secure_boot),
-        cmocka_unit_test(test_framebuffer_again),
+        cmocka_unit_test(test_framebuffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

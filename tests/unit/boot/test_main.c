@@ -143,19 +143,13 @@ void boot_firmware_describe(struct boot_info *info)
     abort();
 }
 
-/* A console that changes its mode with each line. */
-void boot_firmware_framebuffer(struct boot_framebuffer *fb)
-{
-    *fb = (struct boot_framebuffer){.base = 0xC0000000, .width = 100 + fw.lines};
-}
-
-void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
+void boot_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
 {
     (void)image, (void)notes;
     abort();
 }
 
-EFI_STATUS boot_save_begin(EFI_FILE_HANDLE root, struct boot_info *for_kernel, const struct boot_efi_map *map)
+EFI_STATUS boot_begin(EFI_FILE_HANDLE root, struct boot_info *for_kernel, const struct boot_efi_map *map)
 {
     assert_ptr_equal(root, &fw);
     assert_ptr_equal(for_kernel, fw.info);
@@ -163,7 +157,7 @@ EFI_STATUS boot_save_begin(EFI_FILE_HANDLE root, struct boot_info *for_kernel, c
     return EFI_SUCCESS;
 }
 
-void boot_save_give_up(struct boot_info *for_kernel)
+void boot_give_up(struct boot_info *for_kernel)
 {
     assert_ptr_equal(for_kernel, fw.info);
     fw.given_up++;
@@ -279,11 +273,11 @@ static void test_log_in_the_map_of_now(void **state)
     assert_int_equal(allocate_maps(&h, &map), EFI_SUCCESS);
     assert_non_null(boot_alloc(1));
     assert_true(map.size < fw.ranges * STRIDE);
-    assert_int_equal(begin_save((EFI_FILE_HANDLE)&fw, &h), EFI_SUCCESS);
+    assert_int_equal(begin_last((EFI_FILE_HANDLE)&fw, &h), EFI_SUCCESS);
     assert_int_equal(fw.begun_with, fw.ranges * STRIDE);
     fw.begun_with = 0;
     fw.ranges += 2 * SPARE_RANGES;
-    assert_int_equal(begin_save((EFI_FILE_HANDLE)&fw, &h), EFI_BUFFER_TOO_SMALL);
+    assert_int_equal(begin_last((EFI_FILE_HANDLE)&fw, &h), EFI_BUFFER_TOO_SMALL);
     assert_true(fw.lines == 1 && fw.status == EFI_BUFFER_TOO_SMALL && !fw.begun_with);
 }
 
@@ -333,21 +327,6 @@ static void test_no_memory(void **state)
     }
 }
 
-/* What the kernel gets is the mode of after the last word. */
-static void test_framebuffer_behind_the_last_word(void **state)
-{
-    static char config[] = "screen=on\nserial=none\n";
-    (void)state;
-    for (unsigned screen = 0; screen < 2; screen++) {
-        fw.lines = 0;
-        info = (struct boot_info){.config = (uintptr_t)config, .framebuffer = {.base = screen ? 0xB0000000 : 0}};
-        say_where_output_goes(&info);
-        assert_int_equal(fw.lines, 1 + screen);
-        assert_int_equal(info.framebuffer.base, 0xC0000000);
-        assert_int_equal(info.framebuffer.width, 100 + fw.lines);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,7 +339,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_small_descriptors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_more_than_there_is, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_framebuffer_behind_the_last_word, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@ static EFI_STATUS begin(const char *config, struct boot_info *info)
     *info = (struct boot_info){.config = (uintptr_t)config};
     memcpy(info->save_notes, before, sizeof before);
     fw.variable = fw.has_next = false;
-    return boot_save_begin(&volume, info, &(struct boot_efi_map){&map, sizeof map, sizeof map});
+    return boot_begin(&volume, info, &(struct boot_efi_map){&map, sizeof map, sizeof map});
 }
 
 static void test_begin(void **state)
@@ -94,13 +94,13 @@ static void test_given_up(void **state)
     (void)state;
     assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
     assert_true(fw.variable && fw.has_next);
-    boot_save_give_up(&info);
+    boot_give_up(&info);
     assert_true(!fw.variable && !fw.has_next && !info.save_area && !info.save_bytes);
     assert_int_equal(start(), RUNS_ON);
     assert_int_equal(note[0], 0);
 
     fw.has_next = true; /* another's: nothing was begun */
-    boot_save_give_up(&info);
+    boot_give_up(&info);
     assert_true(fw.has_next);
 }
 

@@ -82,18 +82,6 @@ void arch_serial_write(const char *data, size_t size)
     }
 }
 
-/* The memory of save=esp gets the same bytes (tests/unit/kernel/test_save.c), and here there is none. */
-void ksave_write(const char *data, size_t size)
-{
-    (void)data, (void)size;
-    assert_false(irq_on);
-}
-
-void ksave_finish(void)
-{
-    abort();
-}
-
 /* Another of the console's sinks: humans look at it. */
 static char screen[4096];
 static size_t screen_size;

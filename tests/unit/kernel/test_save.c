@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel/console/saved_log.c: the log in memory is what went to the serial port, byte for byte, in whatever pieces;
+ * kernel/save/saved_log.c: the log in memory is what went to the serial port, byte for byte, in whatever pieces;
  * where it becomes full it is cut at a frame, everything is counted, and the text of the end still has room.
  */
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 #include "arch/memory_layout.h"
 #include "boot/save/save_check.h"
 #include "kernel/console/report.h"
-#include "kernel/console/saved_log.h"
+#include "kernel/save/saved_log.h"
 #include "kernel/lib/print.h"
 
 #define AREA (UINT64_C(1) << 20)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The log of the run in memory, from which the loader makes a file at the next start (save=esp;
- * boot/save/save_format.h). kernel/console/print.c gives it the same bytes as the serial port, console text and frames,
- * under the console's lock. If the area becomes full, the log is cut at a frame, and what is missing is counted: room
- * is kept for the text that ends a run.
+ * boot/save/save_format.h). The console gives it the same bytes as the serial port, text and frames, under its lock. If
+ * the area becomes full, the log is cut at a frame, and what is missing is counted: room is kept for the text that
+ * ends a run.
  */
 #pragma once
 
@@ -13,8 +13,10 @@
 
 #include "boot/info.h"
 
+extern uint32_t ksave_asked; /* option save=: 1: esp */
+
 /* Takes the loader's area, where there is one, and writes its header, which says that the run has begun, out of the
- * caches. Before anything is said. Boot processor; needs nothing set up. */
+ * caches. Boot processor; needs nothing set up. */
 void ksave_begin(const struct boot_info *info);
 
 /* Whether the log is kept. */

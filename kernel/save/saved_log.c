@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/console/saved_log.h"
+#include "kernel/save/saved_log.h"
 
 #include "arch/arch.h"
 #include "arch/memory_layout.h"

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The framebuffer that the kernel gets for its screen. Source: UEFI specification, "Graphics Output Protocol". */
+#include "boot/config.h"
+#include "boot/loader.h"
+
+/* EDK II's, which most firmware is made from: on the handles of the devices that show the console. */
+/* clang-format off */
+#define CONSOLE_OUT_DEVICE_GUID \
+    {0xD3B36F2C, 0xD551, 0x11D4, {0x9A, 0x46, 0x00, 0x90, 0x27, 0x3F, 0xC1, 0x4D}}
+/* clang-format on */
+
+static struct boot_framebuffer framebuffer_of(const EFI_GRAPHICS_OUTPUT_PROTOCOL_MODE *mode)
+{
+    const EFI_GRAPHICS_OUTPUT_MODE_INFORMATION *info = mode->Info;
+    const EFI_PIXEL_BITMASK *masks = &info->PixelInformation;
+    struct boot_framebuffer fb = {.width = info->HorizontalResolution,
+                                  .height = info->VerticalResolution,
+                                  .pixels_per_line = info->PixelsPerScanLine,
+                                  .format = info->PixelFormat};
+    if (info->PixelFormat == PixelBltOnly)
+        return fb; /* what the other two say then means nothing */
+    fb.base = mode->FrameBufferBase;
+    fb.size = mode->FrameBufferSize;
+    if (info->PixelFormat == PixelBitMask) {
+        fb.masks[0] = masks->RedMask;
+        fb.masks[1] = masks->GreenMask;
+        fb.masks[2] = masks->BlueMask;
+        fb.reserved_mask = masks->ReservedMask;
+    }
+    return fb;
+}
+
+/* As it is now. Of several adapters: one with a framebuffer, and among those one that the firmware's own console is on.
+ */
+static void find_framebuffer(struct boot_framebuffer *fb)
+{
+    *fb = (struct boot_framebuffer){0};
+    EFI_GUID gop_guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID, console_guid = CONSOLE_OUT_DEVICE_GUID;
+    EFI_HANDLE *handles;
+    UINTN count;
+    int best = 0;
+    if (EFI_ERROR(BS->LocateHandleBuffer(ByProtocol, &gop_guid, NULL, &count, &handles)))
+        return;
+    for (UINTN i = 0; i < count; i++) {
+        EFI_GRAPHICS_OUTPUT_PROTOCOL *gop;
+        void *console;
+        if (EFI_ERROR(BS->HandleProtocol(handles[i], &gop_guid, (void **)&gop)) || gop->Mode == NULL ||
+            gop->Mode->Info == NULL)
+            continue;
+        struct boot_framebuffer found = framebuffer_of(gop->Mode);
+        int good = 1 + 2 * (found.base != 0) + !EFI_ERROR(BS->HandleProtocol(handles[i], &console_guid, &console));
+        if (good > best) {
+            *fb = found;
+            best = good;
+        }
+    }
+    BS->FreePool(handles);
+}
+
+/* The framebuffer is looked at once more behind the last words: the first of them may have made the console change from
+ * the mode of the manufacturer's picture to one for text. */
+void boot_say_more(struct boot_info *info)
+{
+    char screen[8] = "on";
+    boot_config_get((const char *)(uintptr_t)info->config, "screen", screen, sizeof(screen));
+    find_framebuffer(&info->framebuffer);
+    if (info->framebuffer.base != 0 && screen[0] == 'o' && screen[1] == 'n' && screen[2] == 0)
+        Print(L"and what is meant to be read to this screen, too, if the kernel has one (option screen=)\n");
+    find_framebuffer(&info->framebuffer);
+}
