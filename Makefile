@@ -49,16 +49,15 @@ asm_of = $(sort $(wildcard $(addsuffix /*.asm,$(1))))
 RING3    := $(patsubst %/,%,$(wildcard kernel/*/ring3/))
 MODEL    := $(patsubst %/,%,ds/policy $(wildcard ds/model/ ds/model/*/))
 DS_ROOMS := $(filter-out ds/model/memory ds/model/variant,$(patsubst %/,%,$(wildcard ds/*/ ds/*/*/)))# the host's
-KERNEL   := arch arch/clock arch/firmware kernel $(patsubst %/,%,$(wildcard kernel/*/ trace/*/)) $(DS_ROOMS) trace
+KERNEL   := arch kernel trace $(DS_ROOMS) $(patsubst %/,%,$(wildcard arch/*/ arch/*/*/ kernel/*/ trace/*/))
 KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c $(EVENT_C)
 KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,$(KERNEL))))) \
             $(patsubst %,$(B)/ring3/%.o,$(basename $(call c_of,$(RING3))) \
               $(addsuffix .asm,$(basename $(call asm_of,$(RING3))))) $(B)/kernel/kernel/screen/font.o
-LOADER_WINGS := $(patsubst %/,%,$(wildcard boot/*/))
-LOADER_O := $(patsubst %,$(B)/loader/%.o,$(basename $(call c_of,boot $(LOADER_WINGS)) kernel/lib/crc32c.c) \
-              $(addsuffix .asm,$(basename $(call asm_of,boot))))
+LOADER_O := $(patsubst %,$(B)/loader/%.o,$(addsuffix .asm,$(basename $(call asm_of,boot))) kernel/lib/crc32c \
+              $(basename $(call c_of,boot $(patsubst %/,%,$(wildcard boot/*/)))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
-SHARED_C := $(call c_of,$(DS_ROOMS) $(MODEL) $(filter trace%,$(KERNEL)) kernel/options arch/firmware) \
+SHARED_C := $(call c_of,$(DS_ROOMS) $(MODEL) $(filter trace% arch/firmware%,$(KERNEL)) kernel/options) \
             $(addprefix kernel/,lib/base64.c lib/crc32c.c lib/line8.c memory/boot_memory.c memory/page_bitmap.c \
               selftest/paper.c screen/pixels.c screen/screen.c $(addprefix monitor/,line.c words.c names.c show.c \
                 command.c registers.c area.c records.c batch.c keys.c)) \

@@ -5,7 +5,7 @@
 #include "arch/arch.h"
 #include "arch/asm_numbers.h"
 #include "arch/firmware/acpi_tables.h"
-#include "arch/firmware/pci_uart.h"
+#include "arch/firmware/pci.h"
 
 /* Operand of LGDT and LIDT. */
 struct arch_table_pointer {

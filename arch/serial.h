@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The serial console: a 16550 at I/O ports or in memory, and the search for the ports of the machine. */
+/* The serial console: a 16550 at I/O ports or in memory. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arch/firmware/acpi_serial.h"
 #include "arch/firmware/uart.h"
 
 /* Takes a 16550 into use, and no other one any more: 8 bits, no parity, 1 stop bit; `baud` 0: at the rate it is set to.
@@ -36,20 +35,3 @@ uint64_t arch_serial_due(void);
 /* Waits, a bounded time, until the last byte has left: before the machine goes down. */
 void arch_serial_drain(void);
 uint64_t arch_serial_dropped(void);
-
-/* A port that the machine names. */
-struct arch_serial_port {
-    struct arch_uart uart; /* clock 0: not told */
-    uint32_t baud;         /* has_baud: the firmware's; 0: the one that is set */
-    bool has_baud;
-    char who[48]; /* names it */
-};
-
-/* The one of the ACPI table SPCR; the next one of the table DBG2 (*walk begins with zeros); the next PCI function that
- * is a 16550 (class 0700H, or of Intel's LPSS), from number *from on; that with the number `function`. PCI's have been
- * enabled. 0, or -ENOENT: none, or no more; what is there but cannot be used is said in one line. After
- * arch_paging_init; boot processor, before the others run. */
-int arch_serial_spcr(struct arch_serial_port *port);
-int arch_serial_dbg2(struct acpi_dbg2 *walk, struct arch_serial_port *port);
-int arch_serial_pci(uint32_t *from, struct arch_serial_port *port);
-int arch_serial_pci_at(uint16_t function, struct arch_serial_port *port);

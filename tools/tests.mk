@@ -15,7 +15,7 @@ $(B)/san/libsupport.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard tests/unit/support
 # The rest of kernel and loader, on the fake processor of tests/unit/fake. Of it a test is linked with what it calls and
 # does not define itself. Two files define names of the C library.
 KERNEL_UNIT_C := $(filter-out $(SHARED_C) kernel/lib/format.c kernel/lib/string.c,\
-                     $(KERNEL_C) $(call c_of,boot $(LOADER_WINGS)))
+                     $(KERNEL_C) $(call c_of,boot $(patsubst %/,%,$(wildcard boot/*/))))
 $(B)/libkernel.objects: OBJECTS = $(KERNEL_UNIT_C)
 $(B)/san/libkernel.a: $(KERNEL_UNIT_C:%.c=$(B)/san/%.o) $(B)/libkernel.objects
 	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)

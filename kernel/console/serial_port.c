@@ -10,13 +10,9 @@
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
 
-#define STANDARD_BAUD 115200u
-static const char by_option[] = "option serial=";
-
 static char where[64], named[48]; /* the port that is taken, and what names it */
 
-/* Tries a port, and says what came of it, but for one that is only looked for; `who`: what names it. */
-static bool take(const struct arch_uart *port, uint32_t baud, const char *who, bool looking)
+bool kserial_take(const struct arch_uart *port, uint32_t baud, const char *who, bool looking)
 {
     struct arch_uart uart = *port;
     uint16_t divisor;
@@ -50,77 +46,55 @@ static bool take(const struct arch_uart *port, uint32_t baud, const char *who, b
     }
 }
 
-static uint32_t baud_of(const struct arch_serial_port *port)
-{
-    return kopt.serial.baud ? kopt.serial.baud : port->has_baud ? port->baud : STANDARD_BAUD;
-}
-
-static bool take_com(void)
+bool kserial_take_com(void)
 {
     static const char *const names[KOPT_COM_PORTS] = {"COM1", "COM2", "COM3", "COM4"};
-    const uint32_t baud = kopt.serial.baud ? kopt.serial.baud : STANDARD_BAUD;
+    const uint32_t baud = kopt.serial.baud ? kopt.serial.baud : KSERIAL_BAUD;
     for (unsigned n = 0; n < KOPT_COM_PORTS; n++) {
         const struct arch_uart uart = kopt_com_port(n);
-        if (take(&uart, baud, names[n], true))
+        if (kserial_take(&uart, baud, names[n], true))
             return true;
     }
     return false;
 }
 
-static bool take_pci(void)
+/* The port of option serial=, which can be mapped by now or need not be. */
+static void take_option(enum arch_uart_space space)
 {
-    struct arch_serial_port port;
-    for (uint32_t from = 0; arch_serial_pci(&from, &port) == 0;)
-        if (take(&port.uart, baud_of(&port), port.who, false))
-            return true;
-    return false;
-}
-
-static bool take_any(void)
-{
-    struct arch_serial_port port;
-    if (arch_serial_spcr(&port) == 0 && take(&port.uart, baud_of(&port), port.who, false))
-        return true;
-    for (struct acpi_dbg2 walk = {0}; arch_serial_dbg2(&walk, &port) == 0;)
-        if (take(&port.uart, baud_of(&port), port.who, false))
-            return true;
-    return take_com() || take_pci();
+    if (kopt.serial.kind == KOPT_SERIAL_PORT && kopt.serial.uart.space == space)
+        kserial_take(&kopt.serial.uart, kopt.serial.baud, "option serial=", false);
 }
 
 void kserial_early(void)
 {
-    if (kopt.serial.kind == KOPT_SERIAL_PORT && kopt.serial.uart.space == ARCH_UART_IO)
-        take(&kopt.serial.uart, kopt.serial.baud, by_option, false);
+    take_option(ARCH_UART_IO);
 }
 
-void kserial_find(void)
+void kserial_take_mapped(void)
 {
-    struct arch_serial_port port;
+    take_option(ARCH_UART_MEMORY);
+}
+
+__attribute__((weak)) void kserial_find(void)
+{
     switch (kopt.serial.kind) {
     case KOPT_SERIAL_AUTO:
-        if (!take_any())
-            kprintf("serial: no port is there: none that ACPI names, none of COM1 to COM4, none on PCI\n");
+        if (!kserial_take_com())
+            kprintf("serial: no port is there: none of COM1 to COM4\n");
         break;
     case KOPT_SERIAL_PORT:
-        if (kopt.serial.uart.space == ARCH_UART_MEMORY)
-            take(&kopt.serial.uart, kopt.serial.baud, by_option, false);
+        kserial_take_mapped();
         break;
     case KOPT_SERIAL_PCI:
-        if (!take_pci())
-            kprintf("serial: option serial=pci: no function of PCI is a 16550 that answers\n");
-        break;
     case KOPT_SERIAL_PCI_FUNCTION:
-        if (arch_serial_pci_at(kopt.serial.function, &port) != 0)
-            kprintf("serial: option serial=: that function of PCI is not there, or no 16550\n");
-        else
-            take(&port.uart, baud_of(&port), port.who, false);
+        kprintf("serial: option serial=pci: this kernel does not look for ports on PCI\n");
     }
 }
 
 void kserial_last_resort(void)
 {
     if (kopt.serial.kind == KOPT_SERIAL_AUTO && !kserial_there())
-        take_com();
+        kserial_take_com();
 }
 
 bool kserial_there(void)

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/firmware/acpi_serial.h"
 #include "arch/firmware/acpi_tables.h"
-#include "arch/firmware/pci_uart.h"
+#include "arch/firmware/ports/acpi_serial.h"
+#include "arch/firmware/ports/pci_uart.h"
 #include "arch/firmware/reset.h"
 #include "kernel/lib/errno.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Proofs about the serial ports in ACPI tables (arch/firmware/acpi_serial.h). */
-#include "arch/firmware/acpi_serial.h"
+/* Proofs about the serial ports in ACPI tables (arch/firmware/ports/acpi_serial.h). */
+#include "arch/firmware/ports/acpi_serial.h"
 
 #include "kernel/lib/errno.h"
 

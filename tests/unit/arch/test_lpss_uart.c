@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/firmware/lpss_uart.c and arch/serial_find.c: a fake chipset with functions of Intel's LPSS, one of them a UART,
- * from the search for it to what is on its line; and a table DBG2 of more ports than any machine has.
+ * arch/firmware/ports/lpss_uart.c and arch/ports/find.c: a fake chipset with functions of Intel's LPSS, one of them a
+ * UART, from the search for it to what is on its line; and a table DBG2 of more ports than any machine has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,9 @@
 
 #include <cmocka.h>
 
-#include "arch/firmware/lpss_uart.h"
+#include "arch/firmware/ports/lpss_uart.h"
 #include "arch/internal.h"
+#include "arch/ports/find.h"
 #include "arch/serial.h"
 #include "arch/uart_registers.h"
 #include "kernel/lib/errno.h"

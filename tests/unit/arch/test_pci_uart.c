@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/firmware/pci_uart.c: which functions of a machine's PCI are 16550s, where, and that they are switched on. */
+/* arch/firmware/ports/pci_uart.c: which functions of a machine's PCI are 16550s, where, and that they are switched on.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "arch/firmware/pci_uart.h"
+#include "arch/firmware/ports/pci_uart.h"
 #include "kernel/lib/errno.h"
 
 #define FUNCTIONS 8u

@@ -17,8 +17,8 @@
 #include "arch/memory_layout.h"
 #include "boot/save/save_check.h"
 #include "kernel/console/report.h"
-#include "kernel/save/saved_log.h"
 #include "kernel/lib/print.h"
+#include "kernel/save/saved_log.h"
 
 #define AREA (UINT64_C(1) << 20)
 #define ROOM (AREA - SAVE_HEADER_BYTES)

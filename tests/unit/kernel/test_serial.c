@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel/console/serial_port.c: which of a machine's ports is taken, in which order they are tried, and what is said of
- * those that are not. */
+/* kernel/console/serial_port.c, kernel/ports/ports.c: which of a machine's ports is taken, in which order they are
+ * tried, and what is said of those that are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
+#include "arch/ports/find.h"
 #include "arch/serial.h"
 #include "kernel/console/print.h"
 #include "kernel/console/serial_port.h"

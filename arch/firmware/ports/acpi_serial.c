@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/firmware/acpi_serial.h"
+#include "arch/firmware/ports/acpi_serial.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/firmware/lpss_uart.h"
+#include "arch/firmware/ports/lpss_uart.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/firmware/pci_uart.h"
+#include "arch/firmware/ports/pci_uart.h"
 
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"

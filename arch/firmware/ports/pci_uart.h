@@ -10,14 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/firmware/pci.h"
 #include "arch/firmware/uart.h"
-
-/* A function is bus << 8 | device << 3 | function; `offset` is a multiple of 4 below 256. */
-struct pci_config {
-    uint32_t (*read)(void *context, uint16_t function, unsigned offset);
-    void (*write)(void *context, uint16_t function, unsigned offset, uint32_t value);
-    void *context;
-};
 
 #define PCI_FUNCTIONS 0x10000u
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the serial ports that the machine itself names, in its ACPI tables and among its PCI functions. */
-#include "arch/firmware/acpi_serial.h"
-#include "arch/firmware/lpss_uart.h"
+#include "arch/ports/find.h"
+
+#include "arch/firmware/ports/lpss_uart.h"
+#include "arch/firmware/ports/pci_uart.h"
 #include "arch/internal.h"
-#include "arch/serial.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
