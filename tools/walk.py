@@ -27,7 +27,6 @@ from rooms import Rooms
 
 ROOT = Path(__file__).resolve().parent.parent
 WALKS = 20  # of a function, of which the way is taken that most go
-LONGEST = 20000  # calls; a thread that begins does not return from where it was switched to
 
 
 class Functions:
@@ -67,7 +66,7 @@ class Walk:
         elif begins:
             self.calls.append((last, now))
             self.stack.append(now)
-            if len(self.calls) > LONGEST:
+            if len(self.calls) > 20000:  # a thread that begins returns from nowhere
                 self.stack = None
         else:
             while self.stack and self.stack[-1] != now:
@@ -102,9 +101,8 @@ def run(build, options, functions, walks):
     with tempfile.TemporaryDirectory() as folder:
         fifo, qemu = Path(folder, "blocks"), Path(folder, "qemu")
         os.mkfifo(fifo)
-        first, last = functions.starts[0], functions.starts[-1]
         qemu.write_text(f'#!/bin/sh\nexec {build}/qemu11/qemu-system-x86_64 "$@" -d exec,nochain -D {fifo} '
-                        f"-dfilter {first:#x}..{last:#x}\n", encoding="utf-8")
+                        f"-dfilter {functions.starts[0]:#x}..{functions.starts[-1]:#x}\n", encoding="utf-8")
         qemu.chmod(0o755)
         command = [ROOT / "run-qemu.sh", "--qemu", qemu, "--smp", "1", "--log", Path(folder, "log"), *options]
         with subprocess.Popen(command, env={**os.environ, "CAIRN_BUILD": str(build)}, stdin=subprocess.DEVNULL,
