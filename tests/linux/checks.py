@@ -2,6 +2,7 @@
 """What the tests of perf have in common."""
 
 import re
+import subprocess
 from collections import Counter
 
 import guest
@@ -23,6 +24,8 @@ _WARNINGS = re.compile(r"unknown reason|NMI.*(lost|spurious|stuck)|perf.*(stuck|
                        "PMU(?!.*workaround).*disabled|(soft|hard) lockup", re.I)
 LEAST = 128  # spr_limit_period() in Linux' arch/x86/events/intel/core.c
 VECTORS = "-c 997 --intr-regs=cx,xmm0,xmm15 vectors"
+RANDOM = guest.BUILD / "linux-random"
+_STEP = re.compile(r"^(.) +\d+ +([0-9a-f]+) ((?: [0-9a-f]{2})+)")
 
 
 def kernel(preset):
@@ -97,3 +100,31 @@ def vector_registers(program, said):
         if name:  # else before or behind the loop
             assert tuple(halves) == known.vectors(name, left), (name, left)
     assert len(said) >= 98 and names >= {"v0", "v1", "v2", "v3", "v4"}
+
+
+def _disassembled(said, folder):
+    """What the guest said, with the instructions of its steps in words, where this host has objdump for that."""
+    lines = said.splitlines()
+    steps = {number: step for number, line in enumerate(lines) if (step := _STEP.match(line))}
+    if not steps:
+        return said
+    code = folder / "code"
+    code.write_bytes(b"".join(bytes.fromhex(step[3]) for step in steps.values()))
+    words = subprocess.run(["objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "-w", "--no-show-raw-insn", code],
+                           capture_output=True, text=True, check=True).stdout.splitlines()
+    words = [line.split(":\t")[1] for line in words if ":\t" in line]
+    if len(words) == len(steps):
+        for number, word in zip(steps, words):
+            lines[number] += f"   {word}"
+    return "\n".join(lines)
+
+
+def random_command(seed, programs):
+    return f"random --seed {seed} --programs {programs}"
+
+
+def random_programs(said, seed, programs, folder):
+    """None differed from what single-stepping says, and both BTS and PEBS had records of them."""
+    assert said.status == 0, _disassembled(said.output, folder)
+    total = f"^{programs} programs from seed {seed}: .* [1-9][0-9]* BTS records, [1-9][0-9]* PEBS samples$"
+    assert re.search(total, said.output, re.M)

@@ -5,6 +5,7 @@ registers, data addresses, branches, counters in records. One boot for each mach
 import re
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 import checks
 import guest
@@ -65,13 +66,18 @@ AGAIN = ("cd /proc/sys/kernel; echo 1000 >perf_event_max_sample_rate; echo 0 >pe
          "for i in 1 2; do perf record -o /tmp/data -g -e PMU/instructions/p -e PMU/branches/p -c 997 "
          "busybox seq 1 100; done; echo 25 >perf_cpu_time_max_percent")  # while it is 0 no rate can be written
 SAMPLING = {"one CPU": AGAIN, "two CPUs": f"echo 1 >/sys/devices/system/cpu/cpu1/online; {AGAIN}"}
+# Every counter is theirs, so Linux' watchdog gives its own back; and they look for addresses of the kernel.
+RANDOM = {"random": "cd /proc/sys/kernel; echo 0 >nmi_watchdog; echo 0 >kptr_restrict; cd - >/dev/null; " +
+          checks.random_command(1000, 10)}
 INTERRUPTS = {"nmi": "grep -E 'NMI|PMI' /proc/interrupts"}
-FEW = ["quiet", "stat", "registers", "stacks", "precise branches", "group", "slots", "logged", "interrupts", "nmi"]
+FEW = ["quiet", "stat", "registers", "stacks", "precise branches", "group", "slots", "logged", "interrupts", "random",
+       "nmi"]
 
 
 @dataclass
 class Booted:
     preset: str
+    folder: Path
     commands: list
     run: guest.Run
     program: object
@@ -102,7 +108,7 @@ def longer(commands):
 class Machine:
     preset: str
     cpus: int = 1
-    commands: str = "all"  # "few": what FEW names; "sampling": SAMPLING alone
+    commands: str = "all"  # "few": what FEW names
 
     def param(self, *marks):
         name = "-".join(map(str, (self.preset, self.cpus, self.commands)))
@@ -111,7 +117,6 @@ class Machine:
 
 OLDER = [Machine("skylake").param(), Machine("icelake").param(pytest.mark.long)]
 QUICK = [Machine("clearwaterforest", 2, "few").param()]  # of architectural PEBS: beside it the same and more is long
-SAMPLED = [Machine("pantherlake", 2, "sampling").param()]
 NEWER = [Machine(preset, cpus).param(pytest.mark.long) for preset in checks.ARCHITECTURAL for cpus in (1, 2)]
 
 
@@ -127,13 +132,13 @@ def booted(request, tmp_path_factory):
     programs = {f"bin/{name}": known.assemble(folder, name) for name in ("known", "vectors")}
     programs["bin/known32"] = known.assemble(folder, "known32", "-DLES", bits=32)
     programs["bin/known64"] = known.assemble(folder, "known64", "-DFARCALL")
-    programs["bin/linux-stepped"] = guest.BUILD / "linux-stepped"
+    programs |= {"bin/linux-stepped": guest.BUILD / "linux-stepped", "bin/random": checks.RANDOM}
     newer = machine.preset in checks.ARCHITECTURAL
     sampling = dict(islice(SAMPLING.items(), machine.cpus)) if newer else {}
-    commands = {**COMMANDS, **(ARCHITECTURAL_COMMANDS if newer else {}), **INTERRUPTS,
-                **(METRICS if machine.preset == "icelake" else {})}
-    if machine.commands != "all":
-        commands = {name: commands[name] for name in (FEW if machine.commands == "few" else ["quiet", "nmi"])}
+    commands = {**COMMANDS, **(ARCHITECTURAL_COMMANDS if newer else {}),
+                **(METRICS if machine.preset == "icelake" else {}), **RANDOM, **INTERRUPTS}
+    if machine.commands == "few":
+        commands = {name: commands[name] for name in FEW}
     commands = {**sampling, **commands}
     lines = [line.replace("PMU/", "cpu_core/" if machine.preset == "pantherlake" else "cpu/")
              for line in commands.values()]
@@ -144,7 +149,7 @@ def booted(request, tmp_path_factory):
     append = "pti=off nmi_watchdog=0 tsc=reliable maxcpus=1" if newer else "pti=off"
     run = guest.run(folder, lines, preset=machine.preset, kernel=checks.kernel(machine.preset),
                     smp=machine.cpus, append=append, plugin="stats=on", files=programs)
-    return Booted(machine.preset, list(commands), run, programs["bin/known"], programs["bin/vectors"])
+    return Booted(machine.preset, folder, list(commands), run, programs["bin/known"], programs["bin/vectors"])
 
 
 @on(OLDER, QUICK, NEWER)
@@ -155,7 +160,7 @@ def test_what_the_kernel_finds(booted):
     assert "full-width counters, Intel PMU driver." in said
 
 
-@on(QUICK, SAMPLED, NEWER)
+@on(QUICK, NEWER)
 def test_sampling_goes_on(booted):
     """Records reach the threshold while Linux counts again and has not unmasked LVTPC yet, with kernel code sampled and
     two events: there are samples each time."""
@@ -164,7 +169,7 @@ def test_sampling_goes_on(booted):
         assert len(re.findall(r"/tmp/data \([1-9]\d* samples\)", said)) == 2, said
 
 
-@on(OLDER, QUICK, SAMPLED, NEWER)
+@on(OLDER, QUICK, NEWER)
 def test_no_warnings(booted):
     """Of NMIs without reason, lost ones, and the like. How long one took is no matter: this machine is emulated."""
     assert checks.warnings(booted.run.dmesg) == []
@@ -414,6 +419,13 @@ def test_counters_in_records(booted):
 def test_vector_registers(booted):
     """They are those after the sampled instruction, too. Of a hybrid see test_hybrid.py."""
     checks.vector_registers(booted.vectors, booted.lines("vectors"))
+
+
+@on(OLDER, QUICK, NEWER)
+def test_random_programs(booted):
+    """Beside single-stepping by ptrace: see test_random.py."""
+    checks.random_programs(booted.run.said[booted.commands.index("random")], 1000, 10, booted.folder)
+    assert "flags exact" in booted.run.plugin
 
 
 @on(OLDER, QUICK, NEWER)
