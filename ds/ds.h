@@ -20,7 +20,6 @@
 #include "ds/layout.h"
 #include "ds/machine.h"
 #include "trace/wire/format.h" /* only enum cairn_ds_reason, why a drain happened */
-#include "trace/wire/truth.h"  /* what the truth hooks get */
 
 #define DS_MAX_COUNTERS 14u /* 10 general-purpose and 4 fixed */
 
@@ -147,21 +146,26 @@ struct ds_bts_drain {
     struct ds_bts_run run[2]; /* the second is empty unless the circular buffer has wrapped */
 };
 
+struct ds_soft_step;
+struct ds_model_record;
+struct ds_model_branch;
 struct ds_hooks {
     /* Before PebsIndex goes back to base: close the CPU's open batches now (no batch spans a drain). */
     void (*before_drain)(void *context, uint32_t cpu, uint64_t tsc);
     void (*drained)(void *context, uint32_t cpu, const struct ds_drain *drain);
-    /* soft only, in the #DB handler, after each record the model wrote or dropped, for the truth: `count` records of
-     * CAIRN_TRUTH_BYTES, a cairn_truth_pebs and what belongs to it. May be NULL. */
-    void (*recorded)(void *context, uint32_t cpu, const void *truth, uint32_t count);
     void *context;
-    /* BTS: batches stay open. `branched` is called for branches as `recorded` is for PEBS records. */
+    /* BTS: batches stay open. */
     void (*bts_drained)(void *context, uint32_t cpu, const struct ds_bts_drain *drain);
-    void (*branched)(void *context, uint32_t cpu, const struct cairn_truth_branch *branch);
     /* A plain counter, that of config->event[event], has overflowed. From ds_pmi. May be NULL. */
     void (*overflowed)(void *context, uint32_t cpu, uint32_t event);
-    /* soft, from the #DB handler: an instruction of the thread with `frame` has retired. May be NULL. */
-    void (*retired)(void *context, uint32_t cpu, const struct arch_trap_frame *frame, bool branch);
+    /* soft, from the #DB handler, for who wants to know what really happened (ds/soft/step.h). Each may be NULL: after
+     * each record that the model has stored or dropped; for each branch that BTS was to store; and when an instruction
+     * of the thread that runs on `cpu` has retired. */
+    void (*recorded)(void *context, uint32_t cpu, struct ds_cpu *ds, const struct ds_soft_step *step,
+                     const struct ds_model_record *record);
+    void (*branched)(void *context, uint32_t cpu, struct ds_cpu *ds, const struct ds_soft_step *step,
+                     const struct ds_model_branch *branch, bool stored);
+    void (*retired)(void *context, uint32_t cpu, bool branch);
     /* Only soft with ds.log=1: what the model did at one instruction, in entry->actions actions. From the #DB handler,
      * and from a write of LVTPC. May be NULL. */
     void (*logged)(void *context, uint32_t cpu, const struct cairn_model_entry *entry,

@@ -41,8 +41,6 @@ struct ds_stepping {
     void (*attach)(void *context, struct ds_cpu *ds, uint32_t (*tid)(const struct arch_trap_frame *frame));
     /* From now on it calls `mapped` before it accesses DS memory. */
     void (*check_memory)(void *context, bool (*mapped)(const void *address, size_t size));
-    /* How many truth records belong to one PEBS record of this configuration. */
-    uint32_t (*truth_records)(const struct ds_caps *caps, const struct ds_config *config);
     /* Whether a counter has precise distribution. */
     bool (*pdist)(void *context, unsigned counter);
     /* How it answers the question of this name (ds/policy/policy.c); NULL: there is no such question. */

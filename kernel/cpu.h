@@ -14,7 +14,6 @@ struct kthread;
 struct ds_cpu;
 struct ds_machine;
 struct trace_hub_cpu;
-struct ktruth_cpu;
 struct klock_trace_cpu;
 
 #define KPRIORITIES 32
@@ -50,7 +49,6 @@ struct kcpu {
     struct ds_cpu *ds;                        /* the session's; NULL: ds=off */
     const struct ds_machine *machine;         /* likewise the processor that it drives; NULL: not chosen yet, or off */
     void *ds_area, *pebs_buffer, *bts_buffer; /* what `ds` was given; NULL: none */
-    bool counts_threads;                      /* counters count beside PEBS: the truth has what each thread retired */
     const volatile uint64_t *pebs_index;      /* of `ds` */
     const volatile uint64_t *pebs_stamp;      /* the same, where switch events carry it; NULL: they carry none */
     struct ds_cpu *active_ds; /* what counts on this CPU: usually the session's. A workload may put its own here
@@ -59,7 +57,6 @@ struct kcpu {
         *stepped;                /* likewise the machine whose counters count by single-stepping; NULL: none does */
     volatile bool held;          /* between kpanic_hold and kpanic_release; read by this CPU's NMI */
     struct trace_hub_cpu *trace; /* NULL: no session yet (trace_hub_on and trace_hub_wants know that) */
-    struct ktruth_cpu *truth;    /* NULL: truth=0 */
     struct klock_trace_cpu *locktrace; /* NULL: no session wants spin locks */
 };
 

@@ -16,6 +16,7 @@ enum kdump_subject {
     KDUMP_SESSIONS,
     KDUMP_LIVES, /* of sessions */
     KDUMP_BUFFERS,
+    KDUMP_COUNTS, /* beside those of the verdict */
     KDUMP_VERDICT,
     KDUMP_TRUTH,
     KDUMP_SUBJECTS,

@@ -16,6 +16,7 @@ enum kphase {
     KPHASE_BEFORE_RUN, /* all CPUs run, nothing is recorded yet; thread context */
     KPHASE_RUN_BEGINS, /* recording, the workload's threads exist; thread context */
     KPHASE_RUN_ENDS,   /* recording has ended, the workload's threads have, too; thread context */
+    KPHASE_VERDICT,    /* what was recorded is judged, one report after another; thread context */
     KPHASE_PANIC,      /* before the dump; all other CPUs are stopped, interrupts are off */
     KPHASE_DUMPED,     /* a dump is written: what is to be reported of it; as KPHASE_RUN_ENDS, or as KPHASE_PANIC */
     KPHASE_END,        /* all is said, the machine is about to end as option end= says; any context */

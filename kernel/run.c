@@ -132,8 +132,6 @@ void krun(void *boot)
     enum kopt_ds chosen = kds->other ? KOPT_DS_SOFT : KOPT_DS_HW;
     for (size_t i = 0; kopt.ds == KOPT_DS_AUTO && kopt_idle(&i, chosen, error, sizeof error);)
         kreport(KREPORT_SKIP, "options", "%s", error);
-    if (kopt.truth && krecording_truth() != 0)
-        kend_failed("setup", "no memory for the truth");
 
     kphase_run(KPHASE_BEFORE_RUN, boot);
     struct kmem_counts before, after;

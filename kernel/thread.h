@@ -67,9 +67,6 @@ struct kthread {
 
     struct klist all_link;             /* kthread_all */
     uint32_t told[TRACE_MAX_SESSIONS]; /* for who watches threads: by session, when it was last told of this one */
-    struct kthread_retired {           /* its instructions and branches that were stepped: session.pmc with truth=1 */
-        uint64_t instructions, branches;
-    } retired, retired_before; /* now, and when it was last switched in; only its own CPU touches them */
 
     uint32_t gate_depth; /* kernel/gate.h; only its own CPU touches it, interrupts off */
     void *stack;         /* slot of kernel/memory/stack.h */

@@ -30,11 +30,12 @@ class Rooms:
         lines = (root / "tools" / "rooms").read_text(encoding="utf-8").splitlines()
         self.order = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
         wings = (root / "tools" / "wings").read_text(encoding="utf-8").splitlines()
-        rows = [line.split("|") for line in wings if line.count("|") == 3]
+        rows = [line.split("|") for line in wings if line.count("|") >= 3]
         self.wings = {}  # of each folder
         for row in rows:
             for folder in row[1].split():
                 self.wings.setdefault(folder, set()).add(row[0].strip())
+        self.needs = {row[0].strip(): set(row[4].split()) for row in rows if len(row) > 4}
 
     def of(self, path):
         """The room a file is in: the nearest one listed; None: it is in none."""
@@ -49,7 +50,9 @@ class Rooms:
 
     def links(self, name, header):
         """Whether what is in `header` is linked wherever `name` is."""
-        return not self.wing(header) or (self.wing(name) and self.wing(name) <= self.wing(header))
+        wings = self.wing(header)
+        return not wings or (self.wing(name) and all(wing in wings or self.needs.get(wing, set()) & wings
+                                                     for wing in self.wing(name)))
 
     def height(self, path):
         return self.order.index(self.of(path))

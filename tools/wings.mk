@@ -4,11 +4,13 @@
 # is another folder. Objects are those of the whole kernel: what is left out is not linked.
 WITH    := soft
 NUCLEUS := $(B)/nucleus
-WINGS   := $(shell awk -F ' *[|] *' 'NF == 4 { print $$1 }' tools/wings)
+WINGS   := $(shell awk -F ' *[|] *' 'NF >= 4 { print $$1 }' tools/wings)
 $(foreach w,$(filter-out $(WINGS),$(WITH)),$(error WITH=$(w): there is no such wing; there are $(WINGS)))
+needs_of = $(shell awk -F ' *[|] *' '$$1 == "$(1)" { print $$5 }' tools/wings)
+$(foreach w,$(WITH),$(foreach n,$(filter-out $(WITH),$(call needs_of,$w)),$(error WITH=$w: it needs $n: give both)))
 $(if $(filter $(B),$(NUCLEUS)),$(error NUCLEUS=$(B): that is the whole kernel's: name another folder))
 LEFT_OUT := $(filter-out $(WITH),$(WINGS))
-rooms_of  = $(shell awk -F ' *[|] *' -v of=' $(1) ' 'NF == 4 && index(of, " "$$1" ") { print $$2 }' tools/wings)
+rooms_of  = $(shell awk -F ' *[|] *' -v of=' $(1) ' 'NF >= 4 && index(of, " "$$1" ") { print $$2 }' tools/wings)
 without   = $(filter-out $(foreach p,kernel ring3 host loader,$(patsubst %,$(B)/$p/%/%,\
               $(filter-out $(call rooms_of,$(filter-out $(1),$(WINGS))),$(call rooms_of,$(1))))),$(2))
 in_nucleus = $(call without,$(LEFT_OUT),$(1))
@@ -35,7 +37,7 @@ $(NUCLEUS)/cairn-options: $(OPTIONS_O) $(call in_nucleus,$(ROWS_C:%.c=$(B)/host/
 # By their names options of wings that are left out are refused.
 $(NUCLEUS)/absent.c: tools/wings $(NUCLEUS)/kernel.objects
 	$(Q)awk -F ' *[|] *' -v out=' $(LEFT_OUT) ' 'BEGIN { print "#include \"kernel/options/row.h\"" } \
-	    NF == 4 && index(out, " "$$1" ") { for (i = split($$3, word, " "); i; i--) \
+	    NF >= 4 && index(out, " "$$1" ") { for (i = split($$3, word, " "); i; i--) \
 	        printf "static const struct kopt_absent absent_%d = {\"%s\", \"%s\"};\nROWS_ADD(kopt_absent, absent_%d);\n", \
 	            ++n, word[i], $$1, n }' tools/wings > $@
 $(NUCLEUS)/absent.kernel.o: $(NUCLEUS)/absent.c $(B)/flags

@@ -32,7 +32,7 @@ for name in $names; do
     measure $(grep -vx "$name" <<<"$names")
     boots
     echo "| $name | $((all_lines - lines)) | $((all_bytes - bytes)) |" \
-        "$(awk -F ' *[|] *' -v name="$name" '$1 == name { print $NF }' tools/wings) | $verdict |"
+        "$(awk -F ' *[|] *' -v name="$name" '$1 == name { print $4 }' tools/wings) | $verdict |"
 done
 measure
 boots

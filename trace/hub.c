@@ -173,14 +173,13 @@ static void refresh(struct trace_hub_cpu *hub)
     }
 }
 
-/* Tells every session of this clock, whose open batches have just been closed for it, and the caller. */
+/* Tells every session of this clock, whose open batches have just been closed for it. */
 static void acknowledge(struct trace_hub_cpu *hub, const struct trace_cpu *cpu, enum cairn_session_what what,
-                        const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack)
+                        const struct trace_hub_pebs *pebs, uint64_t tsc)
 {
-    uint8_t number = (uint8_t)cpu->session->config.number;
     struct cairn_session_event event = {
         .what = (uint8_t)what,
-        .session = number,
+        .session = (uint8_t)cpu->session->config.number,
         .clock = (uint8_t)type_of(cpu),
         .in_epoch = pebs->index && pebs->in_epoch,
         .life = cpu->lives - 1,
@@ -189,16 +188,7 @@ static void acknowledge(struct trace_hub_cpu *hub, const struct trace_cpu *cpu, 
         .pebs_index = pebs->index ? *pebs->index : 0,
         .epoch = pebs->index ? pebs->epoch : 0,
     };
-    *ack = (struct cairn_truth_session){
-        .kind = CAIRN_TRUTH_SESSION,
-        .cpu = (uint8_t)hub->index,
-        .session = number,
-        .what = (uint8_t)what,
-        .life = cpu->lives - 1,
-        .tsc = tsc,
-    };
     memcpy(event.masks, &cpu->masks, sizeof(event.masks));
-    memcpy(ack->masks, &cpu->masks, sizeof(ack->masks));
     struct trace_part part = {&event, sizeof(event)};
     uint32_t sessions = 0;
     TRACE_EACH_SESSION(i, hub->on)
@@ -221,7 +211,7 @@ static void stamp(struct trace_cpu *cpu, const struct trace_hub_pebs *pebs)
 }
 
 int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
-                    const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack)
+                    const struct trace_hub_pebs *pebs, uint64_t tsc)
 {
     struct trace_cpu *cpu = trace_session_cpu(session, hub->index);
     struct trace_cpu **place = &hub->session[session->config.number - 1];
@@ -237,12 +227,12 @@ int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, co
     trace_cpu_set_on(cpu, true);
     trace_cpu_subscribe(cpu, trace_group_compact(masks));
     refresh(hub);
-    acknowledge(hub, cpu, CAIRN_SESSION_START, pebs, tsc, ack);
+    acknowledge(hub, cpu, CAIRN_SESSION_START, pebs, tsc);
     return 0;
 }
 
 int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
-                     const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack)
+                     const struct trace_hub_pebs *pebs, uint64_t tsc)
 {
     struct trace_cpu *cpu = running(hub, session);
     if (!cpu)
@@ -256,18 +246,18 @@ int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, c
     trace_cpu_set_pmc(cpu);
     trace_cpu_subscribe(cpu, trace_group_compact(masks));
     refresh(hub);
-    acknowledge(hub, cpu, CAIRN_SESSION_MASKS, pebs, tsc, ack);
+    acknowledge(hub, cpu, CAIRN_SESSION_MASKS, pebs, tsc);
     return 0;
 }
 
 int trace_hub_stop(struct trace_hub_cpu *hub, struct trace_session *session, const struct trace_hub_pebs *pebs,
-                   uint64_t tsc, struct cairn_truth_session *ack)
+                   uint64_t tsc)
 {
     struct trace_cpu *cpu = running(hub, session);
     if (!cpu)
         return -EINVAL;
     close_batch(hub, type_of(cpu), tsc, CCSWAP_CLOSE_STOP);
-    acknowledge(hub, cpu, CAIRN_SESSION_STOP, pebs, tsc, ack);
+    acknowledge(hub, cpu, CAIRN_SESSION_STOP, pebs, tsc);
     trace_cpu_subscribe(cpu, false);
     trace_cpu_set_on(cpu, false);
     refresh(hub);

@@ -22,7 +22,6 @@
 #include "trace/clock.h"
 #include "trace/groups.h"
 #include "trace/session.h"
-#include "trace/wire/truth.h"
 
 struct trace_hub_cpu;
 
@@ -119,17 +118,17 @@ struct trace_hub_pebs {
     uint32_t without;               /* CAIRN_STAMP_...: switch events that carry none all the same */
 };
 
-/* The session begins on this CPU with `masks`: writes its first event, and fills `ack` for the truth. 0, or -EINVAL: a
+/* The session begins on this CPU with `masks`: writes its first event. 0, or -EINVAL: a
  * session with its number runs here, or it has no such CPU. */
 int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
-                    const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack);
+                    const struct trace_hub_pebs *pebs, uint64_t tsc);
 /* The session goes on with other masks, other stamps or other PMC items. If the masks add a form of switch events, it
  * goes on in a new buffer. 0, or -EINVAL: it does not run here. */
 int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
-                     const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack);
+                     const struct trace_hub_pebs *pebs, uint64_t tsc);
 /* The session ends on this CPU: writes its last event and closes its buffer. 0, or -EINVAL: it does not run here. */
 int trace_hub_stop(struct trace_hub_cpu *hub, struct trace_session *session, const struct trace_hub_pebs *pebs,
-                   uint64_t tsc, struct cairn_truth_session *ack);
+                   uint64_t tsc);
 
 /* ---- panic ------------------------------------------------------------------------------------------------------ */
 

@@ -52,8 +52,8 @@
 #include "ds/model/model.h"
 #include "ds/soft/insn.h"
 #include "ds/soft/model_log.h"
-#include "ds/soft/record_truth.h"
 #include "ds/soft/retired.h"
+#include "ds/soft/step.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 
@@ -70,13 +70,13 @@ struct ds_soft {
     struct ds_cpu *ds;
     uint32_t (*tid)(const struct arch_trap_frame *frame);
 
-    struct ds_truth_step step;                        /* in progress, for the model's questions and for the truth */
+    struct ds_soft_step step;                         /* in progress, for the model's questions and for the hooks */
     uint8_t cpl;                                      /* of its instruction */
     uint64_t record_tsc;                              /* of the last step that was asked for registers */
     bool (*mapped)(const void *address, size_t size); /* NULL: all DS memory is there */
 
     struct { /* policy residual: the step that records still to come are of, see ds_model_late */
-        struct ds_truth_step step;
+        struct ds_soft_step step;
         struct arch_trap_frame frame;
         bool now; /* one is being stored */
     } late;
@@ -170,32 +170,22 @@ static void recorded(void *context, const struct ds_model_record *record)
 {
     struct ds_soft *soft = context;
     struct ds_cpu *ds = soft->ds;
-    uint8_t truth[DS_TRUTH_RECORDS_MAX][CAIRN_TRUTH_BYTES];
     if (!ds || !ds->hooks.recorded)
         return;
     soft->step.tsc_last = arch_rdtsc();
     if (!soft->late.now)
         soft->step.tid = soft->tid(soft->step.frame);
-    ds->hooks.recorded(ds->hooks.context, ds->cpu, truth, ds_truth_make(truth, ds, &soft->step, record));
+    ds->hooks.recorded(ds->hooks.context, ds->cpu, ds, &soft->step, record);
 }
 
 /* BTS was to store the branch that has just retired. */
 static void branched(struct ds_soft *soft, const struct ds_model_branch *branch, bool stored)
 {
-    const struct ds_cpu *ds = soft->ds;
+    struct ds_cpu *ds = soft->ds;
     if (!ds || !ds->hooks.branched)
         return;
-    const struct cairn_truth_branch truth = {
-        .kind = CAIRN_TRUTH_BRANCH,
-        .cpu = (uint8_t)ds->cpu,
-        .stored = stored,
-        .tid = soft->tid(soft->step.frame),
-        .tsc = arch_rdtsc(),
-        .from = branch->from,
-        .to = branch->to,
-        .epoch = ds->bts.epoch,
-    };
-    ds->hooks.branched(ds->hooks.context, ds->cpu, &truth);
+    soft->step.tid = soft->tid(soft->step.frame);
+    ds->hooks.branched(ds->hooks.context, ds->cpu, ds, &soft->step, branch, stored);
 }
 
 /* ---- the log ----------------------------------------------------------------------------------------------------- */
@@ -243,7 +233,7 @@ static void late_record(struct ds_soft *soft)
 {
     if (!soft->model.late.owed || soft->late.now) /* its truth is made of registers, too */
         return;
-    const struct ds_truth_step step = soft->step;
+    const struct ds_soft_step step = soft->step;
     soft->step = soft->late.step;
     soft->late.now = true;
     ds_model_late(&soft->model);
@@ -373,7 +363,6 @@ int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model
         .system_call = ds_soft_system_call,
         .attach = ds_soft_attach,
         .check_memory = ds_soft_check_memory,
-        .truth_records = ds_truth_records,
         .pdist = soft_pdist,
         .policy = soft_policy,
     };
@@ -464,13 +453,20 @@ static struct ds_insn instruction(struct ds_soft *soft, uint64_t ip)
     return d->insn;
 }
 
+static void note_branch(struct ds_soft_history *history, uint64_t from, uint64_t to)
+{
+    history->branch[history->next].from = from;
+    history->branch[history->next].to = to;
+    history->next = (history->next + 1) % DS_SOFT_BRANCHES;
+}
+
 static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip, uint64_t next,
                    struct ds_model_retired *retired)
 {
     const struct ds_model_branch *branch = retired->branch;
     retired->cpl = soft->cpl;
     if (branch && (!soft->ds || !soft->ds->throttled)) /* branch history stands still while throttled */
-        ds_truth_branch(&soft->step.history, ip, next);
+        note_branch(&soft->step.history, ip, next);
     soft->step.ip = ip;
     soft->step.next = next;
     soft->step.tsc_first = 0; /* not asked for yet */
@@ -484,7 +480,7 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
         soft->late.step.frame = &soft->late.frame;
     }
     if (soft->ds && soft->ds->hooks.retired)
-        soft->ds->hooks.retired(soft->ds->hooks.context, soft->ds->cpu, soft->step.frame,
+        soft->ds->hooks.retired(soft->ds->hooks.context, soft->ds->cpu,
                                 (retired->events & DS_BIT(DS_MODEL_BRANCH)) != 0);
     if (soft->model.bts_records != stored || soft->model.bts_dropped != dropped)
         branched(soft, branch, soft->model.bts_records != stored);

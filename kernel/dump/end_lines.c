@@ -15,7 +15,6 @@
 #include "kernel/sched/threads.h"
 #include "kernel/tracepoint/cost.h"
 #include "kernel/tracepoint/switch.h"
-#include "kernel/tracepoint/truth.h"
 #include "trace/frames.h"
 
 #define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
@@ -76,10 +75,6 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n)
     struct klock_trace_counts locks = klock_trace_counts(n);
     LINE("end.cpu.%u.locks=%lu %lu %lu %lu %lu", n, locks.contended, locks.uncontended, locks.released, locks.events,
          locks.untracked);
-    if (cpu->truth) {
-        struct ktruth_counts t = ktruth_counts(cpu->truth);
-        LINE("end.cpu.%u.truth=%lu %lu %lu", n, t.switches, t.records, t.lost);
-    }
 }
 
 /* Written, and not in memory any more: overwritten in circular mode, or out while it ran. */
@@ -138,7 +133,6 @@ static void kdump_end(struct trace_dump *d)
     LINE("end.hook.p99=%lu", cost.p99);
     LINE("end.hook.emulated=%d", kmachine_emulated());
     LINE("end.names_dropped=%lu", kthread_records_dropped());
-    LINE("end.truth=%u", kopt.truth);
     kreport_counts(n);
     LINE("end.verdict=%s", line ? "panic" : n[KREPORT_FAIL] ? "fail" : "pass");
     LINE("end.pass=%u", n[KREPORT_PASS]);

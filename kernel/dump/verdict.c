@@ -9,9 +9,9 @@
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
+#include "kernel/phase.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
-#include "kernel/tracepoint/truth.h"
 
 /* Whether the CPUs' TSCs are one clock: the trace merges CPUs by it. The worst one is named. */
 void kverdict_clocks(void)
@@ -134,19 +134,6 @@ static void report_trace(void)
             report_session(number, &info.sum);
 }
 
-static void report_truth(void)
-{
-    struct ktruth_counts sum = {0};
-    for (uint32_t i = 0; i < kcpu_count; i++) {
-        struct ktruth_counts c = ktruth_counts(kcpu_table[i]->truth);
-        sum.switches += c.switches;
-        sum.records += c.records;
-        sum.lost += c.lost;
-    }
-    kreport(sum.lost ? KREPORT_FAIL : KREPORT_PASS, "truth", "%lu switches, %lu records, %lu without room",
-            sum.switches, sum.records, sum.lost);
-}
-
 void kverdict(void)
 {
     report_debug_store();
@@ -154,6 +141,5 @@ void kverdict(void)
         report_branches();
     report_trace();
     klive_report();
-    if (kopt.truth)
-        report_truth();
+    kphase_run(KPHASE_VERDICT, NULL);
 }

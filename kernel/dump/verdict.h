@@ -4,5 +4,5 @@
 
 /* Whether the CPUs' TSCs are one clock: the trace merges CPUs by it. All CPUs run. */
 void kverdict_clocks(void);
-/* Debug Store, sessions and truth. All CPUs have stopped recording. Thread context. */
+/* Debug Store and sessions, and what else was recorded. All CPUs have stopped recording. Thread context. */
 void kverdict(void);

@@ -3,7 +3,7 @@
 
 #include "ds/ds.h"
 #include "kernel/thread.h"
-#include "kernel/tracepoint/truth.h"
+#include "kernel/tracepoint/witness.h"
 #include "trace/hub.h"
 
 #define DISPATCH_LEVEL 2u /* of a DPC, and a thread that nothing can preempt, for interrupts are off */
@@ -43,23 +43,6 @@ static void go_on(const struct kcpu *cpu, bool counting)
 
 /* ---- what a CPU holds -------------------------------------------------------------------------------------------- */
 
-static void write_acquired(const struct kcpu *cpu, const void *lock, enum spinlock_mode mode, uint64_t tsc,
-                           const struct klock_trace_query *query, uint32_t spins)
-{
-    if (!cpu->truth)
-        return;
-    const struct cairn_truth_acquired truth = {.kind = CAIRN_TRUTH_ACQUIRED,
-                                               .cpu = (uint8_t)cpu->arch.index,
-                                               .mode = (uint8_t)mode,
-                                               .tid = cpu->current->tid,
-                                               .lock = (uintptr_t)lock,
-                                               .query_tsc = query->tsc,
-                                               .tsc = tsc,
-                                               .spins = spins,
-                                               .interrupts = query->interrupts};
-    ktruth_write(cpu->truth, &truth);
-}
-
 void klock_trace_acquired(const void *lock, enum spinlock_mode mode, const struct klock_trace_query *query,
                           uint32_t spins)
 {
@@ -77,7 +60,7 @@ void klock_trace_acquired(const void *lock, enum spinlock_mode mode, const struc
                                             .spins = spins,
                                             .interrupts = query->interrupts,
                                             .mode = (uint8_t)mode};
-    write_acquired(cpu, lock, mode, tsc, query, spins);
+    kwitness_acquired(cpu, lock, mode, query->tsc, query->interrupts, spins, tsc);
     go_on(cpu, counting);
 }
 
@@ -98,7 +81,7 @@ void klock_trace_converted(const void *lock)
     struct hold *h = find(cpu->locktrace, lock);
     if (h)
         h->mode = SPINLOCK_CONVERTED;
-    write_acquired(cpu, lock, SPINLOCK_CONVERTED, tsc, &(struct klock_trace_query){0}, 0);
+    kwitness_acquired(cpu, lock, SPINLOCK_CONVERTED, 0, 0, 0, tsc);
     go_on(cpu, counting);
 }
 
@@ -138,22 +121,6 @@ static void write_event(struct klock_trace_cpu *t, const struct kcpu *cpu, const
     trace_hub_event(cpu->trace, tsc, PERF_SPINLOCK, HOOK_SPINLOCK, HOOK_VERSION_SPINLOCK, &part, 1);
 }
 
-static void write_released(const struct kcpu *cpu, const void *lock, uint64_t tsc, const void *caller)
-{
-    if (!cpu->truth)
-        return;
-    const struct cairn_truth_released truth = {.kind = CAIRN_TRUTH_RELEASED,
-                                               .cpu = (uint8_t)cpu->arch.index,
-                                               .irql = irql(cpu),
-                                               .flags = context(cpu),
-                                               .tid = cpu->current->tid,
-                                               .lock = (uintptr_t)lock,
-                                               .caller = (uintptr_t)caller,
-                                               .tsc = tsc,
-                                               .interrupts = cpu->interrupts};
-    ktruth_write(cpu->truth, &truth);
-}
-
 void klock_trace_released(const void *lock, uint64_t tsc, const void *caller)
 {
     const struct kcpu *cpu = kcpu_this();
@@ -166,7 +133,7 @@ void klock_trace_released(const void *lock, uint64_t tsc, const void *caller)
             write_event(t, cpu, h, tsc, caller);
         drop(t, h);
     }
-    write_released(cpu, lock, tsc, caller);
+    kwitness_released(cpu, lock, caller, irql(cpu), context(cpu), tsc);
     go_on(cpu, counting);
 }
 

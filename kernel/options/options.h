@@ -75,7 +75,6 @@ struct kopt {
     uint32_t tick_us;
     uint32_t cpus;
     uint32_t x2apic; /* enum arch_x2apic */
-    uint32_t truth;
     struct kopt_serial serial;
     uint32_t end;   /* enum kopt_end */
     uint32_t panic; /* enum kopt_panic */

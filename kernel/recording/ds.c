@@ -15,7 +15,6 @@
 #include "kernel/sched/cross_call.h"
 #include "kernel/thread.h"
 #include "kernel/tracepoint/drains.h"
-#include "kernel/tracepoint/mutant.h"
 #include "kernel/tracepoint/stepping.h"
 #include "kernel/tracepoint/switch.h"
 
@@ -180,26 +179,11 @@ static int choose_backend(char *error, size_t error_size)
 }
 
 /* Who was stepped, from the stack it was stepped on; in ring 3, from the one its next interrupt will use. */
-static struct kthread *thread_of_frame(const struct arch_trap_frame *frame)
-{
-    bool user = frame->cs & 3 || frame->rip == (uint64_t)arch_syscall_entry;
-    return kthread_of_stack(user ? arch_this_cpu()->kernel_stack : frame->rsp);
-}
-
 static uint32_t tid_of_frame(const struct arch_trap_frame *frame)
 {
-    const struct kthread *thread = thread_of_frame(frame);
+    bool user = frame->cs & 3 || frame->rip == (uint64_t)arch_syscall_entry;
+    const struct kthread *thread = kthread_of_stack(user ? arch_this_cpu()->kernel_stack : frame->rsp);
     return thread ? thread->tid : 0;
-}
-
-static void retired(void *context, uint32_t cpu, const struct arch_trap_frame *frame, bool branch)
-{
-    (void)context, (void)cpu;
-    struct kthread *thread = thread_of_frame(frame);
-    if (!thread)
-        return;
-    thread->retired.instructions++;
-    thread->retired.branches += branch;
 }
 
 /* What errata take away from the configuration is said once. */
@@ -248,14 +232,7 @@ static int prepare_cpu(struct kcpu *cpu, char *error, size_t error_size)
     const struct ds_machine *machine = cpu->machine;
     struct ds_cpu *ds = pages(ds_cpu_bytes());
     struct ds_hooks hooks = kdrain_hooks;
-    if (!kopt.truth) { /* making it takes time */
-        hooks.recorded = NULL;
-        hooks.branched = NULL;
-    }
     hooks.overflowed = kpmi_overflowed;
-    cpu->counts_threads = state.ds.counting != 0;
-    if (kopt.truth && cpu->counts_threads)
-        hooks.retired = retired;
     cpu->ds_area = pages(ARCH_PAGE_SIZE);
     cpu->pebs_buffer = kds_buffer_alloc(i, state.buffer_bytes);
     if (!ds || !cpu->ds_area || !cpu->pebs_buffer) {
@@ -350,12 +327,8 @@ static int configure(char *error, size_t error_size)
     for (uint32_t i = 0; i < kcpu_count; i++) {
         const struct ds_config *config = kds_planned(i); /* architectural PEBS: of more events, larger records */
         size_t bytes = ds_buffer_bytes(&state.caps[i], config);
-        const struct ds_stepping *stepping = kcpu_table[i]->machine->stepping;
-        uint32_t truth = stepping ? stepping->truth_records(&state.caps[i], config) : 1;
         if (bytes > state.buffer_bytes)
             state.buffer_bytes = bytes;
-        if (truth > state.truth_records)
-            state.truth_records = truth;
     }
     say_what_fits();
     return 0;
@@ -432,7 +405,6 @@ static int say_who_samples(char *error, size_t error_size)
 int kds_init(char *error, size_t error_size)
 {
     int e = -ENOMEM;
-    state.truth_records = 1;
     snprintf(error, error_size, "no memory for the Debug Store of %u CPUs", kcpu_count);
     /* 1. What the processors themselves answer. */
     state.hw_caps = pages(kcpu_count * sizeof *state.hw_caps);

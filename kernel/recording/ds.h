@@ -29,7 +29,6 @@ struct kds {
     bool bts;                        /* BTS runs, on every CPU that has not refused it */
     char bts_refusal[320];           /* one sentence: why BTS, though asked for, does not run (on some CPU); or "" */
     size_t buffer_bytes;             /* of each PEBS buffer */
-    uint32_t truth_records;          /* at most so many of the truth for a PEBS record; at least 1 */
 };
 extern const struct kds *const kds; /* written by kds_init and by kds_refused alone */
 

@@ -14,9 +14,8 @@
 #include "kernel/sched/wait.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/drains.h"
-#include "kernel/tracepoint/mutant.h"
 #include "kernel/tracepoint/switch.h"
-#include "kernel/tracepoint/truth.h"
+#include "kernel/tracepoint/witness.h"
 
 #define PAGES(bytes) (((bytes) + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE)
 
@@ -56,8 +55,7 @@ int ksession_init(char *error, size_t error_size)
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < kcpu_count; i++) {
-        uint32_t writes = CAIRN_MUTANT == KMUTANT_CPUS && kcpu_count > 1 && i < 2 ? 1 - i : i;
-        trace_hub_init(&hubs[i], writes, &clocks, kswitch_counters);
+        trace_hub_init(&hubs[i], i, &clocks, kswitch_counters);
         kcpu_table[i]->trace = &hubs[i];
     }
     sampling = kopt.spinlock;
@@ -191,7 +189,6 @@ static struct trace_hub_pebs pebs_here(const struct kcpu *cpu, const struct slot
 static void act(struct slot *s, enum cairn_session_what what)
 {
     struct kcpu *cpu = kcpu_this();
-    struct cairn_truth_session ack;
     ds_refresh_index(cpu->ds);
     const struct trace_hub_pebs pebs = pebs_here(cpu, s);
     uint32_t itself = UINT32_C(1) << (trace_session_config(s->session)->number - 1);
@@ -201,25 +198,25 @@ static void act(struct slot *s, enum cairn_session_what what)
     uint64_t tsc = arch_rdtsc();
     switch (what) {
     case CAIRN_SESSION_START:
-        e = trace_hub_start(cpu->trace, s->session, &s->masks, &pebs, tsc, &ack);
+        e = trace_hub_start(cpu->trace, s->session, &s->masks, &pebs, tsc);
         break;
     case CAIRN_SESSION_MASKS:
-        e = trace_hub_change(cpu->trace, s->session, &s->masks, &pebs, tsc, &ack);
+        e = trace_hub_change(cpu->trace, s->session, &s->masks, &pebs, tsc);
         break;
     case CAIRN_SESSION_STOP:
-        e = trace_hub_stop(cpu->trace, s->session, &pebs, tsc, &ack);
+        e = trace_hub_stop(cpu->trace, s->session, &pebs, tsc);
         break;
     }
     if (!e && what != CAIRN_SESSION_STOP && cpu->arch.index == 0 && !s->named) {
         s->named = trace_session_config(s->session)->pmc.count != 0;
         kactivity_pmc_config(cpu, trace_session_config(s->session));
     }
-    if (!e && cpu->truth)
-        ktruth_write(cpu->truth, &ack);
     if (what != CAIRN_SESSION_STOP)
         klock_trace_rundown(itself, HOOK_SPINLOCK_DC_START);
     klock_trace_update();
-    ds_stamp_switches(cpu->ds, cpu->truth || trace_hub_full(cpu->trace));
+    ds_stamp_switches(cpu->ds, trace_hub_full(cpu->trace));
+    if (!e)
+        kwitness_session(cpu, s->session, what, (uint32_t)s->lives - 1, &s->masks, tsc);
 }
 
 static void act_here(void *argument)

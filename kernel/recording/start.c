@@ -11,8 +11,6 @@
 #include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/cross_call.h"
-#include "kernel/tracepoint/mutant.h"
-#include "kernel/tracepoint/truth.h"
 
 /* ---- sessions of the options ------------------------------------------------------------------------------------- */
 
@@ -115,10 +113,8 @@ static void stop_cpu(void *unused)
 
 int krecording_start(char *error, size_t error_size)
 {
-    for (uint32_t i = 0; i < kcpu_count; i++) {
-        const struct kcpu *stamp = kcpu_table[CAIRN_MUTANT == KMUTANT_STAMP ? (i + 1) % kcpu_count : i];
-        kcpu_table[i]->pebs_stamp = kds_samples(i) ? stamp->pebs_index : NULL;
-    }
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        kcpu_table[i]->pebs_stamp = kds_samples(i) ? kcpu_table[i]->pebs_index : NULL;
     ksession_start_all(start_cpu);
     if (bts_failure.error)
         kds_refused(false, &bts_failure.refusal, bts_failure.cpu);

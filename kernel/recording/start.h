@@ -8,8 +8,6 @@
 /* Detection on every CPU, choice of the backend, sessions, memory. All CPUs run; nothing is recorded yet. 0, or
  * negative with one line in `error`: what is missing and what to do. Thread context. */
 int krecording_init(char *error, size_t error_size);
-/* Memory for the truth (truth=1). 0, or -ENOMEM with one line printed. After krecording_init. */
-int krecording_truth(void);
 /* Starts recording and counting on every CPU. 0, or negative with one line in `error`: then nothing runs. If only one
  * of PEBS and BTS starts, it runs, and the refusal of the other says why. Thread context. */
 int krecording_start(char *error, size_t error_size);

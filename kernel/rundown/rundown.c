@@ -28,7 +28,6 @@
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
-#include "kernel/tracepoint/mutant.h"
 #include "trace/hub.h"
 
 #define IDLE_PROCESS   0u
@@ -222,7 +221,7 @@ static uint32_t announced(void)
 /* Unless it has been told already. */
 static void tell(struct kcpu *cpu, struct kthread *t, uint32_t i)
 {
-    if (t->told[i] != begun[i].serial && !(CAIRN_MUTANT == KMUTANT_RUNDOWN && t->tid == 8))
+    if (t->told[i] != begun[i].serial)
         put_begin(cpu, wish_of(1u << i, begun[i].groups), &dc_start, t);
     t->told[i] = begun[i].serial;
 }

@@ -5,7 +5,7 @@
 #include "kernel/lib/panic.h"
 #include "kernel/lock/spinlock.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/activity_truth.h"
+#include "kernel/tracepoint/witness.h"
 
 static struct queue {
     struct kspinlock lock;
@@ -99,7 +99,6 @@ void kdpc_run(struct kcpu *cpu)
         routine(dpc, context);
         (void)arch_irq_save();
         cpu->in_dpc = false;
-        kactivity_truth_dpc(cpu, (const void *)routine, timer, begin,
-                            kactivity_dpc(cpu, (const void *)routine, timer, begin));
+        kwitness_dpc(cpu, (const void *)routine, timer, begin, kactivity_dpc(cpu, (const void *)routine, timer, begin));
     }
 }

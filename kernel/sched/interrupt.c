@@ -14,8 +14,8 @@
 #include "kernel/sched/sched.h"
 #include "kernel/sched/time.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/activity_truth.h"
 #include "kernel/tracepoint/stepping.h"
+#include "kernel/tracepoint/witness.h"
 
 void kernel_irq_enter(struct arch_trap_frame *frame)
 {
@@ -32,7 +32,7 @@ void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler)
 {
     struct kcpu *cpu = kcpu_this();
     uint64_t begin = cpu->irq_begin[cpu->irq_depth - 1];
-    kactivity_truth_interrupt(cpu, frame, handler, begin, kactivity_interrupt(cpu, frame->vector, handler, begin));
+    kwitness_interrupt(cpu, frame, handler, begin, kactivity_interrupt(cpu, frame->vector, handler, begin));
     if (cpu->irq_depth == 1)
         kdpc_run(cpu); /* still within the interrupt: no switch, no counting */
     if (--cpu->irq_depth)
@@ -51,7 +51,7 @@ static void tick(struct arch_trap_frame *frame)
 {
     struct kcpu *cpu = kcpu_this();
     if (kactivity_sample_due(cpu))
-        kactivity_truth_sample(cpu, CAIRN_INTERRUPT_PROFILE, frame, 0, kactivity_profile(cpu, frame));
+        kwitness_sample(cpu, frame, 0, kactivity_profile(cpu, frame));
     ds_tick(cpu->active_ds);
     __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);
     if (cpu->arch.index == 0)

@@ -21,9 +21,9 @@
 #include "kernel/sched/wait.h"
 #include "kernel/this_thread.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/activity_truth.h"
 #include "kernel/tracepoint/stepping.h"
 #include "kernel/tracepoint/switch.h"
+#include "kernel/tracepoint/witness.h"
 
 static struct kspinlock dispatcher = KSPINLOCK("dispatcher");
 
@@ -126,14 +126,14 @@ static void place(struct kthread *thread)
 void ksched_ready(struct kthread *thread, int increment)
 {
     struct kcpu *cpu = kcpu_this();
-    const struct kactivity_truth_thread before = kactivity_truth_look(thread);
+    const struct kwitness_thread before = kwitness_look(thread);
     bool waited = thread->state == KTHREAD_WAITING;
     uint64_t ready = kactivity_ready(cpu, thread, waited ? ETW_ADJUST_UNWAIT : ETW_ADJUST_NONE, increment);
     thread->priority = kpriority_boosted(thread->priority, thread->base_priority, increment);
     uint64_t boost = kactivity_priority(cpu, thread, before.priority, before.base);
     place(thread);
-    kactivity_truth_thread(cpu, CAIRN_THREAD_READY, thread, before, ready);
-    kactivity_truth_thread(cpu, CAIRN_THREAD_BOOST, thread, before, boost);
+    kwitness_thread(cpu, KWITNESS_READY, thread, before, ready);
+    kwitness_thread(cpu, KWITNESS_BOOST, thread, before, boost);
 }
 
 /* ---- choosing a thread for this CPU ------------------------------------------------------------------------------ */
@@ -178,7 +178,7 @@ static void switched_in(void)
     if (self != cpu->current)
         kpanic("sched: CPU %u is on the stack of thread %d, not of thread %u", cpu->arch.index,
                self ? (int)self->tid : -1, cpu->current->tid);
-    kswitch_in(cpu, self, cpu->previous, cpu->switch_tsc);
+    kwitness_switch(cpu, self, cpu->previous, cpu->switch_tsc);
 }
 
 /* Dispatcher lock held, interrupts off, no interrupt in progress; the current thread's state says why it leaves. */
@@ -258,10 +258,9 @@ void ksched_yield(void)
 
 static void decay(struct kcpu *cpu, struct kthread *thread)
 {
-    const struct kactivity_truth_thread before = kactivity_truth_look(thread);
+    const struct kwitness_thread before = kwitness_look(thread);
     thread->priority = kpriority_decayed(thread->priority, thread->base_priority);
-    kactivity_truth_thread(cpu, CAIRN_THREAD_DECAY, thread, before,
-                           kactivity_priority(cpu, thread, before.priority, before.base));
+    kwitness_thread(cpu, KWITNESS_DECAY, thread, before, kactivity_priority(cpu, thread, before.priority, before.base));
 }
 
 /* Acts on cpu->reschedule where the current thread could go on. Dispatcher lock held, no interrupt in progress. */

@@ -14,7 +14,7 @@
 #include "kernel/sched/priority.h"
 #include "kernel/sched/sched.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/activity_truth.h"
+#include "kernel/tracepoint/witness.h"
 
 /* Written under the dispatcher lock; a record is complete before record_count says it is there. */
 static struct kthread_record records[KTHREAD_RECORDS_MAX];
@@ -215,10 +215,9 @@ int kthread_set_priority(int base)
     ksched_lock();
     struct kcpu *cpu = kcpu_this();
     struct kthread *self = cpu->current;
-    const struct kactivity_truth_thread before = kactivity_truth_look(self);
+    const struct kwitness_thread before = kwitness_look(self);
     self->priority = self->base_priority = (int8_t)base;
-    kactivity_truth_thread(cpu, CAIRN_THREAD_SET, self, before,
-                           kactivity_priority(cpu, self, before.priority, before.base));
+    kwitness_thread(cpu, KWITNESS_SET, self, before, kactivity_priority(cpu, self, before.priority, before.base));
     cpu->reschedule = true; /* somebody in the queue may now come first */
     ksched_unlock();
     kgate_leave(on);

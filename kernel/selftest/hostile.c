@@ -17,7 +17,7 @@
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
-#include "kernel/tracepoint/truth.h"
+#include "kernel/tracepoint/witness.h"
 #include "kernel/user/ring3/calls.h"
 #include "kernel/user/user.h"
 #include "kernel/workload/parts.h"
@@ -130,7 +130,7 @@ static void find_places(struct keeper *k)
     k->places[BTS_BUFFER] = (uint64_t)kcpu_table[cpu]->bts_buffer;
     if (kds->other)
         k->places[MODEL] = (uint64_t)kcpu_table[cpu]->machine->context;
-    k->places[TRUTH] = (uint64_t)ktruth_pool();
+    k->places[TRUTH] = (uint64_t)kwitness_memory();
     k->places[TRACE] = (uint64_t)ksession_session(1);
     k->places[BELOW_STACK] = KUSER_STACK_TOP - KUSER_STACK_PAGES * (uint64_t)ARCH_PAGE_SIZE - 8;
     k->places[ABOVE_STACK] = KUSER_STACK_TOP + 8; /* a PUSH there hits the page that is not there */

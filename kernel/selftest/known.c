@@ -28,7 +28,6 @@
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "kernel/selftest/paper.h"
-#include "kernel/tracepoint/mutant.h"
 #include "kernel/user/user.h"
 #include "kernel/workload/parts.h"
 
@@ -281,7 +280,7 @@ static void judge_records(struct prover *p, enum ds_event_kind kind, uint64_t pe
 static void judge_counts(struct prover *p, enum ds_event_kind kind, const uint64_t *counts, unsigned turns)
 {
     uint64_t least = counts[0], most = counts[0];
-    uint64_t on_paper = kpaper_count(&p->paper, kind) + (CAIRN_MUTANT == KMUTANT_PAPER);
+    uint64_t on_paper = kpaper_count(&p->paper, kind);
     uint64_t expected = on_paper - programs[0].total[kind] + p->common[kind];
     enum kpaper_verdict verdict = kpaper_judge_counts(p->model, p->known->certain, expected, counts, turns);
     for (unsigned i = 1; i < turns; i++) {

@@ -4,8 +4,6 @@
 #include "kernel/cpu.h"
 #include "kernel/lib/string.h"
 #include "kernel/thread.h"
-#include "kernel/tracepoint/mutant.h"
-#include "kernel/tracepoint/truth.h"
 #include "trace/hub.h"
 
 static struct drained_cpu {
@@ -64,14 +62,6 @@ static bool next_cut(const struct ds_drain *d, struct cut *cut)
     return cut->bytes != 0;
 }
 
-/* A mutant's work: RBX of the first record, in the group of registers behind the basic one; with architectural PEBS
- * behind header and basic group. */
-static void spoil(const struct ds_drain *d)
-{
-    const uint32_t before = d->in_parts ? 16 + 48 : sizeof(struct ds_pebs_basic);
-    ((uint8_t *)(uintptr_t)d->records)[before + offsetof(struct ds_pebs_gpr, rbx)] ^= 1;
-}
-
 static void drained(void *context, uint32_t index, const struct ds_drain *d)
 {
     (void)context;
@@ -90,8 +80,6 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
         .tsc = d->tsc,
         .lost = d->lost,
     };
-    if (CAIRN_MUTANT == KMUTANT_REGISTER && d->records)
-        spoil(d);
     for (struct cut cut = {0}; next_cut(d, &cut); epoch.record_events++)
         epoch.record_bytes += cut.bytes;
     if (epoch.record_bytes < d->bytes)
@@ -163,21 +151,6 @@ static void bts_drained(void *context, uint32_t index, const struct ds_bts_drain
         write_branches(trace, d, &d->run[r], &head);
 }
 
-static void branched(void *context, uint32_t index, const struct cairn_truth_branch *branch)
-{
-    (void)context;
-    if (kcpu_table[index]->truth)
-        ktruth_write(kcpu_table[index]->truth, branch);
-}
-
-static void recorded(void *context, uint32_t index, const void *truth, uint32_t count)
-{
-    const uint8_t(*record)[CAIRN_TRUTH_BYTES] = truth;
-    (void)context;
-    for (uint32_t i = 0; i < count && kcpu_table[index]->truth; i++)
-        ktruth_write(kcpu_table[index]->truth, record[i]);
-}
-
 static void logged(void *context, uint32_t index, const struct cairn_model_entry *entry,
                    const struct cairn_model_action *actions)
 {
@@ -188,12 +161,10 @@ static void logged(void *context, uint32_t index, const struct cairn_model_entry
         trace_hub_event(trace, entry->tsc, 0, HOOK_CAIRN_MODEL, HOOK_VERSION_CAIRN_MODEL, parts, 2);
 }
 
-const struct ds_hooks kdrain_hooks = {
+struct ds_hooks kdrain_hooks = {
     .before_drain = before_drain,
     .drained = drained,
-    .recorded = recorded,
     .bts_drained = bts_drained,
-    .branched = branched,
     .logged = logged,
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the scheduler and the trace meet: each context switch becomes a record of the sessions, and of the truth. */
+/* Where the scheduler and the trace meet: each context switch becomes a record of the sessions. */
 #pragma once
 
 #include <stdint.h>
@@ -9,13 +9,9 @@
 struct kcpu;
 struct kthread;
 
-/* Both switch hooks run with interrupts off, counting paused and the dispatcher lock held. */
-
 /* Outgoing side: the CPU switches from `old` to `new` at `tsc`. States and priorities of both are final. Writes the
- * trace. */
+ * trace. Interrupts off, counting paused, the dispatcher lock held. */
 void kswitch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc);
-/* Incoming side, after the stack switch: `incoming` is the thread that owns the stack in use. Writes the truth. */
-void kswitch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc);
 
 /* The values of this CPU's counters that only count (trace/pmc_items.h). Interrupts off, counting paused. */
 void kswitch_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX]);

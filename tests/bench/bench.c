@@ -81,7 +81,6 @@ static void add_session(struct world *w, const struct trace_clocks *clocks, enum
     };
     static const uint64_t index = 0x1000;
     struct trace_hub_pebs pebs = {.index = kind == ITEMS ? &index : NULL};
-    struct cairn_truth_session ack;
     for (; kind == ITEMS && config.pmc.count < TRACE_PMC_MAX; config.pmc.count++)
         config.pmc.counter[config.pmc.count] = (uint8_t)config.pmc.count;
     config.pmc.hook[config.pmc.hooks++] = HOOK_CONTEXTSWAP;
@@ -92,7 +91,7 @@ static void add_session(struct world *w, const struct trace_clocks *clocks, enum
     if (trace_session_init(&w->session[w->sessions], &config, allocate(size), size))
         die("trace_session_init");
     for (uint32_t c = 0; c < WL_CPUS; c++)
-        trace_hub_start(&w->hub[c], w->session[w->sessions], &config.masks, &pebs, 0, &ack);
+        trace_hub_start(&w->hub[c], w->session[w->sessions], &config.masks, &pebs, 0);
     w->sessions++;
 }
 
@@ -193,10 +192,9 @@ static void emit(enum kind kind, const char *path)
     for (uint32_t c = 0; c < WL_CPUS; c++) {
         struct trace_counts n;
         struct trace_hub_pebs pebs = {0};
-        struct cairn_truth_session ack;
         for (unsigned i = 0; i < world.sessions; i++) {
             struct trace_cpu *cpu = trace_session_cpu(world.session[i], c);
-            trace_hub_stop(&world.hub[c], world.session[i], &pebs, (w[count - 1].ts + 2) * TSC_PER_UNIT, &ack);
+            trace_hub_stop(&world.hub[c], world.session[i], &pebs, (w[count - 1].ts + 2) * TSC_PER_UNIT);
             trace_cpu_counts(cpu, &n);
             written += n.switches_written;
             lost += n.switches_lost;

@@ -8,7 +8,7 @@ $(B)/bench/bench: $(B)/host/tests/bench/bench.o $(BENCH_KERNEL_O)
 	@mkdir -p $(@D)
 	$(CC) -no-pie -o $@ $^
 $(B)/bench/bench-locks: $(B)/host/tests/bench/locks.o $(patsubst %,$(B)/kernel/%.o,kernel/lock/spinlock \
-                       kernel/lock/lock_trace trace/lock_sampling) $(BENCH_KERNEL_O)
+                       kernel/lock/lock_trace kernel/tracepoint/witness trace/lock_sampling) $(BENCH_KERNEL_O)
 	@mkdir -p $(@D)
 	$(CC) -no-pie -o $@ $^
 $(B)/bench/make-dump: $(B)/host/tests/bench/make_dump.o $(B)/host/tests/golden/streams.o \

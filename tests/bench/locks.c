@@ -14,7 +14,6 @@
 #include "kernel/lock/lock_trace.h"
 #include "kernel/lock/spinlock.h"
 #include "kernel/thread.h"
-#include "kernel/tracepoint/truth.h"
 #include "trace/hub.h"
 
 uintptr_t __stack_chk_guard = 0x5CA1AB1E00FACADEu; /* the kernel's objects want these */
@@ -28,12 +27,6 @@ _Noreturn void kpanic(const char *format, ...)
 {
     (void)format;
     abort();
-}
-
-void ktruth_write(struct ktruth_cpu *truth, const void *record)
-{
-    (void)truth, (void)record;
-    abort(); /* there is none */
 }
 
 bool ds_counting(const struct ds_cpu *ds)
@@ -62,7 +55,6 @@ static struct trace_session *start_session(void)
 {
     struct trace_clocks clocks;
     struct trace_session *session;
-    struct cairn_truth_session ack;
     const struct trace_hub_pebs pebs = {0};
     if (trace_clocks_init(&clocks, UINT64_C(2500000000), 0, 0, 1000))
         abort();
@@ -79,7 +71,7 @@ static struct trace_session *start_session(void)
     if (!memory || trace_session_init(&session, &config, memory, size))
         abort();
     trace_hub_init(&hub, 0, &clocks, NULL);
-    if (trace_hub_start(&hub, session, &config.masks, &pebs, arch_rdtsc(), &ack))
+    if (trace_hub_start(&hub, session, &config.masks, &pebs, arch_rdtsc()))
         abort();
     return session;
 }

@@ -122,7 +122,6 @@ int main(int argc, char **argv)
     struct trace_hub_cpu *hub = allocate(WL_CPUS * sizeof(*hub));
     struct trace_clocks clocks;
     struct trace_hub_pebs pebs = {0};
-    struct cairn_truth_session ack;
     static struct trace_dump dump;
     static struct run run;
     wl_init(&run.start);
@@ -132,11 +131,11 @@ int main(int argc, char **argv)
     run.session = new_session(&clocks, switches);
     for (uint32_t c = 0; c < WL_CPUS; c++) {
         trace_hub_init(&hub[c], c, &clocks, NULL);
-        trace_hub_start(&hub[c], run.session, &trace_session_config(run.session)->masks, &pebs, run.start_tsc, &ack);
+        trace_hub_start(&hub[c], run.session, &trace_session_config(run.session)->masks, &pebs, run.start_tsc);
     }
     run.stop_tsc = record(hub, &run.start, switches);
     for (uint32_t c = 0; c < WL_CPUS; c++)
-        trace_hub_stop(&hub[c], run.session, &pebs, run.stop_tsc, &ack);
+        trace_hub_stop(&hub[c], run.session, &pebs, run.stop_tsc);
     struct trace_sink sink = {write_line, NULL};
     pass(&dump, &sink, pass(&dump, NULL, (struct stream_totals){0}, &run), &run);
     return ferror(stdout) || fflush(stdout) ? 1 : 0;

@@ -10,9 +10,10 @@ import pytest
 import cairn_boot as cb
 from cairn_log import cairn
 
-WINGS = {fields[0].strip(): fields[2].split()
-         for fields in (line.split("|") for line in (cb.ROOT / "tools/wings").read_text(encoding="utf-8").splitlines())
-         if len(fields) == 4}
+ROWS = [[field.strip() for field in line.split("|")]
+        for line in (cb.ROOT / "tools/wings").read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+WINGS = {row[0]: row[2].split() for row in ROWS}
+NEEDS = {row[0]: set(row[4].split()) if len(row) > 4 else set() for row in ROWS}
 
 
 def turns(count):
@@ -51,30 +52,42 @@ def refused(kernel, word):
     assert result.status == cb.USAGE and "this kernel is built without" in result.output, result.output
 
 
-HW = pytest.param("", "ds=hw", marks=pytest.mark.skipif(not cb.QEMU_11.exists(), reason="run 'make deps-ds'"))
+HW = pytest.param([], "ds=hw", marks=pytest.mark.skipif(not cb.QEMU_11.exists(), reason="run 'make deps-ds'"))
+UNTOLD = "cannot be known here: there is no truth"
 
 
-@pytest.mark.parametrize("wing, option", [
-    HW, ("soft", "truth=1"), cb.long("soft", "truth=0"), cb.long("soft", "bts=interrupt"), cb.long("soft", "ds=off")])
-def test_nucleus(tmp_path, wing, option):
-    """With either backend."""
-    kernel = build(tmp_path / "nucleus", wing)
-    assert ("cannot be known here: there is no truth" in run(tmp_path, kernel, option)) == (option != "truth=1")
+@pytest.mark.parametrize("wings, option", [
+    HW, (["soft", "truth"], "truth=1"), cb.long(["soft"], "ds=auto"), cb.long(["soft"], "bts=interrupt"),
+    cb.long(["soft"], "ds=off")])
+def test_nucleus(tmp_path, wings, option):
+    """With either backend, and with the truth."""
+    kernel = build(tmp_path / "nucleus", *wings)
+    assert (UNTOLD in run(tmp_path, kernel, option)) == (option != "truth=1")
     for name, words in WINGS.items():
-        for word in words if name != wing else ():
+        for word in words if name not in wings else ():
             refused(kernel, word)
+
+
+def without(wing):
+    """The others, but for those that need it."""
+    left = set(WINGS) - {wing}
+    while gone := {name for name in left if not NEEDS[name] <= left}:
+        left -= gone
+    return [name for name in WINGS if name in left]
 
 
 @pytest.mark.parametrize("wing", turns(3))
 def test_without(tmp_path, wing):
     """The rest is as it was: the others' options are known."""
-    kernel = build(tmp_path / "rest", *(name for name in WINGS if name != wing))
-    run(tmp_path, kernel, *(["truth=1"] if wing != "soft" else ["ds=off"]),
-        *(["monitor.script=none", "monitor=off"] if wing != "monitor" else []))
-    for word in WINGS[wing]:
-        refused(kernel, word)
+    kept = without(wing)
+    kernel = build(tmp_path / "rest", *kept)
+    run(tmp_path, kernel, *(["truth=1"] if "truth" in kept else ["ds=off"] if "soft" not in kept else []),
+        *(["monitor.script=none", "monitor=off"] if "monitor" in kept else []))
     for name, words in WINGS.items():
-        for word in words if name != wing else ():
+        for word in words:
+            if name not in kept:
+                refused(kernel, word)
+                continue
             done = subprocess.run([kernel / "cairn-options", "check", option_of(word) if "=" in word else f"{word}=?"],
                                   capture_output=True, text=True, check=False)
             if "=" in word:

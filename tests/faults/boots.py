@@ -134,7 +134,7 @@ def machine_check(snapshot, seed):
 # ---- processors that stand still, clocks that jump -------------------------------------------------------------------
 
 PHASES = ("switch_to", "kswitch_out", "ds_switch", "trace_hub_switch", "trace_ccswap_switch",
-          "arch_context_switch", "switched_in", "kswitch_in", "ds_resume", "ds_pause")
+          "arch_context_switch", "switched_in", "kwitness_switch", "ds_resume", "ds_pause")
 STALL = 10  # seconds
 
 

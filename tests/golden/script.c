@@ -49,14 +49,25 @@ static void tell(struct script *s, uint32_t number, uint32_t c, uint64_t tsc, en
     struct trace_session *session = s->sessions[number - 1];
     const struct trace_hub_pebs pebs = {
         .index = s->options.ds ? &cpu->index : NULL, .epoch = cpu->epoch, .in_epoch = cpu->in_epoch};
-    struct cairn_truth_session ack;
     int e = what == CAIRN_SESSION_START
-                ? trace_hub_start(cpu->trace, session, &trace_session_config(session)->masks, &pebs, tsc, &ack)
-                : trace_hub_stop(cpu->trace, session, &pebs, tsc, &ack);
+                ? trace_hub_start(cpu->trace, session, &trace_session_config(session)->masks, &pebs, tsc)
+                : trace_hub_stop(cpu->trace, session, &pebs, tsc);
     if (e)
         abort();
-    if (s->options.truth)
-        script_add_truth(cpu)->session = ack;
+    if (!s->options.truth)
+        return;
+    struct trace_counts counts;
+    trace_cpu_counts(trace_session_cpu(session, c), &counts);
+    struct cairn_truth_session *truth = &script_add_truth(cpu)->session;
+    *truth = (struct cairn_truth_session){
+        .kind = CAIRN_TRUTH_SESSION,
+        .cpu = (uint8_t)c,
+        .session = (uint8_t)number,
+        .what = (uint8_t)what,
+        .life = (uint32_t)counts.lives - 1,
+        .tsc = tsc,
+    };
+    memcpy(truth->masks, &trace_session_config(session)->masks, sizeof(truth->masks));
 }
 
 static void tell_all(struct script *s, uint32_t c, uint64_t tsc, enum cairn_session_what what)

@@ -12,6 +12,7 @@
 #include "ds/layout.h"
 #include "trace/hub.h"
 #include "trace/lock_sampling.h"
+#include "trace/wire/truth.h"
 
 #define SCRIPT_THREADS      24u /* of most kinds */
 #define SCRIPT_MOST_THREADS 400u

@@ -168,7 +168,6 @@ static void switch_once(struct piece *p, uint64_t tsc)
 static void record(struct piece *p)
 {
     struct trace_hub_pebs pebs = {0};
-    struct cairn_truth_session ack;
     uint64_t tsc = p->start_tsc;
     const size_t size = trace_session_bytes(&p->config);
     if (!size || trace_session_init(&p->session, &p->config, allocate(size), size)) {
@@ -177,7 +176,7 @@ static void record(struct piece *p)
     }
     for (uint32_t c = 0; c < p->cpus; c++) {
         trace_hub_init(&hub[c], c, &p->clocks, NULL);
-        trace_hub_start(&hub[c], p->session, &p->config.masks, &pebs, tsc, &ack);
+        trace_hub_start(&hub[c], p->session, &p->config.masks, &pebs, tsc);
     }
     for (uint32_t i = 0; i < p->switches; i++) {
         const uint64_t bits = draw(p);
@@ -192,7 +191,7 @@ static void record(struct piece *p)
         trace_hub_freeze(&hub[c], tsc);
     }
     for (uint32_t c = 0; c < p->cpus && !p->panic; c++)
-        trace_hub_stop(&hub[c], p->session, &pebs, tsc, &ack);
+        trace_hub_stop(&hub[c], p->session, &pebs, tsc);
 }
 
 static void take_line(void *context, const char *data, size_t size)

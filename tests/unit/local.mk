@@ -58,3 +58,9 @@ $(B)/unit/kernel/test_area: \
 # Options of all parts of the kernel.
 $(addprefix $(B)/unit/,kernel/test_options kernel/test_faster kernel/test_serial boot/test_config): \
     $(ROWS_C:%.c=$(B)/san/%.o) $(B)/rows.objects
+
+# What is linked in place of a weak function is named: a library has both, and gives the first.
+$(B)/unit/kernel/test_activity: $(B)/san/kernel/truth/activity.o
+$(B)/unit/kernel/test_lock_trace: $(B)/san/kernel/truth/locks.o
+$(B)/unit/kernel/test_tracepoint $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/kernel/test_sessions*.c)): \
+    $(B)/san/kernel/truth/switches.o

@@ -17,7 +17,7 @@
 #include "kernel/gate.h"
 #include "kernel/this_thread.h"
 #include "kernel/thread.h"
-#include "kernel/tracepoint/truth.h"
+#include "kernel/truth/truth.h"
 
 static struct kcpu machine;
 static struct kthread running, other;
@@ -52,17 +52,17 @@ void ds_resume(struct ds_cpu *ds)
 }
 
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/activity_truth.h"
+#include "kernel/tracepoint/witness.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/pmc_sources.h"
 
 static uint8_t truth[CAIRN_TRUTH_BYTES];
 static unsigned truths;
-static struct ktruth_cpu *const some_truth = (struct ktruth_cpu *)&truths; /* only its address counts */
+bool ktruth_kept = true;
 
-void ktruth_write(struct ktruth_cpu *t, const void *record)
+void ktruth_write(uint32_t index, const void *record)
 {
-    assert_ptr_equal(t, some_truth);
+    assert_int_equal(index, machine.arch.index);
     memcpy(truth, record, sizeof truth);
     truths++;
 }
@@ -74,7 +74,7 @@ static struct box box;
 static void begin(uint32_t group)
 {
     box_open(&box, 1, BOX_COMPACT, false, 4, 8192);
-    machine = (struct kcpu){.trace = &box.hub[0], .truth = some_truth, .current = &running, .irq_depth = 1};
+    machine = (struct kcpu){.trace = &box.hub[0], .current = &running, .irq_depth = 1};
     running = (struct kthread){.tid = 0x20, .priority = 9, .base_priority = 8, .state = KTHREAD_RUNNING};
     other = (struct kthread){.tid = 0x1234, .priority = 12, .base_priority = 8, .state = KTHREAD_WAITING};
     truths = 0;
@@ -289,10 +289,10 @@ static void unwanted(void **state)
         assert_int_equal(kactivity_dpc(&machine, (const void *)handler, false, 1) != 0, groups[i] == PERF_DPC);
         assert_int_equal(kactivity_interrupt(&machine, 0xE0, handler, 1) != 0, groups[i] == PERF_INTERRUPT);
         kactivity_mark("x");
-        kactivity_truth_sample(&machine, CAIRN_INTERRUPT_PROFILE, &frame, 0, 0);
-        kactivity_truth_thread(&machine, CAIRN_THREAD_READY, &other, kactivity_truth_look(&other), 0);
-        kactivity_truth_interrupt(&machine, &frame, handler, 0, 0);
-        kactivity_truth_dpc(&machine, (const void *)handler, false, 0, 0);
+        kwitness_sample(&machine, &frame, 0, 0);
+        kwitness_thread(&machine, KWITNESS_READY, &other, kwitness_look(&other), 0);
+        kwitness_interrupt(&machine, &frame, handler, 0, 0);
+        kwitness_dpc(&machine, (const void *)handler, false, 0, 0);
         assert_int_equal(truths, 0);
         box_stop(&box, 0, now);
         assert_int_equal(trace_session_buffers(box.session), 1);
@@ -313,13 +313,13 @@ static void witness(void **state)
     struct cairn_truth_thread t;
     struct cairn_truth_interrupt i;
     (void)state;
-    machine = (struct kcpu){.arch.index = 3, .truth = some_truth, .irq_depth = 1, .in_dpc = true};
+    machine = (struct kcpu){.arch.index = 3, .irq_depth = 1, .in_dpc = true};
     running = (struct kthread){.tid = 0x20, .priority = 9};
     other = (struct kthread){.tid = 0x44, .priority = 8, .base_priority = 8, .state = KTHREAD_WAITING};
-    struct kactivity_truth_thread before = kactivity_truth_look(&other);
+    struct kwitness_thread before = kwitness_look(&other);
     other.priority = 10;
     other.state = KTHREAD_STANDBY;
-    kactivity_truth_thread(&machine, CAIRN_THREAD_READY, &other, before, 77);
+    kwitness_thread(&machine, KWITNESS_READY, &other, before, 77);
     memcpy(&t, truth, sizeof t);
     const struct cairn_truth_thread ready_truth = {
         .kind = CAIRN_TRUTH_THREAD,
@@ -338,7 +338,7 @@ static void witness(void **state)
     assert_memory_equal(&t, &ready_truth, sizeof t);
 
     machine.irq_depth = 2;
-    kactivity_truth_sample(&machine, CAIRN_INTERRUPT_PROFILE, &frame, 0, 78);
+    kwitness_sample(&machine, &frame, 0, 78);
     memcpy(&i, truth, sizeof i);
     const struct cairn_truth_interrupt sample = {
         .kind = CAIRN_TRUTH_INTERRUPT,
@@ -354,7 +354,7 @@ static void witness(void **state)
 
     machine.irq_depth = 1;
     machine.in_dpc = false;
-    kactivity_truth_interrupt(&machine, &frame, handler, 70, 79);
+    kwitness_interrupt(&machine, &frame, handler, 70, 79);
     memcpy(&i, truth, sizeof i);
     const struct cairn_truth_interrupt handled = {
         .kind = CAIRN_TRUTH_INTERRUPT,
@@ -369,7 +369,7 @@ static void witness(void **state)
     };
     assert_memory_equal(&i, &handled, sizeof i);
 
-    kactivity_truth_dpc(&machine, (const void *)handler, true, 71, 80);
+    kwitness_dpc(&machine, (const void *)handler, true, 71, 80);
     memcpy(&i, truth, sizeof i);
     const struct cairn_truth_interrupt timer = {
         .kind = CAIRN_TRUTH_INTERRUPT,
@@ -383,8 +383,8 @@ static void witness(void **state)
     };
     assert_memory_equal(&i, &timer, sizeof i);
     assert_int_equal(truths, 4);
-    machine.truth = NULL; /* truth=0 */
-    kactivity_truth_dpc(&machine, (const void *)handler, true, 71, 80);
+    ktruth_kept = false; /* truth=0 */
+    kwitness_dpc(&machine, (const void *)handler, true, 71, 80);
     assert_int_equal(truths, 4);
 }
 

@@ -14,7 +14,7 @@
 #include "kernel/cpu.h"
 #include "kernel/lock/spinlock.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/activity_truth.h"
+#include "kernel/tracepoint/witness.h"
 
 #define CPUS 2
 
@@ -81,7 +81,7 @@ uint64_t kactivity_write_dpc(struct kcpu *cpu, const void *routine, bool timer, 
     return 0;
 }
 
-void kactivity_truth_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
 {
     assert_ptr_equal(cpu, kcpu_this());
     assert_false(timer);

@@ -14,6 +14,7 @@
 #include "kernel/options/options.h"
 #include "kernel/options/row.h"
 #include "kernel/soft/options.h"
+#include "kernel/truth/truth.h"
 #include "trace/session.h"
 
 static char error[512];
@@ -593,7 +594,7 @@ static void a_file_of_options(void **state)
 {
     (void)state;
     assert_int_equal(parse("# a comment\r\n\r\n  truth=1 \t\r\nswitches=300 # so few\nseed=7"), 0);
-    assert_int_equal(kopt.truth, 1);
+    assert_int_equal(ktruth_wanted, 1);
     assert_int_equal(kopt.switches, 300);
     assert_int_equal(kopt.seed, 7);
     assert_int_not_equal(parse("truth=1\ncpus=many\nseed=7\n"), 0);

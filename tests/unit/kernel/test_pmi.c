@@ -19,7 +19,7 @@
 #include "kernel/lock/spinlock.h"
 #include "kernel/recording/ds.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/activity_truth.h"
+#include "kernel/tracepoint/witness.h"
 
 #define HERE 1u /* of two CPUs, so that the wrong one shows */
 
@@ -88,7 +88,7 @@ uint64_t kactivity_write_dpc(struct kcpu *cpu, const void *routine, bool timer, 
 
 static void other(struct kdpc *dpc, void *unused);
 
-void kactivity_truth_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
 {
     assert_ptr_equal(cpu, here);
     assert_false(timer || begin || tsc);
@@ -106,11 +106,9 @@ uint64_t kactivity_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *fra
     return EVENT_TSC;
 }
 
-void kactivity_truth_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
-                            uint16_t source, uint64_t tsc)
+void kwitness_sample(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source, uint64_t tsc)
 {
     assert_ptr_equal(cpu, here);
-    assert_int_equal(what, CAIRN_INTERRUPT_PMC);
     assert_ptr_equal(frame, written_frame);
     assert_int_equal(source, sampled_source);
     assert_int_equal(tsc, EVENT_TSC);

@@ -395,16 +395,15 @@ static void tell_cpu(void *argument)
     static const struct perfinfo_groupmask none;
     const struct ksession_change *c = argument;
     struct trace_hub_pebs pebs = {0};
-    struct cairn_truth_session ack;
     struct trace_session *session = change_session->session;
     struct trace_hub_cpu *hub = kcpu_this()->trace;
     uint64_t tsc = arch_rdtsc();
     if (memcmp(&c->old, &none, sizeof none) == 0)
-        assert_int_equal(trace_hub_start(hub, session, &c->new, &pebs, tsc, &ack), 0);
+        assert_int_equal(trace_hub_start(hub, session, &c->new, &pebs, tsc), 0);
     else if (memcmp(&c->new, &none, sizeof none) != 0)
-        assert_int_equal(trace_hub_change(hub, session, &c->new, &pebs, tsc, &ack), 0);
+        assert_int_equal(trace_hub_change(hub, session, &c->new, &pebs, tsc), 0);
     else
-        assert_int_equal(trace_hub_stop(hub, session, &pebs, tsc, &ack), 0);
+        assert_int_equal(trace_hub_stop(hub, session, &pebs, tsc), 0);
 }
 
 /* One CPU after another, while the others go on. */

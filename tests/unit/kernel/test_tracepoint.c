@@ -14,12 +14,15 @@
 #include <cmocka.h>
 
 #include "ds/pebs23_layout.h"
+#include "ds/truth/truth.h"
 #include "kernel/cpu.h"
+#include "kernel/recording/ds.h"
 #include "kernel/thread.h"
 #include "kernel/tracepoint/cost.h"
 #include "kernel/tracepoint/drains.h"
 #include "kernel/tracepoint/switch.h"
-#include "kernel/tracepoint/truth.h"
+#include "kernel/tracepoint/witness.h"
+#include "kernel/truth/truth.h"
 #include "tests/unit/support/alone.h"
 #include "tests/unit/support/trace_support.h"
 
@@ -40,9 +43,14 @@ static union {
 } truth[8];
 static unsigned truths;
 
-void ktruth_write(struct ktruth_cpu *t, const void *record)
+static struct kds store;
+const struct kds *const kds = &store;
+bool ktruth_kept;
+
+void ktruth_write(uint32_t index, const void *record)
 {
-    assert_ptr_equal(t, cpu.truth);
+    assert_int_equal(index, 0);
+    assert_true(ktruth_kept);
     memcpy(&truth[truths++], record, CAIRN_TRUTH_BYTES);
 }
 
@@ -52,7 +60,6 @@ static uint64_t switched_at;
 
 static struct box box;
 static volatile uint64_t pebs_index;
-static struct ktruth_cpu *const some_truth = (struct ktruth_cpu *)&truths; /* only its address counts */
 
 static void fresh(void)
 {
@@ -66,12 +73,9 @@ static void begin(uint32_t events)
     box_open(&box, 1, events, false, 8, 8192);
     fresh();
     static struct kthread someone = {.tid = 4};
-    cpu = (struct kcpu){.trace = &box.hub[0],
-                        .truth = some_truth,
-                        .pebs_index = &pebs_index,
-                        .current = &someone,
-                        .previous = &someone};
+    cpu = (struct kcpu){.trace = &box.hub[0], .pebs_index = &pebs_index, .current = &someone, .previous = &someone};
     truths = 0;
+    ktruth_kept = true;
     pebs_index = BASE;
     box_start(&box, 0, &pebs_index);
 }
@@ -395,13 +399,42 @@ static void no_batch_spans_a_drain(void **state)
     box_close(&box);
 }
 
+void ds_stamp_switches(struct ds_cpu *ds, bool each)
+{
+    (void)ds, (void)each;
+}
+
+static const struct ds_soft_step some_step;
+static const struct ds_model_record some_record;
+static const struct ds_model_branch some_branch;
+
+uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, const struct ds_soft_step *step,
+                       const struct ds_model_record *record)
+{
+    assert_ptr_equal(ds, area);
+    assert_ptr_equal(step, &some_step);
+    assert_ptr_equal(record, &some_record);
+    out[0][0] = CAIRN_TRUTH_PEBS;
+    out[1][0] = CAIRN_TRUTH_WORDS;
+    return 2;
+}
+
+void ds_truth_make_branch(struct cairn_truth_branch *out, const struct ds_cpu *ds, const struct ds_soft_step *step,
+                          const struct ds_model_branch *branch, bool stored)
+{
+    assert_ptr_equal(ds, area);
+    assert_ptr_equal(step, &some_step);
+    assert_ptr_equal(branch, &some_branch);
+    *out = (struct cairn_truth_branch){.kind = CAIRN_TRUTH_BRANCH, .stored = stored};
+}
+
 /* Truth is written for the switches that are traced, and for those only. */
 static void both_sides(void **state)
 {
     (void)state;
     begin(BOX_FULL);
     kswitch_out(&cpu, &old, &new, TSC(10));
-    kswitch_in(&cpu, &new, &old, TSC(10));
+    kwitness_switch(&cpu, &new, &old, TSC(10));
     assert_int_equal(truths, 1);
     const struct cairn_truth_switch expected = {.kind = CAIRN_TRUTH_SWITCH,
                                                 .old_state = KTHREAD_WAITING,
@@ -417,14 +450,14 @@ static void both_sides(void **state)
                                                 .new_wait = 77,
                                                 .old_quantum = -2};
     assert_memory_equal(&truth[0].sw, &expected, sizeof expected);
-    cpu.truth = NULL;
+    ktruth_kept = false;
     kswitch_out(&cpu, &old, &new, TSC(11));
-    kswitch_in(&cpu, &new, &old, TSC(11));
-    cpu.truth = some_truth;
+    kwitness_switch(&cpu, &new, &old, TSC(11));
+    ktruth_kept = true;
     end(); /* off: neither side writes, nor do drains */
     assert_int_equal(events, 2);
     kswitch_out(&cpu, &old, &new, TSC(12));
-    kswitch_in(&cpu, &new, &old, TSC(12));
+    kwitness_switch(&cpu, &new, &old, TSC(12));
     struct ds_drain d = drain_of(4, 0);
     kdrain_hooks.before_drain(NULL, 0, TSC(13));
     kdrain_hooks.drained(NULL, 0, &d);
@@ -433,27 +466,24 @@ static void both_sides(void **state)
     assert_int_equal(n.events_tried, 2 + 2); /* with the acknowledgements */
     cpu.trace = NULL;                        /* no session at all */
     kswitch_out(&cpu, &old, &new, TSC(14));
-    kswitch_in(&cpu, &new, &old, TSC(14));
+    kwitness_switch(&cpu, &new, &old, TSC(14));
     kdrain_hooks.before_drain(NULL, 0, TSC(14));
     kdrain_hooks.drained(NULL, 0, &d);
     assert_int_equal(truths, 1);
 
-    const struct {
-        struct cairn_truth_pebs pebs;
-        struct cairn_truth_words words;
-    } record = {{.kind = CAIRN_TRUTH_PEBS, .more = 1, .tid = 12, .event_ip = 0x1234},
-                {.kind = CAIRN_TRUTH_WORDS, .word = {1, 2, 3, 4, 5}}};
-    kdrain_hooks.recorded(NULL, 0, &record, 2);
+    struct ds_hooks hooks = kdrain_hooks;
+    assert_true(!hooks.recorded && !hooks.branched && !hooks.retired);
+    ktruth_hooks(&hooks);
+    hooks.recorded(NULL, 0, (void *)&area, &some_step, &some_record);
     assert_int_equal(truths, 3);
-    assert_memory_equal(&truth[1].pebs, &record.pebs, sizeof record.pebs);
-    assert_memory_equal(&truth[2].words, &record.words, sizeof record.words);
-    const struct cairn_truth_branch branch = {.kind = CAIRN_TRUTH_BRANCH, .tid = 12, .from = 0x1234};
-    kdrain_hooks.branched(NULL, 0, &branch);
+    assert_int_equal(truth[1].pebs.kind, CAIRN_TRUTH_PEBS);
+    assert_int_equal(truth[2].words.kind, CAIRN_TRUTH_WORDS);
+    hooks.branched(NULL, 0, (void *)&area, &some_step, &some_branch, true);
     assert_int_equal(truths, 4);
-    assert_memory_equal(&truth[3].branch, &branch, sizeof branch);
-    cpu.truth = NULL;
-    kdrain_hooks.recorded(NULL, 0, &record, 2);
-    kdrain_hooks.branched(NULL, 0, &branch);
+    assert_true(truth[3].branch.kind == CAIRN_TRUTH_BRANCH && truth[3].branch.stored);
+    ktruth_kept = false; /* not yet */
+    hooks.recorded(NULL, 0, (void *)&area, &some_step, &some_record);
+    hooks.branched(NULL, 0, (void *)&area, &some_step, &some_branch, true);
     assert_int_equal(truths, 4);
     box_close(&box);
 }
@@ -479,27 +509,25 @@ static void counts_of_threads(void **state)
     box.hub[0].read_counters = kswitch_counters;
     fresh();
     static struct kthread someone;
-    cpu = (struct kcpu){
-        .trace = &box.hub[0], .truth = some_truth, .ds = (void *)&area, .previous = &someone, .current = &someone};
+    cpu = (struct kcpu){.trace = &box.hub[0], .ds = (void *)&area, .previous = &someone, .current = &someone};
     truths = counters_read = 0;
+    ktruth_kept = true;
     box_start(&box, 0, &pebs_index);
-    cpu.counts_threads = true;
-    old.retired = old.retired_before = (struct kthread_retired){.instructions = 1000, .branches = 100};
-    new.retired = (struct kthread_retired){.instructions = 50, .branches = 5};
+    store.ds.counting = 2;
     for (unsigned i = 0; i < 2; i++) { /* away, and back */
         struct kthread *out = i ? &new : &old, *in = i ? &old : &new;
         counter[0] = 70 + i;
         counter[1] = 80 + i;
-        out->retired.instructions += 30 + i;
-        out->retired.branches += 3 + i;
+        for (unsigned n = 0; n < 30 + i; n++)
+            ktruth_retired(0, n < 3 + i);
         cpu.ds = (void *)&area; /* only its address counts */
         switched = NULL;
         kswitch_out(&cpu, out, in, TSC(10 + i));
-        kswitch_in(&cpu, in, out, TSC(10 + i));
+        kwitness_switch(&cpu, in, out, TSC(10 + i));
     }
-    cpu.counts_threads = false;
+    store.ds.counting = 0;
     kswitch_out(&cpu, &old, &new, TSC(12));
-    kswitch_in(&cpu, &new, &old, TSC(12));
+    kwitness_switch(&cpu, &new, &old, TSC(12));
     assert_int_equal(counters_read, 3); /* the session still carries them */
     assert_int_equal(truths, 5);
     for (unsigned i = 0; i < 2; i++) {
@@ -526,7 +554,6 @@ static void counts_of_threads(void **state)
         assert_int_equal(item[2], 70 + seen - 1);
     }
     assert_int_equal(seen, 3);
-    old.retired = old.retired_before = new.retired = new.retired_before = (struct kthread_retired){0};
     box_close(&box);
 }
 

@@ -11,24 +11,37 @@
 
 #include <cmocka.h>
 
+#include "ds/machine.h"
+#include "ds/truth/truth.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
-#include "kernel/recording/start.h"
-#include "kernel/tracepoint/truth.h"
+#include "kernel/truth/truth.h"
 #include "trace/frames.h"
 
+static const struct ds_stepping stepping;
+static const struct ds_machine steps = {.stepping = &stepping};
 static struct kcpu cpu[2];
 struct kcpu *kcpu_table[MAX_CPUS] = {&cpu[0], &cpu[1]};
 uint32_t kcpu_count = 2;
 
-static struct kds store;
+static struct ds_caps cpu_caps[2];
+static const struct ds_config no_events;
+static struct kds store = {.caps = cpu_caps, .config = {&no_events, &no_events}};
 const struct kds *const kds = &store;
 struct kopt kopt;
 static bool wanted;
+static uint32_t record_truths;
+
+uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *config)
+{
+    assert_true(caps >= cpu_caps && caps < cpu_caps + 2);
+    assert_ptr_equal(config, &store.ds);
+    return caps == cpu_caps ? 1 : record_truths; /* the most of all CPUs counts */
+}
 
 bool kopt_wants(uint32_t group)
 {
@@ -38,9 +51,11 @@ bool kopt_wants(uint32_t group)
 static int init(uint64_t switches, uint32_t per_record, bool more)
 {
     kopt.switches = switches;
-    store.truth_records = per_record;
+    cpu[1].machine = per_record > 1 ? &steps : NULL;
+    cpu[0].machine = cpu[1].machine;
+    record_truths = per_record;
     wanted = more;
-    return krecording_truth();
+    return ktruth_reserve();
 }
 
 static void *memory;
@@ -86,7 +101,7 @@ static void write_one(unsigned index, uint64_t n)
 {
     const struct cairn_truth_switch sw = {
         .kind = n % 3 ? CAIRN_TRUTH_SWITCH : CAIRN_TRUTH_PEBS, .cpu = (uint8_t)index, .tsc = n};
-    ktruth_write(cpu[index].truth, &sw);
+    ktruth_write(index, &sw);
 }
 
 static void too_little_memory(void **state)
@@ -96,7 +111,7 @@ static void too_little_memory(void **state)
     assert_int_equal(init(200000, 1, false), -ENOMEM);
     assert_non_null(strstr(printed, "truth: 200000 switches need"));
     assert_non_null(strstr(printed, "400 KiB are free"));
-    assert_null(cpu[0].truth);
+    assert_false(ktruth_kept);
     assert_null(memory);
 }
 
@@ -145,8 +160,8 @@ static void in_order_until_it_is_full(void **state)
     enum { SWITCHES = 5000 };
     free_pages = 1 << 20;
     assert_int_equal(init(SWITCHES, 1, false), 0);
-    assert_true(cpu[0].truth && cpu[1].truth && cpu[0].truth != cpu[1].truth);
-    struct ktruth_counts n = ktruth_counts(cpu[0].truth);
+    assert_true(ktruth_kept);
+    struct ktruth_counts n = ktruth_counts(0);
     assert_true(!n.switches && !n.records && !n.lost);
     uint64_t written[2] = {0}; /* as much as was promised, unevenly: both CPUs grow in turn */
     for (uint64_t i = 0; i < 2 * SWITCHES; i++) {
@@ -154,7 +169,7 @@ static void in_order_until_it_is_full(void **state)
         write_one(index, written[index]++);
     }
     for (unsigned i = 0; i < 2; i++) {
-        n = ktruth_counts(cpu[i].truth);
+        n = ktruth_counts(i);
         assert_int_equal(n.lost, 0);
         assert_int_equal(n.records, (written[i] + 2) / 3);
         assert_int_equal(n.switches, written[i] - n.records);
@@ -167,16 +182,16 @@ static void in_order_until_it_is_full(void **state)
     do
         for (unsigned i = 0; i < 1000; i++)
             write_one(0, room++);
-    while (!ktruth_counts(cpu[0].truth).lost);
-    n = ktruth_counts(cpu[0].truth);
+    while (!ktruth_counts(0).lost);
+    n = ktruth_counts(0);
     const uint64_t kept = room - n.lost;
     assert_in_range(n.lost, 1, 1000);
     assert_int_equal(n.switches + n.records, kept);
     for (unsigned i = 0; i < 9; i++) /* each counts, and there is room for none */
         write_one(0, room++);
-    assert_int_equal(ktruth_counts(cpu[0].truth).lost, n.lost + 9);
+    assert_int_equal(ktruth_counts(0).lost, n.lost + 9);
     write_one(1, written[1]); /* into the chunk it has begun */
-    n = ktruth_counts(cpu[1].truth);
+    n = ktruth_counts(1);
     assert_true(n.lost == 0 && n.switches + n.records == written[1] + 1);
     dumped[0] = dumped[1] = 0;
     ktruth_dump(NULL);

@@ -131,7 +131,6 @@ static void hooks(void **state)
     const struct trace_system system = {.thread_id = 8};
     const struct trace_part part = {"abcdefgh", 8};
     const struct trace_hub_pebs pebs = {0};
-    struct cairn_truth_session ack;
     (void)state;
     for (unsigned told = 0; told < 3; told++) {
         open_with(2, 4, 4096);
@@ -142,7 +141,7 @@ static void hooks(void **state)
             pmc.hooks = told == 1 ? 0 : pmc.hooks;
             pmc.count = told == 2 ? 0 : pmc.count;
             trace_session_set_pmc(box.session, &pmc);
-            assert_int_equal(trace_hub_change(&box.hub[0], box.session, &masks, &pebs, BOX_TSC(10), &ack), 0);
+            assert_int_equal(trace_hub_change(&box.hub[0], box.session, &masks, &pebs, BOX_TSC(10)), 0);
         }
         write_others();
         trace_hub_event_to(&box.hub[0], BOX_TSC(0x1002), 1, &system, 0x0524, 2, &part, 1); /* no bits for them there */

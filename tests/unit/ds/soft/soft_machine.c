@@ -97,17 +97,20 @@ static void drained(void *context, uint32_t index, const struct ds_drain *drain)
 uint64_t words[CAIRN_TRUTH_GROUPS][CAIRN_TRUTH_WORDS_MAX];
 unsigned words_seen[CAIRN_TRUTH_GROUPS];
 
-static void recorded(void *context, uint32_t index, const void *truth, uint32_t count)
+static void recorded(void *context, uint32_t index, struct ds_cpu *of, const struct ds_soft_step *step,
+                     const struct ds_model_record *record)
 {
     (void)context;
+    uint8_t truth[DS_TRUTH_RECORDS_MAX][CAIRN_TRUTH_BYTES];
+    const uint32_t count = ds_truth_make(truth, of, step, record);
     struct cairn_truth_pebs pebs;
-    memcpy(&pebs, truth, sizeof pebs);
+    memcpy(&pebs, truth[0], sizeof pebs);
     assert_int_equal(pebs.kind, CAIRN_TRUTH_PEBS);
     assert_int_equal(pebs.more, count - 1);
     memset(words_seen, 0, sizeof words_seen);
     for (uint32_t i = 1; i < count; i++) {
         struct cairn_truth_words w;
-        memcpy(&w, (const uint8_t *)truth + i * CAIRN_TRUTH_BYTES, sizeof w);
+        memcpy(&w, truth[i], sizeof w);
         assert_int_equal(w.kind, CAIRN_TRUTH_WORDS);
         assert_int_equal(w.cpu, index);
         assert_true(w.group < CAIRN_TRUTH_GROUPS);
@@ -124,12 +127,13 @@ struct cairn_truth_branch branch_seen[SEEN];
 unsigned branches_seen;
 struct ds_bts_drain bts_last;
 
-static void branched(void *context, uint32_t index, const struct cairn_truth_branch *branch)
+static void branched(void *context, uint32_t index, struct ds_cpu *of, const struct ds_soft_step *step,
+                     const struct ds_model_branch *branch, bool stored)
 {
     (void)context;
     assert_int_equal(index, 3);
     if (branches_seen < SEEN)
-        branch_seen[branches_seen++] = *branch;
+        ds_truth_make_branch(&branch_seen[branches_seen++], of, step, branch, stored);
 }
 
 static void bts_drained(void *context, uint32_t index, const struct ds_bts_drain *d)

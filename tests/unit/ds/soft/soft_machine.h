@@ -11,8 +11,8 @@
 
 #include "arch/arch.h"
 #include "ds/ds.h"
-#include "ds/soft/record_truth.h"
 #include "ds/soft/soft.h"
+#include "ds/truth/truth.h"
 
 #define SOFT_PHYSICAL (UINT64_C(1) << 40) /* what a physical address is more than that in this program */
 

@@ -14,9 +14,9 @@
 #include "kernel/sched/runq.h"
 #include "kernel/sched/threads.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/activity_truth.h"
 #include "kernel/tracepoint/stepping.h"
 #include "kernel/tracepoint/switch.h"
+#include "kernel/tracepoint/witness.h"
 
 /* ---- the rest of the kernel */
 void ds_pause(struct ds_cpu *ds)
@@ -166,41 +166,41 @@ uint64_t kactivity_write_dpc(struct kcpu *cpu, const void *routine, bool timer, 
 
 unsigned boosts, decays;
 
-void kactivity_truth_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct kthread *thread,
-                            struct kactivity_truth_thread before, uint64_t tsc)
+void kwitness_thread(struct kcpu *cpu, enum kwitness_what what, const struct kthread *thread,
+                     struct kwitness_thread before, uint64_t tsc)
 {
     assert_int_equal(tsc, 0);
     assert_ptr_equal(cpu, &cpus[here]);
     assert_true(sched_held());
     switch (what) {
-    case CAIRN_THREAD_READY:
-    case CAIRN_THREAD_BOOST:
+    case KWITNESS_READY:
+    case KWITNESS_BOOST:
         assert_true(before.state == KTHREAD_WAITING || before.state == KTHREAD_INITIALIZED);
         assert_true(thread->state == KTHREAD_READY || thread->state == KTHREAD_STANDBY);
         assert_true(thread->priority >= before.priority);
-        boosts += what == CAIRN_THREAD_BOOST && thread->priority > before.priority;
+        boosts += what == KWITNESS_BOOST && thread->priority > before.priority;
         break;
-    case CAIRN_THREAD_DECAY:
+    case KWITNESS_DECAY:
         assert_ptr_equal(thread, cpu->current);
         assert_true(thread->priority == before.priority - 1 || thread->priority == before.base);
         decays += thread->priority < before.priority;
         break;
-    case CAIRN_THREAD_SET:
+    case KWITNESS_SET:
         assert_ptr_equal(thread, cpu->current);
     }
-    if (what != CAIRN_THREAD_SET)
+    if (what != KWITNESS_SET)
         assert_int_equal(thread->base_priority, before.base);
 }
 
-void kactivity_truth_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler,
-                               uint64_t begin, uint64_t tsc)
+void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler, uint64_t begin,
+                        uint64_t tsc)
 {
     assert_int_equal(begin | tsc, 0);
     assert_int_equal(cpu->irq_depth, 1);
     assert_ptr_equal(handler, handlers[frame->vector]);
 }
 
-void kactivity_truth_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
 {
     assert_int_equal(begin | tsc, 0);
     assert_int_equal(cpu->arch.index, 0); /* the only one there is */
@@ -210,13 +210,11 @@ void kactivity_truth_dpc(struct kcpu *cpu, const void *routine, bool timer, uint
 
 uint32_t kactivity_sample_every = 2;
 
-void kactivity_truth_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
-                            uint16_t source, uint64_t tsc)
+void kwitness_sample(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source, uint64_t tsc)
 {
     assert_int_equal(source | tsc, 0);
     assert_int_equal(cpu->ticks % 2, 0);
     assert_int_equal(cpu->irq_depth, 1);
-    assert_int_equal(what, CAIRN_INTERRUPT_PROFILE);
     assert_int_equal(frame->vector, ARCH_VECTOR_TIMER);
 }
 
@@ -286,7 +284,7 @@ void kswitch_out(struct kcpu *cpu, const struct kthread *old, const struct kthre
     }
 }
 
-void kswitch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc)
+void kwitness_switch(struct kcpu *cpu, const struct kthread *incoming, const struct kthread *previous, uint64_t tsc)
 {
     (void)tsc;
     assert_ptr_equal(cpu, &cpus[here]);

@@ -25,6 +25,7 @@
 #include "kernel/recording/sessions.h"
 #include "kernel/thread.h"
 #include "tests/unit/support/trace_support.h"
+#include "trace/wire/truth.h"
 
 #define CPUS 3u
 
@@ -42,6 +43,7 @@ extern bool each_switch_stamped; /* ds_stamp_switches, the last */
 extern unsigned changes_told;    /* to the rundown: before the first CPU hears of a change, and when the last one has */
 extern struct cairn_truth_session truth_seen[64];
 extern unsigned truths;
+extern bool ktruth_kept;
 extern struct control_configured {
     uint32_t cpu, pmcs;
     uint16_t source[2];

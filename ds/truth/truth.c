@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ds/soft/record_truth.h"
+#include "ds/truth/truth.h"
 
 #include "arch/arch.h"
 #include "arch/fpu.h"
@@ -8,12 +8,7 @@
 
 enum { XSTATE_SSE = 2 }; /* the component of XMM registers in the XER group's bitmap */
 
-void ds_truth_branch(struct ds_truth_history *history, uint64_t from, uint64_t to)
-{
-    history->branch[history->next].from = from;
-    history->branch[history->next].to = to;
-    history->next = (history->next + 1) % CAIRN_TRUTH_LBR_MAX;
-}
+_Static_assert(CAIRN_TRUTH_LBR_MAX == DS_SOFT_BRANCHES, "branches of a record");
 
 /* ---- groups of words --------------------------------------------------------------------------------------------- */
 
@@ -62,7 +57,7 @@ static uint64_t shape(struct ds_cpu *ds)
     return ds->config.groups ? msr(ds, MSR_PEBS_DATA_CFG) : 0;
 }
 
-static void add_state(struct list *list, const struct ds_truth_step *step, uint64_t shaped_by)
+static void add_state(struct list *list, const struct ds_soft_step *step, uint64_t shaped_by)
 {
     const struct arch_trap_frame *f = step->frame;
     /* clang-format off */
@@ -137,7 +132,7 @@ static void add_xmm(struct list *list)
     add(list, CAIRN_TRUTH_XMM, words, 32);
 }
 
-static void add_history(struct list *list, const struct ds_truth_history *h, uint32_t entries)
+static void add_history(struct list *list, const struct ds_soft_history *h, uint32_t entries)
 {
     uint64_t words[2 * CAIRN_TRUTH_LBR_MAX];
     uint32_t n = entries < CAIRN_TRUTH_LBR_MAX ? entries : CAIRN_TRUTH_LBR_MAX;
@@ -151,7 +146,7 @@ static void add_history(struct list *list, const struct ds_truth_history *h, uin
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, const struct ds_truth_step *step,
+uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, const struct ds_soft_step *step,
                        const struct ds_model_record *record)
 {
     struct list list = {.out = out, .count = 1, .cpu = (uint8_t)ds->cpu};
@@ -193,6 +188,21 @@ uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, cons
         memcpy(out[list.count++], &pebs, sizeof pebs);
     }
     return list.count;
+}
+
+void ds_truth_make_branch(struct cairn_truth_branch *out, const struct ds_cpu *ds, const struct ds_soft_step *step,
+                          const struct ds_model_branch *branch, bool stored)
+{
+    *out = (struct cairn_truth_branch){
+        .kind = CAIRN_TRUTH_BRANCH,
+        .cpu = (uint8_t)ds->cpu,
+        .stored = stored,
+        .tid = step->tid,
+        .tsc = arch_rdtsc(),
+        .from = branch->from,
+        .to = branch->to,
+        .epoch = ds->bts.epoch,
+    };
 }
 
 static uint32_t arch_truth_records(const struct ds_caps *caps, const struct ds_config *config)

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/tracepoint/activity_truth.h"
+/* The truth of the live events, read afterwards from threads, stacks and registers. */
+#include "kernel/tracepoint/witness.h"
 
 #include "kernel/this_thread.h"
-#include "kernel/tracepoint/truth.h"
+#include "kernel/truth/truth.h"
+
+_Static_assert((int)KWITNESS_READY == CAIRN_THREAD_READY && (int)KWITNESS_BOOST == CAIRN_THREAD_BOOST &&
+                   (int)KWITNESS_DECAY == CAIRN_THREAD_DECAY && (int)KWITNESS_SET == CAIRN_THREAD_SET,
+               "enum kwitness_what");
 
 static uint8_t level(const struct kcpu *cpu)
 {
@@ -16,10 +21,10 @@ static uint8_t level_interrupted(const struct kcpu *cpu)
     return cpu->irq_depth > 1 ? CAIRN_LEVEL_DPC : CAIRN_LEVEL_THREAD;
 }
 
-void kactivity_truth_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct kthread *thread,
-                            struct kactivity_truth_thread before, uint64_t tsc)
+void kwitness_thread(struct kcpu *cpu, enum kwitness_what what, const struct kthread *thread,
+                     struct kwitness_thread before, uint64_t tsc)
 {
-    if (!tsc || !cpu->truth)
+    if (!tsc || !ktruth_kept)
         return;
     const struct cairn_truth_thread t = {
         .kind = CAIRN_TRUTH_THREAD,
@@ -35,7 +40,7 @@ void kactivity_truth_thread(struct kcpu *cpu, enum cairn_thread_what what, const
         .waited = before.state == KTHREAD_WAITING,
         .state = thread->state,
     };
-    ktruth_write(cpu->truth, &t);
+    ktruth_write(cpu->arch.index, &t);
 }
 
 static void write(struct kcpu *cpu, struct cairn_truth_interrupt *t)
@@ -45,13 +50,13 @@ static void write(struct kcpu *cpu, struct cairn_truth_interrupt *t)
     t->cpu = (uint8_t)arch_cpu_index();
     t->tid = thread->tid;
     t->priority = thread->priority;
-    ktruth_write(cpu->truth, t);
+    ktruth_write(cpu->arch.index, t);
 }
 
-void kactivity_truth_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler,
-                               uint64_t begin, uint64_t tsc)
+void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler, uint64_t begin,
+                        uint64_t tsc)
 {
-    if (!tsc || !cpu->truth)
+    if (!tsc || !ktruth_kept)
         return;
     struct cairn_truth_interrupt t = {
         .what = CAIRN_INTERRUPT_HANDLED,
@@ -64,9 +69,9 @@ void kactivity_truth_interrupt(struct kcpu *cpu, const struct arch_trap_frame *f
     write(cpu, &t);
 }
 
-void kactivity_truth_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
 {
-    if (!tsc || !cpu->truth)
+    if (!tsc || !ktruth_kept)
         return;
     struct cairn_truth_interrupt t = {
         .what = timer ? CAIRN_INTERRUPT_TIMER_DPC : CAIRN_INTERRUPT_DPC,
@@ -77,13 +82,12 @@ void kactivity_truth_dpc(struct kcpu *cpu, const void *routine, bool timer, uint
     write(cpu, &t);
 }
 
-void kactivity_truth_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
-                            uint16_t source, uint64_t tsc)
+void kwitness_sample(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source, uint64_t tsc)
 {
-    if (!tsc || !cpu->truth)
+    if (!tsc || !ktruth_kept)
         return;
     struct cairn_truth_interrupt t = {
-        .what = (uint8_t)what,
+        .what = source ? CAIRN_INTERRUPT_PMC : CAIRN_INTERRUPT_PROFILE,
         .level = level_interrupted(cpu),
         .tsc = tsc,
         .address = frame->rip,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/tracepoint/truth.h"
+#include "kernel/truth/truth.h"
 
 #include <stddef.h>
 
 #include "kernel/cpu.h"
-#include "kernel/dump_section.h"
 #include "kernel/lib/string.h"
+#include "kernel/tracepoint/witness.h"
 #include "trace/frames.h"
 
 struct chunk {
@@ -15,12 +15,11 @@ struct chunk {
 };
 _Static_assert(sizeof(struct chunk) <= KTRUTH_CHUNK, "truth chunk");
 
-struct ktruth_cpu {
+static struct truth_cpu {
     struct chunk *first, *last;
     uint64_t lost;
-};
-
-static struct ktruth_cpu cpus[MAX_CPUS];
+} cpus[MAX_CPUS];
+bool ktruth_kept;
 static uint8_t *pool;
 static uint32_t pool_chunks;
 static uint32_t pool_next; /* first chunk not handed out */
@@ -29,16 +28,15 @@ void ktruth_init(void *memory, uint32_t chunks)
 {
     pool = memory;
     pool_chunks = chunks;
-    for (uint32_t i = 0; i < kcpu_count; i++)
-        kcpu_table[i]->truth = &cpus[i];
+    ktruth_kept = true;
 }
 
-const void *ktruth_pool(void)
+const void *kwitness_memory(void)
 {
     return pool;
 }
 
-static bool grow(struct ktruth_cpu *t)
+static bool grow(struct truth_cpu *t)
 {
     uint32_t i = __atomic_fetch_add(&pool_next, 1, __ATOMIC_RELAXED);
     if (i >= pool_chunks) {
@@ -56,8 +54,9 @@ static bool grow(struct ktruth_cpu *t)
     return true;
 }
 
-void ktruth_write(struct ktruth_cpu *t, const void *record)
+void ktruth_write(uint32_t cpu, const void *record)
 {
+    struct truth_cpu *t = &cpus[cpu];
     if ((!t->last || t->last->used == KTRUTH_CHUNK_RECORDS) && !grow(t)) {
         t->lost++;
         return;
@@ -68,10 +67,10 @@ void ktruth_write(struct ktruth_cpu *t, const void *record)
     __atomic_store_n(&c->used, c->used + 1, __ATOMIC_RELEASE);
 }
 
-struct ktruth_counts ktruth_counts(const struct ktruth_cpu *t)
+struct ktruth_counts ktruth_counts(uint32_t cpu)
 {
-    struct ktruth_counts counts = {.lost = t->lost};
-    for (const struct chunk *c = t->first; c; c = c->next)
+    struct ktruth_counts counts = {.lost = cpus[cpu].lost};
+    for (const struct chunk *c = cpus[cpu].first; c; c = c->next)
         for (uint32_t i = 0; i < c->used; i++)
             if (c->records[i][0] == CAIRN_TRUTH_SWITCH)
                 counts.switches++;
@@ -90,4 +89,3 @@ void ktruth_dump(struct trace_dump *dump)
         }
     }
 }
-KDUMP_SECTION(KDUMP_TRUTH, KDUMP_END | KDUMP_REST, ktruth_dump);

@@ -11,26 +11,33 @@
 
 #include "trace/wire/truth.h"
 
-struct ktruth_cpu;
 struct trace_dump;
+
+extern uint32_t ktruth_wanted; /* the option */
+extern bool ktruth_kept;       /* it is, from ktruth_init on */
 
 /* Memory for the truth comes in chunks of KTRUTH_CHUNK bytes. */
 #define KTRUTH_CHUNK         65536u
 #define KTRUTH_CHUNK_RECORDS ((KTRUTH_CHUNK - 16u) / CAIRN_TRUTH_BYTES)
-/* The truth has `chunks` of zeroed memory. Sets kcpu->truth of every CPU. Boot processor, before recording starts. */
+/* How much memory it gets. 0, or -ENOMEM with one line printed. Boot processor, before recording starts. */
+int ktruth_reserve(void);
+/* The truth has `chunks` of zeroed memory: it is kept. */
 void ktruth_init(void *memory, uint32_t chunks);
 
-/* Where the records lie; NULL: truth=0. */
-const void *ktruth_pool(void);
-
-/* One record of CAIRN_TRUTH_BYTES. On the CPU concerned, interrupts off. */
-void ktruth_write(struct ktruth_cpu *truth, const void *record);
+/* One record of CAIRN_TRUTH_BYTES, of CPU `cpu`. On that CPU, interrupts off, where the truth is kept. */
+void ktruth_write(uint32_t cpu, const void *record);
 
 struct ktruth_counts {
     uint64_t switches, records, lost;
 };
 /* Counted anew from what is there. */
-struct ktruth_counts ktruth_counts(const struct ktruth_cpu *truth);
+struct ktruth_counts ktruth_counts(uint32_t cpu);
 
 /* Every CPU's records in order. All CPUs have stopped recording. */
 void ktruth_dump(struct trace_dump *dump);
+
+/* The Debug Store's hooks for it (kernel/truth/records.c). */
+struct ds_hooks;
+void ktruth_hooks(struct ds_hooks *hooks);
+/* An instruction of the thread that runs on `cpu` was stepped. */
+void ktruth_retired(uint32_t cpu, bool branch);
