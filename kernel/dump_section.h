@@ -16,18 +16,18 @@ enum kdump_subject {
     KDUMP_SESSIONS,
     KDUMP_LIVES, /* of sessions */
     KDUMP_BUFFERS,
-    KDUMP_COUNTS, /* beside those of the verdict */
+    KDUMP_COUNTS, /* of events, records, losses */
     KDUMP_VERDICT,
     KDUMP_TRUTH,
     KDUMP_SUBJECTS,
 };
 
-/* A live dump (kernel/dump/live_dump.h) begins with some sections and ends with others; any other dump is written in
- * one piece. */
+/* A dump that begins before the run has some sections then and others in its end; any other dump is written in one
+ * piece. */
 enum kdump_when {
     KDUMP_HEAD = 1, /* known before the run */
     KDUMP_END = 2,  /* in a dump in one piece, */
-    KDUMP_REST = 4, /* and in the end of a live one */
+    KDUMP_REST = 4, /* and in the end of one that has begun before */
 };
 
 struct kdump_section {

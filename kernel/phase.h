@@ -3,24 +3,28 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "kernel/lib/rows.h"
 
 struct boot_info;
 
 enum kphase {
-    KPHASE_OPTIONS,    /* options are known, the loader's page tables are in force; boot processor, no threads */
-    KPHASE_MEMORY,     /* memory and devices can be mapped; boot processor, no threads */
-    KPHASE_CLOCK,      /* the TSC's frequency and the serial port are known; boot processor, no threads */
-    KPHASE_PLANNED,    /* all CPUs run, it is known what each is to sample, nothing is set up; thread context */
-    KPHASE_BEFORE_RUN, /* all CPUs run, nothing is recorded yet; thread context */
-    KPHASE_RUN_BEGINS, /* recording, the workload's threads exist; thread context */
-    KPHASE_RUN_ENDS,   /* recording has ended, the workload's threads have, too; thread context */
-    KPHASE_VERDICT,    /* what was recorded is judged, one report after another; thread context */
-    KPHASE_PANIC,      /* before the dump; all other CPUs are stopped, interrupts are off */
-    KPHASE_DUMPED,     /* a dump is written: what is to be reported of it; as KPHASE_RUN_ENDS, or as KPHASE_PANIC */
-    KPHASE_END,        /* all is said, the machine is about to end as option end= says; any context */
-    KPHASE_LAST_WORDS, /* a failure or a panic is about to be told, perhaps before KPHASE_MEMORY; any context */
+    KPHASE_OPTIONS,          /* options are known, the loader's page tables are in force; boot processor, no threads */
+    KPHASE_MEMORY,           /* memory and devices can be mapped; boot processor, no threads */
+    KPHASE_CLOCK,            /* the TSC's frequency and the serial port are known; boot processor, no threads */
+    KPHASE_PLANNED,          /* all CPUs run, it is known what each is to sample, nothing is set up; thread context */
+    KPHASE_BEFORE_RUN,       /* all CPUs run, nothing is recorded yet; thread context */
+    KPHASE_RECORDING_BEGINS, /* it is about to: all sessions of the options are made; thread context */
+    KPHASE_RUN_BEGINS,       /* recording, the workload's threads exist; thread context */
+    KPHASE_RECORDING_ENDS,   /* it is about to, or it has not begun: a failure; no workload's thread; thread context */
+    KPHASE_RUN_ENDS,         /* recording has ended, the workload's threads have, too; thread context */
+    KPHASE_VERDICT,          /* what is to be reported of the run; thread context */
+    KPHASE_PANIC,            /* before the dump; all other CPUs are stopped, interrupts are off */
+    KPHASE_DUMP,             /* a dump is about to be written; as KPHASE_RUN_ENDS, or as KPHASE_PANIC */
+    KPHASE_DUMPED,           /* a dump is written: what is to be reported of it; as KPHASE_RUN_ENDS, or as KPHASE_PANIC */
+    KPHASE_END,              /* all is said, the machine is about to end as option end= says; any context */
+    KPHASE_LAST_WORDS,       /* a failure or a panic is about to be told, perhaps before KPHASE_MEMORY; any context */
 };
 
 struct kphase_row {
@@ -36,6 +40,10 @@ ROWS(kphase, const struct kphase_row);
 
 /* Runs what is to be run in this phase. */
 void kphase_run(enum kphase phase, const struct boot_info *info);
+
+/* What is to follow the other words of the status line while it runs: nothing, unless a part of the kernel defines it.
+ * Thread context. */
+void kphase_status(char *text, size_t size);
 
 /* NMIs that another CPU sends to hold this one for a while. */
 struct knmi_row {

@@ -9,7 +9,6 @@
 #include "kernel/console/serial_port.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/dump.h"
-#include "kernel/dump/live_dump.h"
 #include "kernel/dump/verdict.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
@@ -63,15 +62,15 @@ static uint64_t wait_for_switches(uint64_t before, bool *second_half)
     *second_half = false;
     const uint64_t begin = arch_tsc_common();
     uint64_t done, said = UINT64_MAX;
-    char live[64];
+    char more[64];
     for (;; kthread_sleep(step, KWAIT_DELAY_EXECUTION)) {
         done = ksched_switches() - before;
         const int64_t cycles = (int64_t)(arch_tsc_common() - begin);
         const uint64_t seconds = cycles < 0 ? 0 : (uint64_t)cycles / arch_tsc_hz();
         if (seconds != said) {
-            klive_words(live, sizeof live);
+            kphase_status(more, sizeof more);
             kprint_status("run: %lu of %u s, %lu of %lu switches%s", (unsigned long)seconds, kopt.seconds,
-                          (unsigned long)done, (unsigned long)kopt.switches, live);
+                          (unsigned long)done, (unsigned long)kopt.switches, more);
         }
         said = seconds;
         if (done >= half && !*second_half) { /* a short run may be over by then */
@@ -107,12 +106,11 @@ static _Noreturn void finish(void)
     kend(counts[KREPORT_FAIL] == 0);
 }
 
-/* Recording has ended, or not begun. Where a dump has begun (dump=live) it ends as well: it would be called damaged. */
+/* Recording has ended, or not begun. Where a dump has begun it ends as well: it would be called damaged. */
 static _Noreturn void fail(const char *name, const char *line)
 {
-    klive_stop();
-    klive_settle();
-    if (!klive_on())
+    kphase_run(KPHASE_RECORDING_ENDS, NULL);
+    if (!kdump_begun.any)
         kend_failed(name, line);
     kreport(KREPORT_FAIL, name, "%s", line);
     finish();
@@ -136,7 +134,7 @@ void krun(void *boot)
     kphase_run(KPHASE_BEFORE_RUN, boot);
     struct kmem_counts before, after;
     kmem_counts(&before);
-    klive_begin(kserial_there());
+    kphase_run(KPHASE_RECORDING_BEGINS, NULL);
     if (krecording_start(error, sizeof error) != 0)
         fail("setup", error);
     uint64_t first = ksched_switches();
@@ -155,10 +153,9 @@ void krun(void *boot)
     krestart_finish();
     mark("ends");
     kworkload_finish();
-    klive_stop();
+    kphase_run(KPHASE_RECORDING_ENDS, NULL);
     krecording_stop();
     kphase_run(KPHASE_RUN_ENDS, NULL);
-    klive_settle();
     kmem_counts(&after);
 
     if (done >= kopt.switches)

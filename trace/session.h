@@ -24,7 +24,7 @@ struct trace_config {
     uint32_t cpus;
     struct perfinfo_groupmask masks; /* what it writes, until it is told otherwise */
     bool circular;                   /* else sequential: full means lost */
-    bool live;                       /* sequential, but buffers come back while it runs: trace/live_buffers.h */
+    bool live;                       /* sequential, but somebody takes full buffers out while it runs */
     uint32_t buffer_bytes;           /* multiple of 8, 4096..1 MiB */
     uint32_t buffers;                /* at least cpus; circular: at least cpus + 1 */
     struct trace_clock clock;
@@ -93,7 +93,7 @@ bool trace_cpu_on(const struct trace_cpu *cpu);
 /* The counters of this CPU. On any CPU; exact while the session records nothing there. */
 void trace_cpu_counts(const struct trace_cpu *cpu, struct trace_counts *out);
 
-/* What circular mode overwrote, or trace_live_release took out of a live session. Exact when every CPU is stopped. */
+/* What circular mode overwrote, or somebody took out of a live session. Exact when every CPU is stopped. */
 struct trace_overwritten {
     uint64_t buffers, events, compact, full;
 };
@@ -105,5 +105,5 @@ void trace_session_overwritten(const struct trace_session *session, struct trace
 uint32_t trace_session_buffers(struct trace_session *session);
 const struct wmi_buffer_header *trace_session_buffer(const struct trace_session *session, uint32_t i,
                                                      uint32_t *cpu_buffer);
-/* How many of its first bytes have been sent already: trace_live_sent. */
+/* How many of its first bytes have been sent already. */
 uint32_t trace_session_sent(const struct trace_session *session, uint32_t i);

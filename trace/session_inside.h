@@ -5,8 +5,8 @@
  * A session is one block of memory: this structure, the CPUs, the slots, the buffers. Each slot describes one buffer.
  * CPUs take buffers by tickets 0, 1, 2, ...: ticket T means slot T modulo the number of slots. In sequential mode a
  * ticket beyond the last slot means that the pool is used up for good. In circular mode it means the oldest buffer, as
- * its slot was filled longest ago; slots that a CPU is writing to are skipped. In a live session (trace/live_buffers.h)
- * slots become empty again when they have been sent, and all slots that are not empty are skipped.
+ * its slot was filled longest ago; slots that a CPU is writing to are skipped. In a live session
+ * slots become empty again when somebody has taken out what they held, and all slots that are not empty are skipped.
  *
  * A panic may stop a CPU at any instruction, and trace_hub_freeze must still find whole events and exact counts. So
  * each step takes effect by one store:

@@ -8,14 +8,16 @@
 #include "kernel/console/print.h"
 #include "kernel/console/sinks.h"
 #include "kernel/cpu.h"
-#include "kernel/dump/live_dump.h"
 #include "kernel/dump_section.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
+#include "kernel/phase.h"
 #include "trace/frames.h"
 #include "trace/pack.h"
 #include "trace/wire/packed.h"
+
+struct kdump_begun kdump_begun;
 
 /* Set by the counting pass, used by the writing one. Fixed widths, so that both passes are of one length. */
 static struct {
@@ -39,8 +41,7 @@ const char *kdump_panic_line(void)
 
 #define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
 
-/* How the rest is to be read. */
-static void dump_form(struct trace_dump *d, unsigned format)
+void kdump_form(struct trace_dump *d, unsigned format)
 {
     enum cairn_stream stream = CAIRN_STREAM_HEADER;
     LINE("cairn.format=%u", format);
@@ -52,7 +53,7 @@ static void dump_form(struct trace_dump *d, unsigned format)
 static void dump_header(struct trace_dump *d, const char *cause)
 {
     enum cairn_stream stream = CAIRN_STREAM_HEADER;
-    dump_form(d, klive_on() ? CAIRN_FORMAT_LIVE : CAIRN_FORMAT_VERSION);
+    kdump_form(d, kdump_begun.any ? CAIRN_FORMAT_LIVE : CAIRN_FORMAT_VERSION);
     LINE("dump.frames=%010u", total.frames);
     LINE("dump.bytes=%012lu", (unsigned long)total.bytes);
     LINE("dump.raw=%012lu", (unsigned long)total.raw);
@@ -67,8 +68,7 @@ void kdump_begin(struct trace_dump *d, const struct trace_sink *sink, bool live)
     d->eight_bit = kopt.dump_line == KOPT_LINE_8BIT;
 }
 
-/* Those of the sections that this part of the dump has. */
-static void write_sections(struct trace_dump *d, unsigned when)
+void kdump_sections(struct trace_dump *d, unsigned when)
 {
     const struct kdump_section *const *section;
     for (enum kdump_subject subject = 0; subject < KDUMP_SUBJECTS; subject++)
@@ -80,17 +80,8 @@ static void write_sections(struct trace_dump *d, unsigned when)
 static void produce(struct trace_dump *d, const char *cause)
 {
     dump_header(d, cause);
-    write_sections(d, klive_on() ? KDUMP_REST : KDUMP_HEAD | KDUMP_END);
+    kdump_sections(d, kdump_begun.any ? KDUMP_REST : KDUMP_HEAD | KDUMP_END);
     trace_dump_print(d, CAIRN_STREAM_LAST, "dump.frames=%010u", total.frames);
-    trace_dump_flush(d);
-}
-
-void kdump_head(struct trace_dump *d, uint64_t tsc)
-{
-    dump_form(d, CAIRN_FORMAT_LIVE);
-    trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.cause=live");
-    trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.tsc=%lu", (unsigned long)tsc);
-    write_sections(d, KDUMP_HEAD);
     trace_dump_flush(d);
 }
 
@@ -121,6 +112,15 @@ static void write_console(void *context, const char *data, size_t size)
     kprint_status("dump: %u %% of %lu bytes %s", percent, (unsigned long)p->bytes, p->way);
 }
 
+/* Numbers go on where the dump that has begun ends. */
+static void begin(struct trace_dump *d, const struct trace_sink *sink)
+{
+    kdump_begin(d, sink, false);
+    d->frames = kdump_begun.frames;
+    d->bytes = kdump_begun.bytes;
+    d->raw_bytes = kdump_begun.raw_bytes;
+}
+
 void kdump(const char *cause, const char *line)
 {
     static struct trace_dump dump; /* large for a panic's stack */
@@ -128,33 +128,29 @@ void kdump(const char *cause, const char *line)
     const struct trace_sink console = {write_console, &progress};
 
     panic_line = line;
-    klive_settle();
+    kphase_run(KPHASE_DUMP, NULL);
     for (uint32_t i = 0; i < kcpu_count; i++)
         ticks[i] = __atomic_load_n(&kcpu_table[i]->ticks, __ATOMIC_RELAXED);
-    kdump_begin(&dump, NULL, false);
-    klive_go_on(&dump);
-    const uint32_t frames = dump.frames; /* that are out */
-    const uint64_t bytes = dump.bytes;
+    begin(&dump, NULL);
     produce(&dump, cause);
     total.frames = dump.frames;
     total.bytes = dump.bytes;
     total.raw = dump.raw_bytes;
-    progress.bytes = total.bytes - bytes;
+    progress.bytes = total.bytes - kdump_begun.bytes;
     if (!progress.way) {
         kprintf("dump: none: there is neither a serial port nor save=esp: %lu bytes are lost\n",
                 (unsigned long)progress.bytes);
         kprint_status("dump: none, %lu bytes are lost", (unsigned long)progress.bytes);
         return;
     }
-    kdump_announce(progress.bytes, total.frames - frames);
+    kdump_announce(progress.bytes, total.frames - kdump_begun.frames);
     kconsole_announce(progress.bytes);
-    kdump_begin(&dump, &console, false);
-    klive_go_on(&dump);
+    begin(&dump, &console);
     produce(&dump, cause);
     kprintf("dump: done\n");
-    if (bytes)
+    if (kdump_begun.any)
         kprint_status("dump: done, %lu bytes %s, %lu of them while it ran", (unsigned long)total.bytes, progress.way,
-                      (unsigned long)bytes);
+                      (unsigned long)kdump_begun.bytes);
     else
         kprint_status("dump: done, %lu bytes %s", (unsigned long)total.bytes, progress.way);
 }

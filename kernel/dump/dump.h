@@ -20,8 +20,19 @@ void kdump_begin(struct trace_dump *dump, const struct trace_sink *sink, bool li
 uint64_t kdump_ticks(uint32_t cpu);
 const char *kdump_panic_line(void);
 
-/* The beginning of a live dump (kernel/dump/live_dump.h): all that is known before the run. `tsc`: now; it
- * distinguishes this dump from others. */
-void kdump_head(struct trace_dump *dump, uint64_t tsc);
+/* A dump may begin before the run, with the sections KDUMP_HEAD; then it ends with the sections KDUMP_REST. */
+struct kdump_begun {
+    bool any;
+    uint32_t sessions; /* bit i: session i + 1 is in it */
+    /* Of what is out; right from KPHASE_DUMP on. */
+    uint32_t frames;
+    uint64_t bytes, raw_bytes;
+};
+extern struct kdump_begun kdump_begun; /* who begins one keeps it */
+
+/* Lines that say how all the rest is to be read: first of all. `format`: CAIRN_FORMAT_... */
+void kdump_form(struct trace_dump *dump, unsigned format);
+/* The sections that a part of the dump has: bits of enum kdump_when. */
+void kdump_sections(struct trace_dump *dump, unsigned when);
 /* Prints how much follows, and how long it takes. */
 void kdump_announce(uint64_t bytes, uint32_t frames);

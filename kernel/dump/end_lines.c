@@ -4,7 +4,6 @@
 #include "kernel/console/report.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/dump.h"
-#include "kernel/dump/live_dump.h"
 #include "kernel/dump_section.h"
 #include "kernel/lib/string.h"
 #include "kernel/lock/lock_trace.h"
@@ -108,13 +107,8 @@ static void dump_session_end(struct trace_dump *d, uint32_t number)
     dump_gone(d, p, number, info.config.live);
 }
 
-static void kdump_end(struct trace_dump *d)
+static void kdump_counts(struct trace_dump *d)
 {
-    const char *line = kdump_panic_line();
-    enum cairn_stream stream = CAIRN_STREAM_END;
-    struct kcost cost = kcost();
-    uint32_t n[3], frames, again;
-
     if (!ksession_session(1))
         return; /* nothing was recorded */
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
@@ -122,11 +116,18 @@ static void kdump_end(struct trace_dump *d)
             dump_session_end(d, number);
     for (uint32_t i = 0; i < kcpu_count; i++)
         dump_cpu_end(d, i);
-    klive_counts(&frames, &again);
-    if (klive_on()) {
-        LINE("end.live.frames=%u", frames);
-        LINE("end.live.again=%u", again);
-    }
+}
+KDUMP_SECTION(KDUMP_COUNTS, KDUMP_END | KDUMP_REST, kdump_counts);
+
+static void kdump_verdict(struct trace_dump *d)
+{
+    const char *line = kdump_panic_line();
+    enum cairn_stream stream = CAIRN_STREAM_END;
+    struct kcost cost = kcost();
+    uint32_t n[3];
+
+    if (!ksession_session(1))
+        return; /* nothing was recorded */
     LINE("end.hook.count=%lu", cost.count);
     LINE("end.hook.min=%lu", cost.min);
     LINE("end.hook.median=%lu", cost.median);
@@ -141,4 +142,4 @@ static void kdump_end(struct trace_dump *d)
     if (line)
         LINE("end.panic=%s", line);
 }
-KDUMP_SECTION(KDUMP_VERDICT, KDUMP_END | KDUMP_REST, kdump_end);
+KDUMP_SECTION(KDUMP_VERDICT, KDUMP_END | KDUMP_REST, kdump_verdict);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The dump's lines about sessions, when they ran, and their buffers. */
-#include "kernel/dump/live_dump.h"
+#include "kernel/dump/dump.h"
 #include "kernel/dump_section.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
@@ -65,7 +65,7 @@ static void kdump_sessions(struct trace_dump *d)
 {
     struct ksession_info info;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        if (!klive_told(number) && ksession_query(number, &info) == 0)
+        if (!(kdump_begun.sessions & 1u << (number - 1)) && ksession_query(number, &info) == 0)
             dump_session(d, &info.config);
 }
 KDUMP_SECTION(KDUMP_SESSIONS, KDUMP_HEAD | KDUMP_REST, kdump_sessions);

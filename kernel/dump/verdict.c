@@ -5,7 +5,6 @@
 #include "ds/ds.h"
 #include "kernel/console/report.h"
 #include "kernel/cpu.h"
-#include "kernel/dump/live_dump.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
@@ -140,6 +139,5 @@ void kverdict(void)
     if (kopt.bts)
         report_branches();
     report_trace();
-    klive_report();
     kphase_run(KPHASE_VERDICT, NULL);
 }

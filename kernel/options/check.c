@@ -163,15 +163,6 @@ int kopt_check(char *error, size_t error_size)
     }
     if (idle_spinlock(error, error_size))
         return -EINVAL;
-    bool sequential = false;
-    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
-        sequential |= kopt.session[n].on && !kopt.session[n].circular;
-    if (kopt.dump == KOPT_DUMP_LIVE && !sequential) {
-        snprintf(error, error_size,
-                 "option 'dump=live': has no effect where all sessions are circular: they keep "
-                 "their newest buffers for the end; make one sequential, or leave it out");
-        return -EINVAL;
-    }
     const struct kopt_check *const *check;
     for (ROWS_EACH(kopt_check, check))
         if ((*check)->fails(error, error_size))

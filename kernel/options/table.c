@@ -113,14 +113,6 @@ static const struct kopt_option table[] = {
     {"spinlock.every", "0",
      "1: every release is an event, whatever the other spinlock options say; Windows has no such option",
      AT(spinlock.every), WORD8, 0, 0, "0|1", NULL},
-    {"dump", "end",
-     "when the trace goes to the serial port: end (after the run), or live: a thread of the lowest priority sends "
-     "full buffers of sequential sessions during the run and frees them; the rest follows at the end",
-     AT(dump), WORD, 0, 0, "end|live", "serial!=none"},
-    {"dump.pace", "1",
-     "1: during the run, send no faster than the baud rate of serial=, even if the port accepts more (in an emulator "
-     "it does); 0: as fast as the port accepts",
-     AT(dump_pace), NUMBER32, 0, 1, NULL, "dump=live"},
     {"dump.line", "base64",
      "how the dump's frames are written: base64 (printable ASCII), or 8bit (a quarter fewer characters; the line and "
      "the program at its end must pass on all of them, as 'cairn capture' does)",

@@ -24,7 +24,7 @@ struct ksession_params {
     struct perfinfo_groupmask masks;
     uint32_t clock; /* enum trace_clock_type */
     bool circular;
-    bool live; /* not circular: its full buffers may be taken out while it runs (trace/live_buffers.h) */
+    bool live;                    /* not circular: its full buffers may be taken out while it runs */
     uint32_t buffer_kib, buffers; /* 4..1024; at least kcpu_count, circular: and one more */
     struct trace_pmc pmc;         /* PMC items of its events; `counter` is found by `source` */
 };

@@ -32,7 +32,7 @@ static int init_session(uint32_t number, char *error, size_t error_size)
         .masks = o->masks,
         .clock = o->clock,
         .circular = o->circular,
-        .live = kopt.dump == KOPT_DUMP_LIVE && !o->circular,
+        .live = o->live,
         .buffer_kib = o->buffer_kib ? o->buffer_kib : kopt.trace_buffer_kib,
         .buffers = o->buffers ? o->buffers : kopt.trace_buffers,
     };

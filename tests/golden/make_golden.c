@@ -13,7 +13,7 @@
 #include "tests/golden/script.h"
 #include "tests/golden/streams.h"
 #include "trace/frames.h"
-#include "trace/live_buffers.h"
+#include "trace/live/live_buffers.h"
 #include "trace/pack.h"
 
 enum { COMPACT = 1, FULL = 2 }; /* what session 1 writes of switches */

@@ -45,7 +45,7 @@ void arch_irq_restore(bool on)
 /* A panic comes at every instruction: what it left of their state is looked at, and each time put back. */
 #include "kernel/console/print.c"
 #include "kernel/console/sinks.c"
-#include "kernel/dump/live_dump.c"
+#include "kernel/live/live_dump.c"
 
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
@@ -56,6 +56,7 @@ void arch_irq_restore(bool on)
 #include "tests/unit/support/trace_support.h"
 
 struct kopt kopt;
+uint32_t klive_on, klive_pace;
 
 /* ---- the port, the machine --------------------------------------------------------------------------------------- */
 
@@ -68,6 +69,7 @@ static volatile sig_atomic_t one_character; /* is leaving: nothing comes in betw
 static uint64_t free_at;                    /* TSC: the FIFO is empty from here on */
 static void (*meanwhile)(void);             /* while the logger waits */
 static struct box box;
+static bool there = true; /* a serial port */
 
 void arch_serial_write(const char *data, size_t size)
 {
@@ -132,12 +134,18 @@ struct trace_session *ksession_session(uint32_t number)
     return number == 1 ? box.session : NULL;
 }
 
-void kdump_head(struct trace_dump *d, uint64_t tsc)
+struct kdump_begun kdump_begun;
+
+void kdump_form(struct trace_dump *d, unsigned format)
 {
-    assert_true(tsc != 0);
+    assert_int_equal(format, CAIRN_FORMAT_LIVE);
     trace_dump_line(d, CAIRN_STREAM_HEADER, "cairn.format=2", 14);
+}
+
+void kdump_sections(struct trace_dump *d, unsigned when)
+{
+    assert_int_equal(when, KDUMP_HEAD);
     trace_dump_line(d, CAIRN_STREAM_MACHINE, "a=b", 3);
-    trace_dump_flush(d);
 }
 
 void kdump_announce(uint64_t bytes, uint32_t frames)
@@ -194,6 +202,11 @@ int kevent_wait(struct kevent *event, enum kwait_reason reason, uint64_t ticks)
     return -1;
 }
 
+bool kserial_there(void)
+{
+    return there;
+}
+
 static void run_logger(void)
 {
     sending = true;
@@ -222,6 +235,7 @@ static void fill(unsigned switches)
     for (uint32_t i = 0; i < buffers_kept; i++)
         memcpy(kept[i], trace_session_buffer(box.session, i, &cpu_buffer), 4096);
     memset(&sender, 0, sizeof sender);
+    memset(&kdump_begun, 0, sizeof kdump_begun);
     static const struct console_sink other = {.write = kscreen_write};
     memset(sinks, 0, sizeof sinks);
     sink_count = 0;
@@ -236,8 +250,8 @@ static void fill(unsigned switches)
     out_size = 0;
     clock_tsc = free_at = 0;
     irq_on = true;
-    kopt.dump = KOPT_DUMP_LIVE;
-    kopt.dump_pace = 1;
+    klive_on = 1;
+    klive_pace = 1;
     kopt.tick_us = 1000;
 }
 
@@ -246,11 +260,11 @@ static void dump_rest(void)
 {
     static const struct trace_sink whole = {send_whole, NULL};
     static struct trace_dump d;
-    klive_settle();
-    klive_settle();
+    settle(NULL);
+    settle(NULL);
     kprintf("rest follows\n");
     kdump_begin(&d, &whole, false);
-    klive_go_on(&d);
+    d.frames = kdump_begun.frames;
     trace_dump_line(&d, CAIRN_STREAM_HEADER, "dump.cause=end", 14);
     trace_dump_session(&d, box.session, 1);
     trace_dump_line(&d, CAIRN_STREAM_LAST, "last", 4);
@@ -347,21 +361,20 @@ static void test_alone(void **state)
     (void)state;
     struct seen_out s;
     struct trace_overwritten gone;
-    uint32_t frames, again;
     fill(450);
     char words[64], expected[64];
-    klive_words(words, sizeof words);
+    kphase_status(words, sizeof words);
     assert_string_equal(words, "");
-    klive_begin(true);
-    assert_true(klive_on() && klive_told(1) && !klive_told(2));
+    begin(NULL);
+    assert_true(kdump_begun.any && kdump_begun.sessions == 1);
     size_t before = out_size;
-    klive_words(words, sizeof words);
+    kphase_status(words, sizeof words);
     snprintf(expected, sizeof expected, "; live: %lu bytes are out, %u full buffers wait",
              (unsigned long)sender.dump.bytes, buffers_kept);
     assert_string_equal(words, expected);
     const uint64_t head = sender.dump.bytes;
     run_logger();
-    klive_words(words, sizeof words);
+    kphase_status(words, sizeof words);
     snprintf(expected, sizeof expected, "; live: %lu bytes are out, 0 full buffers wait",
              (unsigned long)sender.dump.bytes);
     assert_string_equal(words, expected);
@@ -369,11 +382,10 @@ static void test_alone(void **state)
     assert_true(out_size > before + 450 * 40 && trace_session_buffers(box.session) == 0);
     trace_session_overwritten(box.session, &gone);
     assert_int_equal(gone.buffers, buffers_kept);
-    klive_counts(&frames, &again);
-    assert_true(frames >= 13 && again == 0);
+    assert_true(sender.frames >= 13 && sender.again == 0);
     dump_rest();
     assert_true(see_out(&s));
-    assert_true(s.cut == 0 && s.repeated == 0 && s.next == 2 + frames + 2);
+    assert_true(s.cut == 0 && s.repeated == 0 && s.next == 2 + sender.frames + 2);
     box_close(&box);
 }
 
@@ -381,14 +393,18 @@ static void test_off(void **state)
 {
     (void)state;
     fill(10);
-    kopt.dump = KOPT_DUMP_END;
-    klive_begin(true);
-    assert_true(!klive_on() && out_size == 0 && !thread);
-    kopt.dump = KOPT_DUMP_LIVE;
-    klive_begin(false); /* no port */
-    assert_true(!klive_on() && !thread && strstr(out, "SKIP: live: no serial port"));
-    klive_stop();
-    klive_settle();
+    klive_on = 0;
+    begin(NULL);
+    assert_true(!kdump_begun.any && out_size == 0 && !thread);
+    klive_on = 1;
+    there = false;
+    begin(NULL);
+    there = true;
+    assert_true(!kdump_begun.any && !thread && strstr(out, "SKIP: live: no serial port"));
+    end(NULL);
+    run_ends(NULL);
+    report(NULL);
+    assert_true(!kdump_begun.any && kdump_begun.frames == 0 && !strstr(out, "PASS: live"));
     box_close(&box);
 }
 
@@ -398,8 +414,8 @@ static void test_pace(void **state)
     (void)state;
     for (unsigned pace = 0; pace <= 1; pace++) {
         fill(450);
-        klive_begin(true);
-        kopt.dump_pace = pace;
+        begin(NULL);
+        klive_pace = pace;
         uint64_t begin = clock_tsc;
         size_t before = out_size;
         run_logger();
@@ -427,20 +443,18 @@ static void test_text_between(void **state)
     (void)state;
     for (unsigned every = 1300; every < 4000; every += 97) {
         struct seen_out s;
-        uint32_t frames, again;
         eight_bit = every % 2;
         fill(450);
-        klive_begin(true);
+        begin(NULL);
         meanwhile = talk;
         text_every = every;
         turns = texts_said = stop_after = 0;
         run_logger();
         dump_rest();
         assert_true(see_out(&s));
-        klive_counts(&frames, &again);
-        assert_true(again > 0);
-        assert_int_equal(s.cut + s.repeated, again);   /* repeated: it was cut at its very end */
-        assert_int_equal(s.texts, 2 + texts_said + 1); /* and those of klive_begin and dump_rest */
+        assert_true(sender.again > 0);
+        assert_int_equal(s.cut + s.repeated, sender.again); /* repeated: it was cut at its very end */
+        assert_int_equal(s.texts, 2 + texts_said + 1);      /* and those of begin and dump_rest */
         unsigned lines = 0;
         for (size_t i = 0; i < screen_size; i++)
             lines += screen[i] == '\n';
@@ -458,17 +472,17 @@ static void test_stop(void **state)
     for (unsigned after = 1; after < 800; after++) {
         struct seen_out s;
         fill(60);
-        klive_begin(true);
+        begin(NULL);
         meanwhile = talk;
         text_every = turns = 0;
         stop_after = after;
         run_logger();
-        klive_stop();
+        end(NULL);
         bool open = unfinished;
         if (after % 2)
-            klive_settle();
+            run_ends(NULL);
         kprintf("the run is over\n");
-        klive_report();
+        report(NULL);
         dump_rest();
         assert_true(see_out(&s));
         assert_int_equal(s.cut, open && after % 2 == 0);
@@ -497,6 +511,7 @@ static size_t keep(void *to, bool back)
         at += size;                                                                                                    \
     } while (0)
     KEEP(&sender, sizeof sender);
+    KEEP(&kdump_begun, sizeof kdump_begun);
     KEEP(box.memory, box.size);
     KEEP(&unfinished, sizeof unfinished);
     KEEP(&locked, sizeof locked);
@@ -564,11 +579,11 @@ static void test_panic_anywhere(void **state)
     sigaction(SIGTRAP, &step, NULL);
     sigaction(SIGUSR1, &start, NULL);
     fill(3); /* one short line: its CRC, its characters and all around them are stepped */
-    const size_t room = sizeof sender + box.size + sizeof sinks + 96;
+    const size_t room = sizeof sender + sizeof kdump_begun + box.size + sizeof sinks + 96;
     copy = malloc(room);
     seen = calloc(1, room);
     assert_true(copy && seen);
-    klive_begin(true);
+    begin(NULL);
     raise(SIGUSR1);
     run_logger();
     stepped.running = false;

@@ -58,7 +58,7 @@ struct box {
     size_t size;
 };
 void box_open(struct box *box, uint32_t cpus, unsigned events, bool circular, uint32_t buffers, uint32_t buffer_bytes);
-/* The same, sequential and live: trace/live_buffers.h. */
+/* The same, sequential and live: trace/live/live_buffers.h. */
 void box_open_live(struct box *box, uint32_t cpus, unsigned events, uint32_t buffers, uint32_t buffer_bytes);
 void box_close(struct box *box);
 /* Starts and stops the session on one CPU. */

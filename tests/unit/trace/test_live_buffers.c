@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/support/trace_support.h"
-#include "trace/live_buffers.h"
+#include "trace/live/live_buffers.h"
 
 #define CPUS 4u
 

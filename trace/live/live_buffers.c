@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/live_buffers.h"
+#include "trace/live/live_buffers.h"
 
 #include "trace/session_inside.h"
 

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/dump/live_dump.h"
+#include "kernel/live/live_dump.h"
 
 #include "arch/arch.h"
 #include "arch/serial.h"
 #include "kernel/console/print.h"
 #include "kernel/console/report.h"
+#include "kernel/console/serial_port.h"
 #include "kernel/dump/dump.h"
+#include "kernel/dump_section.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
+#include "kernel/phase.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/priority.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "kernel/thread.h"
-#include "trace/live_buffers.h"
+#include "trace/frames.h"
+#include "trace/live/live_buffers.h"
 
 #define IDLE_US 10000u /* between two looks for a full buffer: who fills one may not wake a thread */
 
@@ -25,8 +29,6 @@ static struct {
     struct trace_session *session; /* where the bytes in it come from, up to `end` of a buffer of `bytes` */
     uint32_t slot, end, bytes;
     uint64_t line; /* (number of its frame + 1) << 1 | 1 while it is not wholly out; 0: none yet */
-    bool head;     /* the dump has begun: the streams in front of the trace are out */
-    uint32_t told; /* bit i: session i + 1 was among them */
     uint32_t frames, buffers, again;
 } sender;
 
@@ -82,7 +84,7 @@ static void wait_for_port(void)
 /* By the baud rate, whatever the port itself says. */
 static bool line_busy(void)
 {
-    return kopt.dump_pace && (int64_t)(arch_serial_due() - arch_tsc_common()) > 0;
+    return klive_pace && (int64_t)(arch_serial_due() - arch_tsc_common()) > 0;
 }
 
 static void send_line(void *context, const char *line, size_t size)
@@ -151,28 +153,47 @@ static void send_whole(void *context, const char *line, size_t size)
     kprint_bytes(line, size);
 }
 
+/* All that is known before the run. `tsc`: now; it distinguishes this dump from others. */
+static void write_head(struct trace_dump *d, const struct trace_sink *sink, uint64_t tsc)
+{
+    kdump_begin(d, sink, true);
+    kdump_form(d, CAIRN_FORMAT_LIVE);
+    trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.cause=live");
+    trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.tsc=%lu", (unsigned long)tsc);
+    kdump_sections(d, KDUMP_HEAD);
+    trace_dump_flush(d);
+}
+
 static void send_head(void)
 {
     static const struct trace_sink whole = {send_whole, NULL};
     const uint64_t tsc = arch_rdtsc();
-    kdump_begin(&sender.dump, NULL, true);
-    kdump_head(&sender.dump, tsc);
+    write_head(&sender.dump, NULL, tsc);
     kdump_announce(sender.dump.bytes, sender.dump.frames);
-    kdump_begin(&sender.dump, &whole, true);
-    kdump_head(&sender.dump, tsc);
+    write_head(&sender.dump, &whole, tsc);
     set_line((uint64_t)sender.dump.frames << 1);
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        sender.told |= ksession_session(number) ? 1u << (number - 1) : 0;
-    sender.head = true;
+        kdump_begun.sessions |= ksession_session(number) ? 1u << (number - 1) : 0;
+    kdump_begun.any = true;
 }
 
-void klive_begin(bool console)
+/* Before krecording_init makes the sessions. */
+static void options(const struct boot_info *info)
 {
+    (void)info;
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        kopt.session[i].live = klive_on && !kopt.session[i].circular;
+}
+KPHASE(KPHASE_OPTIONS, options);
+
+static void begin(const struct boot_info *info)
+{
+    (void)info;
     static const struct trace_sink pieces = {send_line, NULL};
     static const struct kthread_params params = {.name = "logger", .priority = KPRIORITY_LOWEST, .entry = logger};
-    if (kopt.dump != KOPT_DUMP_LIVE)
+    if (!klive_on)
         return;
-    if (!console) {
+    if (!kserial_there()) {
         kreport(KREPORT_SKIP, "live", "no serial port works: the trace stays in memory");
         return;
     }
@@ -183,9 +204,12 @@ void klive_begin(bool console)
     if (kthread_create(&thread, &params) != 0)
         kreport(KREPORT_FAIL, "live", "no memory for the thread that sends buffers");
 }
+KPHASE(KPHASE_RECORDING_BEGINS, begin);
 
-void klive_stop(void)
+/* Ends the thread, wherever it is. What it leaves is for settle and the dump at the end. */
+static void end(const struct boot_info *info)
 {
+    (void)info;
     if (!thread)
         return;
     __atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
@@ -193,20 +217,35 @@ void klive_stop(void)
     kthread_join(thread, KWAIT_FOREVER, NULL);
     thread = NULL;
 }
+KPHASE(KPHASE_RECORDING_ENDS, end);
 
-void klive_settle(void)
+/* Sends the rest of the frame it was at, if it was. Once more does no harm; usable in a panic. */
+static void settle(const struct boot_info *info)
 {
-    if (!(sender.line & 1))
-        return;
-    go_on(true);
-    line_is_out();
+    (void)info;
+    if (sender.line & 1) {
+        go_on(true);
+        line_is_out();
+    }
+    kdump_begun.frames = (uint32_t)(sender.line >> 1);
+    kdump_begun.bytes = sender.dump.bytes;
+    kdump_begun.raw_bytes = sender.dump.raw_bytes;
 }
+KPHASE(KPHASE_DUMP, settle);
 
-void klive_words(char *text, size_t size)
+/* Before anybody prints: the line would begin again. */
+static void run_ends(const struct boot_info *info)
+{
+    settle(info);
+}
+KPHASE(KPHASE_RUN_ENDS, run_ends);
+
+/* How far it is; "" where nothing goes out. */
+void kphase_status(char *text, size_t size)
 {
     uint32_t full = 0;
     text[0] = '\0';
-    if (!sender.head)
+    if (!kdump_begun.any)
         return;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
         const struct trace_session *session = ksession_session(number);
@@ -217,36 +256,23 @@ void klive_words(char *text, size_t size)
              (unsigned long)__atomic_load_n(&sender.dump.bytes, __ATOMIC_RELAXED), full);
 }
 
-void klive_report(void)
+static void report(const struct boot_info *info)
 {
-    if (sender.head)
+    (void)info;
+    if (kdump_begun.any)
         kreport(KREPORT_PASS, "live",
                 "%u frames, the ends of %u buffers among them, went out while it ran; "
                 "%u lines begun again",
                 sender.frames, sender.buffers, sender.again);
 }
+KPHASE(KPHASE_VERDICT, report);
 
-bool klive_on(void)
+/* Frames of the trace that went out, and lines that were begun again because something came between. */
+static void counts(struct trace_dump *dump)
 {
-    return sender.head;
-}
-
-void klive_go_on(struct trace_dump *dump)
-{
-    if (!sender.head)
+    if (!kdump_begun.any || !ksession_session(1))
         return;
-    dump->frames = (uint32_t)(sender.line >> 1);
-    dump->bytes = sender.dump.bytes;
-    dump->raw_bytes = sender.dump.raw_bytes;
+    trace_dump_print(dump, CAIRN_STREAM_END, "end.live.frames=%u", sender.frames);
+    trace_dump_print(dump, CAIRN_STREAM_END, "end.live.again=%u", sender.again);
 }
-
-bool klive_told(uint32_t number)
-{
-    return sender.told & 1u << (number - 1);
-}
-
-void klive_counts(uint32_t *frames, uint32_t *again)
-{
-    *frames = sender.frames;
-    *again = sender.again;
-}
+KDUMP_SECTION(KDUMP_COUNTS, KDUMP_END | KDUMP_REST, counts);
