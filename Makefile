@@ -58,7 +58,7 @@ LOADER_O := $(patsubst %,$(B)/loader/%.o,$(addsuffix .asm,$(basename $(call asm_
               $(basename $(call c_of,boot $(patsubst %/,%,$(wildcard boot/*/)))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
 SHARED_C := $(call c_of,$(DS_ROOMS) $(MODEL) $(filter trace% arch/firmware%,$(KERNEL)) kernel/options) \
-            $(addprefix kernel/,lib/base64.c lib/crc32c.c lib/line8.c memory/boot_memory.c memory/page_bitmap.c \
+            $(addprefix kernel/,lib/base64.c lib/crc32c.c line8/line8.c memory/boot_memory.c memory/page_bitmap.c \
               selftest/paper.c screen/pixels.c screen/screen.c $(addprefix monitor/,line.c words.c names.c show.c \
                 command.c registers.c area.c records.c batch.c keys.c)) \
             $(addprefix boot/,config.c elf.c memory.c paging.c save/save_check.c) $(EVENT_C)

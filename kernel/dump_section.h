@@ -8,6 +8,10 @@ struct trace_dump;
 
 /* What it is about; a dump has the sections in this order (docs/reference/format.md). */
 enum kdump_subject {
+    /* How the rest is written: they set it in the dump, and tell the reader in its stream H. */
+    KDUMP_PACKING,
+    KDUMP_CHARACTERS,
+    /* The rest. */
     KDUMP_MACHINE,
     KDUMP_DEBUG_STORE,
     KDUMP_FOUND, /* by experiments on the machine */

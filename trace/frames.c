@@ -6,9 +6,7 @@
 
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
-#include "kernel/lib/line8.h"
 #include "kernel/lib/string.h"
-#include "trace/pack.h"
 #include "trace/session.h"
 #include "trace/wire/truth.h"
 
@@ -18,13 +16,6 @@ void trace_dump_init(struct trace_dump *dump, const struct trace_sink *sink)
     dump->sink = sink;
 }
 
-void trace_dump_pack(struct trace_dump *dump, struct trace_pack *pack)
-{
-    dump->pack = pack;
-    if (pack)
-        pack->unit = NULL;
-}
-
 static char *put_hex8(char *to, uint32_t v)
 {
     for (int shift = 28; shift >= 0; shift -= 4)
@@ -32,14 +23,11 @@ static char *put_hex8(char *to, uint32_t v)
     return to;
 }
 
-_Static_assert(TRACE_LINE8_RUN == CAIRN_FRAME_8BIT, "the first run's mark is the frame's");
-_Static_assert(TRACE_LINE8_MOST(CAIRN_FRAME_PAYLOAD_MAX) <= TRACE_BASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX), "it has room");
-
 /* First and last frame are base64 in any case: whoever reads a log that he does not know begins with them, and the
  * counting pass knows how long they are before it knows what is in them. */
-static bool is_eight_bit(const struct trace_dump *dump)
+static bool is_base64(const struct trace_dump *dump)
 {
-    return dump->eight_bit && dump->stream != CAIRN_STREAM_HEADER && dump->stream != CAIRN_STREAM_LAST;
+    return !dump->encode || dump->stream == CAIRN_STREAM_HEADER || dump->stream == CAIRN_STREAM_LAST;
 }
 
 /* Returns the size of the line. */
@@ -49,11 +37,11 @@ static size_t make_line(struct trace_dump *dump)
     *at++ = CAIRN_FRAME_MARK;
     *at++ = (char)dump->stream;
     at = put_hex8(at, dump->frames);
-    if (is_eight_bit(dump)) {
-        at += kline8_encode(at, dump->payload, dump->used);
-    } else {
+    if (is_base64(dump)) {
         *at++ = CAIRN_FRAME_SEPARATOR;
         at += kbase64_encode(at, dump->payload, dump->used);
+    } else {
+        at += dump->encode(at, dump->payload, dump->used);
     }
     const uint32_t crc = kcrc32c(0, dump->line + 1, (size_t)(at - dump->line) - 1);
     *at++ = CAIRN_FRAME_SEPARATOR;
@@ -67,7 +55,7 @@ void trace_dump_flush(struct trace_dump *dump)
 {
     if (!dump->used)
         return;
-    const bool counts = !dump->sink && !is_eight_bit(dump);
+    const bool counts = !dump->sink && is_base64(dump);
     const size_t size = counts ? TRACE_BASE64_SIZE(dump->used) + CAIRN_FRAME_OVERHEAD : make_line(dump);
     if (dump->sink)
         dump->sink->write(dump->sink->context, dump->line, size);
@@ -99,44 +87,13 @@ void trace_dump_line(struct trace_dump *dump, enum cairn_stream stream, const ch
     at[kept + tail] = '\n';
 }
 
-/* One line of packed bytes behind room for a head, which is returned; it is then pending. */
-static void *packed_line(struct trace_dump *dump, enum cairn_stream stream, uint32_t head, uint32_t *complete)
+uint32_t trace_dump_event(const uint8_t *at, uint32_t left)
 {
-    trace_dump_flush(dump);
-    dump->stream = (uint8_t)(stream | CAIRN_PACKED);
-    dump->used = head + trace_pack_line(dump->pack, dump->payload + head, CAIRN_FRAME_PAYLOAD_MAX - head, complete);
-    return dump->payload;
-}
-
-/* Begins a unit with the bytes of a buffer from `start` on, unless the one that is being written goes on there. */
-static void begin_unit(struct trace_pack *pack, const struct wmi_buffer_header *header, uint32_t start)
-{
-    const uint8_t *from = (const uint8_t *)header + start;
-    uint32_t size = start ? 0 : (uint32_t)sizeof(*header);
-    if (!trace_pack_done(pack) && pack->unit + pack->sure == from)
-        return;
-    while (start + size < header->offset) {
-        const uint32_t more = trace_pack_event(from + size, header->offset - start - size);
-        if (size + more > CAIRN_UNIT_MAX)
-            break;
-        size += more;
-    }
-    trace_pack_begin(pack, from, size, false, !start);
-}
-
-static uint32_t packed_part(struct trace_dump *dump, const struct wmi_buffer_header *header,
-                            const struct cairn_trace_frame *frame)
-{
-    struct cairn_packed_trace head = {.frame = *frame};
-    uint32_t complete;
-    begin_unit(dump->pack, header, frame->offset);
-    head.packed = dump->pack->lines << CAIRN_PACKED_LINE;
-    void *to = packed_line(dump, CAIRN_STREAM_TRACE, sizeof(head), &complete);
-    head.packed |= complete;
-    if (!frame->offset && header->buffer_flag & WMI_BUFFER_FLAG_BUFFER_LOST)
-        head.packed |= CAIRN_PACKED_LOST;
-    memcpy(to, &head, sizeof(head));
-    return frame->offset + complete;
+    const struct perfinfo_trace_header *event = (const void *)at;
+    const uint32_t size = left < sizeof(*event) ? 0 : WMI_EVENT_ALIGN((uint32_t)event->size);
+    if (size >= sizeof(*event) && size <= CAIRN_EVENT_MAX && size <= left)
+        return size;
+    return left < CAIRN_EVENT_MAX ? left : CAIRN_EVENT_MAX;
 }
 
 uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header *header, uint32_t cpu_buffer,
@@ -152,10 +109,10 @@ uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header
         .offset = start,
         .used = header->offset,
     };
-    if (dump->pack)
-        return packed_part(dump, header, &frame);
+    if (dump->packer)
+        return dump->packer->part(dump, header, &frame);
     while (end < header->offset) { /* as many whole events as fit */
-        uint32_t size = trace_pack_event(buffer + end, header->offset - end);
+        uint32_t size = trace_dump_event(buffer + end, header->offset - end);
         if (sizeof(frame) + (end + size - start) > CAIRN_FRAME_PAYLOAD_MAX)
             break;
         end += size;
@@ -190,33 +147,12 @@ void trace_dump_session(struct trace_dump *dump, struct trace_session *session, 
     }
 }
 
-static void packed_truth_frames(struct trace_dump *dump, uint16_t cpu, uint32_t first, const uint8_t *records,
-                                uint32_t count)
-{
-    const uint32_t most = CAIRN_UNIT_MAX / CAIRN_TRUTH_BYTES;
-    while (count) {
-        trace_pack_begin(dump->pack, records, (count < most ? count : most) * CAIRN_TRUTH_BYTES, true, false);
-        while (!trace_pack_done(dump->pack)) {
-            struct cairn_packed_truth head = {.frame = {.cpu = cpu, .first = first}};
-            uint32_t complete;
-            head.packed = dump->pack->lines << CAIRN_PACKED_LINE;
-            void *to = packed_line(dump, CAIRN_STREAM_TRUTH, sizeof(head), &complete);
-            head.packed |= complete;
-            head.frame.count = (uint16_t)(complete / CAIRN_TRUTH_BYTES);
-            memcpy(to, &head, sizeof(head));
-            records += complete;
-            first += head.frame.count;
-            count -= head.frame.count;
-        }
-    }
-}
-
 void trace_dump_truth(struct trace_dump *dump, uint16_t cpu, uint32_t first, const void *records, uint32_t count)
 {
     const uint8_t *from = records;
     trace_dump_flush(dump);
-    if (dump->pack) {
-        packed_truth_frames(dump, cpu, first, from, count);
+    if (dump->packer) {
+        dump->packer->truth(dump, cpu, first, records, count);
         return;
     }
     while (count) {

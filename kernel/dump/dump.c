@@ -14,8 +14,6 @@
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
 #include "trace/frames.h"
-#include "trace/pack.h"
-#include "trace/wire/packed.h"
 
 struct kdump_begun kdump_begun;
 
@@ -41,13 +39,21 @@ const char *kdump_panic_line(void)
 
 #define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
 
+/* Those of the subjects from `from` to before `to` that this part of the dump has. */
+static void write_sections(struct trace_dump *d, enum kdump_subject from, enum kdump_subject to, unsigned when)
+{
+    const struct kdump_section *const *section;
+    for (enum kdump_subject subject = from; subject < to; subject++)
+        for (ROWS_EACH(kdump, section))
+            if ((*section)->subject == subject && ((*section)->when & when))
+                (*section)->write(d);
+}
+
 void kdump_form(struct trace_dump *d, unsigned format)
 {
     enum cairn_stream stream = CAIRN_STREAM_HEADER;
     LINE("cairn.format=%u", format);
-    if (kopt.dump_pack)
-        LINE("dump.pack=%u", CAIRN_PACK_VERSION);
-    LINE("dump.line=%s", d->eight_bit ? "8bit" : "base64");
+    write_sections(d, 0, KDUMP_MACHINE, ~0u);
 }
 
 static void dump_header(struct trace_dump *d, const char *cause)
@@ -60,21 +66,9 @@ static void dump_header(struct trace_dump *d, const char *cause)
     LINE("dump.cause=%s", cause);
 }
 
-void kdump_begin(struct trace_dump *d, const struct trace_sink *sink, bool live)
-{
-    static struct trace_pack pack[2];
-    trace_dump_init(d, sink);
-    trace_dump_pack(d, kopt.dump_pack ? &pack[live] : NULL);
-    d->eight_bit = kopt.dump_line == KOPT_LINE_8BIT;
-}
-
 void kdump_sections(struct trace_dump *d, unsigned when)
 {
-    const struct kdump_section *const *section;
-    for (enum kdump_subject subject = 0; subject < KDUMP_SUBJECTS; subject++)
-        for (ROWS_EACH(kdump, section))
-            if ((*section)->subject == subject && ((*section)->when & when))
-                (*section)->write(d);
+    write_sections(d, KDUMP_MACHINE, KDUMP_SUBJECTS, when);
 }
 
 static void produce(struct trace_dump *d, const char *cause)
@@ -115,7 +109,7 @@ static void write_console(void *context, const char *data, size_t size)
 /* Numbers go on where the dump that has begun ends. */
 static void begin(struct trace_dump *d, const struct trace_sink *sink)
 {
-    kdump_begin(d, sink, false);
+    trace_dump_init(d, sink);
     d->frames = kdump_begun.frames;
     d->bytes = kdump_begun.bytes;
     d->raw_bytes = kdump_begun.raw_bytes;

@@ -6,15 +6,10 @@
 #include <stdint.h>
 
 struct trace_dump;
-struct trace_sink;
 
 /* Writes the whole dump to the console. `cause`: "end" or "panic"; `line`: the panic's line, else NULL. All CPUs have
  * stopped recording (or are stopped altogether). Any context. */
 void kdump(const char *cause, const char *line);
-
-/* trace_dump_init, with packed frames and lines as options dump.pack= and dump.line= say. One dump at a
- * time and, beside it, a live one: a panic finds the logger at whatever it was. */
-void kdump_begin(struct trace_dump *dump, const struct trace_sink *sink, bool live);
 
 /* For the sections. Timer ticks of a CPU when the dump began; the panic's line, else NULL. */
 uint64_t kdump_ticks(uint32_t cpu);
@@ -30,7 +25,8 @@ struct kdump_begun {
 };
 extern struct kdump_begun kdump_begun; /* who begins one keeps it */
 
-/* Lines that say how all the rest is to be read: first of all. `format`: CAIRN_FORMAT_... */
+/* Lines that say how all the rest is to be read, which the dump then writes so: first of all. `format`:
+ * CAIRN_FORMAT_... */
 void kdump_form(struct trace_dump *dump, unsigned format);
 /* The sections that a part of the dump has: bits of enum kdump_when. */
 void kdump_sections(struct trace_dump *dump, unsigned when);

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/lib/line8.h"
+#include "kernel/lib/line8_characters.h"
 
 #define LINE_RATE_OFFER  "serial: faster: "
 #define LINE_RATE_ANSWER "rate "

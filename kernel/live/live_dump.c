@@ -156,7 +156,7 @@ static void send_whole(void *context, const char *line, size_t size)
 /* All that is known before the run. `tsc`: now; it distinguishes this dump from others. */
 static void write_head(struct trace_dump *d, const struct trace_sink *sink, uint64_t tsc)
 {
-    kdump_begin(d, sink, true);
+    trace_dump_init(d, sink);
     kdump_form(d, CAIRN_FORMAT_LIVE);
     trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.cause=live");
     trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.tsc=%lu", (unsigned long)tsc);

@@ -113,14 +113,6 @@ static const struct kopt_option table[] = {
     {"spinlock.every", "0",
      "1: every release is an event, whatever the other spinlock options say; Windows has no such option",
      AT(spinlock.every), WORD8, 0, 0, "0|1", NULL},
-    {"dump.line", "base64",
-     "how the dump's frames are written: base64 (printable ASCII), or 8bit (a quarter fewer characters; the line and "
-     "the program at its end must pass on all of them, as 'cairn capture' does)",
-     AT(dump_line), WORD, 0, 0, "base64|8bit", NULL},
-    {"dump.pack", "1",
-     "1: trace and truth are packed (docs/reference/format.md, section 17), most to a third of their characters or "
-     "less; 0: they are sent as they are",
-     AT(dump_pack), NUMBER32, 0, 1, NULL, NULL},
     {"workload", "mix", "what the threads do (docs/how-to/workloads.md)", AT(workload), TEXT, 0, 0, workloads, NULL},
     {"switches", "20000", "end after this many context switches on all CPUs together", AT(switches), NUMBER64, 1,
      UINT64_C(1000000000), NULL, NULL},

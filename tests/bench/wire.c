@@ -12,10 +12,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "kernel/line8/line8.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/frame/deframe.h"
 #include "trace/frames.h"
-#include "trace/pack.h"
+#include "trace/packed/pack.h"
 
 #define FAST 921600.0 /* baud; ten bits a character */
 #define MOST 65536u   /* truth records that are sent at a time */
@@ -98,8 +99,9 @@ static double measure(const char *name, bool packed, bool eight_bit, bool truth)
     const double start = now();
     for (unsigned pass = 0; pass < 2; pass++) {
         trace_dump_init(&d, pass ? &sink : NULL);
-        trace_dump_pack(&d, packed ? &pack : NULL);
-        d.eight_bit = eight_bit;
+        if (packed)
+            trace_dump_pack(&d, &pack);
+        d.encode = eight_bit ? kline8_encode : NULL;
         send(&d, truth);
     }
     const double seconds = now() - start;

@@ -5,7 +5,7 @@
 
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
-#include "kernel/lib/line8.h"
+#include "kernel/line8/line8.h"
 #include "trace/wire/format.h"
 
 FILE *fuzz_nowhere;

@@ -10,11 +10,12 @@
 #include <string.h>
 
 #include "ds/pebs23_layout.h"
+#include "kernel/line8/line8.h"
 #include "tests/golden/script.h"
 #include "tests/golden/streams.h"
 #include "trace/frames.h"
 #include "trace/live/live_buffers.h"
-#include "trace/pack.h"
+#include "trace/packed/pack.h"
 
 enum { COMPACT = 1, FULL = 2 }; /* what session 1 writes of switches */
 
@@ -288,8 +289,9 @@ static struct stream_totals pass(struct trace_dump *d, const struct trace_sink *
                                  const struct kind *k, const struct script *s, const struct sender *sender)
 {
     trace_dump_init(d, sink);
-    d->eight_bit = k->eight_bit;
-    trace_dump_pack(d, pack);
+    d->encode = k->eight_bit ? kline8_encode : NULL;
+    if (pack)
+        trace_dump_pack(d, pack);
     d->frames = sender->dump.frames; /* 0 unless it is live: what is out */
     d->bytes = sender->dump.bytes;
     d->raw_bytes = sender->dump.raw_bytes;
@@ -402,7 +404,8 @@ int main(int argc, char **argv)
     sender.script = s;
     sender.session = sessions[0];
     trace_dump_init(&sender.dump, &live_sink);
-    trace_dump_pack(&sender.dump, pack);
+    if (pack)
+        trace_dump_pack(&sender.dump, pack);
     printf("Cairn golden: %s: %s\r\nPASS: golden: scripted machine up\r\n", k.name, k.what);
     const struct script_options options = {.cpus = k.cpus,
                                            .threads = k.threads ? k.threads : SCRIPT_THREADS,

@@ -23,7 +23,7 @@ void stream_header(struct trace_dump *d, const struct stream_totals *t, bool liv
     stream_text(d, CAIRN_STREAM_HEADER, "dump.bytes=%012llu", U(t->bytes));
     stream_text(d, CAIRN_STREAM_HEADER, "dump.raw=%012llu", U(t->raw));
     stream_text(d, CAIRN_STREAM_HEADER, "dump.cause=%s", cause);
-    if (d->eight_bit)
+    if (d->encode)
         stream_text(d, CAIRN_STREAM_HEADER, "dump.line=8bit");
 }
 

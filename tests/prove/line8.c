@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Proofs about 8-bit lines (kernel/lib/line8.h). */
-#include "kernel/lib/line8.h"
+/* Proofs about 8-bit lines (kernel/line8/line8.h). */
+#include "kernel/line8/line8.h"
 
 #define MOST 12u
 static uint8_t bytes[MOST], back[MOST];

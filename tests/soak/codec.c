@@ -13,11 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kernel/line8/line8.h"
 #include "tests/golden/streams.h"
 #include "tools/cairn/base/ahead.h"
 #include "tools/cairn/model/switches.h"
 #include "trace/hub.h"
-#include "trace/pack.h"
+#include "trace/packed/pack.h"
 #include "trace/session_inside.h"
 
 #define PIECE_SWITCHES 100000u
@@ -214,8 +215,9 @@ static struct stream_totals pass(struct trace_dump *d, const struct trace_sink *
 {
     static struct trace_pack pack;
     trace_dump_init(d, sink);
-    d->eight_bit = p->eight_bit;
-    trace_dump_pack(d, p->packed ? &pack : NULL);
+    d->encode = p->eight_bit ? kline8_encode : NULL;
+    if (p->packed)
+        trace_dump_pack(d, &pack);
     stream_header(d, &told, false, p->panic ? "panic" : "end");
     stream_text(d, CAIRN_STREAM_MACHINE, "machine.cpus=%u", p->cpus);
     stream_text(d, CAIRN_STREAM_MACHINE, "machine.tsc_hz=%llu", U(TSC_HZ));

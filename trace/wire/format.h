@@ -455,8 +455,8 @@ _Static_assert(sizeof(struct cairn_session_event) == 0x40, "cairn_session_event"
  *
  * without the spaces. S: stream letter. N: sequence number over all frames of the dump, from 0, eight lower-case hex
  * digits. C: CRC-32C (Castagnoli, reflected, initial and final complement) of all from S to the end of the payload,
- * eight such digits. base64 is RFC 4648's standard alphabet, padded with '='; the 8-bit form is that of
- * kernel/lib/line8.h. Neither has ':', '~' or a line end in it, so a reader that lost its place looks for the next '~'.
+ * eight such digits. base64 is RFC 4648's standard alphabet, padded with '='; docs/reference/format.md has
+ * the 8-bit form. Neither has ':', '~' or a line end in it, so a reader that lost its place looks for the next '~'.
  */
 #define CAIRN_FORMAT_VERSION    1u
 #define CAIRN_FORMAT_LIVE       2u /* dump=live */

@@ -11,7 +11,7 @@
 
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
-#include "kernel/lib/line8.h"
+#include "kernel/line8/line8.h"
 #include "tools/cairn/base/crc_base64.h"
 #include "tools/cairn/base/line8.h"
 

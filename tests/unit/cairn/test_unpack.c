@@ -14,7 +14,7 @@
 #include "tests/unit/support/trace_support.h"
 #include "tools/cairn/frame/deframe.h"
 #include "trace/frames.h"
-#include "trace/pack.h"
+#include "trace/packed/pack.h"
 
 #define BUFFER 65536u
 

@@ -49,8 +49,8 @@ void arch_irq_restore(bool on)
 
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
-#include "kernel/lib/line8.h"
 #include "kernel/lib/print.h"
+#include "kernel/line8/line8.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "tests/unit/support/trace_support.h"
@@ -135,10 +135,12 @@ struct trace_session *ksession_session(uint32_t number)
 }
 
 struct kdump_begun kdump_begun;
+static bool eight_bit;
 
 void kdump_form(struct trace_dump *d, unsigned format)
 {
     assert_int_equal(format, CAIRN_FORMAT_LIVE);
+    d->encode = eight_bit ? kline8_encode : NULL;
     trace_dump_line(d, CAIRN_STREAM_HEADER, "cairn.format=2", 14);
 }
 
@@ -151,15 +153,6 @@ void kdump_sections(struct trace_dump *d, unsigned when)
 void kdump_announce(uint64_t bytes, uint32_t frames)
 {
     kprintf("announced: %lu in %u\n", (unsigned long)bytes, frames);
-}
-
-static bool eight_bit;
-
-void kdump_begin(struct trace_dump *d, const struct trace_sink *sink, bool live)
-{
-    (void)live;
-    trace_dump_init(d, sink);
-    d->eight_bit = eight_bit;
 }
 
 static void (*entry)(void *);
@@ -263,7 +256,8 @@ static void dump_rest(void)
     settle(NULL);
     settle(NULL);
     kprintf("rest follows\n");
-    kdump_begin(&d, &whole, false);
+    trace_dump_init(&d, &whole);
+    d.encode = eight_bit ? kline8_encode : NULL;
     d.frames = kdump_begun.frames;
     trace_dump_line(&d, CAIRN_STREAM_HEADER, "dump.cause=end", 14);
     trace_dump_session(&d, box.session, 1);

@@ -11,7 +11,7 @@
 
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
-#include "kernel/lib/line8.h"
+#include "kernel/line8/line8.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/frames.h"
 #include "trace/wire/truth.h"
@@ -201,7 +201,7 @@ static void check_text_frames(bool eight_bit)
     memset(longest, 'x', CAIRN_FRAME_PAYLOAD_MAX + 10);
     for (unsigned pass = 0; pass < 2; pass++) {
         trace_dump_init(&d[pass], pass ? &sink : NULL);
-        d[pass].eight_bit = eight_bit;
+        d[pass].encode = eight_bit ? kline8_encode : NULL;
         trace_dump_line(&d[pass], CAIRN_STREAM_HEADER, "dump.frames=", 12);
         for (unsigned i = 0; i < 300; i++)
             trace_dump_line(&d[pass], CAIRN_STREAM_MACHINE, "key.of.some.length=value", 24);
@@ -283,7 +283,7 @@ static void check_session_frames(uint32_t events, uint32_t switches, bool eight_
     struct trace_sink sink = {write_paper, &paper};
     struct trace_dump d;
     trace_dump_init(&d, &sink);
-    d.eight_bit = eight_bit;
+    d.encode = eight_bit ? kline8_encode : NULL;
     trace_dump_session(&d, box.session, 1);
     uint32_t count = trace_session_buffers(box.session), i = 0, done = 0, frames = 0;
     uint64_t raw = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as the characters of 8-bit lines: kernel/lib/line8.h. */
+/* Bytes as the characters of 8-bit lines: kernel/line8/line8.h. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/lib/line8.h"
+#include "kernel/line8/line8.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/wire/format.h"
 

@@ -2,7 +2,7 @@
 #include "tools/cairn/base/line8.h"
 
 #include "kernel/lib/errno.h"
-#include "kernel/lib/line8.h"
+#include "kernel/line8/line8.h"
 
 #ifdef __x86_64__
 

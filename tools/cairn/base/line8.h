@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 8-bit lines (kernel/lib/line8.h), decoded with this processor's special instructions. */
+/* 8-bit lines (kernel/line8/line8.h), decoded with this processor's special instructions. */
 #pragma once
 
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/wire/packed.h"
+#include "trace/packed/packed.h"
 
 #define CAIRN_STREAMS      "HMNSLTEUZ" /* their letters in the order of a dump */
 #define CAIRN_STREAM_COUNT (sizeof(CAIRN_STREAMS) - 1)
@@ -25,7 +25,7 @@ struct cairn_frame {
     const uint8_t *payload;
     uint64_t at;    /* offset of the mark in the log */
     uint8_t stream; /* enum cairn_stream */
-    bool packed;    /* trace/wire/packed.h */
+    bool packed;    /* trace/packed/packed.h */
 };
 
 /* Why something that began like a frame is none. */

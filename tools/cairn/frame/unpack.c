@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "trace/wire/packed_model.h"
+#include "trace/packed/packed_model.h"
 
 #define TIMES_MOST   256u   /* the bytes of the log: what is more no run has made, and would fill the disk */
 #define WAITING_MOST 65536u /* packed bytes of an item that is not complete, at most */

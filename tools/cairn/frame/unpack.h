@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks frames of the trace and of the truth (trace/wire/packed.h), each once. */
+/* Unpacks frames of the trace and of the truth (trace/packed/packed.h), each once. */
 #pragma once
 
 #include "tools/cairn/frame/deframe.h"

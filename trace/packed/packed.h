@@ -3,7 +3,7 @@
  * Packed frames (docs/reference/format.md, section 17): how a frame of the trace or of the truth holds compressed
  * bytes. A unit is compressed by itself: bytes of one buffer, or truth records of one CPU. Its packed bytes are one
  * sequence, cut into lines. Each line says which bytes of the unit are complete with it, so that what is in front of a
- * lost line stays readable. trace/wire/packed_coder.h has the coder.
+ * lost line stays readable. trace/packed/packed_coder.h has the coder.
  */
 #pragma once
 

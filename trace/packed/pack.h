@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs the bytes of trace buffers and truth records (trace/wire/packed.h), line by line. No lock, no allocation;
+/* Packs the bytes of trace buffers and truth records (trace/packed/packed.h), line by line. No lock, no allocation;
  * usable in a panic. */
 #pragma once
 
-#include "trace/wire/packed_model.h"
+#include "trace/frames.h"
+#include "trace/packed/packed_model.h"
 
 /* Packed bytes of one item: it may cost more than it has, but no item of the model costs as much as this. */
 #define TRACE_PACK_ITEM 32768u
@@ -12,6 +13,7 @@
 #define TRACE_PACK_WAIT 1024u
 
 struct trace_pack {
+    struct trace_packer packer; /* first: a dump has this */
     struct packed_model model;
     const uint8_t *unit;    /* its bytes, NULL: there is none */
     uint32_t size, at;      /* of the unit; packed so far */
@@ -20,6 +22,9 @@ struct trace_pack {
     bool truth, ended;      /* ended: no packed bytes are to come but those in `out` */
     uint8_t out[CAIRN_FRAME_PAYLOAD_MAX + TRACE_PACK_WAIT + TRACE_PACK_ITEM];
 };
+
+/* From now on the trace and the truth of `dump` are packed. One dump at a time uses `pack`. */
+void trace_dump_pack(struct trace_dump *dump, struct trace_pack *pack);
 
 /* Begins a unit: `size` bytes at `unit`, which stay what they are until the unit is done. Truth: whole records; else
  * `size` bytes of a buffer, whole events, with its header in front of them where `header`. At most CAIRN_UNIT_MAX. */
@@ -33,6 +38,3 @@ static inline bool trace_pack_done(const struct trace_pack *pack)
 {
     return !pack->unit;
 }
-/* Bytes of the event at `at` with its padding, at most `left`. Where something has overwritten it (a panic may be just
- * because of that), a piece that is not too large. */
-uint32_t trace_pack_event(const uint8_t *at, uint32_t left);

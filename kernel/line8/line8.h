@@ -10,27 +10,16 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRACE_LINE8_RUN '='
-
-/* NUL, HT, LF, CR, XON, XOFF, SUB (where a text file of Windows' ends), ESC; blank, ':', '=', '~', DEL; FFH (telnet's
- * escape). */
-#define TRACE_LINE8_NEVER(X)                                                                                           \
-    X(0x00)                                                                                                            \
-    X(0x09) X(0x0A) X(0x0D) X(0x11) X(0x13) X(0x1A) X(0x1B) X(' ') X(':') X(TRACE_LINE8_RUN) X('~') X(0x7F) X(0xFF)
-#define TRACE_LINE8_NEVER_COUNT 14u
+#include "kernel/lib/line8_characters.h"
 
 /* The encoder's runs have at least so many bytes, but for the last one: each byte rules out at most as many keys as
  * there are characters that never occur, and those are no keys either. */
 #define TRACE_LINE8_RUN_LEAST ((256u - TRACE_LINE8_NEVER_COUNT - 1u) / TRACE_LINE8_NEVER_COUNT)
 #define TRACE_LINE8_MOST(bytes)                                                                                        \
     ((bytes) + ((bytes) + TRACE_LINE8_RUN_LEAST - 1u) / TRACE_LINE8_RUN_LEAST * 2u) /* characters */
-
-/* Whether a character may be in such a text, but for the mark of a run. */
-bool kline8_occurs(uint8_t character);
 
 /* Writes at most TRACE_LINE8_MOST(size) characters, the same ones for the same bytes. Returns their number. Usable in
  * a panic. */

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The coder of packed frames: an adaptive binary range coder, and fields in it. Encoder and decoder are this one text,
- * compiled with `decode` false (trace/pack.c) or true (tools/cairn/frame/unpack.c): a field at `bytes` is coded, or
- * decoded and stored there. What is coded how depends only on what was coded before.
+ * compiled with `decode` false (trace/packed/pack.c) or true (tools/cairn/frame/unpack.c): a field at `bytes` is coded,
+ * or decoded and stored there. What is coded how depends only on what was coded before.
  *
  * The range coder has 32 bits of range and carries into bytes that wait; it takes binary decisions with a probability
  * of 12 bits, and plain bits. A field is compared with up to four guesses (two context tables, what the caller says,
  * its last step). Only where all fail is it spelled: as a difference, as a value that occurred before, or byte by byte.
  * Any bytes can be coded. Nothing is allocated, and nothing read outside the unit.
  *
- * docs/reference/format.md, section 17, describes the same in prose; a change here, or in trace/wire/packed_model.h, is
- * another CAIRN_PACK_VERSION.
+ * docs/reference/format.md, section 17, describes the same in prose; a change here, or in trace/packed/packed_model.h,
+ * is another CAIRN_PACK_VERSION.
  */
 #pragma once
 
 #include <stdbool.h>
 
 #include "kernel/lib/string.h"
-#include "trace/wire/packed.h"
+#include "trace/packed/packed.h"
 
 #define PACKED       static inline /* `decode` is the same in all calls of a file: the compiler knows it */
 #define PACKED_SMALL static inline __attribute__((always_inline))

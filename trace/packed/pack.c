@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/pack.h"
+#include "trace/packed/pack.h"
 
 /* Bytes that a decoder has read when it has decoded all up to here. */
 static uint32_t needed(const struct packed_model *m)
@@ -10,15 +10,6 @@ static uint32_t needed(const struct packed_model *m)
 static uint32_t waiting(const struct trace_pack *p)
 {
     return (uint32_t)(p->model.out - p->out);
-}
-
-uint32_t trace_pack_event(const uint8_t *at, uint32_t left)
-{
-    const struct perfinfo_trace_header *event = (const void *)at;
-    const uint32_t size = left < sizeof(*event) ? 0 : WMI_EVENT_ALIGN((uint32_t)event->size);
-    if (size >= sizeof(*event) && size <= CAIRN_EVENT_MAX && size <= left)
-        return size;
-    return left < CAIRN_EVENT_MAX ? left : CAIRN_EVENT_MAX;
 }
 
 /* Whether the model can take the event: it is one, and a batch has whole records only. */
@@ -59,7 +50,7 @@ static void pack_item(struct trace_pack *p)
 {
     struct packed_model *m = &p->model;
     uint8_t *bytes = (uint8_t *)(uintptr_t)(p->unit + p->at); /* the encoder does not write there */
-    const uint32_t size = p->truth ? CAIRN_TRUTH_BYTES : trace_pack_event(bytes, p->size - p->at);
+    const uint32_t size = p->truth ? CAIRN_TRUTH_BYTES : trace_dump_event(bytes, p->size - p->at);
     const bool stored = grows(p) || (!p->truth && !is_event(bytes, size));
     packed_bit(m, &m->stored, stored, false);
     if (stored) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/lib/line8.h"
+#include "kernel/line8/line8.h"
 
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
@@ -8,11 +8,6 @@
 #define ONE(c)    +1u
 static const uint8_t is_never[256] = {TRACE_LINE8_NEVER(MARKED)};
 _Static_assert(TRACE_LINE8_NEVER_COUNT == 0 TRACE_LINE8_NEVER(ONE), "TRACE_LINE8_NEVER_COUNT");
-
-bool kline8_occurs(uint8_t character)
-{
-    return !is_never[character];
-}
 
 #define RULED_OUT(c) out[byte ^ (c)] = 1;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the coder of packed frames (trace/wire/packed_coder.h) knows of trace and truth: events, batches, PEBS records,
- * truth records. docs/reference/format.md, section 17, has the same in tables. */
+/* What the coder of packed frames (trace/packed/packed_coder.h) knows of trace and truth: events, batches, PEBS
+ * records, truth records. docs/reference/format.md, section 17, has the same in tables. */
 #pragma once
 
-#include "trace/wire/packed_coder.h"
+#include "trace/packed/packed_coder.h"
 
 /* ================================================================ the trace */
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The option of packed frames. */
+#include "kernel/packed/packed.h"
+
+#include "kernel/options/row.h"
+
+uint32_t kpacked_on;
+
+static const struct kopt_option on = {
+    .name = "dump.pack",
+    .standard = "1",
+    .text = "1: trace and truth are packed (docs/reference/format.md, section 17), most to a third of their characters "
+            "or less; 0: they are sent as they are",
+    .field = &kpacked_on,
+    .kind = NUMBER32,
+    .max = 1};
+ROWS_ADD(kopt, on);
