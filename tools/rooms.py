@@ -107,7 +107,10 @@ def graph(rooms, objects):
         name = re.sub(r"^.*?/(?:kernel|ring3|host|qemu-ds|san)/(?=[^/]+/|\w+\.o)", "", path, count=1)[:-len(".o")]
         if kind == "U":
             wanted.setdefault(name, set()).add(symbol)
-        elif kind in "TDBRVWC":
+        elif kind in "VW":  # a definition in another place is the one that is linked
+            wanted.setdefault(name, set())
+            defined.setdefault(symbol, name)
+        elif kind in "TDBRC":
             wanted.setdefault(name, set())
             defined[symbol] = name
     allowed = upcalls(rooms.root)

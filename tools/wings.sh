@@ -29,7 +29,7 @@ echo '| left out | lines less | bytes less | what it is | cairn check of the res
 echo '| --- | --- | --- | --- | --- |'
 for name in $names; do
     # shellcheck disable=SC2046
-    measure $(grep -vx "$name" <<<"$names")
+    measure $(awk -F ' *[|] *' -v out="$name" 'NF >= 4 && $1 != out && $5 != out { print $1 }' tools/wings)
     boots
     echo "| $name | $((all_lines - lines)) | $((all_bytes - bytes)) |" \
         "$(awk -F ' *[|] *' -v name="$name" '$1 == name { print $4 }' tools/wings) | $verdict |"

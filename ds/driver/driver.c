@@ -209,6 +209,7 @@ static int set_up(struct ds_cpu *ds)
     *step = 1;
     if ((e = all_off(ds)))
         return e;
+    *step = 2;
     clear_area(ds);
     *step = 3;
     if ((e = m->place(ds)))

@@ -312,7 +312,7 @@ static void amounts_count_as_the_model_does(void **state)
     const uint32_t most[DS_MODEL_EVENTS] = {
         [DS_MODEL_INSTRUCTION] = 1, [DS_MODEL_CYCLES] = CYCLE_MOST, [DS_MODEL_L3_ASKED] = ASKED_MOST};
     preset = *ds_bench_skylake();
-    preset.memory = true;
+    preset.memory = &ds_model_memory;
     memset(&counting, 0, sizeof counting);
     counting.now = &now;
     seed = 99;
@@ -359,7 +359,7 @@ static void what_is_too_much_waits(void **state)
     const uint32_t one[DS_MODEL_EVENTS] = {[DS_MODEL_L3_ASKED] = 1};
     const struct qds_amounts none = {0};
     preset = *ds_bench_skylake();
-    preset.memory = true;
+    preset.memory = &ds_model_memory;
     memset(&counting, 0, sizeof counting);
     counting.now = &now;
     ds_bench_init(&counted, &preset, NULL, RECORDS, RECORDS);
