@@ -14,6 +14,7 @@ enum kphase {
     KPHASE_MEMORY,           /* memory and devices can be mapped; boot processor, no threads */
     KPHASE_CLOCK,            /* the TSC's frequency and the serial port are known; boot processor, no threads */
     KPHASE_PLANNED,          /* all CPUs run, it is known what each is to sample, nothing is set up; thread context */
+    KPHASE_RESERVE,          /* as KPHASE_BEFORE_RUN, and before all that is done there: memory for the whole run */
     KPHASE_BEFORE_RUN,       /* all CPUs run, nothing is recorded yet; thread context */
     KPHASE_RECORDING_BEGINS, /* it is about to: all sessions of the options are made; thread context */
     KPHASE_RUN_BEGINS,       /* recording, the workload's threads exist; thread context */

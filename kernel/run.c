@@ -131,6 +131,7 @@ void krun(void *boot)
     for (size_t i = 0; kopt.ds == KOPT_DS_AUTO && kopt_idle(&i, chosen, error, sizeof error);)
         kreport(KREPORT_SKIP, "options", "%s", error);
 
+    kphase_run(KPHASE_RESERVE, boot);
     kphase_run(KPHASE_BEFORE_RUN, boot);
     struct kmem_counts before, after;
     kmem_counts(&before);
