@@ -119,6 +119,14 @@ def test_code_in_workloads():
     assert program[program.index("\nvoid "):] in programs
 
 
+def test_wings_are_in_reading():
+    """The table that `make wings` prints has all of tools/wings, in its order."""
+    rows = (cb.ROOT / "tools" / "wings").read_text(encoding="utf-8")
+    page = (cb.ROOT / "docs" / "explain" / "reading.md").read_text(encoding="utf-8")
+    table = page[page.index("| left out |"):]
+    assert re.findall(r"^(\w+) +\|", rows, re.M) == re.findall(r"^\| (\w+) \| \d+ \|", table, re.M)
+
+
 def test_steps_of_the_driver():
     """The numbered steps of docs/explain/ds.md are those of the driver, and each writes what the document says."""
     source = "".join((cb.ROOT / "ds" / "driver" / name).read_text(encoding="utf-8")
