@@ -237,7 +237,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t how = (uint8_t)take(1);
     if (how & 1)
         ds_model_efficient(preset, &changed);
-    changed.memory = how & 2;
+    changed.memory = how & 2 ? &ds_model_memory : NULL;
     if (how & 4)
         ds_model_kvm_guest(&changed);
     for (uint64_t bits = take(3), i = 0; i < DS_MODEL_POLICIES; i++)
