@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The tests here run programs that `make` alone does not build. Sanitizers take two thirds of a program's time, looking
-for leaks takes more: `make test` does both where every command is run on every kind of log, damaged ones among them
-(cairn_tool.LEAKS), `make test-all` always."""
+for leaks takes more: `make test` does both where every command is run on a few kinds of log, damaged ones among them
+(cairn_tool.LEAKS), `make test-all` always, and on all logs."""
 
 import json
 import os

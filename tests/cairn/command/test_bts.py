@@ -61,6 +61,10 @@ def test_branches_are_those_of_the_truth(log):
     assert sum(map(len, told[0].values())) > 20 and all(
         branch in happened[cpu][tid] for cpu in (0, 1) for tid in told[cpu] for branch in told[cpu][tid])
     assert told == happened or log == "ring"
+    for cpu in (0, 1):  # of a ring the newest remain, in their order
+        for tid, newest in told[cpu].items():
+            rest = iter(happened[cpu][tid])
+            assert all(branch in rest for branch in newest)
 
 
 def test_filters():

@@ -44,8 +44,8 @@ def test_switches(log, session):
     for seconds, part, cpu, who, why, priority, came, ticks in LINE.findall(text):
         for old, new, word, was, wait, tsc in at[int(cpu)]:
             bare = why == "-"
-            if old == tid_of(who) and (bare or why == word[:17]) and (priority in ("", str(was))) and (
-                    tid_of(came) in (None, new)) and (ticks in ("-", str(wait)) or (ticks == "<=1" and wait <= 1)):
+            there = priority == str(was) and (ticks == str(wait) or (ticks == "<=1" and wait <= 1))
+            if old == tid_of(who) and tid_of(came) in (None, new) and (bare or (why == word[:17] and there)):
                 break
         else:
             pytest.fail(f"no such switch: {seconds}.{part} {cpu} {who} {why} {priority} > {came} {ticks}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every line of every command fits 80 columns: with options on logs that have the most to tell, in every --help and
-refusal. cairn_tool.cairn asserts it of what other tests run: test_sanitized.py runs every command on every log."""
+refusal. cairn_tool.cairn asserts it of what other tests run; with `make test-all`, test_sanitized.py runs every command
+on every log."""
 
 import re
 

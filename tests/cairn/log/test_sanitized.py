@@ -14,7 +14,8 @@ from cairn_tool import GOLDEN, KERNEL, LEAKS, build_id, cairn, text_of, with_key
 
 FILES = sorted([*GOLDEN.glob("*.log"), *GOLDEN.glob("*.etl"), *(cairn_boot.ROOT / "samples").glob("*.log"),
                 *(cairn_boot.ROOT / "samples").glob("*.etl")])
-FEW = ["hw.log", "bts.log", "sessions.log", "windows-19041-32.etl"]
+FEW = ["hw.log", "bts.log", "sessions.log", "fragments.log", "line8.log", "live.log", "windows-19041-32.etl",
+       "windows-compressed.etl"]
 PART = ["--cpu", "0", "--from", "1ms"]
 STACKS = ["bts.log", "hw.log", "ring.log"]  # logs whose branches tell who called
 
