@@ -136,7 +136,7 @@ def main():
     given = parser.parse_args()
     build = given.build.resolve()
     options = [word for word in given.words if "=" in word] or ["ds=hw", "workload=mix"]
-    functions, rooms = Functions(build / "kernel.elf"), Rooms(build.parent)
+    functions, rooms = Functions(build / "kernel.elf"), Rooms(ROOT)
     walks = [Walk(word) for word in given.words if "=" not in word] or [Walk("switch_to"), Walk("ds_pmi")]
     run(build, options, functions, walks)
     for walk in walks:

@@ -34,18 +34,23 @@ $(NUCLEUS)/cairn-options: $(OPTIONS_O) $(call in_nucleus,$(ROWS_C:%.c=$(B)/host/
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)
 
-# By their names options of wings that are left out are refused.
+# By their names options of wings that are left out are refused. What to say instead keeps those that are there by
+# default, and has those that are needed.
 $(NUCLEUS)/absent.c: tools/wings $(NUCLEUS)/kernel.objects
 	$(Q)awk -F ' *[|] *' -v out=' $(LEFT_OUT) ' 'BEGIN { print "#include \"kernel/options/row.h\"" } \
-	    NF >= 4 && index(out, " "$$1" ") { for (i = split($$3, word, " "); i; i--) \
-	        printf "static const struct kopt_absent absent_%d = {\"%s\", \"%s\"};\nROWS_ADD(kopt_absent, absent_%d);\n", \
-	            ++n, word[i], $$1, n }' tools/wings > $@
+	    NF >= 4 && index(out, " "$$1" ") { \
+	        with = $$1; split("soft " $$5, more, " "); \
+	        for (i in more) if (!index(" " with " ", " " more[i] " ")) with = more[i] " " with; \
+	        if (with ~ / /) with = "\\\"" with "\\\""; \
+	        for (i = split($$3, word, " "); i; i--) printf "static const struct kopt_absent absent_%d" \
+	            " = {\"%s\", \"%s\", \"%s\"};\nROWS_ADD(kopt_absent, absent_%d);\n", \
+	            ++n, word[i], $$1, with, n }' tools/wings > $@
 $(NUCLEUS)/absent.kernel.o: $(NUCLEUS)/absent.c $(B)/flags
 	$(call compile,kernel)
 $(NUCLEUS)/absent.host.o: $(NUCLEUS)/absent.c $(B)/flags
 	$(call compile,host)
 loc: nucleus
-	@tools/loc.sh $(B) $(NUCLEUS) '$(call without,$(WINGS),$(KERNEL_O))'
+	@tools/loc.sh $(B) $(NUCLEUS) '$(call without,$(WINGS),$(KERNEL_O) $(LOADER_O))'
 -include $(wildcard $(NUCLEUS)/*.d)
 test-products: nucleus
 .PHONY: nucleus loc

@@ -77,18 +77,10 @@ void kserial_take_mapped(void)
 
 __attribute__((weak)) void kserial_find(void)
 {
-    switch (kopt.serial.kind) {
-    case KOPT_SERIAL_AUTO:
-        if (!kserial_take_com())
-            kprintf("serial: no port is there: none of COM1 to COM4\n");
-        break;
-    case KOPT_SERIAL_PORT:
+    if (kopt.serial.kind == KOPT_SERIAL_PORT)
         kserial_take_mapped();
-        break;
-    case KOPT_SERIAL_PCI:
-    case KOPT_SERIAL_PCI_FUNCTION:
-        kprintf("serial: option serial=pci: this kernel does not look for ports on PCI\n");
-    }
+    else if (kopt.serial.kind == KOPT_SERIAL_AUTO && !kserial_take_com())
+        kprintf("serial: no port is there: none of COM1 to COM4\n");
 }
 
 void kserial_last_resort(void)

@@ -140,7 +140,7 @@ static bool is_absent(const char *word, size_t size, char *why, size_t why_size)
         const bool family = (*row)->word[n - 1] == '.';
         if ((family ? n <= size : n == size) && memcmp((*row)->word, word, n) == 0) {
             snprintf(why, why_size, "this kernel is built without the wing %s (make nucleus WITH=%s)", (*row)->wing,
-                     (*row)->wing);
+                     (*row)->with);
             return true;
         }
     }
@@ -208,7 +208,9 @@ static int set_value(const struct kopt_option *o, const char *word, size_t word_
         }
         break;
     case SERIAL:
-        if (kopt_serial_parse(value, size, why, sizeof why))
+        if (!kopt_serial_parse(value, size, why, sizeof why))
+            break;
+        if (kopt.serial.kind < KOPT_SERIAL_PCI || !is_absent("serial=pci", 10, why, sizeof why))
             return 0;
         break;
     case SESSION:

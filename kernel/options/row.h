@@ -46,6 +46,7 @@ ROWS(kopt_check, const struct kopt_check);
 struct kopt_absent {
     const char *word; /* "monitor", "workload=probe", "session=process"; "ds.policy.": all options that begin so */
     const char *wing;
+    const char *with; /* what `make nucleus` has to be told: the wing and those that it needs */
 };
 ROWS(kopt_absent, const struct kopt_absent);
 
@@ -56,9 +57,10 @@ struct kopt_row {
 };
 void kopt_add_word(struct kopt_row *row, const char *word);
 
-/* Options that are made from another table, behind all others: the i-th of them, in `row`; NULL past the last. */
+/* Options that are made from another table, behind all others: the *i-th of them, in `row`. NULL past the last: *i is
+ * less by as many as there are. */
 struct kopt_rows {
-    const struct kopt_option *(*get)(size_t i, struct kopt_row *row);
+    const struct kopt_option *(*get)(size_t *i, struct kopt_row *row);
 };
 ROWS(kopt_rows, const struct kopt_rows);
 

@@ -193,7 +193,7 @@ const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *r)
     for (ROWS_EACH(kopt_rows, more)) {
         if (o)
             break;
-        o = (*more)->get(i, r);
+        o = (*more)->get(&i, r);
     }
     if (!o || o->words != workloads)
         return o;

@@ -49,11 +49,14 @@ static const struct kopt_option *policy(const struct ds_model_policy_row *p, str
     return &row->option;
 }
 
-static const struct kopt_option *get(size_t i, struct kopt_row *row)
+static const struct kopt_option *get(size_t *i, struct kopt_row *row)
 {
-    if (i == 0)
+    if (*i == 0)
         return preset(row);
-    return i <= DS_MODEL_POLICIES ? policy(&ds_model_policies[i - 1], row) : NULL;
+    if (*i <= DS_MODEL_POLICIES)
+        return policy(&ds_model_policies[*i - 1], row);
+    *i -= 1 + DS_MODEL_POLICIES;
+    return NULL;
 }
 
 static const struct kopt_rows made = {.get = get};

@@ -83,18 +83,22 @@ def test_without(tmp_path, wing):
     kernel = build(tmp_path / "rest", *kept)
     run(tmp_path, kernel, *(["truth=1"] if "truth" in kept else ["ds=off"] if "soft" not in kept else []),
         *(["monitor.script=none", "monitor=off"] if "monitor" in kept else []))
+    said = subprocess.run([kernel / "cairn-options", "help"], capture_output=True, text=True, check=True).stdout
+    listed = re.findall(r"^  ([\w.]+)=", said, re.M)
     for name, words in WINGS.items():
         for word in words:
             if name not in kept:
                 refused(kernel, word)
                 continue
+            if word.endswith("."):  # a family: one of it
+                word = next(option for option in listed if option.startswith(word))
             done = subprocess.run([kernel / "cairn-options", "check", option_of(word) if "=" in word else f"{word}=?"],
                                   capture_output=True, text=True, check=False)
             if "=" in word:
                 assert done.returncode == 0
             else:  # known, but not with this value, or not without another
                 assert done.returncode == 2
-                assert re.search(" must be | has no effect with | no option of this name", done.stderr)
+                assert re.search(" must be | has no effect with ", done.stderr)
 
 
 SOURCES = {path: path.read_text(encoding="utf-8")

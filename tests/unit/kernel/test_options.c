@@ -80,8 +80,9 @@ static const struct kopt_option part_text = {.name = "part.text",
                                              .kind = TEXT};
 static const struct kopt_option part_number = {
     .name = "part", .standard = "7", .text = "a number", .field = &part.number, .kind = NUMBER32, .min = 1, .max = 9};
-static const struct kopt_absent gone = {"gone", "away"}, gone_workload = {"workload=gone", "away"},
-                                gone_family = {"gone.", "away"};
+static const struct kopt_absent gone = {"gone", "away", "\"soft away\""},
+                                gone_workload = {"workload=gone", "away", "away"},
+                                gone_family = {"gone.", "away", "\"soft away\""};
 ROWS_ADD(kopt, part_text);
 ROWS_ADD(kopt, part_number);
 ROWS_ADD(kopt_absent, gone);
@@ -111,10 +112,11 @@ static void of_parts(void **state)
     assert_in_range(other, i + 2, KOPT_ROWS_MAX - 1); /* no row had to be left out */
 
     assert_int_equal(set("gone=1"), -EINVAL);
-    assert_string_equal(error, "option 'gone=1': this kernel is built without the wing away (make nucleus WITH=away)");
+    assert_string_equal(
+        error, "option 'gone=1': this kernel is built without the wing away (make nucleus WITH=\"soft away\")");
     assert_int_equal(set("gone.far=1"), -EINVAL);
-    assert_string_equal(error,
-                        "option 'gone.far=1': this kernel is built without the wing away (make nucleus WITH=away)");
+    assert_string_equal(
+        error, "option 'gone.far=1': this kernel is built without the wing away (make nucleus WITH=\"soft away\")");
     assert_int_equal(set("workload=gone"), -EINVAL);
     assert_string_equal(error,
                         "option 'workload=gone': this kernel is built without the wing away (make nucleus WITH=away)");
