@@ -220,7 +220,7 @@ static EFI_STATUS leave_boot_services(EFI_HANDLE image, struct handover *h, stru
     return boot_fail(L"firmware", L"boot services cannot be left", status);
 }
 
-/* With the map as it is now. */
+/* With the map as it is now: what was allocated since it was last read may lie where the log is to be. */
 static EFI_STATUS begin_last(EFI_FILE_HANDLE root, struct handover *h)
 {
     struct boot_efi_map map;

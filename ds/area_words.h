@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The DS area in words, for those that show one: the name of each field, who writes it, and what its value says. All of
- * it is in this header, so that only these have it. */
+/* The DS area in words, for those that show one: the name of each field, who writes it, and what its value says. All
+ * functions are inline, so only files that show an area contain them. */
 #pragma once
 
 #include "ds/layout.h"
@@ -72,8 +72,7 @@ static inline void ds_word_reset(char *out, size_t size, uint64_t value, unsigne
         snprintf(out, size, "%llu", (unsigned long long)value);
 }
 
-/* ---- a buffer to scale, `columns` wide ----------------------------------------------------------------------------
- */
+/* ---- a buffer to scale, `columns` wide --------------------------------------------------------------------------- */
 
 static inline unsigned ds_word_column(uint64_t offset, uint64_t span, unsigned columns)
 {

@@ -74,7 +74,7 @@ struct ds_caps {
     uint8_t core_type;               /* CPUID.1AH:EAX[31:24] of a hybrid processor, else 0 */
     uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
     uint8_t format; /* PEBS record format: 0..6; 15: architectural PEBS */
-    /* The name of PEBS that does without the Debug Store, which then is for BTS alone; NULL: it is the Debug Store's.
+    /* The name of PEBS that does without the Debug Store, which is then for BTS alone. NULL: PEBS is the Debug Store's.
      */
     const char *instead;
     bool baseline; /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
@@ -100,10 +100,10 @@ struct ds_caps {
     struct ds_test test[DS_TESTS_MAX];
 };
 
-/* Runs all tests of ds/driver/detect.c, in their order, on this CPU, through `machine`. It writes no register, except
- * IA32_DS_AREA, IA32_DEBUGCTL, IA32_PEBS_BASE and IA32_PEBS_INDEX under a hypervisor, which it restores, and
- * IA32_BIOS_SIGN_ID, which must be written before it is read. Never faults. Returns 0 if caps->pebs, else -ENODEV;
- * caps->bts may be set in either case. */
+/* Runs all tests of detection, in the order of ds/driver/detect.c, on this CPU, through `machine`. It writes no
+ * register but IA32_BIOS_SIGN_ID, which must be written before it is read, and, where ds/trial is linked and there is a
+ * hypervisor, those that it tries and restores: IA32_DS_AREA, IA32_DEBUGCTL, IA32_PEBS_BASE, IA32_PEBS_INDEX. Never
+ * faults. Returns 0 if caps->pebs, else -ENODEV; caps->bts may be set in either case. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
 
 /* After ds_detect: removes PEBS from `caps` if counters, the DS area or PEBS are in use, and BTS if the DS area is, and

@@ -96,9 +96,7 @@ enum ds_bts_rings { DS_BTS_ALL, DS_BTS_USER, DS_BTS_KERNEL };       /* in the or
 int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint64_t *code);
 /* The counters that can count it on this processor, with PEBS unless it is plain; some may not exist. 0: none. */
 uint64_t ds_event_counters(const struct ds_caps *caps, const struct ds_event *event);
-/* Whether PEBS may record it on this processor. Also true for instructions if no list says so:
- * whether it does has to be tried.
- */
+/* Whether PEBS may record it on this processor. Also true for instructions if no list says so: that has to be tried. */
 bool ds_event_recorded(const struct ds_caps *caps, const struct ds_event *event);
 /* Whether Intel's lists say that the instruction in the record is the one that caused the event; if not, it may be a
  * later one. */

@@ -11,8 +11,6 @@
 #include <stdint.h>
 
 struct arch_trap_frame;
-struct ds_caps;
-struct ds_config;
 struct ds_cpu;
 
 /* A machine whose counters count by single-stepping: its GLOBAL_CTRL stays on while a session runs, and counting pauses

@@ -8,7 +8,7 @@ struct trace_dump;
 
 /* What it is about; a dump has the sections in this order (docs/reference/format.md). */
 enum kdump_subject {
-    /* How the rest is written: they set it in the dump, and tell the reader in its stream H. */
+    /* These set how the rest is written, and say so in stream H. */
     KDUMP_PACKING,
     KDUMP_CHARACTERS,
     /* The rest. */
@@ -32,6 +32,7 @@ enum kdump_when {
     KDUMP_HEAD = 1, /* known before the run */
     KDUMP_END = 2,  /* in a dump in one piece, */
     KDUMP_REST = 4, /* and in the end of one that has begun before */
+    KDUMP_FORM = 8, /* first of all, in each part */
 };
 
 struct kdump_section {

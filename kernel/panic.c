@@ -144,7 +144,7 @@ static _Noreturn void finish(void)
 {
     kreport(KREPORT_FAIL, "panic", "%s", first_line);
     kphase_run(KPHASE_PANIC, NULL);
-    if (ksession_session(1)) {
+    if (ksession_find(1)) {
         ksession_settle();
         for (uint32_t i = 0; i < kcpu_count; i++)
             ds_drain_panic(kcpu_table[i]->ds);

@@ -8,9 +8,3 @@ void kphase_run(enum kphase phase, const struct boot_info *info)
         if ((*row)->phase == phase)
             (*row)->run(info);
 }
-
-__attribute__((weak)) void kphase_status(char *text, size_t size)
-{
-    (void)size;
-    text[0] = '\0';
-}

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "kernel/lib/rows.h"
 
@@ -14,11 +13,11 @@ enum kphase {
     KPHASE_MEMORY,           /* memory and devices can be mapped; boot processor, no threads */
     KPHASE_CLOCK,            /* the TSC's frequency and the serial port are known; boot processor, no threads */
     KPHASE_PLANNED,          /* all CPUs run, it is known what each is to sample, nothing is set up; thread context */
-    KPHASE_RESERVE,          /* as KPHASE_BEFORE_RUN, and before all that is done there: memory for the whole run */
+    KPHASE_READY,            /* as KPHASE_BEFORE_RUN, where a prompt may wait: for what comes before that */
     KPHASE_BEFORE_RUN,       /* all CPUs run, nothing is recorded yet; thread context */
-    KPHASE_RECORDING_BEGINS, /* it is about to: all sessions of the options are made; thread context */
+    KPHASE_RECORDING_BEGINS, /* recording is about to begin, all sessions of the options are made; thread context */
     KPHASE_RUN_BEGINS,       /* recording, the workload's threads exist; thread context */
-    KPHASE_RECORDING_ENDS,   /* it is about to, or it has not begun: a failure; no workload's thread; thread context */
+    KPHASE_RECORDING_ENDS,   /* it is about to end; after a failure it has ended, or never began; thread context */
     KPHASE_RUN_ENDS,         /* recording has ended, the workload's threads have, too; thread context */
     KPHASE_VERDICT,          /* what is to be reported of the run; thread context */
     KPHASE_PANIC,            /* before the dump; all other CPUs are stopped, interrupts are off */
@@ -30,7 +29,7 @@ enum kphase {
 
 struct kphase_row {
     enum kphase phase;
-    void (*run)(const struct boot_info *info); /* NULL in KPHASE_PLANNED, and from KPHASE_RUN_BEGINS on */
+    void (*run)(const struct boot_info *info); /* NULL in KPHASE_PLANNED, and from KPHASE_RECORDING_BEGINS on */
 };
 ROWS(kphase, const struct kphase_row);
 
@@ -41,10 +40,6 @@ ROWS(kphase, const struct kphase_row);
 
 /* Runs what is to be run in this phase. */
 void kphase_run(enum kphase phase, const struct boot_info *info);
-
-/* What is to follow the other words of the status line while it runs: nothing, unless a part of the kernel defines it.
- * Thread context. */
-void kphase_status(char *text, size_t size);
 
 /* NMIs that another CPU sends to hold this one for a while. */
 struct knmi_row {

@@ -68,7 +68,7 @@ static uint64_t wait_for_switches(uint64_t before, bool *second_half)
         const int64_t cycles = (int64_t)(arch_tsc_common() - begin);
         const uint64_t seconds = cycles < 0 ? 0 : (uint64_t)cycles / arch_tsc_hz();
         if (seconds != said) {
-            kphase_status(more, sizeof more);
+            kprint_status_more(more, sizeof more);
             kprint_status("run: %lu of %u s, %lu of %lu switches%s", (unsigned long)seconds, kopt.seconds,
                           (unsigned long)done, (unsigned long)kopt.switches, more);
         }
@@ -131,7 +131,7 @@ void krun(void *boot)
     for (size_t i = 0; kopt.ds == KOPT_DS_AUTO && kopt_idle(&i, chosen, error, sizeof error);)
         kreport(KREPORT_SKIP, "options", "%s", error);
 
-    kphase_run(KPHASE_RESERVE, boot);
+    kphase_run(KPHASE_READY, boot);
     kphase_run(KPHASE_BEFORE_RUN, boot);
     struct kmem_counts before, after;
     kmem_counts(&before);

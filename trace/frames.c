@@ -56,7 +56,7 @@ void trace_dump_flush(struct trace_dump *dump)
     if (!dump->used)
         return;
     const bool counts = !dump->sink && is_base64(dump);
-    const size_t size = counts ? TRACE_BASE64_SIZE(dump->used) + CAIRN_FRAME_OVERHEAD : make_line(dump);
+    const size_t size = counts ? KBASE64_SIZE(dump->used) + CAIRN_FRAME_OVERHEAD : make_line(dump);
     if (dump->sink)
         dump->sink->write(dump->sink->context, dump->line, size);
     dump->frames++;

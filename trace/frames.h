@@ -18,7 +18,7 @@ struct trace_sink {
 
 struct trace_dump;
 
-/* Another way to write trace and truth than as they are. */
+/* Writes trace and truth packed. */
 struct trace_packer {
     /* As trace_dump_part; `frame` says where the frame begins. */
     uint32_t (*part)(struct trace_dump *dump, const struct wmi_buffer_header *header,
@@ -30,7 +30,7 @@ struct trace_packer {
 struct trace_dump {
     const struct trace_sink *sink; /* NULL: count only */
     struct trace_packer *packer;   /* NULL: nothing is packed */
-    /* How bytes become characters, no more of them than in base64; NULL: in base64. */
+    /* Writes bytes as characters, at most as many as base64 would. NULL: base64. */
     size_t (*encode)(char *to, const void *from, size_t size);
     uint32_t frames;    /* written so far = number of the next */
     uint64_t bytes;     /* characters so far, line ends included */
@@ -54,7 +54,9 @@ void trace_dump_flush(struct trace_dump *dump);
  * because of that), a piece that is not too large. */
 uint32_t trace_dump_event(const uint8_t *at, uint32_t left);
 /* Makes one frame, which is then pending, of as many whole events of a buffer as fit, from offset `start` on (0: with
- * the buffer's header). Returns the offset where the next frame begins; header->offset: there is none. */
+ * the buffer's header). Returns the offset where the next frame begins; header->offset: there is none. With a packer a
+ * frame may complete no event: then the offset is `start`. A frame that begins elsewhere than the last one said begins
+ * another unit. */
 uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header *header, uint32_t cpu_buffer,
                          uint16_t session_id, uint32_t start);
 /* Writes every buffer of a session, with whole events in each frame; if part of a buffer was sent already, the rest. */

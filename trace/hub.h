@@ -118,8 +118,8 @@ struct trace_hub_pebs {
     uint32_t without;               /* CAIRN_STAMP_...: switch events that carry none all the same */
 };
 
-/* The session begins on this CPU with `masks`: writes its first event. 0, or -EINVAL: a
- * session with its number runs here, or it has no such CPU. */
+/* The session begins on this CPU with `masks`: writes its first event. 0, or -EINVAL: a session with its number runs
+ * here, or it has no such CPU. */
 int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
                     const struct trace_hub_pebs *pebs, uint64_t tsc);
 /* The session goes on with other masks, other stamps or other PMC items. If the masks add a form of switch events, it

@@ -57,8 +57,8 @@ static void find_framebuffer(struct boot_framebuffer *fb)
     BS->FreePool(handles);
 }
 
-/* The framebuffer is looked at once more behind the last words: the first of them may have made the console change from
- * the mode of the manufacturer's picture to one for text. */
+/* Looks for the framebuffer after the first of the last words: they may have made the console change from the mode of
+ * the manufacturer's picture to one for text. */
 void boot_say_more(struct boot_info *info)
 {
     char screen[8] = "on";
@@ -66,5 +66,4 @@ void boot_say_more(struct boot_info *info)
     find_framebuffer(&info->framebuffer);
     if (info->framebuffer.base != 0 && screen[0] == 'o' && screen[1] == 'n' && screen[2] == 0)
         Print(L"and what is meant to be read to this screen, too, if the kernel has one (option screen=)\n");
-    find_framebuffer(&info->framebuffer);
 }

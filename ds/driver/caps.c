@@ -18,8 +18,9 @@ void ds_caps_refuse(struct ds_caps *caps, const char *why)
 
 void ds_caps_no_bts(struct ds_caps *caps, const char *why)
 {
+    if (caps->bts || !caps->bts_reason)
+        caps->bts_reason = why;
     caps->bts = false;
-    caps->bts_reason = why;
 }
 
 struct ds_test *ds_detect_row(struct ds_detection *d, const char *name, uint64_t value, bool ok, const char *verdict)

@@ -30,10 +30,10 @@ static const struct ds_mechanism *find_mechanism(struct ds_detection *d)
     d->no_capabilities =
         d->leaf1[2] & CPUID_01H_ECX_PDCM && !ds_detect_rdmsr(d, IA32_PERF_CAPABILITIES, &d->capabilities);
     const unsigned architectural = IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL;
-    d->leaf_23 = (r[0] & both) == both;
-    const bool either = d->leaf_23 || ia32_perf_capabilities_pebs_fmt(d->capabilities) == architectural;
+    const bool leaf_23 = (r[0] & both) == both;
+    const bool either = leaf_23 || ia32_perf_capabilities_pebs_fmt(d->capabilities) == architectural;
     ds_detect_require(
-        d, "CPUID.23H:EAX subleaves[5:4]", r[0] >> 4 & 3, d->leaf_23 == either,
+        d, "CPUID.23H:EAX subleaves[5:4]", r[0] >> 4 & 3, leaf_23 == either,
         either ? "architectural PEBS: subleaves 4 and 5 tell of it" : "not architectural PEBS",
         "IA32_PERF_CAPABILITIES.PEBS_FMT is that of architectural PEBS, but CPUID.23H has no subleaves 4 and 5: the "
         "two disagree, so there is no PEBS to rely on");

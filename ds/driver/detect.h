@@ -14,7 +14,6 @@ struct ds_detection {
     bool hypervisor;
     uint64_t capabilities; /* IA32_PERF_CAPABILITIES; 0: there is none, */
     bool no_capabilities;  /* or reading it raises #GP */
-    bool leaf_23;          /* CPUID.23H tells of architectural PEBS */
 };
 
 void ds_detect_cpuid(const struct ds_detection *d, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
@@ -42,7 +41,7 @@ struct ds_test *ds_caps_row(struct ds_caps *caps, const char *name, uint64_t val
 
 /* No PEBS, and why: the first reason stays. */
 void ds_caps_refuse(struct ds_caps *caps, const char *why);
-/* No BTS, and why. */
+/* No BTS, and why: where there was some, or no reason was given yet. */
 void ds_caps_no_bts(struct ds_caps *caps, const char *why);
 
 /* Fills caps->errata of the processor with CPUID.01H:EAX `signature`, a row each; some refuse PEBS. To be called when

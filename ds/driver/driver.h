@@ -78,8 +78,7 @@ struct ds_cpu {
     struct ds_bts bts;
 };
 
-/* ---- the plan: ds/driver/plan.c
- * ----------------------------------------------------------------------------------------- */
+/* ---- the plan: ds/driver/plan.c ---------------------------------------------------------------------------------- */
 
 static inline bool ds_is_fixed(unsigned counter)
 {
@@ -93,8 +92,7 @@ uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t perio
 /* Whether each event could have that period. 0, or -EINVAL with one line in `error`. */
 int ds_check_periods(const struct ds_cpu *ds, const uint64_t *period, char *error, size_t size);
 
-/* ---- what is in the buffer: ds/driver/drain.c
- * ------------------------------------------------------------------------- */
+/* ---- what is in the buffer: ds/driver/drain.c -------------------------------------------------------------------- */
 
 /* The first record that was not handed over. */
 const uint8_t *ds_records(const struct ds_cpu *ds);
@@ -103,22 +101,19 @@ bool ds_readable(const struct ds_cpu *ds, const void *address, size_t bytes);
 /* What a drain at `tsc` hands over, but for records. */
 struct ds_drain ds_drain_of(const struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc);
 
-/* ---- where PEBS stands: ds/driver/index.c
- * ----------------------------------------------------------------------------- */
+/* ---- where PEBS stands: ds/driver/index.c ------------------------------------------------------------------------ */
 
 /* Makes at_switch anew, when something it depends on has changed. */
 void ds_settle_switch(struct ds_cpu *ds);
 
-/* ---- throttling: ds/driver/throttle.c
- * ----------------------------------------------------------------------------------- */
+/* ---- throttling: ds/driver/throttle.c ---------------------------------------------------------------------------- */
 
 /* One more PMI was ours; counting is paused. Holds it, with a drain, if that was one too many. */
 void ds_throttle(struct ds_cpu *ds);
 /* At the stop: what it lasted is counted. */
 void ds_throttle_end(struct ds_cpu *ds);
 
-/* ---- hold and go on: ds/driver/driver.c
- * ------------------------------------------------------------------------------------ */
+/* ---- hold and go on: ds/driver/driver.c -------------------------------------------------------------------------- */
 
 /* Turns counters, branch tracing and branch history off and on by their own controls: where nothing steps that is pause
  * and resume, on any machine it is throttling. */
@@ -132,8 +127,7 @@ bool ds_in_use(const struct ds_cpu *ds);
 uint64_t ds_dropped(const struct ds_cpu *ds);
 uint64_t ds_swallowed(const struct ds_cpu *ds);
 
-/* ---- PEBS goes off: ds/driver/quiet.c
- * ----------------------------------------------------------------------------------- */
+/* ---- PEBS goes off: ds/driver/quiet.c ---------------------------------------------------------------------------- */
 
 /* Waits for records that are still on their way, after counters and PEBS have been turned off, of whoever had them on.
  * 0 or -EFAULT. */
@@ -142,8 +136,7 @@ int ds_wait_quiet(struct ds_cpu *ds);
  * `reason` what is there then. Until it is on again no record comes. */
 void ds_pebs_off(struct ds_cpu *ds, enum cairn_ds_reason reason);
 
-/* ---- registers: ds/driver/driver.c, for the others
- * ---------------------------------------------------------------------- */
+/* ---- registers: ds/driver/driver.c, for the others --------------------------------------------------------------- */
 
 int ds_rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value);
 /* A refusal that nobody can be told of at once. */
@@ -163,8 +156,7 @@ void ds_set_lvtpc(struct ds_cpu *ds);
  * have been for what another register still held. */
 void ds_roll_back(struct ds_cpu *ds, uint32_t undos);
 
-/* ---- branch history: ds/driver/lbr.c; nothing without the LBR group
- * ----------------------------------------------------- */
+/* ---- branch history: ds/driver/lbr.c; nothing without the LBR group ---------------------------------------------- */
 
 /* Part of set-up's step 5: 0 or -EFAULT. */
 int ds_lbr_set_up(struct ds_cpu *ds);

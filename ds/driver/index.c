@@ -12,7 +12,9 @@ const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds)
 
 const uint64_t *ds_known_area(const struct ds_cpu *ds)
 {
-    return ds_drain_of(ds, CAIRN_DS_START, 0).area;
+    struct ds_drain known = {0};
+    ds->mechanism->describe(ds, &known);
+    return known.area;
 }
 
 void ds_refresh_index(struct ds_cpu *ds)

@@ -22,7 +22,7 @@ struct ds_probed {
 struct ds_mechanism {
     uint8_t first, last; /* IA32_PERF_CAPABILITIES.PEBS_FMT */
     const char *set_up;  /* what a refusal of ds_start happened during */
-    size_t cpu_bytes;    /* of a struct ds_cpu and what is behind it */
+    size_t cpu_bytes;    /* of the mechanism's own structure, which begins with a struct ds_cpu */
 
     /* ---- detection: ds/driver/detect.c */
     void (*find_store)(struct ds_detection *d); /* the row of CPUID's DS bit; caps->bts */
@@ -60,7 +60,7 @@ struct ds_mechanism {
     uint64_t (*room)(const struct ds_cpu *ds); /* at most so many */
     /* Makes the index right; false: #GP, which is counted. NULL: it is in memory, always right. */
     bool (*refresh)(struct ds_cpu *ds);
-    /* The last refresh of this CPU, in a panic. NULL as well. */
+    /* The last refresh of this CPU, in a panic. NULL where refresh is. */
     void (*refresh_panic)(struct ds_cpu *ds);
     /* Records that `bytes` bytes are, `from` bytes behind ds_records. 0 of what is not in the buffer. */
     uint64_t (*count)(const struct ds_cpu *ds, uint64_t from, uint64_t bytes);

@@ -20,9 +20,9 @@
  * frontend never do, though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do
  * not show (freezing in SMM) do not exist. The core has one thread, so AnyThread changes nothing.
  *
- * Of the rest of the tree it uses ds/policy, ds/layout.h, ds/pebs23_layout.h, ds/event_data.h with the tables that are
- * made for it, and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the C library), three
- * error numbers, memcpy, memset and strcmp.
+ * Of the rest of the tree it uses ds/policy, ds/layout.h, ds/pebs23_layout.h, ds/caps.h, ds/ds.h, ds/event_data.h with
+ * the tables that are made for it, and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the
+ * C library), three error numbers, memcpy, memset and strcmp.
  *
  * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c, slots.c;
  * then arch.c and arch_record.c, the same with architectural PEBS. presets.c, listed.c and ds/policy are tables. What

@@ -58,13 +58,6 @@ static enum answer try(const struct ds_machine *m, uint32_t msr, uint64_t keep, 
     return refused ? REFUSES : (*after & ~keep) == probe ? KEEPS : DROPS;
 }
 
-static void no_bts(struct ds_caps *caps, const char *why)
-{
-    if (caps->bts)
-        caps->bts_reason = why;
-    caps->bts = false;
-}
-
 static void probe_area(const struct ds_machine *m, struct ds_caps *caps)
 {
     static const char name[] = "IA32_DS_AREA write, read back";
@@ -84,7 +77,7 @@ static void probe_area(const struct ds_machine *m, struct ds_caps *caps)
         return;
     if (!caps->instead) /* which needs no area */
         ds_caps_refuse(caps, why[a]);
-    no_bts(caps, why[a]);
+    ds_caps_no_bts(caps, why[a]);
 }
 
 /* BTINT without TR does nothing; what refuses it, or drops it, has no BTS. */
@@ -98,8 +91,8 @@ static void probe_bts(const struct ds_machine *m, struct ds_caps *caps)
                                                  : "raises #GP: no BTS");
     t->faulted = a == REFUSES;
     if (a != KEEPS)
-        no_bts(caps, a == DROPS ? "the hypervisor does not keep what is written to IA32_DEBUGCTL for BTS"
-                                : "the hypervisor refuses what IA32_DEBUGCTL takes for BTS");
+        ds_caps_no_bts(caps, a == DROPS ? "the hypervisor does not keep what is written to IA32_DEBUGCTL for BTS"
+                                        : "the hypervisor refuses what IA32_DEBUGCTL takes for BTS");
 }
 
 /* KVM has the register where there is a record format, which QEMU hides by default. */

@@ -71,7 +71,8 @@ enum ds_tried ds_self_test(struct ds_cpu *ds, const struct ds_machine *machine, 
     config.event[0].period = PERIOD;
     config.event[0].kernel = true; /* it is the kernel that runs */
     enum ds_tried tried = DS_TRIED_NOT;
-    if (ds_cpu_init(ds, 0, machine, caps, &config, &hooks, area, buffer, error, sizeof error) == 0)
+    if (ds_buffer_bytes(caps, &config) <= DS_SELF_TEST_BUFFER &&
+        ds_cpu_init(ds, 0, machine, caps, &config, &hooks, area, buffer, error, sizeof error) == 0)
         tried = try(ds, &records);
     ds_caps_row(caps, "self-test: instructions", records, tried == DS_TRIED_RECORDS, verdict[tried]);
     return tried;

@@ -106,6 +106,13 @@ void kprint_bytes(const char *data, size_t size)
     unlock(on);
 }
 
+void kprint_locked(void (*function)(void))
+{
+    bool on = lock();
+    function();
+    unlock(on);
+}
+
 size_t kprint_line(const char *line, size_t size, size_t done, bool wait)
 {
     bool on;
@@ -155,6 +162,12 @@ void kprintf(const char *format, ...)
     va_start(args, format);
     print(format, args);
     va_end(args);
+}
+
+__attribute__((weak)) void kprint_status_more(char *text, size_t size)
+{
+    (void)size;
+    text[0] = '\0';
 }
 
 void kprint_status(const char *format, ...)

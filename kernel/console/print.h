@@ -19,10 +19,15 @@ void kprint_bytes(const char *data, size_t size);
  * many are out. Other text may come in between: it ends the line, which then begins again, and fewer are out than
  * before. One line at a time; at least one character. */
 size_t kprint_line(const char *line, size_t size, size_t done, bool wait);
+/* Runs `function` while nobody prints; it may not print itself. */
+void kprint_locked(void (*function)(void));
 /* For a terminal at the serial port alone: echo and prompts of the monitor, which belong into no log. */
 void kprint_terminal(const char *text, size_t size);
 /* What goes on now, in one line, where the console can show that by itself (a screen can, a serial line not). */
 void kprint_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What is to follow the other words while a workload runs: nothing, unless a part of the kernel defines it. Thread
+ * context. */
+void kprint_status_more(char *text, size_t size);
 /* Takes the console's lock for a CPU that is about to hold all others, and lets it print without: nobody else does now.
  * It waits a bounded time, then goes on without. Interrupts off, before they are held; and before they go on. */
 void kprint_hold(void);

@@ -53,7 +53,7 @@ void kdump_form(struct trace_dump *d, unsigned format)
 {
     enum cairn_stream stream = CAIRN_STREAM_HEADER;
     LINE("cairn.format=%u", format);
-    write_sections(d, 0, KDUMP_MACHINE, ~0u);
+    write_sections(d, 0, KDUMP_SUBJECTS, KDUMP_FORM);
 }
 
 static void dump_header(struct trace_dump *d, const char *cause)
@@ -68,7 +68,7 @@ static void dump_header(struct trace_dump *d, const char *cause)
 
 void kdump_sections(struct trace_dump *d, unsigned when)
 {
-    write_sections(d, KDUMP_MACHINE, KDUMP_SUBJECTS, when);
+    write_sections(d, 0, KDUMP_SUBJECTS, when);
 }
 
 static void produce(struct trace_dump *d, const char *cause)

@@ -23,10 +23,9 @@ struct kdump_begun {
     uint32_t frames;
     uint64_t bytes, raw_bytes;
 };
-extern struct kdump_begun kdump_begun; /* who begins one keeps it */
+extern struct kdump_begun kdump_begun; /* written by the part that begins a dump early */
 
-/* Lines that say how all the rest is to be read, which the dump then writes so: first of all. `format`:
- * CAIRN_FORMAT_... */
+/* Writes the first lines of a dump: its format, CAIRN_FORMAT_..., and how all that follows is written. */
 void kdump_form(struct trace_dump *dump, unsigned format);
 /* The sections that a part of the dump has: bits of enum kdump_when. */
 void kdump_sections(struct trace_dump *dump, unsigned when);

@@ -82,7 +82,7 @@ static void dump_gone(struct trace_dump *d, const char *prefix, uint32_t number,
     enum cairn_stream stream = CAIRN_STREAM_END;
     const char *how = live ? "live" : "overwritten";
     struct trace_overwritten o;
-    trace_session_overwritten(ksession_session(number), &o);
+    trace_session_overwritten(ksession_find(number), &o);
     LINE("%s%s.buffers=%lu", prefix, how, o.buffers);
     LINE("%s%s.events=%lu", prefix, how, o.events);
     LINE("%s%s.compact=%lu", prefix, how, o.compact);
@@ -99,7 +99,7 @@ static void dump_session_end(struct trace_dump *d, uint32_t number)
         snprintf(p, sizeof p, "end.session.%u.", number);
     ksession_query(number, &info);
     for (uint32_t i = 0; i < kcpu_count; i++)
-        dump_counts(d, p, ksession_session(number), i);
+        dump_counts(d, p, ksession_find(number), i);
     LINE("%sevents_tried=%lu", p, info.sum.events_tried);
     LINE("%sevents_written=%lu", p, info.sum.events_written);
     LINE("%sevents_lost=%lu", p, info.sum.events_lost);
@@ -109,10 +109,10 @@ static void dump_session_end(struct trace_dump *d, uint32_t number)
 
 static void kdump_counts(struct trace_dump *d)
 {
-    if (!ksession_session(1))
+    if (!ksession_find(1))
         return; /* nothing was recorded */
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        if (ksession_session(number))
+        if (ksession_find(number))
             dump_session_end(d, number);
     for (uint32_t i = 0; i < kcpu_count; i++)
         dump_cpu_end(d, i);
@@ -126,7 +126,7 @@ static void kdump_verdict(struct trace_dump *d)
     struct kcost cost = kcost();
     uint32_t n[3];
 
-    if (!ksession_session(1))
+    if (!ksession_find(1))
         return; /* nothing was recorded */
     LINE("end.hook.count=%lu", cost.count);
     LINE("end.hook.min=%lu", cost.min);

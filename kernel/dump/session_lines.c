@@ -38,7 +38,7 @@ static void dump_session(struct trace_dump *d, const struct trace_config *c)
     LINE("%s.masks=%08x %08x %08x %08x %08x %08x %08x %08x", p, m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7]);
     LINE("%s.buffer_bytes=%u", p, c->buffer_bytes);
     LINE("%s.buffers=%u", p, c->buffers);
-    LINE("%s.memory=%p", p, (void *)ksession_session(c->number));
+    LINE("%s.memory=%p", p, (void *)ksession_find(c->number));
     LINE("%s.build=%u", p, CCSWAP_BUILD);
     LINE("%s.maximum_wait_reason=%u", p, CCSWAP_MAXIMUM_WAIT_REASON);
     LINE("%s.cpus=%u", p, c->cpus);
@@ -83,7 +83,7 @@ KDUMP_SECTION(KDUMP_LIVES, KDUMP_END | KDUMP_REST, kdump_lives);
 static void kdump_buffers(struct trace_dump *d)
 {
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        if (ksession_session(number))
-            trace_dump_session(d, ksession_session(number), (uint16_t)number);
+        if (ksession_find(number))
+            trace_dump_session(d, ksession_find(number), (uint16_t)number);
 }
 KDUMP_SECTION(KDUMP_BUFFERS, KDUMP_END | KDUMP_REST, kdump_buffers);

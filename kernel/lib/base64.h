@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRACE_BASE64_SIZE(bytes) (((bytes) + 2u) / 3u * 4u)
+#define KBASE64_SIZE(bytes) (((bytes) + 2u) / 3u * 4u)
 
-/* Writes TRACE_BASE64_SIZE(size) characters, no NUL. Returns their number. */
+/* Writes KBASE64_SIZE(size) characters, no NUL. Returns their number. */
 size_t kbase64_encode(char *to, const void *from, size_t size);
 
 /* Decodes `size` characters into at most size / 4 * 3 bytes. Returns the number of bytes, or -EINVAL for anything an

@@ -41,7 +41,7 @@ _Static_assert(LINE_RATE_STAY_MS < LINE_RATE_BACK_MS, "capture listens again bef
 #define LINE_RATE_MOST 4000000u
 
 /* Each character that may occur in an 8-bit line, in order. */
-#define LINE_RATE_PATTERN (256u - TRACE_LINE8_NEVER_COUNT)
+#define LINE_RATE_PATTERN (256u - KLINE8_NEVER_COUNT)
 static inline void kline_rate_pattern(char pattern[LINE_RATE_PATTERN])
 {
     size_t n = 0;

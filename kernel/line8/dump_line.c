@@ -7,8 +7,8 @@
 #include "kernel/line8/line8.h"
 #include "trace/frames.h"
 
-_Static_assert(TRACE_LINE8_RUN == CAIRN_FRAME_8BIT, "the first run's mark is the frame's");
-_Static_assert(TRACE_LINE8_MOST(CAIRN_FRAME_PAYLOAD_MAX) <= TRACE_BASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX), "it has room");
+_Static_assert(KLINE8_RUN == CAIRN_FRAME_8BIT, "the first run's mark is the frame's");
+_Static_assert(KLINE8_MOST(CAIRN_FRAME_PAYLOAD_MAX) <= KBASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX), "it has room");
 
 static void form(struct trace_dump *dump)
 {
@@ -16,4 +16,4 @@ static void form(struct trace_dump *dump)
         dump->encode = kline8_encode;
     trace_dump_print(dump, CAIRN_STREAM_HEADER, "dump.line=%s", kline8_on ? "8bit" : "base64");
 }
-KDUMP_SECTION(KDUMP_CHARACTERS, KDUMP_HEAD | KDUMP_REST, form);
+KDUMP_SECTION(KDUMP_CHARACTERS, KDUMP_FORM, form);

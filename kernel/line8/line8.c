@@ -6,8 +6,8 @@
 
 #define MARKED(c) [c] = 1,
 #define ONE(c)    +1u
-static const uint8_t is_never[256] = {TRACE_LINE8_NEVER(MARKED)};
-_Static_assert(TRACE_LINE8_NEVER_COUNT == 0 TRACE_LINE8_NEVER(ONE), "TRACE_LINE8_NEVER_COUNT");
+static const uint8_t is_never[256] = {KLINE8_NEVER(MARKED)};
+_Static_assert(KLINE8_NEVER_COUNT == 0 KLINE8_NEVER(ONE), "KLINE8_NEVER_COUNT");
 
 #define RULED_OUT(c) out[byte ^ (c)] = 1;
 
@@ -28,7 +28,7 @@ static size_t longest_run(const uint8_t *from, size_t size, uint8_t *key)
         if (n == size)
             return n;
         const uint8_t byte = from[n];
-        TRACE_LINE8_NEVER(RULED_OUT)
+        KLINE8_NEVER(RULED_OUT)
     }
 }
 
@@ -39,7 +39,7 @@ size_t kline8_encode(char *to, const void *from, size_t size)
     while (size) {
         uint8_t key;
         const size_t n = longest_run(f, size, &key);
-        *t++ = TRACE_LINE8_RUN;
+        *t++ = KLINE8_RUN;
         *t++ = (char)key;
         for (size_t i = 0; i < n; i++)
             *t++ = (char)(f[i] ^ key);
@@ -54,10 +54,10 @@ long kline8_decode(uint8_t *to, size_t room, const char *from, size_t size)
     const char *end = from + size;
     size_t total = 0;
     while (from < end) {
-        if (end - from < 3 || from[0] != TRACE_LINE8_RUN)
+        if (end - from < 3 || from[0] != KLINE8_RUN)
             return -EINVAL;
         const uint8_t key = (uint8_t)from[1];
-        const char *text = from + 2, *next = memchr(text, TRACE_LINE8_RUN, (size_t)(end - text));
+        const char *text = from + 2, *next = memchr(text, KLINE8_RUN, (size_t)(end - text));
         const size_t n = (size_t)((next ? next : end) - text);
         uint8_t bad = is_never[key];
         if (n == 0 || n > room - total)

@@ -5,7 +5,7 @@
  *     = K characters
  *
  * without the spaces. Each character of a run is one byte XOR K. Neither K nor the characters are those that serial
- * lines, terminals and tools change, or that give a frame its form (TRACE_LINE8_NEVER). The encoder takes the key that
+ * lines, terminals and tools change, or that give a frame its form (KLINE8_NEVER). The encoder takes the key that
  * can carry most bytes: about 100 of random data, all of a text.
  */
 #pragma once
@@ -17,11 +17,10 @@
 
 /* The encoder's runs have at least so many bytes, but for the last one: each byte rules out at most as many keys as
  * there are characters that never occur, and those are no keys either. */
-#define TRACE_LINE8_RUN_LEAST ((256u - TRACE_LINE8_NEVER_COUNT - 1u) / TRACE_LINE8_NEVER_COUNT)
-#define TRACE_LINE8_MOST(bytes)                                                                                        \
-    ((bytes) + ((bytes) + TRACE_LINE8_RUN_LEAST - 1u) / TRACE_LINE8_RUN_LEAST * 2u) /* characters */
+#define KLINE8_RUN_LEAST   ((256u - KLINE8_NEVER_COUNT - 1u) / KLINE8_NEVER_COUNT)
+#define KLINE8_MOST(bytes) ((bytes) + ((bytes) + KLINE8_RUN_LEAST - 1u) / KLINE8_RUN_LEAST * 2u) /* characters */
 
-/* Writes at most TRACE_LINE8_MOST(size) characters, the same ones for the same bytes. Returns their number. Usable in
+/* Writes at most KLINE8_MOST(size) characters, the same ones for the same bytes. Returns their number. Usable in
  * a panic. */
 size_t kline8_encode(char *to, const void *from, size_t size);
 

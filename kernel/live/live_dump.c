@@ -112,7 +112,7 @@ static bool next_buffer(uint32_t *number, struct trace_live *buffer)
 {
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++) {
         *number = *number % TRACE_MAX_SESSIONS + 1;
-        struct trace_session *session = ksession_session(*number);
+        struct trace_session *session = ksession_find(*number);
         if (session && trace_session_config(session)->live && trace_live_next(session, buffer)) {
             sender.session = session;
             return true;
@@ -173,7 +173,7 @@ static void send_head(void)
     write_head(&sender.dump, &whole, tsc);
     set_line((uint64_t)sender.dump.frames << 1);
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        kdump_begun.sessions |= ksession_session(number) ? 1u << (number - 1) : 0;
+        kdump_begun.sessions |= ksession_find(number) ? 1u << (number - 1) : 0;
     kdump_begun.any = true;
 }
 
@@ -206,19 +206,6 @@ static void begin(const struct boot_info *info)
 }
 KPHASE(KPHASE_RECORDING_BEGINS, begin);
 
-/* Ends the thread, wherever it is. What it leaves is for settle and the dump at the end. */
-static void end(const struct boot_info *info)
-{
-    (void)info;
-    if (!thread)
-        return;
-    __atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
-    kevent_set(&stop, KWAIT_INCREMENT);
-    kthread_join(thread, KWAIT_FOREVER, NULL);
-    thread = NULL;
-}
-KPHASE(KPHASE_RECORDING_ENDS, end);
-
 /* Sends the rest of the frame it was at, if it was. Once more does no harm; usable in a panic. */
 static void settle(const struct boot_info *info)
 {
@@ -233,22 +220,29 @@ static void settle(const struct boot_info *info)
 }
 KPHASE(KPHASE_DUMP, settle);
 
-/* Before anybody prints: the line would begin again. */
-static void run_ends(const struct boot_info *info)
+/* Ends the thread, wherever it is, and its line, which would begin again if anybody printed. The dump at the end has
+ * what is left. */
+static void end(const struct boot_info *info)
 {
+    if (!thread)
+        return;
+    __atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
+    kevent_set(&stop, KWAIT_INCREMENT);
+    kthread_join(thread, KWAIT_FOREVER, NULL);
+    thread = NULL;
     settle(info);
 }
-KPHASE(KPHASE_RUN_ENDS, run_ends);
+KPHASE(KPHASE_RECORDING_ENDS, end);
 
 /* How far it is; "" where nothing goes out. */
-void kphase_status(char *text, size_t size)
+void kprint_status_more(char *text, size_t size)
 {
     uint32_t full = 0;
     text[0] = '\0';
     if (!kdump_begun.any)
         return;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
-        const struct trace_session *session = ksession_session(number);
+        const struct trace_session *session = ksession_find(number);
         if (session && trace_session_config(session)->live)
             full += trace_live_full(session);
     }
@@ -270,7 +264,7 @@ KPHASE(KPHASE_VERDICT, report);
 /* Frames of the trace that went out, and lines that were begun again because something came between. */
 static void counts(struct trace_dump *dump)
 {
-    if (!kdump_begun.any || !ksession_session(1))
+    if (!kdump_begun.any || !ksession_find(1))
         return;
     trace_dump_print(dump, CAIRN_STREAM_END, "end.live.frames=%u", sender.frames);
     trace_dump_print(dump, CAIRN_STREAM_END, "end.live.again=%u", sender.again);

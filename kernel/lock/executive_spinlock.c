@@ -22,7 +22,7 @@ static void wait(const struct kexecutive_spinlock *lock, uint32_t *spins)
 static uint32_t take_shared(struct kexecutive_spinlock *lock)
 {
     uint32_t spins = 0;
-    for (uint32_t s; (s = state_of(lock)) & KEXSPIN_EXCLUSIVE || !exchange(lock, s, s + 1);)
+    for (uint32_t s; (s = state_of(lock)) & KEXECUTIVE_EXCLUSIVE || !exchange(lock, s, s + 1);)
         wait(lock, &spins);
     return spins;
 }
@@ -30,9 +30,9 @@ static uint32_t take_shared(struct kexecutive_spinlock *lock)
 static uint32_t take_exclusive(struct kexecutive_spinlock *lock)
 {
     uint32_t spins = 0;
-    for (uint32_t s; (s = state_of(lock)) & KEXSPIN_EXCLUSIVE || !exchange(lock, s, s | KEXSPIN_EXCLUSIVE);)
+    for (uint32_t s; (s = state_of(lock)) & KEXECUTIVE_EXCLUSIVE || !exchange(lock, s, s | KEXECUTIVE_EXCLUSIVE);)
         wait(lock, &spins);
-    while (__atomic_load_n(&lock->state, __ATOMIC_ACQUIRE) != KEXSPIN_EXCLUSIVE)
+    while (__atomic_load_n(&lock->state, __ATOMIC_ACQUIRE) != KEXECUTIVE_EXCLUSIVE)
         wait(lock, &spins);
     __atomic_store_n(&lock->owner, arch_cpu_index() + 1, __ATOMIC_RELAXED);
     return spins;
@@ -62,7 +62,7 @@ void kexecutive_lock_exclusive(struct kexecutive_spinlock *lock)
 
 bool kexecutive_try_convert(struct kexecutive_spinlock *lock)
 {
-    if (!exchange(lock, 1, KEXSPIN_EXCLUSIVE))
+    if (!exchange(lock, 1, KEXECUTIVE_EXCLUSIVE))
         return false;
     __atomic_store_n(&lock->owner, arch_cpu_index() + 1, __ATOMIC_RELAXED);
     if (__builtin_expect(kcpu_this()->locktrace != NULL, 0))
@@ -72,7 +72,7 @@ bool kexecutive_try_convert(struct kexecutive_spinlock *lock)
 
 void kexecutive_unlock_shared(struct kexecutive_spinlock *lock)
 {
-    if (__builtin_expect((state_of(lock) & ~KEXSPIN_EXCLUSIVE) == 0, 0))
+    if (__builtin_expect((state_of(lock) & ~KEXECUTIVE_EXCLUSIVE) == 0, 0))
         kpanic("spinlock %s: released by CPU %u, but nobody shares it", lock->name, arch_cpu_index());
     if (__builtin_expect(kcpu_this()->locktrace == NULL, 1)) {
         __atomic_fetch_sub(&lock->state, 1, __ATOMIC_RELEASE);

@@ -12,11 +12,11 @@
 #include "kernel/lock/spinlock.h"
 
 struct kexecutive_spinlock {
-    uint32_t state; /* KEXSPIN_EXCLUSIVE and the number of those that share it */
+    uint32_t state; /* KEXECUTIVE_EXCLUSIVE and the number of those that share it */
     uint32_t owner; /* CPU index + 1 of who has it alone */
     const char *name;
 };
-#define KEXSPIN_EXCLUSIVE 0x80000000u /* held alone, or as soon as nobody shares it any more */
+#define KEXECUTIVE_EXCLUSIVE 0x80000000u /* held alone, or as soon as nobody shares it any more */
 
 /* Interrupts off. They panic where the lock is never free, this CPU holding it, too. */
 void kexecutive_lock_shared(struct kexecutive_spinlock *lock);

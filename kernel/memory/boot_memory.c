@@ -12,7 +12,7 @@ static bool usable(const struct boot_memory *m, uint64_t limit, uint64_t *first,
 {
     if (!boot_memory_is_free(m->type))
         return false;
-    *first = m->base > KFREEMEM_FIRST ? m->base : KFREEMEM_FIRST;
+    *first = m->base > KBOOT_MEMORY_FIRST ? m->base : KBOOT_MEMORY_FIRST;
     *end = m->base + m->size < limit ? m->base + m->size : limit;
     return *first < *end;
 }

@@ -8,7 +8,8 @@
 #include "boot/info.h"
 #include "kernel/memory/page_bitmap.h"
 
-#define KFREEMEM_FIRST (UINT64_C(1) << 20) /* below lie the processors' trampoline, and what old firmware looks at */
+#define KBOOT_MEMORY_FIRST                                                                                             \
+    (UINT64_C(1) << 20) /* below lie the processors' trampoline, and what old firmware looks at */
 
 struct kboot_memory {
     const struct boot_memory *memory;

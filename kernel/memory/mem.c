@@ -65,10 +65,10 @@ static void *take(size_t count, size_t alignment, uint64_t *counter)
 {
     bool on = kspin_lock_irqsave(&page_lock);
     uint64_t first = kpage_bitmap_take_aligned(&pages, count, alignment);
-    if (first != KPAGEMAP_NONE)
+    if (first != KPAGE_BITMAP_NONE)
         *counter += count;
     kspin_unlock_irqrestore(&page_lock, on);
-    return first == KPAGEMAP_NONE ? NULL : arch_phys_to_virt(first * ARCH_PAGE_SIZE);
+    return first == KPAGE_BITMAP_NONE ? NULL : arch_phys_to_virt(first * ARCH_PAGE_SIZE);
 }
 
 static void *take_cleared(size_t count, size_t alignment, uint64_t *counter)

@@ -45,7 +45,7 @@ static uint64_t align(uint64_t page, uint64_t alignment)
 uint64_t kpage_bitmap_take_aligned(struct kpage_bitmap *map, uint64_t count, uint64_t alignment)
 {
     if (count > map->free)
-        return KPAGEMAP_NONE;
+        return KPAGE_BITMAP_NONE;
     map->hint = next_free(map, map->hint);
     uint64_t first = align(map->hint, alignment);
     while (first + count <= map->pages) {
@@ -60,7 +60,7 @@ uint64_t kpage_bitmap_take_aligned(struct kpage_bitmap *map, uint64_t count, uin
         }
         first = align(next_free(map, first + n), alignment);
     }
-    return KPAGEMAP_NONE;
+    return KPAGE_BITMAP_NONE;
 }
 
 bool kpage_bitmap_give(struct kpage_bitmap *map, uint64_t first, uint64_t count)

@@ -14,7 +14,7 @@ struct kpage_bitmap {
     uint64_t hint; /* single pages: no free page lies below */
 };
 
-#define KPAGEMAP_NONE UINT64_MAX
+#define KPAGE_BITMAP_NONE UINT64_MAX
 
 /* Bytes of `bits` for so many pages. */
 static inline size_t kpage_bitmap_bytes(uint64_t pages)
@@ -24,7 +24,7 @@ static inline size_t kpage_bitmap_bytes(uint64_t pages)
 
 /* All pages taken. */
 void kpage_bitmap_init(struct kpage_bitmap *map, uint64_t *bits, uint64_t pages);
-/* First of `count` (>= 1) contiguous free pages, now taken; KPAGEMAP_NONE where there are none. Lowest first. */
+/* First of `count` (>= 1) contiguous free pages, now taken; KPAGE_BITMAP_NONE where there are none. Lowest first. */
 uint64_t kpage_bitmap_take(struct kpage_bitmap *map, uint64_t count);
 /* The same, from a multiple of `alignment`, a power of two, on. */
 uint64_t kpage_bitmap_take_aligned(struct kpage_bitmap *map, uint64_t count, uint64_t alignment);

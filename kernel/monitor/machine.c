@@ -116,9 +116,9 @@ static int write(uint64_t at, const void *from, size_t size)
 /* Its registers; on a CPU that is held what the driver knows of them. */
 static void arch_pebs_of(uint32_t cpu, struct kmonitor_ds *ds)
 {
-    const struct ds_arch_registers *known = (const void *)ds_known_area(kcpu_table[cpu]->ds);
     bool model;
     if (rdmsr_of(cpu, IA32_PEBS_BASE, &ds->base, &model) == -EBUSY) {
+        const struct ds_arch_registers *known = (const void *)ds_known_area(kcpu_table[cpu]->ds);
         ds->base = known->base;
         ds->index = known->index;
     } else {

@@ -21,4 +21,4 @@ static void form(struct trace_dump *dump)
     trace_dump_pack(dump, &packs[i].pack);
     trace_dump_print(dump, CAIRN_STREAM_HEADER, "dump.pack=%u", CAIRN_PACK_VERSION);
 }
-KDUMP_SECTION(KDUMP_PACKING, KDUMP_HEAD | KDUMP_REST, form);
+KDUMP_SECTION(KDUMP_PACKING, KDUMP_FORM, form);

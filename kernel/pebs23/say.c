@@ -15,4 +15,4 @@ static void say_which_is_which(const struct boot_info *info)
     else
         kprintf("ds: PEBS is architectural (IA32_PEBS_BASE); no BTS: %s\n", kds->caps[cpu].bts_reason);
 }
-KPHASE(KPHASE_BEFORE_RUN, say_which_is_which);
+KPHASE(KPHASE_READY, say_which_is_which);

@@ -12,8 +12,8 @@ struct trace_dump;
 
 struct kbackend {
     const char *name; /* the value of option ds= */
-    /* A new machine, as after RESET, whose counters count by single-stepping: what no manual says it does as the
-     * options say, or without `policies` as by default. Of any CPU. NULL: no memory. */
+    /* A new machine, as after RESET, whose counters count by single-stepping. Where no manual says what a processor
+     * does, it does what the options say, or, without `policies`, the default. For any CPU. NULL: no memory. */
     const struct ds_machine *(*make)(bool policies);
     void (*free)(const struct ds_machine *machine);
     /* Lines of the machine stream: what the options say of it; and at the end, of CPU `cpu`. */

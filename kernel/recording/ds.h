@@ -30,7 +30,7 @@ struct kds {
     char bts_refusal[320];           /* one sentence: why BTS, though asked for, does not run (on some CPU); or "" */
     size_t buffer_bytes;             /* of each PEBS buffer */
 };
-extern const struct kds *const kds; /* written by kds_init and by kds_refused alone */
+extern const struct kds *const kds; /* written by kds_init, kds_remark and kds_refused alone */
 
 enum kds_kind kds_kind(uint32_t cpu);
 /* Whether PEBS runs on this CPU. */

@@ -31,7 +31,7 @@ static uint32_t next_of(uint32_t number)
 {
     do
         number = number % TRACE_MAX_SESSIONS + 1;
-    while (number == 1 || !ksession_session(number));
+    while (number == 1 || !ksession_find(number));
     return number;
 }
 

@@ -21,7 +21,7 @@ __attribute__((weak)) void ksample_interval_changed(uint32_t new_interval, uint3
 
 void ksample_interval_set(uint32_t interval)
 {
-    uint32_t tick = tick_units(), most = KPROFILE_INTERVAL_MAX / tick;
+    uint32_t tick = tick_units(), most = KSAMPLE_INTERVAL_MAX / tick;
     uint32_t ticks = interval / tick + (interval % tick >= tick / 2);
     if (ticks > most)
         ticks = most;

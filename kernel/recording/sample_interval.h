@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-#define KPROFILE_INTERVAL_MAX 10000000u /* a second */
+#define KSAMPLE_INTERVAL_MAX 10000000u /* a second */
 
 /* From any context. */
 uint32_t ksample_interval(void);
-/* The nearest whole number of ticks, at least one, at most KPROFILE_INTERVAL_MAX. CPUs heed it from their next tick on.
+/* The nearest whole number of ticks, at least one, at most KSAMPLE_INTERVAL_MAX. CPUs heed it from their next tick on.
  * Thread context; of two at once, the last one holds, but ksample_interval_changed may be called for them in the other
  * order.
  */

@@ -214,7 +214,8 @@ static void act(struct slot *s, enum cairn_session_what what)
     if (what != CAIRN_SESSION_STOP)
         klock_trace_rundown(itself, HOOK_SPINLOCK_DC_START);
     klock_trace_update();
-    ds_stamp_switches(cpu->ds, trace_hub_full(cpu->trace));
+    /* The account of a switch has PebsIndex, too. */
+    ds_stamp_switches(cpu->ds, kwitness_memory() || trace_hub_full(cpu->trace));
     if (!e)
         kwitness_session(cpu, s->session, what, (uint32_t)s->lives - 1, &s->masks, tsc);
 }
@@ -495,7 +496,7 @@ int ksession_masks(uint32_t number, struct perfinfo_groupmask *masks)
     return e;
 }
 
-struct trace_session *ksession_session(uint32_t number)
+struct trace_session *ksession_find(uint32_t number)
 {
     struct slot *s = find(number);
     return s ? s->session : NULL;

@@ -4,8 +4,7 @@
  * NtSetSystemInformation use this interface.
  *
  * A new session has its memory and runs on no CPU. It may be started and stopped again and again: its buffers keep what
- * it wrote in each of its lives. The session's CA10H events, and truth records of kind 5, say what happens on each CPU
- * and when.
+ * it wrote in each of its lives. The session's CA10H events say what happens on each CPU and when.
  *
  * Unless its comment says otherwise, a function needs thread context and no spinlock held. Calls exclude each other.
  */
@@ -84,7 +83,7 @@ int ksession_query(uint32_t number, struct ksession_info *info);
 int ksession_masks(uint32_t number, struct perfinfo_groupmask *masks);
 
 /* NULL: there is none. From any context, while nobody unmakes it. */
-struct trace_session *ksession_session(uint32_t number);
+struct trace_session *ksession_find(uint32_t number);
 
 /* All sessions there are, on each CPU at one moment: started before `then`, or stopped behind `first`, which run there
  * as kcross_call_all's functions do. Where `then` says that it has moved kcpu.pebs_stamp, each is told at once. */

@@ -38,12 +38,19 @@ KPHASE(KPHASE_OPTIONS, begin);
 
 static void tell(const struct boot_info *info)
 {
-    if (ksave_asked && !ksave_on())
-        kend_failed("save", "save=esp, but the loader has found another value: write it on a line of its own");
     for (unsigned i = 0; i < BOOT_SAVE_NOTES && info->save_notes[i][0]; i++)
         kreport(KREPORT_SKIP, "save", "%.*s", BOOT_SAVE_NOTE, info->save_notes[i]);
 }
-KPHASE(KPHASE_CLOCK, tell);
+KPHASE(KPHASE_MEMORY, tell);
+
+/* Not before: other options may be wrong, which says more. */
+static void require(const struct boot_info *info)
+{
+    (void)info;
+    if (ksave_asked && !ksave_on())
+        kend_failed("save", "save=esp, but the loader has found another value: write it on a line of its own");
+}
+KPHASE(KPHASE_CLOCK, require);
 
 static void report(const struct boot_info *none)
 {
@@ -52,7 +59,7 @@ static void report(const struct boot_info *none)
 }
 KPHASE(KPHASE_DUMPED, report);
 
-/* Whatever option end= says: it may be that options are wrong. Nobody prints any more. */
+/* Whatever option end= says: it may be that options are wrong. */
 static void finish(const struct boot_info *none)
 {
     (void)none;
@@ -60,9 +67,7 @@ static void finish(const struct boot_info *none)
         return;
     kprintf("save: the machine is reset, and its next start makes a file of this log\n");
     arch_serial_drain();
-    arch_irq_save();
-    kprint_hold();
-    ksave_finish();
+    kprint_locked(ksave_finish);
     kopt.end = KOPT_END_REBOOT;
 }
 KPHASE(KPHASE_END, finish);

@@ -2,7 +2,7 @@
 /*
  * The live events: what happens between switches, for the sessions that want it. If no session does, each function
  * costs a load and a test. They are called where the thing happens, on that CPU with interrupts off, and return the TSC
- * value of their event. 0 means that there is none; then the truth (kernel/tracepoint/activity_truth.h) has nothing to
+ * value of their event. 0 means that there is none; then the witness (kernel/tracepoint/witness.h) has nothing to
  * write either.
  */
 #pragma once

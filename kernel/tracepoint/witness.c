@@ -51,5 +51,5 @@ NOBODY void kwitness_released(const struct kcpu *cpu, const void *lock, const vo
 
 NOBODY const void *kwitness_memory(void)
 {
-    return 0;
+    return NULL;
 }

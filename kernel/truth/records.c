@@ -20,9 +20,10 @@ static void branched(void *context, uint32_t cpu, struct ds_cpu *ds, const struc
 {
     struct cairn_truth_branch truth;
     (void)context;
+    if (!ktruth_kept)
+        return;
     ds_truth_make_branch(&truth, ds, step, branch, stored);
-    if (ktruth_kept)
-        ktruth_write(cpu, &truth);
+    ktruth_write(cpu, &truth);
 }
 
 static void retired(void *context, uint32_t cpu, bool branch)

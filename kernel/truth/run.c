@@ -23,7 +23,7 @@ static void reserve(const struct boot_info *info)
     if (ktruth_wanted && ktruth_reserve() != 0)
         kend_failed("setup", "no memory for the truth");
 }
-KPHASE(KPHASE_RESERVE, reserve); /* at its prompt the monitor may start a session */
+KPHASE(KPHASE_READY, reserve); /* at its prompt the monitor may start a session */
 
 static void report(const struct boot_info *info)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The truth of switches, of who was counted between them, and of sessions that come and go. */
-#include "ds/ds.h"
 #include "kernel/lib/string.h"
 #include "kernel/recording/ds.h"
 #include "kernel/tracepoint/witness.h"
@@ -72,5 +71,4 @@ void kwitness_session(struct kcpu *cpu, const struct trace_session *session, enu
     };
     memcpy(t.masks, masks, sizeof t.masks);
     ktruth_write(cpu->arch.index, &t);
-    ds_stamp_switches(cpu->ds, true); /* the truth of a switch has PebsIndex */
 }

@@ -330,7 +330,7 @@ def allocation(snapshot, number, function, nothing):
 
 
 def pages(snapshot, number):
-    return allocation(snapshot, number, "kpage_bitmap_take_aligned", (1 << 64) - 1)  # KPAGEMAP_NONE
+    return allocation(snapshot, number, "kpage_bitmap_take_aligned", (1 << 64) - 1)  # KPAGE_BITMAP_NONE
 
 
 def objects(snapshot, number):

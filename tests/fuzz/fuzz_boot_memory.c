@@ -97,13 +97,13 @@ static void check_pages(const struct kboot_memory *plan, const struct kpage_bitm
         if (!is_free)
             continue;
         const uint64_t base = first * PAGE, end = base + n * PAGE;
-        MUST(base >= KFREEMEM_FIRST && end <= plan->limit && !claimed(base, end));
+        MUST(base >= KBOOT_MEMORY_FIRST && end <= plan->limit && !claimed(base, end));
         MUST(base >= plan->bitmap + plan->bitmap_bytes || end <= plan->bitmap);
         free_pages += n;
     }
     for (uint32_t i = 0; i < plan->count; i++)
         if (boot_memory_is_free(out[i].type)) {
-            const uint64_t base = out[i].base > KFREEMEM_FIRST ? out[i].base : KFREEMEM_FIRST;
+            const uint64_t base = out[i].base > KBOOT_MEMORY_FIRST ? out[i].base : KBOOT_MEMORY_FIRST;
             const uint64_t end = out[i].base + out[i].size;
             expected += base < end ? (end - base) / PAGE : 0;
         }
@@ -118,7 +118,7 @@ static void check_kernel(const struct boot_memory *out, uint32_t n, uint64_t lim
     if (kboot_memory_plan(&plan, out, n, limit) != 0)
         return;
     MUST(plan.pages <= limit / PAGE && plan.bitmap_bytes >= kpage_bitmap_bytes(plan.pages));
-    MUST(plan.bitmap >= KFREEMEM_FIRST && plan.bitmap + plan.bitmap_bytes <= limit);
+    MUST(plan.bitmap >= KBOOT_MEMORY_FIRST && plan.bitmap + plan.bitmap_bytes <= limit);
     MUST(!claimed(plan.bitmap, plan.bitmap + plan.bitmap_bytes));
     if (limit > LITTLE)
         return;

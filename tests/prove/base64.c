@@ -4,15 +4,15 @@
 
 #define MOST 96u
 static uint8_t bytes[MOST], back[MOST];
-static char text[TRACE_BASE64_SIZE(MOST)];
+static char text[KBASE64_SIZE(MOST)];
 
 void base64_encode(void)
 {
     const size_t size = Frama_C_size_t_interval(0, MOST);
     PROVE_ANY(bytes);
     //@ split size;
-    const size_t characters = kbase64_encode(PROVE_LAST(text, TRACE_BASE64_SIZE(size)), PROVE_LAST(bytes, size), size);
-    //@ check size: characters == TRACE_BASE64_SIZE(size);
+    const size_t characters = kbase64_encode(PROVE_LAST(text, KBASE64_SIZE(size)), PROVE_LAST(bytes, size), size);
+    //@ check size: characters == KBASE64_SIZE(size);
     PROVE_END();
 }
 

@@ -4,7 +4,7 @@
 
 #define MOST 12u
 static uint8_t bytes[MOST], back[MOST];
-static char text[TRACE_LINE8_MOST(MOST)];
+static char text[KLINE8_MOST(MOST)];
 
 void line8_decode(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One processor with its memory: ds/model, and the small program that it runs. What it does next say steps.h, set_up.h
- * and handler.h.
+ * One processor with its memory: ds/model, and the small program that it runs. steps.h, set_up.h and
+ * handler.h say what it does next.
  */
 #pragma once
 

@@ -63,8 +63,9 @@ static void add_resets(struct rows *r)
         const char *kind = ds_word_name(s->preset->format, at / 8, &n);
         snprintf(name, sizeof name, "%s%u", kind, n);
         struct play_area_row *row = add_row(r, at, 'd', name);
-        snprintf(row->what, sizeof row->what, "-%u in %u bits, of %s", (unsigned)s->counter[i].period, s->preset->width,
-                 short_name(c));
+        char value[40];
+        ds_word_reset(value, sizeof value, row->value, s->preset->width);
+        snprintf(row->what, sizeof row->what, "%s, of %s", value, short_name(c));
     }
 }
 
@@ -134,8 +135,7 @@ static void fill_rows(struct play_state *state, const struct play_machine *m)
     add_resets(&r);
 }
 
-/* ---- the newest record
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the newest record ------------------------------------------------------------------------------------------- */
 
 static void show_counters(char *text, size_t size, uint64_t set)
 {
@@ -239,8 +239,7 @@ static void fill_fields(struct play_state *state, const struct play_machine *m)
     }
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 static void fill_processor(struct play_state *s, const struct play_machine *m)
 {

@@ -40,7 +40,7 @@ static void every_length(void **state)
 {
     (void)state;
     uint8_t data[BYTES];
-    char text[TRACE_BASE64_SIZE(BYTES)];
+    char text[KBASE64_SIZE(BYTES)];
     fill_at_random(data, sizeof(data));
     for (size_t size = 0; size <= BYTES; size++) {
         size_t length = kbase64_encode(text, data, size);
@@ -58,7 +58,7 @@ static void every_character(void **state)
 {
     (void)state;
     static const uint8_t data[72];
-    char text[TRACE_BASE64_SIZE(72)];
+    char text[KBASE64_SIZE(72)];
     uint8_t a[72], b[72];
     const size_t length = kbase64_encode(text, data, sizeof(data));
     for (size_t at = 0; at < length; at++)
@@ -80,7 +80,7 @@ static void eight_bit_lines(void **state)
 {
     (void)state;
     uint8_t data[BYTES], noise[BYTES], *a = malloc(BYTES), *b = malloc(BYTES);
-    char text[TRACE_LINE8_MOST(BYTES)];
+    char text[KLINE8_MOST(BYTES)];
     for (unsigned n = 0; n < 20000; n++) {
         fill_at_random(noise, sizeof(noise));
         for (size_t i = 0; i < sizeof(data); i++)

@@ -277,7 +277,7 @@ static void modes(void **state)
     assert_false(kexecutive_try_convert(&executive));
     kexecutive_unlock_shared(&executive);
     assert_true(kexecutive_try_convert(&executive));
-    assert_int_equal(executive.state, KEXSPIN_EXCLUSIVE);
+    assert_int_equal(executive.state, KEXECUTIVE_EXCLUSIVE);
     kexecutive_unlock_exclusive(&executive);
     kexecutive_lock_exclusive(&executive);
     kexecutive_unlock_exclusive(&executive);
@@ -303,10 +303,10 @@ static void conversion_is_refused(void **state)
 {
     (void)state;
     kexecutive_lock_shared(&executive);
-    executive.state |= KEXSPIN_EXCLUSIVE; /* another CPU wants it alone, and waits for this one */
+    executive.state |= KEXECUTIVE_EXCLUSIVE; /* another CPU wants it alone, and waits for this one */
     assert_false(kexecutive_try_convert(&executive));
     kexecutive_unlock_shared(&executive);
-    assert_int_equal(executive.state, KEXSPIN_EXCLUSIVE);
+    assert_int_equal(executive.state, KEXECUTIVE_EXCLUSIVE);
     executive.state = 0;
     assert_int_equal(event[0].flags, SPINLOCK_SHARED);
 }

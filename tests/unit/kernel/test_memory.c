@@ -50,16 +50,16 @@ static void pages_basic(void **state)
     struct kpage_bitmap map;
     assert_int_equal(kpage_bitmap_bytes(PAGES), sizeof bits);
     kpage_bitmap_init(&map, bits, PAGES);
-    assert_int_equal(kpage_bitmap_take(&map, 1), KPAGEMAP_NONE);
+    assert_int_equal(kpage_bitmap_take(&map, 1), KPAGE_BITMAP_NONE);
     assert_true(kpage_bitmap_give(&map, 10, 5));
     assert_true(kpage_bitmap_give(&map, 60, 140)); /* over word borders */
     assert_int_equal(kpage_bitmap_take(&map, 6), 60);
     assert_int_equal(kpage_bitmap_take(&map, 5), 10);
-    assert_int_equal(kpage_bitmap_take(&map, 135), KPAGEMAP_NONE);
+    assert_int_equal(kpage_bitmap_take(&map, 135), KPAGE_BITMAP_NONE);
     assert_int_equal(kpage_bitmap_take(&map, 134), 66);
     assert_int_equal(map.free, 0);
     assert_true(kpage_bitmap_give(&map, PAGES - 1, 1)); /* the very last */
-    assert_int_equal(kpage_bitmap_take(&map, 2), KPAGEMAP_NONE);
+    assert_int_equal(kpage_bitmap_take(&map, 2), KPAGE_BITMAP_NONE);
     assert_int_equal(kpage_bitmap_take(&map, 1), PAGES - 1);
 }
 
@@ -75,7 +75,7 @@ static void pages_misuse(void **state)
     assert_false(kpage_bitmap_give(&map, PAGES, 1));
     assert_false(kpage_bitmap_give(&map, PAGES - 1, 2));
     assert_false(kpage_bitmap_give(&map, 20, UINT64_MAX));
-    assert_int_equal(kpage_bitmap_take(&map, UINT64_MAX), KPAGEMAP_NONE);
+    assert_int_equal(kpage_bitmap_take(&map, UINT64_MAX), KPAGE_BITMAP_NONE);
 }
 
 static bool all_free(const uint8_t *owner, uint64_t first, uint64_t count)
@@ -111,9 +111,9 @@ static void pages_random(void **state)
         uint64_t n = 1 + (krand_below(&r, 4) ? krand_below(&r, 4) : krand_below(&r, 200));
         const uint64_t alignment = krand_below(&r, 2) ? 1 : UINT64_C(1) << krand_below(&r, 7);
         uint64_t first = kpage_bitmap_take_aligned(&map, n, alignment);
-        for (uint64_t p = 0; p < (first == KPAGEMAP_NONE ? PAGES : first); p += alignment)
+        for (uint64_t p = 0; p < (first == KPAGE_BITMAP_NONE ? PAGES : first); p += alignment)
             assert_false(all_free(owner, p, n)); /* it is the first such run, or there really is none */
-        if (first == KPAGEMAP_NONE)
+        if (first == KPAGE_BITMAP_NONE)
             continue;
         assert_true(first + n <= PAGES && first % alignment == 0);
         for (uint64_t p = first; p < first + n; p++) {

@@ -44,7 +44,7 @@ static void absurd_sizes(void **state)
         if (!strstr(error, rows[i].line))
             fail_msg("%s", error);
         assert_null(strchr(error, '\n'));
-        assert_null(ksession_session(2));
+        assert_null(ksession_find(2));
         assert_int_equal(pages_taken, taken);
     }
 }
@@ -82,7 +82,7 @@ static void items(void **state)
 /* The PMC items that CPU's events of this session carry. */
 static const struct trace_pmc *carried(uint32_t number, uint32_t cpu)
 {
-    return &trace_session_cpu(ksession_session(number), cpu)->pmc;
+    return &trace_session_cpu(ksession_find(number), cpu)->pmc;
 }
 
 /* Counters, once, and hooks, again and again, of a session that runs: on every CPU, over all of its lives. */
@@ -136,9 +136,9 @@ static void live_ones_stay(void **state)
     struct ksession_params p = control_params(5, "full");
     p.live = true;
     assert_int_equal(ksession_create(&p, error, sizeof error), 0);
-    assert_true(trace_session_config(ksession_session(5))->live);
+    assert_true(trace_session_config(ksession_find(5))->live);
     assert_int_equal(ksession_destroy(5), -EBUSY);
-    ksession_session(5)->config.live = false; /* for the end of the test */
+    ksession_find(5)->config.live = false; /* for the end of the test */
 }
 
 /* All that is taken for a session comes back with it, again and again. */

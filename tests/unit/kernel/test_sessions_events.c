@@ -18,7 +18,7 @@ static void stamps(void **state)
     assert_int_equal(ksession_create(&p, error, sizeof error), 0);
     ksession_start(1, NULL);
     ksession_stop(1);
-    struct trace_session *s = ksession_session(1);
+    struct trace_session *s = ksession_find(1);
     assert_int_equal(trace_session_buffers(s), CPUS);
     for (uint32_t i = 0; i < CPUS; i++) {
         const struct wmi_buffer_header *h = trace_session_buffer(s, i, &unused);
@@ -213,7 +213,7 @@ static void panicked(void **state)
         assert_true(!info.running && info.stop_tsc == tsc);
         assert_int_equal(info.sum.compact_written, 100);
         assert_int_equal(info.sum.events_lost, 0);
-        assert_true(box_account_holds(ksession_session(number)));
+        assert_true(box_account_holds(ksession_find(number)));
     }
 }
 
@@ -232,7 +232,7 @@ static void use_lock(const void *spinlock)
 /* Hook IDs of what session `number` has of CPU 1, but for what it is told of other sessions. */
 static unsigned hooks_of(uint32_t number, uint16_t *hook, unsigned room)
 {
-    struct trace_session *s = ksession_session(number);
+    struct trace_session *s = ksession_find(number);
     unsigned n = 0;
     for (uint32_t i = 0, unused; i < trace_session_buffers(s); i++) {
         const struct wmi_buffer_header *h = trace_session_buffer(s, i, &unused);

@@ -83,7 +83,7 @@ static void test_base64_vectors(void **state)
         uint8_t bytes[16];
         size_t n = strlen(vectors[i][0]), m = strlen(vectors[i][1]);
         assert_int_equal(kbase64_encode(text, vectors[i][0], n), m);
-        assert_int_equal(TRACE_BASE64_SIZE(n), m);
+        assert_int_equal(KBASE64_SIZE(n), m);
         assert_memory_equal(text, vectors[i][1], m);
         assert_int_equal(kbase64_decode(bytes, vectors[i][1], m), n);
         assert_memory_equal(bytes, vectors[i][0], n);
@@ -123,11 +123,11 @@ static void test_base64_round_trip(void **state)
     uint64_t seed = 3;
     for (size_t n = 0; n < 700; n++) {
         uint8_t from[700], *back = malloc(n + 3); /* exact room: the sanitizer watches */
-        char *text = malloc(TRACE_BASE64_SIZE(n) + 1);
+        char *text = malloc(KBASE64_SIZE(n) + 1);
         for (size_t i = 0; i < n; i++)
             from[i] = (uint8_t)test_random(&seed, 256);
         size_t m = kbase64_encode(text, from, n);
-        assert_int_equal(m, TRACE_BASE64_SIZE(n));
+        assert_int_equal(m, KBASE64_SIZE(n));
         assert_int_equal(kbase64_decode(back, text, m), n);
         assert_memory_equal(back, from, n);
         free(text);

@@ -37,11 +37,11 @@ static size_t longest(const uint8_t *from, size_t size)
 /* Encodes, checks every character, decodes with exact room. Returns the number of runs. */
 static size_t round_trip(const uint8_t *from, size_t size)
 {
-    char *text = malloc(TRACE_LINE8_MOST(size) + 1);
+    char *text = malloc(KLINE8_MOST(size) + 1);
     uint8_t *back = malloc(size + 1);
     const size_t n = kline8_encode(text, from, size);
     size_t runs = 0, done = 0;
-    assert_true(n <= TRACE_LINE8_MOST(size));
+    assert_true(n <= KLINE8_MOST(size));
     for (size_t at = 0; at < n; runs++) {
         assert_int_equal(text[at], '=');
         assert_true(occurs((uint8_t)text[at + 1]));
@@ -129,7 +129,7 @@ static void test_worst(void **state)
         for (size_t i = 0; i < NEVER; i++)
             out[bytes[n] ^ (uint8_t)never[i]] = true;
     }
-    assert_true(longest(bytes, sizeof(bytes)) >= TRACE_LINE8_RUN_LEAST);
+    assert_true(longest(bytes, sizeof(bytes)) >= KLINE8_RUN_LEAST);
     assert_true(longest(bytes, sizeof(bytes)) < 100);
     round_trip(bytes, sizeof(bytes));
 }

@@ -31,7 +31,7 @@ __attribute__((target("avx2"))) static long decode_avx2(uint8_t *to, size_t room
 {
     size_t at = 0, n = 0;
     while (at < size) {
-        if (size - at < 3 || from[at] != TRACE_LINE8_RUN || !kline8_occurs((uint8_t)from[at + 1]))
+        if (size - at < 3 || from[at] != KLINE8_RUN || !kline8_occurs((uint8_t)from[at + 1]))
             return -EINVAL;
         const __m256i key = _mm256_set1_epi8(from[at + 1]);
         const uint8_t one = (uint8_t)from[at + 1];
@@ -45,7 +45,7 @@ __attribute__((target("avx2"))) static long decode_avx2(uint8_t *to, size_t room
             at += good;
             n += good;
         }
-        for (; at < size && from[at] != TRACE_LINE8_RUN; at++) {
+        for (; at < size && from[at] != KLINE8_RUN; at++) {
             if (n == room || !kline8_occurs((uint8_t)from[at]))
                 return -EINVAL;
             to[n++] = (uint8_t)from[at] ^ one;

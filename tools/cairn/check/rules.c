@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rules: the name of each, which logs it applies to, and how much a success proves. The truth is what the kernel
- * recorded apart from the trace (kernel/tracepoint/truth.h): what was compared with it is verified. Without a
+ * recorded apart from the trace (kernel/truth/truth.h): what was compared with it is verified. Without a
  * comparison a rule is at most consistent: the log agrees with itself. Some things cannot be known: without truth=1, or
  * on a real processor, as only the model says of each record and branch what it was.
  */

@@ -404,7 +404,7 @@ static int run(char **operands)
         read_once(t);
     else
         follow(t);
-    if (t->quit || ended_by)
+    if (t->quit)
         read_log(t);
     return finish(t);
 }

@@ -61,7 +61,7 @@ static long decode(uint8_t *to, const char *separator, const char *end)
 
 int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, uint8_t *to)
 {
-    const size_t longest = TRACE_BASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX);
+    const size_t longest = KBASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX);
     *l = (struct cairn_line){0};
     if (end - mark >= 2 && cairn_is_stream(mark[1])) {
         l->frame.packed = mark[1] & CAIRN_PACKED;

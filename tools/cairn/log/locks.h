@@ -7,7 +7,7 @@
 #include "trace/lock_sampling.h"
 
 struct cairn_lock_event {   /* 0529H */
-    const uint8_t *payload; /* unaligned: cairn_lock_read (locks.h) */
+    const uint8_t *payload; /* unaligned: cairn_lock_read */
     int64_t time;           /* session clock */
     uint32_t piece;
     uint32_t configs; /* of this CPU, before it */

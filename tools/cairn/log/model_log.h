@@ -10,7 +10,7 @@
 
 struct cairn_logged { /* one entry of the model's log */
     struct cairn_model_entry head;
-    const uint8_t *actions; /* head.actions of them, unaligned: cairn_logged_action (model_log.h) */
+    const uint8_t *actions; /* head.actions of them, unaligned: cairn_logged_action */
     int64_t time;           /* session clock */
 };
 

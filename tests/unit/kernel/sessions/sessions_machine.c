@@ -5,6 +5,7 @@
 #include "kernel/recording/machine.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/switch.h"
+#include "kernel/tracepoint/witness.h"
 #include "kernel/truth/truth.h"
 
 struct kcpu cpus[CPUS];
@@ -154,6 +155,11 @@ static const struct kds store;
 const struct kds *const kds = &store;
 bool ktruth_kept;
 
+const void *kwitness_memory(void)
+{
+    return ktruth_kept ? &ktruth_kept : NULL;
+}
+
 void ktruth_write(uint32_t cpu, const void *record)
 {
     assert_int_equal(cpu, here);
@@ -168,7 +174,7 @@ static void assert_masks(uint32_t number, const struct perfinfo_groupmask *masks
     static const struct perfinfo_groupmask none;
     bool any = memcmp(masks, &none, sizeof none) != 0;
     for (uint32_t i = 0; i < kcpu_count; i++) {
-        const struct trace_cpu *cpu = trace_session_cpu(ksession_session(number), i);
+        const struct trace_cpu *cpu = trace_session_cpu(ksession_find(number), i);
         assert_int_equal(trace_cpu_on(cpu), any);
         if (any)
             assert_memory_equal(&cpu->masks, masks, sizeof *masks);
@@ -259,7 +265,7 @@ struct ksession_params control_params(uint32_t number, const char *groups)
 
 unsigned control_events(uint32_t cpu, struct cairn_session_event e[8])
 {
-    struct trace_session *s = ksession_session(1);
+    struct trace_session *s = ksession_find(1);
     uint32_t buffers = trace_session_buffers(s), unused;
     unsigned n = 0;
     for (uint32_t i = 0, at; i < buffers; i++) {

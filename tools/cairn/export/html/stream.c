@@ -17,7 +17,7 @@ struct text {
 
 static void flush(struct cairn_html_stream *s)
 {
-    char line[TRACE_BASE64_SIZE(3u << 10)];
+    char line[KBASE64_SIZE(3u << 10)];
     if (!s->used)
         return;
     fputs("<script type=\"application/octet-stream\" class=\"stream\">", s->to);
