@@ -53,24 +53,3 @@ bool boot_config_get(const char *config, const char *name, char *value, size_t s
     }
     return found;
 }
-
-bool boot_config_number(const char *text, uint64_t *number)
-{
-    const bool hex = text[0] == '0' && (text[1] | 32) == 'x' && text[2] != 0;
-    const unsigned base = hex ? 16 : 10;
-    uint64_t v = 0;
-    if (hex)
-        text += 2;
-    if (*text == 0)
-        return false;
-    for (; *text != 0; text++) {
-        const unsigned char c = (unsigned char)*text, letter = c | 32;
-        const unsigned digit = c >= '0' && c <= '9'             ? c - '0' + 0u
-                               : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10u
-                                                                : base;
-        if (digit >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) || __builtin_add_overflow(v, digit, &v))
-            return false;
-    }
-    *number = v;
-    return true;
-}

@@ -14,6 +14,3 @@
  * lines set it, the last one counts. Characters that are not printable ASCII, which the kernel refuses, become '?'.
  * False if no line sets it: `value` is unchanged then. */
 bool boot_config_get(const char *config, const char *name, char *value, size_t size);
-
-/* Reads a number as the kernel's options do: decimal, or hexadecimal after 0x, and nothing else. */
-bool boot_config_number(const char *text, uint64_t *number);

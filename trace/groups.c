@@ -3,6 +3,7 @@
 #include "trace/groups.h"
 
 #include "kernel/lib/errno.h"
+#include "kernel/lib/number.h"
 #include "kernel/lib/string.h"
 
 #define GROUPS_MAX 3u
@@ -41,17 +42,10 @@ static bool is(const char *name, const char *text, size_t size)
 /* "0x20010000": a group's value. */
 static bool value(const char *text, size_t size, uint32_t *group)
 {
-    *group = 0;
-    if (size < 3 || size > 10 || text[0] != '0' || text[1] != 'x')
-        return false;
-    for (size_t i = 2; i < size; i++) {
-        static const char digits[] = "0123456789abcdef";
-        const char *digit = memchr(digits, text[i], 16);
-        if (!digit)
-            return false;
-        *group = *group << 4 | (uint32_t)(digit - digits);
-    }
-    return true;
+    uint64_t number;
+    const bool hex = size > 2 && text[1] == 'x' && knumber_parse(text, size, &number) && number <= UINT32_MAX;
+    *group = hex ? (uint32_t)number : 0;
+    return hex;
 }
 
 int trace_groups_parse(const char *text, size_t size, struct perfinfo_groupmask *mask)

@@ -10,6 +10,7 @@
 #include "boot/loader.h"
 #include "boot/save/save_check.h"
 #include "kernel/lib/crc32c.h"
+#include "kernel/lib/number.h"
 
 #define HIGHEST     (UINT64_C(4) << 30) /* below it: firmware reaches all of this memory early, and so do old ones */
 #define FILES       1000u
@@ -244,10 +245,14 @@ static uint64_t wanted(const char *config)
 {
     char value[24] = "";
     uint64_t mib;
+    size_t size = 0;
     if (!boot_config_get(config, "save", value, sizeof(value)) || !is_esp(value))
         return 0;
-    if (!boot_config_get(config, "save.mib", value, sizeof(value)) || !boot_config_number(value, &mib) || mib < 1 ||
-        mib > SAVE_MIB_MAX)
+    if (!boot_config_get(config, "save.mib", value, sizeof(value)))
+        value[0] = 0;
+    while (value[size] != 0)
+        size++;
+    if (!knumber_parse(value, size, &mib) || mib < 1 || mib > SAVE_MIB_MAX)
         mib = SAVE_MIB_DEFAULT;
     return mib << 20;
 }

@@ -8,6 +8,7 @@
 #include "kernel/console/print.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/lib/line_rate.h"
+#include "kernel/lib/number.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
@@ -54,7 +55,7 @@ static bool hear_answer(uint32_t *rate)
     for (int n; (n = read_line(line, sizeof line, until)) >= 0;) {
         uint64_t value;
         if ((size_t)n <= words || memcmp(line, answer, words) != 0 ||
-            !kopt_number(line + words, (size_t)n - words, &value))
+            !knumber_parse(line + words, (size_t)n - words, &value))
             continue;
         *rate = (uint32_t)value;
         return value <= LINE_RATE_MOST;

@@ -82,7 +82,7 @@ void kmonitor_wrap(const struct kmonitor *m, unsigned indent, const char *text);
 /* Splits a line at its blanks, in place. Returns the number of words, at most KMONITOR_WORDS + 1. */
 unsigned kmonitor_split(char *line, char *word[KMONITOR_WORDS + 1]);
 bool kmonitor_same(const char *a, const char *b); /* in any case of letters */
-/* A number as kopt_number reads it; else one line says that it is none. */
+/* A number as knumber_parse reads it; else one line says that it is none. */
 bool kmonitor_number(const struct kmonitor *m, const char *word, uint64_t most, uint64_t *value);
 /* A number, a symbol, or SYMBOL+NUMBER. */
 bool kmonitor_address(const struct kmonitor *m, const char *word, uint64_t *at);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Text in and out of the monitor. */
 #include "kernel/lib/errno.h"
+#include "kernel/lib/number.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
 #include "kernel/options/options.h"
@@ -70,7 +71,7 @@ bool kmonitor_same(const char *a, const char *b)
 
 bool kmonitor_number(const struct kmonitor *m, const char *word, uint64_t most, uint64_t *value)
 {
-    if (!kopt_number(word, strlen(word), value))
+    if (!knumber_parse(word, strlen(word), value))
         kmonitor_say(m, "'%.40s' is no number: give decimal digits, or 0x and hexadecimal ones", word);
     else if (*value > most)
         kmonitor_say(m, "'%.40s' is too large: at most %lu", word, (unsigned long)most);
@@ -83,11 +84,11 @@ bool kmonitor_address(const struct kmonitor *m, const char *word, uint64_t *at)
 {
     char name[80];
     uint64_t offset = 0;
-    if (kopt_number(word, strlen(word), at))
+    if (knumber_parse(word, strlen(word), at))
         return true;
     const char *plus = strchr(word, '+');
     const size_t n = plus ? (size_t)(plus - word) : strlen(word);
-    if (n < sizeof name && (!plus || kopt_number(plus + 1, strlen(plus + 1), &offset))) {
+    if (n < sizeof name && (!plus || knumber_parse(plus + 1, strlen(plus + 1), &offset))) {
         memcpy(name, word, n);
         name[n] = '\0';
         if (m->machine->find(name, at) == 0 && !__builtin_add_overflow(*at, offset, at))

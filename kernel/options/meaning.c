@@ -4,6 +4,7 @@
 
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/number.h"
 #include "kernel/lib/string.h"
 #include "trace/session.h"
 
@@ -48,7 +49,7 @@ static const char *add_source(struct trace_pmc *pmc, const char *s, size_t n)
 static const char *add_hook(struct trace_pmc *pmc, const char *s, size_t n)
 {
     uint64_t hook;
-    if (!kopt_number(s, n, &hook) || hook > UINT16_MAX || !trace_pmc_group((uint16_t)hook))
+    if (!knumber_parse(s, n, &hook) || hook > UINT16_MAX || !trace_pmc_group((uint16_t)hook))
         return "no hook ID, such as 0x0524, whose events carry items: docs/reference/options.md lists them";
     for (uint32_t i = 0; i < pmc->hooks; i++)
         if (pmc->hook[i] == hook)

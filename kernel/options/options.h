@@ -128,6 +128,3 @@ struct kopt_help {
     const char *name, *values, *standard, *text, *needs;
 };
 bool kopt_describe(size_t i, struct kopt_help *help);
-
-/* A number of decimal digits, or of hexadecimal ones behind 0x, and nothing else. */
-bool kopt_number(const char *s, size_t n, uint64_t *out);

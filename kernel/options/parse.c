@@ -3,6 +3,7 @@
 #include "kernel/options/row.h"
 
 #include "kernel/lib/errno.h"
+#include "kernel/lib/number.h"
 #include "kernel/lib/string.h"
 #include "trace/session.h"
 
@@ -40,29 +41,6 @@ int kopt_word_index(const char *words, const char *value, size_t size)
             return -1;
         words = end + 1;
     }
-}
-
-/* Decimal or 0x hexadecimal, no sign. */
-bool kopt_number(const char *s, size_t n, uint64_t *out)
-{
-    uint64_t v = 0;
-    unsigned base = 10;
-    if (n > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
-        base = 16;
-        s += 2;
-        n -= 2;
-    }
-    if (!n)
-        return false;
-    for (; n; n--, s++) {
-        unsigned char c = (unsigned char)*s;
-        unsigned letter = c | 32u;
-        unsigned digit = c >= '0' && c <= '9' ? c - '0' + 0u : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : 99;
-        if (digit >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) || __builtin_add_overflow(v, digit, &v))
-            return false;
-    }
-    *out = v;
-    return true;
 }
 
 /* The next part of "A:B:C" and what is left; false: there is none. */
@@ -116,12 +94,12 @@ static bool parse_session(struct kopt_session *session, const char *value, size_
     s.circular = (uint32_t)word;
     *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its buffers of 4 to 1024 KiB, 1 to 65536 of them";
     if (next_part(&value, &size, &part, &n)) {
-        if (!kopt_number(part, n, &v) || v < 4 || v > 1024)
+        if (!knumber_parse(part, n, &v) || v < 4 || v > 1024)
             return false;
         s.buffer_kib = (uint32_t)v;
     }
     if (next_part(&value, &size, &part, &n)) {
-        if (!kopt_number(part, n, &v) || v < 1 || v > 65536)
+        if (!knumber_parse(part, n, &v) || v < 1 || v > 65536)
             return false;
         s.buffers = (uint32_t)v;
     }
@@ -187,7 +165,7 @@ static int set_value(const struct kopt_option *o, const char *word, size_t word_
         break;
     case NUMBER32:
     case NUMBER64:
-        if (kopt_number(value, size, &v) && v >= o->min && v <= o->max) {
+        if (knumber_parse(value, size, &v) && v >= o->min && v <= o->max) {
             if (o->kind == NUMBER32)
                 *(uint32_t *)o->field = (uint32_t)v;
             else

@@ -3,6 +3,7 @@
 #include "kernel/options/row.h"
 
 #include "kernel/lib/errno.h"
+#include "kernel/lib/number.h"
 #include "kernel/lib/string.h"
 
 #define STANDARD_BAUD 115200u
@@ -40,15 +41,15 @@ static bool parse_memory(const char *s, size_t n, struct arch_uart *uart)
     uint64_t stride = 1, width = 1;
     const bool ends = n && s[n - 1] == ':';
     next_part(&s, &n, ':', &part, &part_size);
-    if (ends || !kopt_number(part, part_size, &uart->address))
+    if (ends || !knumber_parse(part, part_size, &uart->address))
         return false;
     if (n) {
         next_part(&s, &n, ':', &part, &part_size);
-        if (!kopt_number(part, part_size, &stride))
+        if (!knumber_parse(part, part_size, &stride))
             return false;
         width = stride;
     }
-    if (n && !kopt_number(s, n, &width))
+    if (n && !knumber_parse(s, n, &width))
         return false;
     if ((stride != 1 && stride != 2 && stride != 4) || (width != 1 && width != 2 && width != 4) || width > stride)
         return false;
@@ -65,7 +66,7 @@ static bool parse_hex(const char *s, size_t n, uint64_t most, uint64_t *out)
     if (!n || n > 4)
         return false;
     memcpy(text + 2, s, n);
-    return kopt_number(text, n + 2, out) && *out <= most;
+    return knumber_parse(text, n + 2, out) && *out <= most;
 }
 
 /* "BUS:DEVICE.FUNCTION" */
@@ -105,7 +106,7 @@ static bool parse_port(const char *s, size_t n, struct kopt_serial *serial)
     }
     if (begins(s, n, "mmio:"))
         return parse_memory(s + 5, n - 5, &serial->uart);
-    if (!kopt_number(s, n, &port) || port == 0 || port > PORT_MAX)
+    if (!knumber_parse(s, n, &port) || port == 0 || port > PORT_MAX)
         return false;
     serial->uart = kopt_com_port(0);
     serial->uart.address = port;
@@ -132,10 +133,10 @@ bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_siz
     }
     if ((has_baud = size)) {
         next_part(&value, &size, ',', &part, &part_size);
-        right = kopt_number(part, part_size, &baud) && baud && baud <= UINT32_MAX;
+        right = knumber_parse(part, part_size, &baud) && baud && baud <= UINT32_MAX;
     }
     if ((has_clock = size))
-        right &= kopt_number(value, size, &clock) && clock && clock <= UINT32_MAX;
+        right &= knumber_parse(value, size, &clock) && clock && clock <= UINT32_MAX;
     if (ends || !right) {
         snprintf(why, why_size,
                  "behind the port come the baud rate and, where it is not %u, the frequency of the "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Proofs about the option parser (kernel/options/options.h). */
+#include "kernel/lib/number.h"
 #include "kernel/options/row.h"
 
 #define MOST 24u /* one more than the longest number has */
@@ -23,7 +24,7 @@ void options_number(void)
         number[0] = Frama_C_char_interval(first[f][0], first[f][1]);
     if (size > 1)
         number[1] = Frama_C_char_interval(second[s][0], second[s][1]);
-    kopt_number(number, size, &value);
+    knumber_parse(number, size, &value);
     PROVE_END();
 }
 

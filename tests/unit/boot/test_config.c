@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "boot/config.h"
+#include "kernel/lib/number.h"
 #include "kernel/options/row.h"
 
 /* What is between newlines, comments and blanks is looked at; what the kernel refuses must not be read beyond its end
@@ -50,7 +51,7 @@ static void test_as_the_kernel(void **state)
         assert_int_equal(get(rows[i].config, "seed", value, sizeof value), rows[i].seed != NULL);
         assert_string_equal(value, rows[i].seed ? rows[i].seed : "unset");
         uint64_t number = 1; /* the default */
-        assert_int_equal(boot_config_number(value, &number), rows[i].seed != NULL);
+        assert_int_equal(knumber_parse(value, strlen(value), &number), rows[i].seed != NULL);
         assert_true(number == kopt.seed);
     }
 }
@@ -76,31 +77,34 @@ static void test_what_is_wrong(void **state)
 
 static void test_numbers(void **state)
 {
-    static const char *const texts[] = {"",
-                                        "0",
-                                        "00",
-                                        "64",
-                                        "0x",
-                                        "0x0",
-                                        "0XfF",
-                                        "0xg",
-                                        "-1",
-                                        "1 ",
-                                        "1e3",
-                                        "x10",
-                                        "0x1",
-                                        "18446744073709551615",
-                                        "18446744073709551616",
-                                        "0xffffffffffffffff",
-                                        "0x10000000000000000",
-                                        "1:",
-                                        "\xff",
-                                        "0x\xff"};
+    static const struct {
+        const char *text;
+        bool good;
+        uint64_t value;
+    } rows[] = {{"", false, 0},
+                {"0", true, 0},
+                {"00", true, 0},
+                {"64", true, 64},
+                {"0x", false, 0},
+                {"0x0", true, 0},
+                {"0XfF", true, 255},
+                {"0xg", false, 0},
+                {"-1", false, 0},
+                {"1 ", false, 0},
+                {"1e3", false, 0},
+                {"x10", false, 0},
+                {"18446744073709551615", true, UINT64_MAX},
+                {"18446744073709551616", false, 0},
+                {"0xffffffffffffffff", true, UINT64_MAX},
+                {"0x10000000000000000", false, 0},
+                {"1:", false, 0},
+                {"\xff", false, 0},
+                {"0x\xff", false, 0}};
     (void)state;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        uint64_t ours = 77, kernels = 77;
-        assert_int_equal(boot_config_number(texts[i], &ours), kopt_number(texts[i], strlen(texts[i]), &kernels));
-        assert_true(ours == kernels);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint64_t value = 77;
+        assert_int_equal(knumber_parse(rows[i].text, strlen(rows[i].text), &value), rows[i].good);
+        assert_true(value == (rows[i].good ? rows[i].value : 77));
     }
 }
 

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers of options. Pure: loader, kernel and host compile it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A number of decimal digits, or of hexadecimal ones behind 0x, and nothing else. */
+bool knumber_parse(const char *s, size_t n, uint64_t *out);
