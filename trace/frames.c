@@ -8,7 +8,6 @@
 #include "kernel/lib/crc32c.h"
 #include "kernel/lib/string.h"
 #include "trace/session.h"
-#include "trace/wire/truth.h"
 
 void trace_dump_init(struct trace_dump *dump, const struct trace_sink *sink)
 {
@@ -65,8 +64,7 @@ void trace_dump_flush(struct trace_dump *dump)
     dump->used = 0;
 }
 
-/* Room for `size` bytes that stay together, in the pending frame or a new one. */
-static uint8_t *room(struct trace_dump *dump, enum cairn_stream stream, uint32_t size)
+uint8_t *trace_dump_room(struct trace_dump *dump, enum cairn_stream stream, uint32_t size)
 {
     if (dump->stream != stream || dump->used + size > CAIRN_FRAME_PAYLOAD_MAX)
         trace_dump_flush(dump);
@@ -81,7 +79,7 @@ void trace_dump_line(struct trace_dump *dump, enum cairn_stream stream, const ch
     static const char cut[] = "...";
     size_t longest = CAIRN_FRAME_PAYLOAD_MAX - 1, kept = size > longest ? longest - (sizeof(cut) - 1) : size;
     size_t tail = size > longest ? sizeof(cut) - 1 : 0;
-    uint8_t *at = room(dump, stream, (uint32_t)(kept + tail + 1));
+    uint8_t *at = trace_dump_room(dump, stream, (uint32_t)(kept + tail + 1));
     memcpy(at, text, kept);
     memcpy(at + kept, cut, tail);
     at[kept + tail] = '\n';
@@ -118,7 +116,7 @@ uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header
         end += size;
     }
     trace_dump_flush(dump);
-    uint8_t *at = room(dump, CAIRN_STREAM_TRACE, (uint32_t)sizeof(frame) + (end - start));
+    uint8_t *at = trace_dump_room(dump, CAIRN_STREAM_TRACE, (uint32_t)sizeof(frame) + (end - start));
     memcpy(at, &frame, sizeof(frame));
     memcpy(at + sizeof(frame), buffer + start, end - start);
     return end;
@@ -144,26 +142,5 @@ void trace_dump_session(struct trace_dump *dump, struct trace_session *session, 
         for (uint32_t at = trace_session_sent(session, i); at < header->offset;)
             at = trace_dump_part(dump, header, cpu_buffer, session_id, at);
         trace_dump_flush(dump);
-    }
-}
-
-void trace_dump_truth(struct trace_dump *dump, uint16_t cpu, uint32_t first, const void *records, uint32_t count)
-{
-    const uint8_t *from = records;
-    trace_dump_flush(dump);
-    if (dump->packer) {
-        dump->packer->truth(dump, cpu, first, records, count);
-        return;
-    }
-    while (count) {
-        uint32_t n = count < CAIRN_TRUTH_PER_FRAME ? count : CAIRN_TRUTH_PER_FRAME;
-        struct cairn_truth_frame frame = {.cpu = cpu, .count = (uint16_t)n, .first = first};
-        uint8_t *at = room(dump, CAIRN_STREAM_TRUTH, (uint32_t)sizeof(frame) + n * CAIRN_TRUTH_BYTES);
-        memcpy(at, &frame, sizeof(frame));
-        memcpy(at + sizeof(frame), from, n * CAIRN_TRUTH_BYTES);
-        trace_dump_flush(dump);
-        from += n * CAIRN_TRUTH_BYTES;
-        first += n;
-        count -= n;
     }
 }

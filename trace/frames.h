@@ -23,7 +23,7 @@ struct trace_packer {
     /* As trace_dump_part; `frame` says where the frame begins. */
     uint32_t (*part)(struct trace_dump *dump, const struct wmi_buffer_header *header,
                      const struct cairn_trace_frame *frame);
-    /* As trace_dump_truth, behind a flush. */
+    /* `count` truth records of `cpu`, the first of which is its `first`; no frame is pending. */
     void (*truth)(struct trace_dump *dump, uint16_t cpu, uint32_t first, const void *records, uint32_t count);
 };
 
@@ -50,6 +50,8 @@ void trace_dump_print(struct trace_dump *dump, enum cairn_stream stream, const c
     __attribute__((format(printf, 3, 4)));
 /* Ends the pending frame. A change of the stream does this by itself. */
 void trace_dump_flush(struct trace_dump *dump);
+/* Room for `size` bytes that stay together, in the pending frame or a new one. */
+uint8_t *trace_dump_room(struct trace_dump *dump, enum cairn_stream stream, uint32_t size);
 /* Bytes of the event at `at` with its padding, at most `left`. Where something has overwritten it (a panic may be just
  * because of that), a piece that is not too large. */
 uint32_t trace_dump_event(const uint8_t *at, uint32_t left);
@@ -61,5 +63,3 @@ uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header
                          uint16_t session_id, uint32_t start);
 /* Writes every buffer of a session, with whole events in each frame; if part of a buffer was sent already, the rest. */
 void trace_dump_session(struct trace_dump *dump, struct trace_session *session, uint16_t session_id);
-/* Writes `count` truth records of `cpu`, of which the first has the number `first` on this CPU. */
-void trace_dump_truth(struct trace_dump *dump, uint16_t cpu, uint32_t first, const void *records, uint32_t count);

@@ -5,9 +5,6 @@
 
 #include "trace/wire/activity.h"
 #include "trace/wire/format.h"
-#include "trace/wire/sysinfo.h"
-
-_Static_assert(TRACE_PMC_MAX == ETW_MAX_PMC_COUNTERS && TRACE_PMC_HOOKS_MAX == ETW_MAX_PMC_EVENTS, "as Windows has it");
 
 /* Whose events they are in. */
 static const struct {

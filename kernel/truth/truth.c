@@ -7,6 +7,7 @@
 #include "kernel/lib/string.h"
 #include "kernel/tracepoint/witness.h"
 #include "trace/frames.h"
+#include "trace/truth/truth_frames.h"
 
 struct chunk {
     struct chunk *next;

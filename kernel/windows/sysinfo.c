@@ -7,6 +7,8 @@
 #include "kernel/recording/sessions.h"
 #include "kernel/windows/control_area.h"
 
+_Static_assert(ETW_MAX_PMC_COUNTERS == TRACE_PMC_MAX && ETW_MAX_PMC_EVENTS == TRACE_PMC_HOOKS_MAX, "as Windows has it");
+
 /* Windows' loggers by number are Cairn's sessions; the one that is the NT Kernel Logger, by the number Windows has for
  * it, is session 1. */
 static uint32_t logger(uint64_t trace_handle)

@@ -17,6 +17,7 @@
 #include "tools/cairn/frame/deframe.h"
 #include "trace/frames.h"
 #include "trace/packed/pack.h"
+#include "trace/truth/truth_frames.h"
 
 #define FAST 921600.0 /* baud; ten bits a character */
 #define MOST 65536u   /* truth records that are sent at a time */

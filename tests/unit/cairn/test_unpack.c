@@ -15,6 +15,7 @@
 #include "tools/cairn/frame/deframe.h"
 #include "trace/frames.h"
 #include "trace/packed/pack.h"
+#include "trace/truth/truth_frames.h"
 
 #define BUFFER 65536u
 

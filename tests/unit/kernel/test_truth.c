@@ -21,6 +21,7 @@
 #include "kernel/recording/ds.h"
 #include "kernel/truth/truth.h"
 #include "trace/frames.h"
+#include "trace/truth/truth_frames.h"
 
 static const struct ds_stepping stepping;
 static const struct ds_machine steps = {.stepping = &stepping};

@@ -14,6 +14,7 @@
 #include "kernel/line8/line8.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/frames.h"
+#include "trace/truth/truth_frames.h"
 #include "trace/wire/truth.h"
 
 /* ---- CRC-32C ---------------------------------------------------------------------------------------------------- */
