@@ -94,8 +94,8 @@ def test_half_written(tmp_path):
 @pytest.mark.long
 def test_too_little_memory(tmp_path):
     """The log is cut at a frame, its end says so, and what is there is a trace."""
-    result = cb.boot(tmp_path / "run.log", "--smp", 2, "save=esp", "save.mib=1", "truth=1", "switches=20000",
-                     cb.UNHURRIED)
+    result = cb.boot(tmp_path / "run.log", "--smp", 2, "save=esp", "save.mib=1", "truth=1", "dump.pack=0",
+                     "switches=20000", cb.UNHURRIED)
     assert result.status == cb.FAIL, result.output
     text = cb.clean(saved_log(result).read_bytes())
     assert len(text) < 1 << 20
