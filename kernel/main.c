@@ -6,7 +6,6 @@
 #include "kernel/console/report.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/cpu.h"
-#include "kernel/dump/symbols.h"
 #include "kernel/dump/verdict.h"
 #include "kernel/lib/print.h"
 #include "kernel/memory/mem.h"
@@ -83,7 +82,6 @@ _Noreturn void kernel_main(struct boot_info *info)
     kserial_find();
     if (bad) /* not before: the loader's tables may not reach the only screen */
         kend_failed("options", error);
-    ksymbols_init(info);
     if (arch_acpi_init(info) != 0 || arch_apic_init((enum arch_x2apic)kopt.x2apic) != 0 || arch_time_init() != 0)
         kend_failed("machine", "cannot go on without what the line above names");
     kprintf("time: TSC %lu Hz, %s\n", (unsigned long)arch_tsc_hz(), arch_time_source());

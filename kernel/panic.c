@@ -14,10 +14,10 @@
 #include "kernel/console/serial_port.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/dump.h"
-#include "kernel/dump/symbols.h"
 #include "kernel/lib/cpuset.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
+#include "kernel/lib/symbols.h"
 #include "kernel/phase.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/thread.h"
@@ -28,28 +28,35 @@ static uint32_t panicking = NOBODY; /* index of the CPU that panicked first */
 static struct kcpuset stopped;      /* CPUs that have, for another's panic; atomic */
 static char first_line[256];
 
-/* "0xffffffff80001234 name+0x12", or the bare address. */
-static void print_address(const char *before, uint64_t address, uint64_t look_up)
+__attribute__((weak)) const char *ksymbols_name(uint64_t address, uint64_t *offset)
 {
-    const struct ksymbol *s = ksymbols_find(look_up);
-    if (s)
-        kprintf("%s%p %s+0x%lx\n", before, (void *)address, ksymbols_name(s), (unsigned long)(address - s->address));
+    (void)address, (void)offset;
+    return NULL;
+}
+
+/* "0xffffffff80001234 name+0x12", or the bare address. `called`: the byte before is looked up, which the call ends at:
+ * it may be its function's last instruction. */
+static void print_address(uint64_t address, bool called)
+{
+    uint64_t offset;
+    const char *name = ksymbols_name(address - called, &offset);
+    if (name)
+        kprintf("  %p %s+0x%lx\n", (void *)address, name, (unsigned long)(offset + called));
     else
-        kprintf("%s%p\n", before, (void *)address);
+        kprintf("  %p\n", (void *)address);
 }
 
 /* Frame pointers are kept everywhere: each frame is {caller's frame, return address}. Bounded, and every word is looked
- * at only where it can be read. A return address is looked up one byte before: the call may be its function's last
- * instruction. `called`: rip is a return address itself. */
+ * at only where it can be read. `called`: rip is a return address itself. */
 static void backtrace(uint64_t rip, uint64_t rbp, bool called)
 {
     kprintf("backtrace:\n");
-    print_address("  ", rip, rip - called);
+    print_address(rip, called);
     for (int depth = 0; depth < 32 && rbp % 8 == 0 && arch_readable((void *)rbp, 16); depth++) {
         const uint64_t *frame = (const uint64_t *)rbp;
         if (!frame[1])
             break;
-        print_address("  ", frame[1], frame[1] - 1);
+        print_address(frame[1], true);
         if (frame[0] <= rbp)
             break;
         rbp = frame[0];

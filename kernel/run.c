@@ -11,7 +11,6 @@
 #include "kernel/dump/dump.h"
 #include "kernel/dump/verdict.h"
 #include "kernel/lib/errno.h"
-#include "kernel/lib/panic.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
@@ -26,32 +25,6 @@
 #include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/cost.h"
 #include "kernel/workload/workload.h"
-
-static int overflow_stack(int depth)
-{
-    volatile char page[1024];
-    page[0] = (char)depth;
-    return depth < 0 ? 0 : overflow_stack(depth + 1) + page[0];
-}
-
-/* panic=...: breaks the kernel on purpose; panic=none does not. */
-static void break_on_purpose(void)
-{
-    static void *volatile null; /* volatile: the compiler must not see what it is */
-    switch (kopt.panic) {
-    case KOPT_PANIC_NOW:
-        kpanic("asked for with panic=now");
-    case KOPT_PANIC_NULL:
-        *(volatile int *)null = 0;
-        break;
-    case KOPT_PANIC_STACK:
-        overflow_stack(0);
-        break;
-    case KOPT_PANIC_DOUBLE:
-        /* A push where no stack is: the page fault finds none either. */
-        __asm__ volatile("xorl %%esp, %%esp\n\tpushq %%rax" ::: "memory");
-    }
-}
 
 /* Sleeps until enough switches happened or the time is up; returns the switches since `before`. *second_half: half of
  * them had happened before the end, which is when periods change. */
@@ -76,7 +49,7 @@ static uint64_t wait_for_switches(uint64_t before, bool *second_half)
         if (done >= half && !*second_half) { /* a short run may be over by then */
             *second_half = true;
             krecording_reconfigure();
-            break_on_purpose();
+            kphase_run(KPHASE_HALF, NULL);
         }
         if (done >= kopt.switches || seconds >= kopt.seconds)
             break;

@@ -4,12 +4,13 @@
 #include "arch/arch.h"
 #include "ds/pebs23_layout.h"
 #include "kernel/cpu.h"
-#include "kernel/dump/symbols.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
+#include "kernel/lib/symbols.h"
 #include "kernel/recording/ds.h"
 #include "kernel/sched/cross_call.h"
+#include "kernel/symbols/symbols.h"
 
 static bool held; /* the other CPUs are */
 static uint32_t here;
@@ -160,22 +161,12 @@ void kmonitor_machine_counts(uint32_t cpu, const struct ds_config *config)
 
 static int find(const char *name, uint64_t *at)
 {
-    for (uint32_t i = 0; i < ksymbols_count(); i++)
-        if (strcmp(ksymbols_name(ksymbols_get(i)), name) == 0) {
-            *at = ksymbols_get(i)->address;
-            return 0;
-        }
-    return -ENOENT;
+    return ksymbols_find(name, at) ? 0 : -ENOENT;
 }
 
 static bool name_of(uint64_t at, const char **name, uint64_t *offset)
 {
-    const struct ksymbol *s = ksymbols_find(at);
-    if (!s)
-        return false;
-    *name = ksymbols_name(s);
-    *offset = at - s->address;
-    return true;
+    return (*name = ksymbols_name(at, offset)) != NULL;
 }
 
 static void print(const char *text)

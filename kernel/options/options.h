@@ -17,7 +17,6 @@
 enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
 enum kopt_pebs_cpus { KOPT_PEBS_CPUS_ALL, KOPT_PEBS_CPUS_CORE, KOPT_PEBS_CPUS_ATOM };
 enum kopt_end { KOPT_END_HALT, KOPT_END_EXIT, KOPT_END_REBOOT, KOPT_END_POWEROFF };
-enum kopt_panic { KOPT_PANIC_NONE, KOPT_PANIC_NOW, KOPT_PANIC_NULL, KOPT_PANIC_STACK, KOPT_PANIC_DOUBLE };
 
 #define KOPT_TEXT 256
 
@@ -70,8 +69,7 @@ struct kopt {
     uint32_t cpus;
     uint32_t x2apic; /* enum arch_x2apic */
     struct kopt_serial serial;
-    uint32_t end;   /* enum kopt_end */
-    uint32_t panic; /* enum kopt_panic */
+    uint32_t end; /* enum kopt_end */
     uint32_t tsc_align;
 };
 

@@ -5,12 +5,12 @@
 #include "arch/memory_layout.h"
 #include "arch/registers.h"
 #include "arch/upcalls.h"
-#include "kernel/dump/symbols.h"
 #include "kernel/gate.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
+#include "kernel/lib/symbols.h"
 #include "kernel/memory/mem.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
@@ -139,10 +139,11 @@ _Noreturn void kuser_kill(const struct arch_trap_frame *frame, int code, const c
 {
     kgate_enter(); /* counting stops before the printing */
     const struct kthread *self = kcpu_this()->current;
-    const struct ksymbol *s = ksymbols_find(frame->rip);
+    uint64_t offset;
+    const char *name = ksymbols_name(frame->rip, &offset);
     char where[80];
-    if (s)
-        snprintf(where, sizeof where, "%s+0x%lx", ksymbols_name(s), (unsigned long)(frame->rip - s->address));
+    if (name)
+        snprintf(where, sizeof where, "%s+0x%lx", name, (unsigned long)offset);
     else
         snprintf(where, sizeof where, "0x%lx", (unsigned long)frame->rip);
     kprintf("user: %s (thread %u) ended at %s: %s\n", self->name, self->tid, where, why);

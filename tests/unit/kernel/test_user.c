@@ -13,10 +13,10 @@
 #include "arch/registers.h"
 #include "arch/upcalls.h"
 #include "kernel/cpu.h"
-#include "kernel/dump/symbols.h"
 #include "kernel/gate.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
+#include "kernel/lib/symbols.h"
 #include "kernel/memory/mem.h"
 #include "kernel/tracepoint/stepping.h"
 
@@ -83,9 +83,9 @@ void kpanic_describe(const struct arch_trap_frame *frame, uint64_t cr2, char *li
     described = true;
 }
 
-const struct ksymbol *ksymbols_find(uint64_t address)
+const char *ksymbols_name(uint64_t address, uint64_t *offset)
 {
-    (void)address;
+    (void)address, (void)offset;
     assert_false(counting);
     return NULL;
 }
@@ -117,12 +117,6 @@ _Noreturn void kpanic(const char *format, ...)
 {
     fail_msg("%s", format);
     abort();
-}
-
-const char *ksymbols_name(const struct ksymbol *symbol)
-{
-    (void)symbol;
-    return "";
 }
 
 void *kmem_pages_alloc(size_t count)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The dump's lines about threads and symbols. */
-#include "kernel/dump/symbols.h"
+/* The dump's lines about threads. */
 #include "kernel/dump_section.h"
 #include "kernel/sched/threads.h"
 #include "trace/frames.h"
@@ -21,15 +20,3 @@ static void kdump_threads(struct trace_dump *d)
     kthread_for_each(name, d);
 }
 KDUMP_SECTION(KDUMP_THREADS, KDUMP_END | KDUMP_REST, kdump_threads);
-
-/* Functions and variables of the kernel. */
-static void kdump_symbols(struct trace_dump *d)
-{
-    for (uint32_t i = 0; i < ksymbols_count(); i++) {
-        const struct ksymbol *s = ksymbols_get(i);
-        const bool near = s->address >= CAIRN_SYMBOLS_BASE;
-        trace_dump_print(d, CAIRN_STREAM_SYMBOLS, "%s%lx %x %s", near ? "+" : "",
-                         (unsigned long)(s->address - (near ? CAIRN_SYMBOLS_BASE : 0)), s->size, ksymbols_name(s));
-    }
-}
-KDUMP_SECTION(KDUMP_SYMBOLS, KDUMP_HEAD, kdump_symbols);

@@ -1,24 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads .symtab of an ELF-64 file: System V ABI, "Symbol Table". Every offset is checked against the file. If one is
  * bad, there are no names. */
-#include "kernel/dump/symbols.h"
+#include "kernel/symbols/symbols.h"
 
-#include <stdbool.h>
+#include <stddef.h>
 
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "boot/elf64.h"
+#include "boot/info.h"
+#include "kernel/dump_section.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
+#include "kernel/lib/symbols.h"
 #include "kernel/memory/mem.h"
+#include "kernel/phase.h"
 #include "kernel/thread.h"
+#include "trace/frames.h"
 
 #define SHT_SYMTAB 2u
 #define STT_NOTYPE 0u
 #define STT_OBJECT 1u
 #define STT_FUNC   2u
 
-static struct ksymbol *symbols;
+struct symbol {
+    uint64_t address;
+    uint32_t size;
+    uint32_t name; /* where in `names` */
+};
+
+static struct symbol *symbols; /* ascending by address */
 static uint32_t count;
 static const char *names;
 
@@ -56,7 +67,7 @@ static void sort(void) /* Shell sort: a thousand entries, once */
 {
     for (uint32_t gap = count / 2; gap; gap /= 2)
         for (uint32_t i = gap; i < count; i++) {
-            struct ksymbol s = symbols[i];
+            struct symbol s = symbols[i];
             uint32_t j = i;
             for (; j >= gap && symbols[j - gap].address > s.address; j -= gap)
                 symbols[j] = symbols[j - gap];
@@ -70,7 +81,7 @@ static void tidy(void)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct ksymbol s = symbols[i];
+        struct symbol s = symbols[i];
         if (kept && s.size == 0 && s.address < symbols[kept - 1].address + symbols[kept - 1].size)
             continue;
         if (kept && symbols[kept - 1].address == s.address)
@@ -87,7 +98,8 @@ static void tidy(void)
     }
 }
 
-void ksymbols_init(const struct boot_info *info)
+/* Builds the sorted table. Without a usable symbol table there are no names, and one line says why. */
+static void read_symbols(const struct boot_info *info)
 {
     const uint8_t *file = arch_phys_to_virt(info->kernel_file);
     uint64_t size = info->kernel_file_size;
@@ -120,31 +132,27 @@ void ksymbols_init(const struct boot_info *info)
     }
     for (uint32_t i = 0, at = 0; i < n; i++)
         if (is_wanted(&from[i], names, strings->size))
-            symbols[at++] = (struct ksymbol){is_variable(&from[i]) ? from[i].value : code_address(from[i].value),
-                                             (uint32_t)from[i].size, from[i].name};
+            symbols[at++] = (struct symbol){is_variable(&from[i]) ? from[i].value : code_address(from[i].value),
+                                            (uint32_t)from[i].size, from[i].name};
     sort();
     tidy();
     return;
 none:
     kprintf("symbols: kernel.elf has no usable symbol table: addresses will have no names\n");
 }
+KPHASE(KPHASE_MEMORY, read_symbols);
 
-uint32_t ksymbols_count(void)
+bool ksymbols_find(const char *name, uint64_t *at)
 {
-    return count;
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(names + symbols[i].name, name) == 0) {
+            *at = symbols[i].address;
+            return true;
+        }
+    return false;
 }
 
-const struct ksymbol *ksymbols_get(uint32_t i)
-{
-    return &symbols[i];
-}
-
-const char *ksymbols_name(const struct ksymbol *symbol)
-{
-    return names + symbol->name;
-}
-
-const struct ksymbol *ksymbols_find(uint64_t address)
+const char *ksymbols_name(uint64_t address, uint64_t *offset)
 {
     uint32_t low = 0, high = count;
     while (low < high) {
@@ -154,5 +162,18 @@ const struct ksymbol *ksymbols_find(uint64_t address)
         else
             high = middle;
     }
-    return low && address - symbols[low - 1].address < symbols[low - 1].size ? &symbols[low - 1] : NULL;
+    if (!low || address - symbols[low - 1].address >= symbols[low - 1].size)
+        return NULL;
+    *offset = address - symbols[low - 1].address;
+    return names + symbols[low - 1].name;
 }
+
+static void kdump_symbols(struct trace_dump *d)
+{
+    for (const struct symbol *s = symbols; s < symbols + count; s++) {
+        const bool near = s->address >= CAIRN_SYMBOLS_BASE;
+        trace_dump_print(d, CAIRN_STREAM_SYMBOLS, "%s%lx %x %s", near ? "+" : "",
+                         (unsigned long)(s->address - (near ? CAIRN_SYMBOLS_BASE : 0)), s->size, names + s->name);
+    }
+}
+KDUMP_SECTION(KDUMP_SYMBOLS, KDUMP_HEAD, kdump_symbols);
