@@ -148,17 +148,7 @@ void kopt_add_word(struct kopt_row *r, const char *word)
     snprintf(r->words + n, sizeof r->words - n, "%s%s", n ? "|" : "", word);
 }
 
-/* The option of a part of the kernel, and the value of workload=, whose name is the first after `name`; NULL: there is
- * none. */
-static const struct kopt_option *next_option(const char *name)
-{
-    const struct kopt_option *const *o, *next = NULL;
-    for (ROWS_EACH(kopt, o))
-        if (strcmp((*o)->name, name) > 0 && (!next || strcmp((*o)->name, next->name) < 0))
-            next = *o;
-    return next;
-}
-
+/* The value of workload= whose name is the first after `name`; NULL: there is none. */
 static const struct kopt_workload *next_workload(const char *name)
 {
     const struct kopt_workload *const *w, *next = NULL;
@@ -168,16 +158,26 @@ static const struct kopt_workload *next_workload(const char *name)
     return next;
 }
 
-/* Row `i` as it stands in its table: those of table.c, then other parts' by their names. *i: what is left of it. */
-static const struct kopt_option *stored(size_t *i)
+/* All options but those that are made from other tables, by their names. */
+static const struct kopt_option *stored[KOPT_ROWS_MAX];
+static size_t stored_count;
+
+static void store(const struct kopt_option *option)
 {
-    if (*i < OPTIONS)
-        return &table[*i];
-    *i -= OPTIONS;
-    const struct kopt_option *o = next_option("");
-    for (; o && *i; --*i)
-        o = next_option(o->name);
-    return o;
+    size_t at = stored_count++;
+    for (; at && strcmp(stored[at - 1]->name, option->name) > 0; at--)
+        stored[at] = stored[at - 1];
+    stored[at] = option;
+}
+
+static void store_all(void)
+{
+    const struct kopt_option *const *more;
+    for (size_t i = 0; i < OPTIONS; i++)
+        store(&table[i]);
+    for (ROWS_EACH(kopt, more))
+        if (stored_count < KOPT_ROWS_MAX)
+            store(*more);
 }
 
 const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *r)
@@ -185,8 +185,11 @@ const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *r)
     const struct kopt_rows *const *more;
     if (i >= KOPT_ROWS_MAX)
         return NULL;
+    if (!stored_count)
+        store_all();
     r->words[0] = '\0';
-    const struct kopt_option *o = stored(&i);
+    const struct kopt_option *o = i < stored_count ? stored[i] : NULL;
+    i -= stored_count;
     for (ROWS_EACH(kopt_rows, more)) {
         if (o)
             break;
