@@ -6,7 +6,6 @@
 #include "kernel/dump/dump.h"
 #include "kernel/dump_section.h"
 #include "kernel/lib/string.h"
-#include "kernel/lock/lock_trace.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/machine.h"
@@ -71,9 +70,6 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n)
     }
     if (cpu->machine && cpu->machine->stepping)
         kds->other->dump_end(d, n);
-    struct klock_trace_counts locks = klock_trace_counts(n);
-    LINE("end.cpu.%u.locks=%lu %lu %lu %lu %lu", n, locks.contended, locks.uncontended, locks.released, locks.events,
-         locks.untracked);
 }
 
 /* Written, and not in memory any more: overwritten in circular mode, or out while it ran. */

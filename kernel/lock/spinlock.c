@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/lock/spinlock.h"
 
-#include "kernel/lock/lock_trace.h"
-
-__attribute__((noinline)) void kspin_lock_traced(struct kspinlock *lock)
+__attribute__((weak)) void kspin_lock_traced(struct kspinlock *lock)
 {
-    struct klock_trace_query query = klock_trace_query();
-    uint32_t spins = kspin_take(lock, arch_cpu_index() + 1);
-    klock_trace_acquired(lock, SPINLOCK_ORDINARY, &query, spins);
+    kspin_take(lock, arch_cpu_index() + 1);
 }
 
-__attribute__((noinline)) void kspin_unlock_traced(struct kspinlock *lock)
+__attribute__((weak)) void kspin_unlock_traced(struct kspinlock *lock)
 {
-    uint64_t tsc = arch_rdtsc();
     __atomic_store_n(&lock->owner, 0, __ATOMIC_RELEASE);
-    klock_trace_released(lock, tsc, __builtin_return_address(0));
 }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ordinary spin lock: test and test-and-set, with its owner. The others are in queued_spinlock.h and
- * executive_spinlock.h. All are taken only with interrupts off: if a holder were preempted, the next thread on its CPU
- * that takes the lock would spin for ever. A lock belongs to the CPU, not to the thread, because the incoming thread of
- * a switch releases the dispatcher lock.
+ * Spin lock: test and test-and-set, with its owner. It is taken only with interrupts off: if a holder were preempted,
+ * the next thread on its CPU that takes the lock would spin for ever. A lock belongs to the CPU, not to the thread,
+ * because the incoming thread of a switch releases the dispatcher lock.
  *
  * It is not a ticket lock: if QEMU has more CPUs than the host has cores, a queue hands the lock to CPUs that are not
  * running at the moment, and all wait for the host's scheduler. That was five times slower with 4 CPUs on 2 cores.
  *
- * Locks are not part of the gate (kernel/gate.h): spinning and holding count as the thread's own code. Tracing does not
- * (kernel/lock/lock_trace.h). While it is off, it costs one predicted branch when a lock is taken and one when it is
- * released.
+ * Locks are not part of the gate (kernel/gate.h): spinning and holding count as the thread's own code. While nobody
+ * traces them (kcpu.locktrace), that costs one predicted branch when a lock is taken and one when it is released.
  */
 #pragma once
 
@@ -42,7 +40,7 @@ static inline void kspin_wait(uint32_t *spins, const char *name, uint32_t owner)
     arch_pause();
 }
 
-/* For this file and spinlock.c. Returns how often the lock was found taken. */
+/* Without tracing it. Returns how often the lock was found taken. */
 static inline uint32_t kspin_take(struct kspinlock *lock, uint32_t me)
 {
     uint32_t spins = 0, owner = 0;
@@ -56,7 +54,7 @@ static inline uint32_t kspin_take(struct kspinlock *lock, uint32_t me)
     return spins;
 }
 
-/* The same, while locks are traced. */
+/* The same where kcpu.locktrace is set: weak, for who sets it. */
 void kspin_lock_traced(struct kspinlock *lock);
 void kspin_unlock_traced(struct kspinlock *lock);
 

@@ -76,25 +76,6 @@ static int check_without_pebs(char *error, size_t error_size)
     return -EINVAL;
 }
 
-/* Whether an option of spin locks is not as it usually is, but no session wants them. */
-static bool idle_spinlock(char *error, size_t error_size)
-{
-    struct kopt_row row;
-    const struct kopt_option *o;
-    for (size_t i = 0; !kopt_wants(PERF_SPINLOCK) && (o = kopt_row_get(i, &row)); i++) {
-        char value[KOPT_TEXT];
-        kopt_option_show(o, value, sizeof value);
-        if ((uintptr_t)o->field - (uintptr_t)&kopt.spinlock >= sizeof kopt.spinlock || strcmp(value, o->standard) == 0)
-            continue;
-        snprintf(error, error_size,
-                 "option '%s=%s': has no effect, no session has the group spinlock, as in "
-                 "session.1=auto+spinlock:qpc:sequential",
-                 o->name, value);
-        return true;
-    }
-    return false;
-}
-
 /* Whether some session writes events of this hook. `auto` writes 0524H where items are asked for on it. */
 static bool is_written(uint16_t hook)
 {
@@ -155,13 +136,6 @@ int kopt_check(char *error, size_t error_size)
         return -EINVAL;
     }
     if (idle_items(error, error_size))
-        return -EINVAL;
-    if (!trace_spinlock_sampling_valid(&kopt.spinlock)) {
-        snprintf(error, error_size, "option 'spinlock.hold_threshold=%u': must be 0 or at least %u",
-                 kopt.spinlock.hold_threshold, TRACE_SPINLOCK_HOLD_THRESHOLD);
-        return -EINVAL;
-    }
-    if (idle_spinlock(error, error_size))
         return -EINVAL;
     const struct kopt_check *const *check;
     for (ROWS_EACH(kopt_check, check))

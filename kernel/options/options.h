@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "arch/firmware/uart.h"
-#include "trace/lock_sampling.h"
 #include "trace/session.h"
 
 enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
@@ -60,7 +59,6 @@ struct kopt {
     uint32_t session_restarts;
     char session_pmc[KOPT_TEXT], session_pmc_hooks[KOPT_TEXT];
     uint32_t trace_buffers, trace_buffer_kib;
-    struct trace_spinlock_sampling spinlock;
     char workload[16];
     uint64_t switches;
     uint32_t seconds;

@@ -9,7 +9,6 @@
 
 static const char processor[] = "ds=auto|hw";
 static const char debug_store[] = "ds!=off", branches[] = "bts!=off", sampling[] = "ds!=off,pebs!=none";
-static const char by_rules[] = "spinlock.every=0";
 
 #define AT(field) &kopt.field, sizeof kopt.field
 
@@ -100,19 +99,6 @@ static const struct kopt_option table[] = {
      "trace buffers of a session, for all CPUs together; at least one per CPU, and one more if circular",
      AT(trace_buffers), NUMBER32, 1, 65536, NULL, NULL},
     {"trace.buffer_kib", "64", "size of a trace buffer in KiB", AT(trace_buffer_kib), NUMBER32, 4, 1024, NULL, NULL},
-    {"spinlock.spin_threshold", "1",
-     "in a session with spinlock: a contended acquisition with at least this many spins may become an event",
-     AT(spinlock.spin_threshold), NUMBER32, TRACE_SPINLOCK_SPIN_THRESHOLD, UINT32_MAX, NULL, by_rules},
-    {"spinlock.contention_sample_rate", "1", "one in this many of those acquisitions becomes an event, on each CPU",
-     AT(spinlock.contention_sample_rate), NUMBER32, TRACE_SPINLOCK_CONTENTION_SAMPLE_RATE, UINT32_MAX, NULL, by_rules},
-    {"spinlock.acquire_sample_rate", "1000", "one in this many uncontended acquisitions becomes an event, on each CPU",
-     AT(spinlock.acquire_sample_rate), NUMBER32, TRACE_SPINLOCK_ACQUIRE_SAMPLE_RATE, UINT32_MAX, NULL, by_rules},
-    {"spinlock.hold_threshold", "1000000",
-     "each lock held for more than this many TSC cycles becomes an event: 0 (off) or at least 1000000",
-     AT(spinlock.hold_threshold), NUMBER32, 0, UINT32_MAX, NULL, by_rules},
-    {"spinlock.every", "0",
-     "1: every release is an event, whatever the other spinlock options say; Windows has no such option",
-     AT(spinlock.every), WORD8, 0, 0, "0|1", NULL},
     {"workload", "mix", "what the threads do (docs/how-to/workloads.md)", AT(workload), TEXT, 0, 0, workloads, NULL},
     {"switches", "20000", "end after this many context switches on all CPUs together", AT(switches), NUMBER64, 1,
      UINT64_C(1000000000), NULL, NULL},

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Longer than 500 lines: everything that changes a session holds the same lock, which no other file takes. */
 #include "kernel/recording/sessions.h"
 
 #include "arch/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
-#include "kernel/lock/lock_trace.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
@@ -34,8 +32,7 @@ static struct slot {
 static const struct perfinfo_groupmask nothing; /* of a session that does not run */
 static struct kmutex lock;
 static struct trace_clocks clocks;
-static struct trace_hub_cpu *hubs;              /* [kcpu_count] */
-static struct trace_spinlock_sampling sampling; /* under the lock */
+static struct trace_hub_cpu *hubs; /* [kcpu_count] */
 
 /* ---- made and unmade --------------------------------------------------------------------------------------------- */
 
@@ -58,8 +55,6 @@ int ksession_init(char *error, size_t error_size)
         trace_hub_init(&hubs[i], i, &clocks, kswitch_counters);
         kcpu_table[i]->trace = &hubs[i];
     }
-    sampling = kopt.spinlock;
-    klock_trace_init(&sampling);
     return 0;
 }
 
@@ -191,10 +186,11 @@ static void act(struct slot *s, enum cairn_session_what what)
     struct kcpu *cpu = kcpu_this();
     ds_refresh_index(cpu->ds);
     const struct trace_hub_pebs pebs = pebs_here(cpu, s);
-    uint32_t itself = UINT32_C(1) << (trace_session_config(s->session)->number - 1);
+    const uint32_t number = trace_session_config(s->session)->number;
+    const struct ksession_row *const *row;
     int e = -EINVAL;
-    if (what != CAIRN_SESSION_START)
-        klock_trace_rundown(itself, HOOK_SPINLOCK_DC_END);
+    for (ROWS_EACH(ksession, row))
+        (*row)->before(number, what);
     uint64_t tsc = arch_rdtsc();
     switch (what) {
     case CAIRN_SESSION_START:
@@ -211,9 +207,8 @@ static void act(struct slot *s, enum cairn_session_what what)
         s->named = trace_session_config(s->session)->pmc.count != 0;
         kactivity_pmc_config(cpu, trace_session_config(s->session));
     }
-    if (what != CAIRN_SESSION_STOP)
-        klock_trace_rundown(itself, HOOK_SPINLOCK_DC_START);
-    klock_trace_update();
+    for (ROWS_EACH(ksession, row))
+        (*row)->after(number, what);
     /* The account of a switch has PebsIndex, too. */
     ds_stamp_switches(cpu->ds, kwitness_memory() || trace_hub_full(cpu->trace));
     if (!e)
@@ -359,27 +354,6 @@ int ksession_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count)
     }
     give();
     return e;
-}
-
-static void sample_here(void *new)
-{
-    klock_trace_configure(new);
-}
-
-void ksession_sample_spinlocks(const struct trace_spinlock_sampling *new)
-{
-    take();
-    sampling = *new;
-    kcross_call_all(sample_here, &sampling);
-    give();
-}
-
-struct trace_spinlock_sampling ksession_spinlock_sampling(void)
-{
-    take();
-    struct trace_spinlock_sampling s = sampling;
-    give();
-    return s;
 }
 
 struct move {

@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/lib/rows.h"
 #include "kernel/sched/cross_call.h"
 #include "trace/hub.h"
-#include "trace/lock_sampling.h"
 
 struct ksession_params {
     uint32_t number; /* 1..TRACE_MAX_SESSIONS */
@@ -61,11 +61,6 @@ int ksession_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count);
  * that runs here is told at once. */
 void ksession_move_pebs(bool (*function)(void *argument), void *argument);
 
-/* Which releases of spin locks become events, from now on and on every CPU, in all sessions that want them; those are
- * told. `sampling` is valid. */
-void ksession_sample_spinlocks(const struct trace_spinlock_sampling *sampling);
-struct trace_spinlock_sampling ksession_spinlock_sampling(void);
-
 struct ksession_info {
     bool running;
     struct trace_config config;      /* as it was made, but for `pmc`, which is in force */
@@ -89,6 +84,14 @@ struct trace_session *ksession_find(uint32_t number);
  * as kcross_call_all's functions do. Where `then` says that it has moved kcpu.pebs_stamp, each is told at once. */
 void ksession_start_all(bool (*then)(void));
 void ksession_stop_all(kcross_call_function first);
+
+/* Another part of the kernel that writes to sessions: ROWS_ADD(ksession, ...). On each CPU, before session `number`
+ * starts, changes or stops there and after it; interrupts off. */
+struct ksession_row {
+    void (*before)(uint32_t number, enum cairn_session_what what);
+    void (*after)(uint32_t number, enum cairn_session_what what);
+};
+ROWS(ksession, const struct ksession_row);
 
 /* ---- for one other part of the kernel, which defines it if it is linked */
 struct ksession_change { /* of a session's masks; no group: it does not run */

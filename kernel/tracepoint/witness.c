@@ -37,18 +37,6 @@ NOBODY void kwitness_sample(struct kcpu *cpu, const struct arch_trap_frame *fram
     (void)cpu, (void)frame, (void)source, (void)tsc;
 }
 
-NOBODY void kwitness_acquired(const struct kcpu *cpu, const void *lock, enum spinlock_mode mode, uint64_t query_tsc,
-                              uint32_t interrupts, uint32_t spins, uint64_t tsc)
-{
-    (void)cpu, (void)lock, (void)mode, (void)query_tsc, (void)interrupts, (void)spins, (void)tsc;
-}
-
-NOBODY void kwitness_released(const struct kcpu *cpu, const void *lock, const void *caller, uint8_t irql,
-                              uint8_t context, uint64_t tsc)
-{
-    (void)cpu, (void)lock, (void)caller, (void)irql, (void)context, (void)tsc;
-}
-
 NOBODY const void *kwitness_memory(void)
 {
     return NULL;

@@ -40,12 +40,5 @@ void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t be
 /* The interrupt with `frame` has been taken as a sample of `source`; 0: the timer. */
 void kwitness_sample(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source, uint64_t tsc);
 
-/* A spin lock that a session wants was acquired: the TSC and this CPU's interrupts before the first query, and how many
- * queries came after it; or it was released to `caller`, at `irql` and in a context of WMI_SPINLOCK_EXECUTE_... */
-void kwitness_acquired(const struct kcpu *cpu, const void *lock, enum spinlock_mode mode, uint64_t query_tsc,
-                       uint32_t interrupts, uint32_t spins, uint64_t tsc);
-void kwitness_released(const struct kcpu *cpu, const void *lock, const void *caller, uint8_t irql, uint8_t context,
-                       uint64_t tsc);
-
 /* Where the account lies in memory; NULL: nowhere. */
 const void *kwitness_memory(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The truth of spin locks. */
-#include "kernel/tracepoint/witness.h"
+#include "kernel/thread.h"
+#include "kernel/tracepoint/witness_locks.h"
 #include "kernel/truth/truth.h"
 
 void kwitness_acquired(const struct kcpu *cpu, const void *lock, enum spinlock_mode mode, uint64_t query_tsc,

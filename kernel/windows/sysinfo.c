@@ -3,6 +3,7 @@
 
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
+#include "kernel/locks/lock_trace.h"
 #include "kernel/recording/sample_interval.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/windows/control_area.h"
@@ -75,7 +76,7 @@ static kntstatus set_interval(const void *information, uint32_t length)
 /* One for all loggers. The first version ends before SpinLockHoldThreshold. */
 static kntstatus query_spinlock(void *information, uint32_t length)
 {
-    const struct trace_spinlock_sampling s = ksession_spinlock_sampling();
+    const struct trace_spinlock_sampling s = klock_trace_sampling();
     const struct event_trace_spinlock_information i = {
         .information_class = EVENT_TRACE_SPINLOCK_INFORMATION,
         .spin_threshold = s.spin_threshold,
@@ -89,7 +90,7 @@ static kntstatus query_spinlock(void *information, uint32_t length)
 
 static kntstatus set_spinlock(const void *information, uint32_t length)
 {
-    struct trace_spinlock_sampling s = ksession_spinlock_sampling();
+    struct trace_spinlock_sampling s = klock_trace_sampling();
     struct event_trace_spinlock_information i = {.hold_threshold = s.hold_threshold};
     memcpy(&i, information, length);
     s.spin_threshold = i.spin_threshold;
@@ -98,7 +99,7 @@ static kntstatus set_spinlock(const void *information, uint32_t length)
     s.hold_threshold = i.hold_threshold;
     if (!trace_spinlock_sampling_valid(&s))
         return STATUS_INVALID_PARAMETER;
-    ksession_sample_spinlocks(&s);
+    klock_trace_configure(s);
     return STATUS_SUCCESS;
 }
 

@@ -11,6 +11,7 @@
 #include "kernel/console/report.h"
 #include "kernel/gate.h"
 #include "kernel/lib/string.h"
+#include "kernel/locks/lock_trace.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
@@ -86,7 +87,7 @@ static void try_time_profile(struct ktrial *t)
 
 static bool same_sampling(const struct trace_spinlock_sampling *want)
 {
-    const struct trace_spinlock_sampling is = ksession_spinlock_sampling();
+    const struct trace_spinlock_sampling is = klock_trace_sampling();
     return is.spin_threshold == want->spin_threshold && is.acquire_sample_rate == want->acquire_sample_rate &&
            is.contention_sample_rate == want->contention_sample_rate && is.hold_threshold == want->hold_threshold &&
            is.every == want->every;
@@ -95,7 +96,7 @@ static bool same_sampling(const struct trace_spinlock_sampling *want)
 static void try_spinlock(struct ktrial *t)
 {
     const uint32_t v1 = EVENT_TRACE_SPINLOCK_INFORMATION_V1_BYTES;
-    const struct trace_spinlock_sampling before = ksession_spinlock_sampling();
+    const struct trace_spinlock_sampling before = klock_trace_sampling();
     struct event_trace_spinlock_information i = {.information_class = EVENT_TRACE_SPINLOCK_INFORMATION}, now;
     ktrial_begin(t, "1FH Spinlock");
     ktrial_expect(t, "query", ktrial_query(&i, sizeof i), STATUS_SUCCESS);

@@ -7,8 +7,8 @@ BENCH_KERNEL_O := $(patsubst %,$(B)/kernel/%.o,trace/session_counts trace/ccswap
 $(B)/bench/bench: $(B)/host/tests/bench/bench.o $(BENCH_KERNEL_O)
 	@mkdir -p $(@D)
 	$(CC) -no-pie -o $@ $^
-$(B)/bench/bench-locks: $(B)/host/tests/bench/locks.o $(patsubst %,$(B)/kernel/%.o,kernel/lock/spinlock \
-                       kernel/lock/lock_trace kernel/tracepoint/witness trace/lock_sampling) $(BENCH_KERNEL_O)
+$(B)/bench/bench-locks: $(B)/host/tests/bench/locks.o $(patsubst %,$(B)/kernel/%.o,kernel/locks/traced_spinlock \
+                       kernel/locks/lock_trace trace/locks/lock_sampling) $(BENCH_KERNEL_O)
 	@mkdir -p $(@D)
 	$(CC) -no-pie -o $@ $^
 $(B)/bench/make-dump: $(B)/host/tests/bench/make_dump.o $(B)/host/tests/golden/streams.o \

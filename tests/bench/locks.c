@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include "ds/ds.h"
-#include "kernel/lock/lock_trace.h"
 #include "kernel/lock/spinlock.h"
+#include "kernel/locks/lock_trace.h"
+#include "kernel/sched/cross_call.h"
 #include "kernel/thread.h"
 #include "trace/hub.h"
 
@@ -43,6 +44,12 @@ void ds_pause(struct ds_cpu *ds)
 void ds_resume(struct ds_cpu *ds)
 {
     (void)ds;
+    abort();
+}
+
+void kcross_call_all(kcross_call_function function, void *argument)
+{
+    (void)function, (void)argument;
     abort();
 }
 

@@ -11,7 +11,7 @@
 
 #include "ds/layout.h"
 #include "trace/hub.h"
-#include "trace/lock_sampling.h"
+#include "trace/locks/lock_sampling.h"
 #include "trace/wire/truth.h"
 
 #define SCRIPT_THREADS      24u /* of most kinds */

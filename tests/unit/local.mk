@@ -61,6 +61,8 @@ $(addprefix $(B)/unit/,kernel/test_options kernel/test_faster kernel/test_serial
 
 # What is linked in place of a weak function is named: a library has both, and gives the first.
 $(B)/unit/kernel/test_activity: $(B)/san/kernel/truth/activity.o
-$(B)/unit/kernel/test_lock_trace: $(B)/san/kernel/truth/locks.o
+$(B)/unit/kernel/test_lock_trace: $(addprefix $(B)/san/kernel/,truth/locks.o locks/traced_spinlock.o)
+$(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/kernel/test_sched*.c)): $(B)/san/kernel/locks/traced_spinlock.o
+$(B)/unit/kernel/test_sessions_events: $(B)/san/kernel/locks/sessions.o
 $(B)/unit/kernel/test_tracepoint $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/kernel/test_sessions*.c)): \
     $(B)/san/kernel/truth/switches.o

@@ -52,16 +52,6 @@ void arch_ipi_self(uint8_t vector)
     sent_to_self++;
 }
 
-void kspin_lock_traced(struct kspinlock *lock) /* no session wants them */
-{
-    fail_msg("%s", lock->name);
-}
-
-void kspin_unlock_traced(struct kspinlock *lock)
-{
-    fail_msg("%s", lock->name);
-}
-
 static bool panicked;
 static jmp_buf panic_exit;
 

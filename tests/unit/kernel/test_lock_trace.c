@@ -61,10 +61,11 @@ void arch_irq_restore(bool on)
     assert_true(on);
 }
 
-#include "kernel/lock/executive_spinlock.h"
-#include "kernel/lock/lock_trace.h"
-#include "kernel/lock/queued_spinlock.h"
 #include "kernel/lock/spinlock.h"
+#include "kernel/locks/executive_spinlock.h"
+#include "kernel/locks/lock_trace.h"
+#include "kernel/locks/queued_spinlock.h"
+#include "kernel/sched/cross_call.h"
 
 _Noreturn void kpanic(const char *format, ...)
 {
@@ -153,6 +154,11 @@ uint32_t trace_hub_sessions(const struct trace_hub_cpu *h, uint32_t group)
     assert_ptr_equal(h, &hub);
     assert_int_equal(group, PERF_SPINLOCK);
     return 5; /* sessions 1 and 3 */
+}
+
+void kcross_call_all(kcross_call_function function, void *argument)
+{
+    function(argument);
 }
 
 static struct kthread thread[CPUS];
@@ -426,7 +432,8 @@ static void counting_is_held(void **state)
 static void configuration(void **state)
 {
     (void)state;
-    klock_trace_configure(&(struct trace_spinlock_sampling){2, 3000, 4, 0, false});
+    klock_trace_configure((struct trace_spinlock_sampling){2, 3000, 4, 0, false});
+    assert_int_equal(klock_trace_sampling().acquire_sample_rate, 3000);
     assert_int_equal(rundown_sessions, 5);
     assert_int_equal(rundown_hook, HOOK_SPINLOCK_DC_START);
     klock_trace_rundown(3, HOOK_SPINLOCK_DC_END); /* session 2 does not want them */

@@ -55,16 +55,6 @@ void arch_ipi_self(uint8_t vector)
     fail_msg("interrupt %u for this CPU, which is at the end of one", vector);
 }
 
-void kspin_lock_traced(struct kspinlock *lock) /* no session wants them */
-{
-    fail_msg("%s", lock->name);
-}
-
-void kspin_unlock_traced(struct kspinlock *lock)
-{
-    fail_msg("%s", lock->name);
-}
-
 _Noreturn void kpanic(const char *format, ...)
 {
     fail_msg("%s", format);

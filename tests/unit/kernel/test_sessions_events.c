@@ -3,6 +3,7 @@
  * What a session's events hold of what is done to it at run time: PebsIndex and where it moves, the sampling of spin
  * locks, the end by a panic.
  */
+#include "kernel/locks/options.h"
 #include "tests/unit/kernel/sessions/sessions_machine.h"
 
 static char error[256];
@@ -217,6 +218,8 @@ static void panicked(void **state)
     }
 }
 
+struct trace_spinlock_sampling klock_sampling;
+
 /* A spin lock taken and let go of on CPU 1. */
 static void use_lock(const void *spinlock)
 {
@@ -254,8 +257,7 @@ static void spin_locks(void **state)
     static int spinlock;
     uint16_t hook[32];
     struct ksession_params with = control_params(1, "compact+spinlock"), without = control_params(2, "compact");
-    kopt.spinlock = (struct trace_spinlock_sampling){1, 1000, 1, 0, true};
-    klock_trace_init(&kopt.spinlock);
+    klock_trace_init(&(struct trace_spinlock_sampling){1, 1000, 1, 0, true});
     for (uint32_t i = 0; i < CPUS; i++)
         cpus[i].current = &thread;
     assert_int_equal(ksession_create(&with, error, sizeof error), 0);
@@ -264,9 +266,10 @@ static void spin_locks(void **state)
     use_lock(&spinlock); /* nobody wants it */
     assert_null(cpus[1].locktrace);
     ksession_start(1, NULL);
-    const struct trace_spinlock_sampling other = {2, 3000, 4, 0, true};
-    ksession_sample_spinlocks(&other); /* told to those who want them */
-    assert_int_equal(ksession_spinlock_sampling().acquire_sample_rate, 3000);
+    locked = true;                                                                /* kcross_call_all wants it */
+    klock_trace_configure((struct trace_spinlock_sampling){2, 3000, 4, 0, true}); /* told to those who want them */
+    locked = false;
+    assert_int_equal(klock_trace_sampling().acquire_sample_rate, 3000);
     use_lock(&spinlock);
     ksession_change(2, &with.masks);
     ksession_change(1, &without.masks);

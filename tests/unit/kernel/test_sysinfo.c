@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "kernel/lib/errno.h"
+#include "kernel/locks/lock_trace.h"
 #include "kernel/recording/sample_interval.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/windows/control_area.h"
@@ -79,15 +80,15 @@ int ksession_stamp(uint32_t number, uint32_t turned_on, uint32_t turned_off)
 static const struct trace_spinlock_sampling usual = {1, 1000, 1, 1000000, true};
 static struct trace_spinlock_sampling sampling;
 
-struct trace_spinlock_sampling ksession_spinlock_sampling(void)
+struct trace_spinlock_sampling klock_trace_sampling(void)
 {
     return sampling;
 }
 
-void ksession_sample_spinlocks(const struct trace_spinlock_sampling *to)
+void klock_trace_configure(struct trace_spinlock_sampling to)
 {
-    assert_true(trace_spinlock_sampling_valid(to));
-    sampling = *to;
+    assert_true(trace_spinlock_sampling_valid(&to));
+    sampling = to;
     calls++;
 }
 

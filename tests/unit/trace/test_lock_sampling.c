@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "trace/lock_sampling.h"
+#include "trace/locks/lock_sampling.h"
 
 #define DEFAULTS                                                                                                       \
     {                                                                                                                  \

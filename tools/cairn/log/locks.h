@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tools/cairn/log/event_walk.h"
-#include "trace/lock_sampling.h"
+#include "trace/locks/lock_sampling.h"
 
 struct cairn_lock_event {   /* 0529H */
     const uint8_t *payload; /* unaligned: cairn_lock_read */

@@ -7,7 +7,7 @@
 
 #include "ds/ds.h"
 #include "kernel/lib/panic.h"
-#include "kernel/lock/lock_trace.h"
+#include "kernel/locks/lock_trace.h"
 #include "kernel/memory/mem.h"
 #include "kernel/recording/sample_interval.h"
 #include "kernel/sched/cross_call.h"

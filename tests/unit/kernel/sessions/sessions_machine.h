@@ -20,7 +20,7 @@
 #include "arch/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
-#include "kernel/lock/lock_trace.h"
+#include "kernel/locks/lock_trace.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/thread.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/lock/executive_spinlock.h"
+#include "kernel/locks/executive_spinlock.h"
 
-#include "kernel/lock/lock_trace.h"
+#include "kernel/locks/lock_trace.h"
 
 static bool exchange(struct kexecutive_spinlock *lock, uint32_t old, uint32_t new)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/lock/lock_trace.h"
+#include "kernel/locks/lock_trace.h"
 
 #include "ds/ds.h"
+#include "kernel/sched/cross_call.h"
 #include "kernel/thread.h"
-#include "kernel/tracepoint/witness.h"
+#include "kernel/tracepoint/witness_locks.h"
 #include "trace/hub.h"
 
 #define DISPATCH_LEVEL 2u /* of a DPC, and a thread that nothing can preempt, for interrupts are off */
@@ -39,6 +40,19 @@ static void go_on(const struct kcpu *cpu, bool counting)
 {
     if (counting)
         ds_resume(cpu->active_ds);
+}
+
+/* Nobody keeps an account: wing truth has others. */
+__attribute__((weak)) void kwitness_acquired(const struct kcpu *cpu, const void *lock, enum spinlock_mode mode,
+                                             uint64_t query_tsc, uint32_t interrupts, uint32_t spins, uint64_t tsc)
+{
+    (void)cpu, (void)lock, (void)mode, (void)query_tsc, (void)interrupts, (void)spins, (void)tsc;
+}
+
+__attribute__((weak)) void kwitness_released(const struct kcpu *cpu, const void *lock, const void *caller, uint8_t irql,
+                                             uint8_t context, uint64_t tsc)
+{
+    (void)cpu, (void)lock, (void)caller, (void)irql, (void)context, (void)tsc;
 }
 
 /* ---- what a CPU holds -------------------------------------------------------------------------------------------- */
@@ -145,10 +159,23 @@ void klock_trace_init(const struct trace_spinlock_sampling *sampling)
         cpus[i].sampling = *sampling;
 }
 
-void klock_trace_configure(const struct trace_spinlock_sampling *sampling)
+static void configure_here(void *sampling)
 {
-    cpus[kcpu_this()->arch.index].sampling = *sampling;
+    cpus[kcpu_this()->arch.index].sampling = *(const struct trace_spinlock_sampling *)sampling;
     klock_trace_rundown(UINT32_MAX, HOOK_SPINLOCK_DC_START);
+}
+
+void klock_trace_configure(struct trace_spinlock_sampling sampling)
+{
+    kcross_call_all(configure_here, &sampling);
+}
+
+struct trace_spinlock_sampling klock_trace_sampling(void)
+{
+    bool on = arch_irq_save();
+    const struct trace_spinlock_sampling sampling = cpus[kcpu_this()->arch.index].sampling;
+    arch_irq_restore(on);
+    return sampling;
 }
 
 void klock_trace_rundown(uint32_t sessions, uint16_t hook_id)

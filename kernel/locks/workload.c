@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Locks: every CPU takes the same spin locks, of every kind, nested deeper than is tracked. Each lock guards two words
  * that are equal whenever it is free. */
-#include "kernel/lock/executive_spinlock.h"
-#include "kernel/lock/queued_spinlock.h"
-#include "kernel/lock/spinlock.h"
+#include "kernel/locks/executive_spinlock.h"
+#include "kernel/locks/queued_spinlock.h"
 #include "kernel/sched/threads.h"
 #include "kernel/workload/parts.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Traces spin locks. Each CPU keeps account of the locks that it holds. When it releases one, it writes an event
- * (0529H) if the sampling selects it (trace/lock_sampling.h). A CPU's kcpu.locktrace is set while a session that wants
- * these events runs there, between two acknowledgements. Only then does the lock code call this code. A lock that was
- * taken before writes no event, nor does a ninth lock while eight are held; the latter is counted as untracked.
+ * (0529H) if the sampling selects it (trace/locks/lock_sampling.h). A CPU's kcpu.locktrace is set while a session that
+ * wants these events runs there, between two acknowledgements. Only then does the lock code call this code. A lock that
+ * was taken before writes no event, nor does a ninth lock while eight are held; the latter is counted as untracked.
  *
  * All of it runs on the CPU concerned with interrupts off and uses only data of that CPU. It takes no lock, so the
  * scheduler's locks are traced like any other, and nothing recurses. A thread may call the lock code outside the gate,
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "kernel/cpu.h"
-#include "trace/lock_sampling.h"
+#include "trace/locks/lock_sampling.h"
 
 struct klock_trace_query { /* what must be known from before the first query */
     uint64_t tsc;
@@ -42,8 +42,10 @@ void klock_trace_rundown(uint32_t sessions, uint16_t hook_id);
 /* To be called after sessions have started, changed or stopped here: tracing begins anew or ends where it is due. */
 void klock_trace_update(void);
 
-/* The sampling of this CPU from now on: sessions that want spin locks are told by another 0F4BH. */
-void klock_trace_configure(const struct trace_spinlock_sampling *sampling);
+/* Which releases become events from now on, on every CPU and in all sessions that want them; those are told by another
+ * 0F4BH. `sampling` is valid. Thread context, no spinlock held. */
+void klock_trace_configure(struct trace_spinlock_sampling sampling);
+struct trace_spinlock_sampling klock_trace_sampling(void);
 /* Of all CPUs, before any session starts; any CPU. */
 void klock_trace_init(const struct trace_spinlock_sampling *sampling);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/lock/queued_spinlock.h"
+#include "kernel/locks/queued_spinlock.h"
 
-#include "kernel/lock/lock_trace.h"
+#include "kernel/locks/lock_trace.h"
 
 static uint32_t take(struct kqueued_spinlock *lock, struct kqueued_place *place)
 {

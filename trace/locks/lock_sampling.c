@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/lock_sampling.h"
+#include "trace/locks/lock_sampling.h"
 
 bool trace_spinlock_sampling_valid(const struct trace_spinlock_sampling *s)
 {
