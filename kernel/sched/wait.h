@@ -33,17 +33,6 @@ int kevent_wait(struct kevent *event, enum kwait_reason reason, uint64_t ticks);
 void kevent_set(struct kevent *event, int increment);
 void kevent_reset(struct kevent *event);
 
-/* ---- semaphores */
-struct ksem {
-    struct kobject object;
-    int32_t limit;
-};
-void ksem_init(struct ksem *sem, int32_t count, int32_t limit);
-/* 0 or -ETIMEDOUT. */
-int ksem_wait(struct ksem *sem, enum kwait_reason reason, uint64_t ticks);
-/* 0, or -EOVERFLOW where the count would pass the limit (nothing is added). */
-int ksem_post(struct ksem *sem, int32_t count, int increment);
-
 /* ---- mutexes: owned by a thread, which may lock again what it holds */
 struct kmutex {
     struct kobject object;

@@ -21,7 +21,7 @@
 #include "kernel/windows/control_area.h"
 #include "kernel/windows/sysinfo.h"
 #include "kernel/windows/trial.h"
-#include "kernel/workload/parts.h"
+#include "kernel/workloads/parts.h"
 
 #define COMPUTERS 2u /* per CPU, beside the tests */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mix of the other workloads whose trace contains every form of record and every reason to close a batch: more than
- * 16 threads for each CPU, boosts up to 9, priorities below the base, time deltas above 2^14 and 2^17 units, and nights
- * in which most CPUs are idle for more than 500 ticks.
+ * A mix of workloads. With all parts its trace contains every form of record and every reason to close a batch: more
+ * than 16 threads for each CPU, boosts up to 9, priorities below the base, time deltas above 2^14 and 2^17 units, and
+ * nights in which most CPUs are idle for more than 500 ticks.
  */
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
@@ -90,6 +90,12 @@ static void sun(void *argument)
     kevent_set(&m->day, 0);
 }
 
+__attribute__((weak)) int kpart_more(struct kevent *day, uint64_t seed)
+{
+    (void)day, (void)seed;
+    return 0;
+}
+
 static int start(uint64_t seed)
 {
     uint32_t n = kcpu_count;
@@ -111,9 +117,7 @@ static int start(uint64_t seed)
                (e = kworkload_thread("device", i, KPRIORITY_REALTIME, KTHREAD_ANY_CPU, device, d)) ||
                (e = kworkload_thread("moody", i, KPRIORITY_NORMAL, KTHREAD_ANY_CPU, moody, d)));
     }
-    (void)(e || (e = kpart_pingpong(&m->day, seed + 1000, n, 40)) || (e = kpart_prodcons(&m->day, seed + 2000, n)) ||
-           (e = kpart_lockfight(&m->day, seed + 3000, n, 3)) || (e = kpart_hogs(&m->day, seed + 4000, n, 6)) ||
-           (e = kpart_sleepers(&m->day, seed + 5000, 6 * n)) ||
+    (void)(e || (e = kpart_more(&m->day, seed)) || (e = kpart_sleepers(&m->day, seed + 5000, 6 * n)) ||
            (e = kworkload_thread("watchman", 0, KPRIORITY_NORMAL, 0, watchman, m)) ||
            (e = kworkload_thread("sun", 0, 24, KTHREAD_ANY_CPU, sun, m)));
     return e;

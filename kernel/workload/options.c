@@ -3,9 +3,5 @@
 #include "kernel/options/row.h"
 
 KOPT_WORKLOAD(mix, NULL);
-KOPT_WORKLOAD(pingpong, NULL);
-KOPT_WORKLOAD(prodcons, NULL);
-KOPT_WORKLOAD(lockfight, NULL);
-KOPT_WORKLOAD(hogs, NULL);
 KOPT_WORKLOAD(sleepers, NULL);
 KOPT_WORKLOAD(user, NULL);

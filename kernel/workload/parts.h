@@ -19,16 +19,10 @@
 #include "kernel/this_thread.h"
 #include "kernel/workload/workload.h"
 
-/* Pairs that hand the turn to each other; after `burst` rounds on average they rest some ticks (0: never). */
-int kpart_pingpong(struct kevent *day, uint64_t seed, uint32_t pairs, uint32_t burst);
-/* Rings of two producers and two consumers each. */
-int kpart_prodcons(struct kevent *day, uint64_t seed, uint32_t rings);
-/* Groups of threads that want one mutex, and one spinlock; with a `day` they rest at times. */
-int kpart_lockfight(struct kevent *day, uint64_t seed, uint32_t groups, uint32_t fighters);
-/* Threads that compute: for ever, or `burst` ticks at most and then rest some. */
-int kpart_hogs(struct kevent *day, uint64_t seed, uint32_t hogs, uint32_t burst);
 /* Threads that sleep, short mostly, long at times. */
 int kpart_sleepers(struct kevent *day, uint64_t seed, uint32_t sleepers);
+/* All that there is for a mix beside these and what kernel/workload/mix.c has: weak, nothing by default. */
+int kpart_more(struct kevent *day, uint64_t seed);
 
 /* Top of every loop: false when the run ends. Waits for the day; nothing may be held. */
 static inline bool kpart_goes_on(struct kevent *day)

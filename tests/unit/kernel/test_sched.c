@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who runs when, and where: preemption, quanta, boosts and their decay, placement; and everything at once. */
+#include "kernel/workloads/semaphore.h"
 #include "tests/unit/kernel/sched/sched_machine.h"
 
 /* A user thread begins in ring 3, and gives its address space back when it is joined. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What threads wait for: events, semaphores, mutexes; how long they waited by the account of the switch. */
 #include "kernel/sched/time.h"
+#include "kernel/workloads/semaphore.h"
 #include "tests/unit/kernel/sched/sched_machine.h"
 
 static struct kevent go;

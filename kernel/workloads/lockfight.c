@@ -5,7 +5,7 @@
 #include "kernel/lock/spinlock.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
-#include "kernel/workload/parts.h"
+#include "kernel/workloads/parts.h"
 
 struct arena {
     struct kmutex mutex;

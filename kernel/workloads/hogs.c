@@ -4,7 +4,7 @@
 #include "kernel/sched/threads.h"
 #include "kernel/sched/time.h"
 #include "kernel/sched/wait.h"
-#include "kernel/workload/parts.h"
+#include "kernel/workloads/parts.h"
 
 struct hog {
     struct kevent *day;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Semaphores: see kernel/sched/wait.h. */
+#include "kernel/workloads/semaphore.h"
+
 #include "kernel/gate.h"
 #include "kernel/lib/errno.h"
 #include "kernel/sched/sched.h"
-#include "kernel/sched/wait.h"
 
 void ksem_init(struct ksem *sem, int32_t count, int32_t limit)
 {

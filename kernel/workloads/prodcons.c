@@ -4,7 +4,8 @@
  */
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
-#include "kernel/workload/parts.h"
+#include "kernel/workloads/parts.h"
+#include "kernel/workloads/semaphore.h"
 
 #define PLACES 8
 

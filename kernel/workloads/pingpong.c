@@ -2,7 +2,7 @@
 /* Ping-pong: two threads, two events. The thread whose turn it is gives the turn to the other and waits. */
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
-#include "kernel/workload/parts.h"
+#include "kernel/workloads/parts.h"
 
 struct player {
     struct kevent turn;
