@@ -86,9 +86,6 @@ int ds_parse_periods(const char *spec, uint32_t events, uint64_t *period, char *
  * one line in `error`. */
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size);
 
-enum ds_bts_mode { DS_BTS_OFF, DS_BTS_CIRCULAR, DS_BTS_INTERRUPT }; /* in the order of option bts */
-enum ds_bts_rings { DS_BTS_ALL, DS_BTS_USER, DS_BTS_KERNEL };       /* in the order of option bts.rings */
-
 /* ---- what is there of events; of the rest: ds/caps.h ------------------------------------------------------------- */
 
 /* The bits of IA32_PERFEVTSELx that make a counter of this processor count `event`: 15:0, and 47:40 (UMaskExt). 0, or
@@ -128,22 +125,7 @@ struct ds_drain {
     bool in_parts; /* one may be larger than an event */
 };
 
-struct ds_bts_run { /* of records, oldest first */
-    const struct ds_bts_record *at;
-    uint32_t count;
-};
-
-struct ds_bts_drain {
-    enum cairn_ds_reason reason;
-    enum ds_bts_mode mode;
-    uint32_t epoch; /* BTS' own, from 0 */
-    uint64_t tsc;
-    uint64_t lost;            /* overwritten or dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
-    const uint64_t *area;     /* as above */
-    uint32_t records;         /* in both runs */
-    struct ds_bts_run run[2]; /* the second is empty unless the circular buffer has wrapped */
-};
-
+struct ds_bts_drain;
 struct ds_soft_step;
 struct ds_model_record;
 struct ds_model_branch;
@@ -199,14 +181,14 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
                 const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
                 size_t error_size);
 
-/* Sets the area for the next ds_start and ds_bts_start, as for ds_cpu_init; NULL: there will be none. Neither PEBS nor
- * BTS may run. */
+/* Sets the area for the next ds_start, and of what runs beside PEBS, as for ds_cpu_init; NULL: there will be none.
+ * Neither may run. */
 void ds_set_area(struct ds_cpu *ds, void *area);
 
 /* An access that the processor refused during ds_start, or after it. */
 struct ds_refusal {
     const char *during; /* "the set-up", "the PMI handler", ... */
-    int step;           /* of the set-up: the numbered sequence in ds/driver/driver.c or ds/driver/bts.c; 0: of none */
+    int step;           /* of the set-up: the numbered sequence in ds/driver/driver.c or ds/bts/bts.c; 0: of none */
     uint32_t msr;       /* that raised #GP */
     bool write;         /* WRMSR of `value`; else RDMSR */
     uint64_t value;
@@ -250,34 +232,6 @@ bool ds_pmi(struct ds_cpu *ds);
  * may be NULL. */
 void ds_tick(struct ds_cpu *ds);
 
-/* ---- branch tracing (ds/driver/bts.c): with or without PEBS ------------------------------------------------------ */
-
-/* Why a processor cannot trace the branches of these rings; NULL: it can. */
-const char *ds_bts_refusal(const struct ds_caps *caps, enum ds_bts_rings rings);
-
-/* Bytes of a buffer of `records` records and one slack record, in whole pages. */
-size_t ds_bts_buffer_bytes(uint32_t records);
-
-/* After ds_cpu_init; accesses no MSR. `buffer`: as for ds_cpu_init. `rings`: the privilege levels whose branches are
- * traced. 0, or -EINVAL: the processor has no BTS (caps->bts_reason) or cannot choose by ring (!caps->bts_cpl), or
- * nothing is asked for. */
-int ds_bts_init(struct ds_cpu *ds, enum ds_bts_mode mode, enum ds_bts_rings rings, uint32_t records, void *buffer);
-
-/* Runs its own numbered set-up sequence, after ds_start or without it. On failure everything is as before, PEBS keeps
- * running, and *refusal says why (step: in ds/driver/bts.c). Begins BTS' first epoch (hook, reason START). 0 or
- * -EFAULT. ds_stop, ds_pause, ds_resume, ds_pmi and ds_drain_panic handle both PEBS and BTS. */
-int ds_bts_start(struct ds_cpu *ds, struct ds_refusal *refusal);
-
-/* Drains the BTS buffer now, at the time `tsc`; counting is paused. If the reason is CAIRN_DS_SWITCH and the buffer is
- * empty, no epoch ends. Does nothing without BTS; `ds` may be NULL. PEBS and its epochs are not affected. */
-void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc);
-
-struct ds_bts_counts {
-    uint64_t records, drains, lost;
-    bool lost_unknown; /* hw: a drain found that the buffer had been full */
-};
-void ds_bts_cpu_counts(const struct ds_cpu *ds, struct ds_bts_counts *out);
-
 /* PebsIndex of this CPU, for the events that carry it: the word of its DS area, which is always right. With
  * architectural PEBS a word of the driver's, right after ds_refresh_index and ds_switch; and a drain and ds_start make
  * it right before they call their hooks. */
@@ -293,8 +247,8 @@ void ds_refresh_index(struct ds_cpu *ds);
 /* With `each`, ds_switch refreshes the index as well, because every switch is stamped with it; else whoever stamps
  * calls ds_refresh_index. `ds` may be NULL. */
 void ds_stamp_switches(struct ds_cpu *ds, bool each);
-/* At each switch, at `tsc`, counting paused: drains the branches of the thread that leaves (ds_bts_drain,
- * CAIRN_DS_SWITCH), and refreshes the index if it is to. `ds` may be NULL. */
+/* At each switch, at `tsc`, counting paused: drains the branches of the thread that leaves (reason
+ * SWITCH), and refreshes the index if it is to. `ds` may be NULL. */
 void ds_switch(struct ds_cpu *ds, uint64_t tsc);
 /* From here on another driver, or nobody's, has the registers of this CPU (`lent`), or no longer: meanwhile the index
  * stays what it is. Counting is paused. `ds` may be NULL. */

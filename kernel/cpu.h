@@ -46,11 +46,11 @@ struct kcpu {
     uint64_t ticks;      /* timer ticks seen; read by others */
     uint64_t switches;   /* context switches done; read by others */
 
-    struct ds_cpu *ds;                        /* the session's; NULL: ds=off */
-    const struct ds_machine *machine;         /* likewise the processor that it drives; NULL: not chosen yet, or off */
-    void *ds_area, *pebs_buffer, *bts_buffer; /* what `ds` was given; NULL: none */
-    const volatile uint64_t *pebs_index;      /* of `ds` */
-    const volatile uint64_t *pebs_stamp;      /* the same, where switch events carry it; NULL: they carry none */
+    struct ds_cpu *ds;                /* the session's; NULL: ds=off */
+    const struct ds_machine *machine; /* likewise the processor that it drives; NULL: not chosen yet, or off */
+    void *ds_area, *pebs_buffer, *beside_buffer; /* what `ds` was given; NULL: none */
+    const volatile uint64_t *pebs_index;         /* of `ds` */
+    const volatile uint64_t *pebs_stamp;         /* the same, where switch events carry it; NULL: they carry none */
     struct ds_cpu *active_ds; /* what counts on this CPU: usually the session's. A workload may put its own here
                                * for a while; then the session's is paused, and the trace keeps its buffer */
     const struct ds_machine

@@ -108,7 +108,8 @@ void ds_drain_panic(struct ds_cpu *ds)
     if (!ds)
         return;
     ds->lent = true; /* this may be another CPU: hooks that refresh the index must not read this one's register */
-    ds_bts_drain_panic(ds);
+    if (ds_beside_started(ds))
+        ds->beside->panic(ds);
     if (!ds->started || ds->handed != ds->epoch)
         return;
     if (!ds->mechanism->panic(ds)) {
@@ -177,7 +178,7 @@ bool ds_pmi(struct ds_cpu *ds)
      *    elsewhere. */
     ds_pause(ds);
     /* 2. Branch records, by their index: no status bit says that their threshold was reached. */
-    bool ours = ds_bts_pmi(ds);
+    bool ours = ds_beside_started(ds) && ds->beside->pmi(ds);
     if (ds->started)
         ours |= handle_status(ds);
     ds->counts.pmis += ours;

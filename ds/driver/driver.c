@@ -3,8 +3,8 @@
  * The Debug Store of one CPU: set-up, pause and tear-down of what ds/driver/plan.c has planned. ds/driver/drain.c does
  * what comes in between. All machines use this one driver. The steps are numbered and their order matters. The
  * processor must never use a half-written area, so set-up turns counters off first and on last, and tear-down has the
- * same steps in reverse. Branch tracing (ds/driver/bts.c) starts after the counters and stops before them. What is
- * about area, buffer and IA32_PEBS_ENABLE is in ds/driver/store.c.
+ * same steps in reverse. What records beside them (ds/driver/beside.h) starts after the counters and stops before them.
+ * What is about area, buffer and IA32_PEBS_ENABLE is in ds/driver/store.c.
  *
  * SDM vol. 3B, "Setting Up the DS Save Area", "Setting Up the PEBS Buffer".
  */
@@ -292,7 +292,8 @@ void ds_stop(struct ds_cpu *ds)
     ds->refusal = (struct ds_refusal){.during = "the tear-down"};
     ds_pause(ds);
     ds_throttle_end(ds);
-    ds_bts_stop(ds);
+    if (ds_beside_started(ds))
+        ds->beside->stop(ds);
     if (!ds->started)
         return;
     ds_pebs_off(ds, CAIRN_DS_STOP); /* area and buffer are in force until ds_roll_back */
@@ -316,7 +317,7 @@ void ds_set_area(struct ds_cpu *ds, void *area)
 
 bool ds_started(const struct ds_cpu *ds)
 {
-    return ds->started || ds->bts.started;
+    return ds->started || ds_beside_started(ds);
 }
 
 /* ---- pause and resume -------------------------------------------------------------------------------------------- */
@@ -326,14 +327,16 @@ bool ds_started(const struct ds_cpu *ds)
 void ds_hold(struct ds_cpu *ds)
 {
     ds_lbr_hold(ds);
-    ds_bts_hold(ds);
+    if (ds_beside_started(ds))
+        ds->beside->hold(ds);
     if (ds->started)
         ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, 0);
 }
 
 void ds_go_on(struct ds_cpu *ds)
 {
-    ds_bts_go_on(ds);
+    if (ds_beside_started(ds))
+        ds->beside->go_on(ds);
     ds_lbr_go_on(ds);
     if (ds->started)
         ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl);

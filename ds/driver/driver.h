@@ -2,7 +2,7 @@
 /* The driver's state of one CPU; private to ds/. Only its own CPU uses it. */
 #pragma once
 
-#include "ds/driver/bts.h"
+#include "ds/driver/beside.h"
 #include "ds/ds.h"
 
 struct ds_mechanism; /* ds/driver/mechanism.h */
@@ -29,7 +29,7 @@ struct ds_counter { /* an event and the counter that counts it */
     uint64_t initial; /* -period in the counter's width */
 };
 
-struct ds_undo { /* one register ds_start or ds_bts_start has written */
+struct ds_undo { /* one register that the set-up has written */
     uint32_t msr;
     bool lvtpc;   /* instead of an MSR */
     bool refused; /* to take the old value back, once */
@@ -59,7 +59,7 @@ struct ds_cpu {
     const struct ds_event *load_latency, *frontend; /* whose settings are in force; NULL: none's */
     struct ds_counter auxiliary;                    /* counts what load latency needs; event NULL: nothing */
 
-    bool started;          /* PEBS and the counters; BTS has its own */
+    bool started;          /* PEBS and the counters; what is beside them has its own */
     bool at_switch;        /* ds_switch has something to do (ds_settle_switch) */
     bool running;          /* hw only: GLOBAL_CTRL and DEBUGCTL.TR are on */
     bool throttled;        /* until a tick of the timer, a tick later at least */
@@ -75,8 +75,14 @@ struct ds_cpu {
     uint32_t undos;
     struct ds_refusal refusal; /* the step of set-up under way, and the last access that raised #GP */
 
-    struct ds_bts bts;
+    struct ds_beside *beside; /* records with it (ds/driver/beside.h); NULL: nothing does */
 };
+
+/* Whether something runs beside PEBS, which itself need not. */
+static inline bool ds_beside_started(const struct ds_cpu *ds)
+{
+    return ds->beside && ds->beside->started;
+}
 
 /* ---- the plan: ds/driver/plan.c ---------------------------------------------------------------------------------- */
 
@@ -115,12 +121,12 @@ void ds_throttle_end(struct ds_cpu *ds);
 
 /* ---- hold and go on: ds/driver/driver.c -------------------------------------------------------------------------- */
 
-/* Turns counters, branch tracing and branch history off and on by their own controls: where nothing steps that is pause
- * and resume, on any machine it is throttling. */
+/* Turns counters, what is beside them and branch history off and on by their own controls: where nothing steps that is
+ * pause and resume, on any machine it is throttling. */
 void ds_hold(struct ds_cpu *ds);
 void ds_go_on(struct ds_cpu *ds);
 
-/* Whether there is a CPU, and PEBS or BTS runs on it. */
+/* Whether there is a CPU, and PEBS or what is beside it runs there. */
 bool ds_in_use(const struct ds_cpu *ds);
 /* Where counting is by stepping, what the machine has counted since the beginning, else 0: records that found the
  * buffer full; samples that another counter's record has swallowed. */
@@ -160,7 +166,7 @@ void ds_roll_back(struct ds_cpu *ds, uint32_t undos);
 
 /* Part of set-up's step 5: 0 or -EFAULT. */
 int ds_lbr_set_up(struct ds_cpu *ds);
-/* Its part of ds_hold and ds_go_on; with BTS, which writes the same register, DEBUGCTL.LBR is ds/driver/bts.c's. */
+/* Its part of ds_hold and ds_go_on; where BTS runs, which writes the same register, DEBUGCTL.LBR is ds/bts/bts.c's. */
 void ds_lbr_hold(struct ds_cpu *ds);
 void ds_lbr_go_on(struct ds_cpu *ds);
 /* What of IA32_DEBUGCTL has to be set while it is on, for whoever else writes that register. */

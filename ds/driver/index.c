@@ -48,14 +48,15 @@ void ds_lend(struct ds_cpu *ds, bool lent)
 
 void ds_settle_switch(struct ds_cpu *ds)
 {
-    ds->at_switch = ds->bts.started || (ds->started && ds->each && ds->mechanism->refresh);
+    ds->at_switch = ds_beside_started(ds) || (ds->started && ds->each && ds->mechanism->refresh);
 }
 
 void ds_switch(struct ds_cpu *ds, uint64_t tsc)
 {
     if (!ds || !ds->at_switch)
         return;
-    ds_bts_drain(ds, CAIRN_DS_SWITCH, tsc);
+    if (ds_beside_started(ds))
+        ds->beside->drain(ds, CAIRN_DS_SWITCH, tsc);
     if (ds->each)
         ds_refresh_index(ds);
 }

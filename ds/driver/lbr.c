@@ -47,7 +47,7 @@ static void turn(struct ds_cpu *ds, bool on)
         return;
     if (ds->caps.lbr == DS_LBR_ARCHITECTURAL)
         ds_write_running(ds, IA32_LBR_CTL, on ? ds->caps.lbr_ctl : 0);
-    else if (!ds->bts.started) /* which writes the same register */
+    else if (!ds_beside_started(ds)) /* BTS, which writes the same register */
         ds_write_running(ds, IA32_DEBUGCTL, ds->debugctl | (on ? IA32_DEBUGCTL_LBR : 0));
 }
 

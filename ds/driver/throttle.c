@@ -21,7 +21,8 @@
 static void drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
 {
     ds_drain(ds, reason);
-    ds_bts_drain(ds, reason, arch_rdtsc());
+    if (ds_beside_started(ds))
+        ds->beside->drain(ds, reason, arch_rdtsc());
 }
 
 void ds_throttle(struct ds_cpu *ds)

@@ -201,7 +201,7 @@ void ds_truth_make_branch(struct cairn_truth_branch *out, const struct ds_cpu *d
         .tsc = arch_rdtsc(),
         .from = branch->from,
         .to = branch->to,
-        .epoch = ds->bts.epoch,
+        .epoch = ds->beside ? ds->beside->epoch : 0,
     };
 }
 

@@ -145,13 +145,12 @@ static void kdump_debug_store(struct trace_dump *d)
         dump_detection(d, s->backend, s->caps);
         s->other->dump(d);
     }
-    LINE("ds.bts=%s", !s->bts ? "off" : kopt.bts == DS_BTS_CIRCULAR ? "circular" : "interrupt");
-    if (s->bts_refusal[0])
-        LINE("ds.bts.reason=%s", s->bts_refusal);
-    for (uint32_t i = 0; s->bts && i < kcpu_count; i++)
-        LINE("ds.cpu.%u.bts.buffer=%p", i, kcpu_table[i]->bts_buffer);
-    if (s->bts)
-        LINE("ds.bts.records=%u", kopt.bts_records);
+    if (s->beside)
+        s->beside->dump(d);
+    else
+        LINE("ds.bts=off");
+    if (s->beside_refusal[0])
+        LINE("ds.bts.reason=%s", s->beside_refusal);
     if (!s->pebs || !s->config[kcpu_count - 1])
         return; /* or it ended before it was said what each CPU does */
     const struct kind first = kind_of(0);
@@ -189,10 +188,10 @@ static void kdump_debug_store(struct trace_dump *d)
 }
 KDUMP_SECTION(KDUMP_DEBUG_STORE, KDUMP_HEAD, kdump_debug_store);
 
-/* Why BTS did not start, known only after a live dump began. */
+/* Why it did not start beside PEBS, known only after a live dump began. */
 static void kdump_late_refusal(struct trace_dump *d)
 {
-    if (kds->bts_refusal[0])
-        trace_dump_print(d, CAIRN_STREAM_MACHINE, "ds.bts.reason=%s", kds->bts_refusal);
+    if (kds->beside_refusal[0])
+        trace_dump_print(d, CAIRN_STREAM_MACHINE, "ds.bts.reason=%s", kds->beside_refusal);
 }
 KDUMP_SECTION(KDUMP_DEBUG_STORE, KDUMP_REST, kdump_late_refusal);

@@ -39,14 +39,8 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n)
     enum cairn_stream stream = CAIRN_STREAM_END;
     const struct kcpu *cpu = kcpu_table[n];
     LINE("end.cpu.%u.ticks=%lu", n, kdump_ticks(n));
-    if (cpu->ds && kds->bts) {
-        struct ds_bts_counts bts;
-        ds_bts_cpu_counts(cpu->ds, &bts);
-        if (bts.lost_unknown)
-            LINE("end.cpu.%u.bts=%lu %lu unknown", n, bts.records, bts.drains);
-        else
-            LINE("end.cpu.%u.bts=%lu %lu %lu", n, bts.records, bts.drains, bts.lost);
-    }
+    if (cpu->ds && kds->beside)
+        kds->beside->dump_end(d, n);
     if (cpu->ds && kds->pebs) {
         struct ds_counts ds;
         ds_cpu_counts(cpu->ds, &ds);

@@ -48,7 +48,7 @@ static void dump_session(struct trace_dump *d, const struct trace_config *c)
     if (kds_first_instead() == kcpu_count)
         return;
     LINE("%s.pebs.index=offset", p); /* what the stamps of switches are then */
-    LINE("%s.debug_store=%s", p, kds->bts ? "bts" : "none");
+    LINE("%s.debug_store=%s", p, kds->beside ? kds->beside->name : "none");
 }
 
 static void dump_lives(struct trace_dump *d, const struct ksession_info *info)

@@ -91,25 +91,6 @@ static void report_debug_store(void)
         kreport(KREPORT_PASS, "debug store", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
 }
 
-static void report_branches(void)
-{
-    struct ds_bts_counts sum = {0}, c;
-    for (uint32_t i = 0; i < kcpu_count && kcpu_table[i]->ds; i++) {
-        ds_bts_cpu_counts(kcpu_table[i]->ds, &c);
-        sum.records += c.records;
-        sum.drains += c.drains;
-        sum.lost += c.lost;
-        sum.lost_unknown |= c.lost_unknown;
-    }
-    if (kds->bts_refusal[0])
-        kreport(kds->bts ? KREPORT_FAIL : KREPORT_SKIP, "branch trace", "%s", kds->bts_refusal);
-    else if (sum.lost_unknown)
-        kreport(KREPORT_PASS, "branch trace", "%lu records in %lu drains; how many are lost is unknown", sum.records,
-                sum.drains);
-    else
-        kreport(KREPORT_PASS, "branch trace", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
-}
-
 static void report_session(uint32_t number, const struct trace_counts *sum)
 {
     char name[24] = "trace";
@@ -136,8 +117,8 @@ static void report_trace(void)
 void kverdict(void)
 {
     report_debug_store();
-    if (kopt.bts)
-        report_branches();
+    if (kds_beside())
+        kds_beside()->report(kds->beside_refusal);
     report_trace();
     kphase_run(KPHASE_VERDICT, NULL);
 }

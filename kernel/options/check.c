@@ -63,19 +63,6 @@ bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size)
     return false;
 }
 
-/* pebs=none: what is left to do? */
-static int check_without_pebs(char *error, size_t error_size)
-{
-    if (kopt_pebs() || kopt.ds == KOPT_DS_OFF)
-        return 0;
-    if (kopt.bts)
-        return 0;
-    snprintf(error, error_size,
-             "option 'pebs=none': with bts=off nothing is left to record: give "
-             "bts=circular or bts=interrupt, or ds=off");
-    return -EINVAL;
-}
-
 /* Whether some session writes events of this hook. `auto` writes 0524H where items are asked for on it. */
 static bool is_written(uint16_t hook)
 {
@@ -113,7 +100,7 @@ int kopt_check(char *error, size_t error_size)
     struct ds_config config, atom;
     uint64_t later[DS_MAX_COUNTERS];
     size_t i = 0;
-    if (kopt_idle(&i, kopt.ds, error, error_size) || check_without_pebs(error, error_size))
+    if (kopt_idle(&i, kopt.ds, error, error_size))
         return -EINVAL;
     if (kopt.pebs_threshold > kopt.pebs_records) {
         if (kopt_row_given(kopt_row_find("pebs.threshold", strlen("pebs.threshold"))))
@@ -141,5 +128,9 @@ int kopt_check(char *error, size_t error_size)
     for (ROWS_EACH(kopt_check, check))
         if ((*check)->fails(error, error_size))
             return -EINVAL;
+    if (!kopt_pebs() && kopt.ds != KOPT_DS_OFF && !kopt.beside) {
+        snprintf(error, error_size, "option 'pebs=none': nothing is left to record: give events, or ds=off");
+        return -EINVAL;
+    }
     return kopt_ds_config(&config, &atom, later, error, error_size);
 }

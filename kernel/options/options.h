@@ -52,9 +52,7 @@ struct kopt {
     char pebs_later[KOPT_TEXT];
     char pebs_groups[32];
     uint32_t pebs_records, pebs_threshold;
-    uint32_t bts;       /* enum ds_bts_mode */
-    uint32_t bts_rings; /* enum ds_bts_rings */
-    uint32_t bts_records;
+    uint32_t beside; /* what is recorded beside PEBS: a wing's option; 0: nothing */
     struct kopt_session session[TRACE_MAX_SESSIONS];
     uint32_t session_restarts;
     char session_pmc[KOPT_TEXT], session_pmc_hooks[KOPT_TEXT];

@@ -8,7 +8,7 @@
 #include "trace/session.h"
 
 static const char processor[] = "ds=auto|hw";
-static const char debug_store[] = "ds!=off", branches[] = "bts!=off", sampling[] = "ds!=off,pebs!=none";
+static const char debug_store[] = "ds!=off", sampling[] = "ds!=off,pebs!=none";
 
 #define AT(field) &kopt.field, sizeof kopt.field
 
@@ -60,14 +60,6 @@ static const struct kopt_option table[] = {
      AT(pebs_records), NUMBER32, 1, 4096, NULL, sampling},
     {"pebs.threshold", "48", "number of records after which the PMI drains the buffer, at most pebs.records",
      AT(pebs_threshold), NUMBER32, 1, 4096, NULL, sampling},
-    {"bts", "off",
-     "branch tracing, together with PEBS or with pebs=none; each time a thread runs, circular keeps the newest "
-     "records, interrupt all of them",
-     AT(bts), WORD, 0, 0, "off|circular|interrupt", debug_store},
-    {"bts.rings", "uk", "which branches: u (programs in ring 3), k (the kernel) or uk (both)", AT(bts_rings), WORD, 0,
-     0, "uk|u|k", branches},
-    {"bts.records", "1024", "size of each CPU's BTS buffer in records", AT(bts_records), NUMBER32, 1, 16384, NULL,
-     branches},
     {"session.1", "auto:qpc:sequential",
      "a trace session. GROUPS are event groups joined by '+': auto (compact; or full, if session.pmc puts its "
      "counters on 0524H, or if PEBS records have no TSC, formats 0 to 2, so that only PebsIndex at each switch can "

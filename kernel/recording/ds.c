@@ -76,11 +76,16 @@ static void detect_other(void *unused)
     ds_detect(cpu->machine, &state.caps[cpu->arch.index]);
 }
 
-/* Why the first CPU that cannot trace branches as asked does not, or NULL. */
-static const char *bts_refusal(const struct ds_caps *caps, uint32_t *cpu)
+const struct kbeside *kds_beside(void)
+{
+    return kopt.beside ? *__start_rows_kbeside : NULL; /* without a row there is no such option */
+}
+
+/* Why the first CPU that cannot record beside PEBS as asked does not, or NULL. */
+static const char *beside_refusal(const struct ds_caps *caps, uint32_t *cpu)
 {
     for (*cpu = 0; *cpu < kcpu_count; ++*cpu) {
-        const char *why = ds_bts_refusal(&caps[*cpu], (enum ds_bts_rings)kopt.bts_rings);
+        const char *why = kds_beside()->refusal(&caps[*cpu]);
         if (why)
             return why;
     }
@@ -111,7 +116,7 @@ static const char *left_out(enum kds_kind kind)
 static const char *hw_refusal(uint32_t *cpu)
 {
     if (!kopt_pebs())
-        return bts_refusal(state.hw_caps, cpu);
+        return beside_refusal(state.hw_caps, cpu);
     for (*cpu = 0; *cpu < kcpu_count; ++*cpu)
         if (!state.hw_caps[*cpu].pebs && !left_out(kind_of(&state.hw_caps[*cpu])))
             return state.hw_caps[*cpu].reason;
@@ -146,7 +151,7 @@ static int choose_backend(char *error, size_t error_size)
         snprintf(state.reason, sizeof state.reason, "asked for with ds=soft");
         return 0;
     case KOPT_DS_HW:
-        if (refusal && kopt_pebs() && kopt.bts && !bts_refusal(state.hw_caps, &other)) {
+        if (refusal && kopt_pebs() && kopt.beside && !beside_refusal(state.hw_caps, &other)) {
             state.backend = "hw";
             state.pebs = false;
             snprintf(state.reason, sizeof state.reason, "asked for with ds=hw; BTS alone: CPU %u: %s", cpu, refusal);
@@ -242,35 +247,25 @@ static int prepare_cpu(struct kcpu *cpu, char *error, size_t error_size)
     int e = init_driver(cpu, ds, machine, &hooks, error, error_size);
     if (e)
         return e;
-    if (state.bts && !(cpu->bts_buffer = pages(ds_bts_buffer_bytes(kopt.bts_records)))) {
-        snprintf(error, error_size, "no memory for the BTS buffer of CPU %u: lower bts.records", i);
-        return -ENOMEM;
-    }
-    if (state.bts)
-        e = ds_bts_init(ds, kopt.bts, kopt.bts_rings, kopt.bts_records, cpu->bts_buffer);
-    if (e) {
-        snprintf(error, error_size, "CPU %u: %s", i, state.caps[i].bts_reason);
-        return e;
-    }
     if (machine->stepping) {
         machine->stepping->attach(machine->context, ds, tid_of_frame);
         cpu->stepped = machine;
     }
     cpu->ds = cpu->active_ds = ds;
     cpu->pebs_index = ds_pebs_index(ds);
-    return 0;
+    return state.beside ? state.beside->prepare(cpu, error, error_size) : 0;
 }
 
-/* BTS on every CPU, or on none: then why, and PEBS runs without it. */
-static void choose_bts(void)
+/* On every CPU, or on none: then why, and PEBS runs without it. */
+static void choose_beside(void)
 {
     uint32_t cpu;
-    const char *refusal = bts_refusal(state.caps, &cpu);
+    const char *refusal = beside_refusal(state.caps, &cpu);
     if (refusal) {
-        snprintf(state.bts_refusal, sizeof state.bts_refusal, "CPU %u: %s", cpu, refusal);
+        snprintf(state.beside_refusal, sizeof state.beside_refusal, "CPU %u: %s", cpu, refusal);
         return;
     }
-    state.bts = true;
+    state.beside = kds_beside();
 }
 
 /* A machine for each CPU, and what it says of itself, if it is not the processor. */
@@ -418,8 +413,8 @@ int kds_init(char *error, size_t error_size)
     if ((e = make_machines()) != 0)
         return e;
     kpmi_init();
-    if (kopt.bts)
-        choose_bts();
+    if (kopt.beside)
+        choose_beside();
     /* 4. What it shall do. */
     e = configure(error, error_size);
     /* 5. Memory and driver of each CPU. */
@@ -463,5 +458,5 @@ void kds_refused(bool pebs, const struct ds_refusal *refusal, uint32_t cpu)
     if (pebs)
         kds_explain(refusal, cpu, state.pebs_refusal, sizeof state.pebs_refusal);
     else
-        kds_explain(refusal, cpu, state.bts_refusal, sizeof state.bts_refusal);
+        kds_explain(refusal, cpu, state.beside_refusal, sizeof state.beside_refusal);
 }

@@ -8,6 +8,7 @@
 #include "ds/ds.h"
 #include "kernel/cpu.h"
 #include "kernel/recording/backend.h"
+#include "kernel/recording/beside.h"
 #include "trace/pmc_items.h"
 
 enum kds_kind { KDS_CORE, KDS_ATOM, KDS_KINDS }; /* of a CPU: an efficient core of a hybrid, or any other */
@@ -24,10 +25,10 @@ struct kds {
     char why_not[KDS_KINDS][200];    /* one sentence: why CPUs of this kind have no PEBS, while others do; or "" */
     struct trace_pmc pmc;            /* of option session.pmc; its counters are the ds.counting ones, in this order */
     uint64_t later[DS_MAX_COUNTERS]; /* periods from the middle of the run on; [0] is 0: they stay */
-    bool pebs;                       /* PEBS runs: with a backend, but with pebs=none or where there is only BTS */
-    char pebs_refusal[160];          /* one sentence: why PEBS did not start (on some CPU), while BTS did; or "" */
-    bool bts;                        /* BTS runs, on every CPU that has not refused it */
-    char bts_refusal[320];           /* one sentence: why BTS, though asked for, does not run (on some CPU); or "" */
+    bool pebs;                       /* PEBS runs: with a backend, but with pebs=none or where there is no PEBS */
+    char pebs_refusal[160];          /* one sentence: why PEBS did not start (on some CPU); or "" */
+    const struct kbeside *beside;    /* runs beside it, on every CPU that has not refused it; NULL: nothing does */
+    char beside_refusal[320];        /* one sentence: why that, though asked for, does not run (on some CPU); or "" */
     size_t buffer_bytes;             /* of each PEBS buffer */
 };
 extern const struct kds *const kds; /* written by kds_init, kds_remark and kds_refused alone */
@@ -78,7 +79,9 @@ void kds_lend(struct ds_cpu *to);
 void kds_remark(const char *text);
 /* The number, among the counters that only count, of the one for `source` (trace/pmc_sources.h); -ENOENT: none. */
 int kds_counter(uint16_t source);
-/* PEBS (else BTS) did not start on this CPU: keeps the line that says why. */
+/* What the options ask for beside PEBS; NULL: nothing. */
+const struct kbeside *kds_beside(void);
+/* PEBS (else what is beside it) did not start on this CPU: keeps the line that says why. */
 void kds_refused(bool pebs, const struct ds_refusal *refusal, uint32_t cpu);
 /* One line: which access raised #GP, and when. */
 void kds_explain(const struct ds_refusal *refusal, uint32_t cpu, char *text, size_t size);

@@ -70,12 +70,12 @@ int krecording_init(char *error, size_t error_size)
 
 /* ---- start and stop: on every CPU, interrupts off ---------------------------------------------------------------- */
 
-/* The first CPU whose PEBS, or BTS, did not start. */
+/* The first CPU whose PEBS, or what is beside it, did not start. */
 static struct failure {
     int error;
     struct ds_refusal refusal;
     uint32_t cpu;
-} failure, bts_failure;
+} failure, beside_failure;
 
 static void note(struct failure *f, int error, const struct ds_refusal *refusal)
 {
@@ -86,7 +86,8 @@ static void note(struct failure *f, int error, const struct ds_refusal *refusal)
     }
 }
 
-/* PEBS and BTS begin on this CPU, each by itself. True: PEBS did not, so that its switches carry no PebsIndex. */
+/* PEBS and what is beside it begin on this CPU, each by itself. True: PEBS did not, so that its switches carry no
+ * PebsIndex. */
 static bool start_cpu(void)
 {
     struct kcpu *cpu = kcpu_this();
@@ -95,8 +96,8 @@ static bool start_cpu(void)
         return false;
     const int pebs = ds_start(cpu->ds, &refusal);
     note(&failure, pebs, &refusal);
-    if (kds->bts)
-        note(&bts_failure, ds_bts_start(cpu->ds, &refusal), &refusal);
+    if (kds->beside)
+        note(&beside_failure, kds->beside->start(cpu->ds, &refusal), &refusal);
     if (!pebs || !cpu->pebs_stamp)
         return false;
     cpu->pebs_stamp = NULL;
@@ -116,13 +117,13 @@ int krecording_start(char *error, size_t error_size)
     for (uint32_t i = 0; i < kcpu_count; i++)
         kcpu_table[i]->pebs_stamp = kds_samples(i) ? kcpu_table[i]->pebs_index : NULL;
     ksession_start_all(start_cpu);
-    if (bts_failure.error)
-        kds_refused(false, &bts_failure.refusal, bts_failure.cpu);
+    if (beside_failure.error)
+        kds_refused(false, &beside_failure.refusal, beside_failure.cpu);
     if (!failure.error)
         return 0;
     kds_refused(true, &failure.refusal, failure.cpu);
-    if (kds->bts && !bts_failure.error)
-        return 0; /* each by itself: branches are traced all the same */
+    if (kds->beside && !beside_failure.error)
+        return 0; /* each by itself: that is recorded all the same */
     snprintf(error, error_size, "%s", kds->pebs_refusal);
     ksession_stop_all(stop_cpu);
     return failure.error;

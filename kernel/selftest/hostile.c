@@ -127,7 +127,7 @@ static void find_places(struct keeper *k)
     k->places[TABLES] = gdt.base;
     k->places[DS_AREA] = (uint64_t)kcpu_table[cpu]->ds_area;
     k->places[PEBS_BUFFER] = (uint64_t)kcpu_table[cpu]->pebs_buffer;
-    k->places[BTS_BUFFER] = (uint64_t)kcpu_table[cpu]->bts_buffer;
+    k->places[BTS_BUFFER] = (uint64_t)kcpu_table[cpu]->beside_buffer;
     if (kds->other)
         k->places[MODEL] = (uint64_t)kcpu_table[cpu]->machine->context;
     k->places[TRUTH] = (uint64_t)kwitness_memory();

@@ -7,9 +7,9 @@
 #include "trace/hub.h"
 
 static struct drained_cpu {
-    uint32_t epochs, bts_epochs; /* whose ends are in the trace */
-    uint32_t epoch;              /* of PEBS, the running one, */
-    bool in_epoch;               /* if any is */
+    uint32_t epochs; /* whose ends are in the trace */
+    uint32_t epoch;  /* of PEBS, the running one, */
+    bool in_epoch;   /* if any is */
 } drained_cpus[MAX_CPUS];
 
 static void before_drain(void *context, uint32_t index, uint64_t tsc)
@@ -103,54 +103,6 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
     }
 }
 
-#define BRANCHES_ROOM                                                                                                  \
-    ((CAIRN_EVENT_MAX - sizeof(struct perfinfo_trace_header) - sizeof(struct cairn_bts_records)) /                     \
-     sizeof(struct ds_bts_record))
-
-/* Oldest first, so that an event holds either what lies before the wrap or what lies behind it. */
-static void write_branches(struct trace_hub_cpu *trace, const struct ds_bts_drain *d, const struct ds_bts_run *run,
-                           struct cairn_bts_records *head)
-{
-    for (uint32_t at = 0, n; at < run->count; at += n, head->part++) {
-        n = run->count - at < BRANCHES_ROOM ? run->count - at : (uint32_t)BRANCHES_ROOM;
-        head->address = (uint64_t)(uintptr_t)&run->at[at];
-        head->bytes = n * (uint32_t)sizeof *run->at;
-        struct trace_part parts[] = {{head, sizeof *head}, {&run->at[at], head->bytes}};
-        trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, parts, 2);
-    }
-}
-
-static void bts_drained(void *context, uint32_t index, const struct ds_bts_drain *d)
-{
-    (void)context;
-    struct kcpu *cpu = kcpu_table[index];
-    struct trace_hub_cpu *trace = cpu->trace;
-    if (!trace_hub_on(trace))
-        return;
-    if (d->reason == CAIRN_DS_PANIC && d->epoch < drained_cpus[index].bts_epochs)
-        return; /* as above */
-    struct cairn_bts_epoch epoch = {
-        .kind = CAIRN_BTS_EPOCH,
-        .reason = (uint8_t)d->reason,
-        .interrupting = d->mode == DS_BTS_INTERRUPT,
-        .epoch = d->epoch,
-        .tsc = d->tsc,
-        .lost = d->lost,
-        .record_bytes = d->records * (uint32_t)sizeof(struct ds_bts_record),
-        .tid = (d->reason == CAIRN_DS_SWITCH ? cpu->previous : cpu->current)->tid,
-    };
-    memcpy(epoch.area, d->area, sizeof epoch.area);
-    for (unsigned r = 0; r < 2; r++)
-        epoch.record_events += (uint32_t)((d->run[r].count + BRANCHES_ROOM - 1) / BRANCHES_ROOM);
-    struct trace_part part = {&epoch, sizeof epoch};
-    trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, &part, 1);
-    drained_cpus[index].bts_epochs = d->epoch + (d->reason != CAIRN_DS_START);
-
-    struct cairn_bts_records head = {.kind = CAIRN_BTS_RECORDS, .epoch = d->epoch};
-    for (unsigned r = 0; r < 2; r++)
-        write_branches(trace, d, &d->run[r], &head);
-}
-
 static void logged(void *context, uint32_t index, const struct cairn_model_entry *entry,
                    const struct cairn_model_action *actions)
 {
@@ -164,7 +116,6 @@ static void logged(void *context, uint32_t index, const struct cairn_model_entry
 struct ds_hooks kdrain_hooks = {
     .before_drain = before_drain,
     .drained = drained,
-    .bts_drained = bts_drained,
     .logged = logged,
 };
 

@@ -51,7 +51,7 @@ int ktruth_reserve(void)
     const uint64_t wish = chunks + RECORDS_A_SWITCH * records * kopt.switches / KTRUTH_CHUNK_RECORDS;
     if (records > 1 && chunks < quarter)
         chunks = wish < quarter ? wish : quarter;
-    if (kds->bts || wants_live_events())
+    if (kds->beside || wants_live_events())
         chunks += quarter;
     void *pool = chunks * a_chunk <= free_pages ? kmem_pages_alloc_uncleared(chunks * a_chunk) : NULL;
     if (!pool) {

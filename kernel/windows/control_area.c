@@ -83,8 +83,8 @@ static bool start_here(void *argument)
     if (r->result)
         return false;
     r->result = ds_start(cpu->ds, &r->refusal);
-    if (!r->result && kds->bts)
-        r->result = ds_bts_start(cpu->ds, &r->refusal);
+    if (!r->result && kds->beside)
+        r->result = kds->beside->start(cpu->ds, &r->refusal);
     if (r->result) {
         ds_stop(cpu->ds);
         return false;

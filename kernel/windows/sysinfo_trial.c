@@ -223,7 +223,7 @@ static uint64_t drains(const struct kcpu *cpu)
 static void try_area_here(struct ktrial *t, const struct kcpu *cpu)
 {
     char error[160] = "";
-    const bool samples = kds_samples(cpu->arch.index), runs = samples || kds->bts;
+    const bool samples = kds_samples(cpu->arch.index), runs = samples || kds->beside;
     uint64_t first = (uint64_t)(uintptr_t)cpu->ds_area, before = drains(cpu), used = 0;
     ktrial_expect(t, "allocate where there is one", area(1), STATUS_ADDRESS_ALREADY_EXISTS);
     ktrial_expect(t, "it is at", area_address, first);

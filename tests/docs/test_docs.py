@@ -167,7 +167,7 @@ def test_steps_of_the_driver():
     changes = re.findall(r"/\* (\d)\. ", (cb.ROOT / "ds" / "driver" / "reconfigure.c").read_text(encoding="utf-8"))
     listed = document[document.index("### Reconfiguration\n"):document.index("### Tear-down\n")]
     assert changes == re.findall(r"^(\d)\. ", listed, re.M) == ["1", "2", "3", "4", "5"]
-    branches = re.split(r"\*step = (\d+);", (cb.ROOT / "ds" / "driver" / "bts.c").read_text(encoding="utf-8"))
+    branches = re.split(r"\*step = (\d+);", (cb.ROOT / "ds" / "bts" / "bts.c").read_text(encoding="utf-8"))
     listed = document[document.index("(`ds_bts_start`)"):document.index("(`ds_bts_drain`)")]
     assert branches[1::2] == re.findall(r"^(\d)\. ", listed, re.M) == ["1", "2", "3", "4", "5"]
 

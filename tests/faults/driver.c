@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "ds/ds.h"
+#include "ds/bts/bts.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/rand.h"
 #include "tests/faults/handed.h"
@@ -277,6 +277,7 @@ static void drive(const struct ds_model_policy *policy)
     struct ds_config config = {.records = RECORDS, .threshold = 3, .groups = MSR_PEBS_DATA_CFG_GPR, .throttle = 20};
     const struct ds_hooks hooks = {
         .before_drain = model_machine_before_drain, .drained = drained, .bts_drained = handed_branches};
+    static struct ds_bts branches;
     struct ds_machine machine = variant.stepped ? model_machine_stepped : model_machine_hw;
     struct ds_caps caps;
     struct ds_refusal refusal = {0}, branch_refusal = {0};
@@ -302,7 +303,7 @@ static void drive(const struct ds_model_policy *policy)
     if (caps.pebs && !ds_cpu_init(ds, 0, &machine, &caps, &config, &hooks, area, buffer, error, sizeof error)) {
         const int pebs = ds_start(ds, &refusal);
         int bts = -ENODEV;
-        if (!ds_bts_init(ds, DS_BTS_INTERRUPT, DS_BTS_ALL, BRANCHES, (void *)branch_buffer))
+        if (!ds_bts_init(&branches, ds, DS_BTS_INTERRUPT, DS_BTS_ALL, BRANCHES, (void *)branch_buffer))
             bts = ds_bts_start(ds, &branch_refusal);
         if (!pebs || !bts)
             work();

@@ -2,7 +2,7 @@
 /* What the model has stored, and what the driver hands over of it: hooks of both. Whatever is not right is a lie. */
 #pragma once
 
-#include "ds/ds.h"
+#include "ds/bts/bts.h"
 #include "ds/model/model.h"
 
 /* The caller's: a variant has failed, and how. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ds/ds.h"
+#include "ds/bts/bts.h"
 #include "ds/model/model.h"
 #include "kernel/lib/errno.h"
 #include "kernel/options/row.h"
@@ -27,6 +27,14 @@ static int model_wrmsr(void *context, uint32_t msr, uint64_t value)
     return ds_model_wrmsr(context, msr, value) ? -EFAULT : 0;
 }
 
+/* The word of an option that a kernel may be built without: its position, 0 then. */
+static uint32_t word_of(const char *name)
+{
+    struct kopt_row row;
+    const struct kopt_option *option = kopt_row_get(kopt_row_find(name, strlen(name)), &row);
+    return option ? *(const uint32_t *)option->field : 0;
+}
+
 int options_check_processor(char *error, size_t size)
 {
     struct kopt_row row;
@@ -44,7 +52,8 @@ int options_check_processor(char *error, size_t size)
     uint64_t later[DS_MAX_COUNTERS];
     ds_model_init(&model, ds_model_preset(preset), NULL, &nobody); /* no policy decides what it has */
     ds_detect(&machine, &caps);
-    const char *why = kopt.bts == DS_BTS_OFF ? NULL : ds_bts_refusal(&caps, (enum ds_bts_rings)kopt.bts_rings);
+    const char *why =
+        word_of("bts") == DS_BTS_OFF ? NULL : ds_bts_refusal(&caps, (enum ds_bts_rings)word_of("bts.rings"));
     if (why) {
         snprintf(error, size, "option 'bts': ds.preset=%s: %s", preset, why);
         return -EINVAL;

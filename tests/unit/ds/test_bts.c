@@ -146,15 +146,15 @@ static void pebs_without_bts(void **state)
     assert_false(caps.bts);
     assert_non_null(strstr(caps.bts_reason, "BTS_UNAVAIL"));
     struct ds_bts_record two[2];
-    assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 1, two), -EINVAL);
+    assert_int_equal(ds_bts_init(&bts, ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 1, two), -EINVAL);
     assert_int_equal(ds_start(ds, &refusal), 0);
     ds_resume(ds);
     ds_stop(ds);
     assert_int_equal(pebs_drains, 2);
     assert_int_equal(bts_drains, 0);
     bts_prepare("haswell", NULL, false, "INST_RETIRED.ANY:1000");
-    assert_int_equal(ds_bts_init(ds, DS_BTS_OFF, DS_BTS_ALL, 1, two), -EINVAL);
-    assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 0, two), -EINVAL);
+    assert_int_equal(ds_bts_init(&bts, ds, DS_BTS_OFF, DS_BTS_ALL, 1, two), -EINVAL);
+    assert_int_equal(ds_bts_init(&bts, ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 0, two), -EINVAL);
     ds_bts_drain(NULL, CAIRN_DS_SWITCH, 0);
 }
 
@@ -270,7 +270,7 @@ static void rings(void **state)
         bts_prepare("skylake", NULL, false, NULL);
         free(buffer);
         buffer = calloc(1, ds_bts_buffer_bytes(16));
-        assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, cases[n].rings, 16, buffer), 0);
+        assert_int_equal(ds_bts_init(&bts, ds, DS_BTS_CIRCULAR, cases[n].rings, 16, buffer), 0);
         assert_int_equal(ds_bts_start(ds, &refusal), 0);
         ds_resume(ds);
         assert_int_equal(model->debugctl, TR | BTS | cases[n].debugctl);
@@ -291,8 +291,8 @@ static void rings(void **state)
     char error[160];
     caps.bts_cpl = false; /* DS_CPL is 0 */
     assert_int_equal(ds_cpu_init(ds, 3, &machine, &caps, &none, &hooks, area, area, error, sizeof error), 0);
-    assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, DS_BTS_USER, 16, buffer), -EINVAL);
-    assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 16, buffer), 0);
+    assert_int_equal(ds_bts_init(&bts, ds, DS_BTS_CIRCULAR, DS_BTS_USER, 16, buffer), -EINVAL);
+    assert_int_equal(ds_bts_init(&bts, ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 16, buffer), 0);
 }
 
 static void sizes(void **state)

@@ -56,7 +56,7 @@ static void every_wrap(void **state)
                                 lost += b - count;
                             }
                             struct ds_bts_counts c;
-                            ds_bts_cpu_counts(ds, &c);
+                            c = bts.counts;
                             assert_int_equal(c.drains, 3);
                             assert_int_equal(c.records, sum);
                             assert_int_equal(c.lost, stepped ? lost : 0);
@@ -85,7 +85,7 @@ static void interrupts_keep_up(void **state)
             assert_int_equal(interrupts, 500 / (sizes[s] - sizes[s] / 16));
             assert_int_equal(pebs_drains, started + 1); /* its stop: no drain of BTS is one of PEBS */
             struct ds_bts_counts c;
-            ds_bts_cpu_counts(ds, &c);
+            c = bts.counts;
             assert_int_equal(c.lost, 0);
             /* A buffer that was full to the brim may have been fuller: only the steps know. */
             assert_int_equal(c.lost_unknown, !stepped && sizes[s] < 16);
@@ -183,7 +183,7 @@ static void a_storm_holds_both(void **state)
         assert_true(model->records == records + 1 && model->bts_records == stored + 2);
         ds_stop(ds);
         ds_cpu_counts(ds, &counts);
-        ds_bts_cpu_counts(ds, &branches);
+        branches = bts.counts;
         assert_true(counts.throttles == 1 && counts.pmis == 2);
         assert_true(counts.lost == 0 && !counts.lost_unknown && branches.lost == 0 && !branches.lost_unknown);
         assert_int_equal(counts.records, model->records);
@@ -270,7 +270,7 @@ static void panic_hands_over(void **state)
     machine.readable = NULL;
     assert_int_equal(bts_drains, 1);
     struct ds_bts_counts counts;
-    ds_bts_cpu_counts(ds, &counts);
+    counts = bts.counts;
     assert_true(counts.lost_unknown && counts.records == 0);
 
     bts_begin(NULL, true, DS_BTS_CIRCULAR, 4); /* stopped in the hook: that epoch again, and PEBS' own all the same */

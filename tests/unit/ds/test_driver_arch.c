@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "ds/bts/bts.h"
 #include "ds/driver/driver.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/driver/arch_machine.h"
@@ -395,6 +396,7 @@ static void bts_drained(void *context, uint32_t cpu, const struct ds_bts_drain *
 static void bts_beside_it(void **state)
 {
     (void)state;
+    static struct ds_bts branch_trace;
     static struct ds_bts_record branches[64];
     struct ds_refusal refusal;
     for (int with = 0; with < 2; with++) {
@@ -403,7 +405,7 @@ static void bts_beside_it(void **state)
         memset(area, 0xA5, sizeof area);
         branch_drains = 0;
         const struct ds_fake before = fake;
-        assert_int_equal(ds_bts_init(ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 16, branches), 0);
+        assert_int_equal(ds_bts_init(&branch_trace, ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 16, branches), 0);
         driver_start();
         unsigned n = fake.logged;
         assert_int_equal(ds_bts_start(ds, &refusal), 0);
@@ -434,7 +436,7 @@ static void bts_beside_it(void **state)
     /* Refused, it leaves PEBS alone; and the other way round. */
     arch_begin("INST_RETIRED.ANY:10000:k", "gpr");
     ds->hooks.bts_drained = bts_drained;
-    assert_int_equal(ds_bts_init(ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 16, branches), 0);
+    assert_int_equal(ds_bts_init(&branch_trace, ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 16, branches), 0);
     ds_fake_find(&fake, IA32_DS_AREA)->refuses = UINT64_MAX;
     driver_start();
     assert_int_equal(ds_bts_start(ds, &refusal), -EFAULT);

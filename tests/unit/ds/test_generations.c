@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The driver as it runs on hardware (GLOBAL_CTRL holds the counters) on the model of every processor there is: what it
- * finds, that no write of its sequence is refused, that every record arrives and every overflow is seen, and that a
- * stop, and #GP at any access of the set-up, leave each register as it was.
+ * The driver as on hardware (GLOBAL_CTRL holds the counters), on the model of every processor: what it finds, that no
+ * write is refused, that every record arrives and every overflow is seen, and that registers are left as they were.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +14,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
-#include "ds/ds.h"
+#include "ds/bts/bts.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/model_machine.h"
 #define PERIOD       37u /* Nehalem wants 32 at least */
@@ -309,6 +308,7 @@ static void every_fault(void **state)
     (void)state;
     const struct ds_hooks hooks = {
         .before_drain = model_machine_before_drain, .drained = model_machine_drained, .bts_drained = bts_drained};
+    static struct ds_bts branch_trace;
     static struct ds_bts_record branches[512];
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
         const struct ds_model_preset *p = &ds_model_presets[i];
@@ -330,7 +330,7 @@ static void every_fault(void **state)
             ds = realloc(ds, ds_cpu_bytes());
             assert_int_equal(
                 ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error), 0);
-            assert_int_equal(ds_bts_init(ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 16, branches), 0);
+            assert_int_equal(ds_bts_init(&branch_trace, ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 16, branches), 0);
             model_machine.accesses = model_machine.written = 0;
             model_machine.fault_at = at;
 

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
-#include "ds/ds.h"
+#include "ds/bts/bts.h"
 #include "tests/unit/support/model_machine.h"
 
 static struct ds_model *const model = &model_machine.model;
@@ -40,6 +40,7 @@ static void bts_drained(void *context, uint32_t cpu, const struct ds_bts_drain *
 /* Records of 8 branches, two PMIs a tick; `bts`: branches into a buffer as well. Everything is up, and paused. */
 static void begin(const char *preset, const struct ds_machine *machine, bool bts)
 {
+    static struct ds_bts branch_trace;
     static uint64_t area[512] __attribute__((aligned(4096))), buffer[2048], branches[512];
     const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .bts_drained = bts_drained};
     struct ds_config config = {.records = 8, .threshold = 1, .throttle = 2};
@@ -54,7 +55,7 @@ static void begin(const char *preset, const struct ds_machine *machine, bool bts
     if (ds_cpu_init(ds, 0, machine, &caps, &config, &hooks, area, buffer, error, sizeof error))
         fail_msg("%s", error);
     if (bts)
-        assert_int_equal(ds_bts_init(ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 64, branches), 0);
+        assert_int_equal(ds_bts_init(&branch_trace, ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 64, branches), 0);
     assert_int_equal(ds_start(ds, &refusal), 0);
     if (bts)
         assert_int_equal(ds_bts_start(ds, &refusal), 0);

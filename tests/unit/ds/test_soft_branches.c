@@ -96,6 +96,7 @@ static void branches_to_store(void **state)
     (void)state;
     static const uint8_t jump[] = {0xEB, 0x02, 0x90, 0x90, 0x90}, not_taken[] = {0x74, 0x02, 0x90, 0x90, 0x90};
     static const uint8_t mov_ss[] = {0x8E, 0xD0, 0x90, 0x90};
+    static struct ds_bts branch_trace;
     static struct ds_bts_record buffer[171] __attribute__((aligned(4096)));
     struct ds_refusal refusal;
     for (unsigned mode = DS_BTS_CIRCULAR; mode <= DS_BTS_INTERRUPT; mode++) {
@@ -103,7 +104,7 @@ static void branches_to_store(void **state)
         frame = (struct arch_trap_frame){.cs = 8, .rsp = 0x7000};
         soft_step(jump, jump + 4, TF); /* BTS is off */
         assert_int_equal(branches_seen, 0);
-        assert_int_equal(ds_bts_init(ds, mode, DS_BTS_ALL, 3, buffer), 0);
+        assert_int_equal(ds_bts_init(&branch_trace, ds, mode, DS_BTS_ALL, 3, buffer), 0);
         assert_int_equal(ds_bts_start(ds, &refusal), 0);
         for (unsigned i = 0; i < 5; i++) {
             soft_step(jump, jump + 4, TF);
@@ -134,7 +135,8 @@ static void branches_to_store(void **state)
         assert_int_equal(bts_last.lost, 0);
         soft_step(jump, jump + 4, TF);
         assert_int_equal(branches_seen, 6);
-        assert_int_equal(ds_bts_init(ds, mode, DS_BTS_ALL, 3, buffer), 0); /* a second time: its loss is its own */
+        assert_int_equal(ds_bts_init(&branch_trace, ds, mode, DS_BTS_ALL, 3, buffer),
+                         0); /* a second time: its loss is its own */
         assert_int_equal(ds_bts_start(ds, &refusal), 0);
         soft_step(jump, jump + 4, TF);
         ds_stop(ds);

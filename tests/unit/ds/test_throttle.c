@@ -27,11 +27,6 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
     drains[reason]++;
 }
 
-void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
-{
-    (void)ds, (void)reason, (void)tsc;
-}
-
 void ds_hold(struct ds_cpu *ds)
 {
     (void)ds;

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "ds/bts/bts.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
 #include "kernel/memory/mem.h"
@@ -91,6 +92,8 @@ static uint8_t buffer[64 * 1024] __attribute__((aligned(64 * 1024))), branches[4
 static int begin_here(void)
 {
     static const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .bts_drained = bts_drained};
+    static const struct kbeside bts = {.start = ds_bts_start};
+    static struct ds_bts branch_trace;
     static struct ds_config config;
     struct ds_caps caps;
     struct ds_refusal refusal;
@@ -99,12 +102,12 @@ static int begin_here(void)
     pages_free = 10;
     pages_taken = told = drains = starts = bts_drains = 0;
     config = (struct ds_config){.records = 64, .threshold = 48};
-    store = (struct kds){.pebs = true, .bts = true, .config = {&config}};
+    store = (struct kds){.pebs = true, .beside = &bts, .config = {&config}};
     processor.cpu = &here;
     here = (struct kcpu){.ds = malloc(ds_cpu_bytes()), .machine = &fake.machine, .ds_area = kmem_pages_alloc(1)};
     if (ds_detect(&fake.machine, &caps) || ds_parse_events("INST_RETIRED.ANY:1000", &config, error, sizeof error) ||
         ds_cpu_init(here.ds, 0, &fake.machine, &caps, &config, &hooks, here.ds_area, buffer, error, sizeof error) ||
-        ds_bts_init(here.ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 64, branches) || ds_start(here.ds, &refusal) ||
+        ds_bts_init(&branch_trace, here.ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 64, branches) || ds_start(here.ds, &refusal) ||
         ds_bts_start(here.ds, &refusal))
         return -1;
     here.pebs_index = here.pebs_stamp = ds_pebs_index(here.ds);

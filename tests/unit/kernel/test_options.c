@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "ds/ds.h"
+#include "kernel/bts/bts.h"
 #include "kernel/lib/errno.h"
 #include "kernel/options/options.h"
 #include "kernel/options/row.h"
@@ -56,16 +56,16 @@ static void each_kind_of_value(void **state)
     assert_true(kopt.seed == UINT64_MAX);
     assert_int_equal(kopt.serial.uart.address, 0x2F8);
     assert_int_equal(kopt.serial.baud, 9600);
-    assert_int_equal(kopt.bts, DS_BTS_CIRCULAR);
-    assert_int_equal(kopt.bts_rings, DS_BTS_ALL);
+    assert_int_equal(kopt.beside, DS_BTS_CIRCULAR);
+    assert_int_equal(kbts_options.rings, DS_BTS_ALL);
     assert_string_equal(kopt.workload, "hogs");
     assert_int_equal(parse("serial=none\nbts=interrupt\nbts.rings=u\nbts.records=1"), 0);
     assert_int_equal(kopt.serial.kind, KOPT_SERIAL_NONE);
-    assert_int_equal(kopt.bts, DS_BTS_INTERRUPT);
-    assert_int_equal(kopt.bts_rings, DS_BTS_USER);
-    assert_int_equal(kopt.bts_records, 1);
+    assert_int_equal(kopt.beside, DS_BTS_INTERRUPT);
+    assert_int_equal(kbts_options.rings, DS_BTS_USER);
+    assert_int_equal(kbts_options.records, 1);
     assert_int_equal(parse("bts=interrupt\nbts.rings=k"), 0);
-    assert_int_equal(kopt.bts_rings, DS_BTS_KERNEL);
+    assert_int_equal(kbts_options.rings, DS_BTS_KERNEL);
 }
 
 static struct {

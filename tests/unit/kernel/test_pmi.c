@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
+#include "ds/bts/bts.h"
 #include "kernel/cpu.h"
 #include "kernel/lock/spinlock.h"
 #include "kernel/recording/ds.h"
@@ -136,6 +137,7 @@ static void bts_drained(void *context, uint32_t cpu, const struct ds_bts_drain *
 
 static struct ds_model *const model = &model_machine.model;
 static uint64_t area[512] __attribute__((aligned(4096)));
+static struct ds_bts branch_trace;
 static uint8_t buffer[16384] __attribute__((aligned(4096))), branches[16384] __attribute__((aligned(4096)));
 
 static const uint64_t INSTRUCTIONS = DS_BIT(DS_MODEL_INSTRUCTION), BRANCHES = DS_BIT(DS_MODEL_BRANCH);
@@ -175,7 +177,7 @@ static int begin(void **state)
            ds_parse_events("INST_RETIRED.ANY:37,branches:50:plain", &store.ds, error, sizeof error) ||
            ds_cpu_init(here->active_ds, HERE, &model_machine_hw, &caps, &store.ds, &hooks, area, buffer, error,
                        sizeof error) ||
-           ds_bts_init(here->active_ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 64, branches) ||
+           ds_bts_init(&branch_trace, here->active_ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 64, branches) ||
            ds_start(here->active_ds, &refusal) || ds_bts_start(here->active_ds, &refusal);
 }
 

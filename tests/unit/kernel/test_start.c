@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "ds/bts/bts.h"
 #include "kernel/cpu.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
@@ -29,7 +30,8 @@ uint32_t kcpu_count = 1;
 
 #include "kernel/recording/start.h"
 
-static struct kds store = {.bts = true};
+static const struct kbeside bts = {.start = ds_bts_start};
+static struct kds store = {.beside = &bts};
 const struct kds *const kds = &store;
 struct kopt kopt;
 
@@ -104,6 +106,7 @@ static uint8_t area[4096] __attribute__((aligned(4096))), buffer[64 * 1024] __at
 static int begin(void **state)
 {
     static const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .bts_drained = bts_drained};
+    static struct ds_bts branch_trace;
     static struct ds_config config;
     struct ds_caps caps;
     char error[160];
@@ -117,7 +120,7 @@ static int begin(void **state)
     here = (struct kcpu){.ds = malloc(ds_cpu_bytes())};
     if (ds_detect(&fake.machine, &caps) || ds_parse_events("INST_RETIRED.ANY:1000", &config, error, sizeof error) ||
         ds_cpu_init(here.ds, 0, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error) ||
-        ds_bts_init(here.ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 64, branches))
+        ds_bts_init(&branch_trace, here.ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 64, branches))
         return -1;
     here.pebs_index = ds_pebs_index(here.ds);
     return 0;

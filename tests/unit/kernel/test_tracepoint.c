@@ -15,6 +15,7 @@
 
 #include "ds/pebs23_layout.h"
 #include "ds/truth/truth.h"
+#include "kernel/bts/bts.h"
 #include "kernel/cpu.h"
 #include "kernel/recording/ds.h"
 #include "kernel/thread.h"
@@ -287,14 +288,14 @@ static void panic_in_a_drain(void **state)
     struct ds_bts_drain b = {.reason = CAIRN_DS_SWITCH, .epoch = 9, .tsc = TSC(20), .area = area};
     begin(BOX_COMPACT);
     kdrain_hooks.drained(NULL, 0, &d);
-    kdrain_hooks.bts_drained(NULL, 0, &b);
+    kbts_drained(NULL, 0, &b);
     d.reason = b.reason = CAIRN_DS_PANIC;
     kdrain_hooks.drained(NULL, 0, &d);
-    kdrain_hooks.bts_drained(NULL, 0, &b);
+    kbts_drained(NULL, 0, &b);
     d.epoch++;
     b.epoch++;
     kdrain_hooks.drained(NULL, 0, &d);
-    kdrain_hooks.bts_drained(NULL, 0, &b);
+    kbts_drained(NULL, 0, &b);
     end();
     static const unsigned number[] = {7, 7, 9, 8, 8, 10}; /* of PEBS: the epoch, and its records */
     assert_int_equal(events, 6);
@@ -581,7 +582,7 @@ static void branches_are_split(void **state)
             .reason = CAIRN_DS_START, .mode = DS_BTS_CIRCULAR, .epoch = 9, .tsc = TSC(20), .area = area};
         begin(BOX_COMPACT);
         cpu.current = &running;
-        kdrain_hooks.bts_drained(NULL, 0, &d);
+        kbts_drained(NULL, 0, &d);
         d.reason = CAIRN_DS_THRESHOLD;
         d.mode = i % 2 ? DS_BTS_INTERRUPT : DS_BTS_CIRCULAR;
         d.lost = 3;
@@ -589,7 +590,7 @@ static void branches_are_split(void **state)
             d.run[r] = (struct ds_bts_run){branches + rows[i].first[r], rows[i].count[r]};
             d.records += rows[i].count[r];
         }
-        kdrain_hooks.bts_drained(NULL, 0, &d);
+        kbts_drained(NULL, 0, &d);
         end();
         const struct cairn_bts_epoch *epoch = (const void *)event[1].payload;
         assert_int_equal(events, 2 + rows[i].parts);
@@ -641,7 +642,7 @@ void ds_switch(struct ds_cpu *ds, uint64_t tsc)
                                    .area = area,
                                    .records = 1,
                                    .run = {{branches, 1}}};
-    kdrain_hooks.bts_drained(NULL, 0, &d);
+    kbts_drained(NULL, 0, &d);
 }
 
 static void branches_go_with_their_thread(void **state)
@@ -651,7 +652,7 @@ static void branches_go_with_their_thread(void **state)
     cpu.ds = (void *)&area; /* only its address counts */
     cpu.current = &old;
     const struct ds_bts_drain start = {.reason = CAIRN_DS_START, .tsc = TSC(5), .area = area};
-    kdrain_hooks.bts_drained(NULL, 0, &start);
+    kbts_drained(NULL, 0, &start);
     cpu.previous = &old;
     cpu.current = &new;
     kswitch_out(&cpu, &old, &new, TSC(10));
@@ -672,7 +673,7 @@ static void branches_go_with_their_thread(void **state)
             assert_int_equal(epoch->tid, tids[i]);
     }
     assert_int_equal(((const struct cairn_bts_epoch *)(const void *)event[1].payload)->reason, CAIRN_DS_SWITCH);
-    kdrain_hooks.bts_drained(NULL, 0, &start); /* the session is over: nothing is written, nothing breaks */
+    kbts_drained(NULL, 0, &start); /* the session is over: nothing is written, nothing breaks */
     box_close(&box);
 }
 

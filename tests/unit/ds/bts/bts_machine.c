@@ -15,6 +15,7 @@ struct ds_machine machine;
 uint64_t area[512] __attribute__((aligned(4096)));
 struct ds_bts_record *buffer;
 struct ds_cpu *ds;
+struct ds_bts bts;
 struct ds_caps caps;
 
 unsigned pebs_drains, bts_drains;
@@ -82,7 +83,7 @@ void bts_buffer(enum ds_bts_mode mode, uint32_t records)
 {
     free(buffer);
     buffer = calloc(1, ds_bts_buffer_bytes(records));
-    assert_int_equal(ds_bts_init(ds, mode, DS_BTS_ALL, records, buffer), 0);
+    assert_int_equal(ds_bts_init(&bts, ds, mode, DS_BTS_ALL, records, buffer), 0);
 }
 
 void bts_begin(const struct ds_model_policy *policy, bool stepped, enum ds_bts_mode mode, uint32_t records)

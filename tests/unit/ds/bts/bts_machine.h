@@ -5,12 +5,13 @@
  */
 #pragma once
 
-#include "ds/ds.h"
+#include "ds/bts/bts.h"
 #include "tests/unit/support/model_machine.h"
 
 extern struct ds_model *const model;
 extern struct ds_machine machine; /* since bts_prepare */
 extern struct ds_cpu *ds;
+extern struct ds_bts bts;
 extern struct ds_caps caps;
 extern uint64_t area[512];
 extern struct ds_bts_record *buffer;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
-#include "ds/ds.h"
+#include "ds/bts/bts.h"
 #include "ds/soft/soft.h"
 #include "ds/truth/truth.h"
 

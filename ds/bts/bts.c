@@ -10,9 +10,10 @@
  *
  * SDM vol. 3B, "Branch Trace Store (BTS)", "Setting Up the DS Save Area", "Setting Up the BTS Buffer".
  */
-#include "ds/driver/driver.h"
+#include "ds/bts/bts.h"
 
 #include "arch/arch.h"
+#include "ds/driver/driver.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 
@@ -25,6 +26,12 @@ enum {
 };
 
 #define RECORD sizeof(struct ds_bts_record)
+
+/* Nothing else is there beside PEBS. */
+static struct ds_bts *of(const struct ds_cpu *ds)
+{
+    return (struct ds_bts *)ds->beside;
+}
 
 size_t ds_bts_buffer_bytes(uint32_t records)
 {
@@ -39,14 +46,6 @@ const char *ds_bts_refusal(const struct ds_caps *caps, enum ds_bts_rings rings)
     if (rings != DS_BTS_ALL && !caps->bts_cpl)
         return "it cannot limit BTS to a ring (CPUID.01H:ECX.DS_CPL[4] is 0): use bts.rings=uk";
     return NULL;
-}
-
-int ds_bts_init(struct ds_cpu *ds, enum ds_bts_mode mode, enum ds_bts_rings rings, uint32_t records, void *buffer)
-{
-    if (mode == DS_BTS_OFF || !records || ds_bts_refusal(&ds->caps, rings))
-        return -EINVAL;
-    ds->bts = (struct ds_bts){.mode = mode, .rings = rings, .records = records, .buffer = buffer};
-    return 0;
 }
 
 /* ---- set-up, step by step ---------------------------------------------------------------------------------------- */
@@ -70,7 +69,7 @@ static int tracing_off(struct ds_cpu *ds)
     if (e)
         return e;
     debugctl &= ~ds_lbr_debugctl(ds); /* where history is on already, the steps hold it */
-    ds->bts.debugctl = (debugctl & ~ours) | chosen(&ds->bts);
+    of(ds)->debugctl = (debugctl & ~ours) | chosen(of(ds));
     return ds_set_msr(ds, IA32_DEBUGCTL, debugctl & ~ours);
 }
 
@@ -84,8 +83,9 @@ static uint64_t running(const struct ds_cpu *ds)
  * how one sees that the processor has been at the end. (No branch leads from address 0 to address 0.) */
 static void rewind_buffer(struct ds_cpu *ds)
 {
-    memset(&ds->bts.buffer[ds->bts.records - 1], 0, 2 * RECORD);
-    ds->area[AREA_INDEX] = (uint64_t)(uintptr_t)ds->bts.buffer;
+    const struct ds_bts *b = of(ds);
+    memset(&b->buffer[b->records - 1], 0, 2 * RECORD);
+    ds->area[AREA_INDEX] = (uint64_t)(uintptr_t)b->buffer;
 }
 
 /*
@@ -95,7 +95,7 @@ static void rewind_buffer(struct ds_cpu *ds)
  */
 static void fill_area(struct ds_cpu *ds)
 {
-    const struct ds_bts *b = &ds->bts;
+    const struct ds_bts *b = of(ds);
     uint64_t base = (uint64_t)(uintptr_t)b->buffer, end = base + b->records * RECORD;
     if (!ds->started)
         for (unsigned i = 0; i < ARCH_PAGE_SIZE / 8; i++) /* no PEBS: nor what is left of it */
@@ -123,7 +123,7 @@ static int set_up(struct ds_cpu *ds)
     if (!ds->started) /* likewise */
         ds_set_lvtpc(ds);
     *step = 5; /* all but TR and the history's LBR, which are ds_resume's, but where stepping is what holds tracing */
-    return ds_set_msr(ds, IA32_DEBUGCTL, ds->bts.debugctl | (ds->machine->stepping ? running(ds) : 0));
+    return ds_set_msr(ds, IA32_DEBUGCTL, of(ds)->debugctl | (ds->machine->stepping ? running(ds) : 0));
 }
 
 static uint64_t branches(const struct ds_cpu *ds)
@@ -134,7 +134,7 @@ static uint64_t branches(const struct ds_cpu *ds)
 
 int ds_bts_start(struct ds_cpu *ds, struct ds_refusal *refusal)
 {
-    struct ds_bts *b = &ds->bts;
+    struct ds_bts *b = of(ds);
     b->undos = ds->undos;
     ds->refusal = (struct ds_refusal){.during = "the set-up of BTS"};
     int e = set_up(ds);
@@ -146,40 +146,37 @@ int ds_bts_start(struct ds_cpu *ds, struct ds_refusal *refusal)
         return e;
     }
     ds->refusal = (struct ds_refusal){.during = "pause or resume"};
-    b->started = true;
+    b->beside.started = true;
     ds_settle_switch(ds);
     b->branches_before = branches(ds);
     const struct ds_bts_drain start = {.reason = CAIRN_DS_START,
                                        .mode = b->mode,
-                                       .epoch = b->epoch,
+                                       .epoch = b->beside.epoch,
                                        .tsc = arch_rdtsc(),
                                        .area = (const uint64_t *)ds->area};
     ds->hooks.bts_drained(ds->hooks.context, ds->cpu, &start);
     return 0;
 }
 
-void ds_bts_stop(struct ds_cpu *ds)
+/* 5 to 1. */
+static void stop(struct ds_cpu *ds)
 {
-    if (!ds->bts.started)
-        return;
     ds_bts_drain(ds, CAIRN_DS_STOP, arch_rdtsc());
-    ds->bts.started = false;
+    ds->beside->started = false;
     ds_settle_switch(ds);
-    ds_roll_back(ds, ds->bts.undos); /* 5 to 1 */
+    ds_roll_back(ds, of(ds)->undos);
 }
 
 /* ---- hold and go on ---------------------------------------------------------------------------------------------- */
 
-void ds_bts_hold(struct ds_cpu *ds)
+static void hold(struct ds_cpu *ds)
 {
-    if (ds->bts.started)
-        ds_write_running(ds, IA32_DEBUGCTL, ds->bts.debugctl);
+    ds_write_running(ds, IA32_DEBUGCTL, of(ds)->debugctl);
 }
 
-void ds_bts_go_on(struct ds_cpu *ds)
+static void go_on(struct ds_cpu *ds)
 {
-    if (ds->bts.started)
-        ds_write_running(ds, IA32_DEBUGCTL, ds->bts.debugctl | running(ds));
+    ds_write_running(ds, IA32_DEBUGCTL, of(ds)->debugctl | running(ds));
 }
 
 /* ---- drain ------------------------------------------------------------------------------------------------------- */
@@ -199,7 +196,7 @@ static bool written(const struct ds_bts *b, uint32_t slot)
  */
 static void take_buffer(struct ds_cpu *ds, struct ds_bts_drain *drain)
 {
-    struct ds_bts *b = &ds->bts;
+    struct ds_bts *b = of(ds);
     uint64_t bytes = ds->area[AREA_INDEX] - (uint64_t)(uintptr_t)b->buffer;
     uint64_t all = branches(ds) - b->branches_before;
     if (bytes % RECORD || bytes / RECORD > b->records + 1) {
@@ -220,7 +217,7 @@ static void take_buffer(struct ds_cpu *ds, struct ds_bts_drain *drain)
 
 static void count(struct ds_cpu *ds, const struct ds_bts_drain *drain)
 {
-    struct ds_bts_counts *c = &ds->bts.counts;
+    struct ds_bts_counts *c = &of(ds)->counts;
     c->drains++;
     c->records += drain->records;
     if (drain->lost == CAIRN_DS_LOST_UNKNOWN)
@@ -231,44 +228,52 @@ static void count(struct ds_cpu *ds, const struct ds_bts_drain *drain)
 
 void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
 {
-    if (!ds || !ds->bts.started)
+    if (!ds || !ds_beside_started(ds))
         return;
-    struct ds_bts *b = &ds->bts;
+    struct ds_bts *b = of(ds);
     struct ds_bts_drain drain = {
-        .reason = reason, .mode = b->mode, .epoch = b->epoch, .tsc = tsc, .area = (const uint64_t *)ds->area};
+        .reason = reason, .mode = b->mode, .epoch = b->beside.epoch, .tsc = tsc, .area = (const uint64_t *)ds->area};
     take_buffer(ds, &drain);
     if (reason == CAIRN_DS_SWITCH && !drain.records && !drain.lost)
         return; /* a thread that is not traced: no epoch ends */
     ds->hooks.bts_drained(ds->hooks.context, ds->cpu, &drain);
-    b->handed = b->epoch + 1; /* from here on a panic's drain leaves it alone */
+    b->handed = b->beside.epoch + 1; /* from here on a panic's drain leaves it alone */
     count(ds, &drain);
     b->branches_before = branches(ds);
     rewind_buffer(ds);
-    b->epoch++;
+    b->beside.epoch++;
 }
 
-void ds_bts_drain_panic(struct ds_cpu *ds)
+static void panic(struct ds_cpu *ds)
 {
-    if (!ds->bts.started || ds->bts.handed != ds->bts.epoch)
+    struct ds_bts *b = of(ds);
+    if (b->handed != b->beside.epoch)
         return;
     if (!ds_readable(ds, (const void *)ds->area, ARCH_PAGE_SIZE) ||
-        !ds_readable(ds, ds->bts.buffer, ds_bts_buffer_bytes(ds->bts.records))) {
-        ds->bts.counts.lost_unknown = true;
+        !ds_readable(ds, b->buffer, ds_bts_buffer_bytes(b->records))) {
+        b->counts.lost_unknown = true;
         return;
     }
     ds_bts_drain(ds, CAIRN_DS_PANIC, arch_rdtsc());
-    ds->bts.started = false;
+    b->beside.started = false;
 }
 
-bool ds_bts_pmi(struct ds_cpu *ds)
+static bool pmi(struct ds_cpu *ds)
 {
-    if (!ds->bts.started || ds->area[AREA_INDEX] < ds->area[AREA_THRESHOLD])
+    if (ds->area[AREA_INDEX] < ds->area[AREA_THRESHOLD])
         return false;
     ds_bts_drain(ds, CAIRN_DS_THRESHOLD, arch_rdtsc());
     return true;
 }
 
-void ds_bts_cpu_counts(const struct ds_cpu *ds, struct ds_bts_counts *out)
+int ds_bts_init(struct ds_bts *bts, struct ds_cpu *ds, enum ds_bts_mode mode, enum ds_bts_rings rings, uint32_t records,
+                void *buffer)
 {
-    *out = ds->bts.counts;
+    if (mode == DS_BTS_OFF || !records || ds_bts_refusal(&ds->caps, rings))
+        return -EINVAL;
+    *bts = (struct ds_bts){.mode = mode, .rings = rings, .records = records, .buffer = buffer};
+    bts->beside = (struct ds_beside){
+        .hold = hold, .go_on = go_on, .drain = ds_bts_drain, .pmi = pmi, .stop = stop, .panic = panic};
+    ds->beside = &bts->beside;
+    return 0;
 }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of branch tracing. */
+#include "kernel/bts/bts.h"
+
+#include "kernel/lib/string.h"
+#include "kernel/options/row.h"
+
+struct kbts_options kbts_options;
+
+static const struct kopt_option mode = {
+    .name = "bts",
+    .standard = "off",
+    .text = "branch tracing, together with PEBS or with pebs=none; each time a thread runs, circular keeps the newest "
+            "records, interrupt all of them",
+    .field = &kopt.beside,
+    .kind = WORD,
+    .words = "off|circular|interrupt",
+    .needs = "ds!=off"};
+ROWS_ADD(kopt, mode);
+
+static const struct kopt_option rings = {.name = "bts.rings",
+                                         .standard = "uk",
+                                         .text = "which branches: u (programs in ring 3), k (the kernel) or uk (both)",
+                                         .field = &kbts_options.rings,
+                                         .kind = WORD,
+                                         .words = "uk|u|k",
+                                         .needs = "bts!=off"};
+ROWS_ADD(kopt, rings);
+
+static const struct kopt_option records = {.name = "bts.records",
+                                           .standard = "1024",
+                                           .text = "size of each CPU's BTS buffer in records",
+                                           .field = &kbts_options.records,
+                                           .kind = NUMBER32,
+                                           .min = 1,
+                                           .max = 16384,
+                                           .needs = "bts!=off"};
+ROWS_ADD(kopt, records);
+
+static bool nothing_left(char *error, size_t error_size)
+{
+    const bool nothing = !kopt_pebs() && kopt.ds != KOPT_DS_OFF && !kopt.beside;
+    if (nothing)
+        snprintf(error, error_size,
+                 "option 'pebs=none': with bts=off nothing is left to record: give "
+                 "bts=circular or bts=interrupt, or ds=off");
+    return nothing;
+}
+KOPT_CHECK(nothing_left);
