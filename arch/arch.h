@@ -52,7 +52,7 @@ struct arch_cpu {
 
 /* ---- start, in the order kernel_main calls it ---------------------------------------------------------------- */
 
-/* Boot processor: control registers (NX, SMEP, SMAP, UMIP, WP where present), GDT, TSS, IDT, GS base. From here on
+/* Boot processor: control registers (NX, WP, those of ring 3), GDT, TSS, IDT, GS base. From here on
  * faults reach kernel_fault. `cpu` stays in use for ever. */
 void arch_early_init(struct arch_cpu *cpu);
 
@@ -148,43 +148,21 @@ bool arch_writable(const void *virt, size_t size);
  * is a stack overflow. */
 bool arch_stack_is_guard(const void *virt);
 
-/* ---- ring 3 -------------------------------------------------------------------------------------------------- */
-
-/* An address space is the physical address of its top table. Its upper half is the kernel's, the same in all, for
- * supervisors only; its lower half holds what arch_space_map has put there. */
-
-/* Programs end here: the highest page of the lower half stays empty, so that no SYSCALL can be so near its end that the
- * return address is not canonical. */
-#define ARCH_USER_END UINT64_C(0x00007FFFFFFFF000)
-
-/* 0, or -ENOMEM. From the first one on no arch_map_page may need a new entry in the kernel's top table: -EBUSY. */
-int arch_space_create(uint64_t *space);
-/* Maps one page for ring 3, read-only without flags. 0, -EINVAL (not below ARCH_USER_END, not page-aligned, writable
- * and executable), -EEXIST, -ENOMEM. One caller at a time, and no CPU uses the space. */
-int arch_space_map(uint64_t space, uint64_t virt, uint64_t phys, unsigned flags);
-/* Frees its tables, not the pages they map. No CPU uses it. */
-void arch_space_free(uint64_t space);
-/* The kernel's own tables, likewise. */
+/* The kernel's top table. */
 uint64_t arch_space_kernel(void);
 
-/* Before this CPU runs a thread: its address space (0: the kernel's own tables), and the top of the kernel stack its
- * interrupts and system calls use. Interrupts off. */
-void arch_thread_in(void *stack_top, uint64_t space);
+/* ---- ring 3: not linked without arch/user; arch/user/user.h has the rest ------------------------------------------
+ */
 
 #define ARCH_USER_CODE 35u /* selectors with RPL 3 (arch/asm_offsets.inc) */
 #define ARCH_USER_DATA 27u
 
-/* Goes on in ring 3 as the frame says. Interrupts off. */
-_Noreturn void arch_user_enter(struct arch_trap_frame *frame);
 /* Where SYSCALL enters the kernel. */
-void arch_syscall_entry(void);
-
+void arch_syscall_entry(void) __attribute__((weak));
 /* Copies that survive a bad user address (which may be any number): 0, or -EFAULT (a part may have been copied).
- * Interrupts off, for user pages are open to the kernel meanwhile. */
-int arch_copy_from_user(void *to, uint64_t from, size_t size);
-int arch_copy_to_user(uint64_t to, const void *from, size_t size);
-/* True where there is SMAP, but RFLAGS.AC opens user pages to the kernel: inside those copies only. */
-bool arch_user_pages_open(void);
+ * Interrupts off, for user pages are open to the kernel meanwhile. Only for addresses that a program has given. */
+int arch_copy_from_user(void *to, uint64_t from, size_t size) __attribute__((weak));
+int arch_copy_to_user(uint64_t to, const void *from, size_t size) __attribute__((weak));
 
 /* ---- interrupts ---------------------------------------------------------------------------------------------- */
 

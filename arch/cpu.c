@@ -5,21 +5,10 @@
 #include "arch/registers.h"
 #include "kernel/lib/string.h"
 
-#define CPUID_7_EBX_SMEP (1u << 7)
-#define CPUID_7_EBX_SMAP (1u << 20)
-#define CPUID_7_ECX_UMIP (1u << 2)
-#define CPUID_1_EDX_MCE  (1u << 7)
-#define CPUID_1_EDX_PAT  (1u << 16)
-
-_Static_assert(ARCH_SYSCALL_RFLAGS_OFF ==
-                   (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_IOPL | RFLAGS_NT | RFLAGS_RF | RFLAGS_AC),
-               "ARCH_SYSCALL_RFLAGS_OFF");
-/* SYSCALL takes the kernel's CS from STAR[47:32], and SS behind it; STAR[63:48] is SYSRET's, which nobody executes. */
-#define STAR ((uint64_t)ARCH_CODE_SELECTOR << 32)
-_Static_assert(ARCH_DATA_SELECTOR == ARCH_CODE_SELECTOR + 8, "SYSCALL's SS");
+#define CPUID_1_EDX_MCE (1u << 7)
+#define CPUID_1_EDX_PAT (1u << 16)
 
 static char features[96];
-uint8_t arch_smap;
 
 void arch_features_add(const char *word)
 {
@@ -30,16 +19,6 @@ void arch_features_add(const char *word)
 const char *arch_features(void)
 {
     return features;
-}
-
-/* Ring 3's doors: SYSCALL is open, SYSENTER is not, and no breakpoint of the firmware's is left. */
-static void init_ring3(void)
-{
-    wrmsr(IA32_STAR, STAR);
-    wrmsr(IA32_LSTAR, (uint64_t)arch_syscall_entry);
-    wrmsr(IA32_FMASK, ARCH_SYSCALL_RFLAGS_OFF);
-    wrmsr(IA32_SYSENTER_CS, 0);
-    write_dr7(DR7_NONE);
 }
 
 /* "Limit CPUID Maxval" in the firmware's menu, for systems older than long mode: CPUID ends at leaf 3 then, and 0AH
@@ -59,54 +38,34 @@ static void lift_cpuid_limit(void)
  * without OSXSAVE the instructions of AVX and later raise #UD. */
 void arch_cpu_init(void)
 {
-    uint32_t basic[4], one[4], seven[4] = {0};
+    uint32_t one[4];
     bool first = !features[0];
 
     lift_cpuid_limit();
-    arch_cpuid(0, 0, basic);
     arch_cpuid(1, 0, one);
-    if (basic[0] >= 7)
-        arch_cpuid(7, 0, seven);
-
-    const struct {
-        const char *word;
-        bool there;
-        uint64_t cr4;
-    } parts[] = {
-        {"mce", (one[3] & CPUID_1_EDX_MCE) != 0, CR4_MCE}, /* else a machine check is a silent shutdown */
-        {"smep", (seven[1] & CPUID_7_EBX_SMEP) != 0, CR4_SMEP},
-        {"smap", (seven[1] & CPUID_7_EBX_SMAP) != 0, CR4_SMAP},
-        {"umip", (seven[2] & CPUID_7_ECX_UMIP) != 0, CR4_UMIP},
-    };
+    const bool mce = (one[3] & CPUID_1_EDX_MCE) != 0; /* else a machine check is a silent shutdown */
 
     /* NXE and SCE: the loader refuses those without. AMD's FFXSR: with it FXSAVE here would leave out XMM registers. */
     wrmsr(IA32_EFER, (rdmsr(IA32_EFER) & ~EFER_FFXSR) | EFER_NXE | EFER_SCE);
     if (one[3] & CPUID_1_EDX_PAT)
         wrmsr(IA32_PAT, PAT_CAIRN); /* PCD and PWT mean what they always did; nothing is mapped with PA4 yet */
     write_cr0((read_cr0() & ~(CR0_CD | CR0_NW | CR0_TS | CR0_AM | CR0_EM)) | CR0_WP | CR0_NE | CR0_MP);
-    write_cr4((read_cr4() & (CR4_PAE | CR4_LA57)) | CR4_OSFXSR | CR4_OSXMMEXCPT);
+    write_cr4((read_cr4() & (CR4_PAE | CR4_LA57)) | CR4_OSFXSR | CR4_OSXMMEXCPT | (mce ? CR4_MCE : 0));
+    write_dr7(DR7_NONE);
     struct arch_fpu clean; /* nothing of the firmware's */
     arch_fpu_clean(&clean);
     arch_fpu_load(&clean);
-    init_ring3();
 
     if (first)
-        arch_features_add("wp nx");
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (!parts[i].there)
-            continue;
-        write_cr4(read_cr4() | parts[i].cr4);
-        if (first)
-            arch_features_add(parts[i].word);
-    }
-    arch_smap = (read_cr4() & CR4_SMAP) != 0;
+        arch_features_add(mce ? "wp nx mce" : "wp nx");
+    arch_cpu_open(first);
     if (first && read_cr4() & CR4_LA57)
         arch_features_add("la57");
 }
 
-bool arch_user_pages_open(void)
+__attribute__((weak)) void arch_cpu_open(bool first)
 {
-    return arch_smap && arch_read_rflags() & RFLAGS_AC;
+    (void)first;
 }
 
 void arch_early_init(struct arch_cpu *cpu)

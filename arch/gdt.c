@@ -3,26 +3,6 @@
 #include "arch/internal.h"
 #include "arch/registers.h"
 
-struct task_state {
-    uint32_t reserved0;
-    uint64_t rsp[3];
-    uint64_t reserved1;
-    uint64_t ist[7];
-    uint64_t reserved2;
-    uint16_t reserved3;
-    uint16_t io_map_base;
-} __attribute__((packed));
-_Static_assert(sizeof(struct task_state) == 104, "task_state");
-_Static_assert(offsetof(struct task_state, ist) == 0x24, "task_state.ist");
-
-enum { GDT_ENTRIES = ARCH_TSS_SELECTOR / 8 + 2 }; /* the TSS descriptor takes two */
-
-struct arch_tables {
-    uint64_t gdt[GDT_ENTRIES];
-    struct task_state tss;
-};
-_Static_assert(sizeof(struct arch_tables) <= ARCH_PAGE_SIZE, "arch_smp_start gives it one page");
-
 /* Flat segments with the accessed bit already set: the processor never has to write to a descriptor. */
 #define DESCRIPTOR_CODE64 UINT64_C(0x00209B0000000000) /* P, code, readable, L */
 #define DESCRIPTOR_DATA   UINT64_C(0x0000930000000000) /* P, data, writable */
@@ -63,14 +43,4 @@ void arch_tables_load(struct arch_cpu *cpu)
     wrmsr(IA32_GS_BASE, (uint64_t)cpu);
     wrmsr(IA32_KERNEL_GS_BASE, 0); /* the user's, as long as the kernel's is in force */
     arch_idt_load();
-}
-
-void arch_thread_in(void *stack_top, uint64_t space)
-{
-    struct arch_cpu *cpu = arch_this_cpu();
-    struct arch_tables *tables = cpu->tables;
-
-    tables->tss.rsp[0] = (uint64_t)stack_top;
-    cpu->kernel_stack = (uint64_t)stack_top;
-    arch_space_use(space);
 }

@@ -107,8 +107,6 @@ void arch_trap(struct arch_trap_frame *frame)
         handler(frame);
         arch_apic_eoi();
         kernel_irq_exit(frame, handler); /* may come back much later, on another CPU */
-        if (frame->cs & 3)
-            kernel_user_return(frame);
         return;
     }
     if (vector == ARCH_VECTOR_NMI) {
@@ -117,16 +115,9 @@ void arch_trap(struct arch_trap_frame *frame)
     }
     if (vector == ARCH_VECTOR_GP || vector == ARCH_VECTOR_PF) {
         for (const uint64_t(*fixup)[2] = arch_fixups; fixup < arch_fixups_end; fixup++)
-            if ((*fixup)[0] == frame->rip && !(frame->cs & 3))
+            if ((*fixup)[0] == frame->rip)
                 arch_fixup_resume(frame, (*fixup)[1]);
     }
-    arch_fault(frame);
-}
-
-void arch_fault(struct arch_trap_frame *frame)
-{
-    if (frame->cs & 3 && frame->vector != ARCH_VECTOR_MC)
-        kernel_user_fault(frame);
     kernel_fault(frame);
 }
 

@@ -40,8 +40,30 @@ int arch_stack_make_ist(uint32_t index, void *tops[IST_COUNT]);
 /* Sets the feature bits of CR0, CR4, EFER and the PAT on this CPU; notes the words of arch_features on the first. */
 void arch_cpu_init(void);
 void arch_features_add(const char *word);
+/* Opens this CPU for ring 3; notes words on the first. Does nothing where there is none (arch/user). */
+void arch_cpu_open(bool first);
 
 /* ---- arch/gdt.c ---- */
+
+struct task_state {
+    uint32_t reserved0;
+    uint64_t rsp[3];
+    uint64_t reserved1;
+    uint64_t ist[7];
+    uint64_t reserved2;
+    uint16_t reserved3;
+    uint16_t io_map_base;
+} __attribute__((packed));
+_Static_assert(sizeof(struct task_state) == 104, "task_state");
+_Static_assert(offsetof(struct task_state, ist) == 0x24, "task_state.ist");
+
+enum { GDT_ENTRIES = ARCH_TSS_SELECTOR / 8 + 2 }; /* the TSS descriptor takes two */
+
+struct arch_tables {
+    uint64_t gdt[GDT_ENTRIES];
+    struct task_state tss;
+};
+_Static_assert(sizeof(struct arch_tables) <= ARCH_PAGE_SIZE, "arch_smp_start gives it one page");
 
 /* Fills the tables of one CPU (at most a page). `ist_tops` as from arch_stack_make_ist. */
 void arch_tables_fill(void *tables, void *const ist_tops[IST_COUNT]);
@@ -69,9 +91,6 @@ const void *arch_paging_reach(uint64_t phys, size_t size);
 /* Makes the page at `copy` a top table like the kernel's that also maps the page `phys` at its own address, read-only
  * and executable. The kernel's own tables never have an identity map. 0 or -ENOMEM. For arch/smp.c. */
 int arch_paging_identity(uint64_t copy, uint64_t phys);
-
-/* Puts an address space in force on this CPU; 0: the kernel's own tables. */
-void arch_space_use(uint64_t space);
 
 /* ---- arch/acpi.c ---- */
 
@@ -114,19 +133,17 @@ uint32_t arch_apic_timer_count(void);
 /* ---- nasm ---- */
 
 extern const uint8_t arch_stubs[256][16]; /* trap.asm */
-extern const uint64_t arch_fixups[][2];   /* fixup.asm */
+extern const uint64_t arch_fixups[][2];   /* fixup.asm, kernel.ld */
 extern const uint64_t arch_fixups_end[][2];
 extern arch_debug_handler arch_debug_function; /* read by trap.asm's #DB stub; never NULL */
 _Noreturn void arch_fixup_resume(const struct arch_trap_frame *frame, uint64_t resume);
 void arch_load_segments(void);
-extern uint8_t arch_smap; /* 1: CR4.SMAP is on, STAC and CLAC exist */
 
 /* So many times two instructions, and nothing else. */
 void arch_spin(uint64_t loops);
 
 /* Called by nasm. */
 void arch_trap(struct arch_trap_frame *frame);
-_Noreturn void arch_fault(struct arch_trap_frame *frame);
 /* Sends every other processor an INIT: none executes anything until arch_smp_start, wherever the firmware had left it.
  * One that cannot be reached stays as it is. Boot processor, after arch_apic_init, before other CPUs run. */
 void arch_smp_park(void);

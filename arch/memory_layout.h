@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The map of the kernel's half of the address space, and the symbols of arch/kernel.ld. docs/explain/memory.md has a
- * picture. */
+/* The map of the kernel's half of the address space, the end of the programs' half, and the symbols of arch/kernel.ld.
+ * docs/explain/memory.md has a picture. */
 #pragma once
 
 #include <stdint.h>
 
 #include "boot/info.h"
+
+/* Programs end here: the highest page of the lower half stays empty, so that no SYSCALL can be so near its end that the
+ * return address is not canonical. */
+#define ARCH_USER_END UINT64_C(0x00007FFFFFFFF000)
 
 /* BOOT_DIRECT_MAP: physical memory, up to 64 TiB. */
 #define LAYOUT_DIRECT_MAP_END UINT64_C(0xFFFFC00000000000)

@@ -6,55 +6,23 @@
  */
 #include "arch/internal.h"
 #include "arch/memory_layout.h"
+#include "arch/page_tables.h"
 #include "arch/registers.h"
 #include "arch/upcalls.h"
 #include "kernel/lib/errno.h"
-
-#define ENTRY_P         (UINT64_C(1) << 0)
-#define ENTRY_RW        (UINT64_C(1) << 1)
-#define ENTRY_US        (UINT64_C(1) << 2) /* ring 3, too; counts only where the entries of all levels have it */
-#define ENTRY_PWT       (UINT64_C(1) << 3)
-#define ENTRY_PCD       (UINT64_C(1) << 4)
-#define ENTRY_PS        (UINT64_C(1) << 7)  /* levels 2 and 3: this entry maps a 2 MiB or 1 GiB page */
-#define ENTRY_PAT       (UINT64_C(1) << 7)  /* level 1 */
-#define ENTRY_PAT_LARGE (UINT64_C(1) << 12) /* where PS is set */
-#define ENTRY_XD        (UINT64_C(1) << 63)
-#define ENTRY_ADDRESS   UINT64_C(0x000FFFFFFFFFF000)
 
 #define CPUID_1_EDX_PAT                  (1u << 16)
 #define CPUID_80000001_EDX_PAGE1GB       (1u << 26)
 #define CPUID_80000008_EAX_PHYSICAL_BITS 0xFFu
 
 #define PAGE_MASK (UINT64_C(4096) - 1)
-#define USER_TOPS 256u /* entries of a top table that belong to the lower half */
-
-/* Beside the flags of arch.h, in here: a program's page, whose tables are freed one day. */
-#define MAP_USER 0x100u
 
 const struct boot_info *arch_boot_info;
 
-static uint64_t root; /* physical; 0 before arch_paging_init */
-static unsigned levels;
+struct arch_page_tables arch_page_tables;
 static unsigned large_level; /* highest level whose entries may map a page: 2 or 3 */
-static uint64_t phys_end;    /* 2^MAXPHYADDR: an entry with a higher address faults when it is used */
 static uint64_t device_next = LAYOUT_DEVICES;
-static bool pat;    /* the processor has a page attribute table (arch/cpu.c sets it) */
-static bool shared; /* address spaces hold copies of the upper half of the kernel's top table */
-
-static uint64_t level_size(unsigned level)
-{
-    return UINT64_C(1) << (12 + 9 * (level - 1));
-}
-
-static unsigned level_index(uint64_t virt, unsigned level)
-{
-    return virt >> (12 + 9 * (level - 1)) & 511;
-}
-
-static uint64_t *table_at(uint64_t phys)
-{
-    return arch_phys_to_virt(phys & ENTRY_ADDRESS);
-}
+static bool pat; /* the processor has a page attribute table (arch/cpu.c sets it) */
 
 static uint64_t entry_flags(unsigned flags, unsigned level)
 {
@@ -67,60 +35,38 @@ static uint64_t entry_flags(unsigned flags, unsigned level)
         entry |= !pat ? ENTRY_PCD | ENTRY_PWT : level > 1 ? ENTRY_PAT_LARGE : ENTRY_PAT;
     if (!(flags & ARCH_MAP_EXECUTE))
         entry |= ENTRY_XD;
-    if (flags & MAP_USER)
-        entry |= ENTRY_US;
     return entry;
 }
 
-/* A table of an address space; give_table takes it back. */
-static int take_table(uint64_t *phys)
-{
-    *phys = kernel_page();
-    return *phys ? 0 : -ENOMEM;
-}
-
-static void give_table(uint64_t phys)
-{
-    kernel_page_free(phys);
-}
-
 /* A table for the branch of level `level` that begins at `entry`, in the tables below `top`. */
-static int add_table(uint64_t top, unsigned level, uint64_t *entry, unsigned flags)
+static int add_table(uint64_t top, unsigned level, uint64_t *entry)
 {
-    uint64_t page;
-
-    if (flags & MAP_USER) {
-        int error = take_table(&page);
-        if (!error)
-            *entry = page | ENTRY_P | ENTRY_RW | ENTRY_US;
-        return error;
-    }
-    if (shared && top == root && level == levels)
+    if (arch_page_tables.shared && top == arch_page_tables.root && level == arch_page_tables.levels)
         return -EBUSY; /* the address spaces would not see it */
-    page = kernel_page_permanent();
+    uint64_t page = kernel_page_permanent();
     if (!page)
         return -ENOMEM;
     *entry = page | ENTRY_P | ENTRY_RW;
     return 0;
 }
 
-/* Puts one page of level_size(level) into the tables below `top`. -EEXIST where something is mapped there. */
+/* Puts one page of arch_level_size(level) into the tables below `top`. -EEXIST where something is mapped there. */
 static int map_at_level(uint64_t top, unsigned level, uint64_t virt, uint64_t phys, unsigned flags)
 {
-    uint64_t *table = table_at(top);
+    uint64_t *table = arch_table_at(top);
 
-    for (unsigned at = levels; at > level; at--) {
-        uint64_t *entry = &table[level_index(virt, at)];
+    for (unsigned at = arch_page_tables.levels; at > level; at--) {
+        uint64_t *entry = &table[arch_level_index(virt, at)];
         if (!(*entry & ENTRY_P)) {
-            int error = add_table(top, at, entry, flags);
+            int error = add_table(top, at, entry);
             if (error)
                 return error;
         } else if (*entry & ENTRY_PS && at <= 3) {
             return -EEXIST;
         }
-        table = table_at(*entry);
+        table = arch_table_at(*entry);
     }
-    uint64_t *entry = &table[level_index(virt, level)];
+    uint64_t *entry = &table[arch_level_index(virt, level)];
     if (*entry & ENTRY_P)
         return -EEXIST;
     *entry = phys | entry_flags(flags, level) | (level > 1 ? ENTRY_PS : 0);
@@ -132,14 +78,14 @@ static int map_range(uint64_t virt, uint64_t phys, uint64_t size, unsigned flags
 {
     while (size) {
         unsigned level = large_level;
-        while (level > 1 && ((virt | phys) & (level_size(level) - 1) || size < level_size(level)))
+        while (level > 1 && ((virt | phys) & (arch_level_size(level) - 1) || size < arch_level_size(level)))
             level--;
-        int error = map_at_level(root, level, virt, phys, flags);
+        int error = map_at_level(arch_page_tables.root, level, virt, phys, flags);
         if (error)
             return error;
-        virt += level_size(level);
-        phys += level_size(level);
-        size -= level_size(level);
+        virt += arch_level_size(level);
+        phys += arch_level_size(level);
+        size -= arch_level_size(level);
     }
     return 0;
 }
@@ -202,7 +148,7 @@ static int map_image(const struct boot_info *info, const uint8_t *from, const ui
         if (arch_stack_is_guard(at))
             continue;
         uint64_t phys = info->kernel_phys + ((uint64_t)at - info->kernel_virt);
-        int error = map_at_level(root, 1, (uint64_t)at, phys, flags);
+        int error = map_at_level(arch_page_tables.root, 1, (uint64_t)at, phys, flags);
         if (error)
             return error;
     }
@@ -219,10 +165,10 @@ int arch_paging_init(const struct boot_info *info)
     arch_cpuid(0x80000001, 0, extended);
     large_level = extended[3] & CPUID_80000001_EDX_PAGE1GB ? 3 : 2;
     arch_cpuid(0x80000008, 0, extended); /* every processor with long mode has it */
-    phys_end = UINT64_C(1) << (extended[0] & CPUID_80000008_EAX_PHYSICAL_BITS);
-    levels = info->page_table_levels;
-    root = kernel_page_permanent();
-    if (!root)
+    arch_page_tables.phys_end = UINT64_C(1) << (extended[0] & CPUID_80000008_EAX_PHYSICAL_BITS);
+    arch_page_tables.levels = info->page_table_levels;
+    arch_page_tables.root = kernel_page_permanent();
+    if (!arch_page_tables.root)
         return -ENOMEM;
 
     int error = map_memory(info);
@@ -234,14 +180,14 @@ int arch_paging_init(const struct boot_info *info)
         error = map_image(info, kernel_data_start, kernel_data_end, ARCH_MAP_WRITE);
     if (error)
         return error;
-    write_cr3(root);
+    write_cr3(arch_page_tables.root);
     return 0;
 }
 
 int arch_paging_identity(uint64_t copy, uint64_t phys)
 {
-    uint64_t *to = table_at(copy);
-    const uint64_t *from = table_at(root);
+    uint64_t *to = arch_table_at(copy);
+    const uint64_t *from = arch_table_at(arch_page_tables.root);
 
     /* The kernel lives in the upper half; the lower half of its top table is empty. */
     for (unsigned i = 0; i < 512; i++)
@@ -260,7 +206,7 @@ static uint64_t walk(uint64_t virt, unsigned *level)
     if (beyond != 0 && beyond != -1)
         return 0; /* not canonical */
     for (unsigned at = top; at > 0; at--) {
-        entry = table_at(entry)[level_index(virt, at)];
+        entry = arch_table_at(entry)[arch_level_index(virt, at)];
         if (!(entry & ENTRY_P))
             return 0;
         if (at == 1 || (at <= 3 && entry & ENTRY_PS)) {
@@ -278,7 +224,7 @@ uint64_t arch_virt_to_phys(const void *virt)
 
     if (!entry)
         return UINT64_MAX;
-    uint64_t inside = level_size(level) - 1;
+    uint64_t inside = arch_level_size(level) - 1;
     return (entry & ENTRY_ADDRESS & ~inside) | ((uint64_t)virt & inside);
 }
 
@@ -297,7 +243,7 @@ static bool reaches(const void *virt, size_t size, uint64_t flags)
         uint64_t entry = walk(at, &level);
         if (!entry || entry & ENTRY_US || (entry & flags) != flags)
             return false;
-        uint64_t page_last = at | (level_size(level) - 1);
+        uint64_t page_last = at | (arch_level_size(level) - 1);
         if (page_last >= last)
             return true;
         at = page_last + 1;
@@ -316,11 +262,11 @@ bool arch_writable(const void *virt, size_t size)
 
 int arch_map_page(void *virt, uint64_t phys, unsigned flags)
 {
-    if (((uint64_t)virt | phys) & PAGE_MASK || phys >= phys_end)
+    if (((uint64_t)virt | phys) & PAGE_MASK || phys >= arch_page_tables.phys_end)
         return -EINVAL;
     if (flags & ARCH_MAP_WRITE && flags & ARCH_MAP_EXECUTE)
         return -EINVAL;
-    return map_at_level(root, 1, (uint64_t)virt, phys, flags);
+    return map_at_level(arch_page_tables.root, 1, (uint64_t)virt, phys, flags);
 }
 
 bool arch_is_memory(const struct boot_info *info, uint64_t phys, uint64_t size)
@@ -342,10 +288,12 @@ static void *map_device(uint64_t phys, size_t size, unsigned flags)
 {
     uint64_t first = phys & ~PAGE_MASK;
     uint64_t bytes = ((phys & PAGE_MASK) + size + PAGE_MASK) & ~PAGE_MASK;
-    uint64_t skip = bytes < level_size(2) ? 0 : (first - device_next) & (level_size(2) - 1); /* for large pages */
+    uint64_t skip =
+        bytes < arch_level_size(2) ? 0 : (first - device_next) & (arch_level_size(2) - 1); /* for large pages */
 
-    if (!size || phys >= phys_end || size > phys_end - phys || bytes > LAYOUT_DEVICES_END - device_next ||
-        skip > LAYOUT_DEVICES_END - device_next - bytes || arch_is_memory(arch_boot_info, phys, size))
+    if (!size || phys >= arch_page_tables.phys_end || size > arch_page_tables.phys_end - phys ||
+        bytes > LAYOUT_DEVICES_END - device_next || skip > LAYOUT_DEVICES_END - device_next - bytes ||
+        arch_is_memory(arch_boot_info, phys, size))
         return NULL;
     uint64_t virt = device_next + skip;
     device_next = virt + bytes;
@@ -381,57 +329,7 @@ const void *arch_paging_reach(uint64_t phys, size_t size)
     return arch_phys_to_virt(phys);
 }
 
-/* ---- address spaces ---------------------------------------------------------------------------------------------- */
-
-int arch_space_create(uint64_t *space)
-{
-    const uint64_t *from = table_at(root);
-    uint64_t top, *to;
-    int error = take_table(&top);
-
-    if (error)
-        return error;
-    to = table_at(top);
-    for (unsigned i = USER_TOPS; i < 512; i++)
-        to[i] = from[i];
-    shared = true;
-    *space = top;
-    return 0;
-}
-
-int arch_space_map(uint64_t space, uint64_t virt, uint64_t phys, unsigned flags)
-{
-    if ((virt | phys) & PAGE_MASK || phys >= phys_end || virt >= ARCH_USER_END)
-        return -EINVAL;
-    if (flags & ARCH_MAP_WRITE && flags & ARCH_MAP_EXECUTE)
-        return -EINVAL;
-    return map_at_level(space, 1, virt, phys, flags | MAP_USER);
-}
-
-static void free_tables(uint64_t phys, unsigned level, unsigned entries)
-{
-    uint64_t *table = table_at(phys);
-
-    for (unsigned i = 0; level > 1 && i < entries; i++)
-        if (table[i] & ENTRY_P)
-            free_tables(table[i] & ENTRY_ADDRESS, level - 1, 512);
-    give_table(phys);
-}
-
-void arch_space_free(uint64_t space)
-{
-    free_tables(space, levels, USER_TOPS);
-}
-
 uint64_t arch_space_kernel(void)
 {
-    return root;
-}
-
-void arch_space_use(uint64_t space)
-{
-    uint64_t top = space ? space : root;
-
-    if (read_cr3() != top)
-        write_cr3(top);
+    return arch_page_tables.root;
 }

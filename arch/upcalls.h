@@ -10,20 +10,12 @@ _Noreturn void kernel_main(struct boot_info *info);
 _Noreturn void kernel_ap_main(struct arch_cpu *cpu);
 /* An exception that nothing handles. On an IST stack if the vector has one. */
 _Noreturn void kernel_fault(struct arch_trap_frame *frame);
-/* An exception in ring 3, on the thread's kernel stack. */
-_Noreturn void kernel_user_fault(struct arch_trap_frame *frame);
-/* SYSCALL: RAX holds the number of the call, then its result. Interrupts off, before and after. */
-void kernel_system_call(struct arch_trap_frame *frame);
-/* After kernel_irq_exit, if the interrupt came from ring 3. */
-void kernel_user_return(struct arch_trap_frame *frame);
 /* Any NMI that is not a PMI. */
 void kernel_nmi(struct arch_trap_frame *frame);
 /* The first and the last call in every interrupt (not exception, not NMI); `handler` was called in between.
  * kernel_irq_exit may switch threads. */
 void kernel_irq_enter(struct arch_trap_frame *frame);
 void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler);
-/* Allocate one zeroed physical page and return its address; 0: none is left. Permanent pages, for page tables and
- * stacks, are never freed. After kmem_init. */
+/* Allocates one zeroed physical page and returns its address; 0: none is left. For page tables and stacks that are
+ * never freed. After kmem_init. */
 uint64_t kernel_page_permanent(void);
-uint64_t kernel_page(void);
-void kernel_page_free(uint64_t phys);

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arch/fpu.h"
 #include "kernel/lib/cpuset.h"
 #include "kernel/lib/list.h"
 #include "trace/session.h"
@@ -73,7 +72,7 @@ struct kthread {
     void *context;       /* stack pointer while it does not run: arch_context_switch */
     void (*entry)(void *);
     void *argument;
-    struct kuser *user;               /* NULL: a thread of the kernel's */
+    struct kuser *user;               /* kernel/user_thread.h; NULL: a thread of the kernel's */
     void (*gone)(struct kuser *user); /* frees that */
     int exit_code;
 };
@@ -83,32 +82,6 @@ static inline void kthread_set_state(struct kthread *thread, enum kthread_state 
 {
     thread->state = (uint8_t)state;
     thread->state_wr = ccswap_state_wr(thread->state, thread->wait_reason);
-}
-
-/* ---- programs in ring 3: kernel/user/user.h */
-
-#define KUSER_IMAGE       UINT64_C(0x400000) /* the programs, as in the kernel's image from kernel_user_start on */
-#define KUSER_STACK_PAGES 4u
-#define KUSER_STACK_TOP   UINT64_C(0x7FFFFFFFE000) /* a page lies empty below and above the stack */
-
-struct kuser {
-    struct arch_fpu fpu; /* while it does not run */
-    uint64_t space;      /* arch_space_create */
-    uint32_t process_id; /* from the same numbers as thread IDs; given by kthread_create */
-    void *stack;         /* KUSER_STACK_PAGES pages, kernel's address */
-    uint64_t entry, argument[2];
-    struct kevent *event; /* what CALL_WAIT and CALL_SET name by its number */
-    uint32_t events;
-    bool catching; /* its next fault does not end it: it continues at caught_at, in ring 3 */
-    uint64_t caught_at;
-    bool ended; /* kuser_end: leaves ring 3 for good at the next interrupt or call */
-};
-
-/* The address at which a program sees this part of the kernel's image. */
-static inline uint64_t kthread_user_address(const void *in_image)
-{
-    extern const uint8_t kernel_user_start[];
-    return KUSER_IMAGE + ((uint64_t)in_image - (uint64_t)kernel_user_start);
 }
 
 /* ---- stacks

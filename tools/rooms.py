@@ -15,7 +15,7 @@ from pathlib import Path
 
 SOURCES = (".c", ".h", ".asm", ".inc")
 # Declared in the ground rooms, defined above: everybody may speak and stop, and arch/ calls the kernel by name.
-UPCALLS = ("arch/upcalls.h", "kernel/lib/print.h", "kernel/lib/panic.h")
+UPCALLS = ("arch/upcalls.h", "arch/user/user.h", "kernel/lib/print.h", "kernel/lib/panic.h")
 COMPILER = {"__stack_chk_fail", "__stack_chk_guard"}  # calls of the compiler's own
 # Rooms of one height that must not know each other.
 APART = (("ds", "trace"), ("trace", "ds"), ("trace", "arch"), ("boot", "arch"),

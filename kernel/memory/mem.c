@@ -108,17 +108,6 @@ void kmem_pages_free(void *address, size_t count)
     kspin_unlock_irqrestore(&page_lock, on);
 }
 
-uint64_t kernel_page(void)
-{
-    void *page = kmem_pages_alloc(1);
-    return page ? (uint64_t)page - BOOT_DIRECT_MAP : 0;
-}
-
-void kernel_page_free(uint64_t phys)
-{
-    kmem_pages_free(arch_phys_to_virt(phys), 1);
-}
-
 void *kmem_alloc(size_t bytes)
 {
     bool on = kspin_lock_irqsave(&heap_lock);

@@ -9,6 +9,7 @@
 
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
+#include "arch/user/user.h"
 #include "ds/layout.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
@@ -68,7 +69,7 @@ static bool writable(const void *address, size_t size)
 static void reset_program(void)
 {
     bench.now.frame = (struct arch_trap_frame){
-        .rip = kthread_user_address((const void *)(uintptr_t)user_stepped),
+        .rip = kuser_address((const void *)(uintptr_t)user_stepped),
         .cs = ARCH_USER_CODE,
         .ss = ARCH_USER_DATA,
         .rsp = KUSER_STACK_TOP - 128,

@@ -28,6 +28,7 @@
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
+#include "kernel/user_thread.h"
 #include "trace/hub.h"
 
 #define IDLE_PROCESS   0u

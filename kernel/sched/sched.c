@@ -181,6 +181,11 @@ static void switched_in(void)
     kwitness_switch(cpu, self, cpu->previous, cpu->switch_tsc);
 }
 
+__attribute__((weak)) void ksched_change_user(struct kthread *old, struct kthread *next)
+{
+    (void)old, (void)next;
+}
+
 /* Dispatcher lock held, interrupts off, no interrupt in progress; the current thread's state says why it leaves. */
 static void switch_to(struct kcpu *cpu, struct kthread *next)
 {
@@ -216,11 +221,7 @@ static void switch_to(struct kcpu *cpu, struct kthread *next)
     cpu->switch_tsc = tsc;
     __atomic_store_n(&cpu->switches, cpu->switches + 1, __ATOMIC_RELAXED);
     kswitch_out(cpu, old, next, tsc);
-    if (old->user)
-        arch_fpu_save(&old->user->fpu);
-    if (next->user)
-        arch_fpu_load(&next->user->fpu);
-    arch_thread_in(kstack_pointer(next->stack), next->user ? next->user->space : 0);
+    ksched_change_user(old, next);
     arch_context_switch(&old->context, next->context);
     switched_in();
 }

@@ -56,6 +56,9 @@ uint64_t ksched_switches(void);
 void ksched_lock(void);
 /* Releases it. In a thread, it first makes a switch that is due. */
 void ksched_unlock(void);
+/* In a switch: the address space and the FPU's registers of programs, on the old stack. Does nothing without
+ * kernel/user. */
+void ksched_change_user(struct kthread *old, struct kthread *next);
 /* The incoming side of a new thread's first switch: runs the hook and releases the lock. */
 void ksched_begin_thread(void);
 

@@ -124,8 +124,8 @@ int kthread_create(struct kthread **thread, const struct kthread_params *params)
         if (watch)
             watch->wait();
         if (ksched_usable(&t->affinity)) {
-            if (t->user)
-                t->user->process_id = take_number();
+            if (params->process_id)
+                *params->process_id = take_number();
             t->tid = take_number();
             t->ideal_processor = t->cpu = ksched_ideal_cpu(&t->affinity);
             t->wait_start = ktime_ticks();

@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "arch/registers.h"
+#include "arch/user/user.h"
 #include "kernel/console/report.h"
 #include "kernel/gate.h"
 #include "kernel/lib/string.h"
@@ -218,8 +219,8 @@ static int start(uint64_t seed)
     kevent_init(&k->event, false, false);
     int e = kpart_sleepers(NULL, seed, kcpu_count);
     for (uint32_t i = 0; i < kcpu_count && !e; i++) /* not disturbed, they end with code 0 */
-        (void)((e = kworkload_program("computer", i, KPRIORITY_NORMAL, user_computer, seed + i, 0, NULL, 0)) ||
-               (e = kworkload_program("napper", i, KPRIORITY_NORMAL, user_sleeper, seed + i, 0, NULL, 0)));
+        (void)((e = kuser_add("computer", i, KPRIORITY_NORMAL, user_computer, seed + i, 0, NULL, 0)) ||
+               (e = kuser_add("napper", i, KPRIORITY_NORMAL, user_sleeper, seed + i, 0, NULL, 0)));
     return e ? e : kworkload_thread("keeper", 0, KPRIORITY_NORMAL + 3, KTHREAD_ANY_CPU, keep, k);
 }
 

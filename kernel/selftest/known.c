@@ -17,6 +17,7 @@
  */
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
+#include "arch/user/user.h"
 #include "ds/layout.h"
 #include "ds/pebs23_layout.h"
 #include "kernel/console/report.h"
@@ -128,7 +129,7 @@ struct prover {
 /* An address of the program's as the kernel's image has it, which the paper has. */
 static uint64_t in_image(uint64_t address)
 {
-    uint64_t first = kthread_user_address(kernel_user_start), end = kthread_user_address(kernel_user_end);
+    uint64_t first = kuser_address(kernel_user_start), end = kuser_address(kernel_user_end);
     return address >= first && address < end ? address - first + (uint64_t)kernel_user_start : address;
 }
 

@@ -15,7 +15,7 @@
 #include "kernel/lib/symbols.h"
 #include "kernel/memory/mem.h"
 #include "kernel/phase.h"
-#include "kernel/thread.h"
+#include "kernel/user_thread.h"
 #include "trace/frames.h"
 
 #define SHT_SYMTAB 2u
@@ -38,7 +38,7 @@ static const char *names;
 static uint64_t code_address(uint64_t value)
 {
     if (value >= (uintptr_t)kernel_user_start && value < (uintptr_t)kernel_user_text_end)
-        return kthread_user_address((const void *)value);
+        return kuser_address((const void *)value);
     return value >= (uintptr_t)kernel_text_start && value < (uintptr_t)kernel_text_end ? value : 0;
 }
 
@@ -91,7 +91,7 @@ static void tidy(void)
     count = kept;
     for (uint32_t i = 0; i < count; i++) {
         bool program = symbols[i].address < (uintptr_t)kernel_text_start;
-        uint64_t end = program ? kthread_user_address(kernel_user_text_end) : (uintptr_t)kernel_text_end;
+        uint64_t end = program ? kuser_address(kernel_user_text_end) : (uintptr_t)kernel_text_end;
         uint64_t next = i + 1 < count && symbols[i + 1].address < end ? symbols[i + 1].address : end;
         if (!symbols[i].size)
             symbols[i].size = (uint32_t)(next - symbols[i].address);

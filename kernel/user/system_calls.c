@@ -6,7 +6,7 @@
  */
 #include "arch/arch.h"
 #include "arch/registers.h"
-#include "arch/upcalls.h"
+#include "arch/user/user.h"
 #include "kernel/gate.h"
 #include "kernel/lib/panic.h"
 #include "kernel/lib/print.h"
@@ -17,6 +17,7 @@
 #include "kernel/tracepoint/stepping.h"
 #include "kernel/user/ring3/calls.h"
 #include "kernel/user/user.h"
+#include "kernel/workload/workload.h"
 
 struct call {
     struct arch_trap_frame *frame;
@@ -55,7 +56,7 @@ static int64_t call_yield(const struct call *c)
 
 static int64_t call_sleep(const struct call *c)
 {
-    if (c->first > KUSER_PATIENCE)
+    if (c->first > KWORKLOAD_PATIENCE)
         refuse(c, "sleep", "too many ticks,", c->first);
     kthread_sleep(c->first, KWAIT_DELAY_EXECUTION);
     return 0;
@@ -71,7 +72,7 @@ static struct kevent *event(const struct call *c, const char *name)
 static int64_t call_wait(const struct call *c)
 {
     struct kevent *e = event(c, "wait");
-    if (c->second > KUSER_PATIENCE)
+    if (c->second > KWORKLOAD_PATIENCE)
         refuse(c, "wait", "too many ticks,", c->second);
     return kevent_wait(e, KWAIT_USER_REQUEST, c->second);
 }
@@ -125,7 +126,7 @@ static int64_t call_spin(const struct call *c)
 static int64_t call_stopping(const struct call *c)
 {
     (void)c;
-    return kuser_stopping();
+    return kworkload_stopping();
 }
 
 static int64_t call_catch(const struct call *c)

@@ -4,7 +4,7 @@
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "arch/registers.h"
-#include "arch/upcalls.h"
+#include "arch/user/user.h"
 #include "kernel/gate.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
@@ -12,11 +12,24 @@
 #include "kernel/lib/string.h"
 #include "kernel/lib/symbols.h"
 #include "kernel/memory/mem.h"
+#include "kernel/memory/stack.h"
+#include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "kernel/tracepoint/stepping.h"
 
 #define STACK_BYTES (KUSER_STACK_PAGES * (uint64_t)ARCH_PAGE_SIZE)
+
+uint64_t kernel_page(void)
+{
+    void *page = kmem_pages_alloc(1);
+    return page ? arch_virt_to_phys(page) : 0;
+}
+
+void kernel_page_free(uint64_t phys)
+{
+    kmem_pages_free(arch_phys_to_virt(phys), 1);
+}
 
 static int map(const struct kuser *user, uint64_t virt, const uint8_t *from, const uint8_t *to, unsigned flags)
 {
@@ -35,7 +48,7 @@ int kuser_make_space(struct kuser *user)
     if (!e)
         e = map(user, KUSER_IMAGE, kernel_user_start, kernel_user_text_end, ARCH_MAP_EXECUTE);
     if (!e)
-        e = map(user, kthread_user_address(kernel_user_text_end), kernel_user_text_end, kernel_user_end, 0);
+        e = map(user, kuser_address(kernel_user_text_end), kernel_user_text_end, kernel_user_end, 0);
     if (!e)
         e = map(user, KUSER_STACK_TOP - STACK_BYTES, user->stack, (uint8_t *)user->stack + STACK_BYTES, ARCH_MAP_WRITE);
     return e;
@@ -75,7 +88,7 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint32
     struct kuser *user = kmem_alloc(sizeof *user);
     if (user) {
         arch_fpu_clean(&user->fpu);
-        user->entry = kthread_user_address((const void *)(uintptr_t)program);
+        user->entry = kuser_address((const void *)(uintptr_t)program);
         user->argument[0] = first;
         user->argument[1] = second;
         user->event = event;
@@ -88,6 +101,7 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint32
                                               .entry = begin,
                                               .argument = user,
                                               .user = user,
+                                              .process_id = &user->process_id,
                                               .gone = kuser_free};
         if (!e)
             e = kthread_create(thread, &params);
@@ -98,21 +112,19 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint32
     return e;
 }
 
+/* A thread of the kernel's runs in the kernel's own address space, with what the last program has left in the FPU. */
+void ksched_change_user(struct kthread *old, struct kthread *next)
+{
+    if (old->user)
+        arch_fpu_save(&old->user->fpu);
+    if (next->user)
+        arch_fpu_load(&next->user->fpu);
+    arch_thread_in(kstack_pointer(next->stack), next->user ? next->user->space : 0);
+}
+
 void kuser_end(struct kthread *thread)
 {
     __atomic_store_n(&thread->user->ended, true, __ATOMIC_RELAXED);
-}
-
-static bool stopping;
-
-void kuser_ask_to_stop(bool stop)
-{
-    __atomic_store_n(&stopping, stop, __ATOMIC_RELAXED);
-}
-
-bool kuser_stopping(void)
-{
-    return __atomic_load_n(&stopping, __ATOMIC_RELAXED);
 }
 
 static void end_if_asked(struct arch_trap_frame *frame)

@@ -14,14 +14,18 @@
 
 #include "arch/trapframe.h"
 #include "kernel/sched/threads.h"
-#include "kernel/thread.h"
 #include "kernel/user/ring3/programs.h"
+#include "kernel/user_thread.h"
 
 /* A thread of the kernel's that will run `program` in ring 3; sampled, as workloads' threads are. `cpu`: the only one
  * it may run on, or KTHREAD_ANY_CPU. `events` must outlive it. kthread_join frees it and its address space. 0, -EINVAL
  * (as kthread_create), -ENOMEM. */
 int kuser_create(struct kthread **thread, const char *name, int priority, uint32_t cpu, user_program *program,
                  uint64_t first, uint64_t second, struct kevent *event, uint32_t events);
+
+/* One of a workload's threads, as of kworkload_thread (kernel/workload/workload.h), on any CPU. */
+int kuser_add(const char *name, uint32_t number, int priority, user_program *program, uint64_t first, uint64_t second,
+              struct kevent *event, uint32_t events);
 
 /* The same without a thread, for who enters ring 3 in another way: an address space for `user`, which is of kmem_alloc
  * and all 0. 0, or -ENOMEM. kuser_free in either case, when nobody uses it any more. */
@@ -32,12 +36,6 @@ void kuser_free(struct kuser *user);
 #define KUSER_FAULT(vector) (0x10000 + (int)(vector))
 #define KUSER_BAD_CALL      0x20000
 #define KUSER_ENDED         0x30000
-
-#define KUSER_PATIENCE 100u /* ticks a program may sleep or wait in one call: so a run always ends */
-
-/* What programs that ask are told (CALL_STOPPING). */
-void kuser_ask_to_stop(bool stop);
-bool kuser_stopping(void);
 
 /* Ends a program from outside, at its next tick or call. */
 void kuser_end(struct kthread *thread);

@@ -4,4 +4,3 @@
 
 KOPT_WORKLOAD(mix, NULL);
 KOPT_WORKLOAD(sleepers, NULL);
-KOPT_WORKLOAD(user, NULL);

@@ -9,7 +9,6 @@
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "kernel/thread.h"
-#include "kernel/user/user.h"
 #include "kernel/workload/parts.h"
 
 /* What kworkload_finish gives back, newest first. Only the controller and the `start` it calls touch these lists. */
@@ -34,7 +33,6 @@ bool kworkload_stopping(void)
 static void ask_to_stop(bool stop)
 {
     __atomic_store_n(&stopping, stop, __ATOMIC_RELAXED);
-    kuser_ask_to_stop(stop);
 }
 
 void *kworkload_alloc(size_t bytes)
@@ -49,9 +47,15 @@ void *kworkload_alloc(size_t bytes)
     return b + 1;
 }
 
-/* What `e` says has been created: kworkload_finish joins it. */
-static int remember(struct member *m, int e)
+int kworkload_add(const char *name, uint32_t number,
+                  int (*create)(struct kthread **thread, const char *name, const void *what), const void *what)
 {
+    char text[KTHREAD_NAME];
+    snprintf(text, sizeof text, "%s/%u", name, number);
+    struct member *m = kmem_alloc(sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    int e = create(&m->thread, text, what);
     if (e) {
         kmem_free(m);
         return e;
@@ -61,33 +65,22 @@ static int remember(struct member *m, int e)
     return 0;
 }
 
+static int create_thread(struct kthread **thread, const char *name, const void *what)
+{
+    struct kthread_params params = *(const struct kthread_params *)what;
+    params.name = name;
+    return kthread_create(thread, &params);
+}
+
 int kworkload_thread(const char *name, uint32_t number, int priority, uint32_t cpu, void (*entry)(void *),
                      void *argument)
 {
-    char text[KTHREAD_NAME];
-    snprintf(text, sizeof text, "%s/%u", name, number);
-    struct member *m = kmem_alloc(sizeof *m);
-    if (!m)
-        return -ENOMEM;
-    struct kthread_params params = {.name = text,
-                                    .priority = priority,
-                                    .flags = KTHREAD_SAMPLED,
-                                    .affinity = kthread_affinity(cpu),
-                                    .entry = entry,
-                                    .argument = argument};
-    return remember(m, kthread_create(&m->thread, &params));
-}
-
-int kworkload_program(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,
-                      uint64_t second, struct kevent *event, uint32_t events)
-{
-    char text[KTHREAD_NAME];
-    snprintf(text, sizeof text, "%s/%u", name, number);
-    struct member *m = kmem_alloc(sizeof *m);
-    if (!m)
-        return -ENOMEM;
-    return remember(m,
-                    kuser_create(&m->thread, text, priority, KTHREAD_ANY_CPU, program, first, second, event, events));
+    const struct kthread_params params = {.priority = priority,
+                                          .flags = KTHREAD_SAMPLED,
+                                          .affinity = kthread_affinity(cpu),
+                                          .entry = entry,
+                                          .argument = argument};
+    return kworkload_add(name, number, create_thread, &params);
 }
 
 int kworkload_start(const char *name, uint64_t seed)

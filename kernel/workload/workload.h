@@ -10,7 +10,6 @@
 #include "kernel/memory/heap.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
-#include "kernel/user/user.h"
 
 /* ---- for the run's controller; a thread */
 /* Starts the workload of this name, one of option workload=. 0, -ENOMEM or -ENOENT (nothing is left running). */
@@ -36,13 +35,13 @@ ROWS(kworkload, const struct kworkload);
  * KTHREAD_ANY_CPU. 0, -EINVAL, -ENOMEM. */
 int kworkload_thread(const char *name, uint32_t number, int priority, uint32_t cpu, void (*entry)(void *),
                      void *argument);
-/* The same for a thread in ring 3, on any CPU: kuser_create. */
-int kworkload_program(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,
-                      uint64_t second, struct kevent *event, uint32_t events);
+/* The same for a thread that `create` creates, of `what`: 0, or what it failed with. */
+int kworkload_add(const char *name, uint32_t number,
+                  int (*create)(struct kthread **thread, const char *name, const void *what), const void *what);
 /* Zeroed memory that kworkload_finish frees after the threads have ended; up to KHEAP_MAX - 16 bytes, NULL for more. */
 void *kworkload_alloc(size_t bytes);
 
 /* Every loop of a workload looks here, every wait ends within KWORKLOAD_PATIENCE ticks (at night within eight times
  * that: kernel/workload/parts.h): so a run always ends. */
-#define KWORKLOAD_PATIENCE KUSER_PATIENCE
+#define KWORKLOAD_PATIENCE 100u
 bool kworkload_stopping(void);

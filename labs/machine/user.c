@@ -3,6 +3,7 @@
 #include "kernel/user/user.h"
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
+#include "arch/user/user.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
 #include "kernel/memory/mem.h"
@@ -25,7 +26,7 @@ void lab_user_interrupts(bool on)
 
 uint64_t lab_user_address(const void *in_program)
 {
-    return kthread_user_address(in_program);
+    return kuser_address(in_program);
 }
 
 static int map(uint64_t virt, const uint8_t *from, const uint8_t *to, unsigned flags)

@@ -18,6 +18,7 @@
 #include "arch/memory_layout.h"
 #include "arch/paging.c" /* each machine begins with its variables as they were */
 #include "arch/registers.h"
+#include "arch/user/user.h"
 #include "kernel/lib/errno.h"
 
 #include "arch/upcalls.h"
@@ -141,7 +142,7 @@ static void machine(unsigned table_levels, bool gigabytes)
     cr3 = 0;
     cr4 = table_levels == 5 ? CR4_LA57 : 0;
     device_next = LAYOUT_DEVICES;
-    shared = false;
+    arch_page_tables.shared = false;
     memset(live_taken, 0, sizeof(live_taken));
     live = 0;
     live_most = LIVE;

@@ -13,6 +13,7 @@ static void user_body(void)
                                     .entry = sched_user_begin,
                                     .argument = &user,
                                     .user = &user,
+                                    .process_id = &user.process_id,
                                     .gone = sched_user_gone};
     struct kthread *t;
     int code = 0;

@@ -11,7 +11,7 @@
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "arch/registers.h"
-#include "arch/upcalls.h"
+#include "arch/user/user.h"
 #include "kernel/cpu.h"
 #include "kernel/gate.h"
 #include "kernel/lib/errno.h"
@@ -150,6 +150,11 @@ int kthread_create(struct kthread **thread, const struct kthread_params *params)
 uint64_t arch_virt_to_phys(const void *virt)
 {
     return (uint64_t)(uintptr_t)virt;
+}
+
+void arch_thread_in(void *stack_top, uint64_t space)
+{
+    (void)stack_top, (void)space;
 }
 
 int arch_space_create(uint64_t *space)

@@ -136,24 +136,12 @@ void *arch_context_new(void *stack_top, void (*entry)(void *), void *argument)
     return f;
 }
 
-/* Whoever comes in has been told to the processor: its kernel stack and its address space. */
-static void *stack_in[CPUS];
-static uint64_t space_in[CPUS];
-
-void arch_thread_in(void *stack_top, uint64_t space)
-{
-    stack_in[here] = stack_top;
-    space_in[here] = space;
-}
-
 void arch_context_switch(void **save, void *load)
 {
     const struct kthread *next = ((struct fiber *)load)->thread;
     assert_false(irq_on[here]);
-    if (running->thread) { /* not from the boot stack */
-        assert_ptr_equal(stack_in[here], kstack_pointer(next->stack));
-        assert_int_equal(space_in[here], next->user ? next->user->space : 0);
-    }
+    if (running->thread) /* not from the boot stack */
+        assert_ptr_equal(sched_told[here], next);
     *save = running;
     jump(load);
 }
@@ -292,6 +280,7 @@ void sched_simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(v
     memset(ipis, 0, sizeof ipis);
     memset(irq_on, 0, sizeof irq_on);
     memset(counting, 0, sizeof counting);
+    memset(sched_told, 0, sizeof sched_told);
     online = idle = (struct kcpuset){0};
     tick_count = 0;
     stacks = 0;

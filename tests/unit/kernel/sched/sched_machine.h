@@ -36,7 +36,8 @@ extern bool irq_on[CPUS];
 extern uint32_t ipis[CPUS]; /* bit 0: RESCHEDULE */
 extern bool counting[CPUS]; /* what ds_pause and ds_resume do */
 extern arch_irq_handler handlers[256];
-extern struct krand turns; /* whose turn is next, and what else is left to chance */
+extern const struct kthread *sched_told[CPUS]; /* who changes address spaces has been told of it last */
+extern struct krand turns;                     /* whose turn is next, and what else is left to chance */
 
 /* ---- what tests do ----------------------------------------------------------------------------------------------- */
 
