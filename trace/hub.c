@@ -28,22 +28,19 @@ static void write_batch_refreshed(struct trace_ccswap *compact, uint32_t size, u
     write_batch(compact, size, records, time, reason);
 }
 
-static __attribute__((noinline)) const uint64_t *read_counters_for(struct trace_hub_cpu *hub, uint32_t sessions,
-                                                                   uint16_t hook_id)
+__attribute__((weak)) bool trace_items_read(const struct trace_hub_cpu *hub, uint32_t sessions, uint16_t hook_id,
+                                            uint64_t counters[TRACE_ITEMS_MAX])
 {
-    TRACE_EACH_SESSION(i, sessions)
-        if (hub->read_counters && trace_pmc_items(&hub->session[i]->pmc, hook_id)) {
-            hub->read_counters(hub->index, hub->counters);
-            return hub->counters;
-        }
-    return NULL;
+    (void)hub, (void)sessions, (void)hook_id, (void)counters;
+    return false;
 }
 
-/* What the counters hold, where an event of this hook carries that in one of `sessions`; else NULL. */
-static inline const uint64_t *counters_for(struct trace_hub_cpu *hub, uint32_t sessions, uint16_t hook_id)
+/* `counters`, with what is read from them, where an event of this hook carries that in one of `sessions`; else NULL. */
+static inline const uint64_t *read_for(const struct trace_hub_cpu *hub, uint32_t sessions, uint16_t hook_id,
+                                       uint64_t counters[TRACE_ITEMS_MAX])
 {
-    sessions &= hub->pmc;
-    return sessions ? read_counters_for(hub, sessions, hook_id) : NULL;
+    sessions &= hub->items;
+    return sessions && trace_items_read(hub, sessions, hook_id, counters) ? counters : NULL;
 }
 
 static __attribute__((noinline)) void switch_several(struct trace_hub_cpu *hub, const struct trace_switch *sw)
@@ -51,10 +48,11 @@ static __attribute__((noinline)) void switch_several(struct trace_hub_cpu *hub, 
     for (unsigned i = 0; i < TRACE_CLOCK_TYPES; i++)
         if (hub->encoder[i].sessions)
             trace_ccswap_switch(&hub->encoder[i].compact, sw, trace_clock_units(&hub->clocks.clock[i], sw->tsc));
-    const uint64_t *counters = counters_for(hub, hub->full, HOOK_CONTEXTSWAP);
+    uint64_t counters[TRACE_ITEMS_MAX];
+    const uint64_t *read = read_for(hub, hub->full, HOOK_CONTEXTSWAP, counters);
     TRACE_EACH_SESSION(i, hub->full) {
         struct trace_cpu *cpu = hub->session[i];
-        trace_full_switch(cpu, sw, trace_clock_units(&cpu->session->config.clock, sw->tsc), counters);
+        trace_full_switch(cpu, sw, trace_clock_units(&cpu->session->config.clock, sw->tsc), read);
     }
 }
 
@@ -79,11 +77,12 @@ uint32_t trace_hub_sessions(const struct trace_hub_cpu *hub, uint32_t group)
 int trace_hub_event_to(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t sessions, const struct trace_system *system,
                        uint16_t hook_id, uint8_t version, const struct trace_part *parts, unsigned count)
 {
-    const uint64_t *counters = system ? NULL : counters_for(hub, sessions, hook_id);
+    uint64_t counters[TRACE_ITEMS_MAX];
+    const uint64_t *read = system ? NULL : read_for(hub, sessions, hook_id, counters);
     uint32_t most = CAIRN_EVENT_MAX -
                     (uint32_t)(system ? sizeof(struct system_trace_header) : sizeof(struct perfinfo_trace_header));
     uint32_t size = 0;
-    most -= counters ? (uint32_t)sizeof(hub->counters) : 0;
+    most -= read ? (uint32_t)sizeof(counters) : 0;
     int result = 0;
     for (unsigned i = 0; i < count; i++) {
         uint32_t bytes = trace_part_bytes(&parts[i]);
@@ -92,7 +91,7 @@ int trace_hub_event_to(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t session
         size += bytes;
     }
     TRACE_EACH_SESSION(i, sessions & hub->on) {
-        int e = trace_cpu_event(hub->session[i], tsc, system, hook_id, version, parts, count, size, counters);
+        int e = trace_cpu_event(hub->session[i], tsc, system, hook_id, version, parts, count, size, read);
         result = e ? e : result;
     }
     return result;
@@ -117,12 +116,10 @@ void trace_hub_close_batches(struct trace_hub_cpu *hub, uint64_t tsc, enum ccswa
 
 /* ---- sessions come and go --------------------------------------------------------------------------------------- */
 
-void trace_hub_init(struct trace_hub_cpu *hub, uint32_t index, const struct trace_clocks *clocks,
-                    trace_read_counters read)
+void trace_hub_init(struct trace_hub_cpu *hub, uint32_t index, const struct trace_clocks *clocks)
 {
     memset(hub, 0, sizeof(*hub));
     hub->index = index;
-    hub->read_counters = read;
     hub->clocks = *clocks;
     for (unsigned i = 0; i < TRACE_CLOCK_TYPES; i++) {
         hub->encoder[i].hub = hub;
@@ -146,7 +143,7 @@ static uint32_t type_of(const struct trace_cpu *cpu)
 static void refresh(struct trace_hub_cpu *hub)
 {
     struct perfinfo_groupmask wanted = {0};
-    uint32_t on = 0, full = 0, pmc = 0, subscribers[TRACE_CLOCK_TYPES] = {0};
+    uint32_t on = 0, full = 0, items = 0, subscribers[TRACE_CLOCK_TYPES] = {0};
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++) {
         const struct trace_cpu *cpu = hub->session[i];
         if (!cpu || !cpu->on)
@@ -158,12 +155,12 @@ static void refresh(struct trace_hub_cpu *hub)
             subscribers[type_of(cpu) - 1] |= 1u << i;
         if (trace_group_full(&cpu->masks))
             full |= 1u << i;
-        if (cpu->pmc.count && cpu->pmc.hooks)
-            pmc |= 1u << i;
+        if (cpu->items)
+            items |= 1u << i;
     }
     hub->on = on;
     hub->full = full;
-    hub->pmc = pmc;
+    hub->items = items;
     hub->wanted = wanted;
     hub->plan = TRACE_HUB_NOTHING;
     for (unsigned t = 0; t < TRACE_CLOCK_TYPES; t++) {
@@ -221,7 +218,7 @@ int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, co
     close_batch(hub, type, tsc, CCSWAP_CLOSE_STOP);
     trace_cpu_prepare(cpu, &hub->encoder[type - 1].compact);
     stamp(cpu, pebs);
-    trace_cpu_set_pmc(cpu);
+    cpu->items = session->config.items;
     cpu->masks = *masks;
     *place = cpu;
     trace_cpu_set_on(cpu, true);
@@ -243,7 +240,7 @@ int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, c
         trace_cpu_close_buffer(cpu);
     cpu->masks = *masks;
     stamp(cpu, pebs);
-    trace_cpu_set_pmc(cpu);
+    cpu->items = session->config.items;
     trace_cpu_subscribe(cpu, trace_group_compact(masks));
     refresh(hub);
     acknowledge(hub, cpu, CAIRN_SESSION_MASKS, pebs, tsc);

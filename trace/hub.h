@@ -45,22 +45,18 @@ typedef void (*trace_refresh_index)(uint32_t cpu);
 struct trace_hub_cpu {
     uint32_t on;                                   /* bit i: session i + 1 runs here */
     uint32_t full;                                 /* bit i: and takes 0524H */
-    uint32_t pmc;                                  /* bit i: and has PMC items on some hook */
+    uint32_t items;                                /* bit i: and its events carry items beside PebsIndex */
     uint32_t plan;                                 /* enum trace_hub_plan */
     uint32_t index;                                /* the CPU */
     struct perfinfo_groupmask wanted;              /* of those sessions together */
     struct trace_cpu *session[TRACE_MAX_SESSIONS]; /* this CPU's part of each session; NULL: does not run here */
-    trace_read_counters read_counters;             /* for PMC items */
-    uint64_t counters[TRACE_PMC_MAX];              /* what it said last */
     struct trace_clocks clocks;
     struct trace_hub_encoder encoder[TRACE_CLOCK_TYPES];
     trace_refresh_index refresh_index; /* NULL: it always is right */
 } __attribute__((aligned(64)));
 
-/* Prepares a CPU's hub, on which no session runs yet: zeroes it first. On any CPU, before the hub is used. `read` NULL:
- * PMC items are 0. */
-void trace_hub_init(struct trace_hub_cpu *hub, uint32_t index, const struct trace_clocks *clocks,
-                    trace_read_counters read);
+/* Prepares a CPU's hub, on which no session runs yet: zeroes it first. On any CPU, before the hub is used. */
+void trace_hub_init(struct trace_hub_cpu *hub, uint32_t index, const struct trace_clocks *clocks);
 
 /* Before any session runs: from now on `refresh` is called before a batch is stamped. Before a switch and before a
  * session's acknowledgement whoever reports them makes the index right. */
@@ -122,7 +118,7 @@ struct trace_hub_pebs {
  * here, or it has no such CPU. */
 int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
                     const struct trace_hub_pebs *pebs, uint64_t tsc);
-/* The session goes on with other masks, other stamps or other PMC items. If the masks add a form of switch events, it
+/* The session goes on with other masks, other stamps or other items. If the masks add a form of switch events, it
  * goes on in a new buffer. 0, or -EINVAL: it does not run here. */
 int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
                      const struct trace_hub_pebs *pebs, uint64_t tsc);

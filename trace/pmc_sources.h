@@ -3,9 +3,6 @@
  * adds on Intel processors): in 0F2FH events, in the names of 0F30H, and where counters are configured. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 enum trace_pmc_source {
     TRACE_PMC_TIMER = 0,
     TRACE_PMC_BRANCH_INSTRUCTIONS = 6,
@@ -16,10 +13,3 @@ enum trace_pmc_source {
     TRACE_PMC_CAIRN = 0x1000,      /* and up: an event Windows has no source for, by its place in option pebs= */
     TRACE_PMC_CAIRN_ATOM = 0x1100, /* and up: likewise, in option pebs.atom= */
 };
-
-#define TRACE_PMC_MAX 4u /* counters of one session, as Windows had it up to build 14393 */
-
-/* NULL: there is no such source. */
-const char *trace_pmc_name(uint16_t source);
-/* Its number, -ENOENT: `size` bytes of `name` name none. */
-int trace_pmc_find(const char *name, size_t size);

@@ -27,8 +27,7 @@ static bool config_valid(const struct trace_config *c)
            c->buffer_bytes % 8 == 0 && c->buffer_bytes >= BUFFER_MIN && c->buffer_bytes <= BUFFER_MAX &&
            c->buffers >= c->cpus + (c->circular ? 1 : 0) && c->buffers <= BUFFERS_MAX && c->clock.multiplier != 0 &&
            !(c->circular && c->live) && c->clock.type >= 1 && c->clock.type <= TRACE_CLOCK_TYPES &&
-           c->pmc.count <= TRACE_PMC_MAX && c->pmc.hooks <= TRACE_PMC_HOOKS_MAX && c->tick_units >= 1 &&
-           c->tick_units <= TICK_MAX;
+           c->tick_units >= 1 && c->tick_units <= TICK_MAX;
 }
 
 size_t trace_session_bytes(const struct trace_config *c)
@@ -74,11 +73,6 @@ int trace_session_init(struct trace_session **session, const struct trace_config
 const struct trace_config *trace_session_config(const struct trace_session *session)
 {
     return &session->config;
-}
-
-void trace_session_set_pmc(struct trace_session *session, const struct trace_pmc *pmc)
-{
-    session->config.pmc = *pmc;
 }
 
 struct trace_cpu *trace_session_cpu(struct trace_session *session, uint32_t cpu)
@@ -340,56 +334,42 @@ static inline void write_full(struct trace_cpu *cpu, const struct trace_switch *
     cpu->fill.full++;
 }
 
-/* PMC items, which lie behind that of PEBS; returns where the payload belongs. */
-static uint8_t *put_items(uint8_t *at, const struct trace_pmc *pmc, uint32_t items, const uint64_t *counters)
+__attribute__((weak)) uint32_t trace_items_make(const struct trace_pmc *pmc, uint16_t hook_id, const uint64_t *counters,
+                                                uint64_t items[TRACE_ITEMS_MAX])
 {
-    uint64_t *to = (uint64_t *)(void *)at;
-    for (uint32_t i = 0; i < items; i++)
-        *to++ = counters ? counters[pmc->counter[i]] : 0;
-    return (uint8_t *)to;
+    (void)pmc, (void)hook_id, (void)counters, (void)items;
+    return 0;
 }
 
-static __attribute__((noinline)) void write_full_with_pmcs(struct trace_cpu *cpu, const struct trace_switch *sw,
+/* Apart, so that the common path calls nothing and saves no registers. Items lie behind that of PEBS. */
+static __attribute__((noinline)) void write_full_elsewhere(struct trace_cpu *cpu, const struct trace_switch *sw,
                                                            int64_t time, const uint64_t *counters)
 {
     const volatile uint64_t *index = cpu->full_index;
     const bool item = index != NULL;
-    const uint32_t items = cpu->full_items, size = items * 8 + (uint32_t)sizeof(struct wmi_contextswap);
+    uint64_t items[TRACE_ITEMS_MAX];
+    const uint32_t count = cpu->items ? trace_items_make(cpu->items, HOOK_CONTEXTSWAP, counters, items) : 0;
+    const uint32_t size = 8 * count + (uint32_t)sizeof(struct wmi_contextswap);
     if (!make_room(cpu, size, item)) {
         cpu->full_lost++;
         lose(cpu, size, item);
         return;
     }
-    uint8_t *to = put_items(begin_event(cpu, time, HOOK_VERSION_CONTEXTSWAP | items << PERFINFO_ITEM_PMC_SHIFT,
-                                        HOOK_CONTEXTSWAP, size, index),
-                            &cpu->pmc, items, counters);
+    uint64_t *to = (uint64_t *)(void *)begin_event(
+        cpu, time, HOOK_VERSION_CONTEXTSWAP | count << PERFINFO_ITEM_PMC_SHIFT, HOOK_CONTEXTSWAP, size, index);
+    for (uint32_t i = 0; i < count; i++)
+        *to++ = items[i];
     fill_contextswap((struct wmi_contextswap *)(void *)to, sw);
     commit_event(cpu, size, item);
     cpu->fill.full++;
-}
-
-/* Apart, so that the common path calls nothing and saves no registers. */
-static __attribute__((noinline)) void write_full_elsewhere(struct trace_cpu *cpu, const struct trace_switch *sw,
-                                                           int64_t time)
-{
-    const volatile uint64_t *index = cpu->full_index;
-    bool item = index != NULL;
-    if (!make_room(cpu, sizeof(struct wmi_contextswap), item)) {
-        cpu->full_lost++;
-        lose(cpu, sizeof(struct wmi_contextswap), item);
-        return;
-    }
-    write_full(cpu, sw, time, index);
 }
 
 void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time, const uint64_t *counters)
 {
     const volatile uint64_t *index = cpu->full_index;
     cpu->full_tried++;
-    if (cpu->full_items)
-        write_full_with_pmcs(cpu, sw, time, counters);
-    else if (!has_room(cpu, sizeof(struct wmi_contextswap), true))
-        write_full_elsewhere(cpu, sw, time);
+    if (cpu->items || !has_room(cpu, sizeof(struct wmi_contextswap), true))
+        write_full_elsewhere(cpu, sw, time, counters);
     else if (index)
         write_full(cpu, sw, time, index);
     else
@@ -400,8 +380,9 @@ int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_syst
                     uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size,
                     const uint64_t *counters)
 {
-    uint32_t items = system ? 0 : trace_pmc_items(&cpu->pmc, hook_id);
-    uint32_t more = system ? (uint32_t)sizeof(struct system_trace_header) - EVENT_HEADER : 8 * items;
+    uint64_t items[TRACE_ITEMS_MAX];
+    uint32_t n = system || !cpu->items ? 0 : trace_items_make(cpu->items, hook_id, counters, items);
+    uint32_t more = system ? (uint32_t)sizeof(struct system_trace_header) - EVENT_HEADER : 8 * n;
     cpu->other_tried++;
     if (!make_room(cpu, size + more, false)) {
         lose(cpu, size + more, false);
@@ -409,11 +390,10 @@ int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_syst
     }
     const struct trace_clock *clock = &cpu->session->config.clock;
     int64_t time = trace_clock_units(clock, tsc);
-    uint8_t *at =
-        system
-            ? begin_system_event(cpu, time, version, hook_id, size, system)
-            : put_items(begin_event(cpu, time, version | items << PERFINFO_ITEM_PMC_SHIFT, hook_id, size + more, NULL),
-                        &cpu->pmc, items, counters);
+    uint8_t *at = system ? begin_system_event(cpu, time, version, hook_id, size, system)
+                         : begin_event(cpu, time, version | n << PERFINFO_ITEM_PMC_SHIFT, hook_id, size + more, NULL);
+    memcpy(at, items, 8 * n);
+    at += 8 * n;
     for (unsigned i = 0; i < count; i++) {
         int64_t units;
         uint64_t part_tsc;
@@ -442,12 +422,6 @@ void trace_cpu_stamp(struct trace_cpu *cpu, const volatile uint64_t *full, const
 {
     cpu->full_index = full;
     cpu->compact_index = compact;
-}
-
-void trace_cpu_set_pmc(struct trace_cpu *cpu)
-{
-    cpu->pmc = cpu->session->config.pmc;
-    cpu->full_items = trace_pmc_items(&cpu->pmc, HOOK_CONTEXTSWAP);
 }
 
 void trace_cpu_close_buffer(struct trace_cpu *cpu)

@@ -14,10 +14,12 @@
 #include "trace/ccswap.h"
 #include "trace/clock.h"
 #include "trace/groups.h"
-#include "trace/pmc_items.h"
 #include "trace/wire/format.h"
 
 #define TRACE_MAX_SESSIONS 8u
+#define TRACE_ITEMS_MAX    4u /* of an event, beside PebsIndex */
+
+struct trace_pmc; /* private: trace/pmc */
 
 struct trace_config {
     uint32_t number; /* 1..TRACE_MAX_SESSIONS: LoggerId of its buffers, its bit in the hub */
@@ -28,8 +30,8 @@ struct trace_config {
     uint32_t buffer_bytes;           /* multiple of 8, 4096..1 MiB */
     uint32_t buffers;                /* at least cpus; circular: at least cpus + 1 */
     struct trace_clock clock;
-    uint64_t tick_units;  /* one timer tick in session clock units: batches older than 500 of them are written out */
-    struct trace_pmc pmc; /* until trace_session_set_pmc */
+    uint64_t tick_units; /* one timer tick in session clock units: batches older than 500 of them are written out */
+    const struct trace_pmc *items; /* that its events carry beside PebsIndex; NULL: none */
 };
 
 /* Counters of one CPU. For events, tried == written + lost always holds. For switches it holds while no batch is open:
@@ -83,8 +85,6 @@ size_t trace_session_bytes(const struct trace_config *config);
 int trace_session_init(struct trace_session **session, const struct trace_config *config, void *memory, size_t size);
 
 const struct trace_config *trace_session_config(const struct trace_session *session);
-/* Sets other PMC items. They take effect on each CPU at its next trace_hub_start or trace_hub_change. */
-void trace_session_set_pmc(struct trace_session *session, const struct trace_pmc *pmc);
 struct trace_cpu *trace_session_cpu(struct trace_session *session, uint32_t cpu);
 
 /* Whether the session runs on this CPU: from trace_hub_start to trace_hub_stop, or to trace_hub_freeze. Any CPU. */

@@ -25,6 +25,8 @@
 
 #include "trace/session.h"
 
+struct trace_hub_cpu;
+
 struct trace_tally { /* what buffers hold */
     uint64_t buffers, events, compact, full;
 };
@@ -46,7 +48,7 @@ struct trace_cpu {
     int64_t last_event;                     /* time of this CPU's last event: the next is never before it */
     const volatile uint64_t *full_index;    /* where 0524H events find their PebsIndex; NULL: they carry none */
     const volatile uint64_t *compact_index; /* likewise 0525H */
-    uint32_t full_items;                    /* PMC items on 0524H */
+    const struct trace_pmc *items;          /* that its events carry besides; NULL: none */
     struct trace_session *session;
     uint64_t current; /* (slot + 1) << 1 | which of `closed` is valid; slot + 1 == 0: no buffer */
     uint64_t taken;   /* state its slot had when this CPU took it */
@@ -57,7 +59,6 @@ struct trace_cpu {
     uint64_t compact_tried;             /* not subscribed: switches up to now */
     const struct trace_ccswap *encoder; /* this CPU's, of the session's clock */
     struct perfinfo_groupmask masks;
-    struct trace_pmc pmc;
     struct trace_tally fill;
     struct trace_tally closed[2];
 
@@ -95,8 +96,6 @@ static inline struct trace_slot *trace_cpu_slot(const struct trace_cpu *cpu)
 void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder);
 /* Sets where its switch events read PebsIndex from now on; NULL: they carry none. No batch is open. */
 void trace_cpu_stamp(struct trace_cpu *cpu, const volatile uint64_t *full, const volatile uint64_t *compact);
-/* From now on its events carry the PMC items of the session's configuration. */
-void trace_cpu_set_pmc(struct trace_cpu *cpu);
 /* On: it takes events. Off: the current buffer is closed, and nothing more is recorded. */
 void trace_cpu_set_on(struct trace_cpu *cpu, bool on);
 /* Closes its current buffer, if it has one. */
@@ -107,8 +106,7 @@ void trace_cpu_subscribe(struct trace_cpu *cpu, bool subscribed);
 /* One closed batch, as the encoder's call-back gets it. */
 void trace_cpu_batch(struct trace_cpu *cpu, const struct trace_ccswap *compact, uint32_t size, uint32_t records,
                      int64_t time, enum ccswap_close reason);
-/* Writes one 0524H event, the counterpart of trace_ccswap_switch. `counters`: values for its items; NULL: the items are
- * 0. */
+/* Writes one 0524H event, the counterpart of trace_ccswap_switch. `counters`: as trace_items_make takes it. */
 void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time, const uint64_t *counters);
 /* How many bytes of the payload a part makes. */
 static inline uint32_t trace_part_bytes(const struct trace_part *part)
@@ -119,6 +117,15 @@ static inline uint32_t trace_part_bytes(const struct trace_part *part)
 int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_system *system, uint16_t hook_id,
                     uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size,
                     const uint64_t *counters);
+
+/* ---- for trace/pmc, which defines them if it is linked; without it no event has items but PebsIndex */
+
+/* Reads the counters, if events of this hook carry some in one of `sessions`, which have items. */
+bool trace_items_read(const struct trace_hub_cpu *hub, uint32_t sessions, uint16_t hook_id,
+                      uint64_t counters[TRACE_ITEMS_MAX]);
+/* The items of an event of this hook: their number. `counters`: NULL: none were read. */
+uint32_t trace_items_make(const struct trace_pmc *pmc, uint16_t hook_id, const uint64_t *counters,
+                          uint64_t items[TRACE_ITEMS_MAX]);
 
 /* Panic, on any CPU: completes or undoes what may be half done. */
 void trace_cpu_settle(struct trace_cpu *cpu);

@@ -63,38 +63,6 @@ bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size)
     return false;
 }
 
-/* Whether some session writes events of this hook. `auto` writes 0524H where items are asked for on it. */
-static bool is_written(uint16_t hook)
-{
-    bool written = false;
-    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
-        written |= kopt.session[n].on && ((kopt.session[n].automatic && hook == HOOK_CONTEXTSWAP) ||
-                                          trace_pmc_writes(&kopt.session[n].masks, hook));
-    return written;
-}
-
-/* Whether session.pmc and session.pmc.hooks are wrong, or name a hook whose events no session writes. */
-static bool idle_items(char *error, size_t error_size)
-{
-    struct trace_pmc pmc;
-    if (kopt_pmc(&pmc, error, error_size))
-        return true;
-    for (uint32_t i = 0; i < pmc.hooks; i++) {
-        struct perfinfo_groupmask group = {0};
-        char word[TRACE_GROUPS_TEXT];
-        if (is_written(pmc.hook[i]))
-            continue;
-        trace_group_add(&group, trace_pmc_group(pmc.hook[i]));
-        trace_groups_show(&group, word);
-        snprintf(error, error_size,
-                 "option 'session.pmc.hooks=%s': no session writes %04XH events: give one the group "
-                 "'%s'",
-                 kopt.session_pmc_hooks, pmc.hook[i], pmc.hook[i] == HOOK_CONTEXTSWAP ? "full' or 'both" : word);
-        return true;
-    }
-    return false;
-}
-
 int kopt_check(char *error, size_t error_size)
 {
     struct ds_config config, atom;
@@ -122,8 +90,6 @@ int kopt_check(char *error, size_t error_size)
                  "give one, session.2=compact:tsc:sequential for example");
         return -EINVAL;
     }
-    if (idle_items(error, error_size))
-        return -EINVAL;
     const struct kopt_check *const *check;
     for (ROWS_EACH(kopt_check, check))
         if ((*check)->fails(error, error_size))

@@ -55,7 +55,6 @@ struct kopt {
     uint32_t beside; /* what is recorded beside PEBS: a wing's option; 0: nothing */
     struct kopt_session session[TRACE_MAX_SESSIONS];
     uint32_t session_restarts;
-    char session_pmc[KOPT_TEXT], session_pmc_hooks[KOPT_TEXT];
     uint32_t trace_buffers, trace_buffer_kib;
     char workload[16];
     uint64_t switches;
@@ -102,9 +101,9 @@ bool kopt_pebs_atom(void);
 /* A line that begins with option 'pebs' is about pebs.atom: it says so then. */
 void kopt_name_pebs_atom(char *error, size_t error_size);
 
-/* What session.pmc and session.pmc.hooks ask for, without `counter`; no hook where there is no source. 0, or -EINVAL
- * with one line. */
-int kopt_pmc(struct trace_pmc *pmc, char *error, size_t error_size);
+/* What counters shall count beside the events of pebs=: another part of the kernel defines it, if it is linked. 0, or
+ * -EINVAL with one line. */
+int kopt_add_counting(struct ds_config *config, char *error, size_t error_size);
 
 /* Whether any session is to have `group` (trace/groups.h), from its beginning. */
 bool kopt_wants(uint32_t group);

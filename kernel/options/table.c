@@ -79,14 +79,6 @@ static const struct kopt_option table[] = {
     {"session.restarts", "0",
      "how many times to stop and restart sessions 2 and up, one after another, in the middle of the run",
      AT(session_restarts), NUMBER32, 0, 100000, NULL, NULL},
-    {"session.pmc", "none",
-     "performance counters whose values are added to events (PMC items): up to 4 of InstructionRetired, "
-     "BranchInstructionRetired, BranchInstructions, UnhaltedCoreCycles, TotalCycles, separated by commas",
-     AT(session_pmc), TEXT, 0, 0, NULL, sampling},
-    {"session.pmc.hooks", "0x0524",
-     "events that get these values, in every session that writes them: up to 4 hook IDs, separated by commas, of "
-     "0x0524 ('full' or 'both'), 0x0529, 0x0530, 0x0531, 0x0532, 0x0F22, 0x0F2E, 0x0F2F, 0x0F43, 0x0F44, 0x0F45",
-     AT(session_pmc_hooks), TEXT, 0, 0, NULL, "ds!=off,pebs!=none,session.pmc!=none"},
     {"trace.buffers", "256",
      "trace buffers of a session, for all CPUs together; at least one per CPU, and one more if circular",
      AT(trace_buffers), NUMBER32, 1, 65536, NULL, NULL},

@@ -306,17 +306,11 @@ static int configure(char *error, size_t error_size)
     int e = kopt_ds_config(&state.ds, &state.atom, state.later, error, error_size);
     if (e)
         return e;
-    kopt_pmc(&state.pmc, error, error_size); /* which kopt_ds_config has found right */
     if (!kopt.ds_throttle && !state.other)
         state.ds.throttle = THROTTLE_HW;
     state.ds.tick_tsc = arch_tsc_hz() / 1000000 * kopt.tick_us;
     state.atom.throttle = state.ds.throttle;
     state.atom.tick_tsc = state.ds.tick_tsc;
-    if (!state.pebs && state.ds.counting) {
-        snprintf(error, error_size, "session.pmc=%s counts beside PEBS only, which is not to be had: %s",
-                 kopt.session_pmc, state.reason);
-        return -ENODEV;
-    }
     choose_configs();
     kphase_run(KPHASE_PLANNED, NULL);
     for (uint32_t i = 0; i < kcpu_count; i++) {
@@ -356,8 +350,7 @@ static void say_what_has_errata(void)
     }
 }
 
-/* Once all CPUs are prepared: which are without PEBS. 0; -ENODEV, -EINVAL with one line in `error`: all, or one that
- * counts for session.pmc. */
+/* Once all CPUs are prepared: which are without PEBS. 0; -EINVAL with one line in `error`: all. */
 static int say_who_samples(char *error, size_t error_size)
 {
     uint32_t count[KDS_KINDS] = {0}, without[KDS_KINDS] = {0}, first[KDS_KINDS] = {0};
@@ -383,11 +376,6 @@ static int say_who_samples(char *error, size_t error_size)
             continue;
         kprintf("ds: no PEBS on %u of %u %s cores, from CPU %u on: %s\n", without[kind], count[kind], name[kind],
                 first[kind], state.why_not[kind]);
-        if (state.ds.counting) {
-            snprintf(error, error_size, "session.pmc=%s counts beside PEBS only, which CPU %u does not have: %s",
-                     kopt.session_pmc, first[kind], state.why_not[kind]);
-            return -ENODEV;
-        }
     }
     static const char no_effect[] = "has no effect: no CPU here is an efficient core of a hybrid";
     if (kopt_pebs_atom() && !count[KDS_ATOM])
@@ -431,14 +419,6 @@ void kds_remark(const char *text)
 {
     const size_t length = strlen(state.reason);
     snprintf(state.reason + length, sizeof state.reason - length, "%s", text);
-}
-
-int kds_counter(uint16_t source)
-{
-    for (uint32_t i = 0; i < state.ds.counting; i++)
-        if (state.pmc.source[i] == source)
-            return (int)i;
-    return -ENOENT;
 }
 
 void kds_explain(const struct ds_refusal *r, uint32_t cpu, char *text, size_t size)

@@ -9,7 +9,6 @@
 #include "kernel/cpu.h"
 #include "kernel/recording/backend.h"
 #include "kernel/recording/beside.h"
-#include "trace/pmc_items.h"
 
 enum kds_kind { KDS_CORE, KDS_ATOM, KDS_KINDS }; /* of a CPU: an efficient core of a hybrid, or any other */
 
@@ -23,7 +22,6 @@ struct kds {
     struct ds_config atom;        /* and efficient cores, where that is something else: option pebs.atom */
     const struct ds_config *config[MAX_CPUS]; /* what each CPU does: one of these, or one without events: no PEBS */
     char why_not[KDS_KINDS][200];    /* one sentence: why CPUs of this kind have no PEBS, while others do; or "" */
-    struct trace_pmc pmc;            /* of option session.pmc; its counters are the ds.counting ones, in this order */
     uint64_t later[DS_MAX_COUNTERS]; /* periods from the middle of the run on; [0] is 0: they stay */
     bool pebs;                       /* PEBS runs: with a backend, but with pebs=none or where there is no PEBS */
     char pebs_refusal[160];          /* one sentence: why PEBS did not start (on some CPU); or "" */
@@ -77,8 +75,6 @@ void *kds_buffer_alloc(uint32_t cpu, size_t bytes);
 void kds_lend(struct ds_cpu *to);
 /* More to say in kds->reason. */
 void kds_remark(const char *text);
-/* The number, among the counters that only count, of the one for `source` (trace/pmc_sources.h); -ENOENT: none. */
-int kds_counter(uint16_t source);
 /* What the options ask for beside PEBS; NULL: nothing. */
 const struct kbeside *kds_beside(void);
 /* PEBS (else what is beside it) did not start on this CPU: keeps the line that says why. */

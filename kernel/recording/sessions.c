@@ -10,9 +10,7 @@
 #include "kernel/recording/ds.h"
 #include "kernel/recording/machine.h"
 #include "kernel/sched/wait.h"
-#include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/drains.h"
-#include "kernel/tracepoint/switch.h"
 #include "kernel/tracepoint/witness.h"
 
 #define PAGES(bytes) (((bytes) + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE)
@@ -24,7 +22,6 @@ static struct slot {
     struct perfinfo_groupmask masks;
     uint32_t without; /* CAIRN_STAMP_...: its switch events that carry no PebsIndex */
     bool running;
-    bool named; /* CPU 0's: 0F30H of this life is written */
     uint64_t lives;
     uint64_t start_tsc, stop_tsc;
 } slots[TRACE_MAX_SESSIONS];
@@ -52,7 +49,7 @@ int ksession_init(char *error, size_t error_size)
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < kcpu_count; i++) {
-        trace_hub_init(&hubs[i], i, &clocks, kswitch_counters);
+        trace_hub_init(&hubs[i], i, &clocks);
         kcpu_table[i]->trace = &hubs[i];
     }
     return 0;
@@ -74,19 +71,6 @@ static struct slot *find(uint32_t number)
     return number >= 1 && number <= TRACE_MAX_SESSIONS && slots[number - 1].session ? &slots[number - 1] : NULL;
 }
 
-/* Which counter counts each source. -ENODEV: none does `*missing`. */
-static int find_counters(struct trace_pmc *pmc, uint32_t *missing)
-{
-    for (uint32_t i = 0; i < pmc->count; i++) {
-        int counter = kds_counter(pmc->source[i]);
-        *missing = pmc->source[i];
-        if (counter < 0)
-            return -ENODEV;
-        pmc->counter[i] = (uint8_t)counter;
-    }
-    return 0;
-}
-
 static int create(const struct ksession_params *p, char *error, size_t error_size)
 {
     if (p->number < 1 || p->number > TRACE_MAX_SESSIONS || p->clock < 1 || p->clock > TRACE_CLOCK_TYPES) {
@@ -98,11 +82,6 @@ static int create(const struct ksession_params *p, char *error, size_t error_siz
         snprintf(error, error_size, "session %u: there is one", p->number);
         return -EEXIST;
     }
-    if (p->pmc.count > TRACE_PMC_MAX) {
-        snprintf(error, error_size, "session %u: %u counters on an event: there are at most %u", p->number,
-                 p->pmc.count, TRACE_PMC_MAX);
-        return -EINVAL;
-    }
     struct trace_config config = {
         .number = p->number,
         .cpus = kcpu_count,
@@ -113,14 +92,8 @@ static int create(const struct ksession_params *p, char *error, size_t error_siz
         .buffers = p->buffers,
         .clock = clocks.clock[p->clock - 1],
         .tick_units = clocks.tick_units[p->clock - 1],
-        .pmc = p->pmc,
+        .items = p->items,
     };
-    uint32_t missing;
-    if (find_counters(&config.pmc, &missing)) {
-        snprintf(error, error_size, "session %u: no counter counts source %u: see option session.pmc", p->number,
-                 missing);
-        return -EINVAL;
-    }
     size_t bytes = trace_session_bytes(&config);
     if (!bytes && p->buffers < kcpu_count + p->circular) {
         snprintf(error, error_size, "session %u: %u trace buffers are too few for %u CPUs: give at least %u", p->number,
@@ -190,7 +163,8 @@ static void act(struct slot *s, enum cairn_session_what what)
     const struct ksession_row *const *row;
     int e = -EINVAL;
     for (ROWS_EACH(ksession, row))
-        (*row)->before(number, what);
+        if ((*row)->before)
+            (*row)->before(number, what);
     uint64_t tsc = arch_rdtsc();
     switch (what) {
     case CAIRN_SESSION_START:
@@ -202,10 +176,6 @@ static void act(struct slot *s, enum cairn_session_what what)
     case CAIRN_SESSION_STOP:
         e = trace_hub_stop(cpu->trace, s->session, &pebs, tsc);
         break;
-    }
-    if (!e && what != CAIRN_SESSION_STOP && cpu->arch.index == 0 && !s->named) {
-        s->named = trace_session_config(s->session)->pmc.count != 0;
-        kactivity_pmc_config(cpu, trace_session_config(s->session));
     }
     for (ROWS_EACH(ksession, row))
         (*row)->after(number, what);
@@ -245,7 +215,6 @@ static void note_start(struct slot *s)
         s->start_tsc = arch_rdtsc();
     s->lives++;
     s->without = 0;
-    s->named = false;
     s->running = true;
 }
 
@@ -313,45 +282,13 @@ int ksession_stamp(uint32_t number, uint32_t on, uint32_t off)
     return e;
 }
 
-/* Each CPU makes it its own, as it does other masks. */
-static void carry(struct slot *s, const struct trace_pmc *pmc)
-{
-    trace_session_set_pmc(s->session, pmc);
-    act_everywhere(s, CAIRN_SESSION_MASKS, &s->masks, &s->masks);
-}
-
-int ksession_set_counters(uint32_t number, const uint32_t *source, uint32_t count)
-{
-    uint32_t missing;
-    take();
-    struct slot *s = find(number);
-    int e = !s ? -ENOENT : !s->running ? -EINVAL : trace_session_config(s->session)->pmc.count ? -EEXIST : 0;
-    if (!e) {
-        struct trace_pmc pmc = trace_session_config(s->session)->pmc;
-        pmc.count = count;
-        for (uint32_t i = 0; i < count; i++) {
-            pmc.source[i] = (uint16_t)source[i];
-            e = source[i] > UINT16_MAX ? -ENODEV : e;
-        }
-        if (!e && (e = find_counters(&pmc, &missing)) == 0)
-            carry(s, &pmc);
-    }
-    give();
-    return e;
-}
-
-int ksession_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count)
+int ksession_carry(uint32_t number, ksession_choose choose, void *argument)
 {
     take();
     struct slot *s = find(number);
-    int e = !s ? -ENOENT : !s->running ? -EINVAL : 0;
-    if (!e) {
-        struct trace_pmc pmc = trace_session_config(s->session)->pmc;
-        pmc.hooks = count;
-        for (uint32_t i = 0; i < TRACE_PMC_HOOKS_MAX; i++)
-            pmc.hook[i] = i < count ? (uint16_t)hook[i] : 0;
-        carry(s, &pmc);
-    }
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : choose(s->session, argument);
+    if (!e) /* each CPU makes it its own, as it does other masks */
+        act_everywhere(s, CAIRN_SESSION_MASKS, &s->masks, &s->masks);
     give();
     return e;
 }

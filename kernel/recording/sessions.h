@@ -23,9 +23,9 @@ struct ksession_params {
     struct perfinfo_groupmask masks;
     uint32_t clock; /* enum trace_clock_type */
     bool circular;
-    bool live;                    /* not circular: its full buffers may be taken out while it runs */
-    uint32_t buffer_kib, buffers; /* 4..1024; at least kcpu_count, circular: and one more */
-    struct trace_pmc pmc;         /* PMC items of its events; `counter` is found by `source` */
+    bool live;                     /* not circular: its full buffers may be taken out while it runs */
+    uint32_t buffer_kib, buffers;  /* 4..1024; at least kcpu_count, circular: and one more */
+    const struct trace_pmc *items; /* that its events carry beside PebsIndex, while there is a session; NULL: none */
 };
 
 /* Clocks, and a hub for every CPU, on which no session runs. Before all others; all CPUs run. 0, or negative with one
@@ -49,13 +49,10 @@ int ksession_stop(uint32_t number);
  * longer. A start begins with all of them. 0, -ENOENT, -EINVAL (it does not run), -ENODEV (PEBS runs nowhere). */
 int ksession_stamp(uint32_t number, uint32_t on, uint32_t off);
 
-/* What a running session's events carry as PMC items. Its counters, once and for all, 1 to TRACE_PMC_MAX of different
- * sources (trace/pmc_sources.h); 0F30H names them. 0, -ENOENT, -EINVAL (it does not run), -EEXIST (it has some),
- * -ENODEV (no counter counts one of these). */
-int ksession_set_counters(uint32_t number, const uint32_t *source, uint32_t count);
-/* And the hooks whose events carry them from now on, up to TRACE_PMC_HOOKS_MAX different ones, each of which may
- * (trace_pmc_group); 0: none. 0, -ENOENT, -EINVAL. */
-int ksession_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count);
+/* Other items of a running session's events (struct trace_config): `choose` sets them in the session, and no CPU uses
+ * those it had before when this returns. 0, -ENOENT, -EINVAL (it does not run), or negative: what `choose` returned. */
+typedef int (*ksession_choose)(struct trace_session *session, void *argument);
+int ksession_carry(uint32_t number, ksession_choose choose, void *argument);
 
 /* Runs `function` on this CPU as kcross_call_here does. Where it says that it has moved kcpu.pebs_stamp, each session
  * that runs here is told at once. */
@@ -63,7 +60,7 @@ void ksession_move_pebs(bool (*function)(void *argument), void *argument);
 
 struct ksession_info {
     bool running;
-    struct trace_config config;      /* as it was made, but for `pmc`, which is in force */
+    struct trace_config config;      /* as it was made, but for `items`, which are in force */
     struct perfinfo_groupmask masks; /* in force, or when it was last */
     uint32_t stamps;                 /* CAIRN_STAMP_...: switch events that carry PebsIndex, where PEBS runs */
     uint64_t lives;                  /* times it was started */
@@ -86,7 +83,7 @@ void ksession_start_all(bool (*then)(void));
 void ksession_stop_all(kcross_call_function first);
 
 /* Another part of the kernel that writes to sessions: ROWS_ADD(ksession, ...). On each CPU, before session `number`
- * starts, changes or stops there and after it; interrupts off. */
+ * starts, changes or stops there (NULL: nothing) and after it; interrupts off. */
 struct ksession_row {
     void (*before)(uint32_t number, enum cairn_session_what what);
     void (*after)(uint32_t number, enum cairn_session_what what);

@@ -14,14 +14,21 @@
 
 /* ---- sessions of the options ------------------------------------------------------------------------------------- */
 
-/* What 'auto' writes of switches. Records without a TSC are told apart by PebsIndex alone: then
- * every switch shall have its own, which 0524H has; and it alone has the PMC items that are asked for. */
+/* What 'auto' writes of switches. Records without a TSC are told apart by PebsIndex alone: then every switch shall have
+ * its own, which 0524H has. */
 static void add_default_switches(struct perfinfo_groupmask *masks)
 {
-    bool compact = !trace_pmc_items(&kds->pmc, HOOK_CONTEXTSWAP);
+    bool compact = true;
     for (uint32_t i = 0; kds->pebs && i < kcpu_count; i++)
         compact &= ds_pebs_has_tsc(kds->caps[i].format);
     trace_group_add_switches(masks, compact);
+}
+
+__attribute__((weak)) int krecording_prepare(struct ksession_params *params, bool *automatic, char *error,
+                                             size_t error_size)
+{
+    (void)params, (void)automatic, (void)error, (void)error_size;
+    return 0;
 }
 
 static int init_session(uint32_t number, char *error, size_t error_size)
@@ -38,11 +45,12 @@ static int init_session(uint32_t number, char *error, size_t error_size)
     };
     if (!o->on)
         return 0;
-    if (o->automatic)
+    bool automatic = o->automatic;
+    int e = krecording_prepare(&params, &automatic, error, error_size);
+    if (e)
+        return e;
+    if (automatic)
         add_default_switches(&params.masks);
-    for (uint32_t i = 0; i < kds->pmc.hooks; i++)
-        if (trace_pmc_writes(&params.masks, kds->pmc.hook[i]))
-            params.pmc = kds->pmc;
     return ksession_create(&params, error, error_size);
 }
 

@@ -3,7 +3,10 @@
  * options. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+
+struct ksession_params;
 
 /* Detection on every CPU, choice of the backend, sessions, memory. All CPUs run; nothing is recorded yet. 0, or
  * negative with one line in `error`: what is missing and what to do. Thread context. */
@@ -15,3 +18,8 @@ int krecording_start(char *error, size_t error_size);
 void krecording_reconfigure(void);
 /* Drains and stops every CPU. Thread context. */
 void krecording_stop(void);
+
+/* For one other part of the kernel, which defines it if it is linked: a session of the options is about to be made.
+ * What 'auto' writes of switches is added after it; not if it makes `automatic` false. 0, or negative with one line in
+ * `error`. */
+int krecording_prepare(struct ksession_params *params, bool *automatic, char *error, size_t error_size);

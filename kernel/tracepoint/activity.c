@@ -3,7 +3,6 @@
 
 #include "kernel/gate.h"
 #include "kernel/lib/string.h"
-#include "trace/pmc_sources.h"
 
 uint32_t kactivity_sample_every = 1;
 
@@ -90,26 +89,6 @@ uint64_t kactivity_write_dpc(struct kcpu *cpu, const void *routine, bool timer, 
     const struct trace_part parts[] = {{&begin, TRACE_PART_TIME}, {&address, sizeof address}};
     trace_hub_event(cpu->trace, tsc, PERF_DPC, timer ? HOOK_TIMER_DPC : HOOK_DPC, HOOK_VERSION_DPC, parts, 2);
     return tsc;
-}
-
-#define PMC_NAME 32u /* with its 0; longer than any of trace/pmc_sources.c */
-
-void kactivity_pmc_config(struct kcpu *cpu, const struct trace_config *config)
-{
-    const struct perfinfo_pmc_config head = {.counters = config->pmc.count};
-    uint16_t names[TRACE_PMC_MAX * PMC_NAME];
-    uint32_t n = 0;
-    if (!config->pmc.count)
-        return;
-    for (uint32_t i = 0; i < config->pmc.count; i++) {
-        const char *name = trace_pmc_name(config->pmc.source[i]);
-        do
-            names[n++] = (uint16_t)*name;
-        while (*name++);
-    }
-    const struct trace_part parts[] = {{&head, sizeof head}, {names, n * (uint32_t)sizeof *names}};
-    trace_hub_event_to(cpu->trace, arch_rdtsc(), 1u << (config->number - 1), NULL, HOOK_PMC_CONFIG,
-                       HOOK_VERSION_PMC_CONFIG, parts, 2);
 }
 
 void kactivity_mark(const char *text)

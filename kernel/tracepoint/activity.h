@@ -76,9 +76,6 @@ static inline uint64_t kactivity_dpc(struct kcpu *cpu, const void *routine, bool
     return begin && trace_hub_wants(cpu->trace, PERF_DPC) ? kactivity_write_dpc(cpu, routine, timer, begin) : 0;
 }
 
-/* A session begins: what the PMC items of its events will be, where there are any. */
-void kactivity_pmc_config(struct kcpu *cpu, const struct trace_config *config);
-
 /* A word of somebody's, for whoever reads the trace. Any context but NMI and #DB, once there are threads; any interrupt
  * state. A kernel call (kernel/gate.h). Cut at ETW_MARK_MAX - 1. */
 void kactivity_mark(const char *text);

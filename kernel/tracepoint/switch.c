@@ -35,9 +35,3 @@ void kswitch_out(struct kcpu *cpu, const struct kthread *old, const struct kthre
     trace_hub_switch(trace, &sw);
     kcost_add(cpu->arch.index, arch_rdtsc() - before);
 }
-
-_Static_assert(DS_MAX_COUNTING == TRACE_PMC_MAX, "kswitch_counters");
-void kswitch_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
-{
-    ds_read_counting(kcpu_table[index]->ds, values);
-}

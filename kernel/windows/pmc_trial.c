@@ -6,11 +6,12 @@
  */
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
-#include "kernel/recording/ds.h"
+#include "kernel/pmc/pmc.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/threads.h"
 #include "kernel/thread.h"
 #include "kernel/windows/trial.h"
+#include "trace/pmc_sources.h"
 #include "trace/wire/activity.h"
 
 static uint32_t last; /* session */
@@ -37,7 +38,7 @@ static struct trace_pmc carried(uint32_t number)
 {
     struct ksession_info info = {.running = false};
     ksession_query(number, &info);
-    return info.config.pmc;
+    return info.config.items ? *info.config.items : (struct trace_pmc){0};
 }
 
 /* Of either class: loggers that do not run. */
@@ -53,7 +54,7 @@ static void try_nobody(struct ktrial *t, uint32_t class, uint32_t element)
 
 static void try_counters(struct ktrial *t)
 {
-    const struct trace_pmc *counted = &kds->pmc;
+    const struct trace_pmc *counted = kpmc_asked();
     const kntstatus one = carried(1).count ? STATUS_WMI_ALREADY_ENABLED : STATUS_NOT_SUPPORTED;
     static const uint32_t nobodys[] = {TRACE_PMC_TIMER, 1, TRACE_PMC_CAIRN, 0x10000 + TRACE_PMC_INSTRUCTION_RETIRED,
                                        0xFFFFFFFF};

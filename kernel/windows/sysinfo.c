@@ -4,9 +4,11 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 #include "kernel/locks/lock_trace.h"
+#include "kernel/pmc/pmc.h"
 #include "kernel/recording/sample_interval.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/windows/control_area.h"
+#include "trace/pmc/pmc_items.h"
 
 _Static_assert(ETW_MAX_PMC_COUNTERS == TRACE_PMC_MAX && ETW_MAX_PMC_EVENTS == TRACE_PMC_HOOKS_MAX, "as Windows has it");
 
@@ -145,7 +147,7 @@ static kntstatus set_hooks(const void *information, uint32_t length)
     bool good = count >= 0 && !has_twice(hook, count);
     for (int i = 0; i < count; i++)
         good = good && hook[i] <= UINT16_MAX && trace_pmc_group((uint16_t)hook[i]);
-    return good ? logger_status(ksession_set_hooks(logger(head.trace_handle), hook, (uint32_t)count))
+    return good ? logger_status(kpmc_set_hooks(logger(head.trace_handle), hook, (uint32_t)count))
                 : STATUS_INVALID_PARAMETER;
 }
 
@@ -156,7 +158,7 @@ static kntstatus set_counters(const void *information, uint32_t length)
     int count = read_list(information, length, &head, source, ETW_MAX_PMC_COUNTERS);
     if (count <= 0 || has_twice(source, count))
         return STATUS_INVALID_PARAMETER;
-    return logger_status(ksession_set_counters(logger(head.trace_handle), source, (uint32_t)count));
+    return logger_status(kpmc_set_counters(logger(head.trace_handle), source, (uint32_t)count));
 }
 
 /* ---- which is which ---------------------------------------------------------------------------------------------- */

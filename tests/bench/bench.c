@@ -21,6 +21,7 @@
 
 #include "tests/bench/workload.h"
 #include "trace/hub.h"
+#include "trace/pmc/pmc_items.h"
 #include "trace/session_inside.h"
 
 #define BUFFER_BYTES 65536u
@@ -81,9 +82,9 @@ static void add_session(struct world *w, const struct trace_clocks *clocks, enum
     };
     static const uint64_t index = 0x1000;
     struct trace_hub_pebs pebs = {.index = kind == ITEMS ? &index : NULL};
-    for (; kind == ITEMS && config.pmc.count < TRACE_PMC_MAX; config.pmc.count++)
-        config.pmc.counter[config.pmc.count] = (uint8_t)config.pmc.count;
-    config.pmc.hook[config.pmc.hooks++] = HOOK_CONTEXTSWAP;
+    static const struct trace_pmc items = {
+        .count = TRACE_PMC_MAX, .counter = {0, 1, 2, 3}, .hooks = 1, .hook = {HOOK_CONTEXTSWAP}};
+    config.items = kind == ITEMS ? &items : NULL;
     trace_group_add(&config.masks, PERF_CONTEXT_SWITCH);
     if (kind != FULL && kind != ITEMS)
         trace_group_add(&config.masks, PERF_COMPACT_CSWITCH);
@@ -101,7 +102,7 @@ static struct world new_world(enum kind kind, uint64_t switches)
     struct trace_clocks clocks;
     trace_clocks_init(&clocks, TRACE_CLOCK_HZ * TSC_PER_UNIT, 0, 0, 15625);
     for (uint32_t c = 0; c < WL_CPUS; c++)
-        trace_hub_init(&w.hub[c], c, &clocks, NULL);
+        trace_hub_init(&w.hub[c], c, &clocks);
     for (unsigned n = kind == HOOK2 ? 2 : kind == HOOK3 ? 3 : 1; n; n--)
         add_session(&w, &clocks, kind, switches);
     return w;

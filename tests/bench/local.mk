@@ -2,7 +2,7 @@
 # Figures of the emit path. The program is linked with the kernel's objects: -no-pie, since they are not position
 # independent.
 BENCH_KERNEL_O := $(patsubst %,$(B)/kernel/%.o,trace/session_counts trace/ccswap trace/session trace/hub trace/clock \
-                    kernel/lib/string)
+                    trace/pmc/pmc_items kernel/lib/string)
 
 $(B)/bench/bench: $(B)/host/tests/bench/bench.o $(BENCH_KERNEL_O)
 	@mkdir -p $(@D)

@@ -77,7 +77,7 @@ static struct trace_session *start_session(void)
     void *memory = aligned_alloc(64, (size + 63) / 64 * 64);
     if (!memory || trace_session_init(&session, &config, memory, size))
         abort();
-    trace_hub_init(&hub, 0, &clocks, NULL);
+    trace_hub_init(&hub, 0, &clocks);
     if (trace_hub_start(&hub, session, &config.masks, &pebs, arch_rdtsc()))
         abort();
     return session;

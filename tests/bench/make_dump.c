@@ -130,7 +130,7 @@ int main(int argc, char **argv)
         abort();
     run.session = new_session(&clocks, switches);
     for (uint32_t c = 0; c < WL_CPUS; c++) {
-        trace_hub_init(&hub[c], c, &clocks, NULL);
+        trace_hub_init(&hub[c], c, &clocks);
         trace_hub_start(&hub[c], run.session, &trace_session_config(run.session)->masks, &pebs, run.start_tsc);
     }
     run.stop_tsc = record(hub, &run.start, switches);

@@ -544,7 +544,7 @@ void script_run(struct script *s, const struct script_options *options, const st
     for (uint32_t c = 0; c < options->cpus; c++) {
         struct script_cpu *cpu = &s->cpu[c];
         cpu->trace = &s->hub[c];
-        trace_hub_init(cpu->trace, c, clocks, NULL);
+        trace_hub_init(cpu->trace, c, clocks);
         cpu->since = s->start_tsc + us(c + 1);
         cpu->next = cpu->since + us(50);
         if (options->ds)

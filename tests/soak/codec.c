@@ -176,7 +176,7 @@ static void record(struct piece *p)
         exit(2);
     }
     for (uint32_t c = 0; c < p->cpus; c++) {
-        trace_hub_init(&hub[c], c, &p->clocks, NULL);
+        trace_hub_init(&hub[c], c, &p->clocks);
         trace_hub_start(&hub[c], p->session, &p->config.masks, &pebs, tsc);
     }
     for (uint32_t i = 0; i < p->switches; i++) {

@@ -126,5 +126,5 @@ void trace_rundown_profile_interval(struct etw_payload *p, uint32_t new_interval
 {
     const struct etw_profile_interval head = {TRACE_PMC_TIMER, new_interval, old_interval};
     begin(p, &head, sizeof(head));
-    add_wide(p, trace_pmc_name(TRACE_PMC_TIMER));
+    add_wide(p, "Timer"); /* trace/pmc/pmc_names.c */
 }

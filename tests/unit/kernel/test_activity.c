@@ -252,21 +252,6 @@ static void sampled_mark(void **state)
     end(HEADER("00", "13", "220f") "697400");
 }
 
-static void pmc_config(void **state)
-{
-    (void)state;
-    begin(0);
-    struct trace_config config = *trace_session_config(box.session);
-    kactivity_pmc_config(&machine, &config); /* no items, no names */
-    config.pmc.count = 2;
-    config.pmc.source[0] = TRACE_PMC_TOTAL_CYCLES;
-    config.pmc.source[1] = TRACE_PMC_TIMER;
-    kactivity_pmc_config(&machine, &config);
-    end(HEADER("02", "38", "300f") "02000000"
-                                   "54006f00740061006c004300790063006c0065007300"
-                                   "0000540069006d00650072000000");
-}
-
 /* A session that wants none of it gets none, and there is nothing to witness. */
 static void unwanted(void **state)
 {
@@ -398,17 +383,11 @@ static int no_truths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ready),
-        cmocka_unit_test(priority),
-        cmocka_unit_test(profile),
-        cmocka_unit_test(pmc),
-        cmocka_unit_test(interrupt),
-        cmocka_unit_test(dpc),
-        cmocka_unit_test(mark),
-        cmocka_unit_test(sampled_mark),
-        cmocka_unit_test(pmc_config),
-        cmocka_unit_test(unwanted),
-        cmocka_unit_test_setup(witness, no_truths),
+        cmocka_unit_test(ready),     cmocka_unit_test(priority),
+        cmocka_unit_test(profile),   cmocka_unit_test(pmc),
+        cmocka_unit_test(interrupt), cmocka_unit_test(dpc),
+        cmocka_unit_test(mark),      cmocka_unit_test(sampled_mark),
+        cmocka_unit_test(unwanted),  cmocka_unit_test_setup(witness, no_truths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

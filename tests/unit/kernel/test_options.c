@@ -13,6 +13,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/options/options.h"
 #include "kernel/options/row.h"
+#include "kernel/pmc/options.h"
 #include "kernel/soft/options.h"
 #include "kernel/truth/truth.h"
 #include "trace/session.h"
@@ -318,12 +319,12 @@ static void counters(void **state)
     assert_non_null(strstr(error, "session.pmc.hooks"));
     kopt_defaults();
     struct trace_pmc pmc;
-    assert_int_equal(kopt_pmc(&pmc, error, sizeof error), 0);
+    assert_int_equal(kpmc_parse(&pmc, error, sizeof error), 0);
     assert_int_equal(pmc.count + pmc.hooks, 0);
     assert_int_equal(parse("session.1=dispatcher:qpc:sequential\nsession.pmc=TotalCycles\n"
                            "session.pmc.hooks=0x0532"),
                      0);
-    assert_int_equal(kopt_pmc(&pmc, error, sizeof error), 0);
+    assert_int_equal(kpmc_parse(&pmc, error, sizeof error), 0);
     assert_true(pmc.count == 1 && pmc.source[0] == 19 && pmc.hooks == 1 && pmc.hook[0] == 0x0532);
     struct ds_config config, atom;
     uint64_t later[DS_MAX_COUNTERS];

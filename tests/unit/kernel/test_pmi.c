@@ -35,6 +35,7 @@ uint32_t kcpu_count;
 #include "kernel/recording/pmi.h"
 #include "kernel/sched/dpc.h"
 #include "tests/unit/support/model_machine.h"
+#include "trace/pmc_sources.h"
 
 static struct kds store;
 const struct kds *const kds = &store;

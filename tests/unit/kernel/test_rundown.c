@@ -460,7 +460,7 @@ static struct trace_hub_cpu *begin(uint64_t number)
     controller = (struct kthread){.gate_depth = 0, .state = KTHREAD_RUNNING};
     assert_int_equal(trace_clocks_init(&clocks, arch_tsc_hz(), 0, 0, 1000), 0);
     for (uint32_t i = 0; i < CPUS; i++) {
-        trace_hub_init(&hubs[i], i, &clocks, NULL);
+        trace_hub_init(&hubs[i], i, &clocks);
         idles[i] = (struct kthread){.flags = KTHREAD_IDLE, .affinity = kcpuset_of(i), .state = KTHREAD_RUNNING};
         cpus[i] = (struct kcpu){.arch.index = i, .trace = &hubs[i], .current = &controller, .idle = &idles[i]};
         kcpu_table[i] = &cpus[i];

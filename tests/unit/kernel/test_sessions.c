@@ -5,6 +5,15 @@
  */
 #include "tests/unit/kernel/sessions/sessions_machine.h"
 
+#include <stdio.h>
+
+#include "kernel/pmc/options.h"
+#include "kernel/pmc/pmc.h"
+#include "kernel/recording/start.h"
+#include "trace/pmc_sources.h"
+#include "trace/session_inside.h"
+#include "trace/wire/activity.h"
+
 static char error[256];
 
 static void too_slow_a_clock(void **state)
@@ -49,40 +58,104 @@ static void absurd_sizes(void **state)
     }
 }
 
-/* PMC items: of sources that somebody counts; their names are told on CPU 0 whenever the session begins. */
+/* What is counted, and what the options ask for of it. */
+static void ask(const char *sources, const char *hooks, uint32_t counting)
+{
+    static const struct ds_config some = {.events = 1};
+    snprintf(kpmc_options.counters, sizeof kpmc_options.counters, "%s", sources);
+    snprintf(kpmc_options.hooks, sizeof kpmc_options.hooks, "%s", hooks);
+    kds_store = (struct kds){.pebs = true, .ds.counting = counting, .config = {&some, &some, &some}};
+}
+
+static int prepare(struct ksession_params *p, bool *automatic)
+{
+    return krecording_prepare(p, automatic, error, sizeof error);
+}
+
+/* How often the session's buffers of a CPU name its items. */
+static unsigned named(uint32_t number, uint32_t cpu)
+{
+    static const char names[] = "T\0o\0t\0a\0l\0C\0y\0c\0l\0e\0s\0\0\0I\0n\0s\0t\0r\0u\0c\0t\0i\0o\0n\0"
+                                "R\0e\0t\0i\0r\0e\0d\0\0";
+    const struct trace_session *s = ksession_find(number);
+    const struct trace_cpu *c = trace_session_cpu(ksession_find(number), cpu);
+    unsigned n = 0;
+    for (uint32_t i = 0; i < s->config.buffers; i++) {
+        const uint8_t *buffer = trace_slot_buffer(s, i);
+        const struct wmi_buffer_header *h = (const void *)buffer;
+        if (!s->slot[i].state || s->slot[i].cpu != cpu)
+            continue;
+        const uint64_t end = &s->slot[i] == trace_cpu_slot(c) ? c->used : h->offset;
+        for (uint64_t at = sizeof *h; at < end;) {
+            const struct perfinfo_trace_header *e = (const void *)(buffer + at);
+            at += WMI_EVENT_ALIGN(e->size);
+            if (e->hook_id != HOOK_PMC_CONFIG)
+                continue;
+            assert_int_equal(e->size, sizeof *e + 4 + sizeof names);
+            assert_int_equal(*(const uint32_t *)(const void *)(e + 1), 2);
+            assert_memory_equal((const uint8_t *)(e + 1) + 4, names, sizeof names);
+            n++;
+        }
+    }
+    return n;
+}
+
+/* PMC items of the options: of sessions that write such events; their names are told on CPU 0 whenever the session
+ * begins. */
 static void items(void **state)
 {
     (void)state;
-    struct ksession_params p = control_params(2, "full");
-    size_t taken = pages_taken;
-    p.pmc.count = 2;
-    p.pmc.source[0] = TRACE_PMC_INSTRUCTION_RETIRED;
-    p.pmc.source[1] = TRACE_PMC_BRANCH_INSTRUCTIONS;
-    assert_int_equal(ksession_create(&p, error, sizeof error), -EINVAL);
-    assert_string_equal(error, "session 2: no counter counts source 6: see option session.pmc");
-    p.pmc.count = TRACE_PMC_MAX + 1;
-    p.pmc.source[1] = TRACE_PMC_TOTAL_CYCLES;
-    assert_int_equal(ksession_create(&p, error, sizeof error), -EINVAL);
-    assert_string_equal(error, "session 2: 5 counters on an event: there are at most 4");
-    assert_int_equal(pages_taken, taken);
-    p.pmc.count = 2;
+    struct ksession_params p = control_params(2, "none"), other = control_params(3, "compact");
+    bool automatic = true, not = false;
+    ask("none", "0x0524", 0);
+    assert_int_equal(prepare(&p, &automatic), 0);
+    assert_true(automatic && !p.items && !trace_group_full(&p.masks));
+    ask("TotalCycles,InstructionRetired", "0x0524", 2);
+    assert_int_equal(prepare(&p, &automatic), 0);
+    assert_int_equal(prepare(&other, &not ), 0);
+    assert_true(!automatic && trace_group_full(&p.masks) && p.items && !other.items);
     assert_int_equal(ksession_create(&p, error, sizeof error), 0);
-    for (unsigned life = 0; life < 2; life++) {
-        assert_int_equal(ksession_start(2, NULL), 0);
-        assert_int_equal(ksession_stop(2), 0);
-    }
-    assert_int_equal(times_configured, 2);
-    for (unsigned i = 0; i < 2; i++) {
-        assert_true(configured[i].cpu == 0 && configured[i].pmcs == 2);
-        assert_int_equal(configured[i].source[0], TRACE_PMC_INSTRUCTION_RETIRED);
-        assert_true(configured[i].pmc[0] == 1 && configured[i].pmc[1] == 0);
-    }
+    assert_int_equal(ksession_create(&other, error, sizeof error), 0);
+    for (unsigned life = 0; life < 2; life++)
+        for (uint32_t number = 2; number < 4; number++) {
+            assert_int_equal(ksession_start(number, NULL), 0);
+            assert_int_equal(ksession_stop(number), 0);
+            assert_int_equal(named(number, 0), number == 2 ? life + 1 : 0);
+        }
+    assert_int_equal(named(2, 1) + named(2, 2), 0);
+    assert_true(p.items->count == 2 && p.items->counter[0] == 0 && p.items->counter[1] == 1);
+    uint64_t values[TRACE_PMC_MAX] = {0};
+    here = 2;
+    trace_pmc_read(2, values);
+    here = 0;
+    assert_true(values[0] == 2000 && values[1] == 2001);
+}
+
+/* Each CPU has to count them. */
+static void items_where_pebs_is_not(void **state)
+{
+    static const struct ds_config none;
+    struct ksession_params p = control_params(2, "full");
+    bool automatic = false;
+    (void)state;
+    ask("TotalCycles", "0x0524", 1);
+    kds_store.config[2] = &none;
+    snprintf(kds_store.why_not[KDS_ATOM], sizeof kds_store.why_not[0], "it is small");
+    assert_int_equal(prepare(&p, &automatic), -ENODEV);
+    assert_string_equal(error,
+                        "session.pmc=TotalCycles counts beside PEBS only, which CPU 2 does not have: it is small");
+    kds_store.pebs = false;
+    snprintf(kds_store.reason, sizeof kds_store.reason, "no PEBS");
+    assert_int_equal(prepare(&p, &automatic), -ENODEV);
+    assert_string_equal(error, "session.pmc=TotalCycles counts beside PEBS only, which is not to be had: no PEBS");
 }
 
 /* The PMC items that CPU's events of this session carry. */
 static const struct trace_pmc *carried(uint32_t number, uint32_t cpu)
 {
-    return &trace_session_cpu(ksession_find(number), cpu)->pmc;
+    static const struct trace_pmc none;
+    const struct trace_pmc *items_here = trace_session_cpu(ksession_find(number), cpu)->items;
+    return items_here ? items_here : &none;
 }
 
 /* Counters, once, and hooks, again and again, of a session that runs: on every CPU, over all of its lives. */
@@ -94,24 +167,28 @@ static void items_at_run_time(void **state)
     const uint32_t bad[][2] = {{TRACE_PMC_TOTAL_CYCLES, TRACE_PMC_BRANCH_INSTRUCTIONS},
                                {0x10000 + TRACE_PMC_INSTRUCTION_RETIRED, TRACE_PMC_TOTAL_CYCLES}};
     const uint32_t hook[] = {0x0524, 0x0532, 0x0F2E, 0x0F43};
-    assert_int_equal(ksession_set_counters(2, good, 2), -ENOENT);
-    assert_int_equal(ksession_set_hooks(2, hook, 4), -ENOENT);
+    struct ksession_params first = control_params(1, "none");
+    bool automatic = false;
+    ask("TotalCycles,InstructionRetired", "0x0524", 2);
+    assert_int_equal(prepare(&first, &automatic), 0); /* what the options ask for is counted for all */
+    assert_int_equal(kpmc_set_counters(2, good, 2), -ENOENT);
+    assert_int_equal(kpmc_set_hooks(2, hook, 4), -ENOENT);
     assert_int_equal(ksession_create(&p, error, sizeof error), 0);
-    assert_int_equal(ksession_set_counters(2, good, 2), -EINVAL);
-    assert_int_equal(ksession_set_hooks(2, hook, 4), -EINVAL);
+    assert_int_equal(kpmc_set_counters(2, good, 2), -EINVAL);
+    assert_int_equal(kpmc_set_hooks(2, hook, 4), -EINVAL);
     assert_int_equal(ksession_start(2, NULL), 0);
     for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(ksession_set_counters(2, bad[i], 2), -ENODEV);
+        assert_int_equal(kpmc_set_counters(2, bad[i], 2), -ENODEV);
     assert_int_equal(calls, 1); /* no CPU heard of any of it */
     for (uint32_t i = 0; i < CPUS; i++)
         assert_true(!carried(2, i)->count && !carried(2, i)->hooks);
-    assert_int_equal(times_configured, 0);
+    assert_int_equal(named(2, 0), 0);
 
-    assert_int_equal(ksession_set_hooks(2, hook, 4), 0);
-    assert_int_equal(ksession_set_counters(2, good, 2), 0);
-    assert_int_equal(times_configured, 1);
-    assert_int_equal(ksession_set_counters(2, good, 1), -EEXIST);
-    assert_int_equal(ksession_set_hooks(2, hook + 1, 2), 0);
+    assert_int_equal(kpmc_set_hooks(2, hook, 4), 0);
+    assert_int_equal(kpmc_set_counters(2, good, 2), 0);
+    assert_int_equal(named(2, 0), 1);
+    assert_int_equal(kpmc_set_counters(2, good, 1), -EEXIST);
+    assert_int_equal(kpmc_set_hooks(2, hook + 1, 2), 0);
     assert_int_equal(calls, 4);
     for (uint32_t i = 0; i < CPUS; i++) {
         const struct trace_pmc expected = {
@@ -121,12 +198,11 @@ static void items_at_run_time(void **state)
     assert_int_equal(ksession_stop(2), 0);
     assert_int_equal(ksession_start(2, NULL), 0);
     assert_int_equal(carried(2, 1)->count, 2);
-    assert_int_equal(times_configured, 2); /* each life names them, once */
-    assert_int_equal(configured[1].source[1], TRACE_PMC_INSTRUCTION_RETIRED);
-    assert_int_equal(ksession_set_counters(2, good, 2), -EEXIST);
-    assert_int_equal(ksession_set_hooks(2, NULL, 0), 0);
+    assert_int_equal(named(2, 0), 2); /* each life names them, once */
+    assert_int_equal(kpmc_set_counters(2, good, 2), -EEXIST);
+    assert_int_equal(kpmc_set_hooks(2, NULL, 0), 0);
     assert_int_equal(carried(2, 2)->hooks, 0);
-    assert_int_equal(times_configured, 2);
+    assert_int_equal(named(2, 0), 2);
 }
 
 /* Somebody may be reading the buffers of a live one, whether it runs or not. */
@@ -265,6 +341,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(too_slow_a_clock, control_begin, control_end),
         cmocka_unit_test_setup_teardown(absurd_sizes, control_begin, control_end),
         cmocka_unit_test_setup_teardown(items, control_begin, control_end),
+        cmocka_unit_test_setup_teardown(items_where_pebs_is_not, control_begin, control_end),
         cmocka_unit_test_setup_teardown(items_at_run_time, control_begin, control_end),
         cmocka_unit_test_setup_teardown(live_ones_stay, control_begin, control_end),
         cmocka_unit_test_setup_teardown(made_and_unmade, control_begin, control_end),

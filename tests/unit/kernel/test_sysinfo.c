@@ -15,6 +15,7 @@
 
 #include "kernel/lib/errno.h"
 #include "kernel/locks/lock_trace.h"
+#include "kernel/pmc/pmc.h"
 #include "kernel/recording/sample_interval.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/windows/control_area.h"
@@ -58,12 +59,12 @@ static int take_list(uint32_t number, const uint32_t *elements, uint32_t count, 
     return answer;
 }
 
-int ksession_set_counters(uint32_t number, const uint32_t *source, uint32_t count)
+int kpmc_set_counters(uint32_t number, const uint32_t *source, uint32_t count)
 {
     return take_list(number, source, count, false);
 }
 
-int ksession_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count)
+int kpmc_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count)
 {
     return take_list(number, hook, count, true);
 }

@@ -26,6 +26,7 @@
 #include "kernel/truth/truth.h"
 #include "tests/unit/support/alone.h"
 #include "tests/unit/support/trace_support.h"
+#include "trace/pmc/pmc_items.h"
 
 #define TSC(units) ((uint64_t)(units)*BOX_UNIT)
 #define BASE       UINT64_C(0xFFFF900000100000)
@@ -491,12 +492,12 @@ static void both_sides(void **state)
 
 /* With counters for PMC items: what they hold goes to the event, what was stepped of the leaving thread to the
  * truth. */
-static uint64_t counter[DS_MAX_COUNTING];
+static uint64_t counter[TRACE_PMC_MAX];
 static unsigned counters_read;
 
-void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING])
+static void read_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
 {
-    assert_ptr_equal(ds, cpu.ds);
+    assert_int_equal(index, 0);
     memcpy(values, counter, sizeof counter);
     counters_read++;
 }
@@ -505,9 +506,10 @@ static void counts_of_threads(void **state)
 {
     (void)state;
     box_open(&box, 1, BOX_FULL, false, 8, 8192);
-    box.config.pmc = (struct trace_pmc){.count = 2, .counter = {1, 0}, .hooks = 1, .hook = {0x0524}};
+    static const struct trace_pmc items = {.count = 2, .counter = {1, 0}, .hooks = 1, .hook = {0x0524}};
+    box.config.items = &items;
+    trace_pmc_read = read_counters;
     assert_int_equal(trace_session_init(&box.session, &box.config, box.memory, box.size), 0);
-    box.hub[0].read_counters = kswitch_counters;
     fresh();
     static struct kthread someone;
     cpu = (struct kcpu){.trace = &box.hub[0], .ds = (void *)&area, .previous = &someone, .current = &someone};

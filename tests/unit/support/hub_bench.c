@@ -31,7 +31,7 @@ void hub_open(struct hub_bench *b, uint32_t count, uint32_t circular, uint32_t b
     memset(b->memory, 0xA5, b->size); /* nothing may count on zeroed memory */
     b->hub = (struct trace_hub_cpu *)(void *)b->memory;
     for (uint32_t c = 0; c < HUB_CPUS; c++)
-        trace_hub_init(&b->hub[c], c, &b->clocks, NULL);
+        trace_hub_init(&b->hub[c], c, &b->clocks);
     for (uint32_t i = 0; i < count; i++) {
         config = config_of(b, i + 1, circular >> i & 1, buffers, buffer_bytes);
         if (trace_session_init(&b->session[i], &config, b->memory + hubs + i * one, one))

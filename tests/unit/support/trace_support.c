@@ -130,7 +130,7 @@ static void open_box(struct box *box, const struct trace_config *config)
         abort();
     box->hub = (struct trace_hub_cpu *)(void *)((uint8_t *)box->memory + session);
     for (uint32_t c = 0; c < cpus; c++)
-        trace_hub_init(&box->hub[c], c, &box->clocks, NULL);
+        trace_hub_init(&box->hub[c], c, &box->clocks);
 }
 
 void box_open(struct box *box, uint32_t cpus, unsigned events, bool circular, uint32_t buffers, uint32_t buffer_bytes)

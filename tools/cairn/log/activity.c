@@ -6,6 +6,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/etl/etl.h"
+#include "trace/pmc/pmc_names.h"
 #include "trace/pmc_sources.h"
 #include "trace/rundown/rundown.h"
 #include "trace/wire/activity.h"

@@ -3,8 +3,6 @@
 #include "kernel/memory/mem.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/machine.h"
-#include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/switch.h"
 #include "kernel/tracepoint/witness.h"
 #include "kernel/truth/truth.h"
 
@@ -63,31 +61,12 @@ bool kdrain_epoch(uint32_t index, uint32_t *epoch)
     return true;
 }
 
-void kswitch_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
+/* Counters that count for items: kds_store.ds.counting of them. */
+void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING])
 {
-    for (uint32_t i = 0; i < TRACE_PMC_MAX; i++)
-        values[i] = 1000 * index + i;
-}
-
-/* Counters that count for items: of two sources. */
-int kds_counter(uint16_t source)
-{
-    return source == TRACE_PMC_INSTRUCTION_RETIRED ? 1 : source == TRACE_PMC_TOTAL_CYCLES ? 0 : -ENOENT;
-}
-
-struct control_configured configured[4];
-unsigned times_configured;
-
-void kactivity_pmc_config(struct kcpu *cpu, const struct trace_config *config)
-{
-    assert_true(trace_hub_on(cpu->trace)); /* the session it is for is there */
-    if (!config->pmc.count)
-        return;
-    configured[times_configured].cpu = cpu->arch.index;
-    configured[times_configured].pmcs = config->pmc.count;
-    memcpy(configured[times_configured].source, config->pmc.source, sizeof configured[0].source);
-    memcpy(configured[times_configured].pmc, config->pmc.counter, sizeof configured[0].pmc);
-    times_configured++;
+    (void)ds;
+    for (uint32_t i = 0; i < DS_MAX_COUNTING; i++)
+        values[i] = 1000 * here + i;
 }
 
 int64_t kmachine_filetime(uint64_t tsc)
@@ -151,8 +130,14 @@ int kmutex_unlock(struct kmutex *mutex, int increment)
     return 0;
 }
 
-static const struct kds store;
-const struct kds *const kds = &store;
+struct kds kds_store;
+const struct kds *const kds = &kds_store;
+
+enum kds_kind kds_kind(uint32_t cpu)
+{
+    return cpu == 2 ? KDS_ATOM : KDS_CORE;
+}
+
 bool ktruth_kept;
 
 const void *kwitness_memory(void)
@@ -238,7 +223,7 @@ int control_begin(void **state)
     kopt.tick_us = 1000;
     pages_free = 1000;
     ktruth_kept = true;
-    pages_taken = calls = indices_read = truths = changes_told = times_configured = 0;
+    pages_taken = calls = indices_read = truths = changes_told = 0;
     char error[256];
     const int e = ksession_init(error, sizeof error);
     hubs = cpus[0].trace;

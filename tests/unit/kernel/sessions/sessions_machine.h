@@ -22,6 +22,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/locks/lock_trace.h"
 #include "kernel/options/options.h"
+#include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/thread.h"
 #include "tests/unit/support/trace_support.h"
@@ -32,6 +33,7 @@
 extern struct kcpu cpus[CPUS];
 extern uint32_t here; /* the CPU that runs */
 extern uint64_t tsc_hz;
+extern struct kds kds_store;
 
 /* ---- what was taken, done and told since control_begin ----------------------------------------------------------- */
 
@@ -44,12 +46,6 @@ extern unsigned changes_told;    /* to the rundown: before the first CPU hears o
 extern struct cairn_truth_session truth_seen[64];
 extern unsigned truths;
 extern bool ktruth_kept;
-extern struct control_configured {
-    uint32_t cpu, pmcs;
-    uint16_t source[2];
-    uint8_t pmc[2];
-} configured[4]; /* on which CPU, and what */
-extern unsigned times_configured;
 
 extern void (*meanwhile)(void); /* what somebody else does before the lock is ours; NULL: nothing */
 

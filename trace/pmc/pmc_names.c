@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/pmc_sources.h"
+#include "trace/pmc/pmc_names.h"
 
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
+#include "trace/pmc_sources.h"
 
 static const struct source {
     const char *name;
