@@ -48,7 +48,7 @@ enum ds_generation {
     DS_GENERATIONS
 };
 
-/* This processor's errata, and what the driver does about them: ds/driver/errata.c. */
+/* This processor's errata, and what the driver does about them: ds/errata/errata.c. */
 struct ds_errata {
     bool pebs_unusable;        /* no PEBS */
     bool pebs_needs_microcode; /* no PEBS with the microcode it has */

@@ -43,6 +43,12 @@ static const struct ds_mechanism *find_mechanism(struct ds_detection *d)
     return m;
 }
 
+__attribute__((weak)) void ds_find_errata(const struct ds_machine *machine, uint32_t signature, struct ds_caps *caps)
+{
+    (void)machine;
+    ds_caps_row(caps, "errata", signature, false, "not known: this kernel is built without them");
+}
+
 /* A bit for each of `count` counters, of the first `most` only. */
 static uint64_t lowest(unsigned count, unsigned most)
 {

@@ -45,7 +45,8 @@ void ds_caps_refuse(struct ds_caps *caps, const char *why);
 void ds_caps_no_bts(struct ds_caps *caps, const char *why);
 
 /* Fills caps->errata of the processor with CPUID.01H:EAX `signature`, a row each; some refuse PEBS. To be called when
- * record format and counters are known. Writes IA32_BIOS_SIGN_ID where the microcode's revision matters. */
+ * record format and counters are known. Writes IA32_BIOS_SIGN_ID where the microcode's revision matters. ds/errata
+ * defines it; the default adds a row that says that errata are not known. */
 void ds_find_errata(const struct ds_machine *machine, uint32_t signature, struct ds_caps *caps);
 
 /* Where errata.counters_stuck applies, counters have to hold these for a moment, each of the first four its own, with

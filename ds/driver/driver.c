@@ -121,6 +121,8 @@ void ds_set_lvtpc(struct ds_cpu *ds)
     ds_write_lvtpc(ds);
 }
 
+const uint32_t ds_stuck_counters[DS_STUCK_COUNTERS] = {0x4300B5, 0x4300D2, 0x4300B1, 0x4300B1};
+
 /*
  * 6, where errata AAK100, AAP53 and BD53 apply: before counters are given events. GLOBAL_CTRL is off before and after;
  * ds_roll_back brings back what they held.

@@ -128,7 +128,7 @@ static void give_back(struct ds_probe *p)
     m->lvtpc_write(m->context, p->lvtpc);
 }
 
-/* As the driver's set-up does, which has not been where pebs=none (ds/driver/errata.c). One that raises #GP is not
+/* As the driver's set-up does, which has not been where pebs=none (ds/errata/errata.c). One that raises #GP is not
  * told: then an experiment's counter does, or counts nothing, and that is. */
 static void free_counters(struct ds_probe *p)
 {
@@ -180,7 +180,7 @@ static uint64_t base(const struct ds_probe *p)
     return (uint64_t)(uintptr_t)p->bench->buffer;
 }
 
-/* Where more than a page hangs the processor (ds/driver/errata.c), no word of the area points beyond it, and a record
+/* Where more than a page hangs the processor (ds/errata/errata.c), no word of the area points beyond it, and a record
  * that begins below the maximum ends on it. No experiment has more records than that; one that never comes to its
  * threshold does not come to the page's end. */
 void ds_probe_pebs_buffer(struct ds_probe *p, uint32_t maximum, uint32_t threshold)

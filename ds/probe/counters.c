@@ -5,7 +5,7 @@
 #include "kernel/lib/string.h"
 
 #define SHORT   50u  /* a period below the minimum that is asked about */
-#define MINIMUM 128u /* the minimum that Linux keeps; and a period that each processor takes (ds/driver/errata.c) */
+#define MINIMUM 128u /* the minimum that Linux keeps; and a period that each processor takes (ds/errata/errata.c) */
 
 /* ---- the bystander ----------------------------------------------------------------------------------------------- */
 

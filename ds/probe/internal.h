@@ -6,7 +6,7 @@
 #include "ds/pebs23_layout.h"
 #include "ds/probe/probe.h"
 
-#define DS_PROBE_PERIOD         64u  /* of most experiments: no processor here refuses it (ds/driver/errata.c), */
+#define DS_PROBE_PERIOD         64u  /* of most experiments: no processor here refuses it (ds/errata/errata.c), */
 #define DS_PROBE_PERIOD_PRECISE 128u /* but some of INST_RETIRED.PREC_DIST, of which this is right everywhere */
 #define DS_PROBE_FAR            (UINT64_C(1) << 20) /* a reset value that nobody comes to */
 
@@ -146,7 +146,7 @@ const void *ds_probe_arch_group(const struct ds_probe *p, unsigned i, uint64_t g
 /* ---- answers */
 void ds_probe_answer(struct ds_probe_result *r, const char *answer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Not determined: where periods that are no multiples of 64 are wrong (ds/driver/errata.c), of the one counter that
+/* Not determined: where periods that are no multiples of 64 are wrong (ds/errata/errata.c), of the one counter that
  * makes records. Whether that is so. */
 bool ds_probe_needs_multiples(const struct ds_probe *p, struct ds_probe_result *r);
 /* Not determined, and why. */

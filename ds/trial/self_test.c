@@ -13,7 +13,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 
-#define PERIOD  128u /* errata take no exception to it (ds/driver/errata.c) */
+#define PERIOD  128u /* errata take no exception to it (ds/errata/errata.c) */
 #define TURNS   320u /* of two instructions: five periods */
 #define RECORDS 16u  /* more than there can be: no PMI */
 

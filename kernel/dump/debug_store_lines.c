@@ -107,16 +107,6 @@ static void dump_marked(struct trace_dump *d, uint32_t cpu, const char *name,
         LINE("ds.cpu.%u.%s=%s", cpu, name, numbers);
 }
 
-static void dump_errata(struct trace_dump *d, uint32_t cpu)
-{
-    enum cairn_stream stream = CAIRN_STREAM_MACHINE;
-    for (uint32_t i = 0; i < kds->config[cpu]->events; i++) {
-        const char *errata = ds_event_errata(&kds->caps[cpu], &kds->config[cpu]->event[i]);
-        if (errata)
-            LINE("ds.cpu.%u.errata.%u=%s", cpu, i, errata);
-    }
-}
-
 /* PEBS is no part of the Debug Store, which BTS may have. */
 static void dump_which_is_which(struct trace_dump *d)
 {
@@ -178,7 +168,6 @@ static void kdump_debug_store(struct trace_dump *d)
         LINE("ds.cpu.%u.counters=%s", i, counters);
         dump_marked(d, i, "not_precise", ds_event_precise, false);
         dump_marked(d, i, "alone", ds_event_alone, true);
-        dump_errata(d, i);
         LINE("ds.cpu.%u.area=%p", i, kcpu_table[i]->ds_area);
         LINE("ds.cpu.%u.buffer=%p", i, kcpu_table[i]->pebs_buffer);
         if (kds_instead(i))

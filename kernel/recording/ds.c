@@ -335,21 +335,6 @@ static void say_what_is_alone(void)
             }
 }
 
-/* Of each event with errata, once for CPUs that are alike. */
-static void say_what_has_errata(void)
-{
-    for (uint32_t i = 0; i < kcpu_count; i++) {
-        const bool again =
-            i && state.config[i] == state.config[i - 1] && state.caps[i].event_errata == state.caps[i - 1].event_errata;
-        for (uint32_t n = 0; n < state.config[i]->events && !again; n++) {
-            const struct ds_event *event = &state.config[i]->event[n];
-            const char *errata = ds_event_errata(&state.caps[i], event);
-            if (errata)
-                kprintf("ds: %s has errata %s: counts or records may be wrong\n", event->name, errata);
-        }
-    }
-}
-
 /* Once all CPUs are prepared: which are without PEBS. 0; -EINVAL with one line in `error`: all. */
 static int say_who_samples(char *error, size_t error_size)
 {
@@ -411,7 +396,6 @@ int kds_init(char *error, size_t error_size)
     if (e || !state.pebs)
         return e;
     say_what_is_alone();
-    say_what_has_errata();
     return say_who_samples(error, error_size);
 }
 

@@ -30,6 +30,7 @@ static void knows_the_store(void **state)
     ds_fake_init(&fake, true);
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
     assert_true(caps.pebs && caps.adaptive);
+    assert_false(ds_fake_test(&caps, "errata")->ok); /* are not known */
     ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value |= 15u << 8;
     ds_fake_refused(&fake, &caps, "CPUID.23H has no subleaves 4 and 5: the two disagree");
 }

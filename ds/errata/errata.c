@@ -14,8 +14,6 @@
  */
 #include "ds/driver/detect.h"
 
-const uint32_t ds_stuck_counters[DS_STUCK_COUNTERS] = {0x4300B5, 0x4300D2, 0x4300B1, 0x4300B1};
-
 static bool among(unsigned model, const uint8_t *models, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
