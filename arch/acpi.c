@@ -13,17 +13,17 @@ static const void *read_memory(void *context, uint64_t phys, size_t size)
     return arch_paging_reach(phys, size);
 }
 
-static const struct acpi_memory memory = {.read = read_memory};
+const struct acpi_memory arch_acpi_memory = {.read = read_memory};
 
 int arch_acpi_find(const char *signature, const uint8_t **table, uint32_t *size, struct acpi_problem *problem)
 {
-    return acpi_find(&memory, arch_boot_info->rsdp, signature, table, size, problem);
+    return acpi_find(&arch_acpi_memory, arch_boot_info->rsdp, signature, table, size, problem);
 }
 
 int arch_acpi_init(const struct boot_info *info)
 {
     struct acpi_problem problem;
-    int error = acpi_parse(&memory, info->rsdp, arch_this_cpu()->apic_id, &arch_acpi, &problem);
+    int error = acpi_parse(&arch_acpi_memory, info->rsdp, arch_this_cpu()->apic_id, &arch_acpi, &problem);
     if (error) {
         kprintf("acpi: table %s: %s; without ACPI the kernel cannot start\n", problem.table, problem.what);
         return error;
@@ -35,7 +35,6 @@ int arch_acpi_init(const struct boot_info *info)
     }
     for (uint32_t i = 0; i < arch_acpi.ignored_count; i++)
         kprintf("acpi: table %s: %s: not used\n", arch_acpi.ignored[i].table, arch_acpi.ignored[i].what);
-    arch_power_init();
     return 0;
 }
 

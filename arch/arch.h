@@ -223,16 +223,5 @@ void arch_machine_check_print(void);
 
 /* Writes `code` to QEMU's isa-debug-exit port (QEMU exits with 2*code+1). Returns where no such device listens. */
 void arch_debug_exit(uint8_t code);
-/* Writes all caches' lines of this memory back, and waits until that is done: it then survives a reset that leaves the
- * memory's power on. Other CPUs must not write there meanwhile. */
-void arch_flush(const void *from, size_t size);
-/* Resets the machine, by the ways of arch/firmware/reset.h in their order; if arch_reset_warm, by one that keeps what
- * is in memory, where the machine has it. Does not return. */
-extern bool arch_reset_warm;
-void arch_reboot(void);
-/* That order in words, cut at `size`. */
-void arch_reset_words(char *text, size_t size);
-void arch_poweroff(void); /* FADT PM1 control and \_S5: returns where the machine gives no simple way */
-
 /* CPU features in use, one line of words ("nx smep smap umip x2apic"), for the machine stream. */
 const char *arch_features(void);

@@ -5,7 +5,6 @@
 #include "arch/arch.h"
 #include "arch/asm_numbers.h"
 #include "arch/firmware/acpi_tables.h"
-#include "arch/firmware/pci.h"
 
 /* Operand of LGDT and LIDT. */
 struct arch_table_pointer {
@@ -95,20 +94,15 @@ int arch_paging_identity(uint64_t copy, uint64_t phys);
 /* ---- arch/acpi.c ---- */
 
 extern struct acpi_info arch_acpi;
+extern const struct acpi_memory arch_acpi_memory; /* this machine's; after arch_paging_init, boot only */
 
 /* As acpi_find, in this machine's memory. After arch_paging_init; boot only. */
 int arch_acpi_find(const char *signature, const uint8_t **table, uint32_t *size, struct acpi_problem *problem);
 
-/* ---- arch/pci.c ---- */
+/* ---- arch/debug_exit.c ---- */
 
-extern const struct pci_config arch_pci_config; /* boot only: nothing serialises the two ports */
-/* One byte of a function's first 256 (bus 15:8, device 7:3, function 2:0). At the end only, likewise. */
-void arch_pci_write8(uint16_t function, unsigned offset, uint8_t value);
-
-/* ---- arch/power.c ---- */
-
-/* Maps a reset register that lies in memory space; prints where that cannot be. After the tables are parsed. */
-void arch_power_init(void);
+/* Waits, also before arch_time_init: then about as long. */
+void arch_wait_for_effect(uint64_t us);
 
 /* ---- arch/apic.c ---- */
 

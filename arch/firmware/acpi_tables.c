@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Longer than 500 lines: every table goes through the parser here, which alone knows where its bytes end. */
 #include "arch/firmware/acpi_tables.h"
 
 #include "arch/firmware/acpi_bytes.h"
@@ -7,7 +6,7 @@
 #include "kernel/lib/string.h"
 
 /* A description header (ACPI, "System Description Table Header"). */
-enum { HEADER_LENGTH = 4, HEADER_REVISION = 8, HEADER_SIZE = 36 };
+enum { HEADER_LENGTH = 4, HEADER_SIZE = ACPI_HEADER_SIZE };
 /* No table we read is larger; a hostile length must not make us map half the address space. */
 #define TABLE_SIZE_MAX (16u << 20)
 
@@ -37,44 +36,13 @@ enum madt_type {
 #define MADT_POLARITY_MASK 3u
 #define MADT_POLARITY_LOW  3u
 
-/* FADT */
-enum {
-    FADT_DSDT = 40,
-    FADT_SMI_CMD = 48,
-    FADT_ACPI_ENABLE = 52,
-    FADT_PM1A_CNT = 64,
-    FADT_PM1B_CNT = 68,
-    FADT_PM_TMR = 76,
-    FADT_PM_TMR_LEN = 91,
-    FADT_IAPC_BOOT_ARCH = 109,
-    FADT_FLAGS = 112,
-    FADT_SIZE_1 = 116,
-    FADT_RESET_REG = 116,
-    FADT_RESET_VALUE = 128,
-    FADT_X_DSDT = 140,
-    FADT_X_PM1A_CNT = 172,
-    FADT_X_PM1B_CNT = 184,
-    FADT_X_PM_TMR = 208,
-};
-#define FADT_IAPC_BOOT_ARCH_REVISION 3u /* ACPI 2.0; before it these bytes are reserved */
-#define FADT_IAPC_8042               (1u << 1)
-#define FADT_FLAG_TMR_VAL_EXT        (1u << 8)
-#define FADT_FLAG_RESET_REG_SUP      (1u << 10)
-#define FADT_FLAG_HW_REDUCED         (1u << 20)
+/* FADT, beside what arch/firmware/power reads in it */
+enum { FADT_PM_TMR = 76, FADT_PM_TMR_LEN = 91, FADT_X_PM_TMR = 208 };
+#define FADT_FLAG_TMR_VAL_EXT (1u << 8)
 
 enum { HPET_ADDRESS = 40, HPET_SIZE = 56 };
 enum { DMAR_FLAGS = 37, DMAR_SIZE = 48 }; /* Intel VT-d specification, "DMA Remapping Reporting Structure" */
 #define DMAR_FLAG_X2APIC_OPT_OUT 2u
-
-/* AML (ACPI, "ACPI Machine Language Specification") */
-enum {
-    AML_ZERO = 0x00,
-    AML_ONE = 0x01,
-    AML_NAME = 0x08,
-    AML_BYTE = 0x0A,
-    AML_PACKAGE = 0x12,
-    AML_ROOT = '\\',
-};
 
 struct table {
     const uint8_t *bytes; /* NULL: not there */
@@ -325,117 +293,32 @@ static int parse_madt(struct parser *parser, const struct table *madt, uint32_t 
 
 /* ---- FADT ---- */
 
-static struct acpi_register get_gas(const uint8_t *at)
+struct acpi_register acpi_get_register(const uint8_t *at)
 {
     return (struct acpi_register){.address = acpi_get64(at + GAS_ADDRESS), .space = at[GAS_SPACE]};
 }
 
-/* An I/O port that the FADT gives as a 32-bit number and, from revision 2 on, also as a GAS that wins. */
-static uint16_t get_port(const struct table *fadt, unsigned old_at, unsigned gas_at)
+uint16_t acpi_get_port(const uint8_t *fadt, uint32_t size, unsigned old_at, unsigned gas_at)
 {
-    if (gas_at + GAS_SIZE <= fadt->size) {
-        struct acpi_register gas = get_gas(fadt->bytes + gas_at);
+    if (gas_at + GAS_SIZE <= size) {
+        struct acpi_register gas = acpi_get_register(fadt + gas_at);
         if (gas.address)
             return gas.space == ACPI_SPACE_IO && gas.address <= UINT16_MAX ? (uint16_t)gas.address : 0;
     }
-    uint32_t port = acpi_get32(fadt->bytes + old_at);
+    uint32_t port = acpi_get32(fadt + old_at);
     return port <= UINT16_MAX ? (uint16_t)port : 0;
-}
-
-/* One small integer constant of a package. Returns the bytes it takes, 0 where it is something else. */
-static unsigned aml_integer(const uint8_t *at, size_t left, uint8_t *value)
-{
-    if (left >= 1 && (at[0] == AML_ZERO || at[0] == AML_ONE)) {
-        *value = at[0];
-        return 1;
-    }
-    if (left >= 2 && at[0] == AML_BYTE) {
-        *value = at[1];
-        return 2;
-    }
-    return 0;
-}
-
-/* Finds Name(_S5_, Package{a, b, ...}) in the DSDT without an AML interpreter: the sleep types are integer constants on
- * every machine, at the root of the namespace. No find, no power-off. */
-static void find_s5(struct acpi_info *info, const struct table *dsdt)
-{
-    const uint8_t *bytes = dsdt->bytes;
-
-    for (uint32_t at = HEADER_SIZE + 2; at + 8 <= dsdt->size; at++) {
-        if (memcmp(bytes + at, "_S5_", 4) != 0)
-            continue;
-        bool named = bytes[at - 1] == AML_NAME || (bytes[at - 1] == AML_ROOT && bytes[at - 2] == AML_NAME);
-        if (!named || bytes[at + 4] != AML_PACKAGE)
-            continue;
-        /* PkgLength: bits 7:6 of its first byte say how many more follow; then NumElements. */
-        uint32_t element = at + 5 + 1 + (bytes[at + 5] >> 6) + 1;
-        if (element >= dsdt->size || bytes[element - 1] < 2)
-            continue;
-        unsigned used = aml_integer(bytes + element, dsdt->size - element, &info->s5_type_a);
-        if (!used || !aml_integer(bytes + element + used, dsdt->size - element - used, &info->s5_type_b))
-            continue;
-        info->has_s5 = true;
-        return;
-    }
-}
-
-/* ACPI, "Reset Register": a byte in memory, in I/O space or in the configuration space of a function on bus 0 (of an
- * address there: device 47:32, function 31:16, offset 15:0). Its width is not looked at: it is always 8. */
-static int parse_reset(struct parser *parser, const struct table *fadt)
-{
-    struct acpi_info *info = parser->info;
-    const struct acpi_register reset = get_gas(fadt->bytes + FADT_RESET_REG);
-    const uint64_t at = reset.address;
-    bool good = at != 0;
-
-    if (reset.space == ACPI_SPACE_IO)
-        good = good && at <= UINT16_MAX;
-    else if (reset.space == ACPI_SPACE_PCI)
-        good = good && at >> 32 < 32 && (at >> 16 & 0xFFFF) < 8 && (at & 0xFFFF) < 256;
-    else if (reset.space != ACPI_SPACE_MEMORY)
-        good = false;
-    if (!good)
-        return fail(parser, -EINVAL, "FACP", "its reset register is where no byte can be written");
-    info->reset = reset;
-    info->reset_value = fadt->bytes[FADT_RESET_VALUE];
-    return 0;
 }
 
 static int parse_fadt(struct parser *parser, const struct table *fadt)
 {
     struct acpi_info *info = parser->info;
-    const uint8_t *bytes = fadt->bytes;
 
     if (fadt->size < FADT_SIZE_1)
         return fail(parser, -EINVAL, "FACP", "it is too short");
-    uint32_t flags = acpi_get32(bytes + FADT_FLAGS);
-
-    if (flags & FADT_FLAG_RESET_REG_SUP && fadt->size > FADT_RESET_VALUE)
-        ignore(parser, parse_reset(parser, fadt));
-    info->no_8042 = bytes[HEADER_REVISION] >= FADT_IAPC_BOOT_ARCH_REVISION &&
-                    !(acpi_get16(bytes + FADT_IAPC_BOOT_ARCH) & FADT_IAPC_8042);
-    if (flags & FADT_FLAG_HW_REDUCED)
-        return 0; /* neither PM timer nor PM1 control */
-    if (bytes[FADT_PM_TMR_LEN] == 4) {
-        info->pm_timer = get_port(fadt, FADT_PM_TMR, FADT_X_PM_TMR);
+    uint32_t flags = acpi_get32(fadt->bytes + FADT_FLAGS);
+    if (!(flags & FADT_FLAG_HW_REDUCED) && fadt->bytes[FADT_PM_TMR_LEN] == 4) {
+        info->pm_timer = acpi_get_port(fadt->bytes, fadt->size, FADT_PM_TMR, FADT_X_PM_TMR);
         info->pm_timer_bits = flags & FADT_FLAG_TMR_VAL_EXT ? 32 : 24;
-    }
-
-    info->pm1a_control = get_port(fadt, FADT_PM1A_CNT, FADT_X_PM1A_CNT);
-    info->pm1b_control = get_port(fadt, FADT_PM1B_CNT, FADT_X_PM1B_CNT);
-    uint32_t smi_command = acpi_get32(bytes + FADT_SMI_CMD);
-    info->smi_command = smi_command <= UINT16_MAX ? (uint16_t)smi_command : 0;
-    info->acpi_enable = bytes[FADT_ACPI_ENABLE];
-    uint64_t dsdt_phys = acpi_get32(bytes + FADT_DSDT);
-    if (fadt->size >= FADT_X_DSDT + 8 && acpi_get64(bytes + FADT_X_DSDT))
-        dsdt_phys = acpi_get64(bytes + FADT_X_DSDT);
-    if (info->pm1a_control && dsdt_phys) {
-        struct table dsdt;
-        int error = load_table(parser, dsdt_phys, "DSDT", &dsdt);
-        if (error)
-            return error; /* power-off is the last thing taken from here: the rest holds */
-        find_s5(info, &dsdt);
     }
     return 0;
 }
@@ -444,7 +327,7 @@ static int parse_hpet(struct parser *parser, const struct table *hpet)
 {
     if (hpet->size < HPET_SIZE)
         return fail(parser, -EINVAL, "HPET", "it is too short");
-    struct acpi_register gas = get_gas(hpet->bytes + HPET_ADDRESS);
+    struct acpi_register gas = acpi_get_register(hpet->bytes + HPET_ADDRESS);
     if (gas.space == ACPI_SPACE_MEMORY)
         parser->info->hpet = gas.address;
     return 0;
@@ -507,4 +390,18 @@ int acpi_find(const struct acpi_memory *memory, uint64_t rsdp, const char *signa
     *bytes = table.bytes;
     *size = table.size;
     return table.bytes ? 0 : -ENOENT;
+}
+
+int acpi_load(const struct acpi_memory *memory, uint64_t phys, const char *signature, const uint8_t **bytes,
+              uint32_t *size, struct acpi_problem *problem)
+{
+    struct parser parser = {.memory = memory, .problem = problem};
+    struct table table;
+    int error = load_table(&parser, phys, signature, &table);
+
+    if (error)
+        return error;
+    *bytes = table.bytes;
+    *size = table.size;
+    return 0;
 }

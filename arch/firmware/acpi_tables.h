@@ -43,8 +43,8 @@ struct acpi_problem {
     const char *what; /* in words */
 };
 
-/* What the kernel can do without: the rest of a MADT, the FADT, the DSDT it leads to, the HPET and the DMAR table. */
-#define ACPI_MAX_IGNORED 5u
+/* What the kernel can do without: the rest of a MADT, the FADT, the HPET and the DMAR table. */
+#define ACPI_MAX_IGNORED 4u
 
 struct acpi_info {
     struct acpi_cpu cpus[MAX_CPUS]; /* enabled ones; [0] is the boot processor */
@@ -61,16 +61,6 @@ struct acpi_info {
     uint8_t pm_timer_bits; /* 24 or 32 */
     uint64_t hpet;         /* physical; 0: none */
 
-    struct acpi_register reset; /* one byte can be written there; of PCI a function of bus 0, CF8H reaches it */
-    uint8_t reset_value;
-    bool no_8042; /* the FADT says that there is no keyboard controller at ports 60H and 64H */
-
-    bool has_s5; /* power-off: the next seven fields mean something */
-    uint8_t s5_type_a, s5_type_b;
-    uint8_t acpi_enable;
-    uint16_t pm1a_control, pm1b_control; /* I/O ports; b may be 0 */
-    uint16_t smi_command;                /* I/O port; 0: the machine is in ACPI mode already */
-
     struct acpi_problem ignored[ACPI_MAX_IGNORED]; /* malformed, hence as good as not there */
     uint32_t ignored_count;
 };
@@ -84,3 +74,10 @@ int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_ap
 /* Any table, looked up and checked likewise: 0; -ENOENT: there is none, or no RSDP; with *problem filled -EINVAL. */
 int acpi_find(const struct acpi_memory *memory, uint64_t rsdp, const char *signature, const uint8_t **bytes,
               uint32_t *size, struct acpi_problem *problem);
+/* The table at `phys`, checked likewise: 0, or -EINVAL. */
+int acpi_load(const struct acpi_memory *memory, uint64_t phys, const char *signature, const uint8_t **bytes,
+              uint32_t *size, struct acpi_problem *problem);
+
+struct acpi_register acpi_get_register(const uint8_t *at);
+/* An I/O port that the FADT gives as a 32-bit number and, from revision 2 on, also as a register that wins. */
+uint16_t acpi_get_port(const uint8_t *fadt, uint32_t size, unsigned old_at, unsigned gas_at);

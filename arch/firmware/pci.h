@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Access to the configuration space of PCI functions, of segment 0: arch/pci.c has the machine's, tests their own. */
+/* Access to the configuration space of PCI functions, of segment 0: arch/ports/pci.c has the machine's, tests their
+ * own. */
 #pragma once
 
 #include <stdint.h>

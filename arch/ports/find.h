@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch/firmware/pci.h"
 #include "arch/firmware/ports/acpi_serial.h"
 #include "arch/firmware/uart.h"
 
@@ -24,3 +25,5 @@ int arch_serial_spcr(struct arch_serial_port *port);
 int arch_serial_dbg2(struct acpi_dbg2 *walk, struct arch_serial_port *port);
 int arch_serial_pci(uint32_t *from, struct arch_serial_port *port);
 int arch_serial_pci_at(uint16_t function, struct arch_serial_port *port);
+
+extern const struct pci_config arch_pci_config; /* the machine's; boot only: nothing serialises the two ports */

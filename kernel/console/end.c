@@ -14,22 +14,19 @@
 #define EXIT_GOOD 0x10u
 #define EXIT_BAD  0x11u
 
+__attribute__((weak)) void kend_by_power(void)
+{
+}
+
 _Noreturn void kend(bool good)
 {
     kphase_run(KPHASE_END, NULL);
     arch_serial_drain();
-    switch (kopt.end) {
-    case KOPT_END_EXIT:
+    if (kopt.end == KOPT_END_EXIT) {
         arch_debug_exit(good ? EXIT_GOOD : EXIT_BAD);
         kprintf("end=exit: nothing listens at the debug-exit port\n");
-        break;
-    case KOPT_END_REBOOT:
-        arch_reboot();
-        break;
-    case KOPT_END_POWEROFF:
-        arch_poweroff();
-        kprintf("end=poweroff: this machine gives no simple way\n");
     }
+    kend_by_power();
     kprintf("halted: you can switch the machine off\n"); /* the last words run-qemu.sh waits for */
     arch_serial_drain();
     arch_halt();

@@ -263,8 +263,6 @@ static void kmachine_dump(struct trace_dump *d)
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.tsc_hz=%lu", (unsigned long)arch_tsc_hz());
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.time_source=%s", arch_time_source());
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.serial=%s", kserial_words());
-    arch_reset_words(text, sizeof text);
-    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.reset=%s", text);
     dump_memory(d);
     for (size_t i = 0; kopt_show(i, text, sizeof text); i++)
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "option.%s", text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the log in memory does in a run: it is one of the console's sinks, and its end is a reset. */
 #include "arch/arch.h"
+#include "arch/power/power.h"
 #include "arch/serial.h"
 #include "kernel/console/end.h"
 #include "kernel/console/print.h"

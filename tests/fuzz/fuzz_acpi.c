@@ -14,7 +14,7 @@
 #include "arch/firmware/acpi_tables.h"
 #include "arch/firmware/ports/acpi_serial.h"
 #include "arch/firmware/ports/pci_uart.h"
-#include "arch/firmware/reset.h"
+#include "arch/firmware/power/reset.h"
 #include "kernel/lib/errno.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -77,7 +77,7 @@ static void check_uart(const struct arch_uart *u)
 }
 
 /* Each way at most once, one that is there first, the one that always works last, and its words fit a line. */
-static void check_reset(const struct acpi_info *info, bool warm)
+static void check_reset(const struct acpi_power *info, bool warm)
 {
     enum arch_reset_way ways[ARCH_RESET_WAYS];
     const unsigned count = arch_reset_order(info, warm, ways);
@@ -101,8 +101,6 @@ static void check_reset(const struct acpi_info *info, bool warm)
 
 static void check_machine(const struct acpi_info *info)
 {
-    check_reset(info, false);
-    check_reset(info, true);
     assert(info->cpu_count >= 1 && info->cpu_count <= MAX_CPUS);
     assert(info->cpus[0].apic_id == 0);
     assert(info->ioapic_count <= ACPI_MAX_IOAPICS);
@@ -116,6 +114,7 @@ static void read_tables(const uint8_t *data, size_t size, bool right)
 {
     const struct acpi_memory reader = {.read = read_memory};
     static struct acpi_info info;
+    struct acpi_power power;
     struct acpi_problem problem;
     struct acpi_serial port;
     const uint8_t *table;
@@ -126,6 +125,9 @@ static void read_tables(const uint8_t *data, size_t size, bool right)
     memory.bytes = data;
     memory.size = size;
     memory.seal = right;
+    acpi_power_parse(&reader, BASE, &power);
+    check_reset(&power, false);
+    check_reset(&power, true);
     if (acpi_parse(&reader, BASE, 0, &info, &problem) == 0)
         check_machine(&info);
     else

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "arch/firmware/acpi_tables.h"
+#include "arch/firmware/power/acpi_power.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 
@@ -173,10 +174,13 @@ static const void *read_memory(void *context, uint64_t phys, size_t size)
     return copy;
 }
 
+static struct acpi_power power; /* of the last machine */
+
 static int parse(struct machine *m, struct acpi_info *info, struct acpi_problem *problem)
 {
     const struct acpi_memory memory = {.read = read_memory, .context = m};
     int error = acpi_parse(&memory, BASE + RSDP, BOOT_ID, info, problem);
+    acpi_power_parse(&memory, BASE + RSDP, &power);
 
     while (m->copy_count)
         free(m->copies[--m->copy_count]);
@@ -202,9 +206,10 @@ static void expect_bad(struct machine *m, int error, const char *table, const ch
 static void expect_ignored(struct machine *m, struct acpi_info *info, const char *table, const char *what)
 {
     expect_good(m, info);
-    assert_int_equal(info->ignored_count, 1);
-    assert_string_equal(info->ignored[0].table, table);
-    assert_string_equal(info->ignored[0].what, what);
+    const struct acpi_problem *ignored = info->ignored_count ? info->ignored : power.ignored;
+    assert_int_equal(info->ignored_count + power.ignored_count, 1);
+    assert_string_equal(ignored->table, table);
+    assert_string_equal(ignored->what, what);
     assert_int_equal(info->cpu_count, 4);
 }
 
@@ -232,14 +237,14 @@ static void test_whole(void **state)
     assert_int_equal(info.pm_timer, 0x608);
     assert_int_equal(info.pm_timer_bits, 32);
     assert_true(info.hpet == 0xFED00000);
-    assert_true(info.reset.address == 0xCF9);
-    assert_int_equal(info.reset.space, ACPI_SPACE_IO);
-    assert_int_equal(info.reset_value, 0xF);
-    assert_true(info.has_s5);
-    assert_int_equal(info.s5_type_a, 5);
-    assert_int_equal(info.s5_type_b, 0);
-    assert_int_equal(info.pm1a_control, 0x604);
-    assert_int_equal(info.smi_command, 0xB2);
+    assert_true(power.reset.address == 0xCF9);
+    assert_int_equal(power.reset.space, ACPI_SPACE_IO);
+    assert_int_equal(power.reset_value, 0xF);
+    assert_true(power.has_s5);
+    assert_int_equal(power.s5_type_a, 5);
+    assert_int_equal(power.s5_type_b, 0);
+    assert_int_equal(power.pm1a_control, 0x604);
+    assert_int_equal(power.smi_command, 0xB2);
     free(m);
 }
 
@@ -273,7 +278,7 @@ static void test_acpi_1(void **state)
     expect_good(m, &info);
     assert_int_equal(info.cpu_count, 4);
     assert_int_equal(info.pm_timer_bits, 24);
-    assert_true(info.reset.address == 0);
+    assert_true(power.reset.address == 0);
     free(m);
 }
 
@@ -290,7 +295,7 @@ static void test_fadt_variants(void **state)
     seal_table(m, FADT);
     expect_good(m, &info);
     assert_int_equal(info.pm_timer, 0x1008);
-    assert_true(info.has_s5);
+    assert_true(power.has_s5);
 
     put(m, FADT + 208, 1, ACPI_SPACE_MEMORY); /* not a port: no PM timer rather than a wrong one */
     seal_table(m, FADT);
@@ -301,8 +306,8 @@ static void test_fadt_variants(void **state)
     seal_table(m, FADT);
     expect_good(m, &info);
     assert_int_equal(info.pm_timer, 0);
-    assert_false(info.has_s5);
-    assert_true(info.reset.address == 0);
+    assert_false(power.has_s5);
+    assert_true(power.reset.address == 0);
     free(m);
 }
 
@@ -421,9 +426,9 @@ static void test_broken_optional_tables(void **state)
         m->memory[at + 9]++;
         expect_ignored(m, &info, tables[i].name, "its checksum is wrong");
         assert_int_equal(info.pm_timer, at == FADT ? 0 : 0x608);
-        assert_true(info.reset.address == (at == FADT ? 0 : 0xCF9));
+        assert_true(power.reset.address == (at == FADT ? 0 : 0xCF9));
         assert_true(info.hpet == (at == HPET ? 0 : 0xFED00000));
-        assert_int_equal(info.has_s5, at == HPET || at == DMAR);
+        assert_int_equal(power.has_s5, at == HPET || at == DMAR);
         put(m, at + 4, 4, 35);
         expect_ignored(m, &info, tables[i].name, "its length is out of bounds");
         put(m, at + 4, 4, UINT32_MAX);
@@ -457,12 +462,13 @@ static void test_broken_optional_tables(void **state)
     m->memory[HPET + 9]++;
     m->memory[DMAR + 9]++;
     expect_good(m, &info);
-    assert_int_equal(info.ignored_count, ACPI_MAX_IGNORED);
+    assert_int_equal(info.ignored_count, 3);
     assert_string_equal(info.ignored[0].table, "APIC");
     assert_string_equal(info.ignored[1].table, "DMAR");
-    assert_string_equal(info.ignored[2].table, "FACP");
-    assert_string_equal(info.ignored[3].table, "DSDT");
-    assert_string_equal(info.ignored[4].table, "HPET");
+    assert_string_equal(info.ignored[2].table, "HPET");
+    assert_int_equal(power.ignored_count, 2);
+    assert_string_equal(power.ignored[0].table, "FACP");
+    assert_string_equal(power.ignored[1].table, "DSDT");
     assert_int_equal(info.pm_timer, 0x608);
     assert_int_equal(info.cpus[0].nmi_lint, 2); /* the good line is still there */
     assert_int_equal(info.cpus[2].nmi_lint, 3);
@@ -532,9 +538,9 @@ static void test_s5_variants(void **state)
         put(m, DSDT + 4, 4, 36 + cases[i].size);
         seal_table(m, DSDT);
         expect_good(m, &info);
-        assert_int_equal(info.has_s5, cases[i].found);
-        if (info.has_s5)
-            assert_int_equal(info.s5_type_b, 7);
+        assert_int_equal(power.has_s5, cases[i].found);
+        if (power.has_s5)
+            assert_int_equal(power.s5_type_b, 7);
         free(m);
     }
 }
@@ -555,6 +561,7 @@ static void check_sane(struct machine *m)
     assert_in_range(info.cpu_count, 1, MAX_CPUS);
     assert_in_range(info.ioapic_count, 0, ACPI_MAX_IOAPICS);
     assert_in_range(info.ignored_count, 0, ACPI_MAX_IGNORED);
+    assert_in_range(power.ignored_count, 0, 2);
     assert_int_equal(info.cpus[0].apic_id, BOOT_ID);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/power.c: which reset register is taken into use, and what is said of one that is not. */
+/* arch/power/power.c: which reset register is taken into use, and what is said of one that is not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,14 +10,25 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
+#include "arch/firmware/power/acpi_power.h"
 #include "arch/internal.h"
+#include "arch/power/power.h"
 
 #include "kernel/lib/print.h"
 #include "tests/unit/fake/processor.h"
 #include "tests/unit/support/alone.h"
 
-struct acpi_info arch_acpi;
+static struct acpi_power told;
 const struct boot_info *arch_boot_info;
+static struct boot_info boot_info;
+const struct acpi_memory arch_acpi_memory;
+
+void acpi_power_parse(const struct acpi_memory *memory, uint64_t rsdp, struct acpi_power *power)
+{
+    assert_ptr_equal(memory, &arch_acpi_memory);
+    (void)rsdp;
+    *power = told;
+}
 
 static char said[256];
 static uint8_t device;
@@ -32,6 +43,9 @@ void kprintf(const char *format, ...)
 
 #define MEMORY_END 0x80000000u
 
+static bool panics; /* at the next mapping */
+static void reboot(void);
+
 bool arch_is_memory(const struct boot_info *info, uint64_t phys, uint64_t size)
 {
     assert_ptr_equal(info, arch_boot_info);
@@ -41,6 +55,8 @@ bool arch_is_memory(const struct boot_info *info, uint64_t phys, uint64_t size)
 void *arch_map_device(uint64_t phys, size_t size)
 {
     assert_int_equal(size, 1);
+    if (panics)
+        reboot();
     return phys < MEMORY_END || phys >> 52 ? NULL : &device;
 }
 
@@ -80,7 +96,8 @@ void arch_triple_fault(const void *no_idt)
 
 static void begin(uint8_t space, uint64_t address)
 {
-    arch_acpi = (struct acpi_info){.reset = {.address = address, .space = space}, .reset_value = 6};
+    arch_boot_info = &boot_info;
+    told = (struct acpi_power){.reset = {.address = address, .space = space}, .reset_value = 6};
     said[0] = '\0';
     tsc_hz = 1;
     waited = reads = 0;
@@ -101,7 +118,6 @@ static void register_in_memory_space(void **state)
 {
     (void)state;
     begin(ACPI_SPACE_MEMORY, 0xFED10000);
-    assert_int_equal(arch_acpi.reset.address, 0xFED10000);
     assert_string_equal(said, "");
     reboot();
     assert_int_equal(device, 6);
@@ -131,20 +147,24 @@ static void other_registers(void **state)
 {
     (void)state;
     begin(ACPI_SPACE_IO, 0xCF9); /* though memory has such an address */
-    assert_int_equal(arch_acpi.reset.address, 0xCF9);
+    char words[128];
+    arch_reset_words(words, sizeof words);
+    assert_string_equal(words, "FADT's register (I/O port 0xcf9 = 0x06), CF9H, keyboard controller, triple fault");
     begin(ACPI_SPACE_MEMORY, 0); /* none */
     assert_string_equal(said, "");
 }
 
-/* A panic while the tables are being parsed. */
+/* A panic while it is being mapped. */
 static void register_not_mapped_yet(void **state)
 {
     (void)state;
-    begin(ACPI_SPACE_MEMORY, 0);
-    arch_acpi.reset.address = 0xFED10000;
     device = 0;
-    reboot();
+    panics = true;
+    begin(ACPI_SPACE_MEMORY, 0xFED10000);
+    panics = false;
+    assert_int_equal(faults, 1);
     assert_int_equal(device, 0);
+    assert_non_null(strstr(written, "cf9=6"));
 }
 
 void arch_out32(uint16_t port, uint32_t value)

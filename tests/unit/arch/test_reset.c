@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/firmware/reset.c: from a FADT's bytes, through arch/firmware/acpi_tables.c, to the order in which a machine is
+/* arch/firmware/power/reset.c: from a FADT's bytes, through acpi_power.c, to the order in which a machine is
  * reset. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "arch/firmware/reset.h"
+#include "arch/firmware/power/reset.h"
 #include "kernel/lib/errno.h"
 
 #define BASE 0x10000u
@@ -55,10 +55,9 @@ struct fadt {
     uint64_t address;
 };
 
-static void parse(const struct fadt *fadt, struct acpi_info *info)
+static void parse(const struct fadt *fadt, struct acpi_power *info)
 {
     const struct acpi_memory reader = {.read = read_memory};
-    struct acpi_problem problem;
 
     memset(memory, 0, sizeof(memory));
     memcpy(memory + RSDP, "RSD PTR ", 8);
@@ -76,10 +75,10 @@ static void parse(const struct fadt *fadt, struct acpi_info *info)
     put(FADT + 120, 8, fadt->address);
     put(FADT + 128, 1, fadt->value);
     table(FADT, "FACP", fadt->size);
-    assert_int_equal(acpi_parse(&reader, BASE, 0, info, &problem), 0);
+    acpi_power_parse(&reader, BASE, info);
 }
 
-static void expect_order(const struct acpi_info *info, bool warm, const char *order)
+static void expect_order(const struct acpi_power *info, bool warm, const char *order)
 {
     char text[128];
 
@@ -120,7 +119,7 @@ static void test_orders(void **state)
          "CF9H, FADT's register (PCI, bus 0, 0x1f000000ac = 0x08), keyboard controller, triple fault"},
     };
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct acpi_info info;
+        struct acpi_power info;
         parse(&cases[i].fadt, &info);
         assert_int_equal(info.ignored_count, 0);
         expect_order(&info, false, cases[i].cold);
@@ -154,7 +153,7 @@ static void test_registers_that_are_none(void **state)
     };
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct fadt fadt = {6, FADT_3, 0, RESET, cases[i].space, 6, cases[i].address};
-        struct acpi_info info;
+        struct acpi_power info;
         parse(&fadt, &info);
         assert_int_equal(info.ignored_count, !cases[i].good);
         assert_int_equal(info.reset.address != 0, cases[i].good);
@@ -171,7 +170,7 @@ static void test_registers_that_are_none(void **state)
 static void test_before_the_tables(void **state)
 {
     (void)state;
-    static const struct acpi_info nothing;
+    static const struct acpi_power nothing;
     char text[16];
 
     expect_order(&nothing, false, "CF9H, keyboard controller, triple fault");

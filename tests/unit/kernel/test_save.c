@@ -15,6 +15,7 @@
 
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
+#include "arch/power/power.h"
 #include "boot/save/save_check.h"
 #include "kernel/console/report.h"
 #include "kernel/lib/print.h"

@@ -4,7 +4,8 @@
  * Mechanism". They reach the first 256 bytes of the functions of segment 0, which is enough here. MCFG's memory-mapped
  * access would have to be found and mapped, and gives the same bytes.
  */
-#include "arch/internal.h"
+#include "arch/instructions.h"
+#include "arch/ports/find.h"
 
 #define CONFIG_ADDRESS        0xCF8u
 #define CONFIG_ENABLE         0x80000000u
@@ -29,12 +30,6 @@ static void config_write(void *context, uint16_t function, unsigned offset, uint
     (void)context;
     config_select(function, offset);
     arch_out32(CONFIG_DATA, value);
-}
-
-void arch_pci_write8(uint16_t function, unsigned offset, uint8_t value)
-{
-    config_select(function, offset);
-    arch_out8((uint16_t)(CONFIG_DATA + (offset & 3)), value);
 }
 
 const struct pci_config arch_pci_config = {.read = config_read, .write = config_write};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/firmware/reset.h"
+#include "arch/firmware/power/reset.h"
 #include "kernel/lib/string.h"
 
-unsigned arch_reset_order(const struct acpi_info *acpi, bool warm, enum arch_reset_way ways[ARCH_RESET_WAYS])
+unsigned arch_reset_order(const struct acpi_power *acpi, bool warm, enum arch_reset_way ways[ARCH_RESET_WAYS])
 {
     unsigned count = 0;
 
@@ -18,14 +18,14 @@ unsigned arch_reset_order(const struct acpi_info *acpi, bool warm, enum arch_res
     return count;
 }
 
-uint8_t arch_reset_value(const struct acpi_info *acpi, bool warm)
+uint8_t arch_reset_value(const struct acpi_power *acpi, bool warm)
 {
     if (warm && acpi->reset.space == ACPI_SPACE_IO && acpi->reset.address == RST_CNT)
         return (uint8_t)(acpi->reset_value & ~RST_CNT_FULL_RST);
     return acpi->reset_value;
 }
 
-static int show_register(const struct acpi_info *acpi, bool warm, char *text, size_t size)
+static int show_register(const struct acpi_power *acpi, bool warm, char *text, size_t size)
 {
     static const char *const spaces[] = {"memory at", "I/O port", "PCI, bus 0,"};
 
@@ -33,7 +33,7 @@ static int show_register(const struct acpi_info *acpi, bool warm, char *text, si
                     (unsigned long)acpi->reset.address, arch_reset_value(acpi, warm));
 }
 
-void arch_reset_show(const struct acpi_info *acpi, bool warm, char *text, size_t size)
+void arch_reset_show(const struct acpi_power *acpi, bool warm, char *text, size_t size)
 {
     static const char *const words[ARCH_RESET_WAYS] = {[ARCH_RESET_CF9] = "CF9H",
                                                        [ARCH_RESET_8042] = "keyboard controller",

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arch/firmware/acpi_tables.h"
+#include "arch/firmware/power/acpi_power.h"
 
 /* Intel's PCH datasheets, "Reset Control Register (RST_CNT)". */
 #define RST_CNT          0xCF9u
@@ -29,10 +29,10 @@ enum arch_reset_way { ARCH_RESET_ACPI, ARCH_RESET_CF9, ARCH_RESET_8042, ARCH_RES
 
 /* Fills `ways` in the order in which they are to be tried, each at most once, and returns how many there are. `warm`:
  * what is in memory is to stay there. */
-unsigned arch_reset_order(const struct acpi_info *acpi, bool warm, enum arch_reset_way ways[ARCH_RESET_WAYS]);
+unsigned arch_reset_order(const struct acpi_power *acpi, bool warm, enum arch_reset_way ways[ARCH_RESET_WAYS]);
 
 /* What the FADT's register is written with; warm: without the power cycle, where it is known which bit that is. */
-uint8_t arch_reset_value(const struct acpi_info *acpi, bool warm);
+uint8_t arch_reset_value(const struct acpi_power *acpi, bool warm);
 
 /* The order in words, cut at `size`: "FADT's register (I/O port 0xcf9 = 0x0f), CF9H, triple fault". */
-void arch_reset_show(const struct acpi_info *acpi, bool warm, char *text, size_t size);
+void arch_reset_show(const struct acpi_power *acpi, bool warm, char *text, size_t size);

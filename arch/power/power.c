@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends the machine's run: QEMU's debug port, reset, power-off. */
-#include "arch/firmware/reset.h"
+/* Ends the machine's run: reset, power-off. */
+#include "arch/power/power.h"
+
+#include "arch/firmware/power/reset.h"
 #include "arch/internal.h"
 #include "kernel/lib/print.h"
-
-#define DEBUG_EXIT_PORT 0xF4u /* -device isa-debug-exit,iobase=0xf4,iosize=0x04 */
 
 #define KBC_COMMAND     0x64u
 #define KBC_INPUT_FULL  0x02u
@@ -16,10 +16,11 @@
 #define PM1_SLP_TYP(t) (((t)&7u) << 10)
 #define PM1_SLP_EN     0x2000u
 
-#define DELAY_PORT 0x80u /* POST codes are written there; to read it does nothing */
+#define PCI_CONFIG_ADDRESS 0xCF8u
+#define PCI_CONFIG_ENABLE  0x80000000u
+#define PCI_CONFIG_DATA    0xCFCu
 
-#define WAIT_US      100000u  /* for hardware that acts some time after it was told */
-#define EXIT_WAIT_US 1000000u /* for QEMU: from version 9.1 on another of its threads ends it */
+#define WAIT_US 100000u /* for hardware that acts some time after it was told */
 
 static inline void out16(uint16_t port, uint16_t value)
 {
@@ -35,12 +36,16 @@ static inline uint16_t in16(uint16_t port)
 
 bool arch_reset_warm;
 
+static struct acpi_power power;
 static volatile uint8_t *reset_register; /* in memory space; mapped at boot, for a panic cannot map */
 
 void arch_power_init(void)
 {
-    struct acpi_register *reset = &arch_acpi.reset;
+    struct acpi_register *reset = &power.reset;
 
+    acpi_power_parse(&arch_acpi_memory, arch_boot_info->rsdp, &power);
+    for (uint32_t i = 0; i < power.ignored_count; i++)
+        kprintf("acpi: table %s: %s: not used\n", power.ignored[i].table, power.ignored[i].what);
     if (!reset->address || reset->space != ACPI_SPACE_MEMORY)
         return;
     reset_register = arch_map_device(reset->address, 1);
@@ -51,27 +56,10 @@ void arch_power_init(void)
     *reset = (struct acpi_register){0}; /* as if the FADT had none: what is said of the order stays true */
 }
 
-/* Before arch_time_init, too, from a panic or where options are refused: then by reads of a port that nobody minds,
- * each of which takes a PC about a microsecond, and an emulator less. */
-static void wait_for_effect(uint64_t us)
-{
-    if (arch_tsc_hz())
-        arch_delay_us(us);
-    else
-        for (uint64_t i = 0; i < us; i++)
-            (void)arch_in8(DELAY_PORT);
-}
-
-void arch_debug_exit(uint8_t code)
-{
-    arch_out8(DEBUG_EXIT_PORT, code);
-    wait_for_effect(EXIT_WAIT_US);
-}
-
 static void reset_by_acpi(bool warm)
 {
-    const struct acpi_register *reset = &arch_acpi.reset;
-    const uint8_t value = arch_reset_value(&arch_acpi, warm);
+    const struct acpi_register *reset = &power.reset;
+    const uint8_t value = arch_reset_value(&power, warm);
 
     switch (reset->space) {
     case ACPI_SPACE_IO:
@@ -83,11 +71,13 @@ static void reset_by_acpi(bool warm)
         *reset_register = value;
         break;
     case ACPI_SPACE_PCI: { /* bus 0; 47:32 device, 31:16 function, 15:0 offset */
-        const uint64_t device = reset->address >> 32 & 31, function = reset->address >> 16 & 7;
-        arch_pci_write8((uint16_t)(device << 3 | function), reset->address & 255, value);
+        const uint32_t device = reset->address >> 32 & 31, function = reset->address >> 16 & 7;
+        const uint32_t offset = reset->address & 255;
+        arch_out32(PCI_CONFIG_ADDRESS, PCI_CONFIG_ENABLE | device << 11 | function << 8 | (offset & 0xFC));
+        arch_out8((uint16_t)(PCI_CONFIG_DATA + (offset & 3)), value);
     }
     }
-    wait_for_effect(WAIT_US);
+    arch_wait_for_effect(WAIT_US);
 }
 
 /* Without a power cycle, warm or not: where there is no such register nobody minds. */
@@ -95,7 +85,7 @@ static void reset_by_cf9(void)
 {
     arch_out8(RST_CNT, RST_CNT_SYS_RST);
     arch_out8(RST_CNT, RST_CNT_SYS_RST | RST_CNT_RST_CPU);
-    wait_for_effect(WAIT_US);
+    arch_wait_for_effect(WAIT_US);
 }
 
 static void reset_by_keyboard_controller(void)
@@ -103,7 +93,7 @@ static void reset_by_keyboard_controller(void)
     for (unsigned i = 0; i < 1000 && arch_in8(KBC_COMMAND) & KBC_INPUT_FULL; i++)
         arch_pause();
     arch_out8(KBC_COMMAND, KBC_PULSE_RESET);
-    wait_for_effect(WAIT_US);
+    arch_wait_for_effect(WAIT_US);
 }
 
 /* An exception that finds no IDT: #DF, then shutdown, which every chipset turns into a reset. */
@@ -119,7 +109,7 @@ void arch_reboot(void)
 {
     const bool warm = arch_reset_warm;
     enum arch_reset_way ways[ARCH_RESET_WAYS];
-    const unsigned count = arch_reset_order(&arch_acpi, warm, ways);
+    const unsigned count = arch_reset_order(&power, warm, ways);
 
     arch_cli();
     for (unsigned i = 0; i < count; i++) {
@@ -141,7 +131,7 @@ void arch_reboot(void)
 
 void arch_reset_words(char *text, size_t size)
 {
-    arch_reset_show(&arch_acpi, arch_reset_warm, text, size);
+    arch_reset_show(&power, arch_reset_warm, text, size);
 }
 
 /* SDM vol. 2, "CLFLUSH": from all caches of all processors, which WBINVD is not; MFENCE orders it. */
@@ -166,14 +156,14 @@ static void enter_s5(uint16_t port, uint8_t type)
 
 void arch_poweroff(void)
 {
-    if (!arch_acpi.has_s5)
+    if (!power.has_s5)
         return;
-    if (arch_acpi.smi_command && !(in16(arch_acpi.pm1a_control) & PM1_SCI_EN)) {
-        arch_out8(arch_acpi.smi_command, arch_acpi.acpi_enable); /* legacy mode: the firmware must hand over first */
-        wait_for_effect(WAIT_US);
+    if (power.smi_command && !(in16(power.pm1a_control) & PM1_SCI_EN)) {
+        arch_out8(power.smi_command, power.acpi_enable); /* legacy mode: the firmware must hand over first */
+        arch_wait_for_effect(WAIT_US);
     }
-    enter_s5(arch_acpi.pm1a_control, arch_acpi.s5_type_a);
-    if (arch_acpi.pm1b_control)
-        enter_s5(arch_acpi.pm1b_control, arch_acpi.s5_type_b);
-    wait_for_effect(WAIT_US);
+    enter_s5(power.pm1a_control, power.s5_type_a);
+    if (power.pm1b_control)
+        enter_s5(power.pm1b_control, power.s5_type_b);
+    arch_wait_for_effect(WAIT_US);
 }
