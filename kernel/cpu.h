@@ -31,14 +31,13 @@ struct kcpu {
 
     struct kthread *current; /* the running thread */
     struct kthread *idle;
-    struct kthread *standby;             /* chosen to run next here; dispatcher lock */
-    struct krunq ready;                  /* dispatcher lock */
-    bool online;                         /* has reached ksched_enter: switches threads */
-    struct kthread *previous;            /* set before the stack switch, read by the incoming side */
-    uint64_t switch_tsc;                 /* the RDTSC value of the switch in progress */
-    uint32_t irq_depth;                  /* interrupts nested on this CPU (0: thread context) */
-    uint64_t irq_begin[KCPU_IRQ_LEVELS]; /* when each of them began, as kernel/tracepoint/activity.h has it */
-    bool in_dpc; /* a DPC is being run (kernel/sched/dpc.h), at the end of the outermost interrupt */
+    struct kthread *standby;  /* chosen to run next here; dispatcher lock */
+    struct krunq ready;       /* dispatcher lock */
+    bool online;              /* has reached ksched_enter: switches threads */
+    struct kthread *previous; /* set before the stack switch, read by the incoming side */
+    uint64_t switch_tsc;      /* the RDTSC value of the switch in progress */
+    uint32_t irq_depth;       /* interrupts nested on this CPU (0: thread context) */
+    bool in_dpc;              /* a DPC is being run (kernel/sched/dpc.h), at the end of the outermost interrupt */
     uint8_t irq_vector[KCPU_IRQ_LEVELS];
     uint32_t interrupts; /* taken so far, modulo 2^32 */
     bool reschedule;     /* a switch may be due; set by any CPU under the dispatcher lock, and by this one without

@@ -59,7 +59,7 @@ static uint64_t wait_for_switches(uint64_t before, bool *second_half)
 
 static void mark(const char *what)
 {
-    char text[ETW_MARK_MAX];
+    char text[64];
     snprintf(text, sizeof text, "workload %s %s", kopt.workload, what);
     kactivity_mark(text);
 }

@@ -7,7 +7,6 @@
 #include "kernel/recording/ds.h"
 #include "kernel/sched/dpc.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/witness.h"
 #include "trace/pmc_sources.h"
 
 static struct pmi_cpu {
@@ -56,7 +55,7 @@ void kpmi_overflowed(void *context, uint32_t index, uint32_t event)
     struct kcpu *cpu = kcpu_table[index];
     const struct arch_trap_frame *frame = &cpus[index].frame;
     uint16_t source = source_of(index, event);
-    kwitness_sample(cpu, frame, source, kactivity_pmc(cpu, frame, source));
+    kactivity_overflow(cpu, frame, source);
 }
 
 void kpmi_init(void)

@@ -5,7 +5,6 @@
 #include "kernel/lib/panic.h"
 #include "kernel/lock/spinlock.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/witness.h"
 
 static struct queue {
     struct kspinlock lock;
@@ -92,13 +91,13 @@ void kdpc_run(struct kcpu *cpu)
         const kdpc_routine routine = dpc->routine;
         void *context = dpc->context;
         bool timer = dpc->timer;
-        uint64_t begin = kactivity_begin(cpu, PERF_DPC);
+        kactivity_dpc_begins(cpu);
         cpu->in_dpc = true;
         __atomic_store_n(&dpc->queued, false, __ATOMIC_RELEASE); /* may be queued again from here on */
         arch_irq_restore(true);
         routine(dpc, context);
         (void)arch_irq_save();
         cpu->in_dpc = false;
-        kwitness_dpc(cpu, (const void *)routine, timer, begin, kactivity_dpc(cpu, (const void *)routine, timer, begin));
+        kactivity_dpc_ends(cpu, (const void *)routine, timer);
     }
 }

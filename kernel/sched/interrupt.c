@@ -15,7 +15,6 @@
 #include "kernel/sched/time.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/stepping.h"
-#include "kernel/tracepoint/witness.h"
 
 void kernel_irq_enter(struct arch_trap_frame *frame)
 {
@@ -25,14 +24,14 @@ void kernel_irq_enter(struct arch_trap_frame *frame)
     KASSERT(cpu->irq_depth < KCPU_IRQ_LEVELS);
     cpu->irq_vector[cpu->irq_depth] = (uint8_t)frame->vector;
     cpu->interrupts++;
-    cpu->irq_begin[cpu->irq_depth++] = kactivity_begin(cpu, PERF_INTERRUPT);
+    cpu->irq_depth++;
+    kactivity_interrupt_begins(cpu);
 }
 
 void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler)
 {
     struct kcpu *cpu = kcpu_this();
-    uint64_t begin = cpu->irq_begin[cpu->irq_depth - 1];
-    kwitness_interrupt(cpu, frame, handler, begin, kactivity_interrupt(cpu, frame->vector, handler, begin));
+    kactivity_interrupt_ends(cpu, frame, handler);
     if (cpu->irq_depth == 1)
         kdpc_run(cpu); /* still within the interrupt: no switch, no counting */
     if (--cpu->irq_depth)
@@ -50,8 +49,7 @@ void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler)
 static void tick(struct arch_trap_frame *frame)
 {
     struct kcpu *cpu = kcpu_this();
-    if (kactivity_sample_due(cpu))
-        kwitness_sample(cpu, frame, 0, kactivity_profile(cpu, frame));
+    kactivity_tick(cpu, frame);
     ds_tick(cpu->active_ds);
     __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);
     if (cpu->arch.index == 0)

@@ -126,14 +126,10 @@ static void place(struct kthread *thread)
 void ksched_ready(struct kthread *thread, int increment)
 {
     struct kcpu *cpu = kcpu_this();
-    const struct kwitness_thread before = kwitness_look(thread);
-    bool waited = thread->state == KTHREAD_WAITING;
-    uint64_t ready = kactivity_ready(cpu, thread, waited ? ETW_ADJUST_UNWAIT : ETW_ADJUST_NONE, increment);
+    const struct kactivity_before before = kactivity_look(thread);
     thread->priority = kpriority_boosted(thread->priority, thread->base_priority, increment);
-    uint64_t boost = kactivity_priority(cpu, thread, before.priority, before.base);
     place(thread);
-    kwitness_thread(cpu, KWITNESS_READY, thread, before, ready);
-    kwitness_thread(cpu, KWITNESS_BOOST, thread, before, boost);
+    kactivity_thread(cpu, KACTIVITY_READY, thread, before, increment);
 }
 
 /* ---- choosing a thread for this CPU ------------------------------------------------------------------------------ */
@@ -259,9 +255,9 @@ void ksched_yield(void)
 
 static void decay(struct kcpu *cpu, struct kthread *thread)
 {
-    const struct kwitness_thread before = kwitness_look(thread);
+    const struct kactivity_before before = kactivity_look(thread);
     thread->priority = kpriority_decayed(thread->priority, thread->base_priority);
-    kwitness_thread(cpu, KWITNESS_DECAY, thread, before, kactivity_priority(cpu, thread, before.priority, before.base));
+    kactivity_thread(cpu, KACTIVITY_DECAY, thread, before, 0);
 }
 
 /* Acts on cpu->reschedule where the current thread could go on. Dispatcher lock held, no interrupt in progress. */

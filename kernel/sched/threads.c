@@ -14,7 +14,6 @@
 #include "kernel/sched/priority.h"
 #include "kernel/sched/sched.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/witness.h"
 
 /* Written under the dispatcher lock; a record is complete before record_count says it is there. */
 static struct kthread_record records[KTHREAD_RECORDS_MAX];
@@ -215,9 +214,9 @@ int kthread_set_priority(int base)
     ksched_lock();
     struct kcpu *cpu = kcpu_this();
     struct kthread *self = cpu->current;
-    const struct kwitness_thread before = kwitness_look(self);
+    const struct kactivity_before before = kactivity_look(self);
     self->priority = self->base_priority = (int8_t)base;
-    kwitness_thread(cpu, KWITNESS_SET, self, before, kactivity_priority(cpu, self, before.priority, before.base));
+    kactivity_thread(cpu, KACTIVITY_SET, self, before, 0);
     cpu->reschedule = true; /* somebody in the queue may now come first */
     ksched_unlock();
     kgate_leave(on);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The live events: what happens between switches, for the sessions that want it. If no session does, each function
- * costs a load and a test. They are called where the thing happens, on that CPU with interrupts off, and return the TSC
- * value of their event. 0 means that there is none; then the witness (kernel/tracepoint/witness.h) has nothing to
- * write either.
+ * What happens between switches, for events of it. The functions here do nothing; a kernel that writes such events is
+ * linked with others in their place: they are weak, as interrupts have no time for a table. Unless its comment says
+ * otherwise, each is called where the thing happens, on that CPU with interrupts off.
  */
 #pragma once
 
@@ -13,69 +12,35 @@
 #include "arch/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/thread.h"
-#include "trace/hub.h"
-#include "trace/wire/activity.h"
 
-/* `thread` is about to become ready: its wait has ended, with a priority increment, or it is new (0, 0). */
-uint64_t kactivity_write_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason, int increment);
-static inline uint64_t kactivity_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason,
-                                       int increment)
-{
-    return trace_hub_wants(cpu->trace, PERF_DISPATCHER) ? kactivity_write_ready(cpu, thread, reason, increment) : 0;
-}
+/* An interrupt has begun, cpu->irq_depth includes it; its handler has returned. */
+void kactivity_interrupt_begins(const struct kcpu *cpu);
+void kactivity_interrupt_ends(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler);
 
-/* Its priorities were other ones: an event for each that has changed. */
-uint64_t kactivity_write_priority(struct kcpu *cpu, const struct kthread *thread, int8_t old, int8_t old_base);
-static inline uint64_t kactivity_priority(struct kcpu *cpu, const struct kthread *thread, int8_t old, int8_t old_base)
-{
-    return (thread->priority != old || thread->base_priority != old_base) && trace_hub_wants(cpu->trace, PERF_PRIORITY)
-               ? kactivity_write_priority(cpu, thread, old, old_base)
-               : 0;
-}
+/* The timer has interrupted `frame`; cpu->ticks does not include this tick yet. */
+void kactivity_tick(struct kcpu *cpu, const struct arch_trap_frame *frame);
+/* So has a counter of `source` (trace/pmc_sources.h). */
+void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source);
 
-/* The timer has interrupted this. */
-uint64_t kactivity_write_profile(struct kcpu *cpu, const struct arch_trap_frame *frame);
-static inline uint64_t kactivity_profile(struct kcpu *cpu, const struct arch_trap_frame *frame)
-{
-    return trace_hub_wants(cpu->trace, PERF_PROFILE) ? kactivity_write_profile(cpu, frame) : 0;
-}
+/* A DPC's routine is about to run, or has returned. */
+void kactivity_dpc_begins(const struct kcpu *cpu);
+void kactivity_dpc_ends(struct kcpu *cpu, const void *routine, bool timer);
 
-/* Every so many ticks of a CPU one is a sample, from its next tick on: kernel/recording/sample_interval.h sets it. */
-extern uint32_t kactivity_sample_every;
-static inline bool kactivity_sample_due(const struct kcpu *cpu)
+/* A thread is ready, for it is new or its wait has ended with a priority increment; its priority has risen by that; or
+ * it has another priority, for a quantum has ended or it wants so. `before`: what it was. Dispatcher lock. */
+enum kactivity_what { KACTIVITY_READY = 1, KACTIVITY_BOOST, KACTIVITY_DECAY, KACTIVITY_SET };
+struct kactivity_before {
+    uint8_t state;
+    int8_t priority, base;
+};
+static inline struct kactivity_before kactivity_look(const struct kthread *thread)
 {
-    uint32_t n = __atomic_load_n(&kactivity_sample_every, __ATOMIC_RELAXED);
-    return n == 1 || cpu->ticks % n == 0;
+    return (struct kactivity_before){thread->state, thread->priority, thread->base_priority};
 }
-
-/* A counter of `source` (trace/pmc_sources.h) has interrupted this. */
-uint64_t kactivity_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source);
-static inline uint64_t kactivity_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)
-{
-    return trace_hub_wants(cpu->trace, PERF_PMC_PROFILE) ? kactivity_write_pmc(cpu, frame, source) : 0;
-}
-
-/* When an interrupt, or a DPC, begins: for the event at its end. 0: none is wanted. */
-static inline uint64_t kactivity_begin(const struct kcpu *cpu, uint32_t group)
-{
-    return trace_hub_wants(cpu->trace, group) ? arch_rdtsc() : 0;
-}
-
-/* The handler of an interrupt that began at `begin` has returned. */
-uint64_t kactivity_write_interrupt(struct kcpu *cpu, uint64_t vector, arch_irq_handler routine, uint64_t begin);
-static inline uint64_t kactivity_interrupt(struct kcpu *cpu, uint64_t vector, arch_irq_handler routine, uint64_t begin)
-{
-    return begin && trace_hub_wants(cpu->trace, PERF_INTERRUPT) ? kactivity_write_interrupt(cpu, vector, routine, begin)
-                                                                : 0;
-}
-
-/* So has a DPC's routine. */
-uint64_t kactivity_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin);
-static inline uint64_t kactivity_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
-{
-    return begin && trace_hub_wants(cpu->trace, PERF_DPC) ? kactivity_write_dpc(cpu, routine, timer, begin) : 0;
-}
+/* KACTIVITY_READY: both of the first two. `increment`: of that; else 0. */
+void kactivity_thread(struct kcpu *cpu, enum kactivity_what what, const struct kthread *thread,
+                      struct kactivity_before before, int increment);
 
 /* A word of somebody's, for whoever reads the trace. Any context but NMI and #DB, once there are threads; any interrupt
- * state. A kernel call (kernel/gate.h). Cut at ETW_MARK_MAX - 1. */
+ * state. A kernel call (kernel/gate.h). Cut at 127 characters. */
 void kactivity_mark(const char *text);

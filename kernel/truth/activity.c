@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The truth of the live events, read afterwards from threads, stacks and registers. */
-#include "kernel/tracepoint/witness.h"
+#include "kernel/tracepoint/witness_activity.h"
 
 #include "kernel/this_thread.h"
 #include "kernel/truth/truth.h"
 
-_Static_assert((int)KWITNESS_READY == CAIRN_THREAD_READY && (int)KWITNESS_BOOST == CAIRN_THREAD_BOOST &&
-                   (int)KWITNESS_DECAY == CAIRN_THREAD_DECAY && (int)KWITNESS_SET == CAIRN_THREAD_SET,
-               "enum kwitness_what");
+_Static_assert((int)KACTIVITY_READY == CAIRN_THREAD_READY && (int)KACTIVITY_BOOST == CAIRN_THREAD_BOOST &&
+                   (int)KACTIVITY_DECAY == CAIRN_THREAD_DECAY && (int)KACTIVITY_SET == CAIRN_THREAD_SET,
+               "enum kactivity_what");
 
 static uint8_t level(const struct kcpu *cpu)
 {
@@ -21,8 +21,8 @@ static uint8_t level_interrupted(const struct kcpu *cpu)
     return cpu->irq_depth > 1 ? CAIRN_LEVEL_DPC : CAIRN_LEVEL_THREAD;
 }
 
-void kwitness_thread(struct kcpu *cpu, enum kwitness_what what, const struct kthread *thread,
-                     struct kwitness_thread before, uint64_t tsc)
+void kwitness_thread(struct kcpu *cpu, enum kactivity_what what, const struct kthread *thread,
+                     struct kactivity_before before, uint64_t tsc)
 {
     if (!tsc || !ktruth_kept)
         return;

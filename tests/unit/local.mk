@@ -60,7 +60,7 @@ $(addprefix $(B)/unit/,kernel/test_options kernel/test_faster kernel/test_serial
     $(ROWS_C:%.c=$(B)/san/%.o) $(B)/rows.objects
 
 # What is linked in place of a weak function is named: a library has both, and gives the first.
-$(B)/unit/kernel/test_activity: $(B)/san/kernel/truth/activity.o
+$(B)/unit/kernel/test_activity: $(addprefix $(B)/san/kernel/,truth/activity.o activity/hooks.o)
 $(B)/unit/kernel/test_lock_trace: $(addprefix $(B)/san/kernel/,truth/locks.o locks/traced_spinlock.o)
 $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/kernel/test_sched*.c)): $(B)/san/kernel/locks/traced_spinlock.o
 $(B)/unit/kernel/test_sessions_events: $(B)/san/kernel/locks/sessions.o

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -51,8 +52,9 @@ void ds_resume(struct ds_cpu *ds)
     resumes++;
 }
 
+#include "kernel/activity/events.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/witness.h"
+#include "kernel/tracepoint/witness_activity.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/pmc_sources.h"
 
@@ -275,7 +277,7 @@ static void unwanted(void **state)
         assert_int_equal(kactivity_interrupt(&machine, 0xE0, handler, 1) != 0, groups[i] == PERF_INTERRUPT);
         kactivity_mark("x");
         kwitness_sample(&machine, &frame, 0, 0);
-        kwitness_thread(&machine, KWITNESS_READY, &other, kwitness_look(&other), 0);
+        kwitness_thread(&machine, KACTIVITY_READY, &other, kactivity_look(&other), 0);
         kwitness_interrupt(&machine, &frame, handler, 0, 0);
         kwitness_dpc(&machine, (const void *)handler, false, 0, 0);
         assert_int_equal(truths, 0);
@@ -301,10 +303,10 @@ static void witness(void **state)
     machine = (struct kcpu){.arch.index = 3, .irq_depth = 1, .in_dpc = true};
     running = (struct kthread){.tid = 0x20, .priority = 9};
     other = (struct kthread){.tid = 0x44, .priority = 8, .base_priority = 8, .state = KTHREAD_WAITING};
-    struct kwitness_thread before = kwitness_look(&other);
+    struct kactivity_before before = kactivity_look(&other);
     other.priority = 10;
     other.state = KTHREAD_STANDBY;
-    kwitness_thread(&machine, KWITNESS_READY, &other, before, 77);
+    kwitness_thread(&machine, KACTIVITY_READY, &other, before, 77);
     memcpy(&t, truth, sizeof t);
     const struct cairn_truth_thread ready_truth = {
         .kind = CAIRN_TRUTH_THREAD,
@@ -373,6 +375,61 @@ static void witness(void **state)
     assert_int_equal(truths, 4);
 }
 
+/* What the kernel calls: as many truths as there are events, in a session of all groups; none without. */
+static void hooks(void **state)
+{
+    const struct arch_trap_frame frame = {.vector = ARCH_VECTOR_TIMER}, overflow = {.vector = ARCH_VECTOR_PMI};
+    static const uint32_t groups[] = {PERF_DISPATCHER,  PERF_PRIORITY, PERF_PROFILE,
+                                      PERF_PMC_PROFILE, PERF_DPC,      PERF_INTERRUPT};
+    struct cairn_truth_interrupt i;
+    struct cairn_truth_thread t;
+    (void)state;
+    ktruth_kept = true;
+    for (unsigned all = 0; all < 2; all++) {
+        begin(0);
+        for (unsigned g = 0; all && g < sizeof groups / sizeof groups[0]; g++)
+            trace_group_add(&machine.trace->wanted, groups[g]);
+        const uint64_t began = now;
+        kactivity_interrupt_begins(&machine); /* in its DPC another one comes */
+        kactivity_tick(&machine, &frame);
+        now++;
+        kactivity_dpc_begins(&machine);
+        machine.in_dpc = true;
+        machine.irq_depth = 2;
+        now++;
+        kactivity_interrupt_begins(&machine);
+        kactivity_overflow(&machine, &overflow, TRACE_PMC_INSTRUCTION_RETIRED);
+        now++;
+        kactivity_interrupt_ends(&machine, &overflow, handler);
+        memcpy(&i, truth, sizeof i);
+        assert_true(!all || (i.begin == began + 2 && i.tsc == began + 3 && i.vector == ARCH_VECTOR_PMI));
+        machine.irq_depth = 1;
+        machine.in_dpc = false;
+        kactivity_dpc_ends(&machine, (const void *)handler, false);
+        memcpy(&i, truth, sizeof i);
+        assert_true(!all || (i.begin == began + 1 && i.what == CAIRN_INTERRUPT_DPC));
+        kactivity_interrupt_ends(&machine, &frame, handler);
+        memcpy(&i, truth, sizeof i);
+        assert_true(!all || (i.begin == began && i.vector == ARCH_VECTOR_TIMER));
+        assert_int_equal(truths, all ? 5 : 0);
+
+        const struct kactivity_before before = {KTHREAD_WAITING, 8, 8};
+        other.state = KTHREAD_STANDBY;
+        kactivity_thread(&machine, KACTIVITY_READY, &other, before, 4); /* ready, and higher */
+        memcpy(&t, truth, sizeof t);
+        assert_int_equal(truths, all ? 7 : 0);
+        assert_true(!all || (t.what == CAIRN_THREAD_BOOST && t.old_priority == 8 && t.new_priority == 12));
+        kactivity_thread(&machine, KACTIVITY_DECAY, &other, (struct kactivity_before){KTHREAD_RUNNING, 13, 8}, 0);
+        kactivity_thread(&machine, KACTIVITY_SET, &other, kactivity_look(&other), 0); /* to what it was */
+        memcpy(&t, truth, sizeof t);
+        assert_int_equal(truths, all ? 8 : 0);
+        assert_true(!all || (t.what == CAIRN_THREAD_DECAY && t.old_priority == 13));
+        memset(&machine.trace->wanted, 0, sizeof machine.trace->wanted);
+        box_stop(&box, 0, now);
+        box_close(&box);
+    }
+}
+
 static int no_truths(void **state)
 {
     (void)state;
@@ -388,6 +445,7 @@ int main(void)
         cmocka_unit_test(interrupt), cmocka_unit_test(dpc),
         cmocka_unit_test(mark),      cmocka_unit_test(sampled_mark),
         cmocka_unit_test(unwanted),  cmocka_unit_test_setup(witness, no_truths),
+        cmocka_unit_test(hooks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,22 +62,24 @@ _Noreturn void kpanic(const char *format, ...)
     longjmp(panic_exit, 1);
 }
 
-/* ---- the live events: nobody wants them here, and still the witness hears of each */
-static const void *witnessed;
+/* ---- what is told of it */
+static const void *begun, *witnessed;
 
-uint64_t kactivity_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
-{
-    fail_msg("CPU %u, %p, %d, %lu", cpu->arch.index, routine, timer, (unsigned long)begin);
-    return 0;
-}
-
-void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+void kactivity_dpc_begins(const struct kcpu *cpu)
 {
     assert_ptr_equal(cpu, kcpu_this());
+    assert_false(processor.irq_on);
+    assert_null(begun);
+    begun = cpu;
+}
+
+void kactivity_dpc_ends(struct kcpu *cpu, const void *routine, bool timer)
+{
+    assert_ptr_equal(cpu, begun);
     assert_false(timer);
-    assert_int_equal(begin | tsc, 0);
     assert_false(processor.irq_on);
     assert_false(cpu->in_dpc);
+    begun = NULL;
     witnessed = routine;
 }
 

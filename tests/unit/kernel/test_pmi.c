@@ -20,7 +20,6 @@
 #include "kernel/lock/spinlock.h"
 #include "kernel/recording/ds.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/witness.h"
 
 #define HERE 1u /* of two CPUs, so that the wrong one shows */
 
@@ -65,45 +64,24 @@ _Noreturn void kpanic(const char *format, ...)
 
 /* ---- what is told ------------------------------------------------------------------------------------------------ */
 
-#define EVENT_TSC 4711u
-
-static struct trace_hub_cpu hub; /* a session wants PMC interrupts */
 static unsigned dpcs, drains, branch_drains, samples;
 static uint64_t drained_bytes, sampled_rip;
 static uint16_t sampled_source;
 
-uint64_t kactivity_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
-{
-    fail_msg("CPU %u, %p, %d, %lu: nobody wants it", cpu->arch.index, routine, timer, (unsigned long)begin);
-    return 0;
-}
-
 static void other(struct kdpc *dpc, void *unused);
 
-void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+void kactivity_dpc_ends(struct kcpu *cpu, const void *routine, bool timer)
 {
     assert_ptr_equal(cpu, here);
-    assert_false(timer || begin || tsc);
+    assert_false(timer);
     dpcs += routine != (const void *)other;
 }
 
-static const struct arch_trap_frame *written_frame;
-
-uint64_t kactivity_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)
+void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)
 {
     assert_ptr_equal(cpu, here);
     assert_false(processor.irq_on);
-    written_frame = frame;
     sampled_source = source;
-    return EVENT_TSC;
-}
-
-void kwitness_sample(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source, uint64_t tsc)
-{
-    assert_ptr_equal(cpu, here);
-    assert_ptr_equal(frame, written_frame);
-    assert_int_equal(source, sampled_source);
-    assert_int_equal(tsc, EVENT_TSC);
     sampled_rip = frame->rip;
     samples++;
 }
@@ -165,8 +143,6 @@ static int begin(void **state)
     processor.cpu = here;
     dpcs = drains = branch_drains = samples = 0;
     drained_bytes = sampled_rip = 0;
-    hub.wanted.masks[PERF_PMC_PROFILE >> PERF_MASK_SHIFT] |= PERF_PMC_PROFILE & PERF_MASK_BITS;
-    here->trace = &hub;
     kdpc_init_queues();
     handler = NULL;
     kpmi_init();

@@ -7,8 +7,9 @@
 
 #include <cmocka.h>
 
+#include "kernel/activity/events.h"
+#include "kernel/activity/sample_interval.h"
 #include "kernel/options/options.h"
-#include "kernel/recording/sample_interval.h"
 #include "kernel/tracepoint/activity.h"
 
 struct kopt kopt;

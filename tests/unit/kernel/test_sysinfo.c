@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
+#include "kernel/activity/sample_interval.h"
 #include "kernel/lib/errno.h"
 #include "kernel/locks/lock_trace.h"
 #include "kernel/pmc/pmc.h"
-#include "kernel/recording/sample_interval.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/windows/control_area.h"
 #include "kernel/windows/sysinfo.h"
@@ -318,7 +318,7 @@ static void time_profile(void **state)
     fill(3, 0);
     wrong_lengths(8);
     static const uint32_t values[] = {0,        1,         1221, 10000,
-                                      10000000, UINT32_MAX}; /* kernel/recording/sample_interval.h rounds them all */
+                                      10000000, UINT32_MAX}; /* kernel/activity/sample_interval.h rounds them all */
     for (unsigned i = 0; i < sizeof values / sizeof values[0]; i++) {
         memset(bytes, GUARD, sizeof bytes);
         put(0, 3, 4);

@@ -9,7 +9,6 @@
 #include "kernel/lib/panic.h"
 #include "kernel/locks/lock_trace.h"
 #include "kernel/memory/mem.h"
-#include "kernel/recording/sample_interval.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/sched/runq.h"
 #include "kernel/sched/threads.h"
@@ -141,88 +140,72 @@ _Noreturn void kpanic(const char *format, ...)
     abort();
 }
 
-/* ---- the live events: nobody wants them here, and still the witness hears of each */
-uint64_t kactivity_write_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason, int increment)
-{
-    fail_msg("CPU %u, thread %u: %d, %d", cpu->arch.index, thread->tid, reason, increment);
-    return 0;
-}
-
-uint64_t kactivity_write_priority(struct kcpu *cpu, const struct kthread *thread, int8_t old, int8_t old_base)
-{
-    fail_msg("CPU %u, thread %u: %d, %d", cpu->arch.index, thread->tid, old, old_base);
-    return 0;
-}
-
-uint64_t kactivity_write_profile(struct kcpu *cpu, const struct arch_trap_frame *frame)
-{
-    fail_msg("CPU %u, vector %lu", cpu->arch.index, (unsigned long)frame->vector);
-    return 0;
-}
-
-uint64_t kactivity_write_interrupt(struct kcpu *cpu, uint64_t vector, arch_irq_handler handler, uint64_t begin)
-{
-    fail_msg("CPU %u, vector %lu, %p, %lu", cpu->arch.index, (unsigned long)vector, (void *)handler,
-             (unsigned long)begin);
-    return 0;
-}
-
-uint64_t kactivity_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
-{
-    fail_msg("CPU %u, %p, %d, %lu", cpu->arch.index, routine, timer, (unsigned long)begin);
-    return 0;
-}
-
+/* ---- what happens between switches */
 unsigned boosts, decays;
 
-void kwitness_thread(struct kcpu *cpu, enum kwitness_what what, const struct kthread *thread,
-                     struct kwitness_thread before, uint64_t tsc)
+void kactivity_thread(struct kcpu *cpu, enum kactivity_what what, const struct kthread *thread,
+                      struct kactivity_before before, int increment)
 {
-    assert_int_equal(tsc, 0);
     assert_ptr_equal(cpu, &cpus[here]);
     assert_true(sched_held());
     switch (what) {
-    case KWITNESS_READY:
-    case KWITNESS_BOOST:
-        assert_true(before.state == KTHREAD_WAITING || before.state == KTHREAD_INITIALIZED);
+    case KACTIVITY_READY:
+        assert_true(before.state == KTHREAD_WAITING || (before.state == KTHREAD_INITIALIZED && increment == 0));
         assert_true(thread->state == KTHREAD_READY || thread->state == KTHREAD_STANDBY);
         assert_true(thread->priority >= before.priority);
-        boosts += what == KWITNESS_BOOST && thread->priority > before.priority;
+        boosts += thread->priority > before.priority;
         break;
-    case KWITNESS_DECAY:
+    case KACTIVITY_DECAY:
         assert_ptr_equal(thread, cpu->current);
         assert_true(thread->priority == before.priority - 1 || thread->priority == before.base);
         decays += thread->priority < before.priority;
         break;
-    case KWITNESS_SET:
+    case KACTIVITY_SET:
         assert_ptr_equal(thread, cpu->current);
+        break;
+    case KACTIVITY_BOOST:
+        fail_msg("thread %u: of who makes an event of it", thread->tid);
     }
-    if (what != KWITNESS_SET)
+    if (what != KACTIVITY_SET)
         assert_int_equal(thread->base_priority, before.base);
+    if (what != KACTIVITY_READY)
+        assert_int_equal(increment, 0);
 }
 
-void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler, uint64_t begin,
-                        uint64_t tsc)
+static unsigned interrupts_open;
+
+void kactivity_interrupt_begins(const struct kcpu *cpu)
 {
-    assert_int_equal(begin | tsc, 0);
+    assert_int_equal(cpu->irq_depth, 1);
+    interrupts_open++;
+}
+
+void kactivity_interrupt_ends(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler)
+{
     assert_int_equal(cpu->irq_depth, 1);
     assert_ptr_equal(handler, handlers[frame->vector]);
+    assert_int_equal(interrupts_open--, 1);
 }
 
-void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+static bool dpc_open;
+
+void kactivity_dpc_begins(const struct kcpu *cpu)
 {
-    assert_int_equal(begin | tsc, 0);
     assert_int_equal(cpu->arch.index, 0); /* the only one there is */
-    assert_ptr_equal(routine, sched_end_waits);
-    assert_true(timer);
+    assert_false(dpc_open);
+    dpc_open = true;
 }
 
-uint32_t kactivity_sample_every = 2;
-
-void kwitness_sample(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source, uint64_t tsc)
+void kactivity_dpc_ends(struct kcpu *cpu, const void *routine, bool timer)
 {
-    assert_int_equal(source | tsc, 0);
-    assert_int_equal(cpu->ticks % 2, 0);
+    assert_int_equal(cpu->arch.index, 0);
+    assert_ptr_equal(routine, sched_end_waits);
+    assert_true(timer && dpc_open);
+    dpc_open = false;
+}
+
+void kactivity_tick(struct kcpu *cpu, const struct arch_trap_frame *frame)
+{
     assert_int_equal(cpu->irq_depth, 1);
     assert_int_equal(frame->vector, ARCH_VECTOR_TIMER);
 }

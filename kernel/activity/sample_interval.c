@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/recording/sample_interval.h"
+#include "kernel/activity/sample_interval.h"
 
+#include "kernel/activity/events.h"
 #include "kernel/options/options.h"
-#include "kernel/tracepoint/activity.h"
 
 static uint32_t tick_units(void)
 {
