@@ -18,6 +18,7 @@ enum kphase {
     KPHASE_RECORDING_BEGINS, /* recording is about to begin, all sessions of the options are made; thread context */
     KPHASE_RUN_BEGINS,       /* recording, the workload's threads exist; thread context */
     KPHASE_HALF,             /* half of the switches have happened; thread context */
+    KPHASE_RUN_OVER,         /* as KPHASE_RUN_BEGINS; not after a failure */
     KPHASE_RECORDING_ENDS,   /* it is about to end; after a failure it has ended, or never began; thread context */
     KPHASE_RUN_ENDS,         /* recording has ended, the workload's threads have, too; thread context */
     KPHASE_VERDICT,          /* what is to be reported of the run; thread context */

@@ -18,7 +18,6 @@
 #include "kernel/phase.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/machine.h"
-#include "kernel/recording/restarts.h"
 #include "kernel/recording/start.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
@@ -121,10 +120,9 @@ void krun(void *boot)
     kprintf("run: workload %s, %lu switches or %u s\n", kopt.workload, (unsigned long)kopt.switches, kopt.seconds);
     kphase_run(KPHASE_RUN_BEGINS, NULL);
     bool second_half;
-    krestart_begin(first);
     uint64_t done = wait_for_switches(first, &second_half);
     kprint_status("run: over");
-    krestart_finish();
+    kphase_run(KPHASE_RUN_OVER, NULL);
     mark("ends");
     kworkload_finish();
     kphase_run(KPHASE_RECORDING_ENDS, NULL);

@@ -81,15 +81,6 @@ int kopt_check(char *error, size_t error_size)
                      kopt.pebs_records, kopt.pebs_threshold, kopt.pebs_records);
         return -EINVAL;
     }
-    uint32_t others = 0;
-    for (uint32_t n = 1; n < TRACE_MAX_SESSIONS; n++)
-        others += kopt.session[n].on;
-    if (kopt.session_restarts && !others) {
-        snprintf(error, error_size,
-                 "option 'session.restarts': session 1 is not restarted, and there is no other: "
-                 "give one, session.2=compact:tsc:sequential for example");
-        return -EINVAL;
-    }
     const struct kopt_check *const *check;
     for (ROWS_EACH(kopt_check, check))
         if ((*check)->fails(error, error_size))

@@ -54,7 +54,6 @@ struct kopt {
     uint32_t pebs_records, pebs_threshold;
     uint32_t beside; /* what is recorded beside PEBS: a wing's option; 0: nothing */
     struct kopt_session session[TRACE_MAX_SESSIONS];
-    uint32_t session_restarts;
     uint32_t trace_buffers, trace_buffer_kib;
     char workload[16];
     uint64_t switches;

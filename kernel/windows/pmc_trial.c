@@ -5,9 +5,9 @@
  * no item ever went back.
  */
 #include "kernel/lib/string.h"
-#include "kernel/options/options.h"
 #include "kernel/pmc/pmc.h"
 #include "kernel/recording/sessions.h"
+#include "kernel/restarts/restarts.h"
 #include "kernel/sched/threads.h"
 #include "kernel/thread.h"
 #include "kernel/windows/trial.h"
@@ -120,7 +120,7 @@ void ktrial_items(struct ktrial *t)
 {
     struct ksession_info info;
     /* Session 1 runs. Where sessions are restarted, any other may be stopped meanwhile. */
-    for (last = kopt.session_restarts ? 1 : TRACE_MAX_SESSIONS; ksession_query(last, &info) || !info.running; last--)
+    for (last = krestart_count ? 1 : TRACE_MAX_SESSIONS; ksession_query(last, &info) || !info.running; last--)
         ;
     try_counters(t);
     try_hooks(t);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/recording/restarts.h"
+/* A thread that stops and starts sessions 2 and up while the workload runs. It spreads its restarts over the middle
+ * half of the run, counted in switches. */
+#include "kernel/restarts/restarts.h"
 
 #include "kernel/console/report.h"
 #include "kernel/lib/errno.h"
 #include "kernel/options/options.h"
+#include "kernel/phase.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
@@ -17,7 +20,7 @@ static struct kthread *restarter;
 static uint64_t first_switch;
 static uint32_t done, failed;
 
-/* Until the run is so far; the controller ends the wait by `hurry`. */
+/* Until the run is so far; the end of the run ends the wait by `hurry`. */
 static struct kevent hurry;
 
 static void wait_until(uint64_t switches)
@@ -39,10 +42,10 @@ static void restart(void *unused)
 {
     (void)unused;
     uint32_t number = 1;
-    for (uint64_t i = 0; i < kopt.session_restarts; i++) {
+    for (uint64_t i = 0; i < krestart_count; i++) {
         number = next_of(number);
-        uint64_t begin = kopt.switches / 4 + kopt.switches / 2 * i / kopt.session_restarts;
-        uint64_t half = kopt.switches / 4 / kopt.session_restarts;
+        uint64_t begin = kopt.switches / 4 + kopt.switches / 2 * i / krestart_count;
+        uint64_t half = kopt.switches / 4 / krestart_count;
         wait_until(begin);
         int e = ksession_stop(number);
         wait_until(begin + half);
@@ -52,22 +55,28 @@ static void restart(void *unused)
     }
 }
 
-void krestart_begin(uint64_t first)
+static void begin(const struct boot_info *unused)
 {
+    (void)unused;
     static const struct kthread_params params = {.name = "restarter", .priority = RESTARTER_PRIORITY, .entry = restart};
-    if (!kopt.session_restarts)
+    if (!krestart_count)
         return;
-    first_switch = first;
+    first_switch = ksched_switches();
     kevent_init(&hurry, true, false);
     if (kthread_create(&restarter, &params) != 0)
         kreport(KREPORT_FAIL, "restarts", "no memory for the thread that would do them");
 }
 
-void krestart_finish(void)
+KPHASE(KPHASE_RUN_BEGINS, begin);
+
+/* Those that are left are made at once. */
+static void finish(const struct boot_info *unused)
 {
+    (void)unused;
     if (!restarter)
         return;
     kevent_set(&hurry, KWAIT_INCREMENT);
     kthread_join(restarter, KWAIT_FOREVER, NULL);
     kreport(failed ? KREPORT_FAIL : KREPORT_PASS, "restarts", "%u of sessions 2 and up, %u failed", done, failed);
 }
+KPHASE(KPHASE_RUN_OVER, finish);

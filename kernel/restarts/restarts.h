@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* The option session.restarts. */
+#pragma once
+
+#include <stdint.h>
+
+extern uint32_t krestart_count;
