@@ -126,6 +126,8 @@ struct ds_drain {
 };
 
 struct ds_bts_drain;
+struct cairn_model_action;
+struct cairn_model_entry;
 struct ds_soft_step;
 struct ds_model_record;
 struct ds_model_branch;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ds/soft/model_log.h"
+#include "trace/wire/model_log.h"
 
 /* The same words on both sides: the model knows nothing of the trace. */
 _Static_assert((int)DS_MODEL_OVERFLOWED == (int)CAIRN_MODEL_OVERFLOWED, "model's log");

@@ -6,6 +6,7 @@
 
 #include "ds/model/model.h"
 #include "trace/wire/format.h"
+#include "trace/wire/model_log.h"
 
 /* Each counter overflows, is armed and reloaded; a record; its index compared; three PMIs of counters and threshold,
  * and one of BTS. */

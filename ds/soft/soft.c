@@ -56,6 +56,7 @@
 #include "ds/soft/step.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
+#include "trace/wire/model_log.h"
 
 #define DECODED 2048u /* power of two */
 

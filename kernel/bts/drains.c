@@ -5,6 +5,7 @@
 #include "kernel/lib/string.h"
 #include "kernel/thread.h"
 #include "trace/hub.h"
+#include "trace/wire/bts.h"
 
 static uint32_t epochs[MAX_CPUS]; /* whose ends are in the trace */
 

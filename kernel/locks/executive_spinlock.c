@@ -2,6 +2,7 @@
 #include "kernel/locks/executive_spinlock.h"
 
 #include "kernel/locks/lock_trace.h"
+#include "trace/wire/spinlock.h"
 
 static bool exchange(struct kexecutive_spinlock *lock, uint32_t old, uint32_t new)
 {

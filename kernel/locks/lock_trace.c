@@ -6,6 +6,7 @@
 #include "kernel/thread.h"
 #include "kernel/tracepoint/witness_locks.h"
 #include "trace/hub.h"
+#include "trace/wire/spinlock.h"
 
 #define DISPATCH_LEVEL 2u /* of a DPC, and a thread that nothing can preempt, for interrupts are off */
 

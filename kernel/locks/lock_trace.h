@@ -16,6 +16,7 @@
 
 #include "kernel/cpu.h"
 #include "trace/locks/lock_sampling.h"
+#include "trace/wire/spinlock.h"
 
 struct klock_trace_query { /* what must be known from before the first query */
     uint64_t tsc;

@@ -2,6 +2,7 @@
 #include "kernel/locks/queued_spinlock.h"
 
 #include "kernel/locks/lock_trace.h"
+#include "trace/wire/spinlock.h"
 
 static uint32_t take(struct kqueued_spinlock *lock, struct kqueued_place *place)
 {

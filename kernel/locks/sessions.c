@@ -6,6 +6,7 @@
 #include "kernel/locks/options.h"
 #include "kernel/phase.h"
 #include "trace/frames.h"
+#include "trace/wire/spinlock.h"
 
 static void begin(const struct boot_info *info)
 {

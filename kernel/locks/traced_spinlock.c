@@ -3,6 +3,7 @@
 #include "kernel/lock/spinlock.h"
 
 #include "kernel/locks/lock_trace.h"
+#include "trace/wire/spinlock.h"
 
 void kspin_lock_traced(struct kspinlock *lock)
 {

@@ -6,7 +6,9 @@
 #include "kernel/cpu.h"
 #include "kernel/memory/mem.h"
 #include "kernel/recording/backend.h"
+#include "kernel/soft/model_log.h"
 #include "kernel/soft/options.h"
+#include "kernel/tracepoint/drains.h"
 #include "trace/frames.h"
 
 static size_t pages(void)
@@ -19,8 +21,10 @@ static const struct ds_machine *make(bool policies)
     struct ds_soft *soft = kmem_pages_alloc(pages());
     if (!soft || ds_soft_init(soft, ksoft_options.preset, policies ? &ksoft_options.policy : NULL) != 0)
         return NULL; /* the option has only presets that there are */
-    if (ksoft_options.log)
+    if (ksoft_options.log) {
+        kdrain_hooks.logged = ksoft_logged;
         ds_soft_log(soft);
+    }
     return ds_soft_machine(soft);
 }
 

@@ -103,20 +103,9 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
     }
 }
 
-static void logged(void *context, uint32_t index, const struct cairn_model_entry *entry,
-                   const struct cairn_model_action *actions)
-{
-    (void)context;
-    struct trace_hub_cpu *trace = kcpu_table[index]->trace;
-    struct trace_part parts[] = {{entry, sizeof *entry}, {actions, entry->actions * (uint32_t)sizeof *actions}};
-    if (trace_hub_on(trace))
-        trace_hub_event(trace, entry->tsc, 0, HOOK_CAIRN_MODEL, HOOK_VERSION_CAIRN_MODEL, parts, 2);
-}
-
 struct ds_hooks kdrain_hooks = {
     .before_drain = before_drain,
     .drained = drained,
-    .logged = logged,
 };
 
 bool kdrain_epoch(uint32_t index, uint32_t *epoch)

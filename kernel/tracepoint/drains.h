@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the Debug Store and the trace meet: what a drain finds becomes events CA01H, CA03H and CA04H. */
+/* Where the Debug Store and the trace meet: what a drain finds becomes events CA01H and CA04H. */
 #pragma once
 
 #include <stdbool.h>

@@ -4,6 +4,7 @@
 
 #include "kernel/cpu.h"
 #include "trace/wire/format.h"
+#include "trace/wire/spinlock.h"
 
 /* A spin lock that a session wants was acquired: the TSC and this CPU's interrupts before the first query, and how many
  * queries came after it; or it was released to `caller`, at `irql` and in a context of WMI_SPINLOCK_EXECUTE_... */

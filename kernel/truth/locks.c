@@ -3,6 +3,7 @@
 #include "kernel/thread.h"
 #include "kernel/tracepoint/witness_locks.h"
 #include "kernel/truth/truth.h"
+#include "trace/wire/spinlock.h"
 
 void kwitness_acquired(const struct kcpu *cpu, const void *lock, enum spinlock_mode mode, uint64_t query_tsc,
                        uint32_t interrupts, uint32_t spins, uint64_t tsc)

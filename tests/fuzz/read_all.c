@@ -25,6 +25,7 @@
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/timeline.h"
+#include "trace/wire/model_log.h"
 
 #define LIVES_SHOWN 4u           /* of a CPU */
 #define EXPORT_READ (256u << 10) /* bytes of a file that is read again: more takes too long */

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "ds/layout.h"
+#include "trace/wire/bts.h"
+#include "trace/wire/model_log.h"
+#include "trace/wire/spinlock.h"
 
 const struct script_symbol script_symbols[] = {
     {0xFFFFFFFF80001000, 0x180, "kernel_main"},   {0xFFFFFFFF80001180, 0x240, "ksched_switch"},

@@ -2,6 +2,7 @@
 /* The spin locks of the scripted machine: between two switches a CPU takes some, and the dispatcher lock goes from the
  * thread that leaves to the one that comes. */
 #include "tests/golden/script.h"
+#include "trace/wire/spinlock.h"
 
 #include <string.h>
 

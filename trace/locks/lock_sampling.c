@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/locks/lock_sampling.h"
+#include "trace/wire/spinlock.h"
 
 bool trace_spinlock_sampling_valid(const struct trace_spinlock_sampling *s)
 {

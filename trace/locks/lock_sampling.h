@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "trace/wire/format.h"
+#include "trace/wire/spinlock.h"
 
 /* Locks a CPU may hold, and have traced, at once. */
 #define TRACE_SPINLOCK_DEPTH 8u

@@ -7,6 +7,7 @@
 #include "trace/session_inside.h"
 #include "trace/wire/activity.h"
 #include "trace/wire/format.h"
+#include "trace/wire/spinlock.h"
 
 void (*trace_pmc_read)(uint32_t cpu, uint64_t values[TRACE_PMC_MAX]);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of every byte that leaves Cairn, except the truth records (trace/wire/truth.h): the structures of ETW (NT
+ * The layout of every byte that leaves Cairn, except what headers beside this one have: the structures of ETW (NT
  * Kernel Logger, x64), Cairn's own events, and the frames of the serial dump. The kernel, the host tool, the plugin and
  * the tests compile this file, so it includes only <stddef.h> and <stdint.h>. All values are little-endian. Bit layouts
  * are shifts and masks, never C bit-fields. docs/reference/format.md describes both headers in prose.
@@ -207,60 +207,6 @@ static inline uint8_t ccswap_state_wr(uint8_t state, uint8_t wait_reason)
     return state == KTHREAD_WAITING ? wait_reason : (uint8_t)(CCSWAP_MAXIMUM_WAIT_REASON + state);
 }
 
-/* ================================================================ ETW: 0529H, WMI_SPINLOCK (version 2), and 0F4BH */
-
-#define HOOK_SPINLOCK                0x0529u /* PERFINFO_LOG_TYPE_SPINLOCK */
-#define HOOK_SPINLOCK_DC_START       0x0F4Bu /* PERFINFO_SPINLOCK_CONFIG as a session begins, and after a change */
-#define HOOK_SPINLOCK_DC_END         0x0F4Cu /* and as it ends */
-#define HOOK_VERSION_SPINLOCK        2u
-#define HOOK_VERSION_SPINLOCK_CONFIG 3u
-
-struct wmi_spinlock {
-    uint64_t spin_lock_address;   /* 00 */
-    uint64_t caller_address;      /* 08: where the release returns to */
-    uint64_t acquire_time;        /* 10: TSC */
-    uint64_t release_time;        /* 18: TSC */
-    uint32_t wait_time_in_cycles; /* 20: from the first query to AcquireTime */
-    uint32_t spin_count;          /* 24: queries after the first one */
-    uint32_t thread_id;           /* 28: that released it */
-    uint32_t interrupt_count;     /* 2C: of this CPU, from the first query to the release */
-    uint8_t irql;                 /* 30: at the release */
-    uint8_t acquire_depth;        /* 31: locks this CPU held at the release, this one included */
-    uint8_t flags;                /* 32: AcquireMode and WMI_SPINLOCK_... */
-    uint8_t reserved[5];          /* 33 */
-};
-_Static_assert(sizeof(struct wmi_spinlock) == 0x38, "WMI_SPINLOCK");
-_Static_assert(offsetof(struct wmi_spinlock, acquire_time) == 0x10, "WMI_SPINLOCK.AcquireTime");
-_Static_assert(offsetof(struct wmi_spinlock, wait_time_in_cycles) == 0x20, "WMI_SPINLOCK.WaitTimeInCycles");
-_Static_assert(offsetof(struct wmi_spinlock, thread_id) == 0x28, "WMI_SPINLOCK.ThreadId");
-_Static_assert(offsetof(struct wmi_spinlock, irql) == 0x30, "WMI_SPINLOCK.Irql");
-_Static_assert(offsetof(struct wmi_spinlock, flags) == 0x32, "WMI_SPINLOCK.Flags");
-_Static_assert(offsetof(struct wmi_spinlock, reserved) == 0x33, "WMI_SPINLOCK.Reserved");
-
-#define WMI_SPINLOCK_MODE_MASK   0x3Fu /* enum spinlock_mode */
-#define WMI_SPINLOCK_EXECUTE_DPC 0x40u
-#define WMI_SPINLOCK_EXECUTE_ISR 0x80u
-
-/* AcquireMode */
-enum spinlock_mode {
-    SPINLOCK_ORDINARY = 0,
-    SPINLOCK_QUEUED = 1,
-    SPINLOCK_SHARED = 2, /* this and the rest: executive */
-    SPINLOCK_EXCLUSIVE = 3,
-    SPINLOCK_CONVERTED = 4, /* shared first, then exclusive */
-    SPINLOCK_MODES = 5,
-};
-
-struct perfinfo_spinlock_config {    /* version 3; version 2 ends before hold_threshold */
-    uint32_t spin_threshold;         /* 00 */
-    uint32_t contention_sample_rate; /* 04 */
-    uint32_t acquire_sample_rate;    /* 08 */
-    uint32_t hold_threshold;         /* 0C: TSC cycles, 0: off */
-};
-_Static_assert(sizeof(struct perfinfo_spinlock_config) == 0x10, "PERFINFO_SPINLOCK_CONFIG");
-_Static_assert(offsetof(struct perfinfo_spinlock_config, acquire_sample_rate) == 8,
-               "PERFINFO_SPINLOCK_CONFIG.AcquireSampleRate");
-
 /* ================================================================ Cairn: Debug Store events inside the buffers */
 
 /* A set of counters, numbered as in IA32_PERF_GLOBAL_STATUS, in 32 bits: bit i GP i, bit 16+i fixed i. */
@@ -322,87 +268,6 @@ struct cairn_ds_records {
     uint32_t part;     /* 14: 0, 1, ... within the epoch */
 };
 _Static_assert(sizeof(struct cairn_ds_records) == 0x18, "cairn_ds_records");
-
-/*
- * Branch Trace Store: it has its own hook ID, so that readers of older versions skip it. Its epochs are not those of
- * PEBS. The buffer is drained whenever a traced thread is switched out, so all records of an epoch belong to one
- * thread.
- */
-#define HOOK_CAIRN_BTS         0xCA02u
-#define HOOK_VERSION_CAIRN_BTS 1u
-
-enum cairn_bts_kind { CAIRN_BTS_EPOCH = 1, CAIRN_BTS_RECORDS = 2 };
-
-struct cairn_bts_epoch {    /* the epoch that ends here (or, for START, begins) */
-    uint16_t kind;          /* 00: CAIRN_BTS_EPOCH */
-    uint8_t reason;         /* 02: enum cairn_ds_reason */
-    uint8_t interrupting;   /* 03: 1: DEBUGCTL.BTINT was set; 0: circular */
-    uint32_t epoch;         /* 04: per CPU, from 0 */
-    uint64_t tsc;           /* 08: when the index was read; SWITCH: of the switch */
-    uint64_t lost;          /* 10: records dropped or overwritten in this epoch, or CAIRN_DS_LOST_UNKNOWN */
-    uint32_t record_bytes;  /* 18: bytes of records that follow in CAIRN_BTS_RECORDS events, oldest first */
-    uint32_t record_events; /* 1C: number of those events */
-    uint64_t area[4];       /* 20: base, index, absolute maximum, threshold, before index was set back to base */
-    uint32_t tid;           /* 40: whose branches they are */
-    uint32_t reserved;      /* 44 */
-};
-_Static_assert(sizeof(struct cairn_bts_epoch) == 0x48, "cairn_bts_epoch");
-
-struct cairn_bts_records { /* raw BTS records of 24 bytes follow */
-    uint16_t kind;         /* 00: CAIRN_BTS_RECORDS */
-    uint16_t reserved;     /* 02 */
-    uint32_t epoch;        /* 04 */
-    uint64_t address;      /* 08: where the first of them lay */
-    uint32_t bytes;        /* 10 */
-    uint32_t part;         /* 14: 0, 1, ... within the epoch */
-};
-_Static_assert(sizeof(struct cairn_bts_records) == 0x18, "cairn_bts_records");
-
-/*
- * The software model's own log (option ds.log=1): what the model did at an instruction, step by step. It has its own
- * hook ID, too. On a CPU an entry comes before the drain of its epoch. An instruction that was only counted has no
- * entry.
- */
-#define HOOK_CAIRN_MODEL         0xCA03u
-#define HOOK_VERSION_CAIRN_MODEL 1u
-
-struct cairn_model_entry { /* one instruction; `actions` times struct cairn_model_action follow */
-    uint32_t sequence;     /* 00: per CPU, from 0: a gap is entries that were lost */
-    uint32_t epoch;        /* 04: of PEBS */
-    uint64_t tsc;          /* 08: of the step; of one that ends in a record, as in the record */
-    uint64_t ip;           /* 10: the instruction; 0: none, software has written LVTPC */
-    uint64_t next_ip;      /* 18: where execution went on */
-    uint32_t tid;          /* 20: the thread that was stepped, from its stack */
-    uint8_t cpl;           /* 24 */
-    uint8_t length;        /* 25: of its code; 0: that could not be read */
-    uint16_t actions;      /* 26: how many follow */
-    uint8_t code[16];      /* 28: then zeros */
-};
-_Static_assert(sizeof(struct cairn_model_entry) == 0x38, "cairn_model_entry");
-#define CAIRN_CODE_MAX 15u
-
-/* docs/reference/format.md says what `before` and `after` mean for each kind. */
-enum cairn_model_kind {
-    CAIRN_MODEL_OVERFLOWED = 1,
-    CAIRN_MODEL_ARMED = 2,
-    CAIRN_MODEL_STORED = 3,
-    CAIRN_MODEL_DROPPED = 4,
-    CAIRN_MODEL_RELOADED = 5,
-    CAIRN_MODEL_COMPARED = 6,
-    CAIRN_MODEL_PMI_RAISED = 7,
-    CAIRN_MODEL_PMI_LATCHED = 8,
-    CAIRN_MODEL_PMI_LOST = 9,
-};
-
-struct cairn_model_action {
-    uint8_t kind;      /* 00: enum cairn_model_kind */
-    uint8_t counter;   /* 01: OVERFLOWED, ARMED, RELOADED: its number, as in IA32_PERF_GLOBAL_STATUS */
-    uint16_t reserved; /* 02 */
-    uint32_t counters; /* 04: STORED, DROPPED: that cause the record, packed */
-    uint64_t before;   /* 08 */
-    uint64_t after;    /* 10 */
-};
-_Static_assert(sizeof(struct cairn_model_action) == 0x18, "cairn_model_action");
 
 /*
  * Samples without a record: the record of another counter reloaded an armed counter. The event follows the drain of a

@@ -13,6 +13,7 @@
 #include "tools/cairn/log/truth_stream.h"
 #include "tools/cairn/model/attribution.h"
 #include "trace/ccswap.h"
+#include "trace/wire/bts.h"
 
 #define BASE  0x10000u
 #define AT(n) (BASE + 32 * (uint64_t)(n)) /* where record n of a buffer lies: format 4, basic group only */

@@ -12,6 +12,7 @@
 #include "ds/layout.h"
 #include "tools/cairn/export/callstack.h"
 #include "tools/cairn/log/pebs_fields.h"
+#include "trace/wire/bts.h"
 
 enum { OUTER = 0x1000, MIDDLE = 0x1100, INNER = 0x1200, HANDLER = 0x1300 };
 /* where the branches are */

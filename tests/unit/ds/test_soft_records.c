@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/ds/soft/soft_machine.h"
+#include "trace/wire/model_log.h"
 
 static void snapshot_and_pmi(void **state)
 {

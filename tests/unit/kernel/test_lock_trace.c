@@ -20,6 +20,7 @@
 #include "kernel/truth/truth.h"
 #include "tests/unit/support/alone.h"
 #include "trace/hub.h"
+#include "trace/wire/spinlock.h"
 
 #define CPUS 4
 static struct kcpu cpus[CPUS];

@@ -5,6 +5,7 @@
  */
 #include "kernel/locks/options.h"
 #include "tests/unit/kernel/sessions/sessions_machine.h"
+#include "trace/wire/spinlock.h"
 
 static char error[256];
 

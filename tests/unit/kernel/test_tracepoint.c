@@ -18,6 +18,7 @@
 #include "kernel/bts/bts.h"
 #include "kernel/cpu.h"
 #include "kernel/recording/ds.h"
+#include "kernel/soft/model_log.h"
 #include "kernel/thread.h"
 #include "kernel/tracepoint/cost.h"
 #include "kernel/tracepoint/drains.h"
@@ -27,6 +28,8 @@
 #include "tests/unit/support/alone.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/pmc/pmc_items.h"
+#include "trace/wire/bts.h"
+#include "trace/wire/model_log.h"
 
 #define TSC(units) ((uint64_t)(units)*BOX_UNIT)
 #define BASE       UINT64_C(0xFFFF900000100000)
@@ -340,7 +343,7 @@ static void log_entries(void **state) /* of any length, at their own time, in no
         actions[i] = (struct cairn_model_action){.kind = CAIRN_MODEL_ARMED, .counter = (uint8_t)i, .after = i};
     for (uint16_t n = 1; n <= 48; n += 47) {
         const struct cairn_model_entry entry = {.sequence = n, .tsc = TSC(10 + n), .actions = n, .ip = 0x1234};
-        kdrain_hooks.logged(NULL, 0, &entry, actions);
+        ksoft_logged(NULL, 0, &entry, actions);
     }
     end();
     assert_int_equal(events, 2);
@@ -354,11 +357,11 @@ static void log_entries(void **state) /* of any length, at their own time, in no
         assert_memory_equal(entry + 1, actions, entry->actions * sizeof actions[0]);
     }
     struct trace_counts n;
-    kdrain_hooks.logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions); /* off: nothing is tried */
+    ksoft_logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions); /* off: nothing is tried */
     trace_cpu_counts(trace_session_cpu(box.session, 0), &n);
     assert_int_equal(n.events_tried, 2 + 2); /* with the acknowledgements */
     cpu.trace = NULL;
-    kdrain_hooks.logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions);
+    ksoft_logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions);
     box_close(&box);
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "trace/locks/lock_sampling.h"
+#include "trace/wire/spinlock.h"
 
 #define DEFAULTS                                                                                                       \
     {                                                                                                                  \

@@ -13,6 +13,7 @@
 #include "tools/cairn/log/locks.h"
 #include "trace/groups.h"
 #include "trace/hub.h"
+#include "trace/wire/spinlock.h"
 
 /* ---- in the trace ----------------------------------------------------------------------------------------------- */
 

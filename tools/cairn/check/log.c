@@ -8,6 +8,7 @@
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/model_log.h"
 #include "tools/cairn/log/pebs_fields.h"
+#include "trace/wire/model_log.h"
 
 struct walk { /* along one CPU's entries, and the records beside them */
     struct cairn_check *check;

@@ -13,6 +13,7 @@
 #include "tools/cairn/log/model_log.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/disassemble.h"
+#include "trace/wire/model_log.h"
 
 enum step { LOAD = 1, OVERFLOW, ARMING, CAPTURE, WRITE, INDEX, RELOAD, THRESHOLD, INTERRUPT, DRAIN, THREAD };
 

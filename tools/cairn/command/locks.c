@@ -11,6 +11,7 @@
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/loss.h"
+#include "trace/wire/spinlock.h"
 
 #define CALLERS_SHOWN 4u
 

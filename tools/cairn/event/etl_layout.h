@@ -12,6 +12,7 @@
 
 #include "trace/rundown/rundown.h"
 #include "trace/wire/format.h"
+#include "trace/wire/spinlock.h"
 
 /* ---- buffers ---------------------------------------------------------------------------------------------------- */
 

@@ -3,6 +3,8 @@
 #include "tools/cairn/event/event.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/event/etl_layout.h"
+#include "trace/wire/bts.h"
+#include "trace/wire/model_log.h"
 
 #define ITEM_BITS (PERFINFO_ITEM_PEBS_INDEX | PERFINFO_ITEM_PMC_MASK)
 

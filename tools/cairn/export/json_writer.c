@@ -15,6 +15,7 @@
 #include "tools/cairn/log/rundown.h"
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/model/loss.h"
+#include "trace/wire/spinlock.h"
 
 #define FORMAT 1
 

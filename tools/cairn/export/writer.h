@@ -12,6 +12,7 @@
 #include "tools/cairn/model/elf.h"
 #include "tools/cairn/model/timeline.h"
 #include "trace/wire/format.h"
+#include "trace/wire/spinlock.h"
 
 #define CAIRN_WRITERS(W) W(ctf) W(etl) W(folded) W(html) W(json) W(perfetto) W(svg)
 

@@ -6,6 +6,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/drains.h"
+#include "trace/wire/bts.h"
 
 /* ---- one event --------------------------------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include "tools/cairn/event/event.h"
 #include "trace/session.h"
 #include "trace/wire/format.h"
+#include "trace/wire/spinlock.h"
 #include "trace/wire/truth.h"
 
 /* ---- holes: where a CPU's stream is not continuous -------------------------------------------------------------- */

@@ -14,6 +14,8 @@
 #include "tools/cairn/log/model_log.h"
 #include "tools/cairn/log/stream.h"
 #include "tools/cairn/log/told.h"
+#include "trace/wire/bts.h"
+#include "trace/wire/model_log.h"
 
 /* ---- context switches -------------------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/log/show.h"
+#include "trace/wire/spinlock.h"
 
 #define CONFIG_BYTES_2 offsetof(struct perfinfo_spinlock_config, hold_threshold) /* version 2 */
 

@@ -5,6 +5,7 @@
 
 #include "tools/cairn/log/event_walk.h"
 #include "trace/locks/lock_sampling.h"
+#include "trace/wire/spinlock.h"
 
 struct cairn_lock_event {   /* 0529H */
     const uint8_t *payload; /* unaligned: cairn_lock_read */

@@ -6,6 +6,7 @@
 
 #include "ds/layout.h"
 #include "tools/cairn/base/bytes.h"
+#include "trace/wire/model_log.h"
 
 #define ACTION ((uint32_t)sizeof(struct cairn_model_action))
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "tools/cairn/log/event_walk.h"
+#include "trace/wire/model_log.h"
 
 struct cairn_logged { /* one entry of the model's log */
     struct cairn_model_entry head;

@@ -13,6 +13,7 @@
 
 #include "ds/model/model.h"
 #include "kernel/lib/errno.h"
+#include "trace/wire/model_log.h"
 
 #define ARCH_SET_GS 0x1001
 

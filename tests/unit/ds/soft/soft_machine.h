@@ -13,6 +13,7 @@
 #include "ds/bts/bts.h"
 #include "ds/soft/soft.h"
 #include "ds/truth/truth.h"
+#include "trace/wire/model_log.h"
 
 #define SOFT_PHYSICAL (UINT64_C(1) << 40) /* what a physical address is more than that in this program */
 

@@ -16,6 +16,7 @@
 #include "kernel/tracepoint/stepping.h"
 #include "kernel/tracepoint/switch.h"
 #include "kernel/tracepoint/witness.h"
+#include "trace/wire/spinlock.h"
 
 /* ---- the rest of the kernel */
 void ds_pause(struct ds_cpu *ds)

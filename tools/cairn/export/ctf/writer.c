@@ -13,6 +13,7 @@
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/filter.h"
+#include "trace/wire/spinlock.h"
 
 struct ctf {
     struct cairn_ctf_stream stream[MAX_CPUS];

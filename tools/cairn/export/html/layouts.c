@@ -8,6 +8,7 @@
 #include "tools/cairn/export/html/html.h"
 #include "tools/cairn/model/arch_bits.h"
 #include "tools/cairn/model/switches.h"
+#include "trace/wire/spinlock.h"
 
 struct field {
     const char *name;

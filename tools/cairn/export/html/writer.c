@@ -14,6 +14,7 @@
 #include "tools/cairn/model/ds_words.h"
 #include "tools/cairn/model/filter.h"
 #include "trace/wire/activity.h"
+#include "trace/wire/spinlock.h"
 
 static bool own(const char *start, size_t size)
 {

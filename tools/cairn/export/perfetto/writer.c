@@ -16,6 +16,7 @@
 #include "tools/cairn/log/etl/event_text.h"
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/model/filter.h"
+#include "trace/wire/spinlock.h"
 
 #define LANES 16u /* of spin locks held at once on a CPU; each one above has a track of its own */
 
