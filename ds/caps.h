@@ -65,6 +65,7 @@ enum ds_lbr {
     DS_LBR_NONE,
     DS_LBR_DEBUGCTL,
     DS_LBR_ARCHITECTURAL, /* IA32_LBR_CTL */
+    DS_LBR_LEFT_OUT,      /* of this kernel */
 };
 
 struct ds_caps {
@@ -84,6 +85,7 @@ struct ds_caps {
     uint8_t lbr;                       /* enum ds_lbr */
     uint8_t lbr_depth;                 /* entries; 0: not told */
     uint64_t lbr_ctl;                  /* IA32_LBR_CTL for all branches */
+    const struct ds_history *history;  /* who turns it on; NULL: there is none */
     uint64_t pebs_counters;            /* those PEBS can be enabled for, numbered as in GLOBAL_STATUS */
     uint64_t pdist_counters;           /* those with precise distribution; only architectural PEBS tells */
     uint64_t acr_counters;             /* those with IA32_PMC_GPn_CFG_B, likewise */

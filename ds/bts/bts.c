@@ -50,6 +50,12 @@ const char *ds_bts_refusal(const struct ds_caps *caps, enum ds_bts_rings rings)
 
 /* ---- set-up, step by step ---------------------------------------------------------------------------------------- */
 
+/* Of IA32_DEBUGCTL, branch history's. */
+static uint64_t history(const struct ds_cpu *ds)
+{
+    return ds_history(ds) ? ds_history(ds)->debugctl(ds) : 0;
+}
+
 /* What is set from step 5 on. */
 static uint64_t chosen(const struct ds_bts *b)
 {
@@ -68,7 +74,7 @@ static int tracing_off(struct ds_cpu *ds)
     int e = ds_rdmsr(ds, IA32_DEBUGCTL, &debugctl);
     if (e)
         return e;
-    debugctl &= ~ds_lbr_debugctl(ds); /* where history is on already, the steps hold it */
+    debugctl &= ~history(ds); /* where history is on already, the steps hold it */
     of(ds)->debugctl = (debugctl & ~ours) | chosen(of(ds));
     return ds_set_msr(ds, IA32_DEBUGCTL, debugctl & ~ours);
 }
@@ -76,7 +82,7 @@ static int tracing_off(struct ds_cpu *ds)
 /* What is set besides while it runs. */
 static uint64_t running(const struct ds_cpu *ds)
 {
-    return IA32_DEBUGCTL_TR | ds_lbr_debugctl(ds);
+    return IA32_DEBUGCTL_TR | history(ds);
 }
 
 /* An empty buffer. The last record's place and that of the slack record are cleared: whether they have been written is

@@ -73,29 +73,11 @@ bool ds_detect_misc_enable(struct ds_detection *d, uint64_t *value)
     return true;
 }
 
-/* Branch history, for the LBR group of records. DEBUGCTL.LBR turns it on where LBR_FMT names a format: of the
- * processors with such records Ice Lake and Tremont, whose history has 32 entries; architectural LBR otherwise. None of
- * them has format 0, that of 32-bit processors: it is what a hypervisor shows that has no history for its guests. */
-static void test_history(struct ds_detection *d)
+__attribute__((weak)) void ds_detect_history(struct ds_detection *d)
 {
-    struct ds_caps *c = d->caps;
-    uint32_t seven[4] = {0}, leaf[4] = {0};
-    if (d->leaves >= 7)
-        ds_detect_cpuid(d, 7, 0, seven);
-    if (seven[3] & CPUID_07H_EDX_ARCH_LBR && d->leaves >= 0x1C) {
-        ds_detect_cpuid(d, 0x1C, 0, leaf);
-        c->lbr_depth = (uint8_t)cpuid_1ch_eax_depth(leaf[0]);
-        c->lbr_ctl = IA32_LBR_CTL_LBREN | (leaf[1] & CPUID_1CH_EBX_CPL ? IA32_LBR_CTL_OS | IA32_LBR_CTL_USR : 0) |
-                     (leaf[1] & CPUID_1CH_EBX_FILTER ? IA32_LBR_CTL_BRANCHES : 0);
-    }
-    unsigned format = (unsigned)(d->capabilities & IA32_PERF_CAPABILITIES_LBR_FMT);
-    c->lbr = c->lbr_depth                                         ? DS_LBR_ARCHITECTURAL
-             : format && format != IA32_PERF_CAPABILITIES_LBR_FMT ? DS_LBR_DEBUGCTL
-                                                                  : DS_LBR_NONE;
-    ds_detect_row(d, "IA32_PERF_CAPABILITIES.LBR_FMT[5:0]", format, c->lbr != DS_LBR_NONE,
-                  c->lbr == DS_LBR_ARCHITECTURAL ? "branch history by IA32_LBR_CTL (CPUID.07H:EDX.ARCH_LBR)"
-                  : c->lbr == DS_LBR_DEBUGCTL    ? "branch history by IA32_DEBUGCTL.LBR"
-                                                 : "no branch history: no LBR group in records");
+    d->caps->lbr = DS_LBR_LEFT_OUT;
+    ds_detect_row(d, DS_TEST_HISTORY, d->capabilities & IA32_PERF_CAPABILITIES_LBR_FMT, false,
+                  "this kernel is built without branch history: no LBR group in records");
 }
 
 bool ds_detect_capabilities(struct ds_detection *d)
@@ -124,5 +106,5 @@ void ds_detect_groups(struct ds_detection *d)
     const bool timing = d->capabilities & IA32_PERF_CAPABILITIES_PEBS_TIMING;
     ds_detect_row(d, DS_TEST_TIMING, timing, true,
                   timing ? "records have the retire latency" : "no retire latency in records");
-    test_history(d);
+    ds_detect_history(d);
 }

@@ -33,6 +33,9 @@ bool ds_detect_capabilities(struct ds_detection *d);
 void ds_detect_full_width(struct ds_detection *d);
 /* What records with groups may have: retire latency, branch history; a row each. */
 void ds_detect_groups(struct ds_detection *d);
+/* Its row of branch history; caps->lbr and what goes with it. ds/lbr defines it; by default there is none. */
+void ds_detect_history(struct ds_detection *d);
+#define DS_TEST_HISTORY "IA32_PERF_CAPABILITIES.LBR_FMT[5:0]"
 
 /* ---- for the parts of detection */
 

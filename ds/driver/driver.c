@@ -225,7 +225,7 @@ static int set_up(struct ds_cpu *ds)
         return e;
     if (ds->frontend && (e = ds_set_msr(ds, MSR_PEBS_FRONTEND, ds->frontend->setting)))
         return e;
-    if ((e = ds_lbr_set_up(ds)))
+    if (ds_history(ds) && (e = ds_history(ds)->set_up(ds)))
         return e;
     *step = 6;
     if (ds->caps.errata.counters_stuck && (e = free_counters(ds)))
@@ -328,7 +328,8 @@ bool ds_started(const struct ds_cpu *ds)
  * thread's. */
 void ds_hold(struct ds_cpu *ds)
 {
-    ds_lbr_hold(ds);
+    if (ds->started && ds_history(ds))
+        ds_history(ds)->turn(ds, false);
     if (ds_beside_started(ds))
         ds->beside->hold(ds);
     if (ds->started)
@@ -339,7 +340,8 @@ void ds_go_on(struct ds_cpu *ds)
 {
     if (ds_beside_started(ds))
         ds->beside->go_on(ds);
-    ds_lbr_go_on(ds);
+    if (ds->started && ds_history(ds))
+        ds_history(ds)->turn(ds, true);
     if (ds->started)
         ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl);
 }

@@ -162,12 +162,19 @@ void ds_set_lvtpc(struct ds_cpu *ds);
  * have been for what another register still held. */
 void ds_roll_back(struct ds_cpu *ds, uint32_t undos);
 
-/* ---- branch history: ds/driver/lbr.c; nothing without the LBR group ---------------------------------------------- */
+/* ---- branch history: ds/lbr -------------------------------------------------------------------------------------- */
 
-/* Part of set-up's step 5: 0 or -EFAULT. */
-int ds_lbr_set_up(struct ds_cpu *ds);
-/* Its part of ds_hold and ds_go_on; where BTS runs, which writes the same register, DEBUGCTL.LBR is ds/bts/bts.c's. */
-void ds_lbr_hold(struct ds_cpu *ds);
-void ds_lbr_go_on(struct ds_cpu *ds);
-/* What of IA32_DEBUGCTL has to be set while it is on, for whoever else writes that register. */
-uint64_t ds_lbr_debugctl(const struct ds_cpu *ds);
+struct ds_history {
+    /* Part of set-up's step 5: 0 or -EFAULT. */
+    int (*set_up)(struct ds_cpu *ds);
+    /* Its part of ds_hold and ds_go_on. Where BTS runs, which writes the same register, DEBUGCTL.LBR is ds/bts's. */
+    void (*turn)(struct ds_cpu *ds, bool on);
+    /* What of IA32_DEBUGCTL has to be set while it is on, for whoever else writes that register. */
+    uint64_t (*debugctl)(const struct ds_cpu *ds);
+};
+
+/* That of this CPU, whose records are to have the LBR group; else NULL. */
+static inline const struct ds_history *ds_history(const struct ds_cpu *ds)
+{
+    return ds->config.groups & MSR_PEBS_DATA_CFG_LBR ? ds->caps.history : NULL;
+}

@@ -249,8 +249,9 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
 /* Groups this processor's records do not have. */
 static int plan_groups(const struct ds_cpu *ds, char *error, size_t size)
 {
-    if (ds->config.groups & MSR_PEBS_DATA_CFG_LBR && ds->caps.adaptive && ds->caps.lbr == DS_LBR_NONE) {
-        snprintf(error, size, "option 'pebs.groups': lbr: this processor (CPU %u) has no branch history", ds->cpu);
+    if (ds->config.groups & MSR_PEBS_DATA_CFG_LBR && ds->caps.adaptive && !ds->caps.history) {
+        snprintf(error, size, "option 'pebs.groups': lbr: this %s (CPU %u) has no branch history",
+                 ds->caps.lbr == DS_LBR_LEFT_OUT ? "kernel" : "processor", ds->cpu);
         return -EINVAL;
     }
     return ds->mechanism->plan_groups(ds, error, size);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* Detection on a processor with architectural PEBS, in a driver that is linked without that wing. */
+/* Detection and the plan in a driver that is linked without its wings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "ds/ds.h"
+#include "kernel/lib/errno.h"
 #include "tests/unit/support/ds_fake.h"
 
 static struct ds_fake fake;
@@ -31,8 +33,26 @@ static void knows_the_store(void **state)
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
     assert_true(caps.pebs && caps.adaptive);
     assert_false(ds_fake_test(&caps, "errata")->ok); /* are not known */
+    assert_false(ds_fake_test(&caps, "LBR_FMT")->ok);
+    assert_null(caps.history);
     ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value |= 15u << 8;
     ds_fake_refused(&fake, &caps, "CPUID.23H has no subleaves 4 and 5: the two disagree");
+}
+
+static void refuses_branch_history(void **state)
+{
+    (void)state;
+    struct ds_config config = {.records = 4, .threshold = 1, .groups = MSR_PEBS_DATA_CFG_LBR};
+    const struct ds_hooks hooks = {0};
+    struct ds_cpu *ds = malloc(ds_cpu_bytes());
+    char error[160] = "";
+    ds_fake_init(&fake, true);
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_int_equal(ds_parse_events("INST_RETIRED.ANY:37", &config, error, sizeof error), 0);
+    assert_int_equal(ds_cpu_init(ds, 3, &fake.machine, &caps, &config, &hooks, NULL, NULL, error, sizeof error),
+                     -EINVAL);
+    assert_string_equal(error, "option 'pebs.groups': lbr: this kernel (CPU 3) has no branch history");
+    free(ds);
 }
 
 int main(void)
@@ -40,6 +60,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_so),
         cmocka_unit_test(knows_the_store),
+        cmocka_unit_test(refuses_branch_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
