@@ -225,7 +225,7 @@ static int set_up(struct ds_cpu *ds)
         return e;
     if (ds->frontend && (e = ds_set_msr(ds, MSR_PEBS_FRONTEND, ds->frontend->setting)))
         return e;
-    if (ds_history(ds) && (e = ds_history(ds)->set_up(ds)))
+    if (ds_history(ds) && (e = ds_history(ds)->prepare(ds)))
         return e;
     *step = 6;
     if (ds->caps.errata.counters_stuck && (e = free_counters(ds)))

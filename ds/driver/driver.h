@@ -166,7 +166,7 @@ void ds_roll_back(struct ds_cpu *ds, uint32_t undos);
 
 struct ds_history {
     /* Part of set-up's step 5: 0 or -EFAULT. */
-    int (*set_up)(struct ds_cpu *ds);
+    int (*prepare)(struct ds_cpu *ds);
     /* Its part of ds_hold and ds_go_on. Where BTS runs, which writes the same register, DEBUGCTL.LBR is ds/bts's. */
     void (*turn)(struct ds_cpu *ds, bool on);
     /* What of IA32_DEBUGCTL has to be set while it is on, for whoever else writes that register. */

@@ -11,7 +11,7 @@
 #include "ds/driver/detect.h"
 #include "ds/driver/driver.h"
 
-static int set_up(struct ds_cpu *ds)
+static int prepare(struct ds_cpu *ds)
 {
     const uint64_t ours = IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI; /* frozen, it would not thaw */
     bool on = ds->machine->stepping;                                            /* else ds_resume's */
@@ -43,7 +43,7 @@ static void turn(struct ds_cpu *ds, bool on)
         ds_write_running(ds, IA32_DEBUGCTL, ds->debugctl | (on ? IA32_DEBUGCTL_LBR : 0));
 }
 
-static const struct ds_history lbr = {.set_up = set_up, .turn = turn, .debugctl = debugctl};
+static const struct ds_history lbr = {.prepare = prepare, .turn = turn, .debugctl = debugctl};
 
 /* Branch history, for the LBR group of records. DEBUGCTL.LBR turns it on where LBR_FMT names a format: of the
  * processors with such records Ice Lake and Tremont, whose history has 32 entries; architectural LBR otherwise. None of
