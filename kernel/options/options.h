@@ -113,10 +113,3 @@ struct arch_uart kopt_com_port(unsigned n);
 
 /* Option `i` in force as "NAME=VALUE" (for the machine stream); false past the last. */
 bool kopt_show(size_t i, char *text, size_t size);
-
-/* For --help and docs/reference/options.md; false past the last. */
-/* `needs`: "name=a|b" or "name!=a", several with commas: without it the option has no effect; NULL: nothing. */
-struct kopt_help {
-    const char *name, *values, *standard, *text, *needs;
-};
-bool kopt_describe(size_t i, struct kopt_help *help);

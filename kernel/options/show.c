@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options as words, for the log and for --help. */
+/* Options as words, for the log. */
 #include "kernel/options/row.h"
 
 #include "kernel/lib/string.h"
@@ -68,26 +68,5 @@ bool kopt_show(size_t i, char *text, size_t size)
         return false;
     kopt_option_show(o, value, sizeof value);
     snprintf(text, size, "%s=%s", o->name, value);
-    return true;
-}
-
-bool kopt_describe(size_t i, struct kopt_help *help)
-{
-    static char values[48];
-    static struct kopt_row row;
-    const struct kopt_option *o = kopt_row_get(i, &row);
-    if (!o)
-        return false;
-    if (o->kind == NUMBER32 || o->kind == NUMBER64)
-        snprintf(values, sizeof values, "%lu..%lu", (unsigned long)o->min, (unsigned long)o->max);
-    help->name = o->name;
-    help->standard = o->standard;
-    help->text = o->text;
-    help->needs = o->needs;
-    help->values = o->words             ? o->words
-                   : o->kind == SERIAL  ? "PORT[,BAUD[,CLOCK]]"
-                   : o->kind == SESSION ? "GROUPS:CLOCK:MODE[:KIB[:BUFFERS]]"
-                   : o->kind == TEXT    ? "TEXT"
-                                        : values;
     return true;
 }

@@ -59,6 +59,8 @@ $(B)/unit/kernel/test_area: \
 $(addprefix $(B)/unit/,kernel/test_options kernel/test_faster kernel/test_serial boot/test_config): \
     $(ROWS_C:%.c=$(B)/san/%.o) $(B)/rows.objects
 
+$(B)/unit/kernel/test_options: $(B)/san/tools/options/describe.o
+
 # What is linked in place of a weak function is named: a library has both, and gives the first.
 $(B)/unit/kernel/test_activity: $(addprefix $(B)/san/kernel/,truth/activity.o activity/hooks.o)
 $(B)/unit/kernel/test_lock_trace: $(addprefix $(B)/san/kernel/,truth/locks.o locks/traced_spinlock.o)

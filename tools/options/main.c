@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/wrap.h"
+#include "tools/options/describe.h"
 #include "tools/options/processor.h"
 #include "tools/options/sessions.h"
 
@@ -61,11 +62,11 @@ bad:
 static int help(void)
 {
     enum { INDENT = 6 };
-    struct kopt_help h;
+    struct options_help h;
     char events[1024];
     const char *name;
     size_t n = 0;
-    for (size_t i = 0; kopt_describe(i, &h); i++) {
+    for (size_t i = 0; options_describe(i, &h); i++) {
         char line[1024];
         snprintf(line, sizeof line, "%s=%s", h.name, h.values);
         printf("  ");
@@ -84,7 +85,7 @@ static int help(void)
 
 static int docs(void)
 {
-    struct kopt_help h;
+    struct options_help h;
     const char *name;
     puts("# Options\n\n"
          "Made by `make docs` from the rows in kernel/*/options.c and kernel/options/table.c. Give them to\n"
@@ -94,7 +95,7 @@ static int docs(void)
          "would have no effect: the last column says what others must be for it to have one. Where `ds=auto`\n"
          "decides, a line of the run says so.\n\n"
          "| option | values | default | meaning | only with |\n| --- | --- | --- | --- | --- |");
-    for (size_t i = 0; kopt_describe(i, &h); i++) {
+    for (size_t i = 0; options_describe(i, &h); i++) {
         printf("| `%s` | ", h.name);
         for (const char *p = h.values; *p; p++)
             *p == '|' ? (void)printf(", ") : (void)putchar(*p);

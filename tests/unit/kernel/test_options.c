@@ -16,6 +16,7 @@
 #include "kernel/pmc/options.h"
 #include "kernel/soft/options.h"
 #include "kernel/truth/truth.h"
+#include "tools/options/describe.h"
 #include "trace/session.h"
 
 static char error[512];
@@ -37,10 +38,10 @@ static int parse(const char *text)
 static void defaults_are_legal(void **state)
 {
     (void)state;
-    struct kopt_help help;
+    struct options_help help;
     char shown[256], word[256];
     kopt_defaults();
-    for (size_t i = 0; kopt_describe(i, &help); i++) {
+    for (size_t i = 0; options_describe(i, &help); i++) {
         snprintf(word, sizeof word, "%s=%s", help.name, help.standard);
         assert_int_equal(set(word), 0);
         assert_true(kopt_show(i, shown, sizeof shown));
@@ -94,7 +95,7 @@ ROWS_ADD(kopt_absent, gone_family);
  * part that is not there. */
 static void of_parts(void **state)
 {
-    struct kopt_help help;
+    struct options_help help;
     size_t i = 0, other = 0;
     (void)state;
     assert_int_equal(parse("part=3\npart.text=a"), 0);
@@ -103,14 +104,14 @@ static void of_parts(void **state)
     assert_true(part.number == 7 && strcmp(part.text, "none") == 0);
     assert_int_equal(set("part=0"), -EINVAL);
     assert_string_equal(error, "option 'part=0': must be a number from 1 to 9");
-    for (; kopt_describe(i, &help) && strcmp(help.name, "part") != 0; i++)
+    for (; options_describe(i, &help) && strcmp(help.name, "part") != 0; i++)
         continue;
-    assert_true(kopt_describe(i + 1, &help) && strcmp(help.name, "part.text") == 0);
-    for (const char *last = NULL; kopt_describe(other, &help) && strcmp(help.name, "ds.preset") != 0; other++) {
+    assert_true(options_describe(i + 1, &help) && strcmp(help.name, "part.text") == 0);
+    for (const char *last = NULL; options_describe(other, &help) && strcmp(help.name, "ds.preset") != 0; other++) {
         assert_true(!last || strcmp(last, help.name) < 0); /* one that has the name of another would hide it */
         last = help.name;
     }
-    while (kopt_describe(other, &help)) /* made from the model's tables */
+    while (options_describe(other, &help)) /* made from the model's tables */
         other++;
     assert_in_range(other, i + 2, KOPT_ROWS_MAX - 1); /* no row had to be left out */
 
@@ -246,10 +247,10 @@ static bool groups_are(unsigned number, const char *text)
 
 static void shows(const char *word)
 {
-    struct kopt_help help;
+    struct options_help help;
     char shown[256] = "";
     size_t name = strcspn(word, "=");
-    for (size_t i = 0; kopt_describe(i, &help); i++)
+    for (size_t i = 0; options_describe(i, &help); i++)
         if (strlen(help.name) == name && memcmp(help.name, word, name) == 0)
             kopt_show(i, shown, sizeof shown);
     assert_string_equal(shown, word);
@@ -424,7 +425,7 @@ static void presets_and_policies(void **state)
 {
     (void)state;
     char word[128], shown[128];
-    struct kopt_help help;
+    struct options_help help;
     unsigned rows = 0;
     kopt_defaults();
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
@@ -443,7 +444,7 @@ static void presets_and_policies(void **state)
             assert_string_equal(ds_model_policy_value(&ksoft_options.policy, row), row->values[v]);
         }
     }
-    for (size_t i = 0; kopt_describe(i, &help); i++) {
+    for (size_t i = 0; options_describe(i, &help); i++) {
         if (strncmp(help.name, "ds.policy.", 10) != 0)
             continue;
         assert_string_equal(help.name + 10, ds_model_policies[rows].name);
@@ -520,8 +521,8 @@ static void serial_ports(void **state)
             assert_int_equal(u->stride, cases[i].uart.stride);
             assert_int_equal(u->width, cases[i].uart.width);
             assert_int_equal(kopt.serial.baud, cases[i].baud);
-            struct kopt_help help;
-            for (size_t row = 0; kopt_describe(row, &help); row++)
+            struct options_help help;
+            for (size_t row = 0; options_describe(row, &help); row++)
                 if (strcmp(help.name, "serial") == 0)
                     kopt_show(row, text, sizeof text);
             snprintf(word, sizeof word, "serial=%s", cases[i].shown);
