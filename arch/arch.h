@@ -21,8 +21,6 @@
 
 /* Enables interrupts and waits for one: STI;HLT, so that no wake-up is lost. Returns with interrupts off. */
 void arch_wait_for_interrupt(void);
-/* Lets interrupts in for some microseconds without halting. Returns with interrupts off, whether one came or not. */
-void arch_poll_for_interrupt(void);
 /* Stops this CPU for good, interrupts off. */
 _Noreturn void arch_halt(void);
 
@@ -88,12 +86,6 @@ const struct arch_tsc_bounds *arch_tsc_bounds(uint32_t index);
 uint64_t arch_tsc_common(void);
 /* Busy wait; needs arch_time_init. */
 void arch_delay_us(uint64_t us);
-
-/* Stops the other processors (INIT), then sleeps until the TSC reaches the next multiple of 2^n (n up to 62), by the
- * one-shot APIC timer: under QEMU's -icount with sleep=off the machine then stands at the same place in every run,
- * however long the firmware took. Uses this CPU's APIC timer, which it leaves stopped. Boot processor, after
- * arch_time_init, before other CPUs run; interrupts off (on for the sleep). */
-void arch_tsc_align(unsigned n);
 
 /* CPUs the MADT names as enabled (x2APIC entries included); how many of them are beyond MAX_CPUS or, after
  * arch_apic_init, have APIC IDs that cannot be addressed. */

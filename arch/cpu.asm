@@ -2,8 +2,6 @@
 ; Short instruction sequences that the compiler must not split.
 
 global arch_wait_for_interrupt
-global arch_poll_for_interrupt
-global arch_spin
 global arch_load_segments
 %include "arch/asm_numbers.inc"
 
@@ -14,23 +12,6 @@ arch_wait_for_interrupt:
     sti
     hlt
     cli
-    ret
-
-; The PAUSE gives other CPUs of QEMU their turn. That costs it a microsecond: not after each few instructions.
-arch_poll_for_interrupt:
-    sti
-    mov     ecx, 512
-.open:
-    dec     ecx
-    jnz     .open
-    pause
-    cli
-    ret
-
-; void arch_spin(uint64_t loops), at least one.
-arch_spin:
-    dec     rdi
-    jnz     arch_spin
     ret
 
 ; void arch_load_segments(void)

@@ -123,6 +123,7 @@ int arch_apic_send(uint32_t apic_id, uint32_t command);
 void arch_apic_timer_oneshot(uint8_t vector, uint32_t count);
 void arch_apic_timer_periodic(uint8_t vector, uint32_t count);
 uint32_t arch_apic_timer_count(void);
+extern uint64_t arch_apic_timer_hz; /* since arch_time_init */
 
 /* ---- nasm ---- */
 
@@ -133,13 +134,7 @@ extern arch_debug_handler arch_debug_function; /* read by trap.asm's #DB stub; n
 _Noreturn void arch_fixup_resume(const struct arch_trap_frame *frame, uint64_t resume);
 void arch_load_segments(void);
 
-/* So many times two instructions, and nothing else. */
-void arch_spin(uint64_t loops);
-
 /* Called by nasm. */
 void arch_trap(struct arch_trap_frame *frame);
-/* Sends every other processor an INIT: none executes anything until arch_smp_start, wherever the firmware had left it.
- * One that cannot be reached stays as it is. Boot processor, after arch_apic_init, before other CPUs run. */
-void arch_smp_park(void);
 _Noreturn void arch_ap_main(struct arch_cpu *cpu);
 _Noreturn void __stack_chk_fail(void);

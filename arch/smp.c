@@ -160,15 +160,6 @@ uint64_t arch_tsc_common(void)
     return now;
 }
 
-void arch_smp_park(void)
-{
-    uint32_t self = arch_apic_id();
-
-    for (uint32_t i = 0; i < arch_acpi.cpu_count; i++)
-        if (arch_acpi.cpus[i].apic_id != self)
-            (void)arch_apic_send(arch_acpi.cpus[i].apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
-}
-
 /* INIT and STARTUP, the second one where the first is not enough. */
 static int wake(struct arch_cpu *cpu)
 {

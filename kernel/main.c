@@ -86,11 +86,7 @@ _Noreturn void kernel_main(struct boot_info *info)
         kend_failed("machine", "cannot go on without what the line above names");
     kprintf("time: TSC %lu Hz, %s\n", (unsigned long)arch_tsc_hz(), arch_time_source());
     kphase_run(KPHASE_CLOCK, info);
-    if (kopt.tsc_align) {
-        kprintf("time: waiting until the TSC is a multiple of 2^%u: at most %lu s\n", kopt.tsc_align,
-                (unsigned long)((UINT64_C(1) << kopt.tsc_align) / arch_tsc_hz() + 1));
-        arch_tsc_align(kopt.tsc_align);
-    }
+    kphase_run(KPHASE_ALONE, info);
 
     kcpu_table[0] = &boot_cpu;
     kcpu_count = 1;

@@ -12,6 +12,7 @@ enum kphase {
     KPHASE_OPTIONS,          /* options are known, the loader's page tables are in force; boot processor, no threads */
     KPHASE_MEMORY,           /* memory and devices can be mapped; boot processor, no threads */
     KPHASE_CLOCK,            /* the TSC's frequency and the serial port are known; boot processor, no threads */
+    KPHASE_ALONE,            /* likewise, the last before the other CPUs start */
     KPHASE_PLANNED,          /* all CPUs run, it is known what each is to sample, nothing is set up; thread context */
     KPHASE_READY,            /* as KPHASE_BEFORE_RUN, where a prompt may wait: for what comes before that */
     KPHASE_BEFORE_RUN,       /* all CPUs run, nothing is recorded yet; thread context */

@@ -34,7 +34,8 @@
 #define FS_PER_SECOND UINT64_C(1000000000000000)
 
 static struct arch_interval tsc_interval;
-static uint64_t tsc_hz, apic_timer_hz;
+static uint64_t tsc_hz;
+uint64_t arch_apic_timer_hz;
 static const char *source = "not measured";
 
 /* A clock of known frequency that counts up, modulo mask + 1. */
@@ -275,7 +276,7 @@ static bool measure_apic_timer(void)
         .low = (ticks - 1) * tsc_interval.low / (to.after - from.before),
         .high = (ticks + 1) * tsc_interval.high / (to.before - from.after),
     };
-    apic_timer_hz = arch_roundest(interval);
+    arch_apic_timer_hz = arch_roundest(interval);
     return true;
 }
 
@@ -335,46 +336,6 @@ void arch_delay_us(uint64_t us)
 
 void arch_timer_start(uint32_t period_us)
 {
-    uint64_t count = apic_timer_hz * period_us / 1000000;
+    uint64_t count = arch_apic_timer_hz * period_us / 1000000;
     arch_apic_timer_periodic(ARCH_VECTOR_TIMER, count > UINT32_MAX ? UINT32_MAX : count ? (uint32_t)count : 1);
-}
-
-static void spin_until(uint64_t tsc)
-{
-    while ((int64_t)(tsc - arch_rdtsc()) > 0)
-        arch_spin(10000);
-}
-
-/*
- * For QEMU's -icount with sleep=off, where an instruction takes 2^shift ns and the clock of a machine that is halted
- * goes to the next deadline at once. Three things differ from run to run, and none of them after this:
- *
- *   the TSC     The timer's deadline is reckoned from a TSC value read a fixed number of instructions before the timer
- *               is loaded, so it lies at the target plus a constant, and what follows the HLT is a fixed number of
- *               instructions again.
- *   the others  Firmware leaves them in an MWAIT loop where CPUID has MWAIT, and QEMU, which has several to serve,
- *               executes MWAIT as PAUSE: they would run on beside this one, each at some place in its loop.
- *   whose turn  While a timer of QEMU's own is set that goes by real time, QEMU ends a CPU's turn by that, too.
- *               Firmware sets such a one when it sets the RTC: QEMU reports that at most once a second. So most of the
- *               wait is spent with instructions, which take real time, and only the end of it halted.
- *
- * Later no idle CPU may halt (arch_poll_for_interrupt). Where all do, QEMU's main thread moves the clock; it wakes up
- * for that, but after each setting and expiry of a timer as well, and where it then looks at the very moment the last
- * CPU has halted, the instructions of that CPU's turn are not counted yet, and it moves the clock too far by them, in
- * few runs of many. The one HLT here stays, as only it sets the clock to the nanosecond; between it and the setting of
- * its timer lie instructions that take QEMU long enough for its main thread to sleep again.
- */
-void arch_tsc_align(unsigned n)
-{
-    uint64_t target = (arch_rdtsc() | ((UINT64_C(1) << n) - 1)) + 1;
-
-    arch_smp_park();
-    spin_until(target - tsc_hz);
-    for (uint64_t left; (int64_t)(left = target - arch_rdtsc()) > 0;) {
-        uint64_t count = left * apic_timer_hz / tsc_hz;
-        arch_apic_timer_oneshot(ARCH_VECTOR_WAKE, count ? (uint32_t)count : 1);
-        spin_until(target - tsc_hz / 1024);
-        arch_wait_for_interrupt();
-        arch_timer_stop();
-    }
 }

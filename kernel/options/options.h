@@ -64,7 +64,6 @@ struct kopt {
     uint32_t x2apic; /* enum arch_x2apic */
     struct kopt_serial serial;
     uint32_t end; /* enum kopt_end */
-    uint32_t tsc_align;
 };
 
 extern struct kopt kopt;

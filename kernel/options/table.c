@@ -100,10 +100,6 @@ static const struct kopt_option table[] = {
      AT(serial), SERIAL, 0, 0, NULL, NULL},
     {"end", "halt", "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),
      WORD, 0, 0, "halt|exit|reboot|poweroff", NULL},
-    {"tsc.align", "0",
-     "wait at the start until the TSC is a multiple of 2^N, for equal runs under QEMU's -icount; idle CPUs then do "
-     "not halt",
-     AT(tsc_align), NUMBER32, 0, 40, NULL, NULL},
 };
 #define OPTIONS (sizeof table / sizeof table[0])
 

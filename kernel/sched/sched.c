@@ -291,6 +291,11 @@ void ksched_unlock(void)
 
 /* ---- start ------------------------------------------------------------------------------------------------------- */
 
+__attribute__((weak)) void ksched_idle(void)
+{
+    arch_wait_for_interrupt();
+}
+
 static _Noreturn void idle_loop(void *unused)
 {
     (void)unused;
@@ -304,12 +309,8 @@ static _Noreturn void idle_loop(void *unused)
         kcpuset_add(&idle, cpu->arch.index);
     cpu->reschedule = true; /* threads may have been queued before there was anybody to ask */
     ksched_unlock();
-    for (;;) { /* threads come in on the way out of the interrupt */
-        if (kopt.tsc_align)
-            arch_poll_for_interrupt(); /* arch_tsc_align says why */
-        else
-            arch_wait_for_interrupt();
-    }
+    for (;;) /* threads come in on the way out of the interrupt */
+        ksched_idle();
 }
 
 int ksched_cpu_init(struct kcpu *cpu)

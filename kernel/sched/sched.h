@@ -59,6 +59,8 @@ void ksched_unlock(void);
 /* In a switch: the address space and the FPU's registers of programs, on the old stack. Does nothing without
  * kernel/user. */
 void ksched_change_user(struct kthread *old, struct kthread *next);
+/* Lets interrupts in, and may wait for one; before and after, they are off. It halts, but for kernel/icount. */
+void ksched_idle(void);
 /* The incoming side of a new thread's first switch: runs the hook and releases the lock. */
 void ksched_begin_thread(void);
 

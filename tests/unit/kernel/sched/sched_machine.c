@@ -192,11 +192,6 @@ void arch_wait_for_interrupt(void)
     irq_on[here] = false;
 }
 
-void arch_poll_for_interrupt(void)
-{
-    arch_wait_for_interrupt();
-}
-
 void arch_ipi(uint32_t cpu, uint8_t vector)
 {
     assert_int_equal(vector, ARCH_VECTOR_RESCHEDULE);
