@@ -113,6 +113,7 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 #define IA32_PERFEVTSEL_CMASK    (UINT64_C(0xFF) << 24)
 #define IA32_PERFEVTSEL_UMASK2   (UINT64_C(0xFF) << 40) /* UMaskExt: CPUID.23H:EBX[0] */
 #define IA32_PERFEVTSEL_ADAPTIVE DS_BIT(34) /* PEBS_BASELINE: records of this counter follow MSR_PEBS_DATA_CFG */
+#define IA32_PERFEVTSEL_EQ DS_BIT(36)       /* with architectural PEBS: CMASK is compared for equality */
 static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (uint64_t)umask << 8 | select; }
 
 #define IA32_MISC_ENABLE 0x1A0u

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "ds/layout.h"
+#include "ds/lbr_layout.h"
 
 /* IA32_PERF_CAPABILITIES.PEBS_FMT, and the format of records in a trace */
 #define DS_FORMAT_ARCH IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL
@@ -95,16 +95,6 @@ static inline uint32_t ds_arch_msr(unsigned c, uint32_t gp0, uint32_t fx0)
 static inline unsigned ia32_pmc_cfg_c_lbr(uint64_t v) { return (unsigned)(v >> 40) & 3; } /* DS_ARCH_LBR_... */
 static inline uint64_t ia32_pmc_cfg_c_with_lbr(unsigned lbr) { return (uint64_t)lbr << 40; }
 
-/* Event logging in architectural LBR, which comes with either kind of PEBS. INFO of an entry: how often the event of
- * PMCn, below DS_LBR_LOGGED, has occurred since the entry before; 3: or more. */
-#define CPUID_1CH_ECX_EVENT_LOGGING (0xFu << 16) /* bit 16 + n: PMCn has EN_LBR_LOG */
-#define IA32_PERFEVTSEL_EN_LBR_LOG DS_BIT(35)
-#define DS_LBR_LOGGED      4u
-#define DS_LBR_LOGGED_MOST UINT64_C(3)
-static inline uint64_t ds_lbr_info_logged(uint64_t info, unsigned n) { return info >> (32 + 2 * n) & 3; }
-static inline uint64_t ds_lbr_info_log(uint64_t times, unsigned n) { return times << (32 + 2 * n); }
-
-#define IA32_PERFEVTSEL_EQ                DS_BIT(36)
 #define IA32_PERFEVTSEL_RDPMC_USR_DISABLE DS_BIT(37) /* RDPMC of this counter reads 0 outside ring 0 */
 #define IA32_FIXED_CTR_CTRL_METRICS_CLEAR DS_BIT(14) /* reading the metrics into a record clears them */
 

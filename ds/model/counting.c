@@ -211,8 +211,8 @@ int ds_model_late(struct ds_model *m)
     if (!m->late.owed)
         return 0;
     m->late.owed--;
-    if (ds_model_arch(m))
-        return ds_model_arch_late(m);
+    if (m->preset->pebs23)
+        return m->preset->pebs23->late(m);
     if (!ds_model_read_buffer(m, DS_MODEL_PEBS_BUFFER, &buffer)) {
         ds_model_lose(m, m->late.counters);
         return ds_model_fault(m);
@@ -267,7 +267,7 @@ static uint64_t conditional(struct ds_model *m, const struct ds_model_retired *r
 static void overflow(struct ds_model *m, unsigned c, uint64_t before)
 {
     const uint64_t bit = DS_BIT(c);
-    if (!ds_model_arch(m) || ds_model_arch_flagged(m, c))
+    if (!m->preset->pebs23 || m->preset->pebs23->flagged(m, c))
         m->global_status |= bit;
     ds_model_act(m, (struct ds_model_action){DS_MODEL_OVERFLOWED, (uint8_t)c, 0, before, m->value[c]});
     if (!(m->pebs & bit))
@@ -285,15 +285,15 @@ static int settle(struct ds_model *m, const struct ds_model_retired *retired, ui
     unsigned pmis = 0;
     record |= overflowed & m->pebs & m->pdist;
     if (overflowed & m->reloaders)
-        ds_model_arch_auto_reload(m, overflowed);
+        m->preset->pebs23->auto_reload(m, overflowed);
     /* Simultaneous overflows come GP ascending, then fixed: PMC1's interrupt before an assist of PMC2, not of PMC0. */
     if (interrupt && lowest_bit(interrupt) < lowest_bit(record)) {
         ds_model_counter_pmi(m);
         interrupt = 0;
     }
     /* PEBS record before branch record, and their PMIs when both are stored. */
-    if (record && ds_model_arch(m))
-        there = ds_model_arch_assist(m, record, retired, &pmis);
+    if (record && m->preset->pebs23)
+        there = m->preset->pebs23->assist(m, record, retired, &pmis);
     else if (record)
         mapped = assist(m, record, retired, &pmis);
     if (retired->branch)

@@ -17,65 +17,20 @@ static bool is_darkmont(const struct ds_model_preset *p)
     return p->generation == DS_GENERATION_DARKMONT && p->fixed_more;
 }
 
-static uint32_t architectural_events(const struct ds_model_preset *p)
+uint32_t ds_model_architectural_events(const struct ds_model_preset *p)
 {
     return ARCHITECTURAL_EVENTS | (p->memory ? CACHE_EVENTS : 0) |
            (ds_model_has_fixed(p, DS_MODEL_FIXED_SLOTS) ? SLOTS_EVENT : 0) | (is_darkmont(p) ? DARKMONT_EVENTS : 0);
 }
 
 /* SDM vol. 2A, "CPUID": of hybrids and architectural PEBS, of architectural LBR, of the TSC's rate. */
-static uint32_t last_leaf(const struct ds_model_preset *p, bool extended)
+static uint32_t last_leaf(const struct ds_model_preset *p)
 {
-    if (extended)
+    if (p->leaf_23h)
         return 0x23;
     if (p->arch_lbr)
         return 0x1C;
     return p->generation >= DS_GENERATION_SKYLAKE ? 0x16 : 0x0A;
-}
-
-/* General-purpose counters, then fixed ones. */
-static void two_masks(uint32_t out[2], uint64_t counters)
-{
-    out[0] = (uint32_t)counters;
-    out[1] = (uint32_t)(counters >> DS_COUNTER_FIXED);
-}
-
-/* Leaf 23H, subleaf by subleaf. */
-static void perfmon_extended(const struct ds_model_preset *p, bool arch, uint32_t subleaf, uint32_t out[4])
-{
-    switch (subleaf) {
-    case 0:
-        out[0] = CPUID_23H_EAX_SELF | CPUID_23H_EAX_COUNTERS | CPUID_23H_EAX_EVENTS |
-                 (p->acr_reloaded ? CPUID_23H_EAX_ACR : 0) |
-                 (arch ? CPUID_23H_EAX_ARCH_PEBS_CAPS | CPUID_23H_EAX_ARCH_PEBS_COUNTERS : 0);
-        out[1] = CPUID_23H_EBX_UMASK2 | (arch ? CPUID_23H_EBX_EQ : 0); /* RDPMC_USR_DISABLE: from Panther Cove on */
-        out[2] = arch ? p->slots : 0;
-        break;
-    case 1:
-        out[0] = (1u << p->gp_counters) - 1;
-        out[1] = ds_model_fixed(p);
-        break;
-    case 2:
-        two_masks(&out[0], p->acr_reloaded);
-        two_masks(&out[2], p->acr_causes);
-        break;
-    case 3:
-        out[0] = architectural_events(p);
-        break;
-    case 4:
-        out[1] = (uint32_t)(p->arch_groups >> 32);
-        break;
-    case 5:
-        if (!arch)
-            break;
-        out[0] = (uint32_t)p->pebs_counters;
-        out[1] = (uint32_t)p->pdist;
-        out[2] = (uint32_t)(p->pebs_counters >> DS_COUNTER_FIXED);
-        out[3] = (uint32_t)(p->pdist >> DS_COUNTER_FIXED);
-        break;
-    default:
-        break;
-    }
 }
 
 void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
@@ -84,11 +39,10 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
     /* CPUID.0AH tells of the first 7 architectural events, of the 8th where there is a fixed counter for it, and of all
      * 13 on Darkmont, the first to have them. */
     const uint32_t events = is_darkmont(p) ? 13 : p->fixed_counters > DS_MODEL_FIXED_SLOTS ? 8 : 7;
-    const bool arch = ds_model_arch(m), extended = p->core_type || arch; /* CPUID.23H */
     memset(out, 0, 4 * sizeof out[0]);
     switch (leaf) {
     case 0:
-        out[0] = last_leaf(p, extended);
+        out[0] = last_leaf(p);
         memcpy(&out[1], "Genu", 4);
         memcpy(&out[3], "ineI", 4);
         memcpy(&out[2], "ntel", 4);
@@ -101,10 +55,10 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
         break;
     case 7:
         if (subleaf == 0) {
-            out[0] = extended ? 1 : 0; /* the last subleaf */
+            out[0] = p->leaf_23h ? 1 : 0; /* the last subleaf */
             out[3] = (p->arch_lbr ? CPUID_07H_EDX_ARCH_LBR : 0) | (p->core_type ? CPUID_07H_EDX_HYBRID : 0);
         } else if (subleaf == 1) {
-            out[0] = extended ? CPUID_07H_1_EAX_PERFMON_EXT : 0;
+            out[0] = p->leaf_23h ? CPUID_07H_1_EAX_PERFMON_EXT : 0;
         }
         break;
     case 0x1A:
@@ -116,12 +70,12 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
         out[2] = p->lbr_logs ? CPUID_1CH_ECX_EVENT_LOGGING : 0;
         break;
     case 0x23:
-        if (extended)
-            perfmon_extended(p, arch, subleaf, out);
+        if (p->leaf_23h)
+            p->leaf_23h(p, subleaf, out);
         break;
     case 0x0A:
         out[0] = events << 24 | (uint32_t)p->width << 16 | (uint32_t)p->gp_counters << 8 | p->perfmon_version;
-        out[1] = ~architectural_events(p) & ((1u << events) - 1);
+        out[1] = ~ds_model_architectural_events(p) & ((1u << events) - 1);
         out[2] = p->perfmon_version >= 5 ? ds_model_fixed(p) : 0;
         out[3] = (p->perfmon_version >= 5 || p->kvm ? ANYTHREAD_DEPRECATED : 0) | (uint32_t)p->width << 5 |
                  p->fixed_counters;

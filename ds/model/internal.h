@@ -38,6 +38,11 @@ static inline bool ds_model_has_fixed(const struct ds_model_preset *p, uint32_t 
  * anew. */
 void ds_model_select(struct ds_model *model);
 
+/* Bit n: there is architectural event n. */
+uint32_t ds_model_architectural_events(const struct ds_model_preset *preset);
+/* CPUID leaf 23H: see struct ds_model_preset. */
+void ds_model_leaf_23h(const struct ds_model_preset *preset, uint32_t subleaf, uint32_t out[4]);
+
 /* The PMI of a counter's overflow or of the PEBS threshold: freezes what DEBUGCTL says, and is delivered unless LVTPC
  * is masked; masks it, as the processor does. */
 void ds_model_counter_pmi(struct ds_model *model);
@@ -88,59 +93,27 @@ uint64_t ds_model_data_source(const struct ds_model *model, uint64_t set, const 
 uint64_t ds_model_latency(const struct ds_model *model, uint64_t set, const struct ds_model_retired *retired);
 void ds_model_fill_gpr(struct ds_pebs_gpr *gpr, const struct ds_model_registers *registers);
 
-#define DS_MODEL_FIXED_MORE 0x70u                                  /* of Skymont and Darkmont */
-extern const struct ds_model_event_code ds_model_darkmont_codes[]; /* ends with a code of 0 */
-
-/* BR_INST_RETIRED of Cougar Cove and Darkmont, where each kind of branch has a bit in the unit mask: COND_TAKEN_BWD,
- * COND_TAKEN_FWD, COND_NTAKEN, NEAR_RETURN, NEAR_INDIRECT_CALL, NEAR_DIRECT_CALL, NEAR_INDIRECT_JMP, NEAR_DIRECT_JMP.
- * These, and the unions that Intel's lists name. */
-/* clang-format off */
-#define DS_MODEL_BRANCHES_BY_BIT                                                                                       \
-    {0x01C4, DS_MODEL_CONDITIONAL_BACKWARD, 0}, {0x02C4, DS_MODEL_CONDITIONAL_FORWARD, 0},                             \
-    {0x03C4, DS_MODEL_CONDITIONAL_TAKEN, 0}, {0x04C4, DS_MODEL_CONDITIONAL_NOT_TAKEN, 0},                              \
-    {0x07C4, DS_MODEL_BRANCH_CONDITIONAL, 0}, {0x08C4, DS_MODEL_NEAR_RETURN, 0},                                       \
-    {0x10C4, DS_MODEL_NEAR_INDIRECT_CALL, 0}, {0x20C4, DS_MODEL_NEAR_DIRECT_CALL, 0},                                  \
-    {0x30C4, DS_MODEL_NEAR_CALL, 0}, {0x40C4, DS_MODEL_NEAR_INDIRECT_JUMP, 0},                                         \
-    {0x50C4, DS_MODEL_NEAR_INDIRECT, 0}, {0x80C4, DS_MODEL_NEAR_DIRECT_JUMP, 0},                                       \
-    {0xC0C4, DS_MODEL_NEAR_JUMP, 0}, {0xFBC4, DS_MODEL_BRANCH_TAKEN, 0}
-/* clang-format on */
-
-/* Groups of the records of both kinds of core; that vector registers are XMM alone is the model's, which sees no more.
- */
-#define DS_MODEL_ARCH_GROUPS                                                                                           \
-    (IA32_PMC_CFG_C_CNTR_ALLOW | IA32_PMC_CFG_C_CNTR_GP | IA32_PMC_CFG_C_CNTR_FIXED | IA32_PMC_CFG_C_LBR |             \
-     IA32_PMC_CFG_C_XMM | IA32_PMC_CFG_C_GPR | IA32_PMC_CFG_C_AUX)
-
-/* Auto counter reload. The SDM's table of MSRs (vol. 4) has CFG_B of PMC2 and those after it, and of fixed counters; in
- * them are bits of PMC2 to PMC7 and of fixed counters 0 and 1. What CPUID.23H.2 says is inferred from that. */
-#define DS_MODEL_ACR_RELOADED(gp, fixed) ((DS_BIT(gp) - 4) | (DS_BIT(fixed) - 1) << DS_COUNTER_FIXED)
-#define DS_MODEL_ACR_CAUSES              DS_MODEL_ACR_RELOADED(8, 2)
-
-/* ---- architectural PEBS: arch.c, arch_record.c; nothing of it is called for other formats, but the MSRs ---------- */
-
-static inline bool ds_model_arch(const struct ds_model *m)
-{
-    return m->preset->format == DS_FORMAT_ARCH;
-}
-
-/* The older name of an MSR of version 6's block: of a counter, or of its IA32_PERFEVTSELx; else `msr`. */
-uint32_t ds_model_arch_alias(const struct ds_model *model, uint32_t msr);
-/* As ds_model_rdmsr and ds_model_wrmsr, for IA32_PEBS_BASE, IA32_PEBS_INDEX, CFG_B and CFG_C. */
-int ds_model_arch_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *value);
-int ds_model_arch_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value);
-/* Makes anew what CFG_B, CFG_C and IA32_PEBS_INDEX select; pebs_enable among it. */
-void ds_model_arch_select(struct ds_model *model);
-/* Whether the overflow of a counter sets its bit of GLOBAL_STATUS. */
-bool ds_model_arch_flagged(const struct ds_model *model, unsigned counter);
-/* Auto counter reload: these counters have overflowed, at one instruction. */
-void ds_model_arch_auto_reload(struct ds_model *model, uint64_t overflowed);
-/* As `assist` of counting.c: one record for all counters of `set`, or one for each. False: memory is not there. */
-bool ds_model_arch_assist(struct ds_model *model, uint64_t set, const struct ds_model_retired *retired, unsigned *pmis);
-/* The record of model->late, as ds_model_late has it. */
-int ds_model_arch_late(struct ds_model *model);
-uint32_t ds_model_arch_record_size(const struct ds_model *model, uint64_t set);
-bool ds_model_arch_write_record(struct ds_model *model, const struct ds_model_record *record,
-                                const struct ds_model_retired *retired);
+/* What is otherwise with architectural PEBS, which a processor has in place of the Debug Store's (ds/model/pebs23). */
+struct ds_model_pebs23 {
+    uint64_t status;     /* bits of GLOBAL_STATUS */
+    uint64_t perfevtsel; /* legal bits, likewise of IA32_FIXED_CTR_CTRL with MSR_PERF_METRICS */
+    uint64_t metrics;
+    /* The older name of an MSR of version 6's block: of a counter, or of its IA32_PERFEVTSELx; else `msr`. */
+    uint32_t (*alias)(const struct ds_model *model, uint32_t msr);
+    /* As ds_model_rdmsr and ds_model_wrmsr, for IA32_PEBS_BASE, IA32_PEBS_INDEX, CFG_B and CFG_C. */
+    int (*rdmsr)(const struct ds_model *model, uint32_t msr, uint64_t *value);
+    int (*wrmsr)(struct ds_model *model, uint32_t msr, uint64_t value);
+    /* Makes anew what CFG_B, CFG_C and IA32_PEBS_INDEX select; pebs_enable among it. */
+    void (*select)(struct ds_model *model);
+    /* Whether the overflow of a counter sets its bit of GLOBAL_STATUS. */
+    bool (*flagged)(const struct ds_model *model, unsigned counter);
+    /* Auto counter reload: these counters have overflowed, at one instruction. */
+    void (*auto_reload)(struct ds_model *model, uint64_t overflowed);
+    /* As `assist` of counting.c: one record for all counters of `set`, or one for each. False: memory is not there. */
+    bool (*assist)(struct ds_model *model, uint64_t set, const struct ds_model_retired *retired, unsigned *pmis);
+    /* The record of model->late, as ds_model_late has it. */
+    int (*late)(struct ds_model *model);
+};
 
 /* Gives a counter another value than an event does: its event has occurred no more often for that. */
 void ds_model_set_counter(struct ds_model *model, unsigned counter, uint64_t value);

@@ -25,7 +25,7 @@ bool ds_model_has_msr(const struct ds_model *m, uint32_t msr)
     const struct ds_model_preset *p = m->preset;
     switch (msr) {
     case IA32_PEBS_ENABLE:
-        return p->ds && !ds_model_arch(m);
+        return p->ds && !p->pebs23;
     case IA32_DS_AREA:
         return p->ds;
     case MSR_PEBS_DATA_CFG:
@@ -66,7 +66,7 @@ uint64_t ds_model_legal_perfevtsel(const struct ds_model *m, unsigned counter)
            (m->preset->baseline ? IA32_PERFEVTSEL_ADAPTIVE : 0) |
            (m->preset->lbr_logs && counter < DS_LBR_LOGGED ? IA32_PERFEVTSEL_EN_LBR_LOG : 0) |
            (m->preset->core_type ? IA32_PERFEVTSEL_UMASK2 : 0) |
-           (ds_model_arch(m) ? IA32_PERFEVTSEL_UMASK2 | IA32_PERFEVTSEL_EQ : 0);
+           (m->preset->pebs23 ? m->preset->pebs23->perfevtsel : 0);
 }
 
 /* Bits 32 to 35 are load latency, or with the baseline fixed counters. */
@@ -86,7 +86,7 @@ uint64_t ds_model_legal_fixed_ctr_ctrl(const struct ds_model *m)
                  (any_thread(m->preset) ? ia32_fixed_ctr_ctrl_any(i) : 0) |
                  (m->preset->baseline ? ia32_fixed_ctr_ctrl_adaptive(i) : 0);
     }
-    return legal | (ds_model_arch(m) && m->preset->perf_metrics ? IA32_FIXED_CTR_CTRL_METRICS_CLEAR : 0);
+    return legal | (m->preset->pebs23 && m->preset->perf_metrics ? m->preset->pebs23->metrics : 0);
 }
 
 uint64_t ds_model_legal_global_ctrl(const struct ds_model *m)
@@ -99,7 +99,7 @@ uint64_t ds_model_legal_status(const struct ds_model *m)
     return ds_model_legal_global_ctrl(m) | IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_COND_CHG |
            (m->preset->perfmon_version >= 3 ? IA32_PERF_GLOBAL_STATUS_UNCORE : 0) |
            (m->preset->perfmon_version >= 4 ? STATUS_VERSION_4 : 0) |
-           (ds_model_arch(m) ? IA32_PERF_GLOBAL_STATUS_ARCH_PEBS : 0);
+           (m->preset->pebs23 ? m->preset->pebs23->status : 0);
 }
 
 uint64_t ds_model_legal_debugctl(const struct ds_model *m)

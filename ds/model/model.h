@@ -21,13 +21,13 @@
  * not show (freezing in SMM) do not exist. The core has one thread, so AnyThread changes nothing.
  *
  * Of the rest of the tree it uses ds/policy, ds/layout.h, ds/pebs23_layout.h, ds/caps.h, ds/ds.h, ds/event_data.h with
- * the tables that are made for it, and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler from the
- * C library), three error numbers, memcpy, memset and strcmp.
+ * the tables that are made for it, kernel/lib/rows.h, and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted
+ * compiler from the C library), three error numbers, memcpy, memset and strcmp.
  *
  * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c, slots.c;
- * then arch.c and arch_record.c, the same with architectural PEBS. presets.c, listed.c and ds/policy are tables. What
- * the kernel has no use for is apart: memory/ is for a host with a memory system, variant/ makes other processors of
- * the presets.
+ * presets.c, listed.c and ds/policy are tables. presets/ has more processors, pebs23/ architectural PEBS and those that
+ * have it. What the kernel has no use for is apart, too: memory/ is for a host with a memory system, variant/ makes
+ * other processors of the presets.
  */
 #pragma once
 
@@ -35,9 +35,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ds/layout.h"
-#include "ds/pebs23_layout.h"
+#include "ds/lbr_layout.h"
 #include "ds/policy/policy.h"
+#include "kernel/lib/rows.h"
 
 #define DS_MODEL_GP_MAX       10u
 #define DS_MODEL_FIXED_MAX    7u
@@ -142,16 +142,18 @@ struct ds_model_preset {
     uint32_t microcode;   /* its revision, IA32_BIOS_SIGN_ID[63:32] */
     bool la57;            /* CPUID.07H:ECX.LA57: linear addresses have 57 bits */
     bool ds, ds_cpl;      /* CPUID.01H:EDX.DS, ECX.DS_CPL */
-    uint8_t core_type;    /* CPUID.1AH:EAX[31:24]; 0: not of a hybrid processor. Hybrids have CPUID.23H */
+    uint8_t core_type;    /* CPUID.1AH:EAX[31:24]; 0: not of a hybrid processor */
     uint8_t native_model; /* CPUID.1AH:EAX[23:0]: which core of its kind */
     uint8_t generation;   /* enum ds_generation: whose lists say what PEBS records */
     uint8_t perfmon_version;
     uint8_t gp_counters, fixed_counters;
-    uint8_t fixed_more;                   /* fixed counters beyond these, bit by bit: 4 to 6 count slots */
-    uint8_t slots;                        /* of a cycle; 0: they are not counted */
-    uint16_t cpi;                         /* with a memory system: hundredths of a cycle that an instruction takes */
-    uint8_t width;                        /* of every counter, in bits */
-    uint8_t format;                       /* IA32_PERF_CAPABILITIES.PEBS_FMT; DS_FORMAT_ARCH: architectural PEBS */
+    uint8_t fixed_more; /* fixed counters beyond these, bit by bit: 4 to 6 count slots */
+    uint8_t slots;      /* of a cycle; 0: they are not counted */
+    uint16_t cpi;       /* with a memory system: hundredths of a cycle that an instruction takes */
+    uint8_t width;      /* of every counter, in bits */
+    uint8_t format;     /* IA32_PERF_CAPABILITIES.PEBS_FMT */
+    void (*leaf_23h)(const struct ds_model_preset *preset, uint32_t subleaf, uint32_t out[4]); /* NULL: not there */
+    const struct ds_model_pebs23 *pebs23; /* architectural PEBS; NULL: the Debug Store's */
     bool baseline;                        /* IA32_PERF_CAPABILITIES.PEBS_BASELINE */
     bool full_width_writes;               /* IA32_PERF_CAPABILITIES.FW_WRITE */
     bool perf_metrics;                    /* IA32_PERF_CAPABILITIES.PERF_METRICS */
@@ -172,14 +174,15 @@ struct ds_model_preset {
     uint64_t pebs_counters; /* IA32_PEBS_ENABLE has a bit for */
     uint64_t pdist;         /* counters with precise distribution: the record comes with the overflow itself */
     uint64_t data_cfg;      /* legal bits of MSR_PEBS_DATA_CFG */
-    uint64_t arch_groups;   /* format DS_FORMAT_ARCH: groups that IA32_PMC_GPn_CFG_C may name, and CNTR_ALLOW */
+    uint64_t arch_groups;   /* architectural PEBS: groups that IA32_PMC_GPn_CFG_C may name, and CNTR_ALLOW */
     uint64_t acr_reloaded, acr_causes; /* auto counter reload: counters with IA32_PMC_GPn_CFG_B; those it may name */
     const struct ds_model_event_code *events; /* beside the architectural ones; ends with a code of 0 */
 };
 
-#define DS_MODEL_PRESETS 11u
-extern const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS];
+ROWS(ds_model_preset, const struct ds_model_preset);
 
+/* From the oldest to the newest: that behind `before`, NULL: the first. NULL: there is none. */
+const struct ds_model_preset *ds_model_preset_after(const struct ds_model_preset *before);
 /* NULL: no preset of that name. */
 const struct ds_model_preset *ds_model_preset(const char *name);
 
@@ -243,7 +246,7 @@ struct ds_model_host {
     /* Linear memory of the processor, `size` bytes of one page of 4 KiB; false where that is not there. */
     bool (*read)(void *context, uint64_t address, void *to, uint32_t size);
     bool (*write)(void *context, uint64_t address, const void *from, uint32_t size);
-    /* Physical memory of the machine, likewise; needed with format DS_FORMAT_ARCH. */
+    /* Physical memory of the machine, likewise; needed with architectural PEBS. */
     bool (*read_physical)(void *context, uint64_t address, void *to, uint32_t size);
     bool (*write_physical)(void *context, uint64_t address, const void *from, uint32_t size);
     void (*registers)(void *context, struct ds_model_registers *out);

@@ -20,8 +20,8 @@ static void raise(struct ds_model *m, bool *latched, bool told)
 /* What software sees in GLOBAL_STATUS and acknowledges there. */
 static bool unacknowledged(const struct ds_model *m)
 {
-    const uint64_t buffers = IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_ARCH_PEBS;
-    return m->global_status & (m->counters | buffers);
+    const struct ds_model_pebs23 *pebs23 = m->preset->pebs23;
+    return m->global_status & (m->counters | IA32_PERF_GLOBAL_STATUS_OVF_BUF | (pebs23 ? pebs23->status : 0));
 }
 
 void ds_model_acknowledged(struct ds_model *m)

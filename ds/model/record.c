@@ -20,8 +20,7 @@ static void put(struct cursor *at, const void *group, uint32_t size)
 /* SDM vol. 3B, "Timed PEBS": from Meteor Lake on. */
 bool ds_model_timed(const struct ds_model_preset *p)
 {
-    return p->generation == DS_GENERATION_LIONCOVE || p->generation == DS_GENERATION_SKYMONT ||
-           p->format == DS_FORMAT_ARCH;
+    return p->generation == DS_GENERATION_LIONCOVE || p->generation == DS_GENERATION_SKYMONT || p->pebs23;
 }
 
 uint64_t ds_model_retire_latency(const struct ds_model *m, const struct ds_model_retired *retired)

@@ -23,7 +23,7 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
     m->misc_enable = IA32_MISC_ENABLE_FAST_STRINGS;
     if (!preset->kvm) /* else as QEMU sets it, which has a say in this since Linux 6.0 */
         m->misc_enable |= IA32_MISC_ENABLE_PERFMON | (preset->ds ? 0 : MISC_ENABLE_UNAVAIL) |
-                          (ds_model_arch(m) ? IA32_MISC_ENABLE_PEBS_UNAVAIL : 0); /* inferred: Linux sees it so */
+                          (preset->pebs23 ? IA32_MISC_ENABLE_PEBS_UNAVAIL : 0); /* inferred: Linux sees it so */
     m->lvtpc = LVTPC_RESET;
     m->lbr_depth = preset->lbr_depth;
     ds_model_select(m);
@@ -59,8 +59,9 @@ static uint64_t in_use(const struct ds_model *m)
 int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
 {
     const struct ds_model_preset *p = m->preset;
-    msr = ds_model_arch_alias(m, msr);
-    int e = ds_model_has_msr(m, msr) ? ds_model_arch_rdmsr(m, msr, value) : -EFAULT;
+    if (p->pebs23)
+        msr = p->pebs23->alias(m, msr);
+    int e = !ds_model_has_msr(m, msr) ? -EFAULT : p->pebs23 ? p->pebs23->rdmsr(m, msr, value) : -ENOENT;
     if (e != -ENOENT)
         return e;
     if (msr - IA32_PMC0 < p->gp_counters)
@@ -205,8 +206,10 @@ static int write_metrics(struct ds_model *m, uint64_t value)
 
 int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
 {
-    msr = ds_model_arch_alias(m, msr);
-    int e = ds_model_has_msr(m, msr) ? ds_model_arch_wrmsr(m, msr, value) : -EFAULT;
+    const struct ds_model_pebs23 *pebs23 = m->preset->pebs23;
+    if (pebs23)
+        msr = pebs23->alias(m, msr);
+    int e = !ds_model_has_msr(m, msr) ? -EFAULT : pebs23 ? pebs23->wrmsr(m, msr, value) : -ENOENT;
     if (e != -ENOENT)
         return e;
     if (write_counter(m, msr, value, &e))

@@ -115,8 +115,8 @@ static void update_fixed(struct ds_model *m, unsigned i)
 
 void ds_model_select_pebs(struct ds_model *m)
 {
-    if (m->preset->perfmon_version >= 6)
-        ds_model_arch_select(m);
+    if (m->preset->pebs23)
+        m->preset->pebs23->select(m);
     m->pebs = m->pebs_enable & m->preset->pebs_counters & ~m->unlisted;
 }
 

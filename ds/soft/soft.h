@@ -7,8 +7,8 @@
 struct ds_soft;
 struct ds_model_policy;
 size_t ds_soft_bytes(void);
-/* `preset`: a name of ds_model_presets; -EINVAL: unknown. `policy` NULL: all defaults. raise_pmi sends ARCH_VECTOR_PMI
- * to its CPU. */
+/* `preset`: the name of a ds_model_preset; -EINVAL: unknown. `policy` NULL: all defaults. raise_pmi sends
+ * ARCH_VECTOR_PMI to its CPU. */
 int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy);
 const struct ds_machine *ds_soft_machine(struct ds_soft *soft);
 /* From now on each step of the model is passed to hooks.logged, if there is one. */

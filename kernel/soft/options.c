@@ -21,8 +21,8 @@ static const char model[] = "ds=auto|soft";
 
 static const struct kopt_option *preset(struct kopt_row *row)
 {
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
-        kopt_add_word(row, ds_model_presets[i].name);
+    for (const struct ds_model_preset *p = ds_model_preset_after(NULL); p; p = ds_model_preset_after(p))
+        kopt_add_word(row, p->name);
     row->option = (struct kopt_option){.name = "ds.preset",
                                        .standard = "icelake",
                                        .text = "processor that the soft backend's model emulates",

@@ -7,7 +7,7 @@
 #include "ds/model/model.h"
 
 struct ksoft_options {
-    char preset[24]; /* a name of ds_model_presets */
+    char preset[24]; /* the name of a ds_model_preset */
     struct ds_model_policy policy;
     uint32_t log; /* 1: hooks.logged is told each step of the model */
 };

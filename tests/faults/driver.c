@@ -17,10 +17,13 @@
 
 #include "arch/arch.h"
 #include "ds/bts/bts.h"
+#include "ds/ds.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/rand.h"
 #include "tests/faults/handed.h"
 #include "tests/unit/support/model_machine.h"
+#include "tests/unit/support/presets.h"
 
 #define INSTRUCTIONS 300u
 #define MANY         3000u /* for PMIs */
@@ -329,9 +332,9 @@ static unsigned every = 1;
 
 static void each_machine(void (*faults)(void))
 {
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
+    for (size_t i = 0; i < PRESETS; i++)
         for (unsigned stepped = 0; stepped < 2; stepped++) {
-            variant = (struct variant){.preset = &ds_model_presets[i], .stepped = stepped};
+            variant = (struct variant){.preset = preset_at(i), .stepped = stepped};
             faults();
         }
 }

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "ds/model/model.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/presets.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -232,7 +234,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     guest.end = data + size;
     guest.now = guest.missing = 0;
     memset(guest.memory, 0, sizeof(guest.memory));
-    const struct ds_model_preset *preset = &ds_model_presets[take(1) % DS_MODEL_PRESETS];
+    const struct ds_model_preset *preset = preset_at(take(1) % PRESETS);
     struct ds_model_preset changed = *preset;
     const uint8_t how = (uint8_t)take(1);
     if (how & 1)

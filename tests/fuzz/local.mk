@@ -5,7 +5,7 @@ FUZZ_SECONDS := 60
 FUZZ_CC      := clang
 FUZZERS      := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_SUPPORT := $(filter-out tests/fuzz/replay.o,$(patsubst %.c,%.o,$(wildcard tests/fuzz/[!f]*.c tests/fuzz/f[!u]*.c)))
-FUZZ_SUPPORT += tests/unit/support/monitor_machine.o
+FUZZ_SUPPORT += tests/unit/support/monitor_machine.o $(MODEL_ROWS_C:.c=.o)
 FUZZ_SAN     := address,undefined -fno-sanitize-recover=undefined
 # beside its own: other inputs that are good to begin with
 FUZZ_SEEDS_cairn_log := tests/golden/*.log

@@ -31,9 +31,9 @@ static void put_values(struct out *o, const char *const *values)
 static void put_processors(struct out *o)
 {
     put(o, "{\"processors\":[");
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
-        const struct ds_model_preset *p = &ds_model_presets[i];
-        put(o, "%s{\"name\":\"%s\",\"format\":%u,\"gp\":%u,\"fixed\":%u,\"width\":%u,\"baseline\":%s,", i ? "," : "",
+    const struct ds_model_preset *p = NULL;
+    for (bool more = false; (p = ds_model_preset_after(p)); more = true) {
+        put(o, "%s{\"name\":\"%s\",\"format\":%u,\"gp\":%u,\"fixed\":%u,\"width\":%u,\"baseline\":%s,", more ? "," : "",
             p->name, p->format, p->gp_counters, p->fixed_counters, p->width, p->baseline ? "true" : "false");
         put(o, "\"arch\":%s,", play_arch(p) ? "true" : "false");
         put(o, "\"pebs\":\"%llx\",\"pdist\":\"%llx\",\"groups\":%u,\"events\":[", (unsigned long long)p->pebs_counters,

@@ -8,20 +8,20 @@ PLAY_PAGE := $(addprefix tools/playground/page/,playground.html playground.css) 
 
 # clang's own warnings are not gcc's: what gcc has accepted with -Werror is compiled here without.
 CC_wasm    := clang
-FLAGS_wasm := -std=gnu17 -O2 --target=wasm32 -mbulk-memory -ffreestanding -ffile-prefix-map=$(CURDIR)=. \
+FLAGS_wasm := -std=gnu17 -O2 -flto --target=wasm32 -mbulk-memory -ffreestanding -ffile-prefix-map=$(CURDIR)=. \
               -isystem tools/playground/wasm -I. -I$(B)/gen
 $(eval $(call product,wasm))
 $(B)/playground.objects: OBJECTS = $(PLAY_WASM)
 $(B)/playground.wasm: $(PLAY_WASM:%.c=$(B)/wasm/%.o) $(B)/playground.objects
 	$(call say,LINK)
-	$(Q)clang --target=wasm32 -nostdlib -Wl,--no-entry -Wl,--gc-sections -Wl,--strip-all -o $@ $(filter %.o,$^)
+	$(Q)clang --target=wasm32 -nostdlib -Wl,--no-entry -Wl,--no-gc-sections -Wl,--strip-all -o $@ $(filter %.o,$^)
 $(B)/playground.html: tools/playground/pack.py $(B)/playground.wasm $(PLAY_PAGE)
 	$(call say,PAGE)
 	$(Q)tools/playground/pack.py $(B)/playground.wasm $(PLAY_PAGE) > $@
 playground: $(B)/playground.html
 .PHONY: playground
 
-$(B)/playground-native: $(patsubst %.c,$(B)/san/%.o,$(PLAY_C) tools/playground/native.c) \
+$(B)/playground-native: $(patsubst %.c,$(B)/san/%.o,$(PLAY_C) $(MODEL_ROWS_C) tools/playground/native.c) \
                         $(B)/san/libcairn.a $(B)/san/libshared.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN) -o $@ $^

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "ds/model/model.h"
+#include "ds/pebs23_layout.h"
 #include "ds/soft/insn.h"
 
 #define PLAY_PROGRAM_MAX 24u /* instructions that the user writes */

@@ -204,9 +204,9 @@ static int wrong_choice(struct reader *r, struct word value, const char *const *
 
 static int read_cpu(struct reader *r, struct word value)
 {
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
-        if (is(value, ds_model_presets[i].name)) {
-            r->to->preset = &ds_model_presets[i];
+    for (const struct ds_model_preset *p = ds_model_preset_after(NULL); p; p = ds_model_preset_after(p))
+        if (is(value, p->name)) {
+            r->to->preset = p;
             return 0;
         }
     return wrong(r, value,

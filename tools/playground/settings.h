@@ -79,7 +79,7 @@ uint32_t play_record_bytes(const struct play_settings *settings);
 /* Of architectural PEBS: there is no Debug Store but for BTS. */
 static inline bool play_arch(const struct ds_model_preset *preset)
 {
-    return preset->format == DS_FORMAT_ARCH;
+    return preset->pebs23;
 }
 /* There, the groups as IA32_PMC_GPn_CFG_C has them, whether or not this processor has them. */
 uint64_t play_cfg_c_groups(const struct play_settings *settings);

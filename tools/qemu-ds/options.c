@@ -37,8 +37,8 @@ static int set_preset(struct qds_options *o, const char *name, char *why, size_t
     o->preset = ds_model_preset(name);
     if (o->preset)
         return 0;
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
-        add_word(known, ds_model_presets[i].name);
+    for (const struct ds_model_preset *p = ds_model_preset_after(NULL); p; p = ds_model_preset_after(p))
+        add_word(known, p->name);
     return refuse(why, size, "preset=%s: not one of %s", name, known);
 }
 

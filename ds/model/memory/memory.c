@@ -173,7 +173,7 @@ static const struct {
 static uint64_t with_latency(const struct ds_model *m, uint64_t set)
 {
     set &= m->latencies;
-    if (m->preset->baseline || m->preset->format == DS_FORMAT_ARCH)
+    if (m->preset->baseline || m->preset->pebs23)
         return set;
     return (set & m->loads & m->pebs_enable >> 32) | (m->pebs_enable & IA32_PEBS_ENABLE_PS_EN ? set & m->stores : 0);
 }

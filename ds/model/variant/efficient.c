@@ -8,7 +8,7 @@
  * distribution, which counters 0 and 1 and fixed counter 0 have.
  */
 #include "ds/ds.h"
-#include "ds/model/internal.h"
+#include "ds/model/pebs23/pebs23.h"
 
 #define GP      8u
 #define FIXED   3u
@@ -42,7 +42,7 @@ bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset
         return false;
     *core = *of; /* family, model, record format and branch history are those of the processor */
     core->core_type = CPUID_1AH_EAX_ATOM;
-    if (of->format != DS_FORMAT_ARCH) {
+    if (!of->pebs23) {
         core->native_model = SKYMONT;
         core->generation = DS_GENERATION_SKYMONT;
         core->events = skymont;

@@ -29,9 +29,11 @@ int ds_model_kvm_guest(struct ds_model_preset *p)
         p->signature = ICELAKE_SERVER;
         p->la57 = true;
     }
-    p->ds = p->format >= 4 && p->format != DS_FORMAT_ARCH; /* which KVM does not give its guests */
+    p->ds = p->format >= 4 && !p->pebs23; /* which KVM does not give its guests */
     p->ds_cpl = false;
     p->format = p->ds ? p->format : 0;
+    p->pebs23 = NULL;
+    p->leaf_23h = NULL;
     p->baseline = p->perf_metrics = p->load_latency = p->precise_store = p->frontend = false;
     p->full_width_writes = true;
     p->data_cfg = p->arch_groups = p->acr_reloaded = p->acr_causes = 0;

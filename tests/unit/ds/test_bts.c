@@ -14,8 +14,10 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/bts/bts_machine.h"
+#include "tests/unit/support/presets.h"
 
 static void expect_writes(const struct model_machine_write *expected, unsigned n, unsigned from)
 {
@@ -174,12 +176,12 @@ static struct picture picture(void)
 static void every_fault_undoes_all(void **state)
 {
     (void)state;
-    for (size_t p = 0; p < DS_MODEL_PRESETS; p++)
+    for (size_t p = 0; p < PRESETS; p++)
         for (int with_pebs = 0; with_pebs < 2; with_pebs++) {
             int previous = 0, steps = 0;
             for (unsigned at = 1;; at++) {
                 struct ds_refusal refusal;
-                bts_prepare(ds_model_presets[p].name, NULL, false, with_pebs ? "INST_RETIRED.ANY:1000" : NULL);
+                bts_prepare(preset_at(p)->name, NULL, false, with_pebs ? "INST_RETIRED.ANY:1000" : NULL);
                 bts_buffer(DS_BTS_INTERRUPT, 8);
                 assert_int_equal(ds_model_wrmsr(model, IA32_DEBUGCTL, TR), 0);
                 assert_int_equal(ds_start(ds, &refusal), 0);
@@ -207,7 +209,7 @@ static void every_fault_undoes_all(void **state)
                 assert_int_equal(pebs_drains, with_pebs ? 2 : 0);
                 assert_int_equal(model->debugctl, TR);
             }
-            const bool with_area = with_pebs && ds_model_presets[p].format != DS_FORMAT_ARCH;
+            const bool with_area = with_pebs && preset_at(p)->format != DS_FORMAT_ARCH;
             assert_int_equal(steps, with_area ? 2 : 3); /* 1, 3 where PEBS has set no area, 5 */
         }
 }

@@ -18,6 +18,7 @@
 #include "arch/arch.h"
 #include "kernel/lib/rand.h"
 #include "tests/unit/support/model_machine.h"
+#include "tests/unit/support/presets.h"
 
 #define RECORDS    12u
 #define PAGE       4096u
@@ -139,11 +140,11 @@ static void sampling_comes_back(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[DS_MODEL_PRESETS];
+    struct CMUnitTest tests[PRESETS];
     ds = calloc(1, ds_cpu_bytes());
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
-        tests[i] = (struct CMUnitTest){ds_model_presets[i].name, sampling_comes_back, NULL, NULL,
-                                       (void *)(uintptr_t)&ds_model_presets[i]};
+    for (size_t i = 0; i < PRESETS; i++)
+        tests[i] =
+            (struct CMUnitTest){preset_at(i)->name, sampling_comes_back, NULL, NULL, (void *)(uintptr_t)preset_at(i)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(ds);
     return failed;

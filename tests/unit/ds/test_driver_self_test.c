@@ -13,6 +13,7 @@
 #include "ds/trial/trial.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/counting_machine.h"
+#include "tests/unit/support/presets.h"
 
 static const struct ds_machine *const machine = &counting_machine_hw;
 static struct counting_machine fake;
@@ -52,8 +53,8 @@ static const struct ds_test *last_row(void)
 static void makes_records(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < DS_MODEL_PRESETS; i++) {
-        set_up(ds_model_presets[i].name, 0);
+    for (unsigned i = 0; i < PRESETS; i++) {
+        set_up(preset_at(i)->name, 0);
         ds_model_wrmsr(&fake.model, IA32_DS_AREA, 0x1234000);
         ds_model_wrmsr(&fake.model, IA32_PMC0, 77);
         static struct ds_model before;

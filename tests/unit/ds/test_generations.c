@@ -5,7 +5,6 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,8 +14,10 @@
 
 #include "arch/arch.h"
 #include "ds/bts/bts.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/model_machine.h"
+#include "tests/unit/support/presets.h"
 #define PERIOD       37u /* Nehalem wants 32 at least */
 #define PLAIN_PERIOD 50u
 #define INSTRUCTIONS 1000u
@@ -310,8 +311,8 @@ static void every_fault(void **state)
         .before_drain = model_machine_before_drain, .drained = model_machine_drained, .bts_drained = bts_drained};
     static struct ds_bts branch_trace;
     static struct ds_bts_record branches[512];
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
-        const struct ds_model_preset *p = &ds_model_presets[i];
+    for (size_t i = 0; i < PRESETS; i++) {
+        const struct ds_model_preset *p = preset_at(i);
         bool met[4] = {false}; /* in set-up, PMI, between, tear-down */
         for (unsigned at = 0;; at++) {
             struct ds_config config = {.records = 4, .threshold = 1, .groups = MSR_PEBS_DATA_CFG_GPR};
@@ -396,8 +397,8 @@ static void other_periods(void **state)
 {
     (void)state;
     const struct ds_hooks hooks = {.before_drain = model_machine_before_drain, .drained = spaced};
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
-        const struct ds_model_preset *p = &ds_model_presets[i];
+    for (size_t i = 0; i < PRESETS; i++) {
+        const struct ds_model_preset *p = preset_at(i);
         struct ds_config config = {.records = 20, .threshold = 20};
         struct ds_caps caps;
         struct ds_refusal refusal;
@@ -453,8 +454,8 @@ static void smallest_buffer(void **state)
 {
     (void)state;
     const struct ds_hooks hooks = {.before_drain = model_machine_before_drain, .drained = drained_full};
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
-        const struct ds_model_preset *p = &ds_model_presets[i];
+    for (size_t i = 0; i < PRESETS; i++) {
+        const struct ds_model_preset *p = preset_at(i);
         struct ds_config config = {.records = 1, .threshold = 1};
         struct ds_caps caps;
         struct ds_refusal refusal;
@@ -487,13 +488,12 @@ static void smallest_buffer(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[DS_MODEL_PRESETS + 3];
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
-        tests[i] =
-            (struct CMUnitTest){ds_model_presets[i].name, session, NULL, NULL, (void *)(uintptr_t)&ds_model_presets[i]};
-    tests[DS_MODEL_PRESETS] = (struct CMUnitTest)cmocka_unit_test(smallest_buffer);
-    tests[DS_MODEL_PRESETS + 1] = (struct CMUnitTest)cmocka_unit_test(every_fault);
-    tests[DS_MODEL_PRESETS + 2] = (struct CMUnitTest)cmocka_unit_test(other_periods);
+    struct CMUnitTest tests[PRESETS + 3];
+    for (size_t i = 0; i < PRESETS; i++)
+        tests[i] = (struct CMUnitTest){preset_at(i)->name, session, NULL, NULL, (void *)(uintptr_t)preset_at(i)};
+    tests[PRESETS] = (struct CMUnitTest)cmocka_unit_test(smallest_buffer);
+    tests[PRESETS + 1] = (struct CMUnitTest)cmocka_unit_test(every_fault);
+    tests[PRESETS + 2] = (struct CMUnitTest)cmocka_unit_test(other_periods);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(ds);
     return failed;

@@ -16,8 +16,10 @@
 
 #include "arch/arch.h"
 #include "ds/ds.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/model_machine.h"
+#include "tests/unit/support/presets.h"
 
 static struct ds_model *const model = &model_machine.model;
 static struct ds_cpu *ds;
@@ -44,11 +46,11 @@ static void special_events(void **state)
         {"pantherlake", 0x01CD, 0x0100, 0x03C6, 2, 32},
         {"clearwaterforest", 0x05D0, 0, 0, 0, 0},
     };
-    _Static_assert(sizeof rows / sizeof rows[0] == DS_MODEL_PRESETS, "every preset");
+    _Static_assert(sizeof rows / sizeof rows[0] == PRESETS, "every preset");
     static const char *const specs[] = {"MEM_TRANS_RETIRED.LOAD_LATENCY:1009:ldlat=30:k",
                                         "INST_RETIRED.PREC_DIST:1009:k", "FRONTEND_RETIRED:1009:frontend=0x11:k"};
     const struct ds_hooks hooks = {.before_drain = model_machine_before_drain, .drained = model_machine_drained};
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
+    for (size_t i = 0; i < PRESETS; i++)
         for (unsigned kind = 0; kind < 3; kind++) {
             const struct ds_model_preset *p = ds_model_preset(rows[i].preset);
             const uint16_t code = kind == 0 ? rows[i].latency : kind == 1 ? rows[i].distribution : rows[i].frontend;
@@ -235,8 +237,8 @@ static void each_event(void **state)
         {"sapphirerapids", 0x3FF, 0x3FF}, {"arrowlake", 0x3FF, 0x3FF},        {"lunarlake", 0x3FF, 0x3FF},
         {"pantherlake", 0x3FF, 0x3FF},    {"clearwaterforest", 0x1FF, 0x1FF},
     };
-    _Static_assert(sizeof rows / sizeof rows[0] == DS_MODEL_PRESETS, "every preset");
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+    _Static_assert(sizeof rows / sizeof rows[0] == PRESETS, "every preset");
+    for (size_t i = 0; i < PRESETS; i++) {
         const struct ds_model_preset *p = ds_model_preset(rows[i].preset);
         assert_non_null(p);
         model_machine_reset(p, NULL, model_machine_numbered);

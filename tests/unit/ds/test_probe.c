@@ -12,8 +12,10 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/probe/probe_machine.h"
+#include "tests/unit/support/presets.h"
 
 /* What of a preset cannot be seen, and why; NULL: it can be. */
 static const char *hidden(const struct ds_model_preset *p, const char *policy)
@@ -66,25 +68,25 @@ static void expect(const struct ds_model_preset *p, const struct ds_model_policy
 static void policies(void **state) /* each value of each, on each processor */
 {
     (void)state;
-    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++)
+    for (unsigned n = 0; n < PRESETS; n++)
         for (unsigned i = 0; i < DS_MODEL_POLICIES; i++)
             for (unsigned v = 0; ds_model_policies[i].values[v]; v++) {
                 struct ds_model_policy policy = {0};
                 ds_model_policy_set(&policy, ds_model_policies[i].name, ds_model_policies[i].values[v]);
-                expect(&ds_model_presets[n], &policy);
+                expect(preset_at(n), &policy);
             }
 }
 
 static void together(void **state) /* all of them at once */
 {
     (void)state;
-    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++)
+    for (unsigned n = 0; n < PRESETS; n++)
         for (unsigned v = 0; v < 4; v++) {
             struct ds_model_policy policy = {0};
             for (unsigned i = 0; i < DS_MODEL_POLICIES; i++)
                 if (ds_model_policies[i].values[v])
                     ds_model_policy_set(&policy, ds_model_policies[i].name, ds_model_policies[i].values[v]);
-            expect(&ds_model_presets[n], &policy);
+            expect(preset_at(n), &policy);
         }
 }
 
@@ -129,9 +131,9 @@ static void shadow(void **state) /* a processor that records slow instructions a
 static void addresses(void **state) /* records that have others than the manual says */
 {
     (void)state;
-    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++)
+    for (unsigned n = 0; n < PRESETS; n++)
         for (unsigned before = 0; before <= 32; before += 8) {
-            const struct ds_model_preset *p = &ds_model_presets[n];
+            const struct ds_model_preset *p = preset_at(n);
             set_up(p, NULL);
             fake.before = before;
             fake.late = fake.early = true;
@@ -152,9 +154,9 @@ static void addresses(void **state) /* records that have others than the manual 
 static void addresses_unknown(void **state)
 {
     (void)state;
-    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++)
+    for (unsigned n = 0; n < PRESETS; n++)
         for (unsigned i = 0; i < 3; i++) {
-            const struct ds_model_preset *p = &ds_model_presets[n];
+            const struct ds_model_preset *p = preset_at(n);
             set_up(p, NULL);
             fake.early = i == 0;
             fake.blind = i > 0;
@@ -404,9 +406,9 @@ static void surroundings(void **state) /* however many instructions there are ar
 static void given_back(void **state) /* every register is what it was */
 {
     (void)state;
-    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++) {
+    for (unsigned n = 0; n < PRESETS; n++) {
         struct ds_model before;
-        set_up(&ds_model_presets[n], NULL);
+        set_up(preset_at(n), NULL);
         ds_model_wrmsr(&fake.model, IA32_DS_AREA, 0x1234000);
         ds_model_wrmsr(&fake.model, IA32_PERFEVTSEL0, 0x4300C0);
         ds_model_wrmsr(&fake.model, IA32_PMC0, 77);
@@ -441,13 +443,13 @@ static void one_page(void **state)
 {
     (void)state;
     unsigned of_one_page = 0;
-    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++) {
-        set_up(&ds_model_presets[n], NULL);
+    for (unsigned n = 0; n < PRESETS; n++) {
+        set_up(preset_at(n), NULL);
         bench.unmapped = 0; /* elsewhere, and only under an emulator */
         of_one_page += fake.caps.errata.one_page_buffer;
         probe();
         assert_false(fake.hung);
-        if (!hidden(&ds_model_presets[n], "fit"))
+        if (!hidden(preset_at(n), "fit"))
             assert_string_equal(result("fit")->answer, "end_le");
         assert_string_equal(result("threshold_again")->answer, "yes");
         assert_int_equal(cost("drain")->samples, bench.samples);

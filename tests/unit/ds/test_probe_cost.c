@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "ds/pebs23_layout.h"
 #include "tests/unit/ds/probe/probe_machine.h"
+#include "tests/unit/support/presets.h"
 
 /* `before`: the last record of the NOPs falls behind them, with 4. */
 static void expect_costs(const struct ds_model_preset *p, unsigned before)
@@ -38,10 +40,10 @@ static void expect_costs(const struct ds_model_preset *p, unsigned before)
 static void measured(void **state) /* what a record, a branch and an interrupt take: no more, no less */
 {
     (void)state;
-    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++) {
-        expect_costs(&ds_model_presets[n], 14);
-        expect_costs(&ds_model_presets[n], 4);
-        expect_costs(&ds_model_presets[n], 0);
+    for (unsigned n = 0; n < PRESETS; n++) {
+        expect_costs(preset_at(n), 14);
+        expect_costs(preset_at(n), 4);
+        expect_costs(preset_at(n), 0);
     }
 }
 

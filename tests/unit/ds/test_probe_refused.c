@@ -13,6 +13,7 @@
 
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/probe/probe_machine.h"
+#include "tests/unit/support/presets.h"
 
 static const struct ds_machine *real;
 static unsigned accesses, refused_at;
@@ -66,9 +67,9 @@ static void one_access_refused(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[DS_MODEL_PRESETS];
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
-        tests[i] = (struct CMUnitTest){ds_model_presets[i].name, one_access_refused, NULL, NULL,
-                                       (void *)(uintptr_t)&ds_model_presets[i]};
+    struct CMUnitTest tests[PRESETS];
+    for (size_t i = 0; i < PRESETS; i++)
+        tests[i] =
+            (struct CMUnitTest){preset_at(i)->name, one_access_refused, NULL, NULL, (void *)(uintptr_t)preset_at(i)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "ds/pebs23_layout.h"
 #include "tests/unit/ds/soft/soft_machine.h"
 #include "trace/wire/model_log.h"
 

@@ -16,6 +16,7 @@
 #include "kernel/pmc/options.h"
 #include "kernel/soft/options.h"
 #include "kernel/truth/truth.h"
+#include "tests/unit/support/presets.h"
 #include "tools/options/describe.h"
 #include "trace/session.h"
 
@@ -428,11 +429,11 @@ static void presets_and_policies(void **state)
     struct options_help help;
     unsigned rows = 0;
     kopt_defaults();
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+    for (size_t i = 0; i < PRESETS; i++) {
         kopt_defaults();
-        snprintf(word, sizeof word, "ds.preset=%s", ds_model_presets[i].name);
+        snprintf(word, sizeof word, "ds.preset=%s", preset_at(i)->name);
         assert_int_equal(set(word), 0);
-        assert_string_equal(ksoft_options.preset, ds_model_presets[i].name);
+        assert_string_equal(ksoft_options.preset, preset_at(i)->name);
     }
     for (size_t i = 0; i < DS_MODEL_POLICIES; i++) {
         const struct ds_model_policy_row *row = &ds_model_policies[i];
@@ -551,7 +552,7 @@ static void bad_words_are_named(void **state)
         "serial=pci:0:3.", "serial=pci:0:3.8", "serial=pci:0:20.0", "serial=pci:100:3.0", "serial=pci:0:3.0.0",
         "serial=pci:g:3.0", "serial=pci:0x1:3.0", "serial=pci,100000", "serial=none,100000", "serial=none,",
         "serial=mmio:0x10000000000000", "workload=none", "ds.preset=i486",
-        "ds.preset=", "ds.preset=names of ds_model_presets", "ds.policy.fit=yes", "ds.policy.fit=",
+        "ds.preset=", "ds.preset=names of presets", "ds.policy.fit=yes", "ds.policy.fit=",
         "ds.policy.nosuch=yes", "truth=2", "bts=on", "bts=", "bts.records=0",
         "bts.records=16385", "panic=later",
     };

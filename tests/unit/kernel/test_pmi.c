@@ -125,13 +125,11 @@ static int begin(void **state)
 {
     static const struct ds_hooks hooks = {
         .before_drain = before_drain, .drained = drained, .bts_drained = bts_drained, .overflowed = kpmi_overflowed};
-    const struct ds_model_preset *preset = ds_model_presets;
+    const struct ds_model_preset *preset = ds_model_preset("icelake");
     struct ds_caps caps;
     struct ds_refusal refusal;
     char error[160];
     (void)state;
-    while (strcmp(preset->name, "icelake") != 0)
-        preset++;
     model_machine_reset(preset, NULL, model_machine_numbered);
     model_machine.now = 0x1000;
     for (uint32_t i = 0; i < 2; i++) {

@@ -2,7 +2,6 @@
 /* The model's CPUID, MSRs and presets; which writes raise #GP. */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/ds_bench.h"
+#include "tests/unit/support/presets.h"
 
 static struct ds_bench bench, *b = &bench;
 
@@ -341,7 +341,7 @@ static void presets(void **state)
         uint32_t model, cpuid_0ah_eax, cpuid_0ah_edx;
         uint64_t capabilities, global_ctrl;
         uint32_t record; /* its bytes, without groups */
-    } rows[DS_MODEL_PRESETS] = {
+    } rows[PRESETS] = {
         {"penryn", 0x17, 0x07280202, 0x503, 0x00C2, 0x3, 144},
         {"nehalem", 0x1A, 0x07300403, 0x603, 0x01C3, 0xF, 176},
         {"sandybridge", 0x2A, 0x07300403, 0x603, 0x21C3, 0xF, 176},
@@ -354,10 +354,10 @@ static void presets(void **state)
         {"pantherlake", 0xCC, 0x08300A06, 0x8604, 0x2AFFF, 0x3FF, 64},
         {"clearwaterforest", 0xDD, 0x0D300806, 0x8603, 0x22FFF, 0xFF, 64},
     };
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+    for (size_t i = 0; i < PRESETS; i++) {
         const struct ds_model_preset *p = ds_model_preset(rows[i].name);
         uint32_t r[4];
-        assert_ptr_equal(p, &ds_model_presets[i]);
+        assert_ptr_equal(p, preset_at(i));
         assert_true(p->gp_counters <= DS_MODEL_GP_MAX);
         ds_bench_init(b, p, NULL, 1024, 1024);
         ds_model_cpuid(&b->model, 0, 0, r);

@@ -19,6 +19,7 @@
 
 #include "tests/unit/model/property/random.h"
 #include "tests/unit/support/ds_bench.h"
+#include "tests/unit/support/presets.h"
 
 #define BUFFERS (IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_ARCH_PEBS)
 #define PLAIN   DS_BIT(DS_COUNTER_FIXED) /* fixed counter 0 counts instructions, and interrupts */
@@ -246,12 +247,12 @@ static void sampling_comes_back(void **state)
 
 int main(void)
 {
-    static struct ds_model_preset efficient[DS_MODEL_PRESETS];
-    static char names[DS_MODEL_PRESETS][48];
-    struct CMUnitTest tests[2 * DS_MODEL_PRESETS];
+    static struct ds_model_preset efficient[PRESETS];
+    static char names[PRESETS][48];
+    struct CMUnitTest tests[2 * PRESETS];
     size_t n = 0;
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
-        const struct ds_model_preset *p = &ds_model_presets[i];
+    for (size_t i = 0; i < PRESETS; i++) {
+        const struct ds_model_preset *p = preset_at(i);
         tests[n++] = (struct CMUnitTest){p->name, sampling_comes_back, NULL, NULL, (void *)(uintptr_t)p};
         if (!ds_model_efficient(p, &efficient[i]))
             continue;

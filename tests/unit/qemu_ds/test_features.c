@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/support/presets.h"
 #include "tools/qemu-ds/cpuid/features.h"
 
 enum { EAX, EBX, ECX, EDX };
@@ -95,16 +96,16 @@ static void a_guest_of_kvm_is_a_server(void **state)
 static void efficient_cores_are_as_those_beside_them(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+    for (size_t i = 0; i < PRESETS; i++) {
         struct ds_model_preset core;
         static const uint32_t leaves[][2] = {{1, 0}, {7, 0}, {7, 1}, {0x0D, 1}, {0x80000001, 0}, {0x80000008, 0}};
-        if (!ds_model_efficient(&ds_model_presets[i], &core))
+        if (!ds_model_efficient(preset_at(i), &core))
             continue;
         for (size_t l = 0; l < sizeof leaves / sizeof leaves[0]; l++) {
             uint32_t beside[4], own[4];
             memset(beside, 0xFF, sizeof beside);
             memset(own, 0xFF, sizeof own);
-            qds_features_mask(&ds_model_presets[i], leaves[l][0], leaves[l][1], beside);
+            qds_features_mask(preset_at(i), leaves[l][0], leaves[l][1], beside);
             qds_features_mask(&core, leaves[l][0], leaves[l][1], own);
             assert_memory_equal(own, beside, sizeof own);
         }

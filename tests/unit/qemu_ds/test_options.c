@@ -12,6 +12,8 @@
 #include <cmocka.h>
 
 #include "ds/ds.h"
+#include "ds/pebs23_layout.h"
+#include "tests/unit/support/presets.h"
 #include "tools/qemu-ds/options.h"
 
 static struct qds_options options;
@@ -123,9 +125,9 @@ static void memory_systems(void **state)
     assert_int_equal(parse("memory=model", "memory.hitm=99", "memory.snoop=44"), 0);
     assert_int_equal(options.memory_config.caches.latency[DS_MODEL_SOURCE_SNOOP_HITM], 99);
     assert_int_equal(options.memory_config.caches.latency[DS_MODEL_SOURCE_SNOOP_MISS], 44);
-    for (size_t i = 1; i < DS_MODEL_PRESETS; i++) { /* all but penryn */
+    for (size_t i = 1; i < PRESETS; i++) { /* all but penryn */
         char preset[40], said[200];
-        snprintf(preset, sizeof preset, "preset=%s", ds_model_presets[i].name);
+        snprintf(preset, sizeof preset, "preset=%s", preset_at(i)->name);
         assert_int_equal(parse(preset, "memory=model", NULL), 0);
         struct qds_memory *m = qds_memory_new(&options.memory_config, 1);
         assert_non_null(m);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ds/model/model.h"
+#include "ds/pebs23_layout.h"
 
 /* Linear memory: the DS area; the PEBS buffer a page above, BTS at 7000H. */
 #define DS_BENCH_BASE  UINT64_C(0xFFFF900000000000)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A second implementation of architectural PEBS, written another way than ds/model/arch.c and from its sources alone:
+ * A second implementation of architectural PEBS, written another way than ds/model/pebs23 and from its sources alone:
  * a counter's groups are booleans, a fragment is the words one appends, auto counter reload is a table of who reloads
  * whom. Counting, interrupts, branches and their records are ds_naive's.
  */

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "ds/pebs23_layout.h"
 #include "tools/qemu-ds/truth_format.h"
 
 /* A record of architectural PEBS may come in fragments, one for each group. */
@@ -88,7 +89,7 @@ static uint64_t word_at(const struct qds_vcpu *v, uint64_t address)
 {
     const struct ds_model_host *host = &v->model.host;
     uint64_t word = 0;
-    if (v->model.preset->format == DS_FORMAT_ARCH)
+    if (v->model.preset->pebs23)
         host->read_physical(host->context, address, &word, sizeof word);
     else
         host->read(host->context, address, &word, sizeof word);

@@ -3,12 +3,14 @@
 
 #include <inttypes.h>
 
+#include "ds/pebs23_layout.h"
+
 #define UMASK UINT64_C(0xFF00)
 #define EVENT (IA32_PERFEVTSEL_EVENT | UMASK | IA32_PERFEVTSEL_UMASK2 | IA32_PERFEVTSEL_CMASK)
 
 static bool architectural(const struct ds_model *m)
 {
-    return m->preset->format == DS_FORMAT_ARCH;
+    return m->preset->pebs23 != NULL;
 }
 
 /* Whether software has asked for records of it. */

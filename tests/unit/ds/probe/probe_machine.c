@@ -12,6 +12,7 @@
 #include "tests/unit/ds/probe/probe_machine.h"
 
 #include "arch/arch.h"
+#include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
 
 #define UNMAPPED UINT64_C(0xFFFFC7FFFFFFF000)

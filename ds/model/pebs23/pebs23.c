@@ -8,7 +8,7 @@
  * they leave open is a policy: see the rows arch_... in policy.c. Inferred: that an event records one event after the
  * wrap as in the Debug Store; that the reload value is sign-extended.
  */
-#include "ds/model/internal.h"
+#include "ds/model/pebs23/pebs23.h"
 #include "kernel/lib/errno.h"
 
 #define SIZE_WIDE UINT64_C(0xFFF) /* policy arch_size=12_bits */
@@ -30,7 +30,7 @@ static bool in_block(uint32_t msr, unsigned *counter, unsigned *which)
     return true;
 }
 
-uint32_t ds_model_arch_alias(const struct ds_model *m, uint32_t msr)
+static uint32_t alias(const struct ds_model *m, uint32_t msr)
 {
     unsigned c, which;
     if (m->preset->perfmon_version < 6 || !in_block(msr, &c, &which) || c >= DS_COUNTER_NUMBERS ||
@@ -54,10 +54,10 @@ static uint64_t legal_config(const struct ds_model *m, unsigned c, unsigned whic
     return 0;
 }
 
-int ds_model_arch_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
+static int rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
 {
     unsigned c, which;
-    if (ds_model_arch(m) && (msr == IA32_PEBS_BASE || msr == IA32_PEBS_INDEX)) {
+    if (msr == IA32_PEBS_BASE || msr == IA32_PEBS_INDEX) {
         *value = msr == IA32_PEBS_BASE ? m->pebs_base : m->pebs_index;
         return 0;
     }
@@ -95,12 +95,12 @@ static int write_index(struct ds_model *m, uint64_t value)
     return e;
 }
 
-int ds_model_arch_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
+static int wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
 {
     unsigned c, which;
-    if (ds_model_arch(m) && msr == IA32_PEBS_BASE)
+    if (msr == IA32_PEBS_BASE)
         return write_base(m, value);
-    if (ds_model_arch(m) && msr == IA32_PEBS_INDEX)
+    if (msr == IA32_PEBS_INDEX)
         return write_index(m, value);
     if (m->preset->perfmon_version < 6 || !in_block(msr, &c, &which))
         return -ENOENT;
@@ -112,7 +112,7 @@ int ds_model_arch_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
     return e;
 }
 
-void ds_model_arch_select(struct ds_model *m)
+static void select_pebs(struct ds_model *m)
 {
     uint64_t enabled = 0;
     m->snapshot = m->reloaders = 0;
@@ -127,7 +127,7 @@ void ds_model_arch_select(struct ds_model *m)
 
 /* ---- overflow ---------------------------------------------------------------------------------------------------- */
 
-bool ds_model_arch_flagged(const struct ds_model *m, unsigned counter)
+static bool flagged(const struct ds_model *m, unsigned counter)
 {
     const uint64_t bit = DS_BIT(counter);
     if (m->cfg_b[counter] & bit) /* one that reloads itself sets no bit */
@@ -143,7 +143,7 @@ static void reload(struct ds_model *m, unsigned c)
     ds_model_act(m, (struct ds_model_action){DS_MODEL_RELOADED, (uint8_t)c, 0, before, m->value[c]});
 }
 
-void ds_model_arch_auto_reload(struct ds_model *m, uint64_t overflowed)
+static void auto_reload(struct ds_model *m, uint64_t overflowed)
 {
     for (uint64_t set = m->preset->acr_reloaded; set; set &= set - 1) {
         const unsigned c = (unsigned)__builtin_ctzll(set);
@@ -194,7 +194,7 @@ static bool store(struct ds_model *m, struct ds_model_record *record, const stru
         drop(m, record, wr);
         return true;
     }
-    if (!ds_model_arch_write_record(m, record, retired)) {
+    if (!ds_model_pebs23_write_record(m, record, retired)) {
         ds_model_lose(m, record->counters);
         return false;
     }
@@ -220,7 +220,7 @@ static bool record_of(struct ds_model *m, struct ds_model_record *record, uint64
                       const struct ds_model_retired *retired)
 {
     const uint64_t bystanders = m->policy.bystander_swapped ? m->armed & m->pebs & ~all : 0;
-    record->size = ds_model_arch_record_size(m, record->counters);
+    record->size = ds_model_pebs23_record_size(m, record->counters);
     if (!store(m, record, retired)) {
         m->armed &= ~record->counters;
         return false;
@@ -236,7 +236,7 @@ static bool record_of(struct ds_model *m, struct ds_model_record *record, uint64
     return true;
 }
 
-bool ds_model_arch_assist(struct ds_model *m, uint64_t set, const struct ds_model_retired *retired, unsigned *pmis)
+static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retired *retired, unsigned *pmis)
 {
     struct ds_model_registers registers;
     bool there = true;
@@ -252,9 +252,9 @@ bool ds_model_arch_assist(struct ds_model *m, uint64_t set, const struct ds_mode
     return there;
 }
 
-int ds_model_arch_late(struct ds_model *m)
+static int late(struct ds_model *m)
 {
-    struct ds_model_record record = {.size = ds_model_arch_record_size(m, m->late.counters),
+    struct ds_model_record record = {.size = ds_model_pebs23_record_size(m, m->late.counters),
                                      .counters = m->late.counters,
                                      .registers = &m->late.registers};
     if (!(m->pebs_index & IA32_PEBS_INDEX_EN)) /* then nothing says any more where to */
@@ -265,3 +265,17 @@ int ds_model_arch_late(struct ds_model *m)
         m->host.recorded(m->host.context, &record);
     return 0;
 }
+
+const struct ds_model_pebs23 ds_model_pebs23 = {
+    .status = IA32_PERF_GLOBAL_STATUS_ARCH_PEBS,
+    .perfevtsel = IA32_PERFEVTSEL_UMASK2 | IA32_PERFEVTSEL_EQ,
+    .metrics = IA32_FIXED_CTR_CTRL_METRICS_CLEAR,
+    .alias = alias,
+    .rdmsr = rdmsr,
+    .wrmsr = wrmsr,
+    .select = select_pebs,
+    .flagged = flagged,
+    .auto_reload = auto_reload,
+    .assist = assist,
+    .late = late,
+};

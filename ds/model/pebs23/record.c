@@ -4,7 +4,7 @@
  * arch_fragments it comes in several fragments, each with a header of its own. Not found in any source: who pads a
  * record to a multiple of 16 bytes; here it is the processor, with zeros behind the last group.
  */
-#include "ds/model/internal.h"
+#include "ds/model/pebs23/pebs23.h"
 
 enum { XSTATE_SSE = 2 }; /* XSTATE bitmap: XMM registers */
 
@@ -176,7 +176,7 @@ static uint64_t groups_of(const struct ds_model *m, uint64_t set)
     return (wanted & m->preset->arch_groups & IA32_PMC_CFG_C_GROUPS & ~IA32_PMC_CFG_C_LBR) | lbr | DS_ARCH_HEADER_BASIC;
 }
 
-uint32_t ds_model_arch_record_size(const struct ds_model *m, uint64_t set)
+uint32_t ds_model_pebs23_record_size(const struct ds_model *m, uint64_t set)
 {
     uint32_t size = m->policy.arch_fragments == DS_MODEL_ARCH_NULL ? sizeof(struct ds_arch_header) : 0, padding;
     for (uint64_t left = groups_of(m, set); left;)
@@ -184,8 +184,8 @@ uint32_t ds_model_arch_record_size(const struct ds_model *m, uint64_t set)
     return size;
 }
 
-bool ds_model_arch_write_record(struct ds_model *m, const struct ds_model_record *record,
-                                const struct ds_model_retired *retired)
+bool ds_model_pebs23_write_record(struct ds_model *m, const struct ds_model_record *record,
+                                  const struct ds_model_retired *retired)
 {
     static const struct ds_arch_header null = {.format = sizeof null};
     struct cursor at = {.model = m,
