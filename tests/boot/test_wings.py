@@ -57,7 +57,7 @@ UNTOLD = "cannot be known here: there is no truth"
 
 
 @pytest.mark.parametrize("wings, option", [
-    HW, (["soft", "truth"], "truth=1"), cb.long(["soft"], "ds=auto"), cb.long(["soft"], "bts=interrupt"),
+    HW, (["soft", "truth"], "truth=1"), cb.long(["soft"], "ds=auto"), cb.long(["soft", "bts"], "bts=interrupt"),
     cb.long(["soft"], "ds=off")])
 def test_nucleus(tmp_path, wings, option):
     """With either backend, and with the truth."""
