@@ -6,7 +6,7 @@
 #include "arch/upcalls.h"
 #include "check_parts.h"
 #include "kernel/memory/mem.h"
-#include "kernel/thread.h"
+#include "kernel/user_thread.h"
 
 #define SECTION "SDM vol. 3B, \"Debug Store (DS) Mechanism\""
 
