@@ -81,11 +81,12 @@ const struct kbeside *kds_beside(void)
     return kopt.beside ? *__start_rows_kbeside : NULL; /* without a row there is no such option */
 }
 
-/* Why the first CPU that cannot record beside PEBS as asked does not, or NULL. */
+/* Why the first CPU that cannot record beside PEBS as asked does not, or NULL; of nothing that is asked, NULL. */
 static const char *beside_refusal(const struct ds_caps *caps, uint32_t *cpu)
 {
-    for (*cpu = 0; *cpu < kcpu_count; ++*cpu) {
-        const char *why = kds_beside()->refusal(&caps[*cpu]);
+    const struct kbeside *beside = kds_beside();
+    for (*cpu = 0; beside && *cpu < kcpu_count; ++*cpu) {
+        const char *why = beside->refusal(&caps[*cpu]);
         if (why)
             return why;
     }
