@@ -2,18 +2,13 @@
 /* arch/firmware/acpi_tables.c: a machine's tables as firmware lays them out, then every way to break them. Each read
  * gives a fresh copy of exactly the bytes asked for, so that AddressSanitizer sees the first byte read beyond them. */
 /* Longer than 500 lines: every way to break a table starts from the same machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "arch/firmware/acpi_tables.h"
 #include "arch/firmware/power/acpi_power.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
+#include "tests/unit/support/cmocka.h"
 
 #define BASE UINT64_C(0x7F000000) /* where the fake memory begins */
 

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* arch/firmware/ports/acpi_serial.c: SPCR and DBG2 as firmware writes them, then every way to break them. Tables are
  * copied to memory of exactly their size, so that AddressSanitizer sees the first byte read beyond. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/firmware/acpi_tables.h"
 #include "arch/firmware/ports/acpi_serial.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 
 static void put(uint8_t *at, unsigned size, uint64_t value)
 {

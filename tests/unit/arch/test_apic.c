@@ -3,15 +3,11 @@
  * What arch/apic.c makes of a local APIC as firmware may leave it: in either mode, with entries of its own enabled and
  * vectors in service. The registers are memory, the MSRs a table.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/support/cmocka.h"
 
 #include "arch/apic.c" /* its registers and its mode are its own */
 #include "arch/instructions.h"

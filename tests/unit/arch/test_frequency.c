@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* arch/clock/frequency.c: what is made of a measured TSC. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "arch/clock/frequency.h"
+#include "tests/unit/support/cmocka.h"
 
 /* `hz` as a clock that is `ppm` fast shows it, each edge known to within `edge` parts per million. */
 static struct arch_interval shown(uint64_t hz, int64_t ppm, uint64_t edge)

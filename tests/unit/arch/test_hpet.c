@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* arch/clock/hpet.c on registers in memory: none of any number of timers can interrupt afterwards; nothing else
  * changes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/clock/hpet.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 
 static uint32_t registers[HPET_SIZE / 4], expected[HPET_SIZE / 4];
 

@@ -3,15 +3,9 @@
  * arch/firmware/ports/lpss_uart.c and arch/ports/find.c: a fake chipset with functions of Intel's LPSS, one of them a
  * UART, from the search for it to what is on its line; and a table DBG2 of more ports than any machine has.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/firmware/ports/lpss_uart.h"
 #include "arch/internal.h"
@@ -21,6 +15,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "tests/unit/fake/processor.h"
+#include "tests/unit/support/cmocka.h"
 
 #define UART      0x00F0u /* 00:1e.0 */
 #define I2C       0x00A8u /* 00:15.0, where no UART is */

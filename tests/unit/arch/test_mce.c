@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* arch/machine_check.c: which registers it reads of which banks, and what it says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "arch/arch.h"
 #include "kernel/lib/print.h"
+#include "tests/unit/support/cmocka.h"
 
 enum { BANKS = 40 }; /* more than are read */
 

@@ -5,13 +5,7 @@
  * image's pages lie where the host put the symbols.
  * Longer than 500 lines: all tests are of one pretended machine, with one walker.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "arch/internal.h"
@@ -20,6 +14,7 @@
 #include "arch/registers.h"
 #include "arch/user/user.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 
 #include "arch/upcalls.h"
 

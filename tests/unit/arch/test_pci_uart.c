@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* arch/firmware/ports/pci_uart.c: which functions of a machine's PCI are 16550s, where, and that they are switched on.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "arch/firmware/ports/pci_uart.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 
 #define FUNCTIONS 8u
 

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* arch/power/power.c: which reset register is taken into use, and what is said of one that is not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "arch/firmware/power/acpi_power.h"
 #include "arch/internal.h"
 #include "arch/power/power.h"
+#include "tests/unit/support/cmocka.h"
 
 #include "kernel/lib/print.h"
 #include "tests/unit/fake/processor.h"

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* arch/firmware/power/reset.c: from a FADT's bytes, through acpi_power.c, to the order in which a machine is
  * reset. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/firmware/power/reset.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 
 #define BASE 0x10000u
 

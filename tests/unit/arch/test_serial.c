@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* arch/serial.c and arch/firmware/uart.c: chips at I/O ports and in memory, with what real ones lack, and places where
  * none is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "arch/internal.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 
 #include "arch/serial.h"
 #include "arch/uart_registers.h"

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* arch/boot_stacks.c: what is mapped and what is called a guard page are the two halves of each stack. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "arch/internal.h"
 #include "arch/memory_layout.h"
 #include "arch/upcalls.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 
 static uint64_t pages_left;
 static unsigned mapped;

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* arch/clock/time.c: clocks that are none, and clocks that stop, are given up in time; what CPUID says then. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "arch/clock/time.c" /* a clock that stops is one that it would not choose */
 #include "arch/internal.h"
+#include "tests/unit/support/cmocka.h"
 
 #include "arch/clock/frequency.h"
 #include "arch/clock/hpet.h"

@@ -4,18 +4,13 @@
  * threads of this machine, one of which has its TSC moved.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "arch/clock/tscsync.h"
 #include "arch/instructions.h"
+#include "tests/unit/support/cmocka.h"
 
 static struct arch_tsc_exchange exchange;
 static struct arch_tsc_bounds bounds;

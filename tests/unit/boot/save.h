@@ -5,19 +5,14 @@
  */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
 #include "boot/loader.h"
 #include "boot/save/save_check.h"
+#include "tests/unit/support/cmocka.h"
 
 #define AREA      UINT64_C(0x10000000) /* an address that this process has free as well */
 #define MIB       (UINT64_C(1) << 20)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* boot/config.c: the loader must read an option as the kernel does, whose own parser is asked beside it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "boot/config.h"
 #include "kernel/lib/number.h"
 #include "kernel/options/row.h"
+#include "tests/unit/support/cmocka.h"
 
 /* What is between newlines, comments and blanks is looked at; what the kernel refuses must not be read beyond its end
  * (AddressSanitizer: the text has no room behind it). */

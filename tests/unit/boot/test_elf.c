@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* boot/elf.c: every rule, at its limit and one beyond. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include <elf.h>
+#include <string.h>
 
 #include "boot/elf.h"
 #include "boot/info.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 
 #define TEXT   (BOOT_KERNEL_BASE + 0x100000)
 #define RODATA (TEXT + 0x1000)

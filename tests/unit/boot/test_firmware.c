@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* boot/firmware.c under a firmware that has next to nothing: what it says of Secure Boot, and what it does not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "boot/loader.h"
+#include "tests/unit/support/cmocka.h"
 
 static struct {
     EFI_STATUS status;

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* boot/main.c: leaving boot services, under a firmware whose memory map changes whenever it likes. It offers nothing
  * but what the UEFI specification allows there: any other boot service is a call through NULL. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/support/cmocka.h"
 
 #include "boot/main.c" /* the steps of its one entry, each by itself */
 

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* boot/memory.c: the firmware's memory map, in whatever order and with whatever descriptor size. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "boot/memory.h"
+#include "tests/unit/support/cmocka.h"
 
 #define STRIDE 48 /* what EDK II uses: eight bytes more than the structure */
 

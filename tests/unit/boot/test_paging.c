@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* boot/paging.c: the tables it builds, walked as the processor walks them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/memory_layout.h"
 #include "boot/info.h"
 #include "boot/paging.h"
+#include "tests/unit/support/cmocka.h"
 
 #define GIB(n) (UINT64_C(n) << 30)
 #define TIB(n) (UINT64_C(n) << 40)

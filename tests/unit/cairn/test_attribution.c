@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose a record is, by the PebsIndex stamps of the switches alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/cairn/writer.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/log/truth_stream.h"
 #include "tools/cairn/model/attribution.h"
 #include "trace/ccswap.h"

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What is counted of a batch, against a count that goes from record to record, by the layout alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/event/batch_counts.h"
 #include "tools/cairn/log/log.h"

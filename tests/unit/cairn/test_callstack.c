@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Call stacks of records, by branches and the code they came from: both are made up here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ds/layout.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/export/callstack.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "trace/wire/bts.h"

@@ -3,15 +3,10 @@
  * The rules for compact batches, each with a batch at its limit and one beyond, and what must have closed a batch; the
  * rule for PMC items.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "tests/cairn/writer.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/check/check.h"
 
 #define TICK 1000u /* clock units */

@@ -2,16 +2,11 @@
 /* Frames out of a log: what is one, what is none, what is missing. */
 /* Longer than 500 lines: all tests are of one function, by the same few helpers. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/cairn/writer.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/frame/deframe.h"
 #include "trace/wire/format.h"
 

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Drains of architectural PEBS: records that an event cannot hold come in parts, of which any may be missing; and
  * stamps that are offsets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ds/pebs23_layout.h"
 #include "tests/cairn/writer.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/timeline.h"

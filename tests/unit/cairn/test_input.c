@@ -2,19 +2,14 @@
 /* Files through windows: every byte where it is, wherever a window begins; a file that changes meanwhile. */
 #define _GNU_SOURCE /* memfd_create */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "tests/cairn/writer.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/model/switches.h"
 
 static struct cairn_input file_of(const void *data, size_t size)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The decoder of compressed trace buffers: the examples of MS-XCA, section 3, and input that cannot be. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/base/lz77.h"
 
 /* Decodes from and into memory of exactly these sizes, so that a byte too far is seen. */

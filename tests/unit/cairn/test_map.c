@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers to positions: all that were added, no others, whatever the numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/base/number_map.h"
 
 static void all_that_were_added(void **state)

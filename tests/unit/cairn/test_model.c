@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Switches out of events, holes in a CPU's stream, and who caused a PEBS record. */
 /* Longer than 500 lines: all tests read logs made by the same few helpers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/cairn/writer.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/model/timeline.h"

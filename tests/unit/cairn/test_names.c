@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows' names of numbers, and what Linux calls a state. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/base/names.h"
 #include "trace/wire/format.h"
 

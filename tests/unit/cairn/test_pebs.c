@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The one table of record fields against the structures of ds/layout.h, and against the sizes records have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ds/layout.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/log/pebs_fields.h"
 
 /* The field at `at`; each word of the record holds its own offset. */

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of architectural PEBS: by hand as Linux' structures have them, and made at random, in fragments or whole. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ds/pebs23_layout.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/log/pebs_fields.h"
 
 #define FORMAT DS_FORMAT_ARCH

@@ -3,13 +3,9 @@
  * Call stacks in a Perfetto trace: what a viewer, which keeps what was interned until it is told to forget, finds for
  * each sample.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/export/perfetto/writer.h"
 
 #define IIDS 65536u

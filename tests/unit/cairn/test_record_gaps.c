@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Where PEBS records are missing: by the numbers of drains and the addresses of records. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ds/layout.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/export/record_gaps.h"
 
 #define BASE   UINT64_C(0x10000)

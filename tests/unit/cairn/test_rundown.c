@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the host tool makes of rundown events: names, stretches, and the rules, each broken once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/cairn/writer.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/told.h"
 #include "trace/groups.h"

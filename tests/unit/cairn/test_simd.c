@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader's own checksum and base64 against those the kernel has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
 #include "kernel/line8/line8.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/base/crc_base64.h"
 #include "tools/cairn/base/line8.h"
 

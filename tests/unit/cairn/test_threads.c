@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* However many threads decode the CPUs' streams, commands say the same of a log. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/command/command.h"
 

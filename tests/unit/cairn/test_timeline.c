@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* However the CPUs' items are merged, and by how many threads: it is their order in time, of equal times the lowest
  * CPU's first, and each CPU's own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/cairn/writer.h"
+#include "tests/unit/support/cmocka.h"
 #include "tools/cairn/model/timeline.h"
 
 #define ITEMS_MOST 40000u

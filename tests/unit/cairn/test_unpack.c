@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Packed frames: what trace/frames.c packs is what the reader unpacks, bit for bit, whatever it is; a lost line costs
  * what is behind it in its unit, and nothing else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/cairn/writer.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
 #include "tools/cairn/frame/deframe.h"
 #include "trace/frames.h"

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Accessors of ds/pebs23_layout.h: sizes of records and of their groups, fragments, the fields of registers. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "ds/pebs23_layout.h"
+#include "tests/unit/support/cmocka.h"
 
 static void sizes(void **state)
 {

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How much of its area each kind of processor reads, so how much a drain hands over. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "arch/arch.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_fake.h"
 
 static uint64_t area[512] __attribute__((aligned(4096)));

@@ -3,20 +3,15 @@
  * Branch tracing goes up and down: the numbered order, with PEBS and without; what a fault leaves behind; the rings
  * that are left out.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/bts/bts_machine.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/presets.h"
 
 static void expect_writes(const struct model_machine_write *expected, unsigned n, unsigned from)

@@ -3,17 +3,12 @@
  * What is drained of branch records: oldest first, wraps included; loss exact where the machine is stepped, unknown
  * where it is not; drains that find nothing, or what they cannot believe.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "tests/unit/ds/bts/bts_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 #define TR IA32_DEBUGCTL_TR
 

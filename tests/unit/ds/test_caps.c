@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Detection: the machines one meets, and what is said about each. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_fake.h"
 
 static struct ds_fake fake;

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Detection of architectural PEBS, and what is said about it. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_fake.h"
 
 static struct ds_fake fake;

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Detection beneath a hypervisor: what it shows is tried, and what it hides is found before set-up. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ds/trial/trial.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_fake.h"
 
 static struct ds_fake fake;

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Detection and the plan in a driver that is linked without its wings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_fake.h"
 
 static struct ds_fake fake;

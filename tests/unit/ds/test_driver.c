@@ -3,18 +3,13 @@
  * The driver goes up and down on a machine of MSRs: the numbered order of ds_start, backwards at ds_stop, and what
  * every single fault leaves behind.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/driver/driver_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 static void start_order_baseline(void **state)
 {

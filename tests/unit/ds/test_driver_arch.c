@@ -3,21 +3,16 @@
  * Architectural PEBS on a machine of MSRs: the plan, the numbered order of ds_start, backwards at ds_stop, what every
  * single fault leaves behind, other periods, and BTS, which has the Debug Store for itself.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ds/bts/bts.h"
 #include "ds/driver/driver.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/driver/arch_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 #define EN     IA32_PMC_CFG_C_EN
 #define GPR    IA32_PMC_CFG_C_GPR

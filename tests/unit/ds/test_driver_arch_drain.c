@@ -3,19 +3,14 @@
  * Architectural PEBS on a machine of MSRs: what is drained, when, what is lost, and when IA32_PEBS_INDEX is read. It is
  * a register, so a switch that is not stamped and an interrupt must not read it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ds/driver/mechanism.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/driver/arch_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 static void start(void)
 {

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Architectural PEBS on a machine of MSRs: records that come when counters are off already, an index that makes no
  * sense, and what a panic finds. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "ds/driver/driver.h"
 #include "tests/unit/ds/driver/arch_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 static void start(void)
 {

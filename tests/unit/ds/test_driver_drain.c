@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Drains on a machine of MSRs: what is handed over, when, and what is lost as real hardware shows it. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/driver/driver_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 /* Workload `known` borrows a CPU from a session that is paused, and gives it back as it was. */
 static void second_driver_borrows(void **state)

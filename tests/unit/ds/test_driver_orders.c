@@ -5,18 +5,13 @@
  * events come only outside of it, also where the processor loses a masked PMI. test_property_pmi.c does the same with
  * the orders of Linux' handlers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "arch/arch.h"
 #include "kernel/lib/rand.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/model_machine.h"
 #include "tests/unit/support/presets.h"
 

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What is refused, and what is planned: counters, periods, buffers, by what the processor has and has wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/driver/driver_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 static char error[160];
 

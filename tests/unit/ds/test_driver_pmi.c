@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The PMI on a machine of MSRs: whose it is, what it drains and reloads, storms of it. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/driver/driver_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 static void threshold_pmi(void **state)
 {

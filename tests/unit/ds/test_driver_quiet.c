@@ -3,18 +3,13 @@
  * Records that come after counters have been turned off: on a machine of MSRs that stores one before chosen accesses,
  * to the area that IA32_DS_AREA leads to then.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ds/driver/driver.h"
 #include "tests/unit/ds/driver/driver_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 #define SIZE 176u /* of a record */
 

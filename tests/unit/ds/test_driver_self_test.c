@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The self-test on machines whose events of instructions have PEBS, or have none: counting_machine.h. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ds/trial/trial.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/counting_machine.h"
 #include "tests/unit/support/presets.h"
 

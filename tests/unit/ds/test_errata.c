@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Detection on single processors: their errata, the counters they have PEBS on, cores of two kinds. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_fake.h"
 
 static struct ds_fake fake;

@@ -4,19 +4,14 @@
  * PEBS records the event, precisely, alone. Run where ds/events is.
  */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 
 #define COLUMNS 11
 #define CORES   64

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* pebs= and pebs.groups= */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 
 static struct ds_config config;
 static char error[160];

@@ -3,19 +3,14 @@
  * The driver as on hardware (GLOBAL_CTRL holds the counters), on the model of every processor: what it finds, that no
  * write is refused, that every record arrives and every overflow is seen, and that registers are left as they were.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "ds/bts/bts.h"
 #include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/model_machine.h"
 #include "tests/unit/support/presets.h"
 #define PERIOD       37u /* Nehalem wants 32 at least */

@@ -3,21 +3,16 @@
  * On the model of every processor there is: which events the driver can count there and what it programs for them, load
  * latency, precise distribution and the frontend among them; which groups a record can have.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "ds/ds.h"
 #include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/model_machine.h"
 #include "tests/unit/support/presets.h"
 

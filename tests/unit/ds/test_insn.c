@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The instruction decoder: by hand, against objdump over real programs, and against arbitrary bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ds/soft/insn.h"
+#include "tests/unit/support/cmocka.h"
 
 struct example {
     const char *bytes; /* hex */

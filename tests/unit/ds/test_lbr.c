@@ -3,18 +3,13 @@
  * Branch history beside BTS, whose control is in the same register, and while counting is throttled: the driver on a
  * machine whose registers are the model's. Without BTS, what is written is in test_driver.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "arch/arch.h"
 #include "ds/bts/bts.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/model_machine.h"
 
 static struct ds_model *const model = &model_machine.model;

@@ -2,19 +2,14 @@
 /* The experiments, on a machine whose registers are the model's and whose instructions are a list: what the model has
  * been set to is what they answer. */
 /* Longer than 500 lines: all experiments run on one machine, which is made here. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/probe/probe_machine.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/presets.h"
 
 /* What of a preset cannot be seen, and why; NULL: it can be. */

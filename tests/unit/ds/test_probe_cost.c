@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What the probe measures, on a machine of which each thing takes a known time. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ds/pebs23_layout.h"
 #include "tests/unit/ds/probe/probe_machine.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/presets.h"
 
 /* `before`: the last record of the NOPs falls behind them, with 4. */

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The experiments with one access to an MSR refused: what they answer then is what they answer otherwise, or nothing,
  * and why. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/probe/probe_machine.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/presets.h"
 
 static const struct ds_machine *real;

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What type of branch an instruction was, and its events. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "ds/soft/retired.h"
+#include "tests/unit/support/cmocka.h"
 
 static void types(void **state)
 {

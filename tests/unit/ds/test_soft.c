@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The stepping backend: its traps one by one, with frames made by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/soft/soft_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 static void pause_ends_stepping(void **state)
 {

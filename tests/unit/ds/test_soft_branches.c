@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What stepping tells the model of branches: their classes, its branch history, BTS. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "tests/unit/ds/soft/soft_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 static void branch_classes(void **state)
 {

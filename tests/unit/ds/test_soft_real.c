@@ -4,18 +4,13 @@
  * #DB stub.
  */
 #define _GNU_SOURCE /* REG_RIP and the like */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
-#include <cmocka.h>
-
 #include "tests/unit/ds/soft/soft_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 static void on_sigtrap(int number, siginfo_t *info, void *context)
 {

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What stepping leaves: records, their groups, losses, and the model's log of how they came about. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ds/pebs23_layout.h"
 #include "tests/unit/ds/soft/soft_machine.h"
+#include "tests/unit/support/cmocka.h"
 #include "trace/wire/model_log.h"
 
 static void snapshot_and_pmi(void **state)

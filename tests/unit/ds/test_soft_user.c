@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The stepping backend on programs in ring 3: what is whose, system calls, their own TF, pages that are not there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/unit/ds/soft/soft_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 static void rings(void **state)
 {

@@ -3,12 +3,7 @@
  * Does a thread get on when a PMI is due after every resume, however long its handler takes and however short a tick
  * is? A clock that moves on with each PMI, against the tick; as on the processor, a PMI is served before a tick.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/support/cmocka.h"
 
 static uint64_t now;
 

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/fake/processor.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/register_access.h"
 #include "kernel/cpu.h"
 #include "kernel/this_thread.h"
+#include "tests/unit/support/cmocka.h"
 
 #define WEAK __attribute__((weak))
 

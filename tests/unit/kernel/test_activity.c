@@ -3,15 +3,9 @@
  * The live events, byte by byte as docs/reference/format.md has them, and their truth; and that each goes to the
  * sessions that want it and to no other.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "kernel/cpu.h"
@@ -19,6 +13,7 @@
 #include "kernel/this_thread.h"
 #include "kernel/thread.h"
 #include "kernel/truth/truth.h"
+#include "tests/unit/support/cmocka.h"
 
 static struct kcpu machine;
 static struct kthread running, other;

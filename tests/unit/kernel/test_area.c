@@ -3,16 +3,10 @@
  * A CPU's control area made, freed and put to use while the machine runs: the driver is the real one, the processor a
  * file of MSRs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ds/bts/bts.h"
 #include "kernel/cpu.h"
@@ -20,6 +14,7 @@
 #include "kernel/memory/mem.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_fake.h"
 
 static struct kcpu here;

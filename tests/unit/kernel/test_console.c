@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The console: what is said before there is one comes to each that appears; a sink that breaks does not take the others
  * with it. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernel/console/sinks.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/alone.h"
+#include "tests/unit/support/cmocka.h"
 
 struct screen {
     struct console_sink sink;

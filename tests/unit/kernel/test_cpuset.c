@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of CPUs against a plain array, at the borders of words, too. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/cpuset.h"
+#include "tests/unit/support/cmocka.h"
 
 static void expect(const struct kcpuset *set, const bool there[MAX_CPUS])
 {

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel/screen/display.c: where the screen may be reached through the loader's tables, and where not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "kernel/console/print.h"
 #include "kernel/console/sinks.h"
 #include "kernel/screen/screen.h"
+#include "tests/unit/support/cmocka.h"
 
 #define GIB        (UINT64_C(1) << 30)
 #define MEMORY_END GIB /* all below is */

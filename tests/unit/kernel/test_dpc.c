@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* DPC queues as they are, on CPUs of which only what they use is there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/lock/spinlock.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/witness.h"
+#include "tests/unit/support/cmocka.h"
 
 #define CPUS 2
 

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel/faster/faster.c: how the kernel agrees on a faster line, with an other end that answers, does not, or of
  * which one direction is no good. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "arch/serial.h"
@@ -21,6 +15,7 @@
 #include "kernel/lib/line_rate.h"
 #include "kernel/lib/print.h"
 #include "kernel/options/options.h"
+#include "tests/unit/support/cmocka.h"
 
 #define MS 1000u /* TSC cycles in one */
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel/lib/format.c against the C library's own snprintf: the same text for every conversion it claims to have. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/support/cmocka.h"
 
 int kformat_snprintf(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int kformat_vsnprintf(char *to, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));

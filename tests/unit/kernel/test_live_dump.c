@@ -6,17 +6,13 @@
  * Longer than 500 lines: all tests are of one pretended port and thread.
  */
 #define _GNU_SOURCE /* REG_EFL */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
-#include <cmocka.h>
-
 #include "arch/arch.h"
+#include "tests/unit/support/cmocka.h"
 
 #define FIFO 16u
 

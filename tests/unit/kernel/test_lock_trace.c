@@ -6,19 +6,14 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ds/ds.h"
 #include "kernel/cpu.h"
 #include "kernel/thread.h"
 #include "kernel/truth/truth.h"
 #include "tests/unit/support/alone.h"
+#include "tests/unit/support/cmocka.h"
 #include "trace/hub.h"
 #include "trace/wire/spinlock.h"
 

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The page bitmap, which pages of a memory map are in it, and the small-object heap. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
 #include "kernel/lib/rand.h"
+#include "tests/unit/support/cmocka.h"
 
 #include "kernel/memory/boot_memory.h"
 #include "kernel/memory/heap.h"

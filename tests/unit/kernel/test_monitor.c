@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The monitor's editor, commands and words, on a machine of the test's own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ds/layout.h"
 #include "kernel/monitor/inside.h"
 #include "kernel/monitor/keys.h"
 #include "kernel/monitor/line.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/monitor_machine.h"
 #include "trace/wire/format.h"
 

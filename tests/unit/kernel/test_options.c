@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Longer than 500 lines: a test for each kind of option there is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernel/bts/bts.h"
 #include "kernel/lib/errno.h"
@@ -16,6 +10,7 @@
 #include "kernel/pmc/options.h"
 #include "kernel/soft/options.h"
 #include "kernel/truth/truth.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/presets.h"
 #include "tools/options/describe.h"
 #include "trace/session.h"

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The judge of workload `known`: what is right passes, what is wrong by one does not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "kernel/selftest/paper.h"
+#include "tests/unit/support/cmocka.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

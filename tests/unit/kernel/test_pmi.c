@@ -3,16 +3,10 @@
  * The performance-monitoring interrupt from handler to DPC: the driver and the DPC queue are the real ones, the
  * processor's registers those of ds/model.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "ds/bts/bts.h"
@@ -20,6 +14,7 @@
 #include "kernel/lock/spinlock.h"
 #include "kernel/recording/ds.h"
 #include "kernel/tracepoint/activity.h"
+#include "tests/unit/support/cmocka.h"
 
 #define HERE 1u /* of two CPUs, so that the wrong one shows */
 

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel/probe/probe.c: the verdict where registers cannot be saved or given back, and what the dump then says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernel/console/report.h"
 #include "kernel/lib/print.h"
 #include "kernel/probe/probe.c" /* a verdict without the run that leads to it */
+#include "tests/unit/support/cmocka.h"
 
 static char verdicts[512], lines[16384]; /* of kreport; of the dump */
 

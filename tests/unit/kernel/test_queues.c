@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheduler's pure parts: ready queue, timer queue, priority rules. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernel/lib/rand.h"
 #include "kernel/sched/priority.h"
 #include "kernel/sched/runq.h"
 #include "kernel/sched/timerq.h"
 #include "kernel/thread.h"
+#include "tests/unit/support/cmocka.h"
 
 #define THREADS 64
 

@@ -5,17 +5,12 @@
  * session must have been told of: once at the beginning, and at the end.
  * Longer than 500 lines: all tests are of one pretended kernel.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "arch/arch.h"
 #include "kernel/cpu.h"
+#include "tests/unit/support/cmocka.h"
 
 #define CPUS     3u
 #define THREADS  512u /* in one scenario */

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The interval of samples: what it is rounded to, what is told of it, and which ticks are samples. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "kernel/activity/events.h"
 #include "kernel/activity/sample_interval.h"
 #include "kernel/options/options.h"
 #include "kernel/tracepoint/activity.h"
+#include "tests/unit/support/cmocka.h"
 
 struct kopt kopt;
 

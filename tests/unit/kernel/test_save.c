@@ -3,15 +3,9 @@
  * kernel/save/saved_log.c: the log in memory is what went to the serial port, byte for byte, in whatever pieces;
  * where it becomes full it is cut at a frame, everything is counted, and the text of the end still has room.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
@@ -20,6 +14,7 @@
 #include "kernel/console/report.h"
 #include "kernel/lib/print.h"
 #include "kernel/save/saved_log.h"
+#include "tests/unit/support/cmocka.h"
 
 #define AREA (UINT64_C(1) << 20)
 #define ROOM (AREA - SAVE_HEADER_BYTES)

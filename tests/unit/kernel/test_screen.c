@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's screen on pictures of all kinds. What is on them is read from their pixels, by a font of this file's
  * own; each is exactly as large as it says, so that the sanitizer sees a byte too far. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
 #include "kernel/screen/screen.h"
+#include "tests/unit/support/cmocka.h"
 
 /* ---- fonts */
 #define W 5u

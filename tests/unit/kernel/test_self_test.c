@@ -3,16 +3,10 @@
  * What is said where PEBS has no records of instructions, on two CPUs whose events the test chooses
  * (counting_machine.h).
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "kernel/console/report.h"
@@ -23,6 +17,7 @@
 #include "kernel/sched/cross_call.h"
 #include "kernel/trial/self_test.h"
 #include "tests/unit/fake/processor.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/counting_machine.h"
 
 static struct kcpu cpus[2];

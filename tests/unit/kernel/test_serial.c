@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel/console/serial_port.c, kernel/ports/ports.c: which of a machine's ports is taken, in which order they are
  * tried, and what is said of those that are not. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "arch/ports/find.h"
@@ -20,6 +14,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "kernel/options/options.h"
+#include "tests/unit/support/cmocka.h"
 
 static struct arch_serial_port spcr, dbg2[2], pci[2];
 static uint64_t answers[2];         /* addresses where a UART is */

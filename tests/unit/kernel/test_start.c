@@ -3,18 +3,12 @@
  * kernel/recording/start.c: PEBS and BTS begin on a CPU each by itself. Each access of that start in turn raises #GP:
  * the one is refused, with the line that says so, the other begins, and switches are stamped where PEBS did.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "ds/bts/bts.h"
 #include "kernel/cpu.h"
@@ -22,6 +16,7 @@
 #include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
 #include "tests/unit/fake/processor.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_fake.h"
 
 static struct kcpu here;

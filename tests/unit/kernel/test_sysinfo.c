@@ -4,14 +4,8 @@
  * and what it answers. What the kernel would do is written down instead: what is refused must not get that far.
  * Longer than 500 lines: a test for each information class there is, on one pretended kernel.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernel/activity/sample_interval.h"
 #include "kernel/lib/errno.h"
@@ -20,6 +14,7 @@
 #include "kernel/recording/sessions.h"
 #include "kernel/windows/control_area.h"
 #include "kernel/windows/sysinfo.h"
+#include "tests/unit/support/cmocka.h"
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 

@@ -4,14 +4,8 @@
  * sides; the classes of the switch hook's cost.
  * Longer than 500 lines: all tests are of one pretended kernel.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ds/pebs23_layout.h"
 #include "ds/truth/truth.h"
@@ -26,6 +20,7 @@
 #include "kernel/tracepoint/witness.h"
 #include "kernel/truth/truth.h"
 #include "tests/unit/support/alone.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/pmc/pmc_items.h"
 #include "trace/wire/bts.h"

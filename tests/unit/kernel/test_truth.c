@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the truth is kept: in order, by CPU, from one pool; what found no room is counted. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "ds/machine.h"
 #include "ds/truth/truth.h"
@@ -20,6 +14,7 @@
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
 #include "kernel/truth/truth.h"
+#include "tests/unit/support/cmocka.h"
 #include "trace/frames.h"
 #include "trace/truth/truth_frames.h"
 

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's side of a program's fault, without the processor: what it counts of the kernel's own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
@@ -19,6 +13,7 @@
 #include "kernel/lib/symbols.h"
 #include "kernel/memory/mem.h"
 #include "kernel/tracepoint/stepping.h"
+#include "tests/unit/support/cmocka.h"
 
 static struct kcpu this_cpu;
 static bool counting;

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The model's PEBS against vectors worked out by hand: arming, thresholds, drops, interrupts, what counts. */
 /* Longer than 500 lines: all vectors are of one model, by the same few helpers. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 #define WORD(offset) ds_bench_word_at(b, offset)

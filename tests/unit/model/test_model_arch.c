@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Architectural PEBS: CPUID, the registers and their other names, and which writes raise #GP. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 #define GP_CTR(i)   (0x1900u + 4 * (i))

@@ -3,16 +3,11 @@
  * What a processor with architectural PEBS has beside it: auto counter reload, unit masks of 16 bits, BTS in the Debug
  * Store, freezing; memory that is not there, records that come late, the log of all that is done. Worked out on paper.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 #define GP_CFG_B(i) (0x1902u + 4 * (i))

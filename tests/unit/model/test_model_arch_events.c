@@ -3,16 +3,11 @@
  * Architectural PEBS: from an event to a record, a PMI, a full buffer; auto counter reload; what each policy changes.
  * Worked out on paper.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 #define GP_CFG_B(i) (0x1902u + 4 * (i))

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of architectural PEBS, byte by byte: each group, padding, fragments, counters and metrics. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 #define GP_CFG_C(i) (0x1903u + 4 * (i))

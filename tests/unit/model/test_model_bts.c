@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The model's BTS against vectors worked out by hand: both modes, rings, full buffers, beside PEBS. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 #define TR      IA32_DEBUGCTL_TR

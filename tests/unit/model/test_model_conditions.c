@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* CMASK, INV and EDGE, where a cycle is an instruction: worked out on paper for one sequence of instructions. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 #define CALLS    0x02C4u /* BR_INST_RETIRED.NEAR_CALL, from Nehalem on */

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Branch history of the model: what is let in, how entries read on each generation, the call stack, its MSRs' #GP. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 static struct ds_bench bench, *b = &bench;

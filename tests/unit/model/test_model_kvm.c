@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What is left of a processor for a guest of Linux' KVM: CPUID, capabilities, and each MSR that KVM refuses. The
  * expected values are those of arch/x86/kvm/vmx/pmu_intel.c, by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 static struct ds_bench bench, *const b = &bench;

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the model says it does, step by step, for records of every format: against sequences worked out by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 #define BUFFER      ds_bench_buffer()

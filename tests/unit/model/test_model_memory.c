@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a memory system of the host's brings to a model: its events, what records say of an access, amounts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ds/caps.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 static struct ds_bench bench, *const b = &bench;

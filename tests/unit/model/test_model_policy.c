@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What no manual says: each policy of the model in each of its values. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 static struct ds_bench bench, *b = &bench;

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The model's records against vectors worked out by hand: every format and group, byte by byte. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 #define WORD(offset) ds_bench_word_at(b, offset)

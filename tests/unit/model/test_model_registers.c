@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The model's CPUID, MSRs and presets; which writes raise #GP. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 #include "tests/unit/support/presets.h"
 

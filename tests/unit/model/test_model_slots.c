@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Slots of the pipeline: fixed counters 3 to 6, events of them, MSR_PERF_METRICS. Worked out on paper. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 
 #define ALL_RINGS    (IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN)

@@ -6,17 +6,12 @@
  *
  * Each preset gets CAIRN_STEPS instructions, a million by default; `make test` does with fewer (tests/run.py).
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/unit/model/property/random.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 #include "tests/unit/support/ds_naive.h"
 

@@ -9,18 +9,13 @@
  *
  * Longer than 500 lines: of each register, how it is written stands beside how it is compared.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
 #include "tests/unit/model/property/random.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 #include "tests/unit/support/ds_naive_arch.h"
 

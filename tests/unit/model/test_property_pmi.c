@@ -8,16 +8,11 @@
  * Source of the orders: Linux' intel_pmu_handle_irq, intel_pmu_disable_all and intel_pmu_enable_all
  * (arch/x86/events/intel/core.c), of 3.x and of 7.x.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/unit/model/property/random.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 #include "tests/unit/support/presets.h"
 

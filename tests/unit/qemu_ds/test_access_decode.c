@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What instructions do with memory: the bytes of some, as an assembler gives them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tools/qemu-ds/modelled/access_decode.h"
 
 enum { NOTHING, ACCESSES = 1, LOCKED = 2, FLUSHES = 4, PREFETCHES = 8 };

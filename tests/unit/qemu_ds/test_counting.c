@@ -3,15 +3,10 @@
  * Counting by blocks is the same as going through the model with each instruction: random blocks on two models, one
  * each way, which must never differ: counters, status, records, memory, interrupts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 #include "tools/qemu-ds/counting/counting.h"
 

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What is left of CPUID for each preset, of leaves that have every bit set. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/presets.h"
 #include "tools/qemu-ds/cpuid/features.h"
 

@@ -7,16 +7,11 @@
  * Longer than 500 lines: half of it is the second memory system.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tools/qemu-ds/modelled/memory_system.h"
 
 #define CORES 4u

@@ -2,17 +2,12 @@
 /* The plugin's options: what each sets, and one line for each that is wrong. */
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ds/ds.h"
 #include "ds/pebs23_layout.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/presets.h"
 #include "tools/qemu-ds/options.h"
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters that have overflowed with PEBS on and recorded nothing, and what is said of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 #include "tools/qemu-ds/zeros/silent.h"
 

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What CPUID says of the TSC: the ratio as Linux computes with it, and the brand string for programs that look for
  * " @ N GHz" there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tools/qemu-ds/cpuid/tsc.h"
 
 static const char *text(const char *preset, uint64_t hz)

@@ -3,11 +3,6 @@
  * cmocka_run_group_tests; returns the number of tests that failed. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/support/cmocka.h"
 
 int alone_run_tests(const struct CMUnitTest *tests, size_t count);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/support/counting_machine.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/model_machine.h"
 
 struct counting_machine *counting;

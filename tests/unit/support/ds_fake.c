@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/support/ds_fake.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 
 struct ds_fake_msr *ds_fake_find(struct ds_fake *fake, uint32_t msr)
 {

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/support/model_machine.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "arch/arch.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 
 struct model_machine model_machine;
 #define M model_machine

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The compact encoder: record forms, limits, conditions that close a batch, round trips. */
 /* Longer than 500 lines: all tests are of one encoder, with one decoder of their own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/bench/workload.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
 
 #define FAR_TICK UINT64_C(1000000000000) /* tick_units with which age never closes a batch here */

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The session clock against 128-bit arithmetic. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
 
 typedef unsigned __int128 u128;

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* CRC-32C, base64, and the frames of a dump. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
 #include "kernel/line8/line8.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/frames.h"
 #include "trace/truth/truth_frames.h"

@@ -6,16 +6,12 @@
  * about it.
  */
 #define _GNU_SOURCE /* REG_EFL */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
 
 static struct {

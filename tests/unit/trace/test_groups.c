@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Group masks and their words. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/groups.h"
 

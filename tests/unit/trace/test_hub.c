@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Several sessions behind one hub: who gets what, when, on which clock, and that it is all of it. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/hub_bench.h"
 
 /* ---- what a session has of a CPU, life by life ------------------------------------------------------------------- */

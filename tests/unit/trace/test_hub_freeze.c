@@ -5,18 +5,13 @@
  * copy as a panic would, and checks every session's account.
  */
 #define _GNU_SOURCE /* REG_EFL */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/hub_bench.h"
 
 #define SESSIONS 4u

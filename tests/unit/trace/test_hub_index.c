@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* PebsIndex that has to be read first: when the hub has that done. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/hub_bench.h"
 
 static struct hub_bench *refreshed;

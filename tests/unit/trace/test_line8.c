@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Bytes as the characters of 8-bit lines: kernel/line8/line8.h. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/line8/line8.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/wire/format.h"
 

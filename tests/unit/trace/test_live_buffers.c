@@ -2,14 +2,10 @@
 /* A live session: buffers leave it while it runs, once each, in the order of their CPU, and what is lost is counted. */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/live/live_buffers.h"
 

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which releases of spin locks become events, and the bytes of 0529H and its configuration. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "trace/locks/lock_sampling.h"
 #include "trace/wire/spinlock.h"
 

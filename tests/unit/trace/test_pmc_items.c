@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What events may carry beside their payload's own bytes: PMC items, times in each session's clock. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
 #include "trace/pmc/pmc_items.h"
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Rundown payloads, byte by byte, against bytes that were written down from the layouts of Windows
  * (docs/reference/format.md). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "trace/rundown/rundown.h"
 
 static struct etw_payload p;

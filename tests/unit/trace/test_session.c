@@ -2,14 +2,10 @@
 /* Sessions: buffers, events, PebsIndex items, and an account that is exact: in loss, in overwriting. */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
 
 /* ---- configuration ---------------------------------------------------------------------------------------------- */

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ds/bts/bts_machine.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/support/cmocka.h"
 
 struct ds_model *const model = &model_machine.model;
 struct ds_machine machine;

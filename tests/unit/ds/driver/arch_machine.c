@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ds/driver/arch_machine.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/support/cmocka.h"
 
 uint64_t arch_stored, arch_index_before, arch_index_after;
 struct ds_arch_registers arch_registers;

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/unit/ds/probe/probe_machine.h"
+#include "tests/unit/support/cmocka.h"
 
 #include "arch/arch.h"
 #include "ds/pebs23_layout.h"

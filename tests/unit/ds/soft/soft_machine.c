@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ds/soft/soft_machine.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ds/model/model.h"
 #include "kernel/lib/errno.h"
+#include "tests/unit/support/cmocka.h"
 #include "trace/wire/model_log.h"
 
 #define ARCH_SET_GS 0x1001

@@ -6,17 +6,12 @@
  */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/support/cmocka.h"
 
 /* ---- the kernel's headers, on this hardware ---------------------------------------------------------------------- */
-
 #include "arch/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
