@@ -6,7 +6,7 @@
 ; the handler runs with interrupts off and TF clear, and a #GP of arch_rdmsr_safe is resumed without IRET
 ; (arch_fixup_resume). So the one NMI stack (IST) is never entered twice.
 
-global arch_stubs:data weak
+global arch_stubs:function weak
 global arch_fixup_resume
 extern arch_trap
 extern arch_debug_function

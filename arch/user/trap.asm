@@ -14,7 +14,7 @@
 ; processors (and in QEMU) a jump to such an address succeeds and only the fetch faults: an interrupt can come in
 ; between.
 
-global arch_stubs:data
+global arch_stubs:function
 global arch_syscall_entry
 global arch_user_enter
 extern arch_trap
@@ -137,8 +137,8 @@ leave:
     jmp     fault
 
 ; SYSCALL comes here: RIP in RCX, RFLAGS in R11, RSP and GS base still the user's, interrupts off, and TF, DF, NT, AC
-; clear (FMASK, arch/cpu.c). Makes the same frame as an interrupt. The RAX that the C code leaves in it is the call's
-; result.
+; clear (FMASK, arch/user/cpu.c). Makes the same frame as an interrupt. The RAX that the C code leaves in it is the
+; call's result.
 arch_syscall_entry:
     swapgs
     mov     [gs:ARCH_CPU_USER_RSP], rsp

@@ -2,7 +2,7 @@
 /*
  * A breakpoint is an address of code in DR0 to DR3 of every CPU. On backend soft the code of the model runs inside the
  * #DB handler, whose stack a second #DB would overwrite: there only the named points can be set, which no #DB handler
- * comes to. The same is true everywhere of the entry code (arch/trap.asm), which is refused.
+ * comes to. The same is true everywhere of the entry code (arch/user/trap.asm), which is refused.
  *
  * Held CPUs stand in their NMI handler, wherever they were: locks stay locked, and the time goes on. What counts is
  * turned off meanwhile, and on again, by its registers.
