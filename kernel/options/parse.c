@@ -228,7 +228,7 @@ int kopt_set(const char *word, size_t size, char *error, size_t error_size)
     if (!equals)
         return bad(error, error_size, word, size, "must have the form name=value");
     size_t n = (size_t)(equals - word);
-    char why[96];
+    char why[256];
     if (is_absent(word, n, why, sizeof why) || is_absent(word, size, why, sizeof why))
         return bad(error, error_size, word, size, why);
     struct kopt_row row;
