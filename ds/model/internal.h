@@ -40,9 +40,6 @@ void ds_model_select(struct ds_model *model);
 
 /* Bit n: there is architectural event n. */
 uint32_t ds_model_architectural_events(const struct ds_model_preset *preset);
-/* CPUID leaf 23H: see struct ds_model_preset. */
-void ds_model_leaf_23h(const struct ds_model_preset *preset, uint32_t subleaf, uint32_t out[4]);
-
 /* The PMI of a counter's overflow or of the PEBS threshold: freezes what DEBUGCTL says, and is delivered unless LVTPC
  * is masked; masks it, as the processor does. */
 void ds_model_counter_pmi(struct ds_model *model);

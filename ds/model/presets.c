@@ -51,10 +51,10 @@ static const struct ds_model_preset icelake_preset = {
 };
 ROWS_ADD(ds_model_preset, icelake_preset);
 
-/* Rows come as the linker has them. */
-static unsigned order(const struct ds_model_preset *p)
+/* Rows come as the linker has them. No two are equal. */
+static uint64_t order(const struct ds_model_preset *p)
 {
-    return p->generation << 8 | p->format;
+    return (uint64_t)p->generation << 40 | (uint64_t)p->format << 32 | p->signature;
 }
 
 const struct ds_model_preset *ds_model_preset_after(const struct ds_model_preset *before)

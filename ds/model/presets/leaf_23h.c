@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CPUID leaf 23H, subleaf by subleaf: of hybrids, and of architectural PEBS. */
 #include "ds/model/internal.h"
+#include "ds/model/presets.h"
 #include "ds/pebs23_layout.h"
 
 /* General-purpose counters, then fixed ones. */

@@ -71,9 +71,9 @@ static const struct ds_model_event_code lioncove[] = {
 #define LBR_NEHALEM LBR_MSRS(MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP, 0), .lbr_select = 0x1FF
 #define LBR_HASWELL LBR_MSRS(MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP, 0), .lbr_select = 0x3FF
 
+/* With Hyper-Threading: 4 of the 8 GP counters each. */
 #define NEHALEM_TO_SKYLAKE SINCE_NEHALEM, .gp_counters = 4, .fixed_counters = 3, .pebs_counters = GP(4)
 
-/* With Hyper-Threading up to Skylake: 4 of the 8 GP counters each. */
 static const struct ds_model_preset penryn_preset = {
     .name = "penryn",
     .generation = DS_GENERATION_CORE2,
