@@ -114,7 +114,9 @@ def added(words):
     ("kphase", r"KPHASE\("), ("knmi", r"ROWS_ADD\(knmi,"), ("kdump", r"KDUMP_SECTION\("), ("kopt", r"ROWS_ADD\(kopt,"),
     ("kopt_rows", r"ROWS_ADD\(kopt_rows,"), ("kbackend", r"ROWS_ADD\(kbackend,"), ("kbeside", r"ROWS_ADD\(kbeside,"),
     ("ksession", r"ROWS_ADD\(ksession,"), ("kworkload", r"KWORKLOAD\("), ("kopt_workload", r"KOPT_WORKLOAD\("),
-    ("kopt_absent", r"ROWS_ADD\(kopt_absent,"), ("kopt_check", r"KOPT_CHECK\(")])
+    ("kopt_absent", r"ROWS_ADD\(kopt_absent,"), ("kopt_check", r"KOPT_CHECK\("),
+    ("ds_model_preset", r"ROWS_ADD\(ds_model_preset,"), ("ds_mechanism", r"ROWS_ADD\(ds_mechanism,"),
+    ("ds_detect", r"DS_DETECT\(")])
 def test_every_row_is_linked(table, words):
     """As many in the whole kernel as there are in the sources."""
     said = subprocess.run(["nm", cb.BUILD / "kernel.elf"], capture_output=True, text=True, check=True).stdout
