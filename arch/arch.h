@@ -143,8 +143,7 @@ bool arch_stack_is_guard(const void *virt);
 /* The kernel's top table. */
 uint64_t arch_space_kernel(void);
 
-/* ---- ring 3: not linked without arch/user; arch/user/user.h has the rest ------------------------------------------
- */
+/* ---- ring 3: not linked without arch/user; arch/user/user.h has the rest ----------------------------------------- */
 
 #define ARCH_USER_CODE 35u /* selectors with RPL 3 (arch/asm_offsets.inc) */
 #define ARCH_USER_DATA 27u

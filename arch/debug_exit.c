@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* QEMU's isa-debug-exit: ends a run where there is no power-off. */
 #include "arch/internal.h"
 
 #define DEBUG_EXIT_PORT 0xF4u    /* -device isa-debug-exit,iobase=0xf4,iosize=0x04 */

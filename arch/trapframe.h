@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What arch/trap.asm leaves on the stack for every exception and interrupt. Plain data, also compiled on the host. */
+/* What arch/trap.asm and arch/user/trap.asm leave on the stack for every exception and interrupt. Plain data, also
+ * compiled on the host. */
 #pragma once
 
 #include <stddef.h>

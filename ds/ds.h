@@ -249,8 +249,8 @@ void ds_refresh_index(struct ds_cpu *ds);
 /* With `each`, ds_switch refreshes the index as well, because every switch is stamped with it; else whoever stamps
  * calls ds_refresh_index. `ds` may be NULL. */
 void ds_stamp_switches(struct ds_cpu *ds, bool each);
-/* At each switch, at `tsc`, counting paused: drains the branches of the thread that leaves (reason
- * SWITCH), and refreshes the index if it is to. `ds` may be NULL. */
+/* At each switch, at `tsc`, counting paused: drains the branches of the thread that leaves (reason SWITCH), and
+ * refreshes the index if it is to. `ds` may be NULL. */
 void ds_switch(struct ds_cpu *ds, uint64_t tsc);
 /* From here on another driver, or nobody's, has the registers of this CPU (`lent`), or no longer: meanwhile the index
  * stays what it is. Counting is paused. `ds` may be NULL. */

@@ -42,7 +42,7 @@ struct ds_model_policy {
                                * disarmed */
     uint8_t unlisted;         /* enum ds_model_unlisted */
 
-    /* architectural PEBS, ds/model/arch.c */
+    /* architectural PEBS, ds/model/pebs23 */
     bool arch_threshold_gt;  /* IA32_PEBS_INDEX has to pass the threshold; else to reach it */
     bool arch_full_disables; /* a record that finds no room clears IA32_PEBS_INDEX.EN, too; else it only sets FULL */
     bool arch_base_aligned;  /* IA32_PEBS_BASE is a multiple of the buffer's size, or #GP; else of a page */

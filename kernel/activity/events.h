@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The events of what happens between switches, for the sessions that want them. If no session does, each function costs
- * a load and a test. They are called where the thing happens, on that CPU with interrupts off, and return the TSC value
- * of their event. 0 means that there is none; then the witness (kernel/tracepoint/witness_activity.h) has nothing to
- * write either.
+ * a load and a test. They are called by hooks.c, on the CPU where the thing happens, with interrupts off, and return
+ * the TSC value of their event. 0 means that there is none; then the witness (kernel/tracepoint/witness_activity.h) has
+ * nothing to write either.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "trace/hub.h"
 #include "trace/wire/activity.h"
 
-/* `thread` is about to become ready: its wait has ended, with a priority increment, or it is new (0, 0). */
+/* `thread` has become ready: its wait has ended, with a priority increment, or it is new (0, 0). */
 uint64_t kactivity_write_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason, int increment);
 static inline uint64_t kactivity_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason,
                                        int increment)

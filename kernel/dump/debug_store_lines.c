@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The dump's lines about the Debug Store: detection, set-up, events, errata, and what differs between CPUs. */
+/* The dump's lines about the Debug Store: detection, set-up, events, and what differs between CPUs. */
 #include <stddef.h>
 
 #include "arch/arch.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Equal runs under QEMU's -icount (option tsc.align). */
 #pragma once
 
 #include <stdint.h>

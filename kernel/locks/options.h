@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The options spinlock.*, of lock tracing. */
 #pragma once
 
 #include "trace/locks/lock_sampling.h"

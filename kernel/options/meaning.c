@@ -3,8 +3,6 @@
 #include "kernel/options/row.h"
 
 #include "ds/ds.h"
-#include "kernel/lib/errno.h"
-#include "kernel/lib/number.h"
 #include "kernel/lib/string.h"
 #include "trace/session.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The options session.pmc and those that go with it. */
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The option session.restarts. */
 #include "kernel/restarts/restarts.h"
 
 #include "kernel/lib/string.h"

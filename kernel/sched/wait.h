@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dispatcher objects, which threads wait for: events, semaphores, mutexes and threads (kernel/thread.h). Waiters are
- * served first come, first served. A signal hands the object to the thread that it wakes, so a woken thread never has
- * to compete for it.
+ * Dispatcher objects, which threads wait for: events, mutexes and threads (kernel/thread.h). Waiters are served first
+ * come, first served. A signal hands the object to the thread that it wakes, so a woken thread never has to compete for
+ * it.
  *
  * Every function here is a kernel call (kernel/gate.h): any interrupt state, no spinlock held. Only threads may call
  * functions that wait. Interrupt handlers may call those that signal. All state is under the dispatcher lock.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The model's log (option ds.log) as events of the trace. */
 #pragma once
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What an option is, in words: its values, its default, and what it needs. */
 #pragma once
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  * The layout of every byte that leaves Cairn, except what headers beside this one have: the structures of ETW (NT
  * Kernel Logger, x64), Cairn's own events, and the frames of the serial dump. The kernel, the host tool, the plugin and
  * the tests compile this file, so it includes only <stddef.h> and <stdint.h>. All values are little-endian. Bit layouts
- * are shifts and masks, never C bit-fields. docs/reference/format.md describes both headers in prose.
+ * are shifts and masks, never C bit-fields. docs/reference/format.md describes them all in prose.
  */
 #pragma once
 

@@ -9,7 +9,7 @@ struct acpi_power {
     uint8_t reset_value;
     bool no_8042; /* the FADT says that there is no keyboard controller at ports 60H and 64H */
 
-    bool has_s5; /* power-off: the next seven fields mean something */
+    bool has_s5; /* power-off: the next six fields mean something */
     uint8_t s5_type_a, s5_type_b;
     uint8_t acpi_enable;
     uint16_t pm1a_control, pm1b_control; /* I/O ports; b may be 0 */

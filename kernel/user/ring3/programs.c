@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The programs of workload `user` (kernel/workload/user.c). Each is entered with two arguments and never returns. */
+/* The programs of workload `user` (kernel/user/workload.c). Each is entered with two arguments and never returns. */
 #include "kernel/user/ring3/programs.h"
 
 #include "kernel/user/ring3/lib.h"
