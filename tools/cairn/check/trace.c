@@ -265,14 +265,16 @@ bool cairn_check_end_unknown(const struct cairn_log *log, const struct cairn_cpu
             (!f->total_known || cairn_missing_between(f, cairn_piece_last(last), UINT32_MAX) != NULL));
 }
 
-/* Whether something may be missing from the drain at hand, its own beginning not counted, up to the next. */
+/* Whether something may be missing from the drain at hand, its own beginning not counted, up to the next. A panic that
+ * comes in the middle of a drain is the end of it. */
 static bool hole_behind(const struct walk *w, const struct cairn_epoch *e)
 {
     const uint32_t next = w->group.has_ahead ? w->group.ahead.piece : (uint32_t)w->cpu->piece_count;
     for (uint32_t p = e->piece + 1; p < w->cpu->piece_count && p <= next; p++)
         if (w->cpu->pieces[p].hole != CAIRN_NO_HOLE)
             return true;
-    return next >= w->cpu->piece_count && cairn_check_end_unknown(w->check->log, w->cpu);
+    return next >= w->cpu->piece_count &&
+           (cairn_check_end_unknown(w->check->log, w->cpu) || (w->check->log->panic && e->reason != CAIRN_DS_PANIC));
 }
 
 static void check_epoch(struct walk *w)
