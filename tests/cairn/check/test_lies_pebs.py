@@ -74,6 +74,17 @@ def test_more_or_fewer_records_than_told(told):
         cairn("check", "-", data=log)))
 
 
+@pytest.mark.parametrize("cpu, drain, said", [(1, -1, False), (1, -2, True), (0, -1, True)])
+def test_a_panic_in_the_middle_of_a_drain(cpu, drain, said):
+    """Fewer records than its first event told may follow the last drain of a CPU, but for that which the panic made."""
+    parts = frames.read((GOLDEN / "panic.log").read_bytes())
+    frame, at = [place for place in of_kind(parts, 1) if parts[place[0]][1][8] == cpu][drain]
+    size = struct.unpack_from("<I", parts[frame][1], at + PAYLOAD + 0x18)[0] + 176
+    patch(parts, (frame, at), PAYLOAD + 0x18, struct.pack("<I", size))
+    text = text_of(cairn("check", "-", data=frames.write(parts)))
+    assert bool(said_in(f"{size - 176} bytes of records in .*, not {size} in", text)) == said, text
+
+
 @pytest.mark.parametrize("later, periods, right", [
     ("77", [1000, 77], True), ("77", [1000, 1000], False), ("77", [77, 77], False), ("77", [1000, 78], False),
     (None, [1000, 78], True), (None, [999, 999], False), ("none", [1000, 5], True), ("7,7", [1000, 5], True),
