@@ -6,8 +6,8 @@
 #define EXIT_WAIT_US    1000000u /* for QEMU: from version 9.1 on another of its threads ends it */
 #define DELAY_PORT      0x80u    /* POST codes are written there; to read it does nothing */
 
-/* Before arch_time_init, too, from a panic or where options are refused: then by reads of a port that nobody minds,
- * each of which takes a PC about a microsecond, and an emulator less. */
+/* Works before arch_time_init, too: for a panic, or if options are refused. It then reads a port that does nothing. A
+ * read takes about a microsecond on a PC, and less in an emulator. */
 void arch_wait_for_effect(uint64_t us)
 {
     if (arch_tsc_hz())

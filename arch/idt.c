@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The IDT, and the C code between the stubs of arch/trap.asm and the kernel's handlers. SDM vol. 3, "Interrupt and
- * Exception Handling in 64-bit Mode". */
+/* The IDT, and the C code between the stubs (arch/trap.asm, or with ring 3 arch/user/trap.asm) and the kernel's
+ * handlers. SDM vol. 3, "Interrupt and Exception Handling in 64-bit Mode". */
 #include "arch/internal.h"
 #include "arch/registers.h"
 #include "arch/upcalls.h"

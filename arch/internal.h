@@ -101,7 +101,7 @@ int arch_acpi_find(const char *signature, const uint8_t **table, uint32_t *size,
 
 /* ---- arch/debug_exit.c ---- */
 
-/* Waits, also before arch_time_init: then about as long. */
+/* Waits `us` microseconds; before arch_time_init only about as long. */
 void arch_wait_for_effect(uint64_t us);
 
 /* ---- arch/apic.c ---- */

@@ -75,8 +75,8 @@ struct ds_caps {
     uint8_t core_type;               /* CPUID.1AH:EAX[31:24] of a hybrid processor, else 0 */
     uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
     uint8_t format; /* PEBS record format: 0..6; 15: architectural PEBS */
-    /* The name of PEBS that does without the Debug Store, which is then for BTS alone. NULL: PEBS is the Debug Store's.
-     */
+    /* The name of the PEBS that works without the Debug Store; only BTS uses the Debug Store then. NULL: PEBS uses
+     * it. */
     const char *instead;
     bool baseline; /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
     bool adaptive; /* records have groups to choose from: with the baseline, or with what is there instead */

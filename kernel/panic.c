@@ -34,8 +34,8 @@ __attribute__((weak)) const char *ksymbols_name(uint64_t address, uint64_t *offs
     return NULL;
 }
 
-/* "0xffffffff80001234 name+0x12", or the bare address. `called`: the byte before is looked up, which the call ends at:
- * it may be its function's last instruction. */
+/* "0xffffffff80001234 name+0x12", or the bare address. `called`: it is a return address. The byte before it is looked
+ * up, because the call may be the last instruction of its function. */
 static void print_address(uint64_t address, bool called)
 {
     uint64_t offset;

@@ -12,9 +12,9 @@ enum kphase {
     KPHASE_OPTIONS,          /* options are known, the loader's page tables are in force; boot processor, no threads */
     KPHASE_MEMORY,           /* memory and devices can be mapped; boot processor, no threads */
     KPHASE_CLOCK,            /* the TSC's frequency and the serial port are known; boot processor, no threads */
-    KPHASE_ALONE,            /* likewise, the last before the other CPUs start */
+    KPHASE_ALONE,            /* as KPHASE_CLOCK; the last phase before the other CPUs start */
     KPHASE_PLANNED,          /* all CPUs run, it is known what each is to sample, nothing is set up; thread context */
-    KPHASE_READY,            /* as KPHASE_BEFORE_RUN, where a prompt may wait: for what comes before that */
+    KPHASE_READY,            /* as KPHASE_BEFORE_RUN, but earlier: before a prompt may wait there */
     KPHASE_BEFORE_RUN,       /* all CPUs run, nothing is recorded yet; thread context */
     KPHASE_RECORDING_BEGINS, /* recording is about to begin, all sessions of the options are made; thread context */
     KPHASE_RUN_BEGINS,       /* recording, the workload's threads exist; thread context */

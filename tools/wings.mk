@@ -34,8 +34,8 @@ $(NUCLEUS)/cairn-options: $(OPTIONS_O) $(call in_nucleus,$(ROWS_C:%.c=$(B)/host/
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)
 
-# By their names options of wings that are left out are refused. What to say instead keeps those that are there by
-# default, and has those that are needed.
+# A nucleus refuses the options of missing wings by name. The message says which WITH= has them: the wing, the wings
+# that it needs, and soft, which is there by default.
 $(NUCLEUS)/absent.c: tools/wings $(NUCLEUS)/kernel.objects
 	$(Q)awk -F ' *[|] *' -v out=' $(LEFT_OUT) ' 'BEGIN { print "#include \"kernel/options/row.h\"" } \
 	    NF >= 4 && index(out, " "$$1" ") { \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# tools/wings.sh BUILD: what each wing (tools/wings) adds to the kernel, as a table in Markdown. Each is left out alone;
-# the kernel without it boots and its dump passes `cairn check`, or this stops. Lines are those that the kernel and its
-# loader are compiled from (tools/loc.sh), bytes those of kernel.elf. A wing that another needs is left out with that.
+# tools/wings.sh BUILD: what each wing (tools/wings) adds to the kernel, as a table in Markdown. It leaves out one wing
+# at a time, with the wings that need it. It stops if a kernel does not boot, or if `cairn check` fails on its dump.
+# Lines are those that the kernel and its loader are compiled from (tools/loc.sh), bytes those of kernel.elf.
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a performance counter counts, with the names and numbers that Windows uses (KPROFILE_SOURCE, and what its HAL
- * adds on Intel processors): in 0F2FH events, in the names of 0F30H, and where counters are configured. */
+/* What a performance counter counts, with the numbers that Windows uses (KPROFILE_SOURCE, and what its HAL adds on
+ * Intel processors): in 0F2FH events, and where counters are configured. trace/pmc/pmc_names.h has the names. */
 #pragma once
 
 enum trace_pmc_source {

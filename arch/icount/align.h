@@ -11,5 +11,5 @@
 void arch_tsc_align(unsigned n);
 /* Lets interrupts in for some microseconds without halting. Returns with interrupts off, whether one came or not. */
 void arch_poll_for_interrupt(void);
-/* So many times two instructions, and nothing else. */
+/* Executes two instructions `loops` times, and nothing else. */
 void arch_spin(uint64_t loops);

@@ -6,7 +6,7 @@ global arch_spin
 
 section .text
 
-; The PAUSE gives other CPUs of QEMU their turn. That costs it a microsecond: not after each few instructions.
+; PAUSE gives QEMU's other CPUs their turn. It costs QEMU a microsecond, so it does not follow every few instructions.
 arch_poll_for_interrupt:
     sti
     mov     ecx, 512

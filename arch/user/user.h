@@ -8,7 +8,7 @@
 /* An address space is the physical address of its top table. Its upper half is the kernel's, the same in all, for
  * supervisors only; its lower half holds what arch_space_map has put there. */
 
-/* 0, or -ENOMEM. From the first one on no arch_map_page may need a new entry in the kernel's top table: -EBUSY. */
+/* 0, or -ENOMEM. After the first space, arch_map_page returns -EBUSY if the kernel's top table needs a new entry. */
 int arch_space_create(uint64_t *space);
 /* Maps one page for ring 3, read-only without flags. 0, -EINVAL (not below ARCH_USER_END, not page-aligned, writable
  * and executable), -EEXIST, -ENOMEM. One caller at a time, and no CPU uses the space. */

@@ -27,7 +27,7 @@ enum {
 
 #define RECORD sizeof(struct ds_bts_record)
 
-/* Nothing else is there beside PEBS. */
+/* Only BTS runs beside PEBS, so ds->beside is its structure. */
 static struct ds_bts *of(const struct ds_cpu *ds)
 {
     return (struct ds_bts *)ds->beside;
@@ -50,7 +50,7 @@ const char *ds_bts_refusal(const struct ds_caps *caps, enum ds_bts_rings rings)
 
 /* ---- set-up, step by step ---------------------------------------------------------------------------------------- */
 
-/* Of IA32_DEBUGCTL, branch history's. */
+/* The bits of IA32_DEBUGCTL that belong to branch history. */
 static uint64_t history(const struct ds_cpu *ds)
 {
     return ds_history(ds) ? ds_history(ds)->debugctl(ds) : 0;

@@ -4,7 +4,7 @@
  * what comes in between. All machines use this one driver. The steps are numbered and their order matters. The
  * processor must never use a half-written area, so set-up turns counters off first and on last, and tear-down has the
  * same steps in reverse. What records beside them (ds/driver/beside.h) starts after the counters and stops before them.
- * What is about area, buffer and IA32_PEBS_ENABLE is in ds/driver/store.c.
+ * ds/driver/store.c deals with the area, the buffer and IA32_PEBS_ENABLE.
  *
  * SDM vol. 3B, "Setting Up the DS Save Area", "Setting Up the PEBS Buffer".
  */

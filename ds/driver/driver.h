@@ -121,8 +121,8 @@ void ds_throttle_end(struct ds_cpu *ds);
 
 /* ---- hold and go on: ds/driver/driver.c -------------------------------------------------------------------------- */
 
-/* Turns counters, what is beside them and branch history off and on by their own controls: where nothing steps that is
- * pause and resume, on any machine it is throttling. */
+/* Turns counters, branch history and what runs beside PEBS off and on, each by its own control. Pause and resume do
+ * this if nothing is stepped; throttling does it on any machine. */
 void ds_hold(struct ds_cpu *ds);
 void ds_go_on(struct ds_cpu *ds);
 
@@ -167,13 +167,13 @@ void ds_roll_back(struct ds_cpu *ds, uint32_t undos);
 struct ds_history {
     /* Part of set-up's step 5: 0 or -EFAULT. */
     int (*prepare)(struct ds_cpu *ds);
-    /* Its part of ds_hold and ds_go_on. Where BTS runs, which writes the same register, DEBUGCTL.LBR is ds/bts's. */
+    /* Its part of ds_hold and ds_go_on. If BTS runs, ds/bts writes DEBUGCTL.LBR: it is in the same register. */
     void (*turn)(struct ds_cpu *ds, bool on);
-    /* What of IA32_DEBUGCTL has to be set while it is on, for whoever else writes that register. */
+    /* The bits of IA32_DEBUGCTL that are set while it is on, for other code that writes the register. */
     uint64_t (*debugctl)(const struct ds_cpu *ds);
 };
 
-/* That of this CPU, whose records are to have the LBR group; else NULL. */
+/* The branch history of this CPU, if its records have the LBR group; else NULL. */
 static inline const struct ds_history *ds_history(const struct ds_cpu *ds)
 {
     return ds->config.groups & MSR_PEBS_DATA_CFG_LBR ? ds->caps.history : NULL;

@@ -90,7 +90,7 @@ uint64_t ds_model_data_source(const struct ds_model *model, uint64_t set, const 
 uint64_t ds_model_latency(const struct ds_model *model, uint64_t set, const struct ds_model_retired *retired);
 void ds_model_fill_gpr(struct ds_pebs_gpr *gpr, const struct ds_model_registers *registers);
 
-/* What is otherwise with architectural PEBS, which a processor has in place of the Debug Store's (ds/model/pebs23). */
+/* What differs on a processor that has architectural PEBS instead of the Debug Store's PEBS (ds/model/pebs23). */
 struct ds_model_pebs23 {
     uint64_t status;     /* bits of GLOBAL_STATUS */
     uint64_t perfevtsel; /* legal bits, likewise of IA32_FIXED_CTR_CTRL with MSR_PERF_METRICS */

@@ -181,7 +181,7 @@ struct ds_model_preset {
 
 ROWS(ds_model_preset, const struct ds_model_preset);
 
-/* From the oldest to the newest: that behind `before`, NULL: the first. NULL: there is none. */
+/* The preset after `before`, from the oldest to the newest. `before` NULL: the first. Returns NULL after the last. */
 const struct ds_model_preset *ds_model_preset_after(const struct ds_model_preset *before);
 /* NULL: no preset of that name. */
 const struct ds_model_preset *ds_model_preset(const char *name);

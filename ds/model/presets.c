@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processors that the model can be: those of which a row is linked. Here is the one that it is by default, with the
- * codes of its events.
+ * The processors that the model can be: those whose rows are linked. This file has the default one, and the codes of
+ * its events.
  *
  * Sources: SDM vol. 3B, the chapters on each microarchitecture, for counters and formats; Linux'
  * arch/x86/events/intel/{ds,core}.c, and what Linux prints when it boots there, for precise distribution and for the
@@ -51,7 +51,7 @@ static const struct ds_model_preset icelake_preset = {
 };
 ROWS_ADD(ds_model_preset, icelake_preset);
 
-/* Rows come as the linker has them. No two are equal. */
+/* The key by which presets are sorted: the linker keeps no order. No two are equal. */
 static uint64_t order(const struct ds_model_preset *p)
 {
     return (uint64_t)p->generation << 40 | (uint64_t)p->format << 32 | p->signature;

@@ -7,7 +7,7 @@
 #include "kernel/lib/string.h"
 #include "kernel/tracepoint/witness_activity.h"
 
-#define NOBODY __attribute__((weak)) /* keeps an account: wing truth has others */
+#define NOBODY __attribute__((weak)) /* does nothing, unless the wing truth is there and keeps an account */
 
 NOBODY void kwitness_thread(struct kcpu *cpu, enum kactivity_what what, const struct kthread *thread,
                             struct kactivity_before before, uint64_t tsc)

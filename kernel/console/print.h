@@ -25,8 +25,8 @@ void kprint_locked(void (*function)(void));
 void kprint_terminal(const char *text, size_t size);
 /* What goes on now, in one line, where the console can show that by itself (a screen can, a serial line not). */
 void kprint_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* What is to follow the other words while a workload runs: nothing, unless a part of the kernel defines it. Thread
- * context. */
+/* More text for the status line while a workload runs. Weak: another part of the kernel may define it; by default it
+ * adds nothing. Thread context. */
 void kprint_status_more(char *text, size_t size);
 /* Takes the console's lock for a CPU that is about to hold all others, and lets it print without: nobody else does now.
  * It waits a bounded time, then goes on without. Interrupts off, before they are held; and before they go on. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Intel's lists have against the events that are sampled, on the console and in the dump. */
+/* Prints the errata of the sampled events, from Intel's lists, on the console and in the dump. */
 #include "kernel/cpu.h"
 #include "kernel/dump_section.h"
 #include "kernel/lib/print.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of options. Pure: loader, kernel and host compile it. */
+/* Numbers in text: values of options, words of monitor commands, answers of `cairn capture`. Pure: loader, kernel and
+ * host compile it. */
 #pragma once
 
 #include <stdbool.h>

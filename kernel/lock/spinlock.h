@@ -7,8 +7,8 @@
  * It is not a ticket lock: if QEMU has more CPUs than the host has cores, a queue hands the lock to CPUs that are not
  * running at the moment, and all wait for the host's scheduler. That was five times slower with 4 CPUs on 2 cores.
  *
- * Locks are not part of the gate (kernel/gate.h): spinning and holding count as the thread's own code. While nobody
- * traces them (kcpu.locktrace), that costs one predicted branch when a lock is taken and one when it is released.
+ * Locks are not part of the gate (kernel/gate.h): spinning and holding count as the thread's own code. If nobody traces
+ * locks (kcpu.locktrace is NULL), tracing costs one predicted branch when a lock is taken and one when it is released.
  */
 #pragma once
 
@@ -40,7 +40,7 @@ static inline void kspin_wait(uint32_t *spins, const char *name, uint32_t owner)
     arch_pause();
 }
 
-/* Without tracing it. Returns how often the lock was found taken. */
+/* Takes the lock without tracing. Returns how often the lock was found taken. */
 static inline uint32_t kspin_take(struct kspinlock *lock, uint32_t me)
 {
     uint32_t spins = 0, owner = 0;
@@ -54,7 +54,7 @@ static inline uint32_t kspin_take(struct kspinlock *lock, uint32_t me)
     return spins;
 }
 
-/* The same where kcpu.locktrace is set: weak, for who sets it. */
+/* Called instead if kcpu.locktrace is set. Weak: whoever sets it defines them. */
 void kspin_lock_traced(struct kspinlock *lock);
 void kspin_unlock_traced(struct kspinlock *lock);
 

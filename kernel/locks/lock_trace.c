@@ -43,7 +43,7 @@ static void go_on(const struct kcpu *cpu, bool counting)
         ds_resume(cpu->active_ds);
 }
 
-/* Nobody keeps an account: wing truth has others. */
+/* Does nothing, unless the wing truth is there and keeps an account. */
 __attribute__((weak)) void kwitness_acquired(const struct kcpu *cpu, const void *lock, enum spinlock_mode mode,
                                              uint64_t query_tsc, uint32_t interrupts, uint32_t spins, uint64_t tsc)
 {

@@ -71,7 +71,7 @@ static bool is_refused(char *error, size_t error_size)
 }
 KOPT_CHECK(is_refused);
 
-/* Whether one of them is not as it usually is, but no session wants spin locks. */
+/* Whether one of them is not at its default, but no session wants spin locks. */
 static bool is_idle(char *error, size_t error_size)
 {
     static const struct kopt_option *const all[] = {&spin_threshold, &contention_sample_rate, &acquire_sample_rate,

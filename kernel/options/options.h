@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one option table. The kernel's parser, the check in run-qemu.sh, --help and docs/reference/options.md are all
- * made from it. table.c holds the table, parse.c reads words, show.c prints values, check.c says which words do not go
- * together. All of this room is also compiled into build/cairn-options.
+ * The options. The kernel's parser, the check in run-qemu.sh, --help and docs/reference/options.md are all made from
+ * the same rows: table.c has those of the nucleus, and wings have theirs in their own options.c. parse.c reads words,
+ * show.c prints values, check.c says which words do not go together. build/cairn-options contains this room, too.
  */
 #pragma once
 
@@ -99,8 +99,8 @@ bool kopt_pebs_atom(void);
 /* A line that begins with option 'pebs' is about pebs.atom: it says so then. */
 void kopt_name_pebs_atom(char *error, size_t error_size);
 
-/* What counters shall count beside the events of pebs=: another part of the kernel defines it, if it is linked. 0, or
- * -EINVAL with one line. */
+/* Adds what counters count beside the events of pebs=. Weak: another part of the kernel may define it; by default it
+ * adds nothing. 0, or -EINVAL with one line. */
 int kopt_add_counting(struct ds_config *config, char *error, size_t error_size);
 
 /* Whether any session is to have `group` (trace/groups.h), from its beginning. */

@@ -46,7 +46,7 @@ ROWS(kopt_check, const struct kopt_check);
 struct kopt_absent {
     const char *word; /* "monitor", "workload=probe", "session=process"; "ds.policy.": all options that begin so */
     const char *wing;
-    const char *with; /* what `make nucleus` has to be told: the wing and those that it needs */
+    const char *with; /* WITH= of `make nucleus` to have it: the wing, those that it needs, and the default */
 };
 ROWS(kopt_absent, const struct kopt_absent);
 
@@ -57,8 +57,8 @@ struct kopt_row {
 };
 void kopt_add_word(struct kopt_row *row, const char *word);
 
-/* Options that are made from another table, behind all others: the *i-th of them, in `row`. NULL past the last: *i is
- * less by as many as there are. */
+/* Options that are made from another table; they follow all others. Returns option *i of them, perhaps in `row`. If
+ * there are not so many, it returns NULL and subtracts their number from *i. */
 struct kopt_rows {
     const struct kopt_option *(*get)(size_t *i, struct kopt_row *row);
 };

@@ -90,7 +90,7 @@ struct ksession_row {
 };
 ROWS(ksession, const struct ksession_row);
 
-/* ---- for one other part of the kernel, which defines it if it is linked */
+/* ---- weak: another part of the kernel may define it */
 struct ksession_change { /* of a session's masks; no group: it does not run */
     uint32_t number;
     struct perfinfo_groupmask old, new;

@@ -14,8 +14,8 @@
 
 /* ---- sessions of the options ------------------------------------------------------------------------------------- */
 
-/* What 'auto' writes of switches. Records without a TSC are told apart by PebsIndex alone: then every switch shall have
- * its own, which 0524H has. */
+/* The switch events that 'auto' stands for. If records have no TSC, only PebsIndex tells which thread they belong to:
+ * then each switch needs its own PebsIndex, and only 0524H has one. */
 static void add_default_switches(struct perfinfo_groupmask *masks)
 {
     bool compact = true;

@@ -19,7 +19,6 @@ void krecording_reconfigure(void);
 /* Drains and stops every CPU. Thread context. */
 void krecording_stop(void);
 
-/* For one other part of the kernel, which defines it if it is linked: a session of the options is about to be made.
- * What 'auto' writes of switches is added after it; not if it makes `automatic` false. 0, or negative with one line in
- * `error`. */
+/* A session of the options is about to be made. Weak: another part of the kernel may define it. The switch events that
+ * 'auto' stands for are added after it, unless it sets *automatic to false. 0, or negative with one line in `error`. */
 int krecording_prepare(struct ksession_params *params, bool *automatic, char *error, size_t error_size);

@@ -20,7 +20,7 @@ static struct kthread *restarter;
 static uint64_t first_switch;
 static uint32_t done, failed;
 
-/* Until the run is so far; the end of the run ends the wait by `hurry`. */
+/* The restarter waits for its next place in the run. At the end of the run, `hurry` ends the wait. */
 static struct kevent hurry;
 
 static void wait_until(uint64_t switches)
@@ -69,7 +69,7 @@ static void begin(const struct boot_info *unused)
 
 KPHASE(KPHASE_RUN_BEGINS, begin);
 
-/* Those that are left are made at once. */
+/* At the end of the run, the remaining restarts are made at once. */
 static void finish(const struct boot_info *unused)
 {
     (void)unused;

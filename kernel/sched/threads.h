@@ -16,7 +16,7 @@ struct kthread_params {
     struct kuser *user; /* with KTHREAD_USER, by kuser_create; `entry` then begins with interrupts off and the gate
                          * entered (kernel/gate.h), and goes to ring 3. kthread_join calls gone(user) */
     void (*gone)(struct kuser *user);
-    uint32_t *process_id; /* with KTHREAD_USER, too: gets a number, of the same row as threads' */
+    uint32_t *process_id; /* with KTHREAD_USER, too: gets a number, from the same numbers as thread IDs */
 };
 
 #define KTHREAD_ANY_CPU UINT32_MAX

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happens between switches, for events of it. The functions here do nothing; a kernel that writes such events is
- * linked with others in their place: they are weak, as interrupts have no time for a table. Unless its comment says
- * otherwise, each is called where the thing happens, on that CPU with interrupts off.
+ * What happens between switches, for sessions that want events of it. These functions are weak and do nothing, because
+ * interrupts have no time for a table. A kernel that writes such events is linked with others. Unless a comment says
+ * otherwise, each is called where the thing happens: on that CPU, with interrupts off.
  */
 #pragma once
 
@@ -26,8 +26,9 @@ void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, u
 void kactivity_dpc_begins(const struct kcpu *cpu);
 void kactivity_dpc_ends(struct kcpu *cpu, const void *routine, bool timer);
 
-/* A thread is ready, for it is new or its wait has ended with a priority increment; its priority has risen by that; or
- * it has another priority, for a quantum has ended or it wants so. `before`: what it was. Dispatcher lock. */
+/* READY: the thread is new, or its wait has ended. BOOST: its priority has risen by the wait's increment. DECAY: its
+ * quantum has ended, and its priority has changed. SET: it has set its priority. `before`: what it was. Dispatcher
+ * lock. */
 enum kactivity_what { KACTIVITY_READY = 1, KACTIVITY_BOOST, KACTIVITY_DECAY, KACTIVITY_SET };
 struct kactivity_before {
     uint8_t state;
@@ -37,7 +38,7 @@ static inline struct kactivity_before kactivity_look(const struct kthread *threa
 {
     return (struct kactivity_before){thread->state, thread->priority, thread->base_priority};
 }
-/* KACTIVITY_READY: both of the first two. `increment`: of that; else 0. */
+/* KACTIVITY_READY stands for READY and BOOST. `increment`: the wait's; otherwise 0. */
 void kactivity_thread(struct kcpu *cpu, enum kactivity_what what, const struct kthread *thread,
                       struct kactivity_before before, int increment);
 

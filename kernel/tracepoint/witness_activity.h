@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What kernel/tracepoint/witness.h is for switches, for what happens between them. `tsc`: of the event; 0: no session
- * had one. */
+/* Like kernel/tracepoint/witness.h, but for what happens between switches. `tsc`: of the event; 0: no session had
+ * one. */
 #pragma once
 
 #include "kernel/tracepoint/activity.h"

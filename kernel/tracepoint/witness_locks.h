@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What kernel/tracepoint/witness.h is for switches, for spin locks. */
+/* Like kernel/tracepoint/witness.h, but for spin locks. */
 #pragma once
 
 #include "kernel/cpu.h"

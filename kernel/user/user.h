@@ -23,7 +23,7 @@
 int kuser_create(struct kthread **thread, const char *name, int priority, uint32_t cpu, user_program *program,
                  uint64_t first, uint64_t second, struct kevent *event, uint32_t events);
 
-/* One of a workload's threads, as of kworkload_thread (kernel/workload/workload.h), on any CPU. */
+/* Creates a thread of a workload, on any CPU, as kworkload_thread (kernel/workload/workload.h) does. */
 int kuser_add(const char *name, uint32_t number, int priority, user_program *program, uint64_t first, uint64_t second,
               struct kevent *event, uint32_t events);
 

@@ -21,7 +21,7 @@
 
 /* Threads that sleep, short mostly, long at times. */
 int kpart_sleepers(struct kevent *day, uint64_t seed, uint32_t sleepers);
-/* All that there is for a mix beside these and what kernel/workload/mix.c has: weak, nothing by default. */
+/* More parts of a mix. Weak: another part of the kernel may define it, and by default there are none. */
 int kpart_more(struct kevent *day, uint64_t seed);
 
 /* Top of every loop: false when the run ends. Waits for the day; nothing may be held. */

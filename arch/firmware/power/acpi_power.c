@@ -46,7 +46,7 @@ static unsigned aml_integer(const uint8_t *at, size_t left, uint8_t *value)
 }
 
 /* Finds Name(_S5_, Package{a, b, ...}) in the DSDT without an AML interpreter: the sleep types are integer constants on
- * every machine, at the root of the namespace. No find, no power-off. */
+ * every machine, at the root of the namespace. If it is not found, there is no power-off. */
 static void find_s5(struct acpi_power *power, const uint8_t *bytes, uint32_t size)
 {
     for (uint32_t at = ACPI_HEADER_SIZE + 2; at + 8 <= size; at++) {
@@ -68,7 +68,8 @@ static void find_s5(struct acpi_power *power, const uint8_t *bytes, uint32_t siz
 }
 
 /* ACPI, "Reset Register": a byte in memory, in I/O space or in the configuration space of a function on bus 0 (of an
- * address there: device 47:32, function 31:16, offset 15:0). Its width is not looked at: it is always 8. */
+ * address there: device 47:32, function 31:16, offset 15:0). The kernel ignores its width, which is always
+ * 8. */
 static bool parse_reset(struct acpi_power *power, const uint8_t *fadt)
 {
     const struct acpi_register reset = acpi_get_register(fadt + FADT_RESET_REG);

@@ -265,8 +265,8 @@ bool cairn_check_end_unknown(const struct cairn_log *log, const struct cairn_cpu
             (!f->total_known || cairn_missing_between(f, cairn_piece_last(last), UINT32_MAX) != NULL));
 }
 
-/* Whether something may be missing from the drain at hand, its own beginning not counted, up to the next. A panic that
- * comes in the middle of a drain is the end of it. */
+/* Whether something may be missing between the beginning of the drain at hand and the next drain. If a panic comes in
+ * the middle of a drain, the rest of its records is missing. */
 static bool hole_behind(const struct walk *w, const struct cairn_epoch *e)
 {
     const uint32_t next = w->group.has_ahead ? w->group.ahead.piece : (uint32_t)w->cpu->piece_count;
