@@ -55,8 +55,8 @@ static inline uint32_t kspin_take(struct kspinlock *lock, uint32_t me)
 }
 
 /* Called instead if kcpu.locktrace is set. Weak: whoever sets it defines them. */
-void kspin_lock_traced(struct kspinlock *lock);
-void kspin_unlock_traced(struct kspinlock *lock);
+__attribute__((weak)) void kspin_lock_traced(struct kspinlock *lock);
+__attribute__((weak)) void kspin_unlock_traced(struct kspinlock *lock);
 
 /* Interrupts off. Panics where this CPU holds the lock already, or the holder never lets go. */
 static inline void kspin_lock(struct kspinlock *lock)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ordinary spin locks, while locks are traced: in place of the weak functions of kernel/lock/spinlock.c. */
+/* Ordinary spin locks, while locks are traced: kernel/lock/spinlock.h calls these then. */
 #include "kernel/lock/spinlock.h"
 
 #include "kernel/locks/lock_trace.h"
