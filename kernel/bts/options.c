@@ -2,7 +2,6 @@
 /* Options of branch tracing. */
 #include "kernel/bts/bts.h"
 
-#include "kernel/lib/string.h"
 #include "kernel/options/row.h"
 
 struct kbts_options kbts_options;
@@ -36,14 +35,3 @@ static const struct kopt_option records = {.name = "bts.records",
                                            .max = 16384,
                                            .needs = "bts!=off"};
 ROWS_ADD(kopt, records);
-
-static bool nothing_left(char *error, size_t error_size)
-{
-    const bool nothing = !kopt_pebs() && kopt.ds != KOPT_DS_OFF && !kopt.beside;
-    if (nothing)
-        snprintf(error, error_size,
-                 "option 'pebs=none': with bts=off nothing is left to record: give "
-                 "bts=circular or bts=interrupt, or ds=off");
-    return nothing;
-}
-KOPT_CHECK(nothing_left);

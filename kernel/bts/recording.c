@@ -84,11 +84,10 @@ static void report(const char *why_not)
         kreport(KREPORT_PASS, "branch trace", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
 }
 
-static const struct kbeside branches = {.name = "bts",
-                                        .refusal = refusal,
-                                        .prepare = prepare,
-                                        .start = ds_bts_start,
-                                        .dump = dump,
-                                        .dump_end = dump_end,
-                                        .report = report};
-ROWS_ADD(kbeside, branches);
+const struct kbeside kbeside = {.name = "bts",
+                                .refusal = refusal,
+                                .prepare = prepare,
+                                .start = ds_bts_start,
+                                .dump = dump,
+                                .dump_end = dump_end,
+                                .report = report};

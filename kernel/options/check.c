@@ -6,7 +6,6 @@
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
-#include "trace/session.h"
 
 /* Whether one of `needs` (see struct kopt_option) is not so, where option ds is as good as `ds`. `other`: which option
  * that is, with its value; `words`: what it had to be, or "" where it is what it must not be. */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What CPUs record beside PEBS (ds/driver/beside.h), or without it, where option kopt.beside asks for it. It runs on
- * every CPU, or on none; PEBS and it start each by itself. At most one such row is linked. */
+ * every CPU, or on none; PEBS and it start each by itself. Without it, there is no such option. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
-
-#include "kernel/lib/rows.h"
 
 struct ds_caps;
 struct ds_cpu;
@@ -26,4 +24,4 @@ struct kbeside {
     /* The verdict. `why_not`: why it does not run, or not on each CPU; or "". */
     void (*report)(const char *why_not);
 };
-ROWS(kbeside, const struct kbeside);
+extern const struct kbeside kbeside __attribute__((weak));

@@ -16,7 +16,6 @@
 #include "kernel/thread.h"
 #include "kernel/tracepoint/drains.h"
 #include "kernel/tracepoint/stepping.h"
-#include "kernel/tracepoint/switch.h"
 
 static struct kds state;
 static const struct ds_config no_events; /* of a CPU without PEBS */
@@ -78,7 +77,7 @@ static void detect_other(void *unused)
 
 const struct kbeside *kds_beside(void)
 {
-    return kopt.beside ? *__start_rows_kbeside : NULL; /* without a row there is no such option */
+    return kopt.beside ? &kbeside : NULL;
 }
 
 /* Why the first CPU that cannot record beside PEBS as asked does not, or NULL; of nothing that is asked, NULL. */

@@ -52,8 +52,7 @@ int options_check_processor(char *error, size_t size)
     uint64_t later[DS_MAX_COUNTERS];
     ds_model_init(&model, ds_model_preset(preset), NULL, &nobody); /* no policy decides what it has */
     ds_detect(&machine, &caps);
-    const char *why =
-        word_of("bts") == DS_BTS_OFF ? NULL : ds_bts_refusal(&caps, (enum ds_bts_rings)word_of("bts.rings"));
+    const char *why = kopt.beside ? ds_bts_refusal(&caps, (enum ds_bts_rings)word_of("bts.rings")) : NULL;
     if (why) {
         snprintf(error, size, "option 'bts': ds.preset=%s: %s", preset, why);
         return -EINVAL;

@@ -165,8 +165,7 @@ static void options_without_effect(void **state)
         {"workload=known\npebs=branches:9", NULL},
         {"pebs=none\nbts=interrupt\nds.throttle=5\nworkload=user\npebs.records=64\npebs.threshold=48", NULL},
         {"ds=hw\npebs=none\nbts=circular\nbts.records=9", NULL},
-        {"pebs=none", "option 'pebs=none': with bts=off nothing is left to record: give bts=circular or "
-                      "bts=interrupt, or ds=off"},
+        {"pebs=none", "option 'pebs=none': nothing is left to record: give events, or ds=off"},
         {"ds=off\npebs=none", "option 'pebs=none': has no effect with ds=off"},
         {"pebs=none\nbts=circular\npebs.later=9", "option 'pebs.later=9': has no effect with pebs=none"},
         {"pebs=none\nbts=circular\npebs.groups=lbr", "option 'pebs.groups=lbr': has no effect with pebs=none"},
