@@ -5,13 +5,13 @@
 #include "ds/ds.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/panic.h"
 #include "kernel/lib/string.h"
 #include "kernel/pmc/options.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/recording/start.h"
 #include "trace/pmc/pmc_names.h"
-#include "trace/pmc_sources.h"
 #include "trace/wire/activity.h"
 
 /* Two of each session: a CPU may still use one when the other is made. */
@@ -53,13 +53,12 @@ static int check_counters(char *error, size_t error_size)
                  kds->reason);
         return -ENODEV;
     }
-    for (unsigned kind = 0; kind < KDS_KINDS; kind++)
-        for (uint32_t i = 0; i < kcpu_count; i++)
-            if (kds_kind(i) == (enum kds_kind)kind && !kds_samples(i)) {
-                snprintf(error, error_size, "session.pmc=%s %s CPU %u does not have: %s", kpmc_options.counters, beside,
-                         i, kds->why_not[kind]);
-                return -ENODEV;
-            }
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        if (!kds_samples(i)) {
+            snprintf(error, error_size, "session.pmc=%s %s CPU %u does not have: %s", kpmc_options.counters, beside, i,
+                     kds->why_not[kds_kind(i)]);
+            return -ENODEV;
+        }
     return 0;
 }
 
@@ -71,7 +70,7 @@ int krecording_prepare(struct ksession_params *params, bool *automatic, char *er
         return e;
     struct trace_pmc *own = &items[params->number - 1][0];
     *own = asked;
-    find_counters(own);
+    KASSERT(find_counters(own) == 0); /* kopt_add_counting has each counted */
     trace_pmc_read = read_counters;
     if (*automatic && trace_pmc_items(own, HOOK_CONTEXTSWAP)) { /* 0525H has none */
         *automatic = false;
@@ -113,11 +112,12 @@ static void name(uint32_t number, enum cairn_session_what what)
     bool *done = &named[number - 1];
     if (cpu->arch.index != 0)
         return;
-    *done &= what != CAIRN_SESSION_STOP;
-    if (*done || what == CAIRN_SESSION_STOP || !config->items || !config->items->count)
-        return;
-    *done = true;
-    write_config(cpu, config);
+    if (what == CAIRN_SESSION_STOP) {
+        *done = false;
+    } else if (!*done && config->items && config->items->count) {
+        *done = true;
+        write_config(cpu, config);
+    }
 }
 
 static const struct ksession_row writer = {.after = name};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/kernel/sessions/sessions_machine.h"
+#include "kernel/lib/panic.h"
 #include "kernel/memory/mem.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/machine.h"
@@ -37,6 +38,12 @@ unsigned truths;
 uint64_t arch_tsc_hz(void)
 {
     return tsc_hz;
+}
+
+_Noreturn void kpanic(const char *format, ...)
+{
+    fail_msg("%s", format);
+    abort();
 }
 
 void kcross_call_all(kcross_call_function function, void *argument)
