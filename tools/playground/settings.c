@@ -195,7 +195,7 @@ static int wrong(struct reader *r, struct word value, const char *what)
 /* `values` ends with NULL. */
 static int wrong_choice(struct reader *r, struct word value, const char *const *values)
 {
-    char what[80];
+    char what[160];
     size_t used = 0;
     for (unsigned i = 0; values[i] && used < sizeof what; i++)
         used += (size_t)snprintf(what + used, sizeof what - used, "%s%s", i ? ", " : "one of: ", values[i]);
@@ -204,14 +204,17 @@ static int wrong_choice(struct reader *r, struct word value, const char *const *
 
 static int read_cpu(struct reader *r, struct word value)
 {
-    for (const struct ds_model_preset *p = ds_model_preset_after(NULL); p; p = ds_model_preset_after(p))
+    const char *names[16] = {NULL};
+    unsigned count = 0;
+    for (const struct ds_model_preset *p = ds_model_preset_after(NULL); p; p = ds_model_preset_after(p)) {
         if (is(value, p->name)) {
             r->to->preset = p;
             return 0;
         }
-    return wrong(r, value,
-                 "no such processor; there are penryn, nehalem, sandybridge, haswell, skylake, icelake, "
-                 "sapphirerapids, arrowlake, lunarlake, pantherlake, clearwaterforest");
+        if (count + 1 < sizeof names / sizeof names[0])
+            names[count++] = p->name;
+    }
+    return wrong_choice(r, value, names);
 }
 
 static int read_groups(struct reader *r, struct word value)
