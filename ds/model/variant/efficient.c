@@ -10,9 +10,9 @@
 #include "ds/ds.h"
 #include "ds/model/pebs23/pebs23.h"
 
-#define GP      8u
-#define FIXED   3u
-#define SKYMONT 3u
+#define COUNTERS       8u
+#define FIXED_COUNTERS 3u
+#define SKYMONT        3u
 
 /* Their lists do not say that loads include prefetches: inferred that they do not. */
 static const struct ds_model_event_code skymont[] = {
@@ -50,18 +50,18 @@ bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset
         core->generation = DS_GENERATION_DARKMONT;
         core->events = ds_model_darkmont_codes;
         core->arch_groups = DS_MODEL_ARCH_GROUPS;
-        core->acr_reloaded = DS_MODEL_ACR_RELOADED(GP, FIXED);
+        core->acr_reloaded = DS_MODEL_ACR_RELOADED(COUNTERS, FIXED_COUNTERS);
         core->acr_causes = DS_MODEL_ACR_CAUSES;
     }
-    core->gp_counters = GP;
-    core->fixed_counters = FIXED;
+    core->gp_counters = COUNTERS;
+    core->fixed_counters = FIXED_COUNTERS;
     core->fixed_more = DS_MODEL_FIXED_MORE;
     core->slots = 8;
     core->perf_metrics = core->frontend = false;
-    core->pebs_counters = (DS_BIT(GP) - 1) | (uint64_t)ds_model_fixed(core) << DS_COUNTER_FIXED;
+    core->pebs_counters = (DS_BIT(COUNTERS) - 1) | (uint64_t)ds_model_fixed(core) << DS_COUNTER_FIXED;
     core->pdist = 3 | DS_BIT(ds_counter_fixed(0));
     core->data_cfg &= MSR_PEBS_DATA_CFG_VALID | MSR_PEBS_DATA_CFG_CNTR;
     if (core->data_cfg & MSR_PEBS_DATA_CFG_CNTR)
-        core->data_cfg |= msr_pebs_data_cfg_counters((1u << GP) - 1, ds_model_fixed(core));
+        core->data_cfg |= msr_pebs_data_cfg_counters((1u << COUNTERS) - 1, ds_model_fixed(core));
     return true;
 }

@@ -349,6 +349,7 @@ static void presets(void **state)
         {"pantherlake", 0xCC, 0x08300A06, 0x8604, 0x2AFFF, 0x3FF, 64},
         {"clearwaterforest", 0xDD, 0x0D300806, 0x8603, 0x22FFF, 0xFF, 64},
     };
+    assert_null(ds_model_preset_after(preset_at(PRESETS - 1)));
     for (size_t i = 0; i < PRESETS; i++) {
         const struct ds_model_preset *p = ds_model_preset(rows[i].name);
         uint32_t r[4];
