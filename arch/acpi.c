@@ -52,8 +52,3 @@ uint32_t arch_cpus_disabled(void)
 {
     return arch_acpi.cpus_disabled;
 }
-
-uint32_t arch_cpu_apic_id(uint32_t index)
-{
-    return arch_acpi.cpus[index].apic_id;
-}

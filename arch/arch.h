@@ -94,16 +94,13 @@ uint32_t arch_cpus_left_out(void);
 /* Places of the MADT without a CPU that is enabled: empty sockets, CPUs switched off, those that could be added. */
 uint32_t arch_cpus_disabled(void);
 
-/* APIC ID of CPU `index` in the MADT's order, of those that can be used: 0 (the boot processor) ..
- * arch_cpus_found() - arch_cpus_left_out() - 1. */
-uint32_t arch_cpu_apic_id(uint32_t index);
-
-/* Starts CPU `index` (1.., as above) by INIT-SIPI-SIPI: it loads its own tables from `cpu`, uses `stack_top`, and calls
- * kernel_ap_main(cpu) with interrupts off. The caller has set cpu->index, the dense number it shall have; arch/ sets
- * the rest of struct arch_cpu. Returns 0 when it has got there, -ETIMEDOUT after 10 s of TSC time (the CPU is then
- * left out, waiting for a STARTUP, and `cpu` is free again), -ENOMEM, or -EIO where the local APIC does not send. Boot
- * processor only, interrupts off or on, once for each `index`; takes pages with kernel_page_permanent. Memory below 1
- * MiB belongs to arch/ for this: kernel/memory/mem.c never hands it out. */
+/* Starts CPU `index`, in the MADT's order, of those that can be used: 1 (0 is the boot processor) ..
+ * arch_cpus_found() - arch_cpus_left_out() - 1, by INIT-SIPI-SIPI: the CPU loads its own tables from `cpu`, uses
+ * `stack_top`, and calls kernel_ap_main(cpu) with interrupts off. The caller has set cpu->index, the dense number it
+ * shall have; arch/ sets the rest of struct arch_cpu. Returns 0 when it has got there, -ETIMEDOUT after 10 s of TSC
+ * time (the CPU is then left out, waiting for a STARTUP, and `cpu` is free again), -ENOMEM, or -EIO where the local
+ * APIC does not send. Boot processor only, interrupts off or on, once for each `index`; takes pages with
+ * kernel_page_permanent. Memory below 1 MiB belongs to arch/ for this: kernel/memory/mem.c never hands it out. */
 int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top);
 
 /* ---- memory -------------------------------------------------------------------------------------------------- */

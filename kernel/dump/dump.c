@@ -11,7 +11,6 @@
 #include "kernel/dump_section.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
-#include "kernel/options/options.h"
 #include "kernel/phase.h"
 #include "trace/frames.h"
 
@@ -39,11 +38,10 @@ const char *kdump_panic_line(void)
 
 #define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
 
-/* Those of the subjects from `from` to before `to` that this part of the dump has. */
-static void write_sections(struct trace_dump *d, enum kdump_subject from, enum kdump_subject to, unsigned when)
+void kdump_sections(struct trace_dump *d, unsigned when)
 {
     const struct kdump_section *const *section;
-    for (enum kdump_subject subject = from; subject < to; subject++)
+    for (enum kdump_subject subject = 0; subject < KDUMP_SUBJECTS; subject++)
         for (ROWS_EACH(kdump, section))
             if ((*section)->subject == subject && ((*section)->when & when))
                 (*section)->write(d);
@@ -53,7 +51,7 @@ void kdump_form(struct trace_dump *d, unsigned format)
 {
     enum cairn_stream stream = CAIRN_STREAM_HEADER;
     LINE("cairn.format=%u", format);
-    write_sections(d, 0, KDUMP_SUBJECTS, KDUMP_FORM);
+    kdump_sections(d, KDUMP_FORM);
 }
 
 static void dump_header(struct trace_dump *d, const char *cause)
@@ -64,11 +62,6 @@ static void dump_header(struct trace_dump *d, const char *cause)
     LINE("dump.bytes=%012lu", (unsigned long)total.bytes);
     LINE("dump.raw=%012lu", (unsigned long)total.raw);
     LINE("dump.cause=%s", cause);
-}
-
-void kdump_sections(struct trace_dump *d, unsigned when)
-{
-    write_sections(d, 0, KDUMP_SUBJECTS, when);
 }
 
 static void produce(struct trace_dump *d, const char *cause)

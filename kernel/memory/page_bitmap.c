@@ -32,11 +32,6 @@ static uint64_t next_free(const struct kpage_bitmap *map, uint64_t page)
     return word * 64 + (uint64_t)__builtin_ctzl(bits);
 }
 
-uint64_t kpage_bitmap_take(struct kpage_bitmap *map, uint64_t count)
-{
-    return kpage_bitmap_take_aligned(map, count, 1);
-}
-
 static uint64_t align(uint64_t page, uint64_t alignment)
 {
     return (page + alignment - 1) & ~(alignment - 1);

@@ -24,9 +24,8 @@ static inline size_t kpage_bitmap_bytes(uint64_t pages)
 
 /* All pages taken. */
 void kpage_bitmap_init(struct kpage_bitmap *map, uint64_t *bits, uint64_t pages);
-/* First of `count` (>= 1) contiguous free pages, now taken; KPAGE_BITMAP_NONE where there are none. Lowest first. */
-uint64_t kpage_bitmap_take(struct kpage_bitmap *map, uint64_t count);
-/* The same, from a multiple of `alignment`, a power of two, on. */
+/* First of `count` (>= 1) contiguous free pages, now taken, from a multiple of `alignment`, a power of two, on;
+ * KPAGE_BITMAP_NONE where there are none. Lowest first. */
 uint64_t kpage_bitmap_take_aligned(struct kpage_bitmap *map, uint64_t count, uint64_t alignment);
 /* Frees pages first..first + count - 1. False, nothing changed, where one lies outside or is free already. */
 bool kpage_bitmap_give(struct kpage_bitmap *map, uint64_t first, uint64_t count);

@@ -5,7 +5,6 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/number.h"
 #include "kernel/lib/string.h"
-#include "trace/session.h"
 
 struct kopt kopt;
 
@@ -190,6 +189,7 @@ static int set_value(const struct kopt_option *o, const char *word, size_t word_
             break;
         if (kopt.serial.kind < KOPT_SERIAL_PCI || !is_absent("serial=pci", 10, why, sizeof why))
             return 0;
+        kopt.serial = (struct kopt_serial){.kind = KOPT_SERIAL_AUTO}; /* the refusal goes to some port */
         break;
     case SESSION:
         if (parse_session(o->field, value, size, &reason)) {

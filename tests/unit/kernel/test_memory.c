@@ -45,17 +45,17 @@ static void pages_basic(void **state)
     struct kpage_bitmap map;
     assert_int_equal(kpage_bitmap_bytes(PAGES), sizeof bits);
     kpage_bitmap_init(&map, bits, PAGES);
-    assert_int_equal(kpage_bitmap_take(&map, 1), KPAGE_BITMAP_NONE);
+    assert_int_equal(kpage_bitmap_take_aligned(&map, 1, 1), KPAGE_BITMAP_NONE);
     assert_true(kpage_bitmap_give(&map, 10, 5));
     assert_true(kpage_bitmap_give(&map, 60, 140)); /* over word borders */
-    assert_int_equal(kpage_bitmap_take(&map, 6), 60);
-    assert_int_equal(kpage_bitmap_take(&map, 5), 10);
-    assert_int_equal(kpage_bitmap_take(&map, 135), KPAGE_BITMAP_NONE);
-    assert_int_equal(kpage_bitmap_take(&map, 134), 66);
+    assert_int_equal(kpage_bitmap_take_aligned(&map, 6, 1), 60);
+    assert_int_equal(kpage_bitmap_take_aligned(&map, 5, 1), 10);
+    assert_int_equal(kpage_bitmap_take_aligned(&map, 135, 1), KPAGE_BITMAP_NONE);
+    assert_int_equal(kpage_bitmap_take_aligned(&map, 134, 1), 66);
     assert_int_equal(map.free, 0);
     assert_true(kpage_bitmap_give(&map, PAGES - 1, 1)); /* the very last */
-    assert_int_equal(kpage_bitmap_take(&map, 2), KPAGE_BITMAP_NONE);
-    assert_int_equal(kpage_bitmap_take(&map, 1), PAGES - 1);
+    assert_int_equal(kpage_bitmap_take_aligned(&map, 2, 1), KPAGE_BITMAP_NONE);
+    assert_int_equal(kpage_bitmap_take_aligned(&map, 1, 1), PAGES - 1);
 }
 
 static void pages_misuse(void **state)
@@ -70,7 +70,7 @@ static void pages_misuse(void **state)
     assert_false(kpage_bitmap_give(&map, PAGES, 1));
     assert_false(kpage_bitmap_give(&map, PAGES - 1, 2));
     assert_false(kpage_bitmap_give(&map, 20, UINT64_MAX));
-    assert_int_equal(kpage_bitmap_take(&map, UINT64_MAX), KPAGE_BITMAP_NONE);
+    assert_int_equal(kpage_bitmap_take_aligned(&map, UINT64_MAX, 1), KPAGE_BITMAP_NONE);
 }
 
 static bool all_free(const uint8_t *owner, uint64_t first, uint64_t count)
