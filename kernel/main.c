@@ -11,7 +11,6 @@
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
-#include "kernel/recording/machine.h"
 #include "kernel/run.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"

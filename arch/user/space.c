@@ -2,7 +2,6 @@
 /* Address spaces. Pages of programs are of 4 KiB, in tables that are freed with the space. */
 #include "arch/page_tables.h"
 #include "arch/registers.h"
-#include "arch/upcalls.h"
 #include "arch/user/user.h"
 #include "kernel/lib/errno.h"
 

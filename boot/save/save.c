@@ -248,8 +248,7 @@ static uint64_t wanted(const char *config)
     size_t size = 0;
     if (!boot_config_get(config, "save", value, sizeof(value)) || !is_esp(value))
         return 0;
-    if (!boot_config_get(config, "save.mib", value, sizeof(value)))
-        value[0] = 0;
+    (void)boot_config_get(config, "save.mib", value, sizeof(value)); /* else "esp" stays, which is no number */
     while (value[size] != 0)
         size++;
     if (!knumber_parse(value, size, &mib) || mib < 1 || mib > SAVE_MIB_MAX)

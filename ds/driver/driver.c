@@ -12,8 +12,6 @@
 
 #include "arch/arch.h"
 #include "ds/driver/detect.h"
-#include "kernel/lib/errno.h"
-#include "kernel/lib/string.h"
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,6 @@
 
 #include "ds/layout.h"
 #include "ds/model/model.h"
-#include "kernel/lib/rows.h"
 
 #define GP(n)    (DS_BIT(n) - 1)
 #define FIXED(n) ((DS_BIT(n) - 1) << DS_COUNTER_FIXED)

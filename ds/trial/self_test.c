@@ -10,8 +10,6 @@
 #include "arch/arch.h"
 #include "ds/driver/detect.h"
 #include "ds/trial/trial.h"
-#include "kernel/lib/errno.h"
-#include "kernel/lib/string.h"
 
 #define PERIOD  128u /* errata take no exception to it (ds/errata/errata.c) */
 #define TURNS   320u /* of two instructions: five periods */

@@ -12,7 +12,6 @@
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/threads.h"
 #include "kernel/tracepoint/cost.h"
-#include "kernel/tracepoint/switch.h"
 #include "trace/frames.h"
 
 #define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)

@@ -11,7 +11,6 @@
 #include "kernel/lib/number.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
-#include "kernel/options/options.h"
 #include "kernel/phase.h"
 
 #define LISTED(rate) rate,

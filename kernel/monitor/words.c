@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Text in and out of the monitor. */
-#include "kernel/lib/errno.h"
 #include "kernel/lib/number.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
-#include "kernel/options/options.h"
 
 #define COLUMNS 79u
 

@@ -2,7 +2,6 @@
 /* The option serial=: which port, and how fast. Also compiled on the host. */
 #include "kernel/options/row.h"
 
-#include "kernel/lib/errno.h"
 #include "kernel/lib/number.h"
 #include "kernel/lib/string.h"
 

@@ -3,7 +3,6 @@
 #include "kernel/options/row.h"
 
 #include "kernel/lib/string.h"
-#include "trace/session.h"
 
 void kopt_word_show(const char *words, uint32_t n, char *text, size_t size)
 {

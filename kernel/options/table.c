@@ -3,9 +3,7 @@
 #include "kernel/options/row.h"
 
 #include "ds/ds.h"
-#include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
-#include "trace/session.h"
 
 static const char processor[] = "ds=auto|hw";
 static const char debug_store[] = "ds!=off", sampling[] = "ds!=off,pebs!=none";

@@ -35,8 +35,8 @@ int ksession_init(char *error, size_t error_size);
 /* 0, or negative with one line in `error`, and nothing is taken: -EINVAL (out of range), -EEXIST (there is one of this
  * number), -ENOMEM. */
 int ksession_create(const struct ksession_params *params, char *error, size_t error_size);
-/* Its memory is given back, and what it recorded is gone. 0, -ENOENT, -EBUSY (it runs, or is live: somebody may be
- * reading its buffers). */
+/* For tests: its memory is given back, and what it recorded is gone. 0, -ENOENT, -EBUSY (it runs, or is live:
+ * somebody may be reading its buffers). */
 int ksession_destroy(uint32_t number);
 
 /* When these return it runs, has its new masks, or has ended on every CPU. 0, -ENOENT, -EBUSY (it runs already), for

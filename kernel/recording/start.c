@@ -3,10 +3,8 @@
 
 #include "arch/arch.h"
 #include "kernel/cpu.h"
-#include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
-#include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"

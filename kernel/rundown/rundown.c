@@ -22,7 +22,6 @@
 #include "kernel/cpu.h"
 #include "kernel/gate.h"
 #include "kernel/lib/list.h"
-#include "kernel/lib/string.h"
 #include "kernel/phase.h"
 #include "kernel/recording/machine.h"
 #include "kernel/recording/sessions.h"

@@ -2,7 +2,6 @@
 #include "kernel/sched/sched.h"
 
 #include "arch/arch.h"
-#include "arch/upcalls.h"
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
@@ -21,7 +20,6 @@
 #include "kernel/sched/wait.h"
 #include "kernel/this_thread.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/stepping.h"
 #include "kernel/tracepoint/switch.h"
 #include "kernel/tracepoint/witness.h"
 

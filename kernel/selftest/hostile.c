@@ -8,7 +8,6 @@
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "arch/registers.h"
-#include "arch/user/user.h"
 #include "kernel/console/report.h"
 #include "kernel/gate.h"
 #include "kernel/lib/string.h"

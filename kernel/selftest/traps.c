@@ -5,7 +5,6 @@
  * count; afterwards the session's model continues where it was. One verdict for each CPU.
  */
 #include "arch/arch.h"
-#include "arch/user/user.h"
 #include "ds/layout.h"
 #include "kernel/console/report.h"
 #include "kernel/gate.h"

@@ -6,7 +6,6 @@
 #include "arch/arch.h"
 #include "ds/ds.h"
 #include "kernel/cpu.h"
-#include "kernel/lib/string.h"
 #include "kernel/thread.h"
 #include "kernel/tracepoint/cost.h"
 #include "trace/hub.h"

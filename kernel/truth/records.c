@@ -2,7 +2,6 @@
 /* The truth of PEBS records and branches, from the steps of the Debug Store's soft backend. */
 #include "ds/ds.h"
 #include "ds/truth/truth.h"
-#include "kernel/tracepoint/drains.h"
 #include "kernel/truth/truth.h"
 
 static void recorded(void *context, uint32_t cpu, struct ds_cpu *ds, const struct ds_soft_step *step,
