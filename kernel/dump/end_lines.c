@@ -82,18 +82,17 @@ static void dump_gone(struct trace_dump *d, const char *prefix, uint32_t number,
 static void dump_session_end(struct trace_dump *d, uint32_t number)
 {
     enum cairn_stream stream = CAIRN_STREAM_END;
-    struct ksession_info info;
+    const struct trace_counts sum = ksession_counts(ksession_get(number));
     char p[24] = "end.";
     if (number > 1)
         snprintf(p, sizeof p, "end.session.%u.", number);
-    ksession_query(number, &info);
     for (uint32_t i = 0; i < kcpu_count; i++)
         dump_counts(d, p, ksession_find(number), i);
-    LINE("%sevents_tried=%lu", p, info.sum.events_tried);
-    LINE("%sevents_written=%lu", p, info.sum.events_written);
-    LINE("%sevents_lost=%lu", p, info.sum.events_lost);
-    LINE("%sbuffers_lost=%lu", p, info.sum.buffers_lost);
-    dump_gone(d, p, number, info.config.live);
+    LINE("%sevents_tried=%lu", p, sum.events_tried);
+    LINE("%sevents_written=%lu", p, sum.events_written);
+    LINE("%sevents_lost=%lu", p, sum.events_lost);
+    LINE("%sbuffers_lost=%lu", p, sum.buffers_lost);
+    dump_gone(d, p, number, trace_session_config(ksession_find(number))->live);
 }
 
 static void kdump_counts(struct trace_dump *d)

@@ -51,32 +51,27 @@ static void dump_session(struct trace_dump *d, const struct trace_config *c)
     LINE("%s.debug_store=%s", p, kds->beside ? kds->beside->name : "none");
 }
 
-static void dump_lives(struct trace_dump *d, const struct ksession_info *info)
-{
-    enum cairn_stream stream = CAIRN_STREAM_SESSION;
-    const uint32_t number = info->config.number;
-    LINE("session.%u.lives=%lu", number, (unsigned long)info->lives);
-    LINE("session.%u.start_tsc=%lu", number, (unsigned long)info->start_tsc);
-    LINE("session.%u.stop_tsc=%lu", number, (unsigned long)info->stop_tsc);
-}
-
 /* Sessions that the dump does not name yet. */
 static void kdump_sessions(struct trace_dump *d)
 {
-    struct ksession_info info;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        if (!(kdump_begun.sessions & 1u << (number - 1)) && ksession_query(number, &info) == 0)
-            dump_session(d, &info.config);
+        if (!(kdump_begun.sessions & 1u << (number - 1)) && ksession_find(number))
+            dump_session(d, trace_session_config(ksession_find(number)));
 }
 KDUMP_SECTION(KDUMP_SESSIONS, KDUMP_HEAD | KDUMP_REST, kdump_sessions);
 
 /* When they ran. */
 static void kdump_lives(struct trace_dump *d)
 {
-    struct ksession_info info;
-    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        if (ksession_query(number, &info) == 0)
-            dump_lives(d, &info);
+    enum cairn_stream stream = CAIRN_STREAM_SESSION;
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
+        const struct ksession *s = ksession_get(number);
+        if (!s)
+            continue;
+        LINE("session.%u.lives=%lu", number, (unsigned long)s->lives);
+        LINE("session.%u.start_tsc=%lu", number, (unsigned long)s->start_tsc);
+        LINE("session.%u.stop_tsc=%lu", number, (unsigned long)(s->running ? 0 : s->stop_tsc));
+    }
 }
 KDUMP_SECTION(KDUMP_LIVES, KDUMP_END | KDUMP_REST, kdump_lives);
 

@@ -91,27 +91,20 @@ static void report_debug_store(void)
         kreport(KREPORT_PASS, "debug store", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
 }
 
-static void report_session(uint32_t number, const struct trace_counts *sum)
+static void report_session(uint32_t number)
 {
     char name[24] = "trace";
+    const struct trace_counts sum = ksession_counts(ksession_get(number));
     if (number > 1)
         snprintf(name, sizeof name, "trace, session %u", number);
-    bool compact = sum->compact_tried != 0;
-    if (sum->events_tried != sum->events_written + sum->events_lost ||
-        sum->switches_tried != sum->switches_written + sum->switches_lost)
+    bool compact = sum.compact_tried != 0;
+    if (sum.events_tried != sum.events_written + sum.events_lost ||
+        sum.switches_tried != sum.switches_written + sum.switches_lost)
         kreport(KREPORT_FAIL, name, "what was tried is not what was written and lost");
     else
         kreport(KREPORT_PASS, name, "%lu switches; lost: %lu of them, %lu events",
-                compact ? sum->compact_tried : sum->full_tried, compact ? sum->compact_lost : sum->full_lost,
-                sum->events_lost);
-}
-
-static void report_trace(void)
-{
-    struct ksession_info info;
-    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        if (ksession_query(number, &info) == 0)
-            report_session(number, &info.sum);
+                compact ? sum.compact_tried : sum.full_tried, compact ? sum.compact_lost : sum.full_lost,
+                sum.events_lost);
 }
 
 void kverdict(void)
@@ -119,6 +112,8 @@ void kverdict(void)
     report_debug_store();
     if (kds_beside())
         kds_beside()->report(kds->beside_refusal);
-    report_trace();
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
+        if (ksession_get(number))
+            report_session(number);
     kphase_run(KPHASE_VERDICT, NULL);
 }

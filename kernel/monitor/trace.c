@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands: open batches, sessions, dump. */
 #include "arch/arch.h"
+#include "kernel/control/session.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/dump.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/kernel_commands.h"
-#include "kernel/recording/sessions.h"
 #include "trace/hub.h"
 
 static const char *const clocks[TRACE_CLOCK_TYPES] = {"qpc", "system", "tsc"};
@@ -47,27 +47,28 @@ static int batch(struct kmonitor *m, unsigned words, char **word)
 
 static void show_session(struct kmonitor *m, uint32_t number)
 {
-    struct ksession_info info;
+    const struct ksession *s = ksession_get(number);
     char groups[TRACE_GROUPS_TEXT];
-    if (ksession_query(number, &info) != 0)
+    if (!s)
         return;
-    trace_groups_show(&info.masks, groups);
-    kmonitor_print(m, "session %u: %s, %s, %s, %u buffers of %u KiB\n", number, info.running ? "runs" : "does not run",
-                   clocks[info.config.clock.type - 1], info.config.circular ? "circular" : "sequential",
-                   info.config.buffers, info.config.buffer_bytes / 1024);
+    const struct trace_config *c = trace_session_config(s->session);
+    const struct trace_counts sum = ksession_counts(s);
+    trace_groups_show(&s->masks, groups);
+    kmonitor_print(m, "session %u: %s, %s, %s, %u buffers of %u KiB\n", number, s->running ? "runs" : "does not run",
+                   clocks[c->clock.type - 1], c->circular ? "circular" : "sequential", c->buffers,
+                   c->buffer_bytes / 1024);
     kmonitor_wrap(m, 2, groups);
-    kmonitor_print(m, "  events %lu, switches %lu; lost: events %lu, switches %lu\n",
-                   (unsigned long)info.sum.events_written, (unsigned long)info.sum.switches_written,
-                   (unsigned long)info.sum.events_lost, (unsigned long)info.sum.switches_lost);
+    kmonitor_print(m, "  events %lu, switches %lu; lost: events %lu, switches %lu\n", (unsigned long)sum.events_written,
+                   (unsigned long)sum.switches_written, (unsigned long)sum.events_lost,
+                   (unsigned long)sum.switches_lost);
 }
 
 static int sessions(struct kmonitor *m, unsigned words, char **word)
 {
-    struct ksession_info info;
     unsigned found = 0;
     (void)words, (void)word;
     for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS; n++) {
-        found += ksession_query(n, &info) == 0;
+        found += ksession_get(n) != NULL;
         show_session(m, n);
     }
     if (!found)
@@ -80,6 +81,10 @@ static int sessions(struct kmonitor *m, unsigned words, char **word)
 static int make(uint32_t number, const struct perfinfo_groupmask *masks, struct kmonitor *m)
 {
     char error[200];
+    if (ksession_get(number)) {
+        kmonitor_say(m, "session %u: there is one", number);
+        return -EEXIST;
+    }
     const struct ksession_params params = {.number = number,
                                            .masks = *masks,
                                            .clock = TRACE_CLOCK_QPC,
@@ -102,6 +107,10 @@ static int session(struct kmonitor *m, unsigned words, char **word)
     }
     if (!kmonitor_number(m, word[0], TRACE_MAX_SESSIONS, &number))
         return 0;
+    if (!number) {
+        kmonitor_say(m, "session 0: its number is from 1 to %u", TRACE_MAX_SESSIONS);
+        return 0;
+    }
     if (words == 3 && trace_groups_parse(word[2], strlen(word[2]), &masks) != 0) {
         kmonitor_say(m, "'%.40s': no groups as in option session.1, such as compact+dpc", word[2]);
         return 0;
@@ -133,14 +142,13 @@ static int session(struct kmonitor *m, unsigned words, char **word)
 
 static int dump(struct kmonitor *m, unsigned words, char **word)
 {
-    struct ksession_info info;
     (void)words, (void)word;
     if (m->place == KMONITOR_AFTER_PANIC) {
         kmonitor_say(m, "dump: `go` dumps, and ends the machine");
         return 0;
     }
     for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS; n++)
-        if (ksession_query(n, &info) == 0 && info.running) {
+        if (ksession_get(n) && ksession_get(n)->running) {
             kmonitor_say(m, "dump: session %u runs: a dump needs all of them stopped; the run ends with one", n);
             return 0;
         }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trace sessions on a running machine: create, start, change masks, query, stop, remove. Options and
- * NtSetSystemInformation use this interface.
+ * The trace sessions of a run: made before it, started and stopped with it on all CPUs. A session has its memory and
+ * runs on no CPU at first. It may be started and stopped again and again: its buffers keep what it wrote in each of its
+ * lives. The session's CA10H events say what happens on each CPU and when.
  *
- * A new session has its memory and runs on no CPU. It may be started and stopped again and again: its buffers keep what
- * it wrote in each of its lives. The session's CA10H events say what happens on each CPU and when.
- *
- * Unless its comment says otherwise, a function needs thread context and no spinlock held. Calls exclude each other.
+ * Functions need thread context, no spinlock held, and one caller at a time, unless their comments say otherwise.
+ * kernel/control/session.h has those for sessions that run.
  */
 #pragma once
 
@@ -19,7 +18,7 @@
 #include "trace/hub.h"
 
 struct ksession_params {
-    uint32_t number; /* 1..TRACE_MAX_SESSIONS */
+    uint32_t number; /* 1..TRACE_MAX_SESSIONS; there is none of this number */
     struct perfinfo_groupmask masks;
     uint32_t clock; /* enum trace_clock_type */
     bool circular;
@@ -31,51 +30,22 @@ struct ksession_params {
 /* Clocks, and a hub for every CPU, on which no session runs. Before all others; all CPUs run. 0, or negative with one
  * line in `error`. */
 int ksession_init(char *error, size_t error_size);
-
-/* 0, or negative with one line in `error`, and nothing is taken: -EINVAL (out of range), -EEXIST (there is one of this
- * number), -ENOMEM. */
+/* 0, or -EINVAL (too few buffers) or -ENOMEM with one line in `error`, and nothing is taken. */
 int ksession_create(const struct ksession_params *params, char *error, size_t error_size);
-/* For tests: its memory is given back, and what it recorded is gone. 0, -ENOENT, -EBUSY (it runs, or is live:
- * somebody may be reading its buffers). */
-int ksession_destroy(uint32_t number);
 
-/* When these return it runs, has its new masks, or has ended on every CPU. 0, -ENOENT, -EBUSY (it runs already), for
- * the other two -EINVAL (it does not run). `masks`: NULL: those it had last. */
-int ksession_start(uint32_t number, const struct perfinfo_groupmask *masks);
-int ksession_change(uint32_t number, const struct perfinfo_groupmask *masks);
-int ksession_stop(uint32_t number);
-
-/* Switch events of a running session carry PebsIndex: those of `on` (CAIRN_STAMP_...) from now on, those of `off` no
- * longer. A start begins with all of them. 0, -ENOENT, -EINVAL (it does not run), -ENODEV (PEBS runs nowhere). */
-int ksession_stamp(uint32_t number, uint32_t on, uint32_t off);
-
-/* Other items of a running session's events (struct trace_config): `choose` sets them in the session, and no CPU uses
- * those it had before when this returns. 0, -ENOENT, -EINVAL (it does not run), or negative: what `choose` returned. */
-typedef int (*ksession_choose)(struct trace_session *session, void *argument);
-int ksession_carry(uint32_t number, ksession_choose choose, void *argument);
-
-/* Runs `function` on this CPU as kcross_call_here does. Where it says that it has moved kcpu.pebs_stamp, each session
- * that runs here is told at once. */
-void ksession_move_pebs(bool (*function)(void *argument), void *argument);
-
-struct ksession_info {
-    bool running;
-    struct trace_config config;      /* as it was made, but for `items`, which are in force */
+struct ksession {
+    struct trace_session *session;   /* NULL: there is none; it lies at the start of its pages */
     struct perfinfo_groupmask masks; /* in force, or when it was last */
-    uint32_t stamps;                 /* CAIRN_STAMP_...: switch events that carry PebsIndex, where PEBS runs */
-    uint64_t lives;                  /* times it was started */
-    uint64_t start_tsc, stop_tsc;    /* of its first start and its last stop; 0: none yet, start_tsc alone: it runs */
-    struct trace_counts sum;         /* over all CPUs; while it runs a little behind */
+    uint32_t without;                /* CAIRN_STAMP_...: its switch events that carry no PebsIndex */
+    bool running;
+    uint64_t lives;               /* times it was started */
+    uint64_t start_tsc, stop_tsc; /* of its first start and its last stop; 0: none yet */
 };
-/* 0 or -ENOENT. From any context, while nobody unmakes it. Takes no lock, for dumps: while somebody changes the masks,
- * these may be half the old ones. */
-int ksession_query(uint32_t number, struct ksession_info *info);
-
-/* The masks that hold on every CPU. 0, -ENOENT, -EINVAL (it does not run). */
-int ksession_masks(uint32_t number, struct perfinfo_groupmask *masks);
-
-/* NULL: there is none. From any context, while nobody unmakes it. */
+/* NULL: there is none. Any context, for reading: while somebody changes the masks, these may be half the old ones. */
+struct ksession *ksession_get(uint32_t number);
 struct trace_session *ksession_find(uint32_t number);
+/* What it has counted on all CPUs; while it runs a little behind. Any context. */
+struct trace_counts ksession_counts(const struct ksession *session);
 
 /* All sessions there are, on each CPU at one moment: started before `then`, or stopped behind `first`, which run there
  * as kcross_call_all's functions do. Where `then` says that it has moved kcpu.pebs_stamp, each is told at once. */
@@ -95,10 +65,18 @@ struct ksession_change { /* of a session's masks; no group: it does not run */
     uint32_t number;
     struct perfinfo_groupmask old, new;
 };
-/* kcross_call_all(function, argument), which makes these changes, and no more than that by default. Thread context, no
- * spinlock held, one caller at a time. */
+/* kcross_call_all(function, argument), which makes these changes, and no more than that by default. */
 void ksession_call(const struct ksession_change *changes, unsigned count, kcross_call_function function,
                    void *argument);
+
+/* ---- for kernel/control */
+/* The session starts, stops or changes as `session` says, on this CPU; interrupts off. */
+void ksession_act(struct ksession *session, enum cairn_session_what what);
+/* kcpu.pebs_stamp has moved on this CPU: each session that runs is told; interrupts off. */
+void ksession_tell(void);
+/* Before it starts on any CPU, and once it has stopped on all of them. */
+void ksession_note_start(struct ksession *session);
+void ksession_note_stop(struct ksession *session);
 
 /* ---- panic, all other CPUs being stopped: trace_hub_settle and trace_hub_freeze of every CPU. Nothing before
  * ksession_init. */

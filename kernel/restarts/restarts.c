@@ -4,10 +4,10 @@
 #include "kernel/restarts/restarts.h"
 
 #include "kernel/console/report.h"
+#include "kernel/control/session.h"
 #include "kernel/lib/errno.h"
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"

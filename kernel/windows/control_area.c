@@ -2,12 +2,12 @@
 #include "kernel/windows/control_area.h"
 
 #include "arch/arch.h"
+#include "kernel/control/session.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
 #include "kernel/recording/ds.h"
-#include "kernel/recording/sessions.h"
 
 /* What Windows asks of a processor, of the one the backend shows. So with architectural PEBS it is not supported, for
  * all that BTS has an area there. */

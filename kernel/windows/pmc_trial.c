@@ -4,9 +4,9 @@
  * session.pmc gave it some, and hooks one after another. `cairn check` finds which events carried the items, and that
  * no item ever went back.
  */
+#include "kernel/control/session.h"
 #include "kernel/lib/string.h"
 #include "kernel/pmc/pmc.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/restarts/restarts.h"
 #include "kernel/sched/threads.h"
 #include "kernel/thread.h"
@@ -36,9 +36,9 @@ static kntstatus set_hooks(const uint32_t *hook, uint32_t hooks)
 /* What the session's events carry. */
 static struct trace_pmc carried(uint32_t number)
 {
-    struct ksession_info info = {.running = false};
-    ksession_query(number, &info);
-    return info.config.items ? *info.config.items : (struct trace_pmc){0};
+    const struct trace_session *session = ksession_find(number);
+    const struct trace_pmc *items = session ? trace_session_config(session)->items : NULL;
+    return items ? *items : (struct trace_pmc){0};
 }
 
 /* Of either class: loggers that do not run. */
@@ -118,9 +118,8 @@ static void try_hooks(struct ktrial *t)
 
 void ktrial_items(struct ktrial *t)
 {
-    struct ksession_info info;
     /* Session 1 runs. Where sessions are restarted, any other may be stopped meanwhile. */
-    for (last = krestart_count ? 1 : TRACE_MAX_SESSIONS; ksession_query(last, &info) || !info.running; last--)
+    for (last = krestart_count ? 1 : TRACE_MAX_SESSIONS; !ksession_get(last) || !ksession_get(last)->running; last--)
         ;
     try_counters(t);
     try_hooks(t);

@@ -2,11 +2,11 @@
 #include "kernel/windows/sysinfo.h"
 
 #include "kernel/activity/sample_interval.h"
+#include "kernel/control/session.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 #include "kernel/locks/lock_trace.h"
 #include "kernel/pmc/pmc.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/windows/control_area.h"
 #include "trace/pmc/pmc_items.h"
 

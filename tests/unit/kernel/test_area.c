@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "ds/bts/bts.h"
+#include "kernel/control/session.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
 #include "kernel/memory/mem.h"
 #include "kernel/recording/ds.h"
-#include "kernel/recording/sessions.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_fake.h"
 

@@ -80,7 +80,6 @@ static void stamps_chosen(void **state)
     (void)state;
     volatile uint64_t index = 0x12340;
     struct ksession_params p = control_params(1, "both");
-    struct ksession_info info;
     struct cairn_session_event e[8];
     const uint32_t full = CAIRN_STAMP_FULL, compact = CAIRN_STAMP_COMPACT, all = full | compact;
     cpus[1].pebs_stamp = &index;
@@ -89,20 +88,17 @@ static void stamps_chosen(void **state)
     assert_int_equal(ksession_create(&p, error, sizeof error), 0);
     assert_int_equal(ksession_stamp(1, full, 0), -EINVAL);
     ksession_start(1, NULL);
-    ksession_query(1, &info);
-    assert_int_equal(info.stamps, all);
+    assert_int_equal(ksession_get(1)->without, 0);
     cpus[1].pebs_stamp = NULL;
     assert_int_equal(ksession_stamp(1, 0, all), -ENODEV);
-    ksession_query(1, &info);
-    assert_int_equal(info.stamps, all);
+    assert_int_equal(ksession_get(1)->without, 0);
     cpus[1].pebs_stamp = &index;
     static const struct {
         uint32_t on, off, then;
     } rows[] = {{0, 3, 0}, {1, 0, 1}, {2, 0, 3}, {0, 1, 2}};
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(ksession_stamp(1, rows[i].on, rows[i].off), 0);
-        ksession_query(1, &info);
-        assert_int_equal(info.stamps, rows[i].then);
+        assert_int_equal(all & ~ksession_get(1)->without, rows[i].then);
     }
     ksession_stop(1);
     ksession_start(1, NULL); /* a new life has all of them */
@@ -139,9 +135,13 @@ static void pebs_refused(void **state)
     for (uint32_t cpu = 0; cpu < CPUS; cpu++)
         cpus[cpu].pebs_stamp = &index;
     assert_int_equal(ksession_create(&p, error, sizeof error), 0);
+    before_and_after = true;
     ksession_start_all(refused_here);
+    before_and_after = false;
     assert_int_equal(ksession_stamp(1, 0, 0), 0); /* PEBS runs somewhere */
+    before_and_after = true;
     ksession_stop_all(nothing_here);
+    before_and_after = false;
     const uint32_t all = CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT;
     for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
         const unsigned count = cpu == 1 ? 4 : 3;
@@ -196,7 +196,6 @@ static void pebs_moved(void **state)
 static void panicked(void **state)
 {
     (void)state;
-    struct ksession_info info;
     struct ksession_params p = control_params(1, "compact");
     assert_int_equal(ksession_create(&p, error, sizeof error), 0);
     p.number = 4;
@@ -211,10 +210,10 @@ static void panicked(void **state)
     const uint64_t tsc = arch_rdtsc();
     ksession_freeze(tsc);
     for (uint32_t number = 1; number <= 4; number += 3) {
-        assert_int_equal(ksession_query(number, &info), 0);
-        assert_true(!info.running && info.stop_tsc == tsc);
-        assert_int_equal(info.sum.compact_written, 100);
-        assert_int_equal(info.sum.events_lost, 0);
+        const struct ksession *s = ksession_get(number);
+        assert_true(!s->running && s->stop_tsc == tsc);
+        assert_int_equal(ksession_counts(s).compact_written, 100);
+        assert_int_equal(ksession_counts(s).events_lost, 0);
         assert_true(box_account_holds(ksession_find(number)));
     }
 }

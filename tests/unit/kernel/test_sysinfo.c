@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "kernel/activity/sample_interval.h"
+#include "kernel/control/session.h"
 #include "kernel/lib/errno.h"
 #include "kernel/locks/lock_trace.h"
 #include "kernel/pmc/pmc.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/windows/control_area.h"
 #include "kernel/windows/sysinfo.h"
 #include "tests/unit/support/cmocka.h"

@@ -29,7 +29,7 @@ uint32_t kcpu_count;
 struct kopt kopt;
 
 uint64_t tsc_hz;
-bool locked;
+bool locked, before_and_after;
 size_t pages_free, pages_taken;
 uint32_t calls;
 struct cairn_truth_session truth_seen[64];
@@ -48,7 +48,7 @@ _Noreturn void kpanic(const char *format, ...)
 
 void kcross_call_all(kcross_call_function function, void *argument)
 {
-    assert_true(locked);
+    assert_true(locked != before_and_after);
     calls++;
     for (here = kcpu_count; here-- > 0;) /* any order is right: not that which is right by chance */
         function(argument);
@@ -230,6 +230,7 @@ int control_begin(void **state)
     kopt.tick_us = 1000;
     pages_free = 1000;
     ktruth_kept = true;
+    locked = before_and_after = false;
     pages_taken = calls = indices_read = truths = changes_told = 0;
     char error[256];
     const int e = ksession_init(error, sizeof error);
@@ -237,12 +238,22 @@ int control_begin(void **state)
     return e;
 }
 
+void control_destroy(uint32_t number)
+{
+    struct ksession *s = ksession_get(number);
+    if (!s)
+        return;
+    const size_t bytes = trace_session_bytes(trace_session_config(s->session));
+    kmem_pages_free(s->session, (bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
+    s->session = NULL;
+}
+
 int control_end(void **state)
 {
     (void)state;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
         ksession_stop(number);
-        ksession_destroy(number);
+        control_destroy(number);
     }
     kmem_pages_free(hubs, (kcpu_count * sizeof *hubs + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
     return pages_taken != 0; /* something leaked */
