@@ -43,17 +43,16 @@ class Rooms:
         folders = [path.rsplit("/", n)[0] for n in range(1, path.count("/") + 1)]
         return next((room for room in (path, path.rpartition(".")[0], *folders) if room in self.order), None)
 
-    def wing(self, path):
-        """The wings it is in, one of which links it; none: it is in the nucleus, or not in the kernel."""
-        while path and path not in self.wings:
-            path = path.rpartition("/")[0]
-        return self.wings.get(path, set())
+    def wings_of(self, path):
+        """For the folder of wings that it is in, and for each around that, the wings that link it."""
+        folders = [path.rsplit("/", n)[0] for n in range(1, path.count("/") + 1)]
+        return [self.wings[folder] for folder in folders if folder in self.wings]
 
     def links(self, name, header):
         """Whether what is in `header` is linked wherever `name` is."""
-        wings = self.wing(header)
-        return not wings or (self.wing(name) and all(wing in wings or self.needs.get(wing, set()) & wings
-                                                     for wing in self.wing(name)))
+        mine = self.wings_of(name)
+        return all(any(all(wing in wings or self.needs.get(wing, set()) & wings for wing in around) for around in mine)
+                   for wings in self.wings_of(header))
 
     def height(self, path):
         return self.order.index(self.of(path))
@@ -88,7 +87,7 @@ def includes(rooms):
             elif not rooms.allows(name, header):
                 yield f"{name}:{number}: {rooms.of(name)} may not include {header}: tools/rooms has the order"
             elif not name.startswith(NOT_KERNEL) and not rooms.links(name, header):
-                wings = " and ".join(sorted(rooms.wing(header)))
+                wings = " and ".join(sorted(rooms.wings_of(header)[0]))
                 yield f"{name}:{number}: {header} is in wing {wings}: it may be left out"
 
 

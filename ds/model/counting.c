@@ -98,6 +98,13 @@ int ds_model_fault(struct ds_model *m)
     return 0;
 }
 
+void ds_model_set_counter(struct ds_model *m, unsigned counter, uint64_t value)
+{
+    if (counter < DS_LBR_LOGGED)
+        m->lbr_logged[counter] += value - m->value[counter];
+    m->value[counter] = value;
+}
+
 uint64_t ds_model_reload_value(const struct ds_model *m, unsigned counter, uint64_t value)
 {
     const uint64_t nearest = m->counter_mask + 1 - PDIST_MINIMUM;
@@ -247,13 +254,20 @@ static void remember(struct ds_model *m, uint64_t moved, const struct ds_model_r
     m->host.registers(m->host.context, &m->late.registers);
 }
 
-/* The counters that an instruction moves by its events together. */
-static uint64_t conditional(struct ds_model *m, const struct ds_model_retired *retired)
+/* The counters that events move, each by itself. */
+static uint64_t counted(const struct ds_model *m, unsigned ring, uint64_t events)
 {
-    uint64_t moved = 0, set = m->conditional[retired->cpl != 0], events = retired->events;
-    if (set && retired->branch && ds_model_enters(m, retired->branch))
-        events |= DS_BIT(DS_MODEL_LBR_INSERT);
-    for (; set; set &= set - 1) {
+    uint64_t moved = 0;
+    for (; events; events &= events - 1)
+        moved |= m->counting[ring][__builtin_ctzll(events)];
+    return moved;
+}
+
+/* The counters that an instruction moves by its events together. */
+static uint64_t conditional(struct ds_model *m, unsigned ring, uint64_t events)
+{
+    uint64_t moved = 0;
+    for (uint64_t set = m->conditional[ring]; set; set &= set - 1) {
         unsigned c = (unsigned)__builtin_ctzll(set);
         bool holds = (events >> m->condition[c].event & 1) != m->condition[c].inverted;
         if (holds && !(m->condition[c].edge && m->asserted & DS_BIT(c)))
@@ -306,13 +320,6 @@ static int settle(struct ds_model *m, const struct ds_model_retired *retired, ui
     return there ? e : -EFAULT;
 }
 
-/* The event of an entry of branch history, where the branch makes one. */
-static uint64_t inserted(const struct ds_model *m, const struct ds_model_retired *retired)
-{
-    const uint64_t counters = m->counting[retired->cpl != 0][DS_MODEL_LBR_INSERT];
-    return counters && retired->branch && ds_model_enters(m, retired->branch) ? counters : 0;
-}
-
 /* Moves counters, and does what follows. */
 static int move(struct ds_model *m, uint64_t moved, const struct ds_model_retired *retired)
 {
@@ -337,13 +344,12 @@ static int move(struct ds_model *m, uint64_t moved, const struct ds_model_retire
 
 int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
 {
-    const uint64_t *counting = m->counting[retired->cpl != 0];
-    uint64_t moved = 0;
-    const bool frozen = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
-    for (uint64_t events = frozen ? 0 : retired->events; events; events &= events - 1)
-        moved |= counting[__builtin_ctzll(events)];
-    if (!frozen)
-        moved |= conditional(m, retired) | inserted(m, retired);
+    const unsigned ring = retired->cpl != 0;
+    uint64_t events = retired->events, moved = 0;
+    if (!(m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ)) {
+        events |= retired->branch ? ds_model_inserted(m, retired->branch, ring) : 0;
+        moved = counted(m, ring, events) | conditional(m, ring, events);
+    }
     remember(m, moved & m->pebs, retired);
     return move(m, moved, retired);
 }
@@ -351,5 +357,6 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
 int ds_model_interrupt(struct ds_model *m, const struct ds_model_branch *branch, unsigned cpl)
 {
     const struct ds_model_retired nothing = {.cpl = cpl, .branch = branch};
-    return move(m, m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ ? 0 : inserted(m, &nothing), &nothing);
+    const bool frozen = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+    return move(m, frozen ? 0 : counted(m, cpl != 0, ds_model_inserted(m, branch, cpl != 0)), &nothing);
 }

@@ -114,21 +114,28 @@ struct ds_model_pebs23 {
 
 /* Gives a counter another value than an event does: its event has occurred no more often for that. */
 void ds_model_set_counter(struct ds_model *model, unsigned counter, uint64_t value);
-/* Branch history logs events from now on. */
-void ds_model_log_anew(struct ds_model *model);
 
-/* Whether the branch makes an entry of history. */
-bool ds_model_enters(const struct ds_model *model, const struct ds_model_branch *branch);
-/* The entry `age` branches before the newest; beyond the depth one that is 0. */
-const struct ds_pebs_lbr *ds_model_history(const struct ds_model *model, unsigned age);
-/* As ds_model_rdmsr and ds_model_wrmsr, for the MSRs of branch history; IA32_DEBUGCTL is none of these. */
+/* The entry of branch history `age` branches before the newest; beyond the depth one that is 0. */
+static inline struct ds_pebs_lbr ds_model_history(const struct ds_model *m, unsigned age)
+{
+    return age < m->lbr_depth ? m->lbr[(m->lbr_tos - age) & (m->lbr_depth - 1)] : (struct ds_pebs_lbr){0};
+}
+/* What branch history is without ds/model/lbr: there is none. As events: DS_MODEL_LBR_INSERT, if something counts it in
+ * this ring (0: CPL 0, 1: others), and the branch makes an entry. */
+uint64_t ds_model_inserted(const struct ds_model *model, const struct ds_model_branch *branch, unsigned ring);
+/* IA32_PERF_CAPABILITIES.LBR_FMT. */
+uint8_t ds_model_lbr_format(const struct ds_model_preset *preset);
+/* As ds_model_rdmsr and ds_model_wrmsr, for its MSRs; IA32_DEBUGCTL is none of these. */
 int ds_model_history_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *value);
 int ds_model_history_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value);
 
 /* Stores `value` where it has no bit outside `legal`, else -EFAULT; or by the policy what is legal of it. */
 int ds_model_store(const struct ds_model *model, uint64_t *reg, uint64_t value, uint64_t legal);
-/* Stores a branch record where DEBUGCTL and `cpl` say so. *pmi: the threshold was reached. False: not mapped. */
+/* BTS, which is not there without ds/model/bts. Stores a branch record where DEBUGCTL and `cpl` say so. *pmi: the
+ * threshold was reached. False: not mapped. */
 bool ds_model_store_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl, bool *pmi);
+/* Its bits of IA32_DEBUGCTL; 0: there is none. */
+uint64_t ds_model_bts_debugctl(const struct ds_model_preset *preset);
 
 /* The general-purpose counters on which PEBS records the event as IA32_PERFEVTSELx `sel` selects it. */
 uint64_t ds_model_recorded(const struct ds_model *model, const struct ds_model_event_code *event, uint64_t sel);

@@ -107,6 +107,5 @@ uint64_t ds_model_legal_debugctl(const struct ds_model *m)
     if (m->preset->kvm)
         return m->preset->lbr_format ? IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI : 0;
     return IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI |
-           IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | (m->preset->ds ? IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_BTINT : 0) |
-           (m->preset->ds_cpl ? IA32_DEBUGCTL_BTS_OFF_OS | IA32_DEBUGCTL_BTS_OFF_USR : 0);
+           IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | ds_model_bts_debugctl(m->preset);
 }

@@ -24,10 +24,10 @@
  * the tables that are made for it, kernel/lib/rows.h, and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted
  * compiler from the C library), three error numbers, memcpy, memset and strcmp.
  *
- * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c, slots.c;
- * presets.c, listed.c and ds/policy are tables. presets/ has more processors, pebs23/ architectural PEBS and those that
- * have it. What the kernel has no use for is apart, too: memory/ is for a host with a memory system, variant/ makes
- * other processors of the presets.
+ * Read in this order: this file, counting.c, record.c, registers.c, select.c, slots.c; presets.c, listed.c and
+ * ds/policy are tables. bts/ has BTS, lbr/ branch history, presets/ more processors, pebs23/ architectural PEBS and
+ * those that have it: hooks.c is for a host without bts/ or lbr/. What the kernel has no use for is apart, too: memory/
+ * is for a host with a memory system, variant/ makes other processors of the presets.
  */
 #pragma once
 
@@ -242,6 +242,7 @@ struct ds_model_action { /* one step of what the model does by itself */
     uint64_t before, after;
 };
 
+struct ds_model_branch;
 struct ds_model_host {
     /* Linear memory of the processor, `size` bytes of one page of 4 KiB; false where that is not there. */
     bool (*read)(void *context, uint64_t address, void *to, uint32_t size);
@@ -257,6 +258,8 @@ struct ds_model_host {
     /* With policy unmapped_page_fault only, and needed there: the assist's access to `address` faults. */
     void (*page_fault)(void *context, uint64_t address, bool write);
     void (*recorded)(void *context, const struct ds_model_record *record); /* NULL: nobody asks */
+    /* BTS was to store the branch, and has, or has dropped it. NULL: nobody asks. */
+    void (*branched)(void *context, const struct ds_model_branch *branch, bool stored);
     /* These counters' record is lost, as its memory is not there: see `lost` of the model. NULL: nobody asks. */
     void (*lost)(void *context, uint64_t counters);
     /* Each step, in order, from within the call that causes it; events that only count are none. NULL: nobody asks. */
@@ -417,12 +420,6 @@ int ds_model_retire(struct ds_model *model, const struct ds_model_retired *retir
  * threshold looked at. For the host to call: before each access to an MSR, say. Returns as ds_model_retire. */
 int ds_model_late(struct ds_model *model);
 
-/* Whether branch history is on and lets in branches of the type that end at `cpl`, frozen or not. */
-bool ds_model_remembers(const struct ds_model *model, enum ds_model_branch_type type, unsigned cpl);
-/* Whether it says how often events have occurred in between: ds_model_remember_branch() needs counters up to date. */
-bool ds_model_logs(const struct ds_model *model);
-/* Whether it is one that calls enter and returns leave. */
-bool ds_model_call_stack(const struct ds_model *model);
 /* Adds a branch taken at privilege level `cpl` to branch history, if that is on and its filter lets it pass. For the
  * host, where nothing else of the branch is for the model: ds_model_retire and ds_model_interrupt do it themselves. */
 void ds_model_remember_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl);

@@ -88,7 +88,7 @@ static void put_lbr(struct cursor *at, unsigned entries)
 {
     struct ds_pebs_lbr newest[DS_MODEL_LBR_DEPTH];
     for (unsigned i = 0; i < DS_MODEL_LBR_DEPTH; i++)
-        newest[i] = *ds_model_history(at->model, i);
+        newest[i] = ds_model_history(at->model, i);
     for (unsigned n; entries; entries -= n) {
         n = entries < DS_MODEL_LBR_DEPTH ? entries : DS_MODEL_LBR_DEPTH;
         put(at, newest, n * sizeof newest[0]);

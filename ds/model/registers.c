@@ -22,8 +22,10 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
     m->global_ctrl = DS_BIT(preset->gp_counters) - 1; /* SDM vol. 3A, "Processor State After Reset": GP counters on */
     m->misc_enable = IA32_MISC_ENABLE_FAST_STRINGS;
     if (!preset->kvm) /* else as QEMU sets it, which has a say in this since Linux 6.0 */
-        m->misc_enable |= IA32_MISC_ENABLE_PERFMON | (preset->ds ? 0 : MISC_ENABLE_UNAVAIL) |
-                          (preset->pebs23 ? IA32_MISC_ENABLE_PEBS_UNAVAIL : 0); /* inferred: Linux sees it so */
+        m->misc_enable |= IA32_MISC_ENABLE_PERFMON |
+                          (ds_model_bts_debugctl(preset) ? 0 : IA32_MISC_ENABLE_BTS_UNAVAIL) |
+                          /* inferred of architectural PEBS: Linux sees it so */
+                          (preset->ds && !preset->pebs23 ? 0 : IA32_MISC_ENABLE_PEBS_UNAVAIL);
     m->lvtpc = LVTPC_RESET;
     m->lbr_depth = preset->lbr_depth;
     ds_model_select(m);
@@ -31,7 +33,8 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
 
 static uint64_t perf_capabilities(const struct ds_model_preset *p)
 {
-    return p->lbr_format | (p->ds ? IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG : 0) |
+    return ds_model_lbr_format(p) |
+           (p->ds ? IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG : 0) |
            (uint64_t)p->format << 8 | (p->full_width_writes ? IA32_PERF_CAPABILITIES_FW_WRITE : 0) |
            (p->baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE : 0) |
            (p->perf_metrics ? IA32_PERF_CAPABILITIES_PERF_METRICS : 0) |

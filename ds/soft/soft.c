@@ -179,9 +179,9 @@ static void recorded(void *context, const struct ds_model_record *record)
     ds->hooks.recorded(ds->hooks.context, ds->cpu, ds, &soft->step, record);
 }
 
-/* BTS was to store the branch that has just retired. */
-static void branched(struct ds_soft *soft, const struct ds_model_branch *branch, bool stored)
+static void branched(void *context, const struct ds_model_branch *branch, bool stored)
 {
+    struct ds_soft *soft = context;
     struct ds_cpu *ds = soft->ds;
     if (!ds || !ds->hooks.branched)
         return;
@@ -380,6 +380,7 @@ int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model
                                        .raise_pmi = raise_pmi,
                                        .page_fault = page_fault,
                                        .recorded = recorded,
+                                       .branched = branched,
                                        .context = soft};
     ds_model_init(&soft->model, p, policy, &host);
     soft->machine = (struct ds_machine){.backend = "soft",
@@ -471,7 +472,6 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     soft->step.ip = ip;
     soft->step.next = next;
     soft->step.tsc_first = 0; /* not asked for yet */
-    const uint64_t stored = soft->model.bts_records, dropped = soft->model.bts_dropped;
     const uint64_t late = soft->model.late.registers.tsc;
     ds_model_retire(&soft->model, retired);
     if (soft->model.policy.residual && soft->model.late.registers.tsc != late) { /* one still to come is of this step */
@@ -483,8 +483,6 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     if (soft->ds && soft->ds->hooks.retired)
         soft->ds->hooks.retired(soft->ds->hooks.context, soft->ds->cpu,
                                 (retired->events & DS_BIT(DS_MODEL_BRANCH)) != 0);
-    if (soft->model.bts_records != stored || soft->model.bts_dropped != dropped)
-        branched(soft, branch, soft->model.bts_records != stored);
     if (soft->log.entry.actions)
         write_log(soft, insn->length);
 }

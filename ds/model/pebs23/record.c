@@ -75,7 +75,7 @@ static void put_lbr(struct cursor *at, uint64_t groups)
     const uint32_t entries = ds_arch_lbr_entries(groups, m->lbr_depth);
     struct ds_pebs_lbr newest[DS_MODEL_LBR_DEPTH];
     for (uint32_t i = 0; i < entries; i++)
-        newest[i] = *ds_model_history(m, i);
+        newest[i] = ds_model_history(m, i);
     put(at, &head, sizeof head);
     put(at, newest, entries * (uint32_t)sizeof newest[0]);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/qemu-ds/retire/need.h"
 
+#include "ds/model/lbr/lbr.h"
+
 #define ALL_BRANCHES (UINT32_MAX << DS_INSN_CONDITIONAL) /* bits of enum ds_insn_kind */
 #define FAR_BRANCHES (UINT32_MAX << DS_INSN_FAR)
 

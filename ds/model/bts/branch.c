@@ -2,10 +2,22 @@
 /* Writes taken branches, interrupts and exceptions into the BTS buffer (SDM vol. 3B, "Branch Trace Store (BTS)"). */
 #include "ds/model/internal.h"
 
+uint64_t ds_model_bts_debugctl(const struct ds_model_preset *p)
+{
+    return (p->ds ? IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_BTINT : 0) |
+           (p->ds_cpl ? IA32_DEBUGCTL_BTS_OFF_OS | IA32_DEBUGCTL_BTS_OFF_USR : 0);
+}
+
 static bool wanted(const struct ds_model *m, unsigned cpl)
 {
     const uint64_t on = IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS; /* TR alone: messages on the bus, nothing in memory */
     return (m->debugctl & on) == on && !(m->debugctl & (cpl ? IA32_DEBUGCTL_BTS_OFF_USR : IA32_DEBUGCTL_BTS_OFF_OS));
+}
+
+static void tell(struct ds_model *m, const struct ds_model_branch *branch, bool stored)
+{
+    if (m->host.branched)
+        m->host.branched(m->host.context, branch, stored);
 }
 
 static bool lose(struct ds_model *m)
@@ -28,6 +40,7 @@ bool ds_model_store_branch(struct ds_model *m, const struct ds_model_branch *bra
         buffer.index = buffer.base;
     if (!ds_model_fits(m, buffer.index, SIZE, buffer.maximum)) { /* full, or smaller than one record */
         m->bts_dropped++;
+        tell(m, branch, false);
         return true;
     }
     bool predicted = branch->prediction == DS_MODEL_PREDICTED && m->preset->bts_predicted;
@@ -40,6 +53,7 @@ bool ds_model_store_branch(struct ds_model *m, const struct ds_model_branch *bra
     if (!ds_model_write_index(m, DS_MODEL_BTS_BUFFER, buffer.index))
         return lose(m);
     m->bts_records++;
+    tell(m, branch, true);
     if (buffer.index >= buffer.threshold) { /* with BTINT clear, too: the manual wants it out of reach there */
         if (m->policy.bts_sets_ovf_buf)
             m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;

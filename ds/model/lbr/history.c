@@ -12,10 +12,16 @@
  * anew when IA32_LBR_DEPTH or the counter's IA32_PERFEVTSELx is written.
  */
 #include "ds/model/internal.h"
+#include "ds/model/lbr/lbr.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 
 #define NO_ADDRESS UINT64_C(0xFFFFFFFF) /* of a branch from a ring that is filtered out, with architectural LBR */
+
+uint8_t ds_model_lbr_format(const struct ds_model_preset *p)
+{
+    return p->lbr_format;
+}
 
 static bool on(const struct ds_model *m)
 {
@@ -59,20 +65,7 @@ static struct ds_pebs_lbr *entry(struct ds_model *m, unsigned age)
     return &m->lbr[(m->lbr_tos - age) & (m->lbr_depth - 1)];
 }
 
-const struct ds_pebs_lbr *ds_model_history(const struct ds_model *m, unsigned age)
-{
-    static const struct ds_pebs_lbr none;
-    return age < m->lbr_depth ? entry((struct ds_model *)m, age) : &none;
-}
-
-void ds_model_set_counter(struct ds_model *m, unsigned counter, uint64_t value)
-{
-    if (counter < DS_LBR_LOGGED)
-        m->lbr_logged[counter] += value - m->value[counter];
-    m->value[counter] = value;
-}
-
-void ds_model_log_anew(struct ds_model *m)
+static void log_anew(struct ds_model *m)
 {
     memcpy(m->lbr_logged, m->value, sizeof m->lbr_logged);
 }
@@ -107,9 +100,11 @@ static bool wanted(const struct ds_model *m, const struct ds_model_branch *branc
     return !(m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ) && ds_model_remembers(m, branch->type, branch->cpl);
 }
 
-bool ds_model_enters(const struct ds_model *m, const struct ds_model_branch *branch)
+uint64_t ds_model_inserted(const struct ds_model *m, const struct ds_model_branch *branch, unsigned ring)
 {
-    return wanted(m, branch) && !(ds_model_call_stack(m) && (branch->type == DS_MODEL_RETURN || branch->to_next));
+    const bool enters = (m->counting[ring][DS_MODEL_LBR_INSERT] || m->conditional[ring]) && wanted(m, branch) &&
+                        !(ds_model_call_stack(m) && (branch->type == DS_MODEL_RETURN || branch->to_next));
+    return enters ? DS_BIT(DS_MODEL_LBR_INSERT) : 0;
 }
 
 void ds_model_remember_branch(struct ds_model *m, const struct ds_model_branch *branch, unsigned cpl)
@@ -135,7 +130,7 @@ void ds_model_remember_branch(struct ds_model *m, const struct ds_model_branch *
         new.from = NO_ADDRESS;
     move(m, 1);
     *entry(m, 0) = new;
-    ds_model_log_anew(m);
+    log_anew(m);
 }
 
 /* ---- the MSRs ---------------------------------------------------------------------------------------------------- */
@@ -212,7 +207,7 @@ static int set_depth(struct ds_model *m, uint64_t depth)
         return m->policy.reserved_ignored ? 0 : -EFAULT;
     m->lbr_depth = (uint32_t)depth;
     m->lbr_tos = 0;
-    ds_model_log_anew(m);
+    log_anew(m);
     memset(m->lbr, 0, sizeof m->lbr);
     return 0;
 }
