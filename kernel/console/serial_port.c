@@ -22,28 +22,25 @@ bool kserial_take(const struct arch_uart *port, uint32_t baud, const char *who, 
     if (!uart.clock)
         uart.clock = ARCH_UART_CLOCK;
     arch_uart_show(&uart, where, sizeof where);
-    switch (arch_serial_init(&uart, baud)) {
-    case 0:
+    const int e = arch_serial_init(&uart, baud);
+    if (!e) {
         kconsole_add(&kprint_serial);
         snprintf(named, sizeof named, "%s", who);
         kprintf("serial: %s\n", kserial_words());
         return true;
-    case -ERANGE:
+    }
+    if (e == -ERANGE) {
         arch_uart_divisor(uart.clock, baud, &divisor, &nearest);
         kprintf("serial: %s: %s, but its clock of %u Hz does not give %u baud: %u is the nearest\n", where, who,
                 uart.clock, baud, nearest);
         return false;
-    case -EFAULT:
-        kprintf("serial: %s: %s, but that is no device\n", where, who);
-        return false;
-    case -ENOMEM:
-        kprintf("serial: %s: %s, but it cannot be mapped\n", where, who);
-        return false;
-    default:
-        if (!looking)
-            kprintf("serial: %s: %s, but no 16550 answers there\n", where, who);
-        return false;
     }
+    if (e != -ENODEV || !looking)
+        kprintf("serial: %s: %s, but %s\n", where, who,
+                e == -EFAULT   ? "that is no device"
+                : e == -ENOMEM ? "it cannot be mapped"
+                               : "no 16550 answers there");
+    return false;
 }
 
 bool kserial_take_com(void)
@@ -58,28 +55,15 @@ bool kserial_take_com(void)
     return false;
 }
 
-/* The port of option serial=, which can be mapped by now or need not be. */
-static void take_option(enum arch_uart_space space)
-{
-    if (kopt.serial.kind == KOPT_SERIAL_PORT && kopt.serial.uart.space == space)
-        kserial_take(&kopt.serial.uart, kopt.serial.baud, "option serial=", false);
-}
-
 void kserial_early(void)
 {
-    take_option(ARCH_UART_IO);
-}
-
-void kserial_take_mapped(void)
-{
-    take_option(ARCH_UART_MEMORY);
+    if (kopt.serial.kind == KOPT_SERIAL_PORT && kopt.serial.uart.space == ARCH_UART_IO)
+        kserial_take(&kopt.serial.uart, kopt.serial.baud, "option serial=", false);
 }
 
 __attribute__((weak)) void kserial_find(void)
 {
-    if (kopt.serial.kind == KOPT_SERIAL_PORT)
-        kserial_take_mapped();
-    else if (kopt.serial.kind == KOPT_SERIAL_AUTO && !kserial_take_com())
+    if (kopt.serial.kind == KOPT_SERIAL_AUTO && !kserial_take_com())
         kprintf("serial: no port is there: none of COM1 to COM4\n");
 }
 

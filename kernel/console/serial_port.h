@@ -10,10 +10,9 @@
 /* A port at I/O addresses that the option names. First thing: nothing else of the kernel is needed. Boot processor,
  * interrupts off, as the next one. */
 void kserial_early(void);
-/* What kserial_early could not: a port in memory, and to look for one (serial=auto): one of COM1 to COM4, unless a part
- * of the kernel that knows of more ports defines it. Until then what is said is kept, and sent to no port: what is
- * connected to another one may not like it. After arch_paging_init; ACPI's tables are looked at, but need not be right.
- */
+/* Looks for one (serial=auto): one of COM1 to COM4. Weak: a part of the kernel that knows of more ports defines it.
+ * Until then what is said is kept, and sent to no port: what is connected to another one may not like it. After
+ * arch_paging_init; ACPI's tables are looked at, but need not be right. */
 void kserial_find(void);
 /* For those who end the kernel before kserial_find has: takes one of COM1 to COM4 where any would do. */
 void kserial_last_resort(void);
@@ -24,8 +23,6 @@ void kserial_last_resort(void);
 bool kserial_take(const struct arch_uart *port, uint32_t baud, const char *who, bool looking);
 /* The first of COM1 to COM4 that is there. */
 bool kserial_take_com(void);
-/* The port in memory that option serial= names, if it does. */
-void kserial_take_mapped(void);
 
 /* Whether a port is in use. */
 bool kserial_there(void);

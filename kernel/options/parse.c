@@ -42,17 +42,24 @@ int kopt_word_index(const char *words, const char *value, size_t size)
     }
 }
 
-/* The next part of "A:B:C" and what is left; false: there is none. */
-static bool next_part(const char **value, size_t *size, const char **part, size_t *part_size)
+bool kopt_part(const char **value, size_t *size, char separator, const char **part, size_t *part_size)
 {
     if (!*value)
         return false;
-    const char *colon = memchr(*value, ':', *size);
+    const char *end = memchr(*value, separator, *size);
     *part = *value;
-    *part_size = colon ? (size_t)(colon - *value) : *size;
-    *size -= colon ? *part_size + 1 : *size;
-    *value = colon ? colon + 1 : NULL;
+    *part_size = end ? (size_t)(end - *value) : *size;
+    *size -= end ? *part_size + 1 : *size;
+    *value = end ? end + 1 : NULL;
     return true;
+}
+
+bool kopt_part_number(const char **value, size_t *size, char separator, uint64_t min, uint64_t max, uint64_t *number)
+{
+    const char *part;
+    size_t n;
+    return !kopt_part(value, size, separator, &part, &n) ||
+           (knumber_parse(part, n, number) && *number >= min && *number <= max);
 }
 
 /* "auto", or groups, or both of them joined. */
@@ -68,42 +75,36 @@ static bool parse_groups(const char *part, size_t n, struct kopt_session *s)
     return trace_groups_parse(part, n, &s->masks) == 0;
 }
 
+#define FORM "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its "
+
 static bool parse_session(struct kopt_session *session, const char *value, size_t size, const char **why)
 {
     struct kopt_session s = {.on = 1};
     const char *part;
     size_t n;
-    uint64_t v;
+    int clock, mode;
+    uint64_t kib = 0, buffers = 0;
     if (kopt_word_index("off", value, size) == 0 && session != &kopt.session[0]) {
         *session = (struct kopt_session){.clock = TRACE_CLOCK_QPC};
         return true;
     }
-    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its groups joined by '+', of auto, " TRACE_GROUPS_WORDS
-           ", or a group's value";
-    if (!next_part(&value, &size, &part, &n) || !parse_groups(part, n, &s))
+    *why = FORM "groups joined by '+', of auto, " TRACE_GROUPS_WORDS ", or a group's value";
+    if (!kopt_part(&value, &size, ':', &part, &n) || !parse_groups(part, n, &s))
         return false;
-    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its clock qpc, system or tsc";
-    int word;
-    if (!next_part(&value, &size, &part, &n) || (word = kopt_word_index(KOPT_CLOCKS, part, n)) < 0)
+    *why = FORM "clock qpc, system or tsc";
+    if (!kopt_part(&value, &size, ':', &part, &n) || (clock = kopt_word_index(KOPT_CLOCKS, part, n)) < 0)
         return false;
-    s.clock = (uint32_t)word + TRACE_CLOCK_QPC;
-    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its mode sequential or circular";
-    if (!next_part(&value, &size, &part, &n) || (word = kopt_word_index(KOPT_MODES, part, n)) < 0)
+    *why = FORM "mode sequential or circular";
+    if (!kopt_part(&value, &size, ':', &part, &n) || (mode = kopt_word_index(KOPT_MODES, part, n)) < 0)
         return false;
-    s.circular = (uint32_t)word;
-    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its buffers of 4 to 1024 KiB, 1 to 65536 of them";
-    if (next_part(&value, &size, &part, &n)) {
-        if (!knumber_parse(part, n, &v) || v < 4 || v > 1024)
-            return false;
-        s.buffer_kib = (uint32_t)v;
-    }
-    if (next_part(&value, &size, &part, &n)) {
-        if (!knumber_parse(part, n, &v) || v < 1 || v > 65536)
-            return false;
-        s.buffers = (uint32_t)v;
-    }
-    if (value)
+    *why = FORM "buffers of 4 to 1024 KiB, 1 to 65536 of them";
+    if (!kopt_part_number(&value, &size, ':', 4, 1024, &kib) ||
+        !kopt_part_number(&value, &size, ':', 1, 65536, &buffers) || value)
         return false;
+    s.clock = (uint32_t)clock + TRACE_CLOCK_QPC;
+    s.circular = (uint32_t)mode;
+    s.buffer_kib = (uint32_t)kib;
+    s.buffers = (uint32_t)buffers;
     *session = s;
     return true;
 }
@@ -114,8 +115,8 @@ static bool is_absent(const char *word, size_t size, char *why, size_t why_size)
     const struct kopt_absent *const *row;
     for (ROWS_EACH(kopt_absent, row)) {
         const size_t n = strlen((*row)->word);
-        const bool family = (*row)->word[n - 1] == '.';
-        if ((family ? n <= size : n == size) && memcmp((*row)->word, word, n) == 0) {
+        const bool whole = n == size || (*row)->word[n - 1] == '.' || (n < size && (word[n] == ':' || word[n] == ','));
+        if (n <= size && whole && memcmp((*row)->word, word, n) == 0) {
             snprintf(why, why_size, "this kernel is built without the wing %s (make nucleus WITH=%s)", (*row)->wing,
                      (*row)->with);
             return true;
@@ -185,11 +186,8 @@ static int set_value(const struct kopt_option *o, const char *word, size_t word_
         }
         break;
     case SERIAL:
-        if (!kopt_serial_parse(value, size, why, sizeof why))
-            break;
-        if (kopt.serial.kind < KOPT_SERIAL_PCI || !is_absent("serial=pci", 10, why, sizeof why))
+        if (kopt_serial_parse(value, size, why, sizeof why))
             return 0;
-        kopt.serial = (struct kopt_serial){.kind = KOPT_SERIAL_AUTO}; /* the refusal goes to some port */
         break;
     case SESSION:
         if (parse_session(o->field, value, size, &reason)) {

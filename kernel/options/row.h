@@ -44,7 +44,8 @@ ROWS(kopt_check, const struct kopt_check);
 
 /* What a wing that is left out would add: options, values of some, and groups of events. Made from tools/wings. */
 struct kopt_absent {
-    const char *word; /* "monitor", "workload=probe", "session=process"; "ds.policy.": all options that begin so */
+    const char *word; /* "monitor", "workload=probe", "session=process"; "serial=pci": and what ':' or ',' adds;
+                       * "ds.policy.": all that begin so */
     const char *wing;
     const char *with; /* WITH= of `make nucleus` to have it: the wing, those that it needs, and the default */
 };
@@ -78,9 +79,19 @@ bool kopt_row_given(size_t i);
 /* An option's value as one would write it. */
 void kopt_option_show(const struct kopt_option *option, char *text, size_t size);
 
+/* The next part of a value and what is left; false: there is none, *value is NULL. */
+bool kopt_part(const char **value, size_t *size, char separator, const char **part, size_t *part_size);
+/* Likewise a number; false: it is none, or not in this range. True, too, where none is left: *number stays. */
+bool kopt_part_number(const char **value, size_t *size, char separator, uint64_t min, uint64_t max, uint64_t *number);
+
 /* serial=: its value; false: it is wrong, and `why` says in what. In kernel/options/serial.c. */
 bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_size);
 void kopt_serial_show(char *text, size_t size);
+/* Other ports than COM1 to COM4, and I/O addresses. Weak: a wing may define all three; by default there are none.
+ * Their forms for messages, with a comma and a blank at the end; whether `port` is one; whether kopt.serial is. */
+extern const char kopt_serial_more[];
+bool kopt_serial_parse_more(const char *port, size_t size, struct kopt_serial *serial);
+bool kopt_serial_show_more(char *text, size_t size);
 
 /* Words of a session's value. */
 #define KOPT_CLOCKS "qpc|system|tsc" /* from TRACE_CLOCK_QPC on */

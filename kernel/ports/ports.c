@@ -39,7 +39,8 @@ void kserial_find(void)
             kprintf("serial: no port is there: none that ACPI names, none of COM1 to COM4, none on PCI\n");
         break;
     case KOPT_SERIAL_PORT:
-        kserial_take_mapped();
+        if (kopt.serial.uart.space == ARCH_UART_MEMORY) /* kserial_early could not */
+            kserial_take(&kopt.serial.uart, kopt.serial.baud, "option serial=", false);
         break;
     case KOPT_SERIAL_PCI:
         if (!take_pci())
