@@ -13,6 +13,7 @@ enum kphase {
     KPHASE_MEMORY,           /* memory and devices can be mapped; boot processor, no threads */
     KPHASE_CLOCK,            /* the TSC's frequency and the serial port are known; boot processor, no threads */
     KPHASE_ALONE,            /* as KPHASE_CLOCK; the last phase before the other CPUs start */
+    KPHASE_PROCESSORS,       /* all CPUs run, nothing else has begun; thread context */
     KPHASE_PLANNED,          /* all CPUs run, it is known what each is to sample, nothing is set up; thread context */
     KPHASE_READY,            /* as KPHASE_BEFORE_RUN, but earlier: before a prompt may wait there */
     KPHASE_BEFORE_RUN,       /* all CPUs run, nothing is recorded yet; thread context */

@@ -17,7 +17,6 @@
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
 #include "kernel/recording/ds.h"
-#include "kernel/recording/machine.h"
 #include "kernel/recording/start.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
@@ -93,9 +92,10 @@ void krun(void *boot)
     static char error[448];
 
     void *costs = kmem_pages_alloc((kcost_bytes() + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
-    if (kmachine_init(boot) != 0 || !costs)
-        kend_failed("setup", "no memory for what is known of the machine");
+    if (!costs)
+        kend_failed("setup", "no memory for what the switch hook costs");
     kcost_init(costs);
+    kphase_run(KPHASE_PROCESSORS, boot);
     if (krecording_init(error, sizeof error) != 0)
         kend_failed("setup", error);
     kprintf("ds: backend %s: %s\n", kds->backend, kds->reason);

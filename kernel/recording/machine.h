@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What machine this is: read on each CPU at its start, written into the dump's machine stream. */
+/* What machine this is. The dump's machine stream has the rest of it, too: kernel/inventory. */
 #pragma once
 
-#include "boot/info.h"
+#include <stdint.h>
 
-struct trace_dump;
-
-/* Reads CPUID leaves and MSRs on every CPU. Thread context, all CPUs run. 0 or -ENOMEM. */
-int kmachine_init(const struct boot_info *info);
 /* System time at a TSC value, in units of 100 ns since 1601-01-01: from the firmware's clock when the loader started,
  * as UTC where it names no zone. Without a clock as if that had been 1601-01-01. */
 int64_t kmachine_filetime(uint64_t tsc);
