@@ -18,13 +18,12 @@ enum kobject_type {
     KOBJECT_EVENT_MANUAL, /* stays signalled until reset: wakes all */
     KOBJECT_EVENT_AUTO,   /* wakes one, and is reset by that */
     KOBJECT_SEMAPHORE,
-    KOBJECT_MUTEX,
     KOBJECT_THREAD,
 };
 
 struct kobject { /* first member of every dispatcher object */
     uint8_t type;
-    int32_t signal;       /* event, thread: 0 or 1; semaphore: its count; mutex: 1 where free */
+    int32_t signal;       /* event, thread: 0 or 1; semaphore: its count */
     struct klist waiters; /* struct kthread.wait_link, longest waiting first */
 };
 
@@ -62,7 +61,6 @@ struct kthread {
     struct klist timer_link; /* kernel/sched/timerq.h */
     uint64_t timer_due;      /* tick */
     int wait_status;         /* what kwait returns */
-    struct klist owned;      /* kmutex.owned_link */
 
     struct klist all_link;             /* kthread_all */
     uint32_t told[TRACE_MAX_SESSIONS]; /* for who watches threads: by session, when it was last told of this one */

@@ -6,23 +6,23 @@
 #include "kernel/phase.h"
 #include "kernel/sched/wait.h"
 
-static struct kmutex lock;
+static struct kevent lock; /* signalled: free */
 
 static void init(const struct boot_info *unused)
 {
     (void)unused;
-    kmutex_init(&lock);
+    kevent_init(&lock, false, true);
 }
 KPHASE(KPHASE_ALONE, init);
 
 static void take(void)
 {
-    kmutex_lock(&lock, KWAIT_EXECUTIVE, KWAIT_FOREVER);
+    kevent_wait(&lock, KWAIT_EXECUTIVE, KWAIT_FOREVER);
 }
 
 static void give(void)
 {
-    kmutex_unlock(&lock, KWAIT_INCREMENT);
+    kevent_set(&lock, KWAIT_INCREMENT);
 }
 
 struct request {

@@ -24,6 +24,5 @@ enum {
     EOVERFLOW = 75,
     ENOTSUP = 95,
     ETIMEDOUT = 110,
-    EOWNERDEAD = 130,
 };
 #endif

@@ -67,7 +67,7 @@ static uint32_t kinds;
 
 static struct prober *volatile probers[MAX_CPUS]; /* whose PMIs those of a CPU are; NULL: nobody's */
 
-static struct kmutex turn; /* one kind of core after another */
+static struct kevent turn; /* one kind of core after another */
 
 /* ---- the bench --------------------------------------------------------------------------------------------------- */
 
@@ -322,13 +322,13 @@ static void prober(void *argument)
 {
     struct prober *p = argument;
     char error[160];
-    kmutex_lock(&turn, KWAIT_EXECUTIVE, KWAIT_FOREVER);
+    kevent_wait(&turn, KWAIT_EXECUTIVE, KWAIT_FOREVER);
     p->interrupts_on = kgate_enter();
     kthread_sleep(1, KWAIT_DELAY_EXECUTION); /* the switch drains the session's BTS buffer, and nothing follows */
     int e = ask(p, error, sizeof error);
     kgate_leave(p->interrupts_on);
     measure_switches(p);
-    kmutex_unlock(&turn, KWAIT_INCREMENT);
+    kevent_set(&turn, KWAIT_INCREMENT);
     p->interrupts_on = kgate_enter();
     conclude(p->found, e, error);
     while (!kworkload_stopping())
@@ -391,7 +391,7 @@ static int start(uint64_t seed)
         return 0;
     }
     arch_irq_set(ARCH_VECTOR_PROBE, pmi);
-    kmutex_init(&turn);
+    kevent_init(&turn, false, true);
     const unsigned asked = ds_probe_kinds(kds->caps, kcpu_count, cpus, KINDS);
     for (unsigned n = 0; n < asked && !e; n++) {
         const uint32_t i = cpus[n];

@@ -13,7 +13,6 @@
 #include "kernel/memory/mem.h"
 #include "kernel/sched/priority.h"
 #include "kernel/sched/sched.h"
-#include "kernel/tracepoint/activity.h"
 
 /* Written under the dispatcher lock; a record is complete before record_count says it is there. */
 static struct kthread_record records[KTHREAD_RECORDS_MAX];
@@ -98,7 +97,6 @@ int kthread_prepare(struct kthread *thread, const struct kthread_params *params)
     klist_init(&thread->queue_link);
     klist_init(&thread->wait_link);
     klist_init(&thread->timer_link);
-    klist_init(&thread->owned);
     klist_init(&thread->all_link);
     thread->gate_depth = 1;
     thread->entry = params->entry;
@@ -178,7 +176,6 @@ _Noreturn void kthread_exit(int code)
     if (watch)
         watch->wait();
     self->exit_code = code;
-    kmutex_abandon(self);
     self->wait_reason = KWAIT_WR_TERMINATED;
     kthread_set_state(self, KTHREAD_TERMINATED);
     if (watch)
@@ -204,21 +201,4 @@ void kthread_sleep(uint64_t ticks, enum kwait_reason reason)
         kwait(NULL, reason, ticks);
     else
         kthread_yield();
-}
-
-int kthread_set_priority(int base)
-{
-    if (base < KPRIORITY_LOWEST || base > KPRIORITY_HIGHEST)
-        return -EINVAL;
-    bool on = kgate_enter();
-    ksched_lock();
-    struct kcpu *cpu = kcpu_this();
-    struct kthread *self = cpu->current;
-    const struct kactivity_before before = kactivity_look(self);
-    self->priority = self->base_priority = (int8_t)base;
-    kactivity_thread(cpu, KACTIVITY_SET, self, before, 0);
-    cpu->reschedule = true; /* somebody in the queue may now come first */
-    ksched_unlock();
-    kgate_leave(on);
-    return 0;
 }

@@ -37,8 +37,6 @@ _Noreturn void kthread_exit(int code);
 void kthread_yield(void);
 /* Sleeps until the `ticks`th timer tick from now; 0 yields. `reason`: KWAIT_DELAY_EXECUTION unless another one fits. */
 void kthread_sleep(uint64_t ticks, enum kwait_reason reason);
-/* Sets the base priority of the calling thread, 1..31, and removes a boost. 0 or -EINVAL. */
-int kthread_set_priority(int base);
 
 /* ---- every thread there ever was */
 struct kthread_record {

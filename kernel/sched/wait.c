@@ -15,35 +15,11 @@ void kwait_object_init(struct kobject *object, enum kobject_type type, int32_t s
     klist_init(&object->waiters);
 }
 
-static bool can_take(const struct kobject *object, const struct kthread *thread)
+/* A wait is satisfied. */
+static void take(struct kobject *object)
 {
-    return object->signal > 0 || (object->type == KOBJECT_MUTEX && ((const struct kmutex *)object)->owner == thread);
-}
-
-/* What a satisfied wait does to its object. Returns the wait's status. */
-static int take(struct kobject *object, struct kthread *thread)
-{
-    switch ((enum kobject_type)object->type) {
-    case KOBJECT_EVENT_AUTO:
-    case KOBJECT_SEMAPHORE:
+    if (object->type == KOBJECT_EVENT_AUTO || object->type == KOBJECT_SEMAPHORE)
         object->signal--;
-        return 0;
-    case KOBJECT_MUTEX: {
-        struct kmutex *mutex = (struct kmutex *)object;
-        bool abandoned = mutex->abandoned;
-        if (mutex->depth++ == 0) {
-            object->signal = 0;
-            mutex->owner = thread;
-            mutex->abandoned = false;
-            klist_add_tail(&thread->owned, &mutex->owned_link);
-        }
-        return abandoned ? -EOWNERDEAD : 0;
-    }
-    case KOBJECT_EVENT_MANUAL:
-    case KOBJECT_THREAD:
-        return 0;
-    }
-    kpanic("wait: object %p is of no known type (%u)", (void *)object, object->type);
 }
 
 void kwait_end(struct kthread *thread, int status, int increment)
@@ -57,8 +33,8 @@ void kwait_end(struct kthread *thread, int status, int increment)
 void kwait_object_wake(struct kobject *object, int increment)
 {
     while (object->signal > 0 && !klist_empty(&object->waiters)) {
-        struct kthread *thread = KLIST_ITEM(object->waiters.next, struct kthread, wait_link);
-        kwait_end(thread, take(object, thread), increment);
+        take(object);
+        kwait_end(KLIST_ITEM(object->waiters.next, struct kthread, wait_link), 0, increment);
     }
 }
 
@@ -70,8 +46,10 @@ int kwait_locked(struct kobject *object, enum kwait_reason reason, uint64_t tick
         kpanic("wait: inside an interrupt");
     if (self == cpu->idle)
         kpanic("wait: by the idle thread");
-    if (object && can_take(object, self))
-        return take(object, self);
+    if (object && object->signal > 0) {
+        take(object);
+        return 0;
+    }
     if (ticks == 0)
         return -ETIMEDOUT;
 

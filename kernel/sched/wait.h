@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dispatcher objects, which threads wait for: events, mutexes and threads (kernel/thread.h). Waiters are served first
- * come, first served. A signal hands the object to the thread that it wakes, so a woken thread never has to compete for
- * it.
+ * Dispatcher objects, which threads wait for: events and threads (kernel/thread.h). Waiters are served first come,
+ * first served. A signal hands the object to the thread that it wakes, so a woken thread never has to compete for it.
  *
  * Every function here is a kernel call (kernel/gate.h): any interrupt state, no spinlock held. Only threads may call
  * functions that wait. Interrupt handlers may call those that signal. All state is under the dispatcher lock.
@@ -33,27 +32,10 @@ int kevent_wait(struct kevent *event, enum kwait_reason reason, uint64_t ticks);
 void kevent_set(struct kevent *event, int increment);
 void kevent_reset(struct kevent *event);
 
-/* ---- mutexes: owned by a thread, which may lock again what it holds */
-struct kmutex {
-    struct kobject object;
-    struct kthread *owner;
-    uint32_t depth;
-    bool abandoned;          /* its owner ended without unlocking it */
-    struct klist owned_link; /* in owner->owned */
-};
-void kmutex_init(struct kmutex *mutex);
-/* 0 (owned now), -EOWNERDEAD (owned now, but the last owner ended inside: what it protects may be half done) or
- * -ETIMEDOUT. */
-int kmutex_lock(struct kmutex *mutex, enum kwait_reason reason, uint64_t ticks);
-/* 0, or -EPERM where the caller is not the owner. */
-int kmutex_unlock(struct kmutex *mutex, int increment);
-
 /* ---- for kernel/sched/threads.c and kernel/sched/sched.c; the dispatcher lock is held */
 void kwait_object_init(struct kobject *object, enum kobject_type type, int32_t signal);
 /* Hands a signalled object to its waiters, as long as it is signalled. */
 void kwait_object_wake(struct kobject *object, int increment);
-/* A thread ends: the mutexes it owns are abandoned. */
-void kmutex_abandon(struct kthread *thread);
 /* Ends a thread's wait: takes the thread out of its lists and makes it ready. */
 void kwait_end(struct kthread *thread, int status, int increment);
 /* The current thread waits for `object` (NULL: only for the time). The lock is held again on return. */

@@ -292,13 +292,13 @@ static void try_area(struct ktrial *t)
 
 /* ---- the threads ------------------------------------------------------------------------------------------------- */
 
-static struct kmutex turn; /* one CPU after another: the first takes all memory */
+static struct kevent turn; /* one CPU after another: the first takes all memory */
 
 static void ask(void *argument)
 {
     struct ktrial *t = argument;
     bool traces = kcpu_this()->arch.index == kcpu_count - 1;
-    kmutex_lock(&turn, KWAIT_EXECUTIVE, KWAIT_FOREVER);
+    kevent_wait(&turn, KWAIT_EXECUTIVE, KWAIT_FOREVER);
     try_area(t);
     if (traces) {
         try_groupmask(t);
@@ -307,7 +307,7 @@ static void ask(void *argument)
         try_pebs(t);
         ktrial_items(t);
     }
-    kmutex_unlock(&turn, KWAIT_INCREMENT);
+    kevent_set(&turn, KWAIT_INCREMENT);
     while (!kworkload_stopping())
         kthread_sleep(1, KWAIT_DELAY_EXECUTION);
 }
@@ -317,7 +317,7 @@ static int start(uint64_t seed)
     int e = kpart_pingpong(NULL, seed, kcpu_count, 0);
     if (!e)
         e = kpart_hogs(NULL, seed, COMPUTERS * kcpu_count, 4);
-    kmutex_init(&turn);
+    kevent_init(&turn, false, true);
     for (uint32_t i = 0; i < kcpu_count && !e; i++) {
         struct ktrial *t = kworkload_alloc(sizeof *t);
         if (!t)

@@ -21,8 +21,10 @@
 
 /* Threads that sleep, short mostly, long at times. */
 int kpart_sleepers(struct kevent *day, uint64_t seed, uint32_t sleepers);
-/* More parts of a mix. Weak: another part of the kernel may define it, and by default there are none. */
-int kpart_more(struct kevent *day, uint64_t seed);
+/* Threads that compute: for ever, or `burst` ticks at most and then rest some. */
+int kpart_hogs(struct kevent *day, uint64_t seed, uint32_t hogs, uint32_t burst);
+/* More parts of a mix, and its `day`. Weak: another part of the kernel may define it, and by default there are none. */
+int kpart_more(struct kevent **day, uint64_t seed);
 
 /* Top of every loop: false when the run ends. Waits for the day; nothing may be held. */
 static inline bool kpart_goes_on(struct kevent *day)

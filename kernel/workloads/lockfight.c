@@ -5,6 +5,7 @@
 #include "kernel/lock/spinlock.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
+#include "kernel/workloads/mutex.h"
 #include "kernel/workloads/parts.h"
 
 struct arena {

@@ -10,5 +10,3 @@ int kpart_pingpong(struct kevent *day, uint64_t seed, uint32_t pairs, uint32_t b
 int kpart_prodcons(struct kevent *day, uint64_t seed, uint32_t rings);
 /* Groups of threads that want one mutex, and one spinlock; with a `day` they rest at times. */
 int kpart_lockfight(struct kevent *day, uint64_t seed, uint32_t groups, uint32_t fighters);
-/* Threads that compute: for ever, or `burst` ticks at most and then rest some. */
-int kpart_hogs(struct kevent *day, uint64_t seed, uint32_t hogs, uint32_t burst);

@@ -4,6 +4,7 @@
  */
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
+#include "kernel/workloads/mutex.h"
 #include "kernel/workloads/parts.h"
 #include "kernel/workloads/semaphore.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who runs when, and where: preemption, quanta, boosts and their decay, placement; and everything at once. */
+#include "kernel/workloads/mutex.h"
+#include "kernel/workloads/priority.h"
 #include "kernel/workloads/semaphore.h"
 #include "tests/unit/kernel/sched/sched_machine.h"
 
@@ -115,7 +117,7 @@ static void boost_body(void)
 {
     static int8_t dynamic[6], real_time[6];
     boosts = decays = 0;
-    kthread_set_priority(4);
+    kpriority_set(4);
     kevent_init(&go, false, false);
     struct kthread *t = sched_thread(10, 1, boosted, dynamic); /* runs until it waits */
     assert_int_equal(t->state, KTHREAD_WAITING);
@@ -133,8 +135,8 @@ static void boost_body(void)
     kevent_set(&go, 8);
     assert_int_equal(dynamic[0], 15);
     kthread_join(t, KWAIT_FOREVER, NULL);
-    assert_int_equal(kthread_set_priority(0), -EINVAL);
-    assert_int_equal(kthread_set_priority(32), -EINVAL);
+    assert_int_equal(kpriority_set(0), -EINVAL);
+    assert_int_equal(kpriority_set(32), -EINVAL);
 }
 
 static void boost_and_decay(void **state)
@@ -211,13 +213,11 @@ static void storm_thread(void *number)
         else if (n == 8)
             kthread_yield();
         else if (n == 9)
-            kthread_set_priority(1 + (int)krand_below(&r, 31));
+            kpriority_set(1 + (int)krand_below(&r, 31));
         else if (kmutex_lock(&storm_mutex[m], KWAIT_WR_MUTEX, 1 + krand_below(&r, 30)) != -ETIMEDOUT) {
             assert_int_equal(inside[m]++, 0);
             sched_work();
             inside[m]--;
-            if (krand_below(&r, 200) == 0)
-                break; /* ends as its owner */
             kmutex_unlock(&storm_mutex[m], KWAIT_INCREMENT);
         }
     }
@@ -256,7 +256,7 @@ static void storm_body(void)
     ksem_init(&storm_sem, 0, 5);
     for (int i = 0; i < 3; i++)
         kmutex_init(&storm_mutex[i]);
-    kthread_set_priority(31);
+    kpriority_set(31);
     for (; made < STORM; made++)
         t[made] =
             sched_thread(1 + (int)made % 31, made % 5 == 0 ? 1 + made % kcpu_count : 0, storm_thread, (void *)made);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What threads wait for: events, semaphores, mutexes; how long they waited by the account of the switch. */
 #include "kernel/sched/time.h"
+#include "kernel/workloads/mutex.h"
+#include "kernel/workloads/priority.h"
 #include "kernel/workloads/semaphore.h"
 #include "tests/unit/kernel/sched/sched_machine.h"
 
@@ -82,12 +84,14 @@ static void semaphores(void **state)
 
 static struct kmutex mutex;
 
-static void lock_twice_and_end(void *unused)
+static void lock_twice(void *unused)
 {
     (void)unused;
     assert_int_equal(kmutex_lock(&mutex, KWAIT_WR_MUTEX, KWAIT_FOREVER), 0);
     assert_int_equal(kmutex_lock(&mutex, KWAIT_WR_MUTEX, 0), 0);
     kthread_sleep(10, KWAIT_DELAY_EXECUTION);
+    assert_int_equal(kmutex_unlock(&mutex, KWAIT_INCREMENT), 0);
+    assert_int_equal(kmutex_unlock(&mutex, KWAIT_INCREMENT), 0);
 }
 
 static void lock_and_tell(void *letter)
@@ -101,15 +105,15 @@ static void mutexes_body(void)
 {
     kmutex_init(&mutex);
     assert_int_equal(kmutex_unlock(&mutex, 1), -EPERM);
-    struct kthread *t = sched_thread(9, 1, lock_twice_and_end, NULL);
+    struct kthread *t = sched_thread(9, 1, lock_twice, NULL);
     assert_ptr_equal(mutex.owner, t);
     assert_int_equal(mutex.depth, 2);
     assert_int_equal(kmutex_unlock(&mutex, 1), -EPERM);
     assert_int_equal(kmutex_lock(&mutex, KWAIT_WR_MUTEX, 3), -ETIMEDOUT);
-    assert_int_equal(kmutex_lock(&mutex, KWAIT_WR_MUTEX, 50), -EOWNERDEAD); /* owned all the same */
+    assert_int_equal(kmutex_lock(&mutex, KWAIT_WR_MUTEX, 50), 0);
     assert_ptr_equal(mutex.owner, kthread_from_stack());
     kthread_join(t, KWAIT_FOREVER, NULL);
-    assert_int_equal(kmutex_lock(&mutex, KWAIT_WR_MUTEX, 0), 0); /* said once */
+    assert_int_equal(kmutex_lock(&mutex, KWAIT_WR_MUTEX, 0), 0);
 
     story[0] = '\0';
     struct kthread *a = sched_thread(11, 1, lock_and_tell, LETTER('a'));
@@ -120,7 +124,7 @@ static void mutexes_body(void)
     kthread_join(a, KWAIT_FOREVER, NULL);
     kthread_join(b, KWAIT_FOREVER, NULL);
     assert_string_equal(story, "ab");
-    assert_int_equal(mutex.object.signal, 1);
+    assert_int_equal(mutex.free.object.signal, 1);
 }
 
 static void mutexes(void **state)
@@ -158,7 +162,7 @@ static void wait_time_body(void)
     struct kthread *t = sched_thread(9, 1, wait_go, NULL);
     for (int i = 0; i < 4; i++)
         sched_interrupt(ARCH_VECTOR_TIMER);
-    kthread_set_priority(12);
+    kpriority_set(12);
     kevent_set(&go, 1); /* 10: queued behind this thread */
     sched_interrupt(ARCH_VECTOR_TIMER);
     uint32_t tid = t->tid;

@@ -111,16 +111,17 @@ uint64_t kmem_pages_available(void)
     return pages_free;
 }
 
-void kmutex_init(struct kmutex *mutex)
+void kevent_init(struct kevent *event, bool manual, bool signalled)
 {
-    (void)mutex;
+    (void)event;
+    assert_true(!manual && signalled);
     locked = false;
 }
 
 void (*meanwhile)(void);
-int kmutex_lock(struct kmutex *mutex, enum kwait_reason reason, uint64_t ticks)
+int kevent_wait(struct kevent *event, enum kwait_reason reason, uint64_t ticks)
 {
-    (void)mutex;
+    (void)event;
     assert_true(!locked && reason == KWAIT_EXECUTIVE && ticks == KWAIT_FOREVER);
     if (meanwhile)
         meanwhile();
@@ -128,13 +129,11 @@ int kmutex_lock(struct kmutex *mutex, enum kwait_reason reason, uint64_t ticks)
     return 0;
 }
 
-int kmutex_unlock(struct kmutex *mutex, int increment)
+void kevent_set(struct kevent *event, int increment)
 {
-    (void)mutex;
-    (void)increment;
+    (void)event, (void)increment;
     assert_true(locked);
     locked = false;
-    return 0;
 }
 
 struct kds kds_store;

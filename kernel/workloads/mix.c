@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mix of workloads. With all parts its trace contains every form of record and every reason to close a batch: more
- * than 16 threads for each CPU, boosts up to 9, priorities below the base, time deltas above 2^14 and 2^17 units, and
- * nights in which most CPUs are idle for more than 500 ticks.
+ * What `mix` has beside sleepers and hogs. With it the trace contains every form of record and every reason to close a
+ * batch: more than 16 threads for each CPU, boosts up to 9, priorities below the base, time deltas above 2^14 and 2^17
+ * units, and nights in which most CPUs are idle for more than 500 ticks.
  */
-#include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/time.h"
-#include "kernel/sched/wait.h"
-#include "kernel/workload/parts.h"
+#include "kernel/workloads/parts.h"
+#include "kernel/workloads/priority.h"
 
 struct mix {
     struct kevent day;
@@ -48,7 +47,7 @@ static void moody(void *argument)
 {
     struct device *d = argument;
     while (kpart_goes_on(&d->mix->day)) {
-        kthread_set_priority(4 + (int)krand_below(&d->random, 10));
+        kpriority_set(4 + (int)krand_below(&d->random, 10));
         if (krand_below(&d->random, 2))
             kthread_yield();
         kthread_sleep(1 + krand_below(&d->random, 3), KWAIT_WR_ALERT_BY_THREAD_ID);
@@ -90,13 +89,7 @@ static void sun(void *argument)
     kevent_set(&m->day, 0);
 }
 
-__attribute__((weak)) int kpart_more(struct kevent *day, uint64_t seed)
-{
-    (void)day, (void)seed;
-    return 0;
-}
-
-static int start(uint64_t seed)
+int kpart_more(struct kevent **day, uint64_t seed)
 {
     uint32_t n = kcpu_count;
     struct mix *m = kworkload_alloc(sizeof *m);
@@ -104,6 +97,7 @@ static int start(uint64_t seed)
         return -ENOMEM;
     kevent_init(&m->day, true, true);
     m->seed = seed;
+    *day = &m->day;
 
     int e = 0;
     for (uint32_t i = 0; i < n && !e; i++) {
@@ -117,10 +111,9 @@ static int start(uint64_t seed)
                (e = kworkload_thread("device", i, KPRIORITY_REALTIME, KTHREAD_ANY_CPU, device, d)) ||
                (e = kworkload_thread("moody", i, KPRIORITY_NORMAL, KTHREAD_ANY_CPU, moody, d)));
     }
-    (void)(e || (e = kpart_more(&m->day, seed)) || (e = kpart_sleepers(&m->day, seed + 5000, 6 * n)) ||
+    (void)(e || (e = kpart_pingpong(*day, seed + 1000, n, 40)) || (e = kpart_prodcons(*day, seed + 2000, n)) ||
+           (e = kpart_lockfight(*day, seed + 3000, n, 3)) ||
            (e = kworkload_thread("watchman", 0, KPRIORITY_NORMAL, 0, watchman, m)) ||
            (e = kworkload_thread("sun", 0, 24, KTHREAD_ANY_CPU, sun, m)));
     return e;
 }
-
-KWORKLOAD(mix, start);

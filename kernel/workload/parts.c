@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of `mix` that are always there: sleepers, threads of all priorities that sleep, mostly for a tick or two,
+ * sometimes for up to forty, and do little else; and hogs, which compute. */
+#include "kernel/workload/parts.h"
+
+#include "kernel/sched/threads.h"
+#include "kernel/sched/time.h"
+
+__attribute__((noinline)) uint64_t kpart_compute(uint64_t x, uint32_t rounds)
+{
+    while (rounds--)
+        x = x * UINT64_C(6364136223846793005) + 1;
+    return x;
+}
+
+struct sleeper {
+    struct kevent *day;
+    struct krand random;
+};
+
+static void sleep_and_wake(void *argument)
+{
+    struct sleeper *s = argument;
+    while (kpart_goes_on(s->day)) {
+        uint32_t ticks = 1 + krand_below(&s->random, krand_below(&s->random, 8) ? 2 : 40);
+        kthread_sleep(ticks, ticks > 2 ? KWAIT_WR_DELAY_EXECUTION : KWAIT_DELAY_EXECUTION);
+        kpart_compute(s->random.state, krand_below(&s->random, 64));
+    }
+}
+
+int kpart_sleepers(struct kevent *day, uint64_t seed, uint32_t sleepers)
+{
+    int e = 0;
+    for (uint32_t i = 0; i < sleepers && !e; i++) {
+        struct sleeper *s = kworkload_alloc(sizeof *s);
+        if (!s)
+            return -ENOMEM;
+        s->day = day;
+        krand_init(&s->random, seed + i);
+        e = kworkload_thread("sleeper", i, 2 + (int)(i * 5 % 22), KTHREAD_ANY_CPU, sleep_and_wake,
+                             s); /* 2..23: some are real-time */
+    }
+    return e;
+}
+
+static int start_sleepers(uint64_t seed)
+{
+    return kpart_sleepers(NULL, seed, 8 * kcpu_count);
+}
+KWORKLOAD(sleepers, start_sleepers);
+
+struct hog {
+    struct kevent *day;
+    struct krand random;
+    uint32_t burst;
+};
+
+static void devour(void *argument)
+{
+    struct hog *h = argument;
+    while (kpart_goes_on(h->day)) {
+        uint64_t x = krand_next(&h->random);
+        uint64_t until = ktime_ticks() + 1 + krand_below(&h->random, h->burst ? h->burst : 64);
+        while (ktime_ticks() < until && !kworkload_stopping())
+            x = kpart_compute(x, 64);
+        if (h->burst)
+            kthread_sleep(1 + krand_below(&h->random, 4 * h->burst), KWAIT_DELAY_EXECUTION);
+    }
+}
+
+int kpart_hogs(struct kevent *day, uint64_t seed, uint32_t hogs, uint32_t burst)
+{
+    int e = 0;
+    for (uint32_t i = 0; i < hogs && !e; i++) {
+        struct hog *h = kworkload_alloc(sizeof *h);
+        if (!h)
+            return -ENOMEM;
+        h->day = day;
+        h->burst = burst;
+        krand_init(&h->random, seed + i);
+        e = kworkload_thread("hog", i, KPRIORITY_NORMAL, KTHREAD_ANY_CPU, devour, h);
+    }
+    return e;
+}
+
+__attribute__((weak)) int kpart_more(struct kevent **day, uint64_t seed)
+{
+    (void)day, (void)seed;
+    return 0;
+}
+
+static int start_mix(uint64_t seed)
+{
+    struct kevent *day = NULL;
+    int e = kpart_more(&day, seed);
+    (void)(e || (e = kpart_hogs(day, seed + 4000, kcpu_count, 6)) ||
+           (e = kpart_sleepers(day, seed + 5000, 6 * kcpu_count)));
+    return e;
+}
+KWORKLOAD(mix, start_mix);
