@@ -19,35 +19,6 @@ struct ds_test {      /* one row of the detection table, in the order the tests 
     const char *verdict; /* what follows from it, in words */
 };
 
-/* The processors of a generation use the same event codes (ds/events/cores.tsv says which processors they are). */
-enum ds_generation {
-    DS_GENERATION_OTHER, /* the architectural events only */
-    DS_GENERATION_CORE2,
-    DS_GENERATION_NEHALEM, /* and Westmere */
-    DS_GENERATION_SANDYBRIDGE,
-    DS_GENERATION_IVYBRIDGE,
-    DS_GENERATION_HASWELL, /* and Broadwell */
-    DS_GENERATION_SKYLAKE, /* and its successors up to Ice Lake */
-    DS_GENERATION_ICELAKE, /* to Rocket Lake */
-    DS_GENERATION_GOLDENCOVE,
-    DS_GENERATION_REDWOODCOVE,
-    DS_GENERATION_LIONCOVE,
-    DS_GENERATION_COUGARCOVE,
-    DS_GENERATION_COYOTECOVE, /* the last of the performance cores */
-    DS_GENERATION_BONNELL,
-    DS_GENERATION_SILVERMONT,
-    DS_GENERATION_KNIGHTS, /* Xeon Phi */
-    DS_GENERATION_GOLDMONT,
-    DS_GENERATION_GOLDMONTPLUS,
-    DS_GENERATION_TREMONT,
-    DS_GENERATION_GRACEMONT,
-    DS_GENERATION_CRESTMONT,
-    DS_GENERATION_SKYMONT,
-    DS_GENERATION_DARKMONT,
-    DS_GENERATION_ARCTICWOLF,
-    DS_GENERATIONS
-};
-
 /* This processor's errata, and what the driver does about them: ds/errata/errata.c. */
 struct ds_errata {
     bool pebs_unusable;        /* no PEBS */
@@ -70,8 +41,8 @@ enum ds_lbr {
 
 struct ds_caps {
     bool pebs, bts, bts_cpl;
-    uint8_t generation;              /* enum ds_generation */
-    const char *const *event_errata; /* ds_core_errata */
+    uint8_t generation;              /* enum ds_generation (ds/generation.h); 0: no list of its events is known */
+    const char *const *event_errata; /* of each kind of event; NULL: none */
     uint8_t core_type;               /* CPUID.1AH:EAX[31:24] of a hybrid processor, else 0 */
     uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
     uint8_t format; /* PEBS record format: 0..6; 15: architectural PEBS */
@@ -115,8 +86,3 @@ void ds_leave_alone(struct ds_caps *caps);
 
 /* The row of detection that says whether records contain the retire latency: IA32_PERF_CAPABILITIES[17]. */
 #define DS_TEST_TIMING "IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO[17]"
-
-/* From family, model and core type: CPUID.01H:EAX, and EAX of CPUID.1AH or 0. */
-enum ds_generation ds_generation(uint32_t signature, uint32_t core_type);
-const char *const *ds_core_errata(uint32_t signature, uint32_t core_type); /* for struct ds_caps */
-const char *ds_generation_text(enum ds_generation generation);

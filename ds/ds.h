@@ -101,7 +101,7 @@ bool ds_event_precise(const struct ds_caps *caps, const struct ds_event *event);
 /* Whether no other event may be counted at the same time, not even by the core's other thread. ds_cpu_init refuses
  * other PEBS events; the user must take care of Hyper-Threading. */
 bool ds_event_alone(const struct ds_caps *caps, const struct ds_event *event);
-/* Errata that Intel's list names for the event on this processor, as in "MTL012,MTL013"; NULL: none. */
+/* Errata that Intel's list names for the event on this processor, as in "MTL012,MTL013"; NULL: none. In ds/errata. */
 const char *ds_event_errata(const struct ds_caps *caps, const struct ds_event *event);
 /* ---- one CPU ----------------------------------------------------------------------------------------------------- */
 

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The data of Intel's lists of events for each kind of core. tools/events.py makes it from ds/events. */
+/* What Intel's lists of events say of each kind of core. tools/events.py makes the table from ds/events. */
 #pragma once
 
 #include "ds/ds.h"
-
-struct ds_core_data { /* a model of processors, and of hybrids one of its kinds of core; family 0 ends the table */
-    uint8_t family, model;
-    uint8_t core_type;         /* CPUID.1AH:EAX[31:24]; 0: any */
-    uint32_t native_model;     /* CPUID.1AH:EAX[23:0]; 0: any */
-    uint8_t generation;        /* enum ds_generation */
-    const char *const *errata; /* of each kind of event, as in "MTL012,MTL013", or NULL; NULL: of none */
-};
 
 struct ds_event_data { /* all 0: there is no such event */
     uint64_t select;   /* counts it: IA32_PERFEVTSELx[15:0] and UMaskExt, [47:40] */
@@ -21,5 +13,5 @@ struct ds_event_data { /* all 0: there is no such event */
     bool alone;        /* no other event may be counted beside it, on the whole core */
 };
 
-extern const struct ds_core_data ds_core_data[];
-extern const struct ds_event_data ds_event_data[DS_GENERATIONS][DS_EVENT_KINDS];
+/* By enum ds_generation. NULL: the lists are not linked, only the architectural events are known. */
+extern const struct ds_event_data ds_event_data[][DS_EVENT_KINDS] __attribute__((weak));

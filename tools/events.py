@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Turns ds/events into C: which events each kind of core counts and records by PEBS, and on which counters.
 
-    tools/events.py FOLDER        C text: ds_core_data and ds_event_data of ds/event_data.h
+    tools/events.py FOLDER        C text: ds_core_data of ds/events/events.h, ds_event_data of ds/event_data.h
 
 Lists of one generation (cores.tsv) must say the same about an event, or nothing. If a file lacks something or says it
 twice, the script ends with one line that names file and line.
@@ -180,7 +180,7 @@ def errata_name(row):
 
 def write(folder):
     generations, cores = table(folder)
-    print("/* Made by tools/events.py out of ds/events. */\n#include \"ds/event_data.h\"\n")
+    print("/* Made by tools/events.py out of ds/events. */\n#include \"ds/events/events.h\"\n")
     for row in cores:
         if row["errata"]:
             print(f"static const char *const {errata_name(row)}[DS_EVENT_KINDS] = {{")
@@ -194,7 +194,7 @@ def write(folder):
             print(f"    {{{family}, {model:#x}, {number_of(row, 'core_type', 0xFF):#x}, "
                   f"{number_of(row, 'native_model', 0xFFFFFF):#x}, DS_GENERATION_{row['generation']}, {errata}}},")
     print("    {0},\n};\n")
-    print("const struct ds_event_data ds_event_data[DS_GENERATIONS][DS_EVENT_KINDS] = {")
+    print("const struct ds_event_data ds_event_data[][DS_EVENT_KINDS] = {")
     for generation, kinds in {"OTHER": {}, **generations}.items():
         print(f"    [DS_GENERATION_{generation}] = {{")
         for kind in KINDS:

@@ -16,6 +16,7 @@
  */
 #include "ds/driver/detect.h"
 
+#include "ds/driver/events.h"
 #include "ds/driver/mechanism.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
@@ -101,9 +102,9 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
                       caps->core_type == CPUID_1AH_EAX_ATOM   ? "an efficient core (Atom)"
                       : caps->core_type == CPUID_1AH_EAX_CORE ? "a performance core"
                                                               : "of a kind not known here");
-    caps->generation = (uint8_t)ds_generation(leaf1[0], leaf1a[0]);
-    caps->event_errata = ds_core_errata(leaf1[0], leaf1a[0]);
-    ds_detect_row(d, "CPUID.01H:EAX family and model", leaf1[0], true, ds_generation_text(caps->generation));
+    ds_detect_row(d, "CPUID.01H:EAX family and model", leaf1[0], true,
+                  &ds_events ? ds_events.find(caps, leaf1[0], leaf1a[0])
+                             : "no list of its events here: the architectural ones only");
     const struct ds_mechanism *m = find_mechanism(d);
     m->find_store(d);
     ds_detect_row(d, "CPUID.01H:ECX.DTES64[2]", leaf1[2] >> 2 & 1, true,

@@ -148,7 +148,7 @@ static int set_counters(struct ds_cpu *ds)
 {
     bool adaptive = ds->config.groups && ds->caps.baseline;
     uint64_t fixed_ctrl = 0;
-    for (uint32_t i = 0; i < ds->config.events + ds->config.counting; i++) {
+    for (uint32_t i = 0; i < ds->counters; i++) {
         const struct ds_counter *c = &ds->counter[i];
         const struct ds_event *v = c->event;
         bool interrupts = v->plain && i < ds->config.events, records = !v->plain;
@@ -170,16 +170,6 @@ static int set_counters(struct ds_cpu *ds)
             if ((e = ds_set_msr(ds, IA32_PERFEVTSEL0 + c->number, select)))
                 return e;
         }
-    }
-    const struct ds_counter *a = &ds->auxiliary; /* neither records nor interrupts */
-    if (a->event) {
-        int e = ds_set_msr(ds, ds_counter_msr(&ds->caps, a->number), 0);
-        if (!e)
-            e = ds_set_msr(ds, IA32_PERFEVTSEL0 + a->number,
-                           a->code | IA32_PERFEVTSEL_EN | (a->event->kernel ? IA32_PERFEVTSEL_OS : 0) |
-                               (a->event->user ? IA32_PERFEVTSEL_USR : 0));
-        if (e)
-            return e;
     }
     return ds->caps.fixed_counters ? ds_set_msr(ds, IA32_FIXED_CTR_CTRL, fixed_ctrl) : 0;
 }
@@ -219,10 +209,9 @@ static int set_up(struct ds_cpu *ds)
     *step = 5; /* what a record holds */
     if ((e = m->contents(ds)))
         return e;
-    if (ds->load_latency && (e = ds_set_msr(ds, MSR_PEBS_LD_LAT, ds->load_latency->setting)))
-        return e;
-    if (ds->frontend && (e = ds_set_msr(ds, MSR_PEBS_FRONTEND, ds->frontend->setting)))
-        return e;
+    for (uint32_t i = 0; i < ds->settings; i++) /* MSR_PEBS_LD_LAT, MSR_PEBS_FRONTEND */
+        if ((e = ds_set_msr(ds, ds->setting[i].msr, ds->setting[i].value)))
+            return e;
     if (ds_history(ds) && (e = ds_history(ds)->prepare(ds)))
         return e;
     *step = 6;

@@ -29,6 +29,12 @@ struct ds_counter { /* an event and the counter that counts it */
     uint64_t initial; /* -period in the counter's width */
 };
 
+struct ds_setting { /* a register that an event needs, and its value */
+    uint32_t msr;
+    uint64_t value;
+};
+#define DS_SETTINGS_MAX 2u
+
 struct ds_undo { /* one register that the set-up has written */
     uint32_t msr;
     bool lvtpc;   /* instead of an MSR */
@@ -52,12 +58,13 @@ struct ds_cpu {
     bool each;      /* ds_stamp_switches */
     bool lent;      /* the registers are another driver's for now; after a panic nobody's */
 
-    struct ds_counter counter[DS_MAX_COUNTERS];
-    uint64_t global_ctrl, pebs_enable;              /* what they are while a session runs */
-    uint64_t debugctl;                              /* with the LBR group: likewise, without LBR */
-    uint64_t load_latency_enable;                   /* likewise IA32_PEBS_ENABLE.LL_EN, before the baseline */
-    const struct ds_event *load_latency, *frontend; /* whose settings are in force; NULL: none's */
-    struct ds_counter auxiliary;                    /* counts what load latency needs; event NULL: nothing */
+    struct ds_counter counter[DS_MAX_COUNTERS + 1]; /* of config.event, and an auxiliary one */
+    uint32_t counters, settings;
+    struct ds_setting setting[DS_SETTINGS_MAX]; /* in the order in which they are written */
+    struct ds_event auxiliary;                  /* only counts */
+    uint64_t global_ctrl, pebs_enable;          /* what they are while a session runs */
+    uint64_t debugctl;                          /* with the LBR group: likewise, without LBR */
+    uint64_t load_latency_enable;               /* likewise IA32_PEBS_ENABLE.LL_EN, before the baseline */
 
     bool started;          /* PEBS and the counters; what is beside them has its own */
     bool at_switch;        /* ds_switch has something to do (ds_settle_switch) */

@@ -4,6 +4,7 @@
 #include "ds/driver/mechanism.h"
 
 #include "arch/arch.h"
+#include "ds/driver/events.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 
@@ -111,44 +112,6 @@ static int choose(uint64_t free)
     return free ? __builtin_ctzll(fixed ? fixed : free) : -1;
 }
 
-/* Load latency on Golden Cove is recorded only while one of the first four counters counts this event: here PMC0, on
- * which load latency does not count and which nothing else takes while another is left. Redwood Cove does without
- * (Linux' arch/x86/events/intel/core.c: certain for Granite Rapids). */
-#define LOAD_LATENCY_AUXILIARY         0x8203u
-#define LOAD_LATENCY_AUXILIARY_COUNTER 0u /* events leave it free as long as they can: keep_free */
-
-/* What an event has beside its counter: settings that there is only one register for, an auxiliary event. */
-static int plan_setting(struct ds_cpu *ds, const struct ds_counter *c, char *error, size_t size)
-{
-    const bool latency = c->event->kind == DS_EVENT_LOAD_LATENCY;
-    const struct ds_event **the = latency ? &ds->load_latency : &ds->frontend;
-    if (!c->event->setting)
-        return 0;
-    if (*the) {
-        snprintf(error, size, "option 'pebs': %s: once only: there is one %s", c->event->name,
-                 latency ? "MSR_PEBS_LD_LAT" : "MSR_PEBS_FRONTEND");
-        return -EINVAL;
-    }
-    if (latency ? ds->caps.no_load_latency : ds->caps.no_frontend) {
-        snprintf(error, size, "option 'pebs': %s: the hypervisor hides %s: give another event", c->event->name,
-                 latency ? "MSR_PEBS_LD_LAT" : "MSR_PEBS_FRONTEND");
-        return -EINVAL;
-    }
-    *the = c->event;
-    if (latency && !ds->caps.baseline)
-        ds->load_latency_enable = DS_BIT(32 + c->number);
-    return 0;
-}
-
-/* A PEBS event of another kind than `event`; NULL: there is none. (A second one of its kind lacks its register.) */
-static const struct ds_event *beside(const struct ds_config *config, const struct ds_event *event)
-{
-    for (uint32_t i = 0; i < config->events; i++)
-        if (!config->event[i].plain && config->event[i].kind != event->kind)
-            return &config->event[i];
-    return NULL;
-}
-
 /* The counters that PEBS can record this event on. */
 static uint64_t recorders(const struct ds_caps *caps, const struct ds_event *event)
 {
@@ -159,11 +122,9 @@ static uint64_t recorders(const struct ds_caps *caps, const struct ds_event *eve
 /* Whether this processor counts the event at all, and as asked. */
 static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size_t size)
 {
-    if (ds_event_code(&ds->caps, c->event, &c->code)) {
-        snprintf(error, size, "option 'pebs': %s: not an event of this processor (CPU %u: %s)", c->event->name, ds->cpu,
-                 ds_generation_text(ds->caps.generation));
+    if (&ds_events && ds_events.check(ds, c->event, error, size))
         return -EINVAL;
-    }
+    ds_event_code(&ds->caps, c->event, &c->code);
     if (!c->event->plain && !ds_event_recorded(&ds->caps, c->event)) {
         snprintf(error, size, "option 'pebs': %s: PEBS cannot record it on this processor: ask for it with :plain",
                  c->event->name);
@@ -176,22 +137,6 @@ static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size
                  c->event->name, ds->cpu);
         return -EINVAL;
     }
-    const struct ds_event *other = ds_event_alone(&ds->caps, c->event) ? beside(&ds->config, c->event) : NULL;
-    if (other) {
-        snprintf(error, size,
-                 "option 'pebs': %s: has to be the only PEBS event on this processor (CPU %u): leave %s out",
-                 c->event->name, ds->cpu, other->name);
-        return -EINVAL;
-    }
-    return 0;
-}
-
-/* What events leave free as long as others will do. */
-static uint64_t keep_free(const struct ds_cpu *ds)
-{
-    for (uint32_t i = 0; i < ds->config.events && ds->caps.generation == DS_GENERATION_GOLDENCOVE; i++)
-        if (ds->config.event[i].kind == DS_EVENT_LOAD_LATENCY)
-            return DS_BIT(LOAD_LATENCY_AUXILIARY_COUNTER); /* where load latency itself does not count */
     return 0;
 }
 
@@ -199,7 +144,8 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
 {
     const struct ds_caps *caps = &ds->caps;
     uint64_t all = (DS_BIT(caps->gp_counters) - 1) | (DS_BIT(caps->fixed_counters) - 1) << DS_COUNTER_FIXED;
-    uint64_t taken = caps->errata.pmc3_taken ? DS_BIT(3) : 0;
+    uint64_t taken = (caps->errata.pmc3_taken ? DS_BIT(3) : 0) | (&ds_events ? ds_events.reserved(ds) : 0);
+    ds->counters = ds->config.events + ds->config.counting;
     /* Those first for which fewest counters will do: bound to one, then PEBS, then the others. */
     for (int pass = 0; pass < 3; pass++)
         for (uint32_t i = 0; i < ds->config.events + ds->config.counting; i++) {
@@ -213,9 +159,7 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
             int e = plan_event(ds, c, error, size);
             if (e)
                 return e;
-            const uint64_t free = (plain ? all & can : recorders(caps, event)) & ~taken;
-            const uint64_t others = free & ~keep_free(ds);
-            int n = choose(others ? others : free);
+            int n = choose((plain ? all & can : recorders(caps, event)) & ~taken);
             if (n < 0) {
                 snprintf(error, size, "option '%s': no %scounter left for %s: give fewer events",
                          counts ? "session.pmc" : "pebs", plain ? "" : "PEBS ", event->name);
@@ -225,22 +169,12 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
                 return e;
             c->number = (uint8_t)n;
             c->initial = ds_initial(caps, (unsigned)n, event->period);
-            if ((e = plan_setting(ds, c, error, size)))
-                return e;
+            if (&ds_events && ds_events.plan(ds, c, error, size))
+                return -EINVAL;
             taken |= DS_BIT(n);
             ds->global_ctrl |= DS_BIT(n);
             ds->pebs_enable |= plain ? 0 : DS_BIT(n);
         }
-    if (ds->load_latency && caps->generation == DS_GENERATION_GOLDENCOVE) {
-        if (taken & DS_BIT(LOAD_LATENCY_AUXILIARY_COUNTER)) {
-            snprintf(error, size, "option 'pebs': no counter left for what %s needs beside it: give fewer events",
-                     ds->load_latency->name);
-            return -EINVAL;
-        }
-        ds->auxiliary = (struct ds_counter){
-            .event = ds->load_latency, .number = LOAD_LATENCY_AUXILIARY_COUNTER, .code = LOAD_LATENCY_AUXILIARY};
-        ds->global_ctrl |= DS_BIT(LOAD_LATENCY_AUXILIARY_COUNTER);
-    }
     return 0;
 }
 

@@ -13,6 +13,8 @@
  * among them); AAJ80, as the driver does not know its event, mispredicted branches.
  */
 #include "ds/driver/detect.h"
+#include "ds/event_data.h"
+#include "ds/generation.h"
 
 static bool among(unsigned model, const uint8_t *models, unsigned count)
 {
@@ -103,4 +105,12 @@ void ds_find_errata(const struct ds_machine *machine, uint32_t signature, struct
     if ((e->pmc3_taken = pmc3_taken(machine)))
         ds_caps_row(caps, "CPUID.07H:EDX.TSX_FORCE_ABORT[13]", 1, true,
                     "PMC3 is kept by microcode for transactional memory: not used");
+}
+
+/* The lists name those of the event that PEBS records, which may be another one than is counted without it. */
+const char *ds_event_errata(const struct ds_caps *caps, const struct ds_event *event)
+{
+    const struct ds_event_data *d = ds_event_data ? &ds_event_data[caps->generation][event->kind] : NULL;
+    const bool other = event->plain && (event->fixed != DS_NO_FIXED || (d && d->pebs && d->select != d->record));
+    return caps->event_errata && !other ? caps->event_errata[event->kind] : NULL;
 }

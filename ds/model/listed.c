@@ -67,7 +67,7 @@ uint64_t ds_model_recorded(const struct ds_model *m, const struct ds_model_event
         if (others[i].code == e->code && others[i].first <= m->preset->generation &&
             m->preset->generation <= others[i].last && (cmask || !others[i].cmask))
             counters = UINT64_MAX;
-    for (size_t kind = 0; kind < DS_EVENT_KINDS; kind++) {
+    for (size_t kind = 0; ds_event_data && kind < DS_EVENT_KINDS; kind++) {
         const struct ds_event_data *d = &ds_event_data[m->preset->generation][kind];
         if (d->pebs && d->record == e->code)
             counters |= cmask ? UINT64_MAX : d->pebs; /* cycles by CMASK: the lists have them on other counters, too */

@@ -35,6 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ds/generation.h"
 #include "ds/lbr_layout.h"
 #include "ds/policy/policy.h"
 #include "kernel/lib/rows.h"

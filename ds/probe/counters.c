@@ -2,6 +2,7 @@
 /* Counters with PEBS: two at once, and precise distribution. */
 #include "ds/probe/internal.h"
 
+#include "ds/generation.h"
 #include "kernel/lib/string.h"
 
 #define SHORT   50u  /* a period below the minimum that is asked about */

@@ -323,18 +323,6 @@ static int configure(char *error, size_t error_size)
     return 0;
 }
 
-/* An event that has to be alone on its core cannot be that beside the core's other thread: said once. */
-static void say_what_is_alone(void)
-{
-    for (uint32_t i = 0; i < kcpu_count; i++)
-        for (uint32_t n = 0; n < state.config[i]->events; n++)
-            if (ds_event_alone(&state.caps[i], &state.config[i]->event[n])) {
-                kprintf("ds: %s has to be alone on the core: turn Hyper-Threading off in the firmware\n",
-                        state.config[i]->event[n].name);
-                return;
-            }
-}
-
 /* Once all CPUs are prepared: which are without PEBS. 0; -EINVAL with one line in `error`: all. */
 static int say_who_samples(char *error, size_t error_size)
 {
@@ -395,7 +383,6 @@ int kds_init(char *error, size_t error_size)
         e = prepare_cpu(kcpu_table[i], error, error_size);
     if (e || !state.pebs)
         return e;
-    say_what_is_alone();
     return say_who_samples(error, error_size);
 }
 

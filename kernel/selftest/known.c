@@ -324,8 +324,8 @@ static bool prove_at(struct prover *p, enum ds_event_kind kind, uint64_t period)
     return true;
 }
 
-/* Events that are not on paper or that this processor has not are left out; so are, on hw, cycles, which are nobody's
- * to know, and periods that it cannot keep. */
+/* Events that are not on paper or that this kernel or processor has not are left out; so are, on hw, cycles, which are
+ * nobody's to know, and periods that it cannot keep. */
 static bool prove_event(struct prover *p, enum ds_event_kind kind)
 {
     struct ds_config config;
@@ -335,7 +335,7 @@ static bool prove_event(struct prover *p, enum ds_event_kind kind)
         return true;
     snprintf(spec, sizeof spec, "%s:1", events[kind]);
     if (ds_parse_events(spec, &config, p->why, sizeof p->why) != 0)
-        return false;
+        return true;
     if (ds_event_code(p->caps, &config.event[0], &code) != 0 || (!p->model && kind == DS_EVENT_CYCLES))
         return true;
     p->events++;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ds/ds.h"
+#include "ds/events/events.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ds/ds.h"
+#include "ds/events/events.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 

@@ -126,7 +126,7 @@ static void special_events_beside_others(void **state)
          "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9,"
          "branches:9:plain,branches:9:plain,branches:9:plain,branches:9:plain,branches:9:plain,"
          "branches:9:plain,branches:9:plain",
-         "no counter left for what MEM_TRANS_RETIRED.LOAD_LATENCY needs beside it"},
+         "no counter left for BR_INST_RETIRED.ALL_BRANCHES: give fewer events"},
     };
     const struct ds_hooks hooks = {.before_drain = model_machine_before_drain, .drained = model_machine_drained};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ds/ds.h"
+#include "ds/events/events.h"
 #include "ds/layout.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/counters.h"

@@ -10,7 +10,7 @@
  */
 #include "tools/qemu-ds/cpuid/features.h"
 
-#include "ds/caps.h"
+#include "ds/generation.h"
 
 enum { EAX, EBX, ECX, EDX };
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Processors in Intel's lists of events. tools/events.py makes the table from ds/events/cores.tsv. */
+#pragma once
+
+#include "ds/event_data.h"
+#include "ds/generation.h"
+
+struct ds_core_data { /* a model of processors, and of hybrids one of its kinds of core; family 0 ends the table */
+    uint8_t family, model;
+    uint8_t core_type;         /* CPUID.1AH:EAX[31:24]; 0: any */
+    uint32_t native_model;     /* CPUID.1AH:EAX[23:0]; 0: any */
+    uint8_t generation;        /* enum ds_generation */
+    const char *const *errata; /* of each kind of event, as in "MTL012,MTL013", or NULL; NULL: of none */
+};
+extern const struct ds_core_data ds_core_data[];
+
+/* From family, model and core type: CPUID.01H:EAX, and EAX of CPUID.1AH or 0. */
+enum ds_generation ds_generation(uint32_t signature, uint32_t core_type);
+const char *const *ds_core_errata(uint32_t signature, uint32_t core_type); /* for struct ds_caps */
+const char *ds_generation_text(enum ds_generation generation);
