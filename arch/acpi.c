@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Gives arch/firmware/acpi_tables.c access to this machine's memory. */
 #include "arch/internal.h"
-#include "arch/registers.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 
@@ -14,11 +13,6 @@ static const void *read_memory(void *context, uint64_t phys, size_t size)
 }
 
 const struct acpi_memory arch_acpi_memory = {.read = read_memory};
-
-int arch_acpi_find(const char *signature, const uint8_t **table, uint32_t *size, struct acpi_problem *problem)
-{
-    return acpi_find(&arch_acpi_memory, arch_boot_info->rsdp, signature, table, size, problem);
-}
 
 int arch_acpi_init(const struct boot_info *info)
 {
@@ -33,8 +27,8 @@ int arch_acpi_init(const struct boot_info *info)
                 ACPI_MAX_IOAPICS);
         return -EINVAL;
     }
-    for (uint32_t i = 0; i < arch_acpi.ignored_count; i++)
-        kprintf("acpi: table %s: %s: not used\n", arch_acpi.ignored[i].table, arch_acpi.ignored[i].what);
+    if (problem.what)
+        kprintf("acpi: table %s: %s: not used\n", problem.table, problem.what);
     return 0;
 }
 

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arch/clock/tscsync.h"
 #include "arch/instructions.h"
 #include "arch/trapframe.h"
 #include "boot/info.h"
@@ -42,10 +41,10 @@ struct arch_cpu {
     uint8_t step_on;  /* gs:24 */
     uint8_t started;  /* arch/smp.c's own: how far the CPU has got */
     uint8_t reserved[6];
-    void *tables;                      /* GDT, TSS, IST stacks: arch/gdt.c's own */
-    uint64_t kernel_stack;             /* gs:40, of the current thread, as in TSS.RSP0: SYSCALL begins there */
-    uint64_t user_rsp;                 /* gs:48, for a few instructions at SYSCALL's entry */
-    struct arch_tsc_exchange exchange; /* with the boot processor, while it starts */
+    void *tables;          /* GDT, TSS, IST stacks: arch/gdt.c's own */
+    uint64_t kernel_stack; /* gs:40, of the current thread, as in TSS.RSP0: SYSCALL begins there */
+    uint64_t user_rsp;     /* gs:48, for a few instructions at SYSCALL's entry */
+    uint64_t exchange[2];  /* arch/tscsync's own, while the CPU starts */
 };
 
 /* ---- start, in the order kernel_main calls it ---------------------------------------------------------------- */
@@ -58,31 +57,22 @@ void arch_early_init(struct arch_cpu *cpu);
  * kernel_page_permanent (never freed). 0, or -ENOMEM. */
 int arch_paging_init(const struct boot_info *info);
 
-/* ACPI: RSDP -> XSDT/RSDT -> MADT, FADT (PM timer), HPET. 0, or a negative error with one line printed: -ENOENT (no
- * tables), -EINVAL (a table is malformed: which, and why). Every length and checksum is checked; a malformed table the
- * kernel can do without (FADT, DSDT, HPET) is printed and not used. */
+/* ACPI: RSDP -> XSDT/RSDT -> MADT. 0, or a negative error with one line printed: -ENOENT (no tables), -EINVAL (one is
+ * malformed: which, and why). */
 int arch_acpi_init(const struct boot_info *info);
 
-/* The mode of the local APICs. AUTO: as the firmware left it; x2APIC mode also where the MADT has APIC IDs that no
- * xAPIC can address, unless the firmware asks for xAPIC mode. */
-enum arch_x2apic { ARCH_X2APIC_AUTO, ARCH_X2APIC_ON, ARCH_X2APIC_OFF };
+/* Local APIC in the firmware's mode (arch/x2apic: or another); no interrupt of the firmware's comes any more. CPUs
+ * whose APIC IDs that mode cannot address are left out from here on. Boot processor; later by arch_smp_start for the
+ * others. 0, or negative with one line printed. */
+int arch_apic_init(void);
 
-/* Local APIC in the mode that is wanted, NMI lines of the MADT, spurious vector, PIC masked. CPUs whose APIC IDs that
- * mode cannot address are left out from here on. Boot processor; later by arch_smp_start for the others. 0, or negative
- * with one line printed: -ENODEV: no local APIC, or it cannot be in that mode. */
-int arch_apic_init(enum arch_x2apic wanted);
-
-/* TSC and APIC timer frequency: CPUID 15H, else measured by PM timer, HPET or PIT, the first that is there, and CPUID
- * 16H where none is. 0, or -ENODEV. Says in words which was used (arch_time_source). */
+/* TSC and APIC timer frequency: CPUID 15H, else measured by the PIT (before it arch/timers: PM timer, HPET), else CPUID
+ * 16H. 0, or -ENODEV. Says in words which was used (arch_time_source). */
 int arch_time_init(void);
 uint64_t arch_tsc_hz(void);
 const char *arch_time_source(void);
-/* Of CPU `index`'s TSC against the boot processor's, when it started (arch_smp_start). `rounds` 0: not measured; the
- * boot processor's never is. IA32_TSC_ADJUST is left as it is: only the firmware, or a hypervisor, knows what else
- * counts on it, and what a write would set right is known no better than these bounds. */
-const struct arch_tsc_bounds *arch_tsc_bounds(uint32_t index);
-/* What the boot processor's TSC is now, by this CPU's and the middle of its bounds: for times that are compared by
- * whoever may have changed CPUs meanwhile. Of two CPUs they may be in the wrong order, by the uncertainty. */
+/* For times that are compared by whoever may have changed CPUs meanwhile: this CPU's TSC, or with arch/tscsync what the
+ * boot processor's is now, as far as its offset is known. */
 uint64_t arch_tsc_common(void);
 /* Busy wait; needs arch_time_init. */
 void arch_delay_us(uint64_t us);

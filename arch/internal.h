@@ -5,6 +5,7 @@
 #include "arch/arch.h"
 #include "arch/asm_numbers.h"
 #include "arch/firmware/acpi_tables.h"
+#include "arch/frequency.h"
 
 /* Operand of LGDT and LIDT. */
 struct arch_table_pointer {
@@ -96,17 +97,27 @@ int arch_paging_identity(uint64_t copy, uint64_t phys);
 extern struct acpi_info arch_acpi;
 extern const struct acpi_memory arch_acpi_memory; /* this machine's; after arch_paging_init, boot only */
 
-/* As acpi_find, in this machine's memory. After arch_paging_init; boot only. */
-int arch_acpi_find(const char *signature, const uint8_t **table, uint32_t *size, struct acpi_problem *problem);
-
 /* ---- arch/debug_exit.c ---- */
 
 /* Waits `us` microseconds; before arch_time_init only about as long. */
 void arch_wait_for_effect(uint64_t us);
 
+/* ---- arch/smp.c, for arch/tscsync: when a CPU has started ---- */
+
+/* The boot processor measures how far the CPU's TSC is from its own, */
+void arch_tsc_meet(struct arch_cpu *cpu);
+/* and the CPU helps, again and again until it is let go. */
+void arch_tsc_wait(struct arch_cpu *cpu);
+
 /* ---- arch/apic.c ---- */
 
-uint32_t arch_apic_id(void); /* of this CPU, from CPUID */
+uint32_t arch_apic_id(void);           /* of this CPU, from CPUID */
+uint32_t arch_apic_read(uint32_t reg); /* arch/apic_registers.h */
+void arch_apic_write(uint32_t reg, uint32_t value);
+/* For arch/x2apic. Whether the APICs are to be in x2APIC mode: 0, or -ENODEV with one line printed. */
+int arch_apic_choose(bool *x2);
+/* Out of x2APIC mode, where this CPU is in it and shall not be. */
+void arch_apic_leave_x2apic(void);
 /* Sets this CPU's local APIC up and makes it known to arch_ipi. */
 void arch_apic_cpu_init(const struct arch_cpu *cpu);
 void arch_apic_eoi(void);
@@ -114,16 +125,18 @@ void arch_apic_eoi(void);
 bool arch_apic_in_service(unsigned vector);
 /* INIT or STARTUP to one CPU: `command` is the low half of the ICR. 0, or -EIO where it stays pending. */
 int arch_apic_send(uint32_t apic_id, uint32_t command);
-#define ICR_FIXED        0x00000u
-#define ICR_NMI          0x00400u
-#define ICR_INIT         0x00500u
-#define ICR_STARTUP      0x00600u
-#define ICR_LEVEL_ASSERT 0x04000u
 /* The timer, undivided: one-shot with `vector` or masked (vector 0), and its current count. */
 void arch_apic_timer_oneshot(uint8_t vector, uint32_t count);
 void arch_apic_timer_periodic(uint8_t vector, uint32_t count);
 uint32_t arch_apic_timer_count(void);
+
+/* ---- arch/time.c ---- */
+
 extern uint64_t arch_apic_timer_hz; /* since arch_time_init */
+/* For arch/timers. Finds timers beside the PIT; none of them interrupts any more. */
+void arch_timers_init(void);
+/* The TSC's frequency by the first of them that counts, and in words which; false: none. */
+bool arch_timers_measure(struct arch_interval *tsc, const char **source);
 
 /* ---- nasm ---- */
 

@@ -30,12 +30,6 @@
 #define APIC_BASE_EN      (UINT64_C(1) << 11)
 #define APIC_BASE_ADDRESS UINT64_C(0x000FFFFFFFFFF000)
 
-/* The two say whether x2APIC mode cannot be left but by a reset. */
-#define IA32_XAPIC_DISABLE_STATUS       0xBDu
-#define LEGACY_XAPIC_DISABLED           (UINT64_C(1) << 0)
-#define IA32_ARCH_CAPABILITIES          0x10Au
-#define ARCH_CAPABILITIES_XAPIC_DISABLE (UINT64_C(1) << 21) /* IA32_XAPIC_DISABLE_STATUS is there */
-
 #define IA32_MISC_ENABLE        0x1A0u
 #define MISC_ENABLE_LIMIT_CPUID (UINT64_C(1) << 22)
 

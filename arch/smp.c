@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Starting the other processors. SDM vol. 3, "MP Initialization Protocol Algorithm". */
+#include "arch/apic_registers.h"
 #include "arch/internal.h"
 #include "arch/registers.h"
 #include "arch/upcalls.h"
@@ -12,7 +13,6 @@
 
 #define INIT_WAIT_US    10000u
 #define STARTUP_WAIT_US 200u
-#define TSC_MEASURE_US  1000u
 #define START_LIMIT_US  10000000u /* generous: an emulator may have fewer cores than CPUs, and others use them */
 
 /* The block at the end of the trampoline, arch/ap.asm. */
@@ -50,8 +50,6 @@ enum { START_NOT_YET, START_ARRIVED, START_LET_GO };
 extern const uint8_t arch_trampoline[], arch_trampoline_end[], arch_trampoline_block[];
 extern const uint8_t arch_trampoline_mode32[], arch_trampoline_mode64[];
 void arch_ap_entry(void);
-
-static struct arch_tsc_bounds tsc_bounds[MAX_CPUS]; /* by the kernel's dense CPU number */
 
 static uint64_t code_page, table_page; /* physical, below 1 MiB; 0: not prepared yet */
 
@@ -137,8 +135,7 @@ static bool wait_started(struct arch_cpu *cpu, uint64_t us)
 
     do {
         if (__atomic_load_n(&cpu->started, __ATOMIC_ACQUIRE) == START_ARRIVED) {
-            arch_tsc_measure(&cpu->exchange, &tsc_bounds[cpu->index], TSC_MEASURE_US * (arch_tsc_hz() / 1000000),
-                             arch_tsc_hz());
+            arch_tsc_meet(cpu);
             __atomic_store_n(&cpu->started, START_LET_GO, __ATOMIC_RELEASE);
             return true;
         }
@@ -147,17 +144,14 @@ static bool wait_started(struct arch_cpu *cpu, uint64_t us)
     return false;
 }
 
-const struct arch_tsc_bounds *arch_tsc_bounds(uint32_t index)
+__attribute__((weak)) void arch_tsc_meet(struct arch_cpu *cpu)
 {
-    return &tsc_bounds[index];
+    (void)cpu;
 }
 
-uint64_t arch_tsc_common(void)
+__attribute__((weak)) void arch_tsc_wait(struct arch_cpu *cpu)
 {
-    const bool on = arch_irq_save();
-    const uint64_t now = arch_rdtsc() - (uint64_t)arch_tsc_offset(&tsc_bounds[arch_cpu_index()]);
-    arch_irq_restore(on);
-    return now;
+    (void)cpu;
 }
 
 /* INIT and STARTUP, the second one where the first is not enough. */
@@ -179,7 +173,7 @@ static int wake(struct arch_cpu *cpu)
 
 int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top)
 {
-    uint32_t apic_id = arch_acpi.cpus[index].apic_id;
+    uint32_t apic_id = arch_acpi.apic_ids[index];
     void *ist_tops[IST_COUNT];
 
     KASSERT(index && index < arch_acpi.cpu_count && cpu->index && cpu->index < MAX_CPUS);
@@ -214,7 +208,7 @@ void arch_ap_main(struct arch_cpu *cpu)
     arch_apic_cpu_init(cpu);
     __atomic_store_n(&cpu->started, START_ARRIVED, __ATOMIC_RELEASE);
     while (__atomic_load_n(&cpu->started, __ATOMIC_ACQUIRE) != START_LET_GO) {
-        arch_tsc_answer(&cpu->exchange);
+        arch_tsc_wait(cpu);
         arch_pause();
     }
     kernel_ap_main(cpu);

@@ -6,7 +6,6 @@
 #include "kernel/console/report.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/cpu.h"
-#include "kernel/dump/verdict.h"
 #include "kernel/lib/print.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
@@ -81,7 +80,7 @@ _Noreturn void kernel_main(struct boot_info *info)
     kserial_find();
     if (bad) /* not before: the loader's tables may not reach the only screen */
         kend_failed("options", error);
-    if (arch_acpi_init(info) != 0 || arch_apic_init((enum arch_x2apic)kopt.x2apic) != 0 || arch_time_init() != 0)
+    if (arch_acpi_init(info) != 0 || arch_apic_init() != 0 || arch_time_init() != 0)
         kend_failed("machine", "cannot go on without what the line above names");
     kprintf("time: TSC %lu Hz, %s\n", (unsigned long)arch_tsc_hz(), arch_time_source());
     kphase_run(KPHASE_CLOCK, info);
@@ -93,7 +92,6 @@ _Noreturn void kernel_main(struct boot_info *info)
     if (ksched_cpu_init(&boot_cpu) != 0)
         kend_failed("memory", "no room for the first stack: give the machine more memory");
     start_processors();
-    kverdict_clocks();
     struct kthread *thread;
     const struct kthread_params first = {
         .name = "controller", .priority = CONTROLLER_PRIORITY, .entry = krun, .argument = info};

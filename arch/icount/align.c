@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/icount/align.h"
 
+#include "arch/apic_registers.h"
 #include "arch/internal.h"
 
 static void spin_until(uint64_t tsc)
@@ -16,8 +17,8 @@ static void park(void)
     uint32_t self = arch_apic_id();
 
     for (uint32_t i = 0; i < arch_acpi.cpu_count; i++)
-        if (arch_acpi.cpus[i].apic_id != self)
-            (void)arch_apic_send(arch_acpi.cpus[i].apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
+        if (arch_acpi.apic_ids[i] != self)
+            (void)arch_apic_send(arch_acpi.apic_ids[i], ICR_INIT | ICR_LEVEL_ASSERT);
 }
 
 /*

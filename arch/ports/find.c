@@ -14,7 +14,7 @@
 static int find_table(const char *signature, const uint8_t **table, uint32_t *size)
 {
     struct acpi_problem problem;
-    int e = arch_acpi_find(signature, table, size, &problem);
+    int e = acpi_find(&arch_acpi_memory, arch_boot_info->rsdp, signature, table, size, &problem);
     if (e == -EINVAL)
         kprintf("serial: table %s: %s: not used\n", problem.table, problem.what);
     return e ? -ENOENT : 0;

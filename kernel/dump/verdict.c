@@ -12,42 +12,6 @@
 #include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
 
-/* Whether the CPUs' TSCs are one clock: the trace merges CPUs by it. The worst one is named. */
-void kverdict_clocks(void)
-{
-    const uint64_t unit = arch_tsc_hz() / TRACE_CLOCK_HZ;
-    uint64_t worst = 0, widest = 0;
-    uint32_t who = 0, apart = 0, unknown = 0;
-    for (uint32_t i = 1; i < kcpu_count; i++) {
-        const struct arch_tsc_bounds *b = arch_tsc_bounds(i);
-        const int64_t offset = arch_tsc_offset(b);
-        const uint64_t size = offset < 0 ? -(uint64_t)offset : (uint64_t)offset, sure = arch_tsc_uncertainty(b);
-        if (!b->rounds) {
-            unknown++;
-            continue;
-        }
-        widest = sure > widest ? sure : widest;
-        if (size <= sure + unit && b->low <= b->high)
-            continue;
-        apart++;
-        if (size + sure > worst) {
-            worst = size + sure;
-            who = i;
-        }
-    }
-    if (unknown)
-        kprintf("time: how far the TSCs of %u CPUs are from CPU 0's could not be measured\n", unknown);
-    if (who)
-        kreport(KREPORT_SKIP, "tsc",
-                "CPU %u's is %ld cycles from CPU 0's, give or take %lu; %u of %u differ: the order of events of "
-                "different CPUs is not exact",
-                who, (long)arch_tsc_offset(arch_tsc_bounds(who)),
-                (unsigned long)arch_tsc_uncertainty(arch_tsc_bounds(who)), apart, kcpu_count);
-    else if (kcpu_count > 1 + unknown)
-        kprintf("time: the TSCs of %u CPUs are one, as far as %lu cycles can tell\n", kcpu_count - unknown,
-                (unsigned long)widest);
-}
-
 static void report_debug_store(void)
 {
     struct ds_counts sum = {0}, c;

@@ -61,7 +61,6 @@ struct kopt {
     uint64_t seed;
     uint32_t tick_us;
     uint32_t cpus;
-    uint32_t x2apic; /* enum arch_x2apic */
     struct kopt_serial serial;
     uint32_t end; /* enum kopt_end */
 };

@@ -86,10 +86,6 @@ static const struct kopt_option table[] = {
     {"tick", "1000", "timer tick in microseconds", AT(tick_us), NUMBER32, 100, 100000, NULL, NULL},
     {"cpus", "256", "use at most this many CPUs (of a hybrid, which of them sample: pebs.cpus=)", AT(cpus), NUMBER32, 1,
      MAX_CPUS, NULL, NULL},
-    {"x2apic", "auto",
-     "mode of the local APICs: auto: as the firmware left it, or x2APIC if APIC IDs from 255 on need it; on: x2APIC, "
-     "in which SMM code of old firmware may hang; off: xAPIC, which leaves out APIC IDs from 255 on",
-     AT(x2apic), WORD, 0, 0, "auto|on|off", NULL},
     {"serial", "auto",
      "PORT of console and dump: auto (the port that ACPI's SPCR or else DBG2 names, else the first of COM1 to COM4, "
      "else of PCI), com1 to com4, an I/O port (0x3f8), mmio:ADDRESS[:STRIDE[:WIDTH]] (bytes between registers and per "

@@ -93,12 +93,7 @@ static void kmachine_dump(struct trace_dump *d)
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.tsc_hz=%lu", (unsigned long)arch_tsc_hz());
     for (size_t i = 0; kopt_show(i, text, sizeof text); i++)
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "option.%s", text);
-    for (uint32_t n = 0; n < kcpu_count; n++) {
-        const struct arch_tsc_bounds *tsc = arch_tsc_bounds(n);
+    for (uint32_t n = 0; n < kcpu_count; n++)
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.apic_id=%u", n, kcpu_table[n]->arch.apic_id);
-        if (tsc->rounds)
-            trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.tsc_offset=%ld %lu %u", n, (long)arch_tsc_offset(tsc),
-                             (unsigned long)arch_tsc_uncertainty(tsc), tsc->rounds);
-    }
 }
 KDUMP_SECTION(KDUMP_MACHINE, KDUMP_HEAD, kmachine_dump);

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "arch/firmware/acpi_bytes.h"
+#include "arch/firmware/acpi_registers.h"
 #include "arch/firmware/acpi_tables.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/firmware/power/acpi_power.h"
 
-#include "arch/firmware/acpi_bytes.h"
+#include "arch/firmware/acpi_registers.h"
 #include "kernel/lib/string.h"
 
 enum {

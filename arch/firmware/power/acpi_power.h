@@ -2,6 +2,7 @@
 /* What ACPI's tables say of reset and power-off. Pure, as arch/firmware/acpi_tables.h. */
 #pragma once
 
+#include "arch/firmware/acpi_registers.h"
 #include "arch/firmware/acpi_tables.h"
 
 struct acpi_power {

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/firmware/acpi_tables.c: a machine's tables as firmware lays them out, then every way to break them. Each read
+/* The readers of ACPI tables: a machine's tables as firmware lays them out, then every way to break them. Each read
  * gives a fresh copy of exactly the bytes asked for, so that AddressSanitizer sees the first byte read beyond them. */
 /* Longer than 500 lines: every way to break a table starts from the same machine. */
 #include <stdlib.h>
 
 #include "arch/firmware/acpi_tables.h"
 #include "arch/firmware/power/acpi_power.h"
+#include "arch/firmware/timers/acpi_timers.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 #include "tests/unit/support/cmocka.h"
 
 #define BASE UINT64_C(0x7F000000) /* where the fake memory begins */
 
-enum {
-    RSDP = 0x10,
-    RSDT = 0x100,
-    XSDT = 0x200,
-    MADT = 0x400,
-    FADT = 0x2000,
-    HPET = 0x2200,
-    DMAR = 0x2280,
-    DSDT = 0x2300
-};
+enum { RSDP = 0x10, RSDT = 0x100, XSDT = 0x200, MADT = 0x400, FADT = 0x2000, HPET = 0x2200, DSDT = 0x2300 };
 enum { END = 0x2400 };
 enum { BOOT_ID = 4 };
 
@@ -103,10 +95,10 @@ static struct machine *machine_new(void)
     put(m, RSDP + 24, 8, BASE + XSDT);
     seal_rsdp(m);
 
-    header(m, RSDT, "RSDT", 36 + 16);
-    header(m, XSDT, "XSDT", 36 + 32);
-    static const unsigned tables[] = {FADT, MADT, HPET, DMAR};
-    for (unsigned i = 0; i < 4; i++) {
+    header(m, RSDT, "RSDT", 36 + 12);
+    header(m, XSDT, "XSDT", 36 + 24);
+    static const unsigned tables[] = {FADT, MADT, HPET};
+    for (unsigned i = 0; i < 3; i++) {
         put(m, RSDT + 36 + 4 * i, 4, BASE + tables[i]);
         put(m, XSDT + 36 + 8 * i, 8, BASE + tables[i]);
     }
@@ -115,7 +107,7 @@ static struct machine *machine_new(void)
 
     header(m, MADT, "APIC", 44);
     put(m, MADT + 36, 4, 0xFEE00000);
-    madt_entry(m, (uint8_t[]){4, 6, 0xFF, 5, 0, 1}); /* NMI: all, LINT1; before any CPU */
+    madt_entry(m, (uint8_t[]){4, 6, 0xFF, 5, 0, 1}); /* NMI: nothing is made of it */
     madt_cpu(m, 1, 0, 1);
     madt_cpu(m, 2, BOOT_ID, 1);
     madt_cpu(m, 3, 8, 0);                                                  /* disabled */
@@ -123,9 +115,8 @@ static struct machine *machine_new(void)
     madt_cpu(m, 5, 9, 2);                                                  /* online capable, not enabled */
     madt_entry(m, (uint8_t[]){1, 12, 0, 0, 0, 0, 0xC0, 0xFE, 0, 0, 0, 0}); /* I/O APIC */
     madt_x2apic(m, 7, 12, 1);
-    madt_x2apic(m, 8, 300, 1);                                        /* needs x2APIC mode */
-    madt_entry(m, (uint8_t[]){0x7F, 3, 0});                           /* unknown: skipped */
-    madt_entry(m, (uint8_t[]){10, 12, 3, 0, 7, 0, 0, 0, 0, 0, 0, 0}); /* x2APIC NMI: UID 7, LINT0, active low */
+    madt_x2apic(m, 8, 300, 1);              /* needs x2APIC mode */
+    madt_entry(m, (uint8_t[]){0x7F, 3, 0}); /* unknown: skipped */
 
     header(m, FADT, "FACP", 244);
     put(m, FADT + 40, 4, BASE + DSDT);
@@ -143,10 +134,6 @@ static struct machine *machine_new(void)
     header(m, HPET, "HPET", 56);
     put(m, HPET + 44, 8, 0xFED00000);
     seal_table(m, HPET);
-
-    header(m, DMAR, "DMAR", 48);
-    put(m, DMAR + 37, 1, 1); /* interrupt remapping, no opt-out */
-    seal_table(m, DMAR);
 
     /* Name (_S5_, Package (4) {5, Zero, Zero, Zero}) behind something that looks like it */
     header(m, DSDT, "DSDT", 36 + 20);
@@ -169,13 +156,16 @@ static const void *read_memory(void *context, uint64_t phys, size_t size)
     return copy;
 }
 
-static struct acpi_power power; /* of the last machine */
+/* Of the last machine. */
+static struct acpi_power power;
+static struct acpi_timers timers;
 
 static int parse(struct machine *m, struct acpi_info *info, struct acpi_problem *problem)
 {
     const struct acpi_memory memory = {.read = read_memory, .context = m};
     int error = acpi_parse(&memory, BASE + RSDP, BOOT_ID, info, problem);
     acpi_power_parse(&memory, BASE + RSDP, &power);
+    acpi_timers_parse(&memory, BASE + RSDP, &timers);
 
     while (m->copy_count)
         free(m->copies[--m->copy_count]);
@@ -186,6 +176,7 @@ static void expect_good(struct machine *m, struct acpi_info *info)
 {
     struct acpi_problem problem;
     assert_int_equal(parse(m, info, &problem), 0);
+    assert_null(problem.what);
 }
 
 static void expect_bad(struct machine *m, int error, const char *table, const char *what)
@@ -197,12 +188,15 @@ static void expect_bad(struct machine *m, int error, const char *table, const ch
     assert_string_equal(problem.what, what);
 }
 
-/* What the kernel can do without stops nothing: it is named in *info. */
+/* What the kernel can do without stops nothing, and is named. */
 static void expect_ignored(struct machine *m, struct acpi_info *info, const char *table, const char *what)
 {
-    expect_good(m, info);
-    const struct acpi_problem *ignored = info->ignored_count ? info->ignored : power.ignored;
-    assert_int_equal(info->ignored_count + power.ignored_count, 1);
+    struct acpi_problem problem;
+    assert_int_equal(parse(m, info, &problem), 0);
+    assert_int_equal((problem.what != NULL) + timers.ignored_count + power.ignored_count, 1);
+    const struct acpi_problem *ignored = problem.what           ? &problem
+                                         : timers.ignored_count ? timers.ignored
+                                                                : power.ignored;
     assert_string_equal(ignored->table, table);
     assert_string_equal(ignored->what, what);
     assert_int_equal(info->cpu_count, 4);
@@ -215,23 +209,19 @@ static void test_whole(void **state)
     struct acpi_info info;
 
     expect_good(m, &info);
-    assert_int_equal(info.ignored_count, 0);
+    assert_int_equal(timers.ignored_count + power.ignored_count, 0);
     assert_int_equal(info.cpu_count, 4);
     assert_int_equal(info.cpus_left_out, 0);
     assert_int_equal(info.cpus_disabled, 3);
-    assert_int_equal(info.cpus[0].apic_id, BOOT_ID); /* first, although listed second */
-    assert_int_equal(info.cpus[0].uid, 2);
-    assert_int_equal(info.cpus[1].apic_id, 0);
-    assert_int_equal(info.cpus[2].apic_id, 12);
-    assert_int_equal(info.cpus[0].nmi_lint, 2);
-    assert_int_equal(info.cpus[0].nmi_low, 0);
-    assert_int_equal(info.cpus[2].nmi_lint, 3);
-    assert_int_equal(info.cpus[2].nmi_low, 1);
+    assert_int_equal(info.apic_ids[0], BOOT_ID); /* first, although listed second */
+    assert_int_equal(info.apic_ids[1], 0);
+    assert_int_equal(info.apic_ids[2], 12);
+    assert_int_equal(info.apic_ids[3], 300);
     assert_int_equal(info.ioapic_count, 1);
     assert_true(info.ioapics[0] == 0xFEC00000);
-    assert_int_equal(info.pm_timer, 0x608);
-    assert_int_equal(info.pm_timer_bits, 32);
-    assert_true(info.hpet == 0xFED00000);
+    assert_int_equal(timers.pm_timer, 0x608);
+    assert_int_equal(timers.pm_timer_bits, 32);
+    assert_true(timers.hpet == 0xFED00000);
     assert_true(power.reset.address == 0xCF9);
     assert_int_equal(power.reset.space, ACPI_SPACE_IO);
     assert_int_equal(power.reset_value, 0xF);
@@ -241,21 +231,6 @@ static void test_whole(void **state)
     assert_int_equal(power.pm1a_control, 0x604);
     assert_int_equal(power.smi_command, 0xB2);
     free(m);
-}
-
-static void test_x2apic_opt_out(void **state)
-{
-    (void)state;
-    for (unsigned flags = 0; flags < 8; flags++) {
-        struct machine *m = machine_new();
-        struct acpi_info info;
-
-        put(m, DMAR + 37, 1, flags);
-        seal_table(m, DMAR);
-        expect_good(m, &info);
-        assert_int_equal(info.x2apic_opt_out, flags >> 1 & 1);
-        free(m);
-    }
 }
 
 static void test_acpi_1(void **state)
@@ -272,7 +247,7 @@ static void test_acpi_1(void **state)
     seal_table(m, FADT);
     expect_good(m, &info);
     assert_int_equal(info.cpu_count, 4);
-    assert_int_equal(info.pm_timer_bits, 24);
+    assert_int_equal(timers.pm_timer_bits, 24);
     assert_true(power.reset.address == 0);
     free(m);
 }
@@ -289,18 +264,18 @@ static void test_fadt_variants(void **state)
     put(m, FADT + 40, 4, 1);
     seal_table(m, FADT);
     expect_good(m, &info);
-    assert_int_equal(info.pm_timer, 0x1008);
+    assert_int_equal(timers.pm_timer, 0x1008);
     assert_true(power.has_s5);
 
     put(m, FADT + 208, 1, ACPI_SPACE_MEMORY); /* not a port: no PM timer rather than a wrong one */
     seal_table(m, FADT);
     expect_good(m, &info);
-    assert_int_equal(info.pm_timer, 0);
+    assert_int_equal(timers.pm_timer, 0);
 
     put(m, FADT + 112, 4, 1u << 20); /* hardware-reduced */
     seal_table(m, FADT);
     expect_good(m, &info);
-    assert_int_equal(info.pm_timer, 0);
+    assert_int_equal(timers.pm_timer, 0);
     assert_false(power.has_s5);
     assert_true(power.reset.address == 0);
     free(m);
@@ -320,8 +295,8 @@ static void test_absent_tables(void **state)
     memcpy(m->memory + FADT, "XXXX", 4);
     memcpy(m->memory + HPET, "XXXX", 4); /* not asked for: its checksum does not matter */
     expect_good(m, &info);
-    assert_int_equal(info.pm_timer, 0);
-    assert_true(info.hpet == 0);
+    assert_int_equal(timers.pm_timer, 0);
+    assert_true(timers.hpet == 0);
 
     memcpy(m->memory + MADT, "XXXX", 4);
     expect_bad(m, -ENOENT, "APIC", "there is no MADT: cannot tell which CPUs exist");
@@ -342,9 +317,7 @@ static void test_many_cpus(void **state)
     expect_good(m, &info);
     assert_int_equal(info.cpu_count, MAX_CPUS);
     assert_int_equal(info.cpus_left_out, 1 + 3 + 200 + 60 - MAX_CPUS);
-    assert_int_equal(info.cpus[255].apic_id, 271);
-    assert_int_equal(info.cpus[255].uid, 271);
-    assert_int_equal(info.cpus[255].nmi_lint, 2);
+    assert_int_equal(info.apic_ids[255], 271);
     free(m);
 }
 
@@ -411,7 +384,7 @@ static void test_broken_optional_tables(void **state)
     static const struct {
         unsigned at;
         const char *name;
-    } tables[] = {{FADT, "FACP"}, {HPET, "HPET"}, {DMAR, "DMAR"}, {DSDT, "DSDT"}};
+    } tables[] = {{FADT, "FACP"}, {HPET, "HPET"}, {DSDT, "DSDT"}};
     struct acpi_info info;
 
     for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
@@ -420,10 +393,10 @@ static void test_broken_optional_tables(void **state)
 
         m->memory[at + 9]++;
         expect_ignored(m, &info, tables[i].name, "its checksum is wrong");
-        assert_int_equal(info.pm_timer, at == FADT ? 0 : 0x608);
+        assert_int_equal(timers.pm_timer, at == FADT ? 0 : 0x608);
         assert_true(power.reset.address == (at == FADT ? 0 : 0xCF9));
-        assert_true(info.hpet == (at == HPET ? 0 : 0xFED00000));
-        assert_int_equal(power.has_s5, at == HPET || at == DMAR);
+        assert_true(timers.hpet == (at == HPET ? 0 : 0xFED00000));
+        assert_int_equal(power.has_s5, at == HPET);
         put(m, at + 4, 4, 35);
         expect_ignored(m, &info, tables[i].name, "its length is out of bounds");
         put(m, at + 4, 4, UINT32_MAX);
@@ -442,38 +415,26 @@ static void test_broken_optional_tables(void **state)
     seal_table(m, HPET);
     expect_ignored(m, &info, "HPET", "it is too short");
     free(m);
-    m = machine_new();
-    put(m, DMAR + 4, 4, 47);
-    seal_table(m, DMAR);
-    expect_ignored(m, &info, "DMAR", "it is too short");
-    free(m);
 
-    m = machine_new(); /* all that can be wrong at once, NMI lines twice, and the FADT once more */
-    madt_entry(m, (uint8_t[]){4, 6, 0xFF, 0, 0, 2});
-    madt_entry(m, (uint8_t[]){10, 12, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0});
+    m = machine_new();         /* more than one */
     m->memory[FADT + 116] = 3; /* the reset register's space */
     seal_table(m, FADT);
     m->memory[DSDT + 9]++;
     m->memory[HPET + 9]++;
-    m->memory[DMAR + 9]++;
     expect_good(m, &info);
-    assert_int_equal(info.ignored_count, 3);
-    assert_string_equal(info.ignored[0].table, "APIC");
-    assert_string_equal(info.ignored[1].table, "DMAR");
-    assert_string_equal(info.ignored[2].table, "HPET");
+    assert_int_equal(timers.ignored_count, 1);
+    assert_string_equal(timers.ignored[0].table, "HPET");
     assert_int_equal(power.ignored_count, 2);
     assert_string_equal(power.ignored[0].table, "FACP");
     assert_string_equal(power.ignored[1].table, "DSDT");
-    assert_int_equal(info.pm_timer, 0x608);
-    assert_int_equal(info.cpus[0].nmi_lint, 2); /* the good line is still there */
-    assert_int_equal(info.cpus[2].nmi_lint, 3);
+    assert_int_equal(timers.pm_timer, 0x608);
     free(m);
 }
 
 static void test_broken_madt(void **state)
 {
     (void)state;
-    static const uint8_t types[] = {0, 1, 4, 5, 9, 10, 0x7F};
+    static const uint8_t types[] = {0, 1, 9, 0x7F};
     struct acpi_info info;
 
     for (unsigned i = 0; i < sizeof(types); i++) {
@@ -484,7 +445,7 @@ static void test_broken_madt(void **state)
             put(m, MADT + 4, 4, at - MADT + 6);
             seal_table(m, MADT);
             expect_ignored(m, &info, "APIC", "the length of an entry is wrong, it and all behind it");
-            assert_int_equal(info.cpus[2].nmi_lint, 3); /* what comes before it holds */
+            assert_int_equal(info.apic_ids[2], 12); /* what comes before it holds */
             free(m);
         }
         struct machine *m = machine_new(); /* an entry that reaches beyond the table */
@@ -496,11 +457,13 @@ static void test_broken_madt(void **state)
         free(m);
     }
     struct machine *m = machine_new(); /* the first entry: the processor that runs this is there all the same */
+    struct acpi_problem problem;
     m->memory[MADT + 44 + 1] = 0;
     seal_table(m, MADT);
-    expect_good(m, &info);
+    assert_int_equal(parse(m, &info, &problem), 0);
+    assert_non_null(problem.what);
     assert_int_equal(info.cpu_count, 1);
-    assert_int_equal(info.cpus[0].apic_id, BOOT_ID);
+    assert_int_equal(info.apic_ids[0], BOOT_ID);
     assert_int_equal(info.ioapic_count, 0);
     free(m);
     m = machine_new();
@@ -555,9 +518,9 @@ static void check_sane(struct machine *m)
     }
     assert_in_range(info.cpu_count, 1, MAX_CPUS);
     assert_in_range(info.ioapic_count, 0, ACPI_MAX_IOAPICS);
-    assert_in_range(info.ignored_count, 0, ACPI_MAX_IGNORED);
+    assert_in_range(timers.ignored_count, 0, 2);
     assert_in_range(power.ignored_count, 0, 2);
-    assert_int_equal(info.cpus[0].apic_id, BOOT_ID);
+    assert_int_equal(info.apic_ids[0], BOOT_ID);
 }
 
 /* Every byte set to every value of a few, with checksums made good again, so that the damage gets past them. */
@@ -565,7 +528,7 @@ static void test_every_byte(void **state)
 {
     (void)state;
     static const uint8_t values[] = {0x00, 0x01, 0x7F, 0x80, 0xFF};
-    static const unsigned tables[] = {RSDT, XSDT, MADT, FADT, HPET, DMAR, DSDT};
+    static const unsigned tables[] = {RSDT, XSDT, MADT, FADT, HPET, DSDT};
 
     for (unsigned t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
         struct machine *m = machine_new();
@@ -592,16 +555,16 @@ static void test_random_damage(void **state)
 
     for (unsigned round = 0; round < 20000; round++) {
         struct machine *m = machine_new();
-        static const unsigned tables[] = {XSDT, MADT, FADT, HPET, DMAR, DSDT};
+        static const unsigned tables[] = {XSDT, MADT, FADT, HPET, DSDT};
         for (unsigned hits = 0; hits < 1 + round % 4; hits++) {
             seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            unsigned table = tables[(seed >> 33) % 6];
+            unsigned table = tables[(seed >> 33) % 5];
             unsigned span = get32(m, table + 4) % 512 + 1;
             if (span > END - table - 4)
                 span = END - table - 4;
             m->memory[table + 4 + (seed >> 40) % span] = (uint8_t)(seed >> 56);
         }
-        for (unsigned t = 0; t < 6; t++) {
+        for (unsigned t = 0; t < 5; t++) {
             unsigned size = get32(m, tables[t] + 4);
             if (size >= 36 && size <= END - tables[t])
                 seal_table(m, tables[t]);
@@ -654,7 +617,7 @@ int main(void)
         cmocka_unit_test(test_broken_headers), cmocka_unit_test(test_broken_madt),
         cmocka_unit_test(test_s5_variants),    cmocka_unit_test(test_every_byte),
         cmocka_unit_test(test_random_damage),  cmocka_unit_test(test_broken_optional_tables),
-        cmocka_unit_test(test_find),           cmocka_unit_test(test_x2apic_opt_out),
+        cmocka_unit_test(test_find),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/firmware/acpi_registers.h"
 #include "arch/firmware/acpi_tables.h"
 #include "arch/firmware/ports/acpi_serial.h"
 #include "kernel/lib/errno.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What arch/apic.c makes of a local APIC as firmware may leave it: in either mode, with entries of its own enabled and
- * vectors in service. The registers are memory, the MSRs a table.
+ * What arch/apic.c and arch/x2apic make of a local APIC as firmware may leave it: in either mode, with entries of its
+ * own enabled and vectors in service. The registers are memory, the MSRs a table.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #include "arch/instructions.h"
 #include "arch/internal.h"
 #include "arch/registers.h"
+#include "arch/x2apic/x2apic.h"
 #include "kernel/lib/cpuset.h"
 #include "kernel/lib/errno.h"
 
@@ -26,6 +27,7 @@ struct acpi_info arch_acpi;
 /* Whether IA32_ARCH_CAPABILITIES is there, whether it says that IA32_XAPIC_DISABLE_STATUS is, and what that says: the
  * next of the three is only there where the one before it says so. */
 static unsigned lock;
+static bool has_x2apic;
 enum { HAS_CAPABILITIES = 1, HAS_STATUS = 2, LOCKED = 4 };
 
 void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
@@ -34,6 +36,8 @@ void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
     memset(out, 0, 4 * sizeof out[0]);
     if (leaf == 0)
         out[0] = 7;
+    else if (leaf == 1)
+        out[2] = has_x2apic ? CPUID_1_ECX_X2APIC : 0;
     else if (leaf == 7)
         out[3] = lock & HAS_CAPABILITIES ? CPUID_7_EDX_ARCH_CAPABILITIES : 0;
     else
@@ -65,15 +69,17 @@ void wrmsr(uint32_t msr, uint64_t value)
         const uint64_t mode = value & (APIC_BASE_EN | APIC_BASE_EXTD);
         const uint64_t before = base_msr & (APIC_BASE_EN | APIC_BASE_EXTD);
         assert_true(mode != APIC_BASE_EXTD);
-        assert_true(before == (APIC_BASE_EN | APIC_BASE_EXTD) ? mode == 0
-                    : before == 0                             ? mode == APIC_BASE_EN
-                                                              : mode & APIC_BASE_EN);
+        if (mode != before)
+            assert_true(before == (APIC_BASE_EN | APIC_BASE_EXTD) ? mode == 0
+                        : before == 0                             ? mode == APIC_BASE_EN
+                                                                  : mode & APIC_BASE_EN);
         assert_int_equal(value & APIC_BASE_ADDRESS, base_msr & APIC_BASE_ADDRESS);
         assert_true(writes < 4);
         if (mode == 0) { /* "Local APIC Status and Location": as after RESET */
             x2apic_msrs[APIC_LVT_THERMAL / 16] = x2apic_msrs[APIC_LVT_CMCI / 16] = LVT_MASKED;
             page[APIC_VERSION / 4] = (uint32_t)x2apic_msrs[APIC_VERSION / 16];
             page[APIC_LVT_THERMAL / 4] = page[APIC_LVT_CMCI / 4] = LVT_MASKED;
+            page[APIC_SVR / 4] = 0xFF;
         }
         base_writes[writes++] = base_msr = value;
         return;
@@ -99,7 +105,23 @@ void arch_features_add(const char *word)
     fail_msg("%s", word);
 }
 
-const struct boot_info *arch_boot_info;
+static const struct boot_info boot_info;
+const struct boot_info *arch_boot_info = &boot_info;
+const struct acpi_memory arch_acpi_memory;
+
+static uint8_t dmar[48];
+static uint32_t dmar_size; /* 0: there is none */
+
+int acpi_find(const struct acpi_memory *memory, uint64_t rsdp, const char *signature, const uint8_t **bytes,
+              uint32_t *size, struct acpi_problem *problem)
+{
+    (void)rsdp, (void)problem;
+    assert_ptr_equal(memory, &arch_acpi_memory);
+    assert_string_equal(signature, "DMAR");
+    *bytes = dmar;
+    *size = dmar_size;
+    return dmar_size ? 0 : -ENOENT;
+}
 
 #define MEMORY_END 0x80000000u /* all below is, but for page 0 */
 
@@ -117,7 +139,7 @@ static bool no_room;
 
 void *arch_map_device(uint64_t phys, size_t size)
 {
-    assert_false(arch_is_memory(NULL, phys, size));
+    assert_false(arch_is_memory(arch_boot_info, phys, size));
     assert_int_equal(size, sizeof ioapic);
     assert_true(maps < 4);
     mapped[maps++] = phys;
@@ -136,7 +158,7 @@ static void begin(bool x2, uint64_t base, uint32_t last_lvt)
     memset(x2apic_msrs, 0, sizeof x2apic_msrs);
     memset(&reachable, 0, sizeof reachable);
     x2apic = x2;
-    registers = x2 ? NULL : page; /* as choose_mode leaves it */
+    registers = x2 ? NULL : page; /* as arch_apic_init leaves it */
     writes = 0;
     base_msr = 0xFEE00000 | base;
     *reg(APIC_VERSION) = last_lvt << 16 | 0x15;
@@ -150,20 +172,18 @@ static void begin(bool x2, uint64_t base, uint32_t last_lvt)
     *reg(APIC_LVT_PC) = LVT_NMI;
     *reg(APIC_LVT_THERMAL) = 0x42;
     *reg(APIC_LVT_CMCI) = 0x43;
-    arch_acpi = (struct acpi_info){.cpu_count = 2};
-    arch_acpi.cpus[0] = (struct acpi_cpu){.apic_id = 7, .nmi_lint = 2};
-    arch_acpi.cpus[1] = (struct acpi_cpu){.apic_id = 300, .nmi_lint = 1, .nmi_low = 1};
+    arch_acpi = (struct acpi_info){.cpu_count = 2, .apic_ids = {7, 300}};
 }
 
-static void expect_silent(uint32_t lint0, uint32_t lint1)
+static void expect_silent(void)
 {
     assert_int_equal(*reg(APIC_SVR), SVR_ENABLE | ARCH_VECTOR_SPURIOUS);
     assert_int_equal(*reg(APIC_TPR), 0);
     assert_int_equal(*reg(APIC_LVT_TIMER), LVT_MASKED);
     assert_int_equal(*reg(APIC_TIMER_INITIAL), 0);
     assert_int_equal(*reg(APIC_LVT_ERROR), LVT_MASKED);
-    assert_int_equal(*reg(APIC_LVT_LINT0), lint0);
-    assert_int_equal(*reg(APIC_LVT_LINT1), lint1);
+    assert_int_equal(*reg(APIC_LVT_LINT0), LVT_MASKED);
+    assert_int_equal(*reg(APIC_LVT_LINT1), LVT_NMI);
 }
 
 static const struct arch_cpu first = {.index = 0, .apic_id = 7}, other = {.index = 200, .apic_id = 300};
@@ -173,11 +193,11 @@ static void xapic(void **state)
     (void)state;
     begin(false, APIC_BASE_EN, 6);
     arch_apic_cpu_init(&first);
-    expect_silent(LVT_MASKED, LVT_NMI);
+    expect_silent();
     assert_int_equal(*reg(APIC_LVT_PC), LVT_MASKED);
     assert_int_equal(*reg(APIC_LVT_THERMAL), LVT_MASKED);
     assert_int_equal(*reg(APIC_LVT_CMCI), LVT_MASKED);
-    assert_int_equal(writes, 0);
+    assert_int_equal(base_msr & (APIC_BASE_EN | APIC_BASE_EXTD), APIC_BASE_EN);
     assert_true(kcpuset_has(&reachable, 0));
 }
 
@@ -195,8 +215,8 @@ static void x2apic_handed_over(void **state)
     (void)state;
     begin(true, APIC_BASE_EN | APIC_BASE_EXTD, 6);
     arch_apic_cpu_init(&other);
-    assert_int_equal(writes, 0); /* it stays as it is */
-    expect_silent(LVT_NMI | LVT_ACTIVE_LOW, LVT_MASKED);
+    assert_int_equal(base_msr & (APIC_BASE_EN | APIC_BASE_EXTD), APIC_BASE_EN | APIC_BASE_EXTD);
+    expect_silent();
     assert_true(kcpuset_has(&reachable, 200) && !kcpuset_has(&reachable, 200 - 64));
     assert_int_equal(page[APIC_SVR / 4], 0);
 }
@@ -207,8 +227,8 @@ static void into_x2apic(void **state)
     for (unsigned on = 0; on < 2; on++) {
         begin(true, on ? APIC_BASE_EN : 0, 6);
         arch_apic_cpu_init(&other);
-        assert_int_equal(writes, 2 - on);
-        assert_int_equal(base_writes[1 - on] & (APIC_BASE_EN | APIC_BASE_EXTD), APIC_BASE_EN | APIC_BASE_EXTD);
+        assert_int_equal(writes, 2);
+        assert_int_equal(base_writes[1] & (APIC_BASE_EN | APIC_BASE_EXTD), APIC_BASE_EN | APIC_BASE_EXTD);
     }
 }
 
@@ -217,10 +237,9 @@ static void out_of_x2apic(void **state)
     (void)state;
     begin(false, APIC_BASE_EN | APIC_BASE_EXTD, 6);
     arch_apic_cpu_init(&first);
-    assert_int_equal(writes, 2);
     assert_int_equal(base_writes[0] & (APIC_BASE_EN | APIC_BASE_EXTD), 0);
     assert_int_equal(base_writes[1] & (APIC_BASE_EN | APIC_BASE_EXTD), APIC_BASE_EN);
-    expect_silent(LVT_MASKED, LVT_NMI);
+    expect_silent();
 }
 
 /* ---- which mode */
@@ -271,12 +290,15 @@ static void modes(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         begin(!cases[i].handed_over, APIC_BASE_EN | (cases[i].handed_over ? APIC_BASE_EXTD : 0), 6);
-        arch_acpi.x2apic_opt_out = cases[i].opt_out;
-        arch_acpi.cpus[0].apic_id = cases[i].far_boot ? 512 : 7;
-        arch_acpi.cpus[1].apic_id = cases[i].far ? 255 : 254;
+        dmar_size = i % 3 || cases[i].opt_out ? DMAR_SIZE : 0;
+        dmar[DMAR_FLAGS] = cases[i].opt_out ? 7 : 5;
+        has_x2apic = cases[i].cpuid;
+        arch_acpi.apic_ids[0] = cases[i].far_boot ? 512 : 7;
+        arch_acpi.apic_ids[1] = cases[i].far ? 255 : 254;
         lock = cases[i].lock;
         said[0] = '\0';
-        const int error = choose_mode(cases[i].wanted, cases[i].cpuid);
+        arch_x2apic_want(cases[i].wanted);
+        const int error = arch_apic_choose(&x2apic);
         assert_string_equal(said, cases[i].said);
         assert_int_equal(error, cases[i].expected == REFUSED ? -ENODEV : 0);
         if (!error)
@@ -293,14 +315,27 @@ static void who_is_left_out(void **state)
         begin(x2, APIC_BASE_EN, 6);
         arch_acpi = (struct acpi_info){.cpu_count = 6, .cpus_left_out = 2};
         for (unsigned i = 0; i < 6; i++)
-            arch_acpi.cpus[i] = (struct acpi_cpu){.apic_id = ids[i], .uid = i};
-        leave_out_beyond(highest_id());
+            arch_acpi.apic_ids[i] = ids[i];
+        leave_out_beyond(x2 ? X2APIC_HIGHEST_ID : XAPIC_HIGHEST_ID);
         assert_int_equal(arch_acpi.cpu_count, x2 ? 5 : 3);
         assert_int_equal(arch_acpi.cpus_left_out, x2 ? 2 + 1 : 2 + 3);
-        assert_int_equal(arch_acpi.cpus[0].apic_id, 7);
-        assert_int_equal(arch_acpi.cpus[x2 ? 4 : 2].uid, 5); /* what is known of it goes along */
-        assert_int_equal(arch_acpi.cpus[1].apic_id, x2 ? 255 : 254);
+        assert_int_equal(arch_acpi.apic_ids[0], 7);
+        assert_int_equal(arch_acpi.apic_ids[x2 ? 4 : 2], 0);
+        assert_int_equal(arch_acpi.apic_ids[1], x2 ? 255 : 254);
     }
+}
+
+static void a_short_dmar(void **state)
+{
+    (void)state;
+    begin(true, APIC_BASE_EN, 6);
+    arch_x2apic_want(ARCH_X2APIC_ON);
+    has_x2apic = true;
+    dmar_size = DMAR_SIZE - 1;
+    dmar[DMAR_FLAGS] = DMAR_FLAG_X2APIC_OPT_OUT;
+    said[0] = '\0';
+    assert_int_equal(arch_apic_choose(&x2apic), 0);
+    assert_string_equal(said, "acpi: table DMAR: it is too short: not used\n");
 }
 
 static void what_leads_to_smm_stays(void **state)
@@ -410,6 +445,7 @@ int main(void)
         cmocka_unit_test(out_of_x2apic),
         cmocka_unit_test(modes),
         cmocka_unit_test(who_is_left_out),
+        cmocka_unit_test(a_short_dmar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

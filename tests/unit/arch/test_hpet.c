@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/clock/hpet.c on registers in memory: none of any number of timers can interrupt afterwards; nothing else
+/* arch/timers/hpet.c on registers in memory: none of any number of timers can interrupt afterwards; nothing else
  * changes. */
 #include <string.h>
 
-#include "arch/clock/hpet.h"
+#include "arch/timers/hpet.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 

@@ -37,7 +37,9 @@ static struct {
     unsigned asked; /* how often for the table: each time its checksum is computed */
 } dbg2;
 
-const struct boot_info *arch_boot_info;
+static const struct boot_info boot_info;
+const struct boot_info *arch_boot_info = &boot_info;
+const struct acpi_memory arch_acpi_memory;
 
 void kprintf(const char *format, ...)
 {
@@ -48,9 +50,11 @@ void kprintf(const char *format, ...)
     va_end(args);
 }
 
-int arch_acpi_find(const char *signature, const uint8_t **table, uint32_t *size, struct acpi_problem *problem)
+int acpi_find(const struct acpi_memory *memory, uint64_t rsdp, const char *signature, const uint8_t **table,
+              uint32_t *size, struct acpi_problem *problem)
 {
-    (void)problem;
+    (void)rsdp, (void)problem;
+    assert_ptr_equal(memory, &arch_acpi_memory);
     assert_string_equal(signature, "DBG2");
     *table = dbg2.bytes;
     *size = sizeof dbg2.bytes;

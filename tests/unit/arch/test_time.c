@@ -1,32 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/clock/time.c: clocks that are none, and clocks that stop, are given up in time; what CPUID says then. */
+/* arch/time.c: what the PIT measures, and what CPUID says where it does not. */
 #include <stdio.h>
 #include <string.h>
 
 #include "arch/arch.h"
-#include "arch/clock/time.c" /* a clock that stops is one that it would not choose */
 #include "arch/internal.h"
+#include "arch/time.c" /* how long it counts is its own */
 #include "tests/unit/support/cmocka.h"
 
-#include "arch/clock/frequency.h"
-#include "arch/clock/hpet.h"
 #include "kernel/lib/print.h"
 #include "tests/unit/fake/processor.h"
 
-static bool any_port;
+/* The PIT: its channel 2 counts `pit_hz` of the TSC's `hz`; 0: it stands still. */
+static enum { NO_PIT, PIT, STUCK_PIT } pit;
+static uint64_t hz = 3000000000, began;
+static unsigned bytes, late;
+static uint16_t loaded;
 
 void arch_out8(uint16_t port, uint8_t value)
 {
-    if (any_port)
-        return;
-    assert_int_equal(port, 0x43); /* the PIT's tick is stopped */
-    assert_int_equal(value, 0x30);
+    if (port == PIT_CHANNEL2) {
+        loaded = (uint16_t)(bytes++ % 2 ? loaded | value << 8 : value);
+        began = processor.tsc;
+    } else if (port == PIT_COMMAND) {
+        assert_true(value == PIT_STOP || value == PIT_MODE); /* the firmware's tick is stopped */
+        bytes = 0;
+    } else {
+        assert_int_equal(port, PORT_B);
+        assert_int_equal(value & (PORT_B_GATE2 | PORT_B_SPEAKER), PORT_B_GATE2);
+    }
 }
 
 uint8_t arch_in8(uint16_t port)
 {
-    (void)port;
-    return 0xFF; /* nothing is there */
+    assert_int_equal(port, PORT_B);
+    if (pit == NO_PIT)
+        return 0xFF;
+    processor.tsc += 3000; /* a microsecond */
+    if (late && processor.tsc - began > hz / 100 && late-- % 2)
+        processor.tsc += hz; /* this CPU is not run for a second */
+    const bool over = pit == PIT && bytes == 2 && (processor.tsc - began) * (__uint128_t)PIT_HZ / hz > loaded;
+    return over ? PORT_B_OUT2 : 0;
 }
 
 static uint32_t leaf_0, leaf_15[4], leaf_16;
@@ -44,8 +58,6 @@ void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
         out[0] = leaf_16 | 0xABCD0000; /* reserved */
 }
 
-struct acpi_info arch_acpi;
-
 static char said[256];
 
 void kprintf(const char *format, ...)
@@ -54,14 +66,6 @@ void kprintf(const char *format, ...)
     va_start(args, format);
     vsnprintf(said, sizeof said, format, args);
     va_end(args);
-}
-
-static uint32_t registers[HPET_SIZE / 4];
-
-void *arch_map_device(uint64_t phys, size_t size)
-{
-    assert_int_equal(size, sizeof registers);
-    return phys >= 0x80000000 ? registers : NULL; /* below is memory */
 }
 
 /* The APIC timer: a 64th of the TSC. */
@@ -86,95 +90,41 @@ void arch_apic_timer_periodic(uint8_t vector, uint32_t count)
     fail_msg("%u, %u", vector, count);
 }
 
-/* ---- a clock ----------------------------------------------------------------------------------------------------- */
-
-static uint32_t reads, stops_at, flaps_from;
-
-static uint32_t read_clock(void)
+static void by_pit(void **state)
 {
-    assert_true(reads < 2 * (MEASURE_POLLS + STUCK_POLLS)); /* some seconds */
-    reads++;
-    if (reads > flaps_from)
-        return flaps_from + (reads & 1);
-    return reads < stops_at ? reads : stops_at;
-}
-
-static struct reference clock_of(uint64_t hz)
-{
-    reads = 0;
-    stops_at = flaps_from = UINT32_MAX;
-    return (struct reference){.name = "clock", .hz = hz, .mask = UINT32_MAX, .read = read_clock};
-}
-
-static void one_that_goes(void **state)
-{
+    static const uint64_t rates[] = {3000000000, 2400000000, 1896000000, 3408000000};
     (void)state;
-    struct arch_interval interval;
-    const struct reference reference = clock_of(1000000);
-    assert_true(measure_once(&reference, &interval));
-    assert_in_range(reads, 1000000 * MEASURE_MS / 1000, 1000000 * MEASURE_MS / 1000 + 100);
-    assert_true(interval.low && interval.low <= interval.high);
+    pit = PIT;
+    leaf_0 = 0;
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
+        for (unsigned times = 0; times < 6; times++) {
+            hz = rates[i];
+            late = times;
+            assert_int_equal(arch_time_init(), 0);
+            assert_true(arch_tsc_hz() == hz);
+            assert_string_equal(arch_time_source(), "PIT, rounded within the measurement error");
+        }
+    leaf_0 = 0x15; /* and the crystal, where CPUID knows no more than the ratio */
+    memcpy(leaf_15, (uint32_t[]){2, 284, 0, 0}, sizeof leaf_15);
+    assert_int_equal(arch_time_init(), 0);
+    assert_string_equal(arch_time_source(), "CPUID leaf 15H, whose crystal was found by measuring");
 }
 
-static void one_that_stops(void **state)
+/* All counts are interrupted: what is known of them is little, but true. */
+static void never_sharp(void **state)
 {
+    struct arch_interval tsc;
     (void)state;
-    struct arch_interval interval;
-    struct reference reference = clock_of(1000000);
-    stops_at = 100; /* behind the first edges */
-    assert_false(measure_once(&reference, &interval));
-    reference = clock_of(1000000);
-    flaps_from = 100; /* it changes, and never comes there */
-    assert_false(measure_once(&reference, &interval));
-}
-
-/* What is beyond the counter would be waited for in vain. */
-static void one_that_is_too_fast(void **state)
-{
-    static const uint64_t hz[] = {FS_PER_SECOND, UINT64_C(107374182400), UINT64_C(81000000000)};
-    (void)state;
-    for (size_t i = 0; i < sizeof hz / sizeof hz[0]; i++) {
-        struct arch_interval interval;
-        const struct reference reference = clock_of(hz[i]);
-        assert_false(measure_once(&reference, &interval));
-        assert_in_range(reads, 0, 100);
+    pit = PIT;
+    hz = 3000000000;
+    for (unsigned i = 0; i < 2 * TRIES; i++) {
+        late = 1 + i % 2;
+        assert_true(count_once(&tsc));
+        assert_true(tsc.low <= hz && hz <= tsc.high);
     }
-    assert_true((uint64_t)PIT_HZ * MEASURE_MS / 1000 <= 0xFFFFu / 4 * 3); /* but the PIT is not refused */
 }
 
-static void hpets_that_are_none(void **state)
-{
-    static const struct {
-        uint64_t address;
-        uint32_t period;
-        bool is;
-    } cases[] = {
-        {0xFED00000, 69841279, true},
-        {0xFED00000, 1, false},
-        {0xFED00000, UINT32_MAX, false},
-        {0x100000, 69841279, false},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char line[128] = "";
-        said[0] = '\0';
-        hpet = NULL;
-        arch_acpi.hpet = cases[i].address;
-        registers[HPET_PERIOD / 4] = cases[i].period;
-        stop_firmware_ticks();
-        assert_int_equal(hpet != NULL, cases[i].is);
-        if (!cases[i].is)
-            snprintf(line, sizeof line, "time: what ACPI calls an HPET, at 0x%lx, is none: not used\n",
-                     cases[i].address);
-        assert_string_equal(said, line);
-    }
-    said[0] = '\0';
-    arch_acpi.hpet = 0;
-    stop_firmware_ticks();
-    assert_string_equal(said, "");
-}
-
-/* No clock to measure with: neither PM timer nor HPET, and a PIT that stands still. */
+/* No clock to measure with: no PIT, or one that stands still. */
 static void by_cpuid_alone(void **state)
 {
     static const struct {
@@ -199,10 +149,9 @@ static void by_cpuid_alone(void **state)
         {0x14, 2, 284, 24000000, 3400, 0, NULL},
     };
     (void)state;
-    any_port = true;
     processor.step = 20000; /* what a read takes: a PIT that stands still is known by their number */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        arch_acpi = (struct acpi_info){0};
+        pit = i == 2 ? STUCK_PIT : NO_PIT;
         leaf_0 = cases[i].last;
         leaf_15[0] = cases[i].denominator;
         leaf_15[1] = cases[i].numerator;
@@ -221,14 +170,14 @@ static void by_cpuid_alone(void **state)
         assert_true(arch_apic_timer_hz > cases[i].hz / 65 && arch_apic_timer_hz < cases[i].hz / 63);
     }
     processor.step = 1;
-    any_port = false;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_that_goes),       cmocka_unit_test(one_that_stops), cmocka_unit_test(one_that_is_too_fast),
-        cmocka_unit_test(hpets_that_are_none), cmocka_unit_test(by_cpuid_alone),
+        cmocka_unit_test(by_pit),
+        cmocka_unit_test(never_sharp),
+        cmocka_unit_test(by_cpuid_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/clock/tscsync.c: two sides that take turns in one thread, with clocks and ways of our own making; and two
+ * arch/tscsync/exchange.c: two sides that take turns in one thread, with clocks and ways of our own making; and two
  * threads of this machine, one of which has its TSC moved.
  */
 #include <pthread.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/clock/tscsync.h"
 #include "arch/instructions.h"
+#include "arch/tscsync/exchange.h"
 #include "tests/unit/support/cmocka.h"
 
 static struct arch_tsc_exchange exchange;

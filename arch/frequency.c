@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/clock/frequency.h"
+#include "arch/frequency.h"
 
 static struct arch_interval widened(struct arch_interval in)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/clock/hpet.h"
+#include "arch/timers/hpet.h"
 
 #include "kernel/lib/errno.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/clock/tscsync.h"
+#include "arch/tscsync/exchange.h"
 
 #include "arch/instructions.h"
 
