@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/dump/verdict.h"
 
-#include "arch/arch.h"
 #include "ds/ds.h"
 #include "kernel/console/report.h"
 #include "kernel/cpu.h"

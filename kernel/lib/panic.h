@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a run that went wrong: stops the other CPUs, prints registers and a backtrace with symbols, and dumps the
- * trace all the same. */
+/* The end of a run that went wrong: stops the other CPUs, shows where it was, and dumps the trace all the same. */
 #pragma once
 
 #include <stdarg.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,8 +15,10 @@ _Noreturn void kpanic(const char *format, ...) __attribute__((format(printf, 1, 
 /* Called by arch/panic.asm alone. */
 _Noreturn void kpanic_at(struct arch_trap_frame *caller, const char *format, va_list args);
 
-/* Describes an exception in one line. `cr2`: the value of CR2 when it came. */
+/* Weak, as they show numbers only: kernel/symbols defines them again. Describes an exception in one line; `cr2`: the
+ * value of CR2 when it came. Prints where it was; `called`: at a return address. */
 void kpanic_describe(const struct arch_trap_frame *frame, uint64_t cr2, char *line, size_t size);
+void kpanic_show(const struct arch_trap_frame *frame, bool called);
 
 /* Between these two calls a panic of another CPU does not stop this one: its NMI waits for the release. Interrupts off;
  * for a short time; not nested. */

@@ -147,6 +147,12 @@ void kernel_user_return(struct arch_trap_frame *frame)
     end_if_asked(frame);
 }
 
+__attribute__((weak)) const char *ksymbols_name(uint64_t address, uint64_t *offset)
+{
+    (void)address, (void)offset;
+    return NULL;
+}
+
 _Noreturn void kuser_kill(const struct arch_trap_frame *frame, int code, const char *why)
 {
     kgate_enter(); /* counting stops before the printing */
