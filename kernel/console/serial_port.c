@@ -36,10 +36,10 @@ bool kserial_take(const struct arch_uart *port, uint32_t baud, const char *who, 
         return false;
     }
     if (e != -ENODEV || !looking)
-        kprintf("serial: %s: %s, but %s\n", where, who,
-                e == -EFAULT   ? "that is no device"
-                : e == -ENOMEM ? "it cannot be mapped"
-                               : "no 16550 answers there");
+        kprintf("serial: %s: %s, %s\n", where, who,
+                e == -EFAULT   ? "but that is no device"
+                : e == -ENOMEM ? "but it cannot be mapped"
+                               : "but no 16550 answers there");
     return false;
 }
 
