@@ -33,16 +33,12 @@ static uint64_t wait_for_switches(uint64_t before, bool *second_half)
     *second_half = false;
     const uint64_t begin = arch_tsc_common();
     uint64_t done, said = UINT64_MAX;
-    char more[64];
     for (;; kthread_sleep(step, KWAIT_DELAY_EXECUTION)) {
         done = ksched_switches() - before;
         const int64_t cycles = (int64_t)(arch_tsc_common() - begin);
         const uint64_t seconds = cycles < 0 ? 0 : (uint64_t)cycles / arch_tsc_hz();
-        if (seconds != said) {
-            kprint_status_more(more, sizeof more);
-            kprint_status("run: %lu of %u s, %lu of %lu switches%s", (unsigned long)seconds, kopt.seconds,
-                          (unsigned long)done, (unsigned long)kopt.switches, more);
-        }
+        if (seconds != said)
+            kprint_run(seconds, done);
         said = seconds;
         if (done >= half && !*second_half) { /* a short run may be over by then */
             *second_half = true;

@@ -7,30 +7,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The serial port as one of the console's sinks. Text ends a line of kprint_line that is not wholly out. */
+/* The serial port as one of the console's sinks. */
 extern const struct console_sink kprint_serial;
 /* Writes text with CR LF at the end of each line, as serial terminals want it. */
 void kprint_lines(void (*write)(const char *data, size_t size), const char *text, size_t size);
 
 /* Bytes of a dump to the sinks that take them; serialised with kprintf. */
 void kprint_bytes(const char *data, size_t size);
-/* Likewise, goes on with a line of which `done` characters are out, with as many as the port takes now: perhaps none;
- * the lock is not waited for either, nor held for longer than these take. `wait`: with all that are left. Returns how
- * many are out. Other text may come in between: it ends the line, which then begins again, and fewer are out than
- * before. One line at a time; at least one character. */
-size_t kprint_line(const char *line, size_t size, size_t done, bool wait);
-/* Runs `function` while nobody prints; it may not print itself. */
-void kprint_locked(void (*function)(void));
 /* For a terminal at the serial port alone: echo and prompts of the monitor, which belong into no log. */
 void kprint_terminal(const char *text, size_t size);
-/* What goes on now, in one line, where the console can show that by itself (a screen can, a serial line not). */
-void kprint_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* More text for the status line while a workload runs. Weak: another part of the kernel may define it; by default it
- * adds nothing. Thread context. */
-void kprint_status_more(char *text, size_t size);
-/* Takes the console's lock for a CPU that is about to hold all others, and lets it print without: nobody else does now.
- * It waits a bounded time, then goes on without. Interrupts off, before they are held; and before they go on. */
-void kprint_hold(void);
-void kprint_release(void);
 /* From now on nothing waits for the console's lock: the CPU that held it may be stopped. */
 void kprint_panic(void);
+
+/* What goes on now, in one line. Weak: by default it is not shown, as a serial line could only say it again and again.
+ */
+void kprint_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Likewise: the run is so far, thread context; a dump is, of which so many bytes went out `before`. */
+void kprint_run(uint64_t seconds, uint64_t switches);
+void kprint_progress(uint64_t done, uint64_t bytes, uint64_t before);
+/* More text for the line of kprint_run. Weak, beside it: by default there is none. Thread context. */
+void kprint_status_more(char *text, size_t size);
+
+/* ---- for who has to do with the serial port, or the other CPUs, by itself */
+/* Nobody prints meanwhile, but in a panic. Interrupts are off; kprint_lock returns whether they were on. */
+bool kprint_lock(void);
+void kprint_unlock(bool on);
+extern bool kprint_locked, kprint_lock_ignored; /* atomic */
+/* NULL, or called before text, under the lock: ends a line of which a part is out. */
+extern void (*kprint_break_line)(void);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/console/sinks.h"
 
-#include <stdbool.h>
-
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 
@@ -16,20 +14,18 @@ static char early[CONSOLE_EARLY];
 static size_t early_size;
 static uint64_t early_missing; /* characters that were said and had no room */
 
-/* A write inside a write is a panic's that has broken into it: that is let through. A third one means that writing to
- * this sink is what goes wrong: the others shall still say so. */
-static bool enter(unsigned i)
+__attribute__((weak)) void kconsole_announce(uint64_t bytes)
 {
-    if (sinks[i].inside >= 2)
-        return false;
-    sinks[i].inside++;
-    return true;
+    (void)bytes;
 }
 
+/* A write inside a write is a panic's that has broken into it: that is let through. A third one means that writing to
+ * this sink is what goes wrong: the others shall still say so. */
 static void feed(unsigned i, const char *text, size_t size)
 {
-    if (!enter(i))
+    if (sinks[i].inside >= 2)
         return;
+    sinks[i].inside++;
     sinks[i].sink->write(sinks[i].sink->context, text, size);
     sinks[i].inside--;
 }
@@ -75,20 +71,4 @@ const char *kconsole_way(void)
         if (sinks[i].sink->dump)
             way = sinks[i].sink->way;
     return way;
-}
-
-void kconsole_announce(uint64_t bytes)
-{
-    for (unsigned i = 0; i < sink_count; i++)
-        if (sinks[i].sink->announce)
-            sinks[i].sink->announce(bytes);
-}
-
-void kconsole_status(const char *text)
-{
-    for (unsigned i = 0; i < sink_count; i++)
-        if (sinks[i].sink->status && enter(i)) {
-            sinks[i].sink->status(sinks[i].sink->context, text);
-            sinks[i].inside--;
-        }
 }

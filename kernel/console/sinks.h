@@ -17,14 +17,9 @@ struct console_sink {
      * console's lock held, but in a panic: then the write it has broken into may not be finished, and never will be. No
      * printing, no locks, no wait without a bound. */
     void (*write)(void *context, const char *text, size_t size);
-    /* What goes on, in one line without '\n', instead of what was said so before; under the same rules. NULL: this sink
-     * cannot say that without saying it again and again. */
-    void (*status)(void *context, const char *text);
     /* Bytes of a dump, which are not for humans, as they are; under the same rules. NULL: none go there. */
     void (*dump)(void *context, const char *data, size_t size);
     const char *way; /* of them, in words: "over serial" */
-    /* So many are about to follow: it may say that they have no room. No lock held. NULL: it says nothing. */
-    void (*announce)(uint64_t bytes);
     void *context;
 };
 
@@ -35,10 +30,9 @@ int kconsole_add(const struct console_sink *sink);
 
 /* For kernel/console/print.c alone: to all sinks there are. */
 void kconsole_write(const char *text, size_t size);
-void kconsole_status(const char *text);
 void kconsole_dump(const char *data, size_t size);
 
 /* For a dump. How its bytes go, in words; of several ways the one that was added last; NULL: there is none. */
 const char *kconsole_way(void);
-/* Tells all sinks that so many of them follow. */
+/* So many of them follow. No lock held. Weak: a part with a sink may say that they have no room. */
 void kconsole_announce(uint64_t bytes);

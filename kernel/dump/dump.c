@@ -80,23 +80,12 @@ void kdump_announce(uint64_t bytes, uint32_t frames)
                 (unsigned long)((bytes * 10 + baud - 1) / baud), baud);
 }
 
-/* Of this dump: all its bytes, those that are out, and the share that was last said. */
-struct progress {
-    const char *way;
-    uint64_t bytes, done;
-    unsigned percent;
-};
-
 static void write_console(void *context, const char *data, size_t size)
 {
-    struct progress *p = context;
+    uint64_t *done = context;
     kprint_bytes(data, size);
-    p->done += size;
-    const unsigned percent = (unsigned)(p->done * 100 / p->bytes);
-    if (percent == p->percent)
-        return;
-    p->percent = percent;
-    kprint_status("dump: %u %% of %lu bytes %s", percent, (unsigned long)p->bytes, p->way);
+    *done += size;
+    kprint_progress(*done, total.bytes - kdump_begun.bytes, kdump_begun.bytes);
 }
 
 /* Numbers go on where the dump that has begun ends. */
@@ -111,8 +100,8 @@ static void begin(struct trace_dump *d, const struct trace_sink *sink)
 void kdump(const char *cause, const char *line)
 {
     static struct trace_dump dump; /* large for a panic's stack */
-    struct progress progress = {.way = kconsole_way(), .percent = ~0u};
-    const struct trace_sink console = {write_console, &progress};
+    uint64_t done = 0;
+    const struct trace_sink console = {write_console, &done};
 
     panic_line = line;
     kphase_run(KPHASE_DUMP, NULL);
@@ -123,21 +112,15 @@ void kdump(const char *cause, const char *line)
     total.frames = dump.frames;
     total.bytes = dump.bytes;
     total.raw = dump.raw_bytes;
-    progress.bytes = total.bytes - kdump_begun.bytes;
-    if (!progress.way) {
-        kprintf("dump: none: there is neither a serial port nor save=esp: %lu bytes are lost\n",
-                (unsigned long)progress.bytes);
-        kprint_status("dump: none, %lu bytes are lost", (unsigned long)progress.bytes);
+    const uint64_t bytes = total.bytes - kdump_begun.bytes;
+    if (!kconsole_way()) {
+        kprintf("dump: none: there is neither a serial port nor save=esp: %lu bytes are lost\n", (unsigned long)bytes);
+        kprint_progress(0, bytes, 0);
         return;
     }
-    kdump_announce(progress.bytes, total.frames - kdump_begun.frames);
-    kconsole_announce(progress.bytes);
+    kdump_announce(bytes, total.frames - kdump_begun.frames);
+    kconsole_announce(bytes);
     begin(&dump, &console);
     produce(&dump, cause);
     kprintf("dump: done\n");
-    if (kdump_begun.any)
-        kprint_status("dump: done, %lu bytes %s, %lu of them while it ran", (unsigned long)total.bytes, progress.way,
-                      (unsigned long)kdump_begun.bytes);
-    else
-        kprint_status("dump: done, %lu bytes %s", (unsigned long)total.bytes, progress.way);
 }

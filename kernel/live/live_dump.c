@@ -6,6 +6,7 @@
 #include "kernel/console/print.h"
 #include "kernel/console/report.h"
 #include "kernel/console/serial_port.h"
+#include "kernel/console/sinks.h"
 #include "kernel/dump/dump.h"
 #include "kernel/dump_section.h"
 #include "kernel/lib/print.h"
@@ -41,6 +42,55 @@ static bool is_stopping(void)
     return __atomic_load_n(&stopping, __ATOMIC_RELAXED);
 }
 
+/* ---- some of a line at a time ------------------------------------------------------------------------------------ */
+
+static bool unfinished; /* a line has begun and not ended */
+
+/* What follows begins a line of its own. */
+static void end_line(void)
+{
+    if (unfinished)
+        kconsole_dump("\r\n", 2);
+    unfinished = false;
+}
+
+static bool try_lock(bool *on)
+{
+    *on = arch_irq_save();
+    if (!__atomic_exchange_n(&kprint_locked, true, __ATOMIC_ACQUIRE) ||
+        __atomic_load_n(&kprint_lock_ignored, __ATOMIC_RELAXED))
+        return true;
+    arch_irq_restore(*on);
+    return false;
+}
+
+/* Goes on with a line of which `done` characters are out, with as many as the port takes now: perhaps none; the
+ * console's lock is not waited for either, nor held for longer than these take. `wait`: with all that are left. Returns
+ * how many are out. Other text may come in between: it ends the line, which then begins again, and fewer are out than
+ * before. At least one character. */
+static size_t print_line(const char *line, size_t size, size_t done, bool wait)
+{
+    bool on;
+    kprint_break_line = end_line;
+    if (wait)
+        on = kprint_lock();
+    else if (!try_lock(&on))
+        return done;
+    if (!unfinished)
+        done = 0;
+    else if (!done)
+        end_line();
+    size_t ready = wait ? size : arch_serial_ready(), count = size - done < ready ? size - done : ready;
+    if (count) {
+        unfinished = true; /* first: a panic may come before the last character is out */
+        kconsole_dump(line + done, count);
+        done += count;
+        unfinished = done < size;
+    }
+    kprint_unlock(on);
+    return done;
+}
+
 /* ---- one line --------------------------------------------------------------------------------------------------- */
 
 static void set_line(uint64_t value)
@@ -64,7 +114,7 @@ static void line_is_out(void)
 static void go_on(bool wait)
 {
     size_t before = sender.done;
-    sender.done = kprint_line(sender.dump.line, sender.size, before, wait);
+    sender.done = print_line(sender.dump.line, sender.size, before, wait);
     sender.again += sender.done < before;
 }
 

@@ -121,6 +121,24 @@ static uint32_t await_held(uint32_t count)
     return __atomic_load_n(&held, __ATOMIC_ACQUIRE);
 }
 
+static bool console_taken;
+
+/* The console's lock, for a CPU that is about to hold all others: it prints without, as nobody else does then. It waits
+ * a bounded time, then goes on without. Interrupts off, before they are held; and before they go on. */
+static void hold_console(void)
+{
+    const uint64_t until = arch_rdtsc() + arch_tsc_hz();
+    while (!(console_taken = !__atomic_exchange_n(&kprint_locked, true, __ATOMIC_ACQUIRE)) && arch_rdtsc() < until)
+        arch_pause();
+    __atomic_store_n(&kprint_lock_ignored, true, __ATOMIC_RELAXED);
+}
+
+static void release_console(void)
+{
+    __atomic_store_n(&kprint_lock_ignored, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&kprint_locked, !console_taken, __ATOMIC_RELEASE); /* printing has released it meanwhile */
+}
+
 static void talk(void (*stop)(const char *name), const char *name)
 {
     uint32_t nobody = NOBODY;
@@ -131,7 +149,7 @@ static void talk(void (*stop)(const char *name), const char *name)
     }
     const struct counting counting = pause_counting();
     write_dr7(DR7_NONE);
-    kprint_hold();
+    hold_console();
     __atomic_store_n(&holding, 1, __ATOMIC_RELEASE);
     for (uint32_t i = 0; i < kcpu_count; i++) /* it may come after `go`: then, too, it is no NMI of the hardware's */
         __atomic_store_n(&asked[i], i != arch_cpu_index(), __ATOMIC_RELEASE);
@@ -143,7 +161,7 @@ static void talk(void (*stop)(const char *name), const char *name)
     stop(name);
     __atomic_store_n(&holding, 0, __ATOMIC_RELEASE);
     await_held(0);
-    kprint_release();
+    release_console();
     load_here();
     go_on_counting(&counting);
     __atomic_store_n(&stopper, NOBODY, __ATOMIC_RELEASE);

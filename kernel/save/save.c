@@ -24,8 +24,12 @@ static void write_dump(void *context, const char *data, size_t size)
     ksave_write(data, size);
 }
 
-static const struct console_sink sink = {
-    .write = write_text, .dump = write_dump, .way = "into memory (save=esp)", .announce = ksave_announce};
+static const struct console_sink sink = {.write = write_text, .dump = write_dump, .way = "into memory (save=esp)"};
+
+void kconsole_announce(uint64_t bytes)
+{
+    ksave_announce(bytes);
+}
 
 static void begin(const struct boot_info *info)
 {
@@ -68,7 +72,9 @@ static void finish(const struct boot_info *none)
         return;
     kprintf("save: the machine is reset, and its next start makes a file of this log\n");
     arch_serial_drain();
-    kprint_locked(ksave_finish);
+    const bool on = kprint_lock();
+    ksave_finish();
+    kprint_unlock(on);
     kopt.end = KOPT_END_REBOOT;
 }
 KPHASE(KPHASE_END, finish);

@@ -7,6 +7,8 @@
 #include "kernel/console/print.h"
 #include "kernel/console/sinks.h"
 #include "kernel/lib/print.h"
+#include "kernel/lib/string.h"
+#include "kernel/options/options.h"
 #include "kernel/phase.h"
 #include "kernel/screen/screen.h"
 
@@ -21,14 +23,14 @@ static void write_screen(void *context, const char *text, size_t size)
     arch_map_flush();
 }
 
-static void write_status(void *context, const char *text)
-{
-    (void)context;
-    kscreen_status(&screen, text);
-    arch_map_flush();
-}
+static bool shown;
+static const struct console_sink sink = {.write = write_screen};
 
-static const struct console_sink sink = {.write = write_screen, .status = write_status};
+static void show(void)
+{
+    kconsole_add(&sink);
+    shown = true;
+}
 
 void kscreen_begin(const struct boot_info *info)
 {
@@ -67,7 +69,7 @@ void kscreen_open(const struct boot_info *info)
     }
     if (p.base) {
         kprintf("screen: %u x %u pixels, %u rows of %u characters\n", p.width, p.height, screen.rows, screen.columns);
-        kconsole_add(&sink);
+        show();
     } else if (fb->width) {
         kprintf("screen: none: %u x %u pixels, but %s\n", fb->width, fb->height, why);
     } else {
@@ -92,6 +94,54 @@ void kscreen_rescue(const struct boot_info *unused)
         return;
     p.base = arch_phys_to_virt(at);
     if (arch_readable(p.base, p.size) && begin(&p))
-        kconsole_add(&sink);
+        show();
 }
 KPHASE(KPHASE_LAST_WORDS, kscreen_rescue);
+
+/* ---- the status line --------------------------------------------------------------------------------------------- */
+
+void kprint_status(const char *format, ...)
+{
+    char text[128];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!shown)
+        return;
+    const bool on = kprint_lock();
+    kscreen_status(&screen, text);
+    arch_map_flush();
+    kprint_unlock(on);
+}
+
+__attribute__((weak)) void kprint_status_more(char *text, size_t size)
+{
+    (void)size;
+    text[0] = '\0';
+}
+
+void kprint_run(uint64_t seconds, uint64_t switches)
+{
+    char more[64];
+    kprint_status_more(more, sizeof more);
+    kprint_status("run: %lu of %u s, %lu of %lu switches%s", (unsigned long)seconds, kopt.seconds,
+                  (unsigned long)switches, (unsigned long)kopt.switches, more);
+}
+
+void kprint_progress(uint64_t done, uint64_t bytes, uint64_t before)
+{
+    static unsigned percent;
+    const char *way = kconsole_way();
+    const unsigned last = percent;
+    percent = (unsigned)(done * 100 / bytes);
+    if (!way)
+        kprint_status("dump: none, %lu bytes are lost", (unsigned long)bytes);
+    else if (done == bytes && before)
+        kprint_status("dump: done, %lu bytes %s, %lu of them while it ran", (unsigned long)(bytes + before), way,
+                      (unsigned long)before);
+    else if (done == bytes)
+        kprint_status("dump: done, %lu bytes %s", (unsigned long)bytes, way);
+    else if (percent != last)
+        kprint_status("dump: %u %% of %lu bytes %s", percent, (unsigned long)bytes, way);
+}

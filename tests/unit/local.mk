@@ -71,5 +71,6 @@ $(B)/unit/kernel/test_activity: $(addprefix $(B)/san/kernel/,truth/activity.o ac
 $(B)/unit/kernel/test_lock_trace: $(addprefix $(B)/san/kernel/,truth/locks.o locks/traced_spinlock.o)
 $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/kernel/test_sched*.c)): $(B)/san/kernel/locks/traced_spinlock.o
 $(B)/unit/kernel/test_sessions_events: $(B)/san/kernel/locks/sessions.o
+$(B)/unit/kernel/test_display: $(B)/san/kernel/screen/display.o
 $(B)/unit/kernel/test_tracepoint $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/kernel/test_sessions*.c)): \
     $(B)/san/kernel/truth/switches.o

@@ -15,10 +15,7 @@ struct screen {
     char text[3 * CONSOLE_EARLY];
     size_t size;
     unsigned panics; /* so many writes come to a write inside them */
-    bool breaks;     /* a write does not come back */
 };
-
-static jmp_buf broken;
 
 static void kscreen_write(void *context, const char *text, size_t size)
 {
@@ -26,19 +23,10 @@ static void kscreen_write(void *context, const char *text, size_t size)
     assert_true(s->size + size < sizeof s->text);
     memcpy(s->text + s->size, text, size);
     s->text[s->size += size] = '\0';
-    if (s->breaks)
-        longjmp(broken, 1);
     if (s->panics) {
         s->panics--;
         kconsole_write("panic\n", 6);
     }
-}
-
-static void kscreen_status(void *context, const char *text)
-{
-    kscreen_write(context, "[", 1);
-    kscreen_write(context, text, strlen(text));
-    kscreen_write(context, "]", 1);
 }
 
 static struct screen screens[CONSOLE_SINKS + 1];
@@ -117,28 +105,6 @@ static void test_panic_within(void **state)
     assert_string_equal(screens[1].text, "text\npanic\nagain\npanic\n");
 }
 
-/* Only who can show it gets it, and nobody later: it is what goes on now. */
-static void test_status(void **state)
-{
-    (void)state;
-    screens[1].sink.status = kscreen_status;
-    screens[2].sink.status = kscreen_status;
-    kconsole_add(&screens[0].sink);
-    kconsole_add(&screens[1].sink);
-    kconsole_status("half");
-    kconsole_add(&screens[2].sink);
-    assert_string_equal(screens[0].text, "");
-    assert_string_equal(screens[1].text, "[half]");
-    assert_string_equal(screens[2].text, "");
-    screens[1].breaks = true;
-    for (volatile int i = 0; i < 2; i++)
-        if (setjmp(broken) == 0)
-            say("");
-    kconsole_status("done");
-    assert_string_equal(screens[1].text, "[half]");
-    assert_string_equal(screens[2].text, "[done]");
-}
-
 static void test_too_many(void **state)
 {
     (void)state;
@@ -155,7 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_replay, begin),    cmocka_unit_test_setup(test_overflow, begin),
         cmocka_unit_test_setup(test_part_fits, begin), cmocka_unit_test_setup(test_panic_within, begin),
-        cmocka_unit_test_setup(test_too_many, begin),  cmocka_unit_test_setup(test_status, begin),
+        cmocka_unit_test_setup(test_too_many, begin),
     };
     return alone_run_tests(tests, sizeof tests / sizeof tests[0]);
 }

@@ -6,6 +6,7 @@
 #include "arch/arch.h"
 #include "kernel/console/print.h"
 #include "kernel/console/sinks.h"
+#include "kernel/options/options.h"
 #include "kernel/screen/screen.h"
 #include "tests/unit/support/cmocka.h"
 
@@ -39,6 +40,28 @@ void kprintf(const char *format, ...)
     vsnprintf(said, sizeof said, format, args);
     va_end(args);
 }
+
+static unsigned locks, calls;
+
+bool kprint_lock(void)
+{
+    locks++;
+    calls++;
+    return true;
+}
+
+void kprint_unlock(bool on)
+{
+    assert_true(on && locks == 1);
+    locks--;
+}
+
+const char *kconsole_way(void)
+{
+    return "over serial";
+}
+
+struct kopt kopt = {.seconds = 60, .switches = 1000};
 
 static const struct console_sink *added;
 
@@ -157,6 +180,27 @@ static void opened(void **state)
                               "or beyond what the processor can address\n");
 }
 
+/* The line at the bottom, under the console's lock, once there is a screen. */
+static void status(void **state)
+{
+    (void)state;
+    firmware(3 * GIB);
+    kprint_run(1, 500);
+    assert_true(!calls && pixels[479][0] == 0xAAAAAAAA);
+    kscreen_open(&info);
+    kprint_run(1, 500);
+    kprint_progress(0, 1000, 0);
+    kprint_progress(9, 1000, 0); /* no new percent */
+    kprint_progress(10, 1000, 0);
+    kprint_progress(1000, 1000, 0);
+    assert_int_equal(calls, 3);
+    bool drawn = false;
+    for (unsigned y = 464, x = 0; y < 480; x = 0, y++)
+        for (; x < 640; x++)
+            drawn |= pixels[y][x] != pixels[479][0];
+    assert_true(drawn);
+}
+
 int main(void)
 {
     static uint64_t bases[] = {
@@ -173,6 +217,7 @@ int main(void)
         cmocka_unit_test(not_readable),
         cmocka_unit_test(not_wanted),
         cmocka_unit_test(opened),
+        cmocka_unit_test(status),
     };
     return alone_run_tests(tests, sizeof tests / sizeof tests[0]);
 }

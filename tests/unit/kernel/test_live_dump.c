@@ -39,13 +39,8 @@ void arch_irq_restore(bool on)
 #include "arch/serial.h"
 #include "kernel/console/print.h"
 #include "kernel/console/report.h"
-/* A panic comes at every instruction: what it left of their state is looked at, and each time put back. Print.c's own
- * kprint_status_more gives way to that of live_dump.c. */
-#define kprint_status_more none_more
-void none_more(char *text, size_t size);
-/* as above */
+/* A panic comes at every instruction: what it left of their state is looked at, and each time put back. */
 #include "kernel/console/print.c"
-#undef kprint_status_more
 /* as above */
 #include "kernel/console/sinks.c"
 #include "kernel/live/live_dump.c"
@@ -240,7 +235,7 @@ static void fill(unsigned switches)
     irq_on = false;
     kconsole_add(&kprint_serial);
     kconsole_add(&other);
-    stopping = unfinished = locked = lock_ignored = sending = false;
+    stopping = unfinished = kprint_locked = kprint_lock_ignored = sending = false;
     thread = NULL;
     meanwhile = NULL;
     out_size = 0;
@@ -509,8 +504,8 @@ static size_t keep(void *to, bool back)
     KEEP(&kdump_begun, sizeof kdump_begun);
     KEEP(box.memory, box.size);
     KEEP(&unfinished, sizeof unfinished);
-    KEEP(&locked, sizeof locked);
-    KEEP(&lock_ignored, sizeof lock_ignored);
+    KEEP(&kprint_locked, sizeof kprint_locked);
+    KEEP(&kprint_lock_ignored, sizeof kprint_lock_ignored);
     KEEP(&sinks, sizeof sinks);
     KEEP(&early_size, sizeof early_size);
     KEEP(&early_missing, sizeof early_missing);
