@@ -14,6 +14,7 @@
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
+#include "kernel/memory/stack.h"
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
 #include "kernel/recording/ds.h"
@@ -101,8 +102,7 @@ void krun(void *boot)
 
     kphase_run(KPHASE_READY, boot);
     kphase_run(KPHASE_BEFORE_RUN, boot);
-    struct kmem_counts before, after;
-    kmem_counts(&before);
+    const uint64_t pages = kmem_pages_live(), threads = kstack_count();
     kphase_run(KPHASE_RECORDING_BEGINS, NULL);
     if (krecording_start(error, sizeof error) != 0)
         fail("setup", error);
@@ -124,7 +124,7 @@ void krun(void *boot)
     kphase_run(KPHASE_RECORDING_ENDS, NULL);
     krecording_stop();
     kphase_run(KPHASE_RUN_ENDS, NULL);
-    kmem_counts(&after);
+    const int64_t more_pages = (int64_t)(kmem_pages_live() - pages), more_threads = (int64_t)(kstack_count() - threads);
 
     if (done >= kopt.switches)
         kreport(KREPORT_PASS, "run", "%lu switches on %u CPUs when it was asked to end", (unsigned long)done,
@@ -136,8 +136,7 @@ void krun(void *boot)
         kreport(KREPORT_SKIP, "periods", "pebs.later=%s: they did not change: half of the switches was not reached",
                 kopt.pebs_later);
     kverdict();
-    bool leak = before.live_pages != after.live_pages || before.live_objects != after.live_objects;
-    kreport(leak ? KREPORT_FAIL : KREPORT_PASS, "memory", "%ld pages and %ld objects more than before",
-            (long)(after.live_pages - before.live_pages), (long)(after.live_objects - before.live_objects));
+    kreport(more_pages || more_threads ? KREPORT_FAIL : KREPORT_PASS, "memory",
+            "%ld pages and %ld threads more than before", (long)more_pages, (long)more_threads);
     finish();
 }

@@ -66,14 +66,14 @@ struct kthread {
     uint32_t told[TRACE_MAX_SESSIONS]; /* for who watches threads: by session, when it was last told of this one */
 
     uint32_t gate_depth; /* kernel/gate.h; only its own CPU touches it, interrupts off */
-    void *stack;         /* slot of kernel/memory/stack.h */
     void *context;       /* stack pointer while it does not run: arch_context_switch */
     void (*entry)(void *);
     void *argument;
     struct kuser *user;               /* kernel/user_thread.h; NULL: a thread of the kernel's */
     void (*gone)(struct kuser *user); /* frees that */
     int exit_code;
-};
+    uint64_t magic; /* KSTACK_MAGIC, while it exists */
+} __attribute__((aligned(16)));
 
 /* Every change of `state`; `wait_reason` is set before. Dispatcher lock, unless the thread is being created. */
 static inline void kthread_set_state(struct kthread *thread, enum kthread_state state)
@@ -83,11 +83,11 @@ static inline void kthread_set_state(struct kthread *thread, enum kthread_state 
 }
 
 /* ---- stacks
- * Each lies in a slot of fixed size and alignment, so that any stack pointer leads to the thread that owns the stack,
+ * Each lies with its thread in a slot of fixed size and alignment, so that any stack pointer leads to the thread,
  * without the per-CPU data:
  *
  *     slot + KSTACK_SLOT ->  +---------------------------+
- *                            | struct kstack_top         |
+ *                            | struct kthread            |
  *                            | frames, growing down      |
  *     slot + 4096        ->  +---------------------------+
  *                            | guard page, never mapped  |
@@ -99,19 +99,18 @@ static inline void kthread_set_state(struct kthread *thread, enum kthread_state 
 #define KSTACK_COUNT UINT64_C(65536)              /* 2 GiB of addresses */
 #define KSTACK_MAGIC UINT64_C(0x4B4341545352434E) /* "NCRSTACK" */
 
-struct kstack_top {
-    struct kthread *thread;
-    uint64_t magic;
-};
+static inline uint64_t kthread_slot(const struct kthread *thread)
+{
+    return (uint64_t)(uintptr_t)thread & ~(KSTACK_SLOT - 1);
+}
 
 /* The thread in whose stack `sp` lies; NULL if it lies in none (boot stack, IST stacks). Any context. */
 static inline struct kthread *kthread_of_stack(uint64_t sp)
 {
     if (sp - KSTACK_BASE >= KSTACK_COUNT * KSTACK_SLOT)
         return NULL;
-    const struct kstack_top *top =
-        (const struct kstack_top *)((sp & ~(KSTACK_SLOT - 1)) + KSTACK_SLOT - sizeof(struct kstack_top));
-    return top->magic == KSTACK_MAGIC ? top->thread : NULL;
+    struct kthread *thread = (struct kthread *)((sp & ~(KSTACK_SLOT - 1)) + KSTACK_SLOT - sizeof *thread);
+    return thread->magic == KSTACK_MAGIC ? thread : NULL;
 }
 
 /* True if `address` is in the guard page of a slot: a fault there is a stack overflow. */

@@ -11,27 +11,14 @@
 #include "kernel/lib/string.h"
 #include "kernel/lock/spinlock.h"
 #include "kernel/memory/boot_memory.h"
-#include "kernel/memory/heap.h"
 #include "kernel/memory/page_bitmap.h"
 
-/* Lock order: heap_lock, then page_lock; map_lock, then page_lock (page tables). */
+/* Lock order: map_lock, then page_lock (page tables). */
 static struct kspinlock page_lock = KSPINLOCK("pages");
-static struct kspinlock heap_lock = KSPINLOCK("heap");
 static struct kspinlock map_lock = KSPINLOCK("mappings");
 
 static struct kpage_bitmap pages;
-static struct kheap heap;
-static uint64_t total, permanent, live, left_out;
-
-static void *heap_page_get(void)
-{
-    return kmem_pages_alloc(1);
-}
-
-static void heap_page_put(void *page)
-{
-    kmem_pages_free(page, 1);
-}
+static uint64_t live;
 
 int kmem_init(const struct boot_info *info)
 {
@@ -44,14 +31,10 @@ int kmem_init(const struct boot_info *info)
     }
     kpage_bitmap_init(&pages, arch_phys_to_virt(plan.bitmap), plan.pages);
     const uint32_t refused = kboot_memory_give(&plan, &pages);
-    permanent = plan.bitmap_bytes / ARCH_PAGE_SIZE;
-    total = pages.free + permanent;
-    left_out = plan.left_out;
-    kheap_init(&heap, heap_page_get, heap_page_put);
 
     kprintf("memory: %lu MiB free", (unsigned long)(pages.free * ARCH_PAGE_SIZE >> 20));
-    if (left_out)
-        kprintf(", %lu MiB beyond 0x%lx left out", (unsigned long)(left_out >> 20), (unsigned long)limit);
+    if (plan.left_out)
+        kprintf(", %lu MiB beyond 0x%lx left out", (unsigned long)(plan.left_out >> 20), (unsigned long)limit);
     if (refused)
         kprintf(", %u ranges overlap others: ignored", refused);
     if (info->memory_left_out)
@@ -60,42 +43,42 @@ int kmem_init(const struct boot_info *info)
     return 0;
 }
 
-/* Takes pages and counts them in *counter. */
-static void *take(size_t count, size_t alignment, uint64_t *counter)
+/* `counted`: they are among `live`. */
+static void *take(size_t count, size_t alignment, bool counted)
 {
     bool on = kspin_lock_irqsave(&page_lock);
     uint64_t first = kpage_bitmap_take_aligned(&pages, count, alignment);
-    if (first != KPAGE_BITMAP_NONE)
-        *counter += count;
+    if (first != KPAGE_BITMAP_NONE && counted)
+        live += count;
     kspin_unlock_irqrestore(&page_lock, on);
     return first == KPAGE_BITMAP_NONE ? NULL : arch_phys_to_virt(first * ARCH_PAGE_SIZE);
 }
 
-static void *take_cleared(size_t count, size_t alignment, uint64_t *counter)
+static void *take_cleared(size_t count, size_t alignment, bool counted)
 {
-    void *taken = take(count, alignment, counter);
+    void *taken = take(count, alignment, counted);
     return taken ? memset(taken, 0, count * ARCH_PAGE_SIZE) : NULL;
 }
 
 uint64_t kernel_page_permanent(void)
 {
-    void *page = take_cleared(1, 1, &permanent);
+    void *page = take_cleared(1, 1, false);
     return page ? (uint64_t)page - BOOT_DIRECT_MAP : 0;
 }
 
 void *kmem_pages_alloc(size_t count)
 {
-    return take_cleared(count, 1, &live);
+    return take_cleared(count, 1, true);
 }
 
 void *kmem_pages_alloc_uncleared(size_t count)
 {
-    return take(count, 1, &live);
+    return take(count, 1, true);
 }
 
 void *kmem_pages_alloc_aligned(size_t count)
 {
-    return take_cleared(count, count, &live);
+    return take_cleared(count, count, true);
 }
 
 void kmem_pages_free(void *address, size_t count)
@@ -106,21 +89,6 @@ void kmem_pages_free(void *address, size_t count)
         kpanic("memory: %lu pages at %p are freed but were not allocated", (unsigned long)count, address);
     live -= count;
     kspin_unlock_irqrestore(&page_lock, on);
-}
-
-void *kmem_alloc(size_t bytes)
-{
-    bool on = kspin_lock_irqsave(&heap_lock);
-    void *object = kheap_alloc(&heap, bytes);
-    kspin_unlock_irqrestore(&heap_lock, on);
-    return object;
-}
-
-void kmem_free(void *object)
-{
-    bool on = kspin_lock_irqsave(&heap_lock);
-    kheap_free(&heap, object);
-    kspin_unlock_irqrestore(&heap_lock, on);
 }
 
 int kmem_map_page(void *virt, uint64_t phys, unsigned flags)
@@ -136,16 +104,7 @@ uint64_t kmem_pages_available(void)
     return __atomic_load_n(&pages.free, __ATOMIC_RELAXED);
 }
 
-void kmem_counts(struct kmem_counts *out)
+uint64_t kmem_pages_live(void)
 {
-    bool on = kspin_lock_irqsave(&heap_lock);
-    out->live_objects = heap.live;
-    kspin_lock(&page_lock);
-    out->total_pages = total;
-    out->free_pages = pages.free;
-    out->permanent_pages = permanent;
-    out->live_pages = live;
-    out->left_out_bytes = left_out;
-    kspin_unlock(&page_lock);
-    kspin_unlock_irqrestore(&heap_lock, on);
+    return __atomic_load_n(&live, __ATOMIC_RELAXED);
 }

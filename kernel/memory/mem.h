@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory: whole pages (contiguous, through the direct map) and small objects. Any CPU, any interrupt state; takes its
- * own spinlocks only. Memory comes zeroed, unless it says otherwise. What a run allocated and did not free shows in
- * struct kmem_counts.
+ * Memory: whole pages, contiguous, through the direct map. Any CPU, any interrupt state; takes its own spinlocks only.
+ * Memory comes zeroed, unless it says otherwise.
  */
 #pragma once
 
@@ -10,7 +9,6 @@
 #include <stdint.h>
 
 #include "boot/info.h"
-#include "kernel/memory/heap.h"
 
 /* More than this is left out (its bitmap would be 16 MiB), and printed. */
 #define KMEM_MAX_BYTES (UINT64_C(512) << 30)
@@ -28,22 +26,9 @@ void *kmem_pages_alloc_uncleared(size_t pages);
 void *kmem_pages_alloc_aligned(size_t pages);
 void kmem_pages_free(void *address, size_t pages);
 
-/* Up to KHEAP_MAX bytes (larger: kmem_pages_alloc), 16-byte aligned; NULL where there is no memory. Freed memory is
- * filled with a pattern that is checked when it is used again. */
-void *kmem_alloc(size_t bytes);
-void kmem_free(void *object);
-
 /* arch_map_page under the one lock for mappings. */
 int kmem_map_page(void *virt, uint64_t phys, unsigned flags);
 
 uint64_t kmem_pages_available(void);
-
-struct kmem_counts {
-    uint64_t total_pages; /* managed */
-    uint64_t free_pages;
-    uint64_t permanent_pages; /* page tables, stacks, bitmap: never freed */
-    uint64_t live_pages;      /* kmem_pages_alloc without kmem_pages_free, and the small objects' pages */
-    uint64_t live_objects;    /* kmem_alloc without kmem_free */
-    uint64_t left_out_bytes;  /* memory beyond the direct map or KMEM_MAX_BYTES */
-};
-void kmem_counts(struct kmem_counts *out);
+/* Allocated and not freed. Page tables, stacks and the bitmap, which never are, do not count. */
+uint64_t kmem_pages_live(void);

@@ -10,16 +10,12 @@
 
 #define BOTTOM ARCH_PAGE_SIZE /* the guard page */
 
-/* A free stack, at the foot of its slot's first mapped page. */
-struct free_stack {
-    struct free_stack *next;
-};
-
 static struct kspinlock stack_lock = KSPINLOCK("stacks");
-static struct free_stack *recycled;
-static uint64_t used; /* slots ever used */
+static struct klist recycled = {&recycled, &recycled}; /* kthread.queue_link of free slots */
+static uint64_t used;                                  /* slots ever used */
+static uint64_t count;                                 /* threads */
 
-static void *new_slot(void)
+static struct kthread *new_slot(void)
 {
     if (used == KSTACK_COUNT)
         return NULL;
@@ -33,36 +29,38 @@ static void *new_slot(void)
             return NULL;
     }
     used++;
-    return slot;
+    return (struct kthread *)(slot + KSTACK_SLOT) - 1;
 }
 
-void *kstack_alloc(struct kthread *thread)
+struct kthread *kstack_alloc(void)
 {
     bool on = kspin_lock_irqsave(&stack_lock);
-    char *slot;
-    if (recycled) {
-        slot = (char *)recycled - BOTTOM;
-        recycled = recycled->next;
+    struct kthread *thread;
+    if (klist_empty(&recycled)) {
+        thread = new_slot();
     } else {
-        slot = new_slot();
+        thread = KLIST_ITEM(recycled.next, struct kthread, queue_link);
+        klist_remove(&thread->queue_link);
     }
+    count += thread != NULL;
     kspin_unlock_irqrestore(&stack_lock, on);
-    if (!slot)
+    if (!thread)
         return NULL;
-    memset(slot + BOTTOM, 0, KSTACK_SLOT - BOTTOM);
-    struct kstack_top *top = kstack_pointer(slot);
-    top->thread = thread;
-    top->magic = KSTACK_MAGIC;
-    return slot;
+    memset((void *)(kthread_slot(thread) + BOTTOM), 0, KSTACK_SLOT - BOTTOM);
+    thread->magic = KSTACK_MAGIC;
+    return thread;
 }
 
-void kstack_free(void *slot)
+void kstack_free(struct kthread *thread)
 {
-    struct kstack_top *top = kstack_pointer(slot);
-    top->thread = NULL;
-    struct free_stack *f = (struct free_stack *)((char *)slot + BOTTOM);
+    thread->magic = 0;
     bool on = kspin_lock_irqsave(&stack_lock);
-    f->next = recycled;
-    recycled = f;
+    klist_add_head(&recycled, &thread->queue_link);
+    count--;
     kspin_unlock_irqrestore(&stack_lock, on);
+}
+
+uint64_t kstack_count(void)
+{
+    return __atomic_load_n(&count, __ATOMIC_RELAXED);
 }

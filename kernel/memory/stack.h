@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel stacks, in the slots that kernel/thread.h describes. Slots are reused. They are never unmapped (no TLB
- * shootdown) and never given back to kernel/memory/mem.c. */
+/* Threads with their stacks, in the slots that kernel/thread.h describes. Slots are reused. They are never unmapped (no
+ * TLB shootdown) and never given back to kernel/memory/mem.c. */
 #pragma once
 
 #include "kernel/thread.h"
 
-/* A zeroed stack that belongs to `thread`; NULL without memory. */
-void *kstack_alloc(struct kthread *thread);
-void kstack_free(void *slot);
+/* A thread, all 0 but its magic, with a zeroed stack; NULL without memory. */
+struct kthread *kstack_alloc(void);
+void kstack_free(struct kthread *thread);
+/* How many there are. */
+uint64_t kstack_count(void);
 
 /* Initial stack pointer, 16-byte aligned. */
-static inline void *kstack_pointer(void *slot)
+static inline void *kstack_pointer(struct kthread *thread)
 {
-    return (char *)slot + KSTACK_SLOT - sizeof(struct kstack_top);
+    return thread;
 }

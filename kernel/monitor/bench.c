@@ -100,7 +100,7 @@ bool kmonitor_bench_begin(void)
     struct kcpu *cpu = kcpu_this();
     bench.cpu = cpu->arch.index;
     bench.made = true;
-    bench.user = kmem_alloc(sizeof *bench.user);
+    bench.user = kmem_pages_alloc(1);
     if (!bench.user || kuser_make_space(bench.user) != 0 || (cpu->ds && !make_debug_store()))
         return false;
     reset_program();
@@ -250,7 +250,7 @@ bool kmonitor_bench_debug(struct arch_trap_frame *frame)
 static void step_once(void)
 {
     struct kcpu *cpu = kcpu_this();
-    void *stack = kstack_pointer(cpu->current->stack);
+    void *stack = kstack_pointer(cpu->current);
     struct arch_trap_frame frame = bench.now.frame;
     bool on = arch_irq_save();
     arch_thread_in(stack, bench.user->space);

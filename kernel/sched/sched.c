@@ -7,7 +7,6 @@
 #include "kernel/lib/panic.h"
 #include "kernel/lib/string.h"
 #include "kernel/lock/spinlock.h"
-#include "kernel/memory/mem.h"
 #include "kernel/memory/stack.h"
 #include "kernel/options/options.h"
 #include "kernel/sched/cross_call.h"
@@ -314,20 +313,15 @@ static _Noreturn void idle_loop(void *unused)
 int ksched_cpu_init(struct kcpu *cpu)
 {
     char name[KTHREAD_NAME];
-    struct kthread *t = kmem_alloc(sizeof *t);
+    snprintf(name, sizeof name, "idle/%u", cpu->arch.index);
+    const struct kthread_params params = {.name = name,
+                                          .priority = KPRIORITY_IDLE,
+                                          .flags = KTHREAD_IDLE,
+                                          .affinity = kcpuset_of(cpu->arch.index),
+                                          .entry = idle_loop};
+    struct kthread *t = kthread_prepare(&params);
     if (!t)
         return -ENOMEM;
-    snprintf(name, sizeof name, "idle/%u", cpu->arch.index);
-    struct kthread_params params = {.name = name,
-                                    .priority = KPRIORITY_IDLE,
-                                    .flags = KTHREAD_IDLE,
-                                    .affinity = kcpuset_of(cpu->arch.index),
-                                    .entry = idle_loop};
-    int e = kthread_prepare(t, &params);
-    if (e) {
-        kmem_free(t);
-        return e;
-    }
     kthread_set_state(t, KTHREAD_RUNNING);
     t->cpu = t->ideal_processor = cpu->arch.index;
     krunq_init(&cpu->ready);
@@ -339,7 +333,7 @@ int ksched_cpu_init(struct kcpu *cpu)
 
 void *ksched_cpu_stack(const struct kcpu *cpu)
 {
-    return kstack_pointer(cpu->idle->stack);
+    return kstack_pointer(cpu->idle);
 }
 
 _Noreturn void ksched_enter(void)

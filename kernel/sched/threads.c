@@ -10,7 +10,6 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
 #include "kernel/lib/string.h"
-#include "kernel/memory/mem.h"
 #include "kernel/sched/priority.h"
 #include "kernel/sched/sched.h"
 
@@ -80,11 +79,11 @@ static _Noreturn void begin(void *argument)
     kthread_exit(0);
 }
 
-int kthread_prepare(struct kthread *thread, const struct kthread_params *params)
+struct kthread *kthread_prepare(const struct kthread_params *params)
 {
-    thread->stack = kstack_alloc(thread);
-    if (!thread->stack)
-        return -ENOMEM;
+    struct kthread *thread = kstack_alloc();
+    if (!thread)
+        return NULL;
     kwait_object_init(&thread->object, KOBJECT_THREAD, 0);
     snprintf(thread->name, sizeof thread->name, "%s", params->name);
     thread->flags = params->flags;
@@ -103,8 +102,8 @@ int kthread_prepare(struct kthread *thread, const struct kthread_params *params)
     thread->argument = params->argument;
     thread->user = params->user;
     thread->gone = params->gone;
-    thread->context = arch_context_new(kstack_pointer(thread->stack), begin, thread);
-    return 0;
+    thread->context = arch_context_new(kstack_pointer(thread), begin, thread);
+    return thread;
 }
 
 int kthread_create(struct kthread **thread, const struct kthread_params *params)
@@ -115,12 +114,13 @@ int kthread_create(struct kthread **thread, const struct kthread_params *params)
 
     bool on = kgate_enter();
     int e = -ENOMEM;
-    struct kthread *t = kmem_alloc(sizeof *t);
-    if (t && (e = kthread_prepare(t, params)) == 0) {
+    struct kthread *t = kthread_prepare(params);
+    if (t) {
         ksched_lock();
         if (watch)
             watch->wait();
-        if (ksched_usable(&t->affinity)) {
+        e = ksched_usable(&t->affinity) ? 0 : -EINVAL;
+        if (!e) {
             if (params->process_id)
                 *params->process_id = take_number();
             t->tid = take_number();
@@ -132,15 +132,11 @@ int kthread_create(struct kthread **thread, const struct kthread_params *params)
                 watch->created(t);
             *thread = t; /* before it can run */
             ksched_ready(t, 0);
-        } else {
-            e = -EINVAL;
         }
         ksched_unlock();
         if (e)
-            kstack_free(t->stack);
+            kstack_free(t);
     }
-    if (e && t)
-        kmem_free(t);
     kgate_leave(on);
     return e;
 }
@@ -161,8 +157,7 @@ int kthread_join(struct kthread *thread, uint64_t ticks, int *code)
             *code = thread->exit_code;
         if (thread->user)
             thread->gone(thread->user); /* the CPU it ran on has left its address space with its stack */
-        kstack_free(thread->stack);
-        kmem_free(thread);
+        kstack_free(thread);
     }
     kgate_leave(on);
     return e;

@@ -70,7 +70,8 @@ struct kthread_watch {
 void kthread_watch(const struct kthread_watch *by);
 
 /* ---- for kernel/sched/sched.c */
-/* Fills in what all threads, idle ones included, have in common. 0 or -ENOMEM. The caller sets TID, state and place. */
-int kthread_prepare(struct kthread *thread, const struct kthread_params *params);
+/* A thread with what all, idle ones included, have in common; NULL without memory. The caller sets TID, state and
+ * place. */
+struct kthread *kthread_prepare(const struct kthread_params *params);
 /* Appends to the records; dispatcher lock held. */
 void kthread_remember(const struct kthread *thread);

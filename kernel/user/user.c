@@ -60,7 +60,7 @@ void kuser_free(struct kuser *user)
         arch_space_free(user->space);
     if (user->stack)
         kmem_pages_free(user->stack, KUSER_STACK_PAGES);
-    kmem_free(user);
+    kmem_pages_free(user, 1);
 }
 
 /* First code of a user thread: in ring 3 when this is through. */
@@ -85,7 +85,7 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint32
 {
     bool on = kgate_enter(); /* making it is not the caller's own work */
     int e = -ENOMEM;
-    struct kuser *user = kmem_alloc(sizeof *user);
+    struct kuser *user = kmem_pages_alloc(1);
     if (user) {
         arch_fpu_clean(&user->fpu);
         user->entry = kuser_address((const void *)(uintptr_t)program);
@@ -119,7 +119,7 @@ void ksched_change_user(struct kthread *old, struct kthread *next)
         arch_fpu_save(&old->user->fpu);
     if (next->user)
         arch_fpu_load(&next->user->fpu);
-    arch_thread_in(kstack_pointer(next->stack), next->user ? next->user->space : 0);
+    arch_thread_in(kstack_pointer(next), next->user ? next->user->space : 0);
 }
 
 void kuser_end(struct kthread *thread)

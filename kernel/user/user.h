@@ -27,8 +27,8 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint32
 int kuser_add(const char *name, uint32_t number, int priority, user_program *program, uint64_t first, uint64_t second,
               struct kevent *event, uint32_t events);
 
-/* The same without a thread, for who enters ring 3 in another way: an address space for `user`, which is of kmem_alloc
- * and all 0. 0, or -ENOMEM. kuser_free in either case, when nobody uses it any more. */
+/* The same without a thread, for who enters ring 3 in another way: an address space for `user`, which is a page of
+ * kmem_pages_alloc, all 0. 0, or -ENOMEM. kuser_free in either case, when nobody uses it any more. */
 int kuser_make_space(struct kuser *user);
 void kuser_free(struct kuser *user);
 

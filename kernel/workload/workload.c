@@ -11,17 +11,15 @@
 #include "kernel/thread.h"
 #include "kernel/workload/parts.h"
 
-/* What kworkload_finish gives back, newest first. Only the controller and the `start` it calls touch these lists. */
-struct member {
+/* Only the controller and the `start` it calls touch these. */
+static struct member {
     struct member *next;
     struct kthread *thread;
-};
-struct block {
+} * members;          /* newest first */
+static struct block { /* a page */
     struct block *next;
-    uint64_t pad; /* what follows is 16-byte aligned */
-};
-static struct member *members;
-static struct block *blocks;
+    uint64_t used; /* bytes, with this header; what follows is 16-byte aligned */
+} * blocks;
 
 static bool stopping;
 
@@ -37,29 +35,33 @@ static void ask_to_stop(bool stop)
 
 void *kworkload_alloc(size_t bytes)
 {
-    if (bytes > KHEAP_MAX - sizeof(struct block))
+    if (bytes > KWORKLOAD_ALLOC_MAX)
         return NULL;
-    struct block *b = kmem_alloc(sizeof *b + bytes);
-    if (!b)
-        return NULL;
-    b->next = blocks;
-    blocks = b;
-    return b + 1;
+    if (!blocks || blocks->used + bytes > ARCH_PAGE_SIZE) {
+        struct block *b = kmem_pages_alloc(1);
+        if (!b)
+            return NULL;
+        b->next = blocks;
+        b->used = sizeof *b;
+        blocks = b;
+    }
+    void *memory = (char *)blocks + blocks->used;
+    blocks->used += (bytes + 15) & ~(size_t)15;
+    return memory;
 }
+_Static_assert(sizeof(struct block) + KWORKLOAD_ALLOC_MAX == ARCH_PAGE_SIZE, "a block");
 
 int kworkload_add(const char *name, uint32_t number,
                   int (*create)(struct kthread **thread, const char *name, const void *what), const void *what)
 {
     char text[KTHREAD_NAME];
     snprintf(text, sizeof text, "%s/%u", name, number);
-    struct member *m = kmem_alloc(sizeof *m);
+    struct member *m = kworkload_alloc(sizeof *m);
     if (!m)
         return -ENOMEM;
     int e = create(&m->thread, text, what);
-    if (e) {
-        kmem_free(m);
+    if (e)
         return e;
-    }
     m->next = members;
     members = m;
     return 0;
@@ -99,20 +101,17 @@ int kworkload_start(const char *name, uint64_t seed)
 void kworkload_finish(void)
 {
     ask_to_stop(true);
-    while (members) {
-        struct member *m = members;
-        members = m->next;
+    for (; members; members = members->next) {
         char name[KTHREAD_NAME];
         int code;
-        memcpy(name, m->thread->name, sizeof name);
-        kthread_join(m->thread, KWAIT_FOREVER, &code);
+        memcpy(name, members->thread->name, sizeof name);
+        kthread_join(members->thread, KWAIT_FOREVER, &code);
         if (code)
             kreport(KREPORT_FAIL, "workload", "%s ended with code 0x%x", name, (unsigned)code);
-        kmem_free(m);
     }
     while (blocks) {
         struct block *b = blocks;
         blocks = b->next;
-        kmem_free(b);
+        kmem_pages_free(b, 1);
     }
 }

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "kernel/lib/rows.h"
-#include "kernel/memory/heap.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 
@@ -38,7 +37,9 @@ int kworkload_thread(const char *name, uint32_t number, int priority, uint32_t c
 /* The same for a thread that `create` creates, of `what`: 0, or what it failed with. */
 int kworkload_add(const char *name, uint32_t number,
                   int (*create)(struct kthread **thread, const char *name, const void *what), const void *what);
-/* Zeroed memory that kworkload_finish frees after the threads have ended; up to KHEAP_MAX - 16 bytes, NULL for more. */
+/* Zeroed memory that kworkload_finish frees after the threads have ended, 16-byte aligned; NULL for more bytes than
+ * that. */
+#define KWORKLOAD_ALLOC_MAX 4080u
 void *kworkload_alloc(size_t bytes);
 
 /* Every loop of a workload looks here, every wait ends within KWORKLOAD_PATIENCE ticks (at night within eight times

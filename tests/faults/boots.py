@@ -307,10 +307,10 @@ exec {m.QEMU} "$@"
 
 # ---- allocations -----------------------------------------------------------------------------------------------------
 
-def allocation(snapshot, number, function, nothing):
-    """The number-th call of the function that allocates returns that there is nothing. None: there are fewer calls."""
+def pages(snapshot, number):
+    """The number-th call of the function that allocates pages says that there are none. None: there are fewer calls."""
     machine = snapshot.machine(*RUN, "dump=live", "session.restarts=4", "session.2=full:tsc:circular:4:16")
-    gdb, take = machine.gdb, snapshot.symbols[function]
+    gdb, take = machine.gdb, snapshot.symbols["kpage_bitmap_take_aligned"]
     gdb.breakpoint(take)
     try:
         for count in range(number):
@@ -322,19 +322,11 @@ def allocation(snapshot, number, function, nothing):
         return None
     gdb.breakpoint(take, False)
     registers = gdb.registers()
-    gdb.set_register("rax", nothing)
+    gdb.set_register("rax", (1 << 64) - 1)  # KPAGE_BITMAP_NONE
     gdb.set_register("rip", gdb.word(registers["rsp"]))
     gdb.set_register("rsp", registers["rsp"] + 8)
     machine.go()
     return judge(machine)
-
-
-def pages(snapshot, number):
-    return allocation(snapshot, number, "kpage_bitmap_take_aligned", (1 << 64) - 1)  # KPAGE_BITMAP_NONE
-
-
-def objects(snapshot, number):
-    return allocation(snapshot, number, "kheap_alloc", 0)
 
 
 # ---- what firmware says ----------------------------------------------------------------------------------------------

@@ -77,8 +77,6 @@ ROWS = [
         boots.memory_map, range(1000), range(6), boots.at_memory_map),
     Row("an allocation of pages fails", "the debugger makes call N of `kpage_bitmap_take_aligned` fail, for each N",
         boots.pages, range(1, 4000), range(1, 200, 67)),
-    Row("an allocation of an object fails", "likewise `kheap_alloc`", boots.objects, range(1, 4000),
-        range(1, 80, 35)),
 ]
 
 

@@ -84,7 +84,7 @@ def test_one_access_that_is_refused(tmp_path, preset, number):
     refused = re.search(rf"^qemu-ds +access {number} refused: ((?:RD|WR)MSR) of (\w+)H$", result.output, re.M)
     assert refused, result.output
     said = [line for line in result.output.splitlines() if re.match("(FAIL|SKIP): ", line)]
-    assert len(said) <= 1 and "PASS: memory: 0 pages and 0 objects more than before" in result.output, result.output
+    assert len(said) <= 1 and "PASS: memory: 0 pages and 0 threads more than before" in result.output, result.output
     failed = [line for line in said if line.startswith("FAIL")]
     assert result.status == (cb.FAIL if failed else cb.PASS), result.output
     for line in failed:

@@ -1,39 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The page bitmap, which pages of a memory map are in it, and the small-object heap. */
+/* The page bitmap, and which pages of a memory map are in it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernel/lib/errno.h"
-#include "kernel/lib/panic.h"
 #include "kernel/lib/rand.h"
 #include "tests/unit/support/cmocka.h"
 
 #include "kernel/memory/boot_memory.h"
-#include "kernel/memory/heap.h"
 #include "kernel/memory/page_bitmap.h"
-
-/* ---- kpanic: expected at times */
-static jmp_buf panicked;
-static char panic_line[160];
-
-_Noreturn void kpanic(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(panic_line, sizeof panic_line, format, args);
-    va_end(args);
-    longjmp(panicked, 1);
-}
-
-#define ASSERT_PANICS(words, statement)                                                                                \
-    do {                                                                                                               \
-        if (setjmp(panicked) == 0) {                                                                                   \
-            statement;                                                                                                 \
-            fail_msg("no panic: %s", #statement);                                                                      \
-        }                                                                                                              \
-        assert_non_null(strstr(panic_line, words));                                                                    \
-    } while (0)
 
 /* ---- pages */
 #define PAGES 1000u
@@ -186,119 +162,11 @@ static void pages_named_twice(void **state)
     assert_int_equal(refused, 2);
 }
 
-/* ---- heap */
-static unsigned live_pages, page_limit;
-
-static void *page_get(void)
-{
-    if (live_pages == page_limit)
-        return NULL;
-    live_pages++;
-    return aligned_alloc(4096, 4096);
-}
-
-static void page_put(void *page)
-{
-    live_pages--;
-    free(page);
-}
-
-static void heap_sizes(void **state)
-{
-    (void)state;
-    struct kheap heap;
-    page_limit = 100;
-    kheap_init(&heap, page_get, page_put);
-    for (size_t bytes = 1; bytes <= KHEAP_MAX; bytes++) {
-        uint8_t *o = kheap_alloc(&heap, bytes);
-        assert_non_null(o);
-        assert_int_equal((uintptr_t)o % 16, 0);
-        for (size_t i = 0; i < bytes; i++)
-            assert_int_equal(o[i], 0);
-        memset(o, 0xFF, bytes);
-        assert_int_equal(heap.live, 1);
-        kheap_free(&heap, o);
-        assert_int_equal(live_pages, 0); /* an empty page goes back */
-    }
-    ASSERT_PANICS("2017 bytes", kheap_alloc(&heap, KHEAP_MAX + 1));
-    ASSERT_PANICS("0 bytes", kheap_alloc(&heap, 0));
-}
-
-static void heap_out_of_memory(void **state)
-{
-    (void)state;
-    struct kheap heap;
-    void *o[4];
-    page_limit = 2;
-    kheap_init(&heap, page_get, page_put);
-    for (int i = 0; i < 4; i++)
-        assert_non_null(o[i] = kheap_alloc(&heap, KHEAP_MAX));
-    assert_null(kheap_alloc(&heap, KHEAP_MAX));
-    assert_null(kheap_alloc(&heap, 1));
-    for (int i = 0; i < 4; i++)
-        kheap_free(&heap, o[i]);
-    assert_int_equal(live_pages, 0);
-}
-
-static void heap_misuse(void **state)
-{
-    (void)state;
-    struct kheap heap;
-    page_limit = 100;
-    kheap_init(&heap, page_get, page_put);
-    uint8_t *keep = kheap_alloc(&heap, 100), *o = kheap_alloc(&heap, 100);
-    ASSERT_PANICS("no object", kheap_free(&heap, o + 8));
-    kheap_free(&heap, o);
-    ASSERT_PANICS("twice", kheap_free(&heap, o));
-    o[50] = 1;
-    ASSERT_PANICS("after it was freed", kheap_alloc(&heap, 100));
-    o[50] = 0xD5; /* what a free object is filled with */
-    assert_ptr_equal(kheap_alloc(&heap, 100), o);
-    kheap_free(&heap, o);
-    kheap_free(&heap, keep);
-    assert_int_equal(live_pages, 0);
-}
-
-static void heap_random(void **state)
-{
-    (void)state;
-    static struct {
-        uint8_t *o;
-        size_t bytes;
-        uint8_t fill;
-    } held[200];
-    struct kheap heap;
-    struct krand r;
-    page_limit = 60;
-    kheap_init(&heap, page_get, page_put);
-    krand_init(&r, 11);
-    for (int step = 0; step < 50000; step++) {
-        uint32_t i = krand_below(&r, 200);
-        if (held[i].o) {
-            for (size_t k = 0; k < held[i].bytes; k++)
-                assert_int_equal(held[i].o[k], held[i].fill);
-            kheap_free(&heap, held[i].o);
-            held[i].o = NULL;
-            continue;
-        }
-        held[i].bytes = 1 + krand_below(&r, krand_below(&r, 8) ? 200 : KHEAP_MAX);
-        held[i].fill = (uint8_t)step;
-        if ((held[i].o = kheap_alloc(&heap, held[i].bytes)))
-            memset(held[i].o, held[i].fill, held[i].bytes);
-    }
-    for (int i = 0; i < 200; i++)
-        if (held[i].o)
-            kheap_free(&heap, held[i].o);
-    assert_int_equal(heap.live, 0);
-    assert_int_equal(live_pages, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_basic),        cmocka_unit_test(pages_misuse),      cmocka_unit_test(pages_random),
-        cmocka_unit_test(pages_of_a_map),     cmocka_unit_test(pages_named_twice), cmocka_unit_test(heap_sizes),
-        cmocka_unit_test(heap_out_of_memory), cmocka_unit_test(heap_misuse),       cmocka_unit_test(heap_random),
+        cmocka_unit_test(pages_basic),    cmocka_unit_test(pages_misuse),      cmocka_unit_test(pages_random),
+        cmocka_unit_test(pages_of_a_map), cmocka_unit_test(pages_named_twice),
     };
     return cmocka_run_group_tests_name("kernel memory", tests, NULL, NULL);
 }

@@ -125,17 +125,6 @@ void kmem_pages_free(void *pages, size_t count)
     (void)pages, (void)count;
 }
 
-void *kmem_alloc(size_t size)
-{
-    (void)size;
-    return NULL;
-}
-
-void kmem_free(void *memory)
-{
-    (void)memory;
-}
-
 int kthread_create(struct kthread **thread, const struct kthread_params *params)
 {
     (void)thread, (void)params;

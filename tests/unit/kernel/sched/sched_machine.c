@@ -109,20 +109,21 @@ struct kthread *kthread_from_stack(void)
     return running->thread;
 }
 
-void *kstack_alloc(struct kthread *thread)
+struct kthread *kstack_alloc(void)
 {
     char *slot = aligned_alloc(KSTACK_SLOT, KSTACK_SLOT);
     struct fiber *f = calloc(1, sizeof *f);
     f->stack = malloc(STACK_BYTES);
-    f->thread = thread;
-    *(struct fiber **)slot = f; /* the slot itself only leads to the fiber */
+    f->thread = (struct kthread *)(void *)(slot + KSTACK_SLOT) - 1;
+    memset(f->thread, 0, sizeof *f->thread);
+    *(struct fiber **)slot = f; /* the rest of the slot only leads to the fiber */
     stacks++;
-    return slot;
+    return f->thread;
 }
 
-void kstack_free(void *slot)
+void kstack_free(struct kthread *thread)
 {
-    struct fiber *f = *(struct fiber **)slot;
+    struct fiber **slot = (struct fiber **)kthread_slot(thread), *f = *slot;
     free(f->stack);
     free(f);
     free(slot);
@@ -316,15 +317,13 @@ void sched_simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(v
     for (uint32_t i = 0; i < count; i++) {
         assert_null(cpus[i].standby);
         assert_int_equal(cpus[i].ready.bitmap, 0);
-        kstack_free(cpus[i].idle->stack);
-        free(cpus[i].idle);
+        kstack_free(cpus[i].idle);
         free(boot[i].stack);
     }
     assert_true(klist_empty(&timers));
     assert_int_equal(stacks, 1);
     sched_world_end();
-    kstack_free(main_thread->stack);
-    free(main_thread);
+    kstack_free(main_thread);
 }
 
 /* ---- what happened */

@@ -8,7 +8,6 @@
 #include "ds/ds.h"
 #include "kernel/lib/panic.h"
 #include "kernel/locks/lock_trace.h"
-#include "kernel/memory/mem.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/sched/runq.h"
 #include "kernel/sched/threads.h"
@@ -109,16 +108,6 @@ static void wait_for_calls(void)
 }
 
 const struct kthread_watch sched_watch = {wait_for_calls, created, ended, gone};
-
-void *kmem_alloc(size_t bytes)
-{
-    return calloc(1, bytes);
-}
-
-void kmem_free(void *object)
-{
-    free(object);
-}
 
 void kcross_call_init(void)
 {
