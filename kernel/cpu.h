@@ -11,6 +11,7 @@
 #include "kernel/this_cpu.h"
 
 struct kthread;
+struct kdpc;
 struct ds_cpu;
 struct ds_machine;
 struct trace_hub_cpu;
@@ -37,7 +38,8 @@ struct kcpu {
     struct kthread *previous; /* set before the stack switch, read by the incoming side */
     uint64_t switch_tsc;      /* the RDTSC value of the switch in progress */
     uint32_t irq_depth;       /* interrupts nested on this CPU (0: thread context) */
-    bool in_dpc;              /* a DPC is being run (kernel/sched/dpc.h), at the end of the outermost interrupt */
+    struct kdpc *dpcs;        /* kernel/sched/dpc.h: to be run at the end of the outermost interrupt */
+    bool in_dpc;              /* one is being run */
     uint8_t irq_vector[KCPU_IRQ_LEVELS];
     uint32_t interrupts; /* taken so far, modulo 2^32 */
     bool reschedule;     /* a switch may be due; set by any CPU under the dispatcher lock, and by this one without

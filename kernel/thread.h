@@ -58,7 +58,7 @@ struct kthread {
 
     struct klist queue_link; /* ready queue */
     struct klist wait_link;  /* kobject.waiters */
-    struct klist timer_link; /* kernel/sched/timerq.h */
+    struct klist timer_link; /* kernel/sched/time.c */
     uint64_t timer_due;      /* tick */
     int wait_status;         /* what kwait returns */
 

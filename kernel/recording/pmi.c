@@ -16,9 +16,8 @@ static struct pmi_cpu {
 
 /* LVTPC masked itself when it raised the interrupt, and counting is paused until the interrupt ends: whatever runs
  * between the two, the counters stand as they stood. */
-static void work(struct kdpc *dpc, void *unused)
+static void work(void)
 {
-    (void)dpc, (void)unused;
     bool on = arch_irq_save();
     struct ds_cpu *ds = kcpu_this()->active_ds;
     if (ds)
@@ -30,7 +29,7 @@ static void pmi(struct arch_trap_frame *frame)
 {
     struct pmi_cpu *p = &cpus[arch_cpu_index()];
     p->frame = *frame;
-    (void)kdpc_queue(&p->drain); /* queued already: that one will do for both */
+    kdpc_queue(&p->drain); /* queued already: that one will do for both */
 }
 
 /* Windows' name for what an event of the CPU counts. */
@@ -60,9 +59,7 @@ void kpmi_overflowed(void *context, uint32_t index, uint32_t event)
 
 void kpmi_init(void)
 {
-    for (uint32_t i = 0; i < MAX_CPUS; i++) {
-        kdpc_init(&cpus[i].drain, work, NULL);
-        cpus[i].drain.importance = KDPC_HIGH;
-    }
+    for (uint32_t i = 0; i < MAX_CPUS; i++)
+        cpus[i].drain = (struct kdpc){.routine = work};
     arch_irq_set(ARCH_VECTOR_PMI, pmi);
 }

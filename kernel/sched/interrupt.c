@@ -77,8 +77,6 @@ static void rescheduled(struct arch_trap_frame *frame)
 
 void ksched_init(void)
 {
-    kdpc_init_queues();
-    ktime_init();
     arch_irq_set(ARCH_VECTOR_TIMER, tick);
     arch_irq_set(ARCH_VECTOR_RESCHEDULE, rescheduled);
     kcross_call_init();

@@ -15,7 +15,6 @@
 #include "kernel/sched/runq.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/time.h"
-#include "kernel/sched/timerq.h"
 #include "kernel/sched/wait.h"
 #include "kernel/this_thread.h"
 #include "kernel/tracepoint/activity.h"

@@ -6,11 +6,9 @@
 
 struct kthread;
 
-/* Once, boot processor, after kdpc_init_queues. */
-void ktime_init(void);
 /* Ticks so far. Any context. */
 uint64_t ktime_ticks(void);
-/* Ends a thread's wait at tick `due`, unless it has ended before: kernel/sched/timerq.h. Dispatcher lock held. */
+/* Ends a thread's wait at tick `due`, unless it has ended before. Dispatcher lock held. */
 void ktime_wait(struct kthread *thread, uint64_t due);
 /* Advances the time by one tick. From the timer's interrupt, CPU 0 only. */
 void ktime_tick(void);

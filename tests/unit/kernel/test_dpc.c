@@ -6,7 +6,6 @@
 
 #include "arch/arch.h"
 #include "kernel/cpu.h"
-#include "kernel/lock/spinlock.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/tracepoint/witness.h"
 #include "tests/unit/support/cmocka.h"
@@ -15,7 +14,6 @@
 
 static struct kcpu cpus[CPUS];
 static uint32_t here;
-static unsigned sent, sent_to_self; /* interrupts asked for; of `sent` bit i: CPU i */
 
 struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
@@ -27,35 +25,7 @@ struct kcpu *kcpu_this(void)
 
 #include "tests/unit/fake/processor.h"
 
-uint32_t arch_cpu_index(void)
-{
-    return here;
-}
-
 #include "kernel/sched/dpc.h"
-
-void arch_ipi(uint32_t cpu, uint8_t vector)
-{
-    assert_int_equal(vector, ARCH_VECTOR_RESCHEDULE);
-    assert_int_not_equal(cpu, here);
-    sent |= 1u << cpu;
-}
-
-void arch_ipi_self(uint8_t vector)
-{
-    assert_int_equal(vector, ARCH_VECTOR_RESCHEDULE);
-    sent_to_self++;
-}
-
-static bool panicked;
-static jmp_buf panic_exit;
-
-_Noreturn void kpanic(const char *format, ...)
-{
-    (void)format;
-    panicked = true;
-    longjmp(panic_exit, 1);
-}
 
 /* ---- what is told of it */
 static const void *begun, *witnessed;
@@ -89,22 +59,32 @@ static void tell(char c)
     story[n + 1] = '\0';
 }
 
-static void teller(struct kdpc *dpc, void *letter)
+static void teller(char c)
 {
-    assert_non_null(dpc);
     assert_true(processor.irq_on); /* a routine may be interrupted, */
     assert_true(kcpu_in_dpc(kcpu_this()));
     assert_false(kcpu_in_isr(kcpu_this()));
     assert_int_equal(kcpu_this()->irq_depth, 1); /* but its thread cannot be switched away */
-    tell((char)(uintptr_t)letter);
+    tell(c);
 }
 
-static struct kdpc letter(char c, enum kdpc_importance importance)
+static void tell_a(void)
 {
-    struct kdpc dpc;
-    kdpc_init(&dpc, teller, (void *)(uintptr_t)c);
-    dpc.importance = importance;
-    return dpc;
+    teller('a');
+}
+
+static void tell_b(void)
+{
+    teller('b');
+}
+
+/* What a handler does. */
+static void queue(struct kdpc *dpc)
+{
+    bool on = processor.irq_on;
+    processor.irq_on = false;
+    kdpc_queue(dpc);
+    processor.irq_on = on;
 }
 
 /* The end of an interrupt on `cpu`. */
@@ -129,132 +109,69 @@ static int setup(void **state)
         kcpu_table[i] = &cpus[i];
     }
     kcpu_count = CPUS;
-    kdpc_init_queues();
     here = 0;
     processor.irq_on = true;
-    sent = sent_to_self = 0;
     story[0] = '\0';
     return 0;
 }
 
-/* First come, first run; High before all that wait. */
+/* First come, first run, on its own CPU; one that is queued twice runs once. */
 static void order(void **state)
 {
     (void)state;
-    struct kdpc a = letter('a', KDPC_LOW), b = letter('b', KDPC_MEDIUM), c = letter('c', KDPC_HIGH),
-                d = letter('d', KDPC_MEDIUM_HIGH), e = letter('e', KDPC_HIGH);
-    cpus[0].irq_depth = 1;
-    assert_true(kdpc_queue(&a) && kdpc_queue(&b) && kdpc_queue(&c) && kdpc_queue(&d) && kdpc_queue(&e));
-    cpus[0].irq_depth = 0;
-    assert_true(processor.irq_on);
-    run(1); /* another CPU's queue is not this one's */
-    assert_string_equal(story, "");
+    struct kdpc a = {.routine = tell_a}, b = {.routine = tell_b}, other = {.routine = tell_a};
+    queue(&b);
+    queue(&a);
+    queue(&b);
+    here = 1;
+    queue(&other);
     run(0);
-    assert_string_equal(story, "ecabd");
-    assert_ptr_equal(witnessed, teller);
+    assert_string_equal(story, "ba");
+    assert_ptr_equal(witnessed, tell_a);
     run(0);
-    assert_string_equal(story, "ecabd");
-    assert_int_equal(sent | sent_to_self, 0); /* an interrupt was in progress */
+    assert_string_equal(story, "ba");
+    run(1);
+    assert_string_equal(story, "baa");
 }
 
-/* It is in one queue once, and may be queued again as soon as it runs: then it runs before the interrupt ends, behind
- * those that wait, however often. */
-static struct kdpc again;
+/* It may be queued again as soon as it runs: then it runs before the interrupt ends, behind those that wait. */
+static struct kdpc again, waits = {.routine = tell_b};
 static unsigned rounds;
 
-static void come_again(struct kdpc *dpc, void *unused)
+static void come_again(void)
 {
-    (void)unused;
-    assert_ptr_equal(dpc, &again);
-    if (rounds < 2)
+    if (++rounds < 3)
         tell('r');
-    if (++rounds == 1000)
+    if (rounds == 1)
+        queue(&waits);
+    if (rounds == 1000)
         return;
-    assert_true(kdpc_queue(&again));
-    assert_false(kdpc_queue(&again));
+    queue(&again);
+    queue(&again);
 }
 
 static void once(void **state)
 {
     (void)state;
-    kdpc_init(&again, come_again, NULL);
+    again = (struct kdpc){.routine = come_again};
     rounds = 0;
-    cpus[0].irq_depth = 1;
-    assert_true(kdpc_queue(&again));
-    assert_false(kdpc_queue(&again));
-    here = 1;
-    assert_false(kdpc_queue(&again));
-    here = 0;
-    struct kdpc waits = letter('w', KDPC_LOW);
-    assert_true(kdpc_queue(&waits));
-    cpus[0].irq_depth = 0;
-    run(1);
-    assert_int_equal(rounds, 0);
+    queue(&again);
     run(0);
     assert_int_equal(rounds, 1000);
-    assert_string_equal(story, "rwr");
-    assert_int_equal(sent | sent_to_self, 0);
-}
-
-/* Who is interrupted for it. */
-static void urgency(void **state)
-{
-    (void)state;
-    static const struct {
-        enum kdpc_importance importance;
-        bool here, there;
-    } cases[] = {
-        {KDPC_LOW, false, false},
-        {KDPC_MEDIUM, true, false},
-        {KDPC_HIGH, true, true},
-        {KDPC_MEDIUM_HIGH, true, true},
-    };
-    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct kdpc a = letter('a', cases[i].importance), b = letter('b', cases[i].importance);
-        b.target = 1;
-        setup(NULL);
-        assert_true(kdpc_queue(&a));
-        assert_int_equal(sent_to_self, cases[i].here);
-        assert_int_equal(sent, 0);
-        assert_true(kdpc_queue(&b));
-        assert_int_equal(sent, cases[i].there ? 2 : 0);
-        assert_int_equal(sent_to_self, cases[i].here);
-        run(0);
-        assert_string_equal(story, "a");
-        run(1);
-        assert_string_equal(story, "ab");
-    }
-}
-
-/* Whatever the importance, a long queue is run. */
-static void depth(void **state)
-{
-    (void)state;
-    struct kdpc dpc[KDPC_DEEP];
-    for (unsigned i = 0; i < KDPC_DEEP; i++) {
-        dpc[i] = letter((char)('a' + i), KDPC_LOW);
-        dpc[i].target = 1;
-        assert_int_equal(sent, 0);
-        assert_true(kdpc_queue(&dpc[i]));
-    }
-    assert_int_equal(sent, 2);
-    run(1);
-    assert_string_equal(story, "abcd");
+    assert_string_equal(story, "rbr");
 }
 
 /* An interrupt that comes while a routine runs is an interrupt's, and leaves the queue alone. */
-static struct kdpc late;
+static struct kdpc late = {.routine = tell_b};
 
-static void interrupted(struct kdpc *dpc, void *unused)
+static void interrupted(void)
 {
-    (void)dpc, (void)unused;
     tell('(');
     cpus[0].irq_depth++;
     processor.irq_on = false;
     assert_true(kcpu_in_isr(&cpus[0]));
     assert_false(kcpu_in_dpc(&cpus[0]));
-    assert_true(kdpc_queue(&late));
-    assert_false(processor.irq_on);
+    kdpc_queue(&late);
     cpus[0].irq_depth--;
     processor.irq_on = true;
     tell(')');
@@ -263,31 +180,18 @@ static void interrupted(struct kdpc *dpc, void *unused)
 static void nested(void **state)
 {
     (void)state;
-    struct kdpc outer;
-    kdpc_init(&outer, interrupted, NULL);
-    late = letter('l', KDPC_HIGH);
-    assert_true(kdpc_queue(&outer));
+    struct kdpc outer = {.routine = interrupted};
+    queue(&outer);
     run(0);
-    assert_string_equal(story, "()l");
-}
-
-static void no_such_cpu(void **state)
-{
-    (void)state;
-    struct kdpc dpc = letter('a', KDPC_MEDIUM);
-    dpc.target = CPUS;
-    panicked = false;
-    if (setjmp(panic_exit) == 0)
-        (void)kdpc_queue(&dpc);
-    assert_true(panicked);
+    assert_string_equal(story, "()b");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(order, setup),   cmocka_unit_test_setup(once, setup),
-        cmocka_unit_test_setup(urgency, setup), cmocka_unit_test_setup(depth, setup),
-        cmocka_unit_test_setup(nested, setup),  cmocka_unit_test_setup(no_such_cpu, setup),
+        cmocka_unit_test_setup(order, setup),
+        cmocka_unit_test_setup(once, setup),
+        cmocka_unit_test_setup(nested, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

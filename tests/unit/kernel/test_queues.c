@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheduler's pure parts: ready queue, timer queue, priority rules. */
+/* The scheduler's pure parts: ready queue, priority rules. */
 #include <string.h>
 
 #include "kernel/lib/rand.h"
 #include "kernel/sched/priority.h"
 #include "kernel/sched/runq.h"
-#include "kernel/sched/timerq.h"
 #include "kernel/thread.h"
 #include "tests/unit/support/cmocka.h"
 
@@ -97,23 +96,6 @@ static void queue_random(void **state)
     }
 }
 
-static void timers_in_order(void **state)
-{
-    (void)state;
-    struct klist q;
-    klist_init(&q);
-    reset();
-    assert_null(ktimerq_take(&q, UINT64_MAX));
-    static const uint64_t due[] = {5, 3, 5, 9, 3};
-    for (int i = 0; i < 5; i++)
-        ktimerq_add(&q, &threads[i], due[i]);
-    assert_null(ktimerq_take(&q, 2));
-    static const int order[] = {1, 4, 0, 2, 3};
-    for (int i = 0; i < 5; i++)
-        assert_ptr_equal(ktimerq_take(&q, 9), &threads[order[i]]);
-    assert_true(klist_empty(&q));
-}
-
 static void priority_rules(void **state)
 {
     (void)state;
@@ -150,8 +132,8 @@ static void random_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(queue_order),     cmocka_unit_test(queue_affinity), cmocka_unit_test(queue_random),
-        cmocka_unit_test(timers_in_order), cmocka_unit_test(priority_rules), cmocka_unit_test(random_numbers),
+        cmocka_unit_test(queue_order),    cmocka_unit_test(queue_affinity), cmocka_unit_test(queue_random),
+        cmocka_unit_test(priority_rules), cmocka_unit_test(random_numbers),
     };
     return cmocka_run_group_tests_name("kernel queues", tests, NULL, NULL);
 }

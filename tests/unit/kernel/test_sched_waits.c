@@ -133,6 +133,34 @@ static void mutexes(void **state)
     sched_simulate(1, 1, 3, mutexes_body);
 }
 
+/* The soonest first, equal ones as they came; one whose object is signalled before is no longer among them. */
+static void sleep_and_tell(void *letter)
+{
+    static const uint64_t due[] = {5, 3, 5, 9, 3};
+    kthread_sleep(due[(uintptr_t)letter - 'a'], KWAIT_DELAY_EXECUTION);
+    sched_teller(letter);
+}
+
+static void sleeps_body(void)
+{
+    struct kthread *t[6];
+    story[0] = '\0';
+    kevent_init(&go, false, false);
+    t[5] = sched_thread(9, 1, wait_go, NULL);
+    for (int i = 0; i < 5; i++)
+        t[i] = sched_thread(9, 1, sleep_and_tell, LETTER('a' + i));
+    kevent_set(&go, 0);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(end_of(t[i]), 0);
+    assert_string_equal(story, "beacd");
+}
+
+static void sleeps(void **state)
+{
+    (void)state;
+    sched_simulate(1, 1, 3, sleeps_body);
+}
+
 static uint32_t last_waited(uint32_t tid)
 {
     for (uint64_t i = seen_count; i; i--)
@@ -181,10 +209,8 @@ static void wait_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events),
-        cmocka_unit_test(semaphores),
-        cmocka_unit_test(mutexes),
-        cmocka_unit_test(wait_time),
+        cmocka_unit_test(events), cmocka_unit_test(semaphores), cmocka_unit_test(mutexes),
+        cmocka_unit_test(sleeps), cmocka_unit_test(wait_time),
     };
     return cmocka_run_group_tests_name("kernel waits", tests, NULL, NULL);
 }

@@ -280,7 +280,6 @@ void sched_simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(v
     online = idle = (struct kcpuset){0};
     tick_count = 0;
     stacks = 0;
-    kdpc_init_queues();
     next_ideal = count - 1; /* so that the first thread's ideal CPU is 0 */
     next_tid = 8;
     klist_init(&kthread_all);
