@@ -6,12 +6,14 @@
 #include "kernel/bts/bts.h"
 #include "kernel/console/report.h"
 #include "kernel/cpu.h"
+#include "kernel/dump_section.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
 #include "kernel/recording/ds.h"
+#include "kernel/recording/sessions.h"
 #include "kernel/tracepoint/drains.h"
 #include "trace/frames.h"
 
@@ -44,30 +46,44 @@ static int prepare(struct kcpu *cpu, char *error, size_t error_size)
     return e;
 }
 
-#define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
-
 static void dump(struct trace_dump *d)
 {
-    enum cairn_stream stream = CAIRN_STREAM_MACHINE;
-    LINE("ds.bts=%s", kopt.beside == DS_BTS_CIRCULAR ? "circular" : "interrupt");
+    if (!kds->beside)
+        return;
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "ds.bts=%s", kopt.beside == DS_BTS_CIRCULAR ? "circular" : "interrupt");
     for (uint32_t i = 0; i < kcpu_count; i++)
-        LINE("ds.cpu.%u.bts.buffer=%p", i, kcpu_table[i]->beside_buffer);
-    LINE("ds.bts.records=%u", kbts_options.records);
+        trace_dump_print(d, CAIRN_STREAM_MACHINE, "ds.cpu.%u.bts.buffer=%p", i, kcpu_table[i]->beside_buffer);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "ds.bts.records=%u", kbts_options.records);
 }
+KDUMP_SECTION(KDUMP_DEBUG_STORE, KDUMP_HEAD, dump);
 
-static void dump_end(struct trace_dump *d, uint32_t cpu)
+/* Why it does not run; that it did not start is known only after a live dump began. */
+static void dump_refusal(struct trace_dump *d)
 {
-    enum cairn_stream stream = CAIRN_STREAM_END;
-    const struct ds_bts_counts *c = &traced[cpu].counts;
-    if (c->lost_unknown)
-        LINE("end.cpu.%u.bts=%lu %lu unknown", cpu, c->records, c->drains);
-    else
-        LINE("end.cpu.%u.bts=%lu %lu %lu", cpu, c->records, c->drains, c->lost);
+    if (kds->beside_refusal[0])
+        trace_dump_print(d, CAIRN_STREAM_MACHINE, "ds.bts.reason=%s", kds->beside_refusal);
 }
+KDUMP_SECTION(KDUMP_DEBUG_STORE, KDUMP_HEAD | KDUMP_REST, dump_refusal);
 
-static void report(const char *why_not)
+static void dump_end(struct trace_dump *d)
 {
+    for (uint32_t cpu = 0; kds->beside && ksession_find(1) && cpu < kcpu_count; cpu++) {
+        const struct ds_bts_counts *c = &traced[cpu].counts;
+        if (c->lost_unknown)
+            trace_dump_print(d, CAIRN_STREAM_END, "end.cpu.%u.bts=%lu %lu unknown", cpu, c->records, c->drains);
+        else
+            trace_dump_print(d, CAIRN_STREAM_END, "end.cpu.%u.bts=%lu %lu %lu", cpu, c->records, c->drains, c->lost);
+    }
+}
+KDUMP_SECTION(KDUMP_COUNTS, KDUMP_END | KDUMP_REST, dump_end);
+
+static void report(const struct boot_info *unused)
+{
+    const char *why_not = kds->beside_refusal;
     struct ds_bts_counts sum = {0};
+    (void)unused;
+    if (!kopt.beside)
+        return;
     for (uint32_t i = 0; i < kcpu_count; i++) {
         const struct ds_bts_counts *c = &traced[i].counts;
         sum.records += c->records;
@@ -83,11 +99,6 @@ static void report(const char *why_not)
     else
         kreport(KREPORT_PASS, "branch trace", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
 }
+KPHASE(KPHASE_VERDICT, report);
 
-const struct kbeside kbeside = {.name = "bts",
-                                .refusal = refusal,
-                                .prepare = prepare,
-                                .start = ds_bts_start,
-                                .dump = dump,
-                                .dump_end = dump_end,
-                                .report = report};
+const struct kbeside kbeside = {.name = "bts", .refusal = refusal, .prepare = prepare, .start = ds_bts_start};

@@ -36,7 +36,7 @@ const char *kdump_panic_line(void)
     return panic_line;
 }
 
-#define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
+#define LINE(...) trace_dump_print(d, CAIRN_STREAM_HEADER, __VA_ARGS__)
 
 void kdump_sections(struct trace_dump *d, unsigned when)
 {
@@ -49,14 +49,12 @@ void kdump_sections(struct trace_dump *d, unsigned when)
 
 void kdump_form(struct trace_dump *d, unsigned format)
 {
-    enum cairn_stream stream = CAIRN_STREAM_HEADER;
     LINE("cairn.format=%u", format);
     kdump_sections(d, KDUMP_FORM);
 }
 
 static void dump_header(struct trace_dump *d, const char *cause)
 {
-    enum cairn_stream stream = CAIRN_STREAM_HEADER;
     kdump_form(d, kdump_begun.any ? CAIRN_FORMAT_LIVE : CAIRN_FORMAT_VERSION);
     LINE("dump.frames=%010u", total.frames);
     LINE("dump.bytes=%012lu", (unsigned long)total.bytes);

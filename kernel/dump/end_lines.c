@@ -14,12 +14,11 @@
 #include "kernel/tracepoint/cost.h"
 #include "trace/frames.h"
 
-#define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
+#define LINE(...) trace_dump_print(d, CAIRN_STREAM_END, __VA_ARGS__)
 
 /* What a session has counted on one CPU. */
 static void dump_counts(struct trace_dump *d, const char *prefix, struct trace_session *session, uint32_t n)
 {
-    enum cairn_stream stream = CAIRN_STREAM_END;
     struct trace_counts c;
     trace_cpu_counts(trace_session_cpu(session, n), &c);
     LINE("%scpu.%u.events=%lu %lu %lu", prefix, n, c.events_tried, c.events_written, c.events_lost);
@@ -35,11 +34,8 @@ static void dump_counts(struct trace_dump *d, const char *prefix, struct trace_s
 
 static void dump_cpu_end(struct trace_dump *d, uint32_t n)
 {
-    enum cairn_stream stream = CAIRN_STREAM_END;
     const struct kcpu *cpu = kcpu_table[n];
     LINE("end.cpu.%u.ticks=%lu", n, kdump_ticks(n));
-    if (cpu->ds && kds->beside)
-        kds->beside->dump_end(d, n);
     if (cpu->ds && kds->pebs) {
         struct ds_counts ds;
         ds_cpu_counts(cpu->ds, &ds);
@@ -68,7 +64,6 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n)
 /* Written, and not in memory any more: overwritten in circular mode, or out while it ran. */
 static void dump_gone(struct trace_dump *d, const char *prefix, uint32_t number, bool live)
 {
-    enum cairn_stream stream = CAIRN_STREAM_END;
     const char *how = live ? "live" : "overwritten";
     struct trace_overwritten o;
     trace_session_overwritten(ksession_find(number), &o);
@@ -81,7 +76,6 @@ static void dump_gone(struct trace_dump *d, const char *prefix, uint32_t number,
 /* Of session 1 without its name, as of the days when there was only one. */
 static void dump_session_end(struct trace_dump *d, uint32_t number)
 {
-    enum cairn_stream stream = CAIRN_STREAM_END;
     const struct trace_counts sum = ksession_counts(ksession_get(number));
     char p[24] = "end.";
     if (number > 1)
@@ -110,7 +104,6 @@ KDUMP_SECTION(KDUMP_COUNTS, KDUMP_END | KDUMP_REST, kdump_counts);
 static void kdump_verdict(struct trace_dump *d)
 {
     const char *line = kdump_panic_line();
-    enum cairn_stream stream = CAIRN_STREAM_END;
     struct kcost cost = kcost();
     uint32_t n[3];
 

@@ -8,7 +8,7 @@
 #include "kernel/recording/sessions.h"
 #include "trace/frames.h"
 
-#define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
+#define LINE(...) trace_dump_print(d, CAIRN_STREAM_SESSION, __VA_ARGS__)
 
 /* compact, full, compact+full or none. */
 static const char *switches_of(const struct perfinfo_groupmask *masks)
@@ -20,7 +20,6 @@ static const char *switches_of(const struct perfinfo_groupmask *masks)
 /* What does not change while there is a session. */
 static void dump_session(struct trace_dump *d, const struct trace_config *c)
 {
-    enum cairn_stream stream = CAIRN_STREAM_SESSION;
     const uint32_t *m = c->masks.masks;
     char groups[TRACE_GROUPS_TEXT], p[16];
     trace_groups_show(&c->masks, groups);
@@ -45,10 +44,6 @@ static void dump_session(struct trace_dump *d, const struct trace_config *c)
     LINE("%s.tick_us=%u", p, kopt.tick_us);
     LINE("%s.tick_units=%lu", p, (unsigned long)c->tick_units);
     LINE("%s.pebs=%d", p, kds->pebs);
-    if (kds_first_instead() == kcpu_count)
-        return;
-    LINE("%s.pebs.index=offset", p); /* what the stamps of switches are then */
-    LINE("%s.debug_store=%s", p, kds->beside ? kds->beside->name : "none");
 }
 
 /* Sessions that the dump does not name yet. */
@@ -63,7 +58,6 @@ KDUMP_SECTION(KDUMP_SESSIONS, KDUMP_HEAD | KDUMP_REST, kdump_sessions);
 /* When they ran. */
 static void kdump_lives(struct trace_dump *d)
 {
-    enum cairn_stream stream = CAIRN_STREAM_SESSION;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
         const struct ksession *s = ksession_get(number);
         if (!s)

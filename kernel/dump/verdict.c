@@ -73,8 +73,6 @@ static void report_session(uint32_t number)
 void kverdict(void)
 {
     report_debug_store();
-    if (kds_beside())
-        kds_beside()->report(kds->beside_refusal);
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
         if (ksession_get(number))
             report_session(number);

@@ -10,7 +10,6 @@ struct ds_caps;
 struct ds_cpu;
 struct ds_refusal;
 struct kcpu;
-struct trace_dump;
 
 struct kbeside {
     const char *name;
@@ -18,10 +17,5 @@ struct kbeside {
     /* Memory and driver state of a CPU that has cpu->ds. 0, or negative with one line in `error`. */
     int (*prepare)(struct kcpu *cpu, char *error, size_t error_size);
     int (*start)(struct ds_cpu *ds, struct ds_refusal *refusal); /* behind ds_start, and as it */
-    /* Lines of the machine stream; and of the end, of CPU `cpu`. Not called where it does not run. */
-    void (*dump)(struct trace_dump *dump);
-    void (*dump_end)(struct trace_dump *dump, uint32_t cpu);
-    /* The verdict. `why_not`: why it does not run, or not on each CPU; or "". */
-    void (*report)(const char *why_not);
 };
 extern const struct kbeside kbeside __attribute__((weak));

@@ -75,7 +75,8 @@ static void detect_other(void *unused)
     ds_detect(cpu->machine, &state.caps[cpu->arch.index]);
 }
 
-const struct kbeside *kds_beside(void)
+/* What the options ask for beside PEBS; NULL: nothing. */
+static const struct kbeside *asked_beside(void)
 {
     return kopt.beside ? &kbeside : NULL;
 }
@@ -83,7 +84,7 @@ const struct kbeside *kds_beside(void)
 /* Why the first CPU that cannot record beside PEBS as asked does not, or NULL; of nothing that is asked, NULL. */
 static const char *beside_refusal(const struct ds_caps *caps, uint32_t *cpu)
 {
-    const struct kbeside *beside = kds_beside();
+    const struct kbeside *beside = asked_beside();
     for (*cpu = 0; beside && *cpu < kcpu_count; ++*cpu) {
         const char *why = beside->refusal(&caps[*cpu]);
         if (why)
@@ -265,7 +266,7 @@ static void choose_beside(void)
         snprintf(state.beside_refusal, sizeof state.beside_refusal, "CPU %u: %s", cpu, refusal);
         return;
     }
-    state.beside = kds_beside();
+    state.beside = asked_beside();
 }
 
 /* A machine for each CPU, and what it says of itself, if it is not the processor. */

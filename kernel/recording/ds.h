@@ -51,15 +51,6 @@ static inline const char *kds_instead(uint32_t cpu)
     return kds_samples(cpu) ? kds->caps[cpu].instead : NULL;
 }
 
-/* The first CPU with such a one; kcpu_count: none. */
-static inline uint32_t kds_first_instead(void)
-{
-    uint32_t cpu = 0;
-    while (cpu < kcpu_count && !kds_instead(cpu))
-        cpu++;
-    return cpu;
-}
-
 /* Detection on every CPU, choice of the backend, memory. All CPUs run; nothing is recorded yet. 0, or negative with one
  * line in `error`: what is missing and what to do. Thread context. */
 int kds_init(char *error, size_t error_size);
@@ -75,8 +66,6 @@ void *kds_buffer_alloc(uint32_t cpu, size_t bytes);
 void kds_lend(struct ds_cpu *to);
 /* More to say in kds->reason. */
 void kds_remark(const char *text);
-/* What the options ask for beside PEBS; NULL: nothing. */
-const struct kbeside *kds_beside(void);
 /* PEBS (else what is beside it) did not start on this CPU: keeps the line that says why. */
 void kds_refused(bool pebs, const struct ds_refusal *refusal, uint32_t cpu);
 /* One line: which access raised #GP, and when. */

@@ -52,17 +52,9 @@ static int init_session(uint32_t number, char *error, size_t error_size)
     return ksession_create(&params, error, error_size);
 }
 
-static void refresh_index(uint32_t cpu)
-{
-    ds_refresh_index(kcpu_table[cpu]->ds);
-}
-
 static int init_trace(char *error, size_t error_size)
 {
     int e = ksession_init(error, error_size);
-    for (uint32_t i = 0; i < kcpu_count && !e && kds->pebs; i++)
-        if (kds->caps[i].instead)
-            trace_hub_refresh_index(kcpu_table[i]->trace, refresh_index);
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS && !e; number++)
         e = init_session(number, error, error_size);
     return e;
