@@ -79,10 +79,5 @@ struct ds_caps {
  * faults. Returns 0 if caps->pebs, else -ENODEV; caps->bts may be set in either case. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
 
-/* After ds_detect: removes PEBS from `caps` if counters, the DS area or PEBS are in use, and BTS if the DS area is, and
- * gives that as the reason. Without this call set-up takes them over, and tear-down restores them. Without full-width
- * writes it cannot restore the bits of a general-purpose counter above bit 31. */
-void ds_leave_alone(struct ds_caps *caps);
-
 /* The row of detection that says whether records contain the retire latency: IA32_PERF_CAPABILITIES[17]. */
 #define DS_TEST_TIMING "IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO[17]"

@@ -79,9 +79,6 @@ int ds_add_counting(struct ds_config *config, const char *name);
 int ds_parse_events(const char *spec, struct ds_config *config, char *error, size_t size);
 /* The names that pebs= accepts, in upper or lower case: Intel's, each followed by its aliases; NULL after the last. */
 const char *ds_event_name(size_t i);
-/* Parses pebs.later=PERIOD[,...]: one period for each of the `events`, or "none": then period[0] is 0. 0, or -EINVAL
- * with one line in `error`. */
-int ds_parse_periods(const char *spec, uint32_t events, uint64_t *period, char *error, size_t size);
 /* Parses pebs.groups=, "none" or some of gpr,mem,xmm,lbr[:ENTRIES],counters, into config->groups. 0, or -EINVAL with
  * one line in `error`. */
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size);
@@ -206,11 +203,6 @@ void ds_stop(struct ds_cpu *ds);
 
 /* Whether PEBS or BTS runs. */
 bool ds_started(const struct ds_cpu *ds);
-
-/* Gives each config->event[i] the period period[i]: drains (reason RECONFIGURE), then runs numbered steps of its own
- * (ds/driver/reconfigure.c). Leaves counting paused. 0, or -EINVAL with one line in `error`: then nothing has changed.
- * May also be called before ds_start, to check the periods. ds_counts counts accesses that raise #GP. */
-int ds_reconfigure(struct ds_cpu *ds, const uint64_t *period, char *error, size_t size);
 
 /* What the config->counting counters have counted since ds_cpu_init, across stops and starts. Counting is paused. */
 void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING]);

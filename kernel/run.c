@@ -25,13 +25,11 @@
 #include "kernel/tracepoint/cost.h"
 #include "kernel/workload/workload.h"
 
-/* Sleeps until enough switches happened or the time is up; returns the switches since `before`. *second_half: half of
- * them had happened before the end, which is when periods change. */
-static uint64_t wait_for_switches(uint64_t before, bool *second_half)
+/* Sleeps until enough switches happened or the time is up; returns the switches since `before`. */
+static uint64_t wait_for_switches(uint64_t before)
 {
     uint64_t ticks_a_second = 1000000 / kopt.tick_us, step = ticks_a_second / 100 ? ticks_a_second / 100 : 1;
     uint64_t half = kopt.switches / 2;
-    *second_half = false;
     const uint64_t begin = arch_tsc_common();
     uint64_t done, said = UINT64_MAX;
     for (;; kthread_sleep(step, KWAIT_DELAY_EXECUTION)) {
@@ -41,9 +39,8 @@ static uint64_t wait_for_switches(uint64_t before, bool *second_half)
         if (seconds != said)
             kprint_run(seconds, done);
         said = seconds;
-        if (done >= half && !*second_half) { /* a short run may be over by then */
-            *second_half = true;
-            krecording_reconfigure();
+        if (done >= half) { /* a short run may be over by then */
+            half = UINT64_MAX;
             kphase_run(KPHASE_HALF, NULL);
         }
         if (done >= kopt.switches || seconds >= kopt.seconds)
@@ -115,8 +112,7 @@ void krun(void *boot)
     }
     kprintf("run: workload %s, %lu switches or %u s\n", kopt.workload, (unsigned long)kopt.switches, kopt.seconds);
     kphase_run(KPHASE_RUN_BEGINS, NULL);
-    bool second_half;
-    uint64_t done = wait_for_switches(first, &second_half);
+    uint64_t done = wait_for_switches(first);
     kprint_status("run: over");
     kphase_run(KPHASE_RUN_OVER, NULL);
     mark("ends");
@@ -132,9 +128,6 @@ void krun(void *boot)
     else
         kreport(KREPORT_SKIP, "run", "%lu switches of %lu on %u CPUs: the time of option seconds= was up",
                 (unsigned long)done, (unsigned long)kopt.switches, kcpu_count);
-    if (kds->later[0] && !second_half)
-        kreport(KREPORT_SKIP, "periods", "pebs.later=%s: they did not change: half of the switches was not reached",
-                kopt.pebs_later);
     kverdict();
     kreport(more_pages || more_threads ? KREPORT_FAIL : KREPORT_PASS, "memory",
             "%ld pages and %ld threads more than before", (long)more_pages, (long)more_threads);

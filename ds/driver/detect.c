@@ -140,7 +140,6 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
 
     if (leaf1[3] & CPUID_01H_EDX_DS || caps->instead) {
         ds_find_errata(machine, leaf1[0], caps);
-        ds_find_users(machine, caps);
     }
 
     const struct ds_detect_row *const *more;

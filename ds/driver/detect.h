@@ -65,10 +65,3 @@ ROWS(ds_detect, const struct ds_detect_row);
 #define DS_DETECT(function)                                                                                            \
     static const struct ds_detect_row detects_##function = {function};                                                 \
     ROWS_ADD(ds_detect, detects_##function)
-
-/* The row of something that may be somebody's, `refused` where not all of it could be read. */
-void ds_detect_users_row(struct ds_caps *caps, const char *name, uint64_t value, bool used, bool refused,
-                         const char *yes, const char *no);
-/* Fills caps->counters_in_use, area_in_use and in_use, a row each (ds/driver/in_use.c). To be called when the counters
- * are known. */
-void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps);

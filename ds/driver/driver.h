@@ -102,8 +102,10 @@ static inline bool ds_is_fixed(unsigned counter)
 uint32_t ds_counter_msr(const struct ds_caps *caps, unsigned counter);
 /* What a counter starts with to overflow after `period` events: -period in its width. */
 uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t period);
-/* Whether each event could have that period. 0, or -EINVAL with one line in `error`. */
-int ds_check_periods(const struct ds_cpu *ds, const uint64_t *period, char *error, size_t size);
+/* Whether an event could have that period on that counter. `option`: where the period comes from. 0, or -EINVAL with
+ * one line in `error`. */
+int ds_check_period(const struct ds_caps *caps, const struct ds_event *event, unsigned counter, uint64_t period,
+                    const char *option, char *error, size_t size);
 
 /* ---- what is in the buffer: ds/driver/drain.c -------------------------------------------------------------------- */
 

@@ -119,8 +119,7 @@ static size_t span(const char *s, const char *stops)
     return n;
 }
 
-/* Decimal only. */
-static bool period(const char *s, size_t n, uint64_t *out)
+bool ds_event_period(const char *s, size_t n, uint64_t *out)
 {
     const bool hex = n > 1 && (s[1] | 0x20) == 'x';
     return knumber_parse(s, n, out) && !hex && *out >= 1 && *out <= PERIOD_MAX;
@@ -172,7 +171,7 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
                             &ds_events ? "not a known event: docs/reference/options.md lists them"
                                        : "not an architectural event, and this kernel is built without all others");
     ds_event_word(at, &word, &n);
-    if (!period(word, n, &event->period))
+    if (!ds_event_period(word, n, &event->period))
         return refuse_event(error, size, term, *at, "needs a period from 1 to 2^47 - 1, as in INST_RETIRED.ANY:5003");
     if (&ds_events && (right = ds_events.parse(event, at)))
         return refuse_event(error, size, term, *at, right);
@@ -225,23 +224,6 @@ int ds_parse_events(const char *spec, struct ds_config *config, char *error, siz
     }
 }
 
-int ds_parse_periods(const char *spec, uint32_t events, uint64_t *out, char *error, size_t size)
-{
-    static const char right[] =
-        "must be none, or a period from 1 to 2^47 - 1 for each event of pebs=, as in 1009,50021";
-    const char *s = spec;
-    out[0] = 0;
-    if (strcmp(spec, "none") == 0)
-        return 0;
-    for (uint32_t i = 0; i < events; i++) {
-        size_t n = span(s, ",");
-        if (!period(s, n, &out[i]) || (s[n] == ',') != (i + 1 < events))
-            return refuse(error, size, "pebs.later", spec, strlen(spec), right);
-        s += n + 1;
-    }
-    return 0;
-}
-
 #define LBR_ENTRIES 32u
 
 /* lbr or lbr:ENTRIES. */
@@ -249,7 +231,7 @@ static bool parse_lbr(const char *s, size_t n, uint64_t *bits)
 {
     uint64_t entries = LBR_ENTRIES;
     if (n < 3 || memcmp(s, "lbr", 3) != 0 ||
-        (n > 3 && (s[3] != ':' || !period(s + 4, n - 4, &entries) || entries > LBR_ENTRIES)))
+        (n > 3 && (s[3] != ':' || !ds_event_period(s + 4, n - 4, &entries) || entries > LBR_ENTRIES)))
         return false;
     *bits = MSR_PEBS_DATA_CFG_LBR | msr_pebs_data_cfg_entries((unsigned)entries);
     return true;

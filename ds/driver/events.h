@@ -40,3 +40,5 @@ extern const struct ds_events ds_events __attribute__((weak));
 
 /* Takes the word behind a colon at *at, if there is a colon: else `word` is empty, and *at stays. */
 bool ds_event_word(const char **at, const char **word, size_t *size);
+/* Decimal, from 1 to 2^47 - 1. */
+bool ds_event_period(const char *s, size_t size, uint64_t *period);

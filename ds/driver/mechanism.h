@@ -19,6 +19,14 @@ struct ds_probed {
     const char *name, *drops, *refuses; /* the row, and what it says where the value does not stay, or raises #GP */
 };
 
+struct ds_users { /* of what may be somebody's: a row of detection, and a word for caps->in_use, or "" */
+    const char *name;
+    uint64_t value;
+    bool used, refused; /* not all of it can be read */
+    const char *yes, *no;
+    char word[40];
+};
+
 struct ds_mechanism {
     uint8_t first, last; /* IA32_PERF_CAPABILITIES.PEBS_FMT */
     const char *set_up;  /* what a refusal of ds_start happened during */
@@ -31,8 +39,8 @@ struct ds_mechanism {
     uint32_t on_msr;                            /* in which these bits say that PEBS is on */
     uint64_t on_bits;
     struct ds_probed probed[2];
-    /* Whether PEBS is somebody's: a row, and a word for caps->in_use, or "". NULL: on_msr says all there is. */
-    void (*find_users)(const struct ds_machine *machine, struct ds_caps *caps, char *word, size_t size);
+    /* Whether PEBS is somebody's. NULL: on_msr says all there is. */
+    void (*find_users)(const struct ds_machine *machine, const struct ds_caps *caps, struct ds_users *users);
 
     /* ---- the plan: ds/driver/plan.c */
     bool reload_32; /* counters are reloaded with 32 bits, sign-extended */

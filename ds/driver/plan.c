@@ -76,9 +76,8 @@ uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t perio
     return -period & (DS_BIT(width_of(caps, counter)) - 1);
 }
 
-/* `option`: where the period comes from. */
-static int check_period(const struct ds_caps *caps, const struct ds_event *event, unsigned counter, uint64_t period,
-                        const char *option, char *error, size_t size)
+int ds_check_period(const struct ds_caps *caps, const struct ds_event *event, unsigned counter, uint64_t period,
+                    const char *option, char *error, size_t size)
 {
     const bool pdist = event->kind == DS_EVENT_PREC_DIST;
     const unsigned least = pdist && caps->errata.period_128 ? 128 : caps->errata.period_32 ? 32 : 1;
@@ -95,14 +94,6 @@ static int check_period(const struct ds_caps *caps, const struct ds_event *event
     snprintf(error, size, "option '%s': period %lu of %s: must be from %u to 2^%u on this processor", option,
              (unsigned long)period, event->name, least, bits);
     return -EINVAL;
-}
-
-int ds_check_periods(const struct ds_cpu *ds, const uint64_t *period, char *error, size_t size)
-{
-    int e = 0;
-    for (uint32_t i = 0; i < ds->config.events && !e; i++)
-        e = check_period(&ds->caps, ds->counter[i].event, ds->counter[i].number, period[i], "pebs.later", error, size);
-    return e;
 }
 
 /* The counter for an event among `free`: a fixed one, else the lowest GP counter. -1: none. */
@@ -165,7 +156,7 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
                          counts ? "session.pmc" : "pebs", plain ? "" : "PEBS ", event->name);
                 return -EINVAL;
             }
-            if (!counts && (e = check_period(caps, event, (unsigned)n, event->period, "pebs", error, size)))
+            if (!counts && (e = ds_check_period(caps, event, (unsigned)n, event->period, "pebs", error, size)))
                 return e;
             c->number = (uint8_t)n;
             c->initial = ds_initial(caps, (unsigned)n, event->period);

@@ -118,14 +118,14 @@ static bool is_on(const struct ds_machine *m, const struct ds_caps *caps, bool *
     return on;
 }
 
-void ds_pebs23_find_users(const struct ds_machine *m, struct ds_caps *caps, char *word, size_t size)
+void ds_pebs23_find_users(const struct ds_machine *m, const struct ds_caps *caps, struct ds_users *u)
 {
-    uint64_t base = 0;
-    bool refused = m->rdmsr(m->context, IA32_PEBS_BASE, &base) != 0;
-    const bool used = base || is_on(m, caps, &refused);
-    ds_detect_users_row(caps, "IA32_PEBS_BASE in use", base, used, refused,
-                        "set, or architectural PEBS on, before us: left alone without ds.force=1",
-                        "nobody's: it is 0, architectural PEBS is off");
-    if (used)
-        snprintf(word, size, base ? "IA32_PEBS_BASE=0x%lx " : "architectural PEBS ", (unsigned long)base);
+    *u = (struct ds_users){.name = "IA32_PEBS_BASE in use",
+                           .yes = "set, or architectural PEBS on, before us: left alone without ds.force=1",
+                           .no = "nobody's: it is 0, architectural PEBS is off"};
+    u->refused = m->rdmsr(m->context, IA32_PEBS_BASE, &u->value) != 0;
+    u->used = u->value || is_on(m, caps, &u->refused);
+    if (u->used)
+        snprintf(u->word, sizeof u->word, u->value ? "IA32_PEBS_BASE=0x%lx " : "architectural PEBS ",
+                 (unsigned long)u->value);
 }

@@ -23,7 +23,7 @@ static inline uint32_t ds_pebs23_cfg_c(unsigned counter)
 /* Detection: ds/pebs23/detect.c. */
 void ds_pebs23_find_store(struct ds_detection *d);
 void ds_pebs23_find(struct ds_detection *d);
-void ds_pebs23_find_users(const struct ds_machine *m, struct ds_caps *caps, char *word, size_t size);
+void ds_pebs23_find_users(const struct ds_machine *m, const struct ds_caps *caps, struct ds_users *users);
 /* The plan: ds/pebs23/plan.c. */
 uint64_t ds_pebs23_groups(const struct ds_caps *caps, const struct ds_config *config);
 uint32_t ds_pebs23_record_size(const struct ds_caps *caps, const struct ds_config *config);

@@ -8,6 +8,7 @@
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
+#include "kernel/recording/hybrid.h"
 #include "trace/frames.h"
 
 #define LINE(...) trace_dump_print(d, CAIRN_STREAM_MACHINE, __VA_ARGS__)
@@ -72,10 +73,10 @@ static void dump_events(struct trace_dump *d, const char *name, const struct ds_
 /* Whose events a CPU has: by default those of ds.event. */
 static void dump_whose_events(struct trace_dump *d, uint32_t cpu)
 {
-    if (kds->config[cpu] == &kds->atom)
+    if (&khybrid && kds->config[cpu] == khybrid.atom)
         LINE("ds.cpu.%u.events=atom", cpu);
     else if (!kds->config[cpu]->events)
-        LINE("ds.cpu.%u.events=none|%s", cpu, kds->why_not[kds_kind(cpu)]);
+        LINE("ds.cpu.%u.events=none|%s", cpu, khybrid.why_not(cpu));
 }
 
 static void kdump_debug_store(struct trace_dump *d)
@@ -104,8 +105,8 @@ static void kdump_debug_store(struct trace_dump *d)
     LINE("ds.throttle=%u", s->ds.throttle);
     dump_events(d, "ds.event", &s->ds);
     for (uint32_t i = 0; i < kcpu_count; i++)
-        if (s->config[i] == &s->atom) {
-            dump_events(d, "ds.atom.event", &s->atom);
+        if (&khybrid && s->config[i] == khybrid.atom) {
+            dump_events(d, "ds.atom.event", khybrid.atom);
             break;
         }
     for (uint32_t i = 0; i < kcpu_count; i++) {

@@ -21,8 +21,8 @@ static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t o
         const size_t name = (size_t)(equals - needs) - not ;
         snprintf(words, words_size, "%.*s", (int)(n - (size_t)(equals + 1 - needs)), equals + 1);
         const struct kopt_option *o = kopt_row_get(kopt_row_find(needs, name), &row);
-        if (!o)
-            snprintf(value, sizeof value, "absent"); /* the part that would have it is not linked */
+        if (!o) /* the part that would have it is not linked */
+            snprintf(value, sizeof value, "%s", strcmp(words, "none") == 0 ? "none" : "absent");
         else if (o->field == &kopt.ds)
             kopt_word_show(o->words, ds, value, sizeof value);
         else
@@ -64,8 +64,7 @@ bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size)
 
 int kopt_check(char *error, size_t error_size)
 {
-    struct ds_config config, atom;
-    uint64_t later[DS_MAX_COUNTERS];
+    struct ds_config config;
     size_t i = 0;
     if (kopt_idle(&i, kopt.ds, error, error_size))
         return -EINVAL;
@@ -88,5 +87,5 @@ int kopt_check(char *error, size_t error_size)
         snprintf(error, error_size, "option 'pebs=none': nothing is left to record: give events, or ds=off");
         return -EINVAL;
     }
-    return kopt_ds_config(&config, &atom, later, error, error_size);
+    return kopt_ds_config(&config, error, error_size);
 }

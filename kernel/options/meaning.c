@@ -17,24 +17,13 @@ __attribute__((weak)) int kopt_add_counting(struct ds_config *config, char *erro
     return 0;
 }
 
-bool kopt_pebs_atom(void)
+__attribute__((weak)) int kopt_check_plan(struct ds_cpu *ds, char *error, size_t error_size)
 {
-    return strcmp(kopt.pebs_atom, "same") != 0;
+    (void)ds, (void)error, (void)error_size;
+    return 0;
 }
 
-void kopt_name_pebs_atom(char *error, size_t error_size)
-{
-    static const char pebs[] = "option 'pebs'", atom[] = "option 'pebs.atom'";
-    const size_t rest = sizeof pebs - 1;
-    char line[KOPT_TEXT];
-    if (memcmp(error, pebs, rest) != 0)
-        return;
-    snprintf(line, sizeof line, "%s%s", atom, error + rest);
-    snprintf(error, error_size, "%s", line);
-}
-
-/* What an option of events says, and what shall be counted beside it. */
-static int add_events(struct ds_config *config, const char *events, char *error, size_t error_size)
+int kopt_events(struct ds_config *config, const char *events, char *error, size_t error_size)
 {
     *config = (struct ds_config){
         .records = kopt.pebs_records, .threshold = kopt.pebs_threshold, .throttle = kopt.ds_throttle};
@@ -43,18 +32,9 @@ static int add_events(struct ds_config *config, const char *events, char *error,
     return e ? e : ds_parse_groups(kopt.pebs_groups, config, error, error_size);
 }
 
-int kopt_ds_config(struct ds_config *config, struct ds_config *atom, uint64_t *later, char *error, size_t error_size)
+int kopt_ds_config(struct ds_config *config, char *error, size_t error_size)
 {
-    int e = add_events(config, kopt.pebs, error, error_size);
-    e = e ? e : ds_parse_periods(kopt.pebs_later, config->events, later, error, error_size);
-    if (e || !kopt_pebs_atom()) {
-        *atom = *config;
-        return e;
-    }
-    e = add_events(atom, kopt.pebs_atom, error, error_size);
-    if (e)
-        kopt_name_pebs_atom(error, error_size);
-    return e;
+    return kopt_events(config, kopt.pebs, error, error_size);
 }
 
 bool kopt_wants(uint32_t group)

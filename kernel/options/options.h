@@ -14,7 +14,6 @@
 #include "trace/session.h"
 
 enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
-enum kopt_pebs_cpus { KOPT_PEBS_CPUS_ALL, KOPT_PEBS_CPUS_CORE, KOPT_PEBS_CPUS_ATOM };
 enum kopt_end { KOPT_END_HALT, KOPT_END_EXIT, KOPT_END_REBOOT, KOPT_END_POWEROFF };
 
 #define KOPT_TEXT 256
@@ -45,11 +44,8 @@ struct kopt_serial {
 
 struct kopt {
     uint32_t ds; /* enum kopt_ds */
-    uint32_t ds_force, ds_throttle;
+    uint32_t ds_throttle;
     char pebs[KOPT_TEXT];
-    char pebs_atom[KOPT_TEXT];
-    uint32_t pebs_cpus; /* enum kopt_pebs_cpus */
-    char pebs_later[KOPT_TEXT];
     char pebs_groups[32];
     uint32_t pebs_records, pebs_threshold;
     uint32_t beside; /* what is recorded beside PEBS: a wing's option; 0: nothing */
@@ -89,14 +85,15 @@ bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size);
 /* Whether PEBS is asked for: neither ds=off nor pebs=none. */
 bool kopt_pebs(void);
 
-/* What the options say of counters and PEBS: of all CPUs, and of the efficient cores of a hybrid. `later`:
- * DS_MAX_COUNTERS periods of pebs.later. 0 or -EINVAL with one line. */
+/* What the options say of counters and PEBS; the same with other events than pebs=. 0 or -EINVAL with one line. */
 struct ds_config;
-int kopt_ds_config(struct ds_config *config, struct ds_config *atom, uint64_t *later, char *error, size_t error_size);
-/* Whether efficient cores have events of their own, not those of pebs=. */
-bool kopt_pebs_atom(void);
-/* A line that begins with option 'pebs' is about pebs.atom: it says so then. */
-void kopt_name_pebs_atom(char *error, size_t error_size);
+int kopt_ds_config(struct ds_config *config, char *error, size_t error_size);
+int kopt_events(struct ds_config *config, const char *events, char *error, size_t error_size);
+
+/* Whether a CPU that samples what pebs= says can do so all the time. Weak: by default it can. 0, or -EINVAL with one
+ * line. */
+struct ds_cpu;
+int kopt_check_plan(struct ds_cpu *ds, char *error, size_t error_size);
 
 /* Adds what counters count beside the events of pebs=. Weak: another part of the kernel may define it; by default it
  * adds nothing. 0, or -EINVAL with one line. */

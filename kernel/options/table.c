@@ -5,7 +5,6 @@
 #include "ds/ds.h"
 #include "kernel/lib/string.h"
 
-static const char processor[] = "ds=auto|hw";
 static const char debug_store[] = "ds!=off", sampling[] = "ds!=off,pebs!=none";
 
 #define AT(field) &kopt.field, sizeof kopt.field
@@ -24,10 +23,6 @@ static const struct kopt_option table[] = {
      "Debug Store backend: hw (CPUID and MSRs), soft (a model, by single-stepping), auto: hw if the processor has it, "
      "else soft",
      AT(ds), WORD, 0, 0, "auto|hw|soft|off", NULL},
-    {"ds.force", "0",
-     "1: take over counters, a DS area and PEBS that something else, perhaps firmware, uses; 0: report them and do not "
-     "touch them",
-     AT(ds_force), NUMBER32, 0, 1, NULL, processor},
     {"ds.throttle", "0",
      "limit of PMIs per CPU and timer tick, above which counters and branch tracing stop for a tick; 0: 100 on hw, no "
      "limit on soft, which cannot hang",
@@ -36,19 +31,6 @@ static const struct kopt_option table[] = {
      "events to sample: EVENT:PERIOD[:ldlat=N|:frontend=N][:u|k|uk][:plain][,...]; ldlat is the threshold of load "
      "latency in core cycles; none: no events, only branches, with bts=",
      AT(pebs), TEXT, 0, 0, NULL, debug_store},
-    {"pebs.atom", "same",
-     "what the efficient cores of a hybrid sample: same (the events of pebs=), other events, written as in pebs=, or "
-     "none (no PEBS on them)",
-     AT(pebs_atom), TEXT, 0, 0, NULL, sampling},
-    {"pebs.cpus", "all",
-     "which CPUs of a hybrid use PEBS: all, core (performance cores) or atom (efficient cores); threads run on all "
-     "CPUs",
-     AT(pebs_cpus), WORD, 0, 0, "all|core|atom", sampling},
-    {"pebs.later", "none",
-     "new periods for the events of pebs=, in their order, from the middle of the run on (half of switches=): "
-     "PERIOD[,...], or none (no change); pebs.atom= keeps its periods; not with a workload that uses the "
-     "counters itself",
-     AT(pebs_later), TEXT, 0, 0, NULL, sampling},
     {"pebs.groups", "gpr",
      "record groups in addition to the basic one, from format 4 on: none, or a list of gpr, mem, xmm, lbr (lbr:8: the "
      "newest 8 of 32 branches; architectural PEBS has 8, 16 or all) and counters (format 6, architectural PEBS), such "

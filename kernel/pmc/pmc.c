@@ -10,6 +10,7 @@
 #include "kernel/lib/string.h"
 #include "kernel/pmc/options.h"
 #include "kernel/recording/ds.h"
+#include "kernel/recording/hybrid.h"
 #include "kernel/recording/start.h"
 #include "trace/pmc/pmc_names.h"
 #include "trace/wire/activity.h"
@@ -54,9 +55,9 @@ static int check_counters(char *error, size_t error_size)
         return -ENODEV;
     }
     for (uint32_t i = 0; i < kcpu_count; i++)
-        if (!kds_samples(i)) {
+        if (!kds_samples(i)) { /* on a hybrid */
             snprintf(error, error_size, "session.pmc=%s %s CPU %u does not have: %s", kpmc_options.counters, beside, i,
-                     kds->why_not[kds_kind(i)]);
+                     khybrid.why_not(i));
             return -ENODEV;
         }
     return 0;

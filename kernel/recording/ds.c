@@ -10,6 +10,7 @@
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
+#include "kernel/recording/hybrid.h"
 #include "kernel/recording/pmi.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/cross_call.h"
@@ -55,13 +56,17 @@ void kds_machine_free(const struct ds_machine *machine)
         state.other->free(machine);
 }
 
+__attribute__((weak)) void kds_detected(struct ds_caps *caps)
+{
+    (void)caps;
+}
+
 static void detect_hw(void *unused)
 {
     (void)unused;
     struct ds_caps *caps = &state.hw_caps[arch_cpu_index()];
     ds_detect(ds_hw_machine(), caps);
-    if (!kopt.ds_force)
-        ds_leave_alone(caps);
+    kds_detected(caps);
 }
 
 static void detect_other(void *unused)
@@ -93,33 +98,13 @@ static const char *beside_refusal(const struct ds_caps *caps, uint32_t *cpu)
     return NULL;
 }
 
-static enum kds_kind kind_of(const struct ds_caps *caps)
-{
-    return caps->core_type == CPUID_1AH_EAX_ATOM ? KDS_ATOM : KDS_CORE;
-}
-
-enum kds_kind kds_kind(uint32_t cpu)
-{
-    return kind_of(&state.caps[cpu]);
-}
-
-/* Why the options leave CPUs of this kind without PEBS, or NULL. */
-static const char *left_out(enum kds_kind kind)
-{
-    if (kind == KDS_CORE && kopt.pebs_cpus == KOPT_PEBS_CPUS_ATOM)
-        return "pebs.cpus=atom";
-    if (kind == KDS_ATOM && kopt.pebs_cpus == KOPT_PEBS_CPUS_CORE)
-        return "pebs.cpus=core";
-    return kind == KDS_ATOM && strcmp(kopt.pebs_atom, "none") == 0 ? "pebs.atom=none" : NULL;
-}
-
 /* Why the first CPU whose own Debug Store cannot do what is asked for cannot, or NULL. */
 static const char *hw_refusal(uint32_t *cpu)
 {
     if (!kopt_pebs())
         return beside_refusal(state.hw_caps, cpu);
     for (*cpu = 0; *cpu < kcpu_count; ++*cpu)
-        if (!state.hw_caps[*cpu].pebs && !left_out(kind_of(&state.hw_caps[*cpu])))
+        if (!state.hw_caps[*cpu].pebs && !(&khybrid && khybrid.left_out(&state.hw_caps[*cpu])))
             return state.hw_caps[*cpu].reason;
     return NULL;
 }
@@ -209,26 +194,21 @@ static void say_what_fits(void)
     }
 }
 
-/* Driver state of one CPU. Where its kind cannot do what others may: without PEBS, and why is kept. */
-static int init_driver(struct kcpu *cpu, struct ds_cpu *ds, const struct ds_machine *machine,
-                       const struct ds_hooks *hooks, char *error, size_t error_size)
+/* Driver state of one CPU. */
+static int init_driver(struct kcpu *cpu, struct ds_cpu *ds, const struct ds_hooks *hooks, char *error,
+                       size_t error_size)
 {
     const uint32_t i = cpu->arch.index;
     const struct ds_config **config = &state.config[i];
-    char *why_not = state.why_not[kds_kind(i)];
-    int e =
-        ds_cpu_init(ds, i, machine, &state.caps[i], *config, hooks, cpu->ds_area, cpu->pebs_buffer, error, error_size);
-    if (!e && *config == &state.ds && state.later[0]) /* known before the run: it has not begun, nothing changes yet */
-        e = ds_reconfigure(ds, state.later, error, error_size);
-    if (e != -EINVAL)
-        return e;
-    if (*config == &state.atom)
-        kopt_name_pebs_atom(error, error_size);
-    if (!why_not[0])
-        snprintf(why_not, sizeof state.why_not[0], "%s", error);
-    *config = &no_events;
-    return ds_cpu_init(ds, i, machine, &state.caps[i], *config, hooks, cpu->ds_area, cpu->pebs_buffer, error,
-                       error_size);
+    for (;;) {
+        int e = ds_cpu_init(ds, i, cpu->machine, &state.caps[i], *config, hooks, cpu->ds_area, cpu->pebs_buffer, error,
+                            error_size);
+        if (!e && *config == &state.ds)
+            e = kopt_check_plan(ds, error, error_size);
+        if (e != -EINVAL || !&khybrid || !(*config)->events)
+            return e;
+        khybrid.give_up(i, config, error, error_size);
+    }
 }
 
 /* Memory and driver state of one CPU, from the boot processor. */
@@ -245,7 +225,7 @@ static int prepare_cpu(struct kcpu *cpu, char *error, size_t error_size)
         snprintf(error, error_size, "no memory for the PEBS buffer of CPU %u: lower pebs.records", i);
         return -ENOMEM;
     }
-    int e = init_driver(cpu, ds, machine, &hooks, error, error_size);
+    int e = init_driver(cpu, ds, &hooks, error, error_size);
     if (e)
         return e;
     if (machine->stepping) {
@@ -286,33 +266,20 @@ static int make_machines(void)
     return 0;
 }
 
-/* What each CPU does, as its kind and the options say. */
-static void choose_configs(void)
-{
-    for (uint32_t i = 0; i < kcpu_count; i++) {
-        const enum kds_kind kind = kds_kind(i);
-        const char *why = left_out(kind);
-        state.config[i] = !state.pebs || why                     ? &no_events
-                          : kind == KDS_ATOM && kopt_pebs_atom() ? &state.atom
-                                                                 : &state.ds;
-        if (why)
-            snprintf(state.why_not[kind], sizeof state.why_not[kind], "%s", why);
-    }
-}
-
 /* What the options ask for, and how much memory that takes on the CPU that needs most: cores of several kinds may have
  * several record formats. */
 static int configure(char *error, size_t error_size)
 {
-    int e = kopt_ds_config(&state.ds, &state.atom, state.later, error, error_size);
+    int e = kopt_ds_config(&state.ds, error, error_size);
     if (e)
         return e;
     if (!kopt.ds_throttle && !state.other)
         state.ds.throttle = THROTTLE_HW;
     state.ds.tick_tsc = arch_tsc_hz() / 1000000 * kopt.tick_us;
-    state.atom.throttle = state.ds.throttle;
-    state.atom.tick_tsc = state.ds.tick_tsc;
-    choose_configs();
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        state.config[i] = state.pebs ? &state.ds : &no_events;
+    if (state.pebs && &khybrid)
+        khybrid.choose(state.config);
     kphase_run(KPHASE_PLANNED, NULL);
     for (uint32_t i = 0; i < kcpu_count; i++) {
         const struct ds_config *config = kds_planned(i); /* architectural PEBS: of more events, larger records */
@@ -321,41 +288,6 @@ static int configure(char *error, size_t error_size)
             state.buffer_bytes = bytes;
     }
     say_what_fits();
-    return 0;
-}
-
-/* Once all CPUs are prepared: which are without PEBS. 0; -EINVAL with one line in `error`: all. */
-static int say_who_samples(char *error, size_t error_size)
-{
-    uint32_t count[KDS_KINDS] = {0}, without[KDS_KINDS] = {0}, first[KDS_KINDS] = {0};
-    static const char *const name[KDS_KINDS] = {"performance", "efficient"};
-    for (uint32_t i = kcpu_count; i-- > 0;) {
-        const enum kds_kind kind = kds_kind(i);
-        count[kind]++;
-        if (state.config[i]->events)
-            continue;
-        without[kind]++;
-        first[kind] = i;
-    }
-    if (count[KDS_CORE] + count[KDS_ATOM] == without[KDS_CORE] + without[KDS_ATOM]) {
-        snprintf(error, error_size, "option '%s': no CPU is left that has PEBS: here are %u %s and %u %s cores",
-                 state.why_not[kds_kind(0)], count[KDS_CORE], name[KDS_CORE], count[KDS_ATOM], name[KDS_ATOM]);
-        for (unsigned kind = KDS_KINDS; kind-- > 0;) /* those that were to have PEBS know better */
-            if (count[kind] && !left_out((enum kds_kind)kind))
-                snprintf(error, error_size, "%s", state.why_not[kind]);
-        return -EINVAL;
-    }
-    for (unsigned kind = 0; kind < KDS_KINDS; kind++) {
-        if (!without[kind])
-            continue;
-        kprintf("ds: no PEBS on %u of %u %s cores, from CPU %u on: %s\n", without[kind], count[kind], name[kind],
-                first[kind], state.why_not[kind]);
-    }
-    static const char no_effect[] = "has no effect: no CPU here is an efficient core of a hybrid";
-    if (kopt_pebs_atom() && !count[KDS_ATOM])
-        kprintf("ds: pebs.atom=%s %s\n", kopt.pebs_atom, no_effect);
-    if (kopt.pebs_cpus == KOPT_PEBS_CPUS_CORE && !count[KDS_ATOM])
-        kprintf("ds: pebs.cpus=core %s\n", no_effect);
     return 0;
 }
 
@@ -382,9 +314,7 @@ int kds_init(char *error, size_t error_size)
     /* 5. Memory and driver of each CPU. */
     for (uint32_t i = 0; i < kcpu_count && !e; i++)
         e = prepare_cpu(kcpu_table[i], error, error_size);
-    if (e || !state.pebs)
-        return e;
-    return say_who_samples(error, error_size);
+    return e || !state.pebs || !&khybrid ? e : khybrid.settle(error, error_size);
 }
 
 void kds_remark(const char *text)

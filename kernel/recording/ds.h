@@ -10,8 +10,6 @@
 #include "kernel/recording/backend.h"
 #include "kernel/recording/beside.h"
 
-enum kds_kind { KDS_CORE, KDS_ATOM, KDS_KINDS }; /* of a CPU: an efficient core of a hybrid, or any other */
-
 struct kds {
     const char *backend;          /* "hw", "soft" or "off" */
     const struct kbackend *other; /* it is this one; NULL: the processors' own, or off */
@@ -19,19 +17,15 @@ struct kds {
     struct ds_caps *hw_caps;      /* [kcpu_count]: what the processors themselves answered */
     struct ds_caps *caps;         /* [kcpu_count]: what the backend in use answered; NULL: off */
     struct ds_config ds;          /* what the CPUs sample */
-    struct ds_config atom;        /* and efficient cores, where that is something else: option pebs.atom */
-    const struct ds_config *config[MAX_CPUS]; /* what each CPU does: one of these, or one without events: no PEBS */
-    char why_not[KDS_KINDS][200];    /* one sentence: why CPUs of this kind have no PEBS, while others do; or "" */
-    uint64_t later[DS_MAX_COUNTERS]; /* periods from the middle of the run on; [0] is 0: they stay */
-    bool pebs;                       /* PEBS runs: with a backend, but with pebs=none or where there is no PEBS */
-    char pebs_refusal[160];          /* one sentence: why PEBS did not start (on some CPU); or "" */
-    const struct kbeside *beside;    /* runs beside it, on every CPU that has not refused it; NULL: nothing does */
-    char beside_refusal[320];        /* one sentence: why that, though asked for, does not run (on some CPU); or "" */
-    size_t buffer_bytes;             /* of each PEBS buffer */
+    const struct ds_config *config[MAX_CPUS]; /* what each CPU does: that, or another; without events: no PEBS */
+    bool pebs;                    /* PEBS runs: with a backend, but with pebs=none or where there is no PEBS */
+    char pebs_refusal[160];       /* one sentence: why PEBS did not start (on some CPU); or "" */
+    const struct kbeside *beside; /* runs beside it, on every CPU that has not refused it; NULL: nothing does */
+    char beside_refusal[320];     /* one sentence: why that, though asked for, does not run (on some CPU); or "" */
+    size_t buffer_bytes;          /* of each PEBS buffer */
 };
 extern const struct kds *const kds; /* written by kds_init, kds_remark and kds_refused alone */
 
-enum kds_kind kds_kind(uint32_t cpu);
 /* Whether PEBS runs on this CPU. */
 static inline bool kds_samples(uint32_t cpu)
 {
@@ -64,6 +58,8 @@ void *kds_buffer_alloc(uint32_t cpu, size_t bytes);
 /* From here on `to` has the registers of this CPU, or whoever calls (NULL); with the session's driver, that has them
  * again. In the gate, or interrupts off; counting is paused. */
 void kds_lend(struct ds_cpu *to);
+/* What the processor of this CPU has was detected: another part of the kernel may take something away. Weak. */
+void kds_detected(struct ds_caps *caps);
 /* More to say in kds->reason. */
 void kds_remark(const char *text);
 /* PEBS (else what is beside it) did not start on this CPU: keeps the line that says why. */

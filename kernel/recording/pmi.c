@@ -44,7 +44,7 @@ static uint16_t source_of(uint32_t cpu, uint32_t event)
     case DS_EVENT_BRANCHES:
         return TRACE_PMC_BRANCH_INSTRUCTION_RETIRED;
     default:
-        return (uint16_t)((config == &kds->atom ? TRACE_PMC_CAIRN_ATOM : TRACE_PMC_CAIRN) + event);
+        return (uint16_t)((config == &kds->ds ? TRACE_PMC_CAIRN : TRACE_PMC_CAIRN_ATOM) + event);
     }
 }
 

@@ -127,21 +127,6 @@ int krecording_start(char *error, size_t error_size)
     return failure.error;
 }
 
-static void reconfigure_cpu(void *unused)
-{
-    (void)unused;
-    char error[160]; /* kds_init has asked */
-    struct kcpu *cpu = kcpu_this();
-    if (cpu->ds && kds->config[cpu->arch.index] == &kds->ds)
-        ds_reconfigure(cpu->ds, kds->later, error, sizeof error);
-}
-
-void krecording_reconfigure(void)
-{
-    if (kds->later[0])
-        kcross_call_all(reconfigure_cpu, NULL);
-}
-
 void krecording_stop(void)
 {
     ksession_stop_all(stop_cpu);

@@ -14,8 +14,6 @@ int krecording_init(char *error, size_t error_size);
 /* Starts recording and counting on every CPU. 0, or negative with one line in `error`: then nothing runs. If only PEBS
  * or what is beside it starts, that runs, and the refusal of the other says why. Thread context. */
 int krecording_start(char *error, size_t error_size);
-/* Sets the periods of pebs.later on every CPU, if there are any. Thread context. */
-void krecording_reconfigure(void);
 /* Drains and stops every CPU. Thread context. */
 void krecording_stop(void);
 

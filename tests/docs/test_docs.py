@@ -164,7 +164,7 @@ def test_steps_of_the_driver():
     pmi = list(map(int, re.findall(r"/\* (\d)\. ", handler)))
     listed = document[document.index("### PMI\n"):document.index("### Drain\n")]
     assert pmi == list(map(int, re.findall(r"^(\d)\. ", listed, re.M))) == [1, 2, 3, 4, 5, 6, 7]
-    changes = re.findall(r"/\* (\d)\. ", (cb.ROOT / "ds" / "driver" / "reconfigure.c").read_text(encoding="utf-8"))
+    changes = re.findall(r"/\* (\d)\. ", (cb.ROOT / "ds" / "later" / "reconfigure.c").read_text(encoding="utf-8"))
     listed = document[document.index("### Reconfiguration\n"):document.index("### Tear-down\n")]
     assert changes == re.findall(r"^(\d)\. ", listed, re.M) == ["1", "2", "3", "4", "5"]
     branches = re.split(r"\*step = (\d+);", (cb.ROOT / "ds" / "bts" / "bts.c").read_text(encoding="utf-8"))

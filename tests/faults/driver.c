@@ -18,6 +18,7 @@
 #include "arch/arch.h"
 #include "ds/bts/bts.h"
 #include "ds/ds.h"
+#include "ds/later/later.h"
 #include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/rand.h"

@@ -48,8 +48,7 @@ int options_check_processor(char *error, size_t size)
         .backend = "soft", .cpuid = model_cpuid, .rdmsr = model_rdmsr, .wrmsr = model_wrmsr, .context = &model};
     const struct ds_hooks hooks = {0};
     struct ds_caps caps;
-    struct ds_config config, atom;
-    uint64_t later[DS_MAX_COUNTERS];
+    struct ds_config config;
     ds_model_init(&model, ds_model_preset(preset), NULL, &nobody); /* no policy decides what it has */
     ds_detect(&machine, &caps);
     const char *why = kopt.beside ? ds_bts_refusal(&caps, (enum ds_bts_rings)word_of("bts.rings")) : NULL;
@@ -57,7 +56,7 @@ int options_check_processor(char *error, size_t size)
         snprintf(error, size, "option 'bts': ds.preset=%s: %s", preset, why);
         return -EINVAL;
     }
-    int e = kopt_ds_config(&config, &atom, later, error, size);
+    int e = kopt_ds_config(&config, error, size);
     struct ds_cpu *ds = malloc(ds_cpu_bytes());
     if (!e && !ds) {
         snprintf(error, size, "no memory");
@@ -65,8 +64,7 @@ int options_check_processor(char *error, size_t size)
     }
     /* Planning touches neither area nor buffer. */
     e = e ? e : ds_cpu_init(ds, 0, &machine, &caps, &config, &hooks, NULL, NULL, error, size);
-    if (!e && later[0])
-        e = ds_reconfigure(ds, later, error, size); /* not started: it is asked, and that is all */
+    e = e ? e : kopt_check_plan(ds, error, size); /* not started: it is asked, and that is all */
     free(ds);
     return e;
 }

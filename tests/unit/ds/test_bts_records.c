@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "arch/arch.h"
+#include "ds/later/later.h"
 #include "tests/unit/ds/bts/bts_machine.h"
 #include "tests/unit/support/cmocka.h"
 

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "ds/in_use/in_use.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_fake.h"
 

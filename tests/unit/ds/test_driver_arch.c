@@ -10,6 +10,7 @@
 
 #include "ds/bts/bts.h"
 #include "ds/driver/driver.h"
+#include "ds/later/later.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/driver/arch_machine.h"
 #include "tests/unit/support/cmocka.h"

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "ds/later/later.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/driver/driver_machine.h"
 #include "tests/unit/support/cmocka.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ds/driver/driver.h"
+#include "ds/later/later.h"
 #include "tests/unit/ds/driver/driver_machine.h"
 #include "tests/unit/support/cmocka.h"
 

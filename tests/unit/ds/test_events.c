@@ -6,6 +6,7 @@
 
 #include "ds/ds.h"
 #include "ds/events/events.h"
+#include "ds/later/later.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 

@@ -8,6 +8,7 @@
 
 #include "arch/arch.h"
 #include "ds/bts/bts.h"
+#include "ds/later/later.h"
 #include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"

@@ -10,6 +10,7 @@
 
 #include "arch/arch.h"
 #include "ds/ds.h"
+#include "ds/later/later.h"
 #include "ds/pebs23_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "kernel/bts/bts.h"
+#include "kernel/hybrids/hybrids.h"
+#include "kernel/later/later.h"
 #include "kernel/lib/errno.h"
 #include "kernel/options/options.h"
 #include "kernel/options/row.h"
@@ -322,16 +324,23 @@ static void counters(void **state)
                      0);
     assert_int_equal(kpmc_parse(&pmc, error, sizeof error), 0);
     assert_true(pmc.count == 1 && pmc.source[0] == 19 && pmc.hooks == 1 && pmc.hook[0] == 0x0532);
-    struct ds_config config, atom;
-    uint64_t later[DS_MAX_COUNTERS];
+    struct ds_config config;
     kopt_defaults();
     assert_int_equal(parse("session.1=full:qpc:sequential\nsession.pmc=BranchInstructions,TotalCycles"), 0);
-    assert_int_equal(kopt_ds_config(&config, &atom, later, error, sizeof error), 0);
+    assert_int_equal(kopt_ds_config(&config, error, sizeof error), 0);
     assert_int_equal(config.events, 1);
     assert_int_equal(config.counting, 2);
     assert_string_equal(config.event[1].name, "BR_INST_RETIRED.ALL_BRANCHES");
     assert_string_equal(config.event[2].name, "CPU_CLK_UNHALTED.THREAD");
     kopt_defaults();
+}
+
+/* What the CPUs do, efficient cores, and all later. */
+static void plans(struct ds_config *config, struct ds_config *atom, uint64_t *later)
+{
+    assert_int_equal(kopt_ds_config(config, error, sizeof error), 0);
+    assert_int_equal(khybrid_config(atom, error, sizeof error), 0);
+    assert_int_equal(klater_periods(later, error, sizeof error), 0);
 }
 
 /* The events of efficient cores: those of pebs=, their own, or none. */
@@ -341,22 +350,22 @@ static void kinds_of_cores(void **state)
     struct ds_config config, atom;
     uint64_t later[DS_MAX_COUNTERS];
     assert_int_equal(parse("pebs=branches:9,INST_RETIRED.ANY:7:u\npebs.groups=gpr,lbr:4"), 0);
-    assert_int_equal(kopt_ds_config(&config, &atom, later, error, sizeof error), 0);
-    assert_false(kopt_pebs_atom());
-    assert_int_equal(kopt.pebs_cpus, KOPT_PEBS_CPUS_ALL);
+    plans(&config, &atom, later);
+    assert_false(khybrid_own_events());
+    assert_int_equal(khybrid_options.cpus, KHYBRID_ALL);
     assert_memory_equal(&config, &atom, sizeof atom);
     assert_int_equal(parse("pebs=branches:9,cycles:5\npebs.later=4,6\npebs.atom=INST_RETIRED.ANY:7:u\n"
                            "pebs.cpus=atom\npebs.groups=gpr,lbr:4\npebs.records=20\npebs.threshold=9\n"
                            "session.1=full:qpc:sequential\nsession.pmc=TotalCycles"),
                      0);
-    assert_int_equal(kopt_ds_config(&config, &atom, later, error, sizeof error), 0);
-    assert_true(kopt_pebs_atom());
-    assert_int_equal(kopt.pebs_cpus, KOPT_PEBS_CPUS_ATOM);
+    plans(&config, &atom, later);
+    assert_true(khybrid_own_events());
+    assert_int_equal(khybrid_options.cpus, KHYBRID_ATOM);
     assert_true(config.events == 2 && later[0] == 4 && later[1] == 6);
     assert_true(atom.events == 1 && atom.event[0].period == 7 && !atom.event[0].kernel && atom.counting == 1);
     assert_true(atom.groups == config.groups && atom.records == 20 && atom.threshold == 9);
     assert_int_equal(parse("pebs.atom=none"), 0);
-    assert_int_equal(kopt_ds_config(&config, &atom, later, error, sizeof error), 0);
+    plans(&config, &atom, later);
     assert_true(config.events == 1 && !atom.events && !atom.counting);
     /* What is wrong is said of the option that has it. */
     assert_int_equal(parse("pebs.atom=branches"), -EINVAL);

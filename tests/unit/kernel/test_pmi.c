@@ -32,6 +32,7 @@ uint32_t kcpu_count;
 #include "trace/pmc_sources.h"
 
 static struct kds store;
+static struct ds_config atom;
 const struct kds *const kds = &store;
 static arch_irq_handler handler;
 
@@ -350,9 +351,9 @@ static void sources(void **state)
     assert_int_equal(samples, 4);
 
     /* An efficient core with events of its own: their places are those of pebs.atom=. */
-    assert_int_equal(
-        ds_parse_events("BR_INST_RETIRED.NEAR_CALL:9:plain,branches:9:plain", &store.atom, error, sizeof error), 0);
-    store.config[HERE] = &store.atom;
+    assert_int_equal(ds_parse_events("BR_INST_RETIRED.NEAR_CALL:9:plain,branches:9:plain", &atom, error, sizeof error),
+                     0);
+    store.config[HERE] = &atom;
     kpmi_overflowed(NULL, HERE, 0);
     assert_int_equal(sampled_source, TRACE_PMC_CAIRN_ATOM);
     kpmi_overflowed(NULL, HERE, 1);

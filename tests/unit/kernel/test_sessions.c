@@ -132,7 +132,6 @@ static void items_where_pebs_is_not(void **state)
     (void)state;
     ask("TotalCycles", "0x0524", 1);
     kds_store.config[2] = &none;
-    snprintf(kds_store.why_not[KDS_ATOM], sizeof kds_store.why_not[0], "it is small");
     assert_int_equal(prepare(&p, &automatic), -ENODEV);
     assert_string_equal(error,
                         "session.pmc=TotalCycles counts beside PEBS only, which CPU 2 does not have: it is small");

@@ -3,6 +3,7 @@
 #include "kernel/lib/panic.h"
 #include "kernel/memory/mem.h"
 #include "kernel/recording/ds.h"
+#include "kernel/recording/hybrid.h"
 #include "kernel/recording/machine.h"
 #include "kernel/tracepoint/witness.h"
 #include "kernel/truth/truth.h"
@@ -139,10 +140,11 @@ void kevent_set(struct kevent *event, int increment)
 struct kds kds_store;
 const struct kds *const kds = &kds_store;
 
-enum kds_kind kds_kind(uint32_t cpu)
+static const char *why_not(uint32_t cpu)
 {
-    return cpu == 2 ? KDS_ATOM : KDS_CORE;
+    return cpu == 2 ? "it is small" : "it is large";
 }
+const struct khybrid khybrid = {.why_not = why_not};
 
 bool ktruth_kept;
 

@@ -6,6 +6,7 @@
  *
  * It only reads. A register that raises #GP counts as not in use, and its row says so: set-up will notice it, too.
  */
+#include "ds/in_use/in_use.h"
 #include "ds/driver/detect.h"
 #include "ds/driver/mechanism.h"
 #include "kernel/lib/string.h"
@@ -24,18 +25,19 @@ static uint64_t read(struct reader *r, uint32_t msr)
     return 0;
 }
 
-void ds_detect_users_row(struct ds_caps *caps, const char *name, uint64_t value, bool used, bool refused,
-                         const char *yes, const char *no)
+static void users_row(struct ds_caps *caps, const struct ds_users *u)
 {
-    const char *verdict = used ? yes : refused ? "not all of it can be read: what cannot counts as unused" : no;
-    ds_caps_row(caps, name, value, !used && !refused, verdict)->faulted = refused;
+    const char *verdict = u->used      ? u->yes
+                          : u->refused ? "not all of it can be read: what cannot counts as unused"
+                                       : u->no;
+    ds_caps_row(caps, u->name, u->value, !u->used && !u->refused, verdict)->faulted = u->refused;
 }
 
 /* The row of what has been read since the last one. */
 static void row(struct reader *r, struct ds_caps *caps, const char *name, uint64_t value, bool used, const char *yes,
                 const char *no)
 {
-    ds_detect_users_row(caps, name, value, used, r->refused, yes, no);
+    users_row(caps, &(struct ds_users){name, value, used, r->refused, yes, no, ""});
     r->refused = false;
 }
 
@@ -77,25 +79,32 @@ static void name_them(struct ds_caps *caps, uint64_t area, const char *other)
     snprintf(at, left, "%sin use, by firmware perhaps: ds.force=1 takes what is in use", other);
 }
 
-void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps)
+static void find(struct ds_detection *d)
 {
+    const struct ds_machine *machine = d->machine;
+    struct ds_caps *caps = d->caps;
     struct reader reader = {.machine = machine}, *r = &reader;
+    if (!(d->leaf1[3] & CPUID_01H_EDX_DS) && !caps->instead)
+        return;
     if (!caps->reason) { /* else PEBS takes none, and there may be senseless numbers of them */
         caps->counters_in_use = enabled_counters(r, caps);
         row(r, caps, "counters in use", caps->counters_in_use, caps->counters_in_use,
             "enabled before us: PEBS leaves them alone without ds.force=1", "none is enabled");
     }
     const struct ds_mechanism *pebs = ds_mechanism_of(caps->format);
-    char other[40] = "";
+    struct ds_users other = {0};
     const uint64_t area = read(r, IA32_DS_AREA);
     caps->area_in_use = area || (!caps->instead && read(r, pebs->on_msr)) || read(r, IA32_DEBUGCTL) & IA32_DEBUGCTL_BTS;
     row(r, caps, "IA32_DS_AREA in use", area, caps->area_in_use,
         "set, or PEBS or BTS on, before us: left alone without ds.force=1", "nobody's: it is 0, PEBS and BTS are off");
-    if (pebs->find_users && !caps->reason)
-        pebs->find_users(machine, caps, other, sizeof other);
-    if (caps->counters_in_use || caps->area_in_use || other[0])
-        name_them(caps, area, other);
+    if (pebs->find_users && !caps->reason) {
+        pebs->find_users(machine, caps, &other);
+        users_row(caps, &other);
+    }
+    if (caps->counters_in_use || caps->area_in_use || other.used)
+        name_them(caps, area, other.word);
 }
+DS_DETECT(find);
 
 void ds_leave_alone(struct ds_caps *caps)
 {

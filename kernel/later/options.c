@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The option pebs.later. */
+#include "ds/later/later.h"
+
+#include "kernel/later/later.h"
+#include "kernel/options/row.h"
+
+static char periods[KOPT_TEXT];
+
+static const struct kopt_option later = {
+    .name = "pebs.later",
+    .standard = "none",
+    .text = "new periods for the events of pebs=, in their order, from the middle of the run on (half of switches=): "
+            "PERIOD[,...], or none (no change); pebs.atom= keeps its periods; not with a workload that uses the "
+            "counters itself",
+    .field = periods,
+    .size = sizeof periods,
+    .kind = TEXT,
+    .needs = "ds!=off,pebs!=none"};
+ROWS_ADD(kopt, later);
+
+int klater_periods(uint64_t *period, char *error, size_t error_size)
+{
+    struct ds_config config;
+    const int e = kopt_ds_config(&config, error, error_size);
+    return e ? e : ds_parse_periods(periods, config.events, period, error, error_size);
+}
+
+static bool are_wrong(char *error, size_t error_size)
+{
+    uint64_t period[DS_MAX_COUNTERS];
+    return klater_periods(period, error, error_size) != 0;
+}
+KOPT_CHECK(are_wrong);
+
+int kopt_check_plan(struct ds_cpu *ds, char *error, size_t error_size)
+{
+    uint64_t period[DS_MAX_COUNTERS];
+    const int e = klater_periods(period, error, error_size);
+    return e || !period[0] ? e : ds_reconfigure(ds, period, error, error_size);
+}
