@@ -194,7 +194,7 @@ void *arch_context_new(void *stack_top, void (*entry)(void *), void *arg);
 
 /* ---- machine checks ------------------------------------------------------------------------------------------ */
 
-/* What this CPU's machine-check banks hold, a line each: for a panic. Nothing where there are none. */
+/* What this CPU's machine-check banks hold, a line each: for a panic. Nothing where there are none, or no arch/mce. */
 void arch_machine_check_print(void);
 
 /* ---- the end ------------------------------------------------------------------------------------------------- */

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Control registers of one CPU, and the boot processor's first steps. SDM vol. 3, "Control Registers" and "Paging". */
-#include "arch/fpu.h"
 #include "arch/internal.h"
 #include "arch/registers.h"
 #include "kernel/lib/string.h"
-
-#define CPUID_1_EDX_MCE (1u << 7)
-#define CPUID_1_EDX_PAT (1u << 16)
 
 static char features[96];
 
@@ -34,30 +30,21 @@ static void lift_cpuid_limit(void)
 }
 
 /* CR4 is made from nothing but the paging mode, whatever the firmware left on: FSGSBASE and PCE would give ring 3 what
- * it must not have. Of the registers beyond the general ones programs have those that FXSAVE saves (arch/fpu.h):
- * without OSXSAVE the instructions of AVX and later raise #UD. */
+ * it must not have. Of the registers beyond the general ones programs have those that FXSAVE saves: without OSXSAVE the
+ * instructions of AVX and later raise #UD. */
 void arch_cpu_init(void)
 {
-    uint32_t one[4];
     bool first = !features[0];
 
     lift_cpuid_limit();
-    arch_cpuid(1, 0, one);
-    const bool mce = (one[3] & CPUID_1_EDX_MCE) != 0; /* else a machine check is a silent shutdown */
-
     /* NXE and SCE: the loader refuses those without. AMD's FFXSR: with it FXSAVE here would leave out XMM registers. */
     wrmsr(IA32_EFER, (rdmsr(IA32_EFER) & ~EFER_FFXSR) | EFER_NXE | EFER_SCE);
-    if (one[3] & CPUID_1_EDX_PAT)
-        wrmsr(IA32_PAT, PAT_CAIRN); /* PCD and PWT mean what they always did; nothing is mapped with PA4 yet */
+    wrmsr(IA32_PAT, PAT_CAIRN); /* PCD and PWT mean what they always did; nothing is mapped with PA4 yet */
     write_cr0((read_cr0() & ~(CR0_CD | CR0_NW | CR0_TS | CR0_AM | CR0_EM)) | CR0_WP | CR0_NE | CR0_MP);
-    write_cr4((read_cr4() & (CR4_PAE | CR4_LA57)) | CR4_OSFXSR | CR4_OSXMMEXCPT | (mce ? CR4_MCE : 0));
-    write_dr7(DR7_NONE);
-    struct arch_fpu clean; /* nothing of the firmware's */
-    arch_fpu_clean(&clean);
-    arch_fpu_load(&clean);
+    write_cr4((read_cr4() & (CR4_PAE | CR4_LA57)) | CR4_OSFXSR | CR4_OSXMMEXCPT | CR4_MCE);
 
     if (first)
-        arch_features_add(mce ? "wp nx mce" : "wp nx");
+        arch_features_add("wp nx mce");
     arch_cpu_open(first);
     if (first && read_cr4() & CR4_LA57)
         arch_features_add("la57");

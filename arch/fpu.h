@@ -39,14 +39,3 @@ static inline void arch_fpu_load(const struct arch_fpu *fpu)
 {
     __asm__ volatile("fxrstor64 %0" ::"m"(*fpu));
 }
-
-/* XMM0 to XMM15, low half first. */
-static inline void arch_xmm_read(uint64_t xmm[16][2])
-{
-#define FPU_STORE(i) "movups %%xmm" #i ", 16*" #i "(%0)\n\t"
-    __asm__ volatile(FPU_STORE(0) FPU_STORE(1) FPU_STORE(2) FPU_STORE(3) FPU_STORE(4) FPU_STORE(5) FPU_STORE(6)
-                         FPU_STORE(7) FPU_STORE(8) FPU_STORE(9) FPU_STORE(10) FPU_STORE(11) FPU_STORE(12) FPU_STORE(13)
-                             FPU_STORE(14) FPU_STORE(15)::"r"(xmm)
-                     : "memory");
-#undef FPU_STORE
-}

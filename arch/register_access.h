@@ -48,41 +48,6 @@ static inline void write_cr4(uint64_t v)
     __asm__ volatile("movq %0, %%cr4" ::"r"(v) : "memory");
 }
 
-/* The address of breakpoint n, 0 to 3. */
-static inline void write_dr(unsigned n, uint64_t v)
-{
-    switch (n) {
-    case 0:
-        __asm__ volatile("movq %0, %%dr0" ::"r"(v));
-        break;
-    case 1:
-        __asm__ volatile("movq %0, %%dr1" ::"r"(v));
-        break;
-    case 2:
-        __asm__ volatile("movq %0, %%dr2" ::"r"(v));
-        break;
-    default:
-        __asm__ volatile("movq %0, %%dr3" ::"r"(v));
-    }
-}
-
-static inline uint64_t read_dr6(void)
-{
-    uint64_t v;
-    __asm__ volatile("movq %%dr6, %0" : "=r"(v));
-    return v;
-}
-
-static inline void write_dr6(uint64_t v)
-{
-    __asm__ volatile("movq %0, %%dr6" ::"r"(v));
-}
-
-static inline void write_dr7(uint64_t v)
-{
-    __asm__ volatile("movq %0, %%dr7" ::"r"(v));
-}
-
 static inline uint64_t rdmsr(uint32_t msr)
 {
     uint32_t lo, hi;

@@ -20,10 +20,7 @@
 #define CR4_MCE        (UINT64_C(1) << 6)
 #define CR4_OSFXSR     (UINT64_C(1) << 9)
 #define CR4_OSXMMEXCPT (UINT64_C(1) << 10)
-#define CR4_UMIP       (UINT64_C(1) << 11)
 #define CR4_LA57       (UINT64_C(1) << 12)
-#define CR4_SMEP       (UINT64_C(1) << 20)
-#define CR4_SMAP       (UINT64_C(1) << 21)
 
 #define IA32_APIC_BASE    0x1Bu
 #define APIC_BASE_EXTD    (UINT64_C(1) << 10) /* x2APIC mode */
@@ -35,25 +32,10 @@
 
 #define IA32_PAT            0x277u
 #define PAT_CAIRN           UINT64_C(0x0007040100070406) /* WB WT UC- UC, WC WT UC- UC; power-up: PA4 WB */
-#define IA32_SYSENTER_CS    0x174u
 #define IA32_EFER           0xC0000080u
 #define EFER_SCE            (UINT64_C(1) << 0)
 #define EFER_LME            (UINT64_C(1) << 8)
 #define EFER_NXE            (UINT64_C(1) << 11)
 #define EFER_FFXSR          (UINT64_C(1) << 14)
-#define IA32_STAR           0xC0000081u
-#define IA32_LSTAR          0xC0000082u
-#define IA32_FMASK          0xC0000084u
 #define IA32_GS_BASE        0xC0000101u
 #define IA32_KERNEL_GS_BASE 0xC0000102u
-
-#define RFLAGS_DF   (UINT64_C(1) << 10)
-#define RFLAGS_IOPL (UINT64_C(3) << 12)
-#define RFLAGS_NT   (UINT64_C(1) << 14)
-#define RFLAGS_RF   (UINT64_C(1) << 16)
-#define RFLAGS_AC   (UINT64_C(1) << 18)
-
-#define DR6_NONE   UINT64_C(0xFFFF0FF0) /* nothing has happened; bits 0 to 3: that breakpoint was reached */
-#define DR6_POINTS UINT64_C(0xF)
-#define DR7_NONE   UINT64_C(0x400)    /* no breakpoint; bit 10 is fixed */
-#define DR7_G0     (UINT64_C(1) << 1) /* << 2 * n: breakpoint n is on, here of one instruction */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the loader does without its wings at the points of boot/loader.h that are for them: nothing. */
+/* What the loader does without its wings at the points of boot/loader.h that are for them: next to nothing. */
 #include "boot/loader.h"
 
 #define WEAK __attribute__((weak))
@@ -24,6 +24,12 @@ WEAK EFI_STATUS boot_load_more(EFI_FILE_HANDLE root, struct boot_info *info)
 {
     (void)root, (void)info;
     return EFI_SUCCESS;
+}
+
+WEAK void boot_say_where(const struct boot_info *info)
+{
+    (void)info;
+    Print(L"From here on all output goes to the serial port (option serial=)\n");
 }
 
 WEAK void boot_say_more(struct boot_info *info)

@@ -47,7 +47,9 @@ EFI_STATUS boot_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct
 void boot_give_up(struct boot_info *info);
 /* More files of `root` for the kernel. Needs the configuration. Prints on failure. */
 EFI_STATUS boot_load_more(EFI_FILE_HANDLE root, struct boot_info *info);
-/* More of where the output goes. */
+/* Where the output goes from here on, */
+void boot_say_where(const struct boot_info *info);
+/* and more of that. */
 void boot_say_more(struct boot_info *info);
 
 /* boot/enter.asm */

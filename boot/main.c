@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The UEFI loader, BOOTX64.EFI. It reads \cairn.cfg and \kernel.elf from its own volume, builds the kernel's address
- * space, leaves boot services and enters the kernel. docs/explain/boot.md gives the order of the steps. By itself
- * it uses only the option `serial=`, to print where the output goes; its wings use theirs (boot/loader.h).
+ * space, leaves boot services and enters the kernel. docs/explain/boot.md gives the order of the steps. Only its wings
+ * use options (boot/loader.h).
  */
 #include <stdbool.h>
 
 #include "arch/instructions.h"
-#include "boot/config.h"
 #include "boot/elf.h"
 #include "boot/loader.h"
 #include "boot/memory.h"
@@ -70,15 +69,6 @@ static uint64_t read_cr4(void)
 }
 
 /* ---- the two files ------------------------------------------------------------------------------------------- */
-
-/* The loader's last words. */
-static void say_where_output_goes(struct boot_info *info)
-{
-    char serial[64] = "auto";
-    boot_config_get((const char *)(uintptr_t)info->config, "serial", serial, sizeof(serial));
-    Print(L"From here on all output goes to serial port: %a (option serial=)\n", serial);
-    boot_say_more(info);
-}
 
 static EFI_STATUS load_config(EFI_FILE_HANDLE root, struct boot_info *info)
 {
@@ -283,7 +273,8 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     EFI_STATUS status = prepare(image, &h);
     if (EFI_ERROR(status))
         return status;
-    say_where_output_goes(h.info);
+    boot_say_where(h.info);
+    boot_say_more(h.info);
 
     struct boot_efi_map map;
     status = leave_boot_services(image, &h, &map);

@@ -5,8 +5,7 @@
 #define GIB_SHIFT    30
 #define PHYSICAL_END (UINT64_C(1) << 52) /* MAXPHYADDR is 52 at most (SDM vol. 3, "IA-32e Paging") */
 
-/* Reads descriptor `i`; false where the map ends. */
-static bool descriptor(const struct boot_efi_map *map, size_t i, struct boot_efi_memory *d)
+bool boot_memory_get(const struct boot_efi_map *map, size_t i, struct boot_efi_memory *d)
 {
     if (map->stride < sizeof(*d) || map->size / map->stride <= i)
         return false;
@@ -59,7 +58,7 @@ static uint32_t cut_all(const struct boot_efi_map *map, struct boot_memory *out,
         bool was_cut = false;
         if (!boot_memory_is_free(out[i].type))
             continue;
-        for (size_t k = 0; descriptor(map, k, &d); k++)
+        for (size_t k = 0; boot_memory_get(map, k, &d); k++)
             was_cut |= claims(&d, &base, &end) && cut(&out[i], base, end);
         for (uint32_t k = 0; k < i; k++) /* no page is free twice */
             was_cut |=
@@ -84,7 +83,7 @@ void boot_memory_gibs(const struct boot_efi_map *map, struct boot_gibs *gibs)
     const uint64_t limit = BOOT_GIBS << GIB_SHIFT;
     struct boot_efi_memory d;
     *gibs = (struct boot_gibs){.bits = {0xF}};
-    for (size_t i = 0; descriptor(map, i, &d); i++) {
+    for (size_t i = 0; boot_memory_get(map, i, &d); i++) {
         if (d.pages == 0 || !is_sound(&d) || !boot_memory_is_ram(d.type) || d.physical_start >= limit)
             continue;
         const uint64_t most = (limit - d.physical_start) >> PAGE_SHIFT, pages = d.pages < most ? d.pages : most;
@@ -100,7 +99,7 @@ uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory 
     uint32_t count = 0;
     struct boot_efi_memory d;
     *left_out = 0;
-    for (size_t i = 0; descriptor(map, i, &d); i++) {
+    for (size_t i = 0; boot_memory_get(map, i, &d); i++) {
         if (d.pages == 0)
             continue;
         if (!is_sound(&d)) {
@@ -123,26 +122,4 @@ uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory 
             .base = d.physical_start, .size = d.pages << PAGE_SHIFT, .attributes = d.attributes, .type = d.type};
     }
     return cut_all(map, out, count, left_out);
-}
-
-uint64_t boot_memory_middle(const struct boot_efi_map *map, uint64_t size, uint64_t align, uint64_t limit)
-{
-    uint64_t base = 0, room = 0;
-    struct boot_efi_memory d;
-    for (size_t i = 0; descriptor(map, i, &d); i++) {
-        if (d.type != BOOT_MEMORY_CONVENTIONAL || d.physical_start >= limit)
-            continue;
-        const uint64_t most = (limit - d.physical_start) >> PAGE_SHIFT;
-        const uint64_t bytes = (d.pages < most ? d.pages : most) << PAGE_SHIFT;
-        if (bytes > room) {
-            base = d.physical_start;
-            room = bytes;
-        }
-    }
-    if (room < size)
-        return 0;
-    uint64_t at = (base + (room - size) / 2) & ~(align - 1);
-    if (at < base) /* the range is hardly larger than what is wanted */
-        at += align;
-    return at && at - base <= room - size ? at : 0;
 }

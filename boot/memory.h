@@ -25,6 +25,9 @@ struct boot_efi_map {
     size_t stride; /* bytes from one descriptor to the next */
 };
 
+/* Reads descriptor `i`; false where the map ends. */
+bool boot_memory_get(const struct boot_efi_map *map, size_t i, struct boot_efi_memory *d);
+
 #define BOOT_GIBS UINT64_C(65536) /* 64 TiB: above lie the kernel's other regions (arch/memory_layout.h) */
 
 /* Bit n % 64 of word n / 64: the n-th GiB of physical memory. */
@@ -44,7 +47,3 @@ void boot_memory_gibs(const struct boot_efi_map *map, struct boot_gibs *gibs);
  * ranges overlap nothing. */
 uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory *out, uint32_t capacity,
                              uint32_t *left_out);
-
-/* The address, a multiple of `align`, of `size` bytes in the middle of the largest conventional range below `limit`; 0:
- * there is none. Neither argument may be 0; `align` is a power of two. */
-uint64_t boot_memory_middle(const struct boot_efi_map *map, uint64_t size, uint64_t align, uint64_t limit);

@@ -134,6 +134,10 @@ _Noreturn void kpanic_at(struct arch_trap_frame *f, const char *format, va_list 
     finish();
 }
 
+__attribute__((weak)) void arch_machine_check_print(void)
+{
+}
+
 _Noreturn void kernel_fault(struct arch_trap_frame *f)
 {
     char line[sizeof first_line];

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What ring 3 needs of each CPU. */
 #include "arch/arch.h"
+#include "arch/fpu.h"
 #include "arch/internal.h"
 #include "arch/registers.h"
+#include "arch/user/registers.h"
 #include "arch/user/user.h"
 
 #define CPUID_7_EBX_SMEP (1u << 7)
@@ -27,6 +29,9 @@ void arch_cpu_open(bool first)
     wrmsr(IA32_LSTAR, (uint64_t)arch_syscall_entry);
     wrmsr(IA32_FMASK, ARCH_SYSCALL_RFLAGS_OFF);
     wrmsr(IA32_SYSENTER_CS, 0);
+    struct arch_fpu clean; /* nothing of the firmware's */
+    arch_fpu_clean(&clean);
+    arch_fpu_load(&clean);
 
     arch_cpuid(0, 0, basic);
     if (basic[0] >= 7)

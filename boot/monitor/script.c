@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Option monitor.script=: the loader reads a file beside \cairn.cfg for the kernel's monitor. */
-#include "boot/config.h"
+#include "boot/config/config.h"
 #include "boot/loader.h"
 
 #define SCRIPT_MAX  (UINT64_C(1) << 20)
@@ -11,7 +11,7 @@ EFI_STATUS boot_load_more(EFI_FILE_HANDLE root, struct boot_info *info)
     struct boot_file file;
     char name[SCRIPT_NAME];
     CHAR16 path[SCRIPT_NAME + 1];
-    if (!boot_config_get((const char *)(uintptr_t)info->config, "monitor.script", name, sizeof(name)) ||
+    if (!config_get((const char *)(uintptr_t)info->config, "monitor.script", name, sizeof(name)) ||
         __builtin_strcmp(name, "none") == 0)
         return EFI_SUCCESS;
     UnicodeSPrint(path, sizeof(path), L"\\%a", name);

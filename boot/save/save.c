@@ -6,8 +6,9 @@
  * Platform Reset Attack Mitigation Specification, "Interface for UEFI".
  */
 #include "arch/instructions.h"
-#include "boot/config.h"
+#include "boot/config/config.h"
 #include "boot/loader.h"
+#include "boot/save/middle.h"
 #include "boot/save/save_check.h"
 #include "kernel/lib/crc32c.h"
 #include "kernel/lib/number.h"
@@ -246,9 +247,9 @@ static uint64_t wanted(const char *config)
     char value[24] = "";
     uint64_t mib;
     size_t size = 0;
-    if (!boot_config_get(config, "save", value, sizeof(value)) || !is_esp(value))
+    if (!config_get(config, "save", value, sizeof(value)) || !is_esp(value))
         return 0;
-    (void)boot_config_get(config, "save.mib", value, sizeof(value)); /* else "esp" stays, which is no number */
+    (void)config_get(config, "save.mib", value, sizeof(value)); /* else "esp" stays, which is no number */
     while (value[size] != 0)
         size++;
     if (!knumber_parse(value, size, &mib) || mib < 1 || mib > SAVE_MIB_MAX)
@@ -288,7 +289,7 @@ EFI_STATUS boot_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct
     const uint64_t bytes = wanted((const char *)(uintptr_t)info->config);
     if (!bytes)
         return EFI_SUCCESS;
-    const uint64_t at = boot_memory_middle(map, bytes, SAVE_ALIGN, HIGHEST);
+    const uint64_t at = save_middle(map, bytes, SAVE_ALIGN, HIGHEST);
     if (!at || !take(at, bytes))
         return boot_fail(L"save=esp", L"no memory for the log in one piece: give a smaller save.mib=",
                          EFI_OUT_OF_RESOURCES);

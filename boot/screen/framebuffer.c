@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The framebuffer that the kernel gets for its screen. Source: UEFI specification, "Graphics Output Protocol". */
-#include "boot/config.h"
+#include "boot/config/config.h"
 #include "boot/loader.h"
 
 /* EDK II's, which most firmware is made from: on the handles of the devices that show the console. */
@@ -62,7 +62,7 @@ static void find_framebuffer(struct boot_framebuffer *fb)
 void boot_say_more(struct boot_info *info)
 {
     char screen[8] = "on";
-    boot_config_get((const char *)(uintptr_t)info->config, "screen", screen, sizeof(screen));
+    config_get((const char *)(uintptr_t)info->config, "screen", screen, sizeof(screen));
     find_framebuffer(&info->framebuffer);
     if (info->framebuffer.base != 0 && screen[0] == 'o' && screen[1] == 'n' && screen[2] == 0)
         Print(L"and what is meant to be read to this screen, too, if the kernel has one (option screen=)\n");

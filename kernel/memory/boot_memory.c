@@ -36,10 +36,9 @@ int kboot_memory_plan(struct kboot_memory *plan, const struct boot_memory *memor
     return plan->bitmap ? 0 : -ENOMEM;
 }
 
-uint32_t kboot_memory_give(const struct kboot_memory *plan, struct kpage_bitmap *map)
+void kboot_memory_give(const struct kboot_memory *plan, struct kpage_bitmap *map)
 {
     const uint64_t bitmap_end = plan->bitmap + plan->bitmap_bytes;
-    uint32_t refused = 0;
     uint64_t first, end;
 
     for (uint32_t i = 0; i < plan->count; i++) {
@@ -47,9 +46,6 @@ uint32_t kboot_memory_give(const struct kboot_memory *plan, struct kpage_bitmap 
             continue;
         if (first == plan->bitmap)
             first = bitmap_end;
-        if (first < end && ((first < bitmap_end && plan->bitmap < end) ||
-                            !kpage_bitmap_give(map, first / FREE_PAGE, (end - first) / FREE_PAGE)))
-            refused++;
+        kpage_bitmap_give(map, first / FREE_PAGE, (end - first) / FREE_PAGE);
     }
-    return refused;
 }

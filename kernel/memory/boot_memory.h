@@ -25,6 +25,5 @@ struct kboot_memory {
  * size is told. */
 int kboot_memory_plan(struct kboot_memory *plan, const struct boot_memory *memory, uint32_t count, uint64_t limit);
 
-/* Gives all free pages but the bitmap's to `map`, which has plan->pages and none of them free. Returns how many ranges
- * were not given, because they overlap others: those of boot_memory_convert never do. */
-uint32_t kboot_memory_give(const struct kboot_memory *plan, struct kpage_bitmap *map);
+/* Gives all free pages but the bitmap's to `map`, which has plan->pages and none of them free. */
+void kboot_memory_give(const struct kboot_memory *plan, struct kpage_bitmap *map);

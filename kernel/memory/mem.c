@@ -30,13 +30,11 @@ int kmem_init(const struct boot_info *info)
         return -ENOMEM;
     }
     kpage_bitmap_init(&pages, arch_phys_to_virt(plan.bitmap), plan.pages);
-    const uint32_t refused = kboot_memory_give(&plan, &pages);
+    kboot_memory_give(&plan, &pages);
 
     kprintf("memory: %lu MiB free", (unsigned long)(pages.free * ARCH_PAGE_SIZE >> 20));
     if (plan.left_out)
         kprintf(", %lu MiB beyond 0x%lx left out", (unsigned long)(plan.left_out >> 20), (unsigned long)limit);
-    if (refused)
-        kprintf(", %u ranges overlap others: ignored", refused);
     if (info->memory_left_out)
         kprintf(", %u ranges left out or cut by the loader", info->memory_left_out);
     kprintf("\n");

@@ -10,8 +10,9 @@
 #include "kernel/monitor/break.h"
 
 #include "arch/arch.h"
+#include "arch/debug_registers.h"
 #include "arch/memory_layout.h"
-#include "arch/registers.h"
+#include "arch/user/registers.h"
 #include "ds/ds.h"
 #include "ds/layout.h"
 #include "kernel/console/print.h"

@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "arch/registers.h"
+#include "arch/user/registers.h"
 #include "kernel/console/report.h"
 #include "kernel/gate.h"
 #include "kernel/lib/string.h"

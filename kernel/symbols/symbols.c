@@ -7,7 +7,6 @@
 
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
-#include "boot/elf64.h"
 #include "boot/info.h"
 #include "kernel/dump_section.h"
 #include "kernel/lib/print.h"
@@ -15,6 +14,7 @@
 #include "kernel/lib/symbols.h"
 #include "kernel/memory/mem.h"
 #include "kernel/phase.h"
+#include "kernel/symbols/elf64_symbols.h"
 #include "kernel/user_thread.h"
 #include "trace/frames.h"
 

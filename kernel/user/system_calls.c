@@ -6,6 +6,7 @@
  */
 #include "arch/arch.h"
 #include "arch/registers.h"
+#include "arch/user/registers.h"
 #include "arch/user/user.h"
 #include "kernel/gate.h"
 #include "kernel/lib/panic.h"

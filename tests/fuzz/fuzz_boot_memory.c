@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "boot/memory.h"
+#include "boot/save/middle.h"
 #include "kernel/memory/boot_memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -125,7 +126,7 @@ static void check_kernel(const struct boot_memory *out, uint32_t n, uint64_t lim
     uint64_t *bits = malloc(kpage_bitmap_bytes(plan.pages));
     MUST(bits);
     kpage_bitmap_init(&map, bits, plan.pages);
-    MUST(kboot_memory_give(&plan, &map) == 0);
+    kboot_memory_give(&plan, &map);
     check_pages(&plan, &map, out);
     free(bits);
 }
@@ -134,7 +135,7 @@ static void check_kernel(const struct boot_memory *out, uint32_t n, uint64_t lim
 static void check_middle(const struct boot_efi_map *map, uint64_t bytes)
 {
     const uint64_t limit = UINT64_C(4) << 30, align = UINT64_C(2) << 20;
-    const uint64_t at = boot_memory_middle(map, bytes, align, limit);
+    const uint64_t at = save_middle(map, bytes, align, limit);
     bool inside = !at;
     MUST(at % align == 0 && at <= limit - bytes);
     for (size_t i = 0; i < count; i++)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 # The loader's own files among its own headers. Its wings are linked by name: the library has boot/hooks.c, too.
 $(addprefix $(B)/san/,$(addprefix tests/unit/boot/test_,firmware.o main.o save.o save_begin.o) \
-    $(addprefix boot/,file.o firmware.o hooks.o main.o monitor/script.o save/save.o screen/framebuffer.o)): \
+    $(addprefix boot/,config/say.o file.o firmware.o hooks.o main.o monitor/script.o save/save.o \
+      screen/framebuffer.o)): \
     HCFLAGS += $(EFI_CFLAGS)
 $(addprefix $(B)/unit/boot/test_,save save_begin): $(B)/san/boot/save/save.o
 $(B)/unit/boot/test_firmware: $(B)/san/boot/screen/framebuffer.o
 $(B)/unit/arch/test_apic: $(B)/san/arch/x2apic/x2apic.o
+$(B)/unit/arch/test_mce: $(B)/san/arch/mce/machine_check.o
 # So is who defines what kernel/console/serial_port.c has a default for.
 $(B)/unit/kernel/test_serial: $(B)/san/kernel/ports/ports.o
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* boot/config.c: the loader must read an option as the kernel does, whose own parser is asked beside it. */
+/* boot/config/config.c: the loader must read an option as the kernel does, whose own parser is asked beside it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot/config.h"
+#include "boot/config/config.h"
 #include "kernel/lib/number.h"
 #include "kernel/options/row.h"
 #include "tests/unit/support/cmocka.h"
@@ -15,7 +15,7 @@ static bool get(const char *config, const char *name, char *value, size_t size)
 {
     char *exact = strdup(config);
     assert_non_null(exact);
-    bool found = boot_config_get(exact, name, value, size);
+    bool found = config_get(exact, name, value, size);
     free(exact);
     return found;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "boot/memory.h"
+#include "boot/save/middle.h"
 #include "tests/unit/support/cmocka.h"
 
 #define STRIDE 48 /* what EDK II uses: eight bytes more than the structure */
@@ -145,18 +146,18 @@ static void test_middle(void **state)
     };
     (void)state;
     struct boot_efi_map map = map_of(d, 3);
-    assert_true(boot_memory_middle(&map, 64 * mib, 2 * mib, 4 * gib) == 160 * mib);
-    assert_true(boot_memory_middle(&map, 63 * mib, 2 * mib, 4 * gib) == 160 * mib);
-    assert_true(boot_memory_middle(&map, 128 * mib, 2 * mib, 4 * gib) == 128 * mib);
-    assert_true(boot_memory_middle(&map, 129 * mib, 2 * mib, 4 * gib) == 0);
-    assert_true(boot_memory_middle(&map, 64 * mib, 2 * mib, 192 * mib) == 0); /* from 1 MiB: not aligned */
-    assert_true(boot_memory_middle(&map, 63 * mib, 2 * mib, 192 * mib) == 2 * mib);
-    assert_true(boot_memory_middle(&map, 62 * mib, 2 * mib, 192 * mib) == 2 * mib);
+    assert_true(save_middle(&map, 64 * mib, 2 * mib, 4 * gib) == 160 * mib);
+    assert_true(save_middle(&map, 63 * mib, 2 * mib, 4 * gib) == 160 * mib);
+    assert_true(save_middle(&map, 128 * mib, 2 * mib, 4 * gib) == 128 * mib);
+    assert_true(save_middle(&map, 129 * mib, 2 * mib, 4 * gib) == 0);
+    assert_true(save_middle(&map, 64 * mib, 2 * mib, 192 * mib) == 0); /* from 1 MiB: not aligned */
+    assert_true(save_middle(&map, 63 * mib, 2 * mib, 192 * mib) == 2 * mib);
+    assert_true(save_middle(&map, 62 * mib, 2 * mib, 192 * mib) == 2 * mib);
     map = map_of(d, 5); /* a range without an end goes no further than the limit */
-    assert_true(boot_memory_middle(&map, 512 * mib, 2 * mib, 4 * gib) == 3 * gib + 256 * mib);
-    assert_true(boot_memory_middle(&map, 1024 * mib, 2 * mib, 4 * gib) == 3 * gib);
+    assert_true(save_middle(&map, 512 * mib, 2 * mib, 4 * gib) == 3 * gib + 256 * mib);
+    assert_true(save_middle(&map, 1024 * mib, 2 * mib, 4 * gib) == 3 * gib);
     map = map_of(d, 0);
-    assert_true(boot_memory_middle(&map, mib, 2 * mib, 4 * gib) == 0);
+    assert_true(save_middle(&map, mib, 2 * mib, 4 * gib) == 0);
 }
 
 static void test_unsound(void **state)

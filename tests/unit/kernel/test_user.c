@@ -5,6 +5,7 @@
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "arch/registers.h"
+#include "arch/user/registers.h"
 #include "arch/user/user.h"
 #include "kernel/cpu.h"
 #include "kernel/gate.h"

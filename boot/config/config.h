@@ -13,4 +13,4 @@
 /* The value of option `name` in `config` (NUL-terminated), cut to `size` - 1 characters (size at least 1). If several
  * lines set it, the last one counts. Characters that are not printable ASCII, which the kernel refuses, become '?'.
  * False if no line sets it: `value` is unchanged then. */
-bool boot_config_get(const char *config, const char *name, char *value, size_t size);
+bool config_get(const char *config, const char *name, char *value, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "boot/config.h"
+#include "boot/config/config.h"
 
 static bool is_blank(char c)
 {
@@ -32,7 +32,7 @@ static const char *word_of(const char *line, size_t *size)
     return line;
 }
 
-bool boot_config_get(const char *config, const char *name, char *value, size_t size)
+bool config_get(const char *config, const char *name, char *value, size_t size)
 {
     bool found = false;
     while (*config != 0) {
