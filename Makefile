@@ -47,7 +47,7 @@ include tools/events.mk tools/gnu-efi.mk # LCFLAGS, and what the loader is linke
 c_of   = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 asm_of = $(sort $(wildcard $(addsuffix /*.asm,$(1))))
 RING3    := $(patsubst %/,%,$(wildcard kernel/*/ring3/))
-MODEL    := $(patsubst %/,%,ds/policy $(wildcard ds/model/ ds/model/*/))
+MODEL    := $(patsubst %/,%,ds/policy/table $(wildcard ds/model/ ds/model/*/))
 DS_ROOMS := $(filter-out ds/model/memory ds/model/variant,$(patsubst %/,%,$(wildcard ds/*/ ds/*/*/)))# the host's
 KERNEL   := arch kernel trace $(DS_ROOMS) $(patsubst %/,%,$(wildcard arch/*/ arch/*/*/ kernel/*/ trace/*/))
 KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c $(EVENT_C)

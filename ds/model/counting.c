@@ -146,9 +146,8 @@ static bool lose(struct ds_model *m, uint64_t set)
     return false;
 }
 
-/* The record goes where the index points, and the index behind it. False: DS memory is not mapped. */
-static bool store(struct ds_model *m, const struct ds_model_record *record, const struct ds_model_retired *retired,
-                  struct ds_model_buffer *buffer)
+bool ds_model_store_record(struct ds_model *m, const struct ds_model_record *record,
+                           const struct ds_model_retired *retired, struct ds_model_buffer *buffer)
 {
     if (!ds_model_write_record(m, record->counters, retired, record->registers, buffer->index))
         return false;
@@ -186,7 +185,7 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
     };
     for (uint64_t c = record.swallowed; c; c &= c - 1)
         m->swallowed++;
-    if (stored && !store(m, &record, retired, &buffer))
+    if (stored && !ds_model_store_record(m, &record, retired, &buffer))
         return lose(m, set);
     if (!stored) {
         m->dropped++;
@@ -210,48 +209,6 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
 static uint64_t lowest_bit(uint64_t v)
 {
     return v & -v;
-}
-
-int ds_model_late(struct ds_model *m)
-{
-    struct ds_model_buffer buffer;
-    if (!m->late.owed)
-        return 0;
-    m->late.owed--;
-    if (m->preset->pebs23)
-        return m->preset->pebs23->late(m);
-    if (!ds_model_read_buffer(m, DS_MODEL_PEBS_BUFFER, &buffer)) {
-        ds_model_lose(m, m->late.counters);
-        return ds_model_fault(m);
-    }
-    const uint32_t size = ds_model_record_size(m, m->late.counters);
-    const struct ds_model_record record = {
-        .stored = ds_model_fits(m, buffer.index, size, buffer.maximum),
-        .address = buffer.index,
-        .size = size,
-        .counters = m->late.counters,
-        .registers = &m->late.registers,
-    };
-    if (record.stored && !store(m, &record, &m->late.retired, &buffer)) {
-        ds_model_lose(m, m->late.counters);
-        return ds_model_fault(m);
-    }
-    m->dropped += !record.stored;
-    if (m->host.recorded)
-        m->host.recorded(m->host.context, &record);
-    return 0;
-}
-
-/* What a record to come would be of. */
-static void remember(struct ds_model *m, uint64_t moved, const struct ds_model_retired *retired)
-{
-    if (!m->policy.residual || !moved)
-        return;
-    m->late.counters = lowest_bit(moved);
-    m->late.retired = *retired;
-    m->late.retired.branch = NULL; /* the caller's, and so is this */
-    m->late.retired.by = NULL;
-    m->host.registers(m->host.context, &m->late.registers);
 }
 
 /* The counters that events move, each by itself. */
@@ -350,7 +307,8 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
         events |= retired->branch ? ds_model_inserted(m, retired->branch, ring) : 0;
         moved = counted(m, ring, events) | conditional(m, ring, events);
     }
-    remember(m, moved & m->pebs, retired);
+    if (m->policy.residual && moved & m->pebs)
+        ds_model_late_is(m, lowest_bit(moved & m->pebs), retired);
     return move(m, moved, retired);
 }
 

@@ -45,3 +45,8 @@ HOOK uint64_t ds_model_bts_debugctl(const struct ds_model_preset *p)
     (void)p;
     return 0;
 }
+
+HOOK void ds_model_late_is(struct ds_model *m, uint64_t counters, const struct ds_model_retired *retired)
+{
+    (void)m, (void)counters, (void)retired;
+}

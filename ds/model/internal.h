@@ -65,6 +65,11 @@ struct ds_model_buffer {
 #define DS_MODEL_PEBS_BUFFER offsetof(struct ds_area_60, pebs_buffer_base)
 bool ds_model_read_buffer(struct ds_model *model, uint32_t at, struct ds_model_buffer *buffer);
 bool ds_model_write_index(struct ds_model *model, uint32_t at, uint64_t index);
+/* The record goes where the index points, and the index behind it. False: DS memory is not mapped. */
+bool ds_model_store_record(struct ds_model *model, const struct ds_model_record *record,
+                           const struct ds_model_retired *retired, struct ds_model_buffer *buffer);
+/* Policy residual: records to come would be of these counters, and of this instruction. */
+void ds_model_late_is(struct ds_model *model, uint64_t counters, const struct ds_model_retired *retired);
 /* A record that these counters cause is lost. */
 void ds_model_lose(struct ds_model *model, uint64_t counters);
 /* What such a fault comes to by the policy: -EFAULT, or 0 after injecting it. */

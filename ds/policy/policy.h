@@ -67,16 +67,5 @@ enum ds_model_arch_fragments {
     DS_MODEL_ARCH_NULL, /* likewise, and the first has a null header before it */
 };
 
-struct ds_model_policy_row {
-    const char *name;      /* of the option: ds.policy.NAME */
-    const char *values[5]; /* value i is called values[i]; [0] is the default; NULL ends them */
-    const char *question;
-    size_t field; /* offset in struct ds_model_policy */
-};
-
-#define DS_MODEL_POLICIES 20u
-extern const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES];
-
-/* 0; -ENOENT: no such policy; -EINVAL: not one of its values. */
-int ds_model_policy_set(struct ds_model_policy *policy, const char *name, const char *value);
-const char *ds_model_policy_value(const struct ds_model_policy *policy, const struct ds_model_policy_row *row);
+/* What `policy` answers to the question of this name; NULL: there is no such question, or none is known here. */
+const char *ds_model_policy_named(const struct ds_model_policy *policy, const char *name);

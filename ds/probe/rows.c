@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The questions, in the order in which they are asked, and what is measured. This file has only the words, as the host
  * tool uses it, too. Questions that are policies of the model have the policies' names. */
-#include "ds/policy/policy.h"
+#include "ds/policy/table/table.h"
 #include "ds/probe/probe.h"
 #include "kernel/lib/string.h"
 

@@ -48,43 +48,10 @@
 #include "ds/soft/soft.h"
 #include "arch/arch.h"
 #include "ds/driver/driver.h"
-#include "ds/model/model.h"
-#include "ds/soft/insn.h"
-#include "ds/soft/model_log.h"
+#include "ds/soft/inside.h"
 #include "ds/soft/retired.h"
-#include "ds/soft/step.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
-#include "trace/wire/model_log.h"
-
-#define DECODED 2048u /* power of two */
-
-struct decoded {
-    uint64_t ip; /* 0: empty */
-    struct ds_insn insn;
-};
-
-struct ds_soft {
-    struct ds_model model;
-    struct ds_machine machine;
-    struct ds_cpu *ds;
-    uint32_t (*tid)(const struct arch_trap_frame *frame);
-
-    struct ds_soft_step step;                         /* in progress, for the model's questions and for the hooks */
-    uint8_t cpl;                                      /* of its instruction */
-    uint64_t record_tsc;                              /* of the last step that was asked for registers */
-    bool (*mapped)(const void *address, size_t size); /* NULL: all DS memory is there */
-
-    struct { /* policy residual: the step that records still to come are of, see ds_model_late */
-        struct ds_soft_step step;
-        struct arch_trap_frame frame;
-        bool now; /* one is being stored */
-    } late;
-
-    uint64_t steps;
-    struct ds_log log; /* used once ds_soft_log has been called */
-    struct decoded decoded[DECODED];
-};
 
 /* ---- the model's host -------------------------------------------------------------------------------------------- */
 
@@ -178,7 +145,7 @@ static void recorded(void *context, const struct ds_model_record *record)
     if (!ds || !ds->hooks.recorded)
         return;
     soft->step.tsc_last = arch_rdtsc();
-    if (!soft->late.now)
+    if (soft->step.frame != &soft->late.frame)
         soft->step.tid = soft->tid(soft->step.frame);
     ds->hooks.recorded(ds->hooks.context, ds->cpu, ds, &soft->step, record);
 }
@@ -193,37 +160,29 @@ static void branched(void *context, const struct ds_model_branch *branch, bool s
     ds->hooks.branched(ds->hooks.context, ds->cpu, ds, &soft->step, branch, stored);
 }
 
-/* ---- the log ----------------------------------------------------------------------------------------------------- */
+/* ---- hooks of wings --------------------------------------------------------------------------------------------- */
 
-static void acted(void *context, const struct ds_model_action *action)
+#define HOOK __attribute__((weak))
+
+HOOK void ds_soft_acted(struct ds_soft *soft, unsigned length)
 {
-    struct ds_soft *soft = context;
-    if (soft->ds && soft->ds->hooks.logged)
-        ds_log_add(&soft->log, action);
+    (void)soft, (void)length;
 }
 
-/* Hands over the open entry, which has actions; `length`: of the instruction, 0: there was none. */
-static void write_log(struct ds_soft *soft, unsigned length)
+HOOK void ds_soft_remember(struct ds_soft *soft)
 {
-    const struct ds_cpu *ds = soft->ds;
-    struct ds_log *log = &soft->log;
-    struct cairn_model_entry *e = &log->entry;
-    e->sequence = log->entries++;
-    e->epoch = ds->epoch;
-    e->tsc = log->record ? soft->record_tsc : arch_rdtsc();
-    if (length) {
-        e->ip = soft->step.ip;
-        e->next_ip = soft->step.next;
-        e->tid = soft->tid(soft->step.frame);
-        e->cpl = soft->cpl;
-        if (!soft->cpl)
-            memcpy(e->code, (const void *)(uintptr_t)e->ip, length);
-        if (!soft->cpl || arch_copy_from_user(e->code, e->ip, length) == 0)
-            e->length = (uint8_t)length;
-    }
-    ds->hooks.logged(ds->hooks.context, ds->cpu, e, log->action);
-    log->entry = (struct cairn_model_entry){0};
-    log->record = false;
+    (void)soft;
+}
+
+HOOK void ds_soft_late(struct ds_soft *soft)
+{
+    (void)soft;
+}
+
+HOOK const char *ds_model_policy_named(const struct ds_model_policy *policy, const char *name)
+{
+    (void)policy, (void)name;
+    return NULL;
 }
 
 /* ---- the machine ------------------------------------------------------------------------------------------------- */
@@ -233,28 +192,15 @@ static void soft_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t 
     ds_model_cpuid(&((struct ds_soft *)context)->model, leaf, subleaf, out);
 }
 
-/* Time passes with each access, as far as the model has any. */
-static void late_record(struct ds_soft *soft)
-{
-    if (!soft->model.late.owed || soft->late.now) /* its truth is made of registers, too */
-        return;
-    const struct ds_soft_step step = soft->step;
-    soft->step = soft->late.step;
-    soft->late.now = true;
-    ds_model_late(&soft->model);
-    soft->late.now = false;
-    soft->step = step;
-}
-
 static int soft_rdmsr(void *context, uint32_t msr, uint64_t *value)
 {
-    late_record(context);
+    ds_soft_late(context);
     return ds_model_rdmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
 }
 
 static int soft_wrmsr(void *context, uint32_t msr, uint64_t value)
 {
-    late_record(context);
+    ds_soft_late(context);
     return ds_model_wrmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
 }
 
@@ -273,8 +219,7 @@ static void soft_lvtpc_write(void *context, uint32_t value)
 {
     struct ds_soft *soft = context;
     ds_model_lvtpc_write(&soft->model, value);
-    if (soft->log.entry.actions) /* a PMI that had waited */
-        write_log(soft, 0);
+    ds_soft_acted(soft, 0); /* a PMI that had waited */
 }
 
 _Static_assert(offsetof(struct arch_cpu, step_ip) == 16, "arch_cpu.step_ip in soft_resume");
@@ -340,11 +285,7 @@ static bool soft_pdist(void *context, unsigned counter)
 
 static const char *soft_policy(void *context, const char *name)
 {
-    const struct ds_soft *soft = context;
-    for (size_t i = 0; i < DS_MODEL_POLICIES; i++)
-        if (strcmp(ds_model_policies[i].name, name) == 0)
-            return ds_model_policy_value(&soft->model.policy, &ds_model_policies[i]);
-    return NULL;
+    return ds_model_policy_named(&((const struct ds_soft *)context)->model.policy, name);
 }
 
 size_t ds_soft_bytes(void)
@@ -417,42 +358,16 @@ void ds_soft_check_memory(void *soft, bool (*mapped)(const void *address, size_t
     ((struct ds_soft *)soft)->mapped = mapped;
 }
 
-void ds_soft_log(struct ds_soft *soft)
-{
-    soft->model.host.acted = acted;
-}
-
-uint32_t ds_soft_logged(const struct ds_soft *soft)
-{
-    return soft->log.entries;
-}
-
 /* ---- one step ---------------------------------------------------------------------------------------------------- */
-
-/* A program's instruction, which may be the last one before a page that is not there. */
-static void decode_user(uint64_t ip, struct ds_insn *insn)
-{
-    uint8_t code[DS_INSN_MAX];
-    size_t size = ARCH_PAGE_SIZE - ip % ARCH_PAGE_SIZE, rest = sizeof code - size;
-    if (size >= sizeof code) {
-        size = sizeof code;
-        rest = 0;
-    }
-    if (arch_copy_from_user(code, ip, size) != 0)
-        size = 0;
-    else if (rest && arch_copy_from_user(code + size, ip + size, rest) == 0)
-        size += rest;
-    ds_insn_decode(code, size, insn);
-}
 
 /* The instruction at `ip`, which has just run, so its bytes are there. */
 static struct ds_insn instruction(struct ds_soft *soft, uint64_t ip)
 {
-    struct decoded *d = &soft->decoded[(ip ^ ip >> 11) & (DECODED - 1)];
+    struct ds_soft_decoded *d = &soft->decoded[(ip ^ ip >> 11) & (DS_SOFT_DECODED - 1)];
     if (d->ip != ip) {
         d->ip = ip;
         if (soft->cpl)
-            decode_user(ip, &d->insn);
+            ds_soft_decode_user(ip, &d->insn);
         else
             ds_insn_decode((const uint8_t *)(uintptr_t)ip, DS_INSN_MAX, &d->insn);
     }
@@ -476,19 +391,12 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     soft->step.ip = ip;
     soft->step.next = next;
     soft->step.tsc_first = 0; /* not asked for yet */
-    const uint64_t late = soft->model.late.registers.tsc;
     ds_model_retire(&soft->model, retired);
-    if (soft->model.policy.residual && soft->model.late.registers.tsc != late) { /* one still to come is of this step */
-        soft->late.step = soft->step;
-        soft->late.frame = *soft->step.frame;
-        soft->late.step.tid = soft->tid ? soft->tid(soft->step.frame) : 0;
-        soft->late.step.frame = &soft->late.frame;
-    }
+    ds_soft_remember(soft);
     if (soft->ds && soft->ds->hooks.retired)
         soft->ds->hooks.retired(soft->ds->hooks.context, soft->ds->cpu,
                                 (retired->events & DS_BIT(DS_MODEL_BRANCH)) != 0);
-    if (soft->log.entry.actions)
-        write_log(soft, insn->length);
+    ds_soft_acted(soft, insn->length);
 }
 
 /* The instruction at `ip` has retired before others, which this #DB is for. */
@@ -498,19 +406,6 @@ static void retire_shadow(struct ds_soft *soft, const struct ds_insn *insn, uint
     retire(soft, insn, ip, ip + insn->length, &retired);
 }
 
-/* What PUSHF has stored, without TF. In both sizes TF is in the second byte. */
-static void clear_stored_tf(const struct ds_soft *soft)
-{
-    uint64_t at = soft->step.frame->rsp + 1;
-    uint8_t byte;
-    if (!soft->cpl)
-        *(volatile uint8_t *)(uintptr_t)at &= (uint8_t) ~(ARCH_RFLAGS_TF >> 8);
-    else if (arch_copy_from_user(&byte, at, 1) == 0) {
-        byte &= (uint8_t) ~(ARCH_RFLAGS_TF >> 8);
-        (void)arch_copy_to_user(at, &byte, 1); /* the page PUSHF has just written to */
-    }
-}
-
 /* Whether a program has loaded TF. */
 static bool wants_tf(const struct ds_soft *soft, const struct ds_insn *insn)
 {
@@ -518,9 +413,7 @@ static bool wants_tf(const struct ds_soft *soft, const struct ds_insn *insn)
            soft->step.frame->rflags & ARCH_RFLAGS_TF;
 }
 
-/* What the instruction at `ip`, after which execution stands at `next`, means for the counters. False: it asks
- * for a #DB of the program's own. */
-static bool account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_t ip, uint64_t next)
+bool ds_soft_account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_t ip, uint64_t next)
 {
     struct ds_insn insn = instruction(soft, ip);
     struct ds_model_retired retired;
@@ -530,38 +423,19 @@ static bool account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_
         return false;                                       /* INT1: no other comes here */
     if (insn.kind == DS_INSN_SHADOW && next != successor) { /* its #DB was held back */
         retire_shadow(soft, &insn, ip);
-        return account(soft, frame, successor, next);
+        return ds_soft_account(soft, frame, successor, next);
     }
     if (insn.kind == DS_INSN_REP_STRING && next == ip)
         return true; /* between iterations */
     if (!ds_retired(&retired, &branch, &insn, ip, next, frame->rflags, frame->rcx))
         return true; /* it faulted, and the handler went on elsewhere */
     branch.cpl = insn.kind == DS_INSN_SYSTEM ? 0 : soft->cpl;
-    if (insn.kind == DS_INSN_PUSHF)
-        clear_stored_tf(soft);
+    if (insn.kind == DS_INSN_PUSHF && soft->cpl)
+        ds_soft_clear_user_tf(soft);
+    else if (insn.kind == DS_INSN_PUSHF)
+        *(volatile uint8_t *)(frame->rsp + 1) &= (uint8_t) ~(ARCH_RFLAGS_TF >> 8); /* in both sizes in that byte */
     retire(soft, &insn, ip, next, &retired);
     return !wants_tf(soft, &insn);
-}
-
-/* SYSCALL has cleared TF, and saved it in R11. */
-static void end_at_syscall(struct arch_cpu *cpu, struct arch_trap_frame *frame)
-{
-    cpu->step_on = 0;
-    frame->r11 &= ~ARCH_RFLAGS_TF;
-}
-
-void ds_soft_system_call(void *context, struct arch_trap_frame *frame)
-{
-    struct ds_soft *soft = context;
-    struct arch_cpu *cpu = arch_this_cpu();
-    if (!cpu->step_on)
-        return;
-    end_at_syscall(cpu, frame);
-    soft->step.frame = frame;
-    soft->cpl = 3;
-    frame->rflags &= ~ARCH_SYSCALL_RFLAGS_OFF; /* as SYSCALL has left it; R11 holds the program's */
-    account(soft, frame, cpu->step_ip, (uintptr_t)arch_syscall_entry);
-    frame->rflags = frame->r11;
 }
 
 void ds_soft_interrupted(void *context, struct arch_trap_frame *frame)
@@ -588,15 +462,14 @@ bool ds_soft_step(void *context, struct arch_trap_frame *frame)
         frame->rflags &= ~ARCH_RFLAGS_TF;
         return paused;
     }
-    bool at_syscall = !(frame->cs & 3) && frame->rip == (uintptr_t)arch_syscall_entry;
-    soft->step.frame = frame;
-    soft->cpl = at_syscall ? 3 : frame->cs & 3;
     soft->steps++;
-    if (at_syscall)
-        end_at_syscall(cpu, frame);
-    bool ours = account(soft, frame, cpu->step_ip, frame->rip);
-    if (at_syscall)
+    if (frame->rip == (uintptr_t)arch_syscall_entry) {
+        ds_soft_at_syscall(soft, frame);
         return true;
+    }
+    soft->step.frame = frame;
+    soft->cpl = frame->cs & 3;
+    bool ours = ds_soft_account(soft, frame, cpu->step_ip, frame->rip);
     cpu->step_ip = frame->rip;
     frame->rflags |= ARCH_RFLAGS_TF;
     return ours;

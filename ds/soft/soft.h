@@ -11,13 +11,9 @@ size_t ds_soft_bytes(void);
  * ARCH_VECTOR_PMI to its CPU. */
 int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy);
 const struct ds_machine *ds_soft_machine(struct ds_soft *soft);
-/* From now on each step of the model is passed to hooks.logged, if there is one. */
-void ds_soft_log(struct ds_soft *soft);
-uint32_t ds_soft_logged(const struct ds_soft *soft); /* entries so far */
 
 /* See struct ds_stepping; `soft`: a struct ds_soft. */
 bool ds_soft_step(void *soft, struct arch_trap_frame *frame);
 void ds_soft_interrupted(void *soft, struct arch_trap_frame *frame);
-void ds_soft_system_call(void *soft, struct arch_trap_frame *frame);
 void ds_soft_attach(void *soft, struct ds_cpu *ds, uint32_t (*tid)(const struct arch_trap_frame *frame));
 void ds_soft_check_memory(void *soft, bool (*mapped)(const void *address, size_t size));

@@ -57,8 +57,6 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n)
         if (ds.throttles)
             LINE("end.cpu.%u.throttled=%lu %lu", n, ds.throttles, ds.throttled_tsc);
     }
-    if (cpu->machine && cpu->machine->stepping)
-        kds->other->dump_end(d, n);
 }
 
 /* Written, and not in memory any more: overwritten in circular mode, or out while it ran. */

@@ -16,8 +16,7 @@ struct kbackend {
      * does, it does what the options say, or, without `policies`, the default. For any CPU. NULL: no memory. */
     const struct ds_machine *(*make)(bool policies);
     void (*free)(const struct ds_machine *machine);
-    /* Lines of the machine stream: what the options say of it; and at the end, of CPU `cpu`. */
+    /* Lines of the machine stream: what the options say of it. */
     void (*dump)(struct trace_dump *dump);
-    void (*dump_end)(struct trace_dump *dump, uint32_t cpu);
 };
 ROWS(kbackend, const struct kbackend);

@@ -9,6 +9,5 @@
 struct ksoft_options {
     char preset[24]; /* the name of a ds_model_preset */
     struct ds_model_policy policy;
-    uint32_t log; /* 1: hooks.logged is told each step of the model */
 };
 extern struct ksoft_options ksoft_options;

@@ -12,6 +12,7 @@
 
 #include "ds/model/model.h"
 #include "ds/pebs23_layout.h"
+#include "ds/policy/table/table.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/presets.h"
 

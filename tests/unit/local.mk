@@ -69,6 +69,8 @@ $(addprefix $(B)/unit/,kernel/test_options kernel/test_faster kernel/test_serial
 $(B)/unit/kernel/test_options: $(B)/san/tools/options/describe.o
 
 # What is linked in place of a weak function is named: a library has both, and gives the first.
+$(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/ds/test_soft*.c)): \
+    $(patsubst %.c,$(B)/san/%.o,$(call c_of,$(wildcard ds/soft/*)))
 $(B)/unit/kernel/test_activity: $(addprefix $(B)/san/kernel/,truth/activity.o activity/hooks.o)
 $(B)/unit/kernel/test_lock_trace: $(addprefix $(B)/san/kernel/,truth/locks.o locks/traced_spinlock.o)
 $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/kernel/test_sched*.c)): $(B)/san/kernel/locks/traced_spinlock.o

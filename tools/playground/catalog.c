@@ -2,6 +2,7 @@
 /* The tables of processors, events, instructions, settings and policies, as JSON. No text in them needs an escape. */
 #include "tools/playground/catalog.h"
 
+#include "ds/policy/table/table.h"
 #include "kernel/lib/string.h"
 #include "tools/playground/settings.h"
 

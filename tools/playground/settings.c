@@ -2,6 +2,7 @@
 /* The settings' text: read, and checked against the processor. settings_write.c writes it. */
 #include "tools/playground/settings.h"
 
+#include "ds/policy/table/table.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
 

@@ -2,6 +2,7 @@
 /* Writes the settings as a text again, for a link. */
 #include "tools/playground/settings.h"
 
+#include "ds/policy/table/table.h"
 #include "kernel/lib/string.h"
 
 struct writer {

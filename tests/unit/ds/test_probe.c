@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "ds/pebs23_layout.h"
+#include "ds/policy/table/table.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/probe/probe_machine.h"
 #include "tests/unit/support/cmocka.h"

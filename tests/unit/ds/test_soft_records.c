@@ -348,7 +348,7 @@ static void log_of_a_record(void **state) /* one entry for the overflow, one for
     for (unsigned on = 0; on < 2; on++) {
         soft_begin("skylake", "instructions:3", 1);
         if (on)
-            ds_soft_log(soft);
+            ds_log_start(soft, &model_log);
         frame = (struct arch_trap_frame){.cs = 8};
         soft_step(code, code + 1, TF);
         soft_step(code, code + 1, TF);
@@ -357,7 +357,7 @@ static void log_of_a_record(void **state) /* one entry for the overflow, one for
         soft_step(code + 4, code + 22, TF | 0x40); /* JE, taken: the record, and the threshold */
         soft_step(code, code + 1, TF);
         assert_int_equal(entries_seen, on ? 2 : 0);
-        assert_int_equal(ds_soft_logged(soft), on ? 2 : 0);
+        assert_int_equal(model_log.entries, on ? 2 : 0);
     }
     expect_entry(0, code + 1, code + 4, 3, 0);
     EXPECT_ACTIONS(0, CAIRN_MODEL_OVERFLOWED, CAIRN_MODEL_ARMED);
@@ -380,7 +380,7 @@ static void log_of_fixed_counters(void **state) /* packed: bit 16 + i */
     (void)state;
     static const uint8_t code[] = {0x90, 0x90};
     soft_begin("icelake", "instructions:1", 8);
-    ds_soft_log(soft);
+    ds_log_start(soft, &model_log);
     frame = (struct arch_trap_frame){.cs = 8};
     soft_step(code, code + 1, TF);
     expect_entry(0, code, code + 1, 1, 0);
@@ -395,7 +395,7 @@ static void log_of_a_program(void **state) /* its bytes are copied with care: th
     (void)state;
     static const uint8_t code[] __attribute__((aligned(4096))) = {0x48, 0x89, 0xE5, 0x90};
     soft_begin("icelake", "instructions:1:u", 8);
-    ds_soft_log(soft);
+    ds_log_start(soft, &model_log);
     frame = (struct arch_trap_frame){.cs = ARCH_USER_CODE};
     soft_step(code, code + 3, TF);
     expect_entry(0, code, code + 3, 3, 3);
@@ -413,7 +413,7 @@ static void log_of_a_late_interrupt(void **state) /* LVTPC is unmasked: an entry
     static const uint8_t code[] = {0x90, 0x90};
     soft_begin("icelake", "instructions:1", 1);
     const struct ds_machine *m = ds_soft_machine(soft);
-    ds_soft_log(soft);
+    ds_log_start(soft, &model_log);
     m->lvtpc_write(m->context, LVTPC_MASKED | ARCH_VECTOR_PMI);
     frame = (struct arch_trap_frame){.cs = 8};
     soft_step(code, code + 1, TF);

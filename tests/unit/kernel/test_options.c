@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ds/policy/table/table.h"
 #include "kernel/bts/bts.h"
 #include "kernel/hybrids/hybrids.h"
 #include "kernel/later/later.h"

@@ -11,8 +11,8 @@
 #include "ds/truth/truth.h"
 #include "kernel/bts/bts.h"
 #include "kernel/cpu.h"
+#include "kernel/modellog/modellog.h"
 #include "kernel/recording/ds.h"
-#include "kernel/soft/model_log.h"
 #include "kernel/thread.h"
 #include "kernel/tracepoint/cost.h"
 #include "kernel/tracepoint/drains.h"
@@ -338,7 +338,7 @@ static void log_entries(void **state) /* of any length, at their own time, in no
         actions[i] = (struct cairn_model_action){.kind = CAIRN_MODEL_ARMED, .counter = (uint8_t)i, .after = i};
     for (uint16_t n = 1; n <= 48; n += 47) {
         const struct cairn_model_entry entry = {.sequence = n, .tsc = TSC(10 + n), .actions = n, .ip = 0x1234};
-        ksoft_logged(NULL, 0, &entry, actions);
+        kmodellog_write(NULL, 0, &entry, actions);
     }
     end();
     assert_int_equal(events, 2);
@@ -352,11 +352,11 @@ static void log_entries(void **state) /* of any length, at their own time, in no
         assert_memory_equal(entry + 1, actions, entry->actions * sizeof actions[0]);
     }
     struct trace_counts n;
-    ksoft_logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions); /* off: nothing is tried */
+    kmodellog_write(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions); /* off: nothing is tried */
     trace_cpu_counts(trace_session_cpu(box.session, 0), &n);
     assert_int_equal(n.events_tried, 2 + 2); /* with the acknowledgements */
     cpu.trace = NULL;
-    ksoft_logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions);
+    kmodellog_write(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions);
     box_close(&box);
 }
 

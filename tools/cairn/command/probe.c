@@ -6,6 +6,7 @@
 
 #include "ds/layout.h"
 #include "ds/model/model.h"
+#include "ds/policy/table/table.h"
 #include "ds/probe/probe.h"
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/command/command.h"

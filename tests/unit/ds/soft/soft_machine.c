@@ -16,6 +16,7 @@
 struct arch_cpu cpu;
 struct ds_soft *soft;
 struct ds_cpu *ds;
+struct ds_log model_log;
 unsigned ipis;
 
 struct arch_cpu *arch_this_cpu(void)
@@ -179,6 +180,7 @@ void soft_begin(const char *preset, const char *events, uint32_t records)
     assert_int_equal(syscall(SYS_arch_prctl, ARCH_SET_GS, &cpu), 0);
     seen_count = branches_seen = entries_seen = ipis = drained_bytes = 0;
     drained_lost = 0;
+    model_log = (struct ds_log){0};
     soft = realloc(soft, ds_soft_bytes());
     ds = realloc(ds, ds_cpu_bytes());
     struct ds_model_policy every = policy ? *policy : (struct ds_model_policy){0};

@@ -11,9 +11,10 @@
 
 #include "arch/arch.h"
 #include "ds/bts/bts.h"
+#include "ds/soft/inside.h"
+#include "ds/soft/log/log.h"
 #include "ds/soft/soft.h"
 #include "ds/truth/truth.h"
-#include "trace/wire/model_log.h"
 
 #define SOFT_PHYSICAL (UINT64_C(1) << 40) /* what a physical address is more than that in this program */
 
@@ -27,6 +28,7 @@
 extern struct arch_cpu cpu;
 extern struct ds_soft *soft;
 extern struct ds_cpu *ds;
+extern struct ds_log model_log; /* zeroed by soft_begin */
 extern unsigned ipis;
 extern uint64_t hole;                   /* the page of a program's memory that is not there */
 extern const uint8_t syscall_entry[16]; /* arch_syscall_entry */

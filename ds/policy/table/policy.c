@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The policies by name. Each is a question to which no source has an answer. */
-#include "ds/policy/policy.h"
+#include "ds/policy/table/table.h"
 
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
@@ -83,4 +83,12 @@ int ds_model_policy_set(struct ds_model_policy *policy, const char *name, const 
 const char *ds_model_policy_value(const struct ds_model_policy *policy, const struct ds_model_policy_row *row)
 {
     return row->values[((const uint8_t *)policy)[row->field]];
+}
+
+const char *ds_model_policy_named(const struct ds_model_policy *policy, const char *name)
+{
+    for (size_t i = 0; i < DS_MODEL_POLICIES; i++)
+        if (strcmp(ds_model_policies[i].name, name) == 0)
+            return ds_model_policy_value(policy, &ds_model_policies[i]);
+    return NULL;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The model's own log (option ds.log=1), built entry by entry; private to ds/. */
+/* The model's own log (option ds.log=1), built entry by entry. */
 #pragma once
 
 #include <stdint.h>
 
-#include "ds/model/model.h"
+#include "ds/soft/soft.h"
 #include "trace/wire/format.h"
 #include "trace/wire/model_log.h"
 
 /* Each counter overflows, is armed and reloaded; a record; its index compared; three PMIs of counters and threshold,
  * and one of BTS. */
-#define DS_LOG_ACTIONS (3u * (DS_MODEL_GP_MAX + 4u) + 2u + 4u)
+#define DS_LOG_ACTIONS (3u * DS_MAX_COUNTERS + 2u + 4u)
 _Static_assert(sizeof(struct perfinfo_trace_header) + sizeof(struct cairn_model_entry) +
                        DS_LOG_ACTIONS * sizeof(struct cairn_model_action) <=
                    CAIRN_EVENT_MAX,
@@ -23,5 +23,5 @@ struct ds_log {
     struct cairn_model_action action[DS_LOG_ACTIONS];
 };
 
-/* What the model has just done goes into the open entry. */
-void ds_log_add(struct ds_log *log, const struct ds_model_action *action);
+/* From now on each step of the model is passed to hooks.logged, if there is one. `log` is zeroed, and stays. */
+void ds_log_start(struct ds_soft *soft, struct ds_log *log);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/soft/model_log.h"
-
 #include "kernel/cpu.h"
+#include "kernel/modellog/modellog.h"
 #include "trace/hub.h"
 
-void ksoft_logged(void *context, uint32_t index, const struct cairn_model_entry *entry,
-                  const struct cairn_model_action *actions)
+void kmodellog_write(void *context, uint32_t index, const struct cairn_model_entry *entry,
+                     const struct cairn_model_action *actions)
 {
     (void)context;
     struct trace_hub_cpu *trace = kcpu_table[index]->trace;
