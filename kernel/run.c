@@ -22,7 +22,6 @@
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/cost.h"
 #include "kernel/workload/workload.h"
 
 /* Sleeps until enough switches happened or the time is up; returns the switches since `before`. */
@@ -85,10 +84,6 @@ void krun(void *boot)
 {
     static char error[448];
 
-    void *costs = kmem_pages_alloc((kcost_bytes() + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
-    if (!costs)
-        kend_failed("setup", "no memory for what the switch hook costs");
-    kcost_init(costs);
     kphase_run(KPHASE_PROCESSORS, boot);
     if (krecording_init(error, sizeof error) != 0)
         kend_failed("setup", error);

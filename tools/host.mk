@@ -33,7 +33,7 @@ OPTIONS_O := $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/options) tools/cairn
 # Rows (kernel/lib/rows.h) of options and of the driver are linked by name: nobody refers to them, so that a library
 # would keep them.
 MODEL_ROWS_C := $(call c_of,$(filter-out %/model %/memory %/variant,$(MODEL))) $(EVENT_C)
-DS_ROWS_C := $(call c_of,ds/pebs23 ds/errata ds/events ds/in_use ds/lbr ds/trial) $(MODEL_ROWS_C)
+DS_ROWS_C := $(call c_of,ds/pebs23 ds/errata ds/events ds/in_use ds/lbr ds/throttle ds/trial) $(MODEL_ROWS_C)
 ROWS_C    := $(sort $(wildcard kernel/*/options.c)) $(DS_ROWS_C)
 $(B)/rows.objects: OBJECTS = $(ROWS_C)
 $(B)/cairn-options: $(OPTIONS_O) $(ROWS_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a $(B)/rows.objects

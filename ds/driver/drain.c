@@ -143,6 +143,21 @@ static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
         }
 }
 
+__attribute__((weak)) void ds_throttle(struct ds_cpu *ds)
+{
+    (void)ds;
+}
+
+__attribute__((weak)) void ds_throttle_end(struct ds_cpu *ds)
+{
+    (void)ds;
+}
+
+__attribute__((weak)) void ds_tick(struct ds_cpu *ds)
+{
+    (void)ds;
+}
+
 static bool handle_status(struct ds_cpu *ds)
 {
     /* 3. Status, and its acknowledgement. The bit of a PEBS counter is left alone: between arming and record it is the

@@ -121,7 +121,7 @@ struct ds_drain ds_drain_of(const struct ds_cpu *ds, enum cairn_ds_reason reason
 /* Makes at_switch anew, when something it depends on has changed. */
 void ds_settle_switch(struct ds_cpu *ds);
 
-/* ---- throttling: ds/driver/throttle.c ---------------------------------------------------------------------------- */
+/* ---- throttling: weak, ds/throttle ---------------------------------------------------------------------------- */
 
 /* One more PMI was ours; counting is paused. Holds it, with a drain, if that was one too many. */
 void ds_throttle(struct ds_cpu *ds);

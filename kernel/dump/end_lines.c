@@ -8,10 +8,8 @@
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
-#include "kernel/recording/machine.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/threads.h"
-#include "kernel/tracepoint/cost.h"
 #include "trace/frames.h"
 
 #define LINE(...) trace_dump_print(d, CAIRN_STREAM_END, __VA_ARGS__)
@@ -102,16 +100,10 @@ KDUMP_SECTION(KDUMP_COUNTS, KDUMP_END | KDUMP_REST, kdump_counts);
 static void kdump_verdict(struct trace_dump *d)
 {
     const char *line = kdump_panic_line();
-    struct kcost cost = kcost();
     uint32_t n[3];
 
     if (!ksession_find(1))
         return; /* nothing was recorded */
-    LINE("end.hook.count=%lu", cost.count);
-    LINE("end.hook.min=%lu", cost.min);
-    LINE("end.hook.median=%lu", cost.median);
-    LINE("end.hook.p99=%lu", cost.p99);
-    LINE("end.hook.emulated=%d", kmachine_emulated());
     LINE("end.names_dropped=%lu", kthread_records_dropped());
     kreport_counts(n);
     LINE("end.verdict=%s", line ? "panic" : n[KREPORT_FAIL] ? "fail" : "pass");

@@ -25,8 +25,7 @@ __attribute__((weak)) int kopt_check_plan(struct ds_cpu *ds, char *error, size_t
 
 int kopt_events(struct ds_config *config, const char *events, char *error, size_t error_size)
 {
-    *config = (struct ds_config){
-        .records = kopt.pebs_records, .threshold = kopt.pebs_threshold, .throttle = kopt.ds_throttle};
+    *config = (struct ds_config){.records = kopt.pebs_records, .threshold = kopt.pebs_threshold};
     int e = ds_parse_events(events, config, error, error_size);
     e = !e && config->events ? kopt_add_counting(config, error, error_size) : e;
     return e ? e : ds_parse_groups(kopt.pebs_groups, config, error, error_size);

@@ -44,7 +44,6 @@ struct kopt_serial {
 
 struct kopt {
     uint32_t ds; /* enum kopt_ds */
-    uint32_t ds_throttle;
     char pebs[KOPT_TEXT];
     char pebs_groups[32];
     uint32_t pebs_records, pebs_threshold;

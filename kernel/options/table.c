@@ -23,10 +23,6 @@ static const struct kopt_option table[] = {
      "Debug Store backend: hw (CPUID and MSRs), soft (a model, by single-stepping), auto: hw if the processor has it, "
      "else soft",
      AT(ds), WORD, 0, 0, "auto|hw|soft|off", NULL},
-    {"ds.throttle", "0",
-     "limit of PMIs per CPU and timer tick, above which counters and branch tracing stop for a tick; 0: 100 on hw, no "
-     "limit on soft, which cannot hang",
-     AT(ds_throttle), NUMBER32, 0, 100000, NULL, debug_store},
     {"pebs", "INST_RETIRED.ANY:5003",
      "events to sample: EVENT:PERIOD[:ldlat=N|:frontend=N][:u|k|uk][:plain][,...]; ldlat is the threshold of load "
      "latency in core cycles; none: no events, only branches, with bts=",

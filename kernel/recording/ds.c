@@ -22,9 +22,6 @@ static struct kds state;
 static const struct ds_config no_events; /* of a CPU without PEBS */
 const struct kds *const kds = &state;
 
-/* PMIs within a tick of 1 ms: with some microseconds each they take a good part of it, and then threads have one. */
-#define THROTTLE_HW 100
-
 #define PAGES(bytes) (((bytes) + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE)
 
 /* One structure (or array) of its own pages, zeroed, never freed. */
@@ -59,6 +56,11 @@ void kds_machine_free(const struct ds_machine *machine)
 __attribute__((weak)) void kds_detected(struct ds_caps *caps)
 {
     (void)caps;
+}
+
+__attribute__((weak)) void kds_limit(struct ds_config *config)
+{
+    (void)config;
 }
 
 static void detect_hw(void *unused)
@@ -273,9 +275,7 @@ static int configure(char *error, size_t error_size)
     int e = kopt_ds_config(&state.ds, error, error_size);
     if (e)
         return e;
-    if (!kopt.ds_throttle && !state.other)
-        state.ds.throttle = THROTTLE_HW;
-    state.ds.tick_tsc = arch_tsc_hz() / 1000000 * kopt.tick_us;
+    kds_limit(&state.ds);
     for (uint32_t i = 0; i < kcpu_count; i++)
         state.config[i] = state.pebs ? &state.ds : &no_events;
     if (state.pebs && &khybrid)

@@ -60,6 +60,8 @@ void *kds_buffer_alloc(uint32_t cpu, size_t bytes);
 void kds_lend(struct ds_cpu *to);
 /* What the processor of this CPU has was detected: another part of the kernel may take something away. Weak. */
 void kds_detected(struct ds_caps *caps);
+/* Sets the limit of PMIs within a tick, once it is known whose Debug Store it will be. Weak. */
+void kds_limit(struct ds_config *config);
 /* More to say in kds->reason. */
 void kds_remark(const char *text);
 /* PEBS (else what is beside it) did not start on this CPU: keeps the line that says why. */

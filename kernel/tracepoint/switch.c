@@ -7,8 +7,12 @@
 #include "ds/ds.h"
 #include "kernel/cpu.h"
 #include "kernel/thread.h"
-#include "kernel/tracepoint/cost.h"
 #include "trace/hub.h"
+
+__attribute__((weak)) void kswitch_took(uint32_t cpu, uint64_t cycles)
+{
+    (void)cpu, (void)cycles;
+}
 
 void kswitch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc)
 {
@@ -32,5 +36,5 @@ void kswitch_out(struct kcpu *cpu, const struct kthread *old, const struct kthre
         .old_ideal_processor = (uint8_t)old->ideal_processor,
     };
     trace_hub_switch(trace, &sw);
-    kcost_add(cpu->arch.index, arch_rdtsc() - before);
+    kswitch_took(cpu->arch.index, arch_rdtsc() - before);
 }

@@ -10,3 +10,6 @@ struct kthread;
 /* Outgoing side: the CPU switches from `old` to `new` at `tsc`. States and priorities of both are final. Writes the
  * trace. Interrupts off, counting paused, the dispatcher lock held. */
 void kswitch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc);
+
+/* Its trace took so many TSC cycles on that CPU. Weak: by default nobody wants to know. Interrupts off. */
+void kswitch_took(uint32_t cpu, uint64_t cycles);

@@ -57,6 +57,8 @@ $(foreach subject,$(patsubst %/,%,$(wildcard tests/unit/*/*/)),\
 $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/model/test_*.c tests/unit/qemu_ds/test_*.c)) \
 $(B)/unit/kernel/test_self_test: $(MODEL_ROWS_C:%.c=$(B)/san/%.o)
 
+$(B)/unit/ds/test_throttle: $(B)/san/ds/throttle/throttle.o
+
 # The driver with all its parts; test_caps_without is of one without any.
 $(filter-out %/test_throttle %/test_caps_without,$(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/ds/test_*.c))) \
 $(B)/unit/kernel/test_area $(B)/unit/kernel/test_pmi: \
@@ -78,3 +80,4 @@ $(B)/unit/kernel/test_sessions_events: $(B)/san/kernel/locks/sessions.o
 $(B)/unit/kernel/test_display: $(B)/san/kernel/screen/display.o
 $(B)/unit/kernel/test_tracepoint $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/kernel/test_sessions*.c)): \
     $(B)/san/kernel/truth/switches.o
+$(B)/unit/kernel/test_tracepoint: $(B)/san/kernel/cost/cost.o

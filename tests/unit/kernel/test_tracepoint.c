@@ -10,11 +10,11 @@
 #include "ds/pebs23_layout.h"
 #include "ds/truth/truth.h"
 #include "kernel/bts/bts.h"
+#include "kernel/cost/cost.h"
 #include "kernel/cpu.h"
 #include "kernel/modellog/modellog.h"
 #include "kernel/recording/ds.h"
 #include "kernel/thread.h"
-#include "kernel/tracepoint/cost.h"
 #include "kernel/tracepoint/drains.h"
 #include "kernel/tracepoint/switch.h"
 #include "kernel/tracepoint/witness.h"
@@ -687,13 +687,13 @@ static void cost_classes(void **state)
         for (uint64_t i = 0; i < 64; i++) {
             uint64_t v = (UINT64_C(1) << octave) + (octave < 6 ? i & ((1u << octave) - 1) : i << (octave - 6));
             fresh();
-            kcost_add(0, v);
+            kswitch_took(0, v);
             const uint64_t bound = kcost().median;
             assert_true(bound >= before || octave < 6);
             before = bound;
             assert_true(bound >= v && bound - v <= v / 16 + 1);
         }
-    kcost_add(0, UINT64_MAX);
+    kswitch_took(0, UINT64_MAX);
 }
 
 static void costs(void **state)
@@ -723,7 +723,7 @@ static void costs_of_cpus(void **state)
     } rows[] = {{1, 34, 10}, {0, 10, 100}, {1, 6, 100}, {1, 49, 1000}, {0, 1, 50000}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) /* 50 took up to 100 cycles, 99 up to 1000 */
         for (uint32_t n = 0; n < rows[i].calls; n++)
-            kcost_add(rows[i].cpu, rows[i].cycles);
+            kswitch_took(rows[i].cpu, rows[i].cycles);
     struct kcost cost = kcost();
     kcpu_count = 1;
     assert_int_equal(cost.count, 100);

@@ -14,9 +14,8 @@
  * What is not counted in this time is not lost but not sampled. The epoch that ends with reason THROTTLE, and the empty
  * one after it, which ends with UNTHROTTLE, say from when to when.
  */
-#include "ds/driver/driver.h"
-
 #include "arch/arch.h"
+#include "ds/driver/driver.h"
 
 static void drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/tracepoint/cost.h"
-
-#include <stdbool.h>
+#include "kernel/cost/cost.h"
 
 #include "kernel/cpu.h"
+#include "kernel/tracepoint/switch.h"
 
 /* Cost classes: 16 to an octave, so that a class is within 1/16 of what it counts. */
 #define CLASSES (64u * 16u)
@@ -35,7 +34,7 @@ static uint64_t bound(unsigned class)
     return class < 16 ? class : (UINT64_C(16) + (class & 15) + 1) << (class / 16 - 1);
 }
 
-void kcost_add(uint32_t cpu, uint64_t cycles)
+void kswitch_took(uint32_t cpu, uint64_t cycles)
 {
     counts[cpu][class_of(cycles)]++;
     if (!least[cpu] || cycles < least[cpu])

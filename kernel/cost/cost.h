@@ -9,9 +9,6 @@
 size_t kcost_bytes(void);
 void kcost_init(void *memory);
 
-/* One call of the hook on this CPU took so many TSC cycles. Interrupts off. */
-void kcost_add(uint32_t cpu, uint64_t cycles);
-
 /* Over all CPUs and calls, in TSC cycles: the upper bounds of histogram classes, whose width is 1/16. */
 struct kcost {
     uint64_t count, min, median, p99;
