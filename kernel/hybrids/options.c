@@ -50,8 +50,9 @@ void khybrid_name_option(char *error, size_t error_size)
 
 int khybrid_config(struct ds_config *config, char *error, size_t error_size)
 {
+    *config = kopt_ds_config;
     if (!khybrid_own_events())
-        return kopt_ds_config(config, error, error_size);
+        return 0;
     const int e = kopt_events(config, khybrid_options.events, error, error_size);
     if (e)
         khybrid_name_option(error, error_size);
@@ -61,6 +62,6 @@ int khybrid_config(struct ds_config *config, char *error, size_t error_size)
 static bool is_wrong(char *error, size_t error_size)
 {
     struct ds_config config;
-    return kopt_ds_config(&config, error, error_size) || khybrid_config(&config, error, error_size);
+    return khybrid_config(&config, error, error_size) != 0;
 }
 KOPT_CHECK(is_wrong);

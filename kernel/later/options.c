@@ -21,9 +21,7 @@ ROWS_ADD(kopt, later);
 
 int klater_periods(uint64_t *period, char *error, size_t error_size)
 {
-    struct ds_config config;
-    const int e = kopt_ds_config(&config, error, error_size);
-    return e ? e : ds_parse_periods(periods, config.events, period, error, error_size);
+    return ds_parse_periods(periods, kopt_ds_config.events, period, error, error_size);
 }
 
 static bool are_wrong(char *error, size_t error_size)

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks what no single option shows: options without effect, options that do not go together, and values that follow
- * from several options. */
+/* What no single option shows: options without effect, options that do not go together, and what they mean together. */
 #include "kernel/options/row.h"
 
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
+#include "trace/session.h"
+
+struct ds_config kopt_ds_config;
 
 /* Whether one of `needs` (see struct kopt_option) is not so, where option ds is as good as `ds`. `other`: which option
  * that is, with its value; `words`: what it had to be, or "" where it is what it must not be. */
 static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t other_size, char *words,
                        size_t words_size)
 {
-    for (size_t n; *needs; needs += n + (needs[n] == ',')) {
+    const char *need;
+    size_t left = strlen(needs), n;
+    while (kopt_part(&needs, &left, ',', &need, &n)) {
         struct kopt_row row;
         char value[KOPT_TEXT];
-        const char *comma = strchr(needs, ','), *equals = strchr(needs, '=');
-        n = comma ? (size_t)(comma - needs) : strlen(needs);
+        const char *equals = memchr(need, '=', n);
         const bool not = equals[-1] == '!';
-        const size_t name = (size_t)(equals - needs) - not ;
-        snprintf(words, words_size, "%.*s", (int)(n - (size_t)(equals + 1 - needs)), equals + 1);
-        const struct kopt_option *o = kopt_row_get(kopt_row_find(needs, name), &row);
+        const size_t name = (size_t)(equals - need) - not ;
+        snprintf(words, words_size, "%.*s", (int)(need + n - (equals + 1)), equals + 1);
+        const struct kopt_option *o = kopt_row_get(kopt_row_find(need, name), &row);
         if (!o) /* the part that would have it is not linked */
             snprintf(value, sizeof value, "%s", strcmp(words, "none") == 0 ? "none" : "absent");
         else if (o->field == &kopt.ds)
@@ -29,7 +32,7 @@ static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t o
             kopt_option_show(o, value, sizeof value);
         if ((kopt_word_index(words, value, strlen(value)) < 0) == not )
             continue;
-        snprintf(other, other_size, "%.*s=%.16s", (int)name, needs, value);
+        snprintf(other, other_size, "%.*s=%.16s", (int)name, need, value);
         words[0] = not ? '\0' : words[0];
         return true;
     }
@@ -62,9 +65,41 @@ bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size)
     return false;
 }
 
+bool kopt_pebs(void)
+{
+    return kopt.ds != KOPT_DS_OFF && strcmp(kopt.pebs, "none") != 0;
+}
+
+__attribute__((weak)) int kopt_add_counting(struct ds_config *config, char *error, size_t error_size)
+{
+    (void)config, (void)error, (void)error_size;
+    return 0;
+}
+
+__attribute__((weak)) int kopt_check_plan(struct ds_cpu *ds, char *error, size_t error_size)
+{
+    (void)ds, (void)error, (void)error_size;
+    return 0;
+}
+
+int kopt_events(struct ds_config *config, const char *events, char *error, size_t error_size)
+{
+    *config = (struct ds_config){.records = kopt.pebs_records, .threshold = kopt.pebs_threshold};
+    int e = ds_parse_events(events, config, error, error_size);
+    e = !e && config->events ? kopt_add_counting(config, error, error_size) : e;
+    return e ? e : ds_parse_groups(kopt.pebs_groups, config, error, error_size);
+}
+
+bool kopt_wants(uint32_t group)
+{
+    bool wants = false;
+    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
+        wants |= kopt.session[n].on && trace_group_on(&kopt.session[n].masks, group);
+    return wants;
+}
+
 int kopt_check(char *error, size_t error_size)
 {
-    struct ds_config config;
     size_t i = 0;
     if (kopt_idle(&i, kopt.ds, error, error_size))
         return -EINVAL;
@@ -79,6 +114,9 @@ int kopt_check(char *error, size_t error_size)
                      kopt.pebs_records, kopt.pebs_threshold, kopt.pebs_records);
         return -EINVAL;
     }
+    const int e = kopt_events(&kopt_ds_config, kopt.pebs, error, error_size);
+    if (e)
+        return e;
     const struct kopt_check *const *check;
     for (ROWS_EACH(kopt_check, check))
         if ((*check)->fails(error, error_size))
@@ -87,5 +125,5 @@ int kopt_check(char *error, size_t error_size)
         snprintf(error, error_size, "option 'pebs=none': nothing is left to record: give events, or ds=off");
         return -EINVAL;
     }
-    return kopt_ds_config(&config, error, error_size);
+    return 0;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "arch/firmware/uart.h"
+#include "ds/ds.h"
 #include "trace/session.h"
 
 enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
@@ -84,9 +85,9 @@ bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size);
 /* Whether PEBS is asked for: neither ds=off nor pebs=none. */
 bool kopt_pebs(void);
 
-/* What the options say of counters and PEBS; the same with other events than pebs=. 0 or -EINVAL with one line. */
-struct ds_config;
-int kopt_ds_config(struct ds_config *config, char *error, size_t error_size);
+/* What the options say of counters and PEBS, once kopt_check has parsed pebs=: it does before it asks the parts. */
+extern struct ds_config kopt_ds_config;
+/* The same with other events than pebs=. 0 or -EINVAL with one line. */
 int kopt_events(struct ds_config *config, const char *events, char *error, size_t error_size);
 
 /* Whether a CPU that samples what pebs= says can do so all the time. Weak: by default it can. 0, or -EINVAL with one

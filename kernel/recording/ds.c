@@ -270,11 +270,9 @@ static int make_machines(void)
 
 /* What the options ask for, and how much memory that takes on the CPU that needs most: cores of several kinds may have
  * several record formats. */
-static int configure(char *error, size_t error_size)
+static void configure(void)
 {
-    int e = kopt_ds_config(&state.ds, error, error_size);
-    if (e)
-        return e;
+    state.ds = kopt_ds_config;
     kds_limit(&state.ds);
     for (uint32_t i = 0; i < kcpu_count; i++)
         state.config[i] = state.pebs ? &state.ds : &no_events;
@@ -288,7 +286,6 @@ static int configure(char *error, size_t error_size)
             state.buffer_bytes = bytes;
     }
     say_what_fits();
-    return 0;
 }
 
 int kds_init(char *error, size_t error_size)
@@ -310,7 +307,7 @@ int kds_init(char *error, size_t error_size)
     if (kopt.beside)
         choose_beside();
     /* 4. What it shall do. */
-    e = configure(error, error_size);
+    configure();
     /* 5. Memory and driver of each CPU. */
     for (uint32_t i = 0; i < kcpu_count && !e; i++)
         e = prepare_cpu(kcpu_table[i], error, error_size);

@@ -48,7 +48,6 @@ int options_check_processor(char *error, size_t size)
         .backend = "soft", .cpuid = model_cpuid, .rdmsr = model_rdmsr, .wrmsr = model_wrmsr, .context = &model};
     const struct ds_hooks hooks = {0};
     struct ds_caps caps;
-    struct ds_config config;
     ds_model_init(&model, ds_model_preset(preset), NULL, &nobody); /* no policy decides what it has */
     ds_detect(&machine, &caps);
     const char *why = kopt.beside ? ds_bts_refusal(&caps, (enum ds_bts_rings)word_of("bts.rings")) : NULL;
@@ -56,14 +55,13 @@ int options_check_processor(char *error, size_t size)
         snprintf(error, size, "option 'bts': ds.preset=%s: %s", preset, why);
         return -EINVAL;
     }
-    int e = kopt_ds_config(&config, error, size);
     struct ds_cpu *ds = malloc(ds_cpu_bytes());
-    if (!e && !ds) {
+    if (!ds) {
         snprintf(error, size, "no memory");
-        e = -ENOMEM;
+        return -ENOMEM;
     }
     /* Planning touches neither area nor buffer. */
-    e = e ? e : ds_cpu_init(ds, 0, &machine, &caps, &config, &hooks, NULL, NULL, error, size);
+    int e = ds_cpu_init(ds, 0, &machine, &caps, &kopt_ds_config, &hooks, NULL, NULL, error, size);
     e = e ? e : kopt_check_plan(ds, error, size); /* not started: it is asked, and that is all */
     free(ds);
     return e;

@@ -325,21 +325,20 @@ static void counters(void **state)
                      0);
     assert_int_equal(kpmc_parse(&pmc, error, sizeof error), 0);
     assert_true(pmc.count == 1 && pmc.source[0] == 19 && pmc.hooks == 1 && pmc.hook[0] == 0x0532);
-    struct ds_config config;
+    const struct ds_config *config = &kopt_ds_config;
     kopt_defaults();
     assert_int_equal(parse("session.1=full:qpc:sequential\nsession.pmc=BranchInstructions,TotalCycles"), 0);
-    assert_int_equal(kopt_ds_config(&config, error, sizeof error), 0);
-    assert_int_equal(config.events, 1);
-    assert_int_equal(config.counting, 2);
-    assert_string_equal(config.event[1].name, "BR_INST_RETIRED.ALL_BRANCHES");
-    assert_string_equal(config.event[2].name, "CPU_CLK_UNHALTED.THREAD");
+    assert_int_equal(config->events, 1);
+    assert_int_equal(config->counting, 2);
+    assert_string_equal(config->event[1].name, "BR_INST_RETIRED.ALL_BRANCHES");
+    assert_string_equal(config->event[2].name, "CPU_CLK_UNHALTED.THREAD");
     kopt_defaults();
 }
 
 /* What the CPUs do, efficient cores, and all later. */
 static void plans(struct ds_config *config, struct ds_config *atom, uint64_t *later)
 {
-    assert_int_equal(kopt_ds_config(config, error, sizeof error), 0);
+    *config = kopt_ds_config;
     assert_int_equal(khybrid_config(atom, error, sizeof error), 0);
     assert_int_equal(klater_periods(later, error, sizeof error), 0);
 }
