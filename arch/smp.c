@@ -15,43 +15,20 @@
 #define STARTUP_WAIT_US 200u
 #define START_LIMIT_US  10000000u /* generous: an emulator may have fewer cores than CPUs, and others use them */
 
-/* The block at the end of the trampoline, arch/ap.asm. */
-struct passed_info {
-    uint64_t gdt[4];
-    uint64_t kernel_cr3;
-    uint64_t entry;
-    uint32_t cr3, cr4, efer;
-    uint16_t reserved0, gdt_limit;
-    uint32_t gdt_base;
-    uint32_t far32_offset;
-    uint16_t far32_selector, reserved1;
-    uint32_t far64_offset;
-    uint16_t far64_selector, reserved2;
-};
-_Static_assert(offsetof(struct passed_info, kernel_cr3) == 32, "passed_info.kernel_cr3");
-_Static_assert(offsetof(struct passed_info, gdt_limit) == 62, "passed_info.gdt_limit");
-_Static_assert(offsetof(struct passed_info, far64_selector) == 80, "passed_info.far64_selector");
-
 /* What a starting processor takes over: arch_ap_entry claims it by exchanging its own APIC ID for ARCH_AP_NOBODY, so no
  * two ever stand on one stack, however late the first of them comes. */
-struct ap_place {
-    uint32_t apic_id, reserved;
-    uint64_t stack_top;
-    uint64_t cpu;
-} arch_ap_place = {.apic_id = (uint32_t)ARCH_AP_NOBODY};
-_Static_assert(offsetof(struct ap_place, apic_id) == ARCH_AP_APIC_ID, "ap_place.apic_id");
-_Static_assert(offsetof(struct ap_place, stack_top) == ARCH_AP_STACK_TOP, "ap_place.stack_top");
-_Static_assert(offsetof(struct ap_place, cpu) == ARCH_AP_CPU, "ap_place.cpu");
+uint32_t arch_ap_expected = (uint32_t)ARCH_AP_NOBODY; /* its APIC ID */
+void *arch_ap_stack_top;
+struct arch_cpu *arch_ap_cpu;
 
 /* arch_cpu.started. A CPU goes on only when it has been let go: one that comes too late is still at a place where an
  * INIT hurts nobody, with no lock taken. */
 enum { START_NOT_YET, START_ARRIVED, START_LET_GO };
 
-extern const uint8_t arch_trampoline[], arch_trampoline_end[], arch_trampoline_block[];
-extern const uint8_t arch_trampoline_mode32[], arch_trampoline_mode64[];
-void arch_ap_entry(void);
+extern const uint8_t arch_trampoline[], arch_trampoline_end[]; /* arch/ap.asm */
+extern const uint32_t arch_trampoline_cr3, arch_trampoline_cr4;
 
-static uint64_t code_page, table_page; /* physical, below 1 MiB; 0: not prepared yet */
+static uint64_t code_page; /* physical, below 1 MiB; 0: not prepared yet */
 
 /* Two free pages below 1 MiB, the highest ones: the lowest hold what old firmware may still look at. Nobody else uses
  * memory down there (arch.h). */
@@ -78,19 +55,10 @@ static int find_low_pages(uint64_t pages[2])
     return -ENOMEM;
 }
 
-static void fill_block(void)
+/* `what` of the trampoline, in its copy. */
+static uint32_t *in_copy(const uint32_t *what)
 {
-    uint64_t block = code_page + (uint64_t)(arch_trampoline_block - arch_trampoline);
-    struct passed_info *info = arch_phys_to_virt(block);
-
-    info->kernel_cr3 = read_cr3();
-    info->entry = (uint64_t)arch_ap_entry;
-    info->cr3 = (uint32_t)table_page;
-    info->cr4 = (uint32_t)(read_cr4() & (CR4_PAE | CR4_LA57));
-    info->efer = (uint32_t)(EFER_LME | (rdmsr(IA32_EFER) & EFER_NXE));
-    info->gdt_base = (uint32_t)block;
-    info->far32_offset = (uint32_t)(code_page + (uint64_t)(arch_trampoline_mode32 - arch_trampoline));
-    info->far64_offset = (uint32_t)(code_page + (uint64_t)(arch_trampoline_mode64 - arch_trampoline));
+    return arch_phys_to_virt(code_page + (uint64_t)((const uint8_t *)what - arch_trampoline));
 }
 
 static int prepare_trampoline(void)
@@ -107,24 +75,17 @@ static int prepare_trampoline(void)
     error = arch_paging_identity(pages[1], pages[0]);
     if (error)
         return error;
-    memcpy(arch_phys_to_virt(pages[0]), arch_trampoline, (size_t)(arch_trampoline_end - arch_trampoline));
     code_page = pages[0];
-    table_page = pages[1];
-    fill_block();
+    memcpy(arch_phys_to_virt(code_page), arch_trampoline, (size_t)(arch_trampoline_end - arch_trampoline));
+    *in_copy(&arch_trampoline_cr3) = (uint32_t)pages[1];
+    *in_copy(&arch_trampoline_cr4) = (uint32_t)(read_cr4() & (CR4_PAE | CR4_LA57));
     return 0;
 }
 
-static void offer_place(struct arch_cpu *cpu, void *stack_top)
-{
-    arch_ap_place.stack_top = (uint64_t)stack_top;
-    arch_ap_place.cpu = (uint64_t)cpu;
-    __atomic_store_n(&arch_ap_place.apic_id, cpu->apic_id, __ATOMIC_RELEASE);
-}
-
-/* False: the processor has claimed it meanwhile. */
+/* False: the processor has claimed its place meanwhile. */
 static bool withdraw_place(void)
 {
-    return __atomic_exchange_n(&arch_ap_place.apic_id, (uint32_t)ARCH_AP_NOBODY, __ATOMIC_ACQ_REL) !=
+    return __atomic_exchange_n(&arch_ap_expected, (uint32_t)ARCH_AP_NOBODY, __ATOMIC_ACQ_REL) !=
            (uint32_t)ARCH_AP_NOBODY;
 }
 
@@ -190,7 +151,9 @@ int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top)
     cpu->started = START_NOT_YET;
     cpu->tables = arch_phys_to_virt(tables);
     arch_tables_fill(cpu->tables, ist_tops);
-    offer_place(cpu, stack_top);
+    arch_ap_stack_top = stack_top;
+    arch_ap_cpu = cpu;
+    __atomic_store_n(&arch_ap_expected, cpu->apic_id, __ATOMIC_RELEASE);
 
     error = wake(cpu);
     if (!error || (!withdraw_place() && wait_started(cpu, START_LIMIT_US)))
