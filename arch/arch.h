@@ -127,9 +127,6 @@ bool arch_writable(const void *virt, size_t size);
  * is a stack overflow. */
 bool arch_stack_is_guard(const void *virt);
 
-/* The kernel's top table. */
-uint64_t arch_space_kernel(void);
-
 /* ---- ring 3: not linked without arch/user; arch/user/user.h has the rest ----------------------------------------- */
 
 #define ARCH_USER_CODE 35u /* selectors with RPL 3 (arch/asm_offsets.inc) */

@@ -11,7 +11,6 @@
 #include "arch/upcalls.h"
 #include "kernel/lib/errno.h"
 
-#define CPUID_1_EDX_PAT                  (1u << 16)
 #define CPUID_80000001_EDX_PAGE1GB       (1u << 26)
 #define CPUID_80000008_EAX_PHYSICAL_BITS 0xFFu
 
@@ -22,7 +21,6 @@ const struct boot_info *arch_boot_info;
 struct arch_page_tables arch_page_tables;
 static unsigned large_level; /* highest level whose entries may map a page: 2 or 3 */
 static uint64_t device_next = LAYOUT_DEVICES;
-static bool pat; /* the processor has a page attribute table (arch/cpu.c sets it) */
 
 static uint64_t entry_flags(unsigned flags, unsigned level)
 {
@@ -32,7 +30,7 @@ static uint64_t entry_flags(unsigned flags, unsigned level)
     if (flags & ARCH_MAP_UNCACHED)
         entry |= ENTRY_PCD | ENTRY_PWT; /* PA3 of the PAT: UC */
     if (flags & ARCH_MAP_COMBINING)     /* PA4: WC, which holds whatever the MTRRs say */
-        entry |= !pat ? ENTRY_PCD | ENTRY_PWT : level > 1 ? ENTRY_PAT_LARGE : ENTRY_PAT;
+        entry |= level > 1 ? ENTRY_PAT_LARGE : ENTRY_PAT;
     if (!(flags & ARCH_MAP_EXECUTE))
         entry |= ENTRY_XD;
     return entry;
@@ -90,29 +88,22 @@ static int map_range(uint64_t virt, uint64_t phys, uint64_t size, unsigned flags
     return 0;
 }
 
-static int map_direct(uint64_t from, uint64_t to, unsigned flags)
+/* What of the run of memory [from, to) is in [low, high). */
+static int map_direct(uint64_t from, uint64_t to, uint64_t low, uint64_t high, unsigned flags)
 {
+    from = from > low ? from : low;
+    to = to < high ? to : high;
     return from < to ? map_range(BOOT_DIRECT_MAP + from, from, to - from, flags) : 0;
-}
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* One run of memory, with the read-only part of the kernel image cut out of the writable rest. */
 static int map_run(uint64_t from, uint64_t to, uint64_t read_only_from, uint64_t read_only_to)
 {
-    int error = map_direct(from, min_u64(to, read_only_from), ARCH_MAP_WRITE);
+    int error = map_direct(from, to, 0, read_only_from, ARCH_MAP_WRITE);
     if (!error)
-        error = map_direct(max_u64(from, read_only_from), min_u64(to, read_only_to), 0);
+        error = map_direct(from, to, read_only_from, read_only_to, 0);
     if (!error)
-        error = map_direct(max_u64(from, read_only_to), to, ARCH_MAP_WRITE);
+        error = map_direct(from, to, read_only_to, UINT64_MAX, ARCH_MAP_WRITE);
     return error;
 }
 
@@ -125,8 +116,9 @@ static int map_memory(const struct boot_info *info)
     uint64_t from = 0, to = 0; /* the run being gathered, so that large pages can cross ranges */
 
     for (uint32_t i = 0; i < info->memory_count; i++) {
-        uint64_t base = max_u64(memory[i].base, to); /* firmware may name a page twice */
-        uint64_t end = min_u64(memory[i].base + memory[i].size, info->direct_map_size);
+        uint64_t base = memory[i].base, end = base + memory[i].size;
+        base = base > to ? base : to; /* firmware may name a page twice */
+        end = end < info->direct_map_size ? end : info->direct_map_size;
         if (!boot_memory_is_ram(memory[i].type) || base >= end)
             continue;
         if (base == to) {
@@ -160,8 +152,6 @@ int arch_paging_init(const struct boot_info *info)
     uint32_t extended[4];
 
     arch_boot_info = info;
-    arch_cpuid(1, 0, extended);
-    pat = (extended[3] & CPUID_1_EDX_PAT) != 0;
     arch_cpuid(0x80000001, 0, extended);
     large_level = extended[3] & CPUID_80000001_EDX_PAGE1GB ? 3 : 2;
     arch_cpuid(0x80000008, 0, extended); /* every processor with long mode has it */
@@ -327,9 +317,4 @@ const void *arch_paging_reach(uint64_t phys, size_t size)
         if (!arch_readable(arch_phys_to_virt(page), 1) && arch_map_page(arch_phys_to_virt(page), page, 0))
             return NULL;
     return arch_phys_to_virt(phys);
-}
-
-uint64_t arch_space_kernel(void)
-{
-    return arch_page_tables.root;
 }

@@ -18,6 +18,7 @@
 #include "trace/rundown/rundown.h"
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
+#include "arch/page_tables.h"
 #include "kernel/activity/sample_interval.h"
 #include "kernel/cpu.h"
 #include "kernel/gate.h"
@@ -298,7 +299,7 @@ static void put_kernel_process(struct kcpu *cpu, uint32_t session, uint16_t hook
         .process_id = id,
         .session_id = ETW_NO_SESSION,
         .exit_status = id == IDLE_PROCESS ? 0 : ETW_STILL_RUNNING,
-        .directory_table_base = arch_space_kernel(),
+        .directory_table_base = arch_page_tables.root,
     };
     put_process(cpu, session, hook, &process, id == IDLE_PROCESS ? "Idle" : "System");
 }

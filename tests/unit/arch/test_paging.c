@@ -25,7 +25,7 @@
 
 static uint8_t arena[ARENA_PAGES][4096] __attribute__((aligned(4096)));
 static uint64_t cr3, cr4;
-static bool gigabyte_pages, page_attributes;
+static bool gigabyte_pages;
 static uint32_t pages_used, pages_most;
 
 void *arch_phys_to_virt(uint64_t phys)
@@ -40,8 +40,6 @@ void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
     memset(out, 0, 16);
     if (leaf == 0x80000001)
         out[3] = gigabyte_pages ? 1u << 26 : 0;
-    else if (leaf == 1)
-        out[3] = page_attributes ? 1u << 16 : 0;
     else if (leaf == 0x80000008)
         out[0] = 40;
 }
@@ -367,19 +365,18 @@ static void test_devices(void **state)
     for_all(devices);
 }
 
-/* Combining by PA4 where there is a PAT, in large pages where physical and virtual address allow; no memory. */
+/* Combining by PA4 of the PAT, in large pages where physical and virtual address allow; no memory. */
 static void framebuffer(void)
 {
     const uint64_t phys = 0xD0003000, size = 5 * GIB / 512 + 0x1800; /* 10 MiB and more */
     arch_map_device(0xFED00000, 16);                                 /* something before it */
     for (int i = 0; i < 2; i++) {
-        pat = i;
         uint64_t virt = (uint64_t)arch_map_framebuffer(phys, size);
         assert_true(virt >= LAYOUT_DEVICES + PAGE);
         const uint64_t at[] = {0, 0x1FC000, 0x1FD000, 5 * GIB / 512 - 1, size - 1};
         for (size_t k = 0; k < sizeof at / sizeof at[0]; k++) {
             expect(virt + at[k], phys + at[k], true, false);
-            assert_int_equal(look(cr3, virt + at[k]).memory_type, pat ? 4 : 3);
+            assert_int_equal(look(cr3, virt + at[k]).memory_type, 4);
         }
         assert_int_equal(look(cr3, virt + 0x1FD000).size, GIB / 512);
         assert_int_equal(look(cr3, virt).size, PAGE);
@@ -401,14 +398,6 @@ static void test_framebuffer(void **state)
 {
     (void)state;
     for_all(framebuffer);
-    page_attributes = true;
-    machine(4, true);
-    assert_int_equal(arch_paging_init(&info), 0);
-    assert_true(pat);
-    page_attributes = false;
-    machine(4, true);
-    assert_int_equal(arch_paging_init(&info), 0);
-    assert_false(pat);
 }
 
 /* Tables in memory the map leaves out, across a page boundary. What is there already is not mapped again. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/page_tables.h"
 #include "kernel/cpu.h"
 #include "tests/unit/support/cmocka.h"
 
@@ -119,10 +120,7 @@ uint64_t arch_tsc_hz(void)
     return TRACE_CLOCK_HZ * BOX_UNIT;
 }
 
-uint64_t arch_space_kernel(void)
-{
-    return 0x1000;
-}
+struct arch_page_tables arch_page_tables = {.root = 0x1000};
 
 uint64_t kmachine_memory(void)
 {
