@@ -99,24 +99,6 @@ static inline void arch_outs8(uint16_t port, const char *data, size_t count)
     __asm__ volatile("rep outsb" : "+S"(data), "+c"(count) : "d"(port) : "memory");
 }
 
-/* A device's register in memory (arch_map_device), of 1, 2 or 4 bytes: one access of that width. */
-static inline uint32_t arch_mmio_read(const volatile uint8_t *at, unsigned width)
-{
-    return width == 4   ? *(const volatile uint32_t *)(const volatile void *)at
-           : width == 2 ? *(const volatile uint16_t *)(const volatile void *)at
-                        : *at;
-}
-
-static inline void arch_mmio_write(volatile uint8_t *at, unsigned width, uint32_t value)
-{
-    if (width == 4)
-        *(volatile uint32_t *)(volatile void *)at = value;
-    else if (width == 2)
-        *(volatile uint16_t *)(volatile void *)at = (uint16_t)value;
-    else
-        *at = (uint8_t)value;
-}
-
 /* This CPU's block, by GS base. The compiler may keep the answer. */
 static inline struct arch_cpu *arch_this_cpu(void)
 {

@@ -13,8 +13,7 @@
 #define PATIENCE_POLLS 2000000u
 #define BITS_A_BYTE    10u
 
-static struct arch_uart uart;       /* the one in use, or tried */
-static volatile uint8_t *registers; /* of one in memory */
+static struct arch_uart uart; /* the one in use, or tried */
 static bool there;
 static unsigned fifo; /* bytes that may be sent when THRE is set */
 static uint32_t rate; /* baud */
@@ -27,7 +26,7 @@ static uint8_t get(unsigned reg)
 {
     if (uart.space == ARCH_UART_IO)
         return arch_in8((uint16_t)(uart.address + reg * uart.stride));
-    return (uint8_t)arch_mmio_read(registers + reg * uart.stride, uart.width);
+    return arch_uart_memory_get(&uart, reg);
 }
 
 static void put(unsigned reg, uint8_t value)
@@ -35,7 +34,7 @@ static void put(unsigned reg, uint8_t value)
     if (uart.space == ARCH_UART_IO)
         arch_out8((uint16_t)(uart.address + reg * uart.stride), value);
     else
-        arch_mmio_write(registers + reg * uart.stride, uart.width, value);
+        arch_uart_memory_put(&uart, reg, value);
 }
 
 static void put_each(const char *data, size_t count)
@@ -113,9 +112,9 @@ int arch_serial_init(const struct arch_uart *which, uint32_t baud)
     if (baud && arch_uart_divisor(uart.clock, baud, &divisor, &rate))
         return -ERANGE;
     if (uart.space == ARCH_UART_MEMORY) {
-        registers = arch_map_device(uart.address, arch_uart_size(&uart));
-        if (!registers)
-            return arch_memory_at(uart.address, arch_uart_size(&uart)) ? -EFAULT : -ENOMEM;
+        const int error = arch_uart_memory_map(&uart);
+        if (error)
+            return error;
     }
     set_line(divisor);
     put(FCR, FCR_ENABLE_AND_CLEAR);

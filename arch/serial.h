@@ -8,6 +8,11 @@
 
 #include "arch/firmware/uart.h"
 
+/* Registers of a UART in memory: in arch/ports, which alone knows of one. -EFAULT, -ENOMEM: as arch_serial_init. */
+int arch_uart_memory_map(const struct arch_uart *uart) __attribute__((weak));
+uint8_t arch_uart_memory_get(const struct arch_uart *uart, unsigned reg) __attribute__((weak));
+void arch_uart_memory_put(const struct arch_uart *uart, unsigned reg, uint8_t value) __attribute__((weak));
+
 /* Takes a 16550 into use, and no other one any more: 8 bits, no parity, 1 stop bit; `baud` 0: at the rate it is set to.
  * Loopback test, within the chip. -ERANGE: its clock gives no such rate (arch_uart_divisor); -EFAULT: memory is where
  * its registers should be; -ENOMEM: they cannot be mapped; -ENODEV: it fails the test. Without one every write is

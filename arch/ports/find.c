@@ -4,6 +4,7 @@
 #include "arch/firmware/ports/lpss_uart.h"
 #include "arch/firmware/ports/pci_uart.h"
 #include "arch/internal.h"
+#include "arch/mmio.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"

@@ -9,6 +9,7 @@
 
 #include "arch/firmware/ports/lpss_uart.h"
 #include "arch/internal.h"
+#include "arch/mmio.h"
 #include "arch/ports/find.h"
 #include "arch/serial.h"
 #include "arch/uart_registers.h"

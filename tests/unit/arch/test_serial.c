@@ -5,6 +5,7 @@
 
 #include "arch/arch.h"
 #include "arch/internal.h"
+#include "arch/mmio.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 

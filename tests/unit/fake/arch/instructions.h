@@ -25,8 +25,6 @@ void arch_out8(uint16_t port, uint8_t v);
 uint32_t arch_in32(uint16_t port);
 void arch_out32(uint16_t port, uint32_t v);
 void arch_outs8(uint16_t port, const char *data, size_t count);
-uint32_t arch_mmio_read(const volatile uint8_t *at, unsigned width);
-void arch_mmio_write(volatile uint8_t *at, unsigned width, uint32_t value);
 struct arch_cpu *arch_this_cpu(void);
 uint32_t arch_cpu_index(void);
 void *arch_phys_to_virt(uint64_t phys);
