@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CRC-32C (Castagnoli; reflected polynomial 82F63B78H), slice-by-8, for the kernel's frames and the host's deframer. */
+/* CRC-32C (Castagnoli; reflected polynomial 82F63B78H). tools/cairn/base/crc_base64.h has a faster one. */
 #pragma once
 
 #include <stddef.h>

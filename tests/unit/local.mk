@@ -9,6 +9,7 @@ $(B)/unit/boot/test_firmware: $(B)/san/boot/screen/framebuffer.o
 $(B)/unit/arch/test_apic: $(B)/san/arch/x2apic/x2apic.o
 $(addprefix $(B)/unit/arch/test_,serial lpss_uart): $(B)/san/arch/ports/uart_memory.o
 $(B)/unit/arch/test_mce: $(B)/san/arch/mce/machine_check.o
+$(addprefix $(B)/unit/,trace/test_frames kernel/test_live_dump): $(B)/san/tools/cairn/base/crc_base64.o
 # So is who defines what kernel/console/serial_port.c has a default for.
 $(B)/unit/kernel/test_serial: $(B)/san/kernel/ports/ports.o
 

@@ -60,14 +60,14 @@ static void every_character(void **state)
         for (unsigned c = 0; c < 256; c++) {
             const char was = text[at];
             text[at] = (char)c;
-            long expected = kbase64_decode(a, text, length), is = cairn_base64_decode(b, text, length);
+            long expected = cairn_base64_plain(a, text, length), is = cairn_base64_decode(b, text, length);
             assert_int_equal(is, expected);
             if (is > 0)
                 assert_memory_equal(b, a, (size_t)is);
             text[at] = was;
         }
     for (size_t size = 0; size <= length; size++)
-        assert_int_equal(cairn_base64_decode(b, text, size), kbase64_decode(a, text, size));
+        assert_int_equal(cairn_base64_decode(b, text, size), cairn_base64_plain(a, text, size));
 }
 
 /* 8-bit lines: runs of any length, with any character anywhere, and any room. */

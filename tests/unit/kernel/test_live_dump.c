@@ -52,6 +52,7 @@ void arch_irq_restore(bool on)
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "tests/unit/support/trace_support.h"
+#include "tools/cairn/base/crc_base64.h"
 
 struct kopt kopt;
 uint32_t klive_on, klive_pace;
@@ -322,7 +323,7 @@ static bool see_line(struct seen_out *s, const char *line, size_t size)
     s->before = line;
     s->before_size = size;
     long bytes = line[10] == '=' ? kline8_decode(payload, sizeof payload, line + 10, size - 19)
-                                 : kbase64_decode(payload, line + 11, size - 20);
+                                 : cairn_base64_plain(payload, line + 11, size - 20);
     return number == s->next++ && bytes > 0 && (line[1] != 'T' || see_trace(s, payload, (uint32_t)bytes));
 }
 
