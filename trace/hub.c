@@ -194,71 +194,38 @@ static void acknowledge(struct trace_hub_cpu *hub, const struct trace_cpu *cpu, 
     trace_hub_event_to(hub, tsc, sessions, NULL, HOOK_CAIRN_SESSION, HOOK_VERSION_CAIRN_SESSION, &part, 1);
 }
 
-/* The session's part of this CPU, if it runs here. */
-static struct trace_cpu *running(const struct trace_hub_cpu *hub, const struct trace_session *session)
+int trace_hub_act(struct trace_hub_cpu *hub, struct trace_session *session, enum cairn_session_what what,
+                  const struct perfinfo_groupmask *masks, const struct trace_hub_pebs *pebs, uint64_t tsc)
 {
-    struct trace_cpu *cpu = hub->session[session->config.number - 1];
-    return cpu && cpu->session == session && cpu->on ? cpu : NULL;
-}
-
-static void stamp(struct trace_cpu *cpu, const struct trace_hub_pebs *pebs)
-{
-    trace_cpu_stamp(cpu, pebs->without & CAIRN_STAMP_FULL ? NULL : pebs->index,
-                    pebs->without & CAIRN_STAMP_COMPACT ? NULL : pebs->index);
-}
-
-int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
-                    const struct trace_hub_pebs *pebs, uint64_t tsc)
-{
-    struct trace_cpu *cpu = trace_session_cpu(session, hub->index);
-    struct trace_cpu **place = &hub->session[session->config.number - 1];
-    uint32_t type = session->config.clock.type;
-    if (!cpu || *place)
+    struct trace_cpu *cpu = trace_session_cpu(session, hub->index), **place = &hub->session[session->config.number - 1];
+    const uint32_t type = session->config.clock.type;
+    const bool starts = what == CAIRN_SESSION_START;
+    if (!cpu || (starts ? *place != NULL : *place != cpu || !cpu->on))
         return -EINVAL;
     close_batch(hub, type, tsc, CCSWAP_CLOSE_STOP);
-    trace_cpu_prepare(cpu, &hub->encoder[type - 1].compact);
-    stamp(cpu, pebs);
-    cpu->items = session->config.items;
-    cpu->masks = *masks;
-    *place = cpu;
-    trace_cpu_set_on(cpu, true);
-    trace_cpu_subscribe(cpu, trace_group_compact(masks));
-    refresh(hub);
-    acknowledge(hub, cpu, CAIRN_SESSION_START, pebs, tsc);
-    return 0;
-}
-
-int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
-                     const struct trace_hub_pebs *pebs, uint64_t tsc)
-{
-    struct trace_cpu *cpu = running(hub, session);
-    if (!cpu)
-        return -EINVAL;
-    close_batch(hub, type_of(cpu), tsc, CCSWAP_CLOSE_STOP);
-    if ((trace_group_compact(masks) && !trace_group_compact(&cpu->masks)) ||
-        (trace_group_full(masks) && !trace_group_full(&cpu->masks)))
+    if (what == CAIRN_SESSION_STOP) {
+        acknowledge(hub, cpu, what, pebs, tsc);
+        trace_cpu_subscribe(cpu, false);
+        trace_cpu_set_on(cpu, false);
+        refresh(hub);
+        *place = NULL;
+        return 0;
+    }
+    if (starts) {
+        cpu->encoder = &hub->encoder[type - 1].compact;
+        *place = cpu;
+        trace_cpu_set_on(cpu, true);
+    } else if ((trace_group_compact(masks) && !trace_group_compact(&cpu->masks)) ||
+               (trace_group_full(masks) && !trace_group_full(&cpu->masks))) {
         trace_cpu_close_buffer(cpu);
+    }
     cpu->masks = *masks;
-    stamp(cpu, pebs);
     cpu->items = session->config.items;
+    cpu->full_index = pebs->without & CAIRN_STAMP_FULL ? NULL : pebs->index;
+    cpu->compact_index = pebs->without & CAIRN_STAMP_COMPACT ? NULL : pebs->index;
     trace_cpu_subscribe(cpu, trace_group_compact(masks));
     refresh(hub);
-    acknowledge(hub, cpu, CAIRN_SESSION_MASKS, pebs, tsc);
-    return 0;
-}
-
-int trace_hub_stop(struct trace_hub_cpu *hub, struct trace_session *session, const struct trace_hub_pebs *pebs,
-                   uint64_t tsc)
-{
-    struct trace_cpu *cpu = running(hub, session);
-    if (!cpu)
-        return -EINVAL;
-    close_batch(hub, type_of(cpu), tsc, CCSWAP_CLOSE_STOP);
-    acknowledge(hub, cpu, CAIRN_SESSION_STOP, pebs, tsc);
-    trace_cpu_subscribe(cpu, false);
-    trace_cpu_set_on(cpu, false);
-    refresh(hub);
-    hub->session[session->config.number - 1] = NULL;
+    acknowledge(hub, cpu, what, pebs, tsc);
     return 0;
 }
 

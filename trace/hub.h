@@ -4,10 +4,9 @@
  * each switch and each event once. The hub passes it to every session that runs on this CPU and wants it. Sessions with
  * the same clock type share one compact encoder: a batch is packed once and written to each of them.
  *
- * A session runs on a CPU between two acknowledgements, which are CA10H events in its own buffers: trace_hub_start
- * writes the first, trace_hub_stop the last. Both functions, and trace_hub_change, close the open batches of the
- * session's clock type. So for every session that gets a batch, the whole batch lies within one life of the session and
- * under one set of masks.
+ * A session runs on a CPU between two acknowledgements, which are CA10H events in its own buffers. trace_hub_act writes
+ * them, and closes the open batches of the session's clock type. So for every session that gets a batch, the whole
+ * batch lies within one life of the session and under one set of masks.
  *
  * Unless its comment says otherwise, a function runs on the CPU concerned with interrupts off. None takes a lock, and
  * none divides, except to find the next buffer when one is full. After a panic trace_hub_settle repairs what was left
@@ -114,17 +113,12 @@ struct trace_hub_pebs {
     uint32_t without;               /* CAIRN_STAMP_...: switch events that carry none all the same */
 };
 
-/* The session begins on this CPU with `masks`: writes its first event. 0, or -EINVAL: a session with its number runs
- * here, or it has no such CPU. */
-int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
-                    const struct trace_hub_pebs *pebs, uint64_t tsc);
-/* The session goes on with other masks, other stamps or other items. If the masks add a form of switch events, it
- * goes on in a new buffer. 0, or -EINVAL: it does not run here. */
-int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
-                     const struct trace_hub_pebs *pebs, uint64_t tsc);
-/* The session ends on this CPU: writes its last event and closes its buffer. 0, or -EINVAL: it does not run here. */
-int trace_hub_stop(struct trace_hub_cpu *hub, struct trace_session *session, const struct trace_hub_pebs *pebs,
-                   uint64_t tsc);
+/* The session starts on this CPU, goes on with other masks, stamps or items, or stops (`masks` are not used): it gets
+ * an event that says so, its first or last. If other masks add a form of switch events, it goes on in a new buffer; if
+ * it stops, its buffer is closed. 0, or -EINVAL: one with its number runs here, or it has no such CPU; or it does not
+ * run here. */
+int trace_hub_act(struct trace_hub_cpu *hub, struct trace_session *session, enum cairn_session_what what,
+                  const struct perfinfo_groupmask *masks, const struct trace_hub_pebs *pebs, uint64_t tsc);
 
 /* ---- panic ------------------------------------------------------------------------------------------------------ */
 

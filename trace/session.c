@@ -188,20 +188,9 @@ static bool open_buffer(struct trace_cpu *cpu)
 static inline void copy_words(void *to, const void *from, uint32_t size)
 {
     typedef uint64_t word __attribute__((may_alias));
-    word *t = to;
-    const word *f = from, *end = f + WMI_EVENT_ALIGN(size) / 8;
-    for (; end - f >= 8; f += 8, t += 8) {
-        t[0] = f[0];
-        t[1] = f[1];
-        t[2] = f[2];
-        t[3] = f[3];
-        t[4] = f[4];
-        t[5] = f[5];
-        t[6] = f[6];
-        t[7] = f[7];
-    }
-    while (f < end)
-        *t++ = *f++;
+#pragma GCC unroll 8
+    for (uint32_t i = 0; i < WMI_EVENT_ALIGN(size) / 8; i++)
+        ((word *)to)[i] = ((const word *)from)[i];
 }
 
 static inline uint32_t event_bytes(uint32_t payload, bool item)
@@ -412,17 +401,6 @@ int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_syst
 }
 
 /* ---- recording ------------------------------------------------------------------------------------------------- */
-
-void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder)
-{
-    cpu->encoder = encoder;
-}
-
-void trace_cpu_stamp(struct trace_cpu *cpu, const volatile uint64_t *full, const volatile uint64_t *compact)
-{
-    cpu->full_index = full;
-    cpu->compact_index = compact;
-}
 
 void trace_cpu_close_buffer(struct trace_cpu *cpu)
 {

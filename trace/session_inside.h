@@ -92,10 +92,6 @@ static inline struct trace_slot *trace_cpu_slot(const struct trace_cpu *cpu)
 
 /* trace/hub.c calls the rest on the CPU concerned, with interrupts off. */
 
-/* Connects a session's part to the CPU's encoder; it takes no events before trace_cpu_set_on. */
-void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder);
-/* Sets where its switch events read PebsIndex from now on; NULL: they carry none. No batch is open. */
-void trace_cpu_stamp(struct trace_cpu *cpu, const volatile uint64_t *full, const volatile uint64_t *compact);
 /* On: it takes events. Off: the current buffer is closed, and nothing more is recorded. */
 void trace_cpu_set_on(struct trace_cpu *cpu, bool on);
 /* Closes its current buffer, if it has one. */

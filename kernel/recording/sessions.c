@@ -106,22 +106,11 @@ void ksession_act(struct ksession *s, enum cairn_session_what what)
     pebs.in_epoch = kdrain_epoch(cpu->arch.index, &pebs.epoch);
     const uint32_t number = trace_session_config(s->session)->number;
     const struct ksession_row *const *row;
-    int e = -EINVAL;
     for (ROWS_EACH(ksession, row))
         if ((*row)->before)
             (*row)->before(number, what);
     uint64_t tsc = arch_rdtsc();
-    switch (what) {
-    case CAIRN_SESSION_START:
-        e = trace_hub_start(cpu->trace, s->session, &s->masks, &pebs, tsc);
-        break;
-    case CAIRN_SESSION_MASKS:
-        e = trace_hub_change(cpu->trace, s->session, &s->masks, &pebs, tsc);
-        break;
-    case CAIRN_SESSION_STOP:
-        e = trace_hub_stop(cpu->trace, s->session, &pebs, tsc);
-        break;
-    }
+    const int e = trace_hub_act(cpu->trace, s->session, what, &s->masks, &pebs, tsc);
     for (ROWS_EACH(ksession, row))
         (*row)->after(number, what);
     /* The account of a switch has PebsIndex, too. */

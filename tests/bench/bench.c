@@ -92,7 +92,7 @@ static void add_session(struct world *w, const struct trace_clocks *clocks, enum
     if (trace_session_init(&w->session[w->sessions], &config, allocate(size), size))
         die("trace_session_init");
     for (uint32_t c = 0; c < WL_CPUS; c++)
-        trace_hub_start(&w->hub[c], w->session[w->sessions], &config.masks, &pebs, 0);
+        trace_hub_act(&w->hub[c], w->session[w->sessions], CAIRN_SESSION_START, &config.masks, &pebs, 0);
     w->sessions++;
 }
 
@@ -195,7 +195,8 @@ static void emit(enum kind kind, const char *path)
         struct trace_hub_pebs pebs = {0};
         for (unsigned i = 0; i < world.sessions; i++) {
             struct trace_cpu *cpu = trace_session_cpu(world.session[i], c);
-            trace_hub_stop(&world.hub[c], world.session[i], &pebs, (w[count - 1].ts + 2) * TSC_PER_UNIT);
+            trace_hub_act(&world.hub[c], world.session[i], CAIRN_SESSION_STOP, NULL, &pebs,
+                          (w[count - 1].ts + 2) * TSC_PER_UNIT);
             trace_cpu_counts(cpu, &n);
             written += n.switches_written;
             lost += n.switches_lost;

@@ -78,7 +78,7 @@ static struct trace_session *start_session(void)
     if (!memory || trace_session_init(&session, &config, memory, size))
         abort();
     trace_hub_init(&hub, 0, &clocks);
-    if (trace_hub_start(&hub, session, &config.masks, &pebs, arch_rdtsc()))
+    if (trace_hub_act(&hub, session, CAIRN_SESSION_START, &config.masks, &pebs, arch_rdtsc()))
         abort();
     return session;
 }

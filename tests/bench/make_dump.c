@@ -131,11 +131,12 @@ int main(int argc, char **argv)
     run.session = new_session(&clocks, switches);
     for (uint32_t c = 0; c < WL_CPUS; c++) {
         trace_hub_init(&hub[c], c, &clocks);
-        trace_hub_start(&hub[c], run.session, &trace_session_config(run.session)->masks, &pebs, run.start_tsc);
+        trace_hub_act(&hub[c], run.session, CAIRN_SESSION_START, &trace_session_config(run.session)->masks, &pebs,
+                      run.start_tsc);
     }
     run.stop_tsc = record(hub, &run.start, switches);
     for (uint32_t c = 0; c < WL_CPUS; c++)
-        trace_hub_stop(&hub[c], run.session, &pebs, run.stop_tsc);
+        trace_hub_act(&hub[c], run.session, CAIRN_SESSION_STOP, NULL, &pebs, run.stop_tsc);
     struct trace_sink sink = {write_line, NULL};
     pass(&dump, &sink, pass(&dump, NULL, (struct stream_totals){0}, &run), &run);
     return ferror(stdout) || fflush(stdout) ? 1 : 0;

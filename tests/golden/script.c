@@ -52,9 +52,9 @@ static void tell(struct script *s, uint32_t number, uint32_t c, uint64_t tsc, en
     struct trace_session *session = s->sessions[number - 1];
     const struct trace_hub_pebs pebs = {
         .index = s->options.ds ? &cpu->index : NULL, .epoch = cpu->epoch, .in_epoch = cpu->in_epoch};
-    int e = what == CAIRN_SESSION_START
-                ? trace_hub_start(cpu->trace, session, &trace_session_config(session)->masks, &pebs, tsc)
-                : trace_hub_stop(cpu->trace, session, &pebs, tsc);
+    int e = what == CAIRN_SESSION_START ? trace_hub_act(cpu->trace, session, CAIRN_SESSION_START,
+                                                        &trace_session_config(session)->masks, &pebs, tsc)
+                                        : trace_hub_act(cpu->trace, session, CAIRN_SESSION_STOP, NULL, &pebs, tsc);
     if (e)
         abort();
     if (!s->options.truth)

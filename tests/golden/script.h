@@ -104,7 +104,7 @@ struct script_options {
     bool hw;    /* as a processor shows it: a full buffer hides how many were dropped, no truth of records */
     bool old;   /* the DS area has the form of 60H bytes */
     bool drops; /* now and then a PMI comes too late: the buffer is full and records are dropped */
-    bool panic; /* ends in trace_hub_freeze instead of trace_hub_stop */
+    bool panic; /* ends in trace_hub_freeze instead of a stop */
     bool truth;
     bool words;       /* of each PEBS record, in the truth; without: the truth of older kernels */
     bool log;         /* the model's own */

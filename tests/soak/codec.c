@@ -177,7 +177,7 @@ static void record(struct piece *p)
     }
     for (uint32_t c = 0; c < p->cpus; c++) {
         trace_hub_init(&hub[c], c, &p->clocks);
-        trace_hub_start(&hub[c], p->session, &p->config.masks, &pebs, tsc);
+        trace_hub_act(&hub[c], p->session, CAIRN_SESSION_START, &p->config.masks, &pebs, tsc);
     }
     for (uint32_t i = 0; i < p->switches; i++) {
         const uint64_t bits = draw(p);
@@ -192,7 +192,7 @@ static void record(struct piece *p)
         trace_hub_freeze(&hub[c], tsc);
     }
     for (uint32_t c = 0; c < p->cpus && !p->panic; c++)
-        trace_hub_stop(&hub[c], p->session, &pebs, tsc);
+        trace_hub_act(&hub[c], p->session, CAIRN_SESSION_STOP, NULL, &pebs, tsc);
 }
 
 static void take_line(void *context, const char *data, size_t size)

@@ -33,6 +33,6 @@ bool trace_pmc_writes(const struct perfinfo_groupmask *masks, uint16_t hook);
 /* How many items an event of this hook carries. `pmc` may be NULL. */
 uint32_t trace_pmc_items(const struct trace_pmc *pmc, uint16_t hook);
 
-/* Sets other items, which stay where they are. They take effect on each CPU at its next trace_hub_start or
- * trace_hub_change. */
+/* Sets other items, which stay where they are. They take effect on each CPU when the session starts
+ * or changes there. */
 void trace_pmc_set(struct trace_session *session, const struct trace_pmc *pmc);

@@ -392,11 +392,11 @@ static void tell_cpu(void *argument)
     struct trace_hub_cpu *hub = kcpu_this()->trace;
     uint64_t tsc = arch_rdtsc();
     if (memcmp(&c->old, &none, sizeof none) == 0)
-        assert_int_equal(trace_hub_start(hub, session, &c->new, &pebs, tsc), 0);
+        assert_int_equal(trace_hub_act(hub, session, CAIRN_SESSION_START, &c->new, &pebs, tsc), 0);
     else if (memcmp(&c->new, &none, sizeof none) != 0)
-        assert_int_equal(trace_hub_change(hub, session, &c->new, &pebs, tsc), 0);
+        assert_int_equal(trace_hub_act(hub, session, CAIRN_SESSION_MASKS, &c->new, &pebs, tsc), 0);
     else
-        assert_int_equal(trace_hub_stop(hub, session, &pebs, tsc), 0);
+        assert_int_equal(trace_hub_act(hub, session, CAIRN_SESSION_STOP, NULL, &pebs, tsc), 0);
 }
 
 /* One CPU after another, while the others go on. */

@@ -52,19 +52,19 @@ static struct trace_hub_pebs pebs_of(struct hub_bench *b)
 int hub_start(struct hub_bench *b, uint32_t cpu, uint32_t number, struct perfinfo_groupmask masks, uint64_t tsc)
 {
     struct trace_hub_pebs pebs = pebs_of(b);
-    return trace_hub_start(&b->hub[cpu], b->session[number - 1], &masks, &pebs, tsc);
+    return trace_hub_act(&b->hub[cpu], b->session[number - 1], CAIRN_SESSION_START, &masks, &pebs, tsc);
 }
 
 int hub_change(struct hub_bench *b, uint32_t cpu, uint32_t number, struct perfinfo_groupmask masks, uint64_t tsc)
 {
     struct trace_hub_pebs pebs = pebs_of(b);
-    return trace_hub_change(&b->hub[cpu], b->session[number - 1], &masks, &pebs, tsc);
+    return trace_hub_act(&b->hub[cpu], b->session[number - 1], CAIRN_SESSION_MASKS, &masks, &pebs, tsc);
 }
 
 int hub_stop(struct hub_bench *b, uint32_t cpu, uint32_t number, uint64_t tsc)
 {
     struct trace_hub_pebs pebs = pebs_of(b);
-    return trace_hub_stop(&b->hub[cpu], b->session[number - 1], &pebs, tsc);
+    return trace_hub_act(&b->hub[cpu], b->session[number - 1], CAIRN_SESSION_STOP, NULL, &pebs, tsc);
 }
 
 struct trace_counts hub_counts(const struct hub_bench *b, uint32_t cpu, uint32_t number)

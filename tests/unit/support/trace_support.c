@@ -161,14 +161,14 @@ void box_close(struct box *box)
 void box_start(struct box *box, uint32_t cpu, const volatile uint64_t *pebs_index)
 {
     struct trace_hub_pebs pebs = {.index = pebs_index};
-    if (trace_hub_start(&box->hub[cpu], box->session, &box->config.masks, &pebs, 0))
+    if (trace_hub_act(&box->hub[cpu], box->session, CAIRN_SESSION_START, &box->config.masks, &pebs, 0))
         abort();
 }
 
 void box_stop(struct box *box, uint32_t cpu, uint64_t tsc)
 {
     struct trace_hub_pebs pebs = {0};
-    if (trace_hub_stop(&box->hub[cpu], box->session, &pebs, tsc))
+    if (trace_hub_act(&box->hub[cpu], box->session, CAIRN_SESSION_STOP, NULL, &pebs, tsc))
         abort();
 }
 

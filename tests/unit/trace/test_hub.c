@@ -361,11 +361,11 @@ static void test_acknowledgement(void **state)
     hub_open(&b, 5, 0, 4, 4096);
     struct trace_session *s = b.session[4]; /* 5: system time */
     b.pebs_index = UINT64_C(0x1122334455667788);
-    assert_int_equal(trace_hub_start(&b.hub[1], s, &one, &pebs, BOX_TSC(10)), 0);
+    assert_int_equal(trace_hub_act(&b.hub[1], s, CAIRN_SESSION_START, &one, &pebs, BOX_TSC(10)), 0);
     pebs.without = CAIRN_STAMP_COMPACT;
-    assert_int_equal(trace_hub_change(&b.hub[1], s, &two, &pebs, BOX_TSC(20)), 0);
+    assert_int_equal(trace_hub_act(&b.hub[1], s, CAIRN_SESSION_MASKS, &two, &pebs, BOX_TSC(20)), 0);
     pebs.index = NULL;
-    assert_int_equal(trace_hub_stop(&b.hub[1], s, &pebs, BOX_TSC(30)), 0);
+    assert_int_equal(trace_hub_act(&b.hub[1], s, CAIRN_SESSION_STOP, NULL, &pebs, BOX_TSC(30)), 0);
     assert_int_equal(trace_session_buffers(s), 1);
     uint32_t at = 0, unused;
     const uint8_t *buffer = (const uint8_t *)trace_session_buffer(s, 0, &unused);

@@ -140,7 +140,8 @@ static void hooks(void **state)
             pmc.hooks = told == 1 ? 0 : pmc.hooks;
             pmc.count = told == 2 ? 0 : pmc.count;
             trace_pmc_set(box.session, &pmc);
-            assert_int_equal(trace_hub_change(&box.hub[0], box.session, &masks, &pebs, BOX_TSC(10)), 0);
+            assert_int_equal(trace_hub_act(&box.hub[0], box.session, CAIRN_SESSION_MASKS, &masks, &pebs, BOX_TSC(10)),
+                             0);
         }
         write_others();
         trace_hub_event_to(&box.hub[0], BOX_TSC(0x1002), 1, &system, 0x0524, 2, &part, 1); /* no bits for them there */
