@@ -73,10 +73,7 @@ static inline unsigned cpuid_01h_eax_stepping(uint32_t eax) { return eax & 0xF; 
 #define CPUID_1CH_EBX_CPL    (1u << 0) /* IA32_LBR_CTL has OS and USR */
 #define CPUID_1CH_EBX_FILTER (1u << 1) /* and a bit for each type of branch */
 #define CPUID_1CH_EBX_CALL_STACK (1u << 2)
-static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
-{
-    return eax & 0xFF ? 8 * (32 - (unsigned)__builtin_clz(eax & 0xFF)) : 0;
-}
+#define CPUID_1CH_ECX_EVENT_LOGGING (0xFu << 16) /* bit 16 + n: PMCn has EN_LBR_LOG */
 
 #define CPUID_07H_1_EAX_PERFMON_EXT   (1u << 8) /* subleaf 1: there is leaf 23H */
 
@@ -86,10 +83,6 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 
 /* CPUID.23H.0:EAX, subleaves of the architectural performance monitoring extension. The last two set means
  * architectural PEBS, which replaces the Debug Store's. */
-#define CPUID_23H_EAX_SELF               (1u << 0)
-#define CPUID_23H_EBX_UMASK2             (1u << 0)
-#define CPUID_23H_EAX_COUNTERS           (1u << 1) /* subleaf 1: EAX general-purpose ones, EBX fixed ones, bit by bit */
-#define CPUID_23H_EAX_EVENTS             (1u << 3) /* subleaf 3: EAX: bit n: there is architectural event n */
 #define CPUID_23H_EAX_ARCH_PEBS_CAPS     (1u << 4)
 #define CPUID_23H_EAX_ARCH_PEBS_COUNTERS (1u << 5)
 
@@ -113,6 +106,8 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 #define IA32_PERFEVTSEL_CMASK    (UINT64_C(0xFF) << 24)
 #define IA32_PERFEVTSEL_UMASK2   (UINT64_C(0xFF) << 40) /* UMaskExt: CPUID.23H:EBX[0] */
 #define IA32_PERFEVTSEL_ADAPTIVE DS_BIT(34) /* PEBS_BASELINE: records of this counter follow MSR_PEBS_DATA_CFG */
+#define IA32_PERFEVTSEL_EN_LBR_LOG DS_BIT(35) /* architectural LBR counts it, */
+#define DS_LBR_LOGGED 4u                      /* of the first so many counters */
 #define IA32_PERFEVTSEL_EQ DS_BIT(36)       /* with architectural PEBS: CMASK is compared for equality */
 static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (uint64_t)umask << 8 | select; }
 
@@ -125,25 +120,10 @@ static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (
     (IA32_MISC_ENABLE_PERFMON | IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
 
 #define MSR_LBR_SELECT 0x1C8u /* branches that DEBUGCTL.LBR leaves out, by ring and type; not with ARCH_LBR */
-#define MSR_LBR_SELECT_CPL_EQ_0      (1u << 0) /* by where they end */
-#define MSR_LBR_SELECT_CPL_NEQ_0     (1u << 1)
-#define MSR_LBR_SELECT_JCC           (1u << 2)
-#define MSR_LBR_SELECT_NEAR_REL_CALL (1u << 3)
-#define MSR_LBR_SELECT_NEAR_IND_CALL (1u << 4)
-#define MSR_LBR_SELECT_NEAR_RET      (1u << 5)
-#define MSR_LBR_SELECT_NEAR_IND_JMP  (1u << 6)
-#define MSR_LBR_SELECT_NEAR_REL_JMP  (1u << 7)
-#define MSR_LBR_SELECT_FAR_BRANCH    (1u << 8)
-#define MSR_LBR_SELECT_EN_CALLSTACK  (1u << 9) /* from Haswell on: a near return removes the newest entry */
 
-#define MSR_LASTBRANCH_TOS 0x1C9u /* which entry is the newest */
-#define MSR_LASTBRANCH_CORE_0_FROM_IP 0x040u /* + i, Core 2 */
-#define MSR_LASTBRANCH_CORE_0_TO_IP   0x060u
 #define MSR_LASTBRANCH_0_FROM_IP      0x680u /* + i, from Nehalem on */
 #define MSR_LASTBRANCH_0_TO_IP        0x6C0u
 #define MSR_LBR_INFO_0                0xDC0u /* + i, from Skylake on */
-#define DS_LBR_FROM_MISPRED DS_BIT(63)            /* LBR_FMT 3 and 4 have it here, and sign extension below */
-#define DS_LBR_FROM_FLAGS   (UINT64_C(7) << 61)   /* LBR_FMT 4: IN_TX and TSX_ABORT as well */
 
 #define IA32_DEBUGCTL 0x1D9u
 #define IA32_DEBUGCTL_LBR         DS_BIT(0)
@@ -163,9 +143,6 @@ static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (
 
 #define IA32_PERF_CAPABILITIES 0x345u
 #define IA32_PERF_CAPABILITIES_LBR_FMT       UINT64_C(0x3F) /* all ones: none that DEBUGCTL.LBR fills */
-#define LBR_FMT_EIP           2u
-#define LBR_FMT_EIP_FLAGS     3u
-#define LBR_FMT_EIP_FLAGS_TSX 4u
 #define LBR_FMT_INFO          5u /* flags are in MSR_LBR_INFO_0 + i */
 #define IA32_PERF_CAPABILITIES_PEBS_TRAP     DS_BIT(6)
 #define IA32_PERF_CAPABILITIES_PEBS_ARCH_REG DS_BIT(7)
@@ -226,15 +203,6 @@ static inline uint64_t msr_pebs_data_cfg_counters(uint32_t gp, uint32_t fixed)
 #define MSR_PEBS_FRONTEND 0x3F7u /* qualifies the frontend event */
 
 #define IA32_LBR_CTL   0x14CEu /* with CPUID.07H:EDX.ARCH_LBR, and the next */
-#define IA32_LBR_CTL_LBREN    DS_BIT(0)
-#define IA32_LBR_CTL_OS       DS_BIT(1)
-#define IA32_LBR_CTL_USR      DS_BIT(2)
-#define IA32_LBR_CTL_CALL_STACK DS_BIT(3)
-#define IA32_LBR_CTL_BRANCHES (UINT64_C(0x7F) << 16) /* each type of branch */
-#define IA32_LBR_CTL_VALID (IA32_LBR_CTL_BRANCHES | 0xF)
-/* Types: 0 JCC, 1 NEAR_REL_JMP, 2 NEAR_IND_JMP, 3 NEAR_REL_CALL, 4 NEAR_IND_CALL, 5 NEAR_RET, 6 OTHER_BRANCH. */
-static inline uint64_t ia32_lbr_ctl_branch(unsigned type) { return DS_BIT(16 + type); }
-#define IA32_LBR_DEPTH 0x14CFu /* a write clears the history */
 #define IA32_LBR_0_INFO    0x1200u /* + i, the newest is 0 */
 #define IA32_LBR_0_FROM_IP 0x1500u
 #define IA32_LBR_0_TO_IP   0x1600u
@@ -407,8 +375,6 @@ struct ds_pebs_xmm {
 struct ds_pebs_lbr {
     uint64_t from, to, info; /* one entry; as the LBR MSRs have them */
 };
-#define DS_LBR_INFO_MISPRED DS_BIT(63)
-#define DS_LBR_INFO_VALID   UINT64_C(0xE00000000000FFFF) /* before architectural LBR: flags, and cycles */
 struct ds_pebs_cntr { /* then a word for each bit of gp_mask, of fixed_mask, and two (slots, metrics) with metrics */
     uint32_t gp_mask, fixed_mask;
     uint32_t metrics; /* DS_PEBS_CNTR_METRICS: there */

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "ds/lbr_layout.h"
+#include "ds/layout.h"
 
 /* IA32_PERF_CAPABILITIES.PEBS_FMT, and the format of records in a trace */
 #define DS_FORMAT_ARCH IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL
@@ -21,7 +21,11 @@
 
 /* ================================================================ CPUID leaf 23H (SDM vol. 1) */
 
+#define CPUID_23H_EAX_SELF           (1u << 0)
+#define CPUID_23H_EAX_COUNTERS       (1u << 1) /* subleaf 1: EAX general-purpose ones, EBX fixed ones, bit by bit */
 #define CPUID_23H_EAX_ACR            (1u << 2) /* subleaf 2: auto counter reload */
+#define CPUID_23H_EAX_EVENTS         (1u << 3) /* subleaf 3: EAX: bit n: there is architectural event n */
+#define CPUID_23H_EBX_UMASK2         (1u << 0)
 #define CPUID_23H_EBX_EQ             (1u << 1) /* subleaf 0: IA32_PERFEVTSELx[36] */
 
 /* Subleaf 4, EBX: the groups of records. Shifted left by 32, each bit is where IA32_PMC_GPn_CFG_C has it. Subleaf 5:

@@ -10,6 +10,7 @@
  */
 #include "ds/driver/detect.h"
 #include "ds/driver/driver.h"
+#include "ds/lbr_layout.h"
 
 static int prepare(struct ds_cpu *ds)
 {

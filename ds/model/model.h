@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 #include "ds/generation.h"
-#include "ds/lbr_layout.h"
+#include "ds/layout.h"
 #include "ds/policy/policy.h"
 #include "kernel/lib/rows.h"
 

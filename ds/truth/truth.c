@@ -3,6 +3,7 @@
 
 #include "arch/arch.h"
 #include "arch/fpu.h"
+#include "ds/lbr_layout.h"
 #include "ds/pebs23_layout.h"
 #include "kernel/lib/string.h"
 

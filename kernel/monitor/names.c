@@ -3,6 +3,7 @@
  * ds/layout.h and ds/pebs23_layout.h; tests/unit/kernel/test_monitor.c checks that each MSR and each bit of these files
  * is here. Sections are those of Intel's manual (SDM). */
 #include "ds/layout.h"
+#include "ds/lbr_layout.h"
 #include "ds/pebs23_layout.h"
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/lbr_layout.h"
 #include "ds/model/model.h"
 #include "ds/pebs23_layout.h"
 #include "ds/policy/table/table.h"

@@ -2,6 +2,7 @@
 /* Architectural PEBS of the scripted machine: its registers, and its records, whole or in fragments. */
 #include <string.h>
 
+#include "ds/lbr_layout.h"
 #include "ds/pebs23_layout.h"
 #include "tests/golden/script.h"
 

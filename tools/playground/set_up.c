@@ -3,6 +3,7 @@
  * the BTS Buffer". */
 #include "tools/playground/set_up.h"
 
+#include "ds/lbr_layout.h"
 #include "kernel/lib/string.h"
 
 static int set(struct play_machine *m, uint32_t msr, uint64_t value)

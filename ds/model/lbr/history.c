@@ -11,6 +11,7 @@
  * it ("occurrences of events", "saturated"; in their example a branch is in its own entry). Inferred: that a log begins
  * anew when IA32_LBR_DEPTH or the counter's IA32_PERFEVTSELx is written.
  */
+#include "ds/lbr_layout.h"
 #include "ds/model/internal.h"
 #include "ds/model/lbr/lbr.h"
 #include "kernel/lib/errno.h"

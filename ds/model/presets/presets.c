@@ -2,6 +2,7 @@
 /* More processors with a Debug Store, and the codes of their events. Sources: those of ds/model/presets.c. */
 #include "ds/model/presets.h"
 #include "ds/ds.h"
+#include "ds/lbr_layout.h"
 #include "ds/model/internal.h"
 
 static const struct ds_model_event_code core2[] = {

@@ -5,6 +5,7 @@
  * takes), cpuid.c and pmu.h (CPUID.0AH: version 2 at most) of 6.0 to 6.18, with the counters of perf (no mediated
  * vPMU). docs/how-to/kvm.md has the whole list, and says how sure each entry is.
  */
+#include "ds/lbr_layout.h"
 #include "ds/model/internal.h"
 #include "kernel/lib/errno.h"
 

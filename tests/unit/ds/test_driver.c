@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/lbr_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/ds/driver/driver_machine.h"
 #include "tests/unit/support/cmocka.h"

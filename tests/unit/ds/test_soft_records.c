@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/lbr_layout.h"
 #include "ds/pebs23_layout.h"
 #include "tests/unit/ds/soft/soft_machine.h"
 #include "tests/unit/support/cmocka.h"

@@ -2,6 +2,7 @@
 /* Branch history of the model: what is let in, how entries read on each generation, the call stack, its MSRs' #GP. */
 #include <stdbool.h>
 
+#include "ds/lbr_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"

@@ -3,6 +3,7 @@
  * expected values are those of arch/x86/kvm/vmx/pmu_intel.c, by hand. */
 #include <string.h>
 
+#include "ds/lbr_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "ds/lbr_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"

@@ -2,6 +2,7 @@
 /* Slots of the pipeline: fixed counters 3 to 6, events of them, MSR_PERF_METRICS. Worked out on paper. */
 #include <stdbool.h>
 
+#include "ds/lbr_layout.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 

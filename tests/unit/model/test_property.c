@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ds/lbr_layout.h"
 #include "tests/unit/model/property/random.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"

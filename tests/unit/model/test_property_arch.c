@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ds/lbr_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/model/property/random.h"
 #include "tests/unit/support/cmocka.h"

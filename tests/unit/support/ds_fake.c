@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/lbr_layout.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 

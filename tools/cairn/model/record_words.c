@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ds/lbr_layout.h"
 #include "ds/pebs23_layout.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/log/show.h"
