@@ -81,18 +81,6 @@ static inline void arch_out8(uint16_t port, uint8_t v)
     __asm__ volatile("outb %0, %1" ::"a"(v), "Nd"(port));
 }
 
-static inline uint32_t arch_in32(uint16_t port)
-{
-    uint32_t v;
-    __asm__ volatile("inl %1, %0" : "=a"(v) : "Nd"(port));
-    return v;
-}
-
-static inline void arch_out32(uint16_t port, uint32_t v)
-{
-    __asm__ volatile("outl %0, %1" ::"a"(v), "Nd"(port));
-}
-
 /* Each byte to the same port. */
 static inline void arch_outs8(uint16_t port, const char *data, size_t count)
 {

@@ -5,20 +5,20 @@
 ;
 ;   +108  return address into kpanic's caller
 ;   +100  RFLAGS
-;   +0E0  va_list: what follows `format` (System V ABI, AMD64 supplement, "Variable Argument Lists")
-;   +0B0  its register save area: RDI RSI RDX RCX R8 R9, upwards
+;   +0D0  register save area of the va_list: RDI RSI RDX RCX R8 R9, upwards
+;   +0B0  va_list: what follows `format` (System V ABI, AMD64 supplement, "Variable Argument Lists")
 ;   +000  struct arch_trap_frame, as if an exception had hit the caller at the return address
 
 global kpanic
 extern kpanic_at
-%include "arch/asm_numbers.inc"
+%include "arch/trap.inc"
 
-FRAME_RIP    equ 0x88
-SAVE_AREA    equ 0xB0
-VA_LIST      equ 0xE0
-RFLAGS       equ 0x100
-RETURN       equ 0x108
-CALLER_RSP   equ 0x110
+VA_LIST   equ FRAME_SIZE
+SAVE_AREA equ FRAME_SIZE + 0x20
+RFLAGS    equ FRAME_SIZE + 0x50
+RETURN    equ FRAME_SIZE + 0x58
+CALLER    equ FRAME_SIZE + 0x60             ; the caller's RSP
+%define BELOW(at) (at - FRAME_SIZE)         ; `at` from what lies above the frame
 
 section .text
 
@@ -26,50 +26,30 @@ section .text
 kpanic:
     pushfq
     cli
-    cld
-    sub     rsp, RFLAGS
-    mov     [rsp + 0x00], r15
-    mov     [rsp + 0x08], r14
-    mov     [rsp + 0x10], r13
-    mov     [rsp + 0x18], r12
-    mov     [rsp + 0x20], r11
-    mov     [rsp + 0x28], r10
-    mov     [rsp + 0x30], r9
-    mov     [rsp + 0x38], r8
-    mov     [rsp + 0x40], rbp
-    mov     [rsp + 0x48], rdi
-    mov     [rsp + 0x50], rsi
-    mov     [rsp + 0x58], rdx
-    mov     [rsp + 0x60], rcx
-    mov     [rsp + 0x68], rbx
-    mov     [rsp + 0x70], rax
-    mov     qword [rsp + 0x78], ARCH_NO_VECTOR
-    mov     qword [rsp + 0x80], 0           ; no error code
-    mov     rax, [rsp + RETURN]
-    mov     [rsp + FRAME_RIP], rax
-    mov     eax, cs
-    mov     [rsp + 0x90], rax
-    mov     rax, [rsp + RFLAGS]
-    mov     [rsp + 0x98], rax
-    lea     r10, [rsp + CALLER_RSP]
-    mov     [rsp + 0xA0], r10
-    mov     eax, ss
-    mov     [rsp + 0xA8], rax
+    push    r9
+    push    r8
+    push    rcx
+    push    rdx
+    push    rsi
+    push    rdi
+    sub     rsp, SAVE_AREA - VA_LIST
+    push    ARCH_DATA_SELECTOR              ; the frame: SS,
+    push    rsp
+    add     qword [rsp], BELOW(CALLER) + 8  ; RSP,
+    push    qword [rsp + BELOW(RFLAGS) + 16]
+    push    ARCH_CODE_SELECTOR
+    push    qword [rsp + BELOW(RETURN) + 32]
+    push    0                               ; no error code
+    push    ARCH_NO_VECTOR
+    push_registers
 
-    mov     [rsp + SAVE_AREA + 0x00], rdi
-    mov     [rsp + SAVE_AREA + 0x08], rsi
-    mov     [rsp + SAVE_AREA + 0x10], rdx
-    mov     [rsp + SAVE_AREA + 0x18], rcx
-    mov     [rsp + SAVE_AREA + 0x20], r8
-    mov     [rsp + SAVE_AREA + 0x28], r9
     mov     dword [rsp + VA_LIST + 0x00], 8 ; gp_offset: RDI is taken
     mov     dword [rsp + VA_LIST + 0x04], 48 ; fp_offset: no vector registers
-    mov     [rsp + VA_LIST + 0x08], r10     ; overflow_arg_area
+    lea     rax, [rsp + CALLER]
+    mov     [rsp + VA_LIST + 0x08], rax     ; overflow_arg_area
     lea     rax, [rsp + SAVE_AREA]
     mov     [rsp + VA_LIST + 0x10], rax     ; reg_save_area
-
-    mov     rsi, rdi
-    mov     rdi, rsp
+    mov     rsi, [rsp + SAVE_AREA]          ; format
     lea     rdx, [rsp + VA_LIST]
     call    kpanic_at                       ; does not return
     ud2

@@ -34,7 +34,6 @@
 #define PAT_CAIRN           UINT64_C(0x0007040100070406) /* WB WT UC- UC, WC WT UC- UC; power-up: PA4 WB */
 #define IA32_EFER           0xC0000080u
 #define EFER_SCE            (UINT64_C(1) << 0)
-#define EFER_LME            (UINT64_C(1) << 8)
 #define EFER_NXE            (UINT64_C(1) << 11)
 #define EFER_FFXSR          (UINT64_C(1) << 14)
 #define IA32_GS_BASE        0xC0000101u

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/ports/find.h"
 
+#include "arch/device.h"
 #include "arch/firmware/ports/lpss_uart.h"
 #include "arch/firmware/ports/pci_uart.h"
 #include "arch/internal.h"
-#include "arch/mmio.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"

@@ -4,6 +4,7 @@
  * Mechanism". They reach the first 256 bytes of the functions of segment 0, which is enough here. MCFG's memory-mapped
  * access would have to be found and mapped, and gives the same bytes.
  */
+#include "arch/device.h"
 #include "arch/instructions.h"
 #include "arch/ports/find.h"
 

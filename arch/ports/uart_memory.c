@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "arch/device.h"
 #include "arch/internal.h"
-#include "arch/mmio.h"
 #include "arch/serial.h"
 #include "kernel/lib/errno.h"
 

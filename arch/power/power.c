@@ -2,6 +2,7 @@
 /* Ends the machine's run: reset, power-off. */
 #include "arch/power/power.h"
 
+#include "arch/device.h"
 #include "arch/firmware/power/reset.h"
 #include "arch/internal.h"
 #include "kernel/lib/print.h"

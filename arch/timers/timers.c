@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/timers/timers.h"
 
+#include "arch/device.h"
 #include "arch/firmware/timers/acpi_timers.h"
 #include "arch/internal.h"
 #include "arch/timers/hpet.h"

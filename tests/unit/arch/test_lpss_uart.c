@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/device.h"
 #include "arch/firmware/ports/lpss_uart.h"
 #include "arch/internal.h"
-#include "arch/mmio.h"
 #include "arch/ports/find.h"
 #include "arch/serial.h"
 #include "arch/uart_registers.h"

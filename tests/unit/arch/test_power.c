@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/device.h"
 #include "arch/firmware/power/acpi_power.h"
 #include "arch/internal.h"
 #include "arch/power/power.h"

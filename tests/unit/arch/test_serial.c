@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/device.h"
 #include "arch/internal.h"
-#include "arch/mmio.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 

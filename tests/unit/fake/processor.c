@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "arch/mmio.h"
+#include "arch/device.h"
 #include "arch/register_access.h"
 #include "kernel/cpu.h"
 #include "kernel/this_thread.h"

@@ -22,8 +22,6 @@ void arch_irq_restore(bool on);
 void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 uint8_t arch_in8(uint16_t port);
 void arch_out8(uint16_t port, uint8_t v);
-uint32_t arch_in32(uint16_t port);
-void arch_out32(uint16_t port, uint32_t v);
 void arch_outs8(uint16_t port, const char *data, size_t count);
 struct arch_cpu *arch_this_cpu(void);
 uint32_t arch_cpu_index(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices' registers in memory (arch_map_device). Unit tests have their own (tests/unit/fake). */
+/* Devices' registers in memory (arch_map_device), and wide ports. Unit tests have their own (tests/unit/fake). */
 #pragma once
 
 #include <stdint.h>
@@ -20,4 +20,16 @@ static inline void arch_mmio_write(volatile uint8_t *at, unsigned width, uint32_
         *(volatile uint16_t *)(volatile void *)at = (uint16_t)value;
     else
         *at = (uint8_t)value;
+}
+
+static inline uint32_t arch_in32(uint16_t port)
+{
+    uint32_t v;
+    __asm__ volatile("inl %1, %0" : "=a"(v) : "Nd"(port));
+    return v;
+}
+
+static inline void arch_out32(uint16_t port, uint32_t v)
+{
+    __asm__ volatile("outl %0, %1" ::"a"(v), "Nd"(port));
 }
