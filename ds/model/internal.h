@@ -38,6 +38,8 @@ static inline bool ds_model_has_fixed(const struct ds_model_preset *p, uint32_t 
  * anew. */
 void ds_model_select(struct ds_model *model);
 
+/* What other processors of ds/model/presets change in a leaf of CPUID, or add. */
+void ds_model_more_leaves(const struct ds_model_preset *preset, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 /* Bit n: there is architectural event n. */
 uint32_t ds_model_architectural_events(const struct ds_model_preset *preset);
 /* The PMI of a counter's overflow or of the PEBS threshold: freezes what DEBUGCTL says, and is delivered unless LVTPC
@@ -87,6 +89,10 @@ uint32_t ds_model_record_size(const struct ds_model *model, uint64_t set);
 /* Writes that record to `address`; false: not mapped. */
 bool ds_model_write_record(struct ds_model *model, uint64_t set, const struct ds_model_retired *retired,
                            const struct ds_model_registers *registers, uint64_t address);
+
+/* Likewise a record of the formats 0 to 3: ds/model/presets, which alone has processors with these. */
+bool ds_model_write_fixed(struct ds_model *model, uint64_t set, const struct ds_model_retired *retired,
+                          const struct ds_model_registers *registers, uint64_t address) __attribute__((weak));
 
 /* The data address of the load or store that a counter of `set` has counted, where records have it; else 0. */
 uint64_t ds_model_data_address(const struct ds_model *model, uint64_t set, const struct ds_model_retired *retired);
@@ -142,7 +148,8 @@ bool ds_model_store_branch(struct ds_model *model, const struct ds_model_branch 
 /* Its bits of IA32_DEBUGCTL; 0: there is none. */
 uint64_t ds_model_bts_debugctl(const struct ds_model_preset *preset);
 
-/* The general-purpose counters on which PEBS records the event as IA32_PERFEVTSELx `sel` selects it. */
+/* The general-purpose counters on which PEBS records the event as IA32_PERFEVTSELx `sel` selects it; all, where no
+ * lists of events are (ds/model/events). */
 uint64_t ds_model_recorded(const struct ds_model *model, const struct ds_model_event_code *event, uint64_t sel);
 /* Makes model->pebs anew. */
 void ds_model_select_pebs(struct ds_model *model);
@@ -150,15 +157,17 @@ void ds_model_select_pebs(struct ds_model *model);
 /* Whether records have the retire latency (IA32_PERF_CAPABILITIES.PEBS_TIMING), and what it is. */
 bool ds_model_timed(const struct ds_model_preset *preset);
 uint64_t ds_model_retire_latency(const struct ds_model *model, const struct ds_model_retired *retired);
-/* What an event's code comes to: it moves a counter by *scale for each of the event that this returns. *scale 0: it
- * never occurs. */
+/* Top-down analysis, which is not there without ds/model/topdown. What an event's code comes to: it moves a counter by
+ * *scale for each of the event that this returns. *scale 0: it never occurs. */
 unsigned ds_model_slots_event(const struct ds_model *model, unsigned event, uint32_t *scale);
 /* Codes of events that count slots. */
 const struct ds_model_event_code *ds_model_slots_codes(const struct ds_model_preset *preset);
 /* Makes the tallies count. */
 void ds_model_select_tallies(struct ds_model *model);
-/* MSR_PERF_METRICS. */
+/* Whether there is MSR_PERF_METRICS; its value; as ds_model_wrmsr; and from now on. */
+bool ds_model_has_metrics(const struct ds_model_preset *preset);
 uint64_t ds_model_metrics(const struct ds_model *model);
+int ds_model_write_metrics(struct ds_model *model, uint64_t value);
 void ds_model_set_metrics(struct ds_model *model, uint64_t value);
 
 /* What a memory system of the host's brings: ds/model/memory. Only a preset that asks for it refers to it. */

@@ -31,7 +31,7 @@ bool ds_model_has_msr(const struct ds_model *m, uint32_t msr)
     case MSR_PEBS_DATA_CFG:
         return p->ds && p->baseline;
     case MSR_PERF_METRICS:
-        return p->perf_metrics;
+        return ds_model_has_metrics(p);
     case MSR_PEBS_LD_LAT:
         return p->load_latency;
     case MSR_PEBS_FRONTEND:
@@ -86,12 +86,12 @@ uint64_t ds_model_legal_fixed_ctr_ctrl(const struct ds_model *m)
                  (any_thread(m->preset) ? ia32_fixed_ctr_ctrl_any(i) : 0) |
                  (m->preset->baseline ? ia32_fixed_ctr_ctrl_adaptive(i) : 0);
     }
-    return legal | (m->preset->pebs23 && m->preset->perf_metrics ? m->preset->pebs23->metrics : 0);
+    return legal | (m->preset->pebs23 && ds_model_has_metrics(m->preset) ? m->preset->pebs23->metrics : 0);
 }
 
 uint64_t ds_model_legal_global_ctrl(const struct ds_model *m)
 {
-    return m->counters | (m->preset->perf_metrics ? IA32_PERF_GLOBAL_METRICS : 0);
+    return m->counters | (ds_model_has_metrics(m->preset) ? IA32_PERF_GLOBAL_METRICS : 0);
 }
 
 uint64_t ds_model_legal_status(const struct ds_model *m)

@@ -14,7 +14,7 @@
  * the model has no clock, unhalted cycles, core and reference, are by convention one for each retired instruction,
  * unless the host says how many they are: core cycles with a memory system, reference cycles by its TSC.
  * Micro-operations are one, too. CMASK, INV, EDGE and EQ use the same cycle, in which an event occurs once or not at
- * all, but for slots of the pipeline (slots.c). Fields that the model cannot know read 0: TX abort information, data
+ * all, but for slots of the pipeline (topdown/slots.c). Fields that the model cannot know read 0: TX abort information, data
  * addresses that the host cannot see, and without a memory system latencies of accesses and data sources. So a load
  * never reaches a latency threshold then, and the events of load latency and precise store do not move, as those of the
  * frontend never do, though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do
@@ -24,10 +24,11 @@
  * the tables that are made for it, kernel/lib/rows.h, and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted
  * compiler from the C library), three error numbers, memcpy, memset and strcmp.
  *
- * Read in this order: this file, counting.c, record.c, registers.c, select.c, slots.c; presets.c, listed.c and
- * ds/policy are tables. bts/ has BTS, lbr/ branch history, presets/ more processors, pebs23/ architectural PEBS and
- * those that have it: hooks.c is for a host without bts/ or lbr/. What the kernel has no use for is apart, too: memory/
- * is for a host with a memory system, variant/ makes other processors of the presets.
+ * Read in this order: this file, counting.c, record.c, registers.c, select.c; presets.c and ds/policy are tables.
+ * Folders add to this: bts/, lbr/ (branch history), topdown/ (slots), events/ (what Intel's lists of events say of
+ * PEBS), late/ (policy residual), presets/ (more processors), pebs23/ (architectural PEBS, and processors that have
+ * it). hooks.c is what there is without them. What the kernel has no use for is apart, too: memory/ is for a host with
+ * a memory system, variant/ makes other processors of the presets.
  */
 #pragma once
 
@@ -112,7 +113,7 @@ enum ds_model_event {
     DS_MODEL_EVENTS
 };
 
-/* As an event's code: slots of the pipeline, slots.c. */
+/* As an event's code: slots of the pipeline, topdown/slots.c. */
 enum ds_model_slots {
     DS_MODEL_SLOTS = DS_MODEL_EVENTS, /* all of them */
     DS_MODEL_BAD_SPECULATION,
@@ -148,12 +149,12 @@ struct ds_model_preset {
     uint8_t generation;   /* enum ds_generation: whose lists say what PEBS records */
     uint8_t perfmon_version;
     uint8_t gp_counters, fixed_counters;
-    uint8_t fixed_more; /* fixed counters beyond these, bit by bit: 4 to 6 count slots */
-    uint8_t slots;      /* of a cycle; 0: they are not counted */
-    uint16_t cpi;       /* with a memory system: hundredths of a cycle that an instruction takes */
-    uint8_t width;      /* of every counter, in bits */
-    uint8_t format;     /* IA32_PERF_CAPABILITIES.PEBS_FMT */
-    void (*leaf_23h)(const struct ds_model_preset *preset, uint32_t subleaf, uint32_t out[4]); /* NULL: not there */
+    uint8_t fixed_more;                   /* fixed counters beyond these, bit by bit: 4 to 6 count slots */
+    uint8_t slots;                        /* of a cycle; 0: they are not counted */
+    uint16_t cpi;                         /* with a memory system: hundredths of a cycle that an instruction takes */
+    uint8_t width;                        /* of every counter, in bits */
+    uint8_t format;                       /* IA32_PERF_CAPABILITIES.PEBS_FMT */
+    bool leaf_23h;                        /* CPUID has it: of hybrids, and of architectural PEBS */
     const struct ds_model_pebs23 *pebs23; /* architectural PEBS; NULL: the Debug Store's */
     bool baseline;                        /* IA32_PERF_CAPABILITIES.PEBS_BASELINE */
     bool full_width_writes;               /* IA32_PERF_CAPABILITIES.FW_WRITE */
@@ -379,7 +380,7 @@ struct ds_model {
     bool fault_write;
 };
 
-/* Slots of an instruction's own cycles, but for the one that it retires in: slots.c. */
+/* Slots of an instruction's own cycles, but for the one that it retires in: topdown/slots.c. */
 uint32_t ds_model_slots_left(const struct ds_model_preset *preset);
 
 /* As after RESET. `policy` NULL: all defaults. */

@@ -30,9 +30,6 @@
         .arch_lbr = true, .lbr_format = IA32_PERF_CAPABILITIES_LBR_FMT, .lbr_depth = 32,                               \
         .lbr_depths = 0x0B /* 8, 16, 32 */
 
-/* CPUID leaf 23H: subleaf `subleaf` of a processor, as EAX, EBX, ECX and EDX. `out` is 0 before. In wing `presets`. */
-void ds_model_leaf_23h(const struct ds_model_preset *preset, uint32_t subleaf, uint32_t out[4]);
-
 /* What processors have in common from a generation on. */
 #define SINCE_NEHALEM .ds = true, .ds_cpl = true, .width = 48, .load_latency = true, .bts_predicted = true
 #define SINCE_ICELAKE(gp)                                                                                              \

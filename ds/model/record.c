@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the bytes of a PEBS record: formats 0 to 3 as nested structures, formats 4 and up as groups. */
+/* Writes the bytes of a PEBS record, which from format 4 on consists of groups. */
 #include "ds/caps.h"
 #include "ds/model/internal.h"
 #include "kernel/lib/string.h"
@@ -45,30 +45,6 @@ uint64_t ds_model_data_address(const struct ds_model *m, uint64_t set, const str
     if (m->preset->format < 2)
         set &= m->latencies;
     return set & m->loads ? retired->load_address : set & m->stores ? retired->store_address : 0;
-}
-
-static void put_fixed(struct cursor *at, uint64_t set, const struct ds_model_retired *retired,
-                      const struct ds_model_registers *r)
-{
-    const struct ds_model *m = at->model;
-    struct ds_pebs_fmt3 record = {.tsc = r->tsc};
-    struct ds_pebs_fmt2 *fmt2 = &record.fmt2;
-    struct ds_pebs_fmt0 *fmt0 = &fmt2->fmt1.registers;
-    /* clang-format off */
-    *fmt0 = (struct ds_pebs_fmt0){
-        .rflags = r->rflags, .rip = r->rip,
-        .rax = r->rax, .rbx = r->rbx, .rcx = r->rcx, .rdx = r->rdx,
-        .rsi = r->rsi, .rdi = r->rdi, .rbp = r->rbp, .rsp = r->rsp,
-    };
-    /* clang-format on */
-    memcpy(fmt0->r8_r15, r->r8_r15, sizeof r->r8_r15);
-    /* Formats 1 and 2 show every overflow there is; format 3 the counters this record is for. */
-    fmt2->fmt1.status = m->preset->format < 3 ? m->global_status : set;
-    fmt2->fmt1.data_linear_address = ds_model_data_address(m, set, retired);
-    fmt2->fmt1.data_source = ds_model_data_source(m, set, retired);
-    fmt2->fmt1.latency = ds_model_latency(m, set, retired);
-    fmt2->eventing_ip = r->eventing_ip;
-    put(at, &record, ds_pebs_fixed_size(m->preset->format));
 }
 
 void ds_model_fill_gpr(struct ds_pebs_gpr *gpr, const struct ds_model_registers *r)
@@ -177,8 +153,7 @@ bool ds_model_write_record(struct ds_model *m, uint64_t set, const struct ds_mod
 {
     struct cursor at = {.model = m, .address = address, .mapped = true};
     if (m->preset->format < 4)
-        put_fixed(&at, set, retired, registers);
-    else
-        put_adaptive(&at, set, retired, registers);
+        return ds_model_write_fixed(m, set, retired, registers, address);
+    put_adaptive(&at, set, retired, registers);
     return at.mapped;
 }

@@ -37,7 +37,7 @@ static uint64_t perf_capabilities(const struct ds_model_preset *p)
            (p->ds ? IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG : 0) |
            (uint64_t)p->format << 8 | (p->full_width_writes ? IA32_PERF_CAPABILITIES_FW_WRITE : 0) |
            (p->baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE : 0) |
-           (p->perf_metrics ? IA32_PERF_CAPABILITIES_PERF_METRICS : 0) |
+           (ds_model_has_metrics(p) ? IA32_PERF_CAPABILITIES_PERF_METRICS : 0) |
            (ds_model_timed(p) ? IA32_PERF_CAPABILITIES_PEBS_TIMING : 0);
 }
 
@@ -109,7 +109,7 @@ int ds_model_rdpmc(const struct ds_model *m, uint32_t index, uint64_t *value)
         *value = m->value[index];
     else if (index >= RDPMC_FIXED && ds_model_has_fixed(p, index - RDPMC_FIXED))
         *value = m->value[ds_counter_fixed(index - RDPMC_FIXED)];
-    else if (index == RDPMC_METRICS && p->perf_metrics)
+    else if (index == RDPMC_METRICS && ds_model_has_metrics(p))
         *value = ds_model_metrics(m);
     else
         return -EFAULT;
@@ -196,17 +196,6 @@ static int write_global_ctrl(struct ds_model *m, uint64_t value)
     return e;
 }
 
-/* Without a second level its bits are reserved; that is inferred. */
-static int write_metrics(struct ds_model *m, uint64_t value)
-{
-    const bool second = m->preset->generation >= DS_GENERATION_GOLDENCOVE;
-    uint64_t metrics;
-    const int e = ds_model_store(m, &metrics, value, second ? UINT64_MAX : UINT32_MAX);
-    if (!e)
-        ds_model_set_metrics(m, metrics);
-    return e;
-}
-
 int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
 {
     const struct ds_model_pebs23 *pebs23 = m->preset->pebs23;
@@ -247,7 +236,7 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
     case MSR_PEBS_DATA_CFG:
         return ds_model_store(m, &m->data_cfg, value, m->preset->data_cfg);
     case MSR_PERF_METRICS:
-        return write_metrics(m, value);
+        return ds_model_write_metrics(m, value);
     case MSR_PEBS_LD_LAT:
         return ds_model_store(m, &m->ld_lat, value, LEGAL_LD_LAT);
     case MSR_OFFCORE_RSP_0:

@@ -15,7 +15,7 @@ enum ds_model_fit {
 };
 
 /* Events that Intel's lists do not name for PEBS, and listed ones on counters that the lists do not name for them. If
- * PEBS does not record an event, its counter runs as without PEBS (ds/model/listed.c). */
+ * PEBS does not record an event, its counter runs as without PEBS (ds/model/events/listed.c). */
 enum ds_model_unlisted {
     DS_MODEL_UNLISTED_BY_GENERATION, /* before Sandy Bridge what Linux takes is recorded; from there on every event, but
                                       * listed ones on the counters of the lists alone */

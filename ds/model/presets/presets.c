@@ -177,7 +177,7 @@ static const struct ds_model_preset arrowlake_preset = {
     .name = "arrowlake", /* S, but with the PEBS format of H, which has a third kind of core; S has format 6 */
     .generation = DS_GENERATION_LIONCOVE,
     .core_type = CPUID_1AH_EAX_CORE,
-    .leaf_23h = ds_model_leaf_23h,
+    .leaf_23h = true,
     .native_model = 3, /* Lion Cove: assumed, nobody asks for it */
     .signature = 0x000C0662,
     SINCE_ICELAKE(10),
@@ -197,7 +197,7 @@ static const struct ds_model_preset lunarlake_preset = {
     .name = "lunarlake",
     .generation = DS_GENERATION_LIONCOVE,
     .core_type = CPUID_1AH_EAX_CORE,
-    .leaf_23h = ds_model_leaf_23h,
+    .leaf_23h = true,
     .native_model = 3, /* Lion Cove: assumed, nobody asks for it */
     .signature = 0x000B06D1,
     SINCE_ICELAKE(10),

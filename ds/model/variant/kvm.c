@@ -34,8 +34,7 @@ int ds_model_kvm_guest(struct ds_model_preset *p)
     p->ds_cpl = false;
     p->format = p->ds ? p->format : 0;
     p->pebs23 = NULL;
-    p->leaf_23h = NULL;
-    p->baseline = p->perf_metrics = p->load_latency = p->precise_store = p->frontend = false;
+    p->leaf_23h = p->baseline = p->perf_metrics = p->load_latency = p->precise_store = p->frontend = false;
     p->full_width_writes = true;
     p->data_cfg = p->arch_groups = p->acr_reloaded = p->acr_causes = 0;
     p->perfmon_version = least(p->perfmon_version, 2);

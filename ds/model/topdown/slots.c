@@ -36,6 +36,11 @@ static const struct ds_model_event_code efficient[] = {
     {0},
 };
 
+bool ds_model_has_metrics(const struct ds_model_preset *p)
+{
+    return p->perf_metrics;
+}
+
 const struct ds_model_event_code *ds_model_slots_codes(const struct ds_model_preset *p)
 {
     static const struct ds_model_event_code none[] = {{0}};
@@ -136,4 +141,14 @@ void ds_model_set_metrics(struct ds_model *m, uint64_t value)
     m->value[DS_MODEL_TALLY_BAD_SPECULATION] = slots_of(value, 1, all);
     m->value[DS_MODEL_TALLY_FRONTEND] = slots_of(value, 2, all);
     m->perf_metrics = value;
+}
+
+int ds_model_write_metrics(struct ds_model *m, uint64_t value)
+{
+    const bool second = m->preset->generation >= DS_GENERATION_GOLDENCOVE; /* else reserved; that is inferred */
+    uint64_t metrics;
+    const int e = ds_model_store(m, &metrics, value, second ? UINT64_MAX : UINT32_MAX);
+    if (!e)
+        ds_model_set_metrics(m, metrics);
+    return e;
 }
