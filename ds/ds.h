@@ -137,7 +137,7 @@ struct ds_hooks {
     void (*bts_drained)(void *context, uint32_t cpu, const struct ds_bts_drain *drain);
     /* A plain counter, that of config->event[event], has overflowed. From ds_pmi. May be NULL. */
     void (*overflowed)(void *context, uint32_t cpu, uint32_t event);
-    /* soft, from the #DB handler, for who wants to know what really happened (ds/soft/step.h). Each may be NULL: after
+    /* soft, from the #DB handler, for who wants to know what really happened (ds/soft/soft.h). Each may be NULL: after
      * each record that the model has stored or dropped; for each branch that BTS was to store; and when an instruction
      * of the thread that runs on `cpu` has retired. */
     void (*recorded)(void *context, uint32_t cpu, struct ds_cpu *ds, const struct ds_soft_step *step,

@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processor's side of the Debug Store, in software: the performance counters, PEBS, BTS, branch history and LVTPC
- * of one logical processor. It allocates nothing, has no variables of its own and uses no host types: it reaches
- * memory, registers and the interrupt through struct ds_model_host. Calls on one model must not overlap, except that
- * host.raise_pmi may call ds_model_lvtpc_write.
+ * The processor's side of the Debug Store, in software: the performance counters, PEBS and LVTPC of one logical
+ * processor. It allocates nothing, has no variables of its own and uses no host types: it reaches memory, registers and
+ * the interrupt through struct ds_model_host. Calls on one model must not overlap, except that host.raise_pmi may call
+ * ds_model_lvtpc_write.
  *
  * Sources: SDM vol. 3B, "Processor Event Based Sampling (PEBS)", "PEBS Record Format", "Adaptive PEBS" for what happens
- * at an event and at an assist; "Branch Trace Store (BTS)" for branch records; Linux' KVM
- * (arch/x86/kvm/vmx/pmu_intel.c) for the writes that fault. Where no source settles a question, struct ds_model_policy
- * has a switch.
+ * at an event and at an assist; Linux' KVM (arch/x86/kvm/vmx/pmu_intel.c) for the writes that fault. Where no source
+ * settles a question, struct ds_model_policy has a switch.
  *
  * The model counts what its host can see (enum ds_model_event). Counters programmed for any other event do not move. As
  * the model has no clock, unhalted cycles, core and reference, are by convention one for each retired instruction,
  * unless the host says how many they are: core cycles with a memory system, reference cycles by its TSC.
  * Micro-operations are one, too. CMASK, INV, EDGE and EQ use the same cycle, in which an event occurs once or not at
- * all, but for slots of the pipeline (topdown/slots.c). Fields that the model cannot know read 0: TX abort information, data
- * addresses that the host cannot see, and without a memory system latencies of accesses and data sources. So a load
- * never reaches a latency threshold then, and the events of load latency and precise store do not move, as those of the
- * frontend never do, though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do
- * not show (freezing in SMM) do not exist. The core has one thread, so AnyThread changes nothing.
- *
- * Of the rest of the tree it uses ds/policy, ds/layout.h, ds/pebs23_layout.h, ds/caps.h, ds/ds.h, ds/event_data.h with
- * the tables that are made for it, kernel/lib/rows.h, and, from kernel/lib/errno.h and kernel/lib/string.h (on a hosted
- * compiler from the C library), three error numbers, memcpy, memset and strcmp.
+ * all, but for slots of the pipeline. Fields that the model cannot know read 0: TX abort information, data addresses
+ * that the host cannot see, and without a memory system latencies and data sources. So a load never reaches a latency
+ * threshold then, and the events of load latency, precise store and the frontend do not move, though their settings can
+ * be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM) do not exist. The
+ * core has one thread, so AnyThread changes nothing.
  *
  * Read in this order: this file, counting.c, record.c, registers.c, select.c; presets.c and ds/policy are tables.
  * Folders add to this: bts/, lbr/ (branch history), topdown/ (slots), events/ (what Intel's lists of events say of
@@ -190,16 +185,6 @@ const struct ds_model_preset *ds_model_preset(const char *name);
 
 /* The events of a memory system, and what records say of an access (ds/model/memory). */
 extern const struct ds_model_memory ds_model_memory;
-
-/* The efficient core beside the performance core `of` (ds/model/variant/efficient.c). False: `of` is not of a hybrid.
- */
-bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset *core);
-
-/* Makes of a processor what a guest of Linux' KVM sees of it: no baseline, no BTS, the MSRs that KVM refuses raise #GP,
- * CPUID names KVM. From format 4 on it has PEBS; before, no Debug Store. IA32_MISC_ENABLE is as QEMU sets it up, which
- * says neither that performance monitoring is on nor that BTS is not there. 0; -ENODEV: a hybrid, of which KVM gives no
- * counters. */
-int ds_model_kvm_guest(struct ds_model_preset *preset);
 
 /* ---- the host ---------------------------------------------------------------------------------------------------- */
 
@@ -380,18 +365,12 @@ struct ds_model {
     bool fault_write;
 };
 
-/* Slots of an instruction's own cycles, but for the one that it retires in: topdown/slots.c. */
-uint32_t ds_model_slots_left(const struct ds_model_preset *preset);
-
 /* As after RESET. `policy` NULL: all defaults. */
 void ds_model_init(struct ds_model *model, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    const struct ds_model_host *host);
 
-/* Leaves 0, 1, 0AH; of architectural LBR 7 and 1CH; of hybrids 1AH; of these and of processors with architectural PEBS
- * 7 (with subleaf 1) and 23H (subleaves 0, 1 and 3; with the latter 2, 4 and 5 as well); of a guest of KVM's 40000000H.
- * All others are zero: no more of the processor is modelled. Leaf 0 says that there are 15H and 16H from Skylake on,
- * for a host that knows how fast its TSC runs. Branch history shows neither predictions nor cycles nor types of
- * branches, but from Lion Cove and Skymont on how often events have occurred in between. */
+/* Leaves 0, 1, 0AH, and what ds/model/presets adds. All others are zero: no more of the processor is modelled. Leaf 0
+ * says that there are 15H and 16H from Skylake on, for a host that knows how fast its TSC runs. */
 void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 
 /* Whether the model counts the event of this general-purpose counter at all. */

@@ -6,7 +6,7 @@
 #include "ds/machine.h"
 #include "ds/model/model.h"
 #include "ds/soft/insn.h"
-#include "ds/soft/step.h"
+#include "ds/soft/soft.h"
 
 #define DS_SOFT_DECODED 2048u /* a power of two */
 

@@ -4,46 +4,37 @@
  * every instruction ends in a #DB, and the #DB handler tells the model what has retired. Counts, addresses and
  * registers are exact. SDM vol. 3B, "Single-Step Exception Condition".
  *
- * State of a CPU (struct arch_cpu): step_on says whether a #DB counts; step_ip is the address of the instruction that
- * the next #DB will have finished. Both are per CPU, RFLAGS is per thread:
+ * Of a CPU (struct arch_cpu), step_on says whether a #DB counts, and step_ip is the address of the instruction that the
+ * next #DB will have finished. RFLAGS.TF is the thread's:
  *
- *   pause         clears step_on with one instruction. The #DB that follows it finds step_on clear, counts nothing and
- *                 takes TF out of its frame, so that the thread goes on unstepped. From an interrupt handler (where the
- *                 processor has cleared TF) there is no #DB, and the interrupted frame keeps its TF.
- *   resume        sets both, then TF; the first #DB comes after the instruction that follows POPF, its own return.
+ *   pause         clears step_on with one instruction. The #DB that follows it counts nothing and takes TF out of its
+ *                 frame. From an interrupt handler (where TF is clear) there is none, and the interrupted frame keeps
+ * TF. resume        sets both, then TF; the first #DB comes after the instruction that follows POPF, its own return.
  *   resume_frame  at the end of an interrupt: a frame with TF belongs to a thread that was being stepped.
  *
- * What single-stepping alone does not show, and what is done about it (each has a test):
+ * What single-stepping alone does not show, and what is done about it (each has a test; ds/soft/user has SYSCALL):
  *
  *   REP string    a #DB after each iteration, with RIP still at the instruction: it retires once, with the last one.
  *   MOV SS        delays the #DB until after the next instruction (SDM vol. 3A, "Masking Exceptions and Interrupts When
  *                 Switching Stacks"): two have retired. A record of the first has the registers as they are after the
  *                 second, except RIP. RIP shows this case: a REP string after MOV SS has an iteration of its own.
- *   STI           processors step it like any other instruction, but QEMU's TCG (7.2) delays the #DB as after MOV SS.
- *                 TCG also delays the #DB after a second MOV SS, but not interrupts: one may come while a #DB is due,
- *                 which then never comes. On any processor the same happens with a fault right after MOV SS. What has
- *                 retired by then is counted at the entry into the kernel (ds_soft_interrupted).
+ *   STI           is stepped by processors, but QEMU's TCG (7.2) delays the #DB as after MOV SS. TCG also delays the
+ *                 #DB after a second MOV SS, but not interrupts: one may come while a #DB is due, which then never
+ *                 comes; on any processor so may a fault right after MOV SS. What has retired by then is counted at the
+ *                 entry into the kernel (ds_soft_interrupted).
  *   PUSHF         stores TF: it is removed from the image on the stack, or the thread could set TF again later.
- *   POPF, IRET    load an image without TF: it is set again here.
- *   faults        do not retire, and the handler may continue elsewhere. An instruction counts nothing unless execution
- *                 went on at the next instruction or, for a direct branch, at its target.
- *   interrupts    are no branches here. Scope 'thread' counts a thread's own code: the entry into a handler is not part
- *                 of it, and the return is not stepped either, so a thread's branches read as if there had been no
- *                 interrupt. (A processor's BTS does record the entry: no software can pause before it.)
- *   branch to the next instruction   RIP does not show whether it was taken: the condition is tested.
- *   INT n         its handler returns without a #DB of its own. Kernel threads have no INT n, and no program completes
- *                 one. INT1 is a #DB of its own, and no step.
- *   SYSCALL       has no #DB of its own: FMASK clears TF. The kernel's entry reports it (ds_soft_system_call). A #DB
- *                 that MOV SS delayed may come right at that entry, at CPL 0 with the program's stack: it ends the
- *                 stepping there. TF is removed from R11, and from the RFLAGS that the program gets back.
- *   a program's POPF or IRET of TF   wants a #DB of its own. It gets it, as only this file sets TF otherwise. The frame
- *                 of the next #DB shows this case: it contains TF as it was loaded.
- *   HLT           with TF set and IF clear hangs QEMU 7.2: a stepped thread must not halt. The idle thread is never
- *                 sampled, and panic pauses first.
+ *   POPF, IRET    load an image without TF: it is set again here. If a program's image has TF, the frame of the next
+ *                 #DB has it, too, as only this file sets TF otherwise: the program wants a #DB of its own, and gets
+ * it. faults        do not retire, and the handler may continue elsewhere. An instruction counts nothing unless
+ * execution went on at the next instruction or, for a direct branch, at its target. interrupts    are no branches here:
+ * scope 'thread' counts a thread's own code. (A processor's BTS does record the entry: no software can pause before
+ * it.) branch to the next instruction   RIP does not show whether it was taken: the condition is tested. INT n its
+ * handler returns without a #DB of its own. Kernel threads have no INT n, and no program completes one. INT1 is a #DB
+ * of its own, and no step. HLT           with TF set and IF clear hangs QEMU 7.2: a stepped thread must not halt. The
+ * idle thread is never sampled, and panic pauses first.
  *
  * No code is rewritten while it runs (W^X), and all address spaces have the same programs at the same place, so decoded
- * instructions are cached by address. A program's memory is accessed only with checked copies.
- * Longer than 500 lines: what is known of single-stepping is here, beside the code that relies on it.
+ * instructions are cached by address.
  */
 #include "ds/soft/soft.h"
 #include "arch/arch.h"
@@ -55,9 +46,8 @@
 
 /* ---- the model's host -------------------------------------------------------------------------------------------- */
 
-/* DS memory is the kernel's own: where it is missing, the access faults in the #DB handler and the panic names it. So
- * the model is never told that it is not mapped, and its policy for that case decides nothing here; unless somebody
- * wants it looked up (ds_soft_check_memory). */
+/* DS memory is the kernel's own: where it is missing, the access faults in the #DB handler and the panic names it,
+ * unless somebody wants it looked up (ds_soft_check_memory). */
 static bool there(const struct ds_soft *soft, uint64_t address, uint32_t size)
 {
     return !soft->mapped || soft->mapped((const void *)(uintptr_t)address, size);
@@ -104,21 +94,17 @@ static void registers(void *context, struct ds_model_registers *out)
         soft->step.tsc_first = arch_rdtsc();
         soft->record_tsc = arch_rdtsc();
     }
+    /* clang-format off */
     *out = (struct ds_model_registers){
         .rflags = f->rflags & ~ARCH_RFLAGS_TF, /* the thread's own: TF is ours */
         .rip = soft->step.next,
-        .rax = f->rax,
-        .rbx = f->rbx,
-        .rcx = f->rcx,
-        .rdx = f->rdx,
-        .rsi = f->rsi,
-        .rdi = f->rdi,
-        .rbp = f->rbp,
-        .rsp = f->rsp,
+        .rax = f->rax, .rbx = f->rbx, .rcx = f->rcx, .rdx = f->rdx,
+        .rsi = f->rsi, .rdi = f->rdi, .rbp = f->rbp, .rsp = f->rsp,
         .r8_r15 = {f->r8, f->r9, f->r10, f->r11, f->r12, f->r13, f->r14, f->r15},
         .eventing_ip = soft->step.ip,
         .tsc = soft->record_tsc,
     }; /* all code here is 64-bit */
+    /* clang-format on */
 }
 
 /* XMM0 to XMM15, low half first: nothing here has touched them since the instruction. */

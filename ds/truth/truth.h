@@ -5,7 +5,7 @@
 
 #include "ds/driver/driver.h"
 #include "ds/model/model.h"
-#include "ds/soft/step.h"
+#include "ds/soft/soft.h"
 #include "trace/wire/truth.h"
 
 /* Two of cairn_truth_pebs (the record, and what it swallowed), state, XMM, branches, counters and metrics, what headers

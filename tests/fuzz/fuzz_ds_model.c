@@ -12,6 +12,7 @@
 
 #include "ds/lbr_layout.h"
 #include "ds/model/model.h"
+#include "ds/model/variant/variant.h"
 #include "ds/pebs23_layout.h"
 #include "ds/policy/table/table.h"
 #include "kernel/lib/errno.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/qemu-ds/options.h"
+#include "ds/model/variant/variant.h"
 #include "ds/policy/table/table.h"
 
 #include <errno.h>

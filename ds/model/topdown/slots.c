@@ -12,6 +12,7 @@
  * of MSR_PERF_METRICS, and that it holds 255ths of the slots that fixed counter 3 has counted. Slots of a cycle:
  * Intel's lists of metrics.
  */
+#include "ds/model/topdown/slots.h"
 #include "ds/ds.h"
 #include "ds/model/internal.h"
 

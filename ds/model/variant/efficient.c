@@ -9,6 +9,7 @@
  */
 #include "ds/ds.h"
 #include "ds/model/pebs23/pebs23.h"
+#include "ds/model/variant/variant.h"
 
 #define COUNTERS       8u
 #define FIXED_COUNTERS 3u

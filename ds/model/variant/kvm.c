@@ -7,6 +7,7 @@
  */
 #include "ds/lbr_layout.h"
 #include "ds/model/internal.h"
+#include "ds/model/variant/variant.h"
 #include "kernel/lib/errno.h"
 
 #define KVM_GP_MAX    8u

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "ds/model/variant/variant.h"
 #include "ds/pebs23_layout.h"
 #include "ds/policy/table/table.h"
 #include "kernel/lib/errno.h"

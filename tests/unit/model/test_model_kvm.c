@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ds/lbr_layout.h"
+#include "ds/model/variant/variant.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"

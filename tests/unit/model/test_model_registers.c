@@ -2,6 +2,7 @@
 /* The model's CPUID, MSRs and presets; which writes raise #GP. */
 #include <string.h>
 
+#include "ds/model/variant/variant.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"

@@ -3,6 +3,8 @@
 #include <stdbool.h>
 
 #include "ds/lbr_layout.h"
+#include "ds/model/topdown/slots.h"
+#include "ds/model/variant/variant.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ds/lbr_layout.h"
+#include "ds/model/variant/variant.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/model/property/random.h"
 #include "tests/unit/support/cmocka.h"

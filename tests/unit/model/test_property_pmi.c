@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ds/model/variant/variant.h"
 #include "tests/unit/model/property/random.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_bench.h"

@@ -2,6 +2,7 @@
 /* What is left of CPUID for each preset, of leaves that have every bit set. */
 #include <string.h>
 
+#include "ds/model/variant/variant.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/presets.h"
 #include "tools/qemu-ds/cpuid/features.h"

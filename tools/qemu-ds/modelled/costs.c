@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/qemu-ds/modelled/costs.h"
 
+#include "ds/model/topdown/slots.h"
 #include "tools/qemu-ds/counting/counting.h"
 
 static bool modelled;
