@@ -4,8 +4,8 @@
 
 #include "arch/arch.h"
 #include "arch/asm_numbers.h"
+#include "arch/clock/frequency.h"
 #include "arch/firmware/acpi_tables.h"
-#include "arch/frequency.h"
 
 /* Operand of LGDT and LIDT. */
 struct arch_table_pointer {
@@ -130,7 +130,7 @@ void arch_apic_timer_oneshot(uint8_t vector, uint32_t count);
 void arch_apic_timer_periodic(uint8_t vector, uint32_t count);
 uint32_t arch_apic_timer_count(void);
 
-/* ---- arch/time.c ---- */
+/* ---- arch/clock/time.c ---- */
 
 extern uint64_t arch_apic_timer_hz; /* since arch_time_init */
 /* For arch/timers. Finds timers beside the PIT; none of them interrupts any more. */

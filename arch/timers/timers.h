@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arch/frequency.h"
+#include "arch/clock/frequency.h"
 
 /* A clock of known frequency that counts up, modulo mask + 1. */
 struct arch_timer {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/frequency.c: what is made of a measured TSC. */
-#include "arch/frequency.h"
+/* arch/clock/frequency.c: what is made of a measured TSC. */
+#include "arch/clock/frequency.h"
 #include "tests/unit/support/cmocka.h"
 
 /* `hz` as a clock that is `ppm` fast shows it, each edge known to within `edge` parts per million. */

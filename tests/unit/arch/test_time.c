@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/time.c: what the PIT measures, and what CPUID says where it does not. */
+/* arch/clock/time.c: what the PIT measures, and what CPUID says where it does not. */
 #include <stdio.h>
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/clock/time.c" /* how long it counts is its own */
 #include "arch/internal.h"
-#include "arch/time.c" /* how long it counts is its own */
 #include "tests/unit/support/cmocka.h"
 
 #include "kernel/lib/print.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/frequency.h"
+#include "arch/clock/frequency.h"
 
 static struct arch_interval widened(struct arch_interval in)
 {

@@ -2,12 +2,12 @@
 /*
  * The frequencies of the TSC and the APIC timer, and waiting.
  *
- * A measured frequency is an interval (arch/frequency.h), which is made at least as wide as the tolerance of clocks
- * (ARCH_CLOCK_PPM). The frequency used is that of a crystal times the ratio from CPUID, or else the roundest number in
- * the interval. So two runs on one machine agree although their measurements differ, and nominal frequencies come out
- * exactly. The price is an error of up to ARCH_CLOCK_PPM, or of the measurement if that is larger.
+ * A measured frequency is an interval (arch/clock/frequency.h), which is made at least as wide as the tolerance of
+ * clocks (ARCH_CLOCK_PPM). The frequency used is that of a crystal times the ratio from CPUID, or else the roundest
+ * number in the interval. So two runs on one machine agree although their measurements differ, and nominal frequencies
+ * come out exactly. The price is an error of up to ARCH_CLOCK_PPM, or of the measurement if that is larger.
  */
-#include "arch/frequency.h"
+#include "arch/clock/frequency.h"
 #include "arch/internal.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
