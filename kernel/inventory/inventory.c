@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the machine consists of, for the dump's machine stream: registers of each CPU at the start, memory, firmware. */
+#include "kernel/inventory/inventory.h"
+
 #include "arch/arch.h"
 #include "ds/layout.h"
 #include "kernel/console/end.h"
@@ -110,6 +112,17 @@ static void signature(char text[13])
     text[12] = '\0';
 }
 
+uint64_t kinventory_memory(void)
+{
+    const struct boot_memory *m = arch_phys_to_virt(boot->memory);
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < boot->memory_count; i++)
+        if (m[i].type == BOOT_MEMORY_CONVENTIONAL ||
+            (m[i].type >= BOOT_MEMORY_LOADER_CODE && m[i].type <= BOOT_MEMORY_BOOT_SERVICES_DATA))
+            total += m[i].size;
+    return total;
+}
+
 /* The map in short: neighbours of one type are one line. */
 static void dump_memory(struct trace_dump *d)
 {
@@ -123,7 +136,7 @@ static void dump_memory(struct trace_dump *d)
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "memory.%u=0x%lx 0x%lx %u", line++, (unsigned long)base,
                          (unsigned long)(end - base), type);
     }
-    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.memory_bytes=%lu", (unsigned long)kmachine_memory());
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.memory_bytes=%lu", (unsigned long)kinventory_memory());
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.memory_left_out=%u", boot->memory_left_out);
 }
 

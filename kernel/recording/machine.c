@@ -42,17 +42,6 @@ int kmachine_emulated(void)
     return 0;
 }
 
-uint64_t kmachine_memory(void)
-{
-    const struct boot_memory *m = arch_phys_to_virt(boot->memory);
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < boot->memory_count; i++)
-        if (m[i].type == BOOT_MEMORY_CONVENTIONAL ||
-            (m[i].type >= BOOT_MEMORY_LOADER_CODE && m[i].type <= BOOT_MEMORY_BOOT_SERVICES_DATA))
-            total += m[i].size;
-    return total;
-}
-
 int64_t kmachine_filetime(uint64_t tsc)
 {
     const struct boot_time *t = &boot->time;

@@ -22,9 +22,9 @@
 #include "kernel/activity/sample_interval.h"
 #include "kernel/cpu.h"
 #include "kernel/gate.h"
+#include "kernel/inventory/inventory.h"
 #include "kernel/lib/list.h"
 #include "kernel/phase.h"
-#include "kernel/recording/machine.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
@@ -401,7 +401,7 @@ static void put_machine(uint32_t number)
     struct etw_cpu_config config = {
         .mhz = (uint32_t)(arch_tsc_hz() / 1000000),
         .number_of_processors = kcpu_count,
-        .mem_size = (uint32_t)(kmachine_memory() >> 20),
+        .mem_size = (uint32_t)(kinventory_memory() >> 20),
         .page_size = ARCH_PAGE_SIZE,
         .allocation_granularity = ARCH_PAGE_SIZE,
         .highest_user_address = ARCH_USER_END - 1,

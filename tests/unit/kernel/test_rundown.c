@@ -122,7 +122,7 @@ uint64_t arch_tsc_hz(void)
 
 struct arch_page_tables arch_page_tables = {.root = 0x1000};
 
-uint64_t kmachine_memory(void)
+uint64_t kinventory_memory(void)
 {
     return 300u << 20;
 }
