@@ -14,6 +14,7 @@
 
 #define MEASURE_MS 40u /* under the 54.9 ms of the PIT's 16 bits */
 #define TRIES      8u
+#define WIDEST_PPM 10000u /* as wide as what CPUID leaf 16H says */
 
 #define PIT_HZ         1193182u
 #define PIT_COUNT      (PIT_HZ * MEASURE_MS / 1000)
@@ -43,8 +44,8 @@ __attribute__((weak)) bool arch_timers_measure(struct arch_interval *tsc, const 
 }
 
 /* One count of the PIT, which takes PIT_COUNT of its cycles and up to one more until it begins (Intel 8254 datasheet,
- * "Mode 0"). Where this CPU was not run for a while, as a virtual one, the interval is wide, but not wrong. False: the
- * PIT is not there, or stands still. */
+ * "Mode 0"). Where this CPU was not run for a while, as a virtual one, the interval is wide, but not wrong; where no
+ * PIT is there, it begins at 0 because the port reads FFH. False: the PIT stands still. */
 static bool count_once(struct arch_interval *tsc)
 {
     arch_out8(PORT_B, (uint8_t)((arch_in8(PORT_B) & ~PORT_B_SPEAKER) | PORT_B_GATE2));
@@ -53,8 +54,6 @@ static bool count_once(struct arch_interval *tsc)
     const uint64_t before = arch_ordered_tsc();
     arch_out8(PIT_CHANNEL2, PIT_COUNT >> 8);
     const uint64_t begun = arch_ordered_tsc();
-    if (arch_in8(PORT_B) & PORT_B_OUT2)
-        return false;
     uint64_t low = begun, now = begun;
     for (uint32_t poll = 0; !(arch_in8(PORT_B) & PORT_B_OUT2); poll++) {
         low = now;
@@ -67,11 +66,17 @@ static bool count_once(struct arch_interval *tsc)
     return true;
 }
 
-/* Each count bounds the frequency on both sides: several together, until the bounds are close. */
-static bool measure_pit(void)
+static bool closer_than(uint64_t ppm)
+{
+    return tsc_interval.high - tsc_interval.low <= tsc_interval.high / 1000000 * ppm;
+}
+
+/* Each count bounds the frequency on both sides: several together, until the bounds are close. Bounds that stay far
+ * apart are used only where CPUID does not tell the frequency. */
+static bool measure_pit(bool told)
 {
     tsc_interval = (struct arch_interval){.high = UINT64_MAX};
-    for (unsigned i = 0; i < TRIES; i++) {
+    for (unsigned i = 0; i < TRIES && !closer_than(5 * ARCH_CLOCK_PPM); i++) {
         struct arch_interval tsc;
         if (!count_once(&tsc))
             return false;
@@ -81,11 +86,9 @@ static bool measure_pit(void)
             tsc_interval.high = tsc.high;
         if (tsc_interval.low > tsc_interval.high)
             return false; /* no constant frequency explains this */
-        if (tsc_interval.high - tsc_interval.low <= tsc_interval.high / 1000000 * 5 * ARCH_CLOCK_PPM)
-            break;
     }
     source = "PIT, rounded within the measurement error";
-    return true;
+    return told ? closer_than(WIDEST_PPM) : tsc_interval.low > 0;
 }
 
 /* What CPUID says of the TSC: leaf 15H, TSC / core crystal clock = EBX / EAX, ECX: the crystal in Hz; leaf 16H, the
@@ -119,7 +122,7 @@ static struct tsc_leaves ask_cpuid(void)
  * (Skylake, Kaby Lake, Denverton), it is the crystal that either means: no two are that close. */
 static bool find_tsc(const struct tsc_leaves *told)
 {
-    const bool measured = arch_timers_measure(&tsc_interval, &source) || measure_pit();
+    const bool measured = arch_timers_measure(&tsc_interval, &source) || measure_pit(told->base_mhz);
     if (!measured) {
         const uint64_t hz = told->base_mhz * UINT64_C(1000000), off = hz / 1000 * 15;
         tsc_interval = (struct arch_interval){hz - off, hz + off};

@@ -14,7 +14,7 @@
 /* The PIT: its channel 2 counts `pit_hz` of the TSC's `hz`; 0: it stands still. */
 static enum { NO_PIT, PIT, STUCK_PIT } pit;
 static uint64_t hz = 3000000000, began;
-static unsigned bytes, late;
+static unsigned bytes, late, at_once;
 static uint16_t loaded;
 
 void arch_out8(uint16_t port, uint8_t value)
@@ -37,6 +37,10 @@ uint8_t arch_in8(uint16_t port)
     if (pit == NO_PIT)
         return 0xFF;
     processor.tsc += 3000; /* a microsecond */
+    if (at_once && bytes == 2 && processor.tsc - began < hz / 1000) {
+        at_once--;
+        processor.tsc += hz; /* nor here, where the count has just begun */
+    }
     if (late && processor.tsc - began > hz / 100 && late-- % 2)
         processor.tsc += hz; /* this CPU is not run for a second */
     const bool over = pit == PIT && bytes == 2 && (processor.tsc - began) * (__uint128_t)PIT_HZ / hz > loaded;
@@ -100,6 +104,7 @@ static void by_pit(void **state)
         for (unsigned times = 0; times < 6; times++) {
             hz = rates[i];
             late = times;
+            at_once = times / 2;
             assert_int_equal(arch_time_init(), 0);
             assert_true(arch_tsc_hz() == hz);
             assert_string_equal(arch_time_source(), "PIT, rounded within the measurement error");
