@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The local APIC in xAPIC or x2APIC mode; shuts out the legacy interrupt controllers. SDM vol. 3, "Advanced
- * Programmable Interrupt Controller (APIC)"; Intel 82093AA (I/O APIC) datasheet. */
+ * Programmable Interrupt Controller (APIC)"; Intel 8259A and 82093AA (I/O APIC) datasheets. */
 #include "arch/apic_registers.h"
 #include "arch/internal.h"
 #include "arch/registers.h"
@@ -10,6 +10,9 @@
 
 /* Polls of the delivery status; a register read takes well over 10 ns, delivery well under 1 us. */
 #define ICR_WAIT_POLLS 1000000u
+
+#define PIC1_DATA 0x21u /* 8259A: the mask */
+#define PIC2_DATA 0xA1u
 
 #define IOAPIC_SELECT        0u /* index of a 32-bit word */
 #define IOAPIC_WINDOW        4u
@@ -173,7 +176,7 @@ void arch_apic_cpu_init(const struct arch_cpu *cpu)
     arch_timer_stop();
     arch_apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_1);
     arch_apic_write(APIC_LVT_ERROR, LVT_MASKED);
-    arch_apic_write(APIC_LVT_LINT0, LVT_MASKED); /* the 8259s have no other way here but an I/O APIC */
+    arch_apic_write(APIC_LVT_LINT0, LVT_MASKED); /* the way of the 8259s here, which are masked themselves, too */
     arch_apic_write(APIC_LVT_LINT1, LVT_NMI);    /* the NMI line of every PC */
     if (LVT_NUMBER_PC <= VERSION_MAX_LVT(arch_apic_read(APIC_VERSION)))
         arch_apic_write(APIC_LVT_PC, LVT_MASKED);
@@ -231,8 +234,11 @@ __attribute__((weak)) int arch_apic_choose(bool *x2)
     return 0;
 }
 
+/* A CPU in another mode than the boot processor's cannot be used: it waits for the INIT of those that are left out. */
 __attribute__((weak)) void arch_apic_leave_x2apic(void)
 {
+    while (rdmsr(IA32_APIC_BASE) & APIC_BASE_EXTD)
+        arch_pause();
 }
 
 static void leave_out_beyond(uint32_t highest)
@@ -247,6 +253,8 @@ static void leave_out_beyond(uint32_t highest)
 
 int arch_apic_init(void)
 {
+    arch_out8(PIC1_DATA, 0xFF);
+    arch_out8(PIC2_DATA, 0xFF);
     int error = mask_ioapics();
     if (!error)
         error = arch_apic_choose(&x2apic);

@@ -116,7 +116,7 @@ uint32_t arch_apic_read(uint32_t reg); /* arch/apic_registers.h */
 void arch_apic_write(uint32_t reg, uint32_t value);
 /* For arch/x2apic. Whether the APICs are to be in x2APIC mode: 0, or -ENODEV with one line printed. */
 int arch_apic_choose(bool *x2);
-/* Out of x2APIC mode, where this CPU is in it and shall not be. */
+/* Out of x2APIC mode, where this CPU is in it and shall not be; a CPU that cannot leave it does not return. */
 void arch_apic_leave_x2apic(void);
 /* Sets this CPU's local APIC up and makes it known to arch_ipi. */
 void arch_apic_cpu_init(const struct arch_cpu *cpu);
