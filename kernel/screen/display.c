@@ -131,7 +131,7 @@ void kprint_run(uint64_t seconds, uint64_t switches)
 
 void kprint_progress(uint64_t done, uint64_t bytes, uint64_t before)
 {
-    static unsigned percent;
+    static unsigned percent = UINT32_MAX; /* nothing is said yet */
     const char *way = kconsole_way();
     const unsigned last = percent;
     percent = (unsigned)(done * 100 / bytes);

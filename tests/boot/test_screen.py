@@ -69,8 +69,7 @@ def test_refused_option(tmp_path):
 @pytest.mark.long
 def test_same_as_serial(tmp_path):
     """Line by line what the serial port gets, but for the frames; while the dump goes out, how far it is."""
-    with cs.Machine(tmp_path, "--raw", "--smp", 2, "switches=15000", cb.UNHURRIED, "truth=1",  # a dump of some seconds
-                    "end=reboot",  # after which it waits with its last picture
+    with cs.Machine(tmp_path, "--raw", *RUN[:-1], "end=reboot", "truth=1",  # after which it waits with its last picture
                     qemu=("-device", "VGA", "-no-shutdown")) as machine:
         progress = cs.text(machine.wait_for(" bytes over serial"))
         picture = machine.wait_for("SUMMARY: ")

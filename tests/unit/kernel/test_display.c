@@ -193,7 +193,7 @@ static void status(void **state)
     kprint_progress(9, 1000, 0); /* no new percent */
     kprint_progress(10, 1000, 0);
     kprint_progress(1000, 1000, 0);
-    assert_int_equal(calls, 3);
+    assert_int_equal(calls, 4);
     bool drawn = false;
     for (unsigned y = 464, x = 0; y < 480; x = 0, y++)
         for (; x < 640; x++)
