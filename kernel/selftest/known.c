@@ -324,6 +324,16 @@ static bool prove_at(struct prover *p, enum ds_event_kind kind, uint64_t period)
     return true;
 }
 
+/* Whether this kernel knows the event. */
+static bool has_name(const char *event)
+{
+    const char *name;
+    for (size_t i = 0; (name = ds_event_name(i)); i++)
+        if (!strcmp(name, event))
+            return true;
+    return false;
+}
+
 /* Events that are not on paper or that this kernel or processor has not are left out; so are, on hw, cycles, which are
  * nobody's to know, and periods that it cannot keep. */
 static bool prove_event(struct prover *p, enum ds_event_kind kind)
@@ -331,11 +341,11 @@ static bool prove_event(struct prover *p, enum ds_event_kind kind)
     struct ds_config config;
     uint64_t code;
     char spec[64];
-    if (!events[kind])
+    if (!events[kind] || !has_name(events[kind]))
         return true;
     snprintf(spec, sizeof spec, "%s:1", events[kind]);
     if (ds_parse_events(spec, &config, p->why, sizeof p->why) != 0)
-        return true;
+        return false;
     if (ds_event_code(p->caps, &config.event[0], &code) != 0 || (!p->model && kind == DS_EVENT_CYCLES))
         return true;
     p->events++;
