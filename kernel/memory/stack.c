@@ -4,6 +4,7 @@
 #include "arch/arch.h"
 #include "arch/upcalls.h"
 #include "kernel/lib/list.h"
+#include "kernel/lib/panic.h"
 #include "kernel/lib/string.h"
 #include "kernel/lock/spinlock.h"
 #include "kernel/memory/mem.h"
@@ -53,6 +54,7 @@ struct kthread *kstack_alloc(void)
 
 void kstack_free(struct kthread *thread)
 {
+    KASSERT(thread->magic == KSTACK_MAGIC); /* else it is free already */
     thread->magic = 0;
     bool on = kspin_lock_irqsave(&stack_lock);
     klist_add_head(&recycled, &thread->queue_link);
