@@ -69,7 +69,6 @@ static inline unsigned cpuid_01h_eax_stepping(uint32_t eax) { return eax & 0xF; 
 #define RDPMC_FIXED   (1u << 30)
 #define RDPMC_METRICS (1u << 29)
 
-/* CPUID.1CH:EAX[7:0]: bit n: IA32_LBR_DEPTH may be 8 * (n + 1). */
 #define CPUID_1CH_EBX_CPL    (1u << 0) /* IA32_LBR_CTL has OS and USR */
 #define CPUID_1CH_EBX_FILTER (1u << 1) /* and a bit for each type of branch */
 #define CPUID_1CH_EBX_CALL_STACK (1u << 2)
@@ -118,8 +117,6 @@ static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (
 #define IA32_MISC_ENABLE_PEBS_UNAVAIL DS_BIT(12)
 #define IA32_MISC_ENABLE_READ_ONLY                                                                                     \
     (IA32_MISC_ENABLE_PERFMON | IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
-
-#define MSR_LBR_SELECT 0x1C8u /* branches that DEBUGCTL.LBR leaves out, by ring and type; not with ARCH_LBR */
 
 #define MSR_LASTBRANCH_0_FROM_IP      0x680u /* + i, from Nehalem on */
 #define MSR_LASTBRANCH_0_TO_IP        0x6C0u
@@ -202,8 +199,7 @@ static inline uint64_t msr_pebs_data_cfg_counters(uint32_t gp, uint32_t fixed)
 #define MSR_PEBS_LD_LAT   0x3F6u /* load latency threshold in core cycles */
 #define MSR_PEBS_FRONTEND 0x3F7u /* qualifies the frontend event */
 
-#define IA32_LBR_CTL   0x14CEu /* with CPUID.07H:EDX.ARCH_LBR, and the next */
-#define IA32_LBR_0_INFO    0x1200u /* + i, the newest is 0 */
+#define IA32_LBR_0_INFO    0x1200u /* + i, the newest is 0; with CPUID.07H:EDX.ARCH_LBR */
 #define IA32_LBR_0_FROM_IP 0x1500u
 #define IA32_LBR_0_TO_IP   0x1600u
 

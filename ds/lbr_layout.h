@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Branch history as the processor lays it out: bits of its registers and of its entries. Which registers there are is
- * in ds/layout.h, whose rules hold here. SDM vol. 3B, "Last Branch Records". */
+/* Branch history as the processor lays it out: bits of its registers and of its entries. The registers that hold the
+ * entries are in ds/layout.h, whose rules hold here. SDM vol. 3B, "Last Branch Records". */
 #pragma once
 
 #include "ds/layout.h"
 
 /* clang-format off */
+/* CPUID.1CH:EAX[7:0]: bit n: IA32_LBR_DEPTH may be 8 * (n + 1). The most: */
 static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 {
     return eax & 0xFF ? 8 * (32 - (unsigned)__builtin_clz(eax & 0xFF)) : 0;
@@ -17,13 +18,14 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 #define LBR_FMT_EIP           2u
 #define LBR_FMT_EIP_FLAGS     3u
 #define LBR_FMT_EIP_FLAGS_TSX 4u
+
 #define MSR_LASTBRANCH_TOS 0x1C9u /* which entry is the newest */
 #define MSR_LASTBRANCH_CORE_0_FROM_IP 0x040u /* + i, Core 2 */
 #define MSR_LASTBRANCH_CORE_0_TO_IP   0x060u
 #define DS_LBR_FROM_MISPRED DS_BIT(63)            /* LBR_FMT 3 and 4 have it here, and sign extension below */
 #define DS_LBR_FROM_FLAGS   (UINT64_C(7) << 61)   /* LBR_FMT 4: IN_TX and TSX_ABORT as well */
 
-/* MSR_LBR_SELECT */
+#define MSR_LBR_SELECT 0x1C8u /* branches that DEBUGCTL.LBR leaves out, by ring and type; not with ARCH_LBR */
 #define MSR_LBR_SELECT_CPL_EQ_0      (1u << 0) /* by where they end */
 #define MSR_LBR_SELECT_CPL_NEQ_0     (1u << 1)
 #define MSR_LBR_SELECT_JCC           (1u << 2)
@@ -35,8 +37,9 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 #define MSR_LBR_SELECT_FAR_BRANCH    (1u << 8)
 #define MSR_LBR_SELECT_EN_CALLSTACK  (1u << 9) /* from Haswell on: a near return removes the newest entry */
 
-/* ---- architectural LBR: IA32_LBR_CTL */
+/* ---- architectural LBR */
 
+#define IA32_LBR_CTL   0x14CEu /* with CPUID.07H:EDX.ARCH_LBR, and the next */
 #define IA32_LBR_CTL_LBREN    DS_BIT(0)
 #define IA32_LBR_CTL_OS       DS_BIT(1)
 #define IA32_LBR_CTL_USR      DS_BIT(2)

@@ -2,6 +2,7 @@
 /* The sentences: one function for each group of actions. Numbers that end in H are hexadecimal. */
 #include "tools/playground/why.h"
 
+#include "ds/lbr_layout.h"
 #include "kernel/lib/string.h"
 
 typedef unsigned long long ull;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ds/in_use/in_use.h"
+#include "ds/lbr_layout.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_fake.h"
 

@@ -9,6 +9,7 @@
 
 #include "arch/arch.h"
 #include "ds/bts/bts.h"
+#include "ds/lbr_layout.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/model_machine.h"
 
