@@ -19,15 +19,6 @@ static void write_batch(struct trace_ccswap *compact, uint32_t size, uint32_t re
 }
 _Static_assert(offsetof(struct trace_hub_encoder, compact) == 0, "write_batch");
 
-/* Apart, so that nobody else has to ask. */
-static void write_batch_refreshed(struct trace_ccswap *compact, uint32_t size, uint32_t records, int64_t time,
-                                  enum ccswap_close reason)
-{
-    const struct trace_hub_cpu *hub = ((struct trace_hub_encoder *)(void *)compact)->hub;
-    hub->refresh_index(hub->index);
-    write_batch(compact, size, records, time, reason);
-}
-
 __attribute__((weak)) bool trace_items_read(const struct trace_hub_cpu *hub, uint32_t sessions, uint16_t hook_id,
                                             uint64_t counters[TRACE_ITEMS_MAX])
 {
@@ -125,13 +116,6 @@ void trace_hub_init(struct trace_hub_cpu *hub, uint32_t index, const struct trac
         hub->encoder[i].hub = hub;
         trace_ccswap_init(&hub->encoder[i].compact, clocks->tick_units[i], write_batch);
     }
-}
-
-void trace_hub_refresh_index(struct trace_hub_cpu *hub, trace_refresh_index refresh)
-{
-    hub->refresh_index = refresh;
-    for (unsigned i = 0; i < TRACE_CLOCK_TYPES; i++)
-        hub->encoder[i].compact.write = write_batch_refreshed;
 }
 
 static uint32_t type_of(const struct trace_cpu *cpu)

@@ -37,9 +37,6 @@ struct trace_hub_encoder {       /* of one clock type */
 /* What trace_hub_switch calls: nothing, the encoder of the performance counter (nearly always), or several things. */
 enum trace_hub_plan { TRACE_HUB_NOTHING, TRACE_HUB_COMPACT, TRACE_HUB_SEVERAL };
 
-/* Makes this CPU's PebsIndex right (struct trace_hub_pebs), where that takes more than a load. */
-typedef void (*trace_refresh_index)(uint32_t cpu);
-
 /* One CPU's. Private to trace/hub.c but for what the inline functions below read. */
 struct trace_hub_cpu {
     uint32_t on;                                   /* bit i: session i + 1 runs here */
@@ -51,15 +48,10 @@ struct trace_hub_cpu {
     struct trace_cpu *session[TRACE_MAX_SESSIONS]; /* this CPU's part of each session; NULL: does not run here */
     struct trace_clocks clocks;
     struct trace_hub_encoder encoder[TRACE_CLOCK_TYPES];
-    trace_refresh_index refresh_index; /* NULL: it always is right */
 } __attribute__((aligned(64)));
 
 /* Prepares a CPU's hub, on which no session runs yet: zeroes it first. On any CPU, before the hub is used. */
 void trace_hub_init(struct trace_hub_cpu *hub, uint32_t index, const struct trace_clocks *clocks);
-
-/* Before any session runs: from now on `refresh` is called before a batch is stamped. Before a switch and before a
- * session's acknowledgement whoever reports them makes the index right. */
-void trace_hub_refresh_index(struct trace_hub_cpu *hub, trace_refresh_index refresh);
 
 /* Whether any session that runs on this CPU takes every switch by itself (0524H). `hub` may be NULL. */
 static inline bool trace_hub_full(const struct trace_hub_cpu *hub)

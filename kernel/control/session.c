@@ -2,6 +2,7 @@
 #include "kernel/control/session.h"
 
 #include "kernel/cpu.h"
+#include "kernel/gate.h"
 #include "kernel/lib/errno.h"
 #include "kernel/phase.h"
 #include "kernel/sched/wait.h"
@@ -143,22 +144,12 @@ int ksession_carry(uint32_t number, ksession_choose choose, void *argument)
     return e;
 }
 
-struct move {
-    bool (*function)(void *argument);
-    void *argument;
-};
-
-static void move_here(void *argument)
-{
-    const struct move *m = argument;
-    if (m->function(m->argument))
-        ksession_tell();
-}
-
 void ksession_move_pebs(bool (*function)(void *argument), void *argument)
 {
-    struct move m = {function, argument};
     take();
-    kcross_call_here(move_here, &m);
+    bool on = kgate_enter();
+    if (function(argument))
+        ksession_tell();
+    kgate_leave(on);
     give();
 }

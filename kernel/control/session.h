@@ -26,6 +26,6 @@ int ksession_stamp(uint32_t number, uint32_t on, uint32_t off);
 typedef int (*ksession_choose)(struct trace_session *session, void *argument);
 int ksession_carry(uint32_t number, ksession_choose choose, void *argument);
 
-/* Runs `function` on this CPU as kcross_call_here does. Where it says that it has moved kcpu.pebs_stamp, each session
- * that runs here is told at once. */
+/* Runs `function` on this CPU, with interrupts off and counting paused. Where it says that it has moved
+ * kcpu.pebs_stamp, each session that runs here is told at once. */
 void ksession_move_pebs(bool (*function)(void *argument), void *argument);

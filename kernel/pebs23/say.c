@@ -9,6 +9,7 @@
 #include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
 #include "trace/frames.h"
+#include "trace/pebs23/hub_index.h"
 
 /* The first CPU whose PEBS that is; kcpu_count: none. */
 static uint32_t first_instead(void)

@@ -63,10 +63,3 @@ void kcross_call_all(kcross_call_function function, void *argument)
     __atomic_store_n(&call.busy, 0, __ATOMIC_RELEASE);
     kgate_leave(on);
 }
-
-void kcross_call_here(kcross_call_function function, void *argument)
-{
-    bool on = kgate_enter();
-    function(argument);
-    kgate_leave(on);
-}

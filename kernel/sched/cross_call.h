@@ -11,9 +11,6 @@ void kcross_call_init(void);
  * waiting for. `function` must not make a kernel call that waits. */
 void kcross_call_all(kcross_call_function function, void *argument);
 
-/* The same on one CPU only, the one that the thread is running on. */
-void kcross_call_here(kcross_call_function function, void *argument);
-
 /* Runs the function of a kcross_call_all on this CPU, if that is due. For code that waits, with interrupts off and
  * counting paused, for something that the caller of kcross_call_all will do. */
 void kcross_call_answer(void);

@@ -4,6 +4,7 @@
 
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/hub_bench.h"
+#include "trace/pebs23/hub_index.h"
 
 static struct hub_bench *refreshed;
 static unsigned refreshes;

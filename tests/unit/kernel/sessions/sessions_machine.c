@@ -56,13 +56,6 @@ void kcross_call_all(kcross_call_function function, void *argument)
     here = 0;
 }
 
-void kcross_call_here(kcross_call_function function, void *argument)
-{
-    assert_true(locked);
-    calls++;
-    function(argument);
-}
-
 bool kdrain_epoch(uint32_t index, uint32_t *epoch)
 {
     *epoch = 70 + index;
@@ -218,13 +211,14 @@ void ds_stamp_switches(struct ds_cpu *ds, bool each)
 }
 
 static struct trace_hub_cpu *hubs; /* [kcpu_count] */
+static struct kthread thread;
 
 int control_begin(void **state)
 {
     (void)state;
     kcpu_count = CPUS;
     for (uint32_t i = 0; i < CPUS; i++) {
-        cpus[i] = (struct kcpu){.arch.index = i};
+        cpus[i] = (struct kcpu){.arch.index = i, .current = &thread};
         kcpu_table[i] = &cpus[i];
     }
     tsc_hz = TRACE_CLOCK_HZ * BOX_UNIT;
