@@ -48,7 +48,9 @@ static inline bool kactivity_sample_due(const struct kcpu *cpu)
     return n == 1 || cpu->ticks % n == 0;
 }
 
-/* A counter of `source` (trace/pmc_sources.h) has interrupted this. */
+/* Windows' name (trace/pmc_sources.h) for what the session's `event` of a CPU counts. */
+uint16_t kactivity_source(uint32_t cpu, uint32_t event);
+/* A counter of `source` has interrupted this. */
 uint64_t kactivity_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source);
 static inline uint64_t kactivity_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)
 {

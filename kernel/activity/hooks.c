@@ -52,8 +52,9 @@ void kactivity_tick(struct kcpu *cpu, const struct arch_trap_frame *frame)
         kwitness_sample(cpu, frame, 0, kactivity_profile(cpu, frame));
 }
 
-void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)
+void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, uint32_t event)
 {
+    const uint16_t source = kactivity_source(cpu->arch.index, event);
     kwitness_sample(cpu, frame, source, kactivity_pmc(cpu, frame, source));
 }
 

@@ -4,10 +4,8 @@
 #include "arch/arch.h"
 #include "ds/ds.h"
 #include "kernel/cpu.h"
-#include "kernel/recording/ds.h"
 #include "kernel/sched/dpc.h"
 #include "kernel/tracepoint/activity.h"
-#include "trace/pmc_sources.h"
 
 static struct pmi_cpu {
     struct kdpc drain;
@@ -32,29 +30,10 @@ static void pmi(struct arch_trap_frame *frame)
     kdpc_queue(&p->drain); /* queued already: that one will do for both */
 }
 
-/* Windows' name for what an event of the CPU counts. */
-static uint16_t source_of(uint32_t cpu, uint32_t event)
-{
-    const struct ds_config *config = kds->config[cpu];
-    switch (config->event[event].kind) {
-    case DS_EVENT_INSTRUCTIONS:
-        return TRACE_PMC_INSTRUCTION_RETIRED;
-    case DS_EVENT_CYCLES:
-        return TRACE_PMC_UNHALTED_CORE_CYCLES;
-    case DS_EVENT_BRANCHES:
-        return TRACE_PMC_BRANCH_INSTRUCTION_RETIRED;
-    default:
-        return (uint16_t)((config == &kds->ds ? TRACE_PMC_CAIRN : TRACE_PMC_CAIRN_ATOM) + event);
-    }
-}
-
 void kpmi_overflowed(void *context, uint32_t index, uint32_t event)
 {
     (void)context;
-    struct kcpu *cpu = kcpu_table[index];
-    const struct arch_trap_frame *frame = &cpus[index].frame;
-    uint16_t source = source_of(index, event);
-    kactivity_overflow(cpu, frame, source);
+    kactivity_overflow(kcpu_table[index], &cpus[index].frame, event);
 }
 
 void kpmi_init(void)

@@ -18,9 +18,9 @@ NOBODY void kactivity_tick(struct kcpu *cpu, const struct arch_trap_frame *frame
     (void)cpu, (void)frame;
 }
 
-NOBODY void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)
+NOBODY void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, uint32_t event)
 {
-    (void)cpu, (void)frame, (void)source;
+    (void)cpu, (void)frame, (void)event;
 }
 
 NOBODY void kactivity_dpc_begins(const struct kcpu *cpu)

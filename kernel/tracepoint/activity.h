@@ -19,8 +19,8 @@ void kactivity_interrupt_ends(struct kcpu *cpu, const struct arch_trap_frame *fr
 
 /* The timer has interrupted `frame`; cpu->ticks does not include this tick yet. */
 void kactivity_tick(struct kcpu *cpu, const struct arch_trap_frame *frame);
-/* So has a counter of `source` (trace/pmc_sources.h). */
-void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source);
+/* So has the counter of the session's `event`. */
+void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, uint32_t event);
 
 /* A DPC's routine is about to run, or has returned. */
 void kactivity_dpc_begins(const struct kcpu *cpu);

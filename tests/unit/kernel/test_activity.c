@@ -53,6 +53,12 @@ void ds_resume(struct ds_cpu *ds)
 #include "tests/unit/support/trace_support.h"
 #include "trace/pmc_sources.h"
 
+uint16_t kactivity_source(uint32_t cpu, uint32_t event)
+{
+    assert_true(cpu == machine.arch.index && event == 7);
+    return TRACE_PMC_INSTRUCTION_RETIRED;
+}
+
 static uint8_t truth[CAIRN_TRUTH_BYTES];
 static unsigned truths;
 bool ktruth_kept = true;
@@ -393,7 +399,7 @@ static void hooks(void **state)
         machine.irq_depth = 2;
         now++;
         kactivity_interrupt_begins(&machine);
-        kactivity_overflow(&machine, &overflow, TRACE_PMC_INSTRUCTION_RETIRED);
+        kactivity_overflow(&machine, &overflow, 7);
         now++;
         kactivity_interrupt_ends(&machine, &overflow, handler);
         memcpy(&i, truth, sizeof i);

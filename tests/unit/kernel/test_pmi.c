@@ -26,6 +26,7 @@ uint32_t kcpu_count;
 
 #include "tests/unit/fake/processor.h"
 
+#include "kernel/activity/events.h"
 #include "kernel/recording/pmi.h"
 #include "kernel/sched/dpc.h"
 #include "tests/unit/support/model_machine.h"
@@ -72,11 +73,11 @@ void kactivity_dpc_ends(struct kcpu *cpu, const void *routine, bool timer)
     dpcs++;
 }
 
-void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)
+void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, uint32_t event)
 {
     assert_ptr_equal(cpu, here);
     assert_false(processor.irq_on);
-    sampled_source = source;
+    sampled_source = kactivity_source(cpu->arch.index, event);
     sampled_rip = frame->rip;
     samples++;
 }
