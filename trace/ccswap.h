@@ -28,9 +28,9 @@ struct trace_switch; /* trace/session.h */
 /*
  * One CPU's encoder. The first cache line is all an idle record touches besides the record itself.
  *
- * From a thread to its slot of TidTable: `bucket` guesses the slot from a hash of the thread ID. It is never cleared,
- * since the table in the batch decides: a stale guess fails one compare. `buckets_used` has a bit for every four
- * buckets; it is clear if no thread of this batch hashed to one of them: a thread that does is new and needs no search.
+ * `bucket` guesses a thread's slot of TidTable from a hash of its ID. It is never cleared, since the table in the batch
+ * decides: a stale guess fails one compare. `buckets_used` has a bit for every four buckets; it is clear if no thread
+ * of this batch hashed to one of them: a thread that does is new and needs no search.
  */
 struct trace_ccswap {
     int64_t last;      /* time of the previous switch in the open batch */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PERFINFO_GROUPMASK: which groups of events a session wants. The upper three bits of a group's value are the number of
- * its mask, the other bits are its bits in that mask. Names and values as in Microsoft's NTWMI.H; the mask itself is in
- * trace/wire/format.h.
+ * The groups of events in a PERFINFO_GROUPMASK. The upper three bits of a group's value are the number of its mask, the
+ * other bits are its bits in that mask. Names and values as in Microsoft's NTWMI.H.
  */
 #pragma once
 
@@ -31,8 +30,6 @@
 #define PERF_SPINLOCK        0x20010000u
 #define PERF_SYSCALL         0x40000040u
 #define PERF_CPU_CONFIG      0x40010000u
-#define PERF_CLOCK_INTERRUPT 0x40040000u
-#define PERF_IPI             0x40400000u
 #define PERF_SYSCFG_SYSTEM   0xC0000001u
 /* Cairn's own, in the mask Windows has for flags that change behaviour, at its other end: a session with
  * PERF_COMPACT_CSWITCH gets each switch as 0524H besides. */
@@ -48,11 +45,6 @@ static inline bool trace_group_on(const struct perfinfo_groupmask *mask, uint32_
 static inline void trace_group_add(struct perfinfo_groupmask *mask, uint32_t group)
 {
     mask->masks[group >> PERF_MASK_SHIFT] |= group & PERF_MASK_BITS;
-}
-
-static inline void trace_group_remove(struct perfinfo_groupmask *mask, uint32_t group)
-{
-    mask->masks[group >> PERF_MASK_SHIFT] &= ~(group & PERF_MASK_BITS);
 }
 
 /* What a session with these masks writes of context switches: 0525H with both bits, 0524H with the first alone. */

@@ -8,9 +8,7 @@
  * them, and closes the open batches of the session's clock type. So for every session that gets a batch, the whole
  * batch lies within one life of the session and under one set of masks.
  *
- * Unless its comment says otherwise, a function runs on the CPU concerned with interrupts off. None takes a lock, and
- * none divides, except to find the next buffer when one is full. After a panic trace_hub_settle repairs what was left
- * half done.
+ * Unless its comment says otherwise, a function runs on the CPU concerned with interrupts off. None takes a lock.
  */
 #pragma once
 
@@ -75,16 +73,14 @@ static inline bool trace_hub_wants(const struct trace_hub_cpu *hub, uint32_t gro
 /* Records one switch in every session that takes them. Outgoing side, before the stack switch. */
 void trace_hub_switch(struct trace_hub_cpu *hub, const struct trace_switch *sw);
 
-/* Writes one event to every session that runs here and wants `group` (0: to every session that runs here). The payload
- * is the `parts`, one after another. Each session stamps the event with its own clock, never earlier than its previous
- * event on this CPU. 0: written to all of them, or there are none. -ENOSPC: some had no room and counted it as lost.
- * -E2BIG: larger than CAIRN_EVENT_MAX with its header; neither tried nor counted. */
+/* Writes one event to every session that runs here and wants `group` (0: to all that run here). The payload is the
+ * `parts`, one after another. No event is earlier than the session's last on this CPU. 0; -ENOSPC: some session had no
+ * room and counted it as lost; -E2BIG: larger than CAIRN_EVENT_MAX with its header, neither tried nor counted. */
 int trace_hub_event(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t group, uint16_t hook_id, uint8_t version,
                     const struct trace_part *parts, unsigned count);
 
-/* The same for an event that is not for all sessions, such as a rundown: writes it to those of `sessions` (bit i:
- * session i + 1) that run here, whatever their masks. `system`: the fields of its SYSTEM_TRACE_HEADER; NULL: it has a
- * PERFINFO_TRACE_HEADER. */
+/* The same for those of `sessions` (bit i: session i + 1) that run here, whatever their masks. `system`: the fields of
+ * its SYSTEM_TRACE_HEADER; NULL: it has a PERFINFO_TRACE_HEADER. */
 int trace_hub_event_to(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t sessions, const struct trace_system *system,
                        uint16_t hook_id, uint8_t version, const struct trace_part *parts, unsigned count);
 

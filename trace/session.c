@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes events into per-CPU buffers, and takes buffers from a lock-free pool: see session.h. */
-/* Longer than 500 lines: the code that writes buffers and the code that takes them rely on each other's order of
- * stores. */
 #include "trace/session_inside.h"
 
 #include "kernel/lib/errno.h"
@@ -146,9 +144,8 @@ static bool open_buffer(struct trace_cpu *cpu)
     if (!s->config.circular && !reserve(s))
         return false;
     /* Circular: this CPU holds no slot and each other one at most one, so at least two are there to be had. Else there
-     * is the one reserved; where none was ever given back, it is the first that is looked at. Being passed by others at
-     * every one of them, four times round, is given up on (and counted as loss) rather than waited for: the caller may
-     * be a panic's. */
+     * is the one reserved. Being passed by others at every one of them, four times round, counts as loss: the caller
+     * may be a panic's, which must not wait. */
     for (uint64_t tries = 4 * (uint64_t)s->config.buffers; slot == UINT64_MAX && tries; tries--) {
         ticket = __atomic_fetch_add(&s->next_ticket, 1, __ATOMIC_RELAXED);
         slot = take(s, ticket);
@@ -428,17 +425,11 @@ void trace_cpu_subscribe(struct trace_cpu *cpu, bool subscribed)
     __atomic_store_n(&cpu->subscribed, subscribed, __ATOMIC_RELEASE);
 }
 
-bool trace_cpu_on(const struct trace_cpu *cpu)
-{
-    return cpu->on;
-}
-
 /* ---- what there is to dump ------------------------------------------------------------------------------------- */
 
 uint32_t trace_session_buffers(struct trace_session *session)
 {
-    /* Insertion from the end: slots are filled in ticket order, so at most a rotation and a few passed over slots are
-     * out of place; a heap would not be faster on that. */
+    /* Insertion from the end: at most a rotation and a few slots that were passed over are out of place. */
     session->full = 0;
     uint32_t n = session->config.buffers;
     uint64_t first = __atomic_load_n(&session->next_ticket, __ATOMIC_RELAXED) % n;

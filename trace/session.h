@@ -87,9 +87,6 @@ int trace_session_init(struct trace_session **session, const struct trace_config
 const struct trace_config *trace_session_config(const struct trace_session *session);
 struct trace_cpu *trace_session_cpu(struct trace_session *session, uint32_t cpu);
 
-/* Whether the session runs on this CPU: from its start to its stop (trace_hub_act), or to trace_hub_freeze. Any CPU. */
-bool trace_cpu_on(const struct trace_cpu *cpu);
-
 /* The counters of this CPU. On any CPU; exact while the session records nothing there. */
 void trace_cpu_counts(const struct trace_cpu *cpu, struct trace_counts *out);
 

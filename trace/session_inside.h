@@ -3,10 +3,9 @@
  * The inside of a trace session, for trace/ and its tests.
  *
  * A session is one block of memory: this structure, the CPUs, the slots, the buffers. Each slot describes one buffer.
- * CPUs take buffers by tickets 0, 1, 2, ...: ticket T means slot T modulo the number of slots. In sequential mode a
- * ticket beyond the last slot means that the pool is used up for good. In circular mode it means the oldest buffer, as
- * its slot was filled longest ago; slots that a CPU is writing to are skipped. In a live session
- * slots become empty again when somebody has taken out what they held, and all slots that are not empty are skipped.
+ * CPUs take buffers by tickets 0, 1, 2, ...: ticket T means slot T modulo the number of slots. In circular mode that is
+ * the oldest buffer; slots that a CPU is writing to are skipped. Else all slots that are not empty are skipped; only in
+ * a live session do they become empty again, when somebody has taken out what they held.
  *
  * A panic may stop a CPU at any instruction, and trace_hub_freeze must still find whole events and exact counts. So
  * each step takes effect by one store:
@@ -18,8 +17,7 @@
  *     and which slot is being filled.
  *
  * `fill`, the tally of the buffer being filled, changes after the event counts, so freeze counts it again from the
- * bytes. What circular mode overwrote is computed as written minus present, so there is no moment at which a buffer is
- * in neither.
+ * bytes. What circular mode overwrote is computed as written minus present.
  */
 #pragma once
 

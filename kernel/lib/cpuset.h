@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of CPUs, by their dense numbers. Pure: also compiled on the host. A set that CPUs share needs a lock, except
- * for kcpuset_add_atomic and kcpuset_has_atomic. */
+/* A set of CPUs, by their dense numbers. One that CPUs share needs a lock, but for the functions that are atomic. */
 #pragma once
 
 #include <stdbool.h>

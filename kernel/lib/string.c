@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-/* REP MOVSB and STOSB: the short code is the right one here, nothing hot copies through them, and processors since Ivy
- * Bridge (ERMSB) do them as fast as anything without vector registers. */
+/* REP MOVSB and STOSB: nothing hot copies through them, and processors since Ivy Bridge (ERMSB) do them fast. */
 void *memcpy(void *to, const void *from, size_t n)
 {
     void *start = to;

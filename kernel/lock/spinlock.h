@@ -4,8 +4,8 @@
  * the next thread on its CPU that takes the lock would spin for ever. A lock belongs to the CPU, not to the thread,
  * because the incoming thread of a switch releases the dispatcher lock.
  *
- * It is not a ticket lock: if QEMU has more CPUs than the host has cores, a queue hands the lock to CPUs that are not
- * running at the moment, and all wait for the host's scheduler. That was five times slower with 4 CPUs on 2 cores.
+ * It is not a ticket lock: with more CPUs in QEMU than the host has cores, a queue hands the lock to CPUs that do not
+ * run at the moment (five times slower with 4 CPUs on 2 cores).
  *
  * Locks are not part of the gate (kernel/gate.h): spinning and holding count as the thread's own code. If nobody traces
  * locks (kcpu.locktrace is NULL), tracing costs one predicted branch when a lock is taken and one when it is released.

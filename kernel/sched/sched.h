@@ -4,9 +4,8 @@
  * those of Windows, because the trace uses Windows' terms; docs/explain/windows.md says where the rules differ.
  *
  * One spinlock, the dispatcher lock, protects all thread states, ready queues, timers and dispatcher objects. It is
- * held across the stack switch: the outgoing thread takes it, the incoming thread releases it. So a holder of the lock
- * never sees a half-switched thread, a ready thread cannot start on another CPU before it has left its stack, and both
- * switch hooks see stable states. Lock order: no other lock is taken while it is held.
+ * held across the stack switch: the outgoing thread takes it, the incoming thread releases it. So nobody ever sees a
+ * half-switched thread, or starts one that has not left its stack. No other lock is taken while it is held.
  *
  * States: Initialized (being created), Ready (in a queue; wait_reason says why it lost its CPU: WrPreempted,
  * WrQuantumEnd or WrYieldExecution), Standby (chosen for a CPU that has not switched yet), Running, Waiting
@@ -19,8 +18,7 @@
  * it becomes idle.
  *
  * Wait time is counted in timer ticks, as in Windows: from the thread's creation, the beginning of its wait, or its
- * last entry into a ready queue. A thread that goes from its wait directly to an idle CPU has waited since its wait
- * began. A thread that was queued has waited since it entered the queue.
+ * last entry into a ready queue, whichever was last.
  */
 #pragma once
 

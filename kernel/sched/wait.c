@@ -38,7 +38,8 @@ void kwait_object_wake(struct kobject *object, int increment)
     }
 }
 
-int kwait_locked(struct kobject *object, enum kwait_reason reason, uint64_t ticks)
+/* The lock is held; the thread goes on with it held. */
+static int wait_for(struct kobject *object, enum kwait_reason reason, uint64_t ticks)
 {
     struct kcpu *cpu = kcpu_this();
     struct kthread *self = cpu->current;
@@ -69,7 +70,7 @@ int kwait(struct kobject *object, enum kwait_reason reason, uint64_t ticks)
 {
     bool on = kgate_enter();
     ksched_lock();
-    int status = kwait_locked(object, reason, ticks);
+    int status = wait_for(object, reason, ticks);
     ksched_unlock();
     kgate_leave(on);
     return status;

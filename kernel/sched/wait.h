@@ -38,7 +38,6 @@ void kwait_object_init(struct kobject *object, enum kobject_type type, int32_t s
 void kwait_object_wake(struct kobject *object, int increment);
 /* Ends a thread's wait: takes the thread out of its lists and makes it ready. */
 void kwait_end(struct kthread *thread, int status, int increment);
-/* The current thread waits for `object` (NULL: only for the time). The lock is held again on return. */
-int kwait_locked(struct kobject *object, enum kwait_reason reason, uint64_t ticks);
-/* The kernel call around it. */
+
+/* The current thread waits for `object` (NULL: only for the time). A kernel call. */
 int kwait(struct kobject *object, enum kwait_reason reason, uint64_t ticks);

@@ -2,9 +2,8 @@
 /*
  * Layouts of what leaves Cairn: the structures of ETW (NT Kernel Logger, x64), Cairn's own events, and the frames of
  * the serial dump. Other headers in trace/wire, trace/rundown/rundown.h and trace/packed/packed.h have the rest. The
- * kernel, the host tool, the plugin and the tests compile this file, so it includes only <stddef.h> and <stdint.h>. All
- * values are little-endian. Bit layouts are shifts and masks, never C bit-fields. docs/reference/format.md describes
- * all of them in prose.
+ * kernel and host programs compile this file, so it includes only <stddef.h> and <stdint.h>. All values are
+ * little-endian. docs/reference/format.md describes all of them in prose.
  */
 #pragma once
 

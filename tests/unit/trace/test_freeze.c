@@ -13,6 +13,7 @@
 
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
+#include "trace/session_inside.h"
 
 static struct {
     struct box *box;
@@ -75,7 +76,7 @@ static bool panic_now(void)
     trace_cpu_counts(&s->cpu[1], &n);
     if (n.compact_tried != panic.intrude || n.events_lost)
         return false;
-    return box_account_holds(s) && !trace_cpu_on(&s->cpu[0]);
+    return box_account_holds(s) && !s->cpu[0].on;
 }
 
 static void on_step(int signal, siginfo_t *info, void *context)

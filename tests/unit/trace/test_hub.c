@@ -7,6 +7,7 @@
 
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/hub_bench.h"
+#include "trace/session_inside.h"
 
 /* ---- what a session has of a CPU, life by life ------------------------------------------------------------------- */
 
@@ -210,7 +211,7 @@ static void do_control(struct world *w, uint32_t cpu)
         note_ack(w, cpu, i, 2);
         w->runs[cpu][i] = false;
     }
-    assert_int_equal(trace_cpu_on(trace_session_cpu(w->b.session[i], cpu)), w->runs[cpu][i]);
+    assert_int_equal(trace_session_cpu(w->b.session[i], cpu)->on, w->runs[cpu][i]);
 }
 
 static void live(struct world *w, uint32_t steps)

@@ -13,6 +13,7 @@
 
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/hub_bench.h"
+#include "trace/session_inside.h"
 
 #define SESSIONS 4u
 
@@ -70,7 +71,7 @@ static bool panic_now(void)
     for (uint32_t i = 0; i < SESSIONS; i++)
         for (uint32_t c = 0; c < HUB_CPUS; c++) {
             struct trace_counts n = hub_counts(&b, c, i + 1);
-            if (trace_cpu_on(trace_session_cpu(b.session[i], c)) || n.compact_tried + n.full_tried > 2 * panic.done)
+            if (trace_session_cpu(b.session[i], c)->on || n.compact_tried + n.full_tried > 2 * panic.done)
                 return false;
         }
     struct trace_counts first = hub_counts(&b, 0, 1); /* runs all the time: the switch in the making is there or not */

@@ -7,6 +7,7 @@
 
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
+#include "trace/session_inside.h"
 
 /* ---- configuration ---------------------------------------------------------------------------------------------- */
 
@@ -135,7 +136,7 @@ static void test_full_fields(void **state)
     assert_true(n.buffers_begun == 1 && n.full_tried == 1 && n.full_written == 1 && n.events_written == 2);
     box_stop(&box, hub->index, BOX_TSC(1001));
     trace_hub_switch(hub, &sw); /* stopped: nothing */
-    assert_false(trace_cpu_on(cpu));
+    assert_false(cpu->on);
     assert_int_equal(trace_session_buffers(box.session), 1);
     const uint8_t *buffer = (const uint8_t *)trace_session_buffer(box.session, 0, &cpu_buffer);
     struct naive_event e;

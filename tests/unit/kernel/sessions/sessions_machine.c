@@ -24,6 +24,7 @@ uint64_t arch_rdtsc(void)
 
 #include "kernel/sched/wait.h"
 #include "kernel/tracepoint/drains.h"
+#include "trace/session_inside.h"
 
 struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
@@ -161,7 +162,7 @@ static void assert_masks(uint32_t number, const struct perfinfo_groupmask *masks
     bool any = memcmp(masks, &none, sizeof none) != 0;
     for (uint32_t i = 0; i < kcpu_count; i++) {
         const struct trace_cpu *cpu = trace_session_cpu(ksession_find(number), i);
-        assert_int_equal(trace_cpu_on(cpu), any);
+        assert_int_equal(cpu->on, any);
         if (any)
             assert_memory_equal(&cpu->masks, masks, sizeof *masks);
     }

@@ -174,7 +174,7 @@ void cairn_etl_plain_masks(const struct cairn_etl_export *x, uint8_t payload[siz
     memcpy(&groups, e.group_masks, sizeof(groups));
     groups.masks[PERF_CAIRN_MARK >> PERF_MASK_SHIFT] = 0; /* Cairn's own groups are all there */
     if (x->log->session.full)
-        trace_group_remove(&groups, PERF_COMPACT_CSWITCH);
+        cairn_etl_group_remove(&groups, PERF_COMPACT_CSWITCH);
     memcpy(e.group_masks, &groups, sizeof(groups));
     memcpy(payload, &e, sizeof(e));
 }

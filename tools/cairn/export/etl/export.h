@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tools/cairn/export/etl/file.h"
+#include "trace/groups.h"
 
 struct cairn_etl_export {
     const struct cairn_log *log;
@@ -37,3 +38,8 @@ void cairn_etl_put_header(struct cairn_etl_export *x);
 void cairn_etl_put_extension(struct cairn_etl_export *x);
 void cairn_etl_put_start(struct cairn_etl_export *x);
 void cairn_etl_put_end(struct cairn_etl_export *x);
+
+static inline void cairn_etl_group_remove(struct perfinfo_groupmask *mask, uint32_t group)
+{
+    mask->masks[group >> PERF_MASK_SHIFT] &= ~(group & PERF_MASK_BITS);
+}

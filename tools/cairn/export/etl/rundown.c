@@ -135,7 +135,7 @@ static void put_masks(struct cairn_etl_export *x, uint16_t hook, int64_t time, b
         if (s->compact)
             trace_group_add(&groups, PERF_COMPACT_CSWITCH);
         if (x->strict && s->full)
-            trace_group_remove(&groups, PERF_COMPACT_CSWITCH);
+            cairn_etl_group_remove(&groups, PERF_COMPACT_CSWITCH);
     }
     memcpy(e.group_masks, groups.masks, sizeof(e.group_masks));
     cairn_etl_system(&x->writer, hook, HOOK_VERSION_HEADER, time, 0, KERNEL_PROCESS, &e, sizeof(e));
