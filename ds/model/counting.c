@@ -299,12 +299,18 @@ static int move(struct ds_model *m, uint64_t moved, const struct ds_model_retire
     return overflowed || record || retired->branch ? settle(m, retired, overflowed, record) : 0;
 }
 
+/* What a branch adds to the events: that it enters the history, where something counts that in this ring. */
+static uint64_t inserted(const struct ds_model *m, const struct ds_model_branch *branch, unsigned ring)
+{
+    return m->counting[ring][DS_MODEL_LBR_INSERT] | m->conditional[ring] ? ds_model_inserted(m, branch) : 0;
+}
+
 int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
 {
     const unsigned ring = retired->cpl != 0;
     uint64_t events = retired->events, moved = 0;
     if (!(m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ)) {
-        events |= retired->branch ? ds_model_inserted(m, retired->branch, ring) : 0;
+        events |= retired->branch ? inserted(m, retired->branch, ring) : 0;
         moved = counted(m, ring, events) | conditional(m, ring, events);
     }
     if (m->policy.residual && moved & m->pebs)
@@ -316,5 +322,5 @@ int ds_model_interrupt(struct ds_model *m, const struct ds_model_branch *branch,
 {
     const struct ds_model_retired nothing = {.cpl = cpl, .branch = branch};
     const bool frozen = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
-    return move(m, frozen ? 0 : counted(m, cpl != 0, ds_model_inserted(m, branch, cpl != 0)), &nothing);
+    return move(m, frozen ? 0 : counted(m, cpl != 0, inserted(m, branch, cpl != 0)), &nothing);
 }

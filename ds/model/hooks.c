@@ -5,9 +5,9 @@
 
 #define HOOK __attribute__((weak))
 
-HOOK uint64_t ds_model_inserted(const struct ds_model *m, const struct ds_model_branch *branch, unsigned ring)
+HOOK uint64_t ds_model_inserted(const struct ds_model *m, const struct ds_model_branch *branch)
 {
-    (void)m, (void)branch, (void)ring;
+    (void)m, (void)branch;
     return 0;
 }
 

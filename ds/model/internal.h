@@ -131,9 +131,9 @@ static inline struct ds_pebs_lbr ds_model_history(const struct ds_model *m, unsi
 {
     return age < m->lbr_depth ? m->lbr[(m->lbr_tos - age) & (m->lbr_depth - 1)] : (struct ds_pebs_lbr){0};
 }
-/* What branch history is without ds/model/lbr: there is none. As events: DS_MODEL_LBR_INSERT, if something counts it in
- * this ring (0: CPL 0, 1: others), and the branch makes an entry. */
-uint64_t ds_model_inserted(const struct ds_model *model, const struct ds_model_branch *branch, unsigned ring);
+/* Branch history, which is not there without ds/model/lbr. As events: DS_MODEL_LBR_INSERT, if the branch makes an
+ * entry. */
+uint64_t ds_model_inserted(const struct ds_model *model, const struct ds_model_branch *branch);
 /* IA32_PERF_CAPABILITIES.LBR_FMT. */
 uint8_t ds_model_lbr_format(const struct ds_model_preset *preset);
 /* As ds_model_rdmsr and ds_model_wrmsr, for its MSRs; IA32_DEBUGCTL is none of these. */

@@ -101,10 +101,10 @@ static bool wanted(const struct ds_model *m, const struct ds_model_branch *branc
     return !(m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ) && ds_model_remembers(m, branch->type, branch->cpl);
 }
 
-uint64_t ds_model_inserted(const struct ds_model *m, const struct ds_model_branch *branch, unsigned ring)
+uint64_t ds_model_inserted(const struct ds_model *m, const struct ds_model_branch *branch)
 {
-    const bool enters = (m->counting[ring][DS_MODEL_LBR_INSERT] || m->conditional[ring]) && wanted(m, branch) &&
-                        !(ds_model_call_stack(m) && (branch->type == DS_MODEL_RETURN || branch->to_next));
+    const bool enters =
+        wanted(m, branch) && !(ds_model_call_stack(m) && (branch->type == DS_MODEL_RETURN || branch->to_next));
     return enters ? DS_BIT(DS_MODEL_LBR_INSERT) : 0;
 }
 
