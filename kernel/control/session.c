@@ -57,10 +57,9 @@ static int find_running(uint32_t number, struct ksession **s)
 
 int ksession_start(uint32_t number, const struct perfinfo_groupmask *masks)
 {
-    struct ksession *s;
     take();
-    int e = find_running(number, &s);
-    e = !e ? -EBUSY : e == -EINVAL ? 0 : e;
+    struct ksession *s = ksession_get(number);
+    const int e = !s ? -ENOENT : s->running ? -EBUSY : 0;
     if (!e) {
         if (masks)
             s->masks = *masks;
@@ -119,7 +118,7 @@ int ksession_stamp(uint32_t number, uint32_t on, uint32_t off)
 {
     struct ksession *s;
     bool pebs = false;
-    take(); /* what moves pebs_stamp has it, too */
+    take(); /* during the run pebs_stamp moves under it alone: ksession_move_pebs */
     for (uint32_t i = 0; i < kcpu_count; i++)
         pebs |= kcpu_table[i]->pebs_stamp != NULL;
     int e = find_running(number, &s);
