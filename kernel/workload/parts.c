@@ -83,18 +83,14 @@ int kpart_hogs(struct kevent *day, uint64_t seed, uint32_t hogs, uint32_t burst)
     return e;
 }
 
-__attribute__((weak)) int kpart_more(struct kevent **day, uint64_t seed)
+int kpart_rest(struct kevent *day, uint64_t seed)
 {
-    (void)day, (void)seed;
-    return 0;
+    const int e = kpart_hogs(day, seed + 4000, kcpu_count, 6);
+    return e ? e : kpart_sleepers(day, seed + 5000, 6 * kcpu_count);
 }
 
-static int start_mix(uint64_t seed)
+__attribute__((weak)) int kpart_mix(uint64_t seed)
 {
-    struct kevent *day = NULL;
-    int e = kpart_more(&day, seed);
-    (void)(e || (e = kpart_hogs(day, seed + 4000, kcpu_count, 6)) ||
-           (e = kpart_sleepers(day, seed + 5000, 6 * kcpu_count)));
-    return e;
+    return kpart_rest(NULL, seed);
 }
-KWORKLOAD(mix, start_mix);
+KWORKLOAD(mix, kpart_mix);

@@ -23,8 +23,10 @@
 int kpart_sleepers(struct kevent *day, uint64_t seed, uint32_t sleepers);
 /* Threads that compute: for ever, or `burst` ticks at most and then rest some. */
 int kpart_hogs(struct kevent *day, uint64_t seed, uint32_t hogs, uint32_t burst);
-/* More parts of a mix, and its `day`. Weak: another part of the kernel may define it, and by default there are none. */
-int kpart_more(struct kevent **day, uint64_t seed);
+/* Hogs and sleepers, as many as a mix has. */
+int kpart_rest(struct kevent *day, uint64_t seed);
+/* A mix. Weak: another part of the kernel may define a larger one, and by default it is kpart_rest, without nights. */
+int kpart_mix(uint64_t seed);
 
 /* Top of every loop: false when the run ends. Waits for the day; nothing may be held. */
 static inline bool kpart_goes_on(struct kevent *day)

@@ -89,7 +89,7 @@ static void sun(void *argument)
     kevent_set(&m->day, 0);
 }
 
-int kpart_more(struct kevent **day, uint64_t seed)
+int kpart_mix(uint64_t seed)
 {
     uint32_t n = kcpu_count;
     struct mix *m = kworkload_alloc(sizeof *m);
@@ -97,7 +97,6 @@ int kpart_more(struct kevent **day, uint64_t seed)
         return -ENOMEM;
     kevent_init(&m->day, true, true);
     m->seed = seed;
-    *day = &m->day;
 
     int e = 0;
     for (uint32_t i = 0; i < n && !e; i++) {
@@ -111,8 +110,8 @@ int kpart_more(struct kevent **day, uint64_t seed)
                (e = kworkload_thread("device", i, KPRIORITY_REALTIME, KTHREAD_ANY_CPU, device, d)) ||
                (e = kworkload_thread("moody", i, KPRIORITY_NORMAL, KTHREAD_ANY_CPU, moody, d)));
     }
-    (void)(e || (e = kpart_pingpong(*day, seed + 1000, n, 40)) || (e = kpart_prodcons(*day, seed + 2000, n)) ||
-           (e = kpart_lockfight(*day, seed + 3000, n, 3)) ||
+    (void)(e || (e = kpart_pingpong(&m->day, seed + 1000, n, 40)) || (e = kpart_prodcons(&m->day, seed + 2000, n)) ||
+           (e = kpart_lockfight(&m->day, seed + 3000, n, 3)) || (e = kpart_rest(&m->day, seed)) ||
            (e = kworkload_thread("watchman", 0, KPRIORITY_NORMAL, 0, watchman, m)) ||
            (e = kworkload_thread("sun", 0, 24, KTHREAD_ANY_CPU, sun, m)));
     return e;
