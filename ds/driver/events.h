@@ -29,8 +29,8 @@ struct ds_events {
 
     /* ---- the plan. Functions with `error` return 0, or -EINVAL with one line there. */
 
-    /* Counters that no event may have. */
-    uint64_t (*reserved)(const struct ds_cpu *ds);
+    /* Counters that no event may have, and why, for a message that one is missing: ", as ...". */
+    uint64_t (*reserved)(const struct ds_cpu *ds, const char **why);
     /* Whether this processor counts the event at all, and beside the others. */
     int (*check)(const struct ds_cpu *ds, const struct ds_event *event, char *error, size_t size);
     /* What an event with a counter needs besides: ds->setting, load_latency_enable, an auxiliary counter. */

@@ -135,7 +135,8 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
 {
     const struct ds_caps *caps = &ds->caps;
     uint64_t all = (DS_BIT(caps->gp_counters) - 1) | (DS_BIT(caps->fixed_counters) - 1) << DS_COUNTER_FIXED;
-    uint64_t taken = (caps->errata.pmc3_taken ? DS_BIT(3) : 0) | (&ds_events ? ds_events.reserved(ds) : 0);
+    const char *why = "";
+    uint64_t taken = (caps->errata.pmc3_taken ? DS_BIT(3) : 0) | (&ds_events ? ds_events.reserved(ds, &why) : 0);
     ds->counters = ds->config.events + ds->config.counting;
     /* Those first for which fewest counters will do: bound to one, then PEBS, then the others. */
     for (int pass = 0; pass < 3; pass++)
@@ -152,8 +153,8 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
                 return e;
             int n = choose((plain ? all & can : recorders(caps, event)) & ~taken);
             if (n < 0) {
-                snprintf(error, size, "option '%s': no %scounter left for %s: give fewer events",
-                         counts ? "session.pmc" : "pebs", plain ? "" : "PEBS ", event->name);
+                snprintf(error, size, "option '%s': no %scounter left for %s%s: give fewer events",
+                         counts ? "session.pmc" : "pebs", plain ? "" : "PEBS ", event->name, why);
                 return -EINVAL;
             }
             if (!counts && (e = ds_check_period(caps, event, (unsigned)n, event->period, "pebs", error, size)))

@@ -161,11 +161,13 @@ static bool has_auxiliary(const struct ds_cpu *ds, const struct ds_event *event)
     return ds->caps.generation == DS_GENERATION_GOLDENCOVE && event->kind == DS_EVENT_LOAD_LATENCY;
 }
 
-static uint64_t reserved(const struct ds_cpu *ds)
+static uint64_t reserved(const struct ds_cpu *ds, const char **why)
 {
     for (uint32_t i = 0; i < ds->config.events; i++)
-        if (has_auxiliary(ds, &ds->config.event[i]))
+        if (has_auxiliary(ds, &ds->config.event[i])) {
+            *why = ", as MEM_TRANS_RETIRED.LOAD_LATENCY takes two";
             return DS_BIT(AUXILIARY_COUNTER);
+        }
     return 0;
 }
 
