@@ -135,6 +135,7 @@ uint32_t arch_apic_timer_count(void);
 extern uint64_t arch_apic_timer_hz; /* since arch_time_init */
 /* For arch/timers. Finds timers beside the PIT; none of them interrupts any more. */
 void arch_timers_init(void);
+extern const char arch_timers_names[]; /* for messages: ", NAME, NAME" */
 /* The TSC's frequency by the first of them that counts, and in words which; false: none. */
 bool arch_timers_measure(struct arch_interval *tsc, const char **source);
 

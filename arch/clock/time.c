@@ -37,6 +37,8 @@ __attribute__((weak)) void arch_timers_init(void)
 {
 }
 
+__attribute__((weak)) const char arch_timers_names[] = "";
+
 __attribute__((weak)) bool arch_timers_measure(struct arch_interval *tsc, const char **by)
 {
     (void)tsc, (void)by;
@@ -195,7 +197,7 @@ int arch_time_init(void)
         source = "CPUID leaf 15H";
         tsc_interval = (struct arch_interval){tsc_hz, tsc_hz};
     } else if (!find_tsc(&told)) {
-        kprintf("time: no clock to measure the TSC with: neither CPUID 15H/16H, PM timer, HPET nor PIT\n");
+        kprintf("time: no clock to measure the TSC with: neither CPUID 15H/16H%s nor PIT\n", arch_timers_names);
         return -ENODEV;
     }
     if (!measure_apic_timer()) {

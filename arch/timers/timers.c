@@ -10,6 +10,7 @@
 #define PM_TIMER_HZ   3579545u /* ACPI, "Power Management Timer" */
 #define FS_PER_SECOND UINT64_C(1000000000000000)
 
+const char arch_timers_names[] = ", PM timer, HPET";
 static struct acpi_timers found;
 static volatile uint32_t *hpet; /* NULL: there is none */
 
