@@ -86,7 +86,7 @@ static void put_thread(struct kcpu *cpu, uint32_t sessions, uint16_t hook, const
     const struct etw_thread thread = {
         .process_id = process_of(t),
         .thread_id = t->tid,
-        .stack_base = kthread_slot(t) + KSTACK_SLOT,
+        .stack_base = (uint64_t)(uintptr_t)t, /* which lies above its stack */
         .stack_limit = kthread_slot(t) + ARCH_PAGE_SIZE,
         .user_stack_base = t->user ? KUSER_STACK_TOP : 0,
         .user_stack_limit = t->user ? KUSER_STACK_TOP - KUSER_STACK_PAGES * (uint64_t)ARCH_PAGE_SIZE : 0,
