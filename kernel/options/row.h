@@ -87,9 +87,10 @@ bool kopt_part_number(const char **value, size_t *size, char separator, uint64_t
 /* serial=: its value; false: it is wrong, and `why` says in what. In kernel/options/serial.c. */
 bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_size);
 void kopt_serial_show(char *text, size_t size);
-/* Other ports than COM1 to COM4, and I/O addresses. Weak: a wing may define all three; by default there are none.
- * Their forms for messages, with a comma and a blank at the end; whether `port` is one; whether kopt.serial is. */
-extern const char kopt_serial_more[];
+/* Other ports than COM1 to COM4, and I/O addresses. Weak: a wing may define all four; by default there are none.
+ * The option's text, for --help; their forms for messages, with a comma and a blank at the end; whether `port` is
+ * one; whether kopt.serial is. */
+extern const char kopt_serial_text[], kopt_serial_more[];
 bool kopt_serial_parse_more(const char *port, size_t size, struct kopt_serial *serial);
 bool kopt_serial_show_more(char *text, size_t size);
 

@@ -14,6 +14,9 @@ struct arch_uart kopt_com_port(unsigned n)
     return (struct arch_uart){ports[n], ARCH_UART_CLOCK, ARCH_UART_IO, 1, 1};
 }
 
+__attribute__((weak)) const char kopt_serial_text[] =
+    "PORT of console and dump: auto (the first of COM1 to COM4), com1 to com4, an I/O port (0x3f8), or none; BAUD: the "
+    "rate (115200), set as near as the clock allows; CLOCK: the port's clock in Hz (1843200)";
 __attribute__((weak)) const char kopt_serial_more[] = "";
 
 __attribute__((weak)) bool kopt_serial_parse_more(const char *port, size_t size, struct kopt_serial *serial)

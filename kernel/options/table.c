@@ -64,12 +64,7 @@ static const struct kopt_option table[] = {
     {"tick", "1000", "timer tick in microseconds", AT(tick_us), NUMBER32, 100, 100000, NULL, NULL},
     {"cpus", "256", "use at most this many CPUs (of a hybrid, which of them sample: pebs.cpus=)", AT(cpus), NUMBER32, 1,
      MAX_CPUS, NULL, NULL},
-    {"serial", "auto",
-     "PORT of console and dump: auto (the port that ACPI's SPCR or else DBG2 names, else the first of COM1 to COM4, "
-     "else of PCI), com1 to com4, an I/O port (0x3f8), mmio:ADDRESS[:STRIDE[:WIDTH]] (bytes between registers and per "
-     "access), pci (the first) or pci:BUS:DEVICE.FUNCTION as in lspci, or none; BAUD: the rate (115200, or with auto "
-     "SPCR's), set as near as the clock allows; CLOCK: the port's clock in Hz (1843200)",
-     AT(serial), SERIAL, 0, 0, NULL, NULL},
+    {"serial", "auto", kopt_serial_text, AT(serial), SERIAL, 0, 0, NULL, NULL},
     {"end", "halt", "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),
      WORD, 0, 0, "halt|exit|reboot|poweroff", NULL},
 };
