@@ -88,10 +88,11 @@ bool kopt_part_number(const char **value, size_t *size, char separator, uint64_t
 bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_size);
 void kopt_serial_show(char *text, size_t size);
 /* Other ports than COM1 to COM4, and I/O addresses. Weak: a wing may define all four; by default there are none.
- * The option's text, for --help; their forms for messages, with a comma and a blank at the end; whether `port` is
- * one; whether kopt.serial is. */
+ * The option's text, for --help; and the forms of these ports for messages, with a comma and a blank at the end. */
 extern const char kopt_serial_text[], kopt_serial_more[];
+/* Whether `port` is one. Then kind, uart and function in *serial say which; else what is there means nothing. */
 bool kopt_serial_parse_more(const char *port, size_t size, struct kopt_serial *serial);
+/* Whether kopt.serial is one. Then its form is in `text`; else `text` stays. */
 bool kopt_serial_show_more(char *text, size_t size);
 
 /* Words of a session's value. */

@@ -37,8 +37,13 @@ static bool parse_port(const char *s, size_t n, struct kopt_serial *serial)
     uint64_t port;
     const int word = kopt_word_index("none|auto|com1|com2|com3|com4", s, n);
     serial->kind = word == NONE ? KOPT_SERIAL_NONE : word == AUTO ? KOPT_SERIAL_AUTO : KOPT_SERIAL_PORT;
-    if (word == NONE || word == AUTO || kopt_serial_parse_more(s, n, serial))
+    if (word == NONE || word == AUTO)
         return true;
+    struct kopt_serial more = *serial;
+    if (kopt_serial_parse_more(s, n, &more)) {
+        *serial = more;
+        return true;
+    }
     serial->uart = kopt_com_port(word >= COM ? (unsigned)(word - COM) : 0);
     if (word >= COM)
         return true;
