@@ -56,14 +56,14 @@ $(foreach subject,$(patsubst %/,%,$(wildcard tests/unit/*/*/)),\
     $(call support,$(subject))))
 
 # The model with all its processors.
-$(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/model/test_*.c tests/unit/qemu_ds/test_*.c)) \
-$(B)/unit/kernel/test_self_test: $(MODEL_ROWS_C:%.c=$(B)/san/%.o)
+$(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/model/test_*.c tests/unit/qemu_ds/test_*.c)): \
+    $(MODEL_ROWS_C:%.c=$(B)/san/%.o)
 
 $(B)/unit/ds/test_throttle: $(B)/san/ds/throttle/throttle.o
 
 # The driver with all its parts; test_caps_without is of one without any.
 $(filter-out %/test_throttle %/test_caps_without,$(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/ds/test_*.c))) \
-$(B)/unit/kernel/test_area $(B)/unit/kernel/test_pmi: \
+$(addprefix $(B)/unit/kernel/test_,area pmi probe self_test): \
     $(DS_ROWS_C:%.c=$(B)/san/%.o)
 
 # Options of all parts of the kernel.
