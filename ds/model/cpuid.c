@@ -32,7 +32,8 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
         break;
     case 1:
         out[0] = p->signature;
-        out[2] = (p->ds ? CPUID_01H_ECX_DTES64 : 0) | (p->ds_cpl ? CPUID_01H_ECX_DS_CPL : 0) | CPUID_01H_ECX_PDCM;
+        out[2] = (p->ds ? CPUID_01H_ECX_DTES64 : 0) |
+                 (ds_model_bts_debugctl(p) & IA32_DEBUGCTL_BTS_OFF_OS ? CPUID_01H_ECX_DS_CPL : 0) | CPUID_01H_ECX_PDCM;
         out[3] = p->ds ? CPUID_01H_EDX_DS : 0;
         break;
     case 0x0A:

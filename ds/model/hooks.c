@@ -17,6 +17,12 @@ HOOK uint8_t ds_model_lbr_format(const struct ds_model_preset *p)
     return 0;
 }
 
+HOOK uint64_t ds_model_lbr_debugctl(const struct ds_model_preset *p)
+{
+    (void)p;
+    return 0;
+}
+
 HOOK void ds_model_remember_branch(struct ds_model *m, const struct ds_model_branch *branch, unsigned cpl)
 {
     (void)m, (void)branch, (void)cpl;

@@ -136,6 +136,8 @@ static inline struct ds_pebs_lbr ds_model_history(const struct ds_model *m, unsi
 uint64_t ds_model_inserted(const struct ds_model *model, const struct ds_model_branch *branch);
 /* IA32_PERF_CAPABILITIES.LBR_FMT. */
 uint8_t ds_model_lbr_format(const struct ds_model_preset *preset);
+/* Its bits of IA32_DEBUGCTL; 0: there is none. */
+uint64_t ds_model_lbr_debugctl(const struct ds_model_preset *preset);
 /* As ds_model_rdmsr and ds_model_wrmsr, for its MSRs; IA32_DEBUGCTL is none of these. */
 int ds_model_history_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *value);
 int ds_model_history_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value);

@@ -105,7 +105,7 @@ uint64_t ds_model_legal_status(const struct ds_model *m)
 uint64_t ds_model_legal_debugctl(const struct ds_model *m)
 {
     if (m->preset->kvm)
-        return m->preset->lbr_format ? IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI : 0;
-    return IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI |
-           IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | ds_model_bts_debugctl(m->preset);
+        return ds_model_lbr_debugctl(m->preset);
+    return IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI |
+           ds_model_lbr_debugctl(m->preset) | ds_model_bts_debugctl(m->preset);
 }

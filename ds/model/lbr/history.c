@@ -24,6 +24,11 @@ uint8_t ds_model_lbr_format(const struct ds_model_preset *p)
     return p->lbr_format;
 }
 
+uint64_t ds_model_lbr_debugctl(const struct ds_model_preset *p)
+{
+    return p->kvm && !p->lbr_format ? 0 : IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI;
+}
+
 static bool on(const struct ds_model *m)
 {
     return m->preset->arch_lbr ? m->lbr_ctl & IA32_LBR_CTL_LBREN : m->debugctl & IA32_DEBUGCTL_LBR;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* Detection and the plan in a driver that is linked without its wings. */
+/* Detection and the plan in a driver that is linked without its wings, and the model without its own. */
 #include <stdlib.h>
 
 #include "ds/ds.h"
+#include "ds/model/model.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/ds_fake.h"
@@ -51,12 +52,33 @@ static void refuses_branch_history(void **state)
     free(ds);
 }
 
+/* The model's processor shows no BTS and no branch history then: neither CPUID nor DEBUGCTL has their bits. */
+static void models_neither(void **state)
+{
+    static struct ds_model model;
+    const struct ds_model_host host = {0};
+    uint32_t leaf[4];
+    uint64_t value;
+    (void)state;
+    ds_model_init(&model, ds_model_preset("icelake"), NULL, &host);
+    ds_model_cpuid(&model, 1, 0, leaf);
+    assert_int_equal(leaf[2] & (CPUID_01H_ECX_DTES64 | CPUID_01H_ECX_DS_CPL), CPUID_01H_ECX_DTES64);
+    assert_int_equal(ds_model_rdmsr(&model, IA32_PERF_CAPABILITIES, &value), 0);
+    assert_int_equal(value & IA32_PERF_CAPABILITIES_LBR_FMT, 0);
+    static const uint64_t theirs[] = {IA32_DEBUGCTL_LBR, IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI, IA32_DEBUGCTL_BTS,
+                                      IA32_DEBUGCTL_BTINT, IA32_DEBUGCTL_BTS_OFF_OS};
+    for (unsigned i = 0; i < sizeof theirs / sizeof theirs[0]; i++)
+        assert_int_equal(ds_model_wrmsr(&model, IA32_DEBUGCTL, theirs[i]), -EFAULT);
+    assert_int_equal(ds_model_wrmsr(&model, IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_so),
         cmocka_unit_test(knows_the_store),
         cmocka_unit_test(refuses_branch_history),
+        cmocka_unit_test(models_neither),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
