@@ -4,7 +4,6 @@
 #include "ds/driver/mechanism.h"
 
 #include "arch/arch.h"
-#include "kernel/lib/string.h"
 
 #define PMI_PASSES 4 /* re-reads of GLOBAL_STATUS; counters are off, so one suffices unless software sets bits */
 

@@ -2,7 +2,6 @@
 /* The dump's lines about the Debug Store: detection, set-up, events, and what differs between CPUs. */
 #include <stddef.h>
 
-#include "arch/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/dump_section.h"
 #include "kernel/lib/string.h"

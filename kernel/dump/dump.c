@@ -10,7 +10,6 @@
 #include "kernel/cpu.h"
 #include "kernel/dump_section.h"
 #include "kernel/lib/print.h"
-#include "kernel/lib/string.h"
 #include "kernel/phase.h"
 #include "trace/frames.h"
 

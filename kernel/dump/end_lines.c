@@ -6,7 +6,6 @@
 #include "kernel/dump/dump.h"
 #include "kernel/dump_section.h"
 #include "kernel/lib/string.h"
-#include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/threads.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands: open batches, sessions, dump. */
-#include "arch/arch.h"
 #include "kernel/control/session.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/dump.h"

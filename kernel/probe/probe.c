@@ -19,7 +19,6 @@
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/memory/mem.h"
-#include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/machine.h"
 #include "kernel/sched/threads.h"

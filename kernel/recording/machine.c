@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/recording/machine.h"
 
-#include <stdbool.h>
-
 #include "arch/arch.h"
 #include "ds/layout.h"
 #include "kernel/cpu.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/recording/start.h"
 
-#include "arch/arch.h"
 #include "kernel/cpu.h"
-#include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"

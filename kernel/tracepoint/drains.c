@@ -2,7 +2,6 @@
 #include "kernel/tracepoint/drains.h"
 
 #include "kernel/cpu.h"
-#include "kernel/lib/string.h"
 #include "kernel/thread.h"
 #include "trace/hub.h"
 

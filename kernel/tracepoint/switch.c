@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/tracepoint/switch.h"
 
-#include <stdbool.h>
-
 #include "arch/arch.h"
 #include "ds/ds.h"
 #include "kernel/cpu.h"

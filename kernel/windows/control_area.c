@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/windows/control_area.h"
 
-#include "arch/arch.h"
 #include "kernel/control/session.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"

@@ -6,7 +6,6 @@
  * all its settings are restored. Lengths and values that are refused before anything of the machine is looked at are in
  * tests/unit/kernel/test_sysinfo.c.
  */
-#include "arch/arch.h"
 #include "ds/layout.h"
 #include "kernel/console/report.h"
 #include "kernel/gate.h"
