@@ -169,7 +169,7 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
     if (!find_event(term, n, event))
         return refuse_event(error, size, term, *at,
                             &ds_events ? "not a known event: docs/reference/options.md lists them"
-                                       : "not an architectural event, and this kernel is built without all others");
+                                       : "not an architectural event, and this kernel knows no others");
     ds_event_word(at, &word, &n);
     if (!ds_event_period(word, n, &event->period))
         return refuse_event(error, size, term, *at, "needs a period from 1 to 2^47 - 1, as in INST_RETIRED.ANY:5003");
