@@ -100,7 +100,7 @@ static bool on_pmc0(const struct ds_probe *p)
     return p->caps->generation >= DS_GENERATION_GOLDENCOVE && p->caps->generation <= DS_GENERATION_COYOTECOVE;
 }
 
-/* Where it is said to be: on the counter of INST_RETIRED.PREC_DIST (ds/driver/event_table.c); on PMC0 from Golden Cove
+/* Where it is said to be: on the counter of INST_RETIRED.PREC_DIST (ds/events); on PMC0 from Golden Cove
  * on, and on Atoms from Goldmont on, which have no baseline yet. (Linux: what it allows the modifier :ppp for.) There
  * branches are counted, which PEBS records on PMC0 on each of them. False: there is no such counter. */
 static bool candidate(const struct ds_probe *p, bool pmc0, struct ds_probe_counter *c)

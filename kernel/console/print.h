@@ -19,11 +19,11 @@ void kprint_terminal(const char *text, size_t size);
 /* From now on nothing waits for the console's lock: the CPU that held it may be stopped. */
 void kprint_panic(void);
 
-/* What goes on now, in one line. Weak: by default it is not shown, as a serial line could only say it again and again.
- */
+/* Shows in one line what goes on now. Weak: by default nothing does, as a serial port could only repeat the line. */
 void kprint_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Likewise: the run is so far, thread context; a dump is, of which so many bytes went out `before`. */
+/* Likewise, how far the run is. Thread context. */
 void kprint_run(uint64_t seconds, uint64_t switches);
+/* Likewise, how far a dump is: `done` of `bytes`, beside those that went out `before`. */
 void kprint_progress(uint64_t done, uint64_t bytes, uint64_t before);
 /* More text for the line of kprint_run. Weak, beside it: by default there is none. Thread context. */
 void kprint_status_more(char *text, size_t size);

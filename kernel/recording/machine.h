@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What machine this is. The dump's machine stream has the rest of it, too: kernel/inventory. */
+/* What machine this is. kernel/inventory adds the rest to the dump's machine stream. */
 #pragma once
 
 #include <stdint.h>
