@@ -100,19 +100,20 @@ def upcalls(root):
 
 def graph(rooms, objects):
     """{object: {object it takes something from}}, without upcalls. An object has the name of its source, no suffix."""
-    defined, wanted = {}, {}
+    defined, defaults, wanted = {}, {}, {}
     for line in subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout.splitlines():
         path, _, rest = line.partition(":")
         kind, symbol = rest.split()[-2:]
         name = re.sub(r"^.*?/(?:kernel|ring3|host|qemu-ds|san)/(?=[^/]+/|\w+\.o)", "", path, count=1)[:-len(".o")]
         if kind == "U":
             wanted.setdefault(name, set()).add(symbol)
-        elif kind in "VW":  # a definition in another place is the one that is linked
+        elif kind in "VW":  # who has the default offers it to be replaced: nobody needs what replaces it
             wanted.setdefault(name, set())
-            defined.setdefault(symbol, name)
+            defaults[symbol] = name
         elif kind in "TDBRC":
             wanted.setdefault(name, set())
             defined[symbol] = name
+    defined |= defaults
     allowed = upcalls(rooms.root)
     return {name: {defined[symbol] for symbol in symbols - allowed if symbol in defined} - {name}
             for name, symbols in wanted.items()}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks up pages for lab_page (labs/lab.h). SDM vol. 3A, "4-Level Paging and 5-Level Paging". */
 #include "arch/arch.h"
+#include "arch/page_tables.h"
 #include "arch/register_access.h"
 #include "arch/registers.h"
 #include "labs/machine/machine.h"
@@ -13,7 +14,7 @@ uint64_t lab_page(enum lab_space space, uint64_t address)
 {
     const unsigned top = read_cr4() & CR4_LA57 ? 5 : 4;
     const int64_t beyond = (int64_t)address >> (12 + 9 * top - 1);
-    uint64_t entry = space == LAB_SPACE_PROGRAM ? lab_machine_space() : arch_space_kernel();
+    uint64_t entry = space == LAB_SPACE_PROGRAM ? lab_machine_space() : arch_page_tables.root;
     uint64_t everywhere = ALL_LEVELS;
     if (!entry || (beyond != 0 && beyond != -1))
         return 0;
