@@ -42,6 +42,7 @@ void arch_cpu_init(void)
     wrmsr(IA32_PAT, PAT_CAIRN); /* PCD and PWT mean what they always did; nothing is mapped with PA4 yet */
     write_cr0((read_cr0() & ~(CR0_CD | CR0_NW | CR0_TS | CR0_AM | CR0_EM)) | CR0_WP | CR0_NE | CR0_MP);
     write_cr4((read_cr4() & (CR4_PAE | CR4_LA57)) | CR4_OSFXSR | CR4_OSXMMEXCPT | CR4_MCE);
+    write_dr7(DR7_NONE);
 
     if (first)
         arch_features_add("wp nx mce");

@@ -4,9 +4,10 @@
 
 #include <stdint.h>
 
+#include "arch/register_access.h"
+
 #define DR6_NONE   UINT64_C(0xFFFF0FF0) /* nothing has happened; bits 0 to 3: that breakpoint was reached */
 #define DR6_POINTS UINT64_C(0xF)
-#define DR7_NONE   UINT64_C(0x400)    /* no breakpoint; bit 10 is fixed */
 #define DR7_G0     (UINT64_C(1) << 1) /* << 2 * n: breakpoint n is on, here of one instruction */
 
 /* The address of breakpoint n, 0 to 3. */
@@ -37,9 +38,4 @@ static inline uint64_t read_dr6(void)
 static inline void write_dr6(uint64_t v)
 {
     __asm__ volatile("movq %0, %%dr6" ::"r"(v));
-}
-
-static inline void write_dr7(uint64_t v)
-{
-    __asm__ volatile("movq %0, %%dr7" ::"r"(v));
 }

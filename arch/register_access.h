@@ -48,6 +48,13 @@ static inline void write_cr4(uint64_t v)
     __asm__ volatile("movq %0, %%cr4" ::"r"(v) : "memory");
 }
 
+#define DR7_NONE UINT64_C(0x400) /* no breakpoint; bit 10 is fixed */
+
+static inline void write_dr7(uint64_t v)
+{
+    __asm__ volatile("movq %0, %%dr7" ::"r"(v));
+}
+
 static inline uint64_t rdmsr(uint32_t msr)
 {
     uint32_t lo, hi;

@@ -41,7 +41,7 @@ struct ds_stepping {
     void (*check_memory)(void *context, bool (*mapped)(const void *address, size_t size));
     /* Whether a counter has precise distribution. */
     bool (*pdist)(void *context, unsigned counter);
-    /* How it answers the question of this name (ds/policy/policy.c); NULL: there is no such question. */
+    /* How it answers the question of this name (ds/policy/table/policy.c); NULL: there is no such question. */
     const char *(*policy)(void *context, const char *name);
 };
 

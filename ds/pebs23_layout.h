@@ -7,7 +7,7 @@
  * Sources: Linux' arch/x86/include/asm/perf_event.h and arch/x86/events/intel/{core,ds}.c (6.19 and later) for MSRs and
  * records; SDM vol. 1, CPUID leaf 23H; SDM vol. 4 for the MSR numbers. Intel's own text (Architecture Instruction Set
  * Extensions Programming Reference, "Architectural PEBS") was not at hand. What these sources do not say is a policy of
- * the model (ds/policy/policy.c).
+ * the model (ds/policy/table/policy.c).
  */
 #pragma once
 

@@ -195,18 +195,18 @@ int trace_hub_act(struct trace_hub_cpu *hub, struct trace_session *session, enum
         *place = NULL;
         return 0;
     }
-    if (starts) {
-        cpu->encoder = &hub->encoder[type - 1].compact;
-        *place = cpu;
-        trace_cpu_set_on(cpu, true);
-    } else if ((trace_group_compact(masks) && !trace_group_compact(&cpu->masks)) ||
-               (trace_group_full(masks) && !trace_group_full(&cpu->masks))) {
+    if (!starts && ((trace_group_compact(masks) && !trace_group_compact(&cpu->masks)) ||
+                    (trace_group_full(masks) && !trace_group_full(&cpu->masks))))
         trace_cpu_close_buffer(cpu);
-    }
     cpu->masks = *masks;
     cpu->items = session->config.items;
     cpu->full_index = pebs->without & CAIRN_STAMP_FULL ? NULL : pebs->index;
     cpu->compact_index = pebs->without & CAIRN_STAMP_COMPACT ? NULL : pebs->index;
+    if (starts) { /* now, as a panic may find it from here on */
+        cpu->encoder = &hub->encoder[type - 1].compact;
+        *place = cpu;
+        trace_cpu_set_on(cpu, true);
+    }
     trace_cpu_subscribe(cpu, trace_group_compact(masks));
     refresh(hub);
     acknowledge(hub, cpu, what, pebs, tsc);

@@ -3,7 +3,7 @@
  * Experiments that ask a Debug Store what no manual says. Each sets registers, DS area and buffer to a known state,
  * runs instructions at known addresses, and then looks at memory and registers. They reach the processor only through
  * struct ds_machine, so they are the same on silicon, under an emulator and on ds/model. Most of them are about the
- * questions that are the model's policies (ds/policy/policy.c).
+ * questions that are the model's policies (ds/policy/table/policy.c).
  *
  * An outcome that a question does not list is reported by its numbers. docs/how-to/probe.md says for each experiment
  * what is set up and what each outcome means. The host tool uses the table of questions as well, for what it prints.

@@ -9,7 +9,8 @@
  *
  *   pause         clears step_on with one instruction. The #DB that follows it counts nothing and takes TF out of its
  *                 frame. From an interrupt handler (where TF is clear) there is none, and the interrupted frame keeps
- * TF. resume        sets both, then TF; the first #DB comes after the instruction that follows POPF, its own return.
+ *                 its TF.
+ *   resume        sets both, then TF; the first #DB comes after the instruction that follows POPF, its own return.
  *   resume_frame  at the end of an interrupt: a frame with TF belongs to a thread that was being stepped.
  *
  * What single-stepping alone does not show, and what is done about it (each has a test; ds/soft/user has SYSCALL):
@@ -24,14 +25,16 @@
  *                 entry into the kernel (ds_soft_interrupted).
  *   PUSHF         stores TF: it is removed from the image on the stack, or the thread could set TF again later.
  *   POPF, IRET    load an image without TF: it is set again here. If a program's image has TF, the frame of the next
- *                 #DB has it, too, as only this file sets TF otherwise: the program wants a #DB of its own, and gets
- * it. faults        do not retire, and the handler may continue elsewhere. An instruction counts nothing unless
- * execution went on at the next instruction or, for a direct branch, at its target. interrupts    are no branches here:
- * scope 'thread' counts a thread's own code. (A processor's BTS does record the entry: no software can pause before
- * it.) branch to the next instruction   RIP does not show whether it was taken: the condition is tested. INT n its
- * handler returns without a #DB of its own. Kernel threads have no INT n, and no program completes one. INT1 is a #DB
- * of its own, and no step. HLT           with TF set and IF clear hangs QEMU 7.2: a stepped thread must not halt. The
- * idle thread is never sampled, and panic pauses first.
+ *                 #DB has it, too, as only this file sets TF otherwise: the program wants a #DB of its own and gets it.
+ *   faults        do not retire, and the handler may continue elsewhere. An instruction counts nothing unless execution
+ *                 went on at the next instruction or, for a direct branch, at its target.
+ *   interrupts    are no branches here: scope 'thread' counts a thread's own code. (A processor's BTS does record the
+ *                 entry: no software can pause before it.)
+ *   branch to the next instruction: RIP does not show whether it was taken: the condition is tested.
+ *   INT n         its handler returns without a #DB of its own. Kernel threads have no INT n, and no program completes
+ *                 one. INT1 is a #DB of its own, and no step.
+ *   HLT           with TF set and IF clear hangs QEMU 7.2: a stepped thread must not halt. The idle thread is never
+ *                 sampled, and panic pauses first.
  *
  * No code is rewritten while it runs (W^X), and all address spaces have the same programs at the same place, so decoded
  * instructions are cached by address.
@@ -449,7 +452,7 @@ bool ds_soft_step(void *context, struct arch_trap_frame *frame)
         return paused;
     }
     soft->steps++;
-    if (frame->rip == (uintptr_t)arch_syscall_entry) {
+    if (ds_soft_at_syscall && !(frame->cs & 3) && frame->rip == (uintptr_t)arch_syscall_entry) {
         ds_soft_at_syscall(soft, frame);
         return true;
     }

@@ -2,9 +2,9 @@
 #include "kernel/modellog/modellog.h"
 
 #include "ds/soft/log/log.h"
+#include "kernel/console/end.h"
 #include "kernel/cpu.h"
 #include "kernel/dump_section.h"
-#include "kernel/lib/panic.h"
 #include "kernel/memory/mem.h"
 #include "kernel/phase.h"
 #include "kernel/tracepoint/drains.h"
@@ -19,7 +19,7 @@ static void begin(const struct boot_info *info)
         return;
     logs = kmem_pages_alloc((kcpu_count * sizeof *logs + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
     if (!logs)
-        kpanic("no memory for ds.log=1");
+        kend_failed("setup", "no memory for ds.log=1");
     kdrain_hooks.logged = kmodellog_write;
     for (uint32_t i = 0; i < kcpu_count; i++)
         ds_log_start(kcpu_table[i]->machine->context, &logs[i]);

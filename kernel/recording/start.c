@@ -6,7 +6,6 @@
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
-#include "kernel/sched/cross_call.h"
 
 /* ---- sessions of the options ------------------------------------------------------------------------------------- */
 

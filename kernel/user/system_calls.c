@@ -5,7 +5,6 @@
  * and for what CALL_SPIN computes. Interrupts are off unless a call waits.
  */
 #include "arch/arch.h"
-#include "arch/registers.h"
 #include "arch/user/registers.h"
 #include "arch/user/user.h"
 #include "kernel/gate.h"

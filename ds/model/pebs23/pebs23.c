@@ -48,7 +48,7 @@ static uint64_t legal_config(const struct ds_model *m, unsigned c, unsigned whic
     const struct ds_model_preset *p = m->preset;
     const uint64_t bit = c < DS_COUNTER_NUMBERS ? DS_BIT(c) : 0;
     if (which == CFG_B && p->acr_reloaded & bit)
-        return p->acr_causes | (p->perf_metrics ? IA32_PMC_CFG_B_METRICS_CLEAR : 0);
+        return p->acr_causes | (ds_model_has_metrics(p) ? IA32_PMC_CFG_B_METRICS_CLEAR : 0);
     if (which == CFG_C && p->pebs_counters & bit)
         return IA32_PMC_CFG_C_RELOAD | p->arch_groups | IA32_PMC_CFG_C_EN;
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/machine_check.c: which registers it reads of which banks, and what it says. */
+/* arch/mce/machine_check.c: which registers it reads of which banks, and what it says. */
 #include <stdio.h>
 #include <string.h>
 

@@ -99,4 +99,5 @@ void processor_has_none(const char *name)
     ".weak " #name "\n" #name ": leaq 1f(%rip), %rdi\n\tjmp processor_has_none\n1: .asciz \"" #name "\"\n"
 __asm__(".text\n" NONE(arch_cpuid) NONE(arch_in8) NONE(arch_out8) NONE(arch_in32) NONE(arch_out32) NONE(arch_outs8)
             NONE(arch_triple_fault) NONE(arch_phys_to_virt) NONE(arch_virt_to_phys) NONE(read_cr0) NONE(write_cr0)
-                NONE(read_cr2) NONE(read_cr3) NONE(write_cr3) NONE(read_cr4) NONE(write_cr4) NONE(rdmsr) NONE(wrmsr));
+                NONE(read_cr2) NONE(read_cr3) NONE(write_cr3) NONE(read_cr4) NONE(write_cr4) NONE(write_dr7) NONE(rdmsr)
+                    NONE(wrmsr));

@@ -115,7 +115,7 @@ const uint8_t *cairn_hold(const struct cairn_log *log, struct cairn_cpu *cpu, co
 /* Whether anything is missing or malformed. What the kernel lost and counted, or overwrote, is no damage. */
 bool cairn_log_damaged(const struct cairn_log *log);
 
-/* Whether the model went by `value` of a policy: ds/policy/policy.c. */
+/* Whether the model went by `value` of a policy: ds/policy/table/policy.c. */
 bool cairn_policy_is(const struct cairn_log *log, const char *name, const char *value);
 
 /* Whether PEBS is architectural (record format 15): then the Debug Store is for branch records alone. */
