@@ -219,7 +219,7 @@ void ds_drain_panic(struct ds_cpu *ds);
 
 /* The work of the PMI handler (numbered steps): drains if the threshold was reached, acknowledges, unmasks LVTPC. Where
  * a wing throttles, too many PMIs stop counting until a ds_tick. Returns whether the interrupt came from the Debug
- * Store. The caller sends the EOI. */
+ * Store. The EOI is the caller's, before or after. */
 bool ds_pmi(struct ds_cpu *ds);
 
 /* At each timer tick, counting paused: ends a stop of counting (ds_pmi) that has lasted for the time of a tick. `ds`

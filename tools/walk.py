@@ -20,7 +20,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 from rooms import Rooms
@@ -97,6 +99,13 @@ def follow(lines, functions, walks):
         last, before = now, pc
 
 
+def end_with(machine, fifo):
+    """A machine that ends before QEMU runs leaves a FIFO that nobody opens: then this does."""
+    machine.wait()
+    with suppress(FileNotFoundError):
+        os.close(os.open(fifo, os.O_RDWR | os.O_NONBLOCK))
+
+
 def run(build, options, functions, walks):
     with tempfile.TemporaryDirectory() as folder:
         fifo, qemu = Path(folder, "blocks"), Path(folder, "qemu")
@@ -107,9 +116,13 @@ def run(build, options, functions, walks):
         command = [ROOT / "run-qemu.sh", "--qemu", qemu, "--smp", "1", "--log", Path(folder, "log"), *options]
         with subprocess.Popen(command, env={**os.environ, "CAIRN_BUILD": str(build)}, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True) as machine:
+            threading.Thread(target=end_with, args=(machine, fifo), daemon=True).start()
             with fifo.open(encoding="utf-8", errors="replace") as lines:
                 follow(lines, functions, walks)
-            os.killpg(machine.pid, signal.SIGKILL)
+            if machine.poll() is None:
+                os.killpg(machine.pid, signal.SIGKILL)
+            elif machine.returncode:
+                sys.exit(machine.stdout.read().decode(errors="replace") + "walk: the machine ended before it ran")
 
 
 def tell(walk, rooms, tree):
@@ -135,6 +148,8 @@ def main():
     parser.add_argument("words", nargs="*")
     given = parser.parse_args()
     build = given.build.resolve()
+    if not (build / "qemu11" / "qemu-system-x86_64").exists():
+        sys.exit(f"walk: {build}/qemu11 is not there: run 'make deps-ds'")
     options = [word for word in given.words if "=" in word] or ["ds=hw", "workload=mix"]
     functions, rooms = Functions(build / "kernel.elf"), Rooms(ROOT)
     walks = [Walk(word) for word in given.words if "=" not in word] or [Walk("switch_to"), Walk("ds_pmi")]

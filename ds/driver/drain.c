@@ -201,8 +201,8 @@ bool ds_pmi(struct ds_cpu *ds)
         ds_throttle(ds);
     /* 7. LVTPC, which masked itself: after the status is acknowledged, because from Haswell on an earlier unmask brings
      *    spurious interrupts, and before counting goes on. Linux does so on efficient cores from Gracemont on ("mid
-     *    ACK"); on performance cores from Haswell on it unmasks once they count again ("late ACK"). The EOI, DEBUGCTL
-     *    and GLOBAL_CTRL (ds_resume_frame) come with the return from the interrupt. */
+     *    ACK"); on performance cores from Haswell on it unmasks once they count again ("late ACK"). The kernel sends
+     *    the EOI before the DPC that calls this; DEBUGCTL and GLOBAL_CTRL (ds_resume_frame) come with the return. */
     ds_write_lvtpc(ds);
     ds->refusal = (struct ds_refusal){.during = "pause or resume"};
     return ours;

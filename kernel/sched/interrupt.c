@@ -39,7 +39,7 @@ void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler)
     /* Read without the lock: whoever sets it later sends an interrupt, which is taken after this one. */
     if (ksched_asked(cpu) && cpu->online) {
         ksched_lock();
-        ksched_unlock();
+        ksched_unlock(); /* makes the switch that is due */
         cpu = kcpu_this();
     }
     if (cpu->current && cpu->current->flags & KTHREAD_SAMPLED)
