@@ -6,13 +6,6 @@
 #include "kernel/sched/threads.h"
 #include "kernel/sched/time.h"
 
-__attribute__((noinline)) uint64_t kpart_compute(uint64_t x, uint32_t rounds)
-{
-    while (rounds--)
-        x = x * UINT64_C(6364136223846793005) + 1;
-    return x;
-}
-
 struct sleeper {
     struct kevent *day;
     struct krand random;
