@@ -80,7 +80,7 @@ def of(preset, *marks):
     return pytest.param(preset, marks=[*marks, pytest.mark.xdist_group(f"hybrid-{preset}")])
 
 
-@pytest.fixture(scope="module", params=[of("lunarlake"), of("pantherlake", pytest.mark.long)])
+@pytest.fixture(scope="module", params=[of(preset, pytest.mark.long) for preset in FOUND])
 def booted(request, tmp_path_factory):
     preset = request.param
     folder = tmp_path_factory.mktemp("hybrid")

@@ -102,5 +102,6 @@ def test_search_from_a_file(site):
             time.sleep(0.1)
         links = page.run(found)
         assert len(links) > 5 and all(link.startswith(SITE.as_uri()) for link in links)
-        assert not page.complaints
+        # the theme's own search warns of a single letter, if the host is slow enough that it is looked for
+        assert not [complaint for complaint in page.complaints if "Invalid query: t " not in complaint]
         assert not [url for url in page.requests if not url.startswith(("file:", "data:"))]
