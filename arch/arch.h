@@ -44,7 +44,6 @@ struct arch_cpu {
     void *tables;          /* GDT, TSS, IST stacks: arch/gdt.c's own */
     uint64_t kernel_stack; /* gs:40, of the current thread, as in TSS.RSP0: SYSCALL begins there */
     uint64_t user_rsp;     /* gs:48, for a few instructions at SYSCALL's entry */
-    uint64_t exchange[2];  /* arch/tscsync's own, while the CPU starts */
 };
 
 /* ---- start, in the order kernel_main calls it ---------------------------------------------------------------- */

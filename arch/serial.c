@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A 16550 UART, polled, with its registers at I/O ports or in memory. National Semiconductor PC16550D datasheet. */
 #include "arch/serial.h"
-#include "arch/internal.h"
+#include "arch/arch.h"
 #include "arch/uart_registers.h"
 #include "kernel/lib/errno.h"
 

@@ -5,7 +5,6 @@
  * access would have to be found and mapped, and gives the same bytes.
  */
 #include "arch/device.h"
-#include "arch/instructions.h"
 #include "arch/ports/find.h"
 
 #define CONFIG_ADDRESS        0xCF8u

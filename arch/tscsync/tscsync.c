@@ -5,14 +5,8 @@
 
 #define MEASURE_US 1000u
 
-_Static_assert(sizeof(struct arch_tsc_exchange) <= sizeof(((struct arch_cpu *)0)->exchange), "arch_cpu.exchange");
-
-static struct arch_tsc_bounds bounds[MAX_CPUS]; /* by the kernel's dense CPU number */
-
-static struct arch_tsc_exchange *exchange_of(struct arch_cpu *cpu)
-{
-    return (struct arch_tsc_exchange *)cpu->exchange;
-}
+static struct arch_tsc_exchange exchanges[MAX_CPUS]; /* by the kernel's dense CPU number, as */
+static struct arch_tsc_bounds bounds[MAX_CPUS];
 
 const struct arch_tsc_bounds *arch_tsc_bounds(uint32_t index)
 {
@@ -21,12 +15,13 @@ const struct arch_tsc_bounds *arch_tsc_bounds(uint32_t index)
 
 void arch_tsc_meet(struct arch_cpu *cpu)
 {
-    arch_tsc_measure(exchange_of(cpu), &bounds[cpu->index], MEASURE_US * (arch_tsc_hz() / 1000000), arch_tsc_hz());
+    arch_tsc_measure(&exchanges[cpu->index], &bounds[cpu->index], MEASURE_US * (arch_tsc_hz() / 1000000),
+                     arch_tsc_hz());
 }
 
 void arch_tsc_wait(struct arch_cpu *cpu)
 {
-    arch_tsc_answer(exchange_of(cpu));
+    arch_tsc_answer(&exchanges[cpu->index]);
 }
 
 uint64_t arch_tsc_common(void)

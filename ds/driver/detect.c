@@ -103,8 +103,7 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
                       : caps->core_type == CPUID_1AH_EAX_CORE ? "a performance core"
                                                               : "of a kind not known here");
     ds_detect_row(d, "CPUID.01H:EAX family and model", leaf1[0], true,
-                  &ds_events ? ds_events.find(caps, leaf1[0], leaf1a[0])
-                             : "no list of its events here: the architectural ones only");
+                  &ds_events ? ds_events.find(caps, leaf1[0], leaf1a[0]) : DS_EVENTS_UNLISTED);
     const struct ds_mechanism *m = find_mechanism(d);
     m->find_store(d);
     ds_detect_row(d, "CPUID.01H:ECX.DTES64[2]", leaf1[2] >> 2 & 1, true,
@@ -138,10 +137,10 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
 
     m->find_pebs(d);
 
-    if (leaf1[3] & CPUID_01H_EDX_DS || caps->instead) {
+    if (leaf1[3] & CPUID_01H_EDX_DS || caps->instead)
         ds_find_errata(machine, leaf1[0], caps);
-    }
 
+    d->possible = !caps->reason;
     const struct ds_detect_row *const *more;
     for (ROWS_EACH(ds_detect, more))
         (*more)->find(d);

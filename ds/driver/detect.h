@@ -12,6 +12,7 @@ struct ds_detection {
     struct ds_caps *caps;
     uint32_t leaves, leaf1[4]; /* the last basic leaf of CPUID; leaf 1 */
     bool hypervisor;
+    bool possible;         /* PEBS, before the rows of DS_DETECT */
     uint64_t capabilities; /* IA32_PERF_CAPABILITIES; 0: there is none, */
     bool no_capabilities;  /* or reading it raises #GP */
 };

@@ -51,16 +51,10 @@ enum ds_generation ds_generation(uint32_t signature, uint32_t core_type)
     return core ? (enum ds_generation)core->generation : DS_GENERATION_OTHER;
 }
 
-const char *const *ds_core_errata(uint32_t signature, uint32_t core_type)
-{
-    const struct ds_core_data *core = core_of(signature, core_type);
-    return core ? core->errata : NULL;
-}
-
 const char *ds_generation_text(enum ds_generation generation)
 {
     static const char *const text[DS_GENERATIONS] = {
-        [DS_GENERATION_OTHER] = "no list of its events here: the architectural ones only",
+        [DS_GENERATION_OTHER] = DS_EVENTS_UNLISTED,
         [DS_GENERATION_CORE2] = "events are coded as on Core 2",
         [DS_GENERATION_NEHALEM] = "events are coded as on Nehalem",
         [DS_GENERATION_SANDYBRIDGE] = "events are coded as on Sandy Bridge",
@@ -90,8 +84,9 @@ const char *ds_generation_text(enum ds_generation generation)
 
 static const char *find(struct ds_caps *caps, uint32_t signature, uint32_t core_type)
 {
-    caps->generation = (uint8_t)ds_generation(signature, core_type);
-    caps->event_errata = ds_core_errata(signature, core_type);
+    const struct ds_core_data *core = core_of(signature, core_type);
+    caps->generation = (uint8_t)(core ? core->generation : DS_GENERATION_OTHER);
+    caps->event_errata = core ? core->errata : NULL;
     return ds_generation_text((enum ds_generation)caps->generation);
 }
 
@@ -119,11 +114,6 @@ static const struct setting *setting_of(const struct ds_event *event)
     return NULL;
 }
 
-static bool begins(const char *word, size_t size, const char *with)
-{
-    return size >= strlen(with) && memcmp(word, with, strlen(with)) == 0;
-}
-
 static const char *parse(struct ds_event *event, const char **at)
 {
     const struct setting *s = setting_of(event);
@@ -133,7 +123,7 @@ static const char *parse(struct ds_event *event, const char **at)
     if (!s)
         return NULL;
     ds_event_word(at, &word, &n);
-    if (!begins(word, n, s->word) || !knumber_parse(word + strlen(s->word), n - strlen(s->word), &value) ||
+    if (!kstring_begins(word, n, s->word) || !knumber_parse(word + strlen(s->word), n - strlen(s->word), &value) ||
         value < s->least || value > s->most)
         return s->right;
     event->setting = (uint32_t)value;
@@ -143,7 +133,7 @@ static const char *parse(struct ds_event *event, const char **at)
 static const char *stray(const char *word, size_t n)
 {
     for (size_t i = 0; i < SETTINGS; i++)
-        if (begins(word, n, settings[i].word))
+        if (kstring_begins(word, n, settings[i].word))
             return settings[i].stray;
     return NULL;
 }

@@ -16,5 +16,4 @@ extern const struct ds_core_data ds_core_data[];
 
 /* From family, model and core type: CPUID.01H:EAX, and EAX of CPUID.1AH or 0. */
 enum ds_generation ds_generation(uint32_t signature, uint32_t core_type);
-const char *const *ds_core_errata(uint32_t signature, uint32_t core_type); /* for struct ds_caps */
 const char *ds_generation_text(enum ds_generation generation);

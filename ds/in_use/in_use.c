@@ -86,7 +86,7 @@ static void find(struct ds_detection *d)
     struct reader reader = {.machine = machine}, *r = &reader;
     if (!(d->leaf1[3] & CPUID_01H_EDX_DS) && !caps->instead)
         return;
-    if (!caps->reason) { /* else PEBS takes none, and there may be senseless numbers of them */
+    if (d->possible) { /* else PEBS takes none, and there may be senseless numbers of them */
         caps->counters_in_use = enabled_counters(r, caps);
         row(r, caps, "counters in use", caps->counters_in_use, caps->counters_in_use,
             "enabled before us: PEBS leaves them alone without ds.force=1", "none is enabled");
@@ -97,7 +97,7 @@ static void find(struct ds_detection *d)
     caps->area_in_use = area || (!caps->instead && read(r, pebs->on_msr)) || read(r, IA32_DEBUGCTL) & IA32_DEBUGCTL_BTS;
     row(r, caps, "IA32_DS_AREA in use", area, caps->area_in_use,
         "set, or PEBS or BTS on, before us: left alone without ds.force=1", "nobody's: it is 0, PEBS and BTS are off");
-    if (pebs->find_users && !caps->reason) {
+    if (pebs->find_users && d->possible) {
         pebs->find_users(machine, caps, &other);
         users_row(caps, &other);
     }

@@ -94,11 +94,6 @@ HOOK int ds_model_write_metrics(struct ds_model *m, uint64_t value)
     return -EFAULT;
 }
 
-HOOK void ds_model_set_metrics(struct ds_model *m, uint64_t value)
-{
-    (void)m, (void)value;
-}
-
 HOOK uint64_t ds_model_recorded(const struct ds_model *m, const struct ds_model_event_code *e, uint64_t sel)
 {
     (void)m, (void)e, (void)sel;

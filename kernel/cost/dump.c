@@ -2,7 +2,6 @@
 #include "arch/arch.h"
 #include "kernel/console/end.h"
 #include "kernel/cost/cost.h"
-#include "kernel/cpu.h"
 #include "kernel/dump_section.h"
 #include "kernel/memory/mem.h"
 #include "kernel/phase.h"

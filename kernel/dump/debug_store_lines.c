@@ -96,8 +96,8 @@ static void kdump_debug_store(struct trace_dump *d)
     }
     if (!s->beside)
         LINE("ds.bts=off");
-    if (!s->pebs || !s->config[kcpu_count - 1])
-        return; /* or it ended before it was said what each CPU does */
+    if (!kds_chosen())
+        return;
     const struct kind first = kind_of(0);
     dump_kind(d, "ds.", &first);
     LINE("ds.scope=thread");

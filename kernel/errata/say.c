@@ -26,7 +26,7 @@ KPHASE(KPHASE_READY, say_what_has_errata);
 
 static void dump_errata(struct trace_dump *dump)
 {
-    for (uint32_t cpu = 0; kds->pebs && kds->config[kcpu_count - 1] && cpu < kcpu_count; cpu++)
+    for (uint32_t cpu = 0; kds_chosen() && cpu < kcpu_count; cpu++)
         for (uint32_t i = 0; i < kds->config[cpu]->events; i++) {
             const char *errata = ds_event_errata(&kds->caps[cpu], &kds->config[cpu]->event[i]);
             if (errata)

@@ -38,7 +38,7 @@ static void dump_marked(struct trace_dump *d, uint32_t cpu, const char *name,
 
 static void dump_lists(struct trace_dump *d)
 {
-    for (uint32_t cpu = 0; kds->pebs && kds->config[kcpu_count - 1] && cpu < kcpu_count; cpu++) {
+    for (uint32_t cpu = 0; kds_chosen() && cpu < kcpu_count; cpu++) {
         dump_marked(d, cpu, "not_precise", ds_event_precise, false);
         dump_marked(d, cpu, "alone", ds_event_alone, true);
     }

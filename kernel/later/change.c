@@ -4,7 +4,6 @@
 #include "kernel/console/report.h"
 #include "kernel/cpu.h"
 #include "kernel/later/later.h"
-#include "kernel/options/row.h"
 #include "kernel/phase.h"
 #include "kernel/recording/ds.h"
 #include "kernel/sched/cross_call.h"
@@ -39,12 +38,10 @@ KPHASE(KPHASE_HALF, change);
 
 static void report(const struct boot_info *info)
 {
-    struct kopt_row row;
-    char value[KOPT_TEXT];
     (void)info;
     if (changed || !wanted())
         return;
-    kopt_option_show(kopt_row_get(kopt_row_find("pebs.later", 10), &row), value, sizeof value);
-    kreport(KREPORT_SKIP, "periods", "pebs.later=%s: they did not change: half of the switches was not reached", value);
+    kreport(KREPORT_SKIP, "periods", "pebs.later=%s: they did not change: half of the switches was not reached",
+            klater_text);
 }
 KPHASE(KPHASE_VERDICT, report);

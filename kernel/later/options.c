@@ -5,7 +5,7 @@
 #include "kernel/later/later.h"
 #include "kernel/options/row.h"
 
-static char periods[KOPT_TEXT];
+char klater_text[KOPT_TEXT];
 
 static const struct kopt_option later = {
     .name = "pebs.later",
@@ -13,15 +13,15 @@ static const struct kopt_option later = {
     .text = "new periods for the events of pebs=, in their order, from the middle of the run on (half of switches=): "
             "PERIOD[,...], or none (no change); pebs.atom= keeps its periods; not with a workload that uses the "
             "counters itself",
-    .field = periods,
-    .size = sizeof periods,
+    .field = klater_text,
+    .size = sizeof klater_text,
     .kind = TEXT,
     .needs = "ds!=off,pebs!=none"};
 ROWS_ADD(kopt, later);
 
 int klater_periods(uint64_t *period, char *error, size_t error_size)
 {
-    return ds_parse_periods(periods, kopt_ds_config.events, period, error, error_size);
+    return ds_parse_periods(klater_text, kopt_ds_config.events, period, error, error_size);
 }
 
 static bool are_wrong(char *error, size_t error_size)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #if __STDC_HOSTED__
@@ -24,3 +25,9 @@ void *memchr(const void *s, int c, size_t n);
 int snprintf(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int vsnprintf(char *to, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 #endif
+
+/* Whether these `size` characters begin with `with`. */
+static inline bool kstring_begins(const char *s, size_t size, const char *with)
+{
+    return size >= strlen(with) && memcmp(s, with, strlen(with)) == 0;
+}

@@ -51,10 +51,9 @@ static uint64_t groups_of(uint32_t cpu)
 static void dump_machine(struct trace_dump *d)
 {
     const enum cairn_stream stream = CAIRN_STREAM_MACHINE;
-    const bool known =
-        kds->pebs && kds->config[kcpu_count - 1]; /* else it ended before it was said what each CPU does */
-    const uint32_t first = known ? first_instead() : kcpu_count;
-    for (uint32_t i = 0; known && i < kcpu_count; i++) {
+    if (!kds_chosen())
+        return;
+    for (uint32_t i = 0; i < kcpu_count; i++) {
         char prefix[24] = "ds.";
         if (i)
             snprintf(prefix, sizeof prefix, "ds.cpu.%u.", i);
@@ -64,6 +63,7 @@ static void dump_machine(struct trace_dump *d)
             trace_dump_print(d, stream, "ds.cpu.%u.buffer.physical=0x%lx", i,
                              (unsigned long)arch_virt_to_phys(kcpu_table[i]->pebs_buffer));
     }
+    const uint32_t first = first_instead();
     if (first == kcpu_count)
         return;
     trace_dump_print(d, stream, "ds.pebs=%s", kds_instead(first));

@@ -15,11 +15,6 @@ const char kopt_serial_text[] =
 const char kopt_serial_more[] = "mmio:ADDRESS[:STRIDE[:WIDTH]] with 1, 2 or 4 bytes from register to register and of "
                                 "an access, pci[:BUS:DEVICE.FUNCTION] as lspci writes it, ";
 
-static bool begins(const char *s, size_t n, const char *word)
-{
-    return n >= strlen(word) && memcmp(s, word, strlen(word)) == 0;
-}
-
 /* "ADDRESS[:STRIDE[:WIDTH]]" */
 static bool parse_memory(const char *s, size_t n, struct arch_uart *uart)
 {
@@ -58,9 +53,9 @@ static bool parse_function(const char *s, size_t n, uint16_t *out)
 
 bool kopt_serial_parse_more(const char *s, size_t n, struct kopt_serial *serial)
 {
-    if (begins(s, n, "mmio:"))
+    if (kstring_begins(s, n, "mmio:"))
         return parse_memory(s + 5, n - 5, &serial->uart);
-    if (begins(s, n, "pci:")) {
+    if (kstring_begins(s, n, "pci:")) {
         serial->kind = KOPT_SERIAL_PCI_FUNCTION;
         return parse_function(s + 4, n - 4, &serial->function);
     }

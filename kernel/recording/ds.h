@@ -32,6 +32,12 @@ static inline bool kds_samples(uint32_t cpu)
     return kds->pebs && kds->config[cpu]->events;
 }
 
+/* PEBS runs, and what each CPU samples is known: a dump may come before. */
+static inline bool kds_chosen(void)
+{
+    return kds->pebs && kds->config[kcpu_count - 1];
+}
+
 /* What this CPU does, or where PEBS does not run on it, what others do. */
 static inline const struct ds_config *kds_planned(uint32_t cpu)
 {

@@ -104,11 +104,11 @@ void kprint_status(const char *format, ...)
 {
     char text[128];
     va_list args;
+    if (!shown)
+        return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (!shown)
-        return;
     const bool on = kprint_lock();
     kscreen_status(&screen, text);
     arch_map_flush();

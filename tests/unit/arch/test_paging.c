@@ -370,18 +370,16 @@ static void framebuffer(void)
 {
     const uint64_t phys = 0xD0003000, size = 5 * GIB / 512 + 0x1800; /* 10 MiB and more */
     arch_map_device(0xFED00000, 16);                                 /* something before it */
-    for (int i = 0; i < 2; i++) {
-        uint64_t virt = (uint64_t)arch_map_framebuffer(phys, size);
-        assert_true(virt >= LAYOUT_DEVICES + PAGE);
-        const uint64_t at[] = {0, 0x1FC000, 0x1FD000, 5 * GIB / 512 - 1, size - 1};
-        for (size_t k = 0; k < sizeof at / sizeof at[0]; k++) {
-            expect(virt + at[k], phys + at[k], true, false);
-            assert_int_equal(look(cr3, virt + at[k]).memory_type, 4);
-        }
-        assert_int_equal(look(cr3, virt + 0x1FD000).size, GIB / 512);
-        assert_int_equal(look(cr3, virt).size, PAGE);
-        assert_false(look(cr3, (virt & ~(PAGE - 1)) + 5 * GIB / 512 + 0x2000).there);
+    uint64_t virt = (uint64_t)arch_map_framebuffer(phys, size);
+    assert_true(virt >= LAYOUT_DEVICES + PAGE);
+    const uint64_t at[] = {0, 0x1FC000, 0x1FD000, 5 * GIB / 512 - 1, size - 1};
+    for (size_t k = 0; k < sizeof at / sizeof at[0]; k++) {
+        expect(virt + at[k], phys + at[k], true, false);
+        assert_int_equal(look(cr3, virt + at[k]).memory_type, 4);
     }
+    assert_int_equal(look(cr3, virt + 0x1FD000).size, GIB / 512);
+    assert_int_equal(look(cr3, virt).size, PAGE);
+    assert_false(look(cr3, (virt & ~(PAGE - 1)) + 5 * GIB / 512 + 0x2000).there);
     uint64_t next = (uint64_t)arch_map_device(0xFED00000, 16);
     assert_int_equal(look(cr3, next).memory_type, 3);
     assert_null(arch_map_framebuffer(0x8000000, 0)); /* nothing */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/driver/events.h"
 #include "ds/ds.h"
 #include "ds/events/events.h"
 #include "kernel/lib/errno.h"
@@ -143,10 +144,8 @@ static struct ds_caps caps_of(const char *name)
     struct ds_caps caps = {0};
     core_named = name;
     for (size_t i = 0; i < core_count; i++)
-        if (strcmp(cores[i].name, name) == 0) {
-            caps.generation = (uint8_t)ds_generation(cores[i].signature, cores[i].core_type);
-            caps.event_errata = ds_core_errata(cores[i].signature, cores[i].core_type);
-        }
+        if (strcmp(cores[i].name, name) == 0)
+            ds_events.find(&caps, cores[i].signature, cores[i].core_type);
     assert_true(caps.generation != DS_GENERATION_OTHER);
     return caps;
 }
