@@ -60,9 +60,10 @@ int arch_paging_init(const struct boot_info *info);
  * malformed: which, and why). */
 int arch_acpi_init(const struct boot_info *info);
 
-/* Local APIC in the firmware's mode (arch/x2apic: or another); no interrupt of the firmware's comes any more but those
- * of timers that bypass the I/O APICs, which arch/timers stops. CPUs whose APIC IDs that mode cannot address are left
- * out from here on. Boot processor; later by arch_smp_start for the others. 0, or negative with one line printed. */
+/* Starts the local APIC in the firmware's mode (arch/x2apic may choose another), and masks what the firmware left on.
+ * Some interrupts still come, and stray() (arch/idt.c) ignores them: those already requested, PCI devices' MSIs, and
+ * without arch/timers those of HPET timers that bypass the I/O APICs. CPUs whose APIC IDs the mode cannot address are
+ * left out from here on. Boot processor; arch_smp_start does it for the others. 0, or negative: one line is printed. */
 int arch_apic_init(void);
 
 /* TSC and APIC timer frequency: CPUID 15H, else measured by the PIT (before it arch/timers: PM timer, HPET), else CPUID

@@ -104,9 +104,9 @@ void arch_wait_for_effect(uint64_t us);
 
 /* ---- arch/smp.c, for arch/tscsync: when a CPU has started ---- */
 
-/* The boot processor measures how far the CPU's TSC is from its own, */
+/* The boot processor calls this: it measures how far the TSC of `cpu` is from its own. */
 void arch_tsc_meet(struct arch_cpu *cpu);
-/* and the CPU helps, again and again until it is let go. */
+/* `cpu` itself calls this again and again until it is let go: each call answers at most one question. */
 void arch_tsc_wait(struct arch_cpu *cpu);
 
 /* ---- arch/apic.c ---- */

@@ -33,7 +33,8 @@ EFI_STATUS boot_file_read(EFI_FILE_HANDLE root, const CHAR16 *name, uint64_t max
  * 0. */
 void boot_firmware_describe(struct boot_info *info);
 
-/* ---- for wings of the loader: each is defined by one that is linked, or does nothing (boot/hooks.c) */
+/* ---- for wings of the loader: a wing that is linked defines them; else boot/hooks.c does, mostly as empty functions
+ */
 /* At the loader's start, before it allocates anything, for that could lie on what is looked for: where a run before
  * this one has kept its log in memory (save=esp), makes a file of it, or says why not, and switches the machine off: it
  * does not return then. `notes`: gets what the kernel is to say of such a run. */
@@ -47,9 +48,10 @@ EFI_STATUS boot_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct
 void boot_give_up(struct boot_info *info);
 /* More files of `root` for the kernel. Needs the configuration. Prints on failure. */
 EFI_STATUS boot_load_more(EFI_FILE_HANDLE root, struct boot_info *info);
-/* Where the output goes from here on, */
+/* Prints where the output goes from here on. */
 void boot_say_where(const struct boot_info *info);
-/* and more of that. */
+/* After that, because the first text may change the screen's mode: takes the framebuffer into info->framebuffer, and
+ * prints whether text goes to the screen, too. */
 void boot_say_more(struct boot_info *info);
 
 /* boot/enter.asm */

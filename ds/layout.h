@@ -105,8 +105,8 @@ static inline unsigned cpuid_01h_eax_stepping(uint32_t eax) { return eax & 0xF; 
 #define IA32_PERFEVTSEL_CMASK    (UINT64_C(0xFF) << 24)
 #define IA32_PERFEVTSEL_UMASK2   (UINT64_C(0xFF) << 40) /* UMaskExt: CPUID.23H:EBX[0] */
 #define IA32_PERFEVTSEL_ADAPTIVE DS_BIT(34) /* PEBS_BASELINE: records of this counter follow MSR_PEBS_DATA_CFG */
-#define IA32_PERFEVTSEL_EN_LBR_LOG DS_BIT(35) /* architectural LBR counts it, */
-#define DS_LBR_LOGGED 4u                      /* of the first so many counters */
+#define IA32_PERFEVTSEL_EN_LBR_LOG DS_BIT(35) /* architectural LBR logs how often this counter's event occurs */
+#define DS_LBR_LOGGED 4u                      /* only the first 4 counters can be logged */
 #define IA32_PERFEVTSEL_EQ DS_BIT(36)       /* with architectural PEBS: CMASK is compared for equality */
 static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (uint64_t)umask << 8 | select; }
 

@@ -6,7 +6,7 @@
 #include "ds/layout.h"
 
 /* clang-format off */
-/* CPUID.1CH:EAX[7:0]: bit n: IA32_LBR_DEPTH may be 8 * (n + 1). The most: */
+/* CPUID.1CH:EAX[7:0]: if bit n is set, IA32_LBR_DEPTH may be 8 * (n + 1). Returns the largest such depth. */
 static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 {
     return eax & 0xFF ? 8 * (32 - (unsigned)__builtin_clz(eax & 0xFF)) : 0;

@@ -119,9 +119,10 @@ static struct tsc_leaves ask_cpuid(void)
     return told;
 }
 
-/* Without a clock to measure with there is leaf 16H, the MHz of the processor's name, in steps of 100: the TSC has
- * those of a multiple of the crystal, 912 where the name says 900. Where CPUID knows the ratio but not the crystal
- * (Skylake, Kaby Lake, Denverton), it is the crystal that either means: no two are that close. */
+/* If there is no clock to measure with, leaf 16H gives the MHz of the processor's name, in steps of 100. The TSC runs
+ * at a multiple of the crystal: at 912 MHz, say, where the name says 900. Some processors tell the ratio but not the
+ * crystal (Skylake, Kaby Lake, Denverton). Then the measurement or leaf 16H shows which crystal it is: the possible
+ * ones are far enough apart. */
 static bool find_tsc(const struct tsc_leaves *told)
 {
     const bool measured = arch_timers_measure(&tsc_interval, &source) || measure_pit(told->base_mhz);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What arch/registers.h has not, as only ring 3 needs it. SDM vol. 3, "Control Registers" and "EFLAGS Register"; SDM
- * vol. 4, "Architectural MSRs". */
+/* Bits and MSRs that only ring 3 needs, beside those of arch/registers.h. SDM vol. 3, "Control Registers" and "EFLAGS
+ * Register"; SDM vol. 4, "Architectural MSRs". */
 #pragma once
 
 #include <stdint.h>

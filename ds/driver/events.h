@@ -19,9 +19,10 @@ struct ds_events {
 
     /* ---- pebs= */
 
-    /* Behind the period, takes the word that the event needs, if it needs one. NULL, or what would be right. */
+    /* Called after the period is parsed. If the event needs a further word, takes it from *at. Returns NULL, or, if the
+     * word is missing or wrong, what it should be. */
     const char *(*parse)(struct ds_event *event, const char **at);
-    /* If this word is such a one: what it is for; else NULL. */
+    /* For a word at an event that has no use for it: returns which event it is for; NULL if it is no such word. */
     const char *(*stray)(const char *word, size_t size);
 
     /* ---- detection */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What CPUs record beside PEBS (ds/driver/beside.h), or without it, where option kopt.beside asks for it. It runs on
- * every CPU, or on none; PEBS and it start each by itself. Without it, there is no such option. */
+/* What CPUs record beside PEBS (ds/driver/beside.h), or without it, if kopt.beside is set. A CPU on which it does
+ * not start goes on without it (kds->beside_refusal). PEBS and it start independently. A kernel may be linked without
+ * it: then &kbeside is NULL. */
 #pragma once
 
 #include <stddef.h>

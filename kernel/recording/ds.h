@@ -64,7 +64,7 @@ void *kds_buffer_alloc(uint32_t cpu, size_t bytes);
 /* From here on `to` has the registers of this CPU, or whoever calls (NULL); with the session's driver, that has them
  * again. In the gate, or interrupts off; counting is paused. */
 void kds_lend(struct ds_cpu *to);
-/* What the processor of this CPU has was detected: another part of the kernel may take something away. Weak. */
+/* Called after this CPU's processor was detected: another part of the kernel may remove something from `caps`. Weak. */
 void kds_detected(struct ds_caps *caps);
 /* Sets the limit of PMIs within a tick, once it is known whose Debug Store it will be. Weak. */
 void kds_limit(struct ds_config *config);

@@ -3,8 +3,9 @@
  * Dispatcher objects, which threads wait for: events and threads (kernel/thread.h). Waiters are served first come,
  * first served. A signal hands the object to the thread that it wakes, so a woken thread never has to compete for it.
  *
- * Every function here is a kernel call (kernel/gate.h): any interrupt state, no spinlock held. Only threads may call
- * functions that wait. Interrupt handlers may call those that signal. All state is under the dispatcher lock.
+ * The functions are kernel calls (kernel/gate.h), but for three below: any interrupt state, no spinlock held. Only
+ * threads may call functions that wait. Interrupt handlers may call those that signal. All state is under the
+ * dispatcher lock.
  *
  * A wait names its KWAIT_REASON, which the trace shows. `ticks`: the wait ends with -ETIMEDOUT at that timer tick from
  * now; 0 does not wait; KWAIT_FOREVER has no end. A signal names an `increment`: a dynamic thread that it wakes runs at
@@ -32,12 +33,13 @@ int kevent_wait(struct kevent *event, enum kwait_reason reason, uint64_t ticks);
 void kevent_set(struct kevent *event, int increment);
 void kevent_reset(struct kevent *event);
 
-/* ---- for kernel/sched/threads.c and kernel/sched/sched.c; the dispatcher lock is held */
+/* ---- for files that define dispatcher objects, and kernel/sched/time.c; the dispatcher lock is held */
 void kwait_object_init(struct kobject *object, enum kobject_type type, int32_t signal);
 /* Hands a signalled object to its waiters, as long as it is signalled. */
 void kwait_object_wake(struct kobject *object, int increment);
 /* Ends a thread's wait: takes the thread out of its lists and makes it ready. */
 void kwait_end(struct kthread *thread, int status, int increment);
 
-/* The current thread waits for `object` (NULL: only for the time). A kernel call. */
+/* ---- for the same files; a kernel call, which takes the lock itself */
+/* The current thread waits for `object` (NULL: only for the time). */
 int kwait(struct kobject *object, enum kwait_reason reason, uint64_t ticks);

@@ -5,7 +5,7 @@
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
 
-/* Of 1 ms: with some microseconds each they take a good part of it, and then threads have one. */
+/* A tick is 1 ms by default. 100 PMIs of some microseconds each take a good part of it; then threads run for a tick. */
 #define LIMIT_HW 100
 
 void kds_limit(struct ds_config *config)

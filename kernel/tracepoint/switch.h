@@ -11,5 +11,6 @@ struct kthread;
  * trace. Interrupts off, counting paused, the dispatcher lock held. */
 void kswitch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc);
 
-/* Its trace took so many TSC cycles on that CPU. Weak: by default nobody wants to know. Interrupts off. */
+/* Tells that the trace of this switch took `cycles` TSC cycles on that CPU. Weak: by default it does nothing.
+ * Interrupts off. */
 void kswitch_took(uint32_t cpu, uint64_t cycles);

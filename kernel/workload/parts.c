@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of `mix` that are always there: sleepers, threads of all priorities that sleep, mostly for a tick or two,
- * sometimes for up to forty, and do little else; and hogs, which compute. */
+/* The workload `sleepers`, and the parts of `mix` that are always there. Sleepers have priorities from 2 to 23. They
+ * sleep, mostly for a tick or two, sometimes for up to forty, and do little else. Hogs compute. */
 #include "kernel/workload/parts.h"
 
 #include "kernel/sched/threads.h"

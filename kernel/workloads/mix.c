@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `mix` has beside sleepers and hogs. With it the trace contains every form of record and every reason to close a
- * batch: more than 16 threads for each CPU, boosts up to 9, priorities below the base, time deltas above 2^14 and 2^17
- * units, and nights in which most CPUs are idle for more than 500 ticks.
+ * What `mix` has beside sleepers and hogs. With it the trace contains every form of record and nearly every reason to
+ * close a batch (none of a panic): more than 16 threads for each CPU, boosts up to 9, priorities below the base, time
+ * deltas above 2^14 and 2^17 units, and nights in which most CPUs are idle for more than 500 ticks.
  */
 #include "kernel/sched/threads.h"
 #include "kernel/sched/time.h"

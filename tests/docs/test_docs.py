@@ -77,7 +77,7 @@ def test_where_is():
     assert len(rows) == table.count("\n| ") >= 20
     for path, name in rows:
         source = (cb.ROOT / path).read_text(encoding="utf-8")
-        defined = rf"^(?:[a-z][^=;\n]*[ *])?{name}(?:\(|\[\w*\] = \{{$| \{{$)"
+        defined = rf"^(?:(?:[a-z]|#define)[^=;\n]*[ *])?{name}(?:\(|\[\w*\] = \{{$| \{{$)"
         assert re.search(defined, source, re.M), f"{path} does not define {name}"
 
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A PebsIndex that is not in memory: before a batch is stamped, it is read. */
+/* A PebsIndex that the processor does not keep in memory: it is read before a batch is stamped. */
 #pragma once
 
 #include "trace/hub.h"
 
-/* Before any session runs: from now on `refresh` makes this CPU's index right (struct trace_hub_pebs) before a batch is
- * stamped; the same one on each CPU. Before a switch and before a session's acknowledgement whoever reports them does.
- */
+/* Call this before any session runs. From then on `refresh` updates this CPU's PebsIndex (struct trace_hub_pebs) before
+ * a batch is stamped. All CPUs use the same function. Whoever reports a switch or an acknowledgement of a session
+ * updates the index first. */
 void trace_hub_refresh_index(struct trace_hub_cpu *hub, void (*refresh)(uint32_t cpu));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Branch history, for hosts that leave out what it has no use for. */
+/* Branch history, for hosts: which branches it has no use for, so that a host can leave them out. */
 #pragma once
 
 #include "ds/model/model.h"

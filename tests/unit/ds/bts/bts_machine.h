@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Branch tracing for its tests (test_ds_bts*.c): the driver on a machine whose registers are the model's, so that what
+ * Branch tracing for its tests (test_bts*.c): the driver on a machine whose registers are the model's, so that what
  * it programs also records. What it hands over is kept.
  */
 #pragma once

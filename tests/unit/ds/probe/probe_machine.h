@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The experiments' bench for their tests (test_ds_probe*.c): a machine whose registers are the model's and whose
+ * The experiments' bench for their tests (test_probe*.c): a machine whose registers are the model's and whose
  * instructions are a list; what is otherwise than the model's is in `fake`.
  */
 #pragma once

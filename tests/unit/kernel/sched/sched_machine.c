@@ -151,7 +151,7 @@ void arch_context_switch(void **save, void *load)
 arch_irq_handler handlers[256];
 struct krand turns;
 static bool finished;
-static uint32_t tick_odds; /* one in so many pauses brings a tick; 0: only sim_tick does */
+static uint32_t tick_odds; /* one in so many pauses brings a tick; 0: only sched_interrupt(ARCH_VECTOR_TIMER) does */
 
 void arch_irq_set(uint8_t vector, arch_irq_handler handler)
 {

@@ -5,7 +5,7 @@
  * thread says it may be interrupted, so every run can be repeated. What real CPUs do to each other inside the
  * dispatcher lock is not seen here; the boot tests' truth is for that.
  *
- * For test_kernel_sched*.c; first of all includes, for the hardware under the kernel's headers is replaced.
+ * For tests/unit/kernel/test_sched*.c; first of all includes, for the hardware under the kernel's headers is replaced.
  */
 #pragma once
 
