@@ -34,12 +34,12 @@ $(NUCLEUS)/cairn-options: $(OPTIONS_O) $(call in_nucleus,$(ROWS_C:%.c=$(B)/host/
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)
 
-# A nucleus refuses the options of missing wings by name. The message says which WITH= has them: the wing, the wings
-# that it needs, and soft, which is there by default.
+# A nucleus refuses the options of missing wings by name. The message says which WITH= has them: the wings that this
+# one has, the missing one and those that it needs.
 $(NUCLEUS)/absent.c: tools/wings $(NUCLEUS)/kernel.objects
-	$(Q)awk -F ' *[|] *' -v out=' $(LEFT_OUT) ' 'BEGIN { print "#include \"kernel/options/row.h\"" } \
+	$(Q)awk -F ' *[|] *' -v out=' $(LEFT_OUT) ' -v have='$(WITH)' 'BEGIN { print "#include \"kernel/options/row.h\"" } \
 	    NF >= 4 && index(out, " "$$1" ") { \
-	        with = $$1; split("soft " $$5, more, " "); \
+	        with = $$1; split(have " " $$5, more, " "); \
 	        for (i in more) if (!index(" " with " ", " " more[i] " ")) with = more[i] " " with; \
 	        if (with ~ / /) with = "\\\"" with "\\\""; \
 	        for (i = split($$3, word, " "); i; i--) printf "static const struct kopt_absent absent_%d" \

@@ -84,3 +84,12 @@ def test_event_refused():
 def test_event_by_an_alias(event, alias):
     log = session([f"{event}:100:uk"], ["0"] * 2)
     assert profile(log, "--event", alias)[0] == profile(log, "--event", event)[0] == 39
+
+
+def test_a_log_without_names_says_what_has_them():
+    """A kernel that is built without its symbols writes no names of functions."""
+    said = "# this log has no names of functions: --elf kernel.elf.full gives them\n"
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    assert said not in profile(frames.write(parts))[1]
+    nameless = frames.write([(stream, b"" if stream == "S" else payload) for stream, payload in parts])
+    assert said in profile(nameless)[1] and said not in profile(nameless, "--per", "thread")[1]

@@ -337,6 +337,8 @@ static void print_rest(const struct profile *p)
         printf("# swallowed: %s\n", cairn_show_lost(lost, swallowed));
     if (missing)
         printf("# missing in this log: %" PRIu64 " bytes of records\n", missing);
+    if ((per == PER_BOTH || per == PER_FUNCTION) && !p->elf && !p->log->text.symbols.count)
+        printf("# this log has no names of functions: --elf kernel.elf.full gives them\n");
 }
 
 /* Why there is no row. */
