@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes Debian packages of what is built, for the Debian or Ubuntu that this runs on: BUILD/cairn_VERSION_ARCH.deb and
-# BUILD/qemu-ds_VERSION_ARCH.deb. Everything in them has the time of the commit, so that two clones make the same.
+# Makes Debian packages of what is built, for the Debian or Ubuntu that this runs on: BUILD/NAME_VERSION_ARCH.deb of
+# cairn, libcairn-pebs1, libcairn-pebs-dev and qemu-ds. Everything in them has the time of the commit, so that two
+# clones make the same.
 #
 #     tools/deb.sh BUILD VERSION
 set -eu
@@ -11,6 +12,7 @@ for tool in dpkg-deb dpkg-shlibdeps; do
     command -v $tool >/dev/null || die "no $tool: install dpkg-dev (Debian packages are made on Debian or Ubuntu)"
 done
 arch=$(dpkg --print-architecture)
+libdir=/usr/lib/$(dpkg-architecture -q DEB_HOST_MULTIARCH)
 if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
     commit=$(tools/release/commit.sh)
     SOURCE_DATE_EPOCH=${commit#* }
@@ -21,21 +23,29 @@ export SOURCE_DATE_EPOCH
 package() {
     local name=$1 goal=$2 depends=$3 root=$build/deb/$1 to=$build/${1}_${version}_$arch.deb files
     rm -rf "$root" && mkdir -p "$root/DEBIAN"
-    MAKEFLAGS='' make --no-print-directory -o tools -o qemu-ds "$goal" B="$build" DESTDIR="$root" PREFIX=/usr >/dev/null
+    MAKEFLAGS='' make --no-print-directory -o tools -o pebs -o qemu-ds "$goal" B="$build" DESTDIR="$root" PREFIX=/usr \
+        LIBDIR="$libdir" >/dev/null
     install -D -m 644 LICENSE "$root/usr/share/doc/$name/copyright"
     find "$root/usr/share/man" -type f -exec gzip -9n {} + 2>/dev/null || true
     find "$root/usr/share/man" -type l -exec sh -c \
         'for l; do ln -s "$(readlink "$l").gz" "$l.gz" && rm "$l"; done' _ {} + 2>/dev/null || true
-    mapfile -t files < <(find "$root/usr" -type f \( -path '*/bin/*' -o -name '*.so' \) -exec sh -c \
+    mapfile -t files < <(find "$root/usr" -type f \( -path '*/bin/*' -o -name '*.so*' \) -exec sh -c \
         'for f; do head -c 4 "$f" | grep -q ELF && echo "$f"; done' _ {} +)
-    strip --strip-unneeded "${files[@]}"
+    find "$root/usr" -name '*.a' -exec strip --strip-debug --enable-deterministic-archives {} +
     mkdir -p "$build/deb/debian" && : >"$build/deb/debian/control" # dpkg-shlibdeps wants one
-    depends=$depends$(cd "$build/deb" && dpkg-shlibdeps -O "${files[@]/#$build\/deb\//}" 2>/dev/null |
-        sed -n 's/^shlibs:Depends=//p')
+    if [ ${#files[@]} != 0 ]; then
+        strip --strip-unneeded "${files[@]}"
+        depends=$depends$(cd "$build/deb" && dpkg-shlibdeps -O "${files[@]/#$build\/deb\//}" 2>/dev/null |
+            sed -n 's/^shlibs:Depends=//p')
+    fi
+    if [ -e "$root$libdir/libcairn-pebs.so.1" ]; then
+        echo 'libcairn-pebs 1 libcairn-pebs1' >"$root/DEBIAN/shlibs"
+        echo 'activate-noawait ldconfig' >"$root/DEBIAN/triggers"
+    fi
     {
         printf '%s\n' "Package: $name" "Version: $version" "Architecture: $arch" \
             "Maintainer: The Cairn project <cairn@localhost>" "Section: devel" "Priority: optional" \
-            "Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f 1)" "Depends: $depends" \
+            "Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f 1)" ${depends:+"Depends: $depends"} \
             ${4:+"Recommends: $4"} "Description: $5"
         sed 's/^/ /'
     } >"$root/DEBIAN/control"
@@ -46,11 +56,21 @@ package() {
     echo "$to"
 }
 
-package cairn install '' '' 'decoder for traces of the Cairn kernel' <<'END'
+package cairn install-cairn '' '' 'decoder for traces of the Cairn kernel' <<'END'
 cairn decodes, checks and converts the traces that the Cairn kernel sends over
 a serial line: context switches in ETW's compact form (PERFINFO_CCSWAP), and
 records of Intel's Debug Store (PEBS and BTS). It also reads ETL files of
 Windows.
+END
+package libcairn-pebs1 install-pebs '' '' 'records of the Debug Store, field by field: shared library' <<'END'
+libcairn-pebs decodes what a processor of Intel's writes into its Debug Store:
+PEBS records of formats 0 to 6, those of architectural PEBS, BTS records, and
+the DS area.
+END
+package libcairn-pebs-dev install-pebs-dev "libcairn-pebs1 (= $version)" '' \
+    "records of the Debug Store, field by field: for development" <<'END'
+The header and the archive of libcairn-pebs. A kernel can link the archive, too:
+it needs no C library.
 END
 package qemu-ds install-qemu-ds 'qemu-system-x86 (>= 1:11.1), python3, ' 'busybox-static, linux-perf' \
     'plugin that gives QEMU a Debug Store (PEBS, BTS, LBR)' <<'END'

@@ -27,7 +27,7 @@ $(B)/libshared.objects: OBJECTS = $(SHARED_C)
 $(B)/libcairn.objects:  OBJECTS = $(libcairn)
 
 # PROGRAM: objects and libraries
-$(B)/cairn: $(B)/host/tools/cairn/main.o $(B)/host/libcairn.a $(B)/host/libshared.a
+$(B)/cairn: $(B)/host/tools/cairn/main.o $(B)/host/libcairn.a $(B)/libcairn-pebs.a $(B)/host/libshared.a
 $(B)/cairn-manual: $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/manual)) $(B)/host/libcairn.a $(B)/host/libshared.a
 OPTIONS_O := $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/options) tools/cairn/base/wrap.c)
 # Rows (kernel/lib/rows.h) of options and of the driver are linked by name: nobody refers to them, so that a library

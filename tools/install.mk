@@ -9,7 +9,8 @@ INSTALLED := $(addprefix $(DESTDIR)$(PREFIX)/,bin/cairn share/man/man1/cairn.1 \
 # The documents that the manual page names, and those that they name.
 INSTALLED_DOCS := $(DESTDIR)$(PREFIX)/share/doc/cairn
 DOCS := $(wildcard docs/*.md docs/*/*.md)
-install: tools
+install: install-cairn
+install-cairn: tools
 	@set -e; set -- $(addprefix $(B)/,cairn cairn.1 cairn.bash _cairn cairn.fish); mode=755; \
 	for to in $(INSTALLED); do install -D -m $$mode $$1 $$to; echo $$to; shift; mode=644; done
 	@set -e; for page in $(DOCS); do install -D -m 644 $$page $(INSTALLED_DOCS)/$${page#docs/}; done; \
@@ -38,4 +39,4 @@ uninstall-qemu-ds:
 
 deb: tools qemu-ds
 	@tools/deb.sh $(B) $(VERSION)
-.PHONY: install uninstall install-qemu-ds uninstall-qemu-ds deb
+.PHONY: install install-cairn uninstall install-qemu-ds uninstall-qemu-ds deb

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tools/cairn/log/pebs_fields.h"
+#include "tools/pebs/pebs.h"
 
 /* Where a word with this meaning belongs, if that follows from the meaning alone. */
 static uint64_t *plain(struct record *is, uint8_t what, uint32_t *has)

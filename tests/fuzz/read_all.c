@@ -22,9 +22,9 @@
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/etl/event_text.h"
 #include "tools/cairn/log/model_log.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/timeline.h"
+#include "tools/pebs/pebs.h"
 #include "trace/wire/model_log.h"
 
 #define LIVES_SHOWN 4u           /* of a CPU */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The playground: one machine, compiled for the page (WebAssembly, by clang and lld) and for this host.
 PLAY_C    := $(filter-out tools/playground/native.c,$(call c_of,tools/playground))
-PLAY_ALSO := $(call c_of,$(MODEL)) ds/soft/insn.c ds/soft/retired.c $(EVENT_C) tools/cairn/log/pebs_fields.c
+PLAY_ALSO := $(call c_of,$(MODEL)) ds/soft/insn.c ds/soft/retired.c $(EVENT_C) $(call c_of,tools/pebs)
 PLAY_WASM := $(PLAY_C) $(PLAY_ALSO) kernel/lib/format.c tools/playground/wasm/library.c
 PLAY_PAGE := $(addprefix tools/playground/page/,playground.html playground.css) \
              $(sort $(wildcard tools/playground/page/*.js))

@@ -4,7 +4,7 @@
 
 #include "ds/area_words.h"
 #include "kernel/lib/string.h"
-#include "tools/cairn/log/pebs_fields.h"
+#include "tools/pebs/pebs.h"
 
 typedef unsigned long long ull;
 

@@ -26,6 +26,7 @@ fi | tar --extract -C "$tmp/$source"
 pack "$tmp" "$source"
 cp -R "$build/site/." "$tmp/$site"
 pack "$tmp" "$site"
-cp "$build/cairn_$version"_*.deb "$build/qemu-ds_$version"_*.deb "$build/cairn.img" "$build/playground.html" "$dist"
+for package in cairn libcairn-pebs1 libcairn-pebs-dev qemu-ds; do cp "$build/${package}_$version"_*.deb "$dist"; done
+cp "$build/cairn.img" "$build/playground.html" "$dist"
 (cd "$dist" && LC_ALL=C && sha256sum -- * >SHA256SUMS)
 echo "$dist: $source, commit ${commit% *}, $(du -sm --apparent-size "$dist" | cut -f 1) MiB"

@@ -6,7 +6,7 @@
 #include "ds/layout.h"
 #include "tests/unit/support/cmocka.h"
 #include "tools/cairn/export/callstack.h"
-#include "tools/cairn/log/pebs_fields.h"
+#include "tools/pebs/pebs.h"
 #include "trace/wire/bts.h"
 
 enum { OUTER = 0x1000, MIDDLE = 0x1100, INNER = 0x1200, HANDLER = 0x1300 };

@@ -8,8 +8,8 @@
 #include "tests/cairn/writer.h"
 #include "tests/unit/support/cmocka.h"
 #include "tools/cairn/log/drains.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/timeline.h"
+#include "tools/pebs/pebs.h"
 
 #define BASE UINT64_C(0x12340000) /* of 1 MiB */
 #define ROOM 1400u                /* bytes of records in an event, as the kernel has it */

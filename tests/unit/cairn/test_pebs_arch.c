@@ -7,7 +7,7 @@
 
 #include "ds/pebs23_layout.h"
 #include "tests/unit/support/cmocka.h"
-#include "tools/cairn/log/pebs_fields.h"
+#include "tools/pebs/pebs.h"
 
 #define FORMAT DS_FORMAT_ARCH
 
@@ -382,8 +382,9 @@ static void random_records(void **state)
     for (unsigned n = 0; n < 20000; n++) {
         struct cairn_pebs_walk walk;
         struct cairn_pebs_field f;
-        uint64_t value;
-        unsigned i = 0;
+        struct cairn_pebs_branch branch;
+        uint64_t value, groups = 0;
+        unsigned i = 0, branches = 0;
         make();
         const uint32_t size = 8 * made.words;
         assert_int_equal(whole_size(made.word, size + 8 * below(100)), size);
@@ -393,8 +394,16 @@ static void random_records(void **state)
             assert_int_equal(f.value, made.word[i]);
             assert_string_equal(f.name, made.name[i]);
             assert_int_equal(f.group, made.group[i]);
+            groups |= UINT64_C(1) << f.group;
+            if (f.what != CAIRN_PEBS_LBR_FROM)
+                continue;
+            assert_true(cairn_pebs_branch(FORMAT, made.word, size, branches++, &branch));
+            assert_true(branch.from == f.value && branch.to == made.word[i + 1] && branch.info == made.word[i + 2]);
         }
         assert_int_equal(i, made.words);
+        assert_false(cairn_pebs_branch(FORMAT, made.word, size, branches, &branch));
+        assert_true(cairn_pebs_groups(FORMAT, made.word, size) == groups);
+        assert_int_equal(cairn_pebs_check(FORMAT, made.word, size), 0);
         assert_false(walk.cut);
         assert_true(cairn_pebs_get(FORMAT, (const uint8_t *)made.word, size, CAIRN_PEBS_EVENTING_IP, &value));
         assert_true(value == made.ip);

@@ -7,8 +7,8 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/arch_bits.h"
+#include "tools/pebs/pebs.h"
 
 #define FAIL(w, time, ...) cairn_fail((w)->check, CAIRN_RULE_AREAS, (int)(w)->n, time, __VA_ARGS__)
 #define FAIL_RECORD(w, r, fmt, ...)                                                                                    \

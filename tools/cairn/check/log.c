@@ -7,7 +7,7 @@
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/model_log.h"
-#include "tools/cairn/log/pebs_fields.h"
+#include "tools/pebs/pebs.h"
 #include "trace/wire/model_log.h"
 
 struct walk { /* along one CPU's entries, and the records beside them */

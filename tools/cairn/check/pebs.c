@@ -8,10 +8,10 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/counters.h"
 #include "tools/cairn/model/pebs_memory.h"
 #include "tools/cairn/model/timeline.h"
+#include "tools/pebs/pebs.h"
 
 #define FAIL(w, rule, time, ...) cairn_fail((w)->check, rule, (int)(w)->n, time, __VA_ARGS__)
 

@@ -12,8 +12,8 @@
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/bts.h"
 #include "tools/cairn/log/drains.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/plugin_truth.h"
+#include "tools/pebs/pebs.h"
 
 #define TRIES 1000u /* records that are not found; the rest of them would take too long */
 

@@ -12,8 +12,8 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/log/drains.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/timeline.h"
+#include "tools/pebs/pebs.h"
 
 struct records {
     struct cairn_check *check;

@@ -11,8 +11,8 @@
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/command/ds_draw.h"
 #include "tools/cairn/log/model_log.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/disassemble.h"
+#include "tools/pebs/pebs.h"
 #include "trace/wire/model_log.h"
 
 enum step { LOAD = 1, OVERFLOW, ARMING, CAPTURE, WRITE, INDEX, RELOAD, THRESHOLD, INTERRUPT, DRAIN, THREAD };

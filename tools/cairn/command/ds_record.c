@@ -6,8 +6,8 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/command/ds_draw.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/log/show.h"
+#include "tools/pebs/pebs.h"
 
 #define INDENT   "  %-7s %3x "
 #define INDENTED 14

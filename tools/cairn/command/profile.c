@@ -12,11 +12,11 @@
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/ds_draw.h"
 #include "tools/cairn/log/drains.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/counters.h"
 #include "tools/cairn/model/elf.h"
 #include "tools/cairn/model/loss.h"
+#include "tools/pebs/pebs.h"
 
 enum per { PER_BOTH, PER_THREAD, PER_FUNCTION, PER_LINE };
 static const char *const per_names[] = {"both", "thread", "function", "line", NULL};

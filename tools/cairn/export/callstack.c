@@ -7,7 +7,7 @@
 #include "ds/soft/insn.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/bts.h"
-#include "tools/cairn/log/pebs_fields.h"
+#include "tools/pebs/pebs.h"
 
 #define LBR_ENTRIES 256u /* a record's, at most: 8 bits less one in MSR_PEBS_DATA_CFG */
 

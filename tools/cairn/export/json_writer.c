@@ -11,10 +11,10 @@
 #include "tools/cairn/export/writer.h"
 #include "tools/cairn/log/etl/event_text.h"
 #include "tools/cairn/log/locks.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/log/rundown.h"
 #include "tools/cairn/model/filter.h"
 #include "tools/cairn/model/loss.h"
+#include "tools/pebs/pebs.h"
 #include "trace/wire/spinlock.h"
 
 #define FORMAT 1

@@ -6,7 +6,7 @@
 
 #include "ds/pebs23_layout.h"
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/pebs_fields.h"
+#include "tools/pebs/pebs.h"
 
 /* Bytes of records behind one drain, after which those that are there make a group: more than any buffer of this kernel
  * has. A log whose drains are missing costs that for each CPU, and lists of the records a few times as long. */
@@ -250,7 +250,7 @@ static bool index_whole(const struct target *t, const uint8_t *p, uint32_t bytes
     for (uint32_t at = 0, size; at < bytes; at += size, records++) {
         size = cairn_pebs_size(t->format, p + at, bytes - at, &whole);
         if (!size)
-            return whole && !at && begin_join(t, p, bytes);
+            return t->format == DS_FORMAT_ARCH && whole && !at && begin_join(t, p, bytes);
         add_record(t, p + at, t->address + at, size, t->piece);
     }
     count_records(t, bytes, records);

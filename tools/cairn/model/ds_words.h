@@ -2,8 +2,8 @@
 /* The Debug Store in words: what is in a DS area, in the registers of architectural PEBS, and in PEBS records. */
 #pragma once
 
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/log/show.h"
+#include "tools/pebs/pebs.h"
 
 /* A counter's name, with the event this log's kernel counted on it where that is known: "PMC0=INST_RETIRED.ANY_P". */
 const char *cairn_show_counter(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, unsigned counter);

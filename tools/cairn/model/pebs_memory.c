@@ -11,8 +11,8 @@
 
 #include "ds/events/events.h"
 #include "ds/layout.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/counters.h"
+#include "tools/pebs/pebs.h"
 
 void cairn_show_bits(char out[CAIRN_SHOWN], uint64_t value, const char *between, const char *const *names,
                      unsigned count)

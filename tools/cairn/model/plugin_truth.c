@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/pebs_fields.h"
+#include "tools/pebs/pebs.h"
 
 struct line { /* what is left of it */
     const char *at, *end;

@@ -6,12 +6,12 @@
 
 #include "ds/lbr_layout.h"
 #include "ds/pebs23_layout.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/arch_bits.h"
 #include "tools/cairn/model/counters.h"
 #include "tools/cairn/model/ds_words.h"
 #include "tools/cairn/model/pebs_memory.h"
+#include "tools/pebs/pebs.h"
 
 static void show_counter(char out[CAIRN_SHOWN], const struct cairn_counters *on, unsigned counter)
 {

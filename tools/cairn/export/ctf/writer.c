@@ -11,8 +11,8 @@
 #include "tools/cairn/export/folder.h"
 #include "tools/cairn/log/etl/event_text.h"
 #include "tools/cairn/log/locks.h"
-#include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/filter.h"
+#include "tools/pebs/pebs.h"
 #include "trace/wire/spinlock.h"
 
 struct ctf {

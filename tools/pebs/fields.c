@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cairn/log/pebs_fields.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#include "ds/pebs23_layout.h"
-#include "tools/cairn/base/bytes.h"
+/* The contents of a record of each format: one table of fields with the place of each in the records of formats 0 to 3
+ * and in the groups of formats 4 and up. Offsets are those of ds/layout.h, and of architectural PEBS those of
+ * ds/pebs23_layout.h. */
+#include "tools/pebs/inside.h"
+#include "tools/pebs/pebs.h"
 
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
-#define NOT_FIXED 0xFF /* not in the records of formats 0 to 3 */
-#define ADAPTIVE  4    /* the first format that is made of groups */
+#define ADAPTIVE    CAIRN_PEBS_ADAPTIVE
+#define NOT_FIXED   0xFF                   /* not in the records of formats 0 to 3 */
+#define GROUPS      (CAIRN_PEBS_CNTR + 1u) /* of formats 4 to 6; as a row's: in none of them */
+#define NAME_LENGTH 13u
+#define NOWHERE     UINT32_MAX
 
 static const struct row {
-    const char *name;
+    char name[NAME_LENGTH];
     uint8_t what, group, at;    /* formats 4 and up: group, and where in it */
     uint8_t fixed, first, last; /* formats `first` to `last`, below 4: where in the record */
 } rows[] = {
@@ -25,7 +26,7 @@ static const struct row {
     {"head", CAIRN_PEBS_HEAD, BASIC(head), NOT_FIXED, 0, 0},
     {"EventingIP", CAIRN_PEBS_EVENTING_IP, BASIC(eventing_ip), FIXED(fmt2.eventing_ip), 2, 3},
     {"counters", CAIRN_PEBS_COUNTERS, BASIC(counters), FIXED(fmt2.fmt1.status), 3, 3},
-    {"status", CAIRN_PEBS_STATUS, CAIRN_PEBS_GROUPS, 0, FIXED(fmt2.fmt1.status), 1, 2},
+    {"status", CAIRN_PEBS_STATUS, GROUPS, 0, FIXED(fmt2.fmt1.status), 1, 2},
     {"TSC", CAIRN_PEBS_TSC, BASIC(tsc), FIXED(tsc), 3, 3},
     {"data address", CAIRN_PEBS_DATA_ADDRESS, MEM(data_linear_address), FIXED(fmt2.fmt1.data_linear_address), 1, 3},
     {"data source", CAIRN_PEBS_DATA_SOURCE, MEM(data_source), FIXED(fmt2.fmt1.data_source), 1, 3},
@@ -55,7 +56,7 @@ static const struct row {
 
 /* The same of architectural PEBS; general registers are as above. A row counts as far as its group goes. */
 static const struct arch_row {
-    const char *name;
+    char name[NAME_LENGTH];
     uint8_t what, group, at;
 } arch_rows[] = {
 #define ARCH(group, type, member) CAIRN_PEBS_##group, offsetof(struct ds_arch_##type, member)
@@ -79,14 +80,6 @@ static const struct arch_row {
 #define ARCH_ROWS (sizeof(arch_rows) / sizeof(arch_rows[0]))
 #define LBR_HEAD  ((uint32_t)sizeof(struct ds_arch_lbr) / 8)
 
-const char *cairn_pebs_group_name(enum cairn_pebs_group group)
-{
-    static const char *const names[CAIRN_PEBS_ALL_GROUPS] = {"BASIC", "MEMINFO", "GPR",  "XMM",    "LBR",
-                                                             "CNTR",  "HEADER",  "AUX",  "XER",    "YMMH",
-                                                             "EGPR",  "OPMASK",  "ZMMH", "H16ZMM", "PADDING"};
-    return names[group];
-}
-
 static const struct arch_row *find_arch_row(uint8_t group, uint32_t at)
 {
     for (const struct arch_row *r = arch_rows; r < arch_rows + ARCH_ROWS; r++)
@@ -96,7 +89,7 @@ static const struct arch_row *find_arch_row(uint8_t group, uint32_t at)
 }
 
 /* The row of the word at `at` of a record of format 0 to 3 (group ignored), or of a group. */
-static const struct row *find_row(uint8_t format, uint8_t group, uint32_t at)
+static const struct row *find_row(unsigned format, uint8_t group, uint32_t at)
 {
     for (const struct row *r = rows; r < rows + ROWS; r++)
         if (format < ADAPTIVE ? r->fixed == at && r->first <= format && format <= r->last
@@ -130,41 +123,6 @@ static const struct {
 #define ARCH_GROUPS (sizeof(arch_groups) / sizeof(arch_groups[0]))
 #define ARCH_CNTR   (IA32_PMC_CFG_C_CNTR | IA32_PMC_CFG_C_CNTR_ALLOW | DS_BIT(39)) /* any of them: a counter group */
 
-/* Bytes that a fragment takes: its size may or may not count its padding. 0: there is no such size. */
-static uint32_t fragment_bytes(uint64_t format)
-{
-    const uint32_t own = ds_arch_header_size(format);
-    return own >= sizeof(struct ds_arch_header) && own % 8 == 0 ? (own + 15) / 16 * 16 : 0;
-}
-
-static bool goes_on(uint64_t format)
-{
-    return format & DS_ARCH_HEADER_CONT || ds_arch_header_null(format);
-}
-
-static uint32_t arch_size(const uint8_t *record, uint32_t left, uint32_t *whole)
-{
-    uint32_t size = 0;
-    for (;;) {
-        *whole = UINT32_MAX;
-        if (left - size < sizeof(struct ds_arch_header))
-            return 0;
-        const uint64_t format = cairn_get64(record + size);
-        const uint32_t fragment = fragment_bytes(format);
-        if (!fragment || fragment > CAIRN_PEBS_SIZE_MOST - size) {
-            *whole = 0;
-            return 0;
-        }
-        if (!goes_on(format))
-            *whole = size + fragment;
-        if (fragment > left - size)
-            return 0;
-        size += fragment;
-        if (!goes_on(format))
-            return size;
-    }
-}
-
 /* Words of the group of a fragment that is at `place`. What lies in LBR and CNTR themselves tells of `w`, which has
  * come there. */
 static uint32_t arch_words(const struct cairn_pebs_walk *w, unsigned place)
@@ -178,13 +136,13 @@ static uint32_t arch_words(const struct cairn_pebs_walk *w, unsigned place)
     }
     if (!(w->groups & ARCH_CNTR))
         return 0;
-    return 2 + (w->index < 2 ? 0 : (uint32_t)(__builtin_popcount(w->gp) + __builtin_popcount(w->fixed)) + w->metrics);
+    return 2 + (w->index < 2 ? 0 : cairn_pebs_count(w->gp) + cairn_pebs_count(w->fixed) + w->metrics);
 }
 
 static void begin_fragment(struct cairn_pebs_walk *w)
 {
-    w->groups = cairn_get64(w->record + w->at);
-    const uint32_t bytes = fragment_bytes(w->groups), left = w->size - w->at;
+    w->groups = cairn_pebs_get64(w->record + w->at);
+    const uint32_t bytes = cairn_pebs_fragment_bytes(w->groups), left = w->size - w->at;
     w->fragment = w->at;
     w->end = bytes && bytes <= left ? w->at + bytes : w->size;
     w->cut |= !bytes || bytes > left;
@@ -205,7 +163,7 @@ static bool arch_step(struct cairn_pebs_walk *w)
     if (has)
         return true;
     w->cut |= w->place < ARCH_GROUPS;
-    if (!goes_on(w->groups))
+    if (!cairn_pebs_goes_on(w->groups))
         return false;
     w->cut |= w->size - w->at < sizeof(struct ds_arch_header);
     if (w->size - w->at < sizeof(struct ds_arch_header))
@@ -215,36 +173,52 @@ static bool arch_step(struct cairn_pebs_walk *w)
     return true;
 }
 
-/* The place of the field of `row` in a record, in whichever of its fragments. */
-static bool arch_get(const uint8_t *record, uint32_t size, uint8_t group, uint32_t within, uint64_t *value)
+/* Where in a record 8 bytes lie that are at `within` of a group, in whichever of its fragments; `w` is of that.
+ * NOWHERE: they are not there. */
+static uint32_t arch_find(struct cairn_pebs_walk *w, const uint8_t *record, uint32_t size, uint8_t group,
+                          uint32_t within)
 {
-    struct cairn_pebs_walk w = {.record = record, .size = size};
-    while (size - w.at >= sizeof(struct ds_arch_header)) {
-        uint32_t at = w.at;
+    *w = (struct cairn_pebs_walk){.record = record, .size = size};
+    while (size - w->at >= sizeof(struct ds_arch_header)) {
+        uint32_t at = w->at;
         unsigned place = 0;
-        begin_fragment(&w);
+        begin_fragment(w);
         for (; arch_groups[place].group != group; place++)
-            at += 8 * arch_words(&w, place);
-        if (arch_words(&w, place) && at + within + 8 <= w.end) {
-            *value = cairn_get64(record + at + within);
-            return true;
-        }
-        w.at = w.end;
-        if (!goes_on(w.groups))
+            at += 8 * arch_words(w, place);
+        if (arch_words(w, place) && at + within + 8 <= w->end)
+            return at + within;
+        w->at = w->end;
+        if (!cairn_pebs_goes_on(w->groups))
             break;
     }
-    return false;
+    return NOWHERE;
+}
+
+static bool arch_get(const uint8_t *record, uint32_t size, uint8_t group, uint32_t within, uint64_t *value)
+{
+    struct cairn_pebs_walk w;
+    const uint32_t at = arch_find(&w, record, size, group, within);
+    if (at != NOWHERE)
+        *value = cairn_pebs_get64(record + at);
+    return at != NOWHERE;
+}
+
+static bool is_fixed(unsigned format)
+{
+    return format < ADAPTIVE || format == CAIRN_PEBS_BTS;
 }
 
 /* ---- walking a record ------------------------------------------------------------------------------------------- */
 
-void cairn_pebs_walk(struct cairn_pebs_walk *walk, uint8_t format, const uint8_t *record, uint32_t size)
+void cairn_pebs_walk(struct cairn_pebs_walk *walk, unsigned format, const void *record, uint32_t size)
 {
     *walk = (struct cairn_pebs_walk){.record = record, .size = size, .format = format};
-    if (format == DS_FORMAT_ARCH && size >= sizeof(struct ds_arch_header))
+    if (format == CAIRN_PEBS_ARCH && size >= sizeof(struct ds_arch_header))
         begin_fragment(walk);
-    else if (format >= ADAPTIVE && format != DS_FORMAT_ARCH)
-        walk->groups = ds_pebs_head_groups(cairn_get64(record));
+    else if (is_fixed(format))
+        walk->end = cairn_pebs_bytes(format, 0);
+    else if (format != CAIRN_PEBS_ARCH && size >= 8)
+        walk->groups = ds_pebs_head_groups(cairn_pebs_get64(record));
 }
 
 /* 8-byte words of a group of this record. */
@@ -266,72 +240,7 @@ static uint32_t words(const struct cairn_pebs_walk *w, uint8_t group)
             return 0;
         if (w->index < 2)
             return 2;
-        return 2 + (uint32_t)__builtin_popcount(w->gp) + (uint32_t)__builtin_popcount(w->fixed) + w->metrics;
-    }
-}
-
-static void name_counter(struct cairn_pebs_walk *w, struct cairn_pebs_field *f)
-{
-    uint32_t n = w->index - 2u, gp = (uint32_t)__builtin_popcount(w->gp),
-             fixed = (uint32_t)__builtin_popcount(w->fixed);
-    uint32_t mask = n < gp ? w->gp : w->fixed;
-    f->what = CAIRN_PEBS_CNTR_VALUE;
-    if (n >= gp + fixed) {
-        snprintf(f->name, sizeof(f->name), n == gp + fixed ? "slots" : "PERF_METRICS");
-        return;
-    }
-    for (uint32_t skip = n < gp ? n : n - gp; skip; skip--)
-        mask &= mask - 1;
-    snprintf(f->name, sizeof(f->name), n < gp ? "PMC%d" : "FIXED_CTR%d", __builtin_ctz(mask));
-}
-
-static void name_cntr(struct cairn_pebs_walk *w, struct cairn_pebs_field *f)
-{
-    if (w->index == 0) {
-        snprintf(f->name, sizeof(f->name), "masks");
-        f->what = CAIRN_PEBS_CNTR_MASKS;
-        w->gp = (uint32_t)f->value;
-        w->fixed = (uint32_t)(f->value >> 32);
-    } else if (w->index == 1) {
-        snprintf(f->name, sizeof(f->name), "metrics");
-        f->what = CAIRN_PEBS_CNTR_METRICS;
-        w->metrics = (uint32_t)f->value ? 2 : 0;
-    } else {
-        name_counter(w, f);
-    }
-}
-
-/* `i`: its number among those of all entries. */
-static void name_lbr(unsigned i, struct cairn_pebs_field *f)
-{
-    static const char *const names[] = {"from", "to", "info"};
-    snprintf(f->name, sizeof(f->name), "%u.%s", i / 3u, names[i % 3]);
-    f->what = (uint8_t)(CAIRN_PEBS_LBR_FROM + i % 3);
-}
-
-static void name_xmm(uint16_t i, struct cairn_pebs_field *f)
-{
-    snprintf(f->name, sizeof(f->name), "XMM%u.%s", i / 2u, i % 2 ? "high" : "low");
-    f->what = i % 2 ? CAIRN_PEBS_XMM_HIGH : CAIRN_PEBS_XMM_LOW;
-}
-
-/* Halves of vector registers: which of its words of 8 bytes, as the whole register has them. */
-static bool name_vector(unsigned group, unsigned i, struct cairn_pebs_field *f)
-{
-    f->what = CAIRN_PEBS_VECTOR;
-    switch (group) {
-    case CAIRN_PEBS_YMMH:
-        return snprintf(f->name, sizeof(f->name), "YMM%u.%u", i / 2, 2 + i % 2);
-    case CAIRN_PEBS_ZMMH:
-        return snprintf(f->name, sizeof(f->name), "ZMM%u.%u", i / 4, 4 + i % 4);
-    case CAIRN_PEBS_H16ZMM:
-        return snprintf(f->name, sizeof(f->name), "ZMM%u.%u", 16 + i / 8, i % 8);
-    case CAIRN_PEBS_EGPR:
-        return snprintf(f->name, sizeof(f->name), "R%u", 16 + i);
-    case CAIRN_PEBS_OPMASK:
-        return snprintf(f->name, sizeof(f->name), "k%u", i);
-    default:
-        return false;
+        return 2 + cairn_pebs_count(w->gp) + cairn_pebs_count(w->fixed) + w->metrics;
     }
 }
 
@@ -339,20 +248,20 @@ static void name_arch_word(struct cairn_pebs_walk *w, struct cairn_pebs_field *f
 {
     const uint16_t i = w->index;
     const struct arch_row *arch = find_arch_row(w->group, 8u * i);
-    const struct row *row = w->group == CAIRN_PEBS_GPR ? find_row(DS_FORMAT_ARCH, w->group, 8u * i) : NULL;
+    const struct row *row = w->group == CAIRN_PEBS_GPR ? find_row(CAIRN_PEBS_ARCH, w->group, 8u * i) : NULL;
     if (arch || row) {
-        snprintf(f->name, sizeof(f->name), "%s", arch ? arch->name : row->name);
+        cairn_pebs_put(f->name, arch ? arch->name : row->name);
         f->what = arch ? arch->what : row->what;
         if (f->what == CAIRN_PEBS_LBR_DEPTH) /* more cannot be in a fragment */
             w->depth = f->value < CAIRN_PEBS_SIZE_MOST ? (uint32_t)f->value : CAIRN_PEBS_SIZE_MOST;
     } else if (w->group == CAIRN_PEBS_XMM) {
-        name_xmm(i, f);
+        cairn_pebs_name_xmm(i, f);
     } else if (w->group == CAIRN_PEBS_LBR && i >= LBR_HEAD) {
-        name_lbr(i - LBR_HEAD, f);
+        cairn_pebs_name_lbr(i - LBR_HEAD, f);
     } else if (w->group == CAIRN_PEBS_CNTR) {
-        name_cntr(w, f);
-    } else if (!name_vector(w->group, i, f)) {
-        snprintf(f->name, sizeof(f->name), w->group == CAIRN_PEBS_PADDING ? "padding" : "reserved");
+        cairn_pebs_name_cntr(w, f);
+    } else if (!cairn_pebs_name_vector(w->group, i, f)) {
+        cairn_pebs_put(f->name, w->group == CAIRN_PEBS_PADDING ? "padding" : "reserved");
         f->what = CAIRN_PEBS_RESERVED;
     }
 }
@@ -363,31 +272,35 @@ static void name_word(struct cairn_pebs_walk *w, struct cairn_pebs_field *f)
     const struct row *row = w->format < ADAPTIVE || w->group <= CAIRN_PEBS_GPR
                                 ? find_row(w->format, w->group, w->format < ADAPTIVE ? w->at : 8u * i)
                                 : NULL;
-    if (row) {
-        snprintf(f->name, sizeof(f->name), "%s", row->name);
+    if (w->format == CAIRN_PEBS_BTS) {
+        cairn_pebs_put(f->name, i == 0 ? "from" : i == 1 ? "to" : "flags");
+        f->what = (uint8_t)(CAIRN_PEBS_BTS_FROM + i);
+    } else if (row) {
+        cairn_pebs_put(f->name, row->name);
         f->what = row->what;
     } else if (w->group == CAIRN_PEBS_XMM) {
-        name_xmm(i, f);
+        cairn_pebs_name_xmm(i, f);
     } else if (w->group == CAIRN_PEBS_LBR) {
-        name_lbr(i, f);
+        cairn_pebs_name_lbr(i, f);
     } else {
-        name_cntr(w, f);
+        cairn_pebs_name_cntr(w, f);
     }
 }
 
 bool cairn_pebs_next(struct cairn_pebs_walk *w, struct cairn_pebs_field *f)
 {
-    const bool arch = w->format == DS_FORMAT_ARCH;
+    const bool arch = w->format == CAIRN_PEBS_ARCH;
     if (arch && !arch_step(w))
         return false;
-    if (!arch && w->format >= ADAPTIVE)
-        while (w->group < CAIRN_PEBS_GROUPS && w->index >= words(w, w->group)) {
+    const bool fixed = is_fixed(w->format);
+    if (!arch && !fixed)
+        while (w->group < GROUPS && w->index >= words(w, w->group)) {
             w->group++;
             w->index = 0;
         }
-    if ((!arch && w->group == CAIRN_PEBS_GROUPS) || w->size - w->at < 8)
+    if ((!arch && w->group == GROUPS) || (fixed && w->at >= w->end) || w->size - w->at < 8)
         return false;
-    *f = (struct cairn_pebs_field){.group = w->group, .at = w->at, .value = cairn_get64(w->record + w->at)};
+    *f = (struct cairn_pebs_field){.group = w->group, .at = w->at, .value = cairn_pebs_get64(w->record + w->at)};
     if (arch)
         name_arch_word(w, f);
     else
@@ -397,47 +310,110 @@ bool cairn_pebs_next(struct cairn_pebs_walk *w, struct cairn_pebs_field *f)
     return true;
 }
 
-uint32_t cairn_pebs_size(uint8_t format, const uint8_t *record, uint32_t left, uint32_t *whole)
+/* ---- parts of a record ------------------------------------------------------------------------------------------- */
+
+/* Formats 4 to 6: where in the record a group begins; `w` is of it. NOWHERE: there is none. */
+static uint32_t find_group(struct cairn_pebs_walk *w, unsigned format, const uint8_t *record, uint32_t size,
+                           uint8_t group)
 {
-    uint64_t basic[sizeof(struct ds_pebs_basic) / 8] = {0}; /* aligned, for ds_pebs_record_size */
-    if (format == DS_FORMAT_ARCH)
-        return arch_size(record, left, whole);
-    memcpy(basic, record, left < sizeof(basic) ? left : sizeof(basic));
-    return *whole = ds_pebs_record_size(format, basic, left);
+    uint32_t at = 0;
+    cairn_pebs_walk(w, format, record, size);
+    if (!words(w, group))
+        return NOWHERE;
+    for (uint8_t before = 0; before < group; before++)
+        at += 8 * words(w, before);
+    return at;
 }
 
-const char *cairn_pebs_name(char out[CAIRN_PEBS_NAME], const struct cairn_pebs_field *f)
+/* Of a record of which not all is there, too. */
+static bool get_at(const uint8_t *record, uint32_t size, uint32_t at, uint64_t *value)
 {
-    const bool again = f->what == CAIRN_PEBS_FRAGMENT || f->what == CAIRN_PEBS_RESERVED;
-    snprintf(out, CAIRN_PEBS_NAME, again ? "%s@%x" : "%s", f->name, (unsigned)f->at);
-    return out;
+    if (size < 8 || at > size - 8)
+        return false;
+    *value = cairn_pebs_get64(record + at);
+    return true;
 }
 
-bool cairn_pebs_get(uint8_t format, const uint8_t *record, uint32_t size, enum cairn_pebs_what what, uint64_t *value)
+static bool get_fixed(unsigned format, const uint8_t *record, uint32_t size, unsigned what, uint64_t *value)
+{
+    if (format == CAIRN_PEBS_BTS)
+        return what >= CAIRN_PEBS_BTS_FROM && what <= CAIRN_PEBS_BTS_FLAGS &&
+               get_at(record, size, 8 * (what - CAIRN_PEBS_BTS_FROM), value);
+    for (const struct row *r = rows; r < rows + ROWS; r++)
+        if (r->what == what)
+            return r->fixed != NOT_FIXED && r->first <= format && format <= r->last &&
+                   get_at(record, size, r->fixed, value);
+    return false;
+}
+
+bool cairn_pebs_get(unsigned format, const void *record, uint32_t size, enum cairn_pebs_what what, uint64_t *value)
 {
     struct cairn_pebs_walk walk;
     const struct row *row = rows;
-    for (const struct arch_row *r = arch_rows; format == DS_FORMAT_ARCH && r < arch_rows + ARCH_ROWS; r++)
+    if (is_fixed(format))
+        return what != CAIRN_PEBS_REGISTER && get_fixed(format, record, size, what, value);
+    for (const struct arch_row *r = arch_rows; format == CAIRN_PEBS_ARCH && r < arch_rows + ARCH_ROWS; r++)
         if (r->what == what)
             return arch_get(record, size, r->group, r->at, value);
     while (row < rows + ROWS && row->what != what)
         row++;
-    if (format == DS_FORMAT_ARCH)
-        return row < rows + ROWS && row->group == CAIRN_PEBS_GPR && arch_get(record, size, row->group, row->at, value);
-    if (row == rows + ROWS ||
-        (format < ADAPTIVE && (row->fixed == NOT_FIXED || format < row->first || format > row->last)))
+    if (row == rows + ROWS || row->group == GROUPS || what == CAIRN_PEBS_REGISTER)
         return false;
-    uint32_t at = row->fixed;
-    if (format >= ADAPTIVE) {
-        cairn_pebs_walk(&walk, format, record, size);
-        if (row->group == CAIRN_PEBS_GROUPS || !words(&walk, row->group))
+    if (format == CAIRN_PEBS_ARCH)
+        return row->group == CAIRN_PEBS_GPR && arch_get(record, size, row->group, row->at, value);
+    const uint32_t at = find_group(&walk, format, record, size, row->group);
+    return at != NOWHERE && get_at(record, size, at + row->at, value);
+}
+
+uint64_t cairn_pebs_groups(unsigned format, const void *record, uint32_t size)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    uint64_t groups = 0;
+    cairn_pebs_walk(&walk, format, record, size);
+    while (!is_fixed(format) && cairn_pebs_next(&walk, &f))
+        groups |= DS_BIT(f.group);
+    return groups;
+}
+
+bool cairn_pebs_branch(unsigned format, const void *record, uint32_t size, unsigned n, struct cairn_pebs_branch *b)
+{
+    struct cairn_pebs_walk w;
+    const uint8_t *bytes = record;
+    uint32_t at, entries, end = size;
+    if (is_fixed(format))
+        return false;
+    if (format == CAIRN_PEBS_ARCH) {
+        at = arch_find(&w, bytes, size, CAIRN_PEBS_LBR, offsetof(struct ds_arch_lbr, depth));
+        if (at == NOWHERE)
             return false;
-        at = row->at;
-        for (uint8_t group = 0; group < row->group; group++)
-            at += 8 * words(&walk, group);
+        const uint64_t depth = cairn_pebs_get64(bytes + at);
+        entries = ds_arch_lbr_entries(w.groups, depth < CAIRN_PEBS_SIZE_MOST ? (uint32_t)depth : CAIRN_PEBS_SIZE_MOST);
+        at += (uint32_t)(sizeof(struct ds_arch_lbr) - offsetof(struct ds_arch_lbr, depth));
+        end = w.end;
+    } else {
+        at = find_group(&w, format, bytes, size, CAIRN_PEBS_LBR);
+        entries = at == NOWHERE ? 0 : words(&w, CAIRN_PEBS_LBR) / 3;
     }
-    if (size < 8 || at > size - 8)
+    if (n >= entries || at > end || (end - at) / sizeof(struct ds_pebs_lbr) <= n)
         return false;
-    *value = cairn_get64(record + at);
+    at += n * (uint32_t)sizeof(struct ds_pebs_lbr);
+    b->from = cairn_pebs_get64(bytes + at);
+    b->to = cairn_pebs_get64(bytes + at + offsetof(struct ds_pebs_lbr, to));
+    b->info = cairn_pebs_get64(bytes + at + offsetof(struct ds_pebs_lbr, info));
     return true;
+}
+
+int cairn_pebs_check(unsigned format, const void *record, uint32_t size)
+{
+    struct cairn_pebs_walk w;
+    struct cairn_pebs_field f;
+    unsigned padding = 0, most = 0; /* words behind the groups of a fragment */
+    cairn_pebs_walk(&w, format, record, size);
+    while (cairn_pebs_next(&w, &f)) {
+        padding = f.group == CAIRN_PEBS_PADDING ? padding + 1 : 0;
+        most = padding > most ? padding : most;
+    }
+    const bool all = is_fixed(format) ? w.at == w.end : format == CAIRN_PEBS_ARCH || w.group == GROUPS;
+    return all && w.at == size && !w.cut && most <= 1 ? 0 : CAIRN_PEBS_E_GROUPS;
 }
