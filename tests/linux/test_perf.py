@@ -66,9 +66,10 @@ AGAIN = ("cd /proc/sys/kernel; echo 1000 >perf_event_max_sample_rate; echo 0 >pe
          "for i in 1 2; do perf record -o /tmp/data -g -e PMU/instructions/p -e PMU/branches/p -c 997 "
          "busybox seq 1 100; done; echo 25 >perf_cpu_time_max_percent")  # while it is 0 no rate can be written
 SAMPLING = {"one CPU": AGAIN, "two CPUs": f"echo 1 >/sys/devices/system/cpu/cpu1/online; {AGAIN}"}
+PROGRAMS = 4  # random ones: each takes seconds in each guest, and test_random.py runs more of them
 # Every counter is theirs, so Linux' watchdog gives its own back; and they look for addresses of the kernel.
 RANDOM = {"random": "cd /proc/sys/kernel; echo 0 >nmi_watchdog; echo 0 >kptr_restrict; cd - >/dev/null; " +
-          checks.random_command(1000, 10)}
+          checks.random_command(1000, PROGRAMS)}
 INTERRUPTS = {"nmi": "grep -E 'NMI|PMI' /proc/interrupts"}
 FEW = ["quiet", "stat", "registers", "stacks", "precise branches", "group", "slots", "logged", "interrupts", "random",
        "nmi"]
@@ -135,6 +136,8 @@ def booted(request, tmp_path_factory):
     programs |= {"bin/linux-stepped": guest.BUILD / "linux-stepped", "bin/random": checks.RANDOM}
     newer = machine.preset in checks.ARCHITECTURAL
     sampling = dict(islice(SAMPLING.items(), machine.cpus)) if newer else {}
+    if machine.commands == "few":
+        sampling = dict([sampling.popitem()])
     commands = {**COMMANDS, **(ARCHITECTURAL_COMMANDS if newer else {}),
                 **(METRICS if machine.preset == "icelake" else {}), **RANDOM, **INTERRUPTS}
     if machine.commands == "few":
@@ -424,7 +427,7 @@ def test_vector_registers(booted):
 @on(OLDER, QUICK, NEWER)
 def test_random_programs(booted):
     """Beside single-stepping by ptrace: see test_random.py."""
-    checks.random_programs(booted.run.said[booted.commands.index("random")], 1000, 10, booted.folder)
+    checks.random_programs(booted.run.said[booted.commands.index("random")], 1000, PROGRAMS, booted.folder)
     assert "flags exact" in booted.run.plugin
 
 
