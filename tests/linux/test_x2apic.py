@@ -14,7 +14,7 @@ RECORD = "taskset 2 perf record -q -c 10007 {} " + f"known $(seq {WORDS - 1}) &&
 COMMANDS = [checks.QUIET, RECORD.format("-e instructions:u"), RECORD.format("-b -e instructions:upp"),
             "grep -E 'NMI|PMI' /proc/interrupts", "suite/part/print; whoami", "sleep 5"]
 
-pytestmark = pytest.mark.xdist_group("x2apic")
+pytestmark = [pytest.mark.xdist_group("x2apic"), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
