@@ -65,6 +65,7 @@ header libelf.h            libelf-dev      elfutils-libelf-devel libelf         
 header elfutils/libdw.h    libdw-dev       elfutils-devel        elfutils        libdw-devel      -
 header capstone/capstone.h libcapstone-dev capstone-devel        capstone        libcapstone-devel capstone
 header protobuf-c/protobuf-c.h libprotobuf-c-dev protobuf-c-devel protobuf-c libprotobuf-c-devel protobuf-c
+header sqlite3.h           libsqlite3-dev  sqlite-devel          sqlite          sqlite3-devel    sqlite
 on_path protoc-c           protobuf-c-compiler protobuf-c-compiler protobuf-c      protobuf-c       protobuf-c
 on_path python3            python3         python3               python          python3          python
 on_path dpkg-shlibdeps     dpkg-dev        dpkg-dev              dpkg            dpkg             dpkg

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The host tools: plain (build/host), and with sanitizers (build/san) for the tests.
-CAIRN_LIBS := -ldw -lelf -lcapstone -lprotobuf-c -lm
+CAIRN_LIBS := -ldw -lelf -lcapstone -lprotobuf-c -lsqlite3 -lm
 
 # The messages of a Perfetto trace, made into C.
 PF_PROTO := tools/cairn/export/perfetto/perfetto.proto
@@ -11,8 +11,9 @@ $(PF_C) $(PF_C:.c=.h) &: $(PF_PROTO)
 	$(Q)protoc-c --proto_path=$(dir $(PF_PROTO)) --c_out=$(@D) $(notdir $(PF_PROTO))
 PF_USERS := $(wildcard tools/cairn/export/perfetto/*.c) tests/fuzz/formats.c tests/unit/cairn/test_perfetto.c
 $(foreach p,host san fuzz,$(PF_USERS:%.c=$(B)/$p/%.o)): | $(PF_C:.c=.h)
-# It takes in the page of `cairn export --to html`.
+# What takes in the page of `cairn export --to html`, and the tables of `--to sqlite`.
 $(foreach p,host san fuzz,$(B)/$p/tools/cairn/export/html/page.o): $(wildcard tools/cairn/export/html/page/*)
+$(foreach p,host san fuzz,$(B)/$p/tools/cairn/export/sqlite/sql.o): $(wildcard tools/cairn/export/sqlite/*.sql)
 
 # Two libraries of each kind: what kernel and loader share with the host, and the tool without its main.
 libcairn := $(patsubst %.c,%.o,$(filter-out tools/cairn/main.c,$(CAIRN_C))) perfetto.pb-c.o

@@ -1,8 +1,8 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # How fast a dump of workload.h's switches is read (read_dump.c), beside babeltrace2 on the CTF of the same switches
 # and a plain decoder of the same batches in memory (plain.h): millions a second of the processor's time, on one core
-# each, and of `cairn` on all there are by the clock.
+# each, and of `cairn` on all there are by the clock. And how long `cairn export --to sqlite` takes by the clock.
 #
 #     tests/bench/read.sh BUILD
 set -eu
@@ -20,6 +20,11 @@ echo "$one $all $plain" | awk -v n=$switches '{
     printf "read.private_peak %d kB\n", $6
     printf "read.plain %.2f Mswitches/s\n", n / $7 / 1e6
     printf "read.times_plain %.2f ratio\n", $7 / $2 }'
+TIMEFORMAT=%R
+seconds=$({ time "$build/cairn" export --to sqlite "$log" -o "$build/bench/read.db"; } 2>&1)
+echo "sqlite.seconds $seconds seconds"
+echo "sqlite.bytes $(wc -c <"$build/bench/read.db") bytes"
+rm "$build/bench/read.db"
 if ! command -v babeltrace2 >/dev/null; then
     echo 'bench: no babeltrace2: nothing to compare with' >&2
     exit 0

@@ -348,17 +348,12 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
 
 static void lost(struct cairn_output *o, const struct cairn_item *item)
 {
-    static const char *const kinds[] = {
-        [CAIRN_HOLE_BYTES] = "bytes",      [CAIRN_HOLE_BUFFERS] = "buffers", [CAIRN_HOLE_OVERWRITTEN] = "overwritten",
-        [CAIRN_HOLE_LOST] = "lost",        [CAIRN_HOLE_STOPPED] = "stopped", [CAIRN_HOLE_LOST_HERE] = "lost_here",
-        [CAIRN_HOLE_MAYBE_LOST] = "maybe",
-    };
     const struct cairn_hole *h = item->hole;
     char text[CAIRN_SHOWN];
     struct cairn_json *j = line(o, "lost");
     ((struct json *)o->state)->lost++;
     cairn_json_number(j, "cpu", item->cpu);
-    cairn_json_text(j, "kind", kinds[h->kind]);
+    cairn_json_text(j, "kind", cairn_hole_name(h->kind));
     cairn_json_text(j, "text", cairn_show_hole(text, o->log, h));
     if (h->kind == CAIRN_HOLE_BYTES || h->kind == CAIRN_HOLE_BUFFERS || h->kind == CAIRN_HOLE_OVERWRITTEN)
         cairn_json_number(j, "first_buffer", h->buffer);

@@ -174,6 +174,11 @@ FILE *cairn_partial_file(const char *path)
     return NULL;
 }
 
+const char *cairn_partial_path(void)
+{
+    return parts[0].is;
+}
+
 int cairn_partial_folder(const char *path)
 {
     if (mkdir(path, 0777))

@@ -13,6 +13,8 @@
 /* Opens a file that is to become `path`, which is a regular file or nothing, perhaps behind links: they stay. It has
  * the mode of that file, where there is one, and lies beside it, so that there must be room for both. NULL: errno. */
 FILE *cairn_partial_file(const char *path);
+/* Where the first file that was opened is, for writers that open it themselves. */
+const char *cairn_partial_path(void);
 /* The same as PATH.partial, whatever was there: for a folder that is all its writer's own. */
 FILE *cairn_partial_part(const char *path);
 /* Makes a folder for such parts. 0, or negative errno: -EEXIST, and nothing else was done. */

@@ -14,7 +14,7 @@
 #include "trace/wire/format.h"
 #include "trace/wire/spinlock.h"
 
-#define CAIRN_WRITERS(W) W(ctf) W(etl) W(folded) W(html) W(json) W(perfetto) W(svg)
+#define CAIRN_WRITERS(W) W(ctf) W(etl) W(folded) W(html) W(json) W(perfetto) W(sqlite) W(svg)
 
 struct cairn_output {
     const struct cairn_log *log;

@@ -135,6 +135,16 @@ const char *cairn_show_hole_part(char out[CAIRN_SHOWN], const struct cairn_hole 
     return out;
 }
 
+const char *cairn_hole_name(uint8_t kind)
+{
+    static const char *const names[] = {
+        [CAIRN_HOLE_BYTES] = "bytes",      [CAIRN_HOLE_BUFFERS] = "buffers", [CAIRN_HOLE_OVERWRITTEN] = "overwritten",
+        [CAIRN_HOLE_LOST] = "lost",        [CAIRN_HOLE_STOPPED] = "stopped", [CAIRN_HOLE_LOST_HERE] = "lost_here",
+        [CAIRN_HOLE_MAYBE_LOST] = "maybe",
+    };
+    return names[kind];
+}
+
 const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *h)
 {
     char frames[CAIRN_SHOWN] = "", named[CAIRN_SHOWN], what[CAIRN_SHOWN];

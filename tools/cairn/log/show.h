@@ -32,6 +32,8 @@ static inline double cairn_percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
+/* The kind of a hole as one word, for formats that other programs read: "bytes", "overwritten". */
+const char *cairn_hole_name(uint8_t kind);
 /* What is missing at a hole, in words: "1200 bytes of buffer 3 missing (frame 7)". */
 const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *hole);
 /* Which bytes or buffers that are: "1200 bytes of buffer 3", "buffers 3..5". */
