@@ -4,6 +4,7 @@
 
 #include "kernel/lib/rows.h"
 
+struct trace_config;
 struct trace_dump;
 
 /* What it is about; a dump has the sections in this order (docs/reference/format.md). */
@@ -46,3 +47,6 @@ ROWS(kdump, const struct kdump_section);
 #define KDUMP_SECTION(about, in, function)                                                                             \
     static const struct kdump_section section_##function = {.subject = (about), .when = (in), .write = (function)};    \
     ROWS_ADD(kdump, section_##function)
+
+/* Adds lines about a session to the section of sessions. Weak: another part of the kernel may define it. */
+void kdump_session_more(struct trace_dump *dump, const struct trace_config *config);

@@ -17,12 +17,16 @@ static const char *switches_of(const struct perfinfo_groupmask *masks)
     return compact && full ? "compact+full" : compact ? "compact" : full ? "full" : "none";
 }
 
+__attribute__((weak)) void kdump_session_more(struct trace_dump *d, const struct trace_config *c)
+{
+    (void)d, (void)c;
+}
+
 /* What does not change while there is a session. */
 static void dump_session(struct trace_dump *d, const struct trace_config *c)
 {
     const uint32_t *m = c->masks.masks;
-    char groups[TRACE_GROUPS_TEXT], p[16];
-    trace_groups_show(&c->masks, groups);
+    char p[16];
     snprintf(p, sizeof p, "session.%u", c->number);
     LINE("%s.events=%s", p, switches_of(&c->masks));
     LINE("%s.mode=%s", p, c->circular ? "circular" : "sequential");
@@ -33,7 +37,7 @@ static void dump_session(struct trace_dump *d, const struct trace_config *c)
     LINE("%s.tsc_base=%lu", p, (unsigned long)c->clock.base);
     LINE("%s.multiplier=%lu", p, (unsigned long)c->clock.multiplier);
     LINE("%s.origin=%ld", p, (long)c->clock.origin);
-    LINE("%s.groups=%s", p, groups);
+    kdump_session_more(d, c);
     LINE("%s.masks=%08x %08x %08x %08x %08x %08x %08x %08x", p, m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7]);
     LINE("%s.buffer_bytes=%u", p, c->buffer_bytes);
     LINE("%s.buffers=%u", p, c->buffers);

@@ -227,21 +227,12 @@ static void send_head(void)
     kdump_begun.any = true;
 }
 
-/* Before krecording_init makes the sessions. */
-static void options(const struct boot_info *info)
-{
-    (void)info;
-    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
-        kopt.session[i].live = klive_on && !kopt.session[i].circular;
-}
-KPHASE(KPHASE_OPTIONS, options);
-
 static void begin(const struct boot_info *info)
 {
     (void)info;
     static const struct trace_sink pieces = {send_line, NULL};
     static const struct kthread_params params = {.name = "logger", .priority = KPRIORITY_LOWEST, .entry = logger};
-    if (!klive_on)
+    if (!kopt.live)
         return;
     if (!kserial_there()) {
         kreport(KREPORT_SKIP, "live", "no serial port works: the trace stays in memory");

@@ -13,5 +13,4 @@
 
 #include <stdint.h>
 
-extern uint32_t klive_on;   /* option dump=: 0: end, 1: live */
 extern uint32_t klive_pace; /* option dump.pace= */

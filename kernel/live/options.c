@@ -2,17 +2,16 @@
 /* Options of a dump that is sent while the run goes on. */
 #include "kernel/live/live_dump.h"
 
-#include "kernel/lib/string.h"
 #include "kernel/options/row.h"
 
-uint32_t klive_on, klive_pace;
+uint32_t klive_pace;
 
 static const struct kopt_option live = {
     .name = "dump",
     .standard = "end",
     .text = "when the trace goes to the serial port: end (after the run), or live: a thread of the lowest priority "
             "sends full buffers of sequential sessions during the run and frees them; the rest follows at the end",
-    .field = &klive_on,
+    .field = &kopt.live,
     .kind = WORD,
     .words = "end|live",
     .needs = "serial!=none"};
@@ -28,16 +27,3 @@ static const struct kopt_option pace = {
     .max = 1,
     .needs = "dump=live"};
 ROWS_ADD(kopt, pace);
-
-static bool all_circular(char *error, size_t error_size)
-{
-    bool sequential = !klive_on;
-    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
-        sequential |= kopt.session[n].on && !kopt.session[n].circular;
-    if (!sequential)
-        snprintf(error, error_size,
-                 "option 'dump=live': has no effect where all sessions are circular: they keep "
-                 "their newest buffers for the end; make one sequential, or leave it out");
-    return !sequential;
-}
-KOPT_CHECK(all_circular);

@@ -4,6 +4,7 @@
 
 #include "kernel/lib/string.h"
 #include "kernel/options/row.h"
+#include "kernel/sessions/options.h"
 
 struct trace_spinlock_sampling klock_sampling;
 
@@ -76,7 +77,7 @@ static bool is_idle(char *error, size_t error_size)
 {
     static const struct kopt_option *const all[] = {&spin_threshold, &contention_sample_rate, &acquire_sample_rate,
                                                     &hold_threshold, &every};
-    for (size_t i = 0; i < sizeof all / sizeof *all && !kopt_wants(PERF_SPINLOCK); i++) {
+    for (size_t i = 0; i < sizeof all / sizeof *all && !ksession_wants(PERF_SPINLOCK); i++) {
         char value[KOPT_TEXT];
         kopt_option_show(all[i], value, sizeof value);
         if (strcmp(value, all[i]->standard) == 0)

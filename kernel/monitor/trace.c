@@ -7,6 +7,7 @@
 #include "kernel/lib/string.h"
 #include "kernel/monitor/kernel_commands.h"
 #include "trace/hub.h"
+#include "trace/sessions/group_names.h"
 
 static const char *const clocks[TRACE_CLOCK_TYPES] = {"qpc", "system", "tsc"};
 

@@ -5,7 +5,6 @@
 #include "ds/ds.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
-#include "trace/session.h"
 
 struct ds_config kopt_ds_config;
 
@@ -17,13 +16,13 @@ static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t o
     const char *need;
     size_t left = strlen(needs), n;
     while (kopt_part(&needs, &left, ',', &need, &n)) {
-        struct kopt_row row;
         char value[KOPT_TEXT];
+        size_t i;
         const char *equals = memchr(need, '=', n);
         const bool not = equals[-1] == '!';
         const size_t name = (size_t)(equals - need) - not ;
         snprintf(words, words_size, "%.*s", (int)(need + n - (equals + 1)), equals + 1);
-        const struct kopt_option *o = kopt_row_get(kopt_row_find(need, name), &row);
+        const struct kopt_option *o = kopt_row_find(need, name, &i);
         if (!o) /* the part that would have it is not linked */
             snprintf(value, sizeof value, "%s", strcmp(words, "none") == 0 ? "none" : "absent");
         else if (o->field == &kopt.ds)
@@ -41,9 +40,8 @@ static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t o
 
 bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size)
 {
-    struct kopt_row row;
     const struct kopt_option *o;
-    for (; (o = kopt_row_get(*i, &row)); ++*i) {
+    for (; (o = kopt_row_get(*i)); ++*i) {
         char value[KOPT_TEXT], other[48], words[32];
         const bool workload = o->field == kopt.workload;
         const char *needs = workload ? kopt_workload_needs() : o->needs;
@@ -90,21 +88,13 @@ int kopt_events(struct ds_config *config, const char *events, char *error, size_
     return e ? e : ds_parse_groups(kopt.pebs_groups, config, error, error_size);
 }
 
-bool kopt_wants(uint32_t group)
-{
-    bool wants = false;
-    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
-        wants |= kopt.session[n].on && trace_group_on(&kopt.session[n].masks, group);
-    return wants;
-}
-
 int kopt_check(char *error, size_t error_size)
 {
     size_t i = 0;
     if (kopt_idle(&i, kopt.ds, error, error_size))
         return -EINVAL;
     if (kopt.pebs_threshold > kopt.pebs_records) {
-        if (kopt_row_given(kopt_row_find("pebs.threshold", strlen("pebs.threshold"))))
+        if (kopt_given("pebs.threshold"))
             snprintf(error, error_size, "option 'pebs.threshold=%u': must not be above pebs.records=%u",
                      kopt.pebs_threshold, kopt.pebs_records);
         else

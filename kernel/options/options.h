@@ -12,21 +12,11 @@
 
 #include "arch/firmware/uart.h"
 #include "ds/ds.h"
-#include "trace/session.h"
 
 enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
 enum kopt_end { KOPT_END_HALT, KOPT_END_EXIT, KOPT_END_REBOOT, KOPT_END_POWEROFF };
 
 #define KOPT_TEXT 256
-
-struct kopt_session {
-    uint32_t on;        /* 0: there is no such session */
-    uint32_t automatic; /* 1: and compact switches, or full ones, by the record format */
-    struct perfinfo_groupmask masks;
-    uint32_t clock;               /* enum trace_clock_type */
-    uint32_t circular, live;      /* live: full buffers are taken out while it runs; no option says that by itself */
-    uint32_t buffer_kib, buffers; /* 0: trace.buffer_kib, trace.buffers */
-};
 
 enum kopt_serial_kind {
     KOPT_SERIAL_NONE,
@@ -49,7 +39,7 @@ struct kopt {
     char pebs_groups[32];
     uint32_t pebs_records, pebs_threshold;
     uint32_t beside; /* what is recorded beside PEBS: a wing's option; 0: nothing */
-    struct kopt_session session[TRACE_MAX_SESSIONS];
+    uint32_t live;   /* full buffers are taken out during the run: a wing's option */
     uint32_t trace_buffers, trace_buffer_kib;
     char workload[16];
     uint64_t switches;
@@ -98,9 +88,6 @@ int kopt_check_plan(struct ds_cpu *ds, char *error, size_t error_size);
 /* Adds what counters count beside the events of pebs=. Weak: another part of the kernel may define it; by default it
  * adds nothing. 0, or -EINVAL with one line. */
 int kopt_add_counting(struct ds_config *config, char *error, size_t error_size);
-
-/* Whether any session is to have `group` (trace/groups.h), from its beginning. */
-bool kopt_wants(uint32_t group);
 
 /* COM1 (n = 0) to COM4, where PCs have them. */
 #define KOPT_COM_PORTS 4u

@@ -62,55 +62,7 @@ bool kopt_part_number(const char **value, size_t *size, char separator, uint64_t
            (knumber_parse(part, n, number) && *number >= min && *number <= max);
 }
 
-/* "auto", or groups, or both of them joined. */
-static bool parse_groups(const char *part, size_t n, struct kopt_session *s)
-{
-    if (n >= 4 && memcmp(part, "auto", 4) == 0 && (n == 4 || part[4] == '+')) {
-        s->automatic = 1;
-        if (n == 4)
-            return true;
-        part += 5;
-        n -= 5;
-    }
-    return trace_groups_parse(part, n, &s->masks) == 0;
-}
-
-#define FORM "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its "
-
-static bool parse_session(struct kopt_session *session, const char *value, size_t size, const char **why)
-{
-    struct kopt_session s = {.on = 1};
-    const char *part;
-    size_t n;
-    int clock, mode;
-    uint64_t kib = 0, buffers = 0;
-    if (kopt_word_index("off", value, size) == 0 && session != &kopt.session[0]) {
-        *session = (struct kopt_session){.clock = TRACE_CLOCK_QPC};
-        return true;
-    }
-    *why = FORM "groups joined by '+', of auto, " TRACE_GROUPS_WORDS ", or a group's value";
-    if (!kopt_part(&value, &size, ':', &part, &n) || !parse_groups(part, n, &s))
-        return false;
-    *why = FORM "clock qpc, system or tsc";
-    if (!kopt_part(&value, &size, ':', &part, &n) || (clock = kopt_word_index(KOPT_CLOCKS, part, n)) < 0)
-        return false;
-    *why = FORM "mode sequential or circular";
-    if (!kopt_part(&value, &size, ':', &part, &n) || (mode = kopt_word_index(KOPT_MODES, part, n)) < 0)
-        return false;
-    *why = FORM "buffers of 4 to 1024 KiB, 1 to 65536 of them";
-    if (!kopt_part_number(&value, &size, ':', 4, 1024, &kib) ||
-        !kopt_part_number(&value, &size, ':', 1, 65536, &buffers) || value)
-        return false;
-    s.clock = (uint32_t)clock + TRACE_CLOCK_QPC;
-    s.circular = (uint32_t)mode;
-    s.buffer_kib = (uint32_t)kib;
-    s.buffers = (uint32_t)buffers;
-    *session = s;
-    return true;
-}
-
-/* Whether this kernel is built without what `word` is about; `why` says so then. */
-static bool is_absent(const char *word, size_t size, char *why, size_t why_size)
+bool kopt_is_absent(const char *word, size_t size, char *why, size_t why_size)
 {
     const struct kopt_absent *const *row;
     for (ROWS_EACH(kopt_absent, row)) {
@@ -125,95 +77,65 @@ static bool is_absent(const char *word, size_t size, char *why, size_t why_size)
     return false;
 }
 
-/* Whether groups are among these that only an absent wing would write; `why` says so then. */
-static bool is_group_absent(const struct perfinfo_groupmask *masks, char *why, size_t why_size)
+static void store(const struct kopt_option *o, uint64_t value)
 {
-    static const char key[] = "session=";
-    const struct kopt_absent *const *row;
-    for (ROWS_EACH(kopt_absent, row)) {
-        const char *word = (*row)->word, *group = word + sizeof key - 1;
-        struct perfinfo_groupmask absent = {0};
-        if (strlen(word) < sizeof key || memcmp(word, key, sizeof key - 1) != 0 ||
-            trace_groups_parse(group, strlen(group), &absent) != 0)
-            continue;
-        for (unsigned i = 0; i < sizeof absent.masks / sizeof absent.masks[0]; i++)
-            if (masks->masks[i] & absent.masks[i])
-                return is_absent(word, strlen(word), why, why_size);
-    }
-    return false;
+    if (o->kind == WORD8)
+        *(uint8_t *)o->field = (uint8_t)value;
+    else if (o->kind == NUMBER64)
+        *(uint64_t *)o->field = value;
+    else
+        *(uint32_t *)o->field = (uint32_t)value;
 }
 
-static int set_value(const struct kopt_option *o, const char *word, size_t word_size, const char *value, size_t size,
-                     char *error, size_t error_size)
+/* False: it is wrong, and `why` says in what. */
+static bool set_value(const struct kopt_option *o, const char *value, size_t size, char *why, size_t why_size)
 {
-    char why[256];
-    const char *reason = why;
-    uint64_t v;
-    int i;
-
+    const int word = o->words ? kopt_word_index(o->words, value, size) : 0;
+    uint64_t number;
+    if (word < 0) {
+        snprintf(why, why_size, "must be one of %s", o->words);
+        return false;
+    }
     switch (o->kind) {
     case WORD:
     case WORD8:
-        if ((i = kopt_word_index(o->words, value, size)) >= 0) {
-            if (o->kind == WORD)
-                *(uint32_t *)o->field = (uint32_t)i;
-            else
-                *(uint8_t *)o->field = (uint8_t)i;
-            return 0;
-        }
-        snprintf(why, sizeof why, "must be one of %s", o->words);
-        break;
+        store(o, (uint64_t)word);
+        return true;
     case NUMBER32:
     case NUMBER64:
-        if (knumber_parse(value, size, &v) && v >= o->min && v <= o->max) {
-            if (o->kind == NUMBER32)
-                *(uint32_t *)o->field = (uint32_t)v;
-            else
-                *(uint64_t *)o->field = v;
-            return 0;
+        if (!knumber_parse(value, size, &number) || number < o->min || number > o->max) {
+            snprintf(why, why_size, "must be a number from %lu to %lu", (unsigned long)o->min, (unsigned long)o->max);
+            return false;
         }
-        snprintf(why, sizeof why, "must be a number from %lu to %lu", (unsigned long)o->min, (unsigned long)o->max);
-        break;
+        store(o, number);
+        return true;
     case TEXT:
-        if (o->words && kopt_word_index(o->words, value, size) < 0) {
-            snprintf(why, sizeof why, "must be one of %s", o->words);
-        } else if (size >= o->size) {
-            snprintf(why, sizeof why, "is longer than %u characters", o->size - 1u);
-        } else {
-            memcpy(o->field, value, size);
-            ((char *)o->field)[size] = '\0';
-            return 0;
+        if (size >= o->size) {
+            snprintf(why, why_size, "is longer than %u characters", o->size - 1u);
+            return false;
         }
-        break;
-    case SERIAL:
-        if (kopt_serial_parse(value, size, why, sizeof why))
-            return 0;
-        break;
-    case SESSION:
-        if (parse_session(o->field, value, size, &reason)) {
-            if (!is_group_absent(&((struct kopt_session *)o->field)->masks, why, sizeof why))
-                return 0;
-            reason = why;
-        }
-        break;
+        memcpy(o->field, value, size);
+        ((char *)o->field)[size] = '\0';
+        return true;
+    default:
+        return o->form->parse(o->field, value, size, why, why_size);
     }
-    return bad(error, error_size, word, word_size, reason);
 }
 
-bool kopt_row_given(size_t i)
+bool kopt_given(const char *name)
 {
-    return given[i];
+    size_t i;
+    return kopt_row_find(name, strlen(name), &i) && given[i];
 }
 
 void kopt_defaults(void)
 {
-    struct kopt_row row;
     memset(&kopt, 0, sizeof kopt);
     memset(given, 0, sizeof given);
     const struct kopt_option *o;
-    for (size_t i = 0; (o = kopt_row_get(i, &row)); i++) {
-        char error[8]; /* the defaults are right: a test sets each of them */
-        set_value(o, o->standard, 0, o->standard, strlen(o->standard), error, sizeof error);
+    for (size_t i = 0; (o = kopt_row_get(i)); i++) {
+        char why[8]; /* the defaults are right: a test sets each of them */
+        set_value(o, o->standard, strlen(o->standard), why, sizeof why);
     }
 }
 
@@ -227,19 +149,19 @@ int kopt_set(const char *word, size_t size, char *error, size_t error_size)
         return bad(error, error_size, word, size, "must have the form name=value");
     size_t n = (size_t)(equals - word);
     char why[256];
-    if (is_absent(word, n, why, sizeof why) || is_absent(word, size, why, sizeof why))
+    if (kopt_is_absent(word, n, why, sizeof why) || kopt_is_absent(word, size, why, sizeof why))
         return bad(error, error_size, word, size, why);
-    struct kopt_row row;
-    const size_t i = kopt_row_find(word, n);
-    const struct kopt_option *o = kopt_row_get(i, &row);
-    if (o) {
-        if (kopt_row_given(i))
-            return bad(error, error_size, word, size, "is given twice: leave one of the two out");
-        int e = set_value(o, word, size, equals + 1, size - n - 1, error, error_size);
-        given[i] |= !e;
-        return e;
-    }
-    return bad(error, error_size, word, size, "there is no option of this name (docs/reference/options.md lists them)");
+    size_t i;
+    const struct kopt_option *o = kopt_row_find(word, n, &i);
+    if (!o)
+        return bad(error, error_size, word, size,
+                   "there is no option of this name (docs/reference/options.md lists them)");
+    if (given[i])
+        return bad(error, error_size, word, size, "is given twice: leave one of the two out");
+    if (!set_value(o, equals + 1, size - n - 1, why, sizeof why))
+        return bad(error, error_size, word, size, why);
+    given[i] = true;
+    return 0;
 }
 
 int kopt_parse(const char *text, size_t size, char *error, size_t error_size)

@@ -5,7 +5,15 @@
 #include "kernel/lib/rows.h"
 #include "kernel/options/options.h"
 
-enum kopt_kind { WORD, WORD8, NUMBER32, NUMBER64, TEXT, SERIAL, SESSION };
+enum kopt_kind { WORD, WORD8, NUMBER32, NUMBER64, TEXT, OTHER };
+
+/* A value of another kind. */
+struct kopt_form {
+    const char *values; /* for --help */
+    /* Sets *field. False: the value is wrong, `why` says in what, and *field is as it was. */
+    bool (*parse)(void *field, const char *value, size_t size, char *why, size_t why_size);
+    void (*show)(const void *field, char *text, size_t size);
+};
 
 struct kopt_option {
     const char *name;
@@ -18,6 +26,7 @@ struct kopt_option {
     const char *words; /* WORD, WORD8: "a|b|c", the value is its position; TEXT: allowed words, NULL: any text */
     const char *needs; /* what another option must be for this one to have an effect: "name=a|b", where it must not
                         * be that "name!=a"; several with commas; NULL: nothing */
+    const struct kopt_form *form; /* OTHER */
 };
 
 /* Options beside those of kernel/options/table.c: ROWS_ADD(kopt, ...). Also compiled on the host. */
@@ -51,30 +60,25 @@ struct kopt_absent {
 };
 ROWS(kopt_absent, const struct kopt_absent);
 
-/* Room for a row that is made from other tables. */
-struct kopt_row {
-    struct kopt_option option;
-    char name[32], words[160];
-};
-void kopt_add_word(struct kopt_row *row, const char *word);
-
-/* Options that are made from another table; they follow all others. Returns option *i of them, perhaps in `row`. If
- * there are not so many, it returns NULL and subtracts their number from *i. */
+/* Options that are made from another table; they follow all others. */
 struct kopt_rows {
-    const struct kopt_option *(*get)(size_t *i, struct kopt_row *row);
+    void (*add)(void); /* by kopt_add */
 };
 ROWS(kopt_rows, const struct kopt_rows);
+void kopt_add(const struct kopt_option *option);
+/* One more word in "a|b". */
+void kopt_add_word(char *words, size_t size, const char *word);
 
 #define KOPT_ROWS_MAX 96u /* rows at most */
 
-/* Row `i` of the table, perhaps in `row`; NULL past the last. */
-const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *row);
-
-/* The row of the option of this name, or one past the last. */
-size_t kopt_row_find(const char *name, size_t size);
-
-/* Whether the option of row `i` was given since kopt_defaults. */
-bool kopt_row_given(size_t i);
+/* Row `i` of the table; NULL past the last. */
+const struct kopt_option *kopt_row_get(size_t i);
+/* The row of the option of this name, and its number; NULL: there is none. */
+const struct kopt_option *kopt_row_find(const char *name, size_t size, size_t *i);
+/* Whether this option was given since kopt_defaults. */
+bool kopt_given(const char *name);
+/* Whether this kernel is built without what `word` is about (struct kopt_absent); `why` says so then. */
+bool kopt_is_absent(const char *word, size_t size, char *why, size_t why_size);
 
 /* An option's value as one would write it. */
 void kopt_option_show(const struct kopt_option *option, char *text, size_t size);
@@ -84,9 +88,7 @@ bool kopt_part(const char **value, size_t *size, char separator, const char **pa
 /* Likewise a number; false: it is none, or not in this range. True, too, where none is left: *number stays. */
 bool kopt_part_number(const char **value, size_t *size, char separator, uint64_t min, uint64_t max, uint64_t *number);
 
-/* serial=: its value; false: it is wrong, and `why` says in what. In kernel/options/serial.c. */
-bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_size);
-void kopt_serial_show(char *text, size_t size);
+extern const struct kopt_form kopt_serial_form;
 /* Other ports than COM1 to COM4, and I/O addresses. Weak: a wing may define all four; by default there are none.
  * The option's text, for --help; and the forms of these ports for messages, with a comma and a blank at the end. */
 extern const char kopt_serial_text[], kopt_serial_more[];
@@ -94,10 +96,6 @@ extern const char kopt_serial_text[], kopt_serial_more[];
 bool kopt_serial_parse_more(const char *port, size_t size, struct kopt_serial *serial);
 /* Whether kopt.serial is one. Then its form is in `text`; else `text` stays. */
 bool kopt_serial_show_more(char *text, size_t size);
-
-/* Words of a session's value. */
-#define KOPT_CLOCKS "qpc|system|tsc" /* from TRACE_CLOCK_QPC on */
-#define KOPT_MODES  "sequential|circular"
 
 /* What the workload that is chosen needs of other options, as kopt_option.needs. */
 const char *kopt_workload_needs(void);

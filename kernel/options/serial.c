@@ -53,7 +53,7 @@ static bool parse_port(const char *s, size_t n, struct kopt_serial *serial)
     return true;
 }
 
-bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_size)
+static bool parse(void *field, const char *value, size_t size, char *why, size_t why_size)
 {
     struct kopt_serial serial = {0};
     const char *port;
@@ -84,13 +84,13 @@ bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_siz
                  (unsigned long)clock, nearest);
         return false;
     }
-    kopt.serial = serial;
+    *(struct kopt_serial *)field = serial;
     return true;
 }
 
-void kopt_serial_show(char *text, size_t size)
+static void show(const void *field, char *text, size_t size)
 {
-    const struct kopt_serial *s = &kopt.serial;
+    const struct kopt_serial *s = field;
     char port[40] = "auto";
     if (!kopt_serial_show_more(port, sizeof port) && s->kind == KOPT_SERIAL_PORT)
         snprintf(port, sizeof port, "0x%lx", (unsigned long)s->uart.address);
@@ -103,3 +103,5 @@ void kopt_serial_show(char *text, size_t size)
     else
         snprintf(text, size, "%s", port);
 }
+
+const struct kopt_form kopt_serial_form = {"PORT[,BAUD[,CLOCK]]", parse, show};

@@ -12,27 +12,6 @@ void kopt_word_show(const char *words, uint32_t n, char *text, size_t size)
     snprintf(text, size, "%.*s", (int)(end ? (size_t)(end - words) : strlen(words)), words);
 }
 
-static void show_session(const struct kopt_session *s, char *text, size_t size)
-{
-    static const struct perfinfo_groupmask none;
-    char groups[TRACE_GROUPS_TEXT] = "", clock[8], mode[12], sizes[24] = "";
-    if (!s->on) {
-        snprintf(text, size, "off");
-        return;
-    }
-    bool some = !s->automatic || memcmp(&s->masks, &none, sizeof none) != 0;
-    if (some)
-        trace_groups_show(&s->masks, groups);
-    kopt_word_show(KOPT_CLOCKS, s->clock - TRACE_CLOCK_QPC, clock, sizeof clock);
-    kopt_word_show(KOPT_MODES, s->circular, mode, sizeof mode);
-    if (s->buffers)
-        snprintf(sizes, sizeof sizes, ":%u:%u", s->buffer_kib, s->buffers);
-    else if (s->buffer_kib)
-        snprintf(sizes, sizeof sizes, ":%u", s->buffer_kib);
-    snprintf(text, size, "%s%s%s:%s:%s%s", s->automatic ? "auto" : "", s->automatic && some ? "+" : "", groups, clock,
-             mode, sizes);
-}
-
 void kopt_option_show(const struct kopt_option *o, char *text, size_t size)
 {
     switch (o->kind) {
@@ -49,11 +28,8 @@ void kopt_option_show(const struct kopt_option *o, char *text, size_t size)
     case TEXT:
         snprintf(text, size, "%s", (char *)o->field);
         break;
-    case SERIAL:
-        kopt_serial_show(text, size);
-        break;
-    case SESSION:
-        show_session(o->field, text, size);
+    case OTHER:
+        o->form->show(o->field, text, size);
         break;
     }
 }
@@ -61,8 +37,7 @@ void kopt_option_show(const struct kopt_option *o, char *text, size_t size)
 bool kopt_show(size_t i, char *text, size_t size)
 {
     char value[KOPT_TEXT];
-    struct kopt_row row;
-    const struct kopt_option *o = kopt_row_get(i, &row);
+    const struct kopt_option *o = kopt_row_get(i);
     if (!o)
         return false;
     kopt_option_show(o, value, sizeof value);

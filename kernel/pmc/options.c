@@ -7,8 +7,10 @@
 #include "kernel/lib/number.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/row.h"
+#include "kernel/sessions/options.h"
 #include "trace/pmc/pmc_names.h"
 #include "trace/pmc_sources.h"
+#include "trace/sessions/group_names.h"
 
 struct kpmc_options kpmc_options;
 
@@ -125,8 +127,8 @@ static bool is_written(uint16_t hook)
 {
     bool written = false;
     for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
-        written |= kopt.session[n].on && ((kopt.session[n].automatic && hook == HOOK_CONTEXTSWAP) ||
-                                          trace_pmc_writes(&kopt.session[n].masks, hook));
+        written |= ksession_options[n].on && ((ksession_options[n].automatic && hook == HOOK_CONTEXTSWAP) ||
+                                              trace_pmc_writes(&ksession_options[n].masks, hook));
     return written;
 }
 

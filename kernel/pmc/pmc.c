@@ -11,7 +11,7 @@
 #include "kernel/pmc/options.h"
 #include "kernel/recording/ds.h"
 #include "kernel/recording/hybrid.h"
-#include "kernel/recording/start.h"
+#include "kernel/sessions/sessions.h"
 #include "trace/pmc/pmc_names.h"
 #include "trace/wire/activity.h"
 
@@ -63,7 +63,7 @@ static int check_counters(char *error, size_t error_size)
     return 0;
 }
 
-int krecording_prepare(struct ksession_params *params, bool *automatic, char *error, size_t error_size)
+int ksession_prepare(struct ksession_params *params, bool *automatic, char *error, size_t error_size)
 {
     kpmc_parse(&asked, error, error_size); /* kopt_check has found it right */
     int e = asked.count ? check_counters(error, error_size) : 0;

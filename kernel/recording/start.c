@@ -7,11 +7,11 @@
 #include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
 
-/* ---- sessions of the options ------------------------------------------------------------------------------------- */
+/* ---- sessions ---------------------------------------------------------------------------------------------------- */
 
-/* The switch events that 'auto' stands for. If records have no TSC, only PebsIndex tells which thread they belong to:
- * then each switch needs its own PebsIndex, and only 0524H has one. */
-static void add_default_switches(struct perfinfo_groupmask *masks)
+/* If records have no TSC, only PebsIndex tells which thread they belong to: then each switch needs its own PebsIndex,
+ * and only 0524H has one. */
+void krecording_add_switches(struct perfinfo_groupmask *masks)
 {
     bool compact = true;
     for (uint32_t i = 0; kds->pebs && i < kcpu_count; i++)
@@ -19,48 +19,24 @@ static void add_default_switches(struct perfinfo_groupmask *masks)
     trace_group_add_switches(masks, compact);
 }
 
-__attribute__((weak)) int krecording_prepare(struct ksession_params *params, bool *automatic, char *error,
-                                             size_t error_size)
+__attribute__((weak)) int krecording_make_sessions(char *error, size_t error_size)
 {
-    (void)params, (void)automatic, (void)error, (void)error_size;
-    return 0;
-}
-
-static int init_session(uint32_t number, char *error, size_t error_size)
-{
-    const struct kopt_session *o = &kopt.session[number - 1];
     struct ksession_params params = {
-        .number = number,
-        .masks = o->masks,
-        .clock = o->clock,
-        .circular = o->circular,
-        .live = o->live,
-        .buffer_kib = o->buffer_kib ? o->buffer_kib : kopt.trace_buffer_kib,
-        .buffers = o->buffers ? o->buffers : kopt.trace_buffers,
+        .number = 1,
+        .clock = TRACE_CLOCK_QPC,
+        .live = kopt.live,
+        .buffer_kib = kopt.trace_buffer_kib,
+        .buffers = kopt.trace_buffers,
     };
-    if (!o->on)
-        return 0;
-    bool automatic = o->automatic;
-    int e = krecording_prepare(&params, &automatic, error, error_size);
-    if (e)
-        return e;
-    if (automatic)
-        add_default_switches(&params.masks);
+    krecording_add_switches(&params.masks);
     return ksession_create(&params, error, error_size);
-}
-
-static int init_trace(char *error, size_t error_size)
-{
-    int e = ksession_init(error, error_size);
-    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS && !e; number++)
-        e = init_session(number, error, error_size);
-    return e;
 }
 
 int krecording_init(char *error, size_t error_size)
 {
     int e = kds_init(error, error_size);
-    return e ? e : init_trace(error, error_size);
+    e = e ? e : ksession_init(error, error_size);
+    return e ? e : krecording_make_sessions(error, error_size);
 }
 
 /* ---- start and stop: on every CPU, interrupts off ---------------------------------------------------------------- */

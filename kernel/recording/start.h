@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts and stops the recording of a run: its Debug Store (kernel/recording/ds.h) and the sessions of its
- * options. */
+/* Starts and stops the recording of a run: its Debug Store (kernel/recording/ds.h) and its sessions. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
-struct ksession_params;
+struct perfinfo_groupmask;
 
 /* Detection on every CPU, choice of the backend, sessions, memory. All CPUs run; nothing is recorded yet. 0, or
  * negative with one line in `error`: what is missing and what to do. Thread context. */
@@ -17,6 +15,7 @@ int krecording_start(char *error, size_t error_size);
 /* Drains and stops every CPU. Thread context. */
 void krecording_stop(void);
 
-/* A session of the options is about to be made. Weak: another part of the kernel may define it. The switch events that
- * 'auto' stands for are added after it, unless it sets *automatic to false. 0, or negative with one line in `error`. */
-int krecording_prepare(struct ksession_params *params, bool *automatic, char *error, size_t error_size);
+/* Adds the switch events that this processor's records need: compact or full ones. */
+void krecording_add_switches(struct perfinfo_groupmask *masks);
+/* Makes the sessions. Weak: by default there is one, of switches. 0, or negative with one line in `error`. */
+int krecording_make_sessions(char *error, size_t error_size);

@@ -4,6 +4,7 @@
 
 #include "kernel/lib/string.h"
 #include "kernel/options/row.h"
+#include "kernel/sessions/options.h"
 
 uint32_t krestart_count;
 
@@ -20,7 +21,7 @@ static bool none_to_restart(char *error, size_t error_size)
 {
     bool some = !krestart_count;
     for (uint32_t n = 1; n < TRACE_MAX_SESSIONS; n++)
-        some |= kopt.session[n].on != 0;
+        some |= ksession_options[n].on != 0;
     if (!some)
         snprintf(error, error_size,
                  "option 'session.restarts': session 1 is not restarted, and there is no other: "

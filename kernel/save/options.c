@@ -35,7 +35,7 @@ static bool ends_otherwise(char *error, size_t error_size)
 {
     if (!ksave_asked)
         return false;
-    if (kopt.end != KOPT_END_REBOOT && kopt_row_given(kopt_row_find("end", strlen("end")))) {
+    if (kopt.end != KOPT_END_REBOOT && kopt_given("end")) {
         snprintf(error, error_size,
                  "option 'save=esp': the log in memory becomes a file after a reset: leave end= "
                  "out, or give end=reboot");

@@ -5,25 +5,28 @@
 #include "kernel/lib/string.h"
 #include "kernel/options/row.h"
 
-static const struct kopt_option *get(size_t *i, struct kopt_row *row)
+static struct {
+    struct kopt_option option;
+    char name[32], words[160];
+} rows[DS_MODEL_POLICIES];
+
+static void add(void)
 {
-    if (*i >= DS_MODEL_POLICIES) {
-        *i -= DS_MODEL_POLICIES;
-        return NULL;
+    for (size_t i = 0; i < DS_MODEL_POLICIES; i++) {
+        const struct ds_model_policy_row *p = &ds_model_policies[i];
+        for (size_t v = 0; p->values[v]; v++)
+            kopt_add_word(rows[i].words, sizeof rows[i].words, p->values[v]);
+        snprintf(rows[i].name, sizeof rows[i].name, "ds.policy.%s", p->name);
+        rows[i].option = (struct kopt_option){.name = rows[i].name,
+                                              .standard = p->values[0],
+                                              .text = p->question,
+                                              .field = (char *)&ksoft_options.policy + p->field,
+                                              .kind = WORD8,
+                                              .words = rows[i].words,
+                                              .needs = "ds=auto|soft"};
+        kopt_add(&rows[i].option);
     }
-    const struct ds_model_policy_row *p = &ds_model_policies[*i];
-    for (size_t v = 0; p->values[v]; v++)
-        kopt_add_word(row, p->values[v]);
-    snprintf(row->name, sizeof row->name, "ds.policy.%s", p->name);
-    row->option = (struct kopt_option){.name = row->name,
-                                       .standard = p->values[0],
-                                       .text = p->question,
-                                       .field = (char *)&ksoft_options.policy + p->field,
-                                       .kind = WORD8,
-                                       .words = row->words,
-                                       .needs = "ds=auto|soft"};
-    return &row->option;
 }
 
-static const struct kopt_rows made = {.get = get};
+static const struct kopt_rows made = {add};
 ROWS_ADD(kopt_rows, made);

@@ -11,6 +11,7 @@
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
+#include "kernel/recording/sessions.h"
 
 #define RECORDS_A_SWITCH 16u /* of PEBS, with short periods and several events */
 
@@ -20,8 +21,9 @@ static bool wants_live_events(void)
     static const uint32_t groups[] = {PERF_DISPATCHER, PERF_PRIORITY,    PERF_INTERRUPT, PERF_DPC,
                                       PERF_PROFILE,    PERF_PMC_PROFILE, PERF_SPINLOCK};
     bool any = false;
-    for (unsigned g = 0; g < sizeof groups / sizeof groups[0]; g++)
-        any |= kopt_wants(groups[g]);
+    for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS; n++)
+        for (unsigned g = 0; g < sizeof groups / sizeof groups[0]; g++)
+            any |= ksession_get(n) && trace_group_on(&ksession_get(n)->masks, groups[g]);
     return any;
 }
 

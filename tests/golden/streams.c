@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "trace/session_inside.h"
+#include "trace/sessions/group_names.h"
 
 void stream_text(struct trace_dump *d, enum cairn_stream stream, const char *format, ...)
 {

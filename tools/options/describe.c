@@ -8,8 +8,7 @@
 bool options_describe(size_t i, struct options_help *help)
 {
     static char values[48];
-    static struct kopt_row row;
-    const struct kopt_option *o = kopt_row_get(i, &row);
+    const struct kopt_option *o = kopt_row_get(i);
     if (!o)
         return false;
     if (o->kind == NUMBER32 || o->kind == NUMBER64)
@@ -18,10 +17,6 @@ bool options_describe(size_t i, struct options_help *help)
     help->standard = o->standard;
     help->text = o->text;
     help->needs = o->needs;
-    help->values = o->words             ? o->words
-                   : o->kind == SERIAL  ? "PORT[,BAUD[,CLOCK]]"
-                   : o->kind == SESSION ? "GROUPS:CLOCK:MODE[:KIB[:BUFFERS]]"
-                   : o->kind == TEXT    ? "TEXT"
-                                        : values;
+    help->values = o->words ? o->words : o->form ? o->form->values : o->kind == TEXT ? "TEXT" : values;
     return true;
 }

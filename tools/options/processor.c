@@ -30,15 +30,15 @@ static int model_wrmsr(void *context, uint32_t msr, uint64_t value)
 /* The word of an option that a kernel may be built without: its position, 0 then. */
 static uint32_t word_of(const char *name)
 {
-    struct kopt_row row;
-    const struct kopt_option *option = kopt_row_get(kopt_row_find(name, strlen(name)), &row);
+    size_t i;
+    const struct kopt_option *option = kopt_row_find(name, strlen(name), &i);
     return option ? *(const uint32_t *)option->field : 0;
 }
 
 int options_check_processor(char *error, size_t size)
 {
-    struct kopt_row row;
-    const struct kopt_option *option = kopt_row_get(kopt_row_find("ds.preset", strlen("ds.preset")), &row);
+    size_t i;
+    const struct kopt_option *option = kopt_row_find("ds.preset", strlen("ds.preset"), &i);
     if (!option) /* a kernel without backend soft */
         return 0;
     const char *preset = option->field;

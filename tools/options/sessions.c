@@ -5,13 +5,23 @@
 #include <stdio.h>
 
 #include "kernel/lib/errno.h"
-#include "kernel/options/options.h"
-#include "trace/session.h"
+#include "kernel/options/row.h"
+#include "kernel/sessions/options.h"
+
+/* A kernel without sessions' options has one. */
+static const struct ksession_option *session(uint32_t number)
+{
+    static const struct ksession_option none, one = {.on = 1, .clock = TRACE_CLOCK_QPC};
+    char name[16];
+    size_t i, n = (size_t)snprintf(name, sizeof name, "session.%u", number);
+    const struct kopt_option *option = kopt_row_find(name, n, &i);
+    return option ? option->field : number == 1 ? &one : &none;
+}
 
 int options_check_sessions(uint32_t cpus, char *error, size_t size)
 {
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
-        const struct kopt_session *o = &kopt.session[number - 1];
+        const struct ksession_option *o = session(number);
         const struct trace_config config = {
             .number = number,
             .cpus = cpus,

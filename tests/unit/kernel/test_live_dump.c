@@ -55,7 +55,7 @@ void arch_irq_restore(bool on)
 #include "tools/cairn/base/crc_base64.h"
 
 struct kopt kopt;
-uint32_t klive_on, klive_pace;
+uint32_t klive_pace;
 
 /* ---- the port, the machine --------------------------------------------------------------------------------------- */
 
@@ -242,7 +242,7 @@ static void fill(unsigned switches)
     out_size = 0;
     clock_tsc = free_at = 0;
     irq_on = true;
-    klive_on = 1;
+    kopt.live = 1;
     klive_pace = 1;
     kopt.tick_us = 1000;
 }
@@ -386,10 +386,10 @@ static void test_off(void **state)
 {
     (void)state;
     fill(10);
-    klive_on = 0;
+    kopt.live = 0;
     begin(NULL);
     assert_true(!kdump_begun.any && out_size == 0 && !thread);
-    klive_on = 1;
+    kopt.live = 1;
     there = false;
     begin(NULL);
     there = true;

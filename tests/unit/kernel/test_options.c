@@ -11,12 +11,13 @@
 #include "kernel/options/options.h"
 #include "kernel/options/row.h"
 #include "kernel/pmc/options.h"
+#include "kernel/sessions/options.h"
 #include "kernel/soft/options.h"
 #include "kernel/truth/truth.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/presets.h"
 #include "tools/options/describe.h"
-#include "trace/session.h"
+#include "trace/sessions/group_names.h"
 
 static char error[512];
 
@@ -239,7 +240,7 @@ static void given_twice(void **state)
 static bool groups_are(unsigned number, const char *text)
 {
     char shown[TRACE_GROUPS_TEXT];
-    trace_groups_show(&kopt.session[number - 1].masks, shown);
+    trace_groups_show(&ksession_options[number - 1].masks, shown);
     return strcmp(shown, text) == 0;
 }
 
@@ -381,7 +382,7 @@ static void kinds_of_cores(void **state)
 static void sessions(void **state)
 {
     (void)state;
-    const struct kopt_session *s = kopt.session;
+    const struct ksession_option *s = ksession_options;
     kopt_defaults();
     assert_true(s[0].on && s[0].automatic && s[0].clock == TRACE_CLOCK_QPC && !s[0].circular);
     assert_true(groups_are(1, "none"));

@@ -9,7 +9,7 @@
 
 #include "kernel/pmc/options.h"
 #include "kernel/pmc/pmc.h"
-#include "kernel/recording/start.h"
+#include "kernel/sessions/sessions.h"
 #include "trace/pmc_sources.h"
 #include "trace/session_inside.h"
 #include "trace/wire/activity.h"
@@ -61,7 +61,7 @@ static void ask(const char *sources, const char *hooks, uint32_t counting)
 
 static int prepare(struct ksession_params *p, bool *automatic)
 {
-    return krecording_prepare(p, automatic, error, sizeof error);
+    return ksession_prepare(p, automatic, error, sizeof error);
 }
 
 /* How often the session's buffers of a CPU name its items. */

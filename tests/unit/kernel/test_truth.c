@@ -13,6 +13,7 @@
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
+#include "kernel/recording/sessions.h"
 #include "kernel/truth/truth.h"
 #include "tests/unit/support/cmocka.h"
 #include "trace/frames.h"
@@ -39,9 +40,13 @@ uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *co
     return caps == cpu_caps ? 1 : record_truths; /* the most of all CPUs counts */
 }
 
-bool kopt_wants(uint32_t group)
+struct ksession *ksession_get(uint32_t number)
 {
-    return wanted && group == PERF_DPC;
+    static struct ksession session;
+    session.masks = (struct perfinfo_groupmask){0};
+    if (wanted)
+        trace_group_add(&session.masks, PERF_DPC);
+    return number == 2 ? &session : NULL;
 }
 
 static int init(uint64_t switches, uint32_t per_record, bool more)

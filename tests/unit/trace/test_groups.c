@@ -6,7 +6,7 @@
 
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
-#include "trace/groups.h"
+#include "trace/sessions/group_names.h"
 
 static struct perfinfo_groupmask parse(const char *text)
 {

@@ -8,6 +8,7 @@
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/hub_bench.h"
 #include "trace/session_inside.h"
+#include "trace/sessions/group_names.h"
 
 /* ---- what a session has of a CPU, life by life ------------------------------------------------------------------- */
 

@@ -149,8 +149,10 @@ static void print_verdict(const struct cairn_check *check)
 static void print_session(const struct cairn_log *log)
 {
     char text[1024]; /* all groups there are: a quarter of that */
-    int size = snprintf(text, sizeof text, " %.*s, clock type %" PRIu32 ", %s",
-                        CAIRN_SLICE(cairn_key(&log->text, "session.%" PRIu32 ".groups", log->number)),
+    struct cairn_slice groups = cairn_key(&log->text, "session.%" PRIu32 ".groups", log->number);
+    if (!groups.size) /* a kernel that does not name them */
+        groups = cairn_key(&log->text, "session.%" PRIu32 ".events", log->number);
+    int size = snprintf(text, sizeof text, " %.*s, clock type %" PRIu32 ", %s", CAIRN_SLICE(groups),
                         log->session.clock.type, log->session.circular ? "circular" : "sequential");
     uint32_t shown = (size_t)size < sizeof text ? (uint32_t)size : (uint32_t)sizeof text - 1;
     int at = printf("session %" PRIu32 ":", log->number);

@@ -25,10 +25,10 @@ uint64_t arch_rdtsc(void)
 #include "kernel/sched/wait.h"
 #include "kernel/tracepoint/drains.h"
 #include "trace/session_inside.h"
+#include "trace/sessions/group_names.h"
 
 struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
-struct kopt kopt;
 
 uint64_t tsc_hz;
 bool locked, before_and_after;

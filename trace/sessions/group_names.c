@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of group masks: see groups.h. Also compiled on the host. */
-#include "trace/groups.h"
+/* The names of group masks. Also compiled on the host. */
+#include "trace/sessions/group_names.h"
 
 #include "kernel/lib/errno.h"
 #include "kernel/lib/number.h"
