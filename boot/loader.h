@@ -43,8 +43,8 @@ void boot_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE]);
  * word of it to the next start, and sees to it that this is one of ours. Says where `root`, the volume that the log is
  * for, has too little room. Needs the configuration. Prints on failure. */
 EFI_STATUS boot_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct boot_efi_map *map);
-/* There is no run after all: takes back what boot_begin has left to the next start. After a failed
- * ExitBootServices, too: it calls runtime services only. */
+/* There is no run after all, because ExitBootServices has failed: takes back what boot_begin has left to the next
+ * start, as far as runtime services can. */
 void boot_give_up(struct boot_info *info);
 /* More files of `root` for the kernel. Needs the configuration. Prints on failure. */
 EFI_STATUS boot_load_more(EFI_FILE_HANDLE root, struct boot_info *info);

@@ -17,24 +17,14 @@
 #define FILES       1000u
 #define OFF_SECONDS 10u
 
-#define VARIABLE_ATTRIBUTES (EFI_VARIABLE_NON_VOLATILE | EFI_VARIABLE_BOOTSERVICE_ACCESS)
-#define NEXT_ATTRIBUTES     (VARIABLE_ATTRIBUTES | EFI_VARIABLE_RUNTIME_ACCESS)
+#define NEXT_ATTRIBUTES (EFI_VARIABLE_NON_VOLATILE | EFI_VARIABLE_BOOTSERVICE_ACCESS | EFI_VARIABLE_RUNTIME_ACCESS)
+#define CREATE          (EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE)
 
-static EFI_GUID save_guid = SAVE_GUID;
 static EFI_GUID global_guid = EFI_GLOBAL_VARIABLE;
-static CHAR16 save_name[] = L"CairnSave";
+static CHAR16 note_name[] = SAVE_NOTE_NAME;
 static CHAR16 current_name[] = L"BootCurrent";
 static CHAR16 next_name[] = L"BootNext";
-
-static EFI_STATUS write_variable(const struct save_variable *v)
-{
-    return RT->SetVariable(save_name, &save_guid, VARIABLE_ATTRIBUTES, sizeof(*v), (void *)v);
-}
-
-static EFI_STATUS delete_variable(void)
-{
-    return RT->SetVariable(save_name, &save_guid, VARIABLE_ATTRIBUTES, 0, NULL);
-}
+static const CHAR16 unwritable[] = L"cannot be written: is there room on the volume, and is it writable?";
 
 /* `first` and `second` behind each other, cut where there is no room, as one more note for the kernel to say. */
 static void add_note(char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE], const char *first, const char *second)
@@ -72,7 +62,62 @@ static __attribute__((noreturn)) void wait_for_another_try(void)
     halt();
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------------------- */
+
+static EFI_STATUS write_text(EFI_FILE_HANDLE file, const uint8_t *text, uint64_t size)
+{
+    for (uint64_t done = 0; done < size;) {
+        UINTN bytes = size - done < SAVE_PIECE ? size - done : SAVE_PIECE;
+        const UINTN wanted = bytes;
+        EFI_STATUS status = file->Write(file, &bytes, (void *)(text + done));
+        if (!EFI_ERROR(status) && bytes != wanted)
+            status = EFI_VOLUME_FULL;
+        if (EFI_ERROR(status))
+            return status;
+        done += bytes;
+    }
+    return file->Flush(file);
+}
+
+static EFI_STATUS delete_note(EFI_FILE_HANDLE root)
+{
+    EFI_FILE_HANDLE file;
+    EFI_STATUS status = root->Open(root, &file, note_name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0);
+    if (status == EFI_NOT_FOUND)
+        return EFI_SUCCESS;
+    return EFI_ERROR(status) ? status : file->Delete(file);
+}
+
+/* In place of the one that is there, which may be longer. */
+static EFI_STATUS write_note(EFI_FILE_HANDLE root, const struct save_note *note)
+{
+    EFI_FILE_HANDLE file;
+    EFI_STATUS status = delete_note(root);
+    if (!EFI_ERROR(status))
+        status = root->Open(root, &file, note_name, CREATE, 0);
+    if (EFI_ERROR(status))
+        return status;
+    status = write_text(file, (const uint8_t *)note, sizeof(*note));
+    if (!EFI_ERROR(status))
+        return file->Close(file);
+    file->Delete(file);
+    return status;
+}
+
+/* `size`: bytes that were read; one more than the note has, if the file is longer. EFI_NOT_FOUND: there is none. */
+static EFI_STATUS read_note(EFI_FILE_HANDLE root, struct save_note *note, UINTN *size)
+{
+    EFI_FILE_HANDLE file;
+    uint8_t bytes[sizeof(*note) + 1] = {0};
+    EFI_STATUS status = root->Open(root, &file, note_name, EFI_FILE_MODE_READ, 0);
+    if (EFI_ERROR(status))
+        return status;
+    *size = sizeof(bytes);
+    status = file->Read(file, size, bytes);
+    file->Close(file);
+    __builtin_memcpy(note, bytes, sizeof(*note));
+    return status;
+}
 
 /* The first \cairn-NNN.log that is not there, neither as a file nor as a folder. */
 static EFI_STATUS free_name(EFI_FILE_HANDLE root, CHAR16 name[32])
@@ -90,56 +135,35 @@ static EFI_STATUS free_name(EFI_FILE_HANDLE root, CHAR16 name[32])
     return EFI_VOLUME_FULL;
 }
 
-static EFI_STATUS write_text(EFI_FILE_HANDLE file, const uint8_t *text, uint64_t size)
-{
-    for (uint64_t done = 0; done < size;) {
-        UINTN bytes = size - done < SAVE_PIECE ? size - done : SAVE_PIECE;
-        const UINTN wanted = bytes;
-        EFI_STATUS status = file->Write(file, &bytes, (void *)(text + done));
-        if (!EFI_ERROR(status) && bytes != wanted)
-            status = EFI_VOLUME_FULL;
-        if (EFI_ERROR(status))
-            return status;
-        done += bytes;
-    }
-    return file->Flush(file);
-}
-
 static EFI_STATUS write_new_file(EFI_FILE_HANDLE root, CHAR16 name[32], const struct save_header *h)
 {
-    static const CHAR16 reason[] = L"cannot be written: is there room on the volume, and is it writable?";
     EFI_FILE_HANDLE file;
     EFI_STATUS status = free_name(root, name);
     if (!EFI_ERROR(status))
-        status = root->Open(root, &file, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0);
+        status = root->Open(root, &file, name, CREATE, 0);
     if (EFI_ERROR(status))
-        return boot_fail(name, reason, status);
+        return boot_fail(name, unwritable, status);
     status = write_text(file, (const uint8_t *)h + SAVE_HEADER_BYTES, h->used);
     if (!EFI_ERROR(status))
         return file->Close(file);
     file->Delete(file); /* closes it; a part of a log must not be taken for one */
-    return boot_fail(name, reason, status);
+    return boot_fail(name, unwritable, status);
 }
 
 /* The log is whole: it becomes a file, or waits in memory for the next reset. */
-static __attribute__((noreturn)) void save(EFI_HANDLE image, struct save_header *h)
+static __attribute__((noreturn)) void save(EFI_FILE_HANDLE root, struct save_header *h)
 {
-    EFI_FILE_HANDLE root;
     CHAR16 name[32];
     Print(L"cairn loader: the log of the last run is in memory: %ld bytes at 0x%lx\n", h->used, h->address);
-    EFI_STATUS status = boot_volume_open(image, &root);
-    if (EFI_ERROR(status))
-        wait_for_another_try();
-    status = write_new_file(root, name, h);
-    root->Close(root);
-    if (EFI_ERROR(status))
+    if (EFI_ERROR(write_new_file(root, name, h)))
         wait_for_another_try();
     Print(L"cairn loader: SAVED: %s: %ld bytes\n", name, h->used);
     __builtin_memset((uint8_t *)h + SAVE_HEADER_BYTES, 0, h->used);
     h->state = SAVE_SAVED;
     h->crc = save_header_crc(h);
-    if (EFI_ERROR(delete_variable()))
-        Print(L"cairn loader: the EFI variable CairnSave cannot be deleted: the next start will say so\n");
+    if (EFI_ERROR(delete_note(root)))
+        Print(L"cairn loader: %s cannot be deleted: the next start will say so\n", note_name);
+    root->Close(root);
     switch_off();
 }
 
@@ -153,17 +177,17 @@ static bool take(uint64_t address, uint64_t bytes)
     return !EFI_ERROR(BS->AllocatePages(AllocateAddress, EfiLoaderData, EFI_SIZE_TO_PAGES(bytes), &at));
 }
 
-/* What there is of the log that `v` leads to. SAVE_GOOD: `*header` and the text behind it are right and taken. */
-static enum save_refusal look(const struct save_variable *v, struct save_header **header)
+/* What there is of the log that `note` leads to. SAVE_GOOD: `*header` and the text behind it are right and taken. */
+static enum save_refusal look(const struct save_note *note, struct save_header **header)
 {
-    struct save_header *h = (struct save_header *)(uintptr_t)v->address;
+    struct save_header *h = (struct save_header *)(uintptr_t)note->address;
     uint32_t bad, first;
-    if (!take(v->address, SAVE_HEADER_BYTES))
+    if (!take(note->address, SAVE_HEADER_BYTES))
         return SAVE_TAKEN;
-    enum save_refusal why = save_check_header(h, v);
+    enum save_refusal why = save_check_header(h, note);
     if (why)
         return why;
-    if (!take(v->address + SAVE_HEADER_BYTES, h->used))
+    if (!take(note->address + SAVE_HEADER_BYTES, h->used))
         return SAVE_TAKEN;
     why = save_check_text(h, (const uint8_t *)h + SAVE_HEADER_BYTES, &bad, &first);
     if (why)
@@ -175,36 +199,39 @@ static enum save_refusal look(const struct save_variable *v, struct save_header 
 
 void boot_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
 {
-    struct save_variable v;
+    EFI_FILE_HANDLE root;
+    struct save_note note;
     struct save_header *header;
-    UINTN size = sizeof(v);
-    EFI_STATUS status = RT->GetVariable(save_name, &save_guid, NULL, &size, &v);
-    if (status == EFI_NOT_FOUND || status == EFI_UNSUPPORTED)
-        return; /* the usual case; or there are no variables, and then none was written */
-    if (EFI_ERROR(status) && status != EFI_BUFFER_TOO_SMALL) {
-        Print(L"cairn loader: the EFI variable CairnSave cannot be read (%r): no log of an earlier run is looked for\n",
-              status);
-        add_note(notes, "a log of an earlier run was not looked for: ", "the EFI variable CairnSave could not be read");
+    UINTN size = 0;
+    if (EFI_ERROR(boot_volume_open(image, &root)))
+        return; /* no kernel can be loaded either */
+    EFI_STATUS status = read_note(root, &note, &size);
+    enum save_refusal why = EFI_ERROR(status) ? SAVE_GOOD : save_check_note(&note, size);
+    if (EFI_ERROR(status) && status != EFI_NOT_FOUND) { /* that is the usual case */
+        Print(L"cairn loader: %s cannot be read (%r): no log of an earlier run is looked for\n", note_name, status);
+        add_note(notes, "a log of an earlier run was not looked for: ", "\\cairn.run could not be read");
+    } else if (!EFI_ERROR(status) && !why && note.told) {
+        add_note(notes, "the log of the run before this one was not saved: ", save_words(note.told));
+        delete_note(root);
+        status = EFI_NOT_FOUND;
+    }
+    if (EFI_ERROR(status)) {
+        root->Close(root);
         return;
     }
 
-    enum save_refusal why = EFI_ERROR(status) ? SAVE_BAD_VARIABLE : save_check_variable(&v, size);
-    if (!why && v.told) {
-        add_note(notes, "the log of the run before this one was not saved: ", save_words(v.told));
-        delete_variable();
-        return;
-    }
     /* Nothing below returns. The firmware resets the machine five minutes after it has started the loader, and a large
      * log on a slow stick may take longer. */
     BS->SetWatchdogTimer(0, 0, 0, NULL);
     if (!why)
-        why = look(&v, &header);
+        why = look(&note, &header);
     if (!why)
-        save(image, header);
+        save(root, header);
     Print(L"cairn loader: NOT SAVED: the log of the last run: %a\n", save_words(why));
-    v = (struct save_variable){.version = SAVE_VERSION, .told = why};
-    if (EFI_ERROR(write_variable(&v)))
-        delete_variable(); /* or it would be said at every start */
+    note = (struct save_note){.version = SAVE_VERSION, .told = why};
+    if (EFI_ERROR(write_note(root, &note)))
+        delete_note(root); /* or it would be said at every start */
+    root->Close(root);
     switch_off();
 }
 
@@ -305,10 +332,10 @@ EFI_STATUS boot_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct
     h->state = SAVE_WRITING;
     h->crc = save_header_crc(h);
 
-    const struct save_variable v = {.version = SAVE_VERSION, .address = at, .bytes = bytes, .nonce = h->nonce};
-    EFI_STATUS status = write_variable(&v);
+    const struct save_note note = {.version = SAVE_VERSION, .address = at, .bytes = bytes, .nonce = h->nonce};
+    EFI_STATUS status = write_note(root, &note);
     if (EFI_ERROR(status))
-        return boot_fail(L"save=esp", L"the firmware does not keep the EFI variable CairnSave", status);
+        return boot_fail(note_name, unwritable, status);
     const char *elsewhere = start_here_next();
     if (elsewhere) {
         Print(L"save=esp: the next start must be of this volume: choose it in the firmware's menu: %a\n", elsewhere);
@@ -329,7 +356,6 @@ void boot_give_up(struct boot_info *info)
 {
     if (!info->save_area)
         return;
-    delete_variable();
     RT->SetVariable(next_name, &global_guid, NEXT_ATTRIBUTES, 0, NULL);
     info->save_area = info->save_bytes = 0;
 }

@@ -7,7 +7,7 @@ const char *save_words(uint32_t refusal)
 {
     static const char *const words[SAVE_REFUSALS] = {
         [SAVE_GOOD] = "nothing is wrong with it",
-        [SAVE_BAD_VARIABLE] = "the EFI variable that leads to it is damaged",
+        [SAVE_BAD_NOTE] = "the file that leads to it, cairn.run, is damaged",
         [SAVE_TAKEN] = "the firmware uses its memory now",
         [SAVE_ABSENT] = "it is not in memory any more: the machine was without power, another system has run, or the "
                         "firmware clears or scrambles memory",
@@ -21,16 +21,16 @@ const char *save_words(uint32_t refusal)
     return refusal < SAVE_REFUSALS ? words[refusal] : "a reason that this version of Cairn does not know";
 }
 
-enum save_refusal save_check_variable(const struct save_variable *v, size_t size)
+enum save_refusal save_check_note(const struct save_note *v, size_t size)
 {
     if (size != sizeof(*v) || v->version != SAVE_VERSION)
-        return SAVE_BAD_VARIABLE;
+        return SAVE_BAD_NOTE;
     if (v->told)
         return SAVE_GOOD;
     const uint64_t least = UINT64_C(1) << 20, most = (uint64_t)SAVE_MIB_MAX << 20;
     if (!v->address || v->address % SAVE_HEADER_BYTES || v->bytes < least || v->bytes > most ||
         v->bytes % SAVE_HEADER_BYTES || v->address > UINT64_MAX - v->bytes)
-        return SAVE_BAD_VARIABLE;
+        return SAVE_BAD_NOTE;
     return SAVE_GOOD;
 }
 
@@ -54,7 +54,7 @@ uint32_t save_piece_crc(const struct save_header *h, const uint8_t *text, uint32
     return kcrc32c(0, text + at, rest < SAVE_PIECE ? rest : SAVE_PIECE);
 }
 
-enum save_refusal save_check_header(const struct save_header *h, const struct save_variable *v)
+enum save_refusal save_check_header(const struct save_header *h, const struct save_note *v)
 {
     if (h->magic != SAVE_MAGIC)
         return SAVE_ABSENT;

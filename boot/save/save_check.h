@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks whether the variable and the memory of the last run hold a log that can be saved. Pure: the loader, the host's
+/* Checks whether the note and the memory of the last run hold a log that can be saved. Pure: the loader, the host's
  * unit tests and a fuzzer compile the same code. It trusts no byte. */
 #pragma once
 
 #include "boot/save/save_format.h"
 
-/* numbers that are kept in the variable: never changed, only added to */
+/* numbers that are kept in the note: never changed, only added to */
 enum save_refusal {
     SAVE_GOOD = 0,
-    SAVE_BAD_VARIABLE = 1,
+    SAVE_BAD_NOTE = 1,
     SAVE_TAKEN = 2, /* the firmware uses the memory; not found out in here */
     SAVE_ABSENT = 3,
     SAVE_OTHER_VERSION = 4,
@@ -23,11 +23,11 @@ enum save_refusal {
 /* Why, in words that go behind "it is not saved: "; of any number. */
 const char *save_words(uint32_t refusal);
 
-/* `size` bytes of variable at `v` (of which no more than the structure are read): an area may be where it says. */
-enum save_refusal save_check_variable(const struct save_variable *v, size_t size);
+/* `size` bytes of a note at `v` (of which no more than the structure are read): an area may be where it says. */
+enum save_refusal save_check_note(const struct save_note *v, size_t size);
 
 /* The header, all SAVE_HEADER_BYTES of it: afterwards used is from 1 to what the area has room for. `v`: checked. */
-enum save_refusal save_check_header(const struct save_header *h, const struct save_variable *v);
+enum save_refusal save_check_header(const struct save_header *h, const struct save_note *v);
 
 /* The text, `h->used` bytes. `bad`: pieces that are not what they were, `first`: the number of the first of them. */
 enum save_refusal save_check_text(const struct save_header *h, const uint8_t *text, uint32_t *bad, uint32_t *first);

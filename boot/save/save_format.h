@@ -2,8 +2,8 @@
 /*
  * The log of a run, kept in memory over a warm reset (option save=esp; docs/explain/boot.md, "Saving the trace over a
  * reset"): one page with a header, then the text, which has the same bytes as the serial port. The loader prepares the
- * area, the kernel fills and closes it, and the loader of the next start reads it. An EFI variable holds its address.
- * All fields are little-endian.
+ * area, the kernel fills and closes it, and the loader of the next start reads it. A file on the loader's volume holds
+ * its address. All fields are little-endian.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ struct save_header {
     uint32_t header_bytes; /* SAVE_HEADER_BYTES: the text follows */
     uint64_t address;      /* physical, its own */
     uint64_t bytes;        /* of the area, header included */
-    uint64_t nonce;        /* of the run; the variable holds it, too */
+    uint64_t nonce;        /* of the run; the note holds it, too */
     uint32_t state;        /* enum save_state */
     uint32_t crc;          /* CRC-32C of the header with 0 here */
     uint64_t used;         /* bytes of text */
@@ -46,14 +46,13 @@ _Static_assert(offsetof(struct save_header, build_id) == 64, "save_header.build_
 _Static_assert(offsetof(struct save_header, piece_crc) == 2048, "save_header.piece_crc");
 _Static_assert(sizeof(struct save_header) == SAVE_HEADER_BYTES, "save_header");
 
-/* EFI variable CairnSave of vendor SAVE_GUID, non-volatile, boot services only. */
-/* clang-format off */
-#define SAVE_GUID {0x7c1d2f0e, 0x5a3b, 0x4e96, {0x9d, 0x41, 0x0c, 0x8e, 0xb2, 0x63, 0x15, 0xfa}}
-/* clang-format on */
+/* The note to the next start, a file on the loader's volume. No variable of the firmware: some machines lose theirs at
+ * a reset, and would run again and again, because no start knows of the one before. */
+#define SAVE_NOTE_NAME L"\\cairn.run"
 
-struct save_variable {
+struct save_note {
     uint32_t version; /* SAVE_VERSION */
     uint32_t told;    /* 0: there is an area; else enum save_refusal, and the rest says nothing */
     uint64_t address, bytes, nonce;
 };
-_Static_assert(sizeof(struct save_variable) == 32, "save_variable");
+_Static_assert(sizeof(struct save_note) == 32, "save_note");

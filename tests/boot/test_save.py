@@ -2,12 +2,10 @@
 """save=esp: the log of a run survives a reset, and the next start makes a file of it, or says why not."""
 
 import os
-import pathlib
 import re
 import shutil
 import struct
 import subprocess
-import uuid
 
 import pytest
 
@@ -16,7 +14,10 @@ from cairn_log import checked
 from cairn_monitor import boot_and_say
 from frames import crc32c
 
+BIOS = "/usr/share/ovmf/OVMF.fd"  # without a place for variables that lasts
 FIRST_WORDS = b"\r\nCairn 0."  # of the kernel's part of a serial log
+AREA, AREA_BYTES = 0x8000000, 1 << 20
+SAVED, HALF_WRITTEN = 3, 7  # of header.state; of enum save_refusal
 
 
 def saved_log(result):
@@ -37,6 +38,12 @@ exec "{shutil.which("qemu-system-x86_64")}" "$@" {words}
 """, encoding="ascii")
     wrapper.chmod(0o755)
     return wrapper
+
+
+def with_note(folder, nonce, *extra, told=0, before=":"):
+    """A QEMU whose machine finds the note of an earlier start on its volume: boot/save/save_format.h."""
+    (folder / "note").write_bytes(struct.pack("<IIQQQ", 1, told, AREA, AREA_BYTES, nonce))
+    return qemu_with(folder, f"mcopy -o -i $stick '{folder}/note' ::/cairn.run; {before}", *extra)
 
 
 @pytest.mark.long
@@ -76,19 +83,38 @@ def test_what_is_saved_is_the_serial_log(tmp_path, options, verdict):
 
 @pytest.mark.long
 def test_half_written(tmp_path):
-    """A reset in the middle of the run: the second start says so and has no file; the third one, with the variables
-    that the second has left, runs, and its log says so as well."""
-    kept = tmp_path / "vars"
-    result = boot_and_say(tmp_path, "system_reset", "--raw", "--smp", 1, "--vars", kept, "save=esp", "save.mib=8",
-                          "ds=off", "switches=1000000000")
+    """A reset in the middle of the run: the second start says so and has no file; the one after it runs, and its log
+    says so as well."""
+    result = boot_and_say(tmp_path, "system_reset", "--raw", "--smp", 1, "save=esp", "save.mib=8", "ds=off",
+                          "switches=1000000000")
     why = "it is half-written: the machine was reset before the run had ended"
     assert result.status == cb.FAIL and "the log was not saved: " + why in result.output.replace("\n         ", " ")
     assert not saved_log(result).exists()
     assert "NOT SAVED: the log of the last run: " + why in result.console()
 
-    result = cb.boot(tmp_path / "next.log", "--smp", 1, "--vars", kept, "switches=100", "ds=off", cb.UNHURRIED)
-    assert result.status == cb.PASS and "SAVED" not in result.console(), result.output
-    assert "SKIP: save: the log of the run before this one was not saved: " + why in result.output
+    qemu = with_note(tmp_path, 0, told=HALF_WRITTEN)
+    result = cb.boot(tmp_path / "next.log", "--smp", 1, "--qemu", qemu, "save=esp", "switches=100", "ds=off",
+                     cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    text = cb.clean(saved_log(result).read_bytes())
+    assert "SKIP: save: the log of the run before this one was not saved: " + why in text
+
+
+@pytest.mark.skipif(not os.path.exists(BIOS), reason="needs Debian's OVMF at its place")
+def test_variables_that_vanish(tmp_path):
+    """A firmware that forgets its variables at each reset: the log is saved, and the machine is switched off, as what
+    leads to it is on the volume."""
+    qemu = qemu_with(tmp_path, f'''words=()
+for word; do
+    case $word in if=pflash,*) words[-1]=-bios; word={BIOS} ;; esac
+    words+=("$word")
+done
+set -- "${{words[@]}}"''')
+    result = cb.boot(tmp_path / "run.log", "--raw", "--smp", 1, "--qemu", qemu, "save=esp", "save.mib=8",
+                     "switches=100", "ds=off", cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    assert result.console().count("Cairn loader 0.") == 1, result.output
+    checked(saved_log(result))
 
 
 @pytest.mark.long
@@ -108,7 +134,8 @@ def test_too_little_memory(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize("before, line", [
-    ("head -c 67000000 /dev/zero | mcopy -i $stick - ::/large", "\\cairn-000.log: cannot be written: is there room"),
+    ("head -c 1000 /dev/zero | mcopy -i $stick - ::/small; head -c 67000000 /dev/zero | mcopy -i $stick - ::/large; "
+     "mdel -i $stick ::/small", "\\cairn-000.log: cannot be written: is there room"),
     ("echo mine | mcopy -i $stick - ::/cairn-000.log; mmd -i $stick ::/cairn-001.log", None),
     ], ids=["full", "names-taken"])
 def test_volume(tmp_path, before, line):
@@ -149,22 +176,20 @@ def test_image_has_room(tmp_path, options, mib, logs):
 @pytest.mark.long
 def test_own_disk_first(tmp_path):
     """A machine whose firmware starts the system on its own disk first: the stick, which the first start was of by
-    other means, is the next one all the same. (That the log is gone by then is QEMU's end between the two.)"""
+    other means, is the next one all the same. (That the log is gone by then is QEMU's end between the two.)
+    The disk is of another kind than the stick: the firmware numbers two of a kind anew where their order changes."""
     kept, own = tmp_path / "vars", cb.make_image(tmp_path / "own", "workload=pingpong", "switches=1", "end=halt")
     common = ("--raw", "--smp", 1, "--vars", kept, "save=esp", "save.mib=8", "switches=100", "ds=off", cb.UNHURRIED)
-    result = cb.boot(tmp_path / "run.log", "--qemu", cb.with_qemu(tmp_path, "-no-reboot"), *common)
+    disk = ("-drive", f"if=none,id=own,format=raw,snapshot=on,file={own}", "-device")
+    qemu = qemu_with(tmp_path, ":", "-no-reboot", *disk, "ide-hd,drive=own,bootindex=1")
+    result = cb.boot(tmp_path / "run.log", "--qemu", qemu, *common)
     assert "choose it in the firmware's menu" not in result.console()
     assert "Cairn loader 0." in result.console() and "cairn loader: " not in result.console(), result.output
-    qemu = qemu_with(tmp_path, 'set -- "${@/bootindex=0/bootindex=1}"', "-drive",
-                     f"if=none,id=own,format=raw,snapshot=on,file={own}", "-device",
-                     "virtio-blk-pci,drive=own,bootindex=0")
+    qemu = with_note(tmp_path, 5, *disk, "ide-hd,drive=own,bootindex=0",
+                     before='set -- "${@/bootindex=0/bootindex=1}"')
     for word in "NOT SAVED: the log of the last run: it is not in memory any more", "halted: ":
         result = cb.boot(tmp_path / "next.log", "--qemu", qemu, *common)
         assert word in result.console(), result.output
-
-
-AREA, AREA_BYTES = 0x8000000, 1 << 20
-SAVED = 3
 
 
 def area(text, nonce, state=2):
@@ -175,28 +200,9 @@ def area(text, nonce, state=2):
     return header(crc32c(header(0))) + text
 
 
-def variables(folder, nonce):
-    """The firmware's own first ones, and CairnSave behind them, as EDK II lays them out: VariableFormat.h,
-    AUTHENTICATED_VARIABLE_HEADER."""
-    firmware = subprocess.run([cb.ROOT / "tools" / "ovmf.sh", "qemu-system-x86_64", "0"], capture_output=True,
-                              text=True, check=True).stdout.splitlines()
-    data = bytearray(pathlib.Path(firmware[1]).read_bytes())
-    at = struct.unpack_from("<H", data, 0x30)[0] + 28
-    while data[at:at + 2] == b"\xAA\x55":
-        at += 60 + sum(struct.unpack_from("<II", data, at + 36))
-        at += -at % 4
-    name, value = "CairnSave\0".encode("utf-16-le"), struct.pack("<IIQQQ", 1, 0, AREA, AREA_BYTES, nonce)
-    guid = uuid.UUID("7c1d2f0e-5a3b-4e96-9d41-0c8eb26315fa").bytes_le
-    header = struct.pack("<HBBIQ16xIII", 0x55AA, 0x3F, 0, 3, 0, 0, len(name), len(value)) + guid
-    data[at:at + 60 + len(name) + len(value)] = header + name + value
-    (folder / "vars").write_bytes(data)
-    return folder / "vars"
-
-
 TEXT = b"\r\nCairn 0.0: a log\r\nSUMMARY: 1 passed, 0 failed, 0 skipped\r\n"
 
 
-@pytest.mark.skipif(not os.path.exists("/usr/share/OVMF/OVMF_VARS_4M.fd"), reason="needs Debian's OVMF at its place")
 @pytest.mark.parametrize("memory, words", [
     (area(TEXT, 6), "what is in memory is stale: of another run"),
     cb.long(area(TEXT, 5, SAVED), "what is in memory is stale: it has been saved already"),
@@ -205,12 +211,11 @@ TEXT = b"\r\nCairn 0.0: a log\r\nSUMMARY: 1 passed, 0 failed, 0 skipped\r\n"
     cb.long(area(TEXT, 5), None),
     ], ids=["other-run", "saved-before", "damaged", "cleared", "good"])
 def test_stale(tmp_path, memory, words):
-    """The variable of run 5 is there, and in memory is what it should not lead to. The last case shows that it is no
+    """The note of run 5 is there, and in memory is what it should not lead to. The last case shows that it is no
     other thing that was refused."""
     (tmp_path / "area").write_bytes(memory)
-    qemu = cb.with_qemu(tmp_path, "-device", f"loader,file={tmp_path}/area,addr={AREA:#x},force-raw=on")
-    result = cb.boot(tmp_path / "run.log", "--raw", "--smp", 1, "--qemu", qemu, "--vars", variables(tmp_path, 5),
-                     "save=esp")
+    qemu = with_note(tmp_path, 5, "-device", f"loader,file={tmp_path}/area,addr={AREA:#x},force-raw=on")
+    result = cb.boot(tmp_path / "run.log", "--raw", "--smp", 1, "--qemu", qemu, "save=esp")
     console = result.console()
     assert "Cairn loader 0." not in console, console  # no run before that is dealt with
     if words:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the loader believes of the memory that a run before it has left: the input is the variable, then the area from
+ * What the loader believes of the memory that a run before it has left: the input is the note, then the area from
  * its header on. It is tried as it is and, so that fields are looked at and not only checksums, with the header's CRC
- * and the variable's copies set right. Whatever is good must lie inside the area, and must not be good any more with a
+ * and the note's copies set right. Whatever is good must lie inside the area, and must not be good any more with a
  * byte changed.
  */
 #include <stdint.h>
@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The text is as long as the input has it: a longer one would be read beyond its end, and is not looked at. */
-static void try(const struct save_variable *v, struct save_header *h, uint8_t *text, size_t room)
+static void try(const struct save_note *v, struct save_header *h, uint8_t *text, size_t room)
 {
     uint32_t bad, first;
     enum save_refusal why = save_check_header(h, v);
@@ -40,11 +40,11 @@ static void try(const struct save_variable *v, struct save_header *h, uint8_t *t
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct save_variable v = {0};
+    struct save_note v = {0};
     static struct save_header h;
     const size_t some = size < sizeof v ? size : sizeof v;
     memcpy(&v, data, some);
-    if (save_check_variable(&v, size < sizeof v ? size : sizeof v) || v.told) {
+    if (save_check_note(&v, size < sizeof v ? size : sizeof v) || v.told) {
         if (!save_words(v.told)[0])
             abort();
         return 0;

@@ -23,9 +23,9 @@ enum { RUNS_ON, STOPPED, OFF };
 
 static struct {
     jmp_buf end;
-    bool variable, keeps, deletes; /* there is one; it can be written, deleted */
-    EFI_STATUS read_status;        /* of reading it */
-    bool looking;                  /* for a log, not beginning one */
+    bool note, keeps, deletes; /* there is a note to the next start; it can be written, deleted */
+    EFI_STATUS read_status;    /* of opening it to be read */
+    bool looking;              /* for a log, not beginning one */
     _Alignas(8) uint8_t bytes[64];
     UINTN size;
     uint8_t control;    /* MemoryOverwriteRequestControl */
@@ -74,51 +74,29 @@ static EFI_STATUS EFIAPI get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attr
         memcpy(data, &fw.current, fw.current_size);
         return EFI_SUCCESS;
     }
-    if (name[0] == 'M') {
-        assert_int_equal(*size, 1);
-        *(uint8_t *)data = fw.control;
-        return EFI_SUCCESS;
-    }
-    assert_int_equal(name[0], 'C');
-    if (EFI_ERROR(fw.read_status))
-        return fw.read_status;
-    if (!fw.variable)
-        return EFI_NOT_FOUND;
-    const UINTN room = *size;
-    *size = fw.size;
-    if (fw.size > room)
-        return EFI_BUFFER_TOO_SMALL;
-    memcpy(data, fw.bytes, fw.size);
+    assert_true(is(name, L"MemoryOverwriteRequestControl"));
+    assert_int_equal(*size, 1);
+    *(uint8_t *)data = fw.control;
     return EFI_SUCCESS;
 }
 
 static EFI_STATUS EFIAPI set_variable(CHAR16 *name, EFI_GUID *guid, UINT32 attributes, UINTN size, void *data)
 {
     static const EFI_GUID global = EFI_GLOBAL_VARIABLE;
-    if (is(name, L"BootNext")) {
-        assert_true(fw.variable || !size); /* no start of ours is asked for that has nothing to do */
-        assert_memory_equal(guid, &global, sizeof global);
-        assert_int_equal(attributes, EFI_VARIABLE_NON_VOLATILE | EFI_VARIABLE_BOOTSERVICE_ACCESS |
-                                         EFI_VARIABLE_RUNTIME_ACCESS); /* no others are taken */
-        if (!size) {
-            fw.has_next = false;
-            return EFI_SUCCESS;
-        }
-        assert_int_equal(size, sizeof fw.next);
-        if (!fw.keeps_next)
-            return EFI_OUT_OF_RESOURCES;
-        memcpy(&fw.next, data, size);
-        fw.has_next = true;
+    assert_true(is(name, L"BootNext"));
+    assert_true(fw.note || !size); /* no start of ours is asked for that has nothing to do */
+    assert_memory_equal(guid, &global, sizeof global);
+    assert_int_equal(attributes, EFI_VARIABLE_NON_VOLATILE | EFI_VARIABLE_BOOTSERVICE_ACCESS |
+                                     EFI_VARIABLE_RUNTIME_ACCESS); /* no others are taken */
+    if (!size) {
+        fw.has_next = false;
         return EFI_SUCCESS;
     }
-    assert_true(is(name, L"CairnSave"));
-    assert_int_equal(attributes, EFI_VARIABLE_NON_VOLATILE | EFI_VARIABLE_BOOTSERVICE_ACCESS);
-    if (size ? !fw.keeps : !fw.deletes)
-        return EFI_DEVICE_ERROR;
-    assert_true(size <= sizeof fw.bytes);
-    fw.variable = size != 0;
-    fw.size = size;
-    memcpy(fw.bytes, data ? data : "", size);
+    assert_int_equal(size, sizeof fw.next);
+    if (!fw.keeps_next)
+        return EFI_OUT_OF_RESOURCES;
+    memcpy(&fw.next, data, size);
+    fw.has_next = true;
     return EFI_SUCCESS;
 }
 
@@ -229,11 +207,72 @@ static EFI_STATUS EFIAPI flush_file(EFI_FILE_HANDLE file)
     return fw.flush_status;
 }
 
+static EFI_STATUS EFIAPI read_note_file(EFI_FILE_HANDLE file, UINTN *size, void *to)
+{
+    (void)file;
+    *size = *size < fw.size ? *size : fw.size;
+    memcpy(to, fw.bytes, *size);
+    return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI write_note_file(EFI_FILE_HANDLE file, UINTN *size, void *data)
+{
+    (void)file;
+    assert_true(fw.size + *size <= sizeof fw.bytes);
+    memcpy(fw.bytes + fw.size, data, *size);
+    fw.size += *size;
+    return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI delete_note_file(EFI_FILE_HANDLE file)
+{
+    (void)file;
+    if (!fw.deletes)
+        return EFI_WARN_DELETE_FAILURE;
+    fw.note = false;
+    return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI flush_note_file(EFI_FILE_HANDLE file)
+{
+    (void)file;
+    return EFI_SUCCESS;
+}
+
+static EFI_STATUS EFIAPI close_note_file(EFI_FILE_HANDLE file)
+{
+    (void)file;
+    return EFI_SUCCESS;
+}
+
+static EFI_FILE note_handle = {.Close = close_note_file,
+                               .Delete = delete_note_file,
+                               .Read = read_note_file,
+                               .Write = write_note_file,
+                               .Flush = flush_note_file};
+
+static EFI_STATUS open_note(EFI_FILE_HANDLE *new, UINT64 mode)
+{
+    *new = &note_handle;
+    if (mode == EFI_FILE_MODE_READ && EFI_ERROR(fw.read_status))
+        return fw.read_status;
+    if (!(mode & EFI_FILE_MODE_CREATE))
+        return fw.note ? EFI_SUCCESS : EFI_NOT_FOUND;
+    assert_false(fw.note); /* a longer one would keep its end */
+    if (!fw.keeps)
+        return EFI_DEVICE_ERROR;
+    fw.note = true;
+    fw.size = 0;
+    return EFI_SUCCESS;
+}
+
 static EFI_FILE handle = {.Close = close_file, .Delete = delete_file, .Write = write_file, .Flush = flush_file};
 
 static EFI_STATUS EFIAPI open_file(EFI_FILE_HANDLE root, EFI_FILE_HANDLE *new, CHAR16 *name, UINT64 mode, UINT64 what)
 {
     (void)root, (void)what;
+    if (is(name, SAVE_NOTE_NAME))
+        return open_note(new, mode);
     const unsigned n = (unsigned)((name[7] - '0') * 100 + (name[8] - '0') * 10 + name[9] - '0');
     if (mode == EFI_FILE_MODE_READ) {
         *new = &handle;
@@ -307,7 +346,7 @@ static int setup(void **state)
     *state = NULL;
     const struct boot_efi_map maps = {&map, sizeof map, sizeof map};
     assert_int_equal(boot_begin(&volume, &info, &maps), EFI_SUCCESS);
-    assert_true(info.save_area == AREA && info.save_bytes == 2 * MIB && fw.variable);
+    assert_true(info.save_area == AREA && info.save_bytes == 2 * MIB && fw.note);
     assert_int_equal(header->state, SAVE_WRITING);
     assert_int_equal(info.save_notes[0][0], 0);
     assert_true(fw.has_next && fw.next == 0x2001);
@@ -316,7 +355,7 @@ static int setup(void **state)
 
     /* larger than that: so that there are three pieces */
     header->bytes = AREA_SIZE;
-    ((struct save_variable *)fw.bytes)->bytes = AREA_SIZE;
+    ((struct save_note *)fw.bytes)->bytes = AREA_SIZE;
     for (size_t i = 0; i < TEXT_SIZE; i++)
         text[i] = (uint8_t)(i * 7 ^ i >> 9);
     header->used = TEXT_SIZE;

@@ -8,42 +8,39 @@ static void refused(enum save_refusal why)
     assert_int_equal(start(), OFF);
     assert_null(fw.file);
     assert_true(fw.lines >= 2);
-    assert_true(fw.variable);
-    assert_int_equal(((struct save_variable *)fw.bytes)->told, why);
+    assert_true(fw.note);
+    assert_int_equal(((struct save_note *)fw.bytes)->told, why);
     assert_int_equal(start(), RUNS_ON);
     assert_string_equal(note + strlen(note) - strlen(save_words(why)), save_words(why));
     assert_int_equal(notes[1][0], 0);
-    assert_false(fw.variable);
+    assert_false(fw.note);
     note[0] = 0;
 }
 
 static void test_nothing_there(void **state)
 {
     (void)state;
-    fw.variable = false;
+    fw.note = false;
     assert_int_equal(start(), RUNS_ON);
     assert_int_equal(fw.lines, 0);
     assert_true(fw.allocated == 0);
     assert_int_equal(note[0], 0);
 }
 
-/* That there is no variable is nothing to speak of; that it cannot be read is. */
+/* That there is no note is nothing to speak of; that it cannot be read is. */
 static void test_cannot_be_read(void **state)
 {
-    static const EFI_STATUS silent[] = {EFI_NOT_FOUND, EFI_UNSUPPORTED},
-                            told[] = {EFI_DEVICE_ERROR, EFI_SECURITY_VIOLATION, EFI_INVALID_PARAMETER};
+    static const EFI_STATUS told[] = {EFI_DEVICE_ERROR, EFI_VOLUME_CORRUPTED, EFI_MEDIA_CHANGED};
     (void)state;
-    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
-        fw.read_status = silent[i];
-        assert_int_equal(start(), RUNS_ON);
-        assert_true(fw.lines == 0 && !note[0]);
-    }
+    fw.read_status = EFI_NOT_FOUND;
+    assert_int_equal(start(), RUNS_ON);
+    assert_true(fw.lines == 0 && !note[0]);
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
         fw.read_status = told[i];
         fw.lines = 0;
         assert_int_equal(start(), RUNS_ON);
-        assert_true(fw.lines == 1 && fw.variable);
-        assert_non_null(strstr(note, "CairnSave could not be read"));
+        assert_true(fw.lines == 1 && fw.note);
+        assert_non_null(strstr(note, "cairn.run could not be read"));
         note[0] = 0;
     }
     fw.read_status = 0;
@@ -62,8 +59,8 @@ static void test_saved(void **state)
     assert_int_equal(fw.name[9], '3');
     assert_true(fw.file_size == TEXT_SIZE);
     assert_memory_equal(fw.file, was, TEXT_SIZE);
-    assert_true(fw.closed && !fw.deleted && !fw.variable && !fw.failed);
-    /* and cleared: a variable that could not be deleted finds a stale one */
+    assert_true(fw.closed && !fw.deleted && !fw.note && !fw.failed);
+    /* and cleared: a note that could not be deleted finds a stale one */
     for (size_t i = 0; i < TEXT_SIZE; i++)
         assert_int_equal(text[i], 0);
     free(was);
@@ -78,7 +75,7 @@ static void test_saved_but_remembered(void **state)
     (void)state;
     fw.deletes = false;
     assert_int_equal(start(), OFF);
-    assert_true(fw.file_size == TEXT_SIZE && fw.variable);
+    assert_true(fw.file_size == TEXT_SIZE && fw.note);
     free(fw.file);
     fw.file = NULL;
     fw.deletes = true;
@@ -90,7 +87,7 @@ static void again(EFI_STATUS status)
 {
     assert_int_equal(start(), STOPPED);
     assert_int_equal(fw.failed, status);
-    assert_true(fw.variable && ((struct save_variable *)fw.bytes)->told == 0);
+    assert_true(fw.note && ((struct save_note *)fw.bytes)->told == 0);
     assert_int_equal(header->state, SAVE_COMPLETE);
     free(fw.file);
     fw.file = NULL;
@@ -100,9 +97,8 @@ static void again(EFI_STATUS status)
     fw.room = 100 * MIB;
     fw.files = 0;
     fw.open_status = fw.flush_status = 0;
-    fw.no_volume = false;
     assert_int_equal(start(), OFF);
-    assert_true(fw.file_size == TEXT_SIZE && !fw.failed && !fw.variable);
+    assert_true(fw.file_size == TEXT_SIZE && !fw.failed && !fw.note);
 }
 
 static void test_full_volume(void **state)
@@ -137,7 +133,8 @@ static void test_no_volume(void **state)
 {
     (void)state;
     fw.no_volume = true;
-    again(EFI_UNSUPPORTED);
+    assert_int_equal(start(), RUNS_ON); /* the loader ends there, for want of a kernel */
+    assert_true(fw.failed == EFI_UNSUPPORTED && fw.note && !note[0]);
 }
 
 static void test_part_is_deleted(void **state)
@@ -197,19 +194,19 @@ static void test_firmware_has_what_is_behind(void **state)
     assert_true(fw.file_size == TEXT_SIZE);
 }
 
-static void test_variable_is_damaged(void **state)
+static void test_note_is_damaged(void **state)
 {
     static const UINTN sizes[] = {0, 1, 31, 33, 64};
-    struct save_variable good;
+    struct save_note good;
     (void)state;
     memcpy(&good, fw.bytes, sizeof good);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        fw.variable = true;
+        fw.note = true;
         memcpy(fw.bytes, &good, sizeof good);
         fw.size = sizes[i];
-        refused(SAVE_BAD_VARIABLE);
+        refused(SAVE_BAD_NOTE);
     }
-    const struct save_variable bad[] = {
+    const struct save_note bad[] = {
         {2, 0, AREA, AREA_SIZE, 1},
         {1, 0, 0, AREA_SIZE, 1},
         {1, 0, AREA + 1, AREA_SIZE, 1},
@@ -220,25 +217,25 @@ static void test_variable_is_damaged(void **state)
         {1, 0, AREA, (SAVE_MIB_MAX + 1) * MIB, 1},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        fw.variable = true;
+        fw.note = true;
         fw.size = sizeof good;
         memcpy(fw.bytes, &bad[i], sizeof bad[i]);
-        refused(SAVE_BAD_VARIABLE);
+        refused(SAVE_BAD_NOTE);
     }
     /* of a later version perhaps: words for any number, and the run goes on */
-    fw.variable = true;
+    fw.note = true;
     fw.size = sizeof good;
     good.told = UINT32_MAX;
     memcpy(fw.bytes, &good, sizeof good);
     assert_int_equal(start(), RUNS_ON);
     assert_non_null(strstr(note, "does not know"));
-    assert_false(fw.variable);
+    assert_false(fw.note);
 }
 
 /* Each byte of the header counts, each field is in bounds though its CRC is right. */
 static void test_header_is_damaged(void **state)
 {
-    struct save_variable v;
+    struct save_note v;
     (void)state;
     memcpy(&v, fw.bytes, sizeof v);
     for (size_t i = 0; i < SAVE_HEADER_BYTES; i++) {
@@ -303,7 +300,7 @@ int main(void)
         TEST(test_firmware_has_the_header),
         TEST(test_firmware_has_the_last_page),
         TEST(test_firmware_has_what_is_behind),
-        TEST(test_variable_is_damaged),
+        TEST(test_note_is_damaged),
         TEST(test_header_is_damaged),
         TEST(test_text_is_damaged),
     };

@@ -8,7 +8,7 @@ static EFI_STATUS begin(const char *config, struct boot_info *info)
         .type = BOOT_MEMORY_CONVENTIONAL, .physical_start = AREA, .pages = AREA_SIZE / 4096};
     *info = (struct boot_info){.config = (uintptr_t)config};
     memcpy(info->save_notes, before, sizeof before);
-    fw.variable = fw.has_next = false;
+    fw.note = fw.has_next = false;
     return boot_begin(&volume, info, &(struct boot_efi_map){&map, sizeof map, sizeof map});
 }
 
@@ -19,10 +19,10 @@ static void test_begin(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         assert_int_equal(begin(others[i], &info), EFI_SUCCESS);
-        assert_true(!info.save_area && !fw.variable);
+        assert_true(!info.save_area && !fw.note);
     }
     assert_int_equal(begin("save=esp\nsave.mib=0x2\n", &info), EFI_SUCCESS);
-    assert_true(info.save_area >= AREA && info.save_bytes == 2 * MIB && fw.variable && !info.save_notes[0][0]);
+    assert_true(info.save_area >= AREA && info.save_bytes == 2 * MIB && fw.note && !info.save_notes[0][0]);
 
     fw.control = 1;
     assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
@@ -44,7 +44,7 @@ static void test_next_start(void **state)
         fw.current_size = sizes[i];
         fw.lines = 0;
         assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
-        assert_true(info.save_area && fw.variable && !fw.has_next && fw.lines == 2);
+        assert_true(info.save_area && fw.note && !fw.has_next && fw.lines == 2);
         assert_non_null(strstr(info.save_notes[0], "choose it in the firmware's menu"));
         assert_non_null(strstr(info.save_notes[0], "(BootCurrent)"));
         assert_int_equal(info.save_notes[1][0], 0);
@@ -52,7 +52,7 @@ static void test_next_start(void **state)
     fw.current_size = 2;
     fw.keeps_next = false;
     assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
-    assert_true(info.save_area && fw.variable && !fw.has_next);
+    assert_true(info.save_area && fw.note && !fw.has_next);
     assert_non_null(strstr(info.save_notes[0], "does not keep BootNext"));
 
     fw.keeps_next = true;
@@ -81,7 +81,7 @@ static void test_room(void **state)
         fw.info_status = cases[i].status;
         fw.lines = 0;
         assert_int_equal(begin("save=esp\nsave.mib=2\n", &info), EFI_SUCCESS);
-        assert_true(info.save_area && fw.variable);
+        assert_true(info.save_area && fw.note);
         assert_int_equal(fw.lines, 1 + cases[i].told);
         assert_int_equal(strstr(info.save_notes[0], "less room than save.mib=") != NULL, cases[i].told);
         assert_int_equal(info.save_notes[1][0], 0);
@@ -93,11 +93,12 @@ static void test_given_up(void **state)
     struct boot_info info;
     (void)state;
     assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
-    assert_true(fw.variable && fw.has_next);
+    assert_true(fw.note && fw.has_next);
     boot_give_up(&info);
-    assert_true(!fw.variable && !fw.has_next && !info.save_area && !info.save_bytes);
-    assert_int_equal(start(), RUNS_ON);
-    assert_int_equal(note[0], 0);
+    assert_true(!fw.has_next && !info.save_area && !info.save_bytes);
+    assert_true(fw.note); /* no file can be deleted any more: the next start of this volume says that nothing ended */
+    assert_int_equal(start(), OFF);
+    assert_int_equal(((struct save_note *)fw.bytes)->told, SAVE_HALF_WRITTEN);
 
     fw.has_next = true; /* another's: nothing was begun */
     boot_give_up(&info);
@@ -113,9 +114,9 @@ static void test_notes(void **state)
         const size_t head = strlen("the log of the run before this one was not saved: ");
         assert_true(head + strlen(save_words(told)) < BOOT_SAVE_NOTE);
     }
-    fw.variable = true;
-    fw.size = sizeof(struct save_variable);
-    memcpy(fw.bytes, &(struct save_variable){.version = SAVE_VERSION, .told = SAVE_ABSENT}, fw.size);
+    fw.note = true;
+    fw.size = sizeof(struct save_note);
+    memcpy(fw.bytes, &(struct save_note){.version = SAVE_VERSION, .told = SAVE_ABSENT}, fw.size);
     assert_int_equal(start(), RUNS_ON);
     fw.control = 1;
     fw.keeps_next = false;
@@ -138,7 +139,7 @@ static void test_cannot_begin(void **state)
         fw.failed = 0;
         assert_int_equal(begin(large[i], &info), EFI_OUT_OF_RESOURCES);
         assert_int_equal(fw.failed, EFI_OUT_OF_RESOURCES);
-        assert_true(!info.save_area && !fw.variable);
+        assert_true(!info.save_area && !fw.note);
     }
     fw.taken_from = AREA + 2 * MIB; /* after the map was read */
     fw.taken_to = fw.taken_from + 1;

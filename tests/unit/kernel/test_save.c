@@ -113,7 +113,7 @@ static void put(const char *text)
 /* What the loader of the next start finds. */
 static const char *finish(uint64_t *size)
 {
-    const struct save_variable v = {.version = SAVE_VERSION, .address = 0x10000000, .bytes = AREA, .nonce = 5};
+    const struct save_note v = {.version = SAVE_VERSION, .address = 0x10000000, .bytes = AREA, .nonce = 5};
     const struct save_header *h = (struct save_header *)area;
     uint32_t bad, first;
     ksave_finish();
