@@ -55,10 +55,11 @@ KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(base
             $(patsubst %,$(B)/ring3/%.o,$(basename $(call c_of,$(RING3))) \
               $(addsuffix .asm,$(basename $(call asm_of,$(RING3))))) $(B)/kernel/kernel/screen/font.o
 LOADER_O := $(patsubst %,$(B)/loader/%.o,$(addsuffix .asm,$(basename $(call asm_of,boot))) \
-              kernel/lib/crc32c kernel/lib/number $(basename $(call c_of,boot $(patsubst %/,%,$(wildcard boot/*/)))))
+              arch/page_map kernel/lib/crc32c kernel/lib/number \
+              $(basename $(call c_of,boot $(patsubst %/,%,$(wildcard boot/*/)))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
 SHARED_C := $(call c_of,$(DS_ROOMS) $(MODEL) $(filter trace% arch/firmware%,$(KERNEL)) kernel/options tools/pebs) \
-            $(addprefix kernel/,lib/base64.c lib/crc32c.c lib/number.c line8/line8.c memory/boot_memory.c \
+            arch/page_map.c $(addprefix kernel/,lib/base64.c lib/crc32c.c lib/number.c line8/line8.c memory/boot_memory.c \
               memory/page_bitmap.c selftest/paper.c screen/pixels.c screen/screen.c $(addprefix monitor/,\
                 line.c words.c names.c show.c command.c registers.c area.c records.c batch.c keys.c)) \
             $(addprefix boot/,config/config.c elf.c memory.c paging.c save/middle.c save/save_check.c) $(EVENT_C)

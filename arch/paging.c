@@ -11,89 +11,21 @@
 #include "arch/upcalls.h"
 #include "kernel/lib/errno.h"
 
-#define CPUID_80000001_EDX_PAGE1GB       (1u << 26)
 #define CPUID_80000008_EAX_PHYSICAL_BITS 0xFFu
 
 #define PAGE_MASK (UINT64_C(4096) - 1)
 
 const struct boot_info *arch_boot_info;
 
-struct arch_page_tables arch_page_tables;
-static unsigned large_level; /* highest level whose entries may map a page: 2 or 3 */
+struct arch_page_tables arch_page_tables = {.physical = BOOT_DIRECT_MAP};
 static uint64_t device_next = LAYOUT_DEVICES;
-
-static uint64_t entry_flags(unsigned flags, unsigned level)
-{
-    uint64_t entry = ENTRY_P;
-    if (flags & ARCH_MAP_WRITE)
-        entry |= ENTRY_RW;
-    if (flags & ARCH_MAP_UNCACHED)
-        entry |= ENTRY_PCD | ENTRY_PWT; /* PA3 of the PAT: UC */
-    if (flags & ARCH_MAP_COMBINING)     /* PA4: WC, which holds whatever the MTRRs say */
-        entry |= level > 1 ? ENTRY_PAT_LARGE : ENTRY_PAT;
-    if (!(flags & ARCH_MAP_EXECUTE))
-        entry |= ENTRY_XD;
-    return entry;
-}
-
-/* A table for the branch of level `level` that begins at `entry`, in the tables below `top`. */
-static int add_table(uint64_t top, unsigned level, uint64_t *entry)
-{
-    if (arch_page_tables.shared && top == arch_page_tables.root && level == arch_page_tables.levels)
-        return -EBUSY; /* the address spaces would not see it */
-    uint64_t page = kernel_page_permanent();
-    if (!page)
-        return -ENOMEM;
-    *entry = page | ENTRY_P | ENTRY_RW;
-    return 0;
-}
-
-/* Puts one page of arch_level_size(level) into the tables below `top`. -EEXIST where something is mapped there. */
-static int map_at_level(uint64_t top, unsigned level, uint64_t virt, uint64_t phys, unsigned flags)
-{
-    uint64_t *table = arch_table_at(top);
-
-    for (unsigned at = arch_page_tables.levels; at > level; at--) {
-        uint64_t *entry = &table[arch_level_index(virt, at)];
-        if (!(*entry & ENTRY_P)) {
-            int error = add_table(top, at, entry);
-            if (error)
-                return error;
-        } else if (*entry & ENTRY_PS && at <= 3) {
-            return -EEXIST;
-        }
-        table = arch_table_at(*entry);
-    }
-    uint64_t *entry = &table[arch_level_index(virt, level)];
-    if (*entry & ENTRY_P)
-        return -EEXIST;
-    *entry = phys | entry_flags(flags, level) | (level > 1 ? ENTRY_PS : 0);
-    return 0;
-}
-
-/* Maps [phys, phys + size) at `virt` with the largest pages that fit. All three are multiples of 4096. */
-static int map_range(uint64_t virt, uint64_t phys, uint64_t size, unsigned flags)
-{
-    while (size) {
-        unsigned level = large_level;
-        while (level > 1 && ((virt | phys) & (arch_level_size(level) - 1) || size < arch_level_size(level)))
-            level--;
-        int error = map_at_level(arch_page_tables.root, level, virt, phys, flags);
-        if (error)
-            return error;
-        virt += arch_level_size(level);
-        phys += arch_level_size(level);
-        size -= arch_level_size(level);
-    }
-    return 0;
-}
 
 /* What of the run of memory [from, to) is in [low, high). */
 static int map_direct(uint64_t from, uint64_t to, uint64_t low, uint64_t high, unsigned flags)
 {
     from = from > low ? from : low;
     to = to < high ? to : high;
-    return from < to ? map_range(BOOT_DIRECT_MAP + from, from, to - from, flags) : 0;
+    return from < to ? arch_map_range(BOOT_DIRECT_MAP + from, from, to - from, flags) : 0;
 }
 
 /* One run of memory, with the read-only part of the kernel image cut out of the writable rest. */
@@ -140,7 +72,7 @@ static int map_image(const struct boot_info *info, const uint8_t *from, const ui
         if (arch_stack_is_guard(at))
             continue;
         uint64_t phys = info->kernel_phys + ((uint64_t)at - info->kernel_virt);
-        int error = map_at_level(arch_page_tables.root, 1, (uint64_t)at, phys, flags);
+        int error = arch_map_at_level(arch_page_tables.root, 1, (uint64_t)at, phys, flags);
         if (error)
             return error;
     }
@@ -152,16 +84,12 @@ int arch_paging_init(const struct boot_info *info)
     uint32_t extended[4];
 
     arch_boot_info = info;
-    arch_cpuid(0x80000001, 0, extended);
-    large_level = extended[3] & CPUID_80000001_EDX_PAGE1GB ? 3 : 2;
     arch_cpuid(0x80000008, 0, extended); /* every processor with long mode has it */
     arch_page_tables.phys_end = UINT64_C(1) << (extended[0] & CPUID_80000008_EAX_PHYSICAL_BITS);
-    arch_page_tables.levels = info->page_table_levels;
-    arch_page_tables.root = kernel_page_permanent();
-    if (!arch_page_tables.root)
-        return -ENOMEM;
-
-    int error = map_memory(info);
+    arch_cpuid(0x80000001, 0, extended);
+    int error = arch_page_tables_begin(read_cr4() & CR4_LA57, extended[3] & CPUID_80000001_EDX_PAGE1GB);
+    if (!error)
+        error = map_memory(info);
     if (!error)
         error = map_image(info, kernel_text_start, kernel_text_end, ARCH_MAP_EXECUTE);
     if (!error)
@@ -182,7 +110,7 @@ int arch_paging_identity(uint64_t copy, uint64_t phys)
     /* The kernel lives in the upper half; the lower half of its top table is empty. */
     for (unsigned i = 0; i < 512; i++)
         to[i] = from[i];
-    return map_at_level(copy, 1, phys, phys, ARCH_MAP_EXECUTE);
+    return arch_map_at_level(copy, 1, phys, phys, ARCH_MAP_EXECUTE);
 }
 
 /* The entry that maps `virt` in the tables in force, and its level; 0 where not mapped. Works on the loader's tables
@@ -256,7 +184,7 @@ int arch_map_page(void *virt, uint64_t phys, unsigned flags)
         return -EINVAL;
     if (flags & ARCH_MAP_WRITE && flags & ARCH_MAP_EXECUTE)
         return -EINVAL;
-    return map_at_level(arch_page_tables.root, 1, (uint64_t)virt, phys, flags);
+    return arch_map_at_level(arch_page_tables.root, 1, (uint64_t)virt, phys, flags);
 }
 
 bool arch_is_memory(const struct boot_info *info, uint64_t phys, uint64_t size)
@@ -287,7 +215,7 @@ static void *map_device(uint64_t phys, size_t size, unsigned flags)
         return NULL;
     uint64_t virt = device_next + skip;
     device_next = virt + bytes;
-    if (map_range(virt, first, bytes, ARCH_MAP_WRITE | flags))
+    if (arch_map_range(virt, first, bytes, ARCH_MAP_WRITE | flags))
         return NULL;
     return (void *)(virt + (phys & PAGE_MASK));
 }

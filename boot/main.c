@@ -7,6 +7,9 @@
 #include <stdbool.h>
 
 #include "arch/instructions.h"
+#include "arch/page_tables.h"
+#include "arch/registers.h"
+#include "arch/upcalls.h"
 #include "boot/elf.h"
 #include "boot/loader.h"
 #include "boot/memory.h"
@@ -17,13 +20,12 @@
 #define CONFIG_MAX   (UINT64_C(64) << 10)
 #define KERNEL_MAX   (UINT64_C(64) << 20)
 #define STACK_PAGES  4
+#define TABLE_PAGES  64u
 #define SPARE_RANGES 64u /* the map may grow between the moment we size it and the moment we leave */
 #define EXIT_TRIES   8
 
 #define CPUID_EXTENDED_FEATURES 0x80000001u
 #define CPUID_EDX_NX            (UINT32_C(1) << 20)
-#define CPUID_EDX_PAGE1GB       (UINT32_C(1) << 26)
-#define CR4_LA57                (UINT64_C(1) << 12)
 
 _Static_assert(sizeof(struct boot_efi_memory) == sizeof(EFI_MEMORY_DESCRIPTOR), "boot/memory.h");
 _Static_assert(offsetof(struct boot_efi_memory, pages) == offsetof(EFI_MEMORY_DESCRIPTOR, NumberOfPages),
@@ -35,7 +37,6 @@ struct handover {
     struct boot_info *info;
     struct boot_elf elf;
     uint8_t *stack;
-    uint64_t cr3;
     /* The firmware's memory map, read again and again until it is the one we leave with. */
     uint8_t *map;
     UINTN map_capacity;
@@ -49,7 +50,7 @@ EFI_STATUS boot_fail(const CHAR16 *what, const CHAR16 *reason, EFI_STATUS status
 
 void *boot_alloc(uint64_t pages)
 {
-    EFI_PHYSICAL_ADDRESS at = (BOOT_GIBS << 30) - 1; /* the direct map reaches no further */
+    EFI_PHYSICAL_ADDRESS at = BOOT_END - 1;
     if (EFI_ERROR(BS->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages, &at)))
         return NULL;
     __builtin_memset((void *)(uintptr_t)at, 0, pages * BOOT_PAGE_SIZE);
@@ -61,11 +62,13 @@ static uint64_t pages_of(uint64_t bytes)
     return (bytes + BOOT_PAGE_SIZE - 1) / BOOT_PAGE_SIZE;
 }
 
-static uint64_t read_cr4(void)
+/* For page tables. Not each by itself: the firmware's map could have a range more for each. */
+uint64_t kernel_page_permanent(void)
 {
-    uint64_t v;
-    __asm__ volatile("movq %%cr4, %0" : "=r"(v));
-    return v;
+    static uint64_t first, left;
+    if (!left && (first = (uintptr_t)boot_alloc(TABLE_PAGES)))
+        left = TABLE_PAGES;
+    return left ? first + --left * BOOT_PAGE_SIZE : 0;
 }
 
 /* ---- the two files ------------------------------------------------------------------------------------------- */
@@ -171,18 +174,10 @@ static EFI_STATUS build_tables(struct handover *h, const struct boot_efi_map *ma
     if ((id[3] & CPUID_EDX_NX) == 0)
         return boot_fail(L"processor", L"has no execute-disable bit (or the firmware has turned it off)",
                          EFI_UNSUPPORTED);
-    struct boot_paging paging = {.gigabyte_pages = (id[3] & CPUID_EDX_PAGE1GB) != 0,
-                                 .five_levels = (read_cr4() & CR4_LA57) != 0,
-                                 .elf = &h->elf,
-                                 .kernel_phys = h->info->kernel_phys};
-    boot_memory_gibs(map, &paging.gibs);
-    uint64_t pages = boot_paging_pages(&paging);
-    void *memory = boot_alloc(pages);
-    if (memory == NULL)
+    if (arch_page_tables_begin(read_cr4() & CR4_LA57, id[3] & CPUID_80000001_EDX_PAGE1GB) != 0 ||
+        boot_paging_build(map, &h->elf, h->info->kernel_phys, &h->info->direct_map_size) != 0)
         return boot_fail(L"page tables", L"no memory for them", EFI_OUT_OF_RESOURCES);
-    h->cr3 = boot_paging_build(&paging, memory, pages);
-    h->info->direct_map_size = boot_paging_direct_size(&paging);
-    h->info->page_table_levels = paging.five_levels ? 5 : 4;
+    h->info->page_table_levels = arch_page_tables.levels;
     return EFI_SUCCESS;
 }
 
@@ -283,6 +278,6 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     /* From here on there is no firmware to call, and nobody to report to but the kernel. */
     struct boot_memory *memory = (struct boot_memory *)(uintptr_t)h.info->memory;
     h.info->memory_count = boot_memory_convert(&map, memory, h.info->memory_count, &h.info->memory_left_out);
-    boot_enter(h.cr3, h.elf.entry, BOOT_DIRECT_MAP + (uintptr_t)h.info,
+    boot_enter(arch_page_tables.root, h.elf.entry, BOOT_DIRECT_MAP + (uintptr_t)h.info,
                BOOT_DIRECT_MAP + (uintptr_t)h.stack + STACK_PAGES * BOOT_PAGE_SIZE);
 }

@@ -2,7 +2,6 @@
 #include "boot/memory.h"
 
 #define PAGE_SHIFT   12
-#define GIB_SHIFT    30
 #define PHYSICAL_END (UINT64_C(1) << 52) /* MAXPHYADDR is 52 at most (SDM vol. 3, "IA-32e Paging") */
 
 bool boot_memory_get(const struct boot_efi_map *map, size_t i, struct boot_efi_memory *d)
@@ -13,8 +12,7 @@ bool boot_memory_get(const struct boot_efi_map *map, size_t i, struct boot_efi_m
     return true;
 }
 
-/* Whether there can be such a range: firmware's numbers may be anything. */
-static bool is_sound(const struct boot_efi_memory *d)
+bool boot_memory_is_sound(const struct boot_efi_memory *d)
 {
     return d->physical_start % (1u << PAGE_SHIFT) == 0 && d->physical_start < PHYSICAL_END &&
            d->pages <= (PHYSICAL_END - d->physical_start) >> PAGE_SHIFT;
@@ -78,21 +76,6 @@ static uint32_t cut_all(const struct boot_efi_map *map, struct boot_memory *out,
     return left;
 }
 
-void boot_memory_gibs(const struct boot_efi_map *map, struct boot_gibs *gibs)
-{
-    const uint64_t limit = BOOT_GIBS << GIB_SHIFT;
-    struct boot_efi_memory d;
-    *gibs = (struct boot_gibs){.bits = {0xF}};
-    for (size_t i = 0; boot_memory_get(map, i, &d); i++) {
-        if (d.pages == 0 || !is_sound(&d) || !boot_memory_is_ram(d.type) || d.physical_start >= limit)
-            continue;
-        const uint64_t most = (limit - d.physical_start) >> PAGE_SHIFT, pages = d.pages < most ? d.pages : most;
-        const uint64_t last = (d.physical_start + (pages << PAGE_SHIFT) - 1) >> GIB_SHIFT;
-        for (uint64_t n = d.physical_start >> GIB_SHIFT; n <= last; n++)
-            gibs->bits[n / 64] |= UINT64_C(1) << n % 64;
-    }
-}
-
 uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory *out, uint32_t capacity,
                              uint32_t *left_out)
 {
@@ -102,7 +85,7 @@ uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory 
     for (size_t i = 0; boot_memory_get(map, i, &d); i++) {
         if (d.pages == 0)
             continue;
-        if (!is_sound(&d)) {
+        if (!boot_memory_is_sound(&d)) {
             (*left_out)++;
             continue;
         }

@@ -28,17 +28,10 @@ struct boot_efi_map {
 /* Reads descriptor `i`; false where the map ends. */
 bool boot_memory_get(const struct boot_efi_map *map, size_t i, struct boot_efi_memory *d);
 
-#define BOOT_GIBS UINT64_C(65536) /* 64 TiB: above lie the kernel's other regions (arch/memory_layout.h) */
+/* Whether there can be such a range: firmware's numbers may be anything. */
+bool boot_memory_is_sound(const struct boot_efi_memory *d);
 
-/* Bit n % 64 of word n / 64: the n-th GiB of physical memory. */
-struct boot_gibs {
-    uint64_t bits[BOOT_GIBS / 64];
-};
-
-/* Sets the bits of the GiBs that the direct map must reach: the first four, and each in which there is memory
- * (boot_memory_is_ram). Other ranges do not count: firmware lists some at the very end of the address space, and tables
- * for all that lies below would be as large as the memory of a small machine. */
-void boot_memory_gibs(const struct boot_efi_map *map, struct boot_gibs *gibs);
+#define BOOT_END (UINT64_C(1) << 46) /* 64 TiB: the direct map's; above lie the kernel's other regions */
 
 /* Fills out[0..capacity) ascending by base and returns how many. *left_out counts what is missing: the highest ranges,
  * if there is no room for all, and invalid ranges, which are not of whole pages or end beyond 2^52. It also counts

@@ -357,7 +357,7 @@ def memory_map(snapshot, seed):
 
 
 def at_memory_map(folder):
-    snapshot = m.Snapshot(folder, loader="boot_memory_gibs")
+    snapshot = m.Snapshot(folder, loader="boot_paging_build")
     machine = snapshot.machine()
     snapshot.convert = snapshot.in_loader(machine, "boot_memory_convert")
     machine.kill()

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/page_tables.h"
+#include "arch/upcalls.h"
 #include "boot/elf.h"
 #include "boot/info.h"
 #include "boot/paging.h"
@@ -17,6 +19,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define SMALL      (UINT64_C(1) << 20) /* kernels that are loaded; larger ones are described only */
 #define MUST(what) ((what) ? (void)0 : abort())
+
+static uint8_t memory[32][4096] __attribute__((aligned(4096))); /* of page tables */
+static uint64_t pages;
+
+uint64_t kernel_page_permanent(void)
+{
+    return pages < sizeof memory / sizeof memory[0] ? (uintptr_t)memory[pages++] : 0;
+}
 
 static void check_segments(const struct boot_elf *elf, uint64_t size)
 {
@@ -44,7 +54,6 @@ static void check_segments(const struct boot_elf *elf, uint64_t size)
 
 static void load(const struct boot_elf *elf, const uint8_t *file)
 {
-    static struct boot_paging p;
     uint8_t *block = malloc(elf->size);
     MUST(block);
     for (uint32_t i = 0; i < elf->segment_count; i++) {
@@ -52,13 +61,12 @@ static void load(const struct boot_elf *elf, const uint8_t *file)
         memcpy(block + (s->virt - elf->virt), file + s->offset, s->file_size);
     }
     free(block);
-    p = (struct boot_paging){.gibs = {.bits = {0xF}}, .gigabyte_pages = true, .elf = elf, .kernel_phys = 0x100000};
-    const uint64_t pages = boot_paging_pages(&p);
-    void *memory = aligned_alloc(BOOT_PAGE_SIZE, pages * BOOT_PAGE_SIZE);
-    MUST(memory);
-    memset(memory, 0, pages * BOOT_PAGE_SIZE);
-    boot_paging_build(&p, memory, pages); /* traps where it takes more */
-    free(memory);
+    const struct boot_efi_map none = {.stride = sizeof(struct boot_efi_memory)};
+    uint64_t direct_size;
+    memset(memory, 0, pages * sizeof memory[0]);
+    pages = 0;
+    MUST(arch_page_tables_begin(false, true) == 0);
+    MUST(boot_paging_build(&none, elf, 0x100000, &direct_size) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

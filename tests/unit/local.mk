@@ -6,6 +6,7 @@ $(addprefix $(B)/san/,$(addprefix tests/unit/boot/test_,firmware.o main.o save.o
     HCFLAGS += $(EFI_CFLAGS)
 $(addprefix $(B)/unit/boot/test_,save save_begin): $(B)/san/boot/save/save.o
 $(B)/unit/boot/test_firmware: $(B)/san/boot/screen/framebuffer.o
+$(B)/unit/boot/test_paging: $(B)/san/boot/paging.o
 $(B)/unit/arch/test_apic: $(B)/san/arch/x2apic/x2apic.o
 $(addprefix $(B)/unit/arch/test_,serial lpss_uart): $(B)/san/arch/ports/uart_memory.o
 $(B)/unit/arch/test_mce: $(B)/san/arch/mce/machine_check.o

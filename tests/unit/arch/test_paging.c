@@ -135,7 +135,7 @@ static void machine(unsigned table_levels, bool gigabytes)
     cr3 = 0;
     cr4 = table_levels == 5 ? CR4_LA57 : 0;
     device_next = LAYOUT_DEVICES;
-    arch_page_tables.shared = false;
+    arch_page_tables = (struct arch_page_tables){.physical = (uint64_t)arena - ARENA};
     memset(live_taken, 0, sizeof(live_taken));
     live = 0;
     live_most = LIVE;

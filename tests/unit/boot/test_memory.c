@@ -60,65 +60,6 @@ static void test_left_out(void **state)
     assert_int_equal(left_out, 5);
 }
 
-static uint64_t gibs_of(const struct boot_efi_map *map, uint64_t *highest)
-{
-    static struct boot_gibs gibs;
-    uint64_t count = 0;
-    memset(&gibs, 0xEE, sizeof(gibs));
-    boot_memory_gibs(map, &gibs);
-    for (uint64_t n = 0; n < BOOT_GIBS; n++)
-        if (gibs.bits[n / 64] >> n % 64 & 1) {
-            *highest = n;
-            count++;
-        }
-    assert_int_equal(gibs.bits[0] & 0xF, 0xF);
-    return count;
-}
-
-static void test_gibs(void **state)
-{
-    (void)state;
-    uint64_t highest;
-    const struct boot_efi_memory far[] = {
-        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = UINT64_C(6) << 30, .pages = 1},
-        {.type = BOOT_MEMORY_LOADER_DATA, .physical_start = (UINT64_C(70) << 30) - 0x1000, .pages = 2},
-        {.type = BOOT_MEMORY_ACPI_RECLAIM, .physical_start = UINT64_C(100) << 30, .pages = 3 << 18},
-        {.type = BOOT_MEMORY_RUNTIME_DATA, .physical_start = (BOOT_GIBS << 30) - 0x1000, .pages = 2},
-        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = BOOT_GIBS << 30, .pages = 1},
-        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = UINT64_C(200) << 30, .pages = 0},
-    };
-    struct boot_efi_map map = map_of(unsorted, 6); /* neither devices nor reserved ranges */
-    assert_int_equal(gibs_of(&map, &highest), 4);
-    map.size = 0;
-    assert_int_equal(gibs_of(&map, &highest), 4);
-    map = map_of(far, 6);
-    assert_int_equal(gibs_of(&map, &highest), 4 + 1 + 2 + 3 + 1);
-    assert_int_equal(highest, BOOT_GIBS - 1);
-}
-
-/* What nobody promises to be memory needs no tables, wherever it is. */
-static void test_gibs_of_other_kinds(void **state)
-{
-    (void)state;
-    static const uint32_t kinds[] = {BOOT_MEMORY_RESERVED,
-                                     BOOT_MEMORY_UNUSABLE,
-                                     BOOT_MEMORY_MMIO,
-                                     BOOT_MEMORY_MMIO_PORT,
-                                     BOOT_MEMORY_PAL_CODE,
-                                     BOOT_MEMORY_PERSISTENT,
-                                     15,
-                                     0x70000000,
-                                     0x80000000,
-                                     UINT32_MAX};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        const struct boot_efi_memory d = {
-            .type = kinds[i], .physical_start = UINT64_C(63) << 40, .pages = UINT64_C(1) << 26};
-        struct boot_efi_map map = map_of(&d, 1);
-        uint64_t highest;
-        assert_int_equal(gibs_of(&map, &highest), 4);
-    }
-}
-
 static void test_odd_stride(void **state)
 {
     (void)state;
@@ -180,8 +121,6 @@ static void test_unsound(void **state)
     assert_int_equal(left_out, 6);
     assert_int_equal(out[0].base, 0x300000);
     assert_int_equal(out[1].base + out[1].size, UINT64_C(1) << 52);
-    uint64_t highest;
-    assert_int_equal(gibs_of(&map, &highest), 4);
 }
 
 /* What is no range all the same is not free, and neither is what has no room in the list. */
@@ -292,7 +231,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sorted),     cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_gibs),       cmocka_unit_test(test_gibs_of_other_kinds),
         cmocka_unit_test(test_odd_stride), cmocka_unit_test(test_middle),
         cmocka_unit_test(test_unsound),    cmocka_unit_test(test_overlaps),
         cmocka_unit_test(test_claims),     cmocka_unit_test(test_free_twice),
