@@ -267,7 +267,7 @@ static int settle(struct ds_model *m, const struct ds_model_retired *retired, ui
         there = m->preset->pebs23->assist(m, record, retired, &pmis);
     else if (record)
         mapped = assist(m, record, retired, &pmis);
-    if (retired->branch)
+    if (retired->branch && ds_model_store_branch)
         mapped &= ds_model_store_branch(m, retired->branch, retired->cpl, &bts_pmi);
     for (pmis += interrupt != 0; pmis; pmis--)
         ds_model_counter_pmi(m);
@@ -294,7 +294,8 @@ static int move(struct ds_model *m, uint64_t moved, const struct ds_model_retire
         overflowed |= bit;
         overflow(m, c, before);
     }
-    if (retired->branch) /* its entry has what it has been counted as, too; a record's history, the branch */
+    if (retired->branch &&
+        ds_model_remember_branch) /* its entry has what it has been counted as, too; a record's history, the branch */
         ds_model_remember_branch(m, retired->branch, retired->cpl);
     return overflowed || record || retired->branch ? settle(m, retired, overflowed, record) : 0;
 }
@@ -302,7 +303,8 @@ static int move(struct ds_model *m, uint64_t moved, const struct ds_model_retire
 /* What a branch adds to the events: that it enters the history, where something counts that in this ring. */
 static uint64_t inserted(const struct ds_model *m, const struct ds_model_branch *branch, unsigned ring)
 {
-    return m->counting[ring][DS_MODEL_LBR_INSERT] | m->conditional[ring] ? ds_model_inserted(m, branch) : 0;
+    const bool counts = ds_model_inserted && m->counting[ring][DS_MODEL_LBR_INSERT] | m->conditional[ring];
+    return counts ? ds_model_inserted(m, branch) : 0;
 }
 
 int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
@@ -313,7 +315,7 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
         events |= retired->branch ? inserted(m, retired->branch, ring) : 0;
         moved = counted(m, ring, events) | conditional(m, ring, events);
     }
-    if (m->policy.residual && moved & m->pebs)
+    if (ds_model_late_is && m->policy.residual && moved & m->pebs)
         ds_model_late_is(m, lowest_bit(moved & m->pebs), retired);
     return move(m, moved, retired);
 }

@@ -46,5 +46,6 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
     default:
         break;
     }
-    ds_model_more_leaves(p, leaf, subleaf, out);
+    if (ds_model_more_leaves)
+        ds_model_more_leaves(p, leaf, subleaf, out);
 }

@@ -4,14 +4,16 @@
 
 #include "ds/model/model.h"
 
+/* What the folders beside these files define is weak, and called only where it is there; or ds/model/hooks.c has what
+ * holds without it. */
+
 /* Tells the host, if it asks, what has just been done. */
 void ds_model_act(const struct ds_model *model, struct ds_model_action action);
 
 /* Whether an MSR that comes with a feature, or with a counter, is there; no other MSR has such a condition. */
 bool ds_model_has_msr(const struct ds_model *model, uint32_t msr);
-/* Whether the bits of an address from its sign on are one, but for `flags`. As MSRs want it: how many bits an address
- * has depends on the processor, not on CR4.LA57 (Linux' arch/x86/kvm/x86.h has it from a test on silicon, of other
- * MSRs). */
+/* Whether the bits of an address from its sign on are one, but for `flags`. For MSRs the processor says how many bits
+ * an address has, not CR4.LA57 (Linux' arch/x86/kvm/x86.h has it from a test on silicon). */
 bool ds_model_canonical(const struct ds_model *model, uint64_t address, uint64_t flags);
 /* Bits of an MSR that may be written as 1. Of IA32_PERF_GLOBAL_STATUS: by the MSRs that set and reset its bits. */
 uint64_t ds_model_legal_perfevtsel(const struct ds_model *model, unsigned counter);
@@ -39,11 +41,12 @@ static inline bool ds_model_has_fixed(const struct ds_model_preset *p, uint32_t 
 void ds_model_select(struct ds_model *model);
 
 /* What other processors of ds/model/presets change in a leaf of CPUID, or add. */
-void ds_model_more_leaves(const struct ds_model_preset *preset, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
+void ds_model_more_leaves(const struct ds_model_preset *preset, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+    __attribute__((weak));
 /* Bit n: there is architectural event n. */
 uint32_t ds_model_architectural_events(const struct ds_model_preset *preset);
-/* The PMI of a counter's overflow or of the PEBS threshold: freezes what DEBUGCTL says, and is delivered unless LVTPC
- * is masked; masks it, as the processor does. */
+/* The PMI of an overflow or of the PEBS threshold: freezes what DEBUGCTL says; is delivered unless LVTPC is masked, and
+ * masks it. */
 void ds_model_counter_pmi(struct ds_model *model);
 /* That of the BTS threshold, which freezes nothing, and of which no bit of GLOBAL_STATUS need tell. */
 void ds_model_bts_pmi(struct ds_model *model);
@@ -71,7 +74,8 @@ bool ds_model_write_index(struct ds_model *model, uint32_t at, uint64_t index);
 bool ds_model_store_record(struct ds_model *model, const struct ds_model_record *record,
                            const struct ds_model_retired *retired, struct ds_model_buffer *buffer);
 /* Policy residual: records to come would be of these counters, and of this instruction. */
-void ds_model_late_is(struct ds_model *model, uint64_t counters, const struct ds_model_retired *retired);
+void ds_model_late_is(struct ds_model *model, uint64_t counters, const struct ds_model_retired *retired)
+    __attribute__((weak));
 /* A record that these counters cause is lost. */
 void ds_model_lose(struct ds_model *model, uint64_t counters);
 /* What such a fault comes to by the policy: -EFAULT, or 0 after injecting it. */
@@ -80,8 +84,7 @@ int ds_model_fault(struct ds_model *model);
 /* Whether a record of `size` bytes at `index` fits under the absolute maximum. */
 bool ds_model_fits(const struct ds_model *model, uint64_t index, uint32_t size, uint64_t maximum);
 
-/* `value` as a counter takes it when it is reloaded: cut to its width, and by the policy pdist_minimum not too near its
- * overflow. */
+/* `value` as a counter is reloaded with it: of its width; by the policy pdist_minimum not too near its overflow. */
 uint64_t ds_model_reload_value(const struct ds_model *model, unsigned counter, uint64_t value);
 
 /* Bytes of the record that the counters `set` cause, a multiple of 8. */
@@ -131,45 +134,47 @@ static inline struct ds_pebs_lbr ds_model_history(const struct ds_model *m, unsi
 {
     return age < m->lbr_depth ? m->lbr[(m->lbr_tos - age) & (m->lbr_depth - 1)] : (struct ds_pebs_lbr){0};
 }
-/* Branch history, which is not there without ds/model/lbr. As events: DS_MODEL_LBR_INSERT, if the branch makes an
- * entry. */
-uint64_t ds_model_inserted(const struct ds_model *model, const struct ds_model_branch *branch);
+/* Branch history: ds/model/lbr. As events: DS_MODEL_LBR_INSERT, if the branch makes an entry. */
+uint64_t ds_model_inserted(const struct ds_model *model, const struct ds_model_branch *branch) __attribute__((weak));
 /* IA32_PERF_CAPABILITIES.LBR_FMT. */
-uint8_t ds_model_lbr_format(const struct ds_model_preset *preset);
+uint8_t ds_model_lbr_format(const struct ds_model_preset *preset) __attribute__((weak));
 /* Its bits of IA32_DEBUGCTL; 0: there is none. */
-uint64_t ds_model_lbr_debugctl(const struct ds_model_preset *preset);
+uint64_t ds_model_lbr_debugctl(const struct ds_model_preset *preset) __attribute__((weak));
 /* As ds_model_rdmsr and ds_model_wrmsr, for its MSRs; IA32_DEBUGCTL is none of these. */
-int ds_model_history_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *value);
-int ds_model_history_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value);
+int ds_model_history_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *value) __attribute__((weak));
+int ds_model_history_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value) __attribute__((weak));
 
 /* Stores `value` where it has no bit outside `legal`, else -EFAULT; or by the policy what is legal of it. */
 int ds_model_store(const struct ds_model *model, uint64_t *reg, uint64_t value, uint64_t legal);
-/* BTS, which is not there without ds/model/bts. Stores a branch record where DEBUGCTL and `cpl` say so. *pmi: the
- * threshold was reached. False: not mapped. */
-bool ds_model_store_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl, bool *pmi);
+/* BTS: ds/model/bts. Stores a branch record where DEBUGCTL and `cpl` say so. *pmi: the threshold was reached. False:
+ * not mapped. */
+bool ds_model_store_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl, bool *pmi)
+    __attribute__((weak));
 /* Its bits of IA32_DEBUGCTL; 0: there is none. */
 uint64_t ds_model_bts_debugctl(const struct ds_model_preset *preset);
 
-/* The general-purpose counters on which PEBS records the event as IA32_PERFEVTSELx `sel` selects it; all, where no
- * lists of events are (ds/model/events). */
-uint64_t ds_model_recorded(const struct ds_model *model, const struct ds_model_event_code *event, uint64_t sel);
+/* The general-purpose counters on which PEBS records the event as IA32_PERFEVTSELx `sel` selects it: ds/model/events.
+ */
+uint64_t ds_model_recorded(const struct ds_model *model, const struct ds_model_event_code *event, uint64_t sel)
+    __attribute__((weak));
 /* Makes model->pebs anew. */
 void ds_model_select_pebs(struct ds_model *model);
 
 /* Whether records have the retire latency (IA32_PERF_CAPABILITIES.PEBS_TIMING), and what it is. */
 bool ds_model_timed(const struct ds_model_preset *preset);
 uint64_t ds_model_retire_latency(const struct ds_model *model, const struct ds_model_retired *retired);
-/* Top-down analysis, which is not there without ds/model/topdown. What an event's code comes to: it moves a counter by
- * *scale for each of the event that this returns. *scale 0: it never occurs. */
+/* Top-down analysis: ds/model/topdown. An event's code moves a counter by *scale for each of the event returned. *scale
+ * 0: it never occurs. */
 unsigned ds_model_slots_event(const struct ds_model *model, unsigned event, uint32_t *scale);
 /* Codes of events that count slots. */
-const struct ds_model_event_code *ds_model_slots_codes(const struct ds_model_preset *preset);
+const struct ds_model_event_code *ds_model_slots_codes(const struct ds_model_preset *preset) __attribute__((weak));
 /* Makes the tallies count. */
-void ds_model_select_tallies(struct ds_model *model);
-/* Whether there is MSR_PERF_METRICS; its value; as ds_model_wrmsr; and from now on. */
+void ds_model_select_tallies(struct ds_model *model) __attribute__((weak));
+/* Whether there is MSR_PERF_METRICS, without which nobody calls the next: its value; as ds_model_wrmsr; and from now
+ * on. */
 bool ds_model_has_metrics(const struct ds_model_preset *preset);
-uint64_t ds_model_metrics(const struct ds_model *model);
-int ds_model_write_metrics(struct ds_model *model, uint64_t value);
+uint64_t ds_model_metrics(const struct ds_model *model) __attribute__((weak));
+int ds_model_write_metrics(struct ds_model *model, uint64_t value) __attribute__((weak));
 void ds_model_set_metrics(struct ds_model *model, uint64_t value);
 
 /* What a memory system of the host's brings: ds/model/memory. Only a preset that asks for it refers to it. */

@@ -104,8 +104,9 @@ uint64_t ds_model_legal_status(const struct ds_model *m)
 
 uint64_t ds_model_legal_debugctl(const struct ds_model *m)
 {
+    const uint64_t lbr = ds_model_lbr_debugctl ? ds_model_lbr_debugctl(m->preset) : 0;
     if (m->preset->kvm)
-        return ds_model_lbr_debugctl(m->preset);
-    return IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI |
-           ds_model_lbr_debugctl(m->preset) | ds_model_bts_debugctl(m->preset);
+        return lbr;
+    return IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | lbr |
+           ds_model_bts_debugctl(m->preset);
 }

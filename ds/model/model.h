@@ -1,29 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The processor's side of the Debug Store, in software: the performance counters, PEBS and LVTPC of one logical
- * processor. It allocates nothing, has no variables of its own and uses no host types: it reaches memory, registers and
- * the interrupt through struct ds_model_host. Calls on one model must not overlap, except that host.raise_pmi may call
- * ds_model_lvtpc_write.
+ * processor. It allocates nothing, has no variables of its own, and reaches memory, registers and the interrupt through
+ * struct ds_model_host. Calls on one model must not overlap, except that host.raise_pmi may call ds_model_lvtpc_write.
  *
  * Sources: SDM vol. 3B, "Processor Event Based Sampling (PEBS)", "PEBS Record Format", "Adaptive PEBS" for what happens
  * at an event and at an assist; Linux' KVM (arch/x86/kvm/vmx/pmu_intel.c) for the writes that fault. Where no source
  * settles a question, struct ds_model_policy has a switch.
  *
- * The model counts what its host can see (enum ds_model_event). Counters programmed for any other event do not move. As
- * the model has no clock, unhalted cycles, core and reference, are by convention one for each retired instruction,
- * unless the host says how many they are: core cycles with a memory system, reference cycles by its TSC.
- * Micro-operations are one, too. CMASK, INV, EDGE and EQ use the same cycle, in which an event occurs once or not at
- * all, but for slots of the pipeline. Fields that the model cannot know read 0: TX abort information, data addresses
- * that the host cannot see, and without a memory system latencies and data sources. So a load never reaches a latency
- * threshold then, and the events of load latency, precise store and the frontend do not move, though their settings can
- * be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing in SMM) do not exist. The
- * core has one thread, so AnyThread changes nothing.
+ * The model counts what its host can see (enum ds_model_event); counters of other events do not move. It has no clock:
+ * a cycle, core or reference, is a retired instruction, unless the host says how many they are. So is a
+ * micro-operation. CMASK, INV, EDGE and EQ use the same cycle, in which an event occurs once or not at all, but for
+ * slots of the pipeline. What the model cannot know reads 0: TX abort information, data addresses that the host cannot
+ * see, and without a memory system latencies and data sources, so that no load reaches a latency threshold. Features
+ * that CPUID and IA32_PERF_CAPABILITIES do not show do not exist. The core has one thread: AnyThread changes nothing.
  *
  * Read in this order: this file, counting.c, record.c, registers.c, select.c; presets.c and ds/policy are tables.
- * Folders add to this: bts/, lbr/ (branch history), topdown/ (slots), events/ (what Intel's lists of events say of
- * PEBS), late/ (policy residual), presets/ (more processors), pebs23/ (architectural PEBS, and processors that have
- * it). hooks.c is what there is without them. What the kernel has no use for is apart, too: memory/ is for a host with
- * a memory system, variant/ makes other processors of the presets.
+ * hooks.c is what there is without the folders here, each of which adds something. The kernel has no use for two of
+ * them: memory/ is for a host with a memory system, variant/ makes other processors of the presets.
  */
 #pragma once
 
@@ -206,9 +200,8 @@ struct ds_model_record { /* what an assist did, for whoever keeps the truth */
     const struct ds_model_registers *registers;
 };
 
-/* `before` and `after` of: (with architectural PEBS, IA32_PEBS_INDEX in bytes in place of PebsIndex, the buffer's size
- * in place of the absolute maximum, bit 54 in place of OVF_BUF, and CFG_C in place of the DS area; bits of counters by
- * the policy arch_overflow) */
+/* `before` and `after` of: (with architectural PEBS IA32_PEBS_INDEX is PebsIndex, the buffer's size the maximum, bit 54
+ * OVF_BUF, CFG_C the DS area's slot) */
 enum ds_model_action_kind {
     DS_MODEL_OVERFLOWED = 1, /* the counter; its bit of GLOBAL_STATUS is set, unless it reloads itself */
     DS_MODEL_ARMED,          /* the counter; the next event it counts writes a record, with PDIST this one */
@@ -369,8 +362,8 @@ struct ds_model {
 void ds_model_init(struct ds_model *model, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    const struct ds_model_host *host);
 
-/* Leaves 0, 1, 0AH, and what ds/model/presets adds. All others are zero: no more of the processor is modelled. Leaf 0
- * says that there are 15H and 16H from Skylake on, for a host that knows how fast its TSC runs. */
+/* Leaves 0, 1, 0AH, and what ds/model/presets adds; all others are zero. Leaf 0 says that there are 15H and 16H from
+ * Skylake on, for a host that knows how fast its TSC runs. */
 void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 
 /* Whether the model counts the event of this general-purpose counter at all. */
@@ -390,20 +383,20 @@ static inline bool ds_model_pmi_waits(const struct ds_model *model)
     return model->pmi_latched || model->bts_pmi_latched;
 }
 
-/* One instruction has retired. 0, or -EFAULT: the DS area or a buffer is not mapped at model->fault_address (the buffer
- * of architectural PEBS: not there, at that physical address). A record, a branch record or both are lost, and counted
- * so, or the counters of a record that lies there are not reloaded. */
+/* One instruction has retired. 0, or -EFAULT: DS memory is not there, at model->fault_address. What was to be stored is
+ * lost, and counted so, or the counters of a record that lies there are not reloaded. */
 int ds_model_retire(struct ds_model *model, const struct ds_model_retired *retired);
 
-/* By the policy `residual` alone: some time has passed since counters with PEBS were turned off, so one of the records
- * that are still to come is stored, to where IA32_DS_AREA leads now; with architectural PEBS, to where IA32_PEBS_BASE
- * does, if IA32_PEBS_INDEX.EN is set. It is of the last event they have counted; no counter is reloaded and no
- * threshold looked at. For the host to call: before each access to an MSR, say. Returns as ds_model_retire. */
+/* By the policy `residual` alone, for the host to call, before each access to an MSR, say: some time has passed since
+ * counters with PEBS were turned off, so one of the records still to come is stored, to where IA32_DS_AREA leads now
+ * (with architectural PEBS IA32_PEBS_BASE, if IA32_PEBS_INDEX.EN is set). It is of the last event they have counted; no
+ * counter is reloaded and no threshold looked at. Returns as ds_model_retire. */
 int ds_model_late(struct ds_model *model);
 
-/* Adds a branch taken at privilege level `cpl` to branch history, if that is on and its filter lets it pass. For the
- * host, where nothing else of the branch is for the model: ds_model_retire and ds_model_interrupt do it themselves. */
-void ds_model_remember_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl);
+/* Adds a branch taken at `cpl` to branch history, if that is on and its filter lets it pass. For branches that are not
+ * told by ds_model_retire or ds_model_interrupt, which do it themselves. */
+void ds_model_remember_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl)
+    __attribute__((weak));
 
 /* An interrupt or exception was taken from privilege level `cpl`: a branch that retires nothing. Returns as above. */
 int ds_model_interrupt(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl);

@@ -78,11 +78,11 @@ const struct ds_model_preset *ds_model_preset(const char *name)
 const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint64_t code)
 {
     const struct ds_model_memory *memory = preset->memory;
-    const struct ds_model_event_code *const tables[] = {architectural, preset->events, ds_model_slots_codes(preset),
-                                                        memory ? memory->common : NULL,
-                                                        memory ? memory->codes(preset) : NULL};
+    const struct ds_model_event_code *const tables[] = {
+        architectural, preset->events, ds_model_slots_codes ? ds_model_slots_codes(preset) : NULL,
+        memory ? memory->common : NULL, memory ? memory->codes(preset) : NULL};
     for (size_t t = memory ? 5 : 3; t-- > 0;)
-        for (const struct ds_model_event_code *e = tables[t]; e->code; e++)
+        for (const struct ds_model_event_code *e = tables[t]; e && e->code; e++)
             if (e->code == code)
                 return e;
     return NULL;

@@ -33,7 +33,7 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
 
 static uint64_t perf_capabilities(const struct ds_model_preset *p)
 {
-    return ds_model_lbr_format(p) |
+    return (ds_model_lbr_format ? ds_model_lbr_format(p) : 0) |
            (p->ds ? IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG : 0) |
            (uint64_t)p->format << 8 | (p->full_width_writes ? IA32_PERF_CAPABILITIES_FW_WRITE : 0) |
            (p->baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE : 0) |
@@ -96,7 +96,7 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         case MSR_PEBS_FRONTEND: *value = m->frontend; break;
         case MSR_OFFCORE_RSP_0:
         case MSR_OFFCORE_RSP_1: *value = m->offcore[msr - MSR_OFFCORE_RSP_0]; break;
-        default: return ds_model_history_rdmsr(m, msr, value);
+        default: return ds_model_history_rdmsr ? ds_model_history_rdmsr(m, msr, value) : -ENOENT;
         }
     /* clang-format on */
     return 0;
@@ -250,6 +250,6 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
         m->ds_area = value;
         return 0;
     default:
-        return ds_model_history_wrmsr(m, msr, value);
+        return ds_model_history_wrmsr ? ds_model_history_wrmsr(m, msr, value) : -ENOENT;
     }
 }

@@ -57,7 +57,7 @@ static void update_gp(struct ds_model *m, unsigned i)
     m->adaptive |= sel & IA32_PERFEVTSEL_ADAPTIVE ? DS_BIT(i) : 0;
     m->interrupting |= sel & IA32_PERFEVTSEL_INT ? DS_BIT(i) : 0;
     const struct ds_model_event_code *e = event_of(m, sel);
-    if (e && !(ds_model_recorded(m, e, sel) & DS_BIT(i)))
+    if (e && ds_model_recorded && !(ds_model_recorded(m, e, sel) & DS_BIT(i)))
         m->unlisted |= DS_BIT(i);
     if (!e || (e->only && !(e->only & DS_BIT(i)) && !cmask(sel)) || !(sel & IA32_PERFEVTSEL_EN))
         return;
@@ -132,6 +132,7 @@ void ds_model_select(struct ds_model *m)
         update_gp(m, i);
     for (uint32_t set = ds_model_fixed(m->preset); set; set &= set - 1)
         update_fixed(m, (unsigned)__builtin_ctz(set));
-    ds_model_select_tallies(m);
+    if (ds_model_select_tallies)
+        ds_model_select_tallies(m);
     ds_model_select_pebs(m);
 }

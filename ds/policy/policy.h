@@ -67,5 +67,5 @@ enum ds_model_arch_fragments {
     DS_MODEL_ARCH_NULL, /* likewise, and the first has a null header before it */
 };
 
-/* What `policy` answers to the question of this name; NULL: there is no such question, or none is known here. */
-const char *ds_model_policy_named(const struct ds_model_policy *policy, const char *name);
+/* What `policy` answers to the question of this name; NULL: there is no such question. In ds/policy/table. */
+const char *ds_model_policy_named(const struct ds_model_policy *policy, const char *name) __attribute__((weak));
