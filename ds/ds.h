@@ -23,9 +23,8 @@
 
 #define DS_MAX_COUNTERS 14u /* 10 general-purpose and 4 fixed */
 
-/* A processor with more is refused, as the registers of further counters are taken: from IA32_PMC0 + 12 on by platform
- * registers, from IA32_PERFEVTSEL0 + 18 on by power registers, and the bits of fixed counter 8 in IA32_FIXED_CTR_CTRL
- * by ADAPTIVE bits. */
+/* A processor with more is refused: the registers of further counters, and the bits of fixed counter 8 in
+ * IA32_FIXED_CTR_CTRL, are something else. */
 #define DS_GP_MAX    10u
 #define DS_FIXED_MAX 8u
 
@@ -74,8 +73,7 @@ struct ds_config {
 /* Adds the event with this name (Intel's or perf's), in all rings, as one that only counts. 0, or -EINVAL: no such
  * event, or no room for it. */
 int ds_add_counting(struct ds_config *config, const char *name);
-/* Parses pebs=... into config->event; "none" means no events. 0, or -EINVAL with one line in `error` that quotes the
- * wrong word and says what would be right. */
+/* Parses pebs=... into config->event; "none" means no events. 0, or -EINVAL with one line in `error`. */
 int ds_parse_events(const char *spec, struct ds_config *config, char *error, size_t size);
 /* The names that pebs= accepts, in upper or lower case: Intel's, each followed by its aliases; NULL after the last. */
 const char *ds_event_name(size_t i);
@@ -85,21 +83,17 @@ int ds_parse_groups(const char *spec, struct ds_config *config, char *error, siz
 
 /* ---- what is there of events; of the rest: ds/caps.h ------------------------------------------------------------- */
 
-/* The bits of IA32_PERFEVTSELx that make a counter of this processor count `event`: 15:0, and 47:40 (UMaskExt). 0, or
- * -ENOENT: it cannot count the event. */
+/* The bits of IA32_PERFEVTSELx that select `event` on this processor: 15:0, and 47:40 (UMaskExt). 0, or -ENOENT. */
 int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint64_t *code);
 /* The counters that can count it on this processor, with PEBS unless it is plain; some may not exist. 0: none. */
 uint64_t ds_event_counters(const struct ds_caps *caps, const struct ds_event *event);
 /* Whether PEBS may record it on this processor. Also true for instructions if no list says so: that has to be tried. */
 bool ds_event_recorded(const struct ds_caps *caps, const struct ds_event *event);
-/* Whether Intel's lists say that the instruction in the record is the one that caused the event; if not, it may be a
- * later one. */
+/* Whether, by Intel's lists, the record is of the instruction that caused the event, not of a later one. */
 bool ds_event_precise(const struct ds_caps *caps, const struct ds_event *event);
-/* Whether no other event may be counted at the same time, not even by the core's other thread. ds_cpu_init refuses
- * other PEBS events; the user must take care of Hyper-Threading. */
-bool ds_event_alone(const struct ds_caps *caps, const struct ds_event *event);
 /* Errata that Intel's list names for the event on this processor, as in "MTL012,MTL013"; NULL: none. In ds/errata. */
 const char *ds_event_errata(const struct ds_caps *caps, const struct ds_event *event);
+
 /* ---- one CPU ----------------------------------------------------------------------------------------------------- */
 
 struct ds_cpu;
@@ -151,31 +145,30 @@ struct ds_hooks {
                    const struct cairn_model_action *actions);
 };
 
-/* Lowers the values of `config` to what this processor allows; ds_cpu_init does so with its own copy. If the buffer
- * must stay within a page, it gets fewer records, and a lower threshold in proportion. */
+/* Lowers the values of `config` to what this processor allows, as ds_cpu_init does in its own copy. A buffer that must
+ * stay within a page gets fewer records, and a lower threshold in proportion. */
 void ds_fit_config(const struct ds_caps *caps, struct ds_config *config);
 
 /* Bytes of the buffer that ds_cpu_init needs for this configuration: records and one slack record, in whole pages. With
  * architectural PEBS a power of two; the buffer is contiguous in physical memory, and aligned to its size. */
 size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config);
 
-/* The value of MSR_PEBS_DATA_CFG: the groups of `config`; the group of counters with all counters that exist. Only if
- * the processor has that register. */
+/* The value of MSR_PEBS_DATA_CFG, if the processor has that register; the group of counters is of all that exist. */
 uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config);
 
 /* The groups of `config` as the processor wants them: ds_data_cfg; with architectural PEBS IA32_PMC_GPn_CFG_C of its
  * PEBS counters. 0 where records have none. */
 uint64_t ds_groups(const struct ds_caps *caps, const struct ds_config *config);
 
-/* Bytes of one record of this configuration's PEBS counters; with architectural PEBS it may have fewer, as not each
- * counter need be one that the group of counters can show, or more, if the processor splits it into fragments. */
+/* Bytes of one record of this configuration's PEBS counters. With architectural PEBS it may have fewer or, split into
+ * fragments, more. */
 uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *config);
 
 size_t ds_cpu_bytes(void); /* sizeof(struct ds_cpu): the kernel allocates it */
 
-/* Sets up the structure; accesses no MSR. `area`: one page, which must not move. `buffer`: ds_buffer_bytes. Both are
- * zeroed (so that their pages are Accessed and Dirty: if they are not, a store by microcode fails), supervisor, NX, and
- * stay mapped. 0, or -EINVAL: the configuration is impossible with these caps; one line in `error` says why. */
+/* Sets up the structure; accesses no MSR. `area`: one page; `buffer`: ds_buffer_bytes. Both are for the supervisor, NX,
+ * stay where they are, and have been zeroed: microcode cannot store into pages that are not Accessed and Dirty. 0, or
+ * -EINVAL with one line in `error`: the configuration is impossible with these caps. */
 int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
                 const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
                 size_t error_size);
@@ -193,10 +186,8 @@ struct ds_refusal {
     uint64_t value;
 };
 
-/* Runs the numbered set-up sequence of the counters and PEBS; does nothing if none are configured. On failure
- * everything is as before, except for stale bits of GLOBAL_STATUS, and *refusal says why. Begins an epoch, the first is
- * 0 (both hooks, reason START: batches that were open contain no index of this epoch). Leaves counting paused. 0 or
- * -EFAULT. */
+/* Sets up counters and PEBS, if any are configured, and begins an epoch, the first is 0 (both hooks, reason START).
+ * Leaves counting paused. 0; or -EFAULT: *refusal says why, and all but stale bits of GLOBAL_STATUS is as before. */
 int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal);
 /* Drains (reason STOP), then the mirror image of ds_start. */
 void ds_stop(struct ds_cpu *ds);
@@ -210,44 +201,36 @@ void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING]);
 /* Drains now, for `reason`. Pauses counting meanwhile and leaves it as it was. */
 void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason);
 
-/* After a panic, for any CPU, when all others are stopped: passes the contents of its buffers to the hooks, with reason
- * PANIC. Accesses no register and trusts no pointer. PEBS and BTS are handled separately. If the CPU was stopped while
- * it passed on an epoch, `drained` or `bts_drained` gets that epoch again, then with reason PANIC. With architectural
- * PEBS a CPU that has not called ds_refresh_index_panic may have more records than its index last said: then how many
- * are lost is unknown. */
+/* After a panic, for any CPU, when all others are stopped: passes the contents of its buffers to the hooks, reason
+ * PANIC; again, if the CPU was stopped while it passed them on. Accesses no register and trusts no pointer. With
+ * architectural PEBS a CPU that has not called ds_refresh_index_panic may have more records than its index last said:
+ * then how many are lost is unknown. */
 void ds_drain_panic(struct ds_cpu *ds);
 
-/* The work of the PMI handler (numbered steps): drains if the threshold was reached, acknowledges, unmasks LVTPC. Where
- * a wing throttles, too many PMIs stop counting until a ds_tick. Returns whether the interrupt came from the Debug
- * Store. The EOI is the caller's, before or after. */
+/* The work of the PMI handler: drains if the threshold was reached, acknowledges, unmasks LVTPC; after too many PMIs
+ * counting may stop until a ds_tick. Returns whether the interrupt came from the Debug Store. The EOI is the caller's.
+ */
 bool ds_pmi(struct ds_cpu *ds);
 
-/* At each timer tick, counting paused: ends a stop of counting (ds_pmi) that has lasted for the time of a tick. `ds`
- * may be NULL. */
+/* At each timer tick, counting paused: ends a stop of counting that has lasted a tick. `ds` may be NULL. */
 void ds_tick(struct ds_cpu *ds);
 
 /* PebsIndex of this CPU, for the events that carry it: the word of its DS area, which is always right. With
- * architectural PEBS a word of the driver's, right after ds_refresh_index and ds_switch; and a drain and ds_start make
- * it right before they call their hooks. */
+ * architectural PEBS a word of the driver's: right after ds_refresh_index and ds_switch, and in hooks. */
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds);
 
-/* What a drain would hand over as `area` (struct ds_drain), of any CPU. Registers are as the driver has set them, and
- * the index as it has read it last. */
+/* What a drain would hand over as `area` (struct ds_drain), of any CPU; the index as it was last read. */
 const uint64_t *ds_known_area(const struct ds_cpu *ds);
 
-/* Makes *ds_pebs_index right, as long as counting is paused, which it has to be: with architectural PEBS reads
- * IA32_PEBS_INDEX. `ds` may be NULL. */
+/* For these five counting is paused, and `ds` may be NULL. Makes *ds_pebs_index right until counting goes on. */
 void ds_refresh_index(struct ds_cpu *ds);
-/* With `each`, ds_switch refreshes the index as well, because every switch is stamped with it; else whoever stamps
- * calls ds_refresh_index. `ds` may be NULL. */
+/* Whether ds_switch refreshes the index, as each switch is stamped with it; else who stamps calls ds_refresh_index. */
 void ds_stamp_switches(struct ds_cpu *ds, bool each);
-/* At each switch, at `tsc`, counting paused: drains the branches of the thread that leaves (reason SWITCH), and
- * refreshes the index if it is to. `ds` may be NULL. */
+/* At each switch, at `tsc`: also drains the branches of the thread that leaves (reason SWITCH). */
 void ds_switch(struct ds_cpu *ds, uint64_t tsc);
-/* From here on another driver, or nobody's, has the registers of this CPU (`lent`), or no longer: meanwhile the index
- * stays what it is. Counting is paused. `ds` may be NULL. */
+/* From here on somebody else has the registers of this CPU (`lent`), or no longer: meanwhile the index stays. */
 void ds_lend(struct ds_cpu *ds, bool lent);
-/* The index once more, after a panic has paused this CPU for good: what ds_drain_panic believes. `ds` may be NULL. */
+/* The index once more, after a panic has paused this CPU for good: what ds_drain_panic believes. */
 void ds_refresh_index_panic(struct ds_cpu *ds);
 
 /* The counter that counts config->event[i], numbered as in GLOBAL_STATUS. */
@@ -275,13 +258,11 @@ void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out);
 
 /* ---- pause and resume (the switch path) -------------------------------------------------------------------------- */
 
-/* Stops the counters. hw: GLOBAL_CTRL = 0. soft: steps no longer count, and the next #DB clears TF. The first step of
- * the switch path and of interrupt entry, before any time stamp. `ds` may be NULL (ds=off). */
+/* Stops the counters: the first step of the switch path and of interrupt entry. `ds` may be NULL (ds=off). */
 void ds_pause(struct ds_cpu *ds);
 /* Whether a ds_pause now would stop anything. `ds` may be NULL. */
 bool ds_counting(const struct ds_cpu *ds);
-/* Starts the counters again for the thread that now owns the stack. The last step before the return to it. soft, in a
- * thread: TF is set when this function returns. */
+/* Starts the counters again for the thread that now owns the stack: the last step before the return to it. */
 void ds_resume(struct ds_cpu *ds);
 /* The same at the end of an interrupt that returns to a sampled thread. soft: the frame decides; a thread that was not
  * being stepped (RFLAGS.TF clear) is not stepped. hw: call it only if the thread was being counted. */

@@ -13,6 +13,13 @@
 struct arch_trap_frame;
 struct ds_cpu;
 
+struct ds_stepped {     /* since the beginning, exact */
+    uint64_t dropped;   /* records that found the buffer full, or memory that is not there */
+    uint64_t swallowed; /* samples without a record: armed counters that another's record reloaded */
+    uint64_t branches;  /* that were to be stored by BTS */
+    uint64_t steps;     /* #DBs that counted */
+};
+
 /* A machine whose counters count by single-stepping: its GLOBAL_CTRL stays on while a session runs, and counting pauses
  * when threads are not stepped. All functions act on the current CPU, interrupts off. */
 struct ds_stepping {
@@ -20,11 +27,7 @@ struct ds_stepping {
     void (*resume)(void); /* the caller's thread is stepped from this function's return on */
     void (*resume_frame)(const struct arch_trap_frame *frame); /* steps again if the frame's RFLAGS.TF is set */
     bool (*paused)(void);
-    /* Records that found the buffer full, or memory that is not there, since the beginning; exact. */
-    uint64_t (*dropped)(void *context);
-    uint64_t (*swallowed)(void *context); /* samples without a record: armed counters that another's record reloaded */
-    uint64_t (*steps)(void *context);
-    uint64_t (*branches)(void *context); /* that were to be stored by BTS, since the beginning; exact */
+    struct ds_stepped (*counts)(void *context);
 
     /* What the kernel tells it. The #DB handler's part; false: the #DB is not a step of this machine. */
     bool (*step)(void *context, struct arch_trap_frame *frame);

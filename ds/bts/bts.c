@@ -132,12 +132,6 @@ static int set_up(struct ds_cpu *ds)
     return ds_set_msr(ds, IA32_DEBUGCTL, of(ds)->debugctl | (ds->machine->stepping ? running(ds) : 0));
 }
 
-static uint64_t branches(const struct ds_cpu *ds)
-{
-    const struct ds_stepping *s = ds->machine->stepping;
-    return s ? s->branches(ds->machine->context) : 0;
-}
-
 int ds_bts_start(struct ds_cpu *ds, struct ds_refusal *refusal)
 {
     struct ds_bts *b = of(ds);
@@ -154,7 +148,7 @@ int ds_bts_start(struct ds_cpu *ds, struct ds_refusal *refusal)
     ds->refusal = (struct ds_refusal){.during = "pause or resume"};
     b->beside.started = true;
     ds_settle_switch(ds);
-    b->branches_before = branches(ds);
+    b->branches_before = ds_stepped(ds).branches;
     const struct ds_bts_drain start = {.reason = CAIRN_DS_START,
                                        .mode = b->mode,
                                        .epoch = b->beside.epoch,
@@ -204,7 +198,7 @@ static void take_buffer(struct ds_cpu *ds, struct ds_bts_drain *drain)
 {
     struct ds_bts *b = of(ds);
     uint64_t bytes = ds->area[AREA_INDEX] - (uint64_t)(uintptr_t)b->buffer;
-    uint64_t all = branches(ds) - b->branches_before;
+    uint64_t all = ds_stepped(ds).branches - b->branches_before;
     if (bytes % RECORD || bytes / RECORD > b->records + 1) {
         drain->lost = CAIRN_DS_LOST_UNKNOWN;
         return;
@@ -245,7 +239,7 @@ void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
     ds->hooks.bts_drained(ds->hooks.context, ds->cpu, &drain);
     b->handed = b->beside.epoch + 1; /* from here on a panic's drain leaves it alone */
     count(ds, &drain);
-    b->branches_before = branches(ds);
+    b->branches_before = ds_stepped(ds).branches;
     rewind_buffer(ds);
     b->beside.epoch++;
 }

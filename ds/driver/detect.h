@@ -56,7 +56,7 @@ void ds_find_errata(const struct ds_machine *machine, uint32_t signature, struct
 /* Where errata.counters_stuck applies, counters have to hold these for a moment, each of the first four its own, with
  * IA32_PERF_GLOBAL_CTRL on: IA32_PERFEVTSELx. (AAK100, AAP53, BD53; what Linux writes.) */
 #define DS_STUCK_COUNTERS 4u
-extern const uint32_t ds_stuck_counters[DS_STUCK_COUNTERS];
+extern const uint32_t ds_stuck_counters[DS_STUCK_COUNTERS] __attribute__((weak));
 
 /* More of detection, by a part that need not be there: run last, once caps say all but whether it is PEBS. */
 struct ds_detect_row {

@@ -20,21 +20,21 @@ static void take_buffer(struct ds_cpu *ds, struct ds_drain *drain)
 {
     const struct ds_mechanism *m = ds->mechanism;
     uint64_t used = m->used(ds);
-    uint64_t now = ds_dropped(ds);
+    const struct ds_stepped now = ds_stepped(ds);
     if (used > m->room(ds)) {
         drain->lost = CAIRN_DS_LOST_UNKNOWN;
     } else {
         drain->bytes = (uint32_t)used;
         drain->records = used ? ds_records(ds) : NULL;
         drain->lost = ds->unsure              ? CAIRN_DS_LOST_UNKNOWN
-                      : ds->machine->stepping ? now - ds->dropped_before
+                      : ds->machine->stepping ? now.dropped - ds->before.dropped
                       : m->full(ds, used)     ? CAIRN_DS_LOST_UNKNOWN
                                               : 0;
     }
     /* With formats 0 to 2 a record reloads all PEBS counters that have overflowed, whoever's it is (SDM vol. 3B, "PEBS
      * Operation"); a processor does not tell of them. */
     const bool several = ds->pebs_enable & (ds->pebs_enable - 1);
-    drain->swallowed = ds->machine->stepping                    ? ds_swallowed(ds) - ds->swallowed_before
+    drain->swallowed = ds->machine->stepping                    ? now.swallowed - ds->before.swallowed
                        : used && several && ds->caps.format < 3 ? CAIRN_DS_LOST_UNKNOWN
                                                                 : 0;
 }
@@ -62,8 +62,7 @@ static void end_epoch(struct ds_cpu *ds, const struct ds_drain *drain)
 {
     ds->handed = ds->epoch + 1;
     count(ds, drain);
-    ds->dropped_before = ds_dropped(ds);
-    ds->swallowed_before = ds_swallowed(ds);
+    ds->before = ds_stepped(ds);
     ds->mechanism->begin_again(ds, drain->bytes);
     ds->epoch++;
 }

@@ -29,7 +29,7 @@ int ds_rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value)
     return e;
 }
 
-static int wrmsr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
+int ds_wrmsr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
 {
     int e = ds->machine->wrmsr(ds->machine->context, msr, value);
     if (e)
@@ -45,7 +45,7 @@ void ds_count_fault(struct ds_cpu *ds)
 
 int ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value)
 {
-    int e = wrmsr(ds, msr, value);
+    int e = ds_wrmsr(ds, msr, value);
     if (e)
         ds_count_fault(ds);
     return e;
@@ -57,7 +57,7 @@ int ds_set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
     *undo = (struct ds_undo){.msr = msr};
     int e = ds_rdmsr(ds, msr, &undo->before);
     if (!e)
-        e = wrmsr(ds, msr, value);
+        e = ds_wrmsr(ds, msr, value);
     if (!e)
         ds->undos++;
     return e;
@@ -119,29 +119,6 @@ void ds_set_lvtpc(struct ds_cpu *ds)
     ds_write_lvtpc(ds);
 }
 
-const uint32_t ds_stuck_counters[DS_STUCK_COUNTERS] = {0x4300B5, 0x4300D2, 0x4300B1, 0x4300B1};
-
-/*
- * 6, where errata AAK100, AAP53 and BD53 apply: before counters are given events. GLOBAL_CTRL is off before and after;
- * ds_roll_back brings back what they held.
- */
-static int free_counters(struct ds_cpu *ds)
-{
-    /* all of them, but for what a hypervisor hides */
-    const unsigned n = ds->caps.gp_counters < DS_STUCK_COUNTERS ? ds->caps.gp_counters : DS_STUCK_COUNTERS;
-    int e = 0;
-    for (unsigned i = 0; i < n && !e; i++)
-        if (!(e = ds_set_msr(ds, IA32_PERFEVTSEL0 + i, ds_stuck_counters[i])))
-            e = ds_set_msr(ds, IA32_PMC0 + i, 0);
-    if (!e)
-        e = wrmsr(ds, IA32_PERF_GLOBAL_CTRL, DS_BIT(n) - 1);
-    if (!e)
-        e = wrmsr(ds, IA32_PERF_GLOBAL_CTRL, 0);
-    for (unsigned i = 0; i < n && !e; i++)
-        e = wrmsr(ds, IA32_PERFEVTSEL0 + i, 0);
-    return e;
-}
-
 /* 6. Counters: value, then control. INT only for a plain event of pebs=: a PEBS counter would raise a second PMI, and
  *    one that only counts shall raise none. */
 static int set_counters(struct ds_cpu *ds)
@@ -181,7 +158,7 @@ static int clear_status(struct ds_cpu *ds)
 {
     uint64_t status;
     int e = ds_rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status);
-    return e ? e : wrmsr(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
+    return e ? e : ds_wrmsr(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
 }
 
 int ds_clear_status(struct ds_cpu *ds)
@@ -215,7 +192,7 @@ static int set_up(struct ds_cpu *ds)
     if (ds_history(ds) && (e = ds_history(ds)->prepare(ds)))
         return e;
     *step = 6;
-    if (ds->caps.errata.counters_stuck && (e = free_counters(ds)))
+    if (ds->caps.errata.counters_stuck && (e = ds_free_counters(ds)))
         return e;
     if ((e = set_counters(ds)))
         return e;
@@ -229,16 +206,10 @@ static int set_up(struct ds_cpu *ds)
     return ds->machine->stepping ? ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl) : 0;
 }
 
-uint64_t ds_dropped(const struct ds_cpu *ds)
+struct ds_stepped ds_stepped(const struct ds_cpu *ds)
 {
     const struct ds_stepping *s = ds->machine->stepping;
-    return s ? s->dropped(ds->machine->context) : 0;
-}
-
-uint64_t ds_swallowed(const struct ds_cpu *ds)
-{
-    const struct ds_stepping *s = ds->machine->stepping;
-    return s ? s->swallowed(ds->machine->context) : 0;
+    return s ? s->counts(ds->machine->context) : (struct ds_stepped){0};
 }
 
 int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
@@ -254,8 +225,7 @@ int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
     }
     ds->refusal = (struct ds_refusal){.during = "pause or resume"};
     ds->started = true;
-    ds->dropped_before = ds_dropped(ds);
-    ds->swallowed_before = ds_swallowed(ds);
+    ds->before = ds_stepped(ds);
     ds_settle_switch(ds);
     const struct ds_drain start = ds_drain_of(ds, CAIRN_DS_START, arch_rdtsc());
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, start.tsc);
@@ -407,6 +377,5 @@ void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING])
 void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out)
 {
     *out = ds->counts;
-    if (ds->machine->stepping)
-        out->steps = ds->machine->stepping->steps(ds->machine->context);
+    out->steps = ds_stepped(ds).steps;
 }

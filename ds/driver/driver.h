@@ -15,11 +15,9 @@ enum {
     DS_AREA_PEBS_THRESHOLD = offsetof(struct ds_area_60, pebs_interrupt_threshold) / 8,
 };
 
-/* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL; four counters set
- * free; two settings; a counter and its control, an auxiliary one; branch history: DEBUGCTL, LBR_CTL (twice),
- * LBR_DEPTH, or DEBUGCTL (twice) and LBR_SELECT; BTS: DEBUGCTL (twice), with DS_AREA and LVTPC if PEBS has not got
- * them. In place of DS_AREA, PEBS_ENABLE and PEBS_DATA_CFG another mechanism may have two registers, one of them twice,
- * and two of every counter. */
+/* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL, two settings; of
+ * branch history four, of BTS two; four counters set free; each counter and its control, an auxiliary one; another
+ * mechanism may have two of every counter. */
 #define DS_UNDO_MAX (17u + 2 * 4 + 2 * (DS_MAX_COUNTERS + 1) + 2 * (DS_GP_MAX + DS_FIXED_MAX))
 
 struct ds_counter { /* an event and the counter that counts it */
@@ -74,7 +72,7 @@ struct ds_cpu {
     uint32_t pmis_in_tick;
     uint32_t epoch;
     volatile uint32_t handed; /* epochs handed over; one more than `epoch` while the index goes back: for a panic */
-    uint64_t dropped_before, swallowed_before; /* stepping: the machine's counts when this epoch began */
+    struct ds_stepped before; /* the machine's counts when this epoch began */
     struct ds_counts counts;
     uint64_t counted[DS_MAX_COUNTING]; /* what the counters that only count held at each stop, together */
 
@@ -130,30 +128,26 @@ void ds_throttle_end(struct ds_cpu *ds);
 
 /* ---- hold and go on: ds/driver/driver.c -------------------------------------------------------------------------- */
 
-/* Turns counters, branch history and what runs beside PEBS off and on, each by its own control. Pause and resume do
- * this if nothing is stepped; throttling does it on any machine. */
+/* Turns counters, branch history and what runs beside PEBS off and on: as pause and resume where nothing is stepped. */
 void ds_hold(struct ds_cpu *ds);
 void ds_go_on(struct ds_cpu *ds);
 
 /* Whether there is a CPU, and PEBS or what is beside it runs there. */
 bool ds_in_use(const struct ds_cpu *ds);
-/* Where counting is by stepping, what the machine has counted since the beginning, else 0: records that found the
- * buffer full; samples that another counter's record has swallowed. */
-uint64_t ds_dropped(const struct ds_cpu *ds);
-uint64_t ds_swallowed(const struct ds_cpu *ds);
+/* What a machine that steps has counted; else 0. */
+struct ds_stepped ds_stepped(const struct ds_cpu *ds);
 
 /* ---- PEBS goes off: ds/driver/quiet.c ---------------------------------------------------------------------------- */
 
-/* Waits for records that are still on their way, after counters and PEBS have been turned off, of whoever had them on.
- * 0 or -EFAULT. */
+/* Waits for records that are on their way after counters and PEBS have been turned off. 0 or -EFAULT. */
 int ds_wait_quiet(struct ds_cpu *ds);
-/* Counting is paused. Turns PEBS off (and counters, where it is stepping that had paused them), waits, and drains for
- * `reason` what is there then. Until it is on again no record comes. */
+/* Counting is paused. Turns PEBS off, and counters, waits, and drains for `reason` what is there then. */
 void ds_pebs_off(struct ds_cpu *ds, enum cairn_ds_reason reason);
 
 /* ---- registers: ds/driver/driver.c, for the others --------------------------------------------------------------- */
 
 int ds_rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value);
+int ds_wrmsr(struct ds_cpu *ds, uint32_t msr, uint64_t value);
 /* A refusal that nobody can be told of at once. */
 void ds_count_fault(struct ds_cpu *ds);
 /* A write that cannot be refused once the set-up has succeeded; if it is, that shows in the counts. 0 or -EFAULT. */
@@ -167,9 +161,12 @@ bool ds_add_plain(struct ds_cpu *ds, uint32_t event);
 /* LVTPC to the PMI's vector; and so that ds_roll_back brings back what it was. */
 void ds_write_lvtpc(struct ds_cpu *ds);
 void ds_set_lvtpc(struct ds_cpu *ds);
-/* Takes back what was set, the last first, down to the first `undos`; then once more what was refused, for that may
- * have been for what another register still held. */
+/* Takes back what was set, the last first, down to the first `undos`; then once more what was refused because of what
+ * another register still held. */
 void ds_roll_back(struct ds_cpu *ds, uint32_t undos);
+
+/* Part of set-up's step 6 where errata.counters_stuck applies: ds/errata, which finds that. 0 or -EFAULT. */
+int ds_free_counters(struct ds_cpu *ds) __attribute__((weak));
 
 /* ---- branch history: ds/lbr -------------------------------------------------------------------------------------- */
 

@@ -82,11 +82,6 @@ bool ds_event_precise(const struct ds_caps *caps, const struct ds_event *event)
     return data_of(caps, event)->precise;
 }
 
-bool ds_event_alone(const struct ds_caps *caps, const struct ds_event *event)
-{
-    return !event->plain && data_of(caps, event)->alone;
-}
-
 /* ---- parsing ----------------------------------------------------------------------------------------------------- */
 
 #define PERIOD_MAX ((UINT64_C(1) << 47) - 1) /* counters have 48 bits; ds_cpu_init checks */

@@ -13,6 +13,7 @@
  * among them); AAJ80, as the driver does not know its event, mispredicted branches.
  */
 #include "ds/driver/detect.h"
+#include "ds/driver/driver.h"
 #include "ds/event_data.h"
 #include "ds/generation.h"
 
@@ -113,4 +114,25 @@ const char *ds_event_errata(const struct ds_caps *caps, const struct ds_event *e
     const struct ds_event_data *d = ds_event_data ? &ds_event_data[caps->generation][event->kind] : NULL;
     const bool other = event->plain && (event->fixed != DS_NO_FIXED || (d && d->pebs && d->select != d->record));
     return caps->event_errata && !other ? caps->event_errata[event->kind] : NULL;
+}
+
+const uint32_t ds_stuck_counters[DS_STUCK_COUNTERS] = {0x4300B5, 0x4300D2, 0x4300B1, 0x4300B1};
+
+/* AAK100, AAP53 and BD53: before counters are given events. GLOBAL_CTRL is off before and after; ds_roll_back brings
+ * back what they held. */
+int ds_free_counters(struct ds_cpu *ds)
+{
+    /* all of them, but for what a hypervisor hides */
+    const unsigned n = ds->caps.gp_counters < DS_STUCK_COUNTERS ? ds->caps.gp_counters : DS_STUCK_COUNTERS;
+    int e = 0;
+    for (unsigned i = 0; i < n && !e; i++)
+        if (!(e = ds_set_msr(ds, IA32_PERFEVTSEL0 + i, ds_stuck_counters[i])))
+            e = ds_set_msr(ds, IA32_PMC0 + i, 0);
+    if (!e)
+        e = ds_wrmsr(ds, IA32_PERF_GLOBAL_CTRL, DS_BIT(n) - 1);
+    if (!e)
+        e = ds_wrmsr(ds, IA32_PERF_GLOBAL_CTRL, 0);
+    for (unsigned i = 0; i < n && !e; i++)
+        e = ds_wrmsr(ds, IA32_PERFEVTSEL0 + i, 0);
+    return e;
 }

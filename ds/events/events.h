@@ -14,6 +14,10 @@ struct ds_core_data { /* a model of processors, and of hybrids one of its kinds 
 };
 extern const struct ds_core_data ds_core_data[];
 
+/* Whether no other event may be counted at the same time, not even by the core's other thread. ds_cpu_init refuses
+ * other PEBS events; the user must take care of Hyper-Threading. */
+bool ds_event_alone(const struct ds_caps *caps, const struct ds_event *event);
+
 /* From family, model and core type: CPUID.01H:EAX, and EAX of CPUID.1AH or 0. */
 enum ds_generation ds_generation(uint32_t signature, uint32_t core_type);
 const char *ds_generation_text(enum ds_generation generation);

@@ -39,14 +39,14 @@ struct ds_soft {
  * #DB of the program's own. */
 bool ds_soft_account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_t ip, uint64_t next);
 
-/* Hooks of wings. ds/soft/log: the model has done all it does at an instruction of `length` bytes; 0: at a write of
- * LVTPC. */
-void ds_soft_acted(struct ds_soft *soft, unsigned length);
+/* Hooks of wings, called where they are there. ds/soft/log: the model has done all it does at an instruction of
+ * `length` bytes; 0: at a write of LVTPC. */
+void ds_soft_acted(struct ds_soft *soft, unsigned length) __attribute__((weak));
 /* ds/soft/late: after each instruction; before each access to an MSR. */
-void ds_soft_remember(struct ds_soft *soft);
-void ds_soft_late(struct ds_soft *soft);
+void ds_soft_remember(struct ds_soft *soft) __attribute__((weak));
+void ds_soft_late(struct ds_soft *soft) __attribute__((weak));
 
-/* ds/soft/user, and called only if there are programs. Decodes an instruction of one. */
+/* ds/soft/user. Decodes an instruction of one. */
 void ds_soft_decode_user(uint64_t ip, struct ds_insn *insn) __attribute__((weak));
 /* What PUSHF has stored loses TF. */
 void ds_soft_clear_user_tf(const struct ds_soft *soft) __attribute__((weak));

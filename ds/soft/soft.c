@@ -149,31 +149,6 @@ static void branched(void *context, const struct ds_model_branch *branch, bool s
     ds->hooks.branched(ds->hooks.context, ds->cpu, ds, &soft->step, branch, stored);
 }
 
-/* ---- hooks of wings --------------------------------------------------------------------------------------------- */
-
-#define HOOK __attribute__((weak))
-
-HOOK void ds_soft_acted(struct ds_soft *soft, unsigned length)
-{
-    (void)soft, (void)length;
-}
-
-HOOK void ds_soft_remember(struct ds_soft *soft)
-{
-    (void)soft;
-}
-
-HOOK void ds_soft_late(struct ds_soft *soft)
-{
-    (void)soft;
-}
-
-HOOK const char *ds_model_policy_named(const struct ds_model_policy *policy, const char *name)
-{
-    (void)policy, (void)name;
-    return NULL;
-}
-
 /* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 static void soft_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
@@ -183,13 +158,15 @@ static void soft_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t 
 
 static int soft_rdmsr(void *context, uint32_t msr, uint64_t *value)
 {
-    ds_soft_late(context);
+    if (ds_soft_late)
+        ds_soft_late(context);
     return ds_model_rdmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
 }
 
 static int soft_wrmsr(void *context, uint32_t msr, uint64_t value)
 {
-    ds_soft_late(context);
+    if (ds_soft_late)
+        ds_soft_late(context);
     return ds_model_wrmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
 }
 
@@ -208,7 +185,8 @@ static void soft_lvtpc_write(void *context, uint32_t value)
 {
     struct ds_soft *soft = context;
     ds_model_lvtpc_write(&soft->model, value);
-    ds_soft_acted(soft, 0); /* a PMI that had waited */
+    if (ds_soft_acted)
+        ds_soft_acted(soft, 0); /* a PMI that had waited */
 }
 
 _Static_assert(offsetof(struct arch_cpu, step_ip) == 16, "arch_cpu.step_ip in soft_resume");
@@ -245,26 +223,14 @@ static bool soft_paused(void)
     return !arch_this_cpu()->step_on;
 }
 
-static uint64_t soft_dropped(void *context)
+static struct ds_stepped soft_counts(void *context)
 {
-    const struct ds_model *m = &((const struct ds_soft *)context)->model;
-    return m->dropped + m->lost;
-}
-
-static uint64_t soft_swallowed(void *context)
-{
-    return ((const struct ds_soft *)context)->model.swallowed;
-}
-
-static uint64_t soft_steps(void *context)
-{
-    return ((const struct ds_soft *)context)->steps;
-}
-
-static uint64_t soft_branches(void *context)
-{
-    const struct ds_model *m = &((const struct ds_soft *)context)->model;
-    return m->bts_records + m->bts_dropped + m->bts_lost;
+    const struct ds_soft *soft = context;
+    const struct ds_model *m = &soft->model;
+    return (struct ds_stepped){.dropped = m->dropped + m->lost,
+                               .swallowed = m->swallowed,
+                               .branches = m->bts_records + m->bts_dropped + m->bts_lost,
+                               .steps = soft->steps};
 }
 
 static bool soft_pdist(void *context, unsigned counter)
@@ -274,7 +240,7 @@ static bool soft_pdist(void *context, unsigned counter)
 
 static const char *soft_policy(void *context, const char *name)
 {
-    return ds_model_policy_named(&((const struct ds_soft *)context)->model.policy, name);
+    return ds_model_policy_named ? ds_model_policy_named(&((const struct ds_soft *)context)->model.policy, name) : NULL;
 }
 
 size_t ds_soft_bytes(void)
@@ -289,10 +255,7 @@ int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model
         .resume = soft_resume,
         .resume_frame = soft_resume_frame,
         .paused = soft_paused,
-        .dropped = soft_dropped,
-        .swallowed = soft_swallowed,
-        .steps = soft_steps,
-        .branches = soft_branches,
+        .counts = soft_counts,
         .step = ds_soft_step,
         .interrupted = ds_soft_interrupted,
         .system_call = ds_soft_system_call,
@@ -381,11 +344,13 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     soft->step.next = next;
     soft->step.tsc_first = 0; /* not asked for yet */
     ds_model_retire(&soft->model, retired);
-    ds_soft_remember(soft);
+    if (ds_soft_remember)
+        ds_soft_remember(soft);
     if (soft->ds && soft->ds->hooks.retired)
         soft->ds->hooks.retired(soft->ds->hooks.context, soft->ds->cpu,
                                 (retired->events & DS_BIT(DS_MODEL_BRANCH)) != 0);
-    ds_soft_acted(soft, insn->length);
+    if (ds_soft_acted)
+        ds_soft_acted(soft, insn->length);
 }
 
 /* The instruction at `ip` has retired before others, which this #DB is for. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What Intel's lists say of the sampled events, on the console and in the dump. */
+#include "ds/events/events.h"
 #include "kernel/cpu.h"
 #include "kernel/dump_section.h"
 #include "kernel/lib/print.h"

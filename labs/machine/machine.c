@@ -90,7 +90,7 @@ bool lab_is_model(void)
 
 uint64_t lab_model_dropped(void)
 {
-    return machine->stepping ? machine->stepping->dropped(machine->context) : 0;
+    return machine->stepping ? machine->stepping->counts(machine->context).dropped : 0;
 }
 
 uint64_t lab_model_fault(void)

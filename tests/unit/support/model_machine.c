@@ -109,38 +109,19 @@ static bool step_paused(void)
     return M.held;
 }
 
-static uint64_t step_dropped(void *context)
+static struct ds_stepped step_counts(void *context)
 {
     (void)context;
-    return M.model.dropped + M.model.lost;
-}
-
-static uint64_t step_swallowed(void *context)
-{
-    (void)context;
-    return M.model.swallowed;
-}
-
-static uint64_t step_steps(void *context)
-{
-    (void)context;
-    return 0;
-}
-
-static uint64_t step_branches(void *context)
-{
-    (void)context;
-    return M.model.bts_records + M.model.bts_dropped + M.model.bts_lost;
+    return (struct ds_stepped){.dropped = M.model.dropped + M.model.lost,
+                               .swallowed = M.model.swallowed,
+                               .branches = M.model.bts_records + M.model.bts_dropped + M.model.bts_lost};
 }
 
 static const struct ds_stepping stepping = {.pause = step_pause,
                                             .resume = step_resume,
                                             .resume_frame = step_resume_frame,
                                             .paused = step_paused,
-                                            .dropped = step_dropped,
-                                            .swallowed = step_swallowed,
-                                            .steps = step_steps,
-                                            .branches = step_branches};
+                                            .counts = step_counts};
 
 #define REGISTERS                                                                                                      \
     .backend = "model", .cpuid = machine_cpuid, .rdmsr = machine_rdmsr, .wrmsr = machine_wrmsr,                        \
