@@ -230,11 +230,9 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sorted),     cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_odd_stride), cmocka_unit_test(test_middle),
-        cmocka_unit_test(test_unsound),    cmocka_unit_test(test_overlaps),
-        cmocka_unit_test(test_claims),     cmocka_unit_test(test_free_twice),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_sorted), cmocka_unit_test(test_left_out),   cmocka_unit_test(test_odd_stride),
+        cmocka_unit_test(test_middle), cmocka_unit_test(test_unsound),    cmocka_unit_test(test_overlaps),
+        cmocka_unit_test(test_claims), cmocka_unit_test(test_free_twice), cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
