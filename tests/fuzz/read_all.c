@@ -158,7 +158,7 @@ static void export_session(const struct cairn_log *log, bool strict)
 /* As each other format that can be written anywhere. `path`: of the kernel's file, or NULL. */
 static void export_all(const struct cairn_log *log, const char *path)
 {
-#define WRITER(name) &cairn_writer_##name,
+#define WRITER(name, word) &cairn_writer_##name,
     static const struct cairn_writer *const writers[] = {CAIRN_WRITERS(WRITER)};
 #undef WRITER
     FILE *out = stdout, *errors = stderr;

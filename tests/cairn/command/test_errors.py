@@ -108,7 +108,7 @@ def test_output_dash_is_standard_output(tmp_path):
     dash = subprocess.run([CAIRN, "export", "--to", "json", "-o", "-", SMALL], cwd=tmp_path, capture_output=True,
                           check=False)
     assert dash.returncode == 0 and plain.stdout == dash.stdout != b"" and not list(tmp_path.iterdir())
-    for form in ("etl", "ctf", "sqlite"):
+    for form in ("etl", "ctf", "sqlite", "perf.data"):
         done = subprocess.run([CAIRN, "export", "--to", form, "-o", "-", SMALL], cwd=tmp_path, capture_output=True,
                               check=False)
         assert done.returncode == 2 and f"{form} does not go to standard output" in errors_of(done)

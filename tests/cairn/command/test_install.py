@@ -44,7 +44,7 @@ def options(command):
 
 def formats():
     refusal = cairn("export", "--to", "none", "a").stderr.decode().replace("\n  ", " ")
-    return re.findall(r"\w+", re.search(r"must be (.*)", refusal)[1].replace(" or ", ", "))
+    return re.findall(r"[\w.]+", re.search(r"must be (.*)", refusal)[1].replace(" or ", ", "))
 
 
 def test_install_and_uninstall(tmp_path):
@@ -91,10 +91,10 @@ def test_help_manual_and_page_agree(installed):
         listed |= {name: values[name] for name in re.findall(r"--([\w-]+)", also[1] if also else "")}
         assert listed == options(command), command
         assert f"build/cairn {command} " in COMMANDS_PAGE, command
-    assert re.findall(r"^format \\fB(\w+)", sections["export"], re.M) == formats()
+    assert re.findall(r"^format \\fB([\w.]+)", sections["export"], re.M) == formats()
     documented = (cairn_boot.ROOT / "docs" / "how-to" / "export.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^\| `(\w+)` \|", documented, re.M)) >= set(formats())
-    assert set(formats()) == set(re.findall(r"^  (\w+)  ", text_of(cairn("export", "--help")), re.M))
+    assert set(re.findall(r"^\| `([\w.]+)` \|", documented, re.M)) >= set(formats())
+    assert set(formats()) == set(re.findall(r"^  ([\w.]+)  ", text_of(cairn("export", "--help")), re.M))
     for status in re.findall(r"(\d) ", re.search(r"Exit: .*", text_of(cairn("--help")).replace("\n", " "))[0]):
         assert f"\n.TP\n{status}\n" in page
 
@@ -175,8 +175,8 @@ COMPLETED = [
     ("cairn help du", "dump"),
     ("cairn dump --fr", "--from"),
     ("cairn top --on", "--once"),
-    ("cairn export --to pe", "perfetto"),
-    ("cairn export --to=pe", "--to=perfetto"),
+    ("cairn export --to perfe", "perfetto"),
+    ("cairn export --to=perfe", "--to=perfetto"),
     ("cairn stat --reason Ready,Gate", "Ready,GateWait"),
     ("cairn stat --reason=Ready,Gate", "--reason=Ready,GateWait"),
     ("cairn dump samples/pla", "samples/plain.log"),

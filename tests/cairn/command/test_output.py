@@ -12,7 +12,7 @@ import pytest
 from cairn_tool import CAIRN, GOLDEN, cairn, errors_of
 
 SMALL, LOST = GOLDEN / "small.log", GOLDEN / "lost.log"
-FORMATS = ["json", "html", "svg", "perfetto", "folded", "etl", "sqlite"]
+FORMATS = ["json", "html", "svg", "perfetto", "folded", "etl", "sqlite", "perf.data"]
 
 
 def small_disk():

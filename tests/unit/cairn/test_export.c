@@ -16,7 +16,7 @@
 
 #define LOG "tests/golden/small.log"
 
-#define WRITER(name) &cairn_writer_##name,
+#define WRITER(name, word) &cairn_writer_##name,
 static const struct cairn_writer *const writers[] = {CAIRN_WRITERS(WRITER)};
 #define COUNT (sizeof(writers) / sizeof(writers[0]))
 

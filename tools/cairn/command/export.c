@@ -7,8 +7,8 @@
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/export/writer.h"
 
-#define NAME(name)   #name,
-#define WRITER(name) &cairn_writer_##name,
+#define NAME(name, word)   word,
+#define WRITER(name, word) &cairn_writer_##name,
 static const char *const names[] = {CAIRN_WRITERS(NAME) NULL};
 static const struct cairn_writer *const writers[] = {CAIRN_WRITERS(WRITER) NULL};
 
@@ -17,7 +17,7 @@ static const char *path, *elf_path;
 static bool strict;
 static const struct cairn_option options[] = {
     {0, "to", "FORMAT", "the format to write, one of those below", .word = &format, .words = names},
-    {'o', "output", "FILE", "write to FILE (for ctf, a folder); etl and ctf need it", .text = &path},
+    {'o', "output", "FILE", "write to FILE (for ctf, a folder); ctf, etl, perf.data and sqlite need it", .text = &path},
     {'e', "elf", "FILE", "take function names from this kernel.elf.full", .text = &elf_path},
     {0, "strict", NULL, "for etl: write only what Windows itself writes", .on = &strict},
     CAIRN_CPU_OPTION,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The formats that `cairn export` writes. A format is a file NAME_writer.c, or a folder NAME/ with a writer.c, that
- * defines cairn_writer_NAME, and a word in CAIRN_WRITERS. export.c calls it for each item of the trace and each gap, in
- * time order; the writer reads no events itself.
+ * defines cairn_writer_NAME, and an entry of CAIRN_WRITERS, with its word. export.c calls it for each item of the trace
+ * and each gap, in time order; the writer reads no events itself.
  */
 #pragma once
 
@@ -14,7 +14,11 @@
 #include "trace/wire/format.h"
 #include "trace/wire/spinlock.h"
 
-#define CAIRN_WRITERS(W) W(ctf) W(etl) W(folded) W(html) W(json) W(perfetto) W(sqlite) W(svg)
+/* clang-format off */
+#define CAIRN_WRITERS(W)                                                                                               \
+    W(ctf, "ctf") W(etl, "etl") W(folded, "folded") W(html, "html") W(json, "json") W(perf, "perf.data")               \
+    W(perfetto, "perfetto") W(sqlite, "sqlite") W(svg, "svg")
+/* clang-format on */
 
 struct cairn_output {
     const struct cairn_log *log;
@@ -65,7 +69,7 @@ struct cairn_writer {
     void (*free)(struct cairn_output *o); /* what the state holds, always; NULL: nothing */
 };
 
-#define CAIRN_WRITER(name) extern const struct cairn_writer cairn_writer_##name;
+#define CAIRN_WRITER(name, word) extern const struct cairn_writer cairn_writer_##name;
 CAIRN_WRITERS(CAIRN_WRITER)
 #undef CAIRN_WRITER
 

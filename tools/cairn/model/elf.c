@@ -128,6 +128,29 @@ bool cairn_elf_same_build(const struct cairn_elf *elf)
     return elf->same_build;
 }
 
+bool cairn_elf_section(struct cairn_elf *elf, const char *name, uint64_t *offset, uint64_t *size, char **path)
+{
+    GElf_Addr bias;
+    GElf_Shdr header;
+    size_t names;
+    const char *file;
+    Elf *of = dwfl_module_getelf(elf->module, &bias);
+    Elf_Scn *section = NULL;
+    if (!of || elf_getshdrstrndx(of, &names))
+        return false;
+    while ((section = elf_nextscn(of, section)) != NULL) {
+        const char *is = gelf_getshdr(section, &header) ? elf_strptr(of, names, header.sh_name) : NULL;
+        if (!is || strcmp(is, name) != 0)
+            continue;
+        dwfl_module_info(elf->module, NULL, NULL, NULL, NULL, NULL, &file, NULL);
+        *offset = header.sh_offset;
+        *size = header.sh_size;
+        *path = realpath(file, NULL);
+        return *path;
+    }
+    return false;
+}
+
 size_t cairn_elf_code(struct cairn_elf *elf, uint64_t address, uint8_t *code, size_t size)
 {
     Dwarf_Addr at = address, bias;

@@ -25,5 +25,8 @@ const char *cairn_function_name(const struct cairn_log *log, struct cairn_elf *e
 const char *cairn_elf_line(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN]);
 /* Whether it is known to be the file of the kernel that wrote the log, by its build ID. */
 bool cairn_elf_same_build(const struct cairn_elf *elf);
+/* Where a section's bytes are in the file, and the file's full path, to be freed by the caller. False: there is none.
+ */
+bool cairn_elf_section(struct cairn_elf *elf, const char *name, uint64_t *offset, uint64_t *size, char **path);
 /* Bytes of code at the address, at most `size`; 0: it is not in this file. */
 size_t cairn_elf_code(struct cairn_elf *elf, uint64_t address, uint8_t *code, size_t size);

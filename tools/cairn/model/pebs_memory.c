@@ -163,20 +163,53 @@ static bool is_of(bool (*is)(const struct cairn_counter *c), const struct cairn_
     return bits;
 }
 
+/* NULL: what the word of this record means is not known. */
+static const struct sources *sources_for(const struct cairn_log *log, uint32_t cpu, const struct cairn_record *record,
+                                         bool *stores)
+{
+    *stores = is_of(is_store_sample, log, cpu, record);
+    return *stores || is_of(is_load_latency, log, cpu, record) ? sources_of(log, cpu, *stores) : NULL;
+}
+
+static const char *from_of(const struct sources *s, uint64_t source)
+{
+    const unsigned at = source & (s == &lioncove ? 0xFF : 0xF);
+    return at < FROMS && s->from[at] ? s->from[at] : "reserved";
+}
+
 const char *cairn_show_source(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu,
                               const struct cairn_record *record, uint64_t source)
 {
-    const bool stores = is_of(is_store_sample, log, cpu, record);
-    const struct sources *s = sources_of(log, cpu, stores);
+    bool stores;
+    const struct sources *s = sources_for(log, cpu, record, &stores);
     char further[CAIRN_SHOWN];
     out[0] = '\0';
-    if (!s || !(stores || is_of(is_load_latency, log, cpu, record)))
+    if (!s)
         return out;
-    const unsigned at = source & (s == &lioncove ? 0xFF : 0xF);
     cairn_show_bits(further, source, ", ", s->further, FURTHER);
-    snprintf(out, CAIRN_SHOWN, "%s%s%.60s", at < FROMS && s->from[at] ? s->from[at] : "reserved", *further ? ", " : "",
-             further);
+    snprintf(out, CAIRN_SHOWN, "%s%s%.60s", from_of(s, source), *further ? ", " : "", further);
     return out;
+}
+
+bool cairn_data_source_read(struct cairn_data_source *out, const struct cairn_log *log, uint32_t cpu,
+                            const struct cairn_record *record, uint64_t source)
+{
+    bool stores;
+    const struct sources *s = sources_for(log, cpu, record, &stores);
+    if (!s)
+        return false;
+    *out = (struct cairn_data_source){.from = from_of(s, source), .store = stores};
+    for (unsigned i = 0; i < FURTHER; i++) {
+        const bool set = source >> i & 1;
+        if (!s->further[i])
+            continue;
+        out->tells_tlb = true;
+        out->stlb_miss |= set && strcmp(s->further[i], "STLB miss") == 0;
+        out->locked |= set && strcmp(s->further[i], "locked") == 0;
+        out->blocked_on_data |= set && strcmp(s->further[i], "blocked on data") == 0;
+        out->blocked_on_address |= set && strcmp(s->further[i], "blocked on address") == 0;
+    }
+    return true;
 }
 
 /* ---- latencies, transaction -------------------------------------------------------------------------------------- */
@@ -191,11 +224,29 @@ const char *cairn_show_latency(char out[CAIRN_SHOWN], uint64_t latency, bool ada
     return out;
 }
 
+/* Linux keeps events that want the latency off FIXED_CTR0 on Meteor Lake; of Granite Rapids, the same core: inferred.
+ */
+static bool without_retire_latency(const struct cairn_log *log, uint32_t cpu, uint64_t counters)
+{
+    uint32_t signature, core_type;
+    core_of(log, cpu, &signature, &core_type);
+    return counters & DS_BIT(DS_COUNTER_FIXED) && ds_generation(signature, core_type) == DS_GENERATION_REDWOODCOVE;
+}
+
+bool cairn_retire_latency(const struct cairn_log *log, uint32_t cpu, uint64_t head, uint64_t counters,
+                          unsigned *latency)
+{
+    uint64_t there = 0;
+    if (!cairn_detected(log, cpu, DS_TEST_TIMING, &there) || !there || without_retire_latency(log, cpu, counters))
+        return false;
+    *latency = ds_pebs_head_latency(head);
+    return true;
+}
+
 const char *cairn_show_retire_latency(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, uint64_t head,
                                       uint64_t counters)
 {
     const unsigned latency = ds_pebs_head_latency(head);
-    uint32_t signature, core_type;
     uint64_t there = 0;
     out[0] = '\0';
     if (!cairn_detected(log, cpu, DS_TEST_TIMING, &there)) {
@@ -203,12 +254,9 @@ const char *cairn_show_retire_latency(char out[CAIRN_SHOWN], const struct cairn_
             snprintf(out, CAIRN_SHOWN, "bits 47:32 = %u: the log does not say of what", latency);
         return out;
     }
-    core_of(log, cpu, &signature, &core_type);
     if (!there && latency)
         snprintf(out, CAIRN_SHOWN, "bits 47:32 = %u: no retire latency, PERF_CAPABILITIES[17] is 0", latency);
-    /* Linux keeps events that want it off this counter on Meteor Lake; of Granite Rapids, the same core: inferred. */
-    else if (there && counters & DS_BIT(DS_COUNTER_FIXED) &&
-             ds_generation(signature, core_type) == DS_GENERATION_REDWOODCOVE)
+    else if (there && without_retire_latency(log, cpu, counters))
         snprintf(out, CAIRN_SHOWN, "no retire latency: not of FIXED_CTR0 on this core");
     else if (there)
         snprintf(out, CAIRN_SHOWN, "retire latency %u", latency);

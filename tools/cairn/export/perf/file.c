@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* The file: its header, its records one by one, and the sections that describe the machine. */
+#include <errno.h>
+#include <string.h>
+
+#include "tools/cairn/export/perf/perf.h"
+#include "tools/cairn/log/show.h"
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+void cairn_perf_bytes(struct cairn_perf_file *f, const void *bytes, size_t size)
+{
+    if (size > sizeof(f->record) - f->used)
+        return;
+    memcpy(f->record + f->used, bytes, size);
+    f->used += (uint32_t)size;
+}
+
+void cairn_perf_32(struct cairn_perf_file *f, uint32_t value)
+{
+    cairn_perf_bytes(f, &value, sizeof(value));
+}
+
+void cairn_perf_64(struct cairn_perf_file *f, uint64_t value)
+{
+    cairn_perf_bytes(f, &value, sizeof(value));
+}
+
+void cairn_perf_string(struct cairn_perf_file *f, const char *text)
+{
+    static const char zeros[8];
+    size_t size = strlen(text);
+    const size_t room = 4096; /* no name is longer */
+    size = size < room ? size : room;
+    cairn_perf_bytes(f, text, size);
+    cairn_perf_bytes(f, zeros, 8 - size % 8);
+}
+
+void cairn_perf_begin(struct cairn_perf_file *f, enum perf_record_type type, uint16_t misc)
+{
+    const uint16_t rest[2] = {misc, 0}; /* the size comes at the end */
+    f->used = 0;
+    cairn_perf_32(f, type);
+    cairn_perf_bytes(f, rest, sizeof(rest));
+}
+
+void cairn_perf_end(struct cairn_perf_file *f, const struct cairn_perf_where *where)
+{
+    if (where) {
+        cairn_perf_32(f, where->tid);
+        cairn_perf_32(f, where->tid);
+        cairn_perf_64(f, where->time);
+        cairn_perf_32(f, where->cpu);
+        cairn_perf_32(f, 0);
+        cairn_perf_64(f, CAIRN_PERF_ID_DUMMY);
+    }
+    const uint16_t size = (uint16_t)f->used;
+    memcpy(f->record + 6, &size, sizeof(size));
+    fwrite(f->record, 1, f->used, f->to);
+}
+
+/* ---- sections ---------------------------------------------------------------------------------------------------- */
+
+static void put_32(FILE *to, uint32_t value)
+{
+    fwrite(&value, sizeof(value), 1, to);
+}
+
+/* Its size comes first, and zeros fill up to 64 bytes, as perf writes it. */
+static void put_string(FILE *to, const char *text)
+{
+    const uint32_t size = (uint32_t)strlen(text) + 1, padded = (size + 63) / 64 * 64;
+    put_32(to, padded);
+    fwrite(text, 1, size, to);
+    for (uint32_t i = size; i < padded; i++)
+        putc(0, to);
+}
+
+static void put_events(FILE *to, const struct cairn_perf_event *events, size_t count)
+{
+    put_32(to, (uint32_t)count);
+    put_32(to, sizeof(struct perf_attr));
+    for (size_t i = 0; i < count; i++) {
+        fwrite(&events[i].attr, sizeof(events[i].attr), 1, to);
+        put_32(to, 1);
+        put_string(to, events[i].name);
+        fwrite(&events[i].id, sizeof(events[i].id), 1, to);
+    }
+}
+
+static void put_release(const struct cairn_output *o)
+{
+    char text[CAIRN_SHOWN] = "Cairn ";
+    cairn_slice_text(text + strlen(text), sizeof(text) - strlen(text), cairn_key(&o->log->text, "kernel.version"));
+    put_string(o->file, text);
+}
+
+static void put_processor(const struct cairn_output *o)
+{
+    char brand[CAIRN_SHOWN_BRAND], text[2 * CAIRN_SHOWN];
+    const char *name = cairn_show_brand(brand, o->log, 0);
+    snprintf(text, sizeof(text), "%s%s", name ? name : "unknown",
+             cairn_perf_emulated(o) ? "; PEBS and BTS are emulated: samples are a model's, not the processor's" : "");
+    put_string(o->file, text);
+}
+
+static void put_command(const struct cairn_output *o)
+{
+    static const char *const words[] = {"cairn", "export", "--to", "perf.data"};
+    put_32(o->file, sizeof(words) / sizeof(words[0]));
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        put_string(o->file, words[i]);
+}
+
+/* The build ID of what a record of the kernel's image names. */
+static void put_build_id(const struct cairn_output *o)
+{
+    struct {
+        uint32_t type;
+        uint16_t misc, size;
+        int32_t pid;
+        uint8_t id[20], id_size, reserved[3];
+        char name[24];
+    } event = {.misc = PERF_RECORD_MISC_KERNEL | PERF_RECORD_MISC_BUILD_ID_SIZE,
+               .size = sizeof(event),
+               .pid = -1,
+               .id_size = 20,
+               .name = "[kernel.kallsyms]"};
+    if (cairn_perf_build_id(o, event.id))
+        fwrite(&event, sizeof(event), 1, o->file);
+}
+
+static void put_feature(const struct cairn_output *o, enum perf_feature feature, const struct cairn_perf_event *events,
+                        size_t count)
+{
+    switch (feature) {
+    case PERF_HEADER_BUILD_ID:
+        put_build_id(o);
+        break;
+    case PERF_HEADER_OSRELEASE:
+        put_release(o);
+        break;
+    case PERF_HEADER_VERSION:
+        put_string(o->file, "cairn " CAIRN_VERSION);
+        break;
+    case PERF_HEADER_ARCH:
+        put_string(o->file, "x86_64");
+        break;
+    case PERF_HEADER_NRCPUS:
+        put_32(o->file, o->log->cpus);
+        put_32(o->file, o->log->cpus);
+        break;
+    case PERF_HEADER_CPUDESC:
+        put_processor(o);
+        break;
+    case PERF_HEADER_CMDLINE:
+        put_command(o);
+        break;
+    case PERF_HEADER_EVENT_DESC:
+        put_events(o->file, events, count);
+        break;
+    case PERF_HEADER_PMU_MAPPINGS:
+        put_32(o->file, 1);
+        put_32(o->file, PERF_TYPE_INTEL_BTS);
+        put_string(o->file, "intel_bts");
+        break;
+    }
+}
+
+static const enum perf_feature features[] = {
+    PERF_HEADER_BUILD_ID, PERF_HEADER_OSRELEASE, PERF_HEADER_VERSION,    PERF_HEADER_ARCH,         PERF_HEADER_NRCPUS,
+    PERF_HEADER_CPUDESC,  PERF_HEADER_CMDLINE,   PERF_HEADER_EVENT_DESC, PERF_HEADER_PMU_MAPPINGS,
+};
+#define FEATURES (sizeof(features) / sizeof(features[0]))
+
+/* ---- the whole ----------------------------------------------------------------------------------------------------
+ */
+
+static struct perf_file_header header_of(size_t count)
+{
+    struct perf_file_header h = {
+        .size = sizeof(h),
+        .attr_size = sizeof(struct perf_attr) + sizeof(struct perf_file_section),
+        .attrs = {sizeof(h) + count * sizeof(uint64_t),
+                  count * (sizeof(struct perf_attr) + sizeof(struct perf_file_section))},
+    };
+    memcpy(h.magic, PERF_MAGIC, sizeof(h.magic));
+    h.data.offset = h.attrs.offset + h.attrs.size;
+    for (size_t i = 0; i < FEATURES; i++)
+        h.features[0] |= UINT64_C(1) << features[i];
+    return h;
+}
+
+void cairn_perf_file_begin(struct cairn_perf_file *f, FILE *to, const struct cairn_perf_event *events, size_t count)
+{
+    const struct perf_file_header h = header_of(count);
+    f->to = to;
+    f->data = h.data.offset;
+    fwrite(&h, sizeof(h), 1, to);
+    for (size_t i = 0; i < count; i++)
+        fwrite(&events[i].id, sizeof(events[i].id), 1, to);
+    for (size_t i = 0; i < count; i++) {
+        const struct perf_file_section ids = {sizeof(h) + i * sizeof(uint64_t), sizeof(uint64_t)};
+        fwrite(&events[i].attr, sizeof(events[i].attr), 1, to);
+        fwrite(&ids, sizeof(ids), 1, to);
+    }
+}
+
+int cairn_perf_file_end(struct cairn_perf_file *f, const struct cairn_output *o, const struct cairn_perf_event *events,
+                        size_t count)
+{
+    struct perf_file_header h = header_of(count);
+    struct perf_file_section sections[FEATURES] = {0};
+    const off_t data_ends = ftello(f->to);
+    h.data.size = (uint64_t)data_ends - f->data;
+    fwrite(sections, sizeof(sections), 1, f->to); /* their places */
+    for (size_t i = 0; i < FEATURES; i++) {
+        sections[i].offset = (uint64_t)ftello(f->to);
+        put_feature(o, features[i], events, count);
+        sections[i].size = (uint64_t)ftello(f->to) - sections[i].offset;
+    }
+    if (fseeko(f->to, data_ends, SEEK_SET))
+        return -errno;
+    fwrite(sections, sizeof(sections), 1, f->to);
+    if (fseeko(f->to, 0, SEEK_SET))
+        return -errno;
+    fwrite(&h, sizeof(h), 1, f->to);
+    return 0;
+}
