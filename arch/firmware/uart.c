@@ -7,6 +7,12 @@
 #define SAMPLES_A_BIT 16u
 #define TOLERANCE     40u /* 1/40: 2.5 % */
 
+struct arch_uart arch_uart_com(unsigned n)
+{
+    static const uint16_t ports[ARCH_UART_COMS] = {0x3F8, 0x2F8, 0x3E8, 0x2E8};
+    return (struct arch_uart){ports[n], ARCH_UART_CLOCK, ARCH_UART_IO, 1, 1};
+}
+
 uint64_t arch_uart_size(const struct arch_uart *uart)
 {
     return (ARCH_UART_REGISTERS - 1) * (uint64_t)uart->stride + uart->width;

@@ -19,6 +19,10 @@ struct arch_uart {
     uint8_t width;    /* bytes of an access: 1, 2 or 4, at most `stride` */
 };
 
+/* COM1 (n = 0) to COM4, where PCs have them. */
+#define ARCH_UART_COMS 4u
+struct arch_uart arch_uart_com(unsigned n);
+
 /* Bytes from the first to the last register. */
 uint64_t arch_uart_size(const struct arch_uart *uart);
 

@@ -8,7 +8,8 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
-#include "kernel/options/options.h"
+
+#define BAUD 115200u
 
 static char where[64], named[48]; /* the port that is taken, and what names it */
 
@@ -17,8 +18,6 @@ bool kserial_take(const struct arch_uart *port, uint32_t baud, const char *who, 
     struct arch_uart uart = *port;
     uint16_t divisor;
     uint32_t nearest = 0;
-    if (kopt.serial.uart.clock)
-        uart.clock = kopt.serial.uart.clock;
     if (!uart.clock)
         uart.clock = ARCH_UART_CLOCK;
     arch_uart_show(&uart, where, sizeof where);
@@ -43,34 +42,32 @@ bool kserial_take(const struct arch_uart *port, uint32_t baud, const char *who, 
     return false;
 }
 
-bool kserial_take_com(void)
+bool kserial_take_com(uint32_t clock, uint32_t baud)
 {
-    static const char *const names[KOPT_COM_PORTS] = {"COM1", "COM2", "COM3", "COM4"};
-    const uint32_t baud = kopt.serial.baud ? kopt.serial.baud : KSERIAL_BAUD;
-    for (unsigned n = 0; n < KOPT_COM_PORTS; n++) {
-        const struct arch_uart uart = kopt_com_port(n);
+    static const char *const names[ARCH_UART_COMS] = {"COM1", "COM2", "COM3", "COM4"};
+    for (unsigned n = 0; n < ARCH_UART_COMS; n++) {
+        struct arch_uart uart = arch_uart_com(n);
+        uart.clock = clock ? clock : uart.clock;
         if (kserial_take(&uart, baud, names[n], true))
             return true;
     }
     return false;
 }
 
-void kserial_early(void)
+__attribute__((weak)) void kserial_early(void)
 {
-    if (kopt.serial.kind == KOPT_SERIAL_PORT && kopt.serial.uart.space == ARCH_UART_IO)
-        kserial_take(&kopt.serial.uart, kopt.serial.baud, "option serial=", false);
 }
 
 __attribute__((weak)) void kserial_find(void)
 {
-    if (kopt.serial.kind == KOPT_SERIAL_AUTO && !kserial_take_com())
+    if (!kserial_take_com(0, BAUD))
         kprintf("serial: no port is there: none of COM1 to COM4\n");
 }
 
-void kserial_last_resort(void)
+__attribute__((weak)) void kserial_last_resort(void)
 {
-    if (kopt.serial.kind == KOPT_SERIAL_AUTO && !kserial_there())
-        kserial_take_com();
+    if (!kserial_there())
+        kserial_take_com(0, BAUD);
 }
 
 bool kserial_there(void)

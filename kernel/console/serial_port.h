@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the serial port, by the option serial=, and makes it a sink of the console. */
+/* Chooses the serial port, and makes it a sink of the console. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,22 +7,21 @@
 
 #include "arch/firmware/uart.h"
 
-/* A port at I/O addresses that the option names. First thing: nothing else of the kernel is needed. Boot processor,
- * interrupts off, as the next one. */
+/* ---- weak: by default they take one of COM1 to COM4, at 115200 baud; a part that knows of more ports defines them */
+/* A port that needs no search. First thing: nothing else of the kernel is needed. Boot processor, interrupts off, as
+ * the next one. */
 void kserial_early(void);
-/* Looks for one (serial=auto): one of COM1 to COM4. Weak: a part of the kernel that knows of more ports defines it.
- * Until then what is said is kept, and sent to no port: what is connected to another one may not like it. After
- * arch_paging_init; ACPI's tables are looked at, but need not be right. */
+/* Looks for one. Until then what is said is kept, and sent to no port: what is connected to another one may not like
+ * it. After arch_paging_init; ACPI's tables are looked at, but need not be right. */
 void kserial_find(void);
 /* For those who end the kernel before kserial_find has: takes one of COM1 to COM4 where any would do. */
 void kserial_last_resort(void);
 
-/* ---- for who defines kserial_find */
-#define KSERIAL_BAUD 115200u /* if nothing says otherwise */
+/* ---- for who defines them */
 /* Tries a port, and says what came of it, but for one that is only looked for; `who`: what names it. */
 bool kserial_take(const struct arch_uart *port, uint32_t baud, const char *who, bool looking);
-/* The first of COM1 to COM4 that is there. */
-bool kserial_take_com(void);
+/* The first of COM1 to COM4 that is there; clock 0: the usual one. */
+bool kserial_take_com(uint32_t clock, uint32_t baud);
 
 /* Whether a port is in use. */
 bool kserial_there(void);

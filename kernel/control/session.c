@@ -2,10 +2,10 @@
 #include "kernel/control/session.h"
 
 #include "kernel/cpu.h"
+#include "kernel/event/event.h"
 #include "kernel/gate.h"
 #include "kernel/lib/errno.h"
 #include "kernel/phase.h"
-#include "kernel/sched/wait.h"
 
 static struct kevent lock; /* signalled: free */
 

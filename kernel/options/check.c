@@ -24,7 +24,7 @@ static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t o
         snprintf(words, words_size, "%.*s", (int)(need + n - (equals + 1)), equals + 1);
         const struct kopt_option *o = kopt_row_find(need, name, &i);
         if (!o) /* the part that would have it is not linked */
-            snprintf(value, sizeof value, "%s", strcmp(words, "none") == 0 ? "none" : "absent");
+            snprintf(value, sizeof value, "%s", !not &&strcmp(words, "none") == 0 ? "none" : "absent");
         else if (o->field == &kopt.ds)
             kopt_word_show(o->words, ds, value, sizeof value);
         else

@@ -10,28 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arch/firmware/uart.h"
 #include "ds/ds.h"
 
 enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
 enum kopt_end { KOPT_END_HALT, KOPT_END_EXIT, KOPT_END_REBOOT, KOPT_END_POWEROFF };
 
 #define KOPT_TEXT 256
-
-enum kopt_serial_kind {
-    KOPT_SERIAL_NONE,
-    KOPT_SERIAL_AUTO,
-    KOPT_SERIAL_PORT,
-    KOPT_SERIAL_PCI,          /* the first one */
-    KOPT_SERIAL_PCI_FUNCTION, /* this one */
-};
-
-struct kopt_serial {
-    uint32_t kind;         /* enum kopt_serial_kind */
-    struct arch_uart uart; /* KOPT_SERIAL_PORT; its clock also of the others, where one was given, else 0 */
-    uint16_t function;     /* bus << 8 | device << 3 | function */
-    uint32_t baud;         /* 0: what the firmware has, or else 115200 */
-};
 
 struct kopt {
     uint32_t ds; /* enum kopt_ds */
@@ -47,7 +31,6 @@ struct kopt {
     uint64_t seed;
     uint32_t tick_us;
     uint32_t cpus;
-    struct kopt_serial serial;
     uint32_t end; /* enum kopt_end */
 };
 
@@ -88,10 +71,6 @@ int kopt_check_plan(struct ds_cpu *ds, char *error, size_t error_size);
 /* Adds what counters count beside the events of pebs=. Weak: another part of the kernel may define it; by default it
  * adds nothing. 0, or -EINVAL with one line. */
 int kopt_add_counting(struct ds_config *config, char *error, size_t error_size);
-
-/* COM1 (n = 0) to COM4, where PCs have them. */
-#define KOPT_COM_PORTS 4u
-struct arch_uart kopt_com_port(unsigned n);
 
 /* Option `i` in force as "NAME=VALUE" (for the machine stream); false past the last. */
 bool kopt_show(size_t i, char *text, size_t size);

@@ -67,7 +67,7 @@ bool kopt_is_absent(const char *word, size_t size, char *why, size_t why_size)
     const struct kopt_absent *const *row;
     for (ROWS_EACH(kopt_absent, row)) {
         const size_t n = strlen((*row)->word);
-        const bool whole = n == size || (*row)->word[n - 1] == '.' || (n < size && (word[n] == ':' || word[n] == ','));
+        const bool whole = n == size || (*row)->word[n - 1] == '.';
         if (n <= size && whole && memcmp((*row)->word, word, n) == 0) {
             snprintf(why, why_size, "this kernel is built without the wing %s (make nucleus WITH=%s)", (*row)->wing,
                      (*row)->with);

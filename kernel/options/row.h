@@ -53,8 +53,8 @@ ROWS(kopt_check, const struct kopt_check);
 
 /* What a wing that is left out would add: options, values of some, and groups of events. Made from tools/wings. */
 struct kopt_absent {
-    const char *word; /* "monitor", "workload=probe", "session=process"; "serial=pci": and what ':' or ',' adds;
-                       * "ds.policy.": all that begin so */
+    const char *word; /* "monitor", "workload=probe", "session=process"; "ds.policy.": all that
+                       * begin so */
     const char *wing;
     const char *with; /* WITH= of `make nucleus` to have it: the wing, those that it needs, and the default */
 };
@@ -87,15 +87,6 @@ void kopt_option_show(const struct kopt_option *option, char *text, size_t size)
 bool kopt_part(const char **value, size_t *size, char separator, const char **part, size_t *part_size);
 /* Likewise a number; false: it is none, or not in this range. True, too, where none is left: *number stays. */
 bool kopt_part_number(const char **value, size_t *size, char separator, uint64_t min, uint64_t max, uint64_t *number);
-
-extern const struct kopt_form kopt_serial_form;
-/* Other ports than COM1 to COM4, and I/O addresses. Weak: a wing may define all four; by default there are none.
- * The option's text, for --help; and the forms of these ports for messages, with a comma and a blank at the end. */
-extern const char kopt_serial_text[], kopt_serial_more[];
-/* Whether `port` is one. Then kind, uart and function in *serial say which; else what is there means nothing. */
-bool kopt_serial_parse_more(const char *port, size_t size, struct kopt_serial *serial);
-/* Whether kopt.serial is one. Then its form is in `text`; else `text` stays. */
-bool kopt_serial_show_more(char *text, size_t size);
 
 /* What the workload that is chosen needs of other options, as kopt_option.needs. */
 const char *kopt_workload_needs(void);

@@ -41,7 +41,6 @@ static const struct kopt_option table[] = {
     {"tick", "1000", "timer tick in microseconds", AT(tick_us), NUMBER32, .min = 100, .max = 100000},
     {"cpus", "256", "use at most this many CPUs (of a hybrid, which of them sample: pebs.cpus=)", AT(cpus), NUMBER32,
      .min = 1, .max = MAX_CPUS},
-    {"serial", "auto", kopt_serial_text, AT(serial), OTHER, .form = &kopt_serial_form},
     {"end", "halt", "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),
      WORD, .words = "halt|exit|reboot|poweroff"},
 };

@@ -8,7 +8,6 @@
 #include "kernel/lib/string.h"
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
-#include "trace/clock.h"
 #include "trace/frames.h"
 
 static const struct boot_info *boot;
@@ -38,18 +37,6 @@ int kmachine_emulated(void)
             return 1;
     }
     return 0;
-}
-
-int64_t kmachine_filetime(uint64_t tsc)
-{
-    const struct boot_time *t = &boot->time;
-    struct trace_clock since;
-    if (trace_clock_init(&since, arch_tsc_hz(), boot->entry_tsc))
-        return 0;
-    int64_t start = t->year ? trace_filetime(t->year, t->month, t->day, t->hour, t->minute, t->second) : 0;
-    if (t->year && t->timezone != BOOT_TIME_NO_ZONE)
-        start += t->timezone * INT64_C(60) * (int64_t)TRACE_CLOCK_HZ;
-    return start + trace_clock_units(&since, tsc);
 }
 
 static void dump_build_id(struct trace_dump *d)

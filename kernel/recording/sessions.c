@@ -8,7 +8,6 @@
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/ds.h"
-#include "kernel/recording/machine.h"
 #include "kernel/tracepoint/drains.h"
 #include "kernel/tracepoint/witness.h"
 
@@ -19,10 +18,16 @@ static const struct perfinfo_groupmask nothing; /* of a session that does not ru
 static struct trace_clocks clocks;
 static struct trace_hub_cpu *hubs; /* [kcpu_count] */
 
+__attribute__((weak)) int64_t ksession_filetime(uint64_t tsc)
+{
+    (void)tsc;
+    return 0;
+}
+
 int ksession_init(char *error, size_t error_size)
 {
     uint64_t now = arch_rdtsc();
-    int e = trace_clocks_init(&clocks, arch_tsc_hz(), now, kmachine_filetime(now), kopt.tick_us);
+    int e = trace_clocks_init(&clocks, arch_tsc_hz(), now, ksession_filetime(now), kopt.tick_us);
     if (e) {
         snprintf(error, error_size, "the TSC runs at %lu Hz, the trace clock needs more than 20 MHz",
                  (unsigned long)arch_tsc_hz());

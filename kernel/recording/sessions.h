@@ -65,6 +65,8 @@ struct ksession_change { /* of a session's masks; no group: it does not run */
     uint32_t number;
     struct perfinfo_groupmask old, new;
 };
+/* System time at a TSC value, in units of 100 ns since 1601-01-01, for the sessions with that clock. */
+int64_t ksession_filetime(uint64_t tsc);
 /* kcross_call_all(function, argument), which makes these changes, and no more than that by default. */
 void ksession_call(const struct ksession_change *changes, unsigned count, kcross_call_function function,
                    void *argument);

@@ -5,12 +5,12 @@
 
 #include "kernel/console/report.h"
 #include "kernel/control/session.h"
+#include "kernel/event/event.h"
 #include "kernel/lib/errno.h"
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
-#include "kernel/sched/wait.h"
 #include "kernel/thread.h"
 
 /* Above all workloads, or it might come too late. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dispatcher objects, which threads wait for: events and threads (kernel/thread.h). Waiters are served first come,
+ * Dispatcher objects, which threads wait for; a thread is one (kernel/thread.h). Waiters are served first come,
  * first served. A signal hands the object to the thread that it wakes, so a woken thread never has to compete for it.
  *
  * The functions are kernel calls (kernel/gate.h), but for three below: any interrupt state, no spinlock held. Only
@@ -22,16 +22,6 @@
 
 #define KWAIT_FOREVER   UINT64_MAX
 #define KWAIT_INCREMENT 1
-
-/* ---- events */
-struct kevent {
-    struct kobject object;
-};
-void kevent_init(struct kevent *event, bool manual, bool signalled);
-/* 0 or -ETIMEDOUT. */
-int kevent_wait(struct kevent *event, enum kwait_reason reason, uint64_t ticks);
-void kevent_set(struct kevent *event, int increment);
-void kevent_reset(struct kevent *event);
 
 /* ---- for files that define dispatcher objects, and kernel/sched/time.c; the dispatcher lock is held */
 void kwait_object_init(struct kobject *object, enum kobject_type type, int32_t signal);

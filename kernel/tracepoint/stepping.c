@@ -25,13 +25,3 @@ void kstepping_interrupted(struct arch_trap_frame *frame)
     machine->stepping->interrupted(machine->context, frame);
     kpanic_release();
 }
-
-void kstepping_system_call(struct arch_trap_frame *frame)
-{
-    const struct ds_machine *machine = kcpu_this()->stepped;
-    if (!machine)
-        return;
-    kpanic_hold();
-    machine->stepping->system_call(machine->context, frame);
-    kpanic_release();
-}

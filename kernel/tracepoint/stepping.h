@@ -14,5 +14,3 @@
 bool kstepping_debug(struct arch_trap_frame *frame);
 /* First thing after an interrupt or exception. */
 void kstepping_interrupted(struct arch_trap_frame *frame);
-/* First thing after SYSCALL. */
-void kstepping_system_call(struct arch_trap_frame *frame);

@@ -7,14 +7,14 @@
 #include "arch/arch.h"
 #include "arch/user/registers.h"
 #include "arch/user/user.h"
+#include "ds/machine.h"
+#include "kernel/event/event.h"
 #include "kernel/gate.h"
 #include "kernel/lib/panic.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/sched/threads.h"
-#include "kernel/sched/wait.h"
 #include "kernel/tracepoint/activity.h"
-#include "kernel/tracepoint/stepping.h"
 #include "kernel/user/ring3/calls.h"
 #include "kernel/user/user.h"
 #include "kernel/workload/workload.h"
@@ -136,6 +136,17 @@ static int64_t call_catch(const struct call *c)
     return 0;
 }
 
+/* To a machine that counts by single-stepping: as kstepping_interrupted. */
+static void tell_machine(struct arch_trap_frame *frame)
+{
+    const struct ds_machine *machine = kcpu_this()->stepped;
+    if (!machine)
+        return;
+    kpanic_hold();
+    machine->stepping->system_call(machine->context, frame);
+    kpanic_release();
+}
+
 static int64_t (*const calls[CALL_COUNT])(const struct call *) = {
     [CALL_EXIT] = call_exit,   [CALL_YIELD] = call_yield, [CALL_SLEEP] = call_sleep, [CALL_WAIT] = call_wait,
     [CALL_SET] = call_set,     [CALL_WRITE] = call_write, [CALL_SPIN] = call_spin,   [CALL_STOPPING] = call_stopping,
@@ -146,7 +157,7 @@ void kernel_system_call(struct arch_trap_frame *frame)
 {
     uint64_t flags = arch_read_rflags(); /* what SYSCALL has left of the program's: nothing that matters */
     struct kcpu *cpu = kcpu_this();
-    kstepping_system_call(frame);
+    tell_machine(frame);
     kgate_enter();
     KASSERT(!(flags & (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_NT | RFLAGS_AC)));
     const struct call c = {frame, cpu->current->user, frame->rdi, frame->rsi};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads in ring 3, each in its own address space: the programs of kernel/user/ring3/programs.c. */
-#include "kernel/sched/wait.h"
+#include "kernel/event/event.h"
 #include "kernel/user/ring3/programs.h"
 #include "kernel/user/user.h"
 #include "kernel/workload/parts.h"

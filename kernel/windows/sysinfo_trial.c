@@ -8,6 +8,7 @@
  */
 #include "ds/layout.h"
 #include "kernel/console/report.h"
+#include "kernel/event/event.h"
 #include "kernel/gate.h"
 #include "kernel/lib/string.h"
 #include "kernel/locks/lock_trace.h"
@@ -16,7 +17,6 @@
 #include "kernel/recording/ds.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/sched/threads.h"
-#include "kernel/sched/wait.h"
 #include "kernel/windows/control_area.h"
 #include "kernel/windows/sysinfo.h"
 #include "kernel/windows/trial.h"

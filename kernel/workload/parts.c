@@ -6,6 +6,17 @@
 #include "kernel/sched/threads.h"
 #include "kernel/sched/time.h"
 
+__attribute__((weak)) void kpart_wait_for(struct kevent *day)
+{
+    (void)day;
+}
+
+bool kpart_goes_on(struct kevent *day)
+{
+    kpart_wait_for(day);
+    return !kworkload_stopping();
+}
+
 struct sleeper {
     struct kevent *day;
     struct krand random;

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "kernel/cpu.h"
@@ -18,6 +17,8 @@
 #include "kernel/sched/wait.h"
 #include "kernel/this_thread.h"
 #include "kernel/workload/workload.h"
+
+struct kevent;
 
 /* Threads that sleep, short mostly, long at times. */
 int kpart_sleepers(struct kevent *day, uint64_t seed, uint32_t sleepers);
@@ -29,12 +30,9 @@ int kpart_rest(struct kevent *day, uint64_t seed);
 int kpart_mix(uint64_t seed);
 
 /* Top of every loop: false when the run ends. Waits for the day; nothing may be held. */
-static inline bool kpart_goes_on(struct kevent *day)
-{
-    while (day && !__atomic_load_n(&day->object.signal, __ATOMIC_RELAXED) && !kworkload_stopping())
-        kevent_wait(day, KWAIT_WR_RENDEZVOUS, 8 * KWORKLOAD_PATIENCE);
-    return !kworkload_stopping();
-}
+bool kpart_goes_on(struct kevent *day);
+/* Weak, as kpart_mix: by default no day is waited for. */
+void kpart_wait_for(struct kevent *day);
 
 /* Some work of the thread's own: about three instructions a round. */
 uint64_t kpart_compute(uint64_t x, uint32_t rounds);

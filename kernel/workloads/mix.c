@@ -9,6 +9,12 @@
 #include "kernel/workloads/parts.h"
 #include "kernel/workloads/priority.h"
 
+void kpart_wait_for(struct kevent *day)
+{
+    while (day && !__atomic_load_n(&day->object.signal, __ATOMIC_RELAXED) && !kworkload_stopping())
+        kevent_wait(day, KWAIT_WR_RENDEZVOUS, 8 * KWORKLOAD_PATIENCE);
+}
+
 struct mix {
     struct kevent day;
     uint64_t seed;

@@ -3,7 +3,7 @@
  * who waited gets it, as with the event that it is made of (kernel/sched/wait.h). */
 #pragma once
 
-#include "kernel/sched/wait.h"
+#include "kernel/event/event.h"
 
 struct kmutex {
     struct kevent free;

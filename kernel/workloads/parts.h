@@ -2,6 +2,7 @@
 /* Parts of workloads, as in kernel/workload/parts.h. */
 #pragma once
 
+#include "kernel/event/event.h"
 #include "kernel/workload/parts.h"
 
 /* Pairs that hand the turn to each other; after `burst` rounds on average they rest some ticks (0: never). */

@@ -43,8 +43,6 @@ def run(tmp_path, kernel, *options):
 def option_of(word):
     """An option that asks for it."""
     name, _, group = word.partition("=")
-    if word == "serial=mmio":
-        return "serial=mmio:0xfe034000"
     return f"session.1={group}:tsc:sequential" if name == "session" else word if group else f"{word}=1"
 
 
@@ -146,7 +144,7 @@ def test_the_host_has_all():
     values = dict(re.findall(r"^  ([\w.]+)=(\S+)", re.sub(r"\|\n +", "|", said), re.M))
     words = [word for found in WINGS.values() for word in found]
     assert all(value in values[name].split("|") for name, value in (word.split("=") for word in words if "=" in word)
-               if name not in ("session", "serial"))
+               if name != "session")
     names = [word for word in words if "=" not in word]
     assert all(any(option.startswith(name) for option in values) if name.endswith(".") else name in values
                for name in names)

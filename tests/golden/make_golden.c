@@ -16,6 +16,7 @@
 #include "trace/frames.h"
 #include "trace/live/live_buffers.h"
 #include "trace/packed/pack.h"
+#include "trace/sessions/filetime.h"
 #include "trace/truth/truth_frames.h"
 
 enum { COMPACT = 1, FULL = 2 }; /* what session 1 writes of switches */

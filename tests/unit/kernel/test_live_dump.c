@@ -45,12 +45,12 @@ void arch_irq_restore(bool on)
 #include "kernel/console/sinks.c"
 #include "kernel/live/live_dump.c"
 
+#include "kernel/event/event.h"
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
 #include "kernel/lib/print.h"
 #include "kernel/line8/line8.h"
 #include "kernel/sched/threads.h"
-#include "kernel/sched/wait.h"
 #include "tests/unit/support/trace_support.h"
 #include "tools/cairn/base/crc_base64.h"
 

@@ -11,6 +11,7 @@
 #include "kernel/options/options.h"
 #include "kernel/options/row.h"
 #include "kernel/pmc/options.h"
+#include "kernel/ports/options.h"
 #include "kernel/sessions/options.h"
 #include "kernel/soft/options.h"
 #include "kernel/truth/truth.h"
@@ -56,13 +57,13 @@ static void each_kind_of_value(void **state)
     assert_int_equal(parse("ds=soft\nseed=0xFFFFFFFFFFFFFFFF\nserial=com2,9600\nbts=circular\nworkload=hogs"), 0);
     assert_int_equal(kopt.ds, KOPT_DS_SOFT);
     assert_true(kopt.seed == UINT64_MAX);
-    assert_int_equal(kopt.serial.uart.address, 0x2F8);
-    assert_int_equal(kopt.serial.baud, 9600);
+    assert_int_equal(kports_option.uart.address, 0x2F8);
+    assert_int_equal(kports_option.baud, 9600);
     assert_int_equal(kopt.beside, DS_BTS_CIRCULAR);
     assert_int_equal(kbts_options.rings, DS_BTS_ALL);
     assert_string_equal(kopt.workload, "hogs");
     assert_int_equal(parse("serial=none\nbts=interrupt\nbts.rings=u\nbts.records=1"), 0);
-    assert_int_equal(kopt.serial.kind, KOPT_SERIAL_NONE);
+    assert_int_equal(kports_option.kind, KPORTS_NONE);
     assert_int_equal(kopt.beside, DS_BTS_INTERRUPT);
     assert_int_equal(kbts_options.rings, DS_BTS_USER);
     assert_int_equal(kbts_options.records, 1);
@@ -466,7 +467,7 @@ static void presets_and_policies(void **state)
 
 static void serial_ports(void **state)
 {
-    enum { PORT = KOPT_SERIAL_PORT };
+    enum { PORT = KPORTS_PORT };
     (void)state;
     static const struct {
         const char *word;
@@ -499,33 +500,28 @@ static void serial_ports(void **state)
          "mmio:0xfe034001:4:1,115200",
          PORT,
          0},
-        {"auto", {0}, 0, "auto", KOPT_SERIAL_AUTO, 0},
-        {"auto,115200", {0}, 115200, "auto,115200", KOPT_SERIAL_AUTO, 0},
-        {"auto,921600,14745600", {.clock = 14745600}, 921600, "auto,921600,14745600", KOPT_SERIAL_AUTO, 0},
-        {"pci", {0}, 115200, "pci,115200", KOPT_SERIAL_PCI, 0},
-        {"pci:0:3.0", {0}, 115200, "pci:00:03.0,115200", KOPT_SERIAL_PCI_FUNCTION, 0x0018},
-        {"pci:fe:1F.7,9600,3686400",
-         {.clock = 3686400},
-         9600,
-         "pci:fe:1f.7,9600,3686400",
-         KOPT_SERIAL_PCI_FUNCTION,
-         0xFEFF},
+        {"auto", {0}, 0, "auto", KPORTS_AUTO, 0},
+        {"auto,115200", {0}, 115200, "auto,115200", KPORTS_AUTO, 0},
+        {"auto,921600,14745600", {.clock = 14745600}, 921600, "auto,921600,14745600", KPORTS_AUTO, 0},
+        {"pci", {0}, 115200, "pci,115200", KPORTS_PCI, 0},
+        {"pci:0:3.0", {0}, 115200, "pci:00:03.0,115200", KPORTS_PCI_FUNCTION, 0x0018},
+        {"pci:fe:1F.7,9600,3686400", {.clock = 3686400}, 9600, "pci:fe:1f.7,9600,3686400", KPORTS_PCI_FUNCTION, 0xFEFF},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char word[64], text[64];
         snprintf(word, sizeof word, "serial=%s", cases[i].word);
         for (unsigned again = 0; again <= 1; again++) { /* what is shown can be given */
-            const struct arch_uart *u = &kopt.serial.uart;
+            const struct arch_uart *u = &kports_option.uart;
             kopt_defaults();
             assert_int_equal(set(word), 0);
-            assert_int_equal(kopt.serial.kind, cases[i].kind);
-            assert_int_equal(kopt.serial.function, cases[i].function);
+            assert_int_equal(kports_option.kind, cases[i].kind);
+            assert_int_equal(kports_option.function, cases[i].function);
             assert_int_equal(u->address, cases[i].uart.address);
             assert_int_equal(u->clock, cases[i].uart.clock);
             assert_int_equal(u->space, cases[i].uart.space);
             assert_int_equal(u->stride, cases[i].uart.stride);
             assert_int_equal(u->width, cases[i].uart.width);
-            assert_int_equal(kopt.serial.baud, cases[i].baud);
+            assert_int_equal(kports_option.baud, cases[i].baud);
             struct options_help help;
             for (size_t row = 0; options_describe(row, &help); row++)
                 if (strcmp(help.name, "serial") == 0)

@@ -4,6 +4,7 @@
 
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
+#include "trace/sessions/filetime.h"
 
 typedef unsigned __int128 u128;
 

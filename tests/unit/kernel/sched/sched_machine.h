@@ -16,10 +16,10 @@
 /* ---- the kernel's headers, on this hardware ---------------------------------------------------------------------- */
 #include "arch/arch.h"
 #include "kernel/cpu.h"
+#include "kernel/event/event.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/rand.h"
 #include "kernel/sched/sched.h"
-#include "kernel/sched/wait.h"
 #include "kernel/this_thread.h"
 #include "kernel/user/user.h"
 

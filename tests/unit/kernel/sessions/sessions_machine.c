@@ -22,7 +22,7 @@ uint64_t arch_rdtsc(void)
     return clock_tsc += 256;
 }
 
-#include "kernel/sched/wait.h"
+#include "kernel/event/event.h"
 #include "kernel/tracepoint/drains.h"
 #include "trace/session_inside.h"
 #include "trace/sessions/group_names.h"
@@ -71,7 +71,7 @@ void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING])
         values[i] = 1000 * here + i;
 }
 
-int64_t kmachine_filetime(uint64_t tsc)
+int64_t ksession_filetime(uint64_t tsc)
 {
     return (int64_t)tsc + 5000000;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: see kernel/sched/wait.h. */
+#include "kernel/event/event.h"
+
 #include "kernel/gate.h"
 #include "kernel/sched/sched.h"
-#include "kernel/sched/wait.h"
 
 void kevent_init(struct kevent *event, bool manual, bool signalled)
 {
