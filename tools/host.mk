@@ -27,13 +27,15 @@ $(foreach p,host san fuzz,$(eval $(call libraries,$p)))
 $(B)/libshared.objects: OBJECTS = $(SHARED_C)
 $(B)/libcairn.objects:  OBJECTS = $(libcairn)
 
+# Rows (kernel/lib/rows.h) of options, of the driver and of the model, whose presets the tool knows, are linked by name:
+# nobody refers to them, so that a library would keep them.
+MODEL_ROWS_C := $(call c_of,$(filter-out %/model %/memory %/variant,$(MODEL))) $(EVENT_C)
+
 # PROGRAM: objects and libraries
-$(B)/cairn: $(B)/host/tools/cairn/main.o $(B)/host/libcairn.a $(B)/libcairn-pebs.a $(B)/host/libshared.a
+$(B)/cairn: $(B)/host/tools/cairn/main.o $(MODEL_ROWS_C:%.c=$(B)/host/%.o) $(B)/host/libcairn.a $(B)/libcairn-pebs.a \
+            $(B)/host/libshared.a
 $(B)/cairn-manual: $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/manual)) $(B)/host/libcairn.a $(B)/host/libshared.a
 OPTIONS_O := $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/options) tools/cairn/base/wrap.c)
-# Rows (kernel/lib/rows.h) of options and of the driver are linked by name: nobody refers to them, so that a library
-# would keep them.
-MODEL_ROWS_C := $(call c_of,$(filter-out %/model %/memory %/variant,$(MODEL))) $(EVENT_C)
 DS_ROWS_C := $(call c_of,ds/pebs23 ds/errata ds/events ds/in_use ds/lbr ds/throttle ds/trial) $(MODEL_ROWS_C)
 ROWS_C    := $(sort $(wildcard kernel/*/options.c)) $(DS_ROWS_C)
 $(B)/rows.objects: OBJECTS = $(ROWS_C)
@@ -41,7 +43,8 @@ $(B)/cairn-options: $(OPTIONS_O) $(ROWS_C:%.c=$(B)/host/%.o) $(B)/host/libshared
 $(B)/cairn $(B)/cairn-manual $(B)/cairn-options:
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)
-$(B)/san/cairn: $(B)/san/tools/cairn/main.o $(B)/san/libcairn.a $(B)/san/libshared.a
+$(B)/san/cairn: $(B)/san/tools/cairn/main.o $(MODEL_ROWS_C:%.c=$(B)/san/%.o) $(B)/san/libcairn.a \
+                $(B)/san/libshared.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(CAIRN_LIBS)
 

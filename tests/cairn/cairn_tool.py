@@ -20,7 +20,8 @@ CAIRN = SANITIZED  # see conftest.py
 KERNEL = cairn_boot.BUILD / "kernel.elf.full"
 LEAKS = {"ASAN_OPTIONS": "detect_leaks=1"}  # as env= of cairn(): it is sanitized, and looks for leaks
 WIDTH = 80  # of a terminal
-TEXTS = {"dump", "stat", "info", "check", "ds", "bts", "profile", "locks", "diff", "probe"}  # commands for people
+# commands for people
+TEXTS = {"dump", "stat", "info", "check", "ds", "bts", "profile", "locks", "diff", "probe", "decode"}
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "arch", "fragments"]
 
 
@@ -35,7 +36,8 @@ def cairn(*arguments, data=None, timeout=60, env=None):
     program = SANITIZED if env is LEAKS else CAIRN
     done = subprocess.run([program, *map(str, arguments)], input=data, capture_output=True, timeout=timeout,
                           check=False, env={**os.environ, **(env or {})})
-    if TEXTS.intersection(map(str, arguments[:1])) and "json" not in arguments and "COLUMNS" not in (env or {}):
+    if TEXTS.intersection(map(str, arguments[:1])) and not {"json", "--json"}.intersection(map(str, arguments)) and \
+            "COLUMNS" not in (env or {}):
         assert not too_wide(done.stdout), (arguments, too_wide(done.stdout))
     return done
 

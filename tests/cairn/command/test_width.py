@@ -72,7 +72,7 @@ def test_every_help_and_refusal(arguments):
     assert done.stdout or done.stderr
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "probe", "capture", "export", "diff", "top"])
+@pytest.mark.parametrize("command", [*COMMANDS, "probe", "capture", "export", "diff", "top", "decode"])
 def test_help_is_as_wide_in_a_pipe(command):
     done = cairn(command, "--help", env={"COLUMNS": ""})
     assert not too_wide(done)

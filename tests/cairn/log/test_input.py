@@ -23,6 +23,7 @@ READERS = {
     "locks": (["locks"], GOLDEN / "locks.log"),
     "bts": (["bts"], SAMPLES / "branches.log"),
     "etl": (["dump"], SAMPLES / "cairn.etl"),
+    "decode": (["decode"], SAMPLES / "records.xxd"),
     "probe": (["probe"], None),  # no log that is kept has answers: probe_log makes one
 }
 
@@ -57,7 +58,7 @@ def test_nothing_to_read(name, tmp_path):
     """One thing is said, what is wrong with which file, and the exit status is 3."""
     words, _ = READERS[name]
     for path, reason, data in ((tmp_path / "none", "No such file", None), (tmp_path, "", None),
-                               ("-", "not a trace", b"nothing\n")):
+                               ("-", "expected bytes" if name == "decode" else "not a trace", b"nothing\n")):
         done = cairn(*words, path, data=data)
         assert done.returncode == 3 and done.stdout == b"" and done.stderr.count(b"cairn: ") == 1, done.stderr
         assert reason in errors_of(done) and ("standard input" if path == "-" else str(path)) in errors_of(done)

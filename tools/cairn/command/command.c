@@ -151,7 +151,10 @@ static bool read_arguments(const struct cairn_command *c, int argc, char **argv,
         return true;
     if (given)
         snprintf(text, sizeof(text), "%d %s", given, given == 1 ? "is" : "are");
-    const char *needed = c->compare ? "two LOGs are" : c->device ? "one DEV is" : "one LOG is";
+    const char *needed = c->compare  ? "two LOGs are"
+                         : c->device ? "one DEV is"
+                         : c->file   ? "one FILE is"
+                                     : "one LOG is";
     *status = cairn_usage(c, "%s needed, %s given", needed, given ? text : "none is");
     return false;
 }

@@ -54,7 +54,8 @@ void cairn_draw_record(const struct cairn_log *log, uint32_t cpu, const struct c
     while (cairn_pebs_next(&walk, &f)) {
         bool changed = comparable && cairn_get64(before->at + f.at) != f.value;
         comparable &= f.what != CAIRN_PEBS_FRAGMENT || !changed; /* else other groups follow */
-        const char *title = r->format >= 4 && group != f.group ? cairn_pebs_group_name(f.group) : "";
+        const char *title =
+            r->format >= 4 && r->format != CAIRN_PEBS_BTS && group != f.group ? cairn_pebs_group_name(f.group) : "";
         if (!shares_line(&f) || c.group != f.group || c.width != name_width(&f))
             end_line(&c);
         if (!c.used)

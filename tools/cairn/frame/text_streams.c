@@ -152,8 +152,23 @@ void cairn_text_read(struct cairn_text *t, const struct cairn_frames *frames)
         t->sorted[i] = &t->keys.items[i];
     qsort(t->sorted, t->keys.count, sizeof(*t->sorted), by_key);
     cairn_text_order_names(t);
+    cairn_text_order_symbols(t);
+}
+
+void cairn_text_order_symbols(struct cairn_text *t)
+{
     if (t->symbols.count)
         qsort(t->symbols.items, t->symbols.count, sizeof(*t->symbols.items), by_address);
+}
+
+void cairn_text_add_symbol(struct cairn_text *t, const char *name, uint64_t address, uint64_t size)
+{
+    cairn_text_keep(t, name);
+    char *kept = t->kept.items[t->kept.count - 1];
+    for (char *p = kept; *p; p++)
+        if (*p < ' ' || *p > '~')
+            *p = '?';
+    *CAIRN_ADD(t->symbols) = (struct cairn_symbol){address, size, {kept, (uint32_t)strlen(kept)}};
 }
 
 void cairn_text_order_names(struct cairn_text *t)

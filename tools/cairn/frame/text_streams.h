@@ -57,6 +57,10 @@ struct cairn_slice cairn_text_keep(struct cairn_text *t, const char *text);
 /* After names have been added, in their order. */
 void cairn_text_order_names(struct cairn_text *t);
 
+/* One more symbol, from another source; all of them in order, behind the last one. */
+void cairn_text_add_symbol(struct cairn_text *t, const char *name, uint64_t address, uint64_t size);
+void cairn_text_order_symbols(struct cairn_text *t);
+
 /* Value of a key; size 0, at "" where it is missing. The last one where it came more than once. */
 struct cairn_slice cairn_key(const struct cairn_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The number of "ds.cpu.CPU.NAME", which a CPU has that is not like CPU 0, else of "ds.NAME". False: neither is one. */

@@ -81,6 +81,21 @@ bool cairn_elf_has_lines(struct cairn_elf *elf)
     return dwfl_module_getdwarf(elf->module, &bias) != NULL;
 }
 
+void cairn_elf_symbols(struct cairn_elf *elf, struct cairn_text *text)
+{
+    const int count = dwfl_module_getsymtab(elf->module);
+    for (int i = 1; i < count; i++) {
+        GElf_Sym s;
+        GElf_Addr address;
+        const char *name = dwfl_module_getsym_info(elf->module, i, &s, &address, NULL, NULL, NULL);
+        const unsigned type = GELF_ST_TYPE(s.st_info);
+        if (name && *name && s.st_shndx != SHN_UNDEF && s.st_shndx != SHN_ABS &&
+            (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE))
+            cairn_text_add_symbol(text, name, address, s.st_size);
+    }
+    cairn_text_order_symbols(text);
+}
+
 void cairn_elf_close(struct cairn_elf *elf)
 {
     if (elf && elf->dwfl)

@@ -15,6 +15,9 @@ int cairn_elf_open(struct cairn_elf **elf, const char *path, const struct cairn_
 bool cairn_elf_has_lines(struct cairn_elf *elf);
 void cairn_elf_close(struct cairn_elf *elf);
 
+/* Adds its functions and variables to the symbols of `text`, which keeps their names. */
+void cairn_elf_symbols(struct cairn_elf *elf, struct cairn_text *text);
+
 /* "function+0x1c", NULL: not in this file. */
 const char *cairn_elf_function(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN]);
 /* The function that holds the address, without an offset: by the file (NULL: none was given), else by the log's own

@@ -148,6 +148,8 @@ const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *
     case CAIRN_PEBS_RIP:
     case CAIRN_PEBS_LBR_FROM:
     case CAIRN_PEBS_LBR_TO:
+    case CAIRN_PEBS_BTS_FROM:
+    case CAIRN_PEBS_BTS_TO:
         if (f->value)
             cairn_show_address(out, log, f->value, 32);
         break;
@@ -182,6 +184,10 @@ const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *
         break;
     case CAIRN_PEBS_LBR_INFO:
         show_info(out, f->value);
+        break;
+    case CAIRN_PEBS_BTS_FLAGS:
+        if (f->value & DS_BTS_PREDICTED)
+            snprintf(out, CAIRN_SHOWN, "predicted");
         break;
     case CAIRN_PEBS_CNTR_MASKS:
         snprintf(out, CAIRN_SHOWN, "of %d PMC, %d FIXED_CTR", __builtin_popcount((uint32_t)f->value),

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What the readers of the kinds of text share: where they are, and how they add bytes or say what is wrong. */
+#pragma once
+
+#include "tools/cairn/decode/text.h"
+
+#define CAIRN_BYTES_MOST (UINT64_C(1) << 30) /* that repeated lines may come to */
+
+struct cairn_reader {
+    struct cairn_bytes *bytes;
+    const char *at, *end; /* of the text */
+    const char *line;     /* where the line begins */
+    size_t number;        /* of it, from 1 */
+    bool other;
+};
+
+static inline int cairn_hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+/* The end of the line that `at` is in. */
+const char *cairn_reader_eol(const struct cairn_reader *r);
+/* Goes on to the next line. False: there is none. */
+bool cairn_reader_next(struct cairn_reader *r);
+void cairn_reader_add(struct cairn_reader *r, uint8_t byte);
+/* A number as `width` bytes of memory. */
+void cairn_reader_add_word(struct cairn_reader *r, uint64_t value, unsigned width);
+/* Notes that `expected` should be at `at`. Only the first time counts. Returns false. */
+bool cairn_reader_wrong(struct cairn_reader *r, const char *at, const char *expected);
+
+/* dump.c: lines of bytes or words. */
+void cairn_read_dump(struct cairn_reader *r);
+/* list.c: numbers with commas between them. Whether it is one. */
+bool cairn_is_list(const struct cairn_reader *r);
+void cairn_read_list(struct cairn_reader *r);

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* Which kind of text it is; strings of escapes and base64. */
+#include "tools/cairn/decode/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/decode/reader.h"
+
+const char *cairn_reader_eol(const struct cairn_reader *r)
+{
+    const char *eol = memchr(r->at, '\n', (size_t)(r->end - r->at));
+    return eol ? eol : r->end;
+}
+
+bool cairn_reader_next(struct cairn_reader *r)
+{
+    const char *eol = cairn_reader_eol(r);
+    r->at = r->line = eol < r->end ? eol + 1 : eol;
+    r->number++;
+    return eol < r->end;
+}
+
+void cairn_reader_add(struct cairn_reader *r, uint8_t byte)
+{
+    struct cairn_bytes *b = r->bytes;
+    b->items = cairn_grow(b->items, b->count, &b->room, 1);
+    b->items[b->count++] = byte;
+}
+
+void cairn_reader_add_word(struct cairn_reader *r, uint64_t value, unsigned width)
+{
+    for (unsigned i = 0; i < width; i++)
+        cairn_reader_add(r, (uint8_t)(value >> 8 * i));
+}
+
+bool cairn_reader_wrong(struct cairn_reader *r, const char *at, const char *expected)
+{
+    struct cairn_bytes *b = r->bytes;
+    size_t n = 0;
+    if (b->line)
+        return false;
+    b->line = r->number;
+    b->column = (size_t)(at - r->line) + 1;
+    for (; at + n < r->end && n < sizeof(b->found) - 1 && at[n] > ' ' && at[n] <= '~'; n++)
+        b->found[n] = at[n];
+    b->found[n] = '\0';
+    snprintf(b->expected, sizeof(b->expected), "%s", expected);
+    return false;
+}
+
+/* ---- escapes ----------------------------------------------------------------------------------------------------- */
+
+static bool is_escape(const char *at, const char *end)
+{
+    return end - at >= 4 && at[0] == '\\' && at[1] == 'x' && cairn_hex_digit(at[2]) >= 0 && cairn_hex_digit(at[3]) >= 0;
+}
+
+static const char *find_escape(const char *at, const char *end)
+{
+    while (at < end && !is_escape(at, end))
+        at++;
+    return at < end ? at : NULL;
+}
+
+/* The character that a backslash and `c` are in a string of C or Python; -1: none. */
+static int escaped(char c)
+{
+    static const char letters[] = "ntr\\\"'0abfv", values[] = "\n\t\r\\\"'\0\a\b\f\v";
+    const char *found = c ? strchr(letters, c) : NULL;
+    return found ? values[found - letters] : -1;
+}
+
+/* Where the bytes begin in a line whose first escape is at `first`: a character that can be printed stands for itself,
+ * so what is in front of the first escape is bytes, too, but for a name, ": ", "= " or a quote. */
+static const char *string_begins(const char *line, const char *first, char *quote)
+{
+    const char *begin = line;
+    *quote = '\0';
+    for (const char *p = line; p < first; p++) {
+        if ((*p == '"' || *p == '\'') && !*quote) {
+            *quote = *p;
+            begin = p + 1;
+        } else if (!*quote && p > line && *p == ' ' && (p[-1] == ':' || p[-1] == '=')) {
+            begin = p + 1;
+        }
+    }
+    return begin;
+}
+
+static bool read_string(struct cairn_reader *r, const char *at, const char *eol, char quote)
+{
+    while (at < eol && !(quote && *at == quote)) {
+        if (is_escape(at, eol)) {
+            cairn_reader_add(r, (uint8_t)(cairn_hex_digit(at[2]) << 4 | cairn_hex_digit(at[3])));
+            at += 4;
+        } else if (at + 1 < eol && at[0] == '\\' && at[1] == 'x') {
+            return cairn_reader_wrong(r, at, "two hexadecimal digits behind \\x");
+        } else if (quote && at + 1 < eol && at[0] == '\\' && escaped(at[1]) >= 0) {
+            cairn_reader_add(r, (uint8_t)escaped(at[1]));
+            at += 2;
+        } else {
+            cairn_reader_add(r, (uint8_t)*at++);
+        }
+    }
+    return true;
+}
+
+static void read_escapes(struct cairn_reader *r)
+{
+    snprintf(r->bytes->form, sizeof(r->bytes->form), "\\x escapes");
+    do {
+        const char *eol = cairn_reader_eol(r), *begin = r->at;
+        if (eol > begin && eol[-1] == '\r')
+            eol--;
+        const char *first = find_escape(begin, eol);
+        char quote;
+        if (!first) { /* a line of characters only would be one of bytes, too: nobody can tell */
+            r->bytes->skipped += eol > begin;
+            continue;
+        }
+        begin = string_begins(begin, first, &quote);
+        if (!read_string(r, begin, eol, quote))
+            return;
+    } while (cairn_reader_next(r));
+}
+
+/* ---- base64 ------------------------------------------------------------------------------------------------------ */
+
+static int base64_value(char c)
+{
+    return c >= 'A' && c <= 'Z'   ? c - 'A'
+           : c >= 'a' && c <= 'z' ? c - 'a' + 26
+           : c >= '0' && c <= '9' ? c - '0' + 52
+           : c == '+'             ? 62
+           : c == '/'             ? 63
+                                  : -1;
+}
+
+/* Nothing but its characters, no blank within a line, and not hexadecimal digits alone. */
+static bool is_base64(const struct cairn_reader *r)
+{
+    bool other = false, inside = false, gap = false;
+    size_t n = 0;
+    if (r->end - r->at > 2 && r->at[0] == '0' && r->at[1] == 'x')
+        return false;
+    for (const char *p = r->at; p < r->end; p++) {
+        if (*p == '\n' || *p == '\r') {
+            inside = gap = false;
+        } else if (*p == ' ' || *p == '\t') {
+            gap = inside;
+        } else if (base64_value(*p) < 0 && *p != '=') {
+            return false;
+        } else {
+            if (gap)
+                return false;
+            inside = true;
+            other |= cairn_hex_digit(*p) < 0;
+            n++;
+        }
+    }
+    return other && n >= 16;
+}
+
+static void read_base64(struct cairn_reader *r)
+{
+    uint32_t bits = 0;
+    unsigned have = 0, padding = 0;
+    snprintf(r->bytes->form, sizeof(r->bytes->form), "base64");
+    do {
+        for (const char *eol = cairn_reader_eol(r); r->at < eol; r->at++) {
+            const int value = base64_value(*r->at);
+            if (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')
+                continue;
+            if (*r->at == '=' && have + padding >= 2 && have + padding < 4) {
+                padding++;
+                continue;
+            }
+            if (value < 0 || padding) {
+                cairn_reader_wrong(r, r->at, padding ? "nothing behind the padding of base64" : "a digit of base64");
+                return;
+            }
+            bits = bits << 6 | (uint32_t)value;
+            if (++have == 4) {
+                for (unsigned i = 3; i-- > 0;)
+                    cairn_reader_add(r, (uint8_t)(bits >> 8 * i));
+                have = 0;
+            }
+        }
+    } while (cairn_reader_next(r));
+    for (unsigned i = 0; have && i + 1 < have; i++) /* 2 digits are a byte, 3 are two */
+        cairn_reader_add(r, (uint8_t)(bits << 6 * (4 - have) >> (16 - 8 * i)));
+    if (have == 1 || (padding && have + padding != 4))
+        cairn_reader_wrong(r, r->end, "four digits of base64 at a time");
+}
+
+/* ---- which it is ------------------------------------------------------------------------------------------------- */
+
+/* Colours that a debugger prints are text. */
+static bool is_text(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        const uint8_t c = (uint8_t)text[i];
+        if ((c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != '\033') || c >= 0x7F)
+            return false;
+    }
+    return size > 0;
+}
+
+/* The text without escape sequences of a terminal, in `copy`. Lines and columns stay those that are seen. */
+static size_t without_colours(char *copy, const char *text, size_t size)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '\033' && i + 1 < size && text[i + 1] == '[')
+            for (i += 2; i < size && (text[i] < '@' || text[i] > '~'); i++)
+                ;
+        else if (text[i] != '\033')
+            copy[n++] = text[i];
+    }
+    return n;
+}
+
+void cairn_bytes_read(struct cairn_bytes *b, const char *text, size_t size, bool other)
+{
+    *b = (struct cairn_bytes){.text = is_text(text, size)};
+    if (!b->text) {
+        b->items = cairn_alloc(size + 1);
+        if (size)
+            memcpy(b->items, text, size);
+        b->count = size;
+        snprintf(b->form, sizeof(b->form), "binary");
+        return;
+    }
+    char *copy = cairn_alloc(size);
+    struct cairn_reader r = {.bytes = b, .at = copy, .line = copy, .number = 1, .other = other};
+    r.end = copy + without_colours(copy, text, size);
+    if (find_escape(r.at, r.end))
+        read_escapes(&r);
+    else if (cairn_is_list(&r))
+        cairn_read_list(&r);
+    else if (is_base64(&r))
+        read_base64(&r);
+    else
+        cairn_read_dump(&r);
+    free(copy);
+}
+
+void cairn_bytes_free(struct cairn_bytes *b)
+{
+    free(b->items);
+    *b = (struct cairn_bytes){0};
+}
