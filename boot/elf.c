@@ -23,23 +23,13 @@ static uint64_t page_down(uint64_t a)
     return a & ~(BOOT_PAGE_SIZE - 1);
 }
 
-static uint64_t page_up(uint64_t a)
-{
-    return page_down(a + BOOT_PAGE_SIZE - 1);
-}
-
 static const char *check_header(const struct elf64_header *h, uint64_t size)
 {
     if (h->ident[0] != 0x7F || h->ident[1] != 'E' || h->ident[2] != 'L' || h->ident[3] != 'F')
         return "not an ELF file";
-    if (h->ident[EI_CLASS] != ELFCLASS64)
-        return "not a 64-bit ELF file";
-    if (h->ident[EI_DATA] != ELFDATA2LSB)
-        return "not a little-endian ELF file";
-    if (h->machine != EM_X86_64)
-        return "made for another processor than x86-64";
-    if (h->type != ET_EXEC)
-        return "not an executable with fixed addresses (ELF type ET_EXEC)";
+    if (h->ident[EI_CLASS] != ELFCLASS64 || h->ident[EI_DATA] != ELFDATA2LSB || h->machine != EM_X86_64 ||
+        h->type != ET_EXEC)
+        return "not an executable for x86-64 with fixed addresses (ELF type ET_EXEC)";
     if (h->phentsize != sizeof(struct elf64_program_header))
         return "program headers of an unknown size";
     if (!elf64_inside(h->phoff, (uint64_t)h->phnum * h->phentsize, size))
@@ -50,41 +40,22 @@ static const char *check_header(const struct elf64_header *h, uint64_t size)
     return NULL;
 }
 
-static const char *check_segment(const struct elf64_program_header *p, uint64_t size)
+/* Segments come in the order of their addresses, and are mapped by pages: each begins behind `end`, the last page of
+ * those before it. */
+static const char *check_segment(const struct elf64_program_header *p, uint64_t size, uint64_t end)
 {
     if (p->filesz > p->memsz)
         return "segment larger in the file than in memory";
     if (!elf64_inside(p->offset, p->filesz, size))
         return "segment beyond the end of the file: it is truncated";
-    if (p->vaddr < BOOT_KERNEL_BASE)
-        return "segment below the kernel's address range";
-    if (p->memsz > BOOT_ELF_MAX_SPAN || p->vaddr > UINT64_MAX - BOOT_ELF_MAX_SPAN - BOOT_PAGE_SIZE)
-        return "segment too large, or too near the end of the address space";
+    if (p->vaddr < BOOT_KERNEL_BASE || p->memsz > BOOT_ELF_MAX_SPAN ||
+        p->vaddr > UINT64_MAX - BOOT_ELF_MAX_SPAN - BOOT_PAGE_SIZE)
+        return "segment outside the kernel's address range";
+    if (page_down(p->vaddr) < end)
+        return "segment overlaps another one, or shares a page with it";
     if ((p->flags & BOOT_ELF_W) && (p->flags & BOOT_ELF_X))
         return "segment both writable and executable";
     return NULL;
-}
-
-/* Permissions are per page, so two segments in one page are an overlap as well. */
-static bool shares_page(const struct boot_elf *elf, const struct elf64_program_header *p)
-{
-    for (uint32_t i = 0; i < elf->segment_count; i++) {
-        const struct boot_elf_segment *s = &elf->segments[i];
-        uint64_t end = s->virt + s->memory_size;
-        if (page_down(p->vaddr) < page_up(end) && page_down(s->virt) < page_up(p->vaddr + p->memsz))
-            return true;
-    }
-    return false;
-}
-
-static bool entry_is_code(const struct boot_elf *elf)
-{
-    for (uint32_t i = 0; i < elf->segment_count; i++) {
-        const struct boot_elf_segment *s = &elf->segments[i];
-        if ((s->flags & BOOT_ELF_X) && elf->entry >= s->virt && elf->entry - s->virt < s->file_size)
-            return true;
-    }
-    return false;
 }
 
 static const char *check(const uint8_t *file, uint64_t size, struct boot_elf *elf, int *header)
@@ -97,8 +68,9 @@ static const char *check(const uint8_t *file, uint64_t size, struct boot_elf *el
     if (reason != NULL)
         return reason;
 
-    *elf = (struct boot_elf){.entry = h.entry, .virt = UINT64_MAX};
+    *elf = (struct boot_elf){.entry = h.entry};
     uint64_t end = 0;
+    bool entry_is_code = false;
     for (uint16_t i = 0; i < h.phnum; i++) {
         struct elf64_program_header p;
         __builtin_memcpy(&p, file + h.phoff + (uint64_t)i * sizeof(p), sizeof(p));
@@ -107,17 +79,15 @@ static const char *check(const uint8_t *file, uint64_t size, struct boot_elf *el
         *header = i;
         if (elf->segment_count == BOOT_ELF_MAX_SEGMENTS)
             return "more segments than the loader supports";
-        reason = check_segment(&p, size);
+        reason = check_segment(&p, size, end);
         if (reason != NULL)
             return reason;
-        if (shares_page(elf, &p))
-            return "segment overlaps another one, or shares a page with it";
+        if (elf->segment_count == 0)
+            elf->virt = page_down(p.vaddr);
         elf->segments[elf->segment_count++] = (struct boot_elf_segment){
             .virt = p.vaddr, .offset = p.offset, .file_size = p.filesz, .memory_size = p.memsz, .flags = p.flags};
-        if (elf->virt > page_down(p.vaddr))
-            elf->virt = page_down(p.vaddr);
-        if (end < page_up(p.vaddr + p.memsz))
-            end = page_up(p.vaddr + p.memsz);
+        end = page_down(p.vaddr + p.memsz + BOOT_PAGE_SIZE - 1);
+        entry_is_code |= (p.flags & BOOT_ELF_X) && h.entry >= p.vaddr && h.entry - p.vaddr < p.filesz;
     }
     *header = -1;
     if (elf->segment_count == 0)
@@ -125,9 +95,7 @@ static const char *check(const uint8_t *file, uint64_t size, struct boot_elf *el
     elf->size = end - elf->virt;
     if (elf->size > BOOT_ELF_MAX_SPAN)
         return "segments too far apart";
-    if (!entry_is_code(elf))
-        return "entry point outside the executable segments";
-    return NULL;
+    return entry_is_code ? NULL : "entry point outside the executable segments";
 }
 
 int boot_elf_check(const void *file, uint64_t size, struct boot_elf *elf, const char **reason, int *header)

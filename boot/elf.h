@@ -30,7 +30,7 @@ struct boot_elf {
     uint64_t virt;  /* the pages of all segments: first address, a multiple of 4096 */
     uint64_t size;  /* and bytes, a multiple of 4096 */
     uint32_t segment_count;
-    struct boot_elf_segment segments[BOOT_ELF_MAX_SEGMENTS]; /* in file order, no two share a page */
+    struct boot_elf_segment segments[BOOT_ELF_MAX_SEGMENTS]; /* ascending, no two share a page */
 };
 
 /* 0, or -EINVAL with *reason (a constant sentence) and *header, the program header it is about or -1. */
