@@ -257,26 +257,14 @@ _Static_assert(offsetof(struct ds_area_a0, pebs_index) == 0x28, "PebsIndex, A0H 
 _Static_assert(offsetof(struct ds_area_a0, pebs_gp_counter_reset) == 0x40, "GP resets");
 _Static_assert(offsetof(struct ds_area_a0, pebs_fixed_counter_reset) == 0x80, "fixed resets");
 
-/* The form of formats 5 and 6 (1C0H bytes): 32 general-purpose and 16 fixed counters. */
-struct ds_area_1c0 {
-    uint64_t bts_buffer_base;              /* 00 */
-    uint64_t bts_index;                    /* 08 */
-    uint64_t bts_absolute_maximum;         /* 10 */
-    uint64_t bts_interrupt_threshold;      /* 18 */
-    uint64_t pebs_buffer_base;             /* 20 */
-    uint64_t pebs_index;                   /* 28 */
-    uint64_t pebs_absolute_maximum;        /* 30 */
-    uint64_t pebs_interrupt_threshold;     /* 38 */
-    uint64_t pebs_gp_counter_reset[32];    /* 40 */
-    uint64_t pebs_fixed_counter_reset[16]; /* 140 */
-};
-_Static_assert(sizeof(struct ds_area_1c0) == 0x1C0, "DS area, 1C0H form");
-_Static_assert(offsetof(struct ds_area_1c0, pebs_fixed_counter_reset) == 0x140, "fixed resets, 1C0H form");
+/* The form of formats 5 and 6: after the same eight words the resets of 32 general-purpose and 16 fixed counters. */
+#define DS_AREA_BYTES_MAX 0x1C0u
+#define DS_AREA_1C0_FIXED 0x140u
 
 /* Bytes of the area that hardware of this format reads. `fixed`: fixed counters write records; format 3 only. */
 static inline uint32_t ds_area_bytes(unsigned format, bool fixed)
 {
-    return format >= 5                             ? sizeof(struct ds_area_1c0)
+    return format >= 5                             ? DS_AREA_BYTES_MAX
            : format == 4 || (format == 3 && fixed) ? sizeof(struct ds_area_a0)
                                                    : sizeof(struct ds_area_60);
 }
@@ -284,8 +272,7 @@ static inline uint32_t ds_area_bytes(unsigned format, bool fixed)
 /* Where the reset value of counter `counter` lies in the area. */
 static inline uint32_t ds_area_reset(unsigned format, unsigned counter)
 {
-    uint32_t fixed = format >= 5 ? offsetof(struct ds_area_1c0, pebs_fixed_counter_reset)
-                                 : offsetof(struct ds_area_a0, pebs_fixed_counter_reset);
+    uint32_t fixed = format >= 5 ? DS_AREA_1C0_FIXED : offsetof(struct ds_area_a0, pebs_fixed_counter_reset);
     return counter < DS_COUNTER_FIXED ? offsetof(struct ds_area_60, pebs_counter_reset) + 8 * counter
                                       : fixed + 8 * (counter - DS_COUNTER_FIXED);
 }

@@ -7,7 +7,7 @@
 #include "kernel/lib/string.h"
 #include "kernel/monitor/inside.h"
 
-#define WORDS_MAX (sizeof(struct ds_area_1c0) / 8)
+#define WORDS_MAX (DS_AREA_BYTES_MAX / 8)
 
 struct area {
     struct kmonitor_ds ds;

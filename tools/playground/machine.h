@@ -76,7 +76,7 @@ struct play_machine {
     uint64_t newest_counters;
     uint8_t newest[PLAY_RECORD_MAX];
 
-    _Alignas(8) uint8_t area[sizeof(struct ds_area_1c0)];
+    _Alignas(8) uint8_t area[DS_AREA_BYTES_MAX];
     uint8_t buffer[PLAY_BUFFER_BYTES];
     uint8_t bts[PLAY_BTS_RECORDS * sizeof(struct ds_bts_record)];
 };

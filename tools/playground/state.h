@@ -49,7 +49,7 @@ struct play_area_row {
     F(said_count, 1, uint64_t) F(rows, 1, uint64_t) F(fields, 1, uint64_t) F(listing_count, 1, uint64_t)               \
     F(row, PLAY_AREA_ROWS, struct play_area_row) F(field, PLAY_FIELDS, struct play_field)                              \
     F(said, PLAY_SENTENCES * PLAY_SENTENCE, char) F(listing, PLAY_PROGRAM_ALL * PLAY_LISTING_TEXT, char)               \
-    F(newest, PLAY_RECORD_MAX, uint8_t) F(area, sizeof(struct ds_area_1c0), uint8_t)                                   \
+    F(newest, PLAY_RECORD_MAX, uint8_t) F(area, DS_AREA_BYTES_MAX, uint8_t)                                   \
     F(buffer, PLAY_BUFFER_BYTES, uint8_t) F(bts, PLAY_BTS_RECORDS * sizeof(struct ds_bts_record), uint8_t)             \
     F(marks, PLAY_STEPS, uint8_t) F(text, PLAY_TEXT, char)
 /* clang-format on */

@@ -238,9 +238,9 @@ static void try_area(struct cairn_guess *g, const uint8_t *bytes, size_t size)
     *g = (struct cairn_guess){.format = CAIRN_GUESS_AREA};
     if (size < end || !pointers_plausible(bytes, &bts) || !pointers_plausible(bytes + 0x20, &pebs) || !(bts || pebs))
         return;
-    while (end + 8 <= size && end < sizeof(struct ds_area_1c0) && reset_plausible(cairn_get64(bytes + end)))
+    while (end + 8 <= size && end < DS_AREA_BYTES_MAX && reset_plausible(cairn_get64(bytes + end)))
         end += 8;
-    g->area = end >= sizeof(struct ds_area_1c0) ? 5 : end >= sizeof(struct ds_area_a0) ? 4 : 0;
+    g->area = end >= DS_AREA_BYTES_MAX ? 5 : end >= sizeof(struct ds_area_a0) ? 4 : 0;
     g->end = end < ds_area_bytes(g->area, false) ? end : ds_area_bytes(g->area, false);
     g->sure = bts && pebs ? CAIRN_SURE_YES : CAIRN_SURE_LIKELY;
     snprintf(g->why, sizeof(g->why), "%s: base, index, maximum and threshold are in order%s",
