@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model's MSRs and RDPMC: what reads return, what writes change, what raises #GP. */
+/* The model's MSRs: what reads return, what writes change, what raises #GP. */
 #include "ds/ds.h"
 #include "ds/model/internal.h"
 #include "kernel/lib/errno.h"
@@ -99,20 +99,6 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         default: return ds_model_history_rdmsr ? ds_model_history_rdmsr(m, msr, value) : -ENOENT;
         }
     /* clang-format on */
-    return 0;
-}
-
-int ds_model_rdpmc(const struct ds_model *m, uint32_t index, uint64_t *value)
-{
-    const struct ds_model_preset *p = m->preset;
-    if (index < p->gp_counters)
-        *value = m->value[index];
-    else if (index >= RDPMC_FIXED && ds_model_has_fixed(p, index - RDPMC_FIXED))
-        *value = m->value[ds_counter_fixed(index - RDPMC_FIXED)];
-    else if (index == RDPMC_METRICS && ds_model_has_metrics(p))
-        *value = ds_model_metrics(m);
-    else
-        return -EFAULT;
     return 0;
 }
 
