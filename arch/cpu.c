@@ -46,14 +46,10 @@ void arch_cpu_init(void)
 
     if (first)
         arch_features_add("wp nx mce");
-    arch_cpu_open(first);
+    if (arch_cpu_open)
+        arch_cpu_open(first);
     if (first && read_cr4() & CR4_LA57)
         arch_features_add("la57");
-}
-
-__attribute__((weak)) void arch_cpu_open(bool first)
-{
-    (void)first;
 }
 
 void arch_early_init(struct arch_cpu *cpu)

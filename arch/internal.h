@@ -41,7 +41,7 @@ int arch_stack_make_ist(uint32_t index, void *tops[IST_COUNT]);
 void arch_cpu_init(void);
 void arch_features_add(const char *word);
 /* Opens this CPU for ring 3; notes words on the first. Does nothing where there is none (arch/user). */
-void arch_cpu_open(bool first);
+void arch_cpu_open(bool first) __attribute__((weak));
 
 /* ---- arch/gdt.c ---- */
 
@@ -105,9 +105,9 @@ void arch_wait_for_effect(uint64_t us);
 /* ---- arch/smp.c, for arch/tscsync: when a CPU has started ---- */
 
 /* The boot processor calls this: it measures how far the TSC of `cpu` is from its own. */
-void arch_tsc_meet(struct arch_cpu *cpu);
+void arch_tsc_meet(struct arch_cpu *cpu) __attribute__((weak));
 /* `cpu` itself calls this again and again until it is let go: each call answers at most one question. */
-void arch_tsc_wait(struct arch_cpu *cpu);
+void arch_tsc_wait(struct arch_cpu *cpu) __attribute__((weak));
 
 /* ---- arch/apic.c ---- */
 
@@ -134,10 +134,10 @@ uint32_t arch_apic_timer_count(void);
 
 extern uint64_t arch_apic_timer_hz; /* since arch_time_init */
 /* For arch/timers. Finds timers beside the PIT; none of them interrupts any more. */
-void arch_timers_init(void);
-extern const char arch_timers_names[]; /* for messages: ", NAME, NAME" */
+void arch_timers_init(void) __attribute__((weak));
+extern const char arch_timers_names[] __attribute__((weak)); /* for messages: ", NAME, NAME" */
 /* The TSC's frequency by the first of them that counts, and in words which; false: none. */
-bool arch_timers_measure(struct arch_interval *tsc, const char **source);
+bool arch_timers_measure(struct arch_interval *tsc, const char **source) __attribute__((weak));
 
 /* ---- nasm ---- */
 

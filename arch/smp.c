@@ -96,23 +96,14 @@ static bool wait_started(struct arch_cpu *cpu, uint64_t us)
 
     do {
         if (__atomic_load_n(&cpu->started, __ATOMIC_ACQUIRE) == START_ARRIVED) {
-            arch_tsc_meet(cpu);
+            if (arch_tsc_meet)
+                arch_tsc_meet(cpu);
             __atomic_store_n(&cpu->started, START_LET_GO, __ATOMIC_RELEASE);
             return true;
         }
         arch_pause();
     } while (arch_rdtsc() - begin < ticks);
     return false;
-}
-
-__attribute__((weak)) void arch_tsc_meet(struct arch_cpu *cpu)
-{
-    (void)cpu;
-}
-
-__attribute__((weak)) void arch_tsc_wait(struct arch_cpu *cpu)
-{
-    (void)cpu;
 }
 
 /* INIT and STARTUP, the second one where the first is not enough. */
@@ -171,7 +162,8 @@ void arch_ap_main(struct arch_cpu *cpu)
     arch_apic_cpu_init(cpu);
     __atomic_store_n(&cpu->started, START_ARRIVED, __ATOMIC_RELEASE);
     while (__atomic_load_n(&cpu->started, __ATOMIC_ACQUIRE) != START_LET_GO) {
-        arch_tsc_wait(cpu);
+        if (arch_tsc_wait)
+            arch_tsc_wait(cpu);
         arch_pause();
     }
     kernel_ap_main(cpu);

@@ -33,18 +33,6 @@ static uint64_t tsc_hz;
 uint64_t arch_apic_timer_hz;
 static const char *source = "not measured";
 
-__attribute__((weak)) void arch_timers_init(void)
-{
-}
-
-__attribute__((weak)) const char arch_timers_names[] = "";
-
-__attribute__((weak)) bool arch_timers_measure(struct arch_interval *tsc, const char **by)
-{
-    (void)tsc, (void)by;
-    return false;
-}
-
 /* One count of the PIT, which takes PIT_COUNT of its cycles and up to one more until it begins (Intel 8254 datasheet,
  * "Mode 0"). Where this CPU was not run for a while, as a virtual one, the interval is wide, but not wrong; where no
  * PIT is there, it begins at 0 because the port reads FFH. False: the PIT stands still. */
@@ -125,7 +113,8 @@ static struct tsc_leaves ask_cpuid(void)
  * ones are far enough apart. */
 static bool find_tsc(const struct tsc_leaves *told)
 {
-    const bool measured = arch_timers_measure(&tsc_interval, &source) || measure_pit(told->base_mhz);
+    const bool measured =
+        (arch_timers_measure && arch_timers_measure(&tsc_interval, &source)) || measure_pit(told->base_mhz);
     if (!measured) {
         const uint64_t hz = told->base_mhz * UINT64_C(1000000), off = hz / 1000 * 15;
         tsc_interval = (struct arch_interval){hz - off, hz + off};
@@ -190,7 +179,8 @@ int arch_time_init(void)
     /* The firmware's tick: nobody hears it any more, but it costs an emulator, and it ticks at a phase of its own:
      * under -icount that decides when QEMU goes from one CPU to the next. */
     arch_out8(PIT_COMMAND, PIT_STOP);
-    arch_timers_init();
+    if (arch_timers_init)
+        arch_timers_init();
 
     struct tsc_leaves told = ask_cpuid();
     if (told.crystal_hz) {
@@ -198,7 +188,8 @@ int arch_time_init(void)
         source = "CPUID leaf 15H";
         tsc_interval = (struct arch_interval){tsc_hz, tsc_hz};
     } else if (!find_tsc(&told)) {
-        kprintf("time: no clock to measure the TSC with: neither CPUID 15H/16H%s nor PIT\n", arch_timers_names);
+        kprintf("time: no clock to measure the TSC with: neither CPUID 15H/16H%s nor PIT\n",
+                arch_timers_names ? arch_timers_names : "");
         return -ENODEV;
     }
     if (!measure_apic_timer()) {

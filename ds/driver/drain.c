@@ -141,16 +141,6 @@ static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
         }
 }
 
-__attribute__((weak)) void ds_throttle(struct ds_cpu *ds)
-{
-    (void)ds;
-}
-
-__attribute__((weak)) void ds_throttle_end(struct ds_cpu *ds)
-{
-    (void)ds;
-}
-
 __attribute__((weak)) void ds_tick(struct ds_cpu *ds)
 {
     (void)ds;
@@ -196,7 +186,7 @@ bool ds_pmi(struct ds_cpu *ds)
         ours |= handle_status(ds);
     ds->counts.pmis += ours;
     /* 6. Too many of them within a tick: off for a tick. */
-    if (ours)
+    if (ours && ds_throttle)
         ds_throttle(ds);
     /* 7. LVTPC, which masked itself: after the status is acknowledged, because from Haswell on an earlier unmask brings
      *    spurious interrupts, and before counting goes on. Linux does so on efficient cores from Gracemont on ("mid

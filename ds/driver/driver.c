@@ -250,7 +250,8 @@ void ds_stop(struct ds_cpu *ds)
 {
     ds->refusal = (struct ds_refusal){.during = "the tear-down"};
     ds_pause(ds);
-    ds_throttle_end(ds);
+    if (ds_throttle_end)
+        ds_throttle_end(ds);
     if (ds_beside_started(ds))
         ds->beside->stop(ds);
     if (!ds->started)

@@ -122,9 +122,9 @@ void ds_settle_switch(struct ds_cpu *ds);
 /* ---- throttling: weak, ds/throttle ---------------------------------------------------------------------------- */
 
 /* One more PMI was ours; counting is paused. Holds it, with a drain, if that was one too many. */
-void ds_throttle(struct ds_cpu *ds);
+void ds_throttle(struct ds_cpu *ds) __attribute__((weak));
 /* At the stop: what it lasted is counted. */
-void ds_throttle_end(struct ds_cpu *ds);
+void ds_throttle_end(struct ds_cpu *ds) __attribute__((weak));
 
 /* ---- hold and go on: ds/driver/driver.c -------------------------------------------------------------------------- */
 
