@@ -4,6 +4,8 @@
 #include "arch/registers.h"
 #include "kernel/lib/string.h"
 
+#define CPUID_01H_EDX_MCE (1u << 7)
+
 static char features[96];
 
 void arch_features_add(const char *word)
@@ -35,17 +37,20 @@ static void lift_cpuid_limit(void)
 void arch_cpu_init(void)
 {
     bool first = !features[0];
+    uint32_t leaf1[4];
 
     lift_cpuid_limit();
+    arch_cpuid(1, 0, leaf1);
+    const bool mce = leaf1[3] & CPUID_01H_EDX_MCE;
     /* NXE and SCE: the loader refuses those without. AMD's FFXSR: with it FXSAVE here would leave out XMM registers. */
     wrmsr(IA32_EFER, (rdmsr(IA32_EFER) & ~EFER_FFXSR) | EFER_NXE | EFER_SCE);
     wrmsr(IA32_PAT, PAT_CAIRN); /* PCD and PWT mean what they always did; nothing is mapped with PA4 yet */
     write_cr0((read_cr0() & ~(CR0_CD | CR0_NW | CR0_TS | CR0_AM | CR0_EM)) | CR0_WP | CR0_NE | CR0_MP);
-    write_cr4((read_cr4() & (CR4_PAE | CR4_LA57)) | CR4_OSFXSR | CR4_OSXMMEXCPT | CR4_MCE);
+    write_cr4((read_cr4() & (CR4_PAE | CR4_LA57)) | CR4_OSFXSR | CR4_OSXMMEXCPT | (mce ? CR4_MCE : 0));
     write_dr7(DR7_NONE);
 
     if (first)
-        arch_features_add("wp nx mce");
+        arch_features_add(mce ? "wp nx mce" : "wp nx");
     if (arch_cpu_open)
         arch_cpu_open(first);
     if (first && read_cr4() & CR4_LA57)
