@@ -13,12 +13,10 @@
 #include "kernel/console/end.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/cpu.h"
-#include "kernel/dump/dump.h"
 #include "kernel/lib/cpuset.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/phase.h"
-#include "kernel/recording/sessions.h"
 #include "kernel/thread.h"
 
 #define NOBODY UINT32_MAX
@@ -108,18 +106,16 @@ static void begin(const char *line)
     print_running();
 }
 
+__attribute__((weak)) void kpanic_dump(const char *line)
+{
+    (void)line;
+}
+
 static _Noreturn void finish(void)
 {
     kreport(KREPORT_FAIL, "panic", "%s", first_line);
     kphase_run(KPHASE_PANIC, NULL);
-    if (ksession_find(1)) {
-        ksession_settle();
-        for (uint32_t i = 0; i < kcpu_count; i++)
-            ds_drain_panic(kcpu_table[i]->ds);
-        ksession_freeze(arch_rdtsc());
-    }
-    kdump("panic", first_line);
-    kphase_run(KPHASE_DUMPED, NULL);
+    kpanic_dump(first_line);
     kreport_summary();
     kend(false);
 }

@@ -123,8 +123,7 @@ static uint32_t type_of(const struct trace_cpu *cpu)
     return cpu->session->config.clock.type;
 }
 
-/* All that the hub knows of its sessions, anew from what each of them says of itself. */
-static void refresh(struct trace_hub_cpu *hub)
+void trace_hub_refresh(struct trace_hub_cpu *hub)
 {
     struct perfinfo_groupmask wanted = {0};
     uint32_t on = 0, full = 0, items = 0, subscribers[TRACE_CLOCK_TYPES] = {0};
@@ -191,7 +190,7 @@ int trace_hub_act(struct trace_hub_cpu *hub, struct trace_session *session, enum
         acknowledge(hub, cpu, what, pebs, tsc);
         trace_cpu_subscribe(cpu, false);
         trace_cpu_set_on(cpu, false);
-        refresh(hub);
+        trace_hub_refresh(hub);
         *place = NULL;
         return 0;
     }
@@ -208,39 +207,7 @@ int trace_hub_act(struct trace_hub_cpu *hub, struct trace_session *session, enum
         trace_cpu_set_on(cpu, true);
     }
     trace_cpu_subscribe(cpu, trace_group_compact(masks));
-    refresh(hub);
+    trace_hub_refresh(hub);
     acknowledge(hub, cpu, what, pebs, tsc);
     return 0;
-}
-
-/* ---- panic ------------------------------------------------------------------------------------------------------ */
-
-static void settle_encoder(struct trace_ccswap *c)
-{
-    if (c->used == TRACE_CCSWAP_CLOSED)
-        return;
-    uint32_t records = trace_ccswap_records(c->batch.bytes, (uint32_t)c->used);
-    c->batch_start = c->switches - records;
-    if (!records) /* stopped between its beginning and its first record */
-        c->used = TRACE_CCSWAP_CLOSED;
-}
-
-void trace_hub_settle(struct trace_hub_cpu *hub)
-{
-    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
-        if (hub->session[i])
-            trace_cpu_settle(hub->session[i]);
-    for (unsigned t = 0; t < TRACE_CLOCK_TYPES; t++)
-        settle_encoder(&hub->encoder[t].compact);
-    refresh(hub);
-}
-
-void trace_hub_freeze(struct trace_hub_cpu *hub, uint64_t tsc)
-{
-    trace_hub_settle(hub);
-    trace_hub_close_batches(hub, tsc, CCSWAP_CLOSE_PANIC);
-    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
-        if (hub->session[i])
-            trace_cpu_freeze(hub->session[i]);
-    refresh(hub);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session has tried, written and lost on each CPU, and how its counts are completed after it was stopped at any
- * instruction: see session.h. */
+/* What a session has tried, written and lost on each CPU: see session.h. */
 #include "trace/session_inside.h"
 
 #include "kernel/lib/string.h"
@@ -62,58 +61,4 @@ void trace_session_overwritten(const struct trace_session *session, struct trace
         out->compact -= slot->tally.compact;
         out->full -= slot->tally.full;
     }
-}
-
-/* ---- panic ----------------------------------------------------------------------------------------------------- */
-
-/* Counts the current buffer from its bytes: the CPU may have been stopped between an event and its count. What caused
- * the panic may have written over them, and over `used`: no offset in the buffer, it becomes the end of the events that
- * had been counted. */
-static void recount(struct trace_cpu *cpu)
-{
-    enum { HEADER = sizeof(struct perfinfo_trace_header) };
-    uint64_t at = sizeof(struct wmi_buffer_header), end = cpu->used, most = UINT64_MAX;
-    if (end < at || end > cpu->buffer_bytes || end % 8) {
-        end = cpu->buffer_bytes;
-        most = cpu->fill.events;
-    }
-    cpu->fill = (struct trace_tally){.buffers = 1};
-    while (at < end && cpu->fill.events < most) {
-        const struct perfinfo_trace_header *h = (const void *)(cpu->buffer + at);
-        uint32_t items = h->marker & PERFINFO_ITEM_PEBS_INDEX ? 8 : 0;
-        if (h->size < HEADER + items || WMI_EVENT_ALIGN(h->size) > end - at)
-            break;
-        cpu->fill.events++;
-        if (h->hook_id == HOOK_CONTEXTSWAP)
-            cpu->fill.full++;
-        else if (h->hook_id == HOOK_CONTEXTSWAP_BATCH)
-            cpu->fill.compact += trace_ccswap_records((const uint8_t *)(h + 1) + items, h->size - HEADER - items);
-        at += WMI_EVENT_ALIGN(h->size);
-    }
-    if (most != UINT64_MAX)
-        cpu->used = at;
-}
-
-void trace_cpu_settle(struct trace_cpu *cpu)
-{
-    struct trace_slot *slot = trace_cpu_slot(cpu);
-    if (!slot)
-        return;
-    if (slot->state == cpu->taken)
-        recount(cpu);
-    else /* stopped in close_buffer between its last two stores; another CPU may have the buffer by now */
-        cpu->current = ~cpu->current & 1;
-}
-
-/* A slot taken by a CPU that had not yet made it its current one stays so: it holds nothing, and nobody reads it. There
- * are enough others: each CPU has taken one at most, and one that closes its buffer gives it back at once. */
-void trace_cpu_freeze(struct trace_cpu *cpu)
-{
-    trace_cpu_close_buffer(cpu);
-    cpu->on = false;
-    struct trace_counts now;
-    trace_cpu_counts(cpu, &now);
-    cpu->events_lost = now.events_tried - now.events_written;
-    cpu->compact_lost = now.compact_tried - now.compact_written;
-    cpu->full_lost = now.full_tried - now.full_written;
 }

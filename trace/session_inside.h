@@ -7,8 +7,8 @@
  * the oldest buffer; slots that a CPU is writing to are skipped. Else all slots that are not empty are skipped; only in
  * a live session do they become empty again, when somebody has taken out what they held.
  *
- * A panic may stop a CPU at any instruction, and trace_hub_freeze must still find whole events and exact counts. So
- * each step takes effect by one store:
+ * A panic may stop a CPU at any instruction, and whole events and exact counts must still be found. So each step takes
+ * effect by one store:
  *   - an event counts from the store of trace_cpu.used on, a compact record from the store of trace_ccswap.used on;
  *   - how many switches a session has tried to get in batches is either a difference to the encoder's count or a number
  *     of its own: trace_cpu.subscribed says which;
@@ -16,7 +16,7 @@
  *   - the tally of a CPU's closed buffers is kept twice; trace_cpu.current says in one word which of the two is valid
  *     and which slot is being filled.
  *
- * `fill`, the tally of the buffer being filled, changes after the event counts, so freeze counts it again from the
+ * `fill`, the tally of the buffer being filled, changes after the event counts; then it is counted again from the
  * bytes. What circular mode overwrote is computed as written minus present.
  */
 #pragma once
@@ -121,7 +121,5 @@ bool trace_items_read(const struct trace_hub_cpu *hub, uint32_t sessions, uint16
 uint32_t trace_items_make(const struct trace_pmc *pmc, uint16_t hook_id, const uint64_t *counters,
                           uint64_t items[TRACE_ITEMS_MAX]);
 
-/* Panic, on any CPU: completes or undoes what may be half done. */
-void trace_cpu_settle(struct trace_cpu *cpu);
-/* Panic: closes the buffer and completes the counts. No batch is open, trace_cpu_settle has been called. */
-void trace_cpu_freeze(struct trace_cpu *cpu);
+/* All that the hub knows of its sessions, anew from what each of them says of itself. */
+void trace_hub_refresh(struct trace_hub_cpu *hub);

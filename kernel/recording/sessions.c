@@ -198,22 +198,3 @@ void ksession_stop_all(kcross_call_function first)
     while (count)
         ksession_note_stop(&sessions[changes[--count].number - 1]);
 }
-
-/* ---- panic ------------------------------------------------------------------------------------------------------- */
-
-void ksession_settle(void)
-{
-    for (uint32_t i = 0; hubs && i < kcpu_count; i++)
-        trace_hub_settle(&hubs[i]);
-}
-
-void ksession_freeze(uint64_t tsc)
-{
-    for (uint32_t i = 0; hubs && i < kcpu_count; i++)
-        trace_hub_freeze(&hubs[i], tsc);
-    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++) {
-        if (sessions[i].running)
-            sessions[i].stop_tsc = tsc;
-        sessions[i].running = false;
-    }
-}

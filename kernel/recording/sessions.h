@@ -79,8 +79,3 @@ void ksession_tell(void);
 /* Before it starts on any CPU, and once it has stopped on all of them. */
 void ksession_note_start(struct ksession *session);
 void ksession_note_stop(struct ksession *session);
-
-/* ---- panic, all other CPUs being stopped: trace_hub_settle and trace_hub_freeze of every CPU. Nothing before
- * ksession_init. */
-void ksession_settle(void);
-void ksession_freeze(uint64_t tsc);

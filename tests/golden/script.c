@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ds/layout.h"
+#include "trace/postmortem/freeze.h"
 #include "trace/wire/bts.h"
 #include "trace/wire/model_log.h"
 #include "trace/wire/spinlock.h"

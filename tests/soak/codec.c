@@ -19,6 +19,7 @@
 #include "tools/cairn/model/switches.h"
 #include "trace/hub.h"
 #include "trace/packed/pack.h"
+#include "trace/postmortem/freeze.h"
 #include "trace/session_inside.h"
 
 #define PIECE_SWITCHES 100000u

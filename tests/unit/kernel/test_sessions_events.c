@@ -4,6 +4,7 @@
  * locks, the end by a panic.
  */
 #include "kernel/locks/options.h"
+#include "kernel/postmortem/postmortem.h"
 #include "tests/unit/kernel/sessions/sessions_machine.h"
 #include "trace/wire/spinlock.h"
 
@@ -206,9 +207,9 @@ static void panicked(void **state)
         struct trace_switch sw = box_switch_at(arch_rdtsc(), i);
         trace_hub_switch(cpus[i % CPUS].trace, &sw);
     }
-    ksession_settle();
+    kpostmortem_settle();
     const uint64_t tsc = arch_rdtsc();
-    ksession_freeze(tsc);
+    kpostmortem_freeze(tsc);
     for (uint32_t number = 1; number <= 4; number += 3) {
         const struct ksession *s = ksession_get(number);
         assert_true(!s->running && s->stop_tsc == tsc);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/support/trace_support.h"
+#include "trace/postmortem/freeze.h"
 
 #include <stdlib.h>
 #include <string.h>
