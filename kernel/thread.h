@@ -33,7 +33,7 @@ struct kobject { /* first member of every dispatcher object */
 
 enum kthread_flags {
     KTHREAD_SAMPLED = 1, /* the Debug Store counts while it runs its own code */
-    KTHREAD_USER = 4,    /* its own code is a program's, in ring 3: kernel/user/user.h */
+    KTHREAD_USER = 4,    /* its own code is a program's, in ring 3 */
     KTHREAD_IDLE = 2,    /* one per CPU, TID 0, priority 0, never in a queue, always Running as in Windows */
 };
 

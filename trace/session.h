@@ -19,7 +19,7 @@
 #define TRACE_MAX_SESSIONS 8u
 #define TRACE_ITEMS_MAX    4u /* of an event, beside PebsIndex */
 
-struct trace_pmc; /* private: trace/pmc */
+struct trace_pmc; /* private to who defines the two functions of items */
 
 struct trace_config {
     uint32_t number; /* 1..TRACE_MAX_SESSIONS: LoggerId of its buffers, its bit in the hub */

@@ -112,7 +112,7 @@ int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_syst
                     uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size,
                     const uint64_t *counters);
 
-/* ---- for trace/pmc, which defines them if it is linked; without it no event has items but PebsIndex */
+/* ---- items. Weak: by default no event has any but PebsIndex */
 
 /* Reads the counters, if events of this hook carry some in one of `sessions`, which have items. */
 bool trace_items_read(const struct trace_hub_cpu *hub, uint32_t sessions, uint16_t hook_id,

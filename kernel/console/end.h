@@ -8,6 +8,6 @@
 _Noreturn void kend(bool good);
 /* Reports in one line why the run cannot go on, prints the summary, and ends the run. */
 _Noreturn void kend_failed(const char *name, const char *line);
-/* end=reboot and end=poweroff; returns where neither is asked for, or the machine does not do it. Does nothing without
- * kernel/power. */
+/* end=reboot and end=poweroff; returns where neither is asked for, or the machine does not do it. Weak: by default it
+ * does nothing. */
 void kend_by_power(void);

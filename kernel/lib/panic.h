@@ -15,8 +15,8 @@ _Noreturn void kpanic(const char *format, ...) __attribute__((format(printf, 1, 
 /* Called by arch/panic.asm alone. */
 _Noreturn void kpanic_at(struct arch_trap_frame *caller, const char *format, va_list args);
 
-/* Weak, as they show numbers only: kernel/symbols defines them again. Describes an exception in one line; `cr2`: the
- * value of CR2 when it came. Prints where it was; `called`: at a return address. */
+/* Weak: by default they show numbers only. Describes an exception in one line; `cr2`: the value of CR2 when it came.
+ * Prints where it was; `called`: at a return address. */
 void kpanic_describe(const struct arch_trap_frame *frame, uint64_t cr2, char *line, size_t size);
 void kpanic_show(const struct arch_trap_frame *frame, bool called);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What machine this is. kernel/inventory adds the rest to the dump's machine stream. */
+/* What machine this is. */
 #pragma once
 
 /* True where CPUID names QEMU's TCG: cycles are then emulated. */

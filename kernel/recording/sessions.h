@@ -5,7 +5,6 @@
  * lives. The session's CA10H events say what happens on each CPU and when.
  *
  * Functions need thread context, no spinlock held, and one caller at a time, unless their comments say otherwise.
- * kernel/control/session.h has those for sessions that run.
  */
 #pragma once
 
@@ -71,7 +70,7 @@ int64_t ksession_filetime(uint64_t tsc);
 void ksession_call(const struct ksession_change *changes, unsigned count, kcross_call_function function,
                    void *argument);
 
-/* ---- for kernel/control */
+/* ---- for who starts, changes and stops sessions by themselves */
 /* The session starts, stops or changes as `session` says, on this CPU; interrupts off. */
 void ksession_act(struct ksession *session, enum cairn_session_what what);
 /* kcpu.pebs_stamp has moved on this CPU: each session that runs is told; interrupts off. */

@@ -54,10 +54,10 @@ uint64_t ksched_switches(void);
 void ksched_lock(void);
 /* Releases it. In a thread, it first makes a switch that is due. */
 void ksched_unlock(void);
-/* In a switch: the address space and the FPU's registers of programs, on the old stack. Does nothing without
- * kernel/user. */
+/* In a switch: the address space and the FPU's registers of programs, on the old stack. Weak: by default
+ * it does nothing. */
 void ksched_change_user(struct kthread *old, struct kthread *next);
-/* Lets interrupts in, and may wait for one; before and after, they are off. It halts, but for kernel/icount. */
+/* Lets interrupts in, and may wait for one; before and after, they are off. Weak: by default it halts. */
 void ksched_idle(void);
 /* The incoming side of a new thread's first switch: runs the hook and releases the lock. */
 void ksched_begin_thread(void);
