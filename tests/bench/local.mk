@@ -21,10 +21,16 @@ $(B)/bench/read-dump: $(addprefix $(B)/host/,tests/bench/read_dump.o tests/bench
 $(B)/bench/wire: $(addprefix $(B)/host/,tests/bench/wire.o libcairn.a libshared.a)
 	@mkdir -p $(@D)
 	$(CC) -o $@ $^ $(CAIRN_LIBS)
+$(B)/bench/pebs: $(B)/host/tests/bench/pebs.o $(B)/libcairn-pebs.a
+	@mkdir -p $(@D)
+	$(CC) -o $@ $^
+bench-pebs: $(B)/bench/pebs
+	@$<
 $(B)/bench/workload.bin: $(B)/bench/bench
 	@$< generate $@.new 1000000 && mv $@.new $@ # a CPU, of four
 bench: bench-figures
-bench-figures: $(B)/bench/workload.bin $(B)/bench/bench-locks $(B)/bench/wire bench-read-products bench-qemu-ds-guests
+bench-figures: $(B)/bench/workload.bin $(B)/bench/bench-locks $(B)/bench/wire $(B)/bench/pebs \
+               bench-read-products bench-qemu-ds-guests
 	@tests/bench/run.sh $(B) $(CC)
 bench-gate: $(B)/bench/workload.bin bench-read-products
 	@tests/bench/run.sh $(B) $(CC) --gate
@@ -46,4 +52,4 @@ bench-qemu-ds: bench-qemu-ds-guests all
 bench-read-products: $(B)/bench/make-dump $(B)/bench/read-dump $(B)/cairn $(B)/make_golden
 bench-read: bench-read-products
 	@tests/bench/read.sh $(B)
-.PHONY: bench-read bench-read-products bench-figures bench-qemu-ds bench-qemu-ds-guests
+.PHONY: bench-pebs bench-read bench-read-products bench-figures bench-qemu-ds bench-qemu-ds-guests

@@ -31,6 +31,7 @@ figures() {
         "$bench" emit items "$work"
         "$bench" time "$work"
         tests/bench/read.sh "$build"
+        "$build/bench/pebs"
         tests/bench/start.py "$build"
         CAIRN_BUILD=$build ./run-qemu.sh --log "$build/bench/wire.log" --smp 4 workload=mix switches=20000 truth=1 \
             >/dev/null

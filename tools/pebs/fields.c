@@ -13,6 +13,7 @@
 #define NAME_LENGTH 13u
 #define NOWHERE     UINT32_MAX
 
+/* Rows up to RIP are in the order of enum cairn_pebs_what. */
 static const struct row {
     char name[NAME_LENGTH];
     uint8_t what, group, at;    /* formats 4 and up: group, and where in it */
@@ -23,18 +24,22 @@ static const struct row {
 #define MEM(member)   CAIRN_PEBS_MEMINFO, offsetof(struct ds_pebs_meminfo, member)
 #define GPR(member)                                                                                                    \
     CAIRN_PEBS_REGISTER, CAIRN_PEBS_GPR, offsetof(struct ds_pebs_gpr, member), FIXED(fmt2.fmt1.registers.member), 0, 3
-    {"head", CAIRN_PEBS_HEAD, BASIC(head), NOT_FIXED, 0, 0},
-    {"EventingIP", CAIRN_PEBS_EVENTING_IP, BASIC(eventing_ip), FIXED(fmt2.eventing_ip), 2, 3},
-    {"counters", CAIRN_PEBS_COUNTERS, BASIC(counters), FIXED(fmt2.fmt1.status), 3, 3},
-    {"status", CAIRN_PEBS_STATUS, GROUPS, 0, FIXED(fmt2.fmt1.status), 1, 2},
-    {"TSC", CAIRN_PEBS_TSC, BASIC(tsc), FIXED(tsc), 3, 3},
-    {"data address", CAIRN_PEBS_DATA_ADDRESS, MEM(data_linear_address), FIXED(fmt2.fmt1.data_linear_address), 1, 3},
-    {"data source", CAIRN_PEBS_DATA_SOURCE, MEM(data_source), FIXED(fmt2.fmt1.data_source), 1, 3},
-    {"latency", CAIRN_PEBS_LATENCY, MEM(latency), FIXED(fmt2.fmt1.latency), 1, 3},
-    {"TX", CAIRN_PEBS_TX, MEM(tx), FIXED(fmt2.tx), 2, 3},
-    {"RFLAGS", CAIRN_PEBS_RFLAGS, CAIRN_PEBS_GPR, offsetof(struct ds_pebs_gpr, rflags),
-     FIXED(fmt2.fmt1.registers.rflags), 0, 3},
-    {"RIP", CAIRN_PEBS_RIP, CAIRN_PEBS_GPR, offsetof(struct ds_pebs_gpr, rip), FIXED(fmt2.fmt1.registers.rip), 0, 3},
+    [CAIRN_PEBS_HEAD] = {"head", CAIRN_PEBS_HEAD, BASIC(head), NOT_FIXED, 0, 0},
+    [CAIRN_PEBS_EVENTING_IP] = {"EventingIP", CAIRN_PEBS_EVENTING_IP, BASIC(eventing_ip), FIXED(fmt2.eventing_ip), 2,
+                                3},
+    [CAIRN_PEBS_COUNTERS] = {"counters", CAIRN_PEBS_COUNTERS, BASIC(counters), FIXED(fmt2.fmt1.status), 3, 3},
+    [CAIRN_PEBS_STATUS] = {"status", CAIRN_PEBS_STATUS, GROUPS, 0, FIXED(fmt2.fmt1.status), 1, 2},
+    [CAIRN_PEBS_TSC] = {"TSC", CAIRN_PEBS_TSC, BASIC(tsc), FIXED(tsc), 3, 3},
+    [CAIRN_PEBS_DATA_ADDRESS] = {"data address", CAIRN_PEBS_DATA_ADDRESS, MEM(data_linear_address),
+                                 FIXED(fmt2.fmt1.data_linear_address), 1, 3},
+    [CAIRN_PEBS_DATA_SOURCE] = {"data source", CAIRN_PEBS_DATA_SOURCE, MEM(data_source), FIXED(fmt2.fmt1.data_source),
+                                1, 3},
+    [CAIRN_PEBS_LATENCY] = {"latency", CAIRN_PEBS_LATENCY, MEM(latency), FIXED(fmt2.fmt1.latency), 1, 3},
+    [CAIRN_PEBS_TX] = {"TX", CAIRN_PEBS_TX, MEM(tx), FIXED(fmt2.tx), 2, 3},
+    [CAIRN_PEBS_RFLAGS] = {"RFLAGS", CAIRN_PEBS_RFLAGS, CAIRN_PEBS_GPR, offsetof(struct ds_pebs_gpr, rflags),
+                           FIXED(fmt2.fmt1.registers.rflags), 0, 3},
+    [CAIRN_PEBS_RIP] = {"RIP", CAIRN_PEBS_RIP, CAIRN_PEBS_GPR, offsetof(struct ds_pebs_gpr, rip),
+                        FIXED(fmt2.fmt1.registers.rip), 0, 3},
     {"RAX", GPR(rax)},
     {"RBX", GPR(rbx)},
     {"RCX", GPR(rcx)},
@@ -339,26 +344,21 @@ static bool get_fixed(unsigned format, const uint8_t *record, uint32_t size, uns
     if (format == CAIRN_PEBS_BTS)
         return what >= CAIRN_PEBS_BTS_FROM && what <= CAIRN_PEBS_BTS_FLAGS &&
                get_at(record, size, 8 * (what - CAIRN_PEBS_BTS_FROM), value);
-    for (const struct row *r = rows; r < rows + ROWS; r++)
-        if (r->what == what)
-            return r->fixed != NOT_FIXED && r->first <= format && format <= r->last &&
-                   get_at(record, size, r->fixed, value);
-    return false;
+    const struct row *r = &rows[what <= CAIRN_PEBS_RIP ? what : CAIRN_PEBS_HEAD]; /* which no such format has */
+    return r->fixed != NOT_FIXED && r->first <= format && format <= r->last && get_at(record, size, r->fixed, value);
 }
 
 bool cairn_pebs_get(unsigned format, const void *record, uint32_t size, enum cairn_pebs_what what, uint64_t *value)
 {
     struct cairn_pebs_walk walk;
-    const struct row *row = rows;
     if (is_fixed(format))
-        return what != CAIRN_PEBS_REGISTER && get_fixed(format, record, size, what, value);
+        return get_fixed(format, record, size, what, value);
     for (const struct arch_row *r = arch_rows; format == CAIRN_PEBS_ARCH && r < arch_rows + ARCH_ROWS; r++)
         if (r->what == what)
             return arch_get(record, size, r->group, r->at, value);
-    while (row < rows + ROWS && row->what != what)
-        row++;
-    if (row == rows + ROWS || row->group == GROUPS || what == CAIRN_PEBS_REGISTER)
+    if (what > CAIRN_PEBS_RIP || what == CAIRN_PEBS_STATUS)
         return false;
+    const struct row *row = &rows[what];
     if (format == CAIRN_PEBS_ARCH)
         return row->group == CAIRN_PEBS_GPR && arch_get(record, size, row->group, row->at, value);
     const uint32_t at = find_group(&walk, format, record, size, row->group);
