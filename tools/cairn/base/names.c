@@ -25,7 +25,9 @@ const char *cairn_state_name(uint8_t state)
 
 const char *cairn_reason_name(uint8_t reason)
 {
-    return reason < REASONS ? cairn_switch_words[KTHREAD_STATES + reason] : "?";
+    return reason < REASONS                 ? cairn_switch_words[KTHREAD_STATES + reason]
+           : reason == CAIRN_REASON_UNKNOWN ? "unknown"
+                                            : "?";
 }
 
 unsigned cairn_linux_state(uint8_t state)
@@ -263,10 +265,15 @@ const char *cairn_close_name(uint8_t reason)
 const char *cairn_drain_name(uint8_t reason)
 {
     static const char *const names[] = {
-        [CAIRN_DS_START] = "start",        [CAIRN_DS_THRESHOLD] = "threshold",
-        [CAIRN_DS_STOP] = "stop",          [CAIRN_DS_RECONFIGURE] = "new configuration",
-        [CAIRN_DS_PANIC] = "panic",        [CAIRN_DS_SWITCH] = "switch",
-        [CAIRN_DS_THROTTLE] = "throttled", [CAIRN_DS_UNTHROTTLE] = "throttled until here",
+        [CAIRN_DS_START] = "start",
+        [CAIRN_DS_THRESHOLD] = "threshold",
+        [CAIRN_DS_STOP] = "stop",
+        [CAIRN_DS_RECONFIGURE] = "new configuration",
+        [CAIRN_DS_PANIC] = "panic",
+        [CAIRN_DS_SWITCH] = "switch",
+        [CAIRN_DS_THROTTLE] = "throttled",
+        [CAIRN_DS_UNTHROTTLE] = "throttled until here",
+        [CAIRN_DS_SOFTWARE] = "by software",
     };
     return LOOK_UP(names, reason);
 }

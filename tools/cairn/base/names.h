@@ -10,6 +10,7 @@ extern const char *const cairn_switch_words[];
 enum { CAIRN_LINUX_RUNNING = 0, CAIRN_LINUX_INTERRUPTIBLE = 1, CAIRN_LINUX_UNINTERRUPTIBLE = 2, CAIRN_LINUX_DEAD = 16 };
 unsigned cairn_linux_state(uint8_t state);
 const char *cairn_state_name(uint8_t state);   /* KTHREAD_STATE: "Ready" */
+#define CAIRN_REASON_UNKNOWN UINT8_MAX         /* it waits, as Linux' threads do, and nothing says for what */
 const char *cairn_reason_name(uint8_t reason); /* KWAIT_REASON of Windows 10 and 11: "WrMutex" */
 const char *cairn_hook_name(uint32_t hook);    /* "process start"; "unknown event" */
 const char *cairn_form_name(uint8_t form);     /* enum cairn_form */

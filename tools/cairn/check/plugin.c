@@ -25,6 +25,7 @@ struct walk {
     int n;
     uint64_t base, maximum; /* of the session's PEBS buffer */
     uint64_t start;         /* TSC of the session's begin; 0: not known */
+    uint64_t stop;          /* TSC of its end, behind which others may use PEBS; 0: not known, or nobody does */
     size_t next;            /* of the truth's records, or branches */
     uint64_t missing;
 };
@@ -53,7 +54,7 @@ static uint32_t differs(const struct walk *w, const struct cairn_plugin_record *
  * others at times, and tries PEBS in this one before the session begins. */
 static bool of_session(const struct walk *w, const struct cairn_plugin_record *t)
 {
-    if (t->tsc && t->tsc < w->start) /* 0: unknown */
+    if (t->tsc && (t->tsc < w->start || (w->stop && t->tsc > w->stop))) /* 0: unknown */
         return false;
     return t->address >= w->base && t->address <= w->maximum;
 }
@@ -153,10 +154,13 @@ static void check_dropped(const struct walk *w)
 /* Where the session's buffer lies, by its first drain. */
 static void find_buffer(struct walk *w, const struct cairn_epoch *e)
 {
+    const struct cairn_log *log = w->check->log;
     const struct cairn_buffer b = cairn_epoch_buffer(e);
     w->base = b.base;
     w->maximum = b.maximum;
     w->start = e->reason == CAIRN_DS_START ? e->tsc : 0;
+    if (cairn_log_grabbed(log))
+        cairn_slice_u64(cairn_session_key(log, "stop_tsc"), &w->stop);
 }
 
 static void check_records(struct walk *w)

@@ -191,7 +191,9 @@ static void check_area(struct walk *w, const struct cairn_epoch *e, const struct
     const struct cairn_pebs_keys *k = &w->drained.keys;
     const uint64_t base = b->base, index = b->index, maximum = b->maximum, threshold = b->threshold;
     const uint64_t bytes = k->record_bytes.is, records = k->records.is, buffer = k->buffer.is;
-    if (base > index || index > maximum + k->overrun || base > threshold)
+    /* Linux sets the threshold when it turns PEBS on; before that it is 0. */
+    const bool unset = cairn_log_grabbed(w->check->log) && !threshold && index == base;
+    if (base > index || index > maximum + k->overrun || (base > threshold && !unset))
         FAIL(w, CAIRN_RULE_AREAS, &e->time,
              "base 0x%" PRIx64 ", index 0x%" PRIx64 ", threshold 0x%" PRIx64 ", maximum 0x%" PRIx64 " are not in order",
              base, index, threshold, maximum);
@@ -286,7 +288,7 @@ static void check_epoch(struct walk *w)
     const uint64_t down = b.base - b.stamp; /* from an address to PebsIndex */
     bool start = e->reason == CAIRN_DS_START;
     w->check->compared[CAIRN_RULE_EPOCHS]++;
-    if (e->reason < CAIRN_DS_START || e->reason > CAIRN_DS_UNTHROTTLE || e->reason == CAIRN_DS_SWITCH)
+    if (e->reason < CAIRN_DS_START || e->reason > CAIRN_DS_SOFTWARE || e->reason == CAIRN_DS_SWITCH)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "no reason has the number %u", e->reason);
     if (w->start_due && !start)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "epoch %" PRIu32 " ends, but no event says that it began", e->number);

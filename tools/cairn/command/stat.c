@@ -41,6 +41,8 @@ void cairn_stat_absent(const char *name, const char *why)
 const char *cairn_stat_absent_option(const struct cairn_log *log, const char *option, const char *off, const char *hint)
 {
     struct cairn_slice value = cairn_key(&log->text, "option.%s", option);
+    if (cairn_log_grabbed(log))
+        return "cairn grab records none";
     return value.size && !cairn_slice_is(value, off) ? "asked for, but not in this log" : hint;
 }
 

@@ -427,3 +427,8 @@ bool cairn_log_modelled(const struct cairn_log *log)
 {
     return !cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "0");
 }
+
+bool cairn_log_grabbed(const struct cairn_log *log)
+{
+    return cairn_has_key(&log->text, "grab.source");
+}

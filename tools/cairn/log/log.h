@@ -121,6 +121,8 @@ bool cairn_policy_is(const struct cairn_log *log, const char *name, const char *
 /* Whether PEBS is architectural (record format 15): then the Debug Store is for branch records alone. */
 bool cairn_log_arch(const struct cairn_log *log);
 
+/* Whether Linux set up the Debug Store and cairn grab read it: no rule about Cairn's own driver holds there. */
+bool cairn_log_grabbed(const struct cairn_log *log);
 /* Whether the processor was the model, whose truth tells of each PEBS record and branch. Nobody can of a real one's. */
 bool cairn_log_modelled(const struct cairn_log *log);
 

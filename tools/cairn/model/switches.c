@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/names.h"
 #include "tools/cairn/event/record.h"
 
 /* ---- one switch -------------------------------------------------------------------------------------------------- */
@@ -227,7 +228,9 @@ void cairn_cursor_begin(struct cairn_cursor *c, const struct cairn_log *log, con
     c->compact = compact;
     c->hole = CAIRN_NO_HOLE;
     for (uint32_t i = 0, most = log->session.maximum_wait_reason; i <= CCSWAP_MASK(CCSWAP_STATE_BITS); i++)
-        c->state[i] = (uint16_t)(i < most ? KTHREAD_WAITING | i << 8 : (i - most) & UINT8_MAX);
+        c->state[i] = (uint16_t)(i < most                      ? KTHREAD_WAITING | i << 8
+                                 : i - most == KTHREAD_WAITING ? KTHREAD_WAITING | CAIRN_REASON_UNKNOWN << 8
+                                                               : (i - most) & UINT8_MAX);
     c->source = (struct cairn_source){
         .make = make_block, .context = c, .blocks = (char *)c->own, .bytes = sizeof(c->own[0]), .room = 2};
     cairn_walk_begin(&c->walk, log, cpu);

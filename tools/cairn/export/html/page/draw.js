@@ -468,5 +468,5 @@ class Painter {
 
 /* What a code of a thread's track is called. */
 function stateName(code) {
-    return code === UNKNOWN ? "unknown" : code >= WAITS ? meta.reasons[code - WAITS] : meta.states[code];
+    return code === UNKNOWN ? "unknown" : code >= WAITS ? meta.reasons[code - WAITS] ?? "unknown" : meta.states[code];
 }
