@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Makes Debian packages of what is built, for the Debian or Ubuntu that this runs on: BUILD/NAME_VERSION_ARCH.deb of
-# cairn, libcairn-pebs1, libcairn-pebs-dev and qemu-ds. Everything in them has the time of the commit, so that two
-# clones make the same.
+# cairn, libcairn-pebs1, libcairn-pebs-dev, qemu-ds and, if it is built, cairn-grab. Everything in them has the time of
+# the commit, so that two clones make the same.
 #
 #     tools/deb.sh BUILD VERSION
 set -eu
@@ -23,8 +23,8 @@ export SOURCE_DATE_EPOCH
 package() {
     local name=$1 goal=$2 depends=$3 root=$build/deb/$1 to=$build/${1}_${version}_$arch.deb files
     rm -rf "$root" && mkdir -p "$root/DEBIAN"
-    MAKEFLAGS='' make --no-print-directory -o tools -o pebs -o qemu-ds "$goal" B="$build" DESTDIR="$root" PREFIX=/usr \
-        LIBDIR="$libdir" >/dev/null
+    MAKEFLAGS='' make --no-print-directory -o tools -o pebs -o qemu-ds -o grab "$goal" B="$build" DESTDIR="$root" \
+        PREFIX=/usr LIBDIR="$libdir" >/dev/null
     install -D -m 644 LICENSE "$root/usr/share/doc/$name/copyright"
     find "$root/usr/share/man" -type f -exec gzip -9n {} + 2>/dev/null || true
     find "$root/usr/share/man" -type l -exec sh -c \
@@ -79,4 +79,14 @@ of an Intel processor: counters, PEBS, BTS, LBR and their interrupts. Guests
 use them as on the processor. What they count is exact; times are not measured.
 qemu-ds-run runs QEMU with it. qemu-ds-guest boots a Linux there, made of this
 machine's kernel and programs.
+END
+if [ ! -x "$build/cairn-grab" ]; then
+    echo "deb: no package of cairn-grab: it needs clang and libbpf-dev ('make deps')" >&2
+    exit 0
+fi
+package cairn-grab install-grab '' cairn 'recorder for the Debug Store of a running Linux' <<'END'
+cairn-grab runs a command, and meanwhile reads, by BPF, the Debug Store that
+Linux has set up for perf: PEBS records as the processor wrote them, and each
+context switch with PebsIndex. It writes a log for cairn. It needs root, a
+processor of Intel's, and Linux 5.8 or later with BTF.
 END

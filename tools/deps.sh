@@ -82,6 +82,7 @@ font_there                 fonts-spleen    kbd-misc              kbd            
 END
     [ "$what" != all ] || cat <<'END'
 on_path clang              clang           clang                 clang           clang            llvm
+header bpf/libbpf.h        libbpf-dev      libbpf-devel          libbpf          libbpf-devel     -
 on_path wasm-ld            lld             lld                   lld             lld              lld
 fuzzer_there               libclang-rt-dev compiler-rt           compiler-rt     clang            llvm
 static_libc_there          libc6-dev       glibc-static          glibc           glibc-devel-static -

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # make install: the host tool for all users of this machine or, with PREFIX=$HOME/.local, for one. make install-qemu-ds:
-# the plugin for QEMU, its starter and qemu-ds-guest. make deb: Debian packages of both.
+# the plugin for QEMU, its starter and qemu-ds-guest. make install-grab: cairn-grab. make deb: Debian packages of all
+# (of cairn-grab if what it needs is here).
 PREFIX  := /usr/local
 DESTDIR :=
 INSTALLED := $(addprefix $(DESTDIR)$(PREFIX)/,bin/cairn share/man/man1/cairn.1 \
@@ -37,6 +38,12 @@ uninstall-qemu-ds:
 	rm -f $(INSTALLED_QDS) $(QDS_GUEST) $(QDS_GUEST_PAGE)
 	-rmdir $(DESTDIR)$(PREFIX)/lib/qemu-ds $(DESTDIR)$(PREFIX)/share/doc/qemu-ds
 
-deb: tools qemu-ds
+INSTALLED_GRAB := $(addprefix $(DESTDIR)$(PREFIX)/,bin/cairn-grab share/man/man1/cairn-grab.1)
+install-grab: grab
+	@set -e; set -- $(B)/cairn-grab tools/grab/cairn-grab.1; mode=755; \
+	for to in $(INSTALLED_GRAB); do install -D -m $$mode $$1 $$to; echo $$to; shift; mode=644; done
+uninstall-grab: ; rm -f $(INSTALLED_GRAB)
+
+deb: tools qemu-ds $(if $(wildcard /usr/include/bpf/libbpf.h),grab)
 	@tools/deb.sh $(B) $(VERSION)
-.PHONY: install install-cairn uninstall install-qemu-ds uninstall-qemu-ds deb
+.PHONY: install install-cairn uninstall install-qemu-ds uninstall-qemu-ds install-grab uninstall-grab deb

@@ -8,7 +8,7 @@ import sys
 
 # Rooms with one prefix for all that is in them; rooms where it is the name of a file or folder, or a letter and that.
 PREFIXES = {"arch": "arch_", "ds": "ds_", "trace": "trace_", "tools/cairn": "cairn_", "tools/pebs": "cairn_pebs_",
-            "tools/qemu-ds": "qds_", "tools/playground": "play_"}
+            "tools/qemu-ds": "qds_", "tools/playground": "play_", "tools/grab": "grab_"}
 LETTERS = {"arch/firmware": "", "boot": "", "kernel": "k"}
 # What others have named: registers, instructions, records and QEMU's functions; what arch calls of the kernel; C's
 # library and its like.

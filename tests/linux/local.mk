@@ -16,3 +16,6 @@ $(B)/linux-sharing $(B)/linux-chase: $(B)/linux-%: $(B)/host/tests/linux/memory/
 	$(call say,LINK)
 	$(Q)$(CC) -static -o $@ $^ -pthread
 test-linux test-ci test-all $(if $(T),test): $(B)/linux-sharing $(B)/linux-chase
+
+# cairn-grab runs in the guest.
+test-linux test-ci test-all $(if $(T),test): $(B)/cairn-grab

@@ -27,6 +27,9 @@ pack "$tmp" "$source"
 cp -R "$build/site/." "$tmp/$site"
 pack "$tmp" "$site"
 for package in cairn libcairn-pebs1 libcairn-pebs-dev qemu-ds; do cp "$build/${package}_$version"_*.deb "$dist"; done
+for package in "$build/cairn-grab_$version"_*.deb; do
+    [ ! -e "$package" ] || cp "$package" "$dist" # deb.sh has said so
+done
 cp "$build/cairn.img" "$build/playground.html" "$dist"
 (cd "$dist" && LC_ALL=C && sha256sum -- * >SHA256SUMS)
 echo "$dist: $source, commit ${commit% *}, $(du -sm --apparent-size "$dist" | cut -f 1) MiB"

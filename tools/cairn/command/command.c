@@ -421,6 +421,8 @@ int cairn_run(const struct cairn_command *command, int argc, char **argv)
     char **operands;
     struct source source;
     int status;
+    if (command->program)
+        return command->run(argv + 1);
     if (!read_arguments(command, argc, argv, &operands, &status))
         return status;
     if (command->run)

@@ -34,6 +34,7 @@ struct cairn_command {
     int (*run)(char **operands);              /* it opens its operand itself, */
     bool device;                              /* which is a DEV, or a COMMAND and its words; else a LOG, */
     bool file;                                /* or a FILE of another kind */
+    bool program;                             /* it gets all arguments, for another program that reads them */
     int (*compare)(const struct cairn_log *a, const struct cairn_log *b); /* its operands are two LOGs */
     bool all_damage;   /* each thing that is damaged or missing is told, however many */
     bool all_sessions; /* show is called for each session of the LOG, unless one is asked for */
@@ -41,7 +42,8 @@ struct cairn_command {
 
 extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_stat_command, cairn_info_command,
     cairn_check_command, cairn_locks_command, cairn_ds_command, cairn_profile_command, cairn_capture_command,
-    cairn_export_command, cairn_diff_command, cairn_top_command, cairn_probe_command, cairn_decode_command;
+    cairn_export_command, cairn_diff_command, cairn_top_command, cairn_probe_command, cairn_decode_command,
+    cairn_grab_command;
 
 extern const struct cairn_command *const cairn_commands[]; /* all, in the order of --help, up to a NULL */
 

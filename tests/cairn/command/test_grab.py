@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""`cairn grab` runs cairn-grab with all its arguments, or says how to get it; what that says of wrong arguments, and to
+those who are not root. tests/linux/test_grab.py has it record."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import cairn_boot
+import pytest
+
+from cairn_tool import CAIRN
+
+GRAB = cairn_boot.BUILD / "cairn-grab"
+NOBODY = 65534
+
+
+def grab(*arguments, **options):
+    return subprocess.run([GRAB, *arguments], capture_output=True, text=True, check=False, **options)
+
+
+def test_not_installed(tmp_path):
+    program = shutil.copy(CAIRN, tmp_path / "cairn")
+    done = subprocess.run([program, "grab", "--", "true"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PATH": "/nowhere"})
+    assert done.returncode == 3 and not done.stdout
+    assert " ".join(done.stderr.split()) == ("cairn: cairn-grab is not installed: the Debian package cairn-grab brings "
+                                             "it, or 'make install-grab'")
+
+
+def test_arguments_are_passed_on(tmp_path):
+    """As they are, also those of the command; the program beside cairn is preferred."""
+    program = shutil.copy(CAIRN, tmp_path / "cairn")
+    (tmp_path / "cairn-grab").write_text('#!/bin/sh\nfor one; do echo "<$one>"; done\nexit 7\n', encoding="utf-8")
+    (tmp_path / "cairn-grab").chmod(0o755)
+    done = subprocess.run([program, "grab", "-o", "a b", "--nonsense", "perf", "record", "-e", "x", "--help"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 7
+    assert done.stdout == "<-o>\n<a b>\n<--nonsense>\n<perf>\n<record>\n<-e>\n<x>\n<--help>\n"
+
+
+def test_options_are_told_alike():
+    """In the manual and the completions, which are made from cairn's table, as by the program itself."""
+    manual = subprocess.run([cairn_boot.BUILD / "cairn-manual", "bash"], capture_output=True, text=True, check=True)
+    table = set(re.findall(r"--[a-z-]+", next(line for line in manual.stdout.splitlines() if "--all-cpus" in line)))
+    said = grab("--help").stdout
+    assert table - {"--help"} == set(re.findall(r"--[a-z-]+", said)) - {"--help", "--version"}
+    assert all(len(line) <= 80 for line in said.splitlines())
+    page = (cairn_boot.ROOT / "tools/grab/cairn-grab.1").read_text(encoding="utf-8").replace("\\-", "-")
+    assert all(option in page for option in table)
+
+
+@pytest.mark.parametrize("arguments, what", [
+    (["-c", "0", "true"], "0: -c takes a number from 1 on; cairn grab --help says more"),
+    (["-c", "1x", "true"], "1x: -c takes a number from 1 on"),
+    (["-e", "cycels", "true"], "cycels: a name of perf's (cycles, instructions,"),
+    (["-e", "cycles:x", "true"], "cycles:x: behind it only u and k may stand"),
+    (["-e", "nothing/event=1/", "true"], "nothing/event=1/: Linux has no such PMU"),
+    (["-e", "cpu/event=1", "true"], "cpu/event=1: a '/' is missing at its end"),
+    (["-e", "cycles"], "-e: there is no COMMAND to count in"),
+    (["-a", "true"], "-a: says where to count; what to count must be told by -e"),
+    (["-a", "-p", "1", "-e", "cycles"], "-p: all CPUs (-a) or one process, not both"),
+    (["-p", "me", "-e", "cycles"], "me: -p takes the number of a process"),
+    (["--ring", "100", "true"], "100: --ring takes a power of 2 from 64 to 1048576"),
+    (["--full", "no", "true"], "no: --full takes auto, always or never"),
+    (["--frob"], "cairn grab --help lists the options"),
+])
+def test_wrong_arguments(arguments, what):
+    done = grab(*arguments)
+    assert done.returncode == 2 and not done.stdout and f"cairn-grab: {what}" in done.stderr
+
+
+def test_not_root():
+    user = {} if os.geteuid() else {"user": NOBODY}
+    done = grab("true", **user)
+    assert done.returncode == 3
+    assert done.stderr == "cairn-grab: only root may read the kernel's memory: run it with sudo\n"

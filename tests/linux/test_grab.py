@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""cairn grab in Debian's Linux under qemu-ds: its logs have the records that the plugin wrote, word by word, none is
+missing, and perf's samples of the same run are these records."""
+
+import base64
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import checks
+import guest
+import known
+import pytest
+
+KNOWN = "known $(seq 4)"
+CAIRN, GRAB = guest.BUILD / "cairn", guest.BUILD / "cairn-grab"
+# cairn-grab needs the addresses of the kernel's symbols, perf is slow with them.
+SHOWN, HIDDEN = (f"echo {value} >/proc/sys/kernel/kptr_restrict" for value in (1, 2))
+REFUSALS = [  # commands, exit status, what is said
+    (f"{HIDDEN}; cairn-grab -- true", 3, "the kernel hides its addresses: 'sysctl kernel.kptr_restrict=1' shows them"),
+    (f"{SHOWN}; cairn-grab -o none.log -- true", 1, "nothing used PEBS meanwhile: not every event has it"),
+]
+
+
+@dataclass(frozen=True)
+class Machine:
+    preset: str
+    format: int
+    cpus: int = 2
+
+    @property
+    def commands(self):
+        """{name of the log: command}. Before format 2 a sample with :pp is not the record's instruction."""
+        precise = "pp" if self.format >= 2 else "p"
+        pmu = "cpu_core" if self.preset in guest.HYBRIDS else "cpu"
+        prefix = "taskset 1 " if self.preset in guest.HYBRIDS else ""
+        plain = f"perf record -q -e {pmu}/instructions/u{precise} -c 10007"
+        registers = f"perf record -q -e {pmu}/branches/u{precise} -c 1010 --intr-regs=cx"
+        perf = {log: f"cairn-grab -o {log} -- sh -c '{HIDDEN}; {prefix}{record} {KNOWN}' && perf script -F ip"
+                for log, record in (("plain", plain), ("registers", registers))}
+        own = {"own": f"{prefix}cairn-grab -o own -e branches:u -c 1010 -- {KNOWN}"}
+        return {log: f"{SHOWN}; {command}" for log, command in (perf | own).items()}
+
+    def param(self, *marks):
+        return pytest.param(self, marks=[*marks, pytest.mark.xdist_group(f"grab-{self.preset}")], id=self.preset)
+
+
+# The plugin is asked for its truth of all of them.
+MACHINES = [Machine("icelake", 4).param(),
+            *(Machine(preset, form).param(pytest.mark.long)
+              for preset, form in (("nehalem", 1), ("haswell", 2), ("skylake", 3), ("sapphirerapids", 4),
+                                   ("lunarlake", 6)))]
+LOGS = ["plain", "registers", "own"]
+
+
+@dataclass
+class Grabbed:
+    machine: Machine
+    folder: Path
+    said: dict
+    refusals: list
+    run: guest.Run
+
+    def tool(self, *arguments):
+        return subprocess.run([CAIRN, *arguments], capture_output=True, text=True, check=False, cwd=self.folder)
+
+    def samples(self, log):
+        lines = map(json.loads, self.tool("export", "--to", "json", log).stdout.splitlines())
+        return [line for line in lines if line["type"] == "sample"]
+
+
+@pytest.fixture(scope="module", params=MACHINES)
+def grabbed(request, tmp_path_factory):
+    machine, folder = request.param, tmp_path_factory.mktemp("grab")
+    files = {"bin/known": known.assemble(folder), "bin/cairn-grab": GRAB}
+    truth = f"truth={folder / 'truth'}" + (",efficient=1" if machine.preset in guest.HYBRIDS else "")
+    commands = [checks.QUIET, *machine.commands.values(), *(f"base64 {log}" for log in LOGS),
+                *(command for command, *_ in REFUSALS)]
+    run = guest.run(folder, commands, preset=machine.preset, kernel=checks.kernel(machine.preset),
+                    append="nmi_watchdog=0", smp=machine.cpus, plugin=truth, files=files)
+    said = dict(zip(LOGS, run.said[1:]))
+    assert all(one.status == 0 for one in said.values()), said
+    for log, one in zip(LOGS, run.said[1 + len(LOGS):]):
+        (folder / log).write_bytes(base64.b64decode(one.output))
+    return Grabbed(machine, folder, said, run.said[1 + 2 * len(LOGS):], run)
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_records_are_the_plugin_s(grabbed, log):
+    """All, with every word; and whatever else a rule says of a log holds."""
+    done = grabbed.tool("check", "--plugin", "truth", log)
+    assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr
+    assert re.search(r"^truth: each PEBS record equal +[1-9]\d* +0 verified$", done.stdout, re.M), done.stdout
+    assert re.search(r"^truth: each PEBS record, word by word +[1-9]\d* +0 verified$", done.stdout, re.M), done.stdout
+
+
+@pytest.mark.parametrize("log", ["plain", "registers"])
+def test_samples_are_the_records(grabbed, log):
+    samples = [int(line, 16) for line in grabbed.said[log].output.splitlines() if re.fullmatch(r" *[0-9a-f]+ *", line)]
+    records = [int(sample["ip"], 16) for sample in grabbed.samples(log)]
+    assert len(records) > 100 and samples == records
+    assert {sample["format"] for sample in grabbed.samples(log)} == {grabbed.machine.format}
+
+
+def test_whose_they_are(grabbed):
+    """By PebsIndex where the records have no time; else by time."""
+    for log in LOGS:
+        assert {sample["thread"]["name"] for sample in grabbed.samples(log)} == {"known"}
+
+
+def test_nothing_is_lost(grabbed):
+    for log, said in grabbed.said.items():
+        assert "note:" not in said.output, said.output
+        losses = json.loads(grabbed.tool("export", "--to", "json", log).stdout.splitlines()[0])["losses"]
+        assert losses == []
+
+
+def test_the_source_is_told(grabbed):
+    source = f"on QEMU qemu-ds {grabbed.machine.preset}"
+    for command in ("dump", "stat", "ds", "profile", "check", "info"):
+        said = " ".join(grabbed.tool(command, "own").stdout.replace("\n# ", "\n").split())
+        assert source in said and "under a hypervisor (QEMU's TCG): emulated" in said, said[:2000]
+
+
+def test_refusals(grabbed):
+    for (command, status, what), said in zip(REFUSALS, grabbed.refusals):
+        assert said.status == status and f"cairn-grab: {what}" in said.output, (command, said)
+
+
+def test_linux_warns_of_nothing(grabbed):
+    assert checks.warnings(grabbed.run.dmesg) == []

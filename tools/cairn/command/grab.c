@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn grab: runs the program cairn-grab, which needs libbpf and a Linux and so is installed by itself. Its options
+ * are here only to be told of: it reads them itself. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/cairn/command/command.h"
+
+static const char *text;
+
+/* cairn-grab's usage has the same (tests/cairn/command/test_grab.py). */
+static const struct cairn_option options[] = {
+    {'o', "output", "LOG", "write LOG instead of cairn-grab.log", .text = &text},
+    {'e', "event", "EVENT",
+     "count EVENT in COMMAND: cycles, instructions, branches, rUUEE, cpu/event=0xc0,umask=0x1/, with :u or :k behind "
+     "it",
+     .text = &text},
+    {'c', "count", "N", "write a record each N events", .text = &text},
+    {'a', "all-cpus", NULL, "count on all CPUs, not only in COMMAND", .text = &text},
+    {'p', "pid", "PID", "count in this process", .text = &text},
+    {0, "full", "WHEN", "write each switch as 0524H, too: auto (if records have no time), always, never",
+     .text = &text},
+    {0, "ring", "KIB", "memory of the kernel's for records, for each CPU", .text = &text},
+    {.name = NULL},
+};
+
+/* In the folder of this program, or where the shell would find it. Returns if it is nowhere. */
+static void run_it(char **arguments)
+{
+    char path[4096];
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("cairn-grab"));
+    char *slash = n > 0 ? (path[n] = '\0', strrchr(path, '/')) : NULL;
+    if (slash) {
+        strcpy(slash + 1, "cairn-grab");
+        execv(path, arguments);
+    }
+    execvp("cairn-grab", arguments);
+}
+
+static int run(char **operands)
+{
+    char name[] = "cairn-grab";
+    size_t count = 0;
+    while (operands[count])
+        count++;
+    char **arguments = calloc(count + 2, sizeof(*arguments));
+    if (arguments) {
+        arguments[0] = name;
+        memcpy(arguments + 1, operands, count * sizeof(*arguments));
+        run_it(arguments);
+    }
+    if (errno == ENOENT)
+        cairn_error("cairn-grab is not installed: the Debian package cairn-grab brings it, or 'make install-grab'");
+    else
+        cairn_error("cairn-grab cannot be run: %s", strerror(errno));
+    free(arguments);
+    return CAIRN_UNREADABLE;
+}
+
+const struct cairn_command cairn_grab_command = {
+    .name = "grab",
+    .arguments = "[options] [COMMAND]",
+    .summary = "record the Debug Store of this Linux",
+    .options = options,
+    .notes = "Runs COMMAND, and writes what the Debug Store of this Linux recorded meanwhile as\n"
+             "a LOG for the other commands. It needs root, and the program cairn-grab.\n"
+             "docs/how-to/own-records.md says more.\n",
+    .run = run,
+    .program = true,
+};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* What the BPF programs and cairn-grab share: the events in the ring buffers, and the counts of each CPU. Both compile
+ * this file; it includes only fixed-width types. */
+#pragma once
+
+#include <linux/types.h>
+
+#define GRAB_CPUS  256 /* as MAX_CPUS in kernel/lib/limits.h */
+#define GRAB_PIECE 4096
+#define GRAB_AREA  0x1C0 /* the largest form of the DS area; Linux gives it a page */
+#define GRAB_COMM  16
+#define GRAB_RING  (1 << 22) /* bytes of a ring, unless told otherwise */
+
+/* A CPU's own life. Its first switch after the program has been attached makes it run; its last one stops it. */
+enum grab_phase { GRAB_IDLE, GRAB_RUNS, GRAB_STOPPED };
+
+enum grab_kind {
+    GRAB_START,  /* the DS area as it was when this CPU began */
+    GRAB_DRAIN,  /* Linux is about to read the records and to put the index back */
+    GRAB_STOP,   /* this CPU ends; what is in the buffer stays there, and is copied */
+    GRAB_RECORDS /* bytes of the drain before */
+};
+
+/* What was not recorded, and why. Each is written by its own CPU only. */
+struct grab_cpu {
+    __u32 phase; /* enum grab_phase */
+    __u32 reserved;
+    __u64 drains;        /* GRAB_DRAINs and GRAB_STOPs so far: the number of the next */
+    __u64 switches;      /* so far */
+    __u64 lost_switches; /* the ring was full */
+    __u64 lost_drains;   /* the ring was full: nothing is known of them */
+    __u64 lost_bytes;    /* of records; the ring was full, or memory could not be read */
+    __u64 interrupts;    /* drains by an interrupt of the PMU */
+};
+
+/* Where the kernel has what is read; set before the programs are loaded. */
+struct grab_addresses {
+    __u64 offsets;      /* of __per_cpu_offset */
+    __u64 events;       /* of cpu_hw_events, less a CPU's offset */
+    __u64 pmu;          /* of x86_pmu */
+    __u64 switch_state; /* 1: sched_switch has a fourth argument, the state */
+};
+
+/* What both sides write while the programs run. */
+struct grab_shared {
+    __u32 on, ends; /* cairn-grab's: CPUs begin, and end, at their next switch */
+    struct grab_cpu cpu[GRAB_CPUS];
+};
+
+/* Ring of drains: START, then DRAIN with its RECORDS, ..., STOP with its RECORDS. */
+struct grab_drain {
+    __u32 kind;
+    __u32 interrupt; /* 1: by the PMU's interrupt; 0: by a switch, or by a read or change of an event */
+    __u64 number;    /* of this CPU, from 0; a gap: lost */
+    __u64 time;      /* CLOCK_MONOTONIC */
+    __u64 pebs_enabled, data_cfg;
+    __u64 capabilities; /* IA32_PERF_CAPABILITIES as Linux has it */
+    __u64 bytes;        /* of records, from the base to the index; those that follow, unless some are lost */
+    __u8 area[GRAB_AREA];
+};
+
+/* A part of the records of a drain. */
+struct grab_records {
+    __u32 kind;
+    __u32 bytes;
+    __u64 number; /* of the drain */
+    __u64 offset; /* from the buffer's base */
+    __u8 data[GRAB_PIECE];
+};
+
+/* Ring of switches. */
+struct grab_switch {
+    __u64 number; /* of this CPU, from 0; a gap: lost */
+    __u64 time;   /* CLOCK_MONOTONIC */
+    __u64 index;  /* PebsIndex; 0: there is no DS area */
+    __u64 drains; /* of this CPU before it */
+    __u32 old_tid, new_tid;
+    __u32 old_tgid, new_tgid;
+    __u32 old_state; /* TASK_..., as the tracepoint has it; 0: it can still run */
+    __u32 old_flags; /* PF_... */
+    __u32 new_flags;
+    __s32 old_priority, old_base, new_base; /* Linux': 0 to 139, -1 deadline */
+    char old_comm[GRAB_COMM], new_comm[GRAB_COMM];
+};

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Runs in the kernel. Copies the records of PEBS out of the Debug Store right before Linux reads them and sets the
+ * index back, and writes down each context switch with PebsIndex. It changes nothing.
+ *
+ * Every CPU has two rings of its own: one for drains, which Linux does with counting off, and one for switches, which
+ * it does with interrupts off. So nothing of the same CPU writes to a ring at the same time, not even a NMI.
+ */
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "tools/grab/bpf/events.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* Of Linux' structures what is read. CO-RE finds out where that lies in the running kernel. */
+#define OF_KERNEL __attribute__((preserve_access_index))
+
+struct debug_store {
+    __u64 pebs_buffer_base, pebs_index;
+} OF_KERNEL;
+
+struct cpu_hw_events {
+    struct debug_store *ds;
+    __u64 pebs_enabled, pebs_data_cfg;
+} OF_KERNEL;
+
+union perf_capabilities {
+    __u64 capabilities;
+};
+
+struct x86_pmu {
+    union perf_capabilities intel_cap;
+} OF_KERNEL;
+
+struct mm_struct;
+
+struct task_struct {
+    int pid, tgid;
+    unsigned int flags, __state;
+    int prio, normal_prio;
+    char comm[GRAB_COMM];
+} OF_KERNEL;
+
+struct task_struct___before_5_14 { /* of that name until then */
+    volatile long state;
+} OF_KERNEL;
+
+const volatile struct grab_addresses grab_addresses;
+struct grab_shared grab_shared;
+
+/* Before 5.10 the kernel wants the rings that are put in to have this size. */
+struct ring {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, GRAB_RING);
+};
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+    __uint(max_entries, GRAB_CPUS);
+    __type(key, __u32);
+    __array(values, struct ring);
+} grab_drain_rings SEC(".maps"), grab_switch_rings SEC(".maps");
+
+#define READ(to, size, from) bpf_probe_read_kernel(to, size, (const void *)(from))
+
+static __always_inline __u64 word_at(__u64 address)
+{
+    __u64 value = 0;
+    READ(&value, sizeof(value), address);
+    return value;
+}
+
+static __always_inline struct cpu_hw_events *events_of(__u32 cpu)
+{
+    return (struct cpu_hw_events *)(word_at(grab_addresses.offsets + 8 * (__u64)cpu) + grab_addresses.events);
+}
+
+/* The records, from the base up to the index. */
+static __always_inline void copy_records(void *ring, struct grab_cpu *c, __u64 number, __u64 base, __u64 bytes)
+{
+    for (int i = 0; i < 64; i++) { /* Linux' buffer has 64 KiB; that of architectural PEBS is no larger than 256 */
+        const __u64 offset = (__u64)i * GRAB_PIECE;
+        if (offset >= bytes)
+            return;
+        __u64 left = bytes - offset;
+        if (left > GRAB_PIECE)
+            left = GRAB_PIECE;
+        struct grab_records *to = bpf_ringbuf_reserve(ring, sizeof(*to), 0);
+        if (!to) {
+            c->lost_bytes += bytes - offset;
+            return;
+        }
+        to->kind = GRAB_RECORDS;
+        to->number = number;
+        to->offset = offset;
+        to->bytes = (__u32)left;
+        if (READ(to->data, (__u32)left, base + offset)) {
+            to->bytes = 0;
+            c->lost_bytes += left;
+        }
+        bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
+    }
+    c->lost_bytes += bytes > 64 * GRAB_PIECE ? bytes - 64 * GRAB_PIECE : 0;
+}
+
+/* A START, DRAIN or STOP, with its records. */
+static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind kind, __u32 interrupt)
+{
+    struct cpu_hw_events *events = events_of(cpu);
+    struct debug_store *ds = BPF_CORE_READ(events, ds);
+    const __u64 base = ds ? BPF_CORE_READ(ds, pebs_buffer_base) : 0, index = ds ? BPF_CORE_READ(ds, pebs_index) : 0;
+    if (kind == GRAB_DRAIN && (!ds || index <= base))
+        return; /* Linux asks often, where there is nothing */
+    const __u64 number = kind == GRAB_START ? 0 : c->drains++, bytes = kind == GRAB_START ? 0 : index - base;
+    void *ring = bpf_map_lookup_elem(&grab_drain_rings, &cpu);
+    struct grab_drain *to = ring ? bpf_ringbuf_reserve(ring, sizeof(*to), 0) : 0;
+    c->interrupts += interrupt;
+    if (!to) {
+        c->lost_drains += 1;
+        c->lost_bytes += bytes;
+        return;
+    }
+    to->kind = kind;
+    to->interrupt = interrupt;
+    to->number = number;
+    to->time = bpf_ktime_get_ns();
+    to->pebs_enabled = BPF_CORE_READ(events, pebs_enabled);
+    to->data_cfg = 0;
+    if (bpf_core_field_exists(events->pebs_data_cfg)) /* from 5.2 on */
+        to->data_cfg = BPF_CORE_READ(events, pebs_data_cfg);
+    to->capabilities = 0;
+    READ(&to->capabilities, sizeof(to->capabilities), &((struct x86_pmu *)grab_addresses.pmu)->intel_cap);
+    to->bytes = bytes;
+    if (!ds || READ(to->area, GRAB_AREA, ds))
+        __builtin_memset(to->area, 0, GRAB_AREA);
+    bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
+    copy_records(ring, c, number, base, bytes);
+}
+
+static __always_inline struct grab_cpu *this_cpu(__u32 *cpu)
+{
+    *cpu = bpf_get_smp_processor_id();
+    return *cpu < GRAB_CPUS ? &grab_shared.cpu[*cpu & (GRAB_CPUS - 1)] : 0;
+}
+
+/* intel_pmu_drain_pebs_core(), _nhm() and _icl(): their first argument is the frame of the interrupt, or none. */
+SEC("kprobe")
+int BPF_KPROBE(grab_on_drain, void *frame)
+{
+    __u32 cpu;
+    struct grab_cpu *c = this_cpu(&cpu);
+    if (c && c->phase == GRAB_RUNS)
+        tell(cpu, c, GRAB_DRAIN, frame != 0);
+    return 0;
+}
+
+/* The time, PebsIndex and the number of drains before it. If an interrupt drains in between: once more. */
+static __always_inline void stamp(__u32 cpu, struct grab_cpu *c, struct grab_switch *to)
+{
+    struct cpu_hw_events *events = events_of(cpu);
+    struct debug_store *ds = BPF_CORE_READ(events, ds);
+    for (int i = 0; i < 3; i++) {
+        to->time = bpf_ktime_get_ns();
+        to->drains = *(volatile __u64 *)&c->drains;
+        to->index = ds ? BPF_CORE_READ(ds, pebs_index) : 0;
+        if (to->drains == *(volatile __u64 *)&c->drains)
+            return;
+    }
+}
+
+static __always_inline __u32 state_of(struct task_struct *task)
+{
+    if (bpf_core_field_exists(task->__state))
+        return BPF_CORE_READ(task, __state);
+    return (__u32)BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
+}
+
+/* Before Linux changes anything for the next thread, its counters included. */
+SEC("raw_tp/sched_switch")
+int grab_on_switch(struct bpf_raw_tracepoint_args *args)
+{
+    __u32 cpu;
+    struct grab_cpu *c = this_cpu(&cpu);
+    if (!c || !*(volatile __u32 *)&grab_shared.on || c->phase == GRAB_STOPPED)
+        return 0;
+    if (c->phase == GRAB_IDLE) {
+        tell(cpu, c, GRAB_START, 0);
+        c->phase = GRAB_RUNS;
+    }
+    void *ring = bpf_map_lookup_elem(&grab_switch_rings, &cpu);
+    struct grab_switch *to = ring ? bpf_ringbuf_reserve(ring, sizeof(*to), 0) : 0;
+    const __u64 number = c->switches++;
+    if (!to) {
+        c->lost_switches += 1;
+    } else {
+        struct task_struct *old = (struct task_struct *)args->args[1], *new = (struct task_struct *)args->args[2];
+        to->number = number;
+        stamp(cpu, c, to);
+        to->old_tid = BPF_CORE_READ(old, pid);
+        to->new_tid = BPF_CORE_READ(new, pid);
+        to->old_tgid = BPF_CORE_READ(old, tgid);
+        to->new_tgid = BPF_CORE_READ(new, tgid);
+        to->old_state = grab_addresses.switch_state ? (__u32)args->args[3] : state_of(old);
+        if (args->args[0]) /* preempted: it can run, whatever it was about to be */
+            to->old_state = 0;
+        to->old_flags = BPF_CORE_READ(old, flags);
+        to->new_flags = BPF_CORE_READ(new, flags);
+        to->old_priority = BPF_CORE_READ(old, prio);
+        to->old_base = BPF_CORE_READ(old, normal_prio);
+        to->new_base = BPF_CORE_READ(new, normal_prio);
+        READ(to->old_comm, GRAB_COMM, &old->comm);
+        READ(to->new_comm, GRAB_COMM, &new->comm);
+        bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
+    }
+    if (*(volatile __u32 *)&grab_shared.ends) {
+        c->phase = GRAB_STOPPED; /* first: nothing drains in between */
+        tell(cpu, c, GRAB_STOP, 0);
+    }
+    return 0;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tools/grab/events.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tools/grab/error.h"
+
+static const struct {
+    const char *name;
+    uint64_t config;
+} names[] = {
+    {"cycles", PERF_COUNT_HW_CPU_CYCLES},           {"cpu-cycles", PERF_COUNT_HW_CPU_CYCLES},
+    {"instructions", PERF_COUNT_HW_INSTRUCTIONS},   {"branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+    {"branch-misses", PERF_COUNT_HW_BRANCH_MISSES}, {"cache-references", PERF_COUNT_HW_CACHE_REFERENCES},
+    {"cache-misses", PERF_COUNT_HW_CACHE_MISSES},
+};
+
+/* event=0xc0,umask=0x1,cmask=..,inv,edge,ldlat=N between the slashes. */
+static bool parse_terms(struct grab_event *e, char *terms)
+{
+    static const struct {
+        const char *name;
+        unsigned shift;
+    } known[] = {{"event", 0}, {"umask", 8}, {"edge", 18}, {"inv", 23}, {"cmask", 24}};
+    for (char *term = strtok(terms, ","); term; term = strtok(NULL, ",")) {
+        char *value = strchr(term, '='), *end = value;
+        if (value)
+            *value++ = '\0';
+        const uint64_t number = value ? strtoull(value, &end, 0) : 1;
+        if (value && (end == value || *end))
+            return false;
+        if (strcmp(term, "ldlat") == 0 || strcmp(term, "frontend") == 0) {
+            e->config1 = number;
+            continue;
+        }
+        unsigned i = 0;
+        while (i < sizeof known / sizeof known[0] && strcmp(term, known[i].name))
+            i++;
+        if (i == sizeof known / sizeof known[0])
+            return false;
+        e->config |= number << known[i].shift;
+    }
+    return true;
+}
+
+/* /sys/bus/event_source/devices/NAME/type */
+static bool find_type(uint32_t *type, const char *name)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/sys/bus/event_source/devices/%.32s/type", name);
+    FILE *file = fopen(path, "re");
+    const bool found = file && fscanf(file, "%u", type) == 1;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* Letters behind the last ':': which rings; each p is what is done anyway. */
+static bool parse_rings(struct grab_event *e, const char *letters)
+{
+    e->user = strchr(letters, 'u');
+    e->kernel = strchr(letters, 'k');
+    if (!e->user && !e->kernel)
+        e->user = e->kernel = true;
+    return strspn(letters, "ukpP") == strlen(letters);
+}
+
+const char *grab_event_parse(struct grab_event *e, const char *text)
+{
+    char *copy = strdup(text), *slash = strchr(copy, '/'), *close = slash ? strchr(slash + 1, '/') : NULL, *end;
+    char *rings = close ? close + 1 : strrchr(copy, ':');
+    const char *wrong = NULL;
+    *e = (struct grab_event){.name = text, .type = PERF_TYPE_RAW};
+    if (slash && !close)
+        wrong = "a '/' is missing at its end: cpu/event=0xc0,umask=0x1/u";
+    else if (rings && !parse_rings(e, rings + (*rings == ':')))
+        wrong = "behind it only u and k may stand, for programs and for the kernel";
+    else if (!rings)
+        e->user = e->kernel = true;
+    if (slash && !wrong) {
+        *slash = *close = '\0';
+        if (!find_type(&e->type, copy))
+            wrong = "Linux has no such PMU: 'ls /sys/bus/event_source/devices' lists them";
+        else if (!parse_terms(e, slash + 1))
+            wrong = "between the slashes stand event=, umask=, cmask=, inv, edge, ldlat=, frontend=";
+    } else if (!wrong) {
+        if (rings)
+            *rings = '\0';
+        unsigned i = 0;
+        while (i < sizeof names / sizeof names[0] && strcmp(copy, names[i].name))
+            i++;
+        if (i < sizeof names / sizeof names[0]) {
+            e->type = PERF_TYPE_HARDWARE;
+            e->config = names[i].config;
+        } else if (copy[0] != 'r' || !copy[1] || (e->config = strtoull(copy + 1, &end, 16), *end)) {
+            wrong = "a name of perf's (cycles, instructions, branches, branch-misses, cache-misses), rUUEE in "
+                    "hexadecimal, or cpu/event=0xc0,umask=0x1/ must stand there";
+        }
+    }
+    free(copy);
+    return wrong;
+}
+
+/* As precise as Linux has it here: with Nehalem's records 2 takes branch history, too, and Core's have only 1. */
+static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+    for (;;) {
+        const int file = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+        if (file >= 0 || errno != EOPNOTSUPP || attr->precise_ip < 2)
+            return file;
+        attr->precise_ip--;
+    }
+}
+
+static struct perf_event_attr attributes(const struct grab_event *e, bool on_exec)
+{
+    return (struct perf_event_attr){.size = sizeof(struct perf_event_attr),
+                                    .type = e->type,
+                                    .config = e->config,
+                                    .config1 = e->config1,
+                                    .sample_period = e->period,
+                                    .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+                                    .precise_ip = 2,
+                                    .exclude_user = !e->user,
+                                    .exclude_kernel = !e->kernel,
+                                    .exclude_hv = 1,
+                                    .disabled = on_exec,
+                                    .enable_on_exec = on_exec,
+                                    .inherit = 1};
+}
+
+static int refuse(const struct grab_event *e, int error)
+{
+    grab_error("%s: Linux refuses the event: %s%s", e->name, strerror(error),
+               error == EOPNOTSUPP || error == EINVAL || error == ENOENT
+                   ? "; not every event has PEBS: 'perf record -e EVENT:pp true' refuses it, too"
+                   : "");
+    return GRAB_REFUSED;
+}
+
+static int open_threads(const struct grab_event *e, struct perf_event_attr *attr, pid_t pid)
+{
+    char path[32];
+    unsigned opened = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *folder = opendir(path);
+    if (!folder) {
+        grab_error("process %d: %s", (int)pid, strerror(errno));
+        return GRAB_REFUSED;
+    }
+    int error = 0;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        if (open_event(attr, atoi(entry->d_name), -1) >= 0)
+            opened++;
+        else if (errno != ESRCH) /* it has ended meanwhile */
+            error = errno;
+    }
+    closedir(folder);
+    return opened ? 0 : refuse(e, error ? error : ESRCH);
+}
+
+int grab_event_open(const struct grab_event *e, pid_t pid, bool on_exec)
+{
+    struct perf_event_attr attr = attributes(e, on_exec);
+    if (pid >= 0)
+        return open_threads(e, &attr, pid);
+    attr.inherit = 0;
+    for (int cpu = 0, cpus = (int)sysconf(_SC_NPROCESSORS_CONF); cpu < cpus; cpu++)
+        if (open_event(&attr, -1, cpu) < 0 && errno != ENODEV) /* not online, or of the other kind of core */
+            return refuse(e, errno);
+    return 0;
+}
+
+int grab_event_hold(void)
+{
+    struct perf_event_attr attr = {.size = sizeof attr,
+                                   .type = PERF_TYPE_HARDWARE,
+                                   .config = PERF_COUNT_HW_INSTRUCTIONS,
+                                   .disabled = 1,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1};
+    if (open_event(&attr, 0, -1) >= 0)
+        return 0;
+    grab_error("Linux opens no event of the PMU: %s: 'dmesg | grep -i pmu' may say why", strerror(errno));
+    return GRAB_REFUSED;
+}

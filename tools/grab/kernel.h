@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What the running kernel is, where it has what the BPF programs read, and why it cannot be read. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tools/grab/symbols.h"
+
+struct grab_kernel {
+    char release[65];              /* as uname has it */
+    unsigned version[2];           /* 6, 12 */
+    uint64_t offsets, events, pmu; /* addresses of __per_cpu_offset, cpu_hw_events, x86_pmu */
+    bool switch_state;             /* sched_switch tells the state (5.18) */
+    struct grab_symbols symbols;
+};
+
+/* 0, or GRAB_REFUSED: it has said why, in a line. */
+int grab_kernel_find(struct grab_kernel *kernel);

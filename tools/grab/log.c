@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tools/grab/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ds/layout.h"
+#include "tools/grab/error.h"
+#include "tools/grab/memory.h"
+#include "tools/grab/session.h"
+#include "tools/grab/threads.h"
+
+#define LINE(...)  trace_dump_print(d, CAIRN_STREAM_MACHINE, __VA_ARGS__)
+#define PF_KTHREAD 0x200000u
+
+/* ---- machine ----------------------------------------------------------------------------------------------------- */
+
+/* When CLOCK_MONOTONIC was 0, which it is at the boot, as far as the pairs tell. */
+static void dump_boot(struct trace_dump *d, const struct grab_log *log)
+{
+    struct timespec wall;
+    struct tm t;
+    char text[32];
+    clock_gettime(CLOCK_REALTIME, &wall);
+    const time_t boot = wall.tv_sec - (time_t)(grab_clock_now() / 1000000000u);
+    gmtime_r(&boot, &t);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &t);
+    LINE("boot.time=%s", text);
+    LINE("boot.tsc=%" PRIu64, grab_clock_tsc(log->clock, 0));
+}
+
+static void dump_skipped(struct trace_dump *d, const struct grab_log *log)
+{
+    uint64_t drains, switches;
+    grab_rings_skipped(log->rings, &drains, &switches);
+    if (drains == UINT64_MAX)
+        LINE("grab.skipped=unknown");
+    else
+        LINE("grab.skipped=%" PRIu64 " %" PRIu64, drains, switches);
+}
+
+static void dump_machine(struct trace_dump *d, const struct grab_session *s, const struct grab_log *log)
+{
+    const uint64_t hz = grab_clock_hz(log->clock);
+    LINE("kernel.version=Linux %s", log->kernel->release);
+    LINE("grab.version=%s", CAIRN_VERSION);
+    LINE("grab.source=%s", log->source->text);
+    LINE("grab.clock=%" PRIu64 " %zu %" PRIu64 " %" PRIu64, grab_clock_error(log->clock), log->clock->count,
+         s->order.moved, (uint64_t)((unsigned __int128)s->order.most * 1000000000u / hz));
+    dump_skipped(d, log);
+    dump_boot(d, log);
+    LINE("machine.hypervisor=%s", log->source->hypervisor);
+    LINE("machine.emulated=%d", log->source->emulated);
+    LINE("machine.tsc_hz=%" PRIu64, hz);
+    LINE("machine.time_source=CLOCK_MONOTONIC, %zu pairs with the TSC", log->clock->count);
+    grab_machine_dump(d, log->cpus);
+    LINE("workload.name=%s", log->workload);
+}
+
+/* ---- Debug Store ------------------------------------------------------------------------------------------------- */
+
+/* MSR_PEBS_DATA_CFG where it was the same at each drain with records. */
+static bool same_groups(const struct grab_store *store, uint64_t *groups)
+{
+    bool any = false;
+    for (unsigned c = 0; c < GRAB_CPUS; c++)
+        for (size_t i = 0; i < store->cpu[c].drain_count; i++) {
+            const struct grab_drain *d = &store->cpu[c].drains[i].head;
+            if (!d->bytes)
+                continue;
+            if (any && d->data_cfg != *groups)
+                return false;
+            *groups = d->data_cfg;
+            any = true;
+        }
+    return any;
+}
+
+static void dump_debug_store(struct trace_dump *d, const struct grab_session *s, const struct grab_log *log)
+{
+    uint64_t groups = 0;
+    LINE("ds.backend=hw");
+    LINE("ds.reason=%s; read from Linux by cairn grab", log->source->text);
+    LINE("ds.emulated=0");
+    LINE("ds.format=%u", s->format);
+    LINE("ds.record_bytes=%u", s->record_bytes);
+    LINE("ds.area_form=%XH", ds_area_bytes(s->format, false));
+    if (same_groups(log->store, &groups))
+        LINE("ds.data_cfg=0x%" PRIx64, groups & ((UINT64_C(1) << 32) - 1));
+    LINE("ds.bts=off");
+    LINE("ds.bts.reason=cairn grab records no branches");
+    for (unsigned c = 0; c < log->cpus; c++) {
+        const struct grab_one_cpu *cpu = &log->store->cpu[c];
+        struct ds_area_60 area;
+        if (!cpu->drain_count)
+            continue;
+        memcpy(&area, cpu->drains->head.area, sizeof area);
+        LINE("ds.cpu.%u.buffer=0x%" PRIx64, c, area.pebs_buffer_base);
+        LINE("ds.cpu.%u.buffer_bytes=%" PRIu64, c, area.pebs_absolute_maximum - area.pebs_buffer_base);
+    }
+}
+
+/* ---- threads, functions ------------------------------------------------------------------------------------------ */
+
+static void dump_threads(struct trace_dump *d, const struct grab_log *log)
+{
+    struct grab_threads threads;
+    grab_threads_find(&threads, log->store);
+    for (unsigned c = 0; c < log->cpus; c++)
+        if (log->store->cpu[c].drain_count)
+            trace_dump_print(d, CAIRN_STREAM_NAMES, "0 0 i idle/%u", c);
+    for (size_t i = 0; i < threads.count; i++)
+        trace_dump_print(d, CAIRN_STREAM_NAMES, "%u %d %s %s", threads.items[i].tid, threads.items[i].base,
+                         threads.items[i].flags & PF_KTHREAD ? "-" : "u", threads.items[i].comm);
+    free(threads.items);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct grab_symbol *const *x = a, *const *y = b;
+    return ((*x)->address > (*y)->address) - ((*x)->address < (*y)->address);
+}
+
+/* The instruction that a record names. */
+static uint64_t ip_of(const uint8_t *record, unsigned format)
+{
+    uint64_t ip;
+    const size_t at = format < 2   ? offsetof(struct ds_pebs_fmt0, rip)
+                      : format < 4 ? offsetof(struct ds_pebs_fmt2, eventing_ip)
+                                   : offsetof(struct ds_pebs_basic, eventing_ip);
+    memcpy(&ip, record + at, sizeof ip);
+    return ip;
+}
+
+/* Of the kernel's functions those in which a record lies. */
+static void dump_functions(struct trace_dump *d, const struct grab_session *s, const struct grab_log *log)
+{
+    const struct grab_symbols *all = &log->kernel->symbols;
+    const struct grab_symbol **met = NULL;
+    size_t count = 0, room = 0;
+    uint32_t size;
+    for (unsigned c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->store->cpu[c].drain_count; i++) {
+            const struct grab_drained *drain = &log->store->cpu[c].drains[i];
+            for (uint64_t at = 0; (size = grab_record_bytes(log->store, drain, s->format, at)); at += size) {
+                const uint64_t ip = ip_of(log->store->records + drain->at + at, s->format);
+                const struct grab_symbol *symbol = ip >> 63 ? grab_symbols_at(all, ip) : NULL;
+                if (symbol && (!count || met[count - 1] != symbol))
+                    *(const struct grab_symbol **)GRAB_ADD(met, count, room) = symbol;
+            }
+        }
+    if (count)
+        qsort(met, count, sizeof *met, by_address);
+    for (size_t i = 0; i < count; i++) {
+        const struct grab_symbol *next = met[i];
+        if (i && met[i - 1] == next)
+            continue;
+        while (next < all->items + all->count && next->address == met[i]->address)
+            next++;
+        const uint64_t bytes = next < all->items + all->count ? next->address - met[i]->address : 1;
+        trace_dump_print(d, CAIRN_STREAM_SYMBOLS, "%" PRIx64 " %" PRIx64 " %s", met[i]->address, bytes,
+                         grab_symbols_name(all, met[i]));
+    }
+    free(met);
+}
+
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
+
+struct file {
+    int file, error;
+    uint64_t at;
+};
+
+static void write_file(void *context, const char *data, size_t size)
+{
+    struct file *f = context;
+    while (size && !f->error) {
+        const ssize_t n = pwrite(f->file, data, size, (off_t)f->at);
+        if (n < 0 && errno != EINTR)
+            f->error = errno;
+        if (n <= 0)
+            continue;
+        data += n;
+        size -= (size_t)n;
+        f->at += (uint64_t)n;
+    }
+}
+
+/* All numbers have a fixed width, so that it can be written last. */
+static void dump_header(struct trace_dump *d, uint32_t frames, uint64_t bytes, uint64_t raw)
+{
+    trace_dump_print(d, CAIRN_STREAM_HEADER, "cairn.format=%u", CAIRN_FORMAT_VERSION);
+    trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.line=base64");
+    trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.frames=%010u", frames);
+    trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.bytes=%012" PRIu64, bytes);
+    trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.raw=%012" PRIu64, raw);
+    trace_dump_print(d, CAIRN_STREAM_HEADER, "dump.cause=end");
+    trace_dump_flush(d);
+}
+
+static void dump_all(struct trace_dump *d, const struct grab_session *s, const struct grab_log *log)
+{
+    dump_machine(d, s, log);
+    dump_debug_store(d, s, log);
+    dump_threads(d, log);
+    dump_functions(d, s, log);
+    grab_session_dump(d, s, log);
+    trace_dump_session(d, s->session, 1);
+    grab_session_end(d, s, log);
+    trace_dump_flush(d);
+}
+
+static void sum_up(struct grab_written *w, const struct grab_session *s, const struct grab_log *log)
+{
+    uint64_t drains, switches;
+    *w = (struct grab_written){.format = s->format};
+    grab_rings_skipped(log->rings, &drains, &switches);
+    w->skipped = drains || switches;
+    for (unsigned c = 0; c < log->cpus; c++) {
+        const struct grab_cpu *cpu = grab_rings_cpu(log->rings, c);
+        w->records += s->cpu[c].records;
+        w->drains += s->cpu[c].drains;
+        w->bytes += s->cpu[c].bytes;
+        w->switches += cpu->switches;
+        w->lost_switches += cpu->lost_switches;
+        w->lost_bytes += cpu->lost_bytes;
+    }
+}
+
+int grab_log_write(const struct grab_log *log, const char *path, struct grab_written *written)
+{
+    static struct trace_dump dump;
+    struct grab_session session;
+    int error = grab_session_make(&session, log);
+    if (error)
+        return error;
+    struct file file = {.file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+    if (file.file < 0)
+        return errno;
+    const struct trace_sink sink = {write_file, &file};
+    trace_dump_init(&dump, &sink);
+    dump_header(&dump, 0, 0, 0);
+    dump_all(&dump, &session, log);
+    const uint32_t frames = dump.frames + 1;
+    trace_dump_print(&dump, CAIRN_STREAM_LAST, "dump.frames=%010u", frames);
+    trace_dump_flush(&dump);
+    const uint64_t bytes = dump.bytes, raw = dump.raw_bytes;
+    file.at = 0;
+    trace_dump_init(&dump, &sink);
+    dump_header(&dump, frames, bytes, raw);
+    sum_up(written, &session, log);
+    error = close(file.file) ? errno : 0;
+    return file.error ? file.error : error;
+}

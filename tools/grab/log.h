@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes the log, in the kernel's own format (docs/reference/format.md), with the kernel's own trace session. */
+#pragma once
+
+#include "tools/grab/clock.h"
+#include "tools/grab/kernel.h"
+#include "tools/grab/machine.h"
+#include "tools/grab/order.h"
+#include "tools/grab/rings.h"
+#include "tools/grab/store.h"
+
+enum grab_full { GRAB_FULL_AUTO, GRAB_FULL_ALWAYS, GRAB_FULL_NEVER }; /* 0524H: auto: if records have no time */
+
+struct grab_log {
+    struct grab_store *store;
+    const struct grab_clock *clock;
+    const struct grab_kernel *kernel;
+    const struct grab_rings *rings;
+    const struct grab_source *source;
+    const char *workload; /* the command, in one line */
+    enum grab_full full;
+    unsigned cpus;
+};
+
+struct grab_written { /* what came of it */
+    uint64_t records, bytes, drains, switches, lost_switches, lost_bytes;
+    unsigned format;
+    bool skipped; /* hooks were, or may have been */
+};
+
+/* 0, or errno of the file. */
+int grab_log_write(const struct grab_log *log, const char *path, struct grab_written *written);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What the log says of the machine. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/frames.h"
+
+/* Where the records come from, and how sure that is: "Linux 6.12.5 on Intel Xeon ..., real processor", or "under a
+ * hypervisor (KVM)", "under QEMU's emulator (...)". */
+struct grab_source {
+    char text[256];
+    char hypervisor[16]; /* as CPUID has it, "none" */
+    bool emulated;
+};
+void grab_source_find(struct grab_source *source, const char *release);
+
+/* Lines of the machine's stream: CPUs, CPUID, registers, memory. `cpus`: 0 to cpus - 1. */
+void grab_machine_dump(struct trace_dump *dump, unsigned cpus);

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn-grab: runs a command and writes what the Debug Store of a running Linux recorded meanwhile as a Cairn log. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/grab/clock.h"
+#include "tools/grab/error.h"
+#include "tools/grab/events.h"
+#include "tools/grab/kernel.h"
+#include "tools/grab/log.h"
+#include "tools/grab/rings.h"
+
+#define PAUSE_NS   5000000 /* between two looks into the rings */
+#define PAIR_EVERY 1000000000u
+#define PERIOD     100003u
+#define RING_KIB   (GRAB_RING >> 10)
+#define RING_LEAST 64u
+#define RING_MOST  (1u << 20)
+#define ALL_RINGS  (512u << 10) /* KiB of all CPUs' rings together, unless --ring asks for more */
+
+static const char usage[] = "usage: cairn grab [-o LOG] [-e EVENT]... [-c N] [-a | -p PID] [-- COMMAND ...]\n"
+                            "Runs COMMAND, and writes what the Debug Store of this Linux recorded meanwhile\n"
+                            "as a log for cairn: the records of PEBS, as the processor wrote them, and each\n"
+                            "context switch with PebsIndex. It reads them by BPF right before Linux does, and\n"
+                            "changes nothing. Only root may.\n"
+                            "  -o, --output LOG   the log (cairn-grab.log)\n"
+                            "  -e, --event EVENT  count this in COMMAND: cycles, instructions, branches,\n"
+                            "                     rUUEE, cpu/event=0xc0,umask=0x1/; :u or :k behind it. May\n"
+                            "                     be given again. Without it another program, such as perf\n"
+                            "                     record, must use PEBS meanwhile\n"
+                            "  -c, --count N      a record each N events (100003)\n"
+                            "  -a, --all-cpus     count on all CPUs, not only in COMMAND\n"
+                            "  -p, --pid PID      count in this process\n"
+                            "      --full WHEN    write each switch as 0524H, too, with its own PebsIndex:\n"
+                            "                     auto (if records have no time), always, never\n"
+                            "      --ring KIB     the kernel's memory for records, for each CPU; a power of 2\n"
+                            "      --help, --version\n"
+                            "Without COMMAND it records until Ctrl-C.\n"
+                            "Exit: 0 good; 1 nothing was recorded, or not written; 2 wrong usage; 3 this\n"
+                            "machine or its kernel cannot be read. docs/how-to/own-records.md says more.\n";
+
+struct options {
+    const char *output;
+    struct grab_event event[GRAB_EVENTS_MOST];
+    unsigned events;
+    uint64_t period, ring; /* ring: KiB; 0: by the number of CPUs */
+    pid_t pid;
+    bool all;
+    enum grab_full full;
+    char **command; /* up to a NULL; NULL: none */
+};
+
+static volatile sig_atomic_t ends; /* a signal wants it */
+
+static void on_signal(int number)
+{
+    ends = number;
+}
+
+/* ---- options ----------------------------------------------------------------------------------------------------- */
+
+static int wrong(const char *what, const char *why)
+{
+    grab_error("%s: %s; cairn grab --help says more", what, why);
+    return GRAB_USAGE;
+}
+
+static bool read_number(uint64_t *number, const char *text, uint64_t low, uint64_t high)
+{
+    char *end;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return !errno && end != text && !*end && *text >= '0' && *text <= '9' && *number >= low && *number <= high;
+}
+
+static int take_event(struct options *o, const char *text)
+{
+    if (o->events == GRAB_EVENTS_MOST)
+        return wrong(text, "no more than 8 events can be counted");
+    const char *why = grab_event_parse(&o->event[o->events++], text);
+    return why ? wrong(text, why) : 0;
+}
+
+static int take_full(struct options *o, const char *text)
+{
+    static const char *const words[] = {"auto", "always", "never"};
+    for (unsigned i = 0; i < 3; i++)
+        if (strcmp(text, words[i]) == 0) {
+            o->full = (enum grab_full)i;
+            return 0;
+        }
+    return wrong(text, "--full takes auto, always or never");
+}
+
+static int take_option(struct options *o, int letter)
+{
+    uint64_t number;
+    switch (letter) {
+    case 'o':
+        o->output = optarg;
+        return 0;
+    case 'e':
+        return take_event(o, optarg);
+    case 'c':
+        return read_number(&o->period, optarg, 1, INT64_MAX) ? 0 : wrong(optarg, "-c takes a number from 1 on");
+    case 'a':
+        o->all = true;
+        return 0;
+    case 'p':
+        if (!read_number(&number, optarg, 1, INT32_MAX))
+            return wrong(optarg, "-p takes the number of a process");
+        o->pid = (pid_t)number;
+        return 0;
+    case 'f':
+        return take_full(o, optarg);
+    case 'r':
+        if (!read_number(&o->ring, optarg, RING_LEAST, RING_MOST) || (o->ring & (o->ring - 1)))
+            return wrong(optarg, "--ring takes a power of 2 from 64 to 1048576");
+        return 0;
+    case 'h':
+        fputs(usage, stdout);
+        exit(GRAB_GOOD);
+    case 'V':
+        printf("cairn-grab %s\n", CAIRN_VERSION);
+        exit(GRAB_GOOD);
+    default:
+        fputs("cairn-grab: cairn grab --help lists the options\n", stderr);
+        return GRAB_USAGE;
+    }
+}
+
+static int read_options(struct options *o, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'}, {"event", required_argument, NULL, 'e'},
+        {"count", required_argument, NULL, 'c'},  {"all-cpus", no_argument, NULL, 'a'},
+        {"pid", required_argument, NULL, 'p'},    {"ring", required_argument, NULL, 'r'},
+        {"full", required_argument, NULL, 'f'},   {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},      {0},
+    };
+    *o = (struct options){.output = "cairn-grab.log", .period = PERIOD};
+    for (int letter; (letter = getopt_long(argc, argv, "+o:e:c:ap:h", options, NULL)) != -1;) {
+        const int status = take_option(o, letter);
+        if (status)
+            return status;
+    }
+    o->command = optind < argc ? argv + optind : NULL;
+    for (unsigned i = 0; i < o->events; i++)
+        o->event[i].period = o->period;
+    if (o->all && o->pid)
+        return wrong("-p", "all CPUs (-a) or one process, not both");
+    if ((o->all || o->pid) && !o->events)
+        return wrong(o->all ? "-a" : "-p", "says where to count; what to count must be told by -e");
+    if (!o->command && o->events && !o->all && !o->pid)
+        return wrong("-e", "there is no COMMAND to count in: give one, -a or -p");
+    return 0;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+struct child {
+    pid_t pid;
+    int go;    /* it begins when this is closed */
+    int error; /* of its exec, to be read */
+};
+
+static int prepare(struct child *c, char **command)
+{
+    int go[2], error[2];
+    if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC) || (c->pid = fork()) < 0) {
+        grab_error("%s cannot be started: %s", command[0], strerror(errno));
+        return GRAB_BAD;
+    }
+    if (!c->pid) {
+        char nothing;
+        close(go[1]);
+        if (read(go[0], &nothing, 1) == 0)
+            execvp(command[0], command);
+        const int why = errno;
+        _exit(write(error[1], &why, sizeof why) == sizeof why ? 127 : 126);
+    }
+    close(go[0]);
+    close(error[1]);
+    c->go = go[1];
+    c->error = error[0];
+    return 0;
+}
+
+/* Whether it runs now. */
+static int let_go(struct child *c, const char *name)
+{
+    int error;
+    close(c->go);
+    const bool failed = read(c->error, &error, sizeof error) == sizeof error;
+    close(c->error);
+    if (!failed)
+        return 0;
+    waitpid(c->pid, NULL, 0);
+    grab_error("%s: %s", name, strerror(error));
+    return GRAB_BAD;
+}
+
+/* ---- recording --------------------------------------------------------------------------------------------------- */
+
+static int open_events(const struct options *o, pid_t child)
+{
+    const pid_t pid = o->all ? -1 : o->pid ? o->pid : child;
+    for (unsigned i = 0; i < o->events; i++) {
+        const int status = grab_event_open(&o->event[i], pid, pid == child);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+/* Until the command ends, or a signal comes: Ctrl-C reaches the command by itself. */
+static void follow(struct grab_rings *rings, struct grab_clock *clock, pid_t child)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    uint64_t due = grab_clock_now() + PAIR_EVERY;
+    bool told = false;
+    while (child ? waitpid(child, NULL, WNOHANG) == 0 : !ends) {
+        if (ends && !told) {
+            kill(child, ends == SIGINT ? 0 : SIGTERM);
+            told = true;
+        }
+        nanosleep(&pause, NULL);
+        grab_rings_take(rings);
+        if (grab_clock_now() >= due) {
+            grab_clock_take(clock);
+            due += PAIR_EVERY;
+        }
+    }
+}
+
+static uint32_t ring_bytes(const struct options *o)
+{
+    const uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+    uint64_t kib = RING_KIB;
+    while (!o->ring && kib > 256 && kib * cpus > ALL_RINGS)
+        kib /= 2;
+    return (uint32_t)(o->ring ? o->ring : kib) << 10;
+}
+
+static int record(const struct options *o, struct grab_rings *rings, struct grab_clock *clock)
+{
+    struct child child = {0};
+    int status = o->command ? prepare(&child, o->command) : 0;
+    status = status ? status : grab_event_hold();
+    if (status)
+        return status;
+    grab_clock_take(clock);
+    if (!grab_rings_start(rings)) {
+        grab_error("no CPU runs the BPF program at a context switch: 'bpftool prog' shows whether it is loaded");
+        return GRAB_REFUSED;
+    }
+    status = open_events(o, child.pid);
+    if (o->command)
+        status = status ? status : let_go(&child, o->command[0]);
+    if (!status)
+        follow(rings, clock, child.pid);
+    grab_rings_stop(rings);
+    grab_clock_take(clock);
+    return status;
+}
+
+static void join(char *line, size_t room, char **command)
+{
+    size_t at = 0;
+    for (; command && *command && at < room; command++)
+        at += (size_t)snprintf(line + at, room - at, "%s%s", at ? " " : "", *command);
+    for (; *line; line++)
+        *line = *line == '\n' ? ' ' : *line;
+}
+
+static int report(const struct grab_source *source, const char *output, const struct grab_written *w)
+{
+    fprintf(stderr, "%s: %lu records of PEBS format %u in %lu drains, %lu switches\n  from %s\n", output,
+            (unsigned long)w->records, w->format, (unsigned long)w->drains, (unsigned long)w->switches, source->text);
+    if (w->lost_bytes || w->lost_switches)
+        grab_note("%lu bytes of records and %lu switches are lost: the rings were full; give more --ring",
+                  (unsigned long)w->lost_bytes, (unsigned long)w->lost_switches);
+    if (w->skipped)
+        grab_note("the kernel skipped hooks, because other BPF programs ran there: records may be missing");
+    if (w->records)
+        return GRAB_GOOD;
+    grab_error("nothing used PEBS meanwhile: not every event has it; 'perf record -e instructions:pp' does");
+    return GRAB_BAD;
+}
+
+static int run(const struct options *o)
+{
+    static struct grab_store store;
+    struct grab_kernel kernel;
+    struct grab_rings *rings = NULL;
+    struct grab_clock clock = {0};
+    struct grab_source source;
+    struct grab_written written;
+    char workload[256] = "";
+    int status = grab_kernel_find(&kernel);
+    if (status)
+        return status;
+    int error = grab_store_begin(&store, o->output);
+    if (error) {
+        grab_error("%s: its folder takes no file: %s", o->output, strerror(error));
+        return GRAB_BAD;
+    }
+    status = grab_rings_open(&rings, &kernel, &store, ring_bytes(o));
+    status = status ? status : record(o, rings, &clock);
+    if (!status) {
+        grab_source_find(&source, kernel.release);
+        join(workload, sizeof workload, o->command);
+        const struct grab_log log = {&store,  &clock,   &kernel, rings,
+                                     &source, workload, o->full, (unsigned)sysconf(_SC_NPROCESSORS_CONF)};
+        error = grab_store_end(&store);
+        error = error ? error : grab_log_write(&log, o->output, &written);
+        if (error)
+            grab_error("%s: %s", o->output, strerror(error));
+        status = error ? GRAB_BAD : report(&source, o->output, &written);
+    }
+    grab_rings_close(rings);
+    grab_clock_free(&clock);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    const struct sigaction action = {.sa_handler = on_signal};
+    const int status = read_options(&options, argc, argv);
+    if (status)
+        return status;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return run(&options);
+}

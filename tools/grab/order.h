@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Puts what was stored in order and gives it times. The order on a CPU is certain: a switch says how many drains came
+ * before it, and PebsIndex says which records did. A mapped time has an error, so it is moved, as little as needed, to
+ * where that order allows it; how often and how far is counted.
+ */
+#pragma once
+
+#include "tools/grab/clock.h"
+#include "tools/grab/store.h"
+
+struct grab_order {
+    uint64_t moved, most; /* times that were moved; TSC cycles of the farthest */
+};
+
+/* Sets `tsc` of all, and `wait`. `format`: of PEBS. `tick`: TSC cycles. */
+void grab_order(struct grab_store *store, const struct grab_clock *clock, unsigned format, uint64_t tick,
+                struct grab_order *order);
+
+/* The next record behind `at` bytes of a drain's, 0: there is none, or it is not whole. */
+uint32_t grab_record_bytes(const struct grab_store *store, const struct grab_drained *d, unsigned format, uint64_t at);

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tools/grab/rings.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/grab/error.h"
+
+#define PATIENCE 2000 /* tries, of a millisecond, to have a CPU begin or end */
+
+extern const uint8_t grab_object[], grab_object_end[]; /* object.S */
+
+/* All that Linux has; those that are not there are of other kernels. */
+static const char *const functions[] = {"intel_pmu_drain_pebs_core", "intel_pmu_drain_pebs_nhm",
+                                        "intel_pmu_drain_pebs_icl"};
+#define FUNCTIONS (sizeof functions / sizeof functions[0])
+
+struct of_cpu { /* for the call-backs */
+    struct grab_store *store;
+    unsigned cpu;
+};
+
+struct grab_rings {
+    struct bpf_object *object;
+    struct bpf_program *drain, *change;
+    struct bpf_link *link[FUNCTIONS + 1];
+    struct ring_buffer *buffers;
+    volatile struct grab_shared *data;
+    struct of_cpu of_cpu[GRAB_CPUS];
+    bool begun[GRAB_CPUS];
+    unsigned cpus;
+};
+
+static char last_words[512]; /* of libbpf's, the first line that it says of an error */
+
+static int keep(enum libbpf_print_level level, const char *format, va_list args)
+{
+    if (level == LIBBPF_WARN && !last_words[0]) {
+        vsnprintf(last_words, sizeof last_words, format, args);
+        last_words[strcspn(last_words, "\n")] = '\0';
+    }
+    return 0;
+}
+
+static int on_drain(void *context, void *event, size_t size)
+{
+    const struct of_cpu *c = context;
+    grab_store_drain(c->store, c->cpu, event, size);
+    return 0;
+}
+
+static int on_switch(void *context, void *event, size_t size)
+{
+    const struct of_cpu *c = context;
+    grab_store_switch(c->store, c->cpu, event, size);
+    return 0;
+}
+
+/* A ring for each CPU, in the map of rings. */
+static int make_rings(struct grab_rings *r, const char *name, uint32_t bytes, ring_buffer_sample_fn take)
+{
+    const int outer = bpf_object__find_map_fd_by_name(r->object, name);
+    for (uint32_t cpu = 0; cpu < r->cpus; cpu++) {
+        const int ring = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, bytes, NULL);
+        if (ring < 0)
+            return -errno;
+        int error = bpf_map_update_elem(outer, &cpu, &ring, 0) ? -errno : 0;
+        if (!error && r->buffers)
+            error = ring_buffer__add(r->buffers, ring, take, &r->of_cpu[cpu]);
+        else if (!error && !(r->buffers = ring_buffer__new(ring, take, &r->of_cpu[cpu], NULL)))
+            error = -errno;
+        close(ring); /* the map keeps it, and libbpf has mapped it */
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+static struct bpf_map *section(struct bpf_object *object, const char *name)
+{
+    struct bpf_map *map;
+    bpf_object__for_each_map(map, object) if (strstr(bpf_map__name(map), name)) return map;
+    return NULL;
+}
+
+static int load(struct grab_rings *r, const struct grab_kernel *k)
+{
+    LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "grab");
+    const struct grab_addresses addresses = {k->offsets, k->events, k->pmu, k->switch_state};
+    r->object = bpf_object__open_mem(grab_object, (size_t)(grab_object_end - grab_object), &options);
+    if (!r->object)
+        return -errno;
+    r->drain = bpf_object__find_program_by_name(r->object, "grab_on_drain");
+    r->change = bpf_object__find_program_by_name(r->object, "grab_on_switch");
+    struct bpf_map *map = section(r->object, ".rodata"), *bss = section(r->object, ".bss");
+    if (!map || !bss || !r->drain || !r->change)
+        return -ENOENT;
+    int error = bpf_map__set_initial_value(map, &addresses, sizeof addresses); /* refuses another size */
+    error = error ? error : bpf_object__load(r->object);
+    if (error)
+        return error;
+    void *data = mmap(NULL, sizeof(struct grab_shared), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(bss), 0);
+    if (data == MAP_FAILED)
+        return -errno;
+    r->data = data;
+    return 0;
+}
+
+static int attach(struct grab_rings *r, const struct grab_kernel *k)
+{
+    unsigned links = 0;
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        if (!grab_symbols_find(&k->symbols, functions[i]))
+            continue;
+        r->link[links] = bpf_program__attach_kprobe(r->drain, false, functions[i]);
+        if (!r->link[links]) {
+            grab_error("%s: no kprobe can be set there: %s", functions[i], strerror(errno));
+            return GRAB_REFUSED;
+        }
+        links++;
+    }
+    if (!links) {
+        grab_error("/proc/kallsyms has none of %s, %s, %s: this kernel drains PEBS elsewhere", functions[0],
+                   functions[1], functions[2]);
+        return GRAB_REFUSED;
+    }
+    r->link[links] = bpf_program__attach_raw_tracepoint(r->change, "sched_switch");
+    if (!r->link[links]) {
+        grab_error("the tracepoint sched_switch refuses a BPF program: %s", strerror(errno));
+        return GRAB_REFUSED;
+    }
+    return GRAB_GOOD;
+}
+
+int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *k, struct grab_store *store, uint32_t bytes)
+{
+    const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+    const int cpus = libbpf_num_possible_cpus();
+    struct grab_rings *r = calloc(1, sizeof *r);
+    *rings = r;
+    libbpf_set_print(keep);
+    libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+    setrlimit(RLIMIT_MEMLOCK, &all); /* before 5.11 maps count there */
+    if (!r || cpus < 1 || cpus > GRAB_CPUS) {
+        grab_error("this machine has %d CPUs: 1 to %d can be read", cpus, GRAB_CPUS);
+        return GRAB_REFUSED;
+    }
+    r->cpus = (unsigned)cpus;
+    for (unsigned i = 0; i < r->cpus; i++)
+        r->of_cpu[i] = (struct of_cpu){store, i};
+    int error = load(r, k);
+    error = error ? error : make_rings(r, "grab_drain_rings", bytes, on_drain);
+    error = error ? error : make_rings(r, "grab_switch_rings", bytes, on_switch);
+    if (error) {
+        grab_error("the kernel does not take the BPF programs: %s%s%s", strerror(-error), last_words[0] ? ": " : "",
+                   last_words);
+        return GRAB_REFUSED;
+    }
+    return attach(r, k);
+}
+
+/* Has a switch happen on each CPU by going there, until it is in `phase` or cannot be. Returns how many are. */
+static unsigned visit(struct grab_rings *r, enum grab_phase phase)
+{
+    const struct timespec moment = {0, 1000000};
+    cpu_set_t before, one;
+    unsigned reached = 0;
+    sched_getaffinity(0, sizeof before, &before);
+    for (unsigned cpu = 0; cpu < r->cpus; cpu++) {
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        if (sched_setaffinity(0, sizeof one, &one))
+            continue; /* not online */
+        for (int i = 0; i < PATIENCE && r->data->cpu[cpu].phase != (uint32_t)phase; i++)
+            nanosleep(&moment, NULL);
+        reached += r->data->cpu[cpu].phase == (uint32_t)phase;
+        grab_rings_take(r);
+    }
+    sched_setaffinity(0, sizeof before, &before);
+    return reached;
+}
+
+unsigned grab_rings_start(struct grab_rings *r)
+{
+    r->data->on = 1;
+    return visit(r, GRAB_RUNS);
+}
+
+void grab_rings_take(struct grab_rings *r)
+{
+    ring_buffer__consume(r->buffers);
+}
+
+void grab_rings_stop(struct grab_rings *r)
+{
+    r->data->ends = 1;
+    visit(r, GRAB_STOPPED);
+    r->data->on = 0;
+    grab_rings_take(r);
+}
+
+const struct grab_cpu *grab_rings_cpu(const struct grab_rings *r, unsigned cpu)
+{
+    return (const struct grab_cpu *)&r->data->cpu[cpu];
+}
+
+static uint64_t skipped(const struct bpf_program *program)
+{
+    struct bpf_prog_info info = {0};
+    uint32_t size = sizeof info;
+    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) ||
+        size < offsetof(struct bpf_prog_info, recursion_misses) + sizeof info.recursion_misses)
+        return UINT64_MAX;
+    return info.recursion_misses;
+}
+
+void grab_rings_skipped(const struct grab_rings *r, uint64_t *drains, uint64_t *switches)
+{
+    *drains = skipped(r->drain);
+    *switches = skipped(r->change);
+}
+
+void grab_rings_close(struct grab_rings *r)
+{
+    if (!r)
+        return;
+    for (unsigned i = 0; i < FUNCTIONS + 1; i++)
+        bpf_link__destroy(r->link[i]);
+    ring_buffer__free(r->buffers);
+    if (r->data)
+        munmap((void *)r->data, sizeof(struct grab_shared));
+    bpf_object__close(r->object);
+    free(r);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Loads the BPF programs, starts and stops them on each CPU, and takes events out of the rings. */
+#pragma once
+
+#include <stdint.h>
+
+#include "tools/grab/kernel.h"
+#include "tools/grab/store.h"
+
+struct grab_rings; /* private */
+
+/* 0, or GRAB_REFUSED: it has said why. `ring_bytes`: of the ring of drains of each CPU, a power of 2. */
+int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *kernel, struct grab_store *store,
+                    uint32_t ring_bytes);
+/* Every CPU that is online records from here on. Returns how many. */
+unsigned grab_rings_start(struct grab_rings *rings);
+/* Takes what there is. */
+void grab_rings_take(struct grab_rings *rings);
+/* None records any more, and everything has been taken. */
+void grab_rings_stop(struct grab_rings *rings);
+/* The counts of a CPU. */
+const struct grab_cpu *grab_rings_cpu(const struct grab_rings *rings, unsigned cpu);
+/* How often the kernel could not run the hook of the drains, because another BPF program ran; of switches likewise.
+ * UINT64_MAX: this kernel does not count it. */
+void grab_rings_skipped(const struct grab_rings *rings, uint64_t *drains, uint64_t *switches);
+void grab_rings_close(struct grab_rings *rings);

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/grab/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "ds/layout.h"
+#include "tools/grab/threads.h"
+#include "trace/hub.h"
+#include "trace/session_inside.h"
+#include "trace/sessions/group_names.h"
+
+#define BUFFER_BYTES 65536u
+#define RECORDS_MOST                                                                                                   \
+    (CAIRN_EVENT_MAX - (uint32_t)sizeof(struct perfinfo_trace_header) - (uint32_t)sizeof(struct cairn_ds_records))
+
+/* ---- the session ------------------------------------------------------------------------------------------------- */
+
+static uint32_t tick_us(void)
+{
+    struct timespec tick; /* of the coarse clock: what a timer tick takes */
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    const long us = tick.tv_nsec / 1000;
+    return us > 0 ? (uint32_t)us : 1;
+}
+
+/* More than enough for all events: what is not used costs no memory. */
+static uint32_t buffers_for(const struct grab_store *store, uint32_t cpus)
+{
+    uint64_t bytes = store->size + store->size / 4;
+    for (unsigned c = 0; c < cpus; c++)
+        bytes += 2048 * store->cpu[c].drain_count + 256 * store->cpu[c].switch_count + 2 * BUFFER_BYTES;
+    return (uint32_t)(bytes / (BUFFER_BYTES / 2) + 2 * cpus);
+}
+
+static int open_session(struct grab_session *s, const struct grab_log *log)
+{
+    struct trace_config config = {.number = 1,
+                                  .cpus = log->cpus,
+                                  .live = true, /* in such a session a gap is where it is */
+                                  .buffer_bytes = BUFFER_BYTES,
+                                  .buffers = buffers_for(log->store, log->cpus)};
+    const struct grab_clock *c = log->clock;
+    struct timespec wall;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    if (trace_clocks_init(&s->clocks, grab_clock_hz(c), c->pairs[0].tsc, 0, tick_us()))
+        return ERANGE;
+    trace_group_add_switches(&config.masks, true);
+    if (log->full == GRAB_FULL_ALWAYS || (log->full == GRAB_FULL_AUTO && !ds_pebs_has_tsc(s->format)))
+        trace_group_add_switches(&config.masks, false);
+    config.clock = s->clocks.clock[TRACE_CLOCK_QPC - 1];
+    config.tick_units = s->clocks.tick_units[TRACE_CLOCK_QPC - 1];
+    const size_t size = trace_session_bytes(&config);
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!size || memory == MAP_FAILED)
+        return ENOMEM;
+    return trace_session_init(&s->session, &config, memory, size) ? EINVAL : 0;
+}
+
+/* ---- one CPU ----------------------------------------------------------------------------------------------------- */
+
+struct play {
+    struct grab_session *s;
+    const struct grab_log *log;
+    const struct grab_one_cpu *from;
+    struct grab_cpu_counts *counts;
+    struct trace_hub_cpu *hub;
+    struct trace_cpu *cpu;
+    unsigned number;
+    volatile uint64_t index; /* PebsIndex, for the stamps */
+    uint64_t tsc;            /* of the last event */
+    uint64_t drains;         /* due next */
+    uint64_t switches;
+};
+
+static uint64_t word(const struct grab_drained *d, size_t offset)
+{
+    uint64_t value;
+    memcpy(&value, d->head.area + offset, sizeof value);
+    return value;
+}
+
+#define BASE(d)    word(d, offsetof(struct ds_area_60, pebs_buffer_base))
+#define INDEX(d)   word(d, offsetof(struct ds_area_60, pebs_index))
+#define MAXIMUM(d) word(d, offsetof(struct ds_area_60, pebs_absolute_maximum))
+
+/* Events are missing here: `switches` of them, which would have been in one event at least, or a part of a drain. */
+static void lose(struct play *p, uint64_t switches)
+{
+    struct trace_ccswap *compact = &p->hub->encoder[TRACE_CLOCK_QPC - 1].compact;
+    trace_hub_close_batches(p->hub, p->tsc, CCSWAP_CLOSE_STOP);
+    compact->switches += switches;
+    p->cpu->compact_lost += switches;
+    if (trace_group_full(&p->cpu->masks)) {
+        p->cpu->full_tried += switches;
+        p->cpu->full_lost += switches;
+        p->cpu->events_lost += switches;
+    }
+    p->cpu->other_tried++;
+    p->cpu->events_lost++;
+    trace_cpu_close_buffer(p->cpu);
+    p->cpu->gap = true;
+}
+
+static void put_switch(struct play *p, const struct grab_switched *s)
+{
+    const struct trace_switch sw = grab_switch_of(s);
+    if (s->s.number != p->switches)
+        lose(p, s->s.number - p->switches);
+    p->switches = s->s.number + 1;
+    p->index = s->s.index;
+    p->tsc = s->tsc;
+    trace_hub_switch(p->hub, &sw);
+}
+
+static void event(struct play *p, const void *head, uint32_t head_bytes, const void *rest, uint32_t bytes)
+{
+    const struct trace_part parts[] = {{head, head_bytes}, {rest, bytes}};
+    trace_hub_event(p->hub, p->tsc, 0, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, parts, 2);
+}
+
+/* Bytes of whole records behind `at` that fit in an event, and how many they are. */
+static uint32_t part_of(const struct play *p, const struct grab_drained *d, uint64_t at, uint64_t *records)
+{
+    uint32_t bytes = 0, size;
+    while ((size = grab_record_bytes(p->log->store, d, p->s->format, at + bytes)) && bytes + size <= RECORDS_MOST) {
+        bytes += size;
+        ++*records;
+    }
+    return bytes;
+}
+
+/* How many events the records make, and how many bytes come in them. */
+static uint32_t parts_of(const struct play *p, const struct grab_drained *d, uint64_t *bytes, uint64_t *records)
+{
+    uint32_t parts = 0, size;
+    for (*bytes = 0; (size = part_of(p, d, *bytes, records)); *bytes += size)
+        parts++;
+    return parts;
+}
+
+/* Whether the processor may have dropped records: there was no room for one more. */
+static bool was_full(const struct play *p, const struct grab_drained *d)
+{
+    const uint32_t next = p->s->record_bytes ? p->s->record_bytes : ds_pebs_fixed_size(p->s->format);
+    return INDEX(d) + next > MAXIMUM(d);
+}
+
+static uint8_t reason_of(const struct grab_drained *d)
+{
+    return d->head.kind == GRAB_START  ? CAIRN_DS_START
+           : d->head.kind == GRAB_STOP ? CAIRN_DS_STOP
+           : d->head.interrupt         ? CAIRN_DS_THRESHOLD
+                                       : CAIRN_DS_SOFTWARE;
+}
+
+static void put_drain(struct play *p, const struct grab_drained *d)
+{
+    const bool start = d->head.kind == GRAB_START;
+    uint64_t bytes = 0, records = 0, ignored = 0;
+    if (!start && d->head.number != p->drains) { /* some are missing */
+        p->counts->lost_unknown = true;
+        lose(p, 0);
+    }
+    const uint32_t parts = parts_of(p, d, &bytes, &records);
+    const bool whole = bytes == d->head.bytes, full = !start && d->head.bytes && was_full(p, d);
+    p->tsc = d->tsc;
+    p->index = INDEX(d);
+    trace_hub_close_batches(p->hub, d->tsc, CCSWAP_CLOSE_DRAIN);
+    struct cairn_ds_epoch epoch = {.kind = CAIRN_DS_EPOCH,
+                                   .reason = reason_of(d),
+                                   .format = (uint8_t)p->s->format,
+                                   .epoch = (uint32_t)d->head.number,
+                                   .tsc = d->tsc,
+                                   .lost = full ? CAIRN_DS_LOST_UNKNOWN : 0,
+                                   .record_bytes = (uint32_t)d->head.bytes,
+                                   .record_events = parts + !whole};
+    event(p, &epoch, sizeof epoch, d->head.area, ds_area_bytes(p->s->format, false));
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < parts; i++) {
+        const uint32_t size = part_of(p, d, at, &ignored);
+        const struct cairn_ds_records head = {.kind = CAIRN_DS_RECORDS,
+                                              .format = (uint8_t)p->s->format,
+                                              .epoch = (uint32_t)d->head.number,
+                                              .address = BASE(d) + at,
+                                              .bytes = size,
+                                              .part = i};
+        event(p, &head, sizeof head, p->log->store->records + d->at + at, size);
+        at += size;
+    }
+    if (!whole)
+        lose(p, 0);
+    if (!start)
+        p->drains = d->head.number + 1;
+    p->counts->drains += !start;
+    p->counts->records += records;
+    p->counts->bytes += bytes;
+    p->counts->interrupts += d->head.interrupt;
+    p->counts->lost_unknown |= full || !whole;
+    p->index = d->head.kind == GRAB_STOP ? p->index : BASE(d);
+}
+
+/* What lies between the first event and the last. Without a START the CPU was not online. */
+static void play_cpu(struct play *p, const struct perfinfo_groupmask *masks)
+{
+    const struct grab_one_cpu *c = p->from;
+    const struct grab_drained *d = c->drains, *end = c->drains + c->drain_count;
+    if (!c->drain_count || d->head.kind != GRAB_START)
+        return;
+    const bool in_use = INDEX(d) != BASE(d);
+    p->tsc = d->tsc;
+    p->index = INDEX(d);
+    struct trace_hub_pebs pebs = {.index = &p->index, .in_epoch = in_use};
+    trace_hub_act(p->hub, p->s->session, CAIRN_SESSION_START, masks, &pebs, d->tsc);
+    p->cpu = trace_session_cpu(p->s->session, p->number);
+    if (!in_use)
+        put_drain(p, d);
+    size_t next = 0;
+    for (d++; d <= end; d++) {
+        for (; next < c->switch_count && (d == end || c->switches[next].s.drains <= d->head.number); next++)
+            put_switch(p, &c->switches[next]);
+        if (d < end)
+            put_drain(p, d);
+    }
+    const struct grab_cpu *all = grab_rings_cpu(p->log->rings, p->number);
+    if (all->switches != p->switches)
+        lose(p, all->switches - p->switches);
+    pebs.epoch = (uint32_t)p->drains;
+    pebs.in_epoch = end[-1].head.kind != GRAB_STOP;
+    trace_hub_act(p->hub, p->s->session, CAIRN_SESSION_STOP, masks, &pebs, p->tsc);
+    p->s->start_tsc = p->s->start_tsc && p->s->start_tsc < c->drains->tsc ? p->s->start_tsc : c->drains->tsc;
+    p->s->stop_tsc = p->tsc > p->s->stop_tsc ? p->tsc : p->s->stop_tsc;
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+static unsigned find_format(const struct grab_store *store)
+{
+    for (unsigned c = 0; c < GRAB_CPUS; c++)
+        if (store->cpu[c].drain_count)
+            return ia32_perf_capabilities_pebs_fmt(store->cpu[c].drains->head.capabilities);
+    return 0;
+}
+
+/* The size that every record has. */
+static uint32_t find_size(const struct grab_session *s, const struct grab_store *store)
+{
+    uint32_t all = 0, size;
+    for (unsigned c = 0; c < GRAB_CPUS; c++)
+        for (size_t i = 0; i < store->cpu[c].drain_count; i++) {
+            const struct grab_drained *d = &store->cpu[c].drains[i];
+            for (uint64_t at = 0; (size = grab_record_bytes(store, d, s->format, at)); at += size)
+                if (all && all != size)
+                    return 0;
+                else
+                    all = size;
+        }
+    return all;
+}
+
+int grab_session_make(struct grab_session *s, const struct grab_log *log)
+{
+    *s = (struct grab_session){.format = find_format(log->store)};
+    const int error = open_session(s, log);
+    if (error)
+        return error;
+    grab_order(log->store, log->clock, s->format, grab_clock_hz(log->clock) * tick_us() / 1000000, &s->order);
+    s->record_bytes = find_size(s, log->store);
+    struct trace_hub_cpu *hub = aligned_alloc(64, sizeof *hub);
+    if (!hub)
+        return ENOMEM;
+    for (unsigned c = 0; c < log->cpus; c++) {
+        struct play play = {.s = s, .log = log, .from = &log->store->cpu[c], .hub = hub, .number = c};
+        play.counts = &s->cpu[c];
+        trace_hub_init(hub, c, &s->clocks);
+        play_cpu(&play, &trace_session_config(s->session)->masks);
+    }
+    free(hub);
+    return 0;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+void grab_session_dump(struct trace_dump *d, const struct grab_session *s, const struct grab_log *log)
+{
+    const struct trace_config *c = trace_session_config(s->session);
+    char groups[TRACE_GROUPS_TEXT];
+    const uint32_t *m = c->masks.masks;
+    trace_groups_show(&c->masks, groups);
+#define LINE(...) trace_dump_print(d, CAIRN_STREAM_SESSION, "session.1." __VA_ARGS__)
+    LINE("events=%s", trace_group_full(&c->masks) ? "compact+full" : "compact");
+    LINE("mode=sequential");
+    LINE("dump=live");
+    LINE("clock=%u", c->clock.type);
+    LINE("clock_hz=%lu", (unsigned long)trace_clock_hz(&c->clock));
+    LINE("tsc_hz=%lu", (unsigned long)c->clock.tsc_hz);
+    LINE("tsc_base=%lu", (unsigned long)c->clock.base);
+    LINE("multiplier=%lu", (unsigned long)c->clock.multiplier);
+    LINE("origin=%ld", (long)c->clock.origin);
+    LINE("groups=%s", groups);
+    LINE("masks=%08x %08x %08x %08x %08x %08x %08x %08x", m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7]);
+    LINE("buffer_bytes=%u", c->buffer_bytes);
+    LINE("buffers=%u", c->buffers);
+    LINE("build=%u", CCSWAP_BUILD);
+    LINE("maximum_wait_reason=%u", CCSWAP_MAXIMUM_WAIT_REASON);
+    LINE("cpus=%u", log->cpus);
+    LINE("tick_us=%u", tick_us());
+    LINE("tick_units=%lu", (unsigned long)c->tick_units);
+    LINE("pebs=1");
+    LINE("lives=1");
+    LINE("start_tsc=%lu", (unsigned long)s->start_tsc);
+    LINE("stop_tsc=%lu", (unsigned long)s->stop_tsc);
+#undef LINE
+}
+
+#define LINE(...) trace_dump_print(d, CAIRN_STREAM_END, "end." __VA_ARGS__)
+
+static void end_cpu(struct trace_dump *d, const struct grab_session *s, const struct grab_log *log, unsigned n)
+{
+    const struct grab_cpu_counts *counts = &s->cpu[n];
+    const struct grab_cpu *all = grab_rings_cpu(log->rings, n);
+    struct trace_counts c;
+    trace_cpu_counts(trace_session_cpu(s->session, n), &c);
+    LINE("cpu.%u.events=%lu %lu %lu", n, c.events_tried, c.events_written, c.events_lost);
+    LINE("cpu.%u.switches=%lu %lu %lu", n, c.switches_tried, c.switches_written, c.switches_lost);
+    LINE("cpu.%u.compact=%lu %lu %lu", n, c.compact_tried, c.compact_written, c.compact_lost);
+    LINE("cpu.%u.full=%lu %lu %lu", n, c.full_tried, c.full_written, c.full_lost);
+    LINE("cpu.%u.batches=%lu %lu %lu %lu %lu %lu %lu", n, c.batches[0], c.batches[1], c.batches[2], c.batches[3],
+         c.batches[4], c.batches[5], c.batches[6]);
+    LINE("cpu.%u.buffers=%lu", n, c.buffers_begun);
+    LINE("cpu.%u.lives=%lu", n, c.lives);
+    if (counts->lost_unknown)
+        LINE("cpu.%u.ds=%lu %lu %lu unknown 0", n, counts->records, counts->drains, counts->interrupts);
+    else
+        LINE("cpu.%u.ds=%lu %lu %lu 0 0", n, counts->records, counts->drains, counts->interrupts);
+    LINE("cpu.%u.grab=%lu %lu %lu", n, (unsigned long)all->lost_drains, (unsigned long)all->lost_bytes,
+         (unsigned long)all->lost_switches);
+}
+
+void grab_session_end(struct trace_dump *d, const struct grab_session *s, const struct grab_log *log)
+{
+    struct trace_counts sum = {0}, c;
+    for (unsigned n = 0; n < log->cpus; n++) {
+        trace_cpu_counts(trace_session_cpu(s->session, n), &c);
+        sum.events_tried += c.events_tried;
+        sum.events_written += c.events_written;
+        sum.events_lost += c.events_lost;
+        end_cpu(d, s, log, n);
+    }
+    LINE("events_tried=%lu", sum.events_tried);
+    LINE("events_written=%lu", sum.events_written);
+    LINE("events_lost=%lu", sum.events_lost);
+    LINE("buffers_lost=0");
+    LINE("live.frames=0");
+    LINE("live.buffers=0");
+    LINE("live.events=0");
+    LINE("live.compact=0");
+    LINE("live.full=0");
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What was stored, played into a trace session CPU by CPU. */
+#pragma once
+
+#include "tools/grab/log.h"
+#include "trace/session.h"
+
+struct grab_cpu_counts {
+    uint64_t records, drains, interrupts, bytes;
+    bool lost_unknown; /* the buffer was full at a drain, a drain is missing, or a hook was skipped */
+};
+
+struct grab_session {
+    struct trace_session *session;
+    struct trace_clocks clocks;
+    uint64_t start_tsc, stop_tsc;
+    unsigned format;
+    uint32_t record_bytes; /* of each; 0: they differ, or there are none */
+    struct grab_order order;
+    struct grab_cpu_counts cpu[GRAB_CPUS];
+};
+
+/* 0, or errno. */
+int grab_session_make(struct grab_session *session, const struct grab_log *log);
+/* Lines of the session's stream, and of the end's. */
+void grab_session_dump(struct trace_dump *dump, const struct grab_session *session, const struct grab_log *log);
+void grab_session_end(struct trace_dump *dump, const struct grab_session *session, const struct grab_log *log);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tools/grab/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tools/grab/memory.h"
+
+/* A file system without O_TMPFILE has a name for it, until it is unlinked. */
+static int open_file(const char *folder)
+{
+    static const char name[] = "/cairn-grab.XXXXXX";
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0)
+        return file;
+    char *path = malloc(strlen(folder) + sizeof name);
+    if (!path)
+        return -1;
+    strcpy(path, folder);
+    strcat(path, name);
+    file = mkostemp(path, O_CLOEXEC);
+    if (file >= 0)
+        unlink(path);
+    free(path);
+    return file;
+}
+
+int grab_store_begin(struct grab_store *store, const char *path)
+{
+    char *copy = strdup(path);
+    *store = (struct grab_store){0};
+    store->file = copy ? open_file(dirname(copy)) : -1;
+    free(copy);
+    return store->file < 0 ? errno : 0;
+}
+
+static void write_records(struct grab_store *store, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size && !store->error) {
+        const ssize_t n = write(store->file, at, size);
+        if (n < 0 && errno != EINTR)
+            store->error = errno;
+        if (n <= 0)
+            continue;
+        at += n;
+        size -= (size_t)n;
+        store->size += (size_t)n;
+    }
+}
+
+/* The records of the last drain, which are all there, or of which nothing more comes. */
+static void put(struct grab_store *store, struct grab_one_cpu *c)
+{
+    if (!c->pending)
+        return;
+    c->drains[c->drain_count - 1].at = store->size;
+    write_records(store, c->bytes, c->pending);
+    c->pending = 0;
+}
+
+void grab_store_drain(struct grab_store *store, unsigned cpu, const void *event, size_t size)
+{
+    struct grab_one_cpu *c = &store->cpu[cpu];
+    const struct grab_records *r = event;
+    if (r->kind != GRAB_RECORDS && size >= sizeof(struct grab_drain)) {
+        put(store, c);
+        struct grab_drained *d = GRAB_ADD(c->drains, c->drain_count, c->drain_room);
+        *d = (struct grab_drained){0};
+        memcpy(&d->head, event, sizeof(d->head));
+        return;
+    }
+    struct grab_drained *d = c->drain_count ? &c->drains[c->drain_count - 1] : NULL;
+    if (!d || d->head.number != r->number || d->bytes != r->offset)
+        return; /* what is before it is lost */
+    while (c->bytes_room < c->pending + r->bytes)
+        c->bytes = grab_grow(c->bytes, c->bytes_room, &c->bytes_room, 1);
+    memcpy(c->bytes + c->pending, r->data, r->bytes);
+    c->pending += r->bytes;
+    d->bytes += r->bytes;
+    if (d->bytes == d->head.bytes)
+        put(store, c);
+}
+
+void grab_store_switch(struct grab_store *store, unsigned cpu, const void *event, size_t size)
+{
+    struct grab_one_cpu *c = &store->cpu[cpu];
+    struct grab_switched *s = GRAB_ADD(c->switches, c->switch_count, c->switch_room);
+    *s = (struct grab_switched){0};
+    memcpy(&s->s, event, size < sizeof(s->s) ? size : sizeof(s->s));
+}
+
+int grab_store_end(struct grab_store *store)
+{
+    for (unsigned i = 0; i < GRAB_CPUS; i++)
+        put(store, &store->cpu[i]);
+    if (store->error || !store->size)
+        return store->error;
+    void *map = mmap(NULL, store->size, PROT_READ, MAP_PRIVATE, store->file, 0);
+    store->records = map == MAP_FAILED ? NULL : map;
+    return map == MAP_FAILED ? errno : 0;
+}
