@@ -98,7 +98,8 @@ def test_without(tmp_path, wing):
                 assert done.returncode == 0
             else:  # known, but not with this value, or not without another
                 assert done.returncode == 2
-                assert re.search(" must be | has no effect with | not an? (known|architectural) event", done.stderr)
+                assert re.search(" must be | port is | has no effect with | not an? (known|architectural) event",
+                                 done.stderr)
 
 
 SOURCES = {path: path.read_text(encoding="utf-8")
