@@ -52,7 +52,8 @@ static void mark(const char *what)
 {
     char text[64];
     snprintf(text, sizeof text, "workload %s %s", kopt.workload, what);
-    kactivity_mark(text);
+    if (kactivity_mark)
+        kactivity_mark(text);
 }
 
 /* Sends the dump, says what all have reported, and ends. */

@@ -33,7 +33,8 @@ static void pmi(struct arch_trap_frame *frame)
 void kpmi_overflowed(void *context, uint32_t index, uint32_t event)
 {
     (void)context;
-    kactivity_overflow(kcpu_table[index], &cpus[index].frame, event);
+    if (kactivity_overflow)
+        kactivity_overflow(kcpu_table[index], &cpus[index].frame, event);
 }
 
 void kpmi_init(void)

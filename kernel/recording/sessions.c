@@ -119,8 +119,8 @@ void ksession_act(struct ksession *s, enum cairn_session_what what)
     for (ROWS_EACH(ksession, row))
         (*row)->after(number, what);
     /* The account of a switch has PebsIndex, too. */
-    ds_stamp_switches(cpu->ds, kwitness_memory() || trace_hub_full(cpu->trace));
-    if (!e)
+    ds_stamp_switches(cpu->ds, (kwitness_memory && kwitness_memory()) || trace_hub_full(cpu->trace));
+    if (!e && kwitness_session)
         kwitness_session(cpu, s->session, what, (uint32_t)s->lives - 1, &s->masks, tsc);
 }
 

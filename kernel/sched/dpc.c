@@ -21,12 +21,14 @@ void kdpc_run(struct kcpu *cpu)
     for (struct kdpc *dpc; (dpc = cpu->dpcs);) {
         cpu->dpcs = dpc->next;
         dpc->queued = false;
-        kactivity_dpc_begins(cpu);
+        if (kactivity_dpc_begins)
+            kactivity_dpc_begins(cpu);
         cpu->in_dpc = true;
         arch_irq_restore(true);
         dpc->routine();
         (void)arch_irq_save();
         cpu->in_dpc = false;
-        kactivity_dpc_ends(cpu, (const void *)dpc->routine, dpc->timer);
+        if (kactivity_dpc_ends)
+            kactivity_dpc_ends(cpu, (const void *)dpc->routine, dpc->timer);
     }
 }

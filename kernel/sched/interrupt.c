@@ -25,13 +25,15 @@ void kernel_irq_enter(struct arch_trap_frame *frame)
     cpu->irq_vector[cpu->irq_depth] = (uint8_t)frame->vector;
     cpu->interrupts++;
     cpu->irq_depth++;
-    kactivity_interrupt_begins(cpu);
+    if (kactivity_interrupt_begins)
+        kactivity_interrupt_begins(cpu);
 }
 
 void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler)
 {
     struct kcpu *cpu = kcpu_this();
-    kactivity_interrupt_ends(cpu, frame, handler);
+    if (kactivity_interrupt_ends)
+        kactivity_interrupt_ends(cpu, frame, handler);
     if (cpu->irq_depth == 1)
         kdpc_run(cpu); /* still within the interrupt: no switch, no counting */
     if (--cpu->irq_depth)
@@ -49,7 +51,8 @@ void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler)
 static void tick(struct arch_trap_frame *frame)
 {
     struct kcpu *cpu = kcpu_this();
-    kactivity_tick(cpu, frame);
+    if (kactivity_tick)
+        kactivity_tick(cpu, frame);
     ds_tick(cpu->active_ds);
     __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);
     if (cpu->arch.index == 0)

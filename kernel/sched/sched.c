@@ -125,7 +125,8 @@ void ksched_ready(struct kthread *thread, int increment)
     const struct kactivity_before before = kactivity_look(thread);
     thread->priority = kpriority_boosted(thread->priority, thread->base_priority, increment);
     place(thread);
-    kactivity_thread(cpu, KACTIVITY_READY, thread, before, increment);
+    if (kactivity_thread)
+        kactivity_thread(cpu, KACTIVITY_READY, thread, before, increment);
 }
 
 /* ---- choosing a thread for this CPU ------------------------------------------------------------------------------ */
@@ -170,7 +171,8 @@ static void switched_in(void)
     if (self != cpu->current)
         kpanic("sched: CPU %u is on the stack of thread %d, not of thread %u", cpu->arch.index,
                self ? (int)self->tid : -1, cpu->current->tid);
-    kwitness_switch(cpu, self, cpu->previous, cpu->switch_tsc);
+    if (kwitness_switch)
+        kwitness_switch(cpu, self, cpu->previous, cpu->switch_tsc);
 }
 
 __attribute__((weak)) void ksched_change_user(struct kthread *old, struct kthread *next)
@@ -253,7 +255,8 @@ static void decay(struct kcpu *cpu, struct kthread *thread)
 {
     const struct kactivity_before before = kactivity_look(thread);
     thread->priority = kpriority_decayed(thread->priority, thread->base_priority);
-    kactivity_thread(cpu, KACTIVITY_DECAY, thread, before, 0);
+    if (kactivity_thread)
+        kactivity_thread(cpu, KACTIVITY_DECAY, thread, before, 0);
 }
 
 /* Acts on cpu->reschedule where the current thread could go on. Dispatcher lock held, no interrupt in progress. */

@@ -131,7 +131,7 @@ static void find_places(struct keeper *k)
     k->places[BTS_BUFFER] = (uint64_t)kcpu_table[cpu]->beside_buffer;
     if (kds->other)
         k->places[MODEL] = (uint64_t)kcpu_table[cpu]->machine->context;
-    k->places[TRUTH] = (uint64_t)kwitness_memory();
+    k->places[TRUTH] = kwitness_memory ? (uint64_t)kwitness_memory() : 0;
     k->places[TRACE] = (uint64_t)ksession_find(1);
     k->places[BELOW_STACK] = KUSER_STACK_TOP - KUSER_STACK_PAGES * (uint64_t)ARCH_PAGE_SIZE - 8;
     k->places[ABOVE_STACK] = KUSER_STACK_TOP + 8; /* a PUSH there hits the page that is not there */

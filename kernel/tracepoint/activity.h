@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happens between switches, for sessions that want events of it. These functions are weak and do nothing, because
- * interrupts have no time for a table. A kernel that writes such events is linked with others. Unless a comment says
+ * What happens between switches, for sessions that want events of it. Interrupts have no time for a table: these
+ * functions are NULL, but in a kernel that writes such events. Unless a comment says
  * otherwise, each is called where the thing happens: on that CPU, with interrupts off.
  */
 #pragma once
@@ -14,17 +14,18 @@
 #include "kernel/thread.h"
 
 /* An interrupt has begun, cpu->irq_depth includes it; its handler has returned. */
-void kactivity_interrupt_begins(const struct kcpu *cpu);
-void kactivity_interrupt_ends(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler);
+void kactivity_interrupt_begins(const struct kcpu *cpu) __attribute__((weak));
+void kactivity_interrupt_ends(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler)
+    __attribute__((weak));
 
 /* The timer has interrupted `frame`; cpu->ticks does not include this tick yet. */
-void kactivity_tick(struct kcpu *cpu, const struct arch_trap_frame *frame);
+void kactivity_tick(struct kcpu *cpu, const struct arch_trap_frame *frame) __attribute__((weak));
 /* So has the counter of the session's `event`. */
-void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, uint32_t event);
+void kactivity_overflow(struct kcpu *cpu, const struct arch_trap_frame *frame, uint32_t event) __attribute__((weak));
 
 /* A DPC's routine is about to run, or has returned. */
-void kactivity_dpc_begins(const struct kcpu *cpu);
-void kactivity_dpc_ends(struct kcpu *cpu, const void *routine, bool timer);
+void kactivity_dpc_begins(const struct kcpu *cpu) __attribute__((weak));
+void kactivity_dpc_ends(struct kcpu *cpu, const void *routine, bool timer) __attribute__((weak));
 
 /* READY: the thread is new, or its wait has ended. BOOST: its priority has risen by the wait's increment. DECAY: its
  * quantum has ended, and its priority has changed. SET: it has set its priority. `before`: what it was. Dispatcher
@@ -40,8 +41,8 @@ static inline struct kactivity_before kactivity_look(const struct kthread *threa
 }
 /* KACTIVITY_READY stands for READY and BOOST. `increment`: the wait's; otherwise 0. */
 void kactivity_thread(struct kcpu *cpu, enum kactivity_what what, const struct kthread *thread,
-                      struct kactivity_before before, int increment);
+                      struct kactivity_before before, int increment) __attribute__((weak));
 
 /* A word of somebody's, for whoever reads the trace. Any context but NMI and #DB, once there are threads; any interrupt
  * state. A kernel call (kernel/gate.h). Cut at 127 characters. */
-void kactivity_mark(const char *text);
+void kactivity_mark(const char *text) __attribute__((weak));

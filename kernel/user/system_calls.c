@@ -108,7 +108,8 @@ static int64_t call_mark(const struct call *c)
 {
     char text[CALL_TEXT_MAX + 1];
     copy_text(c, "mark", text);
-    kactivity_mark(text);
+    if (kactivity_mark)
+        kactivity_mark(text);
     return 0;
 }
 

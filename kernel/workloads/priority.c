@@ -17,7 +17,8 @@ int kpriority_set(int base)
     struct kthread *self = cpu->current;
     const struct kactivity_before before = kactivity_look(self);
     self->priority = self->base_priority = (int8_t)base;
-    kactivity_thread(cpu, KACTIVITY_SET, self, before, 0);
+    if (kactivity_thread)
+        kactivity_thread(cpu, KACTIVITY_SET, self, before, 0);
     cpu->reschedule = true; /* somebody in the queue may now come first */
     ksched_unlock();
     kgate_leave(on);
