@@ -12,6 +12,7 @@
 #include "tests/fuzz/formats.h"
 #include "tests/fuzz/kernel_file.h"
 #include "tests/fuzz/log.h"
+#include "tests/fuzz/perf.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/ds_draw.h"
@@ -242,6 +243,7 @@ static void read_session(const struct cairn_log *log, void *context)
         export_session(log, strict);
     export_all(log, fuzz_kernel_file(log));
     fuzz_ctf(log);
+    fuzz_perf(log);
     struct cairn_check check;
     cairn_check_init(&check, log, fuzz_nowhere);
     cairn_check_trace(&check);
@@ -259,6 +261,7 @@ static void read_changed(const struct cairn_log *log)
     show_all(log, NULL);
     export_all(log, NULL);
     fuzz_ctf(log);
+    fuzz_perf(log);
     cairn_report_damage(fuzz_nowhere, log, SIZE_MAX);
 }
 
@@ -271,6 +274,7 @@ static void read_part(const struct cairn_log *log, void *context)
         show_all(log, NULL);
         export_all(log, NULL);
         fuzz_ctf(log);
+        fuzz_perf(log);
     }
     cairn_filter_clear();
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`cairn export --to perf.data`: each perf that is here reads of it what `--to json` tells, sample by sample."""
+"""`cairn export --to perf.data`: each perf that is here reads of it what `--to json` tells, sample by sample. CAIRN_PERF
+is another one, as a command: of a later release, with its own libraries."""
 
 import json
 import os
@@ -21,6 +22,8 @@ ROOT = cairn_boot.BUILD / "linux" / "root"  # of `make deps-ds`: Debian 13's
 LIBRARIES = ROOT / "usr" / "lib" / "x86_64-linux-gnu"
 JUDGES = {"host": ["perf"], "guest": [LIBRARIES / "ld-linux-x86-64.so.2", "--library-path", LIBRARIES,
                                       ROOT / "usr" / "bin" / "perf"]}
+if "CAIRN_PERF" in os.environ:
+    JUDGES["named"] = os.environ["CAIRN_PERF"].split()
 UNKNOWN = 2**31 - 1  # TIDs of unknown threads are below
 WHY = ["", "same clock unit", "several threads", "switches lost", "last switch", "no time", "no stamp", "none sampled"]
 REGISTERS = {"FLAGS": "RFLAGS", **{f"R{n}": f"R{n}" for n in range(8, 16)},

@@ -77,7 +77,8 @@ static void put_branches(struct cairn_output *o, uint32_t cpu)
     cairn_perf_32(f, UINT32_MAX); /* a thread's, on any CPU */
     cairn_perf_32(f, 0);
     cairn_perf_end(f, NULL);
-    fwrite(d->bytes, 1, d->used, f->to);
+    if (d->used)
+        fwrite(d->bytes, 1, d->used, f->to);
     fwrite(empty, 1, sizeof(empty), f->to);
     p->aux_offset += size;
     d->any = false;
