@@ -91,7 +91,10 @@ static void put_events(FILE *to, const struct cairn_perf_event *events, size_t c
 static void put_release(const struct cairn_output *o)
 {
     char text[CAIRN_SHOWN] = "Cairn ";
-    cairn_slice_text(text + strlen(text), sizeof(text) - strlen(text), cairn_key(&o->log->text, "kernel.version"));
+    if (cairn_log_grabbed(o->log))
+        cairn_slice_text(text, sizeof(text), cairn_key(&o->log->text, "grab.source"));
+    else
+        cairn_slice_text(text + strlen(text), sizeof(text) - strlen(text), cairn_key(&o->log->text, "kernel.version"));
     put_string(o->file, text);
 }
 

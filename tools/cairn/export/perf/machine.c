@@ -12,7 +12,8 @@
 
 bool cairn_perf_emulated(const struct cairn_output *o)
 {
-    return cairn_slice_is(cairn_key(&o->log->text, "ds.emulated"), "1");
+    const struct cairn_text *t = &o->log->text;
+    return cairn_slice_is(cairn_key(t, "ds.emulated"), "1") || cairn_slice_is(cairn_key(t, "machine.emulated"), "1");
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
@@ -169,7 +170,8 @@ static void put_programs(struct cairn_output *o, struct cairn_perf_file *f)
     uint64_t offset, size;
     uint8_t id[20];
     char *path;
-    if (!cairn_perf_build_id(o, id) || !cairn_elf_section(o->elf, ".user", &offset, &size, &path))
+    if (cairn_log_grabbed(o->log) || !cairn_perf_build_id(o, id) ||
+        !cairn_elf_section(o->elf, ".user", &offset, &size, &path))
         return;
     for (size_t i = 0; i < t->names.count; i++) {
         const uint32_t tid = t->names.items[i].tid;

@@ -201,5 +201,5 @@ size_t cairn_perf_event_of(const struct cairn_perf *p, const struct cairn_counte
 bool cairn_perf_build_id(const struct cairn_output *o, uint8_t id[20]);
 /* Threads by name, functions or the kernel's image. */
 void cairn_perf_names(struct cairn_output *o);
-/* Whether records are a model's. */
+/* Whether records are a model's, or an emulator's. */
 bool cairn_perf_emulated(const struct cairn_output *o);

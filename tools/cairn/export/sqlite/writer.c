@@ -112,10 +112,13 @@ static void tell_loss(void *to, const char *text)
 static void facts(struct cairn_output *o, int64_t begins)
 {
     const struct cairn_log *log = o->log;
-    char bad[CAIRN_SHOWN_END];
+    char text[CAIRN_SHOWN_END];
     fact(o, "cairn", CAIRN_VERSION);
     number_fact(o, "format", CAIRN_SQL_FORMAT);
-    fact(o, "source", log->etl ? "ETL file" : "serial log");
+    if (cairn_log_grabbed(log))
+        fact(o, "source", cairn_slice_text(text, sizeof(text), cairn_key(&log->text, "grab.source")));
+    else
+        fact(o, "source", log->etl ? "ETL file" : "serial log");
     number_fact(o, "session", log->number);
     number_fact(o, "cpus", log->cpus);
     number_fact(o, "from_session_start", log->session.start_known);
@@ -126,8 +129,8 @@ static void facts(struct cairn_output *o, int64_t begins)
         fact(o, "only", cairn_filter_text());
     emulated(o, "emulated_ds", "ds.emulated");
     emulated(o, "emulated_machine", "machine.emulated");
-    if (cairn_show_bad_end(bad, log))
-        fact(o, "bad_end", bad);
+    if (cairn_show_bad_end(text, log))
+        fact(o, "bad_end", text);
     cairn_tell_losses(log, tell_loss, o);
 }
 
