@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # How fast a dump of workload.h's switches is read (read_dump.c), beside babeltrace2 on the CTF of the same switches
 # and a plain decoder of the same batches in memory (plain.h): millions a second of the processor's time, on one core
-# each, and of `cairn` on all there are by the clock. And how long `cairn export --to sqlite` takes by the clock.
+# each, and of `cairn` on all there are by the clock. And how long `cairn export` to a database and to perf
+# takes by the clock.
 #
 #     tests/bench/read.sh BUILD
 set -eu
@@ -21,10 +22,13 @@ echo "$one $all $plain" | awk -v n=$switches '{
     printf "read.plain %.2f Mswitches/s\n", n / $7 / 1e6
     printf "read.times_plain %.2f ratio\n", $7 / $2 }'
 TIMEFORMAT=%R
-seconds=$({ time "$build/cairn" export --to sqlite "$log" -o "$build/bench/read.db"; } 2>&1)
-echo "sqlite.seconds $seconds seconds"
-echo "sqlite.bytes $(wc -c <"$build/bench/read.db") bytes"
-rm "$build/bench/read.db"
+for form in sqlite perf.data; do
+    out=$build/bench/read.$form
+    seconds=$({ time "$build/cairn" export --to $form "$log" -o "$out"; } 2>&1)
+    echo "$form.seconds $seconds seconds"
+    echo "$form.bytes $(wc -c <"$out") bytes"
+    rm "$out"
+done
 if ! command -v babeltrace2 >/dev/null; then
     echo 'bench: no babeltrace2: nothing to compare with' >&2
     exit 0
