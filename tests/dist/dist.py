@@ -98,7 +98,12 @@ def package(dist, source, folder):
     cairn = folder / "root/usr/bin/cairn"
     need(run(cairn, "--version").startswith(f"cairn {VERSION},"), "cairn --version")
     need("\nPASS: every rule held" in run(cairn, "check", source / "samples/plain.log"), "cairn check")
-    return f"{deb.name}: its cairn checks a sample"
+    for name in ("libcairn-pebs1", "libcairn-pebs-dev"):
+        run("dpkg-deb", "--extract", next(dist.glob(f"{name}_*.deb")), folder / "root")
+    need((folder / "root/usr/include/cairn/pebs.h").is_file(), "no header of libcairn-pebs")
+    library = next((folder / "root/usr/lib").glob("*/libcairn-pebs.so"))
+    need(library.resolve().name == "libcairn-pebs.so.1" and library.resolve().is_file(), f"{library} leads nowhere")
+    return f"{deb.name}: its cairn checks a sample; libcairn-pebs is whole"
 
 
 def changed_source(clone):

@@ -185,6 +185,7 @@ static int manual(void)
         "cairn export \\-\\-to html t.log \\-o t.html\n"
         "cairn export \\-\\-to perfetto t.log \\-o t.pftrace\n"
         "cairn export \\-\\-to folded t.log | flamegraph.pl > t.svg\n.fi\n.PP\n"
+        "Decode a PEBS buffer that gdb has printed:\n.IP\n.nf\ncairn decode \\-\\-elf vmlinux gdb.txt\n.fi\n.PP\n"
         "Read a packed log, and record what a machine sends over its serial line:\n.IP\n.nf\n"
         "zcat t.log.gz | cairn stat \\-\n"
         "cairn capture /dev/ttyUSB0,115200 \\-o t.log\n.fi\n"

@@ -294,6 +294,16 @@ def test_options_win():
     assert "and 2 more records (--records N)" in text_of(cairn("decode", "--records", 1, "-", data=data))
 
 
+def test_preset_tells_more():
+    """Where data came from differs from one generation to the next; and of which event it is, nobody says."""
+    data = adaptive(MEMINFO, 0)
+    for preset, means in (("icelake", "if of load latency: pending fill, STLB miss"),
+                          ("lunarlake", "if of load latency: ")):
+        fields = {field["name"]: field.get("means", "") for field in decoded(data, "--preset", preset)[1][0]["fields"]}
+        assert fields["data source"].startswith(means), fields
+    assert "means" not in next(field for field in decoded(data)[1][0]["fields"] if field["name"] == "data source")
+
+
 def test_data_cfg():
     data = b"".join(adaptive(GPR | LBR, n) for n in range(3))
     assert len(decoded(data, "--data-cfg", hex(GPR | LBR | 3 << 24))[1]) == 3

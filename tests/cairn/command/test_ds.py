@@ -63,7 +63,7 @@ SAPPHIRE, REDWOOD = 0x806F4, 0xA06A4  # Sapphire Rapids; Meteor Lake
     (300, 1 << 32, 1, REDWOOD, 0x20, "retire latency 300"),
     (300, 1, 0, SAPPHIRE, None, "bits 47:32 = 300: no retire latency, PERF_CAPABILITIES[17] is 0"),
     (0, 1, 0, SAPPHIRE, None, None),
-    (300, 1, None, SAPPHIRE, None, "bits 47:32 = 300: the log does not say of what"),
+    (300, 1, None, SAPPHIRE, None, "bits 47:32 = 300: of what is not known"),
     (0, 1, None, SAPPHIRE, None, None),
     ])
 def test_retire_latency(latency, counters, timing, signature, core, shown):

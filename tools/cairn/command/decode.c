@@ -21,6 +21,7 @@
 static uint64_t format = NOT_TOLD, records_most = UINT64_MAX, data_cfg, at_address;
 static bool want_arch, want_bts, want_area, want_json, has_data_cfg, has_address;
 static const char *preset_name, *elf_path;
+static const struct ds_model_preset *preset;
 
 static const char *take_u64(const char *value, uint64_t *number, bool *has)
 {
@@ -135,13 +136,23 @@ bool cairn_decoded_rest_is_zero(const struct cairn_decoded *d)
 
 /* ---- what it is -------------------------------------------------------------------------------------------------- */
 
+/* What a log tells of the processor, and words of records depend on. */
+static void tell_preset(struct cairn_text *text)
+{
+    char row[80];
+    if (!preset)
+        return;
+    snprintf(row, sizeof(row), "CPUID.01H:EAX family and model|0x%" PRIx32 "|ok|", preset->signature);
+    cairn_text_tell(text, "ds.detect.soft.0.0", row);
+}
+
 /* The format that --preset names. */
 static int take_preset(void)
 {
     char names[512] = "";
     if (!preset_name)
         return CAIRN_GOOD;
-    const struct ds_model_preset *p = ds_model_preset(preset_name);
+    const struct ds_model_preset *p = preset = ds_model_preset(preset_name);
     if (p) {
         format = p->pebs23 ? CAIRN_PEBS_ARCH : p->format;
         return CAIRN_GOOD;
@@ -287,6 +298,7 @@ static int run(char **operands)
     struct cairn_log *log = cairn_alloc(sizeof(*log));
     struct cairn_elf *elf = NULL;
     log->input.name = input.name;
+    tell_preset(&log->text);
     struct cairn_decoded d = {.name = input.name, .bytes = &bytes, .records_most = records_most, .log = log};
     find_what(&d, &other, &input);
     d.has_data_cfg = has_data_cfg;

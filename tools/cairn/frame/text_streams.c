@@ -122,6 +122,15 @@ static int by_address(const void *a, const void *b)
     return (x->name.at > y->name.at) - (x->name.at < y->name.at);
 }
 
+static void sort_keys(struct cairn_text *t)
+{
+    free(t->sorted);
+    t->sorted = cairn_alloc(t->keys.count * sizeof(*t->sorted));
+    for (size_t i = 0; i < t->keys.count; i++)
+        t->sorted[i] = &t->keys.items[i];
+    qsort(t->sorted, t->keys.count, sizeof(*t->sorted), by_key);
+}
+
 static bool is_text(const struct cairn_chain *c)
 {
     return c->stream != CAIRN_STREAM_TRACE && c->stream != CAIRN_STREAM_TRUTH;
@@ -147,10 +156,7 @@ void cairn_text_read(struct cairn_text *t, const struct cairn_frames *frames)
             read_payload(t, f.stream, t->arena + used, f.size);
         }
     }
-    t->sorted = cairn_alloc(t->keys.count * sizeof(*t->sorted));
-    for (size_t i = 0; i < t->keys.count; i++)
-        t->sorted[i] = &t->keys.items[i];
-    qsort(t->sorted, t->keys.count, sizeof(*t->sorted), by_key);
+    sort_keys(t);
     cairn_text_order_names(t);
     cairn_text_order_symbols(t);
 }
@@ -186,6 +192,13 @@ struct cairn_slice cairn_text_keep(struct cairn_text *t, const char *text)
     memcpy(copy, text, size);
     *CAIRN_ADD(t->kept) = copy;
     return (struct cairn_slice){copy, (uint32_t)size};
+}
+
+void cairn_text_tell(struct cairn_text *t, const char *name, const char *value)
+{
+    const struct cairn_slice kept = cairn_text_keep(t, name);
+    *CAIRN_ADD(t->keys) = (struct cairn_key){.name = kept, .value = cairn_text_keep(t, value)};
+    sort_keys(t);
 }
 
 void cairn_text_free(struct cairn_text *t)

@@ -54,6 +54,8 @@ void cairn_text_read(struct cairn_text *t, const struct cairn_frames *frames);
 void cairn_text_free(struct cairn_text *t);
 /* A copy that lives as long as `t`. */
 struct cairn_slice cairn_text_keep(struct cairn_text *t, const char *text);
+/* One more key, which is as good as one of the log. */
+void cairn_text_tell(struct cairn_text *t, const char *name, const char *value);
 /* After names have been added, in their order. */
 void cairn_text_order_names(struct cairn_text *t);
 

@@ -182,12 +182,17 @@ const char *cairn_show_source(char out[CAIRN_SHOWN], const struct cairn_log *log
 {
     bool stores;
     const struct sources *s = sources_for(log, cpu, record, &stores);
+    const char *unless = "";
     char further[CAIRN_SHOWN];
     out[0] = '\0';
+    if (!s && !cairn_ds_event(&log->text, cpu, 0).size) { /* nobody knows what was counted */
+        s = sources_of(log, cpu, false);
+        unless = "if of load latency: ";
+    }
     if (!s)
         return out;
     cairn_show_bits(further, source, ", ", s->further, FURTHER);
-    snprintf(out, CAIRN_SHOWN, "%s%s%.60s", from_of(s, source), *further ? ", " : "", further);
+    snprintf(out, CAIRN_SHOWN, "%s%.40s%s%.60s", unless, from_of(s, source), *further ? ", " : "", further);
     return out;
 }
 
@@ -251,7 +256,7 @@ const char *cairn_show_retire_latency(char out[CAIRN_SHOWN], const struct cairn_
     out[0] = '\0';
     if (!cairn_detected(log, cpu, DS_TEST_TIMING, &there)) {
         if (latency)
-            snprintf(out, CAIRN_SHOWN, "bits 47:32 = %u: the log does not say of what", latency);
+            snprintf(out, CAIRN_SHOWN, "bits 47:32 = %u: of what is not known", latency);
         return out;
     }
     if (!there && latency)
