@@ -62,7 +62,8 @@ $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/model/test_*.c tests/unit/qemu
 
 $(B)/unit/ds/test_throttle: $(B)/san/ds/throttle/throttle.o
 
-# The driver with all its parts; test_caps_without is of one without any.
+# The driver with all its parts; test_caps_without is of one without any, and of the model with its processors alone.
+$(B)/unit/ds/test_caps_without: $(patsubst %.c,$(B)/san/%.o,$(wildcard ds/model/presets/*.c))
 $(filter-out %/test_throttle %/test_caps_without,$(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/ds/test_*.c))) \
 $(addprefix $(B)/unit/kernel/test_,area pmi probe self_test): \
     $(DS_ROWS_C:%.c=$(B)/san/%.o)

@@ -67,6 +67,11 @@ static void leaf_23h(const struct ds_model_preset *p, uint32_t subleaf, uint32_t
     }
 }
 
+static bool has_history(const struct ds_model_preset *p)
+{
+    return ds_model_lbr_format && ds_model_lbr_format(p);
+}
+
 void ds_model_more_leaves(const struct ds_model_preset *p, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
     switch (leaf) {
@@ -79,7 +84,7 @@ void ds_model_more_leaves(const struct ds_model_preset *p, uint32_t leaf, uint32
     case 7:
         if (subleaf == 0) {
             out[0] = p->leaf_23h; /* the last subleaf */
-            out[3] = (p->arch_lbr && ds_model_lbr_format(p) ? CPUID_07H_EDX_ARCH_LBR : 0) |
+            out[3] = (p->arch_lbr && has_history(p) ? CPUID_07H_EDX_ARCH_LBR : 0) |
                      (p->core_type ? CPUID_07H_EDX_HYBRID : 0);
         } else if (subleaf == 1) {
             out[0] = p->leaf_23h ? CPUID_07H_1_EAX_PERFMON_EXT : 0;
@@ -95,7 +100,7 @@ void ds_model_more_leaves(const struct ds_model_preset *p, uint32_t leaf, uint32
         out[0] = (uint32_t)p->core_type << 24 | p->native_model;
         break;
     case 0x1C:
-        if (!ds_model_lbr_format(p))
+        if (!has_history(p))
             break;
         out[0] = p->lbr_depths;
         out[1] = p->arch_lbr ? CPUID_1CH_EBX_CPL | CPUID_1CH_EBX_FILTER | CPUID_1CH_EBX_CALL_STACK : 0;

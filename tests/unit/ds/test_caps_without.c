@@ -72,6 +72,24 @@ static void models_neither(void **state)
     assert_int_equal(ds_model_wrmsr(&model, IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI), 0);
 }
 
+/* Nor does any of the processors that another wing adds. */
+static void no_preset_has_history(void **state)
+{
+    static struct ds_model model;
+    const struct ds_model_host host = {0};
+    uint32_t leaf[4];
+    unsigned count = 0;
+    (void)state;
+    for (const struct ds_model_preset *p = ds_model_preset_after(NULL); p; p = ds_model_preset_after(p), count++) {
+        ds_model_init(&model, p, NULL, &host);
+        ds_model_cpuid(&model, 7, 0, leaf);
+        assert_int_equal(leaf[3] & CPUID_07H_EDX_ARCH_LBR, 0);
+        ds_model_cpuid(&model, 0x1C, 0, leaf);
+        assert_int_equal(leaf[0] | leaf[1] | leaf[2] | leaf[3], 0);
+    }
+    assert_true(count > 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -79,6 +97,7 @@ int main(void)
         cmocka_unit_test(knows_the_store),
         cmocka_unit_test(refuses_branch_history),
         cmocka_unit_test(models_neither),
+        cmocka_unit_test(no_preset_has_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
