@@ -20,7 +20,8 @@ static void test_states_and_reasons_by_number(void **state)
     assert_string_equal(cairn_reason_name(29), "WrMutex");
     assert_string_equal(cairn_reason_name((uint8_t)(words - KTHREAD_STATES - 1)), "WrRcu");
     assert_string_equal(cairn_reason_name((uint8_t)(words - KTHREAD_STATES)), "?");
-    assert_string_equal(cairn_reason_name(UINT8_MAX), "?");
+    assert_string_equal(cairn_reason_name(CAIRN_REASON_UNKNOWN), "unknown");
+    assert_string_equal(cairn_reason_name(CAIRN_REASON_UNKNOWN - 1), "?");
 }
 
 static void test_a_state_is_linux_like(void **state)
