@@ -60,6 +60,7 @@ static void test_saved(void **state)
     assert_true(fw.file_size == TEXT_SIZE);
     assert_memory_equal(fw.file, was, TEXT_SIZE);
     assert_true(fw.closed && !fw.deleted && !fw.note && !fw.failed);
+    assert_int_equal(fw.lines, 3);
     /* and cleared: a note that could not be deleted finds a stale one */
     for (size_t i = 0; i < TEXT_SIZE; i++)
         assert_int_equal(text[i], 0);
@@ -76,6 +77,7 @@ static void test_saved_but_remembered(void **state)
     fw.deletes = false;
     assert_int_equal(start(), OFF);
     assert_true(fw.file_size == TEXT_SIZE && fw.note);
+    assert_int_equal(fw.lines, 4); /* one more than after test_saved */
     free(fw.file);
     fw.file = NULL;
     fw.deletes = true;
