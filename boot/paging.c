@@ -45,7 +45,7 @@ int boot_paging_build(const struct boot_efi_map *map, const struct boot_elf *elf
     if (!error)
         error = map_gibs(0, LOW_END, direct_size);
     for (size_t i = 0; !error && boot_memory_get(map, i, &d); i++)
-        if (boot_memory_is_ram(d.type) && boot_memory_is_sound(&d) && d.physical_start < BOOT_END) {
+        if (d.pages && boot_memory_is_ram(d.type) && boot_memory_is_sound(&d) && d.physical_start < BOOT_END) {
             const uint64_t pages = (BOOT_END - d.physical_start) / BOOT_PAGE_SIZE;
             error = map_gibs(d.physical_start, d.physical_start + (d.pages < pages ? d.pages : pages) * BOOT_PAGE_SIZE,
                              direct_size);

@@ -148,7 +148,7 @@ static void test_gibs(void **state)
         {.type = BOOT_MEMORY_ACPI_RECLAIM, .physical_start = GIB(100), .pages = 3 << 18},
         {.type = BOOT_MEMORY_RUNTIME_DATA, .physical_start = BOOT_END - 0x1000, .pages = 2},
         {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = BOOT_END, .pages = 1},
-        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = GIB(200), .pages = 0},
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = GIB(200) + 0x1000, .pages = 0},
         {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = GIB(300) + 1, .pages = 1}, /* these two are no ranges */
         {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = GIB(300), .pages = UINT64_MAX},
     };
