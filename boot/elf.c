@@ -40,8 +40,8 @@ static const char *check_header(const struct elf64_header *h, uint64_t size)
     return NULL;
 }
 
-/* Segments come in the order of their addresses, and are mapped by pages: each begins behind `end`, the last page of
- * those before it. */
+/* Segments come in the order of their addresses, and are mapped by pages: none begins before `end`, where the pages of
+ * the one before it end. */
 static const char *check_segment(const struct elf64_program_header *p, uint64_t size, uint64_t end)
 {
     if (p->filesz > p->memsz)
@@ -52,7 +52,7 @@ static const char *check_segment(const struct elf64_program_header *p, uint64_t 
         p->vaddr > UINT64_MAX - BOOT_ELF_MAX_SPAN - BOOT_PAGE_SIZE)
         return "segment outside the kernel's address range";
     if (page_down(p->vaddr) < end)
-        return "segment overlaps another one, or shares a page with it";
+        return "segment overlaps the one before it, shares a page with it, or is out of order";
     if ((p->flags & BOOT_ELF_W) && (p->flags & BOOT_ELF_X))
         return "segment both writable and executable";
     return NULL;

@@ -29,7 +29,7 @@ WEAK EFI_STATUS boot_load_more(EFI_FILE_HANDLE root, struct boot_info *info)
 WEAK void boot_say_where(const struct boot_info *info)
 {
     (void)info;
-    Print(L"From here on all output goes to the serial port (option serial=)\n");
+    Print(L"From here on all output goes to the serial port\n");
 }
 
 WEAK void boot_say_more(struct boot_info *info)

@@ -177,7 +177,7 @@ static void test_overlap(void **state)
     accept(&m, &elf);
     m = good();
     m.segment[2].p_vaddr = TEXT - 0x6000; /* before the others, which no linker writes */
-    refuse(&m, 2, "overlaps");
+    refuse(&m, 2, "out of order");
 }
 
 static void test_whole(void **state)
