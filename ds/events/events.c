@@ -161,12 +161,12 @@ static uint64_t reserved(const struct ds_cpu *ds, const char **why)
     return 0;
 }
 
-/* A PEBS event of another kind than `event`; NULL: there is none. (A second one of its kind lacks its register.) */
 bool ds_event_alone(const struct ds_caps *caps, const struct ds_event *event)
 {
     return !event->plain && ds_event_data[caps->generation][event->kind].alone;
 }
 
+/* A PEBS event of another kind than `event`; NULL: there is none. (A second one of its kind lacks its register.) */
 static const struct ds_event *beside(const struct ds_config *config, const struct ds_event *event)
 {
     for (uint32_t i = 0; i < config->events; i++)

@@ -294,8 +294,8 @@ static int move(struct ds_model *m, uint64_t moved, const struct ds_model_retire
         overflowed |= bit;
         overflow(m, c, before);
     }
-    if (retired->branch &&
-        ds_model_remember_branch) /* its entry has what it has been counted as, too; a record's history, the branch */
+    /* Its entry has what it has been counted as, too; a record's history, the branch. */
+    if (retired->branch && ds_model_remember_branch)
         ds_model_remember_branch(m, retired->branch, retired->cpl);
     return overflowed || record || retired->branch ? settle(m, retired, overflowed, record) : 0;
 }

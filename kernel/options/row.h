@@ -53,8 +53,7 @@ ROWS(kopt_check, const struct kopt_check);
 
 /* What a wing that is left out would add: options, values of some, and groups of events. Made from tools/wings. */
 struct kopt_absent {
-    const char *word; /* "monitor", "workload=probe", "session=process"; "ds.policy.": all that
-                       * begin so */
+    const char *word; /* "monitor", "workload=probe", "session=process"; "ds.policy.": all that begin so */
     const char *wing;
     const char *with; /* WITH= of `make nucleus` to have it: the wing, those that it needs, and the default */
 };
