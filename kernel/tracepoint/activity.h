@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What happens between switches, for sessions that want events of it. Interrupts have no time for a table: these
- * functions are NULL, but in a kernel that writes such events. Unless a comment says
- * otherwise, each is called where the thing happens: on that CPU, with interrupts off.
+ * functions are weak, and only a kernel that writes such events has them. Unless a comment says otherwise, each is
+ * called where the thing happens: on that CPU, with interrupts off.
  */
 #pragma once
 
