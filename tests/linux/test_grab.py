@@ -40,7 +40,7 @@ class Machine:
         registers = f"perf record -q -e {pmu}/branches/u{precise} -c 1010 --intr-regs=cx"
         perf = {log: f"cairn-grab -o {log} -- sh -c '{HIDDEN}; {prefix}{record} {KNOWN}' && perf script -F ip"
                 for log, record in (("plain", plain), ("registers", registers))}
-        own = {"own": f"{prefix}cairn-grab -o own -e branches:u -c 1010 -- {KNOWN}"}
+        own = {"own": f"{prefix}cairn-grab -o own --why -e branches:u -c 1010 -- {KNOWN}"}
         return {log: f"{SHOWN}; {command}" for log, command in (perf | own).items()}
 
     def param(self, *marks):
@@ -124,6 +124,17 @@ def test_the_source_is_told(grabbed):
         assert source in said and "under a hypervisor (QEMU's TCG): emulated" in said, said[:2000]
 
 
+def test_why(grabbed):
+    """One counter wrote all records of this log, with this period; with the time in its records Linux collects them."""
+    said = grabbed.said["own"].output
+    (counter, period, records), = re.findall(r"^  (PMC\d|fixed \d) +(\d+|by Linux) +(\d+) ", said, re.M)
+    assert int(records) == len(grabbed.samples("own")) and counter.startswith("PMC")
+    if grabbed.machine.format >= 3:
+        assert period == "1010" and "Linux collects records (large PEBS)" in said
+    else:
+        assert "Linux had asked for an interrupt at each record (single\nPEBS)" in said
+
+
 def test_refusals(grabbed):
     for (command, status, what), said in zip(REFUSALS, grabbed.refusals):
         assert said.status == status and f"cairn-grab: {what}" in said.output, (command, said)
@@ -131,3 +142,15 @@ def test_refusals(grabbed):
 
 def test_linux_warns_of_nothing(grabbed):
     assert checks.warnings(grabbed.run.dmesg) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kernel, what", [
+    (guest.NEWER, "this processor has architectural PEBS, outside the Debug Store"),
+    (guest.KERNEL, "Linux uses no PEBS here"),
+])
+def test_architectural(tmp_path, kernel, what):
+    """Refused in a line: with its own kernel, and with one that does not know it."""
+    commands = [SHOWN, "cairn-grab -o none.log -e branches:u -- true"]
+    _, said = guest.run(tmp_path, commands, preset="pantherlake", kernel=kernel, files={"bin/cairn-grab": GRAB}).said
+    assert said.status == 3 and said.output.startswith(f"cairn-grab: {what}") and said.output.count("\n") == 1

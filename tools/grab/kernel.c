@@ -27,6 +27,25 @@ static bool has_debug_store(void)
     return d >> 21 & 1;
 }
 
+/* How precise an event can be: 0 without PEBS. Kernels before 4.12 have no such file. */
+static bool has_pebs(void)
+{
+    static const char *const pmus[] = {"cpu", "cpu_core", "cpu_atom"};
+    bool told = false, precise = false;
+    for (unsigned i = 0; i < sizeof pmus / sizeof pmus[0]; i++) {
+        char path[80];
+        unsigned most = 0;
+        snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s/caps/max_precise", pmus[i]);
+        FILE *file = fopen(path, "re");
+        if (!file)
+            continue;
+        told |= fscanf(file, "%u", &most) == 1;
+        precise |= most != 0;
+        fclose(file);
+    }
+    return precise || !told;
+}
+
 /* What is in brackets there is in force. */
 static bool is_confidential(void)
 {
@@ -85,6 +104,8 @@ int grab_kernel_find(struct grab_kernel *k)
         REFUSE("CPUID.01H:EDX.DS is 0: no Debug Store here; a hypervisor must show it (docs/how-to/kvm.md)");
     if (access("/sys/bus/event_source/devices/cpu", F_OK) && access("/sys/bus/event_source/devices/cpu_core", F_OK))
         REFUSE("Linux has no PMU here: 'dmesg | grep -i pmu' says why");
+    if (!has_pebs())
+        REFUSE("Linux uses no PEBS here: 'dmesg | grep -i pebs' may say why; architectural PEBS needs Linux 6.19");
     if (is_confidential())
         REFUSE("lockdown is 'confidentiality', which refuses to read the kernel's memory: boot with "
                "lockdown=integrity, or without Secure Boot");

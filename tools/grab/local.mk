@@ -16,5 +16,5 @@ grab: $(B)/cairn-grab
 .PHONY: grab
 
 # Of it what needs no kernel, for its unit tests; and the program, for those that see only what it refuses.
-$(filter $(B)/unit/grab/%,$(UNIT)): $(patsubst %,$(B)/san/tools/grab/%.o,clock error memory order store threads)
+$(filter $(B)/unit/grab/%,$(UNIT)): $(patsubst %,$(B)/san/tools/grab/%.o,clock error memory order store threads why)
 test-products: $(B)/cairn-grab

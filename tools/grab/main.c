@@ -12,12 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ds/layout.h"
 #include "tools/grab/clock.h"
 #include "tools/grab/error.h"
 #include "tools/grab/events.h"
 #include "tools/grab/kernel.h"
 #include "tools/grab/log.h"
 #include "tools/grab/rings.h"
+#include "tools/grab/why.h"
 
 #define PAUSE_NS   5000000 /* between two looks into the rings */
 #define PAIR_EVERY 1000000000u
@@ -40,6 +42,8 @@ static const char usage[] = "usage: cairn grab [-o LOG] [-e EVENT]... [-c N] [-a
                             "  -c, --count N      a record each N events (100003)\n"
                             "  -a, --all-cpus     count on all CPUs, not only in COMMAND\n"
                             "  -p, --pid PID      count in this process\n"
+                            "      --why          tell which counters wrote records, how Linux read them, and\n"
+                            "                     what to change\n"
                             "      --full WHEN    write each switch as 0524H, too, with its own PebsIndex:\n"
                             "                     auto (if records have no time), always, never\n"
                             "      --ring KIB     the kernel's memory for records, for each CPU; a power of 2\n"
@@ -54,7 +58,7 @@ struct options {
     unsigned events;
     uint64_t period, ring; /* ring: KiB; 0: by the number of CPUs */
     pid_t pid;
-    bool all;
+    bool all, why;
     enum grab_full full;
     char **command; /* up to a NULL; NULL: none */
 };
@@ -126,6 +130,9 @@ static int take_option(struct options *o, int letter)
         if (!read_number(&o->ring, optarg, RING_LEAST, RING_MOST) || (o->ring & (o->ring - 1)))
             return wrong(optarg, "--ring takes a power of 2 from 64 to 1048576");
         return 0;
+    case 'w':
+        o->why = true;
+        return 0;
     case 'h':
         fputs(usage, stdout);
         exit(GRAB_GOOD);
@@ -141,11 +148,17 @@ static int take_option(struct options *o, int letter)
 static int read_options(struct options *o, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'}, {"event", required_argument, NULL, 'e'},
-        {"count", required_argument, NULL, 'c'},  {"all-cpus", no_argument, NULL, 'a'},
-        {"pid", required_argument, NULL, 'p'},    {"ring", required_argument, NULL, 'r'},
-        {"full", required_argument, NULL, 'f'},   {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},      {0},
+        {"output", required_argument, NULL, 'o'},
+        {"event", required_argument, NULL, 'e'},
+        {"count", required_argument, NULL, 'c'},
+        {"all-cpus", no_argument, NULL, 'a'},
+        {"pid", required_argument, NULL, 'p'},
+        {"ring", required_argument, NULL, 'r'},
+        {"full", required_argument, NULL, 'f'},
+        {"why", no_argument, NULL, 'w'},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {0},
     };
     *o = (struct options){.output = "cairn-grab.log", .period = PERIOD};
     for (int letter; (letter = getopt_long(argc, argv, "+o:e:c:ap:h", options, NULL)) != -1;) {
@@ -251,7 +264,8 @@ static uint32_t ring_bytes(const struct options *o)
     return (uint32_t)(o->ring ? o->ring : kib) << 10;
 }
 
-static int record(const struct options *o, struct grab_rings *rings, struct grab_clock *clock)
+static int record(const struct options *o, struct grab_rings *rings, struct grab_clock *clock,
+                  const struct grab_store *store)
 {
     struct child child = {0};
     int status = o->command ? prepare(&child, o->command) : 0;
@@ -261,6 +275,10 @@ static int record(const struct options *o, struct grab_rings *rings, struct grab
     grab_clock_take(clock);
     if (!grab_rings_start(rings)) {
         grab_error("no CPU runs the BPF program at a context switch: 'bpftool prog' shows whether it is loaded");
+        return GRAB_REFUSED;
+    }
+    if (grab_format(store) == IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL) {
+        grab_error("this processor has architectural PEBS, outside the Debug Store: cairn grab does not read that yet");
         return GRAB_REFUSED;
     }
     status = open_events(o, child.pid);
@@ -315,7 +333,7 @@ static int run(const struct options *o)
         return GRAB_BAD;
     }
     status = grab_rings_open(&rings, &kernel, &store, ring_bytes(o));
-    status = status ? status : record(o, rings, &clock);
+    status = status ? status : record(o, rings, &clock, &store);
     if (!status) {
         grab_source_find(&source, kernel.release);
         join(workload, sizeof workload, o->command);
@@ -325,6 +343,8 @@ static int run(const struct options *o)
         error = error ? error : grab_log_write(&log, o->output, &written);
         if (error)
             grab_error("%s: %s", o->output, strerror(error));
+        if (!error && o->why)
+            grab_why(stdout, &store, written.format);
         status = error ? GRAB_BAD : report(&source, o->output, &written);
     }
     grab_rings_close(rings);

@@ -8,6 +8,14 @@
 #include "ds/layout.h"
 #include "tools/grab/memory.h"
 
+unsigned grab_format(const struct grab_store *store)
+{
+    for (unsigned c = 0; c < GRAB_CPUS; c++)
+        if (store->cpu[c].drain_count)
+            return ia32_perf_capabilities_pebs_fmt(store->cpu[c].drains->head.capabilities);
+    return 0;
+}
+
 uint32_t grab_record_bytes(const struct grab_store *store, const struct grab_drained *d, unsigned format, uint64_t at)
 {
     return at < d->bytes ? ds_pebs_record_size(format, store->records + d->at + at, (uint32_t)(d->bytes - at)) : 0;

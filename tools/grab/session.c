@@ -238,14 +238,6 @@ static void play_cpu(struct play *p, const struct perfinfo_groupmask *masks)
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
-static unsigned find_format(const struct grab_store *store)
-{
-    for (unsigned c = 0; c < GRAB_CPUS; c++)
-        if (store->cpu[c].drain_count)
-            return ia32_perf_capabilities_pebs_fmt(store->cpu[c].drains->head.capabilities);
-    return 0;
-}
-
 /* The size that every record has. */
 static uint32_t find_size(const struct grab_session *s, const struct grab_store *store)
 {
@@ -264,7 +256,7 @@ static uint32_t find_size(const struct grab_session *s, const struct grab_store 
 
 int grab_session_make(struct grab_session *s, const struct grab_log *log)
 {
-    *s = (struct grab_session){.format = find_format(log->store)};
+    *s = (struct grab_session){.format = grab_format(log->store)};
     const int error = open_session(s, log);
     if (error)
         return error;
