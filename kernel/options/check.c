@@ -19,20 +19,20 @@ static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t o
         char value[KOPT_TEXT];
         size_t i;
         const char *equals = memchr(need, '=', n);
-        const bool not = equals[-1] == '!';
-        const size_t name = (size_t)(equals - need) - not ;
+        const bool other_than = equals[-1] == '!';
+        const size_t name = (size_t)(equals - need) - other_than;
         snprintf(words, words_size, "%.*s", (int)(need + n - (equals + 1)), equals + 1);
         const struct kopt_option *o = kopt_row_find(need, name, &i);
         if (!o) /* the part that would have it is not linked */
-            snprintf(value, sizeof value, "%s", !not &&strcmp(words, "none") == 0 ? "none" : "absent");
+            snprintf(value, sizeof value, "%s", !other_than && strcmp(words, "none") == 0 ? "none" : "absent");
         else if (o->field == &kopt.ds)
             kopt_word_show(o->words, ds, value, sizeof value);
         else
             kopt_option_show(o, value, sizeof value);
-        if ((kopt_word_index(words, value, strlen(value)) < 0) == not )
+        if ((kopt_word_index(words, value, strlen(value)) < 0) == other_than)
             continue;
         snprintf(other, other_size, "%.*s=%.16s", (int)name, need, value);
-        words[0] = not ? '\0' : words[0];
+        words[0] = other_than ? '\0' : words[0];
         return true;
     }
     return false;

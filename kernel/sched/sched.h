@@ -54,8 +54,8 @@ uint64_t ksched_switches(void);
 void ksched_lock(void);
 /* Releases it. In a thread, it first makes a switch that is due. */
 void ksched_unlock(void);
-/* In a switch: the address space and the FPU's registers of programs, on the old stack. Weak: by default
- * it does nothing. */
+/* In a switch: the address space and the FPU's registers of programs, on the old stack. Weak: by default it does
+ * nothing. */
 void ksched_change_user(struct kthread *old, struct kthread *next);
 /* Lets interrupts in, and may wait for one; before and after, they are off. Weak: by default it halts. */
 void ksched_idle(void);
