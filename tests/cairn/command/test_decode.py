@@ -332,6 +332,10 @@ def test_functions(tmp_path):
     (tmp_path / "record").write_bytes(record)
     text = text_of(cairn("decode", "--elf", kernel, tmp_path / "record"))
     assert f"EventingIP   {address + 5:016x}  kpart_compute+0x5" in text
+    record[8:16] = struct.pack("<Q", 0xFFFFFFFFC0123456)  # of a module, beyond _end
+    (tmp_path / "record").write_bytes(record)
+    text = text_of(cairn("decode", "--elf", kernel, tmp_path / "record"))
+    assert "EventingIP   ffffffffc0123456  0xffffffffc0123456" in text
     assert cairn("decode", "--elf", "/dev/null", tmp_path / "record").returncode == 3
 
 

@@ -81,17 +81,33 @@ bool cairn_elf_has_lines(struct cairn_elf *elf)
     return dwfl_module_getdwarf(elf->module, &bias) != NULL;
 }
 
+/* Bytes from `address` to the end of its section. 0: it is not in it, as _end, which marks where one ends. */
+static uint64_t left_of_section(Elf *of, GElf_Word index, GElf_Addr address)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = elf_getscn(of, index);
+    if (!section || !gelf_getshdr(section, &header) || address - header.sh_addr >= header.sh_size)
+        return 0;
+    return header.sh_size - (address - header.sh_addr);
+}
+
 void cairn_elf_symbols(struct cairn_elf *elf, struct cairn_text *text)
 {
     const int count = dwfl_module_getsymtab(elf->module);
     for (int i = 1; i < count; i++) {
         GElf_Sym s;
         GElf_Addr address;
-        const char *name = dwfl_module_getsym_info(elf->module, i, &s, &address, NULL, NULL, NULL);
+        GElf_Word section;
+        Elf *of;
+        Dwarf_Addr bias;
+        const char *name = dwfl_module_getsym_info(elf->module, i, &s, &address, &section, &of, &bias);
         const unsigned type = GELF_ST_TYPE(s.st_info);
-        if (name && *name && s.st_shndx != SHN_UNDEF && s.st_shndx != SHN_ABS &&
-            (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE))
-            cairn_text_add_symbol(text, name, address, s.st_size);
+        if (!name || !*name || s.st_shndx == SHN_UNDEF || s.st_shndx == SHN_ABS ||
+            (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
+            continue;
+        const uint64_t size = s.st_size ? s.st_size : left_of_section(of, section, address - bias); /* of assembler */
+        if (size)
+            cairn_text_add_symbol(text, name, address, size);
     }
     cairn_text_order_symbols(text);
 }
