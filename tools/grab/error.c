@@ -2,20 +2,14 @@
 #include "tools/grab/error.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
-static void say(const char *head, const char *format, va_list args)
-{
-    fprintf(stderr, "cairn-grab: %s", head);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-}
+#include "tools/cairn/base/error.h"
 
 void grab_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    say("", format, args);
+    cairn_say("cairn-grab: ", format, args);
     va_end(args);
 }
 
@@ -23,6 +17,6 @@ void grab_note(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    say("note: ", format, args);
+    cairn_say("cairn-grab: note: ", format, args);
     va_end(args);
 }

@@ -91,10 +91,12 @@ int grab_kernel_find(struct grab_kernel *k)
 {
     struct utsname name;
     *k = (struct grab_kernel){0};
+    if (!is_intel()) /* first: root cannot change it */
+        REFUSE(
+            "this is not a processor of Intel's, and only those have a Debug Store: docs/how-to/qemu-ds.md runs Linux "
+            "on an emulated one");
     if (geteuid())
         REFUSE("only root may read the kernel's memory: run it with sudo");
-    if (!is_intel())
-        REFUSE("this is not a processor of Intel's: only those have a Debug Store");
     if (uname(&name) || sscanf(name.release, "%u.%u", &k->version[0], &k->version[1]) != 2)
         REFUSE("what uname says of the kernel is not understood: Linux 5.8 or later is needed");
     snprintf(k->release, sizeof k->release, "%s", name.release);

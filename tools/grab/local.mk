@@ -9,12 +9,13 @@ $(B)/grab/grab.bpf.o: tools/grab/bpf/grab.bpf.c tools/grab/bpf/events.h
 GRAB_ASM = $(firstword $(patsubst %/asm,%,$(wildcard /usr/include/$(shell $(CC) -dumpmachine)/asm /usr/include/asm)))
 $(B)/grab/object.o: tools/grab/object.S $(B)/grab/grab.bpf.o
 	$(Q)$(CC) -DGRAB_OBJECT='"$(B)/grab/grab.bpf.o"' -c $< -o $@
-$(B)/cairn-grab: $(GRAB_O) $(B)/host/libshared.a
+$(B)/cairn-grab: $(GRAB_O) $(B)/host/libcairn.a $(B)/host/libshared.a
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $^ -Wl,-Bstatic -lbpf -Wl,-Bdynamic -lelf -lz
 grab: $(B)/cairn-grab
 .PHONY: grab
 
 # Of it what needs no kernel, for its unit tests; and the program, for those that see only what it refuses.
-$(filter $(B)/unit/grab/%,$(UNIT)): $(patsubst %,$(B)/san/tools/grab/%.o,clock error memory order store threads why)
+$(filter $(B)/unit/grab/%,$(UNIT)): $(patsubst %,$(B)/san/tools/grab/%.o,clock error memory order store threads why) \
+                                    $(B)/san/libcairn.a
 test-products: $(B)/cairn-grab

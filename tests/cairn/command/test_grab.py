@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import cairn_boot
 import pytest
@@ -72,7 +73,10 @@ def test_wrong_arguments(arguments, what):
 
 
 def test_not_root():
+    """What root cannot change is said first: that there is no Debug Store."""
     user = {} if os.geteuid() else {"user": NOBODY}
     done = grab("true", **user)
+    intel = "GenuineIntel" in Path("/proc/cpuinfo").read_text(encoding="ascii")
     assert done.returncode == 3
-    assert done.stderr == "cairn-grab: only root may read the kernel's memory: run it with sudo\n"
+    what = "only root may read the kernel's memory: " if intel else "this is not a processor of Intel's, and only "
+    assert done.stderr.startswith("cairn-grab: " + what)
