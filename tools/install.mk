@@ -18,7 +18,7 @@ install-cairn: tools
 	echo $(INSTALLED_DOCS)
 uninstall:
 	rm -f $(INSTALLED) $(addprefix $(INSTALLED_DOCS)/,$(DOCS:docs/%=%))
-	-rmdir $(addprefix $(INSTALLED_DOCS)/,learn how-to explain reference) $(INSTALLED_DOCS)
+	-rmdir $(addprefix $(INSTALLED_DOCS)/,learn how-to explain reference silicon) $(INSTALLED_DOCS)
 
 QDS_PAGES := ci qemu-ds rr
 INSTALLED_QDS := $(addprefix $(DESTDIR)$(PREFIX)/,bin/qemu-ds-run \

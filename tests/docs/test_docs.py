@@ -21,6 +21,11 @@ def test_options():
     assert printed(cb.BUILD / "cairn-options", "docs") == page.read_text(encoding="utf-8")
 
 
+def test_silicon():
+    page = cb.ROOT / "docs" / "silicon" / "README.md"
+    assert printed(cb.ROOT / "tools/silicon.py") == page.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(cb.ROOT)))
 def test_shown_output(document):
     """A block that begins with `$ build/cairn ...` shows lines of that command's output, in order; `...` stands for any

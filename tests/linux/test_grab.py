@@ -53,6 +53,7 @@ MACHINES = [Machine("icelake", 4).param(),
               for preset, form in (("nehalem", 1), ("haswell", 2), ("skylake", 3), ("sapphirerapids", 4),
                                    ("lunarlake", 6)))]
 LOGS = ["plain", "registers", "own"]
+REPORT = f"{SHOWN}; cairn-grab --report 2>/dev/null"
 
 
 @dataclass
@@ -61,6 +62,7 @@ class Grabbed:
     folder: Path
     said: dict
     refusals: list
+    report: guest.Said
     run: guest.Run
 
     def tool(self, *arguments):
@@ -77,14 +79,14 @@ def grabbed(request, tmp_path_factory):
     files = {"bin/known": known.assemble(folder), "bin/cairn-grab": GRAB}
     truth = f"truth={folder / 'truth'}" + (",efficient=1" if machine.preset in guest.HYBRIDS else "")
     commands = [checks.QUIET, *machine.commands.values(), *(f"base64 {log}" for log in LOGS),
-                *(command for command, *_ in REFUSALS)]
+                *(command for command, *_ in REFUSALS), REPORT]
     run = guest.run(folder, commands, preset=machine.preset, kernel=checks.kernel(machine.preset),
                     append="nmi_watchdog=0", smp=machine.cpus, plugin=truth, files=files)
     said = dict(zip(LOGS, run.said[1:]))
     assert all(one.status == 0 for one in said.values()), said
     for log, one in zip(LOGS, run.said[1 + len(LOGS):]):
         (folder / log).write_bytes(base64.b64decode(one.output))
-    return Grabbed(machine, folder, said, run.said[1 + 2 * len(LOGS):], run)
+    return Grabbed(machine, folder, said, run.said[1 + 2 * len(LOGS):-1], run.said[-1], run)
 
 
 @pytest.mark.parametrize("log", LOGS)
@@ -138,6 +140,38 @@ def test_why(grabbed):
 def test_refusals(grabbed):
     for (command, status, what), said in zip(REFUSALS, grabbed.refusals):
         assert said.status == status and f"cairn-grab: {what}" in said.output, (command, said)
+
+
+def rows(report):
+    """{row: (answer, "equal" or "differs") or None, which is not asked}"""
+    return {name: said and tuple(re.split(r" +model \S+ +", said)) for name, said in
+            re.findall(r"^(\w+) +(?:not asked|(\S+ +model \S+ +(?:equal|differs)))$", report, re.M)}
+
+
+def asked(report):
+    return {name: row for name, row in rows(report).items() if row}
+
+
+def test_every_row_of_the_report_is_equal(grabbed):
+    """It is what docs/silicon has of the preset, if it has it."""
+    report = grabbed.report
+    assert report.status == 0, report.output
+    assert all(equal == "equal" for _, equal in asked(report.output).values()), report.output
+    assert all(len(line) <= 80 for line in report.output.splitlines() if not line.startswith("source: "))
+    assert len(asked(report.output)) >= (11 if grabbed.machine.format >= 4 else 2), report.output
+    page = guest.ROOT / f"docs/silicon/reports/qemu-ds-{grabbed.machine.preset}.txt"
+    assert not page.exists() or rows(page.read_text(encoding="utf-8")) == rows(report.output)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("policy, answer", [("bystander", "swapped"), ("pdist_minimum", "128")])
+def test_a_processor_that_does_otherwise_is_caught(tmp_path, policy, answer):
+    """In its own row, and no other."""
+    run = guest.run(tmp_path, [checks.QUIET, REPORT], preset="icelake", append="nmi_watchdog=0", smp=2,
+                    plugin=f"policy.{policy}={answer}", files={"bin/cairn-grab": GRAB})
+    said = asked(run.said[-1].output)
+    different = {name: row for name, row in said.items() if row[1] != "equal"}
+    assert different == {policy: (answer, "differs")}, run.said[-1].output
 
 
 def test_linux_warns_of_nothing(grabbed):

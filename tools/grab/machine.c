@@ -27,8 +27,7 @@ static void read_brand(char brand[49])
     snprintf(brand, 49, "%.*s", (int)(sizeof r - (size_t)(text - (const char *)r)), text);
 }
 
-/* The first line of a file, without its end; empty: there is none. */
-static void read_line(char *line, int size, const char *path)
+void grab_machine_line(char *line, int size, const char *path)
 {
     line[0] = '\0';
     FILE *file = fopen(path, "re");
@@ -63,7 +62,7 @@ void grab_source_find(struct grab_source *s, const char *release)
     bool tcg;
     const bool shown = find_hypervisor(s->hypervisor, &tcg);
     read_brand(brand);
-    read_line(vendor, sizeof vendor, "/sys/class/dmi/id/sys_vendor");
+    grab_machine_line(vendor, sizeof vendor, "/sys/class/dmi/id/sys_vendor");
     s->emulated = tcg || strncmp(brand, "QEMU", 4) == 0;
     const int n = snprintf(s->text, sizeof s->text, "Linux %s on %s, ", release, brand);
     char *rest = s->text + n;
@@ -127,7 +126,7 @@ static void dump_cpu(struct trace_dump *d, unsigned cpu)
     __cpuid(1, a, b, c, e);
     LINE("cpu.%u.apic_id=%u", cpu, b >> 24);
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/microcode/version", cpu);
-    read_line(text, sizeof text, path);
+    grab_machine_line(text, sizeof text, path);
     if (text[0])
         LINE("cpu.%u.microcode=%s", cpu, text);
     if (__get_cpuid_count(7, 0, &a, &b, &c, &e) && e >> 15 & 1) { /* hybrid */
@@ -145,7 +144,7 @@ void grab_machine_dump(struct trace_dump *d, unsigned cpus)
     char version[64];
     LINE("machine.cpus=%u", cpus);
     LINE("machine.memory_bytes=%lu", (unsigned long)sysconf(_SC_PHYS_PAGES) * (unsigned long)sysconf(_SC_PAGESIZE));
-    read_line(version, sizeof version, "/sys/class/dmi/id/bios_vendor");
+    grab_machine_line(version, sizeof version, "/sys/class/dmi/id/bios_vendor");
     if (version[0])
         LINE("firmware.vendor=%s", version);
     sched_getaffinity(0, sizeof before, &before);

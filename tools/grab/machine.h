@@ -16,5 +16,8 @@ struct grab_source {
 };
 void grab_source_find(struct grab_source *source, const char *release);
 
+/* The first line of a file, without its end; empty: there is none. */
+void grab_machine_line(char *line, int size, const char *path);
+
 /* Lines of the machine's stream: CPUs, CPUID, registers, memory. `cpus`: 0 to cpus - 1. */
 void grab_machine_dump(struct trace_dump *dump, unsigned cpus);

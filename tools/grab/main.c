@@ -16,6 +16,7 @@
 #include "tools/grab/clock.h"
 #include "tools/grab/error.h"
 #include "tools/grab/events.h"
+#include "tools/grab/judge.h"
 #include "tools/grab/kernel.h"
 #include "tools/grab/log.h"
 #include "tools/grab/rings.h"
@@ -47,6 +48,8 @@ static const char usage[] = "usage: cairn grab [-o LOG] [-e EVENT]... [-c N] [-a
                             "      --full WHEN    write each switch as 0524H, too, with its own PebsIndex:\n"
                             "                     auto (if records have no time), always, never\n"
                             "      --ring KIB     the kernel's memory for records, for each CPU; a power of 2\n"
+                            "      --report       compare this processor with cairn's model, by a program\n"
+                            "                     of its own, and print a text without anything personal\n"
                             "      --help, --version\n"
                             "Without COMMAND it records until Ctrl-C.\n"
                             "Exit: 0 good; 1 nothing was recorded, or not written; 2 wrong usage; 3 this\n"
@@ -58,7 +61,7 @@ struct options {
     unsigned events;
     uint64_t period, ring; /* ring: KiB; 0: by the number of CPUs */
     pid_t pid;
-    bool all, why;
+    bool all, why, report;
     enum grab_full full;
     char **command; /* up to a NULL; NULL: none */
 };
@@ -133,6 +136,9 @@ static int take_option(struct options *o, int letter)
     case 'w':
         o->why = true;
         return 0;
+    case 'R':
+        o->report = true;
+        return 0;
     case 'h':
         fputs(usage, stdout);
         exit(GRAB_GOOD);
@@ -148,17 +154,12 @@ static int take_option(struct options *o, int letter)
 static int read_options(struct options *o, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"event", required_argument, NULL, 'e'},
-        {"count", required_argument, NULL, 'c'},
-        {"all-cpus", no_argument, NULL, 'a'},
-        {"pid", required_argument, NULL, 'p'},
-        {"ring", required_argument, NULL, 'r'},
-        {"full", required_argument, NULL, 'f'},
-        {"why", no_argument, NULL, 'w'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},
-        {0},
+        {"output", required_argument, NULL, 'o'}, {"event", required_argument, NULL, 'e'},
+        {"count", required_argument, NULL, 'c'},  {"all-cpus", no_argument, NULL, 'a'},
+        {"pid", required_argument, NULL, 'p'},    {"ring", required_argument, NULL, 'r'},
+        {"full", required_argument, NULL, 'f'},   {"why", no_argument, NULL, 'w'},
+        {"report", no_argument, NULL, 'R'},       {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},      {0},
     };
     *o = (struct options){.output = "cairn-grab.log", .period = PERIOD};
     for (int letter; (letter = getopt_long(argc, argv, "+o:e:c:ap:h", options, NULL)) != -1;) {
@@ -169,6 +170,8 @@ static int read_options(struct options *o, int argc, char **argv)
     o->command = optind < argc ? argv + optind : NULL;
     for (unsigned i = 0; i < o->events; i++)
         o->event[i].period = o->period;
+    if (o->report && (o->command || o->events || o->all || o->pid || o->why))
+        return wrong("--report", "it runs a program of its own, and counts there");
     if (o->all && o->pid)
         return wrong("-p", "all CPUs (-a) or one process, not both");
     if ((o->all || o->pid) && !o->events)
@@ -333,8 +336,11 @@ static int run(const struct options *o)
         return GRAB_BAD;
     }
     status = grab_rings_open(&rings, &kernel, &store, ring_bytes(o));
-    status = status ? status : record(o, rings, &clock, &store);
-    if (!status) {
+    if (!status && o->report)
+        status = grab_judge(&kernel, rings, &store);
+    else
+        status = status ? status : record(o, rings, &clock, &store);
+    if (!status && !o->report) {
         grab_source_find(&source, kernel.release);
         join(workload, sizeof workload, o->command);
         const struct grab_log log = {&store,  &clock,   &kernel, rings,

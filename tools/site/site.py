@@ -49,7 +49,7 @@ def pages():
     result += [("Labs", "The course", "labs/README.md")]
     result += [("Labs", None, path.relative_to(ROOT).as_posix()) for path in sorted(ROOT.glob("labs/*/README.md"))]
     result += [*group("How to", "docs/how-to", ("cairn",)), *group("Explain", "docs/explain", ("ds", "reading")),
-               *group("Reference", "docs/reference")]
+               *group("Reference", "docs/reference"), *group("Reference", "docs/silicon")]
     return [*result, ("Gallery", "Gallery", "gallery.md"), ("Gallery", "Samples", "samples/README.md"),
             ("Cairn", "Contribute", "CONTRIBUTING.md"), ("Cairn", "Changes", "CHANGELOG.md")]
 

@@ -65,6 +65,8 @@ def test_options_are_told_alike():
     (["-p", "me", "-e", "cycles"], "me: -p takes the number of a process"),
     (["--ring", "100", "true"], "100: --ring takes a power of 2 from 64 to 1048576"),
     (["--full", "no", "true"], "no: --full takes auto, always or never"),
+    (["--report", "true"], "--report: it runs a program of its own, and counts there"),
+    (["--report", "-a", "-e", "cycles"], "--report: it runs a program of its own"),
     (["--frob"], "cairn grab --help lists the options"),
 ])
 def test_wrong_arguments(arguments, what):

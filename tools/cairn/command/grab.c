@@ -25,6 +25,7 @@ static const struct cairn_option options[] = {
     {0, "full", "WHEN", "write each switch as 0524H, too: auto (if records have no time), always, never",
      .text = &text},
     {0, "ring", "KIB", "memory of the kernel's for records, for each CPU", .text = &text},
+    {0, "report", NULL, "compare this processor with cairn's model, and print a text to send in", .text = &text},
     {.name = NULL},
 };
 

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* The judge's rows, over records of processors that are made up: one that does as the model, on which every row is
+ * equal, and others that do one thing otherwise, each of which its own row tells, and no other. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ds/layout.h"
+#include "tests/unit/support/cmocka.h"
+#include "tools/grab/rows.h"
+
+#define BASE     UINT64_C(0xFFFFFE0000001000)
+#define CFG      MSR_PEBS_DATA_CFG_GPR
+#define CFG_LBR  (CFG | MSR_PEBS_DATA_CFG_LBR | UINT64_C(31) << 24)
+#define LBRS     32u
+#define RECORDS  64u  /* of a drain */
+#define ENOUGH   100u /* records of a counter alone */
+#define FIXED    DS_BIT(32)
+#define BRANCHES DS_BIT(1)
+
+struct processor {
+    bool spacing_n, pdist_n_plus_1, rip_eventing, eventing_next, oldest_first, half_history, tsc_back, swapped, both,
+        no_gpr, longer;
+    uint64_t minimum;
+};
+
+static struct grab_store store;
+static uint64_t clock_tsc, drains;
+
+/* ---- a processor ------------------------------------------------------------------------------------------------- */
+
+struct counter {
+    uint64_t bit, period, left;
+    bool branches, precise, armed;
+};
+
+struct run { /* of the known program */
+    const struct processor *p;
+    uint64_t cfg;
+    struct counter counter[2];
+    struct ds_pebs_lbr history[LBRS]; /* the last one first */
+    uint8_t bytes[RECORDS * 1024];
+    uint32_t used, records, all;
+};
+
+static void drain(struct run *r)
+{
+    struct grab_drain head = {.kind = GRAB_DRAIN, .number = drains, .data_cfg = r->cfg, .bytes = r->used};
+    struct ds_area_a0 area = {.pebs_buffer_base = BASE, .pebs_index = BASE + r->used};
+    area.pebs_fixed_counter_reset[0] = -r->counter[0].period & (DS_BIT(48) - 1);
+    memcpy(head.area, &area, sizeof area);
+    grab_store_drain(&store, 0, &head, sizeof head);
+    for (uint32_t at = 0; at < r->used; at += GRAB_PIECE) {
+        struct grab_records part = {
+            GRAB_RECORDS, r->used - at < GRAB_PIECE ? r->used - at : GRAB_PIECE, drains, at, {0}};
+        memcpy(part.data, r->bytes + at, part.bytes);
+        grab_store_drain(&store, 0, &part, sizeof part);
+    }
+    drains++;
+    r->used = r->records = 0;
+}
+
+static void put(struct run *r, const void *bytes, uint32_t size)
+{
+    memcpy(r->bytes + r->used, bytes, size);
+    r->used += size;
+}
+
+static void record(struct run *r, uint64_t counters, enum grab_label label, const struct grab_state *after)
+{
+    const bool history = r->cfg & MSR_PEBS_DATA_CFG_LBR;
+    const uint32_t groups = (uint32_t)(r->p->no_gpr && r->counter[0].period == 1009 && !history ? 0 : r->cfg);
+    const uint32_t size = ds_pebs_adaptive_size(groups) + (r->p->longer ? 8 : 0);
+    struct ds_pebs_basic basic = {ds_pebs_head(groups, size), grab_known_at[label], counters, clock_tsc};
+    if (r->p->tsc_back && drains % 2)
+        basic.tsc -= 1000000;
+    if (r->p->eventing_next)
+        basic.eventing_ip = grab_known_at[after->next];
+    const struct ds_pebs_gpr gpr = {.rip = grab_known_at[r->p->rip_eventing ? label : after->next],
+                                    .rcx = after->left - (after->next == GRAB_K8)};
+    put(r, &basic, sizeof basic);
+    if (groups & MSR_PEBS_DATA_CFG_GPR)
+        put(r, &gpr, sizeof gpr);
+    for (unsigned i = 0; history && i < LBRS; i++)
+        put(r, &r->history[r->p->oldest_first ? LBRS - 1 - i : i], sizeof r->history[0]);
+    if (r->p->longer)
+        put(r, "\0\0\0\0\0\0\0", 8);
+    r->all++;
+    if (++r->records == RECORDS)
+        drain(r);
+}
+
+/* Counts one instruction. A counter with precise distribution records its overflow, another the event after. */
+static uint64_t count(struct run *r, enum grab_label label)
+{
+    uint64_t bits = 0, armed = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        struct counter *c = &r->counter[i];
+        if (!c->bit || (c->branches && !grab_known_is_branch(label))) {
+            armed |= c->armed ? c->bit : 0;
+            continue;
+        }
+        const bool overflow = !c->armed && --c->left == 0;
+        if (c->armed || (overflow && c->precise)) {
+            bits |= c->bit;
+            c->left = c->period;
+            c->armed = false;
+        } else {
+            c->armed = overflow;
+        }
+    }
+    for (unsigned i = 0; bits && r->p->swapped && i < 2; i++)
+        if (armed & r->counter[i].bit) { /* reloaded with the other one */
+            r->counter[i].armed = false;
+            r->counter[i].left = r->counter[i].period;
+            bits |= r->p->both ? r->counter[i].bit : 0;
+        }
+    return bits;
+}
+
+static void step(struct run *r, enum grab_label label, uint64_t left, const struct grab_state *after)
+{
+    const struct grab_state before = {label, left};
+    enum grab_label to;
+    clock_tsc += 3;
+    if (grab_known_taken(label, &before, &to)) {
+        memmove(r->history + 1, r->history, sizeof r->history - sizeof r->history[0]);
+        r->history[0] = (struct ds_pebs_lbr){grab_known_at[label], grab_known_at[to], 0};
+        if (r->p->half_history)
+            memset(r->history + LBRS / 2, 0, LBRS / 2 * sizeof r->history[0]);
+    }
+    const uint64_t bits = count(r, label);
+    if (r->p->both && bits & (bits - 1)) {
+        record(r, bits, label, after);
+        return;
+    }
+    for (uint64_t b = bits; b; b &= b - 1)
+        record(r, b & -b, label, after);
+}
+
+static void execute(struct run *r, uint64_t iterations)
+{
+    static const enum grab_label path[] = {GRAB_K0, GRAB_K1, GRAB_K2, GRAB_K3, GRAB_K4, GRAB_K5,
+                                           GRAB_F0, GRAB_F1, GRAB_K6, GRAB_K7, GRAB_K8};
+    enum { LENGTH = sizeof path / sizeof path[0] };
+    for (uint64_t left = iterations; left > 1 && (r->all < ENOUGH || r->counter[1].bit); left--)
+        for (unsigned i = 0; i < LENGTH; i++) {
+            const unsigned next = i == 3 && left % 2 == 0 ? 5 : i + 1;
+            if (i == 4 && left % 2 == 0)
+                continue;
+            const struct grab_state after = {path[next % LENGTH], next == LENGTH ? left - 1 : left};
+            step(r, path[i], left, &after);
+        }
+    drain(r);
+}
+
+static void run_setting(struct grab_judged *j, enum grab_setting_number n, const struct processor *p)
+{
+    const struct grab_setting *s = &grab_settings[n];
+    const bool instructions = n == GRAB_PRECISE || n == GRAB_SHORT, precise = instructions != p->pdist_n_plus_1;
+    struct run *r = calloc(1, sizeof *r);
+    r->p = p;
+    r->cfg = n == GRAB_HISTORY ? CFG_LBR : CFG;
+    r->counter[0] = (struct counter){BRANCHES, s->period, s->period, true, p->spacing_n, false};
+    if (instructions)
+        r->counter[0] = (struct counter){FIXED, s->period, s->period, false, precise, false};
+    if (n == GRAB_SHORT && p->minimum) /* the processor's doing, not Linux' */
+        r->counter[0].left = p->minimum;
+    if (n == GRAB_TWO)
+        r->counter[1] = (struct counter){FIXED, s->other, s->other, false, true, false};
+    j->taken[n].first = store.cpu[0].drain_count;
+    execute(r, s->iterations);
+    j->taken[n].end = store.cpu[0].drain_count;
+    free(r);
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
+
+static struct grab_judged judge(const struct processor *p)
+{
+    struct grab_judged j = {.store = &store, .format = 4};
+    store = (struct grab_store){0};
+    drains = 0;
+    clock_tsc = 10000000;
+    assert_int_equal(grab_store_begin(&store, "/tmp/none.log"), 0);
+    for (unsigned n = 0; n < GRAB_SETTINGS; n++)
+        run_setting(&j, (enum grab_setting_number)n, p);
+    assert_int_equal(grab_store_end(&store), 0);
+    return j;
+}
+
+static void end(void)
+{
+    free(store.cpu[0].drains);
+    free(store.cpu[0].bytes);
+    close(store.file);
+}
+
+/* All rows that are asked are as the model does, but `name`, whose answer is `answer`. */
+static void expect(const struct processor *p, const char *name, const char *answer)
+{
+    const struct grab_judged j = judge(p);
+    for (unsigned i = 0; i < GRAB_ROWS; i++) {
+        struct grab_answer a = {0};
+        grab_rows[i].ask(&j, &a);
+        assert_int_not_equal(a.evidence[0], 0);
+        assert_non_null(grab_row_model(&grab_rows[i]));
+        if (name && strcmp(grab_rows[i].name, name) == 0)
+            assert_string_equal(a.answer, answer);
+        else if (a.answer[0] && strcmp(a.answer, grab_row_model(&grab_rows[i])))
+            fail_msg("%s: %s, %s, with %s", grab_rows[i].name, a.answer, a.evidence, name ? name : "no case");
+        else if (a.answer[0])
+            assert_string_equal(a.answer, grab_row_model(&grab_rows[i]));
+        else
+            assert_true(i >= 11 || name); /* what no version asks; or it needs what is otherwise */
+    }
+    end();
+}
+
+static void as_the_model(void **state)
+{
+    (void)state;
+    const struct processor p = {0};
+    expect(&p, NULL, NULL);
+}
+
+static void otherwise(void **state)
+{
+    (void)state;
+    static const struct {
+        struct processor p;
+        const char *name, *answer;
+    } cases[] = {
+        {{.spacing_n = true}, "spacing", "n"},
+        {{.pdist_n_plus_1 = true}, "pdist_spacing", "n_plus_1"},
+        {{.eventing_next = true}, "eventing_ip", "next"},
+        {{.oldest_first = true}, "lbr_order", "oldest_first"},
+        {{.half_history = true}, "lbr_depth", "other"},
+        {{.tsc_back = true}, "tsc_order", "other"},
+        {{.swapped = true}, "bystander", "swapped"},
+        {{.swapped = true, .both = true}, "bystander", "swapped"},
+        {{.longer = true}, "record_size", "other"},
+        {{.no_gpr = true}, "groups", "other"},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        expect(&cases[i].p, cases[i].name, cases[i].answer);
+}
+
+/* The branch history then ends before RIP, so its rows differ, too. */
+static void rip_of_the_instruction(void **state)
+{
+    (void)state;
+    const struct processor p = {.rip_eventing = true};
+    const struct grab_judged j = judge(&p);
+    for (unsigned i = 0; i < GRAB_ROWS; i++)
+        if (strcmp(grab_rows[i].name, "rip") == 0) {
+            struct grab_answer a;
+            grab_rows[i].ask(&j, &a);
+            assert_string_equal(a.answer, "eventing");
+        }
+    end();
+}
+
+/* A setting that Linux refuses, and a format that lacks what is asked for. */
+static void not_asked(void **state)
+{
+    (void)state;
+    const struct processor p = {0};
+    struct grab_judged j = judge(&p);
+    for (unsigned n = 0; n < GRAB_SETTINGS; n++)
+        j.taken[n] = (struct grab_taken){.refused = "Operation not supported"};
+    for (unsigned i = 0; i < GRAB_ROWS; i++) {
+        struct grab_answer a = {0};
+        grab_rows[i].ask(&j, &a);
+        assert_string_equal(a.answer, "");
+        assert_int_not_equal(a.evidence[0], 0);
+    }
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_the_model),
+        cmocka_unit_test(otherwise),
+        cmocka_unit_test(rip_of_the_instruction),
+        cmocka_unit_test(not_asked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

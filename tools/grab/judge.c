@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tools/grab/judge.h"
+
+#include <cpuid.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ds/layout.h"
+#include "tools/grab/error.h"
+#include "tools/grab/events.h"
+#include "tools/grab/machine.h"
+#include "tools/grab/rows.h"
+
+#define REPORT_VERSION 1
+
+/* The CPU's own, by CPUID and Linux. Nothing that tells one machine from another of its kind. */
+static void print_identity(const struct grab_judged *j, const char *release)
+{
+    struct grab_source source;
+    char path[80], microcode[64];
+    unsigned a, b, c, d, leaf;
+    const uint64_t capabilities = j->store->cpu[j->cpu].drains->head.capabilities;
+    grab_source_find(&source, release);
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/microcode/version", j->cpu);
+    grab_machine_line(microcode, sizeof microcode, path);
+    __cpuid(1, a, b, c, d);
+    const unsigned family = (a >> 8 & 15) + ((a >> 8 & 15) == 15 ? a >> 20 & 255 : 0);
+    const unsigned model = (a >> 4 & 15) | (a >> 12 & 0xF0);
+    printf("cairn silicon report %d, cairn %s\n", REPORT_VERSION, CAIRN_VERSION);
+    printf("source: %s\n", source.text);
+    printf("hypervisor: %s\nemulated: %s\n", source.hypervisor, source.emulated ? "yes" : "no");
+    printf("cpuid.1: family %u model %02XH stepping %u\n", family, model, a & 15);
+    printf("microcode: %s\n", microcode[0] ? microcode : "unknown");
+    if (__get_cpuid_count(7, 0, &leaf, &b, &c, &d) && d >> 15 & 1) { /* hybrid */
+        __cpuid(0x1A, a, b, c, d);
+        printf("cpuid.1a: core type %02XH\n", a >> 24);
+    }
+    __cpuid(0xA, a, b, c, d);
+    printf("cpuid.0a: %08x %08x %08x %08x\n", a, b, c, d);
+    printf("perf_capabilities: %" PRIx64 "H, PEBS format %u\n", capabilities, j->format);
+}
+
+static void print_rows(const struct grab_judged *j)
+{
+    unsigned count[3] = {0}; /* equal, different, not asked */
+    for (unsigned i = 0; i < GRAB_ROWS; i++) {
+        const struct grab_row *row = &grab_rows[i];
+        struct grab_answer a = {0};
+        row->ask(j, &a);
+        const bool asked = a.answer[0], equal = asked && strcmp(a.answer, grab_row_model(row)) == 0;
+        count[!asked ? 2 : !equal]++;
+        if (asked)
+            printf("\n%-15s %-14s model %-14s %s\n    %s\n", row->name, a.answer, grab_row_model(row),
+                   equal ? "equal" : "differs", a.evidence);
+        else
+            printf("\n%-15s not asked\n    %s\n", row->name, a.evidence);
+    }
+    printf("\n%u rows: %u equal, %u different, %u not asked\n", GRAB_ROWS, count[0], count[1], count[2]);
+}
+
+static int record(struct grab_judged *j, struct grab_rings *rings)
+{
+    const int cpu = grab_settings_cpu();
+    int status = grab_event_hold();
+    if (status)
+        return status;
+    if (cpu < 0 || !grab_rings_start(rings)) {
+        grab_error("no CPU runs the BPF program at a context switch: 'bpftool prog' shows whether it is loaded");
+        return GRAB_REFUSED;
+    }
+    grab_rings_take(rings);
+    j->cpu = (unsigned)cpu;
+    if (j->store->cpu[cpu].drain_count) {
+        j->format = ia32_perf_capabilities_pebs_fmt(j->store->cpu[cpu].drains->head.capabilities);
+        for (unsigned n = 0; n < GRAB_SETTINGS; n++) {
+            fprintf(stderr, "%u of %u: %s\n", n + 1, GRAB_SETTINGS, grab_settings[n].event);
+            grab_settings_run((enum grab_setting_number)n, j->cpu, j->format, rings, j->store, &j->taken[n]);
+        }
+    } else {
+        grab_error("CPU %d has no Debug Store: 'dmesg | grep PEBS' may say why", cpu);
+        status = GRAB_REFUSED;
+    }
+    grab_rings_stop(rings);
+    return status;
+}
+
+int grab_judge(const struct grab_kernel *kernel, struct grab_rings *rings, struct grab_store *store)
+{
+    struct grab_judged judged = {.store = store};
+    uint64_t drains, switches;
+    int status = record(&judged, rings);
+    if (status)
+        return status;
+    if (grab_store_end(store) || !store->size) {
+        grab_error("the known program has no records: '%s' is what Linux was asked for", grab_settings[0].event);
+        return GRAB_BAD;
+    }
+    grab_rings_skipped(rings, &drains, &switches);
+    if (drains)
+        grab_note("the kernel skipped hooks, because other BPF programs ran there: records may be missing");
+    print_identity(&judged, kernel->release);
+    print_rows(&judged);
+    if (!fflush(stdout) && !ferror(stdout))
+        return GRAB_GOOD;
+    grab_error("the report cannot be written: standard output takes no more");
+    return GRAB_BAD;
+}

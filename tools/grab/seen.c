@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/grab/seen.h"
+
+#include <string.h>
+
+#include "ds/layout.h"
+#include "tools/grab/order.h"
+#include "tools/pebs/pebs.h"
+
+const struct grab_setting grab_settings[GRAB_SETTINGS] = {
+    [GRAB_BRANCHES] = {"branches:upp", 1009, 100000, 0},
+    [GRAB_PRECISE] = {"instructions:uppp", 2003, 100000, 0},
+    [GRAB_PRECISE_FIRST] = {"branches:uppp", 1009, 100000, 0},
+    [GRAB_SHORT] = {"instructions:uppp", 50, 4000, 0},
+    [GRAB_TWO] = {"branches:upp with instructions:upp", 59, 20000, 47},
+    [GRAB_HISTORY] = {"branches:upp, branch history", 1009, 100000, 0},
+};
+
+struct grab_seen grab_seen_first(enum grab_setting_number setting)
+{
+    return (struct grab_seen){.setting = setting, .joined = true};
+}
+
+static bool read_rcx(uint64_t *rcx, unsigned format, const uint8_t *record)
+{
+    uint64_t head;
+    size_t at = offsetof(struct ds_pebs_fmt0, rcx);
+    if (format >= 4) {
+        memcpy(&head, record, sizeof head);
+        if (!(head & MSR_PEBS_DATA_CFG_GPR))
+            return false;
+        at = sizeof(struct ds_pebs_basic) + offsetof(struct ds_pebs_gpr, rcx) +
+             (head & MSR_PEBS_DATA_CFG_MEMINFO ? sizeof(struct ds_pebs_meminfo) : 0);
+    }
+    memcpy(rcx, record + at, sizeof *rcx);
+    return true;
+}
+
+static void read_record(unsigned format, struct grab_seen *s)
+{
+    uint64_t rip, rcx, ip = 0;
+    s->known = s->size >= ds_pebs_fixed_size(format) && read_rcx(&rcx, format, s->record) &&
+               cairn_pebs_get(format, s->record, s->size, CAIRN_PEBS_RIP, &rip) &&
+               grab_known_state(&s->state, rip, rcx, grab_settings[s->setting].iterations);
+    cairn_pebs_get(format, s->record, s->size, CAIRN_PEBS_EVENTING_IP, &ip);
+    s->eventing = grab_known_label(ip);
+    s->counters = s->tsc = 0;
+    cairn_pebs_get(format, s->record, s->size, CAIRN_PEBS_COUNTERS, &s->counters);
+    cairn_pebs_get(format, s->record, s->size, CAIRN_PEBS_TSC, &s->tsc);
+}
+
+bool grab_seen_next(const struct grab_judged *j, struct grab_seen *s)
+{
+    const struct grab_taken *t = &j->taken[s->setting];
+    const struct grab_one_cpu *cpu = &j->store->cpu[j->cpu];
+    if (s->next_drain < t->first)
+        s->next_drain = t->first;
+    bool joined = true;
+    for (; s->next_drain < t->end; s->next_drain++, s->next_at = 0) {
+        const struct grab_drained *d = &cpu->drains[s->next_drain];
+        const uint32_t size = d->head.kind == GRAB_START ? 0 : grab_record_bytes(j->store, d, j->format, s->next_at);
+        if (size) {
+            s->record = j->store->records + d->at + s->next_at;
+            s->size = size;
+            s->drain = d;
+            s->joined = joined;
+            s->next_at += size;
+            read_record(j->format, s);
+            return true;
+        }
+        joined &= d->head.kind == GRAB_START || d->bytes == d->head.bytes;
+    }
+    return false;
+}
+
+uint64_t grab_seen_count(const struct grab_seen *s, bool branches)
+{
+    return grab_known_count(&s->state, grab_settings[s->setting].iterations, branches);
+}
