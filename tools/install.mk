@@ -9,7 +9,7 @@ INSTALLED := $(addprefix $(DESTDIR)$(PREFIX)/,bin/cairn share/man/man1/cairn.1 \
                share/fish/vendor_completions.d/cairn.fish)
 # The documents that the manual page names, and those that they name.
 INSTALLED_DOCS := $(DESTDIR)$(PREFIX)/share/doc/cairn
-DOCS := $(wildcard docs/*.md docs/*/*.md)
+DOCS := $(wildcard docs/*.md docs/*/*.md docs/silicon/reports/*.txt)
 install: install-cairn
 install-cairn: tools
 	@set -e; set -- $(addprefix $(B)/,cairn cairn.1 cairn.bash _cairn cairn.fish); mode=755; \
@@ -18,7 +18,7 @@ install-cairn: tools
 	echo $(INSTALLED_DOCS)
 uninstall:
 	rm -f $(INSTALLED) $(addprefix $(INSTALLED_DOCS)/,$(DOCS:docs/%=%))
-	-rmdir $(addprefix $(INSTALLED_DOCS)/,learn how-to explain reference silicon) $(INSTALLED_DOCS)
+	-rmdir $(addprefix $(INSTALLED_DOCS)/,learn how-to explain reference silicon/reports silicon) $(INSTALLED_DOCS)
 
 QDS_PAGES := ci qemu-ds rr
 INSTALLED_QDS := $(addprefix $(DESTDIR)$(PREFIX)/,bin/qemu-ds-run \
