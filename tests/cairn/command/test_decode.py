@@ -151,6 +151,8 @@ def test_an_area_is_found(form, size, counters):
     text = text_of(cairn("decode", "--format", form, "--area", "-", data=data))
     assert f"DS area, {size:X}H form for record format {form}" in text and "PEBS buffer" in text
     assert data[:0x28] == struct.pack("<5Q", *(int(field["value"], 16) for field in area["fields"][:5]))
+    head = decoded(data[:0x40])[0]
+    assert head["sure"] == "likely" and "the format is unknown" in head["why"]
     broken = bytearray(data)
     broken[0x10:0x18] = struct.pack("<Q", 0xFFFF888000000000)  # the maximum is below the base
     assert b"no record of a format known here" in cairn("decode", "-", data=bytes(broken)).stderr
@@ -202,7 +204,6 @@ def test_there_are_many_forms():
 
 @pytest.mark.parametrize("text, size", [
     ("00000000  02 00 00 00  00 00 20 00  00 00 00 81 ff ff ff ff\n*\n00000030\n", 48),
-    ("0000000 000002 000000 000000 000040\n*\n0000040 000001\n0000042\n", None),
     ("0000: 0200 0000 0000 2000\n0008: 0000 0081 ffff ffff\n", 16),
     ("\x1b[33m0x10\x1b[m:\t0x02\t0x00\t0x00\t0x00\t0x00\t0x00\t0x20\t0x00\n", 8),
     ("(gdb) x/2gx 0x10\n0x10:\t0x0020000000000002\t0xffffffff81000000\n(gdb) \n", 16),
@@ -211,7 +212,7 @@ def test_there_are_many_forms():
 def test_lines(text, size):
     done = cairn("decode", "--json", "--format", "4", "-", data=text.encode())
     head = json.loads(done.stdout.splitlines()[0])
-    assert size is None or (head["size"] == size and b"column" not in done.stderr), done.stderr
+    assert head["size"] == size and b"column" not in done.stderr, done.stderr
 
 
 def test_the_order_of_a_word():
@@ -225,6 +226,110 @@ def test_the_order_of_a_word():
                            for n in range(len(record) // 16))
             head, middle, _ = decoded(text.encode())
             assert (head["format"], named(middle[0])["EventingIP"]) == (4, IP), text
+
+
+# ---- text among other text -------------------------------------------------------------------------------------------
+
+PLACE = 0xFFFF888000100000
+BYTES = b"".join(adaptive(GPR, n) for n in range(3))
+WORDS = struct.unpack(f"<{len(BYTES) // 8}Q", BYTES)
+GX = "".join(f"0x{PLACE + 8 * n:x}:\t0x{WORDS[n]:016x}\t0x{WORDS[n + 1]:016x}\n" for n in range(0, len(WORDS), 2))
+SESSION = [
+    "Breakpoint 1, intel_pmu_drain_pebs_icl (iregs=0x0, data=0xffff888000) at arch/x86/events/intel/ds.c:2100\n",
+    "2100\t\tstruct debug_store *ds = cpuc->ds;\n", "2100\t{\n", "$1 = 0xffff888000100000\n",
+    "$1 = 0xffff888000100000\n$2 = 0xffff888000101000\n", "$1 = 0x5\n", "$1 = {bts_buffer_base = 0, bts_index = 0}\n",
+    "$1 = {\n  bts_buffer_base = 0x0,\n  bts_index = 0,\n  reset = {0 <repeats 47 times>}}\n", "$1 = {0x1, 0x2, 0x3}\n",
+    "0xffffffff81000000 in foo ()\n", "[Switching to Thread 1.2]\n", "(gdb) x/66gx buf\n",
+    "   0xffffffff81000000 <+0>:\t0f 1f 44 00 00\tnopl   0x0(%rax,%rax,1)\n"
+    "   0xffffffff81000005 <+5>:\t55\tpush   %rbp\n", "0xffffffff81000000:\t0xffffffff81000000\n",
+]
+
+
+@pytest.mark.parametrize("before", SESSION + ["".join(SESSION[n:n + 3]) for n in range(len(SESSION) - 2)]
+                         + ["".join(SESSION)], ids=str)
+def test_a_session_in_front(before):
+    done = cairn("decode", "-", data=(before + GX).encode(), env=LEAKS)
+    left_out, text = before.count("\n"), " ".join(text_of(done).split())
+    assert not done.stderr and f"from 0x{PLACE:x} on; {left_out} other line" in text, text[:300]
+    assert text.endswith("every byte fits")
+
+
+def printed():
+    """Bytes as the kernel prints them."""
+    rows = [(n, BYTES[n:n + 16]) for n in range(0, len(BYTES), 16)]
+    shown = ["".join(chr(byte) if 32 <= byte < 127 else "." for byte in row) for _, row in rows]
+    return {
+        "words": [f"{word:016x}" for word in WORDS], "0x": [f"0x{word:016x}" for word in WORDS],
+        "four": [" ".join(f"{word:016x}" for word in WORDS[n:n + 4]) for n in range(0, len(WORDS), 4)],
+        "offsets": [f"raw: {n:08x}: {row.hex(' ')}  {text}" for (n, row), text in zip(rows, shown)],
+        "addresses": [f"{PLACE + n:016x}: {row.hex(' ')}  {text}" for (n, row), text in zip(rows, shown)],
+        "neither": [f"raw: {row.hex(' ')}  {text}" for (n, row), text in zip(rows, shown)],
+        "plain": [BYTES[n:n + 30].hex() for n in range(0, len(BYTES), 30)],
+    }
+
+
+@pytest.mark.parametrize("kind", printed())
+@pytest.mark.parametrize("stamp", ["[   12.000000] ", "[  T123] ", "[Mon Nov 30 00:00:00 2026] ", "<6>", "",
+                                   "<6>[   12.000000][  T123] ", "[   12.000000] [  T123] ",
+                                   "Nov 30 00:00:00 host kernel: "])
+def test_stamps_of_a_log(stamp, kind):
+    head, middle, end = decoded("".join(f"{stamp}{line}\n" for line in printed()[kind]).encode())
+    assert (head["size"], head["sure"], len(middle), end["unknown_behind"]) == (len(BYTES), "sure", 3, 0)
+
+
+@pytest.mark.parametrize("tool", ["od", "od -b", "od -c", "od -d", "od -i", "hexdump -b", "hexdump -c", "hexdump -d",
+                                  "hexdump -o"])
+def test_octal_numbers(tool, tmp_path):
+    (tmp_path / "data").write_bytes(BYTES)
+    text = subprocess.run([*tool.split(), tmp_path / "data"], capture_output=True, check=True).stdout
+    done = cairn("decode", "-", data=text)
+    assert done.returncode == 3 and not done.stdout
+    assert "line 1: these look like od's octal or decimal numbers: use od -Ax -tx8 -v (or xxd)" in errors_of(done)
+    text = subprocess.run(["od", "-Ax", "-tx8", "-v", tmp_path / "data"], capture_output=True, check=True).stdout
+    assert decoded(text)[0]["size"] == len(BYTES)
+
+
+def test_words_without_leading_zeros():
+    with_symbols = [f"0x{PLACE + 8 * n:x}:\t0x{word:x} <do_it(int, long)+{n}>\n" for n, word in enumerate(WORDS)]
+    for text in ("".join(with_symbols), "".join(SESSION + with_symbols), "\n".join(map(hex, WORDS)),
+                 " ".join(map(hex, WORDS))):
+        head, middle, _ = decoded(text.encode())
+        assert (head["size"], head["sure"], len(middle)) == (len(BYTES), "sure", 3)
+    for text in ("0x10:\t0x1\t0x22\n0x20:\t0x3\t0x4\n", "0x1 0x2 0x3\n"):
+        done = cairn("decode", "-", data=text.encode())
+        assert done.returncode == 3 and "line 1: words need leading zeros" in errors_of(done)
+
+
+def test_encodings():
+    assert decoded(b"\xef\xbb\xbf" + GX.encode())[0]["size"] == len(BYTES)
+    for text in (b"\xff\xfe" + GX.encode("utf-16-le"), b"\xfe\xff" + GX.encode("utf-16-be")):
+        done = cairn("decode", "-", data=text)
+        assert done.returncode == 3 and "UTF-16 text, as PowerShell writes it" in errors_of(done)
+    escapes = "".join(f"\\{byte:03o}" for byte in BYTES)
+    octal = f"(gdb) print buffer\n$1 = \"{escapes}\", '\\000' <repeats 15 times>\n"
+    done = cairn("decode", "-", data=octal.encode(), env=LEAKS)
+    assert done.returncode == 3 and "line 2: octal escapes, as gdb prints strings: use print/x" in errors_of(done)
+
+
+@pytest.mark.parametrize("between", ["", "(gdb) x/66gx other\n"])
+def test_another_dump_behind(between):
+    for other in (GX, GX.replace("0xffff8880001", "0xffff8880002")):
+        done = cairn("decode", "-", data=(GX + between + other).encode())
+        line = GX.count("\n") + between.count("\n") + 1
+        assert done.returncode == 1 and f"line {line}: another dump begins here: give one at a time" in errors_of(done)
+        assert "record 2 at" in text_of(done) and "record 3 at" not in text_of(done)
+
+
+def test_no_records_but_a_log():
+    done = cairn("decode", SAMPLES / "plain.log")
+    assert done.returncode == 3 and f"this is a log: cairn dump {SAMPLES / 'plain.log'}" in errors_of(done)
+
+
+def test_too_large(tmp_path):
+    with open(tmp_path / "data", "wb") as data:
+        data.truncate((1 << 30) + 1)
+    done = cairn("decode", tmp_path / "data")
+    assert done.returncode == 3 and "has more than 1 GiB" in errors_of(done)
 
 
 # ---- what is wrong ---------------------------------------------------------------------------------------------------
@@ -294,6 +399,14 @@ def test_options_win():
     assert "and 2 more records (--records N)" in text_of(cairn("decode", "--records", 1, "-", data=data))
 
 
+def test_a_note_where_something_else_fits():
+    data = b"".join(adaptive(GPR, n) for n in range(3))
+    for told in (("--format", 2), ("--preset", "nehalem"), ("--bts",), ("--area",)):
+        assert b"without the option: format 4, sure" in cairn("decode", *told, "-", data=data).stderr
+    for told in (("--format", 4), ("--format", 5), ("--preset", "icelake")):
+        assert not cairn("decode", *told, "-", data=data).stderr
+
+
 def test_preset_tells_more():
     """Where data came from differs from one generation to the next; and of which event it is, nobody says."""
     data = adaptive(MEMINFO, 0)
@@ -310,6 +423,8 @@ def test_data_cfg():
     for wrong in (GPR, GPR | LBR | 4 << 24, GPR | LBR | XMM | 3 << 24):
         _, middle, end = decoded(data, "--data-cfg", hex(wrong), status=1)
         assert not middle and end["wrong_at"] == 0 and f"--data-cfg makes records of groups {wrong:X}H" in end["wrong"]
+        text = " ".join(text_of(cairn("decode", "--data-cfg", hex(wrong), "-", data=data)).split())
+        assert "a weak guess: its records have other groups than those of --data-cfg" in text
     assert b"no record of a format known" in cairn("decode", "--data-cfg", 2, "-", data=fixed(3, 0)).stderr
 
 

@@ -11,12 +11,14 @@
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/decode_show.h"
+#include "tools/cairn/frame/frame.h"
 #include "tools/cairn/frame/input.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/elf.h"
 #include "tools/pebs/pebs.h"
 
-#define NOT_TOLD UINT64_MAX
+#define NOT_TOLD   UINT64_MAX
+#define INPUT_MOST (UINT64_C(1) << 30) /* bytes; what has more is no buffer of records */
 
 static uint64_t format = NOT_TOLD, records_most = UINT64_MAX, data_cfg, at_address;
 static bool want_arch, want_bts, want_area, want_json, has_data_cfg, has_address;
@@ -42,7 +44,7 @@ static const char *take_at(const char *value)
 static const struct cairn_option options[] = {
     {0, "format", "N", "PEBS record format: 0 to 6, or 15 for architectural PEBS", .number = &format, .low = 0,
      .high = 15},
-    {0, "preset", "NAME", "the format of this processor's records: nehalem ... clearwaterforest", .text = &preset_name},
+    {0, "preset", "NAME", "the format of this processor's records: penryn ... clearwaterforest", .text = &preset_name},
     {0, "arch", NULL, "records of architectural PEBS, as --format 15", .on = &want_arch},
     {0, "bts", NULL, "branch records of BTS", .on = &want_bts},
     {0, "area", NULL, "a DS area, in the form of --format or --preset", .on = &want_area},
@@ -202,6 +204,23 @@ static unsigned area_form(size_t size, const struct cairn_guess *guess)
                                              : 0;
 }
 
+/* What you say counts; but where something else fits for sure, and that does not, a note tells. */
+static void note_other(const struct cairn_decoded *d, const struct cairn_guess *told)
+{
+    struct cairn_guess g;
+    char name[64];
+    if (told->sure >= CAIRN_SURE_LIKELY)
+        return;
+    cairn_guess(&g, d->bytes->items, d->bytes->count, UINT64_MAX);
+    if (g.sure != CAIRN_SURE_YES)
+        return;
+    if (g.format < CAIRN_PEBS_BTS)
+        snprintf(name, sizeof(name), "format %u", g.format);
+    else
+        cairn_format_name(name, g.format);
+    cairn_note("%s: without the option: %s, sure", d->name, name);
+}
+
 static void find_what(struct cairn_decoded *d, struct cairn_bytes *other, const struct cairn_input *input)
 {
     const struct cairn_bytes *b = d->bytes;
@@ -217,6 +236,8 @@ static void find_what(struct cairn_decoded *d, struct cairn_bytes *other, const 
         }
     }
     d->told = records_told || want_area;
+    if (d->told)
+        note_other(d, &d->what);
     if (records_told)
         d->what = (struct cairn_guess){.format = (unsigned)format, .sure = CAIRN_SURE_YES, .end = b->count};
     if (want_area) {
@@ -245,7 +266,10 @@ static int report(const struct cairn_decoded *d)
         cairn_error("%s: byte %zu%s: %s", d->name, d->wrong_at, address, d->wrong);
         status = CAIRN_BAD;
     }
-    if (b->line) {
+    if (b->line && b->refused[0]) {
+        cairn_error("%s: line %zu: %s", d->name, b->line, b->refused);
+        status = b->count ? CAIRN_BAD : CAIRN_UNREADABLE;
+    } else if (b->line) {
         cairn_error("%s: line %zu, column %zu (byte %zu): expected %s, found %s%s%s", d->name, b->line, b->column,
                     b->count, b->expected, b->found[0] ? "'" : "", b->found[0] ? b->found : "nothing readable",
                     b->found[0] ? "'" : "");
@@ -274,6 +298,55 @@ static int decode(struct cairn_decoded *d)
     return cairn_flush(report(d));
 }
 
+/* Whether a frame of a serial log is in it. */
+static bool is_log(const struct cairn_input *input)
+{
+    static uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    const char *mark = input->data, *end = input->data + input->size;
+    struct cairn_line line;
+    for (; (mark = memchr(mark, CAIRN_FRAME_MARK, (size_t)(end - mark))) != NULL; mark++)
+        if (!cairn_frame_read(&line, mark, end, payload))
+            return true;
+    return false;
+}
+
+/* All of the file. False: it cannot be used, and an error says why. */
+static bool open_input(struct cairn_input *input, const char *path)
+{
+    int e = cairn_input_open_most(input, path, INPUT_MOST);
+    if (e == -EFBIG && !input->no_room) {
+        cairn_error("%s: has more than 1 GiB: give the part of it that has records", input->name);
+        return false;
+    }
+    if (!e && (e = cairn_input_load(input)) != 0)
+        cairn_input_close(input);
+    if (e) {
+        cairn_file_error(path, e);
+        return false;
+    }
+    const bool log = input->size && is_log(input);
+    if (log)
+        cairn_error("%s: this is a log: cairn dump %s", input->name, path);
+    else if (!input->size)
+        cairn_error("%s: is empty", input->name);
+    else
+        return true;
+    cairn_input_close(input);
+    return false;
+}
+
+/* A guess whose records --data-cfg does not make is none. */
+static void check_data_cfg(struct cairn_decoded *d)
+{
+    const struct cairn_guess *g = &d->what;
+    if (!d->has_data_cfg || d->told || !g->records ||
+        is_configured(d, d->bytes->items + g->begin, ds_pebs_head_size(cairn_get64(d->bytes->items + g->begin))))
+        return;
+    d->wrong[0] = '\0'; /* the record says it */
+    d->what.sure = CAIRN_SURE_WEAK;
+    snprintf(d->what.why, sizeof(d->what.why), "its records have other groups than those of --data-cfg");
+}
+
 static int run(char **operands)
 {
     struct cairn_input input;
@@ -282,18 +355,8 @@ static int run(char **operands)
     if (status)
         return status;
     cairn_memory_for("decode", operands[0], ": give it more (ulimit -v)");
-    int e = cairn_input_open(&input, operands[0]);
-    if (!e && (e = cairn_input_load(&input)) != 0)
-        cairn_input_close(&input);
-    if (e) {
-        cairn_file_error(operands[0], e);
+    if (!open_input(&input, operands[0]))
         return CAIRN_UNREADABLE;
-    }
-    if (!input.size) {
-        cairn_error("%s: is empty", input.name);
-        cairn_input_close(&input);
-        return CAIRN_UNREADABLE;
-    }
     cairn_bytes_read(&bytes, input.data, input.size, false);
     struct cairn_log *log = cairn_alloc(sizeof(*log));
     struct cairn_elf *elf = NULL;
@@ -303,6 +366,7 @@ static int run(char **operands)
     find_what(&d, &other, &input);
     d.has_data_cfg = has_data_cfg;
     d.data_cfg = data_cfg;
+    check_data_cfg(&d);
     d.has_address = has_address || bytes.addressed;
     d.address = has_address ? at_address : bytes.address;
     if (elf_path && (status = cairn_elf_open(&elf, elf_path, log)) == CAIRN_GOOD)

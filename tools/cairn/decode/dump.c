@@ -6,15 +6,23 @@
 #include <string.h>
 
 #include "tools/cairn/decode/reader.h"
+#include "tools/cairn/decode/words.h"
 
 /* An address may be in one of these, until the second line tells; the first that fits counts. */
 static const unsigned radices[] = {16, 8, 10};
 #define RADICES (sizeof(radices) / sizeof(radices[0]))
+#define FAR     0x10000u /* lost lines do not leave so many bytes out */
 
 struct dump {
     struct cairn_reader *r;
     unsigned digits; /* of a word; 0: not seen yet */
     bool prefixed;   /* words have 0x */
+    bool loose;      /* words have no leading zeros: each is 8 bytes */
+    bool bare;       /* a word without leading zeros has come: it may be loose */
+    bool long_word;  /* one of more than 8 digits has come */
+    size_t first;    /* the number of the first line with bytes */
+    size_t begun;    /* lines that fit, as far as the first word or the address tells */
+    size_t lines;    /* those that are right up to their end */
     bool known;      /* a line with bytes has come: the next two are of that one */
     bool addressed;  /* lines begin with an address, */
     bool colon;      /* with a colon behind it */
@@ -26,125 +34,7 @@ struct dump {
     size_t wrong_printed, wrong_reversed; /* characters behind the bytes that are not theirs, by the order in a word */
 };
 
-struct word {
-    const char *at, *end;
-    uint64_t value;
-    unsigned digits;
-    bool prefixed;
-};
-
-static bool blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\f';
-}
-
-/* A token of hexadecimal digits at `at`. False: it is something else. */
-static bool take_word(const char *at, const char *eol, struct word *w)
-{
-    *w = (struct word){.at = at, .end = at};
-    if (eol - at > 2 && at[0] == '0' && (at[1] | 32) == 'x') {
-        w->prefixed = true;
-        w->end += 2;
-    }
-    for (; w->end < eol && !blank(*w->end); w->end++) {
-        if (*w->end == '`' && w->digits) /* WinDbg: 00000000`00000001 */
-            continue;
-        if (*w->end == '-' && w->digits == 2 && !w->prefixed) /* and in the middle of a line of bytes */
-            break;
-        const int digit = cairn_hex_digit(*w->end);
-        if (digit < 0)
-            return false;
-        w->value = w->value << 4 | (unsigned)digit;
-        w->digits++;
-    }
-    return w->digits;
-}
-
 /* ---- addresses --------------------------------------------------------------------------------------------------- */
-
-struct place {
-    const char *at, *end; /* its digits */
-    bool is, colon, prefixed;
-};
-
-static const char *skip(const char *at, const char *eol)
-{
-    while (at < eol && blank(*at))
-        at++;
-    return at;
-}
-
-static const char *token_end(const char *at, const char *eol)
-{
-    while (at < eol && !blank(*at))
-        at++;
-    return at;
-}
-
-static bool is_hex(const char *at, const char *end)
-{
-    for (const char *p = at; p < end; p++)
-        if (cairn_hex_digit(*p) < 0 && *p != '`')
-            return false;
-    return at < end;
-}
-
-/* "0x7ffc0040:", "00000010:", "0x4010 <buffer+16>:" in front of words, behind whatever a log has there; or a number
- * without a colon, which the line begins with. *rest: what follows. */
-static struct place find_place(const char *line, const char *eol, const char **rest)
-{
-    struct place place = {0};
-    struct word w;
-    for (const char *at = skip(line, eol), *end; at < eol; at = skip(end, eol)) {
-        end = token_end(at, eol);
-        const bool prefixed = end - at > 2 && at[0] == '0' && (at[1] | 32) == 'x';
-        const char *digits = prefixed ? at + 2 : at, *last = end, *symbol = skip(end, eol);
-        bool colon = end > digits && end[-1] == ':';
-        if (colon)
-            last--;
-        if (!colon && prefixed && symbol < eol && *symbol == '<') {
-            while (symbol + 1 < eol && !(symbol[0] == '>' && symbol[1] == ':'))
-                symbol++;
-            if (symbol + 1 < eol) {
-                colon = true;
-                end = symbol + 2;
-            }
-        }
-        if (!colon || !is_hex(digits, last) || (!prefixed && last - digits < 4))
-            continue;
-        const char *next = skip(end, eol);
-        if (next < eol && !take_word(next, token_end(next, eol), &w))
-            continue;
-        *rest = end;
-        return (struct place){digits, last, true, true, prefixed};
-    }
-    /* none: a column of them, as hexdump and od have it, or WinDbg */
-    const char *at = skip(line, eol), *end = token_end(at, eol), *next = skip(end, eol);
-    *rest = at;
-    const bool wide = memchr(at, '`', (size_t)(end - at)) != NULL;
-    if (!is_hex(at, end) || (!wide && (end - at < 6 || end - at > 8)))
-        return place;
-    if (next < eol && (!take_word(next, token_end(next, eol), &w) || w.prefixed ||
-                       (next - end < 2 && w.digits == (unsigned)(end - at))))
-        return place;
-    *rest = end;
-    return (struct place){at, end, true, wide, false};
-}
-
-static bool place_value(const struct place *place, unsigned radix, uint64_t *value)
-{
-    *value = 0;
-    if (radix != 16 && (place->prefixed || place->end - place->at > 8))
-        return false;
-    for (const char *p = place->at; p < place->end; p++) {
-        if (*p == '`')
-            continue;
-        if (cairn_hex_digit(*p) >= (int)radix)
-            return false;
-        *value = *value * radix + (unsigned)cairn_hex_digit(*p);
-    }
-    return true;
-}
 
 /* Bytes that the line at `to` says are repeated. False: that is where no line can be. */
 static bool gap_to(const struct dump *d, unsigned i, uint64_t to, uint64_t *gap)
@@ -162,14 +52,14 @@ static bool repeat(struct dump *d, uint64_t gap)
 }
 
 /* The line's bytes lie behind those before. */
-static bool check_place(struct dump *d, const struct place *place)
+static bool check_place(struct dump *d, const struct cairn_place *place)
 {
     uint64_t value, gap, fill = 0;
     bool any = false, now[RADICES];
     char expected[64];
     if (!d->known) {
         for (unsigned i = 0; i < RADICES; i++)
-            d->fits[i] = place_value(place, radices[i], &d->start[i]);
+            d->fits[i] = cairn_place_value(place, radices[i], &d->start[i]);
         d->addressed = true;
         d->colon = place->colon;
         d->large = place->end - place->at > 8;
@@ -178,7 +68,7 @@ static bool check_place(struct dump *d, const struct place *place)
     if (!d->addressed)
         return cairn_reader_wrong(d->r, place->at, "bytes: the lines before have no address");
     for (unsigned i = 0; i < RADICES; i++) {
-        now[i] = d->fits[i] && place_value(place, radices[i], &value) && gap_to(d, i, value, &gap);
+        now[i] = d->fits[i] && cairn_place_value(place, radices[i], &value) && gap_to(d, i, value, &gap);
         if (now[i] && !any)
             fill = gap;
         any |= now[i];
@@ -196,19 +86,13 @@ static bool check_place(struct dump *d, const struct place *place)
                      d->start[i] + d->r->bytes->count);
             break;
         }
+    if (cairn_place_value(place, 16, &value) &&
+        (value <= d->start[0] || value > d->start[0] + FAR + d->r->bytes->count))
+        return cairn_reader_refuse(d->r, place->at, "another dump begins here: give one at a time");
     return cairn_reader_wrong(d->r, place->at, expected);
 }
 
 /* ---- the bytes of a line ----------------------------------------------------------------------------------------- */
-
-static bool is_prompt(const char *at, const char *eol)
-{
-    static const char *const prompts[] = {"(gdb)", "(lldb)", "crash>", "kd>", "--Type", "---Type"};
-    for (unsigned i = 0; i < sizeof(prompts) / sizeof(prompts[0]); i++)
-        if ((size_t)(eol - at) >= strlen(prompts[i]) && memcmp(at, prompts[i], strlen(prompts[i])) == 0)
-            return true;
-    return false;
-}
 
 /* The characters that a tool prints behind the bytes tell in which order it printed them. */
 static void compare_characters(struct dump *d, const char *at, const char *eol)
@@ -224,9 +108,13 @@ static void compare_characters(struct dump *d, const char *at, const char *eol)
     }
 }
 
-static void add_printed(struct dump *d, const struct word *w)
+static void add_printed(struct dump *d, const struct cairn_word *w)
 {
     int high = -1;
+    for (unsigned i = 8; d->loose && i-- > 0;) /* the highest byte is the first that is printed */
+        cairn_reader_add(d->r, (uint8_t)(w->value >> 8 * i));
+    if (d->loose)
+        return;
     for (const char *p = w->prefixed ? w->at + 2 : w->at; p < w->end; p++) {
         if (*p == '`')
             continue;
@@ -237,9 +125,17 @@ static void add_printed(struct dump *d, const struct word *w)
 }
 
 /* Whether a word is like those before; `last`: nothing but blanks or characters follow. */
-static bool fits(struct dump *d, const struct word *w)
+static bool fits(struct dump *d, const struct cairn_word *w)
 {
     const bool usual = w->digits == 2 || w->digits == 4 || w->digits == 8 || w->digits == 16;
+    const bool bare = w->prefixed && w->digits <= 16 && (w->digits == 1 || w->at[2] != '0');
+    if (d->loose) {
+        d->digits = 16;
+        d->prefixed = true;
+        d->long_word |= w->digits > 8;
+        return bare;
+    }
+    d->bare |= bare && (w->digits != d->digits || !usual);
     if (w->digits % 2 || (w->prefixed && !usual))
         return false;
     if (!d->digits) {
@@ -254,7 +150,7 @@ static bool no_word(struct dump *d, const char *at)
 {
     char expected[64];
     if (!d->digits)
-        snprintf(expected, sizeof(expected), "bytes as hexadecimal digits, two for each");
+        snprintf(expected, sizeof(expected), "hexadecimal digits, an even number for each byte or word");
     else if (d->digits > 16)
         snprintf(expected, sizeof(expected), "an even number of hexadecimal digits");
     else
@@ -262,16 +158,27 @@ static bool no_word(struct dump *d, const char *at)
     return cairn_reader_wrong(d->r, at, expected);
 }
 
+/* gdb's x/ga has the symbol " <main+4>" behind a word that is an address. */
+static const char *skip_symbol(const char *at, const char *eol)
+{
+    const char *symbol = cairn_skip_blanks(at, eol);
+    if (symbol == eol || *symbol != '<')
+        return at;
+    while (symbol < eol && *symbol != '>' && *symbol != '\t')
+        symbol++;
+    return symbol < eol && *symbol == '>' ? symbol + 1 : at;
+}
+
 /* From `at` on. False: something is wrong, which is noted. */
 static bool read_words(struct dump *d, const char *at, const char *eol, bool columns)
 {
-    struct word w;
+    struct cairn_word w;
     bool first = true, whole = true;
     d->last = d->r->bytes->count;
     d->size = 0;
     for (;; first = false) {
         const char *from = at;
-        at = skip(at, eol);
+        at = cairn_skip_blanks(at, eol);
         const bool wide = !first && at - from >= 2 && memchr(from, '\t', (size_t)(at - from)) == NULL;
         if (at == eol)
             return true;
@@ -279,15 +186,15 @@ static bool read_words(struct dump *d, const char *at, const char *eol, bool col
             break;
         if (!first && *at == '-')
             at++;
-        if (!take_word(at, eol, &w) || !fits(d, &w) || (!whole && !wide && d->digits <= 16)) {
+        if (!cairn_take_word(at, eol, &w) || !fits(d, &w) || (!whole && !wide && d->digits <= 16)) {
             if (wide)
                 break;
             return no_word(d, at);
         }
-        whole = w.digits == d->digits;
+        whole = d->loose || w.digits == d->digits;
         add_printed(d, &w);
         d->size = d->r->bytes->count - d->last;
-        at = w.end;
+        at = d->loose ? skip_symbol(w.end, eol) : w.end;
     }
     compare_characters(d, *at == '|' || *at == '>' ? at + 1 : at,
                        eol > at && (eol[-1] == '|' || eol[-1] == '<') && (*at == '|' || *at == '>') ? eol - 1 : eol);
@@ -297,18 +204,18 @@ static bool read_words(struct dump *d, const char *at, const char *eol, bool col
 /* Whether words begin at `at`. */
 static bool words_begin(const char *at, const char *eol)
 {
-    struct word w;
-    at = skip(at, eol);
-    return at < eol && take_word(at, eol, &w) && w.digits % 2 == 0;
+    struct cairn_word w;
+    at = cairn_skip_blanks(at, eol);
+    return at < eol && cairn_take_word(at, eol, &w) && (w.prefixed || w.digits % 2 == 0);
 }
 
 /* Whether nothing but bytes of two digits, or words with 0x, come from `at` on: four at least. */
 static bool only_words(const char *at, const char *eol)
 {
-    struct word w;
+    struct cairn_word w;
     unsigned n = 0;
-    for (at = skip(at, eol); at < eol; at = skip(w.end, eol), n++)
-        if (!take_word(at, eol, &w) || w.digits % 2 || !(w.prefixed || w.digits == 2))
+    for (at = cairn_skip_blanks(at, eol); at < eol; at = cairn_skip_blanks(w.end, eol), n++)
+        if (!cairn_take_word(at, eol, &w) || !(w.prefixed || w.digits == 2))
             return false;
     return n >= 4;
 }
@@ -319,25 +226,30 @@ static const char *find_words(const char *line, const char *eol)
 {
     const char *found = words_begin(line, eol) ? line : NULL;
     for (const char *p = line + 1; !found && p < eol; p++)
-        if (blank(*p) && (((p[-1] == ':' || p[-1] == '=') && words_begin(p, eol)) || only_words(p, eol)))
+        if (cairn_is_blank(*p) && (((p[-1] == ':' || p[-1] == '=') && words_begin(p, eol)) || only_words(p, eol)))
             found = p;
     return found;
 }
 
 static bool read_line(struct dump *d, const char *line, const char *eol)
 {
-    const char *rest, *at = skip(line, eol);
-    while (eol > at && blank(eol[-1]))
+    const char *rest, *at = cairn_skip_stamps(line, eol);
+    while (eol > at && cairn_is_blank(eol[-1]))
         eol--;
-    const bool prompt = is_prompt(at, eol);
-    if (at == eol)
+    const bool prompt = cairn_is_prompt(at, eol);
+    if (at == eol) { /* "[Switching to Thread 1.2]" is no time, but no bytes either */
+        d->r->bytes->skipped += !d->known && cairn_skip_blanks(line, eol) < eol;
         return true;
+    }
     if (eol - at == 1 && *at == '*') {
         d->repeats = d->known && d->addressed;
         return d->repeats || cairn_reader_wrong(d->r, at, "a line of bytes, which '*' repeats, with its address");
     }
-    const struct place place = find_place(at, eol, &rest);
-    const char *words = place.is ? skip(rest, eol) : find_words(at, eol);
+    if (!d->known && cairn_is_octal(at, eol))
+        return cairn_reader_refuse(d->r, at,
+                                   "these look like od's octal or decimal numbers: use od -Ax -tx8 -v (or xxd)");
+    const struct cairn_place place = cairn_find_place(at, eol, &rest);
+    const char *words = place.is ? cairn_skip_blanks(rest, eol) : find_words(at, eol);
     if (place.is && d->known && words == eol) /* the end, as hexdump has it */
         return check_place(d, &place);
     if (!words || words == eol) {
@@ -350,8 +262,13 @@ static bool read_line(struct dump *d, const char *line, const char *eol)
         return false;
     if (!place.is && d->known && d->addressed)
         return cairn_reader_wrong(d->r, at, "an address");
+    d->first = d->known ? d->first : d->r->number;
     d->known = true;
-    return read_words(d, words, eol, place.is && place.colon);
+    d->begun++;
+    if (!read_words(d, words, eol, place.is && place.colon))
+        return false;
+    d->lines++;
+    return true;
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
@@ -380,20 +297,92 @@ static void decide_order(struct dump *d)
         }
 }
 
-void cairn_read_dump(struct cairn_reader *r)
+/* Lines from here on that have one layout, up to the first that does not fit. */
+static struct dump read_run(struct cairn_reader *r, bool loose)
 {
-    struct dump d = {.r = r};
-    const char *const begin = r->at;
+    struct dump d = {.r = r, .loose = loose};
+    r->bytes->count = r->bytes->line = 0;
+    r->bytes->refused[0] = '\0';
     do
         if (!read_line(&d, r->at, cairn_reader_eol(r)))
             break;
     while (cairn_reader_next(r));
+    return d;
+}
+
+/* The same, with words that have no leading zeros if more lines fit so. */
+static struct dump read_either_run(struct cairn_reader *r, size_t skipped)
+{
+    const struct cairn_reader from = *r;
+    r->bytes->skipped = skipped;
+    const struct dump padded = read_run(r, false);
+    if (!r->bytes->line || !padded.bare)
+        return padded;
+    *r = from;
+    r->bytes->skipped = skipped;
+    const struct dump loose = read_run(r, true);
+    if (loose.lines > padded.lines) {
+        if (!loose.long_word) {
+            r->bytes->count = 0;
+            r->bytes->line = loose.first;
+            r->bytes->column = 1;
+            snprintf(r->bytes->refused, sizeof(r->bytes->refused),
+                     "words need leading zeros, which tell their size: %%016llx, x/gx in gdb");
+        }
+        return loose;
+    }
+    *r = from;
+    r->bytes->skipped = skipped;
+    return read_run(r, false);
+}
+
+static bool same_layout(const struct dump *a, const struct dump *b)
+{
+    return a->begun > 1 && a->addressed == b->addressed && a->colon == b->colon && a->digits == b->digits &&
+           a->prefixed == b->prefixed && a->loose == b->loose;
+}
+
+/* A line of a session, such as "$1 = 0x1000", may look like one of bytes: the longest run counts. One with the layout
+ * of the best before is the rest of it, behind what is wrong. */
+static struct dump longest_run(struct cairn_reader *r)
+{
+    struct cairn_reader best_from = *r;
+    size_t best_skipped = 0, most;
+    struct dump best = read_either_run(r, 0), d = best;
+    bool last = true; /* the best is the last that was read */
+    most = r->bytes->count;
+    while (r->bytes->line && d.known) {
+        size_t skipped = r->bytes->skipped + d.lines;
+        if (!d.lines) {
+            skipped++;
+            if (!cairn_reader_next(r))
+                break;
+        }
+        const struct cairn_reader from = *r;
+        d = read_either_run(r, skipped);
+        last = r->bytes->count > most && !same_layout(&best, &d);
+        if (last) {
+            best = d;
+            best_from = from;
+            best_skipped = skipped;
+            most = r->bytes->count;
+        }
+    }
+    if (last)
+        return best;
+    *r = best_from;
+    return read_either_run(r, best_skipped);
+}
+
+void cairn_read_dump(struct cairn_reader *r)
+{
+    const struct cairn_reader begin = *r;
+    struct dump d = longest_run(r);
     if (!d.known)
         r->bytes->skipped = 0;
     if (!d.known && !r->bytes->line) {
-        r->number = 1;
-        r->line = begin;
-        cairn_reader_wrong(r, begin, "bytes as xxd, hexdump or gdb's x print them, \\x.., an array or base64");
+        *r = begin;
+        cairn_reader_wrong(r, r->at, "bytes as xxd, hexdump or gdb's x print them, \\x.., an array or base64");
     }
     if (!d.known)
         return;

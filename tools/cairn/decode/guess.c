@@ -242,12 +242,14 @@ static void try_area(struct cairn_guess *g, const uint8_t *bytes, size_t size)
         end += 8;
     g->area = end >= DS_AREA_BYTES_MAX ? 5 : end >= sizeof(struct ds_area_a0) ? 4 : 0;
     g->end = end < ds_area_bytes(g->area, false) ? end : ds_area_bytes(g->area, false);
-    g->sure = bts && pebs ? CAIRN_SURE_YES : CAIRN_SURE_LIKELY;
+    g->sure = bts && pebs && end > 0x40 ? CAIRN_SURE_YES : CAIRN_SURE_LIKELY;
     snprintf(g->why, sizeof(g->why), "%s: base, index, maximum and threshold are in order%s",
              bts && pebs ? "two buffers"
              : pebs      ? "a PEBS buffer, none of BTS"
                          : "a BTS buffer, none of PEBS",
-             g->end < 0x60 ? "; reset values are not all there" : "");
+             g->end == 0x40  ? "; without reset values the format is unknown: that of 0 is assumed"
+             : g->end < 0x60 ? "; reset values are not all there"
+                             : "");
 }
 
 /* ---- the guess --------------------------------------------------------------------------------------------------- */

@@ -28,6 +28,8 @@ void cairn_reader_add(struct cairn_reader *r, uint8_t byte);
 void cairn_reader_add_word(struct cairn_reader *r, uint64_t value, unsigned width);
 /* Notes that `expected` should be at `at`. Only the first time counts. Returns false. */
 bool cairn_reader_wrong(struct cairn_reader *r, const char *at, const char *expected);
+/* The same, where `why` is all that there is to say. */
+bool cairn_reader_refuse(struct cairn_reader *r, const char *at, const char *why);
 
 /* dump.c: lines of bytes or words. */
 void cairn_read_dump(struct cairn_reader *r);

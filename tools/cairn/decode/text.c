@@ -51,6 +51,13 @@ bool cairn_reader_wrong(struct cairn_reader *r, const char *at, const char *expe
     return false;
 }
 
+bool cairn_reader_refuse(struct cairn_reader *r, const char *at, const char *why)
+{
+    if (!r->bytes->line)
+        snprintf(r->bytes->refused, sizeof(r->bytes->refused), "%s", why);
+    return cairn_reader_wrong(r, at, "");
+}
+
 /* ---- escapes ----------------------------------------------------------------------------------------------------- */
 
 static bool is_escape(const char *at, const char *end)
@@ -223,9 +230,71 @@ static size_t without_colours(char *copy, const char *text, size_t size)
     return n;
 }
 
+/* A byte order mark, and characters of which every second byte is 0. */
+static bool is_utf16(const char *text, size_t size)
+{
+    const bool big = size > 1 && memcmp(text, "\xFE\xFF", 2) == 0;
+    if (size < 4 || (!big && memcmp(text, "\xFF\xFE", 2) != 0))
+        return false;
+    for (size_t i = 2; i + 1 < size; i += 2)
+        if (text[i + !big] != 0 || text[i + big] == 0)
+            return false;
+    return true;
+}
+
+static bool is_octal_escape(const char *at)
+{
+    return at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && at[2] >= '0' && at[2] <= '7' && at[3] >= '0' &&
+           at[3] <= '7';
+}
+
+/* gdb prints arrays of char so. Where: three of them in a row. */
+static const char *find_octal(const char *at, const char *end)
+{
+    for (; end - at >= 12; at++)
+        if (is_octal_escape(at) && is_octal_escape(at + 4) && is_octal_escape(at + 8))
+            return at;
+    return NULL;
+}
+
+/* Lines of a session may hold a number and a comma: what gives more bytes is it. */
+static void read_numbers(struct cairn_reader *r)
+{
+    struct cairn_bytes list = {.text = true};
+    struct cairn_reader again = *r;
+    const bool is_list = cairn_is_list(r);
+    again.bytes = &list;
+    if (is_list)
+        cairn_read_list(&again);
+    cairn_read_dump(r);
+    const bool refused = r->bytes->line && r->bytes->refused[0];
+    if (is_list && list.count >= r->bytes->count && !refused) {
+        cairn_bytes_free(r->bytes);
+        *r->bytes = list;
+        return;
+    }
+    cairn_bytes_free(&list);
+}
+
+static void refuse_octal(struct cairn_reader *r, const char *at)
+{
+    while (cairn_reader_eol(r) < at && cairn_reader_next(r))
+        ;
+    cairn_reader_refuse(r, at, "octal escapes, as gdb prints strings: use print/x");
+}
+
 void cairn_bytes_read(struct cairn_bytes *b, const char *text, size_t size, bool other)
 {
+    const bool marked = size > 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 && is_text(text + 3, size - 3);
+    text += marked ? 3 : 0;
+    size -= marked ? 3 : 0;
     *b = (struct cairn_bytes){.text = is_text(text, size)};
+    if (is_utf16(text, size)) {
+        b->text = true;
+        b->line = b->column = 1;
+        snprintf(b->refused, sizeof(b->refused), "UTF-16 text, as PowerShell writes it: use Out-File -Encoding ascii");
+        return;
+    }
     if (!b->text) {
         b->items = cairn_alloc(size + 1);
         if (size)
@@ -239,12 +308,16 @@ void cairn_bytes_read(struct cairn_bytes *b, const char *text, size_t size, bool
     r.end = copy + without_colours(copy, text, size);
     if (find_escape(r.at, r.end))
         read_escapes(&r);
-    else if (cairn_is_list(&r))
-        cairn_read_list(&r);
     else if (is_base64(&r))
         read_base64(&r);
     else
-        cairn_read_dump(&r);
+        read_numbers(&r);
+    const char *octal = b->count ? NULL : find_octal(copy, r.end);
+    if (octal) {
+        b->line = 0;
+        r = (struct cairn_reader){.bytes = b, .at = copy, .end = r.end, .line = copy, .number = 1};
+        refuse_octal(&r, octal);
+    }
     free(copy);
 }
 

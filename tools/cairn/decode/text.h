@@ -23,7 +23,8 @@ struct cairn_bytes {
     size_t skipped; /* lines in front of the bytes, which are none */
     /* What is wrong with the text behind these bytes; line 0: nothing is. Columns count from 1. */
     size_t line, column;
-    char found[24], expected[80];
+    char found[24], expected[96];
+    char refused[96]; /* instead of what was found and expected */
 };
 
 /* `other`: where `either`, the order that is less likely. Never fails: what is no byte is noted as wrong. */

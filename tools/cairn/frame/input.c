@@ -59,7 +59,7 @@ static int begin_copy(struct cairn_input *input)
 }
 
 /* What `fd` gives until its end, as a temporary file; where it gives nothing there is none. */
-static int spool(struct cairn_input *input, int fd)
+static int spool(struct cairn_input *input, int fd, uint64_t most)
 {
     static char part[1 << 16];
     ssize_t n;
@@ -67,11 +67,12 @@ static int spool(struct cairn_input *input, int fd)
     while ((n = read(fd, part, sizeof(part))) != 0) {
         if (n < 0 && errno == EINTR)
             continue;
-        int e = n < 0 ? -errno : input->own ? 0 : begin_copy(input);
+        const bool large = n > 0 && (uint64_t)n > most - input->size;
+        int e = n < 0 ? -errno : large ? -EFBIG : input->own ? 0 : begin_copy(input);
         if (!e)
             e = cairn_input_write(input->fd, part, (size_t)n);
         if (e) {
-            input->no_room = n < 0 ? NULL : input->no_room;
+            input->no_room = n < 0 || large ? NULL : input->no_room;
             return e;
         }
         input->size += (size_t)n;
@@ -81,6 +82,11 @@ static int spool(struct cairn_input *input, int fd)
 }
 
 int cairn_input_open(struct cairn_input *input, const char *path)
+{
+    return cairn_input_open_most(input, path, UINT64_MAX);
+}
+
+int cairn_input_open_most(struct cairn_input *input, const char *path, uint64_t most)
 {
     const bool standard = strcmp(path, "-") == 0;
     struct stat st;
@@ -96,9 +102,13 @@ int cairn_input_open(struct cairn_input *input, const char *path)
         input->fd = fd;
         input->own = !standard;
         input->size = (uint64_t)st.st_size;
-        return 0;
+        if (input->size <= most)
+            return 0;
+        if (input->own)
+            close(fd);
+        return -EFBIG;
     }
-    int e = spool(input, fd);
+    int e = spool(input, fd, most);
     if (!standard)
         close(fd);
     if (e && input->own)

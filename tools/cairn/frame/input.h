@@ -28,6 +28,8 @@ struct cairn_input {
  * $TMPDIR, else in /var/tmp or /tmp, as is any other path that is no regular file (or says that it is empty: those of
  * /proc do). 0 or negative errno, and nothing is open. */
 int cairn_input_open(struct cairn_input *input, const char *path);
+/* The same for at most `most` bytes: -EFBIG, and `no_room` is NULL, if there are more. */
+int cairn_input_open_most(struct cairn_input *input, const char *path, uint64_t most);
 /* All of it at `data`, for formats that are not read in order: a copy, which stays what it is whatever becomes of the
  * file. 0 or negative errno, which is noted. */
 int cairn_input_load(struct cairn_input *input);

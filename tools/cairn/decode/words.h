@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What a line of a dump is made of: words, the address in front of them, and what is neither. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cairn_word {
+    const char *at, *end;
+    uint64_t value;
+    unsigned digits;
+    bool prefixed;
+};
+
+struct cairn_place {
+    const char *at, *end; /* its digits */
+    bool is, colon, prefixed;
+};
+
+bool cairn_is_blank(char c);
+const char *cairn_skip_blanks(const char *at, const char *eol);
+/* Where the token that begins at `at` ends. */
+const char *cairn_token_end(const char *at, const char *eol);
+/* A token of hexadecimal digits at `at`. False: it is something else. */
+bool cairn_take_word(const char *at, const char *eol, struct cairn_word *w);
+/* The address that the line has, if any. *rest: what follows. */
+struct cairn_place cairn_find_place(const char *line, const char *eol, const char **rest);
+/* False: it is no number of that radix. */
+bool cairn_place_value(const struct cairn_place *place, unsigned radix, uint64_t *value);
+/* Whether the line begins with a debugger's prompt. */
+bool cairn_is_prompt(const char *at, const char *eol);
+/* Behind times and levels of a log at `at`. */
+const char *cairn_skip_stamps(const char *at, const char *eol);
+/* Whether the line is of octal or decimal numbers. */
+bool cairn_is_octal(const char *line, const char *eol);
