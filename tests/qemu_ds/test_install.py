@@ -86,20 +86,22 @@ def test_no_qemu(installed, tmp_path):
 
 
 def test_packages(tmp_path):
-    """Both Debian packages; made twice they are the same, byte by byte."""
+    """The Debian packages; made twice they are the same, byte by byte."""
     if not shutil.which("dpkg-shlibdeps"):
         pytest.skip("no dpkg-dev: Debian's packages are made on Debian")
     build = tmp_path / "build"
     build.mkdir()
-    for name in ("cairn", "cairn.1", "cairn.bash", "_cairn", "cairn.fish", "qemu-ds.so"):
+    for name in ("cairn", "cairn.1", "cairn.bash", "_cairn", "cairn.fish", "libcairn-pebs.a",
+                 "libcairn-pebs.so.1", "qemu-ds.so"):
         shutil.copy2(cb.BUILD / name, build / name)
     made = []
     for _ in range(2):
         done = subprocess.run([cb.ROOT / "tools/deb.sh", build, "9.9"], cwd=cb.ROOT, capture_output=True, text=True,
                               check=True, env=dict(os.environ, SOURCE_DATE_EPOCH="1700000000"))
         made.append([open(path, "rb").read() for path in done.stdout.split()])
-    assert made[0] == made[1] and len(made[0]) == 2
-    for path, needs in zip(done.stdout.split(), ("libdw1", "qemu-system-x86 (>= 1:11.1)")):
+    assert made[0] == made[1] and len(made[0]) == 4
+    depends = "libdw1", "", "libcairn-pebs1 (= 9.9)", "qemu-system-x86 (>= 1:11.1)"
+    for path, needs in zip(done.stdout.split(), depends):
         assert needs in subprocess.run(["dpkg-deb", "-f", path, "Depends"], capture_output=True, text=True,
                                        check=True).stdout
         subprocess.run(["dpkg-deb", "-x", path, tmp_path / "root"], check=True)

@@ -334,7 +334,7 @@ def test_batch_without_records():
 
 @pytest.mark.parametrize("offset, data, word", [
     (PAYLOAD + 2, b"\x02", "no event says that it began"),
-    (PAYLOAD + 2, b"\x09", "no reason has the number 9"),
+    (PAYLOAD + 2, b"\x0A", "no reason has the number 10"),
     (AREA + 5 * 8, b"\x08", "DS areas: base <= index <= maximum"),
     (AREA + 5 * 8 + 2, b"\x20", "are not in order"),
     (AREA + 4 * 8 + 2, b"\x00", "is not in this CPU's buffer"),

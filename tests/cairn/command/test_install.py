@@ -39,7 +39,8 @@ def commands():
 def options(command):
     """name: whether it takes a value."""
     return {name: bool(value) for name, value in
-            re.findall(r"^  (?:-\w,|   ) --([\w-]+)( [A-Z][\w:]*)?", text_of(cairn(command, "--help")), re.M)}
+            re.findall(r"^  (?:-\w,|   ) --([\w-]+)( [A-Z][\w:]*)?", text_of(cairn(command, "--help")), re.M)
+            if name != "help"}
 
 
 def formats():

@@ -30,7 +30,7 @@ READERS = {
 
 def test_every_command_is_here():
     commands = {line.split()[0] for line in text_of(cairn("--help")).splitlines() if line.startswith("  ")}
-    assert commands == {words[0] for words, _ in READERS.values()} | {"capture", "diff", "top"}
+    assert commands == {words[0] for words, _ in READERS.values()} | {"capture", "diff", "grab", "top"}
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -24,7 +24,7 @@ def variants(out):
     """What each command is called with; the log comes behind."""
     listed = re.findall(r"^  (\w+) ", text_of(cairn("--help")), re.M)
     refusal = cairn("export", "--to", "none", "a").stderr.decode().replace("\n  ", " ")
-    formats = re.findall(r"\w+", re.search(r"must be (.*)", refusal)[1].replace(" or ", ", "))
+    formats = re.findall(r"[\w.]+", re.search(r"must be (.*)", refusal)[1].replace(" or ", ", "))
     assert len(listed) > 9 and len(formats) > 6
     for command in listed:
         if command == "export":
