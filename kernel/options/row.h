@@ -55,7 +55,7 @@ ROWS(kopt_check, const struct kopt_check);
 struct kopt_absent {
     const char *word; /* "monitor", "workload=probe", "session=process"; "ds.policy.": all that begin so */
     const char *wing;
-    const char *with; /* WITH= of `make nucleus` to have it: the wing, those that it needs, and the default */
+    const char *with; /* WITH= of `make nucleus`: the wing, those that it needs, and those of this kernel */
 };
 ROWS(kopt_absent, const struct kopt_absent);
 
