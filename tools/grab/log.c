@@ -16,6 +16,7 @@
 #include "tools/grab/memory.h"
 #include "tools/grab/session.h"
 #include "tools/grab/threads.h"
+#include "tools/pebs/pebs.h"
 
 #define LINE(...)  trace_dump_print(d, CAIRN_STREAM_MACHINE, __VA_ARGS__)
 #define PF_KTHREAD 0x200000u
@@ -98,10 +99,9 @@ static void dump_debug_store(struct trace_dump *d, const struct grab_session *s,
     LINE("ds.bts.reason=cairn grab records no branches");
     for (unsigned c = 0; c < log->cpus; c++) {
         const struct grab_one_cpu *cpu = &log->store->cpu[c];
-        struct ds_area_60 area;
         if (!cpu->drain_count)
             continue;
-        memcpy(&area, cpu->drains->head.area, sizeof area);
+        const struct ds_area_60 area = grab_area(cpu->drains);
         LINE("ds.cpu.%u.buffer=0x%" PRIx64, c, area.pebs_buffer_base);
         LINE("ds.cpu.%u.buffer_bytes=%" PRIu64, c, area.pebs_absolute_maximum - area.pebs_buffer_base);
     }
@@ -129,13 +129,11 @@ static int by_address(const void *a, const void *b)
 }
 
 /* The instruction that a record names. */
-static uint64_t ip_of(const uint8_t *record, unsigned format)
+static uint64_t ip_of(const uint8_t *record, uint32_t size, unsigned format)
 {
-    uint64_t ip;
-    const size_t at = format < 2   ? offsetof(struct ds_pebs_fmt0, rip)
-                      : format < 4 ? offsetof(struct ds_pebs_fmt2, eventing_ip)
-                                   : offsetof(struct ds_pebs_basic, eventing_ip);
-    memcpy(&ip, record + at, sizeof ip);
+    uint64_t ip = 0;
+    if (!cairn_pebs_get(format, record, size, CAIRN_PEBS_EVENTING_IP, &ip)) /* before format 2 */
+        cairn_pebs_get(format, record, size, CAIRN_PEBS_RIP, &ip);
     return ip;
 }
 
@@ -150,7 +148,7 @@ static void dump_functions(struct trace_dump *d, const struct grab_session *s, c
         for (size_t i = 0; i < log->store->cpu[c].drain_count; i++) {
             const struct grab_drained *drain = &log->store->cpu[c].drains[i];
             for (uint64_t at = 0; (size = grab_record_bytes(log->store, drain, s->format, at)); at += size) {
-                const uint64_t ip = ip_of(log->store->records + drain->at + at, s->format);
+                const uint64_t ip = ip_of(log->store->records + drain->at + at, size, s->format);
                 const struct grab_symbol *symbol = ip >> 63 ? grab_symbols_at(all, ip) : NULL;
                 if (symbol && (!count || met[count - 1] != symbol))
                     *(const struct grab_symbol **)GRAB_ADD(met, count, room) = symbol;
@@ -227,7 +225,6 @@ static void sum_up(struct grab_written *w, const struct grab_session *s, const s
         const struct grab_cpu *cpu = grab_rings_cpu(log->rings, c);
         w->records += s->cpu[c].records;
         w->drains += s->cpu[c].drains;
-        w->bytes += s->cpu[c].bytes;
         w->switches += cpu->switches;
         w->lost_switches += cpu->lost_switches;
         w->lost_bytes += cpu->lost_bytes;

@@ -5,7 +5,6 @@
 #include "tools/grab/clock.h"
 #include "tools/grab/kernel.h"
 #include "tools/grab/machine.h"
-#include "tools/grab/order.h"
 #include "tools/grab/rings.h"
 #include "tools/grab/store.h"
 
@@ -23,7 +22,7 @@ struct grab_log {
 };
 
 struct grab_written { /* what came of it */
-    uint64_t records, bytes, drains, switches, lost_switches, lost_bytes;
+    uint64_t records, drains, switches, lost_switches, lost_bytes;
     unsigned format;
     bool skipped; /* hooks were, or may have been */
 };

@@ -3,23 +3,10 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ds/layout.h"
 #include "tools/grab/memory.h"
-
-unsigned grab_format(const struct grab_store *store)
-{
-    for (unsigned c = 0; c < GRAB_CPUS; c++)
-        if (store->cpu[c].drain_count)
-            return ia32_perf_capabilities_pebs_fmt(store->cpu[c].drains->head.capabilities);
-    return 0;
-}
-
-uint32_t grab_record_bytes(const struct grab_store *store, const struct grab_drained *d, unsigned format, uint64_t at)
-{
-    return at < d->bytes ? ds_pebs_record_size(format, store->records + d->at + at, (uint32_t)(d->bytes - at)) : 0;
-}
+#include "tools/pebs/pebs.h"
 
 /* ---- times ------------------------------------------------------------------------------------------------------- */
 
@@ -35,9 +22,9 @@ struct records {
 
 static uint64_t tsc_of(const struct records *r, uint64_t at)
 {
-    const uint32_t where = r->format == 3 ? offsetof(struct ds_pebs_fmt3, tsc) : offsetof(struct ds_pebs_basic, tsc);
-    uint64_t tsc;
-    memcpy(&tsc, r->store->records + r->d->at + at + where, sizeof tsc);
+    uint64_t tsc = 0;
+    const uint8_t *record = r->store->records + r->d->at + at;
+    cairn_pebs_get(r->format, record, (uint32_t)(r->d->bytes - at), CAIRN_PEBS_TSC, &tsc);
     return tsc;
 }
 
@@ -69,13 +56,6 @@ static uint64_t move(struct grab_order *order, uint64_t tsc, uint64_t low, uint6
     return to;
 }
 
-static uint64_t word(const struct grab_drained *d, size_t offset)
-{
-    uint64_t value;
-    memcpy(&value, d->head.area + offset, sizeof value);
-    return value;
-}
-
 static void order_cpu(struct grab_store *store, struct grab_one_cpu *c, const struct grab_clock *clock, unsigned format,
                       struct grab_order *order)
 {
@@ -90,7 +70,7 @@ static void order_cpu(struct grab_store *store, struct grab_one_cpu *c, const st
             look(&r);
         for (; !start && next < c->switch_count && (!d || c->switches[next].s.drains <= d->head.number); next++) {
             struct grab_switched *s = &c->switches[next];
-            const uint64_t base = d ? word(d, offsetof(struct ds_area_60, pebs_buffer_base)) : 0;
+            const uint64_t base = d ? grab_area(d).pebs_buffer_base : 0;
             if (d && s->s.index >= base)
                 pass(&r, s->s.index - base);
             const uint64_t high = r.next < mapped ? r.next : mapped;

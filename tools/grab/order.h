@@ -16,9 +16,3 @@ struct grab_order {
 /* Sets `tsc` of all, and `wait`. `format`: of PEBS. `tick`: TSC cycles. */
 void grab_order(struct grab_store *store, const struct grab_clock *clock, unsigned format, uint64_t tick,
                 struct grab_order *order);
-
-/* The format of PEBS, by what came first. */
-unsigned grab_format(const struct grab_store *store);
-
-/* The next record behind `at` bytes of a drain's, 0: there is none, or it is not whole. */
-uint32_t grab_record_bytes(const struct grab_store *store, const struct grab_drained *d, unsigned format, uint64_t at);

@@ -38,7 +38,6 @@ struct grab_rings {
     struct ring_buffer *buffers;
     volatile struct grab_shared *data;
     struct of_cpu of_cpu[GRAB_CPUS];
-    bool begun[GRAB_CPUS];
     unsigned cpus;
 };
 

@@ -10,7 +10,6 @@
 #include "ds/layout.h"
 #include "ds/probe/probe.h"
 #include "tools/grab/memory.h"
-#include "tools/grab/order.h"
 #include "tools/pebs/pebs.h"
 
 #define LEAST 50u /* records that an answer needs */
@@ -147,13 +146,12 @@ static void ask_pdist_spacing(const struct grab_judged *j, struct grab_answer *a
 static uint64_t period_of(const struct grab_judged *j, enum grab_setting_number n, uint64_t counters)
 {
     struct grab_seen s = grab_seen_first(n);
-    uint64_t reset = 0;
-    if (!counters || !grab_seen_next(j, &s))
+    struct cairn_pebs_area area = {0};
+    const unsigned counter = counters ? (unsigned)__builtin_ctzll(counters) : CAIRN_PEBS_COUNTERS_MOST;
+    if (counter >= CAIRN_PEBS_COUNTERS_MOST || !grab_seen_next(j, &s))
         return 0;
-    const uint32_t at = ds_area_reset(j->format, (unsigned)__builtin_ctzll(counters));
-    if (at + sizeof reset <= sizeof s.drain->head.area)
-        memcpy(&reset, s.drain->head.area + at, sizeof reset);
-    return -reset & (DS_BIT(40) - 1);
+    cairn_pebs_area(j->format, s.drain->head.area, sizeof s.drain->head.area, &area);
+    return -area.reset[counter] & (DS_BIT(40) - 1);
 }
 
 static void ask_pdist_minimum(const struct grab_judged *j, struct grab_answer *a)

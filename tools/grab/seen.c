@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ds/layout.h"
-#include "tools/grab/order.h"
 #include "tools/pebs/pebs.h"
 
 const struct grab_setting grab_settings[GRAB_SETTINGS] = {

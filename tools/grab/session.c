@@ -77,17 +77,6 @@ struct play {
     uint64_t switches;
 };
 
-static uint64_t word(const struct grab_drained *d, size_t offset)
-{
-    uint64_t value;
-    memcpy(&value, d->head.area + offset, sizeof value);
-    return value;
-}
-
-#define BASE(d)    word(d, offsetof(struct ds_area_60, pebs_buffer_base))
-#define INDEX(d)   word(d, offsetof(struct ds_area_60, pebs_index))
-#define MAXIMUM(d) word(d, offsetof(struct ds_area_60, pebs_absolute_maximum))
-
 /* Events are missing here: `switches` of them, which would have been in one event at least, or a part of a drain. */
 static void lose(struct play *p, uint64_t switches)
 {
@@ -146,8 +135,9 @@ static uint32_t parts_of(const struct play *p, const struct grab_drained *d, uin
 /* Whether the processor may have dropped records: there was no room for one more. */
 static bool was_full(const struct play *p, const struct grab_drained *d)
 {
+    const struct ds_area_60 area = grab_area(d);
     const uint32_t next = p->s->record_bytes ? p->s->record_bytes : ds_pebs_fixed_size(p->s->format);
-    return INDEX(d) + next > MAXIMUM(d);
+    return area.pebs_index + next > area.pebs_absolute_maximum;
 }
 
 static uint8_t reason_of(const struct grab_drained *d)
@@ -161,6 +151,7 @@ static uint8_t reason_of(const struct grab_drained *d)
 static void put_drain(struct play *p, const struct grab_drained *d)
 {
     const bool start = d->head.kind == GRAB_START;
+    const uint64_t base = grab_area(d).pebs_buffer_base;
     uint64_t bytes = 0, records = 0, ignored = 0;
     if (!start && d->head.number != p->drains) { /* some are missing */
         p->counts->lost_unknown = true;
@@ -169,7 +160,7 @@ static void put_drain(struct play *p, const struct grab_drained *d)
     const uint32_t parts = parts_of(p, d, &bytes, &records);
     const bool whole = bytes == d->head.bytes, full = !start && d->head.bytes && was_full(p, d);
     p->tsc = d->tsc;
-    p->index = INDEX(d);
+    p->index = grab_area(d).pebs_index;
     trace_hub_close_batches(p->hub, d->tsc, CCSWAP_CLOSE_DRAIN);
     struct cairn_ds_epoch epoch = {.kind = CAIRN_DS_EPOCH,
                                    .reason = reason_of(d),
@@ -186,7 +177,7 @@ static void put_drain(struct play *p, const struct grab_drained *d)
         const struct cairn_ds_records head = {.kind = CAIRN_DS_RECORDS,
                                               .format = (uint8_t)p->s->format,
                                               .epoch = (uint32_t)d->head.number,
-                                              .address = BASE(d) + at,
+                                              .address = base + at,
                                               .bytes = size,
                                               .part = i};
         event(p, &head, sizeof head, p->log->store->records + d->at + at, size);
@@ -198,10 +189,9 @@ static void put_drain(struct play *p, const struct grab_drained *d)
         p->drains = d->head.number + 1;
     p->counts->drains += !start;
     p->counts->records += records;
-    p->counts->bytes += bytes;
     p->counts->interrupts += d->head.interrupt;
     p->counts->lost_unknown |= full || !whole;
-    p->index = d->head.kind == GRAB_STOP ? p->index : BASE(d);
+    p->index = d->head.kind == GRAB_STOP ? p->index : base;
 }
 
 /* What lies between the first event and the last. Without a START the CPU was not online. */
@@ -211,9 +201,9 @@ static void play_cpu(struct play *p, const struct perfinfo_groupmask *masks)
     const struct grab_drained *d = c->drains, *end = c->drains + c->drain_count;
     if (!c->drain_count || d->head.kind != GRAB_START)
         return;
-    const bool in_use = INDEX(d) != BASE(d);
+    const bool in_use = grab_area(d).pebs_index != grab_area(d).pebs_buffer_base;
     p->tsc = d->tsc;
-    p->index = INDEX(d);
+    p->index = grab_area(d).pebs_index;
     struct trace_hub_pebs pebs = {.index = &p->index, .in_epoch = in_use};
     trace_hub_act(p->hub, p->s->session, CAIRN_SESSION_START, masks, &pebs, d->tsc);
     p->cpu = trace_session_cpu(p->s->session, p->number);

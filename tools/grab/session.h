@@ -3,10 +3,11 @@
 #pragma once
 
 #include "tools/grab/log.h"
+#include "tools/grab/order.h"
 #include "trace/session.h"
 
 struct grab_cpu_counts {
-    uint64_t records, drains, interrupts, bytes;
+    uint64_t records, drains, interrupts;
     bool lost_unknown; /* the buffer was full at a drain, a drain is missing, or a hook was skipped */
 };
 

@@ -106,3 +106,23 @@ int grab_store_end(struct grab_store *store)
     store->records = map == MAP_FAILED ? NULL : map;
     return map == MAP_FAILED ? errno : 0;
 }
+
+unsigned grab_format(const struct grab_store *store)
+{
+    for (unsigned c = 0; c < GRAB_CPUS; c++)
+        if (store->cpu[c].drain_count)
+            return ia32_perf_capabilities_pebs_fmt(store->cpu[c].drains->head.capabilities);
+    return 0;
+}
+
+struct ds_area_60 grab_area(const struct grab_drained *d)
+{
+    struct ds_area_60 area;
+    memcpy(&area, d->head.area, sizeof area);
+    return area;
+}
+
+uint32_t grab_record_bytes(const struct grab_store *store, const struct grab_drained *d, unsigned format, uint64_t at)
+{
+    return at < d->bytes ? ds_pebs_record_size(format, store->records + d->at + at, (uint32_t)(d->bytes - at)) : 0;
+}

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ds/layout.h"
 #include "tools/grab/bpf/events.h"
 
 struct grab_drained { /* a START, DRAIN or STOP, and its records */
@@ -45,3 +46,10 @@ void grab_store_drain(struct grab_store *store, unsigned cpu, const void *event,
 void grab_store_switch(struct grab_store *store, unsigned cpu, const void *event, size_t size);
 /* Nothing more comes. 0, or errno. */
 int grab_store_end(struct grab_store *store);
+
+/* The format of PEBS, by what came first. */
+unsigned grab_format(const struct grab_store *store);
+/* What all forms of the DS area begin with, at a drain. */
+struct ds_area_60 grab_area(const struct grab_drained *d);
+/* The next record behind `at` bytes of a drain's, 0: there is none, or it is not whole. */
+uint32_t grab_record_bytes(const struct grab_store *store, const struct grab_drained *d, unsigned format, uint64_t at);

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "ds/layout.h"
-#include "tools/grab/order.h"
+#include "tools/pebs/pebs.h"
 
 #define COUNTERS 64u
 
 struct counter {
-    uint64_t records, bytes, drains;
+    uint64_t records, drains;
     uint64_t reset; /* of the last drain */
     uint32_t smallest, largest;
     uint64_t groups; /* of MSR_PEBS_DATA_CFG, as its records have them */
@@ -21,22 +21,14 @@ struct why {
     uint64_t drains, interrupts, single, full;
 };
 
-static uint64_t word(const struct grab_drained *d, size_t offset)
-{
-    uint64_t value;
-    memcpy(&value, d->head.area + offset, sizeof value);
-    return value;
-}
-
 /* The counters that a record names; format 0 names none: those that are on. */
-static uint64_t counters_of(const uint8_t *record, unsigned format, uint64_t enabled)
+static uint64_t counters_of(const uint8_t *record, uint32_t size, unsigned format, uint64_t enabled)
 {
-    uint64_t counters;
-    const size_t at = format < 4 ? offsetof(struct ds_pebs_fmt1, status) : offsetof(struct ds_pebs_basic, counters);
-    if (!format)
-        return enabled;
-    memcpy(&counters, record + at, sizeof counters);
-    return format < 3 ? counters & enabled : counters; /* until then all that have overflowed */
+    uint64_t counters = UINT64_MAX;
+    if (cairn_pebs_get(format, record, size, CAIRN_PEBS_COUNTERS, &counters))
+        return counters;
+    cairn_pebs_get(format, record, size, CAIRN_PEBS_STATUS, &counters); /* all that have overflowed */
+    return counters & enabled;
 }
 
 static void count_record(struct why *w, const uint8_t *record, uint32_t size, unsigned format, uint64_t counters)
@@ -49,7 +41,6 @@ static void count_record(struct why *w, const uint8_t *record, uint32_t size, un
         if (!(counters >> n & 1))
             continue;
         c->records++;
-        c->bytes += size;
         c->smallest = c->smallest && c->smallest < size ? c->smallest : size;
         c->largest = c->largest > size ? c->largest : size;
         c->groups |= ds_pebs_head_groups(head);
@@ -58,28 +49,27 @@ static void count_record(struct why *w, const uint8_t *record, uint32_t size, un
 
 static void count_drain(struct why *w, const struct grab_store *store, const struct grab_drained *d, unsigned format)
 {
-    const uint64_t base = word(d, offsetof(struct ds_area_60, pebs_buffer_base));
-    const uint64_t threshold = word(d, offsetof(struct ds_area_60, pebs_interrupt_threshold));
-    const uint64_t maximum = word(d, offsetof(struct ds_area_60, pebs_absolute_maximum));
+    struct cairn_pebs_area area = {0};
     uint64_t seen = 0;
     uint32_t size, last = 0;
     for (uint64_t at = 0; (size = grab_record_bytes(store, d, format, at)); at += size) {
         const uint8_t *record = store->records + d->at + at;
-        const uint64_t counters = counters_of(record, format, d->head.pebs_enabled);
+        const uint64_t counters = counters_of(record, size, format, d->head.pebs_enabled);
         count_record(w, record, size, format, counters);
         seen |= counters;
         last = size;
     }
     if (!last)
         return;
+    cairn_pebs_area(format, d->head.area, sizeof d->head.area, &area);
     w->drains++;
     w->interrupts += d->head.interrupt;
-    w->single += threshold <= base + last;
-    w->full += base + d->head.bytes + last > maximum;
+    w->single += area.pebs_threshold <= area.pebs_base + last;
+    w->full += area.pebs_base + d->head.bytes + last > area.pebs_maximum;
     for (unsigned n = 0; n < COUNTERS; n++)
         if (seen >> n & 1) {
             w->counter[n].drains++;
-            w->counter[n].reset = n < DS_COUNTER_FIXED || format >= 4 ? word(d, ds_area_reset(format, n)) : 0;
+            w->counter[n].reset = n < CAIRN_PEBS_COUNTERS_MOST ? area.reset[n] : 0;
         }
 }
 
