@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "ds/layout.h"
-#include "tools/grab/memory.h"
+#include "tools/grab/threads.h"
 #include "tools/pebs/pebs.h"
 
 /* ---- times ------------------------------------------------------------------------------------------------------- */
@@ -90,88 +90,18 @@ static void order_cpu(struct grab_store *store, struct grab_one_cpu *c, const st
 
 /* ---- waits ------------------------------------------------------------------------------------------------------- */
 
-struct event {
-    struct grab_switched *s;
-    uint64_t tsc;
-    size_t number; /* on its CPU */
-};
-
-static int by_time(const void *a, const void *b)
-{
-    const struct event *x = a, *y = b;
-    if (x->tsc != y->tsc)
-        return x->tsc < y->tsc ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-/* When each thread left a CPU last, by its ID. */
-struct left {
-    uint32_t *tid;
-    uint64_t *tsc;
-    size_t size, used; /* size: a power of 2 */
-};
-
-static size_t find(const struct left *l, uint32_t tid)
-{
-    size_t i = (tid * UINT32_C(2654435761)) & (l->size - 1);
-    while (l->tid[i] && l->tid[i] != tid)
-        i = (i + 1) & (l->size - 1);
-    return i;
-}
-
-static void *zeroed(size_t count, size_t size)
-{
-    void *memory = calloc(count, size);
-    size_t none = 0;
-    return memory ? memory : grab_grow(NULL, SIZE_MAX / 2, &none, size); /* which says so and ends */
-}
-
-static void widen(struct left *l)
-{
-    const struct left old = *l;
-    l->size = old.size ? 2 * old.size : 1024;
-    l->tid = zeroed(l->size, sizeof *l->tid);
-    l->tsc = zeroed(l->size, sizeof *l->tsc);
-    for (size_t i = 0; i < old.size; i++)
-        if (old.tid[i]) {
-            const size_t to = find(l, old.tid[i]);
-            l->tid[to] = old.tid[i];
-            l->tsc[to] = old.tsc[i];
-        }
-    free(old.tid);
-    free(old.tsc);
-}
-
 static void find_waits(struct grab_store *store, uint64_t tick)
 {
-    struct left left = {0};
-    size_t count = 0, all = 0;
-    for (unsigned c = 0; c < GRAB_CPUS; c++)
-        all += store->cpu[c].switch_count;
-    struct event *events = zeroed(all + 1, sizeof *events);
-    for (unsigned c = 0; c < GRAB_CPUS; c++)
-        for (size_t i = 0; i < store->cpu[c].switch_count; i++)
-            events[count++] = (struct event){&store->cpu[c].switches[i], store->cpu[c].switches[i].tsc, i};
-    qsort(events, count, sizeof *events, by_time);
-    for (size_t i = 0; i < count; i++) {
-        struct grab_switched *s = events[i].s;
-        if (2 * left.used >= left.size)
-            widen(&left);
-        if (s->s.new_tid) {
-            const size_t in = find(&left, s->s.new_tid);
-            const uint64_t ticks = left.tid[in] ? (s->tsc - left.tsc[in]) / tick : 0;
-            s->wait = ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks;
-        }
-        if (s->s.old_tid) {
-            const size_t out = find(&left, s->s.old_tid);
-            left.used += !left.tid[out];
-            left.tid[out] = s->s.old_tid;
-            left.tsc[out] = s->tsc;
-        }
+    size_t count;
+    struct grab_sight *sights = grab_sights_find(store, &count);
+    for (size_t i = 1; i < count; i++) {
+        const struct grab_sight *left = &sights[i - 1], *in = &sights[i];
+        if (!in->tid || left->tid != in->tid || in->tid != in->s->s.new_tid || left->tid != left->s->s.old_tid)
+            continue;
+        const uint64_t ticks = (in->s->tsc - left->s->tsc) / tick;
+        in->s->wait = ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks;
     }
-    free(left.tid);
-    free(left.tsc);
-    free(events);
+    free(sights);
 }
 
 void grab_order(struct grab_store *store, const struct grab_clock *clock, unsigned format, uint64_t tick,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/cairn/base/names.h"
 #include "tools/grab/memory.h"
 
 /* include/linux/sched.h: the same numbers in every kernel from 4.14 on, as far as they matter here. */
@@ -11,8 +12,6 @@
 #define TASK_TRACED  0x8u
 #define EXIT_STATES  (0x10u | 0x20u) /* EXIT_DEAD, EXIT_ZOMBIE */
 #define TASK_DEAD    0x80u
-
-#define REASON_UNKNOWN UINT8_MAX /* no KWAIT_REASON has this number */
 
 int8_t grab_priority(int32_t priority)
 {
@@ -33,10 +32,11 @@ static void put_state(struct trace_switch *to, uint32_t state)
         to->old_state = KTHREAD_TERMINATED;
     } else {
         to->old_state = KTHREAD_WAITING;
-        to->old_wait_reason = state & (TASK_STOPPED | TASK_TRACED) ? KWAIT_SUSPENDED : REASON_UNKNOWN;
+        to->old_wait_reason = state & (TASK_STOPPED | TASK_TRACED) ? KWAIT_SUSPENDED : CAIRN_REASON_UNKNOWN;
     }
-    to->old_state_wr = to->old_wait_reason == REASON_UNKNOWN ? CCSWAP_MAXIMUM_WAIT_REASON + KTHREAD_WAITING
-                                                             : ccswap_state_wr(to->old_state, to->old_wait_reason);
+    to->old_state_wr = to->old_wait_reason == CAIRN_REASON_UNKNOWN
+                           ? CCSWAP_MAXIMUM_WAIT_REASON + KTHREAD_WAITING
+                           : ccswap_state_wr(to->old_state, to->old_wait_reason);
 }
 
 struct trace_switch grab_switch_of(const struct grab_switched *s)
@@ -61,31 +61,36 @@ static void add(struct grab_threads *t, uint32_t tid, uint32_t tgid, uint32_t fl
     memcpy(to->comm, comm, GRAB_COMM);
 }
 
-struct sight { /* of a thread, at a switch */
-    const struct grab_switched *s;
-    uint32_t tid;
-};
-
 static int by_tid(const void *a, const void *b)
 {
-    const struct sight *x = a, *y = b;
+    const struct grab_sight *x = a, *y = b;
     if (x->tid != y->tid)
         return x->tid < y->tid ? -1 : 1;
-    return (x->s->tsc > y->s->tsc) - (x->s->tsc < y->s->tsc);
+    if (x->s->tsc != y->s->tsc)
+        return x->s->tsc < y->s->tsc ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
 }
 
-void grab_threads_find(struct grab_threads *t, const struct grab_store *store)
+struct grab_sight *grab_sights_find(struct grab_store *store, size_t *count)
 {
-    struct sight *sights = NULL;
-    size_t count = 0, room = 0;
+    struct grab_sight *sights = NULL;
+    size_t room = 0;
+    *count = 0;
     for (unsigned c = 0; c < GRAB_CPUS; c++)
         for (size_t i = 0; i < store->cpu[c].switch_count; i++) {
-            const struct grab_switched *s = &store->cpu[c].switches[i];
-            *(struct sight *)GRAB_ADD(sights, count, room) = (struct sight){s, s->s.old_tid};
-            *(struct sight *)GRAB_ADD(sights, count, room) = (struct sight){s, s->s.new_tid};
+            struct grab_switched *s = &store->cpu[c].switches[i];
+            *(struct grab_sight *)GRAB_ADD(sights, *count, room) = (struct grab_sight){s, s->s.old_tid, i};
+            *(struct grab_sight *)GRAB_ADD(sights, *count, room) = (struct grab_sight){s, s->s.new_tid, i};
         }
-    if (count)
-        qsort(sights, count, sizeof *sights, by_tid);
+    if (*count)
+        qsort(sights, *count, sizeof *sights, by_tid);
+    return sights;
+}
+
+void grab_threads_find(struct grab_threads *t, struct grab_store *store)
+{
+    size_t count;
+    struct grab_sight *sights = grab_sights_find(store, &count);
     *t = (struct grab_threads){0};
     for (size_t i = 0; i < count; i++) {
         const struct grab_switch *s = &sights[i].s->s;

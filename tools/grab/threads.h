@@ -32,4 +32,13 @@ struct grab_threads {
     size_t count, room;
 };
 
-void grab_threads_find(struct grab_threads *threads, const struct grab_store *store);
+void grab_threads_find(struct grab_threads *threads, struct grab_store *store);
+
+struct grab_sight { /* a thread comes to a CPU, or leaves it */
+    struct grab_switched *s;
+    uint32_t tid;
+    size_t number; /* of the switch on its CPU */
+};
+
+/* All, by ID, those of a thread by time; the caller frees them. */
+struct grab_sight *grab_sights_find(struct grab_store *store, size_t *count);
