@@ -185,7 +185,7 @@ static int read_options(struct options *o, int argc, char **argv)
 
 struct child {
     pid_t pid;
-    int go;    /* it begins when this is closed */
+    int go;    /* it begins with a byte from here; without one it ends */
     int error; /* of its exec, to be read */
 };
 
@@ -197,10 +197,11 @@ static int prepare(struct child *c, char **command)
         return GRAB_BAD;
     }
     if (!c->pid) {
-        char nothing;
+        char begin;
         close(go[1]);
-        if (read(go[0], &nothing, 1) == 0)
-            execvp(command[0], command);
+        if (read(go[0], &begin, 1) != 1)
+            _exit(GRAB_REFUSED);
+        execvp(command[0], command);
         const int why = errno;
         _exit(write(error[1], &why, sizeof why) == sizeof why ? 127 : 126);
     }
@@ -214,9 +215,9 @@ static int prepare(struct child *c, char **command)
 /* Whether it runs now. */
 static int let_go(struct child *c, const char *name)
 {
-    int error;
+    int error = 0;
+    const bool failed = write(c->go, "", 1) != 1 || read(c->error, &error, sizeof error) == sizeof error;
     close(c->go);
-    const bool failed = read(c->error, &error, sizeof error) == sizeof error;
     close(c->error);
     if (!failed)
         return 0;
@@ -243,11 +244,10 @@ static void follow(struct grab_rings *rings, struct grab_clock *clock, pid_t chi
 {
     const struct timespec pause = {0, PAUSE_NS};
     uint64_t due = grab_clock_now() + PAIR_EVERY;
-    bool told = false;
     while (child ? waitpid(child, NULL, WNOHANG) == 0 : !ends) {
-        if (ends && !told) {
-            kill(child, ends == SIGINT ? 0 : SIGTERM);
-            told = true;
+        if (child && ends == SIGTERM) {
+            kill(child, SIGTERM);
+            ends = 0;
         }
         nanosleep(&pause, NULL);
         grab_rings_take(rings);
