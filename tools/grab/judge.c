@@ -89,7 +89,6 @@ static int record(struct grab_judged *j, struct grab_rings *rings)
 int grab_judge(const struct grab_kernel *kernel, struct grab_rings *rings, struct grab_store *store)
 {
     struct grab_judged judged = {.store = store};
-    uint64_t drains, switches;
     int status = record(&judged, rings);
     if (status)
         return status;
@@ -97,9 +96,7 @@ int grab_judge(const struct grab_kernel *kernel, struct grab_rings *rings, struc
         grab_error("the known program has no records: '%s' is what Linux was asked for", grab_settings[0].event);
         return GRAB_BAD;
     }
-    grab_rings_skipped(rings, &drains, &switches);
-    if (drains)
-        grab_note("the kernel skipped hooks, because other BPF programs ran there: records may be missing");
+    grab_rings_tell_skipped(rings);
     print_identity(&judged, kernel->release);
     print_rows(&judged);
     if (!fflush(stdout) && !ferror(stdout))

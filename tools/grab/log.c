@@ -217,10 +217,7 @@ static void dump_all(struct trace_dump *d, const struct grab_session *s, const s
 
 static void sum_up(struct grab_written *w, const struct grab_session *s, const struct grab_log *log)
 {
-    uint64_t drains, switches;
     *w = (struct grab_written){.format = s->format};
-    grab_rings_skipped(log->rings, &drains, &switches);
-    w->skipped = drains || switches;
     for (unsigned c = 0; c < log->cpus; c++) {
         const struct grab_cpu *cpu = grab_rings_cpu(log->rings, c);
         w->records += s->cpu[c].records;

@@ -24,7 +24,6 @@ struct grab_log {
 struct grab_written { /* what came of it */
     uint64_t records, drains, switches, lost_switches, lost_bytes;
     unsigned format;
-    bool skipped; /* hooks were, or may have been */
 };
 
 /* 0, or errno of the file. */

@@ -303,15 +303,15 @@ static void join(char *line, size_t room, char **command)
         *line = *line == '\n' ? ' ' : *line;
 }
 
-static int report(const struct grab_source *source, const char *output, const struct grab_written *w)
+static int report(const struct grab_rings *rings, const struct grab_source *source, const char *output,
+                  const struct grab_written *w)
 {
     fprintf(stderr, "%s: %lu records of PEBS format %u in %lu drains, %lu switches\n  from %s\n", output,
             (unsigned long)w->records, w->format, (unsigned long)w->drains, (unsigned long)w->switches, source->text);
     if (w->lost_bytes || w->lost_switches)
         grab_note("%lu bytes of records and %lu switches are lost: the rings were full; give more --ring",
                   (unsigned long)w->lost_bytes, (unsigned long)w->lost_switches);
-    if (w->skipped)
-        grab_note("the kernel skipped hooks, because other BPF programs ran there: records may be missing");
+    grab_rings_tell_skipped(rings);
     if (w->records)
         return GRAB_GOOD;
     grab_error("nothing used PEBS meanwhile: not every event has it; 'perf record -e instructions:pp' does");
@@ -351,7 +351,7 @@ static int run(const struct options *o)
             grab_error("%s: %s", o->output, strerror(error));
         if (!error && o->why)
             grab_why(stdout, &store, written.format);
-        status = error ? GRAB_BAD : report(&source, o->output, &written);
+        status = error ? GRAB_BAD : report(rings, &source, o->output, &written);
     }
     grab_rings_close(rings);
     grab_clock_free(&clock);

@@ -230,6 +230,17 @@ void grab_rings_skipped(const struct grab_rings *r, uint64_t *drains, uint64_t *
     *switches = skipped(r->change);
 }
 
+void grab_rings_tell_skipped(const struct grab_rings *r)
+{
+    uint64_t drains, switches;
+    grab_rings_skipped(r, &drains, &switches);
+    if (drains == UINT64_MAX)
+        grab_note(
+            "whether the kernel skipped hooks, so that records are missing, is unknown: Linux counts it from 5.12 on");
+    else if (drains || switches)
+        grab_note("the kernel skipped hooks, because other BPF programs ran there: records may be missing");
+}
+
 void grab_rings_close(struct grab_rings *r)
 {
     if (!r)

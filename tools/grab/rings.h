@@ -23,4 +23,6 @@ const struct grab_cpu *grab_rings_cpu(const struct grab_rings *rings, unsigned c
 /* How often the kernel could not run the hook of the drains, because another BPF program ran; of switches likewise.
  * UINT64_MAX: this kernel does not count it. */
 void grab_rings_skipped(const struct grab_rings *rings, uint64_t *drains, uint64_t *switches);
+/* Says so, if it happened or may have. */
+void grab_rings_tell_skipped(const struct grab_rings *rings);
 void grab_rings_close(struct grab_rings *rings);

@@ -246,6 +246,7 @@ static uint32_t find_size(const struct grab_session *s, const struct grab_store 
 
 int grab_session_make(struct grab_session *s, const struct grab_log *log)
 {
+    uint64_t skipped, switches;
     *s = (struct grab_session){.format = grab_format(log->store)};
     const int error = open_session(s, log);
     if (error)
@@ -255,9 +256,11 @@ int grab_session_make(struct grab_session *s, const struct grab_log *log)
     struct trace_hub_cpu *hub = aligned_alloc(64, sizeof *hub);
     if (!hub)
         return ENOMEM;
+    grab_rings_skipped(log->rings, &skipped, &switches);
     for (unsigned c = 0; c < log->cpus; c++) {
         struct play play = {.s = s, .log = log, .from = &log->store->cpu[c], .hub = hub, .number = c};
         play.counts = &s->cpu[c];
+        play.counts->lost_unknown = skipped != 0;
         trace_hub_init(hub, c, &s->clocks);
         play_cpu(&play, &trace_session_config(s->session)->masks);
     }
