@@ -15,16 +15,15 @@
 
 #define REPORT_VERSION 1
 
-/* The CPU's own, by CPUID and Linux. Nothing that tells one machine from another of its kind. */
+/* That of this thread's CPU, by CPUID and Linux. Nothing that tells one machine from another of its kind. */
 static void print_identity(const struct grab_judged *j, const char *release)
 {
     struct grab_source source;
-    char path[80], microcode[64];
-    unsigned a, b, c, d, leaf;
+    char microcode[64];
+    unsigned a, b, c, d;
     const uint64_t capabilities = j->store->cpu[j->cpu].drains->head.capabilities;
     grab_source_find(&source, release);
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/microcode/version", j->cpu);
-    grab_machine_line(microcode, sizeof microcode, path);
+    grab_machine_microcode(microcode, j->cpu);
     __cpuid(1, a, b, c, d);
     const unsigned family = (a >> 8 & 15) + ((a >> 8 & 15) == 15 ? a >> 20 & 255 : 0);
     const unsigned model = (a >> 4 & 15) | (a >> 12 & 0xF0);
@@ -33,10 +32,8 @@ static void print_identity(const struct grab_judged *j, const char *release)
     printf("hypervisor: %s\nemulated: %s\n", source.hypervisor, source.emulated ? "yes" : "no");
     printf("cpuid.1: family %u model %02XH stepping %u\n", family, model, a & 15);
     printf("microcode: %s\n", microcode[0] ? microcode : "unknown");
-    if (__get_cpuid_count(7, 0, &leaf, &b, &c, &d) && d >> 15 & 1) { /* hybrid */
-        __cpuid(0x1A, a, b, c, d);
-        printf("cpuid.1a: core type %02XH\n", a >> 24);
-    }
+    if (grab_machine_core_type())
+        printf("cpuid.1a: core type %02XH\n", grab_machine_core_type());
     __cpuid(0xA, a, b, c, d);
     printf("cpuid.0a: %08x %08x %08x %08x\n", a, b, c, d);
     printf("perf_capabilities: %" PRIx64 "H, PEBS format %u\n", capabilities, j->format);
@@ -64,13 +61,13 @@ static int record(struct grab_judged *j, struct grab_rings *rings)
 {
     const int cpu = grab_settings_cpu();
     int status = grab_event_hold();
+    status = status ? status : grab_rings_start(rings);
     if (status)
         return status;
-    if (cpu < 0 || !grab_rings_start(rings)) {
-        grab_error("no CPU runs the BPF program at a context switch: 'bpftool prog' shows whether it is loaded");
+    if (cpu < 0) {
+        grab_error("Linux does not tell which CPU this program may run on");
         return GRAB_REFUSED;
     }
-    grab_rings_take(rings);
     j->cpu = (unsigned)cpu;
     if (j->store->cpu[cpu].drain_count) {
         j->format = ia32_perf_capabilities_pebs_fmt(j->store->cpu[cpu].drains->head.capabilities);
@@ -97,6 +94,7 @@ int grab_judge(const struct grab_kernel *kernel, struct grab_rings *rings, struc
         return GRAB_BAD;
     }
     grab_rings_tell_skipped(rings);
+    grab_machine_go(judged.cpu); /* CPUs of a hybrid differ */
     print_identity(&judged, kernel->release);
     print_rows(&judged);
     if (!fflush(stdout) && !ferror(stdout))

@@ -27,7 +27,7 @@ static void read_brand(char brand[49])
     snprintf(brand, 49, "%.*s", (int)(sizeof r - (size_t)(text - (const char *)r)), text);
 }
 
-void grab_machine_line(char *line, int size, const char *path)
+static void read_line(char *line, int size, const char *path)
 {
     line[0] = '\0';
     FILE *file = fopen(path, "re");
@@ -62,7 +62,7 @@ void grab_source_find(struct grab_source *s, const char *release)
     bool tcg;
     const bool shown = find_hypervisor(s->hypervisor, &tcg);
     read_brand(brand);
-    grab_machine_line(vendor, sizeof vendor, "/sys/class/dmi/id/sys_vendor");
+    read_line(vendor, sizeof vendor, "/sys/class/dmi/id/sys_vendor");
     s->emulated = tcg || strncmp(brand, "QEMU", 4) == 0;
     const int n = snprintf(s->text, sizeof s->text, "Linux %s on %s, ", release, brand);
     char *rest = s->text + n;
@@ -119,20 +119,41 @@ static void dump_registers(struct trace_dump *d, unsigned cpu)
     close(file);
 }
 
+bool grab_machine_go(unsigned cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    return !sched_setaffinity(0, sizeof one, &one);
+}
+
+void grab_machine_microcode(char text[64], unsigned cpu)
+{
+    char path[80];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/microcode/version", cpu);
+    read_line(text, 64, path);
+}
+
+unsigned grab_machine_core_type(void)
+{
+    unsigned a, b, c, d;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d >> 15 & 1))
+        return 0;
+    __cpuid(0x1A, a, b, c, d);
+    return a >> 24;
+}
+
 static void dump_cpu(struct trace_dump *d, unsigned cpu)
 {
-    char path[80], text[64];
+    char microcode[64];
     unsigned a, b, c, e;
     __cpuid(1, a, b, c, e);
     LINE("cpu.%u.apic_id=%u", cpu, b >> 24);
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/microcode/version", cpu);
-    grab_machine_line(text, sizeof text, path);
-    if (text[0])
-        LINE("cpu.%u.microcode=%s", cpu, text);
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &e) && e >> 15 & 1) { /* hybrid */
-        __cpuid(0x1A, a, b, c, e);
-        LINE("cpu.%u.core_type=%u", cpu, a >> 24);
-    }
+    grab_machine_microcode(microcode, cpu);
+    if (microcode[0])
+        LINE("cpu.%u.microcode=%s", cpu, microcode);
+    if (grab_machine_core_type())
+        LINE("cpu.%u.core_type=%u", cpu, grab_machine_core_type());
     dump_leaves(d, cpu, 0);
     dump_leaves(d, cpu, 0x80000000);
     dump_registers(d, cpu);
@@ -140,19 +161,16 @@ static void dump_cpu(struct trace_dump *d, unsigned cpu)
 
 void grab_machine_dump(struct trace_dump *d, unsigned cpus)
 {
-    cpu_set_t before, one;
+    cpu_set_t before;
     char version[64];
     LINE("machine.cpus=%u", cpus);
     LINE("machine.memory_bytes=%lu", (unsigned long)sysconf(_SC_PHYS_PAGES) * (unsigned long)sysconf(_SC_PAGESIZE));
-    grab_machine_line(version, sizeof version, "/sys/class/dmi/id/bios_vendor");
+    read_line(version, sizeof version, "/sys/class/dmi/id/bios_vendor");
     if (version[0])
         LINE("firmware.vendor=%s", version);
     sched_getaffinity(0, sizeof before, &before);
-    for (unsigned cpu = 0; cpu < cpus; cpu++) {
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        if (!sched_setaffinity(0, sizeof one, &one))
+    for (unsigned cpu = 0; cpu < cpus; cpu++)
+        if (grab_machine_go(cpu))
             dump_cpu(d, cpu);
-    }
     sched_setaffinity(0, sizeof before, &before);
 }

@@ -16,8 +16,12 @@ struct grab_source {
 };
 void grab_source_find(struct grab_source *source, const char *release);
 
-/* The first line of a file, without its end; empty: there is none. */
-void grab_machine_line(char *line, int size, const char *path);
+/* Has this thread run on that CPU alone. False: it is not online. */
+bool grab_machine_go(unsigned cpu);
+/* Of the microcode, as Linux has it; empty: it does not say. */
+void grab_machine_microcode(char text[64], unsigned cpu);
+/* CPUID.1AH of a hybrid: the kind of this thread's CPU. 0: all are of one kind. */
+unsigned grab_machine_core_type(void);
 
 /* Lines of the machine's stream: CPUs, CPUID, registers, memory. `cpus`: 0 to cpus - 1. */
 void grab_machine_dump(struct trace_dump *dump, unsigned cpus);

@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ds/layout.h"
 #include "tools/grab/clock.h"
 #include "tools/grab/error.h"
 #include "tools/grab/events.h"
@@ -267,31 +266,22 @@ static uint32_t ring_bytes(const struct options *o)
     return (uint32_t)(o->ring ? o->ring : kib) << 10;
 }
 
-static int record(const struct options *o, struct grab_rings *rings, struct grab_clock *clock,
-                  const struct grab_store *store)
+static int record(const struct options *o, struct grab_rings *rings, struct grab_clock *clock)
 {
     struct child child = {0};
     int status = o->command ? prepare(&child, o->command) : 0;
     status = status ? status : grab_event_hold();
-    if (status)
-        return status;
     grab_clock_take(clock);
-    if (!grab_rings_start(rings)) {
-        grab_error("no CPU runs the BPF program at a context switch: 'bpftool prog' shows whether it is loaded");
-        return GRAB_REFUSED;
-    }
-    if (grab_format(store) == IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL) {
-        grab_error("this processor has architectural PEBS, outside the Debug Store: cairn grab does not read that yet");
-        return GRAB_REFUSED;
-    }
-    status = open_events(o, child.pid);
+    status = status ? status : grab_rings_start(rings);
+    status = status ? status : open_events(o, child.pid);
     if (o->command)
         status = status ? status : let_go(&child, o->command[0]);
-    if (!status)
-        follow(rings, clock, child.pid);
+    if (status)
+        return status;
+    follow(rings, clock, child.pid);
     grab_rings_stop(rings);
     grab_clock_take(clock);
-    return status;
+    return GRAB_GOOD;
 }
 
 static void join(char *line, size_t room, char **command)
@@ -318,40 +308,47 @@ static int report(const struct grab_rings *rings, const struct grab_source *sour
     return GRAB_BAD;
 }
 
+static int write_log(const struct options *o, const struct grab_kernel *kernel, const struct grab_rings *rings,
+                     const struct grab_clock *clock, struct grab_store *store)
+{
+    char workload[256] = "";
+    struct grab_source source;
+    struct grab_written written;
+    grab_source_find(&source, kernel->release);
+    join(workload, sizeof workload, o->command);
+    const struct grab_log log = {store,   clock,    kernel,  rings,
+                                 &source, workload, o->full, (unsigned)sysconf(_SC_NPROCESSORS_CONF)};
+    int error = grab_store_end(store);
+    error = error ? error : grab_log_write(&log, o->output, &written);
+    if (error) {
+        grab_error("%s: %s", o->output, strerror(error));
+        return GRAB_BAD;
+    }
+    if (o->why)
+        grab_why(stdout, store, written.format);
+    return report(rings, &source, o->output, &written);
+}
+
 static int run(const struct options *o)
 {
     static struct grab_store store;
     struct grab_kernel kernel;
     struct grab_rings *rings = NULL;
     struct grab_clock clock = {0};
-    struct grab_source source;
-    struct grab_written written;
-    char workload[256] = "";
     int status = grab_kernel_find(&kernel);
     if (status)
         return status;
-    int error = grab_store_begin(&store, o->output);
+    const int error = grab_store_begin(&store, o->output);
     if (error) {
         grab_error("%s: its folder takes no file: %s", o->output, strerror(error));
         return GRAB_BAD;
     }
     status = grab_rings_open(&rings, &kernel, &store, ring_bytes(o));
-    if (!status && o->report)
+    if (!status && o->report) {
         status = grab_judge(&kernel, rings, &store);
-    else
-        status = status ? status : record(o, rings, &clock, &store);
-    if (!status && !o->report) {
-        grab_source_find(&source, kernel.release);
-        join(workload, sizeof workload, o->command);
-        const struct grab_log log = {&store,  &clock,   &kernel, rings,
-                                     &source, workload, o->full, (unsigned)sysconf(_SC_NPROCESSORS_CONF)};
-        error = grab_store_end(&store);
-        error = error ? error : grab_log_write(&log, o->output, &written);
-        if (error)
-            grab_error("%s: %s", o->output, strerror(error));
-        if (!error && o->why)
-            grab_why(stdout, &store, written.format);
-        status = error ? GRAB_BAD : report(rings, &source, o->output, &written);
+    } else if (!status) {
+        status = record(o, rings, &clock);
+        status = status ? status : write_log(o, &kernel, rings, &clock, &store);
     }
     grab_rings_close(rings);
     grab_clock_free(&clock);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "tools/grab/error.h"
+#include "tools/grab/machine.h"
 
 #define PATIENCE 2000 /* tries, of a millisecond, to have a CPU begin or end */
 
@@ -173,14 +174,12 @@ int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *k, stru
 static unsigned visit(struct grab_rings *r, enum grab_phase phase)
 {
     const struct timespec moment = {0, 1000000};
-    cpu_set_t before, one;
+    cpu_set_t before;
     unsigned reached = 0;
     sched_getaffinity(0, sizeof before, &before);
     for (unsigned cpu = 0; cpu < r->cpus; cpu++) {
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        if (sched_setaffinity(0, sizeof one, &one))
-            continue; /* not online */
+        if (!grab_machine_go(cpu))
+            continue;
         for (int i = 0; i < PATIENCE && r->data->cpu[cpu].phase != (uint32_t)phase; i++)
             nanosleep(&moment, NULL);
         reached += r->data->cpu[cpu].phase == (uint32_t)phase;
@@ -190,10 +189,18 @@ static unsigned visit(struct grab_rings *r, enum grab_phase phase)
     return reached;
 }
 
-unsigned grab_rings_start(struct grab_rings *r)
+int grab_rings_start(struct grab_rings *r)
 {
     r->data->on = 1;
-    return visit(r, GRAB_RUNS);
+    if (!visit(r, GRAB_RUNS)) {
+        grab_error("no CPU runs the BPF program at a context switch: 'bpftool prog' shows whether it is loaded");
+        return GRAB_REFUSED;
+    }
+    if (grab_format(r->of_cpu[0].store) == IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL) {
+        grab_error("this processor has architectural PEBS, outside the Debug Store: cairn grab does not read that yet");
+        return GRAB_REFUSED;
+    }
+    return GRAB_GOOD;
 }
 
 void grab_rings_take(struct grab_rings *r)

@@ -12,8 +12,9 @@ struct grab_rings; /* private */
 /* 0, or GRAB_REFUSED: it has said why. `ring_bytes`: of the ring of drains of each CPU, a power of 2. */
 int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *kernel, struct grab_store *store,
                     uint32_t ring_bytes);
-/* Every CPU that is online records from here on. Returns how many. */
-unsigned grab_rings_start(struct grab_rings *rings);
+/* Every CPU that is online records from here on, and its Debug Store, if Linux has set it up, has been taken. 0, or
+ * GRAB_REFUSED: it has said why. */
+int grab_rings_start(struct grab_rings *rings);
 /* Takes what there is. */
 void grab_rings_take(struct grab_rings *rings);
 /* None records any more, and everything has been taken. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tools/grab/known/known.h"
+#include "tools/grab/machine.h"
 
 #define EVENTS     2
 #define PAUSE_NS   2000000
@@ -45,14 +46,6 @@ int grab_settings_cpu(void)
     for (cpu = 0; cpu < GRAB_CPUS && !CPU_ISSET(cpu, &may); cpu++) {
     }
     return cpu < GRAB_CPUS ? (int)cpu : -1;
-}
-
-static bool pin(unsigned cpu)
-{
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    return sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
@@ -132,7 +125,7 @@ static void execute(int go, unsigned cpu, uint64_t iterations)
 {
     uint64_t buffer[2] = {0};
     char nothing;
-    if (!pin(cpu) || read(go, &nothing, 1) < 0)
+    if (!grab_machine_go(cpu) || read(go, &nothing, 1) < 0)
         _exit(1);
     grab_known(iterations, buffer);
     _exit(0);
