@@ -27,11 +27,11 @@ static bool has_debug_store(void)
     return d >> 21 & 1;
 }
 
-/* How precise an event can be: 0 without PEBS. Kernels before 4.12 have no such file. */
+/* How precise an event can be: 0 without PEBS. */
 static bool has_pebs(void)
 {
     static const char *const pmus[] = {"cpu", "cpu_core", "cpu_atom"};
-    bool told = false, precise = false;
+    bool precise = false;
     for (unsigned i = 0; i < sizeof pmus / sizeof pmus[0]; i++) {
         char path[80];
         unsigned most = 0;
@@ -39,11 +39,10 @@ static bool has_pebs(void)
         FILE *file = fopen(path, "re");
         if (!file)
             continue;
-        told |= fscanf(file, "%u", &most) == 1;
-        precise |= most != 0;
+        precise |= fscanf(file, "%u", &most) == 1 && most;
         fclose(file);
     }
-    return precise || !told;
+    return precise;
 }
 
 /* What is in brackets there is in force. */
@@ -90,6 +89,7 @@ static int find_symbols(struct grab_kernel *k)
 int grab_kernel_find(struct grab_kernel *k)
 {
     struct utsname name;
+    unsigned version[2]; /* 6, 12 */
     *k = (struct grab_kernel){0};
     if (!is_intel()) /* first: root cannot change it */
         REFUSE(
@@ -97,10 +97,10 @@ int grab_kernel_find(struct grab_kernel *k)
             "on an emulated one");
     if (geteuid())
         REFUSE("only root may read the kernel's memory: run it with sudo");
-    if (uname(&name) || sscanf(name.release, "%u.%u", &k->version[0], &k->version[1]) != 2)
+    if (uname(&name) || sscanf(name.release, "%u.%u", &version[0], &version[1]) != 2)
         REFUSE("what uname says of the kernel is not understood: Linux 5.8 or later is needed");
     snprintf(k->release, sizeof k->release, "%s", name.release);
-    if (k->version[0] < 5 || (k->version[0] == 5 && k->version[1] < 8))
+    if (version[0] < 5 || (version[0] == 5 && version[1] < 8))
         REFUSE("Linux %s has no BPF ring buffer: 5.8 or later is needed", k->release);
     if (!has_debug_store())
         REFUSE("CPUID.01H:EDX.DS is 0: no Debug Store here; a hypervisor must show it (docs/how-to/kvm.md)");

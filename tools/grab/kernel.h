@@ -9,7 +9,6 @@
 
 struct grab_kernel {
     char release[65];              /* as uname has it */
-    unsigned version[2];           /* 6, 12 */
     uint64_t offsets, events, pmu; /* addresses of __per_cpu_offset, cpu_hw_events, x86_pmu */
     bool switch_state;             /* sched_switch tells the state (5.18) */
     struct grab_symbols symbols;
