@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # cairn-grab: a program of its own, as only it needs libbpf, and clang for what runs in the kernel.
-GRAB_O := $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/grab tools/grab/known)) $(B)/grab/object.o \
+GRAB_O := $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/grab tools/grab/base tools/grab/report)) $(B)/grab/object.o \
           $(B)/grab/known.o
 $(B)/grab/grab.bpf.o: tools/grab/bpf/grab.bpf.c tools/grab/bpf/events.h
 	@mkdir -p $(@D)
@@ -8,9 +8,9 @@ $(B)/grab/grab.bpf.o: tools/grab/bpf/grab.bpf.c tools/grab/bpf/events.h
 	$(Q)clang --target=bpf -mcpu=v2 -O2 -g -Wall -Werror -D__TARGET_ARCH_x86 -I. -isystem $(GRAB_ASM) -c $< -o $@
 # Where <asm/types.h> is: clang does not know it for a target without a system.
 GRAB_ASM = $(firstword $(patsubst %/asm,%,$(wildcard /usr/include/$(shell $(CC) -dumpmachine)/asm /usr/include/asm)))
-$(B)/grab/object.o: tools/grab/object.S $(B)/grab/grab.bpf.o
+$(B)/grab/object.o: tools/grab/base/object.S $(B)/grab/grab.bpf.o
 	$(Q)$(CC) -DGRAB_OBJECT='"$(B)/grab/grab.bpf.o"' -c $< -o $@
-$(B)/grab/known.o: tools/grab/known/known.S
+$(B)/grab/known.o: tools/grab/report/known.S
 	@mkdir -p $(@D)
 	$(Q)$(CC) -c $< -o $@
 $(B)/cairn-grab: $(GRAB_O) $(B)/host/libcairn.a $(B)/host/libshared.a
@@ -19,8 +19,7 @@ $(B)/cairn-grab: $(GRAB_O) $(B)/host/libcairn.a $(B)/host/libshared.a
 grab: $(B)/cairn-grab
 .PHONY: grab
 
-# Of it what needs no kernel, for its unit tests; and the program, for those that see only what it refuses.
-$(filter $(B)/unit/grab/%,$(UNIT)): $(B)/grab/known.o \
-    $(patsubst %,$(B)/san/tools/grab/%.o,clock error known/known memory order rows seen store threads why) \
-    $(B)/san/libcairn.a
+# Its unit tests link what needs no kernel. The program is for those that see only what it refuses.
+$(filter $(B)/unit/grab/%,$(UNIT)): $(B)/grab/known.o $(patsubst %,$(B)/san/tools/grab/%.o,order threads why \
+    $(addprefix base/,clock error memory store) $(addprefix report/,known rows seen)) $(B)/san/libcairn.a
 test-products: $(B)/cairn-grab

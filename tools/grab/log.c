@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "ds/layout.h"
-#include "tools/grab/error.h"
-#include "tools/grab/memory.h"
+#include "tools/grab/base/error.h"
+#include "tools/grab/base/memory.h"
 #include "tools/grab/session.h"
 #include "tools/grab/threads.h"
 #include "tools/pebs/pebs.h"

@@ -2,11 +2,11 @@
 /* Writes the log, in the kernel's own format (docs/reference/format.md), with the kernel's own trace session. */
 #pragma once
 
-#include "tools/grab/clock.h"
-#include "tools/grab/kernel.h"
-#include "tools/grab/machine.h"
-#include "tools/grab/rings.h"
-#include "tools/grab/store.h"
+#include "tools/grab/base/clock.h"
+#include "tools/grab/base/kernel.h"
+#include "tools/grab/base/machine.h"
+#include "tools/grab/base/rings.h"
+#include "tools/grab/base/store.h"
 
 enum grab_full { GRAB_FULL_AUTO, GRAB_FULL_ALWAYS, GRAB_FULL_NEVER }; /* 0524H: auto: if records have no time */
 

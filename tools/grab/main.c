@@ -12,13 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/grab/clock.h"
-#include "tools/grab/error.h"
-#include "tools/grab/events.h"
-#include "tools/grab/judge.h"
-#include "tools/grab/kernel.h"
+#include "tools/grab/base/clock.h"
+#include "tools/grab/base/error.h"
+#include "tools/grab/base/events.h"
+#include "tools/grab/base/kernel.h"
+#include "tools/grab/base/rings.h"
 #include "tools/grab/log.h"
-#include "tools/grab/rings.h"
+#include "tools/grab/report/judge.h"
 #include "tools/grab/why.h"
 
 #define PAUSE_NS   5000000 /* between two looks into the rings */

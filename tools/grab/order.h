@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "tools/grab/clock.h"
-#include "tools/grab/store.h"
+#include "tools/grab/base/clock.h"
+#include "tools/grab/base/store.h"
 
 struct grab_order {
     uint64_t moved, most; /* times that were moved; TSC cycles of the farthest */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/names.h"
-#include "tools/grab/memory.h"
+#include "tools/grab/base/memory.h"
 
 /* include/linux/sched.h: the same numbers in every kernel from 4.14 on, as far as they matter here. */
 #define TASK_STOPPED 0x4u

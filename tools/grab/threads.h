@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/grab/store.h"
+#include "tools/grab/base/store.h"
 #include "trace/session.h"
 
 /* CCSWAP's, of Linux' 0 to 139, or below 0: deadline. */

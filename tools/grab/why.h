@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "tools/grab/store.h"
+#include "tools/grab/base/store.h"
 
 /* `format`: of PEBS. */
 void grab_why(FILE *to, const struct grab_store *store, unsigned format);

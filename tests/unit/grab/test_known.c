@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tests/unit/support/cmocka.h"
-#include "tools/grab/known/known.h"
+#include "tools/grab/report/known.h"
 
 #define ITERATIONS 6u
 

@@ -7,7 +7,7 @@
 
 #include "ds/layout.h"
 #include "tests/unit/support/cmocka.h"
-#include "tools/grab/rows.h"
+#include "tools/grab/report/rows.h"
 
 #define BASE     UINT64_C(0xFFFFFE0000001000)
 #define CFG      MSR_PEBS_DATA_CFG_GPR

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tools/grab/machine.h"
+#include "tools/grab/base/machine.h"
 
 #include <cpuid.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/grab/seen.h"
+#include "tools/grab/report/seen.h"
 
 #include <string.h>
 

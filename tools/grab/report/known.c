@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/grab/known/known.h"
+#include "tools/grab/report/known.h"
 
 #define EVEN_LENGTH 10u
 #define ODD_LENGTH  11u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tools/grab/events.h"
+#include "tools/grab/base/events.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tools/grab/error.h"
+#include "tools/grab/base/error.h"
 
 static const struct {
     const char *name;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/grab/clock.h"
+#include "tools/grab/base/clock.h"
 
 #include <stdlib.h>
 #include <time.h>
 #include <x86intrin.h>
 
-#include "tools/grab/memory.h"
+#include "tools/grab/base/memory.h"
 
 #define TRIES 32 /* the one with the smallest window is kept: an interrupt makes it large */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tools/grab/rings.h"
+#include "tools/grab/base/rings.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/grab/error.h"
-#include "tools/grab/machine.h"
+#include "tools/grab/base/error.h"
+#include "tools/grab/base/machine.h"
 
 #define PATIENCE 2000 /* tries, of a millisecond, to have a CPU begin or end */
 

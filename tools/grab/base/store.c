@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tools/grab/store.h"
+#include "tools/grab/base/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tools/grab/memory.h"
+#include "tools/grab/base/memory.h"
 
 /* A file system without O_TMPFILE has a name for it, until it is unlinked. */
 static int open_file(const char *folder)

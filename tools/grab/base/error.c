@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/grab/error.h"
+#include "tools/grab/base/error.h"
 
 #include <stdarg.h>
 

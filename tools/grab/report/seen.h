@@ -2,8 +2,8 @@
 /* The records of a settings run, one after the other, and where in the known program each was made. */
 #pragma once
 
-#include "tools/grab/known/known.h"
-#include "tools/grab/settings.h"
+#include "tools/grab/report/known.h"
+#include "tools/grab/report/settings.h"
 
 struct grab_judged {
     const struct grab_store *store;

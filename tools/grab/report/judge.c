@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tools/grab/judge.h"
+#include "tools/grab/report/judge.h"
 
 #include <cpuid.h>
 #include <inttypes.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "ds/layout.h"
-#include "tools/grab/error.h"
-#include "tools/grab/events.h"
-#include "tools/grab/machine.h"
-#include "tools/grab/rows.h"
+#include "tools/grab/base/error.h"
+#include "tools/grab/base/events.h"
+#include "tools/grab/base/machine.h"
+#include "tools/grab/report/rows.h"
 
 #define REPORT_VERSION 1
 

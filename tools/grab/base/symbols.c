@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/grab/symbols.h"
+#include "tools/grab/base/symbols.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/grab/memory.h"
+#include "tools/grab/base/memory.h"
 
 static int by_address(const void *a, const void *b)
 {

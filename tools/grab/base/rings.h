@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "tools/grab/kernel.h"
-#include "tools/grab/store.h"
+#include "tools/grab/base/kernel.h"
+#include "tools/grab/base/store.h"
 
 struct grab_rings; /* private */
 

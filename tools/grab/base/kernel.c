@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/grab/kernel.h"
+#include "tools/grab/base/kernel.h"
 
 #include <bpf/btf.h>
 #include <cpuid.h>
@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "tools/grab/error.h"
+#include "tools/grab/base/error.h"
 
 #define REFUSE(...) return grab_error(__VA_ARGS__), GRAB_REFUSED
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tools/grab/settings.h"
+#include "tools/grab/report/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/grab/known/known.h"
-#include "tools/grab/machine.h"
+#include "tools/grab/base/machine.h"
+#include "tools/grab/report/known.h"
 
 #define EVENTS     2
 #define PAUSE_NS   2000000

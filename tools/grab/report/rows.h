@@ -3,7 +3,7 @@
  * its names and words (docs/how-to/probe.md). */
 #pragma once
 
-#include "tools/grab/seen.h"
+#include "tools/grab/report/seen.h"
 
 struct grab_answer {
     char answer[32];   /* a word; empty: not asked */

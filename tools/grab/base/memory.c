@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/grab/memory.h"
+#include "tools/grab/base/memory.h"
 
 #include <stdlib.h>
 
-#include "tools/grab/error.h"
+#include "tools/grab/base/error.h"
 
 void *grab_grow(void *items, size_t count, size_t *room, size_t size)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/grab/symbols.h"
+#include "tools/grab/base/symbols.h"
 
 struct grab_kernel {
     char release[65];              /* as uname has it */

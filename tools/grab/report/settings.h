@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/grab/rings.h"
+#include "tools/grab/base/rings.h"
 
 enum grab_setting_number {
     GRAB_BRANCHES,      /* of an ordinary counter */

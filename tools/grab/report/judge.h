@@ -2,8 +2,8 @@
 /* The silicon judge: records a known program in a series of settings, and compares what was seen with the model. */
 #pragma once
 
-#include "tools/grab/kernel.h"
-#include "tools/grab/rings.h"
+#include "tools/grab/base/kernel.h"
+#include "tools/grab/base/rings.h"
 
 /* Writes the report to standard output: text, without anything personal. `rings`: open on `store`, not started. An exit
  * status; it has said why. */

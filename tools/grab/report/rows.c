@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/grab/rows.h"
+#include "tools/grab/report/rows.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include "ds/layout.h"
 #include "ds/probe/probe.h"
-#include "tools/grab/memory.h"
+#include "tools/grab/base/memory.h"
 #include "tools/pebs/pebs.h"
 
 #define LEAST 50u /* records that an answer needs */
