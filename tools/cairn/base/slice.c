@@ -12,9 +12,19 @@ const char *cairn_slice_text(char *out, size_t size, struct cairn_slice s)
     return out;
 }
 
+struct cairn_slice cairn_slice_of(const char *text)
+{
+    return (struct cairn_slice){text, (uint32_t)strlen(text)};
+}
+
 bool cairn_slice_is(struct cairn_slice s, const char *text)
 {
     return s.size == strlen(text) && memcmp(s.at, text, s.size) == 0;
+}
+
+bool cairn_slice_same(struct cairn_slice a, struct cairn_slice b)
+{
+    return a.size == b.size && (!a.size || memcmp(a.at, b.at, a.size) == 0);
 }
 
 static int digit(char c)

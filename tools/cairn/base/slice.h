@@ -14,7 +14,9 @@ struct cairn_slice {
 
 /* The slice as a string in `out` of `size` bytes, its end cut off where it is longer. */
 const char *cairn_slice_text(char *out, size_t size, struct cairn_slice s);
+struct cairn_slice cairn_slice_of(const char *text);
 bool cairn_slice_is(struct cairn_slice s, const char *text);
+bool cairn_slice_same(struct cairn_slice a, struct cairn_slice b);
 /* Takes one number (decimal, or hex after 0x) and the blanks behind it off the slice. */
 bool cairn_slice_number(struct cairn_slice *s, uint64_t *value);
 /* The same in that base, without 0x. */

@@ -352,11 +352,6 @@ static bool is_last(const struct cairn_text *t, const struct cairn_key *key)
     return cairn_key(t, "%.*s", CAIRN_SLICE(key->name)).at == key->value.at;
 }
 
-static bool equal(struct cairn_slice a, struct cairn_slice b)
-{
-    return a.size == b.size && memcmp(a.at, b.at, a.size) == 0;
-}
-
 /* The keys of one side that are another in the other, or not there. An ETL file has no place for most of them: what it
  * does not tell is no difference. How many of these there are. */
 static size_t print_keys_of(struct diff *d, unsigned side)
@@ -367,7 +362,7 @@ static size_t print_keys_of(struct diff *d, unsigned side)
         const struct cairn_key *key = &mine->keys.items[i];
         const struct cairn_slice there = cairn_key(other, "%.*s", CAIRN_SLICE(key->name));
         const bool has = cairn_has_key(other, "%.*s", CAIRN_SLICE(key->name));
-        if (!told_key(key->name) || !is_last(mine, key) || (has && side == B) || equal(key->value, there))
+        if (!told_key(key->name) || !is_last(mine, key) || (has && side == B) || cairn_slice_same(key->value, there))
             continue;
         if (!has && !d->side[!side].log->own)
             untold++;

@@ -180,7 +180,7 @@ static bool same_detection(const struct cairn_log *log, const char *machine, uin
     for (unsigned row = 0;; row++) {
         struct cairn_slice a = cairn_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, other, row);
         struct cairn_slice b = cairn_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, cpu, row);
-        if (a.size != b.size || memcmp(a.at, b.at, a.size) != 0)
+        if (!cairn_slice_same(a, b))
             return false;
         if (a.size == 0)
             return true;

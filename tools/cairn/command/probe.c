@@ -161,11 +161,6 @@ static struct cairn_slice line(struct cairn_slice *s, unsigned width)
     return taken;
 }
 
-static struct cairn_slice slice(const char *text)
-{
-    return (struct cairn_slice){text, (uint32_t)strlen(text)};
-}
-
 static void print_row(struct cairn_slice cell[COLUMNS])
 {
     bool more = true;
@@ -189,9 +184,10 @@ static void print_asked(const struct asked *a)
     const struct ds_probe_row *row = a->row;
     snprintf(question, sizeof(question), "%.*s: %s", CAIRN_SLICE(a->name),
              row ? ds_probe_question(row) : "not a question this version knows");
-    struct cairn_slice cell[COLUMNS] = {
-        slice(question), slice(row ? row->manual : ""), slice(row ? ds_probe_model(row) : ""),
-        a->answer.size ? a->answer : slice("not determined"), slice(row ? row->how : "")};
+    struct cairn_slice cell[COLUMNS] = {cairn_slice_of(question), cairn_slice_of(row ? row->manual : ""),
+                                        cairn_slice_of(row ? ds_probe_model(row) : ""),
+                                        a->answer.size ? a->answer : cairn_slice_of("not determined"),
+                                        cairn_slice_of(row ? row->how : "")};
     print_row(cell);
     const int n = printf("  %s", a->answer.size ? "found: " : "not determined: ");
     cairn_print_wrapped((unsigned)n, "", (unsigned)n, a->evidence);
@@ -231,7 +227,7 @@ static void print_difference(const struct cairn_log *log, uint32_t cpu)
            different, unknown);
     if (set[0]) {
         const int n = printf("the model does likewise with");
-        cairn_wrap_words(stdout, (unsigned)n, 5, slice(set));
+        cairn_wrap_words(stdout, (unsigned)n, 5, cairn_slice_of(set));
     }
 }
 
@@ -260,7 +256,7 @@ static void print_identity(const struct cairn_log *log, uint32_t cpu)
                       type);
     snprintf(text + n, sizeof(text) - (size_t)n, "%s", i.emulated ? "; emulated" : "");
     n = printf("CPU %-3" PRIu32 " ", cpu);
-    cairn_print_wrapped((unsigned)n, "", (unsigned)n, slice(text));
+    cairn_print_wrapped((unsigned)n, "", (unsigned)n, cairn_slice_of(text));
     putchar('\n');
 }
 
@@ -286,15 +282,15 @@ static void print_costs(const struct cairn_log *log, uint32_t cpu)
         if (!c.samples)
             putchar('\n');
         else
-            cairn_print_wrapped((unsigned)used, "", (unsigned)used, slice(text));
+            cairn_print_wrapped((unsigned)used, "", (unsigned)used, cairn_slice_of(text));
     }
 }
 
 static void print_text(const struct cairn_log *log, uint32_t cpu)
 {
     struct asked a;
-    struct cairn_slice head[COLUMNS] = {slice("question"), slice("manual"), slice("default"), slice("machine"),
-                                        slice("how measured")};
+    struct cairn_slice head[COLUMNS] = {cairn_slice_of("question"), cairn_slice_of("manual"), cairn_slice_of("default"),
+                                        cairn_slice_of("machine"), cairn_slice_of("how measured")};
     print_identity(log, cpu);
     printf("%s", cairn_colour(stdout, CAIRN_COLOUR_HEAD));
     print_row(head);

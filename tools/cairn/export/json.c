@@ -2,7 +2,6 @@
 #include "tools/cairn/export/json.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 unsigned cairn_utf8(const uint8_t *p, size_t left)
 {
@@ -72,7 +71,7 @@ void cairn_json_key(struct cairn_json *j, struct cairn_slice name, struct cairn_
 
 void cairn_json_text(struct cairn_json *j, const char *name, const char *text)
 {
-    cairn_json_slice(j, name, (struct cairn_slice){text, (uint32_t)strlen(text)});
+    cairn_json_slice(j, name, cairn_slice_of(text));
 }
 
 void cairn_json_number(struct cairn_json *j, const char *name, int64_t value)

@@ -25,11 +25,6 @@ static struct cairn_slice kind_of(struct cairn_slice name)
     return (struct cairn_slice){name.at, slash ? (uint32_t)(slash - name.at) : name.size};
 }
 
-static bool is_same(struct cairn_slice a, struct cairn_slice b)
-{
-    return a.size == b.size && memcmp(a.at, b.at, a.size) == 0;
-}
-
 void cairn_thread_colours_read(struct cairn_thread_colours *c, const struct cairn_log *log)
 {
     struct {
@@ -42,7 +37,8 @@ void cairn_thread_colours_read(struct cairn_thread_colours *c, const struct cair
         unsigned hue = hash_of(kind) % CAIRN_HUES;
         if (!log->text.names.items[i].tid) /* idle */
             continue;
-        for (unsigned tries = 0; tries < CAIRN_HUES && hues[hue].members && !is_same(hues[hue].kind, kind); tries++)
+        for (unsigned tries = 0; tries < CAIRN_HUES && hues[hue].members && !cairn_slice_same(hues[hue].kind, kind);
+             tries++)
             hue = (hue + HUE_STEP) % CAIRN_HUES; /* where none is free, back to the first */
         if (!hues[hue].members)
             hues[hue].kind = kind;
@@ -57,7 +53,7 @@ unsigned cairn_thread_colour(const struct cairn_thread_colours *c, uint32_t tid)
     if (name)
         return c->of[name - c->log->text.names.items];
     snprintf(number, sizeof(number), "%" PRIu32, tid);
-    return hash_of((struct cairn_slice){number, (uint32_t)strlen(number)}) % CAIRN_COLOURS;
+    return hash_of(cairn_slice_of(number)) % CAIRN_COLOURS;
 }
 
 void cairn_thread_colours_free(struct cairn_thread_colours *c)

@@ -309,8 +309,7 @@ static void print_without_pebs(const struct cairn_log *log, const char *prefix)
         last = cpu;
         if (!cairn_ds_without(&log->text, cpu, &why))
             continue;
-        while (last + 1 < log->cpus && cairn_ds_without(&log->text, last + 1, &next) && next.size == why.size &&
-               memcmp(next.at, why.at, why.size) == 0)
+        while (last + 1 < log->cpus && cairn_ds_without(&log->text, last + 1, &next) && cairn_slice_same(next, why))
             last++;
         show_cpus(cpus, cpu, last);
         snprintf(rest, sizeof(rest), "%s  ", prefix);
@@ -338,11 +337,6 @@ void cairn_print_other_kinds(const struct cairn_log *log, const char *prefix)
     print_without_pebs(log, prefix);
 }
 
-static bool same(struct cairn_slice a, struct cairn_slice b)
-{
-    return a.size == b.size && memcmp(a.at, b.at, a.size) == 0;
-}
-
 /* An event without what follows its name, and what is said of it. */
 static void print_mark(const char *prefix, const char *title, uint32_t cpu, struct cairn_slice event, const char *text)
 {
@@ -361,7 +355,7 @@ static void print_marked(const struct cairn_log *log, const char *prefix, const 
     for (uint32_t cpu = 0; cpu < log->cpus; cpu++) {
         const struct cairn_slice marked = cairn_key(&log->text, "ds.cpu.%" PRIu32 ".%s", cpu, name);
         const struct cairn_slice whose = cairn_key(&log->text, "ds.cpu.%" PRIu32 ".events", cpu);
-        const bool again = same(marked, before) && same(whose, whose_before);
+        const bool again = cairn_slice_same(marked, before) && cairn_slice_same(whose, whose_before);
         struct cairn_slice rest = marked;
         uint64_t number;
         before = marked;
@@ -382,8 +376,8 @@ static void print_errata(const struct cairn_log *log, const char *prefix)
             const struct cairn_slice errata = cairn_key(&log->text, "ds.cpu.%" PRIu32 ".errata.%u", cpu, i);
             const struct cairn_slice event = cairn_ds_event(&log->text, cpu, i);
             if (!errata.size ||
-                (cpu && same(errata, cairn_key(&log->text, "ds.cpu.%" PRIu32 ".errata.%u", cpu - 1, i)) &&
-                 same(event, cairn_ds_event(&log->text, cpu - 1, i))))
+                (cpu && cairn_slice_same(errata, cairn_key(&log->text, "ds.cpu.%" PRIu32 ".errata.%u", cpu - 1, i)) &&
+                 cairn_slice_same(event, cairn_ds_event(&log->text, cpu - 1, i))))
                 continue;
             char *text = cairn_alloc(errata.size + sizeof(meaning));
             sprintf(text, "%.*s%s", CAIRN_SLICE(errata), meaning);

@@ -63,7 +63,7 @@ static void env_loss(void *to, const char *text)
     struct losses *l = to;
     char name[32];
     snprintf(name, sizeof(name), "loss_%u", ++l->count);
-    env_text(l->to, name, (struct cairn_slice){text, (uint32_t)strlen(text)});
+    env_text(l->to, name, cairn_slice_of(text));
 }
 
 /* What is not in the trace, and why. */
@@ -74,7 +74,7 @@ static void env_missing(const struct cairn_output *o)
     fprintf(o->file, "    missing_frames = %" PRIu64 ";\n    damaged_frames = %" PRIu64 ";\n",
             (uint64_t)o->log->frames.missing_frames, cairn_damaged_frames(o->log));
     if (cairn_show_bad_end(text, o->log))
-        env_text(o->file, "bad_end", (struct cairn_slice){text, (uint32_t)strlen(text)});
+        env_text(o->file, "bad_end", cairn_slice_of(text));
     cairn_tell_losses(o->log, env_loss, &losses);
 }
 
@@ -91,7 +91,7 @@ static void env(const struct cairn_output *o)
     if (log->session.stop_known)
         fprintf(f, "    ends_ns = %" PRId64 ";\n", cairn_out_ns(o, log->session.stop));
     if (cairn_filter_on())
-        env_text(f, "only", (struct cairn_slice){cairn_filter_text(), (uint32_t)strlen(cairn_filter_text())});
+        env_text(f, "only", cairn_slice_of(cairn_filter_text()));
     if (cairn_has_key(&log->text, "ds.emulated"))
         fprintf(f, "    emulated_ds = %d;\n", cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1"));
     if (cairn_has_key(&log->text, "machine.emulated"))

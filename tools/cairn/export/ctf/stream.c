@@ -44,7 +44,7 @@ void cairn_ctf_slice(struct cairn_ctf_stream *s, struct cairn_slice text)
 
 void cairn_ctf_text(struct cairn_ctf_stream *s, const char *text)
 {
-    cairn_ctf_slice(s, text ? (struct cairn_slice){text, (uint32_t)strlen(text)} : (struct cairn_slice){0});
+    cairn_ctf_slice(s, text ? cairn_slice_of(text) : (struct cairn_slice){0});
 }
 
 /* The packet begins, where there is none. */

@@ -32,11 +32,6 @@ static struct cairn_perf_event *add_event(struct cairn_output *o, uint64_t id, s
     return e;
 }
 
-static struct cairn_slice word(const char *text)
-{
-    return (struct cairn_slice){text, (uint32_t)strlen(text)};
-}
-
 static void add_pebs_event(struct cairn_output *o, struct cairn_slice name, uint64_t period)
 {
     struct cairn_perf *p = o->state;
@@ -70,7 +65,7 @@ void cairn_perf_counters(struct cairn_output *o)
 void cairn_perf_events(struct cairn_output *o)
 {
     struct cairn_perf *p = o->state;
-    struct cairn_perf_event *dummy = add_event(o, CAIRN_PERF_ID_DUMMY, word("dummy"));
+    struct cairn_perf_event *dummy = add_event(o, CAIRN_PERF_ID_DUMMY, cairn_slice_of("dummy"));
     dummy->attr.type = PERF_TYPE_SOFTWARE;
     dummy->attr.config = PERF_COUNT_SW_DUMMY;
     dummy->attr.sample_period = 1;
@@ -87,9 +82,9 @@ void cairn_perf_events(struct cairn_output *o)
     if (p->events.count == 2) /* there is one event: all records are of it */
         p->other = 1;
     else if (p->unnamed)
-        add_pebs_event(o, word("PEBS"), 1);
+        add_pebs_event(o, cairn_slice_of("PEBS"), 1);
     if (cairn_log_has_branches(o->log)) {
-        struct cairn_perf_event *bts = add_event(o, CAIRN_PERF_ID_BTS, word("intel_bts//"));
+        struct cairn_perf_event *bts = add_event(o, CAIRN_PERF_ID_BTS, cairn_slice_of("intel_bts//"));
         bts->attr.type = PERF_TYPE_INTEL_BTS;
         bts->attr.sample_period = 1;
     }

@@ -56,15 +56,10 @@ static struct cairn_sql *timed_row(struct cairn_output *o, enum cairn_sql_table 
     return q;
 }
 
-static struct cairn_slice slice(const char *text)
-{
-    return (struct cairn_slice){text, (uint32_t)strlen(text)};
-}
-
 static void text_or_null(struct cairn_sql *q, const char *text)
 {
     if (text && *text)
-        cairn_sql_text(q, slice(text));
+        cairn_sql_text(q, cairn_slice_of(text));
     else
         cairn_sql_null(q);
 }
@@ -82,7 +77,7 @@ static void fact(struct cairn_output *o, const char *name, const char *value)
 {
     struct cairn_sql *q = row(o, CAIRN_SQL_LOG);
     cairn_sql_word(q, name);
-    cairn_sql_text(q, slice(value));
+    cairn_sql_text(q, cairn_slice_of(value));
     cairn_sql_write(q);
 }
 
@@ -162,7 +157,7 @@ static void begin(struct cairn_output *o)
         const struct cairn_name *n = &text->names.items[i];
         struct cairn_sql *q = row(o, CAIRN_SQL_THREADS);
         cairn_sql_number(q, n->tid);
-        cairn_sql_text(q, n->tid ? n->name : slice("idle"));
+        cairn_sql_text(q, n->tid ? n->name : cairn_slice_of("idle"));
         cairn_sql_number(q, n->base);
         cairn_sql_write(q);
     }
@@ -313,8 +308,8 @@ static void event_field(void *to, const char *name, const char *value)
     struct cairn_sql *q = row(f->o, CAIRN_SQL_EVENT_FIELDS);
     cairn_sql_number(q, f->event);
     cairn_sql_number(q, f->count++);
-    cairn_sql_text(q, slice(name));
-    cairn_sql_text(q, slice(value));
+    cairn_sql_text(q, cairn_slice_of(name));
+    cairn_sql_text(q, cairn_slice_of(value));
     cairn_sql_write(q);
 }
 
@@ -343,7 +338,7 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
     cairn_sql_maybe(q, item->blame == CAIRN_BLAME_KNOWN, item->tid);
     cairn_sql_word(q, e->hook != CAIRN_NO_HOOK ? hook : NULL);
     text_or_null(q, live ? cairn_live_name(live->kind) : e->hook != CAIRN_NO_HOOK ? cairn_hook_name(e->hook) : name);
-    cairn_sql_text(q, slice(cairn_event_text(text, o->log, e, live)));
+    cairn_sql_text(q, cairn_slice_of(cairn_event_text(text, o->log, e, live)));
     provider(q, e, provided ? &p : NULL);
     cairn_sql_write(q);
     cairn_event_fields(o->log, e, event_field, &fields);
@@ -361,7 +356,7 @@ static void lost(struct cairn_output *o, const struct cairn_item *item)
     ((struct state *)o->state)->cpu[item->cpu].hole = true;
     cairn_sql_number(q, item->cpu);
     cairn_sql_word(q, cairn_hole_name(h->kind));
-    cairn_sql_text(q, slice(cairn_show_hole(text, o->log, h)));
+    cairn_sql_text(q, cairn_slice_of(cairn_show_hole(text, o->log, h)));
     cairn_sql_maybe(q, first, h->buffer);
     cairn_sql_maybe(q, first && h->kind != CAIRN_HOLE_BYTES, h->buffers);
     cairn_sql_maybe(q, h->kind == CAIRN_HOLE_BYTES, (int64_t)h->bytes);
