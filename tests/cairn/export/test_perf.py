@@ -137,6 +137,19 @@ def test_samples_and_switches(tmp_path, perf, log):
     assert shown == Counter(name for *_, name in samples_of(lines))
 
 
+@pytest.mark.parametrize("keys, name", [
+    ({"ds.event.0": f"{'E' * 200}:1000:uk"}, "E" * 120),
+    ({"ds.event.0": "PLAIN:1000:uk:plain", "ds.event.1": "OTHER:7:uk", "ds.cpu.0.counters": "0 0",
+      "ds.cpu.1.counters": "0 0"}, "OTHER")])
+def test_each_sample_has_an_event(tmp_path, perf, keys, name):
+    """Also where the log's name of it is too long, or two events are on one counter."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    with_keys(parts, keys)
+    path, lines = export(tmp_path, "-", data=frames.write(parts))
+    got = Counter(line.split(":")[0].strip() for line in script(perf, path, "event,ip"))
+    assert got == {f"{name}/emulated/": sum(line["type"] == "sample" for line in lines)}
+
+
 @pytest.mark.parametrize("log", ["small", "fragments"])
 def test_registers_and_branches(tmp_path, perf, log):
     path, lines = export(tmp_path, GOLDEN / f"{log}.log")

@@ -42,13 +42,14 @@ static void read_later(struct cairn_counters *counters, struct cairn_slice list)
 void cairn_counters_read(struct cairn_counters *counters, const struct cairn_text *text, uint32_t cpu)
 {
     struct cairn_slice numbers = cairn_key(text, "ds.cpu.%" PRIu32 ".counters", cpu);
-    uint64_t n;
+    uint64_t n, seen = 0;
     *counters = (struct cairn_counters){.known = numbers.size};
     struct cairn_slice event;
     while (counters->count < DS_COUNTER_NUMBERS && (event = cairn_ds_event(text, cpu, counters->count)).size) {
         struct cairn_counter *c = &counters->items[counters->count++];
         bool good = read_event(c, event);
-        good = cairn_slice_number(&numbers, &n) && n < DS_COUNTER_NUMBERS && good;
+        good = cairn_slice_number(&numbers, &n) && n < DS_COUNTER_NUMBERS && !(seen & DS_BIT(n)) && good;
+        seen |= good ? DS_BIT(n) : 0;
         c->number = (uint8_t)(good ? n : 0);
         counters->pebs |= good && !c->plain ? DS_BIT(n) : 0;
         counters->known &= good;

@@ -2,7 +2,6 @@
 /* What a perf.data file says of the machine: the events that were counted, threads, functions, the kernel's image. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "tools/cairn/base/bytes.h"
@@ -23,6 +22,7 @@ static struct cairn_perf_event *add_event(struct cairn_output *o, uint64_t id, s
     struct cairn_perf *p = o->state;
     struct cairn_perf_event *e = CAIRN_ADD(p->events);
     e->id = id;
+    e->of = name;
     e->attr.size = sizeof(e->attr);
     e->attr.sample_type = PERF_SAMPLE_COMMON;
     e->attr.flags = PERF_ATTR_SAMPLE_ID_ALL;
@@ -48,9 +48,7 @@ size_t cairn_perf_event_of(const struct cairn_perf *p, const struct cairn_counte
 {
     for (size_t i = 0; i < p->events.count; i++) {
         const struct cairn_perf_event *e = &p->events.items[i];
-        if (e->id >= CAIRN_PERF_ID_FIRST && e->attr.sample_period == c->period &&
-            strncmp(e->name, c->event.at, c->event.size) == 0 &&
-            (e->name[c->event.size] == '\0' || e->name[c->event.size] == '/'))
+        if (e->id >= CAIRN_PERF_ID_FIRST && e->attr.sample_period == c->period && cairn_slice_same(e->of, c->event))
             return i;
     }
     return p->events.count;

@@ -133,7 +133,8 @@ void cairn_perf_string(struct cairn_perf_file *f, const char *text);
 /* Writes the record; `where` NULL: as it is. */
 void cairn_perf_end(struct cairn_perf_file *f, const struct cairn_perf_where *where);
 
-struct cairn_perf_event { /* one that was counted */
+struct cairn_perf_event {  /* one that was counted */
+    struct cairn_slice of; /* the log's name of it */
     struct perf_attr attr;
     char name[160];
     uint64_t id;
@@ -195,7 +196,7 @@ static inline uint32_t cairn_perf_tid(uint8_t blame, uint32_t tid)
 void cairn_perf_counters(struct cairn_output *o);
 /* The events that were counted, behind the survey. */
 void cairn_perf_events(struct cairn_output *o);
-/* That of a counter; their count: none. */
+/* The index of a counter's event; the number of events: it has none, because it writes no records. */
 size_t cairn_perf_event_of(const struct cairn_perf *p, const struct cairn_counter *c);
 /* The kernel's build ID; false: the file does not name the kernel's image, but each function. */
 bool cairn_perf_build_id(const struct cairn_output *o, uint8_t id[20]);
