@@ -169,6 +169,12 @@ static bool is_kept(const struct cairn_output *o)
     return f && !o->writer->own(start, size);
 }
 
+static bool is_stream(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 /* `e`: why the file could not be written; a negative errno. */
 static void tell_unwritten(const char *path, int e)
 {
@@ -189,6 +195,11 @@ int cairn_export(struct cairn_output *o, enum cairn_by by)
     }
     if (is_kept(o)) {
         cairn_error("%s: is there, and not of the format %s: name another with -o", o->path, w->name);
+        return CAIRN_USAGE;
+    }
+    if (w->needs_file && is_stream(o->path)) {
+        cairn_error("%s: is no file, and %s is not written from beginning to end: name a file with -o", o->path,
+                    w->name);
         return CAIRN_USAGE;
     }
     o->compact = cairn_prefers_compact(o->log);

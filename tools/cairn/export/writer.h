@@ -42,6 +42,7 @@ struct cairn_writer {
     bool each;                  /* it may be given some switches of a CPU and not others */
     size_t state;               /* bytes */
     bool needs_path;            /* it cannot go to standard output */
+    bool needs_file;            /* nor to a device or a pipe: it is not written from beginning to end */
     bool binary;                /* it may, but not to a terminal */
     /* It writes a folder (folder.h): the name of its main file, which begins with `mark`; its other files are `parts`
      * and a number. NULL: it writes a file. */

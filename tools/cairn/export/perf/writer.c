@@ -2,10 +2,8 @@
 /* perf.data, the file of Linux' perf: docs/how-to/perf.md. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/base/error.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/export/perf/perf.h"
 #include "tools/cairn/log/bts.h"
@@ -13,15 +11,6 @@
 static bool own(const char *start, size_t size)
 {
     return size >= sizeof(struct perf_file_header) && memcmp(start, PERF_MAGIC, sizeof(PERF_MAGIC) - 1) == 0;
-}
-
-static int prepare(struct cairn_output *o)
-{
-    struct stat st;
-    if (stat(o->path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
-        return CAIRN_GOOD;
-    cairn_error("%s: is no file: the header of perf.data is written last: name a file with -o", o->path);
-    return CAIRN_USAGE;
 }
 
 /* ---- branches ---------------------------------------------------------------------------------------------------- */
@@ -200,8 +189,8 @@ const struct cairn_writer cairn_writer_perf = {
     .each = true,
     .state = sizeof(struct cairn_perf),
     .needs_path = true,
+    .needs_file = true,
     .own = own,
-    .prepare = prepare,
     .begin = begin,
     .on_switch = on_switch,
     .record = cairn_perf_sample,

@@ -3,10 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/base/error.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/event/etl_layout.h"
 #include "tools/cairn/export/partial.h"
@@ -375,15 +373,6 @@ static bool own(const char *start, size_t size)
            __builtin_bswap32(cairn_get32(start + 0x44)) == CAIRN_SQL_ID;
 }
 
-static int prepare(struct cairn_output *o)
-{
-    struct stat st;
-    if (stat(o->path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
-        return CAIRN_GOOD;
-    cairn_error("%s: is no file: a database is not written in one go: name a file with -o", o->path);
-    return CAIRN_USAGE;
-}
-
 static int end(struct cairn_output *o)
 {
     struct state *s = o->state;
@@ -416,8 +405,8 @@ const struct cairn_writer cairn_writer_sqlite = {
                "locks, events and gaps, with indexes and views (docs/how-to/sqlite.md)",
     .state = sizeof(struct state),
     .needs_path = true,
+    .needs_file = true,
     .own = own,
-    .prepare = prepare,
     .begin = begin,
     .on_switch = on_switch,
     .record = record,
