@@ -140,7 +140,7 @@ def test_samples_and_switches(tmp_path, perf, log):
 @pytest.mark.parametrize("keys, name", [
     ({"ds.event.0": f"{'E' * 200}:1000:uk"}, "E" * 120),
     ({"ds.event.0": "PLAIN:1000:uk:plain", "ds.event.1": "OTHER:7:uk", "ds.cpu.0.counters": "0 0",
-      "ds.cpu.1.counters": "0 0"}, "OTHER")])
+      "ds.cpu.1.counters": "0 0"}, "OTHER")], ids=["long", "doubled"])
 def test_each_sample_has_an_event(tmp_path, perf, keys, name):
     """Also where the log's name of it is too long, or two events are on one counter."""
     parts = frames.read((GOLDEN / "small.log").read_bytes())

@@ -29,9 +29,7 @@ void cairn_perf_64(struct cairn_perf_file *f, uint64_t value)
 void cairn_perf_string(struct cairn_perf_file *f, const char *text)
 {
     static const char zeros[8];
-    size_t size = strlen(text);
-    const size_t room = 4096; /* no name is longer */
-    size = size < room ? size : room;
+    const size_t size = strnlen(text, 4096);
     cairn_perf_bytes(f, text, size);
     cairn_perf_bytes(f, zeros, 8 - size % 8);
 }
@@ -76,15 +74,17 @@ static void put_string(FILE *to, const char *text)
         putc(0, to);
 }
 
-static void put_events(FILE *to, const struct cairn_perf_event *events, size_t count)
+static void put_events(const struct cairn_output *o)
 {
-    put_32(to, (uint32_t)count);
-    put_32(to, sizeof(struct perf_attr));
-    for (size_t i = 0; i < count; i++) {
-        fwrite(&events[i].attr, sizeof(events[i].attr), 1, to);
-        put_32(to, 1);
-        put_string(to, events[i].name);
-        fwrite(&events[i].id, sizeof(events[i].id), 1, to);
+    const struct cairn_perf *p = o->state;
+    put_32(o->file, (uint32_t)p->events.count);
+    put_32(o->file, sizeof(struct perf_attr));
+    for (size_t i = 0; i < p->events.count; i++) {
+        const struct cairn_perf_event *e = &p->events.items[i];
+        fwrite(&e->attr, sizeof(e->attr), 1, o->file);
+        put_32(o->file, 1);
+        put_string(o->file, e->name);
+        fwrite(&e->id, sizeof(e->id), 1, o->file);
     }
 }
 
@@ -133,8 +133,7 @@ static void put_build_id(const struct cairn_output *o)
         fwrite(&event, sizeof(event), 1, o->file);
 }
 
-static void put_feature(const struct cairn_output *o, enum perf_feature feature, const struct cairn_perf_event *events,
-                        size_t count)
+static void put_feature(const struct cairn_output *o, enum perf_feature feature)
 {
     switch (feature) {
     case PERF_HEADER_BUILD_ID:
@@ -160,7 +159,7 @@ static void put_feature(const struct cairn_output *o, enum perf_feature feature,
         put_command(o);
         break;
     case PERF_HEADER_EVENT_DESC:
-        put_events(o->file, events, count);
+        put_events(o);
         break;
     case PERF_HEADER_PMU_MAPPINGS:
         put_32(o->file, 1);
@@ -176,8 +175,7 @@ static const enum perf_feature features[] = {
 };
 #define FEATURES (sizeof(features) / sizeof(features[0]))
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------
- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static struct perf_file_header header_of(size_t count)
 {
@@ -194,39 +192,39 @@ static struct perf_file_header header_of(size_t count)
     return h;
 }
 
-void cairn_perf_file_begin(struct cairn_perf_file *f, FILE *to, const struct cairn_perf_event *events, size_t count)
+void cairn_perf_file_begin(struct cairn_output *o)
 {
-    const struct perf_file_header h = header_of(count);
-    f->to = to;
-    f->data = h.data.offset;
-    fwrite(&h, sizeof(h), 1, to);
-    for (size_t i = 0; i < count; i++)
-        fwrite(&events[i].id, sizeof(events[i].id), 1, to);
-    for (size_t i = 0; i < count; i++) {
+    struct cairn_perf *p = o->state;
+    const struct cairn_perf_event *events = p->events.items;
+    const struct perf_file_header h = header_of(p->events.count);
+    p->file.to = o->file;
+    fwrite(&h, sizeof(h), 1, o->file);
+    for (size_t i = 0; i < p->events.count; i++)
+        fwrite(&events[i].id, sizeof(events[i].id), 1, o->file);
+    for (size_t i = 0; i < p->events.count; i++) {
         const struct perf_file_section ids = {sizeof(h) + i * sizeof(uint64_t), sizeof(uint64_t)};
-        fwrite(&events[i].attr, sizeof(events[i].attr), 1, to);
-        fwrite(&ids, sizeof(ids), 1, to);
+        fwrite(&events[i].attr, sizeof(events[i].attr), 1, o->file);
+        fwrite(&ids, sizeof(ids), 1, o->file);
     }
 }
 
-int cairn_perf_file_end(struct cairn_perf_file *f, const struct cairn_output *o, const struct cairn_perf_event *events,
-                        size_t count)
+int cairn_perf_file_end(const struct cairn_output *o)
 {
-    struct perf_file_header h = header_of(count);
+    struct perf_file_header h = header_of(((const struct cairn_perf *)o->state)->events.count);
     struct perf_file_section sections[FEATURES] = {0};
-    const off_t data_ends = ftello(f->to);
-    h.data.size = (uint64_t)data_ends - f->data;
-    fwrite(sections, sizeof(sections), 1, f->to); /* their places */
+    const off_t data_ends = ftello(o->file);
+    h.data.size = (uint64_t)data_ends - h.data.offset;
+    fwrite(sections, sizeof(sections), 1, o->file); /* their places */
     for (size_t i = 0; i < FEATURES; i++) {
-        sections[i].offset = (uint64_t)ftello(f->to);
-        put_feature(o, features[i], events, count);
-        sections[i].size = (uint64_t)ftello(f->to) - sections[i].offset;
+        sections[i].offset = (uint64_t)ftello(o->file);
+        put_feature(o, features[i]);
+        sections[i].size = (uint64_t)ftello(o->file) - sections[i].offset;
     }
-    if (fseeko(f->to, data_ends, SEEK_SET))
+    if (fseeko(o->file, data_ends, SEEK_SET))
         return -errno;
-    fwrite(sections, sizeof(sections), 1, f->to);
-    if (fseeko(f->to, 0, SEEK_SET))
+    fwrite(sections, sizeof(sections), 1, o->file);
+    if (fseeko(o->file, 0, SEEK_SET))
         return -errno;
-    fwrite(&h, sizeof(h), 1, f->to);
+    fwrite(&h, sizeof(h), 1, o->file);
     return 0;
 }

@@ -113,7 +113,6 @@ struct cairn_perf_file {
     FILE *to;
     uint8_t record[CAIRN_PERF_RECORD_MOST];
     uint32_t used; /* of the record */
-    uint64_t data; /* where the records begin */
 };
 
 /* The event of a record's sample, or of its end. */
@@ -128,7 +127,7 @@ void cairn_perf_begin(struct cairn_perf_file *f, enum perf_record_type type, uin
 void cairn_perf_32(struct cairn_perf_file *f, uint32_t value);
 void cairn_perf_64(struct cairn_perf_file *f, uint64_t value);
 void cairn_perf_bytes(struct cairn_perf_file *f, const void *bytes, size_t size);
-/* With its 0, up to a whole word; cut where a record cannot hold it. */
+/* With its 0, up to a whole word; cut after 4096 bytes. */
 void cairn_perf_string(struct cairn_perf_file *f, const char *text);
 /* Writes the record; `where` NULL: as it is. */
 void cairn_perf_end(struct cairn_perf_file *f, const struct cairn_perf_where *where);
@@ -141,10 +140,9 @@ struct cairn_perf_event {  /* one that was counted */
 };
 
 /* Header and attributes, before the records. */
-void cairn_perf_file_begin(struct cairn_perf_file *f, FILE *to, const struct cairn_perf_event *events, size_t count);
+void cairn_perf_file_begin(struct cairn_output *o);
 /* What describes the machine, behind them, and the header anew. 0, or negative errno. */
-int cairn_perf_file_end(struct cairn_perf_file *f, const struct cairn_output *o, const struct cairn_perf_event *events,
-                        size_t count);
+int cairn_perf_file_end(const struct cairn_output *o);
 
 /* ---- writer.c ---------------------------------------------------------------------------------------------------- */
 

@@ -108,11 +108,10 @@ static void branches(struct cairn_output *o, const struct cairn_item *item)
 
 static void begin(struct cairn_output *o)
 {
-    struct cairn_perf *p = o->state;
     cairn_perf_counters(o);
     cairn_perf_survey(o);
     cairn_perf_events(o);
-    cairn_perf_file_begin(&p->file, o->file, p->events.items, p->events.count);
+    cairn_perf_file_begin(o);
     if (cairn_log_has_branches(o->log))
         put_auxtrace_info(o);
     cairn_perf_names(o);
@@ -167,10 +166,9 @@ static void lost(struct cairn_output *o, const struct cairn_item *item)
 
 static int end(struct cairn_output *o)
 {
-    struct cairn_perf *p = o->state;
     for (uint32_t c = 0; c < o->log->cpus; c++)
         put_branches(o, c);
-    return cairn_perf_file_end(&p->file, o, p->events.items, p->events.count);
+    return cairn_perf_file_end(o);
 }
 
 static void free_all(struct cairn_output *o)
