@@ -3,16 +3,13 @@
 #include "tests/fuzz/ctf.h"
 
 #include <iconv.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/fuzz/log.h"
-#include "tools/cairn/command/command.h"
-#include "tools/cairn/export/writer.h"
+#include "tests/fuzz/export.h"
 
 /* The fields of each event behind its number and time: bytes of a number; s a text; * so many texts with a number of 8
  * bytes each as the number before it says. */
@@ -108,40 +105,18 @@ static void read_stream(struct view stream, uint64_t cpu)
     }
 }
 
-static void read_file(const char *path, uint64_t cpu)
-{
-    FILE *f = fopen(path, "rb");
-    expect(f && !fseek(f, 0, SEEK_END));
-    const size_t size = (size_t)ftell(f);
-    uint8_t *data = malloc(size);
-    rewind(f);
-    expect(data && fread(data, 1, size, f) == size);
-    fclose(f);
-    read_stream((struct view){data, data + size}, cpu);
-    free(data);
-}
-
 void fuzz_ctf(const struct cairn_log *log)
 {
-    const char *where = getenv("TMPDIR");
-    char folder[PATH_MAX - 32], path[PATH_MAX];
-    snprintf(folder, sizeof(folder), "%s/cairn-fuzz-XXXXXX", where ? where : "/tmp");
-    expect(mkdtemp(folder));
-    struct cairn_output o = {.log = log, .writer = &cairn_writer_ctf, .path = folder};
-    FILE *errors = stderr;
-    stderr = fuzz_nowhere;
-    const int status = cairn_export(&o, CAIRN_BY_FORMAT);
-    stderr = errors;
-    if (log->input.error) {
-        expect(status == CAIRN_UNREADABLE && !rmdir(folder)); /* nothing is left in it */
+    char folder[FUZZ_FOLDER], name[16];
+    size_t size;
+    if (!fuzz_export(log, &cairn_writer_ctf, NULL, folder))
         return;
-    }
-    expect(status == CAIRN_GOOD);
     for (uint32_t cpu = 0; cpu < log->cpus; cpu++) {
-        snprintf(path, sizeof(path), "%s/cpu_%u", folder, cpu);
-        read_file(path, cpu);
-        unlink(path);
+        snprintf(name, sizeof(name), "cpu_%u", cpu);
+        uint8_t *data = fuzz_take_file(folder, name, &size);
+        read_stream((struct view){data, data + size}, cpu);
+        free(data);
     }
-    snprintf(path, sizeof(path), "%s/metadata", folder);
-    expect(!unlink(path) && !rmdir(folder));
+    free(fuzz_take_file(folder, "metadata", &size));
+    expect(!rmdir(folder));
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
 #include "tests/fuzz/perf.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/fuzz/log.h"
-#include "tools/cairn/command/command.h"
+#include "tests/fuzz/export.h"
 #include "tools/cairn/export/perf/perf.h"
 
 #define EVENTS_MOST 256u
@@ -111,32 +107,14 @@ static void read_file(struct file *f)
 
 void fuzz_perf(const struct cairn_log *log)
 {
-    const char *where = getenv("TMPDIR");
-    char folder[PATH_MAX - 32], path[PATH_MAX];
-    snprintf(folder, sizeof(folder), "%s/cairn-fuzz-XXXXXX", where ? where : "/tmp");
-    expect(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/data", folder);
-    struct cairn_output o = {.log = log, .writer = &cairn_writer_perf, .path = path};
-    FILE *errors = stderr;
-    stderr = fuzz_nowhere;
-    const int status = cairn_export(&o, CAIRN_BY_FORMAT);
-    stderr = errors;
-    if (log->input.error) {
-        expect(status == CAIRN_UNREADABLE && !rmdir(folder)); /* nothing is left in it */
+    char folder[FUZZ_FOLDER];
+    if (!fuzz_export(log, &cairn_writer_perf, "data", folder))
         return;
-    }
-    expect(status == CAIRN_GOOD);
-    FILE *in = fopen(path, "rb");
-    expect(in && !fseek(in, 0, SEEK_END));
     struct file *f = calloc(1, sizeof(*f));
-    f->size = (size_t)ftell(in);
-    uint8_t *data = malloc(f->size);
-    rewind(in);
-    expect(data && fread(data, 1, f->size, in) == f->size);
-    fclose(in);
+    uint8_t *data = fuzz_take_file(folder, "data", &f->size);
     f->data = data;
     read_file(f);
     free(data);
     free(f);
-    expect(!unlink(path) && !rmdir(folder));
+    expect(!rmdir(folder));
 }
