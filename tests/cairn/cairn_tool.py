@@ -3,6 +3,7 @@
 
 import os
 import pty
+import random
 import re
 import struct
 import subprocess
@@ -11,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 import cairn_boot
+import frames
 
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "golden"
@@ -23,6 +25,11 @@ WIDTH = 80  # of a terminal
 # commands for people
 TEXTS = {"dump", "stat", "info", "check", "ds", "bts", "profile", "locks", "diff", "probe", "decode"}
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "arch", "fragments"]
+SAMPLES = cairn_boot.ROOT / "samples"
+ALL_LOGS = [*(GOLDEN / f"{log}.log" for log in [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told"]),
+            *sorted(GOLDEN.glob("*.etl")),
+            *(SAMPLES / name for name in ("branches.log", "cairn.etl", "damaged.log", "life.log", "panic.log",
+                                          "plain.log"))]
 
 
 def too_wide(text):
@@ -183,6 +190,21 @@ def with_keys(parts, keys):
     parts.insert(last + 1, ("M", b"".join(b"%s=%s\n" % (key.encode(), str(value).encode())
                                           for key, value in keys.items())))
     without(parts, lambda i, stream: False)
+
+
+def damaged(seed, names):
+    """One of these golden logs; bytes of its trace and its texts are others, with the right checksums."""
+    chance = random.Random(seed)
+    parts = frames.read((GOLDEN / f"{chance.choice(names)}.log").read_bytes())
+    for _ in range(chance.randrange(1, 60)):
+        at = chance.randrange(1, len(parts))
+        stream, payload = parts[at]
+        first = 20 if stream == "T" else 0
+        if stream in "MNSTZ" and len(payload) > first + 8:
+            place, size = chance.randrange(first, len(payload) - 8), chance.choice([1, 1, 2, 8])
+            others = chance.choice([b"\0" * 8, b"\xff" * 8, chance.randbytes(8)])[:size]
+            parts[at] = (stream, payload[:place] + others + payload[place + size:])
+    return frames.write(parts)
 
 
 def without(parts, unwanted):

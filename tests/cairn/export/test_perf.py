@@ -4,7 +4,6 @@ CAIRN_PERF is another one, as a command: of a later release, with its own librar
 
 import json
 import os
-import random
 import re
 import struct
 import subprocess
@@ -14,10 +13,9 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, KERNEL, build_id, cairn, errors_of, events, patch, with_keys
+from cairn_tool import GOLDEN, KERNEL, SAMPLES, build_id, cairn, damaged, errors_of, events, patch, with_keys
 from record_log import log as log_of
 
-SAMPLES = GOLDEN.parent.parent / "samples"
 ROOT = cairn_boot.BUILD / "linux" / "root"  # of `make deps-ds`: Debian 13's
 LIBRARIES = ROOT / "usr" / "lib" / "x86_64-linux-gnu"
 JUDGES = {"host": ["perf"], "guest": [LIBRARIES / "ld-linux-x86-64.so.2", "--library-path", LIBRARIES,
@@ -250,18 +248,7 @@ def test_programs_of_ring_3(tmp_path, perf):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_hostile(tmp_path, seed):
-    """Bytes of the trace and of the texts are others, with the right checksums."""
-    chance = random.Random(seed)
-    parts = frames.read((GOLDEN / f"{chance.choice(['bts', 'full', 'fragments', 'lost', 'arch'])}.log").read_bytes())
-    for _ in range(chance.randrange(1, 60)):
-        at = chance.randrange(1, len(parts))
-        stream, payload = parts[at]
-        first = 20 if stream == "T" else 0
-        if stream in "MNSTZ" and len(payload) > first + 8:
-            place, size = chance.randrange(first, len(payload) - 8), chance.choice([1, 1, 2, 8])
-            payload = payload[:place] + chance.randbytes(size) + payload[place + size:]
-            parts[at] = (stream, payload)
-    path, _ = export(tmp_path, "-", data=frames.write(parts))
+    path, _ = export(tmp_path, "-", data=damaged(seed, ["bts", "full", "fragments", "lost", "arch"]))
     assert path.read_bytes().startswith(b"PERFILE2")
 
 

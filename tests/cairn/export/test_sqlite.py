@@ -4,7 +4,6 @@ dump` tells (test_export.py); the views say what `cairn stat` and `cairn profile
 the page shows."""
 
 import json
-import random
 import re
 import sqlite3
 
@@ -12,13 +11,9 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, LOGS, cairn, errors_of, events, patch, text_of, with_keys
+from cairn_tool import ALL_LOGS, GOLDEN, SAMPLES, cairn, damaged, errors_of, events, patch, text_of, with_keys
 
-SAMPLES = GOLDEN.parent.parent / "samples"
 PAGE = cairn_boot.ROOT / "docs" / "how-to" / "sqlite.md"
-ALL = [*(GOLDEN / f"{log}.log" for log in [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told"]),
-       *sorted(GOLDEN.glob("*.etl")),
-       *(SAMPLES / name for name in ("branches.log", "cairn.etl", "damaged.log", "life.log", "panic.log", "plain.log"))]
 
 
 def database(folder, source, *options, data=None):
@@ -113,7 +108,7 @@ def check(folder, source, *options, data=None):
     return db, lines
 
 
-@pytest.mark.parametrize("log", ALL, ids=lambda path: path.name)
+@pytest.mark.parametrize("log", ALL_LOGS, ids=lambda path: path.name)
 def test_tables_are_what_json_is(tmp_path, log):
     db, _ = check(tmp_path, log)
     assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
@@ -195,18 +190,7 @@ def test_any_number_and_any_text(tmp_path):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_hostile(tmp_path, seed):
-    """Bytes of the trace and of the texts are others, with the right checksums."""
-    chance = random.Random(seed)
-    parts = frames.read((GOLDEN / f"{chance.choice(['bts', 'full', 'locks', 'lost', 'told'])}.log").read_bytes())
-    for _ in range(chance.randrange(1, 60)):
-        at = chance.randrange(1, len(parts))
-        stream, payload = parts[at]
-        first = 20 if stream == "T" else 0
-        if stream in "MNSTZ" and len(payload) > first + 8:
-            place, size = chance.randrange(first, len(payload) - 8), chance.choice([1, 1, 2, 8])
-            payload = payload[:place] + chance.randbytes(size) + payload[place + size:]
-            parts[at] = (stream, payload)
-    check(tmp_path, "-", data=frames.write(parts))
+    check(tmp_path, "-", data=damaged(seed, ["bts", "full", "locks", "lost", "told"]))
 
 
 def test_a_database_of_others_is_kept(tmp_path):
