@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # How fast a dump of workload.h's switches is read (read_dump.c), beside babeltrace2 on the CTF of the same switches
 # and a plain decoder of the same batches in memory (plain.h): millions a second of the processor's time, on one core
-# each, and of `cairn` on all there are by the clock. And how long `cairn export` to a database and to perf
-# takes by the clock.
+# each, and of `cairn` on all there are by the clock. And how long `cairn export` to a database and to perf.data takes,
+# by the clock.
 #
 #     tests/bench/read.sh BUILD
 set -eu

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The tables of `cairn export --to sqlite` (docs/how-to/sqlite.md). schema.c and writer.c fill them; indexes and views
+-- The tables of `cairn export --to sqlite` (docs/how-to/sqlite.md). sql.c makes them, writer.c fills them; indexes and views
 -- are in views.sql, which is run when all rows are there.
 --
 -- id     counts the items of all tables in the order of the trace, which is that of `cairn dump`
