@@ -20,7 +20,7 @@ CAIRN, GRAB = guest.BUILD / "cairn", guest.BUILD / "cairn-grab"
 SHOWN, HIDDEN = (f"echo {value} >/proc/sys/kernel/kptr_restrict" for value in (1, 2))
 REFUSALS = [  # commands, exit status, what is said
     (f"{HIDDEN}; cairn-grab -- true", 3, "the kernel hides its addresses: 'sysctl kernel.kptr_restrict=1' shows them"),
-    (f"{SHOWN}; cairn-grab -o none.log -- true", 1, "nothing used PEBS meanwhile: not every event has it"),
+    (f"{SHOWN}; cairn-grab -o none.log -- true", 1, "no event used PEBS: not every event can"),
     # The command does not run. Linux' PMU of plain counters takes no samples.
     (f"{SHOWN}; cairn-grab -o none.log -e msr/event=0/ -- touch ran; said=$?; sleep 1; [ ! -e ran ] && (exit $said)",
      3, "msr/event=0/: Linux refuses the event: Invalid argument"),

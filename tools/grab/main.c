@@ -30,29 +30,30 @@
 #define ALL_RINGS  (512u << 10) /* KiB of all CPUs' rings together, unless --ring asks for more */
 
 static const char usage[] = "usage: cairn grab [-o LOG] [-e EVENT]... [-c N] [-a | -p PID] [-- COMMAND ...]\n"
-                            "Runs COMMAND, and writes what the Debug Store of this Linux recorded meanwhile\n"
-                            "as a log for cairn: the records of PEBS, as the processor wrote them, and each\n"
-                            "context switch with PebsIndex. It reads them by BPF right before Linux does, and\n"
-                            "changes nothing. Only root may.\n"
-                            "  -o, --output LOG   the log (cairn-grab.log)\n"
-                            "  -e, --event EVENT  count this in COMMAND: cycles, instructions, branches,\n"
-                            "                     rUUEE, cpu/event=0xc0,umask=0x1/; :u or :k behind it. May\n"
-                            "                     be given again. Without it another program, such as perf\n"
-                            "                     record, must use PEBS meanwhile\n"
-                            "  -c, --count N      a record each N events (100003)\n"
+                            "Runs COMMAND and records what the Debug Store of this Linux writes meanwhile, as\n"
+                            "a log for cairn: the PEBS records, as the processor wrote them, and each context\n"
+                            "switch with PebsIndex. BPF programs read them right before Linux does, and\n"
+                            "change nothing. Only root may run it.\n"
+                            "  -o, --output LOG   write LOG (cairn-grab.log)\n"
+                            "  -e, --event EVENT  count EVENT in COMMAND: cycles, instructions, branches,\n"
+                            "                     rUUEE or cpu/event=0xc0,umask=0x1/, with :u or :k after it.\n"
+                            "                     Can be given several times. Without -e, another program,\n"
+                            "                     such as perf record, must use PEBS meanwhile\n"
+                            "  -c, --count N      write a record every N events (100003)\n"
                             "  -a, --all-cpus     count on all CPUs, not only in COMMAND\n"
                             "  -p, --pid PID      count in this process\n"
                             "      --why          tell which counters wrote records, how Linux read them, and\n"
                             "                     what to change\n"
                             "      --full WHEN    write each switch as 0524H, too, with its own PebsIndex:\n"
                             "                     auto (if records have no time), always, never\n"
-                            "      --ring KIB     the kernel's memory for records, for each CPU; a power of 2\n"
-                            "      --report       compare this processor with cairn's model, by a program\n"
-                            "                     of its own, and print a text without anything personal\n"
+                            "      --ring KIB     memory for records in the kernel, per CPU; a power of 2\n"
+                            "      --report       run a test program, compare this processor with cairn's\n"
+                            "                     model, and print a report without personal data\n"
                             "      --help, --version\n"
                             "Without COMMAND it records until Ctrl-C.\n"
-                            "Exit: 0 good; 1 nothing was recorded, or not written; 2 wrong usage; 3 this\n"
-                            "machine or its kernel cannot be read. docs/how-to/own-records.md says more.\n";
+                            "Exit: 0 success; 1 nothing was recorded, or LOG cannot be written; 2 wrong\n"
+                            "usage; 3 this machine or its kernel cannot be read.\n"
+                            "docs/how-to/own-records.md says more.\n";
 
 struct options {
     const char *output;
@@ -170,11 +171,11 @@ static int read_options(struct options *o, int argc, char **argv)
     for (unsigned i = 0; i < o->events; i++)
         o->event[i].period = o->period;
     if (o->report && (o->command || o->events || o->all || o->pid || o->why))
-        return wrong("--report", "it runs a program of its own, and counts there");
+        return wrong("--report", "takes neither COMMAND nor -e, -a, -p or --why: it runs a program of its own");
     if (o->all && o->pid)
         return wrong("-p", "all CPUs (-a) or one process, not both");
     if ((o->all || o->pid) && !o->events)
-        return wrong(o->all ? "-a" : "-p", "says where to count; what to count must be told by -e");
+        return wrong(o->all ? "-a" : "-p", "needs -e EVENT, which says what to count");
     if (!o->command && o->events && !o->all && !o->pid)
         return wrong("-e", "there is no COMMAND to count in: give one, -a or -p");
     return 0;
@@ -299,12 +300,12 @@ static int report(const struct grab_rings *rings, const struct grab_source *sour
     fprintf(stderr, "%s: %lu records of PEBS format %u in %lu drains, %lu switches\n  from %s\n", output,
             (unsigned long)w->records, w->format, (unsigned long)w->drains, (unsigned long)w->switches, source->text);
     if (w->lost_bytes || w->lost_switches)
-        grab_note("%lu bytes of records and %lu switches are lost: the rings were full; give more --ring",
+        grab_note("%lu bytes of records and %lu switches are lost because the rings were full: use a larger --ring",
                   (unsigned long)w->lost_bytes, (unsigned long)w->lost_switches);
     grab_rings_tell_skipped(rings);
     if (w->records)
         return GRAB_GOOD;
-    grab_error("nothing used PEBS meanwhile: not every event has it; 'perf record -e instructions:pp' does");
+    grab_error("no event used PEBS: not every event can; 'perf record -e instructions:pp' does");
     return GRAB_BAD;
 }
 
@@ -340,7 +341,7 @@ static int run(const struct options *o)
         return status;
     const int error = grab_store_begin(&store, o->output);
     if (error) {
-        grab_error("%s: its folder takes no file: %s", o->output, strerror(error));
+        grab_error("%s: no file can be made in its folder: %s", o->output, strerror(error));
         return GRAB_BAD;
     }
     status = grab_rings_open(&rings, &kernel, &store, ring_bytes(o));

@@ -105,7 +105,7 @@ static void print_groups(FILE *to, uint64_t groups)
 static void print_advice(FILE *to, const struct why *w)
 {
     if (!w->drains) {
-        fputs("No counter wrote a record by PEBS. Linux uses it only for events with :p, :pp or\n"
+        fputs("No counter wrote a PEBS record. Linux uses PEBS only for events with :p, :pp or\n"
               "/P; without these, and for events that have no PEBS, samples come by interrupts.\n",
               to);
         return;
@@ -113,8 +113,9 @@ static void print_advice(FILE *to, const struct why *w)
     if (w->single)
         fprintf(to,
                 "In %" PRIu64 " of the drains Linux had asked for an interrupt at each record (single\n"
-                "PEBS). It collects records (large PEBS) with a fixed period (perf record -c) if the\n"
-                "records have all that samples need: no call graphs, and no time before Skylake.\n",
+                "PEBS). It collects records (large PEBS) only with a fixed period (perf record\n"
+                "-c), and if records have all that the samples need. They have no call graph, and\n"
+                "before Skylake no time.\n",
                 w->single);
     if (w->full)
         fprintf(to,
@@ -123,7 +124,7 @@ static void print_advice(FILE *to, const struct why *w)
                 w->full);
     if (!w->single && !w->full)
         fputs("Linux collects records (large PEBS), and no buffer was full: nothing to change.\n", to);
-    fputs("An event of yours that is not here was not sampled by PEBS: ask for it with :pp.\n", to);
+    fputs("If your event is not in the table, PEBS did not sample it: ask for it with :pp.\n", to);
 }
 
 void grab_why(FILE *to, const struct grab_store *store, unsigned format)

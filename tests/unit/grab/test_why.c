@@ -94,7 +94,7 @@ static void test_none(void **state)
 {
     (void)state;
     char *text = said();
-    expect(text, "No counter wrote a record by PEBS.");
+    expect(text, "No counter wrote a PEBS record.");
     free(text);
 }
 

@@ -15,17 +15,17 @@ static const char *text;
 static const struct cairn_option options[] = {
     {'o', "output", "LOG", "write LOG instead of cairn-grab.log", .text = &text},
     {'e', "event", "EVENT",
-     "count EVENT in COMMAND: cycles, instructions, branches, rUUEE, cpu/event=0xc0,umask=0x1/, with :u or :k behind "
+     "count EVENT in COMMAND: cycles, instructions, branches, rUUEE or cpu/event=0xc0,umask=0x1/, with :u or :k after "
      "it",
      .text = &text},
-    {'c', "count", "N", "write a record each N events", .text = &text},
+    {'c', "count", "N", "write a record every N events", .text = &text},
     {'a', "all-cpus", NULL, "count on all CPUs, not only in COMMAND", .text = &text},
     {'p', "pid", "PID", "count in this process", .text = &text},
     {0, "why", NULL, "tell which counters wrote records, how Linux read them, and what to change", .text = &text},
     {0, "full", "WHEN", "write each switch as 0524H, too: auto (if records have no time), always, never",
      .text = &text},
-    {0, "ring", "KIB", "memory of the kernel's for records, for each CPU", .text = &text},
-    {0, "report", NULL, "compare this processor with cairn's model, and print a text to send in", .text = &text},
+    {0, "ring", "KIB", "memory for records in the kernel, per CPU", .text = &text},
+    {0, "report", NULL, "compare this processor with cairn's model, and print a report to send in", .text = &text},
     {.name = NULL},
 };
 
@@ -67,7 +67,7 @@ const struct cairn_command cairn_grab_command = {
     .arguments = "[options] [COMMAND]",
     .summary = "record the Debug Store of this Linux",
     .options = options,
-    .notes = "Runs COMMAND, and writes what the Debug Store of this Linux recorded meanwhile as\n"
+    .notes = "Runs COMMAND and records what the Debug Store of this Linux writes meanwhile, as\n"
              "a LOG for the other commands. It needs root, and the program cairn-grab.\n"
              "docs/how-to/own-records.md says more.\n",
     .run = run,

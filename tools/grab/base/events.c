@@ -63,7 +63,7 @@ static bool find_type(uint32_t *type, const char *name)
     return found;
 }
 
-/* Letters behind the last ':': which rings; each p is what is done anyway. */
+/* Letters after the last ':' select rings. A p changes nothing: events are precise anyway. */
 static bool parse_rings(struct grab_event *e, const char *letters)
 {
     e->user = strchr(letters, 'u');
@@ -82,7 +82,7 @@ const char *grab_event_parse(struct grab_event *e, const char *text)
     if (slash && !close)
         wrong = "a '/' is missing at its end: cpu/event=0xc0,umask=0x1/u";
     else if (rings && !parse_rings(e, rings + (*rings == ':')))
-        wrong = "behind it only u and k may stand, for programs and for the kernel";
+        wrong = "after ':' only u (programs), k (kernel) and p are allowed";
     else if (!rings)
         e->user = e->kernel = true;
     if (slash && !wrong) {
@@ -90,7 +90,7 @@ const char *grab_event_parse(struct grab_event *e, const char *text)
         if (!find_type(&e->type, copy))
             wrong = "Linux has no such PMU: 'ls /sys/bus/event_source/devices' lists them";
         else if (!parse_terms(e, slash + 1))
-            wrong = "between the slashes stand event=, umask=, cmask=, inv, edge, ldlat=, frontend=";
+            wrong = "between the slashes only event=, umask=, cmask=, inv, edge, ldlat= and frontend= are allowed";
     } else if (!wrong) {
         if (rings)
             *rings = '\0';
@@ -101,15 +101,15 @@ const char *grab_event_parse(struct grab_event *e, const char *text)
             e->type = PERF_TYPE_HARDWARE;
             e->config = names[i].config;
         } else if (copy[0] != 'r' || !copy[1] || (e->config = strtoull(copy + 1, &end, 16), *end)) {
-            wrong = "a name of perf's (cycles, instructions, branches, branch-misses, cache-misses), rUUEE in "
-                    "hexadecimal, or cpu/event=0xc0,umask=0x1/ must stand there";
+            wrong = "must be one of perf's names (cycles, instructions, branches, branch-misses, cache-misses), rUUEE "
+                    "in hexadecimal, or cpu/event=0xc0,umask=0x1/";
         }
     }
     free(copy);
     return wrong;
 }
 
-/* As precise as Linux has it here: with Nehalem's records 2 takes branch history, too, and Core's have only 1. */
+/* As precise as this Linux allows. With Nehalem's records 2 also needs branch history, and Core's allow only 1. */
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
     for (;;) {
@@ -176,7 +176,7 @@ int grab_event_open(const struct grab_event *e, pid_t pid, bool on_exec)
         return open_threads(e, &attr, pid);
     attr.inherit = 0;
     for (int cpu = 0, cpus = (int)sysconf(_SC_NPROCESSORS_CONF); cpu < cpus; cpu++)
-        if (open_event(&attr, -1, cpu) < 0 && errno != ENODEV) /* not online, or of the other kind of core */
+        if (open_event(&attr, -1, cpu) < 0 && errno != ENODEV) /* the CPU is not online, or is the other kind of core */
             return refuse(e, errno);
     return 0;
 }

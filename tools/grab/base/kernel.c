@@ -92,9 +92,8 @@ int grab_kernel_find(struct grab_kernel *k)
     unsigned version[2]; /* 6, 12 */
     *k = (struct grab_kernel){0};
     if (!is_intel()) /* first: root cannot change it */
-        REFUSE(
-            "this is not a processor of Intel's, and only those have a Debug Store: docs/how-to/qemu-ds.md runs Linux "
-            "on an emulated one");
+        REFUSE("this is not an Intel processor, and only those have a Debug Store: docs/how-to/qemu-ds.md runs Linux "
+               "on an emulated one");
     if (geteuid())
         REFUSE("only root may read the kernel's memory: run it with sudo");
     if (uname(&name) || sscanf(name.release, "%u.%u", &version[0], &version[1]) != 2)
@@ -103,7 +102,7 @@ int grab_kernel_find(struct grab_kernel *k)
     if (version[0] < 5 || (version[0] == 5 && version[1] < 8))
         REFUSE("Linux %s has no BPF ring buffer: 5.8 or later is needed", k->release);
     if (!has_debug_store())
-        REFUSE("CPUID.01H:EDX.DS is 0: no Debug Store here; a hypervisor must show it (docs/how-to/kvm.md)");
+        REFUSE("CPUID.01H:EDX.DS is 0: no Debug Store here; a hypervisor must expose it (docs/how-to/kvm.md)");
     if (access("/sys/bus/event_source/devices/cpu", F_OK) && access("/sys/bus/event_source/devices/cpu_core", F_OK))
         REFUSE("Linux has no PMU here: 'dmesg | grep -i pmu' says why");
     if (!has_pebs())

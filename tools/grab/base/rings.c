@@ -163,7 +163,7 @@ int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *k, stru
     error = error ? error : make_rings(r, "grab_drain_rings", bytes, on_drain);
     error = error ? error : make_rings(r, "grab_switch_rings", bytes, on_switch);
     if (error) {
-        grab_error("the kernel does not take the BPF programs: %s%s%s", strerror(-error), last_words[0] ? ": " : "",
+        grab_error("the kernel refuses the BPF programs: %s%s%s", strerror(-error), last_words[0] ? ": " : "",
                    last_words);
         return GRAB_REFUSED;
     }

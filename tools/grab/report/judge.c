@@ -90,7 +90,7 @@ int grab_judge(const struct grab_kernel *kernel, struct grab_rings *rings, struc
     if (status)
         return status;
     if (grab_store_end(store) || !store->size) {
-        grab_error("the known program has no records: '%s' is what Linux was asked for", grab_settings[0].event);
+        grab_error("the known program has no records of %s", grab_settings[0].event);
         return GRAB_BAD;
     }
     grab_rings_tell_skipped(rings);
