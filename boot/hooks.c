@@ -4,9 +4,9 @@
 
 #define WEAK __attribute__((weak))
 
-WEAK void boot_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
+WEAK void boot_look(EFI_FILE_HANDLE root, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
 {
-    (void)image, (void)notes;
+    (void)root, (void)notes;
 }
 
 WEAK EFI_STATUS boot_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct boot_efi_map *map)

@@ -36,9 +36,9 @@ void boot_firmware_describe(struct boot_info *info);
 /* ---- for wings of the loader: a wing that is linked defines them; else boot/hooks.c does, mostly as empty functions
  */
 /* At the loader's start, before it allocates anything, for that could lie on what is looked for: where a run before
- * this one has kept its log in memory (save=esp), makes a file of it, or says why not, and switches the machine off: it
- * does not return then. `notes`: gets what the kernel is to say of such a run. */
-void boot_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE]);
+ * this one has kept its log in memory (save=esp), makes a file of it on `root`, or says why not, and switches the
+ * machine off: it does not return then. `notes`: gets what the kernel is to say of such a run. */
+void boot_look(EFI_FILE_HANDLE root, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE]);
 /* With save=esp: takes the memory for this run's log (`map`: as it is now, with all that the loader has taken), leaves
  * word of it to the next start, and sees to it that this is one of ours. Says where `root`, the volume that the log is
  * for, has too little room. Needs the configuration. Prints on failure. */

@@ -216,7 +216,7 @@ static EFI_STATUS begin_last(EFI_FILE_HANDLE root, struct handover *h)
     return boot_begin(root, h->info, &map);
 }
 
-static EFI_STATUS prepare_from(EFI_FILE_HANDLE root, struct handover *h)
+static EFI_STATUS prepare(EFI_FILE_HANDLE root, struct handover *h)
 {
     struct boot_efi_map map;
     EFI_STATUS status = load_config(root, h->info);
@@ -233,23 +233,16 @@ static EFI_STATUS prepare_from(EFI_FILE_HANDLE root, struct handover *h)
     return status;
 }
 
-static EFI_STATUS prepare(EFI_HANDLE image, struct handover *h)
-{
-    EFI_FILE_HANDLE root;
-    EFI_STATUS status = boot_volume_open(image, &root);
-    if (EFI_ERROR(status))
-        return status;
-    status = prepare_from(root, h);
-    root->Close(root);
-    return status;
-}
-
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
 {
     uint64_t entry_tsc = arch_rdtsc();
     char save_notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE] = {""};
+    EFI_FILE_HANDLE root;
     InitializeLib(image, table);
-    boot_look(image, save_notes);
+    EFI_STATUS status = boot_volume_open(image, &root);
+    if (EFI_ERROR(status))
+        return status;
+    boot_look(root, save_notes);
 
     struct handover h = {.info = boot_alloc(pages_of(sizeof(struct boot_info)))};
     if (h.info == NULL)
@@ -265,7 +258,8 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     if (h.info->secure_boot == BOOT_SECURE_BOOT_ON)
         Print(L"Secure Boot is on: the firmware has verified this loader, nobody %s\n", KERNEL_NAME);
 
-    EFI_STATUS status = prepare(image, &h);
+    status = prepare(root, &h);
+    root->Close(root);
     if (EFI_ERROR(status))
         return status;
     boot_say_where(h.info);

@@ -199,26 +199,23 @@ static enum save_refusal look(const struct save_note *note, struct save_header *
     return why;
 }
 
-void boot_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
+void boot_look(EFI_FILE_HANDLE root, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
 {
-    EFI_FILE_HANDLE root;
     struct save_note note;
     struct save_header *header;
     UINTN size = 0;
-    if (EFI_ERROR(boot_volume_open(image, &root)))
-        return; /* no kernel can be loaded either */
     EFI_STATUS status = read_note(root, &note, &size);
-    enum save_refusal why = EFI_ERROR(status) ? SAVE_GOOD : save_check_note(&note, size);
-    if (EFI_ERROR(status) && status != EFI_NOT_FOUND) { /* that is the usual case */
+    if (status == EFI_NOT_FOUND)
+        return; /* the usual case */
+    if (EFI_ERROR(status)) {
         Print(L"cairn loader: %s cannot be read (%r): no log of an earlier run is looked for\n", note_name, status);
         add_note(notes, "a log of an earlier run was not looked for: ", "\\cairn.run could not be read");
-    } else if (!EFI_ERROR(status) && !why && note.told) {
+        return;
+    }
+    enum save_refusal why = save_check_note(&note, size);
+    if (!why && note.told) {
         add_note(notes, "the log of the run before this one was not saved: ", save_words(note.told));
         delete_note(root);
-        status = EFI_NOT_FOUND;
-    }
-    if (EFI_ERROR(status)) {
-        root->Close(root);
         return;
     }
 

@@ -139,9 +139,9 @@ void boot_firmware_describe(struct boot_info *info)
     abort();
 }
 
-void boot_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
+void boot_look(EFI_FILE_HANDLE root, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
 {
-    (void)image, (void)notes;
+    (void)root, (void)notes;
     abort();
 }
 

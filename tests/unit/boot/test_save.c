@@ -131,14 +131,6 @@ static void test_all_names_taken(void **state)
     again(EFI_VOLUME_FULL);
 }
 
-static void test_no_volume(void **state)
-{
-    (void)state;
-    fw.no_volume = true;
-    assert_int_equal(start(), RUNS_ON); /* the loader ends there, for want of a kernel */
-    assert_true(fw.failed == EFI_UNSUPPORTED && fw.note && !note[0]);
-}
-
 static void test_part_is_deleted(void **state)
 {
     (void)state;
@@ -294,7 +286,6 @@ int main(void)
         TEST(test_full_when_flushed),
         TEST(test_read_only_volume),
         TEST(test_all_names_taken),
-        TEST(test_no_volume),
         TEST(test_part_is_deleted),
         TEST(test_half_written),
         TEST(test_another_run),
