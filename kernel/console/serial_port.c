@@ -9,8 +9,6 @@
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 
-#define BAUD 115200u
-
 static char where[64], named[48]; /* the port that is taken, and what names it */
 
 bool kserial_take(const struct arch_uart *port, uint32_t baud, const char *who, bool looking)
@@ -60,14 +58,14 @@ __attribute__((weak)) void kserial_early(void)
 
 __attribute__((weak)) void kserial_find(void)
 {
-    if (!kserial_take_com(0, BAUD))
+    if (!kserial_take_com(0, KSERIAL_BAUD))
         kprintf("serial: no port is there: none of COM1 to COM4\n");
 }
 
 __attribute__((weak)) void kserial_last_resort(void)
 {
     if (!kserial_there())
-        kserial_take_com(0, BAUD);
+        kserial_take_com(0, KSERIAL_BAUD);
 }
 
 bool kserial_there(void)

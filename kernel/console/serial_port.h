@@ -7,7 +7,9 @@
 
 #include "arch/firmware/uart.h"
 
-/* ---- weak: by default they take one of COM1 to COM4, at 115200 baud; a part that knows of more ports defines them */
+#define KSERIAL_BAUD 115200u /* if nothing says otherwise */
+
+/* ---- weak: by default they take one of COM1 to COM4; a part that knows of more ports defines them */
 /* A port that needs no search. First thing: nothing else of the kernel is needed. Boot processor, interrupts off, as
  * the next one. */
 void kserial_early(void);

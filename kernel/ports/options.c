@@ -2,6 +2,7 @@
 /* The option serial=: which port, and how fast. Also compiled on the host. */
 #include "kernel/ports/options.h"
 
+#include "kernel/console/serial_port.h"
 #include "kernel/lib/number.h"
 #include "kernel/lib/string.h"
 #include "kernel/options/row.h"
@@ -97,7 +98,7 @@ static bool parse(void *field, const char *value, size_t size, char *why, size_t
     if (clock)
         serial.uart.clock = (uint32_t)clock;
     clock = serial.uart.clock ? serial.uart.clock : ARCH_UART_CLOCK;
-    serial.baud = baud ? (uint32_t)baud : serial.kind == KPORTS_AUTO ? 0 : KPORTS_BAUD;
+    serial.baud = baud ? (uint32_t)baud : serial.kind == KPORTS_AUTO ? 0 : KSERIAL_BAUD;
     if (serial.baud && arch_uart_divisor((uint32_t)clock, serial.baud, &divisor, &nearest)) {
         snprintf(why, why_size, "a clock of %lu Hz gives no baud rate within 2.5 %% of that: %u is the nearest",
                  (unsigned long)clock, nearest);

@@ -6,8 +6,6 @@
 
 #include "arch/firmware/uart.h"
 
-#define KPORTS_BAUD 115200u /* if nothing says otherwise */
-
 enum kports_kind {
     KPORTS_NONE,
     KPORTS_AUTO,
@@ -20,6 +18,6 @@ struct kports_option {
     uint32_t kind;         /* enum kports_kind */
     struct arch_uart uart; /* KPORTS_PORT; its clock also of the others, where one was given, else 0 */
     uint16_t function;     /* bus << 8 | device << 3 | function */
-    uint32_t baud;         /* 0: what the firmware has, or else KPORTS_BAUD */
+    uint32_t baud;         /* 0: what the firmware has, or else KSERIAL_BAUD */
 };
 extern struct kports_option kports_option;

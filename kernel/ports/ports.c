@@ -7,7 +7,7 @@
 
 static uint32_t baud_of(const struct arch_serial_port *port)
 {
-    return kports_option.baud ? kports_option.baud : port->has_baud ? port->baud : KPORTS_BAUD;
+    return kports_option.baud ? kports_option.baud : port->has_baud ? port->baud : KSERIAL_BAUD;
 }
 
 /* With the clock that the option gives. */
@@ -21,7 +21,7 @@ static bool take(const struct arch_uart *port, uint32_t baud, const char *who)
 
 static bool take_com(void)
 {
-    return kserial_take_com(kports_option.uart.clock, kports_option.baud ? kports_option.baud : KPORTS_BAUD);
+    return kserial_take_com(kports_option.uart.clock, kports_option.baud ? kports_option.baud : KSERIAL_BAUD);
 }
 
 static bool take_pci(void)
