@@ -4,10 +4,10 @@
 
 #include "ds/driver/driver.h"
 
-/* The first name of a kind and counter is Intel's, those after it are aliases: perf's, and Intel's on other processors.
- * perf also takes Intel's names, in lower case. */
 #define DS_EVENTS_UNLISTED "no list of its events here: the architectural ones only"
 
+/* The first name of a kind and counter is Intel's, those after it are aliases: perf's, and Intel's on other processors.
+ * perf also takes Intel's names, in lower case. */
 struct ds_event_name {
     const char *name;
     uint8_t kind; /* enum ds_event_kind */

@@ -20,7 +20,7 @@ _Noreturn void kpanic_at(struct arch_trap_frame *caller, const char *format, va_
 void kpanic_describe(const struct arch_trap_frame *frame, uint64_t cr2, char *line, size_t size);
 void kpanic_show(const struct arch_trap_frame *frame, bool called);
 
-/* Dumps the trace up to the panic with this line. All other CPUs are stopped. Weak: by default nothing does. */
+/* Dumps the trace up to the panic with this line. All other CPUs are stopped. Weak: by default it does nothing. */
 void kpanic_dump(const char *line);
 
 /* Between these two calls a panic of another CPU does not stop this one: its NMI waits for the release. Interrupts off;

@@ -68,7 +68,7 @@ void kopt_add(const struct kopt_option *option);
 /* One more word in "a|b". */
 void kopt_add_word(char *words, size_t size, const char *word);
 
-#define KOPT_ROWS_MAX 96u /* rows at most */
+#define KOPT_ROWS_MAX 96u /* further rows are left out: test_options.c fails if there are that many in all wings */
 
 /* Row `i` of the table; NULL past the last. */
 const struct kopt_option *kopt_row_get(size_t i);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where an account of what really happens is kept, beside the trace and not from what the trace was given. The
- * path of a switch has no room for a table: these functions are weak, and only a kernel that keeps such an account has
- * them. All are called on the CPU concerned with interrupts off. `tsc` is what the trace was given.
+ * Where an account of what really happens is kept, beside the trace and not from what the trace was given. The path of
+ * a switch has no room for a table: these functions are weak, and only a kernel that keeps such an account has them.
+ * All are called on the CPU concerned with interrupts off. `tsc` is what the trace was given.
  */
 #pragma once
 

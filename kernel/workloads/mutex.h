@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Mutexes: owned by a thread, which may lock again what it holds, and must unlock it as often before it ends. The first
- * who waited gets it, as with the event that it is made of (kernel/sched/wait.h). */
+ * who waited gets it, as with the event that it is made of (kernel/event/event.h). */
 #pragma once
 
 #include "kernel/event/event.h"
