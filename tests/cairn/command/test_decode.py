@@ -155,7 +155,7 @@ def test_an_area_is_found(form, size, counters):
     assert head["sure"] == "likely" and "the format is unknown" in head["why"]
     broken = bytearray(data)
     broken[0x10:0x18] = struct.pack("<Q", 0xFFFF888000000000)  # the maximum is below the base
-    assert b"no record of a format known here" in cairn("decode", "-", data=bytes(broken)).stderr
+    assert b"no known record format and no DS area fits" in cairn("decode", "-", data=bytes(broken)).stderr
     assert counters * 8 + 0x40 == size
 
 
@@ -402,7 +402,7 @@ def test_options_win():
 def test_a_note_where_something_else_fits():
     data = b"".join(adaptive(GPR, n) for n in range(3))
     for told in (("--format", 2), ("--preset", "nehalem"), ("--bts",), ("--area",)):
-        assert b"without the option: format 4, sure" in cairn("decode", *told, "-", data=data).stderr
+        assert b"without the option the guess is sure: format 4" in cairn("decode", *told, "-", data=data).stderr
     for told in (("--format", 4), ("--format", 5), ("--preset", "icelake")):
         assert not cairn("decode", *told, "-", data=data).stderr
 
@@ -425,7 +425,7 @@ def test_data_cfg():
         assert not middle and end["wrong_at"] == 0 and f"--data-cfg makes records of groups {wrong:X}H" in end["wrong"]
         text = " ".join(text_of(cairn("decode", "--data-cfg", hex(wrong), "-", data=data)).split())
         assert "a weak guess: its records have other groups than those of --data-cfg" in text
-    assert b"no record of a format known" in cairn("decode", "--data-cfg", 2, "-", data=fixed(3, 0)).stderr
+    assert b"no known record format and no" in cairn("decode", "--data-cfg", 2, "-", data=fixed(3, 0)).stderr
 
 
 def test_at():

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cairn decode: bytes of a Debug Store, whoever wrote them, field by field. */
+/* cairn decode: bytes of a Debug Store, field by field, wherever they come from. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "tools/pebs/pebs.h"
 
 #define NOT_TOLD   UINT64_MAX
-#define INPUT_MOST (UINT64_C(1) << 30) /* bytes; what has more is no buffer of records */
+#define INPUT_MOST (UINT64_C(1) << 30) /* bytes; no buffer of records is larger */
 
 static uint64_t format = NOT_TOLD, records_most = UINT64_MAX, data_cfg, at_address;
 static bool want_arch, want_bts, want_area, want_json, has_data_cfg, has_address;
@@ -49,7 +49,7 @@ static const struct cairn_option options[] = {
     {0, "bts", NULL, "branch records of BTS", .on = &want_bts},
     {0, "area", NULL, "a DS area, in the form of --format or --preset", .on = &want_area},
     {0, "data-cfg", "VALUE", "MSR_PEBS_DATA_CFG: the records must have these groups", .take = take_data_cfg},
-    {0, "at", "ADDRESS", "where in memory the first byte lay (text with addresses says it itself)", .take = take_at},
+    {0, "at", "ADDRESS", "the first byte's address in memory (text may have addresses of its own)", .take = take_at},
     {'e', "elf", "FILE", "take function names from this file", .text = &elf_path},
     {0, "records", "N", "decode the first N records only", .number = &records_most, .low = 0, .high = UINT32_MAX},
     {0, "json", NULL, "print JSON, an object for each line", .on = &want_json},
@@ -83,7 +83,7 @@ static void say_no_record(struct cairn_decoded *d, size_t at, uint32_t whole)
         snprintf(d->wrong, size, "its head says that the record has %" PRIu32 " bytes; %s, are expected",
                  ds_pebs_head_size(cairn_get64(d->bytes->items + at)), sizes_of(of));
     else
-        snprintf(d->wrong, size, "%s are expected, and these bytes are none", name);
+        snprintf(d->wrong, size, "these bytes are not %s", name);
 }
 
 /* Whether the record has the groups that --data-cfg asks for. */
@@ -138,7 +138,7 @@ bool cairn_decoded_rest_is_zero(const struct cairn_decoded *d)
 
 /* ---- what it is -------------------------------------------------------------------------------------------------- */
 
-/* What a log tells of the processor, and words of records depend on. */
+/* What a log says of the processor, because the meaning of some words depends on it. */
 static void tell_preset(struct cairn_text *text)
 {
     char row[80];
@@ -171,7 +171,7 @@ static int check_options(void)
         return cairn_usage(&cairn_decode_command, "--format, --preset, --arch and --bts each say which records they "
                                                   "are: give one of them");
     if (want_area && (want_arch || want_bts))
-        return cairn_usage(&cairn_decode_command, "--area is no record: leave --arch and --bts out");
+        return cairn_usage(&cairn_decode_command, "--area is not about records: leave out --arch and --bts");
     if (format != NOT_TOLD && format > 6 && format != CAIRN_PEBS_ARCH)
         return cairn_usage(&cairn_decode_command, "--format %" PRIu64 ": must be 0 to 6 or 15", format);
     const int status = take_preset();
@@ -182,7 +182,7 @@ static int check_options(void)
     if (!status && want_area && format == CAIRN_PEBS_ARCH)
         return cairn_usage(&cairn_decode_command, "architectural PEBS has no DS area of its own");
     if (!status && has_data_cfg && (want_area || (format != NOT_TOLD && (format < 4 || format > 6))))
-        return cairn_usage(&cairn_decode_command, "--data-cfg is of records of formats 4 to 6");
+        return cairn_usage(&cairn_decode_command, "--data-cfg applies only to records of formats 4 to 6");
     return status;
 }
 
@@ -218,7 +218,7 @@ static void note_other(const struct cairn_decoded *d, const struct cairn_guess *
         snprintf(name, sizeof(name), "format %u", g.format);
     else
         cairn_format_name(name, g.format);
-    cairn_note("%s: without the option: %s, sure", d->name, name);
+    cairn_note("%s: without the option the guess is sure: %s", d->name, name);
 }
 
 static void find_what(struct cairn_decoded *d, struct cairn_bytes *other, const struct cairn_input *input)
@@ -254,7 +254,7 @@ static void find_what(struct cairn_decoded *d, struct cairn_bytes *other, const 
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
-/* What is wrong, each in one line. Returns the exit status. */
+/* Prints a line for each thing that is wrong. Returns the exit status. */
 static int report(const struct cairn_decoded *d)
 {
     const struct cairn_bytes *b = d->bytes;
@@ -285,8 +285,8 @@ static int decode(struct cairn_decoded *d)
     if (!d->what.sure) {
         if (!*d->wrong)
             snprintf(d->wrong, sizeof(d->wrong),
-                     "no record of a format known here, and no DS area: none of the %zu bytes fits (--format N "
-                     "decodes them all the same)",
+                     "no known record format and no DS area fits any of the %zu bytes (--format N decodes them "
+                     "all the same)",
                      d->bytes->count);
         report(d);
         return CAIRN_BAD;
@@ -335,7 +335,7 @@ static bool open_input(struct cairn_input *input, const char *path)
     return false;
 }
 
-/* A guess whose records --data-cfg does not make is none. */
+/* A guess whose records do not have the groups of --data-cfg counts as no guess. */
 static void check_data_cfg(struct cairn_decoded *d)
 {
     const struct cairn_guess *g = &d->what;
@@ -385,7 +385,7 @@ static int run(char **operands)
 const struct cairn_command cairn_decode_command = {
     .name = "decode",
     .arguments = "[options] FILE",
-    .summary = "decode bytes of a Debug Store that are yours",
+    .summary = "decode your own bytes of a Debug Store",
     .options = options,
     .notes = "FILE has PEBS or BTS records or a DS area: the bytes themselves, or text of them\n"
              "as xxd, hexdump, od, gdb's x, dmesg or crash print it, \\x escapes (bpftrace's\n"

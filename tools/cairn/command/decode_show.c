@@ -13,10 +13,10 @@
 #include "tools/cairn/model/ds_words.h"
 #include "tools/pebs/pebs.h"
 
-/* What is no part of what was found: in front of it and behind it. */
+/* Bytes in front of what was found, and after it. */
 struct unknown {
     size_t before, behind;
-    bool zero; /* all that is behind it */
+    bool zero; /* all bytes after it are */
 };
 
 static struct unknown unknown_of(const struct cairn_decoded *d)

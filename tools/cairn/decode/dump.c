@@ -8,10 +8,10 @@
 #include "tools/cairn/decode/reader.h"
 #include "tools/cairn/decode/words.h"
 
-/* An address may be in one of these, until the second line tells; the first that fits counts. */
+/* Radices that an address may have until the second line tells. The first that fits counts. */
 static const unsigned radices[] = {16, 8, 10};
 #define RADICES (sizeof(radices) / sizeof(radices[0]))
-#define FAR     0x10000u /* lost lines do not leave so many bytes out */
+#define FAR     0x10000u /* more bytes than lost lines leave out */
 
 struct dump {
     struct cairn_reader *r;
@@ -29,14 +29,14 @@ struct dump {
     bool large;      /* whose addresses have more than 8 digits */
     uint64_t start[RADICES];
     bool fits[RADICES];
-    bool repeats;                         /* '*': the line before comes again, up to the next address */
+    bool repeats;                         /* after '*': the line before comes again, up to the next address */
     size_t last, size;                    /* the line before: where its bytes begin, how many */
     size_t wrong_printed, wrong_reversed; /* characters behind the bytes that are not theirs, by the order in a word */
 };
 
 /* ---- addresses --------------------------------------------------------------------------------------------------- */
 
-/* Bytes that the line at `to` says are repeated. False: that is where no line can be. */
+/* Adds the bytes that '*' stands for, up to the line at `to`. False: no line can be at this address. */
 static bool gap_to(const struct dump *d, unsigned i, uint64_t to, uint64_t *gap)
 {
     *gap = to - (d->start[i] + d->r->bytes->count);
@@ -51,7 +51,7 @@ static bool repeat(struct dump *d, uint64_t gap)
     return true;
 }
 
-/* The line's bytes lie behind those before. */
+/* Whether the line's bytes follow those before it. */
 static bool check_place(struct dump *d, const struct cairn_place *place)
 {
     uint64_t value, gap, fill = 0;
@@ -243,7 +243,7 @@ static bool read_line(struct dump *d, const char *line, const char *eol)
     }
     if (eol - at == 1 && *at == '*') {
         d->repeats = d->known && d->addressed;
-        return d->repeats || cairn_reader_wrong(d->r, at, "a line of bytes, which '*' repeats, with its address");
+        return d->repeats || cairn_reader_wrong(d->r, at, "a line of bytes with an address, which '*' can repeat");
     }
     if (!d->known && cairn_is_octal(at, eol))
         return cairn_reader_refuse(d->r, at,

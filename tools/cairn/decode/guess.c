@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each format is tried from one place on, record by record, as far as its records are plausible: reserved bits are 0,
- * addresses are canonical, groups fill the size that the record holds. The one whose records reach furthest is it. What
- * one such record proves differs: the size in the head of an adaptive record and its groups agree by chance once in
- * millions, while almost any three numbers could be a branch.
+ * addresses are canonical, groups fill the record's size. The format whose records reach furthest is the guess. How
+ * much one such record proves differs: the size in the head of an adaptive record and its groups agree by chance once
+ * in millions, while almost any three numbers could be a branch.
  */
 #include "tools/cairn/decode/guess.h"
 
@@ -86,7 +86,7 @@ static bool fixed_plausible(unsigned format, const uint8_t *r, uint32_t size)
     return format < 3 || get(format, r, size, CAIRN_PEBS_TSC);
 }
 
-/* Of what is in groups, which fill the record. */
+/* Whether the fields of groups, which fill the record, are plausible. */
 static bool groups_plausible(unsigned format, const uint8_t *r, uint32_t size)
 {
     uint64_t value, counters = get(format, r, size, CAIRN_PEBS_COUNTERS);
@@ -137,7 +137,7 @@ static bool plausible(const struct cairn_pebs_record *r)
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
 
-/* Execution goes on from where a branch ends, without another, to where the next begins. */
+/* From where a branch leads, execution goes on without another branch to where the next one begins. */
 static bool is_path(const uint8_t *bytes, size_t records)
 {
     size_t near = 0;
@@ -160,7 +160,7 @@ static enum cairn_sure sure_of(const struct cairn_guess *g, const uint8_t *bytes
     return all ? CAIRN_SURE_LIKELY : CAIRN_SURE_WEAK;
 }
 
-/* The beginning of an adaptive record whose end is not there. */
+/* The beginning of an adaptive record that is cut off. */
 static bool begins_adaptive(const uint8_t *bytes, size_t left)
 {
     const uint64_t head = left >= 16 ? cairn_get64(bytes) : 0;
@@ -196,17 +196,17 @@ static void explain(struct cairn_guess *g)
     const unsigned long long n = g->records;
     const char *each = n == 1 ? "the record's" : "each record's";
     if (!n)
-        snprintf(g->why, sizeof(g->why), "the head of a record, whose end is not there");
+        snprintf(g->why, sizeof(g->why), "the head of a record that is cut off");
     else if (g->format == CAIRN_PEBS_BTS)
         snprintf(g->why, sizeof(g->why), "two addresses and flags, %llu time%s%s", n, n == 1 ? "" : "s",
-                 g->sure > CAIRN_SURE_WEAK ? "; most branches begin where the one before leads" : "");
+                 g->sure > CAIRN_SURE_WEAK ? "; most continue the path of the one before" : "");
     else if (g->format >= 4)
-        snprintf(g->why, sizeof(g->why), "%s groups fill the size that it holds%s%s", each,
-                 n == 1 ? "" : ", which leads to the next",
+        snprintf(g->why, sizeof(g->why), "%s groups fill its size%s%s", each,
+                 n == 1 ? "" : ", and the next record follows",
                  g->format == 4 ? "; formats 4 and 5 have the same records" : "");
     else
-        snprintf(g->why, sizeof(g->why), "%s reserved bits of RFLAGS are 0 and RIP is an address, %u bytes apart%s",
-                 each, cairn_pebs_bytes(g->format, 0), g->format ? ", and so are its other fields" : "");
+        snprintf(g->why, sizeof(g->why), "%s reserved bits of RFLAGS are 0, and RIP%s can be right; %u bytes each",
+                 each, g->format ? " and the other fields" : "", cairn_pebs_bytes(g->format, 0));
 }
 
 /* ---- DS areas ---------------------------------------------------------------------------------------------------- */
@@ -245,10 +245,10 @@ static void try_area(struct cairn_guess *g, const uint8_t *bytes, size_t size)
     g->sure = bts && pebs && end > 0x40 ? CAIRN_SURE_YES : CAIRN_SURE_LIKELY;
     snprintf(g->why, sizeof(g->why), "%s: base, index, maximum and threshold are in order%s",
              bts && pebs ? "two buffers"
-             : pebs      ? "a PEBS buffer, none of BTS"
-                         : "a BTS buffer, none of PEBS",
-             g->end == 0x40  ? "; without reset values the format is unknown: that of 0 is assumed"
-             : g->end < 0x60 ? "; reset values are not all there"
+             : pebs      ? "a PEBS buffer, no BTS buffer"
+                         : "a BTS buffer, no PEBS buffer",
+             g->end == 0x40  ? "; without reset values the format is unknown, and 0 is assumed"
+             : g->end < 0x60 ? "; some reset values are missing"
                              : "");
 }
 

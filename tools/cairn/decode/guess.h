@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What unknown bytes of a Debug Store are: records of which format, or a DS area; how sure that is, and why. */
+/* Guesses what unknown bytes of a Debug Store are (records of some format, or a DS area), how sure that is, and why. */
 #pragma once
 
 #include <stdbool.h>

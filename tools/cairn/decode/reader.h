@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the readers of the kinds of text share: where they are, and how they add bytes or say what is wrong. */
+/* What the readers of each kind of text share: where they are, and how they add bytes or note what is wrong. */
 #pragma once
 
 #include "tools/cairn/decode/text.h"
 
-#define CAIRN_BYTES_MOST (UINT64_C(1) << 30) /* that repeated lines may come to */
+#define CAIRN_BYTES_MOST (UINT64_C(1) << 30) /* at most, with repeated lines */
 
 struct cairn_reader {
     struct cairn_bytes *bytes;
@@ -28,7 +28,7 @@ void cairn_reader_add(struct cairn_reader *r, uint8_t byte);
 void cairn_reader_add_word(struct cairn_reader *r, uint64_t value, unsigned width);
 /* Notes that `expected` should be at `at`. Only the first time counts. Returns false. */
 bool cairn_reader_wrong(struct cairn_reader *r, const char *at, const char *expected);
-/* The same, where `why` is all that there is to say. */
+/* The same, if `why` alone is to be said. */
 bool cairn_reader_refuse(struct cairn_reader *r, const char *at, const char *why);
 
 /* dump.c: lines of bytes or words. */

@@ -80,8 +80,8 @@ static int escaped(char c)
     return found ? values[found - letters] : -1;
 }
 
-/* Where the bytes begin in a line whose first escape is at `first`: a character that can be printed stands for itself,
- * so what is in front of the first escape is bytes, too, but for a name, ": ", "= " or a quote. */
+/* Where the bytes begin in a line whose first escape is at `first`. A printable character stands for itself, so text in
+ * front of the first escape is bytes, too, except up to a ": ", "= " or quote. */
 static const char *string_begins(const char *line, const char *first, char *quote)
 {
     const char *begin = line;
@@ -216,7 +216,7 @@ static bool is_text(const char *text, size_t size)
     return size > 0;
 }
 
-/* The text without escape sequences of a terminal, in `copy`. Lines and columns stay those that are seen. */
+/* Copies the text to `copy` without a terminal's escape sequences. Lines and columns stay as they are seen. */
 static size_t without_colours(char *copy, const char *text, size_t size)
 {
     size_t n = 0;
@@ -248,7 +248,7 @@ static bool is_octal_escape(const char *at)
            at[3] <= '7';
 }
 
-/* gdb prints arrays of char so. Where: three of them in a row. */
+/* Where octal escapes begin, with which gdb prints arrays of char: three in a row. */
 static const char *find_octal(const char *at, const char *end)
 {
     for (; end - at >= 12; at++)
@@ -257,7 +257,7 @@ static const char *find_octal(const char *at, const char *end)
     return NULL;
 }
 
-/* Lines of a session may hold a number and a comma: what gives more bytes is it. */
+/* Lines of a debugger's session may hold a number and a comma, too: the reading with more bytes counts. */
 static void read_numbers(struct cairn_reader *r)
 {
     struct cairn_bytes list = {.text = true};

@@ -54,8 +54,8 @@ static bool is_hex(const char *at, const char *end)
     return at < end;
 }
 
-/* "0x7ffc0040:", "00000010:", "0x4010 <buffer+16>:" in front of words, behind whatever a log has there; or a number
- * without a colon, which the line begins with. */
+/* "0x7ffc0040:", "00000010:" or "0x4010 <buffer+16>:" in front of words, after any text of a log; or a number without
+ * a colon at the beginning of the line. */
 struct cairn_place cairn_find_place(const char *line, const char *eol, const char **rest)
 {
     struct cairn_place place = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a line of a dump is made of: words, the address in front of them, and what is neither. */
+/* The parts of a line in a dump: words, the address in front of them, and text that is neither. */
 #pragma once
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ struct cairn_place cairn_find_place(const char *line, const char *eol, const cha
 bool cairn_place_value(const struct cairn_place *place, unsigned radix, uint64_t *value);
 /* Whether the line begins with a debugger's prompt. */
 bool cairn_is_prompt(const char *at, const char *eol);
-/* Behind times and levels of a log at `at`. */
+/* Skips a log's times and levels at `at`. */
 const char *cairn_skip_stamps(const char *at, const char *eol);
 /* Whether the line is of octal or decimal numbers. */
 bool cairn_is_octal(const char *line, const char *eol);
