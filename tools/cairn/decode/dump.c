@@ -15,18 +15,18 @@ static const unsigned radices[] = {16, 8, 10};
 
 struct dump {
     struct cairn_reader *r;
-    unsigned digits; /* of a word; 0: not seen yet */
-    bool prefixed;   /* words have 0x */
-    bool loose;      /* words have no leading zeros: each is 8 bytes */
-    bool bare;       /* a word without leading zeros has come: it may be loose */
-    bool long_word;  /* one of more than 8 digits has come */
-    size_t first;    /* the number of the first line with bytes */
-    size_t begun;    /* lines that fit, as far as the first word or the address tells */
-    size_t lines;    /* those that are right up to their end */
-    bool known;      /* a line with bytes has come: the next two are of that one */
-    bool addressed;  /* lines begin with an address, */
-    bool colon;      /* with a colon behind it */
-    bool large;      /* whose addresses have more than 8 digits */
+    unsigned digits;   /* of a word; 0: not seen yet */
+    bool prefixed;     /* words have 0x */
+    bool loose;        /* words have no leading zeros: each is 8 bytes */
+    bool bare;         /* a word without leading zeros has come: it may be loose */
+    bool long_word;    /* one of more than 8 digits has come */
+    const char *first; /* line with bytes */
+    size_t begun;      /* lines that fit, as far as the first word or the address tells */
+    size_t lines;      /* those that are right up to their end */
+    bool known;        /* a line with bytes has come: the next two are of that one */
+    bool addressed;    /* lines begin with an address, */
+    bool colon;        /* with a colon behind it */
+    bool large;        /* whose addresses have more than 8 digits */
     uint64_t start[RADICES];
     bool fits[RADICES];
     bool repeats;                         /* after '*': the line before comes again, up to the next address */
@@ -262,7 +262,7 @@ static bool read_line(struct dump *d, const char *line, const char *eol)
         return false;
     if (!place.is && d->known && d->addressed)
         return cairn_reader_wrong(d->r, at, "an address");
-    d->first = d->known ? d->first : d->r->number;
+    d->first = d->known ? d->first : line;
     d->known = true;
     d->begun++;
     if (!read_words(d, words, eol, place.is && place.colon))
@@ -297,11 +297,14 @@ static void decide_order(struct dump *d)
         }
 }
 
-/* Lines from here on that have one layout, up to the first that does not fit. */
-static struct dump read_run(struct cairn_reader *r, bool loose)
+/* Lines from `at` on that have one layout, up to the first that does not fit. `skipped`: those in front. */
+static struct dump read_run(struct cairn_reader *r, const char *at, size_t skipped, bool loose)
 {
     struct dump d = {.r = r, .loose = loose};
-    r->bytes->count = r->bytes->line = 0;
+    r->at = at;
+    r->wrong = NULL;
+    r->bytes->count = 0;
+    r->bytes->skipped = skipped;
     r->bytes->refused[0] = '\0';
     do
         if (!read_line(&d, r->at, cairn_reader_eol(r)))
@@ -311,29 +314,20 @@ static struct dump read_run(struct cairn_reader *r, bool loose)
 }
 
 /* The same, with words that have no leading zeros if more lines fit so. */
-static struct dump read_either_run(struct cairn_reader *r, size_t skipped)
+static struct dump read_either_run(struct cairn_reader *r, const char *at, size_t skipped)
 {
-    const struct cairn_reader from = *r;
-    r->bytes->skipped = skipped;
-    const struct dump padded = read_run(r, false);
-    if (!r->bytes->line || !padded.bare)
+    const struct dump padded = read_run(r, at, skipped, false);
+    if (!r->wrong || !padded.bare)
         return padded;
-    *r = from;
-    r->bytes->skipped = skipped;
-    const struct dump loose = read_run(r, true);
-    if (loose.lines > padded.lines) {
-        if (!loose.long_word) {
-            r->bytes->count = 0;
-            r->bytes->line = loose.first;
-            r->bytes->column = 1;
-            snprintf(r->bytes->refused, sizeof(r->bytes->refused),
-                     "words need leading zeros, which tell their size: %%016llx, x/gx in gdb");
-        }
-        return loose;
+    const struct dump loose = read_run(r, at, skipped, true);
+    if (loose.lines <= padded.lines)
+        return read_run(r, at, skipped, false);
+    if (!loose.long_word) {
+        r->bytes->count = 0;
+        r->wrong = NULL;
+        cairn_reader_refuse(r, loose.first, "words need leading zeros, which tell their size: %016llx, x/gx in gdb");
     }
-    *r = from;
-    r->bytes->skipped = skipped;
-    return read_run(r, false);
+    return loose;
 }
 
 static bool same_layout(const struct dump *a, const struct dump *b)
@@ -346,46 +340,39 @@ static bool same_layout(const struct dump *a, const struct dump *b)
  * of the best before is the rest of it, behind what is wrong. */
 static struct dump longest_run(struct cairn_reader *r)
 {
-    struct cairn_reader best_from = *r;
-    size_t best_skipped = 0, most;
-    struct dump best = read_either_run(r, 0), d = best;
+    const char *best_at = r->at;
+    struct dump best = read_either_run(r, best_at, 0), d = best;
+    size_t best_skipped = 0, most = r->bytes->count;
     bool last = true; /* the best is the last that was read */
-    most = r->bytes->count;
-    while (r->bytes->line && d.known) {
+    while (r->wrong && d.known) {
         size_t skipped = r->bytes->skipped + d.lines;
         if (!d.lines) {
             skipped++;
             if (!cairn_reader_next(r))
                 break;
         }
-        const struct cairn_reader from = *r;
-        d = read_either_run(r, skipped);
+        const char *at = r->at;
+        d = read_either_run(r, at, skipped);
         last = r->bytes->count > most && !same_layout(&best, &d);
         if (last) {
             best = d;
-            best_from = from;
+            best_at = at;
             best_skipped = skipped;
             most = r->bytes->count;
         }
     }
-    if (last)
-        return best;
-    *r = best_from;
-    return read_either_run(r, best_skipped);
+    return last ? best : read_either_run(r, best_at, best_skipped);
 }
 
 void cairn_read_dump(struct cairn_reader *r)
 {
-    const struct cairn_reader begin = *r;
+    const char *begin = r->at;
     struct dump d = longest_run(r);
-    if (!d.known)
+    if (!d.known) {
         r->bytes->skipped = 0;
-    if (!d.known && !r->bytes->line) {
-        *r = begin;
-        cairn_reader_wrong(r, r->at, "bytes as xxd, hexdump or gdb's x print them, \\x.., an array or base64");
-    }
-    if (!d.known)
+        cairn_reader_wrong(r, begin, "bytes as xxd, hexdump or gdb's x print them, \\x.., an array or base64");
         return;
+    }
     decide_order(&d);
     for (unsigned i = 0; d.addressed && i < RADICES; i++)
         if (d.fits[i]) {

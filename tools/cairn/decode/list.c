@@ -90,26 +90,19 @@ static unsigned declared(const char *from, const char *to)
     return 0;
 }
 
-/* Goes over blanks and comments; lines are counted. */
+/* Goes over blanks and comments. */
 static void skip(struct list *l)
 {
-    struct cairn_reader *r = l->r;
+    const struct cairn_reader *r = l->r;
     while (l->at < r->end) {
-        if (*l->at == '\n') {
-            r->at = l->at;
-            cairn_reader_next(r);
-            l->at = r->at;
-        } else if (isspace((unsigned char)*l->at)) {
+        if (isspace((unsigned char)*l->at)) {
             l->at++;
         } else if (r->end - l->at > 1 && l->at[0] == '/' && l->at[1] == '/') {
             while (l->at < r->end && *l->at != '\n')
                 l->at++;
         } else if (r->end - l->at > 1 && l->at[0] == '/' && l->at[1] == '*') {
             for (l->at += 2; l->at < r->end && !(l->at[-1] == '*' && l->at[0] == '/' && l->at[-2] != '/'); l->at++)
-                if (*l->at == '\n') {
-                    r->line = l->at + 1;
-                    r->number++;
-                }
+                ;
             l->at += l->at < r->end;
         } else {
             return;
@@ -192,11 +185,6 @@ void cairn_read_list(struct cairn_reader *r)
     const char *brace = memchr(r->at, '{', (size_t)(r->end - r->at));
     const char *begin = brace ? brace + 1 : r->at;
     unsigned width = brace ? declared(r->at, brace) : 0;
-    for (const char *p = r->at; p < begin; p++)
-        if (*p == '\n') {
-            r->line = p + 1;
-            r->number++;
-        }
     l.at = begin;
     if (!brace) { /* numbers begin where the first is, in this line */
         uint64_t value;
@@ -205,11 +193,6 @@ void cairn_read_list(struct cairn_reader *r)
             p++;
         for (l.at = p; l.at > begin && !isspace((unsigned char)l.at[-1]) && l.at[-1] != '['; l.at--)
             ;
-        for (p = begin; p < l.at; p++)
-            if (*p == '\n') {
-                r->line = p + 1;
-                r->number++;
-            }
     }
     read_elements(&l);
     const bool told = width;

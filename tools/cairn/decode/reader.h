@@ -9,8 +9,7 @@
 struct cairn_reader {
     struct cairn_bytes *bytes;
     const char *at, *end; /* of the text */
-    const char *line;     /* where the line begins */
-    size_t number;        /* of it, from 1 */
+    const char *wrong;    /* the first thing in it that is wrong; NULL: none */
     bool other;
 };
 

@@ -18,8 +18,7 @@ const char *cairn_reader_eol(const struct cairn_reader *r)
 bool cairn_reader_next(struct cairn_reader *r)
 {
     const char *eol = cairn_reader_eol(r);
-    r->at = r->line = eol < r->end ? eol + 1 : eol;
-    r->number++;
+    r->at = eol < r->end ? eol + 1 : eol;
     return eol < r->end;
 }
 
@@ -40,10 +39,9 @@ bool cairn_reader_wrong(struct cairn_reader *r, const char *at, const char *expe
 {
     struct cairn_bytes *b = r->bytes;
     size_t n = 0;
-    if (b->line)
+    if (r->wrong)
         return false;
-    b->line = r->number;
-    b->column = (size_t)(at - r->line) + 1;
+    r->wrong = at;
     for (; at + n < r->end && n < sizeof(b->found) - 1 && at[n] > ' ' && at[n] <= '~'; n++)
         b->found[n] = at[n];
     b->found[n] = '\0';
@@ -53,7 +51,7 @@ bool cairn_reader_wrong(struct cairn_reader *r, const char *at, const char *expe
 
 bool cairn_reader_refuse(struct cairn_reader *r, const char *at, const char *why)
 {
-    if (!r->bytes->line)
+    if (!r->wrong)
         snprintf(r->bytes->refused, sizeof(r->bytes->refused), "%s", why);
     return cairn_reader_wrong(r, at, "");
 }
@@ -267,20 +265,26 @@ static void read_numbers(struct cairn_reader *r)
     if (is_list)
         cairn_read_list(&again);
     cairn_read_dump(r);
-    const bool refused = r->bytes->line && r->bytes->refused[0];
-    if (is_list && list.count >= r->bytes->count && !refused) {
+    if (is_list && list.count >= r->bytes->count && !r->bytes->refused[0]) {
         cairn_bytes_free(r->bytes);
         *r->bytes = list;
+        r->wrong = again.wrong;
         return;
     }
     cairn_bytes_free(&list);
 }
 
-static void refuse_octal(struct cairn_reader *r, const char *at)
+/* In which line and column of the text something is wrong. */
+static void tell_place(struct cairn_bytes *b, const char *text, const char *wrong)
 {
-    while (cairn_reader_eol(r) < at && cairn_reader_next(r))
-        ;
-    cairn_reader_refuse(r, at, "octal escapes, as gdb prints strings: use print/x");
+    const char *line = text;
+    b->line = 1;
+    for (const char *p = text; p < wrong; p++)
+        if (*p == '\n') {
+            line = p + 1;
+            b->line++;
+        }
+    b->column = (size_t)(wrong - line) + 1;
 }
 
 void cairn_bytes_read(struct cairn_bytes *b, const char *text, size_t size, bool other)
@@ -304,7 +308,7 @@ void cairn_bytes_read(struct cairn_bytes *b, const char *text, size_t size, bool
         return;
     }
     char *copy = cairn_alloc(size);
-    struct cairn_reader r = {.bytes = b, .at = copy, .line = copy, .number = 1, .other = other};
+    struct cairn_reader r = {.bytes = b, .at = copy, .other = other};
     r.end = copy + without_colours(copy, text, size);
     if (find_escape(r.at, r.end))
         read_escapes(&r);
@@ -314,10 +318,11 @@ void cairn_bytes_read(struct cairn_bytes *b, const char *text, size_t size, bool
         read_numbers(&r);
     const char *octal = b->count ? NULL : find_octal(copy, r.end);
     if (octal) {
-        b->line = 0;
-        r = (struct cairn_reader){.bytes = b, .at = copy, .end = r.end, .line = copy, .number = 1};
-        refuse_octal(&r, octal);
+        r.wrong = NULL;
+        cairn_reader_refuse(&r, octal, "octal escapes, as gdb prints strings: use print/x");
     }
+    if (r.wrong)
+        tell_place(b, copy, r.wrong);
     free(copy);
 }
 
