@@ -58,11 +58,6 @@ static const struct cairn_option options[] = {
 
 /* ---- records, one by one ----------------------------------------------------------------------------------------- */
 
-static const char *sizes_of(unsigned of)
-{
-    return of == CAIRN_PEBS_ARCH ? "16 and more, in steps of 8" : "32 and more, in steps of 8";
-}
-
 /* What is at `at` instead of a record. */
 static void say_no_record(struct cairn_decoded *d, size_t at, uint32_t whole)
 {
@@ -77,11 +72,13 @@ static void say_no_record(struct cairn_decoded *d, size_t at, uint32_t whole)
     else if (whole > left)
         snprintf(d->wrong, size, "the record is cut off: %zu of its %" PRIu32 " bytes are there", left, whole);
     else if (!whole && of == CAIRN_PEBS_ARCH)
-        snprintf(d->wrong, size, "a header says that the record has an impossible size; %s, are expected",
-                 sizes_of(of));
+        snprintf(d->wrong, size,
+                 "a header says that the record has an impossible size; 16 and more, in steps of 8, "
+                 "are expected");
     else if (!whole)
-        snprintf(d->wrong, size, "its head says that the record has %" PRIu32 " bytes; %s, are expected",
-                 ds_pebs_head_size(cairn_get64(d->bytes->items + at)), sizes_of(of));
+        snprintf(d->wrong, size,
+                 "its head says that the record has %" PRIu32 " bytes; 32 and more, in steps of 8, are expected",
+                 ds_pebs_head_size(cairn_get64(d->bytes->items + at)));
     else
         snprintf(d->wrong, size, "these bytes are not %s", name);
 }
@@ -186,11 +183,13 @@ static int check_options(void)
     return status;
 }
 
-/* Which formats are asked for. */
+/* What the bytes may be, as far as the options tell. */
 static uint64_t only(void)
 {
     if (want_area)
         return cairn_guess_bit(CAIRN_GUESS_AREA);
+    if (format != NOT_TOLD)
+        return cairn_guess_bit((unsigned)format);
     return has_data_cfg ? cairn_guess_bit(4) | cairn_guess_bit(5) | cairn_guess_bit(6) : UINT64_MAX;
 }
 
@@ -205,11 +204,11 @@ static unsigned area_form(size_t size, const struct cairn_guess *guess)
 }
 
 /* What you say counts; but where something else fits for sure, and that does not, a note tells. */
-static void note_other(const struct cairn_decoded *d, const struct cairn_guess *told)
+static void note_other(const struct cairn_decoded *d)
 {
     struct cairn_guess g;
     char name[64];
-    if (told->sure >= CAIRN_SURE_LIKELY)
+    if (d->what.sure >= CAIRN_SURE_LIKELY)
         return;
     cairn_guess(&g, d->bytes->items, d->bytes->count, UINT64_MAX);
     if (g.sure != CAIRN_SURE_YES)
@@ -221,35 +220,38 @@ static void note_other(const struct cairn_decoded *d, const struct cairn_guess *
     cairn_note("%s: without the option the guess is sure: %s", d->name, name);
 }
 
+static void take_area(struct cairn_decoded *d)
+{
+    const unsigned form = area_form(d->bytes->count, &d->what);
+    const size_t size = ds_area_bytes(form, false), there = d->bytes->count / 8 * 8;
+    d->what = (struct cairn_guess){.format = CAIRN_GUESS_AREA, .area = form, .sure = CAIRN_SURE_YES};
+    d->what.end = there < size ? there : size;
+    if (there < 0x40) {
+        d->what.sure = CAIRN_SURE_NOT;
+        snprintf(d->wrong, sizeof(d->wrong), "a DS area has 64 bytes at least");
+    }
+}
+
 static void find_what(struct cairn_decoded *d, struct cairn_bytes *other, const struct cairn_input *input)
 {
-    const struct cairn_bytes *b = d->bytes;
-    const bool records_told = format != NOT_TOLD && !want_area;
     struct cairn_guess g;
-    cairn_guess(&d->what, b->items, b->count, records_told ? cairn_guess_bit((unsigned)format) : only());
-    if (b->either) {
+    cairn_guess(&d->what, d->bytes->items, d->bytes->count, only());
+    if (d->bytes->either) {
         cairn_bytes_read(other, input->data, input->size, true);
-        cairn_guess(&g, other->items, other->count, records_told ? cairn_guess_bit((unsigned)format) : only());
+        cairn_guess(&g, other->items, other->count, only());
         if (g.sure > d->what.sure) {
             d->what = g;
-            d->bytes = b = other;
+            d->bytes = other;
         }
     }
-    d->told = records_told || want_area;
-    if (d->told)
-        note_other(d, &d->what);
-    if (records_told)
-        d->what = (struct cairn_guess){.format = (unsigned)format, .sure = CAIRN_SURE_YES, .end = b->count};
-    if (want_area) {
-        const unsigned form = area_form(b->count, &d->what);
-        const size_t size = ds_area_bytes(form, false), there = b->count / 8 * 8;
-        d->what = (struct cairn_guess){.format = CAIRN_GUESS_AREA, .area = form, .sure = CAIRN_SURE_YES};
-        d->what.end = there < size ? there : size;
-        if (there < 0x40) {
-            d->what.sure = CAIRN_SURE_NOT;
-            snprintf(d->wrong, sizeof(d->wrong), "a DS area has 64 bytes at least");
-        }
-    }
+    d->told = format != NOT_TOLD || want_area;
+    if (!d->told)
+        return;
+    note_other(d);
+    if (want_area)
+        take_area(d);
+    else
+        d->what = (struct cairn_guess){.format = (unsigned)format, .sure = CAIRN_SURE_YES, .end = d->bytes->count};
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */

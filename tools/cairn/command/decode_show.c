@@ -63,11 +63,10 @@ static void print_records(struct cairn_decoded *d)
 {
     struct cairn_record r, before = {0};
     char place[64];
-    uint64_t shown = 0, records = 0;
+    uint64_t records = 0;
     for (size_t at = d->what.begin; cairn_decoded_record(d, at, &r); at = d->end, records++) {
-        if (shown == d->records_most)
+        if (records >= d->records_most)
             continue;
-        shown++;
         snprintf(place, sizeof(place), d->has_address ? "0x%016" PRIx64 : "byte %" PRIu64, d->address + at);
         printf("\nrecord %" PRIu64 " at %s, %" PRIu32 " bytes%s\n", records, place, r.size,
                *d->wrong ? " that are there" : "");
@@ -75,9 +74,9 @@ static void print_records(struct cairn_decoded *d)
         cairn_draw_bytes(&r);
         before = r;
     }
-    if (records > shown)
-        printf("\n%s%" PRIu64 " more %s (--records N)\n", shown ? "and " : "", records - shown,
-               cairn_plural(records - shown, "record", "records"));
+    if (records > d->records_most)
+        printf("\n%s%" PRIu64 " more %s (--records N)\n", d->records_most ? "and " : "", records - d->records_most,
+               cairn_plural(records - d->records_most, "record", "records"));
 }
 
 static void print_unknown(const struct cairn_decoded *d)
