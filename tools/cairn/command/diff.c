@@ -205,7 +205,7 @@ static void add_up(struct diff *d, unsigned side, const struct cairn_log *log, s
     }
     for (unsigned i = 0; i < CAIRN_SLICES && s->cpus; i++)
         s->time.slice[i] = s->known.slice[i] / s->cpus;
-    s->dropped = cairn_pebs_dropped(log);
+    s->dropped = cairn_records_dropped(log);
     s->loss_known = cairn_slice_u64(
         log->own ? cairn_end_key(log, "events_lost") : cairn_key(&log->text, "etl.events_lost"), &s->events_lost);
     cairn_map_free(&a.by_tid);

@@ -328,8 +328,8 @@ static void print_rest(const struct profile *p)
     printf("; %" PRIu64 " of no certain thread", p->doubtful);
     if (p->doubtful && cairn_filter_by_thread())
         printf(", not counted here");
-    const struct cairn_lost swallowed = cairn_pebs_swallowed(p->log);
-    const struct cairn_lost here = cairn_pebs_dropped(p->log), run = cairn_pebs_dropped_in_run(p->log);
+    const struct cairn_lost swallowed = cairn_samples_swallowed(p->log);
+    const struct cairn_lost here = cairn_records_dropped(p->log), run = cairn_records_dropped_in_run(p->log);
     printf("\n# lost by the processor: %s\n", cairn_show_lost(lost, here));
     if (run.counted != here.counted || run.unknown != here.unknown)
         printf("# lost in the whole run, with drains that are not here: %s\n", cairn_show_lost(lost, run));

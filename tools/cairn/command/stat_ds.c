@@ -129,7 +129,7 @@ static void print_plain(const struct cairn_totals *t, const char *list)
 static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains, size_t most)
 {
     const struct cairn_log *log = t->log;
-    struct cairn_lost lost = cairn_pebs_dropped(log), swallowed = cairn_pebs_swallowed(log);
+    struct cairn_lost lost = cairn_records_dropped(log), swallowed = cairn_samples_swallowed(log);
     uint64_t drained = 0; /* in the run */
     char name[CAIRN_SHOWN];
     if (!records && !drains) {
@@ -151,7 +151,7 @@ static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains
            lost.unknown ? "   a buffer was full" : "");
     if (lost.unknown && lost.counted)
         printf("%*" PRIu64 "   at least\n", 33, lost.counted);
-    const struct cairn_lost run = cairn_pebs_dropped_in_run(log);
+    const struct cairn_lost run = cairn_records_dropped_in_run(log);
     if (run.counted != lost.counted || run.unknown != lost.unknown)
         printf("  in the whole run   %12s   with drains that are not here\n", cairn_show_lost(name, run));
     if (swallowed.unknown || swallowed.counted)

@@ -75,7 +75,7 @@ static void read_figures(struct cairn_top_figures *f, const struct cairn_log *lo
     f->cpus = log->cpus;
     f->hz = session->hz ? session->hz : TRACE_CLOCK_HZ;
     f->emulated = cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1");
-    f->dropped = cairn_pebs_dropped(log);
+    f->dropped = cairn_records_dropped(log);
     f->tried_known = cairn_switches_told(log, f->totals.compact, &there, &f->tried);
     for (uint32_t c = 0; c < log->cpus; c++)
         count_cpu(f, log, c, &span);

@@ -71,12 +71,12 @@ static struct cairn_lost of_log(const struct cairn_log *log, enum what what)
     return sum;
 }
 
-struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log)
+struct cairn_lost cairn_records_dropped(const struct cairn_log *log)
 {
     return of_log(log, DROPPED);
 }
 
-struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log)
+struct cairn_lost cairn_samples_swallowed(const struct cairn_log *log)
 {
     return of_log(log, SWALLOWED);
 }
@@ -92,7 +92,7 @@ static struct cairn_lost told(bool whole, bool known, uint64_t lost, struct cair
     return !whole ? drains : known ? (struct cairn_lost){.counted = lost} : (struct cairn_lost){.unknown = true};
 }
 
-struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log)
+struct cairn_lost cairn_records_dropped_in_run(const struct cairn_log *log)
 {
     struct cairn_lost sum = {0};
     for (uint32_t c = 0; c < log->cpus; c++) {
@@ -198,8 +198,8 @@ static void show_part(char out[CAIRN_SHOWN], struct cairn_lost lost, uint64_t th
 static void tell_records(const struct lines *l)
 {
     const struct cairn_log *log = l->log;
-    struct cairn_lost pebs = cairn_pebs_dropped_in_run(log), bts = {0};
-    struct cairn_lost swallowed = cairn_pebs_swallowed(log);
+    struct cairn_lost pebs = cairn_records_dropped_in_run(log), bts = {0};
+    struct cairn_lost swallowed = cairn_samples_swallowed(log);
     uint64_t records = 0, branches = 0;
     char part[CAIRN_SHOWN];
     for (uint32_t c = 0; c < log->cpus; c++) {

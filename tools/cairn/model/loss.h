@@ -9,10 +9,10 @@ struct cairn_drain_sum cairn_drains_passed(const struct cairn_log *log, uint32_t
 
 /* Of what passes the filter's CPUs and times (filter.h). Records a full buffer cost; samples that went with another
  * counter's record. */
-struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log);
+struct cairn_lost cairn_records_dropped(const struct cairn_log *log);
 /* The same of those CPUs' whole run, as the end summary tells it; where that is missing, of the drains of the log. */
-struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log);
-struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log);
+struct cairn_lost cairn_records_dropped_in_run(const struct cairn_log *log);
+struct cairn_lost cairn_samples_swallowed(const struct cairn_log *log);
 struct cairn_lost cairn_bts_lost(const struct cairn_log *log);
 
 /* Switches of one kind (0525H: compact) on the CPUs of the filter, in the whole log: those that are there, and those
