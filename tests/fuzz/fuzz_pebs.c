@@ -53,12 +53,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy, data + 1, size - 1);
     size_t at = 0;
     int e = cairn_pebs_open(&b, format, copy, size - 1);
-    while (!e && (e = cairn_pebs_record(&b, &r)) == 1) {
+    while (e >= 0 && (e = cairn_pebs_record(&b, &r)) == 1) {
         need(r.at == at && r.size && r.bytes == copy + at && r.size <= size - 1 - at);
         at += r.size;
         need(b.at == at);
         take_apart(&r);
-        e = 0;
     }
     need(b.at == at && (e < 0 || at == size - 1));
     if (e == CAIRN_PEBS_E_CUT) { /* what is there of the last one */

@@ -8,7 +8,7 @@
  * records of BTS have a number here that no processor has.
  *
  * The numbers of this header do not change while the library's soname is libcairn-pebs.so.1: lists only grow. Members
- * of structs that are for the library alone are said to be.
+ * that only the library uses are marked.
  *
  *     struct cairn_pebs_buffer buffer;
  *     struct cairn_pebs_record r;
@@ -30,10 +30,10 @@ extern "C" {
 #define CAIRN_PEBS_API __attribute__((visibility("default")))
 
 #define CAIRN_PEBS_VERSION 1u
-/* CAIRN_PEBS_VERSION of the library that is linked: as large, or larger where it can more. */
+/* CAIRN_PEBS_VERSION of the library that is linked: as large, or larger if it can do more. */
 CAIRN_PEBS_API unsigned cairn_pebs_version(void);
 
-enum {                        /* formats that are not the number's own name */
+enum {                        /* formats beside 0 to 6 */
        CAIRN_PEBS_ARCH = 15,  /* architectural PEBS */
        CAIRN_PEBS_BTS = 0x80, /* branch records */
 };
@@ -179,7 +179,7 @@ struct cairn_pebs_walk {
     uint16_t index;              /* of the next word of the group */
     uint64_t groups;             /* of the head; format 15: the first word of the fragment's header */
     uint32_t gp, fixed, metrics; /* of the counter group: masks; words of metrics */
-    uint32_t fragment, end;      /* format 15: it begins, and ends; */
+    uint32_t fragment, end;      /* format 15: where it begins and ends; fixed formats: where the record ends */
     uint32_t depth;              /* LBR_DEPTH in its group */
     bool cut;                    /* a fragment so far was too short for the groups it names */
 };
