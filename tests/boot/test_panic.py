@@ -34,10 +34,11 @@ def test_panic(tmp_path, kind, line, function, form):
 
 @pytest.mark.parametrize("preset", ["icelake", cb.long("pantherlake")])
 def test_in_a_proof(tmp_path, preset):
-    """Workload `known` counts with a Debug Store of its own: what a panic drains is the session's, on every CPU."""
+    """Workload `known` counts with a Debug Store of its own: what a panic drains is the session's, on every CPU.
+    It comes late enough for a CPU that the host lets wait to have begun, and before the proofs are over."""
     result = cb.boot(tmp_path / "log", "--smp", 2, "workload=known", "ds=soft", f"ds.preset={preset}",
                      "pebs=INST_RETIRED.ANY:1", "pebs.records=1024", "pebs.threshold=1024", "bts=interrupt", "truth=1",
-                     "switches=600", cb.UNHURRIED, "panic=now")
+                     "switches=3000", cb.UNHURRIED, "panic=now")
     assert result.status == cb.FAIL and "asked for with panic=now" in result.output, result.output
     assert not result.lines("SKIP: known: "), result.output  # the proofs are not over
     text = checked(result.log)
