@@ -15,6 +15,7 @@ from cairn_tool import GOLDEN, cairn
 
 
 def pytest_configure(config):
+    os.environ["PATH"] += f"{os.pathsep}{cairn_boot.BUILD}"  # of cairn-grab, which is not beside build/san/cairn
     if config.option.markexpr == "not long":
         cairn_tool.CAIRN = cairn_boot.BUILD / "cairn"  # before the tests import its name
         os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
