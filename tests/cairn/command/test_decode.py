@@ -342,7 +342,7 @@ XXD = (SAMPLES / "records.xxd").read_text(encoding="ascii")
      1),
     (lambda t: "".join(t.splitlines(True)[:14] + t.splitlines(True)[15:]), "line 15, column 1 (byte 224)",
      "address e0, found '000000f0:'", 2),
-    (lambda t: t + "and so on\n", "line 34, column 1 (byte 528)", "an address and bytes behind it, found 'and'", 3),
+    (lambda t: t + "00000210: zz\n", "line 34, column 1 (byte 528)", "an address and bytes behind it", 3),
     (lambda t: t.replace("00000020: ", "*\n00000010: "), "line 4, column 1 (byte 32)", "address 20, found '00000010:'",
      1),
     (lambda t: "*\n" + t, "line 1, column 1 (byte 0)", "a line of bytes", 0),

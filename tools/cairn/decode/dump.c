@@ -21,6 +21,7 @@ struct dump {
     bool bare;         /* a word without leading zeros has come: it may be loose */
     bool long_word;    /* one of more than 8 digits has come */
     const char *first; /* line with bytes */
+    const char *text;  /* a line of other text behind bytes without addresses: these must have ended there */
     size_t begun;      /* lines that fit, as far as the first word or the address tells */
     size_t lines;      /* those that are right up to their end */
     bool known;        /* a line with bytes has come: the next two are of that one */
@@ -179,7 +180,8 @@ static bool read_words(struct dump *d, const char *at, const char *eol, bool col
     for (;; first = false) {
         const char *from = at;
         at = cairn_skip_blanks(at, eol);
-        const bool wide = !first && at - from >= 2 && memchr(from, '\t', (size_t)(at - from)) == NULL;
+        /* no tool prints characters behind words with 0x; a terminal may have made blanks of gdb's tabs */
+        const bool wide = !first && !d->prefixed && at - from >= 2 && memchr(from, '\t', (size_t)(at - from)) == NULL;
         if (at == eol)
             return true;
         if (!first && (*at == '|' || *at == '>' || (wide && columns)))
@@ -253,11 +255,15 @@ static bool read_line(struct dump *d, const char *line, const char *eol)
     if (place.is && d->known && words == eol) /* the end, as hexdump has it */
         return check_place(d, &place);
     if (!words || words == eol) {
-        if (d->known && !prompt)
+        if (d->known && !prompt && cairn_has_address(at, eol))
             return cairn_reader_wrong(d->r, at, d->addressed ? "an address and bytes behind it" : "bytes");
+        if (d->known && !d->addressed && !prompt && !d->text)
+            d->text = at;
         d->r->bytes->skipped++;
         return true;
     }
+    if (d->text)
+        return cairn_reader_wrong(d->r, d->text, "bytes");
     if (place.is && !check_place(d, &place))
         return false;
     if (!place.is && d->known && d->addressed)

@@ -137,17 +137,48 @@ static bool is_cut(struct list *l)
     return true;
 }
 
+/* The name of a member in front of its value, "index = " or ".index = ", and a cast, "(u64)". */
+static void skip_name(struct list *l)
+{
+    const char *end = l->r->end, *p = l->at + (*l->at == '.');
+    if (p < end && !isdigit((unsigned char)*p)) {
+        while (p < end && (isalnum((unsigned char)*p) || *p == '_'))
+            p++;
+        const char *sign = skip_blanks(p, end);
+        if (p > l->at && sign < end && *sign == '=') {
+            l->at = sign + 1;
+            skip(l);
+        }
+    }
+    const char *cast = l->at < end && *l->at == '(' ? memchr(l->at, ')', (size_t)(end - l->at)) : NULL;
+    if (cast) {
+        l->at = cast + 1;
+        skip(l);
+    }
+}
+
 /* Elements up to the end of the list. */
 static bool read_elements(struct list *l)
 {
     uint64_t all = 0;
-    for (;;) {
+    for (unsigned inside = 0;;) { /* an array of arrays, or a struct */
         struct number n;
         skip(l);
-        if (l->at == l->r->end || *l->at == '}' || *l->at == ']' || *l->at == ';')
+        if (l->at < l->r->end)
+            skip_name(l);
+        if (l->at == l->r->end || *l->at == ';')
             return true;
-        if (*l->at == '{' || *l->at == '[') { /* an array of arrays, or of structs */
+        if (*l->at == '{' || *l->at == '[') {
+            inside++;
             l->at++;
+            continue;
+        }
+        if (*l->at == '}' || *l->at == ']') {
+            if (!inside--)
+                return true;
+            l->at++;
+            skip(l);
+            l->at += l->at < l->r->end && *l->at == ',';
             continue;
         }
         if (is_cut(l))
@@ -164,14 +195,6 @@ static bool read_elements(struct list *l)
         skip(l);
         if (is_cut(l))
             return false;
-        while (l->at < l->r->end && (*l->at == '}' || *l->at == ']')) { /* the end of an inner one */
-            const char *before = l->at++;
-            skip(l);
-            if (l->at == l->r->end || *l->at != ',') {
-                l->at = before;
-                break;
-            }
-        }
         if (l->at < l->r->end && *l->at == ',')
             l->at++;
         else if (l->at < l->r->end && *l->at != '}' && *l->at != ']' && *l->at != ';')

@@ -56,6 +56,8 @@ bool cairn_reader_refuse(struct cairn_reader *r, const char *at, const char *why
     return cairn_reader_wrong(r, at, "");
 }
 
+#define BEYOND '\x1A' /* ASCII's SUB: what is in its place cannot be shown */
+
 /* ---- escapes ----------------------------------------------------------------------------------------------------- */
 
 static bool is_escape(const char *at, const char *end)
@@ -103,6 +105,8 @@ static bool read_string(struct cairn_reader *r, const char *at, const char *eol,
             at += 4;
         } else if (at + 1 < eol && at[0] == '\\' && at[1] == 'x') {
             return cairn_reader_wrong(r, at, "two hexadecimal digits behind \\x");
+        } else if (*at == BEYOND) {
+            return cairn_reader_wrong(r, at, "\\x and two digits for each byte that is no character of ASCII");
         } else if (quote && at + 1 < eol && at[0] == '\\' && escaped(at[1]) >= 0) {
             cairn_reader_add(r, (uint8_t)escaped(at[1]));
             at += 2;
@@ -127,6 +131,10 @@ static void read_escapes(struct cairn_reader *r)
             continue;
         }
         begin = string_begins(begin, first, &quote);
+        if (begin < first && !quote) { /* bytes that are characters, or text */
+            r->bytes->either = true;
+            begin = r->other ? first : begin;
+        }
         if (!read_string(r, begin, eol, quote))
             return;
     } while (cairn_reader_next(r));
@@ -203,27 +211,46 @@ static void read_base64(struct cairn_reader *r)
 
 /* ---- which it is ------------------------------------------------------------------------------------------------- */
 
-/* Colours that a debugger prints are text. */
+/* Bytes of the character beyond ASCII that begins at `at` in UTF-8; 0: none does. */
+static size_t beyond_ascii(const char *at, size_t left)
+{
+    const uint8_t lead = (uint8_t)*at;
+    const size_t size = lead >= 0xC2 && lead < 0xE0 ? 2 : (lead & 0xF0) == 0xE0 ? 3 : (lead & 0xF8) == 0xF0 ? 4 : 0;
+    for (size_t i = 1; i < size; i++)
+        if (i >= left || ((uint8_t)at[i] & 0xC0) != 0x80)
+            return 0;
+    return size;
+}
+
+/* Colours that a debugger prints are text, and so are the lines and signs of prompts. */
 static bool is_text(const char *text, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0, n; i < size; i += n) {
         const uint8_t c = (uint8_t)text[i];
-        if ((c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != '\033') || c >= 0x7F)
+        const bool shown = (c >= ' ' && c < 0x7F) || (c && strchr("\t\n\r\f\033", c));
+        n = shown ? 1 : beyond_ascii(text + i, size - i);
+        if (!n)
             return false;
     }
     return size > 0;
 }
 
-/* Copies the text to `copy` without a terminal's escape sequences. Lines and columns stay as they are seen. */
-static size_t without_colours(char *copy, const char *text, size_t size)
+/* Copies the text to `copy` without a terminal's escape sequences, and with one BEYOND or blank for a character beyond
+ * ASCII. Lines and columns stay as they are seen. */
+static size_t in_ascii(char *copy, const char *text, size_t size)
 {
     size_t n = 0;
     for (size_t i = 0; i < size; i++) {
-        if (text[i] == '\033' && i + 1 < size && text[i + 1] == '[')
+        const size_t beyond = beyond_ascii(text + i, size - i);
+        if (beyond) {
+            copy[n++] = memcmp(text + i, "\xC2\xA0", 2) == 0 ? ' ' : BEYOND; /* U+00A0, no-break space */
+            i += beyond - 1;
+        } else if (text[i] == '\033' && i + 1 < size && text[i + 1] == '[') {
             for (i += 2; i < size && (text[i] < '@' || text[i] > '~'); i++)
                 ;
-        else if (text[i] != '\033')
+        } else if (text[i] != '\033') {
             copy[n++] = text[i];
+        }
     }
     return n;
 }
@@ -309,7 +336,7 @@ void cairn_bytes_read(struct cairn_bytes *b, const char *text, size_t size, bool
     }
     char *copy = cairn_alloc(size);
     struct cairn_reader r = {.bytes = b, .at = copy, .other = other};
-    r.end = copy + without_colours(copy, text, size);
+    r.end = copy + in_ascii(copy, text, size);
     if (find_escape(r.at, r.end))
         read_escapes(&r);
     else if (is_base64(&r))

@@ -48,10 +48,13 @@ const char *cairn_token_end(const char *at, const char *eol)
 
 static bool is_hex(const char *at, const char *end)
 {
-    for (const char *p = at; p < end; p++)
+    bool any = false;
+    for (const char *p = at; p < end; p++) {
         if (cairn_hex_digit(*p) < 0 && *p != '`')
             return false;
-    return at < end;
+        any |= *p != '`';
+    }
+    return any;
 }
 
 /* "0x7ffc0040:", "00000010:" or "0x4010 <buffer+16>:" in front of words, after any text of a log; or a number without
@@ -117,6 +120,17 @@ bool cairn_is_prompt(const char *at, const char *eol)
     for (unsigned i = 0; i < sizeof(prompts) / sizeof(prompts[0]); i++)
         if ((size_t)(eol - at) >= strlen(prompts[i]) && memcmp(at, prompts[i], strlen(prompts[i])) == 0)
             return true;
+    return false;
+}
+
+bool cairn_has_address(const char *at, const char *eol)
+{
+    for (const char *end; (at = cairn_skip_blanks(at, eol)) < eol; at = end) {
+        end = cairn_token_end(at, eol);
+        const bool prefixed = end - at > 2 && at[0] == '0' && (at[1] | 32) == 'x';
+        if (prefixed || (end - at > 4 && end[-1] == ':' && is_hex(at, end - 1)))
+            return true;
+    }
     return false;
 }
 

@@ -29,6 +29,8 @@ struct cairn_place cairn_find_place(const char *line, const char *eol, const cha
 bool cairn_place_value(const struct cairn_place *place, unsigned radix, uint64_t *value);
 /* Whether the line begins with a debugger's prompt. */
 bool cairn_is_prompt(const char *at, const char *eol);
+/* Whether a number with 0x or an offset with a colon is in the line: then more than text is. */
+bool cairn_has_address(const char *at, const char *eol);
 /* Skips a log's times and levels at `at`. */
 const char *cairn_skip_stamps(const char *at, const char *eol);
 /* Whether the line is of octal or decimal numbers. */
