@@ -34,17 +34,33 @@ class Machine:
     cpus: int = 2
 
     @property
+    def branches(self):
+        """An event of PMCs. Core's list of those with PEBS has no branches."""
+        return "branches" if self.format else "instructions"
+
+    @property
     def commands(self):
         """{name of the log: command}. Before format 2 a sample with :pp is not the record's instruction."""
         precise = "pp" if self.format >= 2 else "p"
         pmu = "cpu_core" if self.preset in guest.HYBRIDS else "cpu"
         prefix = "taskset 1 " if self.preset in guest.HYBRIDS else ""
         plain = f"perf record -q -e {pmu}/instructions/u{precise} -c 10007"
-        registers = f"perf record -q -e {pmu}/branches/u{precise} -c 1010 --intr-regs=cx"
+        registers = f"perf record -q -e {pmu}/{self.branches}/u{precise} -c 1010 --intr-regs=cx"
         perf = {log: f"cairn-grab -o {log} -- sh -c '{HIDDEN}; {prefix}{record} {KNOWN}' && perf script -F ip"
                 for log, record in (("plain", plain), ("registers", registers))}
-        own = {"own": f"{prefix}cairn-grab -o own --why -e branches:u -c 1010 -- {KNOWN}"}
+        own = {"own": f"{prefix}cairn-grab -o own --why -e {self.branches}:u -c 1010 -- {KNOWN}"}
         return {log: f"{SHOWN}; {command}" for log, command in (perf | own).items()}
+
+    @property
+    def why(self):
+        """Of three events: one that could be collected, one that cannot, and one without PEBS. Core's PMC0 alone has
+        PEBS: there the first is not asked for."""
+        precise = "pp" if self.format >= 2 else "p"
+        pmu, prefix = ("cpu_core", "taskset 1 ") if self.preset in guest.HYBRIDS else ("cpu", "")
+        events = (f"{pmu}/instructions,period=10007/u{precise}", f"{pmu}/{self.branches},freq=1000/u{precise}",
+                  f"{pmu}/cycles,period=100003/u")[not self.format:]
+        record = " ".join(["perf record -q", *(f"-e {event}" for event in events), KNOWN])
+        return f"{SHOWN}; cairn-grab -o why --why -- sh -c '{HIDDEN}; {prefix}{record}'"
 
     def param(self, *marks):
         return pytest.param(self, marks=[*marks, pytest.mark.xdist_group(f"grab-{self.preset}")], id=self.preset)
@@ -65,6 +81,7 @@ class Grabbed:
     folder: Path
     said: dict
     refusals: list
+    why: guest.Said
     report: guest.Said
     run: guest.Run
 
@@ -82,14 +99,14 @@ def grabbed(request, tmp_path_factory):
     files = {"bin/known": known.assemble(folder), "bin/cairn-grab": GRAB}
     truth = f"truth={folder / 'truth'}" + (",efficient=1" if machine.preset in guest.HYBRIDS else "")
     commands = [checks.QUIET, *machine.commands.values(), *(f"base64 {log}" for log in LOGS),
-                *(command for command, *_ in REFUSALS), REPORT]
+                *(command for command, *_ in REFUSALS), machine.why, REPORT]
     run = guest.run(folder, commands, preset=machine.preset, kernel=checks.kernel(machine.preset),
                     append="nmi_watchdog=0", smp=machine.cpus, plugin=truth, files=files)
     said = dict(zip(LOGS, run.said[1:]))
     assert all(one.status == 0 for one in said.values()), said
     for log, one in zip(LOGS, run.said[1 + len(LOGS):]):
         (folder / log).write_bytes(base64.b64decode(one.output))
-    return Grabbed(machine, folder, said, run.said[1 + 2 * len(LOGS):-1], run.said[-1], run)
+    return Grabbed(machine, folder, said, run.said[1 + 2 * len(LOGS):-2], *run.said[-2:], run)
 
 
 @pytest.mark.parametrize("log", LOGS)
@@ -129,15 +146,38 @@ def test_the_source_is_told(grabbed):
         assert source in said and "under a hypervisor (QEMU's TCG): emulated" in said, said[:2000]
 
 
-def test_why(grabbed):
-    """One counter wrote all records of this log, with this period; with the time in its records Linux collects them."""
-    said = grabbed.said["own"].output
-    (counter, period, records), = re.findall(r"^  (PMC\d|fixed \d) +(\d+|by Linux) +(\d+) ", said, re.M)
-    assert int(records) == len(grabbed.samples("own")) and counter.startswith("PMC")
+def events(text):
+    """{event: {what: said}} of --why; lines that go on are joined."""
+    parts = re.sub(r"\n {13}", " ", text).split("\n\n")[1:]
+    return {lines[0]: dict(re.findall(r"^  (\S+(?: change)?) +(.*)$", "\n".join(lines[1:]), re.M))
+            for lines in map(str.splitlines, parts)}
+
+
+def test_why_of_one_event(grabbed):
+    """It wrote all records of this log; with the time in its records Linux collects them."""
+    (name, said), = events(grabbed.said["own"].output).items()
+    assert re.fullmatch(f"{grabbed.machine.branches}:up{{1,2}}", name)
+    assert said["period"] == "1010" and said["counter"].startswith("PMC")
+    assert int(said["records"].split()[0]) == len(grabbed.samples("own")) and said["lost"] == "none"
     if grabbed.machine.format >= 3:
-        assert period == "1010" and "Linux collects records (large PEBS)" in said
+        assert said["PEBS"].startswith("yes, large") and said["to change"] == "nothing"
     else:
-        assert "Linux had asked for an interrupt at each record (single\nPEBS)" in said
+        assert said["PEBS"].startswith("yes, single") and "no time" in said["to change"]
+
+
+def test_why_of_events_that_cannot_be_collected(grabbed):
+    """One has no :p. One has a frequency, and so the third has an interrupt at each record, too."""
+    said = events(grabbed.why.output)
+    by_frequency = next(one for one in said.values() if one.get("frequency") == "1000 a second")
+    assert by_frequency["PEBS"].startswith("yes, single") and int(by_frequency["records"].split()[0]) > 1
+    assert by_frequency["to change"].startswith("give a fixed period")
+    plain = next(one for one in said.values() if one.get("period") == "100003")
+    assert plain["PEBS"] == "no: it has no :p, so its samples come by interrupts" and "records" not in plain
+    assert plain["to change"].startswith("put a p behind ") and "event=0x3c," in plain["counts"]
+    if grabbed.machine.format >= 3:
+        other = next(one for one in said.values() if one.get("period") == "10007")
+        assert other["PEBS"].startswith("yes, single") and "event=0xc0," in other["counts"]
+        assert other["to change"].startswith("nothing in this event: another PEBS event")
 
 
 def test_refusals(grabbed):

@@ -20,6 +20,7 @@ grab: $(B)/cairn-grab
 .PHONY: grab
 
 # Its unit tests link what needs no kernel. The program is for those that see only what it refuses.
-$(filter $(B)/unit/grab/%,$(UNIT)): $(B)/grab/known.o $(patsubst %,$(B)/san/tools/grab/%.o,order threads why \
+$(filter $(B)/unit/grab/%,$(UNIT)): $(B)/grab/known.o $(patsubst %,$(B)/san/tools/grab/%.o,order threads \
     $(addprefix base/,clock error memory store) $(addprefix report/,known rows seen)) $(B)/san/libcairn.a
+$(B)/unit/grab/test_why: $(patsubst %,$(B)/san/tools/grab/%.o,advice uses why base/names)
 test-products: $(B)/cairn-grab

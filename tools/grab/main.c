@@ -42,8 +42,8 @@ static const char usage[] = "usage: cairn grab [-o LOG] [-e EVENT]... [-c N] [-a
                             "  -c, --count N      write a record every N events (100003)\n"
                             "  -a, --all-cpus     count on all CPUs, not only in COMMAND\n"
                             "  -p, --pid PID      count in this process\n"
-                            "      --why          tell which counters wrote records, how Linux read them, and\n"
-                            "                     what to change\n"
+                            "      --why          tell of each event whether PEBS sampled it, how Linux read\n"
+                            "                     its records, and what to change\n"
                             "      --full WHEN    write each switch as 0524H, too, with its own PebsIndex:\n"
                             "                     auto (if records have no time), always, never\n"
                             "      --ring KIB     memory for records in the kernel, per CPU; a power of 2\n"
@@ -326,7 +326,7 @@ static int write_log(const struct options *o, const struct grab_kernel *kernel, 
         return GRAB_BAD;
     }
     if (o->why)
-        grab_why(stdout, store, written.format);
+        grab_why(stdout, store, written.format, grab_rings_complete(rings));
     return report(rings, &source, o->output, &written);
 }
 
@@ -345,6 +345,8 @@ static int run(const struct options *o)
         return GRAB_BAD;
     }
     status = grab_rings_open(&rings, &kernel, &store, ring_bytes(o));
+    if (!status && o->why)
+        status = grab_rings_watch(rings);
     if (!status && o->report) {
         status = grab_judge(&kernel, rings, &store);
     } else if (!status) {

@@ -2,89 +2,33 @@
 #include "tools/grab/why.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "ds/layout.h"
-#include "tools/pebs/pebs.h"
+#include "tools/cairn/base/wrap.h"
+#include "tools/cairn/log/show.h"
+#include "tools/grab/advice.h"
+#include "tools/grab/base/names.h"
 
-#define COUNTERS 64u
+#define INDENT 13 /* of what is told of an event */
 
-struct counter {
-    uint64_t records, drains;
-    uint64_t reset; /* of the last drain */
-    uint32_t smallest, largest;
-    uint64_t groups; /* of MSR_PEBS_DATA_CFG, as its records have them */
-};
-
-struct why {
-    struct counter counter[COUNTERS];
-    uint64_t drains, interrupts, single, full;
-};
-
-/* The counters that a record names; format 0 names none: those that are on. */
-static uint64_t counters_of(const uint8_t *record, uint32_t size, unsigned format, uint64_t enabled)
+static void print_text(FILE *to, const char *head, const char *text)
 {
-    uint64_t counters = UINT64_MAX;
-    if (cairn_pebs_get(format, record, size, CAIRN_PEBS_COUNTERS, &counters))
-        return counters;
-    cairn_pebs_get(format, record, size, CAIRN_PEBS_STATUS, &counters); /* all that have overflowed */
-    return counters & enabled;
+    fprintf(to, "  %-*s", INDENT - 2, head);
+    cairn_wrap(to, INDENT, "", INDENT, cairn_slice_of(text));
 }
 
-static void count_record(struct why *w, const uint8_t *record, uint32_t size, unsigned format, uint64_t counters)
+static void print_counters(FILE *to, uint64_t counters)
 {
-    uint64_t head = 0;
-    if (format >= 4)
-        memcpy(&head, record, sizeof head);
-    for (unsigned n = 0; n < COUNTERS; n++) {
-        struct counter *c = &w->counter[n];
-        if (!(counters >> n & 1))
-            continue;
-        c->records++;
-        c->smallest = c->smallest && c->smallest < size ? c->smallest : size;
-        c->largest = c->largest > size ? c->largest : size;
-        c->groups |= ds_pebs_head_groups(head);
-    }
-}
-
-static void count_drain(struct why *w, const struct grab_store *store, const struct grab_drained *d, unsigned format)
-{
-    struct cairn_pebs_area area = {0};
-    uint64_t seen = 0;
-    uint32_t size, last = 0;
-    for (uint64_t at = 0; (size = grab_record_bytes(store, d, format, at)); at += size) {
-        const uint8_t *record = store->records + d->at + at;
-        const uint64_t counters = counters_of(record, size, format, d->head.pebs_enabled);
-        count_record(w, record, size, format, counters);
-        seen |= counters;
-        last = size;
-    }
-    if (!last)
-        return;
-    cairn_pebs_area(format, d->head.area, sizeof d->head.area, &area);
-    w->drains++;
-    w->interrupts += d->head.interrupt;
-    w->single += area.pebs_threshold <= area.pebs_base + last;
-    w->full += area.pebs_base + d->head.bytes + last > area.pebs_maximum;
-    for (unsigned n = 0; n < COUNTERS; n++)
-        if (seen >> n & 1) {
-            w->counter[n].drains++;
-            w->counter[n].reset = n < CAIRN_PEBS_COUNTERS_MOST ? area.reset[n] : 0;
+    const char *between = "";
+    fprintf(to, "  %-*s", INDENT - 2, "counter");
+    for (unsigned n = 0; n < GRAB_COUNTERS; n++)
+        if (counters >> n & 1) {
+            fprintf(to, n < DS_COUNTER_FIXED ? "%sPMC%u" : "%sfixed %u", between,
+                    n < DS_COUNTER_FIXED ? n : n - DS_COUNTER_FIXED);
+            between = ", ";
         }
-}
-
-static void print_counter(FILE *to, unsigned n, const struct counter *c)
-{
-    char name[24], period[24] = "by Linux", size[32];
-    if (n < DS_COUNTER_FIXED)
-        snprintf(name, sizeof name, "PMC%u", n);
-    else
-        snprintf(name, sizeof name, "fixed %u", n - DS_COUNTER_FIXED);
-    if (c->reset) /* of 48 bits on every processor with PEBS; fewer are filled with ones above */
-        snprintf(period, sizeof period, "%" PRIu64, -c->reset & ((UINT64_C(1) << 48) - 1));
-    snprintf(size, sizeof size, c->smallest == c->largest ? "%u" : "%u to %u", c->smallest, c->largest);
-    fprintf(to, "  %-9s %12s %10" PRIu64 " %8" PRIu64 " %9.1f  %s\n", name, period, c->records, c->drains,
-            (double)c->records / (double)c->drains, size);
+    fputc('\n', to);
 }
 
 static void print_groups(FILE *to, uint64_t groups)
@@ -95,55 +39,69 @@ static void print_groups(FILE *to, uint64_t groups)
     } names[] = {{MSR_PEBS_DATA_CFG_MEMINFO, "memory"}, {MSR_PEBS_DATA_CFG_GPR, "registers"},
                  {MSR_PEBS_DATA_CFG_XMM, "XMM"},        {MSR_PEBS_DATA_CFG_LBR, "branches (LBR)"},
                  {MSR_PEBS_DATA_CFG_CNTR, "counters"},  {MSR_PEBS_DATA_CFG_METRICS, "metrics"}};
-    fprintf(to, "groups: basic");
+    fprintf(to, ": basic");
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         if (groups & names[i].bit)
             fprintf(to, ", %s", names[i].name);
-    fputc('\n', to);
 }
 
-static void print_advice(FILE *to, const struct why *w)
+static void print_records(FILE *to, const struct grab_use *u, unsigned format)
 {
-    if (!w->drains) {
-        fputs("No counter wrote a PEBS record. Linux uses PEBS only for events with :p, :pp or\n"
-              "/P; without these, and for events that have no PEBS, samples come by interrupts.\n",
-              to);
-        return;
-    }
-    if (w->single)
-        fprintf(to,
-                "In %" PRIu64 " of the drains Linux had asked for an interrupt at each record (single\n"
-                "PEBS). It collects records (large PEBS) only with a fixed period (perf record\n"
-                "-c), and if records have all that the samples need. They have no call graph, and\n"
-                "before Skylake no time.\n",
-                w->single);
-    if (w->full)
-        fprintf(to,
-                "In %" PRIu64 " of the drains the buffer was full: records may be lost. A longer period,\n"
-                "or fewer groups in a record (no --intr-regs, -b, -d), helps.\n",
-                w->full);
-    if (!w->single && !w->full)
-        fputs("Linux collects records (large PEBS), and no buffer was full: nothing to change.\n", to);
-    fputs("If your event is not in the table, PEBS did not sample it: ask for it with :pp.\n", to);
+    fprintf(to, "  %-*s%" PRIu64 " of ", INDENT - 2, "records", u->records);
+    fprintf(to, u->smallest == u->largest ? "%u bytes" : "%u to %u bytes", u->smallest, u->largest);
+    if (format >= 4)
+        print_groups(to, u->groups);
+    fprintf(to, "\n  %-*s%" PRIu64 ", %" PRIu64 " of them by an interrupt; %.1f records a drain\n", INDENT - 2,
+            "drains", u->drains, u->interrupts, (double)u->records / (double)u->drains);
 }
 
-void grab_why(FILE *to, const struct grab_store *store, unsigned format)
+static void print_lost(FILE *to, const struct grab_use *u, bool certain)
 {
-    struct why w = {0};
-    uint64_t groups = 0;
-    for (unsigned c = 0; c < GRAB_CPUS; c++)
-        for (size_t i = 0; i < store->cpu[c].drain_count; i++)
-            count_drain(&w, store, &store->cpu[c].drains[i], format);
-    fprintf(to, "PEBS, record format %u: %" PRIu64 " drains, %" PRIu64 " of them by an interrupt\n", format, w.drains,
-            w.interrupts);
-    if (w.drains)
-        fprintf(to, "  %-9s %12s %10s %8s %9s  %s\n", "counter", "period", "records", "drains", "a drain", "bytes");
-    for (unsigned n = 0; n < COUNTERS; n++) {
-        groups |= w.counter[n].groups;
-        if (w.counter[n].records)
-            print_counter(to, n, &w.counter[n]);
+    char text[160] = "none";
+    if (u->full)
+        snprintf(text, sizeof text, "unknown: the buffer was full in %" PRIu64 " of the drains", u->full);
+    else if (u->incomplete)
+        snprintf(text, sizeof text, "unknown: of %" PRIu64 " drains not all was copied (use a larger --ring)",
+                 u->incomplete);
+    else if (!certain)
+        snprintf(text, sizeof text, "unknown: the kernel may have skipped hooks");
+    print_text(to, "lost", text);
+}
+
+static void print_use(FILE *to, const struct grab_use *u, unsigned format, bool certain)
+{
+    char name[GRAB_NAME] = "an event", pmu[GRAB_NAME], code[GRAB_NAME];
+    struct grab_advice advice;
+    if (u->known) {
+        grab_names_event(name, &u->attr);
+        grab_names_core(pmu, &u->attr);
+        grab_names_code(code, pmu, u->config, u->attr.config1);
     }
-    if (w.drains && format >= 4)
-        print_groups(to, groups);
-    print_advice(to, &w);
+    grab_advise(&advice, u, name);
+    fprintf(to, "\n%s\n", name);
+    print_text(to, "PEBS", advice.pebs);
+    if (u->known)
+        print_text(to, "counts", code);
+    if (u->known && u->attr.sample_period)
+        fprintf(to, "  %-*s%" PRIu64 "%s\n", INDENT - 2, u->attr.freq ? "frequency" : "period",
+                (uint64_t)u->attr.sample_period, u->attr.freq ? " a second" : "");
+    print_counters(to, u->counters);
+    if (u->records) {
+        print_records(to, u, format);
+        print_lost(to, u, certain);
+    }
+    print_text(to, "to change", advice.change);
+}
+
+void grab_why(FILE *to, const struct grab_store *store, unsigned format, bool certain)
+{
+    struct grab_uses uses;
+    grab_uses_find(&uses, store, format);
+    fprintf(to, "PEBS, record format %u: %" PRIu64 " %s, %" PRIu64 " of them by an interrupt\n", format, uses.drains,
+            cairn_plural(uses.drains, "drain", "drains"), uses.interrupts);
+    for (size_t i = 0; i < uses.count; i++)
+        print_use(to, &uses.items[i], format, certain);
+    if (!uses.count)
+        fputs("No event was counted.\n", to);
+    free(uses.items);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* --why: which counters wrote records, how Linux read them, and what to change. */
+/* --why: whether each event was sampled by PEBS, how Linux read its records, and what to change. */
 #pragma once
 
 #include <stdio.h>
 
 #include "tools/grab/base/store.h"
 
-/* `format`: of PEBS. */
-void grab_why(FILE *to, const struct grab_store *store, unsigned format);
+/* `format`: of PEBS. `certain`: the kernel is known to have skipped no hook. */
+void grab_why(FILE *to, const struct grab_store *store, unsigned format, bool certain);

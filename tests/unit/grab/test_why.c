@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* What --why tells of drains and records that are made here. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ds/layout.h"
 #include "tests/unit/support/cmocka.h"
+#include "tools/grab/base/events.h"
 #include "tools/grab/why.h"
 
 #define BASE UINT64_C(0xFFFFFE0000001000)
 
 static struct grab_store store;
+static int refused; /* errno of an event with PEBS */
+
+int grab_event_try(const struct perf_event_attr *of)
+{
+    (void)of;
+    return refused;
+}
 
 static int setup(void **state)
 {
@@ -23,18 +32,18 @@ static int teardown(void **state)
     (void)state;
     free(store.cpu[0].drains);
     free(store.cpu[0].bytes);
+    free(store.cpu[0].enabled);
     return close(store.file);
 }
 
-/* `count` records of `size` bytes of these counters; PMC1 has a period of 1009. */
+/* `count` records of `size` bytes of these counters. */
 static void drain(uint64_t number, unsigned count, uint32_t size, uint64_t counters, uint64_t threshold, uint64_t room)
 {
     struct grab_drain head = {.kind = GRAB_DRAIN, .number = number, .interrupt = number == 0, .bytes = size * count};
     const struct ds_area_60 area = {.pebs_buffer_base = BASE,
                                     .pebs_index = BASE + size * count,
                                     .pebs_interrupt_threshold = BASE + threshold,
-                                    .pebs_absolute_maximum = BASE + room,
-                                    .pebs_counter_reset = {0, (UINT64_C(1) << 48) - 1009}};
+                                    .pebs_absolute_maximum = BASE + room};
     struct grab_records part = {GRAB_RECORDS, size * count, number, 0, {0}};
     memcpy(head.area, &area, sizeof area);
     for (unsigned i = 0; i < count; i++) {
@@ -46,14 +55,38 @@ static void drain(uint64_t number, unsigned count, uint32_t size, uint64_t count
     grab_store_drain(&store, 0, &part, sizeof part);
 }
 
-static char *said(void)
+/* Comes to a counter of CPU 0 before drain `drains`; Linux collects records with these samples. */
+static void enable(unsigned counter, uint64_t drains, const struct perf_event_attr *attr)
+{
+    struct grab_enabled e = {.kind = GRAB_ENABLED,
+                             .counter = counter,
+                             .drains = drains,
+                             .config = 0x5300C0, /* with EN, INT, OS, USR */
+                             .large = PERF_SAMPLE_IP | PERF_SAMPLE_TIME};
+    memcpy(e.attr, attr, sizeof e.attr);
+    grab_store_drain(&store, 0, &e, sizeof e);
+}
+
+static struct perf_event_attr instructions(unsigned precise)
+{
+    return (struct perf_event_attr){.type = PERF_TYPE_HARDWARE,
+                                    .config = PERF_COUNT_HW_INSTRUCTIONS,
+                                    .sample_period = 1009,
+                                    .sample_type = PERF_SAMPLE_IP,
+                                    .precise_ip = precise & 3,
+                                    .exclude_kernel = 1};
+}
+
+static char *said(bool certain)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     assert_int_equal(grab_store_end(&store), 0);
-    grab_why(to, &store, 4);
+    grab_why(to, &store, 4, certain);
     fclose(to);
+    for (char *line = text; *line; line = strchr(line, '\n') + 1)
+        assert_in_range(strchr(line, '\n') - line, 0, 80);
     return text;
 }
 
@@ -67,43 +100,147 @@ static void expect(const char *text, const char *part)
 static void test_large(void **state)
 {
     (void)state;
+    const struct perf_event_attr attr = instructions(2);
+    enable(1, 0, &attr);
     drain(0, 10, 32, 2, 3200, 6400);
-    drain(1, 5, 176, DS_BIT(32) | 2, 3200, 6400);
-    char *text = said();
+    drain(1, 5, 176, 2, 3200, 6400);
+    char *text = said(true);
     expect(text, "format 4: 2 drains, 1 of them by an interrupt\n");
-    expect(text, "  PMC1              1009         15        2       7.5  32 to 176\n");
-    expect(text, "  fixed 0       by Linux          5        1       5.0  176\n");
-    expect(text, "groups: basic, registers\n");
-    expect(text, "Linux collects records (large PEBS), and no buffer was full: nothing to change.\n");
+    expect(text, "\ninstructions:upp\n"
+                 "  PEBS       yes, large: Linux collects records\n");
+    expect(text, "/event=0xc0,umask=0x0/\n"
+                 "  period     1009\n"
+                 "  counter    PMC1\n"
+                 "  records    15 of 32 to 176 bytes: basic, registers\n"
+                 "  drains     2, 1 of them by an interrupt; 7.5 records a drain\n"
+                 "  lost       none\n"
+                 "  to change  nothing\n");
     free(text);
 }
 
-static void test_single_and_full(void **state)
+/* A counter's records are those of the event that it has at the drain. */
+static void test_a_counter_changes_hands(void **state)
 {
     (void)state;
+    const struct perf_event_attr attr = instructions(2), fixed = {.type = PERF_TYPE_RAW,
+                                                                  .config = 0x40C4,
+                                                                  .config1 = 7,
+                                                                  .sample_period = 11,
+                                                                  .precise_ip = 1};
+    enable(1, 0, &attr);
+    drain(0, 3, 32, 2, 3200, 6400);
+    enable(1, 1, &fixed);
+    drain(1, 5, 32, 2, 3200, 6400);
+    enable(0, 2, &fixed);
+    enable(1, 2, &attr);
+    drain(2, 2, 32, 1, 3200, 6400);
+    drain(3, 1, 32, 3, 3200, 6400);
+    char *text = said(false);
+    expect(text, "  counter    PMC1\n  records    4 of 32 bytes: basic\n");
+    expect(text, "/event=0xc4,umask=0x40,config1=0x7/p\n"); /* of cpu, or of cpu_core */
+    expect(text, "  counter    PMC0, PMC1\n  records    8 of 32 bytes: basic\n");
+    expect(text, "  lost       unknown: the kernel may have skipped hooks\n");
+    free(text);
+}
+
+static void test_single(void **state)
+{
+    (void)state;
+    struct perf_event_attr attr = instructions(1);
+    attr.freq = 1;
+    attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+    enable(1, 0, &attr);
     drain(0, 1, 32, 2, 32, 6400);
-    drain(1, 10, 32, 2, 320, 320);
-    char *text = said();
-    expect(text, "In 1 of the drains Linux had asked for an interrupt at each record (single\nPEBS).");
-    expect(text, "In 1 of the drains the buffer was full");
-    assert_null(strstr(text, "nothing to change"));
+    char *text = said(true);
+    expect(text, "  PEBS       yes, single: an interrupt at each record\n");
+    expect(text, "  frequency  1009 a second\n");
+    expect(text, "  to change  give a fixed period (perf record -c N)");
+    expect(text, "sample with no call graph (-g)");
+    free(text);
+}
+
+static void test_single_because_of_another(void **state)
+{
+    (void)state;
+    const struct perf_event_attr attr = instructions(1);
+    enable(1, 0, &attr);
+    drain(0, 1, 32, 2, 32, 6400);
+    char *text = said(true);
+    expect(text, "  to change  nothing in this event: another PEBS event on the same CPU");
+    free(text);
+}
+
+static void test_full(void **state)
+{
+    (void)state;
+    const struct perf_event_attr attr = instructions(1);
+    enable(1, 0, &attr);
+    drain(0, 10, 32, 2, 320, 320);
+    char *text = said(true);
+    expect(text, "  lost       unknown: the buffer was full in 1 of the drains\n");
+    expect(text, "  to change  a buffer was full: use a longer period");
+    free(text);
+}
+
+static void test_a_drain_is_missing(void **state)
+{
+    (void)state;
+    const struct perf_event_attr attr = instructions(1);
+    enable(1, 0, &attr);
+    drain(1, 10, 32, 2, 3200, 6400);
+    char *text = said(true);
+    expect(text, "  lost       unknown: of 1 drains not all was copied");
+    free(text);
+}
+
+static void test_no_pebs(void **state)
+{
+    (void)state;
+    const struct perf_event_attr plain = instructions(0), silent = instructions(2);
+    struct perf_event_attr counts = instructions(0);
+    counts.sample_period = 0;
+    enable(0, 0, &plain);
+    refused = 0;
+    char *text = said(true);
+    expect(text, "\ninstructions:u\n  PEBS       no: it has no :p, so its samples come by interrupts\n");
+    expect(text, "  to change  put a p behind instructions:u\n");
+    free(text);
+    refused = EINVAL;
+    enable(2, 0, &silent);
+    enable(3, 0, &counts);
+    text = said(true);
+    expect(text, "  to change  Linux has no PEBS for this event here (Invalid argument)");
+    expect(text, "  PEBS       yes, but it wrote no record\n");
+    expect(text, "  PEBS       no: it takes no samples, it only counts\n");
+    free(text);
+}
+
+/* Records of a counter of which nothing was told are shown. */
+static void test_unknown(void **state)
+{
+    (void)state;
+    drain(0, 1, 32, DS_BIT(32), 3200, 6400);
+    char *text = said(true);
+    expect(text, "\nan event\n  PEBS       yes\n  counter    fixed 0\n  records    1 of 32 bytes: basic\n");
+    expect(text, "  to change  unknown: Linux did not tell what its counter counts\n");
     free(text);
 }
 
 static void test_none(void **state)
 {
     (void)state;
-    char *text = said();
-    expect(text, "No counter wrote a PEBS record.");
+    char *text = said(true);
+    expect(text, "No event was counted.\n");
     free(text);
 }
 
 int main(void)
 {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_large, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_single_and_full, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_none, setup, teardown),
+        TEST(test_large), TEST(test_a_counter_changes_hands), TEST(test_single),  TEST(test_single_because_of_another),
+        TEST(test_full),  TEST(test_a_drain_is_missing),      TEST(test_no_pebs), TEST(test_unknown),
+        TEST(test_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

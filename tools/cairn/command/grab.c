@@ -21,7 +21,7 @@ static const struct cairn_option options[] = {
     {'c', "count", "N", "write a record every N events", .text = &text},
     {'a', "all-cpus", NULL, "count on all CPUs, not only in COMMAND", .text = &text},
     {'p', "pid", "PID", "count in this process", .text = &text},
-    {0, "why", NULL, "tell which counters wrote records, how Linux read them, and what to change", .text = &text},
+    {0, "why", NULL, "tell of each event whether and how PEBS sampled it", .text = &text},
     {0, "full", "WHEN", "write each switch as 0524H, too: auto (if records have no time), always, never",
      .text = &text},
     {0, "ring", "KIB", "memory for records in the kernel, per CPU", .text = &text},

@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,56 +11,7 @@
 #include <unistd.h>
 
 #include "tools/grab/base/error.h"
-
-static const struct {
-    const char *name;
-    uint64_t config;
-} names[] = {
-    {"cycles", PERF_COUNT_HW_CPU_CYCLES},           {"cpu-cycles", PERF_COUNT_HW_CPU_CYCLES},
-    {"instructions", PERF_COUNT_HW_INSTRUCTIONS},   {"branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
-    {"branch-misses", PERF_COUNT_HW_BRANCH_MISSES}, {"cache-references", PERF_COUNT_HW_CACHE_REFERENCES},
-    {"cache-misses", PERF_COUNT_HW_CACHE_MISSES},
-};
-
-/* event=0xc0,umask=0x1,cmask=..,inv,edge,ldlat=N between the slashes. */
-static bool parse_terms(struct grab_event *e, char *terms)
-{
-    static const struct {
-        const char *name;
-        unsigned shift;
-    } known[] = {{"event", 0}, {"umask", 8}, {"edge", 18}, {"inv", 23}, {"cmask", 24}};
-    for (char *term = strtok(terms, ","); term; term = strtok(NULL, ",")) {
-        char *value = strchr(term, '='), *end = value;
-        if (value)
-            *value++ = '\0';
-        const uint64_t number = value ? strtoull(value, &end, 0) : 1;
-        if (value && (end == value || *end))
-            return false;
-        if (strcmp(term, "ldlat") == 0 || strcmp(term, "frontend") == 0) {
-            e->config1 = number;
-            continue;
-        }
-        unsigned i = 0;
-        while (i < sizeof known / sizeof known[0] && strcmp(term, known[i].name))
-            i++;
-        if (i == sizeof known / sizeof known[0])
-            return false;
-        e->config |= number << known[i].shift;
-    }
-    return true;
-}
-
-/* /sys/bus/event_source/devices/NAME/type */
-static bool find_type(uint32_t *type, const char *name)
-{
-    char path[96];
-    snprintf(path, sizeof path, "/sys/bus/event_source/devices/%.32s/type", name);
-    FILE *file = fopen(path, "re");
-    const bool found = file && fscanf(file, "%u", type) == 1;
-    if (file)
-        fclose(file);
-    return found;
-}
+#include "tools/grab/base/names.h"
 
 /* Letters after the last ':' select rings. A p changes nothing: events are precise anyway. */
 static bool parse_rings(struct grab_event *e, const char *letters)
@@ -87,19 +37,15 @@ const char *grab_event_parse(struct grab_event *e, const char *text)
         e->user = e->kernel = true;
     if (slash && !wrong) {
         *slash = *close = '\0';
-        if (!find_type(&e->type, copy))
+        if (!grab_names_pmu(&e->type, copy))
             wrong = "Linux has no such PMU: 'ls /sys/bus/event_source/devices' lists them";
-        else if (!parse_terms(e, slash + 1))
+        else if (!grab_names_terms(&e->config, &e->config1, slash + 1))
             wrong = "between the slashes only event=, umask=, cmask=, inv, edge, ldlat= and frontend= are allowed";
     } else if (!wrong) {
         if (rings)
             *rings = '\0';
-        unsigned i = 0;
-        while (i < sizeof names / sizeof names[0] && strcmp(copy, names[i].name))
-            i++;
-        if (i < sizeof names / sizeof names[0]) {
+        if (grab_names_hardware(&e->config, copy)) {
             e->type = PERF_TYPE_HARDWARE;
-            e->config = names[i].config;
         } else if (copy[0] != 'r' || !copy[1] || (e->config = strtoull(copy + 1, &end, 16), *end)) {
             wrong = "must be one of perf's names (cycles, instructions, branches, branch-misses, cache-misses), rUUEE "
                     "in hexadecimal, or cpu/event=0xc0,umask=0x1/";
@@ -193,4 +139,24 @@ int grab_event_hold(void)
         return 0;
     grab_error("Linux opens no event of the PMU: %s: 'dmesg | grep -i pmu' may say why", strerror(errno));
     return GRAB_REFUSED;
+}
+
+int grab_event_try(const struct perf_event_attr *of)
+{
+    struct perf_event_attr attr = {.size = sizeof attr,
+                                   .type = of->type,
+                                   .config = of->config,
+                                   .config1 = of->config1,
+                                   .config2 = of->config2,
+                                   .sample_period = INT32_MAX,
+                                   .sample_type = PERF_SAMPLE_IP,
+                                   .precise_ip = 1,
+                                   .disabled = 1,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1};
+    const int file = open_event(&attr, 0, -1), error = errno;
+    if (file < 0)
+        return error;
+    close(file);
+    return 0;
 }

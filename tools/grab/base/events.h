@@ -2,6 +2,7 @@
 /* Events of the PMU, as -e names them: opened with precise_ip, so that Linux lets the processor write records. */
 #pragma once
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -24,3 +25,5 @@ int grab_event_open(const struct grab_event *event, pid_t pid, bool on_exec);
 /* An event that counts nothing: Linux sets up the Debug Store of all CPUs for the first one, and keeps it up. 0, or
  * GRAB_REFUSED: it has said why. */
 int grab_event_hold(void);
+/* Whether Linux has PEBS for such an event: 0, or errno. It counts nothing. */
+int grab_event_try(const struct perf_event_attr *of);

@@ -27,6 +27,8 @@ static const char *const functions[] = {"intel_pmu_drain_pebs_core", "intel_pmu_
                                         "intel_pmu_drain_pebs_icl"};
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 
+#define ENABLE "intel_pmu_enable_event"
+
 struct of_cpu { /* for the call-backs */
     struct grab_store *store;
     unsigned cpu;
@@ -34,8 +36,8 @@ struct of_cpu { /* for the call-backs */
 
 struct grab_rings {
     struct bpf_object *object;
-    struct bpf_program *drain, *change;
-    struct bpf_link *link[FUNCTIONS + 1];
+    struct bpf_program *drain, *change, *enable;
+    struct bpf_link *link[FUNCTIONS + 1], *watch;
     struct ring_buffer *buffers;
     volatile struct grab_shared *data;
     struct of_cpu of_cpu[GRAB_CPUS];
@@ -103,8 +105,9 @@ static int load(struct grab_rings *r, const struct grab_kernel *k)
         return -errno;
     r->drain = bpf_object__find_program_by_name(r->object, "grab_on_drain");
     r->change = bpf_object__find_program_by_name(r->object, "grab_on_switch");
+    r->enable = bpf_object__find_program_by_name(r->object, "grab_on_enable");
     struct bpf_map *map = section(r->object, ".rodata"), *bss = section(r->object, ".bss");
-    if (!map || !bss || !r->drain || !r->change)
+    if (!map || !bss || !r->drain || !r->change || !r->enable)
         return -ENOENT;
     int error = bpf_map__set_initial_value(map, &addresses, sizeof addresses); /* refuses another size */
     error = error ? error : bpf_object__load(r->object);
@@ -117,6 +120,12 @@ static int load(struct grab_rings *r, const struct grab_kernel *k)
     return 0;
 }
 
+static int no_kprobe(const char *function)
+{
+    grab_error("%s: no kprobe can be set there: %s", function, strerror(errno));
+    return GRAB_REFUSED;
+}
+
 static int attach(struct grab_rings *r, const struct grab_kernel *k)
 {
     unsigned links = 0;
@@ -124,10 +133,8 @@ static int attach(struct grab_rings *r, const struct grab_kernel *k)
         if (!grab_symbols_find(&k->symbols, functions[i]))
             continue;
         r->link[links] = bpf_program__attach_kprobe(r->drain, false, functions[i]);
-        if (!r->link[links]) {
-            grab_error("%s: no kprobe can be set there: %s", functions[i], strerror(errno));
-            return GRAB_REFUSED;
-        }
+        if (!r->link[links])
+            return no_kprobe(functions[i]);
         links++;
     }
     if (!links) {
@@ -168,6 +175,15 @@ int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *k, stru
         return GRAB_REFUSED;
     }
     return attach(r, k);
+}
+
+int grab_rings_watch(struct grab_rings *r)
+{
+    r->watch = bpf_program__attach_kprobe(r->enable, false, ENABLE);
+    if (!r->watch)
+        return no_kprobe(ENABLE);
+    r->data->events = 1;
+    return GRAB_GOOD;
 }
 
 /* Has a switch happen on each CPU by going there, until it is in `phase` or cannot be. Returns how many are. */
@@ -237,6 +253,11 @@ void grab_rings_skipped(const struct grab_rings *r, uint64_t *drains, uint64_t *
     *switches = skipped(r->change);
 }
 
+bool grab_rings_complete(const struct grab_rings *r)
+{
+    return !skipped(r->drain) && !skipped(r->change) && (!r->watch || !skipped(r->enable));
+}
+
 void grab_rings_tell_skipped(const struct grab_rings *r)
 {
     uint64_t drains, switches;
@@ -254,6 +275,7 @@ void grab_rings_close(struct grab_rings *r)
         return;
     for (unsigned i = 0; i < FUNCTIONS + 1; i++)
         bpf_link__destroy(r->link[i]);
+    bpf_link__destroy(r->watch);
     ring_buffer__free(r->buffers);
     if (r->data)
         munmap((void *)r->data, sizeof(struct grab_shared));

@@ -12,6 +12,8 @@ struct grab_rings; /* private */
 /* 0, or GRAB_REFUSED: it has said why. `ring_bytes`: of the ring of drains of each CPU, a power of 2. */
 int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *kernel, struct grab_store *store,
                     uint32_t ring_bytes);
+/* What the counters count is to be told, too; before grab_rings_start. 0, or GRAB_REFUSED: it has said why. */
+int grab_rings_watch(struct grab_rings *rings);
 /* Every CPU that is online records from here on, and its Debug Store, if Linux has set it up, has been taken. 0, or
  * GRAB_REFUSED: it has said why. */
 int grab_rings_start(struct grab_rings *rings);
@@ -24,6 +26,8 @@ const struct grab_cpu *grab_rings_cpu(const struct grab_rings *rings, unsigned c
 /* How often the kernel could not run the hook of the drains, because another BPF program ran; of switches likewise.
  * UINT64_MAX: this kernel does not count it. */
 void grab_rings_skipped(const struct grab_rings *rings, uint64_t *drains, uint64_t *switches);
+/* Whether no hook was skipped, for certain. */
+bool grab_rings_complete(const struct grab_rings *rings);
 /* Says so, if it happened or may have. */
 void grab_rings_tell_skipped(const struct grab_rings *rings);
 void grab_rings_close(struct grab_rings *rings);

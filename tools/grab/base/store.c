@@ -69,6 +69,10 @@ void grab_store_drain(struct grab_store *store, unsigned cpu, const void *event,
 {
     struct grab_one_cpu *c = &store->cpu[cpu];
     const struct grab_records *r = event;
+    if (r->kind == GRAB_ENABLED) {
+        memcpy(GRAB_ADD(c->enabled, c->enabled_count, c->enabled_room), event, sizeof *c->enabled);
+        return;
+    }
     if (r->kind != GRAB_RECORDS && size >= sizeof(struct grab_drain)) {
         put(store, c);
         struct grab_drained *d = GRAB_ADD(c->drains, c->drain_count, c->drain_room);

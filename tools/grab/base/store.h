@@ -27,6 +27,8 @@ struct grab_one_cpu {
     size_t drain_count, drain_room;
     struct grab_switched *switches;
     size_t switch_count, switch_room;
+    struct grab_enabled *enabled; /* with --why */
+    size_t enabled_count, enabled_room;
     uint8_t *bytes; /* of the last drain, not in the file yet */
     size_t pending, bytes_room;
 };

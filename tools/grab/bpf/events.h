@@ -5,32 +5,37 @@
 
 #include <linux/types.h>
 
-#define GRAB_CPUS  256 /* as MAX_CPUS in kernel/lib/limits.h */
-#define GRAB_PIECE 4096
-#define GRAB_AREA  0x1C0 /* the largest form of the DS area; Linux gives it a page */
-#define GRAB_COMM  16
-#define GRAB_RING  (1 << 22) /* bytes of a ring, unless told otherwise */
+#define GRAB_CPUS     256 /* as MAX_CPUS in kernel/lib/limits.h */
+#define GRAB_PIECE    4096
+#define GRAB_AREA     0x1C0 /* the largest form of the DS area; Linux gives it a page */
+#define GRAB_COMM     16
+#define GRAB_ATTR     112 /* bytes of a struct perf_event_attr: all to sample_max_stack, in every kernel from 4.8 on */
+#define GRAB_COUNTERS 64
+#define GRAB_RING     (1 << 22) /* bytes of a ring, unless told otherwise */
 
 /* A CPU's own life. Its first switch after the program has been attached makes it run; its last one stops it. */
 enum grab_phase { GRAB_IDLE, GRAB_RUNS, GRAB_STOPPED };
 
 enum grab_kind {
-    GRAB_START,  /* the DS area as it was when this CPU began */
-    GRAB_DRAIN,  /* Linux is about to read the records and to put the index back */
-    GRAB_STOP,   /* this CPU ends; what is in the buffer stays there, and is copied */
-    GRAB_RECORDS /* bytes of the drain before */
+    GRAB_START,   /* the DS area as it was when this CPU began */
+    GRAB_DRAIN,   /* Linux is about to read the records and to put the index back */
+    GRAB_STOP,    /* this CPU ends; what is in the buffer stays there, and is copied */
+    GRAB_RECORDS, /* bytes of the drain before */
+    GRAB_ENABLED  /* an event has come to a counter */
 };
 
 /* What was not recorded, and why. Each is written by its own CPU only. */
 struct grab_cpu {
     __u32 phase; /* enum grab_phase */
     __u32 reserved;
-    __u64 drains;        /* GRAB_DRAINs and GRAB_STOPs so far: the number of the next */
-    __u64 switches;      /* so far */
-    __u64 lost_switches; /* the ring was full */
-    __u64 lost_drains;   /* the ring was full: nothing is known of them */
-    __u64 lost_bytes;    /* of records; the ring was full, or memory could not be read */
-    __u64 interrupts;    /* drains by an interrupt of the PMU */
+    __u64 drains;               /* GRAB_DRAINs and GRAB_STOPs so far: the number of the next */
+    __u64 switches;             /* so far */
+    __u64 lost_switches;        /* the ring was full */
+    __u64 lost_drains;          /* the ring was full: nothing is known of them */
+    __u64 lost_bytes;           /* of records; the ring was full, or memory could not be read */
+    __u64 interrupts;           /* drains by an interrupt of the PMU */
+    __u64 lost_events;          /* GRAB_ENABLED; the ring was full */
+    __u64 event[GRAB_COUNTERS]; /* what the counter has: the event's ID in Linux; 0: not told yet */
 };
 
 /* Where the kernel has what is read; set before the programs are loaded. */
@@ -44,6 +49,8 @@ struct grab_addresses {
 /* What both sides write while the programs run. */
 struct grab_shared {
     __u32 on, ends; /* cairn-grab's: CPUs begin, and end, at their next switch */
+    __u32 events;   /* cairn-grab's: tell what is counted; set before `on` */
+    __u32 reserved;
     struct grab_cpu cpu[GRAB_CPUS];
 };
 
@@ -66,6 +73,17 @@ struct grab_records {
     __u64 number; /* of the drain */
     __u64 offset; /* from the buffer's base */
     __u8 data[GRAB_PIECE];
+};
+
+/* An event, as it comes to a counter of this CPU, in the ring of drains. */
+struct grab_enabled {
+    __u32 kind;
+    __u32 counter;   /* its bit in a record's counters */
+    __u64 drains;    /* of this CPU before it */
+    __u64 config;    /* of IA32_PERFEVTSELx, as Linux has made it of the event */
+    __u64 large;     /* PERF_SAMPLE_... with which Linux collects records (large PEBS); 0: unknown */
+    __u64 of_kernel; /* 1: no program has opened it, but the kernel itself */
+    __u8 attr[GRAB_ATTR];
 };
 
 /* Ring of switches. */

@@ -24,7 +24,25 @@ struct debug_store {
     __u64 pebs_buffer_base, pebs_index;
 } OF_KERNEL;
 
+struct perf_event_attr {
+    __u32 type;
+} OF_KERNEL;
+
+struct hw_perf_event {
+    __u64 config;
+    int idx;
+} OF_KERNEL;
+
+struct perf_event {
+    struct perf_event_attr attr;
+    struct hw_perf_event hw;
+    struct task_struct *owner;
+    __u64 id;
+} OF_KERNEL;
+
 struct cpu_hw_events {
+    struct perf_event *events[GRAB_COUNTERS];
+    unsigned long active_mask[GRAB_COUNTERS / 64];
     struct debug_store *ds;
     __u64 pebs_enabled, pebs_data_cfg;
 } OF_KERNEL;
@@ -35,6 +53,7 @@ union perf_capabilities {
 
 struct x86_pmu {
     union perf_capabilities intel_cap;
+    unsigned long large_pebs_flags;
 } OF_KERNEL;
 
 struct mm_struct;
@@ -141,6 +160,44 @@ static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind k
     copy_records(ring, c, number, base, bytes);
 }
 
+/* Once for as long as the counter has it. */
+static __always_inline void tell_event(__u32 cpu, struct grab_cpu *c, struct perf_event *event)
+{
+    const __u64 id = BPF_CORE_READ(event, id);
+    const __u32 counter = (__u32)BPF_CORE_READ(event, hw.idx);
+    if (counter >= GRAB_COUNTERS || c->event[counter] == id)
+        return;
+    struct x86_pmu *pmu = (struct x86_pmu *)grab_addresses.pmu;
+    void *ring = bpf_map_lookup_elem(&grab_drain_rings, &cpu);
+    struct grab_enabled *to = ring ? bpf_ringbuf_reserve(ring, sizeof(*to), 0) : 0;
+    if (!to) {
+        c->lost_events += 1;
+        return;
+    }
+    c->event[counter] = id;
+    to->kind = GRAB_ENABLED;
+    to->counter = counter;
+    to->drains = c->drains;
+    to->config = BPF_CORE_READ(event, hw.config);
+    to->large = 0;
+    if (bpf_core_field_exists(pmu->large_pebs_flags))
+        to->large = BPF_CORE_READ(pmu, large_pebs_flags);
+    to->of_kernel = BPF_CORE_READ(event, owner) == (struct task_struct *)-1L; /* TASK_TOMBSTONE */
+    if (READ(to->attr, GRAB_ATTR, &event->attr))
+        __builtin_memset(to->attr, 0, GRAB_ATTR);
+    bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
+}
+
+/* What this CPU counts already. */
+static __always_inline void tell_events(__u32 cpu, struct grab_cpu *c)
+{
+    struct cpu_hw_events *events = events_of(cpu);
+    const __u64 active = word_at((__u64)&events->active_mask), first = (__u64)&events->events;
+    for (__u32 i = 0; i < GRAB_COUNTERS; i++)
+        if (active >> i & 1)
+            tell_event(cpu, c, (struct perf_event *)word_at(first + 8 * i));
+}
+
 static __always_inline struct grab_cpu *this_cpu(__u32 *cpu)
 {
     *cpu = bpf_get_smp_processor_id();
@@ -155,6 +212,17 @@ int BPF_KPROBE(grab_on_drain, void *frame)
     struct grab_cpu *c = this_cpu(&cpu);
     if (c && c->phase == GRAB_RUNS)
         tell(cpu, c, GRAB_DRAIN, frame != 0);
+    return 0;
+}
+
+/* intel_pmu_enable_event(): a counter begins, with counting of the whole CPU off. */
+SEC("kprobe")
+int BPF_KPROBE(grab_on_enable, struct perf_event *event)
+{
+    __u32 cpu;
+    struct grab_cpu *c = this_cpu(&cpu);
+    if (c && c->phase == GRAB_RUNS)
+        tell_event(cpu, c, event);
     return 0;
 }
 
@@ -189,6 +257,8 @@ int grab_on_switch(struct bpf_raw_tracepoint_args *args)
         return 0;
     if (c->phase == GRAB_IDLE) {
         tell(cpu, c, GRAB_START, 0);
+        if (grab_shared.events)
+            tell_events(cpu, c);
         c->phase = GRAB_RUNS;
     }
     void *ring = bpf_map_lookup_elem(&grab_switch_rings, &cpu);
