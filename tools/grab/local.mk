@@ -5,7 +5,8 @@ GRAB_O := $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/grab tools/grab/base to
 $(B)/grab/grab.bpf.o: tools/grab/bpf/grab.bpf.c tools/grab/bpf/events.h
 	@mkdir -p $(@D)
 	$(call say,BPF)
-	$(Q)clang --target=bpf -mcpu=v2 -O2 -g -Wall -Werror -D__TARGET_ARCH_x86 -I. -isystem $(GRAB_ASM) -c $< -o $@
+	$(Q)clang --target=bpf -mcpu=v2 -O2 -g -ffile-prefix-map=$(CURDIR)=. -Wall -Werror -D__TARGET_ARCH_x86 -I. \
+	    -isystem $(GRAB_ASM) -c $< -o $@
 # Where <asm/types.h> is: clang does not know it for a target without a system.
 GRAB_ASM = $(firstword $(patsubst %/asm,%,$(wildcard /usr/include/$(shell $(CC) -dumpmachine)/asm /usr/include/asm)))
 $(B)/grab/object.o: tools/grab/base/object.S $(B)/grab/grab.bpf.o

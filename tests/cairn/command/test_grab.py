@@ -41,6 +41,12 @@ def test_arguments_are_passed_on(tmp_path):
     assert done.stdout == "<-o>\n<a b>\n<--nonsense>\n<perf>\n<record>\n<-e>\n<x>\n<--help>\n"
 
 
+def test_it_does_not_tell_where_it_was_made():
+    """A package has the same bytes wherever it is made (tests/dist): BTF and debug information name files from here."""
+    assert b"tools/grab/bpf/grab.bpf.c" in GRAB.read_bytes()
+    assert str(cairn_boot.ROOT).encode() + b"/" not in GRAB.read_bytes()
+
+
 def test_options_are_told_alike():
     """In the manual and the completions, which are made from cairn's table, as by the program itself."""
     manual = subprocess.run([cairn_boot.BUILD / "cairn-manual", "bash"], capture_output=True, text=True, check=True)
