@@ -24,11 +24,12 @@ INSTALLED_PEBS_DEV := $(addprefix $(DESTDIR),$(LIBDIR)/libcairn-pebs.a $(PREFIX)
                         $(LIBDIR)/pkgconfig/cairn-pebs.pc)
 install-pebs: pebs
 	@install -D -m 644 $(B)/$(PEBS_SO) $(INSTALLED_PEBS); echo $(INSTALLED_PEBS)
+# The .pc file is made where it goes: two `make install` of one build folder may run at once.
 install-pebs-dev: pebs
-	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' tools/pebs/cairn-pebs.pc.in \
-	    > $(B)/cairn-pebs.pc
-	@set -e; set -- $(B)/libcairn-pebs.a tools/pebs/pebs.h $(B)/cairn-pebs.pc; \
-	for to in $(INSTALLED_PEBS_DEV); do install -D -m 644 $$1 $$to; echo $$to; shift; done
+	@set -e; set -- $(INSTALLED_PEBS_DEV); \
+	install -D -m 644 $(B)/libcairn-pebs.a $$1; install -D -m 644 tools/pebs/pebs.h $$2; \
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' tools/pebs/cairn-pebs.pc.in | \
+	    install -D -m 644 /dev/stdin $$3; printf '%s\n' $$*
 	@ln -sf $(PEBS_SO) $(DESTDIR)$(LIBDIR)/libcairn-pebs.so; echo $(DESTDIR)$(LIBDIR)/libcairn-pebs.so
 install: install-pebs install-pebs-dev
 uninstall: uninstall-pebs
