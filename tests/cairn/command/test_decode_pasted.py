@@ -13,6 +13,7 @@ from cairn_tool import LEAKS, cairn, errors_of, text_of
 XXD = (cairn_boot.ROOT / "samples/records.xxd").read_text(encoding="ascii")
 BYTES = subprocess.run(["xxd", "-r"], input=XXD.encode(), capture_output=True, check=True).stdout
 WORDS = struct.unpack(f"<{len(BYTES) // 8}Q", BYTES)
+IP = 0xFFFFFFFF81000000
 PLACE = 0xFFFF888000100000
 GX = "".join(f"0x{PLACE + 8 * n:x}:\t0x{WORDS[n]:016x}\t0x{WORDS[n + 1]:016x}\n" for n in range(0, len(WORDS), 2))
 ROWS = [BYTES[n:n + 16].hex(" ") for n in range(0, len(BYTES), 16)]
@@ -101,6 +102,16 @@ def test_a_32_bit_kernel():
     head, shown, _ = map(json.loads, text_of(cairn("decode", "--json", "-", data=text.encode())).splitlines())
     assert (head["is"], head["sure"], head["address"]) == ("a DS area", "sure", "0xf7a00000")
     assert [int(field["value"], 16) for field in shown["fields"][:8]] == area[:8]
+
+
+def test_repeated_lines():
+    """All that '*' stands for is filled in."""
+    for rows in (2, 3, 100, 999):
+        data = struct.pack("<2Q", IP, IP + 1) * rows * 3
+        text = subprocess.run(["hexdump", "-C"], input=data, capture_output=True, check=True).stdout
+        lines = text_of(cairn("decode", "--json", "--bts", "-", data=text)).splitlines()[1:-1]
+        words = [int(field["value"], 16) for line in lines for field in json.loads(line)["fields"]]
+        assert struct.pack(f"<{len(words)}Q", *words) == data
 
 
 @pytest.mark.parametrize("behind, place, found", [

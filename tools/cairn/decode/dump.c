@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/cairn/base/bytes.h"
 #include "tools/cairn/decode/reader.h"
 #include "tools/cairn/decode/words.h"
 
@@ -41,13 +42,22 @@ struct dump {
 static bool gap_to(const struct dump *d, unsigned i, uint64_t to, uint64_t *gap)
 {
     *gap = to - (d->start[i] + d->r->bytes->count);
-    return *gap == 0 || (d->repeats && d->size && *gap <= CAIRN_BYTES_MOST);
+    const size_t there = d->r->bytes->count;
+    return *gap == 0 || (d->repeats && d->size && there < CAIRN_BYTES_MOST && *gap <= CAIRN_BYTES_MOST - there);
 }
 
 static bool repeat(struct dump *d, uint64_t gap)
 {
-    for (uint64_t i = 0; i < gap; i++)
-        cairn_reader_add(d->r, d->r->bytes->items[d->last + i % d->size]);
+    struct cairn_bytes *b = d->r->bytes;
+    while (gap) { /* all that is there, as far as there is room */
+        b->items = cairn_grow(b->items, b->count, &b->room, 1);
+        const size_t from = d->last + (b->count - d->last) % d->size, room = b->room - b->count;
+        size_t n = b->count - from < room ? b->count - from : room;
+        n = n < gap ? n : (size_t)gap;
+        memcpy(b->items + b->count, b->items + from, n);
+        b->count += n;
+        gap -= n;
+    }
     d->repeats = false;
     return true;
 }
