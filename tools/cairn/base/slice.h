@@ -25,3 +25,5 @@ bool cairn_slice_digits(struct cairn_slice *s, unsigned base, uint64_t *value);
 bool cairn_slice_u64(struct cairn_slice s, uint64_t *value);
 /* Exactly `count` numbers with blanks between them. */
 bool cairn_slice_numbers(struct cairn_slice s, uint64_t *values, unsigned count);
+/* Bytes of the UTF-8 character at `p`, 0 where it is none (RFC 3629). `left`: 1 and more. */
+unsigned cairn_utf8(const uint8_t *p, size_t left);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/slice.h"
 #include "tools/cairn/decode/reader.h"
 
 const char *cairn_reader_eol(const struct cairn_reader *r)
@@ -211,25 +212,13 @@ static void read_base64(struct cairn_reader *r)
 
 /* ---- which it is ------------------------------------------------------------------------------------------------- */
 
-/* Bytes of the character beyond ASCII that begins at `at` in UTF-8; 0: none does. */
-static size_t beyond_ascii(const char *at, size_t left)
-{
-    const uint8_t lead = (uint8_t)*at;
-    const size_t size = lead >= 0xC2 && lead < 0xE0 ? 2 : (lead & 0xF0) == 0xE0 ? 3 : (lead & 0xF8) == 0xF0 ? 4 : 0;
-    for (size_t i = 1; i < size; i++)
-        if (i >= left || ((uint8_t)at[i] & 0xC0) != 0x80)
-            return 0;
-    return size;
-}
-
 /* Colours that a debugger prints are text, and so are the lines and signs of prompts. */
 static bool is_text(const char *text, size_t size)
 {
     for (size_t i = 0, n; i < size; i += n) {
         const uint8_t c = (uint8_t)text[i];
-        const bool shown = (c >= ' ' && c < 0x7F) || (c && strchr("\t\n\r\f\033", c));
-        n = shown ? 1 : beyond_ascii(text + i, size - i);
-        if (!n)
+        n = cairn_utf8((const uint8_t *)text + i, size - i);
+        if (!n || c == 0x7F || (c < ' ' && !(c && strchr("\t\n\r\f\033", c))))
             return false;
     }
     return size > 0;
@@ -241,10 +230,10 @@ static size_t in_ascii(char *copy, const char *text, size_t size)
 {
     size_t n = 0;
     for (size_t i = 0; i < size; i++) {
-        const size_t beyond = beyond_ascii(text + i, size - i);
-        if (beyond) {
+        const size_t bytes = cairn_utf8((const uint8_t *)text + i, size - i);
+        if (bytes > 1) {
             copy[n++] = memcmp(text + i, "\xC2\xA0", 2) == 0 ? ' ' : BEYOND; /* U+00A0, no-break space */
-            i += beyond - 1;
+            i += bytes - 1;
         } else if (text[i] == '\033' && i + 1 < size && text[i + 1] == '[') {
             for (i += 2; i < size && (text[i] < '@' || text[i] > '~'); i++)
                 ;

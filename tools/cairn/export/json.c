@@ -3,30 +3,6 @@
 
 #include <inttypes.h>
 
-unsigned cairn_utf8(const uint8_t *p, size_t left)
-{
-    static const struct {
-        uint8_t first, last, low, high; /* of the lead byte; of the one behind it */
-    } leads[] = {
-        {0xC2, 0xDF, 0x80, 0xBF}, {0xE0, 0xE0, 0xA0, 0xBF}, {0xE1, 0xEC, 0x80, 0xBF}, {0xED, 0xED, 0x80, 0x9F},
-        {0xEE, 0xEF, 0x80, 0xBF}, {0xF0, 0xF0, 0x90, 0xBF}, {0xF1, 0xF3, 0x80, 0xBF}, {0xF4, 0xF4, 0x80, 0x8F},
-    };
-    if (*p < 0x80)
-        return 1;
-    for (unsigned i = 0; i < sizeof leads / sizeof leads[0]; i++) {
-        const unsigned size = *p < 0xE0 ? 2 : *p < 0xF0 ? 3 : 4;
-        if (*p < leads[i].first || *p > leads[i].last)
-            continue;
-        if (left < size || p[1] < leads[i].low || p[1] > leads[i].high)
-            return 0;
-        for (unsigned k = 2; k < size; k++)
-            if ((p[k] & 0xC0) != 0x80)
-                return 0;
-        return size;
-    }
-    return 0;
-}
-
 static void quoted(FILE *to, const char *text, size_t size, bool in_markup)
 {
     const uint8_t *p = (const void *)text, *end = p + size;

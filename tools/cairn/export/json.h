@@ -32,6 +32,3 @@ void cairn_json_close(struct cairn_json *j);
 void cairn_json_open_list(struct cairn_json *j, const char *name);
 void cairn_json_close_list(struct cairn_json *j);
 void cairn_json_end(struct cairn_json *j); /* of the line */
-
-/* Bytes of the UTF-8 character at `p`, 0 where it is none (RFC 3629). `left`: 1 and more. */
-unsigned cairn_utf8(const uint8_t *p, size_t left);
