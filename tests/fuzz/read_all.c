@@ -13,6 +13,7 @@
 #include "tests/fuzz/kernel_file.h"
 #include "tests/fuzz/log.h"
 #include "tests/fuzz/perf.h"
+#include "tests/fuzz/sqlite.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/ds_draw.h"
@@ -244,6 +245,7 @@ static void read_session(const struct cairn_log *log, void *context)
     export_all(log, fuzz_kernel_file(log));
     fuzz_ctf(log);
     fuzz_perf(log);
+    fuzz_sqlite(log);
     struct cairn_check check;
     cairn_check_init(&check, log, fuzz_nowhere);
     cairn_check_trace(&check);
@@ -275,6 +277,7 @@ static void read_part(const struct cairn_log *log, void *context)
         export_all(log, NULL);
         fuzz_ctf(log);
         fuzz_perf(log);
+        fuzz_sqlite(log);
     }
     cairn_filter_clear();
 }
