@@ -3,6 +3,7 @@
 and UBSan; where the kernel's file can be given, with it, too. Commands are those of --help, formats those that a
 refusal names: new ones are here by themselves."""
 
+import functools
 import random
 import re
 
@@ -20,12 +21,24 @@ PART = ["--cpu", "0", "--from", "1ms"]
 STACKS = ["bts.log", "hw.log", "ring.log"]  # logs whose branches tell who called
 
 
-def variants(out):
-    """What each command is called with; the log comes behind."""
+@functools.cache
+def takes(command, option):
+    return option in text_of(cairn(command, "--help"))
+
+
+@functools.cache
+def names():
+    """Commands and formats."""
     listed = re.findall(r"^  (\w+) ", text_of(cairn("--help")), re.M)
     refusal = cairn("export", "--to", "none", "a").stderr.decode().replace("\n  ", " ")
     formats = re.findall(r"[\w.]+", re.search(r"must be (.*)", refusal)[1].replace(" or ", ", "))
     assert len(listed) > 9 and len(formats) > 6
+    return listed, formats
+
+
+def variants(out):
+    """What each command is called with; the log comes behind."""
+    listed, formats = names()
     for command in listed:
         if command == "export":
             for form in formats:
@@ -34,7 +47,7 @@ def variants(out):
                     yield [command, "--to", form, "-o", out / form, *PART]
         elif command not in ("capture", "diff"):
             yield [command]
-            if "--cpu LIST" in text_of(cairn(command, "--help")):
+            if takes(command, "--cpu LIST"):
                 yield [command, *PART]
 
 
@@ -99,7 +112,7 @@ def hostile(path, seed):
 def with_elf(out):
     """What each command that takes --elf is called with."""
     for words in variants(out):
-        if "--elf FILE" in text_of(cairn(words[0], "--help")):
+        if takes(words[0], "--elf FILE"):
             yield [*words, "--elf", KERNEL]
             if words == ["profile"]:
                 yield [*words, "--per", "line", "--elf", KERNEL]
