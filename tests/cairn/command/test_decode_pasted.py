@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`cairn decode` of text as people have it: out of a terminal, a mail or a log, with what is around it."""
 
+import base64
 import json
 import struct
 import subprocess
@@ -51,6 +52,8 @@ PASTED = {
     "gef": ("".join(f"{PLACE + 8 * n:#x}\u2502+0x{8 * n:04x}: 0x{word:016x}\n" for n, word in enumerate(WORDS)), 0),
     "bpftrace": ("".join(f"cpu 0 {escaped(BYTES[n:n + 176])}\n" for n in range(0, len(BYTES), 176)), 0),
     "bpftrace-=": (f"Attaching 1 probe...\nrecords={escaped(BYTES)}\n^C\n", 2),
+    "base64": (f"$ base64 r\n{base64.encodebytes(BYTES).decode()}$ \n", 2),
+    "armour": (f"-----BEGIN PEBS-----\n{base64.encodebytes(BYTES).decode()}-----END PEBS-----\n", 2),
     "structs": ("$1 = {" + ", ".join(f"{{head = {WORDS[n]:#x}, regs = {{{', '.join(map(hex, WORDS[n + 1:n + 22]))}}}}}"
                                      for n in range(0, len(WORDS), 22)) + "}\n(gdb) ", 0),
 }
@@ -135,3 +138,10 @@ def test_text_within_bytes():
     """Without addresses nobody knows whether bytes are missing."""
     done = cairn("decode", "-", data="\n".join([*ROWS[:11], "and more", *ROWS[11:]]).encode(), env=LEAKS)
     assert done.returncode == 1 and "line 12, column 1 (byte 176): expected bytes, found 'and'" in errors_of(done)
+
+
+def test_base64_twice():
+    """Of two such parts nobody knows which is meant."""
+    lines = base64.encodebytes(BYTES).decode().splitlines(True)
+    done = cairn("decode", "-", data="".join([*lines[:5], "and more\n", *lines[5:]]).encode(), env=LEAKS)
+    assert done.returncode == 3 and "line 1, column 1 (byte 0): expected bytes as xxd" in errors_of(done)

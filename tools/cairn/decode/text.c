@@ -9,6 +9,7 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/slice.h"
 #include "tools/cairn/decode/reader.h"
+#include "tools/cairn/decode/words.h"
 
 const char *cairn_reader_eol(const struct cairn_reader *r)
 {
@@ -143,6 +144,8 @@ static void read_escapes(struct cairn_reader *r)
 
 /* ---- base64 ------------------------------------------------------------------------------------------------------ */
 
+#define BASE64_FEWEST 32u /* digits beside other text: 24 bytes, a BTS record */
+
 static int base64_value(char c)
 {
     return c >= 'A' && c <= 'Z'   ? c - 'A'
@@ -153,29 +156,64 @@ static int base64_value(char c)
                                   : -1;
 }
 
-/* Nothing but its characters, no blank within a line, and not hexadecimal digits alone. */
-static bool is_base64(const struct cairn_reader *r)
+/* Lines of base64, and how many are around them. */
+struct base64 {
+    const char *begin, *end;
+    size_t digits, lines, around;
+};
+
+/* Digits of base64 in a line; 0: something else is in it, or 0x is in front. */
+static size_t base64_digits(const char *at, const char *eol)
 {
-    bool other = false, inside = false, gap = false;
     size_t n = 0;
-    if (r->end - r->at > 2 && r->at[0] == '0' && r->at[1] == 'x')
-        return false;
-    for (const char *p = r->at; p < r->end; p++) {
-        if (*p == '\n' || *p == '\r') {
-            inside = gap = false;
-        } else if (*p == ' ' || *p == '\t') {
-            gap = inside;
-        } else if (base64_value(*p) < 0 && *p != '=') {
+    if (eol - at > 2 && at[0] == '0' && at[1] == 'x')
+        return 0;
+    for (; at < eol && (base64_value(*at) >= 0 || *at == '='); at++)
+        n++;
+    return cairn_skip_blanks(at, eol) == eol ? n : 0;
+}
+
+/* A run of lines ends. One with fewer digits than a record is words of other text. */
+static void end_base64(struct base64 *b, const char *end)
+{
+    if (b->digits >= BASE64_FEWEST)
+        b->end = end;
+    else
+        *b = (struct base64){.around = b->around + b->lines};
+}
+
+/* Finds the only run of lines that are nothing but base64, and not of hexadecimal digits alone. False: there is none.
+ */
+static bool find_base64(const struct cairn_reader *r, struct base64 *b)
+{
+    struct cairn_reader line = *r;
+    *b = (struct base64){0};
+    do {
+        const char *eol = cairn_reader_eol(&line), *at = cairn_skip_blanks(line.at, eol);
+        const size_t n = base64_digits(at, eol);
+        if (at == eol)
+            continue;
+        if (b->begin && !b->end && !n)
+            end_base64(b, line.at);
+        if (b->end && n >= BASE64_FEWEST)
             return false;
-        } else {
-            if (gap)
-                return false;
-            inside = true;
-            other |= cairn_hex_digit(*p) < 0;
-            n++;
+        if (b->end || !n) {
+            b->around++;
+            continue;
         }
-    }
-    return other && n >= 16;
+        b->begin = b->begin ? b->begin : line.at;
+        b->digits += n;
+        b->lines++;
+    } while (cairn_reader_next(&line));
+    if (b->begin && !b->end && (b->around || b->digits < 16))
+        end_base64(b, r->end);
+    if (!b->begin)
+        return false;
+    b->end = b->end ? b->end : r->end;
+    for (const char *p = b->begin; p < b->end; p++)
+        if (base64_value(*p) >= 0 && cairn_hex_digit(*p) < 0)
+            return true;
+    return false;
 }
 
 static void read_base64(struct cairn_reader *r)
@@ -290,6 +328,21 @@ static void read_numbers(struct cairn_reader *r)
     cairn_bytes_free(&list);
 }
 
+/* Words of other text may be numbers, too: with text around base64, the reading with more bytes counts. */
+static void read_digits(struct cairn_reader *r)
+{
+    struct base64 lines;
+    const bool found = find_base64(r, &lines);
+    if (!found || lines.around)
+        read_numbers(r);
+    if (!found || (lines.around && lines.digits / 4 * 3 <= r->bytes->count))
+        return;
+    cairn_bytes_free(r->bytes);
+    *r->bytes = (struct cairn_bytes){.text = true, .skipped = lines.around};
+    *r = (struct cairn_reader){.bytes = r->bytes, .at = lines.begin, .end = lines.end};
+    read_base64(r);
+}
+
 /* In which line and column of the text something is wrong. */
 static void tell_place(struct cairn_bytes *b, const char *text, const char *wrong)
 {
@@ -328,10 +381,8 @@ void cairn_bytes_read(struct cairn_bytes *b, const char *text, size_t size, bool
     r.end = copy + in_ascii(copy, text, size);
     if (find_escape(r.at, r.end))
         read_escapes(&r);
-    else if (is_base64(&r))
-        read_base64(&r);
     else
-        read_numbers(&r);
+        read_digits(&r);
     const char *octal = b->count ? NULL : find_octal(copy, r.end);
     if (octal) {
         r.wrong = NULL;
