@@ -37,11 +37,12 @@ struct of_cpu { /* for the call-backs */
 struct grab_rings {
     struct bpf_object *object;
     struct bpf_program *drain, *change, *enable;
-    struct bpf_link *link[FUNCTIONS + 1], *watch;
+    struct bpf_link *link[FUNCTIONS + 1], *watch; /* by function; then that of the switches */
     struct ring_buffer *buffers;
     volatile struct grab_shared *data;
     struct of_cpu of_cpu[GRAB_CPUS];
     unsigned cpus;
+    bool counts_missed; /* as in struct grab_kernel */
 };
 
 static char last_words[512]; /* of libbpf's, the first line that it says of an error */
@@ -128,22 +129,22 @@ static int no_kprobe(const char *function)
 
 static int attach(struct grab_rings *r, const struct grab_kernel *k)
 {
-    unsigned links = 0;
+    bool any = false;
     for (unsigned i = 0; i < FUNCTIONS; i++) {
         if (!grab_symbols_find(&k->symbols, functions[i]))
             continue;
-        r->link[links] = bpf_program__attach_kprobe(r->drain, false, functions[i]);
-        if (!r->link[links])
+        r->link[i] = bpf_program__attach_kprobe(r->drain, false, functions[i]);
+        if (!r->link[i])
             return no_kprobe(functions[i]);
-        links++;
+        any = true;
     }
-    if (!links) {
+    if (!any) {
         grab_error("/proc/kallsyms has none of %s, %s, %s: this kernel drains PEBS elsewhere", functions[0],
                    functions[1], functions[2]);
         return GRAB_REFUSED;
     }
-    r->link[links] = bpf_program__attach_raw_tracepoint(r->change, "sched_switch");
-    if (!r->link[links]) {
+    r->link[FUNCTIONS] = bpf_program__attach_raw_tracepoint(r->change, "sched_switch");
+    if (!r->link[FUNCTIONS]) {
         grab_error("the tracepoint sched_switch refuses a BPF program: %s", strerror(errno));
         return GRAB_REFUSED;
     }
@@ -164,6 +165,7 @@ int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *k, stru
         return GRAB_REFUSED;
     }
     r->cpus = (unsigned)cpus;
+    r->counts_missed = k->counts_missed;
     for (unsigned i = 0; i < r->cpus; i++)
         r->of_cpu[i] = (struct of_cpu){store, i};
     int error = load(r, k);
@@ -237,25 +239,44 @@ const struct grab_cpu *grab_rings_cpu(const struct grab_rings *r, unsigned cpu)
     return (const struct grab_cpu *)&r->data->cpu[cpu];
 }
 
-static uint64_t skipped(const struct bpf_program *program)
+/* Kernels that do not count it skip no raw tracepoint. */
+static uint64_t skipped_by_bpf(const struct bpf_program *program)
 {
     struct bpf_prog_info info = {0};
     uint32_t size = sizeof info;
-    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) ||
-        size < offsetof(struct bpf_prog_info, recursion_misses) + sizeof info.recursion_misses)
-        return UINT64_MAX;
+    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size);
     return info.recursion_misses;
+}
+
+/* The beginning of struct bpf_link_info of a kprobe, which older headers do not have. */
+struct kprobe_info {
+    uint32_t type, id, program, reserved, event_type, reserved2;
+    uint64_t name;
+    uint32_t name_bytes, offset;
+    uint64_t address, missed;
+};
+_Static_assert(offsetof(struct kprobe_info, missed) == 48, "bpf_link_info.perf_event.kprobe.missed");
+
+static uint64_t skipped_by_kprobe(const struct bpf_link *link)
+{
+    struct kprobe_info info = {0};
+    uint32_t size = sizeof info;
+    return link && !bpf_obj_get_info_by_fd(bpf_link__fd(link), &info, &size) ? info.missed : 0;
 }
 
 void grab_rings_skipped(const struct grab_rings *r, uint64_t *drains, uint64_t *switches)
 {
-    *drains = skipped(r->drain);
-    *switches = skipped(r->change);
+    *switches = skipped_by_bpf(r->change);
+    *drains = r->counts_missed ? skipped_by_bpf(r->drain) : UINT64_MAX;
+    for (unsigned i = 0; r->counts_missed && i < FUNCTIONS; i++)
+        *drains += skipped_by_kprobe(r->link[i]);
 }
 
 bool grab_rings_complete(const struct grab_rings *r)
 {
-    return !skipped(r->drain) && !skipped(r->change) && (!r->watch || !skipped(r->enable));
+    uint64_t drains, switches;
+    grab_rings_skipped(r, &drains, &switches);
+    return !drains && !switches && !skipped_by_bpf(r->enable) && !skipped_by_kprobe(r->watch);
 }
 
 void grab_rings_tell_skipped(const struct grab_rings *r)
@@ -264,9 +285,12 @@ void grab_rings_tell_skipped(const struct grab_rings *r)
     grab_rings_skipped(r, &drains, &switches);
     if (drains == UINT64_MAX)
         grab_note(
-            "whether the kernel skipped hooks, so that records are missing, is unknown: Linux counts it from 5.12 on");
+            "whether the kernel skipped hooks, so that records are missing, is unknown: Linux counts it from 6.7 on");
     else if (drains || switches)
-        grab_note("the kernel skipped hooks, because other BPF programs ran there: records may be missing");
+        grab_note(
+            "the kernel skipped %lu hooks of drains and %lu of switches, because other kprobes or BPF programs ran "
+            "there: records or switches are missing",
+            (unsigned long)drains, (unsigned long)switches);
 }
 
 void grab_rings_close(struct grab_rings *r)

@@ -23,8 +23,8 @@ void grab_rings_take(struct grab_rings *rings);
 void grab_rings_stop(struct grab_rings *rings);
 /* The counts of a CPU. */
 const struct grab_cpu *grab_rings_cpu(const struct grab_rings *rings, unsigned cpu);
-/* How often the kernel could not run the hook of the drains, because another BPF program ran; of switches likewise.
- * UINT64_MAX: this kernel does not count it. */
+/* How often the kernel could not run the hook of the drains, because another kprobe or BPF program ran; of switches
+ * likewise. UINT64_MAX: this kernel does not count it. */
 void grab_rings_skipped(const struct grab_rings *rings, uint64_t *drains, uint64_t *switches);
 /* Whether no hook was skipped, for certain. */
 bool grab_rings_complete(const struct grab_rings *rings);
