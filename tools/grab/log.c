@@ -224,7 +224,7 @@ static void sum_up(struct grab_written *w, const struct grab_session *s, const s
         w->drains += s->cpu[c].drains;
         w->switches += cpu->switches;
         w->lost_switches += cpu->lost_switches;
-        w->lost_bytes += cpu->lost_bytes;
+        w->lost_bytes += s->cpu[c].lost_bytes;
     }
 }
 

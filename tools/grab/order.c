@@ -71,7 +71,7 @@ static void order_cpu(struct grab_store *store, struct grab_one_cpu *c, const st
         for (; !start && next < c->switch_count && (!d || c->switches[next].s.drains <= d->head.number); next++) {
             struct grab_switched *s = &c->switches[next];
             const uint64_t base = d ? grab_area(d).pebs_buffer_base : 0;
-            if (d && s->s.index >= base)
+            if (d && s->s.drains == d->head.number && s->s.index >= base) /* else its drain is missing */
                 pass(&r, s->s.index - base);
             const uint64_t high = r.next < mapped ? r.next : mapped;
             s->tsc = move(order, grab_clock_tsc(clock, s->s.time), last > r.last ? last : r.last, high);

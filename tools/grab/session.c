@@ -98,6 +98,11 @@ static void lose(struct play *p, uint64_t switches)
 static void put_switch(struct play *p, const struct grab_switched *s)
 {
     const struct trace_switch sw = grab_switch_of(s);
+    if (s->s.drains != p->drains || s->s.index < p->index) { /* one is missing, or its hook was skipped */
+        p->counts->lost_unknown = true;
+        p->drains = s->s.drains;
+        lose(p, 0);
+    }
     if (s->s.number != p->switches)
         lose(p, s->s.number - p->switches);
     p->switches = s->s.number + 1;
@@ -190,7 +195,8 @@ static void put_drain(struct play *p, const struct grab_drained *d)
     p->counts->drains += !start;
     p->counts->records += records;
     p->counts->interrupts += d->head.interrupt;
-    p->counts->lost_unknown |= full || !whole;
+    p->counts->lost_bytes += d->bytes - bytes; /* of a record that is not whole */
+    p->counts->lost_unknown |= full;
     p->index = d->head.kind == GRAB_STOP ? p->index : base;
 }
 
@@ -217,6 +223,7 @@ static void play_cpu(struct play *p, const struct perfinfo_groupmask *masks)
             put_drain(p, d);
     }
     const struct grab_cpu *all = grab_rings_cpu(p->log->rings, p->number);
+    p->counts->lost_bytes += all->lost_bytes;
     if (all->switches != p->switches)
         lose(p, all->switches - p->switches);
     pebs.epoch = (uint32_t)p->drains;
@@ -322,7 +329,7 @@ static void end_cpu(struct trace_dump *d, const struct grab_session *s, const st
         LINE("cpu.%u.ds=%lu %lu %lu unknown 0", n, counts->records, counts->drains, counts->interrupts);
     else
         LINE("cpu.%u.ds=%lu %lu %lu 0 0", n, counts->records, counts->drains, counts->interrupts);
-    LINE("cpu.%u.grab=%lu %lu %lu", n, (unsigned long)all->lost_drains, (unsigned long)all->lost_bytes,
+    LINE("cpu.%u.grab=%lu %lu %lu", n, (unsigned long)all->lost_drains, counts->lost_bytes,
          (unsigned long)all->lost_switches);
 }
 

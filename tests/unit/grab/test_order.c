@@ -119,6 +119,21 @@ static void test_times(void **state)
     assert_int_equal(order.most, 90000000);
 }
 
+/* The switch was behind the first record of a drain that is missing, not of the one that is there. */
+static void test_missing_drain(void **state)
+{
+    (void)state;
+    const uint64_t second[] = {900003000};
+    struct grab_order order;
+    drain(0, GRAB_START, 0, 1000, NULL, 0, 64, UINT32_MAX);
+    change(0, 0, 100000000, 0, 1, 4, 8);
+    drain(0, GRAB_DRAIN, 1, 330000000, second, 1, 32, UINT32_MAX);
+    assert_int_equal(grab_store_end(&store), 0);
+    grab_order(&store, &clock_of_three, 4, 1000000, &order);
+    assert_int_equal(store.cpu[0].switches[0].tsc, 300003000);
+    assert_int_equal(order.moved, 0);
+}
+
 /* Ticks of a million cycles; a thread that was not seen before has waited 0. */
 static void test_waits(void **state)
 {
@@ -194,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clock),
         cmocka_unit_test_setup_teardown(test_times, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_missing_drain, setup, teardown),
         cmocka_unit_test_setup_teardown(test_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost_piece, setup, teardown),
         cmocka_unit_test_setup_teardown(test_threads, setup, teardown),

@@ -23,18 +23,25 @@ struct walk {
     const struct cairn_plugin_cpu *truth;
     const struct cairn_cpu *cpu;
     int n;
-    uint64_t base, maximum; /* of the session's PEBS buffer */
-    uint64_t start;         /* TSC of the session's begin; 0: not known */
-    uint64_t stop;          /* TSC of its end, behind which others may use PEBS; 0: not known, or nobody does */
-    size_t next;            /* of the truth's records, or branches */
-    uint64_t missing;
+    uint64_t base, maximum;  /* of the session's PEBS buffer */
+    uint64_t start;          /* TSC of the session's begin; 0: not known */
+    uint64_t stop;           /* TSC of its end, behind which others may use PEBS; 0: not known, or nobody does */
+    size_t next;             /* of the truth's records, or branches */
+    uint64_t missing, bytes; /* bytes: of missing records */
 };
+
+/* Whether the log tells what of this CPU's is not in it. */
+static bool told(const struct walk *w)
+{
+    uint64_t skipped[2];
+    return w->check->whole && !w->check->log->panic && !cairn_part_of_run(w->check->log, (uint32_t)w->n) &&
+           !cairn_grab_skipped(w->check->log, skipped);
+}
 
 /* Whether all that this CPU wrote must be in the log. */
 static bool whole(const struct walk *w)
 {
-    return w->check->whole && !w->check->log->panic && !w->cpu->holes.count &&
-           !cairn_part_of_run(w->check->log, (uint32_t)w->n);
+    return told(w) && !w->cpu->holes.count;
 }
 
 /* ---- PEBS -------------------------------------------------------------------------------------------------------- */
@@ -98,18 +105,28 @@ static void fail_word(const struct walk *w, const struct cairn_record *r, const 
                    f.name, cairn_get64(r->at + 8u * word), w->plugin->words.items[t->first + word]);
 }
 
+/* Those of the truth up to record `end` are missing. */
+static void miss(struct walk *w, size_t end)
+{
+    for (; w->next < end; w->next++) {
+        const struct cairn_plugin_record *t = &w->truth->records.items[w->next];
+        if (!t->words || !of_session(w, t))
+            continue;
+        w->missing++;
+        w->bytes += t->words * UINT64_C(8);
+    }
+}
+
 /* The record of the truth it is; those before it are missing. NULL: none. */
 static const struct cairn_plugin_record *find(struct walk *w, const struct cairn_record *r)
 {
-    uint64_t missing = 0;
     for (size_t i = w->next; i < w->truth->records.count; i++) {
         const struct cairn_plugin_record *t = &w->truth->records.items[i];
         if (t->words && t->address == r->address && differs(w, t, r) == CAIRN_NO_WORD) {
+            miss(w, i);
             w->next = i + 1;
-            w->missing += missing;
             return t;
         }
-        missing += t->words && of_session(w, t);
     }
     return NULL;
 }
@@ -151,6 +168,19 @@ static void check_dropped(const struct walk *w)
                    cairn_plural(dropped, "record", "records"));
 }
 
+/* What cairn grab counted as lost is what is missing. */
+static void check_lost(const struct walk *w)
+{
+    uint64_t lost[3];
+    if (!told(w) || !cairn_slice_numbers(cairn_key(&w->check->log->text, "end.cpu.%d.grab", w->n), lost, 3))
+        return;
+    w->check->compared[CAIRN_RULE_TRUTH_RECORDS]++;
+    if (lost[1] != w->bytes)
+        cairn_fail(w->check, CAIRN_RULE_TRUTH_RECORDS, w->n, NULL,
+                   "%" PRIu64 " bytes of the plugin's truth not in the trace, but %" PRIu64 " counted as lost",
+                   w->bytes, lost[1]);
+}
+
 /* Where the session's buffer lies, by its first drain. */
 static void find_buffer(struct walk *w, const struct cairn_epoch *e)
 {
@@ -189,10 +219,8 @@ static void check_records(struct walk *w)
         }
     }
     cairn_group_free(&g);
-    for (; w->next < w->truth->records.count; w->next++) {
-        const struct cairn_plugin_record *t = &w->truth->records.items[w->next];
-        w->missing += t->words && of_session(w, t);
-    }
+    miss(w, w->truth->records.count);
+    check_lost(w);
     if (w->missing && whole(w))
         cairn_fail(w->check, CAIRN_RULE_TRUTH_RECORDS, w->n, NULL,
                    "%" PRIu64 " %s of the plugin's truth not in the trace, and nothing was lost", w->missing,

@@ -123,6 +123,8 @@ bool cairn_log_arch(const struct cairn_log *log);
 
 /* Whether Linux set up the Debug Store and cairn grab read it: no rule about Cairn's own driver holds there. */
 bool cairn_log_grabbed(const struct cairn_log *log);
+/* Whether Linux did not run its hook of drains, or that of switches, each time: so often. */
+bool cairn_grab_skipped(const struct cairn_log *log, uint64_t skipped[2]);
 /* Whether the processor was the model, whose truth tells of each PEBS record and branch. Nobody can of a real one's. */
 bool cairn_log_modelled(const struct cairn_log *log);
 

@@ -211,7 +211,10 @@ static void tell_records(const struct lines *l)
     }
     if (pebs.counted || pebs.unknown) {
         show_part(part, pebs, records, "PEBS records");
-        say(l, "more room above pebs.threshold= in pebs.records= keeps more", "%s found their buffer full", part);
+        if (cairn_log_grabbed(log))
+            say(l, "a longer period needs less of it", "%s found their buffer full, or may have", part);
+        else
+            say(l, "more room above pebs.threshold= in pebs.records= keeps more", "%s found their buffer full", part);
     }
     if (swallowed.counted || swallowed.unknown)
         say(l, "a single event in pebs= has none of that",
@@ -347,12 +350,34 @@ static void tell_etl(const struct lines *l)
             cairn_plural(lost, "event", "events"));
 }
 
+/* What cairn grab could not take out of Linux. */
+static void tell_grab(const struct lines *l)
+{
+    const struct cairn_log *log = l->log;
+    uint64_t sum[3] = {0}, v[3], skipped[2];
+    for (uint32_t c = 0; c < log->cpus; c++)
+        if (cairn_slice_numbers(cairn_key(&log->text, "end.cpu.%" PRIu32 ".grab", c), v, 3))
+            for (unsigned i = 0; i < 3; i++)
+                sum[i] += v[i];
+    if (sum[0] || sum[1] || sum[2])
+        say(l, "a larger --ring of cairn grab keeps more",
+            "%" PRIu64 " bytes of PEBS records, %" PRIu64 " %s and %" PRIu64 " %s had no room in the kernel's rings",
+            sum[1], sum[0], cairn_plural(sum[0], "drain", "drains"), sum[2],
+            cairn_plural(sum[2], "switch", "switches"));
+    if (cairn_grab_skipped(log, skipped))
+        say(l, "record while nothing else uses kprobes or BPF",
+            "Linux did not run the hook of drains %" PRIu64 " %s and that of switches %" PRIu64 " %s", skipped[0],
+            cairn_plural(skipped[0], "time", "times"), skipped[1], cairn_plural(skipped[1], "time", "times"));
+}
+
 void cairn_tell_losses(const struct cairn_log *log, cairn_tell *tell, void *to)
 {
     const struct lines l = {log, tell, to};
     tell_missing(&l);
     tell_etl(&l);
-    for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS; n++)
+    if (cairn_log_grabbed(log))
+        tell_grab(&l);
+    for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS && !cairn_log_grabbed(log); n++)
         tell_session(&l, n);
     tell_records(&l);
 }

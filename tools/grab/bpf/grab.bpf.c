@@ -113,14 +113,15 @@ static __always_inline void copy_records(void *ring, struct grab_cpu *c, __u64 n
             c->lost_bytes += bytes - offset;
             return;
         }
+        if (READ(to->data, (__u32)left, base + offset)) {
+            bpf_ringbuf_discard(to, BPF_RB_NO_WAKEUP);
+            c->lost_bytes += bytes - offset;
+            return;
+        }
         to->kind = GRAB_RECORDS;
         to->number = number;
         to->offset = offset;
         to->bytes = (__u32)left;
-        if (READ(to->data, (__u32)left, base + offset)) {
-            to->bytes = 0;
-            c->lost_bytes += left;
-        }
         bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
     }
     c->lost_bytes += bytes > 64 * GRAB_PIECE ? bytes - 64 * GRAB_PIECE : 0;
