@@ -193,6 +193,17 @@ def test_the_source_is_told(grabbed):
         assert source in said and "under a hypervisor (QEMU's TCG): emulated" in said, said[:2000]
 
 
+def test_programs_have_functions_and_code(grabbed):
+    """From their own files: each record of the loop is in a function of the program; the log tells where that was."""
+    names = known.labels(grabbed.folder / "known", "[slef][0-9]")
+    for log in LOGS:
+        ips = {sample["ip"]: sample.get("function") for sample in grabbed.samples(log)}
+        of_loop = {ip: name for ip, name in ips.items() if int(ip, 16) in names.values()}
+        assert len(of_loop) > 1 and all(names[name] == int(ip, 16) for ip, name in of_loop.items()), ips
+        said = grabbed.tool("check", log).stdout
+        assert re.search(r"^programs: instructions lie in mapped code +[1-9]\d* +0 consistent$", said, re.M), said
+
+
 def events(text):
     """{event: {what: said}} of --why; lines that go on are joined."""
     parts = re.sub(r"\n {13}", " ", text).split("\n\n")[1:]

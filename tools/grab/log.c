@@ -14,6 +14,7 @@
 #include "ds/layout.h"
 #include "tools/grab/base/error.h"
 #include "tools/grab/base/memory.h"
+#include "tools/grab/programs.h"
 #include "tools/grab/session.h"
 #include "tools/grab/threads.h"
 #include "tools/pebs/pebs.h"
@@ -208,6 +209,7 @@ static void dump_all(struct trace_dump *d, const struct grab_session *s, const s
     dump_machine(d, s, log);
     dump_debug_store(d, s, log);
     dump_threads(d, log);
+    grab_programs_dump(d, log->maps, log->store, s->format);
     dump_functions(d, s, log);
     grab_session_dump(d, s, log);
     trace_dump_session(d, s->session, 1);

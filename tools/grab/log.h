@@ -5,6 +5,7 @@
 #include "tools/grab/base/clock.h"
 #include "tools/grab/base/kernel.h"
 #include "tools/grab/base/machine.h"
+#include "tools/grab/base/maps.h"
 #include "tools/grab/base/rings.h"
 #include "tools/grab/base/store.h"
 
@@ -15,6 +16,7 @@ struct grab_log {
     const struct grab_clock *clock;
     const struct grab_kernel *kernel;
     const struct grab_rings *rings;
+    const struct grab_maps *maps;
     const struct grab_source *source;
     const char *workload; /* the command, in one line */
     enum grab_full full;

@@ -16,6 +16,7 @@
 #include "tools/grab/base/error.h"
 #include "tools/grab/base/events.h"
 #include "tools/grab/base/kernel.h"
+#include "tools/grab/base/maps.h"
 #include "tools/grab/base/rings.h"
 #include "tools/grab/log.h"
 #include "tools/grab/report/judge.h"
@@ -240,7 +241,7 @@ static int open_events(const struct options *o, pid_t child)
 }
 
 /* Until the command ends, or a signal comes: Ctrl-C reaches the command by itself. */
-static void follow(struct grab_rings *rings, struct grab_clock *clock, pid_t child)
+static void follow(struct grab_rings *rings, struct grab_maps *maps, struct grab_clock *clock, pid_t child)
 {
     const struct timespec pause = {0, PAUSE_NS};
     uint64_t due = grab_clock_now() + PAIR_EVERY;
@@ -251,6 +252,7 @@ static void follow(struct grab_rings *rings, struct grab_clock *clock, pid_t chi
         }
         nanosleep(&pause, NULL);
         grab_rings_take(rings);
+        grab_maps_take(maps);
         if (grab_clock_now() >= due) {
             grab_clock_take(clock);
             due += PAIR_EVERY;
@@ -267,11 +269,12 @@ static uint32_t ring_bytes(const struct options *o)
     return (uint32_t)(o->ring ? o->ring : kib) << 10;
 }
 
-static int record(const struct options *o, struct grab_rings *rings, struct grab_clock *clock)
+static int record(const struct options *o, struct grab_rings *rings, struct grab_maps *maps, struct grab_clock *clock)
 {
     struct child child = {0};
     int status = o->command ? prepare(&child, o->command) : 0;
     status = status ? status : grab_event_hold();
+    status = status ? status : grab_maps_begin(maps);
     grab_clock_take(clock);
     status = status ? status : grab_rings_start(rings);
     status = status ? status : open_events(o, child.pid);
@@ -279,8 +282,9 @@ static int record(const struct options *o, struct grab_rings *rings, struct grab
         status = status ? status : let_go(&child, o->command[0]);
     if (status)
         return status;
-    follow(rings, clock, child.pid);
+    follow(rings, maps, clock, child.pid);
     grab_rings_stop(rings);
+    grab_maps_end(maps);
     grab_clock_take(clock);
     return GRAB_GOOD;
 }
@@ -310,15 +314,22 @@ static int report(const struct grab_rings *rings, const struct grab_source *sour
 }
 
 static int write_log(const struct options *o, const struct grab_kernel *kernel, const struct grab_rings *rings,
-                     const struct grab_clock *clock, struct grab_store *store)
+                     const struct grab_maps *maps, const struct grab_clock *clock, struct grab_store *store)
 {
     char workload[256] = "";
     struct grab_source source;
     struct grab_written written;
     grab_source_find(&source, kernel->release);
     join(workload, sizeof workload, o->command);
-    const struct grab_log log = {store,   clock,    kernel,  rings,
-                                 &source, workload, o->full, (unsigned)sysconf(_SC_NPROCESSORS_CONF)};
+    const struct grab_log log = {.store = store,
+                                 .clock = clock,
+                                 .kernel = kernel,
+                                 .rings = rings,
+                                 .maps = maps,
+                                 .source = &source,
+                                 .workload = workload,
+                                 .full = o->full,
+                                 .cpus = (unsigned)sysconf(_SC_NPROCESSORS_CONF)};
     int error = grab_store_end(store);
     error = error ? error : grab_log_write(&log, o->output, &written);
     if (error) {
@@ -336,6 +347,7 @@ static int run(const struct options *o)
     struct grab_kernel kernel;
     struct grab_rings *rings = NULL;
     struct grab_clock clock = {0};
+    struct grab_maps maps = {0};
     int status = grab_kernel_find(&kernel);
     if (status)
         return status;
@@ -350,11 +362,12 @@ static int run(const struct options *o)
     if (!status && o->report) {
         status = grab_judge(&kernel, rings, &store);
     } else if (!status) {
-        status = record(o, rings, &clock);
-        status = status ? status : write_log(o, &kernel, rings, &clock, &store);
+        status = record(o, rings, &maps, &clock);
+        status = status ? status : write_log(o, &kernel, rings, &maps, &clock, &store);
     }
     grab_rings_close(rings);
     grab_clock_free(&clock);
+    grab_maps_free(&maps);
     return status;
 }
 

@@ -23,6 +23,7 @@ enum cairn_rule {
     CAIRN_RULE_EPOCHS,
     CAIRN_RULE_AREAS,
     CAIRN_RULE_RECORDS,
+    CAIRN_RULE_MAPS,
     CAIRN_RULE_COUNTS,
     CAIRN_RULE_SESSION,
     CAIRN_RULE_RUNDOWN,
@@ -142,6 +143,7 @@ void cairn_check_bts(struct cairn_check *check, uint32_t cpu);
 void cairn_check_log(struct cairn_check *check, uint32_t cpu);
 void cairn_check_locks(struct cairn_check *check, uint32_t cpu);
 void cairn_check_items(struct cairn_check *check, uint32_t cpu);
+void cairn_check_maps(struct cairn_check *check);
 
 /* The lives of the session on one CPU, event by event. */
 struct cairn_running {

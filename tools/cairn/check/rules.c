@@ -28,6 +28,7 @@ enum {
     LIVES = 1 << 10,     /* its kernel tells when the session comes and goes */
     ACTIVITY = 1 << 11,  /* events between the switches */
     LOCKS = 1 << 12,
+    MAPS = 1 << 13, /* it should tell where processes have code */
 };
 
 enum basis {
@@ -72,6 +73,7 @@ static uint64_t threads(const struct cairn_check *check, const char **what)
 
 static const char not_whole[] = "events are missing: who is in them is not known";
 static const char no_loss[] = "the log or its truth is not whole: loss cannot be compared";
+static const char no_maps[] = "Linux lost events of mappings, or no record is of a program whose code is told";
 static const char no_words[] = "the truth has no words of PEBS records (an older kernel's has none)";
 
 static const struct row rows[CAIRN_RULES] = {
@@ -86,6 +88,7 @@ static const struct row rows[CAIRN_RULES] = {
     [CAIRN_RULE_EPOCHS] = {"epochs consecutive, none within a batch", OWN, ITSELF, NULL, NULL},
     [CAIRN_RULE_AREAS] = {"DS areas: base <= index <= maximum", OWN, ITSELF, NULL, NULL},
     [CAIRN_RULE_RECORDS] = {"PEBS records: size, order, between stamps", OWN, ITSELF, NULL, NULL},
+    [CAIRN_RULE_MAPS] = {"programs: instructions lie in mapped code", MAPS, ITSELF, no_maps, NULL},
     [CAIRN_RULE_COUNTS] = {"counts: tried = written + lost, and there", OWN, ITSELF, NULL, NULL},
     [CAIRN_RULE_SESSION] = {"session: starts, stops, masks in order", LIVES, ITSELF, NULL, NULL},
     [CAIRN_RULE_RUNDOWN] = {"rundown: all that runs is told of, once", RUNDOWN | NO_RUNDOWN, ITSELF, not_whole, NULL},
@@ -188,6 +191,7 @@ static unsigned has(const struct cairn_check *check)
     const struct cairn_log *log = check->log;
     unsigned all = ALWAYS | (log->etl ? 0 : SERIAL) | (log->own ? OWN : 0) | (log->session.lives ? LIVES : 0) |
                    (check->no_rundown ? NO_RUNDOWN : 0);
+    all |= cairn_log_grabbed(log) ? MAPS : 0;
     for (uint32_t n = 0; n < log->cpus; n++) {
         const struct cairn_cpu *cpu = &log->cpu[n];
         all |= (cpu->switches.compact ? COMPACT : 0) | (cpu->switches.full ? FULL : 0) |

@@ -446,6 +446,7 @@ void cairn_check_trace(struct cairn_check *check)
         check_sequence(check);
     for (uint32_t n = 0; n < check->log->cpus; n++)
         check_cpu(check, n);
+    cairn_check_maps(check);
     cairn_check_counts(check);
     cairn_check_rundown(check);
 }

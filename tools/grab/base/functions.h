@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of programs and libraries, from their files. */
+#pragma once
+
+#include "tools/grab/base/maps.h"
+
+struct grab_function {
+    uint64_t from, to; /* offsets in the file; none lies within another */
+    const char *name;
+};
+
+struct grab_file { /* private: functions.c */
+    const char *path;
+    uint64_t inode;
+    struct grab_function *items; /* by offset */
+    size_t count, room;
+    void *elf;
+    int file;
+};
+
+struct grab_files {
+    struct grab_file *items;
+    size_t count, room;
+};
+
+/* The function at `offset` in the file of a mapping, if that is still the file that was mapped. NULL: none is known. It
+ * stays until grab_files_free. */
+const struct grab_function *grab_files_function(struct grab_files *files, const struct grab_maps *maps,
+                                                const struct grab_map *map, uint64_t offset);
+void grab_files_free(struct grab_files *files);

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tools/grab/base/maps.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tools/grab/base/error.h"
+#include "tools/grab/base/memory.h"
+
+#define RING_BYTES (1u << 18) /* of events that wait to be taken, per CPU */
+
+struct grab_maps_ring {
+    struct perf_event_mmap_page *page; /* events follow it; NULL: the CPU is not online */
+    int file;
+};
+
+/* ---- the list ---------------------------------------------------------------------------------------------------- */
+
+void grab_maps_add(struct grab_maps *m, const struct grab_map *map, const char *path)
+{
+    const size_t size = strlen(path) + 1;
+    const struct grab_map *last = m->count ? &m->items[m->count - 1] : NULL;
+    uint32_t at = last ? last->path : 0;
+    if (!last || strcmp(m->paths + at, path)) { /* often several parts of a file come one after another */
+        at = (uint32_t)m->paths_size;
+        while (m->paths_room < m->paths_size + size)
+            m->paths = grab_grow(m->paths, m->paths_room, &m->paths_room, 1);
+        memcpy(m->paths + at, path, size);
+        m->paths_size += size;
+    }
+    struct grab_map *to = GRAB_ADD(m->items, m->count, m->room);
+    *to = *map;
+    to->path = at;
+}
+
+/* A new process has what its parent has. */
+static void copy_process(struct grab_maps *m, uint32_t from, uint32_t to)
+{
+    for (size_t i = 0, count = m->count; i < count; i++)
+        if (m->items[i].process == from) {
+            struct grab_map *copy = GRAB_ADD(m->items, m->count, m->room);
+            *copy = m->items[i];
+            copy->process = to;
+        }
+}
+
+const char *grab_maps_path(const struct grab_maps *m, const struct grab_map *map)
+{
+    return m->paths + map->path;
+}
+
+static int by_process(const void *a, const void *b)
+{
+    const struct grab_map *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return (x->path > y->path) - (x->path < y->path);
+}
+
+static bool is_same(const struct grab_map *a, const struct grab_map *b)
+{
+    return a->process == b->process && a->from == b->from && a->to == b->to && a->offset == b->offset &&
+           a->inode == b->inode;
+}
+
+static void order(struct grab_maps *m)
+{
+    size_t kept = 0;
+    if (m->count)
+        qsort(m->items, m->count, sizeof *m->items, by_process);
+    for (size_t i = 0; i < m->count; i++)
+        if (!kept || !is_same(&m->items[kept - 1], &m->items[i]))
+            m->items[kept++] = m->items[i];
+    m->count = kept;
+}
+
+const struct grab_map *grab_maps_find(const struct grab_maps *m, uint32_t process, uint64_t address)
+{
+    size_t low = 0, high = m->count;
+    while (low < high) { /* the first behind it */
+        const size_t middle = (low + high) / 2;
+        const struct grab_map *i = &m->items[middle];
+        if (i->process < process || (i->process == process && i->from <= address))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low-- && m->items[low].process == process)
+        if (address < m->items[low].to)
+            return &m->items[low];
+    return NULL;
+}
+
+/* ---- processes that run already ---------------------------------------------------------------------------------- */
+
+/* FROM-TO r-xp OFFSET MAJOR:MINOR INODE PATH */
+static void read_line(struct grab_maps *m, uint32_t process, const char *line)
+{
+    struct grab_map map = {.process = process};
+    char rights[5];
+    int path = 0;
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &map.from, &map.to, rights,
+               &map.offset, &map.inode, &path) < 5 ||
+        rights[2] != 'x')
+        return;
+    grab_maps_add(m, &map, path ? line + path : "");
+}
+
+static void read_processes(struct grab_maps *m)
+{
+    char path[64], line[4608];
+    DIR *folder = opendir("/proc");
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        const uint32_t process = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", process);
+        FILE *file = process ? fopen(path, "re") : NULL;
+        if (!file)
+            continue; /* no process, or it has ended */
+        while (fgets(line, sizeof line, file)) {
+            line[strcspn(line, "\n")] = '\0';
+            read_line(m, process, line);
+        }
+        fclose(file);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+/* ---- what the kernel tells --------------------------------------------------------------------------------------- */
+
+struct mmap2 { /* PERF_RECORD_MMAP2, in front of the name */
+    struct perf_event_header header;
+    uint32_t pid, tid;
+    uint64_t addr, len, pgoff;
+    uint32_t maj, min;
+    uint64_t ino, generation;
+    uint32_t prot, flags;
+};
+
+static void take_event(struct grab_maps *m, const void *event)
+{
+    const struct perf_event_header *header = event;
+    const struct mmap2 *map = event;
+    const uint32_t *fork = (const void *)(header + 1);
+    if (header->type == PERF_RECORD_MMAP2) {
+        const struct grab_map to = {map->pid, map->addr, map->addr + map->len, map->pgoff, map->ino, 0};
+        const char *path = (const char *)(map + 1);
+        grab_maps_add(m, &to, path[0] == '/' && path[1] == '/' ? "" : path); /* "//anon" */
+    } else if (header->type == PERF_RECORD_FORK && fork[0] != fork[1]) {     /* pid, ppid: no thread */
+        copy_process(m, fork[1], fork[0]);
+    } else if (header->type == PERF_RECORD_LOST) {
+        uint64_t lost[2]; /* ID, number */
+        memcpy(lost, header + 1, sizeof lost);
+        m->lost += lost[1];
+    }
+}
+
+static void take_ring(struct grab_maps *m, struct grab_maps_ring *r)
+{
+    static union {
+        struct perf_event_header header;
+        char bytes[1 << 16];
+    } event;
+    const char *data = (const char *)r->page + sysconf(_SC_PAGESIZE);
+    const uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+    uint64_t tail = r->page->data_tail;
+    while (tail < head) { /* events have a multiple of 8 bytes, as the ring has */
+        memcpy(&event.header, data + tail % RING_BYTES, sizeof event.header);
+        for (uint32_t i = 0; i < event.header.size; i += 8)
+            memcpy(event.bytes + i, data + (tail + i) % RING_BYTES, 8);
+        take_event(m, &event);
+        tail += event.header.size;
+    }
+    __atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+void grab_maps_take(struct grab_maps *m)
+{
+    for (unsigned i = 0; i < m->cpus; i++)
+        if (m->rings[i].page)
+            take_ring(m, &m->rings[i]);
+}
+
+static int open_ring(struct grab_maps_ring *r, int cpu)
+{
+    struct perf_event_attr attr = {.size = sizeof attr,
+                                   .type = PERF_TYPE_SOFTWARE,
+                                   .config = PERF_COUNT_SW_DUMMY,
+                                   .mmap = 1, /* of code */
+                                   .mmap2 = 1,
+                                   .task = 1,
+                                   .watermark = 1, /* nobody waits for it */
+                                   .wakeup_watermark = RING_BYTES};
+    const size_t size = RING_BYTES + (size_t)sysconf(_SC_PAGESIZE);
+    r->file = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    if (r->file < 0)
+        return errno;
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, r->file, 0);
+    r->page = page == MAP_FAILED ? NULL : page;
+    return r->page ? 0 : errno;
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+int grab_maps_begin(struct grab_maps *m)
+{
+    *m = (struct grab_maps){.cpus = (unsigned)sysconf(_SC_NPROCESSORS_CONF)};
+    m->rings = calloc(m->cpus, sizeof *m->rings);
+    for (unsigned i = 0; i < m->cpus; i++) {
+        const int error = open_ring(&m->rings[i], (int)i);
+        if (error && error != ENODEV) { /* not online */
+            grab_error("Linux does not tell which code processes have: perf_event_open: %s", strerror(error));
+            return GRAB_REFUSED;
+        }
+    }
+    read_processes(m); /* now: nothing is missed in between */
+    return 0;
+}
+
+void grab_maps_end(struct grab_maps *m)
+{
+    grab_maps_take(m);
+    order(m);
+}
+
+void grab_maps_free(struct grab_maps *m)
+{
+    for (unsigned i = 0; i < m->cpus; i++)
+        if (m->rings[i].page)
+            munmap(m->rings[i].page, RING_BYTES + (size_t)sysconf(_SC_PAGESIZE));
+    free(m->rings);
+    free(m->items);
+    free(m->paths);
+}
