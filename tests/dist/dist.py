@@ -171,6 +171,23 @@ def unpacked(root):
     root.run(f"apt-get install -y --no-install-recommends make xz-utils && tar -xJf /release/{SOURCE}.tar.xz")
 
 
+def own_records(root):
+    """docs/how-to/own-records.md: its program with the installed library; cairn-grab says what it is for."""
+    page = (ROOT / "docs/how-to/own-records.md").read_text(encoding="utf-8")
+    program, commands = (re.search(rf"^```c?\n({start}.*?)^```", page, re.M | re.S)[1]
+                         for start in (r"/\* records\.c: ", r"\$ cc records\.c "))
+    shell, output = (re.findall(pattern, commands, re.M) for pattern in (r"^\$ (.*)\n", r"^(?!\$ ).*\n"))
+    need(len(shell) == 2 and len(output) == 3, f"the page shows no program: {commands}")
+    root.run("apt-get install -y --no-install-recommends ./libcairn-pebs*.deb ./cairn-grab_*.deb "
+             "gcc libc6-dev pkgconf xxd", "/release")
+    (root.folder / "records.c").write_text(program, encoding="ascii")
+    (root.folder / "samples").mkdir()
+    shutil.copy(ROOT / "samples/records.xxd", root.folder / "samples")
+    need(root.run("\n".join(shell)) == "".join(output), "records.c prints something else")
+    need(root.run("cairn-grab --help").startswith("usage: cairn grab "), "cairn-grab --help")
+    return f"{len(output)} records with libcairn-pebs; cairn-grab is there"
+
+
 def readme(root):
     return (root.folder / SOURCE / "README.md").read_text(encoding="utf-8")
 
@@ -267,10 +284,12 @@ def whole(folder, dist, with_tests):
     step("Debian 12: README.md", readme_commands, root)
     step("Debian 12: cairn.img", image, root)
     step("Debian 12: make deps dist", made_there, root)
+    step("Debian 12: own records", own_records, root)
     step("Debian 13: a bare root", bare, newer, dist)
     step("Debian 13: qemu-ds", plugin, newer)
     step("Debian 13: make deps run", built_there, newer)
     step("Debian 13: perf c2c", sharing, newer)
+    step("Debian 13: own records", own_records, newer)
     if with_tests:
         step("Debian 12: make deps test", readme_test, root)
     for path in sorted(dist.iterdir()):
