@@ -140,6 +140,14 @@ def test_text_within_bytes():
     assert done.returncode == 1 and "line 12, column 1 (byte 176): expected bytes, found 'and'" in errors_of(done)
 
 
+def test_base64_with_0x():
+    """Within its lines that begins no number."""
+    data = BYTES + base64.b64decode("0x" + "0" * 74)
+    lines = base64.b64encode(BYTES).decode() + "\n0x" + "0" * 74 + "\n"
+    head = json.loads(text_of(cairn("decode", "--json", "--bts", "-", data=lines.encode())).splitlines()[0])
+    assert (head["form"], head["size"]) == ("base64", len(data))
+
+
 def test_base64_twice():
     """Of two such parts nobody knows which is meant."""
     lines = base64.encodebytes(BYTES).decode().splitlines(True)

@@ -162,12 +162,10 @@ struct base64 {
     size_t digits, lines, around;
 };
 
-/* Digits of base64 in a line; 0: something else is in it, or 0x is in front. */
+/* Digits of base64 in a line; 0: something else is in it. */
 static size_t base64_digits(const char *at, const char *eol)
 {
     size_t n = 0;
-    if (eol - at > 2 && at[0] == '0' && at[1] == 'x')
-        return 0;
     for (; at < eol && (base64_value(*at) >= 0 || *at == '='); at++)
         n++;
     return cairn_skip_blanks(at, eol) == eol ? n : 0;
@@ -190,7 +188,8 @@ static bool find_base64(const struct cairn_reader *r, struct base64 *b)
     *b = (struct base64){0};
     do {
         const char *eol = cairn_reader_eol(&line), *at = cairn_skip_blanks(line.at, eol);
-        const size_t n = base64_digits(at, eol);
+        const bool number = !b->begin && eol - at > 2 && at[0] == '0' && at[1] == 'x';
+        const size_t n = number ? 0 : base64_digits(at, eol);
         if (at == eol)
             continue;
         if (b->begin && !b->end && !n)
