@@ -7,21 +7,26 @@
 
 #include "ds/layout.h"
 #include "tests/unit/support/cmocka.h"
+#include "tools/grab/base/memory.h"
 #include "tools/grab/report/rows.h"
 
 #define BASE     UINT64_C(0xFFFFFE0000001000)
 #define CFG      MSR_PEBS_DATA_CFG_GPR
+#define CFG_MEM  (CFG | MSR_PEBS_DATA_CFG_MEMINFO)
 #define CFG_LBR  (CFG | MSR_PEBS_DATA_CFG_LBR | UINT64_C(31) << 24)
 #define LBRS     32u
 #define RECORDS  64u  /* of a drain */
 #define ENOUGH   100u /* records of a counter alone */
 #define FIXED    DS_BIT(32)
 #define BRANCHES DS_BIT(1)
+#define TID      77u
+#define OUTSIDE  5u /* instructions before the loop */
 
 struct processor {
     bool spacing_n, pdist_n_plus_1, rip_eventing, eventing_next, oldest_first, half_history, tsc_back, swapped, both,
-        no_gpr, longer;
-    uint64_t minimum;
+        no_gpr, longer, branch_missing, slow_loads, slow_retirement;
+    uint64_t minimum, skid, clock_off;
+    unsigned late; /* records */
 };
 
 static struct grab_store store;
@@ -36,6 +41,8 @@ struct counter {
 
 struct run { /* of the known program */
     const struct processor *p;
+    enum grab_setting_number setting;
+    struct grab_samples *samples;
     uint64_t cfg;
     struct counter counter[2];
     struct ds_pebs_lbr history[LBRS]; /* the last one first */
@@ -46,6 +53,7 @@ struct run { /* of the known program */
 static void drain(struct run *r)
 {
     struct grab_drain head = {.kind = GRAB_DRAIN, .number = drains, .data_cfg = r->cfg, .bytes = r->used};
+    head.capabilities = IA32_PERF_CAPABILITIES_PEBS_TIMING;
     struct ds_area_a0 area = {.pebs_buffer_base = BASE, .pebs_index = BASE + r->used};
     area.pebs_fixed_counter_reset[0] = -r->counter[0].period & (DS_BIT(48) - 1);
     memcpy(head.area, &area, sizeof area);
@@ -71,14 +79,18 @@ static void record(struct run *r, uint64_t counters, enum grab_label label, cons
     const bool history = r->cfg & MSR_PEBS_DATA_CFG_LBR;
     const uint32_t groups = (uint32_t)(r->p->no_gpr && r->counter[0].period == 1009 && !history ? 0 : r->cfg);
     const uint32_t size = ds_pebs_adaptive_size(groups) + (r->p->longer ? 8 : 0);
-    struct ds_pebs_basic basic = {ds_pebs_head(groups, size), grab_known_at[label], counters, clock_tsc};
-    if (r->p->tsc_back && drains % 2)
+    const uint64_t head = ds_pebs_head(groups, size) | UINT64_C(1) << (r->p->slow_retirement ? 33 : 32);
+    struct ds_pebs_basic basic = {head, grab_known_at[label], counters, clock_tsc};
+    if (r->p->tsc_back && drains % 2 && r->setting != GRAB_RESTS)
         basic.tsc -= 1000000;
     if (r->p->eventing_next)
         basic.eventing_ip = grab_known_at[after->next];
     const struct ds_pebs_gpr gpr = {.rip = grab_known_at[r->p->rip_eventing ? label : after->next],
                                     .rcx = after->left - (after->next == GRAB_K8)};
+    const struct ds_pebs_meminfo memory = {.latency = r->p->slow_loads ? 30 : 5};
     put(r, &basic, sizeof basic);
+    if (groups & MSR_PEBS_DATA_CFG_MEMINFO)
+        put(r, &memory, sizeof memory);
     if (groups & MSR_PEBS_DATA_CFG_GPR)
         put(r, &gpr, sizeof gpr);
     for (unsigned i = 0; history && i < LBRS; i++)
@@ -88,6 +100,22 @@ static void record(struct run *r, uint64_t counters, enum grab_label label, cons
     r->all++;
     if (++r->records == RECORDS)
         drain(r);
+}
+
+static void sample(struct run *r, uint64_t ip, uint64_t second, uint64_t rcx)
+{
+    struct grab_samples *s = r->samples;
+    *(struct grab_sample *)GRAB_ADD(s->items, s->count, s->room) = (struct grab_sample){{ip, second, 0, rcx}};
+}
+
+/* Linux' part: the program leaves the CPU, or comes back. */
+static void change(const struct run *r, uint32_t from, uint32_t to)
+{
+    clock_tsc += 3;
+    const struct grab_switch s = {
+        .time = clock_tsc - r->p->clock_off, .index = BASE + r->used, .drains = drains, .old_tid = from, .new_tid = to};
+    grab_store_switch(&store, 0, &s, sizeof s);
+    clock_tsc += 3;
 }
 
 /* Counts one instruction. A counter with precise distribution records its overflow, another the event after. */
@@ -128,8 +156,15 @@ static void step(struct run *r, enum grab_label label, uint64_t left, const stru
         r->history[0] = (struct ds_pebs_lbr){grab_known_at[label], grab_known_at[to], 0};
         if (r->p->half_history)
             memset(r->history + LBRS / 2, 0, LBRS / 2 * sizeof r->history[0]);
+        if (r->setting == GRAB_TRACE && !(r->p->branch_missing && left == 1000))
+            sample(r, grab_known_at[label], grab_known_at[to], 0);
     }
     const uint64_t bits = count(r, label);
+    if (bits && r->setting == GRAB_INTERRUPTS) {
+        const uint64_t all = OUTSIDE + grab_known_count(after, grab_settings[GRAB_INTERRUPTS].iterations, false);
+        sample(r, grab_known_at[after->next], all + r->p->skid, after->left - (after->next == GRAB_K8));
+        return;
+    }
     if (r->p->both && bits & (bits - 1)) {
         record(r, bits, label, after);
         return;
@@ -143,7 +178,8 @@ static void execute(struct run *r, uint64_t iterations)
     static const enum grab_label path[] = {GRAB_K0, GRAB_K1, GRAB_K2, GRAB_K3, GRAB_K4, GRAB_K5,
                                            GRAB_F0, GRAB_F1, GRAB_K6, GRAB_K7, GRAB_K8};
     enum { LENGTH = sizeof path / sizeof path[0] };
-    for (uint64_t left = iterations; left > 1 && (r->all < ENOUGH || r->counter[1].bit); left--)
+    const uint64_t last = r->setting == GRAB_TRACE ? 1 : 2;
+    for (uint64_t left = iterations; left >= last && (r->all < ENOUGH || r->counter[1].bit); left--)
         for (unsigned i = 0; i < LENGTH; i++) {
             const unsigned next = i == 3 && left % 2 == 0 ? 5 : i + 1;
             if (i == 4 && left % 2 == 0)
@@ -151,16 +187,29 @@ static void execute(struct run *r, uint64_t iterations)
             const struct grab_state after = {path[next % LENGTH], next == LENGTH ? left - 1 : left};
             step(r, path[i], left, &after);
         }
+}
+
+/* Linux drains with the counters off. */
+static void rest(struct run *r)
+{
+    const struct grab_state after = {GRAB_K0, 100};
+    change(r, TID, 0);
     drain(r);
+    for (unsigned i = 0; i < r->p->late; i++)
+        record(r, BRANCHES, GRAB_K8, &after);
+    change(r, 0, TID);
 }
 
 static void run_setting(struct grab_judged *j, enum grab_setting_number n, const struct processor *p)
 {
     const struct grab_setting *s = &grab_settings[n];
-    const bool instructions = n == GRAB_PRECISE || n == GRAB_SHORT, precise = instructions != p->pdist_n_plus_1;
+    const bool interrupts = n == GRAB_INTERRUPTS, instructions = n == GRAB_PRECISE || n == GRAB_SHORT || interrupts;
+    const bool precise = instructions && (interrupts || !p->pdist_n_plus_1);
     struct run *r = calloc(1, sizeof *r);
     r->p = p;
-    r->cfg = n == GRAB_HISTORY ? CFG_LBR : CFG;
+    r->setting = n;
+    r->samples = &j->taken[n].samples;
+    r->cfg = n == GRAB_HISTORY ? CFG_LBR : n == GRAB_LOADS ? CFG_MEM : CFG;
     r->counter[0] = (struct counter){BRANCHES, s->period, s->period, true, p->spacing_n, false};
     if (instructions)
         r->counter[0] = (struct counter){FIXED, s->period, s->period, false, precise, false};
@@ -168,9 +217,22 @@ static void run_setting(struct grab_judged *j, enum grab_setting_number n, const
         r->counter[0].left = p->minimum;
     if (n == GRAB_TWO)
         r->counter[1] = (struct counter){FIXED, s->other, s->other, false, true, false};
+    if (interrupts)
+        r->counter[0].left -= OUTSIDE;
+    if (n == GRAB_TRACE)
+        r->counter[0].bit = 0;
+    j->taken[n].tid = TID;
+    j->taken[n].cycles = s->iterations * 21 / 2; /* one for each instruction */
     j->taken[n].first = store.cpu[0].drain_count;
+    j->taken[n].first_switch = store.cpu[0].switch_count;
     execute(r, s->iterations);
+    for (unsigned i = 0; i < s->rests; i++) {
+        rest(r);
+        execute(r, s->iterations);
+    }
+    drain(r);
     j->taken[n].end = store.cpu[0].drain_count;
+    j->taken[n].end_switch = store.cpu[0].switch_count;
     free(r);
 }
 
@@ -178,7 +240,9 @@ static void run_setting(struct grab_judged *j, enum grab_setting_number n, const
 
 static struct grab_judged judge(const struct processor *p)
 {
-    struct grab_judged j = {.store = &store, .format = 4};
+    static struct grab_pair pairs[] = {{0, 0, 0}, {1000000000, 1000000000, 0}}; /* a TSC of 1 GHz */
+    static struct grab_clock clock = {pairs, 2, 2};
+    struct grab_judged j = {.store = &store, .format = 4, .clock = &clock};
     store = (struct grab_store){0};
     drains = 0;
     clock_tsc = 10000000;
@@ -189,9 +253,12 @@ static struct grab_judged judge(const struct processor *p)
     return j;
 }
 
-static void end(void)
+static void end(const struct grab_judged *j)
 {
+    for (unsigned n = 0; n < GRAB_SETTINGS; n++)
+        free(j->taken[n].samples.items);
     free(store.cpu[0].drains);
+    free(store.cpu[0].switches);
     free(store.cpu[0].bytes);
     close(store.file);
 }
@@ -212,9 +279,9 @@ static void expect(const struct processor *p, const char *name, const char *answ
         else if (a.answer[0])
             assert_string_equal(a.answer, grab_row_model(&grab_rows[i]));
         else
-            assert_true(i >= 11 || name); /* what no version asks; or it needs what is otherwise */
+            assert_non_null(name); /* it needs what is otherwise */
     }
-    end();
+    end(&j);
 }
 
 static void as_the_model(void **state)
@@ -241,6 +308,13 @@ static void otherwise(void **state)
         {{.swapped = true, .both = true}, "bystander", "swapped"},
         {{.longer = true}, "record_size", "other"},
         {{.no_gpr = true}, "groups", "other"},
+        {{.clock_off = 5000}, "tsc_switches", "other"},
+        {{.late = 1}, "residual", "1"},
+        {{.late = 4}, "residual", "other"},
+        {{.skid = 7}, "skid", "some"},
+        {{.slow_loads = true}, "latency", "other"},
+        {{.slow_retirement = true}, "retire_latency", "other"},
+        {{.branch_missing = true}, "bts_path", "other"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
         expect(&cases[i].p, cases[i].name, cases[i].answer);
@@ -258,7 +332,7 @@ static void rip_of_the_instruction(void **state)
             grab_rows[i].ask(&j, &a);
             assert_string_equal(a.answer, "eventing");
         }
-    end();
+    end(&j);
 }
 
 /* A setting that Linux refuses, and a format that lacks what is asked for. */
@@ -268,14 +342,14 @@ static void not_asked(void **state)
     const struct processor p = {0};
     struct grab_judged j = judge(&p);
     for (unsigned n = 0; n < GRAB_SETTINGS; n++)
-        j.taken[n] = (struct grab_taken){.refused = "Operation not supported"};
+        j.taken[n] = (struct grab_taken){.refused = "Operation not supported", .samples = j.taken[n].samples};
     for (unsigned i = 0; i < GRAB_ROWS; i++) {
         struct grab_answer a = {0};
         grab_rows[i].ask(&j, &a);
         assert_string_equal(a.answer, "");
         assert_int_not_equal(a.evidence[0], 0);
     }
-    end();
+    end(&j);
 }
 
 int main(void)

@@ -18,4 +18,7 @@ bool grab_nearly(size_t count, size_t all);
 typedef void grab_ask(const struct grab_judged *j, struct grab_answer *a);
 grab_ask grab_ask_record_size, grab_ask_groups, grab_ask_eventing_ip, grab_ask_rip, grab_ask_tsc_order; /* record.c */
 grab_ask grab_ask_spacing, grab_ask_pdist_spacing, grab_ask_pdist_minimum, grab_ask_bystander;          /* spacing.c */
+grab_ask grab_ask_tsc_switches, grab_ask_residual;                                                      /* switches.c */
+grab_ask grab_ask_skid, grab_ask_bts_path;                                                              /* sampled.c */
+grab_ask grab_ask_latency, grab_ask_retire_latency;                                                     /* latency.c */
 grab_ask grab_ask_lbr_order, grab_ask_lbr_depth;                                                        /* history.c */

@@ -6,18 +6,6 @@
 #include "ds/probe/probe.h"
 #include "tools/grab/report/ask.h"
 
-static void ask_bts(const struct grab_judged *j, struct grab_answer *a)
-{
-    (void)j;
-    GRAB_NOT_ASKED(a, "cairn grab records no branches by BTS");
-}
-
-static void ask_later(const struct grab_judged *j, struct grab_answer *a)
-{
-    (void)j;
-    GRAB_NOT_ASKED(a, "this version of cairn grab has no measurement of it");
-}
-
 const struct grab_row grab_rows[GRAB_ROWS] = {
     {"record_size", "as_told", grab_ask_record_size},
     {"groups", "as_asked", grab_ask_groups},
@@ -30,9 +18,12 @@ const struct grab_row grab_rows[GRAB_ROWS] = {
     {"lbr_order", "newest_first", grab_ask_lbr_order},
     {"lbr_depth", "all_used", grab_ask_lbr_depth},
     {"tsc_order", "rising", grab_ask_tsc_order},
-    {"bts_path", "exact", ask_bts},
-    {"skid", "none", ask_later},
-    {"residual", NULL, ask_later},
+    {"tsc_switches", "between", grab_ask_tsc_switches},
+    {"latency", "l1", grab_ask_latency},
+    {"retire_latency", "sums_up", grab_ask_retire_latency},
+    {"bts_path", "exact", grab_ask_bts_path},
+    {"skid", "none", grab_ask_skid},
+    {"residual", NULL, grab_ask_residual},
 };
 
 const char *grab_row_model(const struct grab_row *row)

@@ -15,7 +15,7 @@ struct grab_row {
     const char *model; /* what the model does; NULL: what it does by default in the probe's question of this name */
     void (*ask)(const struct grab_judged *judged, struct grab_answer *answer);
 };
-#define GRAB_ROWS 14u
+#define GRAB_ROWS 17u
 extern const struct grab_row grab_rows[GRAB_ROWS];
 
 const char *grab_row_model(const struct grab_row *row);

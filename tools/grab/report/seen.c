@@ -7,12 +7,16 @@
 #include "tools/pebs/pebs.h"
 
 const struct grab_setting grab_settings[GRAB_SETTINGS] = {
-    [GRAB_BRANCHES] = {"branches:upp", 1009, 100000, 0},
-    [GRAB_PRECISE] = {"instructions:uppp", 2003, 100000, 0},
-    [GRAB_PRECISE_FIRST] = {"branches:uppp", 1009, 100000, 0},
-    [GRAB_SHORT] = {"instructions:uppp", 50, 4000, 0},
-    [GRAB_TWO] = {"branches:upp with instructions:upp", 59, 20000, 47},
-    [GRAB_HISTORY] = {"branches:upp, branch history", 1009, 100000, 0},
+    [GRAB_BRANCHES] = {"branches:upp", 1009, 100000, 0, 0},
+    [GRAB_PRECISE] = {"instructions:uppp", 2003, 100000, 0, 0},
+    [GRAB_PRECISE_FIRST] = {"branches:uppp", 1009, 100000, 0, 0},
+    [GRAB_SHORT] = {"instructions:uppp", 50, 4000, 0, 0},
+    [GRAB_TWO] = {"branches:upp with instructions:upp", 59, 20000, 47, 0},
+    [GRAB_HISTORY] = {"branches:upp, branch history", 1009, 100000, 0, 0},
+    [GRAB_RESTS] = {"branches:upp, the program sleeps", 101, 200, 0, 100},
+    [GRAB_INTERRUPTS] = {"instructions:u", 10007, 100000, 0, 0},
+    [GRAB_TRACE] = {"branches:u, each", 1, 2000, 0, 0},
+    [GRAB_LOADS] = {"mem-loads:upp", 101, 20000, 0, 0},
 };
 
 struct grab_seen grab_seen_first(enum grab_setting_number setting)

@@ -2,12 +2,16 @@
 /* The records of a settings run, one after the other, and where in the known program each was made. */
 #pragma once
 
+#include "ds/generation.h"
+#include "tools/grab/base/clock.h"
 #include "tools/grab/report/known.h"
 #include "tools/grab/report/settings.h"
 
 struct grab_judged {
     const struct grab_store *store;
+    struct grab_clock *clock; /* a pair before and after each setting */
     unsigned cpu, format;
+    enum ds_generation generation;
     struct grab_taken taken[GRAB_SETTINGS];
 };
 
