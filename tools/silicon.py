@@ -6,6 +6,7 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs/silicon"
 ASKED = re.compile(r"^(\w+) +(\S+) +model (\S+) +(equal|differs)$")
@@ -30,11 +31,16 @@ class Report:
 
 
 def read(path):
-    lines = path.read_text(encoding="utf-8").splitlines()
-    if not lines or not lines[0].startswith("cairn silicon report 1, "):
+    """A report for each kind of core."""
+    first, *parts = re.split(r"^cairn silicon report 1, .*\n", path.read_text(encoding="utf-8"), flags=re.M)
+    if first or not parts:
         raise Trouble(f"{path.name}: its first line is not of a report that this script knows")
+    return [read_part(path, part.splitlines()) for part in parts]
+
+
+def read_part(path, lines):
     head, rows = {}, {}
-    for line in lines[1:]:
+    for line in lines:
         if asked := ASKED.match(line):
             rows[asked[1]] = asked[2], asked[3], asked[4] == "equal"
         elif not_asked := NOT_ASKED.match(line):
@@ -62,8 +68,9 @@ def page(reports):
                    "about silicon.\n")
     for number, report in enumerate([*real, *emulated], 1):
         lines = report.lines
-        out.append(f"- {number}: [{report.name}](reports/{report.name}.txt): {lines['cpuid.1']}, microcode "
-                   f"{lines['microcode']};\n  {lines['source']}")
+        core = f", {lines['cpuid.1a']}" if "cpuid.1a" in lines else ""
+        out.append(fill(f"- {number}: [{report.name}](reports/{report.name}.txt): {lines['cpuid.1']}{core}, microcode "
+                        f"{lines['microcode']}; {lines['source']}", 120, subsequent_indent="  "))
     reports = [*real, *emulated]
     rows = dict.fromkeys(name for report in reports for name in report.rows)
     model = {name: next((report.rows[name][1] for report in reports if report.rows.get(name, (None,))[0]), None)
@@ -79,7 +86,7 @@ def page(reports):
 
 def main():
     try:
-        print(page([read(path) for path in sorted((FOLDER / "reports").glob("*.txt"))]), end="")
+        print(page([report for path in sorted((FOLDER / "reports").glob("*.txt")) for report in read(path)]), end="")
     except Trouble as trouble:
         sys.exit(f"silicon.py: {trouble}")
 
