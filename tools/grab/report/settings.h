@@ -27,7 +27,8 @@ enum grab_setting_number {
 struct grab_setting {
     const char *event; /* for people */
     uint64_t period, iterations;
-    uint64_t other; /* the period of instructions, with two events: one that does not run in step with the other's */
+    uint64_t other; /* the period of instructions, with two events: neither it nor it + 1 is in step with
+                     * the other's: 60 branches are 157.5 instructions */
     unsigned rests; /* so often the program sleeps, and begins anew */
 };
 extern const struct grab_setting grab_settings[GRAB_SETTINGS]; /* seen.c: records are read by it, too */
