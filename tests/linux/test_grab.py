@@ -82,6 +82,7 @@ MACHINES = [Machine("icelake", 4).param(),
                                    ("lunarlake", 6)))]
 LOGS = ["plain", "registers", "own"]
 LOSSY = ["ring", "skipped"]
+LEAST_ASKED = {1: 4, 2: 7, 3: 12, 4: 13, 6: 14}  # rows of the report, by record format
 REPORT = f"{SHOWN}; cairn-grab --report 2>/dev/null"
 
 
@@ -243,6 +244,11 @@ def test_refusals(grabbed):
         assert said.status == status and f"cairn-grab: {what}" in said.output, (command, said)
 
 
+def cores(report):
+    """The report of each kind of core."""
+    return re.split(r"^(?=cairn silicon report )", report, flags=re.M)[1:]
+
+
 def rows(report):
     """{row: (answer, "equal" or "differs") or None, which is not asked}"""
     return {name: said and tuple(re.split(r" +model \S+ +", said)) for name, said in
@@ -254,25 +260,46 @@ def asked(report):
 
 
 def test_every_row_of_the_report_is_equal(grabbed):
-    """It is what docs/silicon has of the preset, if it has it."""
+    """Of each kind of core; it is what docs/silicon has of the preset."""
     report = grabbed.report
     assert report.status == 0, report.output
-    assert all(equal == "equal" for _, equal in asked(report.output).values()), report.output
+    assert len(cores(report.output)) == (2 if grabbed.machine.preset in guest.HYBRIDS else 1)
+    for core in cores(report.output):
+        assert all(equal == "equal" for _, equal in asked(core).values()), core
+        assert len(asked(core)) >= LEAST_ASKED[grabbed.machine.format], core
     assert all(len(line) <= 80 for line in report.output.splitlines() if not line.startswith("source: "))
-    assert len(asked(report.output)) >= (9 if grabbed.machine.format >= 4 else 2), report.output
     page = guest.ROOT / f"docs/silicon/reports/qemu-ds-{grabbed.machine.preset}.txt"
-    assert not page.exists() or rows(page.read_text(encoding="utf-8")) == rows(report.output)
+    assert [rows(core) for core in cores(page.read_text(encoding="utf-8"))] == [rows(core) for core in
+                                                                                  cores(report.output)]
+
+
+def report_with(folder, preset, plugin):
+    run = guest.run(folder, [checks.QUIET, REPORT], preset=preset, append="nmi_watchdog=0", smp=2, plugin=plugin,
+                    files={"bin/cairn-grab": GRAB})
+    return run.said[-1].output
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("policy, answer", [("bystander", "swapped"), ("pdist_minimum", "128")])
-def test_a_processor_that_does_otherwise_is_caught(tmp_path, policy, answer):
+@pytest.mark.parametrize("plugin, row, answer", [
+    ("policy.bystander=swapped", "bystander", "swapped"), ("policy.pdist_minimum=128", "pdist_minimum", "128"),
+    ("memory=model,memory.l1=48K/12/30", "latency", "other"),
+])
+def test_a_processor_that_does_otherwise_is_caught(tmp_path, plugin, row, answer):
     """In its own row, and no other."""
-    run = guest.run(tmp_path, [checks.QUIET, REPORT], preset="icelake", append="nmi_watchdog=0", smp=2,
-                    plugin=f"policy.{policy}={answer}", files={"bin/cairn-grab": GRAB})
-    said = asked(run.said[-1].output)
-    different = {name: row for name, row in said.items() if row[1] != "equal"}
-    assert different == {policy: (answer, "differs")}, run.said[-1].output
+    report = report_with(tmp_path, "icelake", plugin)
+    different = {name: said for name, said in asked(report).items() if said[1] != "equal"}
+    assert different == {row: (answer, "differs")}, report
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("preset", ["skylake", "sapphirerapids", "lunarlake"])
+def test_latencies(tmp_path, preset):
+    """With a memory system loads have one, and are sampled."""
+    report = report_with(tmp_path, preset, "memory=model" + (",efficient=1" if preset in guest.HYBRIDS else ""))
+    performance = asked(cores(report)[0])
+    assert performance["latency"] == ("l1", "equal"), report
+    assert (preset != "lunarlake") or performance["retire_latency"] == ("sums_up", "equal"), report
+    assert all(equal == "equal" for core in cores(report) for _, equal in asked(core).values()), report
 
 
 def test_linux_warns_of_nothing(grabbed):
