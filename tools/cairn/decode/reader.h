@@ -4,7 +4,7 @@
 
 #include "tools/cairn/decode/text.h"
 
-#define CAIRN_BYTES_MOST (UINT64_C(1) << 30) /* at most, with repeated lines */
+#define CAIRN_BYTES_MOST (UINT64_C(1) << 28) /* at most, with repeated lines: no buffer of records is larger */
 
 struct cairn_reader {
     struct cairn_bytes *bytes;
