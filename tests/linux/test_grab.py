@@ -25,7 +25,7 @@ CAIRN, GRAB = guest.BUILD / "cairn", guest.BUILD / "cairn-grab"
 SHOWN, HIDDEN = (f"echo {value} >/proc/sys/kernel/kptr_restrict" for value in (1, 2))
 REFUSALS = [  # commands, exit status, what is said
     (f"{HIDDEN}; cairn-grab -- true", 3, "the kernel hides its addresses: 'sysctl kernel.kptr_restrict=1' shows them"),
-    (f"{SHOWN}; cairn-grab -o none.log -- true", 1, "no event used PEBS: not every event can"),
+    (f"{SHOWN}; cairn-grab -o none.log -- true", 1, "no event used PEBS or BTS: not every event can"),
     # The command does not run. Linux' PMU of plain counters takes no samples.
     (f"{SHOWN}; cairn-grab -o none.log -e msr/event=0/ -- touch ran; said=$?; sleep 1; [ ! -e ran ] && (exit $said)",
      3, "msr/event=0/: Linux refuses the event: Invalid argument"),
@@ -44,6 +44,11 @@ class Machine:
         return "branches" if self.format else "instructions"
 
     @property
+    def bts(self):
+        """Whether Linux lets branches have a period of 1. From 6.11 on it does not on Haswell and Nehalem."""
+        return self.format >= 3
+
+    @property
     def commands(self):
         """{name of the log: command}. Before format 2 a sample with :pp is not the record's instruction."""
         precise = "pp" if self.format >= 2 else "p"
@@ -58,7 +63,9 @@ class Machine:
         kernel = (f"{prefix}perf record -q -g -e {pmu}/instructions/kp -c 997 "
                   "dd if=/dev/zero of=/dev/null bs=1 count=100")
         skipped = {"skipped": PROBED.format(f"cairn-grab -o skipped --ring 16384 -- sh -c '{HIDDEN}; {kernel}'")}
-        return {log: f"{SHOWN}; {command}" for log, command in (perf | own | skipped).items()}
+        path = {"path": f"{prefix}cairn-grab -o path -e branches:u -c 1 -- known" if self.bts else
+                "cairn-grab -o path -e branches:u -c 1 -- known; [ $? = 3 ] && touch path"}
+        return {log: f"{SHOWN}; {command}" for log, command in (perf | own | skipped | path).items()}
 
     @property
     def why(self):
@@ -82,6 +89,7 @@ MACHINES = [Machine("icelake", 4).param(),
                                    ("lunarlake", 6)))]
 LOGS = ["plain", "registers", "own"]
 LOSSY = ["ring", "skipped"]
+ALL = [*LOGS, *LOSSY, "path"]
 LEAST_ASKED = {1: 4, 2: 7, 3: 12, 4: 13, 6: 14}  # rows of the report, by record format
 REPORT = f"{SHOWN}; cairn-grab --report 2>/dev/null"
 
@@ -121,11 +129,11 @@ def grabbed(request, tmp_path_factory):
     machine, folder = request.param, tmp_path_factory.mktemp("grab")
     files = {"bin/known": known.assemble(folder), "bin/cairn-grab": GRAB}
     truth = f"truth={folder / 'truth'}" + (",efficient=1" if machine.preset in guest.HYBRIDS else "")
-    commands = [checks.QUIET, *machine.commands.values(), *(f"base64 {log}" for log in LOGS + LOSSY),
+    commands = [checks.QUIET, *machine.commands.values(), *(f"base64 {log}" for log in ALL),
                 *(command for command, *_ in REFUSALS), machine.why, REPORT]
     run = guest.run(folder, commands, preset=machine.preset, kernel=checks.kernel(machine.preset),
                     append="nmi_watchdog=0", smp=machine.cpus, plugin=truth, files=files)
-    said = dict(zip(LOGS + LOSSY, run.said[1:]))
+    said = dict(zip(ALL, run.said[1:]))
     assert all(one.status == 0 for one in said.values()), said
     for log, one in zip(said, run.said[1 + len(said):]):
         (folder / log).write_bytes(base64.b64decode(one.output))
@@ -166,9 +174,9 @@ def test_a_full_ring_s_loss_is_exact(grabbed):
     truth, records, head = grabbed.truth("ring"), grabbed.samples("ring"), grabbed.head("ring")
     lost = [list(map(int, head["keys"][f"end.cpu.{cpu}.grab"].split())) for cpu in range(grabbed.machine.cpus)]
     size = int(head["keys"]["ds.record_bytes"])
-    drains, gone, switches = map(sum, zip(*lost))
+    drains, gone, switches, branches = map(sum, zip(*lost))
     assert gone > 0 and set(truth) == {size} and len(truth) * size == len(records) * size + gone
-    assert f"{gone} bytes of PEBS records, {drains} " in head["losses"][0] and f" and {switches} " in head["losses"][0]
+    assert head["losses"][0].startswith(f"{gone} bytes of PEBS records, {branches} bytes of branch records, {drains} ")
     assert f"note: {gone} bytes of records and {switches} switches are lost" in grabbed.said["ring"].output
     parts = [(stream, re.sub(rb"(cpu\.\d+\.grab=\d+) ", rb"\1 1", payload))
              for stream, payload in frames.read((grabbed.folder / "ring").read_bytes())]
@@ -185,6 +193,26 @@ def test_skipped_hooks_are_counted(grabbed):
     assert 0 < missing <= 2 * skipped and head["keys"]["grab.skipped"] == f"{skipped} 0"
     assert any(f"Linux did not run the hook of drains {skipped} times" in loss for loss in head["losses"])
     assert any(" unknown " in head["keys"][f"end.cpu.{cpu}.ds"] for cpu in range(grabbed.machine.cpus))
+
+
+def test_branches(grabbed):
+    """Each of the program, in their order, and beside them only ways into the kernel. They are the plugin's."""
+    if not grabbed.machine.bts:
+        what = "branches:u: Linux refuses the event: Invalid argument; newer kernels refuse this period on Nehalem"
+        assert what in grabbed.said["path"].output
+        return
+    paper = known.Known(grabbed.folder / "known", 1)
+    lines = list(map(json.loads, grabbed.tool("export", "--to", "json", "path").stdout.splitlines()))
+    said = [tuple(int(line[end], 16) for end in ("from", "to")) for line in lines if line["type"] == "branch"]
+    assert [branch for branch in said if not branch[1] >> 63] == list(paper.taken())
+    assert all(start in paper.name for start, _ in said) and lines[0]["losses"] == []
+    assert {line["thread"]["name"] for line in lines if line["type"] == "branch"} == {"known"}
+    done = grabbed.tool("check", "--plugin", "truth", "path")
+    assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr
+    compared = re.search(r"^truth: each branch, and those lost +(\d+) +0 verified$", done.stdout, re.M)
+    assert compared and int(compared[1]) > len(said), done.stdout
+    shown = grabbed.tool("bts", "path").stdout
+    assert f": {len(said)} branches in " in shown and "lost: 0" in shown
 
 
 def test_the_source_is_told(grabbed):

@@ -75,7 +75,7 @@ static bool same_groups(const struct grab_store *store, uint64_t *groups)
     for (unsigned c = 0; c < GRAB_CPUS; c++)
         for (size_t i = 0; i < store->cpu[c].drain_count; i++) {
             const struct grab_drain *d = &store->cpu[c].drains[i].head;
-            if (!d->bytes)
+            if (!d->bytes || d->kind == GRAB_BTS)
                 continue;
             if (any && d->data_cfg != *groups)
                 return false;
@@ -96,8 +96,12 @@ static void dump_debug_store(struct trace_dump *d, const struct grab_session *s,
     LINE("ds.area_form=%XH", ds_area_bytes(s->format, false));
     if (same_groups(log->store, &groups))
         LINE("ds.data_cfg=0x%" PRIx64, groups & ((UINT64_C(1) << 32) - 1));
-    LINE("ds.bts=off");
-    LINE("ds.bts.reason=cairn grab records no branches");
+    uint64_t branches = 0;
+    for (unsigned c = 0; c < log->cpus; c++)
+        branches += s->cpu[c].bts_drains;
+    LINE("ds.bts=%s", branches ? "interrupt" : "off");
+    if (!branches)
+        LINE("ds.bts.reason=no event used BTS: -e branches:u -c 1 does");
     for (unsigned c = 0; c < log->cpus; c++) {
         const struct grab_one_cpu *cpu = &log->store->cpu[c];
         if (!cpu->drain_count)
@@ -224,9 +228,10 @@ static void sum_up(struct grab_written *w, const struct grab_session *s, const s
         const struct grab_cpu *cpu = grab_rings_cpu(log->rings, c);
         w->records += s->cpu[c].records;
         w->drains += s->cpu[c].drains;
+        w->branches += s->cpu[c].branches;
         w->switches += cpu->switches;
         w->lost_switches += cpu->lost_switches;
-        w->lost_bytes += s->cpu[c].lost_bytes;
+        w->lost_bytes += s->cpu[c].lost_bytes + s->cpu[c].lost_bts;
     }
 }
 

@@ -24,7 +24,7 @@ struct grab_log {
 };
 
 struct grab_written { /* what came of it */
-    uint64_t records, drains, switches, lost_switches, lost_bytes;
+    uint64_t records, drains, branches, switches, lost_switches, lost_bytes;
     unsigned format;
 };
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,15 +33,16 @@
 
 static const char usage[] = "usage: cairn grab [-o LOG] [-e EVENT]... [-c N] [-a | -p PID] [-- COMMAND ...]\n"
                             "Runs COMMAND and records what the Debug Store of this Linux writes meanwhile, as\n"
-                            "a log for cairn: the PEBS records, as the processor wrote them, and each context\n"
-                            "switch with PebsIndex. BPF programs read them right before Linux does, and\n"
-                            "change nothing. Only root may run it.\n"
+                            "a log for cairn: records of PEBS and BTS, as the processor wrote them, and each\n"
+                            "context switch with PebsIndex. BPF programs read them right before Linux does,\n"
+                            "and change nothing. Only root may run it.\n"
                             "  -o, --output LOG   write LOG (cairn-grab.log)\n"
                             "  -e, --event EVENT  count EVENT in COMMAND: cycles, instructions, branches,\n"
                             "                     rUUEE or cpu/event=0xc0,umask=0x1/, with :u or :k after it.\n"
                             "                     Can be given several times. Without -e, another program,\n"
                             "                     such as perf record, must use PEBS meanwhile\n"
-                            "  -c, --count N      write a record every N events (100003)\n"
+                            "  -c, --count N      write a record every N events (100003); -e branches:u -c 1\n"
+                            "                     records every branch (BTS)\n"
                             "  -a, --all-cpus     count on all CPUs, not only in COMMAND\n"
                             "  -p, --pid PID      count in this process\n"
                             "      --why          tell of each event whether PEBS sampled it, how Linux read\n"
@@ -285,6 +287,7 @@ static int record(const struct options *o, struct grab_rings *rings, struct grab
     follow(rings, maps, clock, child.pid);
     grab_rings_stop(rings);
     grab_maps_end(maps);
+    prctl(PR_TASK_PERF_EVENTS_DISABLE); /* they would go on, and slow down the rest */
     grab_clock_take(clock);
     return GRAB_GOOD;
 }
@@ -301,15 +304,18 @@ static void join(char *line, size_t room, char **command)
 static int report(const struct grab_rings *rings, const struct grab_source *source, const char *output,
                   const struct grab_written *w)
 {
-    fprintf(stderr, "%s: %lu records of PEBS format %u in %lu drains, %lu switches\n  from %s\n", output,
-            (unsigned long)w->records, w->format, (unsigned long)w->drains, (unsigned long)w->switches, source->text);
+    fprintf(stderr, "%s: %lu records of PEBS format %u in %lu drains, ", output, (unsigned long)w->records, w->format,
+            (unsigned long)w->drains);
+    if (w->branches)
+        fprintf(stderr, "%lu branches, ", (unsigned long)w->branches);
+    fprintf(stderr, "%lu switches\n  from %s\n", (unsigned long)w->switches, source->text);
     if (w->lost_bytes || w->lost_switches)
         grab_note("%lu bytes of records and %lu switches are lost because the rings were full: use a larger --ring",
                   (unsigned long)w->lost_bytes, (unsigned long)w->lost_switches);
     grab_rings_tell_skipped(rings);
-    if (w->records)
+    if (w->records || w->branches)
         return GRAB_GOOD;
-    grab_error("no event used PEBS: not every event can; 'perf record -e instructions:pp' does");
+    grab_error("no event used PEBS or BTS: not every event can; 'perf record -e instructions:pp' uses PEBS");
     return GRAB_BAD;
 }
 

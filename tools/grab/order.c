@@ -13,7 +13,7 @@
 /* Along the records of one drain, as far as they are known. */
 struct records {
     const struct grab_store *store;
-    const struct grab_drained *d;
+    const struct grab_drained *d; /* NULL: there are none */
     unsigned format;
     uint64_t at;   /* of the next record */
     uint64_t last; /* TSC of the one before it; 0: there is none */
@@ -30,7 +30,7 @@ static uint64_t tsc_of(const struct records *r, uint64_t at)
 
 static void look(struct records *r)
 {
-    const bool there = grab_record_bytes(r->store, r->d, r->format, r->at) && ds_pebs_has_tsc(r->format);
+    const bool there = r->d && grab_record_bytes(r->store, r->d, r->format, r->at) && ds_pebs_has_tsc(r->format);
     r->next = there ? tsc_of(r, r->at) : UINT64_MAX;
 }
 
@@ -44,6 +44,24 @@ static void pass(struct records *r, uint64_t end)
         r->at += size;
     }
     look(r);
+}
+
+/* Of the first drain of PEBS from `i` on. */
+static struct records records_from(const struct grab_store *store, const struct grab_one_cpu *c, size_t i,
+                                   unsigned format)
+{
+    while (i < c->drain_count && c->drains[i].head.kind == GRAB_BTS)
+        i++;
+    struct records r = {.store = store, .d = i < c->drain_count ? &c->drains[i] : NULL, .format = format};
+    look(&r);
+    return r;
+}
+
+/* Drains of BTS in front of `i` are not after the event behind them, which was moved. */
+static void bring_back(struct grab_one_cpu *c, size_t i, uint64_t tsc)
+{
+    while (i-- && c->drains[i].head.kind == GRAB_BTS && c->drains[i].tsc > tsc)
+        c->drains[i].tsc = tsc;
 }
 
 /* Within these two, which the order allows; where they contradict each other, not before the first. */
@@ -61,30 +79,33 @@ static void order_cpu(struct grab_store *store, struct grab_one_cpu *c, const st
 {
     uint64_t last = 0;
     size_t next = 0; /* switch */
+    struct records r = records_from(store, c, 0, format);
     for (size_t i = 0; i <= c->drain_count; i++) {
         struct grab_drained *d = i < c->drain_count ? &c->drains[i] : NULL;
-        struct records r = {store, d, format, 0, last, UINT64_MAX};
         const bool start = d && d->head.kind == GRAB_START;
         const uint64_t mapped = d ? grab_clock_tsc(clock, d->head.time) : UINT64_MAX;
-        if (d)
-            look(&r);
-        for (; !start && next < c->switch_count && (!d || c->switches[next].s.drains <= d->head.number); next++) {
+        for (; !start && next < c->switch_count && (!d || grab_before(&c->switches[next], d)); next++) {
             struct grab_switched *s = &c->switches[next];
-            const uint64_t base = d ? grab_area(d).pebs_buffer_base : 0;
-            if (d && s->s.drains == d->head.number && s->s.index >= base) /* else its drain is missing */
+            const uint64_t base = r.d ? grab_area(r.d).pebs_buffer_base : 0;
+            if (r.d && s->s.drains == r.d->head.number && s->s.index >= base) /* else its drain is missing */
                 pass(&r, s->s.index - base);
             const uint64_t high = r.next < mapped ? r.next : mapped;
             s->tsc = move(order, grab_clock_tsc(clock, s->s.time), last > r.last ? last : r.last, high);
             last = s->tsc;
+            bring_back(c, i, last);
         }
         if (!d)
             return;
+        if (d->head.kind == GRAB_BTS) {
+            d->tsc = mapped > last ? mapped : last;
+            continue;
+        }
         pass(&r, d->bytes);
-        struct records after = {store, i + 1 < c->drain_count ? d + 1 : NULL, format, 0, 0, UINT64_MAX};
-        if (after.d)
-            look(&after);
+        const struct records after = records_from(store, c, i + 1, format);
         d->tsc = move(order, mapped, last > r.last ? last : r.last, after.next);
         last = d->tsc;
+        bring_back(c, i, last);
+        r = after;
     }
 }
 

@@ -11,7 +11,7 @@
 #include "tools/grab/threads.h"
 #include "tools/pebs/pebs.h"
 
-struct place { /* in a process; records are in many only once */
+struct place { /* in a process */
     uint32_t process;
     uint64_t address;
 };
@@ -19,6 +19,7 @@ struct place { /* in a process; records are in many only once */
 struct places {
     struct place *items;
     size_t count, room;
+    struct place met[1024]; /* so that those of a loop are there once, not each time */
 };
 
 struct range { /* where a process has a function; without one: the address alone */
@@ -30,9 +31,11 @@ struct range { /* where a process has a function; without one: the address alone
 
 static void add(struct places *p, uint32_t process, uint64_t address)
 {
-    const struct place *last = p->count ? &p->items[p->count - 1] : NULL;
-    if (!(address >> 63) && (!last || last->process != process || last->address != address))
-        *(struct place *)GRAB_ADD(p->items, p->count, p->room) = (struct place){process, address};
+    const struct place place = {process, address};
+    struct place *met = &p->met[(address ^ address >> 10) % (sizeof p->met / sizeof p->met[0])];
+    if (address >> 63 || (met->process == process && met->address == address))
+        return;
+    *met = *(struct place *)GRAB_ADD(p->items, p->count, p->room) = place;
 }
 
 /* The instruction, and its branches. */
@@ -58,7 +61,7 @@ static void follow(struct places *p, const struct grab_store *store, const struc
         const struct grab_drained *d = &c->drains[i];
         const uint64_t base = grab_area(d).pebs_buffer_base;
         uint64_t at = 0;
-        if (d->head.kind == GRAB_START)
+        if (d->head.kind == GRAB_START || d->head.kind == GRAB_BTS)
             continue;
         for (bool more = true; more;) {
             const struct grab_switch *s = next < c->switch_count ? &c->switches[next].s : NULL;
@@ -68,6 +71,26 @@ static void follow(struct places *p, const struct grab_store *store, const struc
                 add_record(p, process, store->records + d->at + at, size, format);
             if (more)
                 process = c->switches[next++].s.new_tgid;
+        }
+    }
+}
+
+/* Of BTS: a drain is of the thread that runs there. */
+static void follow_branches(struct places *p, const struct grab_store *store, const struct grab_one_cpu *c)
+{
+    uint32_t process = c->switch_count ? c->switches[0].s.old_tgid : 0;
+    size_t next = 0;
+    for (size_t i = 0; i < c->drain_count; i++) {
+        const struct grab_drained *d = &c->drains[i];
+        struct ds_bts_record branch;
+        if (d->head.kind != GRAB_BTS)
+            continue;
+        for (; next < c->switch_count && grab_before(&c->switches[next], d); next++)
+            process = c->switches[next].s.new_tgid;
+        for (uint64_t at = 0; at + sizeof branch <= d->bytes; at += sizeof branch) {
+            memcpy(&branch, store->records + d->at + at, sizeof branch);
+            add(p, process, branch.from);
+            add(p, process, branch.to);
         }
     }
 }
@@ -85,6 +108,8 @@ static void find_places(struct places *p, const struct grab_store *store, unsign
     *p = (struct places){0};
     for (unsigned c = 0; c < GRAB_CPUS; c++)
         follow(p, store, &store->cpu[c], format);
+    for (unsigned c = 0; c < GRAB_CPUS; c++)
+        follow_branches(p, store, &store->cpu[c]);
     if (p->count)
         qsort(p->items, p->count, sizeof *p->items, by_process);
 }

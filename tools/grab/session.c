@@ -13,10 +13,15 @@
 #include "trace/hub.h"
 #include "trace/session_inside.h"
 #include "trace/sessions/group_names.h"
+#include "trace/wire/bts.h"
 
 #define BUFFER_BYTES 65536u
 #define RECORDS_MOST                                                                                                   \
     (CAIRN_EVENT_MAX - (uint32_t)sizeof(struct perfinfo_trace_header) - (uint32_t)sizeof(struct cairn_ds_records))
+/* Of whole records. */
+#define BRANCHES_MOST                                                                                                  \
+    ((CAIRN_EVENT_MAX - (uint32_t)sizeof(struct perfinfo_trace_header) - (uint32_t)sizeof(struct cairn_bts_records)) / \
+     (uint32_t)sizeof(struct ds_bts_record) * (uint32_t)sizeof(struct ds_bts_record))
 
 /* ---- the session ------------------------------------------------------------------------------------------------- */
 
@@ -74,6 +79,7 @@ struct play {
     volatile uint64_t index; /* PebsIndex, for the stamps */
     uint64_t tsc;            /* of the last event */
     uint64_t drains;         /* due next */
+    uint64_t bts_drains;     /* likewise */
     uint64_t switches;
 };
 
@@ -111,10 +117,12 @@ static void put_switch(struct play *p, const struct grab_switched *s)
     trace_hub_switch(p->hub, &sw);
 }
 
-static void event(struct play *p, const void *head, uint32_t head_bytes, const void *rest, uint32_t bytes)
+static void event(struct play *p, uint16_t hook, const void *head, uint32_t head_bytes, const void *rest,
+                  uint32_t bytes)
 {
     const struct trace_part parts[] = {{head, head_bytes}, {rest, bytes}};
-    trace_hub_event(p->hub, p->tsc, 0, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, parts, 2);
+    const uint8_t version = hook == HOOK_CAIRN_DS ? HOOK_VERSION_CAIRN_DS : HOOK_VERSION_CAIRN_BTS;
+    trace_hub_event(p->hub, p->tsc, 0, hook, version, parts, 2);
 }
 
 /* Bytes of whole records behind `at` that fit in an event, and how many they are. */
@@ -175,7 +183,7 @@ static void put_drain(struct play *p, const struct grab_drained *d)
                                    .lost = full ? CAIRN_DS_LOST_UNKNOWN : 0,
                                    .record_bytes = (uint32_t)d->head.bytes,
                                    .record_events = parts + !whole};
-    event(p, &epoch, sizeof epoch, d->head.area, ds_area_bytes(p->s->format, false));
+    event(p, HOOK_CAIRN_DS, &epoch, sizeof epoch, d->head.area, ds_area_bytes(p->s->format, false));
     uint64_t at = 0;
     for (uint32_t i = 0; i < parts; i++) {
         const uint32_t size = part_of(p, d, at, &ignored);
@@ -185,7 +193,7 @@ static void put_drain(struct play *p, const struct grab_drained *d)
                                               .address = base + at,
                                               .bytes = size,
                                               .part = i};
-        event(p, &head, sizeof head, p->log->store->records + d->at + at, size);
+        event(p, HOOK_CAIRN_DS, &head, sizeof head, p->log->store->records + d->at + at, size);
         at += size;
     }
     if (!whole)
@@ -198,6 +206,65 @@ static void put_drain(struct play *p, const struct grab_drained *d)
     p->counts->lost_bytes += d->bytes - bytes; /* of a record that is not whole */
     p->counts->lost_unknown |= full;
     p->index = d->head.kind == GRAB_STOP ? p->index : base;
+}
+
+/* Its area has the records' own base: those of another thread may lie in front of them. */
+static struct cairn_bts_epoch bts_epoch(const struct grab_drained *d, uint8_t reason)
+{
+    const struct ds_area_60 area = grab_area(d);
+    return (struct cairn_bts_epoch){
+        .kind = CAIRN_BTS_EPOCH,
+        .reason = reason,
+        .interrupting = 1,
+        .epoch = (uint32_t)d->head.number,
+        .tsc = d->tsc,
+        .area = {d->head.first, area.bts_index, area.bts_absolute_maximum, area.bts_interrupt_threshold},
+        .tid = d->head.tid,
+    };
+}
+
+/* The first epoch begins where recording does. */
+static void start_bts(struct play *p, const struct grab_drained *start, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (start[i].head.kind == GRAB_BTS) {
+            struct cairn_bts_epoch epoch = bts_epoch(start, CAIRN_DS_START);
+            epoch.area[0] = epoch.area[1] = grab_area(start).bts_buffer_base;
+            epoch.tid = 0;
+            event(p, HOOK_CAIRN_BTS, &epoch, sizeof epoch, NULL, 0);
+            return;
+        }
+}
+
+static void put_bts(struct play *p, const struct grab_drained *d)
+{
+    const struct ds_area_60 area = grab_area(d);
+    const bool due = area.bts_index >= area.bts_interrupt_threshold;
+    const bool full = area.bts_index + sizeof(struct ds_bts_record) > area.bts_absolute_maximum;
+    const uint64_t bytes = d->bytes - d->bytes % sizeof(struct ds_bts_record);
+    struct cairn_bts_epoch epoch = bts_epoch(d, due ? CAIRN_DS_THRESHOLD : CAIRN_DS_SOFTWARE);
+    if (d->head.number != p->bts_drains) {
+        p->counts->bts_lost_unknown = true;
+        lose(p, 0);
+    }
+    p->tsc = d->tsc;
+    epoch.lost = full ? CAIRN_DS_LOST_UNKNOWN : 0;
+    epoch.record_bytes = (uint32_t)d->head.bytes;
+    epoch.record_events = (uint32_t)((d->head.bytes + BRANCHES_MOST - 1) / BRANCHES_MOST);
+    event(p, HOOK_CAIRN_BTS, &epoch, sizeof epoch, NULL, 0);
+    struct cairn_bts_records head = {.kind = CAIRN_BTS_RECORDS, .epoch = epoch.epoch};
+    for (uint64_t at = 0; at < bytes; at += head.bytes, head.part++) {
+        head.address = d->head.first + at;
+        head.bytes = bytes - at < BRANCHES_MOST ? (uint32_t)(bytes - at) : BRANCHES_MOST;
+        event(p, HOOK_CAIRN_BTS, &head, sizeof head, p->log->store->records + d->at + at, head.bytes);
+    }
+    if (bytes != d->head.bytes)
+        lose(p, 0);
+    p->bts_drains = d->head.number + 1;
+    p->counts->bts_drains++;
+    p->counts->branches += bytes / sizeof(struct ds_bts_record);
+    p->counts->lost_bts += d->bytes - bytes; /* of a record that is not whole */
+    p->counts->bts_lost_unknown |= full;
 }
 
 /* What lies between the first event and the last. Without a START the CPU was not online. */
@@ -215,15 +282,23 @@ static void play_cpu(struct play *p, const struct perfinfo_groupmask *masks)
     p->cpu = trace_session_cpu(p->s->session, p->number);
     if (!in_use)
         put_drain(p, d);
+    start_bts(p, d, c->drain_count);
     size_t next = 0;
     for (d++; d <= end; d++) {
-        for (; next < c->switch_count && (d == end || c->switches[next].s.drains <= d->head.number); next++)
+        for (; next < c->switch_count && (d == end || grab_before(&c->switches[next], d)); next++)
             put_switch(p, &c->switches[next]);
-        if (d < end)
+        if (d < end && d->head.kind == GRAB_BTS)
+            put_bts(p, d);
+        else if (d < end)
             put_drain(p, d);
     }
     const struct grab_cpu *all = grab_rings_cpu(p->log->rings, p->number);
     p->counts->lost_bytes += all->lost_bytes;
+    p->counts->lost_bts += all->lost_bts;
+    if (all->bts_drains != p->bts_drains) {
+        p->counts->bts_lost_unknown = true;
+        lose(p, 0);
+    }
     if (all->switches != p->switches)
         lose(p, all->switches - p->switches);
     pebs.epoch = (uint32_t)p->drains;
@@ -267,7 +342,7 @@ int grab_session_make(struct grab_session *s, const struct grab_log *log)
     for (unsigned c = 0; c < log->cpus; c++) {
         struct play play = {.s = s, .log = log, .from = &log->store->cpu[c], .hub = hub, .number = c};
         play.counts = &s->cpu[c];
-        play.counts->lost_unknown = skipped != 0;
+        play.counts->lost_unknown = play.counts->bts_lost_unknown = skipped != 0;
         trace_hub_init(hub, c, &s->clocks);
         play_cpu(&play, &trace_session_config(s->session)->masks);
     }
@@ -329,8 +404,12 @@ static void end_cpu(struct trace_dump *d, const struct grab_session *s, const st
         LINE("cpu.%u.ds=%lu %lu %lu unknown 0", n, counts->records, counts->drains, counts->interrupts);
     else
         LINE("cpu.%u.ds=%lu %lu %lu 0 0", n, counts->records, counts->drains, counts->interrupts);
-    LINE("cpu.%u.grab=%lu %lu %lu", n, (unsigned long)all->lost_drains, counts->lost_bytes,
-         (unsigned long)all->lost_switches);
+    if (counts->bts_drains && counts->bts_lost_unknown)
+        LINE("cpu.%u.bts=%lu %lu unknown", n, counts->branches, counts->bts_drains);
+    else if (counts->bts_drains)
+        LINE("cpu.%u.bts=%lu %lu 0", n, counts->branches, counts->bts_drains);
+    LINE("cpu.%u.grab=%lu %lu %lu %lu", n, (unsigned long)all->lost_drains, counts->lost_bytes,
+         (unsigned long)all->lost_switches, counts->lost_bts);
 }
 
 void grab_session_end(struct trace_dump *d, const struct grab_session *s, const struct grab_log *log)

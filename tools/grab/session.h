@@ -8,8 +8,10 @@
 
 struct grab_cpu_counts {
     uint64_t records, drains, interrupts;
-    uint64_t lost_bytes; /* of records that are not in the log */
-    bool lost_unknown;   /* the buffer was full at a drain, a drain is missing, or a hook may have been skipped */
+    uint64_t lost_bytes;                     /* of records that are not in the log */
+    uint64_t branches, bts_drains, lost_bts; /* lost_bts: bytes */
+    bool bts_lost_unknown;
+    bool lost_unknown; /* the buffer was full at a drain, a drain is missing, or a hook may have been skipped */
 };
 
 struct grab_session {

@@ -128,10 +128,11 @@ static void follow(struct walk *w)
     const struct grab_one_cpu *c = w->cpu;
     for (size_t i = 0; i <= c->drain_count; i++) {
         const struct grab_drained *d = i < c->drain_count ? &c->drains[i] : NULL;
-        while (w->enabled < c->enabled_count &&
-               (!d || (d->head.kind != GRAB_START && c->enabled[w->enabled].drains <= d->head.number)))
+        if (d && (d->head.kind == GRAB_START || d->head.kind == GRAB_BTS))
+            continue;
+        while (w->enabled < c->enabled_count && (!d || c->enabled[w->enabled].drains <= d->head.number))
             enable(w, &c->enabled[w->enabled++]);
-        if (d && d->head.kind != GRAB_START)
+        if (d)
             count_drain(w, d);
     }
 }

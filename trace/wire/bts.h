@@ -22,7 +22,8 @@ struct cairn_bts_epoch {    /* the epoch that ends here (or, for START, begins) 
     uint64_t lost;          /* 10: records dropped or overwritten in this epoch, or CAIRN_DS_LOST_UNKNOWN */
     uint32_t record_bytes;  /* 18: bytes of records that follow in CAIRN_BTS_RECORDS events, oldest first */
     uint32_t record_events; /* 1C: number of those events */
-    uint64_t area[4];       /* 20: base, index, absolute maximum, threshold, before index was set back to base */
+    uint64_t area[4];       /* 20: base (cairn grab: where this thread's records begin), index, absolute maximum,
+                             * threshold, before index was set back to base */
     uint32_t tid;           /* 40: whose branches they are */
     uint32_t reserved;      /* 44 */
 };

@@ -235,7 +235,7 @@ enum cairn_ds_reason {
     CAIRN_DS_SWITCH = 6,      /* BTS only: another thread runs next */
     CAIRN_DS_THROTTLE = 7,    /* too many PMIs within a timer tick: nothing is counted from now on, */
     CAIRN_DS_UNTHROTTLE = 8,  /* until now, the next tick: this epoch has no records */
-    CAIRN_DS_SOFTWARE = 9,    /* Linux, PEBS only: no interrupt, but a switch, or an event that is read or changed */
+    CAIRN_DS_SOFTWARE = 9,    /* Linux only: no interrupt, but a switch, or an event that is read or changed */
 };
 
 #define CAIRN_DS_LOST_UNKNOWN UINT64_MAX /* buffer found full on hardware: how many were dropped cannot be known */

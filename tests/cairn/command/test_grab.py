@@ -64,6 +64,7 @@ def test_options_are_told_alike():
     (["-e", "cycels", "true"], "cycels: must be one of perf's names (cycles,"),
     (["-e", "cycles:x", "true"], "cycles:x: after ':' only u (programs)"),
     (["-e", "nothing/event=1/", "true"], "nothing/event=1/: Linux has no such PMU"),
+    (["-e", "intel_bts//", "true"], "intel_bts//: its records go to perf's own memory: -e branches:u -c 1"),
     (["-e", "cpu/event=1", "true"], "cpu/event=1: a '/' is missing at its end"),
     (["-e", "cycles"], "-e: there is no COMMAND to count in"),
     (["-a", "true"], "-a: needs -e EVENT, which says what to count"),

@@ -134,6 +134,28 @@ static void test_missing_drain(void **state)
     assert_int_equal(order.moved, 0);
 }
 
+/* A drain of BTS between two switches has no records with times; where the second switch is moved in front of it, it is
+ * moved, too. */
+static void test_bts(void **state)
+{
+    (void)state;
+    const uint64_t first[] = {300003000, 345003000};
+    struct grab_order order;
+    drain(0, GRAB_START, 0, 1000, NULL, 0, 64, UINT32_MAX);
+    change(0, 0, 90000000, 0, 0, 4, 8);
+    drain(0, GRAB_BTS, 0, 118000000, NULL, 0, 64, UINT32_MAX); /* 354003000 */
+    store.cpu[0].drains[1].head.switches = 1;
+    change(0, 1, 120000000, 0, 1, 8, 4); /* 360003000: behind the second record, before which it is */
+    drain(0, GRAB_DRAIN, 0, 330000000, first, 2, 32, UINT32_MAX);
+    assert_int_equal(grab_store_end(&store), 0);
+    grab_order(&store, &clock_of_three, 4, 1000000, &order);
+    assert_int_equal(store.cpu[0].switches[0].tsc, 270003000);
+    assert_int_equal(store.cpu[0].switches[1].tsc, 345003000);
+    assert_int_equal(store.cpu[0].drains[1].tsc, 345003000);
+    assert_int_equal(store.cpu[0].drains[2].tsc, 990003000);
+    assert_int_equal(order.moved, 1);
+}
+
 /* Ticks of a million cycles; a thread that was not seen before has waited 0. */
 static void test_waits(void **state)
 {
@@ -210,6 +232,7 @@ int main(void)
         cmocka_unit_test(test_clock),
         cmocka_unit_test_setup_teardown(test_times, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_drain, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost_piece, setup, teardown),
         cmocka_unit_test_setup_teardown(test_threads, setup, teardown),

@@ -38,7 +38,7 @@ static void check_number(struct walk *w)
 {
     const struct cairn_bts_drain *d = w->drain, *last = w->has_last ? &w->last : NULL;
     bool start = d->reason == CAIRN_DS_START;
-    if (d->reason < CAIRN_DS_START || d->reason > CAIRN_DS_UNTHROTTLE)
+    if (d->reason < CAIRN_DS_START || d->reason > CAIRN_DS_SOFTWARE)
         FAIL(w, "no reason has the number %u", d->reason);
     if (!last && !w->hole && !start)
         FAIL(w, "epoch %" PRIu32 " ends, but no event says that it began", d->number);

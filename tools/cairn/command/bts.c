@@ -255,11 +255,13 @@ static void print_head(const struct cairn_log *log)
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
     cairn_print_damage(log, "# ", "cairn check tells where");
     if (mode.size)
-        printf("# BTS: %.*s, a buffer of %.*s %s on each CPU%s\n", CAIRN_SLICE(mode), CAIRN_SLICE(records),
-               cairn_slice_is(records, "1") ? "record" : "records",
-               cairn_slice_is(rings, "u")   ? ", ring 3 only"
-               : cairn_slice_is(rings, "k") ? ", the kernel only"
-                                            : "");
+        printf("# BTS: %.*s%s%.*s%s%s\n", CAIRN_SLICE(mode), records.size ? ", a buffer of " : "", CAIRN_SLICE(records),
+               !records.size                  ? ""
+               : cairn_slice_is(records, "1") ? " record on each CPU"
+                                              : " records on each CPU",
+               cairn_log_grabbed(log) || cairn_slice_is(rings, "u") ? ", ring 3 only"
+               : cairn_slice_is(rings, "k")                         ? ", the kernel only"
+                                                                    : "");
     cairn_filter_print("# ");
     puts("# > call, < return, - jump within the function; records hold no times");
     puts("# ~ no record tells how it got here from the branch above");

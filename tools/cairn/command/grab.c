@@ -18,7 +18,7 @@ static const struct cairn_option options[] = {
      "count EVENT in COMMAND: cycles, instructions, branches, rUUEE or cpu/event=0xc0,umask=0x1/, with :u or :k after "
      "it",
      .text = &text},
-    {'c', "count", "N", "write a record every N events", .text = &text},
+    {'c', "count", "N", "write a record every N events; -e branches:u -c 1 records every branch (BTS)", .text = &text},
     {'a', "all-cpus", NULL, "count on all CPUs, not only in COMMAND", .text = &text},
     {'p', "pid", "PID", "count in this process", .text = &text},
     {0, "why", NULL, "tell of each event whether and how PEBS sampled it", .text = &text},

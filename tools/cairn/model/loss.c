@@ -224,9 +224,12 @@ static void tell_records(const struct lines *l)
     if (bts.counted || bts.unknown) {
         bool circular = cairn_slice_is(cairn_key(&log->text, "ds.bts"), "circular");
         show_part(part, bts, branches, "branch records");
-        say(l, circular ? "bts.records= keeps more of them, bts=interrupt all" : "bts.records= gives more room",
-            "%s %s", part,
-            circular ? "were overwritten by newer ones, as bts=circular does" : "found their buffer full");
+        if (cairn_log_grabbed(log))
+            say(l, "Linux sets its size", "%s found their buffer full, or may have", part);
+        else
+            say(l, circular ? "bts.records= keeps more of them, bts=interrupt all" : "bts.records= gives more room",
+                "%s %s", part,
+                circular ? "were overwritten by newer ones, as bts=circular does" : "found their buffer full");
     }
 }
 
@@ -354,15 +357,16 @@ static void tell_etl(const struct lines *l)
 static void tell_grab(const struct lines *l)
 {
     const struct cairn_log *log = l->log;
-    uint64_t sum[3] = {0}, v[3], skipped[2];
+    uint64_t sum[4] = {0}, v[4], skipped[2];
     for (uint32_t c = 0; c < log->cpus; c++)
-        if (cairn_slice_numbers(cairn_key(&log->text, "end.cpu.%" PRIu32 ".grab", c), v, 3))
-            for (unsigned i = 0; i < 3; i++)
+        if (cairn_slice_numbers(cairn_key(&log->text, "end.cpu.%" PRIu32 ".grab", c), v, 4))
+            for (unsigned i = 0; i < 4; i++)
                 sum[i] += v[i];
-    if (sum[0] || sum[1] || sum[2])
+    if (sum[0] || sum[1] || sum[2] || sum[3])
         say(l, "a larger --ring of cairn grab keeps more",
-            "%" PRIu64 " bytes of PEBS records, %" PRIu64 " %s and %" PRIu64 " %s had no room in the kernel's rings",
-            sum[1], sum[0], cairn_plural(sum[0], "drain", "drains"), sum[2],
+            "%" PRIu64 " bytes of PEBS records, %" PRIu64 " bytes of branch records, %" PRIu64 " %s and %" PRIu64
+            " %s had no room in the kernel's rings",
+            sum[1], sum[3], sum[0], cairn_plural(sum[0], "drain", "drains"), sum[2],
             cairn_plural(sum[2], "switch", "switches"));
     if (cairn_grab_skipped(log, skipped))
         say(l, "record while nothing else uses kprobes or BPF",

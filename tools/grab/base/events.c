@@ -37,7 +37,9 @@ const char *grab_event_parse(struct grab_event *e, const char *text)
         e->user = e->kernel = true;
     if (slash && !wrong) {
         *slash = *close = '\0';
-        if (!grab_names_pmu(&e->type, copy))
+        if (strcmp(copy, "intel_bts") == 0)
+            wrong = "its records go to perf's own memory: -e branches:u -c 1 records each branch";
+        else if (!grab_names_pmu(&e->type, copy))
             wrong = "Linux has no such PMU: 'ls /sys/bus/event_source/devices' lists them";
         else if (!grab_names_terms(&e->config, &e->config1, slash + 1))
             wrong = "between the slashes only event=, umask=, cmask=, inv, edge, ldlat= and frontend= are allowed";
@@ -66,6 +68,12 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
     }
 }
 
+/* Each branch is to have a record: Linux then uses BTS, and does not call that precise. */
+static bool is_bts(const struct grab_event *e)
+{
+    return e->period == 1 && e->type == PERF_TYPE_HARDWARE && e->config == PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+}
+
 static struct perf_event_attr attributes(const struct grab_event *e, bool on_exec)
 {
     return (struct perf_event_attr){.size = sizeof(struct perf_event_attr),
@@ -74,7 +82,7 @@ static struct perf_event_attr attributes(const struct grab_event *e, bool on_exe
                                     .config1 = e->config1,
                                     .sample_period = e->period,
                                     .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-                                    .precise_ip = 2,
+                                    .precise_ip = is_bts(e) ? 0 : 2,
                                     .exclude_user = !e->user,
                                     .exclude_kernel = !e->kernel,
                                     .exclude_hv = 1,
@@ -86,7 +94,9 @@ static struct perf_event_attr attributes(const struct grab_event *e, bool on_exe
 static int refuse(const struct grab_event *e, int error)
 {
     grab_error("%s: Linux refuses the event: %s%s", e->name, strerror(error),
-               error == EOPNOTSUPP || error == EINVAL || error == ENOENT
+               is_bts(e) && e->kernel ? "; with -c 1 branches are recorded by BTS, of programs only: branches:u"
+               : is_bts(e)            ? "; newer kernels refuse this period on Nehalem and Haswell, and so BTS"
+               : error == EOPNOTSUPP || error == EINVAL || error == ENOENT
                    ? "; not every event has PEBS: 'perf record -e EVENT:pp true' refuses it, too"
                    : "");
     return GRAB_REFUSED;

@@ -101,6 +101,7 @@ int grab_kernel_find(struct grab_kernel *k)
     snprintf(k->release, sizeof k->release, "%s", name.release);
     if (version[0] < 5 || (version[0] == 5 && version[1] < 8))
         REFUSE("Linux %s has no BPF ring buffer: 5.8 or later is needed", k->release);
+    k->bts = version[0] == 5 && version[1] < 10 ? 48 : 47; /* from 5.10 on TopDown has 48 */
     k->counts_missed = version[0] > 6 || (version[0] == 6 && version[1] >= 7);
     if (!has_debug_store())
         REFUSE("CPUID.01H:EDX.DS is 0: no Debug Store here; a hypervisor must expose it (docs/how-to/kvm.md)");

@@ -11,6 +11,7 @@ struct grab_kernel {
     char release[65];              /* as uname has it */
     uint64_t offsets, events, pmu; /* addresses of __per_cpu_offset, cpu_hw_events, x86_pmu */
     bool switch_state;             /* sched_switch tells the state (5.18) */
+    unsigned bts;                  /* INTEL_PMC_IDX_FIXED_BTS */
     bool counts_missed;            /* it counts kprobes that it skips, and tells (6.7) */
     struct grab_symbols symbols;
 };

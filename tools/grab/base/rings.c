@@ -26,6 +26,8 @@ extern const uint8_t grab_object[], grab_object_end[]; /* object.S */
 static const char *const functions[] = {"intel_pmu_drain_pebs_core", "intel_pmu_drain_pebs_nhm",
                                         "intel_pmu_drain_pebs_icl"};
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
+#define OF_BTS    "intel_pmu_drain_bts_buffer"
+enum { LINK_BTS = FUNCTIONS, LINK_SWITCHES, LINK_ENABLE, LINKS };
 
 #define ENABLE "intel_pmu_enable_event"
 
@@ -36,8 +38,8 @@ struct of_cpu { /* for the call-backs */
 
 struct grab_rings {
     struct bpf_object *object;
-    struct bpf_program *drain, *change, *enable;
-    struct bpf_link *link[FUNCTIONS + 1], *watch; /* by function; then that of the switches */
+    struct bpf_program *drain, *bts, *change, *enable;
+    struct bpf_link *link[LINKS]; /* by function, then the others */
     struct ring_buffer *buffers;
     volatile struct grab_shared *data;
     struct of_cpu of_cpu[GRAB_CPUS];
@@ -100,15 +102,16 @@ static struct bpf_map *section(struct bpf_object *object, const char *name)
 static int load(struct grab_rings *r, const struct grab_kernel *k)
 {
     LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "grab");
-    const struct grab_addresses addresses = {k->offsets, k->events, k->pmu, k->switch_state};
+    const struct grab_addresses addresses = {k->offsets, k->events, k->pmu, k->switch_state, k->bts};
     r->object = bpf_object__open_mem(grab_object, (size_t)(grab_object_end - grab_object), &options);
     if (!r->object)
         return -errno;
     r->drain = bpf_object__find_program_by_name(r->object, "grab_on_drain");
+    r->bts = bpf_object__find_program_by_name(r->object, "grab_on_bts");
     r->change = bpf_object__find_program_by_name(r->object, "grab_on_switch");
     r->enable = bpf_object__find_program_by_name(r->object, "grab_on_enable");
     struct bpf_map *map = section(r->object, ".rodata"), *bss = section(r->object, ".bss");
-    if (!map || !bss || !r->drain || !r->change || !r->enable)
+    if (!map || !bss || !r->drain || !r->bts || !r->change || !r->enable)
         return -ENOENT;
     int error = bpf_map__set_initial_value(map, &addresses, sizeof addresses); /* refuses another size */
     error = error ? error : bpf_object__load(r->object);
@@ -143,8 +146,13 @@ static int attach(struct grab_rings *r, const struct grab_kernel *k)
                    functions[1], functions[2]);
         return GRAB_REFUSED;
     }
-    r->link[FUNCTIONS] = bpf_program__attach_raw_tracepoint(r->change, "sched_switch");
-    if (!r->link[FUNCTIONS]) {
+    if (grab_symbols_find(&k->symbols, OF_BTS)) {
+        r->link[LINK_BTS] = bpf_program__attach_kprobe(r->bts, false, OF_BTS);
+        if (!r->link[LINK_BTS])
+            return no_kprobe(OF_BTS);
+    }
+    r->link[LINK_SWITCHES] = bpf_program__attach_raw_tracepoint(r->change, "sched_switch");
+    if (!r->link[LINK_SWITCHES]) {
         grab_error("the tracepoint sched_switch refuses a BPF program: %s", strerror(errno));
         return GRAB_REFUSED;
     }
@@ -181,8 +189,8 @@ int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *k, stru
 
 int grab_rings_watch(struct grab_rings *r)
 {
-    r->watch = bpf_program__attach_kprobe(r->enable, false, ENABLE);
-    if (!r->watch)
+    r->link[LINK_ENABLE] = bpf_program__attach_kprobe(r->enable, false, ENABLE);
+    if (!r->link[LINK_ENABLE])
         return no_kprobe(ENABLE);
     r->data->events = 1;
     return GRAB_GOOD;
@@ -267,8 +275,8 @@ static uint64_t skipped_by_kprobe(const struct bpf_link *link)
 void grab_rings_skipped(const struct grab_rings *r, uint64_t *drains, uint64_t *switches)
 {
     *switches = skipped_by_bpf(r->change);
-    *drains = r->counts_missed ? skipped_by_bpf(r->drain) : UINT64_MAX;
-    for (unsigned i = 0; r->counts_missed && i < FUNCTIONS; i++)
+    *drains = r->counts_missed ? skipped_by_bpf(r->drain) + skipped_by_bpf(r->bts) : UINT64_MAX;
+    for (unsigned i = 0; r->counts_missed && i <= LINK_BTS; i++)
         *drains += skipped_by_kprobe(r->link[i]);
 }
 
@@ -276,7 +284,7 @@ bool grab_rings_complete(const struct grab_rings *r)
 {
     uint64_t drains, switches;
     grab_rings_skipped(r, &drains, &switches);
-    return !drains && !switches && !skipped_by_bpf(r->enable) && !skipped_by_kprobe(r->watch);
+    return !drains && !switches && !skipped_by_bpf(r->enable) && !skipped_by_kprobe(r->link[LINK_ENABLE]);
 }
 
 void grab_rings_tell_skipped(const struct grab_rings *r)
@@ -297,9 +305,8 @@ void grab_rings_close(struct grab_rings *r)
 {
     if (!r)
         return;
-    for (unsigned i = 0; i < FUNCTIONS + 1; i++)
+    for (unsigned i = 0; i < LINKS; i++)
         bpf_link__destroy(r->link[i]);
-    bpf_link__destroy(r->watch);
     ring_buffer__free(r->buffers);
     if (r->data)
         munmap((void *)r->data, sizeof(struct grab_shared));

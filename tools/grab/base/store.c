@@ -126,7 +126,14 @@ struct ds_area_60 grab_area(const struct grab_drained *d)
     return area;
 }
 
+bool grab_before(const struct grab_switched *s, const struct grab_drained *d)
+{
+    return d->head.kind == GRAB_BTS ? s->s.number < d->head.switches : s->s.drains <= d->head.number;
+}
+
 uint32_t grab_record_bytes(const struct grab_store *store, const struct grab_drained *d, unsigned format, uint64_t at)
 {
-    return at < d->bytes ? ds_pebs_record_size(format, store->records + d->at + at, (uint32_t)(d->bytes - at)) : 0;
+    if (d->head.kind == GRAB_BTS || at >= d->bytes)
+        return 0;
+    return ds_pebs_record_size(format, store->records + d->at + at, (uint32_t)(d->bytes - at));
 }

@@ -9,10 +9,10 @@
 #include "ds/layout.h"
 #include "tools/grab/bpf/events.h"
 
-struct grab_drained { /* a START, DRAIN or STOP, and its records */
+struct grab_drained { /* a START, DRAIN, STOP or BTS, and its records */
     struct grab_drain head;
     uint64_t at;    /* of its records, in the file */
-    uint64_t bytes; /* from the base on, without a gap; fewer than head.bytes: the rest is lost */
+    uint64_t bytes; /* from the first on, without a gap; fewer than head.bytes: the rest is lost */
     uint64_t tsc;   /* order.h */
 };
 
@@ -53,5 +53,7 @@ int grab_store_end(struct grab_store *store);
 unsigned grab_format(const struct grab_store *store);
 /* What all forms of the DS area begin with, at a drain. */
 struct ds_area_60 grab_area(const struct grab_drained *d);
-/* The next record behind `at` bytes of a drain's, 0: there is none, or it is not whole. */
+/* Whether the switch came before the drain. */
+bool grab_before(const struct grab_switched *s, const struct grab_drained *d);
+/* The next record of PEBS behind `at` bytes of a drain's, 0: there is none, or it is not whole. */
 uint32_t grab_record_bytes(const struct grab_store *store, const struct grab_drained *d, unsigned format, uint64_t at);

@@ -20,6 +20,7 @@ enum grab_kind {
     GRAB_START,   /* the DS area as it was when this CPU began */
     GRAB_DRAIN,   /* Linux is about to read the records and to put the index back */
     GRAB_STOP,    /* this CPU ends; what is in the buffer stays there, and is copied */
+    GRAB_BTS,     /* branches of a thread, which leaves, or which Linux is about to read */
     GRAB_RECORDS, /* bytes of the drain before */
     GRAB_ENABLED  /* an event has come to a counter */
 };
@@ -28,14 +29,18 @@ enum grab_kind {
 struct grab_cpu {
     __u32 phase; /* enum grab_phase */
     __u32 reserved;
-    __u64 drains;               /* GRAB_DRAINs and GRAB_STOPs so far: the number of the next */
-    __u64 switches;             /* so far */
-    __u64 lost_switches;        /* the ring was full */
-    __u64 lost_drains;          /* the ring was full: nothing is known of them */
-    __u64 lost_bytes;           /* of records; the ring was full, or memory could not be read */
-    __u64 interrupts;           /* drains by an interrupt of the PMU */
-    __u64 lost_events;          /* GRAB_ENABLED; the ring was full */
-    __u64 event[GRAB_COUNTERS]; /* what the counter has: the event's ID in Linux; 0: not told yet */
+    __u64 drains;                /* GRAB_DRAINs and GRAB_STOPs so far: the number of the next */
+    __u64 switches;              /* so far */
+    __u64 lost_switches;         /* the ring was full */
+    __u64 lost_drains;           /* the ring was full: nothing is known of them */
+    __u64 lost_bytes;            /* of records; the ring was full, or memory could not be read */
+    __u64 interrupts;            /* drains by an interrupt of the PMU */
+    __u64 bts_drains;            /* GRAB_BTSs so far */
+    __u64 lost_bts;              /* bytes, as lost_bytes */
+    __u64 bts_seen;              /* up to this address branches have been copied, or are being copied */
+    __u64 bts_resets, bts_found; /* times that Linux set the index back; what bts_seen was at the last */
+    __u64 lost_events;           /* GRAB_ENABLED; the ring was full */
+    __u64 event[GRAB_COUNTERS];  /* what the counter has: the event's ID in Linux; 0: not told yet */
 };
 
 /* Where the kernel has what is read; set before the programs are loaded. */
@@ -44,6 +49,7 @@ struct grab_addresses {
     __u64 events;       /* of cpu_hw_events, less a CPU's offset */
     __u64 pmu;          /* of x86_pmu */
     __u64 switch_state; /* 1: sched_switch has a fourth argument, the state */
+    __u64 bts;          /* INTEL_PMC_IDX_FIXED_BTS: which of a CPU's events is that of BTS */
 };
 
 /* What both sides write while the programs run. */
@@ -54,15 +60,19 @@ struct grab_shared {
     struct grab_cpu cpu[GRAB_CPUS];
 };
 
-/* Ring of drains: START, then DRAIN with its RECORDS, ..., STOP with its RECORDS. */
+/* Ring of drains: START, then DRAIN or BTS with its RECORDS, ..., STOP with its RECORDS. */
 struct grab_drain {
     __u32 kind;
     __u32 interrupt; /* 1: by the PMU's interrupt; 0: by a switch, or by a read or change of an event */
-    __u64 number;    /* of this CPU, from 0; a gap: lost */
+    __u64 number;    /* of this CPU and kind (DRAIN and STOP are one), from 0; a gap: lost */
     __u64 time;      /* CLOCK_MONOTONIC */
     __u64 pebs_enabled, data_cfg;
     __u64 capabilities; /* IA32_PERF_CAPABILITIES as Linux has it */
-    __u64 bytes;        /* of records, from the base to the index; those that follow, unless some are lost */
+    __u64 bytes;        /* of records, up to the index; those that follow, unless some are lost */
+    __u64 first;        /* address of the first; all but BTS: the base */
+    __u64 switches;     /* of this CPU before it */
+    __u32 tid;          /* that runs */
+    __u32 reserved;
     __u8 area[GRAB_AREA];
 };
 
@@ -71,7 +81,7 @@ struct grab_records {
     __u32 kind;
     __u32 bytes;
     __u64 number; /* of the drain */
-    __u64 offset; /* from the buffer's base */
+    __u64 offset; /* from the first of them */
     __u8 data[GRAB_PIECE];
 };
 

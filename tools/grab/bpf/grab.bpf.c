@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * Runs in the kernel. Copies the records of PEBS out of the Debug Store right before Linux reads them and sets the
- * index back, and writes down each context switch with PebsIndex. It changes nothing.
+ * index back, and writes down each context switch with PebsIndex. Copies those of BTS at each switch, too, so that they
+ * are of one thread: Linux reads them there only if it counts in a thread. It changes nothing.
  *
  * Every CPU has two rings of its own: one for drains, which Linux does with counting off, and one for switches, which
  * it does with interrupts off. So nothing of the same CPU writes to a ring at the same time, not even a NMI.
@@ -21,6 +22,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define OF_KERNEL __attribute__((preserve_access_index))
 
 struct debug_store {
+    __u64 bts_buffer_base, bts_index;
     __u64 pebs_buffer_base, pebs_index;
 } OF_KERNEL;
 
@@ -55,8 +57,6 @@ struct x86_pmu {
     union perf_capabilities intel_cap;
     unsigned long large_pebs_flags;
 } OF_KERNEL;
-
-struct mm_struct;
 
 struct task_struct {
     int pid, tgid;
@@ -98,8 +98,7 @@ static __always_inline struct cpu_hw_events *events_of(__u32 cpu)
     return (struct cpu_hw_events *)(word_at(grab_addresses.offsets + 8 * (__u64)cpu) + grab_addresses.events);
 }
 
-/* The records, from the base up to the index. */
-static __always_inline void copy_records(void *ring, struct grab_cpu *c, __u64 number, __u64 base, __u64 bytes)
+static __always_inline void copy_records(void *ring, __u64 *lost, __u64 number, __u64 first, __u64 bytes)
 {
     for (int i = 0; i < 64; i++) { /* Linux' buffer has 64 KiB; that of architectural PEBS is no larger than 256 */
         const __u64 offset = (__u64)i * GRAB_PIECE;
@@ -110,12 +109,12 @@ static __always_inline void copy_records(void *ring, struct grab_cpu *c, __u64 n
             left = GRAB_PIECE;
         struct grab_records *to = bpf_ringbuf_reserve(ring, sizeof(*to), 0);
         if (!to) {
-            c->lost_bytes += bytes - offset;
+            *lost += bytes - offset;
             return;
         }
-        if (READ(to->data, (__u32)left, base + offset)) {
+        if (READ(to->data, (__u32)left, first + offset)) {
             bpf_ringbuf_discard(to, BPF_RB_NO_WAKEUP);
-            c->lost_bytes += bytes - offset;
+            *lost += bytes - offset;
             return;
         }
         to->kind = GRAB_RECORDS;
@@ -124,24 +123,23 @@ static __always_inline void copy_records(void *ring, struct grab_cpu *c, __u64 n
         to->bytes = (__u32)left;
         bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
     }
-    c->lost_bytes += bytes > 64 * GRAB_PIECE ? bytes - 64 * GRAB_PIECE : 0;
+    *lost += bytes > 64 * GRAB_PIECE ? bytes - 64 * GRAB_PIECE : 0;
 }
 
-/* A START, DRAIN or STOP, with its records. */
-static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind kind, __u32 interrupt)
+/* A START, DRAIN, STOP or BTS, with its records. */
+static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind kind, __u32 interrupt, __u64 first,
+                                 __u64 bytes)
 {
     struct cpu_hw_events *events = events_of(cpu);
     struct debug_store *ds = BPF_CORE_READ(events, ds);
-    const __u64 base = ds ? BPF_CORE_READ(ds, pebs_buffer_base) : 0, index = ds ? BPF_CORE_READ(ds, pebs_index) : 0;
-    if (kind == GRAB_DRAIN && (!ds || index <= base))
-        return; /* Linux asks often, where there is nothing */
-    const __u64 number = kind == GRAB_START ? 0 : c->drains++, bytes = kind == GRAB_START ? 0 : index - base;
+    const __u64 number = kind == GRAB_START ? 0 : kind == GRAB_BTS ? c->bts_drains++ : c->drains++;
+    __u64 *lost = kind == GRAB_BTS ? &c->lost_bts : &c->lost_bytes;
     void *ring = bpf_map_lookup_elem(&grab_drain_rings, &cpu);
     struct grab_drain *to = ring ? bpf_ringbuf_reserve(ring, sizeof(*to), 0) : 0;
     c->interrupts += interrupt;
     if (!to) {
         c->lost_drains += 1;
-        c->lost_bytes += bytes;
+        *lost += bytes;
         return;
     }
     to->kind = kind;
@@ -155,10 +153,49 @@ static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind k
     to->capabilities = 0;
     READ(&to->capabilities, sizeof(to->capabilities), &((struct x86_pmu *)grab_addresses.pmu)->intel_cap);
     to->bytes = bytes;
+    to->first = first;
+    to->switches = c->switches;
+    to->tid = (__u32)bpf_get_current_pid_tgid();
+    to->reserved = 0;
     if (!ds || READ(to->area, GRAB_AREA, ds))
         __builtin_memset(to->area, 0, GRAB_AREA);
     bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
-    copy_records(ring, c, number, base, bytes);
+    copy_records(ring, lost, number, first, bytes);
+}
+
+static __always_inline void tell_pebs(__u32 cpu, struct grab_cpu *c, enum grab_kind kind, __u32 interrupt)
+{
+    struct debug_store *ds = BPF_CORE_READ(events_of(cpu), ds);
+    const __u64 base = ds ? BPF_CORE_READ(ds, pebs_buffer_base) : 0, index = ds ? BPF_CORE_READ(ds, pebs_index) : 0;
+    if (kind == GRAB_DRAIN && (!ds || index <= base))
+        return; /* Linux asks often, where there is nothing */
+    tell(cpu, c, kind, interrupt, base, kind == GRAB_START ? 0 : index - base);
+}
+
+/* Of the thread that runs. `drains`: Linux sets the index back. Without an event the buffer is the area of intel_bts,
+ * which perf has. */
+static __always_inline void tell_bts(__u32 cpu, struct grab_cpu *c, _Bool drains)
+{
+    struct cpu_hw_events *events = events_of(cpu);
+    struct debug_store *ds = BPF_CORE_READ(events, ds);
+    if (!ds || !word_at((__u64)&events->events + 8 * grab_addresses.bts))
+        return;
+    volatile struct grab_cpu *v = c; /* an interrupt may drain in between */
+    const __u64 resets = v->bts_resets, seen = v->bts_seen;
+    const __u64 base = BPF_CORE_READ(ds, bts_buffer_base), index = BPF_CORE_READ(ds, bts_index);
+    const __u64 first = seen > base && seen <= index ? seen : base;
+    v->bts_seen = index;
+    if (drains) {
+        v->bts_found = seen;
+        v->bts_resets = resets + 1;
+        v->bts_seen = 0;
+    } else if (v->bts_resets != resets) {
+        v->bts_seen = 0;
+        if (v->bts_found != index)
+            return; /* it has copied them */
+    }
+    if (index > first)
+        tell(cpu, c, GRAB_BTS, 0, first, index - first);
 }
 
 /* Once for as long as the counter has it. */
@@ -212,7 +249,18 @@ int BPF_KPROBE(grab_on_drain, void *frame)
     __u32 cpu;
     struct grab_cpu *c = this_cpu(&cpu);
     if (c && c->phase == GRAB_RUNS)
-        tell(cpu, c, GRAB_DRAIN, frame != 0);
+        tell_pebs(cpu, c, GRAB_DRAIN, frame != 0);
+    return 0;
+}
+
+/* intel_pmu_drain_bts_buffer() */
+SEC("kprobe")
+int grab_on_bts(void *unused)
+{
+    __u32 cpu;
+    struct grab_cpu *c = this_cpu(&cpu);
+    if (c && c->phase == GRAB_RUNS)
+        tell_bts(cpu, c, 1);
     return 0;
 }
 
@@ -257,11 +305,12 @@ int grab_on_switch(struct bpf_raw_tracepoint_args *args)
     if (!c || !*(volatile __u32 *)&grab_shared.on || c->phase == GRAB_STOPPED)
         return 0;
     if (c->phase == GRAB_IDLE) {
-        tell(cpu, c, GRAB_START, 0);
+        tell_pebs(cpu, c, GRAB_START, 0);
         if (grab_shared.events)
             tell_events(cpu, c);
         c->phase = GRAB_RUNS;
     }
+    tell_bts(cpu, c, 0);
     void *ring = bpf_map_lookup_elem(&grab_switch_rings, &cpu);
     struct grab_switch *to = ring ? bpf_ringbuf_reserve(ring, sizeof(*to), 0) : 0;
     const __u64 number = c->switches++;
@@ -289,7 +338,7 @@ int grab_on_switch(struct bpf_raw_tracepoint_args *args)
     }
     if (*(volatile __u32 *)&grab_shared.ends) {
         c->phase = GRAB_STOPPED; /* first: nothing drains in between */
-        tell(cpu, c, GRAB_STOP, 0);
+        tell_pebs(cpu, c, GRAB_STOP, 0);
     }
     return 0;
 }
