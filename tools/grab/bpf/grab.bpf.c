@@ -101,12 +101,8 @@ static __always_inline struct cpu_hw_events *events_of(__u32 cpu)
 static __always_inline void copy_records(void *ring, __u64 *lost, __u64 number, __u64 first, __u64 bytes)
 {
     for (int i = 0; i < 64; i++) { /* Linux' buffer has 64 KiB; that of architectural PEBS is no larger than 256 */
-        const __u64 offset = (__u64)i * GRAB_PIECE;
-        if (offset >= bytes)
-            return;
-        __u64 left = bytes - offset;
-        if (left > GRAB_PIECE)
-            left = GRAB_PIECE;
+        const __u64 offset = (__u64)i * GRAB_PIECE, all = bytes - offset;
+        const __u64 left = all > GRAB_PIECE ? GRAB_PIECE : all;
         struct grab_records *to = bpf_ringbuf_reserve(ring, sizeof(*to), 0);
         if (!to) {
             *lost += bytes - offset;
@@ -122,8 +118,10 @@ static __always_inline void copy_records(void *ring, __u64 *lost, __u64 number, 
         to->offset = offset;
         to->bytes = (__u32)left;
         bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
+        if (all <= GRAB_PIECE)
+            return;
     }
-    *lost += bytes > 64 * GRAB_PIECE ? bytes - 64 * GRAB_PIECE : 0;
+    *lost += bytes - 64 * GRAB_PIECE;
 }
 
 /* A START, DRAIN, STOP or BTS, with its records. */
@@ -160,7 +158,8 @@ static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind k
     if (!ds || READ(to->area, GRAB_AREA, ds))
         __builtin_memset(to->area, 0, GRAB_AREA);
     bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
-    copy_records(ring, lost, number, first, bytes);
+    if (bytes)
+        copy_records(ring, lost, number, first, bytes);
 }
 
 static __always_inline void tell_pebs(__u32 cpu, struct grab_cpu *c, enum grab_kind kind, __u32 interrupt)
