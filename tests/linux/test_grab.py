@@ -20,6 +20,7 @@ KNOWN = "known $(seq 4)"
 PROBED = ("mount -t tracefs none /sys/kernel/tracing; cd /sys/kernel/tracing; echo p:probe vfs_write >kprobe_events; "
           "echo 1 >events/kprobes/probe/enable; cd - >/dev/null; {}; said=$?; "
           "echo 0 >/sys/kernel/tracing/events/kprobes/probe/enable; (exit $said)")
+ARCHITECTURAL = 15  # as a format
 CAIRN, GRAB = guest.BUILD / "cairn", guest.BUILD / "cairn-grab"
 # cairn-grab needs the addresses of the kernel's symbols, perf is slow with them.
 SHOWN, HIDDEN = (f"echo {value} >/proc/sys/kernel/kptr_restrict" for value in (1, 2))
@@ -83,10 +84,10 @@ class Machine:
 
 
 # The plugin is asked for its truth of all of them.
-MACHINES = [Machine("icelake", 4).param(),
+MACHINES = [Machine("icelake", 4).param(), Machine("clearwaterforest", ARCHITECTURAL).param(),
             *(Machine(preset, form).param(pytest.mark.long)
               for preset, form in (("nehalem", 1), ("haswell", 2), ("skylake", 3), ("sapphirerapids", 4),
-                                   ("lunarlake", 6)))]
+                                   ("lunarlake", 6), ("pantherlake", ARCHITECTURAL)))]
 LOGS = ["plain", "registers", "own"]
 LOSSY = ["ring", "skipped"]
 ALL = [*LOGS, *LOSSY, "path"]
@@ -158,9 +159,10 @@ def test_samples_are_the_records(grabbed, log):
 
 
 def test_whose_they_are(grabbed):
-    """By PebsIndex where the records have no time; else by time."""
+    """By PebsIndex where the records have no time; else by time. Architectural PEBS has no PebsIndex at a switch."""
     for log in LOGS:
         assert {sample["thread"]["name"] for sample in grabbed.samples(log)} == {"known"}
+        assert ("no stamp" in grabbed.tool("stat", log).stdout) == (grabbed.machine.format == ARCHITECTURAL)
 
 
 def test_nothing_is_lost(grabbed):
@@ -288,8 +290,11 @@ def asked(report):
 
 
 def test_every_row_of_the_report_is_equal(grabbed):
-    """Of each kind of core; it is what docs/silicon has of the preset."""
+    """Of each kind of core; it is what docs/silicon has of the preset. Architectural PEBS is not asked."""
     report = grabbed.report
+    if grabbed.machine.format == ARCHITECTURAL:
+        assert report.status == 3 and not report.output
+        return
     assert report.status == 0, report.output
     assert len(cores(report.output)) == (2 if grabbed.machine.preset in guest.HYBRIDS else 1)
     for core in cores(report.output):
@@ -335,12 +340,12 @@ def test_linux_warns_of_nothing(grabbed):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kernel, what", [
-    (guest.NEWER, "this processor has architectural PEBS, outside the Debug Store"),
-    (guest.KERNEL, "Linux uses no PEBS here"),
+@pytest.mark.parametrize("kernel, arguments, what", [
+    (guest.NEWER, "--report", "--report asks processors with PEBS in the Debug Store only"),
+    (guest.KERNEL, "-o none.log -e branches:u -- true", "Linux uses no PEBS here"),
 ])
-def test_architectural(tmp_path, kernel, what):
-    """Refused in a line: with its own kernel, and with one that does not know it."""
-    commands = [SHOWN, "cairn-grab -o none.log -e branches:u -- true"]
+def test_architectural(tmp_path, kernel, arguments, what):
+    """Refused in a line: the report, and a kernel that does not know it."""
+    commands = [SHOWN, f"cairn-grab {arguments}"]
     _, said = guest.run(tmp_path, commands, preset="pantherlake", kernel=kernel, files={"bin/cairn-grab": GRAB}).said
     assert said.status == 3 and said.output.startswith(f"cairn-grab: {what}") and said.output.count("\n") == 1

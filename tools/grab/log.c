@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/grab/base/error.h"
 #include "tools/grab/base/memory.h"
 #include "tools/grab/programs.h"
@@ -85,30 +85,36 @@ static bool same_groups(const struct grab_store *store, uint64_t *groups)
     return any;
 }
 
+#define NO_BRANCHES "no event used BTS: -e branches:u -c 1 does"
+
 static void dump_debug_store(struct trace_dump *d, const struct grab_session *s, const struct grab_log *log)
 {
+    const bool arch = s->format == DS_FORMAT_ARCH;
+    const bool branches = grab_session_branches(s);
     uint64_t groups = 0;
     LINE("ds.backend=hw");
     LINE("ds.reason=%s; read from Linux by cairn grab", log->source->text);
     LINE("ds.emulated=0");
     LINE("ds.format=%u", s->format);
     LINE("ds.record_bytes=%u", s->record_bytes);
-    LINE("ds.area_form=%XH", ds_area_bytes(s->format, false));
-    if (same_groups(log->store, &groups))
+    if (arch) {
+        LINE("ds.pebs=architectural");
+        LINE("ds.store=%s", branches ? "bts" : NO_BRANCHES);
+    } else {
+        LINE("ds.area_form=%XH", grab_area_bytes(s->format));
+    }
+    if (!arch && same_groups(log->store, &groups))
         LINE("ds.data_cfg=0x%" PRIx64, groups & ((UINT64_C(1) << 32) - 1));
-    uint64_t branches = 0;
-    for (unsigned c = 0; c < log->cpus; c++)
-        branches += s->cpu[c].bts_drains;
     LINE("ds.bts=%s", branches ? "interrupt" : "off");
     if (!branches)
-        LINE("ds.bts.reason=no event used BTS: -e branches:u -c 1 does");
+        LINE("ds.bts.reason=" NO_BRANCHES);
     for (unsigned c = 0; c < log->cpus; c++) {
         const struct grab_one_cpu *cpu = &log->store->cpu[c];
         if (!cpu->drain_count)
             continue;
-        const struct ds_area_60 area = grab_area(cpu->drains);
-        LINE("ds.cpu.%u.buffer=0x%" PRIx64, c, area.pebs_buffer_base);
-        LINE("ds.cpu.%u.buffer_bytes=%" PRIu64, c, area.pebs_absolute_maximum - area.pebs_buffer_base);
+        const struct grab_buffer b = grab_buffer(cpu->drains, s->format);
+        LINE("ds.cpu.%u.buffer%s=0x%" PRIx64, c, arch ? ".physical" : "", b.base);
+        LINE("ds.cpu.%u.buffer_bytes=%" PRIu64, c, b.maximum - b.base);
     }
 }
 

@@ -86,10 +86,13 @@ static void order_cpu(struct grab_store *store, struct grab_one_cpu *c, const st
         const uint64_t mapped = d ? grab_clock_tsc(clock, d->head.time) : UINT64_MAX;
         for (; !start && next < c->switch_count && (!d || grab_before(&c->switches[next], d)); next++) {
             struct grab_switched *s = &c->switches[next];
-            const uint64_t base = r.d ? grab_area(r.d).pebs_buffer_base : 0;
-            if (r.d && s->s.drains == r.d->head.number && s->s.index >= base) /* else its drain is missing */
+            const uint64_t base = r.d ? grab_buffer(r.d, format).base : 0;
+            const bool missing =
+                r.d && s->s.drains != r.d->head.number; /* its drain: it is before this one's records */
+            const bool stamped = r.d && !missing && s->s.index && s->s.index >= base;
+            if (stamped)
                 pass(&r, s->s.index - base);
-            const uint64_t high = r.next < mapped ? r.next : mapped;
+            const uint64_t high = (stamped || missing) && r.next < mapped ? r.next : mapped;
             s->tsc = move(order, grab_clock_tsc(clock, s->s.time), last > r.last ? last : r.last, high);
             last = s->tsc;
             bring_back(c, i, last);

@@ -52,23 +52,37 @@ static void add_record(struct places *p, uint32_t process, const uint8_t *record
     }
 }
 
-/* By PebsIndex: a record below that of a switch was written before it. */
+/* Whether the record, which ends at `end`, was written before the switch: by PebsIndex; where that is unknown, by its
+ * time. */
+static bool is_before(const uint8_t *record, uint32_t size, unsigned format, uint64_t end,
+                      const struct grab_switched *s)
+{
+    uint64_t tsc = 0;
+    if (s->s.index)
+        return end <= s->s.index;
+    cairn_pebs_get(format, record, size, CAIRN_PEBS_TSC, &tsc);
+    return tsc < s->tsc;
+}
+
 static void follow(struct places *p, const struct grab_store *store, const struct grab_one_cpu *c, unsigned format)
 {
     uint32_t process = c->switch_count ? c->switches[0].s.old_tgid : 0, size;
     size_t next = 0;
     for (size_t i = 0; i < c->drain_count; i++) {
         const struct grab_drained *d = &c->drains[i];
-        const uint64_t base = grab_area(d).pebs_buffer_base;
+        const uint64_t base = grab_buffer(d, format).base;
         uint64_t at = 0;
         if (d->head.kind == GRAB_START || d->head.kind == GRAB_BTS)
             continue;
         for (bool more = true; more;) {
-            const struct grab_switch *s = next < c->switch_count ? &c->switches[next].s : NULL;
-            more = s && s->drains <= d->head.number;
-            const uint64_t end = !more ? UINT64_MAX : s->index > base ? s->index - base : 0;
-            for (; (size = grab_record_bytes(store, d, format, at)) && at + size <= end; at += size)
-                add_record(p, process, store->records + d->at + at, size, format);
+            const struct grab_switched *s = next < c->switch_count ? &c->switches[next] : NULL;
+            more = s && s->s.drains <= d->head.number;
+            for (; (size = grab_record_bytes(store, d, format, at)); at += size) {
+                const uint8_t *record = store->records + d->at + at;
+                if (more && !is_before(record, size, format, base + at + size, s))
+                    break;
+                add_record(p, process, record, size, format);
+            }
             if (more)
                 process = c->switches[next++].s.new_tgid;
         }

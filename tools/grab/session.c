@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/grab/threads.h"
 #include "trace/hub.h"
 #include "trace/session_inside.h"
@@ -104,7 +104,7 @@ static void lose(struct play *p, uint64_t switches)
 static void put_switch(struct play *p, const struct grab_switched *s)
 {
     const struct trace_switch sw = grab_switch_of(s);
-    if (s->s.drains != p->drains || s->s.index < p->index) { /* one is missing, or its hook was skipped */
+    if (s->s.drains != p->drains || (!p->s->unstamped && s->s.index < p->index)) { /* one is missing, or skipped */
         p->counts->lost_unknown = true;
         p->drains = s->s.drains;
         lose(p, 0);
@@ -112,7 +112,7 @@ static void put_switch(struct play *p, const struct grab_switched *s)
     if (s->s.number != p->switches)
         lose(p, s->s.number - p->switches);
     p->switches = s->s.number + 1;
-    p->index = s->s.index;
+    p->index = p->s->unstamped ? p->index : s->s.index;
     p->tsc = s->tsc;
     trace_hub_switch(p->hub, &sw);
 }
@@ -125,32 +125,51 @@ static void event(struct play *p, uint16_t hook, const void *head, uint32_t head
     trace_hub_event(p->hub, p->tsc, 0, hook, version, parts, 2);
 }
 
-/* Bytes of whole records behind `at` that fit in an event, and how many they are. */
-static uint32_t part_of(const struct play *p, const struct grab_drained *d, uint64_t at, uint64_t *records)
+/* What goes into one event: whole records, or a part of one that is larger than an event. */
+struct part {
+    uint64_t at, bytes, left; /* left: of a record that this event does not end */
+    uint64_t records;         /* so far */
+    uint32_t number;
+    bool continues; /* it begins within a record */
+};
+
+/* The part behind this one. The first is behind all zeros. False: there is none. */
+static bool next_part(const struct play *p, const struct grab_drained *d, struct part *part)
 {
-    uint32_t bytes = 0, size;
-    while ((size = grab_record_bytes(p->log->store, d, p->s->format, at + bytes)) && bytes + size <= RECORDS_MOST) {
-        bytes += size;
-        ++*records;
+    const uint64_t room = RECORDS_MOST / 16 * 16;
+    uint32_t size;
+    part->number += part->bytes != 0;
+    part->at += part->bytes;
+    part->continues = part->left != 0;
+    part->bytes = part->left < room ? part->left : room;
+    part->left -= part->bytes;
+    if (part->bytes)
+        return true;
+    while ((size = grab_record_bytes(p->log->store, d, p->s->format, part->at + part->bytes)) &&
+           (part->bytes + size <= RECORDS_MOST || !part->bytes)) {
+        part->records++;
+        part->bytes += size;
     }
-    return bytes;
+    if (part->bytes > RECORDS_MOST) {
+        part->left = part->bytes - room;
+        part->bytes = room;
+    }
+    return part->bytes != 0;
 }
 
-/* How many events the records make, and how many bytes come in them. */
-static uint32_t parts_of(const struct play *p, const struct grab_drained *d, uint64_t *bytes, uint64_t *records)
-{
-    uint32_t parts = 0, size;
-    for (*bytes = 0; (size = part_of(p, d, *bytes, records)); *bytes += size)
-        parts++;
-    return parts;
-}
-
-/* Whether the processor may have dropped records: there was no room for one more. */
+/* Whether the processor may have dropped records: it says so, or there was no room for one more. */
 static bool was_full(const struct play *p, const struct grab_drained *d)
 {
-    const struct ds_area_60 area = grab_area(d);
+    const struct grab_buffer b = grab_buffer(d, p->s->format);
     const uint32_t next = p->s->record_bytes ? p->s->record_bytes : ds_pebs_fixed_size(p->s->format);
-    return area.pebs_index + next > area.pebs_absolute_maximum;
+    return p->s->format == DS_FORMAT_ARCH ? b.full : b.index + next > b.maximum;
+}
+
+/* PebsIndex as the trace has it: with architectural PEBS, an offset. */
+static uint64_t index_of(const struct play *p, const struct grab_drained *d)
+{
+    const struct grab_buffer b = grab_buffer(d, p->s->format);
+    return p->s->format == DS_FORMAT_ARCH ? b.index - b.base : b.index;
 }
 
 static uint8_t reason_of(const struct grab_drained *d)
@@ -164,16 +183,17 @@ static uint8_t reason_of(const struct grab_drained *d)
 static void put_drain(struct play *p, const struct grab_drained *d)
 {
     const bool start = d->head.kind == GRAB_START;
-    const uint64_t base = grab_area(d).pebs_buffer_base;
-    uint64_t bytes = 0, records = 0, ignored = 0;
+    const uint64_t base = grab_buffer(d, p->s->format).base;
+    struct part all = {0}, part = {0};
     if (!start && d->head.number != p->drains) { /* some are missing */
         p->counts->lost_unknown = true;
         lose(p, 0);
     }
-    const uint32_t parts = parts_of(p, d, &bytes, &records);
-    const bool whole = bytes == d->head.bytes, full = !start && d->head.bytes && was_full(p, d);
+    while (next_part(p, d, &all))
+        ;
+    const bool whole = all.at == d->head.bytes, full = !start && d->head.bytes && was_full(p, d);
     p->tsc = d->tsc;
-    p->index = grab_area(d).pebs_index;
+    p->index = index_of(p, d);
     trace_hub_close_batches(p->hub, d->tsc, CCSWAP_CLOSE_DRAIN);
     struct cairn_ds_epoch epoch = {.kind = CAIRN_DS_EPOCH,
                                    .reason = reason_of(d),
@@ -182,30 +202,28 @@ static void put_drain(struct play *p, const struct grab_drained *d)
                                    .tsc = d->tsc,
                                    .lost = full ? CAIRN_DS_LOST_UNKNOWN : 0,
                                    .record_bytes = (uint32_t)d->head.bytes,
-                                   .record_events = parts + !whole};
-    event(p, HOOK_CAIRN_DS, &epoch, sizeof epoch, d->head.area, ds_area_bytes(p->s->format, false));
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < parts; i++) {
-        const uint32_t size = part_of(p, d, at, &ignored);
+                                   .record_events = all.number + !whole};
+    event(p, HOOK_CAIRN_DS, &epoch, sizeof epoch, d->head.area, grab_area_bytes(p->s->format));
+    while (next_part(p, d, &part)) {
         const struct cairn_ds_records head = {.kind = CAIRN_DS_RECORDS,
                                               .format = (uint8_t)p->s->format,
+                                              .continues = part.continues,
                                               .epoch = (uint32_t)d->head.number,
-                                              .address = base + at,
-                                              .bytes = size,
-                                              .part = i};
-        event(p, HOOK_CAIRN_DS, &head, sizeof head, p->log->store->records + d->at + at, size);
-        at += size;
+                                              .address = base + part.at,
+                                              .bytes = (uint32_t)part.bytes,
+                                              .part = part.number};
+        event(p, HOOK_CAIRN_DS, &head, sizeof head, p->log->store->records + d->at + part.at, (uint32_t)part.bytes);
     }
     if (!whole)
         lose(p, 0);
     if (!start)
         p->drains = d->head.number + 1;
     p->counts->drains += !start;
-    p->counts->records += records;
+    p->counts->records += all.records;
     p->counts->interrupts += d->head.interrupt;
-    p->counts->lost_bytes += d->bytes - bytes; /* of a record that is not whole */
+    p->counts->lost_bytes += d->bytes - all.at; /* of a record that is not whole */
     p->counts->lost_unknown |= full;
-    p->index = d->head.kind == GRAB_STOP ? p->index : base;
+    p->index = d->head.kind == GRAB_STOP ? p->index : p->s->format == DS_FORMAT_ARCH ? 0 : base;
 }
 
 /* Its area has the records' own base: those of another thread may lie in front of them. */
@@ -228,9 +246,10 @@ static void start_bts(struct play *p, const struct grab_drained *start, size_t c
 {
     for (size_t i = 0; i < count; i++)
         if (start[i].head.kind == GRAB_BTS) {
-            struct cairn_bts_epoch epoch = bts_epoch(start, CAIRN_DS_START);
-            epoch.area[0] = epoch.area[1] = grab_area(start).bts_buffer_base;
-            epoch.tid = 0;
+            struct cairn_bts_epoch epoch = bts_epoch(&start[i], CAIRN_DS_START);
+            epoch.area[0] = epoch.area[1] = grab_area(&start[i]).bts_buffer_base;
+            epoch.epoch = epoch.tid = 0;
+            epoch.tsc = start->tsc;
             event(p, HOOK_CAIRN_BTS, &epoch, sizeof epoch, NULL, 0);
             return;
         }
@@ -274,10 +293,11 @@ static void play_cpu(struct play *p, const struct perfinfo_groupmask *masks)
     const struct grab_drained *d = c->drains, *end = c->drains + c->drain_count;
     if (!c->drain_count || d->head.kind != GRAB_START)
         return;
-    const bool in_use = grab_area(d).pebs_index != grab_area(d).pebs_buffer_base;
+    const struct grab_buffer b = grab_buffer(d, p->s->format);
+    const bool in_use = b.index != b.base;
     p->tsc = d->tsc;
-    p->index = grab_area(d).pebs_index;
-    struct trace_hub_pebs pebs = {.index = &p->index, .in_epoch = in_use};
+    p->index = index_of(p, d);
+    struct trace_hub_pebs pebs = {.index = &p->index, .in_epoch = in_use, .without = p->s->unstamped};
     trace_hub_act(p->hub, p->s->session, CAIRN_SESSION_START, masks, &pebs, d->tsc);
     p->cpu = trace_session_cpu(p->s->session, p->number);
     if (!in_use)
@@ -326,10 +346,19 @@ static uint32_t find_size(const struct grab_session *s, const struct grab_store 
     return all;
 }
 
+bool grab_session_branches(const struct grab_session *s)
+{
+    for (unsigned c = 0; c < GRAB_CPUS; c++)
+        if (s->cpu[c].bts_drains)
+            return true;
+    return false;
+}
+
 int grab_session_make(struct grab_session *s, const struct grab_log *log)
 {
     uint64_t skipped, switches;
     *s = (struct grab_session){.format = grab_format(log->store)};
+    s->unstamped = s->format == DS_FORMAT_ARCH ? CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT : 0;
     const int error = open_session(s, log);
     if (error)
         return error;
@@ -377,7 +406,11 @@ void grab_session_dump(struct trace_dump *d, const struct grab_session *s, const
     LINE("cpus=%u", log->cpus);
     LINE("tick_us=%u", tick_us());
     LINE("tick_units=%lu", (unsigned long)c->tick_units);
-    LINE("pebs=1");
+    LINE("pebs=%d", !s->unstamped);
+    if (s->format == DS_FORMAT_ARCH) {
+        LINE("pebs.index=offset");
+        LINE("debug_store=%s", grab_session_branches(s) ? "bts" : "none");
+    }
     LINE("lives=1");
     LINE("start_tsc=%lu", (unsigned long)s->start_tsc);
     LINE("stop_tsc=%lu", (unsigned long)s->stop_tsc);

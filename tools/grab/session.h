@@ -20,10 +20,13 @@ struct grab_session {
     uint64_t start_tsc, stop_tsc;
     unsigned format;
     uint32_t record_bytes; /* of each; 0: they differ, or there are none */
+    uint32_t unstamped;    /* CAIRN_STAMP_...: PebsIndex at a switch is unknown */
     struct grab_order order;
     struct grab_cpu_counts cpu[GRAB_CPUS];
 };
 
+/* Whether BTS recorded any. */
+bool grab_session_branches(const struct grab_session *session);
 /* 0, or errno. */
 int grab_session_make(struct grab_session *session, const struct grab_log *log);
 /* Lines of the session's stream, and of the end's. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/grab/base/memory.h"
 #include "tools/pebs/pebs.h"
 
@@ -72,9 +72,7 @@ static uint64_t counters_of(const uint8_t *record, uint32_t size, unsigned forma
 
 static void count_record(struct walk *w, const uint8_t *record, uint32_t size, uint64_t counters)
 {
-    uint64_t head = 0;
-    if (w->format >= 4)
-        memcpy(&head, record, sizeof head);
+    const uint64_t groups = cairn_pebs_groups(w->format, record, size);
     for (unsigned n = 0; n < GRAB_COUNTERS; n++) {
         if (!(counters >> n & 1))
             continue;
@@ -82,23 +80,22 @@ static void count_record(struct walk *w, const uint8_t *record, uint32_t size, u
         u->records++;
         u->smallest = u->smallest && u->smallest < size ? u->smallest : size;
         u->largest = u->largest > size ? u->largest : size;
-        u->groups |= ds_pebs_head_groups(head);
+        u->groups |= groups;
     }
 }
 
 /* A drain of `counters`, whose records it has, or had. `last`: bytes of the last one. */
 static void count_use(struct walk *w, const struct grab_drained *d, uint64_t counters, uint32_t last, bool gap)
 {
-    struct cairn_pebs_area area = {0};
-    cairn_pebs_area(w->format, d->head.area, sizeof d->head.area, &area);
+    const struct grab_buffer b = grab_buffer(d, w->format);
     for (unsigned n = 0; n < GRAB_COUNTERS; n++) {
         if (!(counters >> n & 1))
             continue;
         struct grab_use *u = use_of(w, n);
         u->drains++;
         u->interrupts += d->head.interrupt;
-        u->single += area.pebs_threshold <= area.pebs_base + last;
-        u->full += area.pebs_base + d->head.bytes + last > area.pebs_maximum;
+        u->single += b.threshold <= b.base + last;
+        u->full += b.full || b.base + d->head.bytes + last > b.maximum;
         u->incomplete += gap || d->bytes != d->head.bytes;
     }
 }

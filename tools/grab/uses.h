@@ -17,7 +17,7 @@ struct grab_use {                /* of an event, on all CPUs; events that differ
     uint64_t full;              /* drains that found no room for one more record */
     uint64_t incomplete;        /* drains whose records are not all here, or that come after one that is missing */
     uint32_t smallest, largest; /* record, bytes */
-    uint64_t groups;            /* of MSR_PEBS_DATA_CFG, as its records have them */
+    uint64_t groups;            /* that its records have: bit n: enum cairn_pebs_group n */
 };
 
 struct grab_uses {

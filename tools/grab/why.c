@@ -9,6 +9,7 @@
 #include "tools/cairn/log/show.h"
 #include "tools/grab/advice.h"
 #include "tools/grab/base/names.h"
+#include "tools/pebs/pebs.h"
 
 #define INDENT 13 /* of what is told of an event */
 
@@ -36,9 +37,11 @@ static void print_groups(FILE *to, uint64_t groups)
     static const struct {
         uint64_t bit;
         const char *name;
-    } names[] = {{MSR_PEBS_DATA_CFG_MEMINFO, "memory"}, {MSR_PEBS_DATA_CFG_GPR, "registers"},
-                 {MSR_PEBS_DATA_CFG_XMM, "XMM"},        {MSR_PEBS_DATA_CFG_LBR, "branches (LBR)"},
-                 {MSR_PEBS_DATA_CFG_CNTR, "counters"},  {MSR_PEBS_DATA_CFG_METRICS, "metrics"}};
+    } names[] = {{DS_BIT(CAIRN_PEBS_MEMINFO) | DS_BIT(CAIRN_PEBS_AUX), "memory"},
+                 {DS_BIT(CAIRN_PEBS_GPR), "registers"},
+                 {DS_BIT(CAIRN_PEBS_XMM), "XMM"},
+                 {DS_BIT(CAIRN_PEBS_LBR), "branches (LBR)"},
+                 {DS_BIT(CAIRN_PEBS_CNTR), "counters"}};
     fprintf(to, ": basic");
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         if (groups & names[i].bit)

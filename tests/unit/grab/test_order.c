@@ -156,6 +156,23 @@ static void test_bts(void **state)
     assert_int_equal(order.moved, 1);
 }
 
+/* Without PebsIndex only the drains around a switch bound its time, not the records of the epoch. */
+static void test_unstamped(void **state)
+{
+    (void)state;
+    const uint64_t tscs[] = {300003000, 330003000};
+    struct grab_order order;
+    drain(0, GRAB_START, 0, 1000, NULL, 0, 64, UINT32_MAX);
+    change(0, 0, 105000000, 0, 0, 4, 8)->s.index = 0;           /* 315003000: between the records, wherever it was */
+    change(0, 1, 120000000, 0, 0, 8, 4)->s.index = 0;           /* 360003000: behind the drain */
+    drain(0, GRAB_STOP, 0, 115000000, tscs, 2, 64, UINT32_MAX); /* 345003000 */
+    assert_int_equal(grab_store_end(&store), 0);
+    grab_order(&store, &clock_of_three, 4, 1000000, &order);
+    assert_int_equal(store.cpu[0].switches[0].tsc, 315003000);
+    assert_int_equal(store.cpu[0].switches[1].tsc, 345003000);
+    assert_int_equal(order.moved, 1);
+}
+
 /* Ticks of a million cycles; a thread that was not seen before has waited 0. */
 static void test_waits(void **state)
 {
@@ -233,6 +250,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_times, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_drain, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unstamped, setup, teardown),
         cmocka_unit_test_setup_teardown(test_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost_piece, setup, teardown),
         cmocka_unit_test_setup_teardown(test_threads, setup, teardown),

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "tests/unit/support/cmocka.h"
 #include "tools/grab/base/events.h"
 #include "tools/grab/why.h"
@@ -77,17 +77,41 @@ static struct perf_event_attr instructions(unsigned precise)
                                     .exclude_kernel = 1};
 }
 
-static char *said(bool certain)
+/* `count` records of architectural PEBS, of PMC1. `index`: besides the bytes of records. */
+static void drain_registers(uint64_t number, unsigned count, uint64_t index)
+{
+    struct {
+        struct ds_arch_header header;
+        struct ds_arch_basic basic;
+        struct ds_arch_gpr gpr;
+    } record = {.header = {DS_ARCH_HEADER_BASIC | IA32_PMC_CFG_C_GPR | sizeof record, 0}, .basic = {.counters = 2}};
+    const uint32_t bytes = count * (uint32_t)sizeof record;
+    struct grab_drain head = {.kind = GRAB_DRAIN, .number = number, .interrupt = 1, .bytes = bytes};
+    const struct grab_registers registers = {.base = 0x100000, .index = index | bytes};
+    struct grab_records part = {GRAB_RECORDS, bytes, number, 0, {0}};
+    memcpy(head.area, &registers, sizeof registers);
+    for (unsigned i = 0; i < count; i++)
+        memcpy(part.data + i * sizeof record, &record, sizeof record);
+    grab_store_drain(&store, 0, &head, sizeof head);
+    grab_store_drain(&store, 0, &part, sizeof part);
+}
+
+static char *said_of(unsigned format, bool certain)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     assert_int_equal(grab_store_end(&store), 0);
-    grab_why(to, &store, 4, certain);
+    grab_why(to, &store, format, certain);
     fclose(to);
     for (char *line = text; *line; line = strchr(line, '\n') + 1)
         assert_in_range(strchr(line, '\n') - line, 0, 80);
     return text;
+}
+
+static char *said(bool certain)
+{
+    return said_of(4, certain);
 }
 
 static void expect(const char *text, const char *part)
@@ -115,6 +139,22 @@ static void test_large(void **state)
                  "  drains     2, 1 of them by an interrupt; 7.5 records a drain\n"
                  "  lost       none\n"
                  "  to change  nothing\n");
+    free(text);
+}
+
+static void test_architectural(void **state)
+{
+    (void)state;
+    const struct perf_event_attr attr = instructions(2);
+    enable(1, 0, &attr);
+    drain_registers(0, 3, ia32_pebs_index(0, 0xF00));
+    drain_registers(1, 1, ia32_pebs_index(0, 16));
+    drain_registers(2, 2, ia32_pebs_index(0, 0xF00) | IA32_PEBS_INDEX_FULL);
+    char *text = said_of(DS_FORMAT_ARCH, true);
+    expect(text, "format 15: 3 drains, 3 of them by an interrupt\n");
+    expect(text, "  PEBS       yes, single in a part of the drains, else large\n");
+    expect(text, "  records    6 of 224 bytes: basic, registers\n");
+    expect(text, "  lost       unknown: the buffer was full in 1 of the drains\n");
     free(text);
 }
 
@@ -240,7 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_large), TEST(test_a_counter_changes_hands), TEST(test_single),  TEST(test_single_because_of_another),
         TEST(test_full),  TEST(test_a_drain_is_missing),      TEST(test_no_pebs), TEST(test_unknown),
-        TEST(test_none),
+        TEST(test_none),  TEST(test_architectural),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,13 +104,16 @@ static void need_of_session(struct cairn_check *check, bool there, const char *k
     need(check, -1, there, what);
 }
 
-/* Where a CPU's PEBS buffer lies, and what it holds. Linux' is not made for a number of records. */
+/* Where a CPU's PEBS buffer lies, and what it holds. Linux' is not made for a number of records, and where that of
+ * architectural PEBS is mapped is nothing to the processor. */
 static bool has_area(const struct cairn_log *log, uint32_t cpu)
 {
     char prefix[32];
     uint64_t value;
     snprintf(prefix, sizeof(prefix), "ds.cpu.%" PRIu32 ".", cpu);
-    return has_keys(log, prefix, (const char *const[]){"buffer", "buffer_bytes", NULL}) &&
+    return (has_keys(log, prefix, (const char *const[]){"buffer", NULL}) ||
+            has_keys(log, prefix, (const char *const[]){"buffer.physical", NULL})) &&
+           has_keys(log, prefix, (const char *const[]){"buffer_bytes", NULL}) &&
            cairn_ds_number(&log->text, cpu, "record_bytes", &value) &&
            (cairn_log_grabbed(log) || cairn_ds_number(&log->text, cpu, "records", &value));
 }

@@ -90,8 +90,8 @@ static struct cairn_span *add_span(struct cairn_stamps *s, uint64_t end)
 {
     struct cairn_span *span = CAIRN_ADD(s->spans);
     span->end = end;
-    span->who = (struct cairn_verdict){s->hole ? CAIRN_BLAME_LOSS : CAIRN_BLAME_KNOWN, NOBODY};
-    s->hole = false;
+    span->who = (struct cairn_verdict){s->hole, NOBODY};
+    s->hole = CAIRN_BLAME_KNOWN;
     return span;
 }
 
@@ -106,13 +106,14 @@ static void place(struct cairn_stamps *s, bool known, uint32_t epoch)
         s->waiting = s->spans.count;
 }
 
-static void meet_hole(struct cairn_stamps *s)
+/* Stamps are missing, as `blame` tells. */
+static void meet_hole(struct cairn_stamps *s, enum cairn_blame blame)
 {
-    settle(s, CAIRN_BLAME_LOSS, 0);
+    settle(s, blame, 0);
     place(s, s->epoch_known, s->epoch);
     s->epoch_known = false;
     s->came_known = false;
-    s->hole = true;
+    s->hole = (uint8_t)blame;
 }
 
 /* All that left in this batch, and who left first in the next: that one ran when this one was closed. */
@@ -155,7 +156,7 @@ static void read_drain(struct cairn_stamps *s, const struct cairn_event *e)
     place(s, !starts, number);
     s->epoch_known = true;
     s->epoch = starts ? number : number + 1;
-    s->hole = false;
+    s->hole = CAIRN_BLAME_KNOWN;
 }
 
 /* The session comes, or takes switches again, or stamps them again: what lies below PebsIndex is of threads it does not
@@ -179,8 +180,9 @@ static void read_masks(struct cairn_stamps *s, const struct cairn_event *e)
     memcpy(&masks, ack.masks, sizeof(masks));
     if (ack.session != s->log->number || ack.what == CAIRN_SESSION_STOP)
         return;
+    s->unstamped = !(ack.stamps & (s->compact ? CAIRN_STAMP_COMPACT : CAIRN_STAMP_FULL));
     if (!(s->compact ? trace_group_compact(&masks) : trace_group_full(&masks)))
-        meet_hole(s);
+        meet_hole(s, CAIRN_BLAME_LOSS);
     else if (ack.pebs_index || ack.in_epoch) /* architectural PEBS counts from 0 */
         read_start(s, e);
 }
@@ -188,8 +190,8 @@ static void read_masks(struct cairn_stamps *s, const struct cairn_event *e)
 static void read_event(struct cairn_stamps *s, const struct cairn_event *e)
 {
     if (e->hook == (s->compact ? HOOK_CONTEXTSWAP_BATCH : HOOK_CONTEXTSWAP)) {
-        if (!e->has_pebs_index || !cairn_event_decoded(e))
-            meet_hole(s); /* it is the stamp that is missing, or who ran */
+        if (!e->has_pebs_index || !cairn_event_decoded(e)) /* it is the stamp that is missing, or who ran */
+            meet_hole(s, s->unstamped ? CAIRN_BLAME_NO_STAMP : CAIRN_BLAME_LOSS);
         else if (s->compact)
             read_batch(s, e);
         else
@@ -234,7 +236,7 @@ void cairn_stamps_read(struct cairn_stamps *s, uint32_t from, uint32_t to)
     while (!s->ended && !told(s, to)) {
         s->ended = !cairn_walk_next(&s->walk, &e);
         if (s->walk.hole != CAIRN_NO_HOLE)
-            meet_hole(s);
+            meet_hole(s, CAIRN_BLAME_LOSS);
         if (!s->ended)
             read_event(s, &e);
         if (!s->ended)

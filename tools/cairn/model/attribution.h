@@ -68,11 +68,12 @@ struct cairn_stamps { /* walking the events of one CPU: the stamps of the 0525H 
     const struct cairn_log *log;
     struct cairn_spans spans;
     bool compact;
+    bool unstamped;    /* the session says that these events carry no stamps */
     bool only_sampled; /* threads that are not sampled cause no records */
     size_t unplaced;   /* the first span whose epoch is not known yet */
     bool epoch_known;  /* `epoch` is that of the stamps that come now */
     uint32_t epoch;
-    bool hole;      /* something may be missing since the stamp before */
+    uint8_t hole;   /* enum cairn_blame: what is missing since the stamp before; CAIRN_BLAME_KNOWN: nothing */
     size_t waiting; /* the first span that does not know yet who ran at its end */
     uint32_t came;  /* 0524H: who came at the last switch, nothing missing since */
     bool came_known;

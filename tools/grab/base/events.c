@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tools/grab/base/error.h"
+#include "tools/grab/base/machine.h"
 #include "tools/grab/base/names.h"
 
 /* Letters after the last ':' select rings. A p changes nothing: events are precise anyway. */
@@ -137,6 +139,41 @@ int grab_event_open(const struct grab_event *e, pid_t pid, bool on_exec)
     return 0;
 }
 
+static int readers[GRAB_OWN]; /* events, of this thread */
+static unsigned reader_count;
+
+/* Linux reads the index where it turns such an event on. */
+static bool open_readers(void)
+{
+    static const char *const pmus[] = {"cpu", "cpu_core", "cpu_atom"};
+    struct grab_event e = {.config = 0xC0 /* instructions */, .user = true, .period = 1u << 30};
+    for (unsigned i = 0; i < sizeof pmus / sizeof pmus[0] && reader_count < GRAB_OWN; i++) {
+        if (!grab_names_pmu(&e.type, pmus[i]))
+            continue;
+        struct perf_event_attr attr = attributes(&e, false);
+        attr.disabled = 1;
+        attr.inherit = 0;
+        const int file = open_event(&attr, 0, -1);
+        if (file < 0)
+            return false;
+        readers[reader_count++] = file;
+    }
+    return true;
+}
+
+void grab_event_have_read(bool on)
+{
+    for (unsigned i = 0; i < reader_count; i++)
+        ioctl(readers[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void grab_event_readers(uint64_t ids[GRAB_OWN])
+{
+    for (unsigned i = 0; i < GRAB_OWN; i++)
+        if (i >= reader_count || ioctl(readers[i], PERF_EVENT_IOC_ID, &ids[i]))
+            ids[i] = 0;
+}
+
 int grab_event_hold(void)
 {
     struct perf_event_attr attr = {.size = sizeof attr,
@@ -145,7 +182,7 @@ int grab_event_hold(void)
                                    .disabled = 1,
                                    .exclude_kernel = 1,
                                    .exclude_hv = 1};
-    if (open_event(&attr, 0, -1) >= 0)
+    if (open_event(&attr, 0, -1) >= 0 && (!grab_machine_architectural() || open_readers()))
         return 0;
     grab_error("Linux opens no event of the PMU: %s: 'dmesg | grep -i pmu' may say why", strerror(errno));
     return GRAB_REFUSED;

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tools/grab/bpf/events.h"
+
 #define GRAB_EVENTS_MOST 8
 
 struct grab_event {
@@ -25,5 +27,9 @@ int grab_event_open(const struct grab_event *event, pid_t pid, bool on_exec);
 /* An event that counts nothing: Linux sets up the Debug Store of all CPUs for the first one, and keeps it up. 0, or
  * GRAB_REFUSED: it has said why. */
 int grab_event_hold(void);
+/* With architectural PEBS: from now on, or no longer, Linux reads IA32_PEBS_INDEX of each CPU that this thread comes
+ * to. The events that make it do so write no record; `ids`: of them, 0: there is none. */
+void grab_event_have_read(bool on);
+void grab_event_readers(uint64_t ids[GRAB_OWN]);
 /* Whether Linux has PEBS for such an event: 0, or errno. It counts nothing. */
 int grab_event_try(const struct perf_event_attr *of);

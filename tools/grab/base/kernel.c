@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tools/grab/base/error.h"
+#include "tools/grab/base/machine.h"
 
 #define REFUSE(...) return grab_error(__VA_ARGS__), GRAB_REFUSED
 
@@ -76,6 +77,9 @@ static int find_symbols(struct grab_kernel *k)
         REFUSE("the kernel hides its addresses: 'sysctl kernel.kptr_restrict=1' shows them to root");
     k->offsets = grab_symbols_find(&k->symbols, "__per_cpu_offset");
     k->pmu = grab_symbols_find(&k->symbols, "x86_pmu");
+    if (grab_machine_architectural() && !(k->direct_map = grab_symbols_find(&k->symbols, "page_offset_base")))
+        REFUSE("/proc/kallsyms has no page_offset_base: to read architectural PEBS the kernel must be built with "
+               "CONFIG_RANDOMIZE_MEMORY");
     for (size_t i = 0; i < k->symbols.count; i++) /* whose address may be 0: of per-CPU variables they are offsets */
         if (strcmp(grab_symbols_name(&k->symbols, &k->symbols.items[i]), "cpu_hw_events") == 0) {
             k->events = k->symbols.items[i].address;
@@ -103,7 +107,7 @@ int grab_kernel_find(struct grab_kernel *k)
         REFUSE("Linux %s has no BPF ring buffer: 5.8 or later is needed", k->release);
     k->bts = version[0] == 5 && version[1] < 10 ? 48 : 47; /* from 5.10 on TopDown has 48 */
     k->counts_missed = version[0] > 6 || (version[0] == 6 && version[1] >= 7);
-    if (!has_debug_store())
+    if (!grab_machine_architectural() && !has_debug_store())
         REFUSE("CPUID.01H:EDX.DS is 0: no Debug Store here; a hypervisor must expose it (docs/how-to/kvm.md)");
     if (access("/sys/bus/event_source/devices/cpu", F_OK) && access("/sys/bus/event_source/devices/cpu_core", F_OK))
         REFUSE("Linux has no PMU here: 'dmesg | grep -i pmu' says why");

@@ -13,6 +13,7 @@ struct grab_kernel {
     bool switch_state;             /* sched_switch tells the state (5.18) */
     unsigned bts;                  /* INTEL_PMC_IDX_FIXED_BTS */
     bool counts_missed;            /* it counts kprobes that it skips, and tells (6.7) */
+    uint64_t direct_map;           /* architectural PEBS: address of page_offset_base; else 0 */
     struct grab_symbols symbols;
 };
 

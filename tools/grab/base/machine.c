@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 
 #define LINE(...) trace_dump_print(d, CAIRN_STREAM_MACHINE, __VA_ARGS__)
 
@@ -132,6 +132,13 @@ void grab_machine_microcode(char text[64], unsigned cpu)
     char path[80];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/microcode/version", cpu);
     read_line(text, 64, path);
+}
+
+bool grab_machine_architectural(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> 8 & 1 && __get_cpuid_count(0x23, 0, &a, &b, &c, &d) &&
+           (a >> 4 & 3) == 3;
 }
 
 unsigned grab_machine_core_type(void)

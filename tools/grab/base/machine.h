@@ -20,6 +20,8 @@ void grab_source_find(struct grab_source *source, const char *release);
 bool grab_machine_go(unsigned cpu);
 /* Of the microcode, as Linux has it; empty: it does not say. */
 void grab_machine_microcode(char text[64], unsigned cpu);
+/* CPUID.23H: PEBS is architectural, and has no part in the Debug Store. */
+bool grab_machine_architectural(void);
 /* CPUID.1AH of a hybrid: the kind of this thread's CPU. 0: all are of one kind. */
 unsigned grab_machine_core_type(void);
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "tools/grab/base/error.h"
+#include "tools/grab/base/events.h"
 #include "tools/grab/base/machine.h"
 
 #define PATIENCE 2000 /* tries, of a millisecond, to have a CPU begin or end */
@@ -24,10 +25,10 @@ extern const uint8_t grab_object[], grab_object_end[]; /* object.S */
 
 /* All that Linux has; those that are not there are of other kernels. */
 static const char *const functions[] = {"intel_pmu_drain_pebs_core", "intel_pmu_drain_pebs_nhm",
-                                        "intel_pmu_drain_pebs_icl"};
+                                        "intel_pmu_drain_pebs_icl", "intel_pmu_drain_arch_pebs"};
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 #define OF_BTS    "intel_pmu_drain_bts_buffer"
-enum { LINK_BTS = FUNCTIONS, LINK_SWITCHES, LINK_ENABLE, LINKS };
+enum { LINK_BTS = FUNCTIONS, LINK_SWITCHES, LINK_ENABLE, LINK_READ, LINKS };
 
 #define ENABLE "intel_pmu_enable_event"
 
@@ -38,7 +39,7 @@ struct of_cpu { /* for the call-backs */
 
 struct grab_rings {
     struct bpf_object *object;
-    struct bpf_program *drain, *bts, *change, *enable;
+    struct bpf_program *drain, *bts, *change, *enable, *read;
     struct bpf_link *link[LINKS]; /* by function, then the others */
     struct ring_buffer *buffers;
     volatile struct grab_shared *data;
@@ -102,7 +103,7 @@ static struct bpf_map *section(struct bpf_object *object, const char *name)
 static int load(struct grab_rings *r, const struct grab_kernel *k)
 {
     LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "grab");
-    const struct grab_addresses addresses = {k->offsets, k->events, k->pmu, k->switch_state, k->bts};
+    const struct grab_addresses addresses = {k->offsets, k->events, k->pmu, k->switch_state, k->bts, k->direct_map};
     r->object = bpf_object__open_mem(grab_object, (size_t)(grab_object_end - grab_object), &options);
     if (!r->object)
         return -errno;
@@ -110,9 +111,11 @@ static int load(struct grab_rings *r, const struct grab_kernel *k)
     r->bts = bpf_object__find_program_by_name(r->object, "grab_on_bts");
     r->change = bpf_object__find_program_by_name(r->object, "grab_on_switch");
     r->enable = bpf_object__find_program_by_name(r->object, "grab_on_enable");
+    r->read = bpf_object__find_program_by_name(r->object, "grab_on_read");
     struct bpf_map *map = section(r->object, ".rodata"), *bss = section(r->object, ".bss");
-    if (!map || !bss || !r->drain || !r->bts || !r->change || !r->enable)
+    if (!map || !bss || !r->drain || !r->bts || !r->change || !r->enable || !r->read)
         return -ENOENT;
+    bpf_program__set_autoload(r->read, k->direct_map != 0); /* older kernels have not all that it reads */
     int error = bpf_map__set_initial_value(map, &addresses, sizeof addresses); /* refuses another size */
     error = error ? error : bpf_object__load(r->object);
     if (error)
@@ -130,6 +133,15 @@ static int no_kprobe(const char *function)
     return GRAB_REFUSED;
 }
 
+static int attach_tracepoint(struct bpf_link **link, const struct bpf_program *program, const char *name)
+{
+    *link = bpf_program__attach_raw_tracepoint(program, name);
+    if (*link)
+        return GRAB_GOOD;
+    grab_error("the tracepoint %s refuses a BPF program: %s", name, strerror(errno));
+    return GRAB_REFUSED;
+}
+
 static int attach(struct grab_rings *r, const struct grab_kernel *k)
 {
     bool any = false;
@@ -142,8 +154,8 @@ static int attach(struct grab_rings *r, const struct grab_kernel *k)
         any = true;
     }
     if (!any) {
-        grab_error("/proc/kallsyms has none of %s, %s, %s: this kernel drains PEBS elsewhere", functions[0],
-                   functions[1], functions[2]);
+        grab_error("/proc/kallsyms has none of %s, %s, %s, %s: this kernel drains PEBS elsewhere", functions[0],
+                   functions[1], functions[2], functions[3]);
         return GRAB_REFUSED;
     }
     if (grab_symbols_find(&k->symbols, OF_BTS)) {
@@ -151,12 +163,10 @@ static int attach(struct grab_rings *r, const struct grab_kernel *k)
         if (!r->link[LINK_BTS])
             return no_kprobe(OF_BTS);
     }
-    r->link[LINK_SWITCHES] = bpf_program__attach_raw_tracepoint(r->change, "sched_switch");
-    if (!r->link[LINK_SWITCHES]) {
-        grab_error("the tracepoint sched_switch refuses a BPF program: %s", strerror(errno));
-        return GRAB_REFUSED;
-    }
-    return GRAB_GOOD;
+    const int status = attach_tracepoint(&r->link[LINK_SWITCHES], r->change, "sched_switch");
+    if (status || !k->direct_map)
+        return status;
+    return attach_tracepoint(&r->link[LINK_READ], r->read, "read_msr");
 }
 
 int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *k, struct grab_store *store, uint32_t bytes)
@@ -196,13 +206,15 @@ int grab_rings_watch(struct grab_rings *r)
     return GRAB_GOOD;
 }
 
-/* Has a switch happen on each CPU by going there, until it is in `phase` or cannot be. Returns how many are. */
+/* Has a switch happen on each CPU by going there, or an index be read, until it is in `phase` or cannot be. Returns how
+ * many are. */
 static unsigned visit(struct grab_rings *r, enum grab_phase phase)
 {
     const struct timespec moment = {0, 1000000};
     cpu_set_t before;
     unsigned reached = 0;
     sched_getaffinity(0, sizeof before, &before);
+    grab_event_have_read(true);
     for (unsigned cpu = 0; cpu < r->cpus; cpu++) {
         if (!grab_machine_go(cpu))
             continue;
@@ -211,19 +223,17 @@ static unsigned visit(struct grab_rings *r, enum grab_phase phase)
         reached += r->data->cpu[cpu].phase == (uint32_t)phase;
         grab_rings_take(r);
     }
+    grab_event_have_read(false);
     sched_setaffinity(0, sizeof before, &before);
     return reached;
 }
 
 int grab_rings_start(struct grab_rings *r)
 {
+    grab_event_readers((uint64_t *)r->data->own);
     r->data->on = 1;
     if (!visit(r, GRAB_RUNS)) {
-        grab_error("no CPU runs the BPF program at a context switch: 'bpftool prog' shows whether it is loaded");
-        return GRAB_REFUSED;
-    }
-    if (grab_format(r->of_cpu[0].store) == IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL) {
-        grab_error("this processor has architectural PEBS, outside the Debug Store: cairn grab does not read that yet");
+        grab_error("no CPU runs the BPF programs: 'bpftool prog' shows whether they are loaded");
         return GRAB_REFUSED;
     }
     return GRAB_GOOD;
@@ -278,6 +288,8 @@ void grab_rings_skipped(const struct grab_rings *r, uint64_t *drains, uint64_t *
     *drains = r->counts_missed ? skipped_by_bpf(r->drain) + skipped_by_bpf(r->bts) : UINT64_MAX;
     for (unsigned i = 0; r->counts_missed && i <= LINK_BTS; i++)
         *drains += skipped_by_kprobe(r->link[i]);
+    for (unsigned i = 0; r->counts_missed && i < r->cpus; i++)
+        *drains += r->data->cpu[i].unseen;
 }
 
 bool grab_rings_complete(const struct grab_rings *r)

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ds/pebs23_layout.h"
 #include "tools/grab/base/memory.h"
 
 /* A file system without O_TMPFILE has a name for it, until it is unlinked. */
@@ -126,6 +127,27 @@ struct ds_area_60 grab_area(const struct grab_drained *d)
     return area;
 }
 
+_Static_assert(sizeof(struct grab_registers) == sizeof(struct ds_arch_registers), "registers of a drain");
+
+uint32_t grab_area_bytes(unsigned format)
+{
+    return format == DS_FORMAT_ARCH ? sizeof(struct ds_arch_registers) : ds_area_bytes(format, false);
+}
+
+struct grab_buffer grab_buffer(const struct grab_drained *d, unsigned format)
+{
+    const struct ds_area_60 area = grab_area(d);
+    struct grab_registers registers;
+    if (format != DS_FORMAT_ARCH)
+        return (struct grab_buffer){area.pebs_buffer_base, area.pebs_index, area.pebs_absolute_maximum,
+                                    area.pebs_interrupt_threshold, false};
+    memcpy(&registers, d->head.area, sizeof registers);
+    const uint64_t base = registers.base & IA32_PEBS_BASE_ADDRESS;
+    return (struct grab_buffer){base, base + ia32_pebs_index_wr(registers.index),
+                                base + ia32_pebs_base_bytes(registers.base),
+                                base + ia32_pebs_index_thresh(registers.index), registers.index & IA32_PEBS_INDEX_FULL};
+}
+
 bool grab_before(const struct grab_switched *s, const struct grab_drained *d)
 {
     return d->head.kind == GRAB_BTS ? s->s.number < d->head.switches : s->s.drains <= d->head.number;
@@ -135,5 +157,5 @@ uint32_t grab_record_bytes(const struct grab_store *store, const struct grab_dra
 {
     if (d->head.kind == GRAB_BTS || at >= d->bytes)
         return 0;
-    return ds_pebs_record_size(format, store->records + d->at + at, (uint32_t)(d->bytes - at));
+    return ds_record_size_at(format, store->records + d->at + at, (uint32_t)(d->bytes - at));
 }

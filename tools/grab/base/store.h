@@ -51,8 +51,17 @@ int grab_store_end(struct grab_store *store);
 
 /* The format of PEBS, by what came first. */
 unsigned grab_format(const struct grab_store *store);
-/* What all forms of the DS area begin with, at a drain. */
+/* What all forms of the DS area begin with, at a drain: of BTS, or of PEBS if that is not architectural. */
 struct ds_area_60 grab_area(const struct grab_drained *d);
+/* Bytes of what a drain of PEBS has of the area, or of its registers. */
+uint32_t grab_area_bytes(unsigned format);
+
+struct grab_buffer { /* addresses; of architectural PEBS physical */
+    uint64_t base, index, maximum, threshold;
+    bool full; /* architectural PEBS: the processor says so */
+};
+/* Of PEBS, by that area, or these registers. */
+struct grab_buffer grab_buffer(const struct grab_drained *d, unsigned format);
 /* Whether the switch came before the drain. */
 bool grab_before(const struct grab_switched *s, const struct grab_drained *d);
 /* The next record of PEBS behind `at` bytes of a drain's, 0: there is none, or it is not whole. */

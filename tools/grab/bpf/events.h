@@ -7,17 +7,18 @@
 
 #define GRAB_CPUS     256 /* as MAX_CPUS in kernel/lib/limits.h */
 #define GRAB_PIECE    4096
-#define GRAB_AREA     0x1C0 /* the largest form of the DS area; Linux gives it a page */
+#define GRAB_AREA     0x1C0 /* the largest form of the DS area, to which Linux gives a page; the registers need less */
 #define GRAB_COMM     16
 #define GRAB_ATTR     112 /* bytes of a struct perf_event_attr: all to sample_max_stack, in every kernel from 4.8 on */
 #define GRAB_COUNTERS 64
+#define GRAB_OWN      2         /* one for each kind of core */
 #define GRAB_RING     (1 << 22) /* bytes of a ring, unless told otherwise */
 
 /* A CPU's own life. Its first switch after the program has been attached makes it run; its last one stops it. */
 enum grab_phase { GRAB_IDLE, GRAB_RUNS, GRAB_STOPPED };
 
 enum grab_kind {
-    GRAB_START,   /* the DS area as it was when this CPU began */
+    GRAB_START,   /* the DS area, or the registers, as they were when this CPU began */
     GRAB_DRAIN,   /* Linux is about to read the records and to put the index back */
     GRAB_STOP,    /* this CPU ends; what is in the buffer stays there, and is copied */
     GRAB_BTS,     /* branches of a thread, which leaves, or which Linux is about to read */
@@ -25,10 +26,13 @@ enum grab_kind {
     GRAB_ENABLED  /* an event has come to a counter */
 };
 
+/* Architectural PEBS: Linux is in its function that drains, and has not read the index yet. */
+enum grab_draining { GRAB_NO_DRAIN, GRAB_BY_SOFTWARE, GRAB_BY_INTERRUPT };
+
 /* What was not recorded, and why. Each is written by its own CPU only. */
 struct grab_cpu {
-    __u32 phase; /* enum grab_phase */
-    __u32 reserved;
+    __u32 phase;                 /* enum grab_phase */
+    __u32 draining;              /* enum grab_draining */
     __u64 drains;                /* GRAB_DRAINs and GRAB_STOPs so far: the number of the next */
     __u64 switches;              /* so far */
     __u64 lost_switches;         /* the ring was full */
@@ -40,6 +44,7 @@ struct grab_cpu {
     __u64 bts_seen;              /* up to this address branches have been copied, or are being copied */
     __u64 bts_resets, bts_found; /* times that Linux set the index back; what bts_seen was at the last */
     __u64 lost_events;           /* GRAB_ENABLED; the ring was full */
+    __u64 unseen;                /* drains of architectural PEBS whose index was not seen: Linux skipped that hook */
     __u64 event[GRAB_COUNTERS];  /* what the counter has: the event's ID in Linux; 0: not told yet */
 };
 
@@ -50,13 +55,15 @@ struct grab_addresses {
     __u64 pmu;          /* of x86_pmu */
     __u64 switch_state; /* 1: sched_switch has a fourth argument, the state */
     __u64 bts;          /* INTEL_PMC_IDX_FIXED_BTS: which of a CPU's events is that of BTS */
+    __u64 direct_map;   /* architectural PEBS: of page_offset_base, where physical address 0 is mapped; 0: DS PEBS */
 };
 
 /* What both sides write while the programs run. */
 struct grab_shared {
-    __u32 on, ends; /* cairn-grab's: CPUs begin, and end, at their next switch */
+    __u32 on, ends; /* cairn-grab's: CPUs begin, and end, at their next switch, or read of the index */
     __u32 events;   /* cairn-grab's: tell what is counted; set before `on` */
     __u32 reserved;
+    __u64 own[GRAB_OWN]; /* IDs of cairn-grab's events that have Linux read the index: they are not told; 0: none */
     struct grab_cpu cpu[GRAB_CPUS];
 };
 
@@ -73,7 +80,13 @@ struct grab_drain {
     __u64 switches;     /* of this CPU before it */
     __u32 tid;          /* that runs */
     __u32 reserved;
-    __u8 area[GRAB_AREA];
+    __u8 area[GRAB_AREA]; /* the DS area; of architectural PEBS: struct grab_registers */
+};
+
+/* As struct ds_arch_registers (ds/pebs23_layout.h): IA32_PEBS_BASE, IA32_PEBS_INDEX, CFG_C of 32 general-purpose and 16
+ * fixed counters. */
+struct grab_registers {
+    __u64 base, index, cfg_c[48];
 };
 
 /* A part of the records of a drain. */
@@ -100,7 +113,7 @@ struct grab_enabled {
 struct grab_switch {
     __u64 number; /* of this CPU, from 0; a gap: lost */
     __u64 time;   /* CLOCK_MONOTONIC */
-    __u64 index;  /* PebsIndex; 0: there is no DS area */
+    __u64 index;  /* PebsIndex; 0: there is no DS area, or it is in a register, which BPF cannot read */
     __u64 drains; /* of this CPU before it */
     __u32 old_tid, new_tid;
     __u32 old_tgid, new_tgid;

@@ -4,6 +4,9 @@
  * index back, and writes down each context switch with PebsIndex. Copies those of BTS at each switch, too, so that they
  * are of one thread: Linux reads them there only if it counts in a thread. It changes nothing.
  *
+ * The index of architectural PEBS is in a register, which BPF cannot read. Linux reads it when it begins to drain, and
+ * when it turns a counter on: a tracepoint tells the value. At a switch it is unknown.
+ *
  * Every CPU has two rings of its own: one for drains, which Linux does with counting off, and one for switches, which
  * it does with interrupts off. So nothing of the same CPU writes to a ring at the same time, not even a NMI.
  */
@@ -47,6 +50,8 @@ struct cpu_hw_events {
     unsigned long active_mask[GRAB_COUNTERS / 64];
     struct debug_store *ds;
     __u64 pebs_enabled, pebs_data_cfg;
+    void *pebs_vaddr;               /* architectural PEBS, as is the next: the buffer, */
+    __u64 cfg_c_val[GRAB_COUNTERS]; /* and what Linux has written to CFG_C of each counter */
 } OF_KERNEL;
 
 union perf_capabilities {
@@ -56,6 +61,7 @@ union perf_capabilities {
 struct x86_pmu {
     union perf_capabilities intel_cap;
     unsigned long large_pebs_flags;
+    int pebs_buffer_size;
 } OF_KERNEL;
 
 struct task_struct {
@@ -84,6 +90,10 @@ struct {
     __array(values, struct ring);
 } grab_drain_rings SEC(".maps"), grab_switch_rings SEC(".maps");
 
+/* IA32_PEBS_INDEX, and the bytes of records in it (ds/pebs23_layout.h) */
+#define GRAB_INDEX    0x3F5
+#define GRAB_INDEX_WR 0x07FFFFF0
+
 #define READ(to, size, from) bpf_probe_read_kernel(to, size, (const void *)(from))
 
 static __always_inline __u64 word_at(__u64 address)
@@ -100,7 +110,7 @@ static __always_inline struct cpu_hw_events *events_of(__u32 cpu)
 
 static __always_inline void copy_records(void *ring, __u64 *lost, __u64 number, __u64 first, __u64 bytes)
 {
-    for (int i = 0; i < 64; i++) { /* Linux' buffer has 64 KiB; that of architectural PEBS is no larger than 256 */
+    for (int i = 0; i < 64; i++) { /* Linux' buffer has 64 KiB; up to 256 are read */
         const __u64 offset = (__u64)i * GRAB_PIECE, all = bytes - offset;
         const __u64 left = all > GRAB_PIECE ? GRAB_PIECE : all;
         struct grab_records *to = bpf_ringbuf_reserve(ring, sizeof(*to), 0);
@@ -124,12 +134,25 @@ static __always_inline void copy_records(void *ring, __u64 *lost, __u64 number, 
     *lost += bytes - 64 * GRAB_PIECE;
 }
 
-/* A START, DRAIN, STOP or BTS, with its records. */
+/* What architectural PEBS has in place of the area. Linux keeps the values that it has written, but for the index. */
+static __always_inline void copy_registers(__u8 *area, struct cpu_hw_events *events, __u64 index)
+{
+    struct grab_registers *to = (void *)area;
+    struct x86_pmu *pmu = (struct x86_pmu *)grab_addresses.pmu;
+    const __u64 buffer = (__u64)BPF_CORE_READ(events, pebs_vaddr);
+    const __u32 bytes = BPF_CORE_READ(pmu, pebs_buffer_size);
+    to->base = buffer ? buffer - word_at(grab_addresses.direct_map) : 0;
+    for (__u32 size = 1; size < 16 && 4096u << size <= bytes; size++)
+        to->base++; /* SIZE */
+    to->index = index;
+    bpf_core_read(to->cfg_c, sizeof(to->cfg_c), &events->cfg_c_val);
+}
+
+/* A START, DRAIN, STOP or BTS, with its records. `index`: of architectural PEBS. */
 static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind kind, __u32 interrupt, __u64 first,
-                                 __u64 bytes)
+                                 __u64 bytes, __u64 index)
 {
     struct cpu_hw_events *events = events_of(cpu);
-    struct debug_store *ds = BPF_CORE_READ(events, ds);
     const __u64 number = kind == GRAB_START ? 0 : kind == GRAB_BTS ? c->bts_drains++ : c->drains++;
     __u64 *lost = kind == GRAB_BTS ? &c->lost_bts : &c->lost_bytes;
     void *ring = bpf_map_lookup_elem(&grab_drain_rings, &cpu);
@@ -155,8 +178,11 @@ static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind k
     to->switches = c->switches;
     to->tid = (__u32)bpf_get_current_pid_tgid();
     to->reserved = 0;
-    if (!ds || READ(to->area, GRAB_AREA, ds))
-        __builtin_memset(to->area, 0, GRAB_AREA);
+    __builtin_memset(to->area, 0, GRAB_AREA);
+    if (grab_addresses.direct_map && kind != GRAB_BTS)
+        copy_registers(to->area, events, index);
+    else
+        READ(to->area, GRAB_AREA, BPF_CORE_READ(events, ds));
     bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
     if (bytes)
         copy_records(ring, lost, number, first, bytes);
@@ -168,7 +194,7 @@ static __always_inline void tell_pebs(__u32 cpu, struct grab_cpu *c, enum grab_k
     const __u64 base = ds ? BPF_CORE_READ(ds, pebs_buffer_base) : 0, index = ds ? BPF_CORE_READ(ds, pebs_index) : 0;
     if (kind == GRAB_DRAIN && (!ds || index <= base))
         return; /* Linux asks often, where there is nothing */
-    tell(cpu, c, kind, interrupt, base, kind == GRAB_START ? 0 : index - base);
+    tell(cpu, c, kind, interrupt, base, kind == GRAB_START ? 0 : index - base, 0);
 }
 
 /* Of the thread that runs. `drains`: Linux sets the index back. Without an event the buffer is the area of intel_bts,
@@ -194,7 +220,7 @@ static __always_inline void tell_bts(__u32 cpu, struct grab_cpu *c, _Bool drains
             return; /* it has copied them */
     }
     if (index > first)
-        tell(cpu, c, GRAB_BTS, 0, first, index - first);
+        tell(cpu, c, GRAB_BTS, 0, first, index - first, 0);
 }
 
 /* Once for as long as the counter has it. */
@@ -202,7 +228,7 @@ static __always_inline void tell_event(__u32 cpu, struct grab_cpu *c, struct per
 {
     const __u64 id = BPF_CORE_READ(event, id);
     const __u32 counter = (__u32)BPF_CORE_READ(event, hw.idx);
-    if (counter >= GRAB_COUNTERS || c->event[counter] == id)
+    if (counter >= GRAB_COUNTERS || c->event[counter] == id || id == grab_shared.own[0] || id == grab_shared.own[1])
         return;
     struct x86_pmu *pmu = (struct x86_pmu *)grab_addresses.pmu;
     void *ring = bpf_map_lookup_elem(&grab_drain_rings, &cpu);
@@ -241,14 +267,19 @@ static __always_inline struct grab_cpu *this_cpu(__u32 *cpu)
     return *cpu < GRAB_CPUS ? &grab_shared.cpu[*cpu & (GRAB_CPUS - 1)] : 0;
 }
 
-/* intel_pmu_drain_pebs_core(), _nhm() and _icl(): their first argument is the frame of the interrupt, or none. */
+/* intel_pmu_drain_pebs_core(), _nhm(), _icl() and intel_pmu_drain_arch_pebs(): their first argument is the frame of the
+ * interrupt, or none. */
 SEC("kprobe")
 int BPF_KPROBE(grab_on_drain, void *frame)
 {
     __u32 cpu;
     struct grab_cpu *c = this_cpu(&cpu);
-    if (c && c->phase == GRAB_RUNS)
+    if (c && grab_addresses.direct_map) { /* the index comes next */
+        c->unseen += c->draining && c->phase == GRAB_RUNS;
+        c->draining = frame ? GRAB_BY_INTERRUPT : GRAB_BY_SOFTWARE;
+    } else if (c && c->phase == GRAB_RUNS) {
         tell_pebs(cpu, c, GRAB_DRAIN, frame != 0);
+    }
     return 0;
 }
 
@@ -260,6 +291,35 @@ int grab_on_bts(void *unused)
     struct grab_cpu *c = this_cpu(&cpu);
     if (c && c->phase == GRAB_RUNS)
         tell_bts(cpu, c, 1);
+    return 0;
+}
+
+/* Linux has read a register. If it is the index of architectural PEBS: in a drain, all records are there, and Linux is
+ * about to read them. Elsewhere a counter is being turned on; then a CPU begins, or ends. */
+SEC("raw_tp/read_msr")
+int grab_on_read(struct bpf_raw_tracepoint_args *args)
+{
+    __u32 cpu;
+    const __u64 index = args->args[1], bytes = index & GRAB_INDEX_WR;
+    if ((__u32)args->args[0] != GRAB_INDEX || (__u32)args->args[2]) /* which is 1 where it failed */
+        return 0;
+    struct grab_cpu *c = this_cpu(&cpu);
+    if (!c)
+        return 0;
+    const __u32 draining = c->draining, interrupt = draining == GRAB_BY_INTERRUPT;
+    const __u64 base = (__u64)BPF_CORE_READ(events_of(cpu), pebs_vaddr);
+    c->draining = GRAB_NO_DRAIN;
+    if (c->phase == GRAB_IDLE && !draining && *(volatile __u32 *)&grab_shared.on) {
+        tell(cpu, c, GRAB_START, 0, base, 0, index);
+        if (grab_shared.events)
+            tell_events(cpu, c);
+        c->phase = GRAB_RUNS;
+    } else if (c->phase == GRAB_RUNS && *(volatile __u32 *)&grab_shared.ends) {
+        c->phase = GRAB_STOPPED;
+        tell(cpu, c, GRAB_STOP, interrupt, base, bytes, index);
+    } else if (c->phase == GRAB_RUNS && draining && bytes) {
+        tell(cpu, c, GRAB_DRAIN, interrupt, base, bytes, index);
+    }
     return 0;
 }
 
@@ -278,7 +338,7 @@ int BPF_KPROBE(grab_on_enable, struct perf_event *event)
 static __always_inline void stamp(__u32 cpu, struct grab_cpu *c, struct grab_switch *to)
 {
     struct cpu_hw_events *events = events_of(cpu);
-    struct debug_store *ds = BPF_CORE_READ(events, ds);
+    struct debug_store *ds = grab_addresses.direct_map ? 0 : BPF_CORE_READ(events, ds);
     for (int i = 0; i < 3; i++) {
         to->time = bpf_ktime_get_ns();
         to->drains = *(volatile __u64 *)&c->drains;
@@ -302,6 +362,8 @@ int grab_on_switch(struct bpf_raw_tracepoint_args *args)
     __u32 cpu;
     struct grab_cpu *c = this_cpu(&cpu);
     if (!c || !*(volatile __u32 *)&grab_shared.on || c->phase == GRAB_STOPPED)
+        return 0;
+    if (c->phase == GRAB_IDLE && grab_addresses.direct_map)
         return 0;
     if (c->phase == GRAB_IDLE) {
         tell_pebs(cpu, c, GRAB_START, 0);
@@ -335,7 +397,7 @@ int grab_on_switch(struct bpf_raw_tracepoint_args *args)
         READ(to->new_comm, GRAB_COMM, &new->comm);
         bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
     }
-    if (*(volatile __u32 *)&grab_shared.ends) {
+    if (*(volatile __u32 *)&grab_shared.ends && !grab_addresses.direct_map) {
         c->phase = GRAB_STOPPED; /* first: nothing drains in between */
         tell_pebs(cpu, c, GRAB_STOP, 0);
     }

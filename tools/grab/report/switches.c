@@ -8,18 +8,19 @@
 #include "ds/layout.h"
 
 /* Whether PebsIndex, or the number of drains, at the switch says that the record was made before it. */
-static bool is_before(const struct grab_seen *s, const struct grab_switch *at)
+static bool is_before(const struct grab_judged *j, const struct grab_seen *s, const struct grab_switch *at)
 {
-    const uint64_t base = grab_area(s->drain).pebs_buffer_base;
+    const uint64_t base = grab_buffer(s->drain, j->format).base;
     if (s->drain->head.number != at->drains)
         return s->drain->head.number < at->drains;
     return at->index >= base && s->next_at <= at->index - base;
 }
 
 /* How far the record's TSC is on the wrong side of the switch's time, in TSC cycles; 0: it is not. */
-static uint64_t contradiction(const struct grab_seen *s, const struct grab_switch *at, uint64_t tsc)
+static uint64_t contradiction(const struct grab_judged *j, const struct grab_seen *s, const struct grab_switch *at,
+                              uint64_t tsc)
 {
-    if (is_before(s, at))
+    if (is_before(j, s, at))
         return s->tsc > tsc ? s->tsc - tsc : 0;
     return s->tsc < tsc ? tsc - s->tsc : 0;
 }
@@ -40,7 +41,7 @@ void grab_ask_tsc_switches(const struct grab_judged *j, struct grab_answer *a)
     size_t all = 0;
     for (struct grab_seen s = grab_seen_first(GRAB_RESTS); grab_seen_next(j, &s); all++)
         for (size_t i = t->first_switch; i < t->end_switch; i++) {
-            const uint64_t off = contradiction(&s, &switches[i].s, grab_clock_tsc(j->clock, switches[i].s.time));
+            const uint64_t off = contradiction(j, &s, &switches[i].s, grab_clock_tsc(j->clock, switches[i].s.time));
             most = off > most ? off : most;
         }
     const uint64_t ns = most * 1000000000u / hz;
