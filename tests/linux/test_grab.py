@@ -245,7 +245,7 @@ def events(text):
 def test_why_of_one_event(grabbed):
     """It wrote all records of this log; with the time in its records Linux collects them."""
     (name, said), = events(grabbed.said["own"].output).items()
-    assert re.fullmatch(f"{grabbed.machine.branches}:up{{1,2}}", name)
+    assert re.fullmatch(f"{grabbed.machine.branches}:up{{1,2}}", name) and "records" in said, grabbed.said["own"].output
     assert said["period"] == "1010" and said["counter"].startswith("PMC")
     assert int(said["records"].split()[0]) == len(grabbed.samples("own")) and said["lost"] == "none"
     if grabbed.machine.format >= 3:

@@ -5,6 +5,7 @@
 
 #include "ds/pebs23_layout.h"
 #include "tools/grab/base/memory.h"
+#include "tools/grab/base/names.h"
 #include "tools/pebs/pebs.h"
 
 /* Along one CPU: which event each counter has. */
@@ -41,7 +42,10 @@ static size_t find_use(struct grab_uses *uses, const struct grab_use *like)
 
 static void enable(struct walk *w, const struct grab_enabled *e)
 {
-    struct grab_use use = {.config = e->config, .large = e->large, .known = true, .of_kernel = e->of_kernel != 0};
+    struct grab_use use = {.config = e->config & ~GRAB_NAMES_NOT_COUNTED,
+                           .large = e->large,
+                           .known = true,
+                           .of_kernel = e->of_kernel != 0};
     memcpy(&use.attr, e->attr, sizeof e->attr);
     const size_t i = find_use(w->uses, &use);
     w->uses->items[i].counters |= UINT64_C(1) << e->counter;

@@ -61,7 +61,8 @@ static void enable(unsigned counter, uint64_t drains, const struct perf_event_at
     struct grab_enabled e = {.kind = GRAB_ENABLED,
                              .counter = counter,
                              .drains = drains,
-                             .config = 0x5300C0, /* with EN, INT, OS, USR */
+                             /* EN, INT, OS, USR; once PEBS has been on ADAPTIVE, and no INT */
+                             .config = drains ? 0x4004300C0 : 0x5300C0,
                              .large = PERF_SAMPLE_IP | PERF_SAMPLE_TIME};
     memcpy(e.attr, attr, sizeof e.attr);
     grab_store_drain(&store, 0, &e, sizeof e);
@@ -127,6 +128,7 @@ static void test_large(void **state)
     const struct perf_event_attr attr = instructions(2);
     enable(1, 0, &attr);
     drain(0, 10, 32, 2, 3200, 6400);
+    enable(1, 1, &attr); /* again: it is no other event */
     drain(1, 5, 176, 2, 3200, 6400);
     char *text = said(true);
     expect(text, "format 4: 2 drains, 1 of them by an interrupt\n");

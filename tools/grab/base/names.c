@@ -27,7 +27,6 @@ static const struct {
     const char *name;
     unsigned shift, bits;
 } fields[] = {{"event", 0, 8}, {"umask", 8, 8}, {"edge", 18, 1}, {"inv", 23, 1}, {"cmask", 24, 8}};
-#define NOT_COUNTED UINT64_C(0x400530000) /* USR, OS, INT, EN, and ADAPTIVE: records of format 4 and up */
 
 bool grab_names_hardware(uint64_t *config, const char *name)
 {
@@ -76,12 +75,12 @@ bool grab_names_terms(uint64_t *config, uint64_t *config1, char *terms)
 
 void grab_names_code(char code[GRAB_NAME], const char *pmu, uint64_t config, uint64_t config1)
 {
-    uint64_t known = NOT_COUNTED;
+    uint64_t known = GRAB_NAMES_NOT_COUNTED;
     int at = snprintf(code, GRAB_NAME, "%s/", pmu);
     for (unsigned i = 0; i < COUNT(fields); i++)
         known |= ((UINT64_C(1) << fields[i].bits) - 1) << fields[i].shift;
     if (config & ~known) /* as one number; AnyThread, TSX, or of a PMU of another kind */
-        at += snprintf(code + at, GRAB_NAME - (size_t)at, "config=0x%" PRIx64 ",", config & ~NOT_COUNTED);
+        at += snprintf(code + at, GRAB_NAME - (size_t)at, "config=0x%" PRIx64 ",", config & ~GRAB_NAMES_NOT_COUNTED);
     for (unsigned i = 0; i < COUNT(fields) && !(config & ~known); i++) {
         const uint64_t value = config >> fields[i].shift & ((UINT64_C(1) << fields[i].bits) - 1);
         if (value || i < 2)

@@ -8,6 +8,9 @@
 #include <stdint.h>
 
 #define GRAB_NAME 128 /* bytes of an event's name or code, with what ends it */
+/* Bits of perf_event.hw.config that do not say what is counted: USR, OS, INT, EN, and ADAPTIVE (records of format 4 and
+ * up). Linux changes INT and ADAPTIVE when it turns PEBS on. */
+#define GRAB_NAMES_NOT_COUNTED UINT64_C(0x400530000)
 
 /* PERF_COUNT_HW_... of cycles, instructions, ... */
 bool grab_names_hardware(uint64_t *config, const char *name);
