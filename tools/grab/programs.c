@@ -161,8 +161,8 @@ static void dump_maps(struct trace_dump *d, const struct places *p, const struct
     for (size_t i = 0; i < maps->count; i++) {
         const struct grab_map *m = &maps->items[i];
         if (has_process(p, m->process))
-            LINE("grab.map.%zu=%" PRIu32 " 0x%" PRIx64 " 0x%" PRIx64 " %s", i, m->process, m->from, m->to,
-                 *grab_maps_path(maps, m) ? grab_maps_path(maps, m) : "[no file]");
+            LINE("grab.map.%zu=%" PRIu32 " 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx64 " %s", i, m->process, m->from, m->to,
+                 m->offset, *grab_maps_path(maps, m) ? grab_maps_path(maps, m) : "[no file]");
     }
 }
 

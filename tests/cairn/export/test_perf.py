@@ -246,6 +246,24 @@ def test_programs_of_ring_3(tmp_path, perf):
     assert {m[1:] for m in maps} == {(hex(size), hex(offset), build_id(), str(KERNEL.resolve()))}
 
 
+def test_programs_of_a_linux(tmp_path, perf):
+    """A log of cairn grab says where they had code, and perf finds functions in their files; here it is cairn's."""
+    program, base = cairn_boot.BUILD / "cairn", 0x10000000
+    text = subprocess.run(["readelf", "-lsW", program], capture_output=True, text=True, check=True).stdout
+    offset, address, size = (int(word, 16) for word in
+                             re.search(r" LOAD +(\w+) (\w+) \w+ (\w+) \w+ R E", text).groups())
+    main = int(re.search(r": (\w+) +\d+ FUNC +GLOBAL \w+ +\w+ main$", text, re.M)[1], 16)
+    parts = frames.read((GOLDEN / "hw.log").read_bytes())
+    frame, at = next(e[:2] for e in events(parts) if e[2] == 0xCA01 and parts[e[0]][1][e[1] + 16] == 2)
+    patch(parts, (frame, at), 16 + 0x18 + 8, struct.pack("<Q", base + main - address))
+    threads = {line["tid"] for line in export(tmp_path, GOLDEN / "hw.log")[1] if line["type"] == "thread"} - {0}
+    with_keys(parts, {f"grab.process.{tid}": 7 for tid in threads} |
+              {"grab.map.0": f"7 {base:#x} {base + size:#x} {offset:#x} {program}"})
+    path, _ = export(tmp_path, "-", data=frames.write(parts))
+    assert " main " in perf("script", "-i", path, "--no-itrace", "-F", "ip,sym,dso")
+    assert perf("script", "-i", path, "--no-itrace", "--show-mmap-events").count(f"r-xp {program}") == len(threads)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_hostile(tmp_path, seed):
     path, _ = export(tmp_path, "-", data=damaged(seed, ["bts", "full", "fragments", "lost", "arch"]))

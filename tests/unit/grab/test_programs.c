@@ -132,7 +132,8 @@ static void test_code(void **state)
     map(30, 0, own.inode); /* has no record */
     record(ips, 2);
     dump();
-    snprintf(expected, sizeof expected, "10 0x%" PRIx64 " 0x%" PRIx64 " %s", own.from, own.to, path);
+    snprintf(expected, sizeof expected, "10 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx64 " %s", own.from, own.to, own.offset,
+             path);
     assert_true(cairn_slice_is(cairn_key(&text, "grab.map.0"), expected));
     assert_true(cairn_slice_is(cairn_key(&text, "grab.process.11"), "10"));
     assert_int_equal(text.keys.count, 3); /* with that of the header */

@@ -6,6 +6,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/export/perf/perf.h"
+#include "tools/cairn/log/mappings.h"
 
 #define PROGRAMS UINT64_C(0x400000) /* where those of ring 3 are: KUSER_IMAGE of kernel/user_thread.h */
 
@@ -174,6 +175,40 @@ static void put_programs(struct cairn_output *o, struct cairn_perf_file *f)
     free(path);
 }
 
+/* In the file each thread is a process of its own. */
+static void put_map(struct cairn_perf_file *f, uint32_t tid, const struct cairn_mapping *m)
+{
+    const struct cairn_perf_where where = {.tid = 0};
+    char name[CAIRN_SHOWN];
+    cairn_perf_begin(f, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+    cairn_perf_32(f, tid);
+    cairn_perf_32(f, tid);
+    cairn_perf_64(f, m->from);
+    cairn_perf_64(f, m->to - m->from);
+    cairn_perf_64(f, m->offset);
+    for (unsigned i = 0; i < 3; i++) /* device, inode, generation: perf goes by the name */
+        cairn_perf_64(f, 0);
+    cairn_perf_32(f, PROT_READ | PROT_EXEC);
+    cairn_perf_32(f, MAP_PRIVATE);
+    cairn_perf_string(f, cairn_slice_text(name, sizeof(name), m->name));
+    cairn_perf_end(f, &where);
+}
+
+static void put_maps(struct cairn_output *o, struct cairn_perf_file *f)
+{
+    const struct cairn_text *t = &o->log->text;
+    struct cairn_mappings maps;
+    cairn_mappings_read(&maps, t);
+    for (size_t i = 0; i < t->names.count && maps.count; i++) {
+        size_t count;
+        const uint32_t tid = t->names.items[i].tid;
+        const struct cairn_mapping *map = cairn_mappings_of(&maps, cairn_mappings_process(t, tid), &count);
+        for (; map && count; map++, count--)
+            put_map(f, tid, map);
+    }
+    free(maps.items);
+}
+
 void cairn_perf_names(struct cairn_output *o)
 {
     struct cairn_perf_file *f = &((struct cairn_perf *)o->state)->file;
@@ -187,6 +222,7 @@ void cairn_perf_names(struct cairn_output *o)
         snprintf(name, sizeof(name), "[%s]", cairn_blame_why(blame));
         put_thread(f, cairn_perf_tid(blame, 0), name);
     }
+    put_maps(o, f);
     if (o->elf && put_kernel(o, f)) {
         put_programs(o, f);
         return;
