@@ -33,13 +33,41 @@ static uint32_t tick_us(void)
     return us > 0 ? (uint32_t)us : 1;
 }
 
+/* At most so often something is missing on a CPU, where a buffer ends early: before a drain or switch, within a drain,
+ * or behind the last of each. */
+static uint64_t gaps_of(const struct grab_one_cpu *c)
+{
+    uint64_t gaps = 2, due[2] = {0}, switches = 0, drains = 0, index = 0;
+    size_t next = 0;
+    for (size_t i = 0; i <= c->drain_count; i++) {
+        const struct grab_drained *d = i < c->drain_count ? &c->drains[i] : NULL;
+        for (; i && next < c->switch_count && (!d || grab_before(&c->switches[next], d)); next++) {
+            const struct grab_switch *s = &c->switches[next].s;
+            gaps += (s->number != switches) + (s->drains != drains || s->index < index);
+            switches = s->number + 1;
+            drains = s->drains;
+            index = s->index;
+        }
+        if (!d || d->head.kind == GRAB_START)
+            continue;
+        uint64_t *number = &due[d->head.kind == GRAB_BTS];
+        gaps += (d->head.number != *number) + (d->bytes != d->head.bytes);
+        *number = d->head.number + 1;
+        index = d->head.kind == GRAB_BTS ? index : 0;
+        drains = due[0];
+    }
+    return gaps;
+}
+
 /* More than enough for all events: what is not used costs no memory. */
 static uint32_t buffers_for(const struct grab_store *store, uint32_t cpus)
 {
-    uint64_t bytes = store->size + store->size / 4;
-    for (unsigned c = 0; c < cpus; c++)
+    uint64_t bytes = store->size + store->size / 4, gaps = 0;
+    for (unsigned c = 0; c < cpus; c++) {
         bytes += 2048 * store->cpu[c].drain_count + 256 * store->cpu[c].switch_count + 2 * BUFFER_BYTES;
-    return (uint32_t)(bytes / (BUFFER_BYTES / 2) + 2 * cpus);
+        gaps += gaps_of(&store->cpu[c]);
+    }
+    return (uint32_t)(bytes / (BUFFER_BYTES / 2) + 2 * cpus + gaps);
 }
 
 static int open_session(struct grab_session *s, const struct grab_log *log)
