@@ -49,7 +49,9 @@ $(B)/bench/init: $(B)/kernel/tests/bench/qemu_ds/init.asm.o
 bench-qemu-ds-guests: $(B)/bench/guest.bin $(B)/bench/init
 bench-qemu-ds: bench-qemu-ds-guests all
 	@tests/bench/qemu_ds/run.sh $(B)
+bench-grab: all $(B)/cairn-grab
+	@tests/bench/grab.py
 bench-read-products: $(B)/bench/make-dump $(B)/bench/read-dump $(B)/cairn $(B)/make_golden
 bench-read: bench-read-products
 	@tests/bench/read.sh $(B)
-.PHONY: bench-pebs bench-read bench-read-products bench-figures bench-qemu-ds bench-qemu-ds-guests
+.PHONY: bench-grab bench-pebs bench-read bench-read-products bench-figures bench-qemu-ds bench-qemu-ds-guests
