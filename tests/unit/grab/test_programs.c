@@ -54,8 +54,8 @@ static int teardown(void **state)
 
 static void map(uint32_t process, uint64_t offset, uint64_t inode)
 {
-    const struct grab_map m = {process, own.from, own.to, own.offset + offset, inode, 0};
-    grab_maps_add(&maps, &m, path);
+    const struct grab_told told = {.time = 20, .map = {process, own.from, own.to, own.offset + offset, inode, 0}};
+    grab_maps_tell(&maps, &told, path);
 }
 
 /* Thread 11 of process 10 runs when the first record is written, and thread 20 at the others. */
@@ -151,6 +151,34 @@ static void test_two_processes_differ(void **state)
     assert_string_equal(name_of((uintptr_t)setup), "none");
 }
 
+/* By the times of events, not in their order: these may be of several CPUs. */
+static void test_a_child_has_what_its_parent_had(void **state)
+{
+    (void)state;
+    const uint64_t ips[] = {(uintptr_t)setup, (uintptr_t)setup};
+    const struct grab_told later = {.time = 21, .parent = 9, .map.process = 10},
+                           before = {.time = 19, .parent = 9, .map.process = 20};
+    grab_maps_tell(&maps, &later, "");
+    map(9, 0, own.inode);
+    grab_maps_tell(&maps, &before, "");
+    record(ips, 2);
+    dump();
+    assert_int_equal(text.keys.count, 3); /* with those of the header and of thread 11 */
+    assert_memory_equal(cairn_key(&text, "grab.map.1").at, "10 0x", 5);
+}
+
+/* A process had other code there before an exec. */
+static void test_two_programs_of_a_process(void **state)
+{
+    (void)state;
+    const uint64_t ips[] = {(uintptr_t)setup};
+    map(10, 0, own.inode);
+    map(10, 0x1000, own.inode);
+    record(ips, 1);
+    dump();
+    assert_string_equal(name_of((uintptr_t)setup), "none");
+}
+
 static void test_another_file_is_there_now(void **state)
 {
     (void)state;
@@ -178,6 +206,8 @@ int main(void)
         TEST(test_functions),
         TEST(test_code),
         TEST(test_two_processes_differ),
+        TEST(test_a_child_has_what_its_parent_had),
+        TEST(test_two_programs_of_a_process),
         TEST(test_another_file_is_there_now),
         TEST(test_events_of_mappings_are_lost),
     };

@@ -25,10 +25,10 @@ struct grab_maps_ring {
 
 /* ---- the list ---------------------------------------------------------------------------------------------------- */
 
-void grab_maps_add(struct grab_maps *m, const struct grab_map *map, const char *path)
+void grab_maps_tell(struct grab_maps *m, const struct grab_told *told, const char *path)
 {
     const size_t size = strlen(path) + 1;
-    const struct grab_map *last = m->count ? &m->items[m->count - 1] : NULL;
+    const struct grab_map *last = m->told_count ? &m->told[m->told_count - 1].map : NULL;
     uint32_t at = last ? last->path : 0;
     if (!last || strcmp(m->paths + at, path)) { /* often several parts of a file come one after another */
         at = (uint32_t)m->paths_size;
@@ -37,12 +37,12 @@ void grab_maps_add(struct grab_maps *m, const struct grab_map *map, const char *
         memcpy(m->paths + at, path, size);
         m->paths_size += size;
     }
-    struct grab_map *to = GRAB_ADD(m->items, m->count, m->room);
-    *to = *map;
-    to->path = at;
+    struct grab_told *to = GRAB_ADD(m->told, m->told_count, m->told_room);
+    *to = *told;
+    to->number = m->told_count;
+    to->map.path = at;
 }
 
-/* A new process has what its parent has. */
 static void copy_process(struct grab_maps *m, uint32_t from, uint32_t to)
 {
     for (size_t i = 0, count = m->count; i < count; i++)
@@ -51,6 +51,28 @@ static void copy_process(struct grab_maps *m, uint32_t from, uint32_t to)
             *copy = m->items[i];
             copy->process = to;
         }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct grab_told *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* By time, as a process may have been told of on another CPU than its parent. */
+static void replay(struct grab_maps *m)
+{
+    if (m->told_count)
+        qsort(m->told, m->told_count, sizeof *m->told, by_time);
+    for (size_t i = 0; i < m->told_count; i++) {
+        const struct grab_told *t = &m->told[i];
+        if (t->parent)
+            copy_process(m, t->parent, t->map.process);
+        else
+            *(struct grab_map *)GRAB_ADD(m->items, m->count, m->room) = t->map;
+    }
 }
 
 const char *grab_maps_path(const struct grab_maps *m, const struct grab_map *map)
@@ -96,10 +118,16 @@ const struct grab_map *grab_maps_find(const struct grab_maps *m, uint32_t proces
         else
             high = middle;
     }
-    while (low-- && m->items[low].process == process)
-        if (address < m->items[low].to)
-            return &m->items[low];
-    return NULL;
+    const struct grab_map *found = NULL;
+    while (low-- && m->items[low].process == process) {
+        const struct grab_map *i = &m->items[low];
+        if (address >= i->to)
+            continue;
+        if (found && (i->inode != found->inode || i->from - i->offset != found->from - found->offset))
+            return NULL; /* one before an exec, one behind it */
+        found = i;
+    }
+    return found;
 }
 
 /* ---- processes that run already ---------------------------------------------------------------------------------- */
@@ -107,14 +135,15 @@ const struct grab_map *grab_maps_find(const struct grab_maps *m, uint32_t proces
 /* FROM-TO r-xp OFFSET MAJOR:MINOR INODE PATH */
 static void read_line(struct grab_maps *m, uint32_t process, const char *line)
 {
-    struct grab_map map = {.process = process};
+    struct grab_told told = {.map.process = process};
+    struct grab_map *map = &told.map;
     char rights[5];
     int path = 0;
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &map.from, &map.to, rights,
-               &map.offset, &map.inode, &path) < 5 ||
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &map->from, &map->to, rights,
+               &map->offset, &map->inode, &path) < 5 ||
         rights[2] != 'x')
         return;
-    grab_maps_add(m, &map, path ? line + path : "");
+    grab_maps_tell(m, &told, path ? line + path : "");
 }
 
 static void read_processes(struct grab_maps *m)
@@ -148,17 +177,25 @@ struct mmap2 { /* PERF_RECORD_MMAP2, in front of the name */
     uint32_t prot, flags;
 };
 
+struct fork { /* PERF_RECORD_FORK */
+    struct perf_event_header header;
+    uint32_t pid, ppid, tid, ptid;
+    uint64_t time;
+};
+
 static void take_event(struct grab_maps *m, const void *event)
 {
     const struct perf_event_header *header = event;
     const struct mmap2 *map = event;
-    const uint32_t *fork = (const void *)(header + 1);
+    const struct fork *fork = event;
     if (header->type == PERF_RECORD_MMAP2) {
-        const struct grab_map to = {map->pid, map->addr, map->addr + map->len, map->pgoff, map->ino, 0};
+        struct grab_told told = {.map = {map->pid, map->addr, map->addr + map->len, map->pgoff, map->ino, 0}};
         const char *path = (const char *)(map + 1);
-        grab_maps_add(m, &to, path[0] == '/' && path[1] == '/' ? "" : path); /* "//anon" */
-    } else if (header->type == PERF_RECORD_FORK && fork[0] != fork[1]) {     /* pid, ppid: no thread */
-        copy_process(m, fork[1], fork[0]);
+        memcpy(&told.time, (const char *)event + header->size - sizeof told.time, sizeof told.time);
+        grab_maps_tell(m, &told, strncmp(path, "//", 2) == 0 ? "" : path);    /* "//anon" */
+    } else if (header->type == PERF_RECORD_FORK && fork->pid != fork->ppid) { /* no thread */
+        const struct grab_told told = {.time = fork->time, .parent = fork->ppid, .map.process = fork->pid};
+        grab_maps_tell(m, &told, "");
     } else if (header->type == PERF_RECORD_LOST) {
         uint64_t lost[2]; /* ID, number */
         memcpy(lost, header + 1, sizeof lost);
@@ -197,6 +234,8 @@ static int open_ring(struct grab_maps_ring *r, int cpu)
     struct perf_event_attr attr = {.size = sizeof attr,
                                    .type = PERF_TYPE_SOFTWARE,
                                    .config = PERF_COUNT_SW_DUMMY,
+                                   .sample_type = PERF_SAMPLE_TIME, /* at the end of each event */
+                                   .sample_id_all = 1,
                                    .mmap = 1, /* of code */
                                    .mmap2 = 1,
                                    .task = 1,
@@ -231,6 +270,7 @@ int grab_maps_begin(struct grab_maps *m)
 void grab_maps_end(struct grab_maps *m)
 {
     grab_maps_take(m);
+    replay(m);
     order(m);
 }
 
@@ -240,6 +280,7 @@ void grab_maps_free(struct grab_maps *m)
         if (m->rings[i].page)
             munmap(m->rings[i].page, RING_BYTES + (size_t)sysconf(_SC_PAGESIZE));
     free(m->rings);
+    free(m->told);
     free(m->items);
     free(m->paths);
 }

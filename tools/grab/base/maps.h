@@ -15,8 +15,17 @@ struct grab_map {
     uint32_t path;     /* in `paths` */
 };
 
+struct grab_told {   /* by the kernel, or of a process that ran before */
+    uint64_t time;   /* of the event; 0: it was so before */
+    size_t number;   /* in the order that they came in */
+    uint32_t parent; /* of `map.process`, which begins with what that has; 0: it has `map` */
+    struct grab_map map;
+};
+
 struct grab_maps {
-    struct grab_map *items; /* after grab_maps_end by process, then address, each once */
+    struct grab_told *told; /* CPU by CPU */
+    size_t told_count, told_room;
+    struct grab_map *items; /* after grab_maps_end, by process, then address, each once */
     size_t count, room;
     char *paths;
     size_t paths_size, paths_room;
@@ -31,8 +40,9 @@ int grab_maps_begin(struct grab_maps *maps);
 void grab_maps_take(struct grab_maps *maps);
 void grab_maps_end(struct grab_maps *maps);
 const char *grab_maps_path(const struct grab_maps *maps, const struct grab_map *map);
-/* Of those of a process with the address, the last one; NULL: there is none. After grab_maps_end. */
+/* The one of a process with the address. NULL: there is none, or there were several, of different code. After
+ * grab_maps_end. */
 const struct grab_map *grab_maps_find(const struct grab_maps *maps, uint32_t process, uint64_t address);
-/* Adds one; `path`: "" if it has no file. */
-void grab_maps_add(struct grab_maps *maps, const struct grab_map *map, const char *path);
+/* Adds what is told; `path`: "" if it has no file. */
+void grab_maps_tell(struct grab_maps *maps, const struct grab_told *told, const char *path);
 void grab_maps_free(struct grab_maps *maps);
