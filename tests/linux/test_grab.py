@@ -336,8 +336,7 @@ def test_latencies(tmp_path, preset):
 
 
 def test_linux_warns_of_nothing(grabbed):
-    """Where branches are recorded, once, on a busy host, Linux had nothing to do at an interrupt: who is to blame for it
-    is not known yet."""
+    """Where branches are recorded, Linux once had nothing to do at an interrupt, on a busy host: why is not known."""
     said = checks.warnings(grabbed.run.dmesg)
     assert all("NMI received for unknown reason" in line for line in said) and len(said) <= grabbed.machine.bts
 
