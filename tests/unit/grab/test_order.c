@@ -29,7 +29,8 @@ static int teardown(void **state)
     for (unsigned c = 0; c < GRAB_CPUS; c++) {
         free(store.cpu[c].drains);
         free(store.cpu[c].switches);
-        free(store.cpu[c].bytes);
+        free(store.cpu[c].partial[0].bytes);
+        free(store.cpu[c].partial[1].bytes);
     }
     return close(store.file);
 }
@@ -47,8 +48,9 @@ static void drain(unsigned cpu, enum grab_kind kind, uint64_t number, uint64_t t
         const struct ds_pebs_basic record = {.head = ds_pebs_head(0, 32), .tsc = tscs[i]};
         memcpy(bytes + 32 * i, &record, 32);
     }
+    const enum grab_kind part_kind = kind == GRAB_BTS ? GRAB_BTS_RECORDS : GRAB_RECORDS;
     for (uint32_t at = 0, n = 0; at < 32 * count; at += piece, n++) {
-        struct grab_records part = {GRAB_RECORDS, piece, number, at, {0}};
+        struct grab_records part = {part_kind, piece, number, at, {0}};
         if (at + piece > 32 * count)
             part.bytes = 32 * count - at;
         memcpy(part.data, bytes + at, part.bytes);
@@ -156,6 +158,27 @@ static void test_bts(void **state)
     assert_int_equal(order.moved, 1);
 }
 
+/* While branches are copied, an interrupt drains PEBS. */
+static void test_interrupted_bts(void **state)
+{
+    (void)state;
+    const uint64_t tsc[] = {300003000};
+    const struct grab_drain head = {.kind = GRAB_BTS, .bytes = 48};
+    const struct grab_records first = {GRAB_BTS_RECORDS, 24, 0, 0, "one"},
+                              second = {GRAB_BTS_RECORDS, 24, 0, 24, "two"};
+    drain(0, GRAB_START, 0, 1000, NULL, 0, 64, UINT32_MAX);
+    grab_store_drain(&store, 0, &head, sizeof head);
+    grab_store_drain(&store, 0, &first, sizeof first);
+    drain(0, GRAB_DRAIN, 0, 118000000, tsc, 1, 32, UINT32_MAX);
+    grab_store_drain(&store, 0, &second, sizeof second);
+    assert_int_equal(grab_store_end(&store), 0);
+    const struct grab_drained *bts = &store.cpu[0].drains[1], *pebs = &store.cpu[0].drains[2];
+    assert_int_equal(bts->bytes, 48);
+    assert_memory_equal(store.records + bts->at, first.data, 24);
+    assert_memory_equal(store.records + bts->at + 24, second.data, 24);
+    assert_int_equal(grab_record_bytes(&store, pebs, 4, 0), 32);
+}
+
 /* Without PebsIndex only the drains around a switch bound its time, not the records of the epoch. */
 static void test_unstamped(void **state)
 {
@@ -250,6 +273,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_times, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_drain, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_interrupted_bts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unstamped, setup, teardown),
         cmocka_unit_test_setup_teardown(test_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost_piece, setup, teardown),

@@ -48,7 +48,8 @@ static int teardown(void **state)
     free(dumped);
     free(store.cpu[0].drains);
     free(store.cpu[0].switches);
-    free(store.cpu[0].bytes);
+    free(store.cpu[0].partial[0].bytes);
+    free(store.cpu[0].partial[1].bytes);
     return close(store.file);
 }
 

@@ -259,7 +259,8 @@ static void end(const struct grab_judged *j)
         free(j->taken[n].samples.items);
     free(store.cpu[0].drains);
     free(store.cpu[0].switches);
-    free(store.cpu[0].bytes);
+    free(store.cpu[0].partial[0].bytes);
+    free(store.cpu[0].partial[1].bytes);
     close(store.file);
 }
 

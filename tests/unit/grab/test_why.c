@@ -31,7 +31,8 @@ static int teardown(void **state)
 {
     (void)state;
     free(store.cpu[0].drains);
-    free(store.cpu[0].bytes);
+    free(store.cpu[0].partial[0].bytes);
+    free(store.cpu[0].partial[1].bytes);
     free(store.cpu[0].enabled);
     return close(store.file);
 }

@@ -56,14 +56,14 @@ static void write_records(struct grab_store *store, const void *data, size_t siz
     }
 }
 
-/* The records of the last drain, which are all there, or of which nothing more comes. */
-static void put(struct grab_store *store, struct grab_one_cpu *c)
+/* The records of a drain, which are all there, or of which nothing more comes. */
+static void put(struct grab_store *store, struct grab_one_cpu *c, struct grab_partial *p)
 {
-    if (!c->pending)
+    if (!p->count)
         return;
-    c->drains[c->drain_count - 1].at = store->size;
-    write_records(store, c->bytes, c->pending);
-    c->pending = 0;
+    c->drains[p->drain].at = store->size;
+    write_records(store, p->bytes, p->count);
+    p->count = 0;
 }
 
 void grab_store_drain(struct grab_store *store, unsigned cpu, const void *event, size_t size)
@@ -74,23 +74,25 @@ void grab_store_drain(struct grab_store *store, unsigned cpu, const void *event,
         memcpy(GRAB_ADD(c->enabled, c->enabled_count, c->enabled_room), event, sizeof *c->enabled);
         return;
     }
-    if (r->kind != GRAB_RECORDS && size >= sizeof(struct grab_drain)) {
-        put(store, c);
+    struct grab_partial *p = &c->partial[r->kind == GRAB_BTS || r->kind == GRAB_BTS_RECORDS];
+    if (r->kind != GRAB_RECORDS && r->kind != GRAB_BTS_RECORDS && size >= sizeof(struct grab_drain)) {
+        put(store, c, p);
+        p->drain = c->drain_count;
         struct grab_drained *d = GRAB_ADD(c->drains, c->drain_count, c->drain_room);
         *d = (struct grab_drained){0};
         memcpy(&d->head, event, sizeof(d->head));
         return;
     }
-    struct grab_drained *d = c->drain_count ? &c->drains[c->drain_count - 1] : NULL;
+    struct grab_drained *d = p->drain < c->drain_count ? &c->drains[p->drain] : NULL;
     if (!d || d->head.number != r->number || d->bytes != r->offset)
         return; /* what is before it is lost */
-    while (c->bytes_room < c->pending + r->bytes)
-        c->bytes = grab_grow(c->bytes, c->bytes_room, &c->bytes_room, 1);
-    memcpy(c->bytes + c->pending, r->data, r->bytes);
-    c->pending += r->bytes;
+    while (p->room < p->count + r->bytes)
+        p->bytes = grab_grow(p->bytes, p->room, &p->room, 1);
+    memcpy(p->bytes + p->count, r->data, r->bytes);
+    p->count += r->bytes;
     d->bytes += r->bytes;
     if (d->bytes == d->head.bytes)
-        put(store, c);
+        put(store, c, p);
 }
 
 void grab_store_switch(struct grab_store *store, unsigned cpu, const void *event, size_t size)
@@ -104,7 +106,8 @@ void grab_store_switch(struct grab_store *store, unsigned cpu, const void *event
 int grab_store_end(struct grab_store *store)
 {
     for (unsigned i = 0; i < GRAB_CPUS; i++)
-        put(store, &store->cpu[i]);
+        for (unsigned n = 0; n < 2; n++)
+            put(store, &store->cpu[i], &store->cpu[i].partial[n]);
     if (store->error || !store->size)
         return store->error;
     void *map = mmap(NULL, store->size, PROT_READ, MAP_PRIVATE, store->file, 0);

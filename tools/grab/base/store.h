@@ -22,6 +22,12 @@ struct grab_switched {
     uint32_t wait; /* of the incoming thread, in ticks */
 };
 
+struct grab_partial { /* the last drain of a kind, whose records are not in the file yet */
+    size_t drain;     /* of grab_one_cpu.drains */
+    uint8_t *bytes;
+    size_t count, room;
+};
+
 struct grab_one_cpu {
     struct grab_drained *drains;
     size_t drain_count, drain_room;
@@ -29,8 +35,7 @@ struct grab_one_cpu {
     size_t switch_count, switch_room;
     struct grab_enabled *enabled; /* with --why */
     size_t enabled_count, enabled_room;
-    uint8_t *bytes; /* of the last drain, not in the file yet */
-    size_t pending, bytes_room;
+    struct grab_partial partial[2]; /* of PEBS; of BTS */
 };
 
 struct grab_store {

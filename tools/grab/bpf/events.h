@@ -18,12 +18,13 @@
 enum grab_phase { GRAB_IDLE, GRAB_RUNS, GRAB_STOPPED };
 
 enum grab_kind {
-    GRAB_START,   /* the DS area, or the registers, as they were when this CPU began */
-    GRAB_DRAIN,   /* Linux is about to read the records and to put the index back */
-    GRAB_STOP,    /* this CPU ends; what is in the buffer stays there, and is copied */
-    GRAB_BTS,     /* branches of a thread, which leaves, or which Linux is about to read */
-    GRAB_RECORDS, /* bytes of the drain before */
-    GRAB_ENABLED  /* an event has come to a counter */
+    GRAB_START,       /* the DS area, or the registers, as they were when this CPU began */
+    GRAB_DRAIN,       /* Linux is about to read the records and to put the index back */
+    GRAB_STOP,        /* this CPU ends; what is in the buffer stays there, and is copied */
+    GRAB_BTS,         /* branches of a thread, which leaves, or which Linux is about to read */
+    GRAB_RECORDS,     /* bytes of the START, DRAIN or STOP before */
+    GRAB_BTS_RECORDS, /* bytes of the GRAB_BTS before; an interrupt may drain PEBS in between */
+    GRAB_ENABLED      /* an event has come to a counter */
 };
 
 /* Architectural PEBS: Linux is in its function that drains, and has not read the index yet. */

@@ -8,7 +8,8 @@
  * when it turns a counter on: a tracepoint tells the value. At a switch it is unknown.
  *
  * Every CPU has two rings of its own: one for drains, which Linux does with counting off, and one for switches, which
- * it does with interrupts off. So nothing of the same CPU writes to a ring at the same time, not even a NMI.
+ * it does with interrupts off. Only a NMI can come in between: while a switch copies branches, it may drain PEBS. So
+ * parts of drains of BTS have a kind of their own, and what finds the ring locked is lost, and counted.
  */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -108,7 +109,8 @@ static __always_inline struct cpu_hw_events *events_of(__u32 cpu)
     return (struct cpu_hw_events *)(word_at(grab_addresses.offsets + 8 * (__u64)cpu) + grab_addresses.events);
 }
 
-static __always_inline void copy_records(void *ring, __u64 *lost, __u64 number, __u64 first, __u64 bytes)
+static __always_inline void copy_records(void *ring, enum grab_kind kind, __u64 *lost, __u64 number, __u64 first,
+                                         __u64 bytes)
 {
     for (int i = 0; i < 64; i++) { /* Linux' buffer has 64 KiB; up to 256 are read */
         const __u64 offset = (__u64)i * GRAB_PIECE, all = bytes - offset;
@@ -123,7 +125,7 @@ static __always_inline void copy_records(void *ring, __u64 *lost, __u64 number, 
             *lost += bytes - offset;
             return;
         }
-        to->kind = GRAB_RECORDS;
+        to->kind = kind == GRAB_BTS ? GRAB_BTS_RECORDS : GRAB_RECORDS;
         to->number = number;
         to->offset = offset;
         to->bytes = (__u32)left;
@@ -185,7 +187,7 @@ static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind k
         READ(to->area, GRAB_AREA, BPF_CORE_READ(events, ds));
     bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
     if (bytes)
-        copy_records(ring, lost, number, first, bytes);
+        copy_records(ring, kind, lost, number, first, bytes);
 }
 
 static __always_inline void tell_pebs(__u32 cpu, struct grab_cpu *c, enum grab_kind kind, __u32 interrupt)
