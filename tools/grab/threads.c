@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/names.h"
+#include "tools/grab/base/line.h"
 #include "tools/grab/base/memory.h"
 
 /* include/linux/sched.h: the same numbers in every kernel from 4.14 on, as far as they matter here. */
@@ -59,6 +60,7 @@ static void add(struct grab_threads *t, uint32_t tid, uint32_t tgid, uint32_t fl
     struct grab_thread *to = GRAB_ADD(t->items, t->count, t->room);
     *to = (struct grab_thread){.tid = tid, .tgid = tgid, .flags = flags, .base = grab_priority(base)};
     memcpy(to->comm, comm, GRAB_COMM);
+    grab_line_clean(to->comm);
 }
 
 static int by_tid(const void *a, const void *b)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ds/layout.h"
@@ -190,6 +191,34 @@ static void test_another_file_is_there_now(void **state)
     assert_string_equal(name_of((uintptr_t)setup), "none");
 }
 
+/* As somebody may have put there who does not want to be recorded. */
+static void test_a_fifo_is_there_now(void **state)
+{
+    (void)state;
+    const uint64_t ips[] = {(uintptr_t)setup};
+    snprintf(path, sizeof path, "/tmp/test-programs.%d", (int)getpid());
+    assert_int_equal(mkfifo(path, 0600), 0);
+    map(10, 0, own.inode);
+    record(ips, 1);
+    alarm(20);
+    dump();
+    alarm(0);
+    unlink(path);
+    assert_string_equal(name_of((uintptr_t)setup), "none");
+}
+
+static void test_a_name_is_no_line(void **state)
+{
+    (void)state;
+    const uint64_t ips[] = {(uintptr_t)setup};
+    strcpy(path, "/tmp/a\ngrab.skipped=0 0");
+    map(10, 0, own.inode);
+    record(ips, 1);
+    dump();
+    assert_false(cairn_has_key(&text, "grab.skipped"));
+    assert_int_equal(text.malformed, 0);
+}
+
 static void test_events_of_mappings_are_lost(void **state)
 {
     (void)state;
@@ -210,6 +239,8 @@ int main(void)
         TEST(test_a_child_has_what_its_parent_had),
         TEST(test_two_programs_of_a_process),
         TEST(test_another_file_is_there_now),
+        TEST(test_a_fifo_is_there_now),
+        TEST(test_a_name_is_no_line),
         TEST(test_events_of_mappings_are_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/grab/base/line.h"
 #include "tools/grab/base/memory.h"
 
 /* ---- symbols ----------------------------------------------------------------------------------------------------- */
@@ -50,7 +51,7 @@ static void read_table(struct grab_file *f, Elf_Scn *section, const GElf_Shdr *h
     for (int i = 1; data && gelf_getsym(data, i, &s); i++) {
         const unsigned type = GELF_ST_TYPE(s.st_info);
         const char *name = elf_strptr(f->elf, header->sh_link, s.st_name);
-        if (!name || !*name || s.st_shndx == SHN_UNDEF || s.st_shndx >= SHN_LORESERVE ||
+        if (!name || !*name || !grab_line_fits(name) || s.st_shndx == SHN_UNDEF || s.st_shndx >= SHN_LORESERVE ||
             (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
             continue;
         const uint64_t end = s.st_size ? s.st_value + s.st_size : end_of_section(f->elf, &s); /* of assembler */
@@ -107,7 +108,7 @@ static int open_mapped(const struct grab_map *map, const char *path)
     snprintf(of_process, sizeof of_process, "/proc/%" PRIu32 "/root%s", map->process, path);
     const char *const paths[] = {of_process, path};
     for (unsigned i = 0; i < 2; i++) {
-        const int file = open(paths[i], O_RDONLY | O_CLOEXEC);
+        const int file = open(paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* it may be a FIFO by now */
         if (file >= 0 && !fstat(file, &is) && S_ISREG(is.st_mode) && is.st_ino == map->inode)
             return file;
         if (file >= 0)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tools/grab/base/error.h"
+#include "tools/grab/base/line.h"
 #include "tools/grab/base/memory.h"
 
 #define RING_BYTES (1u << 18) /* of events that wait to be taken, per CPU */
@@ -35,6 +36,7 @@ void grab_maps_tell(struct grab_maps *m, const struct grab_told *told, const cha
         while (m->paths_room < m->paths_size + size)
             m->paths = grab_grow(m->paths, m->paths_room, &m->paths_room, 1);
         memcpy(m->paths + at, path, size);
+        grab_line_clean(m->paths + at); /* PERF_RECORD_MMAP2 has the name as it is */
         m->paths_size += size;
     }
     struct grab_told *to = GRAB_ADD(m->told, m->told_count, m->told_room);
