@@ -169,18 +169,6 @@ static void test_a_child_has_what_its_parent_had(void **state)
     assert_memory_equal(cairn_key(&text, "grab.map.1").at, "10 0x", 5);
 }
 
-/* A process had other code there before an exec. */
-static void test_two_programs_of_a_process(void **state)
-{
-    (void)state;
-    const uint64_t ips[] = {(uintptr_t)setup};
-    map(10, 0, own.inode);
-    map(10, 0x1000, own.inode);
-    record(ips, 1);
-    dump();
-    assert_string_equal(name_of((uintptr_t)setup), "none");
-}
-
 static void test_another_file_is_there_now(void **state)
 {
     (void)state;
@@ -237,7 +225,7 @@ int main(void)
         TEST(test_code),
         TEST(test_two_processes_differ),
         TEST(test_a_child_has_what_its_parent_had),
-        TEST(test_two_programs_of_a_process),
+
         TEST(test_another_file_is_there_now),
         TEST(test_a_fifo_is_there_now),
         TEST(test_a_name_is_no_line),

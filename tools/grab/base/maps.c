@@ -120,16 +120,10 @@ const struct grab_map *grab_maps_find(const struct grab_maps *m, uint32_t proces
         else
             high = middle;
     }
-    const struct grab_map *found = NULL;
-    while (low-- && m->items[low].process == process) {
-        const struct grab_map *i = &m->items[low];
-        if (address >= i->to)
-            continue;
-        if (found && (i->inode != found->inode || i->from - i->offset != found->from - found->offset))
-            return NULL; /* one before an exec, one behind it */
-        found = i;
-    }
-    return found;
+    while (low-- && m->items[low].process == process)
+        if (address < m->items[low].to)
+            return &m->items[low];
+    return NULL;
 }
 
 /* ---- processes that run already ---------------------------------------------------------------------------------- */

@@ -40,8 +40,7 @@ int grab_maps_begin(struct grab_maps *maps);
 void grab_maps_take(struct grab_maps *maps);
 void grab_maps_end(struct grab_maps *maps);
 const char *grab_maps_path(const struct grab_maps *maps, const struct grab_map *map);
-/* The one of a process with the address. NULL: there is none, or there were several, of different code. After
- * grab_maps_end. */
+/* Of those of a process with the address, the last one; NULL: there is none. After grab_maps_end. */
 const struct grab_map *grab_maps_find(const struct grab_maps *maps, uint32_t process, uint64_t address);
 /* Adds what is told; `path`: "" if it has no file. */
 void grab_maps_tell(struct grab_maps *maps, const struct grab_told *told, const char *path);
