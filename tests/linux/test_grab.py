@@ -60,7 +60,7 @@ class Machine:
         perf = {log: f"cairn-grab -o {log} -- sh -c '{HIDDEN}; {prefix}{record} {KNOWN}' && perf script -F ip"
                 for log, record in (("plain", plain), ("registers", registers))}
         own = {"own": f"{prefix}cairn-grab -o own --why -e {self.branches}:u -c 1010 -- {KNOWN}",
-               "ring": f"{prefix}cairn-grab -o ring --ring 64 -e {self.branches}:u -c 61 -- {KNOWN}"}
+               "ring": f"{prefix}cairn-grab -o ring --ring 64 -e {self.branches}:u -c 61 -- known $(seq 16)"}
         kernel = (f"{prefix}perf record -q -g -e {pmu}/instructions/kp -c 997 "
                   "dd if=/dev/zero of=/dev/null bs=1 count=100")
         skipped = {"skipped": PROBED.format(f"cairn-grab -o skipped --ring 16384 -- sh -c '{HIDDEN}; {kernel}'")}
