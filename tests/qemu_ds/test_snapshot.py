@@ -119,7 +119,7 @@ def without_exports(tmp_path_factory):
     return qemu_without(tmp_path_factory.mktemp("qemu"), b"helper_read_eflags")
 
 
-@pytest.mark.parametrize("history, plugin, flags", [(0, "", True), (1, "", True), (0, "", False),
+@pytest.mark.parametrize("history, plugin, flags", [(0, "", True), cb.long(1, "", True), (0, "", False),
                                                     cb.long(1, "", False), cb.long(0, ",truth=truth", True)])
 def test_loadvm(tmp_path, monkeypatch, images, without_flags, history, plugin, flags):
     """The machine is taken back to two places, in any order, and by another QEMU. One of them is in the middle of an
