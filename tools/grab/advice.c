@@ -49,7 +49,7 @@ static bool advise_single(char change[GRAB_ADVICE], const struct grab_use *u)
         {PERF_SAMPLE_CALLCHAIN, "no call graph (-g)"},
         {PERF_SAMPLE_BRANCH_STACK, "no branch history (-b, --call-graph lbr)"},
         {PERF_SAMPLE_STACK_USER, "no stack (--call-graph dwarf)"},
-        {PERF_SAMPLE_TIME, "no time (--no-timestamp, with -T left out)"},
+        {PERF_SAMPLE_TIME, "no time (--no-timestamp)"},
         {PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER, "no registers (--intr-regs, --user-regs)"},
         {PERF_SAMPLE_READ, "no values of a group (:S)"},
     };

@@ -129,7 +129,8 @@ static int load(struct grab_rings *r, const struct grab_kernel *k)
 
 static int no_kprobe(const char *function)
 {
-    grab_error("%s: no kprobe can be set there: %s", function, strerror(errno));
+    grab_error("%s: no kprobe can be set there: %s: the kernel must be built with CONFIG_KPROBES and CONFIG_BPF_EVENTS",
+               function, strerror(errno));
     return GRAB_REFUSED;
 }
 
@@ -154,8 +155,9 @@ static int attach(struct grab_rings *r, const struct grab_kernel *k)
         any = true;
     }
     if (!any) {
-        grab_error("/proc/kallsyms has none of %s, %s, %s, %s: this kernel drains PEBS elsewhere", functions[0],
-                   functions[1], functions[2], functions[3]);
+        grab_error("/proc/kallsyms has none of %s, %s, %s, %s: this kernel drains PEBS elsewhere. Please open an issue "
+                   "that names the kernel",
+                   functions[0], functions[1], functions[2], functions[3]);
         return GRAB_REFUSED;
     }
     if (grab_symbols_find(&k->symbols, OF_BTS)) {
@@ -197,8 +199,12 @@ int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *k, stru
     return attach(r, k);
 }
 
-int grab_rings_watch(struct grab_rings *r)
+int grab_rings_watch(struct grab_rings *r, const struct grab_kernel *k)
 {
+    if (!grab_symbols_find(&k->symbols, ENABLE)) {
+        grab_error("/proc/kallsyms has no " ENABLE ", which tells what is counted: run it without --why");
+        return GRAB_REFUSED;
+    }
     r->link[LINK_ENABLE] = bpf_program__attach_kprobe(r->enable, false, ENABLE);
     if (!r->link[LINK_ENABLE])
         return no_kprobe(ENABLE);
