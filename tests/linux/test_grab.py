@@ -37,6 +37,10 @@ def symbols(*names, options=""):
     return f"printf '{lines}\\n' >few; " + bare("/proc/kallsyms", "-o bind few", options)
 
 
+def unwritten(options):
+    return f"{SHOWN}; cairn-grab -o none.log {options}; said=$?; [ ! -e none.log ] && (exit $said)"
+
+
 READ = "cpu_hw_events", "x86_pmu", "__per_cpu_offset", "page_offset_base"
 LOCK = "mount -t securityfs none /sys/kernel/security 2>/dev/null; echo {} >/sys/kernel/security/lockdown; "
 REFUSALS = [  # commands, exit status, what is said
@@ -48,7 +52,8 @@ REFUSALS = [  # commands, exit status, what is said
     (symbols(*READ), 3, "/proc/kallsyms has none of intel_pmu_drain_pebs_core,"),
     (symbols(*READ, "intel_pmu_drain_pebs_icl", options="--why"), 3, "/proc/kallsyms has no intel_pmu_enable_event,"),
     (f"{HIDDEN}; cairn-grab -- true", 3, "the kernel hides its addresses: 'sysctl kernel.kptr_restrict=1' shows them"),
-    (f"{SHOWN}; cairn-grab -o none.log -- true", 1, "no event used PEBS or BTS: not every event can"),
+    (unwritten("-- true"), 1, "no event used PEBS or BTS, so none.log is not written: -e EVENT has cairn grab"),
+    (unwritten("-e instructions:u -c 1000000000 -- true"), 1, "no event occurred 1000000000 times (-c)"),
     # The command does not run. Linux' PMU of plain counters takes no samples.
     (f"{SHOWN}; cairn-grab -o none.log -e msr/event=0/ -- touch ran; said=$?; sleep 1; [ ! -e ran ] && (exit $said)",
      3, "msr/event=0/: Linux refuses the event: Invalid argument"),
@@ -239,6 +244,7 @@ def test_branches(grabbed):
     said = [tuple(int(line[end], 16) for end in ("from", "to")) for line in lines if line["type"] == "branch"]
     assert [branch for branch in said if not branch[1] >> 63] == list(paper.taken())
     assert all(start in paper.name for start, _ in said) and lines[0]["losses"] == []
+    assert re.match(rf"path: {len(said)} branches in [1-9]\d* drains?, \d+ switch", grabbed.said["path"].output)
     assert {line["thread"]["name"] for line in lines if line["type"] == "branch"} == {"known"}
     done = grabbed.tool("check", "--plugin", "truth", "path")
     assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr
@@ -279,6 +285,9 @@ def test_why_of_one_event(grabbed):
     assert re.fullmatch(f"{grabbed.machine.branches}:up{{1,2}}", name) and "records" in said, grabbed.said["own"].output
     assert said["period"] == "1010" and said["counter"].startswith("PMC")
     assert int(said["records"].split()[0]) == len(grabbed.samples("own")) and said["lost"] == "none"
+    drains = said["drains"].split(",")[0]
+    assert re.search(f"^own: {len(grabbed.samples('own'))} records of PEBS format {grabbed.machine.format} in {drains} "
+                     "drains?, ", grabbed.said["own"].output, re.M), grabbed.said["own"].output
     if grabbed.machine.format >= 3:
         assert said["PEBS"].startswith("yes, large") and said["to change"] == "nothing"
     else:

@@ -107,9 +107,6 @@ void grab_advise(struct grab_advice *a, const struct grab_use *u, const char *na
     } else if (u->of_kernel) {
         say(a->pebs, "no: the kernel itself counts it, as the NMI watchdog does");
         say(a->change, "nothing, unless you need its counter: 'sysctl kernel.nmi_watchdog=0' frees it");
-    } else if (!u->attr.sample_period) {
-        say(a->pebs, "no: it takes no samples, it only counts");
-        say(a->change, "nothing");
     } else if (u->counters & BTS_COUNTERS && !u->records) {
         say(a->pebs, "no: Linux records these branches by BTS");
         say(a->change, "a period other than 1, for PEBS");

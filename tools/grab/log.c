@@ -227,18 +227,28 @@ static void dump_all(struct trace_dump *d, const struct grab_session *s, const s
     trace_dump_flush(d);
 }
 
+static void count_drains(struct grab_written *w, const struct grab_one_cpu *c)
+{
+    for (size_t i = 0; i < c->drain_count; i++) {
+        const struct grab_drain *d = &c->drains[i].head;
+        w->drains += d->kind != GRAB_START && d->kind != GRAB_BTS && d->bytes;
+        w->bts_drains += d->kind == GRAB_BTS && d->bytes;
+    }
+}
+
 static void sum_up(struct grab_written *w, const struct grab_session *s, const struct grab_log *log)
 {
     *w = (struct grab_written){.format = s->format};
     for (unsigned c = 0; c < log->cpus; c++) {
         const struct grab_cpu *cpu = grab_rings_cpu(log->rings, c);
+        count_drains(w, &log->store->cpu[c]);
         w->records += s->cpu[c].records;
-        w->drains += s->cpu[c].drains;
         w->branches += s->cpu[c].branches;
         w->switches += cpu->switches;
         w->lost_switches += cpu->lost_switches;
         w->lost_bytes += s->cpu[c].lost_bytes + s->cpu[c].lost_bts;
     }
+    w->nothing = !w->records && !w->branches && !w->lost_bytes;
 }
 
 int grab_log_write(const struct grab_log *log, const char *path, struct grab_written *written)
@@ -248,6 +258,9 @@ int grab_log_write(const struct grab_log *log, const char *path, struct grab_wri
     int error = grab_session_make(&session, log);
     if (error)
         return error;
+    sum_up(written, &session, log);
+    if (written->nothing)
+        return 0;
     struct file file = {.file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
     if (file.file < 0)
         return errno;
@@ -262,7 +275,6 @@ int grab_log_write(const struct grab_log *log, const char *path, struct grab_wri
     file.at = 0;
     trace_dump_init(&dump, &sink);
     dump_header(&dump, frames, bytes, raw);
-    sum_up(written, &session, log);
     error = close(file.file) ? errno : 0;
     return file.error ? file.error : error;
 }

@@ -21,6 +21,7 @@
 #include "tools/grab/base/rings.h"
 #include "tools/grab/log.h"
 #include "tools/grab/report/judge.h"
+#include "tools/grab/summary.h"
 #include "tools/grab/why.h"
 
 #define PAUSE_NS   5000000 /* between two looks into the rings */
@@ -301,24 +302,6 @@ static void join(char *line, size_t room, char **command)
         *line = *line == '\n' ? ' ' : *line;
 }
 
-static int report(const struct grab_rings *rings, const struct grab_source *source, const char *output,
-                  const struct grab_written *w)
-{
-    fprintf(stderr, "%s: %lu records of PEBS format %u in %lu drains, ", output, (unsigned long)w->records, w->format,
-            (unsigned long)w->drains);
-    if (w->branches)
-        fprintf(stderr, "%lu branches, ", (unsigned long)w->branches);
-    fprintf(stderr, "%lu switches\n  from %s\n", (unsigned long)w->switches, source->text);
-    if (w->lost_bytes || w->lost_switches)
-        grab_note("%lu bytes of records and %lu switches are lost because the rings were full: use a larger --ring",
-                  (unsigned long)w->lost_bytes, (unsigned long)w->lost_switches);
-    grab_rings_tell_skipped(rings);
-    if (w->records || w->branches)
-        return GRAB_GOOD;
-    grab_error("no event used PEBS or BTS: not every event can; 'perf record -e instructions:pp' uses PEBS");
-    return GRAB_BAD;
-}
-
 static int write_log(const struct options *o, const struct grab_kernel *kernel, const struct grab_rings *rings,
                      const struct grab_maps *maps, const struct grab_clock *clock, struct grab_store *store)
 {
@@ -344,7 +327,7 @@ static int write_log(const struct options *o, const struct grab_kernel *kernel, 
     }
     if (o->why)
         grab_why(stdout, store, written.format, grab_rings_complete(rings));
-    return report(rings, &source, o->output, &written);
+    return grab_summary(o->output, &log, &written, o->events ? o->period : 0);
 }
 
 static int run(const struct options *o)

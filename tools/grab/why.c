@@ -85,7 +85,7 @@ static void print_use(FILE *to, const struct grab_use *u, unsigned format, bool 
     print_text(to, "PEBS", advice.pebs);
     if (u->known)
         print_text(to, "counts", code);
-    if (u->known && u->attr.sample_period)
+    if (u->known)
         fprintf(to, "  %-*s%" PRIu64 "%s\n", INDENT - 2, u->attr.freq ? "frequency" : "period",
                 (uint64_t)u->attr.sample_period, u->attr.freq ? " a second" : "");
     print_counters(to, u->counters);
@@ -96,6 +96,32 @@ static void print_use(FILE *to, const struct grab_use *u, unsigned format, bool 
     print_text(to, "to change", advice.change);
 }
 
+/* Such are those that perf tries for a moment before it begins. */
+static bool only_counts(const struct grab_use *u)
+{
+    return u->known && !u->of_kernel && !u->attr.sample_period;
+}
+
+static void print_counted(FILE *to, const struct grab_uses *uses)
+{
+    static const char head[] = "Counted, but not sampled: ";
+    char name[GRAB_NAME], *text = NULL;
+    size_t size = 0;
+    FILE *list = open_memstream(&text, &size);
+    for (size_t i = 0; i < uses->count; i++) {
+        if (!only_counts(&uses->items[i]))
+            continue;
+        grab_names_event(name, &uses->items[i].attr);
+        fprintf(list, "%s%s", ftell(list) ? ", " : "", name);
+    }
+    fclose(list);
+    if (size) {
+        fprintf(to, "\n%s", head);
+        cairn_wrap(to, sizeof head - 1, "", 2, (struct cairn_slice){text, (uint32_t)size});
+    }
+    free(text);
+}
+
 void grab_why(FILE *to, const struct grab_store *store, unsigned format, bool certain)
 {
     struct grab_uses uses;
@@ -103,7 +129,9 @@ void grab_why(FILE *to, const struct grab_store *store, unsigned format, bool ce
     fprintf(to, "PEBS, record format %u: %" PRIu64 " %s, %" PRIu64 " of them by an interrupt\n", format, uses.drains,
             cairn_plural(uses.drains, "drain", "drains"), uses.interrupts);
     for (size_t i = 0; i < uses.count; i++)
-        print_use(to, &uses.items[i], format, certain);
+        if (!only_counts(&uses.items[i]))
+            print_use(to, &uses.items[i], format, certain);
+    print_counted(to, &uses);
     if (!uses.count)
         fputs("No event was counted.\n", to);
     free(uses.items);

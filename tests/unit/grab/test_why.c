@@ -240,8 +240,9 @@ static void test_no_pebs(void **state)
 {
     (void)state;
     const struct perf_event_attr plain = instructions(0), silent = instructions(2);
-    struct perf_event_attr counts = instructions(0);
-    counts.sample_period = 0;
+    struct perf_event_attr counts = instructions(0), cycles = instructions(0);
+    counts.sample_period = cycles.sample_period = 0;
+    cycles.config = PERF_COUNT_HW_CPU_CYCLES;
     enable(0, 0, &plain);
     refused = 0;
     char *text = said(true);
@@ -250,11 +251,12 @@ static void test_no_pebs(void **state)
     free(text);
     refused = EINVAL;
     enable(2, 0, &silent);
-    enable(3, 0, &counts);
+    enable(3, 0, &cycles);
+    enable(4, 0, &counts);
     text = said(true);
     expect(text, "  to change  Linux has no PEBS for this event here (Invalid argument)");
     expect(text, "  PEBS       yes, but it wrote no record\n");
-    expect(text, "  PEBS       no: it takes no samples, it only counts\n");
+    expect(text, "\n\nCounted, but not sampled: cycles:u, instructions:u\n");
     free(text);
 }
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/grab/summary.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cairn/base/wrap.h"
+#include "tools/cairn/log/show.h"
+#include "tools/grab/base/error.h"
+
+#define N(n) (unsigned long)(n)
+
+/* Of no kind there is none, but of PEBS in a log that has lost everything. */
+static void print_counts(const char *output, const struct grab_written *w)
+{
+    char line[256], branches[80] = "", records[96] = "";
+    if (w->branches)
+        snprintf(branches, sizeof branches, "%lu %s in %lu %s, ", N(w->branches),
+                 cairn_plural(w->branches, "branch", "branches"), N(w->bts_drains),
+                 cairn_plural(w->bts_drains, "drain", "drains"));
+    if (w->records || !w->branches)
+        snprintf(records, sizeof records, "%lu %s of PEBS format %u in %lu %s, ", N(w->records),
+                 cairn_plural(w->records, "record", "records"), w->format, N(w->drains),
+                 cairn_plural(w->drains, "drain", "drains"));
+    snprintf(line, sizeof line, "%s%s%lu %s", branches, records, N(w->switches),
+             cairn_plural(w->switches, "switch", "switches"));
+    cairn_wrap_for(stderr, (unsigned)fprintf(stderr, "%s: ", output), "", 2, cairn_slice_of(line));
+}
+
+int grab_summary(const char *output, const struct grab_log *log, const struct grab_written *w, uint64_t period)
+{
+    if (!w->nothing) {
+        print_counts(output, w);
+        cairn_wrap_for(stderr, (unsigned)fprintf(stderr, "  from "), "", 2, cairn_slice_of(log->source->text));
+    }
+    if (w->lost_bytes || w->lost_switches)
+        grab_note("%lu bytes of records and %lu switches are lost because the rings were full: use a larger --ring",
+                  N(w->lost_bytes), N(w->lost_switches));
+    grab_rings_tell_skipped(log->rings);
+    if (w->nothing && period)
+        grab_error(
+            "no event occurred %lu times (-c), so there is no record, and %s is not written: use a smaller -c, or a "
+            "longer run",
+            N(period), output);
+    else if (w->nothing)
+        grab_error("no event used PEBS or BTS, so %s is not written: -e EVENT has cairn grab count one itself, as in "
+                   "-e instructions:u; with perf record the event needs a p, as in -e instructions:up",
+                   output);
+    return w->records || w->branches ? GRAB_GOOD : GRAB_BAD;
+}
