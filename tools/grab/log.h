@@ -16,7 +16,7 @@ struct grab_log {
     const struct grab_clock *clock;
     const struct grab_kernel *kernel;
     const struct grab_rings *rings;
-    const struct grab_maps *maps;
+    struct grab_maps *maps;
     const struct grab_source *source;
     const char *workload; /* the command, in one line */
     enum grab_full full;

@@ -303,7 +303,7 @@ static void join(char *line, size_t room, char **command)
 }
 
 static int write_log(const struct options *o, const struct grab_kernel *kernel, const struct grab_rings *rings,
-                     const struct grab_maps *maps, const struct grab_clock *clock, struct grab_store *store)
+                     struct grab_maps *maps, const struct grab_clock *clock, struct grab_store *store)
 {
     char workload[256] = "";
     struct grab_source source;

@@ -160,9 +160,8 @@ static void dump_maps(struct trace_dump *d, const struct places *p, const struct
         LINE("grab.maps_lost=%" PRIu64, maps->lost);
     for (size_t i = 0; i < maps->count; i++) {
         const struct grab_map *m = &maps->items[i];
-        if (has_process(p, m->process))
-            LINE("grab.map.%zu=%" PRIu32 " 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx64 " %s", i, m->process, m->from, m->to,
-                 m->offset, *grab_maps_path(maps, m) ? grab_maps_path(maps, m) : "[no file]");
+        LINE("grab.map.%zu=%" PRIu32 " 0x%" PRIx64 " 0x%" PRIx64 " 0x%" PRIx64 " %s", i, m->process, m->from, m->to,
+             m->offset, *grab_maps_path(maps, m) ? grab_maps_path(maps, m) : "[no file]");
     }
 }
 
@@ -226,10 +225,13 @@ static void dump_functions(struct trace_dump *d, const struct places *p, const s
     free(ranges);
 }
 
-void grab_programs_dump(struct trace_dump *d, const struct grab_maps *maps, struct grab_store *store, unsigned format)
+void grab_programs_dump(struct trace_dump *d, struct grab_maps *maps, struct grab_store *store, unsigned format)
 {
     struct places places;
     find_places(&places, store, format);
+    for (size_t i = 0; i < places.count; i++)
+        if (!i || places.items[i - 1].process != places.items[i].process)
+            grab_maps_need(maps, places.items[i].process);
     dump_maps(d, &places, maps, store);
     dump_functions(d, &places, maps);
     free(places.items);

@@ -8,5 +8,4 @@
 
 /* Lines of streams M and S, of processes that have records. `maps` has ended, drains and switches are in order;
  * `format`: of PEBS. */
-void grab_programs_dump(struct trace_dump *dump, const struct grab_maps *maps, struct grab_store *store,
-                        unsigned format);
+void grab_programs_dump(struct trace_dump *dump, struct grab_maps *maps, struct grab_store *store, unsigned format);

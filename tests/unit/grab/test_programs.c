@@ -60,6 +60,12 @@ static void map(uint32_t process, uint64_t offset, uint64_t inode)
     grab_maps_tell(&maps, &told, path);
 }
 
+static void fork_at(uint64_t time, uint32_t parent, uint32_t process)
+{
+    const struct grab_told told = {.time = time, .parent = parent, .map.process = process};
+    grab_maps_tell(&maps, &told, "");
+}
+
 /* Thread 11 of process 10 runs when the first record is written, and thread 20 at the others. */
 static void record(const uint64_t *ips, unsigned count)
 {
@@ -158,15 +164,43 @@ static void test_a_child_has_what_its_parent_had(void **state)
 {
     (void)state;
     const uint64_t ips[] = {(uintptr_t)setup, (uintptr_t)setup};
-    const struct grab_told later = {.time = 21, .parent = 9, .map.process = 10},
-                           before = {.time = 19, .parent = 9, .map.process = 20};
-    grab_maps_tell(&maps, &later, "");
+    fork_at(21, 9, 10);
     map(9, 0, own.inode);
-    grab_maps_tell(&maps, &before, "");
+    fork_at(19, 9, 20);
     record(ips, 2);
     dump();
     assert_int_equal(text.keys.count, 3); /* with those of the header and of thread 11 */
-    assert_memory_equal(cairn_key(&text, "grab.map.1").at, "10 0x", 5);
+    assert_memory_equal(cairn_key(&text, "grab.map.0").at, "10 0x", 5);
+}
+
+/* What they have is kept only of those with a record. */
+static void test_children_without_records_cost_nothing(void **state)
+{
+    (void)state;
+    const uint64_t ips[] = {(uintptr_t)setup, (uintptr_t)setup};
+    map(9, 0, own.inode);
+    for (uint32_t i = 0; i < 20000; i++)
+        fork_at(21 + i, i % 2 ? 9 : 100 + i, 101 + i); /* each second one of the child before */
+    fork_at(30000, 20100, 20);
+    record(ips, 2);
+    dump();
+    assert_int_equal(maps.count, 1);
+    assert_string_equal(name_of((uintptr_t)setup), "none"); /* process 10 has no such code */
+    assert_memory_equal(cairn_key(&text, "grab.map.0").at, "20 0x", 5);
+}
+
+/* Each number is given again to a child of the other's process. Copies would double at each fork. */
+static void test_numbers_come_again(void **state)
+{
+    (void)state;
+    const uint64_t ips[] = {(uintptr_t)setup, (uintptr_t)setup};
+    map(10, 0, own.inode);
+    for (uint32_t i = 0; i < 200; i++)
+        fork_at(21 + i, i % 2 ? 20 : 10, i % 2 ? 10 : 20);
+    record(ips, 2);
+    dump();
+    assert_int_equal(maps.count, 2);
+    assert_string_equal(name_of((uintptr_t)setup), "setup");
 }
 
 static void test_another_file_is_there_now(void **state)
@@ -225,7 +259,8 @@ int main(void)
         TEST(test_code),
         TEST(test_two_processes_differ),
         TEST(test_a_child_has_what_its_parent_had),
-
+        TEST(test_children_without_records_cost_nothing),
+        TEST(test_numbers_come_again),
         TEST(test_another_file_is_there_now),
         TEST(test_a_fifo_is_there_now),
         TEST(test_a_name_is_no_line),

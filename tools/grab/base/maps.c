@@ -45,38 +45,6 @@ void grab_maps_tell(struct grab_maps *m, const struct grab_told *told, const cha
     to->map.path = at;
 }
 
-static void copy_process(struct grab_maps *m, uint32_t from, uint32_t to)
-{
-    for (size_t i = 0, count = m->count; i < count; i++)
-        if (m->items[i].process == from) {
-            struct grab_map *copy = GRAB_ADD(m->items, m->count, m->room);
-            *copy = m->items[i];
-            copy->process = to;
-        }
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct grab_told *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-/* By time, as a process may have been told of on another CPU than its parent. */
-static void replay(struct grab_maps *m)
-{
-    if (m->told_count)
-        qsort(m->told, m->told_count, sizeof *m->told, by_time);
-    for (size_t i = 0; i < m->told_count; i++) {
-        const struct grab_told *t = &m->told[i];
-        if (t->parent)
-            copy_process(m, t->parent, t->map.process);
-        else
-            *(struct grab_map *)GRAB_ADD(m->items, m->count, m->room) = t->map;
-    }
-}
-
 const char *grab_maps_path(const struct grab_maps *m, const struct grab_map *map)
 {
     return m->paths + map->path;
@@ -84,9 +52,32 @@ const char *grab_maps_path(const struct grab_maps *m, const struct grab_map *map
 
 static int by_process(const void *a, const void *b)
 {
+    const struct grab_told *x = a, *y = b;
+    if (x->map.process != y->map.process)
+        return x->map.process < y->map.process ? -1 : 1;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* The first that a process was told at this time or later. */
+static size_t find_told(const struct grab_maps *m, uint32_t process, uint64_t time, size_t number)
+{
+    const struct grab_told key = {.time = time, .number = number, .map.process = process};
+    size_t low = 0, high = m->told_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (by_process(&m->told[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int by_address(const void *a, const void *b)
+{
     const struct grab_map *x = a, *y = b;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
     if (x->from != y->from)
         return x->from < y->from ? -1 : 1;
     return (x->path > y->path) - (x->path < y->path);
@@ -94,19 +85,52 @@ static int by_process(const void *a, const void *b)
 
 static bool is_same(const struct grab_map *a, const struct grab_map *b)
 {
-    return a->process == b->process && a->from == b->from && a->to == b->to && a->offset == b->offset &&
-           a->inode == b->inode;
+    return a->from == b->from && a->to == b->to && a->offset == b->offset && a->inode == b->inode;
 }
 
-static void order(struct grab_maps *m)
+/* Those from `first` on, which are of one process. */
+static void order(struct grab_maps *m, size_t first)
 {
-    size_t kept = 0;
-    if (m->count)
-        qsort(m->items, m->count, sizeof *m->items, by_process);
-    for (size_t i = 0; i < m->count; i++)
-        if (!kept || !is_same(&m->items[kept - 1], &m->items[i]))
+    size_t kept = first;
+    if (m->count > first)
+        qsort(m->items + first, m->count - first, sizeof *m->items, by_address);
+    for (size_t i = first; i < m->count; i++)
+        if (kept == first || !is_same(&m->items[kept - 1], &m->items[i]))
             m->items[kept++] = m->items[i];
     m->count = kept;
+}
+
+struct forks { /* whose parents are still to be followed; indices of `told` */
+    size_t *items, count, room;
+};
+
+/* Adds for `process` what another, or itself, was told in front of `end`. What has been taken of one is always all
+ * before a certain time, so that nothing is taken twice, even where Linux gives a number to a second process. */
+static void take(struct grab_maps *m, uint32_t process, uint32_t of, size_t end, struct forks *forks)
+{
+    for (size_t i = end; i-- && m->told[i].map.process == of && m->told[i].needed != process;) {
+        m->told[i].needed = process;
+        if (m->told[i].parent) {
+            *(size_t *)GRAB_ADD(forks->items, forks->count, forks->room) = i;
+            continue;
+        }
+        struct grab_map *map = GRAB_ADD(m->items, m->count, m->room);
+        *map = m->told[i].map;
+        map->process = process;
+    }
+}
+
+void grab_maps_need(struct grab_maps *m, uint32_t process)
+{
+    const size_t first = m->count;
+    struct forks forks = {0};
+    take(m, process, process, find_told(m, process, UINT64_MAX, SIZE_MAX), &forks);
+    while (forks.count) {
+        const struct grab_told *fork = &m->told[forks.items[--forks.count]];
+        take(m, process, fork->parent, find_told(m, fork->parent, fork->time, fork->number), &forks);
+    }
+    free(forks.items);
+    order(m, first);
 }
 
 const struct grab_map *grab_maps_find(const struct grab_maps *m, uint32_t process, uint64_t address)
@@ -266,8 +290,8 @@ int grab_maps_begin(struct grab_maps *m)
 void grab_maps_end(struct grab_maps *m)
 {
     grab_maps_take(m);
-    replay(m);
-    order(m);
+    if (m->told_count)
+        qsort(m->told, m->told_count, sizeof *m->told, by_process);
 }
 
 void grab_maps_free(struct grab_maps *m)

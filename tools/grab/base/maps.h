@@ -19,13 +19,14 @@ struct grab_told {   /* by the kernel, or of a process that ran before */
     uint64_t time;   /* of the event; 0: it was so before */
     size_t number;   /* in the order that they came in */
     uint32_t parent; /* of `map.process`, which begins with what that has; 0: it has `map` */
+    uint32_t needed; /* the last process for which it was taken by grab_maps_need */
     struct grab_map map;
 };
 
 struct grab_maps {
-    struct grab_told *told; /* CPU by CPU */
+    struct grab_told *told; /* CPU by CPU; after grab_maps_end, by process, then time */
     size_t told_count, told_room;
-    struct grab_map *items; /* after grab_maps_end, by process, then address, each once */
+    struct grab_map *items; /* of processes that are needed, by process, then address, each once */
     size_t count, room;
     char *paths;
     size_t paths_size, paths_room;
@@ -38,9 +39,13 @@ struct grab_maps {
 int grab_maps_begin(struct grab_maps *maps);
 /* Takes what the kernel has told. */
 void grab_maps_take(struct grab_maps *maps);
+/* Takes the rest. */
 void grab_maps_end(struct grab_maps *maps);
+/* Adds what a process had at any time to `items`. After grab_maps_end; processes come in ascending order. What others
+ * had costs nothing. */
+void grab_maps_need(struct grab_maps *maps, uint32_t process);
 const char *grab_maps_path(const struct grab_maps *maps, const struct grab_map *map);
-/* Of those of a process with the address, the last one; NULL: there is none. After grab_maps_end. */
+/* Of those of a process with the address, the last one; NULL: there is none. After grab_maps_need. */
 const struct grab_map *grab_maps_find(const struct grab_maps *maps, uint32_t process, uint64_t address);
 /* Adds what is told; `path`: "" if it has no file. */
 void grab_maps_tell(struct grab_maps *maps, const struct grab_told *told, const char *path);
