@@ -34,10 +34,10 @@ static uint32_t tick_us(void)
 }
 
 /* At most so often something is missing on a CPU, where a buffer ends early: before a drain or switch, within a drain,
- * or behind the last of each. */
+ * or behind the last drain of PEBS, drain of BTS, and switch. */
 static uint64_t gaps_of(const struct grab_one_cpu *c)
 {
-    uint64_t gaps = 2, due[2] = {0}, switches = 0, drains = 0, index = 0;
+    uint64_t gaps = 3, due[2] = {0}, switches = 0, drains = 0, index = 0;
     size_t next = 0;
     for (size_t i = 0; i <= c->drain_count; i++) {
         const struct grab_drained *d = i < c->drain_count ? &c->drains[i] : NULL;
@@ -343,6 +343,10 @@ static void play_cpu(struct play *p, const struct perfinfo_groupmask *masks)
     const struct grab_cpu *all = grab_rings_cpu(p->log->rings, p->number);
     p->counts->lost_bytes += all->lost_bytes;
     p->counts->lost_bts += all->lost_bts;
+    if (all->drains != p->drains) { /* those that nothing came behind, or the STOP */
+        p->counts->lost_unknown = true;
+        lose(p, 0);
+    }
     if (all->bts_drains != p->bts_drains) {
         p->counts->bts_lost_unknown = true;
         lose(p, 0);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* What a CPU's end of a log tells of drains that are missing. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ds/layout.h"
+#include "tests/unit/support/cmocka.h"
+#include "tools/grab/session.h"
+#include "trace/session_inside.h"
+
+#define BASE UINT64_C(0xFFFFFE0000001000)
+
+static struct grab_store store;
+static struct grab_cpu of_kernel; /* what the BPF programs have counted */
+static struct grab_pair pairs[] = {{3000, 0, 10}, {3000003000, 1000000000, 10}};
+static const struct grab_clock clock_of_three = {pairs, 2, 2};
+static struct grab_session session;
+
+const struct grab_cpu *grab_rings_cpu(const struct grab_rings *rings, unsigned cpu)
+{
+    (void)rings, (void)cpu;
+    return &of_kernel;
+}
+
+void grab_rings_skipped(const struct grab_rings *rings, uint64_t *drains, uint64_t *switches)
+{
+    (void)rings;
+    *drains = *switches = 0;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    of_kernel = (struct grab_cpu){0};
+    return grab_store_begin(&store, "/tmp/none.log");
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    const struct trace_config *c = trace_session_config(session.session);
+    munmap(session.session, trace_session_bytes(c));
+    free(store.cpu[0].drains);
+    free(store.cpu[0].switches);
+    free(store.cpu[0].partial[0].bytes);
+    free(store.cpu[0].partial[1].bytes);
+    return close(store.file);
+}
+
+/* A START, or a drain with one record. */
+static void drain(enum grab_kind kind, uint64_t number, uint64_t time)
+{
+    const uint64_t bytes = kind == GRAB_START ? 0 : sizeof(struct ds_pebs_basic);
+    struct grab_drain head = {.kind = kind, .number = number, .time = time, .bytes = bytes, .first = BASE};
+    const struct ds_area_60 area = {
+        .pebs_buffer_base = BASE, .pebs_index = BASE + bytes, .pebs_absolute_maximum = BASE + 0x10000};
+    const struct ds_pebs_basic record = {.head = ds_pebs_head(0, sizeof record), .tsc = 3 * time};
+    struct grab_records part = {GRAB_RECORDS, sizeof record, number, 0, {0}};
+    head.capabilities = 4 << 8; /* the format */
+    memcpy(head.area, &area, sizeof area);
+    memcpy(part.data, &record, sizeof record);
+    grab_store_drain(&store, 0, &head, sizeof head);
+    if (bytes)
+        grab_store_drain(&store, 0, &part, sizeof part);
+}
+
+static void change(uint64_t number, uint64_t time, uint64_t drains)
+{
+    const struct grab_switch s = {
+        .number = number, .time = time, .index = BASE, .drains = drains, .old_tid = 4, .new_tid = 8};
+    grab_store_switch(&store, 0, &s, sizeof s);
+}
+
+/* Events that the log lacks. */
+static uint64_t lost(void)
+{
+    const struct grab_log log = {.store = &store, .clock = &clock_of_three, .cpus = 1};
+    struct trace_counts counts;
+    assert_int_equal(grab_store_end(&store), 0);
+    assert_int_equal(grab_session_make(&session, &log), 0);
+    trace_cpu_counts(trace_session_cpu(session.session, 0), &counts);
+    return counts.events_lost;
+}
+
+static void test_all_is_there(void **state)
+{
+    (void)state;
+    drain(GRAB_START, 0, 1000);
+    drain(GRAB_DRAIN, 0, 2000);
+    change(0, 3000, 1);
+    drain(GRAB_STOP, 1, 4000);
+    of_kernel = (struct grab_cpu){.drains = 2, .switches = 1};
+    assert_int_equal(lost(), 0);
+    assert_false(session.cpu[0].lost_unknown);
+    assert_int_equal(session.cpu[0].drains, 2);
+}
+
+/* Nothing comes behind it. */
+static void test_the_stop_found_the_ring_full(void **state)
+{
+    (void)state;
+    drain(GRAB_START, 0, 1000);
+    drain(GRAB_DRAIN, 0, 2000);
+    change(0, 3000, 1);
+    of_kernel = (struct grab_cpu){.drains = 2, .switches = 1, .lost_drains = 1, .lost_bytes = 32};
+    assert_int_equal(lost(), 1);
+    assert_true(session.cpu[0].lost_unknown);
+    assert_int_equal(session.cpu[0].lost_bytes, 32);
+}
+
+static void test_a_drain_before_the_stop_is_missing(void **state)
+{
+    (void)state;
+    drain(GRAB_START, 0, 1000);
+    drain(GRAB_STOP, 1, 4000);
+    of_kernel = (struct grab_cpu){.drains = 2, .lost_drains = 1, .lost_bytes = 32};
+    assert_int_equal(lost(), 1);
+    assert_true(session.cpu[0].lost_unknown);
+}
+
+/* Behind the last of each. */
+static void test_the_end_is_missing(void **state)
+{
+    (void)state;
+    drain(GRAB_START, 0, 1000);
+    change(0, 3000, 0);
+    of_kernel = (struct grab_cpu){.drains = 3, .bts_drains = 1, .switches = 5, .lost_drains = 4, .lost_switches = 4};
+    assert_in_range(lost(), 3, UINT64_MAX);
+    assert_true(session.cpu[0].lost_unknown && session.cpu[0].bts_lost_unknown);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_all_is_there),
+        TEST(test_the_stop_found_the_ring_full),
+        TEST(test_a_drain_before_the_stop_is_missing),
+        TEST(test_the_end_is_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
