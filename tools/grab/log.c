@@ -246,6 +246,7 @@ static void sum_up(struct grab_written *w, const struct grab_session *s, const s
         w->branches += s->cpu[c].branches;
         w->switches += cpu->switches;
         w->lost_switches += cpu->lost_switches;
+        w->lost_events += cpu->lost_events;
         w->lost_bytes += s->cpu[c].lost_bytes + s->cpu[c].lost_bts;
     }
     w->nothing = !w->records && !w->branches && !w->lost_bytes;

@@ -25,6 +25,7 @@ struct grab_log {
 
 struct grab_written { /* what came of it */
     uint64_t records, branches, switches, lost_switches, lost_bytes;
+    uint64_t lost_events;        /* as in struct grab_cpu */
     uint64_t drains, bts_drains; /* that brought any */
     unsigned format;
     bool nothing; /* no record of PEBS or BTS came: there is no file */

@@ -122,12 +122,26 @@ static void print_counted(FILE *to, const struct grab_uses *uses)
     free(text);
 }
 
-void grab_why(FILE *to, const struct grab_store *store, unsigned format, bool certain)
+/* Of a counter whose next event is not known the last one is. */
+static void print_untold(FILE *to, uint64_t untold)
+{
+    char text[240];
+    snprintf(text, sizeof text,
+             "unknown: a ring was full %" PRIu64
+             " %s when an event came to a counter. Below that event may be missing, "
+             "and its records may be told of the counter's event before it. Use a larger --ring.",
+             untold, cairn_plural(untold, "time", "times"));
+    cairn_wrap(to, 0, "", 0, cairn_slice_of(text));
+}
+
+void grab_why(FILE *to, const struct grab_store *store, unsigned format, uint64_t untold, bool certain)
 {
     struct grab_uses uses;
     grab_uses_find(&uses, store, format);
     fprintf(to, "PEBS, record format %u: %" PRIu64 " %s, %" PRIu64 " of them by an interrupt\n", format, uses.drains,
             cairn_plural(uses.drains, "drain", "drains"), uses.interrupts);
+    if (untold)
+        print_untold(to, untold);
     for (size_t i = 0; i < uses.count; i++)
         if (!only_counts(&uses.items[i]))
             print_use(to, &uses.items[i], format, certain);

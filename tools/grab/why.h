@@ -6,5 +6,6 @@
 
 #include "tools/grab/base/store.h"
 
-/* `format`: of PEBS. `certain`: the kernel is known to have skipped no hook. */
-void grab_why(FILE *to, const struct grab_store *store, unsigned format, bool certain);
+/* `format`: of PEBS. `untold`: times that the ring was full for an event that came to a counter. `certain`: the kernel
+ * is known to have skipped no hook. */
+void grab_why(FILE *to, const struct grab_store *store, unsigned format, uint64_t untold, bool certain);

@@ -14,6 +14,7 @@
 
 static struct grab_store store;
 static int refused; /* errno of an event with PEBS */
+static uint64_t untold;
 
 int grab_event_try(const struct perf_event_attr *of)
 {
@@ -104,7 +105,7 @@ static char *said_of(unsigned format, bool certain)
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     assert_int_equal(grab_store_end(&store), 0);
-    grab_why(to, &store, format, certain);
+    grab_why(to, &store, format, untold, certain);
     fclose(to);
     for (char *line = text; *line; line = strchr(line, '\n') + 1)
         assert_in_range(strchr(line, '\n') - line, 0, 80);
@@ -271,6 +272,23 @@ static void test_unknown(void **state)
     free(text);
 }
 
+/* Whose records are then told of another event. */
+static void test_events_of_counters_are_lost(void **state)
+{
+    (void)state;
+    const struct perf_event_attr attr = instructions(2);
+    enable(1, 0, &attr);
+    drain(0, 10, 32, 2, 3200, 6400);
+    untold = 3;
+    char *text = said(true);
+    untold = 0;
+    expect(text, "\nunknown: a ring was full 3 times when an event came to a counter.");
+    free(text);
+    text = said(true);
+    assert_null(strstr(text, "unknown"));
+    free(text);
+}
+
 static void test_none(void **state)
 {
     (void)state;
@@ -283,9 +301,17 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_large), TEST(test_a_counter_changes_hands), TEST(test_single),  TEST(test_single_because_of_another),
-        TEST(test_full),  TEST(test_a_drain_is_missing),      TEST(test_no_pebs), TEST(test_unknown),
-        TEST(test_none),  TEST(test_architectural),
+        TEST(test_large),
+        TEST(test_a_counter_changes_hands),
+        TEST(test_single),
+        TEST(test_single_because_of_another),
+        TEST(test_full),
+        TEST(test_a_drain_is_missing),
+        TEST(test_no_pebs),
+        TEST(test_unknown),
+        TEST(test_none),
+        TEST(test_architectural),
+        TEST(test_events_of_counters_are_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
