@@ -10,6 +10,7 @@
 #include "ds/layout.h"
 #include "tests/unit/support/cmocka.h"
 #include "tools/cairn/frame/text_streams.h"
+#include "tools/grab/base/functions.h"
 #include "tools/grab/programs.h"
 
 #define BASE UINT64_C(0xFFFFFE0000001000)
@@ -47,6 +48,7 @@ static int teardown(void **state)
     cairn_text_free(&text);
     grab_maps_free(&maps);
     free(dumped);
+    dumped = NULL;
     free(store.cpu[0].drains);
     free(store.cpu[0].switches);
     free(store.cpu[0].partial[0].bytes);
@@ -229,6 +231,25 @@ static void test_a_fifo_is_there_now(void **state)
     assert_string_equal(name_of((uintptr_t)setup), "none");
 }
 
+/* Of many libraries, too: the names stay. */
+static void test_no_file_stays_open(void **state)
+{
+    (void)state;
+    struct grab_files files = {0};
+    const int next = dup(0);
+    close(next);
+    map(10, 0, own.inode);
+    grab_maps_end(&maps);
+    grab_maps_need(&maps, 10);
+    const uint64_t offset = (uintptr_t)setup - own.from + own.offset;
+    const struct grab_function *f = grab_files_function(&files, &maps, &maps.items[0], offset);
+    assert_string_equal(f ? f->name : "none", "setup");
+    const int after = dup(0);
+    close(after);
+    grab_files_free(&files);
+    assert_int_equal(after, next);
+}
+
 static void test_a_name_is_no_line(void **state)
 {
     (void)state;
@@ -263,6 +284,7 @@ int main(void)
         TEST(test_numbers_come_again),
         TEST(test_another_file_is_there_now),
         TEST(test_a_fifo_is_there_now),
+        TEST(test_no_file_stays_open),
         TEST(test_a_name_is_no_line),
         TEST(test_events_of_mappings_are_lost),
     };

@@ -100,7 +100,8 @@ static void order(struct grab_file *f)
 
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
-/* As the process sees it, or, if it has ended, as everybody does. */
+/* As the process sees it, or, if it has ended, as everybody does. Devices are not compared: a mapping has that of the
+ * superblock, or of the file under overlayfs, and stat() has another on btrfs and on overlayfs, as in containers. */
 static int open_mapped(const struct grab_map *map, const char *path)
 {
     char of_process[4352];
@@ -123,11 +124,16 @@ static struct grab_file *find_file(struct grab_files *files, const struct grab_m
         if (files->items[i].inode == map->inode && strcmp(files->items[i].path, path) == 0)
             return &files->items[i];
     struct grab_file *f = GRAB_ADD(files->items, files->count, files->room);
-    *f = (struct grab_file){.path = path, .inode = map->inode, .file = open_mapped(map, path)};
+    *f = (struct grab_file){.path = path, .inode = map->inode};
+    const int file = open_mapped(map, path);
     elf_version(EV_CURRENT);
-    f->elf = f->file < 0 ? NULL : elf_begin(f->file, ELF_C_READ, NULL);
-    if (f->elf && !read_symbols(f, SHT_SYMTAB)) /* stripped: what it exports */
+    f->elf = file < 0 ? NULL : elf_begin(file, ELF_C_READ, NULL); /* no mapping: somebody may cut the file */
+    if (f->elf && !read_symbols(f, SHT_SYMTAB))                   /* stripped: what it exports */
         read_symbols(f, SHT_DYNSYM);
+    if (f->elf)
+        elf_cntl(f->elf, ELF_C_FDDONE); /* the names are in memory */
+    if (file >= 0)
+        close(file);
     order(f);
     return f;
 }
@@ -152,8 +158,6 @@ void grab_files_free(struct grab_files *files)
     for (size_t i = 0; i < files->count; i++) {
         free(files->items[i].items);
         elf_end(files->items[i].elf);
-        if (files->items[i].file >= 0)
-            close(files->items[i].file);
     }
     free(files->items);
 }

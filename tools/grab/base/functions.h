@@ -15,7 +15,6 @@ struct grab_file { /* private: functions.c */
     struct grab_function *items; /* by offset */
     size_t count, room;
     void *elf;
-    int file;
 };
 
 struct grab_files {
