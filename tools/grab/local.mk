@@ -25,6 +25,7 @@ $(filter $(B)/unit/grab/%,$(UNIT)): $(B)/grab/known.o $(patsubst %,$(B)/san/tool
     $(addprefix base/,clock error memory store) $(addprefix report/,ask history known latency record rows sampled \
     samples seen spacing switches)) $(B)/san/libcairn.a
 $(B)/unit/grab/test_why: $(patsubst %,$(B)/san/tools/grab/%.o,advice uses why base/names)
+$(B)/unit/grab/test_command: $(patsubst %,$(B)/san/tools/grab/%.o,command base/limits)
 $(B)/unit/grab/test_session: $(B)/san/tools/grab/session.o
 $(B)/unit/grab/test_programs: $(patsubst %,$(B)/san/tools/grab/%.o,programs base/functions base/maps)
 $(B)/unit/grab/test_programs: UNIT_LIBS := -lelf

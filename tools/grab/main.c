@@ -2,7 +2,6 @@
 /* cairn-grab: runs a command and writes what the Debug Store of a running Linux recorded meanwhile as a Cairn log. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include "tools/grab/base/kernel.h"
 #include "tools/grab/base/maps.h"
 #include "tools/grab/base/rings.h"
+#include "tools/grab/command.h"
 #include "tools/grab/log.h"
 #include "tools/grab/report/judge.h"
 #include "tools/grab/summary.h"
@@ -185,51 +185,6 @@ static int read_options(struct options *o, int argc, char **argv)
     return 0;
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------------- */
-
-struct child {
-    pid_t pid;
-    int go;    /* it begins with a byte from here; without one it ends */
-    int error; /* of its exec, to be read */
-};
-
-static int prepare(struct child *c, char **command)
-{
-    int go[2], error[2];
-    if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC) || (c->pid = fork()) < 0) {
-        grab_error("%s cannot be started: %s", command[0], strerror(errno));
-        return GRAB_BAD;
-    }
-    if (!c->pid) {
-        char begin;
-        close(go[1]);
-        if (read(go[0], &begin, 1) != 1)
-            _exit(GRAB_REFUSED);
-        execvp(command[0], command);
-        const int why = errno;
-        _exit(write(error[1], &why, sizeof why) == sizeof why ? 127 : 126);
-    }
-    close(go[0]);
-    close(error[1]);
-    c->go = go[1];
-    c->error = error[0];
-    return 0;
-}
-
-/* Whether it runs now. */
-static int let_go(struct child *c, const char *name)
-{
-    int error = 0;
-    const bool failed = write(c->go, "", 1) != 1 || read(c->error, &error, sizeof error) == sizeof error;
-    close(c->go);
-    close(c->error);
-    if (!failed)
-        return 0;
-    waitpid(c->pid, NULL, 0);
-    grab_error("%s: %s", name, strerror(error));
-    return GRAB_BAD;
-}
-
 /* ---- recording --------------------------------------------------------------------------------------------------- */
 
 static int open_events(const struct options *o, pid_t child)
@@ -274,15 +229,15 @@ static uint32_t ring_bytes(const struct options *o)
 
 static int record(const struct options *o, struct grab_rings *rings, struct grab_maps *maps, struct grab_clock *clock)
 {
-    struct child child = {0};
-    int status = o->command ? prepare(&child, o->command) : 0;
+    struct grab_command child = {0};
+    int status = o->command ? grab_command_prepare(&child, o->command) : 0;
     status = status ? status : grab_event_hold();
     status = status ? status : grab_maps_begin(maps);
     grab_clock_take(clock);
     status = status ? status : grab_rings_start(rings);
     status = status ? status : open_events(o, child.pid);
     if (o->command)
-        status = status ? status : let_go(&child, o->command[0]);
+        status = status ? status : grab_command_go(&child, o->command[0]);
     if (status)
         return status;
     follow(rings, maps, clock, child.pid);

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tools/grab/base/error.h"
 #include "tools/grab/base/events.h"
+#include "tools/grab/base/limits.h"
 #include "tools/grab/base/machine.h"
 
 #define PATIENCE 2000 /* tries, of a millisecond, to have a CPU begin or end */
@@ -173,13 +173,12 @@ static int attach(struct grab_rings *r, const struct grab_kernel *k)
 
 int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *k, struct grab_store *store, uint32_t bytes)
 {
-    const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
     const int cpus = libbpf_num_possible_cpus();
     struct grab_rings *r = calloc(1, sizeof *r);
     *rings = r;
     libbpf_set_print(keep);
     libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
-    setrlimit(RLIMIT_MEMLOCK, &all); /* before 5.11 maps count there */
+    grab_limits_raise();
     if (!r || cpus < 1 || cpus > GRAB_CPUS) {
         grab_error("this machine has %d CPUs: 1 to %d can be read", cpus, GRAB_CPUS);
         return GRAB_REFUSED;
