@@ -11,6 +11,9 @@
 /* Where Linux counts BTS as an event: INTEL_PMC_IDX_FIXED_BTS, before 5.10 one more. */
 #define BTS_COUNTERS (UINT64_C(3) << 47)
 
+/* PEBS_GP_REGS of Linux: PERF_REG_X86_AX to FLAGS, and R8 to R15; without segments and XMM. */
+#define GENERAL UINT64_C(0xFF03FF)
+
 static void say(char text[GRAB_ADVICE], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds it. */
@@ -39,8 +42,8 @@ static void advise_plain(struct grab_advice *a, const struct grab_use *u, const 
 
 /* ---- by PEBS ----------------------------------------------------------------------------------------------------- */
 
-/* Why Linux wants an interrupt at each record of this event: intel_pmu_hw_config(). False: it does not. */
-static bool advise_single(char change[GRAB_ADVICE], const struct grab_use *u)
+/* Why Linux wants an interrupt at each record of this event: intel_pmu_hw_config(). */
+static void advise_single(char change[GRAB_ADVICE], const struct grab_use *u)
 {
     static const struct {
         uint64_t types;
@@ -69,7 +72,13 @@ static bool advise_single(char change[GRAB_ADVICE], const struct grab_use *u)
     if (rest)
         say(change, "ask for fewer things in a sample: a record does not have PERF_SAMPLE_... 0x%llx.",
             (unsigned long long)rest);
-    return change[0] != '\0';
+    if (u->large & u->attr.sample_type & PERF_SAMPLE_REGS_USER && !u->attr.exclude_kernel)
+        say(change, "count in programs only (:u): in the kernel a record does not have a program's registers.");
+    if (!change[0] && u->attr.sample_type & PERF_SAMPLE_REGS_INTR && u->attr.sample_regs_intr & ~GENERAL)
+        say(change, "name general-purpose registers (--intr-regs=ax,cx): with XMM, or all registers (-I), this Linux "
+                    "wants an interrupt at each record."); /* others do not */
+    if (!change[0])
+        say(change, "unknown: Linux wants an interrupt at each record of this event, and why is not known here.");
 }
 
 static void advise_precise(struct grab_advice *a, const struct grab_use *u)
@@ -78,8 +87,6 @@ static void advise_precise(struct grab_advice *a, const struct grab_use *u)
                       : u->single == u->drains ? "single: an interrupt at each record"
                       : u->single              ? "single in a part of the drains, else large"
                                                : "large: Linux collects records";
-    char alone[GRAB_ADVICE] = "";
-    const bool single = advise_single(alone, u);
     if (!u->records) {
         say(a->pebs, "yes, but it wrote no record");
         say(a->change, "nothing, if it should occur less often than the period; else a shorter period, or a longer "
@@ -87,8 +94,8 @@ static void advise_precise(struct grab_advice *a, const struct grab_use *u)
         return;
     }
     say(a->pebs, "yes, %s", how);
-    if (u->single && single)
-        say(a->change, "%s", alone);
+    if (u->single && !u->collects)
+        advise_single(a->change, u);
     else if (u->single)
         say(a->change, "nothing in this event: another PEBS event on the same CPU wants an interrupt at each record, "
                        "and both have one threshold.");

@@ -24,7 +24,8 @@ struct walk {
 static bool is_same(const struct grab_use *a, const struct grab_use *b)
 {
     const struct perf_event_attr *x = &a->attr, *y = &b->attr;
-    return a->known == b->known && a->config == b->config && a->of_kernel == b->of_kernel && x->type == y->type &&
+    return a->known == b->known && a->config == b->config && a->of_kernel == b->of_kernel &&
+           a->collects == b->collects && x->sample_regs_intr == y->sample_regs_intr && x->type == y->type &&
            x->config == y->config && x->config1 == y->config1 && x->sample_period == y->sample_period &&
            x->sample_type == y->sample_type && x->freq == y->freq && x->precise_ip == y->precise_ip &&
            x->exclude_user == y->exclude_user && x->exclude_kernel == y->exclude_kernel &&
@@ -45,7 +46,8 @@ static void enable(struct walk *w, const struct grab_enabled *e)
     struct grab_use use = {.config = e->config & ~GRAB_NAMES_NOT_COUNTED,
                            .large = e->large,
                            .known = true,
-                           .of_kernel = e->of_kernel != 0};
+                           .of_kernel = e->of_kernel != 0,
+                           .collects = e->flags & GRAB_COLLECTS};
     memcpy(&use.attr, e->attr, sizeof e->attr);
     const size_t i = find_use(w->uses, &use);
     w->uses->items[i].counters |= UINT64_C(1) << e->counter;

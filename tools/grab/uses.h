@@ -11,6 +11,7 @@ struct grab_use {                /* of an event, on all CPUs; events that differ
     uint64_t config, large;      /* as in struct grab_enabled */
     bool known;                  /* false: records of counters of which no event was told; the fields above are 0 */
     bool of_kernel;
+    bool collects;     /* Linux lets records of this event wait in the buffer, if all events on a CPU allow it */
     uint64_t counters; /* on which it was */
     uint64_t records, drains, interrupts;
     uint64_t single;            /* drains with a threshold at the first record */

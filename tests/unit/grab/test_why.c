@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What --why tells of drains and records that are made here. */
+#include <asm/perf_regs.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 static struct grab_store store;
 static int refused; /* errno of an event with PEBS */
 static uint64_t untold;
+static bool single; /* Linux wants an interrupt at each record of an event by itself */
 
 int grab_event_try(const struct perf_event_attr *of)
 {
@@ -31,6 +33,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
+    single = false;
     free(store.cpu[0].drains);
     free(store.cpu[0].partial[0].bytes);
     free(store.cpu[0].partial[1].bytes);
@@ -65,7 +68,9 @@ static void enable(unsigned counter, uint64_t drains, const struct perf_event_at
                              .drains = drains,
                              /* EN, INT, OS, USR; once PEBS has been on ADAPTIVE, and no INT */
                              .config = drains ? 0x4004300C0 : 0x5300C0,
-                             .large = PERF_SAMPLE_IP | PERF_SAMPLE_TIME};
+                             .flags = single ? 0 : GRAB_COLLECTS,
+                             .large =
+                                 PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER};
     memcpy(e.attr, attr, sizeof e.attr);
     grab_store_drain(&store, 0, &e, sizeof e);
 }
@@ -193,6 +198,7 @@ static void test_single(void **state)
     struct perf_event_attr attr = instructions(1);
     attr.freq = 1;
     attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+    single = true;
     enable(1, 0, &attr);
     drain(0, 1, 32, 2, 32, 6400);
     char *text = said(true);
@@ -201,6 +207,42 @@ static void test_single(void **state)
     expect(text, "  to change  give a fixed period (perf record -c N)");
     expect(text, "sample with no call graph (-g)");
     free(text);
+}
+
+/* What --why wants changed of an event with these samples, for which Linux wants an interrupt at each record. */
+static void expect_change(uint64_t sample_type, uint64_t registers, bool kernel, const char *change)
+{
+    struct perf_event_attr attr = instructions(2);
+    attr.sample_type |= sample_type;
+    attr.sample_regs_intr = registers;
+    attr.exclude_kernel = !kernel;
+    single = true;
+    enable(1, 0, &attr);
+    drain(0, 1, 32, 2, 32, 6400);
+    char *text = said(true);
+    expect(text, change);
+    free(text);
+}
+
+static void test_single_because_of_xmm(void **state)
+{
+    (void)state;
+    expect_change(PERF_SAMPLE_REGS_INTR, DS_BIT(PERF_REG_X86_CX) | DS_BIT(PERF_REG_X86_XMM15), false,
+                  "  to change  name general-purpose registers (--intr-regs=ax,cx): with XMM");
+}
+
+static void test_single_because_of_registers_of_programs(void **state)
+{
+    (void)state;
+    expect_change(PERF_SAMPLE_REGS_USER, 0, true, "  to change  count in programs only (:u)");
+}
+
+/* It is not another event. */
+static void test_single_because_of_something(void **state)
+{
+    (void)state;
+    expect_change(PERF_SAMPLE_REGS_INTR, DS_BIT(PERF_REG_X86_CX) | DS_BIT(PERF_REG_X86_R15), false,
+                  "  to change  unknown: Linux wants an interrupt at each record of this event");
 }
 
 static void test_single_because_of_another(void **state)
@@ -312,6 +354,9 @@ int main(void)
         TEST(test_none),
         TEST(test_architectural),
         TEST(test_events_of_counters_are_lost),
+        TEST(test_single_because_of_xmm),
+        TEST(test_single_because_of_registers_of_programs),
+        TEST(test_single_because_of_something),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

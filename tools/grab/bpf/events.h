@@ -11,7 +11,8 @@
 #define GRAB_COMM     16
 #define GRAB_ATTR     112 /* bytes of a struct perf_event_attr: all to sample_max_stack, in every kernel from 4.8 on */
 #define GRAB_COUNTERS 64
-#define GRAB_OWN      2         /* one for each kind of core */
+#define GRAB_COLLECTS 0x400 /* PERF_X86_EVENT_LARGE_PEBS, in every kernel from 4.18 on: Linux collects its records */
+#define GRAB_OWN      2     /* one for each kind of core */
 #define GRAB_RING     (1 << 22) /* bytes of a ring, unless told otherwise */
 
 /* A CPU's own life. Its first switch after the program has been attached makes it run; its last one stops it. */
@@ -106,7 +107,8 @@ struct grab_enabled {
     __u64 drains;    /* of this CPU before it */
     __u64 config;    /* of IA32_PERFEVTSELx, as Linux has made it of the event */
     __u64 large;     /* PERF_SAMPLE_... with which Linux collects records (large PEBS); 0: unknown */
-    __u64 of_kernel; /* 1: no program has opened it, but the kernel itself */
+    __u32 of_kernel; /* 1: no program has opened it, but the kernel itself */
+    __u32 flags;     /* Linux' own: GRAB_COLLECTS */
     __u8 attr[GRAB_ATTR];
 };
 

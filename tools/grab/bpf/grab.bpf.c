@@ -36,7 +36,7 @@ struct perf_event_attr {
 
 struct hw_perf_event {
     __u64 config;
-    int idx;
+    int idx, flags;
 } OF_KERNEL;
 
 struct perf_event {
@@ -247,6 +247,7 @@ static __always_inline void tell_event(__u32 cpu, struct grab_cpu *c, struct per
     to->large = 0;
     if (bpf_core_field_exists(pmu->large_pebs_flags))
         to->large = BPF_CORE_READ(pmu, large_pebs_flags);
+    to->flags = (__u32)BPF_CORE_READ(event, hw.flags);
     to->of_kernel = BPF_CORE_READ(event, owner) == (struct task_struct *)-1L; /* TASK_TOMBSTONE */
     if (READ(to->attr, GRAB_ATTR, &event->attr))
         __builtin_memset(to->attr, 0, GRAB_ATTR);
