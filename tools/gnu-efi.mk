@@ -14,20 +14,25 @@ EFI_CFLAGS := -fshort-wchar -DGNU_EFI_USE_MS_ABI -isystem $(EFI_INC) -isystem $(
 LCFLAGS   := $(COMMON) -ffreestanding -fpic -fno-stack-protector -mno-red-zone -mgeneral-regs-only \
              -maccumulate-outgoing-args -fno-strict-aliasing -fcf-protection=none $(EFI_CFLAGS)
 # $(call link_efi,NAME,OBJECTS) makes the target by way of NAME.so, with NAME.map and NAME.lst, and signs it if there
-# is a key.
+# is a key. objcopy cannot set DllCharacteristics: NX_COMPAT says that no section is both written and executed, which
+# firmware with strict rules for memory asks for. The 8 bytes are CheckSum (0: none, as nobody computes it anew),
+# Subsystem (10: an application) and that; their place is the PE header's (the dword at 60) + 58H.
 define link_efi
 $(Q)$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined -T $(EFI_LDS) \
     -Map=$(1).map -o $(1).so $(EFI_CRT0) $(2) $(EFI_LIBS)
 $(Q)$(OBJDUMP) -d -S --no-show-raw-insn $(1).so > $(1).lst 2>/dev/null
 $(Q)$(OBJCOPY) $(addprefix -j ,.text .rodata .sdata .data .dynamic .dynsym .rel .rela .rel.* .rela.* .reloc) \
     --output-target=efi-app-x86_64 --subsystem=10 $(1).so $@
+$(Q)printf '\0\0\0\0\12\0\0\1' | \
+    dd of=$@ bs=1 seek=$$(($$(od -An -td4 -j60 -N4 $@) + 0x58)) conv=notrunc status=none
 $(sign_efi)
 endef
 gnu-efi:
 	$(if $(and $(EFI_INC),$(EFI_CRT0),$(EFI_LDS)),,$(error GNU-EFI is not there: run 'make deps'))
 .PHONY: gnu-efi
 
-# Who signs the loader is an input, too.
+# How programs are linked and who signs them are inputs, too.
 $(B)/loader.signer: FORCE
-	$(call changed,$(SIGN_KEY) $(SIGN_CERT) $(if $(SIGN_CERT),$(shell cksum < '$(SIGN_CERT)')))
+	$(call changed,$(shell cksum < tools/gnu-efi.mk) $(SIGN_KEY) $(SIGN_CERT) \
+	    $(if $(SIGN_CERT),$(shell cksum < '$(SIGN_CERT)')))
 sign_efi = $(if $(SIGN_KEY)$(SIGN_CERT),@tools/sign.sh '$(SIGN_KEY)' '$(SIGN_CERT)' $@)

@@ -26,6 +26,34 @@ def expect_failure(result, what):
     assert len([part for part in result.console().splitlines() if "cairn loader: FAILED: " + what in part]) == 1
 
 
+EXECUTE, WRITE, NX_COMPAT = 0x20000000, 0x80000000, 0x100
+
+
+def check_sections(data):
+    """Microsoft's PE Format, "Optional Header"."""
+    pe = struct.unpack_from("<I", data, 60)[0]
+    machine, sections, optional_bytes = struct.unpack_from("<HH12xH", data, pe + 4)
+    assert data[pe:pe + 4] == b"PE\0\0" and machine == 0x8664
+    entry, = struct.unpack_from("<I", data, pe + 24 + 16)
+    alignment, = struct.unpack_from("<I", data, pe + 24 + 32)
+    checksum, subsystem, characteristics = struct.unpack_from("<IHH", data, pe + 24 + 64)
+    assert (checksum, subsystem, characteristics) == (0, 10, NX_COMPAT) and alignment == 4096
+    executed = 0
+    for n in range(sections):
+        size, at, *_, flags = struct.unpack_from("<IIIIIIHHI", data, pe + 24 + optional_bytes + 40 * n + 8)
+        assert at % 4096 == 0 and not (flags & EXECUTE and flags & WRITE), n
+        executed += bool(flags & EXECUTE and at <= entry < at + size)
+    assert executed == 1, "the entry is in a section that is executed"
+
+
+def test_no_section_is_written_and_executed():
+    """Of any EFI program; and its header says so, for firmware that starts nothing else."""
+    programs = [cb.BUILD / "BOOTX64.EFI", cb.BUILD / "nucleus/BOOTX64.EFI", *cb.BUILD.glob("*.efi")]
+    assert len(programs) > 2
+    for program in programs:
+        check_sections(program.read_bytes())
+
+
 @pytest.mark.parametrize("machine", [
     cb.long(("--smp", "1", "--mem", "128M")),
     ("--smp", "4", "--mem", "5G"),  # memory above 4 GiB
