@@ -3,6 +3,8 @@
 #include "boot/elf.h"
 #include "boot/loader.h"
 
+#define PIECE (UINT64_C(1) << 20) /* some firmware fails to read more at once */
+
 EFI_STATUS boot_volume_open(EFI_HANDLE image, EFI_FILE_HANDLE *root)
 {
     EFI_GUID loaded_image_guid = EFI_LOADED_IMAGE_PROTOCOL_GUID;
@@ -51,7 +53,7 @@ static EFI_STATUS read_all(EFI_FILE_HANDLE handle, const CHAR16 *name, uint64_t 
     if (file->data == NULL)
         return boot_fail(name, L"no memory to load it", EFI_OUT_OF_RESOURCES);
     for (uint64_t done = 0; done < file->size;) {
-        UINTN bytes = file->size - done;
+        UINTN bytes = file->size - done < PIECE ? file->size - done : PIECE;
         status = handle->Read(handle, &bytes, file->data + done);
         if (EFI_ERROR(status))
             return boot_fail(name, L"cannot be read", status);

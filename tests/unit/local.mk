@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The loader's own files among its own headers. Its wings are linked by name: the library has boot/hooks.c, too.
-$(addprefix $(B)/san/,$(addprefix tests/unit/boot/test_,firmware.o main.o save.o save_begin.o) \
+$(addprefix $(B)/san/,$(addprefix tests/unit/boot/test_,file.o firmware.o main.o save.o save_begin.o) \
     $(addprefix boot/,config/say.o file.o firmware.o hooks.o main.o monitor/script.o save/save.o \
       screen/framebuffer.o)): \
     HCFLAGS += $(EFI_CFLAGS)
