@@ -252,6 +252,7 @@ def test_branches(grabbed):
     assert compared and int(compared[1]) > len(said), done.stdout
     shown = grabbed.tool("bts", "path").stdout
     assert f": {len(said)} branches in " in shown and "lost: 0" in shown
+    assert re.search(r"^[ ~]+ [slef]\d\+0x0 > (asm|entry)_\w+$", shown, re.M) and " < 0xffff" not in shown
 
 
 def test_the_source_is_told(grabbed):

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ds/pebs23_layout.h"
+#include "tools/cairn/base/bytes.h"
 #include "tools/grab/base/error.h"
 #include "tools/grab/base/memory.h"
 #include "tools/grab/programs.h"
@@ -133,49 +134,59 @@ static void dump_threads(struct trace_dump *d, const struct grab_log *log)
     free(threads.items);
 }
 
-static int by_address(const void *a, const void *b)
+static void meet(bool *met, const struct grab_symbols *all, uint64_t address)
 {
-    const struct grab_symbol *const *x = a, *const *y = b;
-    return ((*x)->address > (*y)->address) - ((*x)->address < (*y)->address);
+    const struct grab_symbol *symbol = address >> 63 ? grab_symbols_at(all, address) : NULL;
+    if (symbol)
+        met[symbol - all->items] = true;
 }
 
-/* The instruction that a record names. */
-static uint64_t ip_of(const uint8_t *record, uint32_t size, unsigned format)
+/* The instruction that a record names, and its branches. */
+static void meet_record(bool *met, const struct grab_symbols *all, const uint8_t *record, uint32_t size,
+                        unsigned format)
 {
+    struct cairn_pebs_branch branch;
     uint64_t ip = 0;
     if (!cairn_pebs_get(format, record, size, CAIRN_PEBS_EVENTING_IP, &ip)) /* before format 2 */
         cairn_pebs_get(format, record, size, CAIRN_PEBS_RIP, &ip);
-    return ip;
+    meet(met, all, ip);
+    for (uint32_t i = 0; cairn_pebs_branch(format, record, size, i, &branch); i++) {
+        meet(met, all, branch.from);
+        meet(met, all, branch.to);
+    }
 }
 
-/* Of the kernel's functions those in which a record lies. */
+static void meet_drain(bool *met, const struct grab_log *log, const struct grab_drained *d, unsigned format)
+{
+    const uint8_t *bytes = log->store->records + d->at;
+    struct ds_bts_record branch;
+    uint32_t size;
+    for (uint64_t at = 0; d->head.kind == GRAB_BTS && at + sizeof branch <= d->bytes; at += sizeof branch) {
+        memcpy(&branch, bytes + at, sizeof branch);
+        meet(met, &log->kernel->symbols, branch.from);
+        meet(met, &log->kernel->symbols, branch.to);
+    }
+    for (uint64_t at = 0; (size = grab_record_bytes(log->store, d, format, at)); at += size)
+        meet_record(met, &log->kernel->symbols, bytes + at, size, format);
+}
+
+/* Of the kernel's functions those in which a record or one of its branches lies. */
 static void dump_functions(struct trace_dump *d, const struct grab_session *s, const struct grab_log *log)
 {
     const struct grab_symbols *all = &log->kernel->symbols;
-    const struct grab_symbol **met = NULL;
-    size_t count = 0, room = 0;
-    uint32_t size;
+    bool *met = cairn_alloc(all->count * sizeof *met);
     for (unsigned c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->store->cpu[c].drain_count; i++) {
-            const struct grab_drained *drain = &log->store->cpu[c].drains[i];
-            for (uint64_t at = 0; (size = grab_record_bytes(log->store, drain, s->format, at)); at += size) {
-                const uint64_t ip = ip_of(log->store->records + drain->at + at, size, s->format);
-                const struct grab_symbol *symbol = ip >> 63 ? grab_symbols_at(all, ip) : NULL;
-                if (symbol && (!count || met[count - 1] != symbol))
-                    *(const struct grab_symbol **)GRAB_ADD(met, count, room) = symbol;
-            }
-        }
-    if (count)
-        qsort(met, count, sizeof *met, by_address);
-    for (size_t i = 0; i < count; i++) {
-        const struct grab_symbol *next = met[i];
-        if (i && met[i - 1] == next)
+        for (size_t i = 0; i < log->store->cpu[c].drain_count; i++)
+            meet_drain(met, log, &log->store->cpu[c].drains[i], s->format);
+    for (size_t i = 0; i < all->count; i++) {
+        size_t next = i;
+        if (!met[i])
             continue;
-        while (next < all->items + all->count && next->address == met[i]->address)
+        while (next < all->count && all->items[next].address == all->items[i].address)
             next++;
-        const uint64_t bytes = next < all->items + all->count ? next->address - met[i]->address : 1;
-        trace_dump_print(d, CAIRN_STREAM_SYMBOLS, "%" PRIx64 " %" PRIx64 " %s", met[i]->address, bytes,
-                         grab_symbols_name(all, met[i]));
+        const uint64_t bytes = next < all->count ? all->items[next].address - all->items[i].address : 1;
+        trace_dump_print(d, CAIRN_STREAM_SYMBOLS, "%" PRIx64 " %" PRIx64 " %s", all->items[i].address, bytes,
+                         grab_symbols_name(all, &all->items[i]));
     }
     free(met);
 }

@@ -154,6 +154,17 @@ def test_system_calls_whose_return_is_not_traced():
         "  ~   user_part.again+0x10 < user_main+0x15"]
 
 
+def test_ways_into_a_kernel_without_names():
+    """Each is a call, and what comes after it is of the program."""
+    steps = [(PROGRAM + 0x10, PROGRAM + 0x100), *[(PROGRAM + 0x120, 0xFFFFFFFFC0001280)] * 2,
+             *[(PROGRAM + 0x130, PROGRAM + 0x15), (PROGRAM + 0x20, PROGRAM + 0x100)] * 6]
+    assert shown_of(steps, with_program)[:4] == [
+        "    user_main+0x10 > user_part",
+        "      user_part+0x20 > 0xffffffffc0001280",
+        "  ~   user_part+0x20 > 0xffffffffc0001280",
+        "  ~   user_part+0x30 < user_main+0x15"]
+
+
 def test_system_calls_whose_kernel_is_traced():
     """A way back that no record shows, from a kernel whose own branches are there, and one that is shown."""
     steps = [(PROGRAM + 0x10, PROGRAM + 0x100), (PROGRAM + 0x120, DIGEST), (HAND + 0x10, SPIN + 0x20),

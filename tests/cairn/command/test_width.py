@@ -8,7 +8,8 @@ import re
 import pytest
 
 import cairn_boot
-from cairn_tool import GOLDEN, LEAKS, WIDTH, cairn, text_of
+import frames
+from cairn_tool import GOLDEN, LEAKS, WIDTH, cairn, text_of, with_keys
 
 SAMPLES = sorted((cairn_boot.ROOT / "samples").glob("*.log"))
 RICH = ("full", "hw", "bts", "ring", "life", "sessions", "arch", "damaged")  # all there is to tell is in one of these
@@ -42,6 +43,21 @@ def test_every_command(log):
         assert not too_wide(done), variant
         printed += done.stdout.count(b"\n")
     assert printed > 500
+
+
+def test_what_cairn_grab_noted():
+    """Its lines of mapped code are many and long; they are known, and shown on demand. What is not known is folded."""
+    parts, unknown = frames.read((GOLDEN / "hw.log").read_bytes()), " ".join(["words"] * 40)
+    name = "/usr/lib/x86_64-linux-gnu/libngtcp2_crypto_gnutls.so.8.2.0"
+    with_keys(parts, {"grab.version": "1.2.3", "grab.source": "Linux 6.12 on a processor with a long name, " * 3,
+                      "grab.map.10": f"161 0x7f16c3c4c000 0x7f16c3c51000 0x3000 {name}", "other.key": unknown})
+    brief, whole = (read(frames.write(parts), *command) for command in (["info"], ["info", "--all"]))
+    assert not too_wide(brief) and not too_wide(whole)
+    text, joined = text_of(brief), " ".join(text_of(whole).split())
+    assert "cairn grab       1.2.3\n" in text and "libngtcp2" not in text
+    assert text.split("not known to this version\n")[1].split() == f"other.key={unknown}".split()
+    assert "recorded by cairn grab version 1.2.3 source Linux 6.12 on a processor" in joined
+    assert f"map.101610x7f16c3c4c0000x7f16c3c510000x3000{name}" in joined.replace(" ", "")
 
 
 REFUSALS = [[], ["frobnicate"], ["--help"], ["--version"],

@@ -2,7 +2,7 @@
 /*
  * cairn bts: the path of each thread through the code, branch by branch. Records hold only addresses, so the target
  * shows what a branch was:
- *   call    to the first byte of another function;
+ *   call    to the first byte of another function, or into the kernel;
  *   return  to another place in another function, after a call that is still open; or into the function that made a
  *           call, along a way without records (tracing was off); or, if the call was made before the records begin,
  *           anywhere;
@@ -93,6 +93,8 @@ static char classify(struct flow *f, const struct cairn_branch *b)
 {
     const struct cairn_symbol *from = cairn_find_symbol(&f->log->text, b->from);
     const struct cairn_symbol *to = cairn_find_symbol(&f->log->text, b->to);
+    if (!in_kernel(b->from) && in_kernel(b->to))
+        return '>';
     if (from == to)
         return '-';
     if (to && to->address == b->to)

@@ -68,6 +68,7 @@ static void print_machine(const struct cairn_log *log)
     print_value(log, "serial port", "machine.serial");
     print_value(log, "reset by", "machine.reset");
     print_value(log, "workload", "workload.name");
+    print_value(log, "cairn grab", "grab.version");
 }
 
 static void print_debug_store(const struct cairn_log *log)
@@ -347,7 +348,7 @@ static void print_other(const struct cairn_log *log)
 {
     static const char *const known[] = {"cairn.",   "dump.",   "kernel.", "loader.", "firmware.", "boot.",
                                         "machine.", "memory.", "option.", "cpu.",    "ds.",       "workload.",
-                                        "session.", "end.",    "etl.",    "export.", "probe."};
+                                        "session.", "end.",    "etl.",    "export.", "probe.",    "grab."};
     bool any = false;
     for (size_t i = 0; i < log->text.keys.count; i++) {
         const struct cairn_key *k = &log->text.keys.items[i];
@@ -356,8 +357,8 @@ static void print_other(const struct cairn_log *log)
             found |= starts_with(k->name, known[n]);
         if (found)
             continue;
-        printf("%s  %.*s=%.*s\n", any ? "" : "\nnot known to this version\n", CAIRN_SLICE(k->name),
-               CAIRN_SLICE(k->value));
+        printf("%s", any ? "" : "\nnot known to this version\n");
+        cairn_print_wrapped((unsigned)printf("  %.*s=", CAIRN_SLICE(k->name)), "", 4, k->value);
         any = true;
     }
 }
@@ -399,6 +400,7 @@ static int show(const struct cairn_log *log)
         print_prefixed(log, "\nmemory map: base, size, type", "memory.");
         print_prefixed(log, "\nprocessors: CPUID leaves and MSRs", "cpu.");
         print_prefixed(log, "\nDebug Store of each CPU", "ds.cpu.");
+        print_prefixed(log, "\nrecorded by cairn grab", "grab.");
         print_prefixed(log, "\nend", "end.");
     }
     if (!log->etl)

@@ -126,7 +126,7 @@ static void print_plain(const struct cairn_totals *t, const char *list)
     }
 }
 
-static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains, size_t most)
+static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains, uint64_t empty, size_t most)
 {
     const struct cairn_log *log = t->log;
     struct cairn_lost lost = cairn_records_dropped(log), swallowed = cairn_samples_swallowed(log);
@@ -143,6 +143,9 @@ static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains
     }
     if (cairn_filter_by_thread() || cairn_filter_by_reason()) /* a drain is no thread's */
         printf("  PEBS records       %12" PRIu64 "\n", records);
+    else if (empty)
+        printf("  PEBS records       %12" PRIu64 "   in %" PRIu64 " %s, %" PRIu64 " of them empty\n", records, drains,
+               cairn_plural(drains, "drain", "drains"), empty);
     else
         printf("  PEBS records       %12" PRIu64 "   in %" PRIu64 " %s\n", records, drains,
                cairn_plural(drains, "drain", "drains"));
@@ -220,7 +223,7 @@ static void count_branches(const struct cairn_log *log, uint32_t c, uint64_t *br
 void cairn_stat_debug_store(struct cairn_totals *t, size_t most)
 {
     const struct cairn_log *log = t->log;
-    uint64_t records = 0, drains = 0, branches = 0, branch_drains = 0, logged = 0;
+    uint64_t records = 0, drains = 0, empty = 0, branches = 0, branch_drains = 0, logged = 0;
     struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_cpu *cpu = &log->cpu[c];
@@ -228,18 +231,20 @@ void cairn_stat_debug_store(struct cairn_totals *t, size_t most)
             continue;
         records += cpu->pebs.records;
         drains += cpu->pebs.drains.drains;
+        empty += cpu->pebs.drains.empty;
         logged += cpu->log_entries;
         count_branches(log, c, &branches, &branch_drains);
     }
     if (cairn_filter_narrow()) {
         records = t->records;
         drains = t->passed.drains;
+        empty = t->passed.empty;
     }
     printf("\n%sDebug Store%s", cairn_stat_heading(), cairn_stat_plain());
     cairn_print_wrapped(11 + (unsigned)printf("          %12.*s   ", CAIRN_SLICE(backend)), "", 36, reason);
     if (cairn_log_arch(log))
         printf("  %-29s   %s\n", "PEBS", "architectural, record format 15");
-    print_pebs(t, records, drains, most);
+    print_pebs(t, records, drains, empty, most);
     if (!cairn_filter_narrow()) {
         print_plain(t, "ds.event");
         print_plain(t, "ds.atom.event");

@@ -173,7 +173,7 @@ struct cairn_cpu_end {
 };
 
 struct cairn_drain_sum {        /* over epochs in their order: drains.h */
-    uint64_t drains;            /* that ended something */
+    uint64_t drains, empty;     /* that ended something; those of them without a record */
     uint64_t missing_bytes;     /* of records, behind the drains that are there */
     uint64_t throttles, cycles; /* how often counting stood still, and how long by the TSC */
     struct cairn_lost dropped, swallowed;

@@ -426,6 +426,7 @@ void cairn_drains_add(struct cairn_drain_sum *sum, const struct cairn_epoch *e, 
     if (!passes)
         return;
     sum->drains += e->reason != CAIRN_DS_START;
+    sum->empty += e->reason != CAIRN_DS_START && !e->record_bytes;
     sum->missing_bytes += cairn_epoch_missing(e);
     cairn_lost_add(&sum->dropped, e->lost);
     cairn_lost_add(&sum->swallowed, e->swallowed);

@@ -111,8 +111,10 @@ static bool count_cpu(struct cairn_totals *t, uint32_t c, enum cairn_by by, stru
             count_record(t, item, &stamps);
         if (item->kind == CAIRN_ITEM_EVENT)
             count_event(t, item);
-        if (item->kind == CAIRN_ITEM_EPOCH && cairn_filter_passes(item))
-            t->passed.drains += item->epoch->reason != CAIRN_DS_START;
+        if (item->kind == CAIRN_ITEM_EPOCH && cairn_filter_passes(item) && item->epoch->reason != CAIRN_DS_START) {
+            t->passed.drains++;
+            t->passed.empty += !item->epoch->record_bytes;
+        }
     }
     cairn_stamps_free(&stamps.other);
     cairn_culprits_free(&stamps.culprits);

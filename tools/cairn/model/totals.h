@@ -25,7 +25,7 @@ struct cairn_totals {
     uint64_t busy[MAX_CPUS], idle[MAX_CPUS], unknown[MAX_CPUS], switches[MAX_CPUS];
     uint64_t others[MAX_CPUS];  /* the time of threads that the filter leaves out */
     struct cairn_total_passed { /* the filter, of the kind of switches that is counted, and of all other things */
-        uint64_t events, forms[CAIRN_FORM_EVENT + 1], locks, drains;
+        uint64_t events, forms[CAIRN_FORM_EVENT + 1], locks, drains, empty;
         uint64_t live[CAIRN_LIVE_KINDS], hooks[UINT16_MAX + 1]; /* hooks: of the other events */
     } passed;
     struct cairn_total_rule {
