@@ -125,7 +125,7 @@ def test_a_record_that_is_cut_off(form, records, cut):
     data = b"".join(records)
     head, middle, end = decoded(data[:-cut], status=1)
     assert (head["format"], len(middle), end["wrong_at"]) == (form, 5, len(data) - len(records[4]))
-    assert f"the record is cut off: {len(records[4]) - cut} of its {len(records[4])} bytes are there" in end["wrong"] \
+    assert f"the record is cut off after {len(records[4]) - cut} of {len(records[4])} bytes" in end["wrong"] \
         or (len(records[4]) > 500 and "where a record of format 15 begins" in end["wrong"])
     assert words(middle[4]) == words(decoded(data)[1][4])[:(len(records[4]) - cut) // 8]
 

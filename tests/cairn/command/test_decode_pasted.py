@@ -118,7 +118,6 @@ def test_repeated_lines():
 
 
 @pytest.mark.parametrize("behind, place, found", [
-    (f"Cannot access memory at address {PLACE + len(BYTES):#x}\n", "line 34, column 1", "'Cannot'"),
     ("00000210: zz\n", "line 34, column 1", "'00000210:'"),
     (f"0x{PLACE:x}"[:10], "line 34, column 1", "'0xffff8880'"),
 ])
@@ -127,6 +126,81 @@ def test_bytes_are_missing(behind, place, found):
     done = cairn("decode", "-", data=(GX + behind).encode(), env=LEAKS)
     said = errors_of(done)
     assert done.returncode == 1 and place in said and f"found {found}" in said
+
+
+UNREAD = f"Cannot access memory at address {PLACE + len(BYTES):#x}\n"
+
+
+@pytest.mark.parametrize("text, line, there", [
+    (GX + UNREAD, 34, len(BYTES)),
+    (f"{GX}{PLACE + len(BYTES):#x}:\t{UNREAD}(gdb) x/2gx 0\n", 34, len(BYTES)),
+    ("".join(GX.splitlines(True)[:20]) + f"{PLACE + 320:#x}:\t0x{WORDS[40]:016x}\t{UNREAD}", 21, 328),
+    ("".join(GX.splitlines(True)[:22]) + f"error: memory read failed for {PLACE + 352:#x}\n", 23, 352),
+])
+def test_memory_that_a_debugger_could_not_read(text, line, there):
+    """What is before it is shown."""
+    done = cairn("decode", "-", data=text.encode(), env=LEAKS)
+    assert done.returncode == 1 and text_of(done, refused=True).startswith(f"{there} bytes, words of 8 bytes")
+    assert f"line {line}: the debugger could not read the bytes from here on" in errors_of(done)
+
+
+def test_a_debugger_could_read_nothing():
+    """Bytes of another command count, where there are any."""
+    failed = "(gdb) x/64gx 0\n0x0:\tCannot access memory at address 0x0\n(gdb) "
+    done = cairn("decode", "-", data=failed.encode(), env=LEAKS)
+    assert done.returncode == 3 and "line 2: the debugger could not read any bytes" in errors_of(done)
+    assert cairn("decode", "-", data=f"{failed}x/66gx b\n{GX}".encode(), env=LEAKS).returncode == 0
+
+
+def decimal(form, per_line, address="{:#x}:"):
+    """As gdb's x/gd, x/gu, x/wd and x/bd print them."""
+    size, numbers = struct.calcsize(form), [number for number, in struct.iter_unpack(f"<{form}", BYTES)]
+    return "".join("\t".join([address.format(PLACE + size * n, size * n), *map(str, numbers[n:n + per_line])]) + "\n"
+                   for n in range(0, len(numbers), per_line))
+
+
+def od(*arguments):
+    return subprocess.run(["od", "-v", *arguments], input=BYTES, capture_output=True, check=True).stdout.decode()
+
+
+@pytest.mark.parametrize("text", [
+    decimal("q", 2), decimal("Q", 2), decimal("q", 1), decimal("i", 4), decimal("b", 8),
+    decimal("q", 2, "{:#x} <buffer+{}>:"), "(gdb) x/66gd b\n" + decimal("q", 2) + "(gdb) ",
+    od("-Ax", "-tu8"), od("-An", "-td8"), od("-td8"), od("-td4"),
+], ids=["gd", "gu", "one", "wd", "bd", "symbols", "session", "tu8", "An", "td8", "td4"])
+def test_decimal_numbers(text):
+    """They are not taken for hexadecimal ones; the line says what to print instead."""
+    done = cairn("decode", "-", data=text.encode(), env=LEAKS)
+    assert done.returncode == 3 and not done.stdout
+    assert "decimal numbers" in errors_of(done) and "use " in errors_of(done)
+
+
+def test_a_decimal_number_in_front():
+    """It is a line of other text."""
+    done = cairn("decode", "-", data=f"528\n{GX}".encode(), env=LEAKS)
+    assert done.returncode == 0 and "1 other line is left out" in " ".join(text_of(done).split())
+
+
+def array(name, words):
+    return f"static const uint64_t {name}[] = {{\n" + "".join(f"    {word:#x},\n" for word in words) + "};\n"
+
+
+@pytest.mark.parametrize("text, first, line, second", [
+    (array("a", WORDS) + array("b", WORDS[:22]), 528, 69, 176),
+    (array("a", WORDS[:22]) + array("b", WORDS), 176, 25, 528),
+    (array("a", WORDS).replace("};", "};\nint f(void) { return g(1, 2); }") + array("b", WORDS[:22]), 528, 70, 176),
+    (f"$1 = {{{', '.join(map(hex, WORDS))}}}\n(gdb) p/x b\n$2 = {{0x0 <repeats 22 times>, 0x1000}}\n", 528, 3, 184),
+])
+def test_a_second_array(text, first, line, second):
+    """The first is read; how much is behind it is said."""
+    done = cairn("decode", "-", data=text.encode(), env=LEAKS)
+    assert done.returncode == 1 and text_of(done, refused=True).startswith(f"{first} bytes, a list of numbers")
+    assert f"line {line}: another list begins here, of {second} bytes: give one at a time" in errors_of(done)
+
+
+def test_no_second_array():
+    source = array("a", WORDS) + "int n[4] = {7};\nint main(void) { if (n[0]) { f(1, 2); } return 0; }\n"
+    assert cairn("decode", "-", data=source.encode(), env=LEAKS).returncode == 0
 
 
 def test_a_byte_that_is_no_character():

@@ -89,6 +89,8 @@ def test_python(prefix):
     done = subprocess.run([sys.executable, source, "4"], input=RECORDS[:-1], capture_output=True, check=False,
                           timeout=60, env={**os.environ, "LD_LIBRARY_PATH": str(prefix / "lib")})
     assert done.returncode == 1 and done.stderr == b"byte 352: the bytes end within it\n"
+    done = subprocess.run([sys.executable, source], capture_output=True, check=False, timeout=60)
+    assert done.returncode == 1 and done.stderr == b"usage: records.py FORMAT <RECORDS\n"
 
 
 def test_only_the_header_is_visible(prefix):

@@ -70,7 +70,7 @@ static void say_no_record(struct cairn_decoded *d, size_t at, uint32_t whole)
         snprintf(d->wrong, size, "%zu %s left, where a record of format %u begins", left,
                  cairn_plural(left, "byte is", "bytes are"), of);
     else if (whole > left)
-        snprintf(d->wrong, size, "the record is cut off: %zu of its %" PRIu32 " bytes are there", left, whole);
+        snprintf(d->wrong, size, "the record is cut off after %zu of %" PRIu32 " bytes", left, whole);
     else if (!whole && of == CAIRN_PEBS_ARCH)
         snprintf(d->wrong, size,
                  "a header says that the record has an impossible size; 16 and more, in steps of 8, "

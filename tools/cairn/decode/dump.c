@@ -33,6 +33,8 @@ struct dump {
     bool fits[RADICES];
     bool repeats;                         /* after '*': the line before comes again, up to the next address */
     size_t last, size;                    /* the line before: where its bytes begin, how many */
+    const char *unread;                   /* where a debugger has said, before any bytes, that it cannot read them */
+    const char *decimal;                  /* the first line of decimal numbers, before any bytes */
     size_t wrong_printed, wrong_reversed; /* characters behind the bytes that are not theirs, by the order in a word */
 };
 
@@ -243,7 +245,18 @@ static const char *find_words(const char *line, const char *eol)
     return found;
 }
 
-static bool read_line(struct dump *d, const char *line, const char *eol)
+/* Whether the line is of decimal numbers, before any bytes: one that can be nothing else, or one with an address behind
+ * such a line. */
+static bool is_decimal(struct dump *d, const char *numbers, const char *eol, bool addressed)
+{
+    bool sure;
+    if (d->known || !cairn_is_decimal(numbers, eol, &sure) || !(sure || (d->decimal && addressed)))
+        return false;
+    d->decimal = d->decimal ? d->decimal : numbers;
+    return true;
+}
+
+static bool read_shown(struct dump *d, const char *line, const char *eol)
 {
     const char *rest, *at = cairn_skip_stamps(line, eol);
     while (eol > at && cairn_is_blank(eol[-1]))
@@ -264,7 +277,7 @@ static bool read_line(struct dump *d, const char *line, const char *eol)
     const char *words = place.is ? cairn_skip_blanks(rest, eol) : find_words(at, eol);
     if (place.is && d->known && words == eol) /* the end, as hexdump has it */
         return check_place(d, &place);
-    if (!words || words == eol) {
+    if (is_decimal(d, place.is ? rest : at, eol, place.is) || !words || words == eol) {
         if (d->known && !prompt && cairn_has_address(at, eol))
             return cairn_reader_wrong(d->r, at, d->addressed ? "an address and bytes behind it" : "bytes");
         if (d->known && !d->addressed && !prompt && !d->text)
@@ -284,6 +297,20 @@ static bool read_line(struct dump *d, const char *line, const char *eol)
     if (!read_words(d, words, eol, place.is && place.colon))
         return false;
     d->lines++;
+    return true;
+}
+
+static bool read_line(struct dump *d, const char *line, const char *eol)
+{
+    const char *unread = cairn_find_unread(line, eol);
+    const size_t lines = d->lines;
+    if (!read_shown(d, line, unread ? unread : eol))
+        return false;
+    if (unread)
+        d->lines = lines; /* it is not right up to its end */
+    if (unread && d->known)
+        return cairn_reader_refuse(d->r, unread, "the debugger could not read the bytes from here on");
+    d->unread = d->unread ? d->unread : unread;
     return true;
 }
 
@@ -386,6 +413,12 @@ void cairn_read_dump(struct cairn_reader *r)
     struct dump d = longest_run(r);
     if (!d.known) {
         r->bytes->skipped = 0;
+        if (d.decimal)
+            cairn_reader_refuse(r, d.decimal,
+                                "decimal numbers do not tell their size: use x/gx in gdb, od -Ax -tx8 -v "
+                                "or xxd");
+        else if (d.unread)
+            cairn_reader_refuse(r, d.unread, "the debugger could not read any bytes");
         cairn_reader_wrong(r, begin, "bytes as xxd, hexdump or gdb's x print them, \\x.., an array or base64");
         return;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A list of numbers: an array of C, as source has it or as gdb prints one, or of another language. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,12 +203,40 @@ static bool read_elements(struct list *l)
     }
 }
 
+/* Bytes of an element: as the type in front of the brace says (0: it does not), or enough for each. */
+static unsigned width_of(const struct list *l, unsigned told)
+{
+    return told ? told : l->most > UINT8_MAX ? 8 : 1;
+}
+
+/* Of two numbers at least, somewhere from `from` on. *at: where it begins. Returns its bytes; 0: there is none. */
+static uint64_t find_another(const struct cairn_reader *r, const char *from, const char **at)
+{
+    struct cairn_bytes nothing = {0};
+    struct cairn_reader reader = {.bytes = &nothing, .end = r->end};
+    uint64_t bytes = 0;
+    for (const char *p = from; !bytes && p < r->end; p++) {
+        struct list l = {.r = &reader, .at = p + 1};
+        if (*p != '{' && *p != '[')
+            continue;
+        *at = p;
+        reader.wrong = NULL;
+        const bool whole = read_elements(&l) && l.numbers.count > 1;
+        for (size_t i = 0; whole && i < l.numbers.count; i++)
+            bytes += l.numbers.items[i].times * width_of(&l, declared(from, p));
+        free(l.numbers.items);
+        p = l.at > p + 1 ? l.at - 1 : p;
+    }
+    return bytes;
+}
+
 void cairn_read_list(struct cairn_reader *r)
 {
     struct list l = {.r = r};
     const char *brace = memchr(r->at, '{', (size_t)(r->end - r->at));
-    const char *begin = brace ? brace + 1 : r->at;
-    unsigned width = brace ? declared(r->at, brace) : 0;
+    const char *begin = brace ? brace + 1 : r->at, *at;
+    const unsigned told = brace ? declared(r->at, brace) : 0;
+    char why[96];
     l.at = begin;
     if (!brace) { /* numbers begin where the first is, in this line */
         uint64_t value;
@@ -217,10 +246,12 @@ void cairn_read_list(struct cairn_reader *r)
         for (l.at = p; l.at > begin && !isspace((unsigned char)l.at[-1]) && l.at[-1] != '['; l.at--)
             ;
     }
-    read_elements(&l);
-    const bool told = width;
-    if (!width)
-        width = l.most > UINT8_MAX ? 8 : 1;
+    const uint64_t more = read_elements(&l) ? find_another(r, l.at, &at) : 0;
+    if (more) {
+        snprintf(why, sizeof(why), "another list begins here, of %" PRIu64 " bytes: give one at a time", more);
+        cairn_reader_refuse(r, at, why);
+    }
+    const unsigned width = width_of(&l, told);
     for (size_t i = 0; i < l.numbers.count; i++)
         for (size_t n = 0; n < l.numbers.items[i].times; n++)
             cairn_reader_add_word(r, l.numbers.items[i].value, width);

@@ -81,7 +81,8 @@ struct cairn_place cairn_find_place(const char *line, const char *eol, const cha
         if (!colon || !is_hex(digits, last) || (!prefixed && last - digits < 4))
             continue;
         const char *next = cairn_skip_blanks(end, eol);
-        if (next < eol && !cairn_take_word(next, cairn_token_end(next, eol), &w))
+        const bool negative = eol - next > 1 && next[0] == '-' && isdigit((unsigned char)next[1]);
+        if (next < eol && !negative && !cairn_take_word(next, cairn_token_end(next, eol), &w))
             continue;
         *rest = end;
         return (struct cairn_place){digits, last, true, true, prefixed};
@@ -159,4 +160,37 @@ bool cairn_is_octal(const char *line, const char *eol)
         if (!isdigit((unsigned char)*p))
             return false;
     return last - next == 3 || last - next == 5 || last - next == 6;
+}
+
+/* No hexadecimal word has a sign or an odd number of digits, and several in a line have 2, 4, 8 or 16. Twenty digits
+ * are a number beyond 2^63. */
+bool cairn_is_decimal(const char *at, const char *eol, bool *sure)
+{
+    unsigned n = 0;
+    bool unusual = false;
+    *sure = false;
+    for (const char *end; (at = cairn_skip_blanks(at, eol)) < eol; at = end, n++) {
+        const char *p = at + (*at == '-');
+        end = cairn_token_end(at, eol);
+        const unsigned digits = (unsigned)(end - p);
+        if (!digits || (*p == '0' && digits > 1))
+            return false;
+        *sure |= *at == '-' || digits % 2 || digits == 20;
+        unusual |= digits & (digits - 1) || digits > 16;
+        for (; p < end; p++)
+            if (!isdigit((unsigned char)*p))
+                return false;
+    }
+    *sure |= unusual && n > 1;
+    return n;
+}
+
+const char *cairn_find_unread(const char *at, const char *eol)
+{
+    static const char *const said[] = {"Cannot access memory", "error: memory read failed"}; /* gdb, QEMU; lldb */
+    for (; at < eol; at++)
+        for (unsigned i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+            if ((size_t)(eol - at) >= strlen(said[i]) && memcmp(at, said[i], strlen(said[i])) == 0)
+                return at;
+    return NULL;
 }

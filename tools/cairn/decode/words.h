@@ -33,5 +33,9 @@ bool cairn_is_prompt(const char *at, const char *eol);
 bool cairn_has_address(const char *at, const char *eol);
 /* Skips a log's times and levels at `at`. */
 const char *cairn_skip_stamps(const char *at, const char *eol);
-/* Whether the line is of octal or decimal numbers. */
+/* Whether the line is of octal or decimal numbers, as od and hexdump print them. */
 bool cairn_is_octal(const char *line, const char *eol);
+/* Whether nothing but decimal numbers come from `at` on: one at least. *sure: one of them is no hexadecimal word. */
+bool cairn_is_decimal(const char *at, const char *eol, bool *sure);
+/* Where a debugger says that it cannot read the memory; NULL: nowhere. */
+const char *cairn_find_unread(const char *at, const char *eol);
