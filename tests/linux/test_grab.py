@@ -354,6 +354,22 @@ def test_every_row_of_the_report_is_equal(grabbed):
                                  [rows(core) for core in cores(report.output)])
 
 
+@pytest.mark.long
+def test_a_cpu_comes_later(tmp_path):
+    """A log has the CPUs that are online when it begins, without those for which Linux only leaves room."""
+    online = "/sys/devices/system/cpu/cpu1/online"
+    commands = [checks.QUIET, f"{SHOWN}; echo 0 >{online}; cairn-grab -o late -e instructions:u -c 10007 -- "
+                f"sh -c 'echo 1 >{online}; known 4'", "base64 late"]
+    files = {"bin/known": known.assemble(tmp_path), "bin/cairn-grab": GRAB}
+    _, said, log = guest.run(tmp_path, commands, append="nmi_watchdog=0", smp=2, files=files).said
+    assert "note: CPU 1 came online during the recording, and was not recorded" in said.output, said
+    (tmp_path / "late").write_bytes(base64.b64decode(log.output))
+    told = [CAIRN, "export", "--to", "json", tmp_path / "late"]
+    done = subprocess.run(told, capture_output=True, text=True, check=True)
+    keys = json.loads(done.stdout.splitlines()[0])["keys"]
+    assert keys["machine.cpus"] == "1" and "end.cpu.0.ds" in keys and "end.cpu.1.ds" not in keys
+
+
 def report_with(folder, preset, plugin):
     run = guest.run(folder, [checks.QUIET, REPORT], preset=preset, append="nmi_watchdog=0", smp=2, plugin=plugin,
                     files={"bin/cairn-grab": GRAB})

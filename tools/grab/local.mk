@@ -27,6 +27,6 @@ $(filter $(B)/unit/grab/%,$(UNIT)): $(B)/grab/known.o $(patsubst %,$(B)/san/tool
 $(B)/unit/grab/test_why: $(patsubst %,$(B)/san/tools/grab/%.o,advice uses why base/names)
 $(B)/unit/grab/test_command: $(patsubst %,$(B)/san/tools/grab/%.o,command base/limits)
 $(B)/unit/grab/test_session: $(B)/san/tools/grab/session.o
-$(B)/unit/grab/test_programs: $(patsubst %,$(B)/san/tools/grab/%.o,programs base/functions base/maps)
+$(B)/unit/grab/test_programs: $(patsubst %,$(B)/san/tools/grab/%.o,programs base/functions base/machine base/maps)
 $(B)/unit/grab/test_programs: UNIT_LIBS := -lelf
 test-products: $(B)/cairn-grab

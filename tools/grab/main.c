@@ -220,7 +220,7 @@ static void follow(struct grab_rings *rings, struct grab_maps *maps, struct grab
 
 static uint32_t ring_bytes(const struct options *o)
 {
-    const uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+    const uint64_t cpus = grab_machine_cpus();
     uint64_t kib = RING_KIB;
     while (!o->ring && kib > 256 && kib * cpus > ALL_RINGS)
         kib /= 2;
@@ -273,7 +273,7 @@ static int write_log(const struct options *o, const struct grab_kernel *kernel, 
                                  .source = &source,
                                  .workload = workload,
                                  .full = o->full,
-                                 .cpus = (unsigned)sysconf(_SC_NPROCESSORS_CONF)};
+                                 .cpus = grab_rings_cpus(rings)};
     int error = grab_store_end(store);
     error = error ? error : grab_log_write(&log, o->output, &written);
     if (error) {

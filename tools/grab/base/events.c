@@ -133,7 +133,7 @@ int grab_event_open(const struct grab_event *e, pid_t pid, bool on_exec)
     if (pid >= 0)
         return open_threads(e, &attr, pid);
     attr.inherit = 0;
-    for (int cpu = 0, cpus = (int)sysconf(_SC_NPROCESSORS_CONF); cpu < cpus; cpu++)
+    for (int cpu = 0, cpus = (int)grab_machine_cpus(); cpu < cpus; cpu++)
         if (open_event(&attr, -1, cpu) < 0 && errno != ENODEV) /* the CPU is not online, or is the other kind of core */
             return refuse(e, errno);
     return 0;

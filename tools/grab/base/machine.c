@@ -3,10 +3,12 @@
 #include "tools/grab/base/machine.h"
 
 #include <cpuid.h>
+#include <ctype.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -117,6 +119,16 @@ static void dump_registers(struct trace_dump *d, unsigned cpu)
         if (pread(file, &value, sizeof value, registers[i]) == sizeof value)
             LINE("cpu.%u.msr.%X=0x%" PRIx64, cpu, registers[i], value);
     close(file);
+}
+
+unsigned grab_machine_cpus(void)
+{
+    char line[1024]; /* 0-3,8,10-11 */
+    read_line(line, sizeof line, "/sys/devices/system/cpu/online");
+    const char *last = line + strlen(line);
+    while (last > line && isdigit((unsigned char)last[-1]))
+        last--;
+    return *last ? (unsigned)strtoul(last, NULL, 10) + 1 : (unsigned)sysconf(_SC_NPROCESSORS_CONF);
 }
 
 bool grab_machine_go(unsigned cpu)

@@ -16,6 +16,8 @@ struct grab_source {
 };
 void grab_source_find(struct grab_source *source, const char *release);
 
+/* One more than the highest number of a CPU that is online. Linux leaves room for others, which may never come. */
+unsigned grab_machine_cpus(void);
 /* Has this thread run on that CPU alone. False: it is not online. */
 bool grab_machine_go(unsigned cpu);
 /* Of the microcode, as Linux has it; empty: it does not say. */

@@ -15,6 +15,7 @@
 
 #include "tools/grab/base/error.h"
 #include "tools/grab/base/line.h"
+#include "tools/grab/base/machine.h"
 #include "tools/grab/base/memory.h"
 
 #define RING_BYTES (1u << 18) /* of events that wait to be taken, per CPU */
@@ -274,7 +275,7 @@ static int open_ring(struct grab_maps_ring *r, int cpu)
 
 int grab_maps_begin(struct grab_maps *m)
 {
-    *m = (struct grab_maps){.cpus = (unsigned)sysconf(_SC_NPROCESSORS_CONF)};
+    *m = (struct grab_maps){.cpus = grab_machine_cpus()};
     m->rings = calloc(m->cpus, sizeof *m->rings);
     for (unsigned i = 0; i < m->cpus; i++) {
         const int error = open_ring(&m->rings[i], (int)i);

@@ -173,17 +173,18 @@ static int attach(struct grab_rings *r, const struct grab_kernel *k)
 
 int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *k, struct grab_store *store, uint32_t bytes)
 {
-    const int cpus = libbpf_num_possible_cpus();
+    const unsigned cpus = grab_machine_cpus();
     struct grab_rings *r = calloc(1, sizeof *r);
     *rings = r;
     libbpf_set_print(keep);
     libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
     grab_limits_raise();
-    if (!r || cpus < 1 || cpus > GRAB_CPUS) {
-        grab_error("this machine has %d CPUs: 1 to %d can be read", cpus, GRAB_CPUS);
+    if (!r || cpus > GRAB_CPUS) {
+        grab_error("CPU %u is online, and only 0 to %u can be read: 'chcpu -d' takes others offline", cpus - 1,
+                   GRAB_CPUS - 1);
         return GRAB_REFUSED;
     }
-    r->cpus = (unsigned)cpus;
+    r->cpus = cpus;
     r->counts_missed = k->counts_missed;
     for (unsigned i = 0; i < r->cpus; i++)
         r->of_cpu[i] = (struct of_cpu){store, i};
@@ -257,6 +258,11 @@ void grab_rings_stop(struct grab_rings *r)
     grab_rings_take(r);
 }
 
+unsigned grab_rings_cpus(const struct grab_rings *r)
+{
+    return r->cpus;
+}
+
 const struct grab_cpu *grab_rings_cpu(const struct grab_rings *r, unsigned cpu)
 {
     return (const struct grab_cpu *)&r->data->cpu[cpu];
@@ -307,6 +313,9 @@ bool grab_rings_complete(const struct grab_rings *r)
 void grab_rings_tell_skipped(const struct grab_rings *r)
 {
     uint64_t drains, switches;
+    for (unsigned i = r->cpus; i < GRAB_CPUS; i++)
+        if (r->data->cpu[i].phase != GRAB_IDLE)
+            grab_note("CPU %u came online during the recording, and was not recorded", i);
     grab_rings_skipped(r, &drains, &switches);
     if (drains == UINT64_MAX)
         grab_note(

@@ -21,6 +21,8 @@ int grab_rings_start(struct grab_rings *rings);
 void grab_rings_take(struct grab_rings *rings);
 /* None records any more, and everything has been taken. */
 void grab_rings_stop(struct grab_rings *rings);
+/* As grab_machine_cpus() was: those with rings are 0 to one less. */
+unsigned grab_rings_cpus(const struct grab_rings *rings);
 /* The counts of a CPU. */
 const struct grab_cpu *grab_rings_cpu(const struct grab_rings *rings, unsigned cpu);
 /* How often the kernel could not run the hook of the drains, because another kprobe or BPF program ran; of switches
@@ -28,6 +30,6 @@ const struct grab_cpu *grab_rings_cpu(const struct grab_rings *rings, unsigned c
 void grab_rings_skipped(const struct grab_rings *rings, uint64_t *drains, uint64_t *switches);
 /* Whether no hook was skipped, for certain. */
 bool grab_rings_complete(const struct grab_rings *rings);
-/* Says so, if it happened or may have. */
+/* Says so, if it happened or may have, and which CPUs came online too late. */
 void grab_rings_tell_skipped(const struct grab_rings *rings);
 void grab_rings_close(struct grab_rings *rings);
