@@ -46,6 +46,7 @@ LOCK = "mount -t securityfs none /sys/kernel/security 2>/dev/null; echo {} >/sys
 REFUSALS = [  # commands, exit status, what is said
     ("echo nobody:x:65534:65534::/:/bin/sh >>/etc/passwd; su nobody -c '/bin/cairn-grab -- true'", 3,
      "only root may read the kernel's memory: run it with sudo"),
+    ("unshare -fp cairn-grab -- true", 3, "it is in a PID namespace, as containers are,"),
     (bare("/sys/kernel/btf", "-t tmpfs none"), 3,
      "/sys/kernel/btf/vmlinux is not there: the kernel must be built with CONFIG_DEBUG_INFO_BTF"),
     (symbols("page_offset_base"), 3, "/proc/kallsyms has no cpu_hw_events, x86_pmu or __per_cpu_offset: the kernel"),

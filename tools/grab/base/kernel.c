@@ -5,6 +5,7 @@
 #include <cpuid.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -58,6 +59,13 @@ static bool is_confidential(void)
     return read && strstr(text, "[confidentiality]");
 }
 
+/* In another PID namespace perf numbers the processes otherwise than the kernel, whose numbers BPF reads. */
+static bool is_contained(void)
+{
+    struct stat is;
+    return !stat("/proc/self/ns/pid", &is) && is.st_ino != 0xEFFFFFFC; /* PROC_PID_INIT_INO */
+}
+
 /* The arguments of a tracepoint, by the type of its probes: a pointer of its own comes first. */
 static bool switch_tells_state(const struct btf *btf)
 {
@@ -100,6 +108,9 @@ int grab_kernel_find(struct grab_kernel *k)
                "on an emulated one");
     if (geteuid())
         REFUSE("only root may read the kernel's memory: run it with sudo");
+    if (is_contained())
+        REFUSE("it is in a PID namespace, as containers are, with other numbers than the kernel's: run it on the host, "
+               "or in a container with --pid=host");
     if (uname(&name) || sscanf(name.release, "%u.%u", &version[0], &version[1]) != 2)
         REFUSE("what uname says of the kernel is not understood: Linux 5.8 or later is needed");
     snprintf(k->release, sizeof k->release, "%s", name.release);
