@@ -3,7 +3,7 @@
  * truth"). */
 #pragma once
 
-#define QDS_TRUTH_VERSION 1
+#define QDS_TRUTH_VERSION 2
 
 /* as a `total` line has them */
 enum qds_truth_total {

@@ -2,13 +2,14 @@
 """`cairn check --plugin FILE`: a log against what qemu-ds says it wrote. Here that is made of the log itself, and then
 one of the two lies."""
 
+import json
 import re
 import struct
 
 import pytest
 
 import frames
-from cairn_tool import GOLDEN, cairn, errors_of, events, patch, text_of
+from cairn_tool import GOLDEN, cairn, errors_of, events, patch, text_of, with_keys
 
 TRACE_CPU, PAYLOAD, HEAD = 8, 16, 0x18
 GPR, BYTES = 4, 176  # first word of the group, size of a record in hw.log: BASIC and GPR
@@ -36,7 +37,7 @@ def plugin_lines(parts):
     for cpu, _, payload in of_hook(parts, 0xCA02):
         for at in range(HEAD, HEAD + struct.unpack_from("<I", payload, 16)[0], 24):
             source, target = struct.unpack_from("<QQ", payload, at)
-            lines[cpu].append(f"{cpu} 8 branch from {source:x} to {target:x}")
+            lines[cpu].append(f"{cpu} 8 branch from {source:x} to {target:x} tsc 0")
     return lines
 
 
@@ -49,7 +50,7 @@ def total(cpu, lines):
 
 
 def text(lines):
-    whole = ["qemu-ds truth 1 preset icelake vcpus 2"]
+    whole = ["qemu-ds truth 2 preset icelake vcpus 2"]
     for cpu, some in lines.items():
         whole += some + [total(cpu, some)]
     return "\n".join(whole + ["end", ""])
@@ -156,6 +157,22 @@ def test_branches_in_another_order(tmp_path, lines):
     assert status == 1 and "branches are not in the plugin's truth, one after another" in said
 
 
+@pytest.mark.parametrize("early, failed", [(True, False), (False, True)])
+def test_a_program_s_run_before(tmp_path, lines, early, failed):
+    """It began with the same branches. By its times it is not the run that cairn grab has recorded; without them, all
+    from its second drain on to the beginning of the next run would be missing."""
+    parts = frames.read(LOG)
+    with_keys(parts, {"grab.source": "Linux", "end.cpu.0.grab": "0 0 0 0"})
+    keys = json.loads(cairn("export", "--to", "json", GOLDEN / "hw.log").stdout.splitlines()[0])["keys"]
+    start = int(keys["session.1.start_tsc"])
+    at = next(i for i, line in enumerate(lines[0]) if " branch " in line)
+    branches = [re.sub(r"tsc 0$", f"tsc {start:x}", line) for line in lines[0][at:]]
+    run = [re.sub(r"tsc \w+$", f"tsc {start - early:x}", line) for line in branches]
+    run[-1] = re.sub(r" to \w+", " to 1", run[-1])
+    status, said = checked(tmp_path, {**lines, 0: lines[0][:at] + run + branches}, frames.write(parts))
+    assert ("FAIL truth: each branch" in said) == failed, said
+
+
 CUT = "it is cut off: there is no line 'end', which QEMU writes when it ends"
 NOT_COME_TO = r"line \d+: totals that the lines above do not come to"
 
@@ -164,7 +181,7 @@ NOT_COME_TO = r"line \d+: totals that the lines above do not come to"
     (lambda truth: "", CUT),
     (lambda truth: "once upon a time\n" + truth, "not what qemu-ds writes as truth=FILE"),
     (lambda truth: "\0\377" * 9999, "not what qemu-ds writes as truth=FILE"),
-    (lambda truth: truth.replace("truth 1", "truth 2", 1), "version 2, but this cairn reads 1: use the cairn of .*"),
+    (lambda truth: truth.replace("truth 2", "truth 1", 1), "version 1, but this cairn reads 2: use the cairn of .*"),
     (lambda truth: truth[:-1], CUT),
     (lambda truth: truth[:len(truth) // 2], CUT),
     (lambda truth: truth + "0 9 pmi lvtpc 4fe next 1\n", r"line \d+: more, behind the line 'end'"),

@@ -184,13 +184,10 @@ static void check_lost(const struct walk *w, enum cairn_rule rule, unsigned whic
 /* Where the session's buffer lies, by its first drain. */
 static void find_buffer(struct walk *w, const struct cairn_epoch *e)
 {
-    const struct cairn_log *log = w->check->log;
     const struct cairn_buffer b = cairn_epoch_buffer(e);
     w->base = b.base;
     w->maximum = b.maximum;
     w->start = e->reason == CAIRN_DS_START ? e->tsc : 0;
-    if (cairn_log_grabbed(log))
-        cairn_slice_u64(cairn_session_key(log, "stop_tsc"), &w->stop);
 }
 
 static void check_records(struct walk *w)
@@ -240,8 +237,18 @@ static bool equal(const struct walk *w, const struct cairn_bts_group *g, size_t 
     return !cairn_bts_record(g, i, &b);
 }
 
-/* In a Linux others may use BTS before and behind the session. The truth has no times of branches: there it is only
- * known what is missing in between. */
+/* Whether `records` branches of the truth, from `at` on, may be a drain of the session: it ends in it, and may have
+ * some from before it. */
+static bool may_be(const struct walk *w, size_t at, size_t records)
+{
+    if (!records)
+        return true;
+    const struct cairn_plugin_branch *first = &w->truth->branches.items[at], *last = first + records - 1;
+    return (!last->tsc || last->tsc >= w->start) && (!w->stop || first->tsc <= w->stop);
+}
+
+/* In a Linux others may use BTS before and behind the session, with the same program, too. What is missing is known in
+ * between. */
 static void check_branches(struct walk *w)
 {
     const bool grabbed = cairn_log_grabbed(w->check->log);
@@ -255,7 +262,7 @@ static void check_branches(struct walk *w)
         size_t at = w->next;
         overwrites |= !d->interrupting;
         full |= d->lost == CAIRN_DS_LOST_UNKNOWN;
-        while (at + records <= w->truth->branches.count && !equal(w, g, at))
+        while (at + records <= w->truth->branches.count && !(may_be(w, at, records) && equal(w, g, at)))
             at++;
         if (at + records <= w->truth->branches.count) {
             w->check->compared[CAIRN_RULE_TRUTH_BRANCHES] += records;
@@ -306,12 +313,16 @@ void cairn_check_plugin(struct cairn_check *check)
             .cpu = &check->log->cpu[n],
             .n = (int)n,
         };
+        if (cairn_log_grabbed(check->log))
+            cairn_slice_u64(cairn_session_key(check->log, "stop_tsc"), &w.stop);
         if (w.cpu->pebs.epochs) {
             check_records(&w);
             check_dropped(&w);
         } else if (pebs)
             check_absent(&w, CAIRN_RULE_TRUTH_RECORDS, w.truth->totals[QDS_TRUTH_RECORDS]);
-        w.next = w.missing = 0;
+        w.next = w.missing = w.start = 0;
+        if (cairn_log_grabbed(check->log))
+            cairn_slice_u64(cairn_session_key(check->log, "start_tsc"), &w.start);
         if (w.cpu->bts.epochs)
             check_branches(&w);
         else if (bts && !cairn_log_grabbed(check->log))

@@ -62,7 +62,7 @@ static bool read_record(struct cairn_plugin *p, struct cairn_plugin_cpu *cpu, st
 static bool read_branch(struct cairn_plugin_cpu *cpu, struct line *l, bool stored)
 {
     struct cairn_plugin_branch b;
-    if (!field(l, "from", &b.from) || !field(l, "to", &b.to))
+    if (!field(l, "from", &b.from) || !field(l, "to", &b.to) || !field(l, "tsc", &b.tsc))
         return false;
     if (stored)
         *CAIRN_ADD(cpu->branches) = b;

@@ -18,7 +18,7 @@ struct cairn_plugin_record { /* a PEBS record */
 };
 
 struct cairn_plugin_branch { /* a BTS record that was stored */
-    uint64_t from, to;
+    uint64_t from, to, tsc;  /* tsc: 0: unknown */
 };
 
 struct cairn_plugin {

@@ -8,6 +8,7 @@
 
 #include "ds/pebs23_layout.h"
 #include "tools/qemu-ds/truth_format.h"
+#include "tools/qemu-ds/vcpu/flags.h"
 
 /* A record of architectural PEBS may come in fragments, one for each group. */
 #define WORDS_MAX ((DS_ARCH_RECORD_MAX + 8 * sizeof(struct ds_arch_header)) / 8)
@@ -117,7 +118,7 @@ void qds_truth_branch(struct qds_vcpu *v, const struct ds_model_branch *branch, 
     if (!file)
         return;
     begin(&l, v, v->counting.instructions, stored ? "branch" : "branch-dropped");
-    add(&l, " from %" PRIx64 " to %" PRIx64, branch->from, branch->to);
+    add(&l, " from %" PRIx64 " to %" PRIx64 " tsc %" PRIx64, branch->from, branch->to, qds_tsc(v));
     end(&l, v, stored ? QDS_TRUTH_BRANCHES : QDS_TRUTH_BRANCHES_DROPPED);
 }
 
