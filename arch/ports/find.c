@@ -108,7 +108,10 @@ int arch_serial_pci(uint32_t *from, struct arch_serial_port *port)
     struct pci_uart found;
     for (;;) {
         int e = pci_uart_next(&arch_pci_config, from, &found);
-        if (e == -ENOENT || take_pci(e, &found, port) == 0)
+        if (e != -ENOENT && pci_uart_is_amt(&found))
+            kprintf("serial: PCI 00:16.3 is Intel AMT's serial over LAN, which loses bytes: "
+                    "serial=pci:00:16.3 takes it nevertheless\n");
+        else if (e == -ENOENT || take_pci(e, &found, port) == 0)
             return e;
     }
 }

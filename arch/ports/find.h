@@ -18,8 +18,8 @@ struct arch_serial_port {
 };
 
 /* The one of the ACPI table SPCR; the next one of the table DBG2 (*walk begins with zeros); the next PCI function that
- * is a 16550 (class 0700H, or of Intel's LPSS), from number *from on; that with the number `function`. PCI's have been
- * enabled. 0, or -ENOENT: none, or no more; what is there but cannot be used is said in one line. After
+ * is a 16550 (class 0700H, or of Intel's LPSS; not Intel AMT's), from number *from on; that with the number `function`.
+ * PCI's have been enabled. 0, or -ENOENT: none, or no more; what is there but cannot be used is said in one line. After
  * arch_paging_init; boot processor, before the others run. */
 int arch_serial_spcr(struct arch_serial_port *port);
 int arch_serial_dbg2(struct acpi_dbg2 *walk, struct arch_serial_port *port);

@@ -7,7 +7,8 @@
 #define PCI_ID                   0x00u
 #define PCI_NO_VENDOR            0xFFFFu
 #define PCI_INTEL                0x8086u
-#define PCI_COMMAND              0x04u /* in the upper half the status, whose bits writing 1 clears */
+#define PCI_INTEL_KT             0x00B3u /* the function 00:16.3, on all chipsets */
+#define PCI_COMMAND              0x04u   /* in the upper half the status, whose bits writing 1 clears */
 #define PCI_COMMAND_IO           0x1u
 #define PCI_COMMAND_MEMORY       0x2u
 #define PCI_COMMAND_MASK         0xFFFFu
@@ -120,6 +121,11 @@ int pci_uart_enable(const struct pci_config *config, uint16_t function, uint16_t
     if (wanted != command)
         config->write(config->context, function, PCI_COMMAND, wanted);
     return 0;
+}
+
+bool pci_uart_is_amt(const struct pci_uart *found)
+{
+    return found->vendor == PCI_INTEL && found->function == PCI_INTEL_KT;
 }
 
 void pci_uart_show(uint16_t function, uint16_t vendor, uint16_t device, char *text, size_t size)

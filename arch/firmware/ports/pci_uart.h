@@ -34,5 +34,8 @@ int pci_uart_next(const struct pci_config *config, uint32_t *from, struct pci_ua
 int pci_uart_enable(const struct pci_config *config, uint16_t function, uint16_t vendor, uint16_t device,
                     enum arch_uart_space space);
 
+/* Intel's management engine, as a port: AMT's serial over LAN ("KT"). It loses bytes while the engine is busy. */
+bool pci_uart_is_amt(const struct pci_uart *found);
+
 /* "PCI 00:16.3 (8086:a13d)", as lspci writes it. */
 void pci_uart_show(uint16_t function, uint16_t vendor, uint16_t device, char *text, size_t size);

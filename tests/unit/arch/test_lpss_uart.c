@@ -20,6 +20,8 @@
 
 #define UART      0x00F0u /* 00:1e.0 */
 #define I2C       0x00A8u /* 00:15.0, where no UART is */
+#define ENGINE    0x00B0u /* 00:16.0, the management engine, and its function 3, AMT's serial over LAN */
+#define KT        0x00B3u
 #define UART_BAR  UINT64_C(0x4017000000)
 #define ON        0x6u        /* memory, bus master */
 #define SPT_CLOCK 0x8C350061u /* 120 MHz * 48 / 3125, as firmware of Sunrise Point leaves it */
@@ -28,6 +30,7 @@
 static struct {
     uint32_t id, command, class; /* of the function UART */
     struct lpss_registers lpss;
+    uint32_t engine_id; /* 0: the machine has none */
     uint8_t lcr, mcr, divisor;
     char out[32];
     size_t sent;
@@ -76,6 +79,13 @@ static uint32_t config_read(void *context, uint16_t function, unsigned offset)
     (void)context;
     if (function == I2C) /* of the same class; its registers are not to be touched */
         return offset == 0 ? 0xA1608086 : offset == 4 ? ON : offset == 8 ? 0x11800031 : 0x40170010;
+    if (chip.engine_id && (function == ENGINE || function == KT))
+        return offset == 0x00   ? chip.engine_id
+               : offset == 0x04 ? 0x1
+               : offset == 0x08 ? (function == KT ? 0x07000231 : 0x07800031)
+               : offset == 0x0C ? 0x00800000
+               : offset == 0x10 ? 0xF0A1
+                                : 0;
     if (function != UART)
         return UINT32_MAX;
     switch (offset) {
@@ -254,6 +264,27 @@ static void not_looked_at(void **state)
     assert_string_equal(said, "");
 }
 
+/* It is before the other one in the order of functions, and taken only by its number; another maker's is a port. */
+static void not_amt(void **state)
+{
+    struct arch_serial_port port;
+    begin(state);
+    chip.engine_id = 0xA13D8086;
+    assert_int_equal(search(&port), 0);
+    assert_string_equal(port.who, "PCI 00:1e.0 (8086:a127)");
+    assert_string_equal(said, "serial: PCI 00:16.3 is Intel AMT's serial over LAN, which loses bytes: "
+                              "serial=pci:00:16.3 takes it nevertheless\n");
+    assert_int_equal(arch_serial_pci_at(KT, &port), 0);
+    assert_int_equal(port.uart.address, 0xF0A0);
+    chip.command = 0; /* the other one is off */
+    assert_int_equal(search(&port), -ENOENT);
+    begin(state);
+    chip.engine_id = 0x00021B36;
+    assert_int_equal(search(&port), 0);
+    assert_string_equal(port.who, "PCI 00:16.3 (1b36:0002)");
+    assert_string_equal(said, "");
+}
+
 /* Ports at 1000H and so on, each second one of another type. */
 static void many_in_dbg2(void **state)
 {
@@ -289,10 +320,8 @@ static void many_in_dbg2(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(found_and_used),
-        cmocka_unit_test(not_left_on),
-        cmocka_unit_test(not_looked_at),
-        cmocka_unit_test(many_in_dbg2),
+        cmocka_unit_test(found_and_used), cmocka_unit_test(not_left_on),  cmocka_unit_test(not_looked_at),
+        cmocka_unit_test(not_amt),        cmocka_unit_test(many_in_dbg2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
