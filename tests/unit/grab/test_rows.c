@@ -353,13 +353,34 @@ static void not_asked(void **state)
     end(&j);
 }
 
+/* Linux has recorded nothing, as if sampling were slowed down to a halt: what is missing is told with what to do. */
+static void too_few(void **state)
+{
+    (void)state;
+    const struct processor p = {0};
+    struct grab_judged j = judge(&p);
+    unsigned advised = 0;
+    for (unsigned n = 0; n < GRAB_SETTINGS; n++) {
+        free(j.taken[n].samples.items);
+        j.taken[n] = (struct grab_taken){0};
+    }
+    for (unsigned i = 0; i < GRAB_ROWS; i++) {
+        struct grab_answer a = {0};
+        grab_rows[i].ask(&j, &a);
+        assert_string_equal(a.answer, "");
+        advised += strstr(a.evidence, "kernel.perf_event_max_sample_rate=100000, then") != NULL;
+        if (strcmp(grab_rows[i].name, "latency") == 0)
+            assert_non_null(strstr(a.evidence, "memory=model"));
+    }
+    assert_in_range(advised, 10, GRAB_ROWS);
+    end(&j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_the_model),
-        cmocka_unit_test(otherwise),
-        cmocka_unit_test(rip_of_the_instruction),
-        cmocka_unit_test(not_asked),
+        cmocka_unit_test(as_the_model),           cmocka_unit_test(too_few),   cmocka_unit_test(otherwise),
+        cmocka_unit_test(rip_of_the_instruction), cmocka_unit_test(not_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

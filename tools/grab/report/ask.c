@@ -25,7 +25,7 @@ bool grab_enough(struct grab_answer *a, size_t count)
 {
     if (count >= GRAB_LEAST)
         return true;
-    GRAB_NOT_ASKED(a, "only %zu records of the known program", count);
+    GRAB_NOT_ASKED(a, "only %zu records of the known program" GRAB_TOO_FEW, count);
     return false;
 }
 

@@ -10,6 +10,10 @@ __attribute__((format(printf, 3, 4))) void grab_say(struct grab_answer *a, const
 #define GRAB_NOT_ASKED(a, ...) grab_say(a, "", __VA_ARGS__)
 /* Whether Linux recorded in that setting; else it has said why not. */
 bool grab_was_run(const struct grab_judged *j, enum grab_setting_number n, struct grab_answer *a);
+/* Behind the number of those that are there. On a busy machine Linux takes fewer samples. */
+#define GRAB_TOO_FEW                                                                                                   \
+    ": Linux may have slowed sampling down. Set kernel.perf_event_max_sample_rate=100000, then "                       \
+    "kernel.perf_cpu_time_max_percent=0 (sysctl), and ask again while nothing else runs"
 /* Whether these are enough records for an answer; else it has said so. */
 bool grab_enough(struct grab_answer *a, size_t count);
 /* All but those that Linux has cut short, by a switch or an interrupt. */

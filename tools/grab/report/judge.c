@@ -9,6 +9,7 @@
 
 #include "ds/events/events.h"
 #include "ds/layout.h"
+#include "tools/cairn/base/wrap.h"
 #include "tools/grab/base/error.h"
 #include "tools/grab/base/events.h"
 #include "tools/grab/base/machine.h"
@@ -49,10 +50,11 @@ static void print_rows(const struct grab_judged *j)
         const bool asked = a.answer[0], equal = asked && strcmp(a.answer, grab_row_model(row)) == 0;
         count[!asked ? 2 : !equal]++;
         if (asked)
-            printf("\n%-15s %-14s model %-14s %s\n    %s\n", row->name, a.answer, grab_row_model(row),
-                   equal ? "equal" : "differs", a.evidence);
+            printf("\n%-15s %-14s model %-14s %s\n    ", row->name, a.answer, grab_row_model(row),
+                   equal ? "equal" : "differs");
         else
-            printf("\n%-15s not asked\n    %s\n", row->name, a.evidence);
+            printf("\n%-15s not asked\n    ", row->name);
+        cairn_wrap(stdout, 4, "", 4, cairn_slice_of(a.evidence));
     }
     printf("\n%u rows: %u equal, %u different, %u not asked\n", GRAB_ROWS, count[0], count[1], count[2]);
 }

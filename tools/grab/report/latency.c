@@ -30,8 +30,11 @@ void grab_ask_latency(const struct grab_judged *j, struct grab_answer *a)
         most = latency > most ? latency : most;
         all++;
     }
-    if (all < GRAB_LEAST)
-        GRAB_NOT_ASKED(a, "only %zu loads of the known program have a latency", all);
+    if (!all)
+        GRAB_NOT_ASKED(a, "no load of the known program has a latency: an emulator needs a model of the memory for it "
+                          "(qemu-ds: --plugin memory=model)");
+    else if (all < GRAB_LEAST)
+        GRAB_NOT_ASKED(a, "only %zu loads of the known program have a latency" GRAB_TOO_FEW, all);
     else
         grab_say(a, grab_nearly(near, all) ? "l1" : "other",
                  "%zu of %zu loads below %u cycles, %" PRIu64 " to %" PRIu64, near, all, NEAR, least, most);

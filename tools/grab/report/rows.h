@@ -6,8 +6,8 @@
 #include "tools/grab/report/seen.h"
 
 struct grab_answer {
-    char answer[32];   /* a word; empty: not asked */
-    char evidence[80]; /* the numbers behind it; without an answer the reason */
+    char answer[32];    /* a word; empty: not asked */
+    char evidence[256]; /* the numbers behind it, in 76 characters; without an answer the reason, and what to do */
 };
 
 struct grab_row {

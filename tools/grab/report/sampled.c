@@ -42,6 +42,10 @@ void grab_ask_bts_path(const struct grab_judged *j, struct grab_answer *a)
     size_t i = samples->count, good = 0, all = 0;
     if (!grab_was_run(j, GRAB_TRACE, a))
         return;
+    if (i < GRAB_LEAST) {
+        GRAB_NOT_ASKED(a, "only %zu branches, %" PRIu64 " lost by Linux" GRAB_TOO_FEW, i, samples->lost);
+        return;
+    }
     while (i && grab_known_label(samples->items[i - 1].word[0]) == GRAB_ELSEWHERE)
         i--;
     for (enum grab_label from, to; (from = grab_known_back(&at, iterations)) != GRAB_ELSEWHERE;) {
@@ -53,9 +57,6 @@ void grab_ask_bts_path(const struct grab_judged *j, struct grab_answer *a)
         all++;
         i -= i != 0;
     }
-    if (samples->count < GRAB_LEAST)
-        GRAB_NOT_ASKED(a, "only %zu branches, %" PRIu64 " lost by Linux", samples->count, samples->lost);
-    else
-        grab_say(a, good == all ? "exact" : "other",
-                 "%zu of %zu branches of the loop, from its end on; %" PRIu64 " lost", good, all, samples->lost);
+    grab_say(a, good == all ? "exact" : "other", "%zu of %zu branches of the loop, from its end on; %" PRIu64 " lost",
+             good, all, samples->lost);
 }

@@ -191,7 +191,7 @@ void grab_ask_bystander(const struct grab_judged *j, struct grab_answer *a)
         }
     }
     if (own + reloaded < 10)
-        GRAB_NOT_ASKED(a, "only %zu records came while the other counter was armed", own + reloaded);
+        GRAB_NOT_ASKED(a, "only %zu records came while the other counter was armed" GRAB_TOO_FEW, own + reloaded);
     else
         grab_say(a, own > reloaded ? "by_format" : "swapped", "%zu have a record of their own, %zu were reloaded", own,
                  reloaded);

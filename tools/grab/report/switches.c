@@ -84,7 +84,7 @@ void grab_ask_residual(const struct grab_judged *j, struct grab_answer *a)
         out = at->old_tid == t->tid ? at : at->new_tid == t->tid ? NULL : out;
     }
     if (all < GRAB_LEAST || !grab_seen_next(j, &s)) {
-        GRAB_NOT_ASKED(a, "only %zu switches away from the known program", all);
+        GRAB_NOT_ASKED(a, "only %zu switches away from the known program" GRAB_TOO_FEW, all);
         return;
     }
     const uint64_t records = (bytes + s.size - 1) / s.size;
