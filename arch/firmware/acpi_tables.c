@@ -99,24 +99,37 @@ static int load_root(const struct acpi_memory *memory, uint64_t rsdp, const uint
     return acpi_load(memory, acpi_get32(bytes + RSDP_RSDT), "RSDT", root, size, problem);
 }
 
+int acpi_walk(const struct acpi_memory *memory, uint64_t rsdp, struct acpi_walk *walk, struct acpi_problem *problem)
+{
+    *problem = (struct acpi_problem){0};
+    walk->at = HEADER_SIZE;
+    return load_root(memory, rsdp, &walk->root, &walk->size, &walk->entry_size, problem);
+}
+
+bool acpi_next(const struct acpi_memory *memory, struct acpi_walk *walk, uint64_t *phys, const uint8_t **header)
+{
+    if (walk->at + walk->entry_size > walk->size)
+        return false;
+    const uint8_t *entry = walk->root + walk->at;
+    *phys = walk->entry_size == 8 ? acpi_get64(entry) : acpi_get32(entry);
+    *header = read_memory(memory, *phys, HEADER_SIZE);
+    walk->at += walk->entry_size;
+    return true;
+}
+
 /* Tables that nobody asks for are not judged. */
 int acpi_find(const struct acpi_memory *memory, uint64_t rsdp, const char *signature, const uint8_t **bytes,
               uint32_t *size, struct acpi_problem *problem)
 {
-    const uint8_t *root;
-    uint32_t root_size;
-    unsigned entry_size;
-
-    *problem = (struct acpi_problem){0};
-    int error = load_root(memory, rsdp, &root, &root_size, &entry_size, problem);
+    struct acpi_walk walk;
+    const uint8_t *header;
+    uint64_t phys;
+    int error = acpi_walk(memory, rsdp, &walk, problem);
     if (error)
         return error;
-    for (uint32_t at = HEADER_SIZE; at + entry_size <= root_size; at += entry_size) {
-        uint64_t phys = entry_size == 8 ? acpi_get64(root + at) : acpi_get32(root + at);
-        const uint8_t *header = read_memory(memory, phys, HEADER_SIZE);
+    while (acpi_next(memory, &walk, &phys, &header))
         if (header && memcmp(header, signature, 4) == 0)
             return acpi_load(memory, phys, signature, bytes, size, problem);
-    }
     return -ENOENT;
 }
 

@@ -46,6 +46,15 @@ int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_ap
  * what, if anything. */
 int acpi_find(const struct acpi_memory *memory, uint64_t rsdp, const char *signature, const uint8_t **bytes,
               uint32_t *size, struct acpi_problem *problem);
+/* All tables, in the order of the root table. acpi_walk begins: as acpi_find. acpi_next: false behind the last; else
+ * where the next one is, and its header, which is not checked; NULL: it cannot be read. */
+struct acpi_walk {
+    const uint8_t *root;
+    uint32_t size, at;
+    unsigned entry_size;
+};
+int acpi_walk(const struct acpi_memory *memory, uint64_t rsdp, struct acpi_walk *walk, struct acpi_problem *problem);
+bool acpi_next(const struct acpi_memory *memory, struct acpi_walk *walk, uint64_t *phys, const uint8_t **header);
 /* The table at `phys`, checked likewise: 0, or -EINVAL. */
 int acpi_load(const struct acpi_memory *memory, uint64_t phys, const char *signature, const uint8_t **bytes,
               uint32_t *size, struct acpi_problem *problem);
