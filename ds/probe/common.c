@@ -564,6 +564,14 @@ unsigned ds_probe_kinds(const struct ds_caps *caps, uint32_t count, uint32_t *cp
     return kinds;
 }
 
+static bool wanted(struct ds_probe *p, unsigned row)
+{
+    if (!p->bench->before)
+        return true;
+    ds_probe_reset(p);
+    return p->bench->before(p->bench->context, row);
+}
+
 int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result results[DS_PROBE_ROWS],
                  struct ds_probe_cost costs[DS_PROBE_COSTS], char *error, size_t size)
 {
@@ -576,9 +584,11 @@ int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result resu
     if (p->caps->pebs && p->caps->errata.counters_stuck)
         free_counters(p);
     for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
-        ask(p, (enum ds_probe_question)i, &results[i]);
+        if (wanted(p, i))
+            ask(p, (enum ds_probe_question)i, &results[i]);
     for (unsigned i = 0; i < DS_PROBE_COSTS; i++)
-        ds_probe_measure(p, i, &costs[i]);
+        if (wanted(p, DS_PROBE_ROWS + i))
+            ds_probe_measure(p, i, &costs[i]);
     p->refused = false;
     give_back(p);
     if (!p->refused)

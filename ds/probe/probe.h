@@ -47,6 +47,11 @@ struct ds_probe_sled {
 
 #define DS_PROBE_BUFFER 16384u /* bytes, 4096 shifted left: architectural PEBS has no other sizes */
 
+/* The code of ds/probe/code.asm, as sleds. False: it has not been assembled as DS_PROBE_..._COUNT say. */
+bool ds_probe_code(struct ds_probe_sled sleds[DS_PROBE_CODES]);
+/* Runs it: the TSC cycles it took. *handled: what `pmis` has come to behind the code. */
+uint64_t ds_probe_time(enum ds_probe_code code, const volatile uint32_t *pmis, uint32_t *handled);
+
 struct ds_probe_bench {
     const struct ds_machine *machine;
     const struct ds_caps *caps;
@@ -66,6 +71,9 @@ struct ds_probe_bench {
     /* Lets interrupts in, and waits for as long as one that LVTPC has just let go may take. Returns how many PMIs have
      * come since it was last asked. */
     uint32_t (*interrupts)(void *context);
+    /* Before each question, then each cost: number `row` of the questions and costs together. All is off then, and
+     * LVTPC masked. Returns whether to ask it; NULL: yes. The result before it is complete. */
+    bool (*before)(void *context, unsigned row);
     void *context;
 };
 

@@ -37,10 +37,6 @@
 
 #define OPEN_US 20u /* within which one comes that LVTPC has let go: an APIC takes some hundred cycles */
 
-extern const uint8_t kprobe_nops[], kprobe_nops_end[], kprobe_slow[], kprobe_slow_sled[], kprobe_slow_end[],
-    kprobe_mixed[], kprobe_mixed_sled[], kprobe_mixed_end[], kprobe_jumps[], kprobe_jumps_end[],
-    kprobe_after_jumps_end[], kprobe_more_jumps[], kprobe_more_jumps_end[];
-
 struct prober {
     uint32_t cpu;
     struct ds_probe_bench bench;
@@ -70,29 +66,15 @@ static struct kevent turn; /* one kind of core after another */
 
 /* ---- the bench --------------------------------------------------------------------------------------------------- */
 
-/* *handled: what `pmis` has come to behind the code. */
-static uint64_t timed(enum ds_probe_code code, const volatile uint32_t *pmis, uint32_t *handled)
-{
-    static const uint8_t *const entry[DS_PROBE_CODES] = {[DS_PROBE_NOPS] = kprobe_nops,
-                                                         [DS_PROBE_SLOW] = kprobe_slow,
-                                                         [DS_PROBE_JUMPS] = kprobe_jumps,
-                                                         [DS_PROBE_MIXED] = kprobe_mixed,
-                                                         [DS_PROBE_MORE_JUMPS] = kprobe_more_jumps};
-    const uint64_t start = arch_rdtsc();
-    ((void (*)(void))(uintptr_t)entry[code])();
-    *handled = *pmis; /* first: so one that comes now is among the cycles, and not counted */
-    return arch_rdtsc() - start;
-}
-
 static uint64_t execute(void *context, enum ds_probe_code code, uint32_t *pmis)
 {
     struct prober *p = context;
     uint32_t handled;
     if (!pmis)
-        return timed(code, &p->pmis, &handled);
+        return ds_probe_time(code, &p->pmis, &handled);
     kgate_leave(p->interrupts_on);
     const uint32_t before = p->pmis;
-    const uint64_t cycles = timed(code, &p->pmis, &handled);
+    const uint64_t cycles = ds_probe_time(code, &p->pmis, &handled);
     p->interrupts_on = kgate_enter();
     *pmis = handled - before;
     return cycles;
@@ -116,11 +98,6 @@ static uint32_t interrupts(void *context)
     uint32_t pmis = p->pmis;
     p->pmis = 0;
     return pmis;
-}
-
-static struct ds_probe_sled sled(const uint8_t *start, const uint8_t *end, uint32_t bytes)
-{
-    return (struct ds_probe_sled){(uint64_t)(uintptr_t)start, (uint32_t)(end - start) / bytes, bytes};
 }
 
 /* ---- a context switch -------------------------------------------------------------------------------------------- */
@@ -355,11 +332,6 @@ static int get_memory(struct prober *p)
         .samples = kds->other || kmachine_emulated() ? SAMPLES_EMULATED : DS_PROBE_SAMPLES,
         .no_unmapped = "may be fatal on silicon: not tried",
         .vector = ARCH_VECTOR_PROBE,
-        .sled = {[DS_PROBE_NOPS] = sled(kprobe_nops, kprobe_nops_end, 1),
-                 [DS_PROBE_SLOW] = sled(kprobe_slow_sled, kprobe_slow_end, 3),
-                 [DS_PROBE_JUMPS] = sled(kprobe_jumps, kprobe_jumps_end, 2),
-                 [DS_PROBE_MIXED] = sled(kprobe_mixed_sled, kprobe_mixed_end, DS_PROBE_MIXED_BYTES),
-                 [DS_PROBE_MORE_JUMPS] = sled(kprobe_more_jumps, kprobe_more_jumps_end, 2)},
         .execute = execute,
         .interrupts = interrupts,
         .context = p,
@@ -371,12 +343,7 @@ static int get_memory(struct prober *p)
         machine->stepping->check_memory(machine->context, arch_readable);
     if ((kds->other || kmachine_emulated()) && !arch_readable((const void *)UNMAPPED, 1))
         p->bench.unmapped = UNMAPPED;
-    KASSERT(p->bench.sled[DS_PROBE_NOPS].count == DS_PROBE_NOPS_COUNT);
-    KASSERT(p->bench.sled[DS_PROBE_SLOW].count == DS_PROBE_SLOW_COUNT);
-    KASSERT(p->bench.sled[DS_PROBE_JUMPS].count == DS_PROBE_JUMPS_COUNT);
-    KASSERT(p->bench.sled[DS_PROBE_MIXED].count == DS_PROBE_MIXED_COUNT);
-    KASSERT(p->bench.sled[DS_PROBE_MORE_JUMPS].count == DS_PROBE_MORE_JUMPS_COUNT);
-    KASSERT(kprobe_after_jumps_end - kprobe_jumps_end == DS_PROBE_AFTER_JUMPS);
+    KASSERT(ds_probe_code(p->bench.sled));
     return 0;
 }
 

@@ -66,9 +66,10 @@ struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
 static struct kds store;
 const struct kds *const kds = &store;
-const uint8_t kprobe_nops[1], kprobe_nops_end[1], kprobe_slow[1], kprobe_slow_sled[1], kprobe_slow_end[1],
-    kprobe_mixed[1], kprobe_mixed_sled[1], kprobe_mixed_end[1], kprobe_jumps[1], kprobe_jumps_end[1],
-    kprobe_after_jumps_end[1], kprobe_more_jumps[1], kprobe_more_jumps_end[1];
+const uint8_t ds_probe_code_nops[1], ds_probe_code_nops_end[1], ds_probe_code_slow[1], ds_probe_code_slow_sled[1],
+    ds_probe_code_slow_end[1], ds_probe_code_mixed[1], ds_probe_code_mixed_sled[1], ds_probe_code_mixed_end[1],
+    ds_probe_code_jumps[1], ds_probe_code_jumps_end[1], ds_probe_code_after_jumps_end[1], ds_probe_code_more_jumps[1],
+    ds_probe_code_more_jumps_end[1];
 
 static struct found *begin(void)
 {
