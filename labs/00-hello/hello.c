@@ -13,6 +13,7 @@
 #include "ds/layout.h"
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table);
+BOOLEAN hello(BOOLEAN *virtual);
 
 #define COUNTER 1u  /* IA32_PMC1: from Sapphire Rapids on PMC0 is more precise than what this page shows */
 #define PERIOD  3u  /* events until the counter overflows */
@@ -182,32 +183,41 @@ static void show(unsigned number, const struct processor *p, const UINT8 *record
         Print(L"  TSC        %ld\n", tsc);
 }
 
-EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
+/* The page. Returns whether there is PEBS; `virtual`: whether this is a machine of an emulator's or a hypervisor's. */
+BOOLEAN hello(BOOLEAN *virtual)
 {
     struct processor p = {0};
-    InitializeLib(image, table);
     const CHAR16 *why_not = look(&p);
+    *virtual = p.virtual;
     if (p.virtual)
         Print(L"this processor is emulated, or a hypervisor's: CPUID.1:ECX[31] is 1\n");
     if (why_not) {
         Print(L"no PEBS here: %s\n", why_not);
-    } else {
-        const unsigned size =
-            p.baseline ? sizeof(struct ds_pebs_basic) + sizeof(struct ds_pebs_gpr) : ds_pebs_fixed_size(p.format);
-        Print(L"PEBS format %d%s: a record has %d bytes\n", p.format, p.baseline ? L", in groups" : L"", size);
-        __asm__ volatile("cli");
-        const UINT64 bytes = sample(&p);
-        __asm__ volatile("sti");
-        Print(L"%d calls, one record for each %d: %ld bytes of records, PebsIndex at 0x%lx\n", CALLS, PERIOD + 1, bytes,
-              (UINTN)buffer + bytes);
-        for (unsigned i = 0; (i + 1) * size <= bytes; i++)
-            show(i + 1, &p, buffer + i * size);
-        if (!bytes)
-            Print(L"no record: perhaps this core codes near calls in another way, as Atom cores do\n");
+        return FALSE;
     }
-    if (p.virtual) /* the machine of a test or of a try: off */
+    const unsigned size =
+        p.baseline ? sizeof(struct ds_pebs_basic) + sizeof(struct ds_pebs_gpr) : ds_pebs_fixed_size(p.format);
+    Print(L"PEBS format %d%s: a record has %d bytes\n", p.format, p.baseline ? L", in groups" : L"", size);
+    __asm__ volatile("cli");
+    const UINT64 bytes = sample(&p);
+    __asm__ volatile("sti");
+    Print(L"%d calls, one record for each %d: %ld bytes of records, PebsIndex at 0x%lx\n", CALLS, PERIOD + 1, bytes,
+          (UINTN)buffer + bytes);
+    for (unsigned i = 0; (i + 1) * size <= bytes; i++)
+        show(i + 1, &p, buffer + i * size);
+    if (!bytes)
+        Print(L"no record: perhaps this core codes near calls in another way, as Atom cores do\n");
+    return TRUE;
+}
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
+{
+    BOOLEAN virtual;
+    InitializeLib(image, table);
+    const BOOLEAN pebs = hello(&virtual);
+    if (virtual) /* the machine of a test or of a try: off */
         uefi_call_wrapper(RT->ResetSystem, 4, EfiResetShutdown, EFI_SUCCESS, 0, NULL);
     Print(L"press a key\n");
     WaitForSingleEvent(ST->ConIn->WaitForKey, 0);
-    return why_not ? EFI_UNSUPPORTED : EFI_SUCCESS;
+    return pebs ? EFI_SUCCESS : EFI_UNSUPPORTED;
 }
