@@ -9,8 +9,15 @@
 #include <efi.h>
 #include <efilib.h>
 
+#include "arch/registers.h"
 #include "boot/info.h"
 #include "boot/memory.h"
+
+/* GNU-EFI's library has SSE instructions, which UEFI allows, and U-Boot's 64-bit UEFI of 2023 faults on them. */
+static inline void boot_allow_sse(void)
+{
+    write_cr4(read_cr4() | CR4_OSFXSR | CR4_OSXMMEXCPT);
+}
 
 /* Prints the one line of a failure, "cairn loader: FAILED: WHAT: REASON (STATUS)", and returns `status`.
  * run-qemu.sh and the tests look for the first three words. */

@@ -238,6 +238,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     uint64_t entry_tsc = arch_rdtsc();
     char save_notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE] = {""};
     EFI_FILE_HANDLE root;
+    boot_allow_sse();
     InitializeLib(image, table);
     EFI_STATUS status = boot_volume_open(image, &root);
     if (EFI_ERROR(status))
