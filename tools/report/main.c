@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The report, in the order of its steps: from what can do no harm to what may hang a machine. What a step finds is on
+ * the volume before the next one begins.
+ */
+#include "boot/elf.h"
+#include "boot/loader.h"
+#include "kernel/lib/string.h"
+#include "tools/report/report.h"
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table);
+
+/* What boot/ needs of a loader (boot/loader.h). */
+EFI_STATUS boot_fail(const CHAR16 *what, const CHAR16 *reason, EFI_STATUS status)
+{
+    Print(L"cairn-report: %s: %s (%r)\n", what, reason, status);
+    return status;
+}
+
+void *boot_alloc(uint64_t pages)
+{
+    EFI_PHYSICAL_ADDRESS at = BOOT_END - 1;
+    if (EFI_ERROR(BS->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages, &at)))
+        return NULL;
+    memset((void *)(uintptr_t)at, 0, pages * BOOT_PAGE_SIZE);
+    return (void *)(uintptr_t)at;
+}
+
+static void look_at_processor(void)
+{
+    const char *why_not = report_take_check();
+    if (why_not) {
+        report_say("stopped=%s", why_not);
+        return;
+    }
+    report_machine();
+    const struct ds_caps *caps = report_step("processor") ? report_processor() : NULL;
+    if (!caps)
+        return;
+    report_flush();
+    if (report_step("hello")) {
+        report_hello();
+        report_processor_restore();
+    }
+    if (caps->pebs || caps->bts) {
+        report_probe(caps);
+        report_processor_restore();
+    }
+    report_processor_compare();
+}
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
+{
+    char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE] = {""}; /* a kernel's: there is none */
+    EFI_FILE_HANDLE root;
+    boot_allow_sse();
+    InitializeLib(image, table);
+    BS->SetWatchdogTimer(0, 0, 0, NULL); /* else the firmware resets the machine after five minutes */
+    Print(L"\r\ncairn-report %a\r\n", CAIRN_VERSION);
+    EFI_STATUS status = boot_volume_open(image, &root);
+    if (EFI_ERROR(status))
+        return status;
+    boot_look(root, notes); /* does not return where a run of Cairn has left its log in memory */
+    status = report_open(root);
+    if (EFI_ERROR(status))
+        Print(L"There is no file: photograph the screen\r\n");
+    report_line("cairn-report=%s", CAIRN_VERSION);
+    report_firmware();
+    look_at_processor();
+    report_line("end=all steps are done");
+    const EFI_STATUS written = report_flush();
+    if (!EFI_ERROR(status))
+        status = written;
+    if (EFI_ERROR(status))
+        Print(L"The file is not whole (%r): photograph the screen\r\n", status);
+    else
+        Print(L"Send %s of this stick: nothing else is needed\r\n", report_name() + 1);
+    return report_menu(image, root);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* What comes after the report: Cairn itself, with one of the configurations on the stick, or the firmware's menu.
+ * Source: UEFI specification, "Image Services", "Simple Text Input Protocol". */
+#include "arch/instructions.h"
+#include "boot/loader.h"
+#include "ds/layout.h"
+#include "tools/report/report.h"
+
+#define LOADER     L"\\cairn\\loader.efi"
+#define CONFIG     L"\\cairn.cfg" /* what the loader reads */
+#define CONFIG_MAX (UINT64_C(64) << 10)
+
+#define VIRTUAL_S                                                                                                      \
+    5u /* so long an emulator's or a hypervisor's machine waits for a key: it may have nobody to press                 \
+        */
+
+static CHAR16 probe_config[] = L"\\cairn\\probe.cfg", mix_config[] = L"\\cairn\\mix.cfg";
+
+static bool is_there(EFI_FILE_HANDLE root, CHAR16 *name)
+{
+    EFI_FILE_HANDLE handle;
+    if (EFI_ERROR(root->Open(root, &handle, name, EFI_FILE_MODE_READ, 0)))
+        return false;
+    handle->Close(handle);
+    return true;
+}
+
+static bool is_virtual(void)
+{
+    uint32_t r[4];
+    arch_cpuid(1, 0, r);
+    return r[2] & CPUID_01H_ECX_HYPERVISOR;
+}
+
+/* The key; 0 where nobody has pressed one in time. */
+static CHAR16 wait_for_key(void)
+{
+    EFI_EVENT events[2] = {ST->ConIn->WaitForKey};
+    EFI_INPUT_KEY key = {0};
+    UINTN index, count = 1;
+    if (is_virtual() && !EFI_ERROR(BS->CreateEvent(EVT_TIMER, 0, NULL, NULL, &events[1]))) {
+        BS->SetTimer(events[1], TimerRelative, VIRTUAL_S * UINT64_C(10000000));
+        count = 2;
+    }
+    BS->WaitForEvent(count, events, &index);
+    if (count == 2)
+        BS->CloseEvent(events[1]);
+    if (EFI_ERROR(ST->ConIn->ReadKeyStroke(ST->ConIn, &key)))
+        return 0;
+    return key.UnicodeChar ? key.UnicodeChar : 1;
+}
+
+static EFI_STATUS write_config(EFI_FILE_HANDLE root, const struct boot_file *config)
+{
+    EFI_FILE_HANDLE handle;
+    UINTN bytes = config->size;
+    CHAR16 name[] = CONFIG;
+    EFI_STATUS status = root->Open(root, &handle, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE, 0);
+    if (!EFI_ERROR(status))
+        handle->Delete(handle); /* else a longer one's end would stay */
+    status = root->Open(root, &handle, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0);
+    if (EFI_ERROR(status))
+        return boot_fail(name, L"cannot be written", status);
+    status = handle->Write(handle, &bytes, config->data);
+    handle->Close(handle);
+    return EFI_ERROR(status) ? boot_fail(name, L"cannot be written", status) : EFI_SUCCESS;
+}
+
+/* Comes back only where Cairn has not begun. */
+static EFI_STATUS start_cairn(EFI_HANDLE image, EFI_FILE_HANDLE root, const CHAR16 *chosen)
+{
+    EFI_GUID loaded_image = EFI_LOADED_IMAGE_PROTOCOL_GUID;
+    EFI_LOADED_IMAGE *loaded;
+    EFI_HANDLE loader;
+    CHAR16 loader_name[] = LOADER;
+    struct boot_file config;
+    EFI_STATUS status = boot_file_read(root, chosen, CONFIG_MAX, &config);
+    if (!EFI_ERROR(status))
+        status = write_config(root, &config);
+    if (!EFI_ERROR(status))
+        status = BS->HandleProtocol(image, &loaded_image, (void **)&loaded);
+    if (!EFI_ERROR(status))
+        status = BS->LoadImage(FALSE, image, FileDevicePath(loaded->DeviceHandle, loader_name), NULL, 0, &loader);
+    if (EFI_ERROR(status))
+        return boot_fail(LOADER, L"cannot be loaded", status);
+    return BS->StartImage(loader, NULL, NULL);
+}
+
+EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root)
+{
+    CHAR16 loader[] = LOADER;
+    const bool cairn = is_there(root, loader);
+    ST->ConIn->Reset(ST->ConIn, FALSE); /* keys of the firmware's own menu are not meant for this one */
+    if (cairn)
+        Print(L"1: Cairn asks more, on all processors   2: Cairn traces a workload\r\n");
+    Print(L"o: switch off   any other key: the firmware's menu\r\n");
+    const CHAR16 key = wait_for_key();
+    if (key == L'o' || (key == 0 && is_virtual()))
+        RT->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
+    if (cairn && (key == L'1' || key == L'2'))
+        return start_cairn(image, root, key == L'1' ? probe_config : mix_config);
+    return EFI_SUCCESS;
+}

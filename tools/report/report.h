@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cairn-report.efi: what a machine is, and what its Debug Store answers, in a text file on the volume that it was
+ * started from. It stays inside boot services, runs on the boot processor alone, and gives back every register: the
+ * firmware goes on as if nothing had been. What the files share.
+ */
+#pragma once
+
+#include <efi.h>
+#include <efilib.h>
+#include <stdbool.h>
+
+#include "arch/trapframe.h"
+#include "ds/caps.h"
+
+/* ---- out.c: the file, and the screen ----------------------------------------------------------------------------- */
+
+#define REPORT_LINE 512u /* characters of a line; the rest is cut off */
+
+/* Makes the file, \cairn-machine.txt or the next free name, and reads those of runs before this one. Prints on
+ * failure. */
+EFI_STATUS report_open(EFI_FILE_HANDLE root);
+/* A line of the file, kept in memory until report_flush. */
+void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same, and on the screen; not within report_call. */
+void report_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A line that says what is done next; it is on the volume when this returns. False: a run before this one has ended
+ * with that line, so the step is not to be done again, and the file says so. */
+bool report_step(const char *name);
+/* What has been written is on the volume then; not within report_call. Returns the first error of writing, if there was
+ * one. */
+EFI_STATUS report_flush(void);
+const CHAR16 *report_name(void); /* of the file */
+
+/* ---- take.c: the processor, for a while -------------------------------------------------------------------------- */
+
+struct report_trap {                      /* an exception that nobody expected */
+    uint64_t vector, error, rip, address; /* the last: CR2 */
+    uint64_t rcx;                         /* of a #GP: the MSR, if RDMSR or WRMSR raised it */
+};
+/* A line for it, on the screen as well. */
+void report_say_trap(const char *during, const struct report_trap *trap);
+
+/* Reads what report_call needs of the firmware. NULL, or why the processor cannot be taken. */
+const char *report_take_check(void);
+/* Calls `f` with interrupts off and no interrupt but that of LVTPC let in, exceptions caught. 0, or -EFAULT: an
+ * exception has ended it, in *trap. */
+int report_call(void (*f)(void *), void *argument, struct report_trap *trap);
+/* Within such a call: the firmware gets the processor back for a moment, and gives it again. */
+void report_lend(void);
+void report_lend_end(void);
+
+#define REPORT_VECTOR 0xF5u /* of LVTPC meanwhile: above the firmware's, which the task priority holds back */
+extern volatile uint32_t report_pmis;
+extern volatile uint32_t report_nmis, report_strays; /* what came all the same */
+
+/* ---- processor.c ------------------------------------------------------------------------------------------------- */
+
+/* CPUID and MSRs, and what detection makes of them: the file has them then. NULL where that has failed. */
+const struct ds_caps *report_processor(void);
+/* After a step that changes registers: gives back what may not have been, where an exception ended it. */
+void report_processor_restore(void);
+/* Whether each register is as it was at first; a line for each that is not. */
+void report_processor_compare(void);
+
+/* ---- firmware.c, probe.c, hello.c -------------------------------------------------------------------------------- */
+
+void report_firmware(void);
+void report_machine(void); /* SMBIOS, ACPI, memory, screen modes */
+void report_hello(void);
+void report_probe(const struct ds_caps *caps);
+
+/* ---- menu.c: afterwards. Returns what the firmware is told. */
+EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root);
