@@ -11,7 +11,8 @@ case $build in /*) ;; *) build=$here/$build ;; esac
 
 # What the options set, by their names; then what follows from them.
 smp=4 mem=512M cpu='' accel=tcg log=$build/last.log timeout=300 qemu='' qemu_ds='' image='' display='' vars=''
-efi='' raw=0 monitor=0 script='' icount=0 gdb=0 secure_boot=0 which=0 words=() plugin='' save=0 kvm_notes='' kept=''
+efi='' stick='' raw=0 monitor=0 script='' icount=0 gdb=0 secure_boot=0 which=0 words=() plugin='' save=0
+kvm_notes='' kept=''
 
 readonly USAGE=2 TROUBLE=3 LEAST_MEM=128 # exit statuses (those of a run are those of `cairn capture`); MiB
 # --icount: an instruction takes 2^4 ns (with less, the firmware's waits cost minutes), and time starts at a fixed date.
@@ -42,8 +43,8 @@ parse() {
     while [ $# -gt 0 ]; do
         local name=${1#--}; name=${name//-/_}
         case $1 in
-        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image | --efi | --display | \
-            --vars | --script)
+        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image | --efi | --stick | \
+            --display | --vars | --script)
             [ $# -ge 2 ] || die $USAGE "$1 needs a value (--help)"
             printf -v "$name" %s "$2" && shift ;;
         --raw | --monitor | --icount | --gdb | --secure-boot | --which) printf -v "$name" 1 ;;
@@ -69,6 +70,8 @@ parse() {
     [ $monitor = 0 ] || [ -n "$image$script" ] || words+=(monitor=on)
     [ -z "$efi" ] || { [ -r "$efi" ] && [ -z "$image${words[*]-}" ]; } ||
         die $USAGE "--efi $efi: must be a file that can be read, with neither --image nor key=value"
+    [ -z "$stick" ] || { [ -d "$stick" ] && [ -z "$efi$image${words[*]-}" ]; } ||
+        die $USAGE "--stick $stick: must be a folder, with neither --image, --efi nor key=value"
 }
 
 # True where one of the words sets option $1; `value` is then what it is set to.
@@ -80,7 +83,7 @@ has_word() {
 
 check_words() {
     local add=end=exit machine=(--cpus "$smp")
-    [ -z "$efi" ] || return 0 # it has no options of Cairn's
+    [ -z "$efi$stick" ] || return 0 # it has no options of Cairn's
     if [ -n "$image" ]; then # its cairn.cfg, by the kernel's rules; the loader refuses one that cannot be read
         [ "$(mtype -i "$image@@1M" ::/cairn.cfg 2>/dev/null | LC_ALL=C sed -n \
             's/#.*//; s/[[:space:]]*$//; s/^[[:space:]]*save=//p' | tail -n 1)" != esp ] || save=1
@@ -97,7 +100,7 @@ check_words() {
 # Sets plugin where ds=hw needs it, by itself QEMU has no Debug Store, or it is asked for: ds=auto takes hw then.
 find_plugin() {
     local value=''
-    has_word ds || [ -z "$efi" ] || value=hw
+    has_word ds || [ -z "$efi$stick" ] || value=hw
     [ "$qemu_ds" != off ] || return 0
     case $accel,$qemu_ds,$value in
     tcg,,hw) ;;
@@ -141,7 +144,7 @@ prepare() {
     local trouble
     tmp=$(mktemp -d "${TMPDIR:-/tmp}/cairn.XXXXXX") || die $TROUBLE "no temporary directory"
     cp "$first_vars" "$tmp/vars" && chmod u+w "$tmp/vars" || die $TROUBLE "cannot copy $first_vars"
-    if [ -z "$image" ]; then
+    if [ -z "$image$stick" ]; then
         trouble=$(EFI=$efi "$here/tools/boot-volume.sh" "$tmp" "$build" $save ${words[@]+"${words[@]}"}) ||
             die $TROUBLE "$trouble"
     elif [ $save = 1 ]; then
@@ -151,7 +154,7 @@ prepare() {
 
 # In QEMU's options a comma is written twice.
 build_command() {
-    local model=max type=q35 value=auto function stick
+    local model=max type=q35 value=auto function disk
     [ "$accel" != kvm ] || model=host,pmu=on,migratable=off # without the last QEMU hides PEBS: docs/how-to/kvm.md
     model=${cpu:-$model}
     # From QEMU 9 on TCG has the x2APIC, but does not count its WRMSR as I/O: with -icount that is a "Bad icount read".
@@ -164,15 +167,15 @@ build_command() {
         -device "isa-debug-exit,iobase=0xf4,iosize=4")
     # Then only the firmware's own code, in SMM, may write its variables, the keys among them.
     [ $secure_boot = 0 ] || command+=(-global "driver=cfi.pflash01,property=secure,value=on")
-    [ $save = 1 ] || command+=(-no-reboot)
+    [ $save = 1 ] || [ -n "$stick" ] || command+=(-no-reboot)
     [ -z "$display" ] || command+=(-device VGA)
-    stick="format=raw,file=${tmp//,/,,}/stick"
-    if [ -n "$image" ]; then
-        [ $save = 1 ] || stick="format=raw,snapshot=on,file=${image//,/,,}"
-        command+=(-drive "if=none,id=stick,$stick" -device qemu-xhci -device "usb-storage,drive=stick,bootindex=0")
+    disk="format=raw,file=${tmp//,/,,}/stick"
+    if [ -n "$image$stick" ]; then
+        [ $save = 1 ] || [ -n "$stick" ] || disk="format=raw,snapshot=on,file=${image//,/,,}"
+        command+=(-drive "if=none,id=stick,$disk" -device qemu-xhci -device "usb-storage,drive=stick,bootindex=0")
     else
-        [ $save = 1 ] || stick="format=raw,readonly=on,file=fat:${tmp//,/,,}/esp"
-        command+=(-drive "if=none,id=esp,$stick" -device "virtio-blk-pci,drive=esp,bootindex=0")
+        [ $save = 1 ] || disk="format=raw,readonly=on,file=fat:${tmp//,/,,}/esp"
+        command+=(-drive "if=none,id=esp,$disk" -device "virtio-blk-pci,drive=esp,bootindex=0")
     fi
     has_word serial
     function=${value##*:} function=${function%%,*}
@@ -192,7 +195,7 @@ build_command() {
     [ $gdb = 0 ] || command+=(-gdb tcp:127.0.0.1:1234 -S)
     [ -z "$plugin" ] || command+=(-plugin "${plugin//,/,,}${qemu_ds:+,$qemu_ds}")
     # Not with -icount: it answers in the host's time, so that no two runs would be equal.
-    [ -n "$efi" ] || [ $icount = 1 ] || command=("$here/tools/no-tpm.sh" "$tmp" "${command[@]}")
+    [ -n "$efi$stick" ] || [ $icount = 1 ] || command=("$here/tools/no-tpm.sh" "$tmp" "${command[@]}")
 }
 
 say_choices() {
@@ -213,8 +216,10 @@ run() {
         capture+=(--saved "${log%.log}-esp.log")
         command=("$here/tools/save-esp.sh" "$tmp/stick" "${log%.log}-esp.log" "${command[@]}")
     fi
-    if [ -n "$efi" ]; then # no log and no verdict; the firmware clears the screen and writes in colours
-        timeout --foreground "$timeout" "${command[@]}" | LC_ALL=C sed -u $'s/\x1b\\[[0-9;=]*[A-Za-z]//g; s/\r$//'
+    if [ -n "$efi$stick" ]; then # no log and no verdict; the firmware clears the screen and writes in colours
+        command=(timeout --foreground "$timeout" "${command[@]}")
+        [ -z "$stick" ] || command=("$here/tools/stick.sh" "$stick" "$tmp/stick" "${command[@]}")
+        "${command[@]}" | LC_ALL=C sed -u $'s/\x1b\\[[0-9;=]*[A-Za-z]//g; s/\r$//'
         status=${PIPESTATUS[0]}; return
     fi
     trap 'stopped=1; [ -z "$capture_pid" ] || kill -TERM $capture_pid 2>/dev/null' INT TERM

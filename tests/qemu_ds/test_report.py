@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""cairn-report.efi, from a stick: its file says what the machine is, and the machine is as before."""
+
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+
+import cairn_boot as cb
+from cairn_presets import ARCH, PRESETS
+
+FORMATS = {name: form for name, form, *_ in PRESETS}
+RECORD = re.compile(r"^record (\d+): call (\d+) of 24$", re.M)
+
+
+class Stick:
+    """A folder that is a stick of the machine's, with the report as what it boots."""
+
+    def __init__(self, folder, *more):
+        self.folder = folder / "stick"
+        (self.folder / "EFI" / "BOOT").mkdir(parents=True)
+        (self.folder / "EFI" / "BOOT" / "BOOTX64.EFI").write_bytes((cb.BUILD / "cairn-report.efi").read_bytes())
+        self.more = more
+
+    def boot(self, *arguments, key=None, until="switch off", after=None):
+        """What the screen shows. `key` is pressed once `until` is there; then the machine is watched until `after`."""
+        command = [cb.ROOT / "run-qemu.sh", "--stick", self.folder, "--smp", "1", "--timeout", str(cb.LIMIT),
+                   *self.more, *arguments]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env={**os.environ, "CAIRN_BUILD": str(cb.BUILD),
+                                                                  "TMPDIR": str(self.folder.parent)}) as machine:
+            text = self.read(machine, until) if key else b""
+            if key:
+                machine.stdin.write(key)
+                machine.stdin.flush()
+            if after:
+                text += self.read(machine, after)
+                self.end_machine()
+            text += machine.stdout.read()
+        return cb.clean(text)
+
+    def end_machine(self):
+        """QEMU's own process, whose stick lies beside ours."""
+        found = subprocess.run(["pgrep", "-f", rf"^\S*(qemu-system-x86_64|ld-linux\S*) .*{self.folder.parent}/"],
+                               capture_output=True, text=True, check=False)
+        for pid in found.stdout.split():
+            os.kill(int(pid), signal.SIGTERM)
+
+    @staticmethod
+    def read(machine, until):
+        text = b""
+        while until.encode() not in text:
+            more = machine.stdout.read1()
+            assert more, text
+            text += more
+        return text
+
+    def lines(self, name="cairn-machine.txt"):
+        text = (self.folder / name).read_text(encoding="ascii")
+        return text, dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+
+def check_whole(text, lines):
+    """Each step has ended, and nothing is otherwise than before."""
+    assert text.startswith("cairn-report=") and text.endswith("\nend=all steps are done\n")
+    assert "stopped=" not in text and "changed." not in text
+    assert re.search(r"^restored=(\d+) of \1 registers are as before$", text, re.M)
+    assert {"firmware.vendor", "bios.vendor", "acpi.0", "machine.cpus", "memory.0", "screen.0", "processor",
+            "cpu.0.microcode"} <= set(lines)
+
+
+def masked(lines):
+    return re.sub(r"0x\w+|(?<=TSC        )\d+", "N", lines)
+
+
+@pytest.mark.parametrize("preset", ["skylake", cb.long("penryn"), cb.long("nehalem"), cb.long("sandybridge"),
+                                    cb.long("haswell"), cb.long("icelake"), cb.long("sapphirerapids"),
+                                    cb.long("arrowlake"), cb.long("lunarlake"), cb.long("pantherlake"),
+                                    "clearwaterforest"])
+def test_every_processor(tmp_path, preset):
+    stick = Stick(tmp_path, "--qemu-ds", f"preset={preset}")
+    screen = stick.boot()
+    text, lines = stick.lines()
+    check_whole(text, lines)
+    assert lines["processor"] == f"QEMU qemu-ds {preset} @ 2.60GHz" and lines["format"] == str(FORMATS[preset])
+    assert lines["pebs"].startswith("yes: ") and lines["bts"].startswith("yes: ")
+    answered, of, same = re.fullmatch(r"(\d+) of (\d+) questions answered, (\d+) as the model does",
+                                      lines["probe"]).groups()
+    rows = [lines[f"probe.0.{n}"].split("|") for n in range(int(of))]
+    assert answered == same and int(answered) == sum(row[1] != "" for row in rows)
+    assert int(answered) >= (30 if FORMATS[preset] == ARCH else 18)
+    calls = [(int(number), int(call)) for number, call in RECORD.findall(text)]
+    assert calls == ([] if FORMATS[preset] in (0, ARCH) else [(n, 4 * n) for n in range(1, 7)])
+    shown = screen[screen.index("\ncairn-report "):screen.index("\nstick    ")]
+    assert max(len(line) for line in shown.splitlines()) <= 80, shown
+    if preset == "skylake":
+        page = (cb.ROOT / "docs" / "how-to" / "laptop.md").read_text(encoding="utf-8")
+        head, tail = re.search(r"```\n(cairn-report .*?)\.\.\.\n(.*?)```", page, re.S).groups()
+        cairn_too = re.sub(r"1: Cairn asks.*\n", "", tail)
+        assert masked(head) in masked(shown) and masked(cairn_too) in masked(shown), shown
+
+
+def test_no_debug_store(tmp_path):
+    """QEMU's own processor; the firmware goes on with what comes next, its menu."""
+    stick = Stick(tmp_path, "--qemu-ds", "off")
+    screen = stick.boot(key=b"x", after='loading Boot0000 "UiApp"')
+    text, lines = stick.lines()
+    check_whole(text, lines)
+    why = "no: the processor is AuthenticAMD: AMD has no Debug Store (its precise sampling is IBS)"
+    assert lines["pebs"] == lines["bts"] == why and f"pebs={why}" in screen.replace("\n", "")
+    assert "step=probe" not in text and "no PEBS here: this is not a processor of Intel's" in text
+
+
+ANSWERED = {"skylake": 23, "clearwaterforest": 31}
+ACCESSES = 4200  # about so many are there
+FEW = [("skylake", 30), ("skylake", 58), ("clearwaterforest", 190)]
+MANY = [cb.long(preset, number) for at, preset in enumerate(("skylake", "clearwaterforest"))
+        for number in [*range(1 + at, 120, 2), *range(120 + at, ACCESSES, 67)]]
+
+
+@pytest.mark.parametrize("preset, number", FEW + MANY)
+def test_one_access_that_is_refused(tmp_path, preset, number):
+    """#GP at one access to the registers of performance monitoring and of both stores, whichever it is: the file names
+    it, unless the value was of no account: then all answers are there. And the firmware goes on."""
+    stick = Stick(tmp_path, "--qemu-ds", f"preset={preset},refuse={number}")
+    screen = stick.boot(key=b"x", after='loading Boot0000 "UiApp"')
+    refused = re.search(rf"^qemu-ds: access {number} refused: ((?:RD|WR)MSR) of (\w+)H$", screen, re.M)
+    assert refused, screen
+    text, lines = stick.lines()
+    assert text.endswith("\nend=all steps are done\n") and "changed." not in text
+    msr = refused[2]
+    named = rf"\b{msr}=fault$|MSR 0x{msr} raises #GP|ECX 0x{msr}$|\|fault\|no\||a register that it needs raises #GP"
+    answered = re.match(r"(\d+) of \d+ questions answered, \1 as the model does$", lines.get("probe", ""))
+    harmless = refused[1] == "RDMSR" and answered and int(answered[1]) == ANSWERED[preset]
+    assert harmless or re.search(named, text, re.M | re.I), refused[0]
+
+
+def test_a_machine_that_hung(tmp_path):
+    """A file that ends with a step says where the machine hung: the next run leaves that step out, and has a file of
+    its own."""
+    stick = Stick(tmp_path, "--qemu-ds", "preset=skylake")
+    (stick.folder / "cairn-machine.txt").write_text("cairn-report=0.3.0\nstep=probe.fit\n", encoding="ascii")
+    (stick.folder / "cairn-machine-2.txt").write_text("cairn-report=0.3.0\nstep=hello\nend=x\n", encoding="ascii")
+    stick.boot()
+    text, lines = stick.lines("cairn-machine-3.txt")
+    check_whole(text, lines)
+    assert lines["skipped.probe.fit"] == "the run before this one ended there" and "step=probe.fit\n" not in text
+    assert lines["probe.0.0"] == "fit||not asked: the run before this ended there"
+    assert lines["probe.0.1"].startswith("drop_reload|yes|") and RECORD.search(text)
