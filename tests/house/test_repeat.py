@@ -11,7 +11,8 @@ import pytest
 import cairn_boot as cb
 
 
-PRODUCTS = ("kernel.elf", "BOOTX64.EFI", "cairn.img", "playground.html", "cairn", "qemu-ds.so")
+PRODUCTS = ("kernel.elf", "BOOTX64.EFI", "cairn.img", "cairn-report.efi", "playground.html", "cairn",
+            "qemu-ds.so")
 
 
 @pytest.mark.parametrize("name", [name for name in PRODUCTS if name != "cairn.img"])

@@ -30,6 +30,6 @@ for package in cairn libcairn-pebs1 libcairn-pebs-dev qemu-ds; do cp "$build/${p
 for package in "$build/cairn-grab_$version"_*.deb; do
     [ ! -e "$package" ] || cp "$package" "$dist" # deb.sh has said so
 done
-cp "$build/cairn.img" "$build/playground.html" "$dist"
+cp "$build/cairn.img" "$build/cairn-stick.zip" "$build/playground.html" "$dist"
 (cd "$dist" && LC_ALL=C && sha256sum -- * >SHA256SUMS)
 echo "$dist: $source, commit ${commit% *}, $(du -sm --apparent-size "$dist" | cut -f 1) MiB"
