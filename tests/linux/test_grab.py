@@ -93,7 +93,9 @@ class Machine:
         perf = {log: f"cairn-grab -o {log} -- sh -c '{HIDDEN}; {prefix}{record} {KNOWN}' && perf script -F ip"
                 for log, record in (("plain", plain), ("registers", registers))}
         own = {"own": f"{prefix}cairn-grab -o own --why -e {self.branches}:u -c 1010 -- {KNOWN}",
-               "ring": f"{prefix}cairn-grab -o ring --ring 64 -e {self.branches}:u -c 61 -- known $(seq 16)"}
+               "ring": f"{prefix}cairn-grab -o ring --ring 64 -e {self.branches}:u -c 61 -- known $(seq 16)",
+               "turns": "taskset 1 cairn-grab -o turns --full always "
+                        f"-e {self.branches}:u -c 1010 -- sh -c '{KNOWN} & {KNOWN}; wait'"}
         kernel = (f"{prefix}perf record -q -g -e {pmu}/instructions/kp -c 997 "
                   "dd if=/dev/zero of=/dev/null bs=1 count=100")
         skipped = {"skipped": PROBED.format(f"cairn-grab -o skipped --ring 16384 -- sh -c '{HIDDEN}; {kernel}'")}
@@ -124,9 +126,9 @@ MACHINES = [Machine("icelake", 4).param(), Machine("clearwaterforest", ARCHITECT
                                    ("pantherlake", ARCHITECTURAL)))]
 LOGS = ["plain", "registers", "own"]
 LOSSY = ["ring", "skipped"]
-ALL = [*LOGS, *LOSSY, "path"]
+ALL = [*LOGS, "ring", "turns", "skipped", "path"]  # as they are made
 # Rows of the report, by record format. Core (0) has no PEBS for branches, which most settings count.
-LEAST_ASKED = {0: 2, 1: 4, 2: 7, 3: 12, 4: 13, 5: 12, 6: 14}
+LEAST_ASKED = {0: 2, 1: 4, 2: 7, 3: 12, 4: 13, 5: 12, 6: 14, ARCHITECTURAL: 14}
 REPORT = f"{SHOWN}; cairn-grab --report 2>/dev/null"
 
 
@@ -178,7 +180,7 @@ def grabbed(request, tmp_path_factory):
     return Grabbed(machine, folder, said, *rest[:3], rest[3:], run)
 
 
-@pytest.mark.parametrize("log", LOGS + LOSSY)
+@pytest.mark.parametrize("log", [*LOGS, "turns", *LOSSY])
 def test_records_are_the_plugin_s(grabbed, log):
     """All, with every word; and whatever else a rule says of a log holds."""
     done = grabbed.tool("check", "--plugin", "truth", log)
@@ -196,10 +198,25 @@ def test_samples_are_the_records(grabbed, log):
 
 
 def test_whose_they_are(grabbed):
-    """By PebsIndex where the records have no time; else by time. Architectural PEBS has no PebsIndex at a switch."""
+    """By PebsIndex where the records have no time; else by time."""
     for log in LOGS:
         assert {sample["thread"]["name"] for sample in grabbed.samples(log)} == {"known"}
-        assert ("no stamp" in grabbed.tool("stat", log).stdout) == (grabbed.machine.format == ARCHITECTURAL)
+        assert "no stamp" not in grabbed.tool("stat", log).stdout
+
+
+def test_the_index_at_switches(grabbed):
+    """Two programs take turns on a CPU: PebsIndex names the same one for each record as the record's TSC, which is the
+    plugin's. Of architectural PEBS Linux has read it within the switches away from them."""
+    by_index, by_time = (grabbed.tool("dump", "--full", "--by", by, "turns").stdout for by in ("index", "time"))
+    threads = {line.split()[-1] for line in by_index.splitlines() if re.match(r" *[\d.]+ +\d+ [*>] .*\bknown:", line)}
+    assert len(threads) == 2, by_index
+    if grabbed.machine.format >= 3:
+        assert by_index == by_time
+    if grabbed.machine.format == ARCHITECTURAL:
+        within, empty, unknown = map(int, grabbed.head("turns")["keys"]["grab.index"].split())
+        assert within > 2 and empty > 2 and not unknown
+        said = f"at switches: {within} read at the drain that follows, {empty} still 0 at the next read, 0 unknown"
+        assert said in grabbed.tool("info", "turns").stdout
 
 
 def test_nothing_is_lost(grabbed):

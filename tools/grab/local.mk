@@ -22,8 +22,8 @@ grab: $(B)/cairn-grab
 
 # Its unit tests link what needs no kernel. The program is for those that see only what it refuses.
 $(filter $(B)/unit/grab/%,$(UNIT)): $(B)/grab/known.o $(patsubst %,$(B)/san/tools/grab/%.o,order threads \
-    $(addprefix base/,clock error memory store) $(addprefix report/,ask history known latency record rows sampled \
-    samples seen spacing switches)) $(B)/san/libcairn.a
+    $(addprefix base/,clock error index memory store) $(addprefix report/,ask history known latency record rows \
+    sampled samples seen spacing switches)) $(B)/san/libcairn.a
 $(B)/unit/grab/test_why: $(patsubst %,$(B)/san/tools/grab/%.o,advice uses why base/names)
 $(B)/unit/grab/test_command: $(patsubst %,$(B)/san/tools/grab/%.o,command base/limits)
 $(B)/unit/grab/test_session: $(B)/san/tools/grab/session.o

@@ -57,6 +57,8 @@ static void dump_machine(struct trace_dump *d, const struct grab_session *s, con
     LINE("grab.source=%s", log->source->text);
     LINE("grab.clock=%" PRIu64 " %zu %" PRIu64 " %" PRIu64, grab_clock_error(log->clock), log->clock->count,
          s->order.moved, (uint64_t)((unsigned __int128)s->order.most * 1000000000u / hz));
+    if (s->format == DS_FORMAT_ARCH)
+        LINE("grab.index=%" PRIu64 " %" PRIu64 " %" PRIu64, s->index.within, s->index.empty, s->index.unknown);
     dump_skipped(d, log);
     dump_boot(d, log);
     LINE("machine.hypervisor=%s", log->source->hypervisor);

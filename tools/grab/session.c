@@ -105,6 +105,7 @@ struct play {
     struct trace_cpu *cpu;
     unsigned number;
     volatile uint64_t index; /* PebsIndex, for the stamps */
+    uint64_t base;           /* that it is counted from: 0, or of architectural PEBS */
     uint64_t tsc;            /* of the last event */
     uint64_t drains;         /* due next */
     uint64_t bts_drains;     /* likewise */
@@ -132,7 +133,8 @@ static void lose(struct play *p, uint64_t switches)
 static void put_switch(struct play *p, const struct grab_switched *s)
 {
     const struct trace_switch sw = grab_switch_of(s);
-    if (s->s.drains != p->drains || (!p->s->unstamped && s->s.index < p->index)) { /* one is missing, or skipped */
+    const uint64_t index = p->counts->unstamped ? p->index : s->s.index - p->base;
+    if (s->s.drains != p->drains || index < p->index) { /* one is missing, or skipped */
         p->counts->lost_unknown = true;
         p->drains = s->s.drains;
         lose(p, 0);
@@ -140,7 +142,7 @@ static void put_switch(struct play *p, const struct grab_switched *s)
     if (s->s.number != p->switches)
         lose(p, s->s.number - p->switches);
     p->switches = s->s.number + 1;
-    p->index = p->s->unstamped ? p->index : s->s.index;
+    p->index = index;
     p->tsc = s->tsc;
     trace_hub_switch(p->hub, &sw);
 }
@@ -193,13 +195,6 @@ static bool was_full(const struct play *p, const struct grab_drained *d)
     return p->s->format == DS_FORMAT_ARCH ? b.full : b.index + next > b.maximum;
 }
 
-/* PebsIndex as the trace has it: with architectural PEBS, an offset. */
-static uint64_t index_of(const struct play *p, const struct grab_drained *d)
-{
-    const struct grab_buffer b = grab_buffer(d, p->s->format);
-    return p->s->format == DS_FORMAT_ARCH ? b.index - b.base : b.index;
-}
-
 static uint8_t reason_of(const struct grab_drained *d)
 {
     return d->head.kind == GRAB_START  ? CAIRN_DS_START
@@ -221,7 +216,7 @@ static void put_drain(struct play *p, const struct grab_drained *d)
         ;
     const bool whole = all.at == d->head.bytes, full = !start && d->head.bytes && was_full(p, d);
     p->tsc = d->tsc;
-    p->index = index_of(p, d);
+    p->index = grab_buffer(d, p->s->format).index - p->base;
     trace_hub_close_batches(p->hub, d->tsc, CCSWAP_CLOSE_DRAIN);
     struct cairn_ds_epoch epoch = {.kind = CAIRN_DS_EPOCH,
                                    .reason = reason_of(d),
@@ -251,7 +246,7 @@ static void put_drain(struct play *p, const struct grab_drained *d)
     p->counts->interrupts += d->head.interrupt;
     p->counts->lost_bytes += d->bytes - all.at; /* of a record that is not whole */
     p->counts->lost_unknown |= full;
-    p->index = d->head.kind == GRAB_STOP ? p->index : p->s->format == DS_FORMAT_ARCH ? 0 : base;
+    p->index = d->head.kind == GRAB_STOP ? p->index : base - p->base;
 }
 
 /* Its area has the records' own base: those of another thread may lie in front of them. */
@@ -324,8 +319,11 @@ static void play_cpu(struct play *p, const struct perfinfo_groupmask *masks)
     const struct grab_buffer b = grab_buffer(d, p->s->format);
     const bool in_use = b.index != b.base;
     p->tsc = d->tsc;
-    p->index = index_of(p, d);
-    struct trace_hub_pebs pebs = {.index = &p->index, .in_epoch = in_use, .without = p->s->unstamped};
+    p->base = p->s->format == DS_FORMAT_ARCH ? b.base : 0;
+    p->index = b.index - p->base;
+    struct trace_hub_pebs pebs = {.index = &p->index, .in_epoch = in_use};
+    pebs.without = p->counts->unstamped ? CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT : 0;
+    p->s->stamped |= !p->counts->unstamped;
     trace_hub_act(p->hub, p->s->session, CAIRN_SESSION_START, masks, &pebs, d->tsc);
     p->cpu = trace_session_cpu(p->s->session, p->number);
     if (!in_use)
@@ -390,16 +388,18 @@ int grab_session_make(struct grab_session *s, const struct grab_log *log)
 {
     uint64_t skipped, switches;
     *s = (struct grab_session){.format = grab_format(log->store)};
-    s->unstamped = s->format == DS_FORMAT_ARCH ? CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT : 0;
     const int error = open_session(s, log);
     if (error)
         return error;
+    grab_rings_skipped(log->rings, &skipped, &switches);
+    for (unsigned c = 0; s->format == DS_FORMAT_ARCH && c < log->cpus; c++)
+        s->cpu[c].unstamped =
+            !grab_index_find(&log->store->cpu[c], skipped ? NULL : grab_rings_cpu(log->rings, c), &s->index);
     grab_order(log->store, log->clock, s->format, grab_clock_hz(log->clock) * tick_us() / 1000000, &s->order);
     s->record_bytes = find_size(s, log->store);
     struct trace_hub_cpu *hub = aligned_alloc(64, sizeof *hub);
     if (!hub)
         return ENOMEM;
-    grab_rings_skipped(log->rings, &skipped, &switches);
     for (unsigned c = 0; c < log->cpus; c++) {
         struct play play = {.s = s, .log = log, .from = &log->store->cpu[c], .hub = hub, .number = c};
         play.counts = &s->cpu[c];
@@ -438,7 +438,7 @@ void grab_session_dump(struct trace_dump *d, const struct grab_session *s, const
     LINE("cpus=%u", log->cpus);
     LINE("tick_us=%u", tick_us());
     LINE("tick_units=%lu", (unsigned long)c->tick_units);
-    LINE("pebs=%d", !s->unstamped);
+    LINE("pebs=%d", s->stamped);
     if (s->format == DS_FORMAT_ARCH) {
         LINE("pebs.index=offset");
         LINE("debug_store=%s", grab_session_branches(s) ? "bts" : "none");

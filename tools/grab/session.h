@@ -2,6 +2,7 @@
 /* What was stored, played into a trace session CPU by CPU. */
 #pragma once
 
+#include "tools/grab/base/index.h"
 #include "tools/grab/log.h"
 #include "tools/grab/order.h"
 #include "trace/session.h"
@@ -11,6 +12,7 @@ struct grab_cpu_counts {
     uint64_t lost_bytes;                     /* of records that are not in the log */
     uint64_t branches, bts_drains, lost_bts; /* lost_bts: bytes */
     bool bts_lost_unknown;
+    bool unstamped;    /* PebsIndex is not known at each switch */
     bool lost_unknown; /* the buffer was full at a drain, a drain is missing, or a hook may have been skipped */
 };
 
@@ -20,7 +22,8 @@ struct grab_session {
     uint64_t start_tsc, stop_tsc;
     unsigned format;
     uint32_t record_bytes; /* of each; 0: they differ, or there are none */
-    uint32_t unstamped;    /* CAIRN_STAMP_...: PebsIndex at a switch is unknown */
+    bool stamped;          /* PebsIndex is known at each switch of a CPU */
+    struct grab_index index;
     struct grab_order order;
     struct grab_cpu_counts cpu[GRAB_CPUS];
 };

@@ -71,6 +71,16 @@ static void print_machine(const struct cairn_log *log)
     print_value(log, "cairn grab", "grab.version");
 }
 
+/* How that of architectural PEBS is known at switches, which cairn grab cannot read. */
+static void print_index(const struct cairn_log *log)
+{
+    uint64_t n[3];
+    if (cairn_slice_numbers(cairn_key(&log->text, "grab.index"), n, 3))
+        printf("%-16s at switches: %" PRIu64 " read at the drain that follows, %" PRIu64
+               " still 0 at the next read, %" PRIu64 " unknown\n",
+               "  PebsIndex", n[0], n[1], n[2]);
+}
+
 static void print_debug_store(const struct cairn_log *log)
 {
     printf("\n%sDebug Store%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), cairn_colour(stdout, CAIRN_COLOUR_OFF));
@@ -81,6 +91,7 @@ static void print_debug_store(const struct cairn_log *log)
     if (cairn_log_arch(log))
         printf("%-16s architectural PEBS: %s\n", "", cairn_show_store(log));
     print_value(log, "  record bytes", "ds.record_bytes");
+    print_index(log);
     print_value(log, "  records", "ds.records");
     print_value(log, "  threshold", "ds.threshold");
     print_value(log, "  control area", "ds.area_form");

@@ -31,6 +31,14 @@ enum grab_kind {
 /* Architectural PEBS: Linux is in its function that drains, and has not read the index yet. */
 enum grab_draining { GRAB_NO_DRAIN, GRAB_BY_SOFTWARE, GRAB_BY_INTERRUPT };
 
+/* A read of the index of architectural PEBS by Linux, the first one behind a switch. */
+struct grab_read {
+    __u64 switches; /* of this CPU before it; 0: there is none */
+    __u64 drains;   /* likewise */
+    __u32 bytes;    /* that the buffer had */
+    __u32 tid;      /* that ran: until the end of a switch that is the old one */
+};
+
 /* What was not recorded, and why. Each is written by its own CPU only. */
 struct grab_cpu {
     __u32 phase;                 /* enum grab_phase */
@@ -47,6 +55,7 @@ struct grab_cpu {
     __u64 bts_resets, bts_found; /* times that Linux set the index back; what bts_seen was at the last */
     __u64 lost_events;           /* GRAB_ENABLED; the ring was full */
     __u64 unseen;                /* drains of architectural PEBS whose index was not seen: Linux skipped that hook */
+    struct grab_read read;       /* behind the last switch; with switches of an earlier one: there is none yet */
     __u64 event[GRAB_COUNTERS];  /* what the counter has: the event's ID in Linux; 0: not told yet */
 };
 
@@ -116,13 +125,15 @@ struct grab_enabled {
 struct grab_switch {
     __u64 number; /* of this CPU, from 0; a gap: lost */
     __u64 time;   /* CLOCK_MONOTONIC */
-    __u64 index;  /* PebsIndex; 0: there is no DS area, or it is in a register, which BPF cannot read */
-    __u64 drains; /* of this CPU before it */
+    __u64 index;  /* PebsIndex; 0: there is no DS area, or it is in a register, which BPF cannot read (index.h) */
+    struct grab_read read; /* as above, behind an earlier switch */
+    __u64 drains;          /* of this CPU before it */
     __u32 old_tid, new_tid;
     __u32 old_tgid, new_tgid;
     __u32 old_state; /* TASK_..., as the tracepoint has it; 0: it can still run */
     __u32 old_flags; /* PF_... */
     __u32 new_flags;
+    __u32 of_kernel;                        /* architectural PEBS: 1: a counter with PEBS counts in the kernel, too */
     __s32 old_priority, old_base, new_base; /* Linux': 0 to 139, -1 deadline */
     char old_comm[GRAB_COMM], new_comm[GRAB_COMM];
 };

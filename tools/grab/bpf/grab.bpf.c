@@ -5,7 +5,8 @@
  * are of one thread: Linux reads them there only if it counts in a thread. It changes nothing.
  *
  * The index of architectural PEBS is in a register, which BPF cannot read. Linux reads it when it begins to drain, and
- * when it turns a counter on: a tracepoint tells the value. At a switch it is unknown.
+ * when it turns a counter on: a tracepoint tells the value. Of each switch the first read behind it is kept, from which
+ * index.c finds out what the index was.
  *
  * Every CPU has two rings of its own: one for drains, which Linux does with counting off, and one for switches, which
  * it does with interrupts off. Only a NMI can come in between: while a switch copies branches, it may drain PEBS. So
@@ -94,6 +95,7 @@ struct {
 /* IA32_PEBS_INDEX, and the bytes of records in it (ds/pebs23_layout.h) */
 #define GRAB_INDEX    0x3F5
 #define GRAB_INDEX_WR 0x07FFFFF0
+#define GRAB_OS       (1 << 17) /* IA32_PERFEVTSELx, which Linux keeps of fixed counters, too */
 
 #define READ(to, size, from) bpf_probe_read_kernel(to, size, (const void *)(from))
 
@@ -312,6 +314,8 @@ int grab_on_read(struct bpf_raw_tracepoint_args *args)
     const __u32 draining = c->draining, interrupt = draining == GRAB_BY_INTERRUPT;
     const __u64 base = (__u64)BPF_CORE_READ(events_of(cpu), pebs_vaddr);
     c->draining = GRAB_NO_DRAIN;
+    if (c->phase == GRAB_RUNS && c->read.switches != c->switches)
+        c->read = (struct grab_read){c->switches, c->drains, (__u32)bytes, (__u32)bpf_get_current_pid_tgid()};
     if (c->phase == GRAB_IDLE && !draining && *(volatile __u32 *)&grab_shared.on) {
         tell(cpu, c, GRAB_START, 0, base, 0, index);
         if (grab_shared.events)
@@ -334,6 +338,19 @@ int BPF_KPROBE(grab_on_enable, struct perf_event *event)
     struct grab_cpu *c = this_cpu(&cpu);
     if (c && c->phase == GRAB_RUNS)
         tell_event(cpu, c, event);
+    return 0;
+}
+
+/* Whether a record can be made before the switch has turned the counters off. */
+static __always_inline __u32 counts_kernel(__u32 cpu)
+{
+    struct cpu_hw_events *events = events_of(cpu);
+    const __u64 enabled = BPF_CORE_READ(events, pebs_enabled), first = (__u64)&events->events;
+    for (__u32 i = 0; i < GRAB_COUNTERS; i++) {
+        struct perf_event *event = (struct perf_event *)(enabled >> i & 1 ? word_at(first + 8 * i) : 0);
+        if (event && BPF_CORE_READ(event, hw.config) & GRAB_OS)
+            return 1;
+    }
     return 0;
 }
 
@@ -377,13 +394,18 @@ int grab_on_switch(struct bpf_raw_tracepoint_args *args)
     tell_bts(cpu, c, 0);
     void *ring = bpf_map_lookup_elem(&grab_switch_rings, &cpu);
     struct grab_switch *to = ring ? bpf_ringbuf_reserve(ring, sizeof(*to), 0) : 0;
+    const __u64 told = *(volatile __u64 *)&c->read.switches; /* first: an interrupt may read in between */
+    struct grab_read before = c->read;
+    before.switches = told;
     const __u64 number = c->switches++;
     if (!to) {
         c->lost_switches += 1;
     } else {
         struct task_struct *old = (struct task_struct *)args->args[1], *new = (struct task_struct *)args->args[2];
         to->number = number;
+        to->read = before;
         stamp(cpu, c, to);
+        to->of_kernel = grab_addresses.direct_map ? counts_kernel(cpu) : 0;
         to->old_tid = BPF_CORE_READ(old, pid);
         to->new_tid = BPF_CORE_READ(new, pid);
         to->old_tgid = BPF_CORE_READ(old, tgid);
