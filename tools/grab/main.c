@@ -300,10 +300,6 @@ static int run(const struct options *o)
         grab_error("%s: no file can be made in its folder: %s", o->output, strerror(error));
         return GRAB_BAD;
     }
-    if (o->report && kernel.direct_map) {
-        grab_error("--report asks processors with PEBS in the Debug Store only, not those with architectural PEBS");
-        return GRAB_REFUSED;
-    }
     status = grab_rings_open(&rings, &kernel, &store, ring_bytes(o));
     if (!status && o->why)
         status = grab_rings_watch(rings, &kernel);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The judge's rows, over records of processors that are made up: one that does as the model, on which every row is
- * equal, and others that do one thing otherwise, each of which its own row tells, and no other. */
+ * equal, and others that do one thing otherwise, each of which its own row tells, and no other. Each comes with PEBS in
+ * the Debug Store, format 4, and with architectural PEBS. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "tests/unit/support/cmocka.h"
 #include "tools/grab/base/memory.h"
 #include "tools/grab/report/rows.h"
 
-#define BASE     UINT64_C(0xFFFFFE0000001000)
+#define BASE     UINT64_C(0x1360000)
 #define CFG      MSR_PEBS_DATA_CFG_GPR
 #define CFG_MEM  (CFG | MSR_PEBS_DATA_CFG_MEMINFO)
 #define CFG_LBR  (CFG | MSR_PEBS_DATA_CFG_LBR | UINT64_C(31) << 24)
@@ -31,6 +32,8 @@ struct processor {
 
 static struct grab_store store;
 static uint64_t clock_tsc, drains;
+static struct grab_read first_read; /* behind the last switch */
+static bool arch;
 
 /* ---- a processor ------------------------------------------------------------------------------------------------- */
 
@@ -46,9 +49,17 @@ struct run { /* of the known program */
     uint64_t cfg;
     struct counter counter[2];
     struct ds_pebs_lbr history[LBRS]; /* the last one first */
-    uint8_t bytes[RECORDS * 1024];
+    uint8_t bytes[RECORDS * 2048];
     uint32_t used, records, all;
 };
+
+/* CFG_C of the same groups. */
+static uint64_t arch_groups(uint64_t cfg)
+{
+    return (cfg & MSR_PEBS_DATA_CFG_GPR ? IA32_PMC_CFG_C_GPR : 0) |
+           (cfg & MSR_PEBS_DATA_CFG_MEMINFO ? IA32_PMC_CFG_C_AUX : 0) |
+           (cfg & MSR_PEBS_DATA_CFG_LBR ? ia32_pmc_cfg_c_with_lbr(DS_ARCH_LBR_ALL) : 0);
+}
 
 static void drain(struct run *r)
 {
@@ -56,7 +67,15 @@ static void drain(struct run *r)
     head.capabilities = IA32_PERF_CAPABILITIES_PEBS_TIMING;
     struct ds_area_a0 area = {.pebs_buffer_base = BASE, .pebs_index = BASE + r->used};
     area.pebs_fixed_counter_reset[0] = -r->counter[0].period & (DS_BIT(48) - 1);
-    memcpy(head.area, &area, sizeof area);
+    struct grab_registers registers = {.base = BASE | 4, .index = ia32_pebs_index(r->used, 16)};
+    for (unsigned i = 0; i < 2; i++)
+        if (r->counter[i].bit)
+            registers.cfg_c[__builtin_ctzll(r->counter[i].bit)] =
+                arch_groups(r->cfg) | (-r->counter[i].period & IA32_PMC_CFG_C_RELOAD);
+    if (arch)
+        memcpy(head.area, &registers, sizeof registers);
+    else
+        memcpy(head.area, &area, sizeof area);
     grab_store_drain(&store, 0, &head, sizeof head);
     for (uint32_t at = 0; at < r->used; at += GRAB_PIECE) {
         struct grab_records part = {
@@ -74,6 +93,26 @@ static void put(struct run *r, const void *bytes, uint32_t size)
     r->used += size;
 }
 
+/* What is in front of the history. */
+static void put_arch(struct run *r, uint64_t groups, const struct ds_pebs_basic *b, const struct ds_pebs_gpr *registers)
+{
+    const uint64_t size = ds_arch_record_bytes(groups, 0, LBRS) + (r->p->longer ? 16 : 0);
+    const struct ds_arch_header header = {.format = DS_ARCH_HEADER_BASIC | groups | size};
+    const struct ds_arch_basic basic = {
+        b->eventing_ip, b->counters, b->tsc, DS_ARCH_RETIRE_VALID | (r->p->slow_retirement ? 2 : 1), {0}};
+    const struct ds_arch_aux aux = {.latency = r->p->slow_loads ? 30 : 5};
+    const struct ds_arch_gpr gpr = {.registers = *registers};
+    const struct ds_arch_lbr lbr = {.depth = LBRS};
+    put(r, &header, sizeof header);
+    put(r, &basic, sizeof basic);
+    if (groups & IA32_PMC_CFG_C_AUX)
+        put(r, &aux, sizeof aux);
+    if (groups & IA32_PMC_CFG_C_GPR)
+        put(r, &gpr, sizeof gpr);
+    if (groups & IA32_PMC_CFG_C_LBR)
+        put(r, &lbr, sizeof lbr);
+}
+
 static void record(struct run *r, uint64_t counters, enum grab_label label, const struct grab_state *after)
 {
     const bool history = r->cfg & MSR_PEBS_DATA_CFG_LBR;
@@ -88,15 +127,18 @@ static void record(struct run *r, uint64_t counters, enum grab_label label, cons
     const struct ds_pebs_gpr gpr = {.rip = grab_known_at[r->p->rip_eventing ? label : after->next],
                                     .rcx = after->left - (after->next == GRAB_K8)};
     const struct ds_pebs_meminfo memory = {.latency = r->p->slow_loads ? 30 : 5};
-    put(r, &basic, sizeof basic);
-    if (groups & MSR_PEBS_DATA_CFG_MEMINFO)
+    if (arch)
+        put_arch(r, arch_groups(groups), &basic, &gpr);
+    else
+        put(r, &basic, sizeof basic);
+    if (!arch && groups & MSR_PEBS_DATA_CFG_MEMINFO)
         put(r, &memory, sizeof memory);
-    if (groups & MSR_PEBS_DATA_CFG_GPR)
+    if (!arch && groups & MSR_PEBS_DATA_CFG_GPR)
         put(r, &gpr, sizeof gpr);
     for (unsigned i = 0; history && i < LBRS; i++)
         put(r, &r->history[r->p->oldest_first ? LBRS - 1 - i : i], sizeof r->history[0]);
     if (r->p->longer)
-        put(r, "\0\0\0\0\0\0\0", 8);
+        put(r, (const uint64_t[2]){0}, arch ? 16 : 8);
     r->all++;
     if (++r->records == RECORDS)
         drain(r);
@@ -112,9 +154,15 @@ static void sample(struct run *r, uint64_t ip, uint64_t second, uint64_t rcx)
 static void change(const struct run *r, uint32_t from, uint32_t to)
 {
     clock_tsc += 3;
-    const struct grab_switch s = {
-        .time = clock_tsc - r->p->clock_off, .index = BASE + r->used, .drains = drains, .old_tid = from, .new_tid = to};
+    const struct grab_switch s = {.number = store.cpu[0].switch_count,
+                                  .time = clock_tsc - r->p->clock_off,
+                                  .index = BASE + r->used,
+                                  .read = first_read,
+                                  .drains = drains,
+                                  .old_tid = from,
+                                  .new_tid = to};
     grab_store_switch(&store, 0, &s, sizeof s);
+    first_read = (struct grab_read){s.number + 1, drains, r->used, from};
     clock_tsc += 3;
 }
 
@@ -242,7 +290,7 @@ static struct grab_judged judge(const struct processor *p)
 {
     static struct grab_pair pairs[] = {{0, 0, 0}, {1000000000, 1000000000, 0}}; /* a TSC of 1 GHz */
     static struct grab_clock clock = {pairs, 2, 2};
-    struct grab_judged j = {.store = &store, .format = 4, .clock = &clock};
+    struct grab_judged j = {.store = &store, .format = arch ? DS_FORMAT_ARCH : 4, .clock = &clock};
     store = (struct grab_store){0};
     drains = 0;
     clock_tsc = 10000000;
@@ -376,11 +424,19 @@ static void too_few(void **state)
     end(&j);
 }
 
+static int architectural(void **state)
+{
+    (void)state;
+    arch = true;
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_the_model),           cmocka_unit_test(too_few),   cmocka_unit_test(otherwise),
         cmocka_unit_test(rip_of_the_instruction), cmocka_unit_test(not_asked),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return failed + cmocka_run_group_tests(tests, architectural, NULL);
 }

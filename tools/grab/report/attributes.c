@@ -4,6 +4,7 @@
 #include <asm/perf_regs.h>
 #include <stdio.h>
 
+#include "ds/pebs23_layout.h"
 #include "tools/grab/base/events.h"
 
 #define REGISTERS  0xFFu        /* EAX to SP of perf's registers: any of them has the processor record all */
@@ -83,12 +84,19 @@ static void loads(struct grab_attributes *to, const struct asked *asked)
 }
 
 /* Counters with precise distribution are taken by other events, as many as Linux can schedule together with those that
- * are there: those shall be on others. */
+ * are there: those shall be on others. Linux puts such branches of Cougar Cove on counter 0 alone. Its stores can be on
+ * 1, too, where they are then. */
 static void keep_off_precise(struct grab_attributes *to, const struct asked *asked)
 {
     to->group = true;
-    while (asked->format >= FIRST_BASE && to->count < GRAB_ATTRIBUTES)
+    while (asked->format >= FIRST_BASE && to->count < GRAB_ATTRIBUTES - 1)
         to->a[to->count++] = event(asked, BRANCHES, 3, FAR);
+    struct perf_event_attr *a = &to->a[to->count];
+    if (asked->format != DS_FORMAT_ARCH || !named(a, asked, "mem-stores"))
+        return;
+    a->sample_period = FAR;
+    a->precise_ip = 2;
+    to->count++;
 }
 
 void grab_attributes(struct grab_attributes *to, enum grab_setting_number number, const struct grab_core *core,

@@ -7,7 +7,7 @@
 #include "tools/grab/report/cores.h"
 #include "tools/grab/report/settings.h"
 
-#define GRAB_ATTRIBUTES 4u
+#define GRAB_ATTRIBUTES 5u
 
 struct grab_attributes {
     struct perf_event_attr a[GRAB_ATTRIBUTES];

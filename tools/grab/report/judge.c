@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "ds/events/events.h"
-#include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/cairn/base/wrap.h"
 #include "tools/grab/base/error.h"
 #include "tools/grab/base/events.h"
+#include "tools/grab/base/index.h"
 #include "tools/grab/base/machine.h"
 #include "tools/grab/report/rows.h"
 
@@ -37,6 +38,10 @@ static void print_identity(const struct grab_judged *j, const char *release, uns
         printf("cpuid.1a: core type %02XH\n", core_type);
     __cpuid(0xA, a, b, c, d);
     printf("cpuid.0a: %08x %08x %08x %08x\n", a, b, c, d);
+    for (unsigned sub = 0; j->format == DS_FORMAT_ARCH && sub < 6; sub++) {
+        __cpuid_count(0x23, sub, a, b, c, d);
+        printf("cpuid.23.%u: %08x %08x %08x %08x\n", sub, a, b, c, d);
+    }
     printf("perf_capabilities: %" PRIx64 "H, PEBS format %u\n", capabilities, j->format);
 }
 
@@ -103,6 +108,7 @@ int grab_judge(const struct grab_kernel *kernel, struct grab_rings *rings, struc
 {
     struct grab_core cores[GRAB_CORES];
     struct grab_clock clock = {0};
+    uint64_t skipped, switches;
     struct grab_judged judged[GRAB_CORES] = {0};
     const unsigned count = grab_cores_find(cores);
     if (!count) {
@@ -120,7 +126,11 @@ int grab_judge(const struct grab_kernel *kernel, struct grab_rings *rings, struc
         return GRAB_BAD;
     }
     grab_rings_tell_skipped(rings);
+    grab_rings_skipped(rings, &skipped, &switches);
     for (unsigned i = 0; i < count; i++) {
+        const unsigned cpu = cores[i].cpu;
+        if (judged[i].format == DS_FORMAT_ARCH)
+            grab_index_find(&store->cpu[cpu], skipped ? NULL : grab_rings_cpu(rings, cpu), &(struct grab_index){0});
         printf("%s", i ? "\n" : "");
         print_core(&judged[i], kernel->release);
     }

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/pebs/pebs.h"
 
 #define NEAR 12u /* core cycles: the second cache of every processor takes longer */
@@ -40,10 +40,21 @@ void grab_ask_latency(const struct grab_judged *j, struct grab_answer *a)
                  "%zu of %zu loads below %u cycles, %" PRIu64 " to %" PRIu64, near, all, NEAR, least, most);
 }
 
-/* Redwood Cove has none of FIXED_CTR0: Linux' arch/x86/events/intel/core.c keeps such events off it. */
-static bool has_retire_latency(const struct grab_judged *j, const struct grab_seen *s)
+/* False: it has none. Redwood Cove has none of FIXED_CTR0: Linux' arch/x86/events/intel/core.c keeps such events off
+ * it. */
+static bool retire_latency(const struct grab_judged *j, const struct grab_seen *s, uint64_t *latency)
 {
-    return !(s->counters & DS_BIT(DS_COUNTER_FIXED)) || j->generation != DS_GENERATION_REDWOODCOVE;
+    uint64_t word = 0;
+    if (s->counters & DS_BIT(DS_COUNTER_FIXED) && j->generation == DS_GENERATION_REDWOODCOVE)
+        return false;
+    if (j->format != DS_FORMAT_ARCH) {
+        memcpy(&word, s->record, sizeof word);
+        *latency = ds_pebs_head_latency(word);
+        return true;
+    }
+    cairn_pebs_get(j->format, s->record, s->size, CAIRN_PEBS_RETIRE, &word);
+    *latency = word & DS_ARCH_RETIRE_LATENCY;
+    return word & DS_ARCH_RETIRE_VALID;
 }
 
 /* The retire latency is the cycles since the retirement before. So those of instructions taken evenly, times their
@@ -53,7 +64,7 @@ void grab_ask_retire_latency(const struct grab_judged *j, struct grab_answer *a)
     const struct grab_setting *setting = &grab_settings[GRAB_PRECISE];
     const struct grab_state end = {GRAB_K8, 1};
     const uint64_t cycles = j->taken[GRAB_PRECISE].cycles;
-    uint64_t sum = 0, all = 0, head;
+    uint64_t sum = 0, all = 0, latency;
     if (!(j->store->cpu[j->cpu].drains->head.capabilities & IA32_PERF_CAPABILITIES_PEBS_TIMING)) {
         GRAB_NOT_ASKED(a, "records of this processor have no retire latency");
         return;
@@ -61,10 +72,9 @@ void grab_ask_retire_latency(const struct grab_judged *j, struct grab_answer *a)
     if (!grab_was_run(j, GRAB_PRECISE, a))
         return;
     for (struct grab_seen s = grab_seen_first(GRAB_PRECISE); grab_seen_next(j, &s);) {
-        memcpy(&head, s.record, sizeof head);
-        if (!s.known || !has_retire_latency(j, &s))
+        if (!s.known || !retire_latency(j, &s, &latency))
             continue;
-        sum += ds_pebs_head_latency(head);
+        sum += latency;
         all++;
     }
     if (!grab_enough(a, all))

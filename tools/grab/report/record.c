@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/pebs/pebs.h"
 
 void grab_ask_record_size(const struct grab_judged *j, struct grab_answer *a)
@@ -27,10 +27,28 @@ void grab_ask_record_size(const struct grab_judged *j, struct grab_answer *a)
                  "%zu of %zu records, %" PRIu32 " to %" PRIu32 " bytes", good, all, least, most);
 }
 
+/* The groups that the head names, and those that Linux has asked for: by MSR_PEBS_DATA_CFG, or by CFG_C of the counter;
+ * where a record names several of these, each has asked for the same. */
+static bool as_asked(const struct grab_judged *j, const struct grab_seen *s, uint64_t *head)
+{
+    struct grab_registers registers;
+    memcpy(head, s->record, sizeof *head);
+    if (j->format != DS_FORMAT_ARCH) {
+        *head = ds_pebs_head_groups(*head);
+        return *head == (uint32_t)s->drain->head.data_cfg;
+    }
+    *head &= IA32_PMC_CFG_C_GROUPS;
+    memcpy(&registers, s->drain->head.area, sizeof registers);
+    for (unsigned c = 0; c < CAIRN_PEBS_COUNTERS_MOST; c++)
+        if (s->counters >> c & 1 && (registers.cfg_c[c] & IA32_PMC_CFG_C_GROUPS) != *head)
+            return false;
+    return s->counters != 0;
+}
+
 void grab_ask_groups(const struct grab_judged *j, struct grab_answer *a)
 {
     size_t good = 0, all = 0;
-    uint32_t seen = 0;
+    uint64_t seen = 0;
     if (j->format < 4) {
         GRAB_NOT_ASKED(a, "records of format %u have no groups", j->format);
         return;
@@ -38,12 +56,11 @@ void grab_ask_groups(const struct grab_judged *j, struct grab_answer *a)
     for (unsigned n = 0; n < GRAB_SETTINGS; n++)
         for (struct grab_seen s = grab_seen_first((enum grab_setting_number)n); grab_seen_next(j, &s); all++) {
             uint64_t head;
-            memcpy(&head, s.record, sizeof head);
-            good += ds_pebs_head_groups(head) == (uint32_t)s.drain->head.data_cfg;
-            seen |= ds_pebs_head_groups(head);
+            good += as_asked(j, &s, &head);
+            seen |= head;
         }
     if (grab_enough(a, all))
-        grab_say(a, good == all ? "as_asked" : "other", "%zu of %zu heads; bits of all of them %" PRIx32 "H", good, all,
+        grab_say(a, good == all ? "as_asked" : "other", "%zu of %zu heads; bits of all of them %" PRIx64 "H", good, all,
                  seen);
 }
 

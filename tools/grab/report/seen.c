@@ -24,25 +24,23 @@ struct grab_seen grab_seen_first(enum grab_setting_number setting)
     return (struct grab_seen){.setting = setting, .joined = true};
 }
 
-static bool read_rcx(uint64_t *rcx, unsigned format, const uint8_t *record)
+static bool read_rcx(uint64_t *rcx, unsigned format, const uint8_t *record, uint32_t size)
 {
-    uint64_t head;
-    size_t at = offsetof(struct ds_pebs_fmt0, rcx);
-    if (format >= 4) {
-        memcpy(&head, record, sizeof head);
-        if (!(head & MSR_PEBS_DATA_CFG_GPR))
-            return false;
-        at = sizeof(struct ds_pebs_basic) + offsetof(struct ds_pebs_gpr, rcx) +
-             (head & MSR_PEBS_DATA_CFG_MEMINFO ? sizeof(struct ds_pebs_meminfo) : 0);
-    }
-    memcpy(rcx, record + at, sizeof *rcx);
-    return true;
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    cairn_pebs_walk(&walk, format, record, size);
+    while (cairn_pebs_next(&walk, &f))
+        if (f.what == CAIRN_PEBS_REGISTER && strcmp(f.name, "RCX") == 0) {
+            *rcx = f.value;
+            return true;
+        }
+    return false;
 }
 
 static void read_record(unsigned format, struct grab_seen *s)
 {
     uint64_t rip, rcx, ip = 0;
-    s->known = s->size >= ds_pebs_fixed_size(format) && read_rcx(&rcx, format, s->record) &&
+    s->known = read_rcx(&rcx, format, s->record, s->size) &&
                cairn_pebs_get(format, s->record, s->size, CAIRN_PEBS_RIP, &rip) &&
                grab_known_state(&s->state, rip, rcx, grab_settings[s->setting].iterations);
     cairn_pebs_get(format, s->record, s->size, CAIRN_PEBS_EVENTING_IP, &ip);

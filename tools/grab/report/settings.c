@@ -86,7 +86,7 @@ void grab_settings_run(enum grab_setting_number number, const struct grab_core *
                        struct grab_rings *rings, const struct grab_store *store, struct grab_taken *taken)
 {
     const struct grab_one_cpu *c = &store->cpu[core->cpu];
-    struct run r = {{-1, -1, -1, -1}, NULL};
+    struct run r = {{-1, -1, -1, -1, -1}, NULL};
     int go[2];
     *taken = (struct grab_taken){.refused = "no process can be made"};
     grab_rings_take(rings);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "tools/grab/base/memory.h"
 #include "tools/pebs/pebs.h"
 
@@ -107,14 +107,19 @@ void grab_ask_pdist_spacing(const struct grab_judged *j, struct grab_answer *a)
         answer_distance(a, &first, GRAB_PRECISE_FIRST);
 }
 
-/* The reset value that Linux has put into the DS area for the counter of these records. */
+/* By the value that Linux has the processor put into the counter of these records: in the DS area, or CFG_C. */
 static uint64_t period_of(const struct grab_judged *j, enum grab_setting_number n, uint64_t counters)
 {
     struct grab_seen s = grab_seen_first(n);
     struct cairn_pebs_area area = {0};
+    struct grab_registers registers;
     const unsigned counter = counters ? (unsigned)__builtin_ctzll(counters) : CAIRN_PEBS_COUNTERS_MOST;
     if (counter >= CAIRN_PEBS_COUNTERS_MOST || !grab_seen_next(j, &s))
         return 0;
+    if (j->format == DS_FORMAT_ARCH) {
+        memcpy(&registers, s.drain->head.area, sizeof registers);
+        return -registers.cfg_c[counter] & IA32_PMC_CFG_C_RELOAD;
+    }
     cairn_pebs_area(j->format, s.drain->head.area, sizeof s.drain->head.area, &area);
     return -area.reset[counter] & (DS_BIT(40) - 1);
 }
