@@ -27,6 +27,7 @@ enum kphase {
     KPHASE_PANIC,            /* before the dump; all other CPUs are stopped, interrupts are off */
     KPHASE_DUMP,             /* a dump is about to be written; as KPHASE_RUN_ENDS, or as KPHASE_PANIC */
     KPHASE_DUMPED,           /* a dump is written: what is to be reported of it; as KPHASE_DUMP */
+    KPHASE_SUMMARY,          /* all is said but what the parts that are run here add to it; any context */
     KPHASE_END,              /* all is said, the machine is about to end as option end= says; any context */
     KPHASE_LAST_WORDS,       /* a failure or a panic is about to be told, perhaps before KPHASE_MEMORY; any context */
 };

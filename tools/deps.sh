@@ -93,6 +93,7 @@ xdist_there    python3-pytest-xdist python3-pytest-xdist python-pytest-xdist pyt
 on_path babeltrace2        babeltrace2     babeltrace2           babeltrace2     babeltrace2      babeltrace
 bt2_there                  python3-bt2     python3-bt2           -               python3-babeltrace2 -
 perf_there                 linux-perf      -                     -               -                -
+on_path zbarimg            zbar-tools      zbar                  zbar            zbar             zbar
 on_path groff              groff-base      groff-base            groff           groff            groff
 on_path zsh                zsh             zsh                   zsh             zsh              zsh
 on_path fish               fish            fish                  fish            fish             fish

@@ -3,7 +3,6 @@
 
 #include "arch/arch.h"
 #include "arch/serial.h"
-#include "kernel/console/print.h"
 #include "kernel/console/report.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/lib/print.h"
@@ -20,6 +19,7 @@ __attribute__((weak)) void kend_by_power(void)
 
 _Noreturn void kend(bool good)
 {
+    kphase_run(KPHASE_SUMMARY, NULL);
     kphase_run(KPHASE_END, NULL);
     arch_serial_drain();
     if (kopt.end == KOPT_END_EXIT) {

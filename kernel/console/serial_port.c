@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/console/serial_port.h"
 
-#include "arch/arch.h"
 #include "arch/serial.h"
 #include "kernel/console/print.h"
 #include "kernel/console/sinks.h"

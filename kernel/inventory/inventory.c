@@ -98,7 +98,7 @@ static void read_all(const struct boot_info *info)
 }
 KPHASE(KPHASE_PROCESSORS, read_all);
 
-static void signature(char text[13])
+void kinventory_signature(char text[13])
 {
     uint32_t r[4];
     snprintf(text, 13, "none");
@@ -110,6 +110,20 @@ static void signature(char text[13])
         text[i] = c >= ' ' && c < 127 ? c : '\0';
     }
     text[12] = '\0';
+}
+
+/* Intel has it in the upper half, AMD in the lower. */
+static uint64_t microcode(const struct machine_cpu *m)
+{
+    return m->microcode >> 32 ? m->microcode >> 32 : m->microcode;
+}
+
+bool kinventory_microcode(uint64_t *version)
+{
+    if (!cpus || !cpus->microcode_read)
+        return false;
+    *version = microcode(cpus);
+    return true;
 }
 
 uint64_t kinventory_memory(void)
@@ -157,8 +171,7 @@ static void dump_cpu(struct trace_dump *d, uint32_t n)
         else if (m->msr_state[i] < 0)
             trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.msr.%X=fault", n, msrs[i].msr);
     if (m->microcode_read)
-        trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.microcode=0x%lx", n,
-                         (unsigned long)(m->microcode >> 32 ? m->microcode >> 32 : m->microcode));
+        trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.microcode=0x%lx", n, (unsigned long)microcode(m));
 }
 
 /* ISO 8601's word for the firmware's time zone: UEFI counts the minutes from local time to UTC. */
@@ -190,7 +203,7 @@ static void dump_inventory(struct trace_dump *d)
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "boot.time=%04u-%02u-%02uT%02u:%02u:%02u%s", t->year, t->month,
                          t->day, t->hour, t->minute, t->second, text);
     }
-    signature(text);
+    kinventory_signature(text);
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.hypervisor=%s", text);
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.cpus_left_out=%u", arch_cpus_found() - kcpu_count);
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.cpus_disabled=%u", arch_cpus_disabled());

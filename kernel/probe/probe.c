@@ -16,6 +16,7 @@
 #include "kernel/dump_section.h"
 #include "kernel/event/event.h"
 #include "kernel/gate.h"
+#include "kernel/lib/card.h"
 #include "kernel/lib/panic.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
@@ -389,6 +390,11 @@ static void dump_cost(struct trace_dump *dump, const struct found *f, unsigned i
                      (unsigned long)c->least, (unsigned long)c->median, (unsigned long)c->p99, c->reason);
 }
 
+static const char *asked(const struct found *f)
+{
+    return f->modelled ? "model" : kmachine_emulated() ? "TCG" : kmachine_virtual() ? "virtual" : "processor";
+}
+
 /* What has been found out so far, as lines of the machine stream. */
 static void kprobe_dump(struct trace_dump *dump)
 {
@@ -397,11 +403,7 @@ static void kprobe_dump(struct trace_dump *dump)
         const struct found *f = &found[n];
         if (!f->done)
             continue;
-        trace_dump_print(dump, stream, "probe.%u.machine=%s", f->cpu,
-                         f->modelled           ? "model"
-                         : kmachine_emulated() ? "TCG"
-                         : kmachine_virtual()  ? "virtual"
-                                               : "processor");
+        trace_dump_print(dump, stream, "probe.%u.machine=%s", f->cpu, asked(f));
         for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
             trace_dump_print(dump, stream, "probe.%u.%u=%s|%s|%s", f->cpu, i, ds_probe_rows[i].name,
                              f->results[i].answer, f->results[i].evidence);
@@ -412,3 +414,26 @@ static void kprobe_dump(struct trace_dump *dump)
     }
 }
 KDUMP_SECTION(KDUMP_FOUND, KDUMP_END | KDUMP_REST, kprobe_dump);
+
+/* The answers: of the first kind of core all that there are, of another one those that are not the first's. */
+static void tell(void (*put)(const char *name, const char *value))
+{
+    char cpu[12];
+    for (uint32_t n = 0; n < kinds; n++) {
+        const struct found *f = &found[n];
+        if (!f->done)
+            return; /* a panic came first */
+        snprintf(cpu, sizeof cpu, "%u", f->cpu);
+        put("probe", cpu);
+        if (n == 0)
+            put("asked", asked(f));
+        snprintf(cpu, sizeof cpu, "%u", found[0].cpu);
+        if (n)
+            put("as", cpu);
+        for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
+            if (n == 0 ? f->results[i].answer[0] : strcmp(f->results[i].answer, found[0].results[i].answer) != 0)
+                put(ds_probe_rows[i].name, f->results[i].answer);
+    }
+}
+static const struct kcard_row answers = {.tell = tell};
+ROWS_ADD(kcard, answers);

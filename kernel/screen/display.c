@@ -98,6 +98,42 @@ void kscreen_rescue(const struct boot_info *unused)
 }
 KPHASE(KPHASE_LAST_WORDS, kscreen_rescue);
 
+/* ---- lines and a picture that stay ------------------------------------------------------------------------------- */
+
+#define LEAST_COLUMNS 80u
+#define QUIET         4u /* modules of light around the picture */
+#define LEAST_MODULE  2u /* pixels: what a camera can still tell apart */
+
+/* At the top right; returns how many columns are left of it. */
+static uint32_t draw_modules(const struct screen *s, const uint8_t *modules, uint32_t size, uint32_t stride)
+{
+    const struct pixels *p = &s->pixels;
+    const uint32_t cell = s->font->width * s->scale, text = s->left + LEAST_COLUMNS * cell, all = size + 2 * QUIET;
+    const uint32_t room = p->width > text ? p->width - text : 0;
+    const uint32_t side = (room < p->height ? room : p->height) / all, left = p->width - side * all;
+    const uint32_t dark = kpixels_colour(p, 0x000000), light = kpixels_colour(p, 0xFFFFFF);
+    if (!modules || side < LEAST_MODULE)
+        return s->columns;
+    const uint32_t columns = (left - s->left) / cell;
+    kpixels_fill(p, s->left + columns * cell, 0, p->width, p->height, s->paper[SCREEN_TEXT]);
+    kpixels_fill(p, left, 0, all * side, all * side, light);
+    for (uint32_t row = 0; row < size; row++)
+        for (uint32_t column = 0; column < size; column++)
+            if (modules[row * stride + column] & 1)
+                kpixels_fill(p, left + (QUIET + column) * side, (QUIET + row) * side, side, side, dark);
+    return columns;
+}
+
+void kscreen_card(const char *lines, const uint8_t *modules, uint32_t size, uint32_t stride)
+{
+    if (!shown)
+        return;
+    const bool on = kprint_lock();
+    kscreen_keep(&screen, lines, draw_modules(&screen, modules, size, stride));
+    arch_map_flush();
+    kprint_unlock(on);
+}
+
 /* ---- the status line --------------------------------------------------------------------------------------------- */
 
 void kprint_status(const char *format, ...)

@@ -18,6 +18,7 @@ static const struct {
     [SCREEN_SUMMARY] = {"SUMMARY: ", 0xFFFFFF, 0x2040A0, false},
     [SCREEN_PANIC] = {"PANIC", 0xFFFFFF, 0xB00000, true},
     [SCREEN_STATUS] = {"", 0x000000, 0xB0B0B0, false},
+    [SCREEN_CARD] = {"", 0x000000, 0xFFFFFF, true},
 };
 #define LONGEST_WORD 9u
 
@@ -143,6 +144,58 @@ static void put(struct screen *s, char c)
     s->text[s->row][s->column++] = c >= FONT_FIRST && c <= FONT_LAST ? c : '?';
     if (s->row == s->begin && s->column <= LONGEST_WORD)
         look_at_first_word(s);
+}
+
+/* ---- lines that stay --------------------------------------------------------------------------------------------- */
+
+static uint32_t used(const char *row, uint32_t columns)
+{
+    while (columns && row[columns - 1] == ' ')
+        columns--;
+    return columns;
+}
+
+/* Writes a row of `old`. One that goes on with a line of which nothing else is there is a line of its own. */
+static void write_again(struct screen *s, const struct screen *old, uint32_t row)
+{
+    const bool follows = old->follows[row] && row != old->kept;
+    if (follows && used(old->text[row - 1], old->columns) < old->columns)
+        put(s, ' '); /* it was wrapped there */
+    else if (!follows && row)
+        put(s, '\n');
+    for (uint32_t i = follows ? INDENT : 0, end = used(old->text[row], old->columns); i < end; i++)
+        put(s, old->text[row][i]);
+}
+
+/* An empty screen but for the status. */
+static void restart(struct screen *s)
+{
+    for (uint32_t row = 0; row < s->rows; row++)
+        clear_row(s, row);
+    s->kept = s->row = s->column = s->begin = 0;
+    s->newline = false;
+}
+
+void kscreen_keep(struct screen *s, const char *lines, uint32_t columns)
+{
+    static struct screen old; /* large for a stack */
+    old = *s;
+    s->columns = least(columns, s->columns);
+    restart(s);
+    uint32_t count = 0;
+    for (const char *c = lines; *c; c++)
+        count += *c == '\n';
+    if (s->rows >= 2 * count + SCREEN_LEAST_ROWS / 2) {
+        for (const char *c = lines; *c; c++)
+            put(s, *c);
+        for (; s->kept <= s->row; s->kept++)
+            s->kind[s->kept] = SCREEN_CARD;
+    }
+    for (uint32_t row = 0; row <= old.row; row++)
+        write_again(s, &old, row);
+    s->newline = old.newline;
+    compose_status(s);
+    draw(s);
 }
 
 /* ---- for everybody ---------------------------------------------------------------------------------------------- */

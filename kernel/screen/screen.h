@@ -25,8 +25,17 @@
 #define SCREEN_GOOD_ROWS    30u
 
 /* What the first word of a line makes of it. */
-enum screen_kind { SCREEN_TEXT, SCREEN_PASS, SCREEN_FAIL, SCREEN_SKIP, SCREEN_SUMMARY, SCREEN_PANIC, SCREEN_STATUS };
-#define SCREEN_KINDS 7u
+enum screen_kind {
+    SCREEN_TEXT,
+    SCREEN_PASS,
+    SCREEN_FAIL,
+    SCREEN_SKIP,
+    SCREEN_SUMMARY,
+    SCREEN_PANIC,
+    SCREEN_STATUS,
+    SCREEN_CARD,
+};
+#define SCREEN_KINDS 8u
 
 struct screen {
     struct pixels pixels;
@@ -50,5 +59,8 @@ struct screen {
 int kscreen_init(struct screen *s, const struct pixels *pixels, const struct font *font);
 /* ASCII; '\n' ends a line, '\r' is ignored, what has no glyph becomes '?'. Draws what has changed. */
 void kscreen_write(struct screen *s, const char *text, size_t size);
+/* Has these lines at the top from now on, where they stay, and text only in the first `columns` columns: all that is
+ * there is written again below them. Lines of a screen that is too low for them and for others do not appear. */
+void kscreen_keep(struct screen *s, const char *lines, uint32_t columns);
 /* The line at the bottom. */
 void kscreen_status(struct screen *s, const char *text);

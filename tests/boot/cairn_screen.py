@@ -98,11 +98,23 @@ def cell(picture, x, y, scale, glyphs):
     return "", None, None
 
 
+def text_columns(picture, glyphs):
+    """How many columns are left of the QR code, if there is one: its corner is light, and the status does not go on
+    below it."""
+    scale, columns, rows, left, top = grid(picture)
+    if picture.line(picture.width - 1, 0, 1) != b"\xff\xff\xff":
+        return columns
+    status = [cell(picture, left + column * glyphs[0] * scale, top + (rows - 1) * glyphs[1] * scale, scale, glyphs)
+              for column in range(columns)]
+    return next(column for column in range(columns) if status[column][2] in (None, bytes(3), b"\xff\xff\xff"))
+
+
 def read(picture):
     """[(text, ink, paper)] of the rows: '' for what is no character, the ink of its first letter, the paper of its
     first cell."""
-    scale, columns, rows, left, top = grid(picture)
+    scale, _, rows, left, top = grid(picture)
     glyphs = font()
+    columns = text_columns(picture, glyphs)
     lines = []
     for row in range(rows):
         cells = [cell(picture, left + column * glyphs[0] * scale, top + row * glyphs[1] * scale, scale, glyphs)

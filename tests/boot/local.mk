@@ -18,4 +18,8 @@ $(B)/high-screen.efi: $(B)/loader/tests/boot/high_screen.o $(B)/high-screen.obje
 	$(call say,LINK)
 	$(call link_efi,$(B)/high-screen,$<)
 $(B)/loader/tests/boot/high_screen.o: | gnu-efi
-test-products: $(B)/probe.elf $(B)/high-screen.efi
+# The kernel's QR codes as pictures: test_card.py.
+$(B)/qr-picture: $(B)/host/tests/boot/qr_picture.o $(B)/host/libshared.a
+	$(call say,LINK)
+	$(Q)$(CC) -o $@ $^
+test-products: $(B)/probe.elf $(B)/high-screen.efi $(B)/qr-picture

@@ -26,7 +26,7 @@ def main(file, *arguments):
         # a machine that was reset waits with its last picture
         with cs.Machine(Path(folder), "--raw", "end=reboot", *arguments,
                         qemu=("-device", "VGA,xres=800,yres=600", "-no-shutdown")) as machine:
-            Path(file).write_bytes(png(machine.wait_for("SUMMARY: ")))
+            Path(file).write_bytes(png(machine.wait_for("sum=")))
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ def added(words):
 
 @pytest.mark.parametrize("table, words", [
     ("kphase", r"KPHASE\("), ("knmi", r"ROWS_ADD\(knmi,"), ("kdump", r"KDUMP_SECTION\("), ("kopt", r"ROWS_ADD\(kopt,"),
-    ("kopt_rows", r"ROWS_ADD\(kopt_rows,"), ("kbackend", r"ROWS_ADD\(kbackend,"),
+    ("kcard", r"ROWS_ADD\(kcard,"), ("kopt_rows", r"ROWS_ADD\(kopt_rows,"), ("kbackend", r"ROWS_ADD\(kbackend,"),
     ("ksession", r"ROWS_ADD\(ksession,"), ("kworkload", r"KWORKLOAD\("), ("kopt_workload", r"KOPT_WORKLOAD\("),
     ("kopt_absent", r"ROWS_ADD\(kopt_absent,"), ("kopt_check", r"KOPT_CHECK\("),
     ("ds_model_preset", r"ROWS_ADD\(ds_model_preset,"), ("ds_mechanism", r"ROWS_ADD\(ds_mechanism,"),

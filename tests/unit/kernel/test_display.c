@@ -13,7 +13,7 @@
 #define GIB        (UINT64_C(1) << 30)
 #define MEMORY_END GIB /* all below is */
 
-static uint32_t pixels[480][640];
+static uint32_t pixels[480][800];
 static uint64_t where; /* physical, of these */
 
 void *arch_phys_to_virt(uint64_t phys)
@@ -100,7 +100,7 @@ static void firmware(uint64_t base)
     info = (struct boot_info){
         .direct_map_size = 4 * GIB,
         .framebuffer = {
-            .base = base, .size = sizeof pixels, .width = 640, .height = 480, .pixels_per_line = 640, .format = 1}};
+            .base = base, .size = sizeof pixels, .width = 800, .height = 480, .pixels_per_line = 800, .format = 1}};
     memset(pixels, 0xAA, sizeof pixels);
     consoles = 0;
     said[0] = '\0';
@@ -120,7 +120,7 @@ static void rescued(void **state)
     assert_int_equal(consoles, 1);
     memset(pixels, 0xAA, sizeof pixels);
     added->write(added->context, "text", 4); /* it is the screen's */
-    static const uint32_t untouched[640] = {[0 ... 639] = 0xAAAAAAAA};
+    static const uint32_t untouched[800] = {[0 ... 799] = 0xAAAAAAAA};
     bool drawn = false;
     for (unsigned y = 0; y < 480; y++)
         drawn |= memcmp(pixels[y], untouched, sizeof untouched) != 0;
@@ -170,13 +170,13 @@ static void opened(void **state)
     firmware(3 * GIB);
     kscreen_open(&info);
     assert_int_equal(consoles, 1);
-    assert_string_equal(said, "screen: 640 x 480 pixels, 29 rows of 79 characters\n");
+    assert_string_equal(said, "screen: 800 x 480 pixels, 29 rows of 99 characters\n");
     kscreen_rescue(NULL);
     assert_int_equal(consoles, 1);
     firmware(0x100000);
     kscreen_open(&info);
     assert_int_equal(consoles, 0);
-    assert_string_equal(said, "screen: none: 640 x 480 pixels, but the framebuffer cannot be mapped: it is in memory, "
+    assert_string_equal(said, "screen: none: 800 x 480 pixels, but the framebuffer cannot be mapped: it is in memory, "
                               "or beyond what the processor can address\n");
 }
 
@@ -196,9 +196,41 @@ static void status(void **state)
     assert_int_equal(calls, 4);
     bool drawn = false;
     for (unsigned y = 464, x = 0; y < 480; x = 0, y++)
-        for (; x < 640; x++)
+        for (; x < 800; x++)
             drawn |= pixels[y][x] != pixels[479][0];
     assert_true(drawn);
+}
+
+static bool light(unsigned x, unsigned y)
+{
+    assert_true(pixels[y][x] == 0xFFFFFF || pixels[y][x] == 0);
+    return pixels[y][x];
+}
+
+/* At the right of 80 columns, with light around it, each module a square; text keeps out of it. */
+static void card(void **state)
+{
+    static uint8_t modules[21][30];
+    (void)state;
+    kscreen_card("card\n", modules[0], 21, 30); /* no screen: nothing */
+    assert_int_equal(calls, 0);
+    for (unsigned i = 0; i < 21; i++)
+        for (unsigned k = 0; k < 21; k++)
+            modules[i][k] = (uint8_t)(2 | (i * k + k) % 3 % 2);
+    firmware(3 * GIB);
+    kscreen_open(&info);
+    kscreen_card("card\n", modules[0], 21, 30);
+    assert_int_equal(calls, 1);
+    for (unsigned i = 0; i < 90; i++)
+        added->write(added->context, "text that is wider than what is left ", 37);
+    const unsigned side = 5, left = 800 - 29 * side; /* 156 pixels are free */
+    for (unsigned y = 0; y < 29 * side; y++)
+        for (unsigned x = 0; x < 29 * side; x++) {
+            const unsigned row = y / side - 4, column = x / side - 4; /* at the edge larger than any */
+            assert_int_equal(light(left + x, y), row > 20 || column > 20 || !(modules[row][column] & 1));
+        }
+    kscreen_card("", modules[0], 80, 30); /* too many: a module would be one pixel */
+    assert_true(light(left, 0));
 }
 
 int main(void)
@@ -218,6 +250,7 @@ int main(void)
         cmocka_unit_test(not_wanted),
         cmocka_unit_test(opened),
         cmocka_unit_test(status),
+        cmocka_unit_test(card),
     };
     return alone_run_tests(tests, sizeof tests / sizeof tests[0]);
 }
