@@ -62,7 +62,7 @@ static bool look(struct ds_probe *p, struct ds_probe_result *r)
         p->rip = rip(p);
         p->of_last = p->eventing == behind(p) || p->rip == behind(p);
     }
-    p->looked = true;
+    p->looked = !p->refused;
     return true;
 }
 

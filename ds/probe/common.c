@@ -502,6 +502,11 @@ static void (*const experiments[DS_PROBE_ROWS])(struct ds_probe *p, struct ds_pr
     [DS_PROBE_Q_ARCH_TOGETHER] = ds_probe_arch_together,
 };
 
+static void unknown_refused(const struct ds_probe *p, struct ds_probe_result *r)
+{
+    ds_probe_unknown(r, "MSR 0x%x raises #GP where it is %s", p->refusal.msr, p->refusal.write ? "written" : "read");
+}
+
 static void ask(struct ds_probe *p, enum ds_probe_question question, struct ds_probe_result *r)
 {
     const struct ds_probe_row *row = &ds_probe_rows[question];
@@ -519,13 +524,17 @@ static void ask(struct ds_probe *p, enum ds_probe_question question, struct ds_p
         return;
     }
     if (row->needs & DS_PROBE_PEBS && !ds_probe_records_instructions(p)) {
-        if (p->found && !ds_probe_arch(p) && p->own_size != ds_pebs_fixed_size(p->caps->format))
+        if (p->refused) {
+            p->tried = false; /* not the counter's fault: the next question may have it */
+            unknown_refused(p, r);
+        } else if (p->found && !ds_probe_arch(p) && p->own_size != ds_pebs_fixed_size(p->caps->format)) {
             ds_probe_unknown(r, "the head of a record says %u bytes, not %u", p->own_size,
                              ds_pebs_fixed_size(p->caps->format));
-        else if (p->found)
+        } else if (p->found) {
             ds_probe_unknown(r, "counter %u makes no record of retired instructions", p->instructions.number);
-        else
+        } else {
             ds_probe_unknown(r, "no counter has PEBS records of retired instructions");
+        }
         return;
     }
     if (row->needs & DS_PROBE_BTS && !p->caps->bts) {
@@ -541,8 +550,7 @@ static void ask(struct ds_probe *p, enum ds_probe_question question, struct ds_p
                  evidence);
     }
     if (p->refused)
-        ds_probe_unknown(r, "MSR 0x%x raises #GP where it is %s", p->refusal.msr,
-                         p->refusal.write ? "written" : "read");
+        unknown_refused(p, r);
 }
 
 static bool same_kind(const struct ds_caps *a, const struct ds_caps *b)

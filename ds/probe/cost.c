@@ -253,6 +253,8 @@ static bool has_groups(const struct ds_probe *p, uint64_t groups)
     return !groups || (p->caps->baseline && (!(groups & MSR_PEBS_DATA_CFG_CNTR) || p->caps->format >= 6));
 }
 
+static const char refused[] = "a register that it needs raises #GP";
+
 void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *cost)
 {
     struct series series = {.p = p};
@@ -263,7 +265,8 @@ void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *
     }
     p->refused = false;
     if (which != DS_PROBE_BRANCH && !ds_probe_records_instructions(p)) {
-        refuse(cost, "no counter makes PEBS records of retired instructions");
+        refuse(cost, p->refused ? refused : "no counter makes PEBS records of retired instructions");
+        p->tried &= !p->refused;
         return;
     }
     if (!has_groups(p, groups)) {
@@ -279,7 +282,7 @@ void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *
     else
         cost_of_record(&series, groups, cost);
     if (p->refused)
-        refuse(cost, "a register that it needs raises #GP");
+        refuse(cost, refused);
     else if (!cost->samples && !cost->reason[0])
         refuse(cost, "none came");
 }

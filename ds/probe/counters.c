@@ -48,7 +48,7 @@ bool ds_probe_arm_at_last_jump(struct ds_probe *p, struct ds_probe_result *r)
     }
     if (!p->armed)
         p->arming = find_arming(p);
-    p->armed = true;
+    p->armed = !p->refused; /* an access that was refused says nothing of the next */
     if (!p->arming)
         ds_probe_unknown(r, "no period was found with which the last jump arms a counter");
     return p->arming != 0;
