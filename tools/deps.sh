@@ -32,6 +32,7 @@ pytest_there() { python_with pytest; }
 xdist_there() { python_with pytest,xdist; }
 bt2_there() { /usr/bin/python3 -c 'import bt2' 2>/dev/null; } # of the system's own python alone
 perf_there() { on_path perf || ! grep -qx ID=debian /etc/os-release; } # elsewhere it comes with a kernel
+u_boot_there() { [ -r /usr/lib/u-boot/qemu-x86_64/u-boot.rom ]; }
 static_libc_there() { echo 'int main(void) { return 0; }' | gcc -static -x c -o /dev/null - 2>/dev/null; }
 browser_there() { # the names of tests/cairn/browser.py
     local name
@@ -92,6 +93,7 @@ pytest_there               python3-pytest  python3-pytest        python-pytest  
 xdist_there    python3-pytest-xdist python3-pytest-xdist python-pytest-xdist python3-pytest-xdist -
 on_path babeltrace2        babeltrace2     babeltrace2           babeltrace2     babeltrace2      babeltrace
 bt2_there                  python3-bt2     python3-bt2           -               python3-babeltrace2 -
+u_boot_there               u-boot-qemu     -                     -               -                -
 perf_there                 linux-perf      -                     -               -                -
 on_path zbarimg            zbar-tools      zbar                  zbar            zbar             zbar
 on_path groff              groff-base      groff-base            groff           groff            groff
