@@ -13,7 +13,8 @@
 
 #define INIT_WAIT_US    10000u
 #define STARTUP_WAIT_US 200u
-#define START_LIMIT_US  10000000u /* generous: an emulator may have fewer cores than CPUs, and others use them */
+#define START_LIMIT_US  5000000u /* generous: an emulator may have fewer cores than CPUs, and others use them */
+#define START_TRIES     2u       /* a STARTUP is lost while the processor is in SMM, where an INIT waits */
 
 /* What a starting processor takes over: arch_ap_entry claims it by exchanging its own APIC ID for ARCH_AP_NOBODY, so no
  * two ever stand on one stack, however late the first of them comes. */
@@ -106,15 +107,23 @@ static bool wait_started(struct arch_cpu *cpu, uint64_t us)
     return false;
 }
 
-/* INIT and STARTUP, the second one where the first is not enough. */
+/* Back to waiting for a STARTUP, where no NMI reaches it. */
+static int init(uint32_t apic_id)
+{
+    int error = arch_apic_send(apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
+    arch_delay_us(INIT_WAIT_US);
+    return error;
+}
+
+/* INIT and STARTUP, the second one where the first is not enough. There is a place only behind the INIT: whoever is
+ * late with an earlier STARTUP finds none. */
 static int wake(struct arch_cpu *cpu)
 {
     uint32_t startup = ICR_STARTUP | ICR_LEVEL_ASSERT | (uint32_t)(code_page / ARCH_PAGE_SIZE);
-    int error = arch_apic_send(cpu->apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
-    if (error)
-        return error;
-    arch_delay_us(INIT_WAIT_US);
-    error = arch_apic_send(cpu->apic_id, startup);
+    int error = init(cpu->apic_id);
+    __atomic_store_n(&arch_ap_expected, cpu->apic_id, __ATOMIC_RELEASE);
+    if (!error)
+        error = arch_apic_send(cpu->apic_id, startup);
     if (error || wait_started(cpu, STARTUP_WAIT_US))
         return error;
     error = arch_apic_send(cpu->apic_id, startup);
@@ -144,13 +153,16 @@ int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top)
     arch_tables_fill(cpu->tables, ist_tops);
     arch_ap_stack_top = stack_top;
     arch_ap_cpu = cpu;
-    __atomic_store_n(&arch_ap_expected, cpu->apic_id, __ATOMIC_RELEASE);
-
-    error = wake(cpu);
-    if (!error || (!withdraw_place() && wait_started(cpu, START_LIMIT_US)))
+    bool claimed = false;
+    for (unsigned tries = 0; tries < START_TRIES && !claimed; tries++) {
+        error = wake(cpu);
+        if (!error)
+            return 0;
+        claimed = !withdraw_place();
+    }
+    if (claimed && wait_started(cpu, START_LIMIT_US))
         return 0;
-    /* Back to waiting for a STARTUP, where no NMI reaches it. It may be executed late, or never: the place is not. */
-    (void)arch_apic_send(apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
+    (void)init(apic_id); /* it may be executed late, or never: the place is not */
     return error;
 }
 
