@@ -31,19 +31,22 @@ extern const uint32_t arch_trampoline_cr3, arch_trampoline_cr4;
 
 static uint64_t code_page; /* physical, below 1 MiB; 0: not prepared yet */
 
-/* Two free pages below 1 MiB, the highest ones: the lowest hold what old firmware may still look at. Nobody else uses
- * memory down there (arch.h). */
+/* Two free pages below 1 MiB, the highest ones: the lowest hold what old firmware may still look at. Boot services'
+ * only where nothing else is: other processors may still wait in code of theirs. Nobody else uses memory down there
+ * (arch.h).
+ */
 static int find_low_pages(uint64_t pages[2])
 {
     const struct boot_info *info = arch_boot_info;
     const struct boot_memory *memory = arch_phys_to_virt(info->memory);
     unsigned found = 0;
 
-    for (uint32_t i = info->memory_count; i-- > 0;) {
-        if (!boot_memory_is_free(memory[i].type))
+    for (uint32_t i = 2 * info->memory_count; i-- > 0;) {
+        const struct boot_memory *m = &memory[i % info->memory_count];
+        if (!boot_memory_is_free(m->type) || (m->type == BOOT_MEMORY_CONVENTIONAL) != (i >= info->memory_count))
             continue;
-        uint64_t from = memory[i].base ? memory[i].base : ARCH_PAGE_SIZE; /* page 0 is where null pointers lead */
-        uint64_t to = memory[i].base + memory[i].size;
+        uint64_t from = m->base ? m->base : ARCH_PAGE_SIZE; /* page 0 is where null pointers lead */
+        uint64_t to = m->base + m->size;
         if (to > LOW_MEMORY_END)
             to = LOW_MEMORY_END;
         while (to >= from + ARCH_PAGE_SIZE) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/smp.c: how often a processor is asked to start that is slow, deaf for a
+/* arch/smp.c: which pages the trampoline gets, and how often a processor is asked to start that is slow, deaf for a
  * while (in System Management Mode), or late. */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -154,6 +154,44 @@ static int start(void)
     return arch_smp_start(1, &cpu, low);
 }
 
+#define CONVENTIONAL BOOT_MEMORY_CONVENTIONAL
+#define SERVICES     BOOT_MEMORY_BOOT_SERVICES_CODE
+
+static void test_low_pages(void **state)
+{
+    static const struct {
+        struct boot_memory ranges[4];
+        uint64_t pages[2]; /* 0: there are none */
+    } cases[] = {
+        /* the highest of conventional memory, below that of boot services */
+        {{{0, 0x58000, 0, CONVENTIONAL, 0},
+          {0x58000, 0x48000, 0, SERVICES, 0},
+          {0x100000, 0x10000, 0, CONVENTIONAL, 0}},
+         {0x57000, 0x56000}},
+        {{{0x1000, 0x1000, 0, CONVENTIONAL, 0},
+          {0x2000, 0x1000, 0, SERVICES, 0},
+          {0x3000, 0x1000, 0, CONVENTIONAL, 0},
+          {0x4000, 0x1000, 0, BOOT_MEMORY_ACPI_NVS, 0}},
+         {0x3000, 0x1000}},
+        /* only one page of it, and page 0: the other one is the highest of boot services */
+        {{{0, 0x2000, 0, CONVENTIONAL, 0}, {0x2000, 0x9000, 0, SERVICES, 0}, {0xB000, 0x1000, 0, 6, 0}},
+         {0x1000, 0xA000}},
+        {{{0, 0x9000, 0, BOOT_MEMORY_BOOT_SERVICES_DATA, 0}}, {0x8000, 0x7000}},
+        {{{0, 0x2000, 0, CONVENTIONAL, 0}, {0x2000, 0x1000, 0, BOOT_MEMORY_LOADER_DATA, 0}}, {0}},
+    };
+    (void)state;
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t pages[2];
+        unsigned count = 0;
+        while (count < 4 && cases[i].ranges[count].size)
+            count++;
+        memory(cases[i].ranges, count);
+        assert_int_equal(find_low_pages(pages), cases[i].pages[0] ? 0 : -ENOMEM);
+        if (cases[i].pages[0])
+            assert_true(pages[0] == cases[i].pages[0] && pages[1] == cases[i].pages[1]);
+    }
+}
+
 static void test_starts(void **state)
 {
     (void)state;
@@ -205,9 +243,9 @@ static void test_no_apic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_starts, begin),  cmocka_unit_test_setup(test_lost, begin),
-        cmocka_unit_test_setup(test_never, begin),   cmocka_unit_test_setup(test_stuck, begin),
-        cmocka_unit_test_setup(test_no_apic, begin),
+        cmocka_unit_test_setup(test_low_pages, begin), cmocka_unit_test_setup(test_starts, begin),
+        cmocka_unit_test_setup(test_lost, begin),      cmocka_unit_test_setup(test_never, begin),
+        cmocka_unit_test_setup(test_stuck, begin),     cmocka_unit_test_setup(test_no_apic, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
