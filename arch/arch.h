@@ -111,10 +111,6 @@ bool arch_is_memory(const struct boot_info *info, uint64_t phys, uint64_t size);
 /* Device registers: maps [phys, phys + size) uncached, returns the virtual address; NULL where arch_is_memory, without
  * memory for the tables, or where the processor has no such address. After arch_paging_init, boot only. */
 void *arch_map_device(uint64_t phys, size_t size);
-/* The same for a framebuffer, write-combining: writes gather until arch_map_flush, reads are slow. */
-void *arch_map_framebuffer(uint64_t phys, size_t size);
-/* What this CPU has written into a framebuffer is on its way there. */
-void arch_map_flush(void);
 
 /* True where the kernel can read `size` bytes at `virt` without a fault: for backtraces and panic dumps. Walks the
  * tables; false for a program's pages (SMAP). */

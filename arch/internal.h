@@ -85,6 +85,8 @@ static inline bool arch_memory_at(uint64_t phys, uint64_t size)
     return arch_is_memory(arch_boot_info, phys, size);
 }
 
+/* As arch_map_device, with these ARCH_MAP_ flags. */
+void *arch_map_device_as(uint64_t phys, size_t size, unsigned flags);
 /* Makes [phys, phys + size) readable through the direct map, mapping read-only what the memory map left out (firmware
  * that keeps ACPI tables in reserved memory). NULL where that is impossible. Boot only. */
 const void *arch_paging_reach(uint64_t phys, size_t size);

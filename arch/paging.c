@@ -202,7 +202,7 @@ bool arch_is_memory(const struct boot_info *info, uint64_t phys, uint64_t size)
 
 /* What the direct map shows cached must not be mapped another way as well (SDM vol. 3, "Page Attribute Table"), and
  * what is written to a device would destroy what is there: no memory, whoever says that a device is there. */
-static void *map_device(uint64_t phys, size_t size, unsigned flags)
+void *arch_map_device_as(uint64_t phys, size_t size, unsigned flags)
 {
     uint64_t first = phys & ~PAGE_MASK;
     uint64_t bytes = ((phys & PAGE_MASK) + size + PAGE_MASK) & ~PAGE_MASK;
@@ -222,17 +222,7 @@ static void *map_device(uint64_t phys, size_t size, unsigned flags)
 
 void *arch_map_device(uint64_t phys, size_t size)
 {
-    return map_device(phys, size, ARCH_MAP_UNCACHED);
-}
-
-void *arch_map_framebuffer(uint64_t phys, size_t size)
-{
-    return map_device(phys, size, ARCH_MAP_COMBINING);
-}
-
-void arch_map_flush(void)
-{
-    __asm__ volatile("sfence" ::: "memory");
+    return arch_map_device_as(phys, size, ARCH_MAP_UNCACHED);
 }
 
 const void *arch_paging_reach(uint64_t phys, size_t size)

@@ -187,14 +187,3 @@ void trace_ccswap_switch(struct trace_ccswap *c, const struct trace_switch *sw, 
     }
     add_busy(c, sw, time, delta, slot, used);
 }
-
-uint32_t trace_ccswap_records(const void *batch, uint32_t size)
-{
-    const uint8_t *bytes = batch;
-    uint32_t at = sizeof(struct ccswap_buffer), records = 0;
-    while (at < size) {
-        at += ccswap_record_bytes(bytes[at]);
-        records++;
-    }
-    return records;
-}

@@ -63,6 +63,3 @@ void trace_ccswap_switch(struct trace_ccswap *c, const struct trace_switch *sw, 
 
 /* Closes the open batch, if there is one. */
 void trace_ccswap_close(struct trace_ccswap *c, int64_t time, enum ccswap_close reason);
-
-/* Switches in the `size` bytes of one batch (header included), counted record by record. */
-uint32_t trace_ccswap_records(const void *batch, uint32_t size);

@@ -4,6 +4,17 @@
 
 #include "trace/session_inside.h"
 
+uint32_t trace_ccswap_records(const void *batch, uint32_t size)
+{
+    const uint8_t *bytes = batch;
+    uint32_t at = sizeof(struct ccswap_buffer), records = 0;
+    while (at < size) {
+        at += ccswap_record_bytes(bytes[at]);
+        records++;
+    }
+    return records;
+}
+
 /* Counts the current buffer from its bytes: the CPU may have been stopped between an event and its count. What caused
  * the panic may have written over them, and over `used`: no offset in the buffer, it becomes the end of the events that
  * had been counted. */

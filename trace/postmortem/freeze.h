@@ -3,6 +3,9 @@
 
 #include "trace/hub.h"
 
+/* Switches in the `size` bytes of one batch of the compact encoder (header included), counted record by record. */
+uint32_t trace_ccswap_records(const void *batch, uint32_t size);
+
 /* After this call any CPU may write events for this CPU. All other CPUs must be stopped. It may be called again. */
 void trace_hub_settle(struct trace_hub_cpu *hub);
 

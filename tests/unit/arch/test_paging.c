@@ -12,6 +12,7 @@
 #include "arch/memory_layout.h"
 #include "arch/paging.c" /* each machine begins with its variables as they were */
 #include "arch/registers.h"
+#include "arch/screen/framebuffer.h"
 #include "arch/user/user.h"
 #include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"

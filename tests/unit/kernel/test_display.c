@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/screen/framebuffer.h"
 #include "kernel/console/print.h"
 #include "kernel/console/sinks.h"
 #include "kernel/options/options.h"

@@ -7,6 +7,7 @@
 #include "tests/bench/workload.h"
 #include "tests/unit/support/cmocka.h"
 #include "tests/unit/support/trace_support.h"
+#include "trace/postmortem/freeze.h"
 
 #define FAR_TICK UINT64_C(1000000000000) /* tick_units with which age never closes a batch here */
 
