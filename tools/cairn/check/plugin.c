@@ -181,24 +181,27 @@ static void check_lost(const struct walk *w, enum cairn_rule rule, unsigned whic
                    lost[which]);
 }
 
-/* Where the session's buffer lies, by its first drain. */
-static void find_buffer(struct walk *w, const struct cairn_epoch *e)
+/* Where the buffer lies, and from when on, by the first drain. Under cairn grab a CPU has an end of its own. */
+static void find_buffer(struct walk *w)
 {
-    const struct cairn_buffer b = cairn_epoch_buffer(e);
-    w->base = b.base;
-    w->maximum = b.maximum;
-    w->start = e->reason == CAIRN_DS_START ? e->tsc : 0;
+    struct cairn_group g;
+    const struct cairn_epoch *e;
+    cairn_group_init(&g, w->check->log, (uint32_t)w->n);
+    for (bool first = true; (e = cairn_group_drain(&g)) != NULL; first = false) {
+        const struct cairn_buffer b = cairn_epoch_buffer(e);
+        w->base = first ? b.base : w->base;
+        w->maximum = first ? b.maximum : w->maximum;
+        w->start = !first ? w->start : e->reason == CAIRN_DS_START ? e->tsc : 0;
+        w->stop = w->stop && e->reason == CAIRN_DS_STOP ? e->tsc : w->stop;
+    }
+    cairn_group_free(&g);
 }
 
 static void check_records(struct walk *w)
 {
     struct cairn_group g;
-    const struct cairn_epoch *first;
     unsigned tries = 0;
-    cairn_group_init(&g, w->check->log, (uint32_t)w->n);
-    if ((first = cairn_group_drain(&g)) != NULL)
-        find_buffer(w, first);
-    cairn_group_free(&g);
+    find_buffer(w);
     cairn_group_init(&g, w->check->log, (uint32_t)w->n);
     while (cairn_group_next(&g)) {
         if (g.records.count)
