@@ -8,6 +8,7 @@
 #define GRAB_CPUS     256 /* as MAX_CPUS in kernel/lib/limits.h */
 #define GRAB_PIECE    4096
 #define GRAB_AREA     0x1C0 /* the largest form of the DS area, to which Linux gives a page; the registers need less */
+#define GRAB_AT_INDEX 5     /* the word of it that is PebsIndex */
 #define GRAB_COMM     16
 #define GRAB_ATTR     112 /* bytes of a struct perf_event_attr: all to sample_max_stack, in every kernel from 4.8 on */
 #define GRAB_COUNTERS 64

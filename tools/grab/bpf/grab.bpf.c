@@ -152,9 +152,10 @@ static __always_inline void copy_registers(__u8 *area, struct cpu_hw_events *eve
     bpf_core_read(to->cfg_c, sizeof(to->cfg_c), &events->cfg_c_val);
 }
 
-/* A START, DRAIN, STOP or BTS, with its records. `index`: of architectural PEBS. */
-static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind kind, __u32 interrupt, __u64 first,
-                                 __u64 bytes, __u64 index)
+/* A START, DRAIN, STOP or BTS, with its records. `time`: before the index was read, or with the counters off. `index`:
+ * of architectural PEBS. */
+static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind kind, __u32 interrupt, __u64 time,
+                                 __u64 first, __u64 bytes, __u64 index)
 {
     struct cpu_hw_events *events = events_of(cpu);
     const __u64 number = kind == GRAB_START ? 0 : kind == GRAB_BTS ? c->bts_drains++ : c->drains++;
@@ -170,7 +171,7 @@ static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind k
     to->kind = kind;
     to->interrupt = interrupt;
     to->number = number;
-    to->time = bpf_ktime_get_ns();
+    to->time = time;
     to->pebs_enabled = BPF_CORE_READ(events, pebs_enabled);
     to->data_cfg = 0;
     if (bpf_core_field_exists(events->pebs_data_cfg)) /* from 5.2 on */
@@ -187,6 +188,8 @@ static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind k
         copy_registers(to->area, events, index);
     else
         READ(to->area, GRAB_AREA, BPF_CORE_READ(events, ds));
+    if (kind == GRAB_STOP && !grab_addresses.direct_map) /* it may have grown: the counters are on */
+        ((__u64 *)to->area)[GRAB_AT_INDEX] = first + bytes;
     bpf_ringbuf_submit(to, BPF_RB_NO_WAKEUP);
     if (bytes)
         copy_records(ring, kind, lost, number, first, bytes);
@@ -195,10 +198,11 @@ static __always_inline void tell(__u32 cpu, struct grab_cpu *c, enum grab_kind k
 static __always_inline void tell_pebs(__u32 cpu, struct grab_cpu *c, enum grab_kind kind, __u32 interrupt)
 {
     struct debug_store *ds = BPF_CORE_READ(events_of(cpu), ds);
+    const __u64 time = bpf_ktime_get_ns();
     const __u64 base = ds ? BPF_CORE_READ(ds, pebs_buffer_base) : 0, index = ds ? BPF_CORE_READ(ds, pebs_index) : 0;
     if (kind == GRAB_DRAIN && (!ds || index <= base))
         return; /* Linux asks often, where there is nothing */
-    tell(cpu, c, kind, interrupt, base, kind == GRAB_START ? 0 : index - base, 0);
+    tell(cpu, c, kind, interrupt, time, base, kind == GRAB_START ? 0 : index - base, 0);
 }
 
 /* Of the thread that runs. `drains`: Linux sets the index back. Without an event the buffer is the area of intel_bts,
@@ -224,7 +228,7 @@ static __always_inline void tell_bts(__u32 cpu, struct grab_cpu *c, _Bool drains
             return; /* it has copied them */
     }
     if (index > first)
-        tell(cpu, c, GRAB_BTS, 0, first, index - first, 0);
+        tell(cpu, c, GRAB_BTS, 0, bpf_ktime_get_ns(), first, index - first, 0);
 }
 
 /* Once for as long as the counter has it. */
@@ -313,19 +317,20 @@ int grab_on_read(struct bpf_raw_tracepoint_args *args)
         return 0;
     const __u32 draining = c->draining, interrupt = draining == GRAB_BY_INTERRUPT;
     const __u64 base = (__u64)BPF_CORE_READ(events_of(cpu), pebs_vaddr);
+    const __u64 time = bpf_ktime_get_ns();
     c->draining = GRAB_NO_DRAIN;
     if (c->phase == GRAB_RUNS && c->read.switches != c->switches)
         c->read = (struct grab_read){c->switches, c->drains, (__u32)bytes, (__u32)bpf_get_current_pid_tgid()};
     if (c->phase == GRAB_IDLE && !draining && *(volatile __u32 *)&grab_shared.on) {
-        tell(cpu, c, GRAB_START, 0, base, 0, index);
+        tell(cpu, c, GRAB_START, 0, time, base, 0, index);
         if (grab_shared.events)
             tell_events(cpu, c);
         c->phase = GRAB_RUNS;
     } else if (c->phase == GRAB_RUNS && *(volatile __u32 *)&grab_shared.ends) {
         c->phase = GRAB_STOPPED;
-        tell(cpu, c, GRAB_STOP, interrupt, base, bytes, index);
+        tell(cpu, c, GRAB_STOP, interrupt, time, base, bytes, index);
     } else if (c->phase == GRAB_RUNS && draining && bytes) {
-        tell(cpu, c, GRAB_DRAIN, interrupt, base, bytes, index);
+        tell(cpu, c, GRAB_DRAIN, interrupt, time, base, bytes, index);
     }
     return 0;
 }
