@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* What the firmware knows about the machine. Source: UEFI specification, "EFI System Table", "Time Services",
  * "Globally Defined Variables". */
-#include <stdbool.h>
-
 #include "boot/loader.h"
 
-static bool same_guid(const EFI_GUID *a, const EFI_GUID *b)
+static uint64_t find_table(EFI_GUID guid)
 {
-    return __builtin_memcmp(a, b, sizeof(*a)) == 0;
+    for (UINTN i = 0; i < ST->NumberOfTableEntries; i++)
+        if (__builtin_memcmp(&ST->ConfigurationTable[i].VendorGuid, &guid, sizeof(guid)) == 0)
+            return (uintptr_t)ST->ConfigurationTable[i].VendorTable;
+    return 0;
 }
 
-static uint64_t find_rsdp(void)
+/* The newer of two kinds of one table, if both are there. */
+static uint64_t find_either(EFI_GUID newer, EFI_GUID older)
 {
-    static const EFI_GUID acpi_20 = ACPI_20_TABLE_GUID;
-    static const EFI_GUID acpi_10 = ACPI_TABLE_GUID;
-    uint64_t old = 0;
-    for (UINTN i = 0; i < ST->NumberOfTableEntries; i++) {
-        const EFI_CONFIGURATION_TABLE *t = &ST->ConfigurationTable[i];
-        if (same_guid(&t->VendorGuid, &acpi_20))
-            return (uintptr_t)t->VendorTable;
-        if (same_guid(&t->VendorGuid, &acpi_10))
-            old = (uintptr_t)t->VendorTable;
-    }
-    return old;
+    const uint64_t at = find_table(newer);
+    return at ? at : find_table(older);
 }
 
 static void describe_time(struct boot_time *time)
@@ -62,7 +55,8 @@ static enum boot_secure_boot find_secure_boot(void)
 
 void boot_firmware_describe(struct boot_info *info)
 {
-    info->rsdp = find_rsdp();
+    info->rsdp = find_either((EFI_GUID)ACPI_20_TABLE_GUID, (EFI_GUID)ACPI_TABLE_GUID);
+    info->smbios = find_either((EFI_GUID)SMBIOS3_TABLE_GUID, (EFI_GUID)SMBIOS_TABLE_GUID);
     describe_time(&info->time);
     describe_vendor(info);
     info->secure_boot = find_secure_boot();

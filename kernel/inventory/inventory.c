@@ -3,6 +3,7 @@
 #include "kernel/inventory/inventory.h"
 
 #include "arch/arch.h"
+#include "arch/smbios/read.h"
 #include "ds/layout.h"
 #include "kernel/console/end.h"
 #include "kernel/console/serial_port.h"
@@ -50,6 +51,15 @@ struct machine_cpu {
 
 static struct machine_cpu *cpus;
 static const struct boot_info *boot;
+static struct smbios smbios;
+
+/* While what firmware has in reserved memory can still be mapped. */
+static void read_smbios(const struct boot_info *unused)
+{
+    (void)unused;
+    (void)arch_smbios_read(&smbios); /* what is not told stays "" */
+}
+KPHASE(KPHASE_MEMORY, read_smbios);
 
 static bool leaf_exists(uint32_t leaf)
 {
@@ -195,6 +205,9 @@ static void dump_inventory(struct trace_dump *d)
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "loader.version=%.31s", boot->loader_version);
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "firmware.vendor=%.47s", boot->firmware_vendor);
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "firmware.revision=0x%x", boot->firmware_revision);
+    for (unsigned i = 0; i < SMBIOS_STRINGS; i++)
+        if (smbios.text[i][0])
+            trace_dump_print(d, CAIRN_STREAM_MACHINE, "%s=%s", smbios_names[i], smbios.text[i]);
     if (boot->secure_boot != BOOT_SECURE_BOOT_UNKNOWN)
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "firmware.secure_boot=%s",
                          boot->secure_boot == BOOT_SECURE_BOOT_ON ? "on" : "off");

@@ -32,6 +32,21 @@ def test_mix_uses_everything(tmp_path):
         assert row and int(row[1].replace(",", "")) > 0, text
 
 
+def test_board_and_bios(tmp_path):
+    """As SMBIOS names them; its serial numbers are not in the log."""
+    qemu = cb.with_qemu(tmp_path, "-smbios", "type=0,vendor=Some Maker,version=R2.07,date=12/24/2025", "-smbios",
+                        "type=2,manufacturer=Other Maker,product=Board 1,version=rev. 3,serial=S-12345")
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--qemu", qemu, "switches=100", "ds=off", cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    said = {key: value for key, value in keys(result.log, "M").items() if key.startswith(("bios.", "board."))}
+    assert said == {"bios.vendor": "Some Maker", "bios.version": "R2.07", "bios.date": "12/24/2025",
+                    "board.vendor": "Other Maker", "board.product": "Board 1", "board.version": "rev. 3"}
+    status, text = cairn("info", result.log)
+    assert status == 0 and "S-12345" not in text
+    assert re.search(r"^  BIOS +R2.07\n  of +Some Maker\n  date +12/24/2025\nboard +Board 1\n  of +Other Maker\n"
+                     r"  version +rev. 3$", text, re.M), text
+
+
 @pytest.mark.long
 def test_two_hundred_thousand(tmp_path):
     result, _ = run_and_check(tmp_path, 4, 200000, "workload=mix")

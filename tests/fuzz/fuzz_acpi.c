@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's readers of ACPI tables and of PCI's configuration space. The input's first byte says which; what follows
- * is memory from BASE on, its RSDP first, or what the configuration space of some functions holds. A table's bytes are
- * given as copies of exactly their size, and with a checksum that is right unless the first byte says otherwise: no
- * fuzzer finds one.
+ * The kernel's readers of ACPI tables, SMBIOS and PCI's configuration space. The input's first byte says which; what
+ * follows is memory from BASE on, its RSDP or SMBIOS' entry point first, or what the configuration space of some
+ * functions holds. A table's bytes are given as copies of exactly their size, and with a checksum that is right unless
+ * the first byte says otherwise: no fuzzer finds one.
  */
 #include <assert.h>
 #include <stdbool.h>
@@ -15,6 +15,7 @@
 #include "arch/firmware/ports/acpi_serial.h"
 #include "arch/firmware/ports/pci_uart.h"
 #include "arch/firmware/power/reset.h"
+#include "arch/firmware/smbios/smbios.h"
 #include "arch/firmware/timers/acpi_timers.h"
 #include "kernel/lib/errno.h"
 
@@ -24,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define COPIES          4096u
 #define WRONG_CHECKSUMS 1u
 #define PCI             2u
+#define SMBIOS          4u
 
 enum { TABLE_HEADER = 36, TABLE_LENGTH = 4, TABLE_CHECKSUM = 9 };
 enum { RSDP_SIZE = 20, RSDP_CHECKSUM = 8, RSDP_SIZE_2 = 36, RSDP_CHECKSUM_2 = 32 };
@@ -152,6 +154,31 @@ static void read_tables(const uint8_t *data, size_t size, bool right)
         free(memory.copies[--memory.count]);
 }
 
+/* Its entry point has a checksum that is right. */
+static void read_smbios(const uint8_t *data, size_t size)
+{
+    static struct smbios smbios;
+    const struct acpi_memory reader = {.read = read_memory};
+    uint8_t *sealed = malloc(size + 1);
+    if (!sealed)
+        abort();
+    memcpy(sealed, data, size);
+    if (size > 6 && sealed[3] == '3' && sealed[6] <= size)
+        seal(sealed, sealed[6], 5);
+    else if (size > 5 && sealed[5] <= size)
+        seal(sealed, sealed[5], 4);
+    memory.bytes = sealed;
+    memory.size = size;
+    memory.seal = false;
+    (void)smbios_read(&reader, BASE, &smbios);
+    for (unsigned i = 0; i < SMBIOS_STRINGS; i++)
+        for (unsigned c = 0; smbios.text[i][c]; c++)
+            assert(c < sizeof smbios.text[i] - 1 && smbios.text[i][c] >= ' ' && smbios.text[i][c] <= '~');
+    while (memory.count)
+        free(memory.copies[--memory.count]);
+    free(sealed);
+}
+
 /* Functions of 64 bytes, those of buses 0 and 255 in turn. */
 static uint32_t config_read(void *context, uint16_t function, unsigned offset)
 {
@@ -186,6 +213,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size && data[0] & PCI)
         read_pci(data + 1, size - 1);
+    else if (size && data[0] & SMBIOS)
+        read_smbios(data + 1, size - 1);
     else if (size)
         read_tables(data + 1, size - 1, !(data[0] & WRONG_CHECKSUMS));
     return 0;

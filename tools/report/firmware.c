@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "arch/firmware/acpi_bytes.h"
 #include "arch/firmware/acpi_tables.h"
+#include "arch/firmware/smbios/smbios.h"
 #include "boot/loader.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
@@ -29,98 +30,26 @@ void report_firmware(void)
 
 /* ---- SMBIOS ------------------------------------------------------------------------------------------------------ */
 
-enum { SMBIOS_BIOS = 0, SMBIOS_BOARD = 2, SMBIOS_END = 127 };
-enum { HEADER_BYTES = 4, HEADER_LENGTH = 1 };
-
-static const struct {
-    uint8_t type, at; /* where the structure has the number of the string */
-    const char *key;
-} strings[] = {
-    {SMBIOS_BIOS, 4, "bios.vendor"},   {SMBIOS_BIOS, 5, "bios.version"},   {SMBIOS_BIOS, 8, "bios.date"},
-    {SMBIOS_BOARD, 4, "board.vendor"}, {SMBIOS_BOARD, 5, "board.product"}, {SMBIOS_BOARD, 6, "board.version"},
-};
-
-static const uint8_t *find_table(const EFI_GUID *guid)
-{
-    for (UINTN i = 0; i < ST->NumberOfTableEntries; i++)
-        if (memcmp(&ST->ConfigurationTable[i].VendorGuid, guid, sizeof *guid) == 0)
-            return ST->ConfigurationTable[i].VendorTable;
-    return NULL;
-}
-
-/* String number `n`, from 1, of those behind a structure; NULL: it has none. */
-static const char *string(const uint8_t *behind, const uint8_t *end, unsigned n)
-{
-    while (n > 1 && behind < end && *behind) {
-        const uint8_t *nul = memchr(behind, 0, (size_t)(end - behind));
-        behind = nul ? nul + 1 : end;
-        n--;
-    }
-    return n && behind < end && *behind && memchr(behind, 0, (size_t)(end - behind)) ? (const char *)behind : NULL;
-}
-
-/* The structure behind `at`, whose strings end with an empty one. */
-static const uint8_t *next_structure(const uint8_t *at, const uint8_t *end)
-{
-    for (at += at[HEADER_LENGTH]; at + 1 < end; at++)
-        if (!at[0] && !at[1])
-            return at + 2;
-    return end;
-}
-
-static void print_string(const char *key, const char *text)
-{
-    char shown[65];
-    unsigned n = 0;
-    for (; text[n] && n < sizeof shown - 1; n++)
-        shown[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
-    shown[n] = '\0';
-    report_line("%s=%s", key, shown);
-}
-
-static void print_smbios(const uint8_t *at, const uint8_t *end)
-{
-    while (end - at >= HEADER_BYTES && at[HEADER_LENGTH] >= HEADER_BYTES && end - at >= at[HEADER_LENGTH] &&
-           at[0] != SMBIOS_END) {
-        for (unsigned i = 0; i < sizeof strings / sizeof strings[0]; i++) {
-            const char *text = NULL;
-            if (at[0] == strings[i].type && at[HEADER_LENGTH] > strings[i].at)
-                text = string(at + at[HEADER_LENGTH], end, at[strings[i].at]);
-            if (text)
-                print_string(strings[i].key, text);
-        }
-        at = next_structure(at, end);
-    }
-}
-
-enum { ENTRY3_SIZE = 0x0C, ENTRY3_ADDRESS = 0x10, ENTRY_SIZE = 0x16, ENTRY_ADDRESS = 0x18 };
-
-static void read_smbios(void *unused)
-{
-    static const EFI_GUID smbios3 = SMBIOS3_TABLE_GUID, smbios = SMBIOS_TABLE_GUID;
-    const uint8_t *entry = find_table(&smbios3), *at = NULL;
-    uint64_t size = 0;
-    (void)unused;
-    if (entry && memcmp(entry, "_SM3_", 5) == 0) {
-        at = (const uint8_t *)(uintptr_t)acpi_get64(entry + ENTRY3_ADDRESS);
-        size = acpi_get32(entry + ENTRY3_SIZE);
-    } else if ((entry = find_table(&smbios)) && memcmp(entry, "_SM_", 4) == 0) {
-        at = (const uint8_t *)(uintptr_t)acpi_get32(entry + ENTRY_ADDRESS);
-        size = acpi_get32(entry + ENTRY_SIZE) & 0xFFFF;
-    }
-    if (at)
-        print_smbios(at, at + size);
-    else
-        report_line("bios.vendor=no SMBIOS");
-}
-
-/* ---- ACPI -------------------------------------------------------------------------------------------------------- */
-
 static const void *read_memory(void *context, uint64_t phys, size_t size)
 {
     (void)context, (void)size;
     return (const void *)(uintptr_t)phys;
 }
+
+static const struct acpi_memory memory = {read_memory, NULL};
+
+static void read_smbios(void *unused)
+{
+    static struct smbios smbios;
+    (void)unused;
+    if (smbios_read(&memory, info.smbios, &smbios) != 0)
+        report_line("bios.vendor=no SMBIOS");
+    for (unsigned i = 0; i < SMBIOS_STRINGS; i++)
+        if (smbios.text[i][0])
+            report_line("%s=%s", smbios_names[i], smbios.text[i]);
+}
+
+/* ---- ACPI -------------------------------------------------------------------------------------------------------- */
 
 static uint32_t boot_apic_id(void)
 {
@@ -138,7 +67,6 @@ static uint32_t boot_apic_id(void)
 static void read_acpi(void *unused)
 {
     static struct acpi_info processors;
-    const struct acpi_memory memory = {read_memory, NULL};
     struct acpi_problem problem;
     struct acpi_walk walk;
     const uint8_t *table;

@@ -49,6 +49,12 @@ static void print_machine(const struct cairn_log *log)
     print_value(log, "firmware", "firmware.vendor");
     print_value(log, "  revision", "firmware.revision");
     print_value(log, "  Secure Boot", "firmware.secure_boot");
+    print_value(log, "  BIOS", "bios.version");
+    print_value(log, "  of", "bios.vendor");
+    print_value(log, "  date", "bios.date");
+    print_value(log, "board", "board.product");
+    print_value(log, "  of", "board.vendor");
+    print_value(log, "  version", "board.version");
     print_value(log, "booted", "boot.time");
     print_brand(log);
     print_value(log, "  microcode", "cpu.0.microcode");
