@@ -12,6 +12,7 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/truth_stream.h"
+#include "trace/postmortem/freeze.h"
 
 const char lab_title[] = "5 Context switches in two bytes";
 

@@ -11,6 +11,7 @@
 #include "tools/cairn/log/truth_stream.h"
 #include "tools/cairn/model/attribution.h"
 #include "tools/cairn/model/switches.h"
+#include "trace/postmortem/freeze.h"
 
 /* ---- the trace */
 
