@@ -9,6 +9,8 @@ import subprocess
 import pytest
 
 import cairn_boot as cb
+import cairn_screen as cs
+import screen_picture
 from cairn_presets import ARCH, PRESETS
 
 FORMATS = {name: form for name, form, *_ in PRESETS}
@@ -24,14 +26,17 @@ class Stick:
         (self.folder / "EFI" / "BOOT" / "BOOTX64.EFI").write_bytes((cb.BUILD / "cairn-report.efi").read_bytes())
         self.more = more
 
-    def boot(self, *arguments, key=None, until="switch off", after=None):
-        """What the screen shows. `key` is pressed once `until` is there; then the machine is watched until `after`."""
+    def boot(self, *arguments, key=None, until="switch off", after=None, look=None):
+        """What the screen shows. `key` is pressed once `until` is there; then the machine is watched until `after`.
+        `look` is called before."""
         command = [cb.ROOT / "run-qemu.sh", "--stick", self.folder, "--smp", "1", "--timeout", str(cb.LIMIT),
                    *self.more, *arguments]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               env={**os.environ, "CAIRN_BUILD": str(cb.BUILD),
                                                                   "TMPDIR": str(self.folder.parent)}) as machine:
             text = self.read(machine, until) if key else b""
+            if look:
+                look(machine)
             if key:
                 machine.stdin.write(key)
                 machine.stdin.flush()
@@ -93,7 +98,7 @@ def test_every_processor(tmp_path, preset):
     assert int(answered) >= (30 if FORMATS[preset] == ARCH else 18)
     calls = [(int(number), int(call)) for number, call in RECORD.findall(text)]
     assert calls == ([] if FORMATS[preset] in (0, ARCH) else [(n, 4 * n) for n in range(1, 7)])
-    shown = screen[screen.index("\ncairn-report "):screen.index("\nstick    ")]
+    shown = screen[screen.index("\ncairn-report "):screen.index("\nstick    ") + 1]
     assert max(len(line) for line in shown.splitlines()) <= 80, shown
     if preset == "skylake":
         page = (cb.ROOT / "docs" / "how-to" / "laptop.md").read_text(encoding="utf-8")
@@ -149,3 +154,32 @@ def test_a_machine_that_hung(tmp_path):
     assert lines["skipped.probe.fit"] == "the run before this one ended there" and "step=probe.fit\n" not in text
     assert lines["probe.0.0"] == "fit||not asked: the run before this ended there"
     assert lines["probe.0.1"].startswith("drop_reload|yes|") and RECORD.search(text)
+
+
+CARD = re.compile(r"^(cairn=\S+ verdict=(?:.*\n)*?.*\bsum=[0-9a-f]{4})$", re.M)
+
+
+def test_screen(tmp_path):
+    """The card is the last thing on the screen before the menu, and the QR code beside it has the same text."""
+    wrapper = cb.with_qemu(tmp_path, "-device", "VGA", "-qmp", f"unix:{tmp_path}/qmp,server=on,wait=off",
+                           qemu=cb.QEMU_11)
+    picture = tmp_path / "screen.ppm"
+
+    def code():
+        (tmp_path / "screen.png").write_bytes(screen_picture.png(cs.Picture(picture.read_bytes())))
+        return subprocess.run(["zbarimg", "-q", "--raw", "-Sdisable", "-Sqrcode.enable", "-Sbinary",
+                               tmp_path / "screen.png"], capture_output=True, text=True, check=False).stdout
+
+    def look(machine):
+        qmp = cs.Qmp(tmp_path / "qmp", machine)
+        qmp.command("screendump", filename=str(picture))
+        while not code():  # it is drawn behind the words
+            qmp.command("screendump", filename=str(picture))
+
+    stick = Stick(tmp_path, "--qemu", wrapper, "--qemu-ds", "preset=icelake")
+    screen = stick.boot(key=b"o", look=look)
+    text, _ = stick.lines()
+    card, = CARD.findall(screen)
+    assert card in text and "brand=\"QEMU qemu-ds icelake" in card and " pebs=4 " in card.replace("\n", " ")
+    assert " fit=end_le " in card.replace("\n", " ") and len(screen[screen.index(card):].splitlines()) <= 24
+    assert code() == card

@@ -26,17 +26,18 @@ void *boot_alloc(uint64_t pages)
     return (void *)(uintptr_t)at;
 }
 
-static void look_at_processor(void)
+/* NULL: nothing is known of it. */
+static const struct ds_caps *look_at_processor(void)
 {
     const char *why_not = report_take_check();
     if (why_not) {
         report_say("stopped=%s", why_not);
-        return;
+        return NULL;
     }
     report_machine();
     const struct ds_caps *caps = report_step("processor") ? report_processor() : NULL;
     if (!caps)
-        return;
+        return NULL;
     report_flush();
     if (report_step("hello")) {
         report_hello();
@@ -47,6 +48,7 @@ static void look_at_processor(void)
         report_processor_restore();
     }
     report_processor_compare();
+    return caps;
 }
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
@@ -66,7 +68,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
         Print(L"There is no file: photograph the screen\r\n");
     report_line("cairn-report=%s", CAIRN_VERSION);
     report_firmware();
-    look_at_processor();
+    report_card(look_at_processor());
     report_line("end=all steps are done");
     const EFI_STATUS written = report_flush();
     if (!EFI_ERROR(status))

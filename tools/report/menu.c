@@ -94,6 +94,7 @@ EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root)
     if (cairn)
         Print(L"1: Cairn asks more, on all processors   2: Cairn traces a workload\r\n");
     Print(L"o: switch off   any other key: the firmware's menu\r\n");
+    report_card_draw();
     const CHAR16 key = wait_for_key();
     if (key == L'o' || (key == 0 && is_virtual()))
         RT->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);

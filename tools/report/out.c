@@ -22,6 +22,7 @@ static char held[64 << 10];
 static size_t held_size;
 static unsigned lost; /* lines without room there */
 static EFI_STATUS trouble;
+static bool stopped;
 
 const CHAR16 *report_name(void)
 {
@@ -86,9 +87,15 @@ EFI_STATUS report_open(EFI_FILE_HANDLE root)
     return status;
 }
 
+bool report_stopped(void)
+{
+    return stopped;
+}
+
 /* Kept until report_flush: who writes a line may have taken the processor from the firmware. */
 static void keep(const char *text, size_t size)
 {
+    stopped |= kstring_begins(text, size, "stopped=");
     if (size > sizeof held - held_size) {
         lost++;
         return;

@@ -17,6 +17,7 @@ static unsigned printed; /* so many of both */
 
 static struct ds_probe_bench bench;
 static int outcome;
+static const char *machine_kind; /* who is; NULL: nobody */
 static char error[160];
 
 static uint64_t execute(void *context, enum ds_probe_code code, uint32_t *pmis)
@@ -120,6 +121,17 @@ static uint8_t *get_memory(void)
     return at ? (uint8_t *)(((uintptr_t)at + DS_PROBE_BUFFER - 1) & ~(uintptr_t)(DS_PROBE_BUFFER - 1)) : NULL;
 }
 
+void report_probe_answers(void (*put)(const char *name, const char *value))
+{
+    if (!machine_kind)
+        return;
+    put("probe", "0");
+    put("asked", machine_kind);
+    for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
+        if (results[i].answer[0])
+            put(ds_probe_rows[i].name, results[i].answer);
+}
+
 void report_probe(const struct ds_caps *caps)
 {
     struct report_trap trap;
@@ -148,9 +160,8 @@ void report_probe(const struct ds_caps *caps)
         return;
     }
     arch_cpuid(CPUID_HYPERVISOR, 0, leaf);
-    report_line("probe.0.machine=%s", !hypervisor                                 ? "processor"
-                                      : memcmp(&leaf[1], "TCGTCGTCGTCG", 12) == 0 ? "TCG"
-                                                                                  : "virtual");
+    machine_kind = !hypervisor ? "processor" : memcmp(&leaf[1], "TCGTCGTCGTCG", 12) == 0 ? "TCG" : "virtual";
+    report_line("probe.0.machine=%s", machine_kind);
     const int e = report_call(run, NULL, &trap);
     print_to(e || outcome ? printed : DS_PROBE_ROWS + DS_PROBE_COSTS);
     if (e)

@@ -213,15 +213,22 @@ static void read_all(void *unused)
     microcode_refused = arch_wrmsr_safe(IA32_BIOS_SIGN_ID, 0) != 0;
     arch_cpuid(1, 0, r);
     microcode_refused |= arch_rdmsr_safe(IA32_BIOS_SIGN_ID, &microcode) != 0;
+    microcode >>= 32;
     read_platform();
     read_debug_store();
 }
 
 /* ---- into the file ----------------------------------------------------------------------------------------------- */
 
-static void print_brand(void)
+bool report_microcode(uint64_t *version)
 {
-    char brand[49] = "";
+    *version = microcode;
+    return !microcode_refused;
+}
+
+const char *report_brand(void)
+{
+    static char brand[49];
     for (uint32_t i = 0; id.last_extended >= 0x80000004 && i < 3; i++) {
         uint32_t r[4];
         arch_cpuid(0x80000002 + i, 0, r);
@@ -230,7 +237,9 @@ static void print_brand(void)
     char *text = brand;
     while (*text == ' ')
         text++;
-    report_say("processor=%s", *text ? text : "without a brand string");
+    for (size_t n = strlen(text); n && text[n - 1] == ' '; n--)
+        text[n - 1] = '\0';
+    return *text ? text : "without a brand string";
 }
 
 static void print_detection(void)
@@ -254,7 +263,7 @@ const struct ds_caps *report_processor(void)
 {
     struct report_trap trap;
     print_cpuid();
-    print_brand();
+    report_say("processor=%s", report_brand());
     if (report_call(read_all, NULL, &trap)) {
         report_say_trap("processor", &trap);
         return NULL;
@@ -262,7 +271,7 @@ const struct ds_caps *report_processor(void)
     if (microcode_refused)
         report_line("cpu.0.msr.%X=fault", IA32_BIOS_SIGN_ID);
     else
-        report_line("cpu.0.microcode=0x%lx", (unsigned long)(microcode >> 32));
+        report_line("cpu.0.microcode=0x%lx", (unsigned long)microcode);
     for (unsigned i = 0; i < msr_count; i++)
         if (msrs[i].refused)
             report_line("cpu.0.msr.%X=fault", msrs[i].number);

@@ -31,6 +31,8 @@ bool report_step(const char *name);
  * one. */
 EFI_STATUS report_flush(void);
 const CHAR16 *report_name(void); /* of the file */
+/* Whether a line has been written that begins with stopped=. */
+bool report_stopped(void);
 
 /* ---- take.c: the processor, for a while -------------------------------------------------------------------------- */
 
@@ -62,6 +64,9 @@ const struct ds_caps *report_processor(void);
 void report_processor_restore(void);
 /* Whether each register is as it was at first; a line for each that is not. */
 void report_processor_compare(void);
+/* The processor's name; its microcode, false: it cannot be read. After report_processor. */
+const char *report_brand(void);
+bool report_microcode(uint64_t *version);
 
 /* ---- firmware.c, probe.c, hello.c -------------------------------------------------------------------------------- */
 
@@ -69,6 +74,13 @@ void report_firmware(void);
 void report_machine(void); /* SMBIOS, ACPI, memory, screen modes */
 void report_hello(void);
 void report_probe(const struct ds_caps *caps);
+/* Calls `put` for each answer that there is. */
+void report_probe_answers(void (*put)(const char *name, const char *value));
+
+/* ---- card.c: the last words on the screen. `caps`: NULL where the processor could not be asked. */
+void report_card(const struct ds_caps *caps);
+/* Its QR code: when no line is to follow, which could move it. */
+void report_card_draw(void);
 
 /* ---- menu.c: afterwards. Returns what the firmware is told. */
 EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root);
