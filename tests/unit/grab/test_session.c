@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a CPU's end of a log tells of drains that are missing. */
+/* What a CPU's end of a log tells of drains that are missing; and records that are larger than an event. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ds/layout.h"
+#include "ds/pebs23_layout.h"
 #include "tests/unit/support/cmocka.h"
 #include "tools/grab/session.h"
 #include "trace/session_inside.h"
@@ -73,15 +73,61 @@ static void change(uint64_t number, uint64_t time, uint64_t drains)
     grab_store_switch(&store, 0, &s, sizeof s);
 }
 
-/* Events that the log lacks. */
-static uint64_t lost(void)
+static struct trace_counts play(void)
 {
     const struct grab_log log = {.store = &store, .clock = &clock_of_three, .cpus = 1};
     struct trace_counts counts;
     assert_int_equal(grab_store_end(&store), 0);
     assert_int_equal(grab_session_make(&session, &log), 0);
     trace_cpu_counts(trace_session_cpu(session.session, 0), &counts);
-    return counts.events_lost;
+    return counts;
+}
+
+/* Events that the log lacks. */
+static uint64_t lost(void)
+{
+    return play().events_lost;
+}
+
+/* A START, or a drain of architectural PEBS with two records of so many bytes each. */
+static void drain_arch(enum grab_kind kind, uint64_t number, uint32_t record_bytes)
+{
+    static uint8_t bytes[2 * DS_ARCH_RECORD_MAX];
+    const uint32_t size = kind == GRAB_START ? 0 : 2 * record_bytes;
+    const struct grab_registers registers = {.base = 0x1360000 | 4, .index = ia32_pebs_index(size, 16)};
+    const struct ds_arch_header header = {.format = DS_ARCH_HEADER_BASIC | record_bytes};
+    struct grab_drain head = {.kind = kind, .number = number, .time = 2000, .bytes = size};
+    head.capabilities = DS_FORMAT_ARCH << 8;
+    memcpy(head.area, &registers, sizeof registers);
+    for (unsigned i = 0; i < 2; i++)
+        memcpy(bytes + i * record_bytes, &header, sizeof header);
+    grab_store_drain(&store, 0, &head, sizeof head);
+    for (uint32_t at = 0; at < size; at += GRAB_PIECE) {
+        struct grab_records part = {GRAB_RECORDS, size - at < GRAB_PIECE ? size - at : GRAB_PIECE, number, at, {0}};
+        memcpy(part.data, bytes + at, part.bytes);
+        grab_store_drain(&store, 0, &part, sizeof part);
+    }
+}
+
+/* Two small records are in one event; of two of the largest, each takes three. */
+static void test_records_in_parts(void **state)
+{
+    uint64_t events[2];
+    for (unsigned i = 0; i < 2; i++) {
+        drain_arch(GRAB_START, 0, 0);
+        drain_arch(GRAB_STOP, 0, i ? DS_ARCH_RECORD_MAX : 64);
+        of_kernel.drains = 1;
+        const struct trace_counts counts = play();
+        assert_int_equal(counts.events_lost, 0);
+        assert_int_equal(session.cpu[0].records, 2);
+        assert_int_equal(session.cpu[0].lost_bytes, 0);
+        events[i] = counts.events_written;
+        if (!i) {
+            teardown(state);
+            setup(state);
+        }
+    }
+    assert_int_equal(events[1] - events[0], 5);
 }
 
 static void test_all_is_there(void **state)
@@ -136,6 +182,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_all_is_there),
+        TEST(test_records_in_parts),
         TEST(test_the_stop_found_the_ring_full),
         TEST(test_a_drain_before_the_stop_is_missing),
         TEST(test_the_end_is_missing),
