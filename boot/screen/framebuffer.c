@@ -2,6 +2,7 @@
 /* The framebuffer that the kernel gets for its screen. Source: UEFI specification, "Graphics Output Protocol". */
 #include "boot/config/config.h"
 #include "boot/loader.h"
+#include "boot/paging.h"
 
 /* EDK II's, which most firmware is made from: on the handles of the devices that show the console. */
 /* clang-format off */
@@ -57,6 +58,13 @@ static void find_framebuffer(struct boot_framebuffer *fb)
     BS->FreePool(handles);
 }
 
+/* For a panic before the kernel maps it itself. Without memory for the tables such a panic is not shown. */
+static void map(const struct boot_framebuffer *fb, uint64_t *direct_size)
+{
+    if (fb->base < BOOT_END && fb->size <= BOOT_END - fb->base)
+        (void)boot_paging_map(fb->base, fb->base + fb->size, direct_size);
+}
+
 /* Looks for the framebuffer after the first of the last words: they may have made the console change from the mode of
  * the manufacturer's picture to one for text. */
 void boot_say_more(struct boot_info *info)
@@ -64,6 +72,7 @@ void boot_say_more(struct boot_info *info)
     char screen[8] = "on";
     config_get((const char *)(uintptr_t)info->config, "screen", screen, sizeof(screen));
     find_framebuffer(&info->framebuffer);
+    map(&info->framebuffer, &info->direct_map_size);
     if (info->framebuffer.base != 0 && screen[0] == 'o' && screen[1] == 'n' && screen[2] == 0)
         Print(L"and what is meant to be read to this screen, too, if the kernel has one (option screen=)\n");
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "boot/loader.h"
+#include "boot/paging.h"
 #include "tests/unit/support/cmocka.h"
 
 static struct {
@@ -116,6 +117,49 @@ UINTN Print(const CHAR16 *format, ...)
     return 0;
 }
 
+static struct {
+    uint64_t from, end;
+    unsigned calls;
+} mapped;
+
+int boot_paging_map(uint64_t from, uint64_t end, uint64_t *direct_size)
+{
+    mapped.from = from;
+    mapped.end = end;
+    mapped.calls++;
+    *direct_size = end;
+    return 0;
+}
+
+/* Wherever the direct map can reach it. */
+static void test_framebuffer_is_mapped(void **state)
+{
+    static const struct {
+        uint64_t base, size;
+        bool mapped;
+    } cases[] = {{0x4000000000, 0x800000, true},
+                 {BOOT_END - 0x800000, 0x800000, true},
+                 {BOOT_END - 0x800000, 0x800001, false},
+                 {BOOT_END, 0x1000, false},
+                 {UINT64_MAX - 0xFFF, 0x2000, false}};
+    static char config[] = "";
+    (void)state;
+    has_adapter = true;
+    mode_information.PixelFormat = PixelBlueGreenRedReserved8BitPerColor;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct boot_info info = {.config = (uintptr_t)config};
+        mapped.calls = 0;
+        mode.FrameBufferBase = cases[i].base;
+        mode.FrameBufferSize = cases[i].size;
+        boot_say_more(&info);
+        assert_int_equal(mapped.calls, cases[i].mapped);
+        if (cases[i].mapped)
+            assert_true(mapped.from == cases[i].base && mapped.end == mapped.from + cases[i].size &&
+                        info.direct_map_size == mapped.end);
+    }
+    lines = 0;
+}
+
 static void test_framebuffer(void **state)
 {
     static char config[] = "screen=on\n", off[] = "screen=off\n";
@@ -146,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_secure_boot),
+        cmocka_unit_test(test_framebuffer_is_mapped),
         cmocka_unit_test(test_framebuffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
