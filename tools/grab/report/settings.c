@@ -35,7 +35,7 @@ static const char *open_events(struct run *r, enum grab_setting_number number, c
         const int group = i && to.group ? r->files[0] : -1;
         r->files[i] = (int)syscall(SYS_perf_event_open, &to.a[i], child, -1, group, PERF_FLAG_FD_CLOEXEC);
         if (r->files[i] < 0 && i < to.needed)
-            return strerror(errno);
+            return number == GRAB_SHORT && errno == EINVAL ? "Linux refuses one as short" : strerror(errno);
     }
     if (number != GRAB_INTERRUPTS && number != GRAB_TRACE)
         return to.count ? NULL : "Linux has no such event here";
