@@ -3,7 +3,8 @@
 # longer period than an emulator.
 CONFIG := workload=mix switches=5000 pebs=INST_RETIRED.ANY:10000019 end=halt
 image: $(B)/cairn.img
-$(B)/cairn.img: tools/image.sh $(B)/BOOTX64.EFI $(B)/kernel.elf $(B)/cairn-options FORCE
+$(B)/cairn.img: tools/image.sh $(B)/BOOTX64.EFI $(B)/kernel.elf $(B)/cairn-report.efi \
+                $(B)/cairn-options FORCE
 	$(if $(filter command,$(origin config)),$(error config=: the options of a stick are CONFIG=, in capitals))
 	@$(B)/cairn-options check $(CONFIG)
-	tools/image.sh $@ $(B)/BOOTX64.EFI $(B)/kernel.elf $(CONFIG)
+	REPORT=$(B)/cairn-report.efi tools/image.sh $@ $(B)/BOOTX64.EFI $(B)/kernel.elf $(CONFIG)

@@ -3,7 +3,8 @@
 # usage: tools/image.sh IMAGE BOOTX64.EFI kernel.elf [key=value ...]
 # Writes a GPT disk image with one EFI system partition that boots Cairn. It uses sgdisk and mtools, and needs no root.
 # Put the image on a USB stick with 'dd if=build/cairn.img of=/dev/sdX bs=1M conv=fsync'; you can edit its \cairn.cfg on
-# any machine. With save=esp it also has room for two logs of save.mib=.
+# any machine. With save=esp it also has room for two logs of save.mib=. If REPORT is set and not empty, that EFI
+# program is on it as \EFI\cairn\report.efi, for the firmware's "boot from file".
 set -eu
 
 [ $# -ge 3 ] || {
@@ -37,7 +38,7 @@ done
 # The same files and options make the same image, byte by byte: its identifiers are a digest of them, and it has no date
 # of its own.
 export TZ=UTC SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-315532800} # 1980-01-01: FAT knows nothing older
-digest=$({ cat "$loader" "$kernel" && printf '%s\n' "$@"; } | sha256sum)
+digest=$({ cat "$loader" "$kernel" ${REPORT:+"$REPORT"} && printf '%s\n' "$@"; } | sha256sum)
 guid() { echo "${digest:$1:8}-${digest:$1+8:4}-4${digest:$1+12:3}-8${digest:$1+15:3}-${digest:$1+18:12}"; }
 
 PATH=$PATH:/usr/sbin:/sbin # sgdisk is there, and not in every user's path
@@ -53,6 +54,7 @@ mformat -i "$at" -F -c "$cluster" -T "$((last - FIRST + 1))" -N "${digest:60:4}$
 mmd -i "$at" ::/EFI ::/EFI/BOOT
 mcopy -i "$at" "$loader" ::/EFI/BOOT/BOOTX64.EFI
 mcopy -i "$at" "$kernel" ::/kernel.elf
+[ -z "${REPORT:-}" ] || { mmd -i "$at" ::/EFI/cairn && mcopy -i "$at" "$REPORT" ::/EFI/cairn/report.efi; }
 {
     printf '# Cairn: one option a line, see docs/reference/options.md\r\n'
     [ $# = 0 ] || printf '%s\r\n' "$@"

@@ -24,7 +24,7 @@ def test_no_name_of_this_machine(name):
     assert not re.search(rb"(?<![\w.-])" + re.escape(os.fsencode(cb.ROOT)), data)
 
 
-@pytest.mark.parametrize("products, taken", [(("BOOTX64.EFI", "cairn.img"), ("kernel.elf",)),
+@pytest.mark.parametrize("products, taken", [(("BOOTX64.EFI", "cairn.img"), ("kernel.elf", "cairn-report.efi")),
                                              cb.long(PRODUCTS, ())], ids=["loader", "all"])
 def test_builds_repeat(tmp_path, products, taken):
     """`taken` are taken from the first build: the kernel takes long."""

@@ -183,3 +183,26 @@ def test_screen(tmp_path):
     assert card in text and "brand=\"QEMU qemu-ds icelake" in card and " pebs=4 " in card.replace("\n", " ")
     assert " fit=end_le " in card.replace("\n", " ") and len(screen[screen.index(card):].splitlines()) <= 24
     assert code() == card
+
+
+@pytest.mark.long
+def test_high_screen(tmp_path):
+    """A framebuffer above 4 GiB, as most cards of today have it (tests/boot/high_screen.c)."""
+    wrapper = cb.with_qemu(tmp_path, "-vga", "none", "-device", "ramfb", qemu=cb.QEMU_11)
+    stick = Stick(tmp_path, "--qemu", wrapper, "--mem", "3G", "--qemu-ds", "preset=icelake")
+    boot = stick.folder / "EFI" / "BOOT" / "BOOTX64.EFI"
+    boot.rename(stick.folder / "loader.efi")
+    boot.write_bytes((cb.BUILD / "high-screen.efi").read_bytes())
+    stick.boot(key=b"o")
+    text, lines = stick.lines()
+    check_whole(text, lines)
+    assert re.fullmatch(r"\d+x\d+, format \d, 0x\w+ bytes at 0x110000000", lines["screen.0"]), lines["screen.0"]
+
+
+def test_image(tmp_path):
+    """The image of `make image` has the report for the firmware's "boot from file"."""
+    image = tmp_path / "image"
+    subprocess.run([cb.ROOT / "tools" / "image.sh", image, cb.BUILD / "BOOTX64.EFI", cb.BUILD / "kernel.elf"],
+                   env={**os.environ, "REPORT": str(cb.BUILD / "cairn-report.efi")}, check=True, capture_output=True)
+    cb.image_tool("mcopy", image, "::/EFI/cairn/report.efi", tmp_path)
+    assert (tmp_path / "report.efi").read_bytes() == (cb.BUILD / "cairn-report.efi").read_bytes()
