@@ -41,6 +41,23 @@ static void row(struct reader *r, struct ds_caps *caps, const char *name, uint64
     r->refused = false;
 }
 
+/* Performance cores of hybrids have two general-purpose counters and a fixed one that CPUID.0AH does not tell of: there
+ * it has what all cores have. Software can see and use them, and so can firmware. A register that is not there is not
+ * in use. */
+static uint64_t hidden_counters(const struct ds_machine *machine, const struct ds_caps *caps, uint64_t control)
+{
+    enum { GP = 6, FIXED = 3 }; /* common ones */
+    uint64_t counters = 0, value;
+    if (caps->core_type != CPUID_1AH_EAX_CORE || caps->gp_counters != GP || caps->fixed_counters != FIXED)
+        return 0;
+    for (unsigned i = GP; i < GP + 2; i++)
+        if (machine->rdmsr(machine->context, IA32_PERFEVTSEL0 + i, &value) == 0 && value & IA32_PERFEVTSEL_EN)
+            counters |= DS_BIT(i);
+    if (control & (ia32_fixed_ctr_ctrl_os(FIXED) | ia32_fixed_ctr_ctrl_usr(FIXED)))
+        counters |= DS_BIT(ds_counter_fixed(FIXED));
+    return counters;
+}
+
 /* Counters that are enabled, numbered as in GLOBAL_STATUS. GLOBAL_CTRL says nothing: RESET sets it. */
 static uint64_t enabled_counters(struct reader *r, const struct ds_caps *caps)
 {
@@ -51,7 +68,7 @@ static uint64_t enabled_counters(struct reader *r, const struct ds_caps *caps)
     for (unsigned i = 0; i < caps->fixed_counters; i++)
         if (control & (ia32_fixed_ctr_ctrl_os(i) | ia32_fixed_ctr_ctrl_usr(i)))
             counters |= DS_BIT(ds_counter_fixed(i));
-    return counters;
+    return counters | hidden_counters(r->machine, caps, control);
 }
 
 /* Where the sentence goes on, and how much room is left. */

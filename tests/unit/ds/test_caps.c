@@ -353,6 +353,45 @@ static void unknown_format(void **state)
 }
 
 /* What was there before is named and left alone; what can be used beside it is. */
+/* A performance core of a hybrid, whose CPUID.0AH tells of 6 and 3 counters; an efficient core has no others. */
+static void in_use_but_hidden(void **state)
+{
+    static const struct {
+        uint8_t core;
+        uint32_t msr;
+        uint64_t value, counters;
+    } rows[] = {
+        {CPUID_1AH_EAX_CORE, IA32_PERFEVTSEL0 + 6, IA32_PERFEVTSEL_EN, 1u << 6},
+        {CPUID_1AH_EAX_CORE, IA32_PERFEVTSEL0 + 7, IA32_PERFEVTSEL_EN, 1u << 7},
+        {CPUID_1AH_EAX_CORE, IA32_PERFEVTSEL0 + 7, 0x0300C0, 0}, /* EN is clear */
+        {CPUID_1AH_EAX_CORE, IA32_FIXED_CTR_CTRL, 0x3000, DS_BIT(35)},
+        {CPUID_1AH_EAX_CORE, IA32_DEBUGCTL, 0, 0},
+        {CPUID_1AH_EAX_ATOM, IA32_PERFEVTSEL0 + 6, IA32_PERFEVTSEL_EN, 0},
+        {CPUID_1AH_EAX_ATOM, IA32_FIXED_CTR_CTRL, 0x3000, 0},
+        {0, IA32_PERFEVTSEL0 + 6, IA32_PERFEVTSEL_EN, 0}, /* no hybrid */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (unsigned there = 0; there < 2; there++) {
+            ds_fake_init(&fake, true);
+            ds_fake_reset(&fake);
+            fake.leaf[0][0] = 0x20;
+            fake.leaf[0x0A][0] = 5u | 6u << 8 | 48u << 16 | 7u << 24;
+            fake.leaf[0x0A][3] = 3u | 48u << 5;
+            fake.leaf[0x1A][0] = (uint32_t)rows[i].core << 24;
+            ds_fake_find(&fake, rows[i].msr)->value = rows[i].value;
+            if (!there) { /* a hypervisor's guest, say: nobody can use what is not there */
+                ds_fake_remove(&fake, IA32_PERFEVTSEL0 + 6);
+                ds_fake_remove(&fake, IA32_PERFEVTSEL0 + 7);
+            }
+            assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+            const uint64_t seen = there ? rows[i].counters : rows[i].counters & ~UINT64_C(0xC0);
+            assert_true(caps.counters_in_use == seen);
+            assert_true(!caps.in_use[0] == !seen);
+            assert_false(ds_fake_test(&caps, "counters in use")->faulted);
+        }
+}
+
 static void in_use(void **state)
 {
     (void)state;
@@ -438,6 +477,7 @@ int main(void)
         cmocka_unit_test(unknown_format),
         cmocka_unit_test(retire_latency),
         cmocka_unit_test(in_use),
+        cmocka_unit_test(in_use_but_hidden),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
