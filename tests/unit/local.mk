@@ -82,6 +82,7 @@ $(B)/unit/kernel/test_lock_trace: $(addprefix $(B)/san/kernel/,truth/locks.o loc
 $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/kernel/test_sched*.c)): $(B)/san/kernel/locks/traced_spinlock.o
 $(B)/unit/kernel/test_sessions_events: $(B)/san/kernel/locks/sessions.o
 $(B)/unit/kernel/test_display: $(B)/san/kernel/screen/display.o
+$(B)/unit/kernel/test_in_use: $(B)/san/kernel/in_use/leave.o $(DS_ROWS_C:%.c=$(B)/san/%.o)
 $(B)/unit/kernel/test_tracepoint $(patsubst tests/%.c,$(B)/%,$(wildcard tests/unit/kernel/test_sessions*.c)): \
     $(B)/san/kernel/truth/switches.o
 $(B)/unit/kernel/test_tracepoint: $(B)/san/kernel/cost/cost.o
