@@ -394,7 +394,7 @@ int grab_session_make(struct grab_session *s, const struct grab_log *log)
     grab_rings_skipped(log->rings, &skipped, &switches);
     for (unsigned c = 0; s->format == DS_FORMAT_ARCH && c < log->cpus; c++)
         s->cpu[c].unstamped =
-            !grab_index_find(&log->store->cpu[c], skipped ? NULL : grab_rings_cpu(log->rings, c), &s->index);
+            !grab_index_find(&log->store->cpu[c], skipped | switches ? NULL : grab_rings_cpu(log->rings, c), &s->index);
     grab_order(log->store, log->clock, s->format, grab_clock_hz(log->clock) * tick_us() / 1000000, &s->order);
     s->record_bytes = find_size(s, log->store);
     struct trace_hub_cpu *hub = aligned_alloc(64, sizeof *hub);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a CPU's end of a log tells of drains that are missing; and records that are larger than an event. */
+/* What a CPU's end of a log tells of drains that are missing; records that are larger than an event; and when PebsIndex
+ * of architectural PEBS is known. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@ static struct grab_cpu of_kernel; /* what the BPF programs have counted */
 static struct grab_pair pairs[] = {{3000, 0, 10}, {3000003000, 1000000000, 10}};
 static const struct grab_clock clock_of_three = {pairs, 2, 2};
 static struct grab_session session;
+static uint64_t skipped_switches;
 
 const struct grab_cpu *grab_rings_cpu(const struct grab_rings *rings, unsigned cpu)
 {
@@ -27,13 +29,15 @@ const struct grab_cpu *grab_rings_cpu(const struct grab_rings *rings, unsigned c
 void grab_rings_skipped(const struct grab_rings *rings, uint64_t *drains, uint64_t *switches)
 {
     (void)rings;
-    *drains = *switches = 0;
+    *drains = 0;
+    *switches = skipped_switches;
 }
 
 static int setup(void **state)
 {
     (void)state;
     of_kernel = (struct grab_cpu){0};
+    skipped_switches = 0;
     return grab_store_begin(&store, "/tmp/none.log");
 }
 
@@ -177,6 +181,34 @@ static void test_the_end_is_missing(void **state)
     assert_true(session.cpu[0].lost_unknown && session.cpu[0].bts_lost_unknown);
 }
 
+/* Of architectural PEBS, at the only switch that the log has: Linux read 0 behind it. */
+static void expect_index(uint64_t empty, uint64_t unknown)
+{
+    const struct grab_registers registers = {.base = 0x1360000 | 4};
+    struct grab_drain start = {.kind = GRAB_START, .time = 1000, .capabilities = DS_FORMAT_ARCH << 8};
+    memcpy(start.area, &registers, sizeof registers);
+    grab_store_drain(&store, 0, &start, sizeof start);
+    change(0, 2000, 0);
+    of_kernel = (struct grab_cpu){.switches = 1, .read = {.switches = 1}};
+    assert_int_equal(lost(), 0);
+    assert_int_equal(session.index.empty, empty);
+    assert_int_equal(session.index.unknown, unknown);
+}
+
+static void test_the_index_at_a_switch(void **state)
+{
+    (void)state;
+    expect_index(1, 0);
+}
+
+/* It may be that behind which the index was read. */
+static void test_a_switch_was_skipped(void **state)
+{
+    (void)state;
+    skipped_switches = 1;
+    expect_index(0, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -186,6 +218,8 @@ int main(void)
         TEST(test_the_stop_found_the_ring_full),
         TEST(test_a_drain_before_the_stop_is_missing),
         TEST(test_the_end_is_missing),
+        TEST(test_the_index_at_a_switch),
+        TEST(test_a_switch_was_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

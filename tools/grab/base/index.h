@@ -7,11 +7,11 @@
 
 struct grab_index {   /* how many switches */
     uint64_t within;  /* Linux read it within the switch, with counters that count only users' code */
-    uint64_t empty;   /* it was 0 at the first read behind the switch, and a drain alone lowers it */
+    uint64_t empty;   /* it was 0 at the first read behind the switch; only Linux lowers it, and reads it before */
     uint64_t unknown; /* otherwise */
 };
 
 /* Puts it into c->switches, as an address, and counts into `how`. 0 stays where it is unknown. `all`: of that CPU,
- * after the recording; NULL: a drain may have been skipped, so that nothing is known. True: it is known at every
+ * after the recording; NULL: a hook may have been skipped, so that nothing is known. True: it is known at every
  * switch. */
 bool grab_index_find(struct grab_one_cpu *c, const struct grab_cpu *all, struct grab_index *how);

@@ -130,7 +130,8 @@ int grab_judge(const struct grab_kernel *kernel, struct grab_rings *rings, struc
     for (unsigned i = 0; i < count; i++) {
         const unsigned cpu = cores[i].cpu;
         if (judged[i].format == DS_FORMAT_ARCH)
-            grab_index_find(&store->cpu[cpu], skipped ? NULL : grab_rings_cpu(rings, cpu), &(struct grab_index){0});
+            grab_index_find(&store->cpu[cpu], skipped | switches ? NULL : grab_rings_cpu(rings, cpu),
+                            &(struct grab_index){0});
         printf("%s", i ? "\n" : "");
         print_core(&judged[i], kernel->release);
     }
