@@ -242,7 +242,7 @@ def test_the_index_at_switches(grabbed):
     if grabbed.machine.format == ARCHITECTURAL:
         within, empty, unknown = map(int, grabbed.head("turns")["keys"]["grab.index"].split())
         assert within > 2 and empty > 2 and not unknown
-        said = f"at switches: {within} read at the drain that follows, {empty} still 0 at the next read, 0 unknown"
+        said = f"at switches: {within} read within the switch, {empty} still 0 at the next read, 0 unknown"
         assert said in grabbed.tool("info", "turns").stdout
     if grabbed.machine.format == ARCHITECTURAL and "kernel" in grabbed.said:
         within, empty, unknown = map(int, grabbed.head("kernel")["keys"]["grab.index"].split())

@@ -82,8 +82,8 @@ static void print_index(const struct cairn_log *log)
 {
     uint64_t n[3];
     if (cairn_slice_numbers(cairn_key(&log->text, "grab.index"), n, 3))
-        printf("%-16s at switches: %" PRIu64 " read at the drain that follows, %" PRIu64
-               " still 0 at the next read, %" PRIu64 " unknown\n",
+        printf("%-16s at switches: %" PRIu64 " read within the switch, %" PRIu64 " still 0 at the next read, %" PRIu64
+               " unknown\n",
                "  PebsIndex", n[0], n[1], n[2]);
 }
 
