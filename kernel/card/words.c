@@ -34,7 +34,8 @@ void kcard_put(struct card *card, const char *name, const char *value)
     const char *quote = strchr(value, ' ') ? "\"" : "";
     size_t size = (size_t)snprintf(word, sizeof word, "%s=%s", name, quote);
     for (; *value && size < CARD_COLUMNS - strlen(quote); value++)
-        word[size++] = *value >= ' ' && *value <= '~' && *value != '"' ? *value : '?';
+        if (*value != ' ' || value[1] != ' ') /* nobody sees on a photograph how many there are */
+            word[size++] = *value >= ' ' && *value <= '~' && *value != '"' ? *value : '?';
     memcpy(word + size, quote, strlen(quote));
     size += strlen(quote);
     if (card->left_out || !add(card, word, size, LAST_WORDS))

@@ -36,7 +36,7 @@ def card_of(text):
     return re.findall(r"^(cairn=(?:.*\n)*?.*\bsum=[0-9a-f]{4})$", text, re.M)[-1]
 
 
-def shown(machine, tmp_path):
+def wait_for_card(machine, tmp_path):
     """(card on the serial port, rows of the screen, its QR code); the machine waits with its last picture."""
     for _ in range(2):  # what draws the card has begun, and has ended
         picture = machine.wait_for("sum=")
@@ -54,7 +54,7 @@ def shown(machine, tmp_path):
 def test_card(tmp_path, device, options):
     with cs.Machine(tmp_path, "--raw", "--smp", 2, *options, cb.UNHURRIED, "end=reboot",
                     qemu=("-device", device, "-no-shutdown")) as machine:
-        card, rows, code = shown(machine, tmp_path)
+        card, rows, code = wait_for_card(machine, tmp_path)
     lines = card.split("\n")
     assert code == card
     assert len(lines) <= 8 and max(map(len, lines)) <= 78
@@ -66,7 +66,10 @@ def test_card(tmp_path, device, options):
         assert any(row.startswith("PANIC: CPU ") for row in rows)
         return
     assert re.fullmatch("pass,[0-9]+,0,[0-9]+", words["verdict"]) and words["ds"] == "soft"
+    shown = subprocess.run([cb.BUILD / "cairn", "info", "-"], input=code, capture_output=True, text=True, check=False)
+    assert (shown.returncode, shown.stderr) == (0, "") and f"\n  signature      {words['sig']}\n" in shown.stdout
     if "workload=probe" in options:
+        assert " drop_reload=yes " in shown.stdout, shown.stdout
         assert words["probe"] == "0" and words["asked"] == "model" and words["drop_reload"] == "yes"
 
 

@@ -100,6 +100,11 @@ def test_every_processor(tmp_path, preset):
     assert calls == ([] if FORMATS[preset] in (0, ARCH) else [(n, 4 * n) for n in range(1, 7)])
     shown = screen[screen.index("\ncairn-report "):screen.index("\nstick    ") + 1]
     assert max(len(line) for line in shown.splitlines()) <= 80, shown
+    for command, line in (("info", f"  record format  {FORMATS[preset]}"), ("probe", "backend hw; emulated")):
+        done = subprocess.run([cb.BUILD / "cairn", command, stick.folder / "cairn-machine.txt"], capture_output=True,
+                              text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "") and line in done.stdout, done.stdout
+        assert "not known to this version" not in done.stdout, done.stdout
     if preset == "skylake":
         page = (cb.ROOT / "docs" / "how-to" / "laptop.md").read_text(encoding="utf-8")
         head, tail = re.search(r"```\n(cairn-report .*?)\.\.\.\n(.*?)```", page, re.S).groups()

@@ -44,7 +44,7 @@ static void test_words(void **state)
     struct card card = {0};
     (void)state;
     kcard_put(&card, "cairn", "0.3.0");
-    kcard_put(&card, "brand", "A \"B\"\n");
+    kcard_put(&card, "brand", "A   \"B\"\n");
     kcard_put(&card, "x", "");
     kcard_end(&card);
     begins(card.text, "cairn=0.3.0 brand=\"A ?B??\" x= sum=");

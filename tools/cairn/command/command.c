@@ -18,6 +18,7 @@
 #include "tools/cairn/export/writer.h"
 #include "tools/cairn/frame/input.h"
 #include "tools/cairn/log/damage.h"
+#include "tools/cairn/log/machine_text.h"
 #include "tools/cairn/log/show.h"
 
 static void usage_line(const struct cairn_command *c)
@@ -231,8 +232,26 @@ static void no_trace(const struct cairn_input *input)
                 cairn_plural(input->size, "byte", "bytes"));
 }
 
+/* What has no frames may be text of a machine. 0, or the exit status, the reason told. */
+static int open_report(struct source *source, const struct cairn_command *command)
+{
+    const int e = cairn_machine_text_read(&source->log, &source->input);
+    if (!e && command->reports)
+        return 0;
+    if (!e)
+        cairn_error("%s: %s, which has no trace: cairn info and cairn probe show it", source->input.name,
+                    source->log.report);
+    else if (e == -ENOENT)
+        no_trace(&source->input);
+    else
+        cairn_error("%s: offset %" PRIu64 ": %s", source->input.name, source->log.input.error_at, reading_failed(e));
+    cairn_log_free(&source->log);
+    cairn_input_close(&source->input);
+    return e ? CAIRN_UNREADABLE : CAIRN_BAD;
+}
+
 /* 0, or the exit status, the reason told. */
-static int open_log(struct source *source, const char *path)
+static int open_log(struct source *source, const struct cairn_command *command, const char *path)
 {
     uint32_t dump = (uint32_t)cairn_which_dump;
     char refusal[CAIRN_REFUSAL] = "";
@@ -251,16 +270,16 @@ static int open_log(struct source *source, const char *path)
         return CAIRN_UNREADABLE;
     e = cairn_log_read(&source->log, &source->input, &choice, refusal);
     progress_end();
+    if (e == -ENOENT && !dump)
+        return open_report(source, command);
     if (e) {
         if (e == -ENOTSUP)
             cairn_error("%s: %s", source->input.name, refusal);
         else if (e != -ENOENT)
             cairn_error("%s: offset %" PRIu64 ": %s", source->input.name, source->log.input.error_at,
                         reading_failed(e));
-        else if (dump)
-            cairn_error("%s: holds no dump number %" PRIu32, source->input.name, dump);
         else
-            no_trace(&source->input);
+            cairn_error("%s: holds no dump number %" PRIu32, source->input.name, dump);
         cairn_input_close(&source->input);
         return CAIRN_UNREADABLE;
     }
@@ -369,7 +388,11 @@ static int show_all(struct source *source, const struct cairn_command *command)
 /* Reports damage and closes. Returns the exit status, at least `status`. */
 static int close_log(struct source *source, const struct cairn_command *command, int status)
 {
-    if (cairn_report_damage(stderr, &source->log, command->all_damage ? SIZE_MAX : DAMAGE_SHOWN)) {
+    if (source->log.report && source->log.flaw[0]) {
+        cairn_error("%s: %s: %s", source->input.name, source->log.report, source->log.flaw);
+        status = status ? status : CAIRN_BAD;
+    } else if (!source->log.report &&
+               cairn_report_damage(stderr, &source->log, command->all_damage ? SIZE_MAX : DAMAGE_SHOWN)) {
         cairn_error("%sthe trace is damaged%s; what is shown is what is left of it",
                     cairn_colour(stderr, CAIRN_COLOUR_BAD), cairn_colour(stderr, CAIRN_COLOUR_OFF));
         status = status ? status : CAIRN_BAD;
@@ -388,7 +411,7 @@ static int close_log(struct source *source, const struct cairn_command *command,
 static int open_session(struct source *source, const struct cairn_command *command, const char *path)
 {
     want_memory(command, path);
-    int status = open_log(source, path);
+    int status = open_log(source, command, path);
     if (!status && (status = choose_session(source, command)) != 0) {
         cairn_log_free(&source->log);
         cairn_input_close(&source->input);

@@ -37,6 +37,7 @@ struct cairn_command {
     bool program;                             /* it gets all arguments, for another program that reads them */
     int (*compare)(const struct cairn_log *a, const struct cairn_log *b); /* its operands are two LOGs */
     bool all_damage;   /* each thing that is damaged or missing is told, however many */
+    bool reports;      /* it also shows what has no trace: machine_text.h */
     bool all_sessions; /* show is called for each session of the LOG, unless one is asked for */
 };
 

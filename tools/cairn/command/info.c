@@ -10,6 +10,7 @@
 #include "tools/cairn/base/number_map.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/info_providers.h"
+#include "tools/cairn/command/info_report.h"
 #include "tools/cairn/command/next.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/event_walk.h"
@@ -23,7 +24,7 @@ static bool starts_with(struct cairn_slice s, const char *prefix)
     return s.size >= n && memcmp(s.at, prefix, n) == 0;
 }
 
-static void print_value(const struct cairn_log *log, const char *label, const char *key)
+void cairn_info_value(const struct cairn_log *log, const char *label, const char *key)
 {
     struct cairn_slice v = cairn_key(&log->text, "%s", key);
     if (!v.size)
@@ -42,39 +43,41 @@ static void print_brand(const struct cairn_log *log)
 static void print_machine(const struct cairn_log *log)
 {
     uint64_t bytes, hz;
-    print_value(log, "kernel", "kernel.version");
-    print_value(log, "  build ID", "kernel.build_id");
-    print_value(log, "  base", "kernel.base");
-    print_value(log, "loader", "loader.version");
-    print_value(log, "firmware", "firmware.vendor");
-    print_value(log, "  revision", "firmware.revision");
-    print_value(log, "  Secure Boot", "firmware.secure_boot");
-    print_value(log, "  BIOS", "bios.version");
-    print_value(log, "  of", "bios.vendor");
-    print_value(log, "  date", "bios.date");
-    print_value(log, "board", "board.product");
-    print_value(log, "  of", "board.vendor");
-    print_value(log, "  version", "board.version");
-    print_value(log, "booted", "boot.time");
+    cairn_info_value(log, "cairn-report", "cairn-report");
+    cairn_info_value(log, "kernel", "kernel.version");
+    cairn_info_value(log, "  build ID", "kernel.build_id");
+    cairn_info_value(log, "  base", "kernel.base");
+    cairn_info_value(log, "loader", "loader.version");
+    cairn_info_value(log, "firmware", "firmware.vendor");
+    cairn_info_value(log, "  revision", "firmware.revision");
+    cairn_info_value(log, "  Secure Boot", "firmware.secure_boot");
+    cairn_info_value(log, "  BIOS", "bios.version");
+    cairn_info_value(log, "  of", "bios.vendor");
+    cairn_info_value(log, "  date", "bios.date");
+    cairn_info_value(log, "board", "board.product");
+    cairn_info_value(log, "  of", "board.vendor");
+    cairn_info_value(log, "  version", "board.version");
+    cairn_info_value(log, "booted", "boot.time");
     print_brand(log);
-    print_value(log, "  microcode", "cpu.0.microcode");
-    print_value(log, "CPUs", "machine.cpus");
-    print_value(log, "  left out", "machine.cpus_left_out");
-    print_value(log, "  disabled", "machine.cpus_disabled");
-    print_value(log, "  features", "machine.features");
-    print_value(log, "hypervisor", "machine.hypervisor");
+    cairn_info_value(log, "  signature", "cpu.0.signature");
+    cairn_info_value(log, "  microcode", "cpu.0.microcode");
+    cairn_info_value(log, "CPUs", "machine.cpus");
+    cairn_info_value(log, "  left out", "machine.cpus_left_out");
+    cairn_info_value(log, "  disabled", "machine.cpus_disabled");
+    cairn_info_value(log, "  features", "machine.features");
+    cairn_info_value(log, "hypervisor", "machine.hypervisor");
     if (cairn_slice_is(cairn_key(&log->text, "machine.emulated"), "1"))
         printf("%-16s yes: cycles are the emulator's, not a processor's\n", "emulated");
     if (cairn_slice_u64(cairn_key(&log->text, "machine.memory_bytes"), &bytes))
         printf("%-16s %" PRIu64 " MiB\n", "memory", bytes >> 20);
     if (cairn_slice_u64(cairn_key(&log->text, "machine.tsc_hz"), &hz))
         printf("%-16s %" PRIu64 ".%06" PRIu64 " MHz\n", "TSC", hz / 1000000, hz % 1000000);
-    print_value(log, "  measured by", "machine.time_source");
+    cairn_info_value(log, "  measured by", "machine.time_source");
     cairn_print_skew(log, "");
-    print_value(log, "serial port", "machine.serial");
-    print_value(log, "reset by", "machine.reset");
-    print_value(log, "workload", "workload.name");
-    print_value(log, "cairn grab", "grab.version");
+    cairn_info_value(log, "serial port", "machine.serial");
+    cairn_info_value(log, "reset by", "machine.reset");
+    cairn_info_value(log, "workload", "workload.name");
+    cairn_info_value(log, "cairn grab", "grab.version");
 }
 
 /* How that of architectural PEBS is known at switches, which cairn grab cannot read. */
@@ -90,23 +93,23 @@ static void print_index(const struct cairn_log *log)
 static void print_debug_store(const struct cairn_log *log)
 {
     printf("\n%sDebug Store%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), cairn_colour(stdout, CAIRN_COLOUR_OFF));
-    print_value(log, "  backend", "ds.backend");
-    print_value(log, "  because", "ds.reason");
-    print_value(log, "  processor", "ds.preset");
-    print_value(log, "  record format", "ds.format");
+    cairn_info_value(log, "  backend", "ds.backend");
+    cairn_info_value(log, "  because", "ds.reason");
+    cairn_info_value(log, "  processor", "ds.preset");
+    cairn_info_value(log, "  record format", "ds.format");
     if (cairn_log_arch(log))
         printf("%-16s architectural PEBS: %s\n", "", cairn_show_store(log));
-    print_value(log, "  record bytes", "ds.record_bytes");
+    cairn_info_value(log, "  record bytes", "ds.record_bytes");
     print_index(log);
-    print_value(log, "  records", "ds.records");
-    print_value(log, "  threshold", "ds.threshold");
-    print_value(log, "  control area", "ds.area_form");
-    print_value(log, "  branch trace", "ds.bts");
-    print_value(log, "    because", "ds.bts.reason");
-    print_value(log, "    records", "ds.bts.records");
-    print_value(log, "  scope", "ds.scope");
+    cairn_info_value(log, "  records", "ds.records");
+    cairn_info_value(log, "  threshold", "ds.threshold");
+    cairn_info_value(log, "  control area", "ds.area_form");
+    cairn_info_value(log, "  branch trace", "ds.bts");
+    cairn_info_value(log, "    because", "ds.bts.reason");
+    cairn_info_value(log, "    records", "ds.bts.records");
+    cairn_info_value(log, "  scope", "ds.scope");
     if (!cairn_slice_is(cairn_key(&log->text, "ds.throttle"), "0"))
-        print_value(log, "  PMIs a tick", "ds.throttle");
+        cairn_info_value(log, "  PMIs a tick", "ds.throttle");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
         printf("%-16s %.*s\n", i ? "" : "  events", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.atom.event.%u", i); i++)
@@ -241,7 +244,7 @@ static struct cairn_slice value_text(const struct cairn_key *k)
     return k->value;
 }
 
-static void print_prefixed(const struct cairn_log *log, const char *title, const char *prefix)
+void cairn_info_section(const struct cairn_log *log, const char *title, const char *prefix)
 {
     bool any = false;
     for (size_t i = 0; i < log->text.keys.count; i++) {
@@ -268,7 +271,7 @@ static void print_sessions(const struct cairn_log *log)
         if (several)
             snprintf(title, sizeof(title), "\nsession %" PRIu32, number);
         snprintf(prefix, sizeof(prefix), "session.%" PRIu32 ".", number);
-        print_prefixed(log, title, prefix);
+        cairn_info_section(log, title, prefix);
     }
 }
 
@@ -363,15 +366,16 @@ static void print_kinds(const struct cairn_log *log)
 
 static void print_other(const struct cairn_log *log)
 {
-    static const char *const known[] = {"cairn.",   "dump.",   "kernel.", "loader.", "firmware.", "boot.",
-                                        "machine.", "memory.", "option.", "cpu.",    "ds.",       "workload.",
-                                        "session.", "end.",    "etl.",    "export.", "probe.",    "grab."};
+    static const char *const known[] = {"cairn.",  "dump.",   "kernel.", "loader.", "firmware.", "boot.",    "machine.",
+                                        "memory.", "option.", "cpu.",    "ds.",     "workload.", "session.", "end.",
+                                        "etl.",    "export.", "probe.",  "grab.",   "bios.",     "board."};
     bool any = false;
     for (size_t i = 0; i < log->text.keys.count; i++) {
         const struct cairn_key *k = &log->text.keys.items[i];
         bool found = false;
         for (unsigned n = 0; n < sizeof(known) / sizeof(known[0]); n++)
             found |= starts_with(k->name, known[n]);
+        found |= log->report && cairn_info_report_knows(k->name);
         if (found)
             continue;
         printf("%s", any ? "" : "\nnot known to this version\n");
@@ -396,6 +400,10 @@ static int show(const struct cairn_log *log)
             puts(command);
         return CAIRN_GOOD;
     }
+    if (lost && log->report) {
+        cairn_error("%s records no trace: nothing of one is lost", log->report);
+        return CAIRN_BAD;
+    }
     if (lost) {
         cairn_print_losses(log, "lost     ", 9);
         return CAIRN_GOOD;
@@ -403,31 +411,39 @@ static int show(const struct cairn_log *log)
     if (log->own) {
         print_machine(log);
         print_debug_store(log);
+        if (log->report)
+            cairn_info_report(log);
     } else if (log->etl->cairn) {
         printf("%-16s %s\n\n", "emulated", "not told: an ETL file has no place for it");
     }
-    print_prefixed(log, log->own ? "\nETL file" : "ETL file", "etl.");
-    print_prefixed(log, "\nmade by cairn export", "export.");
+    cairn_info_section(log, log->own ? "\nETL file" : "ETL file", "etl.");
+    cairn_info_section(log, "\nmade by cairn export", "export.");
     print_detections(log, "hw");
     print_detections(log, "soft");
     print_policies(log);
-    print_prefixed(log, "\noptions", "option.");
+    cairn_info_section(log, "\noptions", "option.");
     print_sessions(log);
     if (all) {
-        print_prefixed(log, "\nmemory map: base, size, type", "memory.");
-        print_prefixed(log, "\nprocessors: CPUID leaves and MSRs", "cpu.");
-        print_prefixed(log, "\nDebug Store of each CPU", "ds.cpu.");
-        print_prefixed(log, "\nrecorded by cairn grab", "grab.");
-        print_prefixed(log, "\nend", "end.");
+        cairn_info_section(log, "\nmemory map: base, size, type", "memory.");
+        cairn_info_section(log, "\nprocessors: CPUID leaves and MSRs", "cpu.");
+        cairn_info_section(log, "\nDebug Store of each CPU", "ds.cpu.");
+        cairn_info_section(log, "\nrecorded by cairn grab", "grab.");
+        cairn_info_section(log, "\nend", "end.");
     }
-    if (!log->etl)
+    if (!log->etl && !log->report)
         print_streams(log);
     print_kinds(log);
     cairn_info_providers(log);
     putchar('\n');
-    print_value(log, "guest's verdict", "end.verdict");
-    print_value(log, "panic", "end.panic");
-    cairn_print_losses(log, "lost             ", 17);
+    cairn_info_value(log, "guest's verdict", "end.verdict");
+    cairn_info_value(log, "panic", "end.panic");
+    if (log->report) {
+        cairn_info_value(log, "  checks passed", "end.pass");
+        cairn_info_value(log, "  failed", "end.fail");
+        cairn_info_value(log, "  skipped", "end.skip");
+    } else {
+        cairn_print_losses(log, "lost             ", 17);
+    }
     print_other(log);
     return CAIRN_GOOD;
 }
@@ -439,6 +455,9 @@ const struct cairn_command cairn_info_command = {
     .options = options,
     .notes = "Shows the machine, the tests that look for a Debug Store and for architectural\n"
              "PEBS with their results, the kernel options, the trace sessions, and the streams\n"
-             "of which the log consists.\n",
+             "of which the log consists. LOG may also be a report without a trace: the file\n"
+             "cairn-machine.txt, or the card at the end of a run as you have typed it or as\n"
+             "zbarimg reads its QR code.\n",
     .show = show,
+    .reports = true,
 };

@@ -25,8 +25,15 @@ bool cairn_next(const struct cairn_log *log, unsigned number, char *out, size_t 
         const char *command;
         bool shows;
     } all[] = {
-        {"dump", true},       {"stat", true},    {"check", true},  {"ds", drains},    {one_life, life != MAX_CPUS},
-        {"profile", records}, {"bts", branches}, {"locks", locks}, {"probe", probed},
+        {"dump", !log->report},
+        {"stat", !log->report},
+        {"check", !log->report},
+        {"ds", drains},
+        {one_life, life != MAX_CPUS},
+        {"profile", records},
+        {"bts", branches},
+        {"locks", locks},
+        {"probe", probed},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i].shows && number-- == 0) {

@@ -100,6 +100,8 @@ static bool read_leaf(const struct cairn_log *log, uint32_t cpu, unsigned leaf, 
     return sscanf(words, "%x %x %x %x", &r[0], &r[1], &r[2], &r[3]) == 4;
 }
 
+#define NO_VENDOR "unknown"
+
 struct identity { /* of the processor itself, whatever a model pretends to be */
     char vendor[13];
     unsigned family, model, stepping;
@@ -111,7 +113,7 @@ static struct identity read_identity(const struct cairn_log *log, uint32_t cpu)
 {
     unsigned r[4];
     struct identity i = {
-        .vendor = "unknown",
+        .vendor = NO_VENDOR,
         .microcode = cairn_key(&log->text, "cpu.%" PRIu32 ".microcode", cpu),
         .hypervisor = cairn_key(&log->text, "machine.hypervisor"),
         .machine = cairn_key(&log->text, "probe.%" PRIu32 ".machine", cpu),
@@ -128,7 +130,10 @@ static struct identity read_identity(const struct cairn_log *log, uint32_t cpu)
         }
         i.vendor[12] = '\0';
     }
-    if ((i.known = read_leaf(log, cpu, 1, r))) {
+    i.known = read_leaf(log, cpu, 1, r);
+    if (!i.known) /* of a card, which has it of the first CPU alone */
+        i.known = sscanf(cairn_slice_text((char[16]){0}, 16, cairn_key(&log->text, "cpu.0.signature")), "%x", r) == 1;
+    if (i.known) {
         i.family = cpuid_01h_eax_family(r[0]);
         i.family += i.family == 15 ? r[0] >> 20 & 0xFF : 0;
         i.model = cpuid_01h_eax_model(r[0]);
@@ -221,7 +226,7 @@ static void print_difference(const struct cairn_log *log, uint32_t cpu)
             used += snprintf(set + used, sizeof(set) - (size_t)used, " ds.policy.%.*s=%.*s", CAIRN_SLICE(a.name),
                              CAIRN_SLICE(a.answer));
     }
-    if (cairn_log_damaged(log) && all < DS_PROBE_ROWS)
+    if (!log->report && cairn_log_damaged(log) && all < DS_PROBE_ROWS)
         printf("%u of %u questions are in this log, which is damaged\n", all, (unsigned)DS_PROBE_ROWS);
     printf("%u questions: %u as the model's default, %u otherwise, %u not determined\n", all, all - different - unknown,
            different, unknown);
@@ -235,14 +240,18 @@ static void print_identity(const struct cairn_log *log, uint32_t cpu)
 {
     const struct identity i = read_identity(log, cpu);
     char text[512];
-    int n = snprintf(text, sizeof(text), "%s", i.vendor);
+    char brand[CAIRN_SHOWN_BRAND];
+    const bool nameless = strcmp(i.vendor, NO_VENDOR) == 0 && cairn_show_brand(brand, log, cpu);
+    int n = snprintf(text, sizeof(text), "%s", nameless ? brand : i.vendor);
     if (i.known)
         n += snprintf(text + n, sizeof(text) - (size_t)n, ", family %u, model %u (%02XH), stepping %u", i.family,
                       i.model, i.model, i.stepping);
     n += snprintf(text + n, sizeof(text) - (size_t)n, ", microcode %.24s; hypervisor %.24s; backend %.24s",
                   cairn_slice_text((char[25]){0}, 25, i.microcode), cairn_slice_text((char[25]){0}, 25, i.hypervisor),
                   cairn_slice_text((char[25]){0}, 25, i.backend));
-    if (cairn_slice_is(i.machine, "model"))
+    if (cairn_slice_is(i.machine, "model") && !i.preset.size)
+        n += snprintf(text + n, sizeof(text) - (size_t)n, "; asked was a model, not this processor");
+    else if (cairn_slice_is(i.machine, "model"))
         n += snprintf(text + n, sizeof(text) - (size_t)n, "; asked was the model of %s, not this processor",
                       cairn_slice_text((char[25]){0}, 25, i.preset));
     if (cairn_slice_is(i.machine, "virtual"))
@@ -391,6 +400,8 @@ static int show(const struct cairn_log *log)
         return CAIRN_GOOD;
     if (log->etl)
         cairn_error("an ETL file does not tell what was found out");
+    else if (log->report)
+        cairn_error("%s without answers: nothing was asked", log->report);
     else if (cairn_log_damaged(log))
         cairn_error("no question is in this log, which is damaged: what was asked may be in what is missing");
     else
@@ -406,6 +417,8 @@ const struct cairn_command cairn_probe_command = {
     .notes = "LOG must be from a run with workload=probe. 'manual' is what the manual says.\n"
              "'default' is what the model does unless ds.policy.NAME= says otherwise.\n"
              "'machine' is the answer of this machine, or 'not determined' and the reason.\n"
-             "docs/how-to/probe.md explains each question.\n",
+             "docs/how-to/probe.md explains each question. LOG may also be a report without a\n"
+             "trace, as for cairn info.\n",
     .show = show,
+    .reports = true,
 };

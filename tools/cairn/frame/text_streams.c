@@ -161,6 +161,15 @@ void cairn_text_read(struct cairn_text *t, const struct cairn_frames *frames)
     cairn_text_order_symbols(t);
 }
 
+void cairn_text_lines(struct cairn_text *t, const char *text, size_t size)
+{
+    memset(t, 0, sizeof(*t));
+    t->arena = cairn_alloc(size + 1);
+    memcpy(t->arena, text, size);
+    read_payload(t, CAIRN_STREAM_MACHINE, t->arena, size);
+    sort_keys(t);
+}
+
 void cairn_text_order_symbols(struct cairn_text *t)
 {
     if (t->symbols.count)

@@ -51,6 +51,8 @@ struct cairn_text {
 };
 
 void cairn_text_read(struct cairn_text *t, const struct cairn_frames *frames);
+/* The same of lines of the machine stream that no frames hold: `size` bytes, of which it makes a copy. */
+void cairn_text_lines(struct cairn_text *t, const char *text, size_t size);
 void cairn_text_free(struct cairn_text *t);
 /* A copy that lives as long as `t`. */
 struct cairn_slice cairn_text_keep(struct cairn_text *t, const char *text);

@@ -354,6 +354,8 @@ void cairn_log_free(struct cairn_log *log)
 
 bool cairn_log_damaged(const struct cairn_log *log)
 {
+    if (log->report)
+        return log->flaw[0] != '\0';
     if (log->etl && log->etl->flaws.count)
         return true;
     if (log->frames.missing.count || !log->frames.total_known || log->frames.totals_differ || log->bad_frames ||

@@ -56,7 +56,9 @@ struct cairn_log {
     uint32_t bad_pieces;     /* trace frames with bytes that are no events */
     uint32_t other_sessions; /* frames of sessions this reader does not know */
     bool has_end, has_truth;
-    bool panic; /* dumped by a panic: the CPUs were stopped wherever they were */
+    bool panic;         /* dumped by a panic: the CPUs were stopped wherever they were */
+    const char *report; /* text of a machine without a trace (machine_text.h), in words; NULL: a log */
+    char flaw[128];     /* then: what is wrong with it, or "" */
 };
 
 struct cairn_choice {             /* what to read, and how; zeroed: the usual */

@@ -246,6 +246,8 @@ const char *cairn_show_brand(char out[CAIRN_SHOWN_BRAND], const struct cairn_log
             break; /* a leaf that is all zero, behind the end of a short name, is left out of a log */
         memcpy(out + 16 * leaf, r, 16);
     }
+    if (!out[0])
+        cairn_slice_text(out, CAIRN_SHOWN_BRAND, cairn_key(&log->text, "cpu.0.brand")); /* as a card has it */
     for (char *p = out; *p; p++)
         if (*p < ' ' || *p > '~')
             *p = '?';

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""Machines without a trace: the file of cairn-report.efi (a real run's, with a shorter memory map), and a run's card as
+people copy it. `cairn info` and `cairn probe` show them; what is wrong is one line."""
+
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from cairn_tool import GOLDEN, LEAKS, cairn, text_of
+
+SAMPLE = Path(__file__).resolve().parents[1] / "cairn-machine.txt"
+TEXT = SAMPLE.read_text(encoding="ascii")
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def card(words):
+    """The words with their sum, a few on a line."""
+    words = words.split()
+    words.append(f"sum={crc32c(' '.join(words).encode()) & 0xFFFF:04x}")
+    return "".join(word + ("\n" if i % 4 == 3 else " ") for i, word in enumerate(words)) + "\n"
+
+
+HEAD = 'cairn=0.3.0 verdict=fail,6,1,2 sig=906a3 ucode=0x42c cpus=8 brand="12th Gen Intel(R)" ds=hw pebs=4 bts=yes '
+CARD = card(HEAD + "probe=0 asked=processor fit=start_lt drop_reload=yes shadow=even "
+            "probe=4 as=0 shadow=uneven rip= residual=3")
+
+
+def shown(command, text):
+    done = cairn(*command, "-", data=text.encode(), env={**LEAKS, "COLUMNS": ""})
+    return done.returncode, re.sub(r"[ ]+", " ", text_of(done)), done.stderr.decode()
+
+
+def test_info_of_a_report():
+    status, said, errors = shown(["info"], TEXT)
+    assert (status, errors) == (0, "")
+    for line in ("cairn-report 0.3.0", "firmware EDK II", "processor QEMU qemu-ds skylake @ 2.60GHz",
+                 "hypervisor TCGTCGTCGTCG", " record format 3", " PEBS yes: the processor has a Debug Store with PEBS",
+                 " 4 WAET 40 bytes, revision 1, BOCHS BXPC ", " restored 26 of 26 registers are as before",
+                 "the probe, CPU 0: 23 of 34 questions answered (cairn probe explains them)",
+                 " IA32_DS_AREA write, read back 0xffff800000001000 ok it holds what was written"):
+        assert line in said.splitlines(), (line, said)
+    assert " fit=end_le drop_reload=yes " in said and "not known to this version" not in said and "cairn=" not in said
+    assert "streams" not in said and "lost" not in said
+    assert " 0.cpuid.00000001.00000000 000506e3 00000800" in shown(["info", "--all"], TEXT)[1]
+    assert shown(["info", "--next"], TEXT)[1] == "probe\n"
+
+
+def test_probe_of_a_report():
+    status, said, errors = shown(["probe"], TEXT)
+    assert (status, errors) == (0, "")
+    assert said.startswith("CPU 0 GenuineIntel, family 6, model 94 (5EH), stepping 3, microcode 0x0; "
+                           "hypervisor TCGTCGTCGTCG; backend hw; emulated\n"), said
+    assert "34 questions: 23 as the model's default, 0 otherwise, 11 not determined" in said
+    least, median, p99 = re.search(r"=bts\|16\|(\d+)\|(\d+)\|(\d+)\|$", TEXT, re.M).groups()
+    assert f"\nbts {least} {median} {p99} a BTS record\n" in said
+    found = json.loads(shown(["probe", "--to", "json"], TEXT)[1])
+    assert found["brand"] == "QEMU qemu-ds skylake @ 2.60GHz" and not found["damaged"] and len(found["costs"]) == 9
+
+
+@pytest.mark.parametrize("change", [
+    lambda text: text.replace("\n", "\r\n"), lambda text: "It says:\n" + text, lambda text: text.replace("\n", "\n\n")])
+def test_however_it_comes(change):
+    assert shown(["probe"], change(TEXT)) == shown(["probe"], TEXT)
+
+
+def test_card_of_a_report():
+    """Its last lines, as on the screen: they tell the same again."""
+    at = TEXT.index("\ncairn=") + 1
+    own = TEXT[at:TEXT.index("\nend=") + 1]
+    assert shown(["info"], TEXT[:at] + TEXT[at + len(own):]) == shown(["info"], TEXT)
+    status, said, errors = shown(["info"], own)
+    assert (status, errors) == (0, "") and "guest's verdict report" in said
+    assert "the probe, CPU 0: 23 of 23 questions answered (cairn probe explains them)" in said
+
+
+def test_a_machine_that_hung():
+    text = TEXT[:TEXT.index("probe.0.2=")]
+    status, said, errors = shown(["info"], text)
+    assert status == 1 and "2 of 2 questions answered" in said
+    assert errors.endswith(": a report of cairn-report.efi: it ends at step=probe.bts_full: the machine hung there, or "
+                           "the file was cut\n") and errors.count("\n") == 1
+
+
+def test_card():
+    status, said, errors = shown(["info"], CARD)
+    assert (status, errors) == (0, "")
+    for line in ("kernel 0.3.0", "processor 12th Gen Intel(R)", " signature 906a3", " microcode 0x42c", "CPUs 8",
+                 "hypervisor none", " backend hw", " record format 4", " branch trace yes", "guest's verdict fail",
+                 " checks passed 6", " failed 1", " skipped 2", " fit=start_lt drop_reload=yes shadow=even",
+                 "the probe, CPU 4: 4 of 5 questions answered (cairn probe explains them)",
+                 " fit=start_lt drop_reload=yes shadow=uneven residual=3"):
+        assert line in said.splitlines(), (line, said)
+    assert "not known" not in said and "emulated" not in said
+    status, said, errors = shown(["probe"], CARD)
+    assert (status, errors) == (0, "")
+    assert said.startswith("CPU 0 12th Gen Intel(R), family 6, model 154 (9AH), stepping 3, microcode 0x42c; "
+                           "hypervisor none; backend hw\n"), said
+    assert "the model does likewise with ds.policy.fit=start_lt" in said
+    assert "5 questions: 1 as the model's default, 3 otherwise, 1 not determined" in said
+
+
+@pytest.mark.parametrize("change", [
+    lambda text: text.replace("\n", " "),                    # typed on one line
+    lambda text: "QR-Code:" + text,                          # zbarimg without --raw
+    lambda text: text.replace(" ", "\n").replace('Gen\n', 'Gen\n  '),
+    lambda text: f"SUMMARY: 1 passed\r\n{text}\r\nhalted: you can switch the machine off\r\n",
+    lambda text: card("cairn=0.2.0 verdict=pass,1,0,0") + text])  # the last one counts
+def test_card_however_it_comes(change):
+    assert shown(["info"], change(CARD)) == shown(["info"], CARD)
+
+
+@pytest.mark.parametrize("text, words", ids=["typo", "cut", "no word", "open quote", "short"], argvalues=[
+    (CARD.replace("906a3", "906a8"), "its sum is "),
+    (CARD[:CARD.index("sum=")], "its last word, sum=, is missing: it is not whole"),
+    (CARD.replace("as=0", "as 0"), "'as' is not NAME=VALUE: what follows is not read"),
+    ('cairn=0.3.0 brand="12th', "its last word, sum=, is missing"), ("cairn=1", "its last word, sum=, is missing")])
+def test_bad_card(text, words):
+    """What is there is shown."""
+    for command in ("info", "probe"):
+        status, said, errors = shown([command], text)
+        assert status == 1
+        assert "a run's card: " + words in errors and errors.count("\n") == 1 + (command == "probe" and not said)
+    assert shown(["info"], text)[1].startswith("kernel ")
+
+
+@pytest.mark.parametrize("text, what", ids=["report", "card"], argvalues=[
+    (TEXT, "a report of cairn-report.efi"), (CARD, "a run's card")])
+@pytest.mark.parametrize("command", [["dump"], ["stat"], ["check"], ["ds"], ["bts"], ["profile"], ["locks"],
+                                     ["export", "--to", "json"]])
+def test_no_trace(command, text, what):
+    assert shown(command, text) == (
+        1, "", f"cairn: standard input: {what}, which has no trace: cairn info and cairn probe show it\n")
+
+
+def test_diff(tmp_path):
+    (tmp_path / "card").write_text(CARD, encoding="ascii")
+    done = cairn("diff", GOLDEN / "small.log", tmp_path / "card", env={"COLUMNS": ""})
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"a run's card, which has no trace: " in done.stderr
+
+
+@pytest.mark.parametrize("text", [
+    "cairn=", "a cairn=\n", "xcairn=1", "cairn-repor=1\n", "= cairn-report=1\n", "\0" * 40], ids=range(6))
+def test_neither(text):
+    status, said, errors = shown(["info"], text)
+    assert (status, said) == (3, "") and "not a trace" in errors and errors.count("\n") == 1
+
+
+def test_too_long_for_either():
+    assert shown(["info"], "x\n" * (1 << 19) + CARD)[0] == 3
+
+
+def test_nothing_asked():
+    status, said, errors = shown(["probe"], card(HEAD))
+    assert (status, said) == (1, "") and errors == "cairn: a run's card without answers: nothing was asked\n"
+    status, said, errors = shown(["info", "--lost"], CARD)
+    assert (status, said) == (1, "") and errors == "cairn: a run's card records no trace: nothing of one is lost\n"
+
+
+NOISE = [b"=", b"|", b'"', b"probe=", b"as=0 ", b"\xff\0", b"9" * 30]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_noise(seed):
+    """Changed at random: shown or refused, under the sanitizers."""
+    rng = random.Random(seed)
+    for text in (TEXT, CARD):
+        data = bytearray(text.encode())
+        for _ in range(rng.choice([1, 4, 40])):
+            at = rng.randrange(len(data))
+            data[at:at + rng.choice([0, 1, 9])] = rng.choice(NOISE)
+        for command in ("info", "probe"):
+            done = cairn(command, "-", data=bytes(data), env=LEAKS)
+            assert done.returncode in (0, 1, 3) and done.stderr.count(b"cairn: ") <= 2, done.stderr

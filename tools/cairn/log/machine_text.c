@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* memmem, memrchr */
+#include "tools/cairn/log/machine_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/lib/crc32c.h"
+#include "tools/cairn/base/bytes.h"
+
+#define REPORT "cairn-report="
+#define CARD   "cairn="
+#define SUM    "sum="
+
+struct text {
+    char *at;
+    size_t size;
+};
+
+static bool begins(struct text t, const char *with)
+{
+    return t.size >= strlen(with) && memcmp(t.at, with, strlen(with)) == 0;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* ---- the file of cairn-report.efi -------------------------------------------------------------------------------- */
+
+/* From the line on that begins with cairn-report=; size 0: there is none. */
+static struct text find_report(struct text all)
+{
+    for (char *end = all.at + all.size, *line = all.at; line < end;) {
+        const struct text rest = {line, (size_t)(end - line)};
+        if (begins(rest, REPORT))
+            return rest;
+        const char *newline = memchr(line, '\n', rest.size);
+        line = newline ? line + (newline + 1 - line) : end;
+    }
+    return (struct text){all.at, 0};
+}
+
+/* The hypervisor's signature of CPUID 40000000H, or "none". */
+static void tell_hypervisor(struct cairn_text *t)
+{
+    char words[40], signature[13] = "none";
+    unsigned r[4] = {0};
+    cairn_slice_text(words, sizeof(words), cairn_key(t, "cpu.0.cpuid.40000000.00000000"));
+    if (sscanf(words, "%x %x %x %x", &r[0], &r[1], &r[2], &r[3]) == 4)
+        for (unsigned i = 0; i < 12; i++) {
+            const char c = (char)(r[1 + i / 4] >> i % 4 * 8);
+            signature[i] = c >= ' ' && c <= '~' ? c : '\0';
+        }
+    cairn_text_tell(t, "machine.hypervisor", signature);
+}
+
+/* Takes out the card that is among its last lines: it tells the same in short. */
+static void drop_card(struct text *t)
+{
+    char *end = t->at + t->size, *card = memmem(t->at, t->size, "\n" CARD, strlen("\n" CARD));
+    const char *sum = card ? memmem(card, (size_t)(end - card), SUM, strlen(SUM)) : NULL;
+    const char *behind = sum ? memchr(sum, '\n', (size_t)(end - sum)) : NULL;
+    if (!card)
+        return;
+    const size_t left = behind ? (size_t)(end - behind) : 0;
+    memmove(card, behind ? behind : end, left);
+    t->size = (size_t)(card - t->at) + left;
+}
+
+static void read_report(struct cairn_log *log, struct text text)
+{
+    char value[24];
+    log->report = "a report of cairn-report.efi";
+    for (size_t i = 0; i < text.size; i++)
+        text.at[i] = text.at[i] == '\r' ? '\n' : text.at[i];
+    drop_card(&text);
+    cairn_text_lines(&log->text, text.at, text.size);
+    if (!cairn_has_key(&log->text, "end"))
+        snprintf(log->flaw, sizeof(log->flaw), "it ends at step=%s: the machine hung there, or the file was cut",
+                 cairn_slice_text(value, sizeof(value), cairn_key(&log->text, "step")));
+    tell_hypervisor(&log->text);
+    cairn_text_tell(&log->text, "ds.backend", "hw");
+    if (cairn_has_key(&log->text, "format"))
+        cairn_text_tell(&log->text, "ds.format",
+                        cairn_slice_text(value, sizeof(value), cairn_key(&log->text, "format")));
+}
+
+/* ---- a card ------------------------------------------------------------------------------------------------------ */
+
+/* The last one, from its first word on, with one blank between two words; size 0: there is none. */
+static struct text find_card(struct text all)
+{
+    struct text card = {all.at, 0};
+    for (char *at = all.at, *end = all.at + all.size; (at = memmem(at, (size_t)(end - at), CARD, strlen(CARD))); at++)
+        if ((at == all.at || is_blank(at[-1]) || at[-1] == ':') && at + strlen(CARD) < end &&
+            !is_blank(at[strlen(CARD)]))
+            card = (struct text){at, (size_t)(end - at)};
+    size_t n = 0;
+    for (size_t i = 0; i < card.size; i++)
+        if (!is_blank(card.at[i]))
+            card.at[n++] = card.at[i] >= ' ' && card.at[i] <= '~' ? card.at[i] : '?';
+        else if (n && card.at[n - 1] != ' ')
+            card.at[n++] = ' ';
+    card.size = n;
+    return card;
+}
+
+struct word {
+    struct cairn_slice all, name, value;
+};
+
+/* Takes a word off. False: there is none, or it is not NAME=VALUE. */
+static bool take_word(struct text *t, struct word *w)
+{
+    const char *blank = memchr(t->at, ' ', t->size), *equals = memchr(t->at, '=', t->size);
+    if (equals && equals + 1 < t->at + t->size && equals[1] == '"' && (!blank || blank > equals)) {
+        const char *quote = memchr(equals + 2, '"', (size_t)(t->at + t->size - equals - 2));
+        blank = quote ? memchr(quote, ' ', (size_t)(t->at + t->size - quote)) : NULL;
+    }
+    const size_t size = blank ? (size_t)(blank - t->at) : t->size;
+    w->all = (struct cairn_slice){t->at, (uint32_t)size};
+    if (!size || !equals || equals == t->at || equals >= t->at + size)
+        return false;
+    w->name = (struct cairn_slice){t->at, (uint32_t)(equals - t->at)};
+    w->value = (struct cairn_slice){equals + 1, (uint32_t)(t->at + size - equals - 1)};
+    if (w->value.size >= 2 && w->value.at[0] == '"') {
+        w->value.at++;
+        w->value.size -= w->value.at[w->value.size - 2] == '"' ? 2 : 1;
+    }
+    t->at += size + (blank ? 1 : 0);
+    t->size -= size + (blank ? 1 : 0);
+    return true;
+}
+
+struct answer {
+    struct cairn_slice name, value;
+};
+
+struct reading {
+    FILE *lines; /* as of a log's machine stream */
+    uint64_t cpu;
+    bool probe; /* what follows are answers of that CPU */
+    struct {
+        struct answer *items;
+        size_t count, room;
+    } first, answers; /* of the first CPU that was asked, and of the one that is being read */
+};
+
+static void write_answers(struct reading *r)
+{
+    for (size_t i = 0; i < r->answers.count; i++) {
+        const struct answer *a = &r->answers.items[i];
+        fprintf(r->lines, "probe.%" PRIu64 ".%zu=%.*s|%.*s|%s\n", r->cpu, i, CAIRN_SLICE(a->name),
+                CAIRN_SLICE(a->value), a->value.size ? "a card has no numbers" : "a card has no reasons");
+    }
+    if (!r->first.count) {
+        r->first = r->answers;
+        memset(&r->answers, 0, sizeof(r->answers));
+    }
+    r->answers.count = 0;
+}
+
+static void add_answer(struct reading *r, struct answer answer)
+{
+    for (size_t i = 0; i < r->answers.count; i++)
+        if (cairn_slice_same(r->answers.items[i].name, answer.name)) {
+            r->answers.items[i].value = answer.value;
+            return;
+        }
+    *CAIRN_ADD(r->answers) = answer;
+}
+
+static void read_verdict(struct reading *r, struct cairn_slice value)
+{
+    static const char *const keys[] = {"verdict", "pass", "fail", "skip"};
+    for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]) && value.size; i++) {
+        const char *comma = memchr(value.at, ',', value.size);
+        const uint32_t size = comma ? (uint32_t)(comma - value.at) : value.size;
+        fprintf(r->lines, "end.%s=%.*s\n", keys[i], (int)size, value.at);
+        value.at += size + (comma ? 1 : 0);
+        value.size -= size + (comma ? 1 : 0);
+    }
+}
+
+static void read_word(struct reading *r, const struct word *w)
+{
+    static const struct {
+        const char *word, *key;
+    } known[] = {
+        {"cairn", "kernel.version"}, {"sig", "cpu.0.signature"},   {"ucode", "cpu.0.microcode"},
+        {"cpus", "machine.cpus"},    {"hv", "machine.hypervisor"}, {"brand", "cpu.0.brand"},
+        {"ds", "ds.backend"},        {"pebs", "ds.format"},        {"bts", "ds.bts"},
+        {"panic", "end.panic"},      {"more", "card.more"},
+    };
+    for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (cairn_slice_is(w->name, known[i].word)) {
+            fprintf(r->lines, "%s=%.*s\n", known[i].key, CAIRN_SLICE(w->value));
+            return;
+        }
+    if (cairn_slice_is(w->name, "verdict")) {
+        read_verdict(r, w->value);
+    } else if (cairn_slice_is(w->name, "probe")) {
+        write_answers(r);
+        r->probe = cairn_slice_u64(w->value, &r->cpu) && r->cpu < MAX_CPUS;
+    } else if (r->probe && cairn_slice_is(w->name, "asked")) {
+        fprintf(r->lines, "probe.%" PRIu64 ".machine=%.*s\n", r->cpu, CAIRN_SLICE(w->value));
+    } else if (r->probe && cairn_slice_is(w->name, "as")) {
+        for (size_t i = 0; i < r->first.count; i++)
+            add_answer(r, r->first.items[i]);
+    } else if (r->probe) {
+        add_answer(r, (struct answer){w->name, w->value});
+    } else {
+        fprintf(r->lines, "card.%.*s=%.*s\n", CAIRN_SLICE(w->name), CAIRN_SLICE(w->value));
+    }
+}
+
+/* The words up to sum=, which is told whether it is right. */
+static void read_words(struct cairn_log *log, struct text card, struct reading *r)
+{
+    const char *start = card.at;
+    char shown[24], right[8];
+    struct word w;
+    while (take_word(&card, &w)) {
+        if (!cairn_slice_is(w.name, "sum")) {
+            read_word(r, &w);
+            continue;
+        }
+        const size_t size = (size_t)(w.all.at - start);
+        snprintf(right, sizeof(right), "%04x", kcrc32c(0, start, size ? size - 1 : 0) & 0xFFFF);
+        if (!cairn_slice_is(w.value, right))
+            snprintf(log->flaw, sizeof(log->flaw), "its sum is %s, not %s: something was copied wrongly", right,
+                     cairn_slice_text(shown, sizeof(shown), w.value));
+        return;
+    }
+    if (w.all.size)
+        snprintf(log->flaw, sizeof(log->flaw), "'%s' is not NAME=VALUE: what follows is not read",
+                 cairn_slice_text(shown, sizeof(shown), w.all));
+    else
+        snprintf(log->flaw, sizeof(log->flaw), "its last word, " SUM ", is missing: it is not whole");
+}
+
+static void read_card(struct cairn_log *log, struct text card)
+{
+    char *lines = NULL;
+    size_t size;
+    struct reading r = {.lines = open_memstream(&lines, &size)};
+    if (!r.lines)
+        cairn_out_of_memory();
+    log->report = "a run's card";
+    read_words(log, card, &r);
+    write_answers(&r);
+    if (fclose(r.lines) != 0)
+        cairn_out_of_memory();
+    cairn_text_lines(&log->text, lines, size);
+    if (!cairn_has_key(&log->text, "machine.hypervisor"))
+        cairn_text_tell(&log->text, "machine.hypervisor", "none");
+    free(r.first.items);
+    free(r.answers.items);
+    free(lines);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+int cairn_machine_text_read(struct cairn_log *log, const struct cairn_input *input)
+{
+    if (input->size > CAIRN_MACHINE_TEXT_MOST)
+        return -ENOENT;
+    struct text all = {cairn_alloc(input->size + 1), input->size};
+    memset(log, 0, sizeof(*log));
+    log->input = *input;
+    log->input.own = false;
+    if (!cairn_input_read(&log->input, 0, all.at, all.size)) {
+        free(all.at);
+        return log->input.error;
+    }
+    const struct text report = find_report(all), card = report.size ? report : find_card(all);
+    if (report.size)
+        read_report(log, report);
+    else if (card.size)
+        read_card(log, card);
+    free(all.at);
+    if (!log->report)
+        return -ENOENT;
+    log->own = true;
+    log->cpus = 1;
+    const bool emulated = cairn_slice_is(cairn_key(&log->text, "machine.hypervisor"), "TCGTCGTCGTCG") ||
+                          cairn_slice_is(cairn_key(&log->text, "probe.0.machine"), "TCG");
+    cairn_text_tell(&log->text, "machine.emulated", emulated ? "1" : "0");
+    return 0;
+}
