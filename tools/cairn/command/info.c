@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/lib/limits.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/base/number_map.h"
@@ -38,6 +39,22 @@ static void print_brand(const struct cairn_log *log)
     char brand[CAIRN_SHOWN_BRAND];
     if (cairn_show_brand(brand, log, 0))
         printf("%-16s %s\n", "processor", brand);
+}
+
+/* Of the CPU that had most: an SMI mostly takes all of them. */
+static void print_smis(const struct cairn_log *log)
+{
+    uint64_t begin, end, most = 0;
+    bool known = false;
+    for (unsigned i = 0; i < MAX_CPUS; i++)
+        if (cairn_slice_u64(cairn_key(&log->text, "cpu.%u.smi", i), &begin) &&
+            cairn_slice_u64(cairn_key(&log->text, "end.cpu.%u.smi", i), &end)) {
+            const uint64_t n = (uint32_t)(end - begin);
+            most = n > most ? n : most;
+            known = true;
+        }
+    if (known)
+        printf("%-16s %" PRIu64 " in the run\n", "SMIs", most);
 }
 
 static void print_machine(const struct cairn_log *log)
@@ -74,6 +91,7 @@ static void print_machine(const struct cairn_log *log)
         printf("%-16s %" PRIu64 ".%06" PRIu64 " MHz\n", "TSC", hz / 1000000, hz % 1000000);
     cairn_info_value(log, "  measured by", "machine.time_source");
     cairn_print_skew(log, "");
+    print_smis(log);
     cairn_info_value(log, "serial port", "machine.serial");
     cairn_info_value(log, "reset by", "machine.reset");
     cairn_info_value(log, "workload", "workload.name");
