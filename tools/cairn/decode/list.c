@@ -22,6 +22,9 @@ struct list {
         size_t count, room;
     } numbers;
     uint64_t most;
+    unsigned told; /* bytes of an element, as its type says; 0: it does not */
+    bool prefixed; /* a number with 0x has come */
+    uint64_t all;  /* numbers, each as often as it comes */
 };
 
 /* A number, with a suffix of C's. False: there is none at `at`. */
@@ -71,23 +74,50 @@ bool cairn_is_list(const struct cairn_reader *r)
     return false;
 }
 
-/* Bytes of an element by the type in front of the brace; 0: none that is known. */
+/* Where the declaration begins that ends with the brace at `to`: in its line, or the one before if that ends with "=".
+ */
+static const char *declaration(const char *from, const char *to)
+{
+    const char *begin = to, *line = to;
+    unsigned inside = 0; /* brackets: Rust has "[u8; 16]" */
+    while (begin > from && isspace((unsigned char)begin[-1]))
+        begin--;
+    while (line > from && line[-1] != '\n')
+        line--;
+    if (begin < line && (begin == from || begin[-1] != '='))
+        return line;
+    for (; begin > from && begin[-1] != '\n' && !strchr(inside ? "{}/" : ";{}/", begin[-1]); begin--) {
+        inside += begin[-1] == ']';
+        inside -= inside && begin[-1] == '[';
+    }
+    return begin;
+}
+
+/* Bytes of an element by a type in the declaration; 0: none that is known. */
 static unsigned declared(const char *from, const char *to)
 {
     static const struct {
-        const char *word;
         unsigned bytes;
-    } types[] = {{"int8", 1},  {"int16", 2}, {"int32", 4},  {"int64", 8}, {"u8", 1},
-                 {"u16", 2},   {"u32", 4},   {"u64", 8},    {"byte", 1},  {"char", 1},
-                 {"short", 2}, {"long", 8},  {"size_t", 8}, {"int", 4},   {"unsigned", 4}};
-    char text[256];
-    size_t n = (size_t)(to - from) < sizeof(text) - 1 ? (size_t)(to - from) : sizeof(text) - 1;
-    for (size_t i = 0; i < n; i++)
-        text[i] = (char)tolower((unsigned char)*(to - n + i));
-    text[n] = '\0';
+        const char *names;
+    } types[] = {
+        /* "unsigned" may have "char", "short" or "long" beside it, and these may have "int" */
+        {1, " char uchar byte u8 s8 i8 __u8 __s8 int8 uint8 int8_t uint8_t "},
+        {2, " short ushort u16 s16 i16 __u16 __s16 int16 uint16 int16_t uint16_t "},
+        {8, " long ulong size_t uintptr_t u64 s64 i64 __u64 __s64 int64 uint64 int64_t uint64_t "},
+        {4, " int uint unsigned u32 s32 i32 __u32 __s32 int32 uint32 int32_t uint32_t "},
+    };
+    const char *const begin = declaration(from, to);
     for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (strstr(text, types[i].word))
-            return types[i].bytes;
+        for (const char *p = begin, *end; p < to; p = end + 1) {
+            char name[16] = " ";
+            size_t n = 1;
+            for (end = p; end < to && (isalnum((unsigned char)*end) || *end == '_'); end++)
+                if (n < sizeof(name) - 2)
+                    name[n++] = (char)tolower((unsigned char)*end);
+            name[n] = ' ';
+            if (end > p && strstr(types[i].names, name))
+                return types[i].bytes;
+        }
     return 0;
 }
 
@@ -129,10 +159,15 @@ static bool take_repeats(struct list *l, size_t *times)
     return true;
 }
 
+static bool is_dots(const struct list *l)
+{
+    return l->r->end - l->at >= 3 && memcmp(l->at, "...", 3) == 0;
+}
+
 /* gdb prints 200 elements unless it is told otherwise. */
 static bool is_cut(struct list *l)
 {
-    if (l->r->end - l->at < 3 || memcmp(l->at, "...", 3) != 0)
+    if (!is_dots(l))
         return false;
     cairn_reader_wrong(l->r, l->at, "all numbers (gdb: set print elements unlimited)");
     return true;
@@ -158,12 +193,68 @@ static void skip_name(struct list *l)
     }
 }
 
+/* Whether a list begins behind the brace or bracket at `at`: the first number in it, or what should be one, is followed
+ * by another one, or by its end. */
+static bool begins_list(struct cairn_reader *r, const char *at)
+{
+    struct list l = {.r = r, .at = at};
+    do {
+        l.at++;
+        skip(&l);
+        if (l.at < r->end)
+            skip_name(&l);
+    } while (l.at < r->end && (*l.at == '{' || *l.at == '['));
+    const char *const word = l.at;
+    bool hex = true;
+    for (; l.at < r->end && (isalnum((unsigned char)*l.at) || *l.at == '-'); l.at++)
+        hex &= cairn_hex_digit(*l.at) >= 0;
+    if (l.at == word || !(hex || isdigit((unsigned char)*word) || *word == '-'))
+        return false;
+    skip(&l);
+    return l.at < r->end && (strchr(",}<", *l.at) || is_dots(&l));
+}
+
+/* "b0", where no number has 0x: those before it were no decimal numbers, either. */
+static bool is_bare(const struct list *l)
+{
+    const char *p = l->at;
+    while (p < l->r->end && cairn_hex_digit(*p) >= 0)
+        p++;
+    return !l->prefixed && p > l->at && (p == l->r->end || !isalnum((unsigned char)*p));
+}
+
+/* A number, with how often it comes. */
+static bool read_number(struct list *l)
+{
+    struct number n;
+    const char *const at = l->at;
+    char expected[64];
+    if (!take_number(&l->at, l->r->end, &n.value)) {
+        if (!is_bare(l))
+            return cairn_reader_wrong(l->r, at, "a number of at most 64 bits");
+        l->numbers.count = 0;
+        return cairn_reader_refuse(l->r, at, "hexadecimal numbers in a list need 0x in front of each");
+    }
+    if (l->told && l->told < 8 && n.value >> 8 * l->told) {
+        snprintf(expected, sizeof(expected), "a number of at most %u byte%s, as its type has", l->told,
+                 l->told == 1 ? "" : "s");
+        return cairn_reader_wrong(l->r, at, expected);
+    }
+    l->prefixed |= l->at - at > 2 && (at[1] | 32) == 'x';
+    skip(l);
+    if (!take_repeats(l, &n.times))
+        return false;
+    if ((l->all += n.times) > CAIRN_BYTES_MOST / 8)
+        return cairn_reader_wrong(l->r, l->at, "fewer elements");
+    *CAIRN_ADD(l->numbers) = n;
+    l->most = n.value > l->most ? n.value : l->most;
+    return true;
+}
+
 /* Elements up to the end of the list. */
 static bool read_elements(struct list *l)
 {
-    uint64_t all = 0;
     for (unsigned inside = 0;;) { /* an array of arrays, or a struct */
-        struct number n;
         skip(l);
         if (l->at < l->r->end)
             skip_name(l);
@@ -184,15 +275,8 @@ static bool read_elements(struct list *l)
         }
         if (is_cut(l))
             return false;
-        if (!take_number(&l->at, l->r->end, &n.value))
-            return cairn_reader_wrong(l->r, l->at, "a number of at most 64 bits");
-        skip(l);
-        if (!take_repeats(l, &n.times))
+        if (!read_number(l))
             return false;
-        if ((all += n.times) > CAIRN_BYTES_MOST / 8)
-            return cairn_reader_wrong(l->r, l->at, "fewer elements");
-        *CAIRN_ADD(l->numbers) = n;
-        l->most = n.value > l->most ? n.value : l->most;
         skip(l);
         if (is_cut(l))
             return false;
@@ -203,10 +287,10 @@ static bool read_elements(struct list *l)
     }
 }
 
-/* Bytes of an element: as the type in front of the brace says (0: it does not), or enough for each. */
-static unsigned width_of(const struct list *l, unsigned told)
+/* Bytes of an element: as its type says, or enough for each. */
+static unsigned width_of(const struct list *l)
 {
-    return told ? told : l->most > UINT8_MAX ? 8 : 1;
+    return l->told ? l->told : l->most > UINT8_MAX ? 8 : 1;
 }
 
 /* Of two numbers at least, somewhere from `from` on. *at: where it begins. Returns its bytes; 0: there is none. */
@@ -222,40 +306,67 @@ static uint64_t find_another(const struct cairn_reader *r, const char *from, con
         *at = p;
         reader.wrong = NULL;
         const bool whole = read_elements(&l) && l.numbers.count > 1;
-        for (size_t i = 0; whole && i < l.numbers.count; i++)
-            bytes += l.numbers.items[i].times * width_of(&l, declared(from, p));
+        l.told = declared(from, p);
+        bytes = whole ? l.all * width_of(&l) : 0;
         free(l.numbers.items);
         p = l.at > p + 1 ? l.at - 1 : p;
     }
     return bytes;
 }
 
+/* Where the numbers' brace or bracket is: of the first list, or the first brace if no list is right. NULL: nowhere. */
+static const char *find_brace(struct cairn_reader *r)
+{
+    const char *first = NULL;
+    for (const char *p = r->at; p < r->end; p++) {
+        if ((*p == '{' || *p == '[') && begins_list(r, p))
+            return p;
+        first = first || *p != '{' ? first : p;
+    }
+    return first;
+}
+
+/* Without a brace, numbers begin where the first is. */
+static const char *find_number(const struct cairn_reader *r)
+{
+    uint64_t value;
+    const char *p = r->at;
+    while (p < r->end && !take_number(&p, r->end, &value))
+        p++;
+    while (p > r->at && !isspace((unsigned char)p[-1]) && p[-1] != '[')
+        p--;
+    return p;
+}
+
+/* Lines from `at` up to `end` that are not blank. */
+static size_t lines_between(const char *at, const char *end)
+{
+    size_t n = 0;
+    for (bool blank = true; at < end; at++) {
+        blank |= *at == '\n';
+        n += blank && !isspace((unsigned char)*at);
+        blank &= isspace((unsigned char)*at) != 0;
+    }
+    return n;
+}
+
 void cairn_read_list(struct cairn_reader *r)
 {
-    struct list l = {.r = r};
-    const char *brace = memchr(r->at, '{', (size_t)(r->end - r->at));
-    const char *begin = brace ? brace + 1 : r->at, *at;
-    const unsigned told = brace ? declared(r->at, brace) : 0;
+    const char *const brace = find_brace(r), *at;
+    struct list l = {.r = r, .at = brace ? brace + 1 : find_number(r), .told = brace ? declared(r->at, brace) : 0};
+    const size_t before = brace ? lines_between(r->at, declaration(r->at, brace)) : 0;
     char why[96];
-    l.at = begin;
-    if (!brace) { /* numbers begin where the first is, in this line */
-        uint64_t value;
-        const char *p = begin;
-        while (p < r->end && !take_number(&p, r->end, &value))
-            p++;
-        for (l.at = p; l.at > begin && !isspace((unsigned char)l.at[-1]) && l.at[-1] != '['; l.at--)
-            ;
-    }
     const uint64_t more = read_elements(&l) ? find_another(r, l.at, &at) : 0;
     if (more) {
         snprintf(why, sizeof(why), "another list begins here, of %" PRIu64 " bytes: give one at a time", more);
         cairn_reader_refuse(r, at, why);
     }
-    const unsigned width = width_of(&l, told);
+    const unsigned width = width_of(&l);
     for (size_t i = 0; i < l.numbers.count; i++)
         for (size_t n = 0; n < l.numbers.items[i].times; n++)
             cairn_reader_add_word(r, l.numbers.items[i].value, width);
+    r->bytes->skipped = l.numbers.count ? before : 0;
     snprintf(r->bytes->form, sizeof(r->bytes->form), "a list of numbers, %u byte%s each%s", width,
-             width == 1 ? "" : "s", told || width == 1 ? "" : " (assumed)");
+             width == 1 ? "" : "s", l.told || width == 1 ? "" : " (assumed)");
     free(l.numbers.items);
 }
