@@ -25,7 +25,7 @@ def main(file, *arguments):
     with tempfile.TemporaryDirectory() as folder:
         # a machine that was reset waits with its last picture
         with cs.Machine(Path(folder), "--raw", "end=reboot", *arguments,
-                        qemu=("-device", "VGA,xres=800,yres=600", "-no-shutdown")) as machine:
+                        qemu=("-device", "VGA,xres=1024,yres=768", "-no-shutdown")) as machine:
             Path(file).write_bytes(png(machine.wait_for("sum=")))
 
 
