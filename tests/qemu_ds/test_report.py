@@ -119,7 +119,7 @@ def test_no_debug_store(tmp_path):
     text, lines = stick.lines()
     check_whole(text, lines)
     why = "no: the processor is AuthenticAMD: AMD has no Debug Store (its precise sampling is IBS)"
-    assert lines["pebs"] == lines["bts"] == why and f"pebs={why}" in screen.replace("\n", "")
+    assert lines["pebs"] == lines["bts"] == why and f"pebs={why}" in screen.replace("\n", " ")
     assert "step=probe" not in text and "no PEBS here: this is not a processor of Intel's" in text
 
 
