@@ -19,7 +19,7 @@
 #define BOOT_KERNEL_BASE UINT64_C(0xFFFFFFFF80000000) /* lowest link address of the kernel */
 
 #define BOOT_INFO_MAGIC   UINT64_C(0x544F4F424E524143) /* "CARNBOOT" */
-#define BOOT_INFO_VERSION 6u
+#define BOOT_INFO_VERSION 7u
 
 /* UEFI memory types (UEFI 2.x, "Memory Allocation Services", EFI_MEMORY_TYPE). */
 enum boot_memory_type {
@@ -93,7 +93,7 @@ enum boot_secure_boot {
 };
 
 #define BOOT_SAVE_NOTE  192
-#define BOOT_SAVE_NOTES 4 /* as many as there can be: boot/save/save.c */
+#define BOOT_SAVE_NOTES 5 /* as many as there can be: boot/save/save.c */
 
 struct boot_info {
     uint64_t magic;
@@ -137,4 +137,4 @@ struct boot_info {
     char save_notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE];
 };
 _Static_assert(offsetof(struct boot_info, memory) == 16, "boot_info.memory");
-_Static_assert(sizeof(struct boot_info) == 1080, "boot_info");
+_Static_assert(sizeof(struct boot_info) == 1272, "boot_info");

@@ -247,6 +247,28 @@ static bool memory_will_be_cleared(void)
            control & 1;
 }
 
+#define CPUID_1_ECX_HYPERVISOR (UINT32_C(1) << 31)
+#define CPUID_7_ECX_TME        (UINT32_C(1) << 13)
+#define IA32_TME_ACTIVATE      0x982u
+#define TME_ENABLED            (UINT64_C(1) << 1)
+#define TME_KEY_RESTORED       (UINT64_C(1) << 2)  /* else it is a new one, of random numbers */
+#define TME_BYPASS             (UINT64_C(1) << 31) /* what has no key of its own is not encrypted */
+
+/* SDM vol. 4, "IA32_TME_ACTIVATE": then the next start reads other bytes than the run has written. Of its memory a
+ * hypervisor's guest knows nothing. */
+static bool memory_has_another_key_next(void)
+{
+    uint32_t r[4];
+    arch_cpuid(1, 0, r);
+    const bool guest = r[2] & CPUID_1_ECX_HYPERVISOR;
+    arch_cpuid(0, 0, r);
+    if (guest || r[0] < 7)
+        return false;
+    arch_cpuid(7, 0, r);
+    return r[2] & CPUID_7_ECX_TME &&
+           (rdmsr(IA32_TME_ACTIVATE) & (TME_ENABLED | TME_KEY_RESTORED | TME_BYPASS)) == TME_ENABLED;
+}
+
 /* Without this the reset would start what is first in the firmware's order, mostly the system on the machine's disk,
  * and that would take the log's memory. UEFI specification, "Globally Defined Variables": BootCurrent is the entry that
  * has started this loader; the one in BootNext is started once, instead of the first in order, and BootNext deleted
@@ -340,6 +362,14 @@ EFI_STATUS boot_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct
         Print(L"save=esp: the next start must be of this volume: choose it in the firmware's menu: %a\n", elsewhere);
         add_note(info->save_notes,
                  "the next start must be of this volume: choose it in the firmware's menu: ", elsewhere);
+    }
+    if (memory_has_another_key_next()) {
+        Print(L"save=esp: this machine encrypts its memory with a key of each start (TME): the log cannot be saved, "
+              L"unless "
+              L"you turn that off in the firmware's menu\n");
+        add_note(info->save_notes,
+                 "the log cannot be saved: this machine encrypts its memory with a key of each start: ",
+                 "turn TME (Total Memory Encryption) off in the firmware's menu");
     }
     if (memory_will_be_cleared())
         add_note(info->save_notes, "the log may not be saved: ",

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "arch/instructions.h"
 #include "boot/loader.h"
 #include "boot/save/save_check.h"
 #include "tests/unit/support/cmocka.h"
@@ -28,7 +29,9 @@ static struct {
     bool looking;              /* for a log, not beginning one */
     _Alignas(8) uint8_t bytes[64];
     UINTN size;
-    uint8_t control;    /* MemoryOverwriteRequestControl */
+    uint8_t control; /* MemoryOverwriteRequestControl */
+    bool guest, has_tme;
+    uint64_t tme;       /* IA32_TME_ACTIVATE */
     UINTN current_size; /* BootCurrent: 2; 0: there is none */
     uint16_t current, next;
     bool keeps_next, has_next;
@@ -57,6 +60,23 @@ static bool is(const CHAR16 *name, const CHAR16 *expected)
     while (*name && *name == *expected)
         name++, expected++;
     return *name == *expected;
+}
+
+void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    assert_true(leaf == 0 || leaf == 1 || (leaf == 7 && subleaf == 0));
+    memset(out, 0, 4 * sizeof *out);
+    if (leaf == 0)
+        out[0] = fw.has_tme ? 0x20 : 6;
+    else
+        out[2] = leaf == 1 ? (uint32_t)fw.guest << 31 : (uint32_t)fw.has_tme << 13;
+}
+
+uint64_t rdmsr(uint32_t msr)
+{
+    assert_int_equal(msr, 0x982);
+    assert_true(fw.has_tme && !fw.guest); /* else #GP, here as anywhere */
+    return fw.tme;
 }
 
 static EFI_STATUS EFIAPI get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attributes, UINTN *size, void *data)

@@ -63,6 +63,32 @@ static void test_next_start(void **state)
     assert_true(fw.has_next && fw.next == 0x2001 && !info.save_notes[0][0]);
 }
 
+/* Said before the run, where the next start cannot read what this one writes. */
+static void test_encrypted(void **state)
+{
+    static const struct {
+        bool guest, there;
+        uint64_t activate;
+        bool told;
+    } cases[] = {{false, false, 0, false},         {false, true, 0, false}, {false, true, 1, false},
+                 {false, true, 3, true},           {false, true, 7, false}, /* the key comes back */
+                 {false, true, 0x80000003, false}, /* only what has a key of its own is encrypted */
+                 {false, true, 0x400000013, true}, {true, true, 3, false}};
+    struct boot_info info;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fw.guest = cases[i].guest;
+        fw.has_tme = cases[i].there;
+        fw.tme = cases[i].activate;
+        fw.lines = 0;
+        assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
+        assert_true(info.save_area && fw.note);
+        assert_int_equal(fw.lines, 1 + cases[i].told);
+        assert_int_equal(strstr(info.save_notes[0], "(Total Memory Encryption) off") != NULL, cases[i].told);
+        assert_int_equal(info.save_notes[1][0], 0);
+    }
+}
+
 /* Before the run, and it goes on: how long the log becomes nobody knows. */
 static void test_room(void **state)
 {
@@ -121,12 +147,15 @@ static void test_notes(void **state)
     fw.control = 1;
     fw.keeps_next = false;
     fw.room = 0;
+    fw.has_tme = true;
+    fw.tme = 3;
     memcpy(before, notes, sizeof before);
     assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
     assert_non_null(strstr(info.save_notes[0], "the run before this one was not saved: it is not in memory"));
     assert_non_null(strstr(info.save_notes[1], "does not keep BootNext"));
-    assert_non_null(strstr(info.save_notes[2], "MemoryOverwriteRequestControl)"));
-    assert_non_null(strstr(info.save_notes[3], "less room than save.mib=: what does not fit stays in memory"));
+    assert_non_null(strstr(info.save_notes[2], "turn TME (Total Memory Encryption) off in the firmware's menu"));
+    assert_non_null(strstr(info.save_notes[3], "MemoryOverwriteRequestControl)"));
+    assert_non_null(strstr(info.save_notes[4], "less room than save.mib=: what does not fit stays in memory"));
 }
 
 static void test_cannot_begin(void **state)
@@ -154,8 +183,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_begin), TEST(test_cannot_begin), TEST(test_next_start),
-        TEST(test_room),  TEST(test_given_up),     TEST(test_notes),
+        TEST(test_begin),    TEST(test_cannot_begin), TEST(test_next_start), TEST(test_room),
+        TEST(test_given_up), TEST(test_notes),        TEST(test_encrypted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
