@@ -26,7 +26,8 @@ WIDTH = 80  # of a terminal
 TEXTS = {"dump", "stat", "info", "check", "ds", "bts", "profile", "locks", "diff", "probe", "decode"}
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "arch", "fragments"]
 SAMPLES = cairn_boot.ROOT / "samples"
-ALL_LOGS = [*(GOLDEN / f"{log}.log" for log in [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told"]),
+ALL_LOGS = [*(GOLDEN / f"{log}.log" for log in [*LOGS, "bts", "grab", "life", "live", "locks", "ring", "sessions",
+                                                "told"]),
             *sorted(GOLDEN.glob("*.etl")),
             *(SAMPLES / name for name in ("branches.log", "cairn.etl", "damaged.log", "life.log", "panic.log",
                                           "plain.log"))]

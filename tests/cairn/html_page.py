@@ -7,7 +7,7 @@ import browser
 from cairn_tool import GOLDEN
 from cairn_tool import LOGS as LOGS_OF_ALL
 
-LOGS = [*LOGS_OF_ALL, "bts", "life", "live", "locks", "ring", "sessions", "told"]
+LOGS = [*LOGS_OF_ALL, "bts", "grab", "life", "live", "locks", "ring", "sessions", "told"]
 SAMPLES = GOLDEN.parent.parent / "samples"
 MARKS = [pytest.mark.skipif(not browser.found(), reason="no Chromium: run 'make deps'"),
          pytest.mark.xdist_group("browser")]  # one browser for all of them

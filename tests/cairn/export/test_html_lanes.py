@@ -169,9 +169,10 @@ def test_says_what_went_wrong(chromium, pages):
 # ---- lanes -----------------------------------------------------------------------------------------------------------
 
 
-def test_lanes_of_threads(chromium, pages):
-    """In the middle of each stretch the tip says what JSON does."""
-    path, lines = pages("small")
+@pytest.mark.parametrize("log, also", [("small", {"WrQueue"}), ("grab", {"unknown"})])
+def test_lanes_of_threads(chromium, pages, log, also):
+    """In the middle of each stretch the tip says what JSON does. Nobody knows why a thread of Linux waits."""
+    path, lines = pages(log)
     chromium.open(path)
     names = chromium.run("[...document.querySelectorAll('#labels .thread')].map(e => e.textContent)")
     seen = set()
@@ -185,7 +186,8 @@ def test_lanes_of_threads(chromium, pages):
             said = tip(chromium, *place(chromium, ".thread", row, (since + until) / 2))
             assert said.startswith(f"{name}: {words} for ")
             seen.add(words)
-    assert {"Running", "Ready"} < seen and len(seen) > 3
+    assert {"Running", "Ready"} | also <= seen, seen
+    assert not chromium.complaints
 
 
 def test_lanes_of_cpus(chromium, pages):

@@ -178,7 +178,7 @@ class Details {
         if (s.raw[i])
             return `state or reason ${s.reason[i]}`;
         return s.state[i] === meta.state.waiting ? `Waiting: ${meta.reasons[s.reason[i]] ?? "unknown"}`
-            : meta.states[s.state[i]];
+            : meta.states[s.state[i]] ?? "unknown";
     }
     /* The TidTable of a batch, and which of its slots the switch at `at` has. */
     about(bytes, head, at, form) {

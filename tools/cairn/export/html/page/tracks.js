@@ -3,8 +3,9 @@
 "use strict";
 
 const IDLE = 0;
-/* What a thread is about: KTHREAD_STATE; or that it waits, and for which reason; or nobody knows. */
-const WAITS = 16, UNKNOWN = 255;
+/* What a thread is about: KTHREAD_STATE; or that it waits, and for which reason, or for one that nobody knows; or
+ * nobody knows anything. */
+const WAITS = 16, WAITS_UNTOLD = 254, UNKNOWN = 255;
 /* Why a gap is one: meta.hole; or nothing is lost, but the log does not say; or PEBS records are missing. */
 const UNTOLD = -1, RECORDS = -2;
 
@@ -99,7 +100,9 @@ class TrackMaker {
         const s = this.trace.switches;
         if (!s.detailed[i] || s.raw[i] || meta.only_cpus) /* it may run where nobody looks */
             return UNKNOWN;
-        return s.state[i] === meta.state.waiting ? WAITS + s.reason[i] : s.state[i];
+        if (s.state[i] !== meta.state.waiting)
+            return s.state[i] < meta.states.length ? s.state[i] : UNKNOWN;
+        return s.reason[i] < meta.reasons.length ? WAITS + s.reason[i] : WAITS_UNTOLD;
     }
     closeGaps(cpu, time) {
         for (const gap of cpu.open)
