@@ -110,6 +110,14 @@ def test_card():
     assert "5 questions: 1 as the model's default, 3 otherwise, 1 not determined" in said
 
 
+def test_card_without_room():
+    """What differs on another CPU may be among what is left out."""
+    text = card(HEAD + "probe=0 asked=processor fit=end_le rip=next probe=4 as=0 fit=start_lt more=2")
+    status, said, _ = shown(["probe"], text)
+    assert status == 0 and said.count("found: perhaps otherwise: the card had no room for all that differs") == 1
+    assert said.count("found: a card has no numbers") == 3 and "\n and more 2\n" in shown(["info"], text)[1]
+
+
 @pytest.mark.parametrize("change", [
     lambda text: text.replace("\n", " "),                    # typed on one line
     lambda text: "QR-Code:" + text,                          # zbarimg without --raw

@@ -139,12 +139,14 @@ static bool take_word(struct text *t, struct word *w)
 
 struct answer {
     struct cairn_slice name, value;
+    bool others; /* of the first CPU, whose answers these are but for some */
 };
 
 struct reading {
     FILE *lines; /* as of a log's machine stream */
     uint64_t cpu;
     bool probe; /* what follows are answers of that CPU */
+    bool cut;   /* some had no room */
     struct {
         struct answer *items;
         size_t count, room;
@@ -156,7 +158,10 @@ static void write_answers(struct reading *r)
     for (size_t i = 0; i < r->answers.count; i++) {
         const struct answer *a = &r->answers.items[i];
         fprintf(r->lines, "probe.%" PRIu64 ".%zu=%.*s|%.*s|%s\n", r->cpu, i, CAIRN_SLICE(a->name),
-                CAIRN_SLICE(a->value), a->value.size ? "a card has no numbers" : "a card has no reasons");
+                CAIRN_SLICE(a->value),
+                a->others && r->cut ? "perhaps otherwise: the card had no room for all that differs"
+                : a->value.size     ? "a card has no numbers"
+                                    : "a card has no reasons");
     }
     if (!r->first.count) {
         r->first = r->answers;
@@ -169,7 +174,7 @@ static void add_answer(struct reading *r, struct answer answer)
 {
     for (size_t i = 0; i < r->answers.count; i++)
         if (cairn_slice_same(r->answers.items[i].name, answer.name)) {
-            r->answers.items[i].value = answer.value;
+            r->answers.items[i] = answer;
             return;
         }
     *CAIRN_ADD(r->answers) = answer;
@@ -197,6 +202,7 @@ static void read_word(struct reading *r, const struct word *w)
         {"ds", "ds.backend"},        {"pebs", "ds.format"},        {"bts", "ds.bts"},
         {"panic", "end.panic"},      {"more", "card.more"},
     };
+    r->cut |= cairn_slice_is(w->name, "more");
     for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (cairn_slice_is(w->name, known[i].word)) {
             fprintf(r->lines, "%s=%.*s\n", known[i].key, CAIRN_SLICE(w->value));
@@ -211,9 +217,9 @@ static void read_word(struct reading *r, const struct word *w)
         fprintf(r->lines, "probe.%" PRIu64 ".machine=%.*s\n", r->cpu, CAIRN_SLICE(w->value));
     } else if (r->probe && cairn_slice_is(w->name, "as")) {
         for (size_t i = 0; i < r->first.count; i++)
-            add_answer(r, r->first.items[i]);
+            add_answer(r, (struct answer){r->first.items[i].name, r->first.items[i].value, true});
     } else if (r->probe) {
-        add_answer(r, (struct answer){w->name, w->value});
+        add_answer(r, (struct answer){w->name, w->value, false});
     } else {
         fprintf(r->lines, "card.%.*s=%.*s\n", CAIRN_SLICE(w->name), CAIRN_SLICE(w->value));
     }
