@@ -35,3 +35,16 @@ void cairn_read_dump(struct cairn_reader *r);
 /* list.c: numbers with commas between them. Whether it is one. */
 bool cairn_is_list(const struct cairn_reader *r);
 void cairn_read_list(struct cairn_reader *r);
+
+/* Lines of base64, and how many of other text are around them. */
+struct cairn_base64 {
+    const char *begin, *end;
+    size_t digits, longest, lines, around; /* longest: digits of the longest line */
+    bool again;                            /* other text is at `end`, and more base64 behind it */
+};
+
+/* base64.c: finds the first run of lines that are nothing but base64, and not of hexadecimal digits alone. False: there
+ * is none. */
+bool cairn_find_base64(const struct cairn_reader *r, struct cairn_base64 *b);
+/* Reads these lines, of which `r` is. */
+void cairn_read_base64(struct cairn_reader *r, const struct cairn_base64 *b);

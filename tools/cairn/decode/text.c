@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which kind of text it is; strings of escapes and base64. */
+/* Which kind of text it is; strings of escapes. */
 #include "tools/cairn/decode/text.h"
 
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/slice.h"
 #include "tools/cairn/decode/reader.h"
-#include "tools/cairn/decode/words.h"
 
 const char *cairn_reader_eol(const struct cairn_reader *r)
 {
@@ -142,111 +141,6 @@ static void read_escapes(struct cairn_reader *r)
     } while (cairn_reader_next(r));
 }
 
-/* ---- base64 ------------------------------------------------------------------------------------------------------ */
-
-#define BASE64_FEWEST 32u /* digits beside other text: 24 bytes, a BTS record */
-
-static int base64_value(char c)
-{
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == '+'             ? 62
-           : c == '/'             ? 63
-                                  : -1;
-}
-
-/* Lines of base64, and how many are around them. */
-struct base64 {
-    const char *begin, *end;
-    size_t digits, lines, around;
-};
-
-/* Digits of base64 in a line; 0: something else is in it. */
-static size_t base64_digits(const char *at, const char *eol)
-{
-    size_t n = 0;
-    for (; at < eol && (base64_value(*at) >= 0 || *at == '='); at++)
-        n++;
-    return cairn_skip_blanks(at, eol) == eol ? n : 0;
-}
-
-/* A run of lines ends. One with fewer digits than a record is words of other text. */
-static void end_base64(struct base64 *b, const char *end)
-{
-    if (b->digits >= BASE64_FEWEST)
-        b->end = end;
-    else
-        *b = (struct base64){.around = b->around + b->lines};
-}
-
-/* Finds the only run of lines that are nothing but base64, and not of hexadecimal digits alone. False: there is none.
- */
-static bool find_base64(const struct cairn_reader *r, struct base64 *b)
-{
-    struct cairn_reader line = *r;
-    *b = (struct base64){0};
-    do {
-        const char *eol = cairn_reader_eol(&line), *at = cairn_skip_blanks(line.at, eol);
-        const bool number = !b->begin && eol - at > 2 && at[0] == '0' && at[1] == 'x';
-        const size_t n = number ? 0 : base64_digits(at, eol);
-        if (at == eol)
-            continue;
-        if (b->begin && !b->end && !n)
-            end_base64(b, line.at);
-        if (b->end && n >= BASE64_FEWEST)
-            return false;
-        if (b->end || !n) {
-            b->around++;
-            continue;
-        }
-        b->begin = b->begin ? b->begin : line.at;
-        b->digits += n;
-        b->lines++;
-    } while (cairn_reader_next(&line));
-    if (b->begin && !b->end && (b->around || b->digits < 16))
-        end_base64(b, r->end);
-    if (!b->begin)
-        return false;
-    b->end = b->end ? b->end : r->end;
-    for (const char *p = b->begin; p < b->end; p++)
-        if (base64_value(*p) >= 0 && cairn_hex_digit(*p) < 0)
-            return true;
-    return false;
-}
-
-static void read_base64(struct cairn_reader *r)
-{
-    uint32_t bits = 0;
-    unsigned have = 0, padding = 0;
-    snprintf(r->bytes->form, sizeof(r->bytes->form), "base64");
-    do {
-        for (const char *eol = cairn_reader_eol(r); r->at < eol; r->at++) {
-            const int value = base64_value(*r->at);
-            if (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')
-                continue;
-            if (*r->at == '=' && have + padding >= 2 && have + padding < 4) {
-                padding++;
-                continue;
-            }
-            if (value < 0 || padding) {
-                cairn_reader_wrong(r, r->at, padding ? "nothing behind the padding of base64" : "a digit of base64");
-                return;
-            }
-            bits = bits << 6 | (uint32_t)value;
-            if (++have == 4) {
-                for (unsigned i = 3; i-- > 0;)
-                    cairn_reader_add(r, (uint8_t)(bits >> 8 * i));
-                have = 0;
-            }
-        }
-    } while (cairn_reader_next(r));
-    for (unsigned i = 0; have && i + 1 < have; i++) /* 2 digits are a byte, 3 are two */
-        cairn_reader_add(r, (uint8_t)(bits << 6 * (4 - have) >> (16 - 8 * i)));
-    if (have == 1 || (padding && have + padding != 4))
-        cairn_reader_wrong(r, r->end, "four digits of base64 at a time");
-}
-
 /* ---- which it is ------------------------------------------------------------------------------------------------- */
 
 /* Colours that a debugger prints are text, and so are the lines and signs of prompts. */
@@ -330,8 +224,8 @@ static void read_numbers(struct cairn_reader *r)
 /* Words of other text may be numbers, too: with text around base64, the reading with more bytes counts. */
 static void read_digits(struct cairn_reader *r)
 {
-    struct base64 lines;
-    const bool found = find_base64(r, &lines);
+    struct cairn_base64 lines;
+    const bool found = cairn_find_base64(r, &lines);
     if (!found || lines.around)
         read_numbers(r);
     if (!found || (lines.around && lines.digits / 4 * 3 <= r->bytes->count))
@@ -339,7 +233,7 @@ static void read_digits(struct cairn_reader *r)
     cairn_bytes_free(r->bytes);
     *r->bytes = (struct cairn_bytes){.text = true, .skipped = lines.around};
     *r = (struct cairn_reader){.bytes = r->bytes, .at = lines.begin, .end = lines.end};
-    read_base64(r);
+    cairn_read_base64(r, &lines);
 }
 
 /* In which line and column of the text something is wrong. */
