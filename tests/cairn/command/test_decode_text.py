@@ -3,6 +3,7 @@
 it is not."""
 
 import base64
+import struct
 
 import pytest
 
@@ -11,6 +12,9 @@ from cairn_tool import LEAKS, cairn, errors_of, text_of
 
 XXD = (cairn_boot.ROOT / "samples/records.xxd").read_text(encoding="ascii")
 BYTES = bytes.fromhex("".join(line[10:49] for line in XXD.splitlines()))
+WORDS = [word for (word,) in struct.iter_unpack("<Q", BYTES)]
+PLACE = 0xFFFF888000100000
+GX = [f"0x{PLACE + 8 * n:x}:\t0x{WORDS[n]:016x}\t0x{WORDS[n + 1]:016x}\n" for n in range(0, len(WORDS), 2)]
 BASE64 = base64.encodebytes(BYTES).decode().splitlines(True)
 
 
@@ -50,3 +54,47 @@ def test_lines_of_base64():
         assert read("".join(line.rstrip() + end for line in BASE64)) == "528 bytes, base64"
     text = "".join(BASE64).replace("\n", "")
     assert read("\n".join(text[n:n + 100] for n in range(0, len(text), 100))) == "528 bytes, base64"
+
+
+# ---- signs that are no part of it ------------------------------------------------------------------------------------
+
+PAGERS = ["--Type <RET> for more, q to quit, c to continue without paging--",
+          "---Type <return> to continue, or q <return> to quit---"]
+
+
+@pytest.mark.parametrize("pager", [f"{pager}{key}" for pager in PAGERS for key in ("", "\n", "c\n", "c")])
+def test_the_pager(pager):
+    assert f"words of 8 bytes, from 0x{PLACE:x} on" in read("".join(GX[:5]) + pager + "".join(GX[5:]))
+    words = [f"0x{word:x}, " for word in WORDS]
+    assert "8 bytes each" in read(f"$1 = {{{''.join(words[:9])}{pager}{''.join(words[9:])}}}")
+
+
+@pytest.mark.parametrize("sign", ":-")
+@pytest.mark.parametrize("size", [8, 16, 64])
+def test_joined_bytes(sign, size):
+    """%*phC and %*phD."""
+    lines = [f"[   12.000000] m: {BYTES[n:n + size].hex(sign)}\n" for n in range(0, len(BYTES), size)]
+    assert read("Nov 30 00:00:00 02:00:00:00:00:b0 up\n" + "".join(lines)).startswith("528 bytes, hexadecimal bytes")
+
+
+@pytest.mark.parametrize("quote", "'\"")
+def test_quoted_numbers(quote):
+    assert "8 bytes each" in read(f"[{', '.join(f'{quote}0x{word:x}{quote}' for word in WORDS)}]")
+    refused(f"x\n[{', '.join(f'{quote}{byte:02x}{quote}' for byte in BYTES)}]",
+            "line 2: hexadecimal strings in a list need 0x in front of each")
+
+
+def test_one_long_number():
+    refused("0x" + BYTES.hex(), "line 1: more than 16 digits behind 0x: leave out 0x if they are bytes in order")
+    assert "hexadecimal bytes" in read(BYTES.hex())
+
+
+def test_binary_digits():
+    for columns in (4, 6, 8):
+        text = "".join(f"{n:08x}: {' '.join(f'{byte:08b}' for byte in BYTES[n:n + columns])}  {'.' * columns}\n"
+                       for n in range(0, len(BYTES), columns))
+        refused(text, "line 1: these look like binary digits (xxd -b): use xxd")
+    data = bytes.fromhex("0000000001101100") * 4  # the same digits, but hexadecimal
+    text = f"00000000: {data[:16].hex(' ', 4)}  {'.' * 16}\n"
+    done = cairn("decode", "--json", "--format", "0", "-", data=text.encode())
+    assert b'"size":16,"form":"groups of 4 bytes' in done.stdout

@@ -159,9 +159,11 @@ static bool fits(struct dump *d, const struct cairn_word *w)
            (w->digits == d->digits || (!w->prefixed && w->digits < d->digits) || d->digits > 16);
 }
 
-static bool no_word(struct dump *d, const char *at)
+static bool no_word(struct dump *d, const char *at, const struct cairn_word *w)
 {
     char expected[64];
+    if (w->prefixed && w->digits > 16)
+        return cairn_reader_refuse(d->r, at, "more than 16 digits behind 0x: leave out 0x if they are bytes in order");
     if (!d->digits)
         snprintf(expected, sizeof(expected), "hexadecimal digits, an even number for each byte or word");
     else if (d->digits > 16)
@@ -203,7 +205,7 @@ static bool read_words(struct dump *d, const char *at, const char *eol, bool col
         if (!cairn_take_word(at, eol, &w) || !fits(d, &w) || (!whole && !wide && d->digits <= 16)) {
             if (wide)
                 break;
-            return no_word(d, at);
+            return no_word(d, at, &w);
         }
         whole = d->loose || w.digits == d->digits;
         add_printed(d, &w);
@@ -274,6 +276,8 @@ static bool read_shown(struct dump *d, const char *line, const char *eol)
         return cairn_reader_refuse(d->r, at,
                                    "these look like od's octal or decimal numbers: use od -Ax -tx8 -v (or xxd)");
     const struct cairn_place place = cairn_find_place(at, eol, &rest);
+    if (!d->known && place.is && cairn_is_binary(rest, eol))
+        return cairn_reader_refuse(d->r, at, "these look like binary digits (xxd -b): use xxd");
     const char *words = place.is ? cairn_skip_blanks(rest, eol) : find_words(at, eol);
     if (place.is && d->known && words == eol) /* the end, as hexdump has it */
         return check_place(d, &place);

@@ -8,6 +8,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/slice.h"
+#include "tools/cairn/decode/clean.h"
 #include "tools/cairn/decode/reader.h"
 
 const char *cairn_reader_eol(const struct cairn_reader *r)
@@ -57,8 +58,6 @@ bool cairn_reader_refuse(struct cairn_reader *r, const char *at, const char *why
     return cairn_reader_wrong(r, at, "");
 }
 
-#define BEYOND '\x1A' /* ASCII's SUB: what is in its place cannot be shown */
-
 /* ---- escapes ----------------------------------------------------------------------------------------------------- */
 
 static bool is_escape(const char *at, const char *end)
@@ -106,7 +105,7 @@ static bool read_string(struct cairn_reader *r, const char *at, const char *eol,
             at += 4;
         } else if (at + 1 < eol && at[0] == '\\' && at[1] == 'x') {
             return cairn_reader_wrong(r, at, "two hexadecimal digits behind \\x");
-        } else if (*at == BEYOND) {
+        } else if (*at == CAIRN_BEYOND) {
             return cairn_reader_wrong(r, at, "\\x and two digits for each byte that is no character of ASCII");
         } else if (quote && at + 1 < eol && at[0] == '\\' && escaped(at[1]) >= 0) {
             cairn_reader_add(r, (uint8_t)escaped(at[1]));
@@ -155,26 +154,6 @@ static bool is_text(const char *text, size_t size)
     return size > 0;
 }
 
-/* Copies the text to `copy` without a terminal's escape sequences, and with one BEYOND or blank for a character beyond
- * ASCII. Lines and columns stay as they are seen. */
-static size_t in_ascii(char *copy, const char *text, size_t size)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < size; i++) {
-        const size_t bytes = cairn_utf8((const uint8_t *)text + i, size - i);
-        if (bytes > 1) {
-            copy[n++] = memcmp(text + i, "\xC2\xA0", 2) == 0 ? ' ' : BEYOND; /* U+00A0, no-break space */
-            i += bytes - 1;
-        } else if (text[i] == '\033' && i + 1 < size && text[i + 1] == '[') {
-            for (i += 2; i < size && (text[i] < '@' || text[i] > '~'); i++)
-                ;
-        } else if (text[i] != '\033') {
-            copy[n++] = text[i];
-        }
-    }
-    return n;
-}
-
 /* A byte order mark, and characters of which every second byte is 0. */
 static bool is_utf16(const char *text, size_t size)
 {
@@ -199,6 +178,19 @@ static const char *find_octal(const char *at, const char *end)
     for (; end - at >= 12; at++)
         if (is_octal_escape(at) && is_octal_escape(at + 4) && is_octal_escape(at + 8))
             return at;
+    return NULL;
+}
+
+/* Where a list of strings begins that are hexadecimal digits without 0x. */
+static const char *find_quoted(const char *at, const char *end)
+{
+    for (; end - at >= 4; at++) {
+        const char *p = at + 1;
+        while (p < end && cairn_hex_digit(*p) >= 0)
+            p++;
+        if ((*at == '\'' || *at == '"') && p > at + 1 && end - p > 1 && *p == *at && p[1] == ',')
+            return at;
+    }
     return NULL;
 }
 
@@ -236,6 +228,18 @@ static void read_digits(struct cairn_reader *r)
     cairn_read_base64(r, &lines);
 }
 
+/* Says of text without bytes that these are in strings, if they are. */
+static void name_strings(struct cairn_reader *r, const char *text)
+{
+    const char *octal = find_octal(text, r->end), *quoted = find_quoted(text, r->end);
+    if (!octal && !quoted)
+        return;
+    r->wrong = NULL;
+    cairn_reader_refuse(r, octal ? octal : quoted,
+                        octal ? "octal escapes, as gdb prints strings: use print/x"
+                              : "hexadecimal strings in a list need 0x in front of each");
+}
+
 /* In which line and column of the text something is wrong. */
 static void tell_place(struct cairn_bytes *b, const char *text, const char *wrong)
 {
@@ -271,16 +275,15 @@ void cairn_bytes_read(struct cairn_bytes *b, const char *text, size_t size, bool
     }
     char *copy = cairn_alloc(size);
     struct cairn_reader r = {.bytes = b, .at = copy, .other = other};
-    r.end = copy + in_ascii(copy, text, size);
-    if (find_escape(r.at, r.end))
+    r.end = copy + cairn_in_ascii(copy, text, size);
+    if (find_escape(r.at, r.end)) {
         read_escapes(&r);
-    else
+    } else {
+        cairn_clean(copy, r.end);
         read_digits(&r);
-    const char *octal = b->count ? NULL : find_octal(copy, r.end);
-    if (octal) {
-        r.wrong = NULL;
-        cairn_reader_refuse(&r, octal, "octal escapes, as gdb prints strings: use print/x");
     }
+    if (!b->count)
+        name_strings(&r, copy);
     if (r.wrong)
         tell_place(b, copy, r.wrong);
     free(copy);

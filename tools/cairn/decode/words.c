@@ -117,7 +117,7 @@ bool cairn_place_value(const struct cairn_place *place, unsigned radix, uint64_t
 
 bool cairn_is_prompt(const char *at, const char *eol)
 {
-    static const char *const prompts[] = {"(gdb)", "(lldb)", "crash>", "kd>", "--Type", "---Type"};
+    static const char *const prompts[] = {"(gdb)", "(lldb)", "crash>", "kd>"};
     for (unsigned i = 0; i < sizeof(prompts) / sizeof(prompts[0]); i++)
         if ((size_t)(eol - at) >= strlen(prompts[i]) && memcmp(at, prompts[i], strlen(prompts[i])) == 0)
             return true;
@@ -193,4 +193,15 @@ const char *cairn_find_unread(const char *at, const char *eol)
             if ((size_t)(eol - at) >= strlen(said[i]) && memcmp(at, said[i], strlen(said[i])) == 0)
                 return at;
     return NULL;
+}
+
+bool cairn_is_binary(const char *at, const char *eol)
+{
+    size_t n = 0;
+    for (const char *end; (at = cairn_skip_blanks(at, eol)) < eol; at = end, n++) {
+        end = cairn_token_end(at, eol);
+        if (end - at != 8 || strspn(at, "01") < 8)
+            break;
+    }
+    return n && at < eol && (size_t)(eol - at) <= n;
 }

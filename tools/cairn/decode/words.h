@@ -35,6 +35,9 @@ bool cairn_has_address(const char *at, const char *eol);
 const char *cairn_skip_stamps(const char *at, const char *eol);
 /* Whether the line is of octal or decimal numbers, as od and hexdump print them. */
 bool cairn_is_octal(const char *line, const char *eol);
+/* Whether words of 8 binary digits come from `at` on, and behind them a character for each, as xxd -b prints them: a
+ * word of 8 hexadecimal digits has four. */
+bool cairn_is_binary(const char *at, const char *eol);
 /* Whether nothing but decimal numbers come from `at` on: one at least. *sure: one of them is no hexadecimal word. */
 bool cairn_is_decimal(const char *at, const char *eol, bool *sure);
 /* Where a debugger says that it cannot read the memory; NULL: nowhere. */
