@@ -117,6 +117,10 @@ def test_what_does_not_fit_is_counted(form, records):
     if form >= 4:
         head, middle, end = decoded(data + junk, status=1)
         assert (head["format"], len(middle), end["unknown_behind"], end["wrong_at"]) == (form, 5, 96, len(data))
+        assert "begin again" not in end["wrong"]
+    for gap in (junk[:16], bytes(1024)):
+        middle, end = decoded(data + gap + data, status=1)[1:]
+        assert len(middle) == 5 and f"; good records begin again at byte {len(data + gap)}" in end["wrong"]
 
 
 @pytest.mark.parametrize("form, records", FORMATS)

@@ -58,6 +58,19 @@ static const struct cairn_option options[] = {
 
 /* ---- records, one by one ----------------------------------------------------------------------------------------- */
 
+/* Adds where good records begin again behind `at`. In records of format 4 and up one is enough to be sure: its groups
+ * fill its size. */
+static void say_again(struct cairn_decoded *d, size_t at)
+{
+    const size_t n = strlen(d->wrong), from = at + 8;
+    struct cairn_guess g;
+    if (from >= d->bytes->count)
+        return;
+    cairn_guess(&g, d->bytes->items + from, d->bytes->count - from, cairn_guess_bit(d->what.format));
+    if (g.records && (g.sure >= CAIRN_SURE_LIKELY || (d->what.format >= 4 && d->what.format != CAIRN_PEBS_BTS)))
+        snprintf(d->wrong + n, sizeof(d->wrong) - n, "; good records begin again at byte %zu", from + g.begin);
+}
+
 /* What is at `at` instead of a record. */
 static void say_no_record(struct cairn_decoded *d, size_t at, uint32_t whole)
 {
@@ -81,6 +94,8 @@ static void say_no_record(struct cairn_decoded *d, size_t at, uint32_t whole)
                  ds_pebs_head_size(cairn_get64(d->bytes->items + at)));
     else
         snprintf(d->wrong, size, "these bytes are not %s", name);
+    if (whole <= left)
+        say_again(d, at);
 }
 
 /* Whether the record has the groups that --data-cfg asks for. */

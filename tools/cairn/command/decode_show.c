@@ -87,7 +87,7 @@ static void print_unknown(const struct cairn_decoded *d)
         printf("%zu %s in front of them fit%s nothing\n", u.before, cairn_plural(u.before, "byte", "bytes"),
                u.before == 1 ? "s" : "");
     if (u.behind && u.zero)
-        printf("%zu %s behind that: all 0\n", u.behind, cairn_plural(u.behind, "byte", "bytes"));
+        printf("%zu %s behind that: all 0, unused\n", u.behind, cairn_plural(u.behind, "byte", "bytes"));
     else if (u.behind)
         printf("%zu %s from byte %zu on fit%s nothing\n", u.behind, cairn_plural(u.behind, "byte", "bytes"), d->end,
                u.behind == 1 ? "s" : "");
