@@ -390,6 +390,10 @@ int grab_on_switch(struct bpf_raw_tracepoint_args *args)
         return 0;
     if (c->phase == GRAB_IDLE && grab_addresses.direct_map)
         return 0;
+    if (c->draining) { /* no drain goes on here: its read of the index was not seen, and the next is not its */
+        c->unseen += 1;
+        c->draining = GRAB_NO_DRAIN;
+    }
     if (c->phase == GRAB_IDLE) {
         tell_pebs(cpu, c, GRAB_START, 0);
         if (grab_shared.events)
@@ -399,7 +403,8 @@ int grab_on_switch(struct bpf_raw_tracepoint_args *args)
     tell_bts(cpu, c, 0);
     void *ring = bpf_map_lookup_elem(&grab_switch_rings, &cpu);
     struct grab_switch *to = ring ? bpf_ringbuf_reserve(ring, sizeof(*to), 0) : 0;
-    const __u64 told = *(volatile __u64 *)&c->read.switches; /* first: an interrupt may read in between */
+    const __u64 told = c->read.switches;
+    barrier(); /* an interrupt may read in between: then the rest is newer, not older */
     struct grab_read before = c->read;
     before.switches = told;
     const __u64 number = c->switches++;
