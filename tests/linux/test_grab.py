@@ -395,15 +395,16 @@ def asked(report):
 
 
 def every_row_is_equal(report, machine):
-    """Of each kind of core; it is what docs/silicon has of the preset, if any."""
+    """Of each kind of core; it is what docs/silicon has of the preset."""
     assert len(cores(report)) == (2 if machine.preset in guest.HYBRIDS else 1), report
     for core in cores(report):
         assert all(equal == "equal" for _, equal in asked(core).values()), core
         assert len(asked(core)) >= LEAST_ASKED[machine.format], core
     assert all(len(line) <= 80 for line in report.splitlines() if not line.startswith("source: "))
-    page = guest.ROOT / f"docs/silicon/reports/qemu-ds-{machine.preset}.txt"
-    assert not page.exists() or ([rows(core) for core in cores(page.read_text(encoding="utf-8"))] ==
-                                 [rows(core) for core in cores(report)])
+    if machine.preset not in ("penryn", "arrowlake"):  # formats whose other presets have one
+        page = guest.ROOT / f"docs/silicon/reports/qemu-ds-{machine.preset}.txt"
+        assert ([rows(core) for core in cores(page.read_text(encoding="utf-8"))] ==
+                [rows(core) for core in cores(report)])
 
 
 def test_every_row_of_the_report_is_equal(grabbed):
