@@ -26,6 +26,9 @@ CAIRN, GRAB = guest.BUILD / "cairn", guest.BUILD / "cairn-grab"
 # cairn-grab needs the addresses of the kernel's symbols, perf is slow with them.
 SHOWN, HIDDEN = (f"echo {value} >/proc/sys/kernel/kptr_restrict" for value in (1, 2))
 
+# Linux refuses another rate while the percentage is 0.
+RATE = "cd /proc/sys/kernel; echo {} >perf_cpu_time_max_percent; echo {} >perf_event_max_sample_rate; cd - >/dev/null"
+
 
 def bare(path, what, options=""):
     """The command that has something else at this path of /proc or /sys, and then what was there before."""
@@ -102,9 +105,12 @@ class Machine:
         skipped = {"skipped": PROBED.format(f"cairn-grab -o skipped --ring 16384 -- sh -c '{HIDDEN}; {kernel}'")}
         path = {"path": f"{prefix}cairn-grab -o path -e branches:u -c 1 -- known" if self.bts else
                 "cairn-grab -o path -e branches:u -c 1 -- known; [ $? = 3 ] && touch path"}
+        hurried = f"{prefix}perf record -q -g -e {pmu}/instructions/u{precise} -c 1010 {KNOWN}"
+        throttled = {"throttled": f"{RATE.format(25, 1000)}; cairn-grab -o throttled --why -- sh -c "
+                                  f"'{HIDDEN}; {hurried}'; said=$?; {RATE.format(25, 100000)}; (exit $said)"}
         more = {} if self.preset in IN_CI else {
             "kernel": f"{prefix}cairn-grab -o kernel --full always -a -e {self.branches} -c 1010 -- {KNOWN}"}
-        return {log: f"{SHOWN}; {command}" for log, command in (perf | own | skipped | path | more).items()}
+        return {log: f"{SHOWN}; {command}" for log, command in (perf | own | skipped | throttled | path | more).items()}
 
     @property
     def why(self):
@@ -288,6 +294,17 @@ def test_skipped_hooks_are_counted(grabbed):
     assert 0 < missing <= 2 * skipped and head["keys"]["grab.skipped"] == f"{skipped} 0"
     assert any(f"Linux did not run the hook of drains {skipped} times" in loss for loss in head["losses"])
     assert any(" unknown " in head["keys"][f"end.cpu.{cpu}.ds"] for cpu in range(grabbed.machine.cpus))
+
+
+def test_throttling_is_told(grabbed):
+    """Linux stops an event that has too many samples in a tick. The records of that time are never written."""
+    times = int(grabbed.head("throttled")["keys"]["grab.throttled"])
+    said = " ".join(grabbed.said["throttled"].output.split())
+    assert times > 3 and f"note: Linux throttled events with PEBS {times} times, " in said, said
+    assert f"Linux throttled events with PEBS {times} times: an event" in said and "lost none" not in said, said
+    assert any(f"Linux throttled events {times} times" in loss for loss in grabbed.head("throttled")["losses"])
+    assert "Linux throttled events" in " ".join(grabbed.tool("stat", "throttled").stdout.split())
+    assert grabbed.head("own")["keys"]["grab.throttled"] == "0"
 
 
 def test_branches(grabbed):

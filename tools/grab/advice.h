@@ -4,7 +4,9 @@
 
 #include "tools/grab/uses.h"
 
-#define GRAB_ADVICE 512 /* bytes of a text, with what ends it */
+/* Settings with which Linux throttles as few events as it can. */
+#define GRAB_UNTHROTTLE "kernel.perf_event_max_sample_rate=1000000 kernel.perf_cpu_time_max_percent=0"
+#define GRAB_ADVICE     512 /* bytes of a text, with what ends it */
 
 struct grab_advice {
     char pebs[GRAB_ADVICE];   /* yes or no, and why */

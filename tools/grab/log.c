@@ -49,6 +49,15 @@ static void dump_skipped(struct trace_dump *d, const struct grab_log *log)
         LINE("grab.skipped=%" PRIu64 " %" PRIu64, drains, switches);
 }
 
+static void dump_throttled(struct trace_dump *d, const struct grab_log *log)
+{
+    const uint64_t throttled = grab_rings_throttled(log->rings);
+    if (throttled == UINT64_MAX)
+        LINE("grab.throttled=unknown");
+    else
+        LINE("grab.throttled=%" PRIu64, throttled);
+}
+
 static void dump_machine(struct trace_dump *d, const struct grab_session *s, const struct grab_log *log)
 {
     const uint64_t hz = grab_clock_hz(log->clock);
@@ -60,6 +69,7 @@ static void dump_machine(struct trace_dump *d, const struct grab_session *s, con
     if (s->format == DS_FORMAT_ARCH)
         LINE("grab.index=%" PRIu64 " %" PRIu64 " %" PRIu64, s->index.within, s->index.empty, s->index.unknown);
     dump_skipped(d, log);
+    dump_throttled(d, log);
     dump_boot(d, log);
     LINE("machine.hypervisor=%s", log->source->hypervisor);
     LINE("machine.emulated=%d", log->source->emulated);

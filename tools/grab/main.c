@@ -281,7 +281,10 @@ static int write_log(const struct options *o, const struct grab_kernel *kernel, 
         return GRAB_BAD;
     }
     if (o->why)
-        grab_why(stdout, store, written.format, written.lost_events, grab_rings_complete(rings));
+        grab_why(stdout, store, written.format,
+                 &(struct grab_known){.untold = written.lost_events,
+                                      .throttled = grab_rings_throttled(rings),
+                                      .certain = grab_rings_complete(rings)});
     return grab_summary(o->output, &log, &written, o->events ? o->period : 0);
 }
 

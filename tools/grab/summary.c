@@ -6,6 +6,7 @@
 
 #include "tools/cairn/base/wrap.h"
 #include "tools/cairn/log/show.h"
+#include "tools/grab/advice.h"
 #include "tools/grab/base/error.h"
 
 #define N(n) (unsigned long)(n)
@@ -27,6 +28,17 @@ static void print_counts(const char *output, const struct grab_written *w)
     cairn_wrap_for(stderr, (unsigned)fprintf(stderr, "%s: ", output), "", 2, cairn_slice_of(line));
 }
 
+static void tell_throttled(uint64_t times)
+{
+    if (times == UINT64_MAX)
+        grab_note("whether Linux throttled events, so that samples are missing, is unknown: this kernel has no "
+                  "x86_pmu_stop");
+    else if (times)
+        grab_note("Linux throttled events with PEBS %lu %s, each time until the next tick: samples are missing; "
+                  "'sysctl " GRAB_UNTHROTTLE "' has it throttle less",
+                  N(times), cairn_plural(times, "time", "times"));
+}
+
 int grab_summary(const char *output, const struct grab_log *log, const struct grab_written *w, uint64_t period)
 {
     if (!w->nothing) {
@@ -37,6 +49,7 @@ int grab_summary(const char *output, const struct grab_log *log, const struct gr
         grab_note("%lu bytes of records and %lu switches are lost because the rings were full: use a larger --ring",
                   N(w->lost_bytes), N(w->lost_switches));
     grab_rings_tell_skipped(log->rings);
+    tell_throttled(grab_rings_throttled(log->rings));
     if (w->nothing && period)
         grab_error(
             "no event occurred %lu times (-c), so there is no record, and %s is not written: use a smaller -c, or a "

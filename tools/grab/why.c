@@ -58,7 +58,7 @@ static void print_records(FILE *to, const struct grab_use *u, unsigned format)
             "drains", u->drains, u->interrupts, (double)u->records / (double)u->drains);
 }
 
-static void print_lost(FILE *to, const struct grab_use *u, bool certain)
+static void print_lost(FILE *to, const struct grab_use *u, const struct grab_known *known)
 {
     char text[160] = "none";
     if (u->full)
@@ -66,12 +66,14 @@ static void print_lost(FILE *to, const struct grab_use *u, bool certain)
     else if (u->incomplete)
         snprintf(text, sizeof text, "unknown: of %" PRIu64 " drains not all was copied (use a larger --ring)",
                  u->incomplete);
-    else if (!certain)
+    else if (!known->certain)
         snprintf(text, sizeof text, "unknown: the kernel may have skipped hooks");
+    else if (known->throttled)
+        snprintf(text, sizeof text, "no record, but samples: Linux may have throttled the event (above)");
     print_text(to, "lost", text);
 }
 
-static void print_use(FILE *to, const struct grab_use *u, unsigned format, bool certain)
+static void print_use(FILE *to, const struct grab_use *u, unsigned format, const struct grab_known *known)
 {
     char name[GRAB_NAME] = "an event", pmu[GRAB_NAME], code[GRAB_NAME];
     struct grab_advice advice;
@@ -91,7 +93,7 @@ static void print_use(FILE *to, const struct grab_use *u, unsigned format, bool 
     print_counters(to, u->counters);
     if (u->records) {
         print_records(to, u, format);
-        print_lost(to, u, certain);
+        print_lost(to, u, known);
     }
     print_text(to, "to change", advice.change);
 }
@@ -134,17 +136,32 @@ static void print_untold(FILE *to, uint64_t untold)
     cairn_wrap(to, 0, "", 0, cairn_slice_of(text));
 }
 
-void grab_why(FILE *to, const struct grab_store *store, unsigned format, uint64_t untold, bool certain)
+static void print_throttled(FILE *to, uint64_t times)
+{
+    char text[320] = "Whether Linux throttled events, so that samples are missing, is unknown.";
+    if (!times)
+        return;
+    if (times != UINT64_MAX)
+        snprintf(text, sizeof text,
+                 "Linux throttled events with PEBS %" PRIu64 " %s: an event that had too many interrupts in a tick "
+                 "stood still until the next one, and samples are missing. Use a longer period, or 'sysctl "
+                 GRAB_UNTHROTTLE "'.",
+                 times, cairn_plural(times, "time", "times"));
+    cairn_wrap(to, 0, "", 0, cairn_slice_of(text));
+}
+
+void grab_why(FILE *to, const struct grab_store *store, unsigned format, const struct grab_known *known)
 {
     struct grab_uses uses;
     grab_uses_find(&uses, store, format);
     fprintf(to, "PEBS, record format %u: %" PRIu64 " %s, %" PRIu64 " of them by an interrupt\n", format, uses.drains,
             cairn_plural(uses.drains, "drain", "drains"), uses.interrupts);
-    if (untold)
-        print_untold(to, untold);
+    if (known->untold)
+        print_untold(to, known->untold);
+    print_throttled(to, known->throttled);
     for (size_t i = 0; i < uses.count; i++)
         if (!only_counts(&uses.items[i]))
-            print_use(to, &uses.items[i], format, certain);
+            print_use(to, &uses.items[i], format, known);
     print_counted(to, &uses);
     if (!uses.count)
         fputs("No event was counted.\n", to);

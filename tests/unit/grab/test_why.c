@@ -15,7 +15,7 @@
 
 static struct grab_store store;
 static int refused; /* errno of an event with PEBS */
-static uint64_t untold;
+static uint64_t untold, throttled;
 static bool single; /* Linux wants an interrupt at each record of an event by itself */
 
 int grab_event_try(const struct perf_event_attr *of)
@@ -34,6 +34,7 @@ static int teardown(void **state)
 {
     (void)state;
     single = false;
+    throttled = 0;
     free(store.cpu[0].drains);
     free(store.cpu[0].partial[0].bytes);
     free(store.cpu[0].partial[1].bytes);
@@ -110,7 +111,7 @@ static char *said_of(unsigned format, bool certain)
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     assert_int_equal(grab_store_end(&store), 0);
-    grab_why(to, &store, format, untold, certain);
+    grab_why(to, &store, format, &(struct grab_known){untold, throttled, certain});
     fclose(to);
     for (char *line = text; *line; line = strchr(line, '\n') + 1)
         assert_in_range(strchr(line, '\n') - line, 0, 80);
@@ -127,6 +128,24 @@ static void expect(const char *text, const char *part)
     if (!strstr(text, part))
         print_error("%s\n is not in\n%s", part, text);
     assert_non_null(strstr(text, part));
+}
+
+static void test_throttled(void **state)
+{
+    (void)state;
+    const struct perf_event_attr attr = instructions(2);
+    enable(1, 0, &attr);
+    drain(0, 1, 32, 2, 32, 6400);
+    throttled = 2;
+    char *text = said(true);
+    expect(text, "Linux throttled events with PEBS 2 times: an event that had too many interrupts\nin a tick stood still");
+    expect(text, "kernel.perf_event_max_sample_rate=1000000");
+    expect(text, "  lost       no record, but samples: Linux may have throttled the event (above)\n");
+    free(text);
+    throttled = UINT64_MAX;
+    text = said(true);
+    expect(text, "Whether Linux throttled events, so that samples are missing, is unknown.\n");
+    free(text);
 }
 
 static void test_large(void **state)
@@ -343,6 +362,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
+        TEST(test_throttled),
         TEST(test_large),
         TEST(test_a_counter_changes_hands),
         TEST(test_single),

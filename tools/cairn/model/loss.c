@@ -357,7 +357,7 @@ static void tell_etl(const struct lines *l)
 static void tell_grab(const struct lines *l)
 {
     const struct cairn_log *log = l->log;
-    uint64_t sum[4] = {0}, v[4], skipped[2];
+    uint64_t sum[4] = {0}, v[4], skipped[2], throttled;
     for (uint32_t c = 0; c < log->cpus; c++)
         if (cairn_slice_numbers(cairn_key(&log->text, "end.cpu.%" PRIu32 ".grab", c), v, 4))
             for (unsigned i = 0; i < 4; i++)
@@ -372,6 +372,11 @@ static void tell_grab(const struct lines *l)
         say(l, "record while nothing else uses kprobes or BPF",
             "Linux did not run the hook of drains %" PRIu64 " %s and that of switches %" PRIu64 " %s", skipped[0],
             cairn_plural(skipped[0], "time", "times"), skipped[1], cairn_plural(skipped[1], "time", "times"));
+    if (cairn_slice_u64(cairn_key(&log->text, "grab.throttled"), &throttled) && throttled)
+        say(l, "a longer period, or 'sysctl kernel.perf_event_max_sample_rate=1000000 "
+               "kernel.perf_cpu_time_max_percent=0', loses fewer",
+            "Linux throttled events %" PRIu64 " %s, each time until the next tick, and samples are missing", throttled,
+            cairn_plural(throttled, "time", "times"));
 }
 
 void cairn_tell_losses(const struct cairn_log *log, cairn_tell *tell, void *to)

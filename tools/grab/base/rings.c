@@ -28,9 +28,10 @@ static const char *const functions[] = {"intel_pmu_drain_pebs_core", "intel_pmu_
                                         "intel_pmu_drain_pebs_icl", "intel_pmu_drain_arch_pebs"};
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 #define OF_BTS    "intel_pmu_drain_bts_buffer"
-enum { LINK_BTS = FUNCTIONS, LINK_SWITCHES, LINK_ENABLE, LINK_READ, LINKS };
+enum { LINK_BTS = FUNCTIONS, LINK_SWITCHES, LINK_ENABLE, LINK_READ, LINK_STOP, LINKS };
 
 #define ENABLE "intel_pmu_enable_event"
+#define STOP   "x86_pmu_stop"
 
 struct of_cpu { /* for the call-backs */
     struct grab_store *store;
@@ -39,7 +40,7 @@ struct of_cpu { /* for the call-backs */
 
 struct grab_rings {
     struct bpf_object *object;
-    struct bpf_program *drain, *bts, *change, *enable, *read;
+    struct bpf_program *drain, *bts, *change, *enable, *read, *stop;
     struct bpf_link *link[LINKS]; /* by function, then the others */
     struct ring_buffer *buffers;
     volatile struct grab_shared *data;
@@ -112,8 +113,9 @@ static int load(struct grab_rings *r, const struct grab_kernel *k)
     r->change = bpf_object__find_program_by_name(r->object, "grab_on_switch");
     r->enable = bpf_object__find_program_by_name(r->object, "grab_on_enable");
     r->read = bpf_object__find_program_by_name(r->object, "grab_on_read");
+    r->stop = bpf_object__find_program_by_name(r->object, "grab_on_stop");
     struct bpf_map *map = section(r->object, ".rodata"), *bss = section(r->object, ".bss");
-    if (!map || !bss || !r->drain || !r->bts || !r->change || !r->enable || !r->read)
+    if (!map || !bss || !r->drain || !r->bts || !r->change || !r->enable || !r->read || !r->stop)
         return -ENOENT;
     bpf_program__set_autoload(r->read, k->direct_map != 0); /* older kernels have not all that it reads */
     int error = bpf_map__set_initial_value(map, &addresses, sizeof addresses); /* refuses another size */
@@ -164,6 +166,11 @@ static int attach(struct grab_rings *r, const struct grab_kernel *k)
         r->link[LINK_BTS] = bpf_program__attach_kprobe(r->bts, false, OF_BTS);
         if (!r->link[LINK_BTS])
             return no_kprobe(OF_BTS);
+    }
+    if (grab_symbols_find(&k->symbols, STOP)) {
+        r->link[LINK_STOP] = bpf_program__attach_kprobe(r->stop, false, STOP);
+        if (!r->link[LINK_STOP])
+            return no_kprobe(STOP);
     }
     const int status = attach_tracepoint(&r->link[LINK_SWITCHES], r->change, "sched_switch");
     if (status || !k->direct_map)
@@ -301,6 +308,14 @@ void grab_rings_skipped(const struct grab_rings *r, uint64_t *drains, uint64_t *
         *drains += skipped_by_kprobe(r->link[i]);
     for (unsigned i = 0; r->counts_missed && i < r->cpus; i++)
         *drains += r->data->cpu[i].unseen;
+}
+
+uint64_t grab_rings_throttled(const struct grab_rings *r)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < r->cpus; i++)
+        sum += r->data->cpu[i].throttled;
+    return r->link[LINK_STOP] ? sum : UINT64_MAX;
 }
 
 bool grab_rings_complete(const struct grab_rings *r)

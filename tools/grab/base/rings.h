@@ -28,6 +28,8 @@ const struct grab_cpu *grab_rings_cpu(const struct grab_rings *rings, unsigned c
 /* How often the kernel could not run the hook of the drains, because another kprobe or BPF program ran; of switches
  * likewise. UINT64_MAX: this kernel does not count it. */
 void grab_rings_skipped(const struct grab_rings *rings, uint64_t *drains, uint64_t *switches);
+/* How often Linux throttled an event with PEBS: stopped it until the next tick. UINT64_MAX: unknown. */
+uint64_t grab_rings_throttled(const struct grab_rings *rings);
 /* Whether no hook was skipped, for certain. */
 bool grab_rings_complete(const struct grab_rings *rings);
 /* Says so, if it happened or may have, and which CPUs came online too late. */

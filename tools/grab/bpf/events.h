@@ -55,6 +55,7 @@ struct grab_cpu {
     __u64 bts_seen;              /* up to this address branches have been copied, or are being copied */
     __u64 bts_resets, bts_found; /* times that Linux set the index back; what bts_seen was at the last */
     __u64 lost_events;           /* GRAB_ENABLED; the ring was full */
+    __u64 throttled;             /* times that Linux stopped an event with PEBS until the next tick */
     __u64 unseen;                /* drains of architectural PEBS whose index was not seen: Linux skipped that hook */
     struct grab_read read;       /* behind the last switch; with switches of an earlier one: there is none yet */
     __u64 event[GRAB_COUNTERS];  /* what the counter has: the event's ID in Linux; 0: not told yet */

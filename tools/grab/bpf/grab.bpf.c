@@ -36,7 +36,7 @@ struct perf_event_attr {
 } OF_KERNEL;
 
 struct hw_perf_event {
-    __u64 config;
+    __u64 config, interrupts;
     int idx, flags;
 } OF_KERNEL;
 
@@ -96,6 +96,8 @@ struct {
 #define GRAB_INDEX    0x3F5
 #define GRAB_INDEX_WR 0x07FFFFF0
 #define GRAB_OS       (1 << 17) /* IA32_PERFEVTSELx, which Linux keeps of fixed counters, too */
+
+#define MAX_INTERRUPTS (~0ULL) /* perf_event.hw.interrupts of an event that is throttled */
 
 #define READ(to, size, from) bpf_probe_read_kernel(to, size, (const void *)(from))
 
@@ -343,6 +345,18 @@ int BPF_KPROBE(grab_on_enable, struct perf_event *event)
     struct grab_cpu *c = this_cpu(&cpu);
     if (c && c->phase == GRAB_RUNS)
         tell_event(cpu, c, event);
+    return 0;
+}
+
+/* x86_pmu_stop(): with these flags and this count it is because the event had too many samples in a tick. */
+SEC("kprobe")
+int BPF_KPROBE(grab_on_stop, struct perf_event *event, int flags)
+{
+    __u32 cpu;
+    struct grab_cpu *c = this_cpu(&cpu);
+    if (!c || c->phase != GRAB_RUNS || flags || BPF_CORE_READ(event, hw.interrupts) != MAX_INTERRUPTS)
+        return 0;
+    c->throttled += BPF_CORE_READ(events_of(cpu), pebs_enabled) >> (BPF_CORE_READ(event, hw.idx) & 63) & 1;
     return 0;
 }
 
