@@ -49,12 +49,12 @@ static void advise_single(char change[GRAB_ADVICE], const struct grab_use *u)
         uint64_t types;
         const char *words;
     } parts[] = {
-        {PERF_SAMPLE_CALLCHAIN, "no call graph (-g)"},
-        {PERF_SAMPLE_BRANCH_STACK, "no branch history (-b, --call-graph lbr)"},
-        {PERF_SAMPLE_STACK_USER, "no stack (--call-graph dwarf)"},
-        {PERF_SAMPLE_TIME, "no time (--no-timestamp)"},
-        {PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER, "no registers (--intr-regs, --user-regs)"},
-        {PERF_SAMPLE_READ, "no values of a group (:S)"},
+        {PERF_SAMPLE_CALLCHAIN, "the call graph out (-g)"},
+        {PERF_SAMPLE_BRANCH_STACK, "branch history out (-b, --call-graph lbr)"},
+        {PERF_SAMPLE_STACK_USER, "the stack out (--call-graph dwarf)"},
+        {PERF_SAMPLE_TIME, "the time out (perf record --no-timestamp does; cairn grab -e cannot)"},
+        {PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER, "registers out (--intr-regs, --user-regs)"},
+        {PERF_SAMPLE_READ, "values of a group out (:S)"},
     };
     uint64_t rest = u->large ? u->attr.sample_type & ~u->large : 0;
     if (u->attr.freq)
@@ -66,7 +66,7 @@ static void advise_single(char change[GRAB_ADVICE], const struct grab_use *u)
         say(change, "leave perf's clock alone (-k): records have the TSC.");
     for (unsigned i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (rest & parts[i].types) {
-            say(change, "sample with %s, which a record does not have.", parts[i].words);
+            say(change, "leave %s: records of this processor do not have that.", parts[i].words);
             rest &= ~parts[i].types;
         }
     if (rest)

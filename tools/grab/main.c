@@ -165,13 +165,16 @@ static int read_options(struct options *o, int argc, char **argv)
         {"report", no_argument, NULL, 'R'},       {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},      {0},
     };
-    *o = (struct options){.output = "cairn-grab.log", .period = PERIOD};
+    *o = (struct options){.output = "cairn-grab.log"};
     for (int letter; (letter = getopt_long(argc, argv, "+o:e:c:ap:h", options, NULL)) != -1;) {
         const int status = take_option(o, letter);
         if (status)
             return status;
     }
     o->command = optind < argc ? argv + optind : NULL;
+    if (o->period && !o->events)
+        return wrong("-c", "needs -e EVENT: what perf record samples has its own -c");
+    o->period = o->period ? o->period : PERIOD;
     for (unsigned i = 0; i < o->events; i++)
         o->event[i].period = o->period;
     if (o->report && (o->command || o->events || o->all || o->pid || o->why))

@@ -106,7 +106,7 @@ static bool only_counts(const struct grab_use *u)
 
 static void print_counted(FILE *to, const struct grab_uses *uses)
 {
-    static const char head[] = "Counted, but not sampled: ";
+    static const char head[] = "Counted without samples (by perf stat, or by perf record as a trial): ";
     char name[GRAB_NAME], *text = NULL;
     size_t size = 0;
     FILE *list = open_memstream(&text, &size);
@@ -142,11 +142,12 @@ static void print_throttled(FILE *to, uint64_t times)
     if (!times)
         return;
     if (times != UINT64_MAX)
-        snprintf(text, sizeof text,
-                 "Linux throttled events with PEBS %" PRIu64 " %s: an event that had too many interrupts in a tick "
-                 "stood still until the next one, and samples are missing. Use a longer period, or 'sysctl "
-                 GRAB_UNTHROTTLE "'.",
-                 times, cairn_plural(times, "time", "times"));
+        snprintf(
+            text, sizeof text,
+            "Linux throttled events with PEBS %" PRIu64 " %s: an event that had too many interrupts in a tick "
+            "stood still until the next one, and samples are missing. Use a longer period, or 'sysctl " GRAB_UNTHROTTLE
+            "'.",
+            times, cairn_plural(times, "time", "times"));
     cairn_wrap(to, 0, "", 0, cairn_slice_of(text));
 }
 

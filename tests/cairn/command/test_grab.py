@@ -72,6 +72,7 @@ def test_options_are_told_alike():
     (["-p", "me", "-e", "cycles"], "me: -p takes the number of a process"),
     (["--ring", "100", "true"], "100: --ring takes a power of 2 from 64 to 1048576"),
     (["--full", "no", "true"], "no: --full takes auto, always or never"),
+    (["-c", "5", "--", "true"], "-c: needs -e EVENT: what perf record samples has its own -c"),
     (["--report", "true"], "--report: takes neither COMMAND nor"),
     (["--report", "-a", "-e", "cycles"], "--report: takes neither COMMAND nor"),
     (["--frob"], "cairn grab --help lists the options"),

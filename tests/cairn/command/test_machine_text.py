@@ -158,6 +158,13 @@ def test_diff(tmp_path):
     assert b"a run's card, which has no trace: " in done.stderr
 
 
+def test_what_cairn_grab_said():
+    """Where its errors were to go into the log, too, the first one is quoted."""
+    text = "# cairn-grab -o my.log -- true\ncairn-grab: only root may read\x1b[0m\r\ncat: my.log: No such file\n"
+    assert shown(["stat"], text) == (
+        3, "", "cairn: standard input: not a trace, but text that says: cairn-grab: only root may read\n")
+
+
 @pytest.mark.parametrize("text", [
     "cairn=", "a cairn=\n", "xcairn=1", "cairn-repor=1\n", "= cairn-report=1\n", "\0" * 40], ids=range(6))
 def test_neither(text):

@@ -203,6 +203,24 @@ static const char *reading_failed(int error)
                               : strerror(-error);
 }
 
+/* What cairn-grab says on standard error, where that was to go into the log with the rest. */
+static bool find_refusal(char line[256], const struct cairn_input *input)
+{
+    static char text[1 << 16];
+    static const char begins[] = "\ncairn-grab: ";
+    const ssize_t size = pread(input->fd, text + 1, sizeof(text) - 2, 0);
+    text[0] = '\n';
+    text[size > 0 ? size + 1 : 1] = '\0';
+    const char *found = strstr(text, begins);
+    unsigned n = 0;
+    while (found && n < 255 && isprint((unsigned char)found[n + 1])) {
+        line[n] = found[n + 1];
+        n++;
+    }
+    line[n] = '\0';
+    return n;
+}
+
 static void no_trace(const struct cairn_input *input)
 {
     static const struct {
@@ -215,7 +233,7 @@ static void no_trace(const struct cairn_input *input)
          "xz", "xzcat"},
         {"BZh", "bzip2", "bzcat"},
     };
-    char start[8] = "";
+    char start[8] = "", said[256];
     if (!input->size) {
         cairn_error("%s: is empty", input->name);
         return;
@@ -228,8 +246,11 @@ static void no_trace(const struct cairn_input *input)
                         packed[i].name, packed[i].reader);
             return;
         }
-    cairn_error("%s: not a trace: no ETL file, and no undamaged frame in %" PRIu64 " %s", input->name, input->size,
-                cairn_plural(input->size, "byte", "bytes"));
+    if (find_refusal(said, input))
+        cairn_error("%s: not a trace, but text that says: %s", input->name, said);
+    else
+        cairn_error("%s: not a trace: no ETL file, and no undamaged frame in %" PRIu64 " %s", input->name, input->size,
+                    cairn_plural(input->size, "byte", "bytes"));
 }
 
 /* What has no frames may be text of a machine. 0, or the exit status, the reason told. */

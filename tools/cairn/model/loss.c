@@ -373,8 +373,9 @@ static void tell_grab(const struct lines *l)
             "Linux did not run the hook of drains %" PRIu64 " %s and that of switches %" PRIu64 " %s", skipped[0],
             cairn_plural(skipped[0], "time", "times"), skipped[1], cairn_plural(skipped[1], "time", "times"));
     if (cairn_slice_u64(cairn_key(&log->text, "grab.throttled"), &throttled) && throttled)
-        say(l, "a longer period, or 'sysctl kernel.perf_event_max_sample_rate=1000000 "
-               "kernel.perf_cpu_time_max_percent=0', loses fewer",
+        say(l,
+            "a longer period, or 'sysctl kernel.perf_event_max_sample_rate=1000000 "
+            "kernel.perf_cpu_time_max_percent=0', loses fewer",
             "Linux throttled events %" PRIu64 " %s, each time until the next tick, and samples are missing", throttled,
             cairn_plural(throttled, "time", "times"));
 }

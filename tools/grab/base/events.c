@@ -95,10 +95,11 @@ static struct perf_event_attr attributes(const struct grab_event *e, bool on_exe
 
 static int refuse(const struct grab_event *e, int error)
 {
-    grab_error("%s: Linux refuses the event: %s%s", e->name, strerror(error),
+    grab_error("%s: Linux refuses the event: %s%s", e->name,
+               error == ENOENT ? "this PMU has no such event" : strerror(error),
                is_bts(e) && e->kernel ? "; with -c 1 branches are recorded by BTS, of programs only: branches:u"
                : is_bts(e)            ? "; newer kernels refuse this period on Nehalem and Haswell, and so BTS"
-               : error == EOPNOTSUPP || error == EINVAL || error == ENOENT
+               : error == EOPNOTSUPP || error == EINVAL
                    ? "; not every event has PEBS: 'perf record -e EVENT:pp true' refuses it, too"
                    : "");
     return GRAB_REFUSED;
