@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Where GNU-EFI is, in the paths of Debian, Fedora, Arch and SUSE; what the loader is compiled and linked with; and the
-# signature by your own key and certificate (PEM) for Secure Boot: docs/how-to/hardware.md, section 2.
+# signature by your own key and certificate (PEM) for Secure Boot: docs/reference/hardware.md, section 2.
 SIGN_KEY  :=
 SIGN_CERT :=
 

@@ -18,7 +18,7 @@ fail() {
 }
 
 [ -n "$key" ] && [ -n "$cert" ] ||
-    fail "SIGN_KEY and SIGN_CERT go together: a private key and its certificate (docs/how-to/hardware.md, section 2)"
+    fail "SIGN_KEY and SIGN_CERT go together: a private key and its certificate (docs/reference/hardware.md, section 2)"
 command -v sbsign >/dev/null && command -v sbverify >/dev/null ||
     fail "no sbsign: install it (Debian: apt-get install sbsigntool; elsewhere sbsigntools), or build without SIGN_KEY"
 [ -r "$key" ] || fail "SIGN_KEY=$key: cannot be read"

@@ -190,8 +190,8 @@ def kernel_source():
 
 
 def test_hardware_lines():
-    """What docs/how-to/hardware.md says that a machine says is printed somewhere; `...` stands for what differs."""
-    text = (cb.ROOT / "docs" / "how-to" / "hardware.md").read_text(encoding="utf-8")
+    """What docs/reference/hardware.md says that a machine says is printed somewhere; `...` stands for what differs."""
+    text = (cb.ROOT / "docs" / "reference" / "hardware.md").read_text(encoding="utf-8")
     _, lines = kernel_source()
     told = re.findall(r"^\| `(.*?)` \| ", text[text.index("| line | what"):text.index("\n## 6")], re.M)
     assert len(told) > 10
@@ -204,8 +204,8 @@ def test_hardware_lines():
 
 
 def test_hardware_sizes():
-    """The dumps of section 6 of docs/how-to/hardware.md are as large as its formula says."""
-    text = (cb.ROOT / "docs" / "how-to" / "hardware.md").read_text(encoding="utf-8")
+    """The dumps of section 6 of docs/reference/hardware.md are as large as its formula says."""
+    text = (cb.ROOT / "docs" / "reference" / "hardware.md").read_text(encoding="utf-8")
     base, each, factor = (float(n.replace(",", "")) for n in re.search(
         r"characters = ([\d,]+) \+ ([\d,]+) x CPUs\n +\+ ([\d.]+) x ", text).groups())
     switches = re.findall(r"^\| `ds=off switches=(\d+)` \| `dump: (\d+) bytes", text, re.M)

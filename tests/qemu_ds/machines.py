@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What docs/how-to/hardware.md shows of every processor the plugin can be: taken from real boots.
-usage: python3 tests/qemu_ds/machines.py   boots them all and writes that part of the page anew."""
+"""What docs/reference/hardware.md and presets/ show of every processor the plugin can be: taken from real boots.
+usage: python3 tests/qemu_ds/machines.py   boots them all and writes the page's table and the files of presets/ anew."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,7 +17,8 @@ sys.path.insert(0, str(ROOT / "tests" / "boot"))
 import cairn_boot as cb  # noqa: E402  its folder is known only now
 from cairn_presets import PRESETS  # noqa: E402
 
-PAGE = ROOT / "docs" / "how-to" / "hardware.md"
+PAGE = ROOT / "docs" / "reference" / "hardware.md"
+SHOWN = ROOT / "tests" / "qemu_ds" / "presets"
 OPTIONS = ("--smp", "1", "ds=hw", "workload=hogs", "switches=100", "pebs=INST_RETIRED.ANY:100003", "trace.buffers=16")
 PROBE = ("--smp", "1", "ds=hw", "workload=probe", "switches=60")
 NAMES = list(dict.fromkeys([*(preset[0] for preset in PRESETS), "pantherlake", "clearwaterforest"]))
@@ -24,7 +26,7 @@ NAMES = list(dict.fromkeys([*(preset[0] for preset in PRESETS), "pantherlake", "
 TELLING = re.compile(r"  (CPUID\.(01H:EAX|1AH|0AH:E.X counters|07H|23H\.)|errat|"
                      r"IA32_PERF_CAPABILITIES\.(PEBS_FMT|PEBS_BASELINE|FW_WRITE|LBR_FMT))")
 ROWS = 3  # of the profile
-WHOLE = "skylake"  # whose output the page shows; of all others it has a row
+WHOLE = "skylake"  # whose output is in a file; each has a row of the page's table
 HEAD = ("preset", "CPUID.01H:EAX", "events as on", "counters", "format", "record", "area", "written", "branch history",
         "errata")
 
@@ -37,7 +39,8 @@ def boot(folder, name, options=OPTIONS):
 
 
 def cairn(*arguments):
-    return subprocess.run([cb.BUILD / "cairn", *arguments], capture_output=True, text=True, check=True).stdout
+    return subprocess.run([cb.BUILD / "cairn", *arguments], capture_output=True, text=True, check=True,
+                          env={**os.environ, "COLUMNS": "80"}).stdout
 
 
 def detection(log):
@@ -67,10 +70,6 @@ def profile(log):
     lines = cairn("profile", log).splitlines()
     first = next(i for i, line in enumerate(lines) if functions(line))
     return "\n".join([*lines[:first + ROWS], "..."])
-
-
-def block(log):
-    return f"```\n{detection(log)}\n```\n```\n{profile(log)}\n```"
 
 
 def row(name, text):
@@ -106,21 +105,17 @@ def answered(found):
                                         for name in next(iter(found.values()))])
 
 
-def with_part(text, begin, part, end):
-    """The page with another part from where `begin` is to where `end` is next."""
-    at = text.index(begin)
-    return text[:at] + part + text[text.index(end, at):]
-
-
 def main():
     with tempfile.TemporaryDirectory() as folder:
         logs = {name: boot(folder, name) for name in NAMES}
         rows = table(HEAD, [row(name, detection(log)) for name, log in logs.items()])
-        whole = block(logs[WHOLE])
+        whole = f"{detection(logs[WHOLE])}\n\n{profile(logs[WHOLE])}\n"
         found = {name: answers(boot(folder, name, PROBE)) for name in NAMES}
-    text = with_part(PAGE.read_text(encoding="utf-8"), "| preset |", rows, "\n\n")
-    text = with_part(text, "| question |", answered(found), "\n\n")
-    PAGE.write_text(with_part(text, "```\nDebug Store\n", whole, "\n\n## "), encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
+    at = text.index("| preset |")
+    PAGE.write_text(text[:at] + rows + text[text.index("\n\n", at):], encoding="utf-8")
+    (SHOWN / "answers.md").write_text(answered(found) + "\n", encoding="utf-8")
+    (SHOWN / f"{WHOLE}.txt").write_text(whole, encoding="utf-8")
 
 
 if __name__ == "__main__":

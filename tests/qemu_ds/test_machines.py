@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Every processor the plugin can be, as a machine: what docs/how-to/hardware.md shows of it is what comes out."""
+"""Every processor the plugin can be, as a machine: what docs/reference/hardware.md and presets/ show of it is what
+comes out."""
 
 import re
 
@@ -10,32 +11,33 @@ import machines
 from cairn_log import checked
 
 
-TEXT = machines.PAGE.read_text(encoding="utf-8")
-
-
-def shown(first):
-    """The rows of the table of the page whose head begins so."""
-    lines = re.search(rf"^\| {first} \|(?:.*\n)+?(?=\n)", TEXT, re.M)[0].splitlines()
+def rows_of(first, text):
+    """The rows of the table whose head begins so."""
+    lines = re.search(rf"^\| {first} \|.*\n(?:\|.*\n)+", text, re.M)[0].splitlines()
     return [line.strip("| ").split(" | ") for line in lines]
 
 
-def test_the_page_has_them_all():
-    assert [row[0] for row in shown("preset")[2:]] == machines.NAMES == shown("question")[0][1:]
-    assert shown("preset")[0] == list(machines.HEAD)
-    assert all(" ".join(("./run-qemu.sh", *options)) in TEXT for options in (machines.OPTIONS, machines.PROBE))
+PRESETS = rows_of("preset", machines.PAGE.read_text(encoding="utf-8"))
+ANSWERS = rows_of("question", (machines.SHOWN / "answers.md").read_text(encoding="utf-8"))
+
+
+def test_all_are_shown():
+    assert [row[0] for row in PRESETS[2:]] == machines.NAMES == ANSWERS[0][1:]
+    assert PRESETS[0] == list(machines.HEAD)
 
 
 @pytest.mark.parametrize("name", [name if name == machines.WHOLE else cb.long(name) for name in machines.NAMES])
 def test_machine(tmp_path, name):
-    """Its row is what `cairn info` says of it. Of one processor the page has both outputs: that of `cairn info` line by
-    line; the numbers of `cairn profile` differ from run to run, what most records are of does not."""
+    """Its row is what `cairn info` says of it. Of one processor both outputs are in a file. That of `cairn info` is the
+    same line by line; the numbers of `cairn profile` differ from run to run, what most records are of does not."""
     log = machines.boot(tmp_path, name)
     detection, profile = machines.detection(log), machines.profile(log)
-    assert list(machines.row(name, detection)) == shown("preset")[2 + machines.NAMES.index(name)]
+    assert list(machines.row(name, detection)) == PRESETS[2 + machines.NAMES.index(name)]
     named = machines.functions(profile)
     assert named[0] == "kpart_compute" and len(named) == machines.ROWS
     if name == machines.WHOLE:
-        told, wanted = re.search(r"^```\n(Debug Store\n.*?)\n```\n```\n(.*?)\n```\n", TEXT, re.M | re.S).groups()
+        text = (machines.SHOWN / f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")
+        told, _, wanted = text.rpartition("\n\n")
         assert told == detection and machines.functions(wanted)[0] == named[0]
         assert [re.sub(r"^ .*", "", line) for line in wanted.splitlines()] == [
             re.sub(r"^ .*", "", line) for line in profile.splitlines()]
@@ -45,9 +47,8 @@ def test_machine(tmp_path, name):
 @pytest.mark.parametrize("name", machines.NAMES)
 def test_probe(tmp_path, name):
     """Its column of the table of what `cairn probe` finds."""
-    rows = shown("question")
-    column = rows[0].index(name)
-    assert {row[0].strip("`"): row[column] for row in rows[2:]} == machines.answers(
+    column = ANSWERS[0].index(name)
+    assert {row[0].strip("`"): row[column] for row in ANSWERS[2:]} == machines.answers(
         machines.boot(tmp_path, name, machines.PROBE))
 
 

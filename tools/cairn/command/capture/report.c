@@ -79,7 +79,7 @@ static int judge_run(const struct cairn_run_end *end)
     if (h->refused)
         return say(CAIRN_UNREADABLE,
                    "the firmware refuses the loader: Secure Boot is on, and no key that it knows has "
-                   "signed \\EFI\\BOOT\\BOOTX64.EFI: sign it (docs/how-to/hardware.md, section 2) or turn "
+                   "signed \\EFI\\BOOT\\BOOTX64.EFI: sign it (docs/reference/hardware.md, section 2) or turn "
                    "Secure Boot off");
     if (h->firmware[0])
         return say(CAIRN_UNREADABLE, "the firmware did not start the loader: %s", h->firmware);
