@@ -157,6 +157,8 @@ void kernel_nmi(struct arch_trap_frame *f)
         if ((*row)->hold(somebody_panics))
             return;
     uint32_t who = __atomic_load_n(&panicking, __ATOMIC_ACQUIRE);
+    if (who == NOBODY && kpanic_ignores_nmi && kpanic_ignores_nmi())
+        return;
     if (who == NOBODY) /* nobody asked: a hardware NMI (SERR, watchdog) */
         kernel_fault(f);
     if (who != arch_cpu_index() && !kcpu_this()->held)

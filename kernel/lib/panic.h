@@ -23,6 +23,8 @@ void kpanic_show(const struct arch_trap_frame *frame, bool called);
 /* Dumps the trace up to the panic with this line. All other CPUs are stopped. Weak: by default it does nothing. */
 void kpanic_dump(const char *line);
 
+/* Whether an NMI of nobody's here is no panic. Weak (kernel/nmi): without it each is one. In the NMI. */
+bool kpanic_ignores_nmi(void) __attribute__((weak));
 /* Between these two calls a panic of another CPU does not stop this one: its NMI waits for the release. Interrupts off;
  * for a short time; not nested. */
 void kpanic_hold(void);

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 import cairn_boot as cb
-from cairn_log import cairn, checked
+from cairn_log import cairn, checked, keys
 from cairn_monitor import Monitor, boot_and_say, when_running
 
 
@@ -51,12 +51,23 @@ def test_in_a_proof(tmp_path, preset):
 
 def test_nmi(tmp_path):
     """The NMI button: the lines the MADT names lead to every CPU at once; one panics, the others stop for it."""
-    result = boot_and_say(tmp_path, "nmi", "--smp", 4, "truth=1", "switches=1000000")
+    result = boot_and_say(tmp_path, "nmi", "--smp", 4, "truth=1", "switches=1000000", "nmi=panic")
     assert result.status == cb.FAIL, result.output
     checked(result.log)
     console = result.console()
     assert len(re.findall(r"^PANIC: CPU \d, thread .*: unexpected NMI$", console, re.M)) == 1, console
     assert "did not answer" not in console and "RIP " in console
+
+
+def test_nmi_without_a_cause(tmp_path):
+    """QEMU's port 61H shows none: each CPU counts it, and the run goes on to its end."""
+    result = boot_and_say(tmp_path, "nmi", "--smp", 2, "ds=off", "truth=1", "switches=20000")
+    assert result.status == cb.PASS, result.output
+    checked(result.log)
+    console = result.console()
+    said = re.findall(r"^nmi: (\d+) NMIs without a cause in port 61H: ignored", console, re.M)
+    assert len(said) == 1 and "PANIC" not in console, console
+    assert keys(result.log, "E")["end.nmis"] == said[0]
 
 
 def test_machine_check(tmp_path):
@@ -131,7 +142,7 @@ def test_nmi_between_the_rings(tmp_path, symbol, offset, steps):
 
     thread = when_running(tmp_path / "log", over, interrupt)
     result = cb.boot(tmp_path / "log", "--smp", 1, "--qemu", qemu, "workload=user", "ds=off", "switches=1000000000",
-                     cb.UNHURRIED)
+                     "nmi=panic", cb.UNHURRIED)
     over.set()
     thread.join()
     assert [stop[:3] for stop in stops] == ["OK", "T05", "OK"] + steps * ["T05"], stops

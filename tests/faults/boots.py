@@ -99,10 +99,10 @@ def until(machine, words):
 
 # ---- interrupts that nobody wants ------------------------------------------------------------------------------------
 
-def at_random(snapshot, seed, words, seconds):
+def at_random(snapshot, seed, words, seconds, *options):
     """(dice, a machine that runs): up to so many seconds after it has said these words."""
     dice = random.Random(seed)
-    machine = snapshot.machine(*ENDLESS, f"seed={seed}")
+    machine = snapshot.machine(*ENDLESS, f"seed={seed}", *options)
     machine.go()
     until(machine, words)
     time.sleep(dice.uniform(0, seconds))
@@ -111,7 +111,7 @@ def at_random(snapshot, seed, words, seconds):
 
 def nmi(snapshot, seed):
     """The button: at any time from the kernel's first words on."""
-    _, machine = at_random(snapshot, seed, b"memory: ", 1.5)
+    _, machine = at_random(snapshot, seed, b"memory: ", 1.5, "nmi=panic")
     machine.qmp.do("inject-nmi")
     outcome = judge(machine, breaks=INSTANT)
     if not outcome.startswith("panic") or len(re.findall(r"^PANIC: .*: unexpected NMI$", machine.text(), re.M)) != 1:
