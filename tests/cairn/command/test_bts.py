@@ -10,7 +10,7 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of, truths, without
+from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of, truths, with_keys, without
 
 LOGS = ["bts", "ring"]
 HOOK, EPOCH, RECORDS, TRUTH_BRANCH = 0xCA02, 1, 2, 3
@@ -114,6 +114,30 @@ def shown_of(steps, changed=lambda parts: None):
             break
     text = text_of(cairn("bts", "-", data=frames.write(parts)))
     return re.search(rf"epoch {epoch}: 15 branches\n((?:    .*\n|  ~.*\n)*)", text)[1].splitlines()
+
+
+def test_where_no_function_is_named():
+    """Main calls through the PLT, and the library branches and returns: what leads to code without a name is unknown,
+    and the return is one. Files that were mapped there are named."""
+    main, plt, library = 0x401000, 0x402000, 0x7F0000001000
+    steps = [(main + 0x10, plt), (plt + 4, library), (library + 8, library + 0x20), (library + 0x30, main + 0x15)]
+
+    def name_main(parts):
+        symbols = next(i for i, (stream, _) in enumerate(parts) if stream == "S")
+        parts[symbols] = ("S", b"%x 40 main\n" % main + parts[symbols][1])
+
+    def map_files(parts):
+        name_main(parts)
+        with_keys(parts, {"grab.source": "Linux", "grab.map.0": f"7 {main:#x} {plt + 0x1000:#x} 0x1000 /usr/bin/prog",
+                          "grab.map.1": f"7 {library:#x} {library + 0x1000:#x} 0x28000 /usr/lib/libc.so.6",
+                          **{f"grab.process.{tid}": 7 for tid in (12, 24, 36)}})
+
+    assert [line.split() for line in shown_of(steps, name_main)[:4]] == [
+        ["main+0x10", "?", f"0x{plt:016x}"], [f"0x{plt + 4:016x}", "?", f"0x{library:016x}"],
+        [f"0x{library + 8:016x}", "?", f"0x{library + 0x20:016x}"], [f"0x{library + 0x30:016x}", "<", "main+0x15"]]
+    assert [line.split() for line in shown_of(steps, map_files)[:4]] == [
+        ["main+0x10", "?", "prog+0x2000"], ["prog+0x2004", "?", "libc.so.6+0x28000"],
+        ["libc.so.6+0x28008", "?", "libc.so.6+0x28020"], ["libc.so.6+0x28030", "<", "main+0x15"]]
 
 
 def test_a_call_that_ends_in_a_jump_and_one_whose_return_is_missing():

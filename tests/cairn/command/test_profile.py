@@ -31,6 +31,15 @@ def refusal(log, *arguments):
     return done.stderr.decode()
 
 
+def test_files_without_names():
+    """A library of a Linux is one row, also in stacks; a record of it says where in the file it was."""
+    rows = [line.split()[-1] for line in text_of(cairn("profile", GOLDEN / "grab.log")).splitlines() if line[0] != "#"]
+    stacks = cairn("export", "--to", "folded", GOLDEN / "grab.log", "-o", "-").stdout.decode()
+    assert rows.count("libc.so.6") == 1 and not any("0x" in row for row in rows)
+    assert stacks.count("libc.so.6") == 1 and "prog:188;libc.so.6 10\n" in stacks and "[unknown]" not in stacks
+    assert "* libc.so.6+0x44352  " in text_of(cairn("dump", GOLDEN / "grab.log"))
+
+
 def test_a_counter_without_pebs_has_no_records():
     log = session(["A:100:uk", "B:200:uk:plain", "C:300:uk:plain"], ["0 2 32"] * 2)
     assert profile(log)[0] == profile(log, "--counter", "0")[0] == profile(log, "--event", "A")[0] == 39

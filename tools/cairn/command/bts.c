@@ -6,7 +6,9 @@
  *   return  to another place in another function, after a call that is still open; or into the function that made a
  *           call, along a way without records (tracing was off); or, if the call was made before the records begin,
  *           anywhere;
- *   jump    within the function.
+ *   jump    within the function;
+ *   unknown to where the log names no function, unless it is behind a call that is open. From a function that it names
+ *           that counts as a call until it returns, as through the PLT.
  * A jump to another function (a tail call) appears as a call, and both return together. A function's call of itself
  * appears as a jump. If execution cannot have gone from one record to the next without a branch, some branches were not
  * traced, such as the return of a system call to ring 3, which has no record. The output marks that. A thread that is
@@ -46,6 +48,7 @@ struct flow {
         uint64_t at, to;
         const struct cairn_symbol *in;
     } call[CALLS_MAX]; /* that are open, the outermost first */
+    uint32_t process;
     unsigned depth;
     uint64_t here; /* where the branch before this one has led */
     bool known;    /* false: no record tells */
@@ -95,7 +98,7 @@ static char classify(struct flow *f, const struct cairn_branch *b)
     const struct cairn_symbol *to = cairn_find_symbol(&f->log->text, b->to);
     if (!in_kernel(b->from) && in_kernel(b->to))
         return '>';
-    if (from == to)
+    if (to && from == to)
         return '-';
     if (to && to->address == b->to)
         return '>';
@@ -104,6 +107,8 @@ static char classify(struct flow *f, const struct cairn_branch *b)
             f->depth = i;
             return '<';
         }
+    if (!to)
+        return '?';
     /* a return within the kernel ends none of the program's calls */
     while (f->depth && in_kernel(f->call[f->depth - 1].at) == in_kernel(b->to) && f->call[--f->depth].in != to)
         ;
@@ -131,14 +136,14 @@ static void print_branch(struct flow *f)
     int indent = 4 + 2 * (int)(f->at < INDENT_MAX ? f->at : INDENT_MAX);
     int width = (80 - indent - 3 - (int)strlen(times)) / 2;
     const struct cairn_symbol *symbol = cairn_find_symbol(&f->log->text, f->branch.to);
-    cairn_show_address(to, f->log, f->branch.to, width);
+    cairn_show_address_in(to, f->log, f->process, 0, f->branch.to, width);
     if (symbol && f->kind == '-')
         snprintf(to, sizeof(to), "+0x%" PRIx64, f->branch.to - symbol->address);
     else if (symbol && f->kind == '>')
         snprintf(to, sizeof(to), "%.*s", (int)symbol->name.size < width ? (int)symbol->name.size : width,
                  symbol->name.at);
     printf("%3s%*s%s %c %s%s\n", f->jumped ? "~" : "", indent - 3, "",
-           cairn_show_address(from, f->log, f->branch.from, width), f->kind, to, times);
+           cairn_show_address_in(from, f->log, f->process, 0, f->branch.from, width), f->kind, to, times);
     f->times = 0;
 }
 
@@ -147,7 +152,7 @@ static void next_branch(struct flow *f, const struct cairn_branch *b)
     const bool jumped = f->known && !straight_on(f->log, f->here, b->from);
     f->here = b->to;
     f->known = true;
-    if (f->times && b->from == f->branch.from && b->to == f->branch.to && f->kind == '-' && !jumped) {
+    if (f->times && b->from == f->branch.from && b->to == f->branch.to && strchr("-?", f->kind) && !jumped) {
         f->times++;
         return;
     }
@@ -161,7 +166,7 @@ static void next_branch(struct flow *f, const struct cairn_branch *b)
     if (f->kind == '<') /* stands with the function it leaves */
         f->at = f->depth + 1;
     f->times = 1;
-    if (f->kind == '>')
+    if (f->kind == '>' || (f->kind == '?' && cairn_find_symbol(&f->log->text, b->from)))
         open_call(f, b);
 }
 
@@ -232,7 +237,7 @@ static int by_thread(const void *a, const void *b)
 /* All of one thread, which may have run on several CPUs. */
 static void print_thread(struct reader *r, const struct stint *stints, size_t count)
 {
-    struct flow f = {.log = r->log};
+    struct flow f = {.log = r->log, .process = cairn_process_at(r->log, stints[0].tid, 0)};
     char thread[CAIRN_SHOWN], lost_text[32] = "unknown";
     uint64_t records = 0, lost = 0;
     for (size_t i = 0; i < count; i++) {
@@ -266,6 +271,8 @@ static void print_head(const struct cairn_log *log)
                                                                     : "");
     cairn_filter_print("# ");
     puts("# > call, < return, - jump within the function; records hold no times");
+    if (cairn_log_grabbed(log) || !log->text.symbols.count)
+        puts("# ? call, return or jump, unknown: the log names no function where it leads");
     puts("# ~ no record tells how it got here from the branch above");
 }
 
@@ -372,7 +379,9 @@ const struct cairn_command cairn_bts_command = {
     .notes = "Branch records hold only addresses. A branch to the first byte of another\n"
              "function is shown as a call. A branch to the instruction after an open call is\n"
              "shown as a return. A branch into the middle of another function is also shown as\n"
-             "a return, of a call that was made before the first record.\n"
+             "a return, of a call that was made before the first record. '?' is a branch to\n"
+             "where the log names no function, such as a library of a Linux or the PLT: a\n"
+             "call, return or jump, which the addresses do not tell.\n"
              "'!' marks where something is missing or was lost. '~' marks a branch that cannot\n"
              "follow the one above directly: branches between them are missing or were not\n"
              "traced, such as the return from a system call to ring 3.\n",

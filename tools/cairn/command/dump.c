@@ -148,7 +148,8 @@ static void print_record(const struct dump *d, const struct cairn_item *item)
     const int room = room_for(d, 33), indent = d->width + 6;
     const char *function = d->elf ? cairn_elf_function(d->elf, r->ip, where) : NULL;
     if (!function)
-        function = cairn_show_address(where, d->log, r->ip, room);
+        function =
+            cairn_show_address_in(where, d->log, cairn_process_at(d->log, item->tid, r->time), r->time, r->ip, room);
     print_place(d, r->time, item->cpu);
     printf("%c %s%-*s%s %s\n", r->after ? '>' : '*', cairn_colour(stdout, CAIRN_COLOUR_PLACE), room, function,
            cairn_colour(stdout, CAIRN_COLOUR_OFF),

@@ -197,7 +197,7 @@ static void count(struct profile *p)
 /* ---- what was asked for ----------------------------------------------------------------------------------------- */
 
 /* The function or line of an address, without what tells addresses in it apart. */
-static const char *name_of(struct profile *p, uint64_t ip)
+static const char *name_of(struct profile *p, uint32_t tid, uint64_t ip)
 {
     char text[CAIRN_SHOWN];
     const char *name = NULL;
@@ -206,7 +206,7 @@ static const char *name_of(struct profile *p, uint64_t ip)
     else if (p->elf)
         name = cairn_elf_function(p->elf, ip, text);
     if (!name)
-        name = cairn_show_address(text, p->log, ip, CAIRN_SHOWN - 1);
+        name = cairn_show_address_in(text, p->log, cairn_process_at(p->log, tid, 0), 0, ip, CAIRN_SHOWN - 1);
     char *copy = cairn_alloc(strlen(name) + 1), *plus;
     memcpy(copy, name, strlen(name));
     if (per != PER_LINE && (plus = strrchr(copy, '+')))
@@ -218,12 +218,14 @@ static const char *name_of(struct profile *p, uint64_t ip)
 /* Rows of addresses become rows of what was asked for. */
 static void fold(struct profile *p)
 {
-    merge(p); /* a name for each address, once */
+    merge(p); /* a name for each address of a thread, once */
     const char *where = NULL;
+    uint32_t of = 0; /* the thread it is of */
     for (size_t i = 0; i < p->rows.count; i++) {
         struct row *r = &p->rows.items[i];
-        if (per != PER_THREAD && (!i || r->ip != p->rows.items[i - 1].ip || !where))
-            where = name_of(p, r->ip);
+        if (per != PER_THREAD && (!i || r->ip != p->rows.items[i - 1].ip || r->tid != of || !where))
+            where = name_of(p, r->tid, r->ip);
+        of = r->tid;
         r->where = where;
         if (per == PER_FUNCTION || per == PER_LINE) {
             r->tid = 0;
@@ -431,6 +433,8 @@ const struct cairn_command cairn_profile_command = {
     .notes = "Function names come from the log, or with --elf from that file. A record counts\n"
              "for its own instruction; in record formats 0 and 1 for the next one, unless the\n"
              "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear. Records whose thread is\n"
-             "uncertain are in a row of their own, and count for no thread.\n",
+             "uncertain are in a row of their own, and count for no thread. Where a log of\n"
+             "cairn grab names no function, but the file that was mapped there, all of the\n"
+             "file is one row; dump and bts show the place in it.\n",
     .show = show,
 };

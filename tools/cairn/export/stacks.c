@@ -64,10 +64,12 @@ static size_t add_frame(char *text, size_t used, char frame[CAIRN_SHOWN])
     return used + (size_t)snprintf(text + used, STACK_BYTES - used, "%s%s", used ? ";" : "", frame);
 }
 
-static size_t add_function(char *text, size_t used, const struct cairn_output *o, uint64_t address)
+/* Its function, else its file. */
+static size_t add_function(char *text, size_t used, const struct cairn_output *o, uint32_t process, uint64_t address)
 {
     char function[CAIRN_SHOWN];
-    if (!cairn_out_function(o, address, function) || !*function)
+    if ((!cairn_out_function(o, address, function) || !*function) &&
+        !cairn_show_file(function, o->log, process, address))
         snprintf(function, sizeof(function), "[unknown]");
     return add_frame(text, used, function);
 }
@@ -82,14 +84,16 @@ void cairn_stacks_add(struct cairn_stacks *stacks, const struct cairn_output *o,
         cairn_show_thread(frame, o->log, item->tid, CAIRN_SHOWN - 1);
     else
         snprintf(frame, sizeof(frame), "[%s]", cairn_blame_text(item->blame));
+    const uint32_t process =
+        item->blame == CAIRN_BLAME_KNOWN ? cairn_process_at(o->log, item->tid, item->time) : CAIRN_NO_TID;
     size_t used = add_frame(text, 0, frame);
     if (cairn_callstack_read(&calls, &stacks->branches, o->log, o->elf, item)) {
         snprintf(frame, sizeof(frame), "[...]");
         used = add_frame(text, used, frame);
         for (unsigned i = calls.count; i-- > 0;)
-            used = add_function(text, used, o, calls.call[i]);
+            used = add_function(text, used, o, process, calls.call[i]);
     }
-    add_function(text, used, o, item->record->ip);
+    add_function(text, used, o, process, item->record->ip);
     node_of(stacks, &key.node)->records++;
     stacks->records++;
 }

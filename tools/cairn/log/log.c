@@ -337,6 +337,7 @@ int cairn_log_read(struct cairn_log *log, const struct cairn_input *input, const
     }
     log->own = true;
     cairn_text_read(&log->text, &log->frames);
+    cairn_mappings_read(&log->maps, &log->text);
     log->sessions = find_sessions(log);
     cairn_log_select(log, log->sessions ? (uint32_t)__builtin_ctz(log->sessions) + 1 : 1);
     return 0;
@@ -346,6 +347,7 @@ void cairn_log_free(struct cairn_log *log)
 {
     free_session(log);
     cairn_etl_free(log->etl);
+    free(log->maps.items);
     cairn_text_free(&log->text);
     cairn_frames_free(&log->frames);
     cairn_input_close(&log->input);

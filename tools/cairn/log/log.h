@@ -15,6 +15,7 @@
 #include "tools/cairn/frame/deframe.h"
 #include "tools/cairn/frame/text_streams.h"
 #include "tools/cairn/log/cpu.h"
+#include "tools/cairn/log/mappings.h"
 #include "trace/clock.h"
 #include "trace/session.h"
 #include "trace/wire/format.h"
@@ -45,10 +46,11 @@ struct cairn_log {
     bool own;                 /* it has the streams of a serial log beside the trace: text, truth */
     struct cairn_frames frames;
     struct cairn_text text;
-    uint32_t sessions;     /* bit i: something of session i + 1 is there */
-    uint32_t number;       /* of the one that `session` and `cpu` are about */
-    uint32_t wait_reasons; /* MaximumWaitReason that was asked for; 0: none */
-    uint32_t helpers;      /* threads that help whoever reads it (ahead.h) */
+    struct cairn_mappings maps; /* where a Linux' programs had code */
+    uint32_t sessions;          /* bit i: something of session i + 1 is there */
+    uint32_t number;            /* of the one that `session` and `cpu` are about */
+    uint32_t wait_reasons;      /* MaximumWaitReason that was asked for; 0: none */
+    uint32_t helpers;           /* threads that help whoever reads it (ahead.h) */
     struct cairn_session session;
     struct cairn_cpu cpu[MAX_CPUS];
     uint32_t cpus;           /* highest seen + 1, or as the session says */

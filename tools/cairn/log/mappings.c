@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 #include "tools/cairn/log/mappings.h"
 
 #include <inttypes.h>
@@ -47,6 +48,23 @@ const struct cairn_mapping *cairn_mappings_of(const struct cairn_mappings *maps,
         ;
     *count = end - low;
     return *count ? &maps->items[low] : NULL;
+}
+
+const struct cairn_mapping *cairn_mappings_at(const struct cairn_mappings *maps, uint64_t process, uint64_t address)
+{
+    size_t count;
+    const struct cairn_mapping *map = cairn_mappings_of(maps, process, &count);
+    for (; map && count; map++, count--)
+        if (address >= map->from && address < map->to)
+            return map;
+    return NULL;
+}
+
+struct cairn_slice cairn_mapping_file(const struct cairn_mapping *map)
+{
+    const char *slash = map->name.size ? memrchr(map->name.at, '/', map->name.size) : NULL;
+    const uint32_t folders = slash ? (uint32_t)(slash + 1 - map->name.at) : 0;
+    return (struct cairn_slice){map->name.at + folders, map->name.size - folders};
 }
 
 uint64_t cairn_mappings_process(const struct cairn_text *t, uint32_t tid)

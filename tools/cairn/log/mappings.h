@@ -19,5 +19,9 @@ struct cairn_mappings {
 void cairn_mappings_read(struct cairn_mappings *maps, const struct cairn_text *text);
 /* Those of a process: *count of them; NULL: nothing is told of it. */
 const struct cairn_mapping *cairn_mappings_of(const struct cairn_mappings *maps, uint64_t process, size_t *count);
+/* The one that has an address of a process, NULL: none. */
+const struct cairn_mapping *cairn_mappings_at(const struct cairn_mappings *maps, uint64_t process, uint64_t address);
+/* The name of its file, without its folders. */
+struct cairn_slice cairn_mapping_file(const struct cairn_mapping *map);
 /* The process of a thread. */
 uint64_t cairn_mappings_process(const struct cairn_text *text, uint32_t tid);

@@ -74,10 +74,27 @@ const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *lo
     return out;
 }
 
+/* NULL also where the log has the function's name. */
+static const struct cairn_mapping *file_at(const struct cairn_log *log, uint32_t pid, uint64_t address)
+{
+    const struct cairn_mapping *map =
+        cairn_find_symbol(&log->text, address) ? NULL : cairn_mappings_at(&log->maps, pid, address);
+    return map && cairn_mapping_file(map).size ? map : NULL;
+}
+
+const char *cairn_show_file(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t pid, uint64_t address)
+{
+    const struct cairn_mapping *map = file_at(log, pid, address);
+    return map ? cairn_slice_text(out, CAIRN_SHOWN, cairn_mapping_file(map)) : NULL;
+}
+
 const char *cairn_show_address_in(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t pid, int64_t time,
                                   uint64_t address, int width)
 {
     const struct cairn_etl_life *image = NULL;
+    const struct cairn_mapping *map = file_at(log, pid, address);
+    if (map)
+        return show_offset(out, cairn_mapping_file(map), address - map->from + map->offset, width);
     if (log->etl && pid != CAIRN_NO_TID && !cairn_find_symbol(&log->text, address))
         image = cairn_lives_image(&log->etl->lives, pid, time, address);
     if (!image)
@@ -89,7 +106,9 @@ const char *cairn_show_address_in(char out[CAIRN_SHOWN], const struct cairn_log 
 
 uint32_t cairn_process_at(const struct cairn_log *log, uint32_t tid, int64_t time)
 {
-    return log->etl ? cairn_lives_process(&log->etl->lives, tid, time) : CAIRN_NO_TID;
+    return log->etl          ? cairn_lives_process(&log->etl->lives, tid, time)
+           : log->maps.count ? (uint32_t)cairn_mappings_process(&log->text, tid)
+                             : CAIRN_NO_TID;
 }
 
 const char *cairn_plural(uint64_t n, const char *one, const char *many)

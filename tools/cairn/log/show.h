@@ -17,12 +17,15 @@ const char *cairn_show_span(char out[CAIRN_SHOWN], const struct cairn_log *log, 
 const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t tid, int width);
 /* "function+1c" or the bare address, at most `width` where that can be. */
 const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
-/* The same of an address of process `pid` at `time`, where it is no kernel's: by the images that an ETL file tells of.
+/* The same of an address of process `pid` at `time`, where it is no kernel's: by the images that an ETL file tells of,
+ * or the files that a Linux had mapped ("libc.so.6+0x44352", the place in the file).
  * CAIRN_NO_TID: of nobody knows which. */
 const char *cairn_show_address_in(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t pid, int64_t time,
                                   uint64_t address, int width);
-/* The process of a thread at `time`, as an ETL file tells; CAIRN_NO_TID: nothing does. */
+/* The process of a thread at `time`, as an ETL file or cairn grab tells; CAIRN_NO_TID: nothing does. */
 uint32_t cairn_process_at(const struct cairn_log *log, uint32_t tid, int64_t time);
+/* The name of the file that a Linux had mapped there, where nothing names the function; NULL: that is not known. */
+const char *cairn_show_file(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t pid, uint64_t address);
 /* The same of a lock: its variable's name alone where it begins there. */
 const char *cairn_show_lock(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
 /* `one` or `many` of `n` things. */

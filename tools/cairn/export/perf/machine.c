@@ -197,16 +197,14 @@ static void put_map(struct cairn_perf_file *f, uint32_t tid, const struct cairn_
 static void put_maps(struct cairn_output *o, struct cairn_perf_file *f)
 {
     const struct cairn_text *t = &o->log->text;
-    struct cairn_mappings maps;
-    cairn_mappings_read(&maps, t);
-    for (size_t i = 0; i < t->names.count && maps.count; i++) {
+    const struct cairn_mappings *maps = &o->log->maps;
+    for (size_t i = 0; i < t->names.count && maps->count; i++) {
         size_t count;
         const uint32_t tid = t->names.items[i].tid;
-        const struct cairn_mapping *map = cairn_mappings_of(&maps, cairn_mappings_process(t, tid), &count);
+        const struct cairn_mapping *map = cairn_mappings_of(maps, cairn_mappings_process(t, tid), &count);
         for (; map && count; map++, count--)
             put_map(f, tid, map);
     }
-    free(maps.items);
 }
 
 void cairn_perf_names(struct cairn_output *o)
