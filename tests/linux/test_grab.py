@@ -362,6 +362,8 @@ def test_why_of_one_event(grabbed):
     assert re.fullmatch(f"{grabbed.machine.branches}:up{{1,2}}", name) and "records" in said, grabbed.said["own"].output
     assert said["period"] == "1010" and said["counter"].startswith("PMC")
     assert int(said["records"].split()[0]) == len(grabbed.samples("own")) and said["lost"] == "none"
+    told = grabbed.tool("profile", "--event", grabbed.machine.branches, "own")  # the log names it, too
+    assert told.returncode == 0 and f"# event {grabbed.machine.branches}:1010:u\n" in told.stdout, told
     drains = said["drains"].split(",")[0]
     assert re.search(f"^own: {len(grabbed.samples('own'))} records of PEBS format {grabbed.machine.format} in {drains} "
                      "drains?, ", grabbed.said["own"].output, re.M), grabbed.said["own"].output

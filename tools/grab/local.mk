@@ -28,5 +28,6 @@ $(B)/unit/grab/test_why: $(patsubst %,$(B)/san/tools/grab/%.o,advice uses why ba
 $(B)/unit/grab/test_command: $(patsubst %,$(B)/san/tools/grab/%.o,command base/limits)
 $(B)/unit/grab/test_session: $(B)/san/tools/grab/session.o
 $(B)/unit/grab/test_programs: $(patsubst %,$(B)/san/tools/grab/%.o,programs base/functions base/machine base/maps)
+$(B)/unit/grab/test_counted: $(patsubst %,$(B)/san/tools/grab/%.o,counted base/names)
 $(B)/unit/grab/test_programs: UNIT_LIBS := -lelf
 test-products: $(B)/cairn-grab

@@ -15,6 +15,7 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/grab/base/error.h"
 #include "tools/grab/base/memory.h"
+#include "tools/grab/counted.h"
 #include "tools/grab/programs.h"
 #include "tools/grab/session.h"
 #include "tools/grab/threads.h"
@@ -104,7 +105,9 @@ static void dump_debug_store(struct trace_dump *d, const struct grab_session *s,
 {
     const bool arch = s->format == DS_FORMAT_ARCH;
     const bool branches = grab_session_branches(s);
-    uint64_t groups = 0;
+    uint64_t groups = 0, untold = 0;
+    for (unsigned c = 0; c < log->cpus; c++)
+        untold += grab_rings_cpu(log->rings, c)->lost_events;
     LINE("ds.backend=hw");
     LINE("ds.reason=%s; read from Linux by cairn grab", log->source->text);
     LINE("ds.emulated=0");
@@ -118,6 +121,7 @@ static void dump_debug_store(struct trace_dump *d, const struct grab_session *s,
     }
     if (!arch && same_groups(log->store, &groups))
         LINE("ds.data_cfg=0x%" PRIx64, groups & ((UINT64_C(1) << 32) - 1));
+    grab_counted_dump(d, log->store, log->cpus, untold);
     LINE("ds.bts=%s", branches ? "interrupt" : "off");
     if (!branches)
         LINE("ds.bts.reason=" NO_BRANCHES);

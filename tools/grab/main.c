@@ -307,8 +307,8 @@ static int run(const struct options *o)
         return GRAB_BAD;
     }
     status = grab_rings_open(&rings, &kernel, &store, ring_bytes(o));
-    if (!status && o->why)
-        status = grab_rings_watch(rings, &kernel);
+    if (!status && !o->report)
+        status = grab_rings_watch(rings, &kernel, o->why);
     if (!status && o->report) {
         status = grab_judge(&kernel, rings, &store);
     } else if (!status) {

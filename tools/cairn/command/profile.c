@@ -395,7 +395,9 @@ static int refuse_event(const struct cairn_log *log)
 static int show(const struct cairn_log *log)
 {
     struct profile p = {.log = log};
-    only_event = name_in_log(given_event);
+    only_event = given_event;
+    if (given_event && !is_recorded(log)) /* Linux' name is in the log as it is */
+        only_event = name_in_log(given_event);
     if (per == PER_LINE && !elf_path)
         return cairn_usage(&cairn_profile_command, "--per line: lines are in the kernel's file: give --elf FILE");
     if (only_event && only_counter != NOT_GIVEN)

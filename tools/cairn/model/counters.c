@@ -39,13 +39,26 @@ static void read_later(struct cairn_counters *counters, struct cairn_slice list)
         counters->items[i].later = period[i];
 }
 
+/* "-": this CPU does not have the event. */
+static bool skip_absent(struct cairn_slice *numbers)
+{
+    if (!numbers->size || *numbers->at != '-')
+        return false;
+    const uint32_t size = 1 + (numbers->size > 1 && numbers->at[1] == ' ');
+    numbers->at += size;
+    numbers->size -= size;
+    return true;
+}
+
 void cairn_counters_read(struct cairn_counters *counters, const struct cairn_text *text, uint32_t cpu)
 {
     struct cairn_slice numbers = cairn_key(text, "ds.cpu.%" PRIu32 ".counters", cpu);
     uint64_t n, seen = 0;
     *counters = (struct cairn_counters){.known = numbers.size};
     struct cairn_slice event;
-    while (counters->count < DS_COUNTER_NUMBERS && (event = cairn_ds_event(text, cpu, counters->count)).size) {
+    for (unsigned i = 0; i < DS_COUNTER_NUMBERS && (event = cairn_ds_event(text, cpu, i)).size; i++) {
+        if (skip_absent(&numbers))
+            continue;
         struct cairn_counter *c = &counters->items[counters->count++];
         bool good = read_event(c, event);
         good = cairn_slice_number(&numbers, &n) && n < DS_COUNTER_NUMBERS && !(seen & DS_BIT(n)) && good;

@@ -206,9 +206,11 @@ int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *k, stru
     return attach(r, k);
 }
 
-int grab_rings_watch(struct grab_rings *r, const struct grab_kernel *k)
+int grab_rings_watch(struct grab_rings *r, const struct grab_kernel *k, bool needed)
 {
     if (!grab_symbols_find(&k->symbols, ENABLE)) {
+        if (!needed)
+            return GRAB_GOOD;
         grab_error("/proc/kallsyms has no " ENABLE ", which tells what is counted: run it without --why");
         return GRAB_REFUSED;
     }

@@ -12,8 +12,9 @@ struct grab_rings; /* private */
 /* 0, or GRAB_REFUSED: it has said why. `ring_bytes`: of the ring of drains of each CPU, a power of 2. */
 int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *kernel, struct grab_store *store,
                     uint32_t ring_bytes);
-/* What the counters count is to be told, too; before grab_rings_start. 0, or GRAB_REFUSED: it has said why. */
-int grab_rings_watch(struct grab_rings *rings, const struct grab_kernel *kernel);
+/* What the counters count is to be told, too; before grab_rings_start. 0, or GRAB_REFUSED: it has said why. `needed`:
+ * it is refused, too, where the kernel cannot tell. */
+int grab_rings_watch(struct grab_rings *rings, const struct grab_kernel *kernel, bool needed);
 /* Every CPU that is online records from here on, and its Debug Store, if Linux has set it up, has been taken. 0, or
  * GRAB_REFUSED: it has said why. */
 int grab_rings_start(struct grab_rings *rings);

@@ -33,7 +33,7 @@ struct grab_one_cpu {
     size_t drain_count, drain_room;
     struct grab_switched *switches;
     size_t switch_count, switch_room;
-    struct grab_enabled *enabled; /* with --why */
+    struct grab_enabled *enabled; /* not for --report */
     size_t enabled_count, enabled_room;
     struct grab_partial partial[2]; /* of PEBS; of BTS */
 };

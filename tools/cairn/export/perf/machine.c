@@ -33,12 +33,18 @@ static struct cairn_perf_event *add_event(struct cairn_output *o, uint64_t id, s
     return e;
 }
 
+/* One that Linux changes is 0 in the log, and each record then counts as one event. */
+static uint64_t period_of(uint64_t period)
+{
+    return period ? period : 1;
+}
+
 static void add_pebs_event(struct cairn_output *o, struct cairn_slice name, uint64_t period)
 {
     struct cairn_perf *p = o->state;
     struct cairn_perf_event *e = add_event(o, CAIRN_PERF_ID_FIRST + p->events.count, name);
     e->attr.type = PERF_TYPE_RAW;
-    e->attr.sample_period = period;
+    e->attr.sample_period = period_of(period);
     e->attr.sample_type = p->sample_type;
     e->attr.branch_sample_type = p->sample_type & PERF_SAMPLE_BRANCH_STACK ? PERF_SAMPLE_BRANCH_ANY_ALL : 0;
     e->attr.sample_regs_intr = p->regs;
@@ -49,7 +55,8 @@ size_t cairn_perf_event_of(const struct cairn_perf *p, const struct cairn_counte
 {
     for (size_t i = 0; i < p->events.count; i++) {
         const struct cairn_perf_event *e = &p->events.items[i];
-        if (e->id >= CAIRN_PERF_ID_FIRST && e->attr.sample_period == c->period && cairn_slice_same(e->of, c->event))
+        if (e->id >= CAIRN_PERF_ID_FIRST && e->attr.sample_period == period_of(c->period) &&
+            cairn_slice_same(e->of, c->event))
             return i;
     }
     return p->events.count;
