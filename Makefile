@@ -58,10 +58,9 @@ LOADER_O := $(patsubst %,$(B)/loader/%.o,$(addsuffix .asm,$(basename $(call asm_
               $(basename arch/page_map.c kernel/lib/crc32c.c kernel/lib/number.c $(call c_of,boot $(wildcard boot/*))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
 SHARED_C := $(call c_of,$(DS_ROOMS) $(MODEL) $(filter trace% arch/firmware%,$(KERNEL)) kernel/options tools/pebs) \
-            $(addprefix kernel/,lib/base64.c lib/crc32c.c lib/number.c card/qr.c card/words.c line8/line8.c \
-              memory/boot_memory.c memory/page_bitmap.c selftest/paper.c screen/pixels.c screen/screen.c \
-              $(addprefix monitor/,\
-                line.c words.c names.c show.c command.c registers.c area.c records.c batch.c keys.c)) arch/page_map.c \
+            arch/page_map.c $(addprefix kernel/,$(addprefix lib/,base64.c crc32c.c number.c) card/qr.c card/words.c \
+              line8/line8.c memory/boot_memory.c memory/page_bitmap.c selftest/paper.c screen/pixels.c screen/screen.c \
+            $(addprefix monitor/,line.c words.c names.c show.c command.c registers.c area.c records.c batch.c keys.c)) \
             $(addprefix boot/,config/config.c elf.c memory.c paging.c save/middle.c save/save_check.c) $(EVENT_C)
 CAIRN_C  := $(call c_of,tools/cairn $(patsubst %/,%,$(wildcard tools/cairn/*/ tools/cairn/*/*/)))
 

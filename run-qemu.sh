@@ -10,9 +10,8 @@ build=${CAIRN_BUILD:-$here/build}
 case $build in /*) ;; *) build=$here/$build ;; esac
 
 # What the options set, by their names; then what follows from them.
-smp=4 mem=512M cpu='' accel=tcg log=$build/last.log timeout=300 qemu='' qemu_ds='' image='' display='' vars=''
-efi='' stick='' raw=0 monitor=0 script='' icount=0 gdb=0 secure_boot=0 which=0 words=() plugin='' save=0
-kvm_notes='' kept=''
+smp=4 mem=512M cpu='' accel=tcg log=$build/last.log timeout=300 qemu='' qemu_ds='' image='' display='' vars='' efi=''
+stick='' raw=0 monitor=0 script='' icount=0 gdb=0 secure_boot=0 which=0 words=() plugin='' save=0 kvm_notes='' kept=''
 
 readonly USAGE=2 TROUBLE=3 LEAST_MEM=128 # exit statuses (those of a run are those of `cairn capture`); MiB
 # --icount: an instruction takes 2^4 ns (with less, the firmware's waits cost minutes), and time starts at a fixed date.
@@ -70,8 +69,7 @@ parse() {
     [ $monitor = 0 ] || [ -n "$image$script" ] || words+=(monitor=on)
     [ -z "$efi" ] || { [ -r "$efi" ] && [ -z "$image${words[*]-}" ]; } ||
         die $USAGE "--efi $efi: must be a file that can be read, with neither --image nor key=value"
-    [ -z "$stick" ] || { [ -d "$stick" ] && [ -z "$efi$image${words[*]-}" ]; } ||
-        die $USAGE "--stick $stick: must be a folder, with neither --image, --efi nor key=value"
+    [[ -z $stick || (-d $stick && -z $efi$image${words[*]-}) ]] || die $USAGE "--stick $stick: no folder, or not alone"
 }
 
 # True where one of the words sets option $1; `value` is then what it is set to.
@@ -167,8 +165,7 @@ build_command() {
         -device "isa-debug-exit,iobase=0xf4,iosize=4")
     # Then only the firmware's own code, in SMM, may write its variables, the keys among them.
     [ $secure_boot = 0 ] || command+=(-global "driver=cfi.pflash01,property=secure,value=on")
-    [ $save = 1 ] || [ -n "$stick" ] || command+=(-no-reboot)
-    [ -z "$display" ] || command+=(-device VGA)
+    [ $save = 1 ] || [ -n "$stick" ] || command+=(-no-reboot); [ -z "$display" ] || command+=(-device VGA)
     disk="format=raw,file=${tmp//,/,,}/stick"
     if [ -n "$image$stick" ]; then
         [ $save = 1 ] || [ -n "$stick" ] || disk="format=raw,snapshot=on,file=${image//,/,,}"
@@ -177,8 +174,7 @@ build_command() {
         [ $save = 1 ] || disk="format=raw,readonly=on,file=fat:${tmp//,/,,}/esp"
         command+=(-drive "if=none,id=esp,$disk" -device "virtio-blk-pci,drive=esp,bootindex=0")
     fi
-    has_word serial
-    function=${value##*:} function=${function%%,*}
+    has_word serial; function=${value##*:} function=${function%%,*}
     case ${value%%,*} in
     none) command+=(-serial none) && echo "no serial port: nothing is shown until the machine has switched off" ;;
     auto | com1 | 0x3[fF]8 | 1016) command+=(-serial chardev:uart) ;;
@@ -217,9 +213,8 @@ run() {
         command=("$here/tools/save-esp.sh" "$tmp/stick" "${log%.log}-esp.log" "${command[@]}")
     fi
     if [ -n "$efi$stick" ]; then # no log and no verdict; the firmware clears the screen and writes in colours
-        command=(timeout --foreground "$timeout" "${command[@]}")
-        [ -z "$stick" ] || command=("$here/tools/stick.sh" "$stick" "$tmp/stick" "${command[@]}")
-        "${command[@]}" | LC_ALL=C sed -u $'s/\x1b\\[[0-9;=]*[A-Za-z]//g; s/\r$//'
+        ${stick:+"$here/tools/stick.sh" "$stick" "$tmp/stick"} timeout --foreground "$timeout" "${command[@]}" |
+            LC_ALL=C sed -u $'s/\x1b\\[[0-9;=]*[A-Za-z]//g; s/\r$//'
         status=${PIPESTATUS[0]}; return
     fi
     trap 'stopped=1; [ -z "$capture_pid" ] || kill -TERM $capture_pid 2>/dev/null' INT TERM
