@@ -11,7 +11,7 @@ $(B)/bench/bench-locks: $(B)/host/tests/bench/locks.o $(patsubst %,$(B)/kernel/%
                        kernel/locks/lock_trace trace/locks/lock_sampling) $(BENCH_KERNEL_O)
 	@mkdir -p $(@D)
 	$(CC) -no-pie -o $@ $^
-$(B)/bench/make-dump: $(B)/host/tests/bench/make_dump.o $(B)/host/tests/golden/streams.o \
+$(B)/bench/make-dump: $(B)/host/tests/bench/make_dump.o $(B)/host/tests/golden/make/streams.o \
                       $(B)/host/libshared.a
 	@mkdir -p $(@D)
 	$(CC) -o $@ $^

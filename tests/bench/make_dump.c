@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/bench/workload.h"
-#include "tests/golden/streams.h"
+#include "tests/golden/make/streams.h"
 #include "trace/hub.h"
 #include "trace/session_inside.h"
 

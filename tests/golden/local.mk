@@ -4,7 +4,7 @@
 GOLDEN := small line8 full nods circular lost panic bts ring hw life sessions locks live told arch fragments \
           packed-full packed-live
 
-$(B)/make_golden: $(patsubst %.c,$(B)/host/%.o,$(wildcard tests/golden/*.c) $(MODEL_ROWS_C)) $(B)/host/libshared.a
+$(B)/make_golden: $(patsubst %.c,$(B)/host/%.o,$(wildcard tests/golden/make/*.c) $(MODEL_ROWS_C)) $(B)/host/libshared.a
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $^
 golden: $(B)/make_golden

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "kernel/line8/line8.h"
-#include "tests/golden/streams.h"
+#include "tests/golden/make/streams.h"
 #include "tools/cairn/base/ahead.h"
 #include "tools/cairn/model/switches.h"
 #include "trace/hub.h"

@@ -9,7 +9,7 @@ soak-monitor: all
 	@CAIRN_BUILD=$(B) $(PYTHON) tests/soak/monitor.py --minutes $(MONITOR_MINUTES) ds=soft
 # Random switches through encoder, buffers, frames and reader: CODEC_SWITCHES=1000000000
 CODEC_SWITCHES := 1000000000
-$(B)/soak/codec: $(addprefix $(B)/host/,tests/soak/codec.o tests/golden/streams.o libcairn.a libshared.a)
+$(B)/soak/codec: $(addprefix $(B)/host/,tests/soak/codec.o tests/golden/make/streams.o libcairn.a libshared.a)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $^ $(CAIRN_LIBS)

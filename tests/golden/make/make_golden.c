@@ -11,8 +11,8 @@
 
 #include "ds/pebs23_layout.h"
 #include "kernel/line8/line8.h"
-#include "tests/golden/script.h"
-#include "tests/golden/streams.h"
+#include "tests/golden/make/script.h"
+#include "tests/golden/make/streams.h"
 #include "trace/frames.h"
 #include "trace/live/live_buffers.h"
 #include "trace/packed/pack.h"

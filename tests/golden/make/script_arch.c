@@ -4,7 +4,7 @@
 
 #include "ds/lbr_layout.h"
 #include "ds/pebs23_layout.h"
-#include "tests/golden/script.h"
+#include "tests/golden/make/script.h"
 
 #define DEPTH 32u
 

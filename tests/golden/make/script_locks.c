@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The spin locks of the scripted machine: between two switches a CPU takes some, and the dispatcher lock goes from the
  * thread that leaves to the one that comes. */
-#include "tests/golden/script.h"
+#include "tests/golden/make/script.h"
 #include "trace/wire/spinlock.h"
 
 #include <string.h>

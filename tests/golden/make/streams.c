@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/golden/streams.h"
+#include "tests/golden/make/streams.h"
 
 #include <stdarg.h>
 #include <stdio.h>

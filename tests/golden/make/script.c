@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Longer than 500 lines: scheduler, sessions and Debug Store of one script move one clock and one seed. */
-#include "tests/golden/script.h"
+#include "tests/golden/make/script.h"
 
 #include <stdio.h>
 #include <stdlib.h>

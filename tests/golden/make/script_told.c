@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel of the scripted machine tells beside its switches: who is there when the session starts and stops,
  * who comes and goes, and interrupts and samples between the switches. CPU 0 tells; the others interrupt it. */
-#include "tests/golden/script.h"
+#include "tests/golden/make/script.h"
 
 #include "trace/rundown/rundown.h"
 #include "trace/wire/activity.h"
