@@ -148,17 +148,36 @@ def test_one_access_that_is_refused(tmp_path, preset, number):
 
 
 def test_a_machine_that_hung(tmp_path):
-    """A file that ends with a step says where the machine hung: the next run leaves that step out, and has a file of
-    its own."""
+    """A file that ends with a step says where the machine hung: the next run of this machine leaves that step out, and
+    has a file of its own. What hung another machine is nothing to it."""
     stick = Stick(tmp_path, "--qemu-ds", "preset=skylake")
-    (stick.folder / "cairn-machine.txt").write_text("cairn-report=0.3.0\nstep=probe.fit\n", encoding="ascii")
-    (stick.folder / "cairn-machine-2.txt").write_text("cairn-report=0.3.0\nstep=hello\nend=x\n", encoding="ascii")
-    stick.boot()
-    text, lines = stick.lines("cairn-machine-3.txt")
+    mine = "machine=000506e3 QEMU qemu-ds skylake @ 2.60GHz 00010000"
+    for name, machine, rest in (("", mine, "step=probe.fit\n"), ("-2", mine, "step=hello\nend=x\n"),
+                                ("-3", mine.replace("skylake", "icelake"), "step=smbios\n")):
+        (stick.folder / f"cairn-machine{name}.txt").write_text(f"cairn-report=0.3.0\n{machine}\n{rest}",
+                                                               encoding="ascii")
+    screen = stick.boot()
+    text, lines = stick.lines("cairn-machine-4.txt")
     check_whole(text, lines)
+    assert f"machine={lines['machine']}" == mine
+    assert re.findall("^skipped.*", text, re.M) == re.findall("^skipped.*", screen, re.M) == [
+        "skipped.probe.fit=the run before this one ended there"]
     assert lines["skipped.probe.fit"] == "the run before this one ended there" and "step=probe.fit\n" not in text
     assert lines["probe.0.0"] == "fit||not asked: the run before this ended there"
     assert lines["probe.0.1"].startswith("drop_reload|yes|") and RECORD.search(text)
+
+
+def test_nine_reports(tmp_path):
+    """The tenth is on the screen alone, which says why; Cairn, whose log would have no room, is not offered."""
+    stick = Stick(tmp_path, "--qemu-ds", "off")
+    for name in ("", *(f"-{n}" for n in range(2, 10))):
+        (stick.folder / f"cairn-machine{name}.txt").write_text("cairn-report=0.3.0\nend=x\n", encoding="ascii")
+    (stick.folder / "cairn").mkdir()
+    (stick.folder / "cairn" / "loader.efi").write_bytes(b"not started")
+    screen = stick.boot()
+    assert "This stick has 9 reports already: move some of them elsewhere\n" in screen
+    assert "There is no file: send a photograph of the screen\n" in screen
+    assert "1: Cairn" not in screen and "is new in" not in screen
 
 
 CARD = re.compile(r"^(cairn=\S+ verdict=(?:.*\n)*?.*\bsum=[0-9a-f]{4})$", re.M)

@@ -3,6 +3,7 @@
  * The report, in the order of its steps: from what can do no harm to what may hang a machine. What a step finds is on
  * the volume before the next one begins.
  */
+#include "arch/instructions.h"
 #include "boot/elf.h"
 #include "boot/loader.h"
 #include "kernel/lib/string.h"
@@ -51,31 +52,45 @@ static const struct ds_caps *look_at_processor(void)
     return caps;
 }
 
+/* Which machine it is, as far as a stick that goes from one to another must know. */
+static void name_machine(char machine[REPORT_LINE])
+{
+    uint32_t r[4];
+    arch_cpuid(1, 0, r);
+    snprintf(machine, REPORT_LINE, "%08x %.48s %08x", r[0], report_brand(), ST->FirmwareRevision);
+}
+
+/* What to send, as the page says it. */
+static void say_end(EFI_STATUS status)
+{
+    if (!report_has_file())
+        Print(L"There is no file: send a photograph of the screen\r\n");
+    else if (EFI_ERROR(status))
+        Print(L"The file is not whole (%r): send a photograph of the screen, too\r\n", status);
+    else
+        Print(L"Send all files cairn-* of this stick, or a photograph: nothing else is needed\r\n");
+}
+
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
 {
     char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE] = {""}; /* a kernel's: there is none */
+    char machine[REPORT_LINE];
     EFI_FILE_HANDLE root;
     boot_allow_sse();
     InitializeLib(image, table);
     BS->SetWatchdogTimer(0, 0, 0, NULL); /* else the firmware resets the machine after five minutes */
+    ST->ConOut->ClearScreen(ST->ConOut);
     Print(L"\r\ncairn-report %a\r\n", CAIRN_VERSION);
     EFI_STATUS status = boot_volume_open(image, &root);
     if (EFI_ERROR(status))
         return status;
     boot_look(root, notes); /* does not return where a run of Cairn has left its log in memory */
-    status = report_open(root);
-    if (EFI_ERROR(status))
-        Print(L"There is no file: photograph the screen\r\n");
-    report_line("cairn-report=%s", CAIRN_VERSION);
+    name_machine(machine);
+    report_open(root, machine);
     report_firmware();
     report_card(look_at_processor());
     report_line("end=all steps are done");
-    const EFI_STATUS written = report_flush();
-    if (!EFI_ERROR(status))
-        status = written;
-    if (EFI_ERROR(status))
-        Print(L"The file is not whole (%r): photograph the screen\r\n", status);
-    else
-        Print(L"Send %s of this stick: nothing else is needed\r\n", report_name() + 1);
-    return report_menu(image, root);
+    status = report_flush();
+    say_end(status);
+    return report_menu(image, root, !EFI_ERROR(status));
 }

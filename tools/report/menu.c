@@ -77,8 +77,9 @@ static EFI_STATUS start_cairn(EFI_HANDLE image, EFI_FILE_HANDLE root, const CHAR
     EFI_STATUS status = boot_file_read(root, chosen, CONFIG_MAX, &config);
     if (!EFI_ERROR(status))
         status = write_config(root, &config);
-    if (!EFI_ERROR(status))
-        status = BS->HandleProtocol(image, &loaded_image, (void **)&loaded);
+    if (EFI_ERROR(status))
+        return status;
+    status = BS->HandleProtocol(image, &loaded_image, (void **)&loaded);
     if (!EFI_ERROR(status))
         status = BS->LoadImage(FALSE, image, FileDevicePath(loaded->DeviceHandle, loader_name), NULL, 0, &loader);
     if (EFI_ERROR(status))
@@ -86,19 +87,29 @@ static EFI_STATUS start_cairn(EFI_HANDLE image, EFI_FILE_HANDLE root, const CHAR
     return BS->StartImage(loader, NULL, NULL);
 }
 
-EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root)
+static CHAR16 ask(bool cairn)
 {
-    CHAR16 loader[] = LOADER;
-    const bool cairn = is_there(root, loader);
-    ST->ConIn->Reset(ST->ConIn, FALSE); /* keys of the firmware's own menu are not meant for this one */
     if (cairn)
         Print(L"1: Cairn asks more, on all processors   2: Cairn traces a workload\r\n");
     Print(L"o: switch off   any other key: the firmware's menu\r\n");
+    if (is_virtual())
+        Print(L"(an emulated machine switches off by itself in %d s)\r\n", VIRTUAL_S);
     report_card_draw();
-    const CHAR16 key = wait_for_key();
-    if (key == L'o' || (key == 0 && is_virtual()))
-        RT->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
-    if (cairn && (key == L'1' || key == L'2'))
-        return start_cairn(image, root, key == L'1' ? probe_config : mix_config);
-    return EFI_SUCCESS;
+    return wait_for_key();
+}
+
+/* Until there is nothing to come back from. */
+EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root, bool whole)
+{
+    CHAR16 loader[] = LOADER;
+    const bool cairn = whole && is_there(root, loader); /* it needs the stick for its log */
+    ST->ConIn->Reset(ST->ConIn, FALSE);                 /* keys of the firmware's own menu are not meant for this one */
+    for (;;) {
+        const CHAR16 key = ask(cairn);
+        if (key == L'o' || key == L'O' || (key == 0 && is_virtual()))
+            return RT->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
+        if (!cairn || (key != L'1' && key != L'2'))
+            return EFI_SUCCESS;
+        start_cairn(image, root, key == L'1' ? probe_config : mix_config);
+    }
 }

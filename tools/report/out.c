@@ -7,12 +7,14 @@
 
 #define COLUMNS 80u
 
-#define FILES      9u /* \cairn-machine.txt, then -2 to -9: a stick may see many machines, and a machine many tries */
-#define FILE_MAX   (UINT64_C(1) << 20)
-#define STEPS      16u
-#define STEP_BYTES 40u
-#define STEP_WORD  "step="
-#define END_WORD   "end="
+#define FILES        9u /* \cairn-machine.txt, then -2 to -9: a stick may see many machines, and a machine many tries */
+#define FILE_MAX     (UINT64_C(1) << 20)
+#define STEPS        16u
+#define STEP_BYTES   40u
+#define STEP_WORD    "step="
+#define END_WORD     "end="
+#define MACHINE_WORD "machine="
+#define ROOM         (UINT64_C(256) << 10) /* bytes: no report is that long */
 
 static EFI_FILE_HANDLE file;
 static CHAR16 name[] = L"\\cairn-machine-2.txt";
@@ -37,13 +39,17 @@ static void name_file(unsigned number)
         name[15] = (CHAR16)(L'0' + number);
 }
 
-/* The last line that names a step, if no end follows it. */
-static void note_end(const char *text, uint64_t size)
+/* The last line that names a step, if no end follows it; of this machine alone. */
+static void note_end(const char *text, uint64_t size, const char *machine)
 {
     const char *step = NULL, *line = text, *end = text + size;
     while (line < end) {
         const char *next = memchr(line, '\n', (size_t)(end - line));
         const size_t length = (size_t)((next ? next : end) - line);
+        if (kstring_begins(line, length, MACHINE_WORD) &&
+            (length != strlen(MACHINE_WORD) + strlen(machine) ||
+             !kstring_begins(line + strlen(MACHINE_WORD), length, machine)))
+            return;
         if (kstring_begins(line, length, STEP_WORD))
             step = line + strlen(STEP_WORD);
         if (kstring_begins(line, length, END_WORD))
@@ -68,23 +74,43 @@ static bool exists(EFI_FILE_HANDLE root)
     return true;
 }
 
-EFI_STATUS report_open(EFI_FILE_HANDLE root)
+/* Whether a file can be made whole: one that is cut off would look like that of a machine that hung. */
+static bool has_room(EFI_FILE_HANDLE root)
+{
+    EFI_GUID guid = EFI_FILE_SYSTEM_INFO_ID;
+    union {
+        EFI_FILE_SYSTEM_INFO info;
+        uint8_t space[sizeof(EFI_FILE_SYSTEM_INFO) + 256 * sizeof(CHAR16)]; /* the volume's name follows */
+    } u;
+    UINTN bytes = sizeof u;
+    return EFI_ERROR(root->GetInfo(root, &guid, &bytes, &u)) || (!u.info.ReadOnly && u.info.FreeSpace >= ROOM);
+}
+
+EFI_STATUS report_open(EFI_FILE_HANDLE root, const char *machine)
 {
     unsigned number = 1;
     for (name_file(number); number <= FILES && exists(root); name_file(++number)) {
         struct boot_file before;
         if (!EFI_ERROR(boot_file_read(root, name, FILE_MAX, &before)))
-            note_end((const char *)before.data, before.size);
+            note_end((const char *)before.data, before.size, machine);
     }
+    trouble = EFI_VOLUME_FULL;
     if (number > FILES) {
-        Print(L"cairn-report: %d reports are on this volume already: move them elsewhere and start again\n", FILES);
-        return EFI_VOLUME_FULL;
+        Print(L"This stick has %d reports already: move some of them elsewhere\r\n", FILES);
+        return trouble;
     }
-    EFI_STATUS status =
-        root->Open(root, &file, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0);
-    if (EFI_ERROR(status))
-        Print(L"cairn-report: %s cannot be written (%r): the lines are on the screen alone\n", name, status);
-    return status;
+    if (!has_room(root)) {
+        Print(L"This stick is read-only, or has less than %d KiB of room\r\n", (int)(ROOM >> 10));
+        return trouble;
+    }
+    trouble = root->Open(root, &file, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0);
+    if (EFI_ERROR(trouble)) {
+        Print(L"%s cannot be written (%r)\r\n", name, trouble);
+        file = NULL;
+    }
+    report_line("cairn-report=%s", CAIRN_VERSION);
+    report_line(MACHINE_WORD "%s", machine);
+    return trouble;
 }
 
 bool report_stopped(void)
@@ -104,22 +130,26 @@ static void keep(const char *text, size_t size)
     held_size += size;
 }
 
+/* After the first failure nothing more is written: a hole in the middle of the file would not be seen. */
 EFI_STATUS report_flush(void)
 {
     UINTN bytes = held_size;
-    if (!file)
-        return trouble;
-    EFI_STATUS status = file->Write(file, &bytes, held);
-    if (!EFI_ERROR(status) && bytes != held_size)
-        status = EFI_VOLUME_FULL;
-    if (!EFI_ERROR(status))
-        status = file->Flush(file);
+    if (file && !EFI_ERROR(trouble)) {
+        trouble = file->Write(file, &bytes, held);
+        if (!EFI_ERROR(trouble) && bytes != held_size)
+            trouble = EFI_VOLUME_FULL;
+        if (!EFI_ERROR(trouble))
+            trouble = file->Flush(file);
+        if (!EFI_ERROR(trouble) && lost)
+            trouble = EFI_BUFFER_TOO_SMALL;
+    }
     held_size = 0;
-    if (!EFI_ERROR(status) && lost)
-        status = EFI_BUFFER_TOO_SMALL;
-    if (EFI_ERROR(status) && !EFI_ERROR(trouble))
-        trouble = status;
     return trouble;
+}
+
+bool report_has_file(void)
+{
+    return file != NULL;
 }
 
 /* In *line, with its line feed. Returns its length. */
@@ -179,7 +209,7 @@ bool report_step(const char *step)
 {
     for (unsigned i = 0; i < hung_count; i++)
         if (strcmp(hung[i], step) == 0) {
-            report_line("skipped.%s=the run before this one ended there", step);
+            report_say("skipped.%s=the run before this one ended there", step);
             return false;
         }
     report_line(STEP_WORD "%s", step);

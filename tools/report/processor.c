@@ -229,8 +229,10 @@ bool report_microcode(uint64_t *version)
 const char *report_brand(void)
 {
     static char brand[49];
-    for (uint32_t i = 0; id.last_extended >= 0x80000004 && i < 3; i++) {
-        uint32_t r[4];
+    uint32_t r[4];
+    arch_cpuid(0x80000000, 0, r);
+    const uint32_t leaves = r[0] >= 0x80000004 ? 3 : 0;
+    for (uint32_t i = 0; i < leaves; i++) {
         arch_cpuid(0x80000002 + i, 0, r);
         memcpy(brand + 16 * i, r, 16);
     }

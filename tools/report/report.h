@@ -17,19 +17,20 @@
 
 #define REPORT_LINE 512u /* characters of a line; the rest is cut off */
 
-/* Makes the file, \cairn-machine.txt or the next free name, and reads those of runs before this one. Prints on
- * failure. */
-EFI_STATUS report_open(EFI_FILE_HANDLE root);
+/* Makes the file, \cairn-machine.txt or the next free name, and reads those of runs of this `machine` before this one.
+ * Prints on failure. */
+EFI_STATUS report_open(EFI_FILE_HANDLE root, const char *machine);
 /* A line of the file, kept in memory until report_flush. */
 void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, and on the screen; not within report_call. */
 void report_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A line that says what is done next; it is on the volume when this returns. False: a run before this one has ended
- * with that line, so the step is not to be done again, and the file says so. */
+/* A line that says what is done next; it is on the volume when this returns. False: a run of this machine before this
+ * one has ended with that line, so the step is not to be done again, and a line says so. Not within report_call. */
 bool report_step(const char *name);
 /* What has been written is on the volume then; not within report_call. Returns the first error of writing, if there was
  * one. */
 EFI_STATUS report_flush(void);
+bool report_has_file(void);
 const CHAR16 *report_name(void); /* of the file */
 /* Whether a line has been written that begins with stopped=. */
 bool report_stopped(void);
@@ -82,5 +83,5 @@ void report_card(const struct ds_caps *caps);
 /* Its QR code: when no line is to follow, which could move it. */
 void report_card_draw(void);
 
-/* ---- menu.c: afterwards. Returns what the firmware is told. */
-EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root);
+/* ---- menu.c: afterwards. `whole`: the volume can be written. Returns what the firmware is told. */
+EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root, bool whole);
