@@ -3,6 +3,8 @@
 it is not."""
 
 import base64
+import json
+import re
 import struct
 
 import pytest
@@ -98,3 +100,24 @@ def test_binary_digits():
     text = f"00000000: {data[:16].hex(' ', 4)}  {'.' * 16}\n"
     done = cairn("decode", "--json", "--format", "0", "-", data=text.encode())
     assert b'"size":16,"form":"groups of 4 bytes' in done.stdout
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
+
+PAGE = (cairn_boot.ROOT / "docs/how-to/own-records.md").read_text(encoding="utf-8")
+LAYOUTS = re.findall(r"^- .*: `([^`]*)`$", PAGE.split("one of these layouts:\n\n")[1].split("\n\n")[0], re.MULTILINE)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_of_the_page(layout):
+    """Each example has the first words of the sample, or is a DS area's."""
+    done = cairn("decode", "--json", "--format", "4", "-", data=f"{layout}\n".encode(), env=LEAKS)
+    if "bts_buffer_base" in layout:
+        assert json.loads(done.stdout.splitlines()[0])["size"] == 16
+        return
+    words = [int(field["value"], 16) for field in json.loads(done.stdout.splitlines()[1])["fields"]]
+    assert words and words == WORDS[:len(words)]
+
+
+def test_the_page_has_many_layouts():
+    assert len(LAYOUTS) > 15
