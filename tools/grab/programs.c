@@ -2,6 +2,7 @@
 #include "tools/grab/programs.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,6 +208,20 @@ static void dump_ranges(struct trace_dump *d, const struct range *ranges, size_t
     }
 }
 
+/* Of the files in which records are. */
+static void dump_build_ids(struct trace_dump *d, const struct grab_files *files, const struct grab_maps *maps)
+{
+    for (size_t i = 0; i < maps->count; i++) {
+        const uint8_t *id;
+        char hex[2 * GRAB_BUILD_ID_MAX + 1] = "";
+        const uint32_t bytes = grab_files_build_id(files, maps, &maps->items[i], &id);
+        for (uint32_t n = 0; n < bytes; n++)
+            snprintf(hex + 2 * n, 3, "%02x", id[n]);
+        if (bytes)
+            LINE("grab.build_id.%zu=%s", i, hex);
+    }
+}
+
 static void dump_functions(struct trace_dump *d, const struct places *p, const struct grab_maps *maps)
 {
     struct grab_files files = {0};
@@ -221,6 +236,7 @@ static void dump_functions(struct trace_dump *d, const struct places *p, const s
     if (count)
         qsort(ranges, count, sizeof *ranges, by_address);
     dump_ranges(d, ranges, count);
+    dump_build_ids(d, &files, maps);
     grab_files_free(&files);
     free(ranges);
 }

@@ -258,10 +258,13 @@ def test_programs_of_a_linux(tmp_path, perf):
     patch(parts, (frame, at), 16 + 0x18 + 8, struct.pack("<Q", base + main - address))
     threads = {line["tid"] for line in export(tmp_path, GOLDEN / "hw.log")[1] if line["type"] == "thread"} - {0}
     with_keys(parts, {f"grab.process.{tid}": 7 for tid in threads} |
-              {"grab.map.0": f"7 {base:#x} {base + size:#x} {offset:#x} {program}"})
+              {"grab.map.0": f"7 {base:#x} {base + size:#x} {offset:#x} {program}",
+               "grab.map.1": "7 0x20000000 0x20001000 0x0 /of/elsewhere", "grab.build_id.1": "0badc0de" * 4})
     path, _ = export(tmp_path, "-", data=frames.write(parts))
     assert " main " in perf("script", "-i", path, "--no-itrace", "-F", "ip,sym,dso")
-    assert perf("script", "-i", path, "--no-itrace", "--show-mmap-events").count(f"r-xp {program}") == len(threads)
+    shown = perf("script", "-i", path, "--no-itrace", "--show-mmap-events")
+    assert shown.count(f"r-xp {program}") == len(threads)
+    assert shown.count(f"<{'0badc0de' * 4}>]: r-xp /of/elsewhere") == len(threads)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of programs in a log, and where their processes had code: of this program's own file. */
+#define _GNU_SOURCE
+#include <elf.h>
 #include <inttypes.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +135,27 @@ static void test_functions(void **state)
     assert_int_equal(text.malformed, 0);
 }
 
+/* This program's own, from its segments with notes as they are in memory. */
+static int find_build_id(struct dl_phdr_info *info, size_t size, void *hex)
+{
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        const uint8_t *at = (const uint8_t *)info->dlpi_addr + p->p_vaddr, *end = at + p->p_memsz;
+        while (p->p_type == PT_NOTE && at + sizeof(ElfW(Nhdr)) < end) {
+            const ElfW(Nhdr) *note = (const void *)at;
+            const uint8_t *id = at + sizeof *note + ((note->n_namesz + 3) & ~3u);
+            for (unsigned n = 0; note->n_type == NT_GNU_BUILD_ID && n < note->n_descsz; n++)
+                sprintf((char *)hex + 2 * n, "%02x", id[n]);
+            at = id + ((note->n_descsz + 3) & ~3u);
+        }
+    }
+    return 1; /* the first is the program */
+}
+
 static void test_code(void **state)
 {
+    char build_id[64] = "";
     (void)state;
     const uint64_t ips[] = {(uintptr_t)setup, (uintptr_t)teardown};
     char expected[1200];
@@ -146,7 +168,10 @@ static void test_code(void **state)
              path);
     assert_true(cairn_slice_is(cairn_key(&text, "grab.map.0"), expected));
     assert_true(cairn_slice_is(cairn_key(&text, "grab.process.11"), "10"));
-    assert_int_equal(text.keys.count, 3); /* with that of the header */
+    dl_iterate_phdr(find_build_id, build_id);
+    assert_int_equal(strlen(build_id), 40);
+    assert_true(cairn_slice_is(cairn_key(&text, "grab.build_id.0"), build_id));
+    assert_int_equal(text.keys.count, 4); /* with that of the header */
 }
 
 /* The same address is another function there, or no known one: a reader would take one for the other. */
@@ -171,7 +196,7 @@ static void test_a_child_has_what_its_parent_had(void **state)
     fork_at(19, 9, 20);
     record(ips, 2);
     dump();
-    assert_int_equal(text.keys.count, 3); /* with those of the header and of thread 11 */
+    assert_int_equal(text.keys.count, 4); /* with those of the header, of thread 11 and the build ID */
     assert_memory_equal(cairn_key(&text, "grab.map.0").at, "10 0x", 5);
 }
 

@@ -16,7 +16,7 @@ static int by_process(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-/* grab.map.N=PROCESS FROM TO OFFSET NAME */
+/* grab.map.N=PROCESS FROM TO OFFSET NAME, grab.build_id.N=HEX */
 void cairn_mappings_read(struct cairn_mappings *maps, const struct cairn_text *t)
 {
     static const char prefix[] = "grab.map.";
@@ -27,8 +27,10 @@ void cairn_mappings_read(struct cairn_mappings *maps, const struct cairn_text *t
         struct cairn_mapping map = {.name = k->value};
         if (k->name.size > size && memcmp(k->name.at, prefix, size) == 0 &&
             cairn_slice_number(&map.name, &map.process) && cairn_slice_number(&map.name, &map.from) &&
-            cairn_slice_number(&map.name, &map.to) && cairn_slice_number(&map.name, &map.offset))
+            cairn_slice_number(&map.name, &map.to) && cairn_slice_number(&map.name, &map.offset)) {
+            map.build_id = cairn_key(t, "grab.build_id.%.*s", (int)(k->name.size - size), k->name.at + size);
             *CAIRN_ADD(*maps) = map;
+        }
     }
     if (maps->count)
         qsort(maps->items, maps->count, sizeof(*maps->items), by_process);

@@ -8,6 +8,7 @@ struct cairn_mapping {
     uint64_t process, from, to;
     uint64_t offset; /* in the file */
     struct cairn_slice name;
+    struct cairn_slice build_id; /* of the file, hexadecimal; size 0: not known */
 };
 
 struct cairn_mappings {

@@ -98,6 +98,34 @@ static void order(struct grab_file *f)
     f->count = kept;
 }
 
+/* ---- build ID ---------------------------------------------------------------------------------------------------- */
+
+/* Of a segment with notes; the first one counts. */
+static void read_notes(struct grab_file *f, const GElf_Phdr *segment)
+{
+    Elf_Data *data = elf_getdata_rawchunk(f->elf, (int64_t)segment->p_offset, segment->p_filesz,
+                                          segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+    GElf_Nhdr note;
+    size_t name, id;
+    for (size_t at = 0; data && !f->build_id_bytes && (at = gelf_getnote(data, at, &note, &name, &id));)
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" && note.n_descsz <= GRAB_BUILD_ID_MAX &&
+            memcmp((const char *)data->d_buf + name, "GNU", sizeof "GNU") == 0) {
+            memcpy(f->build_id, (const char *)data->d_buf + id, note.n_descsz);
+            f->build_id_bytes = note.n_descsz;
+        }
+}
+
+static void read_build_id(struct grab_file *f)
+{
+    size_t count;
+    GElf_Phdr p;
+    if (elf_getphdrnum(f->elf, &count))
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(f->elf, (int)i, &p) && p.p_type == PT_NOTE)
+            read_notes(f, &p);
+}
+
 /* ---- files ------------------------------------------------------------------------------------------------------- */
 
 /* As the process sees it, or, if it has ended, as everybody does. Devices are not compared: a mapping has that of the
@@ -118,20 +146,31 @@ static int open_mapped(const struct grab_map *map, const char *path)
     return -1;
 }
 
-static struct grab_file *find_file(struct grab_files *files, const struct grab_map *map, const char *path)
+/* NULL: it has not been read. */
+static struct grab_file *known_file(const struct grab_files *files, const struct grab_map *map, const char *path)
 {
     for (size_t i = 0; i < files->count; i++)
         if (files->items[i].inode == map->inode && strcmp(files->items[i].path, path) == 0)
             return &files->items[i];
-    struct grab_file *f = GRAB_ADD(files->items, files->count, files->room);
+    return NULL;
+}
+
+static struct grab_file *find_file(struct grab_files *files, const struct grab_map *map, const char *path)
+{
+    struct grab_file *f = known_file(files, map, path);
+    if (f)
+        return f;
+    f = GRAB_ADD(files->items, files->count, files->room);
     *f = (struct grab_file){.path = path, .inode = map->inode};
     const int file = open_mapped(map, path);
     elf_version(EV_CURRENT);
     f->elf = file < 0 ? NULL : elf_begin(file, ELF_C_READ, NULL); /* no mapping: somebody may cut the file */
     if (f->elf && !read_symbols(f, SHT_SYMTAB))                   /* stripped: what it exports */
         read_symbols(f, SHT_DYNSYM);
-    if (f->elf)
+    if (f->elf) {
+        read_build_id(f);
         elf_cntl(f->elf, ELF_C_FDDONE); /* the names are in memory */
+    }
     if (file >= 0)
         close(file);
     order(f);
@@ -151,6 +190,14 @@ const struct grab_function *grab_files_function(struct grab_files *files, const 
             high = middle;
     }
     return low && offset < f->items[low - 1].to ? &f->items[low - 1] : NULL;
+}
+
+uint32_t grab_files_build_id(const struct grab_files *files, const struct grab_maps *maps, const struct grab_map *map,
+                             const uint8_t **id)
+{
+    const struct grab_file *f = map->inode ? known_file(files, map, grab_maps_path(maps, map)) : NULL;
+    *id = f ? f->build_id : NULL;
+    return f ? f->build_id_bytes : 0;
 }
 
 void grab_files_free(struct grab_files *files)

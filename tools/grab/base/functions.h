@@ -9,7 +9,11 @@ struct grab_function {
     const char *name;
 };
 
+#define GRAB_BUILD_ID_MAX 20u /* bytes that perf has room for */
+
 struct grab_file { /* private: functions.c */
+    uint8_t build_id[GRAB_BUILD_ID_MAX];
+    uint32_t build_id_bytes; /* 0: it has none */
     const char *path;
     uint64_t inode;
     struct grab_function *items; /* by offset */
@@ -26,4 +30,7 @@ struct grab_files {
  * stays until grab_files_free. */
 const struct grab_function *grab_files_function(struct grab_files *files, const struct grab_maps *maps,
                                                 const struct grab_map *map, uint64_t offset);
+/* NT_GNU_BUILD_ID of a mapping's file, if a function was asked for in it and it has one: its bytes; 0: none. */
+uint32_t grab_files_build_id(const struct grab_files *files, const struct grab_maps *maps, const struct grab_map *map,
+                             const uint8_t **id);
 void grab_files_free(struct grab_files *files);

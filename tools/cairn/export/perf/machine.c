@@ -2,6 +2,7 @@
 /* What a perf.data file says of the machine: the events that were counted, threads, functions, the kernel's image. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "tools/cairn/base/bytes.h"
@@ -120,17 +121,25 @@ static void put_function(struct cairn_perf_file *f, const struct cairn_symbol *s
     cairn_perf_end(f, &where);
 }
 
-bool cairn_perf_build_id(const struct cairn_output *o, uint8_t id[20])
+/* Bytes of a build ID, of 20 at most; 0: it is none. */
+static uint32_t read_build_id(struct cairn_slice hex, uint8_t id[20])
 {
-    const struct cairn_slice hex = cairn_key(&o->log->text, "kernel.build_id");
-    for (unsigned i = 0; i < 20; i++) {
+    if (hex.size > 40 || hex.size % 2)
+        return 0;
+    memset(id, 0, 20);
+    for (uint32_t i = 0; i < hex.size / 2; i++) {
         struct cairn_slice digits = {hex.at + 2 * (size_t)i, 2};
         uint64_t byte;
-        if (hex.size != 40 || !cairn_slice_digits(&digits, 16, &byte))
-            return false;
+        if (!cairn_slice_digits(&digits, 16, &byte))
+            return 0;
         id[i] = (uint8_t)byte;
     }
-    return o->elf;
+    return hex.size / 2;
+}
+
+bool cairn_perf_build_id(const struct cairn_output *o, uint8_t id[20])
+{
+    return read_build_id(cairn_key(&o->log->text, "kernel.build_id"), id) == 20 && o->elf;
 }
 
 static void put_image(struct cairn_perf_file *f, uint16_t mode, uint32_t pid, uint64_t address, uint64_t size,
@@ -187,13 +196,19 @@ static void put_map(struct cairn_perf_file *f, uint32_t tid, const struct cairn_
 {
     const struct cairn_perf_where where = {.tid = 0};
     char name[CAIRN_SHOWN];
-    cairn_perf_begin(f, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+    uint8_t id[20];
+    const uint32_t bytes = read_build_id(m->build_id, id);
+    cairn_perf_begin(f, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (bytes ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0));
     cairn_perf_32(f, tid);
     cairn_perf_32(f, tid);
     cairn_perf_64(f, m->from);
     cairn_perf_64(f, m->to - m->from);
     cairn_perf_64(f, m->offset);
-    for (unsigned i = 0; i < 3; i++) /* device, inode, generation: perf goes by the name */
+    if (bytes) {
+        cairn_perf_32(f, bytes);
+        cairn_perf_bytes(f, id, 20);
+    }
+    for (unsigned i = 0; i < 3 && !bytes; i++) /* device, inode, generation: perf goes by the name */
         cairn_perf_64(f, 0);
     cairn_perf_32(f, PROT_READ | PROT_EXEC);
     cairn_perf_32(f, MAP_PRIVATE);
