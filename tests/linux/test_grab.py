@@ -27,7 +27,8 @@ CAIRN, GRAB = guest.BUILD / "cairn", guest.BUILD / "cairn-grab"
 SHOWN, HIDDEN = (f"echo {value} >/proc/sys/kernel/kptr_restrict" for value in (1, 2))
 
 # Linux refuses another rate while the percentage is 0.
-RATE = "cd /proc/sys/kernel; echo {} >perf_cpu_time_max_percent; echo {} >perf_event_max_sample_rate; cd - >/dev/null"
+RATE = ("cd /proc/sys/kernel; echo 25 >perf_cpu_time_max_percent; echo {} >perf_event_max_sample_rate; "
+        "echo 0 >perf_cpu_time_max_percent; cd - >/dev/null")  # while it is 0 no rate can be written
 
 
 def bare(path, what, options=""):
@@ -106,8 +107,8 @@ class Machine:
         path = {"path": f"{prefix}cairn-grab -o path -e branches:u -c 1 -- known" if self.bts else
                 "cairn-grab -o path -e branches:u -c 1 -- known; [ $? = 3 ] && touch path"}
         hurried = f"{prefix}perf record -q -g -e {pmu}/instructions/u{precise} -c 1010 {KNOWN}"
-        throttled = {"throttled": f"{RATE.format(25, 250)}; cairn-grab -o throttled --why -- sh -c "
-                                  f"'{HIDDEN}; {hurried}'; said=$?; {RATE.format(25, 100000)}; (exit $said)"}
+        throttled = {"throttled": f"{RATE.format(250)}; cairn-grab -o throttled --why -- sh -c "
+                                  f"'{HIDDEN}; {hurried}'; said=$?; {RATE.format(100000)}; (exit $said)"}
         more = {} if self.preset in IN_CI else {
             "kernel": f"{prefix}cairn-grab -o kernel --full always -a -e {self.branches} -c 1010 -- {KNOWN}"}
         return {log: f"{SHOWN}; {command}" for log, command in (perf | own | skipped | throttled | path | more).items()}
@@ -305,7 +306,6 @@ def test_throttling_is_told(grabbed):
     assert f"note: Linux throttled events with PEBS {times} times, " in said, said
     assert f"Linux throttled events with PEBS {times} times: an event" in said and "lost none" not in said, said
     assert any(f"Linux throttled events {times} times" in loss for loss in grabbed.head("throttled")["losses"])
-    assert "Linux throttled events" in " ".join(grabbed.tool("stat", "throttled").stdout.split())
     assert grabbed.head("own")["keys"]["grab.throttled"] == "0"
 
 

@@ -226,4 +226,4 @@ def test_base64_twice():
     """Of two such parts nobody knows which is meant."""
     lines = base64.encodebytes(BYTES).decode().splitlines(True)
     done = cairn("decode", "-", data="".join([*lines[:5], "and more\n", *lines[5:]]).encode(), env=LEAKS)
-    assert done.returncode == 3 and "line 1, column 1 (byte 0): expected bytes as xxd" in errors_of(done)
+    assert done.returncode == 1 and "line 6: other text, and more base64 behind it" in errors_of(done)
