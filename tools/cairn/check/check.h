@@ -113,6 +113,7 @@ struct cairn_drained {
     uint32_t n; /* the CPU */
     struct cairn_pebs_keys keys;
     struct cairn_counters counters;
+    bool grabbed;                                                             /* the log is of cairn grab */
     enum cairn_later { CAIRN_NOT_YET, CAIRN_MAYBE_LATER, CAIRN_LATER } later; /* whether its periods are pebs.later's */
     const struct cairn_epoch *now; /* whose records follow, nothing missing since */
     uint32_t part;                 /* of its records events, the next */

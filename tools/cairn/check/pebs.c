@@ -44,7 +44,7 @@ static void check_resets(const struct cairn_drained *w, const struct cairn_epoch
 {
     const uint32_t first = offsetof(struct ds_area_60, pebs_counter_reset);
     const uint32_t fixed = ds_area_reset(e->format, DS_COUNTER_FIXED);
-    for (uint32_t at = first; w->counters.known && !cairn_log_grabbed(w->check->log) && at < e->area_bytes; at += 8) {
+    for (uint32_t at = first; w->counters.known && !w->grabbed && at < e->area_bytes; at += 8) {
         unsigned n = at < fixed ? (at - first) / 8 : DS_COUNTER_FIXED + (at - fixed) / 8;
         const struct cairn_counter *c = cairn_counters_find(&w->counters, n);
         if (cairn_right_reset(w, c, word(e, at)))
@@ -120,6 +120,7 @@ void cairn_drained_init(struct cairn_drained *w, struct cairn_check *check, uint
     *w = (struct cairn_drained){.check = check, .n = cpu};
     read_keys(&w->keys, check->log, cpu);
     cairn_counters_read(&w->counters, &check->log->text, cpu);
+    w->grabbed = cairn_log_grabbed(check->log);
 }
 
 void cairn_drained_epoch(struct cairn_drained *w, const struct cairn_epoch *e)
