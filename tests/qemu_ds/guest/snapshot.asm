@@ -36,6 +36,7 @@ test:   xor ebx, ebx
         xor r13d, r13d
         xor r14d, r14d
         mov r15d, LOOPS
+        mov qword [SOURCE], 0   ; a reset leaves memory as it is, and `leaf` makes flags of it, which records have
         mov qword [PEBS_BASE], RECORDS
         mov qword [PEBS_INDEX], RECORDS
         mov qword [PEBS_MAXIMUM], RECORDS + 1000 * RECORD
