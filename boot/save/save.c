@@ -9,6 +9,7 @@
 #include "boot/config/config.h"
 #include "boot/loader.h"
 #include "boot/save/middle.h"
+#include "boot/save/room.h"
 #include "boot/save/save_check.h"
 #include "kernel/lib/crc32c.h"
 #include "kernel/lib/number.h"
@@ -305,26 +306,11 @@ static uint64_t wanted(const char *config)
     return mib << 20;
 }
 
-/* How much more the volume takes, in bytes: 0 where it takes nothing at all. False: it does not say. */
-static bool free_space(EFI_FILE_HANDLE root, uint64_t *bytes)
-{
-    EFI_GUID guid = EFI_FILE_SYSTEM_INFO_ID;
-    union {
-        EFI_FILE_SYSTEM_INFO info;
-        uint8_t space[sizeof(EFI_FILE_SYSTEM_INFO) + 256 * sizeof(CHAR16)]; /* the label is its end */
-    } u;
-    UINTN size = sizeof(u);
-    if (EFI_ERROR(root->GetInfo(root, &guid, &size, &u)) || size < SIZE_OF_EFI_FILE_SYSTEM_INFO)
-        return false;
-    *bytes = u.info.ReadOnly ? 0 : u.info.FreeSpace;
-    return true;
-}
-
 /* Said before the run, while there is time to make room: behind it the log is in memory alone. */
 static void check_room(EFI_FILE_HANDLE root, struct boot_info *info)
 {
     uint64_t room;
-    if (!free_space(root, &room) || room >= info->save_bytes)
+    if (!save_room(root, &room) || room >= info->save_bytes)
         return;
     Print(L"save=esp: this volume has room for %ld MiB, and the log may become %ld MiB (save.mib=)\n", room >> 20,
           info->save_bytes >> 20);
