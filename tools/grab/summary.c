@@ -11,7 +11,7 @@
 
 #define N(n) (unsigned long)(n)
 
-/* Of no kind there is none, but of PEBS in a log that has lost everything. */
+/* A kind of which there is none is left out; if all is lost, the line says that there are 0 records. */
 static void print_counts(const char *output, const struct grab_written *w)
 {
     char line[256], branches[80] = "", records[96] = "";
