@@ -29,9 +29,9 @@ status=$?
 found=$(mktemp -d) || trouble "no temporary directory"
 trap 'rm -rf "$found"' EXIT
 mcopy -s -n -m -i "$image" :: "$found" || trouble "the stick cannot be read"
-(cd "$found" && find . -type f | LC_ALL=C sort) | while read -r file; do
+while read -r file; do
     cmp -s "$found/$file" "$folder/$file" && continue
     mkdir -p "$(dirname "$folder/$file")" && cp "$found/$file" "$folder/$file" || trouble "cannot write $folder/$file"
     echo "stick    ${file#./} is new in $folder" >&2
-done
+done < <(cd "$found" && find . -type f | LC_ALL=C sort)
 exit $status

@@ -42,8 +42,9 @@ static void read_smbios(void *unused)
 {
     static struct smbios smbios;
     (void)unused;
-    if (smbios_read(&memory, info.smbios, &smbios) != 0)
-        report_line("bios.vendor=no SMBIOS");
+    const int e = smbios_read(&memory, info.smbios, &smbios);
+    if (e)
+        report_line("bios.vendor=%s", e == -ENOENT ? "no SMBIOS" : "SMBIOS cannot be read");
     for (unsigned i = 0; i < SMBIOS_STRINGS; i++)
         if (smbios.text[i][0])
             report_line("%s=%s", smbios_names[i], smbios.text[i]);
@@ -159,6 +160,8 @@ void report_machine(void)
 {
     read_tables("smbios", read_smbios);
     read_tables("acpi", read_acpi);
-    print_memory();
-    print_screens();
+    if (report_step("memory"))
+        print_memory();
+    if (report_step("screens"))
+        print_screens();
 }

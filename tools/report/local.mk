@@ -8,7 +8,7 @@ REPORT_C := $(call c_of,$(REPORT_ROOMS)) $(EVENT_C) boot/config/config.c boot/fi
             $(addprefix arch/firmware/,acpi_tables.c smbios/smbios.c) $(addprefix kernel/card/,qr.c words.c) \
             $(addprefix kernel/lib/,crc32c.c format.c string.c number.c)
 REPORT_O := $(patsubst %.c,$(B)/loader/%.o,$(REPORT_C)) \
-            $(patsubst %.asm,$(B)/loader/%.asm.o,$(call asm_of,$(REPORT_ROOMS))) $(B)/report/hello.o
+            $(patsubst %.asm,$(B)/loader/%.asm.o,$(call asm_of,$(REPORT_ROOMS)) arch/fixup.asm) $(B)/report/hello.o
 $(B)/report.objects: OBJECTS = $(REPORT_O)
 $(B)/report/hello.o: labs/00-hello/hello.c tools/report/hello.h $(B)/flags
 	@mkdir -p $(@D)

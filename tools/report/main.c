@@ -9,6 +9,8 @@
 #include "kernel/lib/string.h"
 #include "tools/report/report.h"
 
+#define HELLO_COUNTER 1u /* of labs/00-hello/hello.c */
+
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table);
 
 /* What boot/ needs of a loader (boot/loader.h). */
@@ -40,7 +42,9 @@ static const struct ds_caps *look_at_processor(void)
     if (!caps)
         return NULL;
     report_flush();
-    if (report_step("hello")) {
+    if (!caps->pebs || caps->instead || !(caps->pebs_counters >> HELLO_COUNTER & 1)) {
+        report_line("skipped.hello=it samples with IA32_PMC1 and the Debug Store");
+    } else if (report_step("hello")) {
         report_hello();
         report_processor_restore();
     }
@@ -73,7 +77,7 @@ static void say_end(EFI_STATUS status)
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
 {
-    char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE] = {""}; /* a kernel's: there is none */
+    char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE] = {""}; /* of a run of Cairn before this start */
     char machine[REPORT_LINE];
     EFI_FILE_HANDLE root;
     boot_allow_sse();
@@ -87,10 +91,14 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     boot_look(root, notes); /* does not return where a run of Cairn has left its log in memory */
     name_machine(machine);
     report_open(root, machine);
+    for (unsigned i = 0; i < BOOT_SAVE_NOTES && notes[i][0]; i++)
+        report_say("save.note=%s", notes[i]);
     report_firmware();
     report_card(look_at_processor());
     report_line("end=all steps are done");
-    status = report_flush();
+    status = report_close();
     say_end(status);
-    return report_menu(image, root, !EFI_ERROR(status));
+    status = report_menu(image, root, !EFI_ERROR(status));
+    root->Close(root);
+    return status;
 }

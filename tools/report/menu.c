@@ -32,7 +32,7 @@ static bool is_virtual(void)
     return r[2] & CPUID_01H_ECX_HYPERVISOR;
 }
 
-/* The key; 0 where nobody has pressed one in time. */
+/* The key; 0 where nobody has pressed one in time: of a virtual machine alone. */
 static CHAR16 wait_for_key(void)
 {
     EFI_EVENT events[2] = {ST->ConIn->WaitForKey};
@@ -42,12 +42,14 @@ static CHAR16 wait_for_key(void)
         BS->SetTimer(events[1], TimerRelative, VIRTUAL_S * UINT64_C(10000000));
         count = 2;
     }
-    BS->WaitForEvent(count, events, &index);
+    EFI_STATUS status;
+    do { /* a key for the firmware's own may be gone by then */
+        BS->WaitForEvent(count, events, &index);
+        status = ST->ConIn->ReadKeyStroke(ST->ConIn, &key);
+    } while (EFI_ERROR(status) && index == 0);
     if (count == 2)
         BS->CloseEvent(events[1]);
-    if (EFI_ERROR(ST->ConIn->ReadKeyStroke(ST->ConIn, &key)))
-        return 0;
-    return key.UnicodeChar ? key.UnicodeChar : 1;
+    return EFI_ERROR(status) ? 0 : key.UnicodeChar ? key.UnicodeChar : 1;
 }
 
 static EFI_STATUS write_config(EFI_FILE_HANDLE root, const struct boot_file *config)

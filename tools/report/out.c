@@ -2,6 +2,7 @@
 /* The report's file, \cairn-machine.txt, and the screen. A line is on the volume before the step that it announces
  * begins, so the file of a machine that hangs says where. Source: UEFI specification, "File Protocol". */
 #include "boot/loader.h"
+#include "boot/save/room.h"
 #include "kernel/lib/string.h"
 #include "tools/report/report.h"
 
@@ -25,11 +26,6 @@ static size_t held_size;
 static unsigned lost; /* lines without room there */
 static EFI_STATUS trouble;
 static bool stopped;
-
-const CHAR16 *report_name(void)
-{
-    return name;
-}
 
 static void name_file(unsigned number)
 {
@@ -77,13 +73,8 @@ static bool exists(EFI_FILE_HANDLE root)
 /* Whether a file can be made whole: one that is cut off would look like that of a machine that hung. */
 static bool has_room(EFI_FILE_HANDLE root)
 {
-    EFI_GUID guid = EFI_FILE_SYSTEM_INFO_ID;
-    union {
-        EFI_FILE_SYSTEM_INFO info;
-        uint8_t space[sizeof(EFI_FILE_SYSTEM_INFO) + 256 * sizeof(CHAR16)]; /* the volume's name follows */
-    } u;
-    UINTN bytes = sizeof u;
-    return EFI_ERROR(root->GetInfo(root, &guid, &bytes, &u)) || (!u.info.ReadOnly && u.info.FreeSpace >= ROOM);
+    uint64_t room;
+    return !save_room(root, &room) || room >= ROOM;
 }
 
 EFI_STATUS report_open(EFI_FILE_HANDLE root, const char *machine)
@@ -145,6 +136,14 @@ EFI_STATUS report_flush(void)
     }
     held_size = 0;
     return trouble;
+}
+
+/* Closed as well: some firmware writes a file's size only then. */
+EFI_STATUS report_close(void)
+{
+    const EFI_STATUS flushed = report_flush();
+    const EFI_STATUS closed = file ? file->Close(file) : EFI_SUCCESS;
+    return EFI_ERROR(flushed) ? flushed : closed;
 }
 
 bool report_has_file(void)

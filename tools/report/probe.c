@@ -110,8 +110,8 @@ static void say(void)
                        ds_probe_model(&ds_probe_rows[i]));
 }
 
-/* Pages for all of it; the buffer first, aligned to its size, for which there is as much again. The firmware has them
- * back when it has back the processor, and not before: records are written into them. */
+/* Pages for all of it; the buffer first, aligned to its size, for which there is as much again. The firmware does not
+ * get them back: a record that comes late must meet nobody's memory. */
 #define PAGES(bytes) (((bytes) + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE)
 
 static uint8_t *get_memory(void)

@@ -210,10 +210,10 @@ static void read_all(void *unused)
     uint32_t r[4];
     (void)unused;
     ds_detect(ds_hw_machine(), &caps);
-    microcode_refused = arch_wrmsr_safe(IA32_BIOS_SIGN_ID, 0) != 0;
+    arch_wrmsr_safe(IA32_BIOS_SIGN_ID, 0); /* read-only on AMD */
     arch_cpuid(1, 0, r);
-    microcode_refused |= arch_rdmsr_safe(IA32_BIOS_SIGN_ID, &microcode) != 0;
-    microcode >>= 32;
+    microcode_refused = arch_rdmsr_safe(IA32_BIOS_SIGN_ID, &microcode) != 0;
+    microcode = microcode >> 32 ? microcode >> 32 : microcode; /* AMD has it in the low half */
     read_platform();
     read_debug_store();
 }
@@ -296,11 +296,6 @@ static void give_back(uint32_t number, uint64_t value)
 static void restore(void *unused)
 {
     (void)unused;
-    if (caps.perfmon_version >= 2)
-        give_back(IA32_PERF_GLOBAL_CTRL, 0);
-    give_back(IA32_DEBUGCTL, 0);
-    if (caps.pebs && !caps.instead)
-        give_back(IA32_PEBS_ENABLE, 0);
     for (unsigned i = 0; i < msr_count; i++)
         if (msrs[i].restored && !msrs[i].refused)
             give_back(msrs[i].number, msrs[i].value);

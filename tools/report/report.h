@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cairn-report.efi: what a machine is, and what its Debug Store answers, in a text file on the volume that it was
- * started from. It stays inside boot services, runs on the boot processor alone, and gives back every register: the
- * firmware goes on as if nothing had been. What the files share.
+ * started from. It stays inside boot services, runs on the boot processor alone, and gives back every register that it
+ * changes, but for bits of IA32_PERF_GLOBAL_STATUS that were set: the firmware goes on as before. What the files share.
  */
 #pragma once
 
@@ -30,8 +30,9 @@ bool report_step(const char *name);
 /* What has been written is on the volume then; not within report_call. Returns the first error of writing, if there was
  * one. */
 EFI_STATUS report_flush(void);
+/* The same, and no more lines follow. */
+EFI_STATUS report_close(void);
 bool report_has_file(void);
-const CHAR16 *report_name(void); /* of the file */
 /* Whether a line has been written that begins with stopped=. */
 bool report_stopped(void);
 

@@ -4,8 +4,10 @@
 bits 64
 default rel
 
-global report_stubs, report_take_call, arch_rdmsr_safe, arch_wrmsr_safe
+global report_stubs, report_take_call
 global report_pmis, report_nmis, report_strays, report_apic_eoi, report_caught
+
+extern arch_fixups, arch_fixups_end         ; of arch/fixup.asm: rows.ld
 
 GP equ 13
 NMI equ 2
@@ -47,50 +49,29 @@ leave_call:
     pop     rbx
     ret
 
-; int arch_rdmsr_safe(uint32_t msr, uint64_t *value)
-arch_rdmsr_safe:
-    mov     ecx, edi
-.access:
-    rdmsr
-    shl     rdx, 32
-    or      rax, rdx
-    mov     [rsi], rax
-    xor     eax, eax
-    ret
-
-; int arch_wrmsr_safe(uint32_t msr, uint64_t value)
-arch_wrmsr_safe:
-    mov     ecx, edi
-    mov     eax, esi
-    mov     rdx, rsi
-    shr     rdx, 32
-.access:
-    wrmsr
-    xor     eax, eax
-    ret
-
-refused:
-    mov     eax, -EFAULT
-    ret
-
 ; On the stack: vector, error code, RIP, CS, RFLAGS, RSP, SS.
 exception:
     push    rax
-    cmp     qword [rsp + 8], GP
+    push    rcx
+    cmp     qword [rsp + 16], GP
     jne     .unexpected
-    lea     rax, [arch_rdmsr_safe.access]
-    cmp     rax, [rsp + 24]
-    je      .refused
-    lea     rax, [arch_wrmsr_safe.access]
-    cmp     rax, [rsp + 24]
-    jne     .unexpected
-.refused:
-    lea     rax, [refused]
-    mov     [rsp + 24], rax
+    lea     rcx, [arch_fixups]
+.next:
+    lea     rax, [arch_fixups_end]
+    cmp     rcx, rax
+    je      .unexpected
+    mov     rax, [rcx]
+    add     rcx, 16
+    cmp     rax, [rsp + 32]
+    jne     .next
+    mov     rax, [rcx - 8]
+    mov     [rsp + 32], rax
+    pop     rcx
     pop     rax
     add     rsp, 16
     iretq
 .unexpected:
+    pop     rcx
     lea     rdi, [report_caught]
     mov     rax, [rsp + 8]
     mov     [rdi], rax

@@ -9,6 +9,7 @@
 #include "arch/apic_registers.h"
 #include "arch/arch.h"
 #include "arch/registers.h"
+#include "ds/layout.h"
 #include "kernel/lib/errno.h"
 #include "tools/report/report.h"
 
@@ -19,6 +20,9 @@
 
 #define CPUID_01H_EDX_MSR  (1u << 5)
 #define CPUID_01H_EDX_APIC (1u << 9)
+
+#define CR4_CET  (UINT64_C(1) << 23)
+#define CR4_FRED (UINT64_C(1) << 32)
 
 #define VECTOR_MC         18u
 #define IA32_TSC_DEADLINE 0x6E0u
@@ -94,17 +98,23 @@ bool arch_readable(const void *virt, size_t size)
 }
 
 /* Entries that the APIC has: CMCI came last. What leads to SMM stays as it is. */
+static bool is_there(unsigned i)
+{
+    const uint32_t last = VERSION_MAX_LVT(apic_read(APIC_VERSION));
+    return (entries[i] != APIC_LVT_CMCI || last >= LVT_NUMBER_CMCI) &&
+           (entries[i] != APIC_LVT_THERMAL || last >= LVT_NUMBER_THERMAL);
+}
+
 static bool maskable(unsigned i)
 {
-    const bool there = entries[i] != APIC_LVT_CMCI || VERSION_MAX_LVT(apic_read(APIC_VERSION)) >= LVT_NUMBER_CMCI;
-    return there && (firmware.lvt[i] & LVT_DELIVERY) != LVT_SMI;
+    return is_there(i) && (firmware.lvt[i] & LVT_DELIVERY) != LVT_SMI;
 }
 
 static void take_apic(void)
 {
     firmware.spurious = apic_read(APIC_SVR);
     for (unsigned i = 0; i < ENTRIES; i++) {
-        firmware.lvt[i] = i || VERSION_MAX_LVT(apic_read(APIC_VERSION)) >= LVT_NUMBER_CMCI ? apic_read(entries[i]) : 0;
+        firmware.lvt[i] = is_there(i) ? apic_read(entries[i]) : 0;
         if (maskable(i))
             apic_write(entries[i], firmware.lvt[i] | LVT_MASKED);
     }
@@ -179,6 +189,8 @@ const char *report_take_check(void)
     arch_cpuid(1, 0, leaf);
     if (!(leaf[3] & CPUID_01H_EDX_APIC) || !(leaf[3] & CPUID_01H_EDX_MSR))
         return "the processor has no local APIC or no MSRs";
+    if (read_cr4() & (CR4_CET | CR4_FRED))
+        return "the firmware has shadow stacks (CR4.CET) or FRED on, which this program does not know";
     const uint64_t base = rdmsr(IA32_APIC_BASE);
     if (!(base & APIC_BASE_EN))
         return "the firmware has turned the local APIC off";
@@ -194,13 +206,25 @@ const char *report_take_check(void)
     return NULL;
 }
 
+/* What an exception may have left on would go on in the firmware's code. What the processor does not have is refused.
+ */
+static void all_off(void *unused)
+{
+    (void)unused;
+    arch_wrmsr_safe(IA32_PERF_GLOBAL_CTRL, 0);
+    arch_wrmsr_safe(IA32_PEBS_ENABLE, 0);
+    arch_wrmsr_safe(IA32_DEBUGCTL, 0);
+}
+
 int report_call(void (*f)(void *), void *argument, struct report_trap *trap)
 {
     take();
     const int e = report_take_call(f, argument);
-    give();
-    if (e)
+    if (e) {
         *trap = report_caught;
+        report_take_call(all_off, NULL);
+    }
+    give();
     return e;
 }
 

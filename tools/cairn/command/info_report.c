@@ -24,8 +24,8 @@ static bool is_one_of(struct cairn_slice key, const char *const *names, size_t c
 
 bool cairn_info_report_knows(struct cairn_slice key)
 {
-    static const char *const others[] = {"cairn-report", "machine", "step",  "processor", "pebs", "bts",
-                                         "format",       "in_use",  "acpi.", "screen.",   "card."};
+    static const char *const others[] = {"cairn-report", "machine", "step",  "processor", "pebs",  "bts",
+                                         "format",       "in_use",  "acpi.", "screen.",   "card.", "save.note"};
     return is_one_of(key, others, sizeof(others) / sizeof(others[0])) ||
            is_one_of(key, outcomes, sizeof(outcomes) / sizeof(outcomes[0]));
 }
