@@ -59,10 +59,19 @@ def test_monitor():
                 at = transcript.index(line, at) + 1
 
 
+def anchors(page):
+    """Of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    return {re.sub(r"[^\w -]", "", re.sub(r"\]\(.*?\)", "", heading)).strip().lower().replace(" ", "-")
+            for heading in re.findall(r"^#+ (.*)$", text, re.M)}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(cb.ROOT)))
 def test_links(document):
-    for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
-        assert (document.parent / target).exists(), f"{document.name}: {target} is not there"
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", document.read_text(encoding="utf-8")):
+        page = document.parent / target if target else document
+        assert page.exists(), f"{document.name}: {target} is not there"
+        assert not anchor or anchor in anchors(page), f"{document.name}: {target} has no heading for #{anchor}"
 
 
 def test_files_named_in_reading():
