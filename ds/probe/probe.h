@@ -98,6 +98,7 @@ struct ds_probe_row {
     const char *how;      /* how it is found out */
     unsigned needs;
     const char *not_arch; /* why nobody asks it of architectural PEBS; NULL: it is asked */
+    const char *answers;  /* beside "other", the model's and the policy's, with a blank between two; NULL: none */
 };
 
 enum ds_probe_question {
@@ -142,6 +143,8 @@ extern const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS];
 /* The question, and what the model does by default. */
 const char *ds_probe_question(const struct ds_probe_row *row);
 const char *ds_probe_model(const struct ds_probe_row *row);
+/* Whether the question has that answer. */
+bool ds_probe_lists(const struct ds_probe_row *row, const char *answer);
 
 /* ---- costs ------------------------------------------------------------------------------------------------------- */
 

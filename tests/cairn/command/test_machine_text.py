@@ -3,13 +3,15 @@
 people copy it. `cairn info` and `cairn probe` show them; what is wrong is one line."""
 
 import json
+import os
 import random
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from cairn_tool import GOLDEN, LEAKS, cairn, text_of
+from cairn_tool import CAIRN, GOLDEN, LEAKS, cairn, text_of
 
 SAMPLE = Path(__file__).resolve().parents[1] / "cairn-machine.txt"
 TEXT = SAMPLE.read_text(encoding="ascii")
@@ -53,6 +55,9 @@ def test_info_of_a_report():
     assert " fit=end_le drop_reload=yes " in said and "not known to this version" not in said and "cairn=" not in said
     assert "streams" not in said and "lost" not in said
     assert " 0.cpuid.00000001.00000000 000506e3 00000800" in shown(["info", "--all"], TEXT)[1]
+    order = [said.index(f"\n{title}") for title in ("processor ", "what came of it\n", "the probe, ", "Debug Store\n",
+                                                    "detection, hw", "ACPI tables\n", "screen 0: none")]
+    assert order == sorted(order) and "\n\n\n" not in said
     assert shown(["info", "--next"], TEXT)[1] == "probe\n"
 
 
@@ -66,6 +71,15 @@ def test_probe_of_a_report():
     assert f"\nbts {least} {median} {p99} a BTS record\n" in said
     found = json.loads(shown(["probe", "--to", "json"], TEXT)[1])
     assert found["brand"] == "QEMU qemu-ds skylake @ 2.60GHz" and not found["damaged"] and len(found["costs"]) == 9
+
+
+def test_screens():
+    """The modes of a screen are many."""
+    modes = "".join(f"screen.0.mode.{n}=1024x768, format 1\n" for n in range(30))
+    text = TEXT.replace("screen.0=none: no Graphics Output Protocol\n", "screen.0=800x600, format 1\n" + modes)
+    said, everything = (shown(["info", *option], text)[1] for option in ([], ["--all"]))
+    assert "\nscreen 0: 800x600, format 1\n" in said and "1024x768" not in said
+    assert everything.count("1024x768") == 30 and "\n 0 800x600, format 1\n" in everything
 
 
 @pytest.mark.parametrize("change", [
@@ -128,18 +142,45 @@ def test_card_however_it_comes(change):
     assert shown(["info"], change(CARD)) == shown(["info"], CARD)
 
 
-@pytest.mark.parametrize("text, words", ids=["typo", "cut", "no word", "open quote", "short"], argvalues=[
-    (CARD.replace("906a3", "906a8"), "its sum is "),
-    (CARD[:CARD.index("sum=")], "its last word, sum=, is missing: it is not whole"),
-    (CARD.replace("as=0", "as 0"), "'as' is not NAME=VALUE: what follows is not read"),
+TO_DO = "correct it as the photograph shows it\n"
+
+
+@pytest.mark.parametrize("text, words", ids=["typo", "answer", "question", "name", "cut", "no word", "open quote",
+                                             "short"], argvalues=[
+    (CARD.replace("906a3", "906a8"), "its sum is 8988, not 28ea: a word is mistyped: compare each row with the photo"),
+    (CARD.replace("shadow=even", "shadow=evem"), f"row 4: 'shadow=evem' is mistyped: {TO_DO}"),
+    (f"It says:\n\n{CARD.replace('shadow=unev', 'shodow=unev')}", f"row 5: 'shodow=uneven' is mistyped: {TO_DO}"),
+    (CARD.replace("pebs=4", "pehs=4"), f"row 3: 'pehs=4' is mistyped: {TO_DO}"),
+    (CARD[:CARD.index("sum=")], "its last word, sum=, is missing: add what the photograph shows\n"),
+    (CARD.replace("as=0", "as 0"), f"row 5: 'as' is not NAME=VALUE, what follows is not read: {TO_DO}"),
     ('cairn=0.3.0 brand="12th', "its last word, sum=, is missing"), ("cairn=1", "its last word, sum=, is missing")])
 def test_bad_card(text, words):
-    """What is there is shown."""
+    """It is told first; what is there is shown, and nothing is concluded from it."""
     for command in ("info", "probe"):
         status, said, errors = shown([command], text)
         assert status == 1
         assert "a run's card: " + words in errors and errors.count("\n") == 1 + (command == "probe" and not said)
+        assert "likewise" not in said and "questions: " not in said
     assert shown(["info"], text)[1].startswith("kernel ")
+
+
+def test_bad_card_is_told_first():
+    """More is shown than a pipe's buffer holds."""
+    text = TEXT[TEXT.index("\ncairn="):].replace("shadow=even", "shadow=evem")
+    done = subprocess.run([CAIRN, "probe", "-"], input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False, env={**os.environ, **LEAKS})
+    assert done.stdout.startswith("cairn: standard input: a run's card: row 5: ") and len(done.stdout) > 5000
+    assert "not determined: 'evem' is not an answer to it that this version knows" in done.stdout
+
+
+def test_card_of_a_later_version():
+    """Its sum is right: what this version does not know is no error, and no finding either."""
+    text = card(HEAD + "new=1 probe=0 asked=processor fit=later rip=next colour=red")
+    status, said, errors = shown(["probe"], text)
+    assert (status, errors) == (0, "") and "likewise" not in said
+    assert "not determined: 'later' is not an answer to it that this version knows" in said
+    assert "3 questions: 1 as the model's default, 0 otherwise, 2 not determined" in said
+    assert shown(["info"], text)[1].endswith("\nnot known to this version\n card.new=1\n")
 
 
 @pytest.mark.parametrize("text, what", ids=["report", "card"], argvalues=[

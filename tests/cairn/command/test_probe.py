@@ -21,7 +21,7 @@ def test_table():
     flat = re.sub(r"\s+", " ", text)
     assert "found: below a maximum of 3 sizes, 3 sizes + 1 and 2 sizes + 1: 3, 4 and 3 records" in flat
     assert "not determined: needs two counters with PEBS, one of them for branches" in flat
-    assert "5 questions: 2 as the model's default, 2 otherwise, 1 not determined" in flat
+    assert "5 questions: 1 as the model's default, 2 otherwise, 2 not determined" in flat
     assert "the model does likewise with ds.policy.fit=start_lt" in flat  # shadow is no policy
     assert flat.count("ds.policy.") == 1
     assert re.search(r"^record +250 +270 +410   a PEBS record", text, re.M)

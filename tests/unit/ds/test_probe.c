@@ -59,6 +59,7 @@ static void expect(const struct ds_model_preset *p, const struct ds_model_policy
         if (strcmp(results[i].answer, why ? "" : does) != 0 || (why && strcmp(results[i].evidence, why) != 0))
             fail_msg("%s: %s is %s, answered '%s': %s", p->name, row->name, does, results[i].answer,
                      results[i].evidence);
+        assert_true(why || ds_probe_lists(row, does));
     }
 }
 

@@ -257,6 +257,8 @@ static void no_trace(const struct cairn_input *input)
 static int open_report(struct source *source, const struct cairn_command *command)
 {
     const int e = cairn_machine_text_read(&source->log, &source->input);
+    if (!e && source->log.flaw[0] && command->reports) /* before what it makes doubtful */
+        cairn_error("%s: %s: %s", source->input.name, source->log.report, source->log.flaw);
     if (!e && command->reports)
         return 0;
     if (!e)
@@ -410,7 +412,6 @@ static int show_all(struct source *source, const struct cairn_command *command)
 static int close_log(struct source *source, const struct cairn_command *command, int status)
 {
     if (source->log.report && source->log.flaw[0]) {
-        cairn_error("%s: %s: %s", source->input.name, source->log.report, source->log.flaw);
         status = status ? status : CAIRN_BAD;
     } else if (!source->log.report &&
                cairn_report_damage(stderr, &source->log, command->all_damage ? SIZE_MAX : DAMAGE_SHOWN)) {

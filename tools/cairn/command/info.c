@@ -402,11 +402,23 @@ static void print_other(const struct cairn_log *log)
     }
 }
 
+static void print_trace(const struct cairn_log *log)
+{
+    if (!log->etl)
+        print_streams(log);
+    print_kinds(log);
+    cairn_info_providers(log);
+    putchar('\n');
+    cairn_info_value(log, "guest's verdict", "end.verdict");
+    cairn_info_value(log, "panic", "end.panic");
+    cairn_print_losses(log, "lost             ", 17);
+}
+
 static bool all, next, lost;
 static const struct cairn_option options[] = {
     {0, "next", NULL, "show only which commands can show something of this log", .on = &next},
     {0, "lost", NULL, "show only what was lost, and which option keeps more", .on = &lost},
-    {'a', "all", NULL, "also show memory map, CPUID leaves, MSRs and the end summary", .on = &all},
+    {'a', "all", NULL, "also show memory map, CPUID leaves, MSRs, screen modes and the end summary", .on = &all},
     CAIRN_LOG_OPTIONS,
 };
 
@@ -428,9 +440,11 @@ static int show(const struct cairn_log *log)
     }
     if (log->own) {
         print_machine(log);
-        print_debug_store(log);
         if (log->report)
             cairn_info_report(log);
+        print_debug_store(log);
+        if (log->report)
+            cairn_info_report_store(log);
     } else if (log->etl->cairn) {
         printf("%-16s %s\n\n", "emulated", "not told: an ETL file has no place for it");
     }
@@ -448,20 +462,10 @@ static int show(const struct cairn_log *log)
         cairn_info_section(log, "\nrecorded by cairn grab", "grab.");
         cairn_info_section(log, "\nend", "end.");
     }
-    if (!log->etl && !log->report)
-        print_streams(log);
-    print_kinds(log);
-    cairn_info_providers(log);
-    putchar('\n');
-    cairn_info_value(log, "guest's verdict", "end.verdict");
-    cairn_info_value(log, "panic", "end.panic");
-    if (log->report) {
-        cairn_info_value(log, "  checks passed", "end.pass");
-        cairn_info_value(log, "  failed", "end.fail");
-        cairn_info_value(log, "  skipped", "end.skip");
-    } else {
-        cairn_print_losses(log, "lost             ", 17);
-    }
+    if (log->report)
+        cairn_info_report_lists(log, all);
+    else
+        print_trace(log);
     print_other(log);
     return CAIRN_GOOD;
 }

@@ -24,8 +24,9 @@ static bool is_one_of(struct cairn_slice key, const char *const *names, size_t c
 
 bool cairn_info_report_knows(struct cairn_slice key)
 {
-    static const char *const others[] = {"cairn-report", "machine", "step",  "processor", "pebs",  "bts",
-                                         "format",       "in_use",  "acpi.", "screen.",   "card.", "save.note"};
+    static const char *const others[] = {"cairn-report", "machine",  "step",     "processor", "pebs",
+                                         "bts",          "format",   "in_use",   "acpi.",     "screen.",
+                                         "card.more",    "card.smi", "card.hw.", "save.note"};
     return is_one_of(key, others, sizeof(others) / sizeof(others[0])) ||
            is_one_of(key, outcomes, sizeof(outcomes) / sizeof(outcomes[0]));
 }
@@ -70,15 +71,35 @@ static void print_answers(const struct cairn_log *log, uint32_t cpu)
 
 void cairn_info_report(const struct cairn_log *log)
 {
+    if (cairn_has_key(&log->text, "end.verdict"))
+        putchar('\n');
+    cairn_info_value(log, "guest's verdict", "end.verdict");
+    cairn_info_value(log, "panic", "end.panic");
+    cairn_info_value(log, "  checks passed", "end.pass");
+    cairn_info_value(log, "  failed", "end.fail");
+    cairn_info_value(log, "  skipped", "end.skip");
+    cairn_info_value(log, "  SMIs", "card.smi");
+    cairn_info_value(log, "  and more", "card.more");
+    print_outcomes(log);
+    for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
+        print_answers(log, cpu);
+}
+
+void cairn_info_report_store(const struct cairn_log *log)
+{
     cairn_info_value(log, "  PEBS", "pebs");
     cairn_info_value(log, "  BTS", "bts");
     cairn_info_value(log, "  in use", "in_use");
     cairn_info_value(log, "  of processor", "card.hw.pebs");
     cairn_info_value(log, "    branch trace", "card.hw.bts");
+}
+
+void cairn_info_report_lists(const struct cairn_log *log, bool all)
+{
     cairn_info_section(log, "\nACPI tables", "acpi.");
-    cairn_info_section(log, "\nscreen", "screen.");
-    for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
-        print_answers(log, cpu);
-    cairn_info_value(log, "  and more", "card.more");
-    print_outcomes(log);
+    if (all)
+        cairn_info_section(log, "\nscreens, and the modes that each has", "screen.");
+    for (unsigned i = 0; !all && cairn_has_key(&log->text, "screen.%u", i); i++)
+        printf("%s%u: %.*s\n", i ? "                 " : "\nscreen           ", i,
+               CAIRN_SLICE(cairn_key(&log->text, "screen.%u", i)));
 }

@@ -4,8 +4,12 @@
 
 #include "tools/cairn/log/log.h"
 
-/* What only a report has, and the probe's answers in short; behind the lines about the Debug Store. */
+/* Behind the machine: the verdict, what came of the steps, and the probe's answers in short. */
 void cairn_info_report(const struct cairn_log *log);
+/* Behind the lines about the Debug Store: what a report has of it. */
+void cairn_info_report_store(const struct cairn_log *log);
+/* At the end: ACPI's tables and screens; with `all` their modes, too. */
+void cairn_info_report_lists(const struct cairn_log *log, bool all);
 /* Whether a key is one of these. */
 bool cairn_info_report_knows(struct cairn_slice key);
 

@@ -27,6 +27,7 @@ static const struct cairn_option options[] = {
 struct asked { /* one question, as the log has it */
     struct cairn_slice name, answer, evidence;
     const struct ds_probe_row *row; /* NULL: not one of this version's */
+    char no_answer[80];             /* where the answer is not one of its answers */
 };
 
 /* Takes what is before the next '|' off. */
@@ -53,6 +54,13 @@ static bool read_asked(const struct cairn_log *log, uint32_t cpu, unsigned n, st
     for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
         if (cairn_slice_is(a->name, ds_probe_rows[i].name))
             a->row = &ds_probe_rows[i];
+    char answer[24];
+    cairn_slice_text(answer, sizeof(answer), a->answer);
+    if (a->row && answer[0] && !ds_probe_lists(a->row, answer)) { /* mistyped, or of a later version */
+        snprintf(a->no_answer, sizeof(a->no_answer), "'%s' is not an answer to it that this version knows", answer);
+        a->answer.size = 0;
+        a->evidence = cairn_slice_of(a->no_answer);
+    }
     return true;
 }
 
@@ -221,13 +229,17 @@ static void print_difference(const struct cairn_log *log, uint32_t cpu)
     int used = 0;
     for (; read_asked(log, cpu, all, &a); all++) {
         different += differs(&a);
-        unknown += !a.answer.size;
+        unknown += !a.answer.size || !a.row;
         if (differs(&a) && is_policy(&a) && used < (int)sizeof(set))
             used += snprintf(set + used, sizeof(set) - (size_t)used, " ds.policy.%.*s=%.*s", CAIRN_SLICE(a.name),
                              CAIRN_SLICE(a.answer));
     }
     if (!log->report && cairn_log_damaged(log) && all < DS_PROBE_ROWS)
         printf("%u of %u questions are in this log, which is damaged\n", all, (unsigned)DS_PROBE_ROWS);
+    if (log->miscopied) {
+        printf("%u questions, not compared with the model: the card is mistyped, or cut\n", all);
+        return;
+    }
     printf("%u questions: %u as the model's default, %u otherwise, %u not determined\n", all, all - different - unknown,
            different, unknown);
     if (set[0]) {

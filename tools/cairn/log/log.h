@@ -60,7 +60,8 @@ struct cairn_log {
     bool has_end, has_truth;
     bool panic;         /* dumped by a panic: the CPUs were stopped wherever they were */
     const char *report; /* text of a machine without a trace (machine_text.h), in words; NULL: a log */
-    char flaw[128];     /* then: what is wrong with it, or "" */
+    char flaw[160];     /* then: what is wrong with it, or "" */
+    bool miscopied;     /* a card that does not prove itself: nothing is concluded from its words */
 };
 
 struct cairn_choice {             /* what to read, and how; zeroed: the usual */

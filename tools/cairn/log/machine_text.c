@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/probe/probe.h"
 #include "kernel/lib/crc32c.h"
 #include "tools/cairn/base/bytes.h"
 
@@ -92,7 +93,7 @@ static void read_report(struct cairn_log *log, struct text text)
 
 /* ---- a card ------------------------------------------------------------------------------------------------------ */
 
-/* The last one, from its first word on, with one blank between two words; size 0: there is none. */
+/* The last one, from its first word on; size 0: there is none. */
 static struct text find_card(struct text all)
 {
     struct text card = {all.at, 0};
@@ -100,14 +101,33 @@ static struct text find_card(struct text all)
         if ((at == all.at || is_blank(at[-1]) || at[-1] == ':') && at + strlen(CARD) < end &&
             !is_blank(at[strlen(CARD)]))
             card = (struct text){at, (size_t)(end - at)};
-    size_t n = 0;
+    return card;
+}
+
+/* With one blank between two words; to be freed. */
+static struct text join_rows(struct text card)
+{
+    struct text words = {cairn_alloc(card.size), 0};
     for (size_t i = 0; i < card.size; i++)
         if (!is_blank(card.at[i]))
-            card.at[n++] = card.at[i] >= ' ' && card.at[i] <= '~' ? card.at[i] : '?';
-        else if (n && card.at[n - 1] != ' ')
-            card.at[n++] = ' ';
-    card.size = n;
-    return card;
+            words.at[words.size++] = card.at[i] >= ' ' && card.at[i] <= '~' ? card.at[i] : '?';
+        else if (words.at[words.size - 1] != ' ')
+            words.at[words.size++] = ' ';
+    return words;
+}
+
+/* In which row of the card the character behind the first `size` of its words is, from 1. */
+static unsigned row_of(struct text card, const char *words, size_t size)
+{
+    unsigned row = 1;
+    size_t letters = 0;
+    for (size_t i = 0; i < size; i++)
+        letters += words[i] != ' ';
+    for (size_t i = 0; i < card.size && (letters || is_blank(card.at[i])); i++) {
+        letters -= !is_blank(card.at[i]);
+        row += card.at[i] == '\n';
+    }
+    return row;
 }
 
 struct word {
@@ -145,8 +165,9 @@ struct answer {
 struct reading {
     FILE *lines; /* as of a log's machine stream */
     uint64_t cpu;
-    bool probe; /* what follows are answers of that CPU */
-    bool cut;   /* some had no room */
+    bool probe;                 /* what follows are answers of that CPU */
+    bool cut;                   /* some had no room */
+    struct cairn_slice no_word; /* the first that no card has */
     struct {
         struct answer *items;
         size_t count, room;
@@ -192,6 +213,17 @@ static void read_verdict(struct reading *r, struct cairn_slice value)
     }
 }
 
+static bool is_answer(const struct word *w)
+{
+    char name[32], answer[32];
+    cairn_slice_text(name, sizeof(name), w->name);
+    cairn_slice_text(answer, sizeof(answer), w->value);
+    for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
+        if (strcmp(ds_probe_rows[i].name, name) == 0)
+            return !answer[0] || ds_probe_lists(&ds_probe_rows[i], answer);
+    return false;
+}
+
 static void read_word(struct reading *r, const struct word *w)
 {
     static const struct {
@@ -200,7 +232,8 @@ static void read_word(struct reading *r, const struct word *w)
         {"cairn", "kernel.version"}, {"sig", "cpu.0.signature"},   {"ucode", "cpu.0.microcode"},
         {"cpus", "machine.cpus"},    {"hv", "machine.hypervisor"}, {"brand", "cpu.0.brand"},
         {"ds", "ds.backend"},        {"pebs", "ds.format"},        {"bts", "ds.bts"},
-        {"panic", "end.panic"},      {"more", "card.more"},
+        {"panic", "end.panic"},      {"more", "card.more"},        {"hw.pebs", "card.hw.pebs"},
+        {"hw.bts", "card.hw.bts"},   {"smi", "card.smi"},
     };
     r->cut |= cairn_slice_is(w->name, "more");
     for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -218,20 +251,40 @@ static void read_word(struct reading *r, const struct word *w)
     } else if (r->probe && cairn_slice_is(w->name, "as")) {
         for (size_t i = 0; i < r->first.count; i++)
             add_answer(r, (struct answer){r->first.items[i].name, r->first.items[i].value, true});
-    } else if (r->probe) {
-        add_answer(r, (struct answer){w->name, w->value, false});
     } else {
-        fprintf(r->lines, "card.%.*s=%.*s\n", CAIRN_SLICE(w->name), CAIRN_SLICE(w->value));
+        if (!r->no_word.size && !(r->probe && is_answer(w)))
+            r->no_word = w->all;
+        if (r->probe)
+            add_answer(r, (struct answer){w->name, w->value, false});
+        else
+            fprintf(r->lines, "card.%.*s=%.*s\n", CAIRN_SLICE(w->name), CAIRN_SLICE(w->value));
     }
 }
 
-/* The words up to sum=, which is told whether it is right. */
-static void read_words(struct cairn_log *log, struct text card, struct reading *r)
+/* Behind what is wrong. */
+#define TO_DO "correct it as the photograph shows it"
+
+/* Where its sum is wrong: the word that no card has, else what there is to do. */
+static void blame(struct cairn_log *log, struct text card, const char *words, struct cairn_slice word,
+                  const char *right, struct cairn_slice sum)
 {
-    const char *start = card.at;
+    char shown[48], typed[8];
+    if (word.size)
+        snprintf(log->flaw, sizeof(log->flaw), "row %u: '%s' is mistyped: " TO_DO,
+                 row_of(card, words, (size_t)(word.at - words)), cairn_slice_text(shown, sizeof(shown), word));
+    else
+        snprintf(log->flaw, sizeof(log->flaw),
+                 "its sum is %s, not %s: a word is mistyped: compare each row with the photograph", right,
+                 cairn_slice_text(typed, sizeof(typed), sum));
+}
+
+/* The words up to sum=, which is told whether it is right. */
+static void read_words(struct cairn_log *log, struct text card, struct text words, struct reading *r)
+{
+    const char *start = words.at;
     char shown[24], right[8];
     struct word w;
-    while (take_word(&card, &w)) {
+    while (take_word(&words, &w)) {
         if (!cairn_slice_is(w.name, "sum")) {
             read_word(r, &w);
             continue;
@@ -239,27 +292,28 @@ static void read_words(struct cairn_log *log, struct text card, struct reading *
         const size_t size = (size_t)(w.all.at - start);
         snprintf(right, sizeof(right), "%04x", kcrc32c(0, start, size ? size - 1 : 0) & 0xFFFF);
         if (!cairn_slice_is(w.value, right))
-            snprintf(log->flaw, sizeof(log->flaw), "its sum is %s, not %s: something was copied wrongly", right,
-                     cairn_slice_text(shown, sizeof(shown), w.value));
+            blame(log, card, start, r->no_word, right, w.value);
         return;
     }
     if (w.all.size)
-        snprintf(log->flaw, sizeof(log->flaw), "'%s' is not NAME=VALUE: what follows is not read",
-                 cairn_slice_text(shown, sizeof(shown), w.all));
+        snprintf(log->flaw, sizeof(log->flaw), "row %u: '%s' is not NAME=VALUE, what follows is not read: " TO_DO,
+                 row_of(card, start, (size_t)(w.all.at - start)), cairn_slice_text(shown, sizeof(shown), w.all));
     else
-        snprintf(log->flaw, sizeof(log->flaw), "its last word, " SUM ", is missing: it is not whole");
+        snprintf(log->flaw, sizeof(log->flaw), "its last word, " SUM ", is missing: add what the photograph shows");
 }
 
 static void read_card(struct cairn_log *log, struct text card)
 {
     char *lines = NULL;
     size_t size;
+    const struct text words = join_rows(card);
     struct reading r = {.lines = open_memstream(&lines, &size)};
     if (!r.lines)
         cairn_out_of_memory();
     log->report = "a run's card";
-    read_words(log, card, &r);
+    read_words(log, card, words, &r);
     write_answers(&r);
+    log->miscopied = log->flaw[0];
     if (fclose(r.lines) != 0)
         cairn_out_of_memory();
     cairn_text_lines(&log->text, lines, size);
@@ -268,6 +322,7 @@ static void read_card(struct cairn_log *log, struct text card)
     free(r.first.items);
     free(r.answers.items);
     free(lines);
+    free(words.at);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
