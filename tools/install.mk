@@ -20,7 +20,7 @@ uninstall:
 	rm -f $(INSTALLED) $(addprefix $(INSTALLED_DOCS)/,$(DOCS:docs/%=%))
 	-rmdir $(addprefix $(INSTALLED_DOCS)/,learn how-to explain reference silicon/reports silicon) $(INSTALLED_DOCS)
 
-QDS_PAGES := ci qemu-ds rr
+QDS_PAGES := how-to/ci how-to/qemu-ds how-to/rr reference/qemu-ds
 INSTALLED_QDS := $(addprefix $(DESTDIR)$(PREFIX)/,bin/qemu-ds-run \
                    $(addprefix lib/qemu-ds/,guest.py programs.py tsc.py qemu-ds.so) \
                    share/man/man1/qemu-ds-run.1 $(QDS_PAGES:%=share/doc/qemu-ds/%.md))
@@ -28,7 +28,7 @@ QDS_GUEST := $(DESTDIR)$(PREFIX)/bin/qemu-ds-guest
 QDS_GUEST_PAGE := $(DESTDIR)$(PREFIX)/share/man/man1/qemu-ds-guest.1
 install-qemu-ds: qemu-ds
 	@set -e; set -- $(addprefix tools/qemu-ds/,qemu-ds-run guest.py programs.py tsc.py) $(B)/qemu-ds.so \
-	    tools/qemu-ds/qemu-ds-run.1 $(QDS_PAGES:%=docs/how-to/%.md); \
+	    tools/qemu-ds/qemu-ds-run.1 $(QDS_PAGES:%=docs/%.md); \
 	for to in $(INSTALLED_QDS); do \
 	    mode=644; case $$1 in */qemu-ds-run | */guest.py) mode=755 ;; esac; \
 	    install -D -m $$mode $$1 $$to; echo $$to; shift; done
@@ -36,7 +36,7 @@ install-qemu-ds: qemu-ds
 	@ln -sf qemu-ds-run.1 $(QDS_GUEST_PAGE); echo $(QDS_GUEST_PAGE)
 uninstall-qemu-ds:
 	rm -f $(INSTALLED_QDS) $(QDS_GUEST) $(QDS_GUEST_PAGE)
-	-rmdir $(DESTDIR)$(PREFIX)/lib/qemu-ds $(DESTDIR)$(PREFIX)/share/doc/qemu-ds
+	-rmdir $(DESTDIR)$(PREFIX)/lib/qemu-ds $(addprefix $(DESTDIR)$(PREFIX)/share/doc/qemu-ds,/how-to /reference /)
 
 INSTALLED_GRAB := $(addprefix $(DESTDIR)$(PREFIX)/,bin/cairn-grab share/man/man1/cairn-grab.1)
 install-grab: grab

@@ -254,7 +254,7 @@ def plugin(root):
 
 
 def sharing(root):
-    """docs/how-to/qemu-ds.md, section 9, with the installed plugin: perf c2c names the line that two threads share."""
+    """docs/how-to/qemu-ds.md, section 5, with the installed plugin: perf c2c names the line that two threads share."""
     page = (ROOT / "docs/how-to/qemu-ds.md").read_text(encoding="utf-8")
     commands = re.search(r"^```\n(make build/linux-sharing.*?)^```", page, re.M | re.S)[1]
     printed = root.run(commands.replace("tools/qemu-ds/guest.py", "qemu-ds-guest"), f"/{SOURCE}")

@@ -95,8 +95,8 @@ def differences(generator, modes, output):
 
 
 def boot(folder, seed, pieces, modes, cpus):
-    # Where QEMU drops blocks at the moment one has stored into itself, some count twice: docs/how-to/qemu-ds.md,
-    # section 4.
+    # Where QEMU drops blocks at the moment one has stored into itself, some count twice: docs/reference/qemu-ds.md,
+    # section 3.
     generator = Generator(seed, pieces, changes=cpus == 1)
     code = generator.image(folder, list(modes.values()))
     image = assemble(folder, "random", f"SMP={int(cpus > 1)}")

@@ -26,6 +26,9 @@
 #include "tools/qemu-ds/vcpu/flags.h"
 #include "tools/qemu-ds/zeros/uncounted.h"
 
+/* Since when QEMU has what the plugin uses. 10.0 (API 4): scoreboards, inline additions, conditional callbacks,
+ * read_register, read_memory_vaddr. 10.1 (5): write_register, read_memory_hwaddr, write_memory_hwaddr, translate_vaddr.
+ * 10.2 (still 5): register_vcpu_discon_cb. 11.0 (6): set_pc. 11.1 (7): userdata in each callback. By qemu-plugin.h. */
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
 

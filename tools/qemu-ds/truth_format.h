@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The format that the writer of truth= and its reader, `cairn check --plugin`, share (docs/how-to/qemu-ds.md, "The
+/* The format that the writer of truth= and its reader, `cairn check --plugin`, share (docs/reference/qemu-ds.md, "The
  * truth"). */
 #pragma once
 

@@ -65,7 +65,7 @@ bool random_precise(const struct random_machine *machine, enum random_event even
 
 /* Opens an event that counts nothing, and leaves it open: Linux patches its scheduler's code where the first event of a
  * thread comes and where the last one has gone, and that is no good while QEMU's other vCPU translates that code
- * (docs/how-to/qemu-ds.md, section 4). False: it cannot be opened. */
+ * (docs/reference/qemu-ds.md, section 3). False: it cannot be opened. */
 bool random_hold_event(void);
 
 /* The child stands at its entry, is let go, and has ended when these return: NULL, or what went wrong (static). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What qemu-ds says it did (truth=FILE, docs/how-to/qemu-ds.md): the processor's own account, if QEMU is the processor.
+ * What qemu-ds says it did (truth=FILE, docs/reference/qemu-ds.md): the processor's own account, if QEMU
+ * is the processor.
  */
 #pragma once
 

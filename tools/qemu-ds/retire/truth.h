@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes what the plugin did, line by line, for comparison with what the guest found: docs/how-to/qemu-ds.md, "The
+ * Writes what the plugin did, line by line, for comparison with what the guest found: docs/reference/qemu-ds.md, "The
  * truth". Without truth=FILE it writes nothing. Call it on the vCPU's thread, after its counts are up to date: all
  * instructions, as of QDS_ALL_RINGS.
  */
