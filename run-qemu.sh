@@ -47,19 +47,19 @@ parse() {
             [ $# -ge 2 ] || die $USAGE "$1 needs a value (--help)"
             printf -v "$name" %s "$2" && shift ;;
         --raw | --monitor | --icount | --gdb | --secure-boot | --which) printf -v "$name" 1 ;;
-        --help | -h)
-            cat "$here/tools/run-qemu.txt"
-            "$build/cairn-options" help 2>/dev/null || echo "  (made by 'make tools'; see docs/reference/options.md)"
-            exit 0
-            ;;
-        -*) die $USAGE "unknown option $1 (--help)" ;;
+        --help | -h) cat "$here/tools/run-qemu.txt"; exit ;;
+        --help-options)
+            [ -x "$build/cairn-options" ] || die $TROUBLE "run 'make tools' first, or see docs/reference/options.md"
+            exec "$build/cairn-options" help ;;
+        -*) # shellcheck disable=SC2046 # the names of all options
+            name=$("$build/cairn-options" nearest "$1" $(sed -n 's/^  \(--[a-z-]*\).*/\1/p' "$here/tools/run-qemu.txt"))
+            die $USAGE "unknown option $1${name:+: did you mean $name?} (--help)" ;;
         *=*) words+=("$1") ;;
         *) die $USAGE "'$1' is neither an option nor key=value (--help)" ;;
         esac
         shift
     done
-    number --smp "$smp" 1 255; number --timeout "$timeout" 0 999999
-    check_mem
+    number --smp "$smp" 1 255; number --timeout "$timeout" 0 999999; check_mem
     case $accel in tcg | kvm) ;; *) die $USAGE "--accel $accel: must be tcg or kvm" ;; esac
     [ $icount = 0 ] || [ "$accel" = tcg ] || die $USAGE "--icount needs --accel tcg"
     [ -z "$image" ] || [ -r "$image" ] || die $USAGE "--image $image: cannot be read"

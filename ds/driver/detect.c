@@ -74,18 +74,17 @@ static uint64_t pebs_counters(const struct ds_caps *caps, unsigned model)
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
 {
     struct ds_detection detection = {.machine = machine, .caps = caps}, *d = &detection;
-    uint32_t leaf0[4], *const leaf1 = d->leaf1, leaf0a[4] = {0}, leaf1a[4] = {0};
+    uint32_t leaf0[4], *const leaf1 = d->leaf1, leaf0a[4] = {0}, leaf1a[4] = {0}, hypervisor[4];
     memset(caps, 0, sizeof *caps);
 
     ds_detect_cpuid(d, 0, 0, leaf0);
-    char vendor[12];
-    memcpy(vendor, &leaf0[1], 4);
-    memcpy(vendor + 4, &leaf0[3], 4);
-    memcpy(vendor + 8, &leaf0[2], 4);
+    const uint32_t vendor[] = {leaf0[1], leaf0[3], leaf0[2]};
     bool intel = memcmp(vendor, "GenuineIntel", 12) == 0, amd = memcmp(vendor, "AuthenticAMD", 12) == 0;
+    ds_detect_cpuid(d, CPUID_HYPERVISOR, 0, hypervisor);
     ds_detect_require(d, "CPUID.00H vendor", leaf0[1], intel, "GenuineIntel",
-                      amd ? "the processor is AuthenticAMD: AMD has no Debug Store (its precise sampling is IBS)"
-                          : "the processor is not GenuineIntel: only Intel has a Debug Store");
+                      memcmp(&hypervisor[1], "TCGT", 4) == 0 ? "QEMU's emulated CPU has no Debug Store"
+                      : amd ? "the processor is AuthenticAMD: AMD has no Debug Store (its precise sampling is IBS)"
+                            : "the processor is not GenuineIntel: only Intel has a Debug Store");
     if (!intel) {
         ds_caps_no_bts(caps, caps->reason);
         return -ENODEV;

@@ -44,8 +44,7 @@ static void say(const struct boot_info *info)
                 who, (long)arch_tsc_offset(arch_tsc_bounds(who)),
                 (unsigned long)arch_tsc_uncertainty(arch_tsc_bounds(who)), apart, kcpu_count);
     else if (kcpu_count > 1 + unknown)
-        kprintf("time: the TSCs of %u CPUs are one, as far as %lu cycles can tell\n", kcpu_count - unknown,
-                (unsigned long)widest);
+        kprintf("time: the TSCs of %u CPUs agree to within %lu cycles\n", kcpu_count - unknown, (unsigned long)widest);
 }
 KPHASE(KPHASE_PROCESSORS, say);
 

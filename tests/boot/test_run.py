@@ -228,9 +228,20 @@ def test_qemu_refuses(tmp_path):
 
 def test_help_and_which():
     done = subprocess.run([cb.ROOT / "run-qemu.sh", "--help"], capture_output=True, text=True, check=True)
-    assert "usage: ./run-qemu.sh" in done.stdout and "workload=" in done.stdout
+    assert "usage: ./run-qemu.sh" in done.stdout and len(done.stdout.splitlines()) <= 80
+    done = subprocess.run([cb.ROOT / "run-qemu.sh", "--help-options"], capture_output=True, text=True, check=True)
+    assert "  workload=" in done.stdout
     done = subprocess.run([cb.ROOT / "run-qemu.sh", "--which"], capture_output=True, text=True, check=True)
     assert "accelerator tcg" in done.stdout and "firmware" in done.stdout
+
+
+@pytest.mark.parametrize("wrong, meant", [
+    ("--timeuot", "did you mean --timeout?"), ("--qemuds", "did you mean --qemu-ds?"), ("--frobnicate", "(--help)"),
+    ("wrkload=mix", "Did you mean workload=mix?"), ("pebs.record=4", "Did you mean pebs.records=4?")])
+def test_misspelt_option(wrong, meant):
+    done = subprocess.run([cb.ROOT / "run-qemu.sh", wrong], capture_output=True, text=True, check=False)
+    assert done.returncode == cb.USAGE and meant in done.stderr, done.stderr
+    assert "did you mean" in done.stderr.lower() or meant == "(--help)"
 
 
 def hanging_kernel():

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/error.h"
+#include "tools/cairn/base/nearest.h"
 #include "tools/cairn/command/command.h"
 
 static void usage(FILE *to)
@@ -19,40 +20,15 @@ static void usage(FILE *to)
           to);
 }
 
-/* How many letters are to be changed, put in, taken out or swapped with the next to make one word of the other; of
- * words shorter than 16. */
-static unsigned differences(const char *a, const char *b)
+static const char *command_name(size_t i, const void *context)
 {
-    unsigned d[16][16];
-    const unsigned m = (unsigned)strnlen(a, 16), n = (unsigned)strnlen(b, 16);
-    if (m == 16 || n == 16)
-        return 16;
-    for (unsigned i = 0; i <= m; i++)
-        for (unsigned j = 0; j <= n; j++) {
-            if (!i || !j) {
-                d[i][j] = i + j;
-                continue;
-            }
-            const unsigned changed = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            const unsigned shifted = (d[i - 1][j] < d[i][j - 1] ? d[i - 1][j] : d[i][j - 1]) + 1;
-            d[i][j] = changed < shifted ? changed : shifted;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < d[i][j])
-                d[i][j] = d[i - 2][j - 2] + 1;
-        }
-    return d[m][n];
+    (void)context;
+    return cairn_commands[i] ? cairn_commands[i]->name : NULL;
 }
 
 static int no_command(const char *name)
 {
-    const char *near = NULL;
-    unsigned least = 3; /* more is another word */
-    for (unsigned i = 0; cairn_commands[i]; i++) {
-        const unsigned d = differences(name, cairn_commands[i]->name);
-        if (d < least && d < strlen(name)) {
-            least = d;
-            near = cairn_commands[i]->name;
-        }
-    }
+    const char *near = cairn_nearest(name, command_name, NULL);
     if (name[0] == '-')
         cairn_error("'%s' is no option: --help and --version are; those of a command stand behind it", name);
     else if (near)

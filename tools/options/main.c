@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/cairn/base/nearest.h"
 #include "tools/cairn/base/wrap.h"
 #include "tools/options/describe.h"
 #include "tools/options/processor.h"
@@ -22,8 +23,41 @@ static void wrap(FILE *to, const char *text, unsigned column, unsigned indent)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: cairn-options check [--emulated] [--cpus N] KEY=VALUE... | help | docs\n");
+    fprintf(stderr,
+            "usage: cairn-options check [--emulated] [--cpus N] KEY=VALUE... | nearest WORD NAME... | help | docs\n");
     return 2;
+}
+
+static const char *option_name(size_t i, const void *context)
+{
+    static struct options_help h;
+    (void)context;
+    return options_describe(i, &h) ? h.name : NULL;
+}
+
+/* Says which option `word` was meant to be, where its name is none but nearly one. */
+static void suggest(const char *word)
+{
+    char name[64];
+    const size_t n = strcspn(word, "=");
+    snprintf(name, sizeof name, "%.*s", (int)n, word);
+    const char *near = cairn_nearest(name, option_name, NULL);
+    if (word[n] && near && strcmp(near, name) != 0)
+        fprintf(stderr, "    Did you mean %s%s?\n", near, word + n);
+}
+
+static const char *argument(size_t i, const void *arguments)
+{
+    return ((char *const *)arguments)[i];
+}
+
+/* Prints the name that the word was meant to be, if one is near. */
+static int nearest(char **argv)
+{
+    const char *near = cairn_nearest(argv[0], argument, argv + 1);
+    if (near)
+        puts(near);
+    return near ? 0 : 1;
 }
 
 /* --emulated: the machine has no Debug Store but that of ds.preset=, so ds=auto will not find another. --cpus N: it has
@@ -48,13 +82,15 @@ static int check(int argc, char **argv)
         }
     kopt_defaults();
     for (int i = 0; i < argc; i++)
-        if (kopt_set(argv[i], strlen(argv[i]), error, sizeof error) != 0)
-            goto bad;
+        if (kopt_set(argv[i], strlen(argv[i]), error, sizeof error) != 0) {
+            wrap(stderr, error, 0, 4);
+            suggest(argv[i]);
+            return 2;
+        }
     bool preset = kopt.ds == KOPT_DS_SOFT || (kopt.ds == KOPT_DS_AUTO && emulated);
     if (kopt_check(error, sizeof error) == 0 && (!preset || options_check_processor(error, sizeof error) == 0) &&
         (!cpus || options_check_sessions(cpus < kopt.cpus ? (uint32_t)cpus : kopt.cpus, error, sizeof error) == 0))
         return 0;
-bad:
     wrap(stderr, error, 0, 4);
     return 2;
 }
@@ -118,6 +154,8 @@ int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "check") == 0)
         return check(argc - 2, argv + 2);
+    if (argc >= 3 && strcmp(argv[1], "nearest") == 0)
+        return nearest(argv + 2);
     if (argc == 2 && strcmp(argv[1], "help") == 0)
         return help();
     if (argc == 2 && strcmp(argv[1], "docs") == 0)

@@ -275,3 +275,21 @@ def test_capture_runs_a_machine(tmp_path):
     assert "verdict  pass\n" in text_of(done) and f"cairn dump {tmp_path}/log | less\n" in text_of(done)
     done = cairn("capture", "--run", "-o", tmp_path / "log", "--", tmp_path / "none")
     assert done.returncode == 3 and "cannot be run: No such file or directory" in errors_of(done)
+
+
+def test_capture_says_how_long_it_waits(tmp_path):
+    """At a terminal, a machine that says nothing for a second has a line that says so, until it speaks."""
+    master, slave = os.openpty()
+    with subprocess.Popen([CAIRN, "capture", "-", "-o", tmp_path / "log"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=slave) as process:
+        os.close(slave)
+        assert b"waiting for the machine: 1 s" in os.read(master, 4096)
+        process.stdin.write(LOADER)
+        process.stdin.flush()
+        shown = b""
+        while b"starting: " not in shown:
+            shown += os.read(master, 4096)
+        assert b"waiting" not in shown.split(b"\x1b[K", 1)[1]  # that line was cleared
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=LIMIT) == 130
+    os.close(master)

@@ -34,6 +34,9 @@ def test_next_has_something_to_show(log):
 def test_hints_after_a_boot(tmp_path, log):
     result = cairn_boot.boot(tmp_path / "log", "--qemu", machine_that_says(tmp_path, GOLDEN / f"{log}.log"))
     hints = re.findall(r"^(?:try)? +\S*cairn (.*)$", result.output[result.output.index("\ntry  "):], re.M)
+    page = hints.pop(0)
+    assert page == f"export --to html {tmp_path}/log -o {tmp_path}/log.html &&"
+    assert f"         xdg-open {tmp_path}/log.html\n" in result.output
     assert [re.sub(r" \S*log( \| less)?$", "", hint) for hint in hints] == NEXT[log]
     assert all(str(tmp_path / "log") in hint for hint in hints)
 
@@ -62,10 +65,11 @@ def test_only_a_log_is_written_over(tmp_path, content, kept):
 
 def test_help_of_the_kernels_options():
     """80 columns; a list of values is broken only where no line could hold it."""
-    for command in ([cairn_boot.ROOT / "run-qemu.sh", "--help"], [cairn_boot.BUILD / "cairn-options", "help"]):
+    for command, least in (([cairn_boot.ROOT / "run-qemu.sh", "--help"], 40),
+                           ([cairn_boot.ROOT / "run-qemu.sh", "--help-options"], 80)):
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         lines = text.splitlines()
-        assert len(lines) > 80 and all(len(line) <= 80 for line in lines)
+        assert len(lines) > least and all(len(line) <= 80 for line in lines)
         for line, following in zip(lines, lines[1:]):
             if line.endswith("|"):  # then the word is longer than a line
                 assert len(line.split()[-1]) + len(following.split()[0]) > 74

@@ -15,6 +15,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/error.h"
+#include "tools/cairn/command/capture/bar.h"
 #include "tools/cairn/command/capture/faster.h"
 #include "tools/cairn/command/capture/heard.h"
 #include "tools/cairn/command/capture/keep_log.h"
@@ -45,13 +46,13 @@ static void interrupt(int number)
 
 struct capture {
     int in, out;
-    bool line;             /* anything has come */
-    bool raw, bar;         /* bar: a progress line is wanted */
-    bool talks;            /* standard input goes to the machine */
-    bool through, hidden;  /* what comes is shown at once; hidden: but not this line */
-    bool inside;           /* a line has begun */
-    bool terminal;         /* long lines are for people to read */
-    bool bar_shown, blank; /* blank: the last line shown was empty */
+    bool line; /* anything has come */
+    bool raw;
+    bool talks;           /* standard input goes to the machine */
+    bool through, hidden; /* what comes is shown at once; hidden: but not this line */
+    bool inside;          /* a line has begun */
+    bool terminal;        /* long lines are for people to read */
+    bool blank;           /* the last line shown was empty */
     struct cairn_feed feed;
     uint64_t total, bytes; /* of the dump, from its header; 0: not seen */
     uint64_t good, read_bytes;
@@ -60,35 +61,22 @@ struct capture {
         size_t count, room;
     } seen;
     bool trailer;
-    int64_t began_ms, bar_ms; /* of the dump; of the last progress line */
+    int64_t began_ms; /* of the dump */
+    struct cairn_bar bar;
     struct cairn_heard heard;
     struct cairn_faster faster;
 };
 
 /* ---- what is shown ---------------------------------------------------------------------------------------------- */
 
-static void clear_bar(struct capture *c)
-{
-    if (c->bar_shown)
-        fputs("\r\033[K", stderr);
-    c->bar_shown = false;
-}
-
 static void show_bar(struct capture *c)
 {
-    int64_t now = cairn_now_ms();
-    if (!c->bar || !c->good || now - c->bar_ms < 200)
-        return;
-    c->bar_ms = now;
-    fprintf(stderr, "\r\033[Kdump: %" PRIu64, c->good);
-    if (c->total)
-        fprintf(stderr, " of %" PRIu64, c->total);
-    fprintf(stderr, " frames, %" PRIu64 " damaged", c->feed.damaged);
-    double seconds = (double)(now - c->began_ms) / 1000.0;
-    if (c->bytes > c->read_bytes && seconds > 0.3 && c->read_bytes)
-        fprintf(stderr, ", %.0f s left", seconds / (double)c->read_bytes * (double)(c->bytes - c->read_bytes));
-    fflush(stderr);
-    c->bar_shown = true;
+    cairn_bar_dump(&c->bar, &(struct cairn_bar_dump){.frames = c->good,
+                                                     .total = c->total,
+                                                     .damaged = c->feed.damaged,
+                                                     .bytes = c->bytes,
+                                                     .read_bytes = c->read_bytes,
+                                                     .began_ms = c->began_ms});
 }
 
 /* Console text without the many empty lines of firmware. */
@@ -97,7 +85,7 @@ static void show_text(struct capture *c, const char *text, size_t size)
     if (size == 0 && c->blank)
         return;
     c->blank = size == 0;
-    clear_bar(c);
+    cairn_bar_clear(&c->bar);
     if (c->terminal)
         cairn_print_wrapped(0, "", 6, (struct cairn_slice){text, (uint32_t)size});
     else
@@ -221,6 +209,13 @@ static int wait_for_either(int64_t wait, const sigset_t *while_waiting, bool *sa
     return ready;
 }
 
+/* Milliseconds of silence after which the progress line says how long the machine has run. Not while a longer silence
+ * is the end, which would begin anew with each line. */
+static int64_t bar_wait(void)
+{
+    return c.bar.wanted && quiet() == INT32_MAX && !c.good ? CAIRN_BAR_WAIT_MS : INT32_MAX;
+}
+
 /* Signals are blocked but for the waits: none is missed. */
 static enum ending record(int64_t deadline, const sigset_t *while_waiting)
 {
@@ -231,9 +226,12 @@ static enum ending record(int64_t deadline, const sigset_t *while_waiting)
         if (wait <= 0)
             return ENDED_TIME;
         bool said;
-        const int ready = wait_for_either(wait < faster ? wait : faster, while_waiting, &said);
+        const int64_t least = wait < faster ? wait : faster, bar = bar_wait();
+        const int ready = wait_for_either(least < bar ? least : bar, while_waiting, &said);
         if (ready == 0 && wait <= faster && wait == quiet() && wait < INT32_MAX)
             return ENDED_QUIET;
+        if (ready == 0 && bar < least)
+            cairn_bar_wait(&c.bar, !c.line ? "waiting for the machine" : c.heard.kernel ? "running" : "starting");
         if (ready <= 0 || !said)
             continue;
         ssize_t n = read(c.in, data, sizeof(data));
@@ -244,7 +242,7 @@ static enum ending record(int64_t deadline, const sigset_t *while_waiting)
         c.line = true;
         const int e = cairn_input_write(c.out, data, (size_t)n);
         if (e) {
-            clear_bar(&c);
+            cairn_bar_clear(&c.bar);
             cairn_error("the log cannot be written: %s", strerror(-e));
             return ENDED_LOG;
         }
@@ -369,7 +367,7 @@ static int open_log(void)
         cairn_error("%s: %s", log_path, strerror(errno));
         return CAIRN_UNREADABLE;
     }
-    c.bar = !c.raw && !c.talks && isatty(STDERR_FILENO);
+    cairn_bar_start(&c.bar, !c.raw && !c.talks && isatty(STDERR_FILENO));
     c.terminal = isatty(STDOUT_FILENO);
     c.blank = true;
     c.feed = (struct cairn_feed){.context = &c, .frame = take_frame, .line = take_line};
@@ -380,7 +378,7 @@ static enum ending record_all(const sigset_t *while_waiting)
 {
     enum ending ending = record(timeout ? cairn_now_ms() + (int64_t)timeout * 1000 : 0, while_waiting);
     cairn_feed_end(&c.feed);
-    clear_bar(&c);
+    cairn_bar_clear(&c.bar);
     if (close(c.out) != 0 && ending != ENDED_LOG) {
         cairn_error("%s: %s", log_path, strerror(errno));
         ending = ENDED_LOG;

@@ -120,6 +120,14 @@ static void fact(const char *label, const char *text)
     cairn_print_wrapped(LABEL, "", LABEL, (struct cairn_slice){text, (uint32_t)strlen(text)});
 }
 
+/* The page for a browser, beside the log. */
+static void offer_page(const char *path, const char *label)
+{
+    const size_t n = strlen(path), stem = n > 4 && strcmp(path + n - 4, ".log") == 0 ? n - 4 : n;
+    printf("%-*s%s export --to html %s -o %.*s.html &&\n%*sxdg-open %.*s.html\n", (int)LABEL, label,
+           shown(program_invocation_name), path, (int)stem, path, (int)LABEL, "", (int)stem, path);
+}
+
 /* What was lost, and the commands that have something to show. Of a log without a trace that can be read: nothing. */
 static void look_into(const char *path)
 {
@@ -131,6 +139,10 @@ static void look_into(const char *path)
     if (cairn_log_read(&log, &input, &(struct cairn_choice){0}, refusal) == 0) {
         cairn_print_losses(&log, "lost     ", LABEL);
         const char *label = "try";
+        if (!log.report) {
+            offer_page(shown(path), label);
+            label = "";
+        }
         for (unsigned i = 0; cairn_next(&log, i, command, sizeof(command)); i++, label = "") {
             const bool pages = strncmp(command, "d", 1) == 0 || strncmp(command, "bts", 3) == 0;
             printf("%-*s%s %s %s%s\n", (int)LABEL, label, shown(program_invocation_name), command, shown(path),
