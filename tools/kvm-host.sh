@@ -56,6 +56,7 @@ Y) ;;
 esac
 [ "$(parameter "$kvm_intel/enable_mediated_pmu")" != Y ] ||
     refuse "the mediated PMU hides PEBS from guests: load kvm_intel anew, with enable_mediated_pmu=0"
+# Microcode of others cannot write a record while the hypervisor has unmapped a page of the guest (Linux' pebs_ept).
 case $model in
 106 | 108 | 143 | 207 | 173 | 174) ;;
 *) note "KVM shows PEBS on Ice Lake, Sapphire, Emerald and Granite Rapids servers, and from record format 5 on: model \
