@@ -158,7 +158,7 @@ def test_views_say_what_stat_and_profile_do(tmp_path, log):
 def test_the_page(tmp_path):
     """Its queries print what it shows, as the command line of SQLite prints it."""
     queries = re.findall(r"^```sql\n(.*?)^```\n```\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
-    assert len(queries) == 10
+    assert len(queries) == 8
     made = {}
     for sql, shown in queries:
         log = (re.match(r"-- (\w+)\.db\n", sql) or [None, "plain"])[1]
