@@ -9,7 +9,7 @@ import pytest
 import cairn_boot as cb
 from cairn_log import cairn, frames, keys, run_and_check
 
-# Where a payload names whom it is about, and how an event begins: the layouts of docs/reference/format.md.
+# Where a payload names whom it is about, and how an event begins: the layouts of trace/rundown/rundown.h, in numbers.
 PROCESS, THREAD, IMAGE = {0x0301: "S", 0x0302: "E", 0x0303: "D", 0x0304: "X"}, \
     {0x0501: "S", 0x0502: "E", 0x0503: "D", 0x0504: "X"}, {0x030A: "S", 0x1402: "E", 0x1403: "D", 0x1404: "X"}
 PLACE = {**{h: 8 for h in PROCESS}, **{h: 4 for h in THREAD}, **{h: 0x10 for h in IMAGE}}

@@ -9,8 +9,12 @@
  * its last step). Only where all fail is it spelled: as a difference, as a value that occurred before, or byte by byte.
  * Any bytes can be coded. Nothing is allocated, and nothing read outside the unit.
  *
- * docs/reference/format.md, section 17, describes the same in prose; a change here, or in trace/packed/packed_model.h,
- * is another CAIRN_PACK_VERSION.
+ * Why no library: none knows the records. On one run (mix, 20000 switches, truth, four CPUs) trace and truth shrink to
+ * 32 % and 14 % of their bytes, with 172 KiB of state. zlib 6 reached 44 % and 24 % with 256 KiB; zstd 19 41 % and
+ * 20 %, xz 6 38 % and 18 %, with megabytes, which are not there after a panic. Most of what is left are times.
+ *
+ * tests/cairn/log/unpack.py has the same in Python, for those who write a reader; a change here, or in
+ * trace/packed/packed_model.h, is another CAIRN_PACK_VERSION.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the coder of packed frames (trace/packed/packed_coder.h) knows of trace and truth: events, batches, PEBS
- * records, truth records. docs/reference/format.md, section 17, has the same in tables. */
+ * records, truth records. tests/cairn/log/unpack.py has the same in Python. */
 #pragma once
 
 #include "trace/packed/packed_coder.h"

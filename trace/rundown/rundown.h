@@ -8,7 +8,7 @@
  * Learn, "Event Tracing", kernel trace control API) and SampledProfileInterval_V3 (wmicore.mof of the WDK); NTWMI.H's
  * types as System Informer's phnt has them; which header an event has, from traces of Windows 6.2 and 10. Group and
  * type make the hook ID: 00 header, 03 process, 05 thread, 0B configuration, 0F performance, 14 image.
- * docs/reference/format.md describes all this in prose.
+ * docs/reference/format.md says when each is written.
  */
 #pragma once
 

@@ -43,7 +43,7 @@ struct cairn_model_action {
     uint8_t kind;      /* 00: enum cairn_model_kind */
     uint8_t counter;   /* 01: OVERFLOWED, ARMED, RELOADED: its number, as in IA32_PERF_GLOBAL_STATUS */
     uint16_t reserved; /* 02 */
-    uint32_t counters; /* 04: STORED, DROPPED: that cause the record, packed */
+    uint32_t counters; /* 04: STORED, DROPPED: that cause the record: bit i general-purpose, bit 16+i fixed */
     uint64_t before;   /* 08 */
     uint64_t after;    /* 10 */
 };

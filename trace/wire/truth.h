@@ -52,13 +52,14 @@ struct cairn_truth_pebs {
     uint64_t event_ip; /* 10: the instruction that caused the record */
     uint64_t next_ip;  /* 18: where execution went on */
     uint64_t address;  /* 20: where the record was stored; format 15: physical */
-    uint32_t counters; /* 28: applicable counters, packed */
+    uint32_t counters; /* 28: applicable counters: bit i general-purpose, bit 16+i fixed */
     uint32_t epoch;    /* 2C */
 };
 _Static_assert(sizeof(struct cairn_truth_pebs) == CAIRN_TRUTH_BYTES, "cairn_truth_pebs");
 
 /* What the thread had in its registers when it had executed the instruction, and what else the record shows, in words
- * of 8 bytes. */
+ * of 8 bytes: registers from the frame of the #DB, branches from the single-stepping, MSRs and counters by RDMSR, never
+ * from the model's input or the record. */
 enum cairn_truth_group {
     CAIRN_TRUTH_STATE = 0, /* enum cairn_truth_state */
     CAIRN_TRUTH_XMM = 1,   /* XMM0 to XMM15, low half first */
@@ -211,7 +212,7 @@ struct cairn_truth_acquired {
     uint64_t lock;        /* 08 */
     uint64_t query_tsc;   /* 10: before the first query; CONVERTED: 0 */
     uint64_t tsc;         /* 18: when it was acquired */
-    uint32_t spins;       /* 20: queries after the first one */
+    uint32_t spins;       /* 20: queries after the first one; CONVERTED: 0, as the next */
     uint32_t interrupts;  /* 24: of this CPU at query_tsc */
     uint32_t reserved[2]; /* 28 */
 };

@@ -61,15 +61,15 @@ def contents(parts):
 
 @pytest.mark.parametrize("packed, plain", [("packed-line8", "small"), *(
     cairn_boot.long(f"packed-{kind}", kind) for kind in ["line8", *FEW, *OTHERS])])
-def test_by_the_page_alone(packed, plain):
-    """A second decoder, written from docs/reference/format.md, finds what is in the dump that is not packed."""
+def test_second_decoder(packed, plain):
+    """The decoder in Python, unpack.py, finds what is in the dump that is not packed."""
     parts = unpack(frames.read(made(packed)))
     assert contents(parts) == contents(frames.read(made(plain)))
     assert any(stream == "T" for stream, _ in parts)
 
 
 @pytest.mark.long
-def test_live_by_the_page_alone():
+def test_second_decoder_live():
     """The line is faster than that of a dump that is not packed: less is lost. The tool reads what the second decoder
     finds as it reads the dump."""
     packed = made("packed-live")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Packed frames in Python, written from docs/reference/format.md, section 17, and from nothing else: if this reads what
-the kernel packs, a stranger can read it, too. Plain and slow, for small dumps."""
+"""A decoder of packed frames, plain and slow, for those who write their own: docs/reference/format.md, section 17,
+names it as the reference. It shares nothing with trace/packed/packed_coder.h: it was written from a description in
+words."""
 
 import struct
 
@@ -11,7 +12,7 @@ LITE, FULL = 2, 3
 
 
 def mix(a, b):
-    """The page's hash(a, b)."""
+    """packed_hash(a, b) in C."""
     x = (a ^ b) * 0x9E3779B97F4A7C15 & ONES
     return x ^ x >> 29
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The live events, byte by byte as docs/reference/format.md has them, and their truth; and that each goes to the
+ * The live events, byte by byte as trace/wire/activity.h has them, and their truth; and that each goes to the
  * sessions that want it and to no other.
  */
 #include <stdbool.h>
