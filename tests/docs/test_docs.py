@@ -272,12 +272,12 @@ def test_hardware_review():
 
 
 def test_packages():
-    """README names every package `make deps` may install, and no other."""
+    """CONTRIBUTING.md names every package `make deps` may install, and no other."""
     deps = (cb.ROOT / "tools" / "deps.sh").read_text(encoding="utf-8")
     rows = "\n".join(re.findall(r"cat <<'END'\n(.*?)\nEND", deps, re.S)).splitlines()
     wanted = {row.split()[2 if row.startswith(("on_path ", "header ")) else 1] for row in rows}
-    readme = (cb.ROOT / "README.md").read_text(encoding="utf-8")
-    table = readme[readme.index("| package (Debian) |"):]
+    page = (cb.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = page[page.index("| package (Debian) |"):]
     cells = "\n".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `"))
     named = set(re.findall(r"`([\w.+-]+)`", cells))
     assert wanted <= named | {"libc6-dev", "python3"} and named <= wanted | {"make"}, (wanted, named)
