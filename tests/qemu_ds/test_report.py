@@ -26,6 +26,12 @@ class Stick:
         (self.folder / "EFI" / "BOOT" / "BOOTX64.EFI").write_bytes((cb.BUILD / "cairn-report.efi").read_bytes())
         self.more = more
 
+    def start_with(self, program):
+        """This one is started first, and starts the report."""
+        boot = self.folder / "EFI" / "BOOT" / "BOOTX64.EFI"
+        boot.rename(self.folder / "loader.efi")
+        boot.write_bytes((cb.BUILD / program).read_bytes())
+
     def boot(self, *arguments, key=None, until="switch off", after=None, look=None):
         """What the screen shows. `key` is pressed once `until` is there; then the machine is watched until `after`.
         `look` is called before."""
@@ -150,6 +156,19 @@ def test_one_access_that_is_refused(tmp_path, preset, number):
     assert harmless or detected or re.search(named, text, re.M | re.I), refused[0]
 
 
+def test_local_apic_that_faults(tmp_path):
+    """Each step that needs the processor names the page fault, and the firmware, which has the page, goes on
+    (tests/qemu_ds/apic_page.c)."""
+    stick = Stick(tmp_path, "--qemu-ds", "preset=skylake")
+    stick.start_with("apic-page.efi")
+    screen = stick.boot(key=b"x", after='loading Boot0000 "UiApp"')
+    text, lines = stick.lines()
+    stopped = re.findall(r"^stopped=(\w+): exception 14 at \w+ of this program, error code 0x0, CR2 0xfee00\w+$", text,
+                         re.M)
+    assert stopped == ["smbios", "acpi", "processor"] and " verdict=stopped " in text, text
+    assert text.endswith("\nend=all steps are done\n") and lines["screen.0"] and "stopped=smbios: " in screen
+
+
 def test_a_machine_that_hung(tmp_path):
     """A file that ends with a step says where the machine hung: the next run of this machine leaves that step out, and
     has a file of its own. What hung another machine is nothing to it."""
@@ -217,9 +236,7 @@ def test_high_screen(tmp_path):
     """A framebuffer above 4 GiB, as most cards of today have it (tests/boot/high_screen.c)."""
     wrapper = cb.with_qemu(tmp_path, "-vga", "none", "-device", "ramfb", qemu=cb.QEMU_11)
     stick = Stick(tmp_path, "--qemu", wrapper, "--mem", "3G", "--qemu-ds", "preset=icelake")
-    boot = stick.folder / "EFI" / "BOOT" / "BOOTX64.EFI"
-    boot.rename(stick.folder / "loader.efi")
-    boot.write_bytes((cb.BUILD / "high-screen.efi").read_bytes())
+    stick.start_with("high-screen.efi")
     stick.boot(key=b"o")
     text, lines = stick.lines()
     check_whole(text, lines)

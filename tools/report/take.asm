@@ -12,6 +12,7 @@ extern arch_fixups, arch_fixups_end         ; of arch/fixup.asm: rows.ld
 GP equ 13
 NMI equ 2
 PMI equ 0xF5                                ; REPORT_VECTOR
+SPURIOUS equ 0xFF                           ; ARCH_VECTOR_SPURIOUS
 EFAULT equ 14                               ; kernel/lib/errno.h
 
 section .data align=8
@@ -115,6 +116,11 @@ nmi:
     inc     dword [report_nmis]
     iretq
 
+; Without an EOI, which would be another interrupt's: SDM vol. 3, "Spurious Interrupt".
+spurious:
+    inc     dword [report_strays]
+    iretq
+
 ; A stub of 16 bytes for each vector.
 align 16
 report_stubs:
@@ -125,6 +131,8 @@ report_stubs:
     jmp     nmi
   %elif vector = PMI
     jmp     pmi
+  %elif vector = SPURIOUS
+    jmp     spurious
   %elif vector >= 32
     jmp     stray
   %else

@@ -24,6 +24,8 @@
 #define CR4_CET  (UINT64_C(1) << 23)
 #define CR4_FRED (UINT64_C(1) << 32)
 
+#define SVR_VECTOR 0xFFu /* of APIC_SVR */
+
 #define VECTOR_MC         18u
 #define IA32_TSC_DEADLINE 0x6E0u
 #define TIMER_MODE(lvt)   ((lvt) >> 17 & 3)
@@ -53,7 +55,10 @@ static const uint32_t entries[] = {APIC_LVT_CMCI,  APIC_LVT_TIMER, APIC_LVT_THER
 static struct {
     struct table idt;
     uint64_t priority, rflags;
-    uint32_t lvt[ENTRIES], spurious, performance;
+    struct {
+        uint32_t reg, value;
+    } apic[ENTRIES + 2]; /* in the order in which they were taken */
+    unsigned count;      /* of them */
     uint8_t pic[2];
 } firmware; /* what the firmware had */
 
@@ -105,27 +110,30 @@ static bool is_there(unsigned i)
            (entries[i] != APIC_LVT_THERMAL || last >= LVT_NUMBER_THERMAL);
 }
 
-static bool maskable(unsigned i)
+/* Its value, which give_apic writes back. */
+static uint32_t apic_keep(uint32_t reg)
 {
-    return is_there(i) && (firmware.lvt[i] & LVT_DELIVERY) != LVT_SMI;
+    const uint32_t value = apic_read(reg);
+    firmware.apic[firmware.count].reg = reg;
+    firmware.apic[firmware.count++].value = value;
+    return value;
 }
 
-static void take_apic(void)
+/* The spurious vector becomes ours: its handler must not send an EOI, and the firmware's may be anything. */
+static void take_apic(void *unused)
 {
-    firmware.spurious = apic_read(APIC_SVR);
-    for (unsigned i = 0; i < ENTRIES; i++) {
-        firmware.lvt[i] = is_there(i) ? apic_read(entries[i]) : 0;
-        if (maskable(i))
-            apic_write(entries[i], firmware.lvt[i] | LVT_MASKED);
-    }
-    firmware.performance = apic_read(APIC_LVT_PC);
-    if (!(firmware.spurious & SVR_ENABLE))
-        apic_write(APIC_SVR, firmware.spurious | SVR_ENABLE);
+    (void)unused;
+    for (unsigned i = 0; i < ENTRIES; i++)
+        if (is_there(i) && (apic_read(entries[i]) & LVT_DELIVERY) != LVT_SMI)
+            apic_write(entries[i], apic_keep(entries[i]) | LVT_MASKED);
+    apic_keep(APIC_LVT_PC);
+    apic_write(APIC_SVR, (apic_keep(APIC_SVR) & ~SVR_VECTOR) | ARCH_VECTOR_SPURIOUS | SVR_ENABLE);
 }
 
 /* A timer that has run out meanwhile and would never come any more rings now. */
-static void ring_timer(uint32_t lvt)
+static void ring_timer(void)
 {
+    const uint32_t lvt = apic_read(APIC_LVT_TIMER);
     if (lvt & LVT_MASKED)
         return;
     if (TIMER_MODE(lvt) == TIMER_DEADLINE && rdmsr(IA32_TSC_DEADLINE) == 0)
@@ -134,43 +142,44 @@ static void ring_timer(uint32_t lvt)
         apic_write(APIC_TIMER_INITIAL, 1);
 }
 
-static void give_apic(void)
+/* What an exception has kept from being given back is left out where this is called again. */
+static void give_apic(void *unused)
 {
-    for (unsigned i = 0; i < ENTRIES; i++)
-        if (maskable(i))
-            apic_write(entries[i], firmware.lvt[i]);
-    apic_write(APIC_LVT_PC, firmware.performance);
-    if (!(firmware.spurious & SVR_ENABLE))
-        apic_write(APIC_SVR, firmware.spurious);
-    ring_timer(firmware.lvt[1]);
+    (void)unused;
+    const bool all = firmware.count;
+    while (firmware.count) {
+        firmware.count--;
+        apic_write(firmware.apic[firmware.count].reg, firmware.apic[firmware.count].value);
+    }
+    if (all)
+        ring_timer();
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
+/* First, so that an exception of what follows is ours. */
 static void take(void)
 {
     const struct table mine = {sizeof gates - 1, (uintptr_t)gates};
     firmware.rflags = arch_read_rflags();
     arch_cli();
     __asm__ volatile("sidt %0" : "=m"(firmware.idt));
+    __asm__ volatile("lidt %0" ::"m"(mine));
     __asm__ volatile("mov %%cr8, %0" : "=r"(firmware.priority));
     __asm__ volatile("mov %0, %%cr8" ::"r"(PRIORITY));
     firmware.pic[0] = arch_in8(PIC1_DATA);
     firmware.pic[1] = arch_in8(PIC2_DATA);
     arch_out8(PIC1_DATA, 0xFF);
     arch_out8(PIC2_DATA, 0xFF);
-    take_apic();
-    __asm__ volatile("lidt %0" ::"m"(mine));
 }
 
 static void give(void)
 {
     arch_cli();
-    __asm__ volatile("lidt %0" ::"m"(firmware.idt));
-    give_apic();
     arch_out8(PIC2_DATA, firmware.pic[1]);
     arch_out8(PIC1_DATA, firmware.pic[0]);
     __asm__ volatile("mov %0, %%cr8" ::"r"(firmware.priority));
+    __asm__ volatile("lidt %0" ::"m"(firmware.idt));
     arch_irq_restore(firmware.rflags & ARCH_RFLAGS_IF);
 }
 
@@ -181,28 +190,36 @@ static void fill_gate(unsigned vector, uint16_t selector)
         (struct gate){(uint16_t)at, selector, INTERRUPT_GATE, (uint16_t)(at >> 16), (uint32_t)(at >> 32), 0};
 }
 
+static void read_base(void *base)
+{
+    *(uint64_t *)base = rdmsr(IA32_APIC_BASE);
+}
+
 const char *report_take_check(void)
 {
     uint32_t leaf[4];
     uint16_t selector;
     struct table idt;
+    uint64_t base = 0;
     arch_cpuid(1, 0, leaf);
     if (!(leaf[3] & CPUID_01H_EDX_APIC) || !(leaf[3] & CPUID_01H_EDX_MSR))
         return "the processor has no local APIC or no MSRs";
     if (read_cr4() & (CR4_CET | CR4_FRED))
         return "the firmware has shadow stacks (CR4.CET) or FRED on, which this program does not know";
-    const uint64_t base = rdmsr(IA32_APIC_BASE);
-    if (!(base & APIC_BASE_EN))
-        return "the firmware has turned the local APIC off";
-    x2apic = base & APIC_BASE_EXTD;
-    apic = base & APIC_BASE_ADDRESS;
-    report_apic_eoi = x2apic ? 0 : apic + APIC_EOI;
     __asm__ volatile("mov %%cs, %0" : "=r"(selector));
     for (unsigned i = 0; i < 256; i++)
         fill_gate(i, selector);
     __asm__ volatile("sidt %0" : "=m"(idt));
     if (idt.limit >= (VECTOR_MC + 1) * sizeof(struct gate) - 1) /* a machine check stays the firmware's */
         gates[VECTOR_MC] = ((const struct gate *)(uintptr_t)idt.base)[VECTOR_MC];
+    take();
+    const int e = report_take_call(read_base, &base);
+    give();
+    if (e || !(base & APIC_BASE_EN))
+        return e ? "IA32_APIC_BASE cannot be read" : "the firmware has turned the local APIC off";
+    x2apic = base & APIC_BASE_EXTD;
+    apic = base & APIC_BASE_ADDRESS;
+    report_apic_eoi = x2apic ? 0 : apic + APIC_EOI;
     return NULL;
 }
 
@@ -219,23 +236,32 @@ static void all_off(void *unused)
 int report_call(void (*f)(void *), void *argument, struct report_trap *trap)
 {
     take();
-    const int e = report_take_call(f, argument);
-    if (e) {
-        *trap = report_caught;
+    int e = report_take_call(take_apic, NULL);
+    const bool taken = !e;
+    if (taken)
+        e = report_take_call(f, argument);
+    *trap = report_caught;
+    if (taken && e)
         report_take_call(all_off, NULL);
+    while (report_take_call(give_apic, NULL)) {
+        *trap = e ? *trap : report_caught;
+        e = -EFAULT;
     }
     give();
     return e;
 }
 
+/* An exception of the local APIC ends the call in both. */
 void report_lend(void)
 {
+    give_apic(NULL);
     give();
 }
 
 void report_lend_end(void)
 {
     take();
+    take_apic(NULL);
 }
 
 extern const uint8_t ImageBase[]; /* GNU-EFI's: where the firmware has put this program */
