@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The model's performance-monitoring interrupt: LVTPC, and what a PMI freezes. */
+/*
+ * The model's performance-monitoring interrupt: LVTPC, and what a PMI freezes.
+ *
+ * A PMI that is raised while LVTPC is masked waits (inferred). On performance cores from Haswell on, Linux lets the
+ * counters go on and unmasks LVTPC some instructions later ("late ACK"); it says that an earlier unmask brings spurious
+ * NMIs on Haswell. If a PMI between the two were lost, that counter would not be sampled any more. Intel's patches for
+ * a KVM with architectural PEBS say, too, that a PMI comes when the mask is cleared, unless its status has been
+ * acknowledged by then. KVM's own local APIC loses it: ds.policy.masked_pmi=lost.
+ */
 #include "ds/model/internal.h"
 
 /* `told`: a PMI that waits has something to tell by then. */

@@ -119,7 +119,9 @@ static int store_selecting(struct ds_model *m, uint64_t *reg, uint64_t value, ui
     return e;
 }
 
-/* A counter written anew has no overflow behind it, and so nothing to record. */
+/* A counter written anew has no overflow behind it, and so nothing to record. IA32_PEBS_ENABLE = 0 alone does not
+ * disarm one: Linux clears it while it empties the buffer at a switch, and lets counters of others go on without
+ * writing them, so an armed one would record nothing more. */
 static int store_counter(struct ds_model *m, unsigned counter, uint64_t value)
 {
     uint64_t taken = m->value[counter];

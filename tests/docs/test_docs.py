@@ -241,34 +241,37 @@ def test_sticks():
 
 
 def test_hardware_review():
-    """Each entry of docs/explain/hardware-review.md names files and functions that are there and console lines that are
-    printed, its source, how sure that is, and its risk; the entries of a section are numbered without a gap."""
+    """The entries of a section of docs/explain/hardware-review.md are numbered without a gap. One with a risk names
+    files and functions that are there, and how sure its source is; the lines of all of them are printed, and the
+    questions are the probe's."""
     text = (cb.ROOT / "docs" / "explain" / "hardware-review.md").read_text(encoding="utf-8")
     source, lines = kernel_source()
-    sections = re.split(r"^## ", text, flags=re.M)[1:]
-    told = re.findall(r"^\| \[(.*?)\]\(#\S+\) \| (?:([A-Z])1 to \2(\d+)|.*) \|$", text, re.M)
-    assert [section.split("\n")[0] for section in sections] == [name for name, _, _ in told]
-    for section, (name, letter, count) in zip(sections, told):
-        entries = re.findall(r"^\*\*[A-Z]\d+\. .*?(?=\n\n|\Z)", section, re.M | re.S)
-        entries = [" ".join(entry.split()) for entry in entries]
-        numbers = [re.match(r"\*\*(\w+)\.", entry)[1] for entry in entries]
-        assert numbers == [f"{letter}{n + 1}" for n in range(int(count or 0))], name
-        for number, entry in zip(numbers, entries):
-            parts = re.search(r" Where: (.*?)\. Source: (.*?)\.(?: Risk: (.*?)\.)?(?: Symptom: (.*))?$", entry)
-            where, origin, risk, seen = parts.groups()
-            labels = re.findall(r"(?:\.|\*|`|\)) ([A-Z][a-z]+): ", entry[entry.index(" Where: ") - 1:])
-            assert labels == ["Where", "Source"] + ["Risk"] * bool(risk) + ["Symptom"] * bool(seen), (number, labels)
-            assert re.search(r"\bcertain\b|\binferred\b|\bnot found\b|^a choice|is a choice", origin), number
-            assert re.match(r"none|low|medium|high", risk or "low"), number
-            for place in where.split("; "):
-                if place == "no code":
-                    continue
-                path, names = re.match(r"`(.*?)`: (.*)$", place).groups()
-                for function in re.findall(r"`(\w+)`", names):
-                    assert re.search(rf"\b{function}\b", source[cb.ROOT / path]), (number, path, function)
-            for line in re.findall(r"`(.*?)`", seen or ""):
-                for part in line.split("..."):
-                    assert part.strip() in lines, (number, line)
+    questions = set(re.findall(r'"(\w+)"', (cb.ROOT / "ds" / "probe" / "rows.c").read_text(encoding="utf-8")))
+    entry = re.compile(r"^(?:- )?\*\*([A-Z])(\d+)(\.?) ?(.*?)(?=\n\n|\n- |\Z)", re.M | re.S)
+    counts = []
+    for section in re.split(r"^## ", text, flags=re.M)[1:]:
+        entries = [(letter, int(number), full, " ".join(rest.split()))
+                   for letter, number, full, rest in entry.findall(section)]
+        assert sorted(number for _, number, _, _ in entries) == list(range(1, len(entries) + 1)), section[:30]
+        assert len({letter for letter, _, _, _ in entries}) <= 1
+        counts.append(len(entries))
+        for letter, number, full, told in entries:
+            name = f"{letter}{number}"
+            told, _, seen = told.partition("Symptom: ") if full else (told, "", told)
+            if full:
+                assert re.search(r"\*\*`(certain|inferred|not found)`\*\*", told), name
+                assert re.search(r"Risk: (medium|high)", told), name
+                places = re.findall(r"`([\w/]+\.(?:c|h|asm))`: ((?:`\w+`(?:, )?)+)", told)
+                assert places, name
+                for path, names in places:
+                    for function in re.findall(r"`(\w+)`", names):
+                        assert re.search(rf"\b{function}\b", source[cb.ROOT / path]), (name, path, function)
+            for asked in re.findall(r"Probe: ((?:`\w+`(?:, )?)+)", told):
+                assert set(re.findall(r"`(\w+)`", asked)) <= questions, (name, asked)
+            for line in re.findall(r"`([^`]*)`", seen):
+                if re.search("[ :]", line) and line != "not found" and not line.startswith("cairn "):
+                    assert all(part.strip() in lines for part in line.split("...")), (name, line)
+    assert sum(counts) > 100
 
 
 def test_packages():
