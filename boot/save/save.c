@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The loader's part of save=esp. It prepares the memory in which the kernel keeps the log of a run. At the next start,
- * before anything else, it makes a file of that log. docs/explain/boot.md, "Saving the trace over a reset", gives the
- * reasons. Sources: UEFI specification, "Variable Services", "EFI_BOOT_SERVICES.AllocatePages()", "File Protocol"; TCG
+ * before anything else, it makes a file of that log (docs/explain/boot.md, "Saving the trace over a reset").
+ *
+ * A file, \cairn.run, says where the log is. A search for a magic number could not tell a lost log from none, and some
+ * firmware forgets its variables at a reset: the machine would then run and reset without end. The log lies in the
+ * middle of a free range, because firmware allocates from both ends. Its type is EfiLoaderData: a reserved type would
+ * not help, because the next start builds a new map. The next start allocates nothing before it has asked for these
+ * pages. Sources: UEFI specification, "Variable Services", "EFI_BOOT_SERVICES.AllocatePages()", "File Protocol"; TCG
  * Platform Reset Attack Mitigation Specification, "Interface for UEFI".
  */
 #include "arch/instructions.h"

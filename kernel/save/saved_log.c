@@ -123,7 +123,9 @@ void ksave_finish(void)
     memcpy(h->build_id, kernel_build_id + NOTE_HEAD, id < sizeof h->build_id ? id : sizeof h->build_id);
     for (uint32_t n = 0; n < save_pieces(save.used); n++)
         h->piece_crc[n] = save_piece_crc(h, (const uint8_t *)save.text, n);
-    arch_flush(save.text, save.used); /* before the header says that it is there */
+    /* Before the header says that it is there. A reset does not write caches back; WBINVD would reach only this CPU's.
+     */
+    arch_flush(save.text, save.used);
     h->state = SAVE_COMPLETE;
     h->crc = save_header_crc(h);
     arch_flush(h, sizeof *h);
