@@ -15,6 +15,7 @@
 #define NMI_STATUS    0x61u
 #define NMI_CAUSES    0xC0u /* SERR#, IOCHK# */
 #define NOTHING_THERE 0xFFu
+#define MOST          10000u /* of a run: a source that does not stop takes all its time */
 
 static uint32_t ignored; /* atomic */
 
@@ -23,7 +24,10 @@ bool kpanic_ignores_nmi(void)
     const uint8_t status = arch_in8(NMI_STATUS);
     if (knmi_panics == KNMI_PANIC || (status & NMI_CAUSES && status != NOTHING_THERE))
         return false;
-    __atomic_fetch_add(&ignored, 1, __ATOMIC_RELAXED);
+    if (__atomic_add_fetch(&ignored, 1, __ATOMIC_RELAXED) > MOST)
+        kpanic("more than %u NMIs without a cause in port 61H: turn off what sends them, such as a watchdog or a "
+               "management controller, in the firmware's menu",
+               MOST);
     return true;
 }
 

@@ -10,8 +10,8 @@ static const struct kopt_option nmi = {
     .name = "nmi",
     .standard = "ignore",
     .text =
-        "an NMI for which port 61H shows no cause: ignore: it is counted, and the run goes on; panic: for a board with "
-        "an NMI button",
+        "an NMI for which port 61H shows no cause: ignore: it is counted, and the run goes on, up to 10000 of them; "
+        "panic: for a board with an NMI button",
     .field = &knmi_panics,
     .kind = WORD,
     .words = "ignore|panic"};

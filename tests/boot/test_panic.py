@@ -3,6 +3,7 @@
 
 import re
 import socket
+import struct
 import subprocess
 import threading
 
@@ -115,6 +116,13 @@ class Debugger:
         return self.answer()
 
 
+def address_of(symbol):
+    symbols = subprocess.run(["nm", cb.BUILD / "kernel.elf"], capture_output=True, text=True, check=True).stdout
+    found = re.findall(rf"^([0-9a-f]+) . {re.escape(symbol)}$", symbols, re.M)
+    assert len(found) == 1, symbol
+    return int(found[0], 16)
+
+
 @pytest.mark.parametrize("symbol, offset, steps", [
     ("arch_syscall_entry", 0, 0),  # at CPL 0, but GS base and stack are still the program's
     cb.long("arch_syscall_entry", 3, 0),  # behind SWAPGS: the stack still is
@@ -122,8 +130,7 @@ class Debugger:
 ])
 def test_nmi_between_the_rings(tmp_path, symbol, offset, steps):
     """An NMI where the kernel has the program's GS base or stack: it must find its own all the same."""
-    symbols = subprocess.run(["nm", cb.BUILD / "kernel.elf"], capture_output=True, text=True, check=True).stdout
-    address = int(re.search(rf"^([0-9a-f]+) . {re.escape(symbol)}$", symbols, re.M)[1], 16) + offset
+    address = address_of(symbol) + offset
     monitor, gdb = tmp_path / "monitor", tmp_path / "gdb"
     qemu = cb.with_qemu(tmp_path, "-monitor", f"unix:{monitor},server=on,wait=off", "-gdb",
                      f"unix:{gdb},server=on,wait=off")
@@ -151,3 +158,33 @@ def test_nmi_between_the_rings(tmp_path, symbol, offset, steps):
     program = "(yielder|napper|computer|vector|player)"
     assert re.search(rf"^PANIC: CPU 0, thread \d+ \({program}/\d\): unexpected NMI$", console, re.M), console
     assert f" RIP {address + 3 * steps:016x} " in console, console
+
+
+@pytest.mark.long
+def test_nmis_without_an_end(tmp_path):
+    """The debugger sets the count to one below the most: the next NMI is ignored, the one behind it is a panic."""
+    monitor, gdb = tmp_path / "monitor", tmp_path / "gdb"
+    qemu = cb.with_qemu(tmp_path, "-monitor", f"unix:{monitor},server=on,wait=off", "-gdb",
+                        f"unix:{gdb},server=on,wait=off")
+    answers, over = [], threading.Event()
+
+    def interrupt():
+        debugger = Debugger(gdb)
+        answers.append(debugger.ask(f"M{address_of('ignored'):x},4:{struct.pack('<I', 9999).hex()}"))
+        debugger.send("c")
+        button = Monitor(monitor)
+        button.say("nmi")
+        over.wait(2)  # two that come at once may be one
+        button.say("nmi")
+        button.stay()
+
+    thread = when_running(tmp_path / "log", over, interrupt)
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--qemu", qemu, "ds=off", "switches=1000000000", cb.UNHURRIED)
+    over.set()
+    thread.join()
+    assert answers == ["OK"] and result.status == cb.FAIL, result.output
+    checked(result.log)
+    console = result.console()
+    assert re.search(r"^PANIC: CPU 0, thread .*: more than 10000 NMIs without a cause in port 61H: turn off what sends",
+                     console, re.M), console
+    assert keys(result.log, "E")["end.nmis"] == "10001"
