@@ -54,8 +54,8 @@ KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c $(EVENT_C)
 KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,$(KERNEL))))) \
             $(patsubst %,$(B)/ring3/%.o,$(basename $(call c_of,$(RING3))) \
               $(addsuffix .asm,$(basename $(call asm_of,$(RING3))))) $(B)/kernel/kernel/screen/font.o
-LOADER_O := $(patsubst %,$(B)/loader/%.o,$(addsuffix .asm,$(basename $(call asm_of,boot))) \
-              $(basename arch/page_map.c kernel/lib/crc32c.c kernel/lib/number.c $(call c_of,boot $(wildcard boot/*))))
+LOADER_O := $(patsubst %,$(B)/loader/%.o,$(addsuffix .asm,$(basename $(call asm_of,boot))) arch/page_map \
+              kernel/lib/crc32c kernel/lib/number $(basename $(call c_of,boot arch/firmware/smbios $(wildcard boot/*))))
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
 SHARED_C := $(call c_of,$(DS_ROOMS) $(MODEL) $(filter trace% arch/firmware%,$(KERNEL)) kernel/options tools/pebs) \
             arch/page_map.c $(addprefix kernel/,$(addprefix lib/,base64.c crc32c.c number.c) card/qr.c card/words.c \

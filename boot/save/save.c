@@ -13,6 +13,8 @@
 #include "arch/instructions.h"
 #include "boot/config/config.h"
 #include "boot/loader.h"
+#include "boot/save/append.h"
+#include "boot/save/machine.h"
 #include "boot/save/middle.h"
 #include "boot/save/room.h"
 #include "boot/save/save_check.h"
@@ -38,12 +40,9 @@ static void add_note(char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE], const char *fi
     unsigned i = 0;
     while (i < BOOT_SAVE_NOTES - 1 && notes[i][0])
         i++;
-    size_t n = 0;
-    for (; *first != 0 && n < BOOT_SAVE_NOTE - 1; first++)
-        notes[i][n++] = *first;
-    for (; *second != 0 && n < BOOT_SAVE_NOTE - 1; second++)
-        notes[i][n++] = *second;
-    notes[i][n] = 0;
+    notes[i][0] = 0;
+    save_append(notes[i], BOOT_SAVE_NOTE, first);
+    save_append(notes[i], BOOT_SAVE_NOTE, second);
 }
 
 static __attribute__((noreturn)) void halt(void)
@@ -209,6 +208,8 @@ void boot_look(EFI_FILE_HANDLE root, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE]
 {
     struct save_note note;
     struct save_header *header;
+    struct boot_info info = {0};
+    char machine[SAVE_MACHINE];
     UINTN size = 0;
     EFI_STATUS status = read_note(root, &note, &size);
     if (status == EFI_NOT_FOUND)
@@ -218,7 +219,16 @@ void boot_look(EFI_FILE_HANDLE root, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE]
         add_note(notes, "a log of an earlier run was not looked for: ", "\\cairn.run could not be read");
         return;
     }
-    enum save_refusal why = save_check_note(&note, size);
+    boot_firmware_describe(&info);
+    save_machine(info.smbios, machine);
+    enum save_refusal why = save_check_note(&note, size, machine);
+    if (why == SAVE_OTHER_MACHINE) {
+        Print(L"cairn loader: %s is of a run on another machine (%a): no log is looked for on this one, and a run with "
+              L"save=esp here takes its place\n",
+              note_name, note.machine);
+        add_note(notes, "no log was looked for: \\cairn.run was of another machine: ", note.machine);
+        return;
+    }
     if (!why && note.told) {
         add_note(notes, "the log of the run before this one was not saved: ", save_words(note.told));
         delete_note(root);
@@ -234,6 +244,7 @@ void boot_look(EFI_FILE_HANDLE root, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE]
         save(root, header);
     Print(L"cairn loader: NOT SAVED: the log of the last run: %a\n", save_words(why));
     note = (struct save_note){.version = SAVE_VERSION, .told = why};
+    __builtin_memcpy(note.machine, machine, sizeof(machine));
     if (EFI_ERROR(write_note(root, &note)))
         delete_note(root); /* or it would be said at every start */
     root->Close(root);
@@ -344,7 +355,8 @@ EFI_STATUS boot_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct
     h->state = SAVE_WRITING;
     h->crc = save_header_crc(h);
 
-    const struct save_note note = {.version = SAVE_VERSION, .address = at, .bytes = bytes, .nonce = h->nonce};
+    struct save_note note = {.version = SAVE_VERSION, .address = at, .bytes = bytes, .nonce = h->nonce};
+    save_machine(info->smbios, note.machine);
     EFI_STATUS status = write_note(root, &note);
     if (EFI_ERROR(status))
         return boot_fail(note_name, unwritable, status);

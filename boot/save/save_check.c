@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "boot/save/save_check.h"
 
+#include <stdbool.h>
+
 #include "kernel/lib/crc32c.h"
 
 const char *save_words(uint32_t refusal)
@@ -17,14 +19,29 @@ const char *save_words(uint32_t refusal)
         [SAVE_HALF_WRITTEN] = "it is half-written: the machine was reset before the run had ended",
         [SAVE_ALREADY] = "what is in memory is stale: it has been saved already",
         [SAVE_BAD_TEXT] = "it is damaged: the firmware has used a part of its memory",
+        [SAVE_OTHER_MACHINE] = "it is of another machine",
     };
     return refusal < SAVE_REFUSALS ? words[refusal] : "a reason that this version of Cairn does not know";
 }
 
-enum save_refusal save_check_note(const struct save_note *v, size_t size)
+/* They can be printed, and zeros follow. */
+static bool are_words(const char words[SAVE_MACHINE])
 {
-    if (size != sizeof(*v) || v->version != SAVE_VERSION)
+    size_t n = 0;
+    while (n < SAVE_MACHINE - 1 && words[n] >= ' ' && words[n] <= '~')
+        n++;
+    while (n < SAVE_MACHINE && words[n] == 0)
+        n++;
+    return n == SAVE_MACHINE;
+}
+
+enum save_refusal save_check_note(const struct save_note *v, size_t size, const char machine[SAVE_MACHINE])
+{
+    if (size != sizeof(*v) || v->version != SAVE_VERSION || !are_words(v->machine))
         return SAVE_BAD_NOTE;
+    for (size_t i = 0; i < SAVE_MACHINE; i++)
+        if (v->machine[i] != machine[i])
+            return SAVE_OTHER_MACHINE;
     if (v->told)
         return SAVE_GOOD;
     const uint64_t least = UINT64_C(1) << 20, most = (uint64_t)SAVE_MIB_MAX << 20;

@@ -17,14 +17,16 @@ enum save_refusal {
     SAVE_HALF_WRITTEN = 7,
     SAVE_ALREADY = 8,
     SAVE_BAD_TEXT = 9,
+    SAVE_OTHER_MACHINE = 10,
 };
-#define SAVE_REFUSALS 10u
+#define SAVE_REFUSALS 11u
 
 /* Why, in words that go behind "it is not saved: "; of any number. */
 const char *save_words(uint32_t refusal);
 
-/* `size` bytes of a note at `v` (of which no more than the structure are read): an area may be where it says. */
-enum save_refusal save_check_note(const struct save_note *v, size_t size);
+/* `size` bytes of a note at `v` (of which no more than the structure are read): an area may be where it says.
+ * `machine`: this one's words. SAVE_OTHER_MACHINE: those of the note can be printed. */
+enum save_refusal save_check_note(const struct save_note *v, size_t size, const char machine[SAVE_MACHINE]);
 
 /* The header, all SAVE_HEADER_BYTES of it: afterwards used is from 1 to what the area has room for. `v`: checked. */
 enum save_refusal save_check_header(const struct save_header *h, const struct save_note *v);

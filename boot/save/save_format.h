@@ -50,9 +50,12 @@ _Static_assert(sizeof(struct save_header) == SAVE_HEADER_BYTES, "save_header");
  * a reset, and would run again and again, because no start knows of the one before. */
 #define SAVE_NOTE_NAME L"\\cairn.run"
 
+#define SAVE_MACHINE 128u
+
 struct save_note {
     uint32_t version; /* SAVE_VERSION */
-    uint32_t told;    /* 0: there is an area; else enum save_refusal, and the rest says nothing */
+    uint32_t told;    /* 0: there is an area; else enum save_refusal, and the next three say nothing */
     uint64_t address, bytes, nonce;
+    char machine[SAVE_MACHINE]; /* that of the run: boot/save/machine.h */
 };
-_Static_assert(sizeof(struct save_note) == 32, "save_note");
+_Static_assert(sizeof(struct save_note) == 160, "save_note");

@@ -17,6 +17,7 @@ from frames import crc32c
 BIOS = "/usr/share/ovmf/OVMF.fd"  # without a place for variables that lasts
 FIRST_WORDS = b"\r\nCairn 0."  # of the kernel's part of a serial log
 AREA, AREA_BYTES = 0x8000000, 1 << 20
+PROCESSOR = "QEMU TCG CPU version 2.5+"  # of --cpu max; there is no board unless -smbios gives one
 SAVED, HALF_WRITTEN = 3, 7  # of header.state; of enum save_refusal
 
 
@@ -42,7 +43,7 @@ exec "{shutil.which("qemu-system-x86_64")}" "$@" {words}
 
 def with_note(folder, nonce, *extra, told=0, before=":"):
     """A QEMU whose machine finds the note of an earlier start on its volume: boot/save/save_format.h."""
-    (folder / "note").write_bytes(struct.pack("<IIQQQ", 1, told, AREA, AREA_BYTES, nonce))
+    (folder / "note").write_bytes(struct.pack("<IIQQQ128s", 1, told, AREA, AREA_BYTES, nonce, PROCESSOR.encode()))
     return qemu_with(folder, f"mcopy -o -i $stick '{folder}/note' ::/cairn.run; {before}", *extra)
 
 
@@ -115,6 +116,35 @@ set -- "${{words[@]}}"''')
     assert result.status == cb.PASS, result.output
     assert result.console().count("Cairn loader 0.") == 1, result.output
     checked(saved_log(result))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind, first, second, words", [
+    ("--cpu", "Nehalem", "Haswell", "Intel Core i7 9xx (Nehalem Class Core i7)"),
+    ("-smbios", "type=2,manufacturer=A,product=B,version=1", "type=2,manufacturer=A,product=C,version=1",
+     PROCESSOR + ", A, B, 1"),
+    ], ids=["processor", "board"])
+def test_another_machine(tmp_path, kind, first, second, words):
+    """The stick of a machine whose log waits in memory, in another one: that one's run is saved."""
+    def given(machine):  # for run-qemu.sh, and for QEMU
+        return ((kind, machine), ()) if kind == "--cpu" else ((), (kind, machine))
+
+    common = ("--raw", "--smp", 1, "save=esp", "save.mib=8", "switches=100", "ds=off", cb.UNHURRIED)
+    options, more = given(first)
+    qemu = qemu_with(tmp_path, f"ln ${{stick%@@1M}} '{tmp_path}/stick'", "-no-reboot", *more)
+    result = cb.boot(tmp_path / "first.log", "--qemu", qemu, *options, *common)
+    assert (tmp_path / "stick").exists() and not saved_log(result).exists(), result.output
+
+    options, more = given(second)
+    qemu = qemu_with(tmp_path, f"cp '{tmp_path}/stick' ${{stick%@@1M}}", *more)
+    result = cb.boot(tmp_path / "second.log", "--qemu", qemu, *options, *common)
+    assert result.status == cb.PASS, result.output
+    said = re.findall(r"cairn loader: (.*)", result.console())
+    assert said[0].startswith(rf"\cairn.run is of a run on another machine ({words}): no log is looked for"), said
+    assert said[2].startswith(r"SAVED: \cairn-000.log: "), said
+    checked(saved_log(result))
+    text = cb.clean(saved_log(result).read_bytes())
+    assert rf"SKIP: save: no log was looked for: \cairn.run was of another machine: {words}" in text, text
 
 
 @pytest.mark.long

@@ -40,11 +40,20 @@ static void try(const struct save_note *v, struct save_header *h, uint8_t *text,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const char fuzzer[SAVE_MACHINE] = "the fuzzer's";
     struct save_note v = {0};
     static struct save_header h;
     const size_t some = size < sizeof v ? size : sizeof v;
     memcpy(&v, data, some);
-    if (save_check_note(&v, size < sizeof v ? size : sizeof v) || v.told) {
+    enum save_refusal why = save_check_note(&v, some, fuzzer);
+    if (why == SAVE_OTHER_MACHINE) { /* but for the one that has written it */
+        if (strnlen(v.machine, sizeof v.machine) == sizeof v.machine)
+            abort();
+        why = save_check_note(&v, some, v.machine);
+    }
+    if (why == SAVE_OTHER_MACHINE)
+        abort();
+    if (why || v.told) {
         if (!save_words(v.told)[0])
             abort();
         return 0;

@@ -4,7 +4,7 @@ $(addprefix $(B)/san/,$(addprefix tests/unit/boot/test_,file.o firmware.o main.o
     $(addprefix boot/,config/say.o file.o firmware.o hooks.o main.o monitor/script.o save/room.o save/save.o \
       screen/framebuffer.o)): \
     HCFLAGS += $(EFI_CFLAGS)
-$(addprefix $(B)/unit/boot/test_,save save_begin): $(addprefix $(B)/san/boot/save/,save.o room.o)
+$(addprefix $(B)/unit/boot/test_,save save_begin): $(addprefix $(B)/san/boot/save/,machine.o save.o room.o)
 $(B)/unit/boot/test_firmware: $(B)/san/boot/screen/framebuffer.o
 $(B)/unit/boot/test_paging: $(B)/san/boot/paging.o
 $(B)/unit/arch/test_apic: $(B)/san/arch/x2apic/x2apic.o

@@ -67,10 +67,11 @@ static bool find_structures(const struct acpi_memory *memory, uint64_t entry, ui
     const uint8_t *e = memory->read(memory->context, entry, ENTRY3_SIZE);
     if (!e)
         return false;
-    const bool is3 = memcmp(e, "_SM3_", 5) == 0;
+    const bool is3 = __builtin_memcmp(e, "_SM3_", 5) == 0; /* the loader has no memcmp() */
+    const bool is2 = __builtin_memcmp(e, "_SM_", 4) == 0;
     const unsigned size = e[is3 ? ENTRY3_LENGTH : ENTRY_LENGTH];
     uint8_t sum = 0;
-    if ((!is3 && memcmp(e, "_SM_", 4) != 0) || size < (is3 ? ENTRY3_SIZE : ENTRY_SIZE) || size > ENTRY_SIZE_MAX)
+    if ((!is3 && !is2) || size < (is3 ? ENTRY3_SIZE : ENTRY_SIZE) || size > ENTRY_SIZE_MAX)
         return false;
     e = memory->read(memory->context, entry, size);
     if (!e)

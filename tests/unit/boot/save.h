@@ -27,7 +27,9 @@ static struct {
     bool note, keeps, deletes; /* there is a note to the next start; it can be written, deleted */
     EFI_STATUS read_status;    /* of opening it to be read */
     bool looking;              /* for a log, not beginning one */
-    _Alignas(8) uint8_t bytes[64];
+    _Alignas(8) uint8_t bytes[2 * sizeof(struct save_note)];
+    const char *brand; /* 48 bytes; NULL: the processor has none */
+    uint64_t smbios;
     UINTN size;
     uint8_t control; /* MemoryOverwriteRequestControl */
     bool guest, has_tme;
@@ -64,9 +66,14 @@ static bool is(const CHAR16 *name, const CHAR16 *expected)
 
 void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
-    assert_true(leaf == 0 || leaf == 1 || (leaf == 7 && subleaf == 0));
+    assert_true(leaf == 0 || leaf == 1 || leaf >> 31 || (leaf == 7 && subleaf == 0));
     memset(out, 0, 4 * sizeof *out);
-    if (leaf == 0)
+    if (leaf == 0x80000000)
+        out[0] = fw.brand ? 0x80000004 : 0x80000001;
+    else if (leaf >> 31) {
+        assert_true(fw.brand && leaf >= 0x80000002 && leaf <= 0x80000004);
+        memcpy(out, fw.brand + 16 * (leaf - 0x80000002), 16);
+    } else if (leaf == 0)
         out[0] = fw.has_tme ? 0x20 : 6;
     else
         out[2] = leaf == 1 ? (uint32_t)fw.guest << 31 : (uint32_t)fw.has_tme << 13;
@@ -323,6 +330,11 @@ static EFI_STATUS EFIAPI get_info(EFI_FILE_HANDLE root, EFI_GUID *kind, UINTN *s
 }
 
 static EFI_FILE volume = {.Open = open_file, .Close = close_file, .GetInfo = get_info};
+
+void boot_firmware_describe(struct boot_info *info)
+{
+    info->smbios = fw.smbios;
+}
 
 /* ---- a run's log ------------------------------------------------------------------------------------------------ */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* boot/save/save.c: the log of the last run, whole or damaged in each way there is, on volumes good and bad. */
+#include "boot/save/machine.h"
 #include "tests/unit/boot/save.h"
 
 /* It says why, it has no file, the next start is a run, and that run says it as well. */
@@ -190,7 +191,7 @@ static void test_firmware_has_what_is_behind(void **state)
 
 static void test_note_is_damaged(void **state)
 {
-    static const UINTN sizes[] = {0, 1, 31, 33, 64};
+    static const UINTN sizes[] = {0, 1, 32, sizeof(struct save_note) - 1, sizeof(struct save_note) + 1};
     struct save_note good;
     (void)state;
     memcpy(&good, fw.bytes, sizeof good);
@@ -201,14 +202,17 @@ static void test_note_is_damaged(void **state)
         refused(SAVE_BAD_NOTE);
     }
     const struct save_note bad[] = {
-        {2, 0, AREA, AREA_SIZE, 1},
-        {1, 0, 0, AREA_SIZE, 1},
-        {1, 0, AREA + 1, AREA_SIZE, 1},
-        {1, 0, AREA, AREA_SIZE + 1, 1},
-        {1, 0, AREA, 0, 1},
-        {1, 0, AREA, UINT64_MAX, 1},
-        {1, 0, UINT64_MAX - 4095, MIB, 1},
-        {1, 0, AREA, (SAVE_MIB_MAX + 1) * MIB, 1},
+        {.version = 2, .address = AREA, .bytes = AREA_SIZE},
+        {.version = 1, .address = 0, .bytes = AREA_SIZE},
+        {.version = 1, .address = AREA + 1, .bytes = AREA_SIZE},
+        {.version = 1, .address = AREA, .bytes = AREA_SIZE + 1},
+        {.version = 1, .address = AREA, .bytes = 0},
+        {.version = 1, .address = AREA, .bytes = UINT64_MAX},
+        {.version = 1, .address = UINT64_MAX - 4095, .bytes = MIB},
+        {.version = 1, .address = AREA, .bytes = (SAVE_MIB_MAX + 1) * MIB},
+        {.version = 1, .address = AREA, .bytes = AREA_SIZE, .machine = "a\n"},
+        {.version = 1, .address = AREA, .bytes = AREA_SIZE, .machine = "a\0b"},
+        {.version = 1, .address = AREA, .bytes = AREA_SIZE, .machine = {[SAVE_MACHINE - 1] = 'c'}},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         fw.note = true;
@@ -224,6 +228,102 @@ static void test_note_is_damaged(void **state)
     assert_int_equal(start(), RUNS_ON);
     assert_non_null(strstr(note, "does not know"));
     assert_false(fw.note);
+}
+
+#define BRAND "  Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz\0\0\0\0\0\0\0"
+#define OTHER "Intel(R) Core(TM) i5-8250U CPU @ 1.60GHz\0\0\0\0\0\0\0\0"
+#define BOARD "A vendor of boards\0A board\0\0" /* the rest of a structure, behind its four bytes of header */
+
+/* An entry point of SMBIOS 3, and a board behind it. */
+static void give_board(const char *strings, size_t size)
+{
+    static uint8_t bytes[256];
+    const uint64_t table = (uintptr_t)bytes + 32;
+    uint8_t sum = 0;
+    memset(bytes, 0, sizeof bytes);
+    memcpy(bytes, "_SM3_", 5);
+    bytes[6] = 24;
+    bytes[12] = 128;
+    memcpy(bytes + 16, &table, sizeof table);
+    memcpy(bytes + 32, (uint8_t[]){2, 8, 0, 0, 1, 2, 0, 0}, 8); /* vendor, product, no version, a serial number */
+    memcpy(bytes + 40, strings, size);
+    for (int i = 0; i < 24; i++)
+        sum = (uint8_t)(sum + bytes[i]);
+    bytes[5] = (uint8_t)-sum;
+    fw.smbios = (uintptr_t)bytes;
+}
+
+/* As its owner knows it, whole or cut. */
+static void test_words_of_a_machine(void **state)
+{
+    char words[SAVE_MACHINE];
+    static char vendor[66];
+    (void)state;
+    save_machine(0, words);
+    assert_string_equal(words, "");
+    fw.brand = BRAND;
+    save_machine(0, words);
+    assert_string_equal(words, "Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz");
+    give_board(BOARD, sizeof BOARD);
+    save_machine(fw.smbios, words);
+    assert_string_equal(words, "Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz, A vendor of boards, A board");
+    memset(vendor, 'v', sizeof vendor - 2);
+    fw.brand = "0123456789abcdef0123456789abcdef0123456789\n\xE4"
+               "bcde"; /* no zero behind it */
+    give_board(vendor, sizeof vendor);
+    save_machine(fw.smbios, words);
+    assert_int_equal(strlen(words), 48 + 2 + 64);
+    assert_non_null(strstr(words, "6789??bcde, vvv"));
+}
+
+/* Its run is a new one, and the note stays for the machine that it is of. */
+static void on_another_machine(void)
+{
+    fw.lines = 0;
+    fw.allocated = 0;
+    note[0] = 0;
+    assert_int_equal(start(), RUNS_ON);
+    assert_true(fw.lines == 1 && fw.note && !fw.allocated && !fw.file);
+    assert_non_null(strstr(note, "\\cairn.run was of another machine: "));
+    assert_int_equal(notes[1][0], 0);
+    note[0] = 0;
+}
+
+static void test_another_machine(void **state)
+{
+    struct save_note *v = (struct save_note *)fw.bytes;
+    (void)state;
+    fw.brand = BRAND;
+    give_board(BOARD, sizeof BOARD);
+    on_another_machine();
+    save_machine(fw.smbios, v->machine);
+    fw.brand = OTHER;
+    on_another_machine();
+    fw.brand = BRAND;
+    fw.smbios = 0;
+    on_another_machine();
+    give_board(BOARD, sizeof BOARD);
+
+    /* it cannot be found there any more: nor is that any other machine's business */
+    memset(header, 0, SAVE_HEADER_BYTES);
+    assert_int_equal(start(), OFF);
+    assert_int_equal(v->told, SAVE_ABSENT);
+    fw.brand = OTHER;
+    on_another_machine();
+    fw.brand = BRAND;
+    assert_int_equal(start(), RUNS_ON);
+    assert_non_null(strstr(note, "the run before this one was not saved: it is not in memory any more"));
+    assert_false(fw.note);
+}
+
+static void test_the_same_machine(void **state)
+{
+    (void)state;
+    fw.brand = BRAND;
+    give_board(BOARD, sizeof BOARD);
+    save_machine(fw.smbios, ((struct save_note *)fw.bytes)->machine);
+    assert_int_equal(start(), OFF);
+    assert_true(fw.file_size == TEXT_SIZE && !fw.note);
 }
 
 /* Each byte of the header counts, each field is in bounds though its CRC is right. */
@@ -294,6 +394,9 @@ int main(void)
         TEST(test_firmware_has_the_last_page),
         TEST(test_firmware_has_what_is_behind),
         TEST(test_note_is_damaged),
+        TEST(test_words_of_a_machine),
+        TEST(test_another_machine),
+        TEST(test_the_same_machine),
         TEST(test_header_is_damaged),
         TEST(test_text_is_damaged),
     };

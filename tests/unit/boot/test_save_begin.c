@@ -23,6 +23,11 @@ static void test_begin(void **state)
     }
     assert_int_equal(begin("save=esp\nsave.mib=0x2\n", &info), EFI_SUCCESS);
     assert_true(info.save_area >= AREA && info.save_bytes == 2 * MIB && fw.note && !info.save_notes[0][0]);
+    assert_string_equal(((struct save_note *)fw.bytes)->machine, "");
+    static const char brand[48] = "A processor";
+    fw.brand = brand;
+    assert_int_equal(begin("save=esp\nsave.mib=2\n", &info), EFI_SUCCESS);
+    assert_string_equal(((struct save_note *)fw.bytes)->machine, "A processor");
 
     fw.control = 1;
     assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
