@@ -9,7 +9,7 @@
 
 struct arch_page_tables arch_page_tables;
 
-int boot_paging_map(uint64_t from, uint64_t end, uint64_t *direct_size)
+static int map_memory(uint64_t from, uint64_t end, uint64_t *direct_size)
 {
     for (uint64_t at = from / GIB * GIB; at < end; at += GIB) {
         int error = arch_map_range(at, at, GIB, ARCH_MAP_WRITE | ARCH_MAP_EXECUTE);
@@ -41,12 +41,12 @@ int boot_paging_build(const struct boot_efi_map *map, const struct boot_elf *elf
     for (uint32_t i = 0; i < elf->segment_count && !error; i++)
         error = map_segment(&elf->segments[i], kernel_phys - elf->virt);
     if (!error)
-        error = boot_paging_map(0, LOW_END, direct_size);
+        error = map_memory(0, LOW_END, direct_size);
     for (size_t i = 0; !error && boot_memory_get(map, i, &d); i++)
         if (d.pages && boot_memory_is_ram(d.type) && boot_memory_is_sound(&d) && d.physical_start < BOOT_END) {
             const uint64_t pages = (BOOT_END - d.physical_start) / BOOT_PAGE_SIZE;
-            error = boot_paging_map(
-                d.physical_start, d.physical_start + (d.pages < pages ? d.pages : pages) * BOOT_PAGE_SIZE, direct_size);
+            error = map_memory(d.physical_start,
+                               d.physical_start + (d.pages < pages ? d.pages : pages) * BOOT_PAGE_SIZE, direct_size);
         }
     return error;
 }

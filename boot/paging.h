@@ -12,6 +12,3 @@
  * as large as the memory of a small machine. *direct_size becomes the end of the direct map. 0 or -ENOMEM. */
 int boot_paging_build(const struct boot_efi_map *map, const struct boot_elf *elf, uint64_t kernel_phys,
                       uint64_t *direct_size);
-
-/* The GiBs that hold a byte of [from, end), as memory's. Some may be mapped already. 0 or -ENOMEM. */
-int boot_paging_map(uint64_t from, uint64_t end, uint64_t *direct_size);

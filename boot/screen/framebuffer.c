@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The framebuffer that the kernel gets for its screen. Source: UEFI specification, "Graphics Output Protocol". */
+#include "arch/page_tables.h"
 #include "boot/config/config.h"
+#include "boot/elf.h"
 #include "boot/loader.h"
-#include "boot/paging.h"
+#include "kernel/lib/errno.h"
+
+#define GIB (UINT64_C(1) << 30)
 
 /* EDK II's, which most firmware is made from: on the handles of the devices that show the console. */
 /* clang-format off */
@@ -58,11 +62,23 @@ static void find_framebuffer(struct boot_framebuffer *fb)
     BS->FreePool(handles);
 }
 
-/* For a panic before the kernel maps it itself. Without memory for the tables such a panic is not shown. */
+/* For a panic before the kernel maps it itself. Without memory for the tables such a panic is not shown. Only its own
+ * pages, uncached: a page of a GiB could span several types of the MTRRs, and what a processor does then is undefined
+ * (SDM vol. 3, "Large Page Size Considerations"). Where memory is in the same GiB, as below 4 GiB, it is mapped
+ * already, and of the type that the MTRRs give it. */
 static void map(const struct boot_framebuffer *fb, uint64_t *direct_size)
 {
-    if (fb->base < BOOT_END && fb->size <= BOOT_END - fb->base)
-        (void)boot_paging_map(fb->base, fb->base + fb->size, direct_size);
+    if (fb->base >= BOOT_END || fb->size > BOOT_END - fb->base)
+        return;
+    const uint64_t end = (fb->base + fb->size + BOOT_PAGE_SIZE - 1) & ~(BOOT_PAGE_SIZE - 1);
+    int error = 0;
+    for (uint64_t at = fb->base & ~(BOOT_PAGE_SIZE - 1), next; at < end && (!error || error == -EEXIST); at = next) {
+        next = at / GIB * GIB + GIB;
+        next = next < end ? next : end;
+        error = arch_map_range(BOOT_DIRECT_MAP + at, at, next - at, ARCH_MAP_WRITE | ARCH_MAP_UNCACHED);
+    }
+    if (*direct_size < end)
+        *direct_size = end;
 }
 
 /* Looks for the framebuffer after the first of the last words: they may have made the console change from the mode of

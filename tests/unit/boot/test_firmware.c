@@ -2,8 +2,9 @@
 /* boot/firmware.c under a firmware that has next to nothing: what it says of Secure Boot, and what it does not. */
 #include <string.h>
 
+#include "arch/page_tables.h"
 #include "boot/loader.h"
-#include "boot/paging.h"
+#include "kernel/lib/errno.h"
 #include "tests/unit/support/cmocka.h"
 
 static struct {
@@ -118,44 +119,62 @@ UINTN Print(const CHAR16 *format, ...)
 }
 
 static struct {
-    uint64_t from, end;
-    unsigned calls;
+    uint64_t from, to; /* of what is mapped */
+    unsigned fails;    /* of the next calls */
+    int error;
 } mapped;
 
-int boot_paging_map(uint64_t from, uint64_t end, uint64_t *direct_size)
+int arch_map_range(uint64_t virt, uint64_t phys, uint64_t size, unsigned flags)
 {
-    mapped.from = from;
-    mapped.end = end;
-    mapped.calls++;
-    *direct_size = end;
+    assert_true(virt == BOOT_DIRECT_MAP + phys && size && (phys | size) % 4096 == 0);
+    assert_true(phys >> 30 == (phys + size - 1) >> 30); /* a GiB as a whole may be mapped already */
+    assert_int_equal(flags, ARCH_MAP_WRITE | ARCH_MAP_UNCACHED);
+    if (mapped.fails) {
+        mapped.fails--;
+        return mapped.error;
+    }
+    if (mapped.from == mapped.to)
+        mapped.from = mapped.to = phys;
+    assert_true(phys == mapped.to);
+    mapped.to += size;
     return 0;
 }
 
-/* Wherever the direct map can reach it. */
+/* Wherever the direct map can reach it, and nothing beside it. */
 static void test_framebuffer_is_mapped(void **state)
 {
+    static const uint64_t gib = UINT64_C(1) << 30;
     static const struct {
         uint64_t base, size;
-        bool mapped;
-    } cases[] = {{0x4000000000, 0x800000, true},
-                 {BOOT_END - 0x800000, 0x800000, true},
-                 {BOOT_END - 0x800000, 0x800001, false},
-                 {BOOT_END, 0x1000, false},
-                 {UINT64_MAX - 0xFFF, 0x2000, false}};
+        int error; /* of the first call */
+        uint64_t from, to, direct;
+    } cases[] = {
+        {0x4000000000, 0x800000, 0, 0x4000000000, 0x4000800000, 0x4000800000},
+        {0x4000000F00, 0x200, 0, 0x4000000000, 0x4000002000, 0x4000002000},
+        {0x407FFFF000, 0x41000000, 0, 0x407FFFF000, 0x40C0FFF000, 0x40C0FFF000}, /* in three GiBs */
+        {0x407FFFF000, 0x2000, -EEXIST, 0x4080000000, 0x4080001000, 0x4080001000},
+        {0x407FFFF000, 0x2000, -ENOMEM, 0, 0, 0x4080001000},
+        {0xC0000000, 0x300000, -EEXIST, 0, 0, 4 * gib},
+        {BOOT_END - 0x800000, 0x800000, 0, BOOT_END - 0x800000, BOOT_END, BOOT_END},
+        {BOOT_END - 0x800000, 0x800001, 0, 0, 0, 4 * gib},
+        {BOOT_END, 0x1000, 0, 0, 0, 4 * gib},
+        {UINT64_MAX - 0xFFF, 0x2000, 0, 0, 0, 4 * gib},
+        {0, 0, 0, 0, 0, 4 * gib},
+    };
     static char config[] = "";
     (void)state;
     has_adapter = true;
     mode_information.PixelFormat = PixelBlueGreenRedReserved8BitPerColor;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct boot_info info = {.config = (uintptr_t)config};
-        mapped.calls = 0;
+        struct boot_info info = {.config = (uintptr_t)config, .direct_map_size = 4 * gib};
+        memset(&mapped, 0, sizeof(mapped));
+        mapped.fails = cases[i].error != 0;
+        mapped.error = cases[i].error;
         mode.FrameBufferBase = cases[i].base;
         mode.FrameBufferSize = cases[i].size;
         boot_say_more(&info);
-        assert_int_equal(mapped.calls, cases[i].mapped);
-        if (cases[i].mapped)
-            assert_true(mapped.from == cases[i].base && mapped.end == mapped.from + cases[i].size &&
-                        info.direct_map_size == mapped.end);
+        assert_true(mapped.from == cases[i].from && mapped.to == cases[i].to);
+        assert_true(info.direct_map_size == cases[i].direct);
     }
     lines = 0;
 }
@@ -167,6 +186,8 @@ static void test_framebuffer(void **state)
     struct boot_framebuffer *fb = &info.framebuffer;
     (void)state;
     has_adapter = true;
+    mapped.fails = 3; /* it is below 4 GiB */
+    mapped.error = -EEXIST;
     mode.FrameBufferBase = 0xC0000000;
     mode.FrameBufferSize = 0x300000;
     mode_information.HorizontalResolution = mode_information.PixelsPerScanLine = 1024;

@@ -125,25 +125,6 @@ static void test_holes(void **state)
     }
 }
 
-/* What is mapped afterwards, such as a framebuffer far above the memory, is as the rest. */
-static void test_more(void **state)
-{
-    (void)state;
-    for (int form = 0; form < 4; form++) {
-        const uint64_t at = GIB(256) - 0x1000;
-        assert_int_equal(build(0, GIB(1), form & 1, form & 2), 0);
-        assert_int_equal(boot_paging_map(at, at + 0x2000, &direct_size), 0);
-        assert_int_equal(direct_size, GIB(257));
-        for (uint64_t gib = GIB(254); gib < GIB(258); gib += GIB(1)) {
-            const bool there = gib == GIB(255) || gib == GIB(256);
-            assert_int_equal(walk(gib), there ? gib | ENTRY_P | ENTRY_RW : 0);
-            assert_int_equal(walk(BOOT_DIRECT_MAP + gib), there ? gib | ENTRY_P | ENTRY_RW | ENTRY_XD : 0);
-        }
-        assert_int_equal(boot_paging_map(GIB(3), GIB(4), &direct_size), 0); /* it is already there */
-        assert_int_equal(direct_size, GIB(257));
-    }
-}
-
 /* How many GiBs are reached. */
 static unsigned reached(const struct boot_efi_memory *d, size_t count)
 {
@@ -229,9 +210,8 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),     cmocka_unit_test(test_large), cmocka_unit_test(test_holes),
-        cmocka_unit_test(test_gibs),      cmocka_unit_test(test_more),  cmocka_unit_test(test_other_kinds),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_forms), cmocka_unit_test(test_large),       cmocka_unit_test(test_holes),
+        cmocka_unit_test(test_gibs),  cmocka_unit_test(test_other_kinds), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
