@@ -73,7 +73,7 @@ def test_a_difference_is_found(page, layout):
 @pytest.mark.parametrize("text", [
     "cpu=i486", "cpu", "=", ";;;", "pmc0=loads", "pmc0=loads:0", "pmc0=loads:5:x", "pmc9=loads:5", "fixed0=x",
     "cpu=penryn;fixed0=5", "cpu=haswell;pmc0=instructions:5;pmc7=loads:5", "program=", "program=set", "program=jnz:30",
-    "program=nop:1", "program=sysret", "program=" + ",".join(25 * ["nop"]), "records=25", "records=-1", "extra=4000",
+    "program=nop:1", "program=sysret", "program=" + ",".join(25 * ["nop"]), "records=33", "records=-1", "extra=4000",
     "lvtpc=x", "policy.fit=maybe", "policy.x=y", "groups=gpr,abc", "at=4096", "x" * 2000,
     "groups=mem,gpr,xmm,lbr;lbr=32;records=20", "\u00e4=1", "cpu=%s%n"])
 def test_bad_settings(page, layout, text):

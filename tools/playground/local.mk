@@ -3,7 +3,7 @@
 PLAY_C    := $(filter-out tools/playground/native.c,$(call c_of,tools/playground))
 PLAY_ALSO := $(call c_of,$(MODEL)) ds/soft/insn.c ds/soft/retired.c $(EVENT_C) $(call c_of,tools/pebs)
 PLAY_WASM := $(PLAY_C) $(PLAY_ALSO) kernel/lib/format.c tools/playground/wasm/library.c
-PLAY_PAGE := $(addprefix tools/playground/page/,playground.html playground.css) \
+PLAY_PAGE := tools/playground/page/playground.html $(sort $(wildcard tools/playground/page/*.css)) \
              $(sort $(wildcard tools/playground/page/*.js))
 
 # clang's own warnings are not gcc's: what gcc has accepted with -Werror is compiled here without.

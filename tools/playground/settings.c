@@ -27,7 +27,7 @@ const char *const play_group_names[6] = {"mem", "gpr", "xmm", "lbr", "cntr", "me
 /* clang-format off */
 const struct play_setting play_numbers[PLAY_NUMBERS] = {
     {"lbr", "entries of branch history in a record (architectural PEBS: 8, 16, 32)", 1, 32, 4, FIELD(lbr), {NULL}},
-    {"records", "PEBS buffer: room for so many records", 1, 24, 6, FIELD(records), {NULL}},
+    {"records", "PEBS buffer: room for so many records", 1, 32, 6, FIELD(records), {NULL}},
     {"threshold", "PEBS threshold, in records (0: none)", 0, 24, 4, FIELD(threshold), {NULL}},
     {"size", "PEBS buffer of architectural PEBS: 4096 bytes, doubled so often", 0, 1, 0, FIELD(size), {NULL}},
     {"extra", "bytes added to the absolute maximum", 0, 4096, 1, FIELD(extra), {NULL}},

@@ -14,6 +14,7 @@ const control = {
         by("wrong").hidden = !text;
     },
     show() {
+        document.documentElement.dataset.view = "step";
         settings.take();
         scene.take();
         const step = machine.number("step"), last = machine.number("last_step");
@@ -44,9 +45,12 @@ const control = {
         }
         return error;
     },
-    /* The settings of the address; where they are wrong, those that were shown before, or the usual ones. */
+    /* Without settings the address is scene 0's. Where they are wrong, it shows those before, or the usual ones. */
     openAddress(first) {
-        const error = this.open(textOfAddress());
+        const text = textOfAddress(), part = /^(?:why=([1-3]))?$/.exec(text);
+        if (part)
+            return zero.open(Number(part[1] ?? 1) - 1);
+        const error = this.open(text);
         if (error && first)
             this.open("");
         if (error)
@@ -70,12 +74,20 @@ const control = {
         step: () => machine.to(machine.number("step") + 1),
     },
     do(name) {
-        if (this.actions[name]) {
+        if (name === "theme")
+            this.toggleTheme();
+        else if (name === "help")
+            this.help();
+        else if (zero.actions[name])
+            zero.actions[name]();
+        else if (this.actions[name]) {
             this.say("");
             this.actions[name]();
             this.show();
         } else if (name === "scene-forward") {
             this.playScene(() => scene.forward());
+        } else if (name === "scene-back" && scene.number === 1 && !scene.part) {
+            zero.open(2);
         } else if (name === "scene-back") {
             this.playScene(() => scene.back());
         } else if (name === "scene-leave" && scene.number) {
@@ -95,7 +107,15 @@ const control = {
     toggleTheme() {
         this.theme = this.dark ? "light" : "dark";
         this.applyTheme();
-        timeline.show();
+        if (!zero.shown)
+            timeline.show();
+    },
+    help() {
+        const head = (text) => make("tr", {}, make("th", { colspan: 2, scope: "colgroup" }, text));
+        const row = ([, keys, text]) => make("tr", {}, make("td", {}, make("kbd", {}, keys)), make("td", {}, text));
+        by("all-keys").replaceChildren(head("Scene 0"), ...zero.keys.slice(0, -2).map(row), head("The machine"),
+                                       ...this.keys.map(row), row([0, "0 … 9", "that scene"]));
+        by("about").showModal();
     },
 
     keys: [
@@ -112,19 +132,23 @@ const control = {
         [["e"], "e", "settings", () => form.show()],
         [["c"], "c", "copy a link", (c) => c.copy()],
         [["t"], "t", "light or dark", (c) => c.toggleTheme()],
-        [["?"], "?", "this help", () => by("about").showModal()],
+        [["?"], "?", "this help", (c) => c.help()],
     ],
     key(event) {
-        const inText = event.target.matches("input, textarea, select") || document.querySelector("dialog[open]");
+        const { target, key } = event;
+        const inText = target.matches("input:not([type=range]), textarea, select")
+            || document.querySelector("dialog[open]");
         if (inText || event.ctrlKey || event.metaKey || event.altKey)
             return;
-        if (event.key === " " && event.target.matches("button"))
-            return; /* it presses the button */
-        const row = this.keys.find(([names]) => names.includes(event.key));
+        if (key === " " && target.matches("button, summary, a") || target.type === "range" && /^Arrow|Home/.test(key))
+            return; /* it is the element's */
+        const row = (zero.shown ? zero.keys : this.keys).find(([names]) => names.includes(key));
         if (row)
             row[3](this);
-        else if (/^[1-9]$/.test(event.key))
-            this.playScene(() => scene.play(Number(event.key), 0));
+        else if (key === "0")
+            zero.open(0);
+        else if (/^[1-9]$/.test(key))
+            this.playScene(() => scene.play(Number(key), 0));
         else
             return;
         event.preventDefault();

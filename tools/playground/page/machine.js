@@ -5,16 +5,21 @@
 const MARK = { overflow: 1, record: 2, drop: 4, pmi: 8, drain: 16, branch: 32, handler: 64 };
 
 const machine = {
-    exports: undefined, layout: undefined, fields: new Map(), catalog: undefined,
+    module: undefined, exports: undefined, layout: undefined, fields: new Map(), catalog: undefined,
 
     load() {
         const text = document.getElementById("wasm").textContent;
         const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-        this.exports = new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
+        this.module = new WebAssembly.Module(bytes);
+        this.exports = new WebAssembly.Instance(this.module).exports;
         this.layout = JSON.parse(this.text(this.exports.play_layout()));
         this.catalog = JSON.parse(this.text(this.exports.play_catalog()));
         for (const [name, offset, count, bytes] of this.layout.fields)
             this.fields.set(name, { offset, count, bytes });
+    },
+    /* Another machine of the same kind, with a memory and settings of its own. */
+    twin() {
+        return Object.assign(Object.create(this), { exports: new WebAssembly.Instance(this.module).exports });
     },
     memory(at, size) { return new Uint8Array(this.exports.memory.buffer, at, size); },
     text(at) {

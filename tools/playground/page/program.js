@@ -4,17 +4,15 @@
 
 const CODE = 0x401000n, KERNEL = 0xFFFFFFFF80001000n, INSN_BYTES = 4n;
 
-function recordedAddress() {
-    if (!machine.number("newest_bytes"))
+function recordedAddress(of) {
+    if (!of.number("newest_bytes"))
         return undefined;
-    const fields = machine.elements("field", machine.number("fields"));
-    const named = (name) => fields.find((field) => field.name === name)?.value;
-    return named("EventingIP");
+    return of.elements("field", of.number("fields")).find(({ name }) => name === "EventingIP")?.value;
 }
 
 function showProgram() {
     const listing = machine.listing(), at = machine.number("at"), written = settings.programLength();
-    const recorded = recordedAddress(), inHandler = machine.number("in_handler") > 0;
+    const recorded = recordedAddress(machine), inHandler = machine.number("in_handler") > 0;
     by("program").replaceChildren(...listing.map((text, i) => {
         const address = i <= written ? CODE + INSN_BYTES * BigInt(i) : KERNEL + INSN_BYTES * BigInt(i - written - 1);
         const own = i < written, dot = recorded === address;
