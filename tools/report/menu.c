@@ -10,9 +10,9 @@
 #define CONFIG     L"\\cairn.cfg" /* what the loader reads */
 #define CONFIG_MAX (UINT64_C(64) << 10)
 
-#define VIRTUAL_S                                                                                                      \
-    5u /* so long an emulator's or a hypervisor's machine waits for a key: it may have nobody to press                 \
-        */
+/* Seconds that an emulator's or a hypervisor's machine waits for a key: it may have nobody to press one. */
+#define VIRTUAL_S 5u
+#define POLL_US   20000u
 
 static CHAR16 probe_config[] = L"\\cairn\\probe.cfg", mix_config[] = L"\\cairn\\mix.cfg";
 
@@ -32,24 +32,17 @@ static bool is_virtual(void)
     return r[2] & CPUID_01H_ECX_HYPERVISOR;
 }
 
-/* The key; 0 where nobody has pressed one in time: of a virtual machine alone. */
+/* The key; 0 where nobody has pressed one in time: of a virtual machine alone. It polls, because the event for a key is
+ * not everywhere. */
 static CHAR16 wait_for_key(void)
 {
-    EFI_EVENT events[2] = {ST->ConIn->WaitForKey};
-    EFI_INPUT_KEY key = {0};
-    UINTN index, count = 1;
-    if (is_virtual() && !EFI_ERROR(BS->CreateEvent(EVT_TIMER, 0, NULL, NULL, &events[1]))) {
-        BS->SetTimer(events[1], TimerRelative, VIRTUAL_S * UINT64_C(10000000));
-        count = 2;
+    EFI_INPUT_KEY key;
+    for (unsigned polls = 0; !is_virtual() || polls < VIRTUAL_S * 1000000u / POLL_US; polls++) {
+        if (!EFI_ERROR(ST->ConIn->ReadKeyStroke(ST->ConIn, &key)))
+            return key.UnicodeChar ? key.UnicodeChar : 1;
+        BS->Stall(POLL_US);
     }
-    EFI_STATUS status;
-    do { /* a key for the firmware's own may be gone by then */
-        BS->WaitForEvent(count, events, &index);
-        status = ST->ConIn->ReadKeyStroke(ST->ConIn, &key);
-    } while (EFI_ERROR(status) && index == 0);
-    if (count == 2)
-        BS->CloseEvent(events[1]);
-    return EFI_ERROR(status) ? 0 : key.UnicodeChar ? key.UnicodeChar : 1;
+    return 0;
 }
 
 static EFI_STATUS write_config(EFI_FILE_HANDLE root, const struct boot_file *config)
@@ -92,7 +85,7 @@ static EFI_STATUS start_cairn(EFI_HANDLE image, EFI_FILE_HANDLE root, const CHAR
 static CHAR16 ask(bool cairn)
 {
     if (cairn)
-        Print(L"1: Cairn asks more, on all processors   2: Cairn traces a workload\r\n");
+        Print(L"1: Cairn asks each kind of core   2: Cairn records a trace\r\n");
     Print(L"o: switch off   any other key: the firmware's menu\r\n");
     if (is_virtual())
         Print(L"(an emulated machine switches off by itself in %d s)\r\n", VIRTUAL_S);
@@ -108,7 +101,7 @@ EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root, bool whole)
     ST->ConIn->Reset(ST->ConIn, FALSE);                 /* keys of the firmware's own menu are not meant for this one */
     for (;;) {
         const CHAR16 key = ask(cairn);
-        if (key == L'o' || key == L'O' || (key == 0 && is_virtual()))
+        if (key == L'o' || key == L'O' || key == 0)
             return RT->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
         if (!cairn || (key != L'1' && key != L'2'))
             return EFI_SUCCESS;
