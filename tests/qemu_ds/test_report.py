@@ -17,6 +17,17 @@ FORMATS = {name: form for name, form, *_ in PRESETS}
 RECORD = re.compile(r"^record (\d+): call (\d+) of 24$", re.M)
 
 
+def seen(raw):
+    """What is on the screen in the end: what follows a carriage return is over what was there."""
+    rows = []
+    for line in re.sub(rb"\x1b\[[0-9;=?]*[A-Za-z]", b"", raw).decode("ascii", errors="replace").split("\n"):
+        row = ""
+        for part in line.split("\r"):
+            row = part + row[len(part):]
+        rows.append(row.rstrip())
+    return "\n".join(rows)
+
+
 class Stick:
     """A folder that is a stick of the machine's, with the report as what it boots."""
 
@@ -50,7 +61,7 @@ class Stick:
                 text += self.read(machine, after)
                 self.end_machine()
             text += machine.stdout.read()
-        return cb.clean(text)
+        return seen(text)
 
     def end_machine(self):
         """QEMU's own process, whose stick lies beside ours."""
@@ -67,6 +78,12 @@ class Stick:
             assert more, text
             text += more
         return text
+
+    def hung(self, machine, *ends):
+        """Has the files of runs before, of `machine`, that end so."""
+        for number, rest in enumerate(ends, 1):
+            name = "cairn-machine.txt" if number == 1 else f"cairn-machine-{number}.txt"
+            (self.folder / name).write_text(f"cairn-report=0.3.0\nmachine={machine}\n{rest}\n", encoding="ascii")
 
     def lines(self, name="cairn-machine.txt"):
         text = (self.folder / name).read_text(encoding="ascii")
@@ -157,31 +174,32 @@ def test_one_access_that_is_refused(tmp_path, preset, number):
 
 
 def test_local_apic_that_faults(tmp_path):
-    """Each step that needs the processor names the page fault, and the firmware, which has the page, goes on
-    (tests/qemu_ds/apic_page.c)."""
+    """The step that takes the processor names the page fault, and what needs that is left out. The firmware, which has
+    the page, goes on (tests/qemu_ds/apic_page.c)."""
     stick = Stick(tmp_path, "--qemu-ds", "preset=skylake")
     stick.start_with("apic-page.efi")
     screen = stick.boot(key=b"x", after='loading Boot0000 "UiApp"')
     text, lines = stick.lines()
     stopped = re.findall(r"^stopped=(\w+): exception 14 at \w+ of this program, error code 0x0, CR2 0xfee00\w+$", text,
                          re.M)
-    assert stopped == ["smbios", "acpi", "processor"] and " verdict=stopped " in text, text
-    assert text.endswith("\nend=all steps are done\n") and lines["screen.0"] and "stopped=smbios: " in screen
+    assert stopped == ["take"] and " verdict=stopped sig=506e3 " in text, text
+    assert text.endswith("\nend=all steps are done\n") and lines["bios.vendor"] and "stopped=take: " in screen
+
+
+SKYLAKE = "000506e3 QEMU qemu-ds skylake @ 2.60GHz 00010000"
 
 
 def test_a_machine_that_hung(tmp_path):
     """A file that ends with a step says where the machine hung: the next run of this machine leaves that step out, and
     has a file of its own. What hung another machine is nothing to it."""
     stick = Stick(tmp_path, "--qemu-ds", "preset=skylake")
-    mine = "machine=000506e3 QEMU qemu-ds skylake @ 2.60GHz 00010000"
-    for name, machine, rest in (("", mine, "step=probe.fit\n"), ("-2", mine, "step=hello\nend=x\n"),
-                                ("-3", mine.replace("skylake", "icelake"), "step=smbios\n")):
-        (stick.folder / f"cairn-machine{name}.txt").write_text(f"cairn-report=0.3.0\n{machine}\n{rest}",
-                                                               encoding="ascii")
+    stick.hung(SKYLAKE, "step=probe.fit", "step=hello\nend=x")
+    (stick.folder / "cairn-machine-3.txt").write_text(
+        f"cairn-report=0.3.0\nmachine={SKYLAKE.replace('skylake', 'icelake')}\nstep=smbios\n", encoding="ascii")
     screen = stick.boot()
     text, lines = stick.lines("cairn-machine-4.txt")
     check_whole(text, lines)
-    assert f"machine={lines['machine']}" == mine
+    assert lines["machine"] == SKYLAKE
     assert re.findall("^skipped.*", text, re.M) == re.findall("^skipped.*", screen, re.M) == [
         "skipped.probe.fit=the run before this one ended there"]
     assert lines["skipped.probe.fit"] == "the run before this one ended there" and "step=probe.fit\n" not in text
@@ -189,15 +207,31 @@ def test_a_machine_that_hung(tmp_path):
     assert lines["probe.0.1"].startswith("drop_reload|yes|") and RECORD.search(text)
 
 
-def test_nine_reports(tmp_path):
-    """The tenth is on the screen alone, which says why; Cairn, whose log would have no room, is not offered."""
+@pytest.mark.parametrize("step, left_out", [("cpuid", "cpu.0.cpuid."), ("screens", "screen."), ("take", "cpu.0.msr."),
+                                            ("smbios", "bios."), ("acpi", "acpi."), ("msrs", "cpu.0.msr.")])
+def test_a_step_that_hung(tmp_path, step, left_out):
+    """Whatever step hangs a machine, the next run has what all others find; CPUID and the machine's name always. Where
+    the processor cannot be taken, the tables are read without."""
+    stick = Stick(tmp_path, "--qemu-ds", "preset=skylake")
+    stick.hung(SKYLAKE, f"step={step}")
+    screen = stick.boot()
+    text, lines = stick.lines("cairn-machine-2.txt")
+    assert text.endswith("\nend=all steps are done\n") and lines[f"skipped.{step}"], text
+    found = {"cpu.0.cpuid.", "memory.", "screen.", "bios.", "acpi.", "cpu.0.msr."}
+    assert {key for key in found if f"\n{key}" in text} == found - {left_out}, text
+    whole = step not in ("take", "msrs")
+    assert f" verdict={'report' if whole else 'stopped'} sig=506e3 " in screen and ("probe" in lines) == whole
+    assert 'brand="QEMU qemu-ds skylake @ 2.60GHz"' in screen
+
+
+def test_stick_full_of_reports(tmp_path):
+    """One more is on the screen alone, which says why; Cairn, whose log would have no room, is not offered."""
     stick = Stick(tmp_path, "--qemu-ds", "off")
-    for name in ("", *(f"-{n}" for n in range(2, 10))):
-        (stick.folder / f"cairn-machine{name}.txt").write_text("cairn-report=0.3.0\nend=x\n", encoding="ascii")
+    stick.hung("x", *["end=x"] * 99)
     (stick.folder / "cairn").mkdir()
     (stick.folder / "cairn" / "loader.efi").write_bytes(b"not started")
     screen = stick.boot()
-    assert "This stick has 9 reports already: move some of them elsewhere\n" in screen
+    assert "This stick has 99 reports already: move some of them elsewhere\n" in screen
     assert "There is no file: send a photograph of the screen\n" in screen
     assert "1: Cairn" not in screen and "is new in" not in screen
 

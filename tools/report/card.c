@@ -23,7 +23,7 @@ static void put_number(const char *name, const char *format, unsigned long value
     put(name, text);
 }
 
-static void put_processor(const struct ds_caps *caps)
+static void put_processor(void)
 {
     char hypervisor[13];
     uint64_t microcode;
@@ -38,6 +38,10 @@ static void put_processor(const struct ds_caps *caps)
         put("hv", hypervisor);
     }
     put("brand", report_brand());
+}
+
+static void put_store(const struct ds_caps *caps)
+{
     put("ds", caps->pebs || caps->bts ? "hw" : "off");
     if (caps->pebs)
         put_number("pebs", "%lu", caps->format);
@@ -49,9 +53,10 @@ static void put_processor(const struct ds_caps *caps)
 void report_card(const struct ds_caps *caps)
 {
     put("cairn", CAIRN_VERSION);
-    put("verdict", report_stopped() ? "stopped" : "report");
+    put("verdict", report_stopped() || !caps ? "stopped" : "report");
+    put_processor();
     if (caps) {
-        put_processor(caps);
+        put_store(caps);
         report_probe_answers(put);
     }
     kcard_end(&card);

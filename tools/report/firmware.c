@@ -148,20 +148,28 @@ static void print_screens(void)
     FreePool(handles);
 }
 
-/* The firmware's tables may say anything: an exception while they are read ends the reading. */
-static void read_tables(const char *name, void (*read)(void *))
-{
-    struct report_trap trap;
-    if (report_step(name) && report_call(read, NULL, &trap))
-        report_say_trap(name, &trap);
-}
-
 void report_machine(void)
 {
-    read_tables("smbios", read_smbios);
-    read_tables("acpi", read_acpi);
     if (report_step("memory"))
         print_memory();
     if (report_step("screens"))
         print_screens();
+}
+
+/* The firmware's tables may say anything: an exception while they are read ends the reading, if it can be caught. */
+static void read_tables(const char *name, void (*read)(void *), bool caught)
+{
+    struct report_trap trap;
+    if (!report_step(name))
+        return;
+    if (!caught)
+        read(NULL);
+    else if (report_call(read, NULL, &trap))
+        report_say_trap(name, &trap);
+}
+
+void report_tables(bool caught)
+{
+    read_tables("smbios", read_smbios, caught);
+    read_tables("acpi", read_acpi, caught);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The report, in the order of its steps: from what can do no harm to what may hang a machine. What a step finds is on
- * the volume before the next one begins.
+ * the volume before the next one begins. CPUID comes first: it needs neither the processor nor the firmware.
  */
 #include "arch/instructions.h"
 #include "boot/elf.h"
@@ -29,16 +29,31 @@ void *boot_alloc(uint64_t pages)
     return (void *)(uintptr_t)at;
 }
 
-/* NULL: nothing is known of it. */
+static void nothing(void *unused)
+{
+    (void)unused;
+}
+
+/* Whether the processor can be taken. A machine that hangs here is not asked again what needs that. */
+static bool try_to_take(void)
+{
+    struct report_trap trap;
+    if (!report_step("take"))
+        return false;
+    const char *why_not = report_take_check();
+    if (why_not)
+        report_say("stopped=%s", why_not);
+    else if (report_call(nothing, NULL, &trap))
+        report_say_trap("take", &trap);
+    else
+        return true;
+    return false;
+}
+
+/* NULL: its registers could not be read. */
 static const struct ds_caps *look_at_processor(void)
 {
-    const char *why_not = report_take_check();
-    if (why_not) {
-        report_say("stopped=%s", why_not);
-        return NULL;
-    }
-    report_machine();
-    const struct ds_caps *caps = report_step("processor") ? report_processor() : NULL;
+    const struct ds_caps *caps = report_step("msrs") ? report_processor() : NULL;
     if (!caps)
         return NULL;
     report_flush();
@@ -53,7 +68,20 @@ static const struct ds_caps *look_at_processor(void)
         report_processor_restore();
     }
     report_processor_compare();
+    if (caps->in_use[0] && (caps->pebs || caps->bts))
+        report_say("taken=what was in use, for the questions; it has been given back");
     return caps;
+}
+
+/* The steps. NULL: as look_at_processor. */
+static const struct ds_caps *look(void)
+{
+    report_firmware();
+    report_cpuid();
+    report_machine();
+    const bool taken = try_to_take();
+    report_tables(taken);
+    return taken ? look_at_processor() : NULL;
 }
 
 /* Which machine it is, as far as a stick that goes from one to another must know. */
@@ -93,10 +121,9 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     report_open(root, machine);
     for (unsigned i = 0; i < BOOT_SAVE_NOTES && notes[i][0]; i++)
         report_say("save.note=%s", notes[i]);
-    report_firmware();
-    report_card(look_at_processor());
+    report_card(look());
     report_line("end=all steps are done");
-    status = report_close();
+    status = report_flush();
     say_end(status);
     status = report_menu(image, root, !EFI_ERROR(status));
     root->Close(root);

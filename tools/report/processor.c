@@ -24,7 +24,6 @@ static struct ds_caps caps;
 
 static struct { /* of CPUID */
     uint32_t last, last_extended, leaf1[4], leaf7[4];
-    bool hypervisor;
 } id;
 
 /* ---- CPUID ------------------------------------------------------------------------------------------------------- */
@@ -37,11 +36,11 @@ static void print_leaf(uint32_t leaf, uint32_t subleaf, const uint32_t r[4])
 
 #define SUBLEAVES 64u
 
-/* Those with subleaves: SDM vol. 2A, CPUID. Where two in a row say the same, a processor without them answers. */
+/* Those with subleaves: SDM vol. 2A, CPUID. */
 static bool has_subleaves(uint32_t leaf)
 {
-    static const uint8_t some[] = {0x04, 0x07, 0x0B, 0x0D, 0x0F, 0x10, 0x12, 0x14, 0x17,
-                                   0x18, 0x1D, 0x1E, 0x1F, 0x20, 0x23, 0x24, 0x27, 0x28};
+    static const uint8_t some[] = {0x04, 0x07, 0x0B, 0x0D, 0x0F, 0x10, 0x12, 0x14, 0x17, 0x18,
+                                   0x1B, 0x1D, 0x1E, 0x1F, 0x20, 0x23, 0x24, 0x27, 0x28};
     for (unsigned i = 0; i < sizeof some; i++)
         if (some[i] == leaf)
             return true;
@@ -66,7 +65,7 @@ static void print_leaves(uint32_t first, uint32_t last)
         }
 }
 
-static void print_cpuid(void)
+static void read_id(void)
 {
     uint32_t r[4];
     arch_cpuid(0, 0, r);
@@ -76,9 +75,17 @@ static void print_cpuid(void)
         arch_cpuid(7, 0, id.leaf7);
     arch_cpuid(0x80000000, 0, r);
     id.last_extended = r[0];
-    id.hypervisor = id.leaf1[2] & CPUID_01H_ECX_HYPERVISOR;
+}
+
+void report_cpuid(void)
+{
+    uint32_t r[4];
+    read_id();
+    report_say("processor=%s", report_brand());
+    if (!report_step("cpuid"))
+        return;
     print_leaves(0, id.last);
-    if (id.hypervisor) {
+    if (id.leaf1[2] & CPUID_01H_ECX_HYPERVISOR) {
         arch_cpuid(CPUID_HYPERVISOR, 0, r);
         print_leaves(CPUID_HYPERVISOR, r[0] > CPUID_HYPERVISOR ? r[0] : CPUID_HYPERVISOR);
     }
@@ -202,7 +209,7 @@ static void read_debug_store(void)
 }
 
 static uint64_t microcode;
-static bool microcode_refused;
+static enum { NOT_READ, READ, REFUSED } microcode_state;
 
 /* SDM vol. 3, "Update Signature and Verification": 0, then CPUID, which loads it. */
 static void read_all(void *unused)
@@ -212,7 +219,7 @@ static void read_all(void *unused)
     ds_detect(ds_hw_machine(), &caps);
     arch_wrmsr_safe(IA32_BIOS_SIGN_ID, 0); /* read-only on AMD */
     arch_cpuid(1, 0, r);
-    microcode_refused = arch_rdmsr_safe(IA32_BIOS_SIGN_ID, &microcode) != 0;
+    microcode_state = arch_rdmsr_safe(IA32_BIOS_SIGN_ID, &microcode) ? REFUSED : READ;
     microcode = microcode >> 32 ? microcode >> 32 : microcode; /* AMD has it in the low half */
     read_platform();
     read_debug_store();
@@ -223,7 +230,7 @@ static void read_all(void *unused)
 bool report_microcode(uint64_t *version)
 {
     *version = microcode;
-    return !microcode_refused;
+    return microcode_state == READ;
 }
 
 const char *report_brand(void)
@@ -264,13 +271,11 @@ static void print_detection(void)
 const struct ds_caps *report_processor(void)
 {
     struct report_trap trap;
-    print_cpuid();
-    report_say("processor=%s", report_brand());
     if (report_call(read_all, NULL, &trap)) {
-        report_say_trap("processor", &trap);
+        report_say_trap("msrs", &trap);
         return NULL;
     }
-    if (microcode_refused)
+    if (microcode_state == REFUSED)
         report_line("cpu.0.msr.%X=fault", IA32_BIOS_SIGN_ID);
     else
         report_line("cpu.0.microcode=0x%lx", (unsigned long)microcode);

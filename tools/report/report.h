@@ -13,28 +13,34 @@
 #include "arch/trapframe.h"
 #include "ds/caps.h"
 
-/* ---- out.c: the file, and the screen ----------------------------------------------------------------------------- */
+/* ---- out.c: the file --------------------------------------------------------------------------------------------- */
 
 #define REPORT_LINE 512u /* characters of a line; the rest is cut off */
 
 /* Makes the file, \cairn-machine.txt or the next free name, and reads those of runs of this `machine` before this one.
- * Prints on failure. */
-EFI_STATUS report_open(EFI_FILE_HANDLE root, const char *machine);
+ * Prints on failure: there are lines on the screen alone then. */
+void report_open(EFI_FILE_HANDLE root, const char *machine);
 /* A line of the file, kept in memory until report_flush. */
 void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, and on the screen; not within report_call. */
 void report_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A line that says what is done next; it is on the volume when this returns. False: a run of this machine before this
- * one has ended with that line, so the step is not to be done again, and a line says so. Not within report_call. */
+/* A line that says what is done next; it is on the volume and on the screen when this returns. False: a run of this
+ * machine before this one has ended with that line, so the step is not to be done again, and a line says so. Not within
+ * report_call. */
 bool report_step(const char *name);
-/* What has been written is on the volume then; not within report_call. Returns the first error of writing, if there was
- * one. */
+/* What has been written is on the volume then, in a file that is closed; not within report_call. Returns the first
+ * error of writing, if there was one. */
 EFI_STATUS report_flush(void);
-/* The same, and no more lines follow. */
-EFI_STATUS report_close(void);
 bool report_has_file(void);
 /* Whether a line has been written that begins with stopped=. */
 bool report_stopped(void);
+
+/* ---- screen.c: neither within report_call ------------------------------------------------------------------------ */
+
+/* A line with its line feed, of up to REPORT_LINE characters. */
+void report_show(const char *line, size_t size);
+/* The name of a step, until the next line or name takes its place. */
+void report_show_step(const char *name);
 
 /* ---- take.c: the processor, for a while -------------------------------------------------------------------------- */
 
@@ -60,20 +66,24 @@ extern volatile uint32_t report_nmis, report_strays; /* what came all the same *
 
 /* ---- processor.c ------------------------------------------------------------------------------------------------- */
 
-/* CPUID and MSRs, and what detection makes of them: the file has them then. NULL where that has failed. */
+/* The step that writes all of CPUID. */
+void report_cpuid(void);
+/* MSRs, and what detection makes of them: the file has them then. NULL where that has failed. */
 const struct ds_caps *report_processor(void);
 /* After a step that changes registers: gives back what may not have been, where an exception ended it. */
 void report_processor_restore(void);
 /* Whether each register is as it was at first; a line for each that is not. */
 void report_processor_compare(void);
-/* The processor's name; its microcode, false: it cannot be read. After report_processor. */
+/* The processor's name; its microcode, false: it has not been read, or cannot be. */
 const char *report_brand(void);
 bool report_microcode(uint64_t *version);
 
 /* ---- firmware.c, probe.c, hello.c -------------------------------------------------------------------------------- */
 
 void report_firmware(void);
-void report_machine(void); /* SMBIOS, ACPI, memory, screen modes */
+/* The steps that write memory and screen modes, and those that write SMBIOS and ACPI; `caught`: with report_call. */
+void report_machine(void);
+void report_tables(bool caught);
 void report_hello(void);
 void report_probe(const struct ds_caps *caps);
 /* Calls `put` for each answer that there is. */

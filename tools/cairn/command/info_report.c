@@ -9,8 +9,8 @@
 
 /* What came of the steps of cairn-report.efi, in the order of the file; one that ends with '.' is the beginning of
  * several. */
-static const char *const outcomes[] = {"stopped", "skipped.", "probe",    "other.",   "interrupts",
-                                       "smi",     "kept.",    "changed.", "restored", "end"};
+static const char *const outcomes[] = {"stopped", "skipped.", "probe",    "other.",   "interrupts", "smi",
+                                       "taken",   "kept.",    "changed.", "restored", "end"};
 
 static bool is_one_of(struct cairn_slice key, const char *const *names, size_t count)
 {
