@@ -3,13 +3,14 @@
  * The card: what a stranger's photograph of the screen is to tell. At most CARD_ROWS rows of words "name=value" (a
  * value with blanks is between quotes): the version, the verdict, the processor, its Debug Store, and what other parts
  * of the kernel have found out (kernel/lib/card.h). The last word, sum=, is a check sum of the others, so that `cairn
- * info` knows whether a person has copied them well. docs/reference/format.md, "The card". Pure, also compiled on the
- * host.
+ * info` knows whether a person has copied them well. docs/reference/format.md, "The card". words.c is pure, and also
+ * compiled on the host.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define CARD_ROWS    8u
 #define CARD_COLUMNS 78u /* 640 pixels show 79 */
@@ -25,3 +26,15 @@ struct card {
 void kcard_put(struct card *card, const char *name, const char *value);
 /* Adds more= where words are left out, and sum=. */
 void kcard_end(struct card *card);
+
+/* ---- processor.c: words about the processor, for the kernel's card and a report's -------------------------------- */
+
+#define CARD_BRAND 49u /* bytes */
+struct ds_caps;
+
+/* CPUID 80000002H to 4, without blanks around it; "": there is none. Within `room`. */
+const char *kcard_brand(char room[CARD_BRAND]);
+/* Who it is. `microcode`, `cpus`: NULL, 0: not known. */
+void kcard_processor(struct card *card, const uint64_t *microcode, uint32_t cpus);
+/* Its Debug Store, in words of these names. */
+void kcard_caps(struct card *card, const char *pebs, const char *bts, const struct ds_caps *caps);

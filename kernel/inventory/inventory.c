@@ -108,7 +108,8 @@ static void read_all(const struct boot_info *info)
 }
 KPHASE(KPHASE_PROCESSORS, read_all);
 
-void kinventory_signature(char text[13])
+/* The hypervisor's name for itself, or "none". */
+static void read_signature(char text[13])
 {
     uint32_t r[4];
     snprintf(text, 13, "none");
@@ -216,7 +217,7 @@ static void dump_inventory(struct trace_dump *d)
         trace_dump_print(d, CAIRN_STREAM_MACHINE, "boot.time=%04u-%02u-%02uT%02u:%02u:%02u%s", t->year, t->month,
                          t->day, t->hour, t->minute, t->second, text);
     }
-    kinventory_signature(text);
+    read_signature(text);
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.hypervisor=%s", text);
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.cpus_left_out=%u", arch_cpus_found() - kcpu_count);
     trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.cpus_disabled=%u", arch_cpus_disabled());

@@ -7,7 +7,5 @@
 
 /* Bytes of memory the firmware has left for use. Once all CPUs run. */
 uint64_t kinventory_memory(void);
-/* The hypervisor's name for itself, or "none". */
-void kinventory_signature(char text[13]);
 /* Of the first CPU. False: it has none, or nobody has looked yet. */
 bool kinventory_microcode(uint64_t *version);

@@ -5,7 +5,8 @@
 REPORT_ROOMS := ds/driver ds/errata ds/events ds/in_use ds/lbr ds/pebs23 ds/probe ds/throttle ds/trial ds/policy/table \
                 boot/save tools/report
 REPORT_C := $(call c_of,$(REPORT_ROOMS)) $(EVENT_C) boot/config/config.c boot/file.c boot/firmware.c boot/memory.c \
-            $(addprefix arch/firmware/,acpi_tables.c smbios/smbios.c) $(addprefix kernel/card/,qr.c words.c) \
+            $(addprefix arch/firmware/,acpi_tables.c smbios/smbios.c) \
+            $(addprefix kernel/card/,processor.c qr.c words.c) \
             $(addprefix kernel/lib/,crc32c.c format.c string.c number.c)
 REPORT_O := $(patsubst %.c,$(B)/loader/%.o,$(REPORT_C)) \
             $(patsubst %.asm,$(B)/loader/%.asm.o,$(call asm_of,$(REPORT_ROOMS)) arch/fixup.asm) $(B)/report/hello.o

@@ -7,6 +7,7 @@
 #include "ds/ds.h"
 #include "ds/lbr_layout.h"
 #include "ds/pebs23_layout.h"
+#include "kernel/card/card.h"
 #include "kernel/lib/string.h"
 #include "tools/report/report.h"
 
@@ -235,20 +236,9 @@ bool report_microcode(uint64_t *version)
 
 const char *report_brand(void)
 {
-    static char brand[49];
-    uint32_t r[4];
-    arch_cpuid(0x80000000, 0, r);
-    const uint32_t leaves = r[0] >= 0x80000004 ? 3 : 0;
-    for (uint32_t i = 0; i < leaves; i++) {
-        arch_cpuid(0x80000002 + i, 0, r);
-        memcpy(brand + 16 * i, r, 16);
-    }
-    char *text = brand;
-    while (*text == ' ')
-        text++;
-    for (size_t n = strlen(text); n && text[n - 1] == ' '; n--)
-        text[n - 1] = '\0';
-    return *text ? text : "without a brand string";
+    static char room[CARD_BRAND];
+    const char *brand = kcard_brand(room);
+    return *brand ? brand : "without a brand string";
 }
 
 static void print_detection(void)
