@@ -91,7 +91,7 @@ void report_probe_answers(void (*put)(const char *name, const char *value));
 
 /* ---- card.c: the last words on the screen. `caps`: NULL where the processor could not be asked. */
 void report_card(const struct ds_caps *caps);
-/* Its QR code: when no line is to follow, which could move it. */
+/* Its QR code, where the screen has room for it: when no line is to follow, which could move it. */
 void report_card_draw(void);
 
 /* ---- menu.c: afterwards. `whole`: the volume can be written. Returns what the firmware is told. */

@@ -55,10 +55,10 @@ static const uint32_t entries[] = {APIC_LVT_CMCI,  APIC_LVT_TIMER, APIC_LVT_THER
 static struct {
     struct table idt;
     uint64_t priority, rflags;
-    struct {
+    volatile struct {
         uint32_t reg, value;
-    } apic[ENTRIES + 2]; /* in the order in which they were taken */
-    unsigned count;      /* of them */
+    } apic[ENTRIES + 2];     /* in the order in which they were taken */
+    volatile unsigned count; /* of them; an exception may come at any access to the APIC */
     uint8_t pic[2];
 } firmware; /* what the firmware had */
 
@@ -115,7 +115,8 @@ static uint32_t apic_keep(uint32_t reg)
 {
     const uint32_t value = apic_read(reg);
     firmware.apic[firmware.count].reg = reg;
-    firmware.apic[firmware.count++].value = value;
+    firmware.apic[firmware.count].value = value;
+    firmware.count++;
     return value;
 }
 
@@ -148,8 +149,8 @@ static void give_apic(void *unused)
     (void)unused;
     const bool all = firmware.count;
     while (firmware.count) {
-        firmware.count--;
-        apic_write(firmware.apic[firmware.count].reg, firmware.apic[firmware.count].value);
+        const unsigned i = --firmware.count;
+        apic_write(firmware.apic[i].reg, firmware.apic[i].value);
     }
     if (all)
         ring_timer();
