@@ -294,6 +294,19 @@ def test_version():
     assert re.search(r"^## (?!Unreleased$)(.*)$", changes, re.M)[1].startswith(f"{version} (")
 
 
+def test_samples():
+    """samples/README.md has a row for each log, counts those of boots, and says which version wrote them."""
+    text = (cb.ROOT / "samples" / "README.md").read_text(encoding="utf-8")
+    logs = {path.name: path for path in (cb.ROOT / "samples").glob("*.log")}
+    assert set(re.findall(r"^\| `(.*?)` \| ", text, re.M)) == set(logs)
+    edited = re.search(r"The sixth, `(.*?)`, is a copy of `plain.log` with damage", text)[1]
+    assert edited in logs and "Five logs are of real boots" in text and len(logs) == 6
+    others, newer, name = re.search(r"Cairn ([\d.]+) wrote them\s.*, and ([\d.]+) wrote `(.*?)`", text).groups()
+    for log, path in logs.items():
+        wrote = re.search(r"^kernel +([\d.]+)$", printed(cb.BUILD / "cairn", "info", path), re.M)[1]
+        assert wrote == (newer if log == name else others), log
+
+
 def test_house_words():
     """No document speaks of a file outside the repository."""
     for document in DOCUMENTS:
