@@ -79,7 +79,7 @@ struct etw_thread {            /* then its name, UTF-16 with its 0, or nothing *
     uint64_t stack_limit;      /* 10 */
     uint64_t user_stack_base;  /* 18 */
     uint64_t user_stack_limit; /* 20 */
-    uint64_t affinity;         /* 28 */
+    uint64_t affinity;         /* 28: in the group of its ideal processor */
     uint64_t start_address;    /* 30: Win32StartAddr */
     uint64_t teb_base;         /* 38 */
     uint32_t sub_process_tag;  /* 40 */
