@@ -15,6 +15,7 @@ import screen_picture
 from cairn_presets import ARCH, PRESETS
 
 FORMATS = {name: form for name, form, *_ in PRESETS}
+CARD = re.compile(r"^(cairn=\S+ verdict=(?:.*\n)*?.*\bsum=[0-9a-f]{4})$", re.M)
 RECORD = re.compile(r"^record (\d+): call (\d+) of 24$", re.M)
 
 
@@ -225,19 +226,67 @@ def test_a_step_that_hung(tmp_path, step, left_out):
     assert 'brand="QEMU qemu-ds skylake @ 2.60GHz"' in screen
 
 
-def test_stick_full_of_reports(tmp_path):
-    """One more is on the screen alone, which says why; Cairn, whose log would have no room, is not offered."""
-    stick = Stick(tmp_path, "--qemu-ds", "off")
-    stick.hung("x", *["end=x"] * 99)
+def no_file(stick, screen):
+    """The screen has all of the report, and says so; Cairn, whose log would have no room, is not offered."""
+    assert "\nThere is no file, the stick is full or read-only: send a photograph of the screen\n" in screen
+    assert CARD.search(screen) and "1: Cairn" not in screen and "is new in" not in screen
+
+
+def cairn_too(stick):
     (stick.folder / "cairn").mkdir()
     (stick.folder / "cairn" / "loader.efi").write_bytes(b"not started")
+
+
+def fill(stick, left):
+    """A file leaves so many bytes of the stick that tools/stick.sh makes. It is sparse: the stick becomes no larger."""
+    image = stick.folder.parent / "size"
+    subprocess.run([cb.ROOT / "tools" / "stick.sh", stick.folder, image, "true"], check=True)
+    said = subprocess.run(["mdir", "-i", image, "::"], capture_output=True, text=True, check=True).stdout
+    image.unlink()
+    free = int(re.search(r"([\d ]+) bytes free", said)[1].replace(" ", ""))
+    with (stick.folder / "filler").open("wb") as file:
+        file.truncate(free - left)
+
+
+NO_ROOM = "\nThis stick is read-only, or has less than 256 KiB of room: free some\n"
+
+
+def test_full_stick(tmp_path):
+    stick = Stick(tmp_path, "--qemu-ds", "off")
+    cairn_too(stick)
+    fill(stick, 200 << 10)
+    screen = stick.boot()
+    no_file(stick, screen)
+    assert NO_ROOM in screen
+
+
+@pytest.mark.long
+def test_stick_with_just_enough_room(tmp_path):
+    stick = Stick(tmp_path, "--qemu-ds", "off")
+    fill(stick, 260 << 10)
+    screen = stick.boot()
+    check_whole(*stick.lines())
+    assert NO_ROOM not in screen and "There is no file" not in screen
+
+
+@pytest.mark.long
+def test_read_only_stick(tmp_path):
+    wrapper = cb.with_qemu(tmp_path, "-set", "drive.stick.readonly=on", qemu=cb.QEMU_11)
+    stick = Stick(tmp_path, "--qemu", wrapper, "--qemu-ds", "off")
+    cairn_too(stick)
+    screen = stick.boot()
+    no_file(stick, screen)
+    assert NO_ROOM in screen
+
+
+def test_stick_full_of_reports(tmp_path):
+    """One more is on the screen alone, which says why."""
+    stick = Stick(tmp_path, "--qemu-ds", "off")
+    stick.hung("x", *["end=x"] * 99)
+    cairn_too(stick)
     screen = stick.boot()
     assert "This stick has 99 reports already: move some of them elsewhere\n" in screen
-    assert "There is no file: send a photograph of the screen\n" in screen
-    assert "1: Cairn" not in screen and "is new in" not in screen
-
-
-CARD = re.compile(r"^(cairn=\S+ verdict=(?:.*\n)*?.*\bsum=[0-9a-f]{4})$", re.M)
+    no_file(stick, screen)
 
 
 @pytest.mark.parametrize("size", [(1280, 800), cb.long((800, 600)), cb.long((640, 480))])

@@ -96,7 +96,8 @@ static void name_machine(char machine[REPORT_LINE])
 static void say_end(EFI_STATUS status)
 {
     if (!report_has_file())
-        Print(L"There is no file: send a photograph of the screen\r\n");
+        Print(L"There is no file%s: send a photograph of the screen\r\n",
+              status == EFI_VOLUME_FULL ? L", the stick is full or read-only" : L"");
     else if (EFI_ERROR(status))
         Print(L"The file is not whole (%r): send a photograph of the screen, too\r\n", status);
     else

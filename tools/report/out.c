@@ -101,7 +101,7 @@ void report_open(EFI_FILE_HANDLE root, const char *machine)
         return;
     }
     if (!has_room()) {
-        Print(L"This stick is read-only, or has less than %d KiB of room\r\n", (int)(ROOM >> 10));
+        Print(L"This stick is read-only, or has less than %d KiB of room: free some\r\n", (int)(ROOM >> 10));
         return;
     }
     trouble = EFI_SUCCESS;
