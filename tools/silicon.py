@@ -6,16 +6,15 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs/silicon"
 ASKED = re.compile(r"^(\w+) +(\S+) +model (\S+) +(equal|differs)$")
 NOT_ASKED = re.compile(r"^(\w+) +not asked$")
 HEAD = """# What silicon does
 
-How processors answer the questions that `cairn grab --report` asks, machine by machine, beside the model's answers.
-[own-records.md](../how-to/own-records.md), section 4, says what the rows mean, and how you add your machine. A script
-makes this page from the reports: `tools/silicon.py >docs/silicon/README.md`.
+This page compares how processors answered the questions of `cairn grab --report` with the model's answers. Section 4 of
+[own-records.md](../how-to/own-records.md) says what the rows mean and how you add your machine. The page is made from
+the reports: `tools/silicon.py >docs/silicon/README.md`.
 """
 
 
@@ -55,7 +54,7 @@ def read_part(path, lines):
 
 def cell(row):
     answer, _, equal = row
-    return "" if answer is None else f"`{answer}`" if equal else f"**`{answer}`**"
+    return "" if answer is None else "=" if equal else f"**`{answer}`**"
 
 
 def page(reports):
@@ -63,20 +62,23 @@ def page(reports):
     emulated = [report for report in reports if report not in real]
     out = [HEAD]
     if not real:
-        out.append("**There is no report of a real processor yet.** What stands here comes from the emulator, which is "
-                   "the model\nitself: that it agrees with the model shows that the measurements work, and nothing "
-                   "about silicon.\n")
+        out.append("**No report of a real processor has come yet.** These are from the emulator, which is the model "
+                   "itself, so they show\nthat the measurements work, but nothing about silicon.\n")
+    out += ["| | report | processor | microcode | Linux |", "| --- | --- | --- | --- | --- |"]
     for number, report in enumerate([*real, *emulated], 1):
         lines = report.lines
         core = f", {lines['cpuid.1a']}" if "cpuid.1a" in lines else ""
-        out.append(fill(f"- {number}: [{report.name}](reports/{report.name}.txt): {lines['cpuid.1']}{core}, microcode "
-                        f"{lines['microcode']}; {lines['source']}", 120, subsequent_indent="  "))
+        linux, _, machine = lines["source"].removeprefix("Linux ").partition(" on ")
+        core = f"{lines['cpuid.1']}{core}" if report in emulated else f"{machine}: {lines['cpuid.1']}{core}"
+        out.append(f"| {number} | [{report.name}](reports/{report.name}.txt) | {core} | "
+                   f"{lines['microcode']} | {linux}{', emulated' if report in emulated else ''} |")
     reports = [*real, *emulated]
     rows = dict.fromkeys(name for report in reports for name in report.rows)
     model = {name: next((report.rows[name][1] for report in reports if report.rows.get(name, (None,))[0]), None)
              for name in rows}
-    out += ["\nAn answer in bold is not the model's. Where nothing stands, the question was not asked; the report says "
-            "why.\n", f"| row | model | {' | '.join(str(n) for n in range(1, len(reports) + 1))} |",
+    out += ["\nA cell with `=` has the model's answer, and a bold answer differs from it. In an empty cell the "
+            "question was not asked;\nthe report says why.\n",
+            f"| row | model | {' | '.join(str(n) for n in range(1, len(reports) + 1))} |",
             f"| --- | --- |{' --- |' * len(reports)}"]
     for name in rows:
         cells = [cell(report.rows.get(name, (None, None, True))) for report in reports]
