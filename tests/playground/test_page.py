@@ -6,6 +6,7 @@ import re
 import pytest
 
 import cairn_boot as cb
+import looks
 from play import MARKS, NATIVE, PAGE, Layout, native, page_state
 
 pytestmark = MARKS
@@ -183,6 +184,37 @@ def test_it_fits_a_projector(page):
             .map((each) => `${i + 1}.${k + 1} ${each.id || each.tagName}`);
     }))""")
     assert not beyond
+
+
+PARTS = "#stepping > header, #controls, #scene, .column > section, #keys-line"
+SEVERAL = [(1, 2), (3, 1), (6, 1), (8, 3), (10, 2), (12, 1), (13, 4)]
+
+
+@pytest.mark.parametrize("theme", looks.THEMES)
+@pytest.mark.parametrize("width, height", looks.SIZES)
+def test_looks(page, width, height, theme):
+    """Text that can be read, no panel over another, and the buffer is the largest where it has a record."""
+    page.size(width, height)
+    page.prefers(theme)
+    try:
+        page.open(PAGE, "#at=0")
+        assert not looks.faults(page, PARTS)
+        for number, part in SEVERAL:
+            page.run(f"control.playScene(() => scene.play({number}, {part}))")
+            page.run("by('scene-answer').open = true")
+            assert not looks.faults(page, PARTS), (number, part)
+            page.run("by('scene-answer').open = false")
+            areas = page.run("""Object.fromEntries([...document.querySelectorAll(".column > section")]
+                .map((each) => [each.id || each.innerText.split("\\n")[0], each.clientWidth * each.clientHeight]))""")
+            assert max(areas, key=areas.get) == "buffer-section" or number == 10 and width < 1280, (number, areas)
+        for key in ("e", "?"):
+            page.key(key)
+            assert not looks.faults(page, "dialog[open], dialog[open] h2, dialog[open] p"), key
+            page.run("document.querySelector('dialog[open]').close()")
+            page.settle()
+    finally:
+        page.size(1280, 720)
+        page.prefers("light")
 
 
 def test_one_file_and_no_network(page):

@@ -50,6 +50,44 @@ def test_scene(page, number):
     assert page.run("[scene.number, scene.part]") == [number % SCENES + 1, 0]
 
 
+# Each answer's proof: where the machine is then, what was claimed, and what it says.
+PROVE = """() => scenes.flatMap(({ parts }, i) => parts.flatMap(({ ask, answer, proof }, k) => {
+    if (!ask)
+        return [];
+    control.playScene(() => scene.play(i + 1, k));
+    const shown = !by("scene-answer").hidden && by("scene-answer-text").textContent;
+    if (proof.set && machine.open(proof.set))
+        throw new Error(proof.set);
+    for (const go of proof.go ?? [])
+        scene.go(go, i + 1);
+    return [{ at: [i + 1, k], answer, shown, text: machine.string("text"),
+              holds: Object.entries(proof.holds).map(([name, value]) => [name, value, machine.number(name)]) }];
+}))"""
+
+
+def test_answers(page):
+    """Each question has one; the page's machine and the native one both say what it claims."""
+    answers, layout = page.run(f"({PROVE})()"), Layout()
+    assert len(answers) >= SCENES and page.run("scenes.every(({ parts }) => parts.every(({ ask, answer }) => "
+                                               "!ask === !answer))")
+    for each, (_, state) in zip(answers, native([each["text"] for each in answers], layout.size)):
+        assert each["shown"] == each["answer"] and each["holds"]
+        for name, claimed, found in each["holds"]:
+            assert claimed == found == layout.of(state, name), (each["at"], name)
+
+
+def test_an_answer_opens(page):
+    page.run("control.playScene(() => scene.play(3, 3))")
+    opened = "by('scene-answer').open"
+    assert not page.run(opened)
+    page.key("a")
+    assert page.run(opened) and page.run("by('scene-answer-text').getBoundingClientRect().height > 10")
+    page.key("n")
+    assert page.run("by('scene-answer').hidden")
+    page.key("N")
+    assert not page.run(opened)
+
+
 def test_a_wrong_claim_is_found(page):
     """What the tests compare is what the machine does: with another period the first scene's claims do not hold."""
     page.run("scenes[0].set = scenes[0].set.replace(':5:', ':6:')")

@@ -129,6 +129,7 @@ const control = {
         [["n"], "n", "next part of a scene, or the first scene", (c) => c.do("scene-forward")],
         [["N"], "N", "the part before", (c) => c.do("scene-back")],
         [["Escape"], "Esc", "leave the scene, keep its settings", (c) => c.do("scene-leave")],
+        [["a"], "a", "the answer to a scene's question", () => by("scene-answer").toggleAttribute("open")],
         [["e"], "e", "settings", () => form.show()],
         [["c"], "c", "copy a link", (c) => c.copy()],
         [["t"], "t", "light or dark", (c) => c.toggleTheme()],

@@ -65,7 +65,7 @@ function bufferView(title, words, bytes, newest, records, end = "absolute maximu
     }
     const count = records.length;
     return make("figure", { class: "buffer" },
-                make("figcaption", {}, make("b", {}, title),
+                make("figcaption", {}, make("h2", {}, title),
                      ` ${count} ${count === 1 ? "record" : "records"} of ${bytes} bytes`,
                      make("span", { class: "key index" }, "index"),
                      make("span", { class: "key threshold" }, "threshold"),
@@ -89,6 +89,8 @@ function showBuffers() {
     }
     if (bts)
         views.push(bufferView("BTS buffer", bts, 24, 0n, recordsOfOneSize(bts[0], bts[1], 24)));
+    if (!views.length)
+        views.push(make("h2", {}, "No buffer is in use"));
     by("buffers").replaceChildren(...views);
 }
 

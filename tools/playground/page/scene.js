@@ -53,7 +53,13 @@ const scene = {
         by("scenes").value = String(this.number);
         if (!this.number)
             return;
-        const { title, parts } = this.now, { say, ask } = parts[this.part];
+        const { title, parts } = this.now, { say, ask, answer } = parts[this.part];
+        const shown = by("scene-answer"), at = `${this.number}.${this.part}`;
+        if (shown.dataset.at !== at)
+            shown.open = false;
+        shown.dataset.at = at;
+        shown.hidden = !answer;
+        by("scene-answer-text").textContent = answer ?? "";
         by("scene-title").textContent = `${this.number}. ${title}`;
         by("scene-part").textContent = `${this.part + 1} of ${parts.length}`;
         by("scene-say").textContent = say;

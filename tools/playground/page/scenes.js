@@ -4,7 +4,9 @@
  *   set    other settings, where it does not go on from the part before; it begins at step 0 then
  *   go     how to get there: "+N" steps, or marks to run to, one after the other
  *   say    what to look at
- *   ask    a question, perhaps
+ *   ask    a question, perhaps, with
+ *   answer what is so, and
+ *   proof  how the tests ask the machine: `set` and `go` as above, from here on, and what `holds` then
  *   holds  numbers of the state that are so there. The tests compare them.
  */
 "use strict";
@@ -27,6 +29,9 @@ const scenes = [
                 say: "IA32_PMC0 counts instructions. It starts at −5, so the fifth instruction makes it " +
                      "overflow.",
                 ask: "Which instruction does the first record describe?",
+                answer: "The sixth, JNZ. The fifth makes the counter overflow, and that only arms PEBS: the next " +
+                        "event is recorded.",
+                proof: { go: ["record"], holds: { step: 6, records: 1 } },
                 holds: { step: 0, records: 0 },
             }, {
                 go: ["overflow"],
@@ -43,6 +48,9 @@ const scenes = [
                 say: "The next record comes six instructions later, not five. The reload overwrites the count of " +
                      "the instruction that was recorded.",
                 ask: "Which period gives one record for each 10 instructions?",
+                answer: "9, because a record comes each period + 1 instructions.",
+                proof: { set: ICELAKE.replace(":5:", ":9:"),
+                         go: ["record", "record"], holds: { step: 20, records: 2 } },
                 holds: { step: 12, records: 2 },
             },
         ],
@@ -53,6 +61,8 @@ const scenes = [
             {
                 say: "On Ice Lake the fixed counter IA32_FIXED_CTR0 has precise distribution (PDIST).",
                 ask: "When does the first record come now?",
+                answer: "In step 5: the instruction that makes the counter overflow is recorded itself.",
+                proof: { go: ["record"], holds: { step: 5, records: 1 } },
                 holds: { records: 0 },
             }, {
                 go: ["record"],
@@ -94,6 +104,9 @@ const scenes = [
                 go: ["drain"],
                 say: "This is the drain. The handler copies the records and sets PebsIndex back to the base.",
                 ask: "Why does the handler stop the counters first?",
+                answer: "While they count, the processor may write a record between the handler's look at " +
+                        "PebsIndex and its write. That record would be lost.",
+                proof: { holds: { global_ctrl: 0, drains: 1 } },
                 holds: { drains: 1, drained: 4, records: 4 },
             }, {
                 go: ["+3"],
@@ -109,6 +122,8 @@ const scenes = [
                 go: ["record", "record", "record"],
                 say: "The buffer has room for three records. There is no threshold, so nobody empties it.",
                 ask: "What happens to the fourth record?",
+                answer: "The processor drops it: there is no room below the absolute maximum.",
+                proof: { go: ["drop"], holds: { records: 3, dropped: 1 } },
                 holds: { records: 3, dropped: 0 },
             }, {
                 go: ["drop"],
@@ -126,6 +141,10 @@ const scenes = [
                 say: "With the policy drop_reload=no the counter stays overflowed and armed. Each event tries " +
                      "again.",
                 ask: "How can a program on a real machine find out which of the two is true?",
+                answer: "It fills a small buffer and then reads the counter. Near −period: it was reloaded. Near " +
+                        "0, and its bit of GLOBAL_STATUS set: it was not.",
+                proof: { set: `${ICELAKE};records=3;threshold=0`,
+                         go: ["drop", "+1"], holds: { step: 25, armed: 0, global_status: 0 } },
                 holds: { dropped: 2, step: 25, armed: 1, global_status: 1 },
             },
         ],
@@ -138,6 +157,8 @@ const scenes = [
                 say: "Two counters count the same event with the same period. One instruction makes both overflow, " +
                      "and both are armed.",
                 ask: "Does the processor write one record or two?",
+                answer: "One, with the bits of both counters.",
+                proof: { go: ["record"], holds: { records: 1, armed: 0 } },
                 holds: { step: 4, armed: 3, records: 0 },
             }, {
                 go: ["record"],
@@ -158,6 +179,8 @@ const scenes = [
                 go: ["overflow", "overflow"],
                 say: "This is Haswell, format 2. Both counters are armed. PMC0 waits for a load, PMC1 for a store.",
                 ask: "The next instruction is a load. What happens to the sample of PMC1?",
+                answer: "It is lost: PMC1 is reloaded with PMC0, and no record names it.",
+                proof: { go: ["record"], holds: { records: 1, swallowed: 1, armed: 0 } },
                 holds: { armed: 3, records: 0 },
             }, {
                 go: ["record"],
@@ -219,6 +242,9 @@ const scenes = [
                 go: ["record"],
                 say: "Format 6 (Lunar Lake) can also record the values of the counters, in the group CNTR.",
                 ask: "Which value does the record have for PMC0, and why?",
+                answer: "0. PMC0 has precise distribution here, so the load that takes it to 0 is recorded, and " +
+                        "the reload comes later.",
+                proof: { holds: { step: 7, records: 1, pdist: 1 } },
                 holds: { format: 6, newest_bytes: 192 },
             },
         ],
@@ -246,6 +272,8 @@ const scenes = [
                 go: ["record"],
                 say: "All groups, with 32 branches, take 1232 bytes.",
                 ask: "How many such records fit into 64 KiB?",
+                answer: "53: 65536 / 1232 is 53.2, and the processor writes no part of a record.",
+                proof: { holds: { newest_bytes: 1232 } },
                 holds: { newest_bytes: 1232 },
             }, {
                 set: `cpu=icelake;groups=gpr,cntr;${LOADS}`,
@@ -276,6 +304,9 @@ const scenes = [
                 go: ["record"],
                 say: "With USR and OS the counter counts the instructions of the kernel, too.",
                 ask: "Which instruction is recorded now?",
+                answer: "NOP at 401008H, the third of the program. Before it, the kernel's two instructions have " +
+                        "counted.",
+                proof: { holds: { step: 5, at: 3, cpl: 3 } },
                 holds: { step: 5, records: 1 },
             },
         ],
@@ -291,6 +322,8 @@ const scenes = [
                 go: ["branch", "branch"],
                 say: "BTS needs no counter. The buffer has room for four records.",
                 ask: "What does the fourth record do to BtsIndex?",
+                answer: "It takes it back to the base: the buffer wraps.",
+                proof: { go: ["branch"], holds: { bts_records: 4, bts_dropped: 0 } },
                 holds: { bts_records: 3 },
             }, {
                 go: ["branch"],
@@ -321,6 +354,9 @@ const scenes = [
                 go: ["drain", "+3"],
                 say: "This handler has an error: it does not write LVTPC again. The program goes on.",
                 ask: "What happens at the next threshold?",
+                answer: "The PMI waits, because LVTPC is masked. The handler does not run, and nobody empties the " +
+                        "buffer.",
+                proof: { go: ["pmi"], holds: { pmis: 1, pmi_latched: 1, drains: 1 } },
                 holds: { in_handler: 0, lvtpc: 0x100FE },
             }, {
                 go: ["pmi"],
@@ -361,6 +397,10 @@ const scenes = [
                 say: "If the threshold is at the end of the buffer, there is no such room. The processor drops " +
                      "records while the PMI is on its way.",
                 ask: "Where do you put the threshold?",
+                answer: "So low that the records of the delay fit above it. A record comes each 6 instructions, " +
+                        "so 14 instructions bring two: room for four is enough.",
+                proof: { set: `${ICELAKE};threshold=2;records=4;delay=14`,
+                         go: ["drain"], holds: { drained: 4, dropped: 0 } },
                 holds: { records: 2, dropped: 1, drains: 0 },
             },
         ],
@@ -373,6 +413,8 @@ const scenes = [
                 say: "Panther Lake has no PEBS in a DS area. IA32_PEBS_BASE holds the buffer's physical address, " +
                      "IA32_PEBS_INDEX the position and the threshold, and each counter has its CFG_C.",
                 ask: "Find PebsGpCounterReset: where is the value −5 now?",
+                answer: "In the low half of IA32_PMC_GP2_CFG_C, as FFFFFFFBH. Each counter has such a register.",
+                proof: { holds: { used: 4, pebs: 4 } },
                 holds: { step: 0, format: 15, pebs_index: 0x38000000000 + 0x100000000, pebs_base: 0x12340000 },
             }, {
                 go: ["record"],
@@ -395,6 +437,8 @@ const scenes = [
                 say: "Two records of 1376 bytes, and a third finds no room in 4096 bytes. Here a bit tells it: FULL, " +
                      "bit 31 of IA32_PEBS_INDEX.",
                 ask: "What does the processor store from now on, until software clears FULL?",
+                answer: "Nothing: each further record is dropped, although counters go on and are reloaded.",
+                proof: { go: ["drop", "drop"], holds: { records: 2, dropped: 3 } },
                 holds: { records: 2, dropped: 1, newest_bytes: 1376 },
             }, {
                 set: `${COUGAR};policy.arch_fragments=cont`,

@@ -42,7 +42,7 @@ const timeline = {
         }
         const labelled = { pmi: -100, drain: -100 }; /* where the last label is: no two over each other */
         const label = (kind, text, at, y) => {
-            if (x(at) - labelled[kind] > 30)
+            if (x(at) - labelled[kind] > 36)
                 pen.fillText(text, labelled[kind] = x(at), y);
         };
         for (let at = 0; at <= this.furthest; at++) {
@@ -65,11 +65,11 @@ const timeline = {
                 pen.arc(x(at), middle, 4, 0, 7);
                 pen.stroke();
             }
-            pen.font = `700 10px ${style.getPropertyValue("--sans")}`;
+            pen.font = `700 12px ${style.getPropertyValue("--sans")}`;
             pen.textAlign = "center";
             pen.fillStyle = colour("ink");
             if (mark & MARK.pmi)
-                label("pmi", "PMI", at, 8);
+                label("pmi", "PMI", at, 10);
             if (mark & MARK.drain) {
                 pen.fillStyle = colour("drain");
                 label("drain", "drain", at, height - 1);
