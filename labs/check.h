@@ -3,6 +3,10 @@
  * How the check of a lab judges. A check is one function. Where something is not right it ends with lab_fail, so that
  * a student reads one hint at a time. The same functions exist in the kernel (labs/machine) and on the host
  * (labs/host).
+ *
+ * A lab is README.md, task.h, lab.c, solution.c, boots (one line per boot) and either check.c, which is linked into the
+ * kernel, or host.c, a program that gets the logs of the boots. Each wrong solution in wrong/ names the hint that it
+ * must get; tests/labs holds the lab to that.
  */
 #pragma once
 
