@@ -48,11 +48,11 @@ def check(log, breaks=frozenset()):
     done = cairn("check", log)
     wrong = set(re.findall(r"^(\S.*?) +\d+ +\d+ FAILED$", done.stdout, re.M))
     if wrong and wrong <= breaks:
-        return "a trace that `cairn check` finds wrong"
+        return "flagged trace"
     if done.returncode:
         failed = "\n".join(re.findall(r"^.*(?:FAIL|missing|differ).*$", done.stdout + done.stderr, re.M))
         raise Wrong(f"`cairn check` fails:\n{failed[:1000]}")
-    return "a right trace"
+    return "right trace"
 
 
 def judge(machine, breaks=frozenset(), memory=False):
@@ -273,8 +273,7 @@ def serial(snapshot, seed):
         raise Wrong("bytes did not get out, and it ends as if all were well")
     if not cairn("check", machine.log).returncode:
         raise Wrong("`cairn check` finds nothing wrong with half a log")
-    end = "as if all were well" if status == m.GOOD else "as failed"
-    return f"{'gone' if seed % 2 else 'stuck'}: it ends {end}, and `cairn check` finds the loss"
+    return f"{'gone' if seed % 2 else 'stuck'}: {'pass' if status == m.GOOD else 'FAIL line'}, flagged trace"
 
 
 def full_volume(snapshot, seed):
@@ -303,7 +302,7 @@ exec {m.QEMU} "$@"
     name = "cairn-000.log" if left else "cairn.run"  # the loader's note to the next start is first, and small
     if result.status != cb.FAIL or f"FAILED: \\{name}: cannot be written" not in console:
         raise Wrong(f"status {result.status}, no log, and nothing says so:\n{console[-1500:]}")
-    return "not saved, FAILED line"
+    return "not saved, FAIL line"
 
 
 # ---- allocations -----------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ static uint8_t branch_buffer[PAGE] __attribute__((aligned(PAGE)));
 static struct row { /* of the matrix: of its variants so many had each outcome */
     uint64_t variants;
     uint64_t none;    /* nothing was refused or lost */
-    uint64_t said;    /* PEBS or BTS is refused, and why */
+    uint64_t refused; /* PEBS or BTS is refused, and why */
     uint64_t counted; /* accesses that were refused, or records that were lost, while it ran */
     uint64_t unknown; /* how many are lost is called unknown */
     uint64_t hidden;  /* a record was lost, which on a processor nothing tells: its memory was gone */
@@ -69,9 +69,9 @@ void lie(const char *format, ...)
 
 static void print_row(const char *name)
 {
-    printf("%s: faults: %s: variants: %" PRIu64 "\n    %" PRIu64 " without effect, %" PRIu64 " said, %" PRIu64
+    printf("%s: faults: %s: variants: %" PRIu64 "\n    %" PRIu64 " without effect, %" PRIu64 " refused, %" PRIu64
            " counted, %" PRIu64 " unknown, %" PRIu64 " hidden\n",
-           failed ? "FAIL" : "PASS", name, row.variants, row.none, row.said, row.counted, row.unknown, row.hidden);
+           failed ? "FAIL" : "PASS", name, row.variants, row.none, row.refused, row.counted, row.unknown, row.hidden);
 }
 
 /* ---- chance, and PMIs -------------------------------------------------------------------------------------------- */
@@ -247,7 +247,7 @@ static void judge_refusals(const struct ds_caps *caps, const struct ds_refusal *
         told = caps->test[i].faulted;
     if (!told)
         lie("nothing says that %s(%x) was refused", msrs.first_write ? "WRMSR" : "RDMSR", msrs.first);
-    row.said += refusal->during != NULL || !caps->pebs;
+    row.refused += refusal->during != NULL || !caps->pebs;
 }
 
 /* Every register is as it was; but what was stale in GLOBAL_STATUS may be gone. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Faults of the machine, and what comes of each: docs/reference/faults.md.
+# Faults of the machine, and their outcomes: docs/reference/faults.md.
 $(B)/faults/driver: $(addprefix $(B)/san/,tests/faults/driver.o tests/faults/handed.o $(DS_ROWS_C:.c=.o)) \
                     $(addprefix $(B)/san/,libsupport.a libkernel.a libshared.a)
 	@mkdir -p $(@D)
