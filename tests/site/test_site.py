@@ -12,6 +12,7 @@ import pytest
 
 import browser
 import cairn_boot as cb
+import looks
 
 SITE = cb.BUILD / "site"
 
@@ -23,7 +24,7 @@ class Page(HTMLParser):
 
     def __init__(self, path):
         super().__init__()
-        self.places, self.links, self.loads = set(), [], []
+        self.places, self.links, self.loads, self.logos = set(), [], [], []
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
@@ -31,6 +32,8 @@ class Page(HTMLParser):
         self.places |= {about[key] for key in ("id", "name") if about.get(key)}
         if tag == "a" and "href" in about:
             self.links.append(about["href"])
+            if "md-logo" in about.get("class", ""):
+                self.logos.append(about["href"])
         elif tag == "link" and about.get("rel") not in ("canonical", "next", "prev"):
             self.loads.append(about["href"])
         elif tag in ("script", "img", "iframe") and "src" in about:
@@ -55,6 +58,8 @@ def broken(pages):
     for path, page in pages.items():
         for target in [*page.links, *page.loads]:
             file, place = urldefrag(target)
+            if file == "playground.html":
+                place = ""  # settings
             to = Path(os.path.normpath(path.parent / unquote(file))) if file else path
             if local(target) and not (to.is_file() and (not place or to not in pages or unquote(place) in
                                                         pages[to].places)):
@@ -86,6 +91,45 @@ def test_outputs_are_the_samples(site):
     text = (SITE / "docs" / "explain" / "ds.html").read_text(encoding="utf-8")
     assert SITE / "gallery.html" in site and text.count("<summary>the whole output, ") >= 2
     assert (SITE / "gallery-plain.svg").stat().st_size > 10000
+
+
+def test_the_way_home(site):
+    """Each page's logo leads to the home page, which is in the search, too; README.md is a page beside it."""
+    pages = {path: page for path, page in site.items() if page.logos}
+    assert len(pages) > 40
+    for path, page in pages.items():
+        assert {os.path.normpath(path.parent / logo) for logo in page.logos} == {str(SITE / "index.html")}, path
+    assert "two commands" in (SITE / "about.html").read_text(encoding="utf-8").lower()
+    assert '"location":"index.html' in (SITE / "search" / "search_index.json").read_text(encoding="utf-8")
+    assert "../../playground.html" in site[SITE / "docs" / "learn" / "playground.html"].links
+
+
+def test_doors(site):
+    """The home page has them; the playground, which is one file for itself, has no link."""
+    doors = [link for link in site[SITE / "index.html"].links if link.endswith(".html") or "#" in link]
+    assert len(doors) >= 15 and {"docs/learn/hello.html", "docs/how-to/rr.html", "docs/explain/ds.html"} <= set(doors)
+    assert not site[SITE / "playground.html"].links
+    home = (SITE / "index.html").read_text(encoding="utf-8")
+    assert (cb.ROOT / "tools/site/doors.html").read_text(encoding="utf-8") in home
+    assert (SITE / "index.html").stat().st_size <= 300 * 1024
+
+
+@pytest.mark.skipif(not browser.found(), reason="no Chromium")
+def test_the_home_page_is_scene_0(site):
+    assert site
+    with browser.Browser() as page:
+        for width, height in looks.SIZES:
+            for theme in looks.THEMES:
+                page.size(width, height)
+                page.prefers(theme, "reduce")
+                page.open(SITE / "index.html")
+                assert page.run("zero.shown && [zero.interrupt.interrupts, zero.pebs.interrupts]") == [24, 1]
+                assert not looks.faults(page, "#zero > header, #zero > h1, #zero > p, .side, #doors section")
+        assert page.run("document.activeElement.tagName") == "BODY"
+        page.run("document.querySelector('#doors a').focus()")
+        page.key("Enter")
+        page.wait("location.pathname.endsWith('/playground.html') && document.documentElement.dataset.ready")
+        assert page.run("scene.number") == 1 and not page.complaints
 
 
 @pytest.mark.skipif(not browser.found(), reason="no Chromium")

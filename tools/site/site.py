@@ -8,6 +8,7 @@ BUILD/site the site, by mkdocs. Added on the way:
   shows, in their order, and the page gets the whole of it, folded.
 - A file of the source that a page links becomes a page.
 - The gallery: views and pictures of the samples.
+- The home page: the playground with the doors of doors.html below its scene 0. README.md becomes about.html.
 """
 
 import html
@@ -30,6 +31,15 @@ SAMPLES = {
 SHOWN = re.compile(r"^```\n\$ build/cairn (.*?)\n(.*?)^```\n", re.M | re.S)
 LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
 MOST = 400  # lines of an output that a page gets
+ABOUT = {"README.md": "about.md"}  # pages with another name on the site: index.html is the home page
+PLAYGROUND = "build/playground.html"  # where pages name it, the site has a link to it
+DOORS = "<!-- doors -->"
+# For navigation and search; add_home puts the page itself in its place.
+HOME = """# Why PEBS
+
+The same loop runs twice: interrupts blame the wrong instruction, PEBS names the right one. One record in its bytes. One
+interrupt for 24 samples.
+"""
 LANGUAGES = {".c": "c", ".h": "c", ".asm": "nasm", ".py": "python", ".sh": "bash"}
 
 
@@ -44,8 +54,8 @@ def pages():
         order = [f"{folder}/{name}.md" for name in first]
         return [(tab, None, path) for path in [*order, *(path for path in found if path not in order)]]
 
-    result = [("Cairn", "Cairn", "README.md"), ("Cairn", "All documents", "docs/README.md"),
-              *group("Learn", "docs/learn", ("hello", "first-trace"))]
+    result = [("Cairn", "What Cairn is", "README.md"), ("Cairn", "All documents", "docs/README.md"),
+              *group("Learn", "docs/learn", ("playground", "hello", "first-trace"))]
     result += [("Labs", "The course", "labs/README.md")]
     result += [("Labs", None, path.relative_to(ROOT).as_posix()) for path in sorted(ROOT.glob("labs/*/README.md"))]
     result += [*group("How to", "docs/how-to", ("cairn",)), *group("Explain", "docs/explain", ("ds", "reading")),
@@ -83,16 +93,20 @@ def with_outputs(text, name, build):
 
 def with_sources(text, name, sources):
     """Lets links to files of the source lead to their pages; those files are added to `sources`."""
+    to_root = "../" * name.count("/")
+
     def led(match):
         target = os.path.normpath(os.path.join(os.path.dirname(name), match[1]))
         path = ROOT / target
         if not path.exists():
             raise Trouble(f"{name}: the link {match[1]} leads nowhere")
+        if target in ABOUT:
+            return f"]({to_root}{ABOUT[target]}{match[2] or ''})"
         if path.is_dir() or path.suffix in (".md", ".png", ".svg", ".html"):
             return match[0]
         sources.add(target)
         return f"]({match[1]}.md)"
-    return LINK.sub(led, text)
+    return LINK.sub(led, text).replace(f"`{PLAYGROUND}`", f"[`{PLAYGROUND}`]({to_root}{Path(PLAYGROUND).name})")
 
 
 def write(path, text):
@@ -132,8 +146,15 @@ def navigation(all_pages):
     tabs = {}
     for tab, title, path in all_pages:
         title = title or (ROOT / path).read_text(encoding="utf-8").splitlines()[0].lstrip("# ").replace("`", "")
-        tabs.setdefault(tab, []).append({title: path})
-    return [{tab: entries} for tab, entries in tabs.items()]
+        tabs.setdefault(tab, []).append({title: ABOUT.get(path, path)})
+    return [{"Why PEBS": "index.md"}, *({tab: entries} for tab, entries in tabs.items())]
+
+
+def add_home(build, site):
+    page = (build / "playground.html").read_text(encoding="utf-8")
+    if page.count(DOORS) != 1:
+        raise Trouble(f"{build / 'playground.html'}: no place for the doors ('{DOORS}')")
+    write(site / "index.html", page.replace(DOORS, (HERE / "doors.html").read_text(encoding="utf-8")))
 
 
 def make(build):
@@ -146,12 +167,13 @@ def make(build):
     for name in ("offline.js", "site.css"):
         shutil.copy(HERE / name, pages_folder / name)
     sources = set()
+    write(pages_folder / "index.md", HOME)
     add_gallery(pages_folder, build)
     for _, _, name in pages():
         if name == "gallery.md":
             continue
         text = with_outputs((ROOT / name).read_text(encoding="utf-8"), name, build)
-        write(pages_folder / name, with_sources(text, name, sources))
+        write(pages_folder / ABOUT.get(name, name), with_sources(text, name, sources))
     add_sources(pages_folder, sources)
     more = f"site_dir: {json.dumps(str(site))}\nnav: {json.dumps(navigation(pages()))}\n"  # JSON is YAML
     write(folder / "mkdocs.yml", (HERE / "mkdocs.yml").read_text(encoding="utf-8") + more)
@@ -162,6 +184,7 @@ def make(build):
         raise Trouble(f"mkdocs: {(done.stdout + done.stderr).strip()}")
     index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
     write(site / "search" / "index.js", f"window.searchIndex = {index};\n")
+    add_home(build, site)
     print(f"{site}/index.html: {len(list(site.rglob('*.html')))} pages")
 
 

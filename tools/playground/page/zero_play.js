@@ -4,8 +4,8 @@
 
 const zeroTexts = [
     ["Interrupts blame the wrong instruction. PEBS names the right one.",
-     "Which instruction of this loop loads from memory? Every few loads somebody takes a sample: an interrupt's " +
-     "handler, or the processor itself.",
+     "Which instruction of this loop loads from memory? Every few loads a sample is taken: by an interrupt, or by " +
+     "PEBS (processor event-based sampling).",
      "Next: one record"],
     ["The processor writes the record itself.",
      "A load retires, and the processor puts these 64 bytes into memory. No interrupt comes, and no software runs.",
