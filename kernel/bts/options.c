@@ -6,20 +6,19 @@
 
 struct kbts_options kbts_options;
 
-static const struct kopt_option mode = {
-    .name = "bts",
-    .standard = "off",
-    .text = "branch tracing, together with PEBS or with pebs=none; each time a thread runs, circular keeps the newest "
-            "records, interrupt all of them",
-    .field = &kopt.beside,
-    .kind = WORD,
-    .words = "off|circular|interrupt",
-    .needs = "ds!=off"};
+static const struct kopt_option mode = {.name = "bts",
+                                        .standard = "off",
+                                        .text = "branch tracing, with PEBS or alone (pebs=none): each time a thread "
+                                                "runs, circular keeps the newest records, interrupt all of them",
+                                        .field = &kopt.beside,
+                                        .kind = WORD,
+                                        .words = "off|circular|interrupt",
+                                        .needs = "ds!=off"};
 ROWS_ADD(kopt, mode);
 
 static const struct kopt_option rings = {.name = "bts.rings",
                                          .standard = "uk",
-                                         .text = "which branches: u (programs in ring 3), k (the kernel) or uk (both)",
+                                         .text = "which branches: u (programs in ring 3), k (the kernel) or uk",
                                          .field = &kbts_options.rings,
                                          .kind = WORD,
                                          .words = "uk|u|k",

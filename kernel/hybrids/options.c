@@ -13,8 +13,7 @@ static const char sampling[] = "ds!=off,pebs!=none";
 static const struct kopt_option atom = {
     .name = "pebs.atom",
     .standard = "same",
-    .text = "what the efficient cores of a hybrid sample: same (the events of pebs=), other events, written as in "
-            "pebs=, or none (no PEBS on them)",
+    .text = "what the efficient cores of a hybrid sample: same (the events of pebs=), events as in pebs=, or none",
     .field = khybrid_options.events,
     .size = sizeof khybrid_options.events,
     .kind = TEXT,

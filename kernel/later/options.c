@@ -10,9 +10,8 @@ char klater_text[KOPT_TEXT];
 static const struct kopt_option later = {
     .name = "pebs.later",
     .standard = "none",
-    .text = "new periods for the events of pebs=, in their order, from the middle of the run on (half of switches=): "
-            "PERIOD[,...], or none (no change); pebs.atom= keeps its periods; not with a workload that uses the "
-            "counters itself",
+    .text = "PERIOD[,...]: new periods for the events of pebs=, in their order, from the middle of the run on (half of "
+            "switches=), but not for pebs.atom= or with a workload that uses the counters itself; none: no change",
     .field = klater_text,
     .size = sizeof klater_text,
     .kind = TEXT,

@@ -9,9 +9,8 @@ uint32_t kline8_on;
 static const struct kopt_option on = {
     .name = "dump.line",
     .standard = "base64",
-    .text =
-        "how the dump's frames are written: base64 (printable ASCII), or 8bit (a quarter fewer characters; the line "
-        "and the program at its end must pass on all of them, as 'cairn capture' does)",
+    .text = "form of the dump's frames: base64 (printable ASCII) or 8bit (a quarter fewer characters; line and "
+            "receiver must pass on all of them, as 'cairn capture' does)",
     .field = &kline8_on,
     .kind = WORD,
     .words = "base64|8bit"};

@@ -9,21 +9,21 @@ uint32_t klive_pace;
 static const struct kopt_option live = {
     .name = "dump",
     .standard = "end",
-    .text = "when the trace goes to the serial port: end (after the run), or live: a thread of the lowest priority "
-            "sends full buffers of sequential sessions during the run and frees them; the rest follows at the end",
+    .text = "when the trace is sent: end (after the run), or live (during the run, a thread of the lowest priority "
+            "sends and frees full buffers of sequential sessions; the rest follows at the end)",
     .field = &kopt.live,
     .kind = WORD,
     .words = "end|live",
     .needs = "serial!=none"};
 ROWS_ADD(kopt, live);
 
-static const struct kopt_option pace = {
-    .name = "dump.pace",
-    .standard = "1",
-    .text = "1: during the run, send no faster than the baud rate of serial=, even if the port accepts more (in an "
-            "emulator it does); 0: as fast as the port accepts",
-    .field = &klive_pace,
-    .kind = NUMBER32,
-    .max = 1,
-    .needs = "dump=live"};
+static const struct kopt_option pace = {.name = "dump.pace",
+                                        .standard = "1",
+                                        .text =
+                                            "1: during the run, send no faster than the baud rate of serial=, even if "
+                                            "the port accepts more (as in an emulator); 0: as fast as the port accepts",
+                                        .field = &klive_pace,
+                                        .kind = NUMBER32,
+                                        .max = 1,
+                                        .needs = "dump=live"};
 ROWS_ADD(kopt, pace);

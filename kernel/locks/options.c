@@ -13,7 +13,7 @@ static const char by_rules[] = "spinlock.every=0";
 static const struct kopt_option spin_threshold = {
     .name = "spinlock.spin_threshold",
     .standard = "1",
-    .text = "in a session with spinlock: a contended acquisition with at least this many spins may become an event",
+    .text = "a contended acquisition may become an event if it took at least this many spins",
     .field = &klock_sampling.spin_threshold,
     .kind = NUMBER32,
     .min = TRACE_SPINLOCK_SPIN_THRESHOLD,
@@ -24,7 +24,7 @@ ROWS_ADD(kopt, spin_threshold);
 static const struct kopt_option contention_sample_rate = {
     .name = "spinlock.contention_sample_rate",
     .standard = "1",
-    .text = "one in this many of those acquisitions becomes an event, on each CPU",
+    .text = "one in this many contended acquisitions becomes an event, on each CPU",
     .field = &klock_sampling.contention_sample_rate,
     .kind = NUMBER32,
     .min = TRACE_SPINLOCK_CONTENTION_SAMPLE_RATE,

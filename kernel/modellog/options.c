@@ -8,8 +8,8 @@ uint32_t kmodellog_on;
 
 static const struct kopt_option on = {.name = "ds.log",
                                       .standard = "0",
-                                      .text = "1: the soft backend's model logs each of its steps, for 'cairn ds "
-                                              "--life' (hw cannot: the steps are invisible)",
+                                      .text =
+                                          "1: the soft backend's model logs each of its steps, for 'cairn ds --life'",
                                       .field = &kmodellog_on,
                                       .kind = NUMBER32,
                                       .max = 1,

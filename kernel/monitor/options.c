@@ -18,9 +18,9 @@ ROWS_ADD(kopt, on);
 
 static const struct kopt_option script = {.name = "monitor.script",
                                           .standard = "none",
-                                          .text = "FILE beside cairn.cfg from which the monitor reads its commands, "
-                                                  "one a line, instead of the serial line; after "
-                                                  "the last one the run goes on; none: no file",
+                                          .text =
+                                              "FILE beside cairn.cfg with commands, one a line, which the monitor "
+                                              "reads instead of the serial line; after the last one the run continues",
                                           .field = kmonitor_options.script,
                                           .size = sizeof kmonitor_options.script,
                                           .kind = TEXT,

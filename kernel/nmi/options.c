@@ -6,13 +6,11 @@
 
 uint32_t knmi_panics;
 
-static const struct kopt_option nmi = {
-    .name = "nmi",
-    .standard = "ignore",
-    .text =
-        "an NMI for which port 61H shows no cause: ignore: it is counted, and the run goes on, up to 10000 of them; "
-        "panic: for a board with an NMI button",
-    .field = &knmi_panics,
-    .kind = WORD,
-    .words = "ignore|panic"};
+static const struct kopt_option nmi = {.name = "nmi",
+                                       .standard = "ignore",
+                                       .text = "at an NMI for which port 61H shows no cause: ignore (count it and "
+                                               "continue, up to 10000 times) or panic (for a board with an NMI button)",
+                                       .field = &knmi_panics,
+                                       .kind = WORD,
+                                       .words = "ignore|panic"};
 ROWS_ADD(kopt, nmi);

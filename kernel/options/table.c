@@ -13,24 +13,24 @@ static char workloads[160]; /* the names of their rows */
 
 static const struct kopt_option table[] = {
     {"ds", "auto",
-     "Debug Store backend: hw (CPUID and MSRs), soft (a model, by single-stepping), auto: hw if the processor has it, "
-     "else soft",
+     "Debug Store backend: hw (CPUID and MSRs), soft (a model, by single-stepping), auto (hw if the processor has it, "
+     "else soft) or off",
      AT(ds), WORD, .words = "auto|hw|soft|off"},
     {"pebs", "INST_RETIRED.ANY:5003",
      "events to sample: EVENT:PERIOD[:ldlat=N|:frontend=N][:u|k|uk][:plain][,...]; ldlat is the threshold of load "
      "latency in core cycles; none: no events, only branches, with bts=",
      AT(pebs), TEXT, .needs = debug_store},
     {"pebs.groups", "gpr",
-     "record groups in addition to the basic one, from format 4 on: none, or a list of gpr, mem, xmm, lbr (lbr:8: the "
-     "newest 8 of 32 branches; architectural PEBS has 8, 16 or all) and counters (format 6, architectural PEBS), such "
-     "as gpr,lbr:8; formats 0 to 3 have one fixed layout, which always has registers",
+     "record groups beside the basic one: none, or a list of gpr, mem, xmm, lbr (lbr:8: the newest 8 of 32 branches; "
+     "architectural PEBS has 8, 16 or all) and counters (format 6, architectural PEBS), such as gpr,lbr:8; formats 0 "
+     "to 3 have a fixed layout with registers",
      AT(pebs_groups), TEXT, .needs = sampling},
     {"pebs.records", "64", "size of each CPU's PEBS buffer in records; at most 27 (one page) on processors of format 0",
      AT(pebs_records), NUMBER32, .min = 1, .max = 4096, .needs = sampling},
     {"pebs.threshold", "48", "number of records after which the PMI drains the buffer, at most pebs.records",
      AT(pebs_threshold), NUMBER32, .min = 1, .max = 4096, .needs = sampling},
     {"trace.buffers", "256",
-     "trace buffers of a session, for all CPUs together; at least one per CPU, and one more if circular",
+     "trace buffers of a session, for all CPUs together: at least one per CPU, and one more if circular",
      AT(trace_buffers), NUMBER32, .min = 1, .max = 65536},
     {"trace.buffer_kib", "64", "size of a trace buffer in KiB", AT(trace_buffer_kib), NUMBER32, .min = 4, .max = 1024},
     {"workload", "mix", "what the threads do (docs/how-to/workloads.md)", AT(workload), TEXT, .words = workloads},
@@ -39,7 +39,7 @@ static const struct kopt_option table[] = {
     {"seconds", "60", "end after this many seconds at the latest", AT(seconds), NUMBER32, .min = 1, .max = 86400},
     {"seed", "1", "seed of the workload's random numbers", AT(seed), NUMBER64, .min = 0, .max = UINT64_MAX},
     {"tick", "1000", "timer tick in microseconds", AT(tick_us), NUMBER32, .min = 100, .max = 100000},
-    {"cpus", "256", "use at most this many CPUs (of a hybrid, which of them sample: pebs.cpus=)", AT(cpus), NUMBER32,
+    {"cpus", "256", "use at most this many CPUs (pebs.cpus= says which CPUs of a hybrid sample)", AT(cpus), NUMBER32,
      .min = 1, .max = MAX_CPUS},
     {"end", "halt", "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),
      WORD, .words = "halt|exit|reboot|poweroff"},

@@ -6,12 +6,11 @@
 
 uint32_t kpacked_on;
 
-static const struct kopt_option on = {
-    .name = "dump.pack",
-    .standard = "1",
-    .text = "1: trace and truth are packed (docs/reference/format.md, section 17), most to a third of their characters "
-            "or less; 0: they are sent as they are",
-    .field = &kpacked_on,
-    .kind = NUMBER32,
-    .max = 1};
+static const struct kopt_option on = {.name = "dump.pack",
+                                      .standard = "1",
+                                      .text = "1: pack trace and truth, usually to less than half of their characters "
+                                              "(docs/reference/format.md, section 17); 0: do not",
+                                      .field = &kpacked_on,
+                                      .kind = NUMBER32,
+                                      .max = 1};
 ROWS_ADD(kopt, on);

@@ -17,7 +17,7 @@ struct kpmc_options kpmc_options;
 static const struct kopt_option counters = {
     .name = "session.pmc",
     .standard = "none",
-    .text = "performance counters whose values are added to events (PMC items): up to 4 of InstructionRetired, "
+    .text = "counters whose values are added to events (PMC items): up to 4 of InstructionRetired, "
             "BranchInstructionRetired, BranchInstructions, UnhaltedCoreCycles, TotalCycles, separated by commas",
     .field = kpmc_options.counters,
     .size = sizeof kpmc_options.counters,
@@ -28,9 +28,8 @@ ROWS_ADD(kopt, counters);
 static const struct kopt_option hooks = {
     .name = "session.pmc.hooks",
     .standard = "0x0524",
-    .text =
-        "events that get these values, in every session that writes them: up to 4 hook IDs, separated by commas, of "
-        "0x0524 ('full' or 'both'), 0x0529, 0x0530, 0x0531, 0x0532, 0x0F22, 0x0F2E, 0x0F2F, 0x0F43, 0x0F44, 0x0F45",
+    .text = "events that carry these values, in every session that writes them: up to 4 of 0x0524 ('full' or 'both'), "
+            "0x0529, 0x0530, 0x0531, 0x0532, 0x0F22, 0x0F2E, 0x0F2F, 0x0F43, 0x0F44, 0x0F45, separated by commas",
     .field = kpmc_options.hooks,
     .size = sizeof kpmc_options.hooks,
     .kind = TEXT,

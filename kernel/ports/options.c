@@ -135,11 +135,10 @@ static const struct kopt_form form = {"PORT[,BAUD[,CLOCK]]", parse, show};
 static const struct kopt_option serial = {
     .name = "serial",
     .standard = "auto",
-    .text =
-        "PORT of console and dump: auto (the port that ACPI's SPCR or else DBG2 names, else the first of COM1 to COM4, "
-        "else of PCI), com1 to com4, an I/O port (0x3f8), mmio:ADDRESS[:STRIDE[:WIDTH]] (bytes between registers and "
-        "per access), pci (the first) or pci:BUS:DEVICE.FUNCTION as in lspci, or none; BAUD: the rate (115200, or "
-        "with auto SPCR's), set as near as the clock allows; CLOCK: the port's clock in Hz (1843200)",
+    .text = "PORT of console and dump: auto (the port that ACPI's SPCR or else DBG2 names, else the first of COM1 to "
+            "COM4, else of PCI), com1 to com4, an I/O port (0x3f8), mmio:ADDRESS[:STRIDE[:WIDTH]] (bytes between "
+            "registers and per access), pci (the first), pci:BUS:DEVICE.FUNCTION as in lspci, or none; BAUD: the rate "
+            "(115200, or with auto SPCR's); CLOCK: the port's clock in Hz (1843200)",
     .field = &kports_option,
     .kind = OTHER,
     .form = &form};

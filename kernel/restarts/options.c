@@ -11,7 +11,7 @@ uint32_t krestart_count;
 static const struct kopt_option restarts = {
     .name = "session.restarts",
     .standard = "0",
-    .text = "how many times to stop and restart sessions 2 and up, one after another, in the middle of the run",
+    .text = "how many times to restart sessions 2 and up, one after another, in the middle of the run",
     .field = &krestart_count,
     .kind = NUMBER32,
     .max = 100000};

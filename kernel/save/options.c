@@ -12,9 +12,9 @@ static uint32_t mib;
 static const struct kopt_option save = {
     .name = "save",
     .standard = "off",
-    .text = "esp: keep in memory all output for the serial port, even without a port, and reset the machine; its next "
-            "start writes the output to \\cairn-NNN.log on the boot volume and switches off (docs/explain/boot.md); "
-            "end= is then reboot",
+    .text = "esp: keep all output for the serial port in memory, even without a port, and reset the machine "
+            "(end=reboot); its next start writes the output to \\cairn-NNN.log on the boot volume and switches off "
+            "(docs/explain/boot.md)",
     .field = &ksave_asked,
     .kind = WORD,
     .words = "off|esp"};
@@ -22,7 +22,7 @@ ROWS_ADD(kopt, save);
 
 static const struct kopt_option room = {.name = "save.mib",
                                         .standard = "64",
-                                        .text = "memory for that, in MiB",
+                                        .text = "memory for the output of save=esp, in MiB",
                                         .field = &mib,
                                         .kind = NUMBER32,
                                         .min = 1,

@@ -9,8 +9,7 @@ uint32_t kscreen_on;
 static const struct kopt_option on = {
     .name = "screen",
     .standard = "on",
-    .text = "on: show text on the screen as well, if the firmware provides a framebuffer; off: leave the screen as the "
-            "loader left it",
+    .text = "on: also show text on the screen, if the firmware provides a framebuffer; off: leave the screen as it is",
     .field = &kscreen_on,
     .kind = WORD,
     .words = "off|on"};

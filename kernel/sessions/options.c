@@ -119,13 +119,12 @@ static const struct kopt_form form = {"GROUPS:CLOCK:MODE[:KIB[:BUFFERS]]", parse
 #define OTHER_SESSION(n) SESSION(n, "off", "an additional session; off: none")
 
 SESSION(1, "auto:qpc:sequential",
-        "a trace session. GROUPS are event groups joined by '+': auto (compact; or full, if session.pmc puts its "
-        "counters on 0524H, or if PEBS records have no TSC, formats 0 to 2, so that only PebsIndex at each switch can "
-        "assign them to threads), compact (0525H), full (0524H), both (same as compact+full; the values "
-        "0x20000004+0x20000100 mean compact alone, as in Windows), process, thread, loader, dispatcher, priority, "
+        "a trace session. GROUPS are event groups joined by '+': auto (compact; or full, if session.pmc puts counters "
+        "on 0524H or PEBS records have no TSC, formats 0 to 2), compact (0525H), full (0524H), both (compact+full; as "
+        "in Windows, 0x20000004+0x20000100 mean compact alone), process, thread, loader, dispatcher, priority, "
         "interrupt, dpc, profile, pmc_profile, spinlock, mark, cpu_config, no_sysconfig, none, or a group's value "
         "(0x20000100). CLOCK: qpc (10 MHz), system (100 ns since 1601) or tsc (cycles). MODE: sequential or circular. "
-        "KIB, BUFFERS: trace.buffer_kib and trace.buffers of this session");
+        "KIB, BUFFERS: its trace.buffer_kib and trace.buffers");
 ROWS_ADD(kopt, session_1);
 OTHER_SESSION(2);
 ROWS_ADD(kopt, session_2);

@@ -9,8 +9,8 @@ uint32_t kthrottle_limit;
 static const struct kopt_option throttle = {
     .name = "ds.throttle",
     .standard = "0",
-    .text = "number of PMIs on a CPU within one timer tick at which counters and branch tracing stop there for at "
-            "least a tick; 0: 100 on hw, no limit on soft, which cannot hang",
+    .text = "after this many PMIs in one timer tick, a CPU stops counters and branch tracing for at least a tick; 0: "
+            "100 on hw, no limit on soft, which cannot hang",
     .field = &kthrottle_limit,
     .kind = NUMBER32,
     .max = 100000,

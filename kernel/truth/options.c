@@ -9,7 +9,7 @@ uint32_t ktruth_wanted;
 static const struct kopt_option truth = {
     .name = "truth",
     .standard = "0",
-    .text = "1: also record what really happened, outside the session, for 'cairn check'",
+    .text = "1: also record what really happened, apart from the trace, for 'cairn check'",
     .field = &ktruth_wanted,
     .kind = NUMBER32,
     .max = 1};

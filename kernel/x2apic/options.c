@@ -9,8 +9,8 @@ uint32_t kx2apic_mode;
 static const struct kopt_option x2apic = {
     .name = "x2apic",
     .standard = "auto",
-    .text = "mode of the local APICs: auto: as the firmware left it, or x2APIC if APIC IDs from 255 on need it; on: "
-            "x2APIC, in which SMM code of old firmware may hang; off: xAPIC, which leaves out APIC IDs from 255 on",
+    .text = "mode of the local APICs: on (x2APIC, in which SMM code of old firmware may hang), off (xAPIC, without the "
+            "CPUs whose APIC ID is 255 or more) or auto (as the firmware left it, or x2APIC if such CPUs exist)",
     .field = &kx2apic_mode,
     .kind = WORD,
     .words = "auto|on|off"};

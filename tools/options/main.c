@@ -119,34 +119,78 @@ static int help(void)
     return 0;
 }
 
+/* Prints text, with each `from` in it replaced by `to`. */
+static void replace(const char *text, char from, const char *to)
+{
+    for (; *text; text++)
+        *text == from ? (void)fputs(to, stdout) : (void)putchar(*text);
+}
+
+static void needs(const char *text)
+{
+    for (; *text; text++)
+        *text == '|' ? (void)printf(" or ") : *text == ',' ? (void)printf(", ") : (void)putchar(*text);
+}
+
+static bool is_policy(const struct options_help *h)
+{
+    return strncmp(h->name, "ds.policy.", 10) == 0;
+}
+
+/* Prints the options from the i-th on that differ only in their names, as one row; returns how many they are. */
+static size_t row(size_t i, const struct options_help *h)
+{
+    const struct options_help first = *h;
+    struct options_help next;
+    size_t n = 1;
+    printf("| `%s`", first.name);
+    for (; options_describe(i + n, &next) && strcmp(next.text, first.text) == 0; n++)
+        printf(", `%s`", next.name);
+    options_describe(i, &next); /* `values` is its buffer */
+    printf(" | ");
+    replace(next.values, '|', ", ");
+    if (is_policy(&first)) /* its first value is the default */
+        printf(" | ");
+    else
+        printf(" | `%s` | ", first.standard);
+    replace(first.text, '|', "\\|"); /* a bar would end the cell */
+    if (!is_policy(&first)) {
+        printf(" | ");
+        needs(first.needs ? first.needs : "");
+    }
+    puts(" |");
+    return n;
+}
+
 static int docs(void)
 {
     struct options_help h;
     const char *name;
+    bool policies = false;
     puts("# Options\n\n"
-         "Made by `make docs` from the rows in kernel/*/options.c and kernel/options/table.c. Give them to\n"
-         "`./run-qemu.sh` as words, or write them into `cairn.cfg` on the boot volume, one a line; `#` begins a\n"
-         "comment. A word that is not in this table, or whose value is not, stops the boot with one line that says\n"
-         "so. Numbers are decimal, or hexadecimal with `0x`. An option given twice is refused, and so is one that\n"
-         "would have no effect: the last column says what others must be for it to have one. Where `ds=auto`\n"
-         "decides, a line of the run says so.\n\n"
+         "Give these options to `./run-qemu.sh` as words, or write them into `cairn.cfg` on the boot volume, one a\n"
+         "line; `#` begins a comment. Numbers are decimal, or hexadecimal with `0x`. An unknown option or value, an\n"
+         "option that is given twice, and one that has no effect without another (the last column) stop the boot\n"
+         "with one line that names them. A line of the run says what `ds=auto` has chosen. `make docs` makes this\n"
+         "page from the kernel's own table.\n\n"
          "| option | values | default | meaning | only with |\n| --- | --- | --- | --- | --- |");
-    for (size_t i = 0; options_describe(i, &h); i++) {
-        printf("| `%s` | ", h.name);
-        for (const char *p = h.values; *p; p++)
-            *p == '|' ? (void)printf(", ") : (void)putchar(*p);
-        printf(" | `%s` | ", h.standard);
-        for (const char *p = h.text; *p; p++) /* a bar would end the cell */
-            printf(*p == '|' ? "\\|" : "%c", *p);
-        printf(" | ");
-        for (const char *p = h.needs ? h.needs : ""; *p; p++)
-            *p == '|' ? (void)printf(" or ") : *p == ',' ? (void)printf(", ") : (void)putchar(*p);
-        puts(" |");
+    for (size_t i = 0; options_describe(i, &h);) {
+        if (is_policy(&h) && !policies)
+            puts("\n## Policies\n\n"
+                 "A policy chooses what the model does where no source says what a processor does\n"
+                 "([**`not found`**](../README.md#how-sure)). The first value is the default. Policies need `ds=auto` "
+                 "or\n"
+                 "`ds=soft`.\n\n"
+                 "| policy | values | question |\n| --- | --- | --- |");
+        policies |= is_policy(&h);
+        i += row(i, &h);
     }
-    puts("\nEvents of `pebs=`, Intel's names and perf's, in any case of letters; what a processor has not, or PEBS\n"
-         "cannot record there, is refused before the run:\n");
+    puts("\n## Events\n\n"
+         "`pebs=` takes these names, Intel's and perf's, in upper or lower case. An event that the processor does\n"
+         "not have, or that PEBS cannot record there, is refused before the run.\n");
     for (size_t i = 0; (name = ds_event_name(i)); i++)
-        printf("- `%s`\n", name);
+        printf("%s`%s`", i ? ",\n" : "", name);
+    puts("");
     return 0;
 }
 

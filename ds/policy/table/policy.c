@@ -12,7 +12,7 @@ _Static_assert(sizeof(struct ds_model_policy) == DS_MODEL_POLICIES, "each policy
 /* clang-format off */
 const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES] = {
     {"fit", {"end_le", "end_lt", "start_lt"},
-     "which records fit: those that end at or below the absolute maximum, that end below it, or that start below it?",
+     "which records fit: those that end at or below the absolute maximum, end below it, or start below it?",
      FIELD(fit)},
     {"drop_reload", {"yes", "no"},
      "is a counter reloaded if its record was dropped?", FIELD(drop_keeps_overflow)},
@@ -36,8 +36,7 @@ const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES] = {
      "what happens if DS memory is not mapped?", FIELD(unmapped_page_fault)},
     {"unlisted", {"by_generation", "none", "record"},
      "does PEBS record events that Intel's lists do not name for PEBS? by_generation: from Sandy Bridge on; "
-     "none: before Ice Lake PEBS records only events that Intel's lists or Linux name; record: also listed events on "
-     "counters that the lists do not name",
+     "none: before Ice Lake only those that Linux names; record: also listed events on other counters than listed",
      FIELD(unlisted)},
     {"arch_threshold", {"ge", "gt"},
      "architectural PEBS: is the PMI raised when the write position reaches the threshold, or when it passes it?",
