@@ -41,6 +41,19 @@ static void cpuid(UINT32 leaf, UINT32 r[4])
     __asm__ volatile("cpuid" : "=a"(r[0]), "=b"(r[1]), "=c"(r[2]), "=d"(r[3]) : "a"(leaf), "c"(0));
 }
 
+/* Returns RFLAGS as before. */
+static UINT64 interrupts_off(void)
+{
+    UINT64 flags;
+    __asm__ volatile("pushfq\n\tpop %0\n\tcli" : "=r"(flags) : : "memory");
+    return flags;
+}
+
+static void interrupts_as(UINT64 flags)
+{
+    __asm__ volatile("push %0\n\tpopfq" : : "r"(flags) : "memory", "cc");
+}
+
 /* ---- is there PEBS? ---- */
 
 struct processor {
@@ -198,9 +211,8 @@ BOOLEAN hello(BOOLEAN *virtual)
     const unsigned size =
         p.baseline ? sizeof(struct ds_pebs_basic) + sizeof(struct ds_pebs_gpr) : ds_pebs_fixed_size(p.format);
     Print(L"PEBS format %d%s: a record has %d bytes\n", p.format, p.baseline ? L", in groups" : L"", size);
-    __asm__ volatile("cli");
-    const UINT64 bytes = sample(&p);
-    __asm__ volatile("sti");
+    const UINT64 flags = interrupts_off(), bytes = sample(&p);
+    interrupts_as(flags);
     Print(L"%d calls, one record for each %d: %ld bytes of records, PebsIndex at 0x%lx\n", CALLS, PERIOD + 1, bytes,
           (UINTN)buffer + bytes);
     for (unsigned i = 0; (i + 1) * size <= bytes; i++)
