@@ -2,7 +2,8 @@
 /*
  * cairn-report.efi: what a machine is, and what its Debug Store answers, in a text file on the volume that it was
  * started from. It stays inside boot services, runs on the boot processor alone, and gives back every register that it
- * changes, but for bits of IA32_PERF_GLOBAL_STATUS that were set: the firmware goes on as before. What the files share.
+ * changes: the firmware goes on as before. Two it does not: bits of IA32_PERF_GLOBAL_STATUS that were set are cleared,
+ * and CR4 lets SSE be used where the firmware did not (boot_allow_sse). What the files share.
  */
 #pragma once
 
@@ -59,6 +60,12 @@ int report_call(void (*f)(void *), void *argument, struct report_trap *trap);
 /* Within such a call: the firmware gets the processor back for a moment, and gives it again. */
 void report_lend(void);
 void report_lend_end(void);
+
+/* apic.c: at the address of IA32_APIC_BASE, in its mode. Both may end in an exception; giving goes on then where it is
+ * called again. */
+void report_apic_is_at(uint64_t base);
+void report_apic_take(void *unused);
+void report_apic_give(void *unused);
 
 #define REPORT_VECTOR 0xF5u /* of LVTPC meanwhile: above the firmware's, which the task priority holds back */
 extern volatile uint32_t report_pmis;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Takes the processor from the firmware and gives it back: the IDT, the task priority, the local APIC's own interrupts
- * and those of the 8259s. Until then no interrupt but that of LVTPC comes; one of the firmware's timer waits. SDM vol.
- * 3, "Interrupt and Exception Handling", "Advanced Programmable Interrupt Controller (APIC)"; Intel 8259A datasheet.
+ * (apic.c) and those of the 8259s. Until then no interrupt but that of LVTPC comes. SDM vol. 3, "Interrupt and
+ * Exception Handling"; Intel 8259A datasheet.
  *
  * Also what ds/ asks of arch/, in the firmware's world: memory is mapped one to one.
  */
-#include "arch/apic_registers.h"
 #include "arch/arch.h"
 #include "arch/registers.h"
 #include "ds/layout.h"
 #include "kernel/lib/errno.h"
+#include "tools/report/instructions.h"
 #include "tools/report/report.h"
 
 #define PIC1_DATA 0x21u /* 8259A: the mask */
@@ -24,12 +24,7 @@
 #define CR4_CET  (UINT64_C(1) << 23)
 #define CR4_FRED (UINT64_C(1) << 32)
 
-#define SVR_VECTOR 0xFFu /* of APIC_SVR */
-
-#define VECTOR_MC         18u
-#define IA32_TSC_DEADLINE 0x6E0u
-#define TIMER_MODE(lvt)   ((lvt) >> 17 & 3)
-enum { TIMER_ONE_SHOT, TIMER_PERIODIC, TIMER_DEADLINE };
+#define VECTOR_MC 18u
 
 struct gate { /* of a 64-bit IDT */
     uint16_t low, selector, attributes, middle;
@@ -38,58 +33,17 @@ struct gate { /* of a 64-bit IDT */
 _Static_assert(sizeof(struct gate) == 16, "gate");
 #define INTERRUPT_GATE 0x8E00u /* present, ring 0, interrupts off */
 
-struct table {
-    uint16_t limit;
-    uint64_t base;
-} __attribute__((packed));
-
 extern const uint8_t report_stubs[256][16];
-extern uint64_t report_apic_eoi;
 extern struct report_trap report_caught;
 int report_take_call(void (*f)(void *), void *argument);
 
-static const uint32_t entries[] = {APIC_LVT_CMCI,  APIC_LVT_TIMER, APIC_LVT_THERMAL,
-                                   APIC_LVT_LINT0, APIC_LVT_LINT1, APIC_LVT_ERROR};
-#define ENTRIES (sizeof entries / sizeof entries[0])
-
 static struct {
-    struct table idt;
+    struct report_table idt;
     uint64_t priority, rflags;
-    volatile struct {
-        uint32_t reg, value;
-    } apic[ENTRIES + 2];     /* in the order in which they were taken */
-    volatile unsigned count; /* of them; an exception may come at any access to the APIC */
     uint8_t pic[2];
 } firmware; /* what the firmware had */
 
 static struct gate gates[256];
-static bool x2apic;
-static uintptr_t apic;
-
-/* ---- the local APIC ---------------------------------------------------------------------------------------------- */
-
-static uint32_t apic_read(uint32_t reg)
-{
-    return x2apic ? (uint32_t)rdmsr(X2APIC_MSR + reg / 16) : *(volatile uint32_t *)(apic + reg);
-}
-
-static void apic_write(uint32_t reg, uint32_t value)
-{
-    if (x2apic)
-        wrmsr(X2APIC_MSR + reg / 16, value);
-    else
-        *(volatile uint32_t *)(apic + reg) = value;
-}
-
-uint32_t arch_lvtpc_read(void)
-{
-    return apic_read(APIC_LVT_PC);
-}
-
-void arch_lvtpc_write(uint32_t value)
-{
-    apic_write(APIC_LVT_PC, value);
-}
 
 uint64_t arch_virt_to_phys(const void *virt)
 {
@@ -102,72 +56,16 @@ bool arch_readable(const void *virt, size_t size)
     return true; /* only a panic's drain asks */
 }
 
-/* Entries that the APIC has: CMCI came last. What leads to SMM stays as it is. */
-static bool is_there(unsigned i)
-{
-    const uint32_t last = VERSION_MAX_LVT(apic_read(APIC_VERSION));
-    return (entries[i] != APIC_LVT_CMCI || last >= LVT_NUMBER_CMCI) &&
-           (entries[i] != APIC_LVT_THERMAL || last >= LVT_NUMBER_THERMAL);
-}
-
-/* Its value, which give_apic writes back. */
-static uint32_t apic_keep(uint32_t reg)
-{
-    const uint32_t value = apic_read(reg);
-    firmware.apic[firmware.count].reg = reg;
-    firmware.apic[firmware.count].value = value;
-    firmware.count++;
-    return value;
-}
-
-/* The spurious vector becomes ours: its handler must not send an EOI, and the firmware's may be anything. */
-static void take_apic(void *unused)
-{
-    (void)unused;
-    for (unsigned i = 0; i < ENTRIES; i++)
-        if (is_there(i) && (apic_read(entries[i]) & LVT_DELIVERY) != LVT_SMI)
-            apic_write(entries[i], apic_keep(entries[i]) | LVT_MASKED);
-    apic_keep(APIC_LVT_PC);
-    apic_write(APIC_SVR, (apic_keep(APIC_SVR) & ~SVR_VECTOR) | ARCH_VECTOR_SPURIOUS | SVR_ENABLE);
-}
-
-/* A timer that has run out meanwhile and would never come any more rings now. */
-static void ring_timer(void)
-{
-    const uint32_t lvt = apic_read(APIC_LVT_TIMER);
-    if (lvt & LVT_MASKED)
-        return;
-    if (TIMER_MODE(lvt) == TIMER_DEADLINE && rdmsr(IA32_TSC_DEADLINE) == 0)
-        wrmsr(IA32_TSC_DEADLINE, arch_rdtsc());
-    if (TIMER_MODE(lvt) == TIMER_ONE_SHOT && apic_read(APIC_TIMER_INITIAL) && !apic_read(APIC_TIMER_CURRENT))
-        apic_write(APIC_TIMER_INITIAL, 1);
-}
-
-/* What an exception has kept from being given back is left out where this is called again. */
-static void give_apic(void *unused)
-{
-    (void)unused;
-    const bool all = firmware.count;
-    while (firmware.count) {
-        const unsigned i = --firmware.count;
-        apic_write(firmware.apic[i].reg, firmware.apic[i].value);
-    }
-    if (all)
-        ring_timer();
-}
-
-/* ---- all of it --------------------------------------------------------------------------------------------------- */
-
 /* First, so that an exception of what follows is ours. */
 static void take(void)
 {
-    const struct table mine = {sizeof gates - 1, (uintptr_t)gates};
+    const struct report_table mine = {sizeof gates - 1, (uintptr_t)gates};
     firmware.rflags = arch_read_rflags();
     arch_cli();
-    __asm__ volatile("sidt %0" : "=m"(firmware.idt));
-    __asm__ volatile("lidt %0" ::"m"(mine));
-    __asm__ volatile("mov %%cr8, %0" : "=r"(firmware.priority));
-    __asm__ volatile("mov %0, %%cr8" ::"r"(PRIORITY));
+    report_sidt(&firmware.idt);
+    report_lidt(&mine);
+    firmware.priority = report_read_cr8();
+    report_write_cr8(PRIORITY);
     firmware.pic[0] = arch_in8(PIC1_DATA);
     firmware.pic[1] = arch_in8(PIC2_DATA);
     arch_out8(PIC1_DATA, 0xFF);
@@ -179,8 +77,8 @@ static void give(void)
     arch_cli();
     arch_out8(PIC2_DATA, firmware.pic[1]);
     arch_out8(PIC1_DATA, firmware.pic[0]);
-    __asm__ volatile("mov %0, %%cr8" ::"r"(firmware.priority));
-    __asm__ volatile("lidt %0" ::"m"(firmware.idt));
+    report_write_cr8(firmware.priority);
+    report_lidt(&firmware.idt);
     arch_irq_restore(firmware.rflags & ARCH_RFLAGS_IF);
 }
 
@@ -199,18 +97,16 @@ static void read_base(void *base)
 const char *report_take_check(void)
 {
     uint32_t leaf[4];
-    uint16_t selector;
-    struct table idt;
+    struct report_table idt;
     uint64_t base = 0;
     arch_cpuid(1, 0, leaf);
     if (!(leaf[3] & CPUID_01H_EDX_APIC) || !(leaf[3] & CPUID_01H_EDX_MSR))
         return "the processor has no local APIC or no MSRs";
     if (read_cr4() & (CR4_CET | CR4_FRED))
         return "the firmware has shadow stacks (CR4.CET) or FRED on, which this program does not know";
-    __asm__ volatile("mov %%cs, %0" : "=r"(selector));
     for (unsigned i = 0; i < 256; i++)
-        fill_gate(i, selector);
-    __asm__ volatile("sidt %0" : "=m"(idt));
+        fill_gate(i, report_read_cs());
+    report_sidt(&idt);
     if (idt.limit >= (VECTOR_MC + 1) * sizeof(struct gate) - 1) /* a machine check stays the firmware's */
         gates[VECTOR_MC] = ((const struct gate *)(uintptr_t)idt.base)[VECTOR_MC];
     take();
@@ -218,9 +114,7 @@ const char *report_take_check(void)
     give();
     if (e || !(base & APIC_BASE_EN))
         return e ? "IA32_APIC_BASE cannot be read" : "the firmware has turned the local APIC off";
-    x2apic = base & APIC_BASE_EXTD;
-    apic = base & APIC_BASE_ADDRESS;
-    report_apic_eoi = x2apic ? 0 : apic + APIC_EOI;
+    report_apic_is_at(base);
     return NULL;
 }
 
@@ -237,14 +131,14 @@ static void all_off(void *unused)
 int report_call(void (*f)(void *), void *argument, struct report_trap *trap)
 {
     take();
-    int e = report_take_call(take_apic, NULL);
+    int e = report_take_call(report_apic_take, NULL);
     const bool taken = !e;
     if (taken)
         e = report_take_call(f, argument);
     *trap = report_caught;
     if (taken && e)
         report_take_call(all_off, NULL);
-    while (report_take_call(give_apic, NULL)) {
+    while (report_take_call(report_apic_give, NULL)) {
         *trap = e ? *trap : report_caught;
         e = -EFAULT;
     }
@@ -255,14 +149,14 @@ int report_call(void (*f)(void *), void *argument, struct report_trap *trap)
 /* An exception of the local APIC ends the call in both. */
 void report_lend(void)
 {
-    give_apic(NULL);
+    report_apic_give(NULL);
     give();
 }
 
 void report_lend_end(void)
 {
     take();
-    take_apic(NULL);
+    report_apic_take(NULL);
 }
 
 extern const uint8_t ImageBase[]; /* GNU-EFI's: where the firmware has put this program */
