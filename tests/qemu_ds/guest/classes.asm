@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
 ; One short program for each class of instructions, and what it counts on paper: instructions, loads, stores, branches,
-; taken near branches, conditional branches, far branches. docs/reference/events.md, section 2, has the same numbers.
+; taken near branches, conditional branches, far branches. docs/reference/events.md, section 3, has the same numbers.
 ; START: what counters start at; below 0 they overflow on the way.
         %include "guest.inc"
 
