@@ -151,6 +151,16 @@ def test_keys(page):
     assert "whose fault is it?" in page.run(TEXT.format("all-keys"))
 
 
+def test_the_browsers_way_back(page):
+    """Scene 0 and the machine are two pages for the button back; their parts and steps are not."""
+    page.key("n", "n", "n", "s")
+    assert not page.run("zero.shown")
+    page.run("history.back()")
+    page.wait("zero.shown && zero.part === 2")
+    page.run("history.forward()")
+    page.wait("!zero.shown && scene.number === 1 && machine.number('step') === 1")
+
+
 def test_touch(page):
     page.size(390, 844)
     page.call("Emulation.setTouchEmulationEnabled", enabled=True)

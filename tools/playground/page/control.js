@@ -14,7 +14,7 @@ const control = {
         by("wrong").hidden = !text;
     },
     show() {
-        document.documentElement.dataset.view = "step";
+        writeAddress();
         settings.take();
         scene.take();
         const step = machine.number("step"), last = machine.number("last_step");
@@ -34,7 +34,6 @@ const control = {
         by("why").classList.remove("many");
         by("why").classList.toggle("many", room.scrollHeight > room.clientHeight);
         timeline.show();
-        writeAddress();
     },
     /* "": it is shown; else what is wrong with the settings. */
     open(text) {

@@ -6,8 +6,8 @@ const form = {
     get catalog() { return machine.catalog; },
     get processor() { return this.catalog.processors.find((each) => each.name === settings.get("cpu")); },
 
-    select(values, chosen, change, disabled = false) {
-        const element = make("select", { disabled }, ...values.map((value) =>
+    select(name, values, chosen, change, disabled = false) {
+        const element = make("select", { disabled, "aria-label": name }, ...values.map((value) =>
             make("option", { value: value.value ?? value, selected: (value.value ?? value) === chosen },
                  value.text ?? value)));
         element.addEventListener("change", () => change(element.value));
@@ -34,19 +34,20 @@ const form = {
         remove.addEventListener("click", () => this.change({ [key]: key === "pmc0" ? "off" : undefined }));
         const events = this.processor.events.map((e) => this.catalog.events[e]);
         return make("div", { class: "row" }, make("b", { class: "mono" }, key),
-                    isFixed ? "" : this.select(events, event, (value) => put([value, period, rings, kind])), number,
-                    this.select([{ value: "u", text: "USR" }, { value: "k", text: "OS" },
-                                 { value: "uk", text: "USR and OS" }], rings,
+                    isFixed ? "" : this.select(`${key}: event`, events, event,
+                                               (value) => put([value, period, rings, kind])), number,
+                    this.select(`${key}: rings`, [{ value: "u", text: "USR" }, { value: "k", text: "OS" },
+                                                  { value: "uk", text: "USR and OS" }], rings,
                                 (value) => put([event, period, value, kind])),
-                    this.select([{ value: "", text: "PEBS" }, { value: "plain", text: "no PEBS" },
-                                 { value: "int", text: "PEBS and INT" }], kind,
+                    this.select(`${key}: PEBS`, [{ value: "", text: "PEBS" }, { value: "plain", text: "no PEBS" },
+                                                 { value: "int", text: "PEBS and INT" }], kind,
                                 (value) => put([event, period, rings, value])), remove);
     },
     counters() {
         const used = this.counterKeys().filter(({ key }) => (settings.get(key) ?? "off") !== "off");
         const free = this.counterKeys().filter(({ key }) => (settings.get(key) ?? "off") === "off");
         const choices = [{ value: "", text: "add a counter …" }, ...free.map(({ key }) => key)];
-        const add = this.select(choices, "", (key) => {
+        const add = this.select("add a counter", choices, "", (key) => {
             const { pebs } = free.find((each) => each.key === key);
             this.change({ [key]: `${key.startsWith("pmc") ? "instructions:" : ""}5:u${pebs ? "" : ":plain"}` });
         });
@@ -76,7 +77,7 @@ const form = {
     number([key, text, low, high, normal, values]) {
         const now = settings.get(key) ?? (values.length ? values[normal] : String(normal));
         if (values.length)
-            return make("label", {}, text, this.select(values, now, (value) => this.change({ [key]: value }),
+            return make("label", {}, text, this.select(text, values, now, (value) => this.change({ [key]: value }),
                                                        this.without(key)));
         const input = make("input", { type: "number", min: low, max: high, value: now,
                                       disabled: this.without(key) });
@@ -86,7 +87,8 @@ const form = {
     policy([name, question, values]) {
         const key = `policy.${name}`;
         return make("label", { class: "policy" }, make("span", {}, make("b", {}, name), question),
-                    this.select(values, settings.get(key) ?? values[0], (value) => this.change({ [key]: value })));
+                    this.select(name, values, settings.get(key) ?? values[0],
+                                (value) => this.change({ [key]: value })));
     },
     program() {
         const area = make("textarea", { "aria-label": "Program, an instruction a line", spellcheck: "false" });
@@ -108,7 +110,7 @@ const form = {
         const shown = this.catalog.numbers.filter(([key]) => !["at", "scene", "stop"].includes(key));
         by("sheet").replaceChildren(
             make("div", {}, make("h2", {}, "Processor"),
-                 this.select(processors, settings.get("cpu"), (cpu) => this.change({ cpu })),
+                 this.select("processor", processors, settings.get("cpu"), (cpu) => this.change({ cpu })),
                  this.counters(), this.groups(), this.program()),
             make("div", {}, make("h2", {}, "Buffers, interrupt, handler"), ...shown.map((row) => this.number(row))),
             make("div", {}, make("h2", {}, "What no manual says: policies"),

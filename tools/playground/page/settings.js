@@ -41,8 +41,13 @@ function textOfAddress() {
     }
 }
 
-function writeAddress() {
-    const hash = `#${machine.string("text")}`;
-    if (location.hash !== hash)
-        history.replaceState(null, "", hash);
+/* Scene 0 ("zero") or the machine ("step"), with its part of the address. From one to the other it is a new page for
+ * the browser's button back. */
+function showView(name, hash) {
+    const { dataset } = document.documentElement, push = dataset.view && dataset.view !== name;
+    dataset.view = name;
+    if (hash !== location.hash)
+        push ? history.pushState(null, "", hash) : history.replaceState(null, "", hash);
 }
+
+const writeAddress = () => showView("step", `#${machine.string("text")}`);

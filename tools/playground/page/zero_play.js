@@ -8,7 +8,7 @@ const zeroTexts = [
      "PEBS (processor event-based sampling).",
      "Next: one record"],
     ["The processor writes the record itself.",
-     "A load retires, and the processor puts these 64 bytes into memory. No interrupt comes, and no software runs.",
+     "A load ends, and the processor puts these 64 bytes into memory. No interrupt comes, and no software runs.",
      "Next: one interrupt"],
     ["One interrupt for 24 samples.",
      "PEBS collects its records in a buffer. An interrupt comes when they reach the threshold, not for each sample.",
@@ -39,9 +39,8 @@ const zero = {
     },
     open(part) {
         this.part = part;
-        document.documentElement.dataset.view = "zero";
         by("zero").dataset.part = part;
-        history.replaceState(null, "", part ? `#why=${part + 1}` : "#");
+        showView("zero", part ? `#why=${part + 1}` : location.hash ? "#" : "");
         const [title, lead, next] = zeroTexts[part];
         by("zero-title").textContent = title;
         by("zero-lead").textContent = lead;

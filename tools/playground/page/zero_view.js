@@ -102,6 +102,7 @@ const zeroPicture = {
             `PEBS says ${says(pebs)}.`));
         by("zero-question").hidden = false;
         by("zero-say").hidden = true;
+        by("zero-ask").focus();
     },
     forget() {
         this.guilty = undefined;
