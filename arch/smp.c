@@ -31,32 +31,29 @@ extern const uint32_t arch_trampoline_cr3, arch_trampoline_cr4;
 
 static uint64_t code_page; /* physical, below 1 MiB; 0: not prepared yet */
 
-/* Two free pages below 1 MiB, the highest ones: the lowest hold what old firmware may still look at. Boot services'
- * only where nothing else is: other processors may still wait in code of theirs. Nobody else uses memory down there
- * (arch.h).
- */
-static int find_low_pages(uint64_t pages[2])
+/* Adds free pages below 1 MiB, the highest first, to the `found` in `pages`, until there are two. */
+static unsigned add_pages(uint64_t pages[2], unsigned found, bool conventional)
 {
     const struct boot_info *info = arch_boot_info;
     const struct boot_memory *memory = arch_phys_to_virt(info->memory);
-    unsigned found = 0;
 
-    for (uint32_t i = 2 * info->memory_count; i-- > 0;) {
-        const struct boot_memory *m = &memory[i % info->memory_count];
-        if (!boot_memory_is_free(m->type) || (m->type == BOOT_MEMORY_CONVENTIONAL) != (i >= info->memory_count))
+    for (uint32_t i = info->memory_count; i-- > 0;) {
+        const struct boot_memory *m = &memory[i];
+        uint64_t to = m->base + m->size < LOW_MEMORY_END ? m->base + m->size : LOW_MEMORY_END;
+        if (!boot_memory_is_free(m->type) || (m->type == BOOT_MEMORY_CONVENTIONAL) != conventional)
             continue;
-        uint64_t from = m->base ? m->base : ARCH_PAGE_SIZE; /* page 0 is where null pointers lead */
-        uint64_t to = m->base + m->size;
-        if (to > LOW_MEMORY_END)
-            to = LOW_MEMORY_END;
-        while (to >= from + ARCH_PAGE_SIZE) {
-            to -= ARCH_PAGE_SIZE;
-            pages[found++] = to;
-            if (found == 2)
-                return 0;
-        }
+        for (; found < 2 && to > ARCH_PAGE_SIZE && to > m->base; found++) /* page 0 is where null pointers lead */
+            pages[found] = to -= ARCH_PAGE_SIZE;
     }
-    return -ENOMEM;
+    return found;
+}
+
+/* Two pages: the lowest hold what old firmware may still look at. Boot services' only where nothing else is: other
+ * processors may still wait in code of theirs. Nobody else uses memory down there (arch.h). */
+static int find_low_pages(uint64_t pages[2])
+{
+    const unsigned found = add_pages(pages, 0, true);
+    return add_pages(pages, found, false) == 2 ? 0 : -ENOMEM;
 }
 
 /* `what` of the trampoline, in its copy. */
