@@ -54,7 +54,7 @@ static __attribute__((noreturn)) void halt(void)
 /* A machine without a screen tells by this, too, that it is done. */
 static __attribute__((noreturn)) void switch_off(void)
 {
-    Print(L"cairn loader: the machine switches off in %d s. Its next start is a new run.\n", OFF_SECONDS);
+    Print(L"cairn loader: the machine switches off in %d s\n", OFF_SECONDS);
     BS->Stall(OFF_SECONDS * 1000000);
     RT->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
     halt();
@@ -367,11 +367,10 @@ EFI_STATUS boot_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct
                  "the next start must be of this volume: choose it in the firmware's menu: ", elsewhere);
     }
     if (memory_has_another_key_next()) {
-        Print(L"save=esp: this machine encrypts its memory with a key of each start (TME): the log cannot be saved, "
-              L"unless "
-              L"you turn that off in the firmware's menu\n");
+        Print(L"save=esp: this machine encrypts its memory with a new key at each start (TME): the log cannot be "
+              L"saved, unless you turn that off in the firmware's menu\n");
         add_note(info->save_notes,
-                 "the log cannot be saved: this machine encrypts its memory with a key of each start: ",
+                 "the log cannot be saved: this machine encrypts its memory with a new key at each start: ",
                  "turn TME (Total Memory Encryption) off in the firmware's menu");
     }
     if (memory_will_be_cleared())

@@ -92,7 +92,7 @@ static void test_counts(void **state)
     intel = has[0] = has[1] = true;
     counter[0] = 7, counter[1] = 8;
     run(2, 3);
-    assert_string_equal(out, "smi: 3 system management interrupts since the CPUs started: no time or count is without "
+    assert_string_equal(out, "smi: 3 system management interrupts since the CPUs started: times and counts include "
                              "them\nM cpu.0.smi=7,M cpu.1.smi=8,E end.cpu.0.smi=9,E end.cpu.1.smi=11,");
     assert_string_equal(card_said, "smi=3");
     run(0, 0);
