@@ -66,9 +66,8 @@ void kconsole_dump(const char *data, size_t size)
 
 const char *kconsole_way(void)
 {
-    const char *way = NULL;
     for (unsigned i = 0; i < sink_count; i++)
         if (sinks[i].sink->dump)
-            way = sinks[i].sink->way;
-    return way;
+            return sinks[i].sink->way;
+    return NULL;
 }

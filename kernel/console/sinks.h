@@ -32,7 +32,8 @@ int kconsole_add(const struct console_sink *sink);
 void kconsole_write(const char *text, size_t size);
 void kconsole_dump(const char *data, size_t size);
 
-/* For a dump. How its bytes go, in words; of several ways the one that was added last; NULL: there is none. */
+/* For a dump. How its bytes go, in words; of several ways the one that was added first, such as into memory;
+ * NULL: there is none. */
 const char *kconsole_way(void);
 /* So many of them follow. No lock held. Weak: a part with a sink may say that they have no room. */
 void kconsole_announce(uint64_t bytes);

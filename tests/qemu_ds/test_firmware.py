@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The stick on other firmware and machines: two of the rows of `make test-firmware`; the others take long."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,16 @@ def test_stick(tmp_path, name):
     result = firmware.run(row, tmp_path)
     for well, words in (result.answered(), result.ran()):
         assert well, f"{words}\n{result.text}"
+    assert result.answered()[1] == "23 answers, 23 as the model"
+
+
+@pytest.mark.parametrize("name", ["probe", "mix"])
+def test_configurations_of_the_stick(name):
+    """Options that there are; counters that firmware has left on are taken, and no serial port is waited for."""
+    words = [line for line in (cb.BUILD / "stick" / "cairn" / f"{name}.cfg").read_text(encoding="ascii").splitlines()
+             if line and line[0] != "#"]
+    assert {"ds.force=1", "serial=none", "save=esp", "end=reboot"} < set(words)
+    subprocess.run([cb.BUILD / "cairn-options", "check", *words], check=True)
 
 
 PAGE = {  # how the page's list calls each row

@@ -116,12 +116,27 @@ static void test_too_many(void **state)
     assert_string_equal(screens[CONSOLE_SINKS].text, "");
 }
 
+/* Memory before the serial port: the log is there, and the port may lead nowhere. */
+static void test_way(void **state)
+{
+    (void)state;
+    assert_null(kconsole_way());
+    kconsole_add(&screens[0].sink); /* takes no dump */
+    assert_null(kconsole_way());
+    for (unsigned i = 1; i < 3; i++) {
+        screens[i].sink.dump = kscreen_write;
+        screens[i].sink.way = i == 1 ? "into memory" : "over serial";
+        kconsole_add(&screens[i].sink);
+        assert_string_equal(kconsole_way(), "into memory");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_replay, begin),    cmocka_unit_test_setup(test_overflow, begin),
         cmocka_unit_test_setup(test_part_fits, begin), cmocka_unit_test_setup(test_panic_within, begin),
-        cmocka_unit_test_setup(test_too_many, begin),
+        cmocka_unit_test_setup(test_too_many, begin),  cmocka_unit_test_setup(test_way, begin),
     };
     return alone_run_tests(tests, sizeof tests / sizeof tests[0]);
 }
