@@ -99,11 +99,6 @@ int arch_paging_identity(uint64_t copy, uint64_t phys);
 extern struct acpi_info arch_acpi;
 extern const struct acpi_memory arch_acpi_memory; /* this machine's; after arch_paging_init, boot only */
 
-/* ---- arch/debug_exit.c ---- */
-
-/* Waits `us` microseconds; before arch_time_init only about as long. */
-void arch_wait_for_effect(uint64_t us);
-
 /* ---- arch/smp.c, for arch/tscsync: when a CPU has started ---- */
 
 /* The boot processor calls this: it measures how far the TSC of `cpu` is from its own. */

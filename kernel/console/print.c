@@ -109,9 +109,10 @@ void kprintf(const char *format, ...)
 
 /* ---- what goes on now -------------------------------------------------------------------------------------------- */
 
-__attribute__((weak)) void kprint_status(const char *format, ...)
+__attribute__((weak)) bool kprint_status(const char *format, ...)
 {
     (void)format;
+    return false;
 }
 
 __attribute__((weak)) void kprint_run(uint64_t seconds, uint64_t switches)

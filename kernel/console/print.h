@@ -19,8 +19,8 @@ void kprint_terminal(const char *text, size_t size);
 /* From now on nothing waits for the console's lock: the CPU that held it may be stopped. */
 void kprint_panic(void);
 
-/* Shows in one line what goes on now. Weak: by default nothing does, as a serial port could only repeat the line. */
-void kprint_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Shows in one line what goes on now; false: nowhere. Weak: by default so, as a serial port could only repeat it. */
+bool kprint_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Likewise, how far the run is. Thread context. */
 void kprint_run(uint64_t seconds, uint64_t switches);
 /* Likewise, how far a dump is: `done` of `bytes`, beside those that went out `before`. */

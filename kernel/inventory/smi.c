@@ -79,8 +79,7 @@ static void say(const struct boot_info *unused)
     uint32_t smis;
     (void)unused;
     if (most(&smis) && smis)
-        kprintf("smi: %u system management interrupts since the CPUs started: times and counts include them\n",
-                smis);
+        kprintf("smi: %u system management interrupts since the CPUs started: times and counts include them\n", smis);
 }
 KPHASE(KPHASE_VERDICT, say);
 

@@ -137,12 +137,12 @@ void kscreen_card(const char *lines, const uint8_t *modules, uint32_t size, uint
 
 /* ---- the status line --------------------------------------------------------------------------------------------- */
 
-void kprint_status(const char *format, ...)
+bool kprint_status(const char *format, ...)
 {
     char text[128];
     va_list args;
     if (!shown)
-        return;
+        return false;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
@@ -150,6 +150,7 @@ void kprint_status(const char *format, ...)
     kscreen_status(&screen, text);
     arch_map_flush();
     kprint_unlock(on);
+    return true;
 }
 
 __attribute__((weak)) void kprint_status_more(char *text, size_t size)

@@ -5,6 +5,7 @@ zbarimg reads."""
 import random
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -71,6 +72,29 @@ def test_card(tmp_path, device, options):
     if "workload=probe" in options:
         assert " drop_reload=yes " in shown.stdout, shown.stdout
         assert words["probe"] == "0" and words["asked"] == "model" and words["drop_reload"] == "yes"
+
+
+@pytest.mark.parametrize("option, verdict", [
+    ("switches=500", "pass"),
+    cb.long("panic=null", "panic"),
+    cb.long("no.such=option", "fail"),  # before the clock is measured
+    ])
+def test_time_for_a_photograph(tmp_path, option, verdict):
+    """With save=esp, too, the card stays until the seconds are over. The log is saved then: it was finished before."""
+    image = cb.make_image(tmp_path / "image", "save=esp", "serial=none", "end=reboot", "end.hold=12", cb.UNHURRIED,
+                          option)
+    with cs.Machine(tmp_path, "--smp", 2, "--image", image) as machine:
+        machine.wait_for("photograph this now: the machine restarts in ")
+        begun, pictures = time.monotonic(), []
+        while time.monotonic() < begun + 3:
+            pictures.append(machine.picture())
+        (tmp_path / "screen.png").write_bytes(screen_picture.png(pictures[-1]))
+        left = [int(re.search(r"^photograph this now: the machine restarts in (\d+) s", cs.text(picture), re.M)[1])
+                for picture in (pictures[0], pictures[-1])]
+        assert 12 >= left[0] > left[1] > 0, left
+        code = zbarimg(tmp_path / "screen.png").decode()
+        machine.process.wait(cb.LIMIT)
+    assert f" verdict={verdict}," in code and code == card_of(cb.clean((tmp_path / "log-esp.log").read_bytes()))
 
 
 @pytest.mark.long

@@ -104,7 +104,7 @@ def test_half_written(tmp_path):
 @pytest.mark.skipif(not os.path.exists(BIOS), reason="needs Debian's OVMF at its place")
 def test_variables_that_vanish(tmp_path):
     """A firmware that forgets its variables at each reset: the log is saved, and the machine is switched off, as what
-    leads to it is on the volume."""
+    leads to it is on the volume. Nothing is to be photographed where there is no screen."""
     qemu = qemu_with(tmp_path, f'''words=()
 for word; do
     case $word in if=pflash,*) words[-1]=-bios; word={BIOS} ;; esac
@@ -112,7 +112,7 @@ for word; do
 done
 set -- "${{words[@]}}"''')
     result = cb.boot(tmp_path / "run.log", "--raw", "--smp", 1, "--qemu", qemu, "save=esp", "save.mib=8",
-                     "switches=100", "ds=off", cb.UNHURRIED)
+                     "end.hold=3600", "switches=100", "ds=off", cb.UNHURRIED)
     assert result.status == cb.PASS, result.output
     assert result.console().count("Cairn loader 0.") == 1, result.output
     checked(saved_log(result))
