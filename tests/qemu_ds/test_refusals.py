@@ -30,7 +30,7 @@ def starts(options, *arguments, qemu=cb.QEMU_11):
      "policy.unmapped=page_fault: not possible here: a plugin cannot raise a page fault"),
     (",kvm=on,preset=arrowlake", (),
      "kvm=on: preset arrowlake is a hybrid processor, and KVM shows no counters of those"),
-    (",refuse=0", (), "refuse=0: must be the number of an access, from 1 on"),
+    (",refuse=0", (), "refuse=0: must be the number of an access, from 1 on, or RDMSR:MSR or WRMSR:MSR"),
     (",records=5", (), "records=5: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, "
                        "policy.NAME, memory, memory.NAME, cpi, ref"),
     ("", ("-accel", "tcg,thread=single", "-smp", "2"),

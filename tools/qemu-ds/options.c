@@ -3,6 +3,7 @@
 #include "ds/model/variant/variant.h"
 #include "ds/policy/table/table.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -74,11 +75,22 @@ static int set_reference(struct qds_options *o, const char *argument, const char
     return !o->reference || HOST_HAS_TSC ? 0 : refuse(why, size, "%s: this host has no TSC", argument);
 }
 
+/* "17", or "RDMSR:1A6" */
 static int set_refuse(struct qds_options *o, const char *argument, const char *value, char *why, size_t size)
 {
-    return set_number(&o->refuse, value)
+    struct qds_refused *r = &o->refused;
+    *r = (struct qds_refused){.read = strncmp(value, "RDMSR:", 6) == 0, .write = strncmp(value, "WRMSR:", 6) == 0};
+    if (!r->read && !r->write)
+        return set_number(&r->number, value)
+                   ? 0
+                   : refuse(why, size, "%s: must be the number of an access, from 1 on, or RDMSR:MSR or WRMSR:MSR",
+                            argument);
+    char *end;
+    const unsigned long msr = strtoul(value + 6, &end, 16);
+    r->msr = (uint32_t)msr;
+    return isxdigit((unsigned char)value[6]) && !*end && msr <= UINT32_MAX
                ? 0
-               : refuse(why, size, "%s: must be the number of an access, from 1 on", argument);
+               : refuse(why, size, "%s: must name an MSR by its hexadecimal number", argument);
 }
 
 static int make_little(struct qds_options *o, char *why, size_t size)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tools/qemu-ds/modelled/memory_options.h"
+#include "tools/qemu-ds/run/refused.h"
 
 struct qds_options {
     const struct ds_model_preset *preset; /* icelake unless told otherwise; with kvm=on it is `guest` */
@@ -20,7 +21,7 @@ struct qds_options {
     bool exact_flags;  /* refuse to run where RFLAGS in records would be unknown */
     bool stats;        /* a line of totals at the end */
     const char *truth; /* NULL: none; points into `arguments` */
-    unsigned refuse;   /* qds_special_refuse; 0: none */
+    struct qds_refused refused;
 };
 
 /* Arguments are QEMU's, "name=value". 0, or -EINVAL with one line in `why` that says what is wrong. */

@@ -21,6 +21,7 @@
 #include "tools/qemu-ds/run/accesses.h"
 #include "tools/qemu-ds/run/begin.h"
 #include "tools/qemu-ds/run/instruments.h"
+#include "tools/qemu-ds/run/refused.h"
 #include "tools/qemu-ds/run/special.h"
 #include "tools/qemu-ds/snapshot/snapshot.h"
 #include "tools/qemu-ds/vcpu/flags.h"
@@ -137,8 +138,7 @@ static void ends(void *userdata)
             qds_silent_print(&v->silent, (unsigned)i, stderr);
     }
     qds_uncounted_print();
-    if (options.refuse && qds_special_accesses() < options.refuse)
-        fprintf(stderr, "qemu-ds: refuse=%u: there were only %u accesses\n", options.refuse, qds_special_accesses());
+    qds_refused_print();
     if (!qds_vcpu(0))
         fprintf(stderr, "qemu-ds: no vCPU was seen: it takes -accel tcg\n");
     if (options.stats)
@@ -183,7 +183,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
         qds_refuse("%s", why);
     qds_flags_begin(options.exact_flags);
     qds_tsc_begin();
-    qds_special_refuse(options.refuse);
+    qds_refused_set(&options.refused);
     plugin = id;
     vcpus = info->system.max_vcpus;
     if (options.memory)

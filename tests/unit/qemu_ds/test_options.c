@@ -26,7 +26,8 @@ static void defaults(void **state)
     assert_int_equal(parse(NULL, NULL, NULL), 0);
     assert_string_equal(options.preset->name, "icelake");
     assert_true(options.preset->reference);
-    assert_false(options.exact_flags || options.stats || options.truth || options.refuse || options.policy.fit);
+    assert_false(options.exact_flags || options.stats || options.truth || options.refused.number ||
+                 options.refused.read || options.policy.fit);
 }
 
 static void each_is_set(void **state)
@@ -40,8 +41,12 @@ static void each_is_set(void **state)
     assert_int_equal(options.policy.fit, DS_MODEL_START_LT);
     assert_false(options.stats);
     assert_int_equal(parse("refuse=17", "policy.arch_fragments=null", NULL), 0);
-    assert_int_equal(options.refuse, 17);
+    assert_true(options.refused.number == 17 && !options.refused.read && !options.refused.write);
     assert_int_equal(options.policy.arch_fragments, DS_MODEL_ARCH_NULL);
+    assert_int_equal(parse("refuse=RDMSR:1a6", NULL, NULL), 0);
+    assert_true(options.refused.read && !options.refused.write && options.refused.msr == 0x1A6);
+    assert_int_equal(parse("refuse=WRMSR:FFFFFFFF", NULL, NULL), 0);
+    assert_true(!options.refused.number && options.refused.write && options.refused.msr == 0xFFFFFFFF);
     assert_int_equal(parse("preset=lunarlake", "efficient=1", "ref=cycles"), 0);
     assert_false(options.preset->reference || options.little.reference);
     assert_int_equal(parse("preset=lunarlake", "ref=tsc", "efficient=1"), 0);
@@ -195,8 +200,11 @@ static void wrong_ones_are_refused(void **state)
          "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME, "
          "memory, memory.NAME, cpi, ref"},
         {"ref=bus", "ref=bus: must be tsc or cycles"},
-        {"refuse=0", "refuse=0: must be the number of an access, from 1 on"},
-        {"refuse=-1", "refuse=-1: must be the number of an access, from 1 on"},
+        {"refuse=0", "refuse=0: must be the number of an access, from 1 on, or RDMSR:MSR or WRMSR:MSR"},
+        {"refuse=-1", "refuse=-1: must be the number of an access, from 1 on, or RDMSR:MSR or WRMSR:MSR"},
+        {"refuse=RDMSR:", "refuse=RDMSR:: must name an MSR by its hexadecimal number"},
+        {"refuse=WRMSR:-1", "refuse=WRMSR:-1: must name an MSR by its hexadecimal number"},
+        {"refuse=WRMSR:100000000", "refuse=WRMSR:100000000: must name an MSR by its hexadecimal number"},
         {"efficient=1", "efficient=1: preset icelake is not of a hybrid processor"},
         {"efficient=0", "efficient=0: must be the number of a vCPU, from 1 on"},
         {"efficient=2x", "efficient=2x: must be the number of a vCPU, from 1 on"},

@@ -2,8 +2,6 @@
 #include "tools/qemu-ds/run/special.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tools/qemu-ds/cpuid/features.h"
@@ -11,32 +9,12 @@
 #include "tools/qemu-ds/modelled/access_decode.h"
 #include "tools/qemu-ds/modelled/costs.h"
 #include "tools/qemu-ds/run/accesses.h"
+#include "tools/qemu-ds/run/refused.h"
 #include "tools/qemu-ds/vcpu/pmi.h"
 
 #define MSR_REFUSED       0x80Eu /* DFR, which x2APIC mode has no more: #GP in either mode, and nothing in the ESR */
 #define CR4_PCE           (1u << 8)
 #define CPUID_01H_EAX_SIG UINT32_C(0x0FFF3FFF)
-
-static unsigned to_refuse, accesses;
-
-void qds_special_refuse(unsigned number)
-{
-    to_refuse = number;
-}
-
-unsigned qds_special_accesses(void)
-{
-    return accesses;
-}
-
-/* Whether this access to an MSR of the model's is the one that shall fail. */
-static bool chosen(const struct qds_vcpu *v, const char *what, uint32_t msr)
-{
-    if (!to_refuse || v->index != 0 || (!accesses && msr != IA32_PERF_CAPABILITIES) || ++accesses != to_refuse)
-        return false;
-    fprintf(stderr, "qemu-ds: access %u refused: %s of %" PRIX32 "H\n", accesses, what, msr);
-    return true;
-}
 
 enum qds_special qds_special(const uint8_t *code, size_t length)
 {
@@ -131,7 +109,7 @@ void qds_rdmsr(struct qds_vcpu *v)
         return;
     uint32_t msr = low(qds_read(v, QDS_RCX));
     int e = qds_pmi_rdmsr(v, msr, &value) ? 0 : ds_model_rdmsr(&v->model, msr, &value);
-    switch (e != -ENOENT && chosen(v, "RDMSR", msr) ? -EFAULT : e) {
+    switch (qds_refused_access(v->index, false, msr, e != -ENOENT) ? -EFAULT : e) {
     case 0:
         v->patch.value = value;
         v->patch.mask = msr == IA32_MISC_ENABLE ? IA32_MISC_ENABLE_READ_ONLY : UINT64_MAX;
@@ -154,12 +132,13 @@ bool qds_wrmsr(struct qds_vcpu *v, uint32_t *msr, uint64_t *value, bool *fault, 
     *value = low(qds_read(v, QDS_RAX)) | qds_read(v, QDS_RDX) << 32;
     int e = -EFAULT;
     if (qds_pmi_wrmsr(v, *msr, *value)) {
-        if (ds_model_rdmsr(&v->model, *msr, &had) == -ENOENT)
-            return false; /* most are */
-        *after = v->model;
-        e = ds_model_wrmsr(after, *msr, *value);
+        e = ds_model_rdmsr(&v->model, *msr, &had);
+        if (e != -ENOENT) { /* most are not the model's */
+            *after = v->model;
+            e = ds_model_wrmsr(after, *msr, *value);
+        }
     }
-    if (e != -ENOENT && chosen(v, "WRMSR", *msr))
+    if (qds_refused_access(v->index, true, *msr, e != -ENOENT))
         e = -EFAULT;
     *fault = e == -EFAULT;
     if (*fault)

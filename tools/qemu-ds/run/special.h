@@ -21,13 +21,6 @@ enum qds_special {
 
 #define QDS_INT3 0xCC
 
-/* At the plugin's start: the access of this number, from 1 on, of the first vCPU to the model's MSRs shall raise #GP,
- * whatever it is, and stderr is told which it was. 0: none. Accesses count from the first on that reads
- * IA32_PERF_CAPABILITIES: what firmware does comes before. */
-void qds_special_refuse(unsigned number);
-/* So many there have been. */
-unsigned qds_special_accesses(void);
-
 /* Which of them the instruction is. */
 enum qds_special qds_special(const uint8_t *code, size_t length);
 /* Whether code that ends before `code + 2` may end with one whose result is to be changed. */
