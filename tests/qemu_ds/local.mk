@@ -10,10 +10,14 @@ test-all: firmware-if-possible
 firmware-if-possible:
 	-@$(MAKE) --no-print-directory deps-firmware
 .PHONY: deps-firmware test-firmware firmware-if-possible
-# Keeps the local APIC from whoever is not the firmware, and starts the report: test_report.py.
-$(B)/apic-page.objects: OBJECTS = $(B)/loader/tests/qemu_ds/apic_page.o
-$(B)/apic-page.efi: $(B)/loader/tests/qemu_ds/apic_page.o $(B)/apic-page.objects $(B)/loader.signer
-	$(call say,LINK)
-	$(call link_efi,$(B)/apic-page,$<)
-$(B)/loader/tests/qemu_ds/apic_page.o: | gnu-efi
-test-products: $(B)/apic-page.efi
+# They make a machine otherwise than its firmware has it, and start the report: test_report.py.
+define starter
+$(B)/$(1).objects: OBJECTS = $(B)/loader/tests/qemu_ds/$(2).o
+$(B)/$(1).efi: $(B)/loader/tests/qemu_ds/$(2).o $(B)/$(1).objects $(B)/loader.signer
+	$$(call say,LINK)
+	$$(call link_efi,$(B)/$(1),$$<)
+$(B)/loader/tests/qemu_ds/$(2).o: | gnu-efi
+test-products: $(B)/$(1).efi
+endef
+$(eval $(call starter,apic-page,apic_page))
+$(eval $(call starter,counters-on,counters_on))

@@ -151,23 +151,51 @@ def test_no_debug_store(tmp_path):
 
 ANSWERED = {"skylake": 23, "clearwaterforest": 31}
 FAULTS = {"skylake": 0, "clearwaterforest": 1}  # MSR_PEBS_FRONTEND is not there
-ACCESSES = 4200  # about so many are there
-FEW = [("skylake", 30), ("skylake", 58), ("clearwaterforest", 190)]
-MANY = [cb.long(preset, number) for at, preset in enumerate(("skylake", "clearwaterforest"))
-        for number in [*range(1 + at, 120, 2), *range(120 + at, ACCESSES, 67)]]
+# What the report reads and writes of the model's registers.
+READ = {"skylake": "345 1A0 38D 186 187 188 189 600 3F1 1D9 3F6 3F7 8B 4C1 4C2 4C3 4C4 309 30A 30B 38E 392 38F C1",
+        "clearwaterforest": "345 1A0 38D 186 187 188 189 18A 18B 18C 18D 600 1D9 3F4 3F5 1903 1907 190B 190F 1913 1917 "
+                            "191B 191F 1983 1987 198B 3F6 3F7 8B 4C1 4C2 4C3 4C4 4C5 4C6 4C7 4C8 309 30A 30B 38E 392 "
+                            "14CE 14CF 38F 190A 190E 1912 1916 191A 191E 1982 1986 198A C1"}
+WRITTEN = {"skylake": "600 1D9 8B 38F 187 C2 3F1 390 3F6 3F7 186 4C1 4C2 188 4C3 189 4C4 309 30A 30B 38D C1",
+           "clearwaterforest": "3F4 3F5 600 1D9 8B 38F 190A 190E 1912 1916 191A 191E 1982 1986 198A 1903 1907 190B "
+                               "190F 1913 1917 191B 191F 1983 1987 198B 186 187 188 189 18A 18B 18C 18D 38D 4C3 390 "
+                               "4C4 309 C1 4C1 4C2 4C5 4C6 4C7 4C8 30A 30B 14CE"}
+OTHERS = "17 34 CE"  # of no model, but in the file; without IA32_APIC_BASE, which the firmware needs
+EACH = [cb.long(preset, f"{how}:{msr}") for preset in READ
+        for how, msrs in (("RDMSR", f"{READ[preset]} {OTHERS}"), ("WRMSR", WRITTEN[preset])) for msr in msrs.split()]
+FEW = [("skylake", "30"), ("skylake", "58"), ("clearwaterforest", "190")]  # single accesses
 
 
-@pytest.mark.parametrize("preset, number", FEW + MANY)
-def test_one_access_that_is_refused(tmp_path, preset, number):
-    """#GP at one access to the registers of performance monitoring and of both stores, whichever it is: the file names
-    it, unless the value was of no account: then all answers are there. And the firmware goes on."""
-    stick = Stick(tmp_path, "--qemu-ds", f"preset={preset},refuse={number}")
+@pytest.mark.long
+@pytest.mark.parametrize("preset", READ)
+def test_registers_of_the_report(tmp_path, preset):
+    """Those above are all: the plugin lists them where the one that is to be refused does not come, and the file names
+    others that are read."""
+    stick = Stick(tmp_path, "--qemu-ds", f"preset={preset},refuse=RDMSR:0")
+    screen = stick.boot()
+    assert "qemu-ds: refuse=RDMSR:0: there was no such access\n" in screen
+    for how, msrs in (("RDMSR", READ), ("WRMSR", WRITTEN)):
+        there = re.search(rf"^qemu-ds: there was {how} of (.*)$", screen, re.M)[1].split()
+        assert sorted(there) == sorted(msrs[preset].split())
+    text, _ = stick.lines()
+    named = set(re.findall(r"^cpu\.0\.msr\.(\w+)=", text, re.M))
+    assert named <= {*READ[preset].split(), *OTHERS.split(), "1B"} and named >= set(OTHERS.split())
+
+
+@pytest.mark.parametrize("preset, what", FEW + EACH)
+def test_an_access_that_is_refused(tmp_path, preset, what):
+    """#GP at one access to the registers of performance monitoring and of both stores, or at each read or each write of
+    one of them: the file names it, unless the value was of no account: then all answers are there. No other register
+    is changed in the end, and the firmware goes on."""
+    stick = Stick(tmp_path, "--qemu-ds", f"preset={preset},refuse={what}")
     screen = stick.boot(key=b"x", after='loading Boot0000 "UiApp"')
-    refused = re.search(rf"^qemu-ds: access {number} refused: ((?:RD|WR)MSR) of (\w+)H$", screen, re.M)
-    assert refused, screen
+    refused = re.search(r"^qemu-ds: access \d+ refused: ((?:RD|WR)MSR) of (\w+)H$", screen, re.M)
+    assert refused and (what.isdigit() or what == f"{refused[1]}:{refused[2]}"), screen
     text, lines = stick.lines()
-    assert text.endswith("\nend=all steps are done\n") and "changed." not in text
     msr = refused[2]
+    kept = set() if what.isdigit() else {msr, "38E"} if msr == "390" else {msr}  # 390H clears 38EH
+    assert text.endswith("\nend=all steps are done\n")
+    assert set(re.findall(r"^changed\.(\w+)=", text, re.M)) <= kept, text
     named = rf"\b{msr}=fault$|MSR 0x{msr} raises #GP|ECX 0x{msr}$|\|a register that it needs raises #GP$"
     detected = text.count("|fault|no|") > FAULTS[preset]  # detection has registers' names
     answered = re.match(r"(\d+) of \d+ questions answered, \1 as the model does$", lines.get("probe", ""))
@@ -186,6 +214,19 @@ def test_local_apic_that_faults(tmp_path):
                          re.M)
     assert stopped == ["take"] and " verdict=stopped sig=506e3 " in text, text
     assert text.endswith("\nend=all steps are done\n") and lines["bios.vendor"] and "stopped=take: " in screen
+
+
+def test_counters_in_use(tmp_path):
+    """Counters that firmware has left on are taken, which a line says, and count again afterwards
+    (tests/qemu_ds/counters_on.c)."""
+    stick = Stick(tmp_path, "--qemu-ds", "preset=skylake")
+    stick.start_with("counters-on.efi")
+    screen = stick.boot()
+    text, lines = stick.lines()
+    check_whole(text, lines)
+    assert lines["in_use"].startswith("PMC0 FIXED_CTR1 FIXED_CTR2 in use, by firmware perhaps: ")
+    assert "taken=what was in use, for the questions; it has been given back\n" in screen and "taken" in lines
+    assert lines["cpu.0.msr.38D"] == "0x330" and lines["probe"].startswith("23 of ")
 
 
 SKYLAKE = "000506e3 QEMU qemu-ds skylake @ 2.60GHz 00010000"
