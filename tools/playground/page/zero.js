@@ -5,8 +5,9 @@
  */
 "use strict";
 
-const ZERO_SAMPLES = 24;
-const ZERO_LOOP = "cpu=icelake;groups=mem;records=32;threshold=24;program=set:9,load,add,dec,store,nop";
+const ZERO_SAMPLES = 24, ZERO_RECORDS = 32; /* the threshold, and the room of the buffer */
+const ZERO_LOOP = `cpu=icelake;groups=mem;records=${ZERO_RECORDS};threshold=${ZERO_SAMPLES};` +
+    "program=set:9,load,add,dec,store,nop";
 
 class ZeroRun {
     constructor(counter) {

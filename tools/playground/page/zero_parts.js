@@ -8,7 +8,6 @@ const FIELD_TELLS = {
     "data address": "the address that it loaded from",
     "data source": "which cache had it", "latency": "how long it took", "TX": "what a transaction did",
 };
-const BUFFER_CELLS = 32;
 
 const zeroRecord = {
     show() {
@@ -28,7 +27,7 @@ const zeroRecord = {
 
 const zeroBuffer = {
     make() {
-        this.cells = Array.from({ length: BUFFER_CELLS }, () => make("li"));
+        this.cells = Array.from({ length: ZERO_RECORDS }, () => make("li"));
         this.threshold = make("li", { class: "threshold" }, make("b", {}, "threshold"),
                               make("span", {}, "behind it: room for records while the interrupt is on its way"));
         this.counts = { interrupt: make("b"), pebs: make("b") };

@@ -10,7 +10,7 @@ const zeroTexts = [
     ["The processor writes the record itself.",
      "A load ends, and the processor puts these 64 bytes into memory. No interrupt comes, and no software runs.",
      "Next: one interrupt"],
-    ["One interrupt for 24 samples.",
+    [`One interrupt for ${ZERO_SAMPLES} samples.`,
      "PEBS collects its records in a buffer. An interrupt comes when they reach the threshold, not for each sample.",
      "Thirteen scenes more"],
 ];

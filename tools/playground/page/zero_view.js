@@ -5,7 +5,7 @@
 const DOES = { MOV: "sets RBX", LODSQ: "loads", ADD: "adds 1", DEC: "subtracts 1", STOSQ: "stores",
                NOP: "does nothing", JMP: "jumps back" };
 const sideTexts = {
-    interrupt: ["A profiler that uses interrupts", "where the interrupt found the program"],
+    interrupt: ["A profiler that uses interrupts", "where the program was when the interrupt came"],
     pebs: ["PEBS", "which instruction the processor recorded"],
 };
 
@@ -98,8 +98,8 @@ const zeroPicture = {
         zero.show();
         by("zero-question").replaceChildren(make("p", { role: "status" }, make("b", {}, chosen === guilty ? "Yes. "
             : `No: ${mnemonic(pebs, chosen)} ${DOES[mnemonic(pebs, chosen)]}. `),
-            `${name} loads, and nothing else in the loop does. Interrupts say ${says(interrupt)} of their samples, ` +
-            `PEBS says ${says(pebs)}.`));
+            `${name} loads, and nothing else in the loop does. Interrupts say ${says(interrupt)} of their samples: ` +
+            `each comes ${times(zero.lateness, "instruction")} late. PEBS says ${says(pebs)}.`));
         by("zero-question").hidden = false;
         by("zero-say").hidden = true;
         by("zero-ask").focus();
