@@ -27,8 +27,7 @@ TELLING = re.compile(r"  (CPUID\.(01H:EAX|1AH|0AH:E.X counters|07H|23H\.)|errat|
                      r"IA32_PERF_CAPABILITIES\.(PEBS_FMT|PEBS_BASELINE|FW_WRITE|LBR_FMT))")
 ROWS = 3  # of the profile
 WHOLE = "skylake"  # whose output is in a file; each has a row of the page's table
-HEAD = ("preset", "CPUID.01H:EAX", "events as on", "counters", "format", "record", "area", "written", "branch history",
-        "errata")
+HEAD = ("preset", "CPUID.01H:EAX", "events as on", "counters", "format", "branch history", "errata")
 
 
 def boot(folder, name, options=OPTIONS):
@@ -81,9 +80,7 @@ def row(name, text):
         return re.search(rf"^  {key} +(\w+)$", text, re.M)[1]
     history = re.search(r"branch history by ([\w.]+)", text)
     return (name, f"{value('CPUID.01H:EAX family and model'):X}H", re.search(r"coded as on (.+)$", text, re.M)[1],
-            f"{value('CPUID.0AH:EAX counters')}, {value('CPUID.0AH:EDX counters')} fixed", head("record format"),
-            head("record bytes"), head("control area"),
-            "full width" if value("IA32_PERF_CAPABILITIES.FW_WRITE") else "32 bits",
+            f"{value('CPUID.0AH:EAX counters')}+{value('CPUID.0AH:EDX counters')}", head("record format"),
             history[1] if history else "-",
             "; ".join(re.findall(r"^  errat(?:a|um:|a: .*?:) (.*?)(?:  |:)", text, re.M)) or "-")
 
