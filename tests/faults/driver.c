@@ -422,9 +422,9 @@ int main(int argc, char **argv)
         const char *name;
         void (*faults)(void);
     } rows[] = {{"one access to an MSR refused", one_access},
-                {"each access from one on refused", all_from},
-                {"one register refused for good", one_register},
-                {"a page of DS memory gone for a while", memory},
+                {"all accesses from one on refused", all_from},
+                {"one register always refused", one_register},
+                {"a page of DS memory missing for a while", memory},
                 {"PMIs in storms, twice, late, never, masked", interrupts}};
     every = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : 1;
     ds = malloc(ds_cpu_bytes());

@@ -137,6 +137,13 @@ static bool is_policy(const struct options_help *h)
     return strncmp(h->name, "ds.policy.", 10) == 0;
 }
 
+/* The text of an option, for a policy without what the names of some say already. */
+static const char *question(const struct options_help *h)
+{
+    static const char said[] = "architectural PEBS: ";
+    return is_policy(h) && strncmp(h->text, said, sizeof said - 1) == 0 ? h->text + sizeof said - 1 : h->text;
+}
+
 /* Prints the options from the i-th on that differ only in their names, as one row; returns how many they are. */
 static size_t row(size_t i, const struct options_help *h)
 {
@@ -153,7 +160,7 @@ static size_t row(size_t i, const struct options_help *h)
         printf(" | ");
     else
         printf(" | `%s` | ", first.standard);
-    replace(first.text, '|', "\\|"); /* a bar would end the cell */
+    replace(question(&first), '|', "\\|"); /* a bar would end the cell */
     if (!is_policy(&first)) {
         printf(" | ");
         needs(first.needs ? first.needs : "");
@@ -178,9 +185,8 @@ static int docs(void)
         if (is_policy(&h) && !policies)
             puts("\n## Policies\n\n"
                  "A policy chooses what the model does where no source says what a processor does\n"
-                 "([**`not found`**](../README.md#how-sure)). The first value is the default. Policies need `ds=auto` "
-                 "or\n"
-                 "`ds=soft`.\n\n"
+                 "([**`not found`**](../README.md#how-sure)). The first value is the default. Policies need `ds=auto`\n"
+                 "or `ds=soft`, and those whose name begins with `arch_` architectural PEBS.\n\n"
                  "| policy | values | question |\n| --- | --- | --- |");
         policies |= is_policy(&h);
         i += row(i, &h);
