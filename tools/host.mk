@@ -35,7 +35,8 @@ MODEL_ROWS_C := $(call c_of,$(filter-out %/model %/memory %/variant,$(MODEL))) $
 $(B)/cairn: $(B)/host/tools/cairn/main.o $(MODEL_ROWS_C:%.c=$(B)/host/%.o) $(B)/host/libcairn.a $(B)/libcairn-pebs.a \
             $(B)/host/libshared.a
 $(B)/cairn-manual: $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/manual)) $(B)/host/libcairn.a $(B)/host/libshared.a
-OPTIONS_O := $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/options) tools/cairn/base/nearest.c tools/cairn/base/wrap.c)
+OPTIONS_O := $(patsubst %.c,$(B)/host/%.o,$(call c_of,tools/options) \
+             $(addprefix tools/cairn/base/,nearest.c pager.c wrap.c))
 DS_ROWS_C := $(call c_of,ds/pebs23 ds/errata ds/events ds/in_use ds/lbr ds/throttle ds/trial) $(MODEL_ROWS_C)
 ROWS_C    := $(sort $(wildcard kernel/*/options.c)) $(DS_ROWS_C)
 $(B)/rows.objects: OBJECTS = $(ROWS_C)

@@ -10,7 +10,7 @@ import pytest
 import cairn_boot as cb
 from cairn_log import cairn, checked, keys, per_cpu
 
-RULE = r"model's log: whole, and as the records say +(\d+) +0 consistent\n"
+RULE = r"model's log: complete, matches the records +(\d+) +0 consistent\n"
 
 
 def boot(tmp_path, *options, cpus=2, switches=120):

@@ -43,7 +43,7 @@ def test_every_release(tmp_path):
     where = dict(re.findall(r"^(\S+), \w+\n(?:  .*\n)*?  events released in: (.*\n(?:    .*\n)*)", text, re.M))
     assert set(re.findall(r"([a-z]\w*)\+", where["locks_queued"])) == {"queued"}
     assert "kernel_irq_exit+" in where["dispatcher"]
-    lines = re.findall(r" let go by ([^,:]+:\d+|idle)(, in a DPC|, in an interrupt)?: depth ",
+    lines = re.findall(r" released by ([^,:]+:\d+|idle)(, in a DPC|, in an interrupt)?: depth ",
                        " ".join(cairn("dump", result.log)[1].split()))
     assert len(lines) == released
     at = {where for _, where in lines}

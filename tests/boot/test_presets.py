@@ -192,8 +192,9 @@ def test_swallowed_samples(tmp_path, options):
     swallowed = sum(int(end[f"end.cpu.{n}.swallowed"]) for n in range(2))
     assert swallowed > 0
     assert f"ds: {swallowed} samples without a record" in result.output
-    assert re.search(rf"^  swallowed +{swallowed}   went with another's record$", cairn("stat", result.log)[1], re.M)
-    assert f"lost: PEBS samples, {swallowed}, whose counter another one's" in cairn("check", result.log)[1]
+    assert re.search(rf"^  swallowed +{swallowed}   reloaded with another counter's record$",
+                     cairn("stat", result.log)[1], re.M)
+    assert f"lost: PEBS samples lost ({swallowed}) because the record" in cairn("check", result.log)[1]
     assert f"# lost by the processor: 0\n# swallowed: {swallowed}\n" in cairn("profile", result.log)[1]
 
 

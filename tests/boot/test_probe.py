@@ -85,14 +85,14 @@ def test_answers_are_what_was_set(tmp_path, preset, value):
     assert found == {**OTHERS, **policy, **dict.fromkeys(hidden)}
 
     status, dump = cairn("dump", "--cpu", "0", result.log)  # nothing of switch_off, then the other two
-    untraced, _, traced = dump.partition("! the session did not run, or take switches, up to here")
+    untraced, _, traced = dump.partition("! the session did not run, or did not trace switches, until here")
     assert status == 0 and "turns:" not in untraced and traced.count("> turns:") >= 100
 
     status, table = cairn("probe", result.log)
     assert status == 0 and all(len(line) <= 80 for line in table.splitlines())
     different = {name for name in policy.keys() - hidden if policy[name] != POLICIES[name][0]}
     assert set(re.findall(r"ds\.policy\.(\w+)=", table)) == different
-    assert "asked was the model of " + preset in re.sub(r"\s+", " ", table)
+    assert "the answers are from the model of " + preset in re.sub(r"\s+", " ", table)
 
 
 @pytest.mark.long

@@ -86,7 +86,8 @@ def test_only_logs_are_overwritten(tmp_path, text, ours):
     if ours:
         assert result.status == cb.TROUBLE and "the machine has said nothing" in result.output, result.output
     else:
-        assert result.status == cb.USAGE and "no serial log of Cairn's: name another" in result.output, result.output
+        assert result.status == cb.USAGE and "is not a serial log of Cairn; choose another" in result.output, \
+            result.output
         assert (tmp_path / "log").read_bytes() == text
 
 

@@ -149,8 +149,8 @@ def test_who_comes_and_goes(tmp_path):
     for number, groups in ((1, ""), (2, "PTI"), (3, "T"), (4, "P")):
         status, text = cairn("check", "--session", number, result.log)
         assert status == 0, text
-        for rule, word in (("rundown: all that runs is told of, once", "consistent"),
-                           ("truth: each thread that ran is told of", "verified")):
+        for rule, word in (("rundown: all that runs is listed, once", "consistent"),
+                           ("truth: each thread that ran is listed", "verified")):
             rows = re.findall(rf"^{rule} +(\d+) +0 {word}$", text, re.M)
             assert bool(rows) == (("T" in groups) if "truth" in rule else bool(groups)), text
             assert all(int(n) > 100 for n in rows) or number == 4
@@ -182,5 +182,5 @@ def test_mutant(tmp_path):
                      "session.1=compact+thread:qpc:sequential", build=build)
     assert result.status == cb.PASS, result.output
     status, text = cairn("check", result.log)
-    for rule in ("rundown: all that runs is told of, once", "truth: each thread that ran is told of"):
-        assert status == 1 and re.search(f"FAIL {rule}\n.*thread 8 runs, but is not told of", text), text
+    for rule in ("rundown: all that runs is listed, once", "truth: each thread that ran is listed"):
+        assert status == 1 and re.search(f"FAIL {rule}\n.*thread 8 runs, but has no start event", text), text

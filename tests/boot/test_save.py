@@ -297,5 +297,5 @@ def test_refused(tmp_path):
     assert result.status == cb.USAGE and "option 'save.mib=8': has no effect with save=off" in result.output
     (tmp_path / "run-esp.log").write_text("a letter\n", encoding="ascii")
     result = cb.boot(tmp_path / "run.log", "save=esp")
-    assert result.status == cb.USAGE and "no serial log of Cairn's: name another" in result.output, result.output
+    assert result.status == cb.USAGE and "is not a serial log of Cairn; choose another" in result.output, result.output
     assert (tmp_path / "run-esp.log").read_text(encoding="ascii") == "a letter\n"

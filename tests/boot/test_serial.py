@@ -156,7 +156,7 @@ def test_faster(tmp_path):
     assert lines == ["serial: I/O port 0x3f8, 115200 baud: option serial=",
                      "serial: faster: 921600 460800 230400 baud?", "serial: tries 921600 baud",
                      f"serial: {words}, as tested"]
-    assert "921600 baud from here on" in errors
+    assert "now at 921600 baud" in errors
     assert keys(log, "M")["machine.serial"] == words
 
 

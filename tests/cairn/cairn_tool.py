@@ -52,14 +52,17 @@ def cairn(*arguments, data=None, timeout=60, env=None):
 
 def on_a_terminal(*arguments, data=b"", both=False, env=None):
     """As cairn(); what it writes goes to a terminal, with `both` standard error as well. That is read as it comes, to
-    its end: a terminal gives it in pieces, and holds little."""
+    its end: a terminal gives it in pieces, and holds little. There is no pager unless `env` names one; a variable that
+    is None there is not set."""
+    variables = {**os.environ, "CAIRN_PAGER": "", **(env or {})}
     ours, theirs = pty.openpty()
     shown = b""
     with tempfile.TemporaryFile() as given:
         given.write(data)
         given.seek(0)
         with subprocess.Popen([CAIRN, *map(str, arguments)], stdin=given, stdout=theirs,
-                              stderr=theirs if both else subprocess.PIPE, env={**os.environ, **(env or {})}) as process:
+                              stderr=theirs if both else subprocess.PIPE,
+                              env={name: value for name, value in variables.items() if value is not None}) as process:
             os.close(theirs)
             try:
                 while part := os.read(ours, 65536):

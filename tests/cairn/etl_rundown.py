@@ -5,7 +5,7 @@ import re
 
 from cairn_tool import cairn, text_of
 
-RULE = re.compile(r"^rundown: all that runs is told of, once +(\d+) +(\d+) (.*)$", re.M)
+RULE = re.compile(r"^rundown: all that runs is listed, once +(\d+) +(\d+) (.*)$", re.M)
 
 
 def rule(data):

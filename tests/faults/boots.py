@@ -32,12 +32,12 @@ def cairn(*arguments):
 
 # Rules that a fault breaks by what it is, so that `cairn check` finds it. A panic within what the kernel does for the
 # trace: it may have counted what it has not yet done.
-COUNTS = {"counts: tried = written + lost, and there", "session: starts, stops, masks in order",
+COUNTS = {"counts: tried = written + lost, all found", "session: starts, stops, masks in order",
           "epochs consecutive, none within a batch"}
 # Of an NMI, within a word of what the kernel writes, too.
-INSTANT = COUNTS | {"truth: each PEBS record equal", "frames: all there, checksums right"}
+INSTANT = COUNTS | {"truth: each PEBS record equal", "frames: all present, checksums correct"}
 TIMES = {"time stamps never decrease on a CPU", "PEBS records: size, order, between stamps",
-         "epochs consecutive, none within a batch", "truth: each record's thread right",
+         "epochs consecutive, none within a batch", "truth: each record's thread correct",
          "truth: each PEBS record equal", "truth: each PEBS record, word by word"}  # of a record: its time, too
 
 

@@ -50,10 +50,10 @@ READ = "cpu_hw_events", "x86_pmu", "__per_cpu_offset", "page_offset_base"
 LOCK = "mount -t securityfs none /sys/kernel/security 2>/dev/null; echo {} >/sys/kernel/security/lockdown; "
 REFUSALS = [  # commands, exit status, what is said
     ("echo nobody:x:65534:65534::/:/bin/sh >>/etc/passwd; su nobody -c '/bin/cairn-grab -- true'", 3,
-     "only root may read the kernel's memory: run it with sudo"),
+     "only root may read the kernel's memory; run it with sudo"),
     ("unshare -fp cairn-grab -- true", 3, "it is in a PID namespace, as containers are,"),
     (bare("/sys/kernel/btf", "-t tmpfs none"), 3,
-     "/sys/kernel/btf/vmlinux is not there: the kernel must be built with CONFIG_DEBUG_INFO_BTF"),
+     "/sys/kernel/btf/vmlinux does not exist; the kernel must be built with CONFIG_DEBUG_INFO_BTF"),
     (symbols("page_offset_base"), 3, "/proc/kallsyms has no cpu_hw_events, x86_pmu or __per_cpu_offset: the kernel"),
     (symbols(*READ), 3, "/proc/kallsyms has none of intel_pmu_drain_pebs_core,"),
     (symbols(*READ, "intel_pmu_drain_pebs_icl", options="--why"), 3, "/proc/kallsyms has no intel_pmu_enable_event,"),
@@ -258,7 +258,7 @@ def test_the_index_at_switches(grabbed):
     if grabbed.machine.format == ARCHITECTURAL:
         within, empty, unknown = map(int, grabbed.head("turns")["keys"]["grab.index"].split())
         assert within > 2 and empty > 2 and not unknown
-        said = f"at switches: {within} read within the switch, {empty} still 0 at the next read, 0 unknown"
+        said = f"at switches: {within} read during the switch, {empty} still 0 at the next read, 0 unknown"
         assert said in grabbed.tool("info", "turns").stdout
     if grabbed.machine.format == ARCHITECTURAL and "kernel" in grabbed.said:
         within, empty, unknown = map(int, grabbed.head("kernel")["keys"]["grab.index"].split())
@@ -293,7 +293,7 @@ def test_skipped_hooks_are_counted(grabbed):
     skipped = int(re.search(r"note: the kernel skipped (\d+) hooks of drains and 0 of switches", said)[1])
     missing = len(grabbed.truth("skipped")) - len(grabbed.samples("skipped"))
     assert 0 < missing <= 2 * skipped and head["keys"]["grab.skipped"] == f"{skipped} 0"
-    assert any(f"Linux did not run the hook of drains {skipped} times" in loss for loss in head["losses"])
+    assert any(f"Linux skipped the hook of drains {skipped} times" in loss for loss in head["losses"])
     assert any(" unknown " in head["keys"][f"end.cpu.{cpu}.ds"] for cpu in range(grabbed.machine.cpus))
 
 
@@ -380,8 +380,8 @@ def test_why_of_events_that_cannot_be_collected(grabbed):
     assert by_frequency["PEBS"].startswith("yes, single") and int(by_frequency["records"].split()[0]) > 1
     assert by_frequency["to change"].startswith("give a fixed period")
     plain = next(one for one in said.values() if one.get("period") == "100003")
-    assert plain["PEBS"] == "no: it has no :p, so its samples come by interrupts" and "records" not in plain
-    assert plain["to change"].startswith("put a p behind ") and "event=0x3c," in plain["counts"]
+    assert plain["PEBS"] == "no: without :p its samples come by interrupts" and "records" not in plain
+    assert plain["to change"].startswith("add a p after ") and "event=0x3c," in plain["counts"]
     if grabbed.machine.format >= 3:
         other = next(one for one in said.values() if one.get("period") == "10007")
         assert other["PEBS"].startswith("yes, single") and "event=0xc0," in other["counts"]
@@ -448,7 +448,7 @@ def test_a_cpu_comes_later(tmp_path):
                 f"sh -c 'echo 1 >{online}; known 4'", "base64 late"]
     files = {"bin/known": known.assemble(tmp_path), "bin/cairn-grab": GRAB}
     _, said, log = guest.run(tmp_path, commands, append="nmi_watchdog=0", smp=2, files=files).said
-    assert "note: CPU 1 came online during the recording, and was not recorded" in said.output, said
+    assert "note: CPU 1 came online during the recording and was not recorded" in said.output, said
     (tmp_path / "late").write_bytes(base64.b64decode(log.output))
     told = [CAIRN, "export", "--to", "json", tmp_path / "late"]
     done = subprocess.run(told, capture_output=True, text=True, check=True)

@@ -40,5 +40,5 @@ def test_one_is_moved(tmp_path, plugin, cycles):
     for command in "info", "check":
         status, text = cairn(command, result.log)
         ahead = 1 if cycles > 0 else r"\d"  # both of the others are ahead of one that is behind
-        assert status == 0 and re.search(rf"^clocks: CPU {ahead}'s is up to \d+ cycles", text, re.M), text
+        assert status == 0 and re.search(rf"^clocks: the TSC of CPU {ahead} is up to \d+ cycles", text, re.M), text
     assert re.search(r"^truth: each 0525H switch equal, in order +[1-9]", text, re.M), text

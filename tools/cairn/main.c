@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/base/nearest.h"
@@ -10,13 +11,13 @@
 
 static void usage(FILE *to)
 {
-    fputs("usage: cairn COMMAND ...\n", to);
+    fputs("usage: cairn COMMAND ...\n       cairn LOG   (the same as cairn info LOG)\n", to);
     for (const struct cairn_command *const *c = cairn_commands; *c; c++)
         fprintf(to, "  %-8s %-20s %s\n", (*c)->name, (*c)->arguments, (*c)->summary);
     fputs("LOG is a serial log or an ETL file; - is standard input. 'cairn help COMMAND'\n"
           "describes a command and its options.\n"
-          "Exit: 0 good; 1 the trace is damaged, a check failed, or the log has nothing of\n"
-          "what you asked for; 2 wrong usage; 3 a file is unreadable or not a trace.\n",
+          "Exit: 0 good; 1 the trace is damaged, a check failed, or the log does not\n"
+          "have what you asked for; 2 wrong usage; 3 a file is unreadable or not a trace.\n",
           to);
 }
 
@@ -30,12 +31,21 @@ static int no_command(const char *name)
 {
     const char *near = cairn_nearest(name, command_name, NULL);
     if (name[0] == '-')
-        cairn_error("'%s' is no option: --help and --version are; those of a command stand behind it", name);
+        cairn_error("'%s' is not an option of cairn, which has only --help and --version; give the options of a "
+                    "command after its name",
+                    name);
     else if (near)
-        cairn_error("'%s' is no command: did you mean %s? cairn help lists them", name, near);
+        cairn_error("'%s' is not a command; did you mean '%s'? See 'cairn help'", name, near);
     else
-        cairn_error("'%s' is no command: cairn help lists them", name);
+        cairn_error("'%s' is neither a command nor a file; see 'cairn help'", name);
     return CAIRN_USAGE;
+}
+
+/* Whether it names what info can read: `cairn LOG`. */
+static bool is_file(const char *name)
+{
+    struct stat s;
+    return strcmp(name, "-") == 0 || (stat(name, &s) == 0 && !S_ISDIR(s.st_mode));
 }
 
 /* NULL: there is none of that name. */
@@ -56,6 +66,11 @@ int main(int argc, char **argv)
         usage(stderr);
         return CAIRN_USAGE;
     }
+    if (strcmp(argv[1], "--no-pager") == 0 && argc > 2) {
+        cairn_no_pager = true;
+        argc--;
+        argv++;
+    }
     const bool help = strcmp(argv[1], "help") == 0;
     if (help && argc > 2) {
         char option[] = "--help", *arguments[] = {argv[2], option, NULL};
@@ -69,5 +84,7 @@ int main(int argc, char **argv)
         printf("cairn %s, dump formats %u and %u\n", CAIRN_VERSION, CAIRN_FORMAT_VERSION, CAIRN_FORMAT_LIVE);
         return cairn_flush(CAIRN_GOOD);
     }
-    return find(argv[1]) ? cairn_run(find(argv[1]), argc - 1, argv + 1) : no_command(argv[1]);
+    if (find(argv[1]))
+        return cairn_run(find(argv[1]), argc - 1, argv + 1);
+    return is_file(argv[1]) ? cairn_run(&cairn_info_command, argc, argv) : no_command(argv[1]);
 }

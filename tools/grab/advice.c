@@ -33,11 +33,11 @@ static void say(char text[GRAB_ADVICE], const char *format, ...)
 static void advise_plain(struct grab_advice *a, const struct grab_use *u, const char *name)
 {
     const int error = grab_event_try(&u->attr);
-    say(a->pebs, "no: it has no :p, so its samples come by interrupts");
+    say(a->pebs, "no: without :p its samples come by interrupts");
     if (error)
-        say(a->change, "Linux has no PEBS for this event here (%s): sample another event", strerror(error));
+        say(a->change, "Linux has no PEBS for this event here (%s); sample another event", strerror(error));
     else
-        say(a->change, "put a p behind %s%s", name, strchr(name, ':') || strchr(name, '/') ? "" : ":");
+        say(a->change, "add a p after %s%s", name, strchr(name, ':') || strchr(name, '/') ? "" : ":");
 }
 
 /* ---- by PEBS ----------------------------------------------------------------------------------------------------- */
@@ -78,7 +78,8 @@ static void advise_single(char change[GRAB_ADVICE], const struct grab_use *u)
         say(change, "name general-purpose registers (--intr-regs=ax,cx): with XMM, or all registers (-I), this Linux "
                     "wants an interrupt at each record."); /* others do not */
     if (!change[0])
-        say(change, "unknown: Linux wants an interrupt at each record of this event, and why is not known here.");
+        say(change,
+            "unknown: Linux wants an interrupt at each record of this event for a reason that cairn does not know.");
 }
 
 static void advise_precise(struct grab_advice *a, const struct grab_use *u)
@@ -89,8 +90,8 @@ static void advise_precise(struct grab_advice *a, const struct grab_use *u)
                                                : "large: Linux collects records";
     if (!u->records) {
         say(a->pebs, "yes, but it wrote no record");
-        say(a->change, "nothing, if it should occur less often than the period; else a shorter period, or a longer "
-                       "run");
+        say(a->change,
+            "nothing, if it is meant to occur less often than the period; else a shorter period, or a longer run");
         return;
     }
     say(a->pebs, "yes, %s", how);
@@ -98,7 +99,7 @@ static void advise_precise(struct grab_advice *a, const struct grab_use *u)
         advise_single(a->change, u);
     else if (u->single)
         say(a->change, "nothing in this event: another PEBS event on the same CPU wants an interrupt at each record, "
-                       "and both have one threshold.");
+                       "and both share one threshold.");
     if (u->full)
         say(a->change, "a buffer was full: use a longer period, or smaller records (no --intr-regs, -b, -d).");
     if (!a->change[0])
@@ -110,7 +111,7 @@ void grab_advise(struct grab_advice *a, const struct grab_use *u, const char *na
     *a = (struct grab_advice){0};
     if (!u->known) {
         say(a->pebs, "yes");
-        say(a->change, "unknown: Linux did not tell what its counter counts");
+        say(a->change, "unknown: Linux did not say what its counter counts");
     } else if (u->of_kernel) {
         say(a->pebs, "no: the kernel itself counts it, as the NMI watchdog does");
         say(a->change, "nothing, unless you need its counter: 'sysctl kernel.nmi_watchdog=0' frees it");

@@ -46,7 +46,7 @@ static const char usage[] = "usage: cairn grab [-o LOG] [-e EVENT]... [-c N] [-a
                             "                     records every branch (BTS)\n"
                             "  -a, --all-cpus     count on all CPUs, not only in COMMAND\n"
                             "  -p, --pid PID      count in this process\n"
-                            "      --why          tell of each event whether PEBS sampled it, how Linux read\n"
+                            "      --why          show for each event whether PEBS sampled it, how Linux read\n"
                             "                     its records, and what to change\n"
                             "      --full WHEN    write each switch as 0524H, too, with its own PebsIndex:\n"
                             "                     auto (if records have no time), always, never\n"
@@ -57,7 +57,9 @@ static const char usage[] = "usage: cairn grab [-o LOG] [-e EVENT]... [-c N] [-a
                             "Without COMMAND it records until Ctrl-C.\n"
                             "Exit: 0 success; 1 nothing was recorded, or LOG cannot be written; 2 wrong\n"
                             "usage; 3 this machine or its kernel cannot be read.\n"
-                            "docs/how-to/own-records.md says more.\n";
+                            "See docs/how-to/own-records.md. Examples:\n"
+                            "  sudo cairn grab -e instructions:u -o my.log -- ./prog\n"
+                            "  sudo cairn grab -o my.log -- perf record -e instructions:upp ./prog\n";
 
 struct options {
     const char *output;
@@ -81,7 +83,7 @@ static void on_signal(int number)
 
 static int wrong(const char *what, const char *why)
 {
-    grab_error("%s: %s; cairn grab --help says more", what, why);
+    grab_error("%s: %s; see cairn grab --help", what, why);
     return GRAB_USAGE;
 }
 
@@ -96,7 +98,7 @@ static bool read_number(uint64_t *number, const char *text, uint64_t low, uint64
 static int take_event(struct options *o, const char *text)
 {
     if (o->events == GRAB_EVENTS_MOST)
-        return wrong(text, "no more than 8 events can be counted");
+        return wrong(text, "at most 8 events can be counted");
     const char *why = grab_event_parse(&o->event[o->events++], text);
     return why ? wrong(text, why) : 0;
 }
@@ -109,7 +111,7 @@ static int take_full(struct options *o, const char *text)
             o->full = (enum grab_full)i;
             return 0;
         }
-    return wrong(text, "--full takes auto, always or never");
+    return wrong(text, "--full must be auto, always or never");
 }
 
 static int take_option(struct options *o, int letter)
@@ -122,20 +124,20 @@ static int take_option(struct options *o, int letter)
     case 'e':
         return take_event(o, optarg);
     case 'c':
-        return read_number(&o->period, optarg, 1, INT64_MAX) ? 0 : wrong(optarg, "-c takes a number from 1 on");
+        return read_number(&o->period, optarg, 1, INT64_MAX) ? 0 : wrong(optarg, "-c must be a number from 1 on");
     case 'a':
         o->all = true;
         return 0;
     case 'p':
         if (!read_number(&number, optarg, 1, INT32_MAX))
-            return wrong(optarg, "-p takes the number of a process");
+            return wrong(optarg, "-p must be the number of a process");
         o->pid = (pid_t)number;
         return 0;
     case 'f':
         return take_full(o, optarg);
     case 'r':
         if (!read_number(&o->ring, optarg, RING_LEAST, RING_MOST) || (o->ring & (o->ring - 1)))
-            return wrong(optarg, "--ring takes a power of 2 from 64 to 1048576");
+            return wrong(optarg, "--ring must be a power of 2 from 64 to 1048576");
         return 0;
     case 'w':
         o->why = true;
@@ -173,18 +175,18 @@ static int read_options(struct options *o, int argc, char **argv)
     }
     o->command = optind < argc ? argv + optind : NULL;
     if (o->period && !o->events)
-        return wrong("-c", "needs -e EVENT: what perf record samples has its own -c");
+        return wrong("-c", "needs -e EVENT; perf record has its own -c for what it samples");
     o->period = o->period ? o->period : PERIOD;
     for (unsigned i = 0; i < o->events; i++)
         o->event[i].period = o->period;
     if (o->report && (o->command || o->events || o->all || o->pid || o->why))
-        return wrong("--report", "takes neither COMMAND nor -e, -a, -p or --why: it runs a program of its own");
+        return wrong("--report", "takes neither COMMAND nor -e, -a, -p or --why, because it runs its own program");
     if (o->all && o->pid)
-        return wrong("-p", "all CPUs (-a) or one process, not both");
+        return wrong("-p", "give -a or -p, not both");
     if ((o->all || o->pid) && !o->events)
-        return wrong(o->all ? "-a" : "-p", "needs -e EVENT, which says what to count");
+        return wrong(o->all ? "-a" : "-p", "needs -e EVENT, the event to count");
     if (!o->command && o->events && !o->all && !o->pid)
-        return wrong("-e", "there is no COMMAND to count in: give one, -a or -p");
+        return wrong("-e", "there is nothing to count in; give a COMMAND, -a or -p");
     return 0;
 }
 
@@ -303,7 +305,7 @@ static int run(const struct options *o)
         return status;
     const int error = grab_store_begin(&store, o->output);
     if (error) {
-        grab_error("%s: no file can be made in its folder: %s", o->output, strerror(error));
+        grab_error("%s: cannot create a file in its folder: %s", o->output, strerror(error));
         return GRAB_BAD;
     }
     status = grab_rings_open(&rings, &kernel, &store, ring_bytes(o));

@@ -31,11 +31,11 @@ static void print_counts(const char *output, const struct grab_written *w)
 static void tell_throttled(uint64_t times)
 {
     if (times == UINT64_MAX)
-        grab_note("whether Linux throttled events, so that samples are missing, is unknown: this kernel has no "
-                  "x86_pmu_stop");
+        grab_note(
+            "it is unknown whether Linux throttled events and samples are missing; this kernel has no x86_pmu_stop");
     else if (times)
-        grab_note("Linux throttled events with PEBS %lu %s, each time until the next tick: samples are missing; "
-                  "'sysctl " GRAB_UNTHROTTLE "' has it throttle less",
+        grab_note("Linux throttled events with PEBS %lu %s, each time until the next tick, so samples are missing; "
+                  "'sysctl " GRAB_UNTHROTTLE "' reduces this",
                   N(times), cairn_plural(times, "time", "times"));
 }
 
@@ -46,18 +46,17 @@ int grab_summary(const char *output, const struct grab_log *log, const struct gr
         cairn_wrap_for(stderr, (unsigned)fprintf(stderr, "  from "), "", 2, cairn_slice_of(log->source->text));
     }
     if (w->lost_bytes || w->lost_switches)
-        grab_note("%lu bytes of records and %lu switches are lost because the rings were full: use a larger --ring",
+        grab_note("%lu bytes of records and %lu switches are lost because the rings were full; use a larger --ring",
                   N(w->lost_bytes), N(w->lost_switches));
     grab_rings_tell_skipped(log->rings);
     tell_throttled(grab_rings_throttled(log->rings));
     if (w->nothing && period)
-        grab_error(
-            "no event occurred %lu times (-c), so there is no record, and %s is not written: use a smaller -c, or a "
-            "longer run",
-            N(period), output);
+        grab_error("no event occurred %lu times (-c), so there is no record and %s is not written; use a smaller -c, "
+                   "or a longer run",
+                   N(period), output);
     else if (w->nothing)
-        grab_error("no event used PEBS or BTS, so %s is not written: -e EVENT has cairn grab count one itself, as in "
-                   "-e instructions:u; with perf record the event needs a p, as in -e instructions:up",
+        grab_error("no event used PEBS or BTS, so %s is not written; let cairn grab count an event, as with -e "
+                   "instructions:u, or let perf record use PEBS, as with -e instructions:up",
                    output);
     return w->records || w->branches ? GRAB_GOOD : GRAB_BAD;
 }

@@ -64,7 +64,7 @@ static void print_lost(FILE *to, const struct grab_use *u, const struct grab_kno
     if (u->full)
         snprintf(text, sizeof text, "unknown: the buffer was full in %" PRIu64 " of the drains", u->full);
     else if (u->incomplete)
-        snprintf(text, sizeof text, "unknown: of %" PRIu64 " drains not all was copied (use a larger --ring)",
+        snprintf(text, sizeof text, "unknown: %" PRIu64 " drains were copied only in part (use a larger --ring)",
                  u->incomplete);
     else if (!known->certain)
         snprintf(text, sizeof text, "unknown: the kernel may have skipped hooks");
@@ -130,24 +130,23 @@ static void print_untold(FILE *to, uint64_t untold)
     char text[240];
     snprintf(text, sizeof text,
              "unknown: a ring was full %" PRIu64
-             " %s when an event came to a counter. Below that event may be missing, "
-             "and its records may be told of the counter's event before it. Use a larger --ring.",
+             " %s when an event came to a counter. That event may be missing below, and its records may be shown for "
+             "the counter's previous event. Use a larger --ring.",
              untold, cairn_plural(untold, "time", "times"));
     cairn_wrap(to, 0, "", 0, cairn_slice_of(text));
 }
 
 static void print_throttled(FILE *to, uint64_t times)
 {
-    char text[320] = "Whether Linux throttled events, so that samples are missing, is unknown.";
+    char text[320] = "It is unknown whether Linux throttled events and samples are missing.";
     if (!times)
         return;
     if (times != UINT64_MAX)
-        snprintf(
-            text, sizeof text,
-            "Linux throttled events with PEBS %" PRIu64 " %s: an event that had too many interrupts in a tick "
-            "stood still until the next one, and samples are missing. Use a longer period, or 'sysctl " GRAB_UNTHROTTLE
-            "'.",
-            times, cairn_plural(times, "time", "times"));
+        snprintf(text, sizeof text,
+                 "Linux throttled events with PEBS %" PRIu64
+                 " %s: an event with too many interrupts in a tick is paused until the next tick, and samples are "
+                 "missing. Use a longer period, or 'sysctl " GRAB_UNTHROTTLE "'.",
+                 times, cairn_plural(times, "time", "times"));
     cairn_wrap(to, 0, "", 0, cairn_slice_of(text));
 }
 

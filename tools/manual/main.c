@@ -100,6 +100,12 @@ static void print_command(const struct cairn_command *c)
         puts(".PP");
         print_roff(c->notes);
     }
+    fputs(".PP\n.nf\n", stdout);
+    for (unsigned i = 0; i < 2; i++) {
+        print_roff(c->examples[i]);
+        putchar('\n');
+    }
+    puts(".fi");
     for (const struct cairn_option *o = c->options; o->name; o++)
         if (is_common(o)) {
             fputs(common++ ? ", " : ".PP\nAlso ", stdout);
@@ -143,7 +149,7 @@ static int manual(void)
         print_roff(cairn_commands[i]->arguments);
         putchar('\n');
     }
-    fputs("\\fBcairn help\\fR [COMMAND]\n\\fBcairn \\-\\-version\\fR\n.fi\n.SH DESCRIPTION\n"
+    fputs("\\fBcairn\\fR LOG\n\\fBcairn help\\fR [COMMAND]\n\\fBcairn \\-\\-version\\fR\n.fi\n.SH DESCRIPTION\n"
           "A LOG is the serial log of a run of the kernel Cairn, or an ETL file that Cairn or Windows wrote;\n"
           "\\- is standard input. Damaged and missing parts are reported on standard error. The rest is shown.\n"
           ".SH COMMANDS\n",
@@ -166,17 +172,21 @@ static int manual(void)
         ".TP\n130\nCtrl\\-C ended \\fBcapture\\fR or \\fBtop\\fR. If another signal ends \\fBtop\\fR, the status is\n"
         "128 plus the number of the signal, such as 143 for SIGTERM.\n"
         ".SH ENVIRONMENT\n"
+        ".TP\nCAIRN_PAGER, PAGER\nThe first that is set is the pager for output on a terminal that is longer than\n"
+        "the screen. Without both it is \\fBless\\fR, with LESS=FRX unless LESS is set. An empty one, or \\fIcat\\fR,\n"
+        "is none, as with \\-\\-no\\-pager. If you quit the pager early, \\fBcairn\\fR ends with status 0.\n"
         ".TP\nCOLUMNS\nIf it is set and not empty, lines have at most 80 columns, as on a terminal.\n"
         "Otherwise lines are not wrapped in a file or a pipe; \\-\\-help always is.\n"
         ".TP\nNO_COLOR\nIf it is set and not empty, there are no colours, unless \\-\\-color=always.\n"
-        ".TP\nTERM\nIf it is not set, or \\fIdumb\\fR, there are no colours, unless \\-\\-color=always.\n"
+        ".TP\nTERM\nIf it is not set, or \\fIdumb\\fR, there is no pager, and there are no colours unless\n"
+        "\\-\\-color=always.\n"
         ".TP\nTMPDIR\nThe folder for a copy of what comes through a pipe, as with \\-. Without it, /var/tmp. The copy\n"
         "is as large as the log. Nobody else can see it, and it is gone at the end.\n"
         ".SH FILES\n"
         ".TP\n\\fIPREFIX\\fR/share/doc/cairn\nThe documents that this page names as docs/...; \\fIPREFIX\\fR is\n"
         "where cairn was installed, by default /usr/local.\n"
         ".SH EXAMPLES\n"
-        "Show what ran, and what was lost:\n.IP\n.nf\ncairn dump t.log | less\ncairn stat t.log\n.fi\n.PP\n"
+        "Show what ran, and what was lost:\n.IP\n.nf\ncairn dump t.log\ncairn stat t.log\n.fi\n.PP\n"
         "Check whether that is what the kernel really did:\n.IP\n.nf\ncairn check t.log\n.fi\n.PP\n"
         "Show who waited for a mutex in half a second, and where some of the threads spent their time:\n"
         ".IP\n.nf\ncairn dump \\-\\-reason \\(aqWr*Mutex\\(aq \\-\\-from 1.5s \\-\\-until 2s t.log\n"

@@ -99,7 +99,7 @@ def test_losses(of, log, side):
     }
     assert len(set(by_processor.values())) == 1, by_processor
     kind = told_by["json"].trace["switches_from"]
-    gone = re.search(rf"^  not here, {kind} +(\d+)   of (\d+) ", told_by["stat"], re.M)
+    gone = re.search(rf"^  missing, {kind} +(\d+)   of (\d+) ", told_by["stat"], re.M)
     switches = re.match(r"(\d+) of (\d+) switches", lost)
     if gone or switches[1] != "0":
         assert switches.groups() == gone.groups()
@@ -123,13 +123,13 @@ def test_times_and_rates(of, log, side):
     found = rows(told_by["diff"])
     busy, idle, unknown = map(sum, zip(*[map(float, row) for row in re.findall(
         r"^ +\d+ +\d+ +([\d.]+) % +([\d.]+) % +([\d.]+) %$", told_by["stat"], re.M)]))
-    assert found["as a whole", "CPUs busy, %"][side] == pytest.approx(100 * busy / (busy + idle), abs=2 / (busy + idle))
+    assert found["whole run", "CPUs busy, %"][side] == pytest.approx(100 * busy / (busy + idle), abs=2 / (busy + idle))
     share = 100 * unknown / (busy + idle + unknown)
     assert float(number(told_by["top"], r"^unknown: ([\d.]+) %")) == pytest.approx(share, abs=0.06)
     compared = re.findall(r"^   \d+ CPUs?, [^;\n]*(?:; ([\d.]+) % of time unknown)?$", told_by["diff"], re.M)[side]
     assert float(compared or 0) == pytest.approx(share, abs=0.06)
     assert float(number(told_by["top"], r", ([\d.]+)/s in all; ")) == \
-        pytest.approx(found["as a whole", "switches a second"][side], abs=0.06)
+        pytest.approx(found["whole run", "switches a second"][side], abs=0.06)
 
 
 @SIDES
@@ -151,7 +151,7 @@ def test_waits(of, log, side):
     counted, reasons = told_by["json"].waits, figures(told_by["top"])[3]
     assert all(counted[name] == int(count) for name, count in reasons.items()) and bool(reasons) == bool(counted)
     found = rows(told_by["diff"])
-    rate = found["as a whole", "switches a second"][side] / max(1, len(told_by["json"].switches))
+    rate = found["whole run", "switches a second"][side] / max(1, len(told_by["json"].switches))
     rates = {name: row[side] for (title, name), row in found.items() if title.startswith("states")}
     assert rates == {name: pytest.approx(counted[name] * rate, abs=0.02, rel=1e-4) for name in rates}
 

@@ -45,9 +45,9 @@ def late(parts):
 
 
 @pytest.mark.parametrize("change, said", [
-    (changed(BASE, lambda v: v + 0x1000 | 1), "IA32_PEBS_BASE says 8192 bytes, this CPU's buffer has 4096"),
-    (changed(BASE, lambda v: v + 0x1000), "IA32_PEBS_BASE says 0x12341000, this CPU's buffer lies at 0x12340000"),
-    (changed(BASE, lambda v: v | 1 | 0x1000), "does not lie at a multiple of its 8192 bytes"),
+    (changed(BASE, lambda v: v + 0x1000 | 1), "IA32_PEBS_BASE gives 8192 bytes, but this CPU's buffer has 4096"),
+    (changed(BASE, lambda v: v + 0x1000), "IA32_PEBS_BASE is 0x12341000, but this CPU's buffer is at 0x12340000"),
+    (changed(BASE, lambda v: v | 1 | 0x1000), "is not aligned to its size of 8192 bytes"),
     (changed(BASE, lambda v: v | 1 << 55), "IA32_PEBS_BASE is 0x80000012340000: bits 0x80000000000000 of it are"),
     (changed(INDEX, lambda v: v | 1 << 27), "IA32_PEBS_INDEX is .*: bits 0x8000000 of it are reserved"),
     (changed(INDEX, lambda v: v + 16), "4080 bytes of records, but WR is 4096"),
@@ -57,7 +57,7 @@ def late(parts):
     (changed(INDEX, lambda v: v ^ 1 << 31), "FULL is 0, but records are lost"),
     (changed(GP, lambda v: v - 1), "CFG_C of PMC0: its reload value, 0xfffffc17, is not that of its period"),
     (changed(GP, lambda v: v & ~(1 << 63)), "CFG_C of PMC0, .*: PEBS is off, but the counter writes records"),
-    (changed(GP + 8, lambda v: v | 1 << 63), "CFG_C of PMC1, .*: PEBS is on, but the counter writes none"),
+    (changed(GP + 8, lambda v: v | 1 << 63), "CFG_C of PMC1, .*: PEBS is on, but the counter writes no records"),
     (changed(GP + 8, lambda v: v | 7),
      "CFG_C of PMC1: its reload value, 0x7, is not that of a counter without PEBS, 0"),
     (changed(FX, lambda v: v | 1 << 44), "CFG_C of FIXED_CTR0 is .*: bits 0x100000000000 of it are reserved"),
@@ -70,10 +70,10 @@ def test_wrong_registers(change, said):
 
 @pytest.mark.parametrize("keys, said", [
     ({"ds.arch_groups": "0x2000000000000000"},
-     "CFG_C of PMC0 asks for groups 0x2000003000000000, but they are to be 0x2000000000000000"),
+     "CFG_C of PMC0 asks for groups 0x2000003000000000, but it should ask for 0x2000000000000000"),
     ({"ds.detect.soft.0.2": "CPUID.23H.4:EBX groups|0x20000330|ok|groups"},
-     "CFG_C of PMC0, 0xa0000038fffffc18, has bits that CPUID.23H.4 has not, 0x800000000"),
-    ({"ds.cpu.0.buffer.physical": "0x1000"}, "IA32_PEBS_BASE says 0x12340000, this CPU's buffer lies at 0x1000"),
+     "CFG_C of PMC0, 0xa0000038fffffc18, has bits that CPUID.23H.4 does not list, 0x800000000"),
+    ({"ds.cpu.0.buffer.physical": "0x1000"}, "IA32_PEBS_BASE is 0x12340000, but this CPU's buffer is at 0x1000"),
     ({"ds.threshold": "7"}, "the threshold, 0x660, is not 7 records above the base"),
 ])
 def test_registers_against_keys(keys, said):
@@ -98,7 +98,7 @@ def test_loss_unknown():
             if lost:
                 patch(parts, place, PAYLOAD + 0x10, word(-1))
                 changed(INDEX, lambda v: v & ~(off << 32))(parts, place)
-    said = "how many were lost is unknown, but the model counts them"
+    said = "the number of lost records is unknown, but the model counts them"
     assert said_in(f"FAIL PEBS registers.*{said}", lies("arch", lambda parts: unknown(parts, 0)))
     parts = frames.read((GOLDEN / "arch.log").read_bytes())
     unknown(parts, 1)
@@ -126,8 +126,8 @@ def test_index_that_does_not_go_back():
     ("arch", 0, 0x30, lambda v: 1, "the reserved word at 0x30 is 0x1, not 0"),
     ("arch", 0, 0x108, lambda v: 9, "the padding word at 0x108 is 0x9, not 0"),
     ("arch", 0, 0x18, lambda v: 2, "it names PMC1, whose CFG_C has PEBS off"),
-    ("arch", 0, 0x18, lambda v: 0, "counters 0x0, not of 0x1"),
-    ("arch", 0, 0xe0, lambda v: 1 << 32 | 5, "it shows counters 0x100000005, but by CFG_C it has to show 0x100000003"),
+    ("arch", 0, 0x18, lambda v: 0, "counters 0x0 are not among 0x1"),
+    ("arch", 0, 0xe0, lambda v: 1 << 32 | 5, "it shows counters 0x100000005, but CFG_C asks for 0x100000003"),
     ("arch", 0, 0xe8, lambda v: 3, "272 bytes are too few for the groups in its header"),
     ("arch", 0, 0x20, lambda v: 1, r"TSC 1 is before its epoch, \d+"),
     ("fragments", 0, 0x160, lambda v: 6, "XSTATE components 0x6, but areas 0x2"),
@@ -142,7 +142,7 @@ def test_groups_that_nobody_asked_for():
     def change(parts):
         for place in of_kind(parts, 1):
             changed(GP, lambda v: v & ~(1 << 61))(parts, place)
-    assert said_in("FAIL PEBS records.*groups 0xa000003000000000, but by CFG_C they are 0x8000003000000000",
+    assert said_in("FAIL PEBS records.*groups 0xa000003000000000, but CFG_C asks for 0x8000003000000000",
                    lies("arch", change))
 
 
@@ -210,11 +210,11 @@ def test_wrong_stamp(index, said):
 @pytest.mark.parametrize("log, change, said", [
     ("fragments", lambda parts: patch(parts, of_kind(parts, 2, 1)[0], PAYLOAD + 3, b"\x00"), ""),
     ("fragments", lambda parts: patch(parts, of_kind(parts, 2, 1)[1], PAYLOAD + 8, word(0x12340000)),
-     "of 1 record of epoch 0 only parts are there"),
+     "of 1 record of epoch 0 only parts are present"),
     ("arch", lambda parts: patch(parts, of_kind(parts, 2, 0)[1], PAYLOAD + 3, b"\x01"),
-     "of 1 record of epoch 0 only parts are there"),
+     "of 1 record of epoch 0 only parts are present"),
     ("fragments", lambda parts: patch(parts, of_kind(parts, 2, 1)[1], PAYLOAD + 0x14, struct.pack("<I", 77)),
-     "part 77 of a drain's records where 3 should be"),
+     "part 77 of a drain's records, but 3 was expected"),
 ])
 def test_wrong_parts(log, change, said):
     assert said_in(f"FAIL (PEBS records|events).*{said}", lies(log, change))

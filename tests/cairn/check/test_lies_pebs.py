@@ -36,9 +36,9 @@ def word(value):
     (AREA + 0x48, word(RESET), "FAIL DS areas.*the reset value of PMC1, .* is not that of a counter without PEBS"),
     (AREA + 0x80, word(1), "FAIL DS areas.*the reset value of FIXED_CTR0, 0x1,"),
     (AREA + 0x38, word(0xffff8000aaaaaaa8), "FAIL DS areas.*the threshold 0xffff8000aaaaaaa8 is not 6 records above"),
-    (PAYLOAD + 8, word(1), "FAIL epochs.*a drain before the one before it"),
+    (PAYLOAD + 8, word(1), "FAIL epochs.*a drain is earlier than the previous drain"),
     (PAYLOAD + 3, b"\x03", "FAIL epochs.*format 3 on a CPU of format 4"),
-    (PAYLOAD + 2, b"\x05", "FAIL epochs.*drained by a panic, but this is the dump of none"),
+    (PAYLOAD + 2, b"\x05", "FAIL epochs.*drained by a panic, but this dump is not from a panic"),
 ])
 def test_wrong_epoch(log, offset, data, said):
     assert said_in(said, lies(log, lambda parts: patch(parts, of_kind(parts, 1)[2], offset, data)))
@@ -54,7 +54,7 @@ def test_loss_unknown_without_reason(log, why):
             if (used == 8 * 176) == (log == "lost"):
                 patch(parts, (frame, at), PAYLOAD + lost, word(-1))
                 return
-    assert said_in(f"FAIL DS areas.*how many were lost is unknown, but {why}", lies(log, change))
+    assert said_in(f"FAIL DS areas.*the number of lost records is unknown, but {why}", lies(log, change))
 
 
 @pytest.mark.parametrize("told", [-176, -8, 8])
@@ -108,9 +108,9 @@ def test_resets_after_a_new_configuration(later, periods, right):
 
 
 @pytest.mark.parametrize("offset, data, said", [
-    (PAYLOAD + 0x14, struct.pack("<I", 7), r"part 7 of a drain's records where \d should be"),
+    (PAYLOAD + 0x14, struct.pack("<I", 7), r"part 7 of a drain's records, but \d was expected"),
     (PAYLOAD + 2, b"\x05", "records of format 5 in an epoch of format 4"),
-    (PAYLOAD + 4, struct.pack("<I", 77), r"records of epoch 77 behind the drain of \d+"),
+    (PAYLOAD + 4, struct.pack("<I", 77), r"records of epoch 77 after the drain of \d+"),
 ])
 def test_wrong_records_event(offset, data, said):
     assert said_in(f"FAIL PEBS records.*{said}",
@@ -118,9 +118,9 @@ def test_wrong_records_event(offset, data, said):
 
 
 @pytest.mark.parametrize("offset, data, said", [
-    (0x10, word(0), "counters 0x0, not of 0x1"),
-    (0x10, word(1 << 40), "counters 0x10000000000, not of 0x1"),
-    (0x10, word(3), "counters 0x3, not of 0x1"),
+    (0x10, word(0), "counters 0x0 are not among 0x1"),
+    (0x10, word(1 << 40), "counters 0x10000000000 are not among 0x1"),
+    (0x10, word(3), "counters 0x3 are not among 0x1"),
     (0x00, struct.pack("<I", 4), "176 bytes, but its groups, 0x4, have 288"),
     (0x00, struct.pack("<I", 0), "176 bytes, but its groups, 0x0, have 32"),
     (0x00, struct.pack("<I", 0xffff), "176 bytes, but its groups, 0xffff, have "),
@@ -137,7 +137,7 @@ def test_record_behind_its_drain():
         frame, at = of_kind(parts, 2)[0]
         size, = struct.unpack_from("<I", parts[frame][1], at + PAYLOAD + 0x10)
         patch(parts, (frame, at), RECORDS + size - 176 + 0x18, word(1 << 62))
-    assert said_in(r"FAIL PEBS records.*TSC 4611686018427387904 is behind its drain, \d+", lies("hw", change))
+    assert said_in(r"FAIL PEBS records.*TSC 4611686018427387904 is after its drain, \d+", lies("hw", change))
 
 
 def nobody_sampled(parts):
@@ -148,8 +148,8 @@ def nobody_sampled(parts):
 
 def test_record_of_a_thread_that_is_not_sampled():
     text = lies("hw", nobody_sampled)
-    assert said_in("FAIL PEBS records.*by time no sampled thread can have caused it", text)
-    assert said_in("FAIL PEBS records.*by index no sampled thread can have caused it", text)
+    assert said_in("FAIL PEBS records.*attribution by time shows that no sampled thread can have caused it", text)
+    assert said_in("FAIL PEBS records.*attribution by index shows that no sampled thread can have caused it", text)
     parts = frames.read((GOLDEN / "hw.log").read_bytes())
     nobody_sampled(parts)
     profile = text_of(cairn("profile", "--per", "thread", "-", data=frames.write(parts)))
@@ -160,8 +160,8 @@ def test_record_of_a_thread_that_is_not_sampled():
 @pytest.mark.parametrize("ip, maps, failed, said", [
     (0x401000, {}, 0, "mapped code +1 +0 consistent"),
     (0x401fff, {}, 0, "mapped code +1 +0 consistent"),
-    (0x402000, {}, 1, "FAIL programs.*instruction 0x402000 is in no code of process 7"),
-    (0x400fff, {}, 1, "FAIL programs.*instruction 0x400fff is in no code of process 7"),
+    (0x402000, {}, 1, "FAIL programs.*instruction 0x402000 is in no mapped code of process 7"),
+    (0x400fff, {}, 1, "FAIL programs.*instruction 0x400fff is in no mapped code of process 7"),
     (0x600000, {"grab.map.1": "7 0x600000 0x700000 0x1000 /lib/b"}, 0, "mapped code +1 +0 consistent"),
     (0x402000, {"grab.maps_lost": 1}, 0, ""),
 ])

@@ -77,9 +77,9 @@ def test_as_the_plugin_wrote_it(tmp_path, lines):
     assert re.search(r"^truth: each PEBS record equal +66 +0 verified$", said, re.M)
     assert re.search(rf"^truth: each PEBS record, word by word +{66 * BYTES // 8} +0 verified$", said, re.M)
     assert re.search(r"^truth: each branch, and those lost +496 +0 verified$", said, re.M)
-    assert "\ncannot be known here: the plugin's truth knows nothing of threads\n" in said
+    assert "\ncannot be known here: the plugin's truth does not record threads\n" in said
     assert "\nplugin: 66 PEBS records, 0 dropped; 496 branches, 0 dropped\n" \
-           "plugin: 1 PMIs, 1 MSR writes, 0 lost: not mapped\n" in said
+           "plugin: 1 PMIs, 1 MSR writes, 0 lost because not mapped\n" in said
     assert all(len(line) <= 80 for line in said.splitlines())
 
 
@@ -94,7 +94,8 @@ def test_a_word_of_the_trace_that_is_another(tmp_path, lines, word, name):
     assert len(re.findall(rf"word by word\n.*: {name} is 0x\w+, in truth 0x\w+$", said, re.M)) == 1, said
 
 
-@pytest.mark.parametrize("field, name", [("ip", "the instruction"), ("next", "where it went on"), ("flags", "RFLAGS"),
+@pytest.mark.parametrize("field, name", [("ip", "the instruction"), ("next", "the place where it continued"),
+                                         ("flags", "RFLAGS"),
                                          ("counters", "the counters"), ("tsc", "the TSC")])
 def test_what_the_plugin_says_beside_the_words(tmp_path, lines, field, name):
     lines[1][3] = re.sub(rf" {field} \w+", f" {field} 123", lines[1][3])
@@ -105,13 +106,13 @@ def test_what_the_plugin_says_beside_the_words(tmp_path, lines, field, name):
 def test_records_that_are_missing(tmp_path, lines):
     lines[0].insert(5, lines[0][4])
     status, said = checked(tmp_path, lines)
-    assert status == 1 and "1 record of the plugin's truth not in the trace, and nothing was lost" in said
+    assert status == 1 and "1 record of the plugin's truth missing from the trace, although nothing was lost" in said
 
 
 def test_records_too_many(tmp_path, lines):
     del lines[0][4]
     status, said = checked(tmp_path, lines)
-    assert status == 1 and len(re.findall("a record that is not in the plugin's truth", said)) == 1, said
+    assert status == 1 and len(re.findall("the plugin's truth does not have this record", said)) == 1, said
 
 
 def test_records_of_another_buffer_are_not_the_sessions(tmp_path, lines):
@@ -124,7 +125,7 @@ def test_records_of_a_cpu_that_is_not_in_the_trace(tmp_path, lines):
     status, said = checked(tmp_path, lines)
     assert status == 1
     for rule in "each PEBS record equal", "each branch, and those lost":
-        assert re.search(rf"{rule}\n.*: \d+ records of the plugin's truth, and no drain in the trace$", said, re.M)
+        assert re.search(rf"{rule}\n.*: \d+ records of the plugin's truth, but the trace has no drain$", said, re.M)
 
 
 def test_records_that_nobody_knew_were_dropped(tmp_path, lines):
@@ -136,11 +137,11 @@ def test_records_that_nobody_knew_were_dropped(tmp_path, lines):
     _, said = checked(tmp_path, lines)
     assert "1 record dropped in truth" not in said
     status, said = checked(tmp_path, lines, frames.write(parts))
-    assert status == 1 and "1 record dropped in truth, but by the drains none was lost" in said, said
+    assert status == 1 and "1 record dropped in truth, but the drains report no loss" in said, said
 
 
 def test_the_truth_of_another_run(tmp_path, lines):
-    hint = "\nplugin: nothing of the trace is in its truth: is that of another run?\n"
+    hint = "\nplugin: its truth has nothing of this trace; is the file from another run?\n"
     others = {cpu: [re.sub(r" (words|from) \w+", r" \1 1", line) for line in some] for cpu, some in lines.items()}
     status, said = checked(tmp_path, others)
     assert status == 1 and hint in said, said
@@ -154,7 +155,7 @@ def test_branches_in_another_order(tmp_path, lines):
     different = next(i for i in range(first, len(lines[0])) if lines[0][i] != lines[0][first])
     lines[0][first], lines[0][different] = lines[0][different], lines[0][first]
     status, said = checked(tmp_path, lines)
-    assert status == 1 and "branches are not in the plugin's truth, one after another" in said
+    assert status == 1 and "the plugin's truth does not have its " in said
 
 
 @pytest.mark.parametrize("early, failed", [(True, False), (False, True)])
@@ -173,18 +174,18 @@ def test_a_program_s_run_before(tmp_path, lines, early, failed):
     assert ("FAIL truth: each branch" in said) == failed, said
 
 
-CUT = "it is cut off: there is no line 'end', which QEMU writes when it ends"
-NOT_COME_TO = r"line \d+: totals that the lines above do not come to"
+CUT = "it is cut off: the line 'end', which QEMU writes when it exits, is missing"
+NOT_COME_TO = r"line \d+: its totals do not match the lines above"
 
 
 @pytest.mark.parametrize("change, why", [
     (lambda truth: "", CUT),
-    (lambda truth: "once upon a time\n" + truth, "not what qemu-ds writes as truth=FILE"),
-    (lambda truth: "\0\377" * 9999, "not what qemu-ds writes as truth=FILE"),
-    (lambda truth: truth.replace("truth 2", "truth 1", 1), "version 1, but this cairn reads 2: use the cairn of .*"),
+    (lambda truth: "once upon a time\n" + truth, "not a file that qemu-ds writes with truth=FILE"),
+    (lambda truth: "\0\377" * 9999, "not a file that qemu-ds writes with truth=FILE"),
+    (lambda truth: truth.replace("truth 2", "truth 1", 1), "version 1, but this cairn reads 2; use the cairn of .*"),
     (lambda truth: truth[:-1], CUT),
     (lambda truth: truth[:len(truth) // 2], CUT),
-    (lambda truth: truth + "0 9 pmi lvtpc 4fe next 1\n", r"line \d+: more, behind the line 'end'"),
+    (lambda truth: truth + "0 9 pmi lvtpc 4fe next 1\n", r"line \d+: there is more after the line 'end'"),
     (lambda truth: re.sub(r"(?m)^0 7 record.*\n", "", truth, count=1), NOT_COME_TO),
     (lambda truth: truth.replace(" total records ", " total records 1", 1), NOT_COME_TO),
     (lambda truth: re.sub(r"(?m)^1 9 total.*\n", "", truth), "the totals of vCPU 1 are missing"),
@@ -194,7 +195,7 @@ NOT_COME_TO = r"line \d+: totals that the lines above do not come to"
     (lambda truth: truth.replace(" words", " words" + 9000 * " 0", 1), "line 4 is damaged"),  # no record is as large
     (lambda truth: truth.replace(" words", 10_000_000 * "s", 1), "line 4 is damaged"),
     (lambda truth: truth.replace("0 6 pmi", "256 6 pmi", 1),
-     "line 3: vCPU 256, but this cairn knows 256 of them at most"),
+     "line 3: vCPU 256, but this cairn knows at most 256"),
     (lambda truth: truth.replace("0 6 pmi", "0 4 pmi"), "line 3: vCPU 0 goes back, from 5 instructions to 4"),
 ])
 def test_files_that_are_none(tmp_path, lines, change, why):
@@ -212,4 +213,5 @@ def test_no_such_file(tmp_path):
 def test_a_log_of_the_model(tmp_path, lines):
     done = check(tmp_path, text(lines), (GOLDEN / "small.log").read_bytes())
     assert done.returncode == 2
-    assert "--plugin: this log's Debug Store was the kernel's own model (ds=soft)" in errors_of(done)
+    assert "--plugin needs a log of a run under qemu-ds; this log's records come from the kernel's own model" in \
+        errors_of(done)

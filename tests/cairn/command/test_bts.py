@@ -80,9 +80,9 @@ def test_filters():
 
 
 @pytest.mark.parametrize("arguments, status, word", [
-    (["--cpu", "7", GOLDEN / "bts.log"], 2, "CPUs in this trace: 2"),
+    (["--cpu", "7", GOLDEN / "bts.log"], 2, "this trace has 2 CPUs, numbered from 0"),
     (["--thread", "x", GOLDEN / "bts.log"], 2, "--thread x: no thread of this trace"),
-    (["--thread", "5", GOLDEN / "bts.log"], 1, "no branch records of that CPU, thread or time"),
+    (["--thread", "5", GOLDEN / "bts.log"], 1, "no branch records match the given CPU, thread or time"),
     ([GOLDEN / "small.log"], 1, "boot with bts=circular or bts=interrupt"),
 ])
 def test_status(arguments, status, word):
@@ -275,19 +275,19 @@ def drains(parts, least=2):
 
 @pytest.mark.parametrize("log", LOGS)
 @pytest.mark.parametrize("offset, data, words", [
-    (0x02, b"\x00", ["BTS", "no reason has the number 0"]),
-    (0x02, b"\x01", ["BTS", "should be"]),
+    (0x02, b"\x00", ["BTS", "reason 0 does not exist"]),
+    (0x02, b"\x01", ["BTS", "was expected"]),
     (0x03, None, ["BTS", "the mode is not that of the session"]),
-    (0x04, b"\x63", ["BTS", "epoch 99 where"]),
+    (0x04, b"\x63", ["BTS", "epoch 99, but"]),
     (0x08, struct.pack("<Q", 1 << 60), ["BTS", "the drain's TSC is later than its event"]),
-    (0x08, struct.pack("<Q", 1), ["BTS", "a drain before the one before it"]),
+    (0x08, struct.pack("<Q", 1), ["BTS", "a drain is earlier than the previous drain"]),
     (0x10, b"\x37", ["truth", "55 records lost"]),
     (0x1C, b"\x09", ["BTS", "in 9"]),
     (0x20, b"\x08", ["BTS", "is not this CPU's buffer"]),
-    (0x28, b"\x01", ["BTS", "is at no record"]),
+    (0x28, b"\x01", ["BTS", "is not at a record"]),
     (0x30, b"\x00", ["BTS", "16 records above the base"]),
     (0x38, bytes(8), ["BTS", "threshold 0x0"]),
-    (0x40, b"\x63", ["BTS", "thread 99's branches end at a switch, but it is not the one that leaves"]),
+    (0x40, b"\x63", ["BTS", "the branches of thread 99 end at a switch, but another thread leaves there"]),
     (0x40, b"\x63", ["truth", "thread 99, in truth"]),
 ])
 def test_wrong_drain(log, offset, data, words):
@@ -310,7 +310,7 @@ def test_drain_at_no_switch(log):
         i, at = drains(parts)[1]
         tsc = struct.unpack_from("<Q", parts[i][1], at + 8)[0]
         patch(parts, (i, at), 8, struct.pack("<Q", tsc - 1000))
-    assert "branches end at a switch, but it is not the one that leaves" in lies(log, change)
+    assert "end at a switch, but another thread leaves there" in lies(log, change)
 
 
 @pytest.mark.parametrize("log", LOGS)
@@ -341,7 +341,7 @@ def test_index_that_was_not_believed(log, lost):
     patch(parts, (i, at), 0x28, struct.pack("<Q", index + 1))
     patch(parts, (i, at), 0x10, struct.pack("<Q", lost))
     text = text_of(cairn("check", "-", data=frames.write(parts)))
-    assert ("FAIL BTS" in text and "is at no record, but the drain believed it" in text) == (lost == 0), text
+    assert ("FAIL BTS" in text and "is not at a record, but the drain used it" in text) == (lost == 0), text
 
 
 @pytest.mark.parametrize("log", LOGS)
@@ -354,7 +354,7 @@ def test_wrong_record(log, offset):
 @pytest.mark.parametrize("log", LOGS)
 def test_wrong_place(log):
     text = lies(log, lambda parts: patch(parts, bts_events(parts, RECORDS)[3], 8, b"\x00\x00\x33"))
-    assert "FAIL BTS" in text and "records at 0x" in text
+    assert "FAIL BTS" in text and "records are at 0x" in text
 
 
 @pytest.mark.parametrize("log", LOGS)
@@ -408,7 +408,7 @@ def test_epoch_of_the_truth_left_out():
         for i, at in unwanted:
             patch(parts, (i, at - 16), 6, b"\xfe\xca")
     text = lies("ring", change)
-    assert "of the truth not in the trace" in text
+    assert "of the truth missing from the trace" in text
 
 
 @pytest.mark.parametrize("log", ["bts", "ring"])
@@ -429,7 +429,8 @@ def test_hardware_has_no_truth_of_branches():
         patch(parts, place, 0, b"\x09")
     text = text_of(cairn("check", "-", data=frames.write(parts)))
     assert "FAIL truth: each branch" not in text
-    assert re.search(r"\d records? lost: of a processor's full buffer nobody knows", text)  # but here it says so
+    said = r"\d records? lost, but a processor does not count what a full buffer loses"  # but here it says so
+    assert re.search(said, text)
     for i, at in bts_events(parts, EPOCH):
         lost, size = struct.unpack_from("<QI", parts[i][1], at + 0x10)
         if lost or size == 16 * 24:
@@ -450,7 +451,7 @@ def test_loss_that_is_unknown():
     data = frames.write(parts)
     assert cairn("check", "-", data=data).returncode == 0
     text = text_of(cairn("bts", "-", data=data))
-    assert "lost: unknown" in text and "  ! branches before these overwritten, how many is unknown" in text
+    assert "lost: unknown" in text and "  ! an unknown number of branches before these were overwritten" in text
 
 
 def test_without_what_is_not_branches():

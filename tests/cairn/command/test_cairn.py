@@ -129,7 +129,7 @@ def words(data):
     return {rule.strip(): word for rule, word in rows}, text_of(done), done.returncode
 
 
-RECORDS, THREADS = "truth: each PEBS record equal", "truth: each record's thread right"
+RECORDS, THREADS = "truth: each PEBS record equal", "truth: each record's thread correct"
 
 
 def test_only_what_was_compared_is_verified():
@@ -147,13 +147,13 @@ def test_truth_in_part():
     without(parts, lambda i, _: i == last)
     rules, text, _ = words(frames.write(parts))
     assert rules[RECORDS] == "verified in part"
-    assert re.search(r"^verified in part: \d+ PEBS records are without truth$", text, re.M)
+    assert re.search(r"^verified in part: \d+ PEBS records have no truth$", text, re.M)
 
 
 def test_ambiguous_records_are_not_verified():
     rules, text, status = words((GOLDEN / "circular.log").read_bytes())
     assert status == 0 and rules[RECORDS] == "verified" and rules[THREADS] == "verified in part"
-    assert "verified in part: 9 PEBS records are of no certain thread" in text
+    assert "verified in part: 9 PEBS records have no certain thread" in text
 
 
 def epochs(parts):
@@ -168,14 +168,14 @@ def test_a_processors_full_buffer_is_unknown_loss():
     parts = frames.read((GOLDEN / "hw.log").read_bytes())
     full = [(frame, at) for frame, at in epochs(parts) if parts[frame][1][at + 16:at + 24] == unknown]
     assert 1 < len(full) < len(epochs(parts))
-    for command, line in [("check", "^lost: an unknown number of PEBS records, beside 66 that"),
+    for command, line in [("check", "^lost: an unknown number of PEBS records, in addition to 66"),
                           ("stat", "^  lost by processor +unknown   a buffer was full$"),
                           ("profile", "^# lost by the processor: unknown$"),
                           ("dump", r"= drain of epoch .* 8 records, buffer full, lost:\s+unknown$"),
                           ("ds", "^CPU 0, epoch 0: .* 8 records, lost: unknown$")]:
         found = re.findall(line, text_of(cairn(command, GOLDEN / "hw.log")), re.M)
         assert len(found) == (len(full) if command == "dump" else 1), command
-    assert "\nlost: an unknown number of branch records, beside 496 that" in text_of(cairn("check", GOLDEN / "hw.log"))
+    assert "\nlost: an unknown number of branch records, in addition to" in text_of(cairn("check", GOLDEN / "hw.log"))
     assert "lost: unknown" in text_of(cairn("bts", GOLDEN / "hw.log"))
     parts = frames.read((GOLDEN / "hw.log").read_bytes())
     frame, at = next((frame, at + 16) for frame, at, hook, _ in events(parts)
@@ -189,7 +189,7 @@ def test_a_processors_full_buffer_is_unknown_loss():
         rules, text, status = words(frames.write(parts))
         assert status == 1 and rules["DS areas: base <= index <= maximum"] == "FAILED"
         records = "record" if claim == 1 else "records"
-        assert f"{claim} {records} lost: of a processor's full buffer nobody knows" in text
+        assert f"{claim} {records} lost, but a processor does not count what a full buffer loses" in text
 
 
 # ---- profile: what is counted ---------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def test_profile_counts_no_doubtful_record_for_a_thread():
     out = text_of(cairn("profile", "--per", "thread", "--by", "index", "-", data=frames.write(parts)))
     rows = [row for row in out.splitlines() if row[0] != "#"]
     assert [row.split(None, 3)[3] for row in rows] == ["ambiguous: several in batch"]
-    assert "# 39 records; 39 of no certain thread" in out
+    assert "# 39 records; 39 whose thread is uncertain" in out
 
 
 def test_another_format_is_refused():
@@ -277,7 +277,7 @@ def test_the_end_is_missing():
     done = cairn("dump", "-", data=cut)
     assert done.returncode == 1
     assert "missing: frames 11..23 of 24" in done.stderr.decode()
-    assert "which CPU's last buffers are missing cannot be told" in done.stderr.decode()
+    assert "it is unknown whether a CPU's last buffers are missing" in done.stderr.decode()
     whole = (EXPECTED / "small" / "dump").read_text(encoding="ascii").splitlines()
     for line in text_of(done).splitlines():
         expected = any(word in line for word in ("unknown", "!", "ambiguous", "(others are")) or not line[:18].strip()
@@ -292,7 +292,7 @@ def test_the_truths_end_is_missing(tmp_path):
     text = text_of(cairn("check", tmp_path / "log"))
     assert re.search(r"^truth: each start, stop, change of masks +[1-3] +0 verified in part$", text, re.M)
     assert re.search(r"^truth: each 0525H switch equal, in order +[1-9]\d* +0 verified in part$", text, re.M)
-    assert re.search(r"starts, stops or changes of\s+masks are without truth", text)
+    assert re.search(r"starts, stops or changes of\s+masks have no truth", text)
 
 
 def damage(*arguments, sanitized=True, timeout=1200):
@@ -472,14 +472,14 @@ def test_stat_says_what_there_is_not(log, option, row):
         machine = next(i for i, part in enumerate(parts) if part[0] == "M")
         parts.insert(machine + 1, ("M", f"option.{option}=1\n".encode()))
         rows = text_of(cairn("stat", "-", data=frames.write(parts))).splitlines()
-        assert row.replace(row[36:], "asked for, but not in this log") in rows
+        assert row.replace(row[36:], "requested, but not in this log") in rows
 
 
 def test_panic_whose_reason_is_missing():
     log = (GOLDEN / "panic.log").read_bytes().splitlines(keepends=True)
     for command in ("dump", "stat", "check"):
         text = text_of(cairn(command, "-", data=b"".join(line for line in log if line[1:2] != b"E")))
-        assert "the guest panicked; why is missing in this log" in text
+        assert "the guest panicked; the reason is missing in this log" in text
 
 
 @pytest.mark.parametrize("log, options, status", [("small", ["--full"], 1), ("full", ["--full", "--compact"], 2)])

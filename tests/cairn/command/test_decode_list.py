@@ -54,13 +54,13 @@ def test_other_braces(before):
     for end in ("", "return 0;\n"):
         lines = len((before + end).splitlines())
         said = read(f"{before}{end}$1 = {{{LIST}}}\n")
-        assert f"; {lines} other line{'s are' if lines > 1 else ' is'} left out" in said
+        assert f"; {lines} other line{'s are' if lines > 1 else ' is'} ignored" in said
 
 
 @pytest.mark.parametrize("text, place, expected", [
-    ("unsigned char b[] = {0x12, 0x345, 0x1}", "line 1, column 28 (byte 1)", "at most 1 byte, as its type has"),
-    ("unsigned int x[] = {1, 0x123456789}", "line 1, column 24 (byte 4)", "at most 4 bytes, as its type has"),
-    ("u16 x[] = {65535, 65536}", "line 1, column 19 (byte 2)", "at most 2 bytes, as its type has, found '65536}'"),
+    ("unsigned char b[] = {0x12, 0x345, 0x1}", "line 1, column 28 (byte 1)", "at most 1 byte, the size of its type"),
+    ("unsigned int x[] = {1, 0x123456789}", "line 1, column 24 (byte 4)", "at most 4 bytes, the size of its type"),
+    ("u16 x[] = {65535, 65536}", "line 1, column 19 (byte 2)", "at most 2 bytes, the size of its type, found '65536}'"),
     ("uint64_t x[] = {0y1, 0x2, 0x3}", "line 1, column 17 (byte 0)", "a number of at most 64 bits, found '0y1,'"),
     ("x = {oops, 0x2, 0x3}", "line 1, column 6 (byte 0)", "a number of at most 64 bits, found 'oops,'"),
     ("x = {{-1, 0x2}, 0x3}", "line 1, column 7 (byte 0)", "a number of at most 64 bits, found '-1,'"),
@@ -80,4 +80,4 @@ def test_bare_hexadecimal_numbers(text):
 
 def test_another_list():
     done = cairn("decode", "-", data=f"$1 = {{{LIST}}}\n$2 = {{{LIST}}}\n".encode())
-    assert "line 2: another list begins here, of 528 bytes: give one at a time" in errors_of(done)
+    assert "line 2: another list begins here, of 528 bytes: decode one at a time" in errors_of(done)

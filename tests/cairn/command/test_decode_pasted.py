@@ -141,7 +141,7 @@ def test_memory_that_a_debugger_could_not_read(text, line, there):
     """What is before it is shown."""
     done = cairn("decode", "-", data=text.encode(), env=LEAKS)
     assert done.returncode == 1 and text_of(done, refused=True).startswith(f"{there} bytes, words of 8 bytes")
-    assert f"line {line}: the debugger could not read the bytes from here on" in errors_of(done)
+    assert f"line {line}: the debugger could not read the bytes that follow" in errors_of(done)
 
 
 def test_a_debugger_could_read_nothing():
@@ -178,7 +178,7 @@ def test_decimal_numbers(text):
 def test_a_decimal_number_in_front():
     """It is a line of other text."""
     done = cairn("decode", "-", data=f"528\n{GX}".encode(), env=LEAKS)
-    assert done.returncode == 0 and "1 other line is left out" in " ".join(text_of(done).split())
+    assert done.returncode == 0 and "1 other line is ignored" in " ".join(text_of(done).split())
 
 
 def array(name, words):
@@ -195,7 +195,7 @@ def test_a_second_array(text, first, line, second):
     """The first is read; how much is behind it is said."""
     done = cairn("decode", "-", data=text.encode(), env=LEAKS)
     assert done.returncode == 1 and text_of(done, refused=True).startswith(f"{first} bytes, a list of numbers")
-    assert f"line {line}: another list begins here, of {second} bytes: give one at a time" in errors_of(done)
+    assert f"line {line}: another list begins here, of {second} bytes: decode one at a time" in errors_of(done)
 
 
 def test_no_second_array():
@@ -226,4 +226,4 @@ def test_base64_twice():
     """Of two such parts nobody knows which is meant."""
     lines = base64.encodebytes(BYTES).decode().splitlines(True)
     done = cairn("decode", "-", data="".join([*lines[:5], "and more\n", *lines[5:]]).encode(), env=LEAKS)
-    assert done.returncode == 1 and "line 6: other text, and more base64 behind it" in errors_of(done)
+    assert done.returncode == 1 and "line 6: other text, and more base64 after it" in errors_of(done)

@@ -40,14 +40,15 @@ def refused(text, said, status=3):
 def test_other_text_between_base64(between):
     line = 5 + between.startswith("\n")
     refused("".join(BASE64[:4]) + between + "".join(BASE64[4:]),
-            f"line {line}: other text, and more base64 behind it: take it out, or give one at a time", 1)
+            f"line {line}: other text, and more base64 after it: remove the text, or decode one part at a time", 1)
 
 
 @pytest.mark.parametrize("line, kept", [(1, 64), (5, 64), (5, 75), (8, 3)])
 def test_a_short_line_of_base64(line, kept):
     lines = list(BASE64)
     lines[line - 1] = lines[line - 1][:kept] + "\n"
-    refused("".join(lines), f"line {line}: a line of {kept} digits of base64, where others have 76: some are missing",
+    refused("".join(lines),
+            f"line {line}: a line of {kept} digits of base64, but other lines have 76: some digits are missing",
             3 if line == 1 else 1)
 
 
@@ -66,7 +67,7 @@ PAGERS = ["--Type <RET> for more, q to quit, c to continue without paging--",
 
 @pytest.mark.parametrize("pager", [f"{pager}{key}" for pager in PAGERS for key in ("", "\n", "c\n", "c")])
 def test_the_pager(pager):
-    assert f"words of 8 bytes, from 0x{PLACE:x} on" in read("".join(GX[:5]) + pager + "".join(GX[5:]))
+    assert f"words of 8 bytes, starting at 0x{PLACE:x}" in read("".join(GX[:5]) + pager + "".join(GX[5:]))
     words = [f"0x{word:x}, " for word in WORDS]
     assert "8 bytes each" in read(f"$1 = {{{''.join(words[:9])}{pager}{''.join(words[9:])}}}")
 
@@ -87,7 +88,7 @@ def test_quoted_numbers(quote):
 
 
 def test_one_long_number():
-    refused("0x" + BYTES.hex(), "line 1: more than 16 digits behind 0x: leave out 0x if they are bytes in order")
+    refused("0x" + BYTES.hex(), "line 1: more than 16 digits after 0x: remove 0x if the digits are bytes in order")
     assert "hexadecimal bytes" in read(BYTES.hex())
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, LOGS, cairn, text_of
+from cairn_tool import GOLDEN, LOGS, cairn, errors_of, text_of
 
 SAMPLES = cairn_boot.ROOT / "samples"
 BRANCHES, PLAIN = SAMPLES / "branches.log", SAMPLES / "plain.log"
@@ -220,6 +220,36 @@ def test_branches():
     assert sorted(map(float, shown)) == [t for t in ends if t >= float(cut)]
 
 
+RECORDS = re.compile(r"^record (\d+) at (0x\w+), \d+ bytes: (\S+),", re.M)
+
+
+def records_of(cpu, *options):
+    """(epoch, [(number, place, thread)]) of the drain that is shown."""
+    text = text_of(cairn("ds", "--cpu", cpu, "--records", "99", *options, PLAIN))
+    return re.search(rf"^CPU {cpu}, epoch (\d+): drained", text, re.M)[1], RECORDS.findall(text)
+
+
+def test_ds_shows_the_records_of_a_thread():
+    """Of the first drain that has some; they keep their numbers."""
+    later = 0
+    for cpu in ("0", "1"):
+        first, others = records_of(cpu, "--epoch", "0")[1], records_of(cpu, "--epoch", "1")[1]
+        for thread in {name for *_, name in first + others}:
+            drain = [(epoch, [r for r in records if r[2] == thread])
+                     for epoch, records in (("0", first), ("1", others))]
+            assert records_of(cpu, "--thread", thread) == next(part for part in drain if part[1])
+            later += not drain[0][1]
+        thread = first[0][2]
+        one = text_of(cairn("ds", "--cpu", cpu, "--thread", thread, "--record", "0", PLAIN))
+        assert RECORDS.findall(one) == first[:1]
+        wrong = next(number for number, _, name in first if name != thread)
+        done = cairn("ds", "--cpu", cpu, "--thread", thread, "--record", wrong, PLAIN)
+        assert done.returncode == 1 and b"no drain shown has" in done.stderr
+    assert later
+    done = cairn("ds", "--thread", "controller", PLAIN)  # none of its instructions was sampled
+    assert done.returncode == 1 and "matches the given CPU, thread or time" in errors_of(done)
+
+
 def test_ds_by_time():
     text = text_of(cairn("ds", "--records", "0", PLAIN))
     ends = [float(t) for t in re.findall(r"drained at ([\d.]+) s", text)]
@@ -246,14 +276,14 @@ def test_a_log_that_has_lost_its_cpus():
     lines = LOG.read_bytes().splitlines(keepends=True)
     first = next(i for i, line in enumerate(lines) if line.startswith(b"~"))
     done = cairn("dump", "--cpu", "0", "-", data=b"".join(lines[:first + 1]))
-    assert done.returncode == 1 and b"nothing in this log passes --cpu 0" in done.stderr
+    assert done.returncode == 1 and b"nothing in this log matches --cpu 0" in done.stderr
 
 
 @pytest.mark.parametrize("arguments, status, word", [
     (["dump", "--cpu", "0,,1", LOG], 2, "must be numbers from 0 to 255, as in 0,2-3"),
     (["dump", "--cpu", "2-1", LOG], 2, "must be numbers"),
     (["dump", "--cpu", "", LOG], 2, "must be numbers"),
-    (["dump", "--cpu", "0-7", LOG], 2, "CPUs in this trace: 2"),
+    (["dump", "--cpu", "0-7", LOG], 2, "this trace has 2 CPUs, numbered from 0"),
     (["dump", "--thread", "nobody", LOG], 2, "no thread of this trace has that name"),
     (["dump", "--thread", "4,,8", LOG], 2, "must be TIDs or names"),
     (["dump", "--from", "1h", LOG], 2, "must be a time, as in 1.5s"),
@@ -261,18 +291,20 @@ def test_a_log_that_has_lost_its_cpus():
     (["dump", "--from", "1.", LOG], 2, "must be a time"),
     (["dump", "--from", "99999999999999999999", LOG], 2, "must be a time"),
     (["dump", "--from", "2s", "--until", "2000ms", LOG], 2, "--from 2s is not before --until 2000ms"),
-    (["dump", "--reason", "Tired", LOG], 2, "must be of these, with * and ? for others: Initialized"),
-    (["dump", "--thread", "999999", LOG], 1, "nothing in this log passes --thread 999999"),
-    (["dump", "--from", "1000", LOG], 1, "nothing in this log passes --from 1000"),
-    (["export", "--to", "json", "--from", "1000", LOG], 1, "nothing in this log passes"),
+    (["dump", "--reason", "Tired", LOG], 2, "must be some of these, with * and ? as wildcards: Initialized"),
+    (["dump", "--thread", "999999", LOG], 1, "nothing in this log matches --thread 999999"),
+    (["dump", "--from", "1000", LOG], 1, "nothing in this log matches --from 1000"),
+    (["export", "--to", "json", "--from", "1000", LOG], 1, "nothing in this log matches"),
     (["export", "--to", "1.5s", LOG], 2, "--to 1.5s: must be ctf, etl,"),
-    (["export", "--to", "svg", "--thread", "4", LOG], 2, "give --cpu and times alone"),
-    (["export", "--to", "svg", "--reason", "Ready", LOG], 2, "give --cpu and times alone"),
-    (["export", "--to", "etl", "--cpu", "0", "-o", "/dev/null", LOG], 2, "--cpu 0: a file of the format etl holds"),
-    (["locks", "--thread", "999999", GOLDEN / "locks.log"], 1, "no spin lock events of that CPU, thread or time"),
-    (["bts", "--from", "1000", BRANCHES], 1, "no branch records of that CPU, thread or time"),
-    (["ds", "--from", "1000", LOG], 1, "no drain of a Debug Store in this log of that CPU or time"),
-    (["profile", "--from", "1000", LOG], 1, "no PEBS records of that CPU, thread, time"),
+    (["export", "--to", "svg", "--thread", "4", LOG], 2, "it accepts only --cpu, --from and --until"),
+    (["export", "--to", "svg", "--reason", "Ready", LOG], 2, "it accepts only --cpu, --from and --until"),
+    (["export", "--to", "etl", "--cpu", "0", "-o", "/dev/null", LOG], 2,
+     "--cpu 0: the format etl always has the whole trace"),
+    (["locks", "--thread", "999999", GOLDEN / "locks.log"], 1,
+     "no spin lock events match the given CPU, thread or time"),
+    (["bts", "--from", "1000", BRANCHES], 1, "no branch records match the given CPU, thread or time"),
+    (["ds", "--from", "1000", LOG], 1, "no drain of a Debug Store in this log matches the given CPU, thread or time"),
+    (["profile", "--from", "1000", LOG], 1, "no PEBS records match the given CPU, thread, time"),
     (["dump", "--reason", "Ready", GOLDEN / "windows-unknown.etl"], 2, "--max-wait-reason N"),
     (["check", "--cpu", "0", LOG], 2, "unrecognized option"),
     (["info", "--cpu", "0", LOG], 2, "unrecognized option"),

@@ -26,8 +26,8 @@ def test_not_installed(tmp_path):
     done = subprocess.run([program, "grab", "--", "true"], capture_output=True, text=True, check=False,
                           env={**os.environ, "PATH": "/nowhere"})
     assert done.returncode == 3 and not done.stdout
-    assert " ".join(done.stderr.split()) == ("cairn: cairn-grab is not installed: the Debian package cairn-grab brings "
-                                             "it, or 'make install-grab'")
+    assert " ".join(done.stderr.split()) == ("cairn: cairn-grab is not installed; install the Debian package "
+                                             "cairn-grab, or run 'make install-grab'")
 
 
 def test_arguments_are_passed_on(tmp_path):
@@ -59,20 +59,20 @@ def test_options_are_told_alike():
 
 
 @pytest.mark.parametrize("arguments, what", [
-    (["-c", "0", "true"], "0: -c takes a number from 1 on; cairn grab --help says more"),
-    (["-c", "1x", "true"], "1x: -c takes a number from 1 on"),
+    (["-c", "0", "true"], "0: -c must be a number from 1 on; see cairn grab --help"),
+    (["-c", "1x", "true"], "1x: -c must be a number from 1 on"),
     (["-e", "cycels", "true"], "cycels: must be one of perf's names (cycles,"),
-    (["-e", "cycles:x", "true"], "cycles:x: after ':' only u (programs)"),
+    (["-e", "cycles:x", "true"], "cycles:x: only u (programs)"),
     (["-e", "nothing/event=1/", "true"], "nothing/event=1/: Linux has no such PMU"),
-    (["-e", "intel_bts//", "true"], "intel_bts//: its records go to perf's own memory: -e branches:u -c 1"),
-    (["-e", "cpu/event=1", "true"], "cpu/event=1: a '/' is missing at its end"),
-    (["-e", "cycles"], "-e: there is no COMMAND to count in"),
-    (["-a", "true"], "-a: needs -e EVENT, which says what to count"),
-    (["-a", "-p", "1", "-e", "cycles"], "-p: all CPUs (-a) or one process, not both"),
-    (["-p", "me", "-e", "cycles"], "me: -p takes the number of a process"),
-    (["--ring", "100", "true"], "100: --ring takes a power of 2 from 64 to 1048576"),
-    (["--full", "no", "true"], "no: --full takes auto, always or never"),
-    (["-c", "5", "--", "true"], "-c: needs -e EVENT: what perf record samples has its own -c"),
+    (["-e", "intel_bts//", "true"], "intel_bts//: its records go to perf's own memory; -e branches:u -c 1"),
+    (["-e", "cpu/event=1", "true"], "cpu/event=1: the '/' at its end is missing"),
+    (["-e", "cycles"], "-e: there is nothing to count in"),
+    (["-a", "true"], "-a: needs -e EVENT, the event to count"),
+    (["-a", "-p", "1", "-e", "cycles"], "-p: give -a or -p, not both"),
+    (["-p", "me", "-e", "cycles"], "me: -p must be the number of a process"),
+    (["--ring", "100", "true"], "100: --ring must be a power of 2 from 64 to 1048576"),
+    (["--full", "no", "true"], "no: --full must be auto, always or never"),
+    (["-c", "5", "--", "true"], "-c: needs -e EVENT; perf record has its own -c for what it samples"),
     (["--report", "true"], "--report: takes neither COMMAND nor"),
     (["--report", "-a", "-e", "cycles"], "--report: takes neither COMMAND nor"),
     (["--frob"], "cairn grab --help lists the options"),

@@ -116,7 +116,7 @@ def test_every_life():
         assert of["threshold"].startswith("reached: " if e.stored()[5] >= e.actions[2][5] else "not reached: ")
         assert of["PMI"].startswith("none" if len(e.actions) == 3 else "delivered: vector EEH"
                                     if e.actions[3][0] == RAISED else "LVTPC is masked, 100ee: lost")
-        assert of["load"].startswith("PMC0=INST_RETIRED.ANY_P: the driver has set it") == (not loads)
+        assert of["load"].startswith("PMC0=INST_RETIRED.ANY_P: set by the driver") == (not loads)
         if loads:
             last = loads[-1]
             with_record = "a record that was dropped" if not last.stored() else \
@@ -211,7 +211,7 @@ def without_machine():
 
 
 @pytest.mark.parametrize("data, status, reason", [
-    ((GOLDEN / "hw.log").read_bytes(), 0, "On silicon nobody sees the processor at work"),
+    ((GOLDEN / "hw.log").read_bytes(), 0, "A real processor does not show its steps"),
     (without_machine(), 1, "does not say whether a model kept a log"),
 ])
 def test_unseen(data, status, reason):
@@ -226,11 +226,11 @@ def test_unseen(data, status, reason):
 
 @pytest.mark.parametrize("offset, value, words", [
     (0x00, struct.pack("<I", 7777), "entries are missing"),
-    (0x04, struct.pack("<I", 7), "no entry tells of the record"),
-    (0x08, struct.pack("<Q", 1), "other times"),
-    (0x10, struct.pack("<Q", 1), "of another instruction"),
+    (0x04, struct.pack("<I", 7), "no entry describes the record"),
+    (0x08, struct.pack("<Q", 1), "different times"),
+    (0x10, struct.pack("<Q", 1), "names another instruction"),
     (0x18, struct.pack("<Q", 1), "its entry elsewhere"),
-    (HEAD + 4, struct.pack("<I", 2), "other counters"),
+    (HEAD + 4, struct.pack("<I", 2), "different counters"),
     (HEAD + 8, struct.pack("<Q", 8), "there is none"),
     (HEAD + 16, struct.pack("<Q", 8), "but PebsIndex moves by"),
 ])
@@ -241,7 +241,7 @@ def test_lies_are_noticed(offset, value, words):
     done = cairn("check", "-", data=frames.write(parts))
     text = text_of(done)
     assert done.returncode == 1
-    assert "FAIL model's log: whole, and as the records say" in text and words in text
+    assert "FAIL model's log: complete, matches the records" in text and words in text
 
 
 @pytest.mark.parametrize("offset, value", [
@@ -274,12 +274,12 @@ def test_code(length, code, words):
 
 
 @pytest.mark.parametrize("life, status, words", [
-    ("0", 2, "--life 0: not CPU:RECORD"),
-    (":", 2, "not CPU:RECORD"),
-    ("0:", 2, "not CPU:RECORD"),
-    ("0:x", 2, "not CPU:RECORD"),
-    ("x:0", 2, "not CPU:RECORD"),
-    ("2:0", 2, "CPUs in this trace: 2"),
+    ("0", 2, "--life 0: must be CPU:RECORD"),
+    (":", 2, "must be CPU:RECORD"),
+    ("0:", 2, "must be CPU:RECORD"),
+    ("0:x", 2, "must be CPU:RECORD"),
+    ("x:0", 2, "must be CPU:RECORD"),
+    ("2:0", 2, "this trace has 2 CPUs, numbered from 0"),
     ("0:99", 1, "epoch 0 has 8 records, counted from 0"),
 ])
 def test_status(life, status, words):
@@ -289,11 +289,11 @@ def test_status(life, status, words):
 
 def test_status_of_other_options():
     done = cairn("ds", "--life", "0:0", "--cpu", "0", LIFE)
-    assert done.returncode == 2 and b"leave --cpu out" in done.stderr
+    assert done.returncode == 2 and b"leave out --cpu" in done.stderr
     for option in (["--bytes"], ["--records", "3"], ["--record", "0"]):
         done = cairn("ds", "--life", "0:0", *option, LIFE)
-        assert done.returncode == 2 and b"leave --records, --record" in done.stderr
+        assert done.returncode == 2 and b"leave out --records, --record" in done.stderr
     done = cairn("ds", "--life", "0:0", "--epoch", "99", LIFE)
-    assert done.returncode == 1 and b"no drain of epoch 99" in done.stderr
+    assert done.returncode == 1 and b"there is no drain of epoch 99" in done.stderr
     done = cairn("ds", "--life", "0:0", GOLDEN / "nods.log")
     assert done.returncode == 1 and b"no drain of a Debug Store" in done.stderr

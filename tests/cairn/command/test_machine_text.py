@@ -52,10 +52,11 @@ def test_info_of_a_report():
                  "the probe, CPU 0: 23 of 34 questions answered (cairn probe explains them)",
                  " IA32_DS_AREA write, read back 0xffff800000001000 ok it holds what was written"):
         assert line in said.splitlines(), (line, said)
-    assert " fit=end_le drop_reload=yes " in said and "not known to this version" not in said and "cairn=" not in said
+    assert " fit=end_le drop_reload=yes " in said and "cairn=" not in said
+    assert "unknown to this version of cairn" not in said
     assert "streams" not in said and "lost" not in said
     assert " 0.cpuid.00000001.00000000 000506e3 00000800" in shown(["info", "--all"], TEXT)[1]
-    order = [said.index(f"\n{title}") for title in ("processor ", "what came of it\n", "the probe, ", "Debug Store\n",
+    order = [said.index(f"\n{title}") for title in ("processor ", "outcome\n", "the probe, ", "Debug Store\n",
                                                     "detection, hw", "ACPI tables\n", "screen 0: none")]
     assert order == sorted(order) and "\n\n\n" not in said
     assert shown(["info", "--next"], TEXT)[1] == "probe\n"
@@ -66,7 +67,7 @@ def test_probe_of_a_report():
     assert (status, errors) == (0, "")
     assert said.startswith("CPU 0 GenuineIntel, family 6, model 94 (5EH), stepping 3, microcode 0x0; "
                            "hypervisor TCGTCGTCGTCG; backend hw; emulated\n"), said
-    assert "34 questions: 23 as the model's default, 0 otherwise, 11 not determined" in said
+    assert "34 questions: 23 like the model's default, 0 different, 11 not determined" in said
     least, median, p99 = re.search(r"=bts\|16\|(\d+)\|(\d+)\|(\d+)\|$", TEXT, re.M).groups()
     assert f"\nbts {least} {median} {p99} a BTS record\n" in said
     found = json.loads(shown(["probe", "--to", "json"], TEXT)[1])
@@ -103,7 +104,7 @@ def test_a_machine_that_hung():
     status, said, errors = shown(["info"], text)
     assert status == 1 and "2 of 2 questions answered" in said
     assert errors.endswith(": a report of cairn-report.efi: it ends at step=probe.bts_full: the machine hung there, or "
-                           "the file was cut\n") and errors.count("\n") == 1
+                           "the file was cut off\n") and errors.count("\n") == 1
 
 
 def test_card():
@@ -120,15 +121,15 @@ def test_card():
     assert (status, errors) == (0, "")
     assert said.startswith("CPU 0 12th Gen Intel(R), family 6, model 154 (9AH), stepping 3, microcode 0x42c; "
                            "hypervisor none; backend hw\n"), said
-    assert "the model does likewise with ds.policy.fit=start_lt" in said
-    assert "5 questions: 1 as the model's default, 3 otherwise, 1 not determined" in said
+    assert "to make the model do the same: ds.policy.fit=start_lt" in said
+    assert "5 questions: 1 like the model's default, 3 different, 1 not determined" in said
 
 
 def test_card_without_room():
     """What differs on another CPU may be among what is left out."""
     text = card(HEAD + "probe=0 asked=processor fit=end_le rip=next probe=4 as=0 fit=start_lt more=2")
     status, said, _ = shown(["probe"], text)
-    assert status == 0 and said.count("found: perhaps otherwise: the card had no room for all that differs") == 1
+    assert status == 0 and said.count("found: may differ: the card had no room for all differences") == 1
     assert said.count("found: a card has no numbers") == 3 and "\n and more 2\n" in shown(["info"], text)[1]
 
 
@@ -179,8 +180,8 @@ def test_card_of_a_later_version():
     status, said, errors = shown(["probe"], text)
     assert (status, errors) == (0, "") and "likewise" not in said
     assert "not determined: 'later' is not an answer to it that this version knows" in said
-    assert "3 questions: 1 as the model's default, 0 otherwise, 2 not determined" in said
-    assert shown(["info"], text)[1].endswith("\nnot known to this version\n card.new=1\n")
+    assert "3 questions: 1 like the model's default, 0 different, 2 not determined" in said
+    assert shown(["info"], text)[1].endswith("\nunknown to this version of cairn\n card.new=1\n")
 
 
 @pytest.mark.parametrize("text, what", ids=["report", "card"], argvalues=[
@@ -189,21 +190,21 @@ def test_card_of_a_later_version():
                                      ["export", "--to", "json"]])
 def test_no_trace(command, text, what):
     assert shown(command, text) == (
-        1, "", f"cairn: standard input: {what}, which has no trace: cairn info and cairn probe show it\n")
+        1, "", f"cairn: standard input: {what}, which has no trace; cairn info and cairn probe can read it\n")
 
 
 def test_diff(tmp_path):
     (tmp_path / "card").write_text(CARD, encoding="ascii")
     done = cairn("diff", GOLDEN / "small.log", tmp_path / "card", env={"COLUMNS": ""})
     assert (done.returncode, done.stdout) == (1, b"")
-    assert b"a run's card, which has no trace: " in done.stderr
+    assert b"a run's card, which has no trace; " in done.stderr
 
 
 def test_what_cairn_grab_said():
     """Where its errors were to go into the log, too, the first one is quoted."""
     text = "# cairn-grab -o my.log -- true\ncairn-grab: only root may read\x1b[0m\r\ncat: my.log: No such file\n"
     assert shown(["stat"], text) == (
-        3, "", "cairn: standard input: not a trace, but text that says: cairn-grab: only root may read\n")
+        3, "", "cairn: standard input: not a trace; it is text that says: cairn-grab: only root may read\n")
 
 
 @pytest.mark.parametrize("text", [
@@ -219,9 +220,9 @@ def test_too_long_for_either():
 
 def test_nothing_asked():
     status, said, errors = shown(["probe"], card(HEAD))
-    assert (status, said) == (1, "") and errors == "cairn: a run's card without answers: nothing was asked\n"
+    assert (status, said) == (1, "") and errors == "cairn: a run's card has no answers of the probe\n"
     status, said, errors = shown(["info", "--lost"], CARD)
-    assert (status, said) == (1, "") and errors == "cairn: a run's card records no trace: nothing of one is lost\n"
+    assert (status, said) == (1, "") and errors == "cairn: a run's card has no trace, so nothing of a trace is lost\n"
 
 
 NOISE = [b"=", b"|", b'"', b"probe=", b"as=0 ", b"\xff\0", b"9" * 30]

@@ -79,8 +79,9 @@ def test_a_pipe_is_written_as_it_is(tmp_path):
 
 
 @pytest.mark.parametrize("log, options, why", [
-    ("nods.log", [], "no PEBS records in this log, so no stacks (cairn info says why)"),
-    ("small.log", ["--cpu", "0", "--until", "1us"], "no PEBS records pass --cpu 0 --until 1us: no stacks"),
+    ("nods.log", [], "this log has no PEBS records, so there are no stacks (cairn info says why)"),
+    ("small.log", ["--cpu", "0", "--until", "1us"],
+     "no PEBS records match --cpu 0 --until 1us, so there are no stacks"),
 ])
 def test_no_stacks_are_no_file(tmp_path, log, options, why):
     out = tmp_path / "out"

@@ -53,10 +53,10 @@ def test_several_that_overflowed_are_not_told_apart():
     assert profile(log, "--counter", "0")[0] == 39 and not profile(log, "--counter", "1")[0]  # bit 1 is not set
     log = session(["A:100:uk", "B:200:uk", "C:300:uk:plain"], ["0 2 32"] * 2)
     count, text = profile(log)
-    assert count == 39 and "# 39 records are of several counters, not told apart\n" in text
+    assert count == 39 and "# 39 records are of several counters that cannot be separated\n" in text
     for which in (["--counter", "0"], ["--counter", "2"], ["--event", "A"], ["--event", "B"]):
         count, text = profile(log, *which)
-        assert not count and "39 PEBS records are of several counters, not told apart" in text
+        assert not count and "39 PEBS records are of several counters that cannot be separated" in text
 
 
 def test_one_that_shows_no_overflow():
@@ -78,7 +78,7 @@ def test_event_on_another_counter_of_each_cpu():
 
 def test_event_refused():
     log = session(["A:100:uk"], ["0"] * 2)
-    assert "give one of them" in refusal(log, "--event", "A", "--counter", "0")
+    assert "give only one" in refusal(log, "--event", "A", "--counter", "0")
     assert "--event AB: no PEBS counter" in refusal(log, "--event", "AB")
     log = session(["BR_INST_RETIRED.ALL_BRANCHES:100:uk", "B:1:uk:plain", "INST_RETIRED.ANY:300:uk"], ["0 1 32"] * 2)
     text = " ".join(refusal(log, "--event", "cycles").split())
@@ -97,7 +97,7 @@ def test_event_by_an_alias(event, alias):
 
 def test_a_log_without_names_says_what_has_them():
     """A kernel that is built without its symbols writes no names of functions."""
-    said = "# this log has no names of functions: --elf kernel.elf.full gives them\n"
+    said = "# this log has no names of functions; give them with --elf kernel.elf.full\n"
     parts = frames.read((GOLDEN / "small.log").read_bytes())
     assert said not in profile(frames.write(parts))[1]
     nameless = frames.write([(stream, b"" if stream == "S" else payload) for stream, payload in parts])

@@ -228,7 +228,7 @@ def test_a_pipe():
     done = cairn("top", "-", data=whole)
     assert done.returncode == 0 and b": ended, " in done.stdout
     done = cairn("top", "-", data=whole[:len(whole) // 2])
-    assert done.returncode == 1 and b"the line ended before the trace did" in done.stderr
+    assert done.returncode == 1 and b"the line ended before the end of the trace" in done.stderr
     assert b": broken off, " in done.stdout
     done = cairn("top", "-", data=b"no trace\n")
     assert done.returncode == 3 and b"not a trace" in done.stderr and done.stdout == b""
@@ -342,7 +342,7 @@ def test_keys(tmp_path, key, status):
     assert not termios.tcgetattr(terminal.fd)[3] & termios.ICANON
     os.write(terminal.fd, key)
     terminal.until(LEAVE)
-    terminal.until(b"switched out as")
+    terminal.until(b"state or reason")
     while b"\r\n\r\n" not in terminal.seen.split(LEAVE)[1][-8:]:
         terminal.more()
     assert termios.tcgetattr(terminal.fd)[3] == before[3]
@@ -408,12 +408,12 @@ def test_bad_input(tmp_path):
     """What is wrong is told with the path as it was given, in one line."""
     (tmp_path / "empty").write_bytes(b"")
     etl = SAMPLES / "cairn.etl"
-    for arguments, status, words in ((["--once", tmp_path / "empty"], 3, f"{tmp_path}/empty: is empty"),
+    for arguments, status, words in ((["--once", tmp_path / "empty"], 3, f"{tmp_path}/empty is empty"),
                                      ([tmp_path / "none"], 3, f"{tmp_path}/none: No such file"),
                                      ([], 2, "LOG"), (["--interval", "0", LIVE], 2, "--interval"),
-                                     ([f"{tmp_path}/none,123"], 2, "123: not a rate"),
+                                     ([f"{tmp_path}/none,123"], 2, "123: not a baud rate"),
                                      (["--once", tmp_path], 3, f"{tmp_path}: is a folder"),
-                                     ([etl], 3, f"{etl}: an ETL file, ")):
+                                     ([etl], 3, f"{etl}: this is an ETL file, ")):
         done = cairn("top", *arguments)
         assert done.returncode == status and done.stdout == b""
         assert errors_of(done).startswith("cairn") and words in errors_of(done)
@@ -441,4 +441,4 @@ def test_a_small_terminal(tmp_path):
     rows = re.sub(rb"\x1b\[\??\d*[A-Za-z]", b"", screen.split(b"\x1b[H")[1].split(b"\x1b[J")[0]).split(b"\r\n")
     assert len(rows) <= 12 and max(map(len, rows)) == 50
     assert rows[3].startswith(b"unknown: ") and rows[3].endswith(b">")
-    assert not any(row.startswith(b"switched out as") for row in rows)
+    assert not any(row.startswith(b"state or reason") for row in rows)

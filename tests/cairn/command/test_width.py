@@ -55,7 +55,7 @@ def test_what_cairn_grab_noted():
     assert not too_wide(brief) and not too_wide(whole)
     text, joined = text_of(brief), " ".join(text_of(whole).split())
     assert "cairn grab       1.2.3\n" in text and "libngtcp2" not in text
-    assert text.split("not known to this version\n")[1].split() == f"other.key={unknown}".split()
+    assert text.split("unknown to this version of cairn\n")[1].split() == f"other.key={unknown}".split()
     assert "recorded by cairn grab version 1.2.3 source Linux 6.12 on a processor" in joined
     assert f"map.101610x7f16c3c4c0000x7f16c3c510000x3000{name}" in joined.replace(" ", "")
 

@@ -46,7 +46,7 @@ def test_what_lies_behind_is_read(path):
         damaged[at:at + BUFFER_HEADER] = random.Random(seed).randbytes(BUFFER_HEADER)
         left, missing, done = told(bytes(damaged))
         assert left == told(bytes(empty))[0] and done.returncode == 1
-        message = f"buffer {found.index((at, size))}, at {at:#x}, has no header that can be: {size} bytes are not read"
+        message = f"buffer {found.index((at, size))}, at {at:#x}, has an impossible header; {size} bytes are not read"
         assert message in errors_of(done)
         assert {line["cpu"] for line in missing} >= {line["cpu"] for line in left}
         lost_some += left != whole
@@ -62,7 +62,7 @@ def test_several_and_the_last():
         data[at:at + BUFFER_HEADER] = bytes(BUFFER_HEADER)
     _, missing, done = told(bytes(data))
     both = sum(size for _, size in found[-2:])
-    assert done.returncode == 1 and f"has no header that can be: {both} bytes are not read" in errors_of(done)
+    assert done.returncode == 1 and f"has an impossible header; {both} bytes are not read" in errors_of(done)
     assert missing
 
 

@@ -25,7 +25,7 @@ def test_export_of_an_etl_file_and_to_nowhere(tmp_path):
     done = cairn("export", "--to", "etl", sample, "-o", tmp_path / "again.etl")
     assert done.returncode == 1 and b"already" in done.stderr and not (tmp_path / "again.etl").exists()
     done = cairn("export", "--to", "etl", GOLDEN / "small.log", "-o", tmp_path / "no" / "x.etl")
-    assert done.returncode == 3 and "is to be written to is not there" in errors_of(done)
+    assert done.returncode == 3 and "its folder does not exist" in errors_of(done)
     done = cairn("export", "--to", "etl", GOLDEN / "small.log", "-o", "/dev/full")
     assert done.returncode == 3 and b"No space" in done.stderr
 
@@ -35,7 +35,7 @@ def test_export_writes_over_etl_files_only(tmp_path):
     log, text, old = tmp_path / "x.log", tmp_path / "notes", tmp_path / "x.etl"
     log.write_bytes((GOLDEN / "small.log").read_bytes())
     text.write_bytes(b"notes\n")
-    for path, why in ((log, "is the log itself"), (text, "is there, and not of the format etl")):
+    for path, why in ((log, "is the log itself"), (text, "exists and is not a file of the format etl")):
         was = path.read_bytes()
         done = cairn("export", "--to", "etl", log, "-o", path)
         assert done.returncode == 2 and why in errors_of(done)

@@ -57,13 +57,13 @@ def test_a_thread_that_runs_and_is_not_told_of():
     at = places(data, 0x0503)[1]
     tid, = struct.unpack_from("<I", data, at + 4)
     _, failed, word, text = rule(changed(data, at + 4, words(tid + 1)))
-    assert failed and word == "FAILED" and f"thread {tid} runs, but is not told of" in text
+    assert failed and word == "FAILED" and f"thread {tid} runs, but has no start event" in text
 
 
 def test_a_thread_of_no_process():
     data = (GOLDEN / "windows-10240-64.etl").read_bytes()
     _, failed, _, text = rule(changed(data, places(data, 0x0503)[0], words(77)))
-    assert failed and re.search(r"thread \d+ of process 77, which is not told of", text)
+    assert failed and re.search(r"thread \d+ of process 77, which has no start event", text)
 
 
 def test_who_is_told_of_twice(strict):
@@ -74,21 +74,21 @@ def test_who_is_told_of_twice(strict):
     first, second = places(strict, 0x0504)[-2:]
     tid = strict[first + 4:first + 8]
     _, failed, _, text = rule(changed(strict, second + 4, tid))
-    assert failed and f"thread {struct.unpack('<I', tid)[0]} is told of twice at the end" in text
+    assert failed and f"thread {struct.unpack('<I', tid)[0]} is in the end rundown twice" in text
 
 
 def test_who_is_not_there_at_the_end(strict):
     at = places(strict, 0x0504)[-1]
     tid, = struct.unpack_from("<I", strict, at + 4)
     _, failed, _, text = rule(changed(strict, at + 4, words(7777)))
-    assert failed == 2 and f"thread {tid} neither ends nor is there at the end" in text
-    assert "thread 7777 is there at the end, but was not told of" in text
+    assert failed == 2 and f"thread {tid} neither ends nor is in the end rundown" in text
+    assert "thread 7777 is in the end rundown, but has no start event" in text
     at = places(strict, 0x0304)[-1]
     _, failed, _, text = rule(changed(strict, at + 8, words(9)))
-    assert failed == 2 and "process 4 neither ends nor" in text and "process 9 is there at the end" in text
+    assert failed == 2 and "process 4 neither ends nor" in text and "process 9 is in the end rundown" in text
     at = places(strict, 0x1404)[-1]
     _, failed, _, text = rule(changed(strict, at, struct.pack("<Q", 0x1000)))
-    assert failed == 2 and "the image at 0x1000 of process 0 is there at the end, but was" in text
+    assert failed == 2 and "the image at 0x1000 of process 0 is in the end rundown, but has" in text
 
 
 def lives(strict, first, *hooks):
@@ -104,14 +104,14 @@ def test_ids_are_used_again(strict):
     Who begins behind the last masks need not end."""
     for hooks, said in ((((0x0502, 5000),), None), (((0x0501, 5000), (0x0503, 5000), (0x0502, 5000)), None),
                         (((0x0501, 5000), (0x0502, 5000), (0x0501, 5000), (0x0502, 5000)), None),
-                        (((0x0501, 5000),), "thread 5000 neither ends nor is there at the end")):
+                        (((0x0501, 5000),), "thread 5000 neither ends nor is in the end rundown")):
         data = lives(strict, 0x0503, *hooks)
         gone = {struct.unpack_from("<I", strict, at + 4)[0] for at in places(strict, 0x0503)[-len(hooks):]}
         _, failed, _, text = rule(data)
         told = [line for line in text.splitlines() if "thread" in line and "CPU" not in line
                 and not any(f"thread {tid} " in line for tid in gone)]
         assert failed >= len(gone) and (any(said in line for line in told) if said else not told), told
-    for hooks, said in ((((0x0502, 5000),), "thread 5000 ends, but was not told of"), (((0x0501, 5000),), None),
+    for hooks, said in ((((0x0502, 5000),), "thread 5000 ends, but has no start event"), (((0x0501, 5000),), None),
                         (((0x0501, 5000), (0x0501, 5000)), "thread 5000 begins again, but has not ended"),
                         (((0x0501, 5000), (0x0504, 5000)), None)):
         _, failed, _, text = rule(lives(strict, 0x0504, *hooks))
@@ -124,13 +124,13 @@ def test_what_cannot_be_checked_says_why(strict):
     lost, mode = 0x48 + 0x20 + 0x30, 0x48 + 0x20 + 0x20
     for other, why in ((changed(data, lost, words(3)), "events are missing"),
                        (changed(data, mode, words(2)), "a circular file may have lost its beginning"),
-                       (changed(data, masks + 6, b"\x42\0"), "no 0005H tells which groups the session had")):
+                       (changed(data, masks + 6, b"\x42\0"), "no event 0005H says which groups the session had")):
         compared, failed, word, text = rule(other)
         assert (compared, failed, word) == (0, 0, "cannot be known here")
-        assert f"not checked who is told of: {why}" in text
+        assert f"not checked: {why}" in text
     other = data
     for hook in (0x0303, 0x0503, 0x0548):
         for at in places(data, hook):
             other = changed(other, at - (0x10 if hook == 0x0303 else 0x20) + 6, b"\x99\x7f")
-    assert "not checked who is told of: the file tells of no processes and threads" in rule(other)[3]
+    assert "not checked: the file has no start and end events of processes and threads" in rule(other)[3]
     assert rule(strict[:len(strict) // 2])[2] != "consistent"

@@ -79,7 +79,7 @@ def test_every_record_of_a_batch_is_counted(file):
     kind, other = ("compact", "full") if maker.compact else ("full", "compact")
     assert re.search(rf"^switches, {kind} +80   ", stat, re.M) and re.search(rf"^switches, {other} +none ", stat, re.M)
     assert f"\nevents {sum(len(b.events) for b in buffers):26}   in {len(buffers)} buffers\n" in stat
-    assert f"\nspin locks let go {len(maker.locks):15}   0529H" in stat
+    assert f"\nspin locks released {len(maker.locks):13}   0529H" in stat
 
 
 def test_the_times_of_cpus_and_threads(file):

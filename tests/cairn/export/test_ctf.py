@@ -125,7 +125,7 @@ def test_folders(tmp_path):
     for path in (other, file):
         done = cairn("export", "--to", "ctf", GOLDEN / "small.log", "-o", path)
         assert done.returncode == 2 and done.stderr.count(b"cairn: ") == 1 and \
-            b"not of the format ctf" in b" ".join(done.stderr.split())
+            b"not a file of the format ctf" in b" ".join(done.stderr.split())
     assert [path.name for path in other.iterdir()] == ["notes"] and file.read_bytes() == b"notes\n"
     assert cairn("export", "--to", "ctf", GOLDEN / "small.log").returncode == 2
 

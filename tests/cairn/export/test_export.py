@@ -14,7 +14,7 @@ SAMPLES = GOLDEN.parent.parent / "samples"
 LOGS = [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told"]
 LINE = re.compile(r" *(\d+\.\d{7}) +(\d+) (.) (.*)")
 SWITCH = re.compile(r"(?:idle|\S*:(\d+)) .*> (?:(unknown)|idle|\S*:(\d+))")
-KINDS = {" ": "switch", "*": "sample", ">": "sample", "=": "drain"}
+KINDS = {" ": "switch", "*": "sample", "@": "sample", "=": "drain"}
 
 
 def exported(log, *options):
@@ -35,7 +35,7 @@ def told(lines):
 def dumped(text):
     for line in text.splitlines():
         found = LINE.match(line)
-        if not found or found[3] not in " *>=+":
+        if not found or found[3] not in " *@=+":
             continue
         kind = KINDS.get(found[3], "other")
         left = SWITCH.match(found[4].strip()) if kind == "switch" else None
@@ -198,7 +198,7 @@ def test_files(tmp_path, form):
     for content in (b"notes\n", b"int main(void) { return 0; }\n", log):
         other.write_bytes(content)
         done = cairn("export", "--to", form, GOLDEN / "small.log", "-o", other)
-        assert done.returncode == 2 and f"not of the format {form}" in errors_of(done)
+        assert done.returncode == 2 and f"not a file of the format {form}" in errors_of(done)
         assert other.read_bytes() == content
     assert cairn("export", "--to", form, GOLDEN / "small.log", "-o", "/dev/full").returncode == 3
 

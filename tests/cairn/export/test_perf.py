@@ -289,4 +289,4 @@ def test_the_same_log_gives_the_same_bytes(tmp_path):
         assert cairn("export", "--to", "perf.data", GOLDEN / "bts.log", "-o", tmp_path / name).returncode == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     done = cairn("export", "--to", "perf.data", GOLDEN / "small.log", "-o", "/dev/null")
-    assert done.returncode == 2 and "is no file" in errors_of(done)
+    assert done.returncode == 2 and "is not a regular file" in errors_of(done)

@@ -241,6 +241,6 @@ def test_files(tmp_path):
         assert path.read_bytes() == export("perfetto", "small.log").stdout
     other.write_bytes(b"\n\x05notes")
     done = cairn("export", "--to", "perfetto", GOLDEN / "small.log", "-o", other)
-    assert done.returncode == 2 and "not of the format perfetto" in errors_of(done)
+    assert done.returncode == 2 and "not a file of the format perfetto" in errors_of(done)
     assert other.read_bytes() == b"\n\x05notes"
     assert cairn("export", "--to", "perfetto", GOLDEN / "small.log", "-o", "/dev/full").returncode == 3

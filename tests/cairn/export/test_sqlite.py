@@ -199,8 +199,8 @@ def test_a_database_of_others_is_kept(tmp_path):
         other.execute("CREATE TABLE notes (text)")
     before = path.read_bytes()
     done = cairn("export", "--to", "sqlite", GOLDEN / "small.log", "-o", path)
-    assert done.returncode == 2 and "not of the format sqlite" in errors_of(done) and path.read_bytes() == before
+    assert done.returncode == 2 and "not a file of the format sqlite" in errors_of(done) and path.read_bytes() == before
     done = cairn("export", "--to", "sqlite", GOLDEN / "small.log", "-o", "/dev/null")
-    assert done.returncode == 2 and "is no file" in errors_of(done)
+    assert done.returncode == 2 and "is not a regular file" in errors_of(done)
     done = cairn("export", "--to", "sqlite", "--thread", "8", GOLDEN / "small.log", "-o", tmp_path / "part.db")
     assert done.returncode == 2 and not (tmp_path / "part.db").exists()

@@ -178,7 +178,7 @@ def test_is_called_as_its_log():
     assert svg.find(f"{SVG}title").text == "small.log: script, 2026-11-21T02:10:59Z"
     assert texts(svg).startswith("small.log: script, 2026-11-21T02:10:59Z 2 CPUs, ")
     signs = "".join(next(g for g in svg.iter(f"{SVG}g") if g.get("id") == "signs").itertext())
-    assert all(words in signs for words in ("idle", "not known who ran", "missing", "PEBS record"))
+    assert all(words in signs for words in ("idle", "thread unknown", "missing", "PEBS record"))
 
 
 def went_wrong(svg):

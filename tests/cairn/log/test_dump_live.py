@@ -10,7 +10,7 @@ import frames
 from cairn_tool import GOLDEN, cairn, expect_text, patch, text_of, without
 
 LIVE = GOLDEN / "live.log"
-NOTE = b"note: 1 frame was cut short by what came in between, and came whole after it\n"
+NOTE = b"note: 1 frame was cut short by other output, and came whole later\n"
 LOST_HERE = 4  # in BufferFlag
 
 
@@ -48,7 +48,7 @@ def check(parts):
 
 def test_untouched():
     status, text = check(parts_of())
-    assert status == 0 and "live: 15 of 19 buffers came while the run went on\n" in text
+    assert status == 0 and "live: 15 of 19 buffers came during the run\n" in text
 
 
 def test_each_frame_that_is_missing_is_missed():
@@ -71,7 +71,7 @@ def test_other_counts(key, what):
     lie = b"%s=%d\n" % (key.encode(), value + 1)
     parts[i] = ("E", re.sub(rb"%s=\d+\n" % key.encode(), lie, parts[i][1]))
     status, text = check(parts)
-    assert status == 1 and f"{what}: {value} here, {value + 1} counted by the kernel" in text
+    assert status == 1 and f"{what}: {value} here, but the kernel counted {value + 1}" in text
     parts[i] = ("E", parts[i][1].replace(lie, b""))
     status, text = check(parts)
     assert status == 1 and f"{key.replace('end.live.b', 'end: live.b')}: missing or ill-formed" in text
@@ -118,7 +118,7 @@ def test_another_live_dump_behind_one_that_was_cut():
     log = frames.write(other[:second_header(parts) - 3]) + frames.write(parts)
     done = cairn("check", "-", data=log)
     assert done.returncode == 0 and "live: 15 of 19" in text_of(done)
-    assert b"holds several dumps; this is number 2" in done.stderr, done.stderr
+    assert b"the log has several dumps; this is dump 2" in done.stderr, done.stderr
 
 
 def test_cut_while_the_run_went_on():
@@ -126,9 +126,9 @@ def test_cut_while_the_run_went_on():
     parts = parts_of()
     cut = parts[:second_header(parts) - 3]
     done = cairn("dump", "-", data=frames.write(cut))
-    assert done.returncode == 1 and b"nothing says how many frames there were" in done.stderr
+    assert done.returncode == 1 and b"the number of frames is unknown" in done.stderr
     assert len(re.findall(r"^ +\d+\.\d{7} ", text_of(done), re.M)) > 300
-    assert b" trace frames, the others at its end" in cairn("info", "-", data=frames.write(cut)).stdout
+    assert b" trace frames; the others came at the end" in cairn("info", "-", data=frames.write(cut)).stdout
 
 
 def test_the_end_alone():

@@ -30,7 +30,7 @@ def test_another_build_is_refused(command, tmp_path):
     done = cairn(*command, "--elf", KERNEL, *out, SMALL)
     assert done.returncode == 2 and not done.stdout and not list(tmp_path.iterdir())
     assert "another build than the kernel of" in errors_of(done) and "small.log: build ID" in errors_of(done)
-    assert f"build ID {build_id()}, not 0011223344" in errors_of(done) and "or no --elf" in errors_of(done)
+    assert f"build ID {build_id()}, not 0011223344" in errors_of(done) and "or leave out --elf" in errors_of(done)
 
 
 def test_names_and_lines_of_its_own_build():
@@ -48,7 +48,7 @@ def test_nothing_to_compare_is_told():
 def test_lines_of_a_file_without_them():
     done = cairn("profile", "--per", "line", "--elf", cairn_boot.BUILD / "kernel.elf", "-", data=of_build(build_id()))
     assert done.returncode == 2 and not done.stdout
-    assert "has no line table: give kernel.elf.full" in errors_of(done)
+    assert "has no line table; give kernel.elf.full" in errors_of(done)
     full = cairn("profile", "--per", "line", "--elf", KERNEL, "-", data=of_build(build_id()))
     assert full.returncode == 0 and not full.stderr
 

@@ -72,7 +72,8 @@ def test_log_larger_than_the_address_space(tmp_path, limit):
     assert (tmp_path / "log").stat().st_size >= limit
 
 
-@pytest.mark.parametrize("command, words", [("locks", "no spin lock events "), ("bts", "no branch records in this ")])
+@pytest.mark.parametrize("command, words", [("locks", "no spin lock events in this "),
+                                            ("bts", "no branch records in this ")])
 def test_locks_and_branches_keep_what_they_show(command, words, tmp_path, limit):
     """Which is nothing here."""
     status, error, _ = measured([command, make(tmp_path / "log", 120000)], address_space=limit)
@@ -85,7 +86,8 @@ def test_a_page_has_a_limit(tmp_path):
     log.write_bytes((GOLDEN / "small.log").read_bytes())
     os.truncate(log, (256 << 20) + (1 << 20))
     done = cairn("export", "--to", "html", log, "-o", tmp_path / "page")
-    assert done.returncode == 1 and "a page is for logs of up to 256 MiB: choose a part by --from" in errors_of(done)
+    assert done.returncode == 1
+    assert "a page can show logs of up to 256 MiB; choose a part with --from" in errors_of(done)
     assert not (tmp_path / "page").exists()
     done = cairn("export", "--to", "html", "--cpu", "0", log, "-o", tmp_path / "page")
     assert (tmp_path / "page").exists(), errors_of(done)
@@ -142,8 +144,8 @@ def test_no_room_for_a_copy(tmp_path):
                           env={**os.environ, "TMPDIR": str(tmp_path / "nowhere")})
     assert done.returncode == 3 and not done.stdout
     assert errors_of(done) == (
-        f"cairn: standard input: no copy of it in {tmp_path}/nowhere, which it needs: "
-        "No such file or directory: set TMPDIR, or give a file")
+        f"cairn: standard input: cannot be copied to {tmp_path}/nowhere, as a pipe must be: "
+        "No such file or directory; set TMPDIR to another folder, or give a file")
 
     empty = subprocess.run([CAIRN, "stat", "-"], input=b"", capture_output=True, check=False,
                            env={**os.environ, "TMPDIR": str(tmp_path / "nowhere")})
@@ -160,5 +162,5 @@ def test_no_room_for_a_copy(tmp_path):
     done = subprocess.run([CAIRN, "stat", "-"], input=log, capture_output=True, check=False, preexec_fn=little_room,
                           env={**os.environ, "TMPDIR": str(tmp_path)})
     assert done.returncode == 3 and not done.stdout
-    assert "File too large: set TMPDIR, or give a file" in errors_of(done)
+    assert "File too large; set TMPDIR to another folder, or give a file" in errors_of(done)
     assert not list(tmp_path.iterdir())

@@ -12,22 +12,22 @@ import frames
 from cairn_tool import GOLDEN, cairn, events, machine_that_says, text_of, without
 from perfetto import Trace, packets_of
 
-MORE_ROOM = "trace.buffers= and trace.buffer_kib= give more room, fewer switches= need less"
+MORE_ROOM = "use more or larger buffers (trace.buffers=, trace.buffer_kib=), or fewer switches (switches=)"
 NO_ROOM = f"had no room in the trace buffers: {MORE_ROOM}"
 OVERWRITTEN = f"were overwritten by newer ones, as circular sessions do: {MORE_ROOM}"
-PEBS_FULL = "found their buffer full: more room above pebs.threshold= in pebs.records= keeps more"
+PEBS_FULL = "found their buffer full: leave more room above pebs.threshold= (pebs.records=)"
 LOSSES = {
     "small": [],
     "nods": [],
     "lost": [f"460 of 596 events (77.18 %), with 820 of 1000 records of switches, {NO_ROOM}",
              f"48 of 221 PEBS records (21.72 %) {PEBS_FULL}"],
     "circular": [f"407 of 519 events (78.42 %) {OVERWRITTEN}"],
-    "bts": ["33 of 424 branch records (7.78 %) found their buffer full: bts.records= gives more room"],
+    "bts": ["33 of 424 branch records (7.78 %) found their buffer full: use a larger buffer (bts.records=)"],
     "ring": ["172 of 364 branch records (47.25 %) were overwritten by newer ones, as bts=circular does: bts.records= "
-             "keeps more of them, bts=interrupt all"],
-    "hw": [f"an unknown number of PEBS records, beside 66 that are there, {PEBS_FULL}",
-           "an unknown number of branch records, beside 496 that are there, were overwritten by newer ones, as "
-           "bts=circular does: bts.records= keeps more of them, bts=interrupt all"],
+             "keeps more of them, bts=interrupt keeps all"],
+    "hw": [f"an unknown number of PEBS records, in addition to 66 recorded, {PEBS_FULL}",
+           "an unknown number of branch records, in addition to 496 recorded, were overwritten by newer ones, as "
+           "bts=circular does: bts.records= keeps more of them, bts=interrupt keeps all"],
 }
 
 
@@ -105,7 +105,7 @@ def test_another_session_and_its_own_buffers():
     losses = paragraphs(text_of(cairn("info", "--lost", "-", data=frames.write(parts))))
     [line] = [line for line in losses if line.startswith("session 2: ")]
     assert re.fullmatch(r"session 2: 7 of 28 events \(25.00 %\), with 0 of \d+ records of switches, had no room in the "
-                        r"trace buffers: more or larger buffers in session.N= keep more, fewer switches= need less",
+                        r"trace buffers: use more or larger buffers \(session.N=\), or fewer switches \(switches=\)",
                         line)
 
 
@@ -115,7 +115,7 @@ def test_etl_files(tmp_path):
     assert cairn("export", "--to", "etl", "--strict", GOLDEN / "lost.log", "-o", strict).returncode == 0
     assert cairn("export", "--to", "etl", GOLDEN / "lost.log", "-o", whole).returncode == 0
     assert paragraphs(text_of(cairn("info", strict))) == [
-        "460 events, as the file's header says: more or larger buffers of the logger keep more"]
+        "460 events, as the file's header says: give the logger more or larger buffers"]
     assert paragraphs(text_of(cairn("info", whole))) == LOSSES["lost"]
     assert paragraphs(text_of(cairn("info", GOLDEN / "windows-19041-64.etl"))) == []
 
@@ -126,7 +126,7 @@ def test_an_etl_file_that_is_cut(tmp_path):
     (tmp_path / "cut.etl").write_bytes(whole.read_bytes()[:100000])
     words = "4 of 5 buffers are missing or damaged in this file"
     info, stat, dump = (cairn(command, tmp_path / "cut.etl").stdout.decode() for command in ("info", "stat", "dump"))
-    assert paragraphs(info) == [f"{words}: who copied the file lost them: no option keeps more"]
+    assert paragraphs(info) == [f"{words}: they were lost when the file was copied; no option keeps more"]
     assert re.search("^  buffers missing +4   of 5, or damaged", stat, re.M)
     assert dump.startswith(f"# damaged: {words}: cairn check tells\n# where\n")
     assert "missing" not in "".join(text_of(cairn(command, whole)) for command in ("info", "stat", "dump"))
@@ -180,7 +180,7 @@ def test_drains_of_which_nothing_is_left():
     parts = frames.read((GOLDEN / "small.log").read_bytes())
     without(parts, lambda i, stream: stream == "T")
     text = text_of(cairn("stat", "-", data=frames.write(parts)))
-    assert re.search(r"^  PEBS records +none   the run had 39: no event here tells of them$", text, re.M), text
+    assert re.search(r"^  PEBS records +none   the run had 39, but no event shows them$", text, re.M), text
     assert re.search(r"^  PEBS records +none   no PEBS buffer was drained$",
                      text_of(cairn("stat", "--cpu", "0", GOLDEN / "locks.log")), re.M)
 
@@ -190,19 +190,19 @@ def test_what_is_missing_is_on_standard_output():
     damaged = GOLDEN.parent.parent / "samples" / "damaged.log"
     stat, info, check, lost = (cairn(*command, damaged).stdout.decode()
                                for command in (["stat"], ["info"], ["check"], ["info", "--lost"]))
-    for row in ("not here, 0525H +64   of 439 switches", "frames missing +4   of 72", "frames damaged +2 "):
+    for row in ("missing, 0525H +64   of 439 switches", "frames missing +4   of 72", "frames damaged +2 "):
         assert re.search(f"^  {row}", stat, re.M), stat
-    words = ("4 of 72 frames are missing in this log; of 439 switches 64 are not there: the line, or who copied the "
-             "log, lost them: no option keeps more")
+    words = ("4 of 72 frames are missing in this log; 64 of 439 switches are not there: they were lost on the line or "
+             "when the log was copied; no option keeps more")
     assert all(words in paragraphs(text) for text in (info, check, lost))
     assert re.search(r"^guest's verdict  pass$", info, re.M)
     whole = text_of(cairn("stat", damaged.with_name("plain.log")))
-    assert not re.search(r"^  (not here|frames)", whole, re.M)
+    assert not re.search(r"^  (missing,|frames)", whole, re.M)
 
 
 def test_whether_emulated_an_etl_file_does_not_tell():
     info = text_of(cairn("info", GOLDEN.parent.parent / "samples" / "cairn.etl"))
-    assert info.startswith("emulated         not told: an ETL file has no place for it\n")
+    assert info.startswith("emulated         unknown: an ETL file does not say\n")
 
 
 @pytest.mark.parametrize("log", ["circular", "lost"])
@@ -211,6 +211,7 @@ def test_frames_missing_where_the_session_lost_more(log):
     lines = (GOLDEN / f"{log}.log").read_bytes().splitlines(keepends=True)
     last = max(i for i, line in enumerate(lines) if line.startswith(b"~T"))
     said = paragraphs(text_of(cairn("info", "--lost", "-", data=b"".join(lines[:last] + lines[last + 1:]))))
-    words = r"1 of \d+ frames is missing in this log: the line, or who copied the log, lost them: no option keeps more"
+    words = (r"1 of \d+ frames is missing in this log: they were lost on the line or when the log was copied; "
+             r"no option keeps more")
     assert sum(bool(re.fullmatch(words, text)) for text in said) == 1
     assert not any("not there" in text for text in said)

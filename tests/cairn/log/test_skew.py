@@ -36,7 +36,8 @@ def said(path):
 def test_marked(log, value, cycles):
     path = log("machine.tsc_hz=2000000000", f"cpu.1.tsc_offset={value}")
     ahead, behind = (0, 1) if value.startswith("-") else (1, 0)
-    line = f"clocks: CPU {ahead}'s is up to {cycles} cycles ({cycles / 2000:.1f} us) ahead of CPU {behind}'s: "
+    line = (f"clocks: the TSC of CPU {ahead} is up to {cycles} cycles ({cycles / 2000:.1f} us) "
+            f"ahead of that of CPU {behind}; ")
     assert all(text and text.startswith(line) for text in said(path)), said(path)
     assert cairn("check", path).returncode == 0
 

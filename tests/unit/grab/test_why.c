@@ -138,14 +138,13 @@ static void test_throttled(void **state)
     drain(0, 1, 32, 2, 32, 6400);
     throttled = 2;
     char *text = said(true);
-    expect(text,
-           "Linux throttled events with PEBS 2 times: an event that had too many interrupts\nin a tick stood still");
+    expect(text, "Linux throttled events with PEBS 2 times: an event with too many interrupts in a\ntick is paused");
     expect(text, "kernel.perf_event_max_sample_rate=1000000");
     expect(text, "  lost       no record, but samples: Linux may have throttled the event (above)\n");
     free(text);
     throttled = UINT64_MAX;
     text = said(true);
-    expect(text, "Whether Linux throttled events, so that samples are missing, is unknown.\n");
+    expect(text, "It is unknown whether Linux throttled events and samples are missing.\n");
     free(text);
 }
 
@@ -295,7 +294,7 @@ static void test_a_drain_is_missing(void **state)
     enable(1, 0, &attr);
     drain(1, 10, 32, 2, 3200, 6400);
     char *text = said(true);
-    expect(text, "  lost       unknown: of 1 drains not all was copied");
+    expect(text, "  lost       unknown: 1 drains were copied only in part");
     free(text);
 }
 
@@ -309,8 +308,8 @@ static void test_no_pebs(void **state)
     enable(0, 0, &plain);
     refused = 0;
     char *text = said(true);
-    expect(text, "\ninstructions:u\n  PEBS       no: it has no :p, so its samples come by interrupts\n");
-    expect(text, "  to change  put a p behind instructions:u\n");
+    expect(text, "\ninstructions:u\n  PEBS       no: without :p its samples come by interrupts\n");
+    expect(text, "  to change  add a p after instructions:u\n");
     free(text);
     refused = EINVAL;
     enable(2, 0, &silent);
@@ -331,7 +330,7 @@ static void test_unknown(void **state)
     drain(0, 1, 32, DS_BIT(32), 3200, 6400);
     char *text = said(true);
     expect(text, "\nan event\n  PEBS       yes\n  counter    fixed 0\n  records    1 of 32 bytes: basic\n");
-    expect(text, "  to change  unknown: Linux did not tell what its counter counts\n");
+    expect(text, "  to change  unknown: Linux did not say what its counter counts\n");
     free(text);
 }
 

@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "tools/cairn/base/pager.h"
 
 enum { AUTO, ALWAYS, NEVER };
 const char *const cairn_colour_names[] = {"auto", "always", "never", NULL};
@@ -15,7 +16,7 @@ static bool wanted(FILE *to)
     const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
     if (cairn_colour_when != AUTO)
         return cairn_colour_when == ALWAYS;
-    return !(no && *no) && terminal && strcmp(terminal, "dumb") != 0 && isatty(fileno(to));
+    return !(no && *no) && terminal && strcmp(terminal, "dumb") != 0 && cairn_pager_or_terminal(to);
 }
 
 const char *cairn_colour(FILE *to, enum cairn_colour colour)

@@ -47,7 +47,7 @@ void cairn_file_error(const char *path, int error)
     if (!*path)
         cairn_error("the name of a file is empty");
     else if (error == -EISDIR)
-        cairn_error("%s: is a folder: a file is needed (babeltrace2 reads a folder of CTF)", path);
+        cairn_error("%s: is a folder; give a file (babeltrace2 reads a folder of CTF)", path);
     else
         cairn_error("%s: %s", path, strerror(-error));
 }

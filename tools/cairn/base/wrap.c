@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "tools/cairn/base/pager.h"
 
 /* The first part of a word that has no room on a line of its own: up to a comma, plus or bar, else as much as fits. */
 static uint32_t part_of(struct cairn_slice word, uint32_t room)
@@ -53,7 +54,7 @@ void cairn_wrap_words(FILE *to, unsigned at, unsigned indent, struct cairn_slice
 bool cairn_wraps(FILE *to)
 {
     const char *columns = getenv("COLUMNS");
-    return (columns && *columns) || isatty(fileno(to));
+    return (columns && *columns) || cairn_pager_or_terminal(to);
 }
 
 void cairn_wrap_for(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text)

@@ -268,7 +268,7 @@ static void compare_rest(struct walk *w)
         int64_t time = trace_clock_units(&check->log->session.clock, e.tsc);
         if (!hole_before(w))
             cairn_fail(check, CAIRN_RULE_TRUTH_LIVE, w->n, &time,
-                       "an event (%s) of the truth is not in the trace, and nothing was lost there",
+                       "an event of the truth (%s) is missing from the trace, although nothing was lost there",
                        cairn_live_name(e.kind));
     }
     for (bool first = true; event_at(w); skip_events(w, true), first = false) {
@@ -276,7 +276,7 @@ static void compare_rest(struct walk *w)
         check->uncompared_live++;
         /* A panic may have stopped the CPU between the two. */
         if (!w->truth.gap && !(first && last && check->log->panic))
-            cairn_fail(check, CAIRN_RULE_TRUTH_LIVE, w->n, &w->live.time, "an event (%s) that is not in the truth",
+            cairn_fail(check, CAIRN_RULE_TRUTH_LIVE, w->n, &w->live.time, "the truth does not have this event (%s)",
                        cairn_live_name(w->live.kind));
     }
 }

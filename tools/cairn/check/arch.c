@@ -33,8 +33,7 @@ static void check_position(const struct cairn_drained *w, const struct cairn_epo
     const struct cairn_buffer b = cairn_epoch_buffer(e);
     const uint64_t room = b.maximum - b.base, wr = b.index - b.base, thresh = b.threshold - b.base;
     if (!b.base || b.base & (room - 1))
-        FAIL(w, &e->time, "the buffer at 0x%" PRIx64 " does not lie at a multiple of its %" PRIu64 " bytes", b.base,
-             room);
+        FAIL(w, &e->time, "the buffer at 0x%" PRIx64 " is not aligned to its size of %" PRIu64 " bytes", b.base, room);
     if (wr > room)
         FAIL(w, &e->time, "WR, 0x%" PRIx64 ", is beyond the buffer's %" PRIu64 " bytes", wr, room);
     if (thresh > room)
@@ -43,10 +42,10 @@ static void check_position(const struct cairn_drained *w, const struct cairn_epo
         FAIL(w, &e->time, "the threshold, 0x%" PRIx64 ", is not %" PRIu64 " %s above the base", thresh, k->threshold.is,
              cairn_plural(k->threshold.is, "record", "records"));
     if (k->buffer_bytes.known && room > k->buffer_bytes.is)
-        FAIL(w, &e->time, "IA32_PEBS_BASE says %" PRIu64 " bytes, this CPU's buffer has %" PRIu64, room,
+        FAIL(w, &e->time, "IA32_PEBS_BASE gives %" PRIu64 " bytes, but this CPU's buffer has %" PRIu64, room,
              k->buffer_bytes.is);
     if (k->physical.known && b.base != k->physical.is)
-        FAIL(w, &e->time, "IA32_PEBS_BASE says 0x%" PRIx64 ", this CPU's buffer lies at 0x%" PRIx64, b.base,
+        FAIL(w, &e->time, "IA32_PEBS_BASE is 0x%" PRIx64 ", but this CPU's buffer is at 0x%" PRIx64, b.base,
              k->physical.is);
 }
 
@@ -67,7 +66,7 @@ static void check_contents(struct cairn_drained *w, const struct cairn_epoch *e,
     else if (!panic && !refused && on && full != (e->lost != 0))
         FAIL(w, &e->time, "FULL is %d, but %s lost", full, e->lost ? "records are" : "no record is");
     if (unknown && on && !panic && cairn_log_modelled(w->check->log))
-        FAIL(w, &e->time, "how many were lost is unknown, but %s", "the model counts them");
+        FAIL(w, &e->time, "the number of lost records is unknown, but %s", "the model counts them");
     w->last_wr = wr;
 }
 
@@ -77,10 +76,10 @@ static void check_groups(const struct cairn_drained *w, const struct cairn_epoch
     const struct cairn_pebs_keys *k = &w->keys;
     const uint64_t groups = cfg_c & IA32_PMC_CFG_C_GROUPS, caps = cpuid_23h_4_groups((uint32_t)k->caps.is);
     if (k->caps.known && cfg_c & (IA32_PMC_CFG_C_GROUPS | IA32_PMC_CFG_C_CNTR_ALLOW) & ~caps)
-        FAIL(w, &e->time, "%s, 0x%" PRIx64 ", has bits that CPUID.23H.4 has not, 0x%" PRIx64, name, cfg_c,
+        FAIL(w, &e->time, "%s, 0x%" PRIx64 ", has bits that CPUID.23H.4 does not list, 0x%" PRIx64, name, cfg_c,
              cfg_c & (IA32_PMC_CFG_C_GROUPS | IA32_PMC_CFG_C_CNTR_ALLOW) & ~caps);
     if (k->groups.known && cfg_c & IA32_PMC_CFG_C_EN && groups != k->groups.is)
-        FAIL(w, &e->time, "%s asks for groups 0x%" PRIx64 ", but they are to be 0x%" PRIx64, name, groups,
+        FAIL(w, &e->time, "%s asks for groups 0x%" PRIx64 ", but it should ask for 0x%" PRIx64, name, groups,
              k->groups.is);
 }
 
@@ -96,7 +95,7 @@ static void check_counter(const struct cairn_drained *w, const struct cairn_epoc
         return;
     if (!(cfg_c & IA32_PMC_CFG_C_EN) != (!c || c->plain))
         FAIL(w, &e->time, "%s, 0x%" PRIx64 ": PEBS is %s, but the counter %s", name, cfg_c,
-             cfg_c & IA32_PMC_CFG_C_EN ? "on" : "off", c && !c->plain ? "writes records" : "writes none");
+             cfg_c & IA32_PMC_CFG_C_EN ? "on" : "off", c && !c->plain ? "writes records" : "writes no records");
     if (!cairn_right_reset(w, c, reload))
         FAIL(w, &e->time, "%s: its reload value, 0x%" PRIx64 ", is not that of %s", name, reload,
              c && !c->plain ? "its period" : "a counter without PEBS, 0");
@@ -223,9 +222,9 @@ static void check_wanted(const struct cairn_reader *w, const struct cairn_record
         if (c->counters & DS_BIT(n) && !(cairn_arch_cfg_c(e, n) & IA32_PMC_CFG_C_EN))
             FAIL_RECORD(w, r, "it names %s%u, whose CFG_C has PEBS off", COUNTER_NAME(n));
     if (c->groups != wanted)
-        FAIL_RECORD(w, r, "groups 0x%" PRIx64 ", but by CFG_C they are 0x%" PRIx64, c->groups, wanted);
+        FAIL_RECORD(w, r, "groups 0x%" PRIx64 ", but CFG_C asks for 0x%" PRIx64, c->groups, wanted);
     if (c->groups & IA32_PMC_CFG_C_CNTR && c->masks != masks_wanted(e, c->groups))
-        FAIL_RECORD(w, r, "it shows counters 0x%" PRIx64 ", but by CFG_C it has to show 0x%" PRIx64, c->masks,
+        FAIL_RECORD(w, r, "it shows counters 0x%" PRIx64 ", but CFG_C asks for 0x%" PRIx64, c->masks,
                     masks_wanted(e, c->groups));
 }
 

@@ -60,7 +60,7 @@ static void find_reason(struct cairn_batches *w, const struct cairn_switch *next
     else if (next->old_tid && w->table.tid_table[CCSWAP_TIDS - 1] && slot_of(&w->table, next->old_tid) == CCSWAP_TIDS)
         reason = CCSWAP_CLOSE_TIDS;
     else {
-        FAIL(w, CAIRN_RULE_BATCHES, &next->time, "the batch before was closed, and could have taken this switch");
+        FAIL(w, CAIRN_RULE_BATCHES, &next->time, "the previous batch was closed, although it had room for this switch");
         return;
     }
     w->check->closed[w->n][reason]++;
@@ -82,7 +82,7 @@ void cairn_batches_next(struct cairn_batches *w, const struct cairn_event *e)
     cairn_cursor_begin(&c, w->check->log, &alone, true);
     w->check->compared[CAIRN_RULE_BATCHES]++;
     if (w->has_last && first < w->last)
-        FAIL(w, CAIRN_RULE_TIMES, &first, "a batch begins before the switch before it");
+        FAIL(w, CAIRN_RULE_TIMES, &first, "a batch begins earlier than the previous switch");
     while (cairn_cursor_next(&c, &sw)) {
         uint64_t delta = (uint64_t)sw.time - (uint64_t)time;
         w->check->compared[CAIRN_RULE_TIMES]++;

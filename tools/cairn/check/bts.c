@@ -39,16 +39,16 @@ static void check_number(struct walk *w)
     const struct cairn_bts_drain *d = w->drain, *last = w->has_last ? &w->last : NULL;
     bool start = d->reason == CAIRN_DS_START;
     if (d->reason < CAIRN_DS_START || d->reason > CAIRN_DS_SOFTWARE)
-        FAIL(w, "no reason has the number %u", d->reason);
+        FAIL(w, "reason %u does not exist", d->reason);
     if (!last && !w->hole && !start)
         FAIL(w, "epoch %" PRIu32 " ends, but no event says that it began", d->number);
     if (!last || w->hole)
         return;
     uint32_t expected = last->number + (last->reason != CAIRN_DS_START);
     if (start != (last->reason == CAIRN_DS_STOP) || d->number != expected)
-        FAIL(w, "epoch %" PRIu32 " where %" PRIu32 " should be", d->number, expected);
+        FAIL(w, "epoch %" PRIu32 ", but %" PRIu32 " was expected", d->number, expected);
     if (d->tsc < last->tsc)
-        FAIL(w, "a drain before the one before it");
+        FAIL(w, "a drain is earlier than the previous drain");
 }
 
 /* The area as the driver set it up, and the index within it. One slack record lies beyond the maximum. */
@@ -69,13 +69,13 @@ static void check_area(struct walk *w)
     uint64_t lost = w->drain->lost;
     bool full = w->drain->record_bytes + UINT64_C(1) >= maximum - base;
     if (!cairn_log_modelled(w->check->log) && lost != CAIRN_DS_LOST_UNKNOWN && (lost || full))
-        FAIL(w, "%" PRIu64 " %s lost: of a processor's full buffer nobody knows", lost,
+        FAIL(w, "%" PRIu64 " %s lost, but a processor does not count what a full buffer loses", lost,
              cairn_plural(lost, "record", "records"));
     if (w->drain->interrupting ? threshold > maximum : threshold <= maximum)
-        FAIL(w, "threshold 0x%" PRIx64 " with maximum 0x%" PRIx64, threshold, maximum);
+        FAIL(w, "threshold 0x%" PRIx64 " does not fit maximum 0x%" PRIx64, threshold, maximum);
     bool senseless = index < base || index > maximum - 1 + CAIRN_BTS_BYTES || (index - base) % CAIRN_BTS_BYTES;
     if (senseless && (w->drain->lost != CAIRN_DS_LOST_UNKNOWN || w->drain->record_bytes))
-        FAIL(w, "the index 0x%" PRIx64 " is at no record, but the drain believed it", index);
+        FAIL(w, "the index 0x%" PRIx64 " is not at a record, but the drain used it", index);
 }
 
 /* From the base up to the index; or, round the end of the buffer, from the index to the end and from the base on. */
@@ -94,7 +94,7 @@ static void check_places(struct walk *w)
             round = false;
         }
         if (part->address != expected)
-            FAIL(w, "records at 0x%" PRIx64 ", not 0x%" PRIx64, part->address, expected);
+            FAIL(w, "records are at 0x%" PRIx64 ", not at 0x%" PRIx64, part->address, expected);
         last = part->address;
         expected = part->address + (uint64_t)part->count * CAIRN_BTS_BYTES;
     }
@@ -144,7 +144,8 @@ static void check_threads(struct walk *w)
             found = sw.old_tid == w->drain->tid;
         }
         if (!found && (seen || !hole))
-            FAIL(w, "thread %" PRIu32 "'s branches end at a switch, but it is not the one that leaves", w->drain->tid);
+            FAIL(w, "the branches of thread %" PRIu32 " end at a switch, but another thread leaves there",
+                 w->drain->tid);
     }
 }
 
@@ -276,6 +277,6 @@ void cairn_check_branches(struct cairn_check *check, uint32_t cpu)
     bool whole = !c->holes.count && c->piece_count && !cairn_check_end_unknown(check->log, c);
     if (missing && whole && !check->log->panic)
         cairn_fail(check, CAIRN_RULE_TRUTH_BRANCHES, (int)cpu, NULL,
-                   "%" PRIu64 " %s of the truth not in the trace, and nothing was lost", missing,
+                   "%" PRIu64 " %s of the truth missing from the trace, although nothing was lost", missing,
                    cairn_plural(missing, "epoch", "epochs"));
 }

@@ -10,7 +10,7 @@ static void expect(struct cairn_check *check, int cpu, const char *what, uint64_
 {
     check->compared[CAIRN_RULE_COUNTS]++;
     if (is != should)
-        cairn_fail(check, CAIRN_RULE_COUNTS, cpu, NULL, "%s: %" PRIu64 " here, %" PRIu64 " counted by the kernel", what,
+        cairn_fail(check, CAIRN_RULE_COUNTS, cpu, NULL, "%s: %" PRIu64 " here, but the kernel counted %" PRIu64, what,
                    is, should);
 }
 

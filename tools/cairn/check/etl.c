@@ -249,7 +249,7 @@ static void finish(struct cairn_check *check, const struct story *s, struct life
     char who[CAIRN_SHOWN];
     const struct part *p = last->stretch ? &s->parts[last->class].items[last->stretch - 1] : NULL;
     if (p && l->began && p->over && p->told_end && l->began->time < p->ending)
-        FAIL(check, l->began, "%s neither ends nor is there at the end", name(who, last));
+        FAIL(check, l->began, "%s neither ends nor is in the end rundown", name(who, last));
     *l = (struct life){0};
 }
 
@@ -260,7 +260,7 @@ static void check_unseen(struct cairn_check *check, struct story *s, const struc
     if (i->class == CAIRN_CLASS_IMAGE && !image_told_start(s, i))
         s->unknown++;
     else
-        FAIL(check, i, "%s %s, but was not told of", name(who, i), what);
+        FAIL(check, i, "%s %s, but has no start event", name(who, i), what);
 }
 
 static void step(struct cairn_check *check, struct story *s, struct life *l, const struct item *i)
@@ -282,9 +282,9 @@ static void step(struct cairn_check *check, struct story *s, struct life *l, con
         break;
     default:
         if (l->left)
-            FAIL(check, i, "%s is told of twice at the end", name(who, i));
+            FAIL(check, i, "%s is in the end rundown twice", name(who, i));
         else if (!l->began)
-            check_unseen(check, s, i, "is there at the end");
+            check_unseen(check, s, i, "is in the end rundown");
         *l = (struct life){.left = true};
     }
 }
@@ -310,7 +310,7 @@ static void check_lives(struct cairn_check *check, struct story *s)
         step(check, s, &life, i);
         if (i->class == CAIRN_CLASS_THREAD && told_start(s, CAIRN_CLASS_PROCESS, i->process_stretch) &&
             life.began == i && !find(s, CAIRN_CLASS_PROCESS, i->pid))
-            FAIL(check, i, "thread %" PRIu32 " of process %" PRIu32 ", which is not told of", i->id, i->pid);
+            FAIL(check, i, "thread %" PRIu32 " of process %" PRIu32 ", which has no start event", i->id, i->pid);
     }
     if (last)
         finish(check, s, &life, last);
@@ -339,7 +339,7 @@ static void check_runs(struct cairn_check *check, const struct story *s, uint32_
         return;
     check->compared[CAIRN_RULE_RUNDOWN]++;
     if (!find(s, CAIRN_CLASS_THREAD, tid))
-        cairn_fail(check, CAIRN_RULE_RUNDOWN, (int)cpu, &time, "thread %" PRIu32 " runs, but is not told of", tid);
+        cairn_fail(check, CAIRN_RULE_RUNDOWN, (int)cpu, &time, "thread %" PRIu32 " runs, but has no start event", tid);
 }
 
 static void check_switches(struct cairn_check *check, const struct story *s, uint32_t n, bool compact)
@@ -366,15 +366,15 @@ static const char *why_not(const struct cairn_check *check, const struct story *
     for (uint32_t n = 0; n < check->log->cpus; n++)
         gaps |= check->log->cpu[n].holes.count != 0;
     if (!s->any[CAIRN_CLASS_PROCESS] && !s->any[CAIRN_CLASS_THREAD])
-        return "not checked who is told of: the file tells of no processes and threads";
+        return "not checked: the file has no start and end events of processes and threads";
     if (!s->masks)
-        return "not checked who is told of: no 0005H tells which groups the session had";
+        return "not checked: no event 0005H says which groups the session had";
     if (gaps)
-        return "not checked who is told of: events are missing";
+        return "not checked: events are missing";
     if (etl->header.log_file_mode & ETL_MODE_CIRCULAR)
-        return "not checked who is told of: a circular file may have lost its beginning";
+        return "not checked: a circular file may have lost its beginning";
     if (etl->header.log_file_mode & ETL_MODE_BUFFERING)
-        return "not checked who is told of: a session kept in memory may have lost its beginning";
+        return "not checked: a session kept in memory may have lost its beginning";
     return NULL;
 }
 
@@ -398,7 +398,7 @@ void cairn_check_etl_rundown(struct cairn_check *check)
         }
         check->rundown_unknown = s.unknown;
         if (s.unknown && !check->compared[CAIRN_RULE_RUNDOWN])
-            check->no_rundown = "not checked who is told of: no event (DCStart) tells who was there at the start";
+            check->no_rundown = "not checked: no DCStart event lists what was running at the start";
     }
     free(s.list.items);
     for (unsigned class = 0; class < CAIRN_STRETCHES; class ++)

@@ -27,17 +27,17 @@ static void check_event(struct cairn_check *check, uint32_t n, const struct cair
 #define FAIL(...) cairn_fail(check, CAIRN_RULE_LOCKS, (int)n, &event->time, __VA_ARGS__)
     check->compared[CAIRN_RULE_LOCKS]++;
     if ((e.flags & WMI_SPINLOCK_MODE_MASK) >= SPINLOCK_MODES)
-        FAIL("no AcquireMode has the number %u", e.flags & WMI_SPINLOCK_MODE_MASK);
+        FAIL("AcquireMode %u does not exist", e.flags & WMI_SPINLOCK_MODE_MASK);
     if (e.acquire_depth < 1 || e.acquire_depth > TRACE_SPINLOCK_DEPTH)
         FAIL("AcquireDepth is %u, not 1 to %u", e.acquire_depth, TRACE_SPINLOCK_DEPTH);
     if (own && memcmp(e.reserved, zero, sizeof(zero)) != 0)
         FAIL("Reserved is not 0");
     if (e.release_time < e.acquire_time || (own && e.release_time < *last))
-        FAIL("released before it was acquired, or before the event before");
+        FAIL("released before it was acquired, or earlier than the previous event");
     if (log->session.known && event->time < trace_clock_units(&log->session.clock, e.release_time))
         FAIL("the event's time is before its ReleaseTime");
     if (own && cairn_lock_sampling(log, n, event, &s) && !cairn_lock_rules(&s, &e))
-        FAIL("no rule of the sampling wants it");
+        FAIL("no sampling rule selects it");
     *last = e.release_time;
 #undef FAIL
 }
@@ -50,7 +50,7 @@ static void check_configs(struct cairn_check *check, uint32_t n)
         const struct cairn_lock_config *c = &cpu->locks.configs.items[i];
         check->compared[CAIRN_RULE_LOCKS]++;
         if (!c->is.contention_sample_rate || !c->is.acquire_sample_rate || !c->is.spin_threshold)
-            cairn_fail(check, CAIRN_RULE_LOCKS, (int)n, &c->time, "a rate or threshold of 0");
+            cairn_fail(check, CAIRN_RULE_LOCKS, (int)n, &c->time, "a rate or threshold is 0");
     }
 }
 
@@ -82,7 +82,7 @@ void cairn_check_locks(struct cairn_check *check, uint32_t n)
     free(w);
     check_configs(check, n);
     if (any)
-        cairn_fail(check, CAIRN_RULE_LOCKS, (int)n, &first, "no 0F4BH says that spin locks are traced here");
+        cairn_fail(check, CAIRN_RULE_LOCKS, (int)n, &first, "no event 0F4BH says that spin locks are traced here");
 }
 
 #define HOLDS_MAX 256u /* far more than a CPU ever holds */
@@ -294,7 +294,7 @@ static void pass_events(struct replay *r, uint64_t tsc)
         if (r->unsure)
             r->check->uncompared_locks++;
         else
-            FAIL(r, &event->time, "an event of 0x%" PRIx64 ", but no such release is in the truth",
+            FAIL(r, &event->time, "an event of lock 0x%" PRIx64 ", but the truth has no such release",
                  e.spin_lock_address);
     }
 }
@@ -307,8 +307,8 @@ static void no_event(struct replay *r, const struct hold *h, const struct cairn_
         return;
     }
     if (rules && !hole_here(r))
-        FAIL(r, &time, "the release of 0x%" PRIx64 " after %" PRIu64 " cycles is no event, but should be", t->lock,
-             t->tsc - h->tsc);
+        FAIL(r, &time, "the release of 0x%" PRIx64 " after %" PRIu64 " cycles has no event, but should have one",
+             t->lock, t->tsc - h->tsc);
     r->check->compared[CAIRN_RULE_TRUTH_LOCKS]++;
 }
 
@@ -318,7 +318,8 @@ static void released(struct replay *r, const uint8_t *record)
     memcpy(&t, record, sizeof(t));
     int64_t time = trace_clock_units(&r->log->session.clock, t.tsc);
     if (r->tid != CAIRN_NO_TID && t.tid != r->tid)
-        FAIL(r, &time, "thread %" PRIu32 " lets go of 0x%" PRIx64 ", but %" PRIu32 " runs here", t.tid, t.lock, r->tid);
+        FAIL(r, &time, "thread %" PRIu32 " releases 0x%" PRIx64 ", but thread %" PRIu32 " runs here", t.tid, t.lock,
+             r->tid);
     pass_events(r, t.tsc);
     struct hold *h = find(r, t.lock);
     if (!h)
@@ -337,8 +338,8 @@ static void released(struct replay *r, const uint8_t *record)
         if (!h->tracked || !session || (!rules && !r->unsure))
             FAIL(r, &event->time, "an event of 0x%" PRIx64 ": %s", t.lock,
                  !h->tracked ? "it is not tracked"
-                 : !session  ? "the session does not want it"
-                             : "it is sampled out");
+                 : !session  ? "the session does not trace it"
+                             : "no sampling rule selects it");
         if (r->unsure) /* its depth, which is not known, is not compared */
             should.acquire_depth = e.acquire_depth;
         compare(r, event, &e, &should);
@@ -354,7 +355,7 @@ static void released(struct replay *r, const uint8_t *record)
 static void compare_counts(struct replay *r)
 {
     static const char *const what[5] = {"contended acquisitions", "uncontended acquisitions", "releases of spin locks",
-                                        "releases the sampling wants", "untracked acquisitions"};
+                                        "releases that the sampling selects", "untracked acquisitions"};
     const struct cairn_cpu_end *e = &r->cpu->end;
     if (r->unsure || !r->check->whole || !e->locks_known || r->log->panic)
         return;
@@ -362,7 +363,7 @@ static void compare_counts(struct replay *r)
         r->check->compared[CAIRN_RULE_COUNTS]++;
         if (e->locks[i] != r->sum[i] && (i != 3 || r->fixed))
             cairn_fail(r->check, CAIRN_RULE_COUNTS, (int)r->n, NULL,
-                       "%s: %" PRIu64 " in the truth, %" PRIu64 " counted by the kernel", what[i], r->sum[i],
+                       "%s: %" PRIu64 " in the truth, but the kernel counted %" PRIu64, what[i], r->sum[i],
                        e->locks[i]);
     }
 }

@@ -45,14 +45,14 @@ static void compare(struct walk *w, const struct cairn_record *r, const struct c
         FAIL(w, &e->time, "a record of %" PRIu32 " bytes, but PebsIndex moves by %" PRIu64, r->size,
              stored->after - stored->before);
     if (r->ip != (r->after ? e->head.next_ip : e->head.ip))
-        FAIL(w, &e->time, "the record is of 0x%" PRIx64 ", its entry of another instruction", r->ip);
+        FAIL(w, &e->time, "the record names 0x%" PRIx64 ", but its entry names another instruction", r->ip);
     if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_RIP, &v) && v != e->head.next_ip)
-        FAIL(w, &e->time, "the record goes on at 0x%" PRIx64 ", its entry elsewhere", v);
+        FAIL(w, &e->time, "the record continues at 0x%" PRIx64 ", but its entry elsewhere", v);
     if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &v) &&
         v != cairn_counters_unpack(stored->counters))
-        FAIL(w, &e->time, "record and entry name other counters");
+        FAIL(w, &e->time, "record and entry name different counters");
     if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_TSC, &v) && v != e->head.tsc)
-        FAIL(w, &e->time, "record and entry have other times");
+        FAIL(w, &e->time, "record and entry have different times");
 }
 
 /* The record at hand. NULL: there is none any more. */
@@ -72,7 +72,7 @@ static void pass_records(struct walk *w, uint32_t epoch, uint64_t index)
     const struct cairn_record *r;
     for (; (r = record_at(w)) != NULL && before(r, epoch, index); w->record++)
         if (!w->gap && r->index != CAIRN_NO_INDEX)
-            FAIL(w, &r->time, "no entry tells of the record at 0x%" PRIx64 " of epoch %" PRIu32, r->address, r->epoch);
+            FAIL(w, &r->time, "no entry describes the record at 0x%" PRIx64 " of epoch %" PRIu32, r->address, r->epoch);
 }
 
 static void check_stored(struct walk *w, const struct cairn_logged *e, const struct cairn_model_action *stored)
@@ -84,7 +84,7 @@ static void check_stored(struct walk *w, const struct cairn_logged *e, const str
         compare(w, r, e, stored);
         w->record++;
     } else if (w->whole && !w->check->log->panic) { /* a panic leaves records in buffers it could not drain */
-        FAIL(w, &e->time, "an entry tells of a record at 0x%" PRIx64 ", but there is none", stored->before);
+        FAIL(w, &e->time, "an entry describes a record at 0x%" PRIx64 ", but there is none", stored->before);
     }
     w->gap = false;
 }

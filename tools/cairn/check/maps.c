@@ -22,8 +22,8 @@ static void compare(struct cairn_check *check, uint32_t cpu, const struct cairn_
     check->compared[CAIRN_RULE_MAPS]++;
     if (!cairn_mappings_at(maps, process, r->ip))
         cairn_fail(check, CAIRN_RULE_MAPS, (int)cpu, &r->time,
-                   "0x%" PRIx64 ": instruction 0x%" PRIx64 " is in no code of process %" PRIu64, r->address, r->ip,
-                   process);
+                   "0x%" PRIx64 ": instruction 0x%" PRIx64 " is in no mapped code of process %" PRIu64, r->address,
+                   r->ip, process);
 }
 
 void cairn_check_maps(struct cairn_check *check)

@@ -71,7 +71,7 @@ static void check_area(const struct cairn_drained *w, const struct cairn_epoch *
              maximum);
     if (e->lost == CAIRN_DS_LOST_UNKNOWN && bytes && e->record_bytes == index - base &&
         (cairn_log_modelled(w->check->log) || index + bytes <= maximum))
-        FAIL(w, CAIRN_RULE_AREAS, &e->time, "how many were lost is unknown, but %s",
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "the number of lost records is unknown, but %s",
              index + bytes <= maximum ? "the buffer was not full" : "the model counts them");
     check_resets(w, e);
 }
@@ -127,11 +127,11 @@ void cairn_drained_epoch(struct cairn_drained *w, const struct cairn_epoch *e)
 {
     const struct cairn_number format = w->keys.format;
     if (w->has_last && e->tsc < w->last)
-        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "a drain before the one before it");
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "a drain is earlier than the previous drain");
     if (format.known && e->format != format.is)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "format %u on a CPU of format %" PRIu64, e->format, format.is);
     if (e->reason == CAIRN_DS_PANIC && w->check->whole && !w->check->log->panic)
-        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "drained by a panic, but this is the dump of none");
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "drained by a panic, but this dump is not from a panic");
     if (e->format != DS_FORMAT_ARCH)
         check_area(w, e);
     if (e->reason == CAIRN_DS_RECONFIGURE)
@@ -151,13 +151,13 @@ void cairn_drained_part(struct cairn_drained *w, const struct cairn_event *event
     if (!w->now)
         return;
     if (epoch != w->now->number)
-        FAIL(w, CAIRN_RULE_RECORDS, &event->time, "records of epoch %" PRIu32 " behind the drain of %" PRIu32, epoch,
+        FAIL(w, CAIRN_RULE_RECORDS, &event->time, "records of epoch %" PRIu32 " after the drain of %" PRIu32, epoch,
              w->now->number);
     if (format != w->now->format)
         FAIL(w, CAIRN_RULE_RECORDS, &event->time, "records of format %u in an epoch of format %u", format,
              w->now->format);
     if (part != w->part)
-        FAIL(w, CAIRN_RULE_RECORDS, &event->time, "part %" PRIu32 " of a drain's records where %" PRIu32 " should be",
+        FAIL(w, CAIRN_RULE_RECORDS, &event->time, "part %" PRIu32 " of a drain's records, but %" PRIu32 " was expected",
              part, w->part);
     w->part = part + 1;
 }
@@ -194,7 +194,7 @@ static void check_order(const struct walk *w, const struct cairn_record *r)
              "out of order: epoch %" PRIu32 " at 0x%" PRIx64 " after epoch %" PRIu32 " at 0x%" PRIx64, r->epoch,
              r->address, last->epoch, last->address);
     if (r->timed && last->timed && r->tsc < last->tsc)
-        FAIL(w, CAIRN_RULE_RECORDS, &r->time, "its TSC is before that of the record before it");
+        FAIL(w, CAIRN_RULE_RECORDS, &r->time, "its TSC is earlier than that of the previous record");
 }
 
 /* From format 3 on a record names its counters, and only such as write records. */
@@ -205,7 +205,7 @@ static void check_counters(const struct walk *w, const struct cairn_record *r)
         return;
     if (!counters || (w->counters.known && counters & ~w->counters.pebs))
         FAIL(w, CAIRN_RULE_RECORDS, &r->time,
-             "epoch %" PRIu32 ", 0x%" PRIx64 ": counters 0x%" PRIx64 ", not of 0x%" PRIx64, r->epoch, r->address,
+             "epoch %" PRIu32 ", 0x%" PRIx64 ": counters 0x%" PRIx64 " are not among 0x%" PRIx64, r->epoch, r->address,
              counters, w->counters.pebs);
 }
 
@@ -243,7 +243,7 @@ static void check_time(const struct walk *w, const struct cairn_record *r, uint6
              r->tsc, from);
     if (r->tsc > to)
         FAIL(w, CAIRN_RULE_RECORDS, &r->time,
-             "epoch %" PRIu32 ", 0x%" PRIx64 ": TSC %" PRIu64 " is behind its drain, %" PRIu64, r->epoch, r->address,
+             "epoch %" PRIu32 ", 0x%" PRIx64 ": TSC %" PRIu64 " is after its drain, %" PRIu64, r->epoch, r->address,
              r->tsc, to);
 }
 
@@ -270,7 +270,8 @@ void cairn_check_sampled(struct cairn_check *check, uint32_t cpu, const struct c
     for (unsigned rule = 0; rule < CAIRN_BY_RULES; rule++)
         if (item->by[rule].blame == CAIRN_BLAME_UNSAMPLED)
             cairn_fail(check, CAIRN_RULE_RECORDS, (int)cpu, &item->time,
-                       "epoch %" PRIu32 ", 0x%" PRIx64 ": by %s no sampled thread can have caused it",
+                       "epoch %" PRIu32 ", 0x%" PRIx64
+                       ": attribution by %s shows that no sampled thread can have caused it",
                        item->record->epoch, item->record->address, cairn_by_names[rule]);
 }
 

@@ -74,7 +74,7 @@ static void compare_fields(const struct walk *w, const struct cairn_record *r, c
         const char *name;
         uint64_t truth;
     } fields[] = {{CAIRN_PEBS_EVENTING_IP, "the instruction", t->ip},
-                  {CAIRN_PEBS_RIP, "where it went on", t->next},
+                  {CAIRN_PEBS_RIP, "the place where it continued", t->next},
                   {CAIRN_PEBS_RFLAGS, "RFLAGS", t->flags},
                   {CAIRN_PEBS_COUNTERS, "the counters", t->counters},
                   {CAIRN_PEBS_TSC, "the TSC", t->tsc}};
@@ -143,7 +143,7 @@ static void fail_record(struct walk *w, const struct cairn_record *r)
         w->next = i + 1;
     } else
         cairn_fail(w->check, CAIRN_RULE_TRUTH_RECORDS, w->n, &r->time,
-                   "epoch %" PRIu32 ", 0x%" PRIx64 ": a record that is not in the plugin's truth", r->epoch,
+                   "epoch %" PRIu32 ", 0x%" PRIx64 ": the plugin's truth does not have this record", r->epoch,
                    r->address);
 }
 
@@ -164,7 +164,7 @@ static void check_dropped(const struct walk *w)
         dropped += !w->truth->records.items[i].words && of_session(w, &w->truth->records.items[i]);
     if (dropped && whole(w))
         cairn_fail(w->check, CAIRN_RULE_TRUTH_RECORDS, w->n, NULL,
-                   "%" PRIu64 " %s dropped in truth, but by the drains none was lost", dropped,
+                   "%" PRIu64 " %s dropped in truth, but the drains report no loss", dropped,
                    cairn_plural(dropped, "record", "records"));
 }
 
@@ -177,8 +177,8 @@ static void check_lost(const struct walk *w, enum cairn_rule rule, unsigned whic
     w->check->compared[rule]++;
     if (more ? lost[which] < bytes : lost[which] != bytes)
         cairn_fail(w->check, rule, w->n, NULL,
-                   "%" PRIu64 " bytes of the plugin's truth not in the trace, but %" PRIu64 " counted as lost", bytes,
-                   lost[which]);
+                   "%" PRIu64 " bytes of the plugin's truth are not in the trace, but %" PRIu64 " were counted as lost",
+                   bytes, lost[which]);
 }
 
 /* Where the buffer lies, and from when on, by the first drain. Under cairn grab a CPU has an end of its own. */
@@ -223,7 +223,7 @@ static void check_records(struct walk *w)
     check_lost(w, CAIRN_RULE_TRUTH_RECORDS, 1, w->bytes, false);
     if (w->missing && whole(w))
         cairn_fail(w->check, CAIRN_RULE_TRUTH_RECORDS, w->n, NULL,
-                   "%" PRIu64 " %s of the plugin's truth not in the trace, and nothing was lost", w->missing,
+                   "%" PRIu64 " %s of the plugin's truth missing from the trace, although nothing was lost", w->missing,
                    cairn_plural(w->missing, "record", "records"));
 }
 
@@ -273,8 +273,8 @@ static void check_branches(struct walk *w)
             w->next = at + records;
         } else {
             cairn_fail(w->check, CAIRN_RULE_TRUTH_BRANCHES, w->n, &d->time,
-                       "epoch %" PRIu32 ": its %zu branches are not in the plugin's truth, one after another",
-                       d->number, records);
+                       "epoch %" PRIu32 ": the plugin's truth does not have its %zu branches in this order", d->number,
+                       records);
             tries++;
         }
     }
@@ -284,12 +284,12 @@ static void check_branches(struct walk *w)
     check_lost(w, CAIRN_RULE_TRUTH_BRANCHES, 3, w->missing * CAIRN_BTS_BYTES, true);
     if (w->truth->totals[QDS_TRUTH_BRANCHES_DROPPED] && !full && whole(w))
         cairn_fail(w->check, CAIRN_RULE_TRUTH_BRANCHES, w->n, NULL,
-                   "%" PRIu64 " %s dropped in truth, but by the drains none was lost",
+                   "%" PRIu64 " %s dropped in truth, but the drains report no loss",
                    w->truth->totals[QDS_TRUTH_BRANCHES_DROPPED],
                    cairn_plural(w->truth->totals[QDS_TRUTH_BRANCHES_DROPPED], "branch", "branches"));
     if (w->missing && !overwrites && whole(w))
         cairn_fail(w->check, CAIRN_RULE_TRUTH_BRANCHES, w->n, NULL,
-                   "%" PRIu64 " %s of the plugin's truth not in the trace, and nothing was lost", w->missing,
+                   "%" PRIu64 " %s of the plugin's truth missing from the trace, although nothing was lost", w->missing,
                    cairn_plural(w->missing, "branch", "branches"));
 }
 
@@ -297,7 +297,7 @@ static void check_branches(struct walk *w)
 static void check_absent(const struct walk *w, enum cairn_rule rule, uint64_t records)
 {
     if (records && (w->n >= (int)w->check->log->cpus || whole(w)))
-        cairn_fail(w->check, rule, w->n, NULL, "%" PRIu64 " %s of the plugin's truth, and no drain in the trace",
+        cairn_fail(w->check, rule, w->n, NULL, "%" PRIu64 " %s of the plugin's truth, but the trace has no drain",
                    records, cairn_plural(records, "record", "records"));
 }
 

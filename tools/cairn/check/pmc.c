@@ -18,12 +18,12 @@ static void compare_items(struct cairn_check *check, uint32_t n, const struct ca
     cairn_pmcs_of(&now, e);
     check->compared[CAIRN_RULE_PMC]++;
     if (last->count && now.count != last->count)
-        cairn_fail(check, CAIRN_RULE_PMC, (int)n, &e->time, "%04" PRIX32 "H event with %u, behind one with %u", e->hook,
-                   now.count, last->count);
+        cairn_fail(check, CAIRN_RULE_PMC, (int)n, &e->time, "%04" PRIX32 "H event with %u items, after one with %u",
+                   e->hook, now.count, last->count);
     for (unsigned i = 0; i < now.count && i < last->count; i++)
         if (now.value[i] < last->value[i])
             cairn_fail(check, CAIRN_RULE_PMC, (int)n, &e->time,
-                       "%04" PRIX32 "H event: item %u is %" PRIu64 ", before it was %" PRIu64, e->hook, i + 1,
+                       "%04" PRIX32 "H event: item %u is %" PRIu64 ", but was %" PRIu64 " before", e->hook, i + 1,
                        now.value[i], last->value[i]);
     *last = now;
 }

@@ -79,10 +79,10 @@ static bool same_step(const struct records *s, const struct cairn_record *r)
                    r->ip, s->t.event_ip);
     else if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_RIP, &next) && next != s->t.next_ip)
         cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time,
-                   "went on at 0x%" PRIx64 ", in truth at 0x%" PRIx64, next, s->t.next_ip);
+                   "continued at 0x%" PRIx64 ", in truth at 0x%" PRIx64, next, s->t.next_ip);
     else if (!same_counters(r, s->t.counters))
         cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time,
-                   "0x%" PRIx64 ": not the counters of the truth, 0x%" PRIx32, r->address, s->t.counters);
+                   "0x%" PRIx64 ": its counters are not those of the truth, 0x%" PRIx32, r->address, s->t.counters);
     else if (r->timed && r->tsc != s->t.tsc)
         cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "TSC %" PRIu64 ", in truth %" PRIu64, r->tsc,
                    s->t.tsc);
@@ -229,8 +229,8 @@ static void compare_words(struct records *s, const struct cairn_record *r)
     }
     if (r->format == DS_FORMAT_ARCH && s->left)
         cairn_fail(s->check, CAIRN_RULE_TRUTH_WORDS, s->n, &r->time,
-                   "epoch %" PRIu32 ", 0x%" PRIx64 ": it has not got groups 0x%" PRIx64 " of the truth", r->epoch,
-                   r->address, s->left);
+                   "epoch %" PRIu32 ", 0x%" PRIx64 ": it lacks groups 0x%" PRIx64 " of the truth", r->epoch, r->address,
+                   s->left);
     if (walk.at != r->size)
         cairn_fail(s->check, CAIRN_RULE_TRUTH_WORDS, s->n, &r->time,
                    "epoch %" PRIu32 ", 0x%" PRIx64 ": %" PRIu32 " bytes that belong to no group", r->epoch, r->address,
@@ -255,7 +255,7 @@ static void compare_record(struct records *s, const struct cairn_item *item)
         check->uncompared_records++;
         if (!s->truth.gap)
             cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time,
-                       "epoch %" PRIu32 ", 0x%" PRIx64 ": a record that is not in the truth", r->epoch, r->address);
+                       "epoch %" PRIu32 ", 0x%" PRIx64 ": the truth does not have this record", r->epoch, r->address);
         return;
     }
     check->compared[CAIRN_RULE_TRUTH_RECORDS]++;
@@ -380,7 +380,7 @@ void cairn_check_records(struct cairn_check *check, uint32_t n)
             s->missing++;
     if (s->missing && !cpu->holes.count)
         cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, (int)n, NULL,
-                   "%" PRIu64 " %s of the truth not in the trace, and nothing was lost", s->missing,
+                   "%" PRIu64 " %s of the truth missing from the trace, although nothing was lost", s->missing,
                    cairn_plural(s->missing, "record", "records"));
     const bool all = s->modelled && !s->truth.gap && cpu->end.truth_known && cpu->end.truth[2] == 0;
     if (all && check->whole)

@@ -52,13 +52,13 @@ struct row {
         *what = words;                                                                                                 \
         return count;                                                                                                  \
     }
-LEFT_OUT(sessions, check->uncompared_sessions, "starts, stops or changes of masks are without truth")
-LEFT_OUT(switches, check->uncompared_switches, "switches are without truth")
-LEFT_OUT(records, check->uncompared_records, "PEBS records are without truth")
-LEFT_OUT(words, check->uncompared_records + check->wordless, "PEBS records are without all of their words in the truth")
-LEFT_OUT(branches, check->uncompared_branches, "branch records are without truth")
-LEFT_OUT(activity, check->uncompared_live, "events between the switches are without truth")
-LEFT_OUT(locks, check->uncompared_locks, "spin lock events or releases are without all of their truth")
+LEFT_OUT(sessions, check->uncompared_sessions, "starts, stops or changes of masks have no truth")
+LEFT_OUT(switches, check->uncompared_switches, "switches have no truth")
+LEFT_OUT(records, check->uncompared_records, "PEBS records have no truth")
+LEFT_OUT(words, check->uncompared_records + check->wordless, "PEBS records have no truth for all of their words")
+LEFT_OUT(branches, check->uncompared_branches, "branch records have no truth")
+LEFT_OUT(activity, check->uncompared_live, "events between the switches have no truth")
+LEFT_OUT(locks, check->uncompared_locks, "spin lock events or releases have no complete truth")
 
 static uint64_t threads(const struct cairn_check *check, const char **what)
 {
@@ -67,44 +67,44 @@ static uint64_t threads(const struct cairn_check *check, const char **what)
         doubtful += i == CAIRN_BLAME_KNOWN ? 0 : check->blames[i];
     if (!doubtful)
         return records(check, what);
-    *what = "PEBS records are of no certain thread";
+    *what = "PEBS records have no certain thread";
     return doubtful;
 }
 
-static const char not_whole[] = "events are missing: who is in them is not known";
-static const char no_loss[] = "the log or its truth is not whole: loss cannot be compared";
-static const char no_maps[] = "Linux lost events of mappings, or no record is of a program whose code is told";
-static const char no_words[] = "the truth has no words of PEBS records (an older kernel's has none)";
+static const char not_whole[] = "events are missing, so it is unknown which threads and processes they name";
+static const char no_loss[] = "the log or its truth is incomplete, so loss cannot be compared";
+static const char no_maps[] = "Linux lost mapping events, or no record is from a program whose code is known";
+static const char no_words[] = "the truth has no words of PEBS records (an older kernel wrote it)";
 
 static const struct row rows[CAIRN_RULES] = {
-    [CAIRN_RULE_FRAMES] = {"frames: all there, checksums right", SERIAL, ITSELF, NULL, NULL},
-    [CAIRN_RULE_BUFFERS] = {"buffers: headers right, sequence unique", ALWAYS, ITSELF, NULL, NULL},
-    [CAIRN_RULE_EVENTS] = {"events: headers and sizes right", ALWAYS, ITSELF, NULL, NULL},
+    [CAIRN_RULE_FRAMES] = {"frames: all present, checksums correct", SERIAL, ITSELF, NULL, NULL},
+    [CAIRN_RULE_BUFFERS] = {"buffers: headers correct, sequence unique", ALWAYS, ITSELF, NULL, NULL},
+    [CAIRN_RULE_EVENTS] = {"events: headers and sizes correct", ALWAYS, ITSELF, NULL, NULL},
     [CAIRN_RULE_TIMES] = {"time stamps never decrease on a CPU", ALWAYS, ITSELF, NULL, NULL},
     [CAIRN_RULE_ITEMS] = {"PebsIndex on each switch event, or on none", OWN, ITSELF, NULL, NULL},
-    [CAIRN_RULE_PMC] = {"PMC items: as many each time, never back", 0, ITSELF, NULL, NULL},
+    [CAIRN_RULE_PMC] = {"PMC items: same number, never decreasing", 0, ITSELF, NULL, NULL},
     [CAIRN_RULE_BATCHES] = {"batches: table, deltas, age, record forms", OWN | COMPACT, ITSELF, NULL, NULL},
     [CAIRN_RULE_STAMPS] = {"PebsIndex grows within an epoch's area", OWN, ITSELF, NULL, NULL},
     [CAIRN_RULE_EPOCHS] = {"epochs consecutive, none within a batch", OWN, ITSELF, NULL, NULL},
     [CAIRN_RULE_AREAS] = {"DS areas: base <= index <= maximum", OWN, ITSELF, NULL, NULL},
     [CAIRN_RULE_RECORDS] = {"PEBS records: size, order, between stamps", OWN, ITSELF, NULL, NULL},
     [CAIRN_RULE_MAPS] = {"programs: instructions lie in mapped code", MAPS, ITSELF, no_maps, NULL},
-    [CAIRN_RULE_COUNTS] = {"counts: tried = written + lost, and there", OWN, ITSELF, NULL, NULL},
+    [CAIRN_RULE_COUNTS] = {"counts: tried = written + lost, all found", OWN, ITSELF, NULL, NULL},
     [CAIRN_RULE_SESSION] = {"session: starts, stops, masks in order", LIVES, ITSELF, NULL, NULL},
-    [CAIRN_RULE_RUNDOWN] = {"rundown: all that runs is told of, once", RUNDOWN | NO_RUNDOWN, ITSELF, not_whole, NULL},
+    [CAIRN_RULE_RUNDOWN] = {"rundown: all that runs is listed, once", RUNDOWN | NO_RUNDOWN, ITSELF, not_whole, NULL},
     [CAIRN_RULE_TRUTH_SESSION] = {"truth: each start, stop, change of masks", LIVES, TRUTH, NULL, sessions},
-    [CAIRN_RULE_TRUTH_RUNDOWN] = {"truth: each thread that ran is told of", RUNDOWN, TRUTH, not_whole, NULL},
+    [CAIRN_RULE_TRUTH_RUNDOWN] = {"truth: each thread that ran is listed", RUNDOWN, TRUTH, not_whole, NULL},
     [CAIRN_RULE_TRUTH_COMPACT] = {"truth: each 0525H switch equal, in order", COMPACT, TRUTH, NULL, switches},
     [CAIRN_RULE_TRUTH_FULL] = {"truth: each 0524H switch equal, in order", FULL, TRUTH, NULL, switches},
     [CAIRN_RULE_TRUTH_LOST] = {"truth: switches lost = truth - recorded", OWN, TRUTH, no_loss, NULL},
     [CAIRN_RULE_TRUTH_RECORDS] = {"truth: each PEBS record equal", RECORDS, PROCESSOR, NULL, records},
     [CAIRN_RULE_TRUTH_WORDS] = {"truth: each PEBS record, word by word", RECORDS, PROCESSOR, no_words, words},
-    [CAIRN_RULE_TRUTH_THREADS] = {"truth: each record's thread right", RECORDS, PROCESSOR, NULL, threads},
+    [CAIRN_RULE_TRUTH_THREADS] = {"truth: each record's thread correct", RECORDS, PROCESSOR, NULL, threads},
     [CAIRN_RULE_TRUTH_LIVE] = {"truth: each event between the switches", ACTIVITY, TRUTH, NULL, activity},
     [CAIRN_RULE_TRUTH_COUNTS] = {"truth: each thread's PMC counts, by switch", 0, TRUTH, NULL, NULL},
     [CAIRN_RULE_BTS] = {"BTS: drains, areas, order, thread", BRANCHES, ITSELF, NULL, NULL},
     [CAIRN_RULE_TRUTH_BRANCHES] = {"truth: each branch, and those lost", BRANCHES, PROCESSOR, NULL, branches},
-    [CAIRN_RULE_LOG] = {"model's log: whole, and as the records say", MODEL_LOG, ITSELF, NULL, NULL},
+    [CAIRN_RULE_LOG] = {"model's log: complete, matches the records", MODEL_LOG, ITSELF, NULL, NULL},
     [CAIRN_RULE_LOCKS] = {"spin locks: fields, times, sampling", LOCKS, ITSELF, NULL, NULL},
     [CAIRN_RULE_TRUTH_LOCKS] = {"truth: each lock's release, sampled or not", LOCKS, TRUTH, NULL, locks},
 };
@@ -133,15 +133,15 @@ static const char *no_truth(const struct cairn_check *check)
 {
     const struct cairn_text *t = &check->log->text;
     if (!check->log->own)
-        return "there is no truth in an ETL file of Windows, or as strict as one";
+        return "an ETL file from Windows, or exported with --strict, has no truth";
     if (cairn_log_grabbed(check->log))
-        return "there is no truth of a Linux: --plugin FILE compares records, if qemu-ds wrote them";
+        return "a log of Linux has no truth; under qemu-ds, --plugin FILE compares its records";
     bool wanted = cairn_slice_is(cairn_key(t, "option.truth"), "1");
     if (check->log->has_truth)
         return check->log->session.known ? NULL : "the truth cannot be compared: the session stream is missing";
     if (!check->whole && (wanted || !cairn_has_key(t, "option.truth")))
-        return wanted ? "the truth is cut off or damaged" : "there is no truth in what is left of this log";
-    return wanted ? "there is no truth in this log" : "there is no truth in this log (boot with truth=1)";
+        return wanted ? "the truth is cut off or damaged" : "the undamaged part of this log has no truth";
+    return wanted ? "this log has no truth" : "this log has no truth (boot with truth=1)";
 }
 
 static enum cairn_word word_of_truth(const struct cairn_check *check, enum cairn_rule rule, char why[CAIRN_SHOWN])
@@ -150,11 +150,11 @@ static enum cairn_word word_of_truth(const struct cairn_check *check, enum cairn
     const char *none = no_truth(check), *what = NULL;
     const uint64_t without = row->left_out ? row->left_out(check, &what) : 0;
     if (row->basis == PROCESSOR && check->plugin)
-        none = rule == CAIRN_RULE_TRUTH_THREADS ? "the plugin's truth knows nothing of threads" : NULL;
+        none = rule == CAIRN_RULE_TRUTH_THREADS ? "the plugin's truth does not record threads" : NULL;
     else if (row->basis == PROCESSOR && !cairn_log_modelled(check->log))
-        none = "of a processor's own records there is no truth: only the model tells what each should be";
+        none = "the records of a real processor have no truth; only the model knows what each should be";
     if (!none && !check->compared[rule])
-        none = row->nothing ? row->nothing : "nothing there has truth to compare with";
+        none = row->nothing ? row->nothing : "nothing here has truth to compare with";
     if (none) {
         snprintf(why, CAIRN_SHOWN, "%s", none);
         return CAIRN_NOT_KNOWN;
@@ -178,10 +178,10 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
         return CAIRN_CONSISTENT;
     }
     snprintf(why, CAIRN_SHOWN, "%s",
-             check->compared[rule]                          ? "the log agrees with itself; nothing else tells"
+             check->compared[rule]                          ? "the log agrees with itself; nothing else confirms it"
              : row->about & NO_RUNDOWN && check->no_rundown ? check->no_rundown
              : row->nothing                                 ? row->nothing
-                                                            : "this log has nothing of it");
+                                                            : "this log has nothing to check here");
     return check->compared[rule] ? CAIRN_CONSISTENT : CAIRN_NOT_KNOWN;
 }
 

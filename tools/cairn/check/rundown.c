@@ -156,18 +156,18 @@ static void check_somebody(struct cairn_check *check, const struct tale *t, cons
     unsigned begins = times[CAIRN_TOLD_START] + times[CAIRN_TOLD_DC_START];
     check->compared[CAIRN_RULE_RUNDOWN]++;
     if (!first->stretch) {
-        FAIL(check, first->cpu, time, "told of %s %" PRIu32 ", without being asked", class, first->id);
+        FAIL(check, first->cpu, time, "%s %" PRIu32 " is listed, although no session asked for it", class, first->id);
         return;
     }
     if (first->class == CAIRN_CLASS_THREAD && !first->id)
         return;
     if (begins != 1)
-        FAIL(check, first->cpu, time, "%s %" PRIu32 " begins %u times", class, first->id, begins);
+        FAIL(check, first->cpu, time, "%s %" PRIu32 " has %u start events", class, first->id, begins);
     if (times[CAIRN_TOLD_END] > 1 || times[CAIRN_TOLD_DC_END] > 1)
         FAIL(check, first->cpu, time, "%s %" PRIu32 " ends more than once", class, first->id);
     const struct mark m = mark_of(t, first->class, first->stretch);
     if (m.ended && start < m.begun && !times[CAIRN_TOLD_END] && !times[CAIRN_TOLD_DC_END])
-        FAIL(check, first->cpu, time, "%s %" PRIu32 " neither ends nor is there at the end", class, first->id);
+        FAIL(check, first->cpu, time, "%s %" PRIu32 " neither ends nor is in the end rundown", class, first->id);
 }
 
 /* Names and base priorities of threads, as the names stream has them; and whether their processes are told of. */
@@ -178,8 +178,8 @@ static void check_thread(struct cairn_check *check, const struct tale *t, const 
     cairn_told_read(&r, told->event);
     uint32_t processes = told->event->stretch[CAIRN_CLASS_PROCESS];
     if (processes && !find(t, CAIRN_CLASS_PROCESS, processes, r.pid))
-        FAIL(check, told->cpu, &told->event->time, "thread %" PRIu32 " of process %" PRIu32 ", which is not told of",
-             told->id, r.pid);
+        FAIL(check, told->cpu, &told->event->time,
+             "thread %" PRIu32 " of process %" PRIu32 ", which has no start event", told->id, r.pid);
     if (!told->id || !name)
         return;
     if (r.name[0] && !cairn_slice_is(name->name, r.name))
@@ -187,8 +187,8 @@ static void check_thread(struct cairn_check *check, const struct tale *t, const 
              r.name, CAIRN_SLICE(name->name));
     if (told->event->what == CAIRN_TOLD_START && r.base_priority != name->base)
         FAIL(check, told->cpu, &told->event->time,
-             "thread %" PRIu32 " starts with base priority %" PRId32 ", but has %" PRId32, told->id, r.base_priority,
-             name->base);
+             "thread %" PRIu32 " starts with base priority %" PRId32 ", but the names stream has %" PRId32, told->id,
+             r.base_priority, name->base);
 }
 
 /* ---- who runs ---------------------------------------------------------------------------------------------------- */
@@ -213,7 +213,7 @@ static void check_runs(struct cairn_check *check, const struct tale *t, enum cai
     const struct told *first = find(t, CAIRN_CLASS_THREAD, stretch, tid);
     check->compared[rule]++;
     if (!first || (first->event->what != CAIRN_TOLD_START && first->event->what != CAIRN_TOLD_DC_START))
-        cairn_fail(check, rule, (int)n, &time, "thread %" PRIu32 " runs, but is not told of", tid);
+        cairn_fail(check, rule, (int)n, &time, "thread %" PRIu32 " runs, but has no start event", tid);
 }
 
 static void check_switches(struct cairn_check *check, const struct tale *t, uint32_t n, bool compact)

@@ -24,21 +24,22 @@ static void told(struct cairn_running *l, const struct cairn_session_event *a, i
     bool starts = a->what == CAIRN_SESSION_START;
     l->check->compared[CAIRN_RULE_SESSION]++;
     if (a->what < CAIRN_SESSION_START || a->what > CAIRN_SESSION_MASKS) { /* the file is another than was indexed */
-        FAIL(l, &time, "it tells of no start, stop or change, but of %u", a->what);
+        FAIL(l, &time, "it is not a start, stop or change, but kind %u", a->what);
         return;
     }
     if (l->late)
         not_running(l, &l->late_time, l->late);
     l->late = 0;
     if (!l->unknown && starts == l->runs)
-        FAIL(l, &time, "a %s of the session, but it %s", what_text[a->what], l->runs ? "ran already" : "did not run");
+        FAIL(l, &time, "a %s of the session, although it %s", what_text[a->what],
+             l->runs ? "already ran" : "did not run");
     uint32_t life = l->began && starts ? l->life + 1 : l->began ? l->life : 0;
     if (!l->unknown && a->life != life)
-        FAIL(l, &time, "its life %" PRIu32 " where %" PRIu32 " should be", a->life, life);
+        FAIL(l, &time, "its life is %" PRIu32 ", but %" PRIu32 " was expected", a->life, life);
     if (!l->unknown && a->what == CAIRN_SESSION_STOP && memcmp(&l->masks, a->masks, sizeof(l->masks)) != 0)
-        FAIL(l, &time, "it stops with other masks than it had");
+        FAIL(l, &time, "it stops with masks that it did not have");
     if (!l->unknown && a->what == CAIRN_SESSION_STOP && l->stamps != a->stamps)
-        FAIL(l, &time, "it stops with other stamps than it had");
+        FAIL(l, &time, "it stops with a stamp setting that it did not have");
     l->runs = a->what != CAIRN_SESSION_STOP;
     l->began = true;
     l->life = a->life;
@@ -55,7 +56,7 @@ void cairn_running_event(struct cairn_running *l, const struct cairn_event *e)
     if (e->hook == HOOK_CAIRN_SESSION) {
         memcpy(&a, e->payload, sizeof(a));
         if (a.clock != l->check->log->session.clock.type && l->check->log->session.known)
-            FAIL(l, &e->time, "told of a session of clock type %u, not its own", a.clock);
+            FAIL(l, &e->time, "it names clock type %u, which is not the session's", a.clock);
         if (a.session == l->check->log->number) {
             told(l, &a, e->time);
             return;
@@ -91,10 +92,10 @@ void cairn_running_end(struct cairn_running *l)
         return;
     l->check->compared[CAIRN_RULE_SESSION]++;
     if (cpu->end.lives != (l->began ? l->life + UINT64_C(1) : 0))
-        FAIL(l, NULL, "%" PRIu64 " lives, %" PRIu64 " counted by the kernel", l->began ? l->life + UINT64_C(1) : 0,
+        FAIL(l, NULL, "%" PRIu64 " lives, but the kernel counted %" PRIu64, l->began ? l->life + UINT64_C(1) : 0,
              cpu->end.lives);
     if (l->runs && !log->panic)
-        FAIL(l, NULL, "its last life has no end");
+        FAIL(l, NULL, "its last life does not end");
 }
 
 /* ---- against the truth ------------------------------------------------------------------------------------------ */
@@ -144,6 +145,6 @@ void cairn_check_session(struct cairn_check *check, uint32_t n)
         }
     }
     if (a && !truth.gap && (!check->log->panic || next_own(cpu, &at))) /* which may come between the two */
-        cairn_fail(check, CAIRN_RULE_TRUTH_SESSION, (int)n, &a->time, "a %s that is not in the truth",
+        cairn_fail(check, CAIRN_RULE_TRUTH_SESSION, (int)n, &a->time, "the truth does not have this %s",
                    what_text[a->event.what]);
 }

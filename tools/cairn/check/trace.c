@@ -52,9 +52,10 @@ static void check_frames(struct cairn_check *check)
         cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu64 " of %" PRIu64 " frames %s missing",
                    f->missing_frames, f->total, cairn_plural(f->missing_frames, "is", "are"));
     if (f->totals_differ)
-        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "header, trailer and frames disagree on how many there are");
+        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL,
+                   "header, trailer and frames disagree about the number of frames");
     if (check->log->bad_frames)
-        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu32 " %s what the stream cannot hold",
+        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu32 " %s what this stream cannot have",
                    check->log->bad_frames,
                    cairn_plural(check->log->bad_frames, "frame or line holds", "frames or lines hold"));
 }
@@ -87,7 +88,7 @@ static void check_buffer(struct walk *w, const struct cairn_piece *p)
     EXPECT("BufferType", h.buffer_type, WMI_BUFFER_TYPE_GENERIC);
 #undef EXPECT
     if (h.offset > h.buffer_size)
-        cairn_fail(check, CAIRN_RULE_BUFFERS, p->cpu, NULL, "buffer %" PRIu32 ": more is used than there is",
+        cairn_fail(check, CAIRN_RULE_BUFFERS, p->cpu, NULL, "buffer %" PRIu32 ": it uses more bytes than it has",
                    p->buffer);
 }
 
@@ -163,7 +164,7 @@ static void check_stamp(struct walk *w, const struct cairn_event *e)
     const bool told = check->log->session.lives && !w->running.unknown && w->running.runs;
     const unsigned stamp = e->hook == HOOK_CONTEXTSWAP ? CAIRN_STAMP_FULL : CAIRN_STAMP_COMPACT;
     if (told && e->has_pebs_index != ((w->running.stamps & stamp) != 0))
-        FAIL(w, CAIRN_RULE_ITEMS, &e->time, "%04XH event %s PebsIndex, but the session told otherwise", e->hook,
+        FAIL(w, CAIRN_RULE_ITEMS, &e->time, "%04XH event %s PebsIndex, but the session said otherwise", e->hook,
              e->has_pebs_index ? "with" : "without");
     else if (check->log->session.pebs == (e->has_pebs_index ? 0
                                           : told            ? -1
@@ -175,7 +176,8 @@ static void check_stamp(struct walk *w, const struct cairn_event *e)
         return;
     check->compared[CAIRN_RULE_STAMPS]++;
     if (w->start_due)
-        FAIL(w, CAIRN_RULE_STAMPS, &e->time, "0x%" PRIx64 " comes while no epoch runs on this CPU", e->pebs_index);
+        FAIL(w, CAIRN_RULE_STAMPS, &e->time, "PebsIndex 0x%" PRIx64 " comes while this CPU has no epoch",
+             e->pebs_index);
     if (w->has_epoch && (e->pebs_index < w->base || e->pebs_index > w->maximum))
         FAIL(w, CAIRN_RULE_STAMPS, &e->time,
              "0x%" PRIx64 " is not within 0x%" PRIx64 "..0x%" PRIx64 " of this CPU's epoch %" PRIu32, e->pebs_index,
@@ -216,7 +218,8 @@ static void check_area(struct walk *w, const struct cairn_epoch *e, const struct
              cairn_plural(e->lost, "record", "records"));
     if (e->reason != CAIRN_DS_START && !cairn_log_modelled(w->check->log) && e->lost != CAIRN_DS_LOST_UNKNOWN &&
         bytes && (e->lost || index + bytes > maximum))
-        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu64 " %s lost: of a processor's full buffer nobody knows", e->lost,
+        FAIL(w, CAIRN_RULE_AREAS, &e->time,
+             "%" PRIu64 " %s lost, but a processor does not count what a full buffer loses", e->lost,
              cairn_plural(e->lost, "record", "records"));
 }
 
@@ -253,7 +256,7 @@ static void check_stamps_against_records(struct walk *w, const struct cairn_epoc
             FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record before PebsIndex 0x%" PRIx64 " is younger than it",
                  s->index);
         if (before < last && r[before].timed && r[before].time < s->time && !late(w, e, last - before))
-            FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record behind PebsIndex 0x%" PRIx64 " is older than it", s->index);
+            FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record after PebsIndex 0x%" PRIx64 " is older than it", s->index);
     }
 }
 
@@ -289,16 +292,15 @@ static void check_epoch(struct walk *w)
     bool start = e->reason == CAIRN_DS_START;
     w->check->compared[CAIRN_RULE_EPOCHS]++;
     if (e->reason < CAIRN_DS_START || e->reason > CAIRN_DS_SOFTWARE || e->reason == CAIRN_DS_SWITCH)
-        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "no reason has the number %u", e->reason);
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "reason %u does not exist", e->reason);
     if (w->start_due && !start)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "epoch %" PRIu32 " ends, but no event says that it began", e->number);
     if (w->has_epoch && e->number != w->epoch)
-        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "epoch %" PRIu32 " where %" PRIu32 " should be", e->number, w->epoch);
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "epoch %" PRIu32 ", but %" PRIu32 " was expected", e->number, w->epoch);
     if (w->check->log->session.known && trace_clock_units(&w->check->log->session.clock, e->tsc) > e->time)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "the drain's TSC is later than its event");
     if (w->throttled && e->record_bytes)
-        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "%" PRIu32 " bytes of records while counting stood still",
-             e->record_bytes);
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "%" PRIu32 " bytes of records while counting was paused", e->record_bytes);
     w->throttled = e->reason == CAIRN_DS_THROTTLE || (w->throttled && e->reason == CAIRN_DS_RECONFIGURE);
     w->check->compared[CAIRN_RULE_AREAS]++;
     if (e->format == DS_FORMAT_ARCH)
@@ -314,7 +316,7 @@ static void check_epoch(struct walk *w)
                  e->events_seen, cairn_plural(e->events_seen, "event follows", "events follow"), e->record_bytes,
                  e->record_events);
         if (e->torn && !hole_behind(w, e))
-            FAIL(w, CAIRN_RULE_RECORDS, &e->time, "of %" PRIu32 " %s of epoch %" PRIu32 " only parts are there",
+            FAIL(w, CAIRN_RULE_RECORDS, &e->time, "of %" PRIu32 " %s of epoch %" PRIu32 " only parts are present",
                  e->torn, cairn_plural(e->torn, "record", "records"), e->number);
         check_stamps_against_records(w, e, b.stamp);
     }
@@ -344,7 +346,7 @@ static void check_event(struct walk *w, const struct cairn_piece *p, const struc
         return;
     w->check->compared[CAIRN_RULE_TIMES]++;
     if (w->has_time && e->time < w->time)
-        FAIL(w, CAIRN_RULE_TIMES, &e->time, "an event before the one before it");
+        FAIL(w, CAIRN_RULE_TIMES, &e->time, "an event is earlier than the previous event");
     w->time = e->time;
     w->has_time = true;
     if (!added(w, p, e))

@@ -191,7 +191,7 @@ static uint64_t compare_switches(struct cairn_check *check, uint32_t n, bool com
         p.missing++;
         if (p.cursor.hole == CAIRN_NO_HOLE)
             cairn_fail(check, p.rule, p.n, &p.t_time,
-                       "a switch of the truth is not in the trace, and nothing was lost there");
+                       "a switch of the truth is missing from the trace, although nothing was lost there");
     }
     for (bool first = true; p.have_switch; step_switch(&p), first = false) {
         if (!p.truth.gap && first && unfinished_last(&p)) {
@@ -201,7 +201,7 @@ static uint64_t compare_switches(struct cairn_check *check, uint32_t n, bool com
         }
         check->uncompared_switches++;
         if (!p.truth.gap)
-            cairn_fail(check, p.rule, p.n, &p.r.time, "a switch that is not in the truth");
+            cairn_fail(check, p.rule, p.n, &p.r.time, "the truth does not have this switch");
     }
     return p.missing;
 }
@@ -232,7 +232,7 @@ static void compare_loss(struct cairn_check *check, bool compact)
         check->compared[CAIRN_RULE_TRUTH_LOST]++;
         if (all > lost + overwritten || lost + overwritten - all > (lost < all_within ? lost : all_within))
             cairn_fail(check, CAIRN_RULE_TRUTH_LOST, -1, NULL,
-                       "%" PRIu64 " of the truth are not in the trace, but %" PRIu64 " were lost and %" PRIu64
+                       "%" PRIu64 " switches of the truth are not in the trace, but %" PRIu64 " were lost and %" PRIu64
                        " overwritten",
                        all, lost, overwritten);
         return;
@@ -244,7 +244,7 @@ static void compare_loss(struct cairn_check *check, bool compact)
             check->unfinished[n] = true;
         else if (missing[n] != counted)
             cairn_fail(check, CAIRN_RULE_TRUTH_LOST, (int)n, NULL,
-                       "%" PRIu64 " of the truth are not in the trace, but %" PRIu64 " were counted as lost",
+                       "%" PRIu64 " switches of the truth are not in the trace, but %" PRIu64 " were counted as lost",
                        missing[n], counted);
     }
 }
@@ -262,7 +262,7 @@ static void check_truth_counts(struct cairn_check *check, uint32_t n)
         return;
     check->compared[CAIRN_RULE_COUNTS]++;
     if (records != cpu->end.truth[0] + cpu->end.truth[1])
-        cairn_fail(check, CAIRN_RULE_COUNTS, (int)n, NULL, "%" PRIu64 " %s of truth, %" PRIu64 " counted by the kernel",
+        cairn_fail(check, CAIRN_RULE_COUNTS, (int)n, NULL, "%" PRIu64 " %s of truth, but the kernel counted %" PRIu64,
                    records, cairn_plural(records, "record", "records"), cpu->end.truth[0] + cpu->end.truth[1]);
 }
 

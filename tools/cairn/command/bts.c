@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/cut.h"
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/command/command.h"
@@ -140,8 +141,7 @@ static void print_branch(struct flow *f)
     if (symbol && f->kind == '-')
         snprintf(to, sizeof(to), "+0x%" PRIx64, f->branch.to - symbol->address);
     else if (symbol && f->kind == '>')
-        snprintf(to, sizeof(to), "%.*s", (int)symbol->name.size < width ? (int)symbol->name.size : width,
-                 symbol->name.at);
+        cairn_cut(to, sizeof(to), symbol->name, width);
     printf("%3s%*s%s %c %s%s\n", f->jumped ? "~" : "", indent - 3, "",
            cairn_show_address_in(from, f->log, f->process, 0, f->branch.from, width), f->kind, to, times);
     f->times = 0;
@@ -177,7 +177,7 @@ static void print_missing(struct flow *f, uint64_t count, const char *what)
     f->depth = 0;
     f->known = false;
     if (count == CAIRN_DS_LOST_UNKNOWN)
-        printf("  ! branches %s, how many is unknown\n", what);
+        printf("  ! an unknown number of branches %s\n", what);
     else
         printf("  ! %" PRIu64 " %s %s\n", count, cairn_plural(count, "branch", "branches"), what);
 }
@@ -210,14 +210,14 @@ static void print_stint(struct flow *f, struct reader *r, const struct stint *s)
            cairn_show_time(time, f->log, d->time), cairn_drain_name(d->reason), s->cpu, d->number, records,
            cairn_plural(records, "branch", "branches"));
     if (d->lost && !d->interrupting)
-        print_missing(f, d->lost, "before these overwritten");
+        print_missing(f, d->lost, "before these were overwritten");
     for (uint32_t i = 0; cairn_bts_record(&r->group, i, &b); i++)
         next_branch(f, &b);
     print_branch(f);
     if (seen < records)
-        print_missing(f, records - seen, "missing in the log");
+        print_missing(f, records - seen, "are missing from the log");
     if (d->lost && d->interrupting)
-        print_missing(f, d->lost, "behind these lost: the buffer was full");
+        print_missing(f, d->lost, "after these were lost: the buffer was full");
 }
 
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
@@ -270,10 +270,10 @@ static void print_head(const struct cairn_log *log)
                : cairn_slice_is(rings, "k")                         ? ", the kernel only"
                                                                     : "");
     cairn_filter_print("# ");
-    puts("# > call, < return, - jump within the function; records hold no times");
+    puts("# > call, < return, - jump within the function; records have no times");
     if (cairn_log_grabbed(log) || !log->text.symbols.count)
-        puts("# ? call, return or jump, unknown: the log names no function where it leads");
-    puts("# ~ no record tells how it got here from the branch above");
+        puts("# ? a call, return or jump: the log has no name for the target");
+    puts("# ~ no record shows how execution got here from the branch above");
 }
 
 static const struct cairn_option options[] = {
@@ -327,7 +327,7 @@ static void print_gaps(const struct cairn_log *log, const struct stints *all)
     for (uint32_t c = 0; c < log->cpus; c++) {
         const uint64_t missing = all->missing[c], strays = log->cpu[c].bts.strays;
         if (missing || strays)
-            printf("! CPU %" PRIu32 ": %" PRIu64 " %s missing, %" PRIu64 " %s without theirs\n", c, missing,
+            printf("! CPU %" PRIu32 ": %" PRIu64 " %s missing, and %" PRIu64 " %s without a drain\n", c, missing,
                    cairn_plural(missing, "drain is", "drains are"), strays, cairn_plural(strays, "record", "records"));
     }
 }
@@ -336,7 +336,7 @@ static int none(const struct cairn_log *log, bool any)
 {
     struct cairn_slice reason = cairn_key(&log->text, "ds.bts.reason");
     if (any)
-        cairn_error("no branch records of that CPU, thread or time");
+        cairn_error("no branch records match the given CPU, thread or time");
     else if (reason.size > REASON_MAX)
         cairn_error("no branch records in this log (cairn info says why)");
     else if (reason.size)
@@ -385,5 +385,6 @@ const struct cairn_command cairn_bts_command = {
              "'!' marks where something is missing or was lost. '~' marks a branch that cannot\n"
              "follow the one above directly: branches between them are missing or were not\n"
              "traced, such as the return from a system call to ring 3.\n",
+    .examples = {"cairn bts t.log", "cairn bts --thread computer/0 t.log"},
     .show = show,
 };

@@ -57,7 +57,7 @@ static void print_truth(const struct cairn_check *check)
     char text[128];
     int used =
         snprintf(text, sizeof text,
-                 "incoming threads: %" PRIu64 " equal, %" PRIu64 " unknown (a CPU's last record, or before a hole)",
+                 "incoming threads: %" PRIu64 " equal, %" PRIu64 " unknown (a CPU's last record, or before a gap)",
                  check->incoming_known, check->incoming_unknown);
     cairn_print_wrapped(0, "", 2, (struct cairn_slice){text, (uint32_t)used});
     if (check->truth_missing)
@@ -67,7 +67,7 @@ static void print_truth(const struct cairn_check *check)
     for (unsigned i = 0; i < MAX_CPUS; i++)
         unfinished += check->unfinished[i];
     if (unfinished)
-        printf("panic: stopped within the last switch of %u %s, which has no truth\n", unfinished,
+        printf("panic: the kernel stopped within the last switch of %u %s, which has no truth\n", unfinished,
                cairn_plural(unfinished, "CPU", "CPUs"));
     uint64_t all = 0, ambiguous = 0;
     for (unsigned i = 0; i < CAIRN_BLAMES; i++) {
@@ -99,7 +99,7 @@ static void print_live(const struct cairn_log *log)
     for (uint32_t n = 0; n < log->cpus; n++)
         buffers += log->cpu[n].buffers;
     if (log->session.live && !log->etl)
-        printf("live: %" PRIu64 " of %" PRIu64 " buffers came while the run went on\n", live.buffers, buffers);
+        printf("live: %" PRIu64 " of %" PRIu64 " buffers came during the run\n", live.buffers, buffers);
 }
 
 /* What the processor did that the log cannot show. */
@@ -114,12 +114,12 @@ static void print_plugin(const struct cairn_check *check)
     printf("plugin: %" PRIu64 " PEBS records, %" PRIu64 " dropped; %" PRIu64 " branches, %" PRIu64 " dropped\n",
            totals[QDS_TRUTH_RECORDS], totals[QDS_TRUTH_DROPPED], totals[QDS_TRUTH_BRANCHES],
            totals[QDS_TRUTH_BRANCHES_DROPPED]);
-    printf("plugin: %" PRIu64 " PMIs, %" PRIu64 " MSR writes, %" PRIu64 " lost: not mapped\n", totals[QDS_TRUTH_PMIS],
-           totals[QDS_TRUTH_WRMSRS], totals[QDS_TRUTH_LOST]);
+    printf("plugin: %" PRIu64 " PMIs, %" PRIu64 " MSR writes, %" PRIu64 " lost because not mapped\n",
+           totals[QDS_TRUTH_PMIS], totals[QDS_TRUTH_WRMSRS], totals[QDS_TRUTH_LOST]);
     if (check->failed[CAIRN_RULE_TRUTH_RECORDS] + check->failed[CAIRN_RULE_TRUTH_WORDS] +
             check->failed[CAIRN_RULE_TRUTH_BRANCHES] &&
         !check->compared[CAIRN_RULE_TRUTH_WORDS] && !check->compared[CAIRN_RULE_TRUTH_BRANCHES])
-        puts("plugin: nothing of the trace is in its truth: is that of another run?");
+        puts("plugin: its truth has nothing of this trace; is the file from another run?");
 }
 
 static void print_verdict(const struct cairn_check *check)
@@ -136,7 +136,7 @@ static void print_verdict(const struct cairn_check *check)
         left_out += e->truth_known ? e->truth[2] : 0;
     }
     if (failed)
-        printf("%sFAIL%s: %" PRIu64 " %s a rule did not hold\n", cairn_colour(stdout, CAIRN_COLOUR_BAD), plain, failed,
+        printf("%sFAIL%s: %" PRIu64 " %s a rule failed\n", cairn_colour(stdout, CAIRN_COLOUR_BAD), plain, failed,
                cairn_plural(failed, "time", "times"));
     else if (left_out)
         printf("%sPASS%s, but the truth covers only %" PRIu64 " of %" PRIu64 " switches and records\n", good, plain,
@@ -188,8 +188,8 @@ static int show(const struct cairn_log *log)
     struct cairn_plugin plugin;
     int e;
     if (plugin_file && cairn_log_modelled(log))
-        return cairn_usage(&cairn_check_command,
-                           "--plugin: this log's Debug Store was the kernel's own model (ds=soft)");
+        return cairn_usage(&cairn_check_command, "--plugin needs a log of a run under qemu-ds; this log's records come "
+                                                 "from the kernel's own model (ds=soft)");
     if (plugin_file && (e = open_plugin(&plugin)) != 0)
         return e;
     if (log->sessions & (log->sessions - 1))
@@ -240,6 +240,7 @@ const struct cairn_command cairn_check_command = {
              "of a record is ambiguous if a switch falls into the same clock unit (by time),\n"
              "if its batch has several threads (by index), or if switches are missing around\n"
              "the record.\n",
+    .examples = {"cairn check t.log", "zcat t.log.gz | cairn check -"},
     .all_damage = true,
     .show = show,
     .all_sessions = true,

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/command/command.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,15 +13,16 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/export/writer.h"
+#include "tools/cairn/base/pager.h"
+#include "tools/cairn/command/arguments.h"
 #include "tools/cairn/frame/input.h"
 #include "tools/cairn/log/damage.h"
 #include "tools/cairn/log/machine_text.h"
 #include "tools/cairn/log/show.h"
 
-static void usage_line(const struct cairn_command *c)
+void cairn_usage_line(const struct cairn_command *command)
 {
-    fprintf(stderr, "usage: cairn %s %s   (cairn %s --help)\n", c->name, c->arguments, c->name);
+    fprintf(stderr, "usage: cairn %s %s   (cairn %s --help)\n", command->name, command->arguments, command->name);
 }
 
 int cairn_usage(const struct cairn_command *command, const char *format, ...)
@@ -34,7 +33,7 @@ int cairn_usage(const struct cairn_command *command, const char *format, ...)
     va_start(args, format);
     cairn_say(head, format, args);
     va_end(args);
-    usage_line(command);
+    cairn_usage_line(command);
     return CAIRN_USAGE;
 }
 
@@ -46,119 +45,8 @@ int cairn_flush(int status)
     return CAIRN_UNREADABLE;
 }
 
-/* ---- options ---------------------------------------------------------------------------------------------------- */
-
-#define OPTIONS_MAX 24
-
 uint64_t cairn_which_dump, cairn_which_session, cairn_maximum_wait_reason;
 unsigned cairn_by = CAIRN_BY_FORMAT;
-
-static int help(const struct cairn_command *c)
-{
-    int width = 0;
-    printf("usage: cairn %s %s\n%c%s.\n", c->name, c->arguments, toupper(c->summary[0]), c->summary + 1);
-    for (int printing = 0; printing <= 1; printing++) /* first, how wide the names are */
-        for (const struct cairn_option *o = c->options; o->name; o++) {
-            char row[64];
-            int n = snprintf(row, sizeof(row), "  %c%c%c --%s %s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-                             o->letter ? ',' : ' ', o->name, o->value ? o->value : "");
-            width = n > width ? n : width;
-            if (!printing)
-                continue;
-            printf("%-*s  ", width, row);
-            cairn_wrap(stdout, (unsigned)width + 2, "", (unsigned)width + 2,
-                       (struct cairn_slice){o->help, (uint32_t)strlen(o->help)});
-        }
-    for (const struct cairn_writer *const *f = c->formats; f && *f; f++) {
-        const int at = printf("  %-8s  ", (*f)->name);
-        cairn_wrap(stdout, (unsigned)at, "", 12, (struct cairn_slice){(*f)->summary, (uint32_t)strlen((*f)->summary)});
-    }
-    fputs(c->notes, stdout);
-    return cairn_flush(CAIRN_GOOD);
-}
-
-static bool set_word(const struct cairn_option *o, const char *value)
-{
-    for (unsigned i = 0; o->words[i]; i++)
-        if (strcmp(o->words[i], value) == 0) {
-            *o->word = i;
-            return true;
-        }
-    return false;
-}
-
-/* "must be time or index" */
-static const char *join(char *out, size_t size, const char *const *words)
-{
-    int n = snprintf(out, size, "must be %s", words[0]);
-    for (unsigned i = 1; words[i] && (size_t)n < size; i++)
-        n += snprintf(out + n, size - (size_t)n, "%s%s", words[i + 1] ? ", " : " or ", words[i]);
-    return out;
-}
-
-/* NULL, or what the value must be instead, perhaps in `out`. */
-static const char *set(const struct cairn_option *o, const char *value, char *out, size_t size)
-{
-    if (o->on)
-        *o->on = true;
-    else if (o->text)
-        *o->text = value;
-    else if (o->take)
-        return o->take(value);
-    else if (o->words)
-        return set_word(o, value) ? NULL : join(out, size, o->words);
-    else if (!cairn_slice_u64((struct cairn_slice){value, (uint32_t)strnlen(value, 32)}, o->number) ||
-             *o->number < o->low || *o->number > o->high) {
-        snprintf(out, size, "not a number from %" PRIu64 " to %" PRIu64, o->low, o->high);
-        return out;
-    }
-    return NULL;
-}
-
-/* Sets what the options say and *operands. False: that is all, with *status. */
-static bool read_arguments(const struct cairn_command *c, int argc, char **argv, char ***operands, int *status)
-{
-    struct option names[OPTIONS_MAX + 2] = {0};
-    char letters[2 * OPTIONS_MAX + 2] = "h", title[32], text[128];
-    const char *refusal = NULL;
-    int count = 0;
-    for (const struct cairn_option *o = c->options; o->name; o++, count++) {
-        assert(count < OPTIONS_MAX);
-        int code = o->letter ? o->letter : UINT8_MAX + 1 + count; /* what getopt_long returns for it */
-        names[count] = (struct option){o->name, o->value ? required_argument : no_argument, NULL, code};
-        if (o->letter)
-            strcat(strncat(letters, &o->letter, 1), o->value ? ":" : "");
-    }
-    names[count] = (struct option){"help", no_argument, NULL, 'h'};
-    snprintf(title, sizeof(title), "cairn %s", c->name);
-    argv[0] = title; /* getopt's own lines begin with it */
-    for (int option, i; (option = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
-        for (i = 0; i < count && names[i].val != option; i++)
-            ;
-        if (i < count && !(refusal = set(&c->options[i], optarg, text, sizeof(text))))
-            continue;
-        *status = CAIRN_USAGE;
-        if (option == 'h')
-            *status = help(c);
-        else if (option == '?')
-            usage_line(c); /* getopt has told what is wrong */
-        else
-            cairn_usage(c, "--%s %s: %s", names[i].name, optarg, refusal);
-        return false;
-    }
-    *operands = argv + optind;
-    const int wanted = c->compare ? 2 : 1, given = argc - optind;
-    if (given == wanted || (given > wanted && c->device))
-        return true;
-    if (given)
-        snprintf(text, sizeof(text), "%d %s", given, given == 1 ? "is" : "are");
-    const char *needed = c->compare  ? "two LOGs are"
-                         : c->device ? "one DEV is"
-                         : c->file   ? "one FILE is"
-                                     : "one LOG is";
-    *status = cairn_usage(c, "%s needed, %s given", needed, given ? text : "none is");
-    return false;
-}
 
 /* ---- progress: only where someone looks and it takes long ------------------------------------------------------- */
 
@@ -198,8 +86,8 @@ struct source {
 
 static const char *reading_failed(int error)
 {
-    return error == -ENODATA  ? "the file has become shorter while it was read"
-           : error == -ESTALE ? "the file has changed while it was read"
+    return error == -ENODATA  ? "the file became shorter while cairn read it"
+           : error == -ESTALE ? "the file changed while cairn read it"
                               : strerror(-error);
 }
 
@@ -235,22 +123,22 @@ static void no_trace(const struct cairn_input *input)
     };
     char start[8] = "", said[256];
     if (!input->size) {
-        cairn_error("%s: is empty", input->name);
+        cairn_error("%s is empty", input->name);
         return;
     }
     if (pread(input->fd, start, sizeof(start), 0) < 0)
         start[0] = '\0';
     for (unsigned i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
         if (strncmp(start, packed[i].begins, strlen(packed[i].begins)) == 0) {
-            cairn_error("%s: packed with %s: unpack it first, as in %s FILE | cairn dump -", input->name,
+            cairn_error("%s: is compressed with %s; unpack it first: %s FILE | cairn dump -", input->name,
                         packed[i].name, packed[i].reader);
             return;
         }
     if (find_refusal(said, input))
-        cairn_error("%s: not a trace, but text that says: %s", input->name, said);
+        cairn_error("%s: not a trace; it is text that says: %s", input->name, said);
     else
-        cairn_error("%s: not a trace: no ETL file, and no undamaged frame in %" PRIu64 " %s", input->name, input->size,
-                    cairn_plural(input->size, "byte", "bytes"));
+        cairn_error("%s: not a trace: it is not an ETL file and has no undamaged frame in %" PRIu64 " %s", input->name,
+                    input->size, cairn_plural(input->size, "byte", "bytes"));
 }
 
 /* What has no frames may be text of a machine. 0, or the exit status, the reason told. */
@@ -262,7 +150,7 @@ static int open_report(struct source *source, const struct cairn_command *comman
     if (!e && command->reports)
         return 0;
     if (!e)
-        cairn_error("%s: %s, which has no trace: cairn info and cairn probe show it", source->input.name,
+        cairn_error("%s: %s, which has no trace; cairn info and cairn probe can read it", source->input.name,
                     source->log.report);
     else if (e == -ENOENT)
         no_trace(&source->input);
@@ -285,8 +173,8 @@ static int open_log(struct source *source, const struct cairn_command *command, 
     };
     int e = cairn_input_open(&source->input, path);
     if (e && source->input.no_room)
-        cairn_error("%s: no copy of it in %s, which it needs: %s: set TMPDIR, or give a file", source->input.name,
-                    source->input.no_room, strerror(-e));
+        cairn_error("%s: cannot be copied to %s, as a pipe must be: %s; set TMPDIR to another folder, or give a file",
+                    source->input.name, source->input.no_room, strerror(-e));
     else if (e)
         cairn_file_error(path, e);
     if (e)
@@ -302,7 +190,7 @@ static int open_log(struct source *source, const struct cairn_command *command, 
             cairn_error("%s: offset %" PRIu64 ": %s", source->input.name, source->log.input.error_at,
                         reading_failed(e));
         else
-            cairn_error("%s: holds no dump number %" PRIu32, source->input.name, dump);
+            cairn_error("%s: the log has no dump %" PRIu32, source->input.name, dump);
         cairn_input_close(&source->input);
         return CAIRN_UNREADABLE;
     }
@@ -311,7 +199,7 @@ static int open_log(struct source *source, const struct cairn_command *command, 
     uint64_t version;
     if (format.size &&
         (!cairn_slice_u64(format, &version) || version < CAIRN_FORMAT_VERSION || version > CAIRN_FORMAT_LIVE)) {
-        cairn_error("%s: format %.*s is not known here, only %u and %u: use the cairn of that kernel",
+        cairn_error("%s: dump format %.*s; this cairn reads only %u and %u: use the cairn of that kernel",
                     source->input.name, CAIRN_SLICE(format), CAIRN_FORMAT_VERSION, CAIRN_FORMAT_LIVE);
         cairn_log_free(&source->log);
         cairn_input_close(&source->input);
@@ -319,26 +207,26 @@ static int open_log(struct source *source, const struct cairn_command *command, 
     }
     struct cairn_slice pack = cairn_key(&source->log.text, "dump.pack");
     if (pack.size && (!cairn_slice_u64(pack, &version) || version != CAIRN_PACK_VERSION)) {
-        cairn_error("%s: packed by version %.*s of the coder, only %u is known here: use the cairn of that kernel",
+        cairn_error("%s: packed by coder version %.*s; this cairn unpacks only %u: use the cairn of that kernel",
                     source->input.name, CAIRN_SLICE(pack), CAIRN_PACK_VERSION);
         cairn_log_free(&source->log);
         cairn_input_close(&source->input);
         return CAIRN_UNREADABLE;
     }
     if (source->log.frames.dumps > 1)
-        cairn_note("the log holds several dumps; this is number %" PRIu32 " (--dump N for another)",
+        cairn_note("the log has several dumps; this is dump %" PRIu32 " (--dump N shows another)",
                    source->log.frames.dump);
     return 0;
 }
 
-/* The numbers of a log's sessions, "1, 2, 4". */
-static const char *list_sessions(char out[32], const struct cairn_log *log)
+/* "session 1", "sessions 1, 2, 4". */
+static const char *list_sessions(char out[40], const struct cairn_log *log)
 {
-    int n = 0;
-    out[0] = '\0';
+    int n = sprintf(out, "%s ", cairn_plural((uint32_t)__builtin_popcount(log->sessions), "session", "sessions"));
+    const int first = n;
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (log->sessions >> i & 1)
-            n += snprintf(out + n, 32 - (size_t)n, "%s%" PRIu32, n ? ", " : "", i + 1);
+            n += snprintf(out + n, 40 - (size_t)n, "%s%" PRIu32, n > first ? ", " : "", i + 1);
     return out;
 }
 
@@ -346,19 +234,19 @@ static const char *list_sessions(char out[32], const struct cairn_log *log)
 static int choose_session(struct source *source, const struct cairn_command *command)
 {
     uint32_t number = (uint32_t)cairn_which_session;
-    char list[32];
+    char list[40];
     if (!number) {
         if (__builtin_popcount(source->log.sessions) > 1 && !command->all_sessions)
-            cairn_note("this is session %" PRIu32 " of %s (--session N for another)", source->log.number,
+            cairn_note("this is session %" PRIu32 " of %s (--session N shows another)", source->log.number,
                        list_sessions(list, &source->log));
         return 0;
     }
     if (!(source->log.sessions >> (number - 1) & 1)) {
         if (source->log.sessions)
-            cairn_error("%s: holds no session number %" PRIu32 ", but %s", source->input.name, number,
+            cairn_error("%s: there is no session %" PRIu32 "; the log has %s", source->input.name, number,
                         list_sessions(list, &source->log));
         else
-            cairn_error("%s: holds no session", source->input.name);
+            cairn_error("%s: the log has no session", source->input.name);
         return CAIRN_UNREADABLE;
     }
     if (number != source->log.number)
@@ -369,7 +257,7 @@ static int choose_session(struct source *source, const struct cairn_command *com
 /* What to do where there is not memory enough. */
 static void want_memory(const struct cairn_command *command, const char *log)
 {
-    cairn_memory_for(command->name, log, ": give it more (ulimit -v)");
+    cairn_memory_for(command->name, log, "; allow it more (ulimit -v)");
 }
 
 static int show(struct source *source, const struct cairn_command *command)
@@ -384,7 +272,7 @@ int cairn_filtered(int status)
 {
     if (!cairn_filter_on() || cairn_filter_passed())
         return status;
-    cairn_error("nothing in this log passes %s", cairn_filter_text());
+    cairn_error("nothing in this log matches %s", cairn_filter_text());
     return status ? status : CAIRN_BAD;
 }
 
@@ -415,7 +303,7 @@ static int close_log(struct source *source, const struct cairn_command *command,
         status = status ? status : CAIRN_BAD;
     } else if (!source->log.report &&
                cairn_report_damage(stderr, &source->log, command->all_damage ? SIZE_MAX : DAMAGE_SHOWN)) {
-        cairn_error("%sthe trace is damaged%s; what is shown is what is left of it",
+        cairn_error("%sthe trace is damaged%s; only its undamaged part is shown",
                     cairn_colour(stderr, CAIRN_COLOUR_BAD), cairn_colour(stderr, CAIRN_COLOUR_OFF));
         status = status ? status : CAIRN_BAD;
     }
@@ -444,18 +332,20 @@ static int open_session(struct source *source, const struct cairn_command *comma
 static int run_compare(const struct cairn_command *command, char **paths)
 {
     if (strcmp(paths[0], "-") == 0 && strcmp(paths[1], "-") == 0)
-        return cairn_usage(command, "'-' is standard input: one LOG can come from it, not both");
+        return cairn_usage(command, "'-' is standard input, which can provide only one of the two LOGs");
     struct source *sources = cairn_alloc(2 * sizeof(*sources));
     int status = open_session(&sources[0], command, paths[0]);
     if (!status && (status = open_session(&sources[1], command, paths[1])) != 0)
         close_log(&sources[0], command, status);
     else if (!status) {
+        cairn_pager_start();
         status = cairn_flush(command->compare(&sources[0].log, &sources[1].log));
         for (unsigned i = 0; i < 2; i++) {
             if (cairn_log_damaged(&sources[i].log))
                 fprintf(stderr, "%s:\n", sources[i].input.name);
             status = close_log(&sources[i], command, status);
         }
+        cairn_pager_end();
     }
     free(sources);
     return status;
@@ -468,7 +358,7 @@ int cairn_run(const struct cairn_command *command, int argc, char **argv)
     int status;
     if (command->program)
         return command->run(argv + 1);
-    if (!read_arguments(command, argc, argv, &operands, &status))
+    if (!cairn_arguments_read(command, argc, argv, &operands, &status))
         return status;
     if (command->run)
         return command->run(operands);
@@ -478,5 +368,8 @@ int cairn_run(const struct cairn_command *command, int argc, char **argv)
     if (status)
         return status;
     bool all = command->all_sessions && !cairn_which_session && source.log.sessions;
-    return close_log(&source, command, cairn_flush(all ? show_all(&source, command) : show(&source, command)));
+    cairn_pager_start();
+    status = close_log(&source, command, cairn_flush(all ? show_all(&source, command) : show(&source, command)));
+    cairn_pager_end();
+    return status;
 }

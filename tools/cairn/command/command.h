@@ -5,6 +5,7 @@
 #include "tools/cairn/base/colour.h"
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/base/pager.h"
 #include "tools/cairn/log/log.h"
 #include "tools/cairn/model/attribution.h"
 #include "tools/cairn/model/filter.h"
@@ -28,6 +29,7 @@ struct cairn_command {
     const char *name, *arguments, *summary;
     const struct cairn_option *options;        /* up to one without a name */
     const char *notes;                         /* what --help says below them */
+    const char *examples[2];                   /* command lines at its end */
     const struct cairn_writer *const *formats; /* and before that, up to a NULL; NULL: none */
     /* One of these. They return the exit status. */
     int (*show)(const struct cairn_log *log); /* of a command whose operand is a LOG, read already */
@@ -47,6 +49,13 @@ extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_s
     cairn_grab_command;
 
 extern const struct cairn_command *const cairn_commands[]; /* all, in the order of --help, up to a NULL */
+
+/* A row of the options of commands whose output may be longer than the screen. */
+#define CAIRN_PAGER_OPTION                                                                                             \
+    {                                                                                                                  \
+        0, "no-pager", NULL, "do not show long output in a pager ($CAIRN_PAGER, $PAGER or less)",                      \
+            .on = &cairn_no_pager                                                                                      \
+    }
 
 /* The last rows of the options of every command that reads a LOG. What comes before says which part of it is looked
  * at, and how. */
@@ -78,6 +87,7 @@ extern const struct cairn_command *const cairn_commands[]; /* all, in the order 
          "use colours: auto (on a terminal, unless NO_COLOR is set), always or never",                                 \
          .word = &cairn_colour_when,                                                                                   \
          .words = cairn_colour_names},                                                                                 \
+        CAIRN_PAGER_OPTION,                                                                                            \
     {                                                                                                                  \
         .name = NULL                                                                                                   \
     }
@@ -120,7 +130,9 @@ extern unsigned cairn_by; /* enum cairn_by */
  * progress on a terminal, and what is damaged in it is reported behind. Returns the exit status. */
 int cairn_run(const struct cairn_command *command, int argc, char **argv);
 
-/* Says what is wrong with the arguments and where help is; returns CAIRN_USAGE. */
+/* How the command is used and where help is, on standard error. */
+void cairn_usage_line(const struct cairn_command *command);
+/* The same after what is wrong with the arguments; returns CAIRN_USAGE. */
 int cairn_usage(const struct cairn_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* `status`, or where nothing of the log has passed the filter, at least CAIRN_BAD, and that is told. */

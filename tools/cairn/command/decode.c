@@ -49,10 +49,11 @@ static const struct cairn_option options[] = {
     {0, "bts", NULL, "branch records of BTS", .on = &want_bts},
     {0, "area", NULL, "a DS area, in the form of --format or --preset", .on = &want_area},
     {0, "data-cfg", "VALUE", "MSR_PEBS_DATA_CFG: the records must have these groups", .take = take_data_cfg},
-    {0, "at", "ADDRESS", "the first byte's address in memory (text may have addresses of its own)", .take = take_at},
+    {0, "at", "ADDRESS", "address of the first byte in memory (text may contain its own addresses)", .take = take_at},
     {'e', "elf", "FILE", "take function names from this file", .text = &elf_path},
     {0, "records", "N", "decode the first N records only", .number = &records_most, .low = 0, .high = UINT32_MAX},
     {0, "json", NULL, "print JSON, an object for each line", .on = &want_json},
+    CAIRN_PAGER_OPTION,
     {.name = NULL},
 };
 
@@ -68,7 +69,7 @@ static void say_again(struct cairn_decoded *d, size_t at)
         return;
     cairn_guess(&g, d->bytes->items + from, d->bytes->count - from, cairn_guess_bit(d->what.format));
     if (g.records && (g.sure >= CAIRN_SURE_LIKELY || (d->what.format >= 4 && d->what.format != CAIRN_PEBS_BTS)))
-        snprintf(d->wrong + n, sizeof(d->wrong) - n, "; good records begin again at byte %zu", from + g.begin);
+        snprintf(d->wrong + n, sizeof(d->wrong) - n, "; intact records begin again at byte %zu", from + g.begin);
 }
 
 /* What is at `at` instead of a record. */
@@ -80,17 +81,15 @@ static void say_no_record(struct cairn_decoded *d, size_t at, uint32_t whole)
     cairn_format_name(name, of);
     d->wrong_at = at;
     if (whole == UINT32_MAX)
-        snprintf(d->wrong, size, "%zu %s left, where a record of format %u begins", left,
+        snprintf(d->wrong, size, "%zu %s left at the place where a record of format %u begins", left,
                  cairn_plural(left, "byte is", "bytes are"), of);
     else if (whole > left)
         snprintf(d->wrong, size, "the record is cut off after %zu of %" PRIu32 " bytes", left, whole);
     else if (!whole && of == CAIRN_PEBS_ARCH)
         snprintf(d->wrong, size,
-                 "a header says that the record has an impossible size; 16 and more, in steps of 8, "
-                 "are expected");
+                 "the header gives the record an impossible size; it must be 16 or more, in steps of 8");
     else if (!whole)
-        snprintf(d->wrong, size,
-                 "its head says that the record has %" PRIu32 " bytes; 32 and more, in steps of 8, are expected",
+        snprintf(d->wrong, size, "the head gives the record %" PRIu32 " bytes; it must be 32 or more, in steps of 8",
                  ds_pebs_head_size(cairn_get64(d->bytes->items + at)));
     else
         snprintf(d->wrong, size, "these bytes are not %s", name);
@@ -180,10 +179,10 @@ static int check_options(void)
 {
     const unsigned ways = (format != NOT_TOLD) + (preset_name != NULL) + want_arch + want_bts;
     if (ways > 1)
-        return cairn_usage(&cairn_decode_command, "--format, --preset, --arch and --bts each say which records they "
-                                                  "are: give one of them");
+        return cairn_usage(&cairn_decode_command,
+                           "--format, --preset, --arch and --bts each set the kind of the records; give one of them");
     if (want_area && (want_arch || want_bts))
-        return cairn_usage(&cairn_decode_command, "--area is not about records: leave out --arch and --bts");
+        return cairn_usage(&cairn_decode_command, "--area decodes no records; leave out --arch and --bts");
     if (format != NOT_TOLD && format > 6 && format != CAIRN_PEBS_ARCH)
         return cairn_usage(&cairn_decode_command, "--format %" PRIu64 ": must be 0 to 6 or 15", format);
     const int status = take_preset();
@@ -232,7 +231,7 @@ static void note_other(const struct cairn_decoded *d)
         snprintf(name, sizeof(name), "format %u", g.format);
     else
         cairn_format_name(name, g.format);
-    cairn_note("%s: without the option the guess is sure: %s", d->name, name);
+    cairn_note("%s: without this option the guess is certain: %s", d->name, name);
 }
 
 static void take_area(struct cairn_decoded *d)
@@ -243,7 +242,7 @@ static void take_area(struct cairn_decoded *d)
     d->what.end = there < size ? there : size;
     if (there < 0x40) {
         d->what.sure = CAIRN_SURE_NOT;
-        snprintf(d->wrong, sizeof(d->wrong), "a DS area has 64 bytes at least");
+        snprintf(d->wrong, sizeof(d->wrong), "a DS area has at least 64 bytes");
     }
 }
 
@@ -288,8 +287,8 @@ static int report(const struct cairn_decoded *d)
         status = b->count ? CAIRN_BAD : CAIRN_UNREADABLE;
     } else if (b->line) {
         cairn_error("%s: line %zu, column %zu (byte %zu): expected %s, found %s%s%s", d->name, b->line, b->column,
-                    b->count, b->expected, b->found[0] ? "'" : "", b->found[0] ? b->found : "nothing readable",
-                    b->found[0] ? "'" : "");
+                    b->count, b->expected, b->found[0] ? "'" : "",
+                    b->found[0] ? b->found : "nothing that cairn can read", b->found[0] ? "'" : "");
         status = b->count ? CAIRN_BAD : CAIRN_UNREADABLE;
     }
     return status;
@@ -302,8 +301,7 @@ static int decode(struct cairn_decoded *d)
     if (!d->what.sure) {
         if (!*d->wrong)
             snprintf(d->wrong, sizeof(d->wrong),
-                     "no known record format and no DS area fits any of the %zu bytes (--format N decodes them "
-                     "all the same)",
+                     "no known record format and no DS area fits any of the %zu bytes (--format N decodes them anyway)",
                      d->bytes->count);
         report(d);
         return CAIRN_BAD;
@@ -332,7 +330,7 @@ static bool open_input(struct cairn_input *input, const char *path)
 {
     int e = cairn_input_open_most(input, path, INPUT_MOST);
     if (e == -EFBIG && !input->no_room) {
-        cairn_error("%s: has more than 1 GiB: give the part of it that has records", input->name);
+        cairn_error("%s: the file has more than 1 GiB; give only the part that has records", input->name);
         return false;
     }
     if (!e && (e = cairn_input_load(input)) != 0)
@@ -343,9 +341,9 @@ static bool open_input(struct cairn_input *input, const char *path)
     }
     const bool log = input->size && is_log(input);
     if (log)
-        cairn_error("%s: this is a log: cairn dump %s", input->name, path);
+        cairn_error("%s: this is a log; read it with: cairn dump %s", input->name, path);
     else if (!input->size)
-        cairn_error("%s: is empty", input->name);
+        cairn_error("%s is empty", input->name);
     else
         return true;
     cairn_input_close(input);
@@ -361,7 +359,7 @@ static void check_data_cfg(struct cairn_decoded *d)
         return;
     d->wrong[0] = '\0'; /* the record says it */
     d->what.sure = CAIRN_SURE_WEAK;
-    snprintf(d->what.why, sizeof(d->what.why), "its records have other groups than those of --data-cfg");
+    snprintf(d->what.why, sizeof(d->what.why), "its records do not have the groups of --data-cfg");
 }
 
 static int run(char **operands)
@@ -371,7 +369,7 @@ static int run(char **operands)
     int status = check_options();
     if (status)
         return status;
-    cairn_memory_for("decode", operands[0], ": give it more (ulimit -v)");
+    cairn_memory_for("decode", operands[0], "; allow it more (ulimit -v)");
     if (!open_input(&input, operands[0]))
         return CAIRN_UNREADABLE;
     cairn_bytes_read(&bytes, input.data, input.size, false);
@@ -388,14 +386,17 @@ static int run(char **operands)
     d.address = has_address ? at_address : bytes.address;
     if (elf_path && (status = cairn_elf_open(&elf, elf_path, log)) == CAIRN_GOOD)
         cairn_elf_symbols(elf, &log->text);
-    if (!status)
+    if (!status) {
+        cairn_pager_start();
         status = decode(&d);
+    }
     cairn_elf_close(elf);
     cairn_text_free(&log->text);
     free(log);
     cairn_bytes_free(&bytes);
     cairn_bytes_free(&other);
     cairn_input_close(&input);
+    cairn_pager_end();
     return status;
 }
 
@@ -409,6 +410,7 @@ const struct cairn_command cairn_decode_command = {
              "buf), an array of C, a string of digits or base64; - is standard input. Without\n"
              "an option that says what it is, the output says how sure the guess is, and why.\n"
              "docs/how-to/own-records.md has examples.\n",
+    .examples = {"cairn decode records.xxd", "cairn decode --format 4 --records 1 --json records.xxd"},
     .file = true,
     .run = run,
 };

@@ -46,14 +46,14 @@ static void print_head(const struct cairn_decoded *d)
     char line[512], name[64];
     int n = snprintf(line, sizeof(line), "%zu %s, %s", b->count, cairn_plural(b->count, "byte", "bytes"), b->form);
     if (d->has_address)
-        n += snprintf(line + n, sizeof(line) - (size_t)n, ", from 0x%" PRIx64 " on", d->address);
+        n += snprintf(line + n, sizeof(line) - (size_t)n, ", starting at 0x%" PRIx64, d->address);
     if (b->skipped)
-        snprintf(line + n, sizeof(line) - (size_t)n, "; %zu other %s left out", b->skipped,
+        snprintf(line + n, sizeof(line) - (size_t)n, "; %zu other %s ignored", b->skipped,
                  cairn_plural(b->skipped, "line is", "lines are"));
     print_line(line);
     cairn_format_name(name, d->what.format);
     if (d->told)
-        snprintf(line, sizeof(line), "%s, as you say", name);
+        snprintf(line, sizeof(line), "%s, as given", name);
     else
         snprintf(line, sizeof(line), "%s: %s: %s", name, cairn_sure_name(d->what.sure), d->what.why);
     print_line(line);
@@ -69,7 +69,7 @@ static void print_records(struct cairn_decoded *d)
             continue;
         snprintf(place, sizeof(place), d->has_address ? "0x%016" PRIx64 : "byte %" PRIu64, d->address + at);
         printf("\nrecord %" PRIu64 " at %s, %" PRIu32 " bytes%s\n", records, place, r.size,
-               *d->wrong ? " that are there" : "");
+               *d->wrong ? " present" : "");
         cairn_draw_record(d->log, 0, &r, before.at ? &before : NULL);
         cairn_draw_bytes(&r);
         before = r;
@@ -84,13 +84,13 @@ static void print_unknown(const struct cairn_decoded *d)
     const struct unknown u = unknown_of(d);
     putchar('\n');
     if (u.before)
-        printf("%zu %s in front of them fit%s nothing\n", u.before, cairn_plural(u.before, "byte", "bytes"),
+        printf("%zu %s before them fit%s no known format\n", u.before, cairn_plural(u.before, "byte", "bytes"),
                u.before == 1 ? "s" : "");
     if (u.behind && u.zero)
-        printf("%zu %s behind that: all 0, unused\n", u.behind, cairn_plural(u.behind, "byte", "bytes"));
+        printf("%zu %s after that: all 0, unused\n", u.behind, cairn_plural(u.behind, "byte", "bytes"));
     else if (u.behind)
-        printf("%zu %s from byte %zu on fit%s nothing\n", u.behind, cairn_plural(u.behind, "byte", "bytes"), d->end,
-               u.behind == 1 ? "s" : "");
+        printf("%zu %s from byte %zu on fit%s no known format\n", u.behind, cairn_plural(u.behind, "byte", "bytes"),
+               d->end, u.behind == 1 ? "s" : "");
     if (!u.before && !u.behind && !*d->wrong)
         puts(d->told ? "no byte is left" : "every byte fits");
 }

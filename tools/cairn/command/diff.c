@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/cut.h"
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/base/number_map.h"
@@ -100,7 +101,7 @@ static struct cairn_series *thread_of(struct adding *a, uint32_t tid)
         char name[CAIRN_SHOWN];
         const struct cairn_name *n = cairn_find_name(&a->log->text, tid);
         if (n)
-            snprintf(name, sizeof(name), "%.*s", (int)n->name.size < NAMES ? (int)n->name.size : NAMES, n->name.at);
+            cairn_cut(name, sizeof(name), n->name, NAMES);
         else
             snprintf(name, sizeof(name), "thread:%" PRIu32, tid);
         cairn_map_add(&a->by_tid, tid, (uint32_t)a->threads.count);
@@ -254,7 +255,7 @@ static void print_change(double a, double b, bool share)
 
 static void print_line(const struct line *l, bool share)
 {
-    printf("  %-*.*s %10.2f %12.2f", NAMES, NAMES, l->name, l->value[A], l->value[B]);
+    printf("  %-*s %10.2f %12.2f", NAMES, CAIRN_CUT(cairn_slice_of(l->name), NAMES), l->value[A], l->value[B]);
     print_change(l->value[A], l->value[B], share);
     printf("%s%s\n", *l->mark ? " " : "", l->mark);
 }
@@ -321,30 +322,15 @@ static bool told_key(struct cairn_slice name)
     return false;
 }
 
-/* What is longer than the column has a mark where it is cut. */
-static void print_cell(struct cairn_slice s, unsigned width)
-{
-    if (s.size > width)
-        printf("%.*s.. ", (int)width - 2, s.at);
-    else
-        printf("%-*.*s ", (int)width, CAIRN_SLICE(s));
-}
-
 static void print_key(struct diff *d, struct cairn_slice name, struct cairn_slice a, struct cairn_slice b)
 {
     const struct cairn_slice none = {"-", 1};
     a = a.size ? a : none;
     b = b.size ? b : none;
     if (!d->other_keys)
-        printf("\n%-32s %-22s %s\n", "what was another", "A", "B");
+        printf("\n%-32s %-22s %s\n", "what differs", "A", "B");
     d->other_keys = true;
-    fputs("  ", stdout);
-    print_cell(name, 30);
-    print_cell(a, 22);
-    if (b.size > 22)
-        printf("%.20s..\n", b.at);
-    else
-        printf("%.*s\n", CAIRN_SLICE(b));
+    printf("  %-30s %-22s %s\n", CAIRN_CUT(name, 30), CAIRN_CUT(a, 22), CAIRN_CUT(b, 22));
 }
 
 static bool is_last(const struct cairn_text *t, const struct cairn_key *key)
@@ -379,8 +365,9 @@ static void print_keys(struct diff *d)
         untold[s] = print_keys_of(d, s);
     for (unsigned s = A; s < SIDES; s++)
         if (untold[s])
-            printf("\n%zu %s of machine and run: only %c tells, an ETL file has no place for them\n", untold[s],
-                   cairn_plural(untold[s], "key", "keys"), "AB"[s]);
+            printf("\n"
+                   "%zu %s of machine and run are only in %c: an ETL file cannot store them\n",
+                   untold[s], cairn_plural(untold[s], "key", "keys"), "AB"[s]);
 }
 
 static void print_whole(const struct diff *d)
@@ -390,7 +377,7 @@ static void print_whole(const struct diff *d)
     const struct line switches =
         line_of("switches a second", (const struct cairn_series[]){a->switches, b->switches}, times, false);
     const struct line busy = line_of("CPUs busy, %", (const struct cairn_series[]){a->busy, b->busy}, known, true);
-    printf("\n%-*s %10s %12s %11s\n", NAMES + 2, "as a whole, of known time", "A", "B", "change");
+    printf("\n%-*s %10s %12s %11s\n", NAMES + 2, "whole run, known time only", "A", "B", "change");
     print_line(&switches, false);
     print_line(&busy, true);
 }
@@ -465,7 +452,7 @@ static int compare(const struct cairn_log *before, const struct cairn_log *after
             add_up(d, s, logs[s], elf);
         cairn_elf_close(elf);
         if (!status && cairn_filter_on() && !d->side[s].switches.count && !d->side[s].records.count) {
-            cairn_error("%s: nothing in it passes %s", logs[s]->input.name, cairn_filter_text());
+            cairn_error("%s: nothing in it matches %s", logs[s]->input.name, cairn_filter_text());
             status = CAIRN_BAD;
         }
     }
@@ -491,5 +478,6 @@ const struct cairn_command cairn_diff_command = {
              "A change without a mark is more than chance; options that differ may explain it.\n"
              "Rates and shares refer to the known time, which leaves out time with missing\n"
              "switches.\n",
+    .examples = {"cairn diff before.log after.log", "cairn diff --thread 'hog*' before.log after.log"},
     .compare = compare,
 };

@@ -24,6 +24,7 @@ static bool want_bytes;
 static const char *life;
 static const struct cairn_option options[] = {
     CAIRN_CPU_OPTION,
+    CAIRN_THREAD_OPTION,
     CAIRN_TIME_OPTIONS,
     {0, "epoch", "N", "show the drain of epoch N instead of the first with records", .number = &epoch_number, .low = 0,
      .high = UINT32_MAX},
@@ -62,12 +63,14 @@ static bool print_records(const struct cairn_log *log, uint32_t cpu, const struc
 {
     char thread[CAIRN_SHOWN];
     const struct cairn_item *records = drain->records.items;
-    const size_t count = drain->records.count;
     const bool one = only_record != UINT64_MAX;
-    const size_t first = one ? (size_t)only_record : 0, end = one ? first + 1 : (size_t)records_shown;
-    for (size_t i = first; i < count && i < end; i++) {
+    const size_t first = one ? (size_t)only_record : 0, most = one ? 1 : (size_t)records_shown;
+    size_t seen = 0; /* that are wanted, shown or not */
+    for (size_t i = first; i < drain->records.count; i++) {
         const struct cairn_item *item = &records[i];
         char of[2 * CAIRN_SHOWN];
+        if ((one && i > first) || !cairn_taken_is_wanted(item) || seen++ >= most)
+            continue;
         int used = printf("\nrecord %zu at 0x%016" PRIx64 ", %" PRIu32 " bytes: ", i, item->record->address,
                           item->record->size);
         int size = snprintf(of, sizeof(of), "%s, by %s",
@@ -79,18 +82,20 @@ static bool print_records(const struct cairn_log *log, uint32_t cpu, const struc
         if (want_bytes)
             cairn_draw_bytes(item->record);
     }
-    if (count > end && !one)
-        printf("\n%s%zu more %s (--records N)\n", end ? "and " : "", count - end,
-               cairn_plural(count - end, "record", "records"));
-    return !one || count > first;
+    if (seen > most)
+        printf("\n%s%zu more %s (--records N)\n", most ? "and " : "", seen - most,
+               cairn_plural(seen - most, "record", "records"));
+    return !one || seen;
 }
 
 static int no_drain(void)
 {
     if (epoch_number != CAIRN_TAKE_FIRST)
-        cairn_error("no drain of epoch %" PRIu64 ": ds without --epoch names those there are", epoch_number);
+        cairn_error("there is no drain of epoch %" PRIu64 "; without --epoch, ds lists the epochs of this log",
+                    epoch_number);
     else
-        cairn_error("no drain of a Debug Store in this log%s", cairn_filter_on() ? " of that CPU or time" : "");
+        cairn_error("no drain of a Debug Store in this log%s",
+                    cairn_filter_on() ? " matches the given CPU, thread or time" : "");
     return CAIRN_BAD;
 }
 
@@ -102,18 +107,19 @@ static int show_life(const struct cairn_log *log)
     struct cairn_slice first = {life, colon ? (uint32_t)(colon - life) : 0};
     if (!colon || !cairn_slice_u64(first, &cpu) ||
         !cairn_slice_u64((struct cairn_slice){colon + 1, (uint32_t)strnlen(colon + 1, 32)}, &n))
-        return cairn_usage(&cairn_ds_command, "--life %s: not CPU:RECORD, two numbers", life);
+        return cairn_usage(&cairn_ds_command, "--life %s: must be CPU:RECORD, two numbers such as 0:0", life);
     if (cairn_filter_by_cpu())
-        return cairn_usage(&cairn_ds_command, "--life names the CPU: leave --cpu out");
+        return cairn_usage(&cairn_ds_command, "--life already names the CPU; leave out --cpu");
     if (records_shown != RECORDS_SHOWN || only_record != UINT64_MAX || want_bytes)
-        return cairn_usage(&cairn_ds_command, "--life shows one record and its bytes: leave --records, --record and "
-                                              "--bytes out");
+        return cairn_usage(&cairn_ds_command,
+                           "--life shows one record and its bytes; leave out --records, --record and --bytes");
     if (cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1") && !cairn_logged_any(log)) {
-        cairn_error("the model kept no log of what it did in this log (boot with ds.log=1)");
+        cairn_error("this log does not have the model's log of its steps (boot with ds.log=1)");
         return CAIRN_BAD;
     }
     if (cpu >= log->cpus)
-        return cairn_usage(&cairn_ds_command, "--life %s: CPUs in this trace: %" PRIu32, life, log->cpus);
+        return cairn_usage(&cairn_ds_command, "--life %s: this trace has %" PRIu32 " CPUs, numbered from 0", life,
+                           log->cpus);
     struct cairn_taken drain;
     int status = CAIRN_BAD;
     if (!cairn_take(&drain, log, (uint32_t)cpu, epoch_number, cairn_by)) {
@@ -136,7 +142,8 @@ static int show(const struct cairn_log *log)
     if (life)
         return show_life(log);
     if (only_record != UINT64_MAX && records_shown != RECORDS_SHOWN)
-        return cairn_usage(&cairn_ds_command, "--records is how many, --record which one: give one of them");
+        return cairn_usage(&cairn_ds_command,
+                           "--records sets how many, --record sets which one; give only one of them");
     cairn_print_backend(log, "Debug Store: ", "");
     cairn_print_damage(log, "", "cairn check tells where");
     cairn_filter_print("");
@@ -154,7 +161,7 @@ static int show(const struct cairn_log *log)
         cairn_taken_free(&drain);
     }
     if (any && !found)
-        cairn_error("--record %" PRIu64 ": no drain shown has so many, counted from 0", only_record);
+        cairn_error("--record %" PRIu64 ": no drain shown has such a record (numbers begin at 0)", only_record);
     return !any ? no_drain() : found ? CAIRN_GOOD : CAIRN_BAD;
 }
 
@@ -166,13 +173,14 @@ const struct cairn_command cairn_ds_command = {
     .notes = "Column 'by': 'd' is a field that the driver writes, 'p' one that the processor\n"
              "writes. Sources: the fields are those of SDM vol. 3B, \"BTS and DS Save Area\";\n"
              "their names are those of Windows' PROCESSOR_PROFILE_CONTROL_AREA; the offsets of\n"
-             "reset values from format 5 on are those of Linux. With architectural PEBS\n"
-             "(record format 15) its registers stand in place of the area, with names and bits\n"
-             "as in Linux; 'p' is one that the processor moves on.\n"
+             "reset values from format 5 on are those of Linux. Architectural PEBS (record\n"
+             "format 15) has registers instead of the area, with names and bits as in Linux;\n"
+             "'p' is one that the processor advances.\n"
              "In a buffer, '#' is a record, '-' is free, '.' is beyond the threshold, '_' is\n"
-             "beyond the absolute maximum. '*' marks a word that differs from the record\n"
-             "before.\n"
+             "beyond the absolute maximum. '*' marks a word that differs from the previous\n"
+             "record.\n"
              "--life shows the model's own log (boot with ds.log=1). Real hardware has no such\n"
-             "log: most of its steps are invisible.\n",
+             "log, so most of its steps are invisible.\n",
+    .examples = {"cairn ds --cpu 0 --records 1 --bytes t.log", "cairn ds --life 0:0 t.log"},
     .show = show,
 };

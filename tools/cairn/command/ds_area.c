@@ -43,7 +43,7 @@ bool cairn_draw_buffer(const struct cairn_buffer *b, const char *name, const cha
     char picture[COLUMNS + 1];
     const uint64_t span = ds_word_picture(picture, COLUMNS, pointer, end);
     if (!base || !span) {
-        printf("\n%s buffer: %s\n", name, base ? "these pointers describe none" : "none");
+        printf("\n%s buffer: %s\n", name, base ? "these pointers do not describe a buffer" : "none");
         return false;
     }
     printf("\n%s buffer", name);
@@ -69,13 +69,13 @@ void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cai
     printf("DS area, %" PRIX32 "H form for record format %u", epoch->area_bytes, epoch->format);
     if (cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at))
         printf(", at 0x%016" PRIx64 " (IA32_DS_AREA)", at);
-    printf("\n%4s %-26s %-16s  %s\n", "at", "field", "value", "by what it is");
+    printf("\n%4s %-26s %-16s  %s\n", "at", "field", "value", "by meaning");
     struct cairn_area_row row;
     for (unsigned n = 0; n < epoch->area_bytes / 8; n += row.words) {
         cairn_area_row(log, cpu, epoch, n, &row);
         cairn_print_area_row(8 * n, &row);
     }
-    puts("  by: d the driver writes it, p the processor; all of these numbers are hex");
+    puts("  at: offset; by: d the driver writes it, p the processor; hexadecimal numbers");
     const struct cairn_buffer bts = cairn_epoch_bts_buffer(epoch), pebs = cairn_epoch_buffer(epoch);
     bool drawn = cairn_draw_buffer(&bts, "BTS", "absolute maximum", sizeof(struct ds_bts_record), 0);
     cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".buffer", cpu), &buffer);

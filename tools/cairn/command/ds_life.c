@@ -65,7 +65,7 @@ static void unknown(const struct view *v, enum step step, uint32_t missing)
         row(step, "missing: %" PRIu32 " %s of the model's log %s not in this trace", missing,
             cairn_plural(missing, "entry", "entries"), cairn_plural(missing, "is", "are"));
     else
-        row(step, "not in the model's log, of which nothing is missing here");
+        row(step, "not in the model's log, although nothing of it is missing here");
 }
 
 static const char *counter_name(char out[CAIRN_SHOWN], const struct view *v, unsigned counter)
@@ -130,7 +130,7 @@ static void load(const struct view *v, const struct cairn_life_counter *c)
     }
     counter_name(name, v, c->number);
     if (!e) {
-        row(LOAD, "%s: the driver has set it; %s has %012" PRIx64 " (%s) for it", name,
+        row(LOAD, "%s: set by the driver; %s has its value %012" PRIx64 " (%s)", name,
             v->arch ? "its CFG_C" : "the DS area", reset_of(v, c->number),
             cairn_show_reset(value, reset_of(v, c->number)));
         return;
@@ -168,7 +168,7 @@ static void overflow(struct view *v, const struct cairn_life_counter *c)
     if (!c->armed)
         row(ARMING, "not in the log");
     else if (e == v->life.stored.entry)
-        row(ARMING, "none to wait for: precise distribution, the instruction that overflows is the one recorded");
+        row(ARMING, "no wait: with precise distribution, the overflowing instruction itself is recorded");
     else
         row(ARMING, "%s: its next event writes a record", name);
 }
@@ -347,7 +347,7 @@ static void interrupted(const struct view *v)
     if (!v->life.stored.entry) {
         unknown(v, INTERRUPT, v->life.stored.missing);
         if (v->epoch->reason == CAIRN_DS_THRESHOLD)
-            row(0, "at or before the drain, whose reason it is");
+            row(0, "at or before the drain, which it caused");
         return;
     }
     for (; next_action(v, &i, CAIRN_MODEL_PMI_RAISED, CAIRN_MODEL_PMI_LOST, &a); rows++)
@@ -363,7 +363,7 @@ static void interrupted(const struct view *v)
 
 static void drained(const struct view *v)
 {
-    char time[CAIRN_SHOWN], lost[32] = "unknown how many";
+    char time[CAIRN_SHOWN], lost[32] = "unknown number";
     const struct cairn_epoch *e = v->epoch;
     if (e->lost != CAIRN_DS_LOST_UNKNOWN)
         snprintf(lost, sizeof(lost), "%" PRIu64, e->lost);
@@ -397,11 +397,11 @@ static void explain(const struct view *v)
     if (v->logged)
         return;
     if (cairn_slice_is(cairn_key(t, "ds.backend"), "hw"))
-        printf("On silicon nobody sees the processor at work: what no record and no drain tells\n"
-               "is marked 'unseen'.\n");
+        printf("A real processor does not show its steps: what no record and no drain shows is\n"
+               "marked 'unseen'.\n");
     else
-        printf("What is left of this trace does not say whether a model kept a log: what only it\n"
-               "could tell is marked 'unseen'.\n");
+        printf("The undamaged part of this trace does not say whether a model kept a log; what\n"
+               "only that log shows is marked 'unseen'.\n");
 }
 
 void cairn_show_life(const struct cairn_log *log, const struct cairn_epoch *epoch, const struct cairn_item *records,

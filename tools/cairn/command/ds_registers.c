@@ -36,7 +36,7 @@ static void print_head(const struct cairn_log *log, uint32_t cpu, const struct c
         snprintf(head, sizeof(head), "Architectural PEBS, record format %u: the registers as this drain found them. %s",
                  epoch->format, store ? "The Debug Store" : "There is no BTS, so no Debug Store.");
     if (store && cairn_slice_is(cairn_key(&log->text, "ds.bts"), "off"))
-        n += snprintf(head + n, sizeof(head) - (size_t)n, " has no part in it, and is not used: BTS is off.");
+        n += snprintf(head + n, sizeof(head) - (size_t)n, " is separate, and not used, because BTS is off.");
     else if (store && cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at) && at)
         n += snprintf(head + n, sizeof(head) - (size_t)n,
                       " at 0x%016" PRIx64 " (IA32_DS_AREA) holds branch records (BTS) only.", at);
@@ -49,14 +49,14 @@ void cairn_draw_registers(const struct cairn_log *log, uint32_t cpu, const struc
 {
     struct cairn_area_row row;
     print_head(log, cpu, epoch);
-    printf("%4s %-26s %-16s  %s\n", "msr", "field", "value", "by what it is");
+    printf("%4s %-26s %-16s  %s\n", "msr", "field", "value", "by meaning");
     for (unsigned i = 0; i < WORDS; i += row.words) {
         cairn_register_row(log, cpu, epoch, i, &row);
         cairn_print_area_row(msr_of(i), &row);
         if (row.value || i < GP_CFG_C)
             print_bits(i, row.value);
     }
-    puts("  by: d the driver writes it, p the processor moves it on; all but sizes are hex");
+    puts("  by: d the driver writes it, p the processor advances it; hexadecimal but sizes");
     const struct cairn_buffer b = cairn_epoch_buffer(epoch);
     if (cairn_draw_buffer(&b, "PEBS", "end", cairn_drain_record_bytes(log, cpu, epoch), 0))
         puts("  # recorded  - free  . beyond the threshold");

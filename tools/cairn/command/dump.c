@@ -7,6 +7,7 @@
 
 #include "ds/pebs23_layout.h"
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/cut.h"
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/command/command.h"
@@ -60,20 +61,20 @@ static void print_head(const struct dump *d, bool compact)
     cairn_print_bad_end(log, "# ");
     cairn_print_damage(log, "# ", "'!' tells where");
     if (log->etl && !log->own)
-        printf("# ETL file of %.*s, build %.*s: seconds since its header event\n",
+        printf("# ETL file of %.*s, build %.*s; seconds since its header event\n",
                CAIRN_SLICE(cairn_key(&log->text, "etl.logger")), CAIRN_SLICE(cairn_key(&log->text, "etl.build")));
     else if (!log->session.known)
-        printf("# the session stream is missing: times are session clock; no record is placed\n");
+        printf("# the session stream is missing: times are session clock, records have no place\n");
     else if (!log->session.start_known)
-        printf("# when the session began is missing: times are session clock\n");
+        printf("# the session's start time is missing: times are session clock\n");
     if (log->session.compact && log->session.full)
-        printf("# both 0524H and 0525H were written: these are the %s\n", compact ? "0525H" : "0524H");
+        printf("# the log has switches as 0524H and as 0525H; these are the %s\n", compact ? "0525H" : "0524H");
     if (log->session.maximum_wait_reason == CAIRN_WAIT_REASONS_UNKNOWN && log->session.compact)
-        printf("# MaximumWaitReason of this build is not known: states of 0525H are the bare\n"
-               "# numbers (--max-wait-reason N)\n");
+        printf("# MaximumWaitReason of this build is unknown, so states of 0525H are shown as\n"
+               "# numbers (--max-wait-reason N sets it)\n");
     cairn_filter_print("# ");
-    printf("%s#%*s %2s   %-*s %-17s %2s   %-14s %5s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), d->width - 1,
-           "seconds", "cp", room_for(d, 16), "who left", "state or reason", "pr", "who came", "ticks",
+    printf("%s#%*s CPU   %-*s state or reason prio   who came ticks waited%s\n",
+           cairn_colour(stdout, CAIRN_COLOUR_HEAD), d->width - 2, "seconds", room_for(d, 16), "who left",
            cairn_colour(stdout, CAIRN_COLOUR_OFF));
 }
 
@@ -103,9 +104,9 @@ static void print_switch(const struct dump *d, const struct cairn_item *item)
     else if (sw->form == CAIRN_FORM_LITE)
         snprintf(wait, sizeof(wait), "<=1");
     print_place(d, sw->time, item->cpu);
-    printf("  %-*s %s%-17.17s%s %2s > %-14s %5s\n", room_for(d, 16),
+    printf("  %-*s %s%-17s%s %2s > %-14s %5s\n", room_for(d, 16),
            cairn_show_thread(old, d->log, sw->old_tid, room_for(d, 16)), cairn_colour(stdout, CAIRN_COLOUR_STATE),
-           state_text(state, sw), cairn_colour(stdout, CAIRN_COLOUR_OFF), priority,
+           CAIRN_CUT(cairn_slice_of(state_text(state, sw)), 17), cairn_colour(stdout, CAIRN_COLOUR_OFF), priority,
            sw->new_known ? cairn_show_thread(new, d->log, sw->new_tid, 14) : "unknown", wait);
 }
 
@@ -151,7 +152,7 @@ static void print_record(const struct dump *d, const struct cairn_item *item)
         function =
             cairn_show_address_in(where, d->log, cairn_process_at(d->log, item->tid, r->time), r->time, r->ip, room);
     print_place(d, r->time, item->cpu);
-    printf("%c %s%-*s%s %s\n", r->after ? '>' : '*', cairn_colour(stdout, CAIRN_COLOUR_PLACE), room, function,
+    printf("%c %s%-*s%s %s\n", r->after ? '@' : '*', cairn_colour(stdout, CAIRN_COLOUR_PLACE), room, function,
            cairn_colour(stdout, CAIRN_COLOUR_OFF),
            item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, d->log, item->tid, 27)
                                             : cairn_blame_text(item->blame));
@@ -284,9 +285,9 @@ static int show(const struct cairn_log *log)
 {
     struct dump d = {.log = log, .width = width_of(log)};
     if (want_compact && want_full)
-        return cairn_usage(&cairn_dump_command, "--compact and --full: one of the two");
+        return cairn_usage(&cairn_dump_command, "--compact and --full exclude each other; give only one");
     if ((want_compact || want_full) && !has_events(log, want_compact)) {
-        cairn_error("no %s in this log: try it without --%s", want_compact ? "0525H batches" : "0524H events",
+        cairn_error("this log has no %s; try again without --%s", want_compact ? "0525H batches" : "0524H events",
                     want_compact ? "compact" : "full");
         return CAIRN_BAD;
     }
@@ -307,14 +308,14 @@ const struct cairn_command cairn_dump_command = {
     .arguments = "[options] LOG",
     .summary = "list switches, PEBS records and events by time",
     .options = options,
-    .notes = "A line of a switch has: seconds, CPU, outgoing thread, its state or wait reason,\n"
-             "its priority, incoming thread, and how many ticks that thread had waited. Other\n"
-             "lines have a mark:\n"
+    .notes = "The line of a switch has '>': the thread that left, its state or wait reason,\n"
+             "its priority, the thread that came, and how many clock ticks that thread had\n"
+             "waited. Other lines have another mark:\n"
              "'*' a PEBS record: its instruction, and the thread that caused it;\n"
-             "'>' instead of '*': a record without its instruction (formats 0 and 1, unless\n"
-             "the CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear): where the thread went on\n"
-             "after it;\n"
+             "'@' a PEBS record without its instruction (formats 0 and 1, unless PEBS_TRAP of\n"
+             "the CPU's IA32_PERF_CAPABILITIES is 0): the instruction after it, the thread;\n"
              "'=' a drain of the PEBS buffer; ':' counts of the outgoing thread (PMC items);\n"
              "'+' any other event; '!' something is missing or was lost here.\n",
+    .examples = {"cairn dump t.log", "cairn dump --thread 'fight*' --from 200ms --until 0.5 t.log"},
     .show = show,
 };

@@ -32,22 +32,26 @@ static int show(const struct cairn_log *log)
 {
     struct cairn_output o = {.log = log, .path = path && strcmp(path, "-") ? path : NULL, .strict = strict};
     if (format == UINT32_MAX)
-        return cairn_usage(&cairn_export_command, "--to FORMAT says what it is to become");
+        return cairn_usage(&cairn_export_command,
+                           "give the format with --to FORMAT; 'cairn export --help' lists the formats");
     o.writer = writers[format];
     if (cairn_filter_on() && !o.writer->on_switch && !o.writer->record)
-        return cairn_usage(&cairn_export_command, "%s: a file of the format %s holds the whole trace",
+        return cairn_usage(&cairn_export_command, "%s: the format %s always has the whole trace; leave the filters out",
                            cairn_filter_text(), o.writer->name);
     if ((cairn_filter_by_thread() || cairn_filter_by_reason()) && !o.writer->each)
-        return cairn_usage(&cairn_export_command,
-                           "%s: the format %s shows whose a CPU's time was: give --cpu and times alone",
-                           cairn_filter_text(), o.writer->name);
+        return cairn_usage(
+            &cairn_export_command,
+            "%s: the format %s shows which thread used each CPU; it accepts only --cpu, --from and --until",
+            cairn_filter_text(), o.writer->name);
     if (strict && o.writer != &cairn_writer_etl)
-        return cairn_usage(&cairn_export_command, "--strict: only etl has a format of Windows to keep to");
+        return cairn_usage(&cairn_export_command, "--strict is only for --to etl");
     if (!o.path && o.writer->needs_path)
-        return cairn_usage(&cairn_export_command, "-o FILE says where to: %s does not go to standard output",
+        return cairn_usage(&cairn_export_command,
+                           "give the output file with -o FILE; the format %s cannot go to standard output",
                            o.writer->name);
-    if (!o.path && o.writer->binary && isatty(STDOUT_FILENO))
-        return cairn_usage(&cairn_export_command, "-o FILE says where to: %s is no text for a terminal",
+    if (!o.path && o.writer->binary && cairn_pager_or_terminal(stdout))
+        return cairn_usage(&cairn_export_command,
+                           "give the output file with -o FILE; the format %s is not text for a terminal",
                            o.writer->name);
     int status = elf_path ? cairn_elf_open(&o.elf, elf_path, log) : CAIRN_GOOD;
     if (status)
@@ -64,5 +68,6 @@ const struct cairn_command cairn_export_command = {
     .options = options,
     .formats = writers,
     .notes = "An existing FILE of another format is not overwritten.\n",
+    .examples = {"cairn export --to html t.log -o t.html", "cairn export --to json --from 1s t.log >t.json"},
     .show = show,
 };

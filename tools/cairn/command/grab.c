@@ -21,7 +21,7 @@ static const struct cairn_option options[] = {
     {'c', "count", "N", "write a record every N events; -e branches:u -c 1 records every branch (BTS)", .text = &text},
     {'a', "all-cpus", NULL, "count on all CPUs, not only in COMMAND", .text = &text},
     {'p', "pid", "PID", "count in this process", .text = &text},
-    {0, "why", NULL, "tell of each event whether and how PEBS sampled it", .text = &text},
+    {0, "why", NULL, "show for each event whether and how PEBS sampled it", .text = &text},
     {0, "full", "WHEN", "write each switch as 0524H, too: auto (if records have no time), always, never",
      .text = &text},
     {0, "ring", "KIB", "memory for records in the kernel, per CPU", .text = &text},
@@ -55,7 +55,7 @@ static int run(char **operands)
         run_it(arguments);
     }
     if (errno == ENOENT)
-        cairn_error("cairn-grab is not installed: the Debian package cairn-grab brings it, or 'make install-grab'");
+        cairn_error("cairn-grab is not installed; install the Debian package cairn-grab, or run 'make install-grab'");
     else
         cairn_error("cairn-grab cannot be run: %s", strerror(errno));
     free(arguments);
@@ -69,7 +69,9 @@ const struct cairn_command cairn_grab_command = {
     .options = options,
     .notes = "Runs COMMAND and records what the Debug Store of this Linux writes meanwhile, as\n"
              "a LOG for the other commands. It needs root, and the program cairn-grab.\n"
-             "docs/how-to/own-records.md says more.\n",
+             "See docs/how-to/own-records.md.\n",
+    .examples = {"sudo cairn grab -e instructions:u -o my.log -- ./prog",
+                 "sudo cairn grab -o my.log -- perf record -e instructions:upp ./prog"},
     .run = run,
     .program = true,
 };

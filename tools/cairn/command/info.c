@@ -12,6 +12,7 @@
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/info_providers.h"
 #include "tools/cairn/command/info_report.h"
+#include "tools/cairn/command/info_values.h"
 #include "tools/cairn/command/next.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/event_walk.h"
@@ -103,7 +104,7 @@ static void print_index(const struct cairn_log *log)
 {
     uint64_t n[3];
     if (cairn_slice_numbers(cairn_key(&log->text, "grab.index"), n, 3))
-        printf("%-16s at switches: %" PRIu64 " read within the switch, %" PRIu64 " still 0 at the next read, %" PRIu64
+        printf("%-16s at switches: %" PRIu64 " read during the switch, %" PRIu64 " still 0 at the next read, %" PRIu64
                " unknown\n",
                "  PebsIndex", n[0], n[1], n[2]);
 }
@@ -249,22 +250,10 @@ static void print_detections(const struct cairn_log *log, const char *machine)
     }
 }
 
-/* What a key's value means, where it is a number that stands for something; else the value. */
-static struct cairn_slice value_text(const struct cairn_key *k)
-{
-    static const char *const clocks[] = {"1: performance counter", "2: system time", "3: CPU cycles"};
-    static const char session[] = "session.", clock[] = ".clock";
-    uint64_t type;
-    if (k->name.size == sizeof(session) + sizeof(clock) - 1 && starts_with(k->name, session) &&
-        memcmp(k->name.at + sizeof(session), clock, sizeof(clock) - 1) == 0 && cairn_slice_u64(k->value, &type) &&
-        type >= TRACE_CLOCK_QPC && type <= TRACE_CLOCK_TSC)
-        return (struct cairn_slice){clocks[type - 1], (uint32_t)strlen(clocks[type - 1])};
-    return k->value;
-}
-
 void cairn_info_section(const struct cairn_log *log, const char *title, const char *prefix)
 {
     bool any = false;
+    char text[160];
     for (size_t i = 0; i < log->text.keys.count; i++) {
         const struct cairn_key *k = &log->text.keys.items[i];
         if (!starts_with(k->name, prefix))
@@ -274,7 +263,7 @@ void cairn_info_section(const struct cairn_log *log, const char *title, const ch
         any = true;
         struct cairn_slice name = {k->name.at + strlen(prefix), k->name.size - (uint32_t)strlen(prefix)};
         int used = printf("  %-24.*s ", CAIRN_SLICE(name));
-        cairn_print_wrapped((unsigned)used, "", 27, value_text(k));
+        cairn_print_wrapped((unsigned)used, "", 27, cairn_info_values_text(text, k));
     }
 }
 
@@ -313,10 +302,10 @@ static void print_streams(const struct cairn_log *log)
     if (f->store)
         printf("  %-23s %12" PRIu64 "   trace and truth, unpacked\n", "", f->unpacked);
     if (f->total_known)
-        printf("  %-14s %8" PRIu64 "\n", "there should be", f->total);
+        printf("  %-14s %8" PRIu64 "\n", "expected", f->total);
     const uint64_t live = cairn_log_sent(log).frames;
     if (live)
-        printf("  %-14s %8" PRIu64 " trace frames, the others at its end\n", "during the run", live);
+        printf("  %-14s %8" PRIu64 " trace frames; the others came at the end\n", "during the run", live);
 }
 
 /* ---- events by kind --------------------------------------------------------------------------------------------- */
@@ -396,7 +385,9 @@ static void print_other(const struct cairn_log *log)
         found |= log->report && cairn_info_report_knows(k->name);
         if (found)
             continue;
-        printf("%s", any ? "" : "\nnot known to this version\n");
+        printf("%s", any ? ""
+                         : "\n"
+                           "unknown to this version of cairn\n");
         cairn_print_wrapped((unsigned)printf("  %.*s=", CAIRN_SLICE(k->name)), "", 4, k->value);
         any = true;
     }
@@ -416,8 +407,8 @@ static void print_trace(const struct cairn_log *log)
 
 static bool all, next, lost;
 static const struct cairn_option options[] = {
-    {0, "next", NULL, "show only which commands can show something of this log", .on = &next},
-    {0, "lost", NULL, "show only what was lost, and which option keeps more", .on = &lost},
+    {0, "next", NULL, "show only the commands that can show something of this log", .on = &next},
+    {0, "lost", NULL, "show only what was lost and the options that keep more", .on = &lost},
     {'a', "all", NULL, "also show memory map, CPUID leaves, MSRs, screen modes and the end summary", .on = &all},
     CAIRN_LOG_OPTIONS,
 };
@@ -431,7 +422,7 @@ static int show(const struct cairn_log *log)
         return CAIRN_GOOD;
     }
     if (lost && log->report) {
-        cairn_error("%s records no trace: nothing of one is lost", log->report);
+        cairn_error("%s has no trace, so nothing of a trace is lost", log->report);
         return CAIRN_BAD;
     }
     if (lost) {
@@ -446,7 +437,7 @@ static int show(const struct cairn_log *log)
         if (log->report)
             cairn_info_report_store(log);
     } else if (log->etl->cairn) {
-        printf("%-16s %s\n\n", "emulated", "not told: an ETL file has no place for it");
+        printf("%-16s %s\n\n", "emulated", "unknown: an ETL file does not say");
     }
     cairn_info_section(log, log->own ? "\nETL file" : "ETL file", "etl.");
     cairn_info_section(log, "\nmade by cairn export", "export.");
@@ -480,6 +471,7 @@ const struct cairn_command cairn_info_command = {
              "of which the log consists. LOG may also be a report without a trace: the file\n"
              "cairn-machine.txt, or the card at the end of a run as you have typed it or as\n"
              "zbarimg reads its QR code.\n",
+    .examples = {"cairn info t.log", "cairn info --lost t.log"},
     .show = show,
     .reports = true,
 };

@@ -154,7 +154,7 @@ static void print_table(const struct cairn_log *log, const struct lock *lock, si
         putchar('\n');
     }
     if (nameless && log->text.symbols.count)
-        puts("# an address: of no variable of the kernel's, but of its heap or a stack");
+        puts("# a lock shown as an address is on the heap or a stack, not a named variable");
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------ */
@@ -279,27 +279,30 @@ static void print_head(const struct cairn_log *log, bool told, bool changed)
     for (uint32_t c = 0; c < log->cpus; c++)
         untracked += log->cpu[c].end.locks_known ? log->cpu[c].end.locks[4] : 0;
     if (sampling.hold_threshold)
-        snprintf(held, sizeof(held), ", and each held for more than %" PRIu32 " cycles", sampling.hold_threshold);
+        snprintf(held, sizeof(held), ", and every one held for more than %" PRIu32 " cycles", sampling.hold_threshold);
     cairn_print_damage(log, "# ", "cairn check tells where");
     if (!told)
-        n = (uint64_t)snprintf(text, sizeof(text), "not told: each event is counted for itself");
+        n = (uint64_t)snprintf(text, sizeof(text), "unknown: each event counts as one acquisition");
     else if (sampling.every)
-        n = (uint64_t)snprintf(text, sizeof(text), "every release is an event (spinlock.every=1, not of Windows)");
+        n = (uint64_t)snprintf(text, sizeof(text),
+                               "every release is an event (spinlock.every=1, which Windows does not have)");
     else
-        n = (uint64_t)snprintf(
-            text, sizeof(text),
-            "of contended acquisitions (of %" PRIu32 " %s or more) 1 of %" PRIu32 ", of others 1 of %" PRIu32 "%s%s",
-            sampling.spin_threshold, cairn_plural(sampling.spin_threshold, "spin", "spins"),
-            sampling.contention_sample_rate, sampling.acquire_sample_rate, held, changed ? "; this changes later" : "");
+        n = (uint64_t)snprintf(text, sizeof(text),
+                               "1 of %" PRIu32 " contended acquisitions (%" PRIu32 " %s or more), 1 of %" PRIu32
+                               " others%s%s",
+                               sampling.contention_sample_rate, sampling.spin_threshold,
+                               cairn_plural(sampling.spin_threshold, "spin", "spins"), sampling.acquire_sample_rate,
+                               held, changed ? "; this changes later" : "");
     cairn_filter_print("# ");
     printf("# sampling: ");
     cairn_print_wrapped(12, "# ", 2, (struct cairn_slice){text, (uint32_t)n});
     if (is_short(log))
-        puts("# events are missing (cairn stat): releases among them are not counted");
+        puts("# events are missing (see cairn stat); releases among them are not counted");
     if (untracked)
-        printf("# not tracked: %" PRIu64 " acquired by a CPU that held %u already\n", untracked, TRACE_SPINLOCK_DEPTH);
+        printf("# not tracked: %" PRIu64 " acquisitions by a CPU that already held %u\n", untracked,
+               TRACE_SPINLOCK_DEPTH);
     if (cairn_slice_is(cairn_key(&log->text, "machine.emulated"), "1"))
-        puts("# the machine is an emulator: cycles and times are no processor's");
+        puts("# the machine is emulated: cycles and times are the emulator's");
 }
 
 static uint64_t top = 20;
@@ -336,9 +339,11 @@ static int show(const struct cairn_log *log)
     for (uint32_t c = 0; c < log->cpus; c++)
         collect(&all, log, c, &told);
     if (!all.count) {
-        cairn_error("no spin lock events %s", cairn_filter_on() ? "of that CPU, thread or time"
+        cairn_error("no spin lock events %s", cairn_filter_on() ? "match the given CPU, thread or time"
                                               : log->etl        ? "in this file"
-                                                                : "(boot with session.1=auto+spinlock:qpc:sequential)");
+                                              : cairn_log_grabbed(log)
+                                                  ? "in this log: cairn grab does not record them"
+                                                  : "in this log (boot with session.1=auto+spinlock:qpc:sequential)");
         return CAIRN_BAD;
     }
     struct lock *lock = group(all.items, all.count, &locks);
@@ -368,5 +373,6 @@ const struct cairn_command cairn_locks_command = {
              "a long hold counts as one. Spins are those of contended acquisitions. 'chosen\n"
              "by' says why a release was sampled: held long, contended, uncontended or every;\n"
              "if several rules may apply, the first of these.\n",
+    .examples = {"cairn locks t.log", "cairn locks --top 5 --cpu 0 t.log"},
     .show = show,
 };

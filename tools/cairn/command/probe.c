@@ -8,6 +8,7 @@
 #include "ds/model/model.h"
 #include "ds/policy/table/table.h"
 #include "ds/probe/probe.h"
+#include "tools/cairn/base/cut.h"
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/export/json.h"
@@ -97,7 +98,7 @@ static const char *cost_text(const struct cost *c)
     for (unsigned i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
         if (cairn_slice_is(c->name, switches[i][0]))
             return switches[i][1];
-    return "not known to this version";
+    return "unknown to this version of cairn";
 }
 
 /* Register `r` of CPUID leaf 1 and so on; false: the log does not have it. */
@@ -196,7 +197,7 @@ static void print_asked(const struct asked *a)
     char question[256];
     const struct ds_probe_row *row = a->row;
     snprintf(question, sizeof(question), "%.*s: %s", CAIRN_SLICE(a->name),
-             row ? ds_probe_question(row) : "not a question this version knows");
+             row ? ds_probe_question(row) : "unknown to this version of cairn");
     struct cairn_slice cell[COLUMNS] = {cairn_slice_of(question), cairn_slice_of(row ? row->manual : ""),
                                         cairn_slice_of(row ? ds_probe_model(row) : ""),
                                         a->answer.size ? a->answer : cairn_slice_of("not determined"),
@@ -235,15 +236,15 @@ static void print_difference(const struct cairn_log *log, uint32_t cpu)
                              CAIRN_SLICE(a.answer));
     }
     if (!log->report && cairn_log_damaged(log) && all < DS_PROBE_ROWS)
-        printf("%u of %u questions are in this log, which is damaged\n", all, (unsigned)DS_PROBE_ROWS);
+        printf("this log is damaged; it has %u of %u questions\n", all, (unsigned)DS_PROBE_ROWS);
     if (log->miscopied) {
-        printf("%u questions, not compared with the model: the card is mistyped, or cut\n", all);
+        printf("%u questions, not compared with the model because the card is mistyped or cut\n", all);
         return;
     }
-    printf("%u questions: %u as the model's default, %u otherwise, %u not determined\n", all, all - different - unknown,
-           different, unknown);
+    printf("%u questions: %u like the model's default, %u different, %u not determined\n", all,
+           all - different - unknown, different, unknown);
     if (set[0]) {
-        const int n = printf("the model does likewise with");
+        const int n = printf("to make the model do the same:");
         cairn_wrap_words(stdout, (unsigned)n, 5, cairn_slice_of(set));
     }
 }
@@ -262,18 +263,20 @@ static void print_identity(const struct cairn_log *log, uint32_t cpu)
                   cairn_slice_text((char[25]){0}, 25, i.microcode), cairn_slice_text((char[25]){0}, 25, i.hypervisor),
                   cairn_slice_text((char[25]){0}, 25, i.backend));
     if (cairn_slice_is(i.machine, "model") && !i.preset.size)
-        n += snprintf(text + n, sizeof(text) - (size_t)n, "; asked was a model, not this processor");
+        n += snprintf(text + n, sizeof(text) - (size_t)n, "; the answers are from a model, not from this processor");
     else if (cairn_slice_is(i.machine, "model"))
-        n += snprintf(text + n, sizeof(text) - (size_t)n, "; asked was the model of %s, not this processor",
+        n += snprintf(text + n, sizeof(text) - (size_t)n,
+                      "; the answers are from the model of %s, not from this processor",
                       cairn_slice_text((char[25]){0}, 25, i.preset));
     if (cairn_slice_is(i.machine, "virtual"))
-        n += snprintf(text + n, sizeof(text) - (size_t)n, "; asked was what the hypervisor shows of this processor");
+        n += snprintf(text + n, sizeof(text) - (size_t)n,
+                      "; the answers are from what the hypervisor shows of this processor");
     uint64_t type;
     if (cairn_slice_u64(i.kind, &type))
         n += snprintf(text + n, sizeof(text) - (size_t)n, "; %s (core type %" PRIX64 "H)",
                       type == CPUID_1AH_EAX_ATOM   ? "an efficient core"
                       : type == CPUID_1AH_EAX_CORE ? "a performance core"
-                                                   : "a core of a kind not known here",
+                                                   : "a core of an unknown kind",
                       type);
     snprintf(text + n, sizeof(text) - (size_t)n, "%s", i.emulated ? "; emulated" : "");
     n = printf("CPU %-3" PRIu32 " ", cpu);
@@ -295,11 +298,10 @@ static void print_costs(const struct cairn_log *log, uint32_t cpu)
                    cairn_colour(stdout, CAIRN_COLOUR_OFF));
         char text[128];
         snprintf(text, sizeof(text), "%s", cost_text(&c));
-        c.name.size = c.name.size < COST_NAME ? c.name.size : COST_NAME;
-        c.reason.size = c.reason.size < COST_REASON ? c.reason.size : COST_REASON;
-        int used = c.samples ? printf("%-15.*s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "   ", CAIRN_SLICE(c.name),
-                                      c.least, c.median, c.p99)
-                             : printf("%-15.*s not determined: %.*s", CAIRN_SLICE(c.name), CAIRN_SLICE(c.reason));
+        const char *name = CAIRN_CUT(c.name, COST_NAME);
+        int used = c.samples
+                       ? printf("%-15s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "   ", name, c.least, c.median, c.p99)
+                       : printf("%-15s not determined: %s", name, CAIRN_CUT(c.reason, COST_REASON));
         if (!c.samples)
             putchar('\n');
         else
@@ -411,26 +413,29 @@ static int show(const struct cairn_log *log)
     if (any)
         return CAIRN_GOOD;
     if (log->etl)
-        cairn_error("an ETL file does not tell what was found out");
+        cairn_error("an ETL file does not have the answers of the probe; read the log that it was made from");
     else if (log->report)
-        cairn_error("%s without answers: nothing was asked", log->report);
+        cairn_error("%s has no answers of the probe", log->report);
     else if (cairn_log_damaged(log))
-        cairn_error("no question is in this log, which is damaged: what was asked may be in what is missing");
+        cairn_error("this log is damaged and has no questions of the probe; they may be in the missing part");
+    else if (cairn_log_grabbed(log))
+        cairn_error("this log has no answers of the probe; 'cairn grab --report' tests this processor under Linux");
     else
-        cairn_error("nothing was asked (boot with workload=probe)");
+        cairn_error("this log has no answers of the probe (boot with workload=probe)");
     return CAIRN_BAD;
 }
 
 const struct cairn_command cairn_probe_command = {
     .name = "probe",
     .arguments = "[options] LOG",
-    .summary = "show what the probe found out about a processor",
+    .summary = "show what the probe found about a processor",
     .options = options,
     .notes = "LOG must be from a run with workload=probe. 'manual' is what the manual says.\n"
              "'default' is what the model does unless ds.policy.NAME= says otherwise.\n"
              "'machine' is the answer of this machine, or 'not determined' and the reason.\n"
              "docs/how-to/probe.md explains each question. LOG may also be a report without a\n"
              "trace, as for cairn info.\n",
+    .examples = {"cairn probe cairn-machine.txt", "cairn probe --to json t.log"},
     .show = show,
     .reports = true,
 };

@@ -268,7 +268,7 @@ static void print_counters(const struct profile *p)
     if (list.count > 1)
         cairn_print_wrapped((unsigned)printf("# "), "# ", 2, (struct cairn_slice){all, (uint32_t)(to - all)});
     if (p->mixed)
-        printf("# %" PRIu64 " %s of several counters, not told apart%s\n", p->mixed,
+        printf("# %" PRIu64 " %s of several counters that cannot be separated%s\n", p->mixed,
                cairn_plural(p->mixed, "record is", "records are"),
                only_event || only_counter != NOT_GIVEN ? ": left out" : "");
     free(all);
@@ -288,7 +288,7 @@ static void print_head(const struct profile *p)
     cairn_filter_print("# ");
     print_counters(p);
     if (p->after)
-        printf("# this record format names the instruction behind the one it is about\n");
+        printf("# this record format names the instruction after the sampled one\n");
     printf("#%9s %8s", "records", "share");
     if (per == PER_BOTH || per == PER_THREAD)
         printf(per == PER_BOTH ? "   %-27s" : "   %s", "thread");
@@ -327,20 +327,20 @@ static void print_rest(const struct profile *p)
     printf("# %" PRIu64 " %s", p->records, cairn_plural(p->records, "record", "records"));
     if (p->left_out)
         printf(", %" PRIu64 " %s left out", p->left_out, cairn_plural(p->left_out, "other", "others"));
-    printf("; %" PRIu64 " of no certain thread", p->doubtful);
+    printf("; %" PRIu64 " whose thread is uncertain", p->doubtful);
     if (p->doubtful && cairn_filter_by_thread())
         printf(", not counted here");
     const struct cairn_lost swallowed = cairn_samples_swallowed(p->log);
     const struct cairn_lost here = cairn_records_dropped(p->log), run = cairn_records_dropped_in_run(p->log);
     printf("\n# lost by the processor: %s\n", cairn_show_lost(lost, here));
     if (run.counted != here.counted || run.unknown != here.unknown)
-        printf("# lost in the whole run, with drains that are not here: %s\n", cairn_show_lost(lost, run));
+        printf("# lost in the whole run, including drains not in this log: %s\n", cairn_show_lost(lost, run));
     if (swallowed.counted || swallowed.unknown)
         printf("# swallowed: %s\n", cairn_show_lost(lost, swallowed));
     if (missing)
         printf("# missing in this log: %" PRIu64 " bytes of records\n", missing);
     if ((per == PER_BOTH || per == PER_FUNCTION) && !p->elf && !p->log->text.symbols.count)
-        printf("# this log has no names of functions: --elf kernel.elf.full gives them\n");
+        printf("# this log has no names of functions; give them with --elf kernel.elf.full\n");
 }
 
 /* Why there is no row. */
@@ -350,10 +350,10 @@ static int none(const struct profile *p)
     for (uint32_t c = 0; c < p->log->cpus; c++)
         any |= p->log->cpu[c].pebs.records != 0;
     if (p->mixed)
-        cairn_error("%" PRIu64 " %s of several counters, not told apart: profile without --counter, --event", p->mixed,
-                    cairn_plural(p->mixed, "PEBS record is", "PEBS records are"));
+        cairn_error("%" PRIu64 " %s of several counters that cannot be separated; leave out --counter and --event",
+                    p->mixed, cairn_plural(p->mixed, "PEBS record is", "PEBS records are"));
     else if (any)
-        cairn_error("no PEBS records of that CPU, thread, time, counter or event");
+        cairn_error("no PEBS records match the given CPU, thread, time, counter or event");
     else
         cairn_error("no PEBS records in this log%s", off ? " (cairn info says why)" : "");
     return CAIRN_BAD;
@@ -389,7 +389,9 @@ static int refuse_event(const struct cairn_log *log)
     if (*text)
         return cairn_usage(&cairn_profile_command, "--event %s: no PEBS counter of this log counts it; give one of: %s",
                            given_event, text);
-    return cairn_usage(&cairn_profile_command, "--event %s: this log names no event of a PEBS counter", given_event);
+    return cairn_usage(&cairn_profile_command,
+                       "--event %s: this log does not name the events of its PEBS counters; leave --event out",
+                       given_event);
 }
 
 static int show(const struct cairn_log *log)
@@ -399,9 +401,10 @@ static int show(const struct cairn_log *log)
     if (given_event && !is_recorded(log)) /* Linux' name is in the log as it is */
         only_event = name_in_log(given_event);
     if (per == PER_LINE && !elf_path)
-        return cairn_usage(&cairn_profile_command, "--per line: lines are in the kernel's file: give --elf FILE");
+        return cairn_usage(&cairn_profile_command,
+                           "--per line: the line numbers are in the kernel's file; give it with --elf FILE");
     if (only_event && only_counter != NOT_GIVEN)
-        return cairn_usage(&cairn_profile_command, "--event and --counter: give one of them");
+        return cairn_usage(&cairn_profile_command, "--event and --counter exclude each other; give only one");
     if (only_event && !is_recorded(log))
         return refuse_event(log);
     int status = elf_path ? cairn_elf_open(&p.elf, elf_path, log) : CAIRN_GOOD;
@@ -409,7 +412,7 @@ static int show(const struct cairn_log *log)
         return status;
     if (per == PER_LINE && !cairn_elf_has_lines(p.elf)) {
         cairn_elf_close(p.elf);
-        return cairn_usage(&cairn_profile_command, "--per line: %s has no line table: give kernel.elf.full", elf_path);
+        return cairn_usage(&cairn_profile_command, "--per line: %s has no line table; give kernel.elf.full", elf_path);
     }
     count(&p);
     status = p.records ? CAIRN_GOOD : none(&p);
@@ -438,5 +441,6 @@ const struct cairn_command cairn_profile_command = {
              "uncertain are in a row of their own, and count for no thread. Where a log of\n"
              "cairn grab names no function, but the file that was mapped there, all of the\n"
              "file is one row; dump and bts show the place in it.\n",
+    .examples = {"cairn profile t.log", "cairn profile --per function --top 10 t.log"},
     .show = show,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/cut.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/stat.h"
@@ -42,15 +43,15 @@ const char *cairn_stat_absent_option(const struct cairn_log *log, const char *op
 {
     struct cairn_slice value = cairn_key(&log->text, "option.%s", option);
     if (cairn_log_grabbed(log))
-        return "cairn grab records none";
-    return value.size && !cairn_slice_is(value, off) ? "asked for, but not in this log" : hint;
+        return "cairn grab does not record it";
+    return value.size && !cairn_slice_is(value, off) ? "requested, but not in this log" : hint;
 }
 
 static const char *absent_switches(const struct cairn_log *log)
 {
     if (!log->own)
         return "none in this file";
-    return log->session.known ? "the session wrote none" : "none in what is left of this log";
+    return log->session.known ? "the session wrote none" : "none in the undamaged part of this log";
 }
 
 /* Those of the other kinds that a session asks for: who and what was there. */
@@ -62,7 +63,8 @@ static void print_told(const struct cairn_totals *t)
             count[t->log->cpu[c].told.items[i].hook]++;
     for (uint32_t hook = 0; hook <= UINT16_MAX; hook++)
         if (count[hook])
-            printf("    %-22.22s %6" PRIu64 "   %04" PRIX32 "H\n", cairn_hook_name(hook), count[hook], hook);
+            printf("    %-22s %6" PRIu64 "   %04" PRIX32 "H\n", CAIRN_CUT(cairn_slice_of(cairn_hook_name(hook)), 22),
+                   count[hook], hook);
 }
 
 static void print_live(const struct cairn_totals *t)
@@ -125,7 +127,7 @@ static void print_switches(const struct cairn_totals *t)
         cairn_stat_absent("switches, full", absent_switches(log));
     }
     if (locks)
-        printf("spin locks let go    %12" PRIu64 "   0529H (cairn locks)\n", locks);
+        printf("spin locks released  %12" PRIu64 "   0529H (cairn locks)\n", locks);
 }
 
 /* The same of what passes a filter that not all of a CPU does: its buffers and batches have more in them. */
@@ -140,14 +142,15 @@ static void print_passed(const struct cairn_totals *t)
         printf("  %-10s         %12" PRIu64 "   %5.1f %%\n", cairn_form_name((uint8_t)i), p->forms[i],
                cairn_percent(p->forms[i], switches));
     if (p->locks)
-        printf("spin locks let go    %12" PRIu64 "   0529H (cairn locks)\n", p->locks);
+        printf("spin locks released  %12" PRIu64 "   0529H (cairn locks)\n", p->locks);
     printf("other events         %12" PRIu64 "\n", p->events - p->locks);
     for (unsigned k = 0; k < CAIRN_LIVE_KINDS; k++)
         if (p->live[k])
             printf("  %-20s %10" PRIu64 "   %04XH\n", cairn_live_name(k), p->live[k], cairn_live_hook(k));
     for (uint32_t hook = 0; hook <= UINT16_MAX; hook++)
         if (p->hooks[hook])
-            printf("  %-22.22s %8" PRIu64 "   %04" PRIX32 "H\n", cairn_hook_name(hook), p->hooks[hook], hook);
+            printf("  %-22s %8" PRIu64 "   %04" PRIX32 "H\n", CAIRN_CUT(cairn_slice_of(cairn_hook_name(hook)), 22),
+                   p->hooks[hook], hook);
 }
 
 static void print_flushes(const struct cairn_totals *t)
@@ -160,7 +163,9 @@ static void print_flushes(const struct cairn_totals *t)
             all += t->log->cpu[c].end.batches[i];
             known = true;
         }
-    printf("\n%sbatches closed, by reason, as the kernel counted%s\n", cairn_stat_heading(), cairn_stat_plain());
+    printf("\n"
+           "%sbatches closed, by reason%s\n",
+           cairn_stat_heading(), cairn_stat_plain());
     if (!known)
         printf("  unknown: the end summary is missing\n");
     for (unsigned i = 0; known && i < CCSWAP_CLOSE_REASONS; i++)
@@ -262,7 +267,9 @@ static void print_hook(const struct cairn_totals *t)
         !cairn_slice_u64(cairn_end_key(t->log, "hook.median"), &median) ||
         !cairn_slice_u64(cairn_key(x, "end.hook.p99"), &p99)) {
         printf("\n%sswitch hook%s\n  unknown: %s\n", cairn_stat_heading(), cairn_stat_plain(),
-               t->log->has_end ? "the kernel has not measured it" : "the end summary is missing");
+               cairn_log_grabbed(t->log) ? "cairn grab does not measure it"
+               : t->log->has_end         ? "the kernel did not measure it"
+                                         : "the end summary is missing");
         return;
     }
     cairn_slice_u64(cairn_end_key(t->log, "hook.emulated"), &emulated);
@@ -341,5 +348,6 @@ const struct cairn_command cairn_stat_command = {
              "each thread. The table 'records by' shows how many records 'time' and 'index'\n"
              "(see --by) assign to a thread, and how many of these are wrong, if the log has\n"
              "the truth (boot with truth=1).\n",
+    .examples = {"cairn stat t.log", "cairn stat --from 1s --until 1.5s --top 20 t.log"},
     .show = show,
 };

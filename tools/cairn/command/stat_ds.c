@@ -68,13 +68,13 @@ void cairn_stat_attribution(const struct cairn_totals *t)
         }
     }
     if (t->log->has_truth && !cairn_log_modelled(t->log)) {
-        printf("  wrong                  unknown   only the model's truth tells of its records\n");
+        printf("  wrong                  unknown   only the model has truth for its records\n");
     } else if (t->log->has_truth) {
         print_rule_row("  wrong", there, wrong, told);
-        print_rule_row("  of, with truth", there, told, NULL);
+        print_rule_row("  have truth", there, told, NULL);
     } else {
         char text[96];
-        int used = snprintf(text, sizeof text, "no truth in this log: %s",
+        int used = snprintf(text, sizeof text, "this log has no truth: %s",
                             cairn_stat_absent_option(t->log, "truth", "0", "boot with truth=1"));
         printf("  wrong                  unknown   ");
         cairn_print_wrapped(35, "", 35, (struct cairn_slice){text, (uint32_t)used});
@@ -137,7 +137,7 @@ static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains
         for (uint32_t c = 0; c < log->cpus; c++)
             drained += cairn_filter_cpu(c) && log->cpu[c].end.ds_known ? log->cpu[c].end.ds[0] : 0;
         if (drained)
-            snprintf(why, sizeof(why), "the run had %" PRIu64 ": no event here tells of them", drained);
+            snprintf(why, sizeof(why), "the run had %" PRIu64 ", but no event shows them", drained);
         cairn_stat_absent("  PEBS records", why);
         return;
     }
@@ -156,10 +156,11 @@ static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains
         printf("%*" PRIu64 "   at least\n", 33, lost.counted);
     const struct cairn_lost run = cairn_records_dropped_in_run(log);
     if (run.counted != lost.counted || run.unknown != lost.unknown)
-        printf("  in the whole run   %12s   with drains that are not here\n", cairn_show_lost(name, run));
+        printf("  in the whole run   %12s   including drains not in this log\n", cairn_show_lost(name, run));
     if (swallowed.unknown || swallowed.counted)
         printf("  swallowed          %12s   %s\n", cairn_show_lost(name, swallowed),
-               swallowed.unknown ? "several counters: one's record may take another's" : "went with another's record");
+               swallowed.unknown ? "several counters: a record of one may replace another's"
+                                 : "reloaded with another counter's record");
     print_throttled(t);
     if (t->records)
         printf("  thread known       %12" PRIu64 "   %6.2f %%%s%s\n", t->attributed,

@@ -151,7 +151,7 @@ static int judge(const struct top *t)
     if (ended_by)
         return 128 + ended_by;
     if (t->etl) {
-        cairn_error("%s: an ETL file, which is whole and grows no more: cairn stat reads it", t->path);
+        cairn_error("%s: this is an ETL file, which does not grow; read it with cairn stat", t->path);
         return CAIRN_UNREADABLE;
     }
     if (t->error) {
@@ -159,7 +159,7 @@ static int judge(const struct top *t)
         return CAIRN_UNREADABLE;
     }
     if (!t->at && (once || t->over)) {
-        cairn_error("%s: is empty", t->path);
+        cairn_error("%s is empty", t->path);
         return CAIRN_UNREADABLE;
     }
     if (!f->frames && (once || t->over)) {
@@ -167,7 +167,7 @@ static int judge(const struct top *t)
         return CAIRN_UNREADABLE;
     }
     if (t->over && !f->ended)
-        cairn_error("%s: the line ended before the trace did", t->path);
+        cairn_error("%s: the line ended before the end of the trace", t->path);
     return f->missing || f->damaged || (t->over && !f->ended) ? CAIRN_BAD : CAIRN_GOOD;
 }
 
@@ -390,7 +390,7 @@ static int run(char **operands)
     t->name = strrchr(operand, '/') && strrchr(operand, '/')[1] ? strrchr(operand, '/') + 1 : operand;
     const int e = cairn_serial_open(&t->source, operand);
     if (e == -EINVAL)
-        return cairn_usage(&cairn_top_command, "%s: not a rate a serial line has, like 115200",
+        return cairn_usage(&cairn_top_command, "%s: not a baud rate; give one such as 115200",
                            strchr(operand, ',') + 1);
     if (e) {
         cairn_file_error(operand, e);
@@ -427,5 +427,6 @@ const struct cairn_command cairn_top_command = {
              "slowly. What a line sends is kept in a temporary file in $TMPDIR or /var/tmp.\n"
              "Exit: 0 good; 1 frames are missing or damaged, or the line ended first; 130\n"
              "Ctrl-C.\n",
+    .examples = {"cairn top --once t.log", "cairn top /dev/ttyUSB0,115200"},
     .run = run,
 };

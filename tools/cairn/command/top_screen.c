@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/cut.h"
 #include "tools/cairn/log/show.h"
 
 #define CPUS   5u  /* that a row has room for */
@@ -68,7 +69,7 @@ static void print_threads(const struct screen *s, unsigned rows)
     qsort(lines, count, sizeof(*lines), by_now);
     fprintf(s->to, "%-30s %8s %8s %14s %8s\n", "thread, % of busy time", "now", "all", "switched out", "records");
     for (size_t i = 0; i < count && i < rows; i++)
-        fprintf(s->to, "%-30.30s %8.2f %8.2f %14" PRIu64 " %8" PRIu64 "\n", lines[i].name,
+        fprintf(s->to, "%-30s %8.2f %8.2f %14" PRIu64 " %8" PRIu64 "\n", CAIRN_CUT(cairn_slice_of(lines[i].name), 30),
                 cairn_percent(lines[i].now, now), cairn_percent(lines[i].all, all), lines[i].thread->runs,
                 lines[i].thread->records);
     free(lines);
@@ -80,15 +81,16 @@ static void print_counts(const struct screen *s, unsigned rows)
     const size_t reason_count = s->f->reasons.rows.count, function_count = s->f->functions.rows.count;
     struct line *reasons = lines_of(&s->f->reasons, &s->before->reasons);
     struct line *functions = lines_of(&s->f->functions, &s->before->functions);
-    fprintf(s->to, "%-18s %8s %9s   %-20s %8s %8s\n", "switched out as", "now", "all",
+    fprintf(s->to, "%-18s %8s %9s   %-20s %8s %8s\n", "state or reason", "now", "all",
             function_count ? "records in function" : "", function_count ? "now" : "", function_count ? "all" : "");
     for (size_t i = 0; i < rows && (i < reason_count || i < function_count); i++) {
         int used = 0;
         if (i < reason_count)
-            used = fprintf(s->to, "%-18.18s %8" PRIu64 " %9" PRIu64, reasons[i].name, reasons[i].now, reasons[i].all);
+            used = fprintf(s->to, "%-18s %8" PRIu64 " %9" PRIu64, CAIRN_CUT(cairn_slice_of(reasons[i].name), 18),
+                           reasons[i].now, reasons[i].all);
         if (i < function_count)
-            fprintf(s->to, "%*s   %-20.20s %8" PRIu64 " %8" PRIu64, used ? 0 : 37, "", functions[i].name,
-                    functions[i].now, functions[i].all);
+            fprintf(s->to, "%*s   %-20s %8" PRIu64 " %8" PRIu64, used ? 0 : 37, "",
+                    CAIRN_CUT(cairn_slice_of(functions[i].name), 20), functions[i].now, functions[i].all);
         putc('\n', s->to);
     }
     free(reasons);
@@ -153,9 +155,9 @@ static void print_loss(const struct screen *s)
             cairn_percent(unknown, told), f->gaps, cairn_plural(f->gaps, "gap", "gaps"), f->missing,
             cairn_plural(f->missing, "frame", "frames"), f->damaged);
     if (!f->ended)
-        fputs("how many switches, the end of the trace tells", s->to);
+        fputs("the end of the trace has the number of switches", s->to);
     else if (!f->tried_known)
-        fputs("switches unknown, the end summary is missing", s->to);
+        fputs("switches unknown: the end summary is missing", s->to);
     else
         fprintf(s->to, "%" PRIu64 " of %" PRIu64 " switches", f->tried - f->switches, f->tried);
     if (f->dropped.unknown)

@@ -88,7 +88,7 @@ static bool read_line(struct cairn_reader *r, struct group *g, const char *eol)
         }
         if (value < 0 || g->padding)
             return cairn_reader_wrong(r, r->at,
-                                      g->padding ? "nothing behind the padding of base64" : "a digit of base64");
+                                      g->padding ? "nothing after the padding of base64" : "a digit of base64");
         g->bits = g->bits << 6 | (uint32_t)value;
         if (++g->have == 4) {
             for (unsigned i = 3; i-- > 0;)
@@ -109,7 +109,7 @@ static bool is_short(struct cairn_reader *r, const struct cairn_base64 *b, const
         more++;
     if (!n || n >= b->longest || more == r->end)
         return false;
-    snprintf(why, sizeof(why), "a line of %zu digits of base64, where others have %zu: some are missing", n,
+    snprintf(why, sizeof(why), "a line of %zu digits of base64, but other lines have %zu: some digits are missing", n,
              b->longest);
     cairn_reader_refuse(r, r->at, why);
     return true;
@@ -127,7 +127,8 @@ void cairn_read_base64(struct cairn_reader *r, const struct cairn_base64 *b)
     for (unsigned i = 0; g.have && i + 1 < g.have; i++) /* 2 digits are a byte, 3 are two */
         cairn_reader_add(r, (uint8_t)(g.bits << 6 * (4 - g.have) >> (16 - 8 * i)));
     if (b->again)
-        cairn_reader_refuse(r, r->end, "other text, and more base64 behind it: take it out, or give one at a time");
+        cairn_reader_refuse(r, r->end,
+                            "other text, and more base64 after it: remove the text, or decode one part at a time");
     if (g.have == 1 || (g.padding && g.have + g.padding != 4))
         cairn_reader_wrong(r, r->end, "four digits of base64 at a time");
 }

@@ -101,7 +101,7 @@ static bool check_place(struct dump *d, const struct cairn_place *place)
         }
     if (cairn_place_value(place, 16, &value) &&
         (value <= d->start[0] || value > d->start[0] + FAR + d->r->bytes->count))
-        return cairn_reader_refuse(d->r, place->at, "another dump begins here: give one at a time");
+        return cairn_reader_refuse(d->r, place->at, "another dump begins here: decode one at a time");
     return cairn_reader_wrong(d->r, place->at, expected);
 }
 
@@ -163,7 +163,8 @@ static bool no_word(struct dump *d, const char *at, const struct cairn_word *w)
 {
     char expected[64];
     if (w->prefixed && w->digits > 16)
-        return cairn_reader_refuse(d->r, at, "more than 16 digits behind 0x: leave out 0x if they are bytes in order");
+        return cairn_reader_refuse(d->r, at,
+                                   "more than 16 digits after 0x: remove 0x if the digits are bytes in order");
     if (!d->digits)
         snprintf(expected, sizeof(expected), "hexadecimal digits, an even number for each byte or word");
     else if (d->digits > 16)
@@ -283,7 +284,7 @@ static bool read_shown(struct dump *d, const char *line, const char *eol)
         return check_place(d, &place);
     if (is_decimal(d, place.is ? rest : at, eol, place.is) || !words || words == eol) {
         if (d->known && !prompt && cairn_has_address(at, eol))
-            return cairn_reader_wrong(d->r, at, d->addressed ? "an address and bytes behind it" : "bytes");
+            return cairn_reader_wrong(d->r, at, d->addressed ? "an address and bytes after it" : "bytes");
         if (d->known && !d->addressed && !prompt && !d->text)
             d->text = at;
         d->r->bytes->skipped++;
@@ -313,7 +314,7 @@ static bool read_line(struct dump *d, const char *line, const char *eol)
     if (unread)
         d->lines = lines; /* it is not right up to its end */
     if (unread && d->known)
-        return cairn_reader_refuse(d->r, unread, "the debugger could not read the bytes from here on");
+        return cairn_reader_refuse(d->r, unread, "the debugger could not read the bytes that follow");
     d->unread = d->unread ? d->unread : unread;
     return true;
 }
@@ -372,7 +373,7 @@ static struct dump read_either_run(struct cairn_reader *r, const char *at, size_
     if (!loose.long_word) {
         r->bytes->count = 0;
         r->wrong = NULL;
-        cairn_reader_refuse(r, loose.first, "words need leading zeros, which tell their size: %016llx, x/gx in gdb");
+        cairn_reader_refuse(r, loose.first, "words need leading zeros, which show their size: %016llx, x/gx in gdb");
     }
     return loose;
 }
@@ -419,8 +420,7 @@ void cairn_read_dump(struct cairn_reader *r)
         r->bytes->skipped = 0;
         if (d.decimal)
             cairn_reader_refuse(r, d.decimal,
-                                "decimal numbers do not tell their size: use x/gx in gdb, od -Ax -tx8 -v "
-                                "or xxd");
+                                "decimal numbers do not show their size: use x/gx in gdb, od -Ax -tx8 -v or xxd");
         else if (d.unread)
             cairn_reader_refuse(r, d.unread, "the debugger could not read any bytes");
         cairn_reader_wrong(r, begin, "bytes as xxd, hexdump or gdb's x print them, \\x.., an array or base64");

@@ -199,7 +199,7 @@ static void explain(struct cairn_guess *g)
         snprintf(g->why, sizeof(g->why), "the head of a record that is cut off");
     else if (g->format == CAIRN_PEBS_BTS)
         snprintf(g->why, sizeof(g->why), "two addresses and flags, %llu time%s%s", n, n == 1 ? "" : "s",
-                 g->sure > CAIRN_SURE_WEAK ? "; most continue the path of the one before" : "");
+                 g->sure > CAIRN_SURE_WEAK ? "; most continue the path of the previous record" : "");
     else if (g->format >= 4)
         snprintf(g->why, sizeof(g->why), "%s groups fill its size%s%s", each,
                  n == 1 ? "" : ", and the next record follows",

@@ -236,7 +236,7 @@ static bool read_number(struct list *l)
         return cairn_reader_refuse(l->r, at, "hexadecimal numbers in a list need 0x in front of each");
     }
     if (l->told && l->told < 8 && n.value >> 8 * l->told) {
-        snprintf(expected, sizeof(expected), "a number of at most %u byte%s, as its type has", l->told,
+        snprintf(expected, sizeof(expected), "a number of at most %u byte%s, the size of its type", l->told,
                  l->told == 1 ? "" : "s");
         return cairn_reader_wrong(l->r, at, expected);
     }
@@ -358,7 +358,7 @@ void cairn_read_list(struct cairn_reader *r)
     char why[96];
     const uint64_t more = read_elements(&l) ? find_another(r, l.at, &at) : 0;
     if (more) {
-        snprintf(why, sizeof(why), "another list begins here, of %" PRIu64 " bytes: give one at a time", more);
+        snprintf(why, sizeof(why), "another list begins here, of %" PRIu64 " bytes: decode one at a time", more);
         cairn_reader_refuse(r, at, why);
     }
     const unsigned width = width_of(&l);

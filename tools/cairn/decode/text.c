@@ -104,7 +104,7 @@ static bool read_string(struct cairn_reader *r, const char *at, const char *eol,
             cairn_reader_add(r, (uint8_t)(cairn_hex_digit(at[2]) << 4 | cairn_hex_digit(at[3])));
             at += 4;
         } else if (at + 1 < eol && at[0] == '\\' && at[1] == 'x') {
-            return cairn_reader_wrong(r, at, "two hexadecimal digits behind \\x");
+            return cairn_reader_wrong(r, at, "two hexadecimal digits after \\x");
         } else if (*at == CAIRN_BEYOND) {
             return cairn_reader_wrong(r, at, "\\x and two digits for each byte that is no character of ASCII");
         } else if (quote && at + 1 < eol && at[0] == '\\' && escaped(at[1]) >= 0) {

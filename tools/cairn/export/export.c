@@ -179,9 +179,9 @@ static bool is_stream(const char *path)
 static void tell_unwritten(const char *path, int e)
 {
     if (e == -EISDIR)
-        cairn_error("%s: is a folder: name a file with -o", path);
+        cairn_error("%s: is a folder; name a file with -o", path);
     else if (*path && (e == -ENOENT || e == -ENOTDIR))
-        cairn_error("%s: the folder it is to be written to is not there: make it, or name another with -o", path);
+        cairn_error("%s: its folder does not exist; create it, or name another file with -o", path);
     else
         cairn_file_error(path, e);
 }
@@ -190,16 +190,15 @@ int cairn_export(struct cairn_output *o, enum cairn_by by)
 {
     const struct cairn_writer *w = o->writer;
     if (is_input(o)) {
-        cairn_error("%s: is the log itself: name another with -o", o->path ? o->path : "standard output");
+        cairn_error("%s: is the log itself; name another file with -o", o->path ? o->path : "standard output");
         return CAIRN_USAGE;
     }
     if (is_kept(o)) {
-        cairn_error("%s: is there, and not of the format %s: name another with -o", o->path, w->name);
+        cairn_error("%s: exists and is not a file of the format %s; name another file with -o", o->path, w->name);
         return CAIRN_USAGE;
     }
     if (w->needs_file && is_stream(o->path)) {
-        cairn_error("%s: is no file, and %s is not written from beginning to end: name a file with -o", o->path,
-                    w->name);
+        cairn_error("%s: is not a regular file, which the format %s needs; name a file with -o", o->path, w->name);
         return CAIRN_USAGE;
     }
     o->compact = cairn_prefers_compact(o->log);

@@ -38,9 +38,9 @@ static int end(struct cairn_output *o)
     if (stacks->records)
         return 0;
     if (cairn_filter_on())
-        cairn_error("no PEBS records pass %s: no stacks", cairn_filter_text());
+        cairn_error("no PEBS records match %s, so there are no stacks", cairn_filter_text());
     else
-        cairn_error("no PEBS records in this log, so no stacks (cairn info says why)");
+        cairn_error("this log has no PEBS records, so there are no stacks (cairn info says why)");
     return CAIRN_BAD;
 }
 

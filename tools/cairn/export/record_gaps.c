@@ -141,14 +141,12 @@ bool cairn_record_gaps_end(const struct cairn_record_gaps *g, const struct cairn
     if (end->ds_known && end->ds[1] > g->next) {
         say_epochs(out, g->next, end->ds[1]);
         if (g->seen.any && end->ds[1] - g->next == 1)
-            snprintf(out->text, sizeof(out->text),
-                     "the drain of epoch %" PRIu64 ", and PEBS records behind these, if "
-                     "there were any",
+            snprintf(out->text, sizeof(out->text), "the drain of epoch %" PRIu64 ", and any PEBS records after these",
                      g->next);
         return true;
     }
     if (end->ds_known || g->stopped || !g->any)
         return false;
-    snprintf(out->text, sizeof(out->text), "PEBS records behind the last drain, if there were any");
+    snprintf(out->text, sizeof(out->text), "any PEBS records after the last drain");
     return true;
 }

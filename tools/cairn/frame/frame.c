@@ -19,7 +19,7 @@ unsigned cairn_stream_index(uint8_t stream)
 
 const char *cairn_flaw_text(enum cairn_flaw flaw)
 {
-    static const char *const text[] = {"cut short", "characters that no frame has", "wrong checksum"};
+    static const char *const text[] = {"cut short", "characters that a frame cannot have", "wrong checksum"};
     return text[flaw];
 }
 

@@ -231,7 +231,7 @@ static const char *duration(char out[CAIRN_SHOWN], const struct cairn_log *log, 
                             uint64_t initial)
 {
     uint64_t units = (uint64_t)l->time - initial;
-    return (int64_t)units < 0 ? "its end is before its beginning" : cairn_show_span(out, log, units);
+    return (int64_t)units < 0 ? "its end is earlier than its beginning" : cairn_show_span(out, log, units);
 }
 
 static void show_ready(char *out, const struct cairn_log *log, const struct cairn_live *l)
@@ -252,7 +252,7 @@ static void show_priority(char *out, const struct cairn_log *log, const struct c
     char thread[CAIRN_SHOWN], now[32] = "";
     unpack(&e, sizeof(e), l);
     if (l->kind == CAIRN_LIVE_BASE_PRIORITY)
-        snprintf(now, sizeof(now), ", it runs at %d", e.dynamic_priority);
+        snprintf(now, sizeof(now), ", it runs at priority %d", e.dynamic_priority);
     snprintf(out, CAIRN_LIVE_TEXT, "%s of %s: %d, was %d%s",
              l->kind == CAIRN_LIVE_PRIORITY ? "priority" : "base priority",
              cairn_show_thread(thread, log, e.thread_id, WIDE), e.new_priority, e.old_priority, now);

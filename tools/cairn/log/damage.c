@@ -112,7 +112,7 @@ static void print_detail(FILE *to, const struct detail *d)
     char part[CAIRN_SHOWN];
     if (d->hole)
         fprintf(to, "CPU %" PRIu32 ": %s%s", d->cpu, cairn_show_hole_part(part, d->hole),
-                d->hole->kind == CAIRN_HOLE_BUFFERS && d->hole->bytes ? ", and parts beside" : "");
+                d->hole->kind == CAIRN_HOLE_BUFFERS && d->hole->bytes ? ", and parts of others" : "");
     else
         fprintf(to, "line %" PRIu64 ": %s", d->suspect->line, cairn_flaw_text(d->suspect->flaw));
 }
@@ -129,10 +129,10 @@ static void report_detail(struct report *r, const struct detail *d)
     if (s->numbered)
         snprintf(number, sizeof(number), " frame %" PRIu32, s->number);
     bad(r, "damaged", "line %" PRIu64 ": %s%s%s%s%s", s->line, cairn_flaw_text(s->flaw),
-        s->numbered ? "; it calls itself" : "", number,
+        s->numbered ? "; it says that it is" : "", number,
         !s->stream    ? ""
         : s->numbered ? ", stream "
-                      : "; it names stream ",
+                      : "; it says that it is of stream ",
         s->stream ? cairn_stream_name(s->stream) : "");
 }
 
@@ -173,9 +173,9 @@ static void report_frames(struct report *r)
         report_run(r, &f->missing.items[i], all.count ? all.items + first : NULL, at - first);
     }
     if (!f->total_known)
-        bad(r, "missing", "header and trailer: nothing says how many frames there were");
+        bad(r, "missing", "header and trailer: the number of frames is unknown");
     if (f->totals_differ)
-        bad(r, "damaged", "header, trailer and frames do not agree on how many there are");
+        bad(r, "damaged", "header, trailer and frames disagree about the number of frames");
     for (; at < all.count; at++)
         report_detail(r, &all.items[at]);
     free(all.items);
@@ -188,7 +188,7 @@ static void report_unknown_tails(struct report *r)
         return;
     for (uint32_t c = 0; c < r->log->cpus; c++)
         if (!r->log->cpu[c].end.buffers_known) {
-            bad(r, "missing", "the end summary: which CPU's last buffers are missing cannot be told");
+            bad(r, "missing", "the end summary: it is unknown whether a CPU's last buffers are missing");
             return;
         }
 }
@@ -199,19 +199,19 @@ static void report_notes(FILE *to, const struct cairn_log *log)
 {
     const struct cairn_frames *f = &log->frames;
     if (f->repeated)
-        fprintf(to, "note: %" PRIu32 " %s twice: nothing is lost by that\n", f->repeated,
+        fprintf(to, "note: %" PRIu32 " %s twice; nothing is lost\n", f->repeated,
                 cairn_plural(f->repeated, "frame came", "frames came"));
     if (f->misplaced)
-        fprintf(to, "note: %" PRIu32 " %s out of order: nothing is lost by that\n", f->misplaced,
+        fprintf(to, "note: %" PRIu32 " %s out of order; nothing is lost\n", f->misplaced,
                 cairn_plural(f->misplaced, "frame came", "frames came"));
     if (f->again)
-        fprintf(to, "note: %" PRIu32 " %s cut short by what came in between, and came whole after it\n", f->again,
+        fprintf(to, "note: %" PRIu32 " %s cut short by other output, and came whole later\n", f->again,
                 cairn_plural(f->again, "frame was", "frames were"));
     if (f->unreadable)
-        fprintf(to, "note: %" PRIu64 " %s packed behind a missing one, and cannot be read without it\n", f->unreadable,
+        fprintf(to, "note: %" PRIu64 " %s packed after a missing one, and cannot be read without it\n", f->unreadable,
                 cairn_plural((uint32_t)f->unreadable, "frame was", "frames were"));
     if (log->other_sessions)
-        fprintf(to, "note: %" PRIu32 " %s to sessions this version does not know\n", log->other_sessions,
+        fprintf(to, "note: %" PRIu32 " %s to sessions that this version of cairn does not know\n", log->other_sessions,
                 cairn_plural(log->other_sessions, "frame belongs", "frames belong"));
 }
 
@@ -224,10 +224,10 @@ bool cairn_report_damage(FILE *to, const struct cairn_log *log, size_t most)
     report_frames(&r);
     report_unknown_tails(&r);
     if (log->bad_frames)
-        bad(&r, "damaged", "in %" PRIu32 " %s: what that stream cannot hold", log->bad_frames,
+        bad(&r, "damaged", "in %" PRIu32 " %s: data that the stream cannot have", log->bad_frames,
             cairn_plural(log->bad_frames, "frame or line", "frames or lines"));
     if (log->bad_pieces)
-        bad(&r, "damaged", "%" PRIu32 " %s bytes that are no events", log->bad_pieces,
+        bad(&r, "damaged", "%" PRIu32 " %s bytes that are not events", log->bad_pieces,
             log->etl ? cairn_plural(log->bad_pieces, "time a buffer holds", "times a buffer holds")
                      : cairn_plural(log->bad_pieces, "trace frame holds", "trace frames hold"));
     if (r.more)

@@ -196,7 +196,7 @@ const char *cairn_lock_show(char out[CAIRN_LOCK_TEXT], const struct cairn_log *l
     char lock[CAIRN_SHOWN], thread[CAIRN_SHOWN];
     bool told = cairn_lock_sampling(log, cpu, event, &s);
     snprintf(out, CAIRN_LOCK_TEXT,
-             "%s (%s) let go by %s%s: depth %u, %" PRIu32 " %s, wait %" PRIu32 ", held %" PRIu64 " cycles (%s)",
+             "%s (%s) released by %s%s: depth %u, %" PRIu32 " %s, wait %" PRIu32 ", held %" PRIu64 " cycles (%s)",
              cairn_show_lock(lock, log, e.spin_lock_address, 40),
              cairn_lock_mode_name(e.flags & WMI_SPINLOCK_MODE_MASK), cairn_show_thread(thread, log, e.thread_id, 24),
              e.flags & WMI_SPINLOCK_EXECUTE_ISR   ? ", in an interrupt"

@@ -82,7 +82,7 @@ static void read_report(struct cairn_log *log, struct text text)
     drop_card(&text);
     cairn_text_lines(&log->text, text.at, text.size);
     if (!cairn_has_key(&log->text, "end"))
-        snprintf(log->flaw, sizeof(log->flaw), "it ends at step=%s: the machine hung there, or the file was cut",
+        snprintf(log->flaw, sizeof(log->flaw), "it ends at step=%s: the machine hung there, or the file was cut off",
                  cairn_slice_text(value, sizeof(value), cairn_key(&log->text, "step")));
     tell_hypervisor(&log->text);
     cairn_text_tell(&log->text, "ds.backend", "hw");
@@ -180,7 +180,7 @@ static void write_answers(struct reading *r)
         const struct answer *a = &r->answers.items[i];
         fprintf(r->lines, "probe.%" PRIu64 ".%zu=%.*s|%.*s|%s\n", r->cpu, i, CAIRN_SLICE(a->name),
                 CAIRN_SLICE(a->value),
-                a->others && r->cut ? "perhaps otherwise: the card had no room for all that differs"
+                a->others && r->cut ? "may differ: the card had no room for all differences"
                 : a->value.size     ? "a card has no numbers"
                                     : "a card has no reasons");
     }

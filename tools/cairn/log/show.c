@@ -8,6 +8,7 @@
 
 #include "ds/ds.h"
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/cut.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/etl/values.h"
@@ -47,11 +48,11 @@ const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log
         snprintf(out, CAIRN_SHOWN, "idle");
         return out;
     }
+    char name[CAIRN_SHOWN];
     const struct cairn_name *n = cairn_find_name(&log->text, tid);
-    int number = snprintf(NULL, 0, ":%" PRIu32, tid), room = width - number;
+    int number = snprintf(NULL, 0, ":%" PRIu32, tid), room = width - number < 112 ? width - number : 112;
     if (n && room > 0)
-        snprintf(out, CAIRN_SHOWN, "%.*s:%" PRIu32, (int)n->name.size < room ? (int)n->name.size : room, n->name.at,
-                 tid);
+        snprintf(out, CAIRN_SHOWN, "%.112s:%" PRIu32, cairn_cut(name, sizeof(name), n->name, room), tid);
     else
         snprintf(out, CAIRN_SHOWN, "thread:%" PRIu32, tid);
     return out;
@@ -59,9 +60,9 @@ const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log
 
 static const char *show_offset(char out[CAIRN_SHOWN], struct cairn_slice name, uint64_t offset, int width)
 {
-    int room = width - snprintf(NULL, 0, "+0x%" PRIx64, offset);
-    room = room < 1 ? 1 : room > 96 ? 96 : room;
-    snprintf(out, CAIRN_SHOWN, "%.*s+0x%" PRIx64, (int)name.size < room ? (int)name.size : room, name.at, offset);
+    char cut[CAIRN_SHOWN];
+    const int room = width - snprintf(NULL, 0, "+0x%" PRIx64, offset);
+    snprintf(out, CAIRN_SHOWN, "%.98s+0x%" PRIx64, cairn_cut(cut, sizeof(cut), name, room > 96 ? 96 : room), offset);
     return out;
 }
 
@@ -121,8 +122,7 @@ const char *cairn_show_lock(char out[CAIRN_SHOWN], const struct cairn_log *log, 
     const struct cairn_symbol *s = cairn_find_symbol(&log->text, address);
     if (!s || s->address != address)
         return cairn_show_address(out, log, address, width);
-    snprintf(out, CAIRN_SHOWN, "%.*s", (int)s->name.size < width ? (int)s->name.size : width, s->name.at);
-    return out;
+    return cairn_cut(out, CAIRN_SHOWN, s->name, width);
 }
 
 const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run)
@@ -173,26 +173,26 @@ const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, 
     cairn_show_hole_part(what, h);
     switch (h->kind) {
     case CAIRN_HOLE_STOPPED:
-        snprintf(out, CAIRN_SHOWN, "the session did not run, or take switches, up to here");
+        snprintf(out, CAIRN_SHOWN, "the session did not run, or did not trace switches, until here");
         break;
     case CAIRN_HOLE_BYTES:
-        snprintf(out, CAIRN_SHOWN, "%.40s %s%.40s", what, h->malformed ? "are no events" : "missing", frames);
+        snprintf(out, CAIRN_SHOWN, "%.40s %s%.40s", what, h->malformed ? "are not events" : "missing", frames);
         break;
     case CAIRN_HOLE_BUFFERS:
-        snprintf(out, CAIRN_SHOWN, "%.40s missing%s%.40s", what, h->bytes ? ", and parts beside" : "", frames);
+        snprintf(out, CAIRN_SHOWN, "%.40s missing%s%.40s", what, h->bytes ? ", and parts of others" : "", frames);
         break;
     case CAIRN_HOLE_OVERWRITTEN:
         snprintf(out, CAIRN_SHOWN, "%.40s overwritten (circular mode)", what);
         break;
     case CAIRN_HOLE_LOST_HERE:
-        snprintf(out, CAIRN_SHOWN, "events lost here: no buffer was empty");
+        snprintf(out, CAIRN_SHOWN, "events lost here: no empty buffer was left");
         break;
     case CAIRN_HOLE_LOST:
         snprintf(out, CAIRN_SHOWN, "events lost from here on: no buffer was left");
         break;
     default:
         snprintf(out, CAIRN_SHOWN, "events may be missing here: %s",
-                 h->why == CAIRN_MAYBE_MISSING  ? "a buffer is, by sequence numbers"
+                 h->why == CAIRN_MAYBE_MISSING  ? "sequence numbers skip a buffer"
                  : h->why == CAIRN_MAYBE_UNREAD ? "a buffer cannot be read"
                                                 : "some were lost");
     }
@@ -247,7 +247,7 @@ const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost)
     if (!lost.unknown)
         snprintf(out, CAIRN_SHOWN, "%" PRIu64, lost.counted);
     else if (lost.counted)
-        snprintf(out, CAIRN_SHOWN, "unknown, %" PRIu64 " at least", lost.counted);
+        snprintf(out, CAIRN_SHOWN, "unknown, at least %" PRIu64, lost.counted);
     else
         snprintf(out, CAIRN_SHOWN, "unknown");
     return out;
@@ -285,7 +285,7 @@ bool cairn_show_has_store(const struct cairn_log *log)
 
 const char *cairn_show_store(const struct cairn_log *log)
 {
-    return cairn_show_has_store(log) ? "the Debug Store is for BTS alone" : "not in the Debug Store; no BTS";
+    return cairn_show_has_store(log) ? "the Debug Store is only for BTS" : "without a Debug Store; no BTS";
 }
 
 void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix)
@@ -410,7 +410,7 @@ static void print_errata(const struct cairn_log *log, const char *prefix)
 void cairn_print_event_marks(const struct cairn_log *log, const char *prefix)
 {
     print_marked(log, prefix, "not_precise", "not precise:", "records may be of a later instruction");
-    print_marked(log, prefix, "alone", "taken alone:", "right only with Hyper-Threading off");
+    print_marked(log, prefix, "alone", "taken alone:", "correct only with Hyper-Threading off");
     print_errata(log, prefix);
 }
 
@@ -421,7 +421,7 @@ bool cairn_show_bad_end(char out[CAIRN_SHOWN_END], const struct cairn_log *log)
     if (panic.size)
         snprintf(out, CAIRN_SHOWN_END, "the guest panicked: %.*s", CAIRN_SLICE(panic));
     else if (log->panic)
-        snprintf(out, CAIRN_SHOWN_END, "the guest panicked; why is missing in this log");
+        snprintf(out, CAIRN_SHOWN_END, "the guest panicked; the reason is missing in this log");
     else if (cairn_slice_is(verdict, "fail"))
         snprintf(out, CAIRN_SHOWN_END, "the guest's own verdict is fail: %.*s of its tests failed",
                  CAIRN_SLICE(failed));

@@ -44,11 +44,11 @@ static bool is_of_log(struct cairn_elf *elf, const char *path, const struct cair
         snprintf(hex + 2 * i, 3, "%02x", bits[i]);
     elf->same_build = wanted.size && cairn_slice_is(wanted, hex);
     if (!wanted.size)
-        cairn_note("%s: %s has no build ID of its kernel, so whether this is that kernel's file is not known", path,
-                   log->input.name);
+        cairn_note("%s: %s has no build ID of its kernel, so cairn cannot know whether this file is of that kernel",
+                   path, log->input.name);
     else if (!elf->same_build)
-        cairn_error("%s: of another build than the kernel of %s: build ID %s, not %.*s: give that build's file, or no "
-                    "--elf: the log names its functions itself",
+        cairn_error("%s: is from another build than the kernel of %s: build ID %s, not %.*s; give the file of that "
+                    "build, or leave out --elf (the log has function names)",
                     path, log->input.name, hex, CAIRN_SLICE(wanted));
     return !wanted.size || elf->same_build;
 }

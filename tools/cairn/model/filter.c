@@ -176,7 +176,7 @@ const char *cairn_filter_reasons(const char *list)
 {
     static char must[1024];
     char word[WORD];
-    size_t n = (size_t)snprintf(must, sizeof(must), "must be of these, with * and ? for others:");
+    size_t n = (size_t)snprintf(must, sizeof(must), "must be some of these, with * and ? as wildcards:");
     for (const char *const *w = cairn_switch_words; *w && n < sizeof(must); w++)
         n += (size_t)snprintf(must + n, sizeof(must) - n, "%s %s", w == cairn_switch_words ? "" : ",", *w);
     bool bad = !*list;
@@ -254,12 +254,13 @@ int cairn_filter_use(const struct cairn_log *log, char why[2 * CAIRN_SHOWN])
     cairn_map_free(&filter.chosen);
     for (const char *at = filter.threads; at && *at && next_word(&at, word, &bad);)
         if (!choose_named(log, word))
-            snprintf(why, 2 * CAIRN_SHOWN, "--thread %s: no thread of this trace has that name: cairn stat lists them",
+            snprintf(why, 2 * CAIRN_SHOWN,
+                     "--thread %s: no thread of this trace has that name; 'cairn stat --top 1000' lists the threads",
                      word);
     filter.begin = filter.from ? units(log, filter.from_ns) : INT64_MIN;
     filter.end = filter.until ? units(log, filter.until_ns) : INT64_MAX;
     if (filter.cpus && log->cpus && filter.highest_cpu >= log->cpus) /* none: a damaged log has lost their number */
-        snprintf(why, 2 * CAIRN_SHOWN, "--cpu %.*s: CPUs in this trace: %" PRIu32 ", numbered from 0", (int)WORD,
+        snprintf(why, 2 * CAIRN_SHOWN, "--cpu %.*s: this trace has %" PRIu32 " CPUs, numbered from 0", (int)WORD,
                  filter.cpus, log->cpus);
     else if (filter.from && filter.until && filter.until_ns <= filter.from_ns)
         snprintf(why, 2 * CAIRN_SHOWN, "--from %.*s is not before --until %.*s", (int)WORD, filter.from, (int)WORD,
@@ -267,8 +268,8 @@ int cairn_filter_use(const struct cairn_log *log, char why[2 * CAIRN_SHOWN])
     else if (filter.reasons && cairn_prefers_compact(log) &&
              log->session.maximum_wait_reason == CAIRN_WAIT_REASONS_UNKNOWN)
         snprintf(why, 2 * CAIRN_SHOWN,
-                 "--reason: which numbers are states and which are wait reasons is not known of "
-                 "this build of Windows: --max-wait-reason N says it");
+                 "--reason: it is unknown which numbers are states and which are wait reasons in this build of "
+                 "Windows; give --max-wait-reason N");
     return why[0] ? -EINVAL : 0;
 }
 

@@ -166,8 +166,9 @@ static void tell_session(const struct lines *l, uint32_t number)
     unsigned colons = 0;
     for (uint32_t i = 0; i < option.size; i++)
         colons += option.at[i] == ':';
-    const char *more = colons > 2 ? "more or larger buffers in session.N= keep more, fewer switches= need less"
-                                  : "trace.buffers= and trace.buffer_kib= give more room, fewer switches= need less";
+    const char *more =
+        colons > 2 ? "use more or larger buffers (session.N=), or fewer switches (switches=)"
+                   : "use more or larger buffers (trace.buffers=, trace.buffer_kib=), or fewer switches (switches=)";
     if (lost)
         say(l, more,
             "%s%" PRIu64 " of %" PRIu64 " events (%.2f %%), with %" PRIu64 " of %" PRIu64 " records of "
@@ -187,9 +188,10 @@ static void show_part(char out[CAIRN_SHOWN], struct cairn_lost lost, uint64_t th
 {
     char least[48] = "";
     if (lost.counted)
-        snprintf(least, sizeof(least), " (%" PRIu64 " at least)", lost.counted);
+        snprintf(least, sizeof(least), " (at least %" PRIu64 ")", lost.counted);
     if (lost.unknown)
-        snprintf(out, CAIRN_SHOWN, "an unknown number of %s%s, beside %" PRIu64 " that are there,", what, least, there);
+        snprintf(out, CAIRN_SHOWN, "an unknown number of %s%s, in addition to %" PRIu64 " recorded,", what, least,
+                 there);
     else
         snprintf(out, CAIRN_SHOWN, "%" PRIu64 " of %" PRIu64 " %s (%.2f %%)", lost.counted, lost.counted + there, what,
                  cairn_percent(lost.counted, lost.counted + there));
@@ -212,22 +214,23 @@ static void tell_records(const struct lines *l)
     if (pebs.counted || pebs.unknown) {
         show_part(part, pebs, records, "PEBS records");
         if (cairn_log_grabbed(log))
-            say(l, "a longer period needs less of it", "%s found their buffer full, or may have", part);
+            say(l, "use a longer period", "%s found their buffer full, or may have found it full", part);
         else
-            say(l, "more room above pebs.threshold= in pebs.records= keeps more", "%s found their buffer full", part);
+            say(l, "leave more room above pebs.threshold= (pebs.records=)", "%s found their buffer full", part);
     }
     if (swallowed.counted || swallowed.unknown)
-        say(l, "a single event in pebs= has none of that",
-            "PEBS samples, %s, whose counter another one's record has "
-            "reloaded",
+        say(l, "use a single event in pebs=",
+            "PEBS samples lost (%s) because the record of another counter reloaded theirs",
             cairn_show_lost(part, swallowed));
     if (bts.counted || bts.unknown) {
         bool circular = cairn_slice_is(cairn_key(&log->text, "ds.bts"), "circular");
         show_part(part, bts, branches, "branch records");
         if (cairn_log_grabbed(log))
-            say(l, "Linux sets its size", "%s found their buffer full, or may have", part);
+            say(l, "Linux sets the size of that buffer", "%s found their buffer full, or may have found it full", part);
         else
-            say(l, circular ? "bts.records= keeps more of them, bts=interrupt all" : "bts.records= gives more room",
+            say(l,
+                circular ? "bts.records= keeps more of them, bts=interrupt keeps all"
+                         : "use a larger buffer (bts.records=)",
                 "%s %s", part,
                 circular ? "were overwritten by newer ones, as bts=circular does" : "found their buffer full");
     }
@@ -294,7 +297,7 @@ void cairn_print_damage(const struct cairn_log *log, const char *prefix, const c
     if (!cairn_log_damaged(log))
         return;
     const bool told = cairn_show_missing(missing, sizeof(missing), log);
-    snprintf(text, sizeof(text), "%s: %s", told ? missing : "it holds what cannot be",
+    snprintf(text, sizeof(text), "%s: %s", told ? missing : "the log has impossible contents",
              told && !log->etl ? where : "cairn check tells where");
     cairn_print_wrapped((unsigned)printf("%sdamaged: ", prefix), prefix, (unsigned)strlen(prefix),
                         (struct cairn_slice){text, (uint32_t)strlen(text)});
@@ -307,7 +310,7 @@ void cairn_print_missing(const struct cairn_log *log)
     uint64_t there, tried;
     for (int compact = 1; compact >= 0; compact--)
         if (cairn_switches_told(log, compact, &there, &tried) && tried > there)
-            printf("  not here, %s    %12" PRIu64 "   of %" PRIu64 " %s\n", compact ? "0525H" : "0524H", tried - there,
+            printf("  missing, %s     %12" PRIu64 "   of %" PRIu64 " %s\n", compact ? "0525H" : "0524H", tried - there,
                    tried, cairn_plural(tried, "switch", "switches"));
     if (log->etl) {
         const uint64_t bad = bad_buffers(log->etl, &tried);
@@ -336,11 +339,11 @@ static void tell_missing(const struct lines *l)
     prefix_of(prefix, log->number);
     if (cairn_switches_told(log, cairn_prefers_compact(log), &there, &tried) && tried > there &&
         !end_number(log, prefix, "events_lost") && !end_number(log, prefix, "overwritten.events"))
-        snprintf(switches, sizeof(switches), "; of %" PRIu64 " %s %" PRIu64 " %s not there", tried,
-                 cairn_plural(tried, "switch", "switches"), tried - there, cairn_plural(tried - there, "is", "are"));
+        snprintf(switches, sizeof(switches), "; %" PRIu64 " of %" PRIu64 " %s %s not there", tried - there, tried,
+                 cairn_plural(tried, "switch", "switches"), cairn_plural(tried - there, "is", "are"));
     say(l,
-        log->etl ? "who copied the file lost them: no option keeps more"
-                 : "the line, or who copied the log, lost them: no option keeps more",
+        log->etl ? "they were lost when the file was copied; no option keeps more"
+                 : "they were lost on the line or when the log was copied; no option keeps more",
         "%s%s", missing, switches);
 }
 
@@ -349,7 +352,7 @@ static void tell_etl(const struct lines *l)
 {
     uint64_t lost;
     if (!l->log->own && cairn_slice_u64(cairn_key(&l->log->text, "etl.events_lost"), &lost) && lost)
-        say(l, "more or larger buffers of the logger keep more", "%" PRIu64 " %s, as the file's header says", lost,
+        say(l, "give the logger more or larger buffers", "%" PRIu64 " %s, as the file's header says", lost,
             cairn_plural(lost, "event", "events"));
 }
 
@@ -363,20 +366,20 @@ static void tell_grab(const struct lines *l)
             for (unsigned i = 0; i < 4; i++)
                 sum[i] += v[i];
     if (sum[0] || sum[1] || sum[2] || sum[3])
-        say(l, "a larger --ring of cairn grab keeps more",
+        say(l, "use a larger --ring of cairn grab",
             "%" PRIu64 " bytes of PEBS records, %" PRIu64 " bytes of branch records, %" PRIu64 " %s and %" PRIu64
             " %s had no room in the kernel's rings",
             sum[1], sum[3], sum[0], cairn_plural(sum[0], "drain", "drains"), sum[2],
             cairn_plural(sum[2], "switch", "switches"));
     if (cairn_grab_skipped(log, skipped))
-        say(l, "record while nothing else uses kprobes or BPF",
-            "Linux did not run the hook of drains %" PRIu64 " %s and that of switches %" PRIu64 " %s", skipped[0],
+        say(l, "record when nothing else uses kprobes or BPF",
+            "Linux skipped the hook of drains %" PRIu64 " %s and the hook of switches %" PRIu64 " %s", skipped[0],
             cairn_plural(skipped[0], "time", "times"), skipped[1], cairn_plural(skipped[1], "time", "times"));
     if (cairn_slice_u64(cairn_key(&log->text, "grab.throttled"), &throttled) && throttled)
         say(l,
-            "a longer period, or 'sysctl kernel.perf_event_max_sample_rate=1000000 "
-            "kernel.perf_cpu_time_max_percent=0', loses fewer",
-            "Linux throttled events %" PRIu64 " %s, each time until the next tick, and samples are missing", throttled,
+            "use a longer period, or run 'sysctl kernel.perf_event_max_sample_rate=1000000 "
+            "kernel.perf_cpu_time_max_percent=0'",
+            "Linux throttled events %" PRIu64 " %s, each time until the next tick, so samples are missing", throttled,
             cairn_plural(throttled, "time", "times"));
 }
 

@@ -59,11 +59,35 @@ static int by_address(const void *a, const void *b)
     return x->record->address < y->record->address ? -1 : x->record->address > y->record->address;
 }
 
+bool cairn_taken_is_wanted(const struct cairn_item *item)
+{
+    return !cairn_filter_by_thread() || (item->blame == CAIRN_BLAME_KNOWN && cairn_filter_thread(item->tid));
+}
+
+/* The first epoch with a record that the filter by thread wants. */
+static uint64_t first_of_thread(const struct cairn_log *log, uint32_t cpu, enum cairn_by by)
+{
+    struct cairn_lane lane;
+    const struct cairn_item *item;
+    uint64_t number = CAIRN_TAKE_FIRST;
+    cairn_lane_init(&lane, log, cpu, cairn_prefers_compact(log), by);
+    while (number == CAIRN_TAKE_FIRST && (item = cairn_lane_next(&lane)) != NULL)
+        if (item->kind == CAIRN_ITEM_RECORD && cairn_filter_time(item->time) && cairn_taken_is_wanted(item))
+            number = item->record->epoch;
+    cairn_lane_free(&lane);
+    return number;
+}
+
 bool cairn_take(struct cairn_taken *t, const struct cairn_log *log, uint32_t cpu, uint64_t number, enum cairn_by by)
 {
     struct cairn_lane lane;
     const struct cairn_item *item;
     *t = (struct cairn_taken){0};
+    if (number == CAIRN_TAKE_FIRST && cairn_filter_by_thread()) {
+        number = first_of_thread(log, cpu, by);
+        if (number == CAIRN_TAKE_FIRST)
+            return false;
+    }
     if (!take_epoch(t, log, cpu, number))
         return false;
     cairn_lane_init(&lane, log, cpu, cairn_prefers_compact(log), by);

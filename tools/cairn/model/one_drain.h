@@ -24,8 +24,11 @@ struct cairn_taken {
     } held;
 };
 
-/* The drain of epoch `number`, of those that pass the filter's times (filter.h); records' threads by the rule `by`.
- * False: there is none. cairn_taken_free after either. */
+/* The drain of epoch `number`, of those that pass the filter's times (filter.h), with all of its records;
+ * CAIRN_TAKE_FIRST with a filter by thread: the first with a record of those threads. Records' threads by the rule
+ * `by`. False: there is none. cairn_taken_free after either. */
 bool cairn_take(struct cairn_taken *taken, const struct cairn_log *log, uint32_t cpu, uint64_t number,
                 enum cairn_by by);
+/* Whether that record is of a thread that the filter wants. */
+bool cairn_taken_is_wanted(const struct cairn_item *item);
 void cairn_taken_free(struct cairn_taken *taken);

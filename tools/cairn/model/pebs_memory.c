@@ -256,7 +256,7 @@ const char *cairn_show_retire_latency(char out[CAIRN_SHOWN], const struct cairn_
     out[0] = '\0';
     if (!cairn_detected(log, cpu, DS_TEST_TIMING, &there)) {
         if (latency)
-            snprintf(out, CAIRN_SHOWN, "bits 47:32 = %u: of what is not known", latency);
+            snprintf(out, CAIRN_SHOWN, "bits 47:32 = %u: meaning unknown", latency);
         return out;
     }
     if (!there && latency)

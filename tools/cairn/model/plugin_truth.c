@@ -96,12 +96,10 @@ static int read_line(struct cairn_plugin *p, struct line *l, uint64_t line, char
     if (!number(l, 10, &vcpu) || !number(l, 10, &instructions))
         return refuse(why, "line %" PRIu64 " is damaged", line);
     if (vcpu >= MAX_CPUS)
-        return refuse(why, "line %" PRIu64 ": vCPU %" PRIu64 ", but this cairn knows %u of them at most", line, vcpu,
-                      MAX_CPUS);
+        return refuse(why, "line %" PRIu64 ": vCPU %" PRIu64 ", but this cairn knows at most %u", line, vcpu, MAX_CPUS);
     struct cairn_plugin_cpu *cpu = &p->cpu[vcpu];
     if (word(l, "total"))
-        return read_totals(cpu, l) ? 0
-                                   : refuse(why, "line %" PRIu64 ": totals that the lines above do not come to", line);
+        return read_totals(cpu, l) ? 0 : refuse(why, "line %" PRIu64 ": its totals do not match the lines above", line);
     if (instructions < cpu->instructions)
         return refuse(why, "line %" PRIu64 ": vCPU %" PRIu64 " goes back, from %" PRIu64 " instructions to %" PRIu64,
                       line, vcpu, cpu->instructions, instructions);
@@ -146,21 +144,21 @@ int cairn_plugin_read(struct cairn_plugin *plugin, const char *data, size_t size
         struct line l = {data, newline ? newline : end};
         if (++number == 1) {
             if (!read_head(&l, &version))
-                return refuse(why, "not what qemu-ds writes as truth=FILE");
+                return refuse(why, "not a file that qemu-ds writes with truth=FILE");
             if (version != QDS_TRUTH_VERSION)
-                return refuse(why, "version %" PRIu64 ", but this cairn reads %u: use the cairn of that qemu-ds",
+                return refuse(why, "version %" PRIu64 ", but this cairn reads %u; use the cairn of that qemu-ds",
                               version, QDS_TRUTH_VERSION);
         } else if (!ended && newline && l.end - l.at == 3 && word(&l, "end")) {
             ended = true;
         } else if (ended) {
-            return refuse(why, "line %" PRIu64 ": more, behind the line 'end'", number);
+            return refuse(why, "line %" PRIu64 ": there is more after the line 'end'", number);
         } else if (newline && (e = read_line(plugin, &l, number, why)) != 0) {
             return e;
         }
         data = newline ? newline + 1 : end;
     }
     if (!ended)
-        return refuse(why, "it is cut off: there is no line 'end', which QEMU writes when it ends");
+        return refuse(why, "it is cut off: the line 'end', which QEMU writes when it exits, is missing");
     for (unsigned i = 0; i < MAX_CPUS; i++)
         for (unsigned t = 0; t < QDS_TRUTH_TOTALS; t++)
             if (plugin->cpu[i].totals[t] && !plugin->cpu[i].whole)

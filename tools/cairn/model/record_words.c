@@ -74,7 +74,7 @@ static void show_fragment(char out[CAIRN_SHOWN_ALL], uint64_t header)
 {
     char groups[CAIRN_SHOWN];
     if (ds_arch_header_null(header)) {
-        snprintf(out, CAIRN_SHOWN, "%" PRIu32 " bytes, null: the record begins behind it", ds_arch_header_size(header));
+        snprintf(out, CAIRN_SHOWN, "%" PRIu32 " bytes, null: the record begins after it", ds_arch_header_size(header));
         return;
     }
     cairn_show_groups(groups, header);

@@ -55,12 +55,13 @@ void cairn_print_skew(const struct cairn_log *log, const char *prefix)
     uint64_t hz;
     if (!cairn_skew(log, &skew))
         return;
-    int n = snprintf(text, sizeof(text), "CPU %" PRIu32 "'s is up to %" PRIu64 " cycles", skew.ahead, skew.cycles);
+    int n =
+        snprintf(text, sizeof(text), "the TSC of CPU %" PRIu32 " is up to %" PRIu64 " cycles", skew.ahead, skew.cycles);
     if (cairn_slice_u64(cairn_key(&log->text, "machine.tsc_hz"), &hz) && hz)
         n += snprintf(text + n, sizeof(text) - (size_t)n, " (%.1f us)", (double)skew.cycles * 1e6 / (double)hz);
     n += snprintf(text + n, sizeof(text) - (size_t)n,
-                  " ahead of CPU %" PRIu32 "'s: what happened on different CPUs within that time may be shown in the "
-                  "wrong order",
+                  " ahead of that of CPU %" PRIu32
+                  "; events of different CPUs within that time may be shown in the wrong order",
                   skew.behind);
     const int used = printf("%sclocks: ", prefix);
     cairn_print_wrapped((unsigned)used, prefix, 2, (struct cairn_slice){text, (uint32_t)n});

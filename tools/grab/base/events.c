@@ -32,15 +32,15 @@ const char *grab_event_parse(struct grab_event *e, const char *text)
     const char *wrong = NULL;
     *e = (struct grab_event){.name = text, .type = PERF_TYPE_RAW};
     if (slash && !close)
-        wrong = "a '/' is missing at its end: cpu/event=0xc0,umask=0x1/u";
+        wrong = "the '/' at its end is missing: cpu/event=0xc0,umask=0x1/u";
     else if (rings && !parse_rings(e, rings + (*rings == ':')))
-        wrong = "after ':' only u (programs), k (kernel) and p are allowed";
+        wrong = "only u (programs), k (kernel) and p are allowed after ':'";
     else if (!rings)
         e->user = e->kernel = true;
     if (slash && !wrong) {
         *slash = *close = '\0';
         if (strcmp(copy, "intel_bts") == 0)
-            wrong = "its records go to perf's own memory: -e branches:u -c 1 records each branch";
+            wrong = "its records go to perf's own memory; -e branches:u -c 1 records each branch";
         else if (!grab_names_pmu(&e->type, copy))
             wrong = "Linux has no such PMU: 'ls /sys/bus/event_source/devices' lists them";
         else if (!grab_names_terms(&e->config, &e->config1, slash + 1))
@@ -95,13 +95,12 @@ static struct perf_event_attr attributes(const struct grab_event *e, bool on_exe
 
 static int refuse(const struct grab_event *e, int error)
 {
-    grab_error("%s: Linux refuses the event: %s%s", e->name,
-               error == ENOENT ? "this PMU has no such event" : strerror(error),
-               is_bts(e) && e->kernel ? "; with -c 1 branches are recorded by BTS, of programs only: branches:u"
-               : is_bts(e)            ? "; newer kernels refuse this period on Nehalem and Haswell, and so BTS"
-               : error == EOPNOTSUPP || error == EINVAL
-                   ? "; not every event has PEBS: 'perf record -e EVENT:pp true' refuses it, too"
-                   : "");
+    grab_error(
+        "%s: Linux refuses the event: %s%s", e->name, error == ENOENT ? "this PMU has no such event" : strerror(error),
+        is_bts(e) && e->kernel ? "; with -c 1 BTS records branches, of programs only: use branches:u"
+        : is_bts(e)            ? "; newer kernels refuse this period on Nehalem and Haswell, and so BTS"
+        : error == EOPNOTSUPP || error == EINVAL ? "; not every event has PEBS, as 'perf record -e EVENT:pp true' shows"
+                                                 : "");
     return GRAB_REFUSED;
 }
 
@@ -185,7 +184,7 @@ int grab_event_hold(void)
                                    .exclude_hv = 1};
     if (open_event(&attr, 0, -1) >= 0 && (!grab_machine_architectural() || open_readers()))
         return 0;
-    grab_error("Linux opens no event of the PMU: %s: 'dmesg | grep -i pmu' may say why", strerror(errno));
+    grab_error("Linux cannot open an event of the PMU: %s; 'dmesg | grep -i pmu' may say why", strerror(errno));
     return GRAB_REFUSED;
 }
 

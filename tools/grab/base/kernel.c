@@ -82,7 +82,7 @@ static int find_symbols(struct grab_kernel *k)
     if (error)
         REFUSE("/proc/kallsyms: %s: the kernel must be built with CONFIG_KALLSYMS_ALL", strerror(error));
     if (!k->symbols.count || !k->symbols.items[k->symbols.count - 1].address)
-        REFUSE("the kernel hides its addresses: 'sysctl kernel.kptr_restrict=1' shows them to root");
+        REFUSE("the kernel hides its addresses; run 'sysctl kernel.kptr_restrict=1', which shows them to root");
     k->offsets = grab_symbols_find(&k->symbols, "__per_cpu_offset");
     k->pmu = grab_symbols_find(&k->symbols, "x86_pmu");
     if (grab_machine_architectural() && !(k->direct_map = grab_symbols_find(&k->symbols, "page_offset_base")))
@@ -104,32 +104,32 @@ int grab_kernel_find(struct grab_kernel *k)
     unsigned version[2]; /* 6, 12 */
     *k = (struct grab_kernel){0};
     if (!is_intel()) /* first: root cannot change it */
-        REFUSE("this is not an Intel processor, and only those have a Debug Store: docs/how-to/qemu-ds.md runs Linux "
+        REFUSE("this is not an Intel processor, and only those have a Debug Store; docs/how-to/qemu-ds.md runs Linux "
                "on an emulated one");
     if (geteuid())
-        REFUSE("only root may read the kernel's memory: run it with sudo");
+        REFUSE("only root may read the kernel's memory; run it with sudo");
     if (is_contained())
-        REFUSE("it is in a PID namespace, as containers are, with other numbers than the kernel's: run it on the host, "
-               "or in a container with --pid=host");
+        REFUSE("it runs in a PID namespace, such as a container's, whose numbers differ from the kernel's; run it on "
+               "the host, or in a container with --pid=host");
     if (uname(&name) || sscanf(name.release, "%u.%u", &version[0], &version[1]) != 2)
-        REFUSE("what uname says of the kernel is not understood: Linux 5.8 or later is needed");
+        REFUSE("the kernel's version (uname) is not understood; Linux 5.8 or later is needed");
     snprintf(k->release, sizeof k->release, "%s", name.release);
     if (version[0] < 5 || (version[0] == 5 && version[1] < 8))
-        REFUSE("Linux %s has no BPF ring buffer: 5.8 or later is needed", k->release);
+        REFUSE("Linux %s has no BPF ring buffer; Linux 5.8 or later is needed", k->release);
     k->bts = version[0] == 5 && version[1] < 10 ? 48 : 47; /* from 5.10 on TopDown has 48 */
     k->counts_missed = version[0] > 6 || (version[0] == 6 && version[1] >= 7);
     if (!grab_machine_architectural() && !has_debug_store())
-        REFUSE("CPUID.01H:EDX.DS is 0: no Debug Store here; a hypervisor must expose it (docs/how-to/kvm.md)");
+        REFUSE("CPUID.01H:EDX.DS is 0, so there is no Debug Store; a hypervisor must expose it (docs/how-to/kvm.md)");
     if (access("/sys/bus/event_source/devices/cpu", F_OK) && access("/sys/bus/event_source/devices/cpu_core", F_OK))
-        REFUSE("Linux has no PMU here: 'dmesg | grep -i pmu' says why");
+        REFUSE("Linux has no PMU here; 'dmesg | grep -i pmu' says why");
     if (!has_pebs())
-        REFUSE("Linux uses no PEBS here: 'dmesg | grep -i pebs' may say why; architectural PEBS needs Linux 6.19");
+        REFUSE("Linux does not use PEBS here; 'dmesg | grep -i pebs' may say why; architectural PEBS needs Linux 6.19");
     if (is_confidential())
-        REFUSE("lockdown is 'confidentiality', which refuses to read the kernel's memory: boot with "
+        REFUSE("lockdown is 'confidentiality', which forbids reading the kernel's memory; boot with "
                "lockdown=integrity, or without Secure Boot");
     struct btf *btf = btf__load_vmlinux_btf();
     if (!btf)
-        REFUSE("/sys/kernel/btf/vmlinux is not there: the kernel must be built with CONFIG_DEBUG_INFO_BTF");
+        REFUSE("/sys/kernel/btf/vmlinux does not exist; the kernel must be built with CONFIG_DEBUG_INFO_BTF");
     k->switch_state = switch_tells_state(btf);
     btf__free(btf);
     return find_symbols(k);

@@ -76,7 +76,7 @@ void grab_source_find(struct grab_source *s, const char *release)
     else if (strcmp(vendor, "QEMU") == 0)
         snprintf(rest, room, "under a hypervisor (the firmware is QEMU's, CPUID shows none)");
     else
-        snprintf(rest, room, "real processor: no hypervisor shows itself");
+        snprintf(rest, room, "real processor: no hypervisor is visible");
 }
 
 /* ---- CPUs -------------------------------------------------------------------------------------------------------- */

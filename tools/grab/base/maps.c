@@ -280,7 +280,7 @@ int grab_maps_begin(struct grab_maps *m)
     for (unsigned i = 0; i < m->cpus; i++) {
         const int error = open_ring(&m->rings[i], (int)i);
         if (error && error != ENODEV) { /* not online */
-            grab_error("Linux does not tell which code processes have: perf_event_open: %s", strerror(error));
+            grab_error("Linux does not show the code of processes: perf_event_open: %s", strerror(error));
             return GRAB_REFUSED;
         }
     }

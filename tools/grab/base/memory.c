@@ -12,7 +12,7 @@ void *grab_grow(void *items, size_t count, size_t *room, size_t size)
     *room = *room ? *room * 2 : 64;
     items = reallocarray(items, *room, size);
     if (!items) {
-        grab_error("no memory for what was recorded: record for a shorter time, or with a longer period");
+        grab_error("not enough memory for the records; record for a shorter time, or with a longer period");
         exit(GRAB_BAD);
     }
     return items;

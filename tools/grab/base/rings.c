@@ -131,8 +131,9 @@ static int load(struct grab_rings *r, const struct grab_kernel *k)
 
 static int no_kprobe(const char *function)
 {
-    grab_error("%s: no kprobe can be set there: %s: the kernel must be built with CONFIG_KPROBES and CONFIG_BPF_EVENTS",
-               function, strerror(errno));
+    grab_error(
+        "%s: a kprobe cannot be set there: %s; the kernel must be built with CONFIG_KPROBES and CONFIG_BPF_EVENTS",
+        function, strerror(errno));
     return GRAB_REFUSED;
 }
 
@@ -157,7 +158,7 @@ static int attach(struct grab_rings *r, const struct grab_kernel *k)
         any = true;
     }
     if (!any) {
-        grab_error("/proc/kallsyms has none of %s, %s, %s, %s: this kernel drains PEBS elsewhere. Please open an issue "
+        grab_error("/proc/kallsyms has none of %s, %s, %s, %s: this kernel drains PEBS elsewhere; please open an issue "
                    "that names the kernel",
                    functions[0], functions[1], functions[2], functions[3]);
         return GRAB_REFUSED;
@@ -187,8 +188,9 @@ int grab_rings_open(struct grab_rings **rings, const struct grab_kernel *k, stru
     libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
     grab_limits_raise();
     if (!r || cpus > GRAB_CPUS) {
-        grab_error("CPU %u is online, and only 0 to %u can be read: 'chcpu -d' takes others offline", cpus - 1,
-                   GRAB_CPUS - 1);
+        grab_error(
+            "CPU %u is online, but cairn grab can read only CPUs 0 to %u; take the others offline with 'chcpu -d'",
+            cpus - 1, GRAB_CPUS - 1);
         return GRAB_REFUSED;
     }
     r->cpus = cpus;
@@ -211,7 +213,7 @@ int grab_rings_watch(struct grab_rings *r, const struct grab_kernel *k, bool nee
     if (!grab_symbols_find(&k->symbols, ENABLE)) {
         if (!needed)
             return GRAB_GOOD;
-        grab_error("/proc/kallsyms has no " ENABLE ", which tells what is counted: run it without --why");
+        grab_error("/proc/kallsyms has no " ENABLE ", which shows what is counted; run it without --why");
         return GRAB_REFUSED;
     }
     r->link[LINK_ENABLE] = bpf_program__attach_kprobe(r->enable, false, ENABLE);
@@ -248,7 +250,7 @@ int grab_rings_start(struct grab_rings *r)
     grab_event_readers((uint64_t *)r->data->own);
     r->data->on = 1;
     if (!visit(r, GRAB_RUNS)) {
-        grab_error("no CPU runs the BPF programs: 'bpftool prog' shows whether they are loaded");
+        grab_error("no CPU runs the BPF programs; 'bpftool prog' shows whether they are loaded");
         return GRAB_REFUSED;
     }
     return GRAB_GOOD;
@@ -332,11 +334,11 @@ void grab_rings_tell_skipped(const struct grab_rings *r)
     uint64_t drains, switches;
     for (unsigned i = r->cpus; i < GRAB_CPUS; i++)
         if (r->data->cpu[i].phase != GRAB_IDLE)
-            grab_note("CPU %u came online during the recording, and was not recorded", i);
+            grab_note("CPU %u came online during the recording and was not recorded", i);
     grab_rings_skipped(r, &drains, &switches);
     if (drains == UINT64_MAX)
         grab_note(
-            "whether the kernel skipped hooks, so that records are missing, is unknown: Linux counts it from 6.7 on");
+            "it is unknown whether the kernel skipped hooks and records are missing; Linux counts that from 6.7 on");
     else if (drains || switches)
         grab_note(
             "the kernel skipped %lu hooks of drains and %lu of switches, because other kprobes or BPF programs ran "

@@ -80,7 +80,7 @@ static int record_core(struct grab_judged *j, const struct grab_core *core, stru
 {
     j->cpu = core->cpu;
     if (!j->store->cpu[j->cpu].drain_count) {
-        grab_error("CPU %u has no Debug Store: 'dmesg | grep PEBS' may say why", j->cpu);
+        grab_error("CPU %u has no Debug Store; 'dmesg | grep PEBS' may say why", j->cpu);
         return GRAB_REFUSED;
     }
     j->format = ia32_perf_capabilities_pebs_fmt(j->store->cpu[j->cpu].drains->head.capabilities);
@@ -112,7 +112,7 @@ int grab_judge(const struct grab_kernel *kernel, struct grab_rings *rings, struc
     struct grab_judged judged[GRAB_CORES] = {0};
     const unsigned count = grab_cores_find(cores);
     if (!count) {
-        grab_error("Linux does not tell which CPU this program may run on");
+        grab_error("Linux does not say which CPU this program may run on");
         return GRAB_REFUSED;
     }
     for (unsigned i = 0; i < count; i++)
@@ -137,6 +137,6 @@ int grab_judge(const struct grab_kernel *kernel, struct grab_rings *rings, struc
     }
     if (!fflush(stdout) && !ferror(stdout))
         return GRAB_GOOD;
-    grab_error("the report cannot be written: standard output takes no more");
+    grab_error("the report cannot be written to standard output");
     return GRAB_BAD;
 }

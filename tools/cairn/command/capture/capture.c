@@ -293,7 +293,7 @@ static int judge(enum ending ending)
     }
     if (!c.heard.summary) {
         fprintf(stderr, "capture: no verdict: %s\n",
-                ending == ENDED_TIME ? "the time was up" : "the line ended without one");
+                ending == ENDED_TIME ? "the time limit passed" : "the line ended without one");
         return CAIRN_UNREADABLE;
     }
     fprintf(stderr, "capture: verdict pass%s\n", damaged() ? ", but the trace is damaged" : "");
@@ -321,7 +321,9 @@ static int end_machine(struct cairn_machine *machine, enum ending ending)
     if (ending != ENDED_LINE || !cairn_machine_wait(machine, LEAVES_MS))
         cairn_machine_end(machine);
     if (ending == ENDED_INTERRUPTED) {
-        printf("\ninterrupted; what came so far is in %s\n", log_path);
+        printf("\n"
+               "interrupted; %s has everything received so far\n",
+               log_path);
         return INTERRUPTED;
     }
     const char *log = read_saved() ? saved_path : log_path;
@@ -411,7 +413,7 @@ static int run_line(char *device, const sigset_t *while_waiting)
     struct cairn_serial serial;
     const int e = cairn_serial_open(&serial, device);
     if (e == -EINVAL)
-        return cairn_usage(&cairn_capture_command, "%s: not a rate a serial line has, like 115200",
+        return cairn_usage(&cairn_capture_command, "%s: not a baud rate; give one such as 115200",
                            strchr(device, ',') + 1);
     if (e) {
         cairn_error("%s: %s", device, strerror(-e));
@@ -428,13 +430,13 @@ static int run_line(char *device, const sigset_t *while_waiting)
 static int run(char **operands)
 {
     if (!log_path)
-        return cairn_usage(&cairn_capture_command, "-o LOG is needed");
+        return cairn_usage(&cairn_capture_command, "give the output file with -o LOG");
     if (saved_path && !runs)
         return cairn_usage(&cairn_capture_command, "--saved needs --run");
     if (c.talks && !runs)
         return cairn_usage(&cairn_capture_command, "--talk needs --run");
     if (!runs && operands[1])
-        return cairn_usage(&cairn_capture_command, "one DEV is needed: a COMMAND needs --run");
+        return cairn_usage(&cairn_capture_command, "give one DEV, or a COMMAND with --run");
     sigset_t blocked, before;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGINT);
@@ -461,10 +463,11 @@ const struct cairn_command cairn_capture_command = {
              "which rate DEV can do, and changes to it; a failed test changes it back.\n"
              "If LOG exists and has a trace, it is renamed to LOG.1; if it has none, it is\n"
              "overwritten. A file that is not a serial log of Cairn is refused.\n"
-             "capture ends with the guest's verdict or with Ctrl-C. LOG then has all that\n"
-             "came.\n"
+             "capture ends with the guest's verdict or with Ctrl-C. LOG then has everything\n"
+             "received.\n"
              "Exit: 0 pass; 1 fail, or a damaged trace; 2 wrong usage; 3 no verdict, a file is\n"
              "unreadable, or trouble with COMMAND; 124 timeout; 130 Ctrl-C.\n",
+    .examples = {"cairn capture /dev/ttyUSB0,115200 -o t.log", "cairn capture --timeout 60 - -o copy.log <t.log"},
     .device = true,
     .run = run,
 };

@@ -26,7 +26,7 @@ bool cairn_faster_is_test(const char *text, size_t size)
 static void say(const struct cairn_faster *f, const char *text, size_t size)
 {
     if (write(f->serial->to, text, size) != (ssize_t)size)
-        fprintf(stderr, "capture: %s takes no answer\n", f->name);
+        fprintf(stderr, "capture: %s does not accept an answer\n", f->name);
 }
 
 /* The first of the kernel's rates, the fastest first, that this port can do. Trying one sets it, while the kernel waits
@@ -37,7 +37,7 @@ static void answer(struct cairn_faster *f, const char *offered)
     const uint32_t is = f->serial->baud;
     f->promised = 0;
     if (f->serial->to < 0) {
-        fprintf(stderr, "capture: %s cannot be written to: the machine gets no answer\n", f->name);
+        fprintf(stderr, "capture: %s is read-only, so the machine gets no answer\n", f->name);
         return;
     }
     for (unsigned long rate; !f->promised && (rate = strtoul(offered, &end, 10)) && end != offered; offered = end)
@@ -45,9 +45,9 @@ static void answer(struct cairn_faster *f, const char *offered)
             f->promised = (uint32_t)rate;
     cairn_serial_set_baud(f->serial, is);
     if (f->promised)
-        fprintf(stderr, "capture: %s can do %u baud: it is tried\n", f->name, f->promised);
+        fprintf(stderr, "capture: %s supports %u baud; trying it\n", f->name, f->promised);
     else
-        fprintf(stderr, "capture: %s can do none of the machine's rates: %u baud stay\n", f->name, is);
+        fprintf(stderr, "capture: %s supports none of the machine's rates; %u baud remain\n", f->name, is);
     say(f, text, (size_t)snprintf(text, sizeof(text), LINE_RATE_ANSWER "%u\n", f->promised));
 }
 
@@ -91,7 +91,7 @@ void cairn_faster_line(struct cairn_faster *f, const char *text, size_t size)
     } else if (f->back_ms) {
         if (f->tested && is_text(text, size)) {
             f->back_ms = 0;
-            fprintf(stderr, "capture: %s: %u baud from here on\n", f->name, f->serial->baud);
+            fprintf(stderr, "capture: %s: now at %u baud\n", f->name, f->serial->baud);
         }
     } else if (begins(line, strlen(line), LINE_RATE_OFFER, &behind)) {
         answer(f, behind);
@@ -113,6 +113,6 @@ void cairn_faster_wait(struct cairn_faster *f)
     if (cairn_faster_left(f) > 0)
         return;
     f->back_ms = 0;
-    fprintf(stderr, "capture: %s: the test at %u baud fails: back at %u baud\n", f->name, f->serial->baud, f->old);
+    fprintf(stderr, "capture: %s: the test at %u baud failed; back to %u baud\n", f->name, f->serial->baud, f->old);
     cairn_serial_set_baud(f->serial, f->old);
 }

@@ -110,7 +110,7 @@ int cairn_keep_log(const char *option, const char *path)
         const bool ours = found.at_line_start || has_first_words(&there), whole = !there.error;
         cairn_input_close(&there);
         if (!ours && whole) {
-            cairn_error("%s %s: there is a file that is no serial log of Cairn's: name another", option, path);
+            cairn_error("%s %s: this file exists and is not a serial log of Cairn; choose another name", option, path);
             return CAIRN_USAGE;
         }
         if (!found.frame && whole)
@@ -121,6 +121,6 @@ int cairn_keep_log(const char *option, const char *path)
     errno = ENAMETOOLONG;
     if (snprintf(kept, sizeof(kept), "%s.1", path) < (int)sizeof(kept) && rename(path, kept) == 0)
         return 0;
-    cairn_error("%s cannot be kept as %s.1: %s", path, path, strerror(errno));
+    cairn_error("%s cannot be renamed to %s.1: %s", path, path, strerror(errno));
     return CAIRN_UNREADABLE;
 }

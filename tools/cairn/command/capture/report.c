@@ -78,9 +78,8 @@ static int judge_run(const struct cairn_run_end *end)
         return say(CAIRN_BAD, "the loader failed: %s", h->loader);
     if (h->refused)
         return say(CAIRN_UNREADABLE,
-                   "the firmware refuses the loader: Secure Boot is on, and no key that it knows has "
-                   "signed \\EFI\\BOOT\\BOOTX64.EFI: sign it (docs/reference/hardware.md, section 2) or turn "
-                   "Secure Boot off");
+                   "the firmware refuses the loader: Secure Boot is on, and \\EFI\\BOOT\\BOOTX64.EFI is not signed "
+                   "with a key that it knows; sign it (docs/reference/hardware.md, section 2) or turn Secure Boot off");
     if (h->firmware[0])
         return say(CAIRN_UNREADABLE, "the firmware did not start the loader: %s", h->firmware);
     const int status = end->stop == CAIRN_STOP_NONE ? judge_by_status(end) : judge_by_log(end);
@@ -143,11 +142,8 @@ static void look_into(const char *path)
             offer_page(shown(path), label);
             label = "";
         }
-        for (unsigned i = 0; cairn_next(&log, i, command, sizeof(command)); i++, label = "") {
-            const bool pages = strncmp(command, "d", 1) == 0 || strncmp(command, "bts", 3) == 0;
-            printf("%-*s%s %s %s%s\n", (int)LABEL, label, shown(program_invocation_name), command, shown(path),
-                   pages ? " | less" : "");
-        }
+        for (unsigned i = 0; cairn_next(&log, i, command, sizeof(command)); i++, label = "")
+            printf("%-*s%s %s %s\n", (int)LABEL, label, shown(program_invocation_name), command, shown(path));
         cairn_log_free(&log);
     }
     cairn_input_close(&input);
@@ -168,10 +164,10 @@ int cairn_report_run(const struct cairn_run_end *end)
     if (bytes_of(end->log))
         printf("log      %s, %" PRIu64 " bytes\n", shown(end->log), bytes_of(end->log));
     else
-        printf("log      %s is empty: the machine has said nothing\n", shown(end->log));
+        printf("log      %s is empty: the machine sent nothing\n", shown(end->log));
     if (end->frames)
         look_into(end->log);
     else if (bytes_of(end->log))
-        printf("         it ends before the trace: less %s\n", shown(end->log));
+        printf("         it ends before the trace; read it with: less %s\n", shown(end->log));
     return status;
 }

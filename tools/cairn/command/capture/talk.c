@@ -23,7 +23,7 @@ void cairn_talk_begin(struct cairn_talk *t, int to)
     raw.c_oflag = t->old.c_oflag;
     t->terminal = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
     if (t->terminal)
-        fprintf(stderr, "capture: what you type goes to the machine; Ctrl-] ends it\n");
+        fprintf(stderr, "capture: what you type goes to the machine; Ctrl-] ends this\n");
 }
 
 void cairn_talk_wait(const struct cairn_talk *t, struct pollfd p[2])

@@ -207,7 +207,7 @@ static void clock(const struct cairn_output *o)
     fprintf(o->file,
             "clock {\n    name = session;\n    description = \"%s\";\n    freq = %" PRId64 ";\n"
             "    offset_s = %" PRId64 ";\n    offset = %" PRId64 ";\n    absolute = FALSE;\n};\n",
-            dated            ? "the session's clock, at the time of day that the firmware's clock told"
+            dated            ? "the session's clock, set to the time of day of the firmware's clock"
             : s->start_known ? "since the session began"
                              : "the session's clock",
             NS, began / CAIRN_SECOND - CAIRN_CTF_ORIGIN / NS, began % CAIRN_SECOND * (NS / CAIRN_SECOND));

@@ -13,19 +13,19 @@ static int prepare(struct cairn_output *o)
 {
     struct cairn_etl_export *x = o->state;
     if (o->log->etl) {
-        cairn_error("%s: is an ETL file already: there is nothing to make one of", o->log->input.name);
+        cairn_error("%s: is already an ETL file, so there is nothing to convert", o->log->input.name);
         return CAIRN_BAD;
     }
     cairn_etl_export(x, o->log, o->strict);
     if (x->writer.error) {
-        cairn_error("%s: %s: it needs a temporary file of its own size, in %s: set TMPDIR", o->path,
+        cairn_error("%s: %s: a temporary file of the same size is needed in %s; set TMPDIR to another folder", o->path,
                     strerror(-x->writer.error), x->writer.folder);
         return CAIRN_UNREADABLE;
     }
     if (!x->writer.over)
         return CAIRN_GOOD;
-    cairn_error("with buffers of %" PRIu32 " bytes, as the log has them, the file would have over %" PRIu64
-                " MiB, %u times the log: not written",
+    cairn_error("the file was not written: with buffers of %" PRIu32
+                " bytes, as in the log, it would have over %" PRIu64 " MiB, %u times the log",
                 x->writer.buffer_bytes, x->writer.most >> 20, CAIRN_ETL_GROWTH_MAX);
     return CAIRN_BAD;
 }
@@ -41,14 +41,14 @@ static void tell(const char *path, const struct cairn_etl_export *x)
                "  %" PRIu64 " threads, %" PRIu64 " %s, at the start and at the end\n",
                x->processes, x->threads, x->images, x->images == 1 ? "image" : "images");
     if (x->streams)
-        printf("with it: %" PRIu64 " events of Cairn's own that hold the log's text and truth\n", x->streams);
+        printf("added: %" PRIu64 " events of Cairn's own with the log's text and truth\n", x->streams);
     if (x->strict)
         printf("left out: Cairn's own events (%" PRIu64 "), PEBS indexes of 0525H (%" PRIu64 "), 0525H whose\n"
-               "  switches 0524H tell as well (%" PRIu64 "), the log's text but names, the truth\n",
+               "  switches 0524H has too (%" PRIu64 "), the log's text except names, the truth\n",
                x->own_events, x->stamps, x->doubled);
     if (x->strict && cairn_slice_is(every, "1"))
         printf("note: every release of a spin lock was an event (spinlock.every=1), which no\n"
-               "  event of Windows' tells: readers take them for samples, and estimate too many\n");
+               "  event of Windows says: readers take them for samples, and estimate too many\n");
     if (x->events_lost || x->buffers_lost)
         printf("lost before: %" PRIu64 " events, %" PRIu64 " buffers\n", x->events_lost, x->buffers_lost);
 }

@@ -28,9 +28,8 @@ static int prepare(struct cairn_output *o)
 {
     if (o->log->input.size <= LOG_MOST || cairn_filter_on())
         return CAIRN_GOOD;
-    cairn_error("%s: has %" PRIu64 " MiB: a page is for logs of up to %" PRIu64
-                " MiB: choose a part by --from, --until "
-                "or --cpu, or use --to perfetto",
+    cairn_error("%s: has %" PRIu64 " MiB, but a page can show logs of up to %" PRIu64
+                " MiB; choose a part with --from, --until or --cpu, or use --to perfetto",
                 o->log->input.name, o->log->input.size >> 20, LOG_MOST >> 20);
     return CAIRN_BAD;
 }

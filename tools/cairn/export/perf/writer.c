@@ -182,7 +182,7 @@ static void free_all(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_perf = {
     .name = "perf.data",
-    .summary = "the file of Linux' perf: PEBS records as samples with data address, data source, latencies, registers "
+    .summary = "the file of Linux's perf: PEBS records as samples with data address, data source, latencies, registers "
                "and branches, switches, BTS as the AUX data of intel_bts (docs/how-to/perf.md)",
     .each = true,
     .state = sizeof(struct cairn_perf),

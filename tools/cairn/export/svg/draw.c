@@ -220,7 +220,7 @@ static void draw_gaps(const struct pen *p, const struct cairn_svg_lane *lane)
         if (gap->holes)
             cairn_svg_text(p->to, cairn_show_hole(text, p->o->log, &gap->hole));
         else
-            fputs("who ran here is not known", p->to);
+            fputs("which thread ran here is unknown", p->to);
         if (gap->holes > 1)
             fprintf(p->to, ", and %" PRIu32 " more here", gap->holes - 1);
         fprintf(p->to, " (%s to %s s)</title></rect>\n", cairn_show_time(from, p->o->log, gap->from),
@@ -292,10 +292,10 @@ static void draw_signs(const struct pen *p)
         const char *class, *text;
     } signs[] = {
         {"", "idle"},
-        {"u", "not known who ran, or not recorded"},
+        {"u", "thread unknown, or not recorded"},
         {"m", "missing"},
         {"y", "may be missing"},
-        {"d", "PEBS record: the higher, the more"},
+        {"d", "PEBS records: height shows how many"},
     };
     unsigned x = CAIRN_SVG_LEFT;
     fputs("<g id=\"signs\">\n", p->to);
@@ -378,8 +378,8 @@ void cairn_svg_lanes_draw(const struct cairn_svg_lanes *lanes, const struct cair
     p.y += LEGEND;
     draw_legend(&p);
     if (lanes->untimed)
-        fprintf(o->file, "<text x=\"%u\" y=\"%u\">%" PRIu64 " PEBS %s no time: %s in no lane</text>\n", CAIRN_SVG_LEFT,
-                p.y + legend_rows(lanes) * LEGEND + 9, lanes->untimed,
+        fprintf(o->file, "<text x=\"%u\" y=\"%u\">%" PRIu64 " PEBS %s no time, so %s in no lane</text>\n",
+                CAIRN_SVG_LEFT, p.y + legend_rows(lanes) * LEGEND + 9, lanes->untimed,
                 cairn_plural(lanes->untimed, "record has", "records have"),
                 cairn_plural(lanes->untimed, "it is", "they are"));
 }

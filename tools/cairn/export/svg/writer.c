@@ -96,7 +96,7 @@ static unsigned tell_wrongs(const struct cairn_output *o, FILE *to, unsigned y)
     struct wrong w = {.to = to, .y = y};
     char text[CAIRN_SHOWN_END];
     if (cairn_log_damaged(o->log))
-        w.lines += cairn_svg_lines(to, y, " class=\"w\"", "The log is damaged: this is what is left of it.");
+        w.lines += cairn_svg_lines(to, y, " class=\"w\"", "The log is damaged; this shows its undamaged part.");
     if (cairn_show_bad_end(text, o->log))
         tell_wrong(&w, text);
     cairn_tell_losses(o->log, tell_wrong, &w);
@@ -153,7 +153,7 @@ static char *about(const struct cairn_output *o)
     else if (model)
         fprintf(to, " Emulated: records are those of a model of %s.", store);
     if (!o->log->session.start_known)
-        fputs(" When the session began is missing: times are of its clock.", to);
+        fputs(" The session's start time is missing, so times are of its clock.", to);
     if (fclose(to))
         cairn_out_of_memory();
     return said;

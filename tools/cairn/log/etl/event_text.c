@@ -77,7 +77,7 @@ enum cairn_fit cairn_event_fields(const struct cairn_log *log, const struct cair
 
 static void add_provider(struct words *w, const struct cairn_event *e, const struct cairn_provider *o)
 {
-    char guid[CAIRN_GUID_TEXT] = "a class that is not named", name[CAIRN_VALUE_TEXT_MOST];
+    char guid[CAIRN_GUID_TEXT] = "a class without a name", name[CAIRN_VALUE_TEXT_MOST];
     if (o->guid)
         cairn_guid_text(guid, o->guid);
     cairn_event_name(name, o);

@@ -107,7 +107,7 @@ static void decode(struct cairn_etl *etl, struct cairn_etl_buffer *b, const uint
 {
     uint32_t wanted = used - HEADER;
     if (used > ETL_BUFFER_MAX || wanted > *room) {
-        cairn_etl_flaw(etl, b->number, "would decode to %" PRIu32 " bytes: left out", used);
+        cairn_etl_flaw(etl, b->number, "would decode to %" PRIu32 " bytes and is left out", used);
         return;
     }
     b->decoded = cairn_alloc(wanted);
@@ -192,7 +192,7 @@ static bool leads_on(const uint8_t *p, size_t left, uint32_t usual)
 /* The buffers that lie in `bytes` bytes at `at`, where a header is damaged: they keep their places. */
 static void pass_over(struct cairn_etl *etl, size_t at, size_t bytes, uint32_t usual)
 {
-    cairn_etl_flaw(etl, UINT32_MAX, "buffer %zu, at 0x%zx, has no header that can be: %zu bytes are not read",
+    cairn_etl_flaw(etl, UINT32_MAX, "buffer %zu, at 0x%zx, has an impossible header; %zu bytes are not read",
                    etl->buffers.count, at, bytes);
     for (size_t by = 0; by < bytes; by += usual) {
         const struct cairn_etl_buffer b = {.number = (uint32_t)etl->buffers.count, .unread = true};
@@ -219,7 +219,7 @@ int cairn_etl_open(struct cairn_etl *etl, const uint8_t *data, size_t size, char
         const uint8_t *p = data + at;
         const size_t left = size - at;
         if (left < HEADER) {
-            cairn_etl_flaw(etl, UINT32_MAX, "%zu bytes behind the last buffer are too few for another", left);
+            cairn_etl_flaw(etl, UINT32_MAX, "%zu bytes after the last buffer are too few for another", left);
             break;
         }
         const bool sound = is_sound(p, left, usual) && etl->buffers.count < UINT32_MAX - 1;
@@ -230,7 +230,7 @@ int cairn_etl_open(struct cairn_etl *etl, const uint8_t *data, size_t size, char
             continue;
         }
         if (!sound) {
-            cairn_etl_flaw(etl, UINT32_MAX, "buffer %zu, at 0x%zx, is none: nothing from there on is read",
+            cairn_etl_flaw(etl, UINT32_MAX, "buffer %zu, at 0x%zx, is not a buffer; nothing after it is read",
                            etl->buffers.count, at);
             break;
         }
@@ -252,7 +252,7 @@ int cairn_etl_open(struct cairn_etl *etl, const uint8_t *data, size_t size, char
     if (!etl->buffers.count)
         return -ENOENT;
     if (etl->header.end_time && etl->header.buffers_written != etl->buffers.count)
-        cairn_etl_flaw(etl, UINT32_MAX, "the file's header counts %" PRIu32 " buffers, %zu are there",
+        cairn_etl_flaw(etl, UINT32_MAX, "the file's header counts %" PRIu32 " buffers, but the file has %zu",
                        etl->header.buffers_written, etl->buffers.count);
     return 0;
 }

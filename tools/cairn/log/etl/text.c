@@ -200,11 +200,11 @@ static void tell_clock(struct facts *f)
     static const char *const names[] = {"performance counter", "performance counter", "system time", "CPU cycles"};
     const struct cairn_etl *etl = f->etl;
     uint64_t hz = cairn_etl_hz(etl);
-    const char *name = etl->times.clock_type < 4 ? names[etl->times.clock_type] : "unknown type, as if a counter";
+    const char *name = etl->times.clock_type < 4 ? names[etl->times.clock_type] : "unknown type, read as a counter";
     if (hz)
         line(f, "etl.clock=%s, %" PRIu64 " Hz", name, hz);
     else
-        line(f, "etl.clock=%s, its frequency missing: taken as 10 MHz", name);
+        line(f, "etl.clock=%s, frequency missing, 10 MHz assumed", name);
 }
 
 /* "secure, system logger": by the names of Microsoft's constants (EVENT_TRACE_..._MODE). */

@@ -50,7 +50,7 @@ class Details {
                     ["Thread", r.tid === NOBODY ? r.why : threads.name(r.tid)],
                     ["Function", r.name || "unknown"],
                     [r.after ? "Next IP" : "IP", address(r.ip), "ip"],
-                    ["Lay at", address(r.address), "address"],
+                    ["Address", address(r.address), "address"],
                     ["Format", `${r.format}, ${r.size} bytes`],
                 ]), this.area(r)),
                 section("Its bytes", new ByteView(bytes, fields, {}).element),

@@ -18,28 +18,29 @@ const KEYS = [
     { of: LOOK, keys: ["u"], words: "u", what: "so the CPU of what is chosen",
       does: (view) => view.folds.one(view.chosen?.cpu) },
     { of: LOOK, keys: ["Home", "0"], words: "Home or 0", what: "all of the trace", does: (view) => view.showAll() },
-    { of: LOOK, keys: ["f"], words: "f", what: "to what is chosen", does: (view) => view.focusChosen() },
-    { of: LOOK, keys: ["o"], words: "o", what: "its thread alone; all threads",
+    { of: LOOK, keys: ["f"], words: "f", what: "zoom to the selection", does: (view) => view.focusChosen() },
+    { of: LOOK, keys: ["o"], words: "o", what: "only its thread; all threads",
       does: (view) => view.choose1(view.only ?? view.walk.thread) },
     { of: CHOOSE, keys: ["Shift+ArrowRight"], words: "Shift + →", what: "the next in its lane",
       does: (view) => view.walk.along(1) },
-    { of: CHOOSE, keys: ["Shift+ArrowLeft"], words: "Shift + ←", what: "the one before",
+    { of: CHOOSE, keys: ["Shift+ArrowLeft"], words: "Shift + ←", what: "the previous one",
       does: (view) => view.walk.along(-1) },
     { of: CHOOSE, keys: ["Shift+ArrowDown"], words: "Shift + ↓", what: "in the lane below",
       does: (view) => view.walk.across(1) },
     { of: CHOOSE, keys: ["Shift+ArrowUp"], words: "Shift + ↑", what: "in the lane above",
       does: (view) => view.walk.across(-1) },
-    { of: CHOOSE, keys: ["n"], words: "n, p", what: "next, last of its kind on its CPU", does: (view) => view.step(1) },
+    { of: CHOOSE, keys: ["n"], words: "n, p", what: "next, previous of its kind on its CPU",
+      does: (view) => view.step(1) },
     { of: CHOOSE, keys: ["p"], does: (view) => view.step(-1) },
     ...[["c", "switch", "context switch"], ["r", "record", "PEBS record"], ["b", "drain", "drain of a DS buffer"],
         ["x", "btsdrain", "drain of branches"], ["k", "lock", "spin lock"], ["e", "event", "other event"],
         ["g", "gap", "gap: what is missing"]].flatMap(([key, kind, name]) => {
         const last = key.toUpperCase();
-        return [{ of: CHOOSE, keys: [key], words: `${key}, ${last}`, what: `next, last ${name}`,
+        return [{ of: CHOOSE, keys: [key], words: `${key}, ${last}`, what: `next, previous ${name}`,
                   does: (view) => view.next(kind, 1) },
                 { of: CHOOSE, keys: [last], does: (view) => view.next(kind, -1) }];
     }),
-    { of: REST, keys: ["Enter"], words: "Enter", what: "into the panel: Tab and ↑ ↓ go on there",
+    { of: REST, keys: ["Enter"], words: "Enter", what: "into the panel: move there with Tab and ↑ ↓",
       does: (view) => view.enterPanel() },
     { of: REST, keys: ["Escape"], words: "Esc", what: "back; nothing chosen", does: (view) => view.back() },
     { of: REST, keys: ["/"], words: "/", what: "search: a time, a thread, a function", does: (view) => view.search() },
@@ -47,9 +48,9 @@ const KEYS = [
     { of: REST, keys: ["?"], words: "?", what: "this list", does: (view) => view.toggleHelp() },
 ];
 const MOUSE = [
-    ["wheel", "closer, farther, around the pointer"], ["drag, Shift + wheel", "earlier, later"],
-    ["click", "choose: its bytes"], ["double click", "closer"], ["on a thread's name", "that thread alone"],
-    ["on a CPU's name", "in one line, or in all of its"],
+    ["wheel", "zoom in, zoom out, around the pointer"], ["drag, Shift + wheel", "earlier, later"],
+    ["click", "choose: its bytes"], ["double click", "zoom in"], ["on a thread's name", "only that thread"],
+    ["on a CPU's name", "its threads in one line, or in a line each"],
 ];
 
 function helpTables() {

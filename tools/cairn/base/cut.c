@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/base/cut.h"
+
+#include <langinfo.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cairn/base/pager.h"
+#include "tools/cairn/base/wrap.h"
+
+#define ELLIPSIS "\xE2\x80\xA6"
+
+/* What is wider than a line is no column, but a name in an export: a program reads it. */
+static const char *mark(int width)
+{
+    return width <= (int)CAIRN_COLUMNS && cairn_pager_or_terminal(stdout) && strcmp(nl_langinfo(CODESET), "UTF-8") == 0
+               ? ELLIPSIS
+               : "+";
+}
+
+const char *cairn_cut(char *out, size_t size, struct cairn_slice text, int width)
+{
+    width = width < 1 ? 1 : width;
+    if (text.size <= (uint32_t)width)
+        snprintf(out, size, "%.*s", CAIRN_SLICE(text));
+    else
+        snprintf(out, size, "%.*s%s", width - 1, text.at, mark(width));
+    return out;
+}
