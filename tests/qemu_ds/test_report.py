@@ -125,7 +125,7 @@ def test_every_processor(tmp_path, preset):
     assert calls == ([] if FORMATS[preset] in (0, ARCH) else [(n, 4 * n) for n in range(1, 7)])
     assert ("skipped.hello" in lines) == (not calls)
     shown = screen[screen.index("\ncairn-report "):screen.index("\nstick    ") + 1]
-    assert max(len(line) for line in shown.splitlines()) <= 80, shown
+    assert max(len(line) for line in shown.splitlines() if not line.startswith("qemu-ds: ")) <= 80, shown
     for command, line in (("info", f"  record format  {FORMATS[preset]}"), ("probe", "backend hw; emulated")):
         done = subprocess.run([cb.BUILD / "cairn", command, stick.folder / "cairn-machine.txt"], capture_output=True,
                               text=True, check=False)
