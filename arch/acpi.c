@@ -23,8 +23,8 @@ int arch_acpi_init(const struct boot_info *info)
         return error;
     }
     if (arch_acpi.ioapics_left_out) {
-        kprintf("acpi: table APIC: %u I/O APICs more than the %u that can be silenced\n", arch_acpi.ioapics_left_out,
-                ACPI_MAX_IOAPICS);
+        kprintf("acpi: table APIC lists %u I/O APICs more than the %u that can be silenced\n",
+                arch_acpi.ioapics_left_out, ACPI_MAX_IOAPICS);
         return -EINVAL;
     }
     if (problem.what)

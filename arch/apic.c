@@ -222,7 +222,7 @@ static int mask_ioapics(void)
                 mask_entries(ioapic, VERSION_MAX_ENTRY(version));
         }
         if (why)
-            kprintf("apic: what table APIC calls an I/O APIC, at 0x%lx, is none (%s): not used\n", at, why);
+            kprintf("apic: no I/O APIC at 0x%lx, where table APIC has one (%s): not used\n", at, why);
     }
     return 0;
 }

@@ -71,7 +71,7 @@ _Noreturn void kernel_main(struct boot_info *info)
         kphase_run(KPHASE_OPTIONS, info);
     kserial_early();
     if (!understood)
-        kend_failed("boot", "the loader speaks another version of boot_info: install loader and kernel of one build");
+        kend_failed("boot", "the loader uses another version of boot_info: install loader and kernel of one build");
 
     if (kmem_init(info) != 0 || arch_paging_init(info) != 0)
         kend_failed("memory", "no room for the page tables: give the machine more memory");
@@ -81,7 +81,7 @@ _Noreturn void kernel_main(struct boot_info *info)
     if (bad) /* not before: the loader's tables may not reach the only screen */
         kend_failed("options", error);
     if (arch_acpi_init(info) != 0 || arch_apic_init() != 0 || arch_time_init() != 0)
-        kend_failed("machine", "cannot go on without what the line above names");
+        kend_failed("machine", "cannot continue without what the line above names");
     kprintf("time: TSC %lu Hz, %s\n", (unsigned long)arch_tsc_hz(), arch_time_source());
     kphase_run(KPHASE_CLOCK, info);
     kphase_run(KPHASE_ALONE, info);

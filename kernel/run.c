@@ -63,7 +63,7 @@ static _Noreturn void finish(void)
     ksched_stop_ticks();
     kdump("end", NULL);
     if (kserial_there() && arch_serial_dropped())
-        kreport(KREPORT_FAIL, "serial", "%lu bytes did not get out: the log is incomplete",
+        kreport(KREPORT_FAIL, "serial", "%lu bytes were not sent: the log is incomplete",
                 (unsigned long)arch_serial_dropped());
     kphase_run(KPHASE_DUMPED, NULL);
     kreport_counts(counts);

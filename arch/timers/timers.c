@@ -32,7 +32,7 @@ void arch_timers_init(void)
     if (found.hpet)
         hpet = arch_map_device(found.hpet, HPET_SIZE);
     if (found.hpet && (!hpet || arch_hpet_silence(hpet) != 0)) {
-        kprintf("time: what ACPI calls an HPET, at 0x%lx, is none: not used\n", found.hpet);
+        kprintf("time: no HPET at 0x%lx, where ACPI has one: not used\n", found.hpet);
         hpet = NULL;
     }
 }

@@ -198,7 +198,7 @@ static enum save_refusal look(const struct save_note *note, struct save_header *
         return SAVE_TAKEN;
     why = save_check_text(h, (const uint8_t *)h + SAVE_HEADER_BYTES, &bad, &first);
     if (why)
-        Print(L"cairn loader: %d of %d pieces of 1 MiB are not what they were, number %d is the first\n", bad,
+        Print(L"cairn loader: %d of %d pieces of 1 MiB have changed; the first is number %d\n", bad,
               save_pieces(h->used), first);
     *header = h;
     return why;

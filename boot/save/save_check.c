@@ -11,7 +11,7 @@ const char *save_words(uint32_t refusal)
         [SAVE_GOOD] = "nothing is wrong with it",
         [SAVE_BAD_NOTE] = "the file that leads to it, cairn.run, is damaged",
         [SAVE_TAKEN] = "the firmware uses its memory now",
-        [SAVE_ABSENT] = "it is not in memory any more: the machine was without power, another system has run, or the "
+        [SAVE_ABSENT] = "it is no longer in memory: the machine was without power, another system has run, or the "
                         "firmware clears or scrambles memory",
         [SAVE_OTHER_VERSION] = "it was written by another version of Cairn",
         [SAVE_BAD_HEADER] = "its header is damaged: the firmware has used a part of its memory",

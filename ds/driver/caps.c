@@ -62,7 +62,7 @@ bool ds_detect_misc_enable(struct ds_detection *d, uint64_t *value)
     /* Beneath a hypervisor the register's value may be made up without it: QEMU's is. */
     ds_detect_require(d, "IA32_MISC_ENABLE.PERFMON[7]", v >> 7 & 1, on || (d->hypervisor && c->perfmon_version >= 2),
                       on ? "performance monitoring is on"
-                         : "0, but a hypervisor's: CPUID.0AH has counters, and is believed",
+                         : "0, but under a hypervisor: CPUID.0AH has counters, and is believed",
                       "IA32_MISC_ENABLE says that performance monitoring is off");
     if (ds && v & IA32_MISC_ENABLE_BTS_UNAVAIL)
         ds_caps_no_bts(c, "IA32_MISC_ENABLE.BTS_UNAVAIL says that BTS is not there");

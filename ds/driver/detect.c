@@ -35,7 +35,7 @@ static const struct ds_mechanism *find_mechanism(struct ds_detection *d)
     const bool either = leaf_23 || ia32_perf_capabilities_pebs_fmt(d->capabilities) == architectural;
     ds_detect_require(
         d, "CPUID.23H:EAX subleaves[5:4]", r[0] >> 4 & 3, leaf_23 == either,
-        either ? "architectural PEBS: subleaves 4 and 5 tell of it" : "not architectural PEBS",
+        either ? "architectural PEBS: subleaves 4 and 5 describe it" : "not architectural PEBS",
         "IA32_PERF_CAPABILITIES.PEBS_FMT is that of architectural PEBS, but CPUID.23H has no subleaves 4 and 5: the "
         "two disagree, so there is no PEBS to rely on");
     const struct ds_mechanism *m = either ? ds_mechanism_of(architectural) : &ds_store;
@@ -107,7 +107,7 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
     m->find_store(d);
     ds_detect_row(d, "CPUID.01H:ECX.DTES64[2]", leaf1[2] >> 2 & 1, true,
                   leaf1[2] & CPUID_01H_ECX_DTES64 ? "64-bit layout in every mode"
-                                                  : "64-bit layout in long mode, which this is");
+                                                  : "64-bit layout in long mode, as here");
     caps->bts_cpl = leaf1[2] & CPUID_01H_ECX_DS_CPL;
     ds_detect_row(d, "CPUID.01H:ECX.DS_CPL[4]", caps->bts_cpl, true,
                   caps->bts_cpl ? "BTS can be limited by ring" : "BTS sees all rings");

@@ -53,7 +53,7 @@ static void find_pebs(struct ds_detection *d)
                                                    : "basic records of 32 bytes only"
                                    : "records of one fixed layout");
     ds_detect_row(d, DS_TEST_TRAP, trap_like, true,
-                  trap_like ? "a record's RIP is where execution goes on"
+                  trap_like ? "a record's RIP is where execution continues"
                             : "a record's RIP is that of its instruction");
     ds_detect_full_width(d);
     if (c->baseline)

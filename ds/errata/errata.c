@@ -55,7 +55,8 @@ static void test_microcode(const struct ds_machine *machine, unsigned model, uns
             needed = cured[i].revision;
     bool ok = revision >= needed;
     caps->errata.pebs_needs_microcode = !ok;
-    ds_caps_row(caps, "microcode revision", revision, ok, ok ? "PEBS of Sandy Bridge is cured" : old)->faulted = !read;
+    ds_caps_row(caps, "microcode revision", revision, ok, ok ? "this microcode fixes PEBS of Sandy Bridge" : old)
+        ->faulted = !read;
     if (!ok)
         ds_caps_refuse(caps, old);
 }

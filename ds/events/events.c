@@ -100,7 +100,7 @@ static const struct setting {
     {DS_EVENT_LOAD_LATENCY, "ldlat=", "load latency needs its threshold in core cycles: ldlat=, from 3 to 65535",
      "ldlat= is for MEM_TRANS_RETIRED.LOAD_LATENCY alone: leave it out, or ask for that event", "MSR_PEBS_LD_LAT", 3,
      0xFFFF, MSR_PEBS_LD_LAT},
-    {DS_EVENT_FRONTEND, "frontend=", "needs what it is about, for MSR_PEBS_FRONTEND: frontend=, from 1 to 0xffffff",
+    {DS_EVENT_FRONTEND, "frontend=", "needs frontend=, the value of MSR_PEBS_FRONTEND, from 1 to 0xffffff",
      "frontend= is for FRONTEND_RETIRED alone: leave it out, or ask for that event", "MSR_PEBS_FRONTEND", 1, 0xFFFFFF,
      MSR_PEBS_FRONTEND},
 };
@@ -186,7 +186,7 @@ static int check(const struct ds_cpu *ds, const struct ds_event *event, char *er
     const struct ds_event *other = ds_event_alone(&ds->caps, event) ? beside(&ds->config, event) : NULL;
     if (!other)
         return 0;
-    snprintf(error, size, "option 'pebs': %s: has to be the only PEBS event on this processor (CPU %u): leave %s out",
+    snprintf(error, size, "option 'pebs': %s: must be the only PEBS event on this processor (CPU %u): leave %s out",
              event->name, ds->cpu, other->name);
     return -EINVAL;
 }

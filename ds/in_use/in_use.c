@@ -27,9 +27,7 @@ static uint64_t read(struct reader *r, uint32_t msr)
 
 static void users_row(struct ds_caps *caps, const struct ds_users *u)
 {
-    const char *verdict = u->used      ? u->yes
-                          : u->refused ? "not all of it can be read: what cannot counts as unused"
-                                       : u->no;
+    const char *verdict = u->used ? u->yes : u->refused ? "some of it cannot be read, and counts as unused" : u->no;
     ds_caps_row(caps, u->name, u->value, !u->used && !u->refused, verdict)->faulted = u->refused;
 }
 
@@ -93,7 +91,7 @@ static void name_them(struct ds_caps *caps, uint64_t area, const char *other)
     if (caps->area_in_use)
         snprintf(at, left, "IA32_DS_AREA=0x%lx ", (unsigned long)area);
     at = end(caps, &left);
-    snprintf(at, left, "%sin use, by firmware perhaps: ds.force=1 takes what is in use", other);
+    snprintf(at, left, "%sin use, perhaps by firmware: ds.force=1 takes it anyway", other);
 }
 
 static void find(struct ds_detection *d)
@@ -113,7 +111,7 @@ static void find(struct ds_detection *d)
     const uint64_t area = read(r, IA32_DS_AREA);
     caps->area_in_use = area || (!caps->instead && read(r, pebs->on_msr)) || read(r, IA32_DEBUGCTL) & IA32_DEBUGCTL_BTS;
     row(r, caps, "IA32_DS_AREA in use", area, caps->area_in_use,
-        "set, or PEBS or BTS on, before us: left alone without ds.force=1", "nobody's: it is 0, PEBS and BTS are off");
+        "already set, or PEBS or BTS is on: left alone without ds.force=1", "free: it is 0, PEBS and BTS are off");
     if (pebs->find_users && d->possible) {
         pebs->find_users(machine, caps, &other);
         users_row(caps, &other);

@@ -24,7 +24,7 @@ void ds_pebs23_find_store(struct ds_detection *d)
 static void test_capabilities(struct ds_detection *d)
 {
     static const char disagree[] =
-        "CPUID.23H tells of architectural PEBS, but IA32_PERF_CAPABILITIES.PEBS_FMT is not 15: the two disagree, so "
+        "CPUID.23H describes architectural PEBS, but IA32_PERF_CAPABILITIES.PEBS_FMT is not 15: the two disagree, so "
         "there is no PEBS to rely on";
     struct ds_caps *c = d->caps;
     if (!ds_detect_capabilities(d)) {
@@ -39,8 +39,8 @@ static void test_capabilities(struct ds_detection *d)
         return; /* nor is what follows to be relied on */
     c->instead = "architectural";
     c->adaptive = true; /* and no baseline: there is no MSR_PEBS_DATA_CFG */
-    ds_detect_row(d, DS_TEST_BASELINE, v >> 14 & 1, true, "without meaning here: each counter has its own groups");
-    ds_detect_row(d, DS_TEST_TRAP, v >> 6 & 1, true, "a record's RIP is where execution goes on");
+    ds_detect_row(d, DS_TEST_BASELINE, v >> 14 & 1, true, "no meaning here: each counter has its own groups");
+    ds_detect_row(d, DS_TEST_TRAP, v >> 6 & 1, true, "a record's RIP is where execution continues");
     ds_detect_full_width(d);
     ds_detect_groups(d);
 }
@@ -92,7 +92,7 @@ void ds_pebs23_find(struct ds_detection *d)
         const bool unavailable = misc & IA32_MISC_ENABLE_PEBS_UNAVAIL;
         ds_detect_row(d, "IA32_MISC_ENABLE.PEBS_UNAVAIL[12]", unavailable, true,
                       unavailable ? "no PEBS in the Debug Store: it is architectural"
-                                  : "0 says nothing of architectural PEBS");
+                                  : "0, which says nothing about architectural PEBS");
     }
     test_capabilities(d);
     if (d->caps->reason)
@@ -100,9 +100,8 @@ void ds_pebs23_find(struct ds_detection *d)
     if (d->leaves >= 7)
         ds_detect_cpuid(d, 7, 1, seven);
     const bool extended = seven[0] & CPUID_07H_1_EAX_PERFMON_EXT;
-    ds_detect_require(
-        d, "CPUID.07H.1:EAX.ARCH_PERFMON_EXT[8]", extended, extended, "CPUID.23H counts",
-        "CPUID.07H.1:EAX.ARCH_PERFMON_EXT is 0, so CPUID.23H does not count: there is no PEBS to rely on");
+    ds_detect_require(d, "CPUID.07H.1:EAX.ARCH_PERFMON_EXT[8]", extended, extended, "CPUID.23H counts",
+                      "CPUID.07H.1:EAX.ARCH_PERFMON_EXT is 0, so CPUID.23H is not valid: there is no PEBS to rely on");
     if (extended)
         test_subleaves(d);
 }
@@ -121,8 +120,8 @@ static bool is_on(const struct ds_machine *m, const struct ds_caps *caps, bool *
 void ds_pebs23_find_users(const struct ds_machine *m, const struct ds_caps *caps, struct ds_users *u)
 {
     *u = (struct ds_users){.name = "IA32_PEBS_BASE in use",
-                           .yes = "set, or architectural PEBS on, before us: left alone without ds.force=1",
-                           .no = "nobody's: it is 0, architectural PEBS is off"};
+                           .yes = "already set, or architectural PEBS is on: left alone without ds.force=1",
+                           .no = "free: it is 0, architectural PEBS is off"};
     u->refused = m->rdmsr(m->context, IA32_PEBS_BASE, &u->value) != 0;
     u->used = u->value || is_on(m, caps, &u->refused);
     if (u->used)

@@ -32,7 +32,7 @@ const char *ds_hypervisor_name(const uint32_t leaf[4])
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
         if (memcmp(&leaf[1], known[i].signature, 12) == 0)
             return known[i].name;
-    return "one that is not known here";
+    return "an unknown one";
 }
 
 /* Whether somebody has left the Debug Store on: then its registers must not change, not even for a moment. */

@@ -59,7 +59,7 @@ enum ds_tried ds_self_test(struct ds_cpu *ds, const struct ds_machine *machine, 
     static const char *const verdict[] = {
         [DS_TRIED_RECORDS] = "its counter has run past 0, and PEBS has made records",
         [DS_TRIED_NO_RECORD] = "its counter has run past 0, and PEBS has made no record",
-        [DS_TRIED_STILL] = "its counter has not come to 0: it counts nothing, or too little",
+        [DS_TRIED_STILL] = "its counter has not reached 0: it counts nothing, or too little",
         [DS_TRIED_NOT] = "it could not be tried: the set-up of PEBS fails",
     };
     const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained};

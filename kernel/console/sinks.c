@@ -40,7 +40,7 @@ int kconsole_add(const struct console_sink *sink)
     sinks[i].sink = sink;
     feed(i, early, early_size);
     if (early_missing) {
-        int n = snprintf(text, sizeof text, "\n[%lu characters are missing: said before this console was there]\n",
+        int n = snprintf(text, sizeof text, "\n[%lu characters are missing: they came before this console was there]\n",
                          (unsigned long)early_missing);
         feed(i, text, (size_t)n);
     }

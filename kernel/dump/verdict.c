@@ -24,7 +24,8 @@ static void report_debug_store(void)
         sum.swallowed += c.swallowed;
         sum.late += c.late;
         if (c.restless)
-            kreport(KREPORT_FAIL, "ds", "CPU %u: PEBS records go on though counters are off: please report it", i);
+            kreport(KREPORT_FAIL, "ds", "CPU %u: PEBS still writes records though counters are off: please report it",
+                    i);
         sum.swallowed_unknown |= c.swallowed_unknown;
         if (c.faults && !sum.faults)
             kds_explain(&c.fault, i, fault, sizeof fault);
@@ -34,7 +35,7 @@ static void report_debug_store(void)
     if (sum.late)
         kprintf("ds: %lu records came after counters had been turned off: none of them is lost\n", sum.late);
     if (sum.swallowed_unknown)
-        kprintf("ds: a record of one counter may have taken another's sample with it: how many is unknown\n");
+        kprintf("ds: a record of one counter may have swallowed another's sample: how many is unknown\n");
     else if (sum.swallowed)
         kprintf("ds: %lu samples without a record: another counter's record reloaded theirs\n", sum.swallowed);
     if (sum.throttles)
@@ -63,7 +64,7 @@ static void report_session(uint32_t number)
     bool compact = sum.compact_tried != 0;
     if (sum.events_tried != sum.events_written + sum.events_lost ||
         sum.switches_tried != sum.switches_written + sum.switches_lost)
-        kreport(KREPORT_FAIL, name, "what was tried is not what was written and lost");
+        kreport(KREPORT_FAIL, name, "the events tried are not those written plus those lost");
     else
         kreport(KREPORT_PASS, name, "%lu switches; lost: %lu of them, %lu events",
                 compact ? sum.compact_tried : sum.full_tried, compact ? sum.compact_lost : sum.full_lost,

@@ -117,11 +117,11 @@ void kfaster_agree(const struct boot_info *info)
         ;
     kprintf(LINE_RATE_OFFER "%s baud?\n", offer);
     if (!hear_answer(&rate)) {
-        kprintf("serial: nobody answers: %u baud stay (cairn capture answers on a serial device)\n", old);
+        kprintf("serial: nobody answers: the rate stays at %u baud (cairn capture answers on a serial device)\n", old);
         return;
     }
     if (!is_offered(rate)) {
-        kprintf("serial: the other end can do none of these: %u baud stay\n", old);
+        kprintf("serial: the other end can do none of these: the rate stays at %u baud\n", old);
         return;
     }
     kprintf(LINE_RATE_GO "%u baud\n", rate);

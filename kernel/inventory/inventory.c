@@ -103,7 +103,7 @@ static void read_all(const struct boot_info *info)
     boot = info;
     cpus = kmem_pages_alloc((kcpu_count * sizeof *cpus + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
     if (!cpus)
-        kend_failed("setup", "no memory for what is known of the machine");
+        kend_failed("setup", "no memory for the list of the machine's parts");
     kcross_call_all(gather, NULL);
 }
 KPHASE(KPHASE_PROCESSORS, read_all);

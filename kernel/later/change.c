@@ -41,7 +41,7 @@ static void report(const struct boot_info *info)
     (void)info;
     if (changed || !wanted())
         return;
-    kreport(KREPORT_SKIP, "periods", "pebs.later=%s: they did not change: half of the switches was not reached",
+    kreport(KREPORT_SKIP, "periods", "pebs.later=%s: no change: the run ended before half of its switches",
             klater_text);
 }
 KPHASE(KPHASE_VERDICT, report);

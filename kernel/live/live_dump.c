@@ -296,8 +296,7 @@ static void report(const struct boot_info *info)
     (void)info;
     if (kdump_begun.any)
         kreport(KREPORT_PASS, "live",
-                "%u frames, the ends of %u buffers among them, went out while it ran; "
-                "%u lines begun again",
+                "%u frames, the ends of %u buffers among them, went out while it ran; %u lines were sent again",
                 sender.frames, sender.buffers, sender.again);
 }
 KPHASE(KPHASE_VERDICT, report);

@@ -186,7 +186,7 @@ static int event(struct kmonitor *m, unsigned words, char **word)
     char error[256] = "";
     (void)words;
     if (m->place != KMONITOR_BEFORE_RUN) {
-        kmonitor_say(m, "event: only before the run: now the counters are the session's");
+        kmonitor_say(m, "event: works only before the run; now the counters belong to the session");
         return 0;
     }
     if (!bench.ds) {
@@ -389,7 +389,8 @@ static bool read_until(struct kmonitor *m, const char *word, enum until *until, 
             *most = STEPS_MOST;
         }
     if (kmonitor_same("switch", word)) {
-        kmonitor_say(m, "step: there is no switch here: nothing else runs. `break switch` stops at one in the run");
+        kmonitor_say(
+            m, "step: there is no switch here, because no other thread runs. `break switch` stops at one in the run");
         return false;
     }
     if (*until != UNTIL_COUNT && !bench.started) {
@@ -424,7 +425,7 @@ static int step(struct kmonitor *m, unsigned words, char **word)
         found = happened(until, &previous, v);
     }
     if (until != UNTIL_COUNT && !found)
-        kmonitor_say(m, "step: none came in %u steps", STEPS_MOST);
+        kmonitor_say(m, "step: there was none in %u steps", STEPS_MOST);
     show(m, last);
     return 0;
 }

@@ -157,7 +157,7 @@ static void talk(void (*stop)(const char *name), const char *name)
     arch_nmi_others();
     const uint32_t still = await_held(kcpu_count - 1);
     if (still != kcpu_count - 1)
-        kprintf("%u of the other %u CPUs do not stand still: what they show may change\n", kcpu_count - 1 - still,
+        kprintf("%u of the other %u CPUs are still running: their values may change\n", kcpu_count - 1 - still,
                 kcpu_count - 1);
     stop(name);
     __atomic_store_n(&holding, 0, __ATOMIC_RELEASE);

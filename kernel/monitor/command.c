@@ -37,7 +37,7 @@ int kmonitor_run(struct kmonitor *m, char *line)
         return 0;
     const struct kmonitor_command *c = find(m, word[0]);
     if (!c) {
-        kmonitor_say(m, "'%.40s' is no command: help lists them", word[0]);
+        kmonitor_say(m, "'%.40s' is not a command: help lists them", word[0]);
         return 0;
     }
     int result = KMONITOR_USAGE;
@@ -108,7 +108,7 @@ static int help(struct kmonitor *m, unsigned words, char **word)
     if (words) {
         c = find(m, word[0]);
         if (!c) {
-            kmonitor_say(m, "'%.40s' is no command: help lists them", word[0]);
+            kmonitor_say(m, "'%.40s' is not a command: help lists them", word[0]);
             return 0;
         }
         usage(m, c);
@@ -120,7 +120,7 @@ static int help(struct kmonitor *m, unsigned words, char **word)
         kmonitor_print(m, "%-8s %-20s %.*s\n", c->name, c->arguments, end ? (int)(end - c->help) : (int)strlen(c->help),
                        c->help);
     }
-    kmonitor_print(m, "* in front of a value: it was another when it was shown before.\n");
+    kmonitor_print(m, "* marks a value that has changed since it was last shown.\n");
     return 0;
 }
 
@@ -187,7 +187,7 @@ static int cpu(struct kmonitor *m, unsigned words, char **word)
         if (!kmonitor_number(m, word[0], UINT32_MAX, &n))
             return 0;
         if (n >= m->machine->cpus) {
-            kmonitor_say(m, "there is no CPU %lu: they are 0 to %u", (unsigned long)n, m->machine->cpus - 1);
+            kmonitor_say(m, "there is no CPU %lu, only 0 to %u", (unsigned long)n, m->machine->cpus - 1);
             return 0;
         }
         m->cpu = (uint32_t)n;

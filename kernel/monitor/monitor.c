@@ -82,7 +82,7 @@ static int converse(void)
     for (int result = 0;;) {
         if (source == KMONITOR_SCRIPT) {
             if (!kmonitor_input_script(text, sizeof text)) {
-                kprintf("monitor: the script is over: the run goes on\n");
+                kprintf("monitor: the script has ended; the run goes on\n");
                 return KMONITOR_GO;
             }
         } else {

@@ -102,7 +102,7 @@ static int session(struct kmonitor *m, unsigned words, char **word)
     uint64_t number;
     int e;
     if (m->place != KMONITOR_BEFORE_RUN) {
-        kmonitor_say(m, "session: only before the run: it needs a kernel that works");
+        kmonitor_say(m, "session: works only before the run, not after a panic");
         return 0;
     }
     if (!kmonitor_number(m, word[0], TRACE_MAX_SESSIONS, &number))

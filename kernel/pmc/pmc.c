@@ -50,7 +50,7 @@ static int check_counters(char *error, size_t error_size)
 {
     static const char beside[] = "counts beside PEBS only, which";
     if (!kds->pebs) {
-        snprintf(error, error_size, "session.pmc=%s %s is not to be had: %s", kpmc_options.counters, beside,
+        snprintf(error, error_size, "session.pmc=%s %s is not available: %s", kpmc_options.counters, beside,
                  kds->reason);
         return -ENODEV;
     }

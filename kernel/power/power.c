@@ -42,7 +42,7 @@ void kend_by_power(void)
     if (kopt.end == KOPT_END_POWEROFF) {
         hold("switches off");
         arch_poweroff();
-        kprintf("end=poweroff: this machine gives no simple way\n");
+        kprintf("end=poweroff: this machine has no simple way to switch off\n");
     }
 }
 

@@ -152,7 +152,7 @@ static void measure_switch(const struct prober *p, struct ds_probe_cost *cost)
     kthread_join(thread, KWAIT_FOREVER, NULL);
     ds_probe_cost_of(cost, sample, n);
     if (!n)
-        not_determined(cost, "other threads came in between");
+        not_determined(cost, "other threads ran in between");
 }
 
 /* Has switches tell so much, in every session that runs, whose masks by the options are `masks`. Outside of the gate.
@@ -189,7 +189,7 @@ static void measure_switches(struct prober *p)
         if (what != SWITCH_OFF && !traced)
             not_determined(&p->found->switched[what], "no session has switch events");
         else if (what == SWITCH_STAMPED && !cpu->pebs_stamp)
-            not_determined(&p->found->switched[what], "no PEBS of the session's: no PebsIndex");
+            not_determined(&p->found->switched[what], "the session has no PEBS, so no PebsIndex");
         else
             measure_switch(p, &p->found->switched[what]);
         kgate_leave(p->interrupts_on);

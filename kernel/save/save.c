@@ -70,7 +70,7 @@ static void finish(const struct boot_info *none)
     (void)none;
     if (!ksave_on())
         return;
-    kprintf("save: the machine is reset, and its next start makes a file of this log\n");
+    kprintf("save: the machine restarts; its next start writes this log to a file\n");
     arch_serial_drain();
     const bool on = kprint_lock();
     ksave_finish();

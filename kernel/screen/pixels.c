@@ -48,7 +48,7 @@ int kpixels_describe(struct pixels *p, const struct boot_framebuffer *fb, const 
         *why = "its framebuffer is the firmware's alone (PixelBltOnly)";
     if (!fb->base || fb->format == FORMAT_BLT_ONLY)
         return -ENODEV;
-    *why = "the firmware gives a pixel format that there is not";
+    *why = "the firmware gives an unknown pixel format";
     if (fb->format > FORMAT_BLT_ONLY)
         return -EINVAL;
     *why = "its colours' bit masks are empty, overlap or have holes";
@@ -58,7 +58,7 @@ int kpixels_describe(struct pixels *p, const struct boot_framebuffer *fb, const 
     *why = "its pixels have less than 16 bits";
     if (p->bytes < 2)
         return -EINVAL;
-    *why = "its width, height or line length is none";
+    *why = "its width, height or line length is 0";
     if (!fb->width || !fb->height || fb->width > MOST_PIXELS || fb->height > MOST_PIXELS ||
         fb->pixels_per_line < fb->width || fb->pixels_per_line > MOST_PIXELS)
         return -EINVAL;

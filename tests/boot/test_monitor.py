@@ -130,7 +130,7 @@ def test_script(tmp_path):
     assert result.status == cb.PASS, result.output
     assert re.search(r"commands come from the script; .*cairn> cpu 1\nCPU 1 of 2"
                      r".*PMIs: 1, drains: 1, records drained: 4"
-                     r".*'\?\?\[A' is no command.*at breakpoint switch.*cairn> break off\nno breakpoint is set\n",
+                     r".*'\?\?\[A' is not a command.*at breakpoint switch.*cairn> break off\nno breakpoint is set\n",
                      result.output, re.S), result.output
     checked(result.log)
 

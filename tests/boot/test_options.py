@@ -82,4 +82,4 @@ def test_events_with_reduced_skid_or_errata_and_those_taken_alone(tmp_path, pres
     assert {key: of_log[key] for key in of_log if said.fullmatch(key)} == marked
     assert set(re.findall(r"ds: \S+ has errata (\S+): counts or records may be wrong", result.output)) == {
         errata for key, errata in marked.items() if "errata" in key}
-    assert ("INST_RETIRED.PREC_DIST has to be alone on the core: turn" in result.output) == alone
+    assert ("INST_RETIRED.PREC_DIST must be alone on the core: turn" in result.output) == alone

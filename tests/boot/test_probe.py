@@ -110,7 +110,7 @@ def test_not_determined_has_a_reason(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize("options, switched", [
-    (("pebs=none", "bts=circular"), {**SWITCHED, "switch_stamped": "no PEBS of the session's: no PebsIndex"}),
+    (("pebs=none", "bts=circular"), {**SWITCHED, "switch_stamped": "the session has no PEBS, so no PebsIndex"}),
     (("session.1=none:qpc:sequential",), dict.fromkeys(SWITCHED, "no session has switch events"))])
 def test_what_switches_cannot_tell(tmp_path, options, switched):
     result = cb.boot(tmp_path / "log", "ds=soft", "workload=probe", "switches=60", *options, cb.UNHURRIED)

@@ -37,7 +37,7 @@ def test_records_are_those_of_the_plugin(tmp_path, preset):
     assert sum(records for records, *_ in ours) > 100 and sum(pmis for _, _, pmis, *_ in ours) > 2
     _, info = cairn("info", result.log)
     info = " ".join(info.split())
-    for row in ("IA32_MISC_ENABLE.PERFMON[7] 0x0 ok 0, but a hypervisor's: CPUID.0AH has counters, and is believed",
+    for row in ("IA32_MISC_ENABLE.PERFMON[7] 0x0 ok 0, but under a hypervisor: CPUID.0AH has counters, and is believed",
                 "PEBS_BASELINE[14] 0x0 ok the hypervisor hides the groups: basic records of 32 bytes only",
                 "CPUID.40000000H:EBX signature 0x4b4d564b ok Linux' KVM: docs/how-to/kvm.md says what it hides",
                 "IA32_DEBUGCTL.BTINT write, read back fault no raises #GP: no BTS",

@@ -105,7 +105,7 @@ static int get_gas(const uint8_t *gas, struct arch_uart *uart, const char **what
             return -EINVAL;
         if (uart->address % uart->width == 0 && !__builtin_add_overflow(uart->address, arch_uart_size(uart) - 1, &last))
             return 0;
-        *what = "its port's address cannot be";
+        *what = "its port's address is impossible";
         return -EINVAL;
     default:
         *what = "its port is neither in memory nor in I/O space";
@@ -157,7 +157,7 @@ int acpi_spcr_parse(const uint8_t *table, uint32_t size, struct acpi_serial *por
     /* Of another segment: the firmware has used it, so that it will be on. */
     port->is_pci = port->device != SPCR_NO_PCI && port->vendor != SPCR_NO_PCI && !table[SPCR_PCI_SEGMENT];
     if (port->is_pci && (table[SPCR_PCI_DEVICE] > 31 || table[SPCR_PCI_FUNCTION] > 7)) {
-        *what = "it names a PCI function that cannot be";
+        *what = "it names an impossible PCI function";
         return -EINVAL;
     }
     if (port->is_pci)

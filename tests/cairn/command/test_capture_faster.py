@@ -120,7 +120,7 @@ def test_back(tmp_path, pattern):
         assert "the test at 921600 baud failed; back to 115200 baud" in errors
 
 
-@pytest.mark.parametrize("said", ["serial: nobody answers: 115200 baud stay", "serial: tries 460800 baud"])
+@pytest.mark.parametrize("said", ["serial: nobody answers: the rate stays at 115200 baud", "serial: tries 460800 baud"])
 def test_kernel_that_does_not_go(tmp_path, said):
     """It has not heard the answer, or another one: the rate stays."""
     with line(tmp_path) as it:

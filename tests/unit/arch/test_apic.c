@@ -405,20 +405,19 @@ static void bogus_ioapics(void **state)
     assert_int_equal(mask_ioapics(), 0);
     assert_int_equal(maps, 1);
     assert_int_equal(mapped[0], 0xFEC00000);
-    assert_string_equal(said, "apic: what table APIC calls an I/O APIC, at 0x0, is none (address 0): not used\n");
+    assert_string_equal(said, "apic: no I/O APIC at 0x0, where table APIC has one (address 0): not used\n");
 
     begin_ioapics(0xFEC00000, 0x100000, 0x00170020);
     assert_int_equal(mask_ioapics(), 0);
     assert_int_equal(maps, 1);
-    assert_string_equal(said,
-                        "apic: what table APIC calls an I/O APIC, at 0x100000, is none (memory is there): not used\n");
+    assert_string_equal(said, "apic: no I/O APIC at 0x100000, where table APIC has one (memory is there): not used\n");
 
     begin_ioapics(0xFEC00000, 0x100000, UINT32_MAX);
     arch_acpi.ioapic_count = 1;
     assert_int_equal(mask_ioapics(), 0);
     assert_int_equal(ioapic[IOAPIC_SELECT], IOAPIC_VERSION); /* asked, and no entry written */
-    assert_string_equal(
-        said, "apic: what table APIC calls an I/O APIC, at 0xfec00000, is none (nothing answers): not used\n");
+    assert_string_equal(said,
+                        "apic: no I/O APIC at 0xfec00000, where table APIC has one (nothing answers): not used\n");
 }
 
 static void no_room_for_ioapics(void **state)

@@ -116,8 +116,7 @@ static void hpets_that_are_none(void **state)
         arch_timers_init();
         assert_int_equal(hpet != NULL, cases[i].is);
         if (!cases[i].is)
-            snprintf(line, sizeof line, "time: what ACPI calls an HPET, at 0x%lx, is none: not used\n",
-                     cases[i].address);
+            snprintf(line, sizeof line, "time: no HPET at 0x%lx, where ACPI has one: not used\n", cases[i].address);
         assert_string_equal(said, line);
     }
     said[0] = '\0';

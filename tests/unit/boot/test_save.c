@@ -312,7 +312,7 @@ static void test_another_machine(void **state)
     on_another_machine();
     fw.brand = BRAND;
     assert_int_equal(start(), RUNS_ON);
-    assert_non_null(strstr(note, "the run before this one was not saved: it is not in memory any more"));
+    assert_non_null(strstr(note, "the run before this one was not saved: it is no longer in memory"));
     assert_false(fw.note);
 }
 

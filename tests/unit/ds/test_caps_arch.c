@@ -18,7 +18,7 @@ static void tables(void **state)
     static const char *const processor[] = {
         "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
         "CPUID.01H:EAX family and model = 0 ok: no list of its events here: the architectural ones only",
-        "CPUID.23H:EAX subleaves[5:4] = 3 ok: architectural PEBS: subleaves 4 and 5 tell of it",
+        "CPUID.23H:EAX subleaves[5:4] = 3 ok: architectural PEBS: subleaves 4 and 5 describe it",
         "CPUID.01H:EDX.DS[21] = 1 ok: the Debug Store exists: for BTS alone",
         "CPUID.01H:ECX.DTES64[2] = 1 ok: 64-bit layout in every mode",
         "CPUID.01H:ECX.DS_CPL[4] = 1 ok: BTS can be limited by ring",
@@ -30,8 +30,8 @@ static void tables(void **state)
         "IA32_MISC_ENABLE.PEBS_UNAVAIL[12] = 1 ok: no PEBS in the Debug Store: it is architectural",
         "CPUID.01H:ECX.PDCM[15] = 1 ok: IA32_PERF_CAPABILITIES can be read",
         "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8] = f ok: architectural PEBS",
-        "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14] = 0 ok: without meaning here: each counter has its own groups",
-        "IA32_PERF_CAPABILITIES.PEBS_TRAP[6] = 0 ok: a record's RIP is where execution goes on",
+        "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14] = 0 ok: no meaning here: each counter has its own groups",
+        "IA32_PERF_CAPABILITIES.PEBS_TRAP[6] = 0 ok: a record's RIP is where execution continues",
         "IA32_PERF_CAPABILITIES.FW_WRITE[13] = 1 ok: counters are written at full width",
         "IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO[17] = 0 ok: no retire latency in records",
         "IA32_PERF_CAPABILITIES.LBR_FMT[5:0] = 3f ok: branch history by IA32_LBR_CTL (CPUID.07H:EDX.ARCH_LBR)",
@@ -42,8 +42,8 @@ static void tables(void **state)
         "CPUID.23H.5:EAX, ECX PEBS = f000000ff ok: counters with PEBS",
         "CPUID.23H.5:EBX, EDX PDIST = 100000003 ok: counters with precise distribution",
         "counters in use = 7000000ff no: enabled before us: PEBS leaves them alone without ds.force=1",
-        "IA32_DS_AREA in use = fffffe0000001000 no: set, or PEBS or BTS on, before us: left alone without ds.force=1",
-        "IA32_PEBS_BASE in use = 12340004 no: set, or architectural PEBS on, before us: left alone without ds.force=1",
+        "IA32_DS_AREA in use = fffffe0000001000 no: already set, or PEBS or BTS is on: left alone without ds.force=1",
+        "IA32_PEBS_BASE in use = 12340004 no: already set, or architectural PEBS is on: left alone without ds.force=1",
         "CPUID.01H:ECX hypervisor[31] = 0 ok: no hypervisor shows itself",
         NULL,
     };
@@ -67,7 +67,7 @@ static void tables(void **state)
     assert_string_equal(caps.bts_reason, "CPUID.01H:EDX.DS is 0: this processor, real or emulated, has no Debug Store");
     assert_string_equal(ds_fake_test(&caps, "DS[21]")->verdict,
                         "no Debug Store, so no BTS; architectural PEBS needs none");
-    assert_string_equal(ds_fake_test(&caps, "PEBS_UNAVAIL")->verdict, "0 says nothing of architectural PEBS");
+    assert_string_equal(ds_fake_test(&caps, "PEBS_UNAVAIL")->verdict, "0, which says nothing about architectural PEBS");
 }
 
 /* CPUID.23H and IA32_PERF_CAPABILITIES have to agree, and the masks with one another. */

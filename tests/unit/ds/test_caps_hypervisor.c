@@ -73,7 +73,7 @@ static void what_kvm_and_qemu_show(void **state)
     fake.leaf[1][2] |= CPUID_01H_ECX_HYPERVISOR;
     ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value = IA32_PERF_CAPABILITIES_FW_WRITE;
     ds_fake_remove(&fake, IA32_PEBS_ENABLE);
-    ds_fake_refused(&fake, &caps, "IA32_PEBS_ENABLE raises #GP: KVM and QEMU want -cpu host,pmu=on,migratable=off");
+    ds_fake_refused(&fake, &caps, "IA32_PEBS_ENABLE raises #GP: KVM and QEMU need -cpu host,pmu=on,migratable=off");
     assert_true(caps.bts);
     assert_null(ds_fake_find_test(&caps, "MSR_PEBS_LD_LAT"));
 
@@ -94,7 +94,7 @@ static void names_of_hypervisors(void **state)
 {
     (void)state;
     uint32_t leaf[4] = {0};
-    assert_string_equal(ds_hypervisor_name(leaf), "one that is not known here");
+    assert_string_equal(ds_hypervisor_name(leaf), "an unknown one");
     memcpy(&leaf[1], "XenVMMXenVMM", 12);
     assert_string_equal(ds_hypervisor_name(leaf), "Xen");
 }

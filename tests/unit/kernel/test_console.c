@@ -72,7 +72,7 @@ static void test_overflow(void **state)
     kconsole_add(&screens[1].sink);
     assert_memory_equal(screens[1].text, line, sizeof line);
     assert_string_equal(screens[1].text + CONSOLE_EARLY,
-                        "\n[4 characters are missing: said before this console was there]\n");
+                        "\n[4 characters are missing: they came before this console was there]\n");
 }
 
 static void test_part_fits(void **state)
@@ -84,7 +84,7 @@ static void test_part_fits(void **state)
     say("abcde");
     kconsole_add(&screens[0].sink);
     assert_string_equal(screens[0].text + sizeof line,
-                        "ab\n[3 characters are missing: said before this console was there]\n");
+                        "ab\n[3 characters are missing: they came before this console was there]\n");
 }
 
 /* A panic comes while a sink writes: its text gets through, to that sink as well; a sink that breaks at each write is

@@ -44,8 +44,7 @@ static void test_in_use(void **state)
     kin_use_force = 0;
     detect(0x330);
     assert_false(caps.pebs);
-    assert_string_equal(caps.reason,
-                        "FIXED_CTR1 FIXED_CTR2 in use, by firmware perhaps: ds.force=1 takes what is in use");
+    assert_string_equal(caps.reason, "FIXED_CTR1 FIXED_CTR2 in use, perhaps by firmware: ds.force=1 takes it anyway");
     assert_string_equal(said, "");
     kin_use_force = 1;
     detect(0);
