@@ -43,6 +43,14 @@ def test_shown_output(document):
             at = output.index(line, at) + 1
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(cb.ROOT)))
+def test_badges(document):
+    """A page with a badge of how sure something is links what the badges mean; docs/README.md says it."""
+    text = document.read_text(encoding="utf-8")
+    badges = re.findall(r"\*\*`(?:certain|inferred|not\s+found|never\s+on\s+silicon)`\*\*", text)
+    assert not badges or "#how-sure)" in text or document == cb.ROOT / "docs" / "README.md"
+
+
 def test_monitor():
     """A block of docs/learn/monitor.md that has a prompt shows lines of the transcript, in order, and so
     do the blocks one after another."""
