@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An EFI program that moves the framebuffer of QEMU's ramfb beyond 4 GiB, where graphics cards of real machines have
- * it, and starts \loader.efi. No firmware for QEMU puts it there by itself. QEMU, docs/specs/fw_cfg.rst;
- * hw/display/ramfb.c: where the picture is, is the content of the file "etc/ramfb".
+ * it, and starts \loader.efi. No firmware for QEMU puts it there by itself. It lies in reserved memory, or in what the
+ * firmware's map does not have, such as a pc-dimm. QEMU, docs/specs/fw_cfg.rst; hw/display/ramfb.c: where the picture
+ * is, is the content of the file "etc/ramfb".
  */
 #include <efi.h>
 #include <efilib.h>
@@ -59,14 +60,30 @@ static uint16_t find_ramfb(void)
     return 0;
 }
 
+static BOOLEAN is_in_map(EFI_PHYSICAL_ADDRESS at)
+{
+    UINTN count, key, size;
+    UINT32 version;
+    BOOLEAN found = FALSE;
+    uint8_t *map = (uint8_t *)LibMemoryMap(&count, &key, &size, &version);
+    for (UINTN i = 0; i < count; i++) {
+        const EFI_MEMORY_DESCRIPTOR *d = (const EFI_MEMORY_DESCRIPTOR *)(map + i * size);
+        found |= at >= d->PhysicalStart && (at - d->PhysicalStart) >> EFI_PAGE_SHIFT < d->NumberOfPages;
+    }
+    FreePool(map);
+    return found;
+}
+
 static EFI_STATUS move_screen(EFI_GRAPHICS_OUTPUT_PROTOCOL_MODE *mode)
 {
     EFI_PHYSICAL_ADDRESS to = SCREEN;
     const uint16_t ramfb = find_ramfb();
     if (!ramfb)
         return EFI_NOT_FOUND;
-    EFI_STATUS status =
-        BS->AllocatePages(AllocateAddress, EfiReservedMemoryType, EFI_SIZE_TO_PAGES(mode->FrameBufferSize), &to);
+    EFI_STATUS status = EFI_SUCCESS;
+    if (is_in_map(to))
+        status =
+            BS->AllocatePages(AllocateAddress, EfiReservedMemoryType, EFI_SIZE_TO_PAGES(mode->FrameBufferSize), &to);
     if (EFI_ERROR(status))
         return status;
     picture.address = __builtin_bswap64(to);
