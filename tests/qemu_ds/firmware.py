@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "boot"))
 
 import cairn_boot as cb  # noqa: E402  its folder is known only now
+from cairn_screen import Qmp  # noqa: E402
 
 OVMF = Path("/usr/share/OVMF")
 NEWER = cb.BUILD / "firmware" / "root" / "usr"  # of tests/qemu_ds/firmware.txt
@@ -49,6 +50,7 @@ class Row:
     machine: tuple = Q35
     devices: tuple = USB
     cpus: str = "2"
+    keyboard: bool = False  # else the key comes over the serial port
 
 
 SECURE = ("-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on")
@@ -69,7 +71,7 @@ ROWS = {row.name: row for row in (
         ("-device", "ide-hd,drive=stick")),
     Row("sockets", "two sockets, two NUMA nodes", ovmf(), (*Q35, *SOCKETS), USB, "4,sockets=2,cores=2"),
     Row("usb-keyboard", "no i8042: a keyboard on USB alone", ovmf(), ("-machine", "q35,i8042=off"),
-        (*USB, "-device", "usb-kbd")),
+        (*USB, "-device", "usb-kbd"), keyboard=True),
     Row("no-hpet", "no HPET", ovmf(), ("-machine", "q35,hpet=off")),
     Row("no-pit", "no PIT, with OVMF of Debian 13, which does without", ovmf(
         "OVMF_CODE_4M.fd", "OVMF_VARS_4M.fd", NEWER / "share/OVMF"), ("-machine", "q35,pit=off")),
@@ -101,7 +103,16 @@ class Result:
         return done.returncode == 0, "saved, check passes" if done.returncode == 0 else "saved, check fails"
 
 
-def talk(machine, until, limit):
+def press(machine, key, qmp):
+    """On the keyboard that QEMU has at this socket, or over the serial port."""
+    if qmp:
+        Qmp(qmp, machine).command("send-key", keys=[{"type": "qcode", "data": key}])
+    else:
+        machine.stdin.write(key.encode())
+        machine.stdin.flush()
+
+
+def talk(machine, until, limit, qmp=None):
     """Presses 2 at the menu, and reads until `until` has come, the machine ends, or time is up."""
     text, pressed, end = b"", False, time.monotonic() + limit
     while until not in text and time.monotonic() < end:
@@ -112,8 +123,7 @@ def talk(machine, until, limit):
         text += more
         if not pressed and MENU in text:
             pressed = True
-            machine.stdin.write(b"2")
-            machine.stdin.flush()
+            press(machine, "2", qmp)
     return text
 
 
@@ -124,9 +134,10 @@ def run(row, folder, limit=cb.LIMIT):
     subprocess.run(["mcopy", "-s", "-i", image, *(cb.BUILD / "stick").iterdir(), "::"], check=True)
     command = [cb.QEMU_11, "-accel", "tcg", "-cpu", "max", "-m", "512", "-smp", row.cpus, "-nodefaults", "-display",
                "none", "-net", "none", "-serial", "stdio", "-plugin", f"{cb.BUILD}/qemu-ds.so,preset=skylake",
-               "-drive", f"if=none,id=stick,format=raw,file={image}", *row.firmware(folder), *row.machine, *row.devices]
+               "-drive", f"if=none,id=stick,format=raw,file={image}", *row.firmware(folder), *row.machine, *row.devices,
+               "-qmp", f"unix:{folder}/qmp,server=on,wait=off"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as machine:
-        text = talk(machine, SAVED, limit)
+        text = talk(machine, SAVED, limit, folder / "qmp" if row.keyboard else None)
         try:  # the file is written then, and the machine switches off if its firmware can do that
             machine.wait(30)
         except subprocess.TimeoutExpired:
