@@ -15,6 +15,7 @@
 #include "boot/loader.h"
 #include "boot/save/append.h"
 #include "boot/save/machine.h"
+#include "boot/save/memory_key.h"
 #include "boot/save/middle.h"
 #include "boot/save/room.h"
 #include "boot/save/save_check.h"
@@ -266,13 +267,7 @@ static bool memory_will_be_cleared(void)
 
 #define CPUID_1_ECX_HYPERVISOR (UINT32_C(1) << 31)
 #define CPUID_7_ECX_TME        (UINT32_C(1) << 13)
-#define IA32_TME_ACTIVATE      0x982u
-#define TME_ENABLED            (UINT64_C(1) << 1)
-#define TME_KEY_RESTORED       (UINT64_C(1) << 2)  /* else it is a new one, of random numbers */
-#define TME_BYPASS             (UINT64_C(1) << 31) /* what has no key of its own is not encrypted */
 
-/* SDM vol. 4, "IA32_TME_ACTIVATE": then the next start reads other bytes than the run has written. Of its memory a
- * hypervisor's guest knows nothing. */
 static bool memory_has_another_key_next(void)
 {
     uint32_t r[4];
@@ -282,8 +277,7 @@ static bool memory_has_another_key_next(void)
     if (guest || r[0] < 7)
         return false;
     arch_cpuid(7, 0, r);
-    return r[2] & CPUID_7_ECX_TME &&
-           (rdmsr(IA32_TME_ACTIVATE) & (TME_ENABLED | TME_KEY_RESTORED | TME_BYPASS)) == TME_ENABLED;
+    return r[2] & CPUID_7_ECX_TME && save_key_is_new_next(rdmsr(IA32_TME_ACTIVATE));
 }
 
 /* Without this the reset would start what is first in the firmware's order, mostly the system on the machine's disk,

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 # The loader's own files among its own headers. Its wings are linked by name: the library has boot/hooks.c, too.
 $(addprefix $(B)/san/,$(addprefix tests/unit/boot/test_,file.o firmware.o main.o save.o save_begin.o) \
-    $(addprefix tests/unit/report/test_,out.o take.o) \
-    $(addprefix tools/report/,apic.o screen.o take.o) \
+    $(addprefix tests/unit/report/test_,menu.o out.o take.o) \
+    $(addprefix tools/report/,apic.o menu.o screen.o take.o) \
     $(addprefix boot/,config/say.o file.o firmware.o hooks.o main.o monitor/script.o save/room.o save/save.o \
       screen/framebuffer.o)): \
     HCFLAGS += $(EFI_CFLAGS)
 $(addprefix $(B)/unit/boot/test_,save save_begin): $(addprefix $(B)/san/boot/save/,machine.o save.o room.o)
+$(B)/unit/report/test_menu: $(B)/san/tools/report/menu.o
 $(B)/unit/report/test_out: $(addprefix $(B)/san/,boot/file.o boot/save/room.o tools/report/screen.o)
 $(B)/unit/report/test_take: $(addprefix $(B)/san/tools/report/,apic.o take.o)
 $(B)/unit/boot/test_firmware: $(B)/san/boot/screen/framebuffer.o

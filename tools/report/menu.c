@@ -3,6 +3,7 @@
  * Source: UEFI specification, "Image Services", "Simple Text Input Protocol". */
 #include "arch/instructions.h"
 #include "boot/loader.h"
+#include "boot/save/memory_key.h"
 #include "ds/layout.h"
 #include "tools/report/report.h"
 
@@ -82,8 +83,17 @@ static EFI_STATUS start_cairn(EFI_HANDLE image, EFI_FILE_HANDLE root, const CHAR
     return BS->StartImage(loader, NULL, NULL);
 }
 
+static bool loses_memory(void)
+{
+    uint64_t activate;
+    return !is_virtual() && report_msr(IA32_TME_ACTIVATE, &activate) && save_key_is_new_next(activate);
+}
+
 static CHAR16 ask(bool cairn)
 {
+    if (cairn && loses_memory())
+        Print(L"1 and 2 cannot save: memory has a new key at each start (TME). Photograph their\r\n"
+              L"end, or turn TME off in the firmware's menu.\r\n");
     if (cairn)
         Print(L"1: Cairn asks each kind of core   2: Cairn records a trace\r\n");
     Print(L"o: switch off   any other key: the firmware's menu\r\n");

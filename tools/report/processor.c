@@ -3,6 +3,7 @@
  * The keys are those of a log's machine stream (docs/reference/format.md). */
 #include "arch/arch.h"
 #include "arch/registers.h"
+#include "boot/save/memory_key.h"
 #include "ds/driver/driver.h"
 #include "ds/ds.h"
 #include "ds/lbr_layout.h"
@@ -112,7 +113,6 @@ static void read(uint32_t number, bool restored)
 #define MSR_PLATFORM_INFO      0x0CEu
 #define IA32_ARCH_CAPABILITIES 0x10Au
 #define IA32_TME_CAPABILITY    0x981u
-#define IA32_TME_ACTIVATE      0x982u
 
 #define CPUID_01H_ECX_VMX               (1u << 5)
 #define CPUID_01H_ECX_SMX               (1u << 6)
@@ -227,6 +227,16 @@ static void read_all(void *unused)
 }
 
 /* ---- into the file ----------------------------------------------------------------------------------------------- */
+
+bool report_msr(uint32_t number, uint64_t *value)
+{
+    for (unsigned i = 0; i < msr_count; i++)
+        if (msrs[i].number == number && !msrs[i].refused) {
+            *value = msrs[i].value;
+            return true;
+        }
+    return false;
+}
 
 bool report_microcode(uint64_t *version)
 {

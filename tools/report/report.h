@@ -84,6 +84,8 @@ void report_processor_compare(void);
 /* The processor's name; its microcode, false: it has not been read, or cannot be. */
 const char *report_brand(void);
 bool report_microcode(uint64_t *version);
+/* What an MSR was at first; likewise. */
+bool report_msr(uint32_t number, uint64_t *value);
 
 /* ---- firmware.c, probe.c, hello.c -------------------------------------------------------------------------------- */
 
