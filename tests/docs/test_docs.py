@@ -82,6 +82,11 @@ def test_links(document):
         assert not anchor or anchor in anchors(page), f"{document.name}: {target} has no heading for #{anchor}"
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(cb.ROOT)))
+def test_lists_of_sections_are_links(document):
+    assert not re.findall(r"^1 [^\n]* · .*$", document.read_text(encoding="utf-8"), re.M)
+
+
 def test_files_named_in_reading():
     """Every path in docs/explain/reading.md exists."""
     text = (cb.ROOT / "docs" / "explain" / "reading.md").read_text(encoding="utf-8")

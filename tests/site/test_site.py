@@ -2,6 +2,8 @@
 """`make site`: every link leads somewhere, no page needs the network, and search works from a file, too."""
 
 import os
+import re
+import shutil
 import subprocess
 import time
 from html.parser import HTMLParser
@@ -112,6 +114,37 @@ def test_doors(site):
     home = (SITE / "index.html").read_text(encoding="utf-8")
     assert (cb.ROOT / "tools/site/doors.html").read_text(encoding="utf-8") in home
     assert (SITE / "index.html").stat().st_size <= 300 * 1024
+
+
+def test_links_read_as_titles(site):
+    """And not as names of pages; the icon is the project's own."""
+    texts = [text for path in site for text in re.findall(r"<a [^>]*>([^<]*)</a>", path.read_text(encoding="utf-8"))]
+    assert "Architectural PEBS" in texts and not [text for text in texts if text.endswith(".md")]
+    assert all([load.rsplit("/", 1)[-1] for load in page.loads].count("icon.svg") >= 2  # of the tab, and the logo
+               for page in site.values() if page.logos)
+
+
+def test_publishing(site, tmp_path):
+    """The commands of docs/how-to/site.md, with a folder for the web server and a bare clone for the Git host."""
+    page = (cb.ROOT / "docs/how-to/site.md").read_text(encoding="utf-8")
+    unpack, push = re.findall(r"^(ssh .*|cd build/site .*\n.*)$", page, re.M)
+    archive = re.search(r"<(\S+)\.tar\.xz$", unpack)[1]
+    served, pushed = tmp_path / "served", tmp_path / "pushed"
+    served.mkdir()
+    shutil.copytree(SITE, tmp_path / archive)
+    subprocess.run(["tar", "-cJf", f"{archive}.tar.xz", archive], cwd=tmp_path, check=True)
+    subprocess.run(unpack.replace("ssh user@example.org ", "").replace("/var/www/cairn", str(served)), shell=True,
+                   cwd=tmp_path, check=True)
+    subprocess.run(["git", "init", "-q", "--bare", pushed], check=True)
+    shutil.copytree(SITE, tmp_path / "build/site")
+    who = "-c user.name=x -c user.email=x@example.org"
+    push = push.replace("git@github.com:YOU/cairn.git", str(pushed)).replace("git commit", f"git {who} commit")
+    subprocess.run(push, shell=True, cwd=tmp_path, check=True, stderr=subprocess.DEVNULL)
+    files = {str(path.relative_to(SITE)) for path in SITE.rglob("*") if path.is_file()}
+    assert {str(path.relative_to(served)) for path in served.rglob("*") if path.is_file()} == files
+    listed = subprocess.run(["git", "-C", pushed, "ls-tree", "-r", "-z", "--name-only", "pages"], capture_output=True,
+                            text=True, check=True).stdout
+    assert set(listed.split("\0")) - {""} == files and ".nojekyll" in files and len(site) > 40
 
 
 @pytest.mark.skipif(not browser.found(), reason="no Chromium")

@@ -6,7 +6,7 @@ BUILD/site-pages gets the project's pages where they are in the project, so that
 BUILD/site the site, by mkdocs. Added on the way:
 - Each output of `$ build/cairn ...` in a page is printed anew, from the samples. It must have the lines that the page
   shows, in their order, and the page gets the whole of it, folded.
-- A file of the source that a page links becomes a page.
+- A file of the source that a page links becomes a page. A link to a page reads as that page's title.
 - The gallery: views and pictures of the samples.
 - The home page: the playground with the doors of doors.html below its scene 0. README.md becomes about.html.
 """
@@ -29,7 +29,7 @@ SAMPLES = {
     "panic": "A run that ends in a panic: the trace up to there.",
 }
 SHOWN = re.compile(r"^```\n\$ build/cairn (.*?)\n(.*?)^```\n", re.M | re.S)
-LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
+LINK = re.compile(r"(?:\[([^][]*))?\]\(([^)#:]+)(#[^)]*)?\)")  # text, file, place
 MOST = 400  # lines of an output that a page gets
 ABOUT = {"README.md": "about.md"}  # pages with another name on the site: index.html is the home page
 PLAYGROUND = "build/playground.html"  # where pages name it, the site has a link to it
@@ -91,21 +91,30 @@ def with_outputs(text, name, build):
     return SHOWN.sub(with_whole, text)
 
 
-def with_sources(text, name, sources):
-    """Lets links to files of the source lead to their pages; those files are added to `sources`."""
+def title(path):
+    return path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+
+
+def with_links(text, name, sources):
+    """Lets links to files of the source lead to their pages; those files are added to `sources`. A link that reads as
+    the name of a page gets the page's title."""
     to_root = "../" * name.count("/")
 
     def led(match):
-        target = os.path.normpath(os.path.join(os.path.dirname(name), match[1]))
+        words, file, place = match[1], match[2], match[3] or ""
+        target = os.path.normpath(os.path.join(os.path.dirname(name), file))
         path = ROOT / target
         if not path.exists():
-            raise Trouble(f"{name}: the link {match[1]} leads nowhere")
+            raise Trouble(f"{name}: the link {file} leads nowhere")
+        if words and words.endswith(".md") and Path(words).name == path.name:
+            words = title(path)
+        before = "" if words is None else f"[{words}"
         if target in ABOUT:
-            return f"]({to_root}{ABOUT[target]}{match[2] or ''})"
+            return f"{before}]({to_root}{ABOUT[target]}{place})"
         if path.is_dir() or path.suffix in (".md", ".png", ".svg", ".html"):
-            return match[0]
+            return f"{before}]({file}{place})"
         sources.add(target)
-        return f"]({match[1]}.md)"
+        return f"{before}]({file}.md)"
     return LINK.sub(led, text).replace(f"`{PLAYGROUND}`", f"[`{PLAYGROUND}`]({to_root}{Path(PLAYGROUND).name})")
 
 
@@ -144,9 +153,8 @@ def add_gallery(folder, build):
 
 def navigation(all_pages):
     tabs = {}
-    for tab, title, path in all_pages:
-        title = title or (ROOT / path).read_text(encoding="utf-8").splitlines()[0].lstrip("# ").replace("`", "")
-        tabs.setdefault(tab, []).append({title: ABOUT.get(path, path)})
+    for tab, name, path in all_pages:
+        tabs.setdefault(tab, []).append({name or title(ROOT / path).replace("`", ""): ABOUT.get(path, path)})
     return [{"Why PEBS": "index.md"}, *({tab: entries} for tab, entries in tabs.items())]
 
 
@@ -155,6 +163,7 @@ def add_home(build, site):
     if page.count(DOORS) != 1:
         raise Trouble(f"{build / 'playground.html'}: no place for the doors ('{DOORS}')")
     write(site / "index.html", page.replace(DOORS, (HERE / "doors.html").read_text(encoding="utf-8")))
+    write(site / ".nojekyll", "")  # for GitHub: the pages are made
 
 
 def make(build):
@@ -164,7 +173,7 @@ def make(build):
     pages_folder = folder / "pages"
     shutil.copytree(HERE / "theme", folder / "theme")
     shutil.copytree(ROOT / "docs" / "images", pages_folder / "docs" / "images")
-    for name in ("offline.js", "site.css"):
+    for name in ("icon.svg", "offline.js", "site.css", "site.js"):
         shutil.copy(HERE / name, pages_folder / name)
     sources = set()
     write(pages_folder / "index.md", HOME)
@@ -173,7 +182,7 @@ def make(build):
         if name == "gallery.md":
             continue
         text = with_outputs((ROOT / name).read_text(encoding="utf-8"), name, build)
-        write(pages_folder / ABOUT.get(name, name), with_sources(text, name, sources))
+        write(pages_folder / ABOUT.get(name, name), with_links(text, name, sources))
     add_sources(pages_folder, sources)
     more = f"site_dir: {json.dumps(str(site))}\nnav: {json.dumps(navigation(pages()))}\n"  # JSON is YAML
     write(folder / "mkdocs.yml", (HERE / "mkdocs.yml").read_text(encoding="utf-8") + more)
