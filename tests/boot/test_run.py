@@ -70,7 +70,7 @@ def test_failed_start_keeps_the_last_trace(tmp_path):
     build = cb.build_with(tmp_path / "build", kernel_elf=PROBE)
     for _ in range(2):  # the second does not replace what the first kept
         result = cb.boot(tmp_path / "log", "--raw", "--cpu", "no-such-model", build=build)
-        assert result.status == cb.TROUBLE and "the machine has said nothing" in result.output, result.output
+        assert result.status == cb.TROUBLE and "the machine sent nothing" in result.output, result.output
         assert (tmp_path / "log.1").read_bytes() == good
 
 
@@ -84,7 +84,7 @@ def test_only_logs_are_overwritten(tmp_path, text, ours):
     result = cb.boot(tmp_path / "log", "--raw", "--cpu", "no-such-model",
                      build=cb.build_with(tmp_path / "build", kernel_elf=PROBE))
     if ours:
-        assert result.status == cb.TROUBLE and "the machine has said nothing" in result.output, result.output
+        assert result.status == cb.TROUBLE and "the machine sent nothing" in result.output, result.output
     else:
         assert result.status == cb.USAGE and "is not a serial log of Cairn; choose another" in result.output, \
             result.output

@@ -52,9 +52,9 @@ def cairn(*arguments, data=None, timeout=60, env=None):
 
 def on_a_terminal(*arguments, data=b"", both=False, env=None):
     """As cairn(); what it writes goes to a terminal, with `both` standard error as well. That is read as it comes, to
-    its end: a terminal gives it in pieces, and holds little. There is no pager unless `env` names one; a variable that
-    is None there is not set."""
-    variables = {**os.environ, "CAIRN_PAGER": "", **(env or {})}
+    its end: a terminal gives it in pieces, and holds little. There is no pager unless `env` names one, and no
+    UTF-8 unless it asks for that; a variable that is None there is not set."""
+    variables = {**os.environ, "CAIRN_PAGER": "", "LC_ALL": "C", **(env or {})}
     ours, theirs = pty.openpty()
     shown = b""
     with tempfile.TemporaryFile() as given:

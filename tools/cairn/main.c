@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cairn: reads what the kernel dumps. This file only finds the command and calls it. */
+#include <locale.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,7 @@ int main(int argc, char **argv)
 #ifdef M_MMAP_THRESHOLD
     mallopt(M_MMAP_THRESHOLD, 128 << 10); /* or glibc raises it, and large blocks stay after free */
 #endif
+    setlocale(LC_CTYPE, ""); /* whether a terminal shows UTF-8: cut.h */
     if (argc < 2) {
         usage(stderr);
         return CAIRN_USAGE;

@@ -223,6 +223,10 @@ static int bash(void)
     for (unsigned i = 0; cairn_commands[i]; i++)
         printf("%s ", cairn_commands[i]->name);
     puts("help --help --version' -- \"$cur\")\n"
+         "        if [ ${#COMPREPLY[@]} = 0 ]; then\n"
+         "            compopt -o filenames 2>/dev/null\n"
+         "            mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+         "        fi\n"
          "        return\n"
          "    fi\n"
          "    case ${COMP_WORDS[1]} in");
@@ -296,7 +300,7 @@ static int zsh(void)
     }
     puts("            'help:describe a command and its options'\n"
          "            '--help:list all commands'\n            '--version:print the version'\n"
-         "        )\n        _describe command commands\n        return\n    fi\n"
+         "        )\n        _describe command commands || _files\n        return\n    fi\n"
          "    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $command in");
     for (unsigned i = 0; cairn_commands[i]; i++) {
         printf("    %s)\n        _arguments", cairn_commands[i]->name);

@@ -93,7 +93,7 @@ def test_what_is_told_at_the_start_is_still_checked():
     data = Windows(starts=(0x0303, 0x0503), ends=ENDS).make()
     compared, failed, word, text = rule(data)
     assert compared > 90 and failed == 0 and word == "consistent"
-    assert "not of 2 that are told of: no event (DCStart) tells who was there" in text
+    assert "2 items are not checked: no DCStart event lists what was running" in text
     at = next(b.at + e.at + 0x20 for b in etl.read(data) for e in b.events if e.hook == 0x0504)
     _, failed, word, text = rule(data[:at + 4] + struct.pack("<I", 7777) + data[at + 8:])
     assert failed == 2 and "thread 7777 is in the end rundown, but has no start event" in text
@@ -111,7 +111,7 @@ def test_images_of_processes_may_be_told_of_at_the_end_alone():
 
     compared, failed, word, text = rule(Late(ends=ENDS, images=(image,)).make())
     assert compared > 90 and failed == 0 and word == "consistent"
-    assert "not of 1 that is told of: no event (DCStart)" in text
+    assert "1 item is not checked: no DCStart event" in text
     _, failed, _, text = rule(Late(ends=ENDS, images=((900, *image[1:]),)).make())
     assert failed == 1
     assert "the image at 0x70000000 of process 900 is in the end rundown, but has no start event" in text

@@ -173,8 +173,8 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
     if (row->basis != ITSELF)
         return word_of_truth(check, rule, why);
     if (row->about & NO_RUNDOWN && check->compared[rule] && check->rundown_unknown) {
-        snprintf(why, CAIRN_SHOWN, "not of %" PRIu64 " %s: no event (DCStart) tells who was there at the start",
-                 check->rundown_unknown, cairn_plural(check->rundown_unknown, "that is told of", "that are told of"));
+        snprintf(why, CAIRN_SHOWN, "%" PRIu64 " %s not checked: no DCStart event lists what was running at the start",
+                 check->rundown_unknown, cairn_plural(check->rundown_unknown, "item is", "items are"));
         return CAIRN_CONSISTENT;
     }
     snprintf(why, CAIRN_SHOWN, "%s",

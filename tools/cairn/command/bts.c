@@ -376,12 +376,12 @@ const struct cairn_command cairn_bts_command = {
     .arguments = "[options] LOG",
     .summary = "show each thread's branches, with calls indented",
     .options = options,
-    .notes = "Branch records hold only addresses. A branch to the first byte of another\n"
+    .notes = "Branch records have only addresses. A branch to the first byte of another\n"
              "function is shown as a call. A branch to the instruction after an open call is\n"
              "shown as a return. A branch into the middle of another function is also shown as\n"
-             "a return, of a call that was made before the first record. '?' is a branch to\n"
-             "where the log names no function, such as a library of a Linux or the PLT: a\n"
-             "call, return or jump, which the addresses do not tell.\n"
+             "a return: its call was made before the first record. '?' is a branch to a place\n"
+             "without a name in the log, such as the PLT or a library of a Linux: the\n"
+             "addresses do not show whether it is a call, a return or a jump.\n"
              "'!' marks where something is missing or was lost. '~' marks a branch that cannot\n"
              "follow the one above directly: branches between them are missing or were not\n"
              "traced, such as the return from a system call to ring 3.\n",

@@ -432,7 +432,7 @@ static void print_all(struct diff *d)
         printf("\nno difference: %zu threads, wait reasons, functions and locks are equal%s\n", d->rows,
                d->other_keys ? " in them" : "");
     else
-        puts("\n~ chance alone may make such a difference  ? too few to tell");
+        puts("\n~ chance alone can explain the difference  ? too few events to tell");
 }
 
 static int compare(const struct cairn_log *before, const struct cairn_log *after)

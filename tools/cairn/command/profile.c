@@ -436,11 +436,11 @@ const struct cairn_command cairn_profile_command = {
     .summary = "count PEBS records per thread and function",
     .options = options,
     .notes = "Function names come from the log, or with --elf from that file. A record counts\n"
-             "for its own instruction; in record formats 0 and 1 for the next one, unless the\n"
-             "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear. Records whose thread is\n"
-             "uncertain are in a row of their own, and count for no thread. Where a log of\n"
-             "cairn grab names no function, but the file that was mapped there, all of the\n"
-             "file is one row; dump and bts show the place in it.\n",
+             "for its own instruction; in record formats 0 and 1 it counts for the next one,\n"
+             "unless PEBS_TRAP of the CPU's IA32_PERF_CAPABILITIES is 0. Records whose thread\n"
+             "is uncertain have a row of their own and count for no thread. If a log of cairn\n"
+             "grab names no function but the mapped file, the whole file is one row; dump and\n"
+             "bts show the place in the file.\n",
     .examples = {"cairn profile t.log", "cairn profile --per function --top 10 t.log"},
     .show = show,
 };

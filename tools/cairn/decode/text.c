@@ -106,7 +106,7 @@ static bool read_string(struct cairn_reader *r, const char *at, const char *eol,
         } else if (at + 1 < eol && at[0] == '\\' && at[1] == 'x') {
             return cairn_reader_wrong(r, at, "two hexadecimal digits after \\x");
         } else if (*at == CAIRN_BEYOND) {
-            return cairn_reader_wrong(r, at, "\\x and two digits for each byte that is no character of ASCII");
+            return cairn_reader_wrong(r, at, "\\x and two digits for each byte that is not ASCII");
         } else if (quote && at + 1 < eol && at[0] == '\\' && escaped(at[1]) >= 0) {
             cairn_reader_add(r, (uint8_t)escaped(at[1]));
             at += 2;
