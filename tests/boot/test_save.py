@@ -217,7 +217,7 @@ def test_own_disk_first(tmp_path):
     assert "Cairn loader 0." in result.console() and "cairn loader: " not in result.console(), result.output
     qemu = with_note(tmp_path, 5, *disk, "ide-hd,drive=own,bootindex=0",
                      before='set -- "${@/bootindex=0/bootindex=1}"')
-    for word in "NOT SAVED: the log of the last run: it is not in memory any more", "halted: ":
+    for word in "NOT SAVED: the log of the last run: it is no longer in memory", "halted: ":
         result = cb.boot(tmp_path / "next.log", "--qemu", qemu, *common)
         assert word in result.console(), result.output
 
@@ -237,7 +237,7 @@ TEXT = b"\r\nCairn 0.0: a log\r\nSUMMARY: 1 passed, 0 failed, 0 skipped\r\n"
     (area(TEXT, 6), "what is in memory is stale: of another run"),
     cb.long(area(TEXT, 5, SAVED), "what is in memory is stale: it has been saved already"),
     cb.long(area(TEXT, 5)[:-1] + b"!", "it is damaged: the firmware has used a part of its memory"),
-    cb.long(b"\0" * 4096, "it is not in memory any more"),
+    cb.long(b"\0" * 4096, "it is no longer in memory"),
     cb.long(area(TEXT, 5), None),
     ], ids=["other-run", "saved-before", "damaged", "cleared", "good"])
 def test_stale(tmp_path, memory, words):

@@ -156,7 +156,7 @@ static void test_notes(void **state)
     fw.tme = 3;
     memcpy(before, notes, sizeof before);
     assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
-    assert_non_null(strstr(info.save_notes[0], "the run before this one was not saved: it is not in memory"));
+    assert_non_null(strstr(info.save_notes[0], "the run before this one was not saved: it is no longer in memory"));
     assert_non_null(strstr(info.save_notes[1], "does not keep BootNext"));
     assert_non_null(strstr(info.save_notes[2], "turn TME (Total Memory Encryption) off in the firmware's menu"));
     assert_non_null(strstr(info.save_notes[3], "MemoryOverwriteRequestControl)"));
