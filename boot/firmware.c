@@ -11,13 +11,6 @@ static uint64_t find_table(EFI_GUID guid)
     return 0;
 }
 
-/* The newer of two kinds of one table, if both are there. */
-static uint64_t find_either(EFI_GUID newer, EFI_GUID older)
-{
-    const uint64_t at = find_table(newer);
-    return at ? at : find_table(older);
-}
-
 static void describe_time(struct boot_time *time)
 {
     EFI_TIME t;
@@ -55,8 +48,11 @@ static enum boot_secure_boot find_secure_boot(void)
 
 void boot_firmware_describe(struct boot_info *info)
 {
-    info->rsdp = find_either((EFI_GUID)ACPI_20_TABLE_GUID, (EFI_GUID)ACPI_TABLE_GUID);
-    info->smbios = find_either((EFI_GUID)SMBIOS3_TABLE_GUID, (EFI_GUID)SMBIOS_TABLE_GUID);
+    info->rsdp = find_table((EFI_GUID)ACPI_20_TABLE_GUID);
+    if (!info->rsdp)
+        info->rsdp = find_table((EFI_GUID)ACPI_TABLE_GUID);
+    info->smbios[0] = find_table((EFI_GUID)SMBIOS3_TABLE_GUID);
+    info->smbios[1] = find_table((EFI_GUID)SMBIOS_TABLE_GUID);
     describe_time(&info->time);
     describe_vendor(info);
     info->secure_boot = find_secure_boot();

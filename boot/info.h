@@ -19,7 +19,7 @@
 #define BOOT_KERNEL_BASE UINT64_C(0xFFFFFFFF80000000) /* lowest link address of the kernel */
 
 #define BOOT_INFO_MAGIC   UINT64_C(0x544F4F424E524143) /* "CARNBOOT" */
-#define BOOT_INFO_VERSION 7u
+#define BOOT_INFO_VERSION 8u
 
 /* UEFI memory types (UEFI 2.x, "Memory Allocation Services", EFI_MEMORY_TYPE). */
 enum boot_memory_type {
@@ -105,8 +105,8 @@ struct boot_info {
     uint32_t memory_left_out; /* ranges that were left out of the array or cut: counted, never silent */
     uint64_t direct_map_size; /* of the direct map, in bytes: GiBs below it that hold no memory are holes in it */
 
-    uint64_t rsdp;   /* ACPI 2.0 RSDP, else ACPI 1.0 RSDP */
-    uint64_t smbios; /* entry point of SMBIOS 3, else of 2; 0: none */
+    uint64_t rsdp;      /* ACPI 2.0 RSDP, else ACPI 1.0 RSDP */
+    uint64_t smbios[2]; /* entry points of SMBIOS 3 and of 2 */
 
     uint64_t kernel_phys; /* one contiguous block that holds every segment */
     uint64_t kernel_virt; /* where its first byte is mapped */
@@ -137,4 +137,4 @@ struct boot_info {
     char save_notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE];
 };
 _Static_assert(offsetof(struct boot_info, memory) == 16, "boot_info.memory");
-_Static_assert(sizeof(struct boot_info) == 1272, "boot_info");
+_Static_assert(sizeof(struct boot_info) == 1280, "boot_info");

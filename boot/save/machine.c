@@ -28,7 +28,7 @@ static void add_brand(char words[SAVE_MACHINE])
     save_append(words, SAVE_MACHINE, text);
 }
 
-void save_machine(uint64_t smbios, char words[SAVE_MACHINE])
+void save_machine(const uint64_t smbios[2], char words[SAVE_MACHINE])
 {
     static const struct acpi_memory memory = {read_memory, NULL};
     struct smbios s;

@@ -6,4 +6,4 @@
 
 /* Processor and board, in words, behind which all is zero: the same at each start of a machine, whatever its firmware's
  * version, and no serial number. `smbios`: struct boot_info's. */
-void save_machine(uint64_t smbios, char words[SAVE_MACHINE]);
+void save_machine(const uint64_t smbios[2], char words[SAVE_MACHINE]);

@@ -170,7 +170,7 @@ static void read_smbios(const uint8_t *data, size_t size)
     memory.bytes = sealed;
     memory.size = size;
     memory.seal = false;
-    (void)smbios_read(&reader, BASE, &smbios);
+    (void)smbios_read(&reader, (const uint64_t[2]){0, BASE}, &smbios);
     for (unsigned i = 0; i < SMBIOS_STRINGS; i++)
         for (unsigned c = 0; smbios.text[i][c]; c++)
             assert(c < sizeof smbios.text[i] - 1 && smbios.text[i][c] >= ' ' && smbios.text[i][c] <= '~');

@@ -83,18 +83,19 @@ static bool find_structures(const struct acpi_memory *memory, uint64_t entry, ui
     return sum == 0 && *address && *bytes <= TABLE_SIZE_MAX;
 }
 
-int smbios_read(const struct acpi_memory *memory, uint64_t entry, struct smbios *out)
+int smbios_read(const struct acpi_memory *memory, const uint64_t entries[2], struct smbios *out)
 {
     uint64_t address;
     uint32_t bytes;
     memset(out, 0, sizeof *out);
-    if (!entry)
-        return -ENOENT;
-    if (!find_structures(memory, entry, &address, &bytes))
-        return -EINVAL;
-    const uint8_t *at = memory->read(memory->context, address, bytes);
-    if (!at)
-        return -EINVAL;
-    read_structures(at, at + bytes, out);
-    return 0;
+    for (unsigned i = 0; i < 2; i++) {
+        if (!entries[i] || !find_structures(memory, entries[i], &address, &bytes))
+            continue;
+        const uint8_t *at = memory->read(memory->context, address, bytes);
+        if (!at)
+            continue;
+        read_structures(at, at + bytes, out);
+        return 0;
+    }
+    return entries[0] || entries[1] ? -EINVAL : -ENOENT;
 }

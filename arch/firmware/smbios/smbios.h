@@ -26,6 +26,7 @@ struct smbios {
     char text[SMBIOS_STRINGS][65];
 };
 
-/* `entry`: the physical address of the entry point, of either kind; 0: there is none. 0; -ENOENT: no entry; -EINVAL: it
- * is no entry point, or its structures cannot be read. A structure that is too short ends them. */
-int smbios_read(const struct acpi_memory *memory, uint64_t entry, struct smbios *out);
+/* From the first of these entry points that is good; each is a physical address, 0: there is none. 0; -ENOENT: there is
+ * none at all; -EINVAL: none is an entry point whose structures can be read. A structure that is too short ends them.
+ */
+int smbios_read(const struct acpi_memory *memory, const uint64_t entries[2], struct smbios *out);

@@ -106,16 +106,34 @@ static void check(const struct smbios *s)
     assert_string_equal(s->text[SMBIOS_BOARD_VERSION], "v2");
 }
 
+static int read_at(uint64_t entry, struct smbios *s)
+{
+    const uint64_t entries[2] = {entry, 0};
+    return smbios_read(&memory, entries, s);
+}
+
 static void test_both_kinds(void **state)
 {
     struct smbios s;
     (void)state;
     board();
     end_with_3();
-    assert_int_equal(smbios_read(&memory, ENTRY, &s), 0);
+    assert_int_equal(read_at(ENTRY, &s), 0);
     check(&s);
     end_with_2();
-    assert_int_equal(smbios_read(&memory, ENTRY, &s), 0);
+    assert_int_equal(read_at(ENTRY, &s), 0);
+    check(&s);
+}
+
+/* A newer entry point that is broken does not hide the older one. */
+static void test_newer_is_broken(void **state)
+{
+    static const uint64_t entries[2] = {0x1000, ENTRY};
+    struct smbios s;
+    (void)state;
+    board();
+    end_with_2();
+    assert_int_equal(smbios_read(&memory, entries, &s), 0);
     check(&s);
 }
 
@@ -123,26 +141,26 @@ static void test_refused(void **state)
 {
     struct smbios s;
     (void)state;
-    assert_int_equal(smbios_read(&memory, 0, &s), -ENOENT);
-    assert_int_equal(smbios_read(&memory, 0x1000, &s), -EINVAL);
+    assert_int_equal(read_at(0, &s), -ENOENT);
+    assert_int_equal(read_at(0x1000, &s), -EINVAL);
     board();
     end_with_3();
     machine.entry[0x17] ^= 1; /* a wrong sum */
-    assert_int_equal(smbios_read(&memory, ENTRY, &s), -EINVAL);
+    assert_int_equal(read_at(ENTRY, &s), -EINVAL);
     end_with_3();
     machine.entry[0] = 'X';
-    assert_int_equal(smbios_read(&memory, ENTRY, &s), -EINVAL);
+    assert_int_equal(read_at(ENTRY, &s), -EINVAL);
     end_with_3();
     put(0x0C, 0x100001, 4);
     seal(0x18);
-    assert_int_equal(smbios_read(&memory, ENTRY, &s), -EINVAL);
+    assert_int_equal(read_at(ENTRY, &s), -EINVAL);
     end_with_3();
     put(0x10, 0, 8);
     seal(0x18);
-    assert_int_equal(smbios_read(&memory, ENTRY, &s), -EINVAL);
+    assert_int_equal(read_at(ENTRY, &s), -EINVAL);
     end_with_3();
     seal(0x17);
-    assert_int_equal(smbios_read(&memory, ENTRY, &s), -EINVAL);
+    assert_int_equal(read_at(ENTRY, &s), -EINVAL);
     for (unsigned i = 0; i < SMBIOS_STRINGS; i++)
         assert_string_equal(s.text[i], "");
 }
@@ -157,7 +175,7 @@ static void test_cut(void **state)
     for (size_t size = 0; size < all; size++) {
         machine.size = size;
         end_with_3();
-        assert_int_equal(smbios_read(&memory, ENTRY, &s), 0);
+        assert_int_equal(read_at(ENTRY, &s), 0);
     }
 }
 
@@ -170,7 +188,7 @@ static void test_odd(void **state)
     ADD(HEAD(200, 3, 0, 0), "");             /* shorter than its own header: the rest is not read */
     ADD(HEAD(2, 8, 2, 0, 1, 1, 1, 0), "never");
     end_with_3();
-    assert_int_equal(smbios_read(&memory, ENTRY, &s), 0);
+    assert_int_equal(read_at(ENTRY, &s), 0);
     assert_string_equal(s.text[SMBIOS_BIOS_VENDOR], "");
     assert_string_equal(s.text[SMBIOS_BIOS_VERSION], "only one");
     assert_string_equal(s.text[SMBIOS_BIOS_DATE], "");
@@ -178,16 +196,15 @@ static void test_odd(void **state)
     memset(&machine, 0, sizeof machine);
     ADD(HEAD(2, 8, 2, 0, 1, 0, 0, 0), "0123456789012345678901234567890123456789012345678901234567890123456789");
     end_with_3();
-    assert_int_equal(smbios_read(&memory, ENTRY, &s), 0);
+    assert_int_equal(read_at(ENTRY, &s), 0);
     assert_int_equal(strlen(s.text[SMBIOS_BOARD_VENDOR]), 64);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both_kinds),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_both_kinds), cmocka_unit_test(test_newer_is_broken),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_cut),
         cmocka_unit_test(test_odd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static struct {
     bool looking;              /* for a log, not beginning one */
     _Alignas(8) uint8_t bytes[2 * sizeof(struct save_note)];
     const char *brand; /* 48 bytes; NULL: the processor has none */
-    uint64_t smbios;
+    uint64_t smbios[2];
     UINTN size;
     uint8_t control; /* MemoryOverwriteRequestControl */
     bool guest, has_tme;
@@ -333,7 +333,7 @@ static EFI_FILE volume = {.Open = open_file, .Close = close_file, .GetInfo = get
 
 void boot_firmware_describe(struct boot_info *info)
 {
-    info->smbios = fw.smbios;
+    memcpy(info->smbios, fw.smbios, sizeof fw.smbios);
 }
 
 /* ---- a run's log ------------------------------------------------------------------------------------------------ */

@@ -250,7 +250,7 @@ static void give_board(const char *strings, size_t size)
     for (int i = 0; i < 24; i++)
         sum = (uint8_t)(sum + bytes[i]);
     bytes[5] = (uint8_t)-sum;
-    fw.smbios = (uintptr_t)bytes;
+    fw.smbios[0] = (uintptr_t)bytes;
 }
 
 /* As its owner knows it, whole or cut. */
@@ -259,10 +259,10 @@ static void test_words_of_a_machine(void **state)
     char words[SAVE_MACHINE];
     static char vendor[66];
     (void)state;
-    save_machine(0, words);
+    save_machine(fw.smbios, words);
     assert_string_equal(words, "");
     fw.brand = BRAND;
-    save_machine(0, words);
+    save_machine(fw.smbios, words);
     assert_string_equal(words, "Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz");
     give_board(BOARD, sizeof BOARD);
     save_machine(fw.smbios, words);
@@ -300,7 +300,7 @@ static void test_another_machine(void **state)
     fw.brand = OTHER;
     on_another_machine();
     fw.brand = BRAND;
-    fw.smbios = 0;
+    fw.smbios[0] = 0;
     on_another_machine();
     give_board(BOARD, sizeof BOARD);
 
