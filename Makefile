@@ -138,7 +138,7 @@ run: all
 	@echo; echo '== the trace, its first lines (build/cairn dump)'
 	@$(B)/cairn dump $(B)/last.log | sed -n '1,24p'
 	@echo; echo '== the totals (build/cairn stat)'
-	@$(B)/cairn stat $(B)/last.log
+	@$(B)/cairn stat --no-pager $(B)/last.log
 gdb: all ; CAIRN_BUILD=$(B) ./run-qemu.sh --gdb $(RUN_ARGS)
 help: ; @cat tools/help.txt
 clean: ; rm -rf $(B)
