@@ -71,6 +71,13 @@ PANELS = """(selector) => {
 }"""
 
 
+def luminance(colour):
+    """Of "#rrggbb", as WCAG 2.2 defines it."""
+    parts = (int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722)))
+
+
 def faults(page, panels):
     """All that is wrong with what the page shows now. `panels` is a selector of its parts."""
     texts, boxes = page.run(f"({TEXTS})()"), page.run(f"({PANELS})({panels!r})")

@@ -23,6 +23,7 @@ def test_opens(chromium, pages, log):
     """Without a complaint, and without the network; and the page counts what JSON does."""
     path, lines = pages(log)
     chromium.open(path)
+    chromium.run("document.getElementById('summary').click()")
     facts, end = chromium.run(FACTS), lines[-1]
     assert not chromium.complaints
     assert chromium.requests == [path.resolve().as_uri()]
@@ -38,14 +39,14 @@ def test_opens(chromium, pages, log):
 
 def test_nothing_can_be_fetched(chromium, pages):
     """Not even if the page tried: its own policy forbids it."""
-    chromium.open(pages("small")[0])
+    chromium.open(pages("small")[0], "#summary")
     assert chromium.run("fetch('http://127.0.0.1:9/').then(() => 'came', () => 'refused')") == "refused"
     assert any("Content Security Policy" in words for words in chromium.complaints)
 
 
 def test_says_what_log_it_is(chromium, pages):
     for log, badge in (("small", True), ("hw", False)):
-        chromium.open(pages(log)[0])
+        chromium.open(pages(log)[0], "#summary")
         words = chromium.run("document.querySelector('header').innerText")
         assert "script" in words and "2026-11-21T02:10:59Z" in words and "build 001122334455" in words
         assert ("Debug Store emulated" in words) == badge
@@ -57,7 +58,7 @@ def test_says_what_log_it_is(chromium, pages):
 def test_click_a_dot(chromium, pages):
     """It is the record that JSON has at that time, and its words are those of JSON and of `cairn ds`."""
     path, lines = pages("small")
-    chromium.open(path)
+    chromium.open(path, "#summary")
     sample = of(lines, "sample")[7]
     units = sample["ns"] / NS
     go(chromium, f"from={(units - 300) / 1e7}&to={(units + 300) / 1e7}")
@@ -80,7 +81,7 @@ def test_click_a_dot(chromium, pages):
 @pytest.mark.parametrize("log", ["small", "hw", "full"])
 def test_every_record(chromium, pages, log):
     path, lines = pages(log)
-    chromium.open(path)
+    chromium.open(path, "#summary")
     samples = of(lines, "sample")
     for sample, (_, facts, fields) in zip(samples, each(chromium, "record", len(samples))):
         assert {name: int(value, 16) for name, (value, _) in fields.items()} == {
@@ -112,7 +113,7 @@ def test_fields_and_bytes_light_up_together(chromium, pages):
 def test_ds_area(chromium, pages):
     """The area as the drain of the record's epoch found it, and where in the buffer the record lay."""
     path, lines = pages("small")
-    chromium.open(path)
+    chromium.open(path, "#summary")
     for i in (0, 20):
         sample = of(lines, "sample")[i]
         go(chromium, f"record={i}")
@@ -145,7 +146,7 @@ def test_start_of_a_buffer(chromium, pages):
 
 def test_click_a_switch(chromium, pages):
     path, lines = pages("small")
-    chromium.open(path)
+    chromium.open(path, "#summary")
     n, switch = next((n, s) for n, s in enumerate(of(lines, "switch"))
                      if s["form"] == "FULL" and s.get("new", {}).get("tid"))
     units = switch["ns"] / NS
@@ -159,7 +160,7 @@ def test_click_a_switch(chromium, pages):
 def test_every_switch(chromium, pages, log):
     """What the log's reader says of it, and what the page makes of the same bits, is what JSON says."""
     path, lines = pages(log)
-    chromium.open(path)
+    chromium.open(path, "#summary")
     last, switches = {}, of(lines, "switch")
     for switch, (title, facts, fields) in zip(switches, each(chromium, "switch", len(switches))):
         assert facts["time"] == f"{switch['ns'] / 1e9:.7f} s, CPU {switch['cpu']}"
@@ -213,7 +214,7 @@ def test_a_byte_of_another_switch_leads_there(chromium, pages):
 
 
 def test_wheel_zooms_about_the_pointer(chromium, pages):
-    chromium.open(pages("small")[0])
+    chromium.open(pages("small")[0], "#summary")
     left, width = chromium.run("(({left, width}) => [left, width])(document.getElementById('lanes')"
                                ".getBoundingClientRect())")
     before = chromium.run(SEEN)
@@ -231,7 +232,7 @@ def test_wheel_zooms_about_the_pointer(chromium, pages):
 
 def test_keys(chromium, pages):
     path, lines = pages("small")
-    chromium.open(path)
+    chromium.open(path, "#summary")
     whole = chromium.run(SEEN)
     chromium.key("ArrowUp", "ArrowUp", "+")
     near = chromium.run(SEEN)
@@ -279,7 +280,7 @@ def test_tab_reaches_everything(chromium, pages):
 
 def test_search(chromium, pages):
     path, lines = pages("small")
-    chromium.open(path)
+    chromium.open(path, "#summary")
 
     def find(words):
         chromium.run(f"document.getElementById('words').value = {json.dumps(words)};"
@@ -298,7 +299,7 @@ def test_search(chromium, pages):
 
 def test_a_link_shows_the_same_again(chromium, pages):
     path, _ = pages("small")
-    chromium.open(path)
+    chromium.open(path, "#summary")
     chromium.key("r", "ArrowUp", "ArrowUp")
     chromium.wait("location.hash.includes('record=')", 5)
     link, seen, title = (chromium.run(what) for what in ("location.hash", SEEN, TITLE))
@@ -314,7 +315,7 @@ def test_light_and_dark(chromium, pages):
     })()"""
     for scheme, dark in (("dark", True), ("light", False)):
         chromium.prefers(scheme)
-        chromium.open(path)
+        chromium.open(path, "#summary")
         assert (chromium.run(shade) < 200) == dark
         chromium.key("t")
         assert (chromium.run(shade) < 200) != dark
@@ -344,12 +345,12 @@ def test_a_part_of_a_trace(chromium, tmp_path):
     """Of one CPU, of a stretch of time: no lanes of others, nothing before, and what cannot be known is not shown."""
     page = tmp_path / "part.html"
     assert cairn("export", "--to", "html", "--cpu", 1, GOLDEN / "small.log", "-o", page).returncode == 0
-    chromium.open(page)
+    chromium.open(page, "#summary")
     assert chromium.run("[...document.querySelectorAll('#labels .cpu')].map(e => e.textContent)") == ["CPU 1"]
     assert "only --cpu 1" in chromium.run("document.getElementById('identity').textContent")
     assert cairn("export", "--to", "html", "--from", "3ms", "--until", "5ms", GOLDEN / "small.log", "-o",
                  page).returncode == 0
-    chromium.open(page)
+    chromium.open(page, "#summary")
     assert chromium.run(SEEN) == [30000, 50000]
     assert not chromium.complaints
 
@@ -370,7 +371,7 @@ def test_strange_logs(chromium, tmp_path, log):
 
 def test_a_log_without_a_trace(chromium, pages):
     parts = [(s, p) for s, p in frames.read((GOLDEN / "small.log").read_bytes()) if s not in "TLU"]
-    chromium.open(pages("empty", frames.write(parts))[0])
+    chromium.open(pages("empty", frames.write(parts))[0], "#summary")
     assert chromium.run(FACTS)["switches"] == "0"
     chromium.key("ArrowUp", "c", "r", "n", "g", "Home", "f")
     assert not chromium.complaints
@@ -399,7 +400,7 @@ def zoom_in(it):
 @pytest.mark.parametrize("switches", [100000, pytest.param(1000000, marks=pytest.mark.long)])
 def test_long_traces(chromium, tmp_path, switches):
     """However much there is, a frame draws a few shapes for each column of pixels in each lane, and no more."""
-    chromium.open(made(tmp_path, "large", switches))
+    chromium.open(made(tmp_path, "large", switches), "#summary")
     assert chromium.run(FACTS)["switches"] == str(switches)
     lanes = chromium.run("document.querySelectorAll('#labels > *').length")
     most = frame_work(chromium)
@@ -412,7 +413,7 @@ def test_long_traces(chromium, tmp_path, switches):
 
 def test_many_gaps_and_locks(chromium, tmp_path):
     """Nor does it look at all of them; and the pointer at a few."""
-    chromium.open(made(tmp_path, "crowd", 80000))
+    chromium.open(made(tmp_path, "crowd", 80000), "#summary")
     facts = chromium.run(FACTS)
     many, steps = 30000, "work.steps"
     assert int(facts["spin locks"]) > many and int(facts["lost"].split()[0]) > 1000

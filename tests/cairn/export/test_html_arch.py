@@ -21,7 +21,7 @@ TEXT = f"document.querySelector('{SECTION}').innerText"
 def test_every_word_of_a_record(chromium, pages, log):
     """In the order of memory, as JSON has them; behind a header the bits of it that are set."""
     path, lines = pages(log)
-    chromium.open(path)
+    chromium.open(path, "#summary")
     samples = [line for line in lines if line["type"] == "sample"]
     for n in (0, len(samples) - 1):
         go(chromium, f"record={n}")

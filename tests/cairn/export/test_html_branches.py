@@ -46,7 +46,7 @@ def named(symbols, address):
 @pytest.mark.parametrize("log", ["bts", "ring"])
 def test_every_branch(chromium, pages, log):
     path, _ = pages(log)
-    chromium.open(path)
+    chromium.open(path, "#summary")
     parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
     symbols = [(int(start, 16), int(size, 16), name) for start, size, name in
                (line.split() for s, p in parts if s == "S" for line in p.decode().splitlines())]
@@ -69,7 +69,7 @@ def test_every_branch(chromium, pages, log):
 
 
 def test_click_a_drain(chromium, pages):
-    chromium.open(pages(SAMPLES / "branches.log")[0])
+    chromium.open(pages(SAMPLES / "branches.log")[0], "#summary")
     assert chromium.run(FACTS)["branches"] == "1322 in 92 drains"
     assert "branch records" in chromium.run("document.querySelector('.wrong').textContent")
     go(chromium, "from=0.088&to=0.107")

@@ -71,7 +71,7 @@ def test_one_thread_alone(chromium, pages):
 
 
 def test_to_the_threads_and_back(chromium, pages):
-    chromium.open(pages(PLAIN)[0])
+    chromium.open(pages(PLAIN)[0], "#summary")
     top = "document.getElementById('scroller').scrollTop"
     title = ("document.querySelector('#labels .title').getBoundingClientRect().top - "
              "document.getElementById('scroller').getBoundingClientRect().top")
@@ -130,7 +130,7 @@ def test_keys_where_the_focus_is(chromium, pages):
 def test_all_keys_are_told(chromium, pages):
     """In the list of keys, which has room in a small window, and is in docs/how-to/export.md as far as that names
     keys."""
-    chromium.open(pages("small")[0])
+    chromium.open(pages("small")[0], "#summary")
     chromium.key("?")
     told = chromium.run("document.getElementById('keys').innerText")
     bound = chromium.run("KEYS.flatMap(k => k.keys)")
@@ -149,7 +149,7 @@ def test_all_keys_are_told(chromium, pages):
 @pytest.mark.parametrize("log", ["small", *map(cairn_boot.long, ["hw", "locks", "told"])])
 def test_every_key(chromium, pages, log):
     """Without a complaint, whatever is chosen."""
-    chromium.open(pages(log)[0])
+    chromium.open(pages(log)[0], "#summary")
     keys = [key for key in chromium.run("KEYS.flatMap(k => k.keys)") if key not in ("?", "/")]
     chromium.key(*keys, *keys)
     for kind in ("switch", "lock", "event", "drain", "gap", "btsdrain"):

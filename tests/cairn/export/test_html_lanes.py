@@ -34,9 +34,9 @@ REDS = """(() => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_gaps_are_drawn(chromium, pages, scheme):
     chromium.prefers(scheme)
-    chromium.open(pages("small")[0])
+    chromium.open(pages("small")[0], "#summary")
     assert chromium.run(REDS) == 0
-    chromium.open(pages(SAMPLES / "damaged.log")[0])
+    chromium.open(pages(SAMPLES / "damaged.log")[0], "#summary")
     assert chromium.run(REDS) > 500
     chromium.key("g")
     assert "missing" in chromium.run("document.querySelector('[data-fact=what]').textContent")
@@ -60,7 +60,7 @@ def gaps(it):
 def test_gaps_lie_where_json_has_them(chromium, pages):
     """Between the last switch before them and the first behind."""
     path, lines = pages(SAMPLES / "damaged.log")
-    chromium.open(path)
+    chromium.open(path, "#summary")
     expected = []
     for i, line in enumerate(lines):
         if line["type"] == "lost":
@@ -79,7 +79,7 @@ def test_gaps_lie_where_json_has_them(chromium, pages):
 ])
 def test_why_something_is_missing(chromium, pages, log, cpu, seconds, words):
     """Where the lane has a gap, the tip says what, why and for how long; the panel, too."""
-    chromium.open(pages(log)[0])
+    chromium.open(pages(log)[0], "#summary")
     if seconds is None:
         seconds = chromium.run(SEEN)[0] * NS / 1e9 + 1e-7
     said = tip(chromium, *place(chromium, ".cpu", cpu, seconds * 1e9 / NS))
@@ -95,7 +95,7 @@ def test_why_something_is_missing(chromium, pages, log, cpu, seconds, words):
 def test_nobody_knows_who_ran_in_a_gap(chromium, pages):
     """A thread that is said to wait may have run where switches are missing: the tip does not hide that."""
     path, lines = pages(SAMPLES / "damaged.log")
-    chromium.open(path)
+    chromium.open(path, "#summary")
     start, end = 1.4860035e7, 1.6146524e7  # of CPU 0: test_gaps_lie_where_json_has_them
     assert any(line["ns"] == start * NS for line in of(lines, "switch"))
     rows = range(chromium.run("document.querySelectorAll('#labels .thread').length"))
@@ -115,7 +115,7 @@ def test_missing_records_lie_in_gaps(chromium, pages):
     """Of the same trace before it was damaged: each that is gone lies where the page says that some are, none that is
     there does."""
     whole, left = (samples_of(pages(SAMPLES / f"{name}.log")[1]) for name in ("plain", "damaged"))
-    chromium.open(pages(SAMPLES / "damaged.log")[0])
+    chromium.open(pages(SAMPLES / "damaged.log")[0], "#summary")
     marked = missing_records(chromium)
     gone = [line for place, line in whole.items() if place not in left]
     assert len(gone) > 20 and len(left) > 20
@@ -128,7 +128,7 @@ def test_missing_records_lie_in_gaps(chromium, pages):
 
 @pytest.mark.parametrize("log", ["small", "full", "panic", "life", "sessions", "told", SAMPLES / "plain.log"])
 def test_no_records_are_missing(chromium, pages, log):
-    chromium.open(pages(log)[0])
+    chromium.open(pages(log)[0], "#summary")
     assert not missing_records(chromium)
 
 
@@ -140,7 +140,7 @@ def test_a_drain_is_missing(chromium, pages):
     drains = [i for i, at, hook, _ in events(parts) if hook == HOOK_DS and parts[i][1][at + 16:at + 18] == b"\1\0"]
     del parts[drains[len(drains) // 2]]
     path, left = pages("torn", frames.write(parts))
-    chromium.open(path)
+    chromium.open(path, "#summary")
     marked, switches = missing_records(chromium), [gap for gap in gaps(chromium) if "PEBS" not in gap[1]]
     gone = [line for place, line in samples_of(lines).items() if place not in samples_of(left)]
     assert gone and marked
@@ -152,17 +152,17 @@ def test_a_drain_is_missing(chromium, pages):
 def test_says_what_went_wrong(chromium, pages):
     """What `cairn info --lost` says; and that the guest panicked."""
     for log, words in (("lost", "--lost"), ("live", "--lost"), ("ring", "--lost")):
-        chromium.open(pages(log)[0])
+        chromium.open(pages(log)[0], "#summary")
         said = chromium.run("[...document.querySelectorAll('.wrong li')].map(e => e.textContent)")
         told = text_of(cairn("info", words, GOLDEN / f"{log}.log"))
         assert [" ".join(line.split()) for line in re.sub(r"\n {2,}", " ", told).splitlines()] == [
             f"lost {words}" for words in said] and said
     for log in ("panic", SAMPLES / "panic.log"):
-        chromium.open(pages(log)[0])
+        chromium.open(pages(log)[0], "#summary")
         assert "the guest panicked" in chromium.run("document.querySelector('.wrong').textContent")
         assert chromium.run("document.getElementById('wrong').innerText") == "the guest panicked"
     assert "page fault" in chromium.run("document.querySelector('.wrong').textContent")
-    chromium.open(pages("small")[0])
+    chromium.open(pages("small")[0], "#summary")
     assert chromium.run("document.querySelector('.wrong') === null && document.getElementById('wrong').hidden")
 
 
@@ -173,7 +173,7 @@ def test_says_what_went_wrong(chromium, pages):
 def test_lanes_of_threads(chromium, pages, log, also):
     """In the middle of each stretch the tip says what JSON does. Nobody knows why a thread of Linux waits."""
     path, lines = pages(log)
-    chromium.open(path)
+    chromium.open(path, "#summary")
     names = chromium.run("[...document.querySelectorAll('#labels .thread')].map(e => e.textContent)")
     seen = set()
     for row, name in list(enumerate(names))[:4]:
@@ -192,7 +192,7 @@ def test_lanes_of_threads(chromium, pages, log, also):
 
 def test_lanes_of_cpus(chromium, pages):
     path, lines = pages("small")
-    chromium.open(path)
+    chromium.open(path, "#summary")
     for before, after in list(zip(of(lines, "switch"), of(lines, "switch")[1:]))[:50]:
         if before["cpu"] != after["cpu"] or "new" not in before or after["ns"] - before["ns"] < 20 * NS:
             continue
@@ -205,7 +205,7 @@ def test_lanes_of_cpus(chromium, pages):
 @pytest.mark.parametrize("log", [*LOGS, *sorted(SAMPLES.glob("*.log"))], ids=lambda log: getattr(log, "stem", log))
 def test_whose_time_it_was(chromium, pages, log):
     """Shares of each CPU's time are those of `cairn stat`, to the last digit."""
-    chromium.open(pages(log)[0])
+    chromium.open(pages(log)[0], "#summary")
     rows = chromium.run("[...document.querySelectorAll('.cpus tbody tr')].map(r => [...r.cells].map(c => c.innerText))")
     stat = cairn("stat", log_path(log)).stdout.decode()
     told = re.findall(r"^ +(\d+) +(\d+) +(\S+ %) +(\S+ %) +(\S+ %)$", stat, re.M)
@@ -230,7 +230,7 @@ def whose(lines):
 def test_whose_a_stretch_is(chromium, pages, log):
     """The tip says it, in the middle of each stretch that is wide enough."""
     path, lines = pages(log)
-    chromium.open(path)
+    chromium.open(path, "#summary")
     shown, said = chromium.run(SEEN), set()
     least = (shown[1] - shown[0]) / 200
     for cpu, since, until, who in whose(lines):
@@ -251,7 +251,7 @@ SHADE = """((x, y) => {
 @pytest.mark.parametrize("log, cpu, idle, unknown", [("panic", 1, 0.001, 0.08), ("damaged", 0, 2.4, 2.65)])
 def test_unknown_is_not_drawn_as_idle(chromium, pages, scheme, log, cpu, idle, unknown):
     chromium.prefers(scheme)
-    chromium.open(pages(SAMPLES / f"{log}.log")[0])
+    chromium.open(pages(SAMPLES / f"{log}.log")[0], "#summary")
     shades = []
     for time, words in ((idle, "idle for"), (unknown, "unknown for")):
         x, y = place(chromium, ".cpu", cpu, time * 1e9 / NS)
@@ -282,7 +282,7 @@ def test_readied_threads(chromium, pages):
           struct.pack("<IHHq", marker, 16, 0x0FFF, time))  # and what is left of it: an event nobody knows
     path, lines = pages("readied", frames.write(parts))
     assert any(line.get("hook") == "0532H" for line in lines)
-    chromium.open(path)
+    chromium.open(path, "#summary")
     names = chromium.run("[...document.querySelectorAll('#labels .thread')].map(e => +e.dataset.tid)")
     row = names.index(tid)
     chromium.run(f"document.querySelectorAll('#labels .thread')[{row}].scrollIntoView()")

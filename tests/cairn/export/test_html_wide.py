@@ -20,12 +20,12 @@ LABELS = """[...document.querySelectorAll("#labels > *")].map(e => {
 
 def test_labels_of_many_threads(chromium, pages):
     """Whole, or with an ellipsis: a TID that is cut off would be another's; and none upon another."""
-    chromium.open(pages("wide", WIDE)[0])
+    chromium.open(pages("wide", WIDE)[0], "#summary")
     labels = chromium.run(LABELS)
     assert len([label for label in labels if label[0].startswith(("sampled", "worker", "server"))]) == THREADS
     assert all(whole for _, _, _, whole, _ in labels)
     assert all(below[1] >= above[2] for above, below in zip(labels, labels[1:]))
-    chromium.size(420, 800)
+    chromium.size(360, 800)
     chromium.settle()
     cut = [display for *_, whole, display in chromium.run(LABELS) if not whole]
     assert cut and set(cut) <= {"block", "inline-block"}  # text-overflow is not for flex
@@ -34,7 +34,7 @@ def test_labels_of_many_threads(chromium, pages):
 
 def test_overview_of_many_cpus(chromium, pages):
     """Rows that are thinner than a pixel would show nothing: some CPUs share one."""
-    chromium.open(pages("wide", WIDE)[0])
+    chromium.open(pages("wide", WIDE)[0], "#summary")
     rows = chromium.run("""(() => {
         const canvas = document.getElementById("overview"), { width, height } = canvas;
         const { data } = canvas.getContext("2d").getImageData(width / 2, 0, 1, height);
@@ -51,7 +51,7 @@ OPEN = "[...document.querySelectorAll('#labels .cpu')].filter(e => e.ariaExpande
 
 def test_many_cpus_have_a_line_each(chromium, pages):
     """Until one, or all, are asked for; a few CPUs have all of their lanes at once."""
-    chromium.open(pages("wide", WIDE)[0])
+    chromium.open(pages("wide", WIDE)[0], "#summary")
     assert chromium.run(ROWS) == {"cpu": CPUS, "sub": 0, "thread": THREADS}
     inside = chromium.run("[...document.querySelectorAll('#labels .cpu')].filter(e => e.getBoundingClientRect().bottom"
                           " < document.getElementById('splitter').getBoundingClientRect().top).length")
@@ -62,7 +62,7 @@ def test_many_cpus_have_a_line_each(chromium, pages):
     assert chromium.run(ROWS)["sub"] == CPUS and chromium.run("document.getElementById('fold').ariaPressed") == "false"
     chromium.run("document.getElementById('fold').click()")
     assert chromium.run(OPEN) == []
-    chromium.open(pages(SAMPLES / "plain.log")[0])
+    chromium.open(pages(SAMPLES / "plain.log")[0], "#summary")
     assert chromium.run(OPEN) == ["CPU 0", "CPU 1"]
 
 
@@ -93,7 +93,7 @@ def test_what_is_chosen_stays_in_sight(chromium, pages):
 def test_a_line_has_records_and_gaps(chromium, pages):
     """A folded CPU's dots can be pointed at and clicked, and what is missing of its records is told."""
     path, lines = pages(SAMPLES / "damaged.log")
-    chromium.open(path)
+    chromium.open(path, "#summary")
     chromium.key("l")
     sample = next(s for s in of(lines, "sample") if s["cpu"] == 1 and s["ns"] > 1.3e9)
     x, y = place(chromium, ".cpu", 1, sample["ns"] / NS)
@@ -112,7 +112,7 @@ def test_narrow_windows(chromium, pages, width, height, what):
     """Buttons are in the window, and nothing has to be scrolled sideways to be read."""
     chromium.size(width, height)
     try:
-        chromium.open(pages(SAMPLES / "damaged.log")[0])
+        chromium.open(pages(SAMPLES / "damaged.log")[0], "#summary")
         go(chromium, what)
         over = chromium.run("""[...document.querySelectorAll("header > *:not([hidden]), header button, #words")]
             .filter(e => e.getBoundingClientRect().right > innerWidth || e.getBoundingClientRect().left < 0)

@@ -67,10 +67,16 @@ class Painter {
         this.pen.fillStyle = colour;
         this.pen.fillRect(left, y, right - left, height);
     }
+    /* `size`: of a root font of 16 pixels. No text is smaller than 12. */
+    setFont(size) {
+        const pixels = Math.max(12, size * this.unit);
+        this.pen.font = `${pixels}px ${this.font}`;
+        return pixels;
+    }
     text(words, x, y, colour, width = Infinity, size = 13) {
-        this.pen.font = `${size * this.unit}px ${this.font}`;
+        const pixels = this.setFont(size);
         if (width !== Infinity) {
-            const room = Math.floor(width / (size * this.unit * 0.56));
+            const room = Math.floor(width / (pixels * 0.56));
             if (room < 3)
                 return;
             if (words.length > room)
@@ -355,7 +361,7 @@ class Painter {
                 this.rect(x, mid - unit, width, 2 * unit, theme.colours.waiting);
                 if (room > 46 * unit) {
                     const words = stateName(code);
-                    this.pen.font = `${11.5 * unit}px ${this.font}`;
+                    this.setFont(11.5);
                     const used = Math.min(this.pen.measureText(words).width, room) + 6 * unit;
                     this.rect(left + 4 * unit, y, used, height, theme.colours.paper);
                     this.text(words, left + 7 * unit, mid + 1, faint, room, 11.5);

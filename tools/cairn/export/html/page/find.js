@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking for things: the next of a kind; and the search box: a time, a thread, a function, a lock. */
+/* Looking for things: what the page opens with; the next of a kind; and the search box: a time, a thread, a function, a
+ * lock. */
 "use strict";
 
 /* All things of a kind, in their order; of one CPU only, where that is given. */
@@ -13,6 +14,20 @@ function allOf(trace, model, kind, cpu) {
     const all = kind === "gap" ? model.gaps : trace[`${kind}s`];
     const some = cpu === undefined ? all : kind === "gap" ? model.cpus[cpu].gaps : model.cpus[cpu][`${kind}s`];
     return { count: some.length, at: (i) => some[i] };
+}
+
+/* {thing, from, to}: a record from the middle of the trace of which as much is known as of any, and the time in which
+ * its buffer filled up. Without records it is a drain of branches; undefined: there are none either. */
+function firstLook(trace, model) {
+    const known = trace.records.filter((r) => r.timed && r.name && r.tid !== NOBODY && r.drain);
+    const some = [known, trace.records, trace.btsdrains].find((things) => things.length) ?? [];
+    const thing = some[some.length >> 1];
+    if (!thing)
+        return undefined;
+    const { drains, btsdrains } = model.cpus[thing.cpu], ends = thing.kind === "record" ? drains : btsdrains;
+    const times = ends.map((drain) => drain.time), next = firstWhere(times.length, (i) => times[i] >= thing.time);
+    const from = times[next - 1] ?? model.first, to = times[next] ?? model.last;
+    return { thing, from: from - (to - from) / 12, to: to + (to - from) / 12 };
 }
 
 class Finder {

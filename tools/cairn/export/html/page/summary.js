@@ -33,6 +33,15 @@ function lossWords(model) {
     return words.filter(Boolean).join(", ") || "nothing";
 }
 
+/* While another thing is chosen: what the button says that leads here. */
+function summaryLine(model) {
+    const n = meta.totals, branches = n.branches ? plural(n.branches, "branch", "branches") : "";
+    const records = n.samples || !branches ? plural(n.samples, "PEBS record", "PEBS records") : "";
+    const missing = lossWords(model), some = meta.losses.length ? "some records lost" : "nothing missing";
+    return [plural(n.switches, "switch", "switches"), records, branches,
+            missing === "nothing" ? some : `missing: ${missing}`].filter(Boolean).join(" · ");
+}
+
 /* Shares of each CPU's time, as `cairn stat` has them. */
 function cpuTable(model) {
     const titles = ["CPU", "busy", "idle", "unknown", "switches", "records"], body = make("tbody");

@@ -188,6 +188,7 @@ class View {
         this.walk.chose(keep ?? (thing ? this.rowOf(thing) : undefined), thing);
         const shown = thing ? this.details.of(thing) : summary(this.trace, this.model, (t) => this.choose(t));
         element("panel-title").textContent = shown.title;
+        element("summary").hidden = !thing;
         element("parts").replaceChildren(...shown.parts);
         element("panel").scrollTop = 0;
         element("panel").dataset.kind = thing?.kind ?? "summary";
@@ -295,6 +296,7 @@ class View {
         element("all").addEventListener("click", () => this.showAll());
         element("fold").addEventListener("click", () => this.folds.all());
         element("theme").addEventListener("click", () => this.toggleTheme());
+        element("summary").addEventListener("click", () => this.choose(undefined));
         element("help").addEventListener("click", () => this.toggleHelp());
         document.addEventListener("keydown", (e) => onKey(this, e));
         addEventListener("resize", () => this.resize());
@@ -302,7 +304,7 @@ class View {
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.themed());
     }
 
-    /* ---- a link to what is seen ---- */
+    /* ---- a link to what is seen: #record=3&from=0.1&to=0.2; #summary: nothing is chosen ---- */
     note() {
         const places = 9, parts = [`from=${(this.look.from / meta.hz).toFixed(places)}`,
                                    `to=${(this.look.to / meta.hz).toFixed(places)}`];
@@ -311,6 +313,14 @@ class View {
         history.replaceState(undefined, "", `#${parts.join("&")}`);
     }
     fromHash(hash = location.hash) {
+        const first = hash ? undefined : firstLook(this.trace, this.model);
+        if (first) {
+            this.look.show(first.from, first.to);
+            this.choose(first.thing, { reveal: false });
+            element("parts").querySelector("[data-name='EventingIP']")
+                ?.dispatchEvent(new Event("mouseover", { bubbles: true }));
+            return;
+        }
         const said = new URLSearchParams(hash.slice(1)), number = (name) => Number(said.get(name) ?? NaN);
         let thing;
         for (const kind of ["switch", "record", "drain", "lock", "event", "btsdrain", "gap"])
@@ -342,6 +352,8 @@ class View {
         element("wrong").title = meta.bad_end;
         element("emulated").hidden = !emulated;
         element("emulated").textContent = emulated;
+        element("summary").textContent = `Summary: ${summaryLine(this.model)}`;
+        element("summary").classList.toggle("lost", Boolean(meta.bad_end || meta.losses.length));
         element("keys").append(make("h2", {}, "Keys"), helpTables());
         this.listen();
         theme.apply();
