@@ -6,7 +6,7 @@
  *
  * A lab is README.md, task.h, lab.c, solution.c, boots (one line per boot) and either check.c, which is linked into the
  * kernel, or host.c, a program that gets the logs of the boots. Each wrong solution in wrong/ names the hint that it
- * must get; tests/labs holds the lab to that.
+ * must get. The programs in right/ are unusual, and must pass. tests/labs holds the lab to that.
  */
 #pragma once
 
