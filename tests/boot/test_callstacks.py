@@ -4,6 +4,7 @@
 import re
 import subprocess
 from collections import Counter
+from xml.etree import ElementTree
 
 import pytest
 
@@ -64,6 +65,20 @@ def test_calls_are_the_codes(tmp_path, options):
             assert callee in reached(calls, jumps, caller) or caller in pointers, line
             pairs += 1
     assert pairs >= 10, text
+
+    # a picture has them as a flame graph
+    status, picture = cairn("export", "--to", "svg", "--elf", cb.BUILD / "kernel.elf.full", result.log)
+    frames, drawn = Counter(), Counter()
+    for line in text.splitlines():
+        stack, count = line.rsplit(" ", 1)
+        for depth, frame in enumerate(stack.split(";")):
+            frames[depth, frame] += int(count)
+    svg = "{http://www.w3.org/2000/svg}"
+    for group in ElementTree.fromstring(picture).iter(f"{svg}g"):
+        if group.get("data-depth"):
+            name = group.find(f"{svg}title").text.rsplit(": ", 1)[0]
+            drawn[int(group.get("data-depth")), name.replace(" ", "_")] += int(group.get("data-records"))
+    assert status == 0 and drawn == frames
 
     # in a Perfetto trace they are the same
     done = subprocess.run([cb.BUILD / "cairn", "export", "--to", "perfetto", "--elf", cb.BUILD / "kernel.elf.full",

@@ -8,14 +8,16 @@
 #include "tools/cairn/export/svg/lanes.h"
 #include "tools/cairn/model/filter.h"
 
-#define SCALE  20u /* the height of the scale */
-#define MARKS  8u  /* of the records' marks, below what ran */
-#define LANE   (CAIRN_SVG_RUNS + MARKS + 8u)
-#define LEGEND 16u /* of a row of the legend, which has so many: */
-#define A_ROW  6u
-#define TICKS  9u   /* on the scale, at most */
-#define FAR    16u  /* lanes; below more than these the scale stands a second time */
-#define GROUPS 512u /* threads of all lanes together that have a group of their own */
+#define SCALE            20u /* the height of the scale */
+#define MARKS            8u  /* of the records' marks, below what ran */
+#define LANE             (CAIRN_SVG_RUNS + MARKS + 8u)
+#define LEGEND           17u  /* of a line of the legend */
+#define NAME             24   /* characters of a thread's name there, at most */
+#define LAST             370u /* pixels from the right: none begins there but the last, "others" */
+#define WIDE(characters) ((characters)*71u / 10u)
+#define TICKS            9u   /* on the scale, at most */
+#define FAR              16u  /* lanes; below more than these the scale stands a second time */
+#define GROUPS           512u /* threads of all lanes together that have a group of their own */
 
 struct pen {
     const struct cairn_svg_lanes *lanes;
@@ -205,9 +207,10 @@ static void draw_marks(const struct pen *p, const struct cairn_svg_lane *lane, u
     }
 }
 
+static const char *const gap_classes[] = {"m", "y", "u", "u"}; /* by enum cairn_svg_gap_kind */
+
 static void draw_gaps(const struct pen *p, const struct cairn_svg_lane *lane)
 {
-    static const char *const classes[] = {"m", "y", "u", "u"};
     char text[CAIRN_SHOWN], from[CAIRN_SHOWN], to[CAIRN_SHOWN];
     for (size_t i = 0; i < lane->gaps.count; i++) {
         const struct cairn_svg_gap *gap = &lane->gaps.items[i];
@@ -216,7 +219,7 @@ static void draw_gaps(const struct pen *p, const struct cairn_svg_lane *lane)
         fprintf(p->to,
                 "<rect class=\"%s\" data-holes=\"%" PRIu32
                 "\" x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\"><title>",
-                classes[gap->kind], gap->holes, x, p->y - 3, width < 1.5 ? 1.5 : width, CAIRN_SVG_RUNS + 6);
+                gap_classes[gap->kind], gap->holes, x, p->y - 3, width < 1.5 ? 1.5 : width, CAIRN_SVG_RUNS + 6);
         if (gap->holes)
             cairn_svg_text(p->to, cairn_show_hole(text, p->o->log, &gap->hole));
         else
@@ -285,62 +288,69 @@ static void draw_lane(const struct pen *p, uint32_t cpu, uint32_t most)
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 
-/* What is no thread's colour. */
+/* ---- what the colours mean: a line for threads, one for what is no thread's, and only of what is there ------------
+ */
+
+/* A square, or a mark, and what it means; `x` moves on. */
+static void draw_key(const struct pen *p, unsigned *x, const char *class, const char *text)
+{
+    const bool mark = strcmp(class, "d") == 0;
+    fprintf(p->to, "<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"9\"/><text x=\"%u\" y=\"%u\">", class,
+            *x, p->y, mark ? 3 : 9, *x + (mark ? 8 : 14), p->y + 9);
+    cairn_svg_text(p->to, text);
+    fputs("</text>\n", p->to);
+    *x += 30 + WIDE((unsigned)strlen(text));
+}
+
+static bool occurs(const struct cairn_svg_lane *lane, char class)
+{
+    bool found = (class == 'l' && lane->idle) || (class == 'd' && lane->records);
+    for (size_t i = 0; i < lane->gaps.count; i++)
+        found |= class == *gap_classes[lane->gaps.items[i].kind];
+    for (size_t i = 0; i < lane->unread.count; i++)
+        found |= class == (lane->unread.items[i].is.quiet ? 'u' : 'm');
+    return found;
+}
+
 static void draw_signs(const struct pen *p)
 {
     static const struct {
         const char *class, *text;
     } signs[] = {
-        {"", "idle"},
-        {"u", "thread unknown, or not recorded"},
-        {"m", "missing"},
-        {"y", "may be missing"},
-        {"d", "PEBS records: height shows how many"},
+        {"l", "idle"},           {"u", "thread unknown, or not recorded"},     {"m", "missing"},
+        {"y", "may be missing"}, {"d", "PEBS records: height shows how many"},
     };
     unsigned x = CAIRN_SVG_LEFT;
-    fputs("<g id=\"signs\">\n", p->to);
-    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
-        const unsigned size = signs[i].class[0] == 'd' ? 3 : 10;
-        if (size == 10) /* what lies in a lane lies upon that */
-            fprintf(p->to, "<rect class=\"l\" x=\"%u\" y=\"%u\" width=\"10\" height=\"10\"/>", x, p->y);
-        if (signs[i].class[0])
-            fprintf(p->to, "<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\"/>", signs[i].class, x, p->y,
-                    size, size == 3 ? 8 : size);
-        fprintf(p->to, "<text x=\"%u\" y=\"%u\">%s</text>\n", x + size + 4, p->y + 9, signs[i].text);
-        x += size + 24 + 13 * (unsigned)strlen(signs[i].text) / 2;
-    }
+    fputs("<g id=\"signs\" class=\"q\">\n", p->to);
+    for (size_t s = 0; s < sizeof(signs) / sizeof(signs[0]); s++)
+        for (uint32_t c = 0; c < p->o->log->cpus; c++)
+            if (cairn_filter_cpu(c) && occurs(&p->lanes->items[c], *signs[s].class)) {
+                draw_key(p, &x, signs[s].class, signs[s].text);
+                break;
+            }
     fputs("</g>\n", p->to);
 }
 
+/* The threads that ran longest, as many as a line has room for. The lanes name them, too. */
 static void draw_legend(const struct pen *p)
 {
     const struct cairn_svg_lanes *lanes = p->lanes;
-    const unsigned wide = (CAIRN_SVG_WIDTH - CAIRN_SVG_LEFT) / A_ROW;
     char class[8], thread[CAIRN_SHOWN], text[CAIRN_SHOWN + 16];
+    unsigned x = CAIRN_SVG_LEFT, i = 0;
     uint64_t rest = lanes->busy;
-    fputs("<g>\n", p->to);
-    for (unsigned i = 0; i <= lanes->coloured; i++) {
-        const uint64_t units = i < lanes->coloured ? lanes->threads[i].units : rest;
-        const unsigned x = CAIRN_SVG_LEFT + i % A_ROW * wide, y = p->y + i / A_ROW * LEGEND;
-        if (i < lanes->coloured)
-            cairn_show_thread(thread, p->o->log, lanes->threads[i].tid, CAIRN_SHOWN - 1);
-        else
-            snprintf(thread, sizeof(thread), "others");
-        rest -= units;
-        if (!units)
-            continue;
-        snprintf(text, sizeof(text), "%.1f %% %s", 100.0 * (double)units / (double)lanes->busy, thread);
-        fprintf(p->to, "<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"10\" height=\"10\"/>",
-                cairn_svg_class(class, i < lanes->coloured ? i : CAIRN_SVG_OTHERS), x, y);
-        cairn_svg_label(p->to, x + 10, y + 9, wide - 14, text);
-        putc('\n', p->to);
+    fputs("<g id=\"threads\" class=\"q\">\n", p->to);
+    for (; i < lanes->coloured && x < CAIRN_SVG_WIDTH - LAST; i++) {
+        cairn_show_thread(thread, p->o->log, lanes->threads[i].tid, NAME);
+        snprintf(text, sizeof(text), "%s %.0f %%", thread,
+                 100.0 * (double)lanes->threads[i].units / (double)lanes->busy);
+        draw_key(p, &x, cairn_svg_class(class, i), text);
+        rest -= lanes->threads[i].units;
+    }
+    if (rest) {
+        snprintf(text, sizeof(text), "others %.0f %%", 100.0 * (double)rest / (double)lanes->busy);
+        draw_key(p, &x, "o", text);
     }
     fputs("</g>\n", p->to);
-}
-
-static unsigned legend_rows(const struct cairn_svg_lanes *lanes)
-{
-    return (lanes->coloured + A_ROW) / A_ROW;
 }
 
 static uint32_t shown(const struct cairn_log *log)
@@ -358,8 +368,7 @@ static unsigned below(const struct cairn_log *log)
 
 unsigned cairn_svg_lanes_height(const struct cairn_svg_lanes *lanes, const struct cairn_output *o)
 {
-    return SCALE + shown(o->log) * LANE + below(o->log) + (legend_rows(lanes) + 1) * LEGEND +
-           LEGEND * (lanes->untimed != 0) + 6;
+    return SCALE + shown(o->log) * LANE + below(o->log) + 2 * LEGEND + LEGEND * (lanes->untimed != 0) + 6;
 }
 
 void cairn_svg_lanes_draw(const struct cairn_svg_lanes *lanes, const struct cairn_output *o, unsigned y)
@@ -374,12 +383,12 @@ void cairn_svg_lanes_draw(const struct cairn_svg_lanes *lanes, const struct cair
             p.y += LANE;
         }
     p.y += below(o->log) + 4;
-    draw_signs(&p);
-    p.y += LEGEND;
     draw_legend(&p);
+    p.y += LEGEND;
+    draw_signs(&p);
     if (lanes->untimed)
         fprintf(o->file, "<text x=\"%u\" y=\"%u\">%" PRIu64 " PEBS %s no time, so %s in no lane</text>\n",
-                CAIRN_SVG_LEFT, p.y + legend_rows(lanes) * LEGEND + 9, lanes->untimed,
+                CAIRN_SVG_LEFT, p.y + LEGEND + 9, lanes->untimed,
                 cairn_plural(lanes->untimed, "record has", "records have"),
                 cairn_plural(lanes->untimed, "it is", "they are"));
 }

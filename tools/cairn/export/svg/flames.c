@@ -44,7 +44,7 @@ static void measure(void *context, const char *stack, uint64_t records)
     *most = depth > *most ? depth : *most;
 }
 
-static unsigned rows(const struct cairn_stacks *stacks)
+unsigned cairn_svg_flames_rows(const struct cairn_stacks *stacks)
 {
     unsigned most = 0;
     cairn_stacks_walk(stacks, measure, &most);
@@ -53,14 +53,14 @@ static unsigned rows(const struct cairn_stacks *stacks)
 
 unsigned cairn_svg_flames_height(const struct cairn_stacks *stacks)
 {
-    return CAPTION + rows(stacks) * ROW;
+    return CAPTION + cairn_svg_flames_rows(stacks) * ROW;
 }
 
-static unsigned colour_of(const struct flames *f, const char *thread)
+unsigned cairn_svg_colour(const struct cairn_svg_lanes *threads, const struct cairn_output *o, const char *thread)
 {
     char shown[CAIRN_SHOWN];
-    for (unsigned i = 0; i < f->threads->coloured; i++)
-        if (strcmp(cairn_show_thread(shown, f->o->log, f->threads->threads[i].tid, CAIRN_SHOWN - 1), thread) == 0)
+    for (unsigned i = 0; i < threads->coloured; i++)
+        if (strcmp(cairn_show_thread(shown, o->log, threads->threads[i].tid, CAIRN_SHOWN - 1), thread) == 0)
             return i;
     return CAIRN_SVG_OTHERS;
 }
@@ -86,7 +86,7 @@ static void draw_frame(struct flames *f, unsigned depth)
             hash = (hash ^ (uint8_t)*p) * 16777619u;
         snprintf(class, sizeof(class), "f%u", hash % WARM);
     } else {
-        cairn_svg_class(class, colour_of(f, name));
+        cairn_svg_class(class, cairn_svg_colour(f->threads, f->o, name));
     }
     fprintf(to, "<g class=\"%s\" data-depth=\"%u\" data-records=\"%" PRIu64 "\"><title>", class, depth, records);
     cairn_svg_text(to, name);
@@ -126,18 +126,16 @@ void cairn_svg_flames_draw(const struct cairn_stacks *stacks, const struct cairn
                            const struct cairn_svg_lanes *threads, unsigned y)
 {
     struct flames f = {.o = o, .threads = threads, .stacks = stacks};
-    f.bottom = y + CAPTION + (rows(stacks) ? rows(stacks) - 1 : 0) * ROW;
+    f.bottom = y + CAPTION + (cairn_svg_flames_rows(stacks) - 1) * ROW;
     fputs("<g class=\"f\" id=\"flames\">\n<style>", o->file);
     for (unsigned i = 0; i < WARM; i++)
         fprintf(o->file, ".f%u{fill:hsl(%u,85%%,%u%%)}", i, 16 + 7 * i, 70 - i % 3 * 5);
     fputs("</style>\n", o->file);
-    if (stacks->records) {
-        cairn_stacks_walk(stacks, next_stack, &f);
-        while (f.depth)
-            draw_frame(&f, --f.depth);
-    }
-    fprintf(o->file, "</g>\n<text x=\"%u\" y=\"%u\">%s", CAIRN_SVG_MARGIN, y + CAPTION - 8,
-            stacks->records ? "PEBS records by thread, and above it by function" : "No PEBS records: no flame graph");
+    cairn_stacks_walk(stacks, next_stack, &f);
+    while (f.depth)
+        draw_frame(&f, --f.depth);
+    fprintf(o->file, "</g>\n<text x=\"%u\" y=\"%u\">PEBS records by thread, and above it by call", CAIRN_SVG_MARGIN,
+            y + CAPTION - 8);
     if (f.narrow)
         fprintf(o->file, "; %" PRIu64 " %s too narrow to draw", f.narrow,
                 cairn_plural(f.narrow, "frame is", "frames are"));

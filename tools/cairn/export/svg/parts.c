@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#define CHARACTER 7.1 /* pixels of one of font-size 12, on average, in a wide type */
-#define LINE      ((CAIRN_SVG_WIDTH - 2 * CAIRN_SVG_MARGIN) * 10 / 71) /* of these in a line of the whole width */
+#define LINE CAIRN_SVG_FITS(CAIRN_SVG_WIDTH - 2 * CAIRN_SVG_MARGIN) /* characters in a line of the whole width */
 
 void cairn_svg_text(FILE *to, const char *text)
 {
@@ -22,7 +21,7 @@ void cairn_svg_text(FILE *to, const char *text)
 
 void cairn_svg_label(FILE *to, double x, double y, double width, const char *text)
 {
-    const size_t fits = width > 6.0 ? (size_t)((width - 6.0) / CHARACTER) : 0;
+    const size_t fits = width > 6.0 ? (size_t)CAIRN_SVG_FITS(width - 6.0) : 0;
     if (fits < 3 && fits < strlen(text))
         return;
     fprintf(to, "<text x=\"%.1f\" y=\"%.1f\">", x + 3, y);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of writer.c's picture: a lane for each CPU, and a flame graph. The contents of a lane are added up by
- * columns of the picture, so the file does not grow with the trace. */
+/* The parts of writer.c's picture: a lane for each CPU, and the records by function: a bar for each, or where callers
+ * are known a flame graph. The contents of a lane are added up by columns of the picture, so the file does not grow
+ * with the trace. */
 #pragma once
 
 #include "tools/cairn/export/stacks.h"
@@ -13,6 +14,8 @@
 #define CAIRN_SVG_OTHERS  CAIRN_SVG_COLOURS
 
 /* ---- text (parts.c): markup is escaped, other characters than printable ASCII are replaced ----------------------- */
+
+#define CAIRN_SVG_FITS(width) ((width)*10 / 71) /* characters of font-size 12, in a wide type */
 
 void cairn_svg_text(FILE *to, const char *text);
 /* What fits into a width, with some room around it; nothing where that is too little to read. */
@@ -58,10 +61,20 @@ void cairn_svg_lanes_free(struct cairn_svg_lanes *lanes, const struct cairn_outp
 unsigned cairn_svg_lanes_height(const struct cairn_svg_lanes *lanes, const struct cairn_output *o);
 void cairn_svg_lanes_draw(const struct cairn_svg_lanes *lanes, const struct cairn_output *o, unsigned y);
 
-/* ---- the flame graph (flames.c) ---------------------------------------------------------------------------------- */
+/* ---- records by function ----------------------------------------------------------------------------------------- */
 
+/* The colour of a thread, by how it is shown. */
+unsigned cairn_svg_colour(const struct cairn_svg_lanes *threads, const struct cairn_output *o, const char *thread);
+
+/* flames.c: frames of the deepest stack, thread included. */
+unsigned cairn_svg_flames_rows(const struct cairn_stacks *stacks);
 /* How high it is, caption included. */
 unsigned cairn_svg_flames_height(const struct cairn_stacks *stacks);
 /* From `y` down. `threads`: their colours. */
 void cairn_svg_flames_draw(const struct cairn_stacks *stacks, const struct cairn_output *o,
                            const struct cairn_svg_lanes *threads, unsigned y);
+
+/* bars.c, likewise: for stacks of no more than thread and function. */
+unsigned cairn_svg_bars_height(const struct cairn_stacks *stacks);
+void cairn_svg_bars_draw(const struct cairn_stacks *stacks, const struct cairn_output *o,
+                         const struct cairn_svg_lanes *threads, unsigned y);

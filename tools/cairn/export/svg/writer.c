@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A picture that needs no other file: what ran on each CPU, where records were found, gaps where something is missing,
- * and a flame graph of the records. docs/how-to/export.md explains its parts. */
+ * and records by function, or a flame graph. docs/how-to/export.md explains its parts. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,14 +60,14 @@ static void style(FILE *to, const struct cairn_svg_lanes *lanes)
     char colour[8];
     fputs("<style>\n"
           "svg.cairn{color:#222;max-width:100%;height:auto}.g{fill:#fff}text{fill:currentColor}.d{fill:currentColor}\n"
-          ".l{fill:#8883}.a{stroke:#8886}text.w{fill:#c00}\n"
+          ".l{fill:#8883}.a{stroke:#8886}text.w{fill:#c00}text.q,.q text{fill:#5f6066}\n"
           ".o{fill:#a8a8a8}.m{fill:#e00;fill-opacity:.45}.y{fill:#e90;fill-opacity:.35}.u{fill:#888;fill-opacity:.35}\n"
-          "[class^=t] text,.o text,.f text{fill:#111}.f rect{stroke:#fff;stroke-width:.6}\n",
+          "[class^=t] text,.o text,.f text{fill:#111}:is(.f,.b) rect{stroke:#fff;stroke-width:.6}\n",
           to);
     for (unsigned dark = 0; dark < 2; dark++) {
         if (dark)
             fputs("\n@media(prefers-color-scheme:dark){svg.cairn{color:#ddd}.g{fill:#1b1b1f}text.w{fill:#f66}"
-                  ".f rect{stroke:#1b1b1f}\n",
+                  ":is(.f,.b) rect{stroke:#1b1b1f}text.q,.q text{fill:#a6a7ad}\n",
                   to);
         for (unsigned i = 0; i < lanes->coloured; i++)
             fprintf(to, ".t%u{fill:%s}", i, cairn_colour_text(colour, lanes->threads[i].colour, dark));
@@ -186,12 +186,13 @@ static int end(struct cairn_output *o)
     const unsigned wrong = ABOUT + CAIRN_SVG_LINE * cairn_svg_lines(NULL, 0, "", said);
     const unsigned top = wrong + CAIRN_SVG_LINE * tell_wrongs(o, NULL, 0) - 4;
     const unsigned flames = top + cairn_svg_lanes_height(&s->lanes, o);
-    head(o, flames + cairn_svg_flames_height(&s->stacks) + CAIRN_SVG_MARGIN);
+    const bool deep = cairn_svg_flames_rows(&s->stacks) > 2;
+    head(o, flames + (deep ? cairn_svg_flames_height : cairn_svg_bars_height)(&s->stacks) + CAIRN_SVG_MARGIN);
     cairn_svg_lines(o->file, ABOUT, "", said);
     free(said);
     tell_wrongs(o, o->file, wrong);
     cairn_svg_lanes_draw(&s->lanes, o, top);
-    cairn_svg_flames_draw(&s->stacks, o, &s->lanes, flames);
+    (deep ? cairn_svg_flames_draw : cairn_svg_bars_draw)(&s->stacks, o, &s->lanes, flames);
     fputs("</svg>\n", o->file);
     return 0;
 }
@@ -205,7 +206,7 @@ static void free_all(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_svg = {
     .name = "svg",
-    .summary = "picture: what ran on each CPU, where records were found, gaps, a flame graph",
+    .summary = "picture: what ran on each CPU, where records were found, gaps, functions",
     .state = sizeof(struct svg),
     .own = own,
     .begin = begin,
