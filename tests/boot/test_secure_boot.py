@@ -77,8 +77,9 @@ def test_refused(tmp_path, signed):
     if signed:
         signed_loader(build, *own_key(tmp_path, "stranger"))
     result = cb.boot(tmp_path / "log", "--secure-boot", "--smp", 1, "ds=off", build=build, environment=FIRMWARE)
-    verdict = "verdict  the firmware refuses the loader: Secure Boot is on, and no key that it knows has signed " \
-              "\\EFI\\BOOT\\BOOTX64.EFI: sign it (docs/reference/hardware.md, section 2) or turn Secure Boot off\n"
+    verdict = ("verdict  the firmware refuses the loader: Secure Boot is on, and \\EFI\\BOOT\\BOOTX64.EFI is not "
+               "signed with a key that it knows; sign it (docs/reference/hardware.md, section 2) or turn "
+               "Secure Boot off\n")
     assert result.status == cb.TROUBLE and verdict in result.output.replace("\n         ", " "), result.output
     assert "Cairn loader" not in result.console()
 

@@ -51,21 +51,21 @@ LOCK = "mount -t securityfs none /sys/kernel/security 2>/dev/null; echo {} >/sys
 REFUSALS = [  # commands, exit status, what is said
     ("echo nobody:x:65534:65534::/:/bin/sh >>/etc/passwd; su nobody -c '/bin/cairn-grab -- true'", 3,
      "only root may read the kernel's memory; run it with sudo"),
-    ("unshare -fp cairn-grab -- true", 3, "it is in a PID namespace, as containers are,"),
+    ("unshare -fp cairn-grab -- true", 3, "it runs in a PID namespace, such as a container's,"),
     (bare("/sys/kernel/btf", "-t tmpfs none"), 3,
      "/sys/kernel/btf/vmlinux does not exist; the kernel must be built with CONFIG_DEBUG_INFO_BTF"),
     (symbols("page_offset_base"), 3, "/proc/kallsyms has no cpu_hw_events, x86_pmu or __per_cpu_offset: the kernel"),
     (symbols(*READ), 3, "/proc/kallsyms has none of intel_pmu_drain_pebs_core,"),
     (symbols(*READ, "intel_pmu_drain_pebs_icl", options="--why"), 3, "/proc/kallsyms has no intel_pmu_enable_event,"),
-    (f"{HIDDEN}; cairn-grab -- true", 3, "the kernel hides its addresses: 'sysctl kernel.kptr_restrict=1' shows them"),
-    (unwritten("-- true"), 1, "no event used PEBS or BTS, so none.log is not written: -e EVENT has cairn grab"),
+    (f"{HIDDEN}; cairn-grab -- true", 3, "the kernel hides its addresses; run 'sysctl kernel.kptr_restrict=1',"),
+    (unwritten("-- true"), 1, "no event used PEBS or BTS, so none.log is not written; let cairn grab count an event"),
     (unwritten("-e instructions:u -c 1000000000 -- true"), 1, "no event occurred 1000000000 times (-c)"),
     # The command does not run. Linux' PMU of plain counters takes no samples.
     (f"{SHOWN}; cairn-grab -o none.log -e msr/event=0/ -- touch ran; said=$?; sleep 1; [ ! -e ran ] && (exit $said)",
      3, "msr/event=0/: Linux refuses the event: Invalid argument"),
     # The last, as nothing can undo it.
     (f"{SHOWN}; {LOCK.format('confidentiality')} cairn-grab -- true", 3,
-     "lockdown is 'confidentiality', which refuses to read the kernel's memory: boot with lockdown=integrity,"),
+     "lockdown is 'confidentiality', which forbids reading the kernel's memory; boot with lockdown=integrity,"),
 ]
 INTEGRITY = (f"{SHOWN}; {LOCK.format('integrity')} "
              "taskset 1 cairn-grab -o integrity.log -e instructions:u -c 10007 -- known 1")

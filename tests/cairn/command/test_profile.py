@@ -43,7 +43,7 @@ def test_files_without_names():
 def test_a_counter_without_pebs_has_no_records():
     log = session(["A:100:uk", "B:200:uk:plain", "C:300:uk:plain"], ["0 2 32"] * 2)
     assert profile(log)[0] == profile(log, "--counter", "0")[0] == profile(log, "--event", "A")[0] == 39
-    assert "added up" not in profile(log)[1] and "not told apart" not in profile(log)[1]
+    assert "added up" not in profile(log)[1] and "cannot be separated" not in profile(log)[1]
     assert [profile(log, "--counter", n)[0] for n in ("2", "32")] == [0, 0]
     assert "--event B: no PEBS counter of this log counts it; give one of: A\n" in refusal(log, "--event", "B")
 
