@@ -167,7 +167,7 @@ def test_steps_of_the_driver():
     parts = re.split(r"\*step = (\d+);", body("set_up"))
     steps = dict(zip(map(int, parts[1::2]), parts[2::2]))
     rows = {}
-    for n, text in re.findall(r"^\| (\d+) \| (.*?) \| .*\|$", document, re.M):
+    for n, text in re.findall(r"^\| (\d+)[ab]? \| (.*?) \| .*\|$", document, re.M):
         if "= 0" in text or "IA32" in text or "the area:" in text or "LVTPC" in text or "MSR_" in text:
             rows[int(n)] = rows.get(int(n), "") + text
     assert sorted(steps) == sorted(rows) == list(range(1, 10))

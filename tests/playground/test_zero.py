@@ -115,7 +115,7 @@ def test_whose_fault(page):
     page.run("document.activeElement.click()")
     said = page.run(TEXT.format("zero-question"))
     assert said.startswith("No: NOP does nothing. LODSQ loads")
-    assert "Interrupts say NOP with 100 % of their samples: each comes 3 instructions late." in said
+    assert "Interrupts say NOP with 100 % of their samples: each comes 3 instructions too late" in said
     assert said.endswith("PEBS says LODSQ with 100 %.")
     assert page.run("[...document.querySelectorAll('.guilty .mono')].map((each) => each.textContent)") == 2 * ["LODSQ"]
     page.run("zero.late(6)")

@@ -50,7 +50,7 @@ const zeroBuffer = {
                                               make("span", {}, `step ${record.tsc}`)] : []);
         });
         const bytes = pebs.machine.number("record_bytes");
-        this.about.textContent = `${times(stored.length, "record")} of ${bytes} bytes, each with the load's address`;
+        this.about.textContent = `${times(stored.length, "record")} of ${bytes} bytes, each names the load instruction`;
         this.threshold.classList.toggle("reached", pebs.interrupts > 0);
         for (const [name, run] of Object.entries({ interrupt, pebs })) {
             counts[name].textContent = run.interrupts;
@@ -59,7 +59,7 @@ const zeroBuffer = {
         }
         zero.say(pebs.interrupts
             ? "The threshold is reached, and only now comes an interrupt, to empty the buffer. It is late as all " +
-              "are, but the records already hold the address of each load."
+              "are, but the records already name each load instruction."
             : "The buffer fills, and the program runs on without an interrupt.");
     },
 };

@@ -4,8 +4,8 @@
 
 const zeroTexts = [
     ["Interrupts blame the wrong instruction. PEBS names the right one.",
-     "Which instruction of this loop loads from memory? Every few loads a sample is taken: by an interrupt, or by " +
-     "PEBS (processor event-based sampling).",
+     "A performance counter counts the loads of this loop. Every few loads a sample is taken: by an interrupt, or by " +
+     "Intel's PEBS (processor event-based sampling).",
      "Next: one record"],
     ["The processor writes the record itself.",
      "A load ends, and the processor puts these 64 bytes into memory. No interrupt comes, and no software runs.",

@@ -5,7 +5,7 @@
 const DOES = { MOV: "sets RBX", LODSQ: "loads", ADD: "adds 1", DEC: "subtracts 1", STOSQ: "stores",
                NOP: "does nothing", JMP: "jumps back" };
 const sideTexts = {
-    interrupt: ["A profiler that uses interrupts", "where the program was when the interrupt came"],
+    interrupt: ["A profiler that uses interrupts", "where the program was by the time the interrupt came"],
     pebs: ["PEBS", "which instruction the processor recorded"],
 };
 
@@ -91,7 +91,7 @@ const zeroPicture = {
         for (const run of [interrupt, pebs])
             if (!run.samples.length)
                 run.toSample();
-        const guilty = pebs.guilty, name = mnemonic(pebs, guilty);
+        const guilty = pebs.guilty, name = mnemonic(pebs, guilty), next = mnemonic(pebs, guilty + 1);
         const says = (run) => `${mnemonic(run, run.blamed)} with ` +
             percent(run.samplesOf(run.blamed), run.samples.length);
         this.guilty = guilty;
@@ -99,7 +99,8 @@ const zeroPicture = {
         by("zero-question").replaceChildren(make("p", { role: "status" }, make("b", {}, chosen === guilty ? "Yes. "
             : `No: ${mnemonic(pebs, chosen)} ${DOES[mnemonic(pebs, chosen)]}. `),
             `${name} loads, and nothing else in the loop does. Interrupts say ${says(interrupt)} of their samples: ` +
-            `each comes ${times(zero.lateness, "instruction")} late. PEBS says ${says(pebs)}.`));
+            `each comes ${times(zero.lateness, "instruction")} too late (on time would be ${next}, the next one), ` +
+            `because the processor runs on until the interrupt is taken. PEBS says ${says(pebs)}.`));
         by("zero-question").hidden = false;
         by("zero-say").hidden = true;
         by("zero-ask").focus();
