@@ -67,6 +67,42 @@ def test_monitor():
                 at = transcript.index(line, at) + 1
 
 
+ORDER = ["playground", "01-first-record", "hello", "first-trace", "monitor"]
+
+
+def order(text):
+    """The names of ORDER, by where the text first links them or names their page."""
+    found = {name: re.search(rf'[("][\w./-]*{name}[\w/]*\.(?:md|html)|{name}/(?:README\.md|index\.html)', text)
+             for name in ORDER}
+    return sorted((name for name in ORDER if found[name]), key=lambda name: found[name].start())
+
+
+@pytest.mark.parametrize("name,begin", [("README.md", "1. **Learn.**"), ("docs/README.md", "## Learn"),
+                                        ("labs/README.md", ""), ("tools/site/doors.html", "door-learn"),
+                                        ("tools/site/site.py", "LEARN = ")])
+def test_one_order(name, begin):
+    """All pages that say what to begin with say the same."""
+    text = (cb.ROOT / name).read_text(encoding="utf-8")
+    assert order(text[text.index(begin):]) == ORDER
+
+
+def test_order_of_the_evening():
+    text = (cb.ROOT / "docs" / "learn" / "evening.md").read_text(encoding="utf-8")
+    assert [name for name in order(text) if name != "first-trace"] == ["01-first-record", "hello", "monitor"]
+    assert text.index("playground") < text.index("01-first-record")
+
+
+def test_minutes():
+    """labs/README.md says how long each lab takes; the lab's page says so, too, in words or in minutes."""
+    table = dict(re.findall(r"^\| \[(\d\d)-.*\| (\d+)[^|]*\|$", (cb.ROOT / "labs/README.md").read_text("utf-8"), re.M))
+    pages = {path.parent.name[:2]: path.read_text("utf-8").split("##")[0] for path in cb.ROOT.glob("labs/*/README.md")}
+    assert set(table) == {"00", *pages}
+    for lab, page in pages.items():
+        [said] = re.findall(r"Allow (.*?)\.\s", page, re.S)
+        numbers = [int(number) for number in re.findall(r"\d+", said)] or [{"two hours": 120}[said]]
+        assert sum(numbers) == int(table[lab]), (lab, said)
+
+
 def anchors(page):
     """Of a page's headings, as GitHub makes them."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)

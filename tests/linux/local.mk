@@ -19,3 +19,9 @@ test-linux test-ci test-all $(if $(T),test): $(B)/linux-sharing $(B)/linux-chase
 
 # cairn-grab runs in the guest.
 test-linux test-ci test-all $(if $(T),test): $(B)/cairn-grab
+
+# Reads the registers that perf has set.
+$(B)/linux-msrs: $(B)/host/tests/linux/msrs.o
+	$(call say,LINK)
+	$(Q)$(CC) -static -o $@ $^
+test-linux test-ci test-all $(if $(T),test): $(B)/linux-msrs

@@ -34,6 +34,9 @@ MOST = 400  # lines of an output that a page gets
 ABOUT = {"README.md": "about.md"}  # pages with another name on the site: index.html is the home page
 PLAYGROUND = "build/playground.html"  # where pages name it, the site has a link to it
 DOORS = "<!-- doors -->"
+# In the order in which all pages name them (tests/docs).
+LEARN = ["docs/learn/playground.md", "labs/01-first-record/README.md", "docs/learn/hello.md",
+         "docs/learn/first-trace.md", "docs/learn/monitor.md", "docs/learn/evening.md"]
 # For navigation and search; add_home puts the page itself in its place.
 HOME = """# Why PEBS
 
@@ -55,9 +58,10 @@ def pages():
         return [(tab, None, path) for path in [*order, *(path for path in found if path not in order)]]
 
     result = [("Cairn", "What Cairn is", "README.md"), ("Cairn", "All documents", "docs/README.md"),
-              *group("Learn", "docs/learn", ("playground", "hello", "first-trace"))]
-    result += [("Labs", "The course", "labs/README.md")]
-    result += [("Labs", None, path.relative_to(ROOT).as_posix()) for path in sorted(ROOT.glob("labs/*/README.md"))]
+              *(("Learn", None, path) for path in LEARN), ("Learn", "The course", "labs/README.md")]
+    labs = [path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("labs/*/README.md"))]
+    result += [("Learn", None, path) for path in labs if path not in LEARN]
+    result += [page for page in group("Learn", "docs/learn") if page[2] not in LEARN]
     result += [*group("How to", "docs/how-to", ("cairn",)), *group("Explain", "docs/explain", ("ds", "reading")),
                *group("Reference", "docs/reference"), *group("Reference", "docs/silicon")]
     return [*result, ("Gallery", "Gallery", "gallery.md"), ("Gallery", "Samples", "samples/README.md"),
