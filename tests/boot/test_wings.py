@@ -58,7 +58,7 @@ def refused(kernel, word):
 
 
 HW = pytest.param([], "ds=hw", marks=pytest.mark.skipif(not cb.QEMU_11.exists(), reason="run 'make deps-ds'"))
-UNTOLD = "cannot be known here: there is no truth"
+UNTOLD = "cannot be known here: this log has no truth"
 
 
 @pytest.mark.parametrize("wings, option", [

@@ -8,6 +8,7 @@
 
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/base/nearest.h"
+#include "tools/cairn/command/arguments.h"
 #include "tools/cairn/command/command.h"
 
 static void usage(FILE *to)
@@ -64,6 +65,7 @@ int main(int argc, char **argv)
     mallopt(M_MMAP_THRESHOLD, 128 << 10); /* or glibc raises it, and large blocks stay after free */
 #endif
     setlocale(LC_CTYPE, ""); /* whether a terminal shows UTF-8: cut.h */
+    cairn_arguments_all = cairn_commands;
     if (argc < 2) {
         usage(stderr);
         return CAIRN_USAGE;

@@ -15,6 +15,8 @@
 
 #define OPTIONS_MAX 24
 
+const struct cairn_command *const *cairn_arguments_all;
+
 static int help(const struct cairn_command *c)
 {
     int width = 0;
@@ -96,9 +98,9 @@ static void refused(const struct cairn_command *c, const char *given)
     char text[128];
     int n = 0;
     const bool other = strncmp(given, "--", 2) == 0 && !has_option(c, name);
-    for (unsigned i = 0; other && cairn_commands[i]; i++)
-        if (has_option(cairn_commands[i], name))
-            n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%s", n ? ", " : "", cairn_commands[i]->name);
+    for (const struct cairn_command *const *o = cairn_arguments_all; other && o && *o; o++)
+        if (has_option(*o, name))
+            n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%s", n ? ", " : "", (*o)->name);
     if (n)
         cairn_error("leave it out: only these commands have --%.*s: %s", CAIRN_SLICE(name), text);
     cairn_usage_line(c);
