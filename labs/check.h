@@ -38,6 +38,10 @@ uint64_t lab_model_fault(void);
 /* How many interrupts LAB_PMI_VECTOR have come since the beginning, and the address that the last one interrupted. */
 uint32_t lab_pmis(void);
 uint64_t lab_pmi_address(void);
+/* Whether the last write by lab_wrmsr that raised #GP was of this register; then *value is what was written. */
+bool lab_refused(uint32_t msr, uint64_t *value);
+/* Whether a handler has ever unmasked LVTPC while OvfBuf of IA32_PERF_GLOBAL_STATUS was set. */
+bool lab_unmasked_early(void);
 /* Whether programs of lab_run_user run with interrupts on, as they do at first. With false they wait until the program
  * has ended, and come before lab_run_user returns. */
 void lab_user_interrupts(bool on);

@@ -6,6 +6,7 @@
 #include "labs/check.h"
 
 #include "check_delivered.h"
+#include "labs/machine/fence.h"
 
 #define CALLS 600u
 
@@ -31,7 +32,7 @@ static void check_area(const struct sampling *s)
     const uint64_t begin = (uintptr_t)s->buffer, end = begin + s->records * s->record_bytes;
     const long threshold = (long)(a->pebs_interrupt_threshold - begin);
     if (msr(IA32_DS_AREA) != (uintptr_t)a || a->pebs_buffer_base != begin || a->pebs_index != begin ||
-        a->pebs_absolute_maximum < end || a->pebs_absolute_maximum >= end + s->record_bytes)
+        a->pebs_absolute_maximum <= end || a->pebs_absolute_maximum >= end + s->record_bytes)
         lab_fail("area", "Set up IA32_DS_AREA, base, index and absolute maximum as in lab 1.", DS_SECTION,
                  "IA32_DS_AREA is 0x%lx, base 0x%lx, index 0x%lx, maximum 0x%lx; the area is at 0x%lx, the buffer "
                  "0x%lx to 0x%lx",
@@ -53,9 +54,21 @@ static void check_area(const struct sampling *s)
                  s->records);
 }
 
+/* A counter that runs moves the index and its own value: everything else would look wrong, too. */
+static void check_counters_off(void)
+{
+    const uint64_t global = msr(IA32_PERF_GLOBAL_CTRL);
+    if (global)
+        lab_fail("global",
+                 "The check turns the counters on when a program begins, and off when it ends. Leave "
+                 "IA32_PERF_GLOBAL_CTRL at 0: otherwise a counter counts your own code, too.",
+                 PEBS_SECTION, "IA32_PERF_GLOBAL_CTRL is 0x%lx after lab_start; expected 0", (unsigned long)global);
+}
+
 static void check_registers(const struct sampling *s)
 {
     const uint64_t select = msr(IA32_PERFEVTSEL0 + s->counter), enable = msr(IA32_PEBS_ENABLE);
+    const uint64_t spare = msr(IA32_PERFEVTSEL0 + s->spare);
     if ((select & 0xFFFF) != s->event || !(select & IA32_PERFEVTSEL_EN) || !(select & IA32_PERFEVTSEL_USR) ||
         select & IA32_PERFEVTSEL_OS)
         lab_fail("ring",
@@ -63,6 +76,13 @@ static void check_registers(const struct sampling *s)
                  "SDM vol. 3B, \"Architectural Performance Monitoring\"",
                  "IA32_PERFEVTSEL%u is 0x%lx; expected event 0x%lx, with USR and EN and without OS", s->counter,
                  (unsigned long)select, (unsigned long)s->event);
+    if (spare & IA32_PERFEVTSEL_EN && spare & IA32_PERFEVTSEL_OS)
+        lab_fail("spare",
+                 "With OS the spare counter counts the kernel's events on the way to the program and back, too. No "
+                 "record is due for those.",
+                 "SDM vol. 3B, \"Architectural Performance Monitoring\"",
+                 "IA32_PERFEVTSEL%u, of the spare counter, is 0x%lx: OS (bit 17) is set", s->spare,
+                 (unsigned long)spare);
     if (select & IA32_PERFEVTSEL_INT)
         lab_fail("int",
                  "INT asks for an interrupt at each overflow. The interrupt at the threshold needs no bit: only "
@@ -96,6 +116,27 @@ static void check_stopped(const struct sampling *s)
                  LVT_SECTION, "LVTPC is 0x%x after lab_stop", lab_lvtpc_read());
 }
 
+static void check_acknowledged(void)
+{
+    const uint64_t status = msr(IA32_PERF_GLOBAL_STATUS);
+    uint64_t value;
+    if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF && lab_refused(IA32_PERF_GLOBAL_OVF_CTRL, &value))
+        lab_fail("acknowledge",
+                 "A write that sets a reserved bit raises #GP and changes nothing. Write OvfBuf, bit 62, alone: each "
+                 "bit that is 1 clears the same bit of IA32_PERF_GLOBAL_STATUS.",
+                 ISR_SECTION, "lab_wrmsr of 0x%lx to IA32_PERF_GLOBAL_OVF_CTRL has raised #GP", (unsigned long)value);
+    if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF)
+        lab_fail("acknowledge",
+                 "IA32_PERF_GLOBAL_STATUS says why the interrupt came: bit 62, OvfBuf. The handler clears it through "
+                 "IA32_PERF_GLOBAL_OVF_CTRL.",
+                 ISR_SECTION, "IA32_PERF_GLOBAL_STATUS is 0x%lx after the handler", (unsigned long)status);
+    if (lab_unmasked_early())
+        lab_fail("order",
+                 "Clear OvfBuf first, then the mask bit of LVTPC. The other way round, the next interrupt may be "
+                 "raised while OvfBuf of this one is still set, and nobody can tell the two apart.",
+                 ISR_SECTION, "LVTPC was unmasked in the handler while OvfBuf was set");
+}
+
 /* What is wrong after a run that had interrupts. `before`: interrupts before it. */
 static void check_run(const struct sampling *s, uint32_t before)
 {
@@ -108,17 +149,13 @@ static void check_run(const struct sampling *s, uint32_t before)
                  "When the processor takes the interrupt, it masks LVTPC. Until somebody clears that bit, no other "
                  "one comes.",
                  LVT_SECTION, "LVTPC is 0x%x after %u interrupt%s", lab_lvtpc_read(), pmis, pmis == 1 ? "" : "s");
+    if (pmis)
+        check_acknowledged();
     if (pmis && used >= room)
         lab_fail("rewind",
                  "After the records are delivered, the index goes back to the base. The processor never does that.",
                  ISR_SECTION, "%lu records are in the buffer after %u interrupts; the threshold is at %u",
                  (unsigned long)used, pmis, room);
-    if (pmis && msr(IA32_PERF_GLOBAL_STATUS) & IA32_PERF_GLOBAL_STATUS_OVF_BUF)
-        lab_fail("acknowledge",
-                 "IA32_PERF_GLOBAL_STATUS says why the interrupt came: bit 62, OvfBuf. The handler clears it through "
-                 "IA32_PERF_GLOBAL_OVF_CTRL.",
-                 ISR_SECTION, "IA32_PERF_GLOBAL_STATUS is 0x%lx after the handler",
-                 (unsigned long)msr(IA32_PERF_GLOBAL_STATUS));
 }
 
 static void run(const struct sampling *s, bool interrupts)
@@ -163,6 +200,7 @@ static void check_session(struct sampling *s)
     if (lab_start(s) != 0)
         lab_fail("gp", "WRMSR raises #GP where a register does not exist, or a reserved bit is set.", PEBS_SECTION,
                  "lab_start returns an error");
+    check_counters_off();
     check_area(s);
     check_registers(s);
 
@@ -170,9 +208,11 @@ static void check_session(struct sampling *s)
     const uint32_t first = lab_delivered();
     const uint64_t left = (s->area->pebs_index - (uintptr_t)s->buffer) / s->record_bytes;
     if (first + left != CALLS / (s->period + 1))
-        lab_fail("lost", "With interrupts on, no record may be lost, whatever the period.", ISR_SECTION,
-                 "%u records were delivered and %lu are in the buffer; expected %lu", first, (unsigned long)left,
-                 (unsigned long)(CALLS / (s->period + 1)));
+        lab_fail("lost",
+                 "With interrupts on, no record may be lost, whatever the period. How many records lie between base "
+                 "and index follows from the size of one: s->record_bytes, which is not the same on each processor.",
+                 ISR_SECTION, "%u records of %u bytes were delivered and %lu are in the buffer; expected %lu", first,
+                 s->record_bytes, (unsigned long)left, (unsigned long)(CALLS / (s->period + 1)));
     run(s, false);
     run(s, true);
     const uint32_t undelivered = (uint32_t)((s->area->pebs_index - (uintptr_t)s->buffer) / s->record_bytes);
@@ -185,6 +225,7 @@ static void check_session(struct sampling *s)
                  lab_delivered() - before);
     check_loss(told, records);
     check_stopped(s);
+    lab_check_fences();
     if (lab_is_model() && lab_model_dropped() - dropped != told)
         lab_fail("model", "The check and the model do not agree: please report this.", DS_SECTION,
                  "the model has dropped %lu records; lab_stop says %lu", (unsigned long)(lab_model_dropped() - dropped),
@@ -205,10 +246,8 @@ void lab_check(void)
                          .spare = 1 + (lab_seed() + 1) % 3,
                          .width = cpuid_0ah_eax_gp_width(leaf[0]),
                          .record_bytes = ds_pebs_fixed_size(format)};
-    s.area = lab_memory(sizeof *s.area);
-    s.buffer = lab_memory((most + 1) * s.record_bytes);
-    if (!s.area || !s.buffer)
-        lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for the buffer");
+    s.area = lab_fenced(sizeof *s.area);
+    s.buffer = lab_fenced((most + 1) * s.record_bytes);
     for (unsigned i = 0; i < sizeof periods / sizeof periods[0]; i++) {
         s.period = periods[i];
         s.records = 3;

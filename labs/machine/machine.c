@@ -20,6 +20,11 @@ _Static_assert(LAB_PMI_VECTOR == ARCH_VECTOR_PMI, "what the model's PMI and LVTP
 
 static const struct ds_machine *machine;
 static uint64_t unmapped; /* where the model looked for DS memory */
+static struct {           /* the last write of a register that was refused */
+    uint32_t msr;
+    uint64_t value;
+} refused;
+static volatile bool in_handler, unmasked_early;
 static void (*pmi_handler)(const struct arch_trap_frame *frame);
 static struct { /* what the check is told of them */
     volatile uint32_t count;
@@ -56,8 +61,10 @@ static void pmi(struct arch_trap_frame *frame)
 {
     pmis.count++;
     pmis.address = frame->rip;
+    in_handler = true;
     if (pmi_handler)
         pmi_handler(frame);
+    in_handler = false;
 }
 
 int lab_machine_init(char *error, size_t size)
@@ -108,6 +115,17 @@ uint64_t lab_pmi_address(void)
     return pmis.address;
 }
 
+bool lab_refused(uint32_t msr, uint64_t *value)
+{
+    *value = refused.value;
+    return refused.msr == msr;
+}
+
+bool lab_unmasked_early(void)
+{
+    return unmasked_early;
+}
+
 uint64_t lab_seed(void)
 {
     return kopt.seed;
@@ -122,7 +140,12 @@ int lab_rdmsr(uint32_t msr, uint64_t *value)
 
 int lab_wrmsr(uint32_t msr, uint64_t value)
 {
-    return machine->wrmsr(machine->context, msr, value);
+    const int e = machine->wrmsr(machine->context, msr, value);
+    if (e) {
+        refused.msr = msr;
+        refused.value = value;
+    }
+    return e;
 }
 
 void lab_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
@@ -142,6 +165,10 @@ uint32_t lab_lvtpc_read(void)
 
 void lab_lvtpc_write(uint32_t value)
 {
+    uint64_t status = 0;
+    if (in_handler && !(value & LVTPC_MASKED) && lab_rdmsr(IA32_PERF_GLOBAL_STATUS, &status) == 0 &&
+        status & IA32_PERF_GLOBAL_STATUS_OVF_BUF)
+        unmasked_early = true;
     machine->lvtpc_write(machine->context, value);
 }
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* A wrong solution of lab 3; hint: order. LVTPC is unmasked before OvfBuf is cleared. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
+#define lab_start right_start
+#include "labs/03-buffer-and-threshold/solution.c"
+#undef lab_start
+
+static void wrong_on_pmi(const struct arch_trap_frame *frame)
+{
+    (void)frame, (void)on_pmi;
+    drain();
+    lab_lvtpc_write(LAB_PMI_VECTOR);
+    (void)lab_wrmsr(IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF);
+}
+
+int lab_start(const struct sampling *s)
+{
+    const int e = right_start(s);
+    lab_on_pmi(wrong_on_pmi);
+    return e;
+}
