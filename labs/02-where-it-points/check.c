@@ -154,8 +154,9 @@ static void check_before(void)
             lab_fail("several",
                      "The program comes to this instruction from more than one, or it begins there. Then RIP does not "
                      "tell which instruction the record is of. Say so: return 0, and do not guess.",
-                     PEBS_SECTION, "lab_before says offset %ld for RIP at offset %ld; expected 0", offset(given),
-                     offset(rip));
+                     PEBS_SECTION,
+                     "lab_before says 0x%lx, offset %ld of the program, for RIP at offset %ld; expected no address: 0",
+                     (unsigned long)given, offset(given), offset(rip));
         if (given != right)
             lab_fail("before",
                      "What was executed before an instruction is not what lies before it in memory: a call, a return "
@@ -233,6 +234,7 @@ static void check_pmi_stopped(void)
 /* Returns the address; 0: none, as it should be. */
 static uint64_t check_pmi(uint64_t period)
 {
+    static uint64_t earlier;     /* the address of the run before */
     const uint64_t event = 0xC0; /* INST_RETIRED.ANY_P */
     const uint32_t before = lab_pmis();
     if (lab_pmi_start(PMI_COUNTER, event, period) != 0)
@@ -247,6 +249,12 @@ static uint64_t check_pmi(uint64_t period)
         lab_fail("stale", "No interrupt has come in this run, so there is no address. An earlier run left it.",
                  COUNT_SECTION, "lab_pmi_stop says 0x%lx with period %lu; expected 0", (unsigned long)given,
                  (unsigned long)period);
+    if (given != right && given && given == earlier)
+        lab_fail("stale",
+                 "An interrupt has come in this run, and the address is that of an earlier one. Your handler has to "
+                 "keep frame->rip each time.",
+                 COUNT_SECTION, "lab_pmi_stop says 0x%lx with period %lu, as in the run before; expected 0x%lx",
+                 (unsigned long)given, (unsigned long)period, (unsigned long)right);
     if (given != right)
         lab_fail("pmi",
                  "Give your handler to lab_on_pmi. It gets the frame of the interrupt: frame->rip is where the "
@@ -255,6 +263,7 @@ static uint64_t check_pmi(uint64_t period)
                  "lab_pmi_stop says 0x%lx with period %lu; the interrupt came at 0x%lx, offset %ld",
                  (unsigned long)given, (unsigned long)period, (unsigned long)right, offset(right));
     check_pmi_stopped();
+    earlier = given;
     return given;
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "labs/machine/sample.h"
 
+#include "kernel/lib/string.h"
 #include "labs/check.h"
 
-#define NEVER DS_BIT(47) /* as a reset value: no second record */
+#define NEVER        DS_BIT(47) /* as a reset value: no second record */
+#define BUFFER_BYTES (2 * DS_PEBS_RECORD_MAX_4)
+#define UNWRITTEN    0xA5 /* what lies behind a record is not 0: nobody is right by chance */
 
 static struct ds_area_a0 *area;
 static uint8_t *buffer;
@@ -19,10 +22,11 @@ static void fill_area(unsigned counter)
 {
     if (!buffer) {
         area = lab_memory(sizeof *area);
-        buffer = lab_memory(2 * DS_PEBS_RECORD_MAX_4);
+        buffer = lab_memory(BUFFER_BYTES);
     }
     if (!area || !buffer)
         lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for the buffer");
+    memset(buffer, UNWRITTEN, BUFFER_BYTES);
     *area = (struct ds_area_a0){.pebs_buffer_base = (uintptr_t)buffer,
                                 .pebs_index = (uintptr_t)buffer,
                                 .pebs_absolute_maximum = (uintptr_t)buffer + DS_PEBS_RECORD_MAX_4 + 1,
