@@ -82,5 +82,5 @@ uint64_t lab_user_address(const void *in_program);
 
 /* ---- a log */
 
-/* Prints a line. */
+/* Prints a line, after "| ". */
 void lab_log(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -16,7 +16,7 @@ CODE := $(LAB)/$(if $(SOLUTION),solution.c,lab.c)
 OUT  := $(B)/lab/$(notdir $(LAB))/$(basename $(notdir $(CODE)))
 DS   := soft
 LAB_CHECK := $(wildcard $(LAB)/check.c)
-ifneq ($(filter lab,$(MAKECMDGOALS)),)
+ifneq ($(filter lab lab-program,$(MAKECMDGOALS)),)
 $(if $(wildcard $(LAB)/lab.c),,$(error make lab N=...: which lab? There are $(LABS)))
 $(if $(wildcard $(CODE)),,$(error CODE=$(CODE): there is no such file))
 endif
@@ -28,19 +28,21 @@ LAB_KERNEL_O   = $(filter-out $(B)/kernel/kernel/run.o,$(KERNEL_O)) $(LAB_MACHIN
                  $(patsubst %,$(B)/kernel/%.o,$(basename $(wildcard $(LAB)/check*.c)) \
                    $(addsuffix .asm,$(basename $(wildcard $(LAB)/*.asm $(LAB)/ring3/*.asm))))
 $(OUT)/code.objects: OBJECTS = $(CODE)
-$(OUT)/kernel/code.o: $(CODE) $(OUT)/code.objects $(B)/flags
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -Werror,$(KCFLAGS)) -I$(LAB) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+# Compiles the student's file: for what, the compiler's flags.
+compile_student = $(Q)mkdir -p $(@D) && OBJCOPY=$(OBJCOPY) labs/fence.py $(1) $(LAB) $(CODE) $@ \
+                    $(CC) $(filter-out -Werror,$(2)) -U_FORTIFY_SOURCE -I$(LAB)
+$(OUT)/kernel/code.o: $(CODE) $(OUT)/code.objects $(B)/flags labs/fence.py labs/lab.h $(LAB)/task.h
+	$(call compile_student,kernel,$(KCFLAGS))
 $(OUT)/kernel.elf: $(LAB_KERNEL_O) $(OUT)/kernel/code.o arch/kernel.ld
 	$(call link_kernel,$@,$(filter %.o,$^))
-$(OUT)/host/code.o: $(CODE) $(OUT)/code.objects $(B)/flags
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -Werror,$(HCFLAGS)) $(SAN) -I$(LAB) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+$(OUT)/host/code.o: $(CODE) $(OUT)/code.objects $(B)/flags labs/fence.py $(LAB)/task.h
+	$(call compile_student,host,$(HCFLAGS) $(SAN))
 $(OUT)/check: $(patsubst %.c,$(B)/host/%.o,$(wildcard $(LAB)/host*.c labs/host/*.c)) $(OUT)/host/code.o \
               $(B)/host/libcairn.a $(B)/host/libshared.a
 	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CAIRN_LIBS)
-lab: $(if $(LAB_CHECK),$(OUT)/kernel.elf,$(B)/kernel.elf $(OUT)/check) loader $(B)/cairn $(B)/cairn-options \
-     $(if $(filter hw,$(DS)),$(B)/qemu-ds.so)
+lab-program: $(if $(LAB_CHECK),$(OUT)/kernel.elf,$(B)/kernel.elf $(OUT)/check) loader $(B)/cairn \
+             $(B)/cairn-options $(if $(filter soft,$(DS)),,$(B)/qemu-ds.so)
+lab: lab-program
 	@rm -f $(if $(LAB_CHECK),,$(OUT)/kernel.elf)
 	@labs/run.sh $(LAB) $(OUT) $(B) $(DS)
 # What all labs share, and their checks: tests run several labs at a time.
@@ -51,4 +53,4 @@ labs: $(LAB_MACHINE_O) $(call lab_o,kernel,labs/[01]*-*/check*.c) \
 test-products: labs
 # What a lab builds beside this.
 -include $(if $(LAB),$(wildcard $(LAB)/local.mk))
-.PHONY: hello lab labs
+.PHONY: hello lab lab-program labs

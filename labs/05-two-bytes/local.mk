@@ -5,4 +5,4 @@ $(B)/host/labs/05-two-bytes/score.o: FLAGS_host += -Itests/bench
 $(OUT)/score: $(B)/host/labs/05-two-bytes/score.o $(OUT)/kernel/code.o \
               $(patsubst %,$(B)/kernel/%.o,trace/ccswap kernel/lib/string)
 	$(Q)$(CC) -no-pie -o $@ $^
-lab: $(OUT)/score
+lab-program: $(OUT)/score
