@@ -5,8 +5,8 @@
 # boot: the processor to be (option ds.preset, or the plugin's preset), then options of run-qemu.sh and of the kernel.
 # OUT/kernel.elf is the kernel, and OUT keeps the logs. If it is not there, BUILD's own kernel boots, and OUT/check, a
 # program, judges the logs; they stay in BUILD/lab/LAB/boots, and serve again until the kernel or the boot changes. What
-# a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead of the terminal. Exit status: 0 passed, 1
-# not passed, 3 the machine did not start.
+# a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead of the terminal. With LAB_SANDBOX=1 the
+# programs on the host run in labs/sandbox.sh. Exit status: 0 passed, 1 not passed, 3 the machine did not start.
 set -u
 
 lab=$1 out=$2 build=$3 ds=$4
@@ -102,7 +102,9 @@ while read -r processor options && [ $status = 0 ]; do
     fi
 done < <(grep -v '^#' "$lab/boots")
 if [ $status = 0 ] && [ -z "$kernel" ]; then
-    timeout "$LIMIT" "$out/check" "${logs[@]}" 2>&1 | keep_files | show
+    sandbox=()
+    [ -z "${LAB_SANDBOX-}" ] || sandbox=("$here/labs/sandbox.sh" "$out/check" "${logs[@]}" --)
+    timeout "$LIMIT" ${sandbox[@]+"${sandbox[@]}"} "$out/check" "${logs[@]}" 2>&1 | keep_files | show
     status=${PIPESTATUS[0]}
     case $status in
     0 | 1 | 3) ;;

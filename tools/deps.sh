@@ -99,6 +99,7 @@ on_path zbarimg            zbar-tools      zbar                  zbar           
 on_path groff              groff-base      groff-base            groff           groff            groff
 on_path zsh                zsh             zsh                   zsh             zsh              zsh
 on_path fish               fish            fish                  fish            fish             fish
+on_path bwrap              bubblewrap      bubblewrap            bubblewrap      bubblewrap       -
 on_path valgrind           valgrind        valgrind              valgrind        valgrind         -
 browser_there  chromium-headless-shell chromium-headless     chromium        chromium         -
 on_path sbsign             sbsigntool      sbsigntools           sbsigntools     sbsigntools      -

@@ -6,10 +6,12 @@
 set -eu
 out=$1
 switches=200000
+sandbox=${LAB_SANDBOX:+"$(dirname "$0")/../sandbox.sh $out/score --"} # as in labs/run.sh
 
 # count yours|cairn FUNCTION: instructions a switch, everything that FUNCTION calls included
 count() {
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no --toggle-collect="$2" \
+    # shellcheck disable=SC2086 # words
+    $sandbox valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no --toggle-collect="$2" \
         "$out/score" "$1" $switches >"$out/score.txt" 2>&1 || { cat "$out/score.txt" >&2; exit 1; }
     awk -v n=$switches '/Collected *:/ { printf "%.1f", $NF / n }' "$out/score.txt"
 }
