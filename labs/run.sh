@@ -14,8 +14,14 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly LIMIT=${LAB_TIMEOUT:-120} # seconds a boot may take
 logs=()
 
-show() { # hints are long lines
-    fold -s -w 79 | sed 's/ *$//'
+show() { # hints are long lines; each piece of what the student's code prints has its mark
+    awk '{ mark = /^\| / ? "| " : ""
+           while (length($0) > 79) {
+               n = match(substr($0, 1, 79), /.* /) && RLENGTH > 2 ? RLENGTH : 79
+               piece = substr($0, 1, n); $0 = mark substr($0, n + 1)
+               sub(/ *$/, "", piece); print piece
+           }
+           sub(/ *$/, ""); print }'
 }
 
 # Pictures of the lab: from its output into files of OUT. A name has no folder.
