@@ -77,7 +77,8 @@ def test_a_broken_link_is_found(site):
 
 
 def test_nothing_is_loaded_from_elsewhere(site):
-    assert not [target for page in site.values() for target in page.loads if not local(target)]
+    assert not [target for page in site.values() for target in page.loads
+                if not local(target) and not target.startswith("data:")]
 
 
 def test_all_documents_are_there(site):
@@ -117,6 +118,7 @@ def test_links_read_as_titles(site):
     """And not as names of pages; the icon is the project's own."""
     texts = [text for path in site for text in re.findall(r"<a [^>]*>([^<]*)</a>", path.read_text(encoding="utf-8"))]
     assert "Architectural PEBS" in texts and not [text for text in texts if text.endswith(".md")]
+    assert any(load.startswith("data:image/svg+xml;") for load in site[SITE / "index.html"].loads)
     assert all([load.rsplit("/", 1)[-1] for load in page.loads].count("icon.svg") >= 2  # of the tab, and the logo
                for page in site.values() if page.logos)
 

@@ -11,6 +11,7 @@ BUILD/site the site, by mkdocs. Added on the way:
 - The home page: the playground with the doors of doors.html below its scene 0. README.md becomes about.html.
 """
 
+import base64
 import html
 import json
 import os
@@ -166,6 +167,9 @@ def add_home(build, site):
     page = (build / "playground.html").read_text(encoding="utf-8")
     if page.count(DOORS) != 1:
         raise Trouble(f"{build / 'playground.html'}: no place for the doors ('{DOORS}')")
+    icon = base64.b64encode((HERE / "icon.svg").read_bytes()).decode()
+    page = page.replace("default-src 'none';", "default-src 'none'; img-src data:;", 1)
+    page = page.replace("</title>", f'</title>\n<link rel="icon" href="data:image/svg+xml;base64,{icon}">', 1)
     write(site / "index.html", page.replace(DOORS, (HERE / "doors.html").read_text(encoding="utf-8")))
     write(site / ".nojekyll", "")  # for GitHub: the pages are made
 
