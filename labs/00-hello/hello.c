@@ -213,7 +213,7 @@ BOOLEAN hello(BOOLEAN *virtual)
     Print(L"PEBS format %d%s: a record has %d bytes\n", p.format, p.baseline ? L", in groups" : L"", size);
     const UINT64 flags = interrupts_off(), bytes = sample(&p);
     interrupts_as(flags);
-    Print(L"%d calls, one record for each %d: %ld bytes of records, PebsIndex at 0x%lx\n", CALLS, PERIOD + 1, bytes,
+    Print(L"%d calls, period %d: %ld bytes of records, PebsIndex at 0x%lx\n", CALLS, PERIOD, bytes,
           (UINTN)buffer + bytes);
     for (unsigned i = 0; (i + 1) * size <= bytes; i++)
         show(i + 1, &p, buffer + i * size);

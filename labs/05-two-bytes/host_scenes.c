@@ -217,6 +217,11 @@ static void age(struct pair *p)
         feed(p, idle, 1);
         feed(p, busy(16), 500 * tick);
         feed(p, busy(16), 1);
+        pair_close(p, now, WHY_DRAIN);
+        feed(p, busy(12), 0); /* few switches: only the age can close the batch */
+        feed(p, busy(12), 250 * tick);
+        feed(p, busy(12), 250 * tick);
+        feed(p, busy(12), 1);
         end(p);
     }
 }

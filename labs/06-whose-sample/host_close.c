@@ -54,9 +54,12 @@ static void add(struct pen *pen, const struct real *r)
 
 static void replay(struct pen *pen, const struct lane *lane, close_rule *rule)
 {
-    uint64_t own[OWN_WORDS] = {0}, stamp = lane->drains.items[0].base;
+    uint64_t *own = calloc(OWN_WORDS, sizeof *own); /* the heap has a fence: student's code is sanitized, this is not */
+    uint64_t stamp = lane->drains.items[0].base;
     size_t batches = 0;
     uint32_t open = 0;
+    if (!own)
+        lab_broken("no memory");
     for (size_t i = 0; i < lane->real.count; i++) {
         const struct real *r = &lane->real.items[i];
         while (pen->epoch < r->epoch)
@@ -83,6 +86,7 @@ static void replay(struct pen *pen, const struct lane *lane, close_rule *rule)
     }
     while (pen->epoch < lane->drains.count)
         end_epoch(pen, lane, &stamp);
+    free(own);
 }
 
 void close_lane(struct closing *sum, const struct lane *lane, close_rule *rule)
