@@ -88,6 +88,21 @@ def test_what_is_shown_is_the_state(page, text):
     assert len(page.run(SENTENCES)) == layout.of(state, "said_count") > 0
 
 
+def test_the_ring_of_branches(page):
+    """After the wrap BtsIndex is at the base again, and the buffer is full."""
+    seen = set()
+    for step in range(60):
+        page.run(f"control.open('bts=4;at={step}')")
+        written = page.run("machine.number('bts_records')")
+        seen.add(written)
+        shown = page.run("[...document.querySelectorAll('.buffer')].map((each) => "
+                         "[each.innerText, each.querySelectorAll('.record').length])")
+        [(text, marks)] = [each for each in shown if "BTS buffer" in each[0]]
+        assert f"{min(written, 4)} record" in text and marks == min(written, 4)
+        assert marks == page.run("document.querySelectorAll('#branches tr').length")
+    assert {0, 3, 4, 5} <= seen
+
+
 def test_keys(page):
     layout = Layout()
     page.key("s", "s", "s", "ArrowRight", " ")

@@ -38,6 +38,17 @@ function walk(to) {
     return records;
 }
 
+const BTS_BYTES = 24;
+
+/* Where the branch records lie that nobody has taken yet, the newest first: those below BtsIndex, and in a ring the
+ * older ones above it. */
+function branchPlaces(base, index) {
+    const room = Number(settings.get("bts") ?? 0) + (settings.get("policy.fit") === "start_lt"); /* maximum + 1 byte */
+    const written = Math.min(room, machine.number("bts_records") - machine.number("bts_drained"));
+    const next = Number(index - base) / BTS_BYTES;
+    return Array.from({ length: written }, (_, i) => base + BigInt((next - 1 - i + room) % room * BTS_BYTES));
+}
+
 function recordsOfOneSize(base, index, bytes) {
     return Array.from({ length: Math.max(0, Number((index - base) / BigInt(bytes))) },
                       (_, i) => [base + BigInt(i * bytes), BigInt(bytes)]);
@@ -88,7 +99,8 @@ function showBuffers() {
         views.push(bufferView("PEBS buffer", pebs, bytes, newest, recordsOfOneSize(pebs[0], pebs[1], bytes)));
     }
     if (bts)
-        views.push(bufferView("BTS buffer", bts, 24, 0n, recordsOfOneSize(bts[0], bts[1], 24)));
+        views.push(bufferView("BTS buffer", bts, BTS_BYTES, 0n,
+                              branchPlaces(bts[0], bts[1]).map((at) => [at, BigInt(BTS_BYTES)])));
     if (!views.length)
         views.push(make("h2", {}, "No buffer is in use"));
     by("buffers").replaceChildren(...views);
@@ -143,34 +155,27 @@ function showRecord() {
     }));
 }
 
-const BTS_BYTES = 24;
-
 function codeAt(address) {
     const listing = machine.listing(), own = Number((address - CODE) / INSN_BYTES);
     const kernel = Number((address - KERNEL) / INSN_BYTES) + settings.programLength() + 1;
     return address >= KERNEL ? listing[kernel] ?? "PMI handler" : listing[own] ?? "";
 }
 
-/* The branch records that nobody has taken yet: those below BtsIndex, and in a ring the older ones above it. */
 function showBranches() {
-    const bts = Number(settings.get("bts") ?? 0), bytes = machine.bytes("bts");
-    const room = bts + (settings.get("policy.fit") === "start_lt"); /* with the byte that is added to the maximum */
-    by("branch-section").hidden = !bts;
+    const bytes = machine.bytes("bts");
+    by("branch-section").hidden = !Number(settings.get("bts") ?? 0);
     const view = new DataView(bytes.buffer, bytes.byteOffset), rows = machine.elements("row", machine.number("rows"));
     const pointer = (name) => rows.find((row) => row.name === name)?.value ?? 0n;
-    const base = pointer("BtsBufferBase"), next = Number(pointer("BtsIndex") - base) / BTS_BYTES;
-    const written = Math.min(room, machine.number("bts_records") - machine.number("bts_drained")), shown = [];
-    for (let i = 1; i <= written; i++) {
-        const at = (next - i + room) % room * BTS_BYTES;
-        const [from, to, flags] = [0, 8, 16].map((part) => view.getBigUint64(at + part, true));
-        shown.push(make("tr", { class: i === 1 ? "newest" : "" },
-                        make("td", { class: "at mono" }, hex(base + BigInt(at))),
-                        make("td", { class: "mono" }, hex(from)),
-                        make("td", { class: "what" }, codeAt(from)), make("td", {}, "→"),
-                        make("td", { class: "mono" }, hex(to)), make("td", { class: "what" }, codeAt(to)),
-                        make("td", { class: "what" }, flags ? "predicted" : "")));
-    }
-    by("branches").replaceChildren(...shown);
+    const base = pointer("BtsBufferBase"), places = branchPlaces(base, pointer("BtsIndex"));
+    by("branches").replaceChildren(...places.map((at, i) => {
+        const [from, to, flags] = [0, 8, 16].map((part) => view.getBigUint64(Number(at - base) + part, true));
+        return make("tr", { class: i === 0 ? "newest" : "" },
+                    make("td", { class: "at mono" }, hex(at)),
+                    make("td", { class: "mono" }, hex(from)),
+                    make("td", { class: "what" }, codeAt(from)), make("td", {}, "→"),
+                    make("td", { class: "mono" }, hex(to)), make("td", { class: "what" }, codeAt(to)),
+                    make("td", { class: "what" }, flags ? "predicted" : ""));
+    }));
 }
 
 function showMemory() {
