@@ -1,36 +1,49 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: tools/grade.sh [-b BUILD] [-d soft|hw] [-l SECONDS] [-j JOBS] DIR [N ...]
+# usage: tools/grade.sh [-b BUILD] [-d soft|hw|both] [-l SECONDS] [-j JOBS] [-o RESULTS] [-u] DIR [N ...]
 # Grades a class. Each folder of DIR is a student's copy of labs/, or of the whole tree: DIR/STUDENT/NN-name/lab.c or
-# DIR/STUDENT/labs/NN-name/lab.c. Runs the labs N ... (all), JOBS at a time (1), each in a build folder and a machine of
-# its own. A lab may take SECONDS (300), and no file that it makes may exceed 256 MiB. Writes DIR/grades.csv, with a
-# line for each student and lab, and DIR/STUDENT/NN-name.txt, what `make lab` has printed.
-# Labs 4 to 6 run the students' programs on this machine, as you: use an account, or a machine, of its own for them.
-# Exit status: 0; 2 usage; 3 the solution of a lab does not pass here, so that nobody's would.
+# DIR/STUDENT/labs/NN-name/lab.c. Runs the labs N ... (all) on the model, the processor's Debug Store, or both (-d,
+# both), JOBS at a time (1), each in a build folder and a machine of its own. A lab may take SECONDS (300) on each, and
+# no file that it makes may exceed 256 MiB. Labs 4 to 6 run the students' programs on this machine, in labs/sandbox.sh;
+# -u: without it. Reads DIR, and writes to RESULTS (DIR.grades), which no student's code can reach:
+#   grades.csv                a line for each student and lab
+#   STUDENT/NN-name.txt       what `make lab` has printed
+#   STUDENT/results.json      for Gradescope: a point for each check
+#   STUDENT/classroom.json    the same for GitHub Classroom
+# Exit status: 0; 2 usage; 3 the solution of a lab does not pass here, so that nobody's would, or there is no sandbox.
 # shellcheck disable=SC2015 # 'A && B || die' also dies if B fails: meant
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=build ds=soft limit=300 jobs=1
+build=build ds=both limit=300 jobs=1 results='' sandbox=1
 readonly DISK=$((256 * 1024)) # KiB, of a file
 
 die() { echo "grade.sh: $2" >&2; exit "$1"; } # status, text
 
-while getopts b:d:l:j: option; do
+usage="usage: tools/grade.sh [-b BUILD] [-d soft|hw|both] [-l SECONDS] [-j JOBS] [-o RESULTS] [-u] DIR [N ...]"
+while getopts b:d:l:j:o:u option; do
     case $option in
     b) build=$OPTARG ;;
     d) ds=$OPTARG ;;
     l) limit=$OPTARG ;;
     j) jobs=$OPTARG ;;
-    *) die 2 "usage: tools/grade.sh [-b BUILD] [-d soft|hw] [-l SECONDS] [-j JOBS] DIR [N ...]" ;;
+    o) results=$OPTARG ;;
+    u) sandbox='' ;;
+    *) die 2 "$usage" ;;
     esac
 done
 shift $((OPTIND - 1))
-case $ds in soft | hw) ;; *) die 2 "-d $ds: must be soft or hw" ;; esac
+case $ds in
+soft | hw) backends=("$ds") ;;
+both) backends=(soft hw) ;;
+*) die 2 "-d $ds: must be soft, hw or both" ;;
+esac
 [[ $limit$jobs =~ ^[0-9]+$ ]] && [ "$jobs" -ge 1 ] || die 2 "-l and -j: must be numbers, -j at least 1"
-[ $# -ge 1 ] && [ -d "$1" ] || die 2 "which folder? (usage: tools/grade.sh [options] DIR [N ...])"
-class=$(cd "$1" && pwd)
+[ $# -ge 1 ] && [ -d "$1" ] || die 2 "which folder? ($usage)"
+class=$(cd "$1" && pwd -P)
+results=$(realpath -m "${results:-$class.grades}")
 shift
+[[ $results/ != "$class"/* ]] || die 2 "-o $results: must not be in the folder of the class"
 
 cd "$here" || exit 3
 labs=()
@@ -40,60 +53,122 @@ for number in "$@"; do
     for file in labs/"$number"-*/lab.c; do
         [ -r "$file" ] || die 2 "there is no lab $number"
         labs+=("$(basename "$(dirname "$file")")")
+        [ -e "${file%lab.c}check.c" ] || [ -z "$sandbox" ] || labs/sandbox.sh -- true 2>/dev/null ||
+            die 3 "lab $number runs on this machine, and labs/sandbox.sh cannot: run 'make deps' and allow user \
+namespaces, or give -u and use an account of its own"
     done
 done
 
 students=()
 for folder in "$class"/*/; do
     student=$(basename "$folder")
-    # The name becomes part of make's file names.
-    [[ $student =~ ^[A-Za-z0-9._@-]+$ ]] || die 2 "folder '$student': a name may have letters, digits and . _ @ -"
-    students+=("$student")
+    [[ $student =~ [[:cntrl:]\"] ]] && die 2 "folder '$student': a name may have no quotation mark or control character"
+    [ -d "$folder" ] && students+=("$student")
 done
 [ ${#students[@]} != 0 ] || die 2 "$class: there is no folder of a student in it"
 
-# Lab, what to append to the command; prints what `make lab` does.
+mkdir -p "$results/.solution" || die 2 "-o $results: cannot be made"
+
+# Lab, folder, what else make is to know: builds.
+compile() {
+    timeout -k 10 "$limit" make -s --no-print-directory lab-program "B=$build" "N=${1%%-*}" "DS=$ds" "OUT=$2" \
+        "${@:3}"
+}
+
+# Lab, folder, backend.
 run() {
-    local name=$1
-    shift
-    timeout -k 10 "$limit" make -s --no-print-directory "B=$build" lab "N=${name%%-*}" "DS=$ds" "$@" 2>&1
+    LAB_TIMEOUT=$limit LAB_SANDBOX=$sandbox timeout -k 10 "$limit" labs/run.sh "labs/$1" "$2" "$build" "$3"
 }
 
-# Once with the solution: it builds what all students share, and shows that this machine runs the lab.
+# The names of the checks that have passed, a line each.
+passed_checks() { # file
+    sed -n 's/^PASS: \([^:]*\): .*/\1/p' "$1"
+}
+
+# Once with the solution: it shows that this machine runs the lab, and which checks there are.
 for name in "${labs[@]}"; do
-    run "$name" SOLUTION=1 >"$class/solution.txt" ||
-        { cat "$class/solution.txt"; die 3 "the solution of lab $name does not pass here: see above"; }
-done
-rm -f "$class/solution.txt"
-
-grade() { # student, lab; prints the line of the table
-    local student=$1 name=$2 code result hint='' start=$SECONDS said=$class/$1/$2.txt
-    for code in "$class/$student/$name/lab.c" "$class/$student/labs/$name/lab.c" ''; do
-        [ ! -r "$code" ] || break
+    out=$build/grade/solution/$name
+    for backend in "${backends[@]}"; do
+        said=$results/.solution/$name.$backend
+        { compile "$name" "$out" SOLUTION=1 && run "$name" "$out" "$backend"; } >"$said" 2>&1 ||
+            { cat "$said"; die 3 "the solution of lab $name does not pass here on $backend: see above"; }
     done
-    if [ -z "$code" ]; then
-        printf '"%s",%s,missing,0,,0\n' "$student" "$name"
-        return
-    fi
-    (ulimit -f $DISK && run "$name" "CODE=$code" "OUT=$build/grade/$student/$name") >"$said"
-    case $? in
-    0) result=passed ;;
-    124 | 137) result='time' ;;
-    *) grep -q '^FAIL: ' "$said" && result=failed || result=error ;; # error: it does not compile, or no machine
+done
+
+# What a student's code has come to on a backend: prints the result, how many checks have passed, and the hint.
+judge() { # what it printed, the solution's, status
+    local fail passed=0
+    fail=$(sed -n 's/^FAIL: \([a-z0-9-]*\):.*/\1/p;T;q' "$1")
+    case $3,$fail in
+    124,* | 137,* | *,time) echo "time 0" ;;
+    0,) # the same checks as the solution, not fewer and not more
+        if cmp -s <(passed_checks "$1") <(passed_checks "$2"); then
+            echo "passed $(passed_checks "$2" | wc -l)"
+        else
+            echo "fake 0"
+        fi
+        ;;
+    0,*) echo "fake 0" ;;
+    *,) echo "error 0" ;; # no machine, or the check's own
+    *)
+        passed=$(passed_checks "$1" | wc -l)
+        cmp -s <(passed_checks "$1") <(passed_checks "$2" | head -n "$passed") || passed=0
+        echo "failed $passed $fail"
+        ;;
     esac
-    [ $result != failed ] || hint=$(sed -n 's/^FAIL: \([a-z0-9-]*\):.*/\1/p;T;q' "$said")
-    printf '"%s",%s,%s,%s,%s,%s\n' "$student" "$name" $result "$(grep -c '^PASS: ' "$said")" "$hint" \
-        $((SECONDS - start))
 }
 
-: >"$class/grades.new"
+# Copies the student's file to where make can name it: a name may have blanks. Status: 1 there is none.
+find_code() { # student, lab, folder
+    local file
+    for file in "$class/$1/$2/lab.c" "$class/$1/labs/$2/lab.c" ''; do
+        [ ! -r "$file" ] || break
+    done
+    [ -n "$file" ] && mkdir -p "$3" || return
+    if [ "$(realpath "$file")" = "$file" ]; then
+        cp "$file" "$3/lab.c"
+    else
+        printf '#error %s\n' "this file, or its folder, is a link to another one" >"$3/lab.c"
+    fi
+}
+
+grade() { # number, student, lab; prints the line of the table
+    local name=$3 out=$build/grade/$1/$3 said="$results/$2/$3" backend result=missing checks=0 hint='' sum=0 status
+    local start=$SECONDS
+    rm -rf "$out"
+    if find_code "$2" "$name" "$out"; then
+        if compile "$name" "$out" "CODE=$out/lab.c" >"$said.txt" 2>&1; then
+            for backend in "${backends[@]}"; do
+                (ulimit -f $DISK && run "$name" "$out" "$backend") >"$said.$backend" 2>&1
+                status=$?
+                read -r result checks hint <<<"$(judge "$said.$backend" "$results/.solution/$name.$backend" $status)"
+                cat "$said.$backend" >>"$said.txt" && rm "$said.$backend"
+                sum=$((sum + checks))
+                [ "$result" = passed ] || break
+            done
+        else
+            result=error hint=$(sed -n 's/^refused: [^:]*: \([a-z]*\): .*/\1/p;T;q' "$said.txt")
+            [ -z "$hint" ] || result=refused
+        fi
+    fi
+    [ "$result" != fake ] || sum=0
+    printf '"%s",%s,%s,%s,%s,%s\n' "$2" "$name" "$result" $sum "$hint" $((SECONDS - start))
+}
+
+rm -f "$results"/*.line
+number=0
 for student in "${students[@]}"; do
+    mkdir -p "$results/$student"
     for name in "${labs[@]}"; do
         while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
-        grade "$student" "$name" >>"$class/grades.new" </dev/null &
+        grade $number "$student" "$name" >"$results/$number.$name.line" </dev/null &
     done
+    number=$((number + 1))
 done
 wait
-{ echo "student,lab,result,checks_passed,hint,seconds" && LC_ALL=C sort "$class/grades.new"; } >"$class/grades.csv"
-rm -f "$class/grades.new"
-echo "$class/grades.csv: ${#students[@]} students, ${#labs[@]} labs, $(grep -c ',passed,' "$class/grades.csv") passed"
+table=$results/grades.csv
+{ echo "student,lab,result,checks_passed,hint,seconds" && cat "$results"/*.line | LC_ALL=C sort; } >"$table"
+rm -f "$results"/*.line
+tools/grade_points.py "$results" || exit 3
+rm -rf "$results/.solution"
+echo "$table: ${#students[@]} students, ${#labs[@]} labs, $(grep -c ',passed,' "$table") passed"

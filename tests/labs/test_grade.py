@@ -2,6 +2,8 @@
 """tools/grade.sh: a class of five, and what it refuses."""
 
 import csv
+import json
+import re
 import shutil
 import subprocess
 
@@ -18,44 +20,122 @@ def grade(*arguments):
                           text=True, check=False)
 
 
+def write(folder, codes):
+    for path, code in codes.items():
+        (folder / path).mkdir(parents=True)
+        (folder / path / "lab.c").write_text(code, encoding="utf-8")
+
+
+def rows_of(results):
+    with (results / "grades.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def kernel(answer):
+    """Lab 1 with this answer, not worked out."""
+    return (f'#include "task.h"\nint lab_start(const struct sampling *s) {{ (void)s; {answer} return 0; }}\n'
+            "uint32_t lab_stop(const struct sampling *s) { (void)s; return 0; }\n")
+
+
+@pytest.fixture(name="_build")
+def fixture_build():
+    yield
+    shutil.rmtree(cb.BUILD / "grade", ignore_errors=True)
+
+
 @pytest.mark.long
 @pytest.mark.xdist_group("labs")  # they share a build
-def test_class(tmp_path):
-    endless = (LAB / "lab.c").read_text(encoding="utf-8").replace("    return 0;", "    for (;;)\n        ;", 1)
-    fault = (LAB / "lab.c").read_text(encoding="utf-8").replace("    return 0;", "    return *(int *)s->period;", 1)
-    codes = {"ada/01-first-record": (LAB / "solution.c").read_text(encoding="utf-8"),
-             "bob/labs/01-first-record": (LAB / "wrong" / "no-reset.c").read_text(encoding="utf-8"),
-             "dan/01-first-record": "int x = ;", "eve/01-first-record": endless, "fay/01-first-record": fault}
-    for folder, code in codes.items():
-        (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "lab.c").write_text(code, encoding="utf-8")
-    (tmp_path / "cy").mkdir()
-    try:
-        done = grade("-j", "2", "-l", "60", tmp_path, "1")
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert done.stdout == f"{tmp_path}/grades.csv: 6 students, 1 labs, 1 passed\n"
-    finally:
-        shutil.rmtree(cb.BUILD / "grade", ignore_errors=True)
-    with (tmp_path / "grades.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["student"], row["result"], row["hint"]) for row in rows] == [
-        ("ada", "passed", ""), ("bob", "failed", "reset"), ("cy", "missing", ""), ("dan", "error", ""),
-        ("eve", "time", ""), ("fay", "failed", "fault")]
-    assert {row["lab"] for row in rows} == {"01-first-record"} and int(rows[0]["checks_passed"]) == 4
-    assert "expected expression" in (tmp_path / "dan" / "01-first-record.txt").read_text(encoding="utf-8")
-    assert "in lab_start at lab.c:" in (tmp_path / "fay" / "01-first-record.txt").read_text(encoding="utf-8")
+def test_class(tmp_path, _build):
+    """Each result, and cheats that only a boot shows, in folders with blanks."""
+    room = tmp_path / "my class"
+    summary = 'lab_log("SUMMARY: 2 passed, 0 failed, 0 skipped"); lab_log("PASS: records: all"); '
+    write(room, {
+        "Ada L/01-first-record": (LAB / "solution.c").read_text(encoding="utf-8"),
+        "bob/labs/01-first-record": (LAB / "wrong" / "no-reset.c").read_text(encoding="utf-8").replace(
+            '#include "solution.c"', (LAB / "solution.c").read_text(encoding="utf-8")),
+        "dan/01-first-record": "int x = ;", "eve/01-first-record": kernel("for (;;) ;"),
+        "fay/01-first-record": kernel("return *(int *)s->period;"),
+        "gil/01-first-record": kernel(summary + "for (uint64_t *p = lab_memory(1);; p--) *p = 0;"),  # page tables, too
+        "O'Neil, H/01-first-record": kernel("extern void kend(int); kend(1);")})
+    (room / "cy").mkdir()
+    done = grade("-d", "soft", "-j", "2", "-l", "60", room, "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = tmp_path / "my class.grades"
+    assert done.stdout == f"{results}/grades.csv: 8 students, 1 labs, 1 passed\n"
+    rows = rows_of(results)
+    gil = next(row for row in rows if row["student"] == "gil")
+    assert gil["result"] in ("failed", "error", "time") and gil["checks_passed"] == "0"
+    said = (results / "gil" / "01-first-record.txt").read_text(encoding="utf-8")
+    assert "SUMMARY" not in said or "| SUMMARY" in said
+    assert [(row["student"], row["result"], row["checks_passed"], row["hint"]) for row in rows if row is not gil] == [
+        ("Ada L", "passed", "4", ""), ("O'Neil, H", "refused", "0", "symbol"), ("bob", "failed", "0", "reset"),
+        ("cy", "missing", "0", ""), ("dan", "error", "0", ""), ("eve", "time", "0", ""),
+        ("fay", "failed", "0", "fault")]
+    assert "expected expression" in (results / "dan" / "01-first-record.txt").read_text(encoding="utf-8")
+    assert "in lab_start at lab.c:" in (results / "fay" / "01-first-record.txt").read_text(encoding="utf-8")
+    points = json.loads((results / "Ada L" / "results.json").read_text(encoding="utf-8"))["tests"]
+    assert [(test["score"], test["max_score"], test["status"]) for test in points] == [(1, 1, "passed")] * 4
+
+
+SANDBOX = subprocess.run([cb.ROOT / "labs" / "sandbox.sh", "--", "true"], check=False, capture_output=True)
+
+
+@pytest.mark.long
+@pytest.mark.xdist_group("labs")
+@pytest.mark.skipif(SANDBOX.returncode != 0 or not (cb.BUILD / "qemu11").exists(),
+                    reason="no bubblewrap, no user namespaces, or no 'make deps-ds'")
+def test_host_lab_on_two_stores(tmp_path, _build):
+    solution = (cb.ROOT / "labs" / "04-records" / "solution.c").read_text(encoding="utf-8")
+    write(tmp_path / "class", {
+        "ada/04-records": solution,
+        "bob/04-records": "#include <stdio.h>\n" + re.sub(r"(\nuint32_t parse\(.*\n\{)", r'\1 puts("PASS: head: x");',
+                                                         solution),
+        "cy/04-records": '#include "solution.c"'})
+    (tmp_path / "class" / "eve").mkdir()
+    (tmp_path / "class" / "eve" / "04-records").symlink_to(tmp_path / "class" / "ada" / "04-records")
+    done = grade("-o", tmp_path / "out", tmp_path / "class", "4")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = rows_of(tmp_path / "out")
+    assert [(row["student"], row["result"], row["checks_passed"], row["hint"]) for row in rows] == [
+        ("ada", "passed", "16", ""), ("bob", "passed", "16", ""), ("cy", "refused", "0", "include"),
+        ("eve", "error", "0", "")]
+    report = json.loads((tmp_path / "out" / "cy" / "classroom.json").read_text(encoding="utf-8"))
+    assert (report["status"], report["max_score"], sum(test["score"] for test in report["tests"])) == ("fail", 16, 0)
+    assert "refused" in report["tests"][0]["message"] and report["tests"][8]["name"] == "04-records, hw, check 1: fixed"
+
+
+@pytest.mark.skipif(SANDBOX.returncode != 0, reason="no bubblewrap, or no user namespaces")
+def test_sandbox(tmp_path):
+    """A program that adds another student's line to the table sees one file, cannot write it, and has no network."""
+    table = tmp_path / "grades.csv"
+    seen = tmp_path / "seen.txt"
+    for path in (table, seen):
+        path.write_text("student\n", encoding="utf-8")
+    script = (f"cat {seen}; echo mallory,passed >>{table}; echo x >>{seen}; ls {tmp_path} /root /home /etc/passwd; "
+              "cat /proc/net/dev | wc -l; exit 7")
+    done = subprocess.run([cb.ROOT / "labs" / "sandbox.sh", seen, "--", "/bin/sh", "-c", script], cwd=cb.ROOT,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 7
+    assert done.stdout.splitlines()[0] == "student" and done.stdout.splitlines()[-1] == "3"  # its header, and lo
+    assert table.read_text(encoding="utf-8") == seen.read_text(encoding="utf-8") == "student\n"
+    assert "passwd" not in done.stdout and "Read-only" in done.stderr
 
 
 @pytest.mark.parametrize("arguments, said", [
     ((), "which folder?"), (("/nowhere",), "which folder?"),
-    (("-d", "sometimes", "."), "-d sometimes: must be soft or hw"),
+    (("-d", "sometimes", "."), "-d sometimes: must be soft, hw or both"),
     (("-j", "0", "."), "must be numbers, -j at least 1"), ((".", "77"), "there is no lab 77")])
 def test_refusals(arguments, said):
     done = grade(*arguments)
     assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_names_that_are_no_folders_of_make(tmp_path):
-    (tmp_path / "O'Brien $(x)").mkdir()
-    done = grade(tmp_path, "1")
-    assert done.returncode == 2 and "a name may have letters, digits" in done.stderr
+def test_names_that_no_table_can_hold(tmp_path):
+    (tmp_path / 'O"Brien').mkdir()
+    done = grade("-o", tmp_path.with_name("results"), tmp_path, "1")
+    assert done.returncode == 2 and "a name may have no quotation mark" in done.stderr
+
+
+def test_results_are_not_in_the_class(tmp_path):
+    done = grade("-o", tmp_path / "ada", tmp_path, "1")
+    assert done.returncode == 2 and "must not be in the folder of the class" in done.stderr
