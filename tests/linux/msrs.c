@@ -7,16 +7,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define OF(name)                                                                                                       \
-    {                                                                                                                  \
-#name, name                                                                                                    \
-    }
 static const struct {
     const char *name;
     unsigned address;
 } registers[] = {
-    OF(IA32_PERFEVTSEL0),  {"IA32_PERFEVTSEL1", IA32_PERFEVTSEL0 + 1}, OF(IA32_FIXED_CTR_CTRL), OF(IA32_PEBS_ENABLE),
-    OF(MSR_PEBS_DATA_CFG),
+    {"IA32_PERFEVTSEL0", IA32_PERFEVTSEL0},       {"IA32_PERFEVTSEL1", IA32_PERFEVTSEL0 + 1},
+    {"IA32_FIXED_CTR_CTRL", IA32_FIXED_CTR_CTRL}, {"IA32_PEBS_ENABLE", IA32_PEBS_ENABLE},
+    {"MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG},
 };
 
 int main(void)
