@@ -15,6 +15,8 @@
 
 #define VIRTUAL_HOLD 3u /* seconds: whoever runs a virtual machine has its log */
 
+const char *kpower_then = "";
+
 static void begin(const struct boot_info *info)
 {
     (void)info;
@@ -23,24 +25,24 @@ static void begin(const struct boot_info *info)
 KPHASE(KPHASE_MEMORY, begin);
 
 /* A photograph may be all that leaves the machine. */
-static void hold(const char *what)
+static void hold(const char *what, const char *then)
 {
     uint32_t r[4], seconds = kpower_hold;
     arch_cpuid(1, 0, r);
     if (r[2] & CPUID_01H_ECX_HYPERVISOR && !kopt_given("end.hold"))
         seconds = VIRTUAL_HOLD;
-    for (; seconds && kprint_status("photograph this now: the machine %s in %u s", what, seconds); seconds--)
+    for (; seconds && kprint_status("photograph this now: the machine %s in %u s%s", what, seconds, then); seconds--)
         arch_wait_for_effect(1000000);
 }
 
 void kend_by_power(void)
 {
     if (kopt.end == KOPT_END_REBOOT) {
-        hold("restarts");
+        hold("restarts", kpower_then);
         arch_reboot();
     }
     if (kopt.end == KOPT_END_POWEROFF) {
-        hold("switches off");
+        hold("switches off", "");
         arch_poweroff();
         kprintf("end=poweroff: this machine has no simple way to switch off\n");
     }

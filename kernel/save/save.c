@@ -10,6 +10,7 @@
 #include "kernel/lib/print.h"
 #include "kernel/options/options.h"
 #include "kernel/phase.h"
+#include "kernel/power/power.h"
 #include "kernel/save/saved_log.h"
 
 static void write_text(void *context, const char *text, size_t size)
@@ -37,6 +38,7 @@ static void begin(const struct boot_info *info)
     if (!ksave_on())
         return;
     arch_reset_warm = true;
+    kpower_then = "; then choose the stick again";
     kconsole_add(&sink);
 }
 KPHASE(KPHASE_OPTIONS, begin);
@@ -70,7 +72,8 @@ static void finish(const struct boot_info *none)
     (void)none;
     if (!ksave_on())
         return;
-    kprintf("save: the machine restarts; its next start writes this log to a file\n");
+    kprintf("save: choose the stick in the boot menu again (F12, F9, F10, F11 or Esc):\n"
+            "save: its next start writes this log to a file\n");
     arch_serial_drain();
     const bool on = kprint_lock();
     ksave_finish();
