@@ -31,6 +31,7 @@
 
 static EFI_GUID global_guid = EFI_GLOBAL_VARIABLE;
 static CHAR16 note_name[] = SAVE_NOTE_NAME;
+static CHAR16 report_name[] = L"\\cairn-machine.txt";
 static CHAR16 current_name[] = L"BootCurrent";
 static CHAR16 next_name[] = L"BootNext";
 static const CHAR16 unwritable[] = L"cannot be written: is there room on the volume, and is it writable?";
@@ -69,6 +70,16 @@ static __attribute__((noreturn)) void wait_for_another_try(void)
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------- */
+
+/* What to do with a stick that has the report of a machine (tools/report/) as well. */
+static void say_what_to_send(EFI_FILE_HANDLE root, const CHAR16 *what)
+{
+    EFI_FILE_HANDLE report;
+    if (EFI_ERROR(root->Open(root, &report, report_name, EFI_FILE_MODE_READ, 0)))
+        return;
+    report->Close(report);
+    Print(L"cairn loader: %s\n", what);
+}
 
 static EFI_STATUS write_text(EFI_FILE_HANDLE file, const uint8_t *text, uint64_t size)
 {
@@ -171,6 +182,7 @@ static __attribute__((noreturn)) void save(EFI_FILE_HANDLE root, struct save_hea
     h->crc = save_header_crc(h);
     if (EFI_ERROR(delete_note(root)))
         Print(L"cairn loader: %s cannot be deleted: the next start will say so\n", note_name);
+    say_what_to_send(root, L"send all files cairn-* of this stick: nothing else is needed");
     root->Close(root);
     switch_off();
 }
@@ -248,6 +260,7 @@ void boot_look(EFI_FILE_HANDLE root, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE]
     __builtin_memcpy(note.machine, machine, sizeof(machine));
     if (EFI_ERROR(write_note(root, &note)))
         delete_note(root); /* or it would be said at every start */
+    say_what_to_send(root, L"cairn-machine.txt is still there: send it and your photograph");
     root->Close(root);
     switch_off();
 }

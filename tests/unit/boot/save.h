@@ -53,6 +53,8 @@ static struct {
     EFI_STATUS flush_status;
     EFI_STATUS failed; /* of boot_fail's line */
     unsigned lines;    /* of Print */
+    bool report;       /* \cairn-machine.txt is there */
+    char to_send[80];  /* what the line says that tells what to send */
 } fw;
 
 /* ---- the firmware ----------------------------------------------------------------------------------------------- */
@@ -172,8 +174,15 @@ EFI_BOOT_SERVICES *BS = &services;
 
 UINTN Print(const CHAR16 *format, ...)
 {
-    (void)format;
     fw.lines++;
+    if (!is(format, L"cairn loader: %s\n"))
+        return 0;
+    va_list arguments;
+    va_start(arguments, format);
+    const CHAR16 *what = va_arg(arguments, const CHAR16 *);
+    va_end(arguments);
+    for (size_t i = 0; i < sizeof fw.to_send - 1 && what[i]; i++)
+        fw.to_send[i] = (char)what[i];
     return 0;
 }
 
@@ -300,6 +309,10 @@ static EFI_STATUS EFIAPI open_file(EFI_FILE_HANDLE root, EFI_FILE_HANDLE *new, C
     (void)root, (void)what;
     if (is(name, SAVE_NOTE_NAME))
         return open_note(new, mode);
+    if (is(name, L"\\cairn-machine.txt")) {
+        *new = &handle;
+        return fw.report ? EFI_SUCCESS : EFI_NOT_FOUND;
+    }
     const unsigned n = (unsigned)((name[7] - '0') * 100 + (name[8] - '0') * 10 + name[9] - '0');
     if (mode == EFI_FILE_MODE_READ) {
         *new = &handle;

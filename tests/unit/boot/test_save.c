@@ -72,6 +72,23 @@ static void test_saved(void **state)
     assert_int_equal(note[0], 0);
 }
 
+/* Beside the report of a machine. */
+static void test_what_to_send(void **state)
+{
+    (void)state;
+    assert_int_equal(start(), OFF);
+    assert_string_equal(fw.to_send, "");
+    assert_int_equal(teardown(state) | setup(state), 0);
+    fw.report = true;
+    assert_int_equal(start(), OFF);
+    assert_non_null(strstr(fw.to_send, "send all files cairn-*"));
+    assert_int_equal(teardown(state) | setup(state), 0);
+    fw.report = true;
+    memset(header, 0, AREA_SIZE);
+    refused(SAVE_ABSENT);
+    assert_non_null(strstr(fw.to_send, "cairn-machine.txt is still there"));
+}
+
 static void test_saved_but_remembered(void **state)
 {
     (void)state;
@@ -381,6 +398,7 @@ int main(void)
         TEST(test_nothing_there),
         TEST(test_cannot_be_read),
         TEST(test_saved),
+        TEST(test_what_to_send),
         TEST(test_saved_but_remembered),
         TEST(test_full_volume),
         TEST(test_full_when_flushed),
