@@ -92,12 +92,23 @@ static void name_machine(char machine[REPORT_LINE])
     snprintf(machine, REPORT_LINE, "%08x %.48s %08x", r[0], report_brand(), ST->FirmwareRevision);
 }
 
+static void say_no_file(EFI_STATUS status)
+{
+    if (status == EFI_VOLUME_FULL) /* a report takes less, but traces need it */
+        Print(L"There is no file: the stick is full or read-only. Free 150 MiB and start again,\r\n"
+              L"or send a photograph of the screen\r\n");
+    else if (status == REPORT_TOO_MANY)
+        Print(L"There is no file: the stick has 99 reports. Move some away and start again,\r\n"
+              L"or send a photograph of the screen\r\n");
+    else
+        Print(L"There is no file (%r): send a photograph of the screen\r\n", status);
+}
+
 /* What to send, as the page says it. */
 static void say_end(EFI_STATUS status)
 {
     if (!report_has_file())
-        Print(L"There is no file%s: send a photograph of the screen\r\n",
-              status == EFI_VOLUME_FULL ? L", the stick is full or read-only" : L"");
+        say_no_file(status);
     else if (EFI_ERROR(status))
         Print(L"The file is not whole (%r): send a photograph of the screen, too\r\n", status);
     else
@@ -122,11 +133,12 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     report_open(root, machine);
     for (unsigned i = 0; i < BOOT_SAVE_NOTES && notes[i][0]; i++)
         report_say("save.note=%s", notes[i]);
-    report_card(look());
+    const struct ds_caps *caps = look();
+    report_card(caps);
     report_line("end=all steps are done");
     status = report_flush();
     say_end(status);
-    status = report_menu(image, root, !EFI_ERROR(status));
+    status = report_menu(image, root, !EFI_ERROR(status), !caps || caps->pebs || caps->bts);
     root->Close(root);
     return status;
 }

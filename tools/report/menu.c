@@ -15,6 +15,8 @@
 #define VIRTUAL_S 5u
 #define POLL_US   20000u
 
+enum cairn { ABSENT, NOT_WRITABLE, THERE }; /* the second: it needs the stick for its log */
+
 static CHAR16 probe_config[] = L"\\cairn\\probe.cfg", mix_config[] = L"\\cairn\\mix.cfg";
 
 static bool is_there(EFI_FILE_HANDLE root, CHAR16 *name)
@@ -89,13 +91,24 @@ static bool loses_memory(void)
     return !is_virtual() && report_msr(IA32_TME_ACTIVATE, &activate) && save_key_is_new_next(activate);
 }
 
-static CHAR16 ask(bool cairn)
+/* Without a Debug Store Cairn would ask its own model. */
+static void offer_cairn(bool store)
 {
-    if (cairn && loses_memory())
-        Print(L"1 and 2 cannot save: memory has a new key at each start (TME). Photograph their\r\n"
-              L"end, or turn TME off in the firmware's menu.\r\n");
-    if (cairn)
+    if (loses_memory())
+        Print(L"Cairn cannot save its log: memory has a new key at each start (TME). Photograph\r\n"
+              L"its end, or turn TME off in the firmware's menu.\r\n");
+    if (store)
         Print(L"1: Cairn asks each kind of core   2: Cairn records a trace\r\n");
+    else
+        Print(L"2: Cairn records a trace (1 is for processors with a Debug Store)\r\n");
+}
+
+static CHAR16 ask(enum cairn cairn, bool store)
+{
+    if (cairn == THERE)
+        offer_cairn(store);
+    if (cairn == NOT_WRITABLE)
+        Print(L"Keys 1 and 2, a run of Cairn, need a stick that can be written\r\n");
     Print(L"o: switch off   any other key: the firmware's menu\r\n");
     if (is_virtual())
         Print(L"(an emulated machine switches off by itself in %d s)\r\n", VIRTUAL_S);
@@ -104,16 +117,16 @@ static CHAR16 ask(bool cairn)
 }
 
 /* Until there is nothing to come back from. */
-EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root, bool whole)
+EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root, bool whole, bool store)
 {
     CHAR16 loader[] = LOADER;
-    const bool cairn = whole && is_there(root, loader); /* it needs the stick for its log */
-    ST->ConIn->Reset(ST->ConIn, FALSE);                 /* keys of the firmware's own menu are not meant for this one */
+    const enum cairn cairn = !is_there(root, loader) ? ABSENT : whole ? THERE : NOT_WRITABLE;
+    ST->ConIn->Reset(ST->ConIn, FALSE); /* keys of the firmware's own menu are not meant for this one */
     for (;;) {
-        const CHAR16 key = ask(cairn);
+        const CHAR16 key = ask(cairn, store);
         if (key == L'o' || key == L'O' || key == 0)
             return RT->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
-        if (!cairn || (key != L'1' && key != L'2'))
+        if (cairn != THERE || (key != L'2' && !(key == L'1' && store)))
             return EFI_SUCCESS;
         start_cairn(image, root, key == L'1' ? probe_config : mix_config);
     }

@@ -95,18 +95,8 @@ void report_open(EFI_FILE_HANDLE root, const char *machine)
         read_before(machine);
     report_line("cairn-report=%s", CAIRN_VERSION);
     report_line(MACHINE_WORD "%s", machine);
-    trouble = EFI_VOLUME_FULL;
-    if (number > FILES) {
-        Print(L"This stick has %d reports already: move some of them elsewhere\r\n", FILES);
-        return;
-    }
-    if (!has_room()) {
-        Print(L"This stick is read-only, or has less than %d KiB of room: free some\r\n", (int)(ROOM >> 10));
-        return;
-    }
-    trouble = EFI_SUCCESS;
-    if (EFI_ERROR(report_flush()))
-        Print(L"%s cannot be written (%r)\r\n", name, trouble);
+    trouble = number > FILES ? REPORT_TOO_MANY : has_room() ? EFI_SUCCESS : EFI_VOLUME_FULL;
+    report_flush();
 }
 
 bool report_stopped(void)

@@ -19,7 +19,7 @@
 #define REPORT_LINE 512u /* characters of a line; the rest is cut off */
 
 /* Makes the file, \cairn-machine.txt or the next free name, and reads those of runs of this `machine` before this one.
- * Prints on failure: there are lines on the screen alone then. */
+ * On failure, which report_flush returns, lines are on the screen alone. */
 void report_open(EFI_FILE_HANDLE root, const char *machine);
 /* A line of the file, kept in memory until report_flush. */
 void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -29,8 +29,9 @@ void report_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * machine before this one has ended with that line, so the step is not to be done again, and a line says so. Not within
  * report_call. */
 bool report_step(const char *name);
+#define REPORT_TOO_MANY EFI_OUT_OF_RESOURCES /* no name is free */
 /* What has been written is on the volume then, in a file that is closed; not within report_call. Returns the first
- * error of writing, if there was one. */
+ * error of writing, if there was one: REPORT_TOO_MANY; EFI_VOLUME_FULL, of a read-only volume, too. */
 EFI_STATUS report_flush(void);
 bool report_has_file(void);
 /* Whether a line has been written that begins with stopped=. */
@@ -103,5 +104,6 @@ void report_card(const struct ds_caps *caps);
 /* Its QR code, where the screen has room for it: when no line is to follow, which could move it. */
 void report_card_draw(void);
 
-/* ---- menu.c: afterwards. `whole`: the volume can be written. Returns what the firmware is told. */
-EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root, bool whole);
+/* ---- menu.c: afterwards. `whole`: the volume can be written. `store`: there may be a Debug Store. Returns what the
+ * firmware is told. */
+EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root, bool whole, bool store);

@@ -110,7 +110,7 @@ static EFI_STATUS EFIAPI reset_system(EFI_RESET_TYPE type, EFI_STATUS status, UI
 }
 
 /* What is said; without a key only where the machine is an emulated one. */
-static const char *menu(CHAR16 key, bool whole)
+static const char *menu(CHAR16 key, bool whole, bool store)
 {
     static SIMPLE_INPUT_INTERFACE keys = {.ReadKeyStroke = read_key, .Reset = reset_keys};
     static EFI_SYSTEM_TABLE table = {.ConIn = &keys};
@@ -120,7 +120,7 @@ static const char *menu(CHAR16 key, bool whole)
     ST = &table, BS = &services, RT = &runtime;
     fw.key = key;
     memset(fw.said, 0, sizeof fw.said);
-    report_menu(NULL, &root, whole);
+    report_menu(NULL, &root, whole, store);
     return fw.said;
 }
 
@@ -149,26 +149,38 @@ static void test_memory_that_is_lost(void **state)
         fw.read = cases[i].read;
         fw.guest = cases[i].guest;
         fw.loader = cases[i].loader;
-        const char *text = menu(L'x', true);
-        assert_int_equal(strstr(text, "1 and 2 cannot save") != NULL, cases[i].said);
+        const char *text = menu(L'x', true, true);
+        assert_int_equal(strstr(text, "Cairn cannot save its log") != NULL, cases[i].said);
         assert_int_equal(strstr(text, "1: Cairn asks") != NULL, cases[i].loader);
     }
+}
+
+/* Key 1 goes back to the firmware. */
+static void test_no_debug_store(void **state)
+{
+    (void)state;
+    const char *text = menu(L'1', true, false);
+    assert_null(strstr(text, "1: Cairn"));
+    assert_non_null(strstr(text, "2: Cairn records a trace"));
 }
 
 static void test_nobody_is_there(void **state)
 {
     (void)state;
     fw.guest = true;
-    assert_non_null(strstr(menu(0, true), "switches off by itself"));
+    assert_non_null(strstr(menu(0, true, true), "switches off by itself"));
     assert_true(fw.off && fw.stalls == 5000000);
 }
 
 static void test_keys(void **state)
 {
     (void)state;
-    assert_null(strstr(menu(L'2', false), "Cairn")); /* no stick, no log: back to the firmware */
+    assert_null(strstr(menu(L'2', false, true), "2: Cairn")); /* no stick, no log: back to the firmware */
+    assert_non_null(strstr(fw.said, "need a stick that can be written"));
     assert_false(fw.off || fw.stalls);
-    menu(L'O', true);
+    fw.loader = false;
+    assert_null(strstr(menu(L'2', false, true), "Cairn"));
+    menu(L'O', true, true);
     assert_true(fw.off);
 }
 
@@ -176,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_memory_that_is_lost, begin),
+        cmocka_unit_test_setup(test_no_debug_store, begin),
         cmocka_unit_test_setup(test_nobody_is_there, begin),
         cmocka_unit_test_setup(test_keys, begin),
     };
