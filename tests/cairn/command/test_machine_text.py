@@ -96,13 +96,13 @@ def test_card_of_a_report():
     assert shown(["info"], TEXT[:at] + TEXT[at + len(own):]) == shown(["info"], TEXT)
     status, said, errors = shown(["info"], own)
     assert (status, errors) == (0, "") and "guest's verdict report" in said
-    assert "the probe, CPU 0: 23 of 23 questions answered (cairn probe explains them)" in said
+    assert "the probe, CPU 0: 23 questions answered (cairn probe explains them)" in said
 
 
 def test_a_machine_that_hung():
     text = TEXT[:TEXT.index("probe.0.2=")]
     status, said, errors = shown(["info"], text)
-    assert status == 1 and "2 of 2 questions answered" in said
+    assert status == 1 and "CPU 0: 2 questions answered" in said
     assert errors.endswith(": a report of cairn-report.efi: it ends at step=probe.bts_full: the machine hung there, or "
                            "the file was cut off\n") and errors.count("\n") == 1
 
@@ -138,6 +138,10 @@ def test_card_without_room():
     lambda text: "QR-Code:" + text,                          # zbarimg without --raw
     lambda text: text.replace(" ", "\n").replace('Gen\n', 'Gen\n  '),
     lambda text: f"SUMMARY: 1 passed\r\n{text}\r\nhalted: you can switch the machine off\r\n",
+    lambda text: text.replace("cairn=", "Cairn=").replace("probe=", "Probe="),
+    lambda text: text.replace("=", " = ").replace("rip = ", "rip="),
+    lambda text: text.replace("=", "= "),                    # rip= has no value still
+    lambda text: re.sub('"(.*?)"', "\N{LEFT DOUBLE QUOTATION MARK}\\1\N{RIGHT DOUBLE QUOTATION MARK}", text),
     lambda text: card("cairn=0.2.0 verdict=pass,1,0,0") + text])  # the last one counts
 def test_card_however_it_comes(change):
     assert shown(["info"], change(CARD)) == shown(["info"], CARD)
@@ -221,6 +225,10 @@ def test_too_long_for_either():
 def test_nothing_asked():
     status, said, errors = shown(["probe"], card(HEAD))
     assert (status, said) == (1, "") and errors == "cairn: a run's card has no answers of the probe\n"
+    why = "no: QEMU's emulated CPU has no Debug Store"
+    text = re.sub("^pebs=.*", f"pebs={why}", re.sub(r"^probe[.=].*\n", "", TEXT, flags=re.M), flags=re.M)
+    assert shown(["probe"], text) == (
+        1, "", f"cairn: a report of cairn-report.efi has no answers of the probe: pebs={why}\n")
     status, said, errors = shown(["info", "--lost"], CARD)
     assert (status, said) == (1, "") and errors == "cairn: a run's card has no trace, so nothing of a trace is lost\n"
 

@@ -66,8 +66,10 @@ static void print_answers(const struct cairn_log *log, uint32_t cpu)
     }
     if (!asked)
         return;
-    printf("\nthe probe, CPU %" PRIu32 ": %u of %u questions answered (cairn probe explains them)\n  ", cpu, answered,
-           asked);
+    printf("\nthe probe, CPU %" PRIu32 ": %u ", cpu, answered);
+    if (answered < asked) /* of a card, asked may be no more than the answered: it leaves the others out */
+        printf("of %u ", asked);
+    printf("questions answered (cairn probe explains them)\n  ");
     cairn_print_wrapped(2, "", 2, (struct cairn_slice){text, (uint32_t)size});
 }
 

@@ -395,6 +395,14 @@ static void print_json(const struct cairn_log *log, uint32_t cpu)
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */
 
+static void say_none_in_report(const struct cairn_log *log)
+{
+    const struct cairn_slice pebs = cairn_key(&log->text, "pebs");
+    const bool none = pebs.size >= 3 && memcmp(pebs.at, "no:", 3) == 0;
+    cairn_error("%s has no answers of the probe%s%.*s", log->report, none ? ": pebs=" : "", none ? (int)pebs.size : 0,
+                pebs.at);
+}
+
 static int show(const struct cairn_log *log)
 {
     bool any = false;
@@ -415,7 +423,7 @@ static int show(const struct cairn_log *log)
     if (log->etl)
         cairn_error("an ETL file does not have the answers of the probe; read the log that it was made from");
     else if (log->report)
-        cairn_error("%s has no answers of the probe", log->report);
+        say_none_in_report(log);
     else if (cairn_log_damaged(log))
         cairn_error("this log is damaged and has no questions of the probe; they may be in the missing part");
     else if (cairn_log_grabbed(log))

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memmem, memrchr */
 #include "tools/cairn/log/machine_text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -92,6 +93,53 @@ static void read_report(struct cairn_log *log, struct text text)
 }
 
 /* ---- a card ------------------------------------------------------------------------------------------------------ */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_curly_quote(const char *at, size_t left)
+{
+    return left >= 3 && memcmp(at, "\xE2\x80", 2) == 0 && (unsigned char)at[2] >= 0x9C && (unsigned char)at[2] <= 0x9F;
+}
+
+/* How many blanks there are between '=' and its value; 0 where the value is empty: the next word has a '=', too. */
+static size_t blanks_before_value(const char *at, const char *end)
+{
+    const char *value = at, *behind;
+    while (value < end && is_space(*value))
+        value++;
+    for (behind = value; behind < end && !is_blank(*behind); behind++)
+        if (*behind == '=')
+            return 0;
+    while (behind < end && is_space(*behind))
+        behind++;
+    return behind < end && *behind == '=' ? 0 : (size_t)(value - at);
+}
+
+/* Undoes what a keyboard makes of a card: names with capitals, blanks around '=', curly quotes. */
+static void straighten(struct text *t)
+{
+    const char *end = t->at + t->size;
+    size_t n = 0;
+    for (const char *from = t->at; from < end; from++) {
+        if (*from == '=') {
+            while (n && is_space(t->at[n - 1]))
+                n--;
+            for (size_t i = n; i && !is_blank(t->at[i - 1]); i--)
+                t->at[i - 1] = (char)tolower((unsigned char)t->at[i - 1]);
+            t->at[n++] = '=';
+            from += blanks_before_value(from + 1, end);
+        } else if (is_curly_quote(from, (size_t)(end - from))) {
+            t->at[n++] = '"';
+            from += 2;
+        } else {
+            t->at[n++] = *from;
+        }
+    }
+    t->size = n;
+}
 
 /* The last one, from its first word on; size 0: there is none. */
 static struct text find_card(struct text all)
@@ -339,11 +387,15 @@ int cairn_machine_text_read(struct cairn_log *log, const struct cairn_input *inp
         free(all.at);
         return log->input.error;
     }
-    const struct text report = find_report(all), card = report.size ? report : find_card(all);
-    if (report.size)
+    const struct text report = find_report(all);
+    if (report.size) {
         read_report(log, report);
-    else if (card.size)
-        read_card(log, card);
+    } else {
+        straighten(&all);
+        const struct text card = find_card(all);
+        if (card.size)
+            read_card(log, card);
+    }
     free(all.at);
     if (!log->report)
         return -ENOENT;
