@@ -292,7 +292,7 @@ def test_capture_says_how_long_it_waits(tmp_path):
         shown = b""
         while b"starting: " not in shown:
             shown += os.read(master, 4096)
-        assert b"waiting" not in shown.split(b"\x1b[K", 1)[1]  # that line was cleared
+        assert b"waiting" not in shown.rsplit(b"\x1b[K", 1)[1]  # its line was cleared
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=LIMIT) == 130
     os.close(master)
