@@ -2,7 +2,9 @@
 """tools/grade.sh: a class of five, and what it refuses."""
 
 import csv
+import ctypes
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -77,20 +79,40 @@ def test_class(tmp_path, _build):
     assert [(test["score"], test["max_score"], test["status"]) for test in points] == [(1, 1, "passed")] * 4
 
 
+def distance(one, other):
+    """From one function of the C library to another: ends a program that must not call the other."""
+    library = ctypes.CDLL(None)
+    start, end = (ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in (one, other))
+    return end - start
+
+
 SANDBOX = subprocess.run([cb.ROOT / "labs" / "sandbox.sh", "--", "true"], check=False, capture_output=True)
+
+
+ON_HW = pytest.mark.skipif(not (cb.BUILD / "qemu11").exists(), reason="no 'make deps-ds'")
+IN_SANDBOX = pytest.mark.skipif(SANDBOX.returncode != 0, reason="no bubblewrap, or no user namespaces")
 
 
 @pytest.mark.long
 @pytest.mark.xdist_group("labs")
-@pytest.mark.skipif(SANDBOX.returncode != 0 or not (cb.BUILD / "qemu11").exists(),
-                    reason="no bubblewrap, no user namespaces, or no 'make deps-ds'")
+@ON_HW
+@IN_SANDBOX
 def test_host_lab_on_two_stores(tmp_path, _build):
     solution = (cb.ROOT / "labs" / "04-records" / "solution.c").read_text(encoding="utf-8")
     write(tmp_path / "class", {
         "ada/04-records": solution,
         "bob/04-records": "#include <stdio.h>\n" + re.sub(r"(\nuint32_t parse\(.*\n\{)", r'\1 puts("PASS: head: x");',
                                                          solution),
-        "cy/04-records": '#include "solution.c"'})
+        "cy/04-records": '#include "solution.c"',
+        "dee/04-records": f"""#include <stdlib.h>
+#include "task.h"
+uint32_t parse(unsigned format, const uint8_t *bytes, uint32_t left, struct record *r)
+{{
+    (void)format, (void)bytes, (void)left, (void)r;
+    ((void (*)(int))((char *)labs + {distance("labs", "_exit")}))(0);
+    return 0;
+}}
+"""})
     (tmp_path / "class" / "eve").mkdir()
     (tmp_path / "class" / "eve" / "04-records").symlink_to(tmp_path / "class" / "ada" / "04-records")
     done = grade("-o", tmp_path / "out", tmp_path / "class", "4")
@@ -98,13 +120,13 @@ def test_host_lab_on_two_stores(tmp_path, _build):
     rows = rows_of(tmp_path / "out")
     assert [(row["student"], row["result"], row["checks_passed"], row["hint"]) for row in rows] == [
         ("ada", "passed", "16", ""), ("bob", "passed", "16", ""), ("cy", "refused", "0", "include"),
-        ("eve", "error", "0", "")]
+        ("dee", "fake", "0", ""), ("eve", "error", "0", "")]
     report = json.loads((tmp_path / "out" / "cy" / "classroom.json").read_text(encoding="utf-8"))
     assert (report["status"], report["max_score"], sum(test["score"] for test in report["tests"])) == ("fail", 16, 0)
     assert "refused" in report["tests"][0]["message"] and report["tests"][8]["name"] == "04-records, hw, check 1: fixed"
 
 
-@pytest.mark.skipif(SANDBOX.returncode != 0, reason="no bubblewrap, or no user namespaces")
+@IN_SANDBOX
 def test_sandbox(tmp_path):
     """A program that adds another student's line to the table sees one file, cannot write it, and has no network."""
     table = tmp_path / "grades.csv"
@@ -139,3 +161,24 @@ def test_names_that_no_table_can_hold(tmp_path):
 def test_results_are_not_in_the_class(tmp_path):
     done = grade("-o", tmp_path / "ada", tmp_path, "1")
     assert done.returncode == 2 and "must not be in the folder of the class" in done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.xdist_group("labs")
+@ON_HW
+def test_autograder(tmp_path):
+    """What Gradescope does, but for setup.sh: here the packages are there, and the products."""
+    made = subprocess.run([cb.ROOT / "labs" / "autograder" / "make.sh", tmp_path / "a.zip", "1"], check=False)
+    assert made.returncode == 0
+    shutil.unpack_archive(tmp_path / "a.zip", tmp_path / "source")
+    source = tmp_path / "source"
+    assert (source / "labs").read_text(encoding="utf-8") == "1\n" and (source / "cairn" / "Makefile").exists()
+    for script in ("setup.sh", "run_autograder"):
+        assert (source / script).read_bytes() == (cb.ROOT / "labs" / "autograder" / script).read_bytes()
+    shutil.rmtree(source / "cairn")
+    (source / "cairn").symlink_to(cb.ROOT)
+    write(tmp_path / "submission", {"labs/01-first-record": '#include "labs/01-first-record/solution.c"\n'})
+    subprocess.run([cb.ROOT / "labs" / "autograder" / "run_autograder"], check=True,
+                   env={**os.environ, "AUTOGRADER": str(tmp_path)})
+    tests = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))["tests"]
+    assert [test["score"] for test in tests] == [0] * 8 and "refused" in tests[0]["output"]
