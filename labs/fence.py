@@ -18,8 +18,8 @@ TOP = Path(__file__).resolve().parent.parent
 BINUTILS = os.environ.get("OBJCOPY", "objcopy").removesuffix("objcopy")  # a prefix, where gcc is a cross compiler
 PRINTS = {"kernel": ["lab_log"], "host": ["printf", "puts", "putchar"]}
 COMPILER = {"memcpy", "memmove", "memset", "memcmp", "__stack_chk_fail", "__stack_chk_guard", "_GLOBAL_OFFSET_TABLE_"}
-LIBRARY = {*"abort abs __assert_fail bsearch calloc free labs malloc memchr qsort realloc strchr strcmp strlen strncmp"
-           .split()}
+LIBRARY = {*("__popcountdi2 abort abs __assert_fail bsearch calloc free labs malloc memchr qsort realloc strchr strcmp "
+             "strlen strncmp").split()}
 SANITIZERS = re.compile(r"__ubsan_handle_\w+|__asan_(report_\w+|stack_(malloc|free)_\w+|(un)?register_(elf_)?globals|"
                         r"handle_no_return|option_detect_stack_use_after_return|init|version_mismatch_check_v\d+|"
                         r"(un)?poison_stack_memory|alloca_poison|allocas_unpoison|set_shadow_\w+|mem(cpy|move|set))")

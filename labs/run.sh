@@ -55,6 +55,11 @@ say_fault() { # exit status
     } | show
 }
 
+say_endless() { # machine or check
+    echo "FAIL: time: the $1 has not come to its end in $LIMIT s"
+    echo "hint: A loop of your code does not end, or waits for what does not come."
+}
+
 boot() { # log, processor, options
     local log=$1 machine=(ds=soft "ds.preset=$2") status
     [ "$ds" = soft ] || machine=(--qemu-ds "preset=$2" ds=hw)
@@ -74,8 +79,7 @@ boot() { # log, processor, options
     if grep -aq '^PANIC' "$log"; then
         say_panic "$log"
     elif [ $status = 124 ]; then
-        echo "FAIL: time: the machine has not come to its end in $LIMIT s"
-        echo "hint: A loop of your code does not end, or waits for what does not come."
+        say_endless machine
     elif [ -z "$kernel" ] && [ $status != 0 ]; then
         sed -n '/^verdict/,$p' "$out/run.txt"
     fi
@@ -114,7 +118,7 @@ if [ $status = 0 ] && [ -z "$kernel" ]; then
     status=${PIPESTATUS[0]}
     case $status in
     0 | 1 | 3) ;;
-    124) echo "FAIL: time: the check has not come to its end in $LIMIT s" ;;
+    124) say_endless check ;;
     *) say_fault "$status" ;;
     esac
 fi
