@@ -25,7 +25,10 @@ def values(cell):
     return found | {name: 1 << int(bit) for name, bit in re.findall(r"`(\w+)` bit (\d+)", cell)}
 
 
-@pytest.fixture(scope="module", params=["icelake", "skylake"])
+BOOTS = [pytest.mark.long, pytest.mark.xdist_group("bridge")]  # two boots
+
+
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=BOOTS) for name in ("icelake", "skylake")])
 def booted(request, tmp_path_factory):
     """(column, {event: {register: value}})"""
     [module] = guest.DEBIAN.glob("usr/lib/modules/6.12*/kernel/arch/x86/kernel/msr.ko.xz")
