@@ -46,9 +46,9 @@ def binutil(name, *arguments):
 
 
 def check_files(depends, lab, code):
-    """What gcc reads (-M): the file, and headers beside it, of Cairn and of the system. The course's own wrong/ and
+    """What gcc has read (-MD): the file, and headers beside it, of Cairn and of the system. The course's own wrong/ and
     right/ are made of the solution."""
-    for name in re.split(r"(?<!\\)\s+", depends.replace("\\\n", " ").split(": ", 1)[1].strip()):
+    for name in re.split(r"(?<!\\)\s+", depends.replace("\\\n", " ").splitlines()[0].split(": ", 1)[1].strip()):
         path = Path(name.replace("\\ ", " ")).resolve()
         known = (path.suffix == ".h" and (path.parent == code.parent or path.is_relative_to(TOP)) or
                  path.is_relative_to("/usr/include") or path.is_relative_to("/usr/lib"))
@@ -64,6 +64,11 @@ def check_source(kind, text):
     for i, word in enumerate(words):
         if word == "asm" and not (kind == "host" and re.match(r'asm \( (""  ?)?"\w+" \)', " ".join(words[i:i + 5]))):
             raise Refused("asm: it has assembler; use the functions of labs/lab.h instead")
+        # gcc hands these names to the assembler as they are: a name can have lines of assembler in it.
+        if word.strip("_") in ("section", "alias", "ifunc", "weakref", "symver") and words[i + 1:i + 2] == ["("]:
+            name = next((other for other in words[i + 1:] if other != "("), "")
+            if name.startswith('"'):
+                raise Refused(f"attribute: it has {word.strip('_')}({name!a:.40}); leave that attribute out")
         if re.search(r"^\w*no_(sanitize|address_safety)", word):
             raise Refused(f"attribute: it has {word}; leave it out: the check watches each access to memory")
 
@@ -101,17 +106,17 @@ def check_code(file):
 
 
 def compile_student(kind, lab, code, file, compiler):
-    made = f"{file}.new"
-    read = subprocess.run([*compiler, "-w", "-M", code], capture_output=True, text=True, check=False)
-    if read.returncode == 0:  # before an error can show a line of another file
-        check_files(read.stdout, lab, code)
-    depends = Path(file).with_suffix(".d")
-    if subprocess.run([*compiler, "-MMD", "-MP", "-MF", depends, "-MT", file, "-c", code, "-o", made],
+    made, source, depends = f"{file}.new", f"{file}.i", str(Path(file).with_suffix(".d"))
+    if subprocess.run([*compiler, "-E", "-MD", "-MP", "-MF", depends, "-MT", file, code, "-o", source],
                       check=False).returncode != 0:
+        return 1
+    # Before an error shows a line of another file, or the assembler gets one. What is compiled is what has been read.
+    check_files(Path(depends).read_text(encoding="utf-8"), lab, code)
+    check_source(kind, Path(source).read_text(encoding="utf-8", errors="replace"))
+    if subprocess.run([*compiler, "-fpreprocessed", "-c", source, "-o", made], check=False).returncode != 0:
         return 1
     headers = [lab / "task.h"] + ([TOP / "labs" / "lab.h"] if kind == "kernel" else [])
     text = "".join(output(compiler[0], "-fpreprocessed", "-dD", "-E", "-P", "-x", "c", header) for header in headers)
-    check_source(kind, output(*compiler, "-w", "-E", code))
     check_sections(kind, made)
     check_symbols(kind, made, set(re.findall(r"\b(\w+)\s*\(", text)))
     check_code(made)
