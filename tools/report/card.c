@@ -72,12 +72,12 @@ static void draw(EFI_GRAPHICS_OUTPUT_PROTOCOL *gop, const struct qr *qr, UINT32 
         }
 }
 
-/* Draws it as large as a right corner lets it be, in the right quarter of the screen; not where text is. */
+/* Draws it as large as a right corner lets it be, in the right third of the screen; not where text is. */
 static void draw_in_corner(EFI_GRAPHICS_OUTPUT_PROTOCOL *gop, const struct qr *qr)
 {
     const UINT32 width = gop->Mode->Info->HorizontalResolution, height = gop->Mode->Info->VerticalResolution;
     const UINT32 modules = qr->size + 2 * QR_QUIET;
-    for (UINT32 scale = width / 4 / modules; scale >= LEAST_SCALE; scale--) {
+    for (UINT32 scale = width / 3 / modules; scale >= LEAST_SCALE; scale--) {
         const UINT32 side = modules * scale, left = width - side;
         const bool top = side <= height && is_free(gop, left, 0, side);
         if (top || (side <= height && is_free(gop, left, height - side, side))) {
