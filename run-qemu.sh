@@ -212,9 +212,9 @@ run() {
         capture+=(--saved "${log%.log}-esp.log")
         command=("$here/tools/save-esp.sh" "$tmp/stick" "${log%.log}-esp.log" "${command[@]}")
     fi
-    if [ -n "$efi$stick" ]; then # no log and no verdict; the firmware clears the screen and writes in colours
+    if [ -n "$efi$stick" ]; then # no log, no verdict; the firmware clears the screen, writes in colours and over text
         ${stick:+"$here/tools/stick.sh" "$stick" "$tmp/stick"} timeout --foreground "$timeout" "${command[@]}" |
-            LC_ALL=C sed -u $'s/\x1b\\[[0-9;=]*[A-Za-z]//g; s/\r$//'
+            LC_ALL=C sed -u $'s/\x1b\\[[0-9;=]*[A-Za-z]//g; s/[^\r]*\r  *\r//g; s/\r*$//'
         status=${PIPESTATUS[0]}; return
     fi
     trap 'stopped=1; [ -z "$capture_pid" ] || kill -TERM $capture_pid 2>/dev/null' INT TERM
