@@ -226,7 +226,7 @@ def test_counters_in_use(tmp_path):
     screen = stick.boot()
     text, lines = stick.lines()
     check_whole(text, lines)
-    assert lines["in_use"].startswith("PMC0 FIXED_CTR1 FIXED_CTR2 in use, by firmware perhaps: ")
+    assert lines["in_use"].startswith("PMC0 FIXED_CTR1 FIXED_CTR2 in use, perhaps by firmware: ")
     assert "taken=what was in use, for the questions; it has been given back\n" in screen and "taken" in lines
     assert lines["cpu.0.msr.38D"] == "0x330" and lines["probe"].startswith("23 of ")
 

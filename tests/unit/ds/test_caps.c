@@ -402,11 +402,11 @@ static void in_use(void **state)
         const char *names;
     } rows[] = {
         {IA32_DEBUGCTL, 0, 0, false, true, true, ""},
-        {IA32_PERFEVTSEL0 + 1, 0x4300C0, 2, false, false, true, "PMC1 in use, by firmware perhaps"},
+        {IA32_PERFEVTSEL0 + 1, 0x4300C0, 2, false, false, true, "PMC1 in use, perhaps by firmware"},
         {IA32_PERFEVTSEL0 + 1, 0x0300C0, 0, false, true, true, ""}, /* EN is clear */
-        {IA32_FIXED_CTR_CTRL, 0x20, DS_BIT(33), false, false, true, "FIXED_CTR1 in use, by firmware perhaps"},
+        {IA32_FIXED_CTR_CTRL, 0x20, DS_BIT(33), false, false, true, "FIXED_CTR1 in use, perhaps by firmware"},
         {IA32_FIXED_CTR_CTRL, 0x80, 0, false, true, true, ""}, /* only its PMI bit */
-        {IA32_DS_AREA, 0x1000, 0, true, false, false, "IA32_DS_AREA=0x1000 in use, by firmware perhaps"},
+        {IA32_DS_AREA, 0x1000, 0, true, false, false, "IA32_DS_AREA=0x1000 in use, perhaps by firmware"},
         {IA32_PEBS_ENABLE, 1, 0, true, false, false, "IA32_DS_AREA=0x0 in use"},
         {IA32_DEBUGCTL, IA32_DEBUGCTL_BTS, 0, true, false, false, "IA32_DS_AREA=0x0 in use"},
         {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR, 0, false, true, true, ""},
@@ -436,14 +436,14 @@ static void in_use(void **state)
     ds_leave_alone(&caps);
     assert_string_equal(caps.reason,
                         "PMC0 PMC1 PMC2 PMC3 PMC4 PMC5 PMC6 PMC7 PMC8 PMC9 FIXED_CTR0 FIXED_CTR1 FIXED_CTR2 "
-                        "FIXED_CTR3 IA32_DS_AREA=0xfffffe0000001000 in use, by firmware perhaps: ds.force=1 takes what "
-                        "is in use");
+                        "FIXED_CTR3 IA32_DS_AREA=0xfffffe0000001000 in use, perhaps by firmware: ds.force=1 takes it "
+                        "anyway");
     fake.leaf[0x0A][3] = 48u << 5 | DS_FIXED_MAX;
     ds_fake_find(&fake, IA32_FIXED_CTR_CTRL)->value = UINT64_C(0x33333333);
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
     assert_true(caps.counters_in_use == UINT64_C(0xFF000003FF));
     assert_true(strlen(caps.in_use) < sizeof caps.in_use - 1);
-    assert_non_null(strstr(caps.in_use, "FIXED_CTR7 IA32_DS_AREA=0xfffffe0000001000 in use, by firmware perhaps: "));
+    assert_non_null(strstr(caps.in_use, "FIXED_CTR7 IA32_DS_AREA=0xfffffe0000001000 in use, perhaps by firmware: "));
     assert_true(caps.tests < DS_TESTS_MAX);
     /* A processor that has none of it keeps its own reason. */
     fake.leaf[1][3] = 0;

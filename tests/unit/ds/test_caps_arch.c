@@ -97,7 +97,9 @@ static void refused(void **state)
     ds_fake_refused(&fake, &caps, "IA32_PERF_CAPABILITIES cannot be read");
     ds_fake_init_arch(&fake);
     fake.leaf_7_1[0] = 0;
-    ds_fake_refused(&fake, &caps, "CPUID.23H does not count");
+    ds_fake_refused(&fake, &caps,
+                    "CPUID.07H.1:EAX.ARCH_PERFMON_EXT is 0, so CPUID.23H is not valid: there is no PEBS to "
+                    "rely on");
     for (unsigned bad = 0; bad < 5; bad++) {
         static const char *const why[] = {"counters with PEBS that are not among those of CPUID.23H.1",
                                           "with precise distribution that are not among those of CPUID.23H.1",
@@ -144,14 +146,14 @@ static void in_use(void **state)
         const char *names;
     } rows[] = {
         {IA32_DEBUGCTL, 0, true, true, ""},
-        {IA32_PEBS_BASE, 0x12340004, false, true, "IA32_PEBS_BASE=0x12340004 in use, by firmware perhaps"},
-        {IA32_PEBS_INDEX, IA32_PEBS_INDEX_EN, false, true, "architectural PEBS in use, by firmware perhaps"},
+        {IA32_PEBS_BASE, 0x12340004, false, true, "IA32_PEBS_BASE=0x12340004 in use, perhaps by firmware"},
+        {IA32_PEBS_INDEX, IA32_PEBS_INDEX_EN, false, true, "architectural PEBS in use, perhaps by firmware"},
         {IA32_PEBS_INDEX, 0x40, true, true, ""},
-        {IA32_PMC_GP0_CFG_C + 4 * 7, IA32_PMC_CFG_C_EN, false, true, "architectural PEBS in use, by firmware perhaps"},
-        {IA32_PMC_FX0_CFG_C, IA32_PMC_CFG_C_EN, false, true, "architectural PEBS in use, by firmware perhaps"},
+        {IA32_PMC_GP0_CFG_C + 4 * 7, IA32_PMC_CFG_C_EN, false, true, "architectural PEBS in use, perhaps by firmware"},
+        {IA32_PMC_FX0_CFG_C, IA32_PMC_CFG_C_EN, false, true, "architectural PEBS in use, perhaps by firmware"},
         {IA32_PMC_FX0_CFG_C, IA32_PMC_CFG_C_CNTR_ALLOW, true, true, ""},
-        {IA32_PERFEVTSEL0, IA32_PERFEVTSEL_EN, false, true, "PMC0 in use, by firmware perhaps"},
-        {IA32_DEBUGCTL, IA32_DEBUGCTL_BTS, false, false, "IA32_DS_AREA=0x0 in use, by firmware perhaps"},
+        {IA32_PERFEVTSEL0, IA32_PERFEVTSEL_EN, false, true, "PMC0 in use, perhaps by firmware"},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_BTS, false, false, "IA32_DS_AREA=0x0 in use, perhaps by firmware"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ds_fake_init_arch(&fake);
@@ -176,8 +178,8 @@ static void in_use(void **state)
     ds_leave_alone(&caps);
     const char *end = strstr(caps.reason, "FIXED_CTR7 IA32_DS_AREA=0x");
     assert_non_null(end);
-    assert_non_null(strstr(end, " IA32_PEBS_BASE=0xffffffffff004 in use, by firmware perhaps: ds.force=1 takes what is "
-                                "in use"));
+    assert_non_null(
+        strstr(end, " IA32_PEBS_BASE=0xffffffffff004 in use, perhaps by firmware: ds.force=1 takes it anyway"));
     assert_true(caps.tests < DS_TESTS_MAX);
 }
 

@@ -53,8 +53,8 @@ static void test_in_use(void **state)
     for (unsigned cpu = 0; cpu < 2; cpu++) {
         detect(0x330);
         assert_true(caps.pebs);
-        assert_string_equal(said, "ds: warning: CPU 3: FIXED_CTR1 FIXED_CTR2 in use, by firmware perhaps: "
-                                  "ds.force=1 takes what is in use\n");
+        assert_string_equal(said, "ds: warning: CPU 3: FIXED_CTR1 FIXED_CTR2 in use, perhaps by firmware: "
+                                  "ds.force=1 takes it anyway\n");
     }
 }
 
