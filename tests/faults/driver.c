@@ -422,7 +422,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*faults)(void);
     } rows[] = {{"one access to an MSR refused", one_access},
-                {"all accesses from one on refused", all_from},
+                {"one access and all later ones refused", all_from},
                 {"one register always refused", one_register},
                 {"a page of DS memory missing for a while", memory},
                 {"PMIs in storms, twice, late, never, masked", interrupts}};
