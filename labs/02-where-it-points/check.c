@@ -2,6 +2,7 @@
 /* Lab 2: the check. Each function is compared with what the check knows: the path, and where the interrupts came. */
 #include "labs/check.h"
 
+#include "kernel/lib/string.h"
 #include "labs/machine/sample.h"
 #include "task.h"
 
@@ -71,6 +72,12 @@ static uint64_t msr(uint32_t number)
 static long offset(uint64_t address)
 {
     return (long)(address - (uintptr_t)lab_program_2);
+}
+
+/* An address that is not in the program. */
+static uint64_t outside(void)
+{
+    return (uintptr_t)lab_program_2 + 4096;
 }
 
 static struct lab_place read_truly(unsigned format, const uint8_t *record)
@@ -165,11 +172,10 @@ static void check_before(void)
                      (unsigned long)given, offset(rip), offset(right));
         known += given != 0;
     }
-    const uint64_t outside = (uintptr_t)lab_program_2 + 4096;
-    if (lab_before(&path, outside))
+    if (lab_before(&path, outside()))
         lab_fail("several", "Return 0 for an address that the path does not have.", PEBS_SECTION,
                  "lab_before says 0x%lx for an address outside the program; expected 0",
-                 (unsigned long)lab_before(&path, outside));
+                 (unsigned long)lab_before(&path, outside()));
     lab_pass("before", "RIP alone tells the instruction at %u of %u places", known, path.count);
 }
 
@@ -185,7 +191,7 @@ static void check_skid(void)
 {
     for (uint32_t event = 0; event < path.count; event++)
         for (uint32_t i = 0; i <= path.count; i++) {
-            const uint64_t address = i < path.count ? path.instruction[i] : (uintptr_t)lab_program_2 + 4096;
+            const uint64_t address = i < path.count ? path.instruction[i] : outside();
             const int32_t right = skid_truly(event, address), given = lab_skid(&path, event, address);
             if (given != right)
                 lab_fail("skid",
@@ -317,10 +323,20 @@ static void measure(unsigned format)
     log_range("the interrupt", "PMC2 without PEBS", pmi);
 }
 
+/* The path between two instructions that it does not have: who reads beyond its ends finds them. */
+static const uint64_t *path_between(uint64_t address)
+{
+    uint64_t *words = lab_memory((lab_path_2_count + 2) * sizeof *words);
+    if (!words)
+        lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for the path");
+    words[0] = words[lab_path_2_count + 1] = address;
+    return memcpy(words + 1, lab_path_2, lab_path_2_count * sizeof *words);
+}
+
 void lab_check(void)
 {
     const unsigned format = lab_format();
-    path = (struct lab_path){lab_path_2, lab_path_2_count};
+    path = (struct lab_path){path_between(outside()), lab_path_2_count};
     check_records(format, format < 4 ? 0 : MSR_PEBS_DATA_CFG_GPR);
     if (format >= 4)
         check_records(format, MSR_PEBS_DATA_CFG_GPR | MSR_PEBS_DATA_CFG_MEMINFO | MSR_PEBS_DATA_CFG_XMM);
