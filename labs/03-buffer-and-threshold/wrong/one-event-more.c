@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* A wrong solution of lab 3; hint: lost-count. The spare counter begins at 1. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
+#define lab_start right_start
+#include "labs/03-buffer-and-threshold/solution.c"
+#undef lab_start
+
+int lab_start(const struct sampling *s)
+{
+    const int e = right_start(s);
+    return e ? e : lab_wrmsr(IA32_PMC0 + s->spare, 1);
+}
