@@ -104,7 +104,7 @@ static void probe_enable(const struct ds_machine *m, struct ds_caps *caps)
         ds_caps_row(caps, "IA32_PEBS_ENABLE read", value, there, there ? "it can be read" : "raises #GP: no PEBS");
     t->faulted = !there;
     if (!there)
-        ds_caps_refuse(caps, "the hypervisor shows CPUID's DS bit, but IA32_PEBS_ENABLE raises #GP: KVM and QEMU want "
+        ds_caps_refuse(caps, "the hypervisor shows CPUID's DS bit, but IA32_PEBS_ENABLE raises #GP: KVM and QEMU need "
                              "-cpu host,pmu=on,migratable=off for PEBS");
 }
 

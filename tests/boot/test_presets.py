@@ -154,7 +154,7 @@ def test_policies_of_architectural_pebs(tmp_path, policies):
 def test_full_buffer_of_architectural_pebs(tmp_path, full):
     """A page has room for two records, and another one comes while the PMI waits: FULL. A processor that goes on with
     PEBS tells how many are lost; of one that turns it off nobody knows, and records come again after the drain."""
-    result, end = run_and_check(tmp_path, 1, 20, "ds=soft", "ds.preset=clearwaterforest", "pebs=INST_RETIRED.ANY:9",
+    result, end = run_and_check(tmp_path, 1, 60, "ds=soft", "ds.preset=clearwaterforest", "pebs=INST_RETIRED.ANY:9",
                                 "pebs.groups=gpr,mem,xmm,lbr", "pebs.records=1", "pebs.threshold=1",
                                 f"ds.policy.arch_full={full}")
     records, drains, _, lost, _ = per_cpu(end, "ds")[0]

@@ -35,7 +35,7 @@ def test_configurations_of_the_stick(name):
 
 
 PAGE = {  # how the page's list calls each row
-    "ovmf": "OVMF of Debian 12, 2 MiB", "ovmf-4m": "and 4 MiB", "ovmf-secure": "in secure flash",
+    "ovmf": "OVMF of Debian 12: the 2 MiB build", "ovmf-4m": "the 4 MiB build", "ovmf-secure": "in secure flash",
     "ovmf-bios": "by `-bios`", "ovmf-13": "OVMF of Debian 13;", "strict-nx": "cannot be executed",
     "u-boot": "U-Boot of Debian 12", "u-boot-13": "of Debian 13, a disk on AHCI", "sockets": "two sockets",
     "usb-keyboard": "no i8042", "no-hpet": "no HPET", "no-pit": "no PIT", "screen": "; a screen"}

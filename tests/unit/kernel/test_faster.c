@@ -179,7 +179,8 @@ static void test_nobody(void **state)
         const uint64_t began = world.tsc;
         ask(921600);
         assert_non_null(strstr(
-            world.said, "serial: nobody answers: 115200 baud stay (cairn capture answers on a serial device)\n"));
+            world.said,
+            "serial: nobody answers: the rate stays at 115200 baud (cairn capture answers on a serial device)\n"));
         assert_true(world.changes == 0 && world.tests == 0);
         assert_true(world.tsc - began <= (LINE_RATE_ANSWER_MS + 1) * MS);
     }
@@ -193,7 +194,8 @@ static void test_none_of_these(void **state)
         begin(NULL);
         world.answers = answers[i];
         ask(1500000);
-        assert_non_null(strstr(world.said, "serial: the other end can do none of these: 115200 baud stay\n"));
+        assert_non_null(
+            strstr(world.said, "serial: the other end can do none of these: the rate stays at 115200 baud\n"));
         assert_true(world.changes == 0 && world.baud == 115200);
     }
 }

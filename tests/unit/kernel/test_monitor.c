@@ -227,12 +227,12 @@ static void answers(void **state)
     said("msr 1 2 3", "usage: msr");
     said("cpu 1", "CPU 1 of 3; the monitor runs on CPU 0");
     said("msr IA32_DS_AREA", "CPU 1 is held");
-    said("cpu 3", "there is no CPU 3: they are 0 to 2\n");
-    said("nonsense", "'nonsense' is no command");
+    said("cpu 3", "there is no CPU 3, only 0 to 2\n");
+    said("nonsense", "'nonsense' is not a command");
     said("", "");
     said("# a comment", "");
     said("help msr", "usage: msr NAME|NUMBER [VALUE]\n");
-    said("help nonsense", "is no command");
+    said("help nonsense", "is not a command");
     assert_int_equal(kmonitor_run(&monitor, (char[]){"go"}), KMONITOR_GO);
     assert_int_equal(kmonitor_run(&monitor, (char[]){"  quit "}), KMONITOR_QUIT);
     assert_int_equal(kmonitor_run(&monitor, (char[]){"go away"}), 0);

@@ -138,7 +138,7 @@ static void items_where_pebs_is_not(void **state)
     kds_store.pebs = false;
     snprintf(kds_store.reason, sizeof kds_store.reason, "no PEBS");
     assert_int_equal(prepare(&p, &automatic), -ENODEV);
-    assert_string_equal(error, "session.pmc=TotalCycles counts beside PEBS only, which is not to be had: no PEBS");
+    assert_string_equal(error, "session.pmc=TotalCycles counts beside PEBS only, which is not available: no PEBS");
 }
 
 /* The PMC items that CPU's events of this session carry. */
