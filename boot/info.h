@@ -137,4 +137,6 @@ struct boot_info {
     char save_notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE];
 };
 _Static_assert(offsetof(struct boot_info, memory) == 16, "boot_info.memory");
+_Static_assert(offsetof(struct boot_info, rsdp) == 40, "tests/faults/machine.py: RSDP");
+_Static_assert(offsetof(struct boot_info, config) == 104, "tests/faults/machine.py: CONFIG");
 _Static_assert(sizeof(struct boot_info) == 1280, "boot_info");

@@ -22,7 +22,7 @@ QEMU = "qemu-system-x86_64"
 GOOD, BAD = 33, 35  # of end=exit
 ROOM = 4096  # bytes of options: those of the boot are padded
 DIRECT_MAP = 0xFFFF800000000000
-MEMORY, RSDP, CONFIG = 16, 40, 96  # offsets in struct boot_info
+MEMORY, RSDP, CONFIG = 16, 40, 104  # offsets in struct boot_info; boot/info.h asserts them
 CR3 = 29  # the debugger's number of it; in what it gives of all registers it is at:
 CR3_AT = 204
 REGISTERS = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", *(f"r{n}" for n in range(8, 16)), "rip")
