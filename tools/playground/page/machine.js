@@ -61,9 +61,10 @@ const machine = {
     },
     /* Rows of the DS area ("row"), or the words of the newest record ("field"): objects by the layout of such an
      * element. */
-    elements(name, count) {
+    elements(name) {
         const { bytes } = this.fields.get(name), parts = Object.entries(this.layout[name]);
         const view = new DataView(this.exports.memory.buffer), start = this.state + this.fields.get(name).offset;
+        const count = this.number(`${name}s`);
         return Array.from({ length: count }, (_, i) => Object.fromEntries(parts.map(([part, offset]) => {
             const at = start + i * bytes + offset;
             const value = part === "at" || part === "value" ? view.getBigUint64(at, true)
@@ -71,4 +72,5 @@ const machine = {
             return [part, value];
         })));
     },
+    named(name, which) { return this.elements(name).find((each) => each.name === which); },
 };

@@ -5,7 +5,7 @@
 let before = { key: "", values: new Map() }; /* the DS area as it was shown before, and with which settings */
 
 function showArea() {
-    const rows = machine.elements("row", machine.number("rows")), now = new Map(), setting = settings.changed({});
+    const rows = machine.elements("row"), now = new Map(), setting = settings.changed({});
     const old = before.key === setting ? before.values : new Map();
     const area = machine.number("debugctl") >> 7 & 1 ? "DS area of BTS" : "no DS area";
     by("area-title").textContent = isArchitectural() ? `PEBS registers, ${area}` : "DS area";
@@ -84,7 +84,7 @@ function bufferView(title, words, bytes, newest, records, end = "absolute maximu
 }
 
 function showBuffers() {
-    const rows = machine.elements("row", machine.number("rows")), views = [];
+    const rows = machine.elements("row"), views = [];
     const four = (name) => {
         const first = rows.findIndex((row) => row.name === name);
         return first < 0 ? undefined : rows.slice(first, first + 4).map((row) => row.value);
@@ -148,7 +148,7 @@ function showRecord() {
         : `the next one: ${kind}, ${machine.number("record_bytes")} bytes`;
     body.classList.toggle("fresh", size > 0 && step === machine.number("step"));
     let group = "";
-    body.replaceChildren(...rowsOfRecord(machine.elements("field", machine.number("fields"))).map((fields) => {
+    body.replaceChildren(...rowsOfRecord(machine.elements("field")).map((fields) => {
         const begins = fields[0].group !== group;
         group = fields[0].group;
         return recordRow(fields, begins, bytes);
@@ -164,8 +164,8 @@ function codeAt(address) {
 function showBranches() {
     const bytes = machine.bytes("bts");
     by("branch-section").hidden = !Number(settings.get("bts") ?? 0);
-    const view = new DataView(bytes.buffer, bytes.byteOffset), rows = machine.elements("row", machine.number("rows"));
-    const pointer = (name) => rows.find((row) => row.name === name)?.value ?? 0n;
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    const pointer = (name) => machine.named("row", name)?.value ?? 0n;
     const base = pointer("BtsBufferBase"), places = branchPlaces(base, pointer("BtsIndex"));
     by("branches").replaceChildren(...places.map((at, i) => {
         const [from, to, flags] = [0, 8, 16].map((part) => view.getBigUint64(Number(at - base) + part, true));

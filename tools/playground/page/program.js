@@ -5,9 +5,7 @@
 const CODE = 0x401000n, KERNEL = 0xFFFFFFFF80001000n, INSN_BYTES = 4n;
 
 function recordedAddress(of) {
-    if (!of.number("newest_bytes"))
-        return undefined;
-    return of.elements("field", of.number("fields")).find(({ name }) => name === "EventingIP")?.value;
+    return of.number("newest_bytes") ? of.named("field", "EventingIP")?.value : undefined;
 }
 
 function showProgram() {

@@ -72,8 +72,7 @@ class PebsRun extends ZeroRun {
     }
     /* What the buffer holds now, by PebsIndex. */
     get stored() {
-        const rows = this.machine.elements("row", this.machine.number("rows"));
-        const pointer = (name) => rows.find((row) => row.name === name).value;
+        const pointer = (name) => this.machine.named("row", name).value;
         const bytes = this.machine.number("record_bytes"), buffer = this.machine.bytes("buffer");
         const view = new DataView(buffer.buffer, buffer.byteOffset);
         const count = Number(pointer("PebsIndex") - pointer("PebsBufferBase")) / bytes;

@@ -12,15 +12,14 @@ const FIELD_TELLS = {
 const zeroRecord = {
     show() {
         const { machine } = zero.pebs, bytes = machine.bytes("newest");
-        const fields = machine.elements("field", machine.number("fields"));
         const row = ({ name, at, value, means }, i) => make("tr", { class: name === "EventingIP" ? "named" : "",
                                                                     style: `--i: ${i}` },
             make("td", { class: "mono bytes" }, [...bytes.subarray(Number(at), Number(at) + 8)]
                 .map((byte) => hex(byte, 2)).join(" ")),
             make("th", { scope: "row" }, name), make("td", { class: "mono value" }, `${hex(value)}H`),
             make("td", { class: "means" }, make("b", {}, means), make("span", {}, FIELD_TELLS[name])));
-        by("zero-bytes").replaceChildren(make("table", {}, ...fields.map(row)));
-        const ip = fields.find(({ name }) => name === "EventingIP");
+        by("zero-bytes").replaceChildren(make("table", {}, ...machine.elements("field").map(row)));
+        const ip = machine.named("field", "EventingIP");
         zero.say(`The lowest byte comes first: EventingIP reads ${hex(ip.value)}H, the address of ${ip.means}.`);
     },
 };
@@ -31,14 +30,14 @@ const zeroBuffer = {
         this.threshold = make("li", { class: "threshold" }, make("b", {}, "threshold"),
                               make("span", {}, "behind it: room for records while the interrupt is on its way"));
         this.counts = { interrupt: make("b"), pebs: make("b") };
-        const count = (name, text) => make("div", { class: `side ${name}` }, make("h2", {}, sideTexts[name][0]),
-                                           make("p", {}, this.counts[name], make("span", {}, text)));
+        const count = (name) => make("div", { class: `side ${name}` }, make("h2", {}, sideTexts[name][0]),
+                                     make("p", {}, this.counts[name], make("span")));
         by("zero-buffer").replaceChildren(
             make("section", { class: "side pebs", id: "zero-cells" }, make("h2", {}, "The PEBS buffer, in memory"),
                  this.about = make("p", { class: "faint" }),
                  make("ol", {}, ...this.cells.slice(0, ZERO_SAMPLES), this.threshold,
                       ...this.cells.slice(ZERO_SAMPLES))),
-            make("div", { id: "zero-counts" }, count("interrupt", ""), count("pebs", "")));
+            make("div", { id: "zero-counts" }, count("interrupt"), count("pebs")));
     },
     show() {
         const { interrupt, pebs } = zero, { stored } = pebs, { counts } = this;
