@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a page looks like, measured in the browser: text that is too small or too faint, panels over each other, a page
-that is wider than the window. A checker of accessibility (axe-core) can be added to `faults`, for all its callers."""
+that is wider than the window."""
 
 SIZES = ((390, 844), (768, 1024), (1280, 720), (1920, 1080))
 THEMES = ("light", "dark")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """axe-core finds nothing in pages of all kinds: pages of the site, the playground, and pages of `cairn export`. It sees
-neither a canvas nor text in an SVG picture: tests/cairn/export measures these. A few are for CI, all are long."""
+neither a canvas nor text in an SVG picture: tests/cairn/export measures these. A few run in CI."""
 
 import pytest
 
