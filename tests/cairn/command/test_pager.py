@@ -2,13 +2,16 @@
 """Long output on a terminal goes through a pager, with its colours; in a pipe or a file nothing changes."""
 
 import os
+import pty
 import re
 import shutil
+import signal
+import subprocess
 
 import pytest
 
 import cairn_boot
-from cairn_tool import GOLDEN, cairn, on_a_terminal
+from cairn_tool import CAIRN, GOLDEN, cairn, on_a_terminal
 
 SAMPLES = cairn_boot.ROOT / "samples"
 PLAIN, DAMAGED = SAMPLES / "plain.log", SAMPLES / "damaged.log"
@@ -49,7 +52,7 @@ def test_which_pager(tmp_path):
     (programs / "less").write_text(f"#!/bin/sh\necho less $# $LESS >{got}\nexec cat >>{got}\n", encoding="ascii")
     (programs / "less").chmod(0o755)
     path = {"PATH": f"{programs}:{os.environ['PATH']}", **COLOURED}
-    text = re.sub(rb"^", b"", cairn("stat", "--color=always", PLAIN, env={"COLUMNS": "80", "TERM": "xterm"}).stdout)
+    text = cairn("stat", "--color=always", PLAIN, env={"COLUMNS": "80", "TERM": "xterm"}).stdout
     for env, first in (({"PAGER": f"(echo pager; cat) >{got}"}, b"pager\n"),
                        ({"PAGER": "false", "CAIRN_PAGER": f"(echo own; cat) >{got}"}, b"own\n"),
                        ({"PAGER": None, "LESS": None}, b"less 0 FRX\n"), ({"PAGER": None, "LESS": "R"}, b"less 0 R\n")):
@@ -91,6 +94,17 @@ def test_a_pager_that_is_not_there(tmp_path):
     """The shell says so; there is nothing else to read."""
     done = on_a_terminal("dump", PLAIN, both=True, env={**COLOURED, "CAIRN_PAGER": f"{tmp_path}/pager"})
     assert b"pager: not found" in done.stdout
+
+
+def test_somebody_ignores_children(tmp_path):
+    """Who starts cairn may have told the kernel to forget them: the pager is waited for, and cairn ends."""
+    ours, theirs = pty.openpty()
+    done = subprocess.run([CAIRN, "stat", PLAIN], stdout=theirs, stderr=subprocess.PIPE, timeout=60, check=False,
+                          preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+                          env={**os.environ, **COLOURED, "CAIRN_PAGER": f"sleep 0.5; cat >{tmp_path}/paged"})
+    os.close(ours)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (0, b"") and b"session " in (tmp_path / "paged").read_bytes()
 
 
 def test_bytes_are_for_no_pager(tmp_path):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/base/pager.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -78,7 +79,7 @@ void cairn_pager_end(void)
     close(STDOUT_FILENO); /* also where fclose failed */
     if (errors_as_well)
         close(STDERR_FILENO);
-    while (waitpid(pager, NULL, 0) < 0)
+    while (waitpid(pager, NULL, 0) < 0 && errno == EINTR) /* ECHILD: who started cairn ignores SIGCHLD */
         ;
     pager = 0;
 }
