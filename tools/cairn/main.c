@@ -33,8 +33,8 @@ static int no_command(const char *name)
 {
     const char *near = cairn_nearest(name, command_name, NULL);
     if (name[0] == '-')
-        cairn_error("'%s' is not an option of cairn, which has only --help and --version; give the options of a "
-                    "command after its name",
+        cairn_error("'%s' is not an option of cairn, which has only --help, --version and --no-pager; give the options "
+                    "of a command after its name",
                     name);
     else if (near)
         cairn_error("'%s' is not a command; did you mean '%s'? See 'cairn help'", name, near);
@@ -66,14 +66,14 @@ int main(int argc, char **argv)
 #endif
     setlocale(LC_CTYPE, ""); /* whether a terminal shows UTF-8: cut.h */
     cairn_arguments_all = cairn_commands;
-    if (argc < 2) {
-        usage(stderr);
-        return CAIRN_USAGE;
-    }
-    if (strcmp(argv[1], "--no-pager") == 0 && argc > 2) {
+    if (argc > 1 && strcmp(argv[1], "--no-pager") == 0) {
         cairn_no_pager = true;
         argc--;
         argv++;
+    }
+    if (argc < 2) {
+        usage(stderr);
+        return CAIRN_USAGE;
     }
     const bool help = strcmp(argv[1], "help") == 0;
     if (help && argc > 2) {
