@@ -94,10 +94,11 @@ static bool has_option(const struct cairn_command *c, struct cairn_slice name)
 /* getopt has told what is wrong. An option may be one that only other commands have: which. */
 static void refused(const struct cairn_command *c, const char *given)
 {
-    const struct cairn_slice name = {given + 2, (uint32_t)strcspn(given + 2, "=")};
+    const char *at = strncmp(given, "--", 2) == 0 ? given + 2 : "";
+    const struct cairn_slice name = {at, (uint32_t)strcspn(at, "=")};
     char text[128];
     int n = 0;
-    const bool other = strncmp(given, "--", 2) == 0 && !has_option(c, name);
+    const bool other = name.size && !has_option(c, name);
     for (const struct cairn_command *const *o = cairn_arguments_all; other && o && *o; o++)
         if (has_option(*o, name))
             n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%s", n ? ", " : "", (*o)->name);

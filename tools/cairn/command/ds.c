@@ -118,8 +118,8 @@ static int show_life(const struct cairn_log *log)
         return CAIRN_BAD;
     }
     if (cpu >= log->cpus)
-        return cairn_usage(&cairn_ds_command, "--life %s: this trace has %" PRIu32 " CPUs, numbered from 0", life,
-                           log->cpus);
+        return cairn_usage(&cairn_ds_command, "--life %s: this trace has %" PRIu32 " %s, numbered from 0", life,
+                           log->cpus, cairn_plural(log->cpus, "CPU", "CPUs"));
     struct cairn_taken drain;
     int status = CAIRN_BAD;
     if (!cairn_take(&drain, log, (uint32_t)cpu, epoch_number, cairn_by)) {

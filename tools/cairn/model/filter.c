@@ -260,8 +260,8 @@ int cairn_filter_use(const struct cairn_log *log, char why[2 * CAIRN_SHOWN])
     filter.begin = filter.from ? units(log, filter.from_ns) : INT64_MIN;
     filter.end = filter.until ? units(log, filter.until_ns) : INT64_MAX;
     if (filter.cpus && log->cpus && filter.highest_cpu >= log->cpus) /* none: a damaged log has lost their number */
-        snprintf(why, 2 * CAIRN_SHOWN, "--cpu %.*s: this trace has %" PRIu32 " CPUs, numbered from 0", (int)WORD,
-                 filter.cpus, log->cpus);
+        snprintf(why, 2 * CAIRN_SHOWN, "--cpu %.*s: this trace has %" PRIu32 " %s, numbered from 0", (int)WORD,
+                 filter.cpus, log->cpus, cairn_plural(log->cpus, "CPU", "CPUs"));
     else if (filter.from && filter.until && filter.until_ns <= filter.from_ns)
         snprintf(why, 2 * CAIRN_SHOWN, "--from %.*s is not before --until %.*s", (int)WORD, filter.from, (int)WORD,
                  filter.until);
