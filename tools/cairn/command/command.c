@@ -145,10 +145,11 @@ static void no_trace(const struct cairn_input *input)
 static int open_report(struct source *source, const struct cairn_command *command)
 {
     const int e = cairn_machine_text_read(&source->log, &source->input);
-    if (!e && source->log.flaw[0] && command->reports) /* before what it makes doubtful */
-        cairn_error("%s: %s: %s", source->input.name, source->log.report, source->log.flaw);
-    if (!e && command->reports)
+    if (!e && command->reports) {
+        if (source->log.flaw[0]) /* before what it makes doubtful */
+            cairn_error("%s: %s: %s", source->input.name, source->log.report, source->log.flaw);
         return 0;
+    }
     if (!e)
         cairn_error("%s: %s, which has no trace; cairn info and cairn probe can read it", source->input.name,
                     source->log.report);
@@ -299,10 +300,10 @@ static int show_all(struct source *source, const struct cairn_command *command)
 /* Reports damage and closes. Returns the exit status, at least `status`. */
 static int close_log(struct source *source, const struct cairn_command *command, int status)
 {
-    if (source->log.report && source->log.flaw[0]) {
+    if (source->log.report && source->log.flaw[0])
         status = status ? status : CAIRN_BAD;
-    } else if (!source->log.report &&
-               cairn_report_damage(stderr, &source->log, command->all_damage ? SIZE_MAX : DAMAGE_SHOWN)) {
+    else if (!source->log.report &&
+             cairn_report_damage(stderr, &source->log, command->all_damage ? SIZE_MAX : DAMAGE_SHOWN)) {
         cairn_error("%sthe trace is damaged%s; only its undamaged part is shown",
                     cairn_colour(stderr, CAIRN_COLOUR_BAD), cairn_colour(stderr, CAIRN_COLOUR_OFF));
         status = status ? status : CAIRN_BAD;

@@ -365,9 +365,8 @@ static void print_keys(struct diff *d)
         untold[s] = print_keys_of(d, s);
     for (unsigned s = A; s < SIDES; s++)
         if (untold[s])
-            printf("\n"
-                   "%zu %s of machine and run are only in %c: an ETL file cannot store them\n",
-                   untold[s], cairn_plural(untold[s], "key", "keys"), "AB"[s]);
+            printf("\n%zu %s of machine and run are only in %c: an ETL file cannot store them\n", untold[s],
+                   cairn_plural(untold[s], "key", "keys"), "AB"[s]);
 }
 
 static void print_whole(const struct diff *d)

@@ -102,11 +102,11 @@ static void print_machine(const struct cairn_log *log)
 /* How that of architectural PEBS is known at switches, which cairn grab cannot read. */
 static void print_index(const struct cairn_log *log)
 {
-    uint64_t n[3];
-    if (cairn_slice_numbers(cairn_key(&log->text, "grab.index"), n, 3))
-        printf("%-16s at switches: %" PRIu64 " read during the switch, %" PRIu64 " still 0 at the next read, %" PRIu64
-               " unknown\n",
-               "  PebsIndex", n[0], n[1], n[2]);
+    char text[160];
+    const struct cairn_key key = {.name = cairn_slice_of("grab.index"), .value = cairn_key(&log->text, "grab.index")};
+    const struct cairn_slice words = cairn_info_values_text(text, &key);
+    if (words.size)
+        printf("%-16s at switches: %.*s\n", "  PebsIndex", CAIRN_SLICE(words));
 }
 
 static void print_debug_store(const struct cairn_log *log)
@@ -385,9 +385,7 @@ static void print_other(const struct cairn_log *log)
         found |= log->report && cairn_info_report_knows(k->name);
         if (found)
             continue;
-        printf("%s", any ? ""
-                         : "\n"
-                           "unknown to this version of cairn\n");
+        printf("%s", any ? "" : "\nunknown to this version of cairn\n");
         cairn_print_wrapped((unsigned)printf("  %.*s=", CAIRN_SLICE(k->name)), "", 4, k->value);
         any = true;
     }

@@ -38,9 +38,7 @@ static void print_outcomes(const struct cairn_log *log)
         const struct cairn_key *k = &log->text.keys.items[i];
         if (!is_one_of(k->name, outcomes, sizeof(outcomes) / sizeof(outcomes[0])))
             continue;
-        printf("%s", any ? ""
-                         : "\n"
-                           "outcome\n");
+        printf("%s", any ? "" : "\noutcome\n");
         any = true;
         const int used = printf("  %-14.*s ", CAIRN_SLICE(k->name));
         cairn_print_wrapped((unsigned)used, "", 17, k->value);

@@ -163,9 +163,7 @@ static void print_flushes(const struct cairn_totals *t)
             all += t->log->cpu[c].end.batches[i];
             known = true;
         }
-    printf("\n"
-           "%sbatches closed, by reason%s\n",
-           cairn_stat_heading(), cairn_stat_plain());
+    printf("\n%sbatches closed, by reason%s\n", cairn_stat_heading(), cairn_stat_plain());
     if (!known)
         printf("  unknown: the end summary is missing\n");
     for (unsigned i = 0; known && i < CCSWAP_CLOSE_REASONS; i++)

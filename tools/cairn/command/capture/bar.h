@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The progress line of `cairn capture` at a terminal: how long the machine has run, then how much of the dump is here.
- */
+/* The progress line of `cairn capture` at a terminal: how long the machine has run, then how much of the dump came. */
 #pragma once
 
 #include <stdbool.h>

@@ -321,9 +321,7 @@ static int end_machine(struct cairn_machine *machine, enum ending ending)
     if (ending != ENDED_LINE || !cairn_machine_wait(machine, LEAVES_MS))
         cairn_machine_end(machine);
     if (ending == ENDED_INTERRUPTED) {
-        printf("\n"
-               "interrupted; %s has everything received so far\n",
-               log_path);
+        printf("\ninterrupted; %s has everything received so far\n", log_path);
         return INTERRUPTED;
     }
     const char *log = read_saved() ? saved_path : log_path;

@@ -8,16 +8,15 @@
 #include "tools/cairn/export/svg/lanes.h"
 #include "tools/cairn/model/filter.h"
 
-#define SCALE            20u /* the height of the scale */
-#define MARKS            8u  /* of the records' marks, below what ran */
-#define LANE             (CAIRN_SVG_RUNS + MARKS + 8u)
-#define LEGEND           17u  /* of a line of the legend */
-#define NAME             24   /* characters of a thread's name there, at most */
-#define LAST             370u /* pixels from the right: none begins there but the last, "others" */
-#define WIDE(characters) ((characters)*71u / 10u)
-#define TICKS            9u   /* on the scale, at most */
-#define FAR              16u  /* lanes; below more than these the scale stands a second time */
-#define GROUPS           512u /* threads of all lanes together that have a group of their own */
+#define SCALE  20u /* the height of the scale */
+#define MARKS  8u  /* of the records' marks, below what ran */
+#define LANE   (CAIRN_SVG_RUNS + MARKS + 8u)
+#define LEGEND 17u  /* of a line of the legend */
+#define NAME   24   /* characters of a thread's name there, at most */
+#define LAST   370u /* pixels from the right: none begins there but the last, "others" */
+#define TICKS  9u   /* on the scale, at most */
+#define FAR    16u  /* lanes; below more than these the scale stands a second time */
+#define GROUPS 512u /* threads of all lanes together that have a group of their own */
 
 struct pen {
     const struct cairn_svg_lanes *lanes;
@@ -286,10 +285,7 @@ static void draw_lane(const struct pen *p, uint32_t cpu, uint32_t most)
     fputs("</g>\n", p->to);
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------------- */
-
-/* ---- what the colours mean: a line for threads, one for what is no thread's, and only of what is there ------------
- */
+/* ---- what the colours mean: a line of threads, and one of what else is there ------------------------------------- */
 
 /* A square, or a mark, and what it means; `x` moves on. */
 static void draw_key(const struct pen *p, unsigned *x, const char *class, const char *text)
@@ -299,7 +295,7 @@ static void draw_key(const struct pen *p, unsigned *x, const char *class, const 
             *x, p->y, mark ? 3 : 9, *x + (mark ? 8 : 14), p->y + 9);
     cairn_svg_text(p->to, text);
     fputs("</text>\n", p->to);
-    *x += 30 + WIDE((unsigned)strlen(text));
+    *x += 30 + CAIRN_SVG_WIDE((unsigned)strlen(text));
 }
 
 static bool occurs(const struct cairn_svg_lane *lane, char class)
@@ -352,6 +348,8 @@ static void draw_legend(const struct pen *p)
     }
     fputs("</g>\n", p->to);
 }
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
 
 static uint32_t shown(const struct cairn_log *log)
 {

@@ -15,7 +15,9 @@
 
 /* ---- text (parts.c): markup is escaped, other characters than printable ASCII are replaced ----------------------- */
 
-#define CAIRN_SVG_FITS(width) ((width)*10 / 71) /* characters of font-size 12, in a wide type */
+/* Characters of font-size 12, in a wide type, and pixels. */
+#define CAIRN_SVG_FITS(width)      ((width)*10 / 71)
+#define CAIRN_SVG_WIDE(characters) ((characters)*71u / 10u)
 
 void cairn_svg_text(FILE *to, const char *text);
 /* What fits into a width, with some room around it; nothing where that is too little to read. */
