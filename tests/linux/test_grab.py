@@ -28,7 +28,7 @@ SHOWN, HIDDEN = (f"echo {value} >/proc/sys/kernel/kptr_restrict" for value in (1
 
 # Linux refuses another rate while the percentage is 0.
 RATE = ("cd /proc/sys/kernel; echo 25 >perf_cpu_time_max_percent; echo {} >perf_event_max_sample_rate; "
-        "echo 0 >perf_cpu_time_max_percent; cd - >/dev/null")  # while it is 0 no rate can be written
+        "echo 0 >perf_cpu_time_max_percent; cd - >/dev/null")
 
 
 def bare(path, what, options=""):

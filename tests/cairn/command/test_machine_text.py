@@ -165,7 +165,7 @@ def test_bad_card(text, words):
         status, said, errors = shown([command], text)
         assert status == 1
         assert "a run's card: " + words in errors and errors.count("\n") == 1 + (command == "probe" and not said)
-        assert "likewise" not in said and "questions: " not in said
+        assert "do the same" not in said and "like the model" not in said
     assert shown(["info"], text)[1].startswith("kernel ")
 
 
@@ -182,7 +182,7 @@ def test_card_of_a_later_version():
     """Its sum is right: what this version does not know is no error, and no finding either."""
     text = card(HEAD + "new=1 probe=0 asked=processor fit=later rip=next colour=red")
     status, said, errors = shown(["probe"], text)
-    assert (status, errors) == (0, "") and "likewise" not in said
+    assert (status, errors) == (0, "") and "do the same" not in said
     assert "not determined: 'later' is not an answer to it that this version knows" in said
     assert "3 questions: 1 like the model's default, 0 different, 2 not determined" in said
     assert shown(["info"], text)[1].endswith("\nunknown to this version of cairn\n card.new=1\n")
