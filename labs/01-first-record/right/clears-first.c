@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A right program for lab 1: it clears registers, status and buffer before it begins, and keeps its own settings. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the names below */
 #define lab_start right_start
 #define lab_stop  right_stop
 #include "labs/01-first-record/solution.c"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A right program for lab 2: the counter is selected first, and gets its value and LVTPC after that. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_pmi_start right_pmi_start
 #include "labs/02-where-it-points/solution.c"
 #undef lab_pmi_start

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 2; hint: lvtpc. LVTPC is written once, but each interrupt masks it. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_pmi_start right_start
 #include "labs/02-where-it-points/solution.c"
 #undef lab_pmi_start

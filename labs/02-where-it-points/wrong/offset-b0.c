@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 2; hint: no-eventing-ip. Reads EventingIP at B0H, also of format 1, whose records end there.
  */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_read_record right_read_record
 #include "labs/02-where-it-points/solution.c"
 #undef lab_read_record

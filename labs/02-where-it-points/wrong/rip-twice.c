@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 2; hint: rip-is-next. The address of the next instruction is taken for that of the event. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_read_record right_record
 #include "labs/02-where-it-points/solution.c"
 #undef lab_read_record

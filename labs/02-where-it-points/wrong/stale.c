@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 2; hint: stale. The address of an earlier interrupt is still there. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_pmi_stop right_stop
 #include "labs/02-where-it-points/solution.c"
 #undef lab_pmi_stop

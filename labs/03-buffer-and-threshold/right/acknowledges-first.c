@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A right program for lab 3: OvfBuf is cleared before the drain, and LVTPC after it. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_start right_start
 #include "labs/03-buffer-and-threshold/solution.c"
 #undef lab_start

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A right program for lab 3: registers, LVTPC and buffer are cleared before all else, and the handler is taken away. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the names below */
 #define lab_start right_start
 #define lab_stop  right_stop
 #include "labs/03-buffer-and-threshold/solution.c"

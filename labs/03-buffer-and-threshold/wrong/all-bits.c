@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 3; hint: acknowledge. Writes all bits to IA32_PERF_GLOBAL_OVF_CTRL, also reserved ones: #GP.
  */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_start right_start
 #include "labs/03-buffer-and-threshold/solution.c"
 #undef lab_start

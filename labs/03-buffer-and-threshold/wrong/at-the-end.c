@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 3; hint: margin. The threshold is the end of the buffer. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_start right_start
 #include "labs/03-buffer-and-threshold/solution.c"
 #undef lab_start

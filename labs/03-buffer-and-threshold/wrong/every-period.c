@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 3; hint: lost-count. A record for every period, and not for period + 1. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_stop right_stop
 #include "labs/03-buffer-and-threshold/solution.c"
 #undef lab_stop

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 3; hint: rest. What lies below the threshold at the end is thrown away. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_stop right_stop
 #include "labs/03-buffer-and-threshold/solution.c"
 #undef lab_stop

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 4; hint: unknown. Adds up the groups that it knows, and takes the sum for the size. */
-#include "task.h"
-
-uint32_t right(unsigned format, const uint8_t *bytes, uint32_t left, struct record *r);
 #define parse right
 #include "labs/04-records/solution.c" /* all but the size is right */
 #undef parse

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A right program for lab 5: encoder_close marks the batch closed only after lab_batch, and writes into a larger
  * encoder. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the names below */
 #define encoder_close right_encoder_close
 #define encoder_bytes right_encoder_bytes
 #include "labs/05-two-bytes/solution.c"

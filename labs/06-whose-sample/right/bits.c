@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A right program for lab 6: suspects are a list without doubles, which is counted at the end. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define by_index right_by_index
 #include "labs/06-whose-sample/solution.c"
 #undef by_index

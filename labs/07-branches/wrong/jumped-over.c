@@ -5,8 +5,6 @@
 #include "solution.c" /* what is right */
 #undef lab_visits
 
-void lab_visits(const struct ds_bts_record *path, uint32_t records, uint64_t begin, uint32_t bytes, uint32_t *visits);
-
 void lab_visits(const struct ds_bts_record *path, uint32_t records, uint64_t begin, uint32_t bytes, uint32_t *visits)
 {
     for (uint32_t i = 0; i < records; i++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 8; hint: own. Every word that looks like an address of the kernel is cleared. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_scrub right_scrub
 #include "labs/08-rings-and-leaks/solution.c"
 #undef lab_scrub

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 8; hint: withheld. RIP decides whose a record is. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_scrub right_scrub
 #include "labs/08-rings-and-leaks/solution.c"
 #undef lab_scrub

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 8; hint: untouched. The Accessed and Dirty bits are not looked at. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_ds_memory right_memory
 #include "labs/08-rings-and-leaks/solution.c"
 #undef lab_ds_memory

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A wrong solution of lab 8; hint: rip. EventingIP is in ring 3, so RIP is taken for harmless (format 3). */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the name below */
 #define lab_scrub right_scrub
 #include "labs/08-rings-and-leaks/solution.c"
 #undef lab_scrub

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A right program for lab 9: a linear search from the last symbol, and periods downwards. */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* of the names below */
 #define lab_symbol_of right_symbol_of
 #define lab_period    right_period
 #include "labs/09-your-profiler/solution.c"

@@ -4,8 +4,6 @@
 #include "solution.c" /* what is right */
 #undef lab_stack
 
-uint32_t lab_stack(uint64_t ip, uint64_t rbp, uint64_t low, uint64_t high, uint64_t out[LAB_DEPTH]);
-
 uint32_t lab_stack(uint64_t ip, uint64_t rbp, uint64_t low, uint64_t high, uint64_t out[LAB_DEPTH])
 {
     uint32_t n = 0;

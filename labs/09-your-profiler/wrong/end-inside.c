@@ -4,8 +4,6 @@
 #include "solution.c" /* what is right */
 #undef lab_symbol_of
 
-int lab_symbol_of(const struct lab_symbol *table, uint32_t symbols, uint64_t address);
-
 int lab_symbol_of(const struct lab_symbol *table, uint32_t symbols, uint64_t address)
 {
     for (uint32_t i = 0; i < symbols; i++)

@@ -4,8 +4,6 @@
 #include "solution.c" /* what is right */
 #undef lab_error_bars
 
-struct lab_interval lab_error_bars(uint32_t seen, uint32_t all);
-
 struct lab_interval lab_error_bars(uint32_t seen, uint32_t all)
 {
     const uint32_t half = seen && seen < all ? lab_square_root((uint64_t)seen * (all - seen) / all) : 3;

@@ -21,8 +21,6 @@ static void finish(struct lab_trial trial[2][LAB_TRIALS / 2], struct lab_report 
     report->cost = report->low > 0 ? LAB_SLOWER : report->high < 0 ? LAB_FASTER : LAB_NOT_SEEN;
 }
 
-void lab_measure(struct lab_machine *machine, struct lab_report *report);
-
 void lab_measure(struct lab_machine *machine, struct lab_report *report)
 {
     struct lab_trial trial[2][LAB_TRIALS / 2];
