@@ -29,6 +29,8 @@ _Noreturn void lab_fail(const char *name, const char *hint, const char *read, co
 
 /* ---- for checks in the kernel */
 
+/* What a register holds; 0: it does not exist. */
+uint64_t lab_msr(uint32_t msr);
 /* Whether the Debug Store is the model. */
 bool lab_is_model(void);
 /* Records, or branch records, that the model has dropped, since the beginning: exact. 0 on hw, which does not tell. */

@@ -3,6 +3,7 @@
 #include "labs/check.h"
 
 #include "labs/machine/fence.h"
+#include "labs/machine/sample.h"
 #include "task.h"
 
 #define CALLS      24u
@@ -17,38 +18,20 @@ extern const uint8_t lab_first_call[];
 
 const char lab_title[] = "1 First record";
 
-static uint64_t msr(uint32_t number)
-{
-    uint64_t value = 0;
-    (void)lab_rdmsr(number, &value);
-    return value;
-}
-
 static uint64_t start_value(const struct sampling *s)
 {
     return -s->period & (DS_BIT(s->width) - 1);
-}
-
-/* A counter that runs moves the index and its own value: everything else would look wrong, too. */
-static void check_counters_off(void)
-{
-    const uint64_t global = msr(IA32_PERF_GLOBAL_CTRL);
-    if (global)
-        lab_fail("global",
-                 "The check turns the counters on when the program begins, and off when it ends. Leave "
-                 "IA32_PERF_GLOBAL_CTRL at 0: otherwise a counter counts your own code, too.",
-                 PEBS_SECTION, "IA32_PERF_GLOBAL_CTRL is 0x%lx after lab_start; expected 0", (unsigned long)global);
 }
 
 static void check_area(const struct sampling *s)
 {
     const struct ds_area_a0 *a = s->area;
     const uint64_t begin = (uintptr_t)s->buffer, end = begin + s->records * s->record_bytes;
-    if (msr(IA32_DS_AREA) != (uintptr_t)a)
+    if (lab_msr(IA32_DS_AREA) != (uintptr_t)a)
         lab_fail("ds-area",
                  "The processor finds the DS area by the register IA32_DS_AREA: write the address of s->area "
                  "to it.",
-                 DS_SECTION, "IA32_DS_AREA is 0x%lx, and s->area is at 0x%lx", (unsigned long)msr(IA32_DS_AREA),
+                 DS_SECTION, "IA32_DS_AREA is 0x%lx, and s->area is at 0x%lx", (unsigned long)lab_msr(IA32_DS_AREA),
                  (unsigned long)(uintptr_t)a);
     if (a->pebs_buffer_base != begin || a->pebs_index != begin)
         lab_fail("index",
@@ -72,8 +55,8 @@ static void check_area(const struct sampling *s)
 
 static void check_registers(const struct sampling *s)
 {
-    const uint64_t select = msr(IA32_PERFEVTSEL0 + s->counter), count = msr(IA32_PMC0 + s->counter);
-    const uint64_t enable = msr(IA32_PEBS_ENABLE);
+    const uint64_t select = lab_msr(IA32_PERFEVTSEL0 + s->counter), count = lab_msr(IA32_PMC0 + s->counter);
+    const uint64_t enable = lab_msr(IA32_PEBS_ENABLE);
     if ((select & 0xFFFF) != s->event || !(select & IA32_PERFEVTSEL_EN) || !(select & IA32_PERFEVTSEL_OS))
         lab_fail("select",
                  "IA32_PERFEVTSELx says what counter x counts: the event in bits 15:0, the rings (OS: ring 0), "
@@ -160,10 +143,10 @@ static void check_stop(const struct sampling *s, uint32_t written)
                 {"IA32_DS_AREA", IA32_DS_AREA}};
     const char *left = NULL;
     for (unsigned i = 0; i < sizeof zero / sizeof zero[0]; i++) {
-        if (!msr(zero[i].msr))
+        if (!lab_msr(zero[i].msr))
             continue;
         left = zero[i].name;
-        lab_log("%s (MSR 0x%x) is 0x%lx after lab_stop", left, zero[i].msr, (unsigned long)msr(zero[i].msr));
+        lab_log("%s (MSR 0x%x) is 0x%lx after lab_stop", left, zero[i].msr, (unsigned long)lab_msr(zero[i].msr));
     }
     if (left)
         lab_fail("stop",
@@ -179,7 +162,7 @@ static void check_period(struct sampling *s, uint64_t period, uint32_t calls)
     if (lab_start(s) != 0)
         lab_fail("gp", "WRMSR raises #GP where a register does not exist, or a reserved bit is set.", PEBS_SECTION,
                  "lab_start returns an error");
-    check_counters_off();
+    lab_check_counters_off();
     check_area(s);
     check_registers(s);
     if (lab_run(lab_calls, CALLS - calls, DS_BIT(s->counter)) != 0)
@@ -194,11 +177,10 @@ void lab_check(void)
 {
     uint32_t leaf[4];
     lab_cpuid(0x0A, 0, leaf);
-    const unsigned format = ia32_perf_capabilities_pebs_fmt(msr(IA32_PERF_CAPABILITIES));
     struct sampling s = {.event = ia32_perfevtsel(0xC4, 2), /* BR_INST_RETIRED.NEAR_CALL */
                          .width = cpuid_0ah_eax_gp_width(leaf[0]),
                          .records = RECORDS,
-                         .record_bytes = ds_pebs_fixed_size(format)};
+                         .record_bytes = ds_pebs_fixed_size(lab_format())};
     s.area = lab_fenced(sizeof *s.area);
     s.buffer = lab_fenced(s.records * s.record_bytes);
     s.counter = 1 + lab_seed() % 3; /* not PMC0, whose records come one event earlier from Sapphire Rapids on: lab 2 */

@@ -61,13 +61,6 @@ static const uint8_t *record_of(const struct way *way, uint64_t period, uint64_t
     return record;
 }
 
-static uint64_t msr(uint32_t number)
-{
-    uint64_t value = 0;
-    (void)lab_rdmsr(number, &value);
-    return value;
-}
-
 /* An address of the program as people read it: an offset in it. */
 static long offset(uint64_t address)
 {
@@ -205,7 +198,7 @@ static void check_skid(void)
 
 static void check_pmi_settings(uint64_t event, uint64_t period)
 {
-    const uint64_t select = msr(IA32_PERFEVTSEL0 + PMI_COUNTER), count = msr(IA32_PMC0 + PMI_COUNTER);
+    const uint64_t select = lab_msr(IA32_PERFEVTSEL0 + PMI_COUNTER), count = lab_msr(IA32_PMC0 + PMI_COUNTER);
     const uint64_t start = -period & (DS_BIT(48) - 1);
     const uint32_t lvtpc = lab_lvtpc_read();
     if ((select & 0xFFFF) != event || !(select & IA32_PERFEVTSEL_EN) || !(select & IA32_PERFEVTSEL_OS))
@@ -229,7 +222,7 @@ static void check_pmi_settings(uint64_t event, uint64_t period)
 
 static void check_pmi_stopped(void)
 {
-    const uint64_t select = msr(IA32_PERFEVTSEL0 + PMI_COUNTER), count = msr(IA32_PMC0 + PMI_COUNTER);
+    const uint64_t select = lab_msr(IA32_PERFEVTSEL0 + PMI_COUNTER), count = lab_msr(IA32_PMC0 + PMI_COUNTER);
     if (select || count || !(lab_lvtpc_read() & LVTPC_MASKED))
         lab_fail("stop", "Leave nothing behind: a counter that runs on interrupts again.", COUNT_SECTION,
                  "after lab_pmi_stop IA32_PERFEVTSEL%u is 0x%lx, IA32_PMC%u 0x%lx, LVTPC 0x%x; expected 0, 0, and "

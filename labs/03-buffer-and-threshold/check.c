@@ -7,6 +7,7 @@
 
 #include "check_delivered.h"
 #include "labs/machine/fence.h"
+#include "labs/machine/sample.h"
 
 #define CALLS 600u
 
@@ -19,24 +20,17 @@ lab_program lab_calls_3; /* ring3/program.asm */
 
 const char lab_title[] = "3 Buffer and threshold";
 
-static uint64_t msr(uint32_t number)
-{
-    uint64_t value = 0;
-    (void)lab_rdmsr(number, &value);
-    return value;
-}
-
 static void check_area(const struct sampling *s)
 {
     const struct ds_area_a0 *a = s->area;
     const uint64_t begin = (uintptr_t)s->buffer, end = begin + s->records * s->record_bytes;
     const long threshold = (long)(a->pebs_interrupt_threshold - begin);
-    if (msr(IA32_DS_AREA) != (uintptr_t)a || a->pebs_buffer_base != begin || a->pebs_index != begin ||
+    if (lab_msr(IA32_DS_AREA) != (uintptr_t)a || a->pebs_buffer_base != begin || a->pebs_index != begin ||
         a->pebs_absolute_maximum <= end || a->pebs_absolute_maximum >= end + s->record_bytes)
         lab_fail("area", "Set up IA32_DS_AREA, base, index and absolute maximum as in lab 1.", DS_SECTION,
                  "IA32_DS_AREA is 0x%lx, base 0x%lx, index 0x%lx, maximum 0x%lx; the area is at 0x%lx, the buffer "
                  "0x%lx to 0x%lx",
-                 (unsigned long)msr(IA32_DS_AREA), (unsigned long)a->pebs_buffer_base, (unsigned long)a->pebs_index,
+                 (unsigned long)lab_msr(IA32_DS_AREA), (unsigned long)a->pebs_buffer_base, (unsigned long)a->pebs_index,
                  (unsigned long)a->pebs_absolute_maximum, (unsigned long)(uintptr_t)a, (unsigned long)begin,
                  (unsigned long)end);
     if (threshold <= 0 || threshold % s->record_bytes)
@@ -54,21 +48,10 @@ static void check_area(const struct sampling *s)
                  s->records);
 }
 
-/* A counter that runs moves the index and its own value: everything else would look wrong, too. */
-static void check_counters_off(void)
-{
-    const uint64_t global = msr(IA32_PERF_GLOBAL_CTRL);
-    if (global)
-        lab_fail("global",
-                 "The check turns the counters on when a program begins, and off when it ends. Leave "
-                 "IA32_PERF_GLOBAL_CTRL at 0: otherwise a counter counts your own code, too.",
-                 PEBS_SECTION, "IA32_PERF_GLOBAL_CTRL is 0x%lx after lab_start; expected 0", (unsigned long)global);
-}
-
 static void check_registers(const struct sampling *s)
 {
-    const uint64_t select = msr(IA32_PERFEVTSEL0 + s->counter), enable = msr(IA32_PEBS_ENABLE);
-    const uint64_t spare = msr(IA32_PERFEVTSEL0 + s->spare);
+    const uint64_t select = lab_msr(IA32_PERFEVTSEL0 + s->counter), enable = lab_msr(IA32_PEBS_ENABLE);
+    const uint64_t spare = lab_msr(IA32_PERFEVTSEL0 + s->spare);
     if ((select & 0xFFFF) != s->event || !(select & IA32_PERFEVTSEL_EN) || !(select & IA32_PERFEVTSEL_USR) ||
         select & IA32_PERFEVTSEL_OS)
         lab_fail("ring",
@@ -92,7 +75,7 @@ static void check_registers(const struct sampling *s)
         lab_fail("enable", "Bit i of IA32_PEBS_ENABLE turns PEBS on for counter i, and only that one is to have it.",
                  PEBS_SECTION, "IA32_PEBS_ENABLE is 0x%lx; expected 0x%lx", (unsigned long)enable,
                  (unsigned long)DS_BIT(s->counter));
-    const uint64_t start = -s->period & (DS_BIT(s->width) - 1), value = msr(IA32_PMC0 + s->counter);
+    const uint64_t start = -s->period & (DS_BIT(s->width) - 1), value = lab_msr(IA32_PMC0 + s->counter);
     if (value != start || s->area->pebs_gp_counter_reset[s->counter] != start)
         lab_fail("period", LAB_PERIOD_HINT, PEBS_SECTION,
                  "IA32_PMC%u is 0x%lx and pebs_gp_counter_reset[%u] 0x%lx; expected 0x%lx, which is -%lu", s->counter,
@@ -108,9 +91,9 @@ static void check_stopped(const struct sampling *s)
     const uint32_t zero[] = {IA32_PEBS_ENABLE,       IA32_PERFEVTSEL0 + s->counter, IA32_PERFEVTSEL0 + s->spare,
                              IA32_PMC0 + s->counter, IA32_PMC0 + s->spare,          IA32_DS_AREA};
     for (unsigned i = 0; i < sizeof zero / sizeof zero[0]; i++)
-        if (msr(zero[i]))
+        if (lab_msr(zero[i]))
             lab_fail("stop", "Leave no register behind: the next driver finds what you leave.", PEBS_SECTION,
-                     "MSR 0x%x is 0x%lx after lab_stop", zero[i], (unsigned long)msr(zero[i]));
+                     "MSR 0x%x is 0x%lx after lab_stop", zero[i], (unsigned long)lab_msr(zero[i]));
     if (!(lab_lvtpc_read() & LVTPC_MASKED))
         lab_fail("stop", "Mask LVTPC, or the next interrupt of a counter comes to a handler that has gone.",
                  LVT_SECTION, "LVTPC is 0x%x after lab_stop", lab_lvtpc_read());
@@ -118,7 +101,7 @@ static void check_stopped(const struct sampling *s)
 
 static void check_acknowledged(void)
 {
-    const uint64_t status = msr(IA32_PERF_GLOBAL_STATUS);
+    const uint64_t status = lab_msr(IA32_PERF_GLOBAL_STATUS);
     uint64_t value;
     if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF && lab_refused(IA32_PERF_GLOBAL_OVF_CTRL, &value))
         lab_fail("acknowledge",
@@ -200,7 +183,7 @@ static void check_session(struct sampling *s)
     if (lab_start(s) != 0)
         lab_fail("gp", "WRMSR raises #GP where a register does not exist, or a reserved bit is set.", PEBS_SECTION,
                  "lab_start returns an error");
-    check_counters_off();
+    lab_check_counters_off();
     check_area(s);
     check_registers(s);
 
@@ -238,7 +221,6 @@ void lab_check(void)
 {
     uint32_t leaf[4];
     lab_cpuid(0x0A, 0, leaf);
-    const unsigned format = ia32_perf_capabilities_pebs_fmt(msr(IA32_PERF_CAPABILITIES));
     const uint64_t seldom = 3 * CALLS; /* one event more, and a record would be due */
     const uint64_t periods[] = {1, 2 + lab_seed(), 13 + lab_seed(), 200 + lab_seed(), seldom};
     const uint32_t most = 20;
@@ -246,7 +228,7 @@ void lab_check(void)
                          .counter = 1 + lab_seed() % 3,
                          .spare = 1 + (lab_seed() + 1) % 3,
                          .width = cpuid_0ah_eax_gp_width(leaf[0]),
-                         .record_bytes = ds_pebs_fixed_size(format)};
+                         .record_bytes = ds_pebs_fixed_size(lab_format())};
     s.area = lab_fenced(sizeof *s.area);
     s.buffer = lab_fenced((most + 1) * s.record_bytes);
     for (unsigned i = 0; i < sizeof periods / sizeof periods[0]; i++) {

@@ -28,8 +28,7 @@ static void check_area(void)
 {
     const struct ds_area_a0 *a = t.area;
     const uint64_t begin = (uintptr_t)t.ring, end = begin + t.records * sizeof *t.ring;
-    uint64_t ds_area = 0;
-    (void)lab_rdmsr(IA32_DS_AREA, &ds_area);
+    const uint64_t ds_area = lab_msr(IA32_DS_AREA);
     if (ds_area != (uintptr_t)a)
         lab_fail("ds-area",
                  "BTS has its fields in the same DS area as PEBS. The processor finds it by the register "

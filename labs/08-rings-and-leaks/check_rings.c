@@ -16,13 +16,6 @@ lab_program lab_kernel_8, lab_user_8; /* program.asm, ring3/program.asm */
 
 static const char *const names[] = {"", "ring 0", "ring 3", "both rings"};
 
-static uint64_t msr(uint32_t number)
-{
-    uint64_t value = 0;
-    (void)lab_rdmsr(number, &value);
-    return value;
-}
-
 static uint32_t value_msr(unsigned counter)
 {
     return counter < DS_COUNTER_FIXED ? IA32_PMC0 + counter : IA32_FIXED_CTR0 + counter - DS_COUNTER_FIXED;
@@ -34,14 +27,14 @@ static void start(unsigned counter, unsigned rings)
         lab_fail("gp", "WRMSR raises #GP where a register does not exist, or a reserved bit is set.", SECTION,
                  "lab_count returns an error for counter %u", counter);
     const bool fixed = counter >= DS_COUNTER_FIXED;
-    const uint64_t control = msr(fixed ? IA32_FIXED_CTR_CTRL : IA32_PERFEVTSEL0 + counter);
+    const uint64_t control = lab_msr(fixed ? IA32_FIXED_CTR_CTRL : IA32_PERFEVTSEL0 + counter);
     if (control & (fixed ? ia32_fixed_ctr_ctrl_pmi(counter - DS_COUNTER_FIXED) : IA32_PERFEVTSEL_INT))
         lab_fail("int", "This counter only counts. Nobody handles an interrupt at its overflow.",
                  fixed ? FIXED : SECTION, "%s is 0x%lx: %s is set", fixed ? "IA32_FIXED_CTR_CTRL" : "IA32_PERFEVTSELx",
                  (unsigned long)control, fixed ? "PMI (bit 3 of the counter's four)" : "INT (bit 20)");
-    if (msr(value_msr(counter)))
+    if (lab_msr(value_msr(counter)))
         lab_fail("from-0", "Set the counter itself to 0: it still has what it counted before.", SECTION,
-                 "counter %u is at %lu after lab_count", counter, (unsigned long)msr(value_msr(counter)));
+                 "counter %u is at %lu after lab_count", counter, (unsigned long)lab_msr(value_msr(counter)));
 }
 
 static _Noreturn void fail_filter(unsigned counter, unsigned rings, const char *program, uint64_t seen, uint64_t right)
@@ -68,14 +61,14 @@ static void check_counter(unsigned counter, unsigned rings)
     start(counter, rings);
     if (lab_run(lab_kernel_8, 0, DS_BIT(counter)) != 0)
         lab_fail("run", "The check itself cannot run here.", SECTION, "there is no counter %u", counter);
-    const uint64_t in_0 = msr(value_msr(counter));
+    const uint64_t in_0 = lab_msr(value_msr(counter));
     if (!(rings & LAB_RING_0) ? in_0 != 0 : fixed ? in_0 < least : in_0 != least)
         fail_filter(counter, rings, names[LAB_RING_0], in_0, rings & LAB_RING_0 ? least : 0);
 
     start(counter, rings);
     if (lab_run_user(lab_user_8, 0, DS_BIT(counter)) != 0)
         lab_fail("run", "The check itself cannot run here.", SECTION, "no program can run in ring 3");
-    const uint64_t in_3 = msr(value_msr(counter));
+    const uint64_t in_3 = lab_msr(value_msr(counter));
     const uint64_t right = !(rings & LAB_RING_3) ? 0 : fixed ? USER_INSTRUCTIONS : USER_CALLS;
     const bool kernel_too = rings & LAB_RING_0 && !lab_is_model();
     if (kernel_too ? in_3 < right : in_3 != right)
@@ -87,13 +80,13 @@ static void check_neighbour(void)
     const uint64_t neighbour = ia32_fixed_ctr_ctrl_os(1) | ia32_fixed_ctr_ctrl_usr(1);
     (void)lab_wrmsr(IA32_FIXED_CTR_CTRL, neighbour);
     start(DS_COUNTER_FIXED, LAB_RING_3);
-    const uint64_t now = msr(IA32_FIXED_CTR_CTRL);
+    const uint64_t now = lab_msr(IA32_FIXED_CTR_CTRL);
     if ((now & 0xF0) != neighbour)
         lab_fail("neighbour", "All fixed counters share IA32_FIXED_CTR_CTRL. Change only the four bits of your own.",
                  FIXED, "IA32_FIXED_CTR_CTRL was 0x%lx for fixed counter 1, and is 0x%lx", (unsigned long)neighbour,
                  (unsigned long)now);
     start(DS_COUNTER_FIXED, LAB_RING_0);
-    if (msr(IA32_FIXED_CTR_CTRL) & ia32_fixed_ctr_ctrl_usr(0))
+    if (lab_msr(IA32_FIXED_CTR_CTRL) & ia32_fixed_ctr_ctrl_usr(0))
         fail_filter(DS_COUNTER_FIXED, LAB_RING_0, names[LAB_RING_3], USER_INSTRUCTIONS, 0);
     (void)lab_wrmsr(IA32_FIXED_CTR_CTRL, 0);
 }

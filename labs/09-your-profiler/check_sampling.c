@@ -3,6 +3,7 @@
 #include "sampling.h"
 
 #include "labs/check.h"
+#include "labs/machine/sample.h"
 
 #define COUNTER 1u
 #define RECORDS 20000u /* half of the instructions of lab_job */
@@ -22,9 +23,7 @@ static void set(uint32_t msr, uint64_t value)
 
 void sampling_init(void)
 {
-    uint64_t capabilities = 0;
-    (void)lab_rdmsr(IA32_PERF_CAPABILITIES, &capabilities);
-    const unsigned format = ia32_perf_capabilities_pebs_fmt(capabilities);
+    const unsigned format = lab_format();
     adaptive = format >= 4;
     record_bytes = adaptive ? ds_pebs_adaptive_size(MSR_PEBS_DATA_CFG_GPR) : ds_pebs_fixed_size(format);
     area = lab_memory(sizeof *area);

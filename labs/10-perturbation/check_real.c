@@ -2,6 +2,7 @@
 /* Lab 10: this machine. Its program is traced with PEBS into a buffer that is too small. */
 #include "labs/check.h"
 
+#include "labs/machine/sample.h"
 #include "machines.h"
 
 #define COUNTER 1u
@@ -26,9 +27,8 @@ static uint64_t plain_ticks(void)
 void real_init(struct lab_machine *machine)
 {
     uint32_t leaf[4];
-    uint64_t capabilities = 0, longest = 0;
-    (void)lab_rdmsr(IA32_PERF_CAPABILITIES, &capabilities);
-    const unsigned format = ia32_perf_capabilities_pebs_fmt(capabilities);
+    uint64_t longest = 0;
+    const unsigned format = lab_format();
     lab_cpuid(0x0A, 0, leaf);
     reset = -(uint64_t)PERIOD & (DS_BIT(cpuid_0ah_eax_gp_width(leaf[0])) - 1);
     event =

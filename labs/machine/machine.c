@@ -115,6 +115,13 @@ uint64_t lab_pmi_address(void)
     return pmis.address;
 }
 
+uint64_t lab_msr(uint32_t msr)
+{
+    uint64_t value = 0;
+    (void)lab_rdmsr(msr, &value);
+    return value;
+}
+
 bool lab_refused(uint32_t msr, uint64_t *value)
 {
     *value = refused.value;

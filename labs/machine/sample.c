@@ -13,9 +13,18 @@ static uint8_t *buffer;
 
 unsigned lab_format(void)
 {
-    uint64_t value = 0;
-    (void)lab_rdmsr(IA32_PERF_CAPABILITIES, &value);
-    return ia32_perf_capabilities_pebs_fmt(value);
+    return ia32_perf_capabilities_pebs_fmt(lab_msr(IA32_PERF_CAPABILITIES));
+}
+
+void lab_check_counters_off(void)
+{
+    const uint64_t global = lab_msr(IA32_PERF_GLOBAL_CTRL);
+    if (global)
+        lab_fail("global",
+                 "The check turns the counters on when a program begins, and off when it ends. Leave "
+                 "IA32_PERF_GLOBAL_CTRL at 0: otherwise a counter counts your own code, too.",
+                 "SDM vol. 3B, \"Processor Event Based Sampling (PEBS)\"",
+                 "IA32_PERF_GLOBAL_CTRL is 0x%lx after lab_start; expected 0", (unsigned long)global);
 }
 
 static void fill_area(unsigned counter)

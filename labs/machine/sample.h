@@ -19,3 +19,7 @@ uint8_t *lab_sample_end(const struct lab_sample *sample);
 
 /* IA32_PERF_CAPABILITIES.PEBS_FMT */
 unsigned lab_format(void);
+
+/* Fails the lab if lab_start has left a counter on. Such a counter moves the index and its own value, so that all else
+ * looks wrong, too. */
+void lab_check_counters_off(void);
