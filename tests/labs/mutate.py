@@ -9,7 +9,6 @@ import argparse
 import re
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,12 +139,9 @@ def lines_of(text, begin, end):
 
 def code_of(folder, text):
     """What the compiler makes of it; None: an error."""
-    with tempfile.TemporaryDirectory() as scratch:
-        out = Path(scratch) / "o"
-        done = subprocess.run(["clang", "-x", "c", "-std=gnu11", "-O2", "-g0", "-w", "-ffreestanding", "-I.",
-                               f"-I{folder}", "-c", "-", "-o", out], input=text, cwd=cb.ROOT, text=True,
-                              capture_output=True, check=False)
-        return out.read_bytes() if done.returncode == 0 else None
+    done = subprocess.run(["clang", "-x", "c", "-std=gnu11", "-O2", "-g0", "-w", "-ffreestanding", "-I.", f"-I{folder}",
+                           "-c", "-", "-o", "-"], input=text.encode(), cwd=cb.ROOT, capture_output=True, check=False)
+    return done.stdout if done.returncode == 0 else None
 
 
 def every_mutant(text):

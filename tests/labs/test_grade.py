@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tools/grade.sh: a class of five, and what it refuses."""
+"""tools/grade.sh: a class, and what it refuses."""
 
 import csv
 import ctypes
@@ -53,8 +53,7 @@ def test_class(tmp_path, _build):
     summary = 'lab_log("SUMMARY: 2 passed, 0 failed, 0 skipped"); lab_log("PASS: records: all"); '
     write(room, {
         "Ada L/01-first-record": (LAB / "solution.c").read_text(encoding="utf-8"),
-        "bob/labs/01-first-record": (LAB / "wrong" / "no-reset.c").read_text(encoding="utf-8").replace(
-            '#include "solution.c"', (LAB / "solution.c").read_text(encoding="utf-8")),
+        "bob/labs/01-first-record": (LAB / "wrong" / "no-reset.c").read_text(encoding="utf-8"),
         "dan/01-first-record": "int x = ;", "eve/01-first-record": kernel("for (;;) ;"),
         "fay/01-first-record": kernel("return *(int *)s->period;"),
         "gil/01-first-record": kernel(summary + "for (uint64_t *p = lab_memory(1);; p--) *p = 0;"),  # page tables, too
@@ -87,8 +86,6 @@ def distance(one, other):
 
 
 SANDBOX = subprocess.run([cb.ROOT / "labs" / "sandbox.sh", "--", "true"], check=False, capture_output=True)
-
-
 ON_HW = pytest.mark.skipif(not (cb.BUILD / "qemu11").exists(), reason="no 'make deps-ds'")
 IN_SANDBOX = pytest.mark.skipif(SANDBOX.returncode != 0, reason="no bubblewrap, or no user namespaces")
 
