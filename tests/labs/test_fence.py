@@ -61,7 +61,7 @@ def fence(kind, lab, code, file):
     ("host", '#include "task.h"\n__attribute__((no_sanitize("address"))) ' + FREE % "return b[-1];", "attribute",
      "no_sanitize"),
     ("host", '#include "task.h"\n#include <stdio.h>\n' +
-             FREE % 'FILE *out = fopen("grades.csv", "a"); return fclose(out);', "symbol", "f"),
+             FREE % 'FILE *out = fopen("grades.csv", "a"); return fclose(out);', "symbol", "fclose"),
 ])
 def test_refused(kind, code, rule, seen, tmp_path):
     status, output, made = fence(kind, LABS[kind], code, tmp_path / "lab.c")
