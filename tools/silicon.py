@@ -65,14 +65,14 @@ def page(reports):
         out.append("**No report of a real processor has come yet.** These are from the emulator, which is the model "
                    "itself, so they show\nthat the measurements work, but nothing about silicon.\n")
     out += ["| | report | processor | microcode | Linux |", "| --- | --- | --- | --- | --- |"]
-    for number, report in enumerate([*real, *emulated], 1):
-        lines = report.lines
-        core = f", {lines['cpuid.1a']}" if "cpuid.1a" in lines else ""
-        linux, _, machine = lines["source"].removeprefix("Linux ").partition(" on ")
-        core = f"{lines['cpuid.1']}{core}" if report in emulated else f"{machine}: {lines['cpuid.1']}{core}"
-        out.append(f"| {number} | [{report.name}](reports/{report.name}.txt) | {core} | "
-                   f"{lines['microcode']} | {linux}{', emulated' if report in emulated else ''} |")
     reports = [*real, *emulated]
+    for number, report in enumerate(reports, 1):
+        lines = report.lines
+        linux, _, machine = lines["source"].removeprefix("Linux ").partition(" on ")
+        core = ", ".join(lines[key] for key in ("cpuid.1", "cpuid.1a") if key in lines)
+        core, linux = (core, f"{linux}, emulated") if report in emulated else (f"{machine}: {core}", linux)
+        link = f"[{report.name}](reports/{report.name}.txt)"
+        out.append(f"| {number} | {link} | {core} | {lines['microcode']} | {linux} |")
     rows = dict.fromkeys(name for report in reports for name in report.rows)
     model = {name: next((report.rows[name][1] for report in reports if report.rows.get(name, (None,))[0]), None)
              for name in rows}
