@@ -191,7 +191,7 @@ static void recorded(struct view *v)
     const struct cairn_logged *e = v->life.stored.entry;
     const struct cairn_record *r = v->record;
     if (e) {
-        row(CAPTURE, "%s s: %sretired, execution goes on at %s", cairn_show_time(time, v->log, e->time),
+        row(CAPTURE, "%s s: %sretired, execution continues at %s", cairn_show_time(time, v->log, e->time),
             v->shown == e ? "the same instruction, " : "", cairn_show_address(name, v->log, e->head.next_ip, 40));
         if (v->shown != e)
             instruction(v, e);
@@ -199,7 +199,7 @@ static void recorded(struct view *v)
     }
     unknown(v, CAPTURE, v->life.stored.missing);
     row(0, "the record's own %s: %s",
-        r->after        ? "RIP, where execution went on"
+        r->after        ? "RIP, where execution continued"
         : r->format < 2 ? "RIP (PEBS_TRAP is 0: the instruction itself)"
                         : "EventingIP",
         cairn_show_address(name, v->log, r->ip, 40));

@@ -83,7 +83,7 @@ static void show_fragment(char out[CAIRN_SHOWN_ALL], uint64_t header)
         snprintf(out, CAIRN_SHOWN_ALL, "%" PRIu32 " bytes, %s%s%s%s", ds_arch_header_size(header),
                  groups[0] ? groups : "no group", groups[0] && header >> 63 && !strchr(groups, ' ') ? " only" : "",
                  header & DS_ARCH_HEADER_MODE64 ? ", 64-bit mode" : "",
-                 header & DS_ARCH_HEADER_CONT ? ", goes on in the next fragment" : "");
+                 header & DS_ARCH_HEADER_CONT ? ", continues in the next fragment" : "");
     if (reserved)
         snprintf(out + used, CAIRN_SHOWN_ALL - (size_t)used, ", reserved bits %" PRIX64 "H", reserved);
 }

@@ -24,7 +24,7 @@ CREATE TABLE switches (
 -- Who ran from the CPU's last switch to the end.
 CREATE TABLE last_runs (cpu INTEGER PRIMARY KEY, tid INTEGER REFERENCES threads, ran_ns INTEGER NOT NULL);
 
--- no_thread: why tid is NULL. timed 0: ns is that of the drain. ip_is_after 1: ip is where execution went on.
+-- no_thread: why tid is NULL. timed 0: ns is that of the drain. ip_is_after 1: ip is where execution continued.
 CREATE TABLE records (
     id INTEGER PRIMARY KEY, ns INTEGER NOT NULL, cpu INTEGER NOT NULL, timed INTEGER NOT NULL,
     ip INTEGER NOT NULL, function TEXT, ip_is_after INTEGER NOT NULL,

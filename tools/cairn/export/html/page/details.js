@@ -239,7 +239,7 @@ class Details {
                 section("What it says", facts([
                     ["Drained", `${seconds(d.time)} s`], ["Reason", d.reason], ["Thread", threads.name(d.tid)],
                     ["Branches", String(d.branches)],
-                    [d.interrupting ? "Lost behind" : "Overwritten before", d.lost, "lost"],
+                    [d.interrupting ? "Lost after" : "Overwritten before", d.lost, "lost"],
                     ["In the log", d.seen === d.branches ? "all of them" : `${d.seen} of them`],
                 ]), make("p", { class: "note" }, "The oldest first; records hold addresses, no times. 'cairn bts' " +
                     "shows them by thread, calls indented.")),
