@@ -22,7 +22,7 @@ APART = (("ds", "trace"), ("trace", "ds"), ("trace", "arch"), ("boot", "arch"),
          ("tools/qemu-ds", "trace"), ("tools/qemu-ds", "kernel"), ("tools/cairn", "tools/qemu-ds"))
 GROUND = ("trace/wire", "arch/firmware", "kernel/lib", "tools/qemu-ds/truth_format.h")
 NOT_KERNEL = ("tools/", "labs/", "ds/model/memory/", "ds/model/variant/")  # there all wings are
-SHARED = {("boot", f"arch/{name}.h") for name in ("instructions", "page_tables", "registers", "upcalls")}
+SHARED = {("boot", f"arch/{name}.h") for name in ("brand", "instructions", "page_tables", "registers", "upcalls")}
 
 
 class Rooms:

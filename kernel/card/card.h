@@ -29,11 +29,8 @@ void kcard_end(struct card *card);
 
 /* ---- processor.c: words about the processor, for the kernel's card and a report's -------------------------------- */
 
-#define CARD_BRAND 49u /* bytes */
 struct ds_caps;
 
-/* CPUID 80000002H to 4, without blanks around it; "": there is none. Within `room`. */
-const char *kcard_brand(char room[CARD_BRAND]);
 /* Who it is. `microcode`, `cpus`: NULL, 0: not known. */
 void kcard_processor(struct card *card, const uint64_t *microcode, uint32_t cpus);
 /* Its Debug Store, in words of these names. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/arch.h"
+#include "arch/brand.h"
 #include "ds/caps.h"
 #include "ds/layout.h"
 #include "kernel/card/card.h"
@@ -12,26 +13,9 @@ static void put_number(struct card *card, const char *name, const char *format, 
     kcard_put(card, name, text);
 }
 
-const char *kcard_brand(char room[CARD_BRAND])
-{
-    uint32_t r[4];
-    memset(room, 0, CARD_BRAND);
-    arch_cpuid(0x80000000, 0, r);
-    const uint32_t leaves = r[0] >= 0x80000004 ? 3 : 0;
-    for (uint32_t i = 0; i < leaves; i++) {
-        arch_cpuid(0x80000002 + i, 0, r);
-        memcpy(room + 16 * i, r, 16);
-    }
-    while (*room == ' ')
-        room++;
-    for (size_t size = strlen(room); size && room[size - 1] == ' '; size--)
-        room[size - 1] = '\0';
-    return room;
-}
-
 void kcard_processor(struct card *card, const uint64_t *microcode, uint32_t cpus)
 {
-    char text[CARD_BRAND];
+    char text[ARCH_BRAND];
     uint32_t r[4];
     arch_cpuid(1, 0, r);
     put_number(card, "sig", "%lx", r[0]);
@@ -44,7 +28,7 @@ void kcard_processor(struct card *card, const uint64_t *microcode, uint32_t cpus
         snprintf(text, sizeof text, "%.12s", (const char *)&r[1]);
         kcard_put(card, "hv", text);
     }
-    const char *brand = kcard_brand(text);
+    const char *brand = arch_brand(text);
     if (*brand)
         kcard_put(card, "brand", brand);
 }

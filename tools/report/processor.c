@@ -2,13 +2,13 @@
 /* CPUID, the MSRs that it promises, and what detection makes of them; and whether these MSRs are as before in the end.
  * The keys are those of a log's machine stream (docs/reference/format.md). */
 #include "arch/arch.h"
+#include "arch/brand.h"
 #include "arch/registers.h"
 #include "boot/save/memory_key.h"
 #include "ds/driver/driver.h"
 #include "ds/ds.h"
 #include "ds/lbr_layout.h"
 #include "ds/pebs23_layout.h"
-#include "kernel/card/card.h"
 #include "kernel/lib/string.h"
 #include "tools/report/report.h"
 
@@ -246,8 +246,8 @@ bool report_microcode(uint64_t *version)
 
 const char *report_brand(void)
 {
-    static char room[CARD_BRAND];
-    const char *brand = kcard_brand(room);
+    static char room[ARCH_BRAND];
+    const char *brand = arch_brand(room);
     return *brand ? brand : "without a brand string";
 }
 
