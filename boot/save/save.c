@@ -14,6 +14,7 @@
 #include "boot/config/config.h"
 #include "boot/loader.h"
 #include "boot/save/append.h"
+#include "boot/save/exists.h"
 #include "boot/save/machine.h"
 #include "boot/save/memory_key.h"
 #include "boot/save/middle.h"
@@ -74,11 +75,8 @@ static __attribute__((noreturn)) void wait_for_another_try(void)
 /* What to do with a stick that has the report of a machine (tools/report/) as well. */
 static void say_what_to_send(EFI_FILE_HANDLE root, const CHAR16 *what)
 {
-    EFI_FILE_HANDLE report;
-    if (EFI_ERROR(root->Open(root, &report, report_name, EFI_FILE_MODE_READ, 0)))
-        return;
-    report->Close(report);
-    Print(L"cairn loader: %s\n", what);
+    if (save_exists(root, report_name))
+        Print(L"cairn loader: %s\n", what);
 }
 
 static EFI_STATUS write_text(EFI_FILE_HANDLE file, const uint8_t *text, uint64_t size)

@@ -3,6 +3,7 @@
  * Source: UEFI specification, "Image Services", "Simple Text Input Protocol". */
 #include "arch/instructions.h"
 #include "boot/loader.h"
+#include "boot/save/exists.h"
 #include "boot/save/memory_key.h"
 #include "ds/layout.h"
 #include "tools/report/report.h"
@@ -18,15 +19,6 @@
 enum cairn { ABSENT, NOT_WRITABLE, THERE }; /* the second: it needs the stick for its log */
 
 static CHAR16 probe_config[] = L"\\cairn\\probe.cfg", mix_config[] = L"\\cairn\\mix.cfg";
-
-static bool is_there(EFI_FILE_HANDLE root, CHAR16 *name)
-{
-    EFI_FILE_HANDLE handle;
-    if (EFI_ERROR(root->Open(root, &handle, name, EFI_FILE_MODE_READ, 0)))
-        return false;
-    handle->Close(handle);
-    return true;
-}
 
 static bool is_virtual(void)
 {
@@ -120,7 +112,7 @@ static CHAR16 ask(enum cairn cairn, bool store)
 EFI_STATUS report_menu(EFI_HANDLE image, EFI_FILE_HANDLE root, bool whole, bool store)
 {
     CHAR16 loader[] = LOADER;
-    const enum cairn cairn = !is_there(root, loader) ? ABSENT : whole ? THERE : NOT_WRITABLE;
+    const enum cairn cairn = !save_exists(root, loader) ? ABSENT : whole ? THERE : NOT_WRITABLE;
     ST->ConIn->Reset(ST->ConIn, FALSE); /* keys of the firmware's own menu are not meant for this one */
     for (;;) {
         const CHAR16 key = ask(cairn, store);

@@ -4,6 +4,7 @@
  * specification, "File Protocol", "Simple Text Output Protocol". */
 #include "boot/elf.h"
 #include "boot/loader.h"
+#include "boot/save/exists.h"
 #include "boot/save/room.h"
 #include "kernel/lib/string.h"
 #include "tools/report/report.h"
@@ -62,15 +63,6 @@ static void note_end(const char *text, uint64_t size, const char *machine)
     }
 }
 
-static bool exists(void)
-{
-    EFI_FILE_HANDLE handle;
-    if (EFI_ERROR(volume->Open(volume, &handle, name, EFI_FILE_MODE_READ, 0)))
-        return false;
-    handle->Close(handle);
-    return true;
-}
-
 static void read_before(const char *machine)
 {
     struct boot_file before;
@@ -91,7 +83,7 @@ void report_open(EFI_FILE_HANDLE root, const char *machine)
 {
     unsigned number = 1;
     volume = root;
-    for (name_file(number); number <= FILES && exists(); name_file(++number))
+    for (name_file(number); number <= FILES && save_exists(volume, name); name_file(++number))
         read_before(machine);
     report_line("cairn-report=%s", CAIRN_VERSION);
     report_line(MACHINE_WORD "%s", machine);
