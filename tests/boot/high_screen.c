@@ -9,6 +9,8 @@
 #include <efilib.h>
 #include <stdint.h>
 
+#include "tests/boot/load_next.h"
+
 #define SCREEN         UINT64_C(0x110000000)
 #define FW_CFG_SELECT  0x510
 #define FW_CFG_DATA    0x511
@@ -106,19 +108,15 @@ EFI_STATUS efi_main(EFI_HANDLE self, EFI_SYSTEM_TABLE *system);
 
 EFI_STATUS efi_main(EFI_HANDLE self, EFI_SYSTEM_TABLE *system)
 {
-    EFI_GUID gop_guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID, image_guid = EFI_LOADED_IMAGE_PROTOCOL_GUID;
+    EFI_GUID gop_guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
     EFI_GRAPHICS_OUTPUT_PROTOCOL *gop;
-    EFI_LOADED_IMAGE *image;
     EFI_HANDLE loader;
-    CHAR16 name[] = L"\\loader.efi";
     InitializeLib(self, system);
     EFI_STATUS status = BS->LocateProtocol(&gop_guid, NULL, (void **)&gop);
     if (!EFI_ERROR(status))
         status = move_screen(gop->Mode);
     if (!EFI_ERROR(status))
-        status = BS->HandleProtocol(self, &image_guid, (void **)&image);
-    if (!EFI_ERROR(status))
-        status = BS->LoadImage(FALSE, self, FileDevicePath(image->DeviceHandle, name), NULL, 0, &loader);
+        status = load_next(self, &loader);
     if (!EFI_ERROR(status))
         status = BS->StartImage(loader, NULL, NULL);
     Print(L"high_screen: %r\n", status);

@@ -12,14 +12,18 @@ screen-picture: all
 	@echo 'a boot with a screen, its picture to $(PICTURE): nothing is shown until its SUMMARY, up to some minutes'
 	CAIRN_BUILD=$(B) $(PYTHON) tests/boot/screen_picture.py $(PICTURE) --smp 4 truth=1 workload=mix
 .PHONY: screen-picture
-# Moves a machine's screen beyond 4 GiB, and starts the loader: test_screen.py.
-$(B)/high-screen.objects: OBJECTS = $(B)/loader/tests/boot/high_screen.o
-$(B)/high-screen.efi: $(B)/loader/tests/boot/high_screen.o $(B)/high-screen.objects $(B)/loader.signer
-	$(call say,LINK)
-	$(call link_efi,$(B)/high-screen,$<)
-$(B)/loader/tests/boot/high_screen.o: | gnu-efi
+# EFI programs that change the machine, and start what a test boots (load_next.h): $(call starter,NAME,SOURCE)
+define starter
+$(B)/$(1).objects: OBJECTS = $(B)/loader/tests/$(2).o
+$(B)/$(1).efi: $(B)/loader/tests/$(2).o $(B)/$(1).objects $(B)/loader.signer
+	$$(call say,LINK)
+	$$(call link_efi,$(B)/$(1),$$<)
+$(B)/loader/tests/$(2).o: | gnu-efi
+test-products: $(B)/$(1).efi
+endef
+$(eval $(call starter,high-screen,boot/high_screen))
 # The kernel's QR codes as pictures: test_card.py.
 $(B)/qr-picture: $(B)/host/tests/boot/qr_picture.o $(B)/host/libshared.a
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $^
-test-products: $(B)/probe.elf $(B)/high-screen.efi $(B)/qr-picture
+test-products: $(B)/probe.elf $(B)/qr-picture

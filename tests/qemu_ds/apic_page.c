@@ -8,6 +8,8 @@
 #include <efilib.h>
 #include <stdint.h>
 
+#include "tests/boot/load_next.h"
+
 #define APIC      UINT64_C(0xFEE00000)
 #define PRESENT   UINT64_C(1)
 #define LARGE     UINT64_C(0x80)
@@ -101,14 +103,9 @@ EFI_STATUS efi_main(EFI_HANDLE self, EFI_SYSTEM_TABLE *system);
 
 EFI_STATUS efi_main(EFI_HANDLE self, EFI_SYSTEM_TABLE *system)
 {
-    EFI_GUID image_guid = EFI_LOADED_IMAGE_PROTOCOL_GUID;
-    EFI_LOADED_IMAGE *image;
     EFI_HANDLE loader;
-    CHAR16 name[] = L"\\loader.efi";
     InitializeLib(self, system);
-    EFI_STATUS status = BS->HandleProtocol(self, &image_guid, (void **)&image);
-    if (!EFI_ERROR(status))
-        status = BS->LoadImage(FALSE, self, FileDevicePath(image->DeviceHandle, name), NULL, 0, &loader);
+    EFI_STATUS status = load_next(self, &loader);
     if (EFI_ERROR(status)) {
         Print(L"apic_page: %r\n", status);
         return status;

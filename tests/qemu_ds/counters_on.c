@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "ds/layout.h"
+#include "tests/boot/load_next.h"
 
 #define INSTRUCTIONS UINT64_C(0x4300C0) /* IA32_PERFEVTSELx: INST_RETIRED.ANY_P in all rings, enabled */
 #define FIXED_1_2    UINT64_C(0x330)    /* IA32_FIXED_CTR_CTRL: in all rings, without interrupts */
@@ -18,16 +19,11 @@ EFI_STATUS efi_main(EFI_HANDLE self, EFI_SYSTEM_TABLE *system);
 
 EFI_STATUS efi_main(EFI_HANDLE self, EFI_SYSTEM_TABLE *system)
 {
-    EFI_GUID image_guid = EFI_LOADED_IMAGE_PROTOCOL_GUID;
-    EFI_LOADED_IMAGE *image;
     EFI_HANDLE loader;
-    CHAR16 name[] = L"\\loader.efi";
     InitializeLib(self, system);
     write_msr(IA32_PERFEVTSEL0, INSTRUCTIONS);
     write_msr(IA32_FIXED_CTR_CTRL, FIXED_1_2);
-    EFI_STATUS status = BS->HandleProtocol(self, &image_guid, (void **)&image);
-    if (!EFI_ERROR(status))
-        status = BS->LoadImage(FALSE, self, FileDevicePath(image->DeviceHandle, name), NULL, 0, &loader);
+    EFI_STATUS status = load_next(self, &loader);
     if (!EFI_ERROR(status))
         status = BS->StartImage(loader, NULL, NULL);
     Print(L"counters_on: %r\n", status);

@@ -10,14 +10,6 @@ test-all: firmware-if-possible
 firmware-if-possible:
 	-@$(MAKE) --no-print-directory deps-firmware
 .PHONY: deps-firmware test-firmware firmware-if-possible
-# They make a machine otherwise than its firmware has it, and start the report: test_report.py.
-define starter
-$(B)/$(1).objects: OBJECTS = $(B)/loader/tests/qemu_ds/$(2).o
-$(B)/$(1).efi: $(B)/loader/tests/qemu_ds/$(2).o $(B)/$(1).objects $(B)/loader.signer
-	$$(call say,LINK)
-	$$(call link_efi,$(B)/$(1),$$<)
-$(B)/loader/tests/qemu_ds/$(2).o: | gnu-efi
-test-products: $(B)/$(1).efi
-endef
-$(eval $(call starter,apic-page,apic_page))
-$(eval $(call starter,counters-on,counters_on))
+# Of test_report.py; tests/boot/local.mk.
+$(eval $(call starter,apic-page,qemu_ds/apic_page))
+$(eval $(call starter,counters-on,qemu_ds/counters_on))
