@@ -73,8 +73,8 @@ def test_all_events(tmp_path):
     assert changes == found["set priority"] and switches > 20  # of 1000, as many as the host lets come to it
     told = "\n".join(lines(result.log))
     for what in (r"\+ \w+\S* is ready, its wait has ended, \+1", r"is ready, its wait has ended, by a DPC",
-                  r"is ready$", r"\+ base priority of \S+: \d+, was \d+, it runs at priority \d+",
-                  r"\+ interrupt E0H, tick: ",
+                 r"is ready$", r"\+ base priority of \S+: \d+, was \d+, it runs at priority \d+",
+                 r"\+ interrupt E0H, tick: ",
                  r"\+ interrupt E1H, rescheduled: ", r"\+ interrupt EEH, pmi: ", r"\+ DPC work: ",
                  r"\+ timer DPC end_waits: ", r"\+ timer at \w+\+0x\w+: \S+, priority \d+",
                  r"\+ BranchInstructionRetired at \w+\+0x\w+: ", r"\+ mark: workload mix begins",
