@@ -74,7 +74,7 @@ const char *arch_time_source(void);
 /* For times that are compared by whoever may have changed CPUs meanwhile: this CPU's TSC, or with arch/tscsync what the
  * boot processor's is now, as far as its offset is known. */
 uint64_t arch_tsc_common(void);
-/* Busy wait; needs arch_time_init. The other one does not, but lasts only about as long before that. */
+/* Busy waits. The first needs arch_time_init; without it the second lasts only about as long. */
 void arch_delay_us(uint64_t us);
 void arch_wait_for_effect(uint64_t us);
 

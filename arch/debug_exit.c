@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* QEMU's isa-debug-exit, which ends a run where there is no power-off; and a wait that also works before the TSC's
- * frequency is known (arch/power uses it, too). */
+ * frequency is known (arch/power and kernel/power use it, too). */
 #include "arch/internal.h"
 
 #define DEBUG_EXIT_PORT 0xF4u    /* -device isa-debug-exit,iobase=0xf4,iosize=0x04 */

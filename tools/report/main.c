@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The report, in the order of its steps: from what can do no harm to what may hang a machine. What a step finds is on
- * the volume before the next one begins. CPUID comes first: it needs neither the processor nor the firmware.
+ * the volume before the next one begins. CPUID is the first step: the processor need not be taken for it, and it does
+ * not depend on the firmware's tables.
  */
 #include "arch/instructions.h"
 #include "boot/elf.h"

@@ -2,8 +2,8 @@
 /*
  * cairn-report.efi: what a machine is, and what its Debug Store answers, in a text file on the volume that it was
  * started from. It stays inside boot services, runs on the boot processor alone, and gives back every register that it
- * changes: the firmware goes on as before. Two it does not: bits of IA32_PERF_GLOBAL_STATUS that were set are cleared,
- * and CR4 lets SSE be used where the firmware did not (boot_allow_sse). What the files share.
+ * changes, so the firmware goes on as before. There are two exceptions: bits of IA32_PERF_GLOBAL_STATUS that were set
+ * are cleared, and CR4 lets SSE be used where the firmware did not (boot_allow_sse). What the files share.
  */
 #pragma once
 
