@@ -51,8 +51,8 @@ parse() {
         --help-options)
             [ -x "$build/cairn-options" ] || die $TROUBLE "run 'make tools' first, or see docs/reference/options.md"
             exec "$build/cairn-options" help ;;
-        -*) # shellcheck disable=SC2046 # the names of all options
-            name=$("$build/cairn-options" nearest "$1" $(sed -n 's/^  \(--[a-z-]*\).*/\1/p' "$here/tools/run-qemu.txt"))
+        -*) # shellcheck disable=SC2046 # the names of all options; there may be no build yet
+            name=$("$build/cairn-options" nearest "$1" $(grep -o '^  --[a-z-]*' "$here/tools/run-qemu.txt") 2>/dev/null)
             die $USAGE "unknown option $1${name:+: did you mean $name?} (--help)" ;;
         *=*) words+=("$1") ;;
         *) die $USAGE "'$1' is neither an option nor key=value (--help)" ;;

@@ -245,6 +245,12 @@ def test_misspelt_option(wrong, meant):
     assert ("did you mean" in done.stderr.lower()) == (meant != "(--help)")
 
 
+def test_misspelt_option_before_a_build(tmp_path):
+    done = subprocess.run([cb.ROOT / "run-qemu.sh", "--timeuot"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "CAIRN_BUILD": str(tmp_path)})
+    assert done.returncode == cb.USAGE and done.stderr == "run-qemu.sh: unknown option --timeuot (--help)\n"
+
+
 def hanging_kernel():
     """The probe with its entry replaced by an endless halt."""
     data = bytearray(PROBE.read_bytes())
