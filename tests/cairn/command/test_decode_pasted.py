@@ -12,7 +12,7 @@ import cairn_boot
 from cairn_tool import LEAKS, cairn, errors_of, text_of
 
 XXD = (cairn_boot.ROOT / "samples/records.xxd").read_text(encoding="ascii")
-BYTES = subprocess.run(["xxd", "-r"], input=XXD.encode(), capture_output=True, check=True).stdout
+BYTES = bytes.fromhex("".join(line[10:49] for line in XXD.splitlines()))  # xxd -r
 WORDS = struct.unpack(f"<{len(BYTES) // 8}Q", BYTES)
 IP = 0xFFFFFFFF81000000
 PLACE = 0xFFFF888000100000
@@ -111,7 +111,8 @@ def test_repeated_lines():
     """All that '*' stands for is filled in."""
     for rows in (2, 3, 100, 999):
         data = struct.pack("<2Q", IP, IP + 1) * rows * 3
-        text = subprocess.run(["hexdump", "-C"], input=data, capture_output=True, check=True).stdout
+        text = subprocess.run(["od", "-Ax", "-tx1"], input=data, capture_output=True, check=True).stdout
+        assert b"\n*\n" in text
         lines = text_of(cairn("decode", "--json", "--bts", "-", data=text)).splitlines()[1:-1]
         words = [int(field["value"], 16) for line in lines for field in json.loads(line)["fields"]]
         assert struct.pack(f"<{len(words)}Q", *words) == data
