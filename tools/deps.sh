@@ -105,6 +105,7 @@ browser_there  chromium-headless-shell chromium-headless     chromium        chr
 on_path sbsign             sbsigntool      sbsigntools           sbsigntools     sbsigntools      -
 on_path openssl            openssl         openssl               openssl         openssl          openssl
 on_path curl               curl            curl                  curl            curl             curl
+on_path hexdump            bsdextrautils   util-linux            util-linux      util-linux       -
 on_path xz                 xz-utils        xz                    xz              xz               xz
 on_path clang-format       clang-format    clang-tools-extra     clang           clang            clang-format
 on_path shellcheck         shellcheck      ShellCheck            shellcheck      ShellCheck       shellcheck
