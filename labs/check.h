@@ -27,6 +27,10 @@ void lab_pass(const char *name, const char *format, ...) __attribute__((format(p
 _Noreturn void lab_fail(const char *name, const char *hint, const char *read, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* What a check draws its numbers from, so that no student knows them before. In the kernel it is another one in each
+ * boot: the option seed=. Each lab's solution passes with each seed. labs/judge.py draws the same for the host. */
+uint64_t lab_seed(void);
+
 /* ---- for checks in the kernel */
 
 /* What a register holds; 0: it does not exist. */
@@ -47,5 +51,3 @@ bool lab_unmasked_early(void);
 /* Whether programs of lab_run_user run with interrupts on, as they do at first. With false they wait until the program
  * has ended, and come before lab_run_user returns. */
 void lab_user_interrupts(bool on);
-/* The option seed= of this boot (the lab's file `boots`), for checks whose numbers shall differ between boots. */
-uint64_t lab_seed(void);

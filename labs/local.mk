@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What labs/ builds: hello, and `make lab N=3`: the lab with your code, labs/NN-name/lab.c, in the folder OUT. CODE=FILE
-# takes another file, SOLUTION=1 the lab's solution. DS=hw runs it on the processor's Debug Store (in QEMU that of the
-# plugin) instead of the model.
+# takes another file, SOLUTION=1 the lab's solution. SEED=77 draws other numbers for the check. DS=hw runs it on the
+# processor's Debug Store (in QEMU that of the plugin) instead of the model.
 $(B)/hello.objects: OBJECTS = $(B)/loader/labs/00-hello/hello.o
 $(B)/hello.efi: $(B)/loader/labs/00-hello/hello.o $(B)/hello.objects $(B)/loader.signer
 	$(call say,LINK)
@@ -15,6 +15,7 @@ LAB  := $(if $(N),$(wildcard labs/$(if $(filter 1 2 3 4 5 6 7 8 9,$(N)),0)$(N)-*
 CODE := $(LAB)/$(if $(SOLUTION),solution.c,lab.c)
 OUT  := $(B)/lab/$(notdir $(LAB))/$(basename $(notdir $(CODE)))
 DS   := soft
+SEED := 1
 LAB_CHECK := $(wildcard $(LAB)/check.c)
 ifneq ($(filter lab lab-program,$(MAKECMDGOALS)),)
 $(if $(wildcard $(LAB)/lab.c),,$(error make lab N=...: which lab? There are $(LABS)))
@@ -46,7 +47,7 @@ lab-program: $(if $(LAB_CHECK),$(OUT)/kernel.elf,$(B)/kernel.elf $(OUT)/check) l
              $(B)/cairn-options $(if $(filter soft,$(DS)),,$(B)/qemu-ds.so)
 lab: lab-program
 	@rm -f $(if $(LAB_CHECK),,$(OUT)/kernel.elf)
-	@labs/run.sh $(LAB) $(OUT) $(B) $(DS)
+	@LAB_SEED=$(SEED) labs/run.sh $(LAB) $(OUT) $(B) $(DS)
 # What all labs share, and their checks: tests run several labs at a time.
 lab_o = $(patsubst %,$(B)/$(1)/%.o,$(basename $(wildcard $(2))))
 labs: $(LAB_MACHINE_O) $(call lab_o,kernel,labs/[01]*-*/check*.c) \

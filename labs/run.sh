@@ -6,13 +6,16 @@
 # OUT/kernel.elf is the kernel, and OUT keeps the logs. If it is not there, BUILD's own kernel boots, and OUT/check, a
 # program, judges the logs; they stay in BUILD/lab/LAB/boots, and serve again until the kernel or the boot changes. What
 # a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead of the terminal. With LAB_SANDBOX=1 the
-# programs on the host run in labs/sandbox.sh. Exit status: 0 passed, 1 not passed, 3 the machine did not start.
+# programs on the host run in labs/sandbox.sh. The check draws its numbers from LAB_SEED (1): the kernel of boot n gets
+# seed=LAB_SEED+n-1. Exit status: 0 passed, 1 not passed, 3 the machine did not start.
 set -u
 
 lab=$1 out=$2 build=$3 ds=$4
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly LIMIT=${LAB_TIMEOUT:-120} # seconds a boot may take
 logs=()
+export LAB_SEED=${LAB_SEED:-1}
+[[ $LAB_SEED =~ ^[0-9]{1,9}$ ]] || { echo "SEED=$LAB_SEED: must be a number of at most 9 digits"; exit 3; }
 
 show() { # hints are long lines; each piece of what the student's code prints has its mark
     awk '{ mark = /^\| / ? "| " : ""
@@ -106,7 +109,7 @@ while read -r processor options && [ $status = 0 ]; do
     [ $((number++)) = 0 ] || [ -z "$kernel" ] || echo
     # shellcheck disable=SC2086 # words of options
     if [ -n "$kernel" ]; then
-        boot "$out/boot-$number.log" "$processor" $options </dev/null || status=1
+        boot "$out/boot-$number.log" "$processor" $options "seed=$((10#$LAB_SEED + number - 1))" </dev/null || status=1
     else
         boot_once $number "$processor" $options </dev/null || status=1
     fi

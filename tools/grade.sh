@@ -3,12 +3,13 @@
 # usage: tools/grade.sh [-b BUILD] [-d soft|hw|both] [-l SECONDS] [-j JOBS] [-o RESULTS] [-u] DIR [N ...]
 # Grades a class. Each folder of DIR is a student's copy of labs/, or of the whole tree: DIR/STUDENT/NN-name/lab.c or
 # DIR/STUDENT/labs/NN-name/lab.c. Runs the labs N ... (all) on the model, the processor's Debug Store, or both (-d,
-# both), JOBS at a time (1), each in a build folder and a machine of its own. A lab may take SECONDS (300) on each, and
-# no file that it makes may exceed 256 MiB. Labs 4 to 6 run the students' programs on this machine, in labs/sandbox.sh;
-# -u: without it. Reads DIR, and writes to RESULTS (DIR.grades), which no student's code can reach:
+# both), JOBS at a time (1), each in a build folder and a machine of its own, with a seed of its own for the check. A
+# lab may take SECONDS (300) on each, and no file that it makes may exceed 256 MiB. Labs 4 to 6 run the students'
+# programs on this machine, in labs/sandbox.sh; -u: without it. Reads DIR, and writes to RESULTS (DIR.grades), which no
+# student's code can reach:
 #   grades.csv                a line for each student and lab
-#   STUDENT/NN-name.txt       what `make lab` has printed
-#   STUDENT/results.json      for Gradescope: a point for each check
+#   STUDENT/NN-name.txt       the seed, and what `make lab` has printed
+#   STUDENT/results.json      for Gradescope: the points of each check (tools/grade_points.py)
 #   STUDENT/classroom.json    the same for GitHub Classroom
 # Exit status: 0; 2 usage; 3 the solution of a lab does not pass here, so that nobody's would, or there is no sandbox.
 # shellcheck disable=SC2015 # 'A && B || die' also dies if B fails: meant
@@ -75,9 +76,9 @@ compile() {
         "${@:3}"
 }
 
-# Lab, folder, backend.
+# Lab, folder, backend, seed.
 run() {
-    LAB_TIMEOUT=$limit LAB_SANDBOX=$sandbox timeout -k 10 "$limit" labs/run.sh "labs/$1" "$2" "$build" "$3"
+    LAB_SEED=$4 LAB_TIMEOUT=$limit LAB_SANDBOX=$sandbox timeout -k 10 "$limit" labs/run.sh "labs/$1" "$2" "$build" "$3"
 }
 
 # The names of the checks that have passed, a line each.
@@ -90,7 +91,7 @@ for name in "${labs[@]}"; do
     out=$build/grade/solution/$name
     for backend in "${backends[@]}"; do
         said=$results/.solution/$name.$backend
-        { compile "$name" "$out" SOLUTION=1 && run "$name" "$out" "$backend"; } >"$said" 2>&1 ||
+        { compile "$name" "$out" SOLUTION=1 && run "$name" "$out" "$backend" 1; } >"$said" 2>&1 ||
             { cat "$said"; die 3 "the solution of lab $name does not pass here on $backend: see above"; }
     done
 done
@@ -134,12 +135,14 @@ find_code() { # student, lab, folder
 
 grade() { # number, student, lab; prints the line of the table
     local name=$3 out=$build/grade/$1/$3 said="$results/$2/$3" backend result=missing checks=0 hint='' sum=0 status
-    local start=$SECONDS
+    local start=$SECONDS seed
     rm -rf "$out"
     if find_code "$2" "$name" "$out"; then
-        if compile "$name" "$out" "CODE=$out/lab.c" >"$said.txt" 2>&1; then
+        seed=$(shuf -i 1-999999 -n 1)
+        echo "make lab N=$((10#${name%%-*})) SEED=$seed" >"$said.txt"
+        if compile "$name" "$out" "CODE=$out/lab.c" >>"$said.txt" 2>&1; then
             for backend in "${backends[@]}"; do
-                (ulimit -f $DISK && run "$name" "$out" "$backend") >"$said.$backend" 2>&1
+                (ulimit -f $DISK && run "$name" "$out" "$backend" "$seed") >"$said.$backend" 2>&1
                 status=$?
                 read -r result checks hint <<<"$(judge "$said.$backend" "$results/.solution/$name.$backend" $status)"
                 cat "$said.$backend" >>"$said.txt" && rm "$said.$backend"

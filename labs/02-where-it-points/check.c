@@ -12,12 +12,13 @@
 #define COUNT_SECTION  "SDM vol. 3B, \"Architectural Performance Monitoring\""
 #define LVT_SECTION    "SDM vol. 3A, \"Local Vector Table\""
 
-#define PMI_COUNTER 2u
+#define PMI_COUNTER (2 + (unsigned)(lab_seed() / 4 % 2))
+#define ROUNDS      (4 - (unsigned)(lab_seed() / 4 % 3))
 #define BEYOND      100000u /* a period that no run reaches */
 
-lab_program lab_program_2; /* program.asm, and the next two */
-extern const uint64_t lab_path_2[];
-extern const uint32_t lab_path_2_count;
+lab_program lab_program_2;                        /* program.asm, and the next two */
+extern const uint64_t *const lab_path_2_rounds[]; /* [n]: where the last n rounds begin */
+extern const uint64_t lab_path_2_end[];
 
 const char lab_title[] = "2 Where does it point?";
 
@@ -52,7 +53,7 @@ static const uint8_t *record_of(const struct way *way, uint64_t period, uint64_t
 {
     const struct lab_sample sample = {way->counter, way->event, period, groups, false};
     lab_sample_begin(&sample);
-    if (lab_run(lab_program_2, 1, DS_BIT(way->counter)) != 0)
+    if (lab_run(lab_program_2, ROUNDS, DS_BIT(way->counter)) != 0)
         lab_fail("run", "The check itself cannot run here.", COUNT_SECTION, "there is no %s", way->name);
     const uint8_t *record = lab_sample_end(&sample);
     if (!record)
@@ -240,7 +241,7 @@ static uint64_t check_pmi(uint64_t period)
         lab_fail("gp", "WRMSR raises #GP where a register does not exist, or a reserved bit is set.", COUNT_SECTION,
                  "lab_pmi_start returns an error");
     check_pmi_settings(event, period);
-    if (lab_run(lab_program_2, 1, DS_BIT(PMI_COUNTER)) != 0)
+    if (lab_run(lab_program_2, ROUNDS, DS_BIT(PMI_COUNTER)) != 0)
         lab_fail("run", "The check itself cannot run here.", COUNT_SECTION, "the counter does not exist");
     const uint64_t given = lab_pmi_stop(PMI_COUNTER);
     const uint64_t right = lab_pmis() != before ? lab_pmi_address() : 0;
@@ -313,23 +314,27 @@ static void measure(unsigned format)
     }
     for (uint32_t period = 2; period < path.count; period++)
         widen(&pmi, check_pmi(period), period - 2);
-    log_range("the interrupt", "PMC2 without PEBS", pmi);
+    log_range("the interrupt", "a counter without PEBS", pmi);
 }
 
 /* The path between two instructions that it does not have: who reads beyond its ends finds them. */
-static const uint64_t *path_between(uint64_t address)
+static struct lab_path path_between(uint64_t address)
 {
-    uint64_t *words = lab_memory((lab_path_2_count + 2) * sizeof *words);
+    const uint64_t *rounds = lab_path_2_rounds[ROUNDS];
+    const uint32_t count = 1 + (uint32_t)(lab_path_2_end - rounds);
+    uint64_t *words = lab_memory((count + 2) * sizeof *words);
     if (!words)
         lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for the path");
-    words[0] = words[lab_path_2_count + 1] = address;
-    return memcpy(words + 1, lab_path_2, lab_path_2_count * sizeof *words);
+    words[0] = words[count + 1] = address;
+    words[1] = (uintptr_t)lab_program_2;
+    memcpy(words + 2, rounds, (count - 1) * sizeof *words);
+    return (struct lab_path){words + 1, count};
 }
 
 void lab_check(void)
 {
     const unsigned format = lab_format();
-    path = (struct lab_path){path_between(outside()), lab_path_2_count};
+    path = path_between(outside());
     check_records(format, format < 4 ? 0 : MSR_PEBS_DATA_CFG_GPR);
     if (format >= 4)
         check_records(format, MSR_PEBS_DATA_CFG_GPR | MSR_PEBS_DATA_CFG_MEMINFO | MSR_PEBS_DATA_CFG_XMM);

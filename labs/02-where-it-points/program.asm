@@ -1,17 +1,18 @@
 ; SPDX-License-Identifier: MIT
-; Lab 2: the program, and the table of the instructions that it executes. It has what makes addresses hard to read: a
+; Lab 2: the program, and the instructions that it executes. It has what makes addresses hard to read: a
 ; loop, a branch that is taken every other time, a function with two callers, and a section with interrupts off.
 
 global lab_program_2
-global lab_path_2
-global lab_path_2_count
+global lab_path_2_rounds
+global lab_path_2_end
 
-ROUNDS equ 4
+ROUNDS equ 4 ; at most
 
 section .text
 
+; RDI: how many rounds
 lab_program_2:
-    mov     ecx, ROUNDS
+    mov     ecx, edi
 .round:
     lea     rax, [rax + rdi]
     test    cl, 1
@@ -59,10 +60,10 @@ leaf:
 
 section .rodata
 
-lab_path_2:
-    dq      lab_program_2
+; the last rounds are the same, however many there are
 %assign round ROUNDS
 %rep ROUNDS
+rounds_%[round]:
     dq      lab_program_2.round, lab_program_2.round + 4, lab_program_2.odd
     %if round & 1
     dq      lab_program_2.skipped, lab_program_2.skipped + 4
@@ -75,5 +76,12 @@ lab_path_2:
     %assign round round - 1
 %endrep
     dq      lab_program_2.end
-lab_path_2_count:
-    dd      ($ - lab_path_2) / 8
+lab_path_2_end:
+
+lab_path_2_rounds:
+    dq      0
+%assign round 1
+%rep ROUNDS
+    dq      rounds_%[round]
+    %assign round round + 1
+%endrep

@@ -222,7 +222,7 @@ void lab_check(void)
     uint32_t leaf[4];
     lab_cpuid(0x0A, 0, leaf);
     const uint64_t seldom = 3 * CALLS; /* one event more, and a record would be due */
-    const uint64_t periods[] = {1, 2 + lab_seed(), 13 + lab_seed(), 200 + lab_seed(), seldom};
+    const uint64_t periods[] = {1, 2 + lab_seed() % 8, 13 + lab_seed() % 40, 200 + lab_seed() % 300, seldom};
     const uint32_t most = 20;
     struct sampling s = {.event = ia32_perfevtsel(0xC4, 2), /* BR_INST_RETIRED.NEAR_CALL */
                          .counter = 1 + lab_seed() % 3,

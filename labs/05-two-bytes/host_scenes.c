@@ -284,7 +284,9 @@ static void close_twice(struct pair *p)
 
 static uint32_t lot(uint32_t n)
 {
-    static uint64_t x = UINT64_C(0x9E3779B97F4A7C15);
+    static uint64_t x;
+    if (!x)
+        x = (2 * lab_seed() - 1) * UINT64_C(0x9E3779B97F4A7C15);
     x ^= x >> 12;
     x ^= x << 25;
     x ^= x >> 27;

@@ -128,9 +128,10 @@ static void show_bias(uint64_t about, uint64_t period, bool precise, uint32_t le
 static void check_period(uint64_t about, bool precise)
 {
     const uint64_t period = lab_period(about, precise);
-    if (period < about - about / 10 || period > about + about / 10)
+    const uint64_t far = about * 15 / 100;
+    if (period < about - far || period > about + far)
         lab_fail("range", "Stay near what is asked for: the period decides how much the samples cost.", TASK,
-                 "lab_period(%lu, %s) is %lu; expected at most 10 %% more or less", (unsigned long)about,
+                 "lab_period(%lu, %s) is %lu; expected at most 15 %% more or less", (unsigned long)about,
                  precise ? "true" : "false", (unsigned long)period);
     const uint32_t length = bad_loop(apart(period, precise));
     if (length)

@@ -18,7 +18,7 @@ int lab_symbol_of(const struct lab_symbol *table, uint32_t symbols, uint64_t add
 
 /* ---- periods and error bars */
 
-/* A period within 10 % of `about`, which is 100 or more. In each loop of 2 to 64 instructions, every instruction must
+/* A period within 15 % of `about`, which is 100 or more. In each loop of 2 to 64 instructions, every instruction must
  * get as many samples as any other in the long run. So the distance between two records must share no divisor but 1
  * with any number from 2 to 64. The distance is the period if the event has precise distribution (`precise`), otherwise
  * the period + 1. */

@@ -70,6 +70,7 @@ static void pmi(struct arch_trap_frame *frame)
 int lab_machine_init(char *error, size_t size)
 {
     static struct ds_caps caps;
+    (void)pages((1 + lab_seed() % 97) * ARCH_PAGE_SIZE); /* no address of lab_memory is that of another boot */
     if (kopt.ds == KOPT_DS_SOFT) {
         int e = make_model(error, size);
         if (e)

@@ -75,7 +75,52 @@ def test_class(tmp_path, _build):
     assert "expected expression" in (results / "dan" / "01-first-record.txt").read_text(encoding="utf-8")
     assert "in lab_start at lab.c:" in (results / "fay" / "01-first-record.txt").read_text(encoding="utf-8")
     points = json.loads((results / "Ada L" / "results.json").read_text(encoding="utf-8"))["tests"]
-    assert [(test["score"], test["max_score"], test["status"]) for test in points] == [(1, 1, "passed")] * 4
+    assert [(test["score"], test["max_score"], test["status"]) for test in points] == [(15, 15, "passed")]
+    seeds = [path.read_text(encoding="utf-8").splitlines()[0] for path in results.glob("*/01-first-record.txt")]
+    assert len(set(seeds)) == 7 and all(re.fullmatch(r"make lab N=1 SEED=[1-9]\d*", seed) for seed in seeds)
+
+
+@pytest.mark.parametrize("kit", [True, False])
+def test_points(kit, tmp_path):
+    """With the teacher's kit, and without it: bob has passed all of one boot, and a part of the other."""
+    script = tmp_path / "grade_points.py"
+    shutil.copy(cb.ROOT / "tools" / "grade_points.py", script)
+    if kit:
+        (tmp_path / "teacher").mkdir()
+        (tmp_path / "teacher" / "points.csv").write_text("lab,check,points\n7,path,4\n7,round,3\n", encoding="utf-8")
+    for folder in (".solution", "ada", "bob"):
+        (tmp_path / folder).mkdir()
+    said = "PASS: path: 40 branches\nPASS: round: the newest 19\n" * 2
+    (tmp_path / ".solution" / "07-branches.hw").write_text(said, encoding="utf-8")
+    (tmp_path / "bob" / "07-branches.txt").write_text("FAIL: order: all of them\n", encoding="utf-8")
+    (tmp_path / "grades.csv").write_text("student,lab,result,checks_passed,hint,seconds\n"
+                                         '"ada",07-branches,passed,4,,1\n"bob",07-branches,failed,3,order,1\n',
+                                         encoding="utf-8")
+    subprocess.run([script, tmp_path], check=True)
+    scores = {student: [(test["name"], test["score"], test["max_score"], test["output"]) for test in json.loads(
+        (tmp_path / student / "results.json").read_text(encoding="utf-8"))["tests"]] for student in ("ada", "bob")}
+    why = "failed\nFAIL: order: all of them\n"
+    if kit:
+        assert scores["ada"] == [("07-branches: path", 4, 4, ""), ("07-branches: round", 3, 3, "")]
+        assert scores["bob"] == [("07-branches: path", 4, 4, ""), ("07-branches: round", 0, 3, why)]
+    else:
+        names = [f"07-branches, hw, check {i + 1}: {name}" for i, name in enumerate(["path", "round"] * 2)]
+        assert scores["ada"] == [(name, 1, 1, "") for name in names]
+        assert scores["bob"] == [(name, 1, 1, "") for name in names[:3]] + [(names[3], 0, 1, why)]
+    report = json.loads((tmp_path / "bob" / "classroom.json").read_text(encoding="utf-8"))
+    assert (report["max_score"], report["status"]) == (7 if kit else 4, "fail")
+
+
+def test_points_of_another_check(tmp_path):
+    """The kit and the lab must have the same parts: else a part would count nothing."""
+    (tmp_path / ".solution").mkdir()
+    (tmp_path / "ada").mkdir()
+    (tmp_path / ".solution" / "07-branches.soft").write_text("PASS: path: x\nPASS: other: x\n", encoding="utf-8")
+    (tmp_path / "grades.csv").write_text("student,lab,result,checks_passed,hint,seconds\nada,07-branches,passed,2,,1\n",
+                                         encoding="utf-8")
+    done = subprocess.run([cb.ROOT / "tools" / "grade_points.py", tmp_path], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 1 and "lab 07-branches: full, other, round, visits: not the parts" in done.stderr
 
 
 def distance(one, other):
@@ -119,8 +164,8 @@ uint32_t parse(unsigned format, const uint8_t *bytes, uint32_t left, struct reco
         ("ada", "passed", "16", ""), ("bob", "passed", "16", ""), ("cy", "refused", "0", "include"),
         ("dee", "fake", "0", ""), ("eve", "error", "0", "")]
     report = json.loads((tmp_path / "out" / "cy" / "classroom.json").read_text(encoding="utf-8"))
-    assert (report["status"], report["max_score"], sum(test["score"] for test in report["tests"])) == ("fail", 16, 0)
-    assert "refused" in report["tests"][0]["message"] and report["tests"][8]["name"] == "04-records, hw, check 1: fixed"
+    assert (report["status"], report["max_score"], sum(test["score"] for test in report["tests"])) == ("fail", 14, 0)
+    assert "refused" in report["tests"][0]["message"] and report["tests"][0]["name"] == "04-records: fixed"
 
 
 @IN_SANDBOX
@@ -178,4 +223,4 @@ def test_autograder(tmp_path):
     subprocess.run([cb.ROOT / "labs" / "autograder" / "run_autograder"], check=True,
                    env={**os.environ, "AUTOGRADER": str(tmp_path)})
     tests = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))["tests"]
-    assert [test["score"] for test in tests] == [0] * 8 and "refused" in tests[0]["output"]
+    assert [test["score"] for test in tests] == [0] and "refused" in tests[0]["output"]
