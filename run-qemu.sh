@@ -11,7 +11,7 @@ case $build in /*) ;; *) build=$here/$build ;; esac
 
 # What the options set, by their names; then what follows from them.
 smp=4 mem=512M cpu='' accel=tcg log=$build/last.log timeout=300 qemu='' qemu_ds='' image='' display='' vars='' efi=''
-stick='' raw=0 monitor=0 script='' icount=0 gdb=0 secure_boot=0 which=0 words=() plugin='' save=0 kvm_notes='' kept=''
+stick='' raw=0 monitor=0 script='' icount=0 gdb=0 secure_boot=0 warm=0 which=0 words=() plugin='' save=0 kvm_notes=''
 
 readonly USAGE=2 TROUBLE=3 LEAST_MEM=128 # exit statuses (those of a run are those of `cairn capture`); MiB
 # --icount: an instruction takes 2^4 ns (with less, the firmware's waits cost minutes), and time starts at a fixed date.
@@ -46,7 +46,7 @@ parse() {
             --display | --vars | --script)
             [ $# -ge 2 ] || die $USAGE "$1 needs a value (--help)"
             printf -v "$name" %s "$2" && shift ;;
-        --raw | --monitor | --icount | --gdb | --secure-boot | --which) printf -v "$name" 1 ;;
+        --raw | --monitor | --icount | --gdb | --secure-boot | --warm | --which) printf -v "$name" 1 ;;
         --help | -h) cat "$here/tools/run-qemu.txt"; exit ;;
         --help-options)
             [ -x "$build/cairn-options" ] || die $TROUBLE "run 'make tools' first, or see docs/reference/options.md"
@@ -119,10 +119,8 @@ run 'make deps-ds', or give --qemu PATH (--qemu-ds off: without)"
 find_qemu() {
     qemu_why=--qemu
     find_plugin
-    if [ -z "$qemu" ]; then
-        qemu=$(command -v qemu-system-x86_64) qemu_why="the one in \$PATH" ||
-            die $TROUBLE "no qemu-system-x86_64 in \$PATH: run 'make deps', or give --qemu PATH"
-    fi
+    [ -n "$qemu" ] || { qemu=$(command -v qemu-system-x86_64) && qemu_why="the one in \$PATH"; } ||
+        die $TROUBLE "no qemu-system-x86_64 in \$PATH: run 'make deps', or give --qemu PATH"
     qemu_version=$("$qemu" --version 2>/dev/null | sed -n '1s/.*version \([^ ]*\).*/\1/p')
     [ -n "$qemu_version" ] || die $TROUBLE "$qemu: not a QEMU that runs here"
     [ -z "$plugin" ] || [[ $qemu_version =~ ^11\.1(\.|$) ]] ||
@@ -191,7 +189,8 @@ build_command() {
     [ $gdb = 0 ] || command+=(-gdb tcp:127.0.0.1:1234 -S)
     [ -z "$plugin" ] || command+=(-plugin "${plugin//,/,,}${qemu_ds:+,$qemu_ds}")
     # Not with -icount: it answers in the host's time, so that no two runs would be equal.
-    [ -n "$efi$stick" ] || [ $icount = 1 ] || command=("$here/tools/no-tpm.sh" "$tmp" "${command[@]}")
+    local wrapper=("$here/tools/no-tpm.sh"); [ $warm = 0 ] || wrapper=("$here/tools/warm.py" "$build/warm")
+    [ -n "$efi$stick" ] || [ $icount = 1 ] || command=("${wrapper[@]}" "$tmp" "${command[@]}")
 }
 
 say_choices() {
@@ -200,6 +199,7 @@ say_choices() {
     echo "firmware    $code"
     [[ $first_vars != "$build/firmware/"* ]] || echo "variables   $first_vars"
     [ -z "$plugin" ] || echo "plugin      $plugin${qemu_ds:+,$qemu_ds}"
+    [ $warm = 0 ] || echo "warm        a snapshot behind the firmware, in $build/warm"
     [ $gdb = 0 ] || echo "debugger    gdb $build/kernel.elf.full -ex 'target remote :1234'"
 }
 
@@ -208,10 +208,8 @@ run() {
     local capture=("$build/cairn" capture --run -o "$log") capture_pid='' stopped=0
     [ $raw = 0 ] || capture+=(--raw); [ $monitor = 0 ] || capture+=(--talk) # at a terminal without a limit of time
     [ "$timeout" = 0 ] || [ $gdb = 1 ] || { [ $monitor = 1 ] && [ -t 0 ]; } || capture+=(--timeout "$timeout")
-    if [ $save = 1 ]; then
-        capture+=(--saved "${log%.log}-esp.log")
-        command=("$here/tools/save-esp.sh" "$tmp/stick" "${log%.log}-esp.log" "${command[@]}")
-    fi
+    [ $save = 0 ] || capture+=(--saved "${log%.log}-esp.log")
+    [ $save = 0 ] || command=("$here/tools/save-esp.sh" "$tmp/stick" "${log%.log}-esp.log" "${command[@]}")
     if [ -n "$efi$stick" ]; then # no log, no verdict; the firmware clears the screen, writes in colours and over text
         ${stick:+"$here/tools/stick.sh" "$stick" "$tmp/stick"} timeout --foreground "$timeout" "${command[@]}" |
             LC_ALL=C sed -u $'s/\x1b\\[[0-9;=]*[A-Za-z]//g; s/[^\r]*\r  *\r//g; s/\r*$//'
@@ -234,6 +232,8 @@ main() {
     { read -r code && read -r first_vars && read -r format; } <<<"$firmware"
     find_variables
     [ $which = 1 ] && [ ${#words[@]} = 0 ] || check_words
+    [[ $warm = 0 || $accel$icount$gdb$secure_boot$save$vars$image$efi$stick$display = tcg0000 ]] || die $USAGE \
+        "--warm: not with save=esp, kvm, --icount, --gdb, --secure-boot, --vars, --image, --efi, --stick or --display"
     [ $which = 0 ] || { say_choices && exit; }
     [ -x "$build/cairn" ] || die $TROUBLE "$build/cairn is not there: run 'make tools'"
     [ -d "$(dirname "$log")" ] || die $USAGE "--log $log: cannot be written: there is no folder $(dirname "$log")"

@@ -69,7 +69,7 @@ boot() { # log, processor, options
     shift 2
     rm -f "$log"
     [ ! -t 1 ] || printf 'booting, at most %s s ...\r' "$LIMIT"
-    KERNEL=$kernel CAIRN_BUILD=$build "$here/run-qemu.sh" --log "$log" --timeout "$LIMIT" "${machine[@]}" "$@" \
+    KERNEL=$kernel CAIRN_BUILD=$build "$here/run-qemu.sh" --warm --log "$log" --timeout "$LIMIT" "${machine[@]}" "$@" \
         >"$out/run.txt" 2>&1
     status=$?
     [ ! -t 1 ] || printf '\033[K'
@@ -77,6 +77,7 @@ boot() { # log, processor, options
         cat "$out/run.txt"
         exit 3
     fi
+    sed -n 's/^warm  *no snapshot:/note: no snapshot:/p' "$out/run.txt" | show # this boot took longer
     [ -z "$kernel" ] ||
         tr -d '\r' <"$log" | sed -n '/^PANIC/q; /^lab [0-9]/,/^SUMMARY/{/^SUMMARY/!p}' | keep_files | show
     if grep -aq '^PANIC' "$log"; then

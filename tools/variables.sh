@@ -14,8 +14,9 @@ layout() { # file
 # Sets first_vars, the variables with which the firmware begins: the user's (--vars), or those that its first boot has
 # left, which save it work. $kept holds these. It is written once, so that all later boots begin with the same. Its name
 # depends on the firmware, so that another firmware has its own. It is not used with OVMF_VARS, nor with --icount,
-# where the first boot must be as the next.
+# where the first boot must be as the next, nor with --warm, where the firmware does that work once.
 find_variables() {
+    kept=''
     if [ -n "$vars" ]; then
         { [ ! -d "$vars" ] && : >"$vars.new" && rm -f "$vars.new"; } 2>/dev/null ||
             die $USAGE "--vars $vars: cannot be written" # behind the boot, an answer is of no use any more
@@ -23,7 +24,7 @@ find_variables() {
         [ "$(layout "$vars")" = "$(layout "$first_vars")" ] ||
             die $USAGE "--vars $vars: is of other firmware than $code: its size or header is not that of $first_vars"
         first_vars=$vars
-    elif [ -z "${OVMF_VARS:-}" ] && [ $icount = 0 ]; then
+    elif [ -z "${OVMF_VARS:-}" ] && [ $icount$warm = 00 ]; then
         kept=$build/firmware/$(cat "$code" "$first_vars" | cksum | tr ' ' -).vars
         [ ! -r "$kept" ] || { first_vars=$kept kept=''; }
     fi

@@ -151,7 +151,7 @@ static void look_into(const char *path)
 
 int cairn_report_run(const struct cairn_run_end *end)
 {
-    static const char *const labels[] = {"qemu-ds", "esp", NULL};
+    static const char *const labels[] = {"qemu-ds", "esp", "warm", NULL};
     const uint64_t saved = bytes_of(end->saved);
     const int status = judge(end);
     cairn_machine_print(end->machine, labels);
