@@ -21,13 +21,14 @@ uninstall:
 	-rmdir $(addprefix $(INSTALLED_DOCS)/,learn how-to explain reference silicon/reports silicon) $(INSTALLED_DOCS)
 
 QDS_PAGES := how-to/ci how-to/qemu-ds how-to/rr reference/qemu-ds
+QDS_MODULES := emulated.py initramfs.py programs.py snapshots.py tsc.py
 INSTALLED_QDS := $(addprefix $(DESTDIR)$(PREFIX)/,bin/qemu-ds-run \
-                   $(addprefix lib/qemu-ds/,guest.py programs.py tsc.py qemu-ds.so) \
+                   $(addprefix lib/qemu-ds/,guest.py $(QDS_MODULES) qemu-ds.so) \
                    share/man/man1/qemu-ds-run.1 $(QDS_PAGES:%=share/doc/qemu-ds/%.md))
 QDS_GUEST := $(DESTDIR)$(PREFIX)/bin/qemu-ds-guest
 QDS_GUEST_PAGE := $(DESTDIR)$(PREFIX)/share/man/man1/qemu-ds-guest.1
 install-qemu-ds: qemu-ds
-	@set -e; set -- $(addprefix tools/qemu-ds/,qemu-ds-run guest.py programs.py tsc.py) $(B)/qemu-ds.so \
+	@set -e; set -- $(addprefix tools/qemu-ds/,qemu-ds-run guest.py $(QDS_MODULES)) $(B)/qemu-ds.so \
 	    tools/qemu-ds/qemu-ds-run.1 $(QDS_PAGES:%=docs/%.md); \
 	for to in $(INSTALLED_QDS); do \
 	    mode=644; case $$1 in */qemu-ds-run | */guest.py) mode=755 ;; esac; \

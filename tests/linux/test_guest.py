@@ -25,10 +25,18 @@ def tool(tmp_path, *arguments, build=guest.BUILD):
     (("--timeout", "1"), "nothing after 1 seconds."),
 ])
 def test_refusals(tmp_path, arguments, why):
-    done = tool(tmp_path, *arguments, "true")
+    done = tool(tmp_path, "--no-cache", *arguments, "true")
     assert done.returncode == 1 and not done.stdout
     assert done.stderr.startswith(f"guest.py: {why}")
     assert "Traceback" not in done.stderr and not list(tmp_path.iterdir())
+
+
+def test_no_snapshot_of_a_guest_that_has_not_booted(tmp_path):
+    done = tool(tmp_path, "--cache", "kept", "--timeout", "1", "true")
+    assert done.returncode == 1 and not done.stdout
+    assert done.stderr.splitlines() == ["guest.py: the guest boots once; its snapshot is kept in kept",
+                                        "guest.py: nothing after 1 seconds."]
+    assert not [path for path in tmp_path.rglob("*") if path.is_dir() and path.name != "kept"]
 
 
 def test_without_deps_ds(tmp_path):

@@ -9,7 +9,9 @@ import time
 import cairn_boot as cb
 import checks
 import guest
+import initramfs
 import known
+import programs
 import pytest
 from cairn_screen import Qmp
 
@@ -105,7 +107,8 @@ def test_kexec(tmp_path, program):
     source, kexec, inner = cb.ROOT / "tests/linux/kexec.c", tmp_path / "kexec", tmp_path / "inner"
     subprocess.run(["gcc", "-O2", "-static", "-Wall", "-Werror", "-o", kexec, source], check=True)
     commands = [checks.QUIET, "grep -c again /proc/cmdline", *on(0), *on(1)]
-    guest.initramfs(inner, commands, {"bin/known": program}, guest.DEBIAN, guest.PROGRAMS)
+    needed = programs.Root(guest.DEBIAN).needs(("busybox", *guest.PROGRAMS))
+    initramfs.write(inner, needed | initramfs.additions(commands, {"bin/known": program}, guest.DEBIAN))
     line = f"{guest.COMMAND_LINE} nmi_watchdog=0 tsc=reliable again"
     outer = [f"{BUSY}; kexec /root/kernel /root/inner '{line}'", *["true"] * (len(commands) - 2)]
     said = boot(tmp_path, program, outer, smp=2, files={

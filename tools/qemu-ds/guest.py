@@ -7,11 +7,12 @@ installed, as qemu-ds-guest, kernel and programs are those of this machine, or o
 It is a program (--help), and a module for tests: run()."""
 
 import argparse
+import contextlib
 import io
 import os
 import re
+import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tarfile
@@ -20,52 +21,32 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # keeps the folder clean where it is installed
+import emulated  # noqa: E402
+import initramfs  # noqa: E402
 import programs as of_root  # noqa: E402
+import snapshots  # noqa: E402
 import tsc  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 INSTALLED = not (HERE / "plugin.c").exists()
+NAME = "qemu-ds-guest" if INSTALLED else "guest.py"
 BUILD = (ROOT / os.environ.get("CAIRN_BUILD", "build")).resolve()
 QEMU, PLUGIN, DEBIAN = BUILD / "qemu11/qemu-system-x86_64", BUILD / "qemu-ds.so", BUILD / "linux/root"
 START = [HERE / "../../bin/qemu-ds-run"] if INSTALLED else [HERE / "qemu-ds-run", "--qemu", QEMU]
+MEMORY = "1G"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "qemu-ds" if INSTALLED else BUILD / "guests"
 KERNEL, NEWER = "6.12", "7.3"  # as in linux.txt
 PROGRAMS = ("perf",)
 # Without ERMS and FSRM Linux copies eight bytes at a time. REP MOVSB is slow in TCG: it takes a tenth of a boot.
 CPU = "max,-erms,-fsrm"
 # The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
+GENERATION = "00000000-0000-0000-0000-000000000001"
 COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
 # These have no leaf of CPUID that says how fast the TSC runs. Linux measures it there: on a busy host many times wrong.
 UNTOLD = ("penryn", "nehalem", "sandybridge", "haswell")
 HYBRIDS = ("arrowlake", "lunarlake", "pantherlake")
 LIMIT = 900  # seconds for a boot that does not hang: slowness is no verdict
-
-# Each command's output goes to a file of its own. All come out of the guest as one archive, through a port that leaves
-# every byte as it is. On the console stands what a test that fails wants to know.
-INIT = """#!/bin/busybox sh
-/bin/busybox --install -s /bin
-export PATH=/bin:/sbin HOME=/root PERF_PAGER=cat
-mount -t devtmpfs dev /dev
-mkdir /dev/pts /dev/shm
-mount -t devpts pts /dev/pts
-mount -t tmpfs shm /dev/shm
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-ifconfig lo up
-[ -e /etc/passwd ] || echo root:x:0:0:root:/root:/bin/sh >/etc/passwd
-cd /root
-for i in $(ls /commands | sort -n); do
-    echo "guest: $(head -n 1 /commands/$i)"
-    sh /commands/$i >/out/$i 2>&1 </dev/null
-    echo $? >/out/$i.status
-    echo "guest: status $(cat /out/$i.status)"
-done
-dmesg >/out/dmesg
-tar -c -C /out . >/dev/vport0p1
-poweroff -f
-"""
-FOLDERS = ("commands", "dev", "etc", "out", "proc", "root", "sys", "tmp", "usr")
-LINKS = ("bin", "lib", "lib64", "sbin")  # into usr
 
 
 class Trouble(Exception):
@@ -86,36 +67,6 @@ class Run:
     plugin: str   # what QEMU and the plugin said
 
 
-class Archive:
-    """An initramfs: a cpio archive of the "newc" kind (Linux' driver-api/early-userspace/buffer-format.rst)."""
-
-    def __init__(self, file):
-        self.file, self.entries, self.folders = file, 0, {""}
-
-    def folder(self, name):
-        """With those that it is in."""
-        if name not in self.folders:
-            self.folder(os.path.dirname(name))
-            self.folders.add(name)
-            self.add(name, stat.S_IFDIR | 0o755)
-
-    def add(self, name, mode, data=b""):
-        self.entries += 1
-        path = name.encode() + b"\0"
-        fields = (self.entries, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(path), 0)
-        head = b"070701" + b"".join(b"%08X" % field for field in fields) + path
-        self.file.write(head + bytes(-len(head) % 4) + data + bytes(-len(data) % 4))
-
-    def copy(self, name, source):
-        """`source`: bytes, for a program or script, or a Path, which keeps its mode."""
-        if isinstance(source, bytes):
-            self.add(name, stat.S_IFREG | 0o755, source)
-        elif source.is_symlink():
-            self.add(name, stat.S_IFLNK | 0o777, os.readlink(source).encode())
-        else:
-            self.add(name, stat.S_IFREG | source.stat().st_mode & 0o777, source.read_bytes())
-
-
 def copies(paths):
     """{path in the guest: Path here} of files, which go to /bin, and of all files in folders, which go to /root."""
     files = {}
@@ -127,33 +78,6 @@ def copies(paths):
         else:
             files[f"bin/{path.name}"] = path
     return files
-
-
-def initramfs(to, commands, files, root, programs):
-    """As file `to`. `programs`: of the root, by name or path. What `files` need of it is there, too; of those in /root
-    what it has."""
-    debian = of_root.Root(root)
-    needed = debian.needs(("busybox", *programs))
-    for name, source in files.items():
-        if not isinstance(source, bytes) and not source.is_symlink():
-            needed |= debian.needs(debian.libraries(source, strict=not name.startswith("root/")))
-    with open(to, "wb") as file:
-        archive = Archive(file)
-        for folder in (*FOLDERS, *(f"usr/{name}" for name in LINKS)):
-            archive.folder(folder)
-        for name in LINKS:
-            archive.add(name, stat.S_IFLNK | 0o777, f"usr/{name}".encode())
-            archive.folders.add(name)
-        archive.copy("init", INIT.encode())
-        for name, source in needed.items():
-            archive.folder(os.path.dirname(name))
-            archive.copy(name, source)
-        for i, command in enumerate(commands):
-            archive.copy(f"commands/{i}", f"{command}\n".encode())
-        for name, source in files.items():
-            archive.folder(os.path.dirname(name.lstrip("/")))
-            archive.copy(name.lstrip("/"), source)
-        archive.add("TRAILER!!!", 0)
 
 
 def need(root=DEBIAN):
@@ -189,43 +113,119 @@ def command_line(preset, append):
     return " ".join([COMMAND_LINE, *([f"tsc_early_khz={khz}"] if khz else []), append])
 
 
+@dataclass(frozen=True)
+class Guest:
+    """What is booted: the arguments of run()."""
+    preset: str
+    kernel: Path
+    root: Path
+    programs: tuple
+    smp: object
+    plugin: str
+    append: str
+    machine: tuple
+
+    def needs(self):
+        """{path in the guest: Path here} of its programs, and busybox."""
+        return of_root.Root(self.root).needs(("busybox", *self.programs))
+
+    def command(self, folder, *arguments, generation=GENERATION):
+        """QEMU's, but for the memory and the other side of the guest's port. `folder`: of initramfs and console. Linux
+        takes new random numbers where the generation is another one than in the snapshot."""
+        return [*START, "--preset", self.preset, *(["--plugin", self.plugin] if self.plugin else []), "--",
+                "-accel", "tcg", "-cpu", CPU, "-smp", str(self.smp), "-display", "none", "-nodefaults", "-no-reboot",
+                "-run-with", "exit-with-parent=on", "-seed", "1", "-serial", f"file:{folder / 'console'}",
+                "-device", "virtio-serial-pci", "-device", "virtserialport,chardev=port", *arguments,
+                "-device", f"vmgenid,guid={generation}",
+                "-kernel", self.kernel, "-initrd", folder / "initramfs",
+                "-append", command_line(self.preset, self.append), *self.machine]
+
+    def boot(self, folder, added, timeout):
+        """What the guest sent, and what QEMU and the plugin said."""
+        out, archive = folder / "out.tar", folder / "initramfs"
+        initramfs.write(archive, self.needs() | added)
+        command = self.command(folder, "-m", MEMORY, "-chardev", f"file,id=port,path={out}")
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout,
+                                  check=False)
+        except subprocess.TimeoutExpired as expired:
+            raise emulated.Ended(f"nothing after {timeout} seconds. {(expired.stderr or b'').decode()}") from None
+        if done.returncode:
+            raise emulated.Ended(f"QEMU ended with {done.returncode}: {done.stderr}")
+        return out.read_bytes(), done.stderr
+
+    def make_snapshot(self, folder, snapshot, timeout):
+        """In folder `snapshot`. Returns the files that it depends on."""
+        needed = self.needs()
+        initramfs.write(folder / "initramfs", needed)
+        with emulated.Machine(self.command(folder), snapshot, MEMORY, timeout, make=True) as machine:
+            machine.save()
+        return [self.kernel, *needed.values(), *emulator()]
+
+    def go_on(self, folder, added, timeout, cache, fresh):
+        """As boot(), from a snapshot in the folder `cache`. Makes it where it is not there, or cannot be loaded."""
+        asked = [initramfs.INIT, CPU, MEMORY, COMMAND_LINE, GENERATION, *(str(value) for value in vars(self).values())]
+        kept = snapshots.Snapshots(cache)
+        with contextlib.ExitStack() as stack:
+            for again in (True, False):
+                with kept.of(asked, lambda to: self.make_snapshot(folder, to, timeout), tell) as snapshot:
+                    (folder / "initramfs").write_bytes(b"")  # nobody reads it
+                    command = self.command(folder, generation="auto" if fresh else GENERATION)
+                    machine = stack.enter_context(emulated.Machine(command, snapshot, MEMORY, timeout))
+                    try:
+                        machine.restore()
+                        break
+                    except emulated.Ended as why:
+                        if not again:
+                            raise
+                        tell(f"{snapshot}: cannot be loaded: {str(why).rstrip()}")
+                        kept.discard(snapshot)
+            return machine.run(added), machine.said()
+
+
+def tell(line):
+    print(f"{NAME}: {line}", file=sys.stderr, flush=True)
+
+
+def emulator():
+    """The files of QEMU and the plugin."""
+    if not INSTALLED:
+        return [QEMU.parent / "root/usr/bin/qemu-system-x86_64", PLUGIN]
+    return [Path(os.environ.get("QEMU_DS_QEMU") or shutil.which("qemu-system-x86_64") or os.devnull),
+            HERE / "qemu-ds.so"]
+
+
 def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin="", append="", smp=1, machine=(),
-        timeout=LIMIT, root=DEBIAN, programs=PROGRAMS):
+        timeout=LIMIT, root=DEBIAN, programs=PROGRAMS, cache=None, fresh=False):
     """Boots, runs each of the commands in a shell of its own, and ends. `folder`: for files on the way; `files`: {path
     in the guest: Path here, or bytes of a script}; `programs`: of the root, by name or path, beside busybox; `kernel`:
     as kernel_of() has it; `plugin`: more options of it, as "stats=on"; `append`: of the kernel's; `machine`: more
-    arguments of QEMU's, which ends when the caller does. Raises Trouble where the guest did not get to its end."""
+    arguments of QEMU's, which ends when the caller does; `cache`: a folder of snapshots, to go on from one instead;
+    `fresh`: with random addresses. Raises Trouble where the guest did not get to its end."""
     need(root)
-    archive, out, console = folder / "initramfs", folder / "out.tar", folder / "console"
-    image = kernel_of(kernel, root)
-    initramfs(archive, commands, files or {}, root, programs)
-    command = [*START, "--preset", preset, *(["--plugin", plugin] if plugin else []), "--",
-               "-accel", "tcg", "-cpu", CPU, "-smp", str(smp), "-m", "1G", "-display", "none", "-nodefaults",
-               "-no-reboot", "-run-with", "exit-with-parent=on", "-serial", f"file:{console}",
-               "-device", "virtio-serial-pci", "-chardev", f"file,id=out,path={out}",
-               "-device", "virtserialport,chardev=out",
-               "-kernel", image, "-initrd", archive, "-append", command_line(preset, append), *machine]
+    guest = Guest(preset, kernel_of(kernel, root), root, tuple(programs), smp, plugin, append, tuple(machine))
+    added = initramfs.additions(commands, files or {}, root, fresh)
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout,
-                              check=False)
-        how = f"QEMU ended with {done.returncode}: {done.stderr}"
-    except subprocess.TimeoutExpired as expired:
-        done, how = None, f"nothing after {timeout} seconds. {(expired.stderr or b'').decode()}"
-    archive.unlink()
+        sent, messages = (guest.go_on(folder, added, timeout, cache, fresh) if cache else
+                          guest.boot(folder, added, timeout))
+        how = f"QEMU ended with 0: {messages}"
+    except emulated.Ended as why:
+        sent, messages, how = b"", "", str(why)
+    console = folder / "console"
     said = console.read_text(errors="replace") if console.exists() else ""
-    if not done or not out.exists() or not out.stat().st_size:
+    if not sent:
         raise Trouble("\n".join([how.rstrip(), *said.splitlines()[-40:]]))
-    with tarfile.open(fileobj=io.BytesIO(out.read_bytes())) as tar:
+    with tarfile.open(fileobj=io.BytesIO(sent)) as tar:
         text = {Path(member.name).name: tar.extractfile(member).read().decode(errors="replace")
                 for member in tar if member.isfile()}
     return Run([Said(int(text[f"{i}.status"]), text[str(i)]) for i in range(len(commands))], text["dmesg"], said,
-               done.stderr)
+               messages)
 
 
 def main():
     parser = argparse.ArgumentParser(
-        description="Boots a Linux under qemu-ds, runs each COMMAND in a shell there and prints what it says. The exit "
-                    "status is the highest of theirs. " + ("" if INSTALLED else "First: make deps-ds all."))
+        description="Boots a Linux under qemu-ds once, runs each COMMAND in a shell there and prints what it says. The "
+                    "exit status is the highest of theirs. " + ("" if INSTALLED else "First: make deps-ds all."))
     parser.add_argument("--preset", metavar="NAME", default="icelake", help="the processor to be (%(default)s)")
     parser.add_argument("--root", metavar="DIR", type=Path, default=Path("/") if INSTALLED else DEBIAN,
                         help="a Debian system, with busybox-static: kernels and programs are taken from there "
@@ -245,6 +245,11 @@ def main():
     parser.add_argument("--copy", metavar="PATH", type=Path, action="append", default=[],
                         help="a program to copy into the guest's /bin, or a folder to copy into its /root, with the "
                              "root's libraries; may be given again")
+    parser.add_argument("--cache", metavar="DIR", type=Path, default=CACHE,
+                        help="keep snapshots of guests that have booted there, and begin with one (%(default)s)")
+    parser.add_argument("--no-cache", action="store_const", dest="cache", const=None, help="boot, and keep nothing")
+    parser.add_argument("--fresh-seed", action="store_true",
+                        help="random addresses: without it a program counts the same each time")
     parser.add_argument("--timeout", metavar="S", type=int, default=LIMIT, help="give up after S seconds (%(default)s)")
     parser.add_argument("command", metavar="COMMAND", nargs="+")
     a = parser.parse_args()
@@ -253,11 +258,14 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             kernel = a.kernel or (KERNEL if a.root == DEBIAN else None)
             smp, plugin = processors(a.preset, a.smp, a.plugin)
+            if a.cache and re.search(r"(^|,)truth=", plugin):
+                tell("truth= is about a whole run: no snapshot is used")
+                a.cache = None
             done = run(Path(folder), a.command, preset=a.preset, kernel=kernel, plugin=plugin, append=a.append,
                        smp=smp, files=copies(a.copy), timeout=a.timeout,
-                       root=a.root, programs=a.program or PROGRAMS)
-    except (Trouble, of_root.Missing, OSError) as trouble:
-        sys.exit(f"{'qemu-ds-guest' if INSTALLED else 'guest.py'}: {trouble}")
+                       root=a.root, programs=a.program or PROGRAMS, cache=a.cache, fresh=a.fresh_seed)
+    except (Trouble, snapshots.Refused, of_root.Missing, OSError) as trouble:
+        sys.exit(f"{NAME}: {trouble}")
     except KeyboardInterrupt:
         return 130
     for command, said in zip(a.command, done.said):

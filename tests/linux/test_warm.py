@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""guest.py's snapshots: what a guest counts that goes on from one is what a guest counts that boots; a snapshot of no
+use is refused by its name."""
+
+import json
+import os
+import re
+import subprocess
+import threading
+import time
+
+import guest
+import known
+import pytest
+import snapshots
+
+STAT = "perf stat -x, -o /tmp/stat -e instructions:u,branches:u"
+FEW = ("true", "sed -n 3p /proc/cpuinfo", "seq 500", "sha256sum /bin/busybox")
+APPLETS = ("ar", "arch", "ascii", "base64 /init", "basename a/b", "bc -e 2^100", "cal 2 2000", "cat /init",
+           "cksum /init", "cmp /init /init", "cpio -o", "cut -c 3 /init", "date +%Y", "dc -e 2",
+           "dd if=/init of=/dev/null bs=7", "df /", "diff /init /etc/passwd", "dirname a/b", "du /etc", "echo a",
+           "egrep e /init", "env -i /bin/true", "expand /init", "expr 3 + 4", "factor 1234567890", "false",
+           "fgrep e /init", "find /etc", "fold -w 5 /init", "getopt a -a", "grep -c e /init", "gzip -c /init",
+           "head -n 3 /init", "hexdump /init", "hostid", "hostname", "id", "install -d /tmp/i", "ipcalc -n 10.0.0.1/8",
+           "ln -sf a /tmp/l", "logname", "ls /bin", "lzop -c /init", "md5sum /init", "mkdir -p /tmp/m", "mktemp -u",
+           "mv /none /no", "nl /init", "nproc", "od /init", "paste /init /init", "patch --help", "pidof init",
+           "printenv HOME", "printf %d 7", "pwd", "readlink /bin", "realpath /bin/sh", "rev /init", "rm -f /none",
+           "rmdir /none", "run-parts /etc", "sed s/a/b/ /init", "seq 100", "sh -c :", "sha1sum /init",
+           "sha256sum /init", "sha3sum /init", "sha512sum /init", "shuf -e a", "sort /init", "split /init /tmp/s",
+           "stat /etc", "strings /init", "stty -a", "sum /init", "sync", "tac /init", "tail -n 3 /init",
+           "tar -c /etc/passwd", "tee /tmp/t", "test a", "touch /tmp/u", "tr a b", "truncate -s 9 /tmp/v",
+           "tsort /init", "tty", "uname -a", "unexpand /init", "uniq /init", "usleep 1", "uuencode a /init",
+           "wc /init", "which sh", "whoami", "xargs true", "xxd /init", "yes --help", "zcat /none",
+           "awk 'BEGIN { print 7 }'")
+
+
+@pytest.fixture(scope="module", name="cache")
+def folder_of_snapshots(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache") / "kept"
+
+
+def run(tmp_path, cache, commands, **more):
+    tmp_path.mkdir(exist_ok=True)
+    more = {"programs": ()} | more
+    return guest.run(tmp_path, commands, preset="skylake", append="pti=off nmi_watchdog=0", cache=cache, **more)
+
+
+def counts(done):
+    return [re.findall(r"^(\d+),,(?:instructions|branches):u,", said.output, re.M) for said in done.said]
+
+
+def equal(tmp_path, cache, programs):
+    commands = [f"{STAT} busybox {program} >/dev/null 2>&1 </dev/null; cat /tmp/stat" for program in programs]
+    booted = counts(run(tmp_path / "cold", None, commands, programs=("perf",)))
+    assert all(len(pair) == 2 and int(pair[0]) > 1000 for pair in booted)
+    for _ in range(2):
+        assert counts(run(tmp_path / "warm", cache, commands, programs=("perf",))) == booted
+
+
+def boots(*_):
+    raise OSError("boots")
+
+
+def of_json(cache):
+    """Of the snapshot that was used last."""
+    return max(cache.glob("*/of.json"), key=lambda path: path.stat().st_mtime)
+
+
+def test_counts_are_those_of_a_boot(tmp_path, cache):
+    equal(tmp_path, cache, FEW)
+
+
+@pytest.mark.long
+def test_counts_of_a_hundred_programs(tmp_path, cache):
+    assert len(APPLETS) == 100
+    equal(tmp_path, cache, APPLETS)
+
+
+def test_goes_on(tmp_path, cache, capsys):
+    """It boots once. The clock is right; files and statuses come through."""
+    run(tmp_path, cache, ["true"])
+    capsys.readouterr()
+    known.assemble(tmp_path)
+    commands = ["date +%s", "known 1 2; echo $?", "exit 3", "cat data"]
+    files = {"bin/known": tmp_path / "known", "root/data": b"\0\xff\n" * 99999}
+    for _ in range(2):
+        done = run(tmp_path, cache, commands, files=files)
+        assert "Linux version" not in done.console and "Linux version" in done.dmesg
+        assert abs(int(done.said[0].output) - time.time()) < 600
+        assert [said.status for said in done.said] == [0, 0, 3, 0]
+        assert len(done.said[3].output) == 3 * 99999
+    assert capsys.readouterr().err == ""
+
+
+def test_addresses(tmp_path, cache):
+    commands = ["grep stack /proc/self/maps"]
+    places = [run(tmp_path, cache, commands, fresh=fresh).said[0].output for fresh in (False, False, True, True)]
+    assert places[0] == places[1] and len(set(places)) == 3
+
+
+@pytest.mark.long
+def test_two_at_once(tmp_path):
+    """They make it once."""
+    done, cache = [], tmp_path / "kept"
+    threads = [threading.Thread(target=lambda i=i: done.append(run(tmp_path / str(i), cache, ["echo done"])))
+               for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [one.said[0].output for one in done] == ["done\n"] * 2
+    assert not any("Linux version" in one.console for one in done) and of_json(cache)
+
+
+def flip(path, at):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ 1]))
+
+
+def damage_record(path):
+    path.write_text(path.read_text(encoding="utf-8")[:-9], encoding="utf-8")
+
+
+def another_kernel(path):
+    made = json.loads(path.read_text(encoding="utf-8"))
+    kernel = next(name for name in made["of"] if "vmlinuz" in name)
+    made["of"][kernel][0] += 1
+    path.write_text(json.dumps(made), encoding="utf-8")
+
+
+def another_host(path):
+    made = json.loads(path.read_text(encoding="utf-8"))
+    made["khz"] = (made["khz"] or 1000) * 2
+    path.write_text(json.dumps(made), encoding="utf-8")
+
+
+@pytest.mark.parametrize("harm, why", [
+    (lambda path: flip(path.with_name("ram"), 1 << 20), r"ram: is damaged"),
+    (lambda path: flip(path.with_name("state"), 100), r"state: is damaged"),
+    (lambda path: os.truncate(path.with_name("ram"), 1 << 20), r"ram: is damaged"),
+    (damage_record, r"of\.json: is damaged"),
+    (lambda path: path.with_name("ram").chmod(0o666), r"ram: other users can write there"),
+    (lambda path: path.parent.chmod(0o770), r"[0-9a-f]{16}: other users can write there"),
+    (another_kernel, r".*vmlinuz\S* has changed since"),
+    (another_host, r"[0-9a-f]{16}: the TSC of its host ran at \d+ kHz, that of this one at \d+"),
+], ids=["memory", "state", "cut", "record", "writable", "folder", "kernel", "tsc"])
+def test_refused(tmp_path, cache, capsys, monkeypatch, harm, why):
+    """By its name, where a mere copy is not; the guest boots anew, which is not done here each time."""
+    run(tmp_path, cache, ["true"])
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-a", cache, copy], check=True)
+    monkeypatch.setattr(guest.Guest, "make_snapshot", boots)
+    assert run(tmp_path, copy, ["echo done"]).said[0].output == "done\n"
+    harm(of_json(copy))
+    with pytest.raises(OSError, match="boots"):
+        run(tmp_path, copy, ["true"])
+    said = capsys.readouterr().err
+    assert re.search(rf"^guest\.py: \S*{why}: the guest boots anew$", said, re.M), said
+
+
+def test_qemu_refuses(tmp_path, cache, capsys, monkeypatch):
+    """What seemed to be in order."""
+    run(tmp_path, cache, ["true"])
+    subprocess.run(["cp", "-a", cache, tmp_path / "copy"], check=True)
+    os.truncate(of_json(tmp_path / "copy").with_name("state"), 1000)
+    monkeypatch.setattr(guest.Guest, "make_snapshot", boots)
+    parts = json.loads(of_json(cache).read_text(encoding="utf-8"))["parts"]
+    monkeypatch.setattr(snapshots, "digest", lambda path: parts[path.name])
+    with pytest.raises(OSError, match="boots"):
+        run(tmp_path, tmp_path / "copy", ["true"])
+    assert re.search(r"^guest\.py: \S*/[0-9a-f]{16}: cannot be loaded: QEMU", capsys.readouterr().err, re.M)
+
+
+def test_a_folder_of_others(tmp_path):
+    tmp_path.chmod(0o777)
+    with pytest.raises(snapshots.Refused, match="other users can write there"):
+        run(tmp_path, tmp_path, ["true"])
