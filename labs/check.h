@@ -51,3 +51,6 @@ bool lab_unmasked_early(void);
 /* Whether programs of lab_run_user run with interrupts on, as they do at first. With false they wait until the program
  * has ended, and come before lab_run_user returns. */
 void lab_user_interrupts(bool on);
+/* Calls work(cpu) on every processor at the same time, in a thread that stays on that processor: registers are its own
+ * there, and so is what lab_run counts. Returns how many processors there are, when all calls have returned. */
+uint32_t lab_on_each_cpu(void (*work)(uint32_t cpu));

@@ -3,9 +3,10 @@
  * What the code of a lab may use in the kernel. Registers, bits and layouts are in ds/layout.h, with the names of
  * Intel's manual (SDM).
  *
- * The machine of a lab has one processor. The Debug Store is a model of it (`make lab N=1`), or with DS=hw the one that
- * the processor has; in QEMU, the plugin's. This interface is the same for both. Your functions run in a thread of the
- * kernel in ring 0, with interrupts on; they may not call anything else of Cairn's.
+ * The machine of a lab has one processor. That of lab 11 has two, and a function uses the registers of the one that it
+ * runs on. The Debug Store is a model of it (`make lab N=1`), or with DS=hw the one that the processor has; in QEMU,
+ * the plugin's. This interface is the same for both. Your functions run in a thread of the kernel in ring 0, with
+ * interrupts on; they may not call anything else of Cairn's.
  */
 #pragma once
 

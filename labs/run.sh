@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 # usage: labs/run.sh LAB OUT BUILD soft|hw
 # Runs the lab of folder LAB, which `make lab` has built in OUT, and prints its verdicts. Each line of LAB/boots is a
-# boot: the processor to be (option ds.preset, or the plugin's preset), then options of run-qemu.sh and of the kernel.
-# OUT/kernel.elf is the kernel, and OUT keeps the logs. If it is not there, BUILD's own kernel boots, and OUT/check, a
-# program, judges the logs; they stay in BUILD/lab/LAB/boots, and serve again until the kernel or the boot changes. What
-# a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead of the terminal. With LAB_SANDBOX=1 the
-# programs on the host run in labs/sandbox.sh. The check draws its numbers from LAB_SEED (1): the kernel of boot n gets
-# seed=LAB_SEED+n-1. Exit status: 0 passed, 1 not passed, 3 the machine did not start.
+# boot: the processor to be (option ds.preset, or the plugin's preset; after a comma, more options of the plugin), then
+# options of run-qemu.sh and of the kernel. OUT/kernel.elf is the kernel, and OUT keeps the logs. If it is not there,
+# BUILD's own kernel boots, and OUT/check, a program, judges the logs; they stay in BUILD/lab/LAB/boots, and serve again
+# until the kernel or the boot changes. What a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead
+# of the terminal. With LAB_SANDBOX=1 the programs on the host run in labs/sandbox.sh. The check draws its numbers from
+# LAB_SEED (1): the kernel of boot n gets seed=LAB_SEED+n-1. Exit status: 0 passed, 1 not passed, 3 the machine did not
+# start.
 set -u
 
 lab=$1 out=$2 build=$3 ds=$4
@@ -64,7 +65,7 @@ say_endless() { # machine or check
 }
 
 boot() { # log, processor, options
-    local log=$1 machine=(ds=soft "ds.preset=$2") status
+    local log=$1 machine=(ds=soft "ds.preset=${2%%,*}") status
     [ "$ds" = soft ] || machine=(--qemu-ds "preset=$2" ds=hw)
     shift 2
     rm -f "$log"

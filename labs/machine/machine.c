@@ -18,9 +18,9 @@
 
 _Static_assert(LAB_PMI_VECTOR == ARCH_VECTOR_PMI, "what the model's PMI and LVTPC lead to");
 
-static const struct ds_machine *machine;
-static uint64_t unmapped; /* where the model looked for DS memory */
-static struct {           /* the last write of a register that was refused */
+static const struct ds_machine *hw; /* NULL: each processor has a model */
+static uint64_t unmapped;           /* where the model looked for DS memory */
+static struct {                     /* the last write of a register that was refused */
     uint32_t msr;
     uint64_t value;
 } refused;
@@ -30,6 +30,11 @@ static struct { /* what the check is told of them */
     volatile uint32_t count;
     volatile uint64_t address;
 } pmis;
+
+static const struct ds_machine *machine(void)
+{
+    return hw ? hw : kcpu_this()->stepped;
+}
 
 static void *pages(size_t bytes)
 {
@@ -44,15 +49,17 @@ static bool mapped(const void *address, size_t size)
     return there;
 }
 
-static int make_model(char *error, size_t size)
+static int make_models(char *error, size_t size)
 {
-    struct ds_soft *model = pages(ds_soft_bytes());
-    if (!model || ds_soft_init(model, ksoft_options.preset, &ksoft_options.policy) != 0) {
-        snprintf(error, size, "there is no model of ds.preset=%s, or no memory for it", ksoft_options.preset);
-        return -EINVAL;
+    for (uint32_t cpu = 0; cpu < kcpu_count; cpu++) {
+        struct ds_soft *model = pages(ds_soft_bytes());
+        if (!model || ds_soft_init(model, ksoft_options.preset, &ksoft_options.policy) != 0) {
+            snprintf(error, size, "there is no model of ds.preset=%s, or no memory for it", ksoft_options.preset);
+            return -EINVAL;
+        }
+        ds_soft_check_memory(model, mapped);
+        kcpu_table[cpu]->stepped = ds_soft_machine(model);
     }
-    ds_soft_check_memory(model, mapped);
-    machine = kcpu_table[0]->stepped = ds_soft_machine(model);
     arch_debug_set(kstepping_debug);
     return 0;
 }
@@ -72,7 +79,7 @@ int lab_machine_init(char *error, size_t size)
     static struct ds_caps caps;
     (void)pages((1 + lab_seed() % 97) * ARCH_PAGE_SIZE); /* no address of lab_memory is that of another boot */
     if (kopt.ds == KOPT_DS_SOFT) {
-        int e = make_model(error, size);
+        int e = make_models(error, size);
         if (e)
             return e;
     } else if (ds_detect(ds_hw_machine(), &caps) != 0) {
@@ -84,7 +91,7 @@ int lab_machine_init(char *error, size_t size)
                  "the lab runs on the model");
         return -ENODEV;
     } else {
-        machine = ds_hw_machine();
+        hw = ds_hw_machine();
     }
     arch_irq_set(ARCH_VECTOR_PMI, pmi);
     (void)lab_wrmsr(IA32_PERF_GLOBAL_CTRL, 0); /* RESET, or the firmware, may leave counters on */
@@ -93,12 +100,12 @@ int lab_machine_init(char *error, size_t size)
 
 bool lab_is_model(void)
 {
-    return machine->stepping != NULL;
+    return !hw;
 }
 
 uint64_t lab_model_dropped(void)
 {
-    return machine->stepping ? machine->stepping->counts(machine->context).dropped : 0;
+    return hw ? 0 : machine()->stepping->counts(machine()->context).dropped;
 }
 
 uint64_t lab_model_fault(void)
@@ -143,12 +150,12 @@ uint64_t lab_seed(void)
 
 int lab_rdmsr(uint32_t msr, uint64_t *value)
 {
-    return machine->rdmsr(machine->context, msr, value);
+    return machine()->rdmsr(machine()->context, msr, value);
 }
 
 int lab_wrmsr(uint32_t msr, uint64_t value)
 {
-    const int e = machine->wrmsr(machine->context, msr, value);
+    const int e = machine()->wrmsr(machine()->context, msr, value);
     if (e) {
         refused.msr = msr;
         refused.value = value;
@@ -158,7 +165,7 @@ int lab_wrmsr(uint32_t msr, uint64_t value)
 
 void lab_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
-    machine->cpuid(machine->context, leaf, subleaf, out);
+    machine()->cpuid(machine()->context, leaf, subleaf, out);
 }
 
 uint64_t lab_rdtsc(void)
@@ -168,7 +175,7 @@ uint64_t lab_rdtsc(void)
 
 uint32_t lab_lvtpc_read(void)
 {
-    return machine->lvtpc_read(machine->context);
+    return machine()->lvtpc_read(machine()->context);
 }
 
 void lab_lvtpc_write(uint32_t value)
@@ -177,7 +184,7 @@ void lab_lvtpc_write(uint32_t value)
     if (in_handler && !(value & LVTPC_MASKED) && lab_rdmsr(IA32_PERF_GLOBAL_STATUS, &status) == 0 &&
         status & IA32_PERF_GLOBAL_STATUS_OVF_BUF)
         unmasked_early = true;
-    machine->lvtpc_write(machine->context, value);
+    machine()->lvtpc_write(machine()->context, value);
 }
 
 void *lab_memory(size_t bytes)
