@@ -17,7 +17,7 @@ OUT  := $(B)/lab/$(notdir $(LAB))/$(basename $(notdir $(CODE)))
 DS   := soft
 SEED := 1
 LAB_CHECK := $(wildcard $(LAB)/check.c)
-ifneq ($(filter lab lab-program,$(MAKECMDGOALS)),)
+ifneq ($(filter lab lab-program lab-log,$(MAKECMDGOALS)),)
 $(if $(wildcard $(LAB)/lab.c),,$(error make lab N=...: which lab? There are $(LABS)))
 $(if $(wildcard $(CODE)),,$(error CODE=$(CODE): there is no such file))
 endif

@@ -3,6 +3,7 @@
 and `perf stat` say of a pointer chase what its size says on paper."""
 
 import re
+import subprocess
 from collections import Counter
 from dataclasses import dataclass
 
@@ -52,6 +53,27 @@ def test_false_sharing(tmp_path):
     assert {line.split()[5] for line in lines if "work" in line} == {"0x0", "0x8"}
     assert re.search("memory=model: .*: modelled, not measured", run.plugin)
     assert run.plugin.count("modelled, not measured") == 3
+
+
+@pytest.mark.long
+@pytest.mark.xdist_group("memory-sharing")
+def test_lab(tmp_path):
+    """The solution of lab 11 finds the line in a log of cairn grab."""
+    program, log = guest.BUILD / "linux-sharing", tmp_path / "my.log"
+    run = guest.run(tmp_path, [f"cairn-grab -o my.log -- perf c2c record -q -u -- -c 7 sharing {TURNS}", "cat my.log"],
+                    preset="skylake", smp=2, plugin="memory=model",
+                    files={"bin/sharing": program, "bin/cairn-grab": guest.BUILD / "cairn-grab"})
+    assert run.said[0].status == 0, run.said[0].output
+    log.write_text(run.said[1].output, encoding="utf-8")
+    done = subprocess.run(["make", "-s", "--no-print-directory", f"B={guest.BUILD.relative_to(guest.ROOT)}", "lab-log",
+                           "N=11", "SOLUTION=1", f"LOG={log}", f"PROGRAM={program}"], cwd=guest.ROOT,
+                          capture_output=True, text=True, check=False)
+    shared = known.labels(program, "shared")["shared"]
+    assert done.returncode == 0, done.stderr
+    line = re.search(rf"^0x{shared:x} .*, (\d+) of \d+ loads from another core: (.*)\n((?: +CPU .*\n)+)", done.stdout,
+                     re.M)
+    assert line and int(line[1]) and line[2] == "false sharing", done.stdout
+    assert {row.split()[-1] for row in line[3].splitlines()} == {"shared+0x0", "shared+0x8"}
 
 
 # ---- a pointer chase: sizes in KiB, and the latency of each of its loads ---------------------------------------------
