@@ -452,6 +452,17 @@ def test_truth_of_a_quiet_guest(tmp_path):
         ("600", f"{n:x}", n) for n in (1 + 2 * 10000 + 5, 4 + 25 + 5, 4 + 22 + 5, 1 + 2 * 10000 + 5)]
 
 
+def test_truth_without_instructions(tmp_path):
+    """The same lines, with 0 in their place."""
+    truth = tmp_path / "truth"
+    told = {}
+    for switch in ("on", "off"):
+        run(tmp_path, "quiet", f"truth={truth},instructions={switch}")
+        told[switch] = [line.split(" ", 2) for line in truth.read_text(encoding="ascii").splitlines()[1:-1]]
+    assert {line[1] for line in told["off"]} == {"0"} and {line[1] for line in told["on"]} != {"0"}
+    assert [line[2] for line in told["off"]] == [line[2] for line in told["on"]]
+
+
 def test_other_accelerators_are_refused(tmp_path):
     """With KVM nothing is translated."""
     done = qemu(assemble(tmp_path, "cpuid"), accelerator="kvm")

@@ -195,7 +195,8 @@ static int set_policy(struct qds_options *o, const char *name, const char *value
 
 int qds_options_parse(struct qds_options *o, int count, const char *const *arguments, char *why, size_t size)
 {
-    *o = (struct qds_options){.preset = ds_model_preset("icelake"), .efficient = UINT_MAX, .reference = HOST_HAS_TSC};
+    *o = (struct qds_options){
+        .preset = ds_model_preset("icelake"), .efficient = UINT_MAX, .reference = HOST_HAS_TSC, .instructions = true};
     for (int i = 0; i < count; i++) {
         const char *a = arguments[i], *value = strchr(a, '=');
         int e;
@@ -217,7 +218,9 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
         else if (strncmp(a, "truth=", 6) == 0) {
             o->truth = value;
             e = *value ? 0 : refuse(why, size, "truth=: names no file");
-        } else if (strncmp(a, "memory=", 7) == 0)
+        } else if (strncmp(a, "instructions=", 13) == 0)
+            e = set_switch(&o->instructions, a, value, why, size);
+        else if (strncmp(a, "memory=", 7) == 0)
             e = set_memory(o, a, value, why, size);
         else if (strncmp(a, "memory.", 7) == 0)
             e = 0; /* make_memory */
@@ -228,10 +231,11 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
         else if (strncmp(a, "policy.", 7) == 0)
             e = set_policy(o, a + 7, value, why, size);
         else
-            e = refuse(why, size,
-                       "%s: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME, "
-                       "memory, memory.NAME, cpi, ref",
-                       a);
+            e = refuse(
+                why, size,
+                "%s: not an option: there are preset, efficient, kvm, exact, truth, instructions, refuse, stats, "
+                "policy.NAME, memory, memory.NAME, cpi, ref",
+                a);
         if (e)
             return e;
     }

@@ -188,10 +188,11 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     vcpus = info->system.max_vcpus;
     if (options.memory)
         model_memory();
-    if (options.truth && !qds_truth_open(options.truth, options.preset->name, vcpus))
+    if (options.truth && !qds_truth_open(options.truth, options.preset->name, vcpus, options.instructions))
         qds_refuse("truth=%s: cannot be written", options.truth);
     boards = qemu_plugin_scoreboard_new(sizeof(struct qds_board));
-    const struct qds_instruments least = {.wanted[QDS_ALL_RINGS] = options.truth ? DS_BIT(DS_MODEL_INSTRUCTION) : 0};
+    const struct qds_instruments least = {.wanted[QDS_ALL_RINGS] =
+                                              qds_truth_counts() ? DS_BIT(DS_MODEL_INSTRUCTION) : 0};
     qds_instruments_begin(id, &least, register_callbacks);
     register_callbacks();
     follow_resets();

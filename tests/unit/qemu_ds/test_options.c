@@ -40,6 +40,9 @@ static void each_is_set(void **state)
     assert_string_equal(options.truth, "a=b,c");
     assert_int_equal(options.policy.fit, DS_MODEL_START_LT);
     assert_false(options.stats);
+    assert_true(options.instructions);
+    assert_int_equal(parse("truth=a", "instructions=off", NULL), 0);
+    assert_false(options.instructions);
     assert_int_equal(parse("refuse=17", "policy.arch_fragments=null", NULL), 0);
     assert_true(options.refused.number == 17 && !options.refused.read && !options.refused.write);
     assert_int_equal(options.policy.arch_fragments, DS_MODEL_ARCH_NULL);
@@ -187,6 +190,7 @@ static void wrong_ones_are_refused(void **state)
         {"exact=ip", "exact=ip: can only be exact=flags"},
         {"stats=1", "stats=1: must be on or off"},
         {"truth=", "truth=: names no file"},
+        {"instructions=0", "instructions=0: must be on or off"},
         {"policy.fit=never", "policy.fit=never: not one of end_le end_lt start_lt"},
         {"policy.luck=good", "policy.luck: not one of fit drop_reload bts_full bts_ovf_buf masked_pmi bystander "
                              "pdist_minimum reserved residual unmapped unlisted arch_threshold arch_full arch_base "
@@ -197,8 +201,8 @@ static void wrong_ones_are_refused(void **state)
         {"policy.residual=1",
          "policy.residual=1: not possible here: records are stored when an instruction retires, not later"},
         {"presets=icelake",
-         "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, refuse, stats, policy.NAME, "
-         "memory, memory.NAME, cpi, ref"},
+         "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, instructions, refuse, "
+         "stats, policy.NAME, memory, memory.NAME, cpi, ref"},
         {"ref=bus", "ref=bus: must be tsc or cycles"},
         {"refuse=0", "refuse=0: must be the number of an access, from 1 on, or RDMSR:MSR or WRMSR:MSR"},
         {"refuse=-1", "refuse=-1: must be the number of an access, from 1 on, or RDMSR:MSR or WRMSR:MSR"},

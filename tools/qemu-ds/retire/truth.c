@@ -21,6 +21,7 @@ struct line {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FILE *file;
+static bool counts;
 static struct totals {
     bool seen;
     uint64_t of[QDS_TRUTH_TOTALS], instructions;
@@ -40,7 +41,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *l, const char
 static void begin(struct line *l, const struct qds_vcpu *v, uint64_t instructions, const char *what)
 {
     l->size = 0;
-    add(l, "%u %" PRIu64 " %s", v->index, instructions, what);
+    add(l, "%u %" PRIu64 " %s", v->index, counts ? instructions : 0, what);
 }
 
 static void end(struct line *l, const struct qds_vcpu *v, unsigned total)
@@ -50,14 +51,15 @@ static void end(struct line *l, const struct qds_vcpu *v, unsigned total)
     if (file) {
         totals[v->index].seen = true;
         totals[v->index].of[total]++;
-        totals[v->index].instructions = v->counting.instructions;
+        totals[v->index].instructions = counts ? v->counting.instructions : 0;
         fwrite(l->text, 1, l->size, file);
     }
     pthread_mutex_unlock(&lock);
 }
 
-bool qds_truth_open(const char *name, const char *preset, int vcpus)
+bool qds_truth_open(const char *name, const char *preset, int vcpus, bool counted)
 {
+    counts = counted;
     file = fopen(name, "w");
     return file && fprintf(file, "qemu-ds truth %d preset %s vcpus %d\n", QDS_TRUTH_VERSION, preset, vcpus) > 0;
 }
@@ -81,9 +83,9 @@ bool qds_truth_close(void)
     return good;
 }
 
-bool qds_truth_wanted(void)
+bool qds_truth_counts(void)
 {
-    return file;
+    return file && counts;
 }
 
 static uint64_t word_at(const struct qds_vcpu *v, uint64_t address)

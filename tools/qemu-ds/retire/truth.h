@@ -8,12 +8,12 @@
 
 #include "tools/qemu-ds/vcpu/vcpu.h"
 
-/* False: FILE cannot be written. */
-bool qds_truth_open(const char *file, const char *preset, int vcpus);
+/* `counts`: lines have the number of instructions; else 0. False: FILE cannot be written. */
+bool qds_truth_open(const char *file, const char *preset, int vcpus, bool counts);
 /* The totals. What comes later is not written. False: not all of it could be written. */
 bool qds_truth_close(void);
-/* Whether it is wanted: vCPUs count all instructions then. */
-bool qds_truth_wanted(void);
+/* Whether vCPUs count all instructions for it. */
+bool qds_truth_counts(void);
 /* A PEBS record, which lies in memory already. */
 void qds_truth_record(struct qds_vcpu *v, const struct ds_model_record *record);
 /* A branch record. */

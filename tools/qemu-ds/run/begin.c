@@ -52,7 +52,7 @@ bool qds_begin(unsigned index, const struct ds_model_preset *preset, const struc
     } else {
         const struct ds_model_host host = qds_host(v);
         ds_model_init(&v->model, preset, policy, &host);
-        v->counting.always = qds_truth_wanted();
+        v->counting.always = qds_truth_counts();
         v->counting.tsc = preset->reference ? qds_tsc_now : NULL;
         qds_counting_arm(&v->counting, &v->model);
     }
