@@ -64,6 +64,8 @@ def machine_of(words):
     for before, word in zip(words, words[1:]):
         if before == "-drive" and word.startswith("if=none,id=esp,"):
             word = VOLUME
+        if before == "-plugin":
+            word = re.sub(",truth=" + path, ",truth=/dev/null", word)  # each boot has a file of its own
         making.append(word)
         if before == "-drive" and word.startswith("if=pflash,"):
             word = re.sub("(,file=)" + path, with_contents, word)

@@ -118,6 +118,14 @@ def test_what_names_a_snapshot(tmp_path):
     assert len(seen) == 7
 
 
+def test_truth_does_not_name_a_snapshot(tmp_path):
+    """Each boot has a file of its own, and making the snapshot writes to none."""
+    plugin = f"{tmp_path}/plugin,preset=skylake"
+    made = [warm.machine_of([word.replace(plugin, f"{plugin},truth={name},instructions=off") for word in
+                             words_of(tmp_path)]) for name in ("one", "t,,wo")]
+    assert made[0] == made[1] and f"{plugin},truth=/dev/null,instructions=off" in made[0][0]
+
+
 def test_a_script_is_named_with_its_version(tmp_path):
     """It may start another QEMU than yesterday."""
     script, version = tmp_path / "qemu", tmp_path / "version"
