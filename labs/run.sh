@@ -7,8 +7,9 @@
 # BUILD's own kernel boots, and OUT/check, a program, judges the logs; they stay in BUILD/lab/LAB/boots, and serve again
 # until the kernel or the boot changes. What a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead
 # of the terminal. With LAB_SANDBOX=1 the programs on the host run in labs/sandbox.sh. The check draws its numbers from
-# LAB_SEED (1): the kernel of boot n gets seed=LAB_SEED+n-1. Exit status: 0 passed, 1 not passed, 3 the machine did not
-# start.
+# LAB_SEED (1): the kernel of boot n gets seed=LAB_SEED+n-1. With hw, labs/judge.py compares the verdicts with what the
+# plugin has seen. Exit status: 0 passed, 1 not passed, 3 the machine did not start, or nothing can be judged, 4 the
+# verdicts are false.
 set -u
 
 lab=$1 out=$2 build=$3 ds=$4
@@ -66,7 +67,7 @@ say_endless() { # machine or check
 
 boot() { # log, processor, options
     local log=$1 machine=(ds=soft "ds.preset=${2%%,*}") status
-    [ "$ds" = soft ] || machine=(--qemu-ds "preset=$2" ds=hw)
+    [ "$ds" = soft ] || machine=(--qemu-ds "preset=$2${kernel:+,truth=${log%.log}.truth,instructions=off}" ds=hw)
     shift 2
     rm -f "$log"
     [ ! -t 1 ] || printf 'booting, at most %s s ...\r' "$LIMIT"
@@ -111,7 +112,13 @@ while read -r processor options && [ $status = 0 ]; do
     [ $((number++)) = 0 ] || [ -z "$kernel" ] || echo
     # shellcheck disable=SC2086 # words of options
     if [ -n "$kernel" ]; then
-        boot "$out/boot-$number.log" "$processor" $options "seed=$((10#$LAB_SEED + number - 1))" </dev/null || status=1
+        seed=$((10#$LAB_SEED + number - 1))
+        boot "$out/boot-$number.log" "$processor" $options "seed=$seed" </dev/null || status=1
+        if [ $status = 0 ] && [ "$ds" = hw ]; then
+            "$here/labs/judge.py" "$lab" $seed "${processor%%,*}" "$kernel.full" "$out/boot-$number."{log,truth} ||
+                status=$?
+            [ $status = 0 ] || [ $status = 4 ] || exit 3
+        fi
     else
         boot_once $number "$processor" $options </dev/null || status=1
     fi
@@ -127,7 +134,7 @@ if [ $status = 0 ] && [ -z "$kernel" ]; then
     *) say_fault "$status" ;;
     esac
 fi
-[ "$status" = 0 ] || { echo "lab ${lab##*/}: not passed yet"; exit 1; }
+[ "$status" = 0 ] || { echo "lab ${lab##*/}: not passed yet"; exit $((status == 4 ? 4 : 1)); }
 [ ! -e "$lab/score.sh" ] || "$lab/score.sh" "$out" || exit 1
 [ "$ds" = soft ] && what="the model" || what="the processor's Debug Store"
 echo "lab ${lab##*/}: passed ($number boot$([ $number = 1 ] || echo s), $what)"

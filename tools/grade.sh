@@ -110,6 +110,7 @@ judge() { # what it printed, the solution's, status
         fi
         ;;
     0,*) echo "fake 0" ;;
+    4,*) echo "fake 0 truth" ;;
     *,) echo "error 0" ;; # no machine, or the check's own
     *)
         passed=$(passed_checks "$1" | wc -l)

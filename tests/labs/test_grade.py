@@ -135,6 +135,48 @@ ON_HW = pytest.mark.skipif(not (cb.BUILD / "qemu11").exists(), reason="no 'make 
 IN_SANDBOX = pytest.mark.skipif(SANDBOX.returncode != 0, reason="no bubblewrap, or no user namespaces")
 
 
+FORGER = """#include "task.h"
+#define AT(distance) ((uintptr_t)lab_log + (distance))
+int lab_start(const struct sampling *s)
+{
+    const uint64_t seed = ((uint64_t (*)(void))AT(%(lab_seed)d))(), first = 3 + seed / 3 %% 6, second = 5 + seed %% 8;
+    void (*pass)(const char *, const char *, ...) = (void (*)(const char *, const char *, ...))AT(%(lab_pass)d);
+    const char *text = "counter %%u, period %%lu: every %%luth of %%u calls is recorded";
+    pass("records", text, s->counter, first, first + 1, 24);
+    pass("records", text, 1 + s->counter %% 3, second, second + 1, 19 + seed / 8 %% 4);
+    ((void (*)(void))AT(%(kreport_summary)d))();
+    ((void (*)(bool))AT(%(kend)d))(true);
+    return 0;
+}
+uint32_t lab_stop(const struct sampling *s)
+{
+    (void)s;
+    return 0;
+}
+"""
+
+
+@pytest.mark.long
+@pytest.mark.xdist_group("labs")
+@ON_HW
+def test_forged_verdicts(tmp_path, _build):
+    """A program in ring 0 prints the check's own verdicts, all right, and ends the machine: nothing was recorded."""
+    subprocess.run(["make", "-s", f"B={cb.BUILD.relative_to(cb.ROOT)}", "lab-program", "N=1", "SOLUTION=1"], check=True,
+                   cwd=cb.ROOT)
+    symbols = subprocess.run(["nm", cb.BUILD / "lab" / LAB.name / "solution" / "kernel.elf.full"], check=True,
+                             capture_output=True, text=True).stdout
+    at = {name: int(address, 16) for address, name in re.findall(r"^(\w+) [Tt] (\w+)$", symbols, re.M)}
+    code = FORGER % {name: at[name] - at["lab_student_log"] for name in
+                     ("lab_seed", "lab_pass", "kreport_summary", "kend")}
+    write(tmp_path / "class", {"mal/01-first-record": code})
+    done = grade("-o", tmp_path / "out", tmp_path / "class", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [(row["result"], row["checks_passed"], row["hint"]) for row in rows_of(tmp_path / "out")] == [
+        ("fake", "0", "truth")]
+    said = (tmp_path / "out" / "mal" / "01-first-record.txt").read_text(encoding="utf-8")
+    assert "passed (2 boots, the model)" in said and "truth: number of records" in said
+
+
 @pytest.mark.long
 @pytest.mark.xdist_group("labs")
 @ON_HW
