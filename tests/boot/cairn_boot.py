@@ -24,6 +24,12 @@ PASS, FAIL, USAGE, TROUBLE, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 124, 130
 LIMIT = 900
 UNHURRIED = f"seconds={LIMIT}"
 
+# Boots of machines that many tests have begin behind the firmware (run-qemu.sh --warm), if their options are no others
+# than these and no word begins so. What few have, or depends on a file of the test, is not worth a snapshot.
+_OF_MANY = {"--smp", "--raw", "--monitor", "--script"}
+_OF_FEW = ("serial=", "save=", "ds=hw")
+_CPUS = ("1", "2", "4")
+
 _ESCAPE = re.compile(r"\x1b\[[0-9;=?]*[A-Za-z]")
 
 
@@ -56,11 +62,20 @@ def clean(raw):
     return _ESCAPE.sub("", raw.decode("ascii", errors="replace")).replace("\r", "")
 
 
+def _begins_warm(arguments):
+    words = [*arguments, "--smp", "4"]  # the default, if there is no other
+    return words[words.index("--smp") + 1] in _CPUS and not any(word.startswith(_OF_FEW) for word in words) and \
+        _OF_MANY.issuperset(word for word in words if word.startswith("-"))
+
+
 def boot(log, *arguments, build=BUILD, timeout=LIMIT, environment=None, data=None):
     """Runs `run-qemu.sh --log LOG --timeout TIMEOUT ARGUMENTS...` with the files of `build`, and `data` (bytes) on its
-    standard input. Never raises for a bad end: that is for the test to judge. The wall-clock limit behind it only
-    catches a run-qemu.sh that hangs."""
-    command = [str(ROOT / "run-qemu.sh"), "--log", str(log), "--timeout", str(timeout), *map(str, arguments)]
+    standard input; with --warm where that is of use. Never raises for a bad end of the machine: that is for the test to
+    judge. The wall-clock limit behind it only catches a run-qemu.sh that hangs."""
+    arguments = [str(argument) for argument in arguments]
+    warm = build == BUILD and not environment and _begins_warm(arguments)
+    command = [str(ROOT / "run-qemu.sh"), *(["--warm"] if warm else []), "--log", str(log), "--timeout", str(timeout),
+               *arguments]
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL if data is None else subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
                                env={**os.environ, "CAIRN_BUILD": str(build), **(environment or {})})
@@ -69,7 +84,9 @@ def boot(log, *arguments, build=BUILD, timeout=LIMIT, environment=None, data=Non
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)  # its own session: nothing else is in this group
         raw, _ = process.communicate()
-    return Boot(process.returncode, clean(raw), Path(log))
+    result = Boot(process.returncode, clean(raw), Path(log))
+    assert not (warm and result.lines("no snapshot: ")), result.output
+    return result
 
 
 def warm_firmware(config):
