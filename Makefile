@@ -93,15 +93,15 @@ FLAGS_loader = $(LCFLAGS)
 FLAGS_host   = $(HCFLAGS)
 FLAGS_san    = -Itests/unit/fake $(HCFLAGS) $(SAN)
 $(foreach p,kernel ring3 loader host san,$(eval $(call product,$p)))
-# What everything is compiled with is an input, too: another compiler or option makes everything anew. So is the list
-# of what is linked: a source that is gone leaves no newer object behind.
+# What everything is compiled with is an input, too, but not the folder, so that it can be moved. So is the list of what
+# is linked: a source that is gone leaves no newer object behind.
 define changed
 @mkdir -p $(@D)
 @new=$@.$$$$; printf '%s\n' '$(subst ','\'',$(1))' > $$new; \
     if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi # two makes at a time have one each
 endef
 $(B)/flags: FORCE
-	$(call changed,$(CC) $(KCFLAGS) $(UCFLAGS) $(LCFLAGS) $(HCFLAGS) $(SAN) $(NASM) $(FONT))
+	$(call changed,$(subst $(CURDIR),.,$(CC) $(KCFLAGS) $(UCFLAGS) $(LCFLAGS) $(HCFLAGS) $(SAN) $(NASM) $(FONT)))
 $(B)/%.objects: FORCE
 	$(call changed,$(OBJECTS))
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Makes Debian packages of what is built, for the Debian or Ubuntu that this runs on: BUILD/NAME_VERSION_ARCH.deb of
-# cairn, libcairn-pebs1, libcairn-pebs-dev, qemu-ds and, if it is built, cairn-grab. Everything in them has the time of
-# the commit, so that two clones make the same.
+# cairn, libcairn-pebs1, libcairn-pebs-dev, qemu-ds and, if it is built, cairn-grab; with `labs` of cairn-labs alone.
+# Everything in them has the time of the commit, so that two clones make the same.
 #
-#     tools/deb.sh BUILD VERSION
+#     tools/deb.sh BUILD VERSION [labs]
 set -eu
 build=$1 version=$2
 die() { echo "deb: $1" >&2; exit 1; }
@@ -23,14 +23,14 @@ export SOURCE_DATE_EPOCH
 package() {
     local name=$1 goal=$2 depends=$3 root=$build/deb/$1 to=$build/${1}_${version}_$arch.deb files
     rm -rf "$root" && mkdir -p "$root/DEBIAN"
-    MAKEFLAGS='' make --no-print-directory -o tools -o pebs -o qemu-ds -o grab "$goal" B="$build" DESTDIR="$root" \
-        PREFIX=/usr LIBDIR="$libdir" >/dev/null
+    MAKEFLAGS='' make --no-print-directory -o all -o labs -o tools -o pebs -o qemu-ds -o grab "$goal" B="$build" \
+        DESTDIR="$root" PREFIX=/usr LIBDIR="$libdir" >/dev/null
     install -D -m 644 LICENSE "$root/usr/share/doc/$name/copyright"
     find "$root/usr/share/man" -type f -exec gzip -9n {} + 2>/dev/null || true
     find "$root/usr/share/man" -type l -exec sh -c \
         'for l; do ln -s "$(readlink "$l").gz" "$l.gz" && rm "$l"; done' _ {} + 2>/dev/null || true
-    mapfile -t files < <(find "$root/usr" -type f \( -path '*/bin/*' -o -name '*.so*' \) -exec sh -c \
-        'for f; do head -c 4 "$f" | grep -q ELF && echo "$f"; done' _ {} +)
+    mapfile -t files < <(find "$root/usr" -type f \( -path '*/bin/*' -o -path '*/build/cairn*' -o -name '*.so*' \) \
+        -exec sh -c 'for f; do head -c 4 "$f" | grep -q ELF && echo "$f"; done' _ {} +)
     find "$root/usr" -name '*.a' -exec strip --strip-debug --enable-deterministic-archives {} +
     mkdir -p "$build/deb/debian" && : >"$build/deb/debian/control" # dpkg-shlibdeps wants one
     if [ ${#files[@]} != 0 ]; then
@@ -56,6 +56,15 @@ package() {
     echo "$to"
 }
 
+if [ "${3:-}" = labs ]; then
+    package cairn-labs install-labs "make, gcc, libc6-dev, python3, gnu-efi, qemu-system-x86, ovmf, " \
+        'bubblewrap, curl, ca-certificates, xz-utils' 'course on PEBS: labs that run in QEMU' <<'END'
+Each lab is a page to read, a file for your code, and a check that boots a
+kernel in QEMU. "cairn-labs FOLDER" copies the course into a folder of yours,
+where "make lab N=1" compiles your code alone: all else is compiled already.
+END
+    exit
+fi
 package cairn install-cairn '' '' 'decoder for traces of the Cairn kernel' <<'END'
 cairn decodes, checks and converts the traces that the Cairn kernel sends over
 a serial line: context switches in ETW's compact form (PERFINFO_CCSWAP), and

@@ -45,6 +45,28 @@ install-grab: grab
 	for to in $(INSTALLED_GRAB); do install -D -m $$mode $$1 $$to; echo $$to; shift; mode=644; done
 uninstall-grab: ; rm -f $(INSTALLED_GRAB)
 
+# The course, with all compiled but the students' code: `cairn-labs FOLDER` copies it. Its build folder has what
+# `make lab` looks at, without debug information but the kernel's own, which names functions and lines to students; that
+# of nasm names this folder. One time for all: nothing is older than what it is made of.
+INSTALLED_LABS := $(DESTDIR)$(PREFIX)/lib/cairn-labs
+LABS_PRODUCTS  := $(addprefix $(B)/,BOOTX64.EFI kernel.elf cairn cairn-options libcairn-pebs.a qemu-ds.so flags \
+                    loader.signer)
+LABS_OBJECTS   := $(addprefix $(B)/,gen host kernel loader pebs qemu-ds ring3)
+install-labs: all labs
+	$(if $(filter build,$(B)),,$(error install-labs: B=$(B): `make lab` will look into build))
+	@rm -rf $(INSTALLED_LABS) && mkdir -p $(INSTALLED_LABS)
+	@{ tools/release/files.sh | grep -vE '^(tests|tools/teacher|labs/autograder)/'; echo tests/bench/workload.h; \
+	    find $(LABS_OBJECTS) -name tests -prune -o -type f -print; ls $(LABS_PRODUCTS) $(B)/*.objects; } | \
+	    tar -c -T - | tar -x --no-same-owner -C $(INSTALLED_LABS)
+	@cd "$(INSTALLED_LABS)" && find $(B) \( -name '*.asm.o' -o -name '*.o' ! -path '$(B)/kernel/*' \) \
+	    -exec strip --strip-debug {} + && find . -exec touch -h -r Makefile {} +
+	@install -D -m 755 labs/cairn-labs $(DESTDIR)$(PREFIX)/bin/cairn-labs
+	@echo $(INSTALLED_LABS); echo $(DESTDIR)$(PREFIX)/bin/cairn-labs
+uninstall-labs: ; rm -rf $(INSTALLED_LABS) $(DESTDIR)$(PREFIX)/bin/cairn-labs
+
 deb: tools qemu-ds $(if $(wildcard /usr/include/bpf/libbpf.h),grab)
 	@tools/deb.sh $(B) $(VERSION)
-.PHONY: install install-cairn uninstall install-qemu-ds uninstall-qemu-ds install-grab uninstall-grab deb
+deb-labs: all labs
+	@tools/deb.sh $(B) $(VERSION) labs
+.PHONY: install install-cairn uninstall install-qemu-ds uninstall-qemu-ds install-grab uninstall-grab install-labs \
+        uninstall-labs deb deb-labs

@@ -120,6 +120,15 @@ def debian(place, version="11.1.3", mirror="debian"):
     place.indices()
 
 
+def test_without_linux(place):
+    debian(place)
+    done = place.run("--no-linux")
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 1
+    assert (place.to / "qemu11/qemu-system-x86_64").exists() and not (place.to / "linux").exists()
+    done = place.run("--no-linux", "--more", place.folder / "linux.txt")
+    assert (done.returncode, done.stderr) == (1, "deps-ds: --more adds to the Linux guest: not with --no-linux\n")
+
+
 def test_packages_are_unpacked_once(place):
     debian(place)
     done = place.run()

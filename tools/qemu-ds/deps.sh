@@ -11,7 +11,7 @@ set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly VERSION=11.1 SUITES=(trixie trixie-updates trixie-security trixie-backports)
-to=$(cd "$here/../.." && pwd)/build lists=$here qemu='' more=''
+to=$(cd "$here/../.." && pwd)/build lists=$here qemu='' linux=1 more=''
 archive=${DEBIAN_ARCHIVE:-https://snapshot.debian.org/archive}
 keyring=${DEBIAN_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
 
@@ -25,9 +25,11 @@ security=${DEBIAN_SECURITY_MIRROR:-$mirror-security}
 
 usage() {
     cat <<'END'
-usage: tools/qemu-ds/deps.sh [--to DIR] [--qemu PATH] [--lists DIR] [--more LIST]
+usage: tools/qemu-ds/deps.sh [--to DIR] [--qemu PATH] [--no-linux] [--lists DIR]
+                             [--more LIST]
   --to DIR     where it goes (build)
   --qemu PATH  take this QEMU
+  --no-linux   no Linux guest: the labs need none
   --lists DIR  of qemu.txt and linux.txt (beside this script)
   --more LIST  also DIR/NAME/root: Linux' with the packages of this list, NAME.txt
 In the environment: DEBIAN_MIRROR, DEBIAN_SECURITY_MIRROR and DEBIAN_ARCHIVE
@@ -49,6 +51,7 @@ parse() {
             case $1 in --to) to=$2 ;; --qemu) qemu=$2 ;; --lists) lists=$2 ;; --more) more=$2 ;; esac
             shift
             ;;
+        --no-linux) linux='' ;;
         --help | -h)
             usage
             exit 0
@@ -58,6 +61,7 @@ parse() {
         shift
     done
     [ -r "$lists/qemu.txt" ] && [ -r "$lists/linux.txt" ] || die "--lists $lists: has no qemu.txt and linux.txt"
+    [ -z "$more" ] || [ -n "$linux" ] || die "--more adds to the Linux guest: not with --no-linux"
     [ -z "$more" ] || [ -r "$more" ] || die "--more $more: cannot be read"
 }
 
@@ -259,6 +263,7 @@ install_kernels() {
 }
 
 bring_linux() {
+    [ -n "$linux" ] || return 0
     cmp -s "$lists/linux.txt" "$to/linux/list" && return
     unpack_all "$to/linux" "$lists/linux.txt"
     install_kernels

@@ -26,7 +26,9 @@ fi | tar --extract -C "$tmp/$source"
 pack "$tmp" "$source"
 cp -R "$build/site/." "$tmp/$site"
 pack "$tmp" "$site"
-for package in cairn libcairn-pebs1 libcairn-pebs-dev qemu-ds; do cp "$build/${package}_$version"_*.deb "$dist"; done
+for package in cairn cairn-labs libcairn-pebs1 libcairn-pebs-dev qemu-ds; do
+    cp "$build/${package}_$version"_*.deb "$dist"
+done
 for package in "$build/cairn-grab_$version"_*.deb; do
     [ ! -e "$package" ] || cp "$package" "$dist" # deb.sh has said so
 done
