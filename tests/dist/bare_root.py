@@ -2,7 +2,9 @@
 """A Debian root with nothing but what every Debian has, and commands in it."""
 
 import shutil
+from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
 MIRROR = "http://deb.debian.org/debian"
 SUITES = ("deb {mirror} {suite} main\ndeb {mirror} {suite}-updates main\n"
           "deb http://deb.debian.org/debian-security {suite}-security main\n")
@@ -15,6 +17,15 @@ mount -t tmpfs tmpfs "$0/dev/shm"
 exec chroot "$0" /usr/bin/env -i HOME=/root TERM=dumb DEBIAN_FRONTEND=noninteractive \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin /bin/bash -c "cd '$1' || exit; $2"
 """
+
+
+class Failed(Exception):
+    """What is wrong, and what was printed."""
+
+
+def need(true, wrong):
+    if not true:
+        raise Failed(wrong)
 
 
 class BareRoot:

@@ -15,22 +15,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from bare_root import BareRoot
+import course
+from bare_root import ROOT, BareRoot, Failed, need
 
-ROOT = Path(__file__).resolve().parents[2]
 VERSION = re.search(r"^VERSION := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)[1]
 SOURCE = f"cairn-{VERSION}"
 # The release of the second clone is made where all of this is different.
 ELSEWHERE = {"TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8", "SOURCE_DATE_EPOCH": "99"}
-
-
-class Failed(Exception):
-    """What is wrong, and what was printed."""
-
-
-def need(true, wrong):
-    if not true:
-        raise Failed(wrong)
 
 
 def run(*command, cwd=ROOT, status=0, name=None, **more):
@@ -279,6 +270,10 @@ def whole(folder, dist, with_tests):
         dist = clones[0] / "build/dist"
         look(dist, folder, clones[0])
     root, newer = BareRoot(folder / "debian12", "bookworm", run), BareRoot(folder / "debian13", "trixie", run)
+    grader = BareRoot(folder / "grader", "bookworm", run)
+    step("the course: a bare root", bare, grader, dist)
+    step("the course: Gradescope", course.gradescope, grader, dist, run)
+    step("the course: a student", course.first_lab, grader)
     step("Debian 12: a bare root", bare, root, dist)
     step("Debian 12: packages", installed, root)
     step("Debian 12: make deps run", readme_run, root)

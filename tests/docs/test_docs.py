@@ -337,7 +337,7 @@ def test_version():
     """Documents name the files of this version, and the newest released changes are its."""
     version = re.search(r"^VERSION := (.*)$", (cb.ROOT / "Makefile").read_text(encoding="utf-8"), re.M)[1]
     named = [found for document in DOCUMENTS for found in re.findall(
-        r"\b(?:cairn|qemu-ds|cairn-site)[-_](\d+\.\d+\.\d+)", document.read_text(encoding="utf-8"))]
+        r"\b(?:cairn|cairn-labs|qemu-ds|cairn-site)[-_](\d+\.\d+\.\d+)", document.read_text(encoding="utf-8"))]
     assert len(named) > 5 and set(named) == {version}
     changes = (cb.ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(r"^## (?!Unreleased$)(.*)$", changes, re.M)[1].startswith(f"{version} (")

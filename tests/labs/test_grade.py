@@ -247,22 +247,39 @@ def test_results_are_not_in_the_class(tmp_path):
     assert done.returncode == 2 and "must not be in the folder of the class" in done.stderr
 
 
+AUTOGRADER = cb.ROOT / "labs" / "autograder"
+
+
+def make_autograder(*arguments):
+    return subprocess.run([AUTOGRADER / "make.sh", *arguments], capture_output=True, text=True, check=False)
+
+
 @pytest.mark.long
 @pytest.mark.xdist_group("labs")
 @ON_HW
 def test_autograder(tmp_path):
-    """What Gradescope does, but for setup.sh: here the packages are there, and the products."""
-    made = subprocess.run([cb.ROOT / "labs" / "autograder" / "make.sh", tmp_path / "a.zip", "1"], check=False)
-    assert made.returncode == 0
-    shutil.unpack_archive(tmp_path / "a.zip", tmp_path / "source")
+    """What Gradescope does, but for setup.sh (tests/dist/course.py): here the packages are there, and the products."""
+    package = tmp_path / "cairn-labs_0_amd64.deb"
+    package.write_bytes(b"not unpacked here")
+    assert make_autograder(package, tmp_path / "a.zip", "1").returncode == 0
     source = tmp_path / "source"
-    assert (source / "labs").read_text(encoding="utf-8") == "1\n" and (source / "cairn" / "Makefile").exists()
-    for script in ("setup.sh", "run_autograder"):
-        assert (source / script).read_bytes() == (cb.ROOT / "labs" / "autograder" / script).read_bytes()
-    shutil.rmtree(source / "cairn")
+    shutil.unpack_archive(tmp_path / "a.zip", source)
+    assert (source / "labs").read_text(encoding="utf-8") == "1\n"
+    for file in (AUTOGRADER / "setup.sh", AUTOGRADER / "run_autograder", package):
+        assert (source / file.name).read_bytes() == file.read_bytes()
     (source / "cairn").symlink_to(cb.ROOT)
-    write(tmp_path / "submission", {"labs/01-first-record": '#include "labs/01-first-record/solution.c"\n'})
-    subprocess.run([cb.ROOT / "labs" / "autograder" / "run_autograder"], check=True,
-                   env={**os.environ, "AUTOGRADER": str(tmp_path)})
+    write(tmp_path, {"submission": '#include "labs/01-first-record/solution.c"\n'})
+    subprocess.run([AUTOGRADER / "run_autograder"], check=True, env={**os.environ, "AUTOGRADER": str(tmp_path)})
     tests = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))["tests"]
     assert [test["score"] for test in tests] == [0] and "refused" in tests[0]["output"]
+
+
+@pytest.mark.parametrize("package, labs, said", [
+    ("cairn_0_amd64.deb", "1", "is no package cairn-labs_VERSION_ARCH.deb"),
+    ("cairn-labs_1_amd64.deb", "1", "is no package cairn-labs_VERSION_ARCH.deb"),
+    ("cairn-labs_0_amd64.deb", "77", "there is no lab 77"), ("cairn-labs_0_amd64.deb", "", "usage: ")])
+def test_autograder_refusals(tmp_path, package, labs, said):
+    (tmp_path / "cairn-labs_0_amd64.deb").touch()
+    done = make_autograder(tmp_path / package, tmp_path / "a.zip", *labs.split())
+    assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "a.zip").exists()
