@@ -47,16 +47,17 @@ uninstall-grab: ; rm -f $(INSTALLED_GRAB)
 
 # The course, with all compiled but the students' code: `cairn-labs FOLDER` copies it. Its build folder has what
 # `make lab` looks at, without debug information but the kernel's own, which names functions and lines to students; that
-# of nasm names this folder. One time for all: nothing is older than what it is made of.
+# of nasm names this folder. Tests and cairn-grab, which may be built or not, stay out: two releases are the same. One
+# time for all: nothing is older than what it is made of.
 INSTALLED_LABS := $(DESTDIR)$(PREFIX)/lib/cairn-labs
 LABS_PRODUCTS  := $(addprefix $(B)/,BOOTX64.EFI kernel.elf cairn cairn-options libcairn-pebs.a qemu-ds.so flags \
-                    loader.signer)
+                    loader.signer $(addsuffix .objects,kernel loader libcairn libshared qemu-ds rows))
 LABS_OBJECTS   := $(addprefix $(B)/,gen host kernel loader pebs qemu-ds ring3)
 install-labs: all labs
 	$(if $(filter build,$(B)),,$(error install-labs: B=$(B): `make lab` will look into build))
 	@rm -rf $(INSTALLED_LABS) && mkdir -p $(INSTALLED_LABS)
 	@{ tools/release/files.sh | grep -vE '^(tests|tools/teacher|labs/autograder)/'; echo tests/bench/workload.h; \
-	    find $(LABS_OBJECTS) -name tests -prune -o -type f -print; ls $(LABS_PRODUCTS) $(B)/*.objects; } | \
+	    find $(LABS_OBJECTS) \( -name tests -o -name grab \) -prune -o -type f -print; ls $(LABS_PRODUCTS); } | \
 	    tar -c -T - | tar -x --no-same-owner -C $(INSTALLED_LABS)
 	@cd "$(INSTALLED_LABS)" && find $(B) \( -name '*.asm.o' -o -name '*.o' ! -path '$(B)/kernel/*' \) \
 	    -exec strip --strip-debug {} + && find . -exec touch -h -r Makefile {} +
