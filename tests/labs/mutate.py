@@ -9,6 +9,7 @@ import argparse
 import re
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -145,10 +146,15 @@ def code_of(folder, text):
 
 
 def every_mutant(text):
-    out = []
+    """The second one of the same lines has a (2) behind what was there."""
+    out, same = [], Counter()
     for kind, begin, end, new in changes(text):
         mutated = text[:begin] + new + text[end:]
-        out.append(Mutant(kind, mutated, lines_of(text, begin, end), lines_of(mutated, begin, begin + len(new))))
+        was, is_now = lines_of(text, begin, end), lines_of(mutated, begin, begin + len(new))
+        same[was, is_now] += 1
+        if same[was, is_now] > 1:
+            was += f" ({same[was, is_now]})"
+        out.append(Mutant(kind, mutated, was, is_now))
     return out
 
 
@@ -184,7 +190,7 @@ def judge(folder, mutants, workers=2):
         path = cb.BUILD / "mutants" / "labs" / folder.name / f"m{number:04}.c"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(mutant.text, encoding="utf-8")
-        status, output = lab(path, "LAB_TIMEOUT=20")
+        status, output = lab(path, "LAB_TIMEOUT=60")  # a boot on a busy machine
         failed = re.search(r"^(FAIL: [\w-]+|refused): ", output, re.M)
         if (status != 0) != (failed is not None):
             raise AssertionError(f"{mutant.key}: neither passed nor refused: {output}")
