@@ -132,12 +132,12 @@ void make_adaptive(struct made *m, unsigned format, uint32_t groups, uint32_t gp
 
 void make_any(struct made *m, unsigned format)
 {
-    const uint64_t lot = make_random();
+    const uint64_t lot = make_random(), masks = make_random();
     const uint32_t known = format >= 6 ? 0x3F : 0xF, entries = lot & 1 ? 32 : (lot >> 1) % 256 + 1;
     if (format < 4) {
         make_fixed(m, format);
         return;
     }
     const uint32_t groups = (uint32_t)(lot >> 16 & known) | (uint32_t)msr_pebs_data_cfg_entries(entries);
-    make_adaptive(m, format, groups, (uint32_t)(lot >> 24) & 0xFFFF, (uint32_t)(lot >> 40) & 0xFF, 0, 0);
+    make_adaptive(m, format, groups, (uint32_t)masks, (uint32_t)(masks >> 32), 0, 0);
 }

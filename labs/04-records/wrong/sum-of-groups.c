@@ -11,5 +11,6 @@ uint32_t parse(unsigned format, const uint8_t *bytes, uint32_t left, struct reco
     if (!size || format < 4)
         return size;
     memcpy(&cfg, bytes, sizeof cfg);
-    return ds_pebs_adaptive_size((uint32_t)cfg | msr_pebs_data_cfg_counters(r->gp_mask, r->fixed_mask));
+    const uint32_t values = (uint32_t)(__builtin_popcount(r->gp_mask) + __builtin_popcount(r->fixed_mask));
+    return ds_pebs_adaptive_size((uint32_t)cfg) + 8 * values;
 }
