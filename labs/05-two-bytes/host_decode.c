@@ -79,7 +79,7 @@ void decode_batch(struct pair *p)
 {
     static struct decoded out[BATCH_SWITCHES];
     const struct batch *b = &p->right;
-    const uint32_t count = decode_copy(b->bytes, b->size, out, b->switches);
+    const uint32_t count = decode_copy(b->bytes, b->size, out, b->switches + 1); /* room beyond the last one */
     uint32_t at = sizeof(struct ccswap_buffer);
     if (count != b->switches)
         lab_fail(
@@ -122,6 +122,10 @@ static void damage(struct pair *p)
     }
     expect_bad(b.bytes, sizeof(struct ccswap_buffer) - 1 - p->right_count % 80, "a header that is cut off");
     expect_bad(b.bytes, last + 1, "a last record that is cut off");
+    const uint32_t none = decode_copy(b.bytes, sizeof(struct ccswap_buffer), out, BATCH_SWITCHES);
+    if (none)
+        lab_fail("decode-count", "A header without records is whole, and has no switch.", FORMAT,
+                 "a batch of %zu bytes: decode returns %" PRIu32 "; expected 0", sizeof(struct ccswap_buffer), none);
     const uint32_t half = b.switches / 2, count = decode_copy(b.bytes, b.size, out, half);
     if (count != half)
         lab_fail("decode-room", "decode writes no more than `room` switches, and then returns `room`.", FORMAT,
