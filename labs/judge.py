@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PMC, SELECT, FIXED_CONTROL, GLOBAL_CONTROL = 0xC1, 0x186, 0x38D, 0x38F
+PMC, SELECT, FIXED_CONTROL, GLOBAL_CONTROL, THRESHOLD = 0xC1, 0x186, 0x38D, 0x38F, 0x3F6
 EN, INT, OS, USER = 1 << 22, 1 << 20, 1 << 17, 1 << 16
 FORMAT_4 = ("icelake",)  # of the presets in the labs' boots
 
@@ -194,9 +194,35 @@ def perturbation(boot):
     expect("samples of the report", re.findall(r"^  samples  (\d+), lost: unknown", boot.said, re.M), [str(stored)])
 
 
+def which_line(boot):
+    state = (boot.seed + 1) * 0x9E3779B97F4A7C15 % 2**64
+
+    def below(limit):
+        nonlocal state
+        state ^= state << 13 & 2**64 - 1
+        state ^= state >> 7
+        state ^= state << 17 & 2**64 - 1
+        return (state >> 20) % limit
+
+    loads, period, threshold = below(4), 100 + below(900), 20 + below(100)
+    stores = (loads + 1 + below(3)) % 4
+    expect("counters and threshold of the verdict",
+           boot.passed("sampling", r"counter (\d+) for loads of more than (\d+) cycles and counter (\d+)"),
+           [[loads, threshold, stores]])
+    expect_in_order("thresholds on two processors", boot.writes(THRESHOLD), [threshold, threshold, 30, 30])
+    for counter in (loads, stores):
+        expect_in_order(f"start values of counter {counter} on two processors",
+                        [value & 0xFFFFFFFF for value in boot.writes(PMC + counter)], [2**32 - period] * 2)
+    records = boot.records()
+    if not {r["counters"] for r in records} <= {1, 4, 5}:
+        raise Contradiction("there are records of other counters than 0 and 2")
+    expect("samples of the verdict", boot.passed("machine", r"(\d+) samples"), [[len(records)]])
+
+
 LABS = {"01-first-record": first_record, "02-where-it-points": where_it_points,
         "03-buffer-and-threshold": buffer_and_threshold, "07-branches": branches,
-        "08-rings-and-leaks": rings_and_leaks, "09-your-profiler": your_profiler, "10-perturbation": perturbation}
+        "08-rings-and-leaks": rings_and_leaks, "09-your-profiler": your_profiler, "10-perturbation": perturbation,
+        "11-which-line": which_line}
 
 
 def main():

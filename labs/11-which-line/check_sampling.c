@@ -129,15 +129,12 @@ static void judge(const struct registers *r)
 
 void which_check_sampling(void)
 {
-    const unsigned counter = which_below(4);
-    loads = (struct lab_sampling){.counter = counter,
-                                  .event = WHICH_LOAD_LATENCY,
-                                  .period = 100 + which_below(900),
-                                  .width = 48,
-                                  .threshold = 20 + which_below(100),
-                                  .format = lab_format()};
+    loads = (struct lab_sampling){.counter = which_below(4), .event = WHICH_LOAD_LATENCY, .width = 48};
+    loads.period = 100 + which_below(900);
+    loads.threshold = 20 + which_below(100);
+    loads.format = lab_format();
     stores = loads;
-    stores.counter = (counter + 1 + which_below(3)) % 4;
+    stores.counter = (loads.counter + 1 + which_below(3)) % 4;
     stores.event = WHICH_ALL_STORES;
     stores.threshold = 0;
     if (lab_on_each_cpu(sample) != WHICH_CPUS)
