@@ -52,7 +52,7 @@ $(B)/host/labs/05-two-bytes/score.o: FLAGS_host += -Itests/bench
 # What all labs share, and their checks: tests run several labs at a time.
 lab_o = $(patsubst %,$(B)/$(1)/%.o,$(basename $(wildcard $(2))))
 labs: $(LAB_MACHINE_O) $(call lab_o,kernel,labs/[01]*-*/check*.c) \
-      $(call lab_o,host,labs/[01]*-*/host*.c labs/[01]*-*/score.c labs/host/*.c) \
+      $(call lab_o,host,labs/[01]*-*/host*.c labs/[01]*-*/score.c labs/[01]*-*/on_log.c labs/host/*.c) \
       $(patsubst %,$(B)/kernel/%.asm.o,$(basename $(wildcard labs/[01]*-*/*.asm labs/[01]*-*/ring3/*.asm)))
 test-products: labs
 # What a lab builds beside this.
