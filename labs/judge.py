@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PMC, SELECT, FIXED_CONTROL, GLOBAL_CONTROL, THRESHOLD = 0xC1, 0x186, 0x38D, 0x38F, 0x3F6
+PMC, SELECT, FIXED_CONTROL, GLOBAL_CONTROL, LOAD_LATENCY = 0xC1, 0x186, 0x38D, 0x38F, 0x3F6
 EN, INT, OS, USER = 1 << 22, 1 << 20, 1 << 17, 1 << 16
 FORMAT_4 = ("icelake",)  # of the presets in the labs' boots
 
@@ -32,9 +32,9 @@ class Boot:
         expect("last line of the truth", lines[-1:], ["end"])
         self.events = []
         for line in lines[1:-1]:
-            words = line.partition(" words ")[0].split()[2:]
-            self.events.append({"what": words[0], **({} if words[0] == "total" else {
-                name: int(value, 16) for name, value in zip(words[1::2], words[2::2])})})
+            cpu, _, what, *words = line.partition(" words ")[0].split()
+            values = {} if what == "total" else {name: int(value, 16) for name, value in zip(words[::2], words[1::2])}
+            self.events.append({"cpu": int(cpu), "what": what, **values})
 
     def of(self, *what):
         return [event for event in self.events if event["what"] in what]
@@ -42,8 +42,8 @@ class Boot:
     def records(self, *others):
         return self.of("record", *others)
 
-    def writes(self, msr):
-        return [event["value"] for event in self.of("wrmsr") if event["msr"] == msr]
+    def writes(self, msr, cpu=0):
+        return [event["value"] for event in self.of("wrmsr") if event["msr"] == msr and event["cpu"] == cpu]
 
     def symbols(self, *names):
         found = {}
@@ -204,19 +204,23 @@ def which_line(boot):
         state ^= state << 17 & 2**64 - 1
         return (state >> 20) % limit
 
-    loads, period, threshold = below(4), 100 + below(900), 20 + below(100)
-    stores = (loads + 1 + below(3)) % 4
+    loads, period, threshold, further = below(4), 100 + below(900), 20 + below(100), below(3)
+    stores = (loads + 1 + further) % 4
     expect("counters and threshold of the verdict",
            boot.passed("sampling", r"counter (\d+) for loads of more than (\d+) cycles and counter (\d+)"),
            [[loads, threshold, stores]])
-    expect_in_order("thresholds on two processors", boot.writes(THRESHOLD), [threshold, threshold, 30, 30])
-    for counter in (loads, stores):
-        expect_in_order(f"start values of counter {counter} on two processors",
-                        [value & 0xFFFFFFFF for value in boot.writes(PMC + counter)], [2**32 - period] * 2)
-    records = boot.records()
-    if not {r["counters"] for r in records} <= {1, 4, 5}:
-        raise Contradiction("there are records of other counters than 0 and 2")
-    expect("samples of the verdict", boot.passed("machine", r"(\d+) samples"), [[len(records)]])
+    for cpu in range(2):
+        for counter, event in ((loads, 0x01CD), (stores, 0x82D0)):
+            expect_in_order(f"events of counter {counter} of vCPU {cpu}",
+                            [value & (0xFFFF | EN | OS) for value in boot.writes(SELECT + counter, cpu)],
+                            [event | EN | OS])
+            expect_in_order(f"start values of counter {counter} of vCPU {cpu}",
+                            [value & 0xFFFFFFFF for value in boot.writes(PMC + counter, cpu)], [2**32 - period])
+        expect_in_order(f"thresholds of vCPU {cpu}", boot.writes(LOAD_LATENCY, cpu), [threshold, 30])
+        expect(f"vCPU {cpu} has records", any(r["cpu"] == cpu for r in boot.records()), True)
+    samples = boot.passed("machine", r"(\d+) samples of two processors")
+    if not samples or samples[0][0] > len(boot.records()):
+        raise Contradiction(f"two processors: {len(boot.records())} records, and the verdict says {samples}")
 
 
 LABS = {"01-first-record": first_record, "02-where-it-points": where_it_points,
