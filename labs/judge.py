@@ -111,10 +111,11 @@ def where_it_points(boot):
 
 def buffer_and_threshold(boot):
     due = boot.records("dropped")
-    base = None
+    base, least = None, 0
     for period in (1, 2 + boot.seed % 8, 13 + boot.seed % 40, 200 + boot.seed % 300, 1800):
         for room in (3, 20):
             events = range(period + 1, 1801, period + 1)
+            least += 600 // (period + 1) // (room - 1)  # in the first run, with the threshold as high as it may be
             these, due = due[:len(events)], due[len(events):]
             if base is None and these:
                 base = these[0]["ip"] - 5 * period
@@ -129,6 +130,8 @@ def buffer_and_threshold(boot):
                 raise Contradiction(f"period {period}, {room} records of room: in truth {said[2]} are stored and "
                                     f"{said[3]} lost; no verdict says so")
     expect("number of further records", len(due), 0)
+    if len(boot.of("pmi")) < least:
+        raise Contradiction(f"{len(boot.of('pmi'))} interrupts; expected at least {least}")
     expect("place of the calls", base % 4096, boot.symbols("lab_calls_3")[0] % 4096)
 
 
@@ -180,9 +183,13 @@ def your_profiler(boot):
     for (length, samples), run in zip(loops, runs):
         if len(run) < samples or len(set(run)) < length:
             raise Contradiction(f"a loop of {length} instructions: {len(run)} records of {len(set(run))} instructions")
-    profile = re.search(r"^(\d+) samples of (\d+) instructions, period", boot.said, re.M)
+    profile = re.search(r"^(\d+) samples of (\d+) instructions, period (\d+);", boot.said, re.M)
     if not profile or len(runs[7]) < int(profile[1]) or len(runs[5] + runs[6]) < int(profile[2]):
         raise Contradiction(f"the profile: {len(runs[7])} records of {len(runs[5] + runs[6])} instructions")
+    starts = [2**32 - (value & 0xFFFFFFFF) for value in boot.writes(PMC + 1)]
+    period = int(profile[3])
+    expect("events until the first record of each run but the last", starts[:-1],
+           [period] * 5 + [1, 2, 1 + boot.seed % period])
     expect("samples with stacks", [[len(boot.of("pmi"))]],
            [[sum(numbers)] for numbers in boot.passed("stacks", r"(\d+) .* judged: (\d+) within .*, (\d+) outside")])
 

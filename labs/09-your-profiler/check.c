@@ -234,7 +234,7 @@ static uint32_t check_profile(uint64_t about)
     const uint64_t period = lab_period(about, sampling_precise());
     for (uint64_t first = 1; first <= 2; first++)
         add(exact, sampling_run(lab_job, JOB_ROUNDS, sampling_precise() ? 2 : 1, first));
-    add(seen, sampling_run(lab_job, JOB_ROUNDS, period, 1 + below((uint32_t)period)));
+    add(seen, sampling_run(lab_job, JOB_ROUNDS, period, 1 + lab_seed() % period));
     const uint32_t instructions = sum(exact), all = sum(seen);
     lab_log("%u samples of %u instructions, period %lu; shares in 1/1000:", all, instructions, (unsigned long)period);
     lab_log("  function  exact  yours  error bars");
