@@ -68,8 +68,8 @@ static bool in_order(const struct lab_line *a, const struct lab_line *b)
 static uint32_t judge_lines(const struct lab_access *a, uint32_t count, struct lab_line *lines)
 {
     uint32_t covered = 0, of_line;
-    for (uint32_t i = 0; i <= count && i < LIST_MAX; i++) /* nobody has said that the memory is empty */
-        lines[i] = (struct lab_line){count ? line_of(a[0].address) : 0, 5, 5, 5, 5};
+    for (uint32_t i = 0; i < count; i++) /* nobody has said that the memory is empty */
+        lines[i] = (struct lab_line){line_of(a[0].address), 5, 5, 5, 5};
     const uint32_t found = lab_lines(a, count, lines);
     lab_check_fences();
     if (found > count)
@@ -155,9 +155,10 @@ static _Noreturn void fail_sharing(uint64_t line, enum lab_sharing given, enum l
 
 uint32_t which_judge_list(const struct lab_access *accesses, uint32_t count, const struct lab_line **out)
 {
-    static struct lab_line *lines;
-    if (!lines)
-        lines = lab_fenced(LIST_MAX * sizeof *lines);
+    static struct lab_line *all;
+    if (!all)
+        all = lab_fenced(LIST_MAX * sizeof *all);
+    struct lab_line *lines = all + LIST_MAX - count; /* behind it nobody may write */
     const uint32_t found = judge_lines(accesses, count, lines);
     for (uint32_t i = 0; i < found; i++) {
         const enum lab_sharing given = lab_shared(accesses, count, lines[i].address);

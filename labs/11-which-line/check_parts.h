@@ -22,7 +22,7 @@ void which_check_machine(void);
 
 /* ---- check_lists.c */
 
-#define LIST_MAX 4096u /* accesses */
+#define LIST_MAX 2048u /* accesses */
 
 extern const char *const which_sharing[]; /* words for enum lab_sharing */
 
