@@ -35,8 +35,8 @@ int lab_sample(const struct lab_sampling *s)
 static enum lab_source source_of(uint64_t data_source)
 {
     static const enum lab_source sources[16] = {
-        [1] = LAB_L1, [2] = LAB_FILL_BUFFER, [3] = LAB_L2,         [4] = LAB_L3,
-        [5] = LAB_L3, [6] = LAB_L3,          [7] = LAB_OTHER_CORE, [0xA] = LAB_MEMORY,
+        [1] = LAB_L1, [2] = LAB_FILL_BUFFER, [3] = LAB_L2,       [4] = LAB_L3,        [5] = LAB_L3,
+        [6] = LAB_L3, [7] = LAB_OTHER_CORE,  [0xA] = LAB_MEMORY, [0xF] = LAB_UNKNOWN, /* not cacheable */
     };
     return sources[data_source & 15]; /* bits 4 and 5: the STLB missed, the access was locked */
 }
