@@ -65,6 +65,16 @@ say_endless() { # machine or check
     echo "hint: A loop of your code does not end, or waits for what does not come."
 }
 
+# Without a panic and without an end: the processor has met a fault, and could not even enter its handler.
+say_reset() {
+    {
+        echo "FAIL: reset: the machine has reset itself in the middle of the lab"
+        echo "hint: Your code has overwritten memory of the kernel, such as page tables or a stack. Look at loops" \
+            "that write: where do they end?"
+        echo "read: the lab's task.h says where each pointer leads, and how far"
+    } | show
+}
+
 boot() { # log, processor, options
     local log=$1 machine=(ds=soft "ds.preset=${2%%,*}") status
     [ "$ds" = soft ] || machine=(--qemu-ds "preset=$2${kernel:+,truth=${log%.log}.truth,instructions=off}" ds=hw)
@@ -86,6 +96,8 @@ boot() { # log, processor, options
         say_panic "$log"
     elif [ $status = 124 ]; then
         say_endless machine
+    elif [ -n "$kernel" ] && [ $status != 0 ] && ! grep -aq '^SUMMARY' "$log"; then
+        say_reset
     elif [ -z "$kernel" ] && [ $status != 0 ]; then
         sed -n '/^verdict/,$p' "$out/run.txt"
     fi
