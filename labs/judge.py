@@ -155,12 +155,14 @@ def rings_and_leaks(boot):
     filters = [(value & OS) // OS + (value & USER) // USER * 2 for value in boot.writes(SELECT + counter)
                if value & (0xFFFF | EN | INT) == 0x02C4 | EN]
     expect_in_order(f"rings of counter {counter}", filters, both)
-    expect_in_order("rings of fixed counter 0, and all of its register beside counter 1",
-                    [value & 0xFF for value in boot.writes(FIXED_CONTROL)], [*both, 0x32, 0x31])
+    other = 4 * (1 + boot.seed % 2)  # of the second fixed counter: where its bits are
+    expect_in_order("rings of fixed counter 0, then beside counter 1, and of another beside it",
+                    [value & 0xFFF for value in boot.writes(FIXED_CONTROL)],
+                    [*both, 0xB2, 0xB1, 0xB | 2 << other, 0xB | 1 << other])
     records = boot.records()
     expect("counters of the records", {r["counters"] for r in records}, {1 << counter})
-    expect("rings of the records", [r["ip"] >> 63 for r in records], [1] * 34 + [0] * 34)
-    expect("records of the verdict", boot.passed("records", r"(\d+) records"), [[68]])
+    expect("rings of the records", [r["ip"] >> 63 for r in records], [1] * 51 + [0] * 51)
+    expect("records of the verdict", boot.passed("records", r"(\d+) records"), [[102]])
 
 
 def runs_of(boot):

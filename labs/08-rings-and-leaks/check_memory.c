@@ -12,7 +12,7 @@
 
 /* Pages of the check's own, in the last slots for stacks, which no thread ever gets. */
 #define ODD (KSTACK_BASE + (KSTACK_COUNT - 2) * KSTACK_SLOT)
-enum { GOOD, GOOD_TOO, READ_ONLY, GOOD_3, UNTOUCHED, ABSENT };
+enum { GOOD, GOOD_TOO, READ_ONLY, GOOD_3, UNTOUCHED, ABSENT, UNWRITTEN };
 
 static const char *const words[] = {"fit", "exposed", "absent", "read-only", "untouched"};
 
@@ -35,10 +35,12 @@ static void make_pages(void)
     map(READ_ONLY, 0);
     map(GOOD_3, ARCH_MAP_WRITE);
     map(UNTOUCHED, ARCH_MAP_WRITE);
+    map(UNWRITTEN, ARCH_MAP_WRITE);
     *(volatile uint8_t *)odd(GOOD) = 1;
     *(volatile uint8_t *)odd(GOOD_TOO) = 1;
     *(volatile uint8_t *)odd(GOOD_3) = 1;
     (void)*(volatile uint8_t *)odd(READ_ONLY);
+    (void)*(volatile uint8_t *)odd(UNWRITTEN); /* Accessed, but not Dirty */
 }
 
 static const char *hint_of(enum lab_fitness right)
@@ -90,6 +92,7 @@ void lab_check_memory(void)
     check(UINT64_C(0x123456789000), 8, LAB_ABSENT, false);
     check(odd(READ_ONLY), 64, LAB_READ_ONLY, false);
     check(odd(UNTOUCHED), 64, LAB_UNTOUCHED, false);
+    check(odd(UNWRITTEN), 64, LAB_UNTOUCHED, false);
 
     check(odd(GOOD), 2 * page, LAB_FIT, true); /* ends where the read-only page begins */
     check(odd(GOOD) + 8, 2 * page, LAB_READ_ONLY, true);
@@ -99,5 +102,5 @@ void lab_check_memory(void)
     check(odd(GOOD_3) + page - 1, 2, LAB_UNTOUCHED, true);
     check(odd(GOOD), 6 * page, LAB_ABSENT, true);
     check(own, 3 * page, LAB_FIT, true);
-    lab_pass("memory", "16 places for DS memory");
+    lab_pass("memory", "17 places for DS memory");
 }

@@ -3,6 +3,7 @@
 #include "labs/check.h"
 
 #include "check_parts.h"
+#include "kernel/lib/errno.h"
 
 #define SECTION "SDM vol. 3B, \"Architectural Performance Monitoring\""
 #define FIXED   "SDM vol. 3B, \"Fixed-Function Performance Counters\""
@@ -10,7 +11,11 @@
 #define NEAR_CALL         ia32_perfevtsel(0xC4, 2)
 #define KERNEL_CALLS      30u
 #define USER_CALLS        8u
-#define USER_INSTRUCTIONS 21u /* MOV, 8 CALL and 8 RET, RET, and the three after it */
+#define USER_INSTRUCTIONS 22u /* 2 MOV, 8 CALL and 8 RET, RET, and the three after it */
+
+#define FIXED_FILTER                                                                                                   \
+    "IA32_FIXED_CTR_CTRL has four bits for each fixed counter. The lowest enables it in ring 0, the next one in the "  \
+    "others."
 
 lab_program lab_kernel_8, lab_user_8; /* program.asm, ring3/program.asm */
 
@@ -45,10 +50,8 @@ static _Noreturn void fail_filter(unsigned counter, unsigned rings, const char *
                  "the others. EN turns it on, and the low 16 bits are the event.",
                  SECTION, "counter %u, to count in %s, has counted %lu calls of a program in %s; expected %lu", counter,
                  names[rings], (unsigned long)seen, program, (unsigned long)right);
-    lab_fail("fixed-filter",
-             "IA32_FIXED_CTR_CTRL has four bits for each fixed counter. The lowest enables it in ring 0, the next one "
-             "in the others.",
-             FIXED, "fixed counter %u, to count in %s, has counted %lu instructions of a program in %s; expected %s%lu",
+    lab_fail("fixed-filter", FIXED_FILTER, FIXED,
+             "fixed counter %u, to count in %s, has counted %lu instructions of a program in %s; expected %s%lu",
              counter - DS_COUNTER_FIXED, names[rings], (unsigned long)seen, program,
              right > USER_INSTRUCTIONS ? "at least " : "", (unsigned long)right);
 }
@@ -75,20 +78,43 @@ static void check_counter(unsigned counter, unsigned rings)
         fail_filter(counter, rings, names[LAB_RING_3], in_3, right);
 }
 
-static void check_neighbour(void)
+/* Fixed counter `i` gets one ring and then the other. `other` keeps what it has. */
+static void check_neighbour(unsigned i, unsigned other)
 {
-    const uint64_t neighbour = ia32_fixed_ctr_ctrl_os(1) | ia32_fixed_ctr_ctrl_usr(1);
-    (void)lab_wrmsr(IA32_FIXED_CTR_CTRL, neighbour);
-    start(DS_COUNTER_FIXED, LAB_RING_3);
-    const uint64_t now = lab_msr(IA32_FIXED_CTR_CTRL);
-    if ((now & 0xF0) != neighbour)
-        lab_fail("neighbour", "All fixed counters share IA32_FIXED_CTR_CTRL. Change only the four bits of your own.",
-                 FIXED, "IA32_FIXED_CTR_CTRL was 0x%lx for fixed counter 1, and is 0x%lx", (unsigned long)neighbour,
-                 (unsigned long)now);
-    start(DS_COUNTER_FIXED, LAB_RING_0);
-    if (lab_msr(IA32_FIXED_CTR_CTRL) & ia32_fixed_ctr_ctrl_usr(0))
-        fail_filter(DS_COUNTER_FIXED, LAB_RING_0, names[LAB_RING_3], USER_INSTRUCTIONS, 0);
+    const uint64_t all = ia32_fixed_ctr_ctrl_os(0) | ia32_fixed_ctr_ctrl_usr(0) | ia32_fixed_ctr_ctrl_pmi(0);
+    const uint64_t four = UINT64_C(0xF), kept = all << 4 * other;
+    (void)lab_wrmsr(IA32_FIXED_CTR_CTRL, kept | all << 4 * i);
+    (void)lab_wrmsr(IA32_FIXED_CTR0 + i, 7);
+    (void)lab_wrmsr(IA32_FIXED_CTR0 + other, 7);
+    for (unsigned rings = LAB_RING_3; rings >= LAB_RING_0; rings--) {
+        start(DS_COUNTER_FIXED + i, rings);
+        const uint64_t now = lab_msr(IA32_FIXED_CTR_CTRL);
+        const uint64_t own = rings == LAB_RING_0 ? ia32_fixed_ctr_ctrl_os(i) : ia32_fixed_ctr_ctrl_usr(i);
+        if ((now & four << 4 * other) != kept || lab_msr(IA32_FIXED_CTR0 + other) != 7)
+            lab_fail(
+                "neighbour",
+                "All fixed counters share IA32_FIXED_CTR_CTRL. Change only the four bits of your own, and your own "
+                "value.",
+                FIXED, "for fixed counter %u IA32_FIXED_CTR_CTRL had 0x%lx, and it was at 7; now 0x%lx and %lu", other,
+                (unsigned long)kept, (unsigned long)(now & four << 4 * other),
+                (unsigned long)lab_msr(IA32_FIXED_CTR0 + other));
+        if ((now & four << 4 * i) != own)
+            lab_fail("fixed-filter", FIXED_FILTER, FIXED,
+                     "fixed counter %u, to count in %s, has 0x%lx in IA32_FIXED_CTR_CTRL; expected 0x%lx", i,
+                     names[rings], (unsigned long)(now & four << 4 * i), (unsigned long)own);
+    }
     (void)lab_wrmsr(IA32_FIXED_CTR_CTRL, 0);
+    (void)lab_wrmsr(IA32_FIXED_CTR0 + other, 0);
+}
+
+/* The model raises #GP for a register that does not exist. QEMU's processor does not. */
+static void check_error(unsigned counter)
+{
+    const int e = lab_is_model() ? lab_count(counter, NEAR_CALL, LAB_RING_3) : -EFAULT;
+    if (e != -EFAULT)
+        lab_fail("error", "Return what lab_rdmsr or lab_wrmsr returns, if it is not 0.", "labs/lab.h",
+                 "lab_count returns %d for counter %u, which does not exist; expected %d, the error of the access", e,
+                 counter, -EFAULT);
 }
 
 void lab_check_rings(void)
@@ -97,7 +123,10 @@ void lab_check_rings(void)
     for (unsigned i = 0; i < 2; i++)
         for (unsigned rings = LAB_RING_0; rings <= (LAB_RING_0 | LAB_RING_3); rings++)
             check_counter(counters[i], rings);
-    check_neighbour();
+    check_neighbour(0, 1);
+    check_neighbour(1 + lab_seed() % 2, 0);
+    check_error(20);
+    check_error(DS_COUNTER_FIXED + 12);
     (void)lab_wrmsr(IA32_PERFEVTSEL0 + counters[0], 0);
     (void)lab_wrmsr(IA32_PMC0 + counters[0], 0);
     lab_pass("rings", "counter %u and fixed counter 0, in each ring and in both%s", counters[0],

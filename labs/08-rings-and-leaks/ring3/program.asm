@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: MIT
-; Lab 8: the program in ring 3. It makes 8 calls, with a number of its own in RBX that looks like an address of the
-; kernel.
+; Lab 8: the program in ring 3. It makes 8 calls, with a number of its own in RBX and RDX that looks like an address of
+; the kernel.
 
 global lab_user_8
 
@@ -8,6 +8,7 @@ section .text
 
 lab_user_8:
     mov     rbx, 0xFFFF8000DEADBEEF
+    mov     rdx, rbx
     times 8 call nothing
     ret
 
