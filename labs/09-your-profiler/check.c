@@ -189,15 +189,37 @@ static void check_share(uint32_t percent, uint32_t all)
                  all, width / RUNS, ideal);
 }
 
+/* Two standard deviations, rounded up once or twice. */
+static bool is_two(uint32_t reach, uint32_t seen, uint32_t all)
+{
+    const uint64_t least = UINT64_C(4) * seen * (all - seen), most = reach > 3 ? reach - 3 : 0;
+    return (uint64_t)reach * reach * all >= least && most * most * all <= least;
+}
+
+static void check_reach(uint32_t seen, uint32_t all)
+{
+    const struct lab_interval bars = lab_error_bars(seen, all);
+    if ((bars.low && !is_two(seen - bars.low, seen, all)) || (bars.high < all && !is_two(bars.high - seen, seen, all)))
+        lab_fail("reach",
+                 "The bars reach two standard deviations to each side, rounded up, but not below 0 or above all.", BARS,
+                 "%u of %u samples: the bars are %u to %u; two standard deviations are between %u and %u", seen, all,
+                 bars.low, bars.high, lab_square_root(UINT64_C(4) * seen * (all - seen) / all),
+                 lab_square_root(UINT64_C(4) * seen * (all - seen) / all) + 1);
+}
+
 static void check_error_bars(void)
 {
     static const uint8_t percent[] = {8, 25, 50, 75, 92};
     for (unsigned i = 0; i < sizeof percent; i++)
         for (uint32_t all = 100; all <= 1600; all *= 4)
             check_share(percent[i], all);
+    for (uint32_t run = 0; run < 200; run++) {
+        const uint32_t of = 100 + below(1500);
+        check_reach(1 + below(of - 1), of);
+    }
     const uint32_t all = 300 + below(300);
     const struct lab_interval none = lab_error_bars(0, all), every = lab_error_bars(all, all);
-    if (none.low || none.high < 2 || none.high > 6 || every.high != all || all - every.low < 2 || all - every.low > 6)
+    if (none.low || none.high < 3 || none.high > 6 || every.high != all || all - every.low < 3 || all - every.low > 6)
         lab_fail("zero",
                  "No sample does not mean that it never ran. A share of which 3 samples are expected is missed once in "
                  "20 runs (the rule of three). The same holds where all samples are in it.",

@@ -96,8 +96,8 @@ static struct { /* as the interrupt has found them */
     uint32_t depth;
 } taken[SAMPLES];
 static uint32_t samples;
-static struct lab_calls stacks[SAMPLES];
-static uint32_t count; /* of stacks */
+static struct lab_calls stacks[SAMPLES + 1];
+static uint32_t count; /* of stacks; what lies behind them is none of them */
 
 static void take(const struct sample *sample, uint64_t rsp)
 {
@@ -241,12 +241,14 @@ static void check_made_fold(void)
     const uint32_t n = sizeof made / sizeof made[0];
     for (count = 0; count < 100; count++) /* stacks that are the same are not side by side */
         stacks[count] = made[(count % 3 ? count : count / 5) % n];
+    stacks[count] = stacks[0]; /* one that is known lies behind them */
     check_lines();
     count = 0;
 }
 
 static void check_fold(void)
 {
+    stacks[count] = (struct lab_calls){0}; /* one that is not */
     check_lines();
     lab_pass("fold", "%u samples are %u different stacks", count, line_count);
     flame_draw(lines, line_count);
