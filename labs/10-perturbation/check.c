@@ -31,6 +31,9 @@ static const struct {
          "Your order of runs and the machine's are in step: the period that divides the loop, as in lab 9. In "
          "each group of runs that you compare, both settings have to be in odd and in even places."},
     [FREE] = {"free", "on which tracing costs nothing", "An interval that contains 0 is a result, too."},
+    [STILL] = {"still", "on which each run takes the same time, or is interrupted",
+               "All differences but those of interrupts are the same here, so both ends of the interval are that "
+               "difference: -1, 0 or 1."},
     [HELPING] = {"sign", "on which the traced program is faster",
                  "The cost may be negative. A difference of unsigned numbers is not."},
 };

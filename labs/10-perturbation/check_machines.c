@@ -26,21 +26,29 @@ void machine_make(struct lab_machine *m, enum kind kind, uint32_t number)
         m->cost = 0;
     if (kind == HELPING)
         m->cost = -m->cost;
-    m->result = below(4);
+    if (kind == STILL)
+        m->cost = (int64_t)(number % 3) - 1;
+    m->result = below(5);
     m->loss_unknown = below(2);
 }
 
 static struct lab_trial made_up_trial(struct lab_machine *m, bool traced)
 {
-    int64_t ticks = m->base + below(2 * NOISE + 1) - NOISE + (traced ? m->cost : 0);
+    int64_t ticks = m->base + (traced ? m->cost : 0);
+    if (m->kind != STILL)
+        ticks += (int64_t)below(2 * NOISE + 1) - NOISE;
     ticks += m->slope * m->trials + (m->trials % 2 ? m->alternate : 0);
     if (m->kind == WARMING && m->trials < 5)
         ticks += 30000 >> m->trials;
     if (m->kind == INTERRUPTED && below(30) == 0)
         ticks += 5000 + below(40000);
+    if (m->kind == STILL && below(16) == 0)
+        ticks += 200 + below(200);
     uint64_t result = (uint64_t)m->base * 3;
     if (m->result == VARIES || (traced && m->result == SELDOM && below(8) == 0))
         result += 1 + below(3);
+    if (m->result == TURNS && m->trials >= LAB_TRIALS / 2)
+        result++;
     if (traced && m->result == MOVED)
         result += 7;
     struct lab_trial t = {.ticks = (uint64_t)ticks, .result = result};

@@ -11,14 +11,15 @@ enum kind { /* of made-up machines: what makes it hard to see the cost of tracin
             ALTERNATING, /* every second run takes longer */
             HELPING,     /* with tracing the program is faster, as happens by another place of its code in a cache */
             FREE,        /* tracing costs nothing */
+            STILL,       /* no run differs from another, but where it is interrupted: the cost is -1, 0 or 1 ticks */
             KINDS
 };
 
 struct lab_machine {
     enum kind kind;
-    bool real;                            /* this machine: `kind` and the next line are not used */
-    int64_t base, cost, slope, alternate; /* ticks */
-    enum { STEADY, MOVED, SELDOM, VARIES } result;
+    bool real;                                            /* this machine: `kind` and the next line are not used */
+    int64_t base, cost, slope, alternate;                 /* ticks */
+    enum { STEADY, MOVED, SELDOM, VARIES, TURNS } result; /* TURNS: from half of the runs on another one */
     bool loss_unknown;
     struct lab_trial first_plain; /* what has been shown, for the check to compare with: */
     uint32_t trials, plain, traced;
