@@ -87,7 +87,8 @@ With this plugin QEMU's own emulation (TCG) has the performance monitoring unit
 of an Intel processor: counters, PEBS, BTS, LBR and their interrupts. Guests
 use them as on the processor. What they count is exact; times are not measured.
 qemu-ds-run runs QEMU with it. qemu-ds-guest boots a Linux there, made of this
-machine's kernel and programs.
+machine's kernel and programs. qemu-ds-perf runs perf there on a program of this
+machine.
 END
 if [ ! -x "$build/cairn-grab" ]; then
     echo "deb: no package of cairn-grab: it needs clang and libbpf-dev ('make deps')" >&2

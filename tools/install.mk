@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # make install: the host tool for all users of this machine or, with PREFIX=$HOME/.local, for one. make install-qemu-ds:
-# the plugin for QEMU, its starter and qemu-ds-guest. make install-grab: cairn-grab. make deb: Debian packages of all
-# (of cairn-grab if what it needs is here).
+# the plugin for QEMU, its starter, qemu-ds-guest and qemu-ds-perf. make install-grab: cairn-grab. make deb: Debian
+# packages of all (of cairn-grab if what it needs is here).
 PREFIX  := /usr/local
 DESTDIR :=
 INSTALLED := $(addprefix $(DESTDIR)$(PREFIX)/,bin/cairn share/man/man1/cairn.1 \
@@ -20,23 +20,23 @@ uninstall:
 	rm -f $(INSTALLED) $(addprefix $(INSTALLED_DOCS)/,$(DOCS:docs/%=%))
 	-rmdir $(addprefix $(INSTALLED_DOCS)/,learn how-to explain reference silicon/reports silicon) $(INSTALLED_DOCS)
 
-QDS_PAGES := how-to/ci how-to/qemu-ds how-to/rr reference/qemu-ds
+QDS_PAGES := how-to/ci how-to/counts how-to/qemu-ds how-to/rr reference/qemu-ds
 QDS_MODULES := emulated.py initramfs.py programs.py snapshots.py tsc.py
 INSTALLED_QDS := $(addprefix $(DESTDIR)$(PREFIX)/,bin/qemu-ds-run \
-                   $(addprefix lib/qemu-ds/,guest.py $(QDS_MODULES) qemu-ds.so) \
+                   $(addprefix lib/qemu-ds/,guest.py perf.py $(QDS_MODULES) qemu-ds.so) \
                    share/man/man1/qemu-ds-run.1 $(QDS_PAGES:%=share/doc/qemu-ds/%.md))
-QDS_GUEST := $(DESTDIR)$(PREFIX)/bin/qemu-ds-guest
-QDS_GUEST_PAGE := $(DESTDIR)$(PREFIX)/share/man/man1/qemu-ds-guest.1
+QDS_LINKS := $(addprefix $(DESTDIR)$(PREFIX)/,$(foreach name,guest perf,bin/qemu-ds-$(name) \
+               share/man/man1/qemu-ds-$(name).1))
 install-qemu-ds: qemu-ds
-	@set -e; set -- $(addprefix tools/qemu-ds/,qemu-ds-run guest.py $(QDS_MODULES)) $(B)/qemu-ds.so \
+	@set -e; set -- $(addprefix tools/qemu-ds/,qemu-ds-run guest.py perf.py $(QDS_MODULES)) $(B)/qemu-ds.so \
 	    tools/qemu-ds/qemu-ds-run.1 $(QDS_PAGES:%=docs/%.md); \
 	for to in $(INSTALLED_QDS); do \
-	    mode=644; case $$1 in */qemu-ds-run | */guest.py) mode=755 ;; esac; \
+	    mode=644; case $$1 in */qemu-ds-run | */guest.py | */perf.py) mode=755 ;; esac; \
 	    install -D -m $$mode $$1 $$to; echo $$to; shift; done
-	@ln -sf ../lib/qemu-ds/guest.py $(QDS_GUEST); echo $(QDS_GUEST)
-	@ln -sf qemu-ds-run.1 $(QDS_GUEST_PAGE); echo $(QDS_GUEST_PAGE)
+	@set -e; for to in $(QDS_LINKS); do name=$${to##*/qemu-ds-}; \
+	    case $$to in *.1) ln -sf qemu-ds-run.1 $$to ;; *) ln -sf ../lib/qemu-ds/$$name.py $$to ;; esac; echo $$to; done
 uninstall-qemu-ds:
-	rm -f $(INSTALLED_QDS) $(QDS_GUEST) $(QDS_GUEST_PAGE)
+	rm -f $(INSTALLED_QDS) $(QDS_LINKS)
 	-rmdir $(DESTDIR)$(PREFIX)/lib/qemu-ds $(addprefix $(DESTDIR)$(PREFIX)/share/doc/qemu-ds,/how-to /reference /)
 
 INSTALLED_GRAB := $(addprefix $(DESTDIR)$(PREFIX)/,bin/cairn-grab share/man/man1/cairn-grab.1)

@@ -49,6 +49,8 @@ $(B)/bench/init: $(B)/kernel/tests/bench/qemu_ds/init.asm.o
 bench-qemu-ds-guests: $(B)/bench/guest.bin $(B)/bench/init
 bench-qemu-ds: bench-qemu-ds-guests all
 	@tests/bench/qemu_ds/run.sh $(B)
+bench-callgrind: all
+	@tests/bench/callgrind.py $(B)
 # What a call of its guest.py takes, with a boot and without.
 bench-guest: all
 	@tests/bench/guest_calls.py $(B)
@@ -57,5 +59,5 @@ bench-grab: all $(B)/cairn-grab
 bench-read-products: $(B)/bench/make-dump $(B)/bench/read-dump $(B)/cairn $(B)/make_golden
 bench-read: bench-read-products
 	@tests/bench/read.sh $(B)
-.PHONY: bench-grab bench-guest bench-pebs \
+.PHONY: bench-callgrind bench-grab bench-guest bench-pebs \
         bench-read bench-read-products bench-figures bench-qemu-ds bench-qemu-ds-guests

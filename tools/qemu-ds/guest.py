@@ -46,6 +46,8 @@ COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
 # These have no leaf of CPUID that says how fast the TSC runs. Linux measures it there: on a busy host many times wrong.
 UNTOLD = ("penryn", "nehalem", "sandybridge", "haswell")
 HYBRIDS = ("arrowlake", "lunarlake", "pantherlake")
+# Where the commands take kernel and programs from, unless told otherwise.
+SYSTEM = {"kernel": None, "root": Path("/")} if INSTALLED else {"kernel": KERNEL, "root": DEBIAN}
 LIMIT = 900  # seconds for a boot that does not hang: slowness is no verdict
 
 
@@ -65,6 +67,7 @@ class Run:
     dmesg: str
     console: str
     plugin: str   # what QEMU and the plugin said
+    files: dict   # {name: bytes} of what the commands left in /out/files
 
 
 def copies(paths):
@@ -216,10 +219,19 @@ def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin
     if not sent:
         raise Trouble("\n".join([how.rstrip(), *said.splitlines()[-40:]]))
     with tarfile.open(fileobj=io.BytesIO(sent)) as tar:
-        text = {Path(member.name).name: tar.extractfile(member).read().decode(errors="replace")
-                for member in tar if member.isfile()}
+        out = {member.name.removeprefix("./"): tar.extractfile(member).read() for member in tar if member.isfile()}
+    text = {name: data.decode(errors="replace") for name, data in out.items() if "/" not in name}
+    files = {name.removeprefix("files/"): data for name, data in out.items() if "/" in name}
     return Run([Said(int(text[f"{i}.status"]), text[str(i)]) for i in range(len(commands))], text["dmesg"], said,
-               messages)
+               messages, files)
+
+
+def add_snapshot_options(parser):
+    parser.add_argument("--cache", metavar="DIR", type=Path, default=CACHE,
+                        help="keep snapshots of guests that have booted there, and begin with one (%(default)s)")
+    parser.add_argument("--no-cache", action="store_const", dest="cache", const=None, help="boot, and keep nothing")
+    parser.add_argument("--fresh-seed", action="store_true",
+                        help="random addresses: without it a program counts the same each time")
 
 
 def main():
@@ -245,11 +257,7 @@ def main():
     parser.add_argument("--copy", metavar="PATH", type=Path, action="append", default=[],
                         help="a program to copy into the guest's /bin, or a folder to copy into its /root, with the "
                              "root's libraries; may be given again")
-    parser.add_argument("--cache", metavar="DIR", type=Path, default=CACHE,
-                        help="keep snapshots of guests that have booted there, and begin with one (%(default)s)")
-    parser.add_argument("--no-cache", action="store_const", dest="cache", const=None, help="boot, and keep nothing")
-    parser.add_argument("--fresh-seed", action="store_true",
-                        help="random addresses: without it a program counts the same each time")
+    add_snapshot_options(parser)
     parser.add_argument("--timeout", metavar="S", type=int, default=LIMIT, help="give up after S seconds (%(default)s)")
     parser.add_argument("command", metavar="COMMAND", nargs="+")
     a = parser.parse_args()
