@@ -56,7 +56,8 @@ LABS_OBJECTS   := $(addprefix $(B)/,gen host kernel loader pebs qemu-ds ring3)
 install-labs: all labs
 	$(if $(filter build,$(B)),,$(error install-labs: B=$(B): `make lab` will look into build))
 	@rm -rf $(INSTALLED_LABS) && mkdir -p $(INSTALLED_LABS)
-	@{ tools/release/files.sh | grep -vE '^(tests|tools/teacher|labs/autograder)/'; echo tests/bench/workload.h; \
+	@{ tools/release/files.sh | grep -vE '^(tests|tools/teacher|labs/autograder)/'; \
+	    echo tests/bench/workload.h; echo tests/linux/memory/sharing.c; \
 	    find $(LABS_OBJECTS) \( -name tests -o -name grab \) -prune -o -type f -print; ls $(LABS_PRODUCTS); } | \
 	    tar -c -T - | tar -x --no-same-owner -C $(INSTALLED_LABS)
 	@cd "$(INSTALLED_LABS)" && find $(B) \( -name '*.asm.o' -o -name '*.o' ! -path '$(B)/kernel/*' \) \
