@@ -277,7 +277,7 @@ static uint32_t check_profile(uint64_t about)
 
 void lab_check(void)
 {
-    state = lab_seed() * UINT64_C(0x9E3779B97F4A7C15);
+    state = (2 * lab_seed() - 1) * UINT64_C(0x9E3779B97F4A7C15); /* never 0 */
     sampling_init();
     check_names();
     check_periods();

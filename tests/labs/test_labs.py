@@ -38,7 +38,7 @@ def test_solution(code):
 def test_solution_with_any_seed(code):
     """A grade draws the seed. The numbers that the checks derive from it repeat after a few dozen, but for labs 9 and
     10, which draw samples and machines: these were tried with 10,000 seeds when their limits were chosen."""
-    for seed in [0, *range(4, 17), 1000, 65535, 480123, 999999]:
+    for seed in [0, *range(4, 17, 3), 1000, 65535, 480123, 999999]:
         status, output = lab(code, f"SEED={seed}")
         assert status == 0, f"SEED={seed}\n{output}"
 
