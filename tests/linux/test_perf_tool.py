@@ -117,6 +117,7 @@ def test_an_event_that_was_not_counted():
     (("report", "-i", "none"), r"\S*/none: is not there: 'record' writes it"),
     (("--with", "none", "stat", "--", "./p"), r"--with \S*none: is not there"),
     (("--check", "counts.json", "record", "--", "./p"), "--save and --check compare what 'stat' counts"),
+    (("stat", "--", "x" * 300), "x{300}: is no program of this machine"),
 ])
 def test_wrong_arguments(run, words, why):
     done = run(*words, status=2)
@@ -131,6 +132,8 @@ def test_wrong_arguments(run, words, why):
     (["record", "-ox"], ("x", True)),
     (["record", "--output=x"], ("x", True)),
     (["mem", "record"], ("perf.data", True)),
+    (["mem", "-t", "load", "record", "-o", "x"], ("x", True)),
+    (["stat", "-e", "cycles", "record"], (None, False)),
     (["c2c", "report", "-i", "x"], ("x", False)),
     (["script", "--input", "x"], ("x", False)),
     (["list"], (None, False)),
@@ -138,3 +141,26 @@ def test_wrong_arguments(run, words, why):
 def test_the_file_of_perf(words, data):
     name, writes = data
     assert perf.data_of(words) == (name and perf.absolute(name), writes)
+
+
+def test_what_is_brought(place, monkeypatch):
+    """A word that is too long for a name is no file. The guest's own folders stay as they are."""
+    monkeypatch.chdir(place)
+    words = ["./p", "short", "x" * 300, "/proc/cpuinfo", "none"]
+    assert set(perf.brought([], words, None, []).values()) == {place / "short", place / "p"}
+
+
+def test_where_perf_writes():
+    assert "mkdir -p /out/files /work /else/where\n" in perf.script(["record"], [], perf.Path("/else/where/x")).replace(
+        perf.os.getcwd(), "/work")
+
+
+def test_save_or_check(run):
+    assert "not allowed with" in run("--save", "one", "--check", "other", *STAT, "./p", status=2).stderr
+
+
+def test_a_file_that_is_no_json(tmp_path):
+    (tmp_path / "counts").write_text("{", encoding="utf-8")
+    options = perf.parser().parse_args(["--check", str(tmp_path / "counts"), "stat"])
+    with pytest.raises(perf.Wrong, match="^.*/counts: is no JSON: "):
+        perf.judge(options, "./p", " 1000 instructions:u\n")

@@ -176,6 +176,30 @@ def test_qemu_refuses(tmp_path, cache, capsys, monkeypatch):
     assert re.search(r"^guest\.py: \S*/[0-9a-f]{16}: cannot be loaded: QEMU", capsys.readouterr().err, re.M)
 
 
+def test_truth_is_of_a_whole_run(tmp_path, cache, capsys, monkeypatch):
+    monkeypatch.setattr(guest.Guest, "boot", boots)
+    with pytest.raises(OSError, match="boots"):
+        run(tmp_path, cache, ["true"], plugin=f"truth={tmp_path / 'truth'}")
+    assert capsys.readouterr().err == "guest.py: truth= is about a whole run: no snapshot is used\n"
+
+
+def test_trimmed_by_two(tmp_path):
+    """What another call removes at the same time is no error of the one that has made its own."""
+    kept = snapshots.Snapshots(tmp_path / "kept")
+    gone = kept.folder / "gone"
+    gone.mkdir()
+    (gone / "of.json").touch()
+    (gone / "ram").symlink_to("removed")
+
+    def make(folder):
+        for name in snapshots.FILES:
+            (folder / name).touch()
+        return []
+
+    with kept.of("asked", make, lambda line: None) as folder:
+        assert (folder / "of.json").exists()
+
+
 def test_a_folder_of_others(tmp_path):
     tmp_path.chmod(0o777)
     with pytest.raises(snapshots.Refused, match="other users can write there"):

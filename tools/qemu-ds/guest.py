@@ -208,6 +208,9 @@ def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin
     need(root)
     guest = Guest(preset, kernel_of(kernel, root), root, tuple(programs), smp, plugin, append, tuple(machine))
     added = initramfs.additions(commands, files or {}, root, fresh)
+    if cache and re.search(r"(^|,)truth=", plugin):
+        tell("truth= is about a whole run: no snapshot is used")
+        cache = None
     try:
         sent, messages = (guest.go_on(folder, added, timeout, cache, fresh) if cache else
                           guest.boot(folder, added, timeout))
@@ -266,9 +269,6 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             kernel = a.kernel or (KERNEL if a.root == DEBIAN else None)
             smp, plugin = processors(a.preset, a.smp, a.plugin)
-            if a.cache and re.search(r"(^|,)truth=", plugin):
-                tell("truth= is about a whole run: no snapshot is used")
-                a.cache = None
             done = run(Path(folder), a.command, preset=a.preset, kernel=kernel, plugin=plugin, append=a.append,
                        smp=smp, files=copies(a.copy), timeout=a.timeout,
                        root=a.root, programs=a.program or PROGRAMS, cache=a.cache, fresh=a.fresh_seed)

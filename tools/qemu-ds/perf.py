@@ -20,8 +20,9 @@ import guest  # noqa: E402
 import snapshots  # noqa: E402
 
 NAME = "qemu-ds-perf" if guest.INSTALLED else "perf.py"
-READERS = ("annotate", "evlist", "report", "script")  # and "mem" and "c2c" with these words
-LOADS = ("c2c", "mem")  # only a modelled memory system has latencies
+READERS = ("annotate", "evlist", "report", "script")
+LOADS = ("c2c", "mem")  # only a modelled memory system has latencies; both have "record" and "report" behind options
+OWN = ("dev", "proc", "sys")  # folders that the guest has itself
 # The size of the environment moves the stack, and with it some counts: it is the same for everybody.
 ENVIRONMENT = {"HOME": "/root", "LC_ALL": "C", "PATH": "/usr/bin:/usr/sbin", "PERF_PAGER": "cat", "TERM": "dumb"}
 COUNT = re.compile(r"^ +([\d,]+) +(\S+)", re.M)
@@ -66,7 +67,7 @@ def named_in(data):
     """The files that perf's file names, for their symbols. The system's are the guest's own."""
     for name in sorted(set(re.findall(rb"/[ -~]+(?=\0)", data.read_bytes()))):
         path = Path(name.decode())
-        if path.is_file() and path.parts[1] not in ("bin", "dev", "lib", "lib64", "proc", "sbin", "sys", "usr"):
+        if os.path.isfile(path) and path.parts[1] not in (*OWN, "bin", "lib", "lib64", "sbin", "usr"):
             yield path
 
 
@@ -81,9 +82,10 @@ def split(words):
 def data_of(words):
     """(perf's file, whether it writes it): a file that is there already is not overwritten before the end. (None,
     False) where there is none."""
-    if "record" in words[:2]:
+    verbs = words if words[0] in LOADS else words[:2]
+    if "record" in verbs:
         return absolute(value_of(words, "-o", "--output") or "perf.data"), True
-    if set(words[:2]) & set(READERS):
+    if set(verbs) & set(READERS):
         return absolute(value_of(words, "-i", "--input") or "perf.data"), False
     return None, False
 
@@ -92,7 +94,8 @@ def brought(words, program, data, others):
     """The files that come along, each with its path here: the program, files that the words name, what perf's file
     names where it is read, and `others`."""
     files = [path for other in others for path in below(absolute(other))]
-    files += [path for path in map(absolute, [*words, *program[1:]]) if path.is_file()]
+    files += [path for path in map(absolute, [*words, *program[1:]])
+              if os.path.isfile(path) and path.parts[1] not in OWN]
     if program:
         files.append(found(program[0]))
     if data:
@@ -105,7 +108,8 @@ def brought(words, program, data, others):
 def script(words, program, output):
     """For the guest's shell. Both streams and perf's file go where the guest's answer is made of."""
     command = ["perf", *words, *(["--", str(found(program[0])), *program[1:]] if program else [])]
-    lines = [f"mkdir -p /out/files {shlex.quote(os.getcwd())}", f"cd {shlex.quote(os.getcwd())}",
+    folders = ["/out/files", os.getcwd(), *([str(output.parent)] if output else [])]
+    lines = [f"mkdir -p {shlex.join(folders)}", f"cd {shlex.quote(os.getcwd())}",
              "env -i " + " ".join(f"{name}={shlex.quote(value)}" for name, value in ENVIRONMENT.items()) + " " +
              shlex.join(command) + " >/out/files/stdout 2>/out/files/stderr </root/stdin", "status=$?"]
     if output:
@@ -139,7 +143,10 @@ def judge(a, name, text):
     if not counted:
         raise Wrong("'perf stat' printed no count: give it no -x, -j or -o")
     path = a.check or a.save
-    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except ValueError as error:
+        raise Wrong(f"{path}: is no JSON: {error}") from None
     if a.save:
         path.write_text(json.dumps(kept | {name: counted}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         return 0
@@ -160,9 +167,10 @@ def parser():
                    help="more options of the plugin; 'mem' and 'c2c' have memory=model without it")
     p.add_argument("--with", metavar="PATH", action="append", default=[], dest="others",
                    help="bring a file or a folder, too; may be given again")
-    p.add_argument("--save", metavar="FILE", type=Path, help="'stat': keep the counts in this JSON file")
-    p.add_argument("--check", metavar="FILE", type=Path,
-                   help="'stat': end with 1 where a count is higher than the one that --save kept")
+    either = p.add_mutually_exclusive_group()
+    either.add_argument("--save", metavar="FILE", type=Path, help="'stat': keep the counts in this JSON file")
+    either.add_argument("--check", metavar="FILE", type=Path,
+                        help="'stat': end with 1 where a count is higher than the one that --save kept")
     p.add_argument("--by", metavar="PERCENT", type=float, default=0,
                    help="with --check: so much higher is allowed (%(default)s)")
     guest.add_snapshot_options(p)

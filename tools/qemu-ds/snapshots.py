@@ -138,7 +138,8 @@ class Snapshots:
                              "seen": {name: seen(new / name) for name in FILES}})
             shutil.rmtree(folder, ignore_errors=True)
             new.rename(folder)
-        self.trim(folder)
+        with contextlib.suppress(FileNotFoundError):  # another call removes or makes one just now: the next trims
+            self.trim(folder)
 
     def discard(self, folder):
         """It is of no use, whatever it seems to be."""
