@@ -100,7 +100,7 @@ find_plugin() {
     local value=''
     has_word ds || [ -z "$efi$stick" ] || value=hw
     [ "$qemu_ds" != off ] || return 0
-    case $accel,$qemu_ds,$value in
+    case $accel,${qemu_ds:+asked},$value in
     tcg,,hw) ;;
     *,,*) return 0 ;;
     *,soft | *,off) die $USAGE "--qemu-ds: ds=$value does not look for the Debug Store that the plugin gives QEMU" ;;
