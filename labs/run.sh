@@ -76,8 +76,9 @@ say_reset() {
 }
 
 boot() { # log, processor, options
-    local log=$1 machine=(ds=soft "ds.preset=${2%%,*}") status
-    [ "$ds" = soft ] || machine=(--qemu-ds "preset=$2${kernel:+,truth=${log%.log}.truth,instructions=off}" ds=hw)
+    local log=$1 truth=${1%.log}.truth machine=(ds=soft "ds.preset=${2%%,*}") status
+    [ "$ds" = soft ] || # in QEMU's options a comma is written twice
+        machine=(--qemu-ds "preset=$2${kernel:+,truth=${truth//,/,,},instructions=off}" ds=hw)
     shift 2
     rm -f "$log"
     [ ! -t 1 ] || printf 'booting, at most %s s ...\r' "$LIMIT"

@@ -5,5 +5,5 @@ $(OUT)/on-log: $(B)/host/labs/11-which-line/on_log.o $(OUT)/kernel/code.o $(B)/h
 	$(Q)$(CC) -no-pie -o $@ $^
 lab-log: $(OUT)/on-log
 	$(if $(and $(LOG),$(PROGRAM)),,$(error make lab-log: which log, of which program? LOG=my.log PROGRAM=prog))
-	@nm -S $(PROGRAM) >$(OUT)/variables && $(OUT)/on-log $(LOG) <$(OUT)/variables
+	@nm -S "$(PROGRAM)" >$(OUT)/variables && $(OUT)/on-log "$(LOG)" <$(OUT)/variables
 .PHONY: lab-log

@@ -66,6 +66,20 @@ def test_numbers_of_another_seed(boot):
     assert judged(boot, 2)[0] == 4
 
 
+def test_a_symbol_of_the_students_file(boot):
+    """The same name, which is not global there."""
+    subprocess.run(["gcc", "-c", "-x", "assembler", "-o", boot / "students", "-"], text=True, check=True,
+                   input=".data\nlab_first_call: .quad 0\n.globl lab_start\nlab_start: .quad lab_first_call\n")
+    subprocess.run(["ld", "-r", "-o", boot / "both", boot / "kernel", boot / "students"], check=True)
+    (boot / "both").replace(boot / "kernel")
+    assert judged(boot) == (0, "")
+
+
+def test_no_kernel(boot):
+    (boot / "kernel").unlink()
+    assert judged(boot) == (3, f"judge.py: nm: '{boot}/kernel': No such file\n")
+
+
 def test_no_truth(boot):
     (boot / "truth").unlink()
     assert judged(boot) == (3, f"judge.py: {boot}/truth: No such file or directory\n")

@@ -48,6 +48,7 @@ def test_what_is_in_it(command, tmp_path):
 
 @pytest.mark.parametrize("arguments, status, said", [
     ((), 2, "usage: cairn-labs FOLDER"), (("a", "b"), 2, "usage: cairn-labs FOLDER"),
+    (("--version",), 2, "usage: cairn-labs FOLDER"), (("",), 2, "usage: cairn-labs FOLDER"),
     ((".",), 2, "cairn-labs: . exists: give a folder that does not"),
     (("my course",), 2, "cairn-labs: my course: make takes no folder with a blank")])
 def test_refusals(command, arguments, status, said):
