@@ -69,6 +69,12 @@ static void judge(unsigned format, const struct content *c, bool load, bool stor
     if (load && a->latency != c->latency)
         lab_fail("latency", "The latency is a number of cycles, in a word of its own.", LAYOUT,
                  "format %u: %u cycles; expected %lu", format, a->latency, (unsigned long)c->latency);
+    if (load && a->source != source && source == LAB_UNKNOWN)
+        lab_fail("unknown",
+                 "Another processor may use the codes that the README's table does not have for something else. Do not "
+                 "guess: task.h says what they are.",
+                 "the lab's README.md and task.h", "format %u, data source 0x%lx: LAB_%s; expected LAB_UNKNOWN", format,
+                 (unsigned long)c->source, (unsigned)a->source < 7 ? words[a->source] : "(no such value)");
     if (a->source != source)
         lab_fail("source",
                  "Bits 3:0 of the data source say where the data was. Bits 4 and 5 say something else: the STLB did "

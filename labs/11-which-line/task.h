@@ -27,7 +27,7 @@ int lab_sample(const struct lab_sampling *s);
 /* ---- 2: one record */
 
 enum lab_source {
-    LAB_UNKNOWN,
+    LAB_UNKNOWN, /* all codes that the README's table does not have: other processors may use them otherwise */
     LAB_L1,
     LAB_FILL_BUFFER, /* it was on its way to the L1 */
     LAB_L2,
