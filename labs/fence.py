@@ -30,6 +30,15 @@ SANITIZED = {".init_array.00099", ".fini_array.00099"}  # AddressSanitizer's own
 MACHINE = re.compile(r"(in|out|ins|outs)[bwl]?|hlt|cli|sti|(rd|wr)msr\w*|rdpmc|l[gil]dt|ltr|lmsw|clts|invlpg|invpcid|"
                      r"w?b?n?o?invd|swapgs|iret[qwl]?|int[13o]?|sys(call|enter|ret|exit)[ql]?|vm(m?call|run|launch)|"
                      r"xsetbv|l(jmp|call|ret)[qlw]?|popf[qlw]?|\(?bad\)?")
+# What gcc makes of C in an assembler's file. Others read files, or hide what is there.
+DIRECTIVES = {*("2byte 4byte 8byte align ascii base64 bss byte cfi_adjust_cfa_offset cfi_def_cfa cfi_def_cfa_offset "
+                "cfi_def_cfa_register cfi_endproc cfi_escape cfi_offset cfi_remember_state cfi_restore "
+                "cfi_restore_state cfi_sections cfi_startproc cfi_undefined comm data file globl hidden ident internal "
+                "loc local long octa p2align protected quad section set size sleb128 string text type uleb128 value "
+                "weak zero").split()}
+# Ways to touch memory, or to define a function, that AddressSanitizer does not see.
+UNSEEN = re.compile(r"\w*no_(sanitize|address_safety)\w*|__seg_[fg]s")
+RAW = ("R", "LR", "uR", "UR", "u8R")  # quotation marks in such a text would hide what follows
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\S', re.S)
 
 
@@ -45,10 +54,10 @@ def binutil(name, *arguments):
     return output(BINUTILS + name, *arguments).splitlines()
 
 
-def check_files(depends, lab, code):
-    """What gcc has read (-MD): the file, and headers beside it, of Cairn and of the system. The course's own wrong/ and
-    right/ are made of the solution."""
-    for name in re.split(r"(?<!\\)\s+", depends.replace("\\\n", " ").splitlines()[0].split(": ", 1)[1].strip()):
+def check_files(names, lab, code):
+    """What gcc has read, or shows lines of: the file, and headers beside it, of Cairn and of the system. The course's
+    own wrong/ and right/ are made of the solution."""
+    for name in names:
         path = Path(name.replace("\\ ", " ")).resolve()
         known = (path.suffix == ".h" and (path.parent == code.parent or path.is_relative_to(TOP)) or
                  path.is_relative_to("/usr/include") or path.is_relative_to("/usr/lib"))
@@ -59,22 +68,42 @@ def check_files(depends, lab, code):
 
 def check_source(kind, text):
     """After the preprocessor. Headers of the C library have `asm("name")` in declarations, and no more."""
+    hidden = re.search(r"__(asan|ubsan|sanitizer)_\w*|pch_preprocess", text)
+    if hidden:
+        raise Refused(f"source: it has {hidden[0]}; leave it out: nothing may hide from the check")
     text = re.sub(r"^#.*", "", text, flags=re.M)
     words = [word.strip("_") if "asm" in word else word for word in TOKEN.findall(text)]
     for i, word in enumerate(words):
         if word == "asm" and not (kind == "host" and re.match(r'asm \( (""  ?)?"\w+" \)', " ".join(words[i:i + 5]))):
             raise Refused("asm: it has assembler; use the functions of labs/lab.h instead")
+        if word in RAW and words[i + 1:i + 2] and words[i + 1].startswith('"'):
+            raise Refused("source: it has a text R\"...\"; write it as a plain one: nothing may hide from the check")
         # gcc hands these names to the assembler as they are: a name can have lines of assembler in it.
         if word.strip("_") in ("section", "alias", "ifunc", "weakref", "symver") and words[i + 1:i + 2] == ["("]:
             name = next((other for other in words[i + 1:] if other != "("), "")
             if name.startswith('"'):
                 raise Refused(f"attribute: it has {word.strip('_')}({name!a:.40}); leave that attribute out")
-        if re.search(r"^\w*no_(sanitize|address_safety)", word):
+        if UNSEEN.fullmatch(word) or kind == "host" and word.startswith("__builtin_ia32_"):
             raise Refused(f"attribute: it has {word}; leave it out: the check watches each access to memory")
+
+
+def check_assembler(text):
+    """What gcc hands to the assembler. Names in C can have lines of assembler in them; asm(), #ident lead to #APP."""
+    for line in text.split("\n"):
+        line = re.sub(r'"(?:[^"\\]|\\.)*"', "", line)
+        if line.startswith("#APP"):
+            raise Refused("asm: it has assembler; use the functions of labs/lab.h instead")
+        for statement in re.split("[;:]", line):
+            found = re.match(r"\s*\.(?!L)(\w+)", statement)  # .L1 is a label
+            if found and found[1].lower() not in DIRECTIVES or re.search(r"[\"']|/\*", statement):
+                raise Refused(f"asm: a name in it leads to the assembler's {statement.strip()!a:.40}; use plain names")
 
 
 def check_sections(kind, file):
     for line in binutil("readelf", "-SW", file):
+        if re.search(r"\.note\.GNU-stack .* X ", line):
+            raise Refused("section: its stack could be executed, as a function inside of a function has its address "
+                          "taken; put that function outside")
         found = re.match(r"\s*\[\s*[1-9]\d*\]\s+(\S+)\s+(\w+)\s+\w+\s+\w+\s+(\w+)", line)
         if not found or found[2] == "RELA" or SECTIONS.fullmatch(found[1]):
             continue
@@ -105,16 +134,32 @@ def check_code(file):
             raise Refused(f"instruction: it has the instruction {found[1]}; use the functions of labs/lab.h instead")
 
 
+def preprocess(lab, code, source, depends, file, compiler):
+    """False: it does not compile. An error may show a line of a file only if check_files knows that file."""
+    done = subprocess.run([*compiler, "-E", "-H", "-fno-diagnostics-show-caret", "-MD", "-MP", "-MF", depends, "-MT",
+                           file, code, "-o", source], check=False, capture_output=True, text=True, errors="replace")
+    said = done.stderr.split("Multiple include guards")[0]
+    check_files(re.findall(r"^\.+ (.*)", said, re.M), lab, code)
+    print(re.sub(r"^\.+ .*\n", "", said, flags=re.M), end="", file=sys.stderr, flush=True)
+    if done.returncode != 0:
+        return False
+    rule = Path(depends).read_text(encoding="utf-8").replace("\\\n", " ").splitlines()[0].split(": ", 1)[1]
+    check_files(re.split(r"(?<!\\)\s+", rule.strip()), lab, code)
+    return True
+
+
 def compile_student(kind, lab, code, file, compiler):
     made, source, depends = f"{file}.new", f"{file}.i", str(Path(file).with_suffix(".d"))
-    if subprocess.run([*compiler, "-E", "-MD", "-MP", "-MF", depends, "-MT", file, code, "-o", source],
-                      check=False).returncode != 0:
+    if not preprocess(lab, code, source, depends, file, compiler):
         return 1
-    # Before an error shows a line of another file, or the assembler gets one. What is compiled is what has been read.
-    check_files(Path(depends).read_text(encoding="utf-8"), lab, code)
-    check_source(kind, Path(source).read_text(encoding="utf-8", errors="replace"))
-    if subprocess.run([*compiler, "-fpreprocessed", "-c", source, "-o", made], check=False).returncode != 0:
+    # What is compiled, and then assembled, is what has been read.
+    text = Path(source).read_text(encoding="utf-8", errors="replace")
+    check_files(re.findall(r'^# *(?:line *)?\d+ +"((?!<|[^"]*//")(?:[^"\\]|\\.)*)"', text, re.M), lab, code)
+    check_source(kind, text)
+    if subprocess.run([*compiler, "-fpreprocessed", "-S", source, "-o", f"{file}.s"], check=False).returncode != 0:
         return 1
+    check_assembler(Path(f"{file}.s").read_text(encoding="utf-8", errors="replace"))
+    output(compiler[0], "-c", f"{file}.s", "-o", made)
     headers = [lab / "task.h"] + ([TOP / "labs" / "lab.h"] if kind == "kernel" else [])
     text = "".join(output(compiler[0], "-fpreprocessed", "-dD", "-E", "-P", "-x", "c", header) for header in headers)
     check_sections(kind, made)

@@ -14,6 +14,9 @@ FLAGS = {"kernel": "-O2 -ffreestanding -mgeneral-regs-only -fno-pie -mcmodel=ker
                    "-fstack-protector-strong -mstack-protector-guard=global",
          "host": "-O1 -fsanitize=address,undefined"}
 OUTL = '__asm__ volatile("outl %0, %w1" : : "a"(0x10), "Nd"(0xF4));'
+LEAK = r'.section .rodata\nleak: .incbin \"/etc/passwd\"\n'
+SHOW = "extern const char leak[];\nconst char *lab_stop(void) { return leak; }\n"
+OVER = "volatile uint8_t x = b[l]; return x;"
 FREE = 'uint32_t parse(unsigned f, const uint8_t *b, uint32_t l, struct record *r) { (void)b, (void)l, (void)r; %s }'
 
 
@@ -57,17 +60,58 @@ def fence(kind, lab, code, file):
      ".init_array.00099"),
     ("host", '#include "task.h"\n#include <stdlib.h>\n' + FREE % "exit(0);", "symbol", "exit"),
     ("host", '#include "task.h"\nint stop(int) __asm__("_exit");\n' + FREE % "return stop(0);", "symbol", "_exit"),
-    ("host", '#include "task.h"\n' + FREE % '__asm__("" "syscall"); return 0;', "instruction", "syscall"),
+    ("host", '#include "task.h"\n' + FREE % '__asm__("" "syscall"); return 0;', "asm", "assembler"),
     ("host", '#include "task.h"\n__attribute__((no_sanitize("address"))) ' + FREE % "return b[-1];", "attribute",
      "no_sanitize"),
     ("host", '#include "task.h"\n#include <stdio.h>\n' +
              FREE % 'FILE *out = fopen("grades.csv", "a"); return fclose(out);', "symbol", "fclose"),
+    # An error would show the line of that file.
+    ("kernel", '#line 1 "/etc/passwd"\nint x = ;', "include", "/etc/passwd"),
+    # Each of these brings a file of the teacher's into the program, which can print it.
+    ("kernel", rf'#ident "\"\n{LEAK}.ident \""' + f"\n{SHOW}", "asm", "assembler"),
+    ("kernel", f'int x;\r#ident "\\"\\n{LEAK}.ident \\""\n{SHOW}', "asm", "assembler"),
+    ("kernel", f"const char *a = R\"x(\")x\"; __asm__(\"{LEAK}\"); const char *b = \"\";\n{SHOW}", "source", 'R"'),
+    ("kernel", rf'__attribute__((section(u8".data\n{LEAK}#"))) int x = 1;' + f"\n{SHOW}", "asm", ".incbin"),
+    ("kernel", rf'__attribute__((section(_Generic(0, int: ".data\n{LEAK}#")))) int x = 1;' + f"\n{SHOW}", "asm",
+     ".incbin"),
+    ("kernel", '#pragma GCC pch_preprocess "labs/mine.gch"\nint x;', "source", "pch_preprocess"),
+    # Each of these hides a wrong access to memory.
+    ("host", '#include "task.h"\nvoid __asan_report_load1(unsigned long a) { (void)a; }\n' + FREE % OVER, "source",
+     "__asan_report_load1"),
+    ("host", '#include "task.h"\n#pragma redefine_extname quiet __asan_report_load1\n'
+             "void quiet(unsigned long a) { (void)a; }\n" + FREE % OVER, "source", "__asan_report_load1"),
+    ("host", '#include "task.h"\nvoid __asan_unpoison_stack_memory(const void *, unsigned long);\n' +
+             FREE % f"__asan_unpoison_stack_memory(b, l + 8); {OVER}", "source", "__asan_unpoison_stack_memory"),
+    ("host", '#include "task.h"\n' +
+             FREE % "return ((uint8_t __seg_fs *)(b - *(unsigned long __seg_fs *)0))[l];", "attribute", "__seg_fs"),
+    ("host", '#include "task.h"\n__attribute__((target("sse3"))) ' +
+             FREE % "typedef char v __attribute__((vector_size(16))); "
+                    "return ((v)__builtin_ia32_lddqu((char *)b + l))[0];", "attribute", "__builtin_ia32_lddqu"),
+    # A stack that can be executed: machine code as numbers.
+    ("host", '#include "task.h"\n#include <stdlib.h>\n' +
+             FREE % "int by(const void *x, const void *y) { return x < y ? (int)f : 0; } qsort(r, 2, 8, by); return 0;",
+     "section", "stack"),
 ])
 def test_refused(kind, code, rule, seen, tmp_path):
     status, output, made = fence(kind, LABS[kind], code, tmp_path / "lab.c")
     assert status == 1 and not made.exists()
     found = re.fullmatch(rf"refused: {tmp_path}/lab\.c: {rule}: (.+); (.+)\n", output)
     assert found and seen in found[1] and len(found[2]) > 10, output
+
+
+def test_error_of_another_file(tmp_path):
+    """The preprocessor's error would show a word of it."""
+    (tmp_path / "diary").write_text("#secret\n", encoding="utf-8")
+    status, output, _ = fence("kernel", "01-first-record", f'#include "{tmp_path}/diary"', tmp_path / "lab.c")
+    assert status == 1 and "refused" in output and "secret" not in output
+
+
+def test_letters_in_a_text(tmp_path):
+    """What is hidden in code is none in a text."""
+    code = '#include "task.h"\n#include <stdio.h>\n'
+    code += FREE % 'return puts("; .incbin: \'press R"), puts("/* #APP \\n");'
+    status, output, made = fence("host", "04-records", code, tmp_path / "lab.c")
+    assert status == 0 and output == "" and made.exists()
 
 
 @pytest.mark.parametrize("kind, lab", [("kernel", "01-first-record"), ("host", "04-records")])
