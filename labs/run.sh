@@ -5,11 +5,11 @@
 # boot: the processor to be (option ds.preset, or the plugin's preset; after a comma, more options of the plugin), then
 # options of run-qemu.sh and of the kernel. OUT/kernel.elf is the kernel, and OUT keeps the logs. If it is not there,
 # BUILD's own kernel boots, and OUT/check, a program, judges the logs; they stay in BUILD/lab/LAB/boots, and serve again
-# until the kernel or the boot changes. What a lab prints between `== file NAME` and `== end` goes to OUT/NAME instead
-# of the terminal. With LAB_SANDBOX=1 the programs on the host run in labs/sandbox.sh. The check draws its numbers from
-# LAB_SEED (1): the kernel of boot n gets seed=LAB_SEED+n-1. With hw, labs/judge.py compares the verdicts with what the
-# plugin has seen. Exit status: 0 passed, 1 not passed, 3 the machine did not start, or nothing can be judged, 4 the
-# verdicts are false.
+# until the kernel or the boot changes. What a lab prints between `== file NAME.svg` and `== end` goes to that file in
+# OUT instead of the terminal. With LAB_SANDBOX=1 the programs on the host run in labs/sandbox.sh. The check draws its
+# numbers from LAB_SEED (1): the kernel of boot n gets seed=LAB_SEED+n-1. With hw, labs/judge.py compares the verdicts
+# with what the plugin has seen. Exit status: 0 passed, 1 not passed, 3 the machine did not start, or nothing can be
+# judged, 4 the verdicts are false.
 set -u
 
 lab=$1 out=$2 build=$3 ds=$4
@@ -29,10 +29,11 @@ show() { # hints are long lines; each piece of what the student's code prints ha
            sub(/ *$/, ""); print }'
 }
 
-# Pictures of the lab: from its output into files of OUT. A name has no folder.
+# Pictures of the lab: from its output into files of OUT. A name has no folder, and is none of what OUT keeps besides,
+# as the truth: code in ring 0 can print these lines.
 keep_files() {
     awk -v out="$out" '
-        /^== file [A-Za-z0-9.-]+$/ { file = out "/" $3; printf "" >file; print "picture: " file; next }
+        /^== file [A-Za-z0-9-]+\.svg$/ { file = out "/" $3; printf "" >file; print "picture: " file; next }
         /^== end$/ && file { close(file); file = ""; next }
         file { print >file; next }
         { print }'
