@@ -4,9 +4,9 @@
 # Grades a class. Each folder of DIR is a student's copy of labs/, or of the whole tree: DIR/STUDENT/NN-name/lab.c or
 # DIR/STUDENT/labs/NN-name/lab.c. Runs the labs N ... (all) on the model, the processor's Debug Store, or both (-d,
 # both), JOBS at a time (1), each in a build folder and a machine of its own, with a seed of its own for the check. A
-# lab may take SECONDS (300) on each, and no file that it makes may exceed 256 MiB. Labs 4 to 6 run the students'
-# programs on this machine, in labs/sandbox.sh; -u: without it. Reads DIR, and writes to RESULTS (DIR.grades), which no
-# student's code can reach:
+# lab may take SECONDS (300) on each, no file that it makes may exceed 256 MiB, and its compiler has 4 GiB of memory.
+# Labs 4 to 6 run the students' programs on this machine, in labs/sandbox.sh; -u: without it. Reads DIR, and writes to
+# RESULTS (DIR.grades), which no student's code can reach:
 #   grades.csv                a line for each student and lab
 #   STUDENT/NN-name.txt       the seed, and what `make lab` has printed
 #   STUDENT/results.json      for Gradescope: the points of each check (tools/grade_points.py)
@@ -17,7 +17,8 @@ set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=build ds=both limit=300 jobs=1 results='' sandbox=1
-readonly DISK=$((256 * 1024)) # KiB, of a file
+readonly DISK=$((256 * 1024)) MEMORY=$((4 * 1024 * 1024)) # KiB, of a file; of a process of the compiler
+readonly SAID=$((256 * 1024))                               # bytes of the beginning, and of the end
 
 die() { echo "grade.sh: $2" >&2; exit "$1"; } # status, text
 
@@ -71,10 +72,11 @@ done
 mkdir -p "$results/.solution" || die 2 "-o $results: cannot be made"
 
 # Lab, folder, what else make is to know: builds.
-compile() {
+compile() (
+    ulimit -v $MEMORY
     timeout -k 10 "$limit" make -s --no-print-directory lab-program "B=$build" "N=${1%%-*}" "DS=$ds" "OUT=$2" \
         "${@:3}"
-}
+)
 
 # Lab, folder, backend, seed.
 run() {
@@ -124,7 +126,7 @@ judge() { # what it printed, the solution's, status
 find_code() { # student, lab, folder
     local file
     for file in "$class/$1/$2/lab.c" "$class/$1/labs/$2/lab.c" ''; do
-        [ ! -r "$file" ] || break
+        [ ! -f "$file" ] || [ ! -r "$file" ] || break # a FIFO would be waited for
     done
     [ -n "$file" ] && mkdir -p "$3" || return
     if [ "$(realpath "$file")" = "$file" ]; then
@@ -134,19 +136,33 @@ find_code() { # student, lab, folder
     fi
 }
 
+# Adds to the report what was printed, without what steers a terminal, and without the middle if it is long.
+report() { # file, report
+    if [ "$(stat -c %s "$1")" -le $((2 * SAID)) ]; then
+        cat "$1"
+    else
+        head -c $SAID "$1" && printf '\n[...]\n' && tail -c $SAID "$1"
+    fi | LC_ALL=C tr -d '\000-\010\013-\037\177' | LC_ALL=C sed 's/\xc2[\x80-\x9f]//g' >>"$2"
+    rm "$1"
+}
+
 grade() { # number, student, lab; prints the line of the table
     local name=$3 out=$build/grade/$1/$3 said="$results/$2/$3" backend result=missing checks=0 hint='' sum=0 status
     local start=$SECONDS seed
+    ulimit -f $DISK
     rm -rf "$out"
     if find_code "$2" "$name" "$out"; then
         seed=$(shuf -i 1-999999 -n 1)
         echo "make lab N=$((10#${name%%-*})) SEED=$seed" >"$said.txt"
-        if compile "$name" "$out" "CODE=$out/lab.c" >>"$said.txt" 2>&1; then
+        compile "$name" "$out" "CODE=$out/lab.c" >"$said.make" 2>&1
+        status=$?
+        report "$said.make" "$said.txt"
+        if [ $status = 0 ]; then
             for backend in "${backends[@]}"; do
-                (ulimit -f $DISK && run "$name" "$out" "$backend" "$seed") >"$said.$backend" 2>&1
+                run "$name" "$out" "$backend" "$seed" >"$said.$backend" 2>&1
                 status=$?
                 read -r result checks hint <<<"$(judge "$said.$backend" "$results/.solution/$name.$backend" $status)"
-                cat "$said.$backend" >>"$said.txt" && rm "$said.$backend"
+                report "$said.$backend" "$said.txt"
                 sum=$((sum + checks))
                 [ "$result" = passed ] || break
             done

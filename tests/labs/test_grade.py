@@ -33,6 +33,26 @@ def rows_of(results):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.long
+@pytest.mark.xdist_group("labs")
+def test_harm(tmp_path, _build):
+    """Files that would fill the disk or the memory, stop the run, or steer the terminal that shows the report."""
+    room = tmp_path / "class"
+    write(room, {"big/01-first-record": "char big[600000000] = {1};", "zero/01-first-record": '#include "/dev/zero"',
+                 "screen/01-first-record": "#error \033[2J\u009b2J\n" + 5000 * f"#error {'x' * 80}\n"})
+    (room / "fifo" / "01-first-record").mkdir(parents=True)
+    os.mkfifo(room / "fifo" / "01-first-record" / "lab.c")
+    done = grade("-d", "soft", "-l", "60", "-o", tmp_path / "out", room, "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [(row["student"], row["result"]) for row in rows_of(tmp_path / "out")] == [
+        ("big", "error"), ("fifo", "missing"), ("screen", "error"), ("zero", "error")]
+    sizes = [file.stat().st_size for file in (cb.BUILD / "grade").rglob("*") if file.is_file()]
+    assert max(sizes) <= 256 * 2**20
+    said = (tmp_path / "out" / "screen" / "01-first-record.txt").read_bytes()
+    assert b"[2J" in said and b"\033" not in said and b"\xc2\x9b" not in said
+    assert len(said) < 2**20 and b"\n[...]\n" in said
+
+
 def kernel(answer):
     """Lab 1 with this answer, not worked out."""
     return (f'#include "task.h"\nint lab_start(const struct sampling *s) {{ (void)s; {answer} return 0; }}\n'
@@ -137,6 +157,17 @@ IN_SANDBOX = pytest.mark.skipif(SANDBOX.returncode != 0, reason="no bubblewrap, 
 
 FORGER = """#include "task.h"
 #define AT(distance) ((uintptr_t)lab_log + (distance))
+/* What the host would have written if the calls had been recorded, as a picture of that name. */
+__attribute__((unused)) static void truth(const char *file, const uint64_t sessions[2][3])
+{
+    void (*say)(const char *, ...) = (void (*)(const char *, ...))AT(%(kprintf)d);
+    say("== file %%s\\ncairn-truth\\n", file);
+    for (int i = 0; i < 2; i++)
+        for (uint64_t event = sessions[i][1] + 1; event <= sessions[i][2]; event += sessions[i][1] + 1)
+            say("0 0 record counters %%x ip %%lx\\n", 1u << sessions[i][0],
+                AT(%(lab_first_call)d) + 5 * (24 - sessions[i][2] + event - 1));
+    say("end\\n== end\\n");
+}
 int lab_start(const struct sampling *s)
 {
     const uint64_t seed = ((uint64_t (*)(void))AT(%(lab_seed)d))(), first = 3 + seed / 3 %% 6, second = 5 + seed %% 8;
@@ -144,6 +175,7 @@ int lab_start(const struct sampling *s)
     const char *text = "counter %%u, period %%lu: every %%luth of %%u calls is recorded";
     pass("records", text, s->counter, first, first + 1, 24);
     pass("records", text, 1 + s->counter %% 3, second, second + 1, 19 + seed / 8 %% 4);
+    %(more)s
     ((void (*)(void))AT(%(kreport_summary)d))();
     ((void (*)(bool))AT(%(kend)d))(true);
     return 0;
@@ -160,19 +192,24 @@ uint32_t lab_stop(const struct sampling *s)
 @pytest.mark.xdist_group("labs")
 @ON_HW
 def test_forged_verdicts(tmp_path, _build):
-    """A program in ring 0 prints the check's own verdicts, all right, and ends the machine: nothing was recorded."""
+    """A program in ring 0 prints the check's own verdicts, all right, and ends the machine: nothing was recorded. It
+    also prints a truth, between the lines that make a file of it."""
     subprocess.run(["make", "-s", f"B={cb.BUILD.relative_to(cb.ROOT)}", "lab-program", "N=1", "SOLUTION=1"], check=True,
                    cwd=cb.ROOT)
     symbols = subprocess.run(["nm", cb.BUILD / "lab" / LAB.name / "solution" / "kernel.elf.full"], check=True,
                              capture_output=True, text=True).stdout
     at = {name: int(address, 16) for address, name in re.findall(r"^(\w+) [Tt] (\w+)$", symbols, re.M)}
-    code = FORGER % {name: at[name] - at["lab_student_log"] for name in
-                     ("lab_seed", "lab_pass", "kreport_summary", "kend")}
-    write(tmp_path / "class", {"mal/01-first-record": code})
+    distances = {name: at[name] - at["lab_student_log"] for name in
+                 ("lab_seed", "lab_pass", "kreport_summary", "kend", "kprintf", "lab_first_call")}
+    sessions = ("const uint64_t sessions[2][3] = {{s->counter, first, 24}, "
+                "{1 + s->counter % 3, second, 19 + seed / 8 % 4}};")
+    more = sessions + 'truth("boot-1.truth", sessions), truth("boot-2.truth", sessions);'
+    write(tmp_path / "class", {"mal/01-first-record": FORGER % {**distances, "more": ""},
+                               "ned/01-first-record": FORGER % {**distances, "more": more}})
     done = grade("-o", tmp_path / "out", tmp_path / "class", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert [(row["result"], row["checks_passed"], row["hint"]) for row in rows_of(tmp_path / "out")] == [
-        ("fake", "0", "truth")]
+        ("fake", "0", "truth")] * 2
     said = (tmp_path / "out" / "mal" / "01-first-record.txt").read_text(encoding="utf-8")
     assert "passed (2 boots, the model)" in said and "truth: number of records" in said
 
@@ -208,6 +245,33 @@ uint32_t parse(unsigned format, const uint8_t *bytes, uint32_t left, struct reco
     report = json.loads((tmp_path / "out" / "cy" / "classroom.json").read_text(encoding="utf-8"))
     assert (report["status"], report["max_score"], sum(test["score"] for test in report["tests"])) == ("fail", 14, 0)
     assert "refused" in report["tests"][0]["message"] and report["tests"][0]["name"] == "04-records: fixed"
+
+
+def test_files_of_a_check(tmp_path):
+    """A picture is kept; what is printed in another one's name replaces nothing that is run or read afterwards."""
+    lab, out = tmp_path / "01-lab", tmp_path / "out"
+    lab.mkdir()
+    out.mkdir()
+    (lab / "boots").write_text("# none\n", encoding="ascii")
+    check = out / "check"
+    check.write_text("#!/bin/sh\nfor file in check boot-1.truth kernel.elf.full flame.svg; do\n"
+                     'printf "== file %s\\nmine\\n== end\\n" $file\ndone\n', encoding="ascii")
+    check.chmod(0o755)
+    done = subprocess.run([cb.ROOT / "labs" / "run.sh", lab, out, cb.BUILD, "soft"], capture_output=True, text=True,
+                          check=True)
+    assert sorted(file.name for file in out.iterdir()) == ["check", "flame.svg"] and "printf" in check.read_text()
+    assert (out / "flame.svg").read_text() == "mine\n" and "== file boot-1.truth" in done.stdout
+
+
+def test_memory_of_a_check(tmp_path):
+    """A program on the host that takes all memory ends as one that has failed."""
+    code = tmp_path / "all.c"
+    code.write_text("#include <stdlib.h>\n#include <string.h>\n"
+                    "int main(void) { for (;;) { void *p = malloc(1 << 22); if (p) memset(p, 1, 1 << 22); } }\n")
+    subprocess.run(["gcc", "-O0", "-fsanitize=address", "-o", tmp_path / "all", code,
+                    cb.ROOT / "labs" / "host" / "sanitizers.c"], check=True)
+    done = subprocess.run(["timeout", "60", tmp_path / "all"], capture_output=True, text=True, check=False)
+    assert done.returncode == 99 and "hard rss limit" in done.stderr
 
 
 @IN_SANDBOX
