@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PMC, SELECT, FIXED_CONTROL, GLOBAL_CONTROL, LOAD_LATENCY = 0xC1, 0x186, 0x38D, 0x38F, 0x3F6
+PMC, A_PMC, SELECT, FIXED_CONTROL, GLOBAL_CONTROL, LOAD_LATENCY = 0xC1, 0x4C1, 0x186, 0x38D, 0x38F, 0x3F6
 EN, INT, OS, USER = 1 << 22, 1 << 20, 1 << 17, 1 << 16
 FORMAT_4 = ("icelake",)  # of the presets in the labs' boots
 
@@ -44,6 +44,11 @@ class Boot:
 
     def writes(self, msr, cpu=0):
         return [event["value"] for event in self.of("wrmsr") if event["msr"] == msr and event["cpu"] == cpu]
+
+    def starts(self, counter, cpu=0):
+        """The low halves of what the counter was set to, by either name of its register."""
+        return [event["value"] & 0xFFFFFFFF for event in self.of("wrmsr")
+                if event["msr"] in (PMC + counter, A_PMC + counter) and event["cpu"] == cpu]
 
     def symbols(self, *names):
         """Of the check and of the kernel: a student's file may have one of the same name, which is not global."""
@@ -101,9 +106,8 @@ def where_it_points(boot):
     expect_list("interrupts of the second measurement", pmis[places - 2:], pmis[:places - 2])
     expect("number of interrupts", len(pmis), 2 * (places - 2))
     expect("interrupts outside of the program", [address for address in pmis if not 0 <= address < 4096], [])
-    starts = [value & 0xFFFFFFFF for value in boot.writes(PMC + counter)]
     periods = [*range(2, places), 100000, *range(2, places)]
-    expect_in_order(f"start values of counter {counter}", starts, [2**32 - period for period in periods])
+    expect_in_order(f"start values of counter {counter}", boot.starts(counter), [2**32 - period for period in periods])
     if not any(value & (0xFFFF | EN | INT | OS) == (0xC0 | EN | INT | OS) for value in boot.writes(SELECT + counter)):
         raise Contradiction(f"counter {counter} has never counted instructions with INT and OS")
 
@@ -187,7 +191,7 @@ def your_profiler(boot):
     profile = re.search(r"^(\d+) samples of (\d+) instructions, period ([1-9]\d*);", boot.said, re.M)
     if not profile or len(runs[7]) < int(profile[1]) or len(runs[5] + runs[6]) < int(profile[2]):
         raise Contradiction(f"the profile: {len(runs[7])} records of {len(runs[5] + runs[6])} instructions")
-    starts = [2**32 - (value & 0xFFFFFFFF) for value in boot.writes(PMC + 1)]
+    starts = [2**32 - value for value in boot.starts(1)]
     period = int(profile[3])
     expect("events until the first record of each run but the last", starts[:-1],
            [period] * 5 + [1, 2, 1 + boot.seed % period])
@@ -223,7 +227,7 @@ def which_line(boot):
                             [value & (0xFFFF | EN | OS) for value in boot.writes(SELECT + counter, cpu)],
                             [event | EN | OS])
             expect_in_order(f"start values of counter {counter} of vCPU {cpu}",
-                            [value & 0xFFFFFFFF for value in boot.writes(PMC + counter, cpu)], [2**32 - period])
+                            boot.starts(counter, cpu), [2**32 - period])
         expect_in_order(f"thresholds of vCPU {cpu}", boot.writes(LOAD_LATENCY, cpu), [threshold, 30])
         expect(f"vCPU {cpu} has records", any(r["cpu"] == cpu for r in boot.records()), True)
     samples = boot.passed("machine", r"(\d+) samples of two processors")
