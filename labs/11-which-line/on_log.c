@@ -18,7 +18,8 @@
 
 #define SAMPLES 32768u
 #define SYMBOLS 65536u
-#define REPORT  8u /* lines */
+#define REPORT  8u  /* lines */
+#define CPUS    32u /* task.h */
 
 /* ---- what the student's code, and objects of the kernel, may call */
 
@@ -128,10 +129,12 @@ static void read_log(const char *path)
         stop(path, strerror(-e));
     if (cairn_log_read(&log, &input, &choice, refusal) != 0)
         stop(path, *refusal ? refusal : "not a log of cairn grab");
+    if (log.cpus > CPUS)
+        fprintf(stderr, "on-log: %s: the records of CPUs from %u on are left out\n", path, CPUS);
     for (unsigned pass = 0; pass < 2; pass++) { /* the first one counts them */
         every = all / SAMPLES + 1;
         all = count = 0;
-        for (uint32_t cpu = 0; cpu < log.cpus && cpu < 32; cpu++)
+        for (uint32_t cpu = 0; cpu < log.cpus && cpu < CPUS; cpu++)
             read_cpu(&log, cpu, path);
     }
     cairn_log_free(&log);
@@ -144,7 +147,7 @@ static void read_log(const char *path)
 static void show_users(uint64_t line)
 {
     for (uint64_t at = line; at < line + LAB_LINE_BYTES; at++)
-        for (uint32_t cpu = 0; cpu < 32; cpu++) {
+        for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
             uint32_t loads = 0, stores = 0;
             for (uint32_t i = 0; i < count; i++)
                 if (accesses[i].address == at && accesses[i].cpu == cpu) {

@@ -8,6 +8,7 @@ import re
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import guest
 import known
@@ -198,6 +199,11 @@ def test_trimmed_by_two(tmp_path):
 
     with kept.of("asked", make, lambda line: None) as folder:
         assert (folder / "of.json").exists()
+
+
+def test_no_folder():
+    with pytest.raises(snapshots.Refused, match=r"^/dev/null/kept: cannot be made: Not a directory \(--cache DIR, or"):
+        snapshots.Snapshots(Path("/dev/null/kept"))
 
 
 def test_a_folder_of_others(tmp_path):

@@ -188,7 +188,7 @@ def call(a, folder):
     files = brought(words[1:], program, None if writes else data, a.others)
     if writes:
         files.pop(str(data).lstrip("/"), None)
-    files["root/stdin"] = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
+    files["root/stdin"] = sys.stdin.buffer.read() if sys.stdin and not sys.stdin.isatty() else b""
     smp, plugin = guest.processors(a.preset, a.smp, a.plugin or ("memory=model" if words[0] in LOADS else ""))
     run = guest.run(folder, [script(words, program, data if writes else None)], preset=a.preset, plugin=plugin, smp=smp,
                     append="pti=off nmi_watchdog=0", files=files, timeout=a.timeout, cache=a.cache,

@@ -68,8 +68,11 @@ def seen(path):
 
 class Snapshots:
     def __init__(self, folder):
-        """Raises Refused, or OSError."""
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """Raises Refused."""
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise Refused(f"{folder}: cannot be made: {error.strerror} (--cache DIR, or --no-cache)") from None
         self.folder = folder
         check_owner(folder, True)
 
