@@ -31,11 +31,9 @@ MACHINE = re.compile(r"(in|out|ins|outs)[bwl]?|hlt|cli|sti|(rd|wr)msr\w*|rdpmc|l
                      r"w?b?n?o?invd|swapgs|iret[qwl]?|int[13o]?|sys(call|enter|ret|exit)[ql]?|vm(m?call|run|launch)|"
                      r"xsetbv|l(jmp|call|ret)[qlw]?|popf[qlw]?|\(?bad\)?")
 # What gcc makes of C in an assembler's file. Others read files, or hide what is there.
-DIRECTIVES = {*("2byte 4byte 8byte align ascii base64 bss byte cfi_adjust_cfa_offset cfi_def_cfa cfi_def_cfa_offset "
-                "cfi_def_cfa_register cfi_endproc cfi_escape cfi_offset cfi_remember_state cfi_restore "
-                "cfi_restore_state cfi_sections cfi_startproc cfi_undefined comm data file globl hidden ident internal "
-                "loc local long octa p2align protected quad section set size sleb128 string text type uleb128 value "
-                "weak zero").split()}
+DIRECTIVES = re.compile(r"[248]byte|(p2)?align|ascii|base64|bss|byte|cfi_\w+|comm|data|file|globl|hidden|ident|"
+                        r"internal|loc|local|long|octa|protected|quad|section|set|size|sleb128|string|text|type|"
+                        r"uleb128|value|weak|zero")
 # Ways to touch memory, or to define a function, that AddressSanitizer does not see.
 UNSEEN = re.compile(r"\w*no_(sanitize|address_safety)\w*|__seg_[fg]s")
 RAW = ("R", "LR", "uR", "UR", "u8R")  # quotation marks in such a text would hide what follows
@@ -95,7 +93,7 @@ def check_assembler(text):
             raise Refused("asm: it has assembler; use the functions of labs/lab.h instead")
         for statement in re.split("[;:]", line):
             found = re.match(r"\s*\.(?!L)(\w+)", statement)  # .L1 is a label
-            if found and found[1].lower() not in DIRECTIVES or re.search(r"[\"']|/\*", statement):
+            if found and not DIRECTIVES.fullmatch(found[1]) or re.search(r"[\"']|/\*", statement):
                 raise Refused(f"asm: a name in it leads to the assembler's {statement.strip()!a:.40}; use plain names")
 
 
