@@ -29,7 +29,9 @@ from pathlib import Path
 
 NO_TPM = str(Path(__file__).parent / "no-tpm.sh")
 KEPT = 32  # snapshots, of 36 MB each
-LOAD_FAILED = 1  # QEMU's status then. A guest of Cairn's cannot give it: tools/cairn/command/capture/report.c
+# QEMU's status then, and that of a plugin which refuses or cannot write its file: the machine boots once more, and says
+# so again. A guest of Cairn's cannot give it: tools/cairn/command/capture/report.c
+LOAD_FAILED = 1
 # The size of the volume that QEMU makes of a folder (`fat:`): 1024 cylinders, 16 heads, 63 sectors.
 VOLUME = ("if=none,id=esp,readonly=on,rerror=stop,driver=blkdebug,inject-error.0.event=none,inject-error.0.iotype=read,"
           "inject-error.0.errno=5,image.driver=null-co,image.read-zeroes=on,image.size=528482304")

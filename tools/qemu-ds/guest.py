@@ -40,9 +40,10 @@ KERNEL, NEWER = "6.12", "7.3"  # as in linux.txt
 PROGRAMS = ("perf",)
 # Without ERMS and FSRM Linux copies eight bytes at a time. REP MOVSB is slow in TCG: it takes a tenth of a boot.
 CPU = "max,-erms,-fsrm"
-# The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
 GENERATION = "00000000-0000-0000-0000-000000000001"
+# The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
 COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
+APPEND = "pti=off nmi_watchdog=0"  # unless told otherwise
 # These have no leaf of CPUID that says how fast the TSC runs. Linux measures it there: on a busy host many times wrong.
 UNTOLD = ("penryn", "nehalem", "sandybridge", "haswell")
 HYBRIDS = ("arrowlake", "lunarlake", "pantherlake")
@@ -252,7 +253,7 @@ def main():
                         help="a program of the root to have in the guest, with what it needs: rr, gdb, python3, bash, "
                              "... or a path of a file or folder there; may be given again. Otherwise it is perf")
     parser.add_argument("--plugin", metavar="OPTIONS", default="", help="more options of the plugin: stats=on,...")
-    parser.add_argument("--append", metavar="OPTIONS", default="pti=off nmi_watchdog=0",
+    parser.add_argument("--append", metavar="OPTIONS", default=APPEND,
                         help="the kernel's options (%(default)s)")
     parser.add_argument("--smp", metavar="N", type=int,
                         help="so many processors (1; with a hybrid 2). Half of a hybrid's are efficient cores, unless "

@@ -191,7 +191,7 @@ def call(a, folder):
     files["root/stdin"] = sys.stdin.buffer.read() if sys.stdin and not sys.stdin.isatty() else b""
     smp, plugin = guest.processors(a.preset, a.smp, a.plugin or ("memory=model" if words[0] in LOADS else ""))
     run = guest.run(folder, [script(words, program, data if writes else None)], preset=a.preset, plugin=plugin, smp=smp,
-                    append="pti=off nmi_watchdog=0", files=files, timeout=a.timeout, cache=a.cache,
+                    append=guest.APPEND, files=files, timeout=a.timeout, cache=a.cache,
                     fresh=a.fresh_seed, **guest.SYSTEM)
     sys.stdout.buffer.write(run.files["stdout"])
     sys.stdout.flush()
