@@ -23,7 +23,10 @@ LINES = 20000
 def run(folder, *command):
     """(what it printed on its streams, seconds)."""
     begin = time.monotonic()
-    done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    try:
+        done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except FileNotFoundError:
+        sys.exit(f"bench: {command[0]} is not there: 'apt-get install valgrind', and 'make deps-ds all'")
     if done.returncode:
         sys.exit(f"bench: {' '.join(map(str, command))}: status {done.returncode}: {done.stderr.decode()[-500:]}")
     return done.stderr.decode(), time.monotonic() - begin
@@ -40,14 +43,14 @@ def main():
         run(folder, PERF, "stat", "-e", "instructions:u", "--", busybox, "true")  # there is a snapshot from here on
         for program in PROGRAMS:
             words = [busybox, *program.split()]
-            said, slow = run(folder, "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *words)
-            valgrind = int(re.search(r"Collected : (\d+)", said)[1])
+            said, valgrind = run(folder, "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *words)
+            collected = int(re.search(r"Collected : (\d+)", said)[1])
             counted = []
             for _ in range(2):
-                said, fast = run(folder, PERF, "stat", "-e", "instructions:u", "--", *words)
+                said, perf = run(folder, PERF, "stat", "-e", "instructions:u", "--", *words)
                 counted.append(int(re.search(r"([\d,]+) +instructions:u", said)[1].replace(",", "")))
-            print(f"{program:<30} {valgrind:>11} {counted[0]:>12} {100 * (counted[0] / valgrind - 1):>+6.2f}% "
-                  f"{slow:>6.2f} {fast:>6.2f}  {'equal' if counted[0] == counted[1] else counted[1] - counted[0]}",
+            print(f"{program:<30} {collected:>11} {counted[0]:>12} {100 * (counted[0] / collected - 1):>+6.2f}% "
+                  f"{valgrind:>6.2f} {perf:>6.2f}  {'equal' if counted[0] == counted[1] else counted[1] - counted[0]}",
                   flush=True)
 
 
