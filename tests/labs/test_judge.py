@@ -75,6 +75,15 @@ def test_a_symbol_of_the_students_file(boot):
     assert judged(boot) == (0, "")
 
 
+def test_its_symbols_are_global():
+    """Those of all labs' programs: it sees no other."""
+    names = set(re.findall(r'"((?:lab|room)_\w+)"', JUDGE.read_text(encoding="utf-8")))
+    programs_of_labs = [path for path in (cb.BUILD / "kernel" / "labs").rglob("*.asm.o") if "machine" not in path.parts]
+    listed = subprocess.run(["nm", "-g", "--defined-only", *programs_of_labs], capture_output=True, text=True,
+                            check=True)
+    assert names and names <= {line.split()[-1] for line in listed.stdout.splitlines() if line.split()}
+
+
 def test_no_kernel(boot):
     (boot / "kernel").unlink()
     assert judged(boot) == (3, f"judge.py: nm: '{boot}/kernel': No such file\n")
