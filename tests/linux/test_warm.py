@@ -210,3 +210,24 @@ def test_a_folder_of_others(tmp_path):
     tmp_path.chmod(0o777)
     with pytest.raises(snapshots.Refused, match="other users can write there"):
         run(tmp_path, tmp_path, ["true"])
+
+
+def test_shell(cache):
+    """On a terminal; it ends when the shell does, with its status."""
+    master, terminal = os.openpty()
+    command = [guest.__file__, "--preset", "skylake", "--program", "busybox", "--cache", cache, "--shell"]
+    with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal) as process:
+        os.close(terminal)
+        said = b""
+        for prompts, line in ((1, b"echo $((6 * 7)) >/tmp/x; cat /tmp/x; tty\r"), (2, b"exit 5\r")):
+            while said.count(b"guest# ") < prompts:
+                said += os.read(master, 4096)
+            os.write(master, line)
+        assert process.wait() == 5
+    assert b"\r\n42\r\n/dev/hvc0\r\n" in said
+
+
+def test_shell_without_a_terminal():
+    done = subprocess.run([guest.__file__, "--shell"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 2 and done.stderr.endswith("error: --shell needs a terminal\n")

@@ -21,10 +21,15 @@ class Ended(Exception):
     """Why the machine has not come to where it was to come."""
 
 
+def streams(talk):
+    """Whether QEMU may have this terminal, as arguments of subprocess."""
+    return {"stdin": None, "stdout": None} if talk else {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+
+
 class Machine:
     """Ends with the block that it is used in. Methods raise Ended."""
 
-    def __init__(self, command, snapshot, size, timeout, *, make=False):
+    def __init__(self, command, snapshot, size, timeout, *, make=False, talk=False):
         """`command`: QEMU's, with all but the memory, of `size`. `snapshot`: its folder; to `make` one, an empty one.
         `timeout`: seconds from now to the end of the machine."""
         self.snapshot, self.deadline, self.timeout = snapshot, time.monotonic() + timeout, timeout
@@ -38,7 +43,7 @@ class Machine:
                  "-machine", "memory-backend=ram", "-m", size, "-chardev", f"socket,id=port,fd={port.fileno()}",
                  "-chardev", f"socket,id=monitor,fd={monitor.fileno()}",
                  "-object", "monitor-qmp,id=qmp,chardev=monitor", *(() if make else ("-incoming", "defer"))],
-                stdin=subprocess.DEVNULL, stdout=self.messages, stderr=self.messages,
+                **streams(talk), stderr=self.messages,
                 pass_fds=(monitor.fileno(), port.fileno()))
         self.answers, self.from_guest = self.monitor.makefile("rb"), self.port.makefile("rb")
 

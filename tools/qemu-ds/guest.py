@@ -11,6 +11,7 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -49,6 +50,7 @@ UNTOLD = ("penryn", "nehalem", "sandybridge", "haswell")
 HYBRIDS = ("arrowlake", "lunarlake", "pantherlake")
 # Where the commands take kernel and programs from, unless told otherwise.
 SYSTEM = {"kernel": None, "root": Path("/")} if INSTALLED else {"kernel": KERNEL, "root": DEBIAN}
+NEVER = 10 ** 6  # seconds
 LIMIT = 900  # seconds for a boot that does not hang: slowness is no verdict
 
 
@@ -133,24 +135,27 @@ class Guest:
         """{path in the guest: Path here} of its programs, and busybox."""
         return of_root.Root(self.root).needs(("busybox", *self.programs))
 
-    def command(self, folder, *arguments, generation=GENERATION):
-        """QEMU's, but for the memory and the other side of the guest's port. `folder`: of initramfs and console. Linux
-        takes new random numbers where the generation is another one than in the snapshot."""
+    def command(self, folder, *arguments, talk=False, generation=GENERATION):
+        """QEMU's, but for the memory and the other side of the guest's port. `folder`: of initramfs and console.
+        `talk`: the guest's hvc0 is this terminal. Linux takes new random numbers where the generation is another one
+        than in the snapshot."""
         return [*START, "--preset", self.preset, *(["--plugin", self.plugin] if self.plugin else []), "--",
                 "-accel", "tcg", "-cpu", CPU, "-smp", str(self.smp), "-display", "none", "-nodefaults", "-no-reboot",
                 "-run-with", "exit-with-parent=on", "-seed", "1", "-serial", f"file:{folder / 'console'}",
                 "-device", "virtio-serial-pci", "-device", "virtserialport,chardev=port", *arguments,
+                "-device", "virtconsole,chardev=talk",
+                "-chardev", "stdio,id=talk,signal=off" if talk else "null,id=talk",
                 "-device", f"vmgenid,guid={generation}",
                 "-kernel", self.kernel, "-initrd", folder / "initramfs",
                 "-append", command_line(self.preset, self.append), *self.machine]
 
-    def boot(self, folder, added, timeout):
+    def boot(self, folder, added, timeout, talk):
         """What the guest sent, and what QEMU and the plugin said."""
         out, archive = folder / "out.tar", folder / "initramfs"
         initramfs.write(archive, self.needs() | added)
-        command = self.command(folder, "-m", MEMORY, "-chardev", f"file,id=port,path={out}")
+        command = self.command(folder, "-m", MEMORY, "-chardev", f"file,id=port,path={out}", talk=talk)
         try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout,
+            done = subprocess.run(command, **emulated.streams(talk), stderr=subprocess.PIPE, text=True, timeout=timeout,
                                   check=False)
         except subprocess.TimeoutExpired as expired:
             raise emulated.Ended(f"nothing after {timeout} seconds. {(expired.stderr or b'').decode()}") from None
@@ -166,7 +171,7 @@ class Guest:
             machine.save()
         return [self.kernel, *needed.values(), *emulator()]
 
-    def go_on(self, folder, added, timeout, cache, fresh):
+    def go_on(self, folder, added, timeout, talk, cache, fresh):
         """As boot(), from a snapshot in the folder `cache`. Makes it where it is not there, or cannot be loaded."""
         asked = [initramfs.INIT, CPU, MEMORY, COMMAND_LINE, GENERATION, *(str(value) for value in vars(self).values())]
         kept = snapshots.Snapshots(cache)
@@ -174,8 +179,8 @@ class Guest:
             for again in (True, False):
                 with kept.of(asked, lambda to: self.make_snapshot(folder, to, timeout), tell) as snapshot:
                     (folder / "initramfs").write_bytes(b"")  # nobody reads it
-                    command = self.command(folder, generation="auto" if fresh else GENERATION)
-                    machine = stack.enter_context(emulated.Machine(command, snapshot, MEMORY, timeout))
+                    command = self.command(folder, talk=talk, generation="auto" if fresh else GENERATION)
+                    machine = stack.enter_context(emulated.Machine(command, snapshot, MEMORY, timeout, talk=talk))
                     try:
                         machine.restore()
                         break
@@ -200,12 +205,13 @@ def emulator():
 
 
 def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin="", append="", smp=1, machine=(),
-        timeout=LIMIT, root=DEBIAN, programs=PROGRAMS, cache=None, fresh=False):
+        timeout=LIMIT, root=DEBIAN, programs=PROGRAMS, talk=False, cache=None, fresh=False):
     """Boots, runs each of the commands in a shell of its own, and ends. `folder`: for files on the way; `files`: {path
     in the guest: Path here, or bytes of a script}; `programs`: of the root, by name or path, beside busybox; `kernel`:
     as kernel_of() has it; `plugin`: more options of it, as "stats=on"; `append`: of the kernel's; `machine`: more
-    arguments of QEMU's, which ends when the caller does; `cache`: a folder of snapshots, to go on from one instead;
-    `fresh`: with random addresses. Raises Trouble where the guest did not get to its end."""
+    arguments of QEMU's, which ends when the caller does; `talk`: the guest's hvc0 is this terminal; `cache`: a folder
+    of snapshots, to go on from one instead; `fresh`: with random addresses. Raises Trouble where the guest did not get
+    to its end."""
     need(root)
     guest = Guest(preset, kernel_of(kernel, root), root, tuple(programs), smp, plugin, append, tuple(machine))
     added = initramfs.additions(commands, files or {}, root, fresh)
@@ -213,8 +219,8 @@ def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin
         tell("truth= is about a whole run: no snapshot is used")
         cache = None
     try:
-        sent, messages = (guest.go_on(folder, added, timeout, cache, fresh) if cache else
-                          guest.boot(folder, added, timeout))
+        sent, messages = (guest.go_on(folder, added, timeout, talk, cache, fresh) if cache else
+                          guest.boot(folder, added, timeout, talk))
         how = f"QEMU ended with 0: {messages}"
     except emulated.Ended as why:
         sent, messages, how = b"", "", str(why)
@@ -228,6 +234,13 @@ def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin
     files = {name.removeprefix("files/"): data for name, data in out.items() if "/" in name}
     return Run([Said(int(text[f"{i}.status"]), text[str(i)]) for i in range(len(commands))], text["dmesg"], said,
                messages, files)
+
+
+def shell():
+    """The command that is a shell on hvc0, as this terminal is."""
+    columns, rows = shutil.get_terminal_size()
+    return (f"exec 0<>/dev/hvc0 1>&0 2>&0; stty rows {rows} cols {columns} -onlcr; "
+            f"export TERM={shlex.quote(os.environ.get('TERM', 'dumb'))} PS1='guest# '; exec setsid -c sh -i")
 
 
 def add_snapshot_options(parser):
@@ -262,17 +275,24 @@ def main():
                         help="a program to copy into the guest's /bin, or a folder to copy into its /root, with the "
                              "root's libraries; may be given again")
     add_snapshot_options(parser)
-    parser.add_argument("--timeout", metavar="S", type=int, default=LIMIT, help="give up after S seconds (%(default)s)")
-    parser.add_argument("command", metavar="COMMAND", nargs="+")
+    parser.add_argument("--timeout", metavar="S", type=int,
+                        help=f"give up after S seconds ({LIMIT}; with --shell never)")
+    parser.add_argument("--shell", action="store_true", help="then a shell, on this terminal, until it ends")
+    parser.add_argument("command", metavar="COMMAND", nargs="*")
     a = parser.parse_args()
+    if not a.command and not a.shell:
+        parser.error("give a COMMAND, or --shell")
+    if a.shell and not sys.stdin.isatty():
+        parser.error("--shell needs a terminal")
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # leaves nothing behind
     try:
         with tempfile.TemporaryDirectory() as folder:
             kernel = a.kernel or (KERNEL if a.root == DEBIAN else None)
             smp, plugin = processors(a.preset, a.smp, a.plugin)
-            done = run(Path(folder), a.command, preset=a.preset, kernel=kernel, plugin=plugin, append=a.append,
-                       smp=smp, files=copies(a.copy), timeout=a.timeout,
-                       root=a.root, programs=a.program or PROGRAMS, cache=a.cache, fresh=a.fresh_seed)
+            commands = [*a.command, *([shell()] if a.shell else [])]
+            done = run(Path(folder), commands, preset=a.preset, kernel=kernel, plugin=plugin, append=a.append,
+                       smp=smp, files=copies(a.copy), timeout=a.timeout or (NEVER if a.shell else LIMIT),
+                       root=a.root, programs=a.program or PROGRAMS, talk=a.shell, cache=a.cache, fresh=a.fresh_seed)
     except (Trouble, snapshots.Refused, of_root.Missing, OSError) as trouble:
         sys.exit(f"{NAME}: {trouble}")
     except KeyboardInterrupt:

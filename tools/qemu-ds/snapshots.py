@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import stat
-import tempfile
 from pathlib import Path
 
 import tsc
@@ -131,9 +130,10 @@ class Snapshots:
 
     def make(self, folder, make, say):
         say(f"the guest boots once; its snapshot is kept in {self.folder}")
-        with tempfile.TemporaryDirectory(dir=self.folder, prefix=".new-") as new:
-            new = Path(new) / "snapshot"
-            new.mkdir(mode=0o700)
+        new = self.folder / f".{folder.name}"  # of this one alone: the lock is held
+        shutil.rmtree(new, ignore_errors=True)  # a call that was killed has left it
+        new.mkdir(mode=0o700)
+        try:
             of = {str(path): source(path) for path in make(new)}
             for name in FILES:
                 (new / name).chmod(0o600)
@@ -141,6 +141,8 @@ class Snapshots:
                              "seen": {name: seen(new / name) for name in FILES}})
             shutil.rmtree(folder, ignore_errors=True)
             new.rename(folder)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
         with contextlib.suppress(FileNotFoundError):  # another call removes or makes one just now: the next trims
             self.trim(folder)
 
