@@ -28,7 +28,8 @@ uint64_t lab_before(const struct lab_path *path, uint64_t rip);
 int32_t lab_skid(const struct lab_path *path, uint32_t event, uint64_t address);
 
 /* Sampling without PEBS. Makes general-purpose counter `counter` count `event` (IA32_PERFEVTSELx[15:0]) in ring 0 and
- * interrupt when it overflows, after `period` events. 0, or the error of the access that raised #GP. */
+ * interrupt when it overflows, after `period` events. WRMSR of IA32_PMCx takes 32 bits, as in lab 1. 0, or the error of
+ * the access that raised #GP. */
 int lab_pmi_start(unsigned counter, uint64_t event, uint64_t period);
 
 /* Called after the program has run: leaves the counter, its select register and LVTPC as they were before
