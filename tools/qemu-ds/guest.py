@@ -251,7 +251,19 @@ def add_snapshot_options(parser):
                         help="random addresses: without it a program counts the same each time")
 
 
-def main():
+def in_folder(call):
+    """What call(folder) returns, for a temporary folder. Of trouble there is one line, and the program ends."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # leaves nothing behind
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return call(Path(folder))
+    except (Trouble, snapshots.Refused, of_root.Missing, OSError) as trouble:
+        sys.exit(f"{NAME}: {trouble}")
+    except KeyboardInterrupt:
+        return 130
+
+
+def arguments():
     parser = argparse.ArgumentParser(
         description="Boots a Linux under qemu-ds once, runs each COMMAND in a shell there and prints what it says. The "
                     "exit status is the highest of theirs. " + ("" if INSTALLED else "First: make deps-ds all."))
@@ -284,23 +296,25 @@ def main():
         parser.error("give a COMMAND, or --shell")
     if a.shell and not sys.stdin.isatty():
         parser.error("--shell needs a terminal")
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # leaves nothing behind
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            kernel = a.kernel or (KERNEL if a.root == DEBIAN else None)
-            smp, plugin = processors(a.preset, a.smp, a.plugin)
-            commands = [*a.command, *([shell()] if a.shell else [])]
-            done = run(Path(folder), commands, preset=a.preset, kernel=kernel, plugin=plugin, append=a.append,
-                       smp=smp, files=copies(a.copy), timeout=a.timeout or (NEVER if a.shell else LIMIT),
-                       root=a.root, programs=a.program or PROGRAMS, talk=a.shell, cache=a.cache, fresh=a.fresh_seed)
-    except (Trouble, snapshots.Refused, of_root.Missing, OSError) as trouble:
-        sys.exit(f"{NAME}: {trouble}")
-    except KeyboardInterrupt:
-        return 130
+    return a
+
+
+def call(a, folder):
+    kernel = a.kernel or (KERNEL if a.root == DEBIAN else None)
+    smp, plugin = processors(a.preset, a.smp, a.plugin)
+    commands = [*a.command, *([shell()] if a.shell else [])]
+    done = run(folder, commands, preset=a.preset, kernel=kernel, plugin=plugin, append=a.append, smp=smp,
+               files=copies(a.copy), timeout=a.timeout or (NEVER if a.shell else LIMIT), root=a.root,
+               programs=a.program or PROGRAMS, talk=a.shell, cache=a.cache, fresh=a.fresh_seed)
     for command, said in zip(a.command, done.said):
         print(f"# {command}\n{said.output.rstrip()}")
     print(done.plugin, end="", file=sys.stderr)
     return max(said.status for said in done.said)
+
+
+def main():
+    a = arguments()
+    return in_folder(lambda folder: call(a, folder))
 
 
 if __name__ == "__main__":

@@ -10,14 +10,11 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import sys
-import tempfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 import guest  # noqa: E402
-import snapshots  # noqa: E402
 
 NAME = "qemu-ds-perf" if guest.INSTALLED else "perf.py"
 READERS = ("annotate", "evlist", "report", "script")
@@ -209,17 +206,11 @@ def call(a, folder):
 def main():
     guest.NAME = NAME
     a = parser().parse_args()
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            return call(a, Path(folder))
+        return guest.in_folder(lambda folder: call(a, folder))
     except Wrong as why:
         print(f"{NAME}: {why} (--help)", file=sys.stderr)
         return USAGE
-    except (guest.Trouble, snapshots.Refused, guest.of_root.Missing, OSError) as trouble:
-        sys.exit(f"{NAME}: {trouble}")
-    except KeyboardInterrupt:
-        return 130
 
 
 if __name__ == "__main__":
