@@ -67,13 +67,16 @@ class Machine:
             raise TimeoutError
         return left
 
+    def expired(self):
+        return Ended(f"nothing after {self.timeout} seconds. {self.said()}")
+
     def read(self, connection, how):
         """What how() reads of the connection; nothing where QEMU has ended."""
         try:
             connection.settimeout(self.left())
             return how()
         except TimeoutError:
-            raise Ended(f"nothing after {self.timeout} seconds. {self.said()}") from None
+            raise self.expired() from None
         except ConnectionError:
             return b""
 
@@ -82,7 +85,7 @@ class Machine:
         try:
             status = self.process.wait(self.left())
         except (TimeoutError, subprocess.TimeoutExpired):
-            raise Ended(f"nothing after {self.timeout} seconds. {self.said()}") from None
+            raise self.expired() from None
         if status:
             raise Ended(f"QEMU ended with {status}: {self.said()}")
 
@@ -140,7 +143,7 @@ class Machine:
             self.port.settimeout(self.left())
             self.port.sendall(b"%d %d\n" % (len(request), time.time()) + request)
         except TimeoutError:
-            raise Ended(f"nothing after {self.timeout} seconds. {self.said()}") from None
+            raise self.expired() from None
         except ConnectionError:
             pass  # said below
         answer = self.read(self.port, self.from_guest.read)
