@@ -87,9 +87,10 @@ def test_goes_on(tmp_path, cache, capsys):
     commands = ["date +%s", "known 1 2; echo $?", "exit 3", "cat data"]
     files = {"bin/known": tmp_path / "known", "root/data": b"\0\xff\n" * 99999}
     for _ in range(2):
+        begin = int(time.time())
         done = run(tmp_path, cache, commands, files=files)
         assert "Linux version" not in done.console and "Linux version" in done.dmesg
-        assert abs(int(done.said[0].output) - time.time()) < 600
+        assert begin <= int(done.said[0].output) <= time.time() + 1  # the snapshot's clock is behind
         assert [said.status for said in done.said] == [0, 0, 3, 0]
         assert len(done.said[3].output) == 3 * 99999
     assert capsys.readouterr().err == ""
@@ -151,7 +152,7 @@ def another_host(path):
     (another_host, r"[0-9a-f]{16}: the TSC of its host ran at \d+ kHz, that of this one at \d+"),
 ], ids=["memory", "state", "cut", "record", "writable", "folder", "kernel", "tsc"])
 def test_refused(tmp_path, cache, capsys, monkeypatch, harm, why):
-    """By its name, where a mere copy is not; the guest boots anew, which is not done here each time."""
+    """A line names the snapshot; one that is only copied is taken. The guest boots anew, which is left out here."""
     run(tmp_path, cache, ["true"])
     copy = tmp_path / "copy"
     subprocess.run(["cp", "-a", cache, copy], check=True)
@@ -165,7 +166,7 @@ def test_refused(tmp_path, cache, capsys, monkeypatch, harm, why):
 
 
 def test_qemu_refuses(tmp_path, cache, capsys, monkeypatch):
-    """What seemed to be in order."""
+    """A snapshot that seemed to be in order."""
     run(tmp_path, cache, ["true"])
     subprocess.run(["cp", "-a", cache, tmp_path / "copy"], check=True)
     os.truncate(of_json(tmp_path / "copy").with_name("state"), 1000)
