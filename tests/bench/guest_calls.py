@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a call of guest.py takes, as `name value unit` lines of real time: one that boots, and one that begins with a
-snapshot. Kinds take turns, and of all turns the least time counts; so do those of a mere boot and of making a snapshot.
+"""What a call of guest.py takes, as `name value unit` lines of real time: one that boots, one that makes a snapshot,
+and one that begins with it. They take turns, and the least time of all turns counts.
 
 usage: tests/bench/guest_calls.py BUILD [TURNS]"""
 

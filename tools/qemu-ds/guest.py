@@ -265,9 +265,9 @@ def in_folder(call):
 
 def arguments():
     parser = argparse.ArgumentParser(
-        description="Boots a Linux under qemu-ds once, runs each COMMAND in a shell there and prints what it says. The "
-                    "exit status is the highest of theirs. " + ("" if INSTALLED else "First: make deps-ds all."))
-    parser.add_argument("--preset", metavar="NAME", default="icelake", help="the processor to be (%(default)s)")
+        description="Boots a Linux under qemu-ds once, runs each COMMAND in a shell there and prints its output. The "
+                    "exit status is the highest of the commands'. " + ("" if INSTALLED else "First: make deps-ds all."))
+    parser.add_argument("--preset", metavar="NAME", default="icelake", help="the processor to emulate (%(default)s)")
     parser.add_argument("--root", metavar="DIR", type=Path, default=Path("/") if INSTALLED else DEBIAN,
                         help="a Debian system, with busybox-static: kernels and programs are taken from there "
                              f"({'/' if INSTALLED else 'what make deps-ds unpacks'})")
@@ -281,7 +281,7 @@ def arguments():
     parser.add_argument("--append", metavar="OPTIONS", default=APPEND,
                         help="the kernel's options (%(default)s)")
     parser.add_argument("--smp", metavar="N", type=int,
-                        help="so many processors (1; with a hybrid 2). Half of a hybrid's are efficient cores, unless "
+                        help="how many processors (1; with a hybrid 2). Half of a hybrid's are efficient cores, unless "
                              "--plugin efficient= says otherwise")
     parser.add_argument("--copy", metavar="PATH", type=Path, action="append", default=[],
                         help="a program to copy into the guest's /bin, or a folder to copy into its /root, with the "
@@ -289,7 +289,7 @@ def arguments():
     add_snapshot_options(parser)
     parser.add_argument("--timeout", metavar="S", type=int,
                         help=f"give up after S seconds ({LIMIT}; with --shell never)")
-    parser.add_argument("--shell", action="store_true", help="then a shell, on this terminal, until it ends")
+    parser.add_argument("--shell", action="store_true", help="after the commands, if any, a shell on this terminal")
     parser.add_argument("command", metavar="COMMAND", nargs="*")
     a = parser.parse_args()
     if not a.command and not a.shell:

@@ -155,11 +155,12 @@ def judge(a, name, text):
 def parser():
     p = argparse.ArgumentParser(
         prog=NAME, usage="%(prog)s [OPTION ...] SUBCOMMAND [ARGUMENT ...] [-- PROGRAM [ARGUMENT ...]]",
-        description="Runs perf in an emulated Linux that has a PMU, and there PROGRAM of this machine. It brings the "
-                    "program, its libraries and the files that its arguments name. Counts are the same in each call.",
-        epilog=f"{NAME} stat -e instructions:u -- ./bench input.txt")
-    p.add_argument("--preset", metavar="NAME", default="icelake", help="the processor to be (%(default)s)")
-    p.add_argument("--smp", metavar="N", type=int, help="so many processors (1; with a hybrid 2)")
+        description="Runs perf on PROGRAM of this machine, in an emulated Linux that has a PMU. The program, its "
+                    "libraries and the files that its arguments name are copied there. Counts are the same in each "
+                    "call.",
+        epilog=f"example: {NAME} stat -e instructions:u -- ./bench input.txt")
+    p.add_argument("--preset", metavar="NAME", default="icelake", help="the processor to emulate (%(default)s)")
+    p.add_argument("--smp", metavar="N", type=int, help="how many processors (1; with a hybrid 2)")
     p.add_argument("--plugin", metavar="OPTIONS", default="",
                    help="more options of the plugin; 'mem' and 'c2c' have memory=model without it")
     p.add_argument("--with", metavar="PATH", action="append", default=[], dest="others",
@@ -167,9 +168,9 @@ def parser():
     either = p.add_mutually_exclusive_group()
     either.add_argument("--save", metavar="FILE", type=Path, help="'stat': keep the counts in this JSON file")
     either.add_argument("--check", metavar="FILE", type=Path,
-                        help="'stat': end with 1 where a count is higher than the one that --save kept")
+                        help="'stat': end with status 1 if a count is higher than the one that --save kept")
     p.add_argument("--by", metavar="PERCENT", type=float, default=0,
-                   help="with --check: so much higher is allowed (%(default)s)")
+                   help="with --check: how much higher a count may be (%(default)s)")
     guest.add_snapshot_options(p)
     p.add_argument("--timeout", metavar="S", type=int, default=guest.LIMIT,
                    help="give up after S seconds (%(default)s)")
