@@ -47,10 +47,10 @@ def absolute(word):
 
 def found(word):
     """The program, by its name or its path."""
-    path = absolute(word) if "/" in word else shutil.which(word)
-    if not path or not os.access(path, os.X_OK) or os.path.isdir(path):
+    path = shutil.which(word)
+    if not path:
         raise Wrong(f"{word}: is no program of this machine")
-    return Path(path)
+    return absolute(path)
 
 
 def below(path):
@@ -104,11 +104,11 @@ def brought(words, program, data, others):
 
 def script(words, program, output):
     """For the guest's shell. Both streams and perf's file go where the guest's answer is made of."""
-    command = ["perf", *words, *(["--", str(found(program[0])), *program[1:]] if program else [])]
+    command = ["env", "-i", *(f"{name}={value}" for name, value in ENVIRONMENT.items()), "perf", *words,
+               *(["--", str(found(program[0])), *program[1:]] if program else [])]
     folders = ["/out/files", os.getcwd(), *([str(output.parent)] if output else [])]
     lines = [f"mkdir -p {shlex.join(folders)}", f"cd {shlex.quote(os.getcwd())}",
-             "env -i " + " ".join(f"{name}={shlex.quote(value)}" for name, value in ENVIRONMENT.items()) + " " +
-             shlex.join(command) + " >/out/files/stdout 2>/out/files/stderr </root/stdin", "status=$?"]
+             f"{shlex.join(command)} >/out/files/stdout 2>/out/files/stderr </root/stdin", "status=$?"]
     if output:
         lines.append(f"mv {shlex.quote(str(output))} /out/files/data")
     return "\n".join([*lines, "exit $status"])
