@@ -10,6 +10,7 @@
 #include "host_make.h"
 #include "labs/check.h"
 #include "labs/host/log.h"
+#include "labs/host/random.h"
 #include "tools/cairn/log/drains.h"
 
 #define EACH     200u
@@ -20,7 +21,7 @@ const char lab_title[] = "4 Records";
 /* Calls the student's code with a copy of its own for these bytes, so that a read beyond them is found. */
 static uint32_t parse_copy(unsigned format, const uint8_t *bytes, uint32_t left, struct record *r)
 {
-    const uint32_t odd = (uint32_t)(make_random() % 8); /* records lie at any address */
+    const uint32_t odd = (uint32_t)(lab_random() % 8); /* records lie at any address */
     uint8_t *memory = malloc(odd + left);
     if (!memory)
         exit(3);
@@ -55,7 +56,7 @@ static void check_fixed(struct made *made)
 static void check_groups(struct made *made)
 {
     for (uint32_t groups = 0; groups <= 0x3F; groups++) {
-        const uint32_t entries = 1 + (uint32_t)(make_random() % 32);
+        const uint32_t entries = 1 + (uint32_t)(lab_random() % 32);
         make_adaptive(made, groups > 0xF ? 6 : 4, groups | (uint32_t)msr_pebs_data_cfg_entries(entries), 0x2C5, 0xB, 0,
                       0);
         expect("made by the check", made, groups % 3 * 8);
@@ -100,7 +101,7 @@ static void check_damage(struct made *made)
     struct record r;
     for (unsigned i = 0; i < EACH; i++) {
         make_any(made, 1 + i % 6);
-        const uint32_t left = (uint32_t)(make_random() % made->size);
+        const uint32_t left = (uint32_t)(lab_random() % made->size);
         const uint32_t count = parse_copy(made->format, made->bytes, left, &r);
         if (count)
             lab_fail("cut",

@@ -3,18 +3,7 @@
 
 #include <string.h>
 
-#include "labs/check.h"
-
-uint64_t make_random(void)
-{
-    static uint64_t x;
-    if (!x)
-        x = (2 * lab_seed() - 1) * UINT64_C(0x9E3779B97F4A7C15);
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    return x * UINT64_C(0x2545F4914F6CDD1D);
-}
+#include "labs/host/random.h"
 
 /* Appends a word, and returns its value. */
 static uint64_t put(struct made *m, uint64_t word)
@@ -26,7 +15,7 @@ static uint64_t put(struct made *m, uint64_t word)
 
 static uint64_t any(struct made *m)
 {
-    return put(m, make_random());
+    return put(m, lab_random());
 }
 
 static void memory(struct made *m)
@@ -132,7 +121,7 @@ void make_adaptive(struct made *m, unsigned format, uint32_t groups, uint32_t gp
 
 void make_any(struct made *m, unsigned format)
 {
-    const uint64_t lot = make_random(), masks = make_random();
+    const uint64_t lot = lab_random(), masks = lab_random();
     const uint32_t known = format >= 6 ? 0x3F : 0xF, entries = lot & 1 ? 32 : (lot >> 1) % 256 + 1;
     if (format < 4) {
         make_fixed(m, format);

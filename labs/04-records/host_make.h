@@ -12,9 +12,6 @@ struct made {
     struct record is;
 };
 
-/* xorshift64* */
-uint64_t make_random(void);
-
 /* A record of format 1 to 3. */
 void make_fixed(struct made *made, unsigned format);
 /* An adaptive record. `groups`: the head's bits 31:0; `gp`, `fixed`: counters whose values it has, if it has any;

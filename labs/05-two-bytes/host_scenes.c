@@ -2,6 +2,7 @@
 #include "host_scenes.h"
 
 #include "labs/check.h"
+#include "labs/host/random.h"
 
 #define FORMAT "docs/reference/format.md, section 6"
 #define TICK   INT64_C(1000000000000) /* age closes no batch with it */
@@ -282,34 +283,23 @@ static void close_twice(struct pair *p)
     end(p);
 }
 
-static uint32_t lot(uint32_t n)
-{
-    static uint64_t x;
-    if (!x)
-        x = (2 * lab_seed() - 1) * UINT64_C(0x9E3779B97F4A7C15);
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    return (uint32_t)(((x * UINT64_C(0x2545F4914F6CDD1D)) >> 32) * n >> 32);
-}
-
 void feed_random(struct pair *p, uint32_t count)
 {
     static const int64_t longest[] = {100, 1 << 15, 1 << 18, RANDOM_TICK, INT64_C(1) << 31};
     uint32_t threads = 1;
     now = 1000;
     for (uint32_t i = 0; i < count; i++) {
-        struct cswitch sw = lot(4) ? busy(4 + 4 * lot(threads)) : idle;
-        if (lot(100) == 0)
-            threads = 1 + lot(24);
-        sw.old_state = (uint8_t)lot(KTHREAD_STATES);
-        sw.old_wait_reason = (uint8_t)lot(CCSWAP_MAXIMUM_WAIT_REASON);
-        sw.old_base = (int8_t)lot(24);
-        sw.old_priority = (int8_t)(sw.old_base + (lot(10) ? lot(8) : 0));
-        sw.new_wait = lot(3) ? lot(2) : lot(1u << lot(20));
-        if (lot(200) == 0)
+        struct cswitch sw = lab_below(4) ? busy(4 + 4 * lab_below(threads)) : idle;
+        if (lab_below(100) == 0)
+            threads = 1 + lab_below(24);
+        sw.old_state = (uint8_t)lab_below(KTHREAD_STATES);
+        sw.old_wait_reason = (uint8_t)lab_below(CCSWAP_MAXIMUM_WAIT_REASON);
+        sw.old_base = (int8_t)lab_below(24);
+        sw.old_priority = (int8_t)(sw.old_base + (lab_below(10) ? lab_below(8) : 0));
+        sw.new_wait = lab_below(3) ? lab_below(2) : lab_below(1u << lab_below(20));
+        if (lab_below(200) == 0)
             pair_close(p, now, WHY_DRAIN);
-        feed(p, sw, lot((uint32_t)longest[lot(200) ? lot(3) : lot(5)]));
+        feed(p, sw, lab_below((uint32_t)longest[lab_below(200) ? lab_below(3) : lab_below(5)]));
     }
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "labs/check.h"
+#include "labs/host/random.h"
 #include "tools/cairn/base/bytes.h"
 
 #define SWITCHES 20000u
@@ -20,17 +20,6 @@ struct cpu {
     uint64_t index;
     int64_t time;
 };
-
-static uint32_t lot(uint32_t n)
-{
-    static uint64_t x; /* xorshift64* */
-    if (!x)
-        x = (2 * lab_seed() - 1) * UINT64_C(0x9E3779B97F4A7C15);
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    return (uint32_t)(((x * UINT64_C(0x2545F4914F6CDD1D)) >> 32) * n >> 32);
-}
 
 static uint32_t tid(uint32_t thread)
 {
@@ -68,11 +57,11 @@ static bool is_busy(const struct cpu *c, uint32_t thread)
 
 static void run(struct cpu *c)
 {
-    c->time += 1 + lot(2000);
+    c->time += 1 + lab_below(2000);
     if (is_busy(c, c->running))
-        for (uint32_t records = lot(8); records; records--)
+        for (uint32_t records = lab_below(8); records; records--)
             record(c);
-    else if (sampled(c->running) && lot(100) == 0)
+    else if (sampled(c->running) && lab_below(100) == 0)
         record(c);
 }
 
@@ -81,8 +70,8 @@ static uint32_t next(const struct cpu *c)
 {
     uint32_t thread;
     do
-        thread = lot(SAMPLED + 2);
-    while (thread == c->running || (is_busy(c, thread) && lot(4)));
+        thread = lab_below(SAMPLED + 2);
+    while (thread == c->running || (is_busy(c, thread) && lab_below(4)));
     return thread;
 }
 
@@ -108,7 +97,7 @@ void habits_make(struct lane *lane)
     memset(lane, 0, sizeof *lane);
     for (uint32_t i = 0; i < SWITCHES; i++) {
         if (i % STEADY == 0)
-            c.busy[lot(BUSY)] = 1 + lot(SAMPLED);
+            c.busy[lab_below(BUSY)] = 1 + lab_below(SAMPLED);
         run(&c);
         leave(&c, next(&c));
     }

@@ -2,6 +2,7 @@
 /* Lab 9: the check: names, periods and error bars; then the program's profile beside the exact one; then stacks. */
 #include "labs/check.h"
 
+#include "labs/machine/random.h"
 #include "sampling.h"
 
 #define PEBS_SECTION "SDM vol. 3B, \"Processor Event Based Sampling (PEBS)\""
@@ -16,10 +17,7 @@ static uint64_t state;
 
 static uint32_t below(uint32_t limit)
 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)((state >> 20) % limit);
+    return lab_draw(&state, limit);
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "labs/check.h"
 
 #include "check_parts.h"
+#include "labs/machine/random.h"
 
 const char lab_title[] = "11 Which line?";
 
@@ -15,10 +16,7 @@ uint32_t which_below(uint32_t limit)
 {
     if (!state)
         state = (lab_seed() + 1) * UINT64_C(0x9E3779B97F4A7C15);
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)((state >> 20) % limit);
+    return lab_draw(&state, limit);
 }
 
 void lab_check(void)
