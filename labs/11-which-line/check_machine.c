@@ -94,7 +94,7 @@ static void write_steps(uint32_t cpu)
         {objects[PARTS].address + 8 * cpu, ADD},
         {objects[TABLE].address + 8, LOAD},
         {objects[OWN_0 + cpu].address, ADD},
-        {objects[FLAG].address, cpu ? 0 : STORE}, /* of processor 0 alone */
+        {objects[FLAG].address, STORE}, /* of processor 0 alone: the list of the other one ends before it */
     };
     memcpy(steps[cpu], all, sizeof all);
     work[cpu] = (struct lab_work){.turn = objects[TURN].address,

@@ -15,6 +15,11 @@ static const enum lab_source sources[16] = {
 };
 static const char *const words[] = {"UNKNOWN", "L1", "FILL_BUFFER", "L2", "L3", "OTHER_CORE", "MEMORY"};
 
+static const char *name_of(unsigned source)
+{
+    return source < sizeof words / sizeof words[0] ? words[source] : "(no such value)";
+}
+
 static uint64_t word(void)
 {
     return (uint64_t)which_below(UINT32_MAX) << 32 | which_below(UINT32_MAX);
@@ -65,7 +70,7 @@ static void judge(unsigned format, const struct content *c, bool load, bool stor
                  "Latency and data source are those of a load. Where the record is not for the counter of loads, do "
                  "not believe what these words have.",
                  SECTION, "format %u, a store: latency %u, LAB_%s; expected 0, LAB_UNKNOWN", format, a->latency,
-                 words[a->source % 7]);
+                 name_of(a->source));
     if (load && a->latency != c->latency)
         lab_fail("latency", "The latency is a number of cycles, in a word of its own.", LAYOUT,
                  "format %u: %u cycles; expected %lu", format, a->latency, (unsigned long)c->latency);
@@ -74,13 +79,13 @@ static void judge(unsigned format, const struct content *c, bool load, bool stor
                  "Another processor may use the codes that the README's table does not have for something else. Do not "
                  "guess: task.h says what they are.",
                  "the lab's README.md and task.h", "format %u, data source 0x%lx: LAB_%s; expected LAB_UNKNOWN", format,
-                 (unsigned long)c->source, (unsigned)a->source < 7 ? words[a->source] : "(no such value)");
+                 (unsigned long)c->source, name_of(a->source));
     if (a->source != source)
         lab_fail("source",
                  "Bits 3:0 of the data source say where the data was. Bits 4 and 5 say something else: the STLB did "
                  "not have the page, and the access was locked.",
                  SECTION, "format %u, data source 0x%lx: LAB_%s; expected LAB_%s", format, (unsigned long)c->source,
-                 (unsigned)a->source < 7 ? words[a->source] : "(no such value)", words[source]);
+                 name_of(a->source), words[source]);
 }
 
 void which_check_records(void)
