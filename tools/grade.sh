@@ -11,7 +11,8 @@
 #   STUDENT/NN-name.txt       the seed, and what `make lab` has printed
 #   STUDENT/results.json      for Gradescope: the points of each check (tools/grade_points.py)
 #   STUDENT/classroom.json    the same for GitHub Classroom
-# Exit status: 0; 2 usage; 3 the solution of a lab does not pass here, so that nobody's would, or there is no sandbox.
+# Exit status: 0; 2 usage; 3 the solution of a lab does not pass here, so that nobody's would, there is no sandbox, or
+# tools/teacher/points.csv has other checks than the labs.
 # shellcheck disable=SC2015 # 'A && B || die' also dies if B fails: meant
 set -u
 
