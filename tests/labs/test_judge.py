@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import cairn_boot as cb
-from cairn_labs import LABS, lab, name_of, programs
+from cairn_labs import LABS, ON_HW, lab, name_of, programs
 
 JUDGE = cb.ROOT / "labs" / "judge.py"
 KERNEL_LABS = [path.parent for path in LABS if (path.parent / "check.c").exists()]
@@ -92,9 +92,6 @@ def test_no_kernel(boot):
 def test_no_truth(boot):
     (boot / "truth").unlink()
     assert judged(boot) == (3, f"judge.py: {boot}/truth: No such file or directory\n")
-
-
-ON_HW = pytest.mark.skipif(not (cb.BUILD / "qemu11").exists(), reason="no 'make deps-ds'")
 
 
 @pytest.mark.long
