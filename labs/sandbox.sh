@@ -3,7 +3,7 @@
 # usage: labs/sandbox.sh FILE... -- COMMAND ...
 # Runs a command that can read the files FILE, and the system's programs and libraries, but no other file of this
 # machine. It can write only to its standard output and error, and to a /tmp of its own. It has no network, sees no
-# other process, and has LAB_SEED of the environment. Needs bubblewrap. Exit status: the command's; 3 there is no
+# other process, and gets only LAB_SEED of the environment. Needs bubblewrap. Exit status: the command's; 3 there is no
 # bubblewrap.
 set -eu
 
