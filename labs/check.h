@@ -11,6 +11,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* ---- each check.c defines */
@@ -33,6 +34,8 @@ uint64_t lab_seed(void);
 
 /* ---- for checks in the kernel */
 
+/* lab_memory of labs/lab.h; fails the lab if there is none left. */
+void *lab_need_memory(size_t bytes);
 /* What a register holds; 0: it does not exist. */
 uint64_t lab_msr(uint32_t msr);
 /* Whether the Debug Store is the model. */

@@ -322,9 +322,7 @@ static struct lab_path path_between(uint64_t address)
 {
     const uint64_t *rounds = lab_path_2_rounds[ROUNDS];
     const uint32_t count = 1 + (uint32_t)(lab_path_2_end - rounds);
-    uint64_t *words = lab_memory((count + 2) * sizeof *words);
-    if (!words)
-        lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for the path");
+    uint64_t *words = lab_need_memory((count + 2) * sizeof *words);
     words[0] = words[count + 1] = address;
     words[1] = (uintptr_t)lab_program_2;
     memcpy(words + 2, rounds, (count - 1) * sizeof *words);

@@ -209,12 +209,10 @@ static void check_visits(uint32_t count, uint32_t *visits)
 
 void lab_check(void)
 {
-    uint32_t *visits = lab_memory(2 * ((uintptr_t)lab_walk_end - (uintptr_t)lab_walk) * sizeof *visits);
+    uint32_t *visits = lab_need_memory(2 * ((uintptr_t)lab_walk_end - (uintptr_t)lab_walk) * sizeof *visits);
     const uint64_t argument = lab_seed() * UINT64_C(0x9E3779B97F4A7C15);
-    t.area = lab_memory(sizeof *t.area);
-    t.ring = lab_memory(RECORDS * sizeof *t.ring);
-    if (!visits || !t.area || !t.ring)
-        lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for the ring");
+    t.area = lab_need_memory(sizeof *t.area);
+    t.ring = lab_need_memory(RECORDS * sizeof *t.ring);
 
     const uint32_t count = walk(RECORDS, argument);
     for (uint32_t i = 0; i < count; i++)

@@ -80,9 +80,7 @@ static void check(uint64_t address, uint64_t bytes, enum lab_fitness right, bool
 
 void lab_check_memory(void)
 {
-    const uint64_t page = ARCH_PAGE_SIZE, own = (uintptr_t)lab_memory(3 * page);
-    if (!own)
-        lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for a buffer");
+    const uint64_t page = ARCH_PAGE_SIZE, own = (uintptr_t)lab_need_memory(3 * page);
     make_pages();
     check(own, sizeof(struct ds_area_a0), LAB_FIT, false);
     check(odd(GOOD), page, LAB_FIT, false);

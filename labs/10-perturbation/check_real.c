@@ -34,10 +34,8 @@ void real_init(struct lab_machine *machine)
     event =
         ia32_perfevtsel(0xC0, format >= 4 ? 0 : 1); /* retired instructions: before Ice Lake INST_RETIRED.PREC_DIST */
     record_bytes = ds_pebs_fixed_size(format);
-    area = lab_memory(sizeof *area);
-    buffer = lab_memory(RECORDS * record_bytes);
-    if (!area || !buffer)
-        lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for the buffer");
+    area = lab_need_memory(sizeof *area);
+    buffer = lab_need_memory(RECORDS * record_bytes);
     for (unsigned i = 0; i < 20; i++) {
         const uint64_t ticks = plain_ticks();
         if (ticks > longest)

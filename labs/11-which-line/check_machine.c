@@ -105,22 +105,14 @@ static void write_steps(uint32_t cpu)
                                   .rounds = ROUNDS};
 }
 
-static void *memory(size_t bytes)
-{
-    void *there = lab_memory(bytes);
-    if (!there)
-        lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for the program");
-    return there;
-}
-
 static void make_program(void)
 {
-    const uint64_t variables = (uintptr_t)memory(LINES * LAB_LINE_BYTES);
-    accesses = memory(LIST_MAX * sizeof *accesses);
+    const uint64_t variables = (uintptr_t)lab_need_memory(LINES * LAB_LINE_BYTES);
+    accesses = lab_need_memory(LIST_MAX * sizeof *accesses);
     lay_out(variables);
     for (uint32_t cpu = 0; cpu < WHICH_CPUS; cpu++) {
         write_steps(cpu);
-        places[cpu] = (struct place){memory(sizeof(struct ds_area_a0)), memory(BUFFER_BYTES), 0};
+        places[cpu] = (struct place){lab_need_memory(sizeof(struct ds_area_a0)), lab_need_memory(BUFFER_BYTES), 0};
     }
 }
 

@@ -123,6 +123,14 @@ uint64_t lab_pmi_address(void)
     return pmis.address;
 }
 
+void *lab_need_memory(size_t bytes)
+{
+    void *there = lab_memory(bytes);
+    if (!there)
+        lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for the check");
+    return there;
+}
+
 uint64_t lab_msr(uint32_t msr)
 {
     uint64_t value = 0;

@@ -30,11 +30,9 @@ void lab_check_counters_off(void)
 static void fill_area(unsigned counter)
 {
     if (!buffer) {
-        area = lab_memory(sizeof *area);
-        buffer = lab_memory(BUFFER_BYTES);
+        area = lab_need_memory(sizeof *area);
+        buffer = lab_need_memory(BUFFER_BYTES);
     }
-    if (!area || !buffer)
-        lab_fail("memory", "Give the machine more memory.", "./run-qemu.sh --help", "no memory for the buffer");
     memset(buffer, UNWRITTEN, BUFFER_BYTES);
     *area = (struct ds_area_a0){.pebs_buffer_base = (uintptr_t)buffer,
                                 .pebs_index = (uintptr_t)buffer,
