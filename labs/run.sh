@@ -29,8 +29,8 @@ show() { # hints are long lines; each piece of what the student's code prints ha
            sub(/ *$/, ""); print }'
 }
 
-# Pictures of the lab: from its output into files of OUT. A name has no folder, and is none of what OUT keeps besides,
-# as the truth: code in ring 0 can print these lines.
+# Takes the pictures of the lab out of its output, into files of OUT. Code in ring 0 can print these lines, too: so a
+# name has no folder, and is not that of another file in OUT, such as the truth.
 keep_files() {
     awk -v out="$out" '
         /^== file [A-Za-z0-9-]+\.svg$/ { file = out "/" $3; printf "" >file; print "picture: " file; next }
