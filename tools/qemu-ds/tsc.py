@@ -21,7 +21,7 @@ def khz(seconds=0.1):
         page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     except OSError as error:
         raise OSError(f"the host's TSC cannot be measured: no memory to execute code in ({error.strerror}). Give "
-                      "guest.py the TSC's kHz with --append tsc_early_khz=") from error
+                      "--no-cache, and guest.py the TSC's kHz with --append tsc_early_khz=") from error
     with page as code:
         code.write(RDTSC)
         place = ctypes.c_char.from_buffer(code)
