@@ -92,6 +92,13 @@ def test_compare(run, place):
                                                                       status=2).stderr
 
 
+def test_what_the_program_prints_is_no_count():
+    """perf's own lines come last."""
+    said = ("    42 apples\n Performance counter stats for './p':\n\n    1,234      instructions:u\n\n"
+            "    0.1 seconds user\n")
+    assert perf.counts(said) == {"instructions:u": 1234}
+
+
 @pytest.mark.parametrize("kept, percent, status, verdict", [
     (1000, 0, 0, "1000, +0 (+0.00 %): right"),
     (999, 0, 1, "1000, +1 (+0.10 %): too many"),

@@ -115,8 +115,9 @@ def script(words, program, output):
 
 
 def counts(text):
-    """{event: count} of what `perf stat` prints."""
-    return {event: int(count.replace(",", "")) for count, event in COUNT.findall(text)}
+    """{event: count} of what `perf stat` prints, behind what its program did."""
+    _, _, table = text.rpartition(" Performance counter stats for ")
+    return {event: int(count.replace(",", "")) for count, event in COUNT.findall(table)}
 
 
 def compare(name, counted, baseline, percent):
