@@ -113,8 +113,9 @@ static void check_damage(struct made *made)
     }
     for (unsigned i = 0; i < EACH; i++) {
         make_any(made, 4 + i % 3);
-        const uint32_t off[] = {made->need, 8, i % 7 + 1, -(i % 7 + 1)}; /* 0 bytes, a word less, no multiple of 8 */
-        const uint32_t size = made->need - off[i % 4];
+        /* nothing, less than the basic group, a word less, no multiple of 8 */
+        const uint32_t sizes[] = {0, 8 + i % 3 * 8, made->need - 8, made->need - (i % 7 + 1), made->need + (i % 7 + 1)};
+        const uint32_t size = sizes[i % 5];
         uint64_t head;
         memcpy(&head, made->bytes, 8);
         head = ds_pebs_head(ds_pebs_head_groups(head), size);
