@@ -16,6 +16,8 @@ import known
 import pytest
 
 KNOWN = "known $(seq 4)"
+# Nobody reads the ring while they run, however fast the host is.
+UNREAD = "kill -STOP $PPID; known $(seq 16); kill -CONT $PPID"
 # Its probe runs while the PMU interrupts: Linux then runs no other.
 PROBED = ("mount -t tracefs none /sys/kernel/tracing; cd /sys/kernel/tracing; echo p:probe vfs_write >kprobe_events; "
           "echo 1 >events/kprobes/probe/enable; cd - >/dev/null; {}; said=$?; "
@@ -98,7 +100,7 @@ class Machine:
         perf = {log: f"cairn-grab -o {log} -- sh -c '{HIDDEN}; {prefix}{record} {KNOWN}' && perf script -F ip"
                 for log, record in (("plain", plain), ("registers", registers))}
         own = {"own": f"{prefix}cairn-grab -o own --why -e {self.branches}:u -c 1010 -- {KNOWN}",
-               "ring": f"{prefix}cairn-grab -o ring --ring 64 -e {self.branches}:u -c 61 -- known $(seq 16)",
+               "ring": f"{prefix}cairn-grab -o ring --ring 64 -e {self.branches}:u -c 61 -- sh -c '{UNREAD}'",
                "turns": "taskset 1 cairn-grab -o turns --full always "
                         f"-e {self.branches}:u -c 1010 -- sh -c '{KNOWN} & {KNOWN}; wait'"}
         kernel = (f"{prefix}perf record -q -g -e {pmu}/instructions/kp -c 997 "
