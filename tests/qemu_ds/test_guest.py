@@ -183,6 +183,13 @@ def test_blocks_are_dropped(tmp_path, boot):
     assert "translated anew 14 times" in messages  # for the fixed counter, and for each of the 13 `events`
 
 
+@pytest.mark.parametrize("boots", [20, pytest.param(400, marks=pytest.mark.long)])
+def test_blocks_are_dropped_while_vcpus_wake_up(tmp_path, boots):
+    """QEMU once called what it had freed, in 7 boots of 400."""
+    for _ in range(boots):
+        assert run(tmp_path, "halted", "", "-smp", "8")[0] == {"done": 1}
+
+
 @pytest.mark.parametrize("history", [0, 1])
 def test_code_that_changes_itself(tmp_path, history):
     """QEMU leaves a block that stores into itself and goes on behind it: all instructions and branches count once."""

@@ -194,6 +194,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     const struct qds_instruments least = {.wanted[QDS_ALL_RINGS] =
                                               qds_truth_counts() ? DS_BIT(DS_MODEL_INSTRUCTION) : 0};
     qds_instruments_begin(id, &least, register_callbacks);
+    if (!qds_instruments_flush() && options.reference)
+        fprintf(stderr, "qemu-ds: this QEMU does not export tb_flush__exclusive_or_serial: reference cycles also pass "
+                        "while a vCPU halts\n");
     register_callbacks();
     follow_resets();
     qds_snapshot_begin(vcpus);

@@ -322,6 +322,8 @@ void qds_blocks_register(qemu_plugin_id_t id, struct qemu_plugin_scoreboard *boa
     qemu_plugin_register_vcpu_discon_cb(id, QEMU_PLUGIN_DISCON_INTERRUPT | QEMU_PLUGIN_DISCON_EXCEPTION,
                                         qds_run_discontinuity, NULL);
     qemu_plugin_register_flush_cb(id, flushed, NULL);
-    qemu_plugin_register_vcpu_idle_cb(id, qds_run_stops, NULL);
-    qemu_plugin_register_vcpu_resume_cb(id, qds_run_goes_on, NULL);
+    if (qds_instruments_flush()) {
+        qemu_plugin_register_vcpu_idle_cb(id, qds_run_stops, NULL);
+        qemu_plugin_register_vcpu_resume_cb(id, qds_run_goes_on, NULL);
+    }
 }

@@ -110,5 +110,5 @@ void qds_run_discontinuity(unsigned vcpu, enum qemu_plugin_discon_type type, uin
     }
     v->delivered = false;
     v->exception.raised = 0;
-    qds_instruments_relax();
+    qds_instruments_relax(v);
 }

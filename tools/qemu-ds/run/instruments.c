@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/qemu-ds/vcpu/flags.h"
+
 /* ns without anything that counts, until blocks are translated without it again. It doubles each time. Otherwise QEMU
  * would translate most of the time where a guest starts and stops counting again and again, as a debugger does. */
 #define IDLE_FIRST 1000000000LL
@@ -13,6 +15,12 @@
 
 static qemu_plugin_id_t plugin;
 static void (*register_again)(void);
+static struct {
+    void *(*qemu_get_cpu)(int index);
+    /* On the vCPU's thread, while all vCPUs stand between two blocks. */
+    void (*async_safe_run_on_cpu)(void *cpu, void (*function)(void *cpu, void *data), void *data);
+    void (*tb_flush__exclusive_or_serial)(void);
+} qemu;
 
 /* What blocks have, or will when `resetting` is over: QEMU has been asked to translate them anew, and does when all
  * vCPUs have left theirs. What they have at least. What they have. */
@@ -41,23 +49,38 @@ static void plant(void)
 }
 
 /* All vCPUs stand still, and there are no blocks. */
-static void reset(void *userdata)
+static void flushed(void)
 {
-    (void)userdata;
     pthread_mutex_lock(&lock);
     resetting = false;
     resets++;
     plant();
     pthread_mutex_unlock(&lock);
+}
+
+static void flush(void *cpu, void *data)
+{
+    (void)cpu, (void)data;
+    qemu.tb_flush__exclusive_or_serial();
+    flushed();
+}
+
+static void reset(void *userdata)
+{
+    (void)userdata;
+    flushed();
     register_again();
 }
 
 /* With `lock` held, and nothing pending. The vCPU leaves before its next block, the others when QEMU gets to it. */
-static void translate_anew(void)
+static void translate_anew(const struct qds_vcpu *v)
 {
     more = memcmp(&instruments, &least, sizeof least) != 0;
     resetting = true;
-    qemu_plugin_reset(plugin, reset, NULL);
+    if (qds_instruments_flush())
+        qemu.async_safe_run_on_cpu(qemu.qemu_get_cpu((int)v->index), flush, NULL);
+    else
+        qemu_plugin_reset(plugin, reset, NULL);
 }
 
 /* While a vCPU waits for others to leave their blocks, none of those may begin to count in what they are in. */
@@ -79,21 +102,21 @@ bool qds_instruments_change(struct qds_vcpu *v, const struct ds_model *to, bool 
         instruments.history |= need.history;
         memcpy(v->counting.near, need.near, sizeof need.near);
         if (memcmp(&had, &instruments, sizeof had) != 0 && !resetting)
-            translate_anew();
+            translate_anew(v);
     }
     pthread_mutex_unlock(&lock);
     return may;
 }
 
-void qds_instruments_renew(void)
+void qds_instruments_renew(const struct qds_vcpu *v)
 {
     pthread_mutex_lock(&lock);
     if (!resetting)
-        translate_anew();
+        translate_anew(v);
     pthread_mutex_unlock(&lock);
 }
 
-void qds_instruments_relax(void)
+void qds_instruments_relax(const struct qds_vcpu *v)
 {
     if (wanting || !more || now() - idle_since < idle_after)
         return;
@@ -102,7 +125,7 @@ void qds_instruments_relax(void)
         instruments = least;
         if (idle_after < IDLE_LAST)
             idle_after = 2 * idle_after;
-        translate_anew();
+        translate_anew(v);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -113,7 +136,15 @@ void qds_instruments_begin(qemu_plugin_id_t id, const struct qds_instruments *at
     plugin = id;
     register_again = register_callbacks;
     instruments = least = *at_least;
+    qds_exported("qemu_get_cpu", &qemu.qemu_get_cpu);
+    qds_exported("async_safe_run_on_cpu", &qemu.async_safe_run_on_cpu);
+    qds_exported("tb_flush__exclusive_or_serial", &qemu.tb_flush__exclusive_or_serial);
     plant();
+}
+
+bool qds_instruments_flush(void)
+{
+    return qemu.qemu_get_cpu && qemu.async_safe_run_on_cpu && qemu.tb_flush__exclusive_or_serial;
 }
 
 const struct qds_instruments *qds_instruments_planted(void)

@@ -9,18 +9,23 @@
 #include "tools/qemu-ds/retire/need.h"
 
 /* At the plugin's start. `least`: what blocks have where nothing counts. `register_callbacks`: the plugin's, which QEMU
- * forgets with its blocks. */
+ * forgets with its blocks where qds_instruments_flush() is false. */
 void qds_instruments_begin(qemu_plugin_id_t id, const struct qds_instruments *least, void (*register_callbacks)(void));
 
 /* The model of the vCPU is about to become `to`, which may ask for others than before. False: not now, and nothing was
  * done; `must`: all the same. On the vCPU's thread, or with all standing still. */
 bool qds_instruments_change(struct qds_vcpu *v, const struct ds_model *to, bool must);
 
-/* QEMU keeps blocks of code that is no longer in memory: has all blocks translated anew. */
-void qds_instruments_renew(void);
+/* Whether QEMU's blocks can go and the plugin's callbacks stay, by functions that plugins are not meant to call. Else
+ * qemu_plugin_reset() has to do. It frees the callbacks while no vCPU executes code, but vCPUs that halt or go on call
+ * theirs then: a plugin that is reset may have none for those two. */
+bool qds_instruments_flush(void);
 
-/* An interrupt is taken: now and then a good moment to see whether nothing counts any more. */
-void qds_instruments_relax(void);
+/* QEMU keeps blocks of code that is no longer in memory: has all blocks translated anew. On the vCPU's thread. */
+void qds_instruments_renew(const struct qds_vcpu *v);
+
+/* The vCPU takes an interrupt: now and then a good moment to see whether nothing counts any more. */
+void qds_instruments_relax(const struct qds_vcpu *v);
 
 /* What new blocks get. */
 const struct qds_instruments *qds_instruments_planted(void);

@@ -357,7 +357,7 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_int3(unsigned vc
         return;
     v->stale = i;
     if (again_here)
-        qds_instruments_renew();
+        qds_instruments_renew(v);
     qds_flags_look_for_env(v, __builtin_frame_address(0));
     again(v, i, __builtin_return_address(0));
 }
