@@ -81,7 +81,7 @@ package libcairn-pebs-dev install-pebs-dev "libcairn-pebs1 (= $version)" '' \
 The header and the archive of libcairn-pebs. A kernel can link the archive, too:
 it needs no C library.
 END
-package qemu-ds install-qemu-ds 'qemu-system-x86 (>= 1:11.1), python3, ' 'busybox-static, linux-perf' \
+package qemu-ds install-qemu-ds 'qemu-system-x86 (>= 1:11.0), python3, ' 'busybox-static, linux-perf' \
     'plugin that gives QEMU a Debug Store (PEBS, BTS, LBR)' <<'END'
 With this plugin QEMU's own emulation (TCG) has the performance monitoring unit
 of an Intel processor: counters, PEBS, BTS, LBR and their interrupts. Guests

@@ -85,6 +85,17 @@ def test_no_qemu(installed, tmp_path):
         assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("release, taken", [("10.2.2", False), ("11.0.1", True), ("12.0.0", True)])
+def test_releases(tmp_path, release, taken):
+    """Of a QEMU that is too new the plugin, or that QEMU, says so."""
+    qemu = tmp_path / "qemu"
+    qemu.write_text(f"#!/bin/sh\necho 'QEMU emulator version {release}'\n", encoding="ascii")
+    qemu.chmod(0o755)
+    done = starter("--which", "--qemu", qemu, "-m", "64")
+    assert (done.returncode, done.stdout.startswith(f"{qemu} '-plugin'")) == ((0, True) if taken else (3, False))
+    assert done.stderr == ("" if taken else f"qemu-ds-run: {qemu}: is release 10.2, but the plugin needs 11.1\n")
+
+
 def test_packages(tmp_path):
     """The Debian packages; made twice they are the same, byte by byte."""
     if not shutil.which("dpkg-shlibdeps"):
@@ -100,7 +111,7 @@ def test_packages(tmp_path):
                               check=True, env=dict(os.environ, SOURCE_DATE_EPOCH="1700000000"))
         made.append([open(path, "rb").read() for path in done.stdout.split()])
     assert made[0] == made[1] and len(made[0]) == 4
-    depends = "libdw1", "", "libcairn-pebs1 (= 9.9)", "qemu-system-x86 (>= 1:11.1)"
+    depends = "libdw1", "", "libcairn-pebs1 (= 9.9)", "qemu-system-x86 (>= 1:11.0)"
     for path, needs in zip(done.stdout.split(), depends):
         assert needs in subprocess.run(["dpkg-deb", "-f", path, "Depends"], capture_output=True, text=True,
                                        check=True).stdout

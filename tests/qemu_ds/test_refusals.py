@@ -54,8 +54,8 @@ def test_a_qemu_of_another_interface():
     done = starts("", qemu=qemu)
     assert done.returncode == 1
     line, = done.stderr.splitlines()
-    assert re.search(r"requires API version 7, but this QEMU supports only up to version \d|"
-                     r"for plugin API 7 \(QEMU 11.1\), this QEMU has \d", line)
+    assert re.search(r"requires API version 7, but this QEMU supports only (up to|a minimum) version (of )?\d|"
+                     r"for plugin API 6 and 7 \(QEMU 11.0 and 11.1\), this QEMU has \d", line)
 
 
 @pytest.mark.parametrize("arguments, status, why", [

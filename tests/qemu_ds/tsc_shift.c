@@ -9,7 +9,7 @@
 
 #include "tools/qemu-ds/qemu/qemu_api.h"
 
-QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = 7;
 
 static unsigned cpu;
 static int64_t cycles;

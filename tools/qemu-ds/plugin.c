@@ -17,6 +17,8 @@
 #include "tools/qemu-ds/modelled/costs.h"
 #include "tools/qemu-ds/options.h"
 #include "tools/qemu-ds/qemu/end.h"
+#include "tools/qemu-ds/qemu/exported.h"
+#include "tools/qemu-ds/qemu/versions.h"
 #include "tools/qemu-ds/retire/truth.h"
 #include "tools/qemu-ds/run/accesses.h"
 #include "tools/qemu-ds/run/begin.h"
@@ -27,10 +29,6 @@
 #include "tools/qemu-ds/vcpu/flags.h"
 #include "tools/qemu-ds/zeros/uncounted.h"
 
-/* Since when QEMU has what the plugin uses. 10.0 (API 4): scoreboards, inline additions, conditional callbacks,
- * read_register, read_memory_vaddr. 10.1 (5): write_register, read_memory_hwaddr, write_memory_hwaddr, translate_vaddr.
- * 10.2 (still 5): register_vcpu_discon_cb. 11.0 (6): set_pc. 11.1 (7): userdata in each callback. By qemu-plugin.h. */
-QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
 
 static qemu_plugin_id_t plugin;
@@ -163,9 +161,19 @@ static void model_memory(void)
 
 static void register_callbacks(void)
 {
-    qemu_plugin_register_vcpu_init_cb(plugin, vcpu_starts, NULL);
-    qemu_plugin_register_atexit_cb(plugin, ends, NULL);
+    qds_api->register_vcpu_init_cb(plugin, vcpu_starts, NULL);
+    qds_api->register_atexit_cb(plugin, ends, NULL);
     qds_blocks_register(plugin, boards);
+}
+
+static void choose_version(int version)
+{
+    if (!qds_api_choose(version))
+        qds_refuse("for plugin API 6 and 7 (QEMU 11.0 and 11.1), this QEMU has %d: take QEMU 11.1, of Debian 13's "
+                   "backports or by 'make deps-ds' of Cairn, or a newer qemu-ds",
+                   version);
+    if (version == 6)
+        fprintf(stderr, "qemu-ds: plugin API 6 (QEMU 11.0): tried only with 7 (QEMU 11.1)\n");
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
@@ -173,8 +181,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     char why[400];
     if (strcmp(info->target_name, "x86_64") != 0 || !info->system_emulation)
         qds_refuse("for qemu-system-x86_64 only");
-    if (info->version.cur != QEMU_PLUGIN_VERSION)
-        qds_refuse("for plugin API %d (QEMU 11.1), this QEMU has %d", QEMU_PLUGIN_VERSION, info->version.cur);
+    choose_version(info->version.cur);
     refuse_other_accelerators();
     refuse_icount();
     if (info->system.max_vcpus > (int)QDS_VCPUS)

@@ -8,6 +8,7 @@
 #include "ds/soft/retired.h"
 #include "tools/qemu-ds/modelled/costs.h"
 #include "tools/qemu-ds/qemu/end.h"
+#include "tools/qemu-ds/qemu/versions.h"
 #include "tools/qemu-ds/run/accesses.h"
 #include "tools/qemu-ds/run/instruments.h"
 #include "tools/qemu-ds/run/run.h"
@@ -318,12 +319,12 @@ bool qds_blocks_thread(struct qds_vcpu *v)
 void qds_blocks_register(qemu_plugin_id_t id, struct qemu_plugin_scoreboard *board)
 {
     boards = board;
-    qemu_plugin_register_vcpu_tb_trans_cb(id, translated, NULL);
-    qemu_plugin_register_vcpu_discon_cb(id, QEMU_PLUGIN_DISCON_INTERRUPT | QEMU_PLUGIN_DISCON_EXCEPTION,
-                                        qds_run_discontinuity, NULL);
-    qemu_plugin_register_flush_cb(id, flushed, NULL);
+    qds_api->register_vcpu_tb_trans_cb(id, translated, NULL);
+    qds_api->register_vcpu_discon_cb(id, QEMU_PLUGIN_DISCON_INTERRUPT | QEMU_PLUGIN_DISCON_EXCEPTION,
+                                     qds_run_discontinuity, NULL);
+    qds_api->register_flush_cb(id, flushed, NULL);
     if (qds_instruments_flush()) {
-        qemu_plugin_register_vcpu_idle_cb(id, qds_run_stops, NULL);
-        qemu_plugin_register_vcpu_resume_cb(id, qds_run_goes_on, NULL);
+        qds_api->register_vcpu_idle_cb(id, qds_run_stops, NULL);
+        qds_api->register_vcpu_resume_cb(id, qds_run_goes_on, NULL);
     }
 }

@@ -2,7 +2,7 @@
 /*
  * The parts of QEMU's plugin interface, version 7 (QEMU 11.1), that are used here, and of the GLib types in it. Names,
  * numbers and signatures are those of QEMU's include/plugins/qemu-plugin.h, which distributions do not package; QEMU
- * itself resolves the functions when it loads the plugin.
+ * itself resolves the functions when it loads the plugin. versions.h has what is otherwise in version 6.
  */
 #pragma once
 
@@ -28,8 +28,7 @@ char *g_array_free(GArray *array, int free_data);
 
 /* ---- the plugin ---- */
 
-#define QEMU_PLUGIN_VERSION 7
-#define QEMU_PLUGIN_EXPORT  __attribute__((visibility("default")))
+#define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))
 
 typedef uint64_t qemu_plugin_id_t;
 

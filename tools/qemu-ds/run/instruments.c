@@ -6,7 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/qemu-ds/vcpu/flags.h"
+#include "tools/qemu-ds/qemu/exported.h"
+#include "tools/qemu-ds/qemu/versions.h"
 
 /* ns without anything that counts, until blocks are translated without it again. It doubles each time. Otherwise QEMU
  * would translate most of the time where a guest starts and stops counting again and again, as a debugger does. */
@@ -80,7 +81,7 @@ static void translate_anew(const struct qds_vcpu *v)
     if (qds_instruments_flush())
         qemu.async_safe_run_on_cpu(qemu.qemu_get_cpu((int)v->index), flush, NULL);
     else
-        qemu_plugin_reset(plugin, reset, NULL);
+        qds_api->reset(plugin, reset, NULL);
 }
 
 /* While a vCPU waits for others to leave their blocks, none of those may begin to count in what they are in. */

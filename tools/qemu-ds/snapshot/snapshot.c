@@ -9,9 +9,9 @@
 
 #include "tools/qemu-ds/modelled/costs.h"
 #include "tools/qemu-ds/qemu/end.h"
+#include "tools/qemu-ds/qemu/exported.h"
 #include "tools/qemu-ds/run/begin.h"
 #include "tools/qemu-ds/run/run.h"
-#include "tools/qemu-ds/vcpu/flags.h"
 
 #define NAME    "qemu-ds"
 #define VERSION 1
@@ -25,12 +25,6 @@ struct handlers { /* of QEMU 11.1's struct SaveVMHandlers what is of use here */
     void *unused_too[16]; /* more than there are */
 };
 
-struct version { /* of QEMU's VersionInfo its first member, of VersionTriple the first two */
-    const struct {
-        int64_t major, minor;
-    } * qemu;
-};
-
 static struct {
     int (*register_savevm_live)(const char *name, uint32_t instance, int version, const struct handlers *handlers,
                                 void *opaque);
@@ -40,7 +34,6 @@ static struct {
     int (*gdb_read_register)(void *cpu, GByteArray *to, int number);
     /* On the vCPU's own thread, while it stands between two blocks. */
     void (*run_on_cpu)(void *cpu, void (*function)(void *cpu, void *data), void *data);
-    const struct version *(*qmp_query_version)(void *error);
 } qemu;
 static int vcpus;
 static const char *why_not; /* of load_vcpu */
@@ -201,12 +194,8 @@ static bool available(void)
     qds_exported("qemu_get_cpu", &qemu.qemu_get_cpu);
     qds_exported("gdb_read_register", &qemu.gdb_read_register);
     qds_exported("run_on_cpu", &qemu.run_on_cpu);
-    qds_exported("qmp_query_version", &qemu.qmp_query_version);
-    if (!qemu.register_savevm_live || !qemu.qemu_put_buffer || !qemu.qemu_get_buffer || !qemu.qemu_get_cpu ||
-        !qemu.gdb_read_register || !qemu.run_on_cpu || !qemu.qmp_query_version)
-        return false;
-    const struct version *version = qemu.qmp_query_version(NULL);
-    return version->qemu->major == 11 && version->qemu->minor == 1;
+    return qemu.register_savevm_live && qemu.qemu_put_buffer && qemu.qemu_get_buffer && qemu.qemu_get_cpu &&
+           qemu.gdb_read_register && qemu.run_on_cpu && qds_release() == QDS_RELEASE(11, 1);
 }
 
 void qds_snapshot_begin(int all)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/qemu-ds/vcpu/flags.h"
 
-#define _GNU_SOURCE
-#include <dlfcn.h>
 #include <string.h>
 
 #include "tools/qemu-ds/qemu/end.h"
+#include "tools/qemu-ds/qemu/exported.h"
 
 #define GPRS               16
 #define WORDS              64 /* of QEMU's state: RIP is looked for, then come those that flags are computed from */
@@ -23,13 +22,7 @@ static struct { /* of QEMU */
 } qemu;
 static bool available, must;
 
-void qds_exported(const char *name, void *function)
-{
-    void *found = dlsym(RTLD_DEFAULT, name);
-    memcpy(function, &found, sizeof found);
-}
-
-/* The same, of what is of use on an x86-64 host only. */
+/* What is of use on an x86-64 host only. */
 static void exported(const char *name, void *function)
 {
 #ifdef __x86_64__

@@ -10,10 +10,6 @@
 
 #include "tools/qemu-ds/vcpu/vcpu.h"
 
-/* Sets the function pointer at `function` to one of QEMU's own that plugins are not meant to call. NULL: this binary
- * does not export it. */
-void qds_exported(const char *name, void *function);
-
 /* At the plugin's start. `exact`: refuses to run where this QEMU does not export what is needed, now, or where a vCPU's
  * state is not found, later. */
 void qds_flags_begin(bool exact);
