@@ -333,6 +333,15 @@ def test_packages():
     assert wanted <= named | {"libc6-dev", "python3"} and named <= wanted | {"make"}, (wanted, named)
 
 
+def test_symbols_of_qemu():
+    """docs/explain/upstream.md has what the plugin looks up by name in QEMU's binary, and nothing else."""
+    used = {name for path in (cb.ROOT / "tools/qemu-ds").rglob("*.c")
+            for name in re.findall(r'exported\("(\w+)"', path.read_text(encoding="utf-8"))}
+    page = (cb.ROOT / "docs/explain/upstream.md").read_text(encoding="utf-8")
+    rows = "".join(re.findall(r"^\| (`.*?) \|", page, re.M))
+    assert used and set(re.findall(r"`(\w+)`", rows)) == used
+
+
 def test_version():
     """Documents name the files of this version, and the newest released changes are its."""
     version = re.search(r"^VERSION := (.*)$", (cb.ROOT / "Makefile").read_text(encoding="utf-8"), re.M)[1]

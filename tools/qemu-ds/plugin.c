@@ -3,8 +3,8 @@
  * qemu-ds, a Debug Store for QEMU: a TCG plugin that puts ds/model behind CPUID, MSRs and LVTPC of any x86-64 guest.
  * Its rooms, the lowest first: counting, zeros, cpuid, modelled (none of them needs QEMU), qemu, vcpu, retire, run,
  * snapshot, blocks. Read in this order: this file, blocks.h, run.h, tally.h, settle.h, counting.h, need.h, retire.h,
- * host.h, instruments.h, special.h, vcpu.h, memory.h, pmi.h, flags.h, snapshot.h. With memory=model: accesses.h,
- * costs.h, memory_system.h, tlb.h, caches.h.
+ * host.h, instruments.h, special.h, vcpu.h, memory.h, pmi.h, flags.h, snapshot.h, versions.h, exported.h. With
+ * memory=model: accesses.h, costs.h, memory_system.h, tlb.h, caches.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
