@@ -202,6 +202,24 @@ def test_trimmed_by_two(tmp_path):
         assert (folder / "of.json").exists()
 
 
+def test_link_of_a_root(tmp_path):
+    """It leads nowhere here, which is no error. Where it leads elsewhere, the guest boots anew."""
+    kept, link, said = snapshots.Snapshots(tmp_path / "kept"), tmp_path / "link", []
+
+    def make(folder):
+        for name in snapshots.FILES:
+            (folder / name).touch()
+        return [link]
+
+    for target in ("/no/such", "/no/such", "/no/other"):
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+        with kept.of("asked", make, said.append):
+            pass
+    once = f"the guest boots once; its snapshot is kept in {kept.folder}"
+    assert [line.split(": ", 1)[-1] for line in said] == [once, f"{link} has changed since: the guest boots anew", once]
+
+
 def test_no_folder():
     with pytest.raises(snapshots.Refused, match=r"^/dev/null/kept: cannot be made: Not a directory \(--cache DIR, or"):
         snapshots.Snapshots(Path("/dev/null/kept"))

@@ -169,7 +169,8 @@ class Guest:
         initramfs.write(folder / "initramfs", needed)
         with emulated.Machine(self.command(folder), snapshot, MEMORY, timeout, make=True) as machine:
             machine.save()
-        return [self.kernel, *needed.values(), *emulator()]
+        named = [Path(self.kernel), *emulator()]
+        return [*named, *(path.resolve() for path in named), *needed.values()]
 
     def go_on(self, folder, added, timeout, talk, cache, fresh):
         """As boot(), from a snapshot in the folder `cache`. Makes it where it is not there, or cannot be loaded."""

@@ -36,7 +36,9 @@ def check_owner(path, folder):
 
 def source(path):
     """What tells whether a file is still the one of which a snapshot was made. A package gives it the same time on all
-    machines."""
+    machines. Of a link it is where it leads: a root's may lead nowhere here."""
+    if os.path.islink(path):
+        return os.readlink(path)
     found = os.stat(path)
     return [found.st_size, found.st_mtime_ns // 1000000000]
 
@@ -112,7 +114,7 @@ class Snapshots:
         except (ValueError, KeyError, TypeError):
             raise Refused(f"{folder / 'of.json'}: is damaged") from None
         for path, was in of.items():
-            if not os.path.exists(path) or source(path) != was:
+            if not os.path.lexists(path) or source(path) != was:
                 raise Refused(f"{folder}: {path} has changed since")
         here = tsc.khz()
         if (khz is None) != (here is None) or khz and abs(here - khz) > khz * TSC_MAY_DIFFER:
