@@ -62,6 +62,7 @@ class Place:
             self.program(f"tree/{file}", text)
         subprocess.run(f"tar -C tree -cJf data.tar.xz . && ar rcS '{path}' data.tar.xz && rm -r tree", shell=True,
                        check=True, cwd=self.folder)
+        self.suites.setdefault((mirror, suite), "")
         self.suites[mirror, suite] += (f"Package: {name}\nVersion: {version}\nFilename: pool/{path.name}\n"
                                        f"SHA256: {sha256(path.read_bytes())}\n\n")
         return path
@@ -172,6 +173,19 @@ def test_more_is_unpacked_beside_linux(place):
         ["3 packages of Debian's", "1 packages of Debian's"]
     assert (root / "usr/lib64/ld-linux-x86-64.so.2").exists()
     assert place.run("--more", "/nowhere").stderr == "deps-ds: --more /nowhere: cannot be read\n"
+
+
+def test_a_list_may_name_another_suite(place):
+    debian(place)
+    old = place.folder / "old.txt"
+    old.write_text(f"archive {DAY}\nsuite bookworm-backports\nlinux-image-6.1.1+deb12-amd64 backports\n")
+    assert place.run("--more", old).stderr.splitlines()[-1].startswith(
+        f"deps-ds: file://{place.folder}/debian/dists/bookworm-backports/InRelease: cannot be fetched: ")
+    place.package("linux-image-6.1.1+deb12-amd64", "6.1.1-1~bpo12+1", {"boot/vmlinuz-6.1.1+deb12-amd64": "kernel"},
+                  suite="bookworm-backports")
+    place.indices()
+    assert place.run("--more", old).returncode == 0
+    assert (place.to / "old/root/boot/vmlinuz-6.1.1+deb12-amd64").exists()
 
 
 def test_another_list_is_unpacked_anew(place):

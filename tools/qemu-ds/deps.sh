@@ -121,7 +121,7 @@ matches() {
                 print name, version, sum, mirror "/" path
         }
         FNR == NR {
-            if ($1 != "archive" && $1 !~ /^(#.*)?$/) { from[$1] = $2; if ($1 ~ /\[/) patterns[$1] }
+            if ($1 !~ /^(archive|suite|#.*)?$/) { from[$1] = $2; if ($1 ~ /\[/) patterns[$1] }
             next
         }
         $1 == "Package:" { package = $2 }
@@ -138,18 +138,20 @@ matches() {
         }' "$3" <(cat "$indices/$1" && echo)
 }
 
-# The newest version of each package of list $1, as $indices/packages. Fails with a reason in $indices/why.
+# The newest version of each package of list $1, as $indices/packages. Fails with a reason in $indices/why. A line
+# `suite NAME` of the list adds a suite.
 resolve() {
-    local suite name wanted got
-    for suite in "${SUITES[@]}"; do
+    local suite name wanted got suites
+    mapfile -t suites < <(printf '%s\n' "${SUITES[@]}" && sed -n 's/^suite //p' "$1")
+    for suite in "${suites[@]}"; do
         [ -r "$indices/$suite" ] || fetch_index "$suite" "$(mirror_of "$suite")"
     done
-    for suite in "${SUITES[@]}"; do
+    for suite in "${suites[@]}"; do
         matches "$suite" "$(mirror_of "$suite")" "$1"
     done | sort -k 1,1 -k 2,2V | awk '$1 != last && NR > 1 { print line } { last = $1; line = $0 } END { print line }' \
         >"$indices/packages"
     while read -r name _ wanted; do
-        case $name in '' | \#* | archive) continue ;; esac
+        case $name in '' | \#* | archive | suite) continue ;; esac
         got=$(awk -v name="$name" '$1 == name { print $2 }' "$indices/packages")
         # shellcheck disable=SC2254 # a pattern
         case $got in
@@ -166,7 +168,7 @@ resolve_somewhere() {
     local day
     day=$(sed -n 's/^archive //p' "$1")
     echo "deps-ds: $mirror: $(cat "$indices/why"): all from $archive of $day" >&2
-    rm -f "$indices"/trixie*
+    rm -f "$indices"/*
     mirror=$archive/debian/$day security=$archive/debian-security/$day
     resolve "$1" || die "$mirror: $(cat "$indices/why")"
 }
