@@ -17,7 +17,8 @@ GUEST = Path(__file__).resolve().parents[2] / "tools/qemu-ds/guest.py"
 CALLS = {
     "boot": ((), "true"),
     "stat": (("perf",), "perf stat -e instructions:u,branches:u busybox true"),
-    "record": (("perf",), "perf record -q -o /tmp/data -c 1003 -e instructions:upp busybox sha256sum /bin/busybox "
+    "record": (("perf",), "mount --bind /kallsyms /proc/kallsyms && "
+                          "perf record -q -o /tmp/data -c 10007 -e instructions:upp busybox sha256sum /bin/busybox "
                           ">/dev/null && perf report -i /tmp/data --stdio"),
     "rr": (("rr",), "rr record -o /tmp/trace busybox seq 10 && rr replay -a /tmp/trace"),
 }

@@ -41,6 +41,7 @@ KERNEL, NEWER = "6.12", "7.3"  # as in linux.txt
 PROGRAMS = ("perf",)
 # Without ERMS and FSRM Linux copies eight bytes at a time. REP MOVSB is slow in TCG: it takes a tenth of a boot.
 CPU = "max,-erms,-fsrm"
+READY = "ready=on"  # of the plugin, where perf is there
 GENERATION = "00000000-0000-0000-0000-000000000001"
 # The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
 COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
@@ -139,7 +140,8 @@ class Guest:
         """QEMU's, but for the memory and the other side of the guest's port. `folder`: of initramfs and console.
         `talk`: the guest's hvc0 is this terminal. Linux takes new random numbers where the generation is another one
         than in the snapshot."""
-        return [*START, "--preset", self.preset, *(["--plugin", self.plugin] if self.plugin else []), "--",
+        plugin = ",".join(filter(None, (READY if "perf" in self.programs else "", self.plugin)))
+        return [*START, "--preset", self.preset, *(["--plugin", plugin] if plugin else []), "--",
                 "-accel", "tcg", "-cpu", CPU, "-smp", str(self.smp), "-display", "none", "-nodefaults", "-no-reboot",
                 "-run-with", "exit-with-parent=on", "-seed", "1", "-serial", f"file:{folder / 'console'}",
                 "-device", "virtio-serial-pci", "-device", "virtserialport,chardev=port", *arguments,
@@ -174,7 +176,8 @@ class Guest:
 
     def go_on(self, folder, added, timeout, talk, cache, fresh):
         """As boot(), from a snapshot in the folder `cache`. Makes it where it is not there, or cannot be loaded."""
-        asked = [initramfs.INIT, CPU, MEMORY, COMMAND_LINE, GENERATION, *(str(value) for value in vars(self).values())]
+        asked = [initramfs.INIT, CPU, MEMORY, COMMAND_LINE, READY, GENERATION,
+                 *(str(value) for value in vars(self).values())]
         kept = snapshots.Snapshots(cache)
         with contextlib.ExitStack() as stack:
             for again in (True, False):

@@ -11,6 +11,9 @@ import programs as of_root
 # The commands are in the initramfs, or they come through the port, as an archive, when the guest says that it is ready:
 # a snapshot is taken while it waits. Each command's output goes to a file of its own. All come out as one archive,
 # through the port, which leaves every byte as it is. On the console stands what a test that fails wants to know.
+# Linux leaves samples out where there are many in a second, or where a PMI takes long, as here: it is told not to.
+# perf reads /proc/kallsyms three times before it records, and each time Linux takes a third of a second to write it:
+# /kallsyms is a copy.
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin:/sbin HOME=/root PERF_PAGER=cat
@@ -22,6 +25,9 @@ mount -t proc proc /proc
 mount -t sysfs sys /sys
 ifconfig lo up
 [ -e /etc/passwd ] || echo root:x:0:0:root:/root:/bin/sh >/etc/passwd
+echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
+echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+[ ! -e /bin/perf ] || cat /proc/kallsyms >/kallsyms
 cd /root
 [ -e /commands/0 ] || {
     exec 3<>/dev/vport0p1

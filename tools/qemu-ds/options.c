@@ -215,6 +215,8 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
             e = set_refuse(o, a, value, why, size);
         else if (strncmp(a, "stats=", 6) == 0)
             e = set_switch(&o->stats, a, value, why, size);
+        else if (strncmp(a, "ready=", 6) == 0)
+            e = set_switch(&o->ready, a, value, why, size);
         else if (strncmp(a, "truth=", 6) == 0) {
             o->truth = value;
             e = *value ? 0 : refuse(why, size, "truth=: names no file");
@@ -231,11 +233,10 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
         else if (strncmp(a, "policy.", 7) == 0)
             e = set_policy(o, a + 7, value, why, size);
         else
-            e = refuse(
-                why, size,
-                "%s: not an option: there are preset, efficient, kvm, exact, truth, instructions, refuse, stats, "
-                "policy.NAME, memory, memory.NAME, cpi, ref",
-                a);
+            e = refuse(why, size,
+                       "%s: not an option: there are preset, efficient, kvm, exact, truth, instructions, ready, "
+                       "refuse, stats, policy.NAME, memory, memory.NAME, cpi, ref",
+                       a);
         if (e)
             return e;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The plugin's options: -plugin build/qemu-ds.so,preset=icelake,exact=flags,truth=FILE,instructions=off,stats=on,
- * policy.NAME=VALUE,efficient=1,kvm=on,refuse=1,memory=model,memory.l1=32K/8/4,cpi=1,ref=cycles */
+ * ready=on,policy.NAME=VALUE,efficient=1,kvm=on,refuse=1,memory=model,memory.l1=32K/8/4,cpi=1,ref=cycles */
 #pragma once
 
 #include "tools/qemu-ds/modelled/memory_options.h"
@@ -20,6 +20,7 @@ struct qds_options {
     unsigned cpi;      /* units of an instruction */
     bool exact_flags;  /* refuse to run where RFLAGS in records would be unknown */
     bool stats;        /* a line of totals at the end */
+    bool ready;        /* blocks count what perf asks for most, before it does */
     const char *truth; /* NULL: none; points into `arguments` */
     bool instructions; /* its lines have their number, which costs time where no counter counts */
     struct qds_refused refused;

@@ -107,7 +107,8 @@ def script(words, program, output):
     command = ["env", "-i", *(f"{name}={value}" for name, value in ENVIRONMENT.items()), "perf", *words,
                *(["--", str(found(program[0])), *program[1:]] if program else [])]
     folders = ["/out/files", os.getcwd(), *([str(output.parent)] if output else [])]
-    lines = [f"mkdir -p {shlex.join(folders)}", f"cd {shlex.quote(os.getcwd())}",
+    lines = [f"mkdir -p {shlex.join(folders)}", "mount --bind /kallsyms /proc/kallsyms",
+             f"cd {shlex.quote(os.getcwd())}",
              f"{shlex.join(command)} >/out/files/stdout 2>/out/files/stderr </root/stdin", "status=$?"]
     if output:
         lines.append(f"mv {shlex.quote(str(output))} /out/files/data")

@@ -159,6 +159,15 @@ static void model_memory(void)
     qds_accesses_begin(&options.memory_config, (unsigned)vcpus);
 }
 
+/* What blocks have where nothing counts. */
+static struct qds_instruments least(void)
+{
+    struct qds_instruments i = {0};
+    i.wanted[QDS_ALL_RINGS] = qds_truth_counts() ? DS_BIT(DS_MODEL_INSTRUCTION) : 0;
+    i.wanted[QDS_OTHER_RINGS] = options.ready ? DS_BIT(DS_MODEL_INSTRUCTION) | DS_BIT(DS_MODEL_BRANCH) : 0;
+    return i;
+}
+
 static void register_callbacks(void)
 {
     qds_api->register_vcpu_init_cb(plugin, vcpu_starts, NULL);
@@ -198,9 +207,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     if (options.truth && !qds_truth_open(options.truth, options.preset->name, vcpus, options.instructions))
         qds_refuse("truth=%s: cannot be written", options.truth);
     boards = qemu_plugin_scoreboard_new(sizeof(struct qds_board));
-    const struct qds_instruments least = {.wanted[QDS_ALL_RINGS] =
-                                              qds_truth_counts() ? DS_BIT(DS_MODEL_INSTRUCTION) : 0};
-    qds_instruments_begin(id, &least, register_callbacks);
+    const struct qds_instruments at_least = least();
+    qds_instruments_begin(id, &at_least, register_callbacks);
     if (!qds_instruments_flush() && options.reference)
         fprintf(stderr, "qemu-ds: this QEMU does not export tb_flush__exclusive_or_serial: reference cycles also pass "
                         "while a vCPU halts\n");

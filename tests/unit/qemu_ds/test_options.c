@@ -26,7 +26,7 @@ static void defaults(void **state)
     assert_int_equal(parse(NULL, NULL, NULL), 0);
     assert_string_equal(options.preset->name, "icelake");
     assert_true(options.preset->reference);
-    assert_false(options.exact_flags || options.stats || options.truth || options.refused.number ||
+    assert_false(options.exact_flags || options.ready || options.stats || options.truth || options.refused.number ||
                  options.refused.read || options.policy.fit);
 }
 
@@ -36,6 +36,8 @@ static void each_is_set(void **state)
     assert_int_equal(parse("preset=skylake", "exact=flags", "stats=on"), 0);
     assert_string_equal(options.preset->name, "skylake");
     assert_true(options.exact_flags && options.stats);
+    assert_int_equal(parse("ready=on", NULL, NULL), 0);
+    assert_true(options.ready);
     assert_int_equal(parse("truth=a=b,c", "policy.fit=start_lt", "stats=off"), 0);
     assert_string_equal(options.truth, "a=b,c");
     assert_int_equal(options.policy.fit, DS_MODEL_START_LT);
@@ -201,8 +203,8 @@ static void wrong_ones_are_refused(void **state)
         {"policy.residual=1",
          "policy.residual=1: not possible here: records are stored when an instruction retires, not later"},
         {"presets=icelake",
-         "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, instructions, refuse, "
-         "stats, policy.NAME, memory, memory.NAME, cpi, ref"},
+         "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, instructions, ready, "
+         "refuse, stats, policy.NAME, memory, memory.NAME, cpi, ref"},
         {"ref=bus", "ref=bus: must be tsc or cycles"},
         {"refuse=0", "refuse=0: must be the number of an access, from 1 on, or RDMSR:MSR or WRMSR:MSR"},
         {"refuse=-1", "refuse=-1: must be the number of an access, from 1 on, or RDMSR:MSR or WRMSR:MSR"},

@@ -32,6 +32,6 @@ const struct qds_instruments *qds_instruments_planted(void);
 /* Whether blocks add anything to anything: for counters of any vCPU's, or for truth=. */
 bool qds_instruments_counting(void);
 
-/* How often blocks were translated anew, and whether they count now. For the end. */
+/* How often blocks were translated anew, and whether they count no more than the least. For the end. */
 unsigned qds_instruments_changes(void);
 bool qds_instruments_idle(void);
