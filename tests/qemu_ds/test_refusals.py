@@ -33,7 +33,7 @@ def starts(options, *arguments, qemu=cb.QEMU_11):
     (",refuse=0", (), "refuse=0: must be the number of an access, from 1 on, or RDMSR:MSR or WRMSR:MSR"),
     (",instructions=no", (), "instructions=no: must be on or off"),
     (",records=5", (), "records=5: not an option: there are preset, efficient, kvm, exact, truth, instructions, "
-                       "refuse, stats, policy.NAME, memory, memory.NAME, cpi, ref"),
+                       "ready, refuse, stats, policy.NAME, memory, memory.NAME, cpi, ref"),
     ("", ("-accel", "tcg,thread=single", "-smp", "2"),
      "several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount"),
     ("", ("-icount", "shift=4"),
