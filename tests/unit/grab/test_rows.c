@@ -16,8 +16,9 @@
 #define CFG_MEM  (CFG | MSR_PEBS_DATA_CFG_MEMINFO)
 #define CFG_LBR  (CFG | MSR_PEBS_DATA_CFG_LBR | UINT64_C(31) << 24)
 #define LBRS     32u
-#define RECORDS  64u  /* of a drain */
-#define ENOUGH   100u /* records of a counter alone */
+#define BRANCHED 1024u /* branches until the history moves: ASan's memmove() is slow */
+#define RECORDS  64u   /* of a drain */
+#define ENOUGH   100u  /* records of a counter alone */
 #define FIXED    DS_BIT(32)
 #define BRANCHES DS_BIT(1)
 #define TID      77u
@@ -48,7 +49,8 @@ struct run { /* of the known program */
     struct grab_samples *samples;
     uint64_t cfg;
     struct counter counter[2];
-    struct ds_pebs_lbr history[LBRS]; /* the last one first */
+    struct ds_pebs_lbr branches[BRANCHED + LBRS];
+    unsigned last; /* of them the last branch; the older ones follow it */
     uint8_t bytes[RECORDS * 2048];
     uint32_t used, records, all;
 };
@@ -136,7 +138,7 @@ static void record(struct run *r, uint64_t counters, enum grab_label label, cons
     if (!arch && groups & MSR_PEBS_DATA_CFG_GPR)
         put(r, &gpr, sizeof gpr);
     for (unsigned i = 0; history && i < LBRS; i++)
-        put(r, &r->history[r->p->oldest_first ? LBRS - 1 - i : i], sizeof r->history[0]);
+        put(r, &r->branches[r->last + (r->p->oldest_first ? LBRS - 1 - i : i)], sizeof r->branches[0]);
     if (r->p->longer)
         put(r, (const uint64_t[2]){0}, arch ? 16 : 8);
     r->all++;
@@ -200,10 +202,13 @@ static void step(struct run *r, enum grab_label label, uint64_t left, const stru
     enum grab_label to;
     clock_tsc += 3;
     if (grab_known_taken(label, &before, &to)) {
-        memmove(r->history + 1, r->history, sizeof r->history - sizeof r->history[0]);
-        r->history[0] = (struct ds_pebs_lbr){grab_known_at[label], grab_known_at[to], 0};
+        if (!r->last) {
+            memcpy(r->branches + BRANCHED, r->branches, LBRS * sizeof r->branches[0]);
+            r->last = BRANCHED;
+        }
+        r->branches[--r->last] = (struct ds_pebs_lbr){grab_known_at[label], grab_known_at[to], 0};
         if (r->p->half_history)
-            memset(r->history + LBRS / 2, 0, LBRS / 2 * sizeof r->history[0]);
+            r->branches[r->last + LBRS / 2] = (struct ds_pebs_lbr){0};
         if (r->setting == GRAB_TRACE && !(r->p->branch_missing && left == 1000))
             sample(r, grab_known_at[label], grab_known_at[to], 0);
     }
