@@ -8,6 +8,7 @@ import subprocess
 
 import guest
 import known
+import pytest
 
 BLOCK = re.compile(r"^```\n\$ (tools/qemu-ds/guest\.py (?:[^\n]*\\\n|[^\n]*&&\n)*[^\n]*)\n(.*?)^```", re.M | re.S)
 DOCUMENTS = [guest.ROOT / name for name in ("README.md", "docs/how-to/qemu-ds.md")]
@@ -23,6 +24,7 @@ def same(shown, said):
         for a, b in pairs)
 
 
+@pytest.mark.xdist_group("icelake")  # the guest of test_perf_tool.py
 def test_shown_output(tmp_path):
     """Lines of a block are lines of the output, in order; `...` stands for any that are left out."""
     blocks = [block for path in DOCUMENTS for block in BLOCK.findall(path.read_text(encoding="utf-8"))]

@@ -10,6 +10,7 @@ import guest
 import perf
 import pytest
 
+pytestmark = pytest.mark.xdist_group("icelake")  # one boots, for all, and for test_docs.py
 TOOL = guest.HERE / "perf.py"
 SOURCE = r"""
 #include <stdio.h>
@@ -41,12 +42,9 @@ def folder_with_a_program(tmp_path_factory):
 
 
 @pytest.fixture(scope="module", name="run")
-def runs(place, tmp_path_factory):
-    cache = tmp_path_factory.mktemp("cache") / "kept"
-
+def runs(place):
     def run(*words, line="", status=0):
-        done = subprocess.run([TOOL, "--cache", cache, *words], input=line, cwd=place, capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run([TOOL, *words], input=line, cwd=place, capture_output=True, text=True, check=False)
         assert done.returncode == status, done
         return done
     return run

@@ -15,6 +15,7 @@ import known
 import pytest
 import snapshots
 
+pytestmark = pytest.mark.xdist_group("warm")  # one boots, for all
 STAT = "perf stat -x, -o /tmp/stat -e instructions:u,branches:u"
 FEW = ("true", "sed -n 3p /proc/cpuinfo", "seq 500", "sha256sum /bin/busybox")
 # None that looks at other processes, or at the time.
@@ -43,7 +44,6 @@ def folder_of_snapshots(tmp_path_factory):
 
 def run(tmp_path, cache, commands, **more):
     tmp_path.mkdir(exist_ok=True)
-    more = {"programs": ()} | more
     return guest.run(tmp_path, commands, preset="skylake", append="pti=off nmi_watchdog=0", cache=cache, **more)
 
 
@@ -54,12 +54,12 @@ def counts(done, programs):
 
 def equal(tmp_path, cache, programs):
     commands = [f"{STAT} busybox {program} >/dev/null 2>&1 </dev/null; cat /tmp/stat" for program in programs]
-    cold = run(tmp_path / "cold", None, commands, programs=("perf",), plugin="stats=on")
+    cold = run(tmp_path / "cold", None, commands, plugin="stats=on")
     assert "translated anew 0 times" in cold.plugin  # blocks count before perf asks
     booted = counts(cold, programs)
     assert all(len(pair) == 2 and int(pair[0]) > 1000 for pair in booted.values())
     for _ in range(2):
-        assert counts(run(tmp_path / "warm", cache, commands, programs=("perf",)), programs) == booted
+        assert counts(run(tmp_path / "warm", cache, commands), programs) == booted
 
 
 def boots(*_):
@@ -87,7 +87,7 @@ def test_no_sample_is_left_out(tmp_path, cache):
     commands = [f"perf stat -x, -e instructions:u {program}", "cmp /kallsyms /proc/kallsyms",
                 *(f"perf record -q -o /tmp/data -c 1003 -e instructions:{how} {program} && "
                   "perf report -i /tmp/data --stats" for how in ("u", "upp"))]
-    said = run(tmp_path, cache, commands, programs=("perf",), files={"root/data": b"x" * 200000}).said
+    said = run(tmp_path, cache, commands, files={"root/data": b"x" * 200000}).said
     assert [one.status for one in said] == [0] * 4
     count = int(re.search(r"^(\d+),,instructions:u", said[0].output, re.M)[1])
     samples = [int(re.search(r"SAMPLE events: +(\d+)", one.output)[1]) for one in said[2:]]
@@ -249,7 +249,7 @@ def test_a_folder_of_others(tmp_path):
 def test_shell(cache):
     """On a terminal; it ends when the shell does, with its status."""
     master, terminal = os.openpty()
-    command = [guest.__file__, "--preset", "skylake", "--program", "busybox", "--cache", cache, "--shell"]
+    command = [guest.__file__, "--preset", "skylake", "--cache", cache, "--shell"]
     with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal) as process:
         os.close(terminal)
         said = b""
