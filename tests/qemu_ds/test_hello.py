@@ -23,14 +23,20 @@ def hello(*arguments):
     return done.stdout
 
 
+@pytest.fixture(scope="module", name="quick")
+def firmware_that_does_not_wait(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("quick")
+    return ("--qemu", cb.with_qemu(folder, *cb.failing_tpm(folder), qemu=cb.QEMU_11))
+
+
 @pytest.mark.parametrize("preset, head, eventing_ip, tsc", [
     ("icelake", "PEBS format 4, in groups: a record has 176 bytes\n", True, True),
     ("skylake", "PEBS format 3: a record has 200 bytes\n", True, True),
     ("nehalem", "PEBS format 1: a record has 176 bytes\n", False, False)])
-def test_records(preset, head, eventing_ip, tsc):
+def test_records(quick, preset, head, eventing_ip, tsc):
     """The counter overflows at every third call and the next is recorded: the fourth, eighth and so on, by turns the
     first, second and third of the loop."""
-    text = hello("--qemu-ds", f"preset={preset}")
+    text = hello(*quick, "--qemu-ds", f"preset={preset}")
     assert "this processor is emulated, or a hypervisor's" in text and head in text
     records = RECORDS.findall(text)
     assert [(int(number), int(call)) for number, call, *_ in records] == [(n, 4 * n) for n in range(1, 7)]
@@ -49,8 +55,8 @@ def test_records(preset, head, eventing_ip, tsc):
 @pytest.mark.parametrize("arguments, why", [
     (["preset=penryn"], "calls are no PEBS event before Nehalem"),
     (["off"], "this is not a processor of Intel's: CPUID.0 names another maker")])
-def test_no_pebs(arguments, why):
-    assert f"no PEBS here: {why}\n" in hello("--qemu-ds", *arguments)
+def test_no_pebs(quick, arguments, why):
+    assert f"no PEBS here: {why}\n" in hello(*quick, "--qemu-ds", *arguments)
 
 
 def test_shown_output():

@@ -31,13 +31,17 @@ def seen(raw):
 
 
 class Stick:
-    """A folder that is a stick of the machine's, with the report as what it boots."""
+    """A folder that is a stick of the machine's, with the report as what it boots. The machine has a TPM, for which
+    the firmware does not wait, where no --qemu is given."""
 
     def __init__(self, folder, *more):
         self.folder = folder / "stick"
         (self.folder / "EFI" / "BOOT").mkdir(parents=True)
         (self.folder / "EFI" / "BOOT" / "BOOTX64.EFI").write_bytes((cb.BUILD / "cairn-report.efi").read_bytes())
         self.more = more
+        if "--qemu" not in more:
+            qemu = "qemu-system-x86_64" if "off" in more else cb.QEMU_11
+            self.more += "--qemu", cb.with_qemu(folder, *cb.failing_tpm(folder), qemu=qemu)
 
     def start_with(self, program):
         """This one is started first, and starts the report."""
@@ -110,7 +114,7 @@ def masked(lines):
                                     cb.long("arrowlake"), cb.long("lunarlake"), cb.long("pantherlake"),
                                     "clearwaterforest"])
 def test_every_processor(tmp_path, preset):
-    stick = Stick(tmp_path, "--qemu-ds", f"preset={preset}")
+    stick = Stick(tmp_path, "--qemu", cb.QEMU_11, "--qemu-ds", f"preset={preset}")
     screen = stick.boot()
     text, lines = stick.lines()
     check_whole(text, lines)
@@ -345,8 +349,7 @@ def test_screen(tmp_path, preset, size, pixels):
     """The card is the last thing on the screen before the menu, and the QR code beside it has the same text. Where
     there is no room beside the text, there is no code, and the text is whole."""
     wrapper = cb.with_qemu(tmp_path, "-device", "VGA,xres={},yres={}".format(*size), "-qmp",
-                           f"unix:{tmp_path}/qmp,server=on,wait=off",
-                           qemu=cb.QEMU_11)
+                           f"unix:{tmp_path}/qmp,server=on,wait=off", *cb.failing_tpm(tmp_path), qemu=cb.QEMU_11)
     picture = tmp_path / "screen.ppm"
 
     def code():
