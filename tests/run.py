@@ -22,9 +22,9 @@ WORKERS = os.cpu_count() or 1
 # Folders whose tests boot the QEMU of `make deps-ds`: only where asked for.
 WITH_QEMU_11 = ("linux", "rr", "qemu_ds", "clients")
 # All of pytest's tests are one session, so no processor waits for the last test of a folder. First come those of which
-# many share a guest or a browser, one after the other; one more than there are processors, as each waits at times.
+# many share a guest or a browser, one after the other; two more than there are processors, as each waits at times.
 LONG_FIRST = (*WITH_QEMU_11, "playground", "labs", "site", "house", "cairn")
-AT_ONCE = WORKERS + 1
+AT_ONCE = WORKERS + 2
 
 
 def run_program(program):
