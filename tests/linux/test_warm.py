@@ -5,6 +5,7 @@ use is refused by its name."""
 import json
 import os
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -244,6 +245,40 @@ def test_a_folder_of_others(tmp_path):
     tmp_path.chmod(0o777)
     with pytest.raises(snapshots.Refused, match="other users can write there"):
         run(tmp_path, tmp_path, ["true"])
+
+
+@pytest.mark.parametrize("ends, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_output_comes_while_it_runs(tmp_path, cache, ends, status):
+    """In order. A signal ends the guest, and leaves nothing behind."""
+    run(tmp_path / "first", cache, ["true"], programs=("busybox",))
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    command = [guest.__file__, "--preset", "skylake", "--program", "busybox", "--cache", cache, "printf one", "true",
+               "echo two >&2; sleep 1000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"TMPDIR": str(folder)}) as process:
+        said = [process.stdout.readline() for _ in range(5)]
+        assert said == [b"# printf one\n", b"one\n", b"# true\n", b"# echo two >&2; sleep 1000\n", b"two\n"]
+        assert list(folder.iterdir())
+        process.send_signal(ends)
+        assert process.wait(60) == status
+    assert not list(folder.iterdir())
+    assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(folder).encode() in content(path)]
+
+
+def content(path):
+    try:
+        return path.read_bytes()
+    except OSError:  # it has ended
+        return b""
+
+
+def test_what_runs_on(tmp_path, cache):
+    """What a command leaves running may still write. Errors may be apart."""
+    shown = []
+    said = run(tmp_path, cache, ["echo a; echo b >&2; (sleep 2; echo c) & true", "sleep 4"], apart=True,
+               show=lambda *new: shown.append(new)).said
+    assert (said[0].output, said[0].errors) == ("a\nc\n", "b\n")
+    assert sorted(shown[:2]) == [(0, False, b"a\n"), (0, True, b"b\n")] and shown[2:] == [(0, False, b"c\n")]
 
 
 def test_shell(cache):

@@ -5,6 +5,8 @@ its guest uses, and what that writes is its own."""
 
 import io
 import json
+import re
+import selectors
 import socket
 import subprocess
 import tarfile
@@ -36,15 +38,17 @@ class Machine:
         self.messages = tempfile.TemporaryFile()
         self.monitor, monitor = socket.socketpair()
         self.port, port = socket.socketpair()
+        self.live, live = socket.socketpair()
         use = "share=on" if make else "share=off,readonly=on,rom=off"
-        with monitor, port:
+        with monitor, port, live:
             self.process = subprocess.Popen(
                 [*command, "-object", f"memory-backend-file,id=ram,mem-path={snapshot / 'ram'},size={size},{use}",
                  "-machine", "memory-backend=ram", "-m", size, "-chardev", f"socket,id=port,fd={port.fileno()}",
+                 "-chardev", f"socket,id=live,fd={live.fileno()}",
                  "-chardev", f"socket,id=monitor,fd={monitor.fileno()}",
                  "-object", "monitor-qmp,id=qmp,chardev=monitor", *(() if make else ("-incoming", "defer"))],
                 **streams(talk), stderr=self.messages,
-                pass_fds=(monitor.fileno(), port.fileno()))
+                pass_fds=(monitor.fileno(), port.fileno(), live.fileno()))
         self.answers, self.from_guest = self.monitor.makefile("rb"), self.port.makefile("rb")
 
     def __enter__(self):
@@ -53,7 +57,7 @@ class Machine:
     def __exit__(self, *_):
         self.process.kill()
         self.process.wait()
-        for file in (self.answers, self.from_guest, self.monitor, self.port, self.messages):
+        for file in (self.answers, self.from_guest, self.monitor, self.port, self.live, self.messages):
             file.close()
 
     def said(self):
@@ -132,8 +136,33 @@ class Machine:
         self.migrated()
         self.command("cont")
 
-    def run(self, contents):
-        """What the guest sends after it has run the commands in `contents` (initramfs.additions)."""
+    def follow(self, show):
+        """What the guest sends until it ends. show(name, bytes) gets, while a command runs, what is new in a file of
+        its output."""
+        answer, new = bytearray(), bytearray()
+        with selectors.DefaultSelector() as both:
+            both.register(self.port, selectors.EVENT_READ, answer)
+            both.register(self.live, selectors.EVENT_READ, new)
+            while both.get_map():
+                for key, _ in both.select(self.left()):
+                    try:
+                        data = key.fileobj.recv(1 << 16)
+                    except ConnectionError:
+                        data = b""
+                    key.data.extend(data)
+                    if not data:
+                        both.unregister(key.fileobj)
+                while frame := re.match(rb"(\S+) (\d+)\n", new):
+                    end = frame.end() + int(frame[2])
+                    if len(new) < end:
+                        break
+                    show(frame[1].decode(), bytes(new[frame.end():end]))
+                    del new[:end]
+        return bytes(answer)
+
+    def run(self, contents, show):
+        """What the guest sends after it has run the commands in `contents` (initramfs.additions). `show`: as in
+        follow()."""
         archive = io.BytesIO()
         with tarfile.open(fileobj=archive, mode="w") as tar:
             for name, source in contents.items():
@@ -146,6 +175,9 @@ class Machine:
             raise self.expired() from None
         except ConnectionError:
             pass  # said below
-        answer = self.read(self.port, self.from_guest.read)
+        try:
+            answer = self.follow(show)
+        except TimeoutError:
+            raise self.expired() from None
         self.end()
         return answer

@@ -62,7 +62,8 @@ class Trouble(Exception):
 @dataclass
 class Said:
     status: int
-    output: str  # on both streams
+    output: str  # on both streams, unless these are apart
+    errors: str
 
 
 @dataclass
@@ -144,7 +145,8 @@ class Guest:
         return [*START, "--preset", self.preset, *(["--plugin", plugin] if plugin else []), "--",
                 "-accel", "tcg", "-cpu", CPU, "-smp", str(self.smp), "-display", "none", "-nodefaults", "-no-reboot",
                 "-run-with", "exit-with-parent=on", "-seed", "1", "-serial", f"file:{folder / 'console'}",
-                "-device", "virtio-serial-pci", "-device", "virtserialport,chardev=port", *arguments,
+                "-device", "virtio-serial-pci", "-device", "virtserialport,chardev=port",
+                "-device", "virtserialport,chardev=live", *arguments,
                 "-device", "virtconsole,chardev=talk",
                 "-chardev", "stdio,id=talk,signal=off" if talk else "null,id=talk",
                 "-device", f"vmgenid,guid={generation}",
@@ -155,7 +157,8 @@ class Guest:
         """What the guest sent, and what QEMU and the plugin said."""
         out, archive = folder / "out.tar", folder / "initramfs"
         initramfs.write(archive, self.needs() | added)
-        command = self.command(folder, "-m", MEMORY, "-chardev", f"file,id=port,path={out}", talk=talk)
+        command = self.command(folder, "-m", MEMORY, "-chardev", f"file,id=port,path={out}", "-chardev",
+                               f"file,id=live,path={os.devnull}", talk=talk)  # a null chardev takes nothing
         try:
             done = subprocess.run(command, **emulated.streams(talk), stderr=subprocess.PIPE, text=True, timeout=timeout,
                                   check=False)
@@ -174,7 +177,7 @@ class Guest:
         named = [Path(self.kernel), *emulator()]
         return [*named, *(path.resolve() for path in named), *needed.values()]
 
-    def go_on(self, folder, added, timeout, talk, cache, fresh):
+    def go_on(self, folder, added, timeout, talk, cache, fresh, show):
         """As boot(), from a snapshot in the folder `cache`. Makes it where it is not there, or cannot be loaded."""
         asked = [initramfs.INIT, CPU, MEMORY, COMMAND_LINE, READY, GENERATION,
                  *(str(value) for value in vars(self).values())]
@@ -193,7 +196,7 @@ class Guest:
                             raise
                         tell(f"{snapshot}: cannot be loaded: {str(why).rstrip()}")
                         kept.discard(snapshot)
-            return machine.run(added), machine.said()
+            return machine.run(added, show), machine.said()
 
 
 def tell(line):
@@ -209,21 +212,30 @@ def emulator():
 
 
 def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin="", append="", smp=1, machine=(),
-        timeout=LIMIT, root=DEBIAN, programs=PROGRAMS, talk=False, cache=None, fresh=False):
+        timeout=LIMIT, root=DEBIAN, programs=PROGRAMS, talk=False, cache=None, fresh=False, apart=False,
+        show=lambda number, errors, data: None):
     """Boots, runs each of the commands in a shell of its own, and ends. `folder`: for files on the way; `files`: {path
     in the guest: Path here, or bytes of a script}; `programs`: of the root, by name or path, beside busybox; `kernel`:
     as kernel_of() has it; `plugin`: more options of it, as "stats=on"; `append`: of the kernel's; `machine`: more
     arguments of QEMU's, which ends when the caller does; `talk`: the guest's hvc0 is this terminal; `cache`: a folder
-    of snapshots, to go on from one instead; `fresh`: with random addresses. Raises Trouble where the guest did not get
-    to its end."""
+    of snapshots, to go on from one instead; `fresh`: with random addresses; `apart`: the commands' errors are not in
+    their output. show(number of the command, whether it is of its errors, bytes) gets all output: while a command runs
+    where the guest goes on from a snapshot, otherwise at the end. Raises Trouble where the guest did not get to its
+    end."""
+    shown = {}
+
+    def show_new(name, data):
+        shown[name] = shown.get(name, 0) + len(data)
+        show(int(name.removesuffix(".err")), name.endswith(".err"), data)
+
     need(root)
     guest = Guest(preset, kernel_of(kernel, root), root, tuple(programs), smp, plugin, append, tuple(machine))
-    added = initramfs.additions(commands, files or {}, root, fresh)
+    added = initramfs.additions(commands, files or {}, root, fresh, apart)
     if cache and re.search(r"(^|,)truth=", plugin):
         tell("truth= is about a whole run: no snapshot is used")
         cache = None
     try:
-        sent, messages = (guest.go_on(folder, added, timeout, talk, cache, fresh) if cache else
+        sent, messages = (guest.go_on(folder, added, timeout, talk, cache, fresh, show_new) if cache else
                           guest.boot(folder, added, timeout, talk))
         how = f"QEMU ended with 0: {messages}"
     except emulated.Ended as why:
@@ -234,10 +246,13 @@ def run(folder, commands, *, preset="icelake", kernel=KERNEL, files=None, plugin
         raise Trouble("\n".join([how.rstrip(), *said.splitlines()[-40:]]))
     with tarfile.open(fileobj=io.BytesIO(sent)) as tar:
         out = {member.name.removeprefix("./"): tar.extractfile(member).read() for member in tar if member.isfile()}
+    for name in (f"{i}{end}" for i in range(len(commands)) for end in ("", ".err")):
+        if rest := out[name][shown.get(name, 0):]:  # all of it after a boot; or of what ran on when its command ended
+            show_new(name, rest)
     text = {name: data.decode(errors="replace") for name, data in out.items() if "/" not in name}
     files = {name.removeprefix("files/"): data for name, data in out.items() if "/" in name}
-    return Run([Said(int(text[f"{i}.status"]), text[str(i)]) for i in range(len(commands))], text["dmesg"], said,
-               messages, files)
+    return Run([Said(int(text[f"{i}.status"]), text[str(i)], text[f"{i}.err"]) for i in range(len(commands))],
+               text["dmesg"], said, messages, files)
 
 
 def shell():
@@ -257,7 +272,8 @@ def add_snapshot_options(parser):
 
 def in_folder(call):
     """What call(folder) returns, for a temporary folder. Of trouble there is one line, and the program ends."""
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # leaves nothing behind
+    for end in (signal.SIGHUP, signal.SIGTERM):
+        signal.signal(end, lambda number, _: sys.exit(128 + number))  # leaves nothing behind
     try:
         with tempfile.TemporaryDirectory() as folder:
             return call(Path(folder))
@@ -303,15 +319,40 @@ def arguments():
     return a
 
 
+class Printer:
+    """Prints what commands say, each behind a line of its own."""
+
+    def __init__(self, commands):
+        self.commands, self.begun, self.line_ended = commands, 0, True
+
+    def begin(self, number):
+        while self.begun <= number:
+            head = b"" if self.line_ended else b"\n"
+            sys.stdout.buffer.write(head + f"# {self.commands[self.begun]}\n".encode())
+            self.begun, self.line_ended = self.begun + 1, True
+
+    def show(self, number, _, data):
+        if number < len(self.commands):  # else it is the shell's
+            self.begin(number)
+            sys.stdout.buffer.write(data)
+            sys.stdout.flush()
+            self.line_ended = data.endswith(b"\n")
+
+    def end(self):
+        self.begin(len(self.commands) - 1)
+        if not self.line_ended:
+            print()
+
+
 def call(a, folder):
     kernel = a.kernel or (KERNEL if a.root == DEBIAN else None)
     smp, plugin = processors(a.preset, a.smp, a.plugin)
     commands = [*a.command, *([shell()] if a.shell else [])]
+    printer = Printer(a.command)
     done = run(folder, commands, preset=a.preset, kernel=kernel, plugin=plugin, append=a.append, smp=smp,
                files=copies(a.copy), timeout=a.timeout or (NEVER if a.shell else LIMIT), root=a.root,
-               programs=a.program or PROGRAMS, talk=a.shell, cache=a.cache, fresh=a.fresh_seed)
-    for command, said in zip(a.command, done.said):
-        print(f"# {command}\n{said.output.rstrip()}")
+               programs=a.program or PROGRAMS, talk=a.shell, cache=a.cache, fresh=a.fresh_seed, show=printer.show)
+    printer.end()
     print(done.plugin, end="", file=sys.stderr)
     return max(said.status for said in done.said)
 

@@ -12,6 +12,8 @@ import programs as of_root
 # a snapshot is taken while it waits. Each command's output goes to a file of its own. All come out as one archive,
 # through the port, which leaves every byte as it is. On the console stands what a test that fails wants to know.
 # Linux leaves samples out where there are many in a second, or where a PMI takes long, as here: it is told not to.
+# While a command runs, follow() looks once a second for what is new of it, and send() sends that through a port of its
+# own: "NAME SIZE", a line, and the bytes. The command writes to a file: what it counts is no other than without.
 # perf reads /proc/kallsyms three times before it records, and each time Linux takes a third of a second to write it:
 # /kallsyms is a copy.
 INIT = """#!/bin/busybox sh
@@ -41,10 +43,28 @@ cd /root
     echo 0 >/proc/sys/kernel/randomize_va_space
     export PYTHONHASHSEED=0
 }
+send() {
+    [ -s /out/$1 ] || return
+    cat <&$2 >/new
+    [ ! -s /new ] || { echo "$1 $(wc -c </new)"; cat /new; } >/dev/vport0p2
+}
+follow() {
+    until read -r -t 1 _ <&6; do send $1 4; send $1.err 5; done
+    send $1 4
+    send $1.err 5
+}
+mkfifo /ended
+exec 6<>/ended
 for i in $(ls /commands | sort -n); do
     echo "guest: $(head -n 1 /commands/$i)"
-    sh /commands/$i >/out/$i 2>&1 </dev/null
+    touch /out/$i /out/$i.err
+    follow $i 4</out/$i 5</out/$i.err &
+    errors=/out/$i
+    [ ! -e /apart ] || errors=/out/$i.err
+    sh /commands/$i >>/out/$i 2>>$errors </dev/null 6<&-
     echo $? >/out/$i.status
+    echo >&6
+    wait $!
     echo "guest: status $(cat /out/$i.status)"
 done
 dmesg >/out/dmesg
@@ -107,11 +127,12 @@ def add_to(tar, name, source):
         tar.addfile(member, io.BytesIO(data))
 
 
-def additions(commands, files, root, fresh=False):
+def additions(commands, files, root, fresh=False, apart=False):
     """{path in the guest: bytes, or a Path here} of what a run brings: its commands, its files, and what these need of
-    the root; of those in /root what it has. `fresh`: with address randomization."""
+    the root; of those in /root what it has. `fresh`: with address randomization; `apart`: errors do not go where
+    output goes."""
     debian = of_root.Root(root)
-    added = {"fresh": b""} if fresh else {}
+    added = {name: b"" for name, wanted in (("fresh", fresh), ("apart", apart)) if wanted}
     for name, source in files.items():
         if not isinstance(source, bytes) and not source.is_symlink():
             added |= debian.needs(debian.libraries(source, strict=not name.startswith("root/")))

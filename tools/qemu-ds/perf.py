@@ -103,13 +103,13 @@ def brought(words, program, data, others):
 
 
 def script(words, program, output):
-    """For the guest's shell. Both streams and perf's file go where the guest's answer is made of."""
+    """For the guest's shell. perf's file goes where the guest's answer is made of."""
     command = ["env", "-i", *(f"{name}={value}" for name, value in ENVIRONMENT.items()), "perf", *words,
                *(["--", str(found(program[0])), *program[1:]] if program else [])]
     folders = ["/out/files", os.getcwd(), *([str(output.parent)] if output else [])]
     lines = [f"mkdir -p {shlex.join(folders)}", "mount --bind /kallsyms /proc/kallsyms",
              f"cd {shlex.quote(os.getcwd())}",
-             f"{shlex.join(command)} >/out/files/stdout 2>/out/files/stderr </root/stdin", "status=$?"]
+             f"{shlex.join(command)} </root/stdin", "status=$?"]
     if output:
         lines.append(f"mv {shlex.quote(str(output))} /out/files/data")
     return "\n".join([*lines, "exit $status"])
@@ -180,6 +180,12 @@ def parser():
     return p
 
 
+def show(_, errors, data):
+    stream = sys.stderr if errors else sys.stdout
+    stream.buffer.write(data)
+    stream.flush()
+
+
 def call(a, folder):
     words, program = split(a.words)
     if (a.save or a.check) and words[0] != "stat":
@@ -192,10 +198,7 @@ def call(a, folder):
     smp, plugin = guest.processors(a.preset, a.smp, a.plugin or ("memory=model" if words[0] in LOADS else ""))
     run = guest.run(folder, [script(words, program, data if writes else None)], preset=a.preset, plugin=plugin, smp=smp,
                     append=guest.APPEND, files=files, timeout=a.timeout, cache=a.cache,
-                    fresh=a.fresh_seed, **guest.SYSTEM)
-    sys.stdout.buffer.write(run.files["stdout"])
-    sys.stdout.flush()
-    sys.stderr.buffer.write(run.files["stderr"])
+                    fresh=a.fresh_seed, apart=True, show=show, **guest.SYSTEM)
     if writes and "data" in run.files:
         data.write_bytes(run.files["data"])
     status = run.said[0].status
@@ -203,7 +206,7 @@ def call(a, folder):
         return status
     if status:
         raise Wrong(f"{shlex.join(program)}: ended with {status}, so that its counts are not compared or kept")
-    return judge(a, shlex.join(program), run.files["stderr"].decode(errors="replace"))
+    return judge(a, shlex.join(program), run.said[0].errors)
 
 
 def main():
