@@ -180,7 +180,7 @@ def listed(folder):
     """The mutants that may pass: {key: why}."""
     path = list_of(folder)
     rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return dict(re.fullmatch(r"(.+? => .*?)  # (.+)", row).groups() for row in rows if row and row[0] != "#")
+    return dict(re.fullmatch(r"(.+? => .*?)  # (.+)", row).groups() for row in rows if row and not row.startswith("# "))
 
 
 def judge(folder, mutants, workers=2):
