@@ -27,6 +27,7 @@
 #include "tools/qemu-ds/run/special.h"
 #include "tools/qemu-ds/snapshot/snapshot.h"
 #include "tools/qemu-ds/vcpu/flags.h"
+#include "tools/qemu-ds/vcpu/memory.h"
 #include "tools/qemu-ds/zeros/uncounted.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
@@ -198,6 +199,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     if (qds_options_parse(&options, argc, (const char *const *)argv, why, sizeof why) != 0)
         qds_refuse("%s", why);
     qds_flags_begin(options.exact_flags);
+    qds_memory_begin();
     qds_tsc_begin();
     qds_refused_set(&options.refused);
     plugin = id;

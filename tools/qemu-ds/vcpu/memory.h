@@ -8,6 +8,9 @@
 
 #include "tools/qemu-ds/vcpu/vcpu.h"
 
+/* At the plugin's start. */
+void qds_memory_begin(void);
+
 /* `size` bytes of one page; false where that is not there. */
 bool qds_memory_read(struct qds_vcpu *v, uint64_t address, void *to, uint32_t size);
 bool qds_memory_write(struct qds_vcpu *v, uint64_t address, const void *from, uint32_t size);
